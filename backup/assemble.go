@@ -106,6 +106,21 @@ func moment(text string) time.Time {
 	return t
 }
 
+// replicas are those that an owner has after a restore. Webhooks of Cluster API write them
+// where spec.replicas is absent: the least that the cluster autoscaler is allowed, else 1
+// (core/webhooks/admission/machinedeployment.go, controlplane/kubeadm/webhooks/admission
+// v1.14.0). Of other control planes it is not known.
+func replicas(desired Number, kind, least string) Number {
+	if desired.Known || strings.HasSuffix(kind, "ControlPlane") && kind != "KubeadmControlPlane" {
+		return desired
+	}
+	n, err := strconv.ParseInt(least, 10, 32)
+	if err != nil {
+		n = 1
+	}
+	return Number{N: n, Known: true}
+}
+
 // healthyPeriod is how long KubeadmControlPlane takes a machine for the one that it made it
 // in place of: by default an hour (Cluster API controlplane/kubeadm/api/v1beta1 v1.8.0,
 // api/controlplane/kubeadm/v1beta2 v1.13.1). Up to v1beta1 it is a duration in words.
@@ -159,7 +174,7 @@ func (a *assembly) readControlPlanes() {
 			}
 			s.ControlPlanes = append(s.ControlPlanes, ControlPlane{
 				Meta: r.Meta, Kind: r.Data.Kind, Cluster: id,
-				Desired: r.Data.Desired, Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
+				Desired: replicas(r.Data.Desired, r.Data.Kind, ""), Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
 				ExternalEtcd: r.Data.ExternalEtcd, Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 				Version: r.Data.Version, RolloutAfter: moment(r.Data.RolloutAfter), CertificateDays: r.Data.CertificateDays, Updated: r.Data.Updated,
 				Unseen:   r.Data.Observed.Known && r.Data.Observed.N < r.Data.Generation.N,
@@ -202,7 +217,7 @@ func (a *assembly) readGroups() {
 		g := &a.snapshot.Groups[i]
 		*g = Group{
 			Meta: r.Meta, Kind: r.kind, Cluster: ClusterID{r.Backup, r.Namespace, r.cluster},
-			Desired: r.Data.Desired, Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
+			Desired: replicas(r.Data.Desired, r.kind, r.Data.Least), Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
 			Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 			Labels:         r.Data.Labels, TemplateLabels: r.Data.TemplateLabels, Selector: r.Data.Selector,
 			ReplicasManagedBy: r.Data.managedBy(), Autoscaled: r.Data.Autoscaled,

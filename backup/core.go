@@ -174,6 +174,7 @@ type groupFields struct {
 	Labels, TemplateLabels              Labels
 	Selector, ManagedBy                 string // ManagedBy is the annotation's value, where Managed says that there is one
 	Managed, Autoscaled                 bool
+	Least                               string // that the cluster autoscaler may set
 	Infrastructure, Bootstrap           refFields
 	BootstrapSecret                     string
 	Version, FailureDomain              string
@@ -197,6 +198,7 @@ func newGroupKind(resource string) *Kind[groupFields] {
 			Text(func(t *groupFields) *string { return &t.ManagedBy }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
 			Present(func(t *groupFields) *bool { return &t.Managed }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
 			Present(func(t *groupFields) *bool { return &t.Autoscaled }, "annotation:"+clusterv1.AutoscalerMinSizeAnnotation, "annotation:"+clusterv1.AutoscalerMaxSizeAnnotation),
+			Text(func(t *groupFields) *string { return &t.Least }, "annotation:"+clusterv1.AutoscalerMinSizeAnnotation),
 			Text(func(t *groupFields) *string { return &t.Version }, "spec.template.spec.version"),
 			Text(func(t *groupFields) *string { return &t.FailureDomain }, "spec.template.spec.failureDomain"),
 			Text(func(t *groupFields) *string { return &t.BootstrapSecret }, "spec.template.spec.bootstrap.dataSecretName"),

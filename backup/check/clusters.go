@@ -3,6 +3,7 @@ package check
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ var (
 	}
 	ruleCertificate = Rule{
 		"CertificateAbsent", Error,
-		"KubeadmControlPlane makes a new certificate authority when it finds none, and the running cluster does not trust that: its machines are cut off.",
+		"KubeadmControlPlane makes a new certificate authority when it finds none, and the running cluster does not trust that: its machines are cut off. A Secret without one keeps it from doing anything.",
 		"get the Secret from another backup, or from the cluster's own control plane machines (/etc/kubernetes/pki), and have it in place before the Cluster is unpaused",
 	}
 	ruleAuthority = Rule{
@@ -120,7 +121,8 @@ func classes(e *examination) []Finding {
 }
 
 // certificates are those that KubeadmControlPlane would make again when they are
-// absent (Cluster API controlplane/kubeadm reconcileClusterCertificates v1.14.0).
+// absent, and without whose content it stops (Cluster API controlplane/kubeadm
+// reconcileClusterCertificates, secretToKeyPair in util/secret v1.14.0).
 func certificates(e *examination) []Finding {
 	var found []Finding
 	for i := range e.Clusters {
@@ -134,6 +136,10 @@ func certificates(e *examination) []Finding {
 			if s == nil {
 				found = append(found, ruleCertificate.On(c.Backup, name("Secret", c.Namespace, secret), "not in the backup").
 					At(secretResource, c.Namespace).Of(c.ID()))
+				continue
+			}
+			if d := s.Digest(certificateKey); d == nil || d.Problem != nil {
+				found = append(found, ruleCertificate.On(c.Backup, name("Secret", c.Namespace, secret), "no PEM in its %s", certificateKey).Of(c.ID()))
 				continue
 			}
 			for _, f := range e.expiry(s) {
@@ -150,11 +156,7 @@ const soon = 30 * 24 * time.Hour
 // expiry looks at the end of an authority's certificate. What is no certificate
 // is none of its business: the keys of service accounts are no certificates.
 func (e *examination) expiry(s *backup.Secret) []Finding {
-	digest := s.Digest(certificateKey)
-	if digest == nil {
-		return nil
-	}
-	end := digest.Ends
+	end := s.Digest(certificateKey).Ends
 	rule, what := ruleAuthorityEnds, "expires"
 	switch {
 	case end.IsZero() || !e.options.Now.Add(soon).After(end):
@@ -167,10 +169,12 @@ func (e *examination) expiry(s *backup.Secret) []Finding {
 
 // certificate says when a certificate in PEM ends.
 func certificate(text backup.Sensitive) (d backup.Digest) {
-	if block, _ := pem.Decode([]byte(text.Reveal())); block != nil {
-		if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
-			d.Ends = cert.NotAfter
-		}
+	block, _ := pem.Decode([]byte(text.Reveal()))
+	if block == nil {
+		return backup.Digest{Problem: errors.New("not PEM")}
+	}
+	if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
+		d.Ends = cert.NotAfter
 	}
 	return d
 }

@@ -176,6 +176,13 @@ func TestAnswerIsNotYes(t *testing.T) {
 		{"MachineDeployment wants fewer: a running machine ends", changed(func(w *world) {
 			w.set("machinedeployments", prodMD, 3, "spec", "replicas")
 		}), "no", "MachinesDeleted", "MachineDeployment tenant-alpha/" + prodMD},
+		{"control plane that says no number, which a webhook makes 1", changed(func(w *world) {
+			w.set("kubeadmcontrolplanes", prodKCP, nil, "spec", "replicas")
+		}), "no", "MachinesDeleted", "KubeadmControlPlane tenant-alpha/alpha-prod"},
+		{"MachineDeployment that says no number, which a webhook makes the autoscaler's least", changed(func(w *world) {
+			w.set("machinedeployments", prodMD, nil, "spec", "replicas")
+			w.set("machinedeployments", prodMD, "5", "metadata", "annotations", "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size")
+		}), "withWork", "MachinesMade", "MachineDeployment tenant-alpha/" + prodMD},
 		{"control plane wants more: a machine is made", changed(func(w *world) {
 			w.set("kubeadmcontrolplanes", prodKCP, 5, "spec", "replicas")
 		}), "withWork", "MachinesMade", "KubeadmControlPlane tenant-alpha/alpha-prod"},
@@ -214,6 +221,9 @@ func TestAnswerIsNotYes(t *testing.T) {
 				return body, item != "resources/kubeadmcontrolplanes.controlplane.cluster.x-k8s.io/namespaces/tenant-alpha/alpha-prod.json"
 			})
 		}), "no", "BackupError Incomplete ErrorsOccurred OwnerHalted", "KubeadmControlPlane tenant-alpha/alpha-prod"},
+		{"authority without a certificate: the control plane is not reconciled", changed(func(w *world) {
+			w.set("secrets", "alpha-prod-ca", nil, "data")
+		}), "no", "BackupError", "Secret tenant-alpha/alpha-prod-ca"},
 		{"MachineDeployment missing: nobody manages its machines", changed(func(w *world) { w.drop("machinedeployments", prodMD) }), "no", "BackupError OwnerHalted", "MachineDeployment tenant-alpha/" + prodMD},
 		{"machine that its MachineSet does not select: another is made, and nobody has it", changed(func(w *world) {
 			w.set("machines", prodOne, "quarantine", "metadata", "labels", "machine-template-hash")
