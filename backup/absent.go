@@ -72,6 +72,10 @@ func (a *assembly) findAbsent() {
 	})
 }
 
+// maxOfClass is how many absent objects of one class are listed, each with all clusters of
+// the class: what one of them halts stands still whatever else is absent.
+const maxOfClass = 100
+
 // followClasses follows the references of ClusterClasses that clusters have. The topology
 // controller reads all templates of a class before it does anything, and calls the extensions
 // of its patches whatever they change (Cluster API getBlueprint in
@@ -90,10 +94,16 @@ func (a *assembly) followClasses(gone map[objectKey]*absent) {
 		if clusters == nil {
 			continue
 		}
+		listed := 0
+		follow := func(ref Ref) {
+			if listed < maxOfClass && a.follow(gone, clusters, ref, "ClusterClass", &c.Meta) {
+				listed++
+			}
+		}
 		for _, text := range slices.Concat(c.Data.Templates[:]...) {
 			var f refFields
 			if json.Unmarshal([]byte(text), &f) == nil { // of a class without such a template there is no text
-				a.follow(gone, clusters, f.ref(c.Namespace), "ClusterClass", &c.Meta)
+				follow(f.ref(c.Namespace))
 			}
 		}
 		configs := slices.Concat(c.Data.Extensions[:]...)
@@ -103,17 +113,18 @@ func (a *assembly) followClasses(gone map[objectKey]*absent) {
 		slices.Sort(configs)
 		for _, config := range slices.Compact(configs) {
 			if config != "" { // as of a patch without such a handler
-				a.follow(gone, clusters, Ref{Group: runtimeGroup, Kind: "ExtensionConfig", Name: config}, "ClusterClass", &c.Meta)
+				follow(Ref{Group: runtimeGroup, Kind: "ExtensionConfig", Name: config})
 			}
 		}
 	}
 }
 
 // follow notes a reference, from an object of a kind that clusters have, whose object is not
-// in the backup. Of a kind that was not read, only the absence of all objects can be known.
-func (a *assembly) follow(gone map[objectKey]*absent, clusters []ClusterID, ref Ref, kind string, from *Meta) {
+// in the backup, and reports whether it did. Of a kind that was not read, only the absence
+// of all objects can be known.
+func (a *assembly) follow(gone map[objectKey]*absent, clusters []ClusterID, ref Ref, kind string, from *Meta) bool {
 	if ref.IsZero() {
-		return
+		return false
 	}
 	backup := from.Backup
 	id := Ref{Group: ref.Group, Kind: ref.Kind}
@@ -126,7 +137,7 @@ func (a *assembly) follow(gone map[objectKey]*absent, clusters []ClusterID, ref 
 	if !entire {
 		known, found := a.load.lookUp(resource, backup, ref)
 		if found || !known {
-			return
+			return false
 		}
 	}
 	by := kind + " " + from.Namespace + "/" + from.Name
@@ -147,6 +158,7 @@ func (a *assembly) follow(gone map[objectKey]*absent, clusters []ClusterID, ref 
 			Clusters: inOrder(slices.Clone(clusters)), HaltsTopology: kind == "ClusterClass",
 		})
 	}
+	return true
 }
 
 // inOrder sorts clusters and leaves each in once.

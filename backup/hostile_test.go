@@ -201,3 +201,30 @@ func TestProblemsAreBounded(t *testing.T) {
 		t.Errorf("%d problems, the last %v", n, s.Problems[n-1])
 	}
 }
+
+// Clusters times the absent templates of their class would be more than any memory holds.
+func TestAbsentObjectsOfAClassAreBounded(t *testing.T) {
+	const class = "clusterclasses.cluster.x-k8s.io"
+	var pools []object
+	for i := range 150 {
+		pools = append(pools, object{"infrastructure": object{"templateRef": object{
+			"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "VSphereMachineTemplate", "name": fmt.Sprint("t", i),
+		}}})
+	}
+	b := backuptest.New().Add(class, object{
+		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "ClusterClass", "metadata": object{"namespace": "ns", "name": "k"},
+		"spec": object{"workers": object{"machineDeployments": pools}},
+	})
+	template := object{"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "VSphereMachineTemplate", "metadata": object{"namespace": "ns", "name": "other"}}
+	b.Add("vspheremachinetemplates.infrastructure.cluster.x-k8s.io", template)
+	for _, name := range []string{"a", "b"} {
+		b.Add("clusters.cluster.x-k8s.io", object{
+			"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": object{"namespace": "ns", "name": name},
+			"spec": object{"topology": object{"classRef": object{"name": "k"}}},
+		})
+	}
+	s, _ := loadAll(t, backup.Want{}, backuptest.Source("b", b.Bytes()))
+	if len(s.Absent) != 100 || len(s.Absent[0].Clusters) != 2 || !s.Absent[0].HaltsTopology {
+		t.Errorf("%d absent objects, first %+v", len(s.Absent), s.Absent[0])
+	}
+}
