@@ -282,3 +282,31 @@ func TestManyOverlaps(t *testing.T) {
 		t.Errorf("%d overlaps", overlaps)
 	}
 }
+
+// The API server drops members whose names differ in case from its own: these selectors
+// mean the same.
+func TestSelectorMembersAreWrittenAsTheAPIHasThem(t *testing.T) {
+	b := backuptest.New()
+	for i, selector := range []map[string]any{
+		{"matchLabels": map[string]any{"a": "1"}},
+		{"MatchLabels": map[string]any{"not": "there"}, "matchLabels": map[string]any{"a": "1"}},
+	} {
+		b.AddAt("machinedeployments.cluster.x-k8s.io", "", map[string]any{
+			"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineDeployment",
+			"metadata": map[string]any{"namespace": "n", "name": fmt.Sprint("md-", i)},
+			"spec": map[string]any{
+				"clusterName": "c", "selector": selector,
+				"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "1"}}},
+			},
+		})
+	}
+	overlaps := 0
+	for _, f := range checked(t, b.Bytes(), afterwards, nil) {
+		if f.Code == "SelectorsOverlap" {
+			overlaps++
+		}
+	}
+	if overlaps != 2 {
+		t.Errorf("%d overlaps", overlaps)
+	}
+}

@@ -100,6 +100,9 @@ func TestAnswerIsYes(t *testing.T) {
 		{"strategy OnDelete, and no upgrade", changed(func(w *world) {
 			w.set("machinedeployments", prodMD, "OnDelete", "spec", "rollout", "strategy", "type")
 		}), "RestoreOrder", nil},
+		{"members whose names differ in case from those of the API, which drops them", changed(func(w *world) {
+			w.set("machinedeployments", prodMD, object{"not": "there"}, "spec", "selector", "MatchLabels")
+		}), "RestoreOrder", nil},
 		{"VM template gone, and no machine to make", changed(func(w *world) {
 			for _, vm := range w.vcenter.VMs() {
 				if vm.Template {

@@ -1,11 +1,11 @@
 package forecast
 
 import (
-	"encoding/json"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/json"
 
 	"drift-detector/backup"
 	"drift-detector/detector"
