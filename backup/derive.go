@@ -77,7 +77,6 @@ func (a *assembly) fillFromInfra() {
 		c := &a.snapshot.Clusters[a.clusters[namesakeOf(&in.Meta)]]
 		if c.Derived && c.Infrastructure.IsZero() {
 			c.Infrastructure = in.ref
-			c.Paused = c.Paused || in.Paused
 		}
 		if c.Infrastructure == in.ref {
 			c.Endpoint, c.LeftAlone = cmp.Or(c.Endpoint, in.endpoint), in.leftAlone

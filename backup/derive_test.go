@@ -261,3 +261,16 @@ func TestSelf(t *testing.T) {
 		}
 	}
 }
+
+// The annotation on an infrastructure cluster halts that alone: whoever makes the Cluster
+// again does not pause it.
+func TestPausedInfrastructureDoesNotPauseTheCluster(t *testing.T) {
+	b := backuptest.New().Add("awsclusters.infrastructure.cluster.x-k8s.io", object{
+		"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "AWSCluster",
+		"metadata": object{"namespace": "ns", "name": "c", "annotations": object{"cluster.x-k8s.io/paused": ""}},
+	})
+	s, _ := loadAll(t, backup.Want{}, backuptest.Source("b", b.Bytes()))
+	if c := s.Clusters[0]; !c.Derived || c.Paused || c.LeftAlone != "cluster.x-k8s.io/paused" {
+		t.Errorf("derived %t, paused %t, left alone by %q", c.Derived, c.Paused, c.LeftAlone)
+	}
+}
