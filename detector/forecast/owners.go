@@ -172,7 +172,7 @@ func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have 
 		case md.OnDelete:
 			// planOnDelete in core/reconcilers/machinedeployment v1.12.0 to v1.14.0; before
 			// that the Machines themselves were counted.
-			why = fmt.Sprintf("its MachineSet %s is of an older revision, and of such a one Cluster API from 1.12 on deletes what its status does not count yet, of which a restore leaves nothing", one.Name)
+			why = fmt.Sprintf("its MachineSet %s is of an older revision: Cluster API from 1.12 on deletes what the status of such a set does not count yet, and a restore empties that status", one.Name)
 		case version != md.Version:
 			why = fmt.Sprintf("it runs Kubernetes %s, and the topology of its Cluster wants %s", md.Version, version)
 		case one.Version != md.Version:
