@@ -21,9 +21,20 @@ func (b *Bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	res, err := send(req)
 	if err == nil {
+		KeepProtocol(res)
 		res.Body = &boundedBody{ReadCloser: res.Body, left: b.Limit, limit: b.Limit}
 	}
 	return res, err
+}
+
+// KeepProtocol takes the body off an answer that switches to another protocol, which nobody
+// here asks for: it is the bare connection (net/http/transport.go of Go 1.26,
+// newReadWriteCloserBody), and neither a context nor a timeout ends reading it.
+func KeepProtocol(res *http.Response) {
+	if res.StatusCode == http.StatusSwitchingProtocols {
+		res.Body.Close()
+		res.Body = http.NoBody
+	}
 }
 
 // CloseIdleConnections closes what is kept for further requests.

@@ -210,6 +210,7 @@ func (s staying) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, err
 	}
+	infra.KeepProtocol(res)
 	res.Header.Del("Location")
 	res.Body = &moving{res.Body, cancel}
 	return res, nil

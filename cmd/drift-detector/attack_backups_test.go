@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,6 +64,23 @@ func TestEmptyTarballIsNoBackup(t *testing.T) {
 	}
 	if s := doc.Backups[0]; s.Restorable || !strings.Contains(strings.Join(s.Why, " "), "is empty") {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestDeadlineWithinADescription: what was cut off by --deadline is no fault of the backup.
+func TestDeadlineWithinADescription(t *testing.T) {
+	b := newBucket(t)
+	b.put("nightly-1", "", "Completed", backuptest.Written, []byte("x"))
+	b.Spoil = func(_ http.ResponseWriter, r *http.Request) bool {
+		hangs := strings.HasSuffix(r.URL.Path, "/velero-backup.json")
+		if hangs {
+			<-r.Context().Done()
+		}
+		return hangs
+	}
+	o := b.run("detect", "--backup", "s3://velero/mgmt/backups/nightly-1", "--deadline", "500ms", "--quiet")
+	if o.code != exitUsage || !strings.Contains(o.stderr, "the 500ms of --deadline are over before the backup was read") || strings.Contains(o.stderr, "it is not used") {
+		t.Errorf("exit status %d: %s", o.code, o.stderr)
 	}
 }
 

@@ -122,6 +122,9 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 		if err != nil {
 			return openedBackup{}, err
 		}
+		if err := ctx.Err(); err != nil { // what Velero says of the backup was cut off, too
+			return openedBackup{}, err
+		}
 		if found.Problem != nil {
 			s.warn("%s; it is not used", found.Problem)
 		}
