@@ -19,6 +19,14 @@ type bounds struct {
 	begun             time.Time
 }
 
+// readWithin is the deadline of a command that contacts no place.
+const readWithin = "read the backup within `TIME`"
+
+// flag is --deadline, which every command has that may read from a store.
+func (b *bounds) flag(usage string) cli.Flag {
+	return &cli.StringFlag{Name: infra.DeadlineFlag[2:], Usage: usage + "; no limit if not given", Destination: &b.deadline}
+}
+
 // read takes the values of the flags, and the time from which on the deadline counts.
 func (b *bounds) read(c *cli.Context) error {
 	b.begun = time.Now()

@@ -49,7 +49,7 @@ EXAMPLES:
    drift-detector check --backup mgmt-data.tar.gz --cluster alpha-prod
    drift-detector check --backup bucket/backups/nightly --fail-on error -o check.json
    drift-detector check --backup nightly --ignore-file accepted.yaml -o junit.xml`,
-		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.stores.flags(), o.selectionFlags(), []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{backupFlag(), o.bounds.flag(readWithin)}, o.stores.flags(), o.selectionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on a finding of this `SEVERITY` or worse: error or warning", Destination: &o.failOn},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; those with check: are applied, and what they set aside is still listed, but ignored by --fail-on; repeatable"},
@@ -93,6 +93,8 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 		}
 	}
 	o.checkOnly, o.offline, o.beside = true, true, o.collect
+	bounded, stop := o.bounds.begin(ctx)
+	defer stop()
 	e, err := o.load(ctx, s)
 	if err != nil {
 		return err
@@ -105,8 +107,8 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	e.secrets.Drop()
 	doc := build.Readiness(e.snapshot, e.expected.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
 	doc.Filter = o.filter()
-	if doc.Releases, err = o.releases(ctx, e); err != nil {
-		return err
+	if doc.Releases, err = o.releases(bounded, e); err != nil {
+		return o.bounds.explain(bounded, err)
 	}
 	for _, w := range ignore.ApplyToChecks(doc, rules, now) {
 		s.warn("%s", w)

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -41,6 +43,21 @@ func TestInterrupted(t *testing.T) {
 	}
 	if all, err := os.ReadDir(folder); err != nil || len(all) != 1 {
 		t.Errorf("left behind: %v, %v", all, err)
+	}
+}
+
+// A terminal that goes away interrupts a run, except under nohup, which ignores its signal.
+func TestTerminalGoesAway(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("the tests run under nohup")
+	}
+	if !slices.Contains(endings(), os.Signal(syscall.SIGHUP)) {
+		t.Error("it ends the process before anything is cleared away")
+	}
+	signal.Ignore(syscall.SIGHUP)
+	defer signal.Reset(syscall.SIGHUP)
+	if slices.Contains(endings(), os.Signal(syscall.SIGHUP)) {
+		t.Error("nohup is of no use")
 	}
 }
 

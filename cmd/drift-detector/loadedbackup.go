@@ -54,7 +54,7 @@ func (o *backupOptions) listingFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure; those of API servers are always verified", Destination: &o.insecure},
 		&cli.StringSliceFlag{Name: "endpoint", Usage: "contact TO where the backup says FROM: `FROM=TO`; each is host:port or a URL; repeatable"},
 		&cli.StringFlag{Name: "timeout", Usage: "list each place within `TIME`; a " + placesOr("Node list of a cluster") + "; such as 90s or 1h30m; what is cut off is incomplete (exit status 3)", Value: infra.Brisk(infra.DefaultTimeout), Destination: &o.bounds.timeout},
-		&cli.StringFlag{Name: "deadline", Usage: "read the backup and list all places within `TIME`; then the report is written of what was listed, incomplete (exit status 3); no limit if not given", Destination: &o.bounds.deadline},
+		o.bounds.flag("read the backup and list all places within `TIME`; then the report is written of what was listed, incomplete (exit status 3)"),
 		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` of credentials to use instead; its entries override those of the backup per endpoint: endpoints: [{endpoint: vc.corp, username: …, password: …}], or passwordFile, thumbprint, caFile, kubeconfig", Destination: &o.credentials},
 	}, o.stores.flags(), providerFlags(), o.selectionFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only; no progress, summary or credential notices", Destination: &o.quiet},

@@ -17,7 +17,7 @@ var (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	// A second Ctrl-C ends the process at once, should the way out take too long.
 	context.AfterFunc(ctx, stop)
 	// A closed pipe is an error of a write, and not the end of a run whose exit status matters.
@@ -26,4 +26,15 @@ func main() {
 	code := run(ctx, os.Args, process())
 	stop()
 	os.Exit(int(code))
+}
+
+// endings are the signals that interrupt a run. A terminal that goes away, as with a
+// connection that is lost, is one: else vCenter keeps the session, and the folder a
+// temporary file. nohup says that it is none.
+func endings() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
 }

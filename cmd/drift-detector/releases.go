@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type releasesOptions struct {
 	fails                                     failOn
 	outputs                                   []target
 	stores                                    storeOptions
+	bounds                                    bounds
 }
 
 var releasesFormats = []string{"text", "json"}
@@ -49,6 +51,7 @@ EXAMPLES:
    drift-detector releases --backup mgmt-data.tar.gz --fail-on drifted -o releases.json`,
 		Flags: append(o.stores.flags(),
 			backupFlag(),
+			o.bounds.flag(readWithin),
 			&cli.StringFlag{Name: "namespace", Usage: "only releases of the namespace `NAME`", Destination: &o.namespace},
 			&cli.StringFlag{Name: "status", Usage: "only releases of a `STATUS`: " + strings.Join(releasereport.Statuses, ", "), Destination: &o.status},
 			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
@@ -91,7 +94,7 @@ func (o *releasesOptions) read(c *cli.Context) error {
 		return &usageError{message: "--status " + o.status + " is not known; it is one of " + strings.Join(releasereport.Statuses, ", "), command: "releases"}
 	}
 	o.backup = backups[0]
-	return o.stores.read(c)
+	return cmp.Or(o.bounds.read(c), o.stores.read(c))
 }
 
 func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
@@ -104,9 +107,11 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 		return err
 	}
 	defer out.discard()
-	b, err := o.stores.open(ctx, s, o.backup, false)
+	bounded, stop := o.bounds.begin(ctx)
+	defer stop()
+	b, err := o.stores.open(bounded, s, o.backup, false)
 	if err != nil {
-		return err
+		return o.bounds.explain(bounded, err)
 	}
 	if b.once {
 		return &backup.InputError{Name: b.source.Name, Problem: "can be read once only, and releases reads a backup twice", Next: "save it to a file, and give that"}
@@ -116,9 +121,9 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 			return err
 		}
 	}
-	found, info, err := readReleases(ctx, b.source, b.velero, releases.Options{Namespace: o.namespace, Rules: rules})
+	found, info, err := readReleases(bounded, b.source, b.velero, releases.Options{Namespace: o.namespace, Rules: rules})
 	if err != nil {
-		return err
+		return o.bounds.explain(bounded, err)
 	}
 	doc := releasereport.New(found, releasereport.Backup{
 		Path: b.source.Name, SHA256: info.SHA256, WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo, Items: info.Items,
