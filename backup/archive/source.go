@@ -62,6 +62,29 @@ func StreamSource(ctx context.Context, name string, r io.Reader) Source {
 	}}
 }
 
+// Waiting is a source whose file waits for somebody to write it, such as a FIFO or what a
+// shell makes of <(…): to open it waits already, and it can be read once only.
+func Waiting(ctx context.Context, s Source) Source {
+	return StreamSource(ctx, s.Name, &opening{Source: s})
+}
+
+// opening opens a source with the first read.
+type opening struct {
+	Source
+	file io.ReadCloser
+}
+
+func (o *opening) Read(p []byte) (int, error) {
+	if o.file == nil {
+		file, err := o.Open()
+		if err != nil {
+			return 0, openError(o.Name, err)
+		}
+		o.file = file
+	}
+	return o.file.Read(p)
+}
+
 // descriptorPlaces are where a backup's description is, seen from its own
 // folder, from backups/, from the bucket's prefix and from above that.
 var descriptorPlaces = []string{

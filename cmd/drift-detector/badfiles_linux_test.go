@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -184,5 +185,34 @@ func TestADeviceIsFull(t *testing.T) {
 	err := writeOutputs([]target{{"/dev/full", "text"}}, &streams{}, nil, func(w io.Writer, _ *output) error { _, err := io.WriteString(w, "x"); return err })
 	if err == nil || strings.Contains(err.Error(), "untouched") {
 		t.Error(err)
+	}
+}
+
+// A FIFO that nobody writes, and one that somebody has open and writes no more: --deadline
+// ends the run that reads a backup from it.
+func TestDeadlineWhileAFIFOIsSilent(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"check", "detect"} {
+		for _, opened := range []bool{false, true} {
+			file := filepath.Join(t.TempDir(), "backup")
+			if err := syscall.Mkfifo(file, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if opened {
+				f, err := os.OpenFile(file, os.O_RDWR, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer f.Close()
+			}
+			var stdout, stderr bytes.Buffer
+			s := &streams{stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+			defer stop()
+			code := run(ctx, []string{"drift-detector", command, "--backup", file, "--deadline", "300ms"}, s)
+			if code != exitUsage || !strings.Contains(stderr.String(), "the 300ms of --deadline are over") {
+				t.Errorf("%s, opened %v: exit status %d: %s", command, opened, code, &stderr)
+			}
+		}
 	}
 }

@@ -135,6 +135,9 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 		return openedBackup{}, err
 	}
 	b := openedBackup{source: source, velero: besideTarball(s, source.Name), once: !isRegular(source.Name)}
+	if b.once {
+		b.source = archive.Waiting(ctx, source)
+	}
 	if p, err := store.Folder(filepath.Dir(source.Name)); err == nil && b.velero != nil {
 		if found, err := p.Only(ctx); err == nil {
 			b.newer = newerThan(ctx, s, p, found)
