@@ -205,3 +205,35 @@ func TestOpenStackServerGroupAndKeyPair(t *testing.T) {
 		})
 	}
 }
+
+// CAPO waits for a floating IP from a pool before it looks for the server. The pool's
+// IPAddress alone says which one the server has.
+func TestOpenStackFloatingIPPool(t *testing.T) {
+	t.Parallel()
+	w, _ := wellOpenStack(t, openstacklab.Options{})
+	const group, pools, addresses = "infrastructure.cluster.x-k8s.io", "openstackfloatingippools", "ipaddresses"
+	for _, resource := range []string{"openstackservers", "openstackmachines"} {
+		w.set(resource, "data-control-plane-", object{"apiGroup": group, "kind": "OpenStackFloatingIPPool", "name": "public"}, "spec", "floatingIPPoolRef")
+	}
+	named := func(version, kind, name string) object {
+		return object{"apiVersion": version, "kind": kind, "metadata": object{"namespace": "tenant-os-b", "name": name}}
+	}
+	args := w.withOpenStackNodes()
+	w.run(append(w.sources(), args...)...).demandSafe(t, false, report.Halted, "OpenStackFloatingIPPool tenant-os-b/public")
+	w.added("pool", func(b *backuptest.Tarball) {
+		b.Add(pools+"."+group, named(group+"/v1alpha1", "OpenStackFloatingIPPool", "public"))
+	})
+	o := w.run(append(w.sources(), args...)...)
+	o.demandSafe(t, false, report.Adopted, "")
+	for _, m := range machinesOf(o.report.Clusters[0]) {
+		if want := "the backup lacks IPAddress " + m.Name + "-floating-ip-address"; !strings.Contains(m.Forecast.Condition, want) {
+			t.Errorf("%s: %+v, want %q", m.Name, m.Forecast, want)
+		}
+	}
+	w.added("addresses", func(b *backuptest.Tarball) {
+		for _, m := range machinesOf(o.report.Clusters[0]) {
+			b.Add(addresses+".ipam.cluster.x-k8s.io", named("ipam.cluster.x-k8s.io/v1beta2", "IPAddress", m.Name+"-floating-ip-address"))
+		}
+	})
+	w.run(append(w.sources(), args...)...).demandSafe(t, true, report.Adopted, "")
+}

@@ -49,7 +49,7 @@ func versionKinds() []backup.AnyKind {
 func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
 	objs := newObjects(s)
 	homes := objs.homeScopes()
-	return slices.Concat(objs.credentialsAbsent(homes, secrets), objs.identitiesForbidden(homes), objs.identitiesDiffer(), check.Versions(s, versionedKinds, servedVersions))
+	return slices.Concat(objs.credentialsAbsent(homes, secrets), objs.identitiesForbidden(homes), objs.identitiesDiffer(), objs.addressesAbsent(), check.Versions(s, versionedKinds, servedVersions))
 }
 
 // credentialsAbsent are the homes of which the credential is not in the backup, or not one

@@ -23,6 +23,7 @@
 //	external.go     the external network, and what else keeps a cluster from being ready
 //	resources.go    what else a cluster's restore depends on
 //	param.go        how objects say which thing of OpenStack they mean
+//	floatingpools.go  what floating IPs from a pool need
 //	checks.go       what will not work after a restore
 //
 // Where to look, and what there is:

@@ -15,6 +15,7 @@ const (
 	machineKind  = "OpenStackMachine"
 	serverKind   = "OpenStackServer"
 	templateKind = "OpenStackMachineTemplate"
+	poolKind     = "OpenStackFloatingIPPool"
 	identityKind = "OpenStackClusterIdentity"
 	secretKind   = "Secret"
 )
@@ -149,6 +150,7 @@ type wish struct {
 	Flavor, FlavorID, Image, ImageUUID string
 	ServerGroup, ServerGroupID         string
 	KeyPair, Ports, Groups             string
+	FloatingPool, FloatingPoolKind     string // that a floating IP comes from
 }
 
 func wishFields(spec string) []backup.Field[osServer] {
@@ -163,6 +165,8 @@ func wishFields(spec string) []backup.Field[osServer] {
 		backup.Text(func(s *s) *string { return &s.Wish.KeyPair }, spec+".sshKeyName"),
 		backup.Raw(func(s *s) *string { return &s.Wish.Ports }, spec+".ports"),
 		backup.Raw(func(s *s) *string { return &s.Wish.Groups }, spec+".securityGroups"),
+		backup.Text(func(s *s) *string { return &s.Wish.FloatingPool }, spec+".floatingIPPoolRef.name"),
+		backup.Text(func(s *s) *string { return &s.Wish.FloatingPoolKind }, spec+".floatingIPPoolRef.kind"),
 	}
 }
 
@@ -235,7 +239,7 @@ type namespace struct{ Labels string }
 var namespaces = backup.NewKind("namespaces", backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"))
 
 var want = backup.Want{
-	Kinds: append([]backup.AnyKind{clusters, machines, servers, templates, identities, referredImages, namespaces, deployments, inventories}, versionKinds()...),
+	Kinds: append([]backup.AnyKind{clusters, machines, servers, templates, identities, referredImages, floatingPools, floatingAddresses, namespaces, deployments, inventories}, versionKinds()...),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{cloudsKey}, Optional: []string{caKey}},
 		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: bootstrap data

@@ -17,6 +17,8 @@ type objects struct {
 	identities    map[capi.Object]*backup.Record[clusterIdentity]
 	namespaces    map[capi.Object]*backup.Record[namespace]
 	images        map[capi.Object]*backup.Record[referredImage]
+	pools         map[capi.Object]*backup.Record[floatingPool]
+	addresses     map[capi.Object]*backup.Record[floatingAddress]
 	known         map[backup.ClusterID]*backup.Cluster
 	controlPlanes backup.ControlPlanes
 	members       []member
@@ -47,6 +49,7 @@ func newObjects(s *backup.Snapshot) *objects {
 		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), known: capi.Clusters(s),
 		clusters: capi.Index(clusters.In(s)), servers: capi.Index(servers.In(s)),
 		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)), images: capi.Index(referredImages.In(s)),
+		pools: capi.Index(floatingPools.In(s)), addresses: capi.Index(floatingAddresses.In(s)),
 		locations: map[backup.ClusterID]*location{},
 	}
 	objs.join()

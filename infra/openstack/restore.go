@@ -53,8 +53,9 @@ func (objs *objects) restore(m *member) *infra.Restore {
 	default:
 		r.Refused = h.mistake()
 	}
-	r.Refused = cmp.Or(r.Refused, objs.imageLacks(m))
-	if r.Template == "" && r.Failure == "" && r.Refused == "" && r.Paused == "" && r.Independent == "" {
+	r.Refused = cmp.Or(r.Refused, objs.imageLacks(m), objs.poolLacks(m))
+	r.Unclaimed = objs.unclaimed(m)
+	if r.Template == "" && r.Failure == "" && r.Refused == "" && r.Paused == "" && r.Independent == "" && r.Unclaimed == "" {
 		return nil
 	}
 	return &r
