@@ -78,6 +78,9 @@ const (
 	// NotActive is for an instance that its infrastructure still makes or changes. If this
 	// is no obstacle, it is taken over as any other.
 	NotActive Obstacle = "NotActive"
+	// NoBootstrapData is for a Machine whose bootstrap data the backup lacks, if the controller
+	// reads that although its instance exists. If this is no obstacle, it does so only to make one.
+	NoBootstrapData Obstacle = "NoBootstrapData"
 	// Unread is for an instance that cannot be read: what the controller does meanwhile is
 	// said, and nothing is foretold. If this is no obstacle, nothing is said either.
 	Unread Obstacle = "Unread"

@@ -237,3 +237,25 @@ func TestOpenStackFloatingIPPool(t *testing.T) {
 	})
 	w.run(append(w.sources(), args...)...).demandSafe(t, true, report.Adopted, "")
 }
+
+// Up to release 0.10 CAPO reads a machine's bootstrap data before it looks for its server.
+func TestOpenStackBootstrapData(t *testing.T) {
+	t.Parallel()
+	for version, c := range map[string]struct {
+		want report.Outcome
+		says string
+	}{
+		"v0.9.2": {report.Halted, "up to release 0.10"}, "v0.10.8": {report.Halted, "up to release 0.10"}, "v0.11.0": {report.Adopted, ""},
+	} {
+		t.Log(version)
+		w, _ := wellOpenStack(t, openstacklab.Options{})
+		w.change("no-bootstrap-data", func(resource, name string, o object) bool {
+			return resource != "secrets" || o["type"] != "cluster.x-k8s.io/secret" || !strings.HasPrefix(name, "data-control-plane-")
+		})
+		w.added("installed", func(b *backuptest.Tarball) {
+			b.Add("providers.clusterctl.cluster.x-k8s.io", object{"apiVersion": "clusterctl.cluster.x-k8s.io/v1alpha3", "kind": "Provider", "metadata": object{"namespace": "capo-system", "name": "infrastructure-openstack"},
+				"providerName": "openstack", "type": "InfrastructureProvider", "version": version})
+		})
+		w.run(append(w.sources(), w.withOpenStackNodes()...)...).demandSafe(t, c.want == report.Adopted, c.want, c.says)
+	}
+}

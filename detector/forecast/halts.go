@@ -143,10 +143,22 @@ func (f *facts) halted() string {
 		return r.Refused
 	case f.verdict.Finds == detector.FindsSeveral && shared != "":
 		return f.noID() + ", and several instances have its name: " + shared
+	case f.unread() != "":
+		return f.unread()
 	case f.unresolved() != "":
 		return f.unresolved() + ", and " + f.controller() + " looks that up before it looks for the instance, which it does not take over until it is back"
 	}
 	return ""
+}
+
+// unread says that the controller lacks the Machine's bootstrap data, which it reads although
+// the instance exists; it is empty where it does not.
+func (f *facts) unread() string {
+	why, secret := f.obstacle(infra.NoBootstrapData), f.cluster.index.in.Secrets.Missing[f.machine.UID]
+	if why == "" || secret == "" {
+		return ""
+	}
+	return "its bootstrap data is not in the backup (Secret " + secret + "), and " + why
 }
 
 // unbootstrapped reports whether the Machine waits for its bootstrap object, which

@@ -9,7 +9,7 @@ import (
 )
 
 // obstacles are those that forecasts know.
-var obstacles = []infra.Obstacle{infra.Renamed, infra.SharedName, infra.OtherID, infra.ErrorState, infra.NotActive, infra.Unread}
+var obstacles = []infra.Obstacle{infra.Renamed, infra.SharedName, infra.OtherID, infra.ErrorState, infra.NotActive, infra.NoBootstrapData, infra.Unread}
 
 // ControllerProblems returns what contradicts itself in what a provider says of its
 // controller, and in what it says of the machines that the controller looks for. A

@@ -19,7 +19,12 @@ var (
 	}
 	ruleBadIdentity = capi.NewBadIdentityRule("CAPO", "pkg/scope/provider.go", referenceFields)
 	rulesForbidden  = capi.NewForbiddenRules("CAPO", "pkg/scope/provider.go", "spec.namespaceSelector")
-	ruleOtherCloud  = check.Rule{
+	ruleBootstrap   = check.Rule{
+		Code: "BootstrapDataAbsent", Severity: check.Warning,
+		Why: "CAPO up to release 0.10 reads the bootstrap data of a machine before it looks for its server: it does nothing for the machine, although its server runs.",
+		Do:  "take a backup that holds the Secret; else create it before the cluster is unpaused: where the server runs, any content under the key value will do",
+	}
+	ruleOtherCloud = check.Rule{
 		Code: "IdentityDiffers", Severity: check.Warning,
 		Why: "CAPO looks for a server where the OpenStackServer says, and makes the cluster's network where the OpenStackCluster says: with another project in each, a new server finds no network.",
 		Do:  "see that both identities lead to the same project",
@@ -49,7 +54,7 @@ func versionKinds() []backup.AnyKind {
 func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
 	objs := newObjects(s)
 	homes := objs.homeScopes()
-	return slices.Concat(objs.credentialsAbsent(homes, secrets), objs.identitiesForbidden(homes), objs.identitiesDiffer(), objs.addressesAbsent(), check.Versions(s, versionedKinds, servedVersions))
+	return slices.Concat(objs.credentialsAbsent(homes, secrets), objs.identitiesForbidden(homes), objs.identitiesDiffer(), objs.addressesAbsent(), objs.bootstrapAbsent(secrets), check.Versions(s, versionedKinds, servedVersions))
 }
 
 // credentialsAbsent are the homes of which the credential is not in the backup, or not one
@@ -114,4 +119,23 @@ func (objs *objects) identitiesDiffer() []check.Finding {
 			"%s uses %s, cloud %s, and its cluster %s, cloud %s", objs.serverName(m), mine.what(), infra.Brief(mine.cloud), theirs.what(), infra.Brief(theirs.cloud)), m.cluster)
 	}
 	return found.Findings()
+}
+
+// bootstrapAbsent are machines that had a server, and whose bootstrap data is read all the same.
+func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []check.Finding {
+	var found []check.Finding
+	for i := range objs.members {
+		m := &objs.members[i]
+		if m.index < 0 || objs.locations[m.cluster].release > withoutServers {
+			continue
+		}
+		machine := &objs.snapshot.Machines[m.index]
+		if machine.ProviderID == "" || !check.LacksBootstrap(machine, secrets) {
+			continue // without a provider id it is waited for, and found as such
+		}
+		found = append(found, ruleBootstrap.On(machine.Backup, fmt.Sprintf("Secret %s/%s", machine.Namespace, machine.BootstrapSecret),
+			"not in the backup; bootstrap data of Machine %s", machine.Name).
+			At("secrets", machine.Namespace).Of(machine.Cluster))
+	}
+	return found
 }

@@ -42,8 +42,11 @@ const (
 	errorFails    = "CAPO calls a machine failed for good whose server is in error while the Machine names no Node, as right after a restore"
 	cellDown      = "as long as Nova hides it, for example because its cell is down, CAPO finds none of its name and asks for a new one, which Nova refuses because the port of that name is attached to it"
 	cellBack      = "; restore once it is back, or clear status.instanceState of its OpenStackServer by then"
-	notActive     = "CAPO waits until it is ACTIVE; a resize waits until it is confirmed (openstack server resize confirm)"
-	sleeps        = "perhaps ready only after 20 minutes, because a restore takes away the owner of its OpenStackServer: kubectl annotate openstackmachine wakes it at once"
+	// getBootstrapData comes before getOrCreate in controllers/openstackmachine_controller.go
+	// v0.5.3 to v0.10.8; v0.11.0 reads it to make a server.
+	readsBootstrap = "CAPO up to release 0.10 reads that before it looks for the server"
+	notActive      = "CAPO waits until it is ACTIVE; a resize waits until it is confirmed (openstack server resize confirm)"
+	sleeps         = "perhaps ready only after 20 minutes, because a restore takes away the owner of its OpenStackServer: kubectl annotate openstackmachine wakes it at once"
 )
 
 // remedies are what to do about a machine that could not be decided: nobody gives a server
@@ -63,6 +66,9 @@ func controllerOf(r release) infra.Controller {
 			infra.Renamed: renamedBlocks + clearState, infra.SharedName: sharedBlocks,
 			infra.OtherID: idRefused, infra.ErrorState: errorEnds, infra.NotActive: notActive, infra.Unread: cellDown + cellBack,
 		},
+	}
+	if r <= withoutServers {
+		c.Obstacles[infra.NoBootstrapData] = readsBootstrap
 	}
 	switch r {
 	case byNameAlone:

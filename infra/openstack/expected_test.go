@@ -122,8 +122,8 @@ func TestReleases(t *testing.T) {
 		})
 	}
 	for r, want := range map[release][]infra.Obstacle{
-		byNameAlone:    {infra.ErrorState, infra.NotActive, infra.OtherID, infra.Unread},
-		withoutServers: {infra.ErrorState, infra.NotActive, infra.OtherID, infra.Renamed, infra.Unread},
+		byNameAlone:    {infra.ErrorState, infra.NoBootstrapData, infra.NotActive, infra.OtherID, infra.Unread},
+		withoutServers: {infra.ErrorState, infra.NoBootstrapData, infra.NotActive, infra.OtherID, infra.Renamed, infra.Unread},
 		withServers:    {infra.ErrorState, infra.NotActive, infra.OtherID, infra.Renamed, infra.SharedName, infra.Unread},
 		recording:      {infra.ErrorState, infra.NotActive, infra.Renamed, infra.SharedName, infra.Unread},
 		untilBeta:      {infra.ErrorState, infra.NotActive, infra.Renamed, infra.SharedName, infra.Unread},

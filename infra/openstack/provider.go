@@ -48,7 +48,7 @@ func (p *provider) Spec() infra.Spec {
 		Name: Name, Title: "OpenStack", Scope: "OpenStack project",
 		Supports:      "CAPO v1alpha6 to v1beta2, OpenStackServers",
 		Want:          want,
-		Rules:         []check.Rule{ruleCredential, ruleBadIdentity, rulesForbidden.Decided, rulesForbidden.Undecided, ruleOtherCloud, ruleAddress},
+		Rules:         []check.Rule{ruleCredential, ruleBadIdentity, rulesForbidden.Decided, rulesForbidden.Undecided, ruleOtherCloud, ruleAddress, ruleBootstrap},
 		Keys:          providerIDKeys,
 		MachineKinds:  []infra.Kind{{Group: group, Kind: machineKind, Plural: "openstackmachines"}, {Group: group, Kind: serverKind, Plural: "openstackservers"}},
 		ClusterKind:   infra.Kind{Group: group, Kind: clusterKind, Plural: "openstackclusters"},
