@@ -210,7 +210,7 @@ func TestOpenStackServerGroupAndKeyPair(t *testing.T) {
 // IPAddress alone says which one the server has.
 func TestOpenStackFloatingIPPool(t *testing.T) {
 	t.Parallel()
-	w, _ := wellOpenStack(t, openstacklab.Options{})
+	w, cloud := wellOpenStack(t, openstacklab.Options{})
 	const group, pools, addresses = "infrastructure.cluster.x-k8s.io", "openstackfloatingippools", "ipaddresses"
 	for _, resource := range []string{"openstackservers", "openstackmachines"} {
 		w.set(resource, "data-control-plane-", object{"apiGroup": group, "kind": "OpenStackFloatingIPPool", "name": "public"}, "spec", "floatingIPPoolRef")
@@ -230,10 +230,19 @@ func TestOpenStackFloatingIPPool(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", m.Name, m.Forecast, want)
 		}
 	}
+	const floating = "203.0.113.9"
 	w.added("addresses", func(b *backuptest.Tarball) {
 		for _, m := range machinesOf(o.report.Clusters[0]) {
-			b.Add(addresses+".ipam.cluster.x-k8s.io", named("ipam.cluster.x-k8s.io/v1beta2", "IPAddress", m.Name+"-floating-ip-address"))
+			a := named("ipam.cluster.x-k8s.io/v1beta2", "IPAddress", m.Name+"-floating-ip-address")
+			a["spec"] = object{"address": floating}
+			b.Add(addresses+".ipam.cluster.x-k8s.io", a)
 		}
+	})
+	// The servers have lost it.
+	w.run(append(w.sources(), args...)...).demandSafe(t, false, report.Halted, "does not have floating IP "+floating)
+	cloud.Edit("servers", func(o openstacklab.Object) bool {
+		o["addresses"].(map[string]any)["floating"] = []any{openstacklab.Object{"version": 4, "addr": floating, "OS-EXT-IPS:type": "floating"}}
+		return true
 	})
 	w.run(append(w.sources(), args...)...).demandSafe(t, true, report.Adopted, "")
 }

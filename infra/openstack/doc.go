@@ -77,6 +77,7 @@
 //	portless       network/name/address of a port that is not there, while a server has
 //	               the address
 //	elsewhere      floating IP of an API server that another server has
+//	lostFloatingIP server/address of a floating IP that the server is to have and has not
 //	floatingIP     address
 //	keyPair        name
 //	bastion        name of a server that CAPO made under it

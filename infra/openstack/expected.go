@@ -61,7 +61,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		c.Blind = []infra.Key{nameless}
 	}
 	c.Hidden = []infra.Key{nameless}
-	c.Blockers = objs.portBlockers(m)
+	c.Blockers = append(objs.portBlockers(m), objs.floatingLost(m)...)
 	// Its own reference may lead elsewhere: what keeps its cluster from being ready is
 	// where the cluster is.
 	for _, b := range objs.locations[m.cluster].blockers(m.cluster) {

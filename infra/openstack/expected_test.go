@@ -275,3 +275,27 @@ func TestPortsThatCAPOMade(t *testing.T) {
 		}
 	}
 }
+
+// Of the floating IPs that come from a pool the backup lacks the IPAddresses: one finding
+// for each cluster, however many machines have one.
+func TestFloatingAddressesAbsent(t *testing.T) {
+	data := edit(t, fleet(t), func(resource string, object map[string]any) bool {
+		if resource == osServers || resource == osMachines {
+			backuptest.Inside(object, "spec")["floatingIPPoolRef"] = map[string]any{"apiGroup": group, "kind": poolKind, "name": "public"}
+		}
+		return true
+	})
+	s, secrets := load(t, data)
+	found := map[string]int{}
+	for _, f := range small().(*provider).Check(s, secrets, time.Time{}) {
+		if f.Code == ruleAddress.Code {
+			found[f.Object]++
+			if len(f.Clusters) != 1 || !strings.Contains(f.Message, claimSuffix+" is not in the backup") {
+				t.Errorf("%+v", f)
+			}
+		}
+	}
+	if len(found) != 3 || found["IPAddresses of tenant-os-b/data"] != 1 {
+		t.Errorf("%v", found)
+	}
+}

@@ -2,22 +2,26 @@ package openstack
 
 import (
 	"fmt"
+	"net/netip"
+	"slices"
 
 	"drift-detector/backup"
 	"drift-detector/backup/check"
+	"drift-detector/infra"
 	"drift-detector/infra/capi"
 )
 
-// floatingPool is an OpenStackFloatingIPPool, and floatingAddress the IPAddress that keeps
-// which floating IP of it is a server's. Whether they are there is all that is read.
+// floatingPool is an OpenStackFloatingIPPool, of which only matters whether it is there, and
+// floatingAddress the IPAddress that keeps which floating IP of it is a server's.
 type (
 	floatingPool    struct{}
-	floatingAddress struct{}
+	floatingAddress struct{ Address string }
 )
 
 var (
 	floatingPools     = backup.NewKind[floatingPool]("openstackfloatingippools." + group).Ownerless()
-	floatingAddresses = backup.NewKind[floatingAddress]("ipaddresses.ipam.cluster.x-k8s.io").Ownerless()
+	floatingAddresses = backup.NewKind("ipaddresses.ipam.cluster.x-k8s.io",
+		backup.Text(func(a *floatingAddress) *string { return &a.Address }, "spec.address")).Ownerless()
 )
 
 // claimSuffix ends the name of a server's IPAddressClaim, and of its IPAddress
@@ -66,6 +70,37 @@ func (objs *objects) unclaimed(m *member) string {
 		return ""
 	}
 	return "IPAddress " + claim.Name
+}
+
+// floatingLost is what keeps CAPO from a machine whose server has lost the floating IP that
+// its IPAddress keeps (associateIPAddressFromIPAddressClaim in
+// controllers/openstackserver_controller.go v0.11.0 to v0.15.0-beta.0, and v0.10.0
+// openstackmachine_controller.go; AssociateFloatingIP in
+// pkg/cloud/services/networking/floatingip.go asks nobody who has it).
+func (objs *objects) floatingLost(m *member) []infra.Blocker {
+	claim, _ := objs.floatingClaim(m)
+	kept := objs.addresses[claim]
+	if kept == nil {
+		return nil
+	}
+	server, _, _, _ := objs.strong(m)
+	ip, err := netip.ParseAddr(kept.Data.Address)
+	if err != nil || server.IsZero() {
+		return nil
+	}
+	return []infra.Blocker{{
+		Key: infra.Key{Kind: keyLost, Value: join(server.Value, ip.String())},
+		Why: fmt.Sprintf("its server does not have floating IP %s, which IPAddress %s keeps for it: where that is another server's CAPO takes it away from there, and where it is gone the machine is never ready (floating IP does not exist); attach it to the server again", ip, claim.Name),
+	}}
+}
+
+// noteLost notes the floating IPs that a server is to have and has not.
+func (l *listing) noteLost(server string, has []string) {
+	for _, ip := range l.kept[server] {
+		if !slices.Contains(has, ip) {
+			l.found(keyLost, join(server, ip))
+		}
+	}
 }
 
 // addressesAbsent are the IPAddresses that machines lack, one for each cluster: mostly the

@@ -130,7 +130,7 @@ func (objs *objects) homeScopes() []*homeScope {
 			s.probes[k] = true
 		}
 		s.probes[m.twinImages()] = true
-		for _, b := range objs.portBlockers(m) {
+		for _, b := range append(objs.portBlockers(m), objs.floatingLost(m)...) {
 			s.probes[b.Key] = true
 		}
 	}

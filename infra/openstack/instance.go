@@ -75,6 +75,7 @@ func (l *listing) instance(s *serverAnswer) infra.Instance {
 		out.Keys = append(out.Keys, out.Host)
 	}
 	l.noteBastion(s)
+	l.noteLost(s.ID, out.Addresses)
 	for _, ip := range out.Addresses {
 		l.ProbesFound = append(l.ProbesFound, l.portless[ip]...)
 	}

@@ -44,6 +44,7 @@ type listing struct {
 	named     map[infra.Key]string   // ids of those that were found by name
 	managed   map[string]infra.Key   // probes of kind keyRenamed, by kind and id
 	floating  map[string]string      // floating IPs of API servers, by the port that each is attached to
+	kept      map[string][]string    // floating IPs that servers are to have, by their ids
 	portless  map[string][]infra.Key // probes of kind keyPortless of ports that are not there, by address
 	ids       []string               // of servers that the backup records
 	seen      map[[16]byte]bool      // ids of servers
@@ -75,7 +76,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	l.Account, l.Identity = cmp.Or(v.project.Name, v.project.ID), v.project.ID
 	run := listing{
 		Listing: &l, target: t, recorded: d.recorded, ids: d.ids, cloud: v, retry: p.retry,
-		marks: map[infra.Key]bool{}, named: map[infra.Key]string{}, managed: map[string]infra.Key{}, floating: map[string]string{}, portless: map[string][]infra.Key{}, seen: map[[16]byte]bool{}, ports: newPorts(),
+		marks: map[infra.Key]bool{}, named: map[infra.Key]string{}, managed: map[string]infra.Key{}, floating: map[string]string{}, kept: map[string][]string{}, portless: map[string][]infra.Key{}, seen: map[[16]byte]bool{}, ports: newPorts(),
 	}
 	for _, k := range t.Probes {
 		run.mark(k)

@@ -88,9 +88,12 @@ func (l *listing) noteManaged(kind, id string, t *thingAnswer) {
 // mark takes a probe that is looked for.
 func (l *listing) mark(k infra.Key) {
 	l.marks[k] = true
-	if k.Kind == keyRenamed {
-		kind, rest, _ := strings.Cut(k.Value, "/")
+	first, rest, _ := strings.Cut(k.Value, "/")
+	switch k.Kind {
+	case keyRenamed:
 		id, _, _ := strings.Cut(rest, "/")
-		l.managed[kind+"/"+id] = k
+		l.managed[first+"/"+id] = k
+	case keyLost:
+		l.kept[first] = append(l.kept[first], rest)
 	}
 }

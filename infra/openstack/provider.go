@@ -113,11 +113,12 @@ var (
 	keyTwinImages  = infra.KeyKindOf("twinImages") // an image that is asked for, of which there are several
 	keyTwins       = infra.KeyKindOf("twinPorts")  // network/name of several ports
 	keyBroken      = infra.KeyKindOf("brokenBalancer")
-	keyRenamed     = infra.KeyKindOf("renamed")      // kind/id/name of what CAPO made and no longer has its name
-	keyNamesakes   = infra.KeyKindOf("namesakes")    // kind/name of several things, of which CAPO made one
-	keyElsewhere   = infra.KeyKindOf("elsewhere")    // floating IP of an API server that another server has
-	keyStuck       = infra.KeyKindOf("stuckBastion") // name of a server in ERROR or BUILD
-	keyPortless    = infra.KeyKindOf("portless")     // network/name/address of a port that is not there, while a server has the address
+	keyRenamed     = infra.KeyKindOf("renamed")        // kind/id/name of what CAPO made and no longer has its name
+	keyNamesakes   = infra.KeyKindOf("namesakes")      // kind/name of several things, of which CAPO made one
+	keyElsewhere   = infra.KeyKindOf("elsewhere")      // floating IP of an API server that another server has
+	keyLost        = infra.KeyKindOf("lostFloatingIP") // server/address of a floating IP that the server is to have and has not
+	keyStuck       = infra.KeyKindOf("stuckBastion")   // name of a server in ERROR or BUILD
+	keyPortless    = infra.KeyKindOf("portless")       // network/name/address of a port that is not there, while a server has the address
 	keyExternal    = infra.KeyKindOf("externalNetwork")
 	keyOwn         = infra.KeyKindOf("own") // one of the above that the project owns
 )
