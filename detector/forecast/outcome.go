@@ -154,13 +154,13 @@ var outcomeRows = []outcomeRow{
 	{
 		"infrastructure without Machine, owner short of machines", func(f *facts) bool { return f.orphan() && f.set.created > 0 }, OrphanedAndReplaced,
 		func(f *facts) string {
-			return "its Machine was being deleted and is not in the backup: " + f.runsOn() + " without one, and the owner makes a new Machine because it is short of one"
+			return leftOut + f.runsOn() + " without one, and the owner makes a new Machine because it is short of one"
 		},
 	},
 	{
 		"infrastructure without Machine", func(f *facts) bool { return f.orphan() }, GhostKeepsRunning,
 		func(f *facts) string {
-			return "its Machine was being deleted and is not in the backup: " + f.runsOn() + " without one, and none is missing"
+			return leftOut + f.runsOn() + " without one, and none is missing"
 		},
 	},
 	{

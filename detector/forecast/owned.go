@@ -189,6 +189,7 @@ func (e *effects) onPlane(c *cluster) {
 	if c.remaking != "" {
 		e.add(controlPlaneDown, sentence(c.remaking), name)
 	}
+	e.onLeftOut(c)
 	if h := c.endangering(); h != nil {
 		e.add(outcomeUnknown, "Whether the API server answers is not known, because etcd may have no majority. If it does not, KubeadmControlPlane takes the control plane for one that was never initialised, and deletes one of its Machines for "+h.title()+", whether or not its instance runs", name)
 	}
@@ -205,5 +206,32 @@ func (e *effects) onPlane(c *cluster) {
 	}
 	if p := c.plane.plane; p != nil && p.Unseen {
 		e.add(SpecUnseen, fmt.Sprintf("%s was changed shortly before the backup, and its controller had not seen the change: what it does about it is not known here", name), name)
+	}
+}
+
+// onLeftOut adds what becomes of what runs of the control plane and has no Machine in the
+// backup, Ghosts aside: what was left out of the backup is gone for KubeadmControlPlane as much
+// as a Ghost. With no Machine at all it begins again, no matter what answers behind the endpoint
+// (reconcile, reconcileEtcdMembers and initializeControlPlane in
+// controlplane/kubeadm/internal/controllers v1.6.0 to v1.13.0; in
+// controlplane/kubeadm/reconcilers/kubeadmcontrolplane v1.14.0).
+func (e *effects) onLeftOut(c *cluster) {
+	p, name := &c.plane, c.plane.title()
+	var left []string
+	for i := range p.members {
+		if f := &p.members[i]; f.orphan() || f.machine == nil && f.verdict.Status == detector.Unknown && f.verdict.Instance != nil {
+			left = append(left, f.object())
+		}
+	}
+	switch {
+	case p.Kind != kubeadm:
+	case c.recorded == 0 && p.created > 0 && p.unmakeable == "" && (len(p.members) > 0 || p.Reason == detector.MachinesNotInBackup):
+		e.add(etcdMembersRemoved, fmt.Sprintf("The backup holds no Machine of %s, which had some: it makes its first Machine as that of a new control plane, beside what runs. That one begins an empty cluster behind the same endpoint, or joins and is then the only member that etcd keeps", name), name)
+	case left == nil || c.externalEtcd || c.recorded == 0 || c.pausedPlane() != "" || c.pausedMember() != "" || c.nodeless > 0 && !c.remediates:
+		// It leaves etcd alone.
+	case c.undecided > 0 || c.stalled():
+		e.add(outcomeUnknown, "Whether KubeadmControlPlane removes these from etcd, because the backup lacks their Machines, depends on what is not known of other machines of the control plane", left...)
+	default:
+		e.add(etcdMembersRemoved, sayings[etcdMembersRemoved], left...)
 	}
 }

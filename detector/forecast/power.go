@@ -57,6 +57,10 @@ func (f *facts) runsOn() string {
 	return "VM and Node keep running"
 }
 
+// leftOut is why a machine of which infrastructure objects are left has no Machine: Velero
+// leaves out what is being deleted, and what its filters do not select.
+const leftOut = "its Machine was being deleted or left out, and is not in the backup: "
+
 // stoppedNames are the machines of the control plane that are stopped.
 func (c *cluster) stoppedNames() string {
 	var out []string

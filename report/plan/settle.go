@@ -25,6 +25,7 @@ var settled = map[report.Reason]string{
 	report.OwnerHalted:        "Make again what is missing, as it was, or give the machines the labels that their owner selects: else nobody replaces them.",
 	report.MachinesHalted:     "Their forecasts say what keeps their controller away: resolve that, or leave it so on purpose.",
 	report.CannotReplace:      "Bring back what is missing first. Machines that are deleted before are not made again.",
+	report.EtcdMembersRemoved: "If that is not wanted, keep the cluster paused, and take a backup that holds their Machines. Unpause it only if the members that stay are all there, and a majority of them answers.",
 	report.MachinesMissing:    "Take a newer backup if there is one. Else compare the instances that run with the Machines that were restored, as new ones are made beside them.",
 	report.MachinesMade:       "Unless that is wanted, let the owners want what exists.",
 	report.PoolScaledBack:     "Unless that is wanted, let the MachinePool and its infrastructure object want what the pool has.",

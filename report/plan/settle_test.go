@@ -13,7 +13,7 @@ import (
 var elsewhere = map[report.Reason]string{
 	report.BackupError: "the checks", report.NewerBackup: "its first lines", report.ErrorsOccurred: "the errors", report.Incomplete: "the scopes", report.NoForecast: "a report with a forecast",
 	report.NothingToCompare: "another backup", report.StatusNotHealthy: "whatever the status comes from", report.InstancesToConfirm: "the VMs to confirm",
-	report.ClustersFirst: "the restore", report.EtcdMembersRemoved: "the Ghosts", report.ControlPlaneDown: "the control plane", report.GhostsLeft: "the Ghosts",
+	report.ClustersFirst: "the restore", report.ControlPlaneDown: "the control plane", report.GhostsLeft: "the Ghosts",
 	report.MachinesUnknown: "the Unknown machines", report.CopiedID: "the copies", report.MachinesBroken: "the Stale machines", report.InstancesNeverJoin: "the Stale machines", report.StaleReplaced: "nothing to do",
 	report.InstancesStopped: "the machines that are off", report.ResourceMade: "nothing to do", report.PoolMachinesDeleted: "nothing to do",
 }

@@ -182,14 +182,17 @@ func (pl *planner) powersOn(c *report.Cluster, m *report.Machine) bool {
 
 func suspended(m *report.Machine) bool { return m.Instance != nil && m.Instance.State == "suspended" }
 
-// machineMissing is a machine whose Machine was being deleted: its other objects
-// come back without an owner, and a new Machine is made beside it.
+// machineMissing is a machine whose Machine was being deleted, or was left out: its
+// other objects come back without an owner, and a new Machine is made beside it.
 func (pl *planner) machineMissing(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
 	if outcome(m) == report.OrphanedAndReplaced {
 		d.controller("Its owner is short of a Machine and makes a new one, with a new VM.", listMachines(c))
 	}
-	d.after("Its Machine was being deleted when the backup was taken, and is not in it; VM and Node run on. Finish by hand what was begun: see that the group has the machines that it wants, find its Node by the id, and drain and delete it.",
+	if s.stackedEtcd() {
+		d.after("It may be a member of etcd, and KubeadmControlPlane removes members that have no Machine. See that a majority of the members answers without it before you touch it.", pl.quorum(c)...)
+	}
+	d.after("Its Machine is not in the backup: it was being deleted when that was taken, or was left out. VM and Node run on. If it was left out, keep them and take a backup that holds it. Only if it was being deleted, finish that by hand: see that the group has the machines that it wants, find its Node by the id, and drain and delete it.",
 		append([]shell.Command{listMachines(c), pl.nodesByID(c)}, pl.look(m)...)...)
 	var left []shell.Command
 	kinds := ""
@@ -201,5 +204,5 @@ func (pl *planner) machineMissing(d *draft, s *set, m *report.Machine) {
 		kinds = " (" + strings.Join(all, ", ") + ")"
 		left = append(left, manage(m.Namespace, "get", strings.Join(resources(p.MachineKinds), ","), "--ignore-not-found", "--selector=cluster.x-k8s.io/cluster-name="+c.Name))
 	}
-	d.after("Then look at the objects that were restored without an owner: deleting its infrastructure machine"+kinds+" makes the controller destroy the VM, which is how the deletion would have ended. No line here does that: decide it first.", left...)
+	d.after("Then look at the objects that were restored without an owner: deleting its infrastructure machine"+kinds+" makes the controller destroy the VM, which is how a deletion would have ended. No line here does that: decide it first.", left...)
 }
