@@ -14,6 +14,9 @@ type Expected struct {
 	Recipes        []Recipe
 	OwnerTags      []Key // of kind OwnerTag: those of the backup's own clusters
 	Halts          []Halt
+	// Alone are objects of no cluster for which a controller adopts or makes an instance,
+	// such as "OpenStackServer ns/jump". No listing looks for those instances.
+	Alone []string
 	// LoadBalancers are those before the API server of each cluster, as the backup
 	// records them.
 	LoadBalancers map[backup.ClusterID][]LoadBalancer

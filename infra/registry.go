@@ -130,6 +130,7 @@ func (r *Registry) Expected(s *backup.Snapshot) Expected {
 		gather(&all.Recipes, c.Recipes)
 		gather(&all.OwnerTags, c.OwnerTags)
 		gather(&all.Halts, c.Halts)
+		gather(&all.Alone, c.Alone)
 		for id, name := range c.Providers {
 			all.Providers[id] = name
 		}

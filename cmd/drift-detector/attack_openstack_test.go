@@ -268,3 +268,21 @@ func TestOpenStackBootstrapData(t *testing.T) {
 		w.run(append(w.sources(), w.withOpenStackNodes()...)...).demandSafe(t, c.want == report.Adopted, c.want, c.says)
 	}
 }
+
+// An OpenStackServer needs no cluster: CAPO makes its server where there is none of its name.
+// What nobody looks for is no silent yes.
+func TestOpenStackServerOfNoCluster(t *testing.T) {
+	t.Parallel()
+	w, _ := wellOpenStack(t, openstacklab.Options{})
+	w.added("alone", func(b *backuptest.Tarball) {
+		b.Add("openstackservers.infrastructure.cluster.x-k8s.io", object{"apiVersion": "infrastructure.cluster.x-k8s.io/v1alpha1", "kind": "OpenStackServer",
+			"metadata": object{"namespace": "tenant-os-b", "name": "jump", "uid": "u-jump"}})
+	})
+	a := w.run(append(w.sources(), w.withOpenStackNodes()...)...).report.Summary.Answer
+	for _, c := range a.Conditions {
+		if c.Code == "OutsideClusters" && strings.HasSuffix(c.Message, "makes another: OpenStackServer tenant-os-b/jump") {
+			return
+		}
+	}
+	t.Errorf("%+v", a)
+}

@@ -121,7 +121,7 @@ func (r rules) of(in Inputs) Forecast {
 	}
 	f.Notes = generalNotes(in.Snapshot, all, f.NotHealing, res.Complete)
 	f.Effects = generalEffects(in.Snapshot)
-	f.Conditions = conditionsOf(in.Snapshot, all, f.Notes)
+	f.Conditions = conditionsOf(&in, all, f.Notes)
 	return f
 }
 

@@ -125,7 +125,8 @@ func defaults(all []*cluster) string {
 
 // conditionsOf are what the forecast depends on, and so an answer that is made of it.
 // What endangers most comes first.
-func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
+func conditionsOf(in *Inputs, all []*cluster, notes []Note) []Note {
+	s := in.Snapshot
 	out := []Note{{RestoreOrder, "All objects of a cluster are back before any controller acts on it: Clusters are restored last, as Velero does by default, or the controllers are stopped, or the Clusters paused until then. If Clusters come first, or exist already because of another restore, Helm or GitOps, " + firstClusters}}
 	for _, n := range notes {
 		if n.Code == oldManagementCluster || n.Code == webhooksDuringRestore || n.Code == unpausedClusters {
@@ -176,6 +177,7 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 	// pkg/cloud/services/ec2/launchtemplate.go and reconcileNodegroupVersion in
 	// pkg/cloud/services/eks/nodegroup.go v2.11.1).
 	add(poolsUncompared, "Launch template, image, version and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it does nothing", uncompared)
+	add(outsideClusters, "The instances of these objects, which belong to no cluster, were not looked for: each exists, as the only one of its name. Where one does not, its controller makes another", slices.Clone(in.Expected.Alone))
 	add(nothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
 	return append(out, Note{NewestBackup, "No newer backup exists, and nobody changed the clusters since: " + written(s)})
 }

@@ -42,6 +42,7 @@ const (
 	nodeConditionsUnread = "NodeConditionsUnread"
 	poolsUncompared      = "PoolsUncompared"
 	extensionsAnswer     = "ExtensionsAnswer"
+	outsideClusters      = "OutsideClusters"
 )
 
 // notesOnCluster are what to know of one cluster.

@@ -23,7 +23,7 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	c.Recipes = objs.recipes()
 	c.LoadBalancers = objs.loadBalancers()
 	c.Absent = objs.absent()
-	c.Halts = objs.halts()
+	c.Halts, c.Alone = objs.halts(), objs.alone
 	for _, id := range objs.order() {
 		c.OwnerTags = append(c.OwnerTags, infra.Key{Kind: infra.OwnerTag, Value: resourceName(id)})
 	}

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -24,6 +25,7 @@ type objects struct {
 	members       []member
 	locations     map[backup.ClusterID]*location // of the clusters that are CAPO's
 	need          *needs                         // see needed
+	alone         []string                       // OpenStackServers of no cluster
 }
 
 // member is one machine that the backup expects: a Machine with what is behind it, or
@@ -70,7 +72,11 @@ func (objs *objects) join() {
 			objs.members = append(objs.members, m)
 		})
 	for r := range servers.In(objs.snapshot).All() {
-		if !used[r] && r.ClusterName != "" && !isBastion(r) {
+		switch {
+		case used[r] || isBastion(r):
+		case r.ClusterName == "": // CAPO asks for no cluster (getClusterFromMetadata in controllers/openstackserver_controller.go v0.11.0 to v0.15.0-beta.0)
+			objs.alone = append(objs.alone, fmt.Sprintf("%s %s/%s", serverKind, r.Namespace, r.Name))
+		default:
 			objs.members = append(objs.members, member{index: -1, cluster: capi.ClusterOf(&r.Meta), server: r})
 		}
 	}
