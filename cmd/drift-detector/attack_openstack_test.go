@@ -262,8 +262,10 @@ func TestOpenStackBootstrapData(t *testing.T) {
 			return resource != "secrets" || o["type"] != "cluster.x-k8s.io/secret" || !strings.HasPrefix(name, "data-control-plane-")
 		})
 		w.added("installed", func(b *backuptest.Tarball) {
-			b.Add("providers.clusterctl.cluster.x-k8s.io", object{"apiVersion": "clusterctl.cluster.x-k8s.io/v1alpha3", "kind": "Provider", "metadata": object{"namespace": "capo-system", "name": "infrastructure-openstack"},
-				"providerName": "openstack", "type": "InfrastructureProvider", "version": version})
+			b.Add("providers.clusterctl.cluster.x-k8s.io", object{
+				"apiVersion": "clusterctl.cluster.x-k8s.io/v1alpha3", "kind": "Provider", "metadata": object{"namespace": "capo-system", "name": "infrastructure-openstack"},
+				"providerName": "openstack", "type": "InfrastructureProvider", "version": version,
+			})
 		})
 		w.run(append(w.sources(), w.withOpenStackNodes()...)...).demandSafe(t, c.want == report.Adopted, c.want, c.says)
 	}
@@ -275,8 +277,10 @@ func TestOpenStackServerOfNoCluster(t *testing.T) {
 	t.Parallel()
 	w, _ := wellOpenStack(t, openstacklab.Options{})
 	w.added("alone", func(b *backuptest.Tarball) {
-		b.Add("openstackservers.infrastructure.cluster.x-k8s.io", object{"apiVersion": "infrastructure.cluster.x-k8s.io/v1alpha1", "kind": "OpenStackServer",
-			"metadata": object{"namespace": "tenant-os-b", "name": "jump", "uid": "u-jump"}})
+		b.Add("openstackservers.infrastructure.cluster.x-k8s.io", object{
+			"apiVersion": "infrastructure.cluster.x-k8s.io/v1alpha1", "kind": "OpenStackServer",
+			"metadata": object{"namespace": "tenant-os-b", "name": "jump", "uid": "u-jump"},
+		})
 	})
 	a := w.run(append(w.sources(), w.withOpenStackNodes()...)...).report.Summary.Answer
 	for _, c := range a.Conditions {

@@ -27,10 +27,16 @@ func TestControlPlaneMachinesThatTheBackupLacks(t *testing.T) {
 	two := func(s *story) { s.plane("a", found); s.plane("b", found); wantPlane(s, 3) }
 	const made, missing, removed = MachinesMade, machinesMissing, etcdMembersRemoved
 	play(t, map[string]scene{
-		"its infrastructure is left": {nil, func(s *story) { two(s); s.leftOutPlane("c", orphan) },
-			removed + " " + made + " " + missing, []string{"removes running etcd members that have no Machine in the backup (Machine ns/c)"}},
-		"nothing of it is left": {nil, func(s *story) { two(s); s.leftOutPlane("c", incomplete) },
-			removed + " " + made + " " + MachinesUnknown, []string{"(instance c)"}},
+		"its infrastructure is left": {
+			nil, func(s *story) { two(s); s.leftOutPlane("c", orphan) },
+			removed + " " + made + " " + missing,
+			[]string{"removes running etcd members that have no Machine in the backup (Machine ns/c)"},
+		},
+		"nothing of it is left": {
+			nil, func(s *story) { two(s); s.leftOutPlane("c", incomplete) },
+			removed + " " + made + " " + MachinesUnknown,
+			[]string{"(instance c)"},
+		},
 		"etcd is elsewhere": {nil, func(s *story) {
 			two(s)
 			s.leftOutPlane("c", orphan)
@@ -38,12 +44,21 @@ func TestControlPlaneMachinesThatTheBackupLacks(t *testing.T) {
 		}, made + " " + missing, nil},
 		"another kind of control plane": {nil, func(s *story) { otherPlane(s); two(s); s.leftOutPlane("c", orphan) }, made + " " + missing, nil},
 		"beside one without a Node":     {nil, func(s *story) { s.plane("a", found); s.plane("b", gone); s.leftOutPlane("c", orphan) }, MachinesBroken + " " + missing, nil},
-		"beside one that is Unknown": {nil, func(s *story) { two(s); s.plane("d", unknown(detector.NodeAlive)); s.leftOutPlane("c", orphan) },
-			missing + " " + MachinesUnknown + " " + outcomeUnknown, []string{"Whether KubeadmControlPlane removes these from etcd"}},
-		"all are": {nil, func(s *story) { wantPlane(s, 1); s.leftOutPlane("c", orphan) },
-			removed + " " + made + " " + missing, []string{"The backup holds no Machine of KubeadmControlPlane ns/cp"}},
-		"all are, and none is found": {nil, func(s *story) { wantPlane(s, 1); s.cluster.ControlPlane.Reason = detector.MachinesNotInBackup },
-			removed + " " + made + " " + missing, []string{"begins an empty cluster behind the same endpoint"}},
+		"beside one that is Unknown": {
+			nil, func(s *story) { two(s); s.plane("d", unknown(detector.NodeAlive)); s.leftOutPlane("c", orphan) },
+			missing + " " + MachinesUnknown + " " + outcomeUnknown,
+			[]string{"Whether KubeadmControlPlane removes these from etcd"},
+		},
+		"all are": {
+			nil, func(s *story) { wantPlane(s, 1); s.leftOutPlane("c", orphan) },
+			removed + " " + made + " " + missing,
+			[]string{"The backup holds no Machine of KubeadmControlPlane ns/cp"},
+		},
+		"all are, and none is found": {
+			nil, func(s *story) { wantPlane(s, 1); s.cluster.ControlPlane.Reason = detector.MachinesNotInBackup },
+			removed + " " + made + " " + missing,
+			[]string{"begins an empty cluster behind the same endpoint"},
+		},
 		"all are, and it can make none": {nil, func(s *story) {
 			wantPlane(s, 1)
 			s.leftOutPlane("c", orphan)
