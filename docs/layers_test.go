@@ -25,35 +25,29 @@ var apiTypes = []string{
 	"k8s.io/apimachinery", "sigs.k8s.io/cluster-api/api", "github.com/vmware-tanzu/velero/pkg/apis",
 }
 
-// layers are in order: a package belongs to the first that has it.
+// layers are in order: each imports only layers above it in this list.
 var layers = []layer{
-	{
-		name:    "test support", // the product links none of it
-		has:     isTestSupport,
-		layers:  []string{"backup", "infra", "detector", "forecast", "report", "formats", "terminal", "shell"},
-		foreign: []string{""},
-	},
-	{
-		name:    "command",
-		has:     at("cmd/drift-detector"),
-		layers:  []string{"backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "formats", "plan", "terminal", "shell", "releases", "release report", "store", "backup list"},
-		foreign: []string{"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term", "github.com/vmware-tanzu/velero/pkg/apis"},
-	},
-	{name: "demo", has: at("cmd/demo"), layers: []string{"test support"}},
-	{name: "terminal", has: at("report/terminal"), foreign: []string{"github.com/mattn/go-runewidth"}},
+	{name: "terminal", has: at("internal/terminal", "internal/english"), foreign: []string{"github.com/mattn/go-runewidth"}},
 	{name: "shell", has: at("infra/shell"), layers: []string{"terminal"}}, // what a plan and a provider's tool have in common
-	{
-		name:    "store", // where backups are kept
-		has:     at("backup/store"),
-		layers:  []string{"backup", "infra"},
-		foreign: []string{"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"},
-	},
 	{
 		name:    "backup",
 		has:     below("backup"),
 		foreign: append([]string{"github.com/mholt/archiver/v3"}, apiTypes...),
 	},
-	{name: "provider list", has: at("infra/all"), layers: []string{"infra", "provider"}},
+	{
+		name: "infra", // what a provider is, and what providers share
+		has: func(pkg string, m module) bool {
+			return below("infra")(pkg, m) && !at("infra/shell", "infra/store", "infra/all")(pkg, m) && m.provider(pkg) == ""
+		},
+		layers:  []string{"backup", "shell"},
+		foreign: append([]string{"go.yaml.in/yaml/v3", "github.com/go-json-experiment/json", "github.com/klauspost/compress/flate"}, apiTypes...),
+	},
+	{
+		name:    "store", // where backups are kept
+		has:     at("infra/store"),
+		layers:  []string{"backup", "infra"},
+		foreign: []string{"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"},
+	},
 	{
 		// Listed in infra/all, so that a new one needs no line here. No provider
 		// imports another, see complaints.
@@ -63,20 +57,21 @@ var layers = []layer{
 		foreign: append([]string{"sigs.k8s.io/yaml", "golang.org/x/time/rate"}, apiTypes...),
 		ownSDK:  true,
 	},
-	{
-		name:    "infra", // what a provider is, and what providers share
-		has:     below("infra"),
-		layers:  []string{"backup", "shell"},
-		foreign: append([]string{"go.yaml.in/yaml/v3", "github.com/go-json-experiment/json", "github.com/klauspost/compress/flate"}, apiTypes...),
-	},
+	{name: "provider list", has: at("infra/all"), layers: []string{"infra", "provider"}},
 	{name: "detector", has: at("detector"), layers: []string{"backup", "infra"}},
+	{name: "forecast", has: below("detector/forecast"), layers: []string{"backup", "infra", "detector"}, foreign: apiTypes},
 	{
 		name: "releases", has: at("detector/releases"), layers: []string{"backup"},
 		foreign: append([]string{"k8s.io/api", "sigs.k8s.io/structured-merge-diff/v6", "sigs.k8s.io/yaml", "github.com/wI2L/jsondiff"}, apiTypes...),
 	},
-	{name: "forecast", has: below("detector"), layers: []string{"backup", "infra", "detector"}, foreign: apiTypes},
-	{name: "backup list", has: at("report/backups"), layers: []string{"formats", "terminal"}},
-	{name: "release report", has: at("report/releases"), layers: []string{"releases", "formats", "terminal"}},
+	{
+		name: "formats", // the document and its formats: they decide nothing
+		has: func(pkg string, m module) bool {
+			return below("report")(pkg, m) && !at("report/build", "report/ignore", "report/plan", "report/backups", "report/releases")(pkg, m)
+		},
+		layers:  []string{"terminal"},
+		foreign: []string{"github.com/go-json-experiment/json"},
+	},
 	{name: "report", has: at("report/build"), layers: []string{"backup", "infra", "detector", "forecast", "formats"}}, // nothing else below report knows the detector
 	{
 		name:    "ignore rules",
@@ -85,11 +80,25 @@ var layers = []layer{
 		foreign: []string{"go.yaml.in/yaml/v3", "github.com/bmatcuk/doublestar/v4"},
 	},
 	{name: "plan", has: at("report/plan"), layers: []string{"formats", "terminal", "shell"}},
-	{name: "formats", has: below("report"), layers: []string{"terminal"}, foreign: []string{"github.com/go-json-experiment/json"}}, // the document and its formats: they decide nothing
+	{name: "backup list", has: at("report/backups"), layers: []string{"formats", "terminal"}},
+	{name: "release report", has: at("report/releases"), layers: []string{"releases", "formats", "terminal"}},
+	{
+		name:    "command",
+		has:     at("cmd/drift-detector"),
+		layers:  []string{"backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "formats", "plan", "terminal", "shell", "releases", "release report", "store", "backup list"},
+		foreign: []string{"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term", "github.com/vmware-tanzu/velero/pkg/apis"},
+	},
+	{
+		name:    "test support", // the product links none of it
+		has:     isTestSupport,
+		layers:  []string{"backup", "infra", "detector", "forecast", "report", "formats", "terminal", "shell"},
+		foreign: []string{""},
+	},
+	{name: "demo", has: at("cmd/demo"), layers: []string{"test support"}},
 }
 
-func at(folder string) func(string, module) bool {
-	return func(pkg string, _ module) bool { return pkg == folder }
+func at(folders ...string) func(string, module) bool {
+	return func(pkg string, _ module) bool { return slices.Contains(folders, pkg) }
 }
 
 func below(folder string) func(string, module) bool {
@@ -97,7 +106,7 @@ func below(folder string) func(string, module) bool {
 }
 
 func isTestSupport(pkg string, _ module) bool {
-	return strings.HasPrefix(pkg, "internal/") || strings.HasSuffix(path.Base(pkg), "test")
+	return strings.HasPrefix(pkg, "internal/") && !at("internal/terminal", "internal/english")(pkg, nil) || strings.HasSuffix(path.Base(pkg), "test")
 }
 
 // provider returns the provider, a folder of infra that infra/all imports, that
@@ -115,7 +124,8 @@ func (m module) provider(pkg string) string {
 }
 
 func (m module) layerOf(pkg string) *layer {
-	i := slices.IndexFunc(layers, func(l layer) bool { return l.has(pkg, m) })
+	support := isTestSupport(pkg, m)
+	i := slices.IndexFunc(layers, func(l layer) bool { return l.has(pkg, m) && (l.name == "test support") == support })
 	if i < 0 {
 		return nil
 	}
@@ -162,12 +172,24 @@ func (m module) refuses(l *layer, pkg, imported string) string {
 		return "the layer may not import it"
 	}
 	for other, p := range m {
-		shared := m.provider(other) != m.provider(pkg) && !isTestSupport(other, m) && other != "backup/store" // its store speaks the protocol of one
+		shared := m.provider(other) != m.provider(pkg) && !isTestSupport(other, m) && other != "infra/store" // its store speaks the protocol of one
 		if shared && slices.ContainsFunc(p.imports, func(i string) bool { return foreignModule(i) == foreignModule(imported) }) {
 			return "an SDK is one provider's own, and " + other + " imports it too"
 		}
 	}
 	return ""
+}
+
+func TestNoLayerImportsOneBelowItInTheList(t *testing.T) {
+	above := map[string]bool{}
+	for _, l := range layers {
+		for _, imported := range l.layers {
+			if !above[imported] {
+				t.Errorf("%s imports %s, which is not above it", l.name, imported)
+			}
+		}
+		above[l.name] = true
+	}
 }
 
 func TestEveryPackageImportsOnlyWhatItsLayerMay(t *testing.T) {

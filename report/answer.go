@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"drift-detector/report/english"
+	"drift-detector/internal/english"
 )
 
 // safeWords are the answers as people read them first.

@@ -3,7 +3,7 @@ package report
 import (
 	"slices"
 
-	"drift-detector/report/english"
+	"drift-detector/internal/english"
 )
 
 // What the restored controllers will do. All of it is absent from a report that

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"drift-detector/report/english"
+	"drift-detector/internal/english"
 )
 
 // Format writes a document in one form, the same bytes for the same document. It

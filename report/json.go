@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
-	"drift-detector/report/terminal"
+	"drift-detector/internal/terminal"
 )
 
 // JSON writes the document itself: indented by two spaces, with a newline at

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
 	"drift-detector/report/reporttest"
-	"drift-detector/report/terminal"
 	"drift-detector/report/text"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"drift-detector/report/terminal"
+	"drift-detector/internal/terminal"
 )
 
 // known refuses a report in which a word that decides is none of the schema's: what is

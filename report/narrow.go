@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"drift-detector/report/english"
+	"drift-detector/internal/english"
 )
 
 // Matches reports whether a cluster was asked for by its name, or namespace and name,

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"drift-detector/report/english"
+	"drift-detector/internal/english"
 )
 
 // Check is one thing that is to be known before the backup is restored.

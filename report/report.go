@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"drift-detector/report/english"
+	"drift-detector/internal/english"
 )
 
 // SchemaVersion is the version of the document. Within one version fields are

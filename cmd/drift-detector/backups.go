@@ -16,11 +16,11 @@ import (
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 
 	"drift-detector/backup"
-	"drift-detector/backup/store"
 	"drift-detector/infra"
+	"drift-detector/infra/store"
+	"drift-detector/internal/english"
 	"drift-detector/report"
 	backupreport "drift-detector/report/backups"
-	"drift-detector/report/english"
 	reportformats "drift-detector/report/formats"
 )
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/backup/store/storetest"
+	"drift-detector/infra/store/storetest"
 	"drift-detector/report"
 	"drift-detector/report/backups"
 )

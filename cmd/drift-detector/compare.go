@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"drift-detector/backup/check"
-	"drift-detector/backup/store"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/infra/store"
 	"drift-detector/report"
 	backupreport "drift-detector/report/backups"
 )

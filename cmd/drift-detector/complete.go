@@ -15,7 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/backup/check"
-	"drift-detector/backup/store"
+	"drift-detector/infra/store"
 	"drift-detector/report"
 	"drift-detector/report/diff"
 	"drift-detector/report/formats"

@@ -8,10 +8,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"drift-detector/backup/store"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
+	"drift-detector/infra/store"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/formats"

@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/infra"
-	"drift-detector/report/terminal"
+	"drift-detector/internal/terminal"
 )
 
 type inventoryOptions struct {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"drift-detector/infra"
-	"drift-detector/report/terminal"
+	"drift-detector/internal/terminal"
 )
 
 // A saved inventory is for eyes and terminals too: names of VMs are foreign text.

@@ -15,12 +15,12 @@ import (
 	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/backup/selection"
-	"drift-detector/backup/store"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
-	"drift-detector/report/english"
-	"drift-detector/report/terminal"
+	"drift-detector/infra/store"
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
 )
 
 // backupOptions say which backups to read and how to reach what they name.

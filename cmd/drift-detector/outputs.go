@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"drift-detector/report/english"
+	"drift-detector/internal/english"
 )
 
 // target is one file to write, and in which format; "-" is stdout.

@@ -13,9 +13,9 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
-	"drift-detector/backup/store"
 	"drift-detector/infra"
-	"drift-detector/report/english"
+	"drift-detector/infra/store"
+	"drift-detector/internal/english"
 )
 
 // storeOptions say how the operator reaches the object store that a backup is in.

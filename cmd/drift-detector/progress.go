@@ -12,8 +12,8 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"drift-detector/infra"
-	"drift-detector/report/english"
-	"drift-detector/report/terminal"
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
 )
 
 // progress shows on a terminal what is being listed: a line per scope, one for

@@ -8,7 +8,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/all"
-	"drift-detector/report/english"
+	"drift-detector/internal/english"
 )
 
 // providerFlags are the flags that providers declare.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 	"drift-detector/report/formats"
 	"drift-detector/report/screen"
 	"drift-detector/report/text"

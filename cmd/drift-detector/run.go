@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"drift-detector/report/terminal"
+	"drift-detector/internal/terminal"
 )
 
 // errIncomplete is returned when output was written that does not hold

@@ -9,7 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
-	"drift-detector/report/english"
+	"drift-detector/internal/english"
 )
 
 // few is how many things of one sort stderr names before it counts the others, where there

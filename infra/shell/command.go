@@ -3,7 +3,7 @@ package shell
 import (
 	"strings"
 
-	"drift-detector/report/terminal"
+	"drift-detector/internal/terminal"
 )
 
 // Raw is shell text of the program's own: variables, redirections, operators. It is

@@ -3,7 +3,7 @@ package shell
 import (
 	"strings"
 
-	"drift-detector/report/terminal"
+	"drift-detector/internal/terminal"
 )
 
 // Quote returns s as one word of a POSIX shell, whatever it holds. It refuses what a

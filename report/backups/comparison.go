@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
-	"drift-detector/report/english"
-	"drift-detector/report/terminal"
 )
 
 // Comparison is what each of the newest backups is like beside the infrastructure, which

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"drift-detector/report/english"
-	"drift-detector/report/terminal"
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
 )
 
 // Text writes the document for a person: a table, what to mind, and what to do next.

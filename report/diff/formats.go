@@ -5,11 +5,11 @@ import (
 	"io"
 	"strings"
 
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
-	"drift-detector/report/english"
 	"drift-detector/report/markdown"
 	"drift-detector/report/outline"
-	"drift-detector/report/terminal"
 	"drift-detector/report/text"
 )
 

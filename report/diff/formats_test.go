@@ -14,9 +14,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/reporttest"
-	"drift-detector/report/terminal"
 	"drift-detector/report/text"
 )
 

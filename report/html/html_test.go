@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/net/html"
 
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/reporttest"
-	"drift-detector/report/terminal"
 )
 
 // written is the page of a report, parsed as a browser parses it.

@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"time"
 
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
-	"drift-detector/report/terminal"
 )
 
 // shown is a copy of the report in which every string is as a reader may see

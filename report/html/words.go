@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 	"drift-detector/report/outline"
 )
 

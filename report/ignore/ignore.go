@@ -21,8 +21,8 @@ import (
 	"slices"
 	"time"
 
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
-	"drift-detector/report/terminal"
 )
 
 // Rule is one rule of an ignore file.

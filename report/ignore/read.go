@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"drift-detector/report/terminal"
+	"drift-detector/internal/terminal"
 
 	"go.yaml.in/yaml/v3"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"drift-detector/report/terminal"
+	"drift-detector/internal/terminal"
 )
 
 // What is no YAML at all: the parser names a line at best, and not always the

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"drift-detector/report/english"
+	"drift-detector/internal/english"
 )
 
 // Write writes rules as the YAML that [Read] reads, the same bytes for the same

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 	"drift-detector/report/junit/document"
 	"drift-detector/report/outline"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 	"drift-detector/report/junit/document"
 	"drift-detector/report/outline"
 )

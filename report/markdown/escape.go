@@ -7,9 +7,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
-	"drift-detector/report/english"
-	"drift-detector/report/terminal"
 )
 
 // Foreign text is in code, word by word in sentences. Nothing else holds it:

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 	"drift-detector/report/outline"
 )
 

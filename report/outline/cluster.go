@@ -6,8 +6,8 @@ import (
 	"iter"
 	"slices"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 )
 
 // Cluster is a cluster with all that is said about it.

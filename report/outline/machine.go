@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 )
 
 // machineItem returns what is said about a machine of a set of a cluster.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 )
 
 // Section is a part of a document. One without items is left out.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 )
 
 // Totals are the counts of the summary, and what the report was made of.

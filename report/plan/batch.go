@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 )
 
 // order is that of findings within a control plane or a group: what is Stale is

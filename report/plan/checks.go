@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 )
 
 // checked counts what the report says about the backup itself.

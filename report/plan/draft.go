@@ -4,8 +4,8 @@ import (
 	"regexp"
 
 	"drift-detector/infra/shell"
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
-	"drift-detector/report/terminal"
 )
 
 // draft collects the steps of one finding.

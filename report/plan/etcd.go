@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"drift-detector/infra/shell"
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 )
 
 // etcdctl runs in an etcd pod that kubeadm made, with the certificates where

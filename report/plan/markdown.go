@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"drift-detector/infra/shell"
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/markdown"
-	"drift-detector/report/terminal"
 )
 
 // Markdown writes the plan as a runbook in CommonMark. Foreign text is escaped:

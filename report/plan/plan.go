@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 )
 
 // Plan is all that is to be done, in order. Its texts may hold foreign

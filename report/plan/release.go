@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"drift-detector/infra/shell"
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 )
 
 // afterRestore lets one cluster after the other go, and cleans up behind them: what is

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"drift-detector/infra/shell"
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 )
 
 // pausing makes Velero pause every Cluster that it restores (Velero

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"drift-detector/infra/shell/shelltest"
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/reporttest"
-	"drift-detector/report/terminal"
 )
 
 // Over all combinations of what decides: a line ends a VM only for a Ghost with

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"drift-detector/infra/shell"
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 )
 
 // settled says what to do first, before a cluster is unpaused, about a reason for which

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
-	"drift-detector/report/terminal"
 )
 
 // Shell writes the plan as a script for a POSIX shell that does nothing as it

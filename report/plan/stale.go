@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 )
 
 // stale is a Machine without a VM. Who acts is the forecast's word; without a

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"drift-detector/infra/shell"
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 )
 
 // unknowns is what to do about what could not be decided, by reason. Nobody acts

@@ -17,8 +17,8 @@ import (
 	"io"
 	"strings"
 
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
-	"drift-detector/report/terminal"
 )
 
 // Write writes the metrics of the report in the text exposition format, version

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"drift-detector/detector/releases"
-	"drift-detector/report/english"
-	"drift-detector/report/terminal"
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
 )
 
 // maxShown is how many characters of a value text has room for.

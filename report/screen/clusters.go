@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
-	"drift-detector/report/english"
-	"drift-detector/report/terminal"
 	"drift-detector/report/text"
 )
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
-	"drift-detector/report/english"
-	"drift-detector/report/terminal"
 )
 
 // fault is a place of which not everything was read, or another error.

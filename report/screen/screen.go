@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
-	"drift-detector/report/english"
-	"drift-detector/report/terminal"
 	"drift-detector/report/text"
 )
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/reporttest"
-	"drift-detector/report/terminal"
 )
 
 func shown(t *testing.T, r *report.Report, o Options) string {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/english"
 )
 
 // line is one thing that decides: its code, what it is about, and what that means.

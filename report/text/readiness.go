@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/outline"
-	"drift-detector/report/terminal"
 )
 
 // Readiness writes the document for a person, the answer first, then the

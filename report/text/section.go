@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/internal/terminal"
 	"drift-detector/report/outline"
-	"drift-detector/report/terminal"
 )
 
 // section prints a section, unless there is nothing in it to say.

@@ -7,9 +7,9 @@ import (
 	"io"
 	"strings"
 
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/outline"
-	"drift-detector/report/terminal"
 )
 
 // Options say how the text looks, never what it says about counts and verdicts.

@@ -16,12 +16,12 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
-	"drift-detector/report/english"
 	"drift-detector/report/reporttest"
-	"drift-detector/report/terminal"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")

@@ -3,9 +3,9 @@ package text
 import (
 	"fmt"
 
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/outline"
-	"drift-detector/report/terminal"
 )
 
 // branch is a row of a tree with those below it.

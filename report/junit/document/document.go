@@ -12,8 +12,8 @@ import (
 	"iter"
 	"strings"
 
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
-	"drift-detector/report/terminal"
 )
 
 // Suite is tests with their sums, which Add keeps.

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/backup/store"
-	"drift-detector/backup/store/storetest"
 	"drift-detector/infra"
+	"drift-detector/infra/store"
+	"drift-detector/infra/store/storetest"
 )
 
 const lab = "../../testdata/bucket/mgmt-cluster-1"

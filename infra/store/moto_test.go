@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"drift-detector/backup"
-	"drift-detector/backup/store"
-	"drift-detector/backup/store/storetest"
 	"drift-detector/infra"
+	"drift-detector/infra/store"
+	"drift-detector/infra/store/storetest"
 	"drift-detector/internal/moto"
 )
 

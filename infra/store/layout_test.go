@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"drift-detector/backup/store"
-	"drift-detector/backup/store/storetest"
+	"drift-detector/infra/store"
+	"drift-detector/infra/store/storetest"
 )
 
 // described is velero-backup.json of a backup that was begun at a time.
