@@ -1,6 +1,9 @@
 package infra
 
-import "drift-detector/backup"
+import (
+	"drift-detector/backup"
+	"drift-detector/infra/walk"
+)
 
 // Expected is what the backup expects to exist, of one provider or of all of them.
 type Expected struct {
@@ -14,6 +17,13 @@ type Expected struct {
 	Recipes        []Recipe
 	OwnerTags      []Key // of kind OwnerTag: those of the backup's own clusters
 	Halts          []Halt
+	// Steps are the steps of the provider's walk that the backup alone does not pass, and
+	// those that a listing decides.
+	Steps []Step
+	// OnInstance asks, by provider, the rows that look at the instance which a machine's
+	// controller takes: of the machine with that index in Snapshot.Machines. It returns the
+	// steps with their answers; the caller says whose they are.
+	OnInstance map[string]func(machine int, at Sight) []walk.Step
 	// Alone are objects of no cluster for which a controller adopts or makes an instance,
 	// such as "OpenStackServer ns/jump". No listing looks for those instances.
 	Alone []string
@@ -40,6 +50,7 @@ func (c *Expected) Decided() {
 		}
 	}
 	c.Machines, c.OwnershipHints, c.Proofs = all, nil, nil
+	c.Steps, c.OnInstance = nil, nil
 }
 
 // ExpectedMachine is one machine and the keys by which its instance is found.
@@ -96,6 +107,19 @@ type Blocker struct {
 	// there it takes all the same.
 	Making bool
 	Target string // where Key is looked for, one of Target.IDs; empty: that of Home
+}
+
+// Step is a step of a provider's walk. Look, where it is not nil, answers it once all is
+// listed.
+type Step struct {
+	walk.Step
+	Look func(*Inventory) walk.Answer
+}
+
+// Sight is an instance and where it was seen; Listing may be nil.
+type Sight struct {
+	Instance *Instance
+	Listing  *Listing
 }
 
 // Exclusion is for instances with the key: they are known, and nobody's machine, as a

@@ -33,6 +33,39 @@ type Instance struct {
 	Gone bool `json:"gone,omitempty"`
 	// Warnings are conditions that go with a Healthy verdict: PoweredOff, "Disconnected".
 	Warnings []string `json:"warnings,omitempty"`
+	// Facts are further properties that steps of the walk ask for, of instances that are
+	// related to the backup. A fact that is absent was not seen.
+	Facts Facts `json:"facts,omitempty"`
+}
+
+// Facts are properties by names that a provider chooses.
+type Facts []Fact
+
+// Fact is one property of an instance or of a place.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Get returns the value of the first fact of that name, and whether there is one.
+func (f Facts) Get(name string) (string, bool) {
+	for i := range f {
+		if f[i].Name == name {
+			return f[i].Value, true
+		}
+	}
+	return "", false
+}
+
+// All returns the values of all facts of that name.
+func (f Facts) All(name string) []string {
+	var out []string
+	for i := range f {
+		if f[i].Name == name {
+			out = append(out, f[i].Value)
+		}
+	}
+	return out
 }
 
 // PoweredOff is the warning of an instance that exists and does not run.

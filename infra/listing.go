@@ -45,9 +45,13 @@ type Listing struct {
 	Asked []Key `json:"asked,omitempty"`
 	// Unread are the kinds of probes that could not be looked up (no
 	// permission), so that a missing one proves nothing.
-	Unread    []KeyKind  `json:"unread,omitempty"`
-	PoolSizes []PoolSize `json:"poolSizes,omitempty"` // of the pools among ProbesFound, as far as they are known
-	Instances []Instance `json:"instances,omitempty"`
+	Unread []KeyKind `json:"unread,omitempty"`
+	// Facts are properties of the place that steps of the walk ask for. A fact that is
+	// absent was not seen; FactsUnread names those that were refused, with the reason.
+	Facts       Facts      `json:"facts,omitempty"`
+	FactsUnread Facts      `json:"factsUnread,omitempty"`
+	PoolSizes   []PoolSize `json:"poolSizes,omitempty"` // of the pools among ProbesFound, as far as they are known
+	Instances   []Instance `json:"instances,omitempty"`
 	// Unrelated are the instances that Target.IsRelated did not accept. They are as much
 	// part of the listing as the others; WriteInventory saves them among those.
 	Unrelated Unrelated `json:"-"`

@@ -11,6 +11,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra/shell"
+	"drift-detector/infra/walk"
 )
 
 // Registry is the providers of a run, as one.
@@ -110,7 +111,7 @@ func (r *Registry) Controllers() map[string]Controller {
 func (r *Registry) Expected(s *backup.Snapshot) Expected {
 	all := Expected{
 		Providers: map[backup.ClusterID]string{}, LoadBalancers: map[backup.ClusterID][]LoadBalancer{},
-		Controllers: map[backup.ClusterID]Controller{}, ManagedPlanes: map[string]bool{}, Words: map[string]map[string]string{},
+		Controllers: map[backup.ClusterID]Controller{}, OnInstance: map[string]func(int, Sight) []walk.Step{}, ManagedPlanes: map[string]bool{}, Words: map[string]map[string]string{},
 	}
 	expecting := make([]bool, len(s.Machines))
 	for _, p := range r.providers {
@@ -131,6 +132,8 @@ func (r *Registry) Expected(s *backup.Snapshot) Expected {
 		gather(&all.OwnerTags, c.OwnerTags)
 		gather(&all.Halts, c.Halts)
 		gather(&all.Alone, c.Alone)
+		gather(&all.Steps, c.Steps)
+		maps.Copy(all.OnInstance, c.OnInstance)
 		for id, name := range c.Providers {
 			all.Providers[id] = name
 		}

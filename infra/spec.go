@@ -4,6 +4,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/infra/shell"
+	"drift-detector/infra/walk"
 )
 
 // Spec describes a provider. It is plain data, and all that the rest of the program
@@ -54,6 +55,8 @@ type Spec struct {
 	Words map[string]string
 	// Rules are what its Check can find in a backup, for people who ask for a code.
 	Rules []check.Rule
+	// Walk is what its controllers ask after a restore, row by row.
+	Walk []walk.Row
 	// Permissions says what an account must be allowed.
 	Permissions Permissions
 	// Flags are the options of the command line that only this provider reads, in

@@ -10,6 +10,7 @@ import (
 
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/infra/store"
 	"drift-detector/report"
@@ -171,19 +172,21 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 			s.warn("--empty-folder %s is no folder that the backup's machines are in", f)
 		}
 	}
-	checks, held := e.check(now), forecast.ReadSecrets(e.snapshot, e.secrets) // before the credentials are forgotten
+	// Before the credentials are forgotten.
+	checks, held, walked := e.check(now), forecast.ReadSecrets(e.snapshot, e.secrets), rehearsal.ReadSecrets(e.snapshot, e.secrets)
 	inv, err := o.obtain(ctx, s, e, a)
 	if err != nil {
 		return nil, nil, err
 	}
 	result := detector.Detect(e.snapshot, e.expected, inv, detector.Options{Now: now, Only: e.shows})
+	trace := rehearsal.Rehearse(rehearsal.Inputs{Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Secrets: walked, Now: now})
 	e.expected.Decided()
 	for i := range inv.Listings {
 		inv.Listings[i].Instances, inv.Listings[i].Unrelated = nil, infra.Unrelated{}
 	}
 	collectNow()
 	future := forecast.Of(forecast.Inputs{
-		Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Now: now,
+		Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Trace: trace, Now: now,
 	})
 	for i := range inv.Listings {
 		inv.Listings[i].Nodes = nil

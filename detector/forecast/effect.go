@@ -131,6 +131,7 @@ func effectsOn(c *cluster, f *Cluster) []Effect {
 		e.onOwner(s)
 	}
 	e.onPlane(c)
+	e.onWalk(c.walked)
 	return e.list
 }
 

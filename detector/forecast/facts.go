@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/infra/walk"
 )
 
 // kubeadm is the control plane whose behaviour towards etcd is known.
@@ -28,6 +29,7 @@ type cluster struct {
 	managed      *topology // nil when it has none
 	states       map[infra.Need]detector.Presence
 	halts        []standstill // why its controllers do nothing
+	walked       []*walk.Step // steps of the walk that did not pass
 	read         bool         // its Node list was read
 	externalEtcd bool
 

@@ -178,6 +178,7 @@ func conditionsOf(in *Inputs, all []*cluster, notes []Note) []Note {
 	// pkg/cloud/services/eks/nodegroup.go v2.11.1).
 	add(poolsUncompared, "Launch template, image, version and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it does nothing", uncompared)
 	add(outsideClusters, "The instances of these objects, which belong to no cluster, were not looked for: each exists, as the only one of its name. Where one does not, its controller makes another", slices.Clone(in.Expected.Alone))
+	out = append(out, walkConditions(&in.Trace)...)
 	add(nothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
 	return append(out, Note{NewestBackup, "No newer backup exists, and nobody changed the clusters since: " + written(s)})
 }

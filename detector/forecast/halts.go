@@ -137,6 +137,8 @@ func (f *facts) halted() string {
 		return strings.Join(r.Lacks, " and ") + " is not in the backup, and " + f.controller() + " touches no machine of a failure domain that it cannot read"
 	case f.verdict.Blocked != "":
 		return f.verdict.Blocked
+	case f.waits() != "":
+		return f.waits()
 	case f.pausedInfrastructure() != "":
 		return f.pausedInfrastructure()
 	case r != nil && r.Refused != "":

@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/infra/walk"
 )
 
 // index is what forecasts look up.
@@ -32,6 +33,8 @@ type index struct {
 	first    map[backup.ClusterID]map[infra.Need]bool // what controllers look up before they look for instances
 	nodes    map[nodeKey]*infra.Node
 	read     map[backup.ClusterID]bool // the Node list was read
+	walked   map[backup.ClusterID][]*walk.Step
+	waiting  map[string]*walk.Step // the first step for which the controller of a Machine, by uid, does nothing for it
 }
 
 // owner names what makes Machines.
@@ -68,7 +71,16 @@ func newIndex(in *Inputs) *index {
 		clusters: make(map[backup.ClusterID]*backup.Cluster, len(s.Clusters)), planes: s.ControlPlanesByCluster(),
 		groups: make(map[owner]*backup.Group, len(s.Groups)), sets: make(map[owner][]*backup.Group, len(s.Groups)/2), counts: make(map[owner]int, len(s.Groups)),
 		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe]*infra.Recipe{}, pools: map[owner]string{}, selected: map[owner]*selected{}, first: map[backup.ClusterID]map[infra.Need]bool{},
-		read: map[backup.ClusterID]bool{},
+		read: map[backup.ClusterID]bool{}, walked: map[backup.ClusterID][]*walk.Step{}, waiting: map[string]*walk.Step{},
+	}
+	for i := range in.Trace.Steps {
+		s := &in.Trace.Steps[i]
+		x.walked[s.Cluster] = append(x.walked[s.Cluster], s)
+		if s.Machine >= 0 && s.Does().Effect == walk.Waits {
+			if uid := in.Snapshot.Machines[s.Machine].UID; x.waiting[uid] == nil {
+				x.waiting[uid] = s
+			}
+		}
 	}
 	x.checks = readChecks(s, x.managed)
 	x.readOwners()
@@ -212,6 +224,8 @@ func (x *index) cluster(c *detector.Cluster) *cluster {
 		r := &c.Resources[i]
 		out.states[infra.Need{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy}] = r.State
 	}
+	out.walked = x.walked[c.ID]
+	out.halts = append(out.halts, halting(out.walked)...)
 	out.plane = set{cluster: out, Set: &c.ControlPlane, plane: x.plane(c)}
 	x.fill(&out.plane)
 	if p := out.plane.plane; p != nil {

@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/detector"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 )
 
@@ -18,7 +19,8 @@ type Inputs struct {
 	// Controllers are those of the providers, by the providers' names.
 	Controllers map[string]infra.Controller
 	Secrets     Secrets
-	Now         time.Time // the clock: certificates expire, and rollouts become due
+	Trace       rehearsal.Trace // of the same restore
+	Now         time.Time       // the clock: certificates expire, and rollouts become due
 }
 
 // absent is what the backup lacks, by the Snapshot and by the providers.

@@ -11,6 +11,7 @@ import (
 	"drift-detector/backup/archive"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
 	"drift-detector/internal/lab"
@@ -66,12 +67,13 @@ func foretell(t *testing.T, tarball, vcenter, nodes string, skipNodes bool) fore
 	if err != nil {
 		t.Fatal(err)
 	}
-	expected, held := registry.Expected(s), forecast.ReadSecrets(s, secrets)
+	expected, held, walked := registry.Expected(s), forecast.ReadSecrets(s, secrets), rehearsal.ReadSecrets(s, secrets)
 	inv := registry.Collect(context.Background(), registry.Targets(s, secrets, access), nil)
 	out := forecastOf{snapshot: s, inventory: inv, result: detector.Detect(s, expected, inv, detector.Options{Now: time.Now()})}
+	trace := rehearsal.Rehearse(rehearsal.Inputs{Snapshot: s, Expected: expected, Inventory: inv, Result: out.result, Secrets: walked, Now: time.Now()})
 	out.forecast = forecast.Of(forecast.Inputs{
 		Snapshot: s, Expected: expected, Inventory: inv, Result: out.result, Controllers: registry.Controllers(),
-		Secrets: held, Now: time.Now(),
+		Secrets: held, Trace: trace, Now: time.Now(),
 	})
 	return out
 }

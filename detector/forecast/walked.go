@@ -1,0 +1,81 @@
+package forecast
+
+import (
+	"slices"
+	"strings"
+
+	"drift-detector/detector/rehearsal"
+	"drift-detector/infra/walk"
+)
+
+// What the steps of the walk that did not pass do to the forecast: they halt a cluster, keep a
+// controller from a machine, are effects, leave the answer open, or are conditions.
+
+// halting are the steps for which no controller acts on the cluster.
+func halting(steps []*walk.Step) []standstill {
+	var out []standstill
+	for _, s := range steps {
+		if does := s.Does(); does.Effect == walk.Halts {
+			object := s.Subject
+			if len(s.Objects) > 0 {
+				object = s.Objects[0]
+			}
+			until := strings.TrimPrefix(s.Until, object+" ")
+			if until == "" {
+				until = "is mended"
+			}
+			out = append(out, standstill{object, "because " + s.Why + " (" + s.Row.ID + "): " + does.What, until})
+		}
+	}
+	return out
+}
+
+// waits says for which step of the walk the controller does nothing for the machine, or is
+// empty.
+func (f *facts) waits() string {
+	if f.machine == nil {
+		return ""
+	}
+	s := f.cluster.index.waiting[f.machine.UID]
+	if s == nil {
+		return ""
+	}
+	return s.Why + ": " + s.Does().What
+}
+
+// onWalk adds the effects of the steps that did not pass. Halts are said of the cluster, and
+// waiting machines have an outcome of their own.
+func (e *effects) onWalk(steps []*walk.Step) {
+	for _, s := range steps {
+		switch does := s.Does(); {
+		case s.Found == walk.Unread:
+			e.add(outcomeUnknown, s.Row.Of+" asks for "+s.Row.Asks+", and that was not seen: "+s.Why, s.Subject)
+		case does.Effect == walk.Halts || does.Effect == walk.Waits:
+		case rehearsal.Reason(s) != "":
+			e.add(rehearsal.Reason(s), sentence(does.What)+": "+s.Why, s.Subject)
+		}
+	}
+}
+
+// walkConditions are what nobody could see, by their codes.
+func walkConditions(t *rehearsal.Trace) []Note {
+	objects := map[string][]string{}
+	for i := range t.Steps {
+		if s := &t.Steps[i]; s.Found == walk.Unseen {
+			objects[s.Row.Condition] = append(objects[s.Row.Condition], s.Objects...)
+		}
+	}
+	var out []Note
+	for _, c := range rehearsal.Conditions {
+		of, unseen := objects[c.Code]
+		if !unseen {
+			continue
+		}
+		text := c.Text
+		if slices.Sort(of); len(of) > 0 {
+			text += ": " + few(slices.Compact(of))
+		}
+		out = append(out, Note{c.Code, text})
+	}
+	return out
+}

@@ -1,0 +1,184 @@
+package rehearsal
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/detector"
+	"drift-detector/infra"
+	"drift-detector/infra/walk"
+)
+
+// Inputs are what a restore is rehearsed from.
+type Inputs struct {
+	Snapshot  *backup.Snapshot
+	Expected  infra.Expected  // made from the Snapshot, not yet Decided
+	Inventory infra.Inventory // with its instances
+	Result    detector.Result
+	Secrets   Secrets
+	Now       time.Time
+}
+
+// Trace is what the controllers' questions found, in the order in which they are asked.
+// Steps that passed are counted alone.
+type Trace struct {
+	Steps  []walk.Step
+	Passed map[string]int // by Row.ID
+}
+
+// Of returns the steps of one cluster.
+func (t *Trace) Of(id backup.ClusterID) []*walk.Step {
+	var out []*walk.Step
+	for i := range t.Steps {
+		if t.Steps[i].Cluster == id {
+			out = append(out, &t.Steps[i])
+		}
+	}
+	return out
+}
+
+// Rehearse asks all questions of all controllers, cluster by cluster. It is a pure
+// function of its inputs.
+func Rehearse(in Inputs) Trace {
+	w := newWorld(&in)
+	for _, r := range restoreRows {
+		w.ask(&r.Row, step{}, r.ask(w))
+	}
+	for _, c := range w.clusters {
+		for _, r := range clusterRows {
+			w.ask(&r.Row, step{c: c, subject: c.title()}, r.ask(c))
+		}
+		for i := range c.machines {
+			m := &c.machines[i]
+			for _, r := range machineRows {
+				w.ask(&r.Row, step{c: c, subject: m.title(), machine: m}, r.ask(m))
+			}
+		}
+	}
+	w.providers()
+	return w.trace
+}
+
+// row is a question and how its answer is found.
+type row[Of any] struct {
+	walk.Row
+	ask func(Of) walk.Answer
+}
+
+// step is of whom a question was asked.
+type step struct {
+	c       *cluster
+	subject string
+	machine *machine
+}
+
+// notAsked is the answer where the question does not arise.
+var notAsked = walk.Answer{}
+
+var passed = walk.Answer{Found: walk.Passed}
+
+func none(why, until string, objects ...string) walk.Answer {
+	return walk.Answer{Found: walk.None, Why: why, Until: until, Objects: objects}
+}
+
+func differs(why, until string, objects ...string) walk.Answer {
+	return walk.Answer{Found: walk.Differs, Why: why, Until: until, Objects: objects}
+}
+
+func several(why, until string, objects ...string) walk.Answer {
+	return walk.Answer{Found: walk.Several, Why: why, Until: until, Objects: objects}
+}
+
+func unread(why string, objects ...string) walk.Answer {
+	return walk.Answer{Found: walk.Unread, Why: why, Objects: objects}
+}
+
+func unseen(objects ...string) walk.Answer {
+	return walk.Answer{Found: walk.Unseen, Objects: objects}
+}
+
+// ask notes the answer to a question.
+func (w *world) ask(r *walk.Row, of step, a walk.Answer) {
+	switch a.Found {
+	case "":
+		return
+	case walk.Passed:
+		w.trace.Passed[r.ID]++
+		return
+	}
+	s := walk.Step{Row: r, Subject: of.subject, Machine: -1, Answer: a}
+	if of.c != nil {
+		s.Cluster = of.c.ID
+	}
+	if of.machine != nil {
+		s.Machine = of.machine.index
+	}
+	w.trace.Steps = append(w.trace.Steps, s)
+}
+
+// providers adds the steps of the infrastructure providers: what the backup alone decides, what a
+// listing decides, and those on the instance that each machine's controller takes.
+func (w *world) providers() {
+	for i := range w.in.Expected.Steps {
+		s := w.in.Expected.Steps[i]
+		if s.Look != nil {
+			s.Answer = s.Look(&w.in.Inventory)
+		}
+		w.note(s.Step)
+	}
+	for _, c := range w.clusters {
+		inspect := w.in.Expected.OnInstance[c.Provider]
+		if inspect == nil {
+			continue
+		}
+		for i := range c.machines {
+			m := &c.machines[i]
+			if m.verdict == nil || m.verdict.Instance == nil || m.verdict.Status != detector.Healthy {
+				continue
+			}
+			for _, s := range inspect(m.index, infra.Sight{Instance: m.verdict.Instance, Listing: w.listingOf(m.verdict.Scope)}) {
+				s.Cluster, s.Machine, s.Subject = c.ID, m.index, m.title()
+				w.note(s)
+			}
+		}
+	}
+}
+
+func (w *world) note(s walk.Step) {
+	if s.Found == walk.Passed || s.Found == "" {
+		w.trace.Passed[s.Row.ID] += min(1, len(s.Found))
+		return
+	}
+	w.trace.Steps = append(w.trace.Steps, s)
+}
+
+// listingOf returns the listing of a target, or nil.
+func (w *world) listingOf(target string) *infra.Listing {
+	for i := range w.in.Inventory.Listings {
+		if l := &w.in.Inventory.Listings[i]; slices.Contains(l.IDs, target) {
+			return l
+		}
+	}
+	return nil
+}
+
+// Rows returns all rows of Cluster API itself, in the order of their walk.
+func Rows() []walk.Row {
+	var out []walk.Row
+	for _, r := range restoreRows {
+		out = append(out, r.Row)
+	}
+	for _, r := range clusterRows {
+		out = append(out, r.Row)
+	}
+	for _, r := range machineRows {
+		out = append(out, r.Row)
+	}
+	return out
+}
+
+func named(kind, namespace, name string) string {
+	return fmt.Sprintf("%s %s/%s", kind, namespace, name)
+}

@@ -1,0 +1,26 @@
+// Package scene is small worlds, written as text, on which it is tested what the steps of
+// the walk find. A folder holds base.yaml, the objects of a management cluster to which
+// nothing has happened, and a file of scenes for each row, named by its id.
+//
+// A scene is a heading, changes and expectations, a line each:
+//
+//	-- differs: the label is lost --
+//	unset Secret tenant/prod-kubeconfig metadata.labels
+//	=> core.K9 differs KubeadmControlPlane tenant/prod
+//	=> answer withWork
+//
+// Changes of objects: "set KIND NS/NAME PATH JSON", "unset KIND NS/NAME PATH", "delete KIND
+// NS/NAME", "copy KIND NS/NAME NEW" (a cluster-scoped object has no NS/). A PATH is members
+// joined by dots; a member that holds dots is in brackets: metadata.labels[a.b/c], an element
+// of a list is its number. What exists (one instance for each machine, as the backup expects it,
+// and one Node) follows the objects as they are before the line "then": changes behind it are of the
+// backup alone. Without such a line all changes are.
+//
+// Changes of what exists: "vm NAME gone", "vm NAME set PATH JSON", "vm NAME copy NEW", "vm NAME
+// fact FACT VALUE"; "node NAME …" likewise, without fact; "place PROVIDER set PATH JSON", "place
+// PROVIDER fact FACT VALUE", "place PROVIDER refused FACT WHY"; "nodes STATE WHY" of all Node lists.
+//
+// Expectations: "=> ROW FOUND SUBJECT" (passes, none, several, differs, unread, unseen; the subject
+// may be left out), "=> ROW not asked", "=> answer ANSWER", "=> reason CODE", "=> no reason CODE",
+// "=> condition CODE", "=> no condition CODE", "=> outcome MACHINE OUTCOME".
+package scene

@@ -1,0 +1,65 @@
+package scene
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Scene is one small world.
+type Scene struct {
+	File, Name   string
+	Before, Then []string // changes of what was backed up and exists, and of one of both
+	Expect       []string
+}
+
+// Read returns the scenes of a folder.
+func Read(folder string) ([]Scene, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.scene"))
+	if err != nil {
+		return nil, err
+	}
+	var all []Scene
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		scenes, err := parse(filepath.Base(file), text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, scenes...)
+	}
+	return all, nil
+}
+
+func parse(file string, text []byte) ([]Scene, error) {
+	var all []Scene
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		heading, isHeading := strings.CutPrefix(line, "-- ")
+		expected, isExpected := strings.CutPrefix(line, "=> ")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case isHeading:
+			all = append(all, Scene{File: file, Name: strings.TrimSuffix(heading, " --")})
+		case len(all) == 0:
+			return nil, fmt.Errorf("%s:%d: a line before the first heading", file, n)
+		case isExpected:
+			s := &all[len(all)-1]
+			s.Expect = append(s.Expect, expected)
+		case line == "then":
+			s := &all[len(all)-1]
+			s.Before, s.Then = s.Then, nil
+		default:
+			s := &all[len(all)-1]
+			s.Then = append(s.Then, line)
+		}
+	}
+	return all, lines.Err()
+}

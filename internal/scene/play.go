@@ -1,0 +1,225 @@
+package scene
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/backup/check"
+	"drift-detector/detector"
+	"drift-detector/detector/forecast"
+	"drift-detector/detector/rehearsal"
+	"drift-detector/infra"
+	"drift-detector/infra/walk"
+	"drift-detector/report"
+	"drift-detector/report/build"
+)
+
+// Played is how a scene ended.
+type Played struct {
+	Trace  rehearsal.Trace
+	Report *report.Report
+}
+
+// Run plays the scenes of a folder, each as a test of its own, and fails for a row that has no
+// scene in which it passes, or for one of its answers.
+func Run(t *testing.T, folder string, r *infra.Registry, rows []walk.Row) {
+	base, err := readObjects(filepath.Join(folder, "base.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenes, err := Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := map[string]bool{}
+	for _, s := range scenes {
+		t.Run(strings.TrimSuffix(s.File, ".scene")+"/"+s.Name, func(t *testing.T) {
+			p, err := play(r, base, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range s.Expect {
+				if problem := p.lacks(line); problem != "" {
+					t.Errorf("=> %s: %s", line, problem)
+				}
+				words := strings.Fields(line)
+				if len(words) > 1 {
+					has[words[0]+" "+words[1]] = true
+				}
+			}
+		})
+	}
+	for i := range rows {
+		for _, answer := range demanded(&rows[i]) {
+			if !has[rows[i].ID+" "+string(answer)] {
+				t.Errorf("row %s has no scene with the answer %q", rows[i].ID, answer)
+			}
+		}
+	}
+}
+
+// demanded are the answers of a row of which there must be a scene.
+func demanded(r *walk.Row) []walk.Found {
+	all := []walk.Found{walk.Passed}
+	for _, a := range []struct {
+		can   bool
+		found walk.Found
+	}{
+		{r.None != walk.Does{}, walk.None},
+		{r.Several != walk.Does{}, walk.Several},
+		{r.Differs != walk.Does{}, walk.Differs},
+		{r.Refused != "", walk.Unread},
+		{r.Condition != "", walk.Unseen},
+	} {
+		if a.can {
+			all = append(all, a.found)
+		}
+	}
+	return all
+}
+
+func play(r *infra.Registry, base objects, s Scene) (*Played, error) {
+	all := clone(base)
+	changed := func(lines []string) (rest []string, err error) {
+		for _, line := range lines {
+			ours, err := all.change(line)
+			if err != nil {
+				return nil, err
+			}
+			if !ours {
+				rest = append(rest, line)
+			}
+		}
+		return rest, nil
+	}
+	if rest, err := changed(s.Before); err != nil || rest != nil {
+		return nil, fmt.Errorf("before then: %v %w", rest, err)
+	}
+	lived, err := load(r, all)
+	if err != nil {
+		return nil, err
+	}
+	inv := exists(r, lived)
+	rest, err := changed(s.Then)
+	if err != nil {
+		return nil, err
+	}
+	l, err := load(r, all)
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range rest {
+		if err := change(&inv, line); err != nil {
+			return nil, err
+		}
+	}
+	return decide(r, l, inv), nil
+}
+
+// decide is what detect does.
+func decide(r *infra.Registry, l *loaded, inv infra.Inventory) *Played {
+	held, walked := forecast.ReadSecrets(l.snapshot, l.secrets), rehearsal.ReadSecrets(l.snapshot, l.secrets)
+	checks := check.Check(l.snapshot, l.secrets, check.Options{
+		Now: now, Velero: make([]*check.VeleroBackup, 1), Newer: make([]*check.NewerBackup, 1), Absent: l.expected.Absent,
+		Findings: r.Check(l.snapshot, l.secrets, l.expected, now), Controllers: r.Makers(l.expected),
+	})
+	result := detector.Detect(l.snapshot, l.expected, inv, detector.Options{Now: now})
+	p := &Played{Trace: rehearsal.Rehearse(rehearsal.Inputs{Snapshot: l.snapshot, Expected: l.expected, Inventory: inv, Result: result, Secrets: walked, Now: now})}
+	future := forecast.Of(forecast.Inputs{
+		Snapshot: l.snapshot, Expected: l.expected, Inventory: inv, Result: result, Controllers: r.Controllers(), Secrets: held, Trace: p.Trace, Now: now,
+	})
+	p.Report = build.New(build.Parts{
+		Result: result, Forecast: &future, Snapshot: l.snapshot, Inventory: inv, Absent: l.expected.Absent, LoadBalancers: l.expected.LoadBalancers,
+		Checks: checks, Providers: r.Specs(), GeneratedAt: now,
+	})
+	return p
+}
+
+// lacks says why an expectation does not hold, or is empty.
+func (p *Played) lacks(line string) string {
+	words := strings.Fields(line)
+	answer := p.Report.Summary.Answer
+	coded := func(code string) bool {
+		return slices.ContainsFunc(answer.Reasons, func(r report.AnswerReason) bool { return string(r.Code) == code })
+	}
+	conditioned := func(code string) bool {
+		return slices.ContainsFunc(answer.Conditions, func(n report.Note) bool { return string(n.Code) == code })
+	}
+	is := func(ok bool) string {
+		if ok {
+			return ""
+		}
+		return p.describe()
+	}
+	if len(words) < 2 {
+		return "too few words"
+	}
+	switch last := words[len(words)-1]; {
+	case words[0] == "answer":
+		return is(string(answer.Safe) == words[1])
+	case words[0] == "reason":
+		return is(coded(last))
+	case words[0] == "no" && words[1] == "reason":
+		return is(!coded(last))
+	case words[0] == "condition":
+		return is(conditioned(last))
+	case words[0] == "no" && words[1] == "condition":
+		return is(!conditioned(last))
+	case words[0] == "outcome":
+		return is(p.outcome(words[1]) == last)
+	}
+	return is(p.found(words[0], words[1], strings.Join(words[2:], " ")))
+}
+
+// found reports whether a row found what is expected.
+func (p *Played) found(row, found, subject string) bool {
+	var steps []walk.Step
+	for _, s := range p.Trace.Steps {
+		if s.Row.ID == row {
+			steps = append(steps, s)
+		}
+	}
+	switch found {
+	case "passes":
+		return len(steps) == 0 && p.Trace.Passed[row] > 0
+	case "not":
+		return len(steps) == 0 && p.Trace.Passed[row] == 0
+	}
+	return slices.ContainsFunc(steps, func(s walk.Step) bool {
+		return string(s.Found) == found && (subject == "" || s.Subject == subject)
+	})
+}
+
+func (p *Played) outcome(machine string) string {
+	for i := range p.Report.Clusters {
+		for _, set := range p.Report.Clusters[i].Sets() {
+			for _, m := range set.Machines {
+				if m.Name == machine && m.Forecast != nil {
+					return string(m.Forecast.Outcome)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// describe says how the scene ended.
+func (p *Played) describe() string {
+	var b strings.Builder
+	answer := p.Report.Summary.Answer
+	fmt.Fprintf(&b, "answer %s", answer.Safe)
+	for _, r := range answer.Reasons {
+		fmt.Fprintf(&b, "\n  reason %s: %s %v", r.Code, r.Message, r.Objects)
+	}
+	for _, n := range answer.Conditions {
+		fmt.Fprintf(&b, "\n  condition %s", n.Code)
+	}
+	for _, s := range p.Trace.Steps {
+		fmt.Fprintf(&b, "\n  %s %s %s: %s", s.Row.ID, s.Found, s.Subject, s.Why)
+	}
+	fmt.Fprintf(&b, "\n  passed: %v", p.Trace.Passed)
+	return b.String()
+}
