@@ -193,7 +193,7 @@ func (e *world) disturbResult(chance func() bool, harm func(string, ...any)) {
 func (e *world) report() (*report.Report, *forecast.Forecast) {
 	f := forecast.Of(forecast.Inputs{
 		Snapshot: e.snapshot, Expected: e.expected, Inventory: e.inventory, Result: e.result,
-		Trace:       rehearsal.Rehearse(rehearsal.Inputs{Snapshot: e.snapshot, Expected: e.expected, Inventory: e.inventory, Result: e.result, Now: e.now}),
+		Trace:       rehearsal.Rehearse(rehearsal.Inputs{Snapshot: e.snapshot, Expected: e.expected, Inventory: e.inventory, Controllers: all.Registry().Controllers(), Result: e.result, Now: e.now}),
 		Controllers: all.Registry().Controllers(), Secrets: e.secrets, Now: e.now,
 	})
 	return build.New(build.Parts{Result: e.result, Snapshot: e.snapshot, Inventory: e.inventory, Forecast: &f, Checks: e.checks, GeneratedAt: e.now}), &f

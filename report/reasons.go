@@ -27,40 +27,43 @@ const (
 
 // Codes of reasons that are effects of the forecast.
 const (
-	ClustersFirst       Reason = "ClustersFirst"
-	MachinesDeleted     Reason = "MachinesDeleted"
-	PoolScaledBack      Reason = "PoolScaledBack"
-	LivingReplaced      Reason = "LivingReplaced"
-	RolloutDue          Reason = "RolloutDue"
-	SecondInstance      Reason = "SecondInstance"
-	OtherInstance       Reason = "OtherInstance"
-	EtcdMembersRemoved  Reason = "EtcdMembersRemoved"
-	ControlPlaneDown    Reason = "ControlPlaneDown"
-	ClusterHalted       Reason = "ClusterHalted"
-	MachinesUnknown     Reason = "MachinesUnknown"
-	CopiedID            Reason = "CopiedID"
-	ResourceUndecided   Reason = "ResourceUndecided"
-	PoolNotDecided      Reason = "PoolNotDecided"
-	OutcomeUnknown      Reason = "OutcomeUnknown"
-	SpecUnseen          Reason = "SpecUnseen"
-	HostedControlPlane  Reason = "HostedControlPlane"
-	OwnerHalted         Reason = "OwnerHalted"
-	MachinesHalted      Reason = "MachinesHalted"
-	CannotReplace       Reason = "CannotReplace"
-	MachinesBroken      Reason = "MachinesBroken"
-	MachinesMissing     Reason = "MachinesMissing"
-	MachinesMade        Reason = "MachinesMade"
-	InstancesNeverJoin  Reason = "InstancesNeverJoin"
-	PoolGrown           Reason = "PoolGrown"
-	InstancesStarted    Reason = "InstancesStarted"
-	InstancesStopped    Reason = "InstancesStopped"
-	StaleReplaced       Reason = "StaleReplaced"
-	GhostsLeft          Reason = "GhostsLeft"
-	FoundByNameOnly     Reason = "FoundByNameOnly"
-	MachinesNotReady    Reason = "MachinesNotReady"
-	ResourceMade        Reason = "ResourceMade"
-	PoolMachinesDeleted Reason = "PoolMachinesDeleted"
-	RolloutScheduled    Reason = "RolloutScheduled"
+	ClustersFirst      Reason = "ClustersFirst"
+	MachinesDeleted    Reason = "MachinesDeleted"
+	PoolScaledBack     Reason = "PoolScaledBack"
+	LivingReplaced     Reason = "LivingReplaced"
+	RolloutDue         Reason = "RolloutDue"
+	SecondInstance     Reason = "SecondInstance"
+	OtherInstance      Reason = "OtherInstance"
+	EtcdMembersRemoved Reason = "EtcdMembersRemoved"
+	ControlPlaneDown   Reason = "ControlPlaneDown"
+	ClusterHalted      Reason = "ClusterHalted"
+
+	ManagementClusterActs Reason = "ManagementClusterActs"
+	ManagementClusterRuns Reason = "ManagementClusterRuns"
+	MachinesUnknown       Reason = "MachinesUnknown"
+	CopiedID              Reason = "CopiedID"
+	ResourceUndecided     Reason = "ResourceUndecided"
+	PoolNotDecided        Reason = "PoolNotDecided"
+	OutcomeUnknown        Reason = "OutcomeUnknown"
+	SpecUnseen            Reason = "SpecUnseen"
+	HostedControlPlane    Reason = "HostedControlPlane"
+	OwnerHalted           Reason = "OwnerHalted"
+	MachinesHalted        Reason = "MachinesHalted"
+	CannotReplace         Reason = "CannotReplace"
+	MachinesBroken        Reason = "MachinesBroken"
+	MachinesMissing       Reason = "MachinesMissing"
+	MachinesMade          Reason = "MachinesMade"
+	InstancesNeverJoin    Reason = "InstancesNeverJoin"
+	PoolGrown             Reason = "PoolGrown"
+	InstancesStarted      Reason = "InstancesStarted"
+	InstancesStopped      Reason = "InstancesStopped"
+	StaleReplaced         Reason = "StaleReplaced"
+	GhostsLeft            Reason = "GhostsLeft"
+	FoundByNameOnly       Reason = "FoundByNameOnly"
+	MachinesNotReady      Reason = "MachinesNotReady"
+	ResourceMade          Reason = "ResourceMade"
+	PoolMachinesDeleted   Reason = "PoolMachinesDeleted"
+	RolloutScheduled      Reason = "RolloutScheduled"
 )
 
 // Conditions of the answer. Narrowed is added by a report of some clusters only.
@@ -78,6 +81,8 @@ type reasonRow struct {
 // reasonRows are all reasons, the most dangerous first. The worst of those that there
 // are is the answer; without any it is yes.
 var reasonRows = []reasonRow{
+	{ManagementClusterRuns, No},
+	{ManagementClusterActs, No},
 	{ClustersFirst, No},
 	{MachinesDeleted, No},
 	{PoolScaledBack, No},

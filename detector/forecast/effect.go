@@ -8,6 +8,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/infra/walk"
 )
 
 // Effect is something that a restored controller does beside taking over what lives,
@@ -30,6 +31,9 @@ const (
 	etcdMembersRemoved = "EtcdMembersRemoved"
 	controlPlaneDown   = "ControlPlaneDown"
 	ClusterHalted      = "ClusterHalted"
+
+	ManagementClusterActs = "ManagementClusterActs"
+	managementClusterRuns = "ManagementClusterRuns"
 )
 
 // Codes of effects that are not known.
@@ -173,7 +177,7 @@ func (e *effects) onCluster(c *cluster) {
 		e.add(resourceMade, fmt.Sprintf("%s makes %s again, which %s gone", c.controller.Name, strings.Join(made, ", "), verb(len(made), "is", "are")), name)
 	}
 	t := c.managed
-	if t != nil && t.Unreconciled.Status == "False" {
+	if t != nil && t.Unreconciled.Status == "False" && !(c.Paused && strings.Contains(t.Unreconciled.Reason, "Paused")) {
 		e.add(SpecUnseen, "The topology was not reconciled when the backup was taken: what is still to be done is not known here ("+oneLine(cmp.Or(t.Unreconciled.Message, t.Unreconciled.Reason))+")", name)
 	}
 	if !t.works() {
@@ -310,10 +314,11 @@ func (f *facts) object() string {
 }
 
 // generalEffects are those that no single cluster has.
-func generalEffects(s *backup.Snapshot) []Effect {
+func generalEffects(s *backup.Snapshot, walked []*walk.Step) []Effect {
 	var e effects
 	if priorities, first := ownOrder(s); first {
 		e.add(ClustersFirst, "The Velero in the backup restores Clusters before their machines ("+prioritiesFlag+"="+priorities+"): while controllers run, each MachineDeployment then makes a new MachineSet and ends every running worker of the restored one", "Deployment velero")
 	}
+	e.onWalk(walked)
 	return e.list
 }

@@ -112,6 +112,7 @@ func (r rules) of(in Inputs) Forecast {
 		all[i] = c
 		f.Clusters[i] = r.cluster(c)
 		if c.Self {
+			f.Clusters[i].Effects = acts(f.Clusters[i].Effects)
 			continue
 		}
 		f.NotHealing += f.Clusters[i].NotHealing
@@ -120,7 +121,7 @@ func (r rules) of(in Inputs) Forecast {
 		}
 	}
 	f.Notes = generalNotes(in.Snapshot, all, f.NotHealing, res.Complete)
-	f.Effects = generalEffects(in.Snapshot)
+	f.Effects = generalEffects(in.Snapshot, x.walked[backup.ClusterID{}])
 	f.Conditions = conditionsOf(&in, all, f.Notes)
 	return f
 }

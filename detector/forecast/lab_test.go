@@ -70,7 +70,7 @@ func foretell(t *testing.T, tarball, vcenter, nodes string, skipNodes bool) fore
 	expected, held, walked := registry.Expected(s), forecast.ReadSecrets(s, secrets), rehearsal.ReadSecrets(s, secrets)
 	inv := registry.Collect(context.Background(), registry.Targets(s, secrets, access), nil)
 	out := forecastOf{snapshot: s, inventory: inv, result: detector.Detect(s, expected, inv, detector.Options{Now: time.Now()})}
-	trace := rehearsal.Rehearse(rehearsal.Inputs{Snapshot: s, Expected: expected, Inventory: inv, Result: out.result, Secrets: walked, Now: time.Now()})
+	trace := rehearsal.Rehearse(rehearsal.Inputs{Snapshot: s, Expected: expected, Inventory: inv, Controllers: registry.Controllers(), Result: out.result, Secrets: walked, Now: time.Now()})
 	out.forecast = forecast.Of(forecast.Inputs{
 		Snapshot: s, Expected: expected, Inventory: inv, Result: out.result, Controllers: registry.Controllers(),
 		Secrets: held, Trace: trace, Now: time.Now(),

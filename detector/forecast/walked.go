@@ -52,9 +52,37 @@ func (e *effects) onWalk(steps []*walk.Step) {
 			e.add(outcomeUnknown, s.Row.Of+" asks for "+s.Row.Asks+", and that was not seen: "+s.Why, s.Subject)
 		case does.Effect == walk.Halts || does.Effect == walk.Waits:
 		case rehearsal.Reason(s) != "":
-			e.add(rehearsal.Reason(s), sentence(does.What)+": "+s.Why, s.Subject)
+			object := s.Subject
+			if object == "" {
+				object = s.Objects[0]
+			}
+			e.add(rehearsal.Reason(s), sentence(does.What)+": "+s.Why, object)
 		}
 	}
+}
+
+// acting are the effects by which something of a cluster is started, made, replaced or
+// ended.
+var acting = map[string]bool{
+	MachinesDeleted: true, PoolScaledBack: true, RolloutDue: true, livingReplaced: true, secondInstance: true, otherInstance: true,
+	etcdMembersRemoved: true, MachinesMade: true, instancesNeverJoin: true, poolGrown: true, staleReplaced: true, instancesStarted: true,
+}
+
+// acts returns what the restored controllers do to the management cluster itself. It is
+// lost, so that what is broken of it is nobody's concern, and what acts is.
+func acts(all []Effect) []Effect {
+	var out []Effect
+	for _, e := range all {
+		switch {
+		case e.Code == ManagementClusterActs || e.Code == managementClusterRuns || e.Code == outcomeUnknown || e.Code == SpecUnseen:
+		case acting[e.Code] || e.Code == controlPlaneDown && strings.Contains(e.Message, "KubeadmControlPlane takes"):
+			e.Code, e.Message = ManagementClusterActs, "Of the management cluster itself: "+e.Message
+		default:
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
 }
 
 // walkConditions are what nobody could see, by their codes.

@@ -2,14 +2,18 @@ package rehearsal
 
 import (
 	"fmt"
+	"slices"
 
 	"drift-detector/detector"
 	"drift-detector/infra/walk"
 )
 
-// machineRows are those of the controller of Machine
+// machineRows are asked for each machine, in this order.
+var machineRows = slices.Concat(addressRows, ownMachineRows)
+
+// ownMachineRows are those of the controller of Machine
 // (internal/controllers/machine; core/reconcilers/machine from v1.14.0).
-var machineRows = []row[*machine]{
+var ownMachineRows = []row[*machine]{
 	{walk.Row{
 		ID: "core.M9", Of: "Machine",
 		Asks:    "the Node with exactly its provider id",

@@ -17,8 +17,10 @@ type Inputs struct {
 	Expected  infra.Expected  // made from the Snapshot, not yet Decided
 	Inventory infra.Inventory // with its instances
 	Result    detector.Result
-	Secrets   Secrets
-	Now       time.Time
+	// Controllers are those of the providers, by the providers' names.
+	Controllers map[string]infra.Controller
+	Secrets     Secrets
+	Now         time.Time
 }
 
 // Trace is what the controllers' questions found, in the order in which they are asked.

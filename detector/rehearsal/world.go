@@ -17,6 +17,7 @@ type world struct {
 	in       *Inputs
 	clusters []*cluster
 	trace    Trace
+	claims   map[owned][]claimOf // of addresses, by the names of what owns them; nil until somebody asks
 }
 
 // cluster is one cluster of the world.
@@ -24,6 +25,7 @@ type cluster struct {
 	*detector.Cluster
 	world    *world
 	own      *backup.Cluster      // nil: the backup lacks it
+	object   *clusterObject       // likewise
 	plane    *backup.ControlPlane // nil: there is none, or the backup lacks it
 	machines []machine
 	nodes    []*infra.Node // of its Node list; nil where it was not read
@@ -52,6 +54,9 @@ func newWorld(in *Inputs) *world {
 		}
 		if c.plane == nil && len(planes[r.ID]) == 1 {
 			c.plane = planes[r.ID][0]
+		}
+		if o := clusterKinds.In(s).Named(r.ID.Backup, r.ID.Namespace, r.ID.Name); o != nil {
+			c.object = &o.Data
 		}
 		at[r.ID], w.clusters = c, append(w.clusters, c)
 		for _, v := range r.ControlPlane.Machines {

@@ -19,7 +19,7 @@ func decide(p *Parts, r *report.Report) *report.SafeAnswer {
 	d.seen(p, r)
 	d.checks(r)
 	for i := range p.Result.Clusters {
-		if f := forecastOf(p.Forecast, i); f != nil && !p.Result.Clusters[i].Self {
+		if f := forecastOf(p.Forecast, i); f != nil {
 			d.effects(f.Effects)
 		}
 	}
