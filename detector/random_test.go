@@ -48,7 +48,7 @@ func (d dice) cluster(s *scene, id backup.ClusterID, trouble int) {
 	meta := func(name string) backup.Meta {
 		return backup.Meta{Backup: id.Backup, Namespace: id.Namespace, Name: name}
 	}
-	c := backup.Cluster{Meta: meta(id.Name), Self: d.chance(trouble), ControlPlane: backup.Ref{Kind: plane, Name: "cp"}}
+	c := backup.Cluster{Meta: meta(id.Name), Self: d.chance(trouble), Endpoint: "192.0.2.1:6443", ControlPlane: backup.Ref{Kind: plane, Name: "cp"}}
 	if d.chance(trouble) {
 		c.ControlPlane.Kind = "AWSManagedControlPlane"
 	}
