@@ -178,7 +178,7 @@ func (a *assembly) readControlPlanes() {
 				ExternalEtcd: r.Data.ExternalEtcd, Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 				Version: r.Data.Version, RolloutAfter: moment(r.Data.RolloutAfter), CertificateDays: r.Data.CertificateDays, Updated: r.Data.Updated,
 				Unseen:   r.Data.Observed.Known && r.Data.Observed.N < r.Data.Generation.N,
-				MaxRetry: r.Data.MaxRetry, MinHealthy: healthyPeriod(r.Data.MinHealthy),
+				Strategy: r.Data.Strategy, MaxRetry: r.Data.MaxRetry, MinHealthy: healthyPeriod(r.Data.MinHealthy),
 			})
 		}
 		delete(s.tables, k)

@@ -108,7 +108,7 @@ type Controller struct {
 // checks are all there are. Each is independent of the others.
 var checks = []func(*examination) []Finding{
 	absentObjects, ownersAbsent, machinesMissing,
-	pausing, clustersLeftOut, certificates, secretsAbsent, classes,
+	pausing, hosts, clustersLeftOut, certificates, secretsAbsent, classes,
 	provisioning, healthChecks, overlaps,
 	versions, ages, newer, windows, unreadable, descriptions, filters,
 }

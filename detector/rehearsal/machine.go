@@ -9,7 +9,7 @@ import (
 )
 
 // machineRows are asked for each machine, in this order.
-var machineRows = slices.Concat(addressRows, ownMachineRows)
+var machineRows = slices.Concat(ownerMachineRows, addressRows, ownMachineRows)
 
 // ownMachineRows are those of the controller of Machine
 // (internal/controllers/machine; core/reconcilers/machine from v1.14.0).

@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/version"
@@ -8,9 +9,12 @@ import (
 	"drift-detector/infra/walk"
 )
 
-// restoreRows are those of Velero (pkg/restore/restore.go), and of what all controllers
-// ask before anything else.
-var restoreRows = []row[*world]{
+// restoreRows are asked once of the whole restore.
+var restoreRows = slices.Concat(veleroRows, makerRows)
+
+// veleroRows are those of Velero (pkg/restore/restore.go), and of what all controllers ask
+// before anything else.
+var veleroRows = []row[*world]{
 	{walk.Row{
 		ID: "core.V1", Of: "Velero",
 		Asks:    "the order of resources: its own default restores Clusters last from v1.9.3 on",

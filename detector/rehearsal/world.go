@@ -17,6 +17,7 @@ type world struct {
 	in       *Inputs
 	clusters []*cluster
 	trace    Trace
+	bare     map[int]bool        // Machines whose infrastructure object the backup lacks; nil until somebody asks
 	claims   map[owned][]claimOf // of addresses, by the names of what owns them; nil until somebody asks
 }
 
