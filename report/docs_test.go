@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"drift-detector/report/code"
 )
 
 const docs = "../docs/report.md"
@@ -105,7 +107,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 			t.Errorf("advice on %s, which is not in x-reasons", code)
 		}
 	}
-	for _, status := range []Status{Healthy, Stale, Ghost, Unknown, ManualRemediationRequired, NeedFurtherConfirmation, ManualRemediationNotRequired} {
+	for _, status := range []code.Status{code.Healthy, code.Stale, code.Ghost, code.Unknown, code.ManualRemediationRequired, code.NeedFurtherConfirmation, code.ManualRemediationNotRequired} {
 		if kinds[string(status)] == "" {
 			t.Errorf("%s is not explained", status)
 		}

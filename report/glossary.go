@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"drift-detector/report/code"
 )
 
 // Code explains one word of a report.
@@ -69,14 +71,14 @@ var advice = sync.OnceValue(func() map[string]struct{ Why, Do string } {
 })
 
 // statusAdvice is what the schema's description of a status does not say.
-var statusAdvice = map[Status]struct{ why, do string }{
-	Healthy:                      {"The restored controllers know the VM; read in its forecast what they do with it.", "Nothing, unless it has a warning."},
-	Stale:                        {"Its Machine is restored without a VM and counts as a replica: few controllers replace it by themselves.", "Read its forecast; most often its Machine is deleted after the restore."},
-	Ghost:                        {"The VM runs on, keeps its addresses and costs money, and no restored controller knows it.", "Use a newer backup if there is one; else drain its Node and remove the VM after the restore. 'drift-detector plan' has the commands."},
-	Unknown:                      {"A decision without knowing may delete a running VM, or leave one behind.", "Correct the cause that its reason names, and run detect again."},
-	ManualRemediationRequired:    {"VMs run that no restored controller knows.", "Follow 'drift-detector plan'."},
-	NeedFurtherConfirmation:      {"Something could not be decided, so the rest may change.", "Resolve what is Unknown, and run detect again."},
-	ManualRemediationNotRequired: {"No VM is lost sight of. Machines without a VM may still stay broken: read their forecast.", "Follow 'drift-detector plan'."},
+var statusAdvice = map[code.Status]struct{ why, do string }{
+	code.Healthy:                      {"The restored controllers know the VM; read in its forecast what they do with it.", "Nothing, unless it has a warning."},
+	code.Stale:                        {"Its Machine is restored without a VM and counts as a replica: few controllers replace it by themselves.", "Read its forecast; most often its Machine is deleted after the restore."},
+	code.Ghost:                        {"The VM runs on, keeps its addresses and costs money, and no restored controller knows it.", "Use a newer backup if there is one; else drain its Node and remove the VM after the restore. 'drift-detector plan' has the commands."},
+	code.Unknown:                      {"A decision without knowing may delete a running VM, or leave one behind.", "Correct the cause that its reason names, and run detect again."},
+	code.ManualRemediationRequired:    {"VMs run that no restored controller knows.", "Follow 'drift-detector plan'."},
+	code.NeedFurtherConfirmation:      {"Something could not be decided, so the rest may change.", "Resolve what is Unknown, and run detect again."},
+	code.ManualRemediationNotRequired: {"No VM is lost sight of. Machines without a VM may still stay broken: read their forecast.", "Follow 'drift-detector plan'."},
 }
 
 var statusMeaning = regexp.MustCompile(`(\w+): ([^.:]*)\.`)
@@ -91,10 +93,10 @@ func statusCodes() []Code {
 	}
 	decode(schema, &doc)
 	text := doc.Defs["machine"].Properties["status"].Description + " " + strings.TrimPrefix(doc.Defs["rollup"].Description, "Worst first: ") +
-		" " + string(Healthy) + ": none of these."
+		" " + string(code.Healthy) + ": none of these."
 	var out []Code
 	for _, m := range statusMeaning.FindAllStringSubmatch(text, -1) {
-		a, ok := statusAdvice[Status(m[1])]
+		a, ok := statusAdvice[code.Status(m[1])]
 		if ok && !slices.ContainsFunc(out, func(c Code) bool { return c.Code == m[1] }) {
 			out = append(out, Code{m[1], kindStatus, "Status: " + m[2] + ".", a.why, a.do})
 		}

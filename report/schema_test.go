@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"drift-detector/report/code"
 )
 
 // fields pins the document: within schema 1 this list may grow, and nothing in
@@ -154,8 +156,8 @@ func TestSchemaHasEveryFieldDescribed(t *testing.T) {
 // noReasons are constants of the detector whose name is their value, as that of
 // a reason code is.
 var noReasons = []string{
-	string(Healthy), string(Stale), string(Ghost), string(Unknown),
-	string(ManualRemediationRequired), string(NeedFurtherConfirmation), string(NeedFurtherConfirmationInfraMachines), string(ManualRemediationNotRequired),
+	string(code.Healthy), string(code.Stale), string(code.Ghost), string(code.Unknown),
+	string(code.ManualRemediationRequired), string(code.NeedFurtherConfirmation), string(code.NeedFurtherConfirmationInfraMachines), string(code.ManualRemediationNotRequired),
 	"MachineDeployment", "MachineSet", "MachinePool",
 }
 
@@ -210,7 +212,7 @@ func TestCodesAreExplained(t *testing.T) {
 	for _, file := range []string{"codes.go", "reasons.go"} {
 		walkSources(t, file, func(set *token.FileSet, node ast.Node) {
 			spec, ok := node.(*ast.ValueSpec)
-			if !ok || len(spec.Values) != 1 || literal(spec.Values[0]) == "" || slices.Contains([]Safe{No, Unclear, WithWork, Yes}, Safe(literal(spec.Values[0]))) {
+			if !ok || len(spec.Values) != 1 || literal(spec.Values[0]) == "" || slices.Contains([]code.Safe{code.No, code.Unclear, code.WithWork, code.Yes}, code.Safe(literal(spec.Values[0]))) {
 				return
 			}
 			n++

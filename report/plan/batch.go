@@ -8,11 +8,12 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // order is that of findings within a control plane or a group: what is Stale is
 // replaced before a Ghost is drained, so that there is room for its load.
-var order = []report.Status{report.Healthy, report.Unknown, report.Stale, report.Ghost}
+var order = []code.Status{code.Healthy, code.Unknown, code.Stale, code.Ghost}
 
 // findings are the batches of a time: those of each cluster alone, what is done first for
 // the etcd of several, and those of workers that several clusters have or that can wait
@@ -37,7 +38,7 @@ func (pl *planner) findings(when string) (own map[*report.Cluster][]Batch, commo
 	})
 	for _, p := range slices.Concat(etcd.batches, workers.batches) {
 		switch c := p.clusters[0]; {
-		case len(p.clusters) > 1 || when == report.AfterRestore && (p.status == report.Stale || p.status == report.Ghost):
+		case len(p.clusters) > 1 || when == report.AfterRestore && (p.status == code.Stale || p.status == code.Ghost):
 			common = append(common, p.batch())
 		case p.status == "":
 			own[c] = append([]Batch{p.batch()}, own[c]...)
@@ -62,7 +63,7 @@ func (pl *planner) gather(g, etcd *gathering, all []*set) {
 }
 
 func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
-	drifted := m.Status == report.Stale || m.Status == report.Ghost
+	drifted := m.Status == code.Stale || m.Status == code.Ghost
 	item := Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m), Clusters: []string{key(s.cluster)}, words: wordsOf(m.Name, m.Node, s.name, m.Instance)}
 	item.words["NAMESPACE"], item.words["CLUSTER"] = s.cluster.Namespace, s.cluster.Name
 	if m.Instance == nil {
@@ -87,7 +88,7 @@ func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
 			found.clusters = append(found.clusters, s.cluster)
 		}
 		found.status = m.Status
-		found.serial = s.plane || m.Status != report.Stale && m.Status != report.Healthy
+		found.serial = s.plane || m.Status != code.Stale && m.Status != code.Healthy
 		pl.reported[s.id()] = pl.reported[s.id()] || tell
 	}
 }
@@ -119,7 +120,7 @@ func words(m *report.Machine) string {
 	if m.Reason != "" {
 		text += " (" + string(m.Reason) + ")"
 	}
-	if m.Status == report.Healthy {
+	if m.Status == code.Healthy {
 		reasons := make([]string, len(m.Warnings))
 		for i, w := range m.Warnings {
 			reasons[i] = string(w.Reason)
@@ -137,7 +138,7 @@ func detail(m *report.Machine) string {
 	} else if m.ProviderID != "" {
 		parts = append(parts, "recorded as "+m.ProviderID)
 	}
-	if warned(m, report.DuplicateID) {
+	if warned(m, code.DuplicateID) {
 		for i := range m.Others {
 			parts = append(parts, "the other VM is "+whereabouts(&m.Others[i]))
 		}
@@ -180,7 +181,7 @@ type gathering struct {
 
 type pending struct {
 	key, words string
-	status     report.Status
+	status     code.Status
 	clusters   []*report.Cluster
 	owners     []string
 	serial     bool

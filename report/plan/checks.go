@@ -41,7 +41,7 @@ func (pl *planner) faults() []Batch {
 		last = k
 		batch := &out[len(out)-1]
 		batch.Items = append(batch.Items, Item{Name: k.Object, Detail: k.Message, Clusters: keys(f.of)})
-		batch.Title = k.Code + ": " + english.Count(len(batch.Items), "error")
+		batch.Title = string(k.Code) + ": " + english.Count(len(batch.Items), "error")
 	}
 	return out
 }
@@ -67,7 +67,7 @@ func (pl *planner) settleErrors(d *draft, c *report.Cluster) {
 			open--
 		}
 		if !f.identity[c] {
-			own = append(own, f.Object+" ("+f.Code+": "+f.Message+")")
+			own = append(own, f.Object+" ("+string(f.Code)+": "+f.Message+")")
 		}
 	}
 	var text string

@@ -8,6 +8,7 @@ import (
 	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // etcdctl runs in an etcd pod that kubeadm made, with the certificates where
@@ -25,7 +26,7 @@ var runningStates = []string{"", "poweredOn", "running", "ACTIVE"}
 
 // runs reports whether a machine is known to run.
 func runs(m *report.Machine) bool {
-	if m.Status != report.Healthy || warned(m, report.PoweredOff) || warned(m, report.Disconnected) {
+	if m.Status != code.Healthy || warned(m, code.PoweredOff) || warned(m, code.Disconnected) {
 		return false
 	}
 	return m.Instance == nil || slices.Contains(runningStates, m.Instance.State)
@@ -50,7 +51,7 @@ func (pl *planner) members(c *report.Cluster) *members {
 	pl.membersOf[c] = out
 	for i := range c.ControlPlane.Machines {
 		m := &c.ControlPlane.Machines[i]
-		if m.Status == report.Healthy {
+		if m.Status == code.Healthy {
 			out.unlisted--
 		}
 		switch {
@@ -60,7 +61,7 @@ func (pl *planner) members(c *report.Cluster) *members {
 			if _, ok := shell.Quote(m.Node); ok && m.Node != "" {
 				out.named = cmp.Or(out.named, m)
 			}
-		case m.Status == report.Healthy:
+		case m.Status == code.Healthy:
 			out.off = cmp.Or(out.off, m)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 )
 
@@ -202,12 +203,12 @@ func TestFenceWithAnOpenValueDoesNothing(t *testing.T) {
 // A sentence about all clusters of a large fleet names three of them.
 func TestNoLineNamesAFleet(t *testing.T) {
 	r := reporttest.Sized(100, 3)
-	r.Summary.Answer = &report.SafeAnswer{Safe: report.Unclear, Reasons: []report.AnswerReason{{Code: report.LivingReplaced, Message: "m"}}}
+	r.Summary.Answer = &report.SafeAnswer{Safe: code.Unclear, Reasons: []report.AnswerReason{{Code: code.LivingReplaced, Message: "m"}}}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
 		c.Self, c.Derived, c.Nodes.State = false, i > 0, "unreachable"
 		for j := range 9 {
-			r.Checks = append(r.Checks, report.Check{Severity: report.CheckError, Code: fmt.Sprint("C", j), Object: "Cluster " + c.Namespace + "/" + c.Name, Message: "m"})
+			r.Checks = append(r.Checks, report.Check{Severity: report.CheckError, Code: code.Reason(fmt.Sprint("C", j)), Object: "Cluster " + c.Namespace + "/" + c.Name, Message: "m"})
 		}
 		r.Summary.Answer.Reasons[0].Objects = append(r.Summary.Answer.Reasons[0].Objects, "Machine "+r.Clusters[0].Namespace+"/m-"+c.Name)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Plan is all that is to be done, in order. Its texts may hold foreign
@@ -142,7 +143,7 @@ func (pl *planner) answer() []string {
 	before, after, controllers := pl.tally()
 	out = append(out, fmt.Sprintf("%s you before the restore, %d after; controllers fix %d.", needing(before), after, controllers))
 	out = append(out, "Most important: until everything is restored, no controller may act. Restore Clusters last, and paused as in this plan, or with the controllers stopped; no other tool may create them first. Otherwise "+pl.clustersFirst()+".")
-	newer := slices.IndexFunc(pl.Checks, func(c report.Check) bool { return c.Code == string(report.NewerBackup) })
+	newer := slices.IndexFunc(pl.Checks, func(c report.Check) bool { return c.Code == code.NewerBackup })
 	switch {
 	case newer >= 0:
 		out = append(out, "A newer backup is in the same place: if it is of the same management cluster, plan with that one. "+english.Sentence(pl.Checks[newer].Message))
@@ -248,7 +249,7 @@ func (pl *planner) listed() (listed, counted int) {
 		for _, s := range sets(&pl.Clusters[i]) {
 			counted += s.counts.Stale + s.counts.Ghost + s.counts.Unknown
 			for j := range s.machines {
-				if s.machines[j].Status != report.Healthy {
+				if s.machines[j].Status != code.Healthy {
 					listed++
 				}
 			}

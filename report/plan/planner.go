@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Names of variables that every plan may need.
@@ -63,9 +64,9 @@ type planner struct {
 	faultsOf  map[*report.Cluster][]*fault
 	untied    int // how many faults concern clusters that are not known
 	reasonsOf map[*report.Cluster][]ownReason
-	copied    map[[3]string]copied         // by sameInstance
-	outcomes  map[[2]string]report.Outcome // by key of the cluster and name of the machine, of outcomeOfNamesake
-	reported  map[setID]bool               // sets of which the event behind their findings was noted
+	copied    map[[3]string]copied       // by sameInstance
+	outcomes  map[[2]string]code.Outcome // by key of the cluster and name of the machine, of outcomeOfNamesake
+	reported  map[setID]bool             // sets of which the event behind their findings was noted
 }
 
 func newPlanner(r *report.Report, tools Tools) *planner {

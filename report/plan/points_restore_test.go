@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // chapterText is what a chapter of a plan says and runs.
@@ -96,7 +97,7 @@ func TestPoint22And45StoppedInstancesAreStartedFirst(t *testing.T) {
 		stopped.State = "stopped"
 		m.Instance = &stopped
 		if outcome != "" {
-			m.Forecast = &report.MachineForecast{Outcome: report.Outcome(outcome)}
+			m.Forecast = &report.MachineForecast{Outcome: code.Outcome(outcome)}
 		}
 		if role == "worker" {
 			c.Workers.Groups[0].Machines[2] = m

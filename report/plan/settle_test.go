@@ -6,22 +6,23 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // elsewhere are the reasons of an answer that are no step before a cluster is unpaused,
 // with where the plan deals with them.
-var elsewhere = map[report.Reason]string{
-	report.BackupError: "the checks", report.NewerBackup: "its first lines", report.ErrorsOccurred: "the errors", report.Incomplete: "the scopes", report.NoForecast: "a report with a forecast",
-	report.NothingToCompare: "another backup", report.StatusNotHealthy: "whatever the status comes from", report.InstancesToConfirm: "the VMs to confirm",
-	report.ClustersFirst: "the restore", report.ControlPlaneDown: "the control plane", report.GhostsLeft: "the Ghosts",
-	report.MachinesUnknown: "the Unknown machines", report.CopiedID: "the copies", report.MachinesBroken: "the Stale machines", report.InstancesNeverJoin: "the Stale machines", report.StaleReplaced: "nothing to do",
-	report.InstancesStopped: "the machines that are off", report.ResourceMade: "nothing to do", report.PoolMachinesDeleted: "nothing to do",
+var elsewhere = map[code.Reason]string{
+	code.BackupError: "the checks", code.NewerBackup: "its first lines", code.ErrorsOccurred: "the errors", code.Incomplete: "the scopes", code.NoForecast: "a report with a forecast",
+	code.NothingToCompare: "another backup", code.StatusNotHealthy: "whatever the status comes from", code.InstancesToConfirm: "the VMs to confirm",
+	code.ClustersFirst: "the restore", code.ControlPlaneDown: "the control plane", code.GhostsLeft: "the Ghosts",
+	code.MachinesUnknown: "the Unknown machines", code.CopiedID: "the copies", code.MachinesBroken: "the Stale machines", code.InstancesNeverJoin: "the Stale machines", code.StaleReplaced: "nothing to do",
+	code.InstancesStopped: "the machines that are off", code.ResourceMade: "nothing to do", code.PoolMachinesDeleted: "nothing to do",
 }
 
 // A reason for which the answer is not yes is dealt with in the plan, and in one place.
 func TestEveryReasonOfTheAnswerHasAPlaceInThePlan(t *testing.T) {
 	var schema struct {
-		Codes map[report.Reason]string `json:"x-reasons"`
+		Codes map[code.Reason]string `json:"x-reasons"`
 	}
 	if err := json.Unmarshal(report.Schema(), &schema); err != nil {
 		t.Fatal(err)
@@ -43,13 +44,13 @@ func TestEveryReasonOfTheAnswerHasAPlaceInThePlan(t *testing.T) {
 
 // No Stale machine whose controllers act, or cannot, is deleted by a line of its own.
 func TestStaleMachinesThatTheirOwnersDealWith(t *testing.T) {
-	for _, outcome := range []report.Outcome{
-		report.RolledByOwner, report.DeletedByOwner, report.DeletedByMachineHealthCheck, report.Halted, report.ReplacedByMachineHealthCheck, report.NewInstanceCreated, report.OtherInstanceTaken,
+	for _, outcome := range []code.Outcome{
+		code.RolledByOwner, code.DeletedByOwner, code.DeletedByMachineHealthCheck, code.Halted, code.ReplacedByMachineHealthCheck, code.NewInstanceCreated, code.OtherInstanceTaken,
 	} {
 		r := sample("alpha")
-		m := find(t, r, report.Stale, "worker")
+		m := find(t, r, code.Stale, "worker")
 		m.Forecast = &report.MachineForecast{Outcome: outcome, Message: "because of it"}
-		steps := stepsOf(t, r, report.Stale, "worker")
+		steps := stepsOf(t, r, code.Stale, "worker")
 		if len(steps) == 0 {
 			t.Errorf("%s: no step", outcome)
 		}

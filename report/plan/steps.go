@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Fill writes into the report what to do about each of its findings. Whatever
@@ -48,15 +49,15 @@ func (pl *planner) machine(s *set, m *report.Machine) []report.Step {
 		return nil
 	}
 	d := draft{steps: pl.room[:0]}
-	if warned(m, report.DuplicateID) {
+	if warned(m, code.DuplicateID) {
 		pl.duplicateID(&d, s.cluster, m)
 	}
 	switch {
-	case m.Status == report.Ghost:
+	case m.Status == code.Ghost:
 		pl.ghost(&d, s, m)
-	case m.Status == report.Stale:
+	case m.Status == code.Stale:
 		pl.stale(&d, s, m)
-	case m.Status == report.Unknown:
+	case m.Status == code.Unknown:
 		pl.unknown(&d, s, m)
 	default:
 		pl.warnings(&d, s, m)
@@ -65,12 +66,12 @@ func (pl *planner) machine(s *set, m *report.Machine) []report.Step {
 	return slices.Clone(d.steps)
 }
 
-func warned(m *report.Machine, reason report.Reason) bool {
+func warned(m *report.Machine, reason code.Reason) bool {
 	return slices.ContainsFunc(m.Warnings, func(w report.Warning) bool { return w.Reason == reason })
 }
 
 // outcome is the forecast of a machine, "" when the report has none.
-func outcome(m *report.Machine) report.Outcome {
+func outcome(m *report.Machine) code.Outcome {
 	if m.Forecast == nil {
 		return ""
 	}
