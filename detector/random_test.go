@@ -10,6 +10,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // dice makes random choices from one seed.
@@ -271,7 +272,7 @@ func (d dice) conditions(i *infra.Instance, trouble int) {
 		i.Exclude = pick(d, infra.Template, infra.Managed, "vCLS")
 	}
 	if d.chance(10) {
-		i.Warnings = []string{"PoweredOff"}
+		i.Warnings = []code.Reason{"PoweredOff"}
 	}
 	if d.chance(10) {
 		i.Host = key("host", pick(d, "prod00", "prod-eu00", "jump"))

@@ -139,7 +139,7 @@ func TestOldAfterTheNextIsDue(t *testing.T) {
 		-5 * time.Minute: "BackupAge", -5*time.Minute - time.Second: "BackupFromFuture",
 	} {
 		found := checked(t, whole, s.Backups[0].WrittenTo.Add(after), nil)
-		if !slices.ContainsFunc(found, func(f check.Finding) bool { return f.Code == want }) {
+		if !slices.ContainsFunc(found, func(f check.Finding) bool { return string(f.Code) == want }) {
 			t.Errorf("after %s: no %s in %q", after, want, signs(found))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"drift-detector/infra/store"
 	"drift-detector/report"
 	backupreport "drift-detector/report/backups"
+	"drift-detector/report/code"
 )
 
 // sharedListing is what the backups that are compared have in common: the answers of the
@@ -98,7 +99,7 @@ func (l *sharedListing) collect(ctx context.Context, r *infra.Registry, targets 
 // no other backup's: an older one may have one that is taken, and how often one fails is
 // counted for all of them.
 func (l *sharedListing) remember(t *infra.Target, found infra.Listing) {
-	refused := found.Fault != nil && found.Fault.Reason == "AuthenticationFailed"
+	refused := found.Fault != nil && found.Fault.Reason == code.AuthenticationFailed
 	for _, id := range t.IDs {
 		if refused {
 			delete(l.targets, id)

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // addressRows are those of the controller of IPAddressClaims of the in-cluster IPAM
@@ -23,7 +24,7 @@ var addressRows = []row[*machine]{
 		Asks:      "its pool, which must not be paused",
 		None:      walk.Waits.Says("the claim gets no address, and the controller of the machine waits for it"),
 		Differs:   walk.Waits.Says("nothing is done for claims of a paused pool, and the controller of the machine waits for the address"),
-		Condition: "ForeignPools",
+		Condition: code.ForeignPools,
 		Source:    "FetchPool, Reconcile: pkg/ipamutil/reconciler.go v1.0.0 to v1.1.0-rc.2",
 	}, claimHasPool},
 }

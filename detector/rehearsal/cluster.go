@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"drift-detector/detector"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // clusterRows are asked once for each cluster, in this order: by the controllers of
@@ -28,8 +28,8 @@ var ownRows = []row[*cluster]{
 	{walk.Row{
 		ID: "core.G1", Of: "Cluster",
 		Asks:    "the machines of the management cluster itself, which is a Cluster of the backup like the others: the new one takes its place, and none of them may run or be started",
-		Several: walk.Does{Effect: walk.Doubles, Code: "ManagementClusterRuns", What: "the old controllers and the restored ones manage the same VMs"},
-		Differs: walk.Does{Effect: walk.Starts, Code: "ManagementClusterActs", What: "the infrastructure controller starts them: the old etcd comes back, with the old controllers beside the new ones"},
+		Several: walk.Does{Effect: walk.Doubles, Code: code.ManagementClusterRuns, What: "the old controllers and the restored ones manage the same VMs"},
+		Differs: walk.Does{Effect: walk.Starts, Code: code.ManagementClusterActs, What: "the infrastructure controller starts them: the old etcd comes back, with the old controllers beside the new ones"},
 		Source:  "reconcilePowerState: pkg/services/govmomi/service.go of CAPV v1.5.8 to v1.16.1",
 	}, managementCluster},
 }
@@ -42,7 +42,7 @@ func managementCluster(c *cluster) walk.Answer {
 	var off, on []string
 	for i := range c.machines {
 		switch m := &c.machines[i]; {
-		case m.verdict == nil || m.verdict.Status != detector.Healthy || m.verdict.Instance == nil:
+		case m.verdict == nil || m.verdict.Status != code.Healthy || m.verdict.Instance == nil:
 		case m.verdict.Instance.Runs():
 			on = append(on, m.title())
 		case c.world.in.Controllers[c.Provider].PowersOn:
@@ -75,7 +75,7 @@ var addonRows = []row[*cluster]{
 	{walk.Row{
 		ID: "core.B5", Of: "ClusterResourceSet",
 		Asks:      "what it applied before, which a restore takes away: with strategy Reconcile it writes all of it again, as the backup has it",
-		Condition: "ResourceSetsApplied",
+		Condition: code.ResourceSetsApplied,
 		Source:    "Reconcile: clusterresourcesetbinding_controller.go; ApplyClusterResourceSet: clusterresourceset_controller.go v1.5.8 to v1.14.0",
 	}, resourceSetsApplied},
 }

@@ -1,12 +1,17 @@
 package rehearsal
 
+import "drift-detector/report/code"
+
 // Condition is what has to hold for a YES and cannot be seen from here.
-type Condition struct{ Code, Text string }
+type Condition struct {
+	Code code.Reason
+	Text string
+}
 
 // Conditions are those of the rows, the special ones first.
 var Conditions = []Condition{
-	{"PendingHooks", "The runtime extensions of these hooks answer and let the Clusters go on: the hooks were pending when the backup was taken, and are called again"},
-	{"ForeignPools", "The IPAM providers of these pools bind their claims again to the addresses that they had"},
-	{"ResourceSetsApplied", "What these ClusterResourceSets hold is still what the workload clusters are to have: they write it again as the backup has it, passwords included"},
-	{"WatchFilter", "The new controllers run with the --watch-filter of these Clusters: others leave them alone"},
+	{code.PendingHooks, "The runtime extensions of these hooks answer and let the Clusters go on: the hooks were pending when the backup was taken, and are called again"},
+	{code.ForeignPools, "The IPAM providers of these pools bind their claims again to the addresses that they had"},
+	{code.ResourceSetsApplied, "What these ClusterResourceSets hold is still what the workload clusters are to have: they write it again as the backup has it, passwords included"},
+	{code.WatchFilter, "The new controllers run with the --watch-filter of these Clusters: others leave them alone"},
 }

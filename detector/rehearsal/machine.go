@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"drift-detector/detector"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // machineRows are asked for each machine, in this order.
@@ -25,7 +25,7 @@ var ownMachineRows = []row[*machine]{
 
 // nodeOf asks core.M9.
 func nodeOf(m *machine) walk.Answer {
-	if !m.cluster.nodesRead() || m.ProviderID == "" || m.verdict == nil || m.verdict.Status != detector.Healthy {
+	if !m.cluster.nodesRead() || m.ProviderID == "" || m.verdict == nil || m.verdict.Status != code.Healthy {
 		return notAsked
 	}
 	switch nodes := m.cluster.byID[m.ProviderID]; len(nodes) {

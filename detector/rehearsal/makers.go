@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // makerRows are those of controllers that make Clusters by themselves: they act before
@@ -11,13 +12,13 @@ var makerRows = []row[*world]{
 	{walk.Row{
 		ID: "owners.6", Of: "Cluster of EKS Anywhere",
 		Asks:    "the Cluster API objects of its cluster, unless annotation anywhere.eks.amazonaws.com/paused is true: it is restored long before they are",
-		Differs: walk.Does{Effect: walk.Replaces, Code: "ClustersFirst", What: "it creates the Cluster with all its objects before Velero restores them, unpaused"},
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.ClustersFirst, What: "it creates the Cluster with all its objects before Velero restores them, unpaused"},
 		Source:  "Reconcile: controllers/cluster_controller.go; ReconcileControlPlane: pkg/controller/clusters/controlplane.go v0.26 of EKS Anywhere",
 	}, anywherePaused},
 	{walk.Row{
 		ID: "owners.7", Of: "other makers of Clusters",
 		Asks:    "the Clusters that they make: Rancher's provisioning and Tanzu Kubernetes Grid",
-		Differs: walk.Does{Effect: walk.OwnerHalts, Code: "OutcomeUnknown", What: "what their controllers do to restored Clusters is not known here"},
+		Differs: walk.Does{Effect: walk.OwnerHalts, Code: code.OutcomeUnknown, What: "what their controllers do to restored Clusters is not known here"},
 		Source:  "planner.go of Rancher; the supervisor of Tanzu is closed",
 	}, makersKnown},
 }

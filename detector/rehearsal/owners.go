@@ -3,8 +3,8 @@ package rehearsal
 import (
 	"drift-detector/backup"
 	"drift-detector/backup/owners"
-	"drift-detector/detector"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // ownerRows are those of the kinds that own the Machines of a control plane, KubeadmControlPlane
@@ -14,7 +14,7 @@ var ownerRows = []row[*cluster]{
 		ID: "owners.1", Of: "control plane",
 		Asks:    "its Machines, whose ownerReferences a restore takes away",
 		Differs: walk.OwnerHalts.Says("it refuses to act while one of its control-plane Machines is not owned by it, and adopts none: no scaling, no rollout, no remediation, no new worker joins"),
-		None:    walk.Does{Effect: walk.OwnerHalts, Code: "OutcomeUnknown", What: "what its controller does with Machines that nobody owns is not known here"},
+		None:    walk.Does{Effect: walk.OwnerHalts, Code: code.OutcomeUnknown, What: "what its controller does with Machines that nobody owns is not known here"},
 		Source:  "see package owners, kind by kind",
 	}, takesMachinesBack},
 	{walk.Row{
@@ -26,7 +26,7 @@ var ownerRows = []row[*cluster]{
 	{walk.Row{
 		ID: "owners.3", Of: "EtcdadmCluster",
 		Asks:   "the etcd Machines that it owns, by ownerReference, which a restore takes away",
-		None:   walk.Does{Effect: walk.Replaces, Code: "ControlPlaneDown", What: "it counts none of its etcd Machines, and creates one that begins a new, empty etcd"},
+		None:   walk.Does{Effect: walk.Replaces, Code: code.ControlPlaneDown, What: "it counts none of its etcd Machines, and creates one that begins a new, empty etcd"},
 		Source: "reconcile, intializeEtcdCluster: controllers/controller.go, scale.go v1.0.0 to v1.0.27 of etcdadm-controller",
 	}, ownsEtcd},
 }
@@ -66,7 +66,7 @@ func auditsEtcd(c *cluster) walk.Answer {
 	}
 	var left []string
 	for _, v := range c.ControlPlane.Machines {
-		if v.Status == detector.Ghost || v.Status == detector.Unknown && v.UID == "" && v.Instance != nil {
+		if v.Status == code.Ghost || v.Status == code.Unknown && v.UID == "" && v.Instance != nil {
 			left = append(left, "instance "+v.Name)
 		}
 	}
@@ -109,7 +109,7 @@ var ownerMachineRows = []row[*machine]{
 	{walk.Row{
 		ID: "owners.5", Of: "owner of a worker",
 		Asks:   "its Machines, whose ownerReferences a restore takes away",
-		None:   walk.Does{Effect: walk.OwnerHalts, Code: "OutcomeUnknown", What: "what its controller does with Machines that nobody owns is not known here"},
+		None:   walk.Does{Effect: walk.OwnerHalts, Code: code.OutcomeUnknown, What: "what its controller does with Machines that nobody owns is not known here"},
 		Source: "ownerReferences in the backup; the kinds that are known: getAndAdoptMachinesForMachineSet of Cluster API",
 	}, ownedByKnown},
 }

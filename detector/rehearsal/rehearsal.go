@@ -9,6 +9,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // Inputs are what a restore is rehearsed from.
@@ -137,7 +138,7 @@ func (w *world) providers() {
 		}
 		for i := range c.machines {
 			m := &c.machines[i]
-			if m.verdict == nil || m.verdict.Instance == nil || m.verdict.Status != detector.Healthy {
+			if m.verdict == nil || m.verdict.Instance == nil || m.verdict.Status != code.Healthy {
 				continue
 			}
 			for _, s := range inspect(m.index, infra.Sight{Instance: m.verdict.Instance, Listing: w.listingOf(m.verdict.Scope)}) {

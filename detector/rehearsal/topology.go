@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // topologyRows are those of the topology controller (topology/cluster) and of ClusterClass.
@@ -13,13 +14,13 @@ var topologyRows = []row[*cluster]{
 	{walk.Row{
 		ID: "core.T4", Of: "topology",
 		Asks:    "what the Cluster and its ClusterClass want together, which it compares with every object",
-		Differs: walk.Does{Effect: walk.Replaces, Code: "SpecUnseen", What: "what has changed is carried out, and may roll machines"},
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.SpecUnseen, What: "what has changed is carried out, and may roll machines"},
 		Source:  "desiredstate.Generate, reconcileState: topology/cluster v1.9.0 to v1.14.0; generations: cluster_controller.go",
 	}, topologySeen},
 	{walk.Row{
 		ID: "core.T5", Of: "topology",
 		Asks:      "annotation runtime.cluster.x-k8s.io/pending-hooks: the extensions that it calls again",
-		Condition: "PendingHooks",
+		Condition: code.PendingHooks,
 		Source:    "callAfterHooks: topology/cluster v1.4.0 to v1.14.0",
 	}, pendingHooks},
 }

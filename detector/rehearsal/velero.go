@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // restoreRows are asked once of the whole restore.
@@ -18,13 +19,13 @@ var veleroRows = []row[*world]{
 	{walk.Row{
 		ID: "core.V1", Of: "Velero",
 		Asks:    "the order of resources: its own default restores Clusters last from v1.9.3 on",
-		Differs: walk.Does{Effect: walk.Replaces, Code: "ClustersFirst", What: "it restores Clusters before their machines: while controllers run, each MachineDeployment then creates a new MachineSet and deletes every running worker of the restored one"},
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.ClustersFirst, What: "it restores Clusters before their machines: while controllers run, each MachineDeployment then creates a new MachineSet and deletes every running worker of the restored one"},
 		Source:  "defaultRestorePriorities: pkg/cmd/server/server.go v1.7.2 to v1.9.2; LowPriorities from v1.9.3 on",
 	}, veleroOrder},
 	{walk.Row{
 		ID: "core.X1", Of: "Cluster",
 		Asks:      "label cluster.x-k8s.io/watch-filter, if its controllers run with --watch-filter",
-		Condition: "WatchFilter",
+		Condition: code.WatchFilter,
 		Source:    "ResourceHasFilterLabel: util/predicates v1.5.8 to v1.14.0",
 	}, watchFilter},
 }

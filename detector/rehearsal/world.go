@@ -7,6 +7,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 const kubeadm = "KubeadmControlPlane"
@@ -117,15 +118,15 @@ func (c *cluster) nodesRefused() string {
 }
 
 // byEffect is the reason of the answer for each effect.
-var byEffect = map[walk.Effect]string{
-	walk.Deletes: "MachinesDeleted", walk.Replaces: "RolloutDue", walk.RemovesMember: "EtcdMembersRemoved", walk.Doubles: "SecondInstance",
-	walk.Halts: "ClusterHalted", walk.OwnerHalts: "OwnerHalted", walk.Waits: "MachinesHalted", walk.Makes: "MachinesMade",
-	walk.Starts: "InstancesStarted", walk.NotReady: "MachinesNotReady",
+var byEffect = map[walk.Effect]code.Reason{
+	walk.Deletes: code.MachinesDeleted, walk.Replaces: code.RolloutDue, walk.RemovesMember: code.EtcdMembersRemoved, walk.Doubles: code.SecondInstance,
+	walk.Halts: code.ClusterHalted, walk.OwnerHalts: code.OwnerHalted, walk.Waits: code.MachinesHalted, walk.Makes: code.MachinesMade,
+	walk.Starts: code.InstancesStarted, walk.NotReady: code.MachinesNotReady,
 }
 
 // Reason returns the reason of the answer that a step leaves: that of its row, else that of its
 // effect. It is empty where nothing of what runs is touched, and where the step passed.
-func Reason(s *walk.Step) string {
+func Reason(s *walk.Step) code.Reason {
 	d := s.Does()
 	if d.Code != "" {
 		return d.Code

@@ -65,7 +65,7 @@ func TestListFaults(t *testing.T) {
 				bend = func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo) {}
 			}
 			l := list(t, s.kubeconfig(t, bend))
-			if l.NodeState != c.state || l.Fault == nil || l.Fault.Reason != c.reason {
+			if l.NodeState != c.state || l.Fault == nil || string(l.Fault.Reason) != c.reason {
 				t.Fatalf("state %s, fault %+v, want %s, %s", l.NodeState, l.Fault, c.state, c.reason)
 			}
 			for _, part := range append(c.message, s.address(t)) {

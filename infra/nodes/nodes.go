@@ -16,6 +16,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // Name is the provider's name in listings and in the report.
@@ -115,7 +116,7 @@ func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Ta
 	if !ok {
 		t.NodeState = stateNoKubeconfig
 		t.Refused = &infra.Fault{
-			Reason:  "NoKubeconfig",
+			Reason:  code.NoKubeconfig,
 			Message: fmt.Sprintf("the backup holds no Secret %s/%s-kubeconfig with a kubeconfig", id.Namespace, id.Name),
 			Hint:    hintKubeconfig,
 		}
@@ -125,7 +126,7 @@ func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Ta
 	login, err := found.login()
 	if err != nil {
 		t.NodeState = stateNoKubeconfig
-		t.Refused = &infra.Fault{Reason: "KubeconfigRefused", Message: fmt.Sprintf("the kubeconfig in %s is not used: %v", source, err), Hint: hintKubeconfig}
+		t.Refused = &infra.Fault{Reason: code.KubeconfigRefused, Message: fmt.Sprintf("the kubeconfig in %s is not used: %v", source, err), Hint: hintKubeconfig}
 		return t
 	}
 	t.Endpoint, t.Dial = login.endpoint.String(), a.DialAddress(login.endpoint)

@@ -45,7 +45,7 @@ func only(t *testing.T, data []byte, a infra.Access) infra.Listing {
 // refused holds that a listing failed for a reason, and says what to do.
 func refused(t *testing.T, l infra.Listing, state infra.State, reason, says string) {
 	t.Helper()
-	if l.State != state || l.Fault == nil || l.Fault.Reason != reason || !strings.Contains(l.Fault.Message+" "+l.Fault.Hint, says) || l.Fault.Hint == "" {
+	if l.State != state || l.Fault == nil || string(l.Fault.Reason) != reason || !strings.Contains(l.Fault.Message+" "+l.Fault.Hint, says) || l.Fault.Hint == "" {
 		t.Errorf("it is %s, %+v; want %s, %s: %s", l.State, l.Fault, state, reason, says)
 	}
 }
