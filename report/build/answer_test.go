@@ -48,13 +48,13 @@ func TestDecide(t *testing.T) {
 			p.Forecast.Effects = []forecast.Effect{effect(code.ClustersFirst, "Deployment velero")}
 			return p
 		}, code.No, "ClustersFirst"},
-		"of the management cluster itself": {func() build.Parts {
+		"what acts on the management cluster itself": {func() build.Parts {
 			p := buildtest.Foreseen(buildtest.Healthy(), effect(code.RolloutDue, "a"))
 			p.Result.Clusters[0].Self = true
 			p.Result.Clusters = append(p.Result.Clusters, buildtest.Big(2))
 			p.Forecast.Clusters = append(p.Forecast.Clusters, forecast.Cluster{Groups: make([]forecast.Group, 9)})
 			return p
-		}, code.Yes, ""},
+		}, code.No, "RolloutDue"},
 		"no forecast": {func() build.Parts { p := buildtest.Healthy(); p.Forecast = nil; return p }, code.Unclear, code.NoForecast},
 		"nothing to compare": {func() build.Parts {
 			p := buildtest.Healthy()
