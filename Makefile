@@ -18,7 +18,12 @@ GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # What only tests, CI and measuring need is in modules of its own.
-MODULES     := . testdata/oracle testdata/browser testdata/bench .ci/image
+MODULES     := . testdata/oracle testdata/oracle/controllers testdata/browser testdata/bench .ci/image
+
+# The minors of Cluster API whose controllers are run: go.mod has one, v1.12.mod another.
+CONTROLLERS := testdata/oracle/controllers
+MINORS      := go v1.12
+OF_MINOR     = -modfile=$$minor.mod -tags=capi$$(echo $$minor | tr -dc 0-9)
 
 # What tests run that is no Go; all clones share that, too.
 CACHE        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/drift-detector
@@ -30,7 +35,7 @@ AXE_VERSION  := 4.14.1
 AXE          := $(CACHE)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test race cover update test-aws test-openstack test-browser faults fuzz bench bench-go size advisories lint release image install help
+.PHONY: build demo test race cover update test-aws test-openstack test-browser test-controllers faults fuzz bench bench-go size advisories lint release image install help
 
 build: ## build bin/drift-detector, a static binary
 	CGO_ENABLED=0 go build $(BUILD) -o bin/drift-detector ./cmd/drift-detector
@@ -80,6 +85,16 @@ test-openstack: $(OPENSTACK)/ready ## hold the OpenStack provider against a real
 test-browser: $(AXE) ## open HTML reports in Chromium, which must be installed, and look
 	cd testdata/browser && AXE=$(AXE) go test -count 1 ./...
 
+WORLDS := 8
+SEED   := 1
+
+# For one world by hand: see the README there.
+test-controllers: build ## restore WORLDS (8) random worlds with the real controllers of two minors of Cluster API, from SEED (1) on, and compare
+	mkdir -p bin/controllers
+	cd testdata/oracle && go run ./inventories -program $(CURDIR)/bin/drift-detector -testdata .. -o $(CURDIR)/bin/controllers
+	@cd $(CONTROLLERS) && for minor in $(MINORS); do \
+	  go test $(OF_MINOR) -count 1 -timeout 24h -args -worlds $(WORLDS) -seed $(SEED) -keep $(CURDIR)/bin/controllers || exit 1; done
+
 FUZZTIME := 60s
 
 # One target at a time, each in a process of its own; go test finds them by their names.
@@ -119,6 +134,7 @@ lint: ## check format, go vet and staticcheck
 	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser testdata/bench) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt'd:"; echo "$$unformatted"; exit 1; fi
 	@for module in $(MODULES); do echo "go vet, staticcheck: $$module"; (cd $$module && go vet -tags moto,openstack ./... && $(STATICCHECK) -tags moto,openstack ./...) || exit 1; done
+	@for minor in $(filter-out go,$(MINORS)); do echo "go vet, staticcheck: $(CONTROLLERS) with $$minor.mod"; (cd $(CONTROLLERS) && export GOFLAGS="$$GOFLAGS $(OF_MINOR)" && go vet ./... && $(STATICCHECK) ./...) || exit 1; done
 	go vet ./.ci/release ./.ci/advisories
 	$(STATICCHECK) ./.ci/release ./.ci/advisories
 

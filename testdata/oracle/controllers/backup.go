@@ -22,7 +22,7 @@ import (
 
 // backup is a tarball of Velero in memory.
 type backup struct {
-	objects map[string]*unstructured.Unstructured // by path, without doubles by version, events and CRDs
+	objects map[string]*unstructured.Unstructured // by path, without doubles by version and what is unread
 	rest    map[string][]byte
 }
 
@@ -60,7 +60,7 @@ func (b *backup) add(name string, data []byte) error {
 	switch {
 	case p[0] == "metadata":
 		b.rest[name] = data
-	case p[0] != "resources", p[1] == "customresourcedefinitions.apiextensions.k8s.io", strings.HasPrefix(p[1], "events"):
+	case p[0] != "resources" || unread(p[1]):
 	case p[2] == "namespaces" || p[2] == "cluster":
 		o := &unstructured.Unstructured{}
 		if err := json.Unmarshal(data, &o.Object); err != nil {
@@ -69,6 +69,17 @@ func (b *backup) add(name string, data []byte) error {
 		b.objects[name] = o
 	}
 	return nil
+}
+
+// unread reports whether the objects of a resource are read by no controller here, and
+// not by the program.
+func unread(resource string) bool {
+	name, group, _ := strings.Cut(resource, ".")
+	switch name {
+	case "customresourcedefinitions", "events", "pods", "services", "endpoints", "endpointslices", "serviceaccounts", "leases", "replicasets", "serverstatusrequests":
+		return true
+	}
+	return group == "rbac.authorization.k8s.io"
 }
 
 // concerns reports whether an object is of this cluster, or of none.

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
+	"text/template"
 	"time"
 
+	"github.com/Masterminds/sprig/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,8 +26,8 @@ import (
 //     VSphereVM first while it is deleted;
 //   - VSphereVM: see vsphereVM.
 //
-// It is the part of this oracle that is not real: no naming templates, failure domains,
-// identities, IP pools.
+// It is the part of this oracle that is not real: no failure domains, identities,
+// IP pools.
 type infraStandIn struct{ e *Engine }
 
 const (
@@ -148,11 +151,23 @@ func (s *infraStandIn) deleteMachine(o, vm *unstructured.Unstructured) {
 	}
 }
 
-// vmName is the name by which CAPV looks for the VSphereVM of a machine.
+// vmName is the name by which CAPV looks for the VSphereVM of a machine
+// (cluster-api-provider-vsphere v1.16.0 pkg/services/vimmachine.go generateVMObjectName).
 func vmName(o *unstructured.Unstructured, m *clusterv1.Machine) string {
 	name := m.Name
+	if t := text(o, "spec", "naming", "template"); t != "" {
+		parsed, err := template.New("").Funcs(sprig.TxtFuncMap()).Parse(t)
+		if err != nil {
+			panic(err)
+		}
+		var b strings.Builder
+		if err := parsed.Execute(&b, map[string]any{"machine": map[string]any{"name": m.Name}}); err != nil {
+			panic(err)
+		}
+		return b.String()
+	}
 	if text(o, "spec", "os") == "Windows" && len(name) > 15 {
-		name = name[:9] + "-" + name[len(name)-5:]
+		return name[:9] + "-" + name[len(name)-5:]
 	}
 	return name
 }

@@ -32,7 +32,7 @@ const (
 	falseYes  = "FalseYes"  // something running was harmed, and the answer does not say no
 	unsaid    = "Unsaid"    // machines were made, and no reason says so
 	cautious  = "Cautious"  // the answer is no, and nothing that runs was harmed
-	falselyOf = "FalseMade" // a reason says that machines are made, and none was
+	falseMade = "FalseMade" // a reason says that machines are made, and none was
 	acted     = "ActedPaused"
 )
 
@@ -106,9 +106,9 @@ func (res *Result) wrongAdopted(f *Fate) string {
 }
 
 // someAreDeleted reports whether the answer says that an owner deletes some of its
-// machines, without saying which.
+// machines, or may, without saying which.
 func (res *Result) someAreDeleted() bool {
-	return res.Forecast.says("MachinesDeleted", "RolloutDue", "LivingReplaced")
+	return res.Forecast.says("MachinesDeleted", "RolloutDue", "LivingReplaced", "SpecUnseen")
 }
 
 // count is how many fates are so.
@@ -141,7 +141,7 @@ func (res *Result) wrongAnswers() []Disagreement {
 		say(unsaid, "VMs were made for %d machines of the backup and for %d new ones", again, len(isMade))
 	}
 	if f.says("MachinesMade") && again+len(res.Made)+gone == 0 && !slices.Contains(outcomes(f), "NewInstanceCreated") {
-		say(falselyOf, "MachinesMade, and none was made")
+		say(falseMade, "MachinesMade, and none was made")
 	}
 	if f.Safe == "no" && !harmed {
 		if why := res.harmSaid(); len(why) > 0 {

@@ -42,7 +42,7 @@ var ownerEdits = map[string]mutation{
 		return "minReadySeconds 30"
 	}),
 	"mdFailureDomain": setting("MachineDeployment", []any{"zone-b"}, "spec", "template", "spec", "failureDomain"),
-	"mdRolloutAfter":  setting("MachineDeployment", []any{"2026-11-20T00:00:00Z", "2026-11-25T00:00:00Z", "2099-06-01T00:00:00Z"}, "spec", "rollout", "after"),
+	"mdRolloutAfter":  setting("MachineDeployment", []any{at(-5 * 24), at(-12), at(24 * 200)}, "spec", "rollout", "after"),
 	"mdOnDelete":      setting("MachineDeployment", []any{map[string]any{"type": "OnDelete"}}, "spec", "rollout", "strategy"),
 	"msDeletionOrder": setting("MachineDeployment", []any{"Newest", "Oldest", "Random"}, "spec", "deletion", "order"),
 	"mdSurge": on("MachineDeployment", func(o *obj, _ *World, r *rand.Rand) string {
@@ -71,7 +71,7 @@ var ownerEdits = map[string]mutation{
 			set(o, "registry.example.com", "spec", "kubeadmConfigSpec", "clusterConfiguration", "imageRepository")
 			return "new imageRepository"
 		}
-		set(o, "2026-11-24T00:00:00Z", "spec", "rollout", "after")
+		set(o, at(-24), "spec", "rollout", "after")
 		return "rollout.after in the past"
 	}),
 	"kcpInPlace": on("KubeadmControlPlane", func(o *obj, _ *World, r *rand.Rand) string {
@@ -129,7 +129,7 @@ func healthCheck(w *World, r *rand.Rand) string {
 		"apiVersion": clusterv1.GroupVersion.String(), "kind": "MachineHealthCheck",
 		"metadata": map[string]any{
 			"name": name, "namespace": w.Cluster.Namespace, "uid": string(uuid.NewUUID()), "generation": int64(1), "resourceVersion": "7",
-			"creationTimestamp": "2026-11-21T04:00:00Z", "labels": map[string]any{clusterv1.ClusterNameLabel: w.Cluster.Name},
+			"creationTimestamp": at(-100), "labels": map[string]any{clusterv1.ClusterNameLabel: w.Cluster.Name},
 		},
 		"spec": map[string]any{
 			"clusterName": w.Cluster.Name, "selector": map[string]any{"matchLabels": selector},

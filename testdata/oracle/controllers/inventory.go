@@ -92,7 +92,7 @@ func (w *World) instance(v *VM, examples []any) map[string]any {
 	}
 	w.ownKeys(v, i)
 	delete(i, "warnings")
-	i["state"], i["created"] = "poweredOn", "2026-11-21T03:54:00Z"
+	i["state"], i["created"] = "poweredOn", at(-100)
 	if v.After || v.Made {
 		i["created"] = time.Now().UTC().Add(-20 * time.Minute).Format(time.RFC3339)
 	}

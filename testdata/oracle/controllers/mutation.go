@@ -3,6 +3,7 @@ package oracle
 import (
 	"maps"
 	"math/rand"
+	"time"
 )
 
 // A mutation changes the world and says how, or "" where there is nothing to change.
@@ -40,12 +41,17 @@ func on(kind string, change func(o *obj, w *World, r *rand.Rand) string) mutatio
 	}
 }
 
+// at is a time some hours from now.
+func at(hours int) string {
+	return time.Now().Add(time.Duration(hours) * time.Hour).UTC().Format(time.RFC3339)
+}
+
 // setting sets a field to one of some values.
-func setting(kind string, values []any, at ...string) mutation {
+func setting(kind string, values []any, field ...string) mutation {
 	return on(kind, func(o *obj, _ *World, r *rand.Rand) string {
 		v := pick(r, values)
-		set(o, v, at...)
-		return at[len(at)-1] + " " + string(asJSON(v))
+		set(o, v, field...)
+		return field[len(field)-1] + " " + string(asJSON(v))
 	})
 }
 
@@ -59,7 +65,7 @@ func annotating(kind, key, value string) mutation {
 // deleting is what somebody does with kubectl delete.
 func deleting(kind string) mutation {
 	return on(kind, func(o *obj, _ *World, _ *rand.Rand) string {
-		set(o, "2026-11-25T11:00:00Z", "metadata", "deletionTimestamp")
+		set(o, at(-1), "metadata", "deletionTimestamp")
 		return "deleted"
 	})
 }
