@@ -28,11 +28,11 @@ var unlike = map[string]string{
 
 // The oracle says of the lab's backup what the lab saw when it restored it.
 func TestCalibration(t *testing.T) {
-	b, err := readBackup(filepath.Join(testdata, "restore", "restored-data.tar.gz"))
+	b, err := restored.backup()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := readListings(filepath.Join(*inventories, "restore.json"))
+	l, err := restored.listings()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,29 +34,47 @@ const testdata = "../.."
 // longRun is a number of worlds in which each known fault shows itself.
 const longRun = 500
 
-// clusters of the lab's fleet from which worlds are made.
-var clusters = []client.ObjectKey{
-	{Namespace: "tenant-alpha", Name: "alpha-prod"}, {Namespace: "tenant-alpha", Name: "alpha-dev"}, {Namespace: "tenant-gamma", Name: "gamma-edge"},
+// fleet is a backup of the lab with the inventory of its time.
+type fleet struct {
+	backup   func() (*backup, error)
+	listings func() (listings, error)
 }
 
-var fleet = sync.OnceValues(func() (*backup, error) { return readBackup(filepath.Join(testdata, "fleet-data.tar.gz")) })
-
-var listed = sync.OnceValues(func() (listings, error) { return readListings(filepath.Join(*inventories, "fleet.json")) })
-
-// bases are the clusters at rest, each made once.
-var bases = func() map[client.ObjectKey]func() (*World, error) {
-	all := map[client.ObjectKey]func() (*World, error){}
-	for _, at := range clusters {
-		all[at] = sync.OnceValues(func() (*World, error) {
-			b, err := fleet()
-			if err != nil {
-				return nil, err
-			}
-			return base(b, at)
-		})
+func newFleet(tarball, inventory string) fleet {
+	return fleet{
+		sync.OnceValues(func() (*backup, error) { return readBackup(filepath.Join(testdata, tarball)) }),
+		sync.OnceValues(func() (listings, error) { return readListings(filepath.Join(*inventories, inventory)) }),
 	}
-	return all
-}()
+}
+
+var (
+	drifted  = newFleet("fleet-data.tar.gz", "fleet.json")
+	restored = newFleet("restore/restored-data.tar.gz", "restore.json")
+)
+
+// origin is a cluster of the lab from which worlds are made.
+type origin struct {
+	client.ObjectKey
+	fleet
+	base func() (*World, error) // the cluster at rest
+}
+
+func newOrigin(f fleet, namespace, name string) origin {
+	at := client.ObjectKey{Namespace: namespace, Name: name}
+	return origin{at, f, sync.OnceValues(func() (*World, error) {
+		b, err := f.backup()
+		if err != nil {
+			return nil, err
+		}
+		return base(b, at)
+	})}
+}
+
+// origins: delta-topo has a ClusterClass.
+var origins = []origin{
+	newOrigin(drifted, "tenant-alpha", "alpha-prod"), newOrigin(drifted, "tenant-alpha", "alpha-dev"),
+	newOrigin(drifted, "tenant-gamma", "gamma-edge"), newOrigin(restored, "tenant-delta", "delta-topo"),
+}
 
 // history is the one of the flags, or a random one.
 func history(r *rand.Rand) History {
@@ -72,13 +90,13 @@ func history(r *rand.Rand) History {
 // rehearse restores one random world, and compares.
 func rehearse(seed int64, dir string) (*Result, error) {
 	r := rand.New(rand.NewSource(seed))
-	at := pick(r, clusters)
-	for _, c := range clusters {
-		if c.Name == *onlyCluster {
-			at = c
+	from := pick(r, origins)
+	for _, o := range origins {
+		if o.Name == *onlyCluster {
+			from = o
 		}
 	}
-	b, err := bases[at]()
+	b, err := from.base()
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +105,7 @@ func rehearse(seed int64, dir string) (*Result, error) {
 	if err := w.liveThrough(history(r), r); err != nil {
 		return nil, err
 	}
-	l, err := listed()
+	l, err := from.listings()
 	if err != nil {
 		return nil, err
 	}
