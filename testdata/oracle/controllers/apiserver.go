@@ -23,7 +23,7 @@ import (
 
 // newClient is the API server of the management cluster: controller-runtime's fake
 // client, and what that lacks: uid, creationTimestamp and generation. It has no schemas
-// of CRDs and calls no webhooks.
+// of CRDs.
 func (e *Engine) newClient(objs []client.Object) client.WithWatch {
 	status := []client.Object{
 		&clusterv1.Cluster{}, &clusterv1.Machine{}, &clusterv1.MachineSet{}, &clusterv1.MachineDeployment{}, &clusterv1.MachinePool{},
@@ -33,7 +33,7 @@ func (e *Engine) newClient(objs []client.Object) client.WithWatch {
 	for _, k := range infraKinds {
 		status = append(status, infraObject(k))
 	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(newMapper()).WithStatusSubresource(status...).WithObjects(objs...).WithReturnManagedFields().
+	return fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).WithStatusSubresource(status...).WithObjects(objs...).WithReturnManagedFields().
 		WithIndex(&clusterv1.Machine{}, index.MachineNodeNameField, index.MachineByNodeName).
 		WithIndex(&clusterv1.Machine{}, index.MachineProviderIDField, machineByProviderID).
 		WithIndex(&clusterv1.MachinePool{}, index.MachinePoolNodeNameField, index.MachinePoolByNodeName).
@@ -83,11 +83,14 @@ func (e *Engine) patch(ctx context.Context, c client.WithWatch, o client.Object,
 		return err
 	}
 	before := raw(ctx, c, o)
+	if dryRun(opts) {
+		really := client.PatchOptions{}
+		really.ApplyOptions(opts)
+		really.DryRun = nil
+		return elsewhere(before).Patch(ctx, o, p, &really)
+	}
 	if err := c.Patch(ctx, o, p, opts...); err != nil {
 		return err
-	}
-	if dryRun(opts) {
-		return nil
 	}
 	if before == nil {
 		e.note("create", o)
@@ -107,18 +110,29 @@ func (e *Engine) apply(ctx context.Context, c client.WithWatch, a runtime.ApplyC
 		return err
 	}
 	before := raw(ctx, c, o)
-	if err := c.Apply(ctx, a, opts...); err != nil {
-		return err
-	}
 	applied := client.ApplyOptions{}
 	applied.ApplyOptions(opts)
 	if len(applied.DryRun) > 0 {
-		return nil
+		applied.DryRun = nil
+		return elsewhere(before).Apply(ctx, a, &applied)
+	}
+	if err := c.Apply(ctx, a, opts...); err != nil {
+		return err
 	}
 	if before == nil {
 		e.note("create", o)
 	}
 	return e.stamp(ctx, c, o, before)
+}
+
+// elsewhere is an API server with this object alone, nil for none. The fake client writes
+// what is applied as a dry run, so that has to be done elsewhere.
+func elsewhere(o *unstructured.Unstructured) client.Client {
+	b := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).WithReturnManagedFields()
+	if o != nil {
+		b = b.WithObjects(o)
+	}
+	return b.Build()
 }
 
 // unwrapped is the object in what client.ApplyConfigurationFromUnstructured returns,
@@ -163,6 +177,10 @@ func (e *Engine) stamp(ctx context.Context, c client.WithWatch, o client.Object,
 		return nil
 	}
 	was := now.DeepCopy()
+	edited := before == nil || !reflect.DeepEqual(before.Object["spec"], now.Object["spec"])
+	if edited {
+		defaulted(now, before)
+	}
 	if now.GetUID() == "" {
 		now.SetUID(uuid.NewUUID())
 	}
@@ -172,7 +190,7 @@ func (e *Engine) stamp(ctx context.Context, c client.WithWatch, o client.Object,
 	switch {
 	case before == nil:
 		now.SetGeneration(max(1, now.GetGeneration()))
-	case !reflect.DeepEqual(before.Object["spec"], now.Object["spec"]):
+	case edited:
 		now.SetGeneration(before.GetGeneration() + 1)
 	default:
 		now.SetGeneration(before.GetGeneration())
@@ -183,10 +201,11 @@ func (e *Engine) stamp(ctx context.Context, c client.WithWatch, o client.Object,
 	if err := c.Update(ctx, now); err != nil {
 		return err
 	}
-	o.SetUID(now.GetUID())
-	o.SetCreationTimestamp(now.GetCreationTimestamp())
-	o.SetGeneration(now.GetGeneration())
-	o.SetResourceVersion(now.GetResourceVersion())
+	if u, is := o.(*unstructured.Unstructured); is {
+		u.Object = now.Object
+		return nil
+	}
+	reflect.ValueOf(o).Elem().Set(reflect.ValueOf(typed(now)).Elem())
 	return nil
 }
 

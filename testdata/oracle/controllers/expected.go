@@ -3,7 +3,6 @@ package oracle
 import (
 	"slices"
 
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -154,4 +153,3 @@ func (w *World) pausedOwner(machine string) bool {
 	vm := w.get("VSphereMachine", machine)
 	return vm != nil && pausedAlone(vm)
 }
-

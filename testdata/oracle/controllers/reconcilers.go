@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
@@ -135,6 +136,7 @@ type recordingManager struct {
 	manager.Manager
 	e     *Engine
 	added []manager.Runnable
+	hooks *webhookServer
 }
 
 func (m *recordingManager) Add(r manager.Runnable) error { m.added = append(m.added, r); return nil }
@@ -146,13 +148,13 @@ func (e *Engine) newManager() (*recordingManager, error) {
 	m, err := manager.New(&rest.Config{Host: "http://127.0.0.1:1"}, manager.Options{
 		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", Logger: logr.Discard(),
 		Controller:     config.Controller{SkipNameValidation: &skip},
-		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return newMapper(), nil },
+		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },
 		NewClient:      func(*rest.Config, client.Options) (client.Client, error) { return e.client, nil },
 		NewCache: func(*rest.Config, cache.Options) (cache.Cache, error) {
 			return &informertest.FakeInformers{Scheme: scheme}, nil
 		},
 	})
-	return &recordingManager{Manager: m, e: e}, err
+	return &recordingManager{Manager: m, e: e, hooks: &webhookServer{hooks: map[string]*admission.Webhook{}}}, err
 }
 
 // recorder logs events that say what a controller decided.

@@ -74,6 +74,8 @@ func newScheme() *runtime.Scheme {
 	return s
 }
 
+var mapper = newMapper()
+
 func newMapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(scheme.PrioritizedVersionsAllGroups())
 	for gvk := range scheme.AllKnownTypes() {

@@ -9,8 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
 // served are the kinds of a backup that controllers read.
@@ -45,18 +43,14 @@ func (w *World) restored() []client.Object {
 		o.SetGeneration(1)
 		label(o, "velero.io/backup-name", "mgmt")
 		label(o, "velero.io/restore-name", "mgmt-1")
-		w.webhooks(o)
+		defaulted(o, nil)
+		if why := invalid(o); why != "" {
+			w.What = append(w.What, "("+o.GetKind()+" "+o.GetName()+" is refused: "+why+")")
+			continue
+		}
 		all = append(all, typed(o))
 	}
 	return all
-}
-
-// webhooks are those of Cluster API's defaults that change what a controller does next:
-// a Machine has the label of its cluster (webhooks/machine.go).
-func (w *World) webhooks(o *obj) {
-	if name := text(o, "spec", "clusterName"); o.GetKind() == "Machine" && name != "" {
-		label(o, clusterv1.ClusterNameLabel, name)
-	}
 }
 
 // live are the objects as they are, with status, owners and all.

@@ -28,8 +28,8 @@ type workload struct {
 	client  client.WithWatch
 	members map[string]bool // by name
 	calls   int
-	failing bool            // every third call fails
-	cut     bool            // it runs, and the management cluster does not reach it
+	failing bool // every third call fails
+	cut     bool // it runs, and the management cluster does not reach it
 }
 
 func newWorkload() *workload {
