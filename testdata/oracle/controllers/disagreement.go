@@ -33,6 +33,7 @@ const (
 	unsaid    = "Unsaid"    // machines were made, and no reason says so
 	cautious  = "Cautious"  // the answer is no, and nothing that runs was harmed
 	falseMade = "FalseMade" // a reason says that machines are made, and none was
+	disturbed = "Disturbed" // the answer is yes, and not all goes on as it was
 	acted     = "ActedPaused"
 )
 
@@ -91,11 +92,11 @@ func (res *Result) wrong(f *Fate, outcome string) string {
 
 func (res *Result) wrongAdopted(f *Fate) string {
 	switch {
-	case f.After == "destroyed" && !res.someAreDeleted():
-		return destroyed
-	case f.After == "destroyed":
 	case f.After == "second":
 		return doubled
+	case f.Object != "kept" && res.someAreDeleted():
+	case f.After == "destroyed":
+		return destroyed
 	case f.Object != "kept":
 		return removed
 	case f.Provisioned && f.Owner == "" && res.Forecast.says("OwnerHalted", "CannotReplace"):
@@ -134,7 +135,7 @@ func (res *Result) wrongAnswers() []Disagreement {
 	if f.Safe == "yes" {
 		untouched := res.count(func(f *Fate) bool { return f.After == "kept" && f.Object == "kept" && f.Provisioned })
 		if len(res.Made) > 0 || untouched < len(res.Fates) {
-			say(falseYes, "%d of %d machines go on as they were, %d were made", untouched, len(res.Fates), len(res.Made))
+			say(disturbed, "%d of %d machines go on as they were, %d were made", untouched, len(res.Fates), len(res.Made))
 		}
 	}
 	if f.Safe == "withWork" && (again > 0 || len(isMade) > 0) && !f.says("MachinesMade", "StaleReplaced", "MachinesMissing") {

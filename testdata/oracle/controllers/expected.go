@@ -38,8 +38,8 @@ var known = []Known{
 	{"P4", "no MachineSet scales up while KubeadmControlPlane is absent or paused", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{notMade, notActed, falseMade, cautious, removed}, d.Kind) && w.controlPlaneSilent()
 	}},
-	{"P5", "MachinesDeleted where only a Machine without its VM can be deleted", func(_ *World, res *Result, d Disagreement) bool {
-		return d.Kind == cautious && res.Forecast.says("MachinesDeleted") && res.count(func(f *Fate) bool { return f.Before == "gone" && f.Object != "kept" }) > 0
+	{"P5", "MachinesDeleted where the Machine that is deleted does not lead to its VM any more", func(_ *World, res *Result, d Disagreement) bool {
+		return d.Kind == cautious && res.Forecast.says("MachinesDeleted") && res.count(func(f *Fate) bool { return f.Object != "kept" }) > 0
 	}},
 	{"P6", "no VM is made while the workload cluster's API server is gone", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{notMade, falseMade, notActed, cautious}, d.Kind) && !w.quorum()
@@ -53,11 +53,32 @@ var known = []Known{
 	{"P8", "Adopted beside an answer that says that the cluster is halted, or that the backup is broken", func(_ *World, res *Result, d Disagreement) bool {
 		return d.Machine != "" && res.Forecast.says("ClusterHalted", "BackupError")
 	}},
+	{"N1", "a Machine without providerID whose kubelet is dead, under a MachineHealthCheck", func(w *World, _ *Result, d Disagreement) bool {
+		return slices.Contains([]string{destroyed, removed, falseYes, disturbed}, d.Kind) && len(w.of("MachineHealthCheck")) > 0 &&
+			slices.ContainsFunc(w.of("Machine"), func(m *obj) bool { return text(m, "spec", "providerID") == "" })
+	}},
 	{"A1", "what is paused by itself is expected to stay so", func(w *World, res *Result, d Disagreement) bool {
-		return d.Kind == halted && w.pausedOwner(d.Machine)
+		return d.Kind == halted && w.pausedOwner(d.Machine) ||
+			d.Kind == disturbed && slices.ContainsFunc(res.Fates, func(f *Fate) bool { return w.pausedOwner(f.Machine) })
 	}},
 	{"A2", "a rollout waits for a broken machine until the plan's steps are done", func(_ *World, res *Result, d Disagreement) bool {
 		return d.Kind == notActed && res.Forecast.says("MachinesBroken", "OwnerHalted", "CannotReplace", "BackupError", "MachinesUnknown")
+	}},
+	{"A3", "a MachineSet's replicas were edited: its MachineDeployment sets them back, or it acts before that", func(w *World, _ *Result, d Disagreement) bool {
+		return slices.Contains([]string{falseMade, cautious}, d.Kind) && w.replicasDiffer()
+	}},
+	{"A4", "a MachineDeployment does nothing beside a MachineSet without label machine-template-hash", func(w *World, _ *Result, d Disagreement) bool {
+		return slices.Contains([]string{falseMade, cautious, notActed, notMade}, d.Kind) && slices.ContainsFunc(w.of("MachineSet"), func(s *obj) bool {
+			return s.GetLabels()[clusterv1.MachineDeploymentUniqueLabel] == ""
+		})
+	}},
+	{"A5", "a topology sets back what was edited below it", func(w *World, _ *Result, d Disagreement) bool {
+		return slices.Contains([]string{falseMade, cautious, notActed, notMade}, d.Kind) && slices.ContainsFunc(w.of("Cluster"), func(c *obj) bool {
+			return text(c, "spec", "topology", "classRef", "name") != ""
+		})
+	}},
+	{"O2", "the oracle's management cluster refused writes: a MachineDeployment whose MachineSet is not adopted makes another", func(w *World, _ *Result, d Disagreement) bool {
+		return w.faults > 0
 	}},
 	{"O1", "the oracle cuts the API server off, and the inventory's Node list was read", func(w *World, _ *Result, d Disagreement) bool {
 		return w.workload.cut && slices.Contains([]string{notMade, falseMade, notActed, cautious, halted}, d.Kind)
@@ -120,6 +141,23 @@ func (w *World) controlPlaneLacksMachines() bool {
 	}
 	for _, k := range w.of("KubeadmControlPlane") {
 		if number(k, "status", "replicas") > n {
+			return true
+		}
+	}
+	return false
+}
+
+// replicasDiffer reports whether the MachineSets of a MachineDeployment have other
+// replicas than it has.
+func (w *World) replicasDiffer() bool {
+	for _, md := range w.of("MachineDeployment") {
+		n := int64(0)
+		for _, s := range w.of("MachineSet") {
+			if owner := metav1.GetControllerOf(s); owner != nil && owner.Name == md.GetName() {
+				n += number(s, "spec", "replicas")
+			}
+		}
+		if n != number(md, "spec", "replicas") {
 			return true
 		}
 	}

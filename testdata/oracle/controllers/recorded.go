@@ -3,6 +3,7 @@ package oracle
 import (
 	"path"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -11,10 +12,10 @@ import (
 // those that were listed, its Nodes those of its Node list.
 func recordedWorld(b *backup, l listings, at client.ObjectKey) *World {
 	w := newWorld(b, at, 7)
-	nodes, controlPlane := map[string]bool{}, map[string]bool{} // by the id of their VM
+	nodes, controlPlane, alive := map[string]bool{}, map[string]bool{}, map[string]bool{} // by the id of their VM
 	for _, n := range l.nodesOf(at) {
 		id := strings.TrimPrefix(n["providerID"].(string), "vsphere://")
-		nodes[id], controlPlane[id] = true, n["controlPlane"] == true
+		nodes[id], controlPlane[id], alive[id] = true, n["controlPlane"] == true, n["ready"] == true
 	}
 	recorded, pending := map[string]*VM{}, map[string]bool{}
 	for _, v := range w.VMs {
@@ -39,7 +40,11 @@ func recordedWorld(b *backup, l listings, at client.ObjectKey) *World {
 			})
 		}
 	}
+	for _, v := range w.VMs {
+		v.NotReady = v.On && nodes[v.UUID] && !alive[v.UUID]
+	}
 	w.startWorkload()
+	w.ageNodes(time.Hour)
 	return w
 }
 
