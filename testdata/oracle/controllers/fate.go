@@ -69,6 +69,7 @@ func (w *World) restore() (*Result, error) {
 	e := newEngine(w, rand.New(rand.NewSource(w.Seed)))
 	e.faults = w.faults
 	objs := w.restored()
+	res.What = w.What // and what the webhooks refused
 	paused := w.paused()
 	for i := 0; i <= len(waits); i++ {
 		w.phase = i

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	program     = flag.String("program", "../../../bin/drift-detector", "drift-detector")
+	program     = flag.String("program", "../../../bin/controllers/drift-detector", "drift-detector")
 	inventories = flag.String("inventories", "../../../bin/controllers", "folder with the inventories of the lab's fleets")
 	keep        = flag.String("keep", "", "keep each world that has an unexpected disagreement in this folder")
 	worlds      = flag.Int("worlds", 6, "how many random worlds")
@@ -133,7 +133,7 @@ func rehearse(seed int64, dir string) (*Result, error) {
 // from what is known.
 func TestWorlds(t *testing.T) {
 	start := time.Now()
-	var done, machines atomic.Int64
+	var done, machines, restless atomic.Int64
 	var mu sync.Mutex
 	hits := map[string]int{}
 	t.Run("world", func(t *testing.T) {
@@ -147,6 +147,9 @@ func TestWorlds(t *testing.T) {
 				}
 				done.Add(1)
 				machines.Add(int64(len(res.Fates)))
+				if !res.Quiet {
+					restless.Add(1)
+				}
 				mu.Lock()
 				defer mu.Unlock()
 				for _, d := range res.Disagreements {
@@ -157,7 +160,8 @@ func TestWorlds(t *testing.T) {
 		}
 	})
 	minutes := time.Since(start).Minutes()
-	fmt.Printf("Cluster API %s: %d worlds, %d machines; %.0f worlds and %.0f machines a minute\n", Minor, done.Load(), machines.Load(), float64(done.Load())/minutes, float64(machines.Load())/minutes)
+	fmt.Printf("Cluster API %s: %d worlds, %d machines; %.0f worlds and %.0f machines a minute; %d worlds did not come to rest\n",
+		Minor, done.Load(), machines.Load(), float64(done.Load())/minutes, float64(machines.Load())/minutes, restless.Load())
 	for _, k := range known {
 		fmt.Printf("%5d disagreements explained by %s: %s\n", hits[k.ID], k.ID, k.What)
 		if hits[k.ID] == 0 && *worlds >= longRun {
