@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -27,7 +28,9 @@ var known = []Known{
 	}},
 	{"P1", "KubeadmControlPlane deletes an outdated Machine that is broken by itself", func(_ *World, res *Result, d Disagreement) bool {
 		f := res.fate(d.Machine)
-		return d.Kind == removed && f.ControlPlane && f.Before != "on" && len(res.Made) == 0
+		return d.Kind == removed && f.ControlPlane && f.Before != "on" && !slices.ContainsFunc(res.Made, func(m Made) bool {
+			return strings.HasPrefix(m.Owner, "KubeadmControlPlane ")
+		})
 	}},
 	{"P2", "RolloutDue counts, from the status, a Machine that was being deleted", func(w *World, res *Result, d Disagreement) bool {
 		return d.Kind == cautious && res.Forecast.says("RolloutDue") && w.controlPlaneLacksMachines()
