@@ -36,15 +36,16 @@ const (
 )
 
 func (s *infraStandIn) round() {
-	for kind, reconcile := range map[string]func(*unstructured.Unstructured){
-		"VSphereCluster": s.vsphereCluster, "VSphereMachine": s.vsphereMachine, "VSphereVM": s.vsphereVM,
-	} {
-		l := infraList(kind)
+	for _, c := range []struct {
+		kind      string
+		reconcile func(*unstructured.Unstructured)
+	}{{"VSphereCluster", s.vsphereCluster}, {"VSphereMachine", s.vsphereMachine}, {"VSphereVM", s.vsphereVM}} {
+		l := infraList(c.kind)
 		if err := s.e.client.List(s.e.ctx, l); err != nil {
 			panic(err)
 		}
 		for i := range l.Items {
-			reconcile(&l.Items[i])
+			c.reconcile(&l.Items[i])
 		}
 	}
 	s.e.world.kubelets()

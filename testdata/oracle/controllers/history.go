@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	names "k8s.io/apimachinery/pkg/util/rand" // of what Kubernetes names
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
@@ -114,6 +115,7 @@ func (w *World) afterwards(m string, r *rand.Rand) error {
 // base is a world whose controllers have come to rest, a day ago. All others of its
 // cluster begin as copies of it.
 func base(b *backup, at client.ObjectKey) (*World, error) {
+	names.Seed(1)
 	w := newWorld(b, at, 1)
 	w.shrink()
 	w.startWorkload()
