@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -48,11 +49,14 @@ type streams struct {
 	debug          bool
 	program        string // as it was called
 	made           temporaries
+	surplus        atomic.Bool // a server sent more than its answer, see silence
 }
 
 func process() *streams {
 	forgetEmpty()
-	return &streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now}
+	s := &streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now}
+	silence(s)
+	return s
 }
 
 func (s *streams) say(kind, format string, args ...any) {
@@ -80,6 +84,7 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 	printed := &firstError{Writer: s.stdout}
 	app.Writer = printed
 	err := withinASecond(ctx, s, func() error { return app.RunContext(ctx, permute(app, args)) })
+	s.surplusSaid()
 	if err == nil && printed.err != nil {
 		err = fmt.Errorf("writing to stdout: %w", printed.err)
 	}
