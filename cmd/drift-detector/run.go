@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"drift-detector/infra"
 	"drift-detector/internal/terminal"
 )
 
@@ -49,7 +50,8 @@ type streams struct {
 	debug          bool
 	program        string // as it was called
 	made           temporaries
-	surplus        atomic.Bool // a server sent more than its answer, see silence
+	surplus        atomic.Bool      // a server sent more than its answer, see silence
+	typed          *infra.Redaction // of addresses in arguments, see hideTyped
 }
 
 func process() *streams {
@@ -60,7 +62,7 @@ func process() *streams {
 }
 
 func (s *streams) say(kind, format string, args ...any) {
-	fmt.Fprintf(s.stderr, "drift-detector: %s%s\n", kind, terminal.Escape(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(s.stderr, "drift-detector: %s%s\n", kind, terminal.Escape(s.typed.Text(fmt.Sprintf(format, args...))))
 }
 
 func (s *streams) info(format string, args ...any) { s.say("", format, args...) }
@@ -78,6 +80,7 @@ func (s *streams) debugf(format string, args ...any) {
 func run(ctx context.Context, args []string, s *streams) exitCode {
 	s.program = args[0]
 	app := newApp(s)
+	s.hideTyped(app, args)
 	if complete(ctx, app, args, s) {
 		return exitOK
 	}
