@@ -100,8 +100,8 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 		req.Body = struct{ io.ReadCloser }{req.Body}
 	}
 	res, err := b.next.RoundTrip(req)
-	if err != nil || res.StatusCode < 200 || res.StatusCode > 299 {
-		return res, err
+	if err != nil {
+		return nil, err
 	}
 	return whole(req, res)
 }

@@ -53,6 +53,9 @@ type bounds struct {
 	retry   infra.Retry
 }
 
+// pageBounds leave room for 2,000 names and values of each Node of a page.
+var pageBounds = infra.Bounds{Items: 1_000_000}
+
 // generous bounds leave room for any real cluster: Kubernetes supports 5,000
 // Nodes (kubernetes.io "Considerations for large clusters").
 var generous = bounds{
