@@ -1,6 +1,7 @@
 package infra
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 )
@@ -11,9 +12,21 @@ import (
 type Bounds struct {
 	// Items is how many elements of XML there may be, or how many names and values of JSON.
 	Items int
-	// Upper is how many of them may be in the first UpperLevels levels, where the things are
-	// that a list is of; 0 is as many as Items. The root is the first level.
-	Upper, UpperLevels int
+	// Upper are lower bounds on those in the first levels, where the things are that a list
+	// is of. The root is the first level.
+	Upper []Level
+	// Part bounds each of those things: what is below so many levels, until it ends.
+	Part Part
+}
+
+// Level is how many items may be in the first so many levels of an answer.
+type Level struct{ Levels, Items int }
+
+// Part is how many items and bytes each part of an answer may have that is below so many
+// levels; 0 is as many as the answer.
+type Part struct {
+	Levels, Items int
+	Bytes         int
 }
 
 // Bounds of all answers, whatever is asked.
@@ -63,12 +76,32 @@ func (g *guarded) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// SkipJSON passes over the next value, of which nothing is kept.
+func SkipJSON(dec *json.Decoder) error {
+	for depth := 0; ; {
+		t, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
+}
+
 // counter counts what was begun in a document.
 type counter struct {
-	bounds       Bounds
-	depth        int // of what is open
-	items, upper int
-	text         int // bytes since the last item
+	bounds      Bounds
+	depth       int // of what is open
+	items, text int // text: bytes since the last item
+	upper       [2]int
+	part        Part // what the part that is open has
 }
 
 // item counts one in what is open.
@@ -78,10 +111,20 @@ func (c *counter) item() error {
 	if c.items > c.bounds.Items {
 		return &BoundError{fmt.Sprintf("has more than %d elements or values", c.bounds.Items)}
 	}
-	if c.bounds.Upper > 0 && c.depth < c.bounds.UpperLevels {
-		if c.upper++; c.upper > c.bounds.Upper {
-			return &BoundError{fmt.Sprintf("has more than %d elements or values in its first %d levels", c.bounds.Upper, c.bounds.UpperLevels)}
+	for i, u := range c.bounds.Upper {
+		if c.depth >= u.Levels {
+			continue
 		}
+		if c.upper[i]++; c.upper[i] > u.Items {
+			return &BoundError{fmt.Sprintf("has more than %d elements or values in its first %d levels", u.Items, u.Levels)}
+		}
+	}
+	p := c.bounds.Part
+	if c.depth < p.Levels {
+		c.part = Part{}
+	}
+	if c.part.Items++; p.Items > 0 && c.part.Items > p.Items {
+		return &BoundError{fmt.Sprintf("has more than %d elements or values in one part", p.Items)}
 	}
 	return nil
 }
@@ -102,6 +145,13 @@ func (c *counter) close() {
 func (c *counter) passed(n int) error {
 	if c.text += n; c.text > MaxText {
 		return &BoundError{fmt.Sprintf("has a text of more than %d MiB", MaxText>>20)}
+	}
+	p := c.bounds.Part
+	if c.depth < p.Levels {
+		c.part = Part{}
+	}
+	if c.part.Bytes += n; p.Bytes > 0 && c.part.Bytes > p.Bytes {
+		return &BoundError{fmt.Sprintf("has a part of more than %d MiB", p.Bytes>>20)}
 	}
 	return nil
 }

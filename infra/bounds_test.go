@@ -137,7 +137,7 @@ func FuzzJSONAnswer(f *testing.F) {
 }
 
 func TestBoundsOfAnswers(t *testing.T) {
-	b := Bounds{Items: 1000, Upper: 10, UpperLevels: 2}
+	b := Bounds{Items: 1000, Upper: []Level{{2, 10}}, Part: Part{Levels: 3, Items: 700, Bytes: 5 << 20}}
 	nested := func(open, close string, n int) string { return strings.Repeat(open, n) + strings.Repeat(close, n) }
 	text := strings.Repeat(" ", MaxText)
 	for _, c := range []struct {
@@ -156,6 +156,11 @@ func TestBoundsOfAnswers(t *testing.T) {
 		{"<a><b>" + strings.Repeat("<c></c>", 998) + "</b></a>", true, ""},
 		{"<a><b>" + strings.Repeat("<c></c>", 999) + "</b></a>", true, "more than 1000 elements or values"},
 		{"[[" + strings.Repeat(`"",`, 998) + "1]]", false, "more than 1000 elements or values"},
+		{"[[[" + strings.Repeat(`"",`, 600) + "1],[" + strings.Repeat(`"",`, 300) + "1]]]", false, ""},
+		{"[[[" + strings.Repeat(`"",`, 800) + "1]]]", false, "more than 700 elements or values in one part"},
+		{`[[["` + text[:3<<20] + `"],["` + text[:3<<20] + `"]]]`, false, ""},
+		{`[[["` + text[:3<<20] + `","` + text[:3<<20] + `"]]]`, false, "a part of more than 5 MiB"},
+		{"<a><b><c>" + text[:3<<20] + "<d/>" + text[:3<<20] + "</c></b></a>", true, "a part of more than 5 MiB"},
 		{"<a" + strings.Repeat(` a="1"`, MaxAttributes) + "/>", true, ""},
 		{"<a" + strings.Repeat(` a="1"`, MaxAttributes+1) + "/>", true, "more than 1000 attributes"},
 		{"<a>" + text + "</a>", true, "a text of more than 4 MiB"},

@@ -47,12 +47,13 @@ func isBeyond(err error) bool {
 	return errors.As(err, &beyond)
 }
 
-// Bounds of answers. The first five levels hold the things that a list is of, and those are
-// a kilobyte each as the SDK keeps them: 1,000 instances of a page, with their
-// reservations, are 8,000 elements there, and may have a thousand each below.
+// Bounds of answers. The first five levels hold the things that a list is of, which are a
+// kilobyte each as the SDK keeps them: 1,000 instances of a page, with their reservations,
+// are 8,000 elements there. The next two hold their interfaces, 300 bytes each: an instance
+// with 50 tags has 150 elements there; and below those are its addresses.
 var (
-	queryBounds = infra.Bounds{Items: 1_500_000, Upper: 50_000, UpperLevels: 5}
-	jsonBounds  = infra.Bounds{Items: 100_000} // of one EKS cluster
+	queryBounds = infra.Bounds{Items: 1_200_000, Upper: []infra.Level{{Levels: 5, Items: 50_000}, {Levels: 7, Items: 200_000}}}
+	jsonBounds  = infra.Bounds{Items: 100_000, Part: infra.Part{Bytes: 8 << 20}} // of one EKS cluster
 )
 
 // whole returns an answer in full, and of a 200 why it is none of AWS's. The SDK takes an empty

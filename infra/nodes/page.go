@@ -189,8 +189,7 @@ func (p *pageReader) field(key json.Token) error {
 	case "items":
 		return p.items()
 	default:
-		var other json.RawMessage
-		return p.dec.Decode(&other)
+		return infra.SkipJSON(p.dec)
 	}
 }
 

@@ -27,8 +27,8 @@ const (
 // Bounds of answers. A list of Neutron is one answer, of the ports of a project for example;
 // a login has a catalogue, of which gophercloud makes maps.
 var (
-	listBounds  = infra.Bounds{Items: 2_000_000, Upper: 100_000, UpperLevels: 3}
-	loginBounds = infra.Bounds{Items: 100_000}
+	listBounds  = infra.Bounds{Items: 2_000_000, Upper: []infra.Level{{Levels: 3, Items: 100_000}}, Part: infra.Part{Levels: 3, Items: 20_000, Bytes: 4 << 20}}
+	loginBounds = infra.Bounds{Items: 100_000, Part: infra.Part{Bytes: 8 << 20}}
 )
 
 // errForeign says that a request was to go where nobody allowed it.
