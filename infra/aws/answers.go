@@ -52,7 +52,7 @@ func isBeyond(err error) bool {
 // are 8,000 elements there. The next two hold their interfaces, 300 bytes each: an instance
 // with 50 tags has 150 elements there; and below those are its addresses.
 var (
-	queryBounds = infra.Bounds{Items: 1_200_000, Upper: []infra.Level{{Levels: 5, Items: 50_000}, {Levels: 7, Items: 200_000}}}
+	queryBounds = infra.Bounds{Items: 1_000_000, Upper: []infra.Level{{Levels: 5, Items: 50_000}, {Levels: 7, Items: 200_000}}}
 	jsonBounds  = infra.Bounds{Items: 100_000, Part: infra.Part{Bytes: 8 << 20}} // of one EKS cluster
 )
 

@@ -24,7 +24,7 @@ const (
 	dialTimeout    = 10 * time.Second
 	answerTimeout  = 30 * time.Second
 	callTimeout    = time.Minute
-	maxAnswer      = 64 << 20
+	maxAnswer      = 32 << 20 // 1,000 instances of 32 KiB
 	callsPerSecond = 20
 	callBurst      = 100
 )

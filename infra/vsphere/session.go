@@ -261,7 +261,7 @@ func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target, i
 	cred, _ := t.Credential.(credential)
 	user, password := cred.user.Reveal(), cred.password.Reveal()
 	// Two addresses of one vCenter are one place where an account gets locked.
-	turn, err := p.logins.Enter(ctx, identity, user)
+	turn, err := p.logins.Enter(ctx, infra.Server{Key: identity, Address: cmp.Or(t.Dial, t.Endpoint)}, user, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -273,16 +273,16 @@ func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target, i
 	}
 	var failure error
 	for _, a := range attempts {
-		before := turn.Failed
-		if before >= infra.MaxFailedLogins {
+		left, before := turn.Left(), turn.Failed()
+		if left == 0 {
 			return nil, errors.Join(infra.ErrLockout, failure)
 		}
-		failure = infra.Retry{Attempts: min(infra.MaxFailedLogins-before, p.retry.Attempts), Pause: p.retry.Pause}.Do(ctx, func() error {
-			turn.Failed++ // as long as nobody knows better
+		failure = infra.Retry{Attempts: min(left, p.retry.Attempts), Pause: p.retry.Pause}.Do(ctx, func() error {
+			turn.Try()
 			return v.login(ctx, a[0], a[1])
 		})
 		if failure == nil {
-			turn.Failed = before // one that was lost had the same password
+			turn.Forgive(before) // one that was lost had the same password
 			return v, nil
 		}
 		if !fault.Is(failure, &types.InvalidLogin{}) {
