@@ -123,7 +123,7 @@ func networkFault(t infra.Target, doing string, err error) *infra.Fault {
 	}
 	why := t.Redaction.Brief(cause.Error())
 	switch {
-	case errors.As(err, &answer) && answer.cause == nil:
+	case errors.As(err, &answer) && (answer.cause == nil || isBeyond(answer.cause)):
 		return &infra.Fault{Reason: "UnexpectedAnswer", Message: fmt.Sprintf("%s: %s: %s", where(t), doing, why), Hint: hintForeign}
 	case errors.As(err, &untrusted):
 		return &infra.Fault{

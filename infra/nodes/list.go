@@ -171,7 +171,7 @@ func (c *client) page(ctx context.Context, token string, most int) (one page, er
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		one.at = at.UTC()
 	}
-	one.next, one.remaining, err = readPage(http.MaxBytesReader(nil, resp.Body, c.bounds.page), func(n infra.Node) error {
+	one.next, one.remaining, err = readPage(pageBounds.JSON(http.MaxBytesReader(nil, resp.Body, c.bounds.page)), func(n infra.Node) error {
 		if len(one.nodes) == most {
 			return &errAnswer{fmt.Sprintf("it answered with more than %d Nodes", c.bounds.nodes)}
 		}

@@ -157,14 +157,20 @@ func (b *bucket) pages(ctx context.Context, prefix, delimiter string, take func(
 	}
 }
 
+// answerBounds leave room for a hundred elements of each key of a page.
+var answerBounds = infra.Bounds{Items: 100_000}
+
 // read takes a page out of an answer. What an answer lacks at its end may be there when it
 // is asked for again.
 func (p *page) read(body io.Reader) error {
 	in := &io.LimitedReader{R: body, N: maxPage}
-	err := xml.NewDecoder(in).Decode(p)
+	err := xml.NewDecoder(answerBounds.XML(io.NopCloser(in))).Decode(p)
+	var beyond *infra.BoundError
 	var syntax *xml.SyntaxError
 	var other xml.UnmarshalError
 	switch {
+	case errors.As(err, &beyond):
+		return fmt.Errorf("%w: %w", errForeign, beyond)
 	case err != nil && in.N == 0:
 		return &endlessError{fmt.Sprintf("a page of it has more than %d MiB", maxPage>>20)}
 	case errors.As(err, &syntax) && syntax.Msg == "unexpected EOF":
