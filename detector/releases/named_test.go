@@ -44,12 +44,7 @@ func TestSecretsByNameAreMasked(t *testing.T) {
 // The same through a comparison: in variables, arguments, annotations and files.
 func TestNoSecretByNameInResult(t *testing.T) {
 	w := shop(t)
-	var deployment Object
-	for key, o := range w {
-		if key[0] == "deployments.apps" && key[1] == "shop" && at(o, "metadata", "annotations", "meta.helm.sh/release-name") != nil {
-			deployment = o
-		}
-	}
+	deployment := w[[3]string{"deployments.apps", "shop", "shop-web"}]
 	if deployment == nil {
 		t.Fatal("the shop has no Deployment")
 	}
@@ -59,8 +54,8 @@ func TestNoSecretByNameInResult(t *testing.T) {
 	container["args"] = []any{"--client-secret", "canary", "--aad-client-secret=canary"}
 	put(deployment, `{"spec":{"env":[{"name":"AZURE_CLIENT_SECRET","value":"canary"}]}}`, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
 	put(deployment, "canary", "spec", "template", "metadata", "annotations", "clientSecret")
-	managed := list(deployment, "metadata", "managedFields")
-	last := managed[len(managed)-1].(Object)
+	last := Object{"manager": "kubectl-edit", "operation": "Update", "apiVersion": "apps/v1", "time": "2026-11-20T10:00:00Z", "fieldsType": "FieldsV1"}
+	put(deployment, append(slices.Clone(list(deployment, "metadata", "managedFields")), any(last)), "metadata", "managedFields")
 	put(last, Object{}, "fieldsV1", "f:metadata", "f:annotations", "f:kubectl.kubernetes.io/last-applied-configuration")
 	put(last, Object{}, "fieldsV1", "f:spec", "f:template", "f:metadata", "f:annotations", "f:clientSecret")
 	name := `k:{"name":"` + container["name"].(string) + `"}`
