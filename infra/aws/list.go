@@ -170,6 +170,7 @@ func denied(err error) []string {
 // readPages takes all instances, page by page.
 func (l *listing) readPages(ctx context.Context) error {
 	in := &ec2.DescribeInstancesInput{MaxResults: aws.Int32(l.page)}
+	var quiet infra.Quiet
 	for range maxPages {
 		out, err := l.api.instances(ctx, in)
 		if err != nil {
@@ -179,6 +180,9 @@ func (l *listing) readPages(ctx context.Context) error {
 		l.target.Found(l.Count())
 		if aws.ToString(out.NextToken) == "" {
 			return nil
+		}
+		if err := quiet.Page(len(out.Reservations) > 0); err != nil {
+			return err
 		}
 		in.NextToken = out.NextToken
 	}

@@ -103,6 +103,7 @@ func (c *client) pages(ctx context.Context) (nodeList, error) {
 		retry.Attempts = 1
 	}
 	next, announced := "", int64(0)
+	var quiet infra.Quiet
 	for range c.bounds.pages {
 		var one page
 		err := retry.Do(ctx, func() (err error) {
@@ -129,6 +130,9 @@ func (c *client) pages(ctx context.Context) (nodeList, error) {
 		}
 		if !read.first("/" + next) {
 			return nodeList{}, &errAnswer{"its list of Nodes leads back to a page that was read"}
+		}
+		if err := quiet.Page(len(one.nodes) > 0); err != nil {
+			return nodeList{}, &errAnswer{"its list of Nodes does not end: " + err.Error()}
 		}
 	}
 	return nodeList{}, &errAnswer{fmt.Sprintf("its list of Nodes does not end after %d pages", c.bounds.pages)}
