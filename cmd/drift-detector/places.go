@@ -23,6 +23,7 @@ type storeOptions struct {
 	profile, endpoint, keyFile string
 	ambient                    bool
 	given                      []infra.Credential // of --credentials
+	logins                     *infra.Logins      // that failed
 }
 
 // storeFlagNames are the names of flags.
@@ -64,6 +65,7 @@ func (o *storeOptions) keys() *infra.Credential {
 }
 
 func (o *storeOptions) read(c *cli.Context) error {
+	o.logins = &infra.Logins{}
 	if o.profile != "" && o.ambient {
 		return &usageError{message: "--s3-profile and --s3-ambient exclude each other", command: c.Command.Name}
 	}
@@ -72,7 +74,7 @@ func (o *storeOptions) read(c *cli.Context) error {
 
 // place opens the place at an address of a store, and says as whom it is read.
 func (o *storeOptions) place(ctx context.Context, s *streams, address string, quiet bool) (*store.Place, error) {
-	options := store.Options{Profile: o.profile, Ambient: o.ambient, Endpoint: o.endpoint, Keys: o.keys()}
+	options := store.Options{Profile: o.profile, Ambient: o.ambient, Endpoint: o.endpoint, Keys: o.keys(), Logins: o.logins}
 	if o.keyFile != "" {
 		key, err := os.ReadFile(o.keyFile)
 		if err == nil && len(key) != 32 {

@@ -81,6 +81,11 @@ func listFault(ctx context.Context, t infra.Target, action, doing string, err er
 	code, answered := codeOf(err)
 	code = t.Redaction.Brief(code)
 	switch {
+	case errors.Is(err, infra.ErrLockout):
+		return &infra.Fault{
+			Reason: "AuthenticationFailed", Message: fmt.Sprintf("%s refuses the access key from %s; %s", where(t), t.Source, infra.ErrLockout.Error()),
+			Hint: "the key may have been changed since the backup: " + hintOwn,
+		}
 	case slices.Contains(wrongKeys, code):
 		return &infra.Fault{
 			Reason: "AuthenticationFailed", Message: fmt.Sprintf("%s refuses the access key from %s (%s)", where(t), t.Source, code),

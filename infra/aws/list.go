@@ -50,7 +50,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		return l
 	}
 	a, err := p.login(ctx, d, &c, &l, t.Redaction)
-	if c.instead != nil && keyRefused(err) {
+	if c.instead != nil && refusedKey(err) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the key of the backup: your own AWS credentials are used instead", where(t)))
 		a, err = p.login(ctx, d, c.instead, &l, t.Redaction)
 	}

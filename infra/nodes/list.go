@@ -3,6 +3,7 @@ package nodes
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -53,13 +54,16 @@ type client struct {
 	address   string // host:port to reach it at
 	bounds    bounds
 	transport *http.Transport
+	logins    *infra.Logins
+	current   loginTurn
 }
 
 func (p *provider) dial(l *login, address string) *client {
-	return &client{
+	c := &client{
 		login:   l,
 		address: address,
 		bounds:  p.bounds,
+		logins:  &p.logins,
 		transport: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
 			DialContext:            (&net.Dialer{Timeout: p.connect}).DialContext,
@@ -69,6 +73,14 @@ func (p *provider) dial(l *login, address string) *client {
 			MaxConnsPerHost:        1,
 		},
 	}
+	verify := c.transport.TLSClientConfig.VerifyConnection
+	c.transport.TLSClientConfig.VerifyConnection = func(cs tls.ConnectionState) error {
+		if err := verify(cs); err != nil {
+			return err
+		}
+		return c.prove(cs)
+	}
+	return c
 }
 
 // nodeList is a whole list and the time at which the server gave it.
@@ -164,8 +176,10 @@ func (c *client) page(ctx context.Context, token string, most int) (one page, er
 	// RoundTrip instead of http.Client: it follows no redirect and keeps no cookie.
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
+		c.settle(0, err)
 		return page{}, err
 	}
+	c.settle(resp.StatusCode, nil)
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		return page{}, &errStatus{resp.StatusCode}

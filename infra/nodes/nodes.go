@@ -39,6 +39,7 @@ const hintKubeconfig = "give a kubeconfig with an embedded client certificate or
 
 type provider struct {
 	others *infra.Registry // of the instances that Nodes run on
+	logins infra.Logins    // that failed
 	bounds
 }
 

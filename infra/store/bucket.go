@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -34,6 +35,8 @@ type bucket struct {
 	signer      *v4.Signer
 	client      *http.Client
 	customerKey backup.Sensitive
+	logins      *infra.Logins
+	taken       atomic.Bool // the store has taken the key
 
 	mu     sync.Mutex
 	region string
@@ -228,6 +231,33 @@ func (b *bucket) small(ctx context.Context, key string, limit int64) ([]byte, er
 // do sends one request for a key, or for the bucket where it is empty. A bucket of
 // another region is asked there. An answer that is none of success is an error.
 func (b *bucket) do(ctx context.Context, key string, query url.Values, header http.Header) (*http.Response, error) {
+	if b.taken.Load() || b.logins == nil {
+		return b.ask(ctx, key, query, header)
+	}
+	keys, err := b.keys.Retrieve(ctx)
+	if err != nil {
+		return nil, &keyError{err}
+	}
+	turn, err := b.logins.Enter(ctx, infra.Server{Address: b.base(b.at()).Host}, keys.AccessKeyID, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer turn.Leave()
+	if turn.Left() == 0 {
+		return nil, infra.ErrLockout
+	}
+	res, err := b.ask(ctx, key, query, header)
+	var r *refusal
+	switch isRefusal := errors.As(err, &r); {
+	case isRefusal && r.wrongKey():
+		turn.Try()
+	case err == nil, isRefusal && !infra.PassingStatus(r.status):
+		b.taken.Store(true)
+	}
+	return res, err
+}
+
+func (b *bucket) ask(ctx context.Context, key string, query url.Values, header http.Header) (*http.Response, error) {
 	for {
 		region := b.at()
 		req, err := b.request(ctx, region, key, query, header)

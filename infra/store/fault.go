@@ -72,6 +72,11 @@ func (r *refusal) Unwrap() error {
 	return &infra.StatusError{Code: r.status}
 }
 
+// wrongKey reports that the store does not take the key.
+func (r *refusal) wrongKey() bool {
+	return r.code == "InvalidAccessKeyId" || r.code == "SignatureDoesNotMatch"
+}
+
 func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // keyError says that the operator's credential could not be had.
@@ -130,6 +135,8 @@ func advice(doing string, err error) (problem, next string) {
 	var network *net.OpError
 	var dns *net.DNSError
 	switch {
+	case errors.Is(err, infra.ErrLockout):
+		return "the store refuses the key: " + err.Error(), "check --s3-profile or --s3-ambient, and --s3-endpoint if the key is of another store"
 	case errors.Is(err, errReplaced):
 		return err.Error(), "run again, when nobody writes it"
 	case errors.As(err, &lie):
@@ -168,7 +175,7 @@ func (r *refusal) advice(doing string) (problem, next string) {
 		return "has been deleted: its newest version is a delete marker" + said, "look for an older version of it: aws s3api list-object-versions"
 	case r.status == http.StatusNotFound:
 		return "there is no such object" + said, "check the path; 'drift-detector backups' lists what there is"
-	case r.code == "InvalidAccessKeyId", r.code == "SignatureDoesNotMatch", r.code == "AuthorizationHeaderMalformed":
+	case r.wrongKey(), r.code == "AuthorizationHeaderMalformed":
 		return "the store refuses the key" + said, "check --s3-profile or --s3-ambient, and --s3-endpoint if the key is of another store"
 	case r.code == "ExpiredToken", r.code == "TokenRefreshRequired", r.code == "RequestExpired":
 		return "the credential or the signature has expired" + said, "log in again, or have the URL signed again"

@@ -35,6 +35,8 @@ type Options struct {
 	Endpoint string
 	// CustomerKey is the key of 32 bytes with which the objects are encrypted (SSE-C).
 	CustomerKey backup.Sensitive
+	// Logins are those of a run that failed; nil counts those of this place alone.
+	Logins *infra.Logins
 }
 
 // IsAddress reports whether a name is the address of a store, not a path.
@@ -94,7 +96,10 @@ func newBucket(ctx context.Context, name string, o Options) (*bucket, string, er
 	if o.Profile == "" && !o.Ambient && o.Keys == nil {
 		return nil, "", refuse("no credential is given for it", "give --s3-profile NAME of your AWS configuration, or --s3-ambient for your environment; credentials in a backup are never used")
 	}
-	b := &bucket{bucket: name, signer: v4.NewSigner(func(s *v4.SignerOptions) { s.DisableURIPathEscaping, s.Logger = true, logging.Nop{} }), customerKey: o.CustomerKey}
+	b := &bucket{bucket: name, signer: v4.NewSigner(func(s *v4.SignerOptions) { s.DisableURIPathEscaping, s.Logger = true, logging.Nop{} }), customerKey: o.CustomerKey, logins: o.Logins}
+	if b.logins == nil {
+		b.logins = &infra.Logins{}
+	}
 	if o.Endpoint != "" {
 		u, err := url.Parse(o.Endpoint)
 		if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Scheme != "https" && u.Scheme != "http" {
