@@ -2,13 +2,17 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"drift-detector/report/formats"
 )
 
 // slips are addresses with a secret in them (%s), and a slip of whoever typed them.
@@ -89,6 +93,55 @@ func TestMistypedCredentialsAreNotPrinted(t *testing.T) {
 			if said := o.stderr + o.stdout; strings.Contains(said, "S1gnature") || !strings.Contains(said, file) && field != "used" && field != "endpoint" {
 				t.Errorf("%s %s: %s", field, address, said)
 			}
+		}
+	}
+}
+
+// What is left of an address in a backup, mistyped or not, is no secret: of servers, control
+// planes and kubeconfigs. Each has another slip; a second round turns them.
+func TestMistypedAddressesOfABackupAreNotPrinted(t *testing.T) {
+	t.Parallel()
+	slips := []string{
+		"https://user:%s@server.invalid/sdk", "https:/user:%s@server.invalid/sdk", "https:user:%s@server.invalid", "//user:%s@server.invalid", "user:%s@server.invalid", "htps://user:%s@server.invalid",
+		" https://user:%s@server.invalid", `"https://user:%s@server.invalid"`, "https://server.invalid/sdk?sig=%s", "https:/server.invalid/sdk?sig=%s", "server.invalid?sig=%s", "//server.invalid/#token=%s", "https://user:%s@server.invalid:x",
+	}
+	for round := range 2 {
+		c := &canaries{world: fleet(t), out: t.TempDir()}
+		typed := func(of string) string {
+			return strings.Replace(slips[(len(c.markers)+5*round)%len(slips)], "%s", c.token(of), 1)
+		}
+		c.change("slips", func(resource, name string, o object) bool {
+			switch {
+			case resource == "clusters":
+				in(o, "spec", "controlPlaneEndpoint")["host"] = typed("endpoint")
+			case resource == "vsphereclusters":
+				in(o, "spec")["server"] = typed("server")
+				in(o, "spec", "controlPlaneEndpoint")["host"] = typed("vsphere endpoint")
+			case resource == "vspheremachines", resource == "vspherevms":
+				in(o, "spec")["server"] = typed("machine")
+			case resource == "secrets" && strings.HasSuffix(name, "-kubeconfig"):
+				text := "apiVersion: v1\nkind: Config\nclusters:\n- name: c\n  cluster: {server: '" + typed("kubeconfig") + "', proxy-url: '" + typed("proxy") + "'}\n" +
+					"contexts:\n- name: x\n  context: {cluster: c, user: u}\ncurrent-context: x\nusers:\n- name: u\n  user: {username: u, password: p}\n"
+				in(o, "data")["value"] = base64.StdEncoding.EncodeToString([]byte(text))
+			}
+			return true
+		})
+		to := func(name string) string { return filepath.Join(c.out, name) }
+		c.program(slices.Concat([]string{"detect", "--timeout", "2s", "-o", to("report.json")}, c.sources(), c.reach())...)
+		c.program(slices.Concat([]string{"detect", "--dry-run"}, c.sources())...)
+		c.program(slices.Concat([]string{"inventory", "--timeout", "2s", "-o", to("inventory.json")}, c.sources(), c.reach())...)
+		c.program(slices.Concat([]string{"check"}, c.sources())...)
+		for _, format := range append(formats.Report.Names(), "screen") {
+			c.program("render", to("report.json"), "--format", format)
+		}
+		c.program("plan", to("report.json"))
+		said := c.written()
+		for _, found := range c.in(said) {
+			at := strings.Index(said, found)
+			t.Errorf("%s shows: …%s…", found, said[max(0, at-200):min(len(said), at+100)])
+		}
+		if !strings.Contains(said, `"schemaVersion"`) || len(c.markers) < 4*len(slips) {
+			t.Errorf("%d canaries, or no report", len(c.markers))
 		}
 	}
 }
