@@ -46,6 +46,7 @@ var (
 )
 
 const (
+	maxKey     = 1024     // bytes of a key (Amazon S3 user guide, object key names)
 	maxPage    = 64 << 20 // bytes of one page of a listing
 	maxPages   = 100_000  // of a listing; a store may answer with fewer than 1,000 keys
 	maxObjects = 5_000_000
@@ -87,7 +88,7 @@ func (b *bucket) each(ctx context.Context, prefix string, found func(object) err
 		}
 		for _, c := range p.Contents {
 			key, err := url.QueryUnescape(c.Key)
-			if err != nil {
+			if err != nil || len(key) > maxKey {
 				return b.explain(ctx, listing, prefix, errForeign)
 			}
 			if err := found(object{key, c.Size, c.ETag, c.LastModified.UTC()}); err != nil {
@@ -103,7 +104,7 @@ func (b *bucket) folders(ctx context.Context, prefix string) ([]string, error) {
 	err := b.pages(ctx, prefix, "/", func(p *page) error {
 		for _, c := range p.CommonPrefixes {
 			key, err := url.QueryUnescape(c.Prefix)
-			if err != nil {
+			if err != nil || len(key) > maxKey {
 				return b.explain(ctx, listing, prefix, errForeign)
 			}
 			if len(names) == maxFolders {

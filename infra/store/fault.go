@@ -41,7 +41,7 @@ func readRefusal(res *http.Response) *refusal {
 	// An answer without a code is none of S3.
 	_ = xml.NewDecoder(io.LimitReader(res.Body, 64<<10)).Decode(&answer)
 	r := &refusal{status: res.StatusCode, region: res.Header.Get("X-Amz-Bucket-Region"), deleted: res.Header.Get("X-Amz-Delete-Marker") == "true"}
-	if codeForm.MatchString(answer.Code) {
+	if codeForm.MatchString(answer.Code) && secretsOf(res.Request).Text(answer.Code) == answer.Code {
 		r.code = answer.Code
 	}
 	if r.region == "" {
