@@ -30,7 +30,6 @@ func secretsOf(req *http.Request) *infra.Redaction {
 	r := infra.NewRedaction()
 	hide := func(text string) { r.Add(backup.NewSensitive(text)) }
 	signed := req.Header.Get("Authorization")
-	hide(signed)
 	_, signature, _ := strings.Cut(signed, "Signature=")
 	hide(signature)
 	for name, values := range req.Header {
@@ -41,9 +40,14 @@ func secretsOf(req *http.Request) *infra.Redaction {
 	if signed != "" {
 		return r // what else is in the query are words of this package
 	}
-	hide(req.URL.RawQuery)
 	for _, values := range req.URL.Query() {
-		hide(strings.Join(values, ","))
+		if v := strings.Join(values, ","); len(v) >= minSecret {
+			hide(v)
+		}
 	}
 	return r
 }
+
+// minSecret is the length from which a value of a signed query is taken for a secret: host
+// and 3600 are none.
+const minSecret = 8
