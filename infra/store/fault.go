@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/credentials/processcreds"
+
 	"drift-detector/backup"
 	"drift-detector/infra"
 )
@@ -77,7 +79,14 @@ func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 // keyError says that the operator's credential could not be had.
 type keyError struct{ cause error }
 
-func (e *keyError) Error() string { return infra.Brief(e.cause.Error()) }
+// Error leaves out what the operator's own credential_process wrote, which the SDK repeats
+// where it is no credential in JSON: it may well be a token.
+func (e *keyError) Error() string {
+	if errors.As(e.cause, new(*processcreds.ProviderError)) {
+		return "its credential_process fails, or gives no credential that can be read"
+	}
+	return infra.Brief(e.cause.Error())
+}
 
 // withoutURL is an error of a request without its address, which may be signed.
 func withoutURL(err error) error {
