@@ -97,6 +97,33 @@ func TestMistypedCredentialsAreNotPrinted(t *testing.T) {
 	}
 }
 
+// What the operator's own AWS configuration has of secrets where it is of no use is not
+// repeated, in the report neither.
+func TestNoSecretOfTheAWSConfigurationShows(t *testing.T) {
+	t.Parallel()
+	c := &canaries{world: fleet(t), out: t.TempDir()}
+	for i, profile := range []string{
+		"[dr\naws_secret_access_key = %s\n", "[dr]\naws_secret_access_key %s\n%s\n", "[dr]\ncredential_process = /bin/echo %s\n", "[dr]\ncredential_process = /bin/echo '{\"SecretAccessKey\": %s'\n",
+		"[dr]\naws_access_key_id = AKIAMARKED0000000003\naws_secret_access_key = %s\naws_session_token = %s\nendpoint_url = https://u:%s@127.0.0.1:x\n",
+	} {
+		file := filepath.Join(c.dir, fmt.Sprint("profile", i))
+		c.ensure(os.WriteFile(file, []byte(strings.ReplaceAll(profile, "%s", c.token("profile"))), 0o600))
+		for _, address := range []string{"", "https://u:" + c.token("address") + "@127.0.0.1:x"} {
+			c.env = []string{"AWS_SHARED_CREDENTIALS_FILE=" + file, "AWS_CONFIG_FILE=" + file, "AWS_ENDPOINT_URL=" + address, "AWS_MAX_ATTEMPTS=1", "AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY=", "HTTPS_PROXY=http://127.0.0.1:1"}
+			c.program(slices.Concat([]string{"detect", "--aws-profile", "dr", "--cluster", "aws-prod", "--skip-access-apiserver", "--timeout", "2s", "-o", filepath.Join(c.out, fmt.Sprint(i, len(address), ".json"))}, c.sources())...)
+			c.program("backups", "s3://velero", "--s3-profile", "dr", "--s3-endpoint", "https://127.0.0.1:1", "--deadline", "2s")
+		}
+	}
+	said := c.written()
+	for _, found := range c.in(said) {
+		at := strings.Index(said, found)
+		t.Errorf("%s shows: …%s…", found, said[max(0, at-300):min(len(said), at+100)])
+	}
+	if strings.Count(said, "credential_process") < 4 || !strings.Contains(said, `"schemaVersion"`) {
+		t.Error("nothing was read")
+	}
+}
+
 // What is left of an address in a backup, mistyped or not, is no secret: of servers, control
 // planes and kubeconfigs. Each has another slip; a second round turns them.
 func TestMistypedAddressesOfABackupAreNotPrinted(t *testing.T) {

@@ -95,6 +95,31 @@ func TestAVCenterThatEchoes(t *testing.T) {
 	c.demand(e, "<password>pass</password>")
 }
 
+// A session is as good as a password until it ends.
+func TestAVCenterThatRepeatsItsSession(t *testing.T) {
+	t.Parallel()
+	c, e := echoing(fleet(t))
+	c.vcenter.Front(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		session := r.Header.Get("Cookie")
+		if call := callOf(r); session == "" || call == "Login" || call == "Logout" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		_, value, _ := strings.Cut(session, "=")
+		e.repeated.WriteString(session)
+		c.add(strings.Trim(value, `"`))
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nX %s\r\n\r\n", session)
+			conn.Close()
+		}
+	})
+	c.asked("--cluster", "tenant-alpha/alpha-prod", "--skip-access-apiserver")
+	c.demand(e, c.markers[0])
+}
+
 func TestAnAPIServerThatEchoes(t *testing.T) {
 	t.Parallel()
 	c, e := echoing(fleet(t))

@@ -1,6 +1,7 @@
 package releases
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -41,34 +42,38 @@ func TestSecretsByNameAreMasked(t *testing.T) {
 	}
 }
 
-// The same through a comparison: in variables, arguments, annotations and files.
+// The same through a comparison: in variables, arguments, annotations and Flux's event.
 func TestNoSecretByNameInResult(t *testing.T) {
 	w := shop(t)
-	deployment := w[[3]string{"deployments.apps", "shop", "shop-web"}]
-	if deployment == nil {
-		t.Fatal("the shop has no Deployment")
+	const variable, applied = "AZURE_CLIENT_SECRET", "kubectl.kubernetes.io/last-applied-configuration"
+	w.edit(t, func(r Object) {
+		old := regexp.MustCompile(`LOG_LEVEL(, value: )"warn"`)
+		r["manifest"] = old.ReplaceAllString(r["manifest"].(string), variable+"${1}canary1")
+	})
+	web := list(w.get("deployments.apps", "shop-web"), "spec", "template", "spec", "containers")[0].(Object)
+	web["env"].([]any)[0] = Object{"name": variable, "value": "canary2"}
+
+	worker := w.get("deployments.apps", "shop-worker")
+	container := list(worker, "spec", "template", "spec", "containers")[0].(Object)
+	container["env"] = append(container["env"].([]any), Object{"name": variable, "value": "canary3"}, Object{"name": "PLAIN", "value": "shown"})
+	container["args"] = []any{"--client-secret", "canary4", "--aad-client-secret=canary5"}
+	put(worker, `{"spec":{"env":[{"name":"AZURE_CLIENT_SECRET","value":"canary6"}]}}`, "metadata", "annotations", applied)
+	put(worker, "canary7", "spec", "template", "metadata", "annotations", "clientSecret")
+	managed := list(worker, "metadata", "managedFields")
+	by := managed[slices.IndexFunc(managed, func(m any) bool { return at(m, "manager") == "kubectl-set" })].(Object)
+	put(by, Object{}, "fieldsV1", "f:metadata", "f:annotations", "f:"+applied)
+	put(by, Object{}, "fieldsV1", "f:spec", "f:template", "f:metadata", "f:annotations", "f:clientSecret")
+	fields := []string{"fieldsV1", "f:spec", "f:template", "f:spec", "f:containers", `k:{"name":"` + container["name"].(string) + `"}`}
+	put(by, Object{}, append(slices.Clone(fields), "f:args")...)
+	for _, name := range []string{variable, "PLAIN"} {
+		put(by, Object{".": Object{}, "f:name": Object{}, "f:value": Object{}}, append(slices.Clone(fields), "f:env", `k:{"name":"`+name+`"}`)...)
 	}
-	container := list(deployment, "spec", "template", "spec", "containers")[0].(Object)
-	env, _ := container["env"].([]any)
-	container["env"] = append(slices.Clone(env), Object{"name": "AZURE_CLIENT_SECRET", "value": "canary"}, Object{"name": "PLAIN", "value": "shown"})
-	container["args"] = []any{"--client-secret", "canary", "--aad-client-secret=canary"}
-	put(deployment, `{"spec":{"env":[{"name":"AZURE_CLIENT_SECRET","value":"canary"}]}}`, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
-	put(deployment, "canary", "spec", "template", "metadata", "annotations", "clientSecret")
-	last := Object{"manager": "kubectl-edit", "operation": "Update", "apiVersion": "apps/v1", "time": "2026-11-20T10:00:00Z", "fieldsType": "FieldsV1"}
-	put(deployment, append(slices.Clone(list(deployment, "metadata", "managedFields")), any(last)), "metadata", "managedFields")
-	put(last, Object{}, "fieldsV1", "f:metadata", "f:annotations", "f:kubectl.kubernetes.io/last-applied-configuration")
-	put(last, Object{}, "fieldsV1", "f:spec", "f:template", "f:metadata", "f:annotations", "f:clientSecret")
-	name := `k:{"name":"` + container["name"].(string) + `"}`
-	for _, v := range []string{"AZURE_CLIENT_SECRET", "PLAIN"} {
-		put(last, Object{".": Object{}, "f:name": Object{}, "f:value": Object{}}, "fieldsV1", "f:spec", "f:template", "f:spec", "f:containers", name, "f:env", `k:{"name":"`+v+`"}`)
-	}
-	put(last, Object{}, "fieldsV1", "f:spec", "f:template", "f:spec", "f:containers", name, "f:args")
+
 	body := show(w.run(t, Options{}))
-	if strings.Contains(body, "canary") {
-		at := strings.Index(body, "canary")
+	if at := strings.Index(body, "canary"); at >= 0 {
 		t.Errorf("…%s…", body[max(0, at-600):at+100])
 	}
-	for _, want := range []string{"AZURE_CLIENT_SECRET", "shown", masked} {
+	for _, want := range []string{"env[" + variable + "].value", maskedBefore, maskedAfter, "env[" + variable + "]\"", "shown", applied, "annotations.clientSecret", "containers[worker].args"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("%s is not in the result", want)
 		}

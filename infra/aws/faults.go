@@ -122,11 +122,11 @@ func networkFault(t infra.Target, doing string, err error) *infra.Fault {
 	var request *url.Error
 	var dns *net.DNSError
 	var answer *answerError
-	cause := err
+	cause := withoutOutput(err)
 	if errors.As(err, &request) {
 		cause = request.Err // without the attempts and ids that the SDK puts around it
 	}
-	why := t.Redaction.Brief(cause.Error())
+	why := t.Redaction.Brief(withoutAddresses(cause.Error()))
 	switch {
 	case errors.As(err, &answer) && (answer.cause == nil || isBeyond(answer.cause)):
 		return &infra.Fault{Reason: "UnexpectedAnswer", Message: fmt.Sprintf("%s: %s: %s", where(t), doing, why), Hint: hintForeign}

@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/credentials/processcreds"
+
 	"drift-detector/backup"
 	"drift-detector/infra"
 )
@@ -41,7 +43,7 @@ func readRefusal(res *http.Response) *refusal {
 	// An answer without a code is none of S3.
 	_ = xml.NewDecoder(answerBounds.XML(io.NopCloser(io.LimitReader(res.Body, 64<<10)))).Decode(&answer)
 	r := &refusal{status: res.StatusCode, region: res.Header.Get("X-Amz-Bucket-Region"), deleted: res.Header.Get("X-Amz-Delete-Marker") == "true"}
-	if codeForm.MatchString(answer.Code) {
+	if codeForm.MatchString(answer.Code) && secretsOf(res.Request).Text(answer.Code) == answer.Code {
 		r.code = answer.Code
 	}
 	if r.region == "" {
@@ -82,7 +84,14 @@ func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 // keyError says that the operator's credential could not be had.
 type keyError struct{ cause error }
 
-func (e *keyError) Error() string { return infra.Brief(e.cause.Error()) }
+// Error leaves out what the operator's own credential_process wrote, which the SDK repeats
+// where it is no credential in JSON: it may well be a token.
+func (e *keyError) Error() string {
+	if errors.As(e.cause, new(*processcreds.ProviderError)) {
+		return "its credential_process fails, or gives no credential that can be read"
+	}
+	return infra.Brief(e.cause.Error())
+}
 
 // withoutURL is an error of a request without its address, which may be signed.
 func withoutURL(err error) error {

@@ -215,11 +215,11 @@ func (s staying) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := s.Transport.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		cancel()
-		return nil, err
+		return nil, said(req, err)
 	}
 	infra.KeepProtocol(res)
 	res.Header.Del("Location")
-	res.Body = &moving{res.Body, cancel}
+	res.Body = &moving{res.Body, cancel, req}
 	return res, nil
 }
 
@@ -227,6 +227,7 @@ func (s staying) RoundTrip(req *http.Request) (*http.Response, error) {
 type moving struct {
 	io.ReadCloser
 	cancel context.CancelFunc
+	req    *http.Request
 }
 
 func (m *moving) Read(p []byte) (int, error) {
@@ -234,6 +235,9 @@ func (m *moving) Read(p []byte) (int, error) {
 	n, err := m.ReadCloser.Read(p)
 	if !stalled.Stop() && err != nil {
 		err = os.ErrDeadlineExceeded
+	}
+	if err != nil && err != io.EOF {
+		err = said(m.req, err) // a line of a trailer
 	}
 	return n, err
 }

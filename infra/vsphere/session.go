@@ -21,6 +21,7 @@ import (
 	"github.com/vmware/govmomi/vim25/soap"
 	"github.com/vmware/govmomi/vim25/types"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 )
 
@@ -283,6 +284,9 @@ func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target, i
 		})
 		if failure == nil {
 			turn.Forgive(before) // one that was lost had the same password
+			for _, session := range c.Jar.Cookies(c.URL()) {
+				t.Redaction.Add(backup.NewSensitive(session.Value))
+			}
 			return v, nil
 		}
 		if !fault.Is(failure, &types.InvalidLogin{}) {
