@@ -127,7 +127,7 @@ func TestTooLongKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Backups(t.Context()); err == nil || len(err.Error()) > 500 || !strings.Contains(err.Error(), "none of S3") {
+	if _, err := p.Backups(t.Context()); err == nil || len(err.Error()) > 500 || !strings.Contains(err.Error(), "more than 1024 bytes") {
 		t.Errorf("%.300v", err)
 	}
 }
