@@ -34,6 +34,7 @@
 //	groups.go       autoscaling groups
 //	probes.go       VPCs, subnets, security groups, gateways, load balancers, EKS
 //	faults.go       what went wrong, and what to do
+//	operator.go     what errors about the operator's own configuration leave out
 //
 // Keys of instances and of expected machines, where tag is the name in CAPA's ownership tag:
 //
