@@ -68,6 +68,9 @@ func (e *endpointFields) hostPort() string {
 		return ""
 	}
 	host := e.Host[strings.LastIndexByte(e.Host, '@')+1:] // what is before it may be a password
+	if i := strings.IndexAny(host, "?#"); i >= 0 {        // and what is behind these a signature
+		host = host[:i]
+	}
 	return net.JoinHostPort(host, strconv.FormatInt(e.Port.N, 10))
 }
 

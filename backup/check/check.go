@@ -111,7 +111,7 @@ var checks = []func(*examination) []Finding{
 	absentObjects, ownersAbsent, machinesMissing,
 	pausing, hosts, clustersLeftOut, certificates, secretsAbsent, classes,
 	provisioning, healthChecks, overlaps,
-	versions, ages, newer, windows, unreadable, descriptions, filters,
+	versions, ages, newer, windows, unreadable, descriptions, filtered,
 }
 
 // Check lists what is to be known before the backups are restored: by severity,

@@ -82,6 +82,11 @@ func listFault(ctx context.Context, t infra.Target, action, doing string, err er
 	refusal, answered := codeOf(err)
 	refusal = t.Redaction.Brief(refusal)
 	switch {
+	case errors.Is(err, infra.ErrLockout):
+		return &infra.Fault{
+			Reason: code.AuthenticationFailed, Message: fmt.Sprintf("%s refuses the access key from %s; %s", where(t), t.Source, infra.ErrLockout.Error()),
+			Hint: "the key may have been changed since the backup: " + hintOwn,
+		}
 	case slices.Contains(wrongKeys, refusal):
 		return &infra.Fault{
 			Reason: code.AuthenticationFailed, Message: fmt.Sprintf("%s refuses the access key from %s (%s)", where(t), t.Source, refusal),
@@ -118,13 +123,13 @@ func networkFault(t infra.Target, doing string, err error) *infra.Fault {
 	var request *url.Error
 	var dns *net.DNSError
 	var answer *answerError
-	cause := err
+	cause := withoutOutput(err)
 	if errors.As(err, &request) {
 		cause = request.Err // without the attempts and ids that the SDK puts around it
 	}
-	why := t.Redaction.Brief(cause.Error())
+	why := t.Redaction.Brief(withoutAddresses(cause.Error()))
 	switch {
-	case errors.As(err, &answer) && answer.cause == nil:
+	case errors.As(err, &answer) && (answer.cause == nil || isBeyond(answer.cause)):
 		return &infra.Fault{Reason: code.UnexpectedAnswer, Message: fmt.Sprintf("%s: %s: %s", where(t), doing, why), Hint: hintForeign}
 	case errors.As(err, &untrusted):
 		return &infra.Fault{

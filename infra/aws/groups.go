@@ -28,6 +28,7 @@ func (l *listing) readGroups(ctx context.Context) {
 
 func (l *listing) readGroupPages(ctx context.Context) error {
 	in := &autoscaling.DescribeAutoScalingGroupsInput{MaxRecords: aws.Int32(groupPage)}
+	var quiet infra.Quiet
 	for range maxPages {
 		out, err := l.api.groups(ctx, in)
 		if err != nil {
@@ -38,6 +39,9 @@ func (l *listing) readGroupPages(ctx context.Context) error {
 		}
 		if aws.ToString(out.NextToken) == "" {
 			return nil
+		}
+		if err := quiet.Page(len(out.AutoScalingGroups) > 0); err != nil {
+			return err
 		}
 		in.NextToken = out.NextToken
 	}

@@ -50,7 +50,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		return l
 	}
 	a, err := p.login(ctx, d, &c, &l, t.Redaction)
-	if c.instead != nil && keyRefused(err) {
+	if c.instead != nil && refusedKey(err) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the key of the backup: your own AWS credentials are used instead", where(t)))
 		a, err = p.login(ctx, d, c.instead, &l, t.Redaction)
 	}
@@ -170,6 +170,7 @@ func denied(err error) []string {
 // readPages takes all instances, page by page.
 func (l *listing) readPages(ctx context.Context) error {
 	in := &ec2.DescribeInstancesInput{MaxResults: aws.Int32(l.page)}
+	var quiet infra.Quiet
 	for range maxPages {
 		out, err := l.api.instances(ctx, in)
 		if err != nil {
@@ -179,6 +180,9 @@ func (l *listing) readPages(ctx context.Context) error {
 		l.target.Found(l.Count())
 		if aws.ToString(out.NextToken) == "" {
 			return nil
+		}
+		if err := quiet.Page(len(out.Reservations) > 0); err != nil {
+			return err
 		}
 		in.NextToken = out.NextToken
 	}

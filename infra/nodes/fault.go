@@ -57,6 +57,8 @@ func (c *client) fault(ctx context.Context, err error) (state string, f *infra.F
 	var answer *errAnswer
 	var untrusted *infra.CertificateError
 	switch {
+	case errors.Is(err, infra.ErrLockout):
+		return says(stateDenied, "AuthenticationFailed", "it does not accept the "+c.credential()+"; "+infra.ErrLockout.Error(), hintFresh)
 	case errors.As(err, &status) && status.code == http.StatusUnauthorized:
 		return says(stateDenied, code.AuthenticationFailed, "it does not accept the "+c.credential(), hintFresh)
 	case errors.As(err, &status) && status.code == http.StatusForbidden:

@@ -1,12 +1,14 @@
 package nodes
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,6 +52,7 @@ func TestListFaults(t *testing.T) {
 		{"date beyond dates", serverOptions{}, answer(200, `{"kind":"NodeList","items":[{"metadata":{"name":"a"},"status":{"conditions":[{"type":"Ready","lastHeartbeatTime":"9999-12-31T23:59:59-10:00"}]}}]}`), nil, stateUnreachable, "UnexpectedAnswer", []string{"no list of Nodes"}},
 		{"cut off", serverOptions{}, answer(200, `{"kind":"NodeList","items":[{"metadata":{"name":"a"},"status":{}},`), nil, stateUnreachable, "UnexpectedAnswer", []string{"cut off"}},
 		{"Node without a name", serverOptions{}, answer(200, `{"kind":"NodeList","items":[{}]}`), nil, stateUnreachable, "UnexpectedAnswer", []string{"without a name"}},
+		{"pages without Nodes", serverOptions{}, emptyPages(), nil, stateUnreachable, "UnexpectedAnswer", []string{"does not end", "100 pages in a row"}},
 		{"endless name", serverOptions{}, answer(200, nodes("", long)), nil, stateUnreachable, "UnexpectedAnswer", []string{"more than 1024 bytes"}},
 		{"giant header", serverOptions{}, giantHeader, nil, stateUnreachable, "Unreachable", nil},
 		{"connection closed", serverOptions{}, hangUp, nil, stateUnreachable, "Unreachable", []string{"closed the connection"}},
@@ -267,5 +270,13 @@ func TestFaultsQuoteNothing(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// emptyPages answers with pages that hold no Node, each of which leads to another one.
+func emptyPages() http.HandlerFunc {
+	var n atomic.Int64
+	return func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"kind":"NodeList","metadata":{"continue":"page-%d"},"items":[]}`, n.Add(1))
 	}
 }

@@ -40,6 +40,7 @@ const hintKubeconfig = "give a kubeconfig with an embedded client certificate or
 
 type provider struct {
 	others *infra.Registry // of the instances that Nodes run on
+	logins infra.Logins    // that failed
 	bounds
 }
 
@@ -53,6 +54,10 @@ type bounds struct {
 	nodes   int
 	retry   infra.Retry
 }
+
+// pageBounds leave room for 2,000 names and values of each Node of a page, and ten times as
+// much for one. An API server keeps no object of more than 1.5 MiB.
+var pageBounds = infra.Bounds{Items: 1_000_000, Part: infra.Part{Levels: 3, Items: 20_000, Bytes: 4 << 20}}
 
 // generous bounds leave room for any real cluster: Kubernetes supports 5,000
 // Nodes (kubernetes.io "Considerations for large clusters").

@@ -103,6 +103,7 @@ func listFault(ctx context.Context, t infra.Target, doing string, err error) *in
 	var syntax *json.SyntaxError
 	var form *json.UnmarshalTypeError
 	var answer answerError
+	var beyond *infra.BoundError
 	fault := func(reason code.Reason, hint, format string, args ...any) *infra.Fault {
 		return &infra.Fault{Reason: reason, Message: where(t) + ": " + fmt.Sprintf(format, args...), Hint: hint}
 	}
@@ -116,7 +117,7 @@ func listFault(ctx context.Context, t infra.Target, doing string, err error) *in
 		return fault(code.Throttled, "others call OpenStack a lot: run again later", "%s: it answers that there are too many calls", doing)
 	case errors.As(err, &status):
 		return statusFault(t, doing, &status)
-	case errors.As(err, &answer), errors.As(err, &syntax), errors.As(err, &form):
+	case errors.As(err, &answer), errors.As(err, &beyond), errors.As(err, &syntax), errors.As(err, &form):
 		return fault(code.UnexpectedAnswer, hintForeign, "%s: %s", doing, why)
 	case errors.As(err, &dns), errors.As(err, &dial) && dial.Op == "dial", errors.Is(err, context.DeadlineExceeded):
 		return fault(code.Unreachable, fmt.Sprintf("run from where %s can be reached, or say where to reach it with --endpoint %s=HOST:PORT", t.Endpoint, t.Endpoint), "%s: cannot talk to it: %s", doing, why)

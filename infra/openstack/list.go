@@ -193,8 +193,7 @@ func readPage[T any](ctx context.Context, l *listing, service *gophercloud.Servi
 				out.more = slices.ContainsFunc(links, func(l struct{ Rel string }) bool { return l.Rel == "next" })
 				return err
 			}
-			var rest json.RawMessage
-			return dec.Decode(&rest)
+			return infra.SkipJSON(dec)
 		})
 		switch {
 		case err == nil && !found:
