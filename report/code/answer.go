@@ -15,6 +15,7 @@ const (
 	ControlPlaneDown      Reason = "ControlPlaneDown"
 	ClusterHalted         Reason = "ClusterHalted"
 	BackupError           Reason = "BackupError"
+	ManagedElsewhere      Reason = "ManagedElsewhere"
 	Incomplete            Reason = "Incomplete"
 	MachinesUnknown       Reason = "MachinesUnknown"
 	CopiedID              Reason = "CopiedID"
@@ -150,6 +151,14 @@ var answers = []Row{
 		Happens: "A check of the backup itself is an error.",
 		Why:     "Something that the controllers need is missing from the backup or wrong in it, and they act on that as soon as it is restored.",
 		Do:      "Read the errors with 'drift-detector check', and do what each says before the restore.",
+	},
+	{
+		Code: ManagedElsewhere, Kinds: []Kind{Answer}, Safe: Unclear,
+		Happens: "Nodes say that their machines belong to a cluster in another place of a management cluster.",
+		Why:     "Cluster API writes that into Nodes: another management cluster has taken the machines over since, and two would manage them.",
+		Do:      "Find the management cluster that manages them now; leave the Cluster out of the restore if it is to stay there.",
+		Screen:  "another management cluster manages it since",
+		Plan:    "Find the management cluster that manages these machines now. If they are to stay there, leave their Cluster out of the restore.",
 	},
 	{
 		Code: Incomplete, Kinds: []Kind{Answer}, Safe: Unclear,

@@ -2,6 +2,7 @@ package code
 
 // Conditions of the answer.
 const (
+	APIServersAnswer     Reason = "APIServersAnswer"
 	ClustersPaused       Reason = "ClustersPaused"
 	ExtensionsAnswer     Reason = "ExtensionsAnswer"
 	ForeignPools         Reason = "ForeignPools"
@@ -21,6 +22,12 @@ const (
 
 // conditions are what the answer depends on: it holds only while each of them does.
 var conditions = []Row{
+	{
+		Code: APIServersAnswer, Kinds: []Kind{Condition},
+		Happens: "The API servers of workload clusters answer with the kubeconfigs of the backup; they were not asked.",
+		Why:     "Without them no Machine gets its Node, nothing joins, and a health check over a control plane may have it created again.",
+		Do:      "Run detect without --skip-access-apiserver where they can be reached.",
+	},
 	{
 		Code: ForeignPools, Kinds: []Kind{Condition},
 		Happens: "The IPAM providers of pools that are not read here bind their claims again, to the same addresses.",
