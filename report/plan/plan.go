@@ -217,7 +217,7 @@ func (pl *planner) limits(of Narrowing) []string {
 			duplicates = append(duplicates, key(c))
 		}
 	}
-	add(len(selves) > 0, "The management cluster itself has no steps, because its machines are lost anyway: %s.", listed(selves))
+	add(len(selves) > 0, "The management cluster itself has no steps, because its machines are lost anyway. Its own Cluster is restored paused and stays so: never unpause %s.", listed(selves))
 	add(len(derived) > 0, "The backup has no Cluster object of %s: no controller acts on it until that exists again.", listed(derived))
 	add(len(duplicates) > 0, "%s %s in several backups, which are of different management clusters: one can't hold both. Make a report and a plan for each backup: %s, %s and %s mean one thing here.",
 		listed(duplicates), map[bool]string{true: "is", false: "are"}[len(duplicates) == 1], management, oldManagement, backupName)
