@@ -49,6 +49,7 @@ const (
 // tried once, and lists nothing.
 type Own struct {
 	IDs        []string // those of Target.IDs where the controllers log in with it
+	Source     string   // which object it comes from, by name
 	Credential any      // the provider's own; it must print as redacted. nil: the backup holds none
 }
 

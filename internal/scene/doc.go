@@ -10,7 +10,7 @@
 //	=> answer withWork
 //
 // Changes of objects: "set KIND NS/NAME PATH JSON", "unset KIND NS/NAME PATH", "delete KIND
-// NS/NAME", "copy KIND NS/NAME NEW" (a cluster-scoped object has no NS/). A PATH is members
+// NS/NAME", "add OBJECT" in YAML of one line, "copy KIND NS/NAME NEW" (a cluster-scoped object has no NS/). A PATH is members
 // joined by dots; a member that holds dots is in brackets: metadata.labels[a.b/c], an element
 // of a list is its number. What exists (one instance for each machine, as the backup expects it,
 // and one Node) follows the objects as they are before the line "then": changes behind it are of the
@@ -19,6 +19,8 @@
 // Changes of what exists: "vm NAME gone", "vm NAME set PATH JSON", "vm NAME copy NEW", "vm NAME
 // fact FACT VALUE"; "node NAME …" likewise, without fact; "place PROVIDER set PATH JSON", "place
 // PROVIDER fact FACT VALUE", "place PROVIDER refused FACT WHY"; "nodes STATE WHY" of all Node lists.
+// The NAME * means every one. Where the folder has a file base.exists, its lines come before those
+// of each scene.
 //
 // Expectations: "=> ROW FOUND SUBJECT" (passes, none, several, differs, unread, unseen; the subject
 // may be left out), "=> ROW not asked", "=> answer ANSWER", "=> reason CODE", "=> no reason CODE",

@@ -153,7 +153,7 @@ func changeDocument(doc map[string]any, line string) error {
 			return err
 		}
 	}
-	if !done {
+	if !done && words[1] != "*" {
 		return errors.New("there is no such thing")
 	}
 	return nil
@@ -164,6 +164,13 @@ func changeNamed(place map[string]any, list string, words []string, line string,
 	all, _ := place[list].([]any)
 	for i, o := range all {
 		one := o.(map[string]any)
+		if words[1] == "*" {
+			if err := changeOne(one, words[2:], line); err != nil {
+				return true, err
+			}
+			done = true
+			continue
+		}
 		if one["name"] != words[1] {
 			continue
 		}

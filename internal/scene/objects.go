@@ -70,6 +70,14 @@ func (all objects) index(kind, name string) int {
 // change carries out one line about an object, and reports whether it was one.
 func (all *objects) change(line string) (bool, error) {
 	words := strings.Fields(line)
+	if text, adds := strings.CutPrefix(line, "add "); adds {
+		var o map[string]any
+		if err := yaml.Unmarshal([]byte(text), &o); err != nil {
+			return true, fmt.Errorf("%q: %w", line, err)
+		}
+		*all = append(*all, o)
+		return true, nil
+	}
 	verbs := map[string]int{"set": 5, "unset": 4, "delete": 3, "copy": 4}
 	least, known := verbs[words[0]]
 	if !known {
