@@ -42,8 +42,46 @@ func Raws[T any](into func(*T) *[]string, paths ...string) Field[T] {
 	}}
 }
 
+// Members keeps the JSON texts of several values as one JSON object, by the last member of
+// each path: equal objects are kept once, whatever differs beside them. It is empty where
+// none is present.
+func Members[T any](into func(*T) *string, paths ...string) Field[T] {
+	names := make([][]byte, len(paths))
+	for i, path := range paths {
+		names[i] = []byte(`"` + path[strings.LastIndexByte(path, '.')+1:] + `":`)
+	}
+	return Field[T]{paths: paths, together: func(t *T, f []found, m *memory, use *usage) error {
+		all := m.joined[:0]
+		for i := range f {
+			if len(f[i].values) == 0 {
+				continue
+			}
+			all = append(append(append(all, ','), names[i]...), m.jsonOf(f[i].values[0])...)
+		}
+		switch {
+		case len(all) == 0:
+			return nil
+		case len(all) > maxText:
+			return errTooLong
+		}
+		all[0] = '{'
+		m.joined = append(all, '}')
+		*into(t) = m.keep(m.joined, use)
+		return nil
+	}}
+}
+
 // json is the JSON text of a value.
 func (m *memory) json(v value, use *usage) (string, error) {
+	raw := m.jsonOf(v)
+	if len(raw) > maxText {
+		return "", errTooLong
+	}
+	return m.keep(raw, use), nil
+}
+
+// jsonOf is the JSON text of a value, until the next call.
+func (m *memory) jsonOf(v value) []byte {
 	raw := v.raw
 	switch v.form {
 	case formTrue:
@@ -54,10 +92,7 @@ func (m *memory) json(v value, use *usage) (string, error) {
 		m.scratch = append(append(append(m.scratch[:0], '"'), raw...), '"')
 		raw = m.scratch
 	}
-	if len(raw) > maxText {
-		return "", errTooLong
-	}
-	return m.keep(raw, use), nil
+	return raw
 }
 
 // Labels are the labels of an object, in the JSON text of the backup: the

@@ -79,6 +79,26 @@ func TestRawsKeepOneTextPerElement(t *testing.T) {
 	}
 }
 
+func TestMembersAreOneObject(t *testing.T) {
+	kind := backup.NewKind(things, backup.Members(func(s *string) *string { return s }, "spec.a", "spec.b.c", "spec.b.list"))
+	b := withCluster()
+	for i, spec := range []object{{"b": object{"list": []any{object{"x": 1}}, "c": "t", "d": 1}, "a": true}, {"a": 5}, {"d": 1}} {
+		b.Add(things, newThing(string(rune('a'+i)), spec))
+	}
+	b.Add(things, newThing("long", object{"a": strings.Repeat("x", 40<<10), "b": object{"c": strings.Repeat("x", 40<<10)}}))
+	s, _ := loadAll(t, backup.Want{Kinds: []backup.AnyKind{kind}}, backuptest.Source("b", b.Bytes()))
+	var got []string
+	for r := range kind.In(s).All() {
+		got = append(got, r.Data)
+	}
+	if want := []string{`{"a":true,"c":"t","list":[{"x":1}]}`, `{"a":5}`, ""}; !slices.Equal(got, want) {
+		t.Errorf("read %q, want %q", got, want)
+	}
+	if got := problems(s); len(got) != 1 || !strings.Contains(got[0], "longer than 65536 bytes") {
+		t.Errorf("problems %q", got)
+	}
+}
+
 func TestRawIsBounded(t *testing.T) {
 	table, s := readRaw(t,
 		newThing("fits", object{"value": strings.Repeat("x", 64<<10-2)}),

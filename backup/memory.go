@@ -52,6 +52,7 @@ type memory struct {
 	object  string
 	owners  []Owner
 	scratch []byte
+	joined  []byte    // of Members
 	found   [][]value // see capture
 }
 

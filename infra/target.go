@@ -34,6 +34,9 @@ type Target struct {
 	// kept as they are.
 	IsRelated  func(*Instance) bool `json:"-"`
 	Credential any                  // the provider's own; it must print as redacted
+	// Own are the backup's credentials, where Credential is the operator's; nil where it is
+	// the backup's.
+	Own []Own
 	// Redaction hides the secrets in Credential, and those that List gets for it. Every
 	// Target with a Credential has one, and List passes each text of a server that goes
 	// into a Fault or a warning through it, before anything else.
@@ -71,6 +74,7 @@ func (t *Target) Join(o Target) {
 	t.Clusters = append(t.Clusters, o.Clusters...)
 	t.Probes = append(t.Probes, o.Probes...)
 	t.Warnings = append(t.Warnings, o.Warnings...)
+	t.Own = append(t.Own, o.Own...)
 	if t.sources == nil {
 		t.sources = map[string]bool{}
 		t.noteSources(t.Source)

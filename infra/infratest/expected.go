@@ -18,6 +18,15 @@ func orphans(c infra.Expected) (all []infra.Orphan) {
 	return all
 }
 
+// withoutFunctions leaves out what cannot be compared.
+func withoutFunctions(c infra.Expected) infra.Expected {
+	c.OnInstance, c.Steps = nil, slices.Clone(c.Steps)
+	for i := range c.Steps {
+		c.Steps[i].Look = nil
+	}
+	return c
+}
+
 func expectedIsConsistent(t *testing.T, r *run, all []infra.Listing) {
 	probes := map[string][]infra.Key{}
 	for _, target := range r.targets {
@@ -26,7 +35,7 @@ func expectedIsConsistent(t *testing.T, r *run, all []infra.Listing) {
 		}
 	}
 	c := r.provider.Expected(r.snapshot)
-	if again := r.provider.Expected(r.snapshot); !reflect.DeepEqual(c, again) {
+	if again := r.provider.Expected(r.snapshot); !reflect.DeepEqual(withoutFunctions(c), withoutFunctions(again)) {
 		t.Error("two calls of Expected differ")
 	}
 	if fast, ok := r.provider.(infra.Surveyor); ok {

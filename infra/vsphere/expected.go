@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup/naming"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
 
@@ -25,7 +26,8 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	objs.need = nil // seldom asked for again
 	c.OwnershipHints = objs.ownershipHints()
 	c.Proofs = objs.proofs()
-	c.Absent, c.Halts = objs.absent(), objs.halts()
+	c.Absent = objs.absent()
+	c.Steps, c.OnInstance = objs.steps(), map[string]func(int, infra.Sight) []walk.Step{Name: objs.onInstance()}
 	return c
 }
 

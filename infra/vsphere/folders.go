@@ -148,6 +148,20 @@ func newFinder(t *tree) *finder {
 	return f
 }
 
+// datacenterFacts are the datacenters that the account sees: managed object id and path, which
+// of one below a folder that it does not see is the name.
+func (f *finder) datacenterFacts() infra.Facts {
+	var all infra.Facts
+	for _, id := range f.datacenters[anyDatacenter] {
+		path := f.paths[id].path
+		if path == "" {
+			path = "/" + component(f.tree.nodes[id].name)
+		}
+		all = append(all, infra.Fact{Name: factDatacenter, Value: id + " " + path})
+	}
+	return all
+}
+
 // resolve finds the folders that the backup asks for: by managed object id, by
 // path, or by name below a datacenter. It returns the forms that were asked
 // for, by the managed object id of the folder.

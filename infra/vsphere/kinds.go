@@ -66,6 +66,7 @@ type vsphereCluster struct {
 	IdentityKind, IdentityName string
 	Zones                      string // failureDomainSelector in JSON
 	Insecure                   bool   // v1alpha3 only
+	Modules                    string // clusterModules in JSON
 	// Available reports whether CAPV has logged in to the server with the identity.
 	Available backup.ConditionState
 }
@@ -77,6 +78,7 @@ var clusters = backup.NewKind("vsphereclusters."+group,
 	backup.Text(func(c *vsphereCluster) *string { return &c.IdentityName }, "spec.identityRef.name"),
 	backup.Raw(func(c *vsphereCluster) *string { return &c.Zones }, "spec.failureDomainSelector"),
 	backup.Flag(func(c *vsphereCluster) *bool { return &c.Insecure }, "spec.insecure"),
+	backup.Raw(func(c *vsphereCluster) *string { return &c.Modules }, "spec.clusterModules"),
 	// CAPV v1.13 to v1.15 serve v1beta1 and write the condition twice: only
 	// status.v1beta2 knows the generation (VSphereClusterVCenterAvailableV1Beta2Condition,
 	// apis/v1beta1/vspherecluster_types.go v1.15.0).
@@ -91,8 +93,26 @@ type vsphereMachine struct {
 	OS            string
 	Naming        string // template of the VM's name
 	Template      string // VSphereMachineTemplate that it was cloned from
+	Rest, Devices string // in JSON: fixed members of the clone spec, network devices
 	capi.Labels
 }
+
+// fixed are the members of a clone spec, beside those that have fields here, that CAPV's
+// webhook lets nobody change in a VSphereVM (internal/webhooks/vspherevm.go v1.5.8 to
+// v1.16.1; api/govmomi/v1beta1/types.go).
+func fixed(at string) []string {
+	var paths []string
+	for _, m := range []string{
+		"cloneMode", "snapshot", "storagePolicyName", "numCPUs", "numCoresPerSocket", "resources", "memoryMiB", "diskGiB", "additionalDisksGiB",
+		"customVMXKeys", "tagIDs", "pciDevices", "os", "hardwareVersion", "dataDisks", "nestedHV", "ftEncryptionMode", "migrateEncryption",
+		"cryptoKeyID", "cryptoProfile", "network.routes", "network.preferredAPIServerCidr",
+	} {
+		paths = append(paths, at+m)
+	}
+	return paths
+}
+
+const networkDevices = "network.devices"
 
 var machines = backup.NewKind("vspheremachines."+group, append(slices.Concat(
 	placement(func(m *vsphereMachine) *cloneSpec { return &m.Spec }, "spec."),
@@ -103,18 +123,20 @@ var machines = backup.NewKind("vspheremachines."+group, append(slices.Concat(
 	backup.Text(func(m *vsphereMachine) *string { return &m.OS }, "spec.os"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.Naming }, "spec.naming.template", "spec.namingStrategy.template"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
+	backup.Members(func(m *vsphereMachine) *string { return &m.Rest }, fixed("spec.")...),
+	backup.Members(func(m *vsphereMachine) *string { return &m.Devices }, "spec."+networkDevices),
 )...).Ownerless()
 
 type vsphereVM struct {
-	Spec         cloneSpec
-	Needs        needs
-	BIOSUUID     string
-	Bootstrap    string // name of the bootstrap data's object, which is the Machine's
-	VMRef        string // "VirtualMachine:vm-136"
-	ControlPlane bool
-	Addresses    []string          // of the VM, as its guest said
-	Pools        []string          // of each network device, the pools of its addresses, in JSON
-	Missing      *backup.Condition // that the VM is there, while it does not hold; nil in most cases
+	Spec          cloneSpec
+	Needs         needs
+	BIOSUUID      string
+	Bootstrap     string // name of the bootstrap data's object, which is the Machine's
+	VMRef         string // "VirtualMachine:vm-136"
+	ControlPlane  bool
+	Addresses     []string          // of the VM, as its guest said
+	Rest, Devices string            // in JSON: fixed members of the clone spec, network devices
+	Missing       *backup.Condition // that the VM is there, while it does not hold; nil in most cases
 }
 
 // missing makes room for the condition only where it does not hold.
@@ -133,7 +155,8 @@ var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
 	backup.Text(func(v *vsphereVM) *string { return &v.VMRef }, "status.vmRef"),
 	backup.Present(func(v *vsphereVM) *bool { return &v.ControlPlane }, "label:"+clusterv1.MachineControlPlaneLabel),
 	backup.Texts(func(v *vsphereVM) *[]string { return &v.Addresses }, "status.addresses[]"),
-	backup.Raws(func(v *vsphereVM) *[]string { return &v.Pools }, "spec.network.devices[].addressesFromPools"),
+	backup.Members(func(v *vsphereVM) *string { return &v.Rest }, fixed("spec.")...),
+	backup.Members(func(v *vsphereVM) *string { return &v.Devices }, "spec."+networkDevices),
 	// VMProvisioned up to CAPV v1.15, VirtualMachineProvisioned from v1.16 on.
 	backup.Failing(missing, "status.conditions", "VMProvisioned"),
 	backup.Failing(missing, "status.conditions", "VirtualMachineProvisioned"),
@@ -190,11 +213,18 @@ var zones = backup.NewKind("vspheredeploymentzones."+group,
 	backup.Raw(func(z *vsphereZone) *string { return &z.Labels }, "metadata.labels"),
 )
 
-type vsphereDomain struct{ Datacenter, Datastore string }
+type vsphereDomain struct {
+	Datacenter, Datastore string
+	Cluster, Group        string // compute cluster, and VM group of its hosts
+	Networks              string // in JSON: networks or networkConfigurations
+}
 
 var domains = backup.NewKind("vspherefailuredomains."+group,
 	backup.Text(func(d *vsphereDomain) *string { return &d.Datacenter }, "spec.topology.datacenter"),
 	backup.Text(func(d *vsphereDomain) *string { return &d.Datastore }, "spec.topology.datastore"),
+	backup.Text(func(d *vsphereDomain) *string { return &d.Cluster }, "spec.topology.computeCluster"),
+	backup.Text(func(d *vsphereDomain) *string { return &d.Group }, "spec.topology.hosts.vmGroupName"),
+	backup.Raw(func(d *vsphereDomain) *string { return &d.Networks }, "spec.topology.networkConfigurations", "spec.topology.networks"),
 )
 
 // Keys of the credentials' Secrets (CAPV pkg/identity/identity.go and

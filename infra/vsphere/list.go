@@ -38,7 +38,9 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	if !ok {
 		return l
 	}
-	v, err := p.connect(ctx, t, d)
+	var seen shown
+	v, err := p.connect(ctx, t, d, &seen)
+	p.noteAccess(ctx, t, d, v, err, &seen, &l)
 	if err != nil {
 		l.Fault = connectFault(ctx, t, err)
 		return l
@@ -83,6 +85,8 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 	if len(unread) > 0 {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("the metadata of %d of the unknown VMs in vCenter %s could not be read: less evidence on which cluster they belong to", len(unread), t.Endpoint))
 	}
+	l.Facts = append(l.Facts, folders.datacenterFacts()...)
+	v.readMachineVMs(ctx, t, d, l)
 	if l.Count() > 0 { // who sees no VM at all has seen nothing
 		l.ProbesFound = g.readProbes(unread, func(folder string) bool { return v.seesInto(ctx, folder) })
 		g.templates.answer(t, l)
@@ -154,7 +158,12 @@ func (g *gathering) addVM(m vm) error {
 // file puts an instance into the listing, and on the list of those whose metadata is
 // worth a look.
 func (g *gathering) file(i infra.Instance, folder string) {
-	if !g.in.candidate(folder, &i, g.known) {
+	candidate := g.in.candidate(folder, &i, g.known)
+	switch _, machine := g.known.servers[i.ID]; {
+	case machine && i.ID != "":
+		g.listing.Instances = append(g.listing.Instances, i) // it has Facts yet to come
+		return
+	case !candidate:
 		g.listing.File(g.target, i)
 		return
 	}

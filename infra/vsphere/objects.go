@@ -37,6 +37,10 @@ type objects struct {
 	owning    []owner                       // once they are asked for
 	owned     map[backup.ClusterID][]*owner // likewise
 	ours      map[backup.ClusterID]string   // likewise, see providers
+	// Of the walk, what is read once.
+	secretOwners map[capi.Object][]string
+	devicesOf    map[string][]device   // by their JSON
+	rests        map[string]*cloneRest // likewise
 }
 
 type clusterServer struct {

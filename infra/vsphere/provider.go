@@ -63,6 +63,7 @@ func (p *provider) Spec() infra.Spec {
 			keyRef.String():           "managed object id",
 			string(code.Disconnected): "the host of the VM is disconnected",
 		},
+		Walk: walkRows(),
 		Permissions: infra.Permissions{
 			About: "says which role the account needs, where, and what is not seen when a part of it is missing",
 			Text:  role, File: "permissions.md",

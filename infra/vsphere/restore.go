@@ -1,11 +1,8 @@
 package vsphere
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -17,7 +14,7 @@ func (objs *objects) restore(m *member) *infra.Restore {
 	if m.index < 0 || m.machine == nil {
 		return nil
 	}
-	template, paused, refused := "", "", ""
+	template, paused := "", ""
 	if m.machine.Data.ControlPlane {
 		template = m.machine.Data.Template
 	}
@@ -28,9 +25,6 @@ func (objs *objects) restore(m *member) *infra.Restore {
 		paused = vmKind + " " + m.vm.Name
 	}
 	lacks := objs.lacks(m)
-	if lacks == nil && paused == "" {
-		refused = objs.refused(m)
-	}
 	unclaimed := ""
 	switch lost, claim := objs.unclaimed(m); lost {
 	case addressClaims:
@@ -38,10 +32,10 @@ func (objs *objects) restore(m *member) *infra.Restore {
 	case addresses:
 		unclaimed = "the IPAddress of " + claimKind + " " + claim
 	}
-	if template == "" && lacks == nil && refused == "" && paused == "" && unclaimed == "" {
+	if template == "" && lacks == nil && paused == "" && unclaimed == "" {
 		return nil
 	}
-	return &infra.Restore{Template: template, Lacks: lacks, Refused: refused, Paused: paused, Unclaimed: unclaimed}
+	return &infra.Restore{Template: template, Lacks: lacks, Paused: paused, Unclaimed: unclaimed}
 }
 
 // claims are the IPAddressClaims of the backup.
@@ -69,12 +63,8 @@ func (objs *objects) unclaimed(m *member) (lost backup.AnyKind, claim string) {
 	if m.vm == nil {
 		return nil, ""
 	}
-	for device, text := range m.vm.Data.Pools {
-		var pools []struct{}
-		if json.Unmarshal([]byte(text), &pools) != nil {
-			continue // of a device without pools there is no text
-		}
-		for pool := range pools {
+	for device, d := range objs.devicesIn(m.vm.Data.Devices) {
+		for pool := range d.Pools {
 			name := fmt.Sprintf("%s-%d-%d", m.vm.Name, device, pool)
 			switch whole, claimed := objs.claims[capi.Object{Backup: m.vm.Backup, Namespace: m.vm.Namespace, Name: name}]; {
 			case !claimed:
@@ -96,6 +86,11 @@ func (objs *objects) zoneOfMachine(m *member) (name string, zone *backup.Record[
 	return name, objs.zones[capi.Object{Backup: m.cluster.Backup, Name: name}]
 }
 
+// domainOf is the VSphereFailureDomain of a zone, or nil.
+func (objs *objects) domainOf(z *backup.Record[vsphereZone]) *backup.Record[vsphereDomain] {
+	return objs.domains[capi.Object{Backup: z.Backup, Name: z.Data.Domain}]
+}
+
 // lacks are the cluster-scoped objects of the machine's placement that the backup
 // lacks. CAPV reads both before it looks for the VM, and stops without them
 // (controllers/vspherevm_controller.go v1.16.1).
@@ -110,50 +105,6 @@ func (objs *objects) lacks(m *member) []string {
 		return []string{domainKind + " " + zone.Data.Domain}
 	}
 	return nil
-}
-
-// refused says why CAPV does nothing for the machine: it cannot update the machine's
-// VSphereVM. It writes the VSphereMachine's clone spec with the zone's placement into the VSphereVM again each
-// time, and its own webhook forbids any change of that (pkg/services/vimmachine.go and
-// internal/webhooks/vspherevm.go v1.16.1).
-func (objs *objects) refused(m *member) string {
-	if m.vm == nil {
-		return ""
-	}
-	want, needs := m.machine.Data.Spec, m.machine.Data.Needs
-	if _, zone := objs.zoneOfMachine(m); zone != nil {
-		domain := objs.domains[capi.Object{Backup: zone.Backup, Name: zone.Data.Domain}]
-		want.Server, want.Datacenter = zone.Data.Server, domain.Data.Datacenter
-		want.Folder = cmp.Or(zone.Data.Folder, want.Folder)
-		needs.Pool = cmp.Or(zone.Data.Pool, needs.Pool)
-		needs.Datastore = cmp.Or(domain.Data.Datastore, needs.Datastore)
-	}
-	if want.Server == "" {
-		c := objs.vsphereCluster(m.cluster)
-		if c == nil {
-			return "" // the cluster as a whole is not reconciled
-		}
-		want.Server = c.Data.Server
-	}
-	have := &m.vm.Data
-	var differ []string
-	for _, f := range []struct{ name, have, want string }{
-		{"server", have.Spec.Server, want.Server},
-		{"datacenter", have.Spec.Datacenter, want.Datacenter},
-		{"folder", have.Spec.Folder, want.Folder},
-		{"resourcePool", have.Needs.Pool, needs.Pool},
-		{"datastore", have.Needs.Datastore, needs.Datastore},
-		{"template", have.Needs.Template, needs.Template},
-	} {
-		if f.have != f.want {
-			differ = append(differ, f.name)
-		}
-	}
-	if differ == nil {
-		return ""
-	}
-	return fmt.Sprintf("spec.%s of VSphereVM %s differs from what VSphereMachine %s and its failure domain say, and CAPV's webhook refuses to change it",
-		strings.Join(differ, ", spec."), m.vm.Name, m.machine.Name)
 }
 
 // recipes are what templates and machines without an instance need.

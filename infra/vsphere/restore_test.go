@@ -62,6 +62,11 @@ func TestPoint47WhatKeepsCAPVFromAMachine(t *testing.T) {
 			if r := b.expectedMachine(t).Restore; r != nil {
 				got = *r
 			}
+			for _, s := range b.expected(t).Steps {
+				if s.Row.ID == "vsphere.M6" {
+					got.Refused = s.Why
+				}
+			}
 			if lacks := strings.Join(got.Lacks, ", "); lacks != c.lacks || (c.refused == "") != (got.Refused+got.Paused == "") || !strings.Contains(got.Refused+got.Paused, c.refused) || got.Independent != "" {
 				t.Errorf("%+v, want %q %q", got, c.lacks, c.refused)
 			}

@@ -50,6 +50,7 @@ type vcenter struct {
 	// identity tells this vCenter from every other one, also from one that
 	// wants to pass for it.
 	identity string
+	trimmed  bool // the credential was accepted without the white space that it ends in
 }
 
 // identityOf joins vCenter's own id, which anybody can read and repeat, with the
@@ -65,6 +66,7 @@ func identityOf(c *vim25.Client, t infra.Target, key *serverKey) string {
 type serverKey struct {
 	mu   sync.Mutex
 	held string
+	shown
 }
 
 var errOtherKey = errors.New("the server shows another certificate than before in the same session")
@@ -72,8 +74,9 @@ var errOtherKey = errors.New("the server shows another certificate than before i
 // hold makes connections of a configuration show the key, after whatever else
 // verifies them.
 func (k *serverKey) hold(conf *tls.Config) {
-	verify := conf.VerifyConnection
+	verify, name := conf.VerifyConnection, conf.ServerName
 	conf.VerifyConnection = func(cs tls.ConnectionState) error {
+		k.see(cs.PeerCertificates, name)
 		if verify != nil {
 			if err := verify(cs); err != nil {
 				return err
@@ -101,7 +104,7 @@ func (k *serverKey) value() string {
 
 // connect opens a session. It contacts nothing before the certificate of the
 // server is verified, and sends the credential nowhere else.
-func (p *provider) connect(ctx context.Context, t infra.Target, d *detail) (*vcenter, error) {
+func (p *provider) connect(ctx context.Context, t infra.Target, d *detail, seen *shown) (*vcenter, error) {
 	trusts := []infra.Trust{d.trust}
 	if !d.trust.Insecure && len(d.thumbprints) > 0 {
 		trusts = trusts[:0]
@@ -119,6 +122,7 @@ func (p *provider) connect(ctx context.Context, t infra.Target, d *detail) (*vce
 			c, err = dial(ctx, t, d, trust, &key)
 			return err
 		})
+		*seen = key.what()
 		var untrusted *infra.CertificateError
 		if errors.As(err, &untrusted) || errors.Is(err, errBadTrust) {
 			refused = err
@@ -273,7 +277,7 @@ func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target, i
 		attempts = append(attempts, [2]string{u, w})
 	}
 	var failure error
-	for _, a := range attempts {
+	for i, a := range attempts {
 		left, before := turn.Left(), turn.Failed()
 		if left == 0 {
 			return nil, errors.Join(infra.ErrLockout, failure)
@@ -287,6 +291,7 @@ func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target, i
 			for _, session := range c.Jar.Cookies(c.URL()) {
 				t.Redaction.Add(backup.NewSensitive(session.Value))
 			}
+			v.trimmed = i > 0
 			return v, nil
 		}
 		if !fault.Is(failure, &types.InvalidLogin{}) {

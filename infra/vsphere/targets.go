@@ -16,6 +16,7 @@ type detail struct {
 	server      infra.Endpoint
 	trust       infra.Trust
 	thumbprints []string // to be tried in this order; empty: trust as it is
+	pins        []string // those of the backup, whatever the operator gave
 	recorded    *recordedMachines
 }
 
@@ -95,25 +96,30 @@ func (objs *objects) target(h *homeScope, secrets *backup.Secrets, a infra.Acces
 	}
 	given, ok := a.CredentialFor(server.String())
 	d := &detail{
-		server: server, thumbprints: h.thumbprints, recorded: known,
+		server: server, thumbprints: h.thumbprints, pins: h.thumbprints, recorded: known,
 		trust: infra.Trust{ServerName: server.Host, Thumbprint: given.Thumbprint, CA: given.CA, Insecure: a.InsecureSkipVerify},
 	}
 	if given.Thumbprint != "" || len(given.CA) > 0 {
 		d.thumbprints = nil // the operator knows better than the backup
 	}
 	t.Detail = d
+	own, fault := objs.credentialOf(h, secrets)
 	f, overridden := override(given, ok)
-	if !overridden {
-		var fault *infra.Fault
-		if f, fault = objs.credentialOf(h, secrets); fault != nil {
-			d.thumbprints = nil // whoever may not log in names no certificate either
-			t.Refused = fault
-			t.Refused.Message = fmt.Sprintf("no credential for vCenter %s: %s", server, t.Refused.Message)
-			return t
-		}
+	switch {
+	case overridden && fault == nil:
+		t.Own = []infra.Own{{IDs: t.IDs, Source: own.source, Credential: own.credential}}
+	case overridden:
+		t.Own = []infra.Own{{IDs: t.IDs}}
+	case fault != nil:
+		d.thumbprints, d.pins = nil, nil // whoever may not log in names no certificate either
+		t.Refused = fault
+		t.Refused.Message = fmt.Sprintf("no credential for vCenter %s: %s", server, t.Refused.Message)
+		return t
+	default:
+		f = own
 	}
 	t.Credential, t.Source, t.Warnings = f.credential, f.source, slices.Concat(f.warnings, h.ignored)
-	t.Redaction = infra.NewRedaction(f.password)
+	t.Redaction = infra.NewRedaction(f.password, own.password)
 	t.Account = strings.TrimSpace(f.user.Reveal())
 	return t
 }
@@ -140,8 +146,26 @@ func refusedServer(h *homeScope, err error) (endpoint string, f *infra.Fault) {
 // merge adds a place to the target that logs in with the same credential.
 func merge(into *infra.Target, t infra.Target) {
 	into.Join(t)
-	to := into.Detail.(*detail)
-	to.thumbprints = append(to.thumbprints, t.Detail.(*detail).thumbprints...)
+	to, from := into.Detail.(*detail), t.Detail.(*detail)
+	to.thumbprints, to.pins = append(to.thumbprints, from.thumbprints...), append(to.pins, from.pins...)
+	for _, own := range t.Own {
+		if c, ok := own.Credential.(credential); ok {
+			into.Redaction.Add(c.password)
+		}
+	}
+	into.Own = distinct(into.Own)
+}
+
+// distinct joins the last credential to one that is the same, so that each is tried once.
+func distinct(all []infra.Own) []infra.Own {
+	last := len(all) - 1
+	for i := range max(last, 0) {
+		if all[i].Credential == all[last].Credential {
+			all[i].IDs = slices.Concat(all[i].IDs, all[last].IDs)
+			return all[:last]
+		}
+	}
+	return all
 }
 
 // maxThumbprints bounds how many certificates a target may try: a renewed one
@@ -166,4 +190,13 @@ func finish(t *infra.Target) {
 		where += " (reached at " + t.Dial + ")"
 	}
 	t.Use = fmt.Sprintf("vCenter %s: user %s from %s", where, t.Account, t.Source)
+	var tried []string
+	for _, own := range t.Own {
+		if own.Source != "" {
+			tried = append(tried, own.Source)
+		}
+	}
+	if tried != nil {
+		t.Use += "; it is asked, too, whether it accepts " + strings.Join(tried, ", ")
+	}
 }

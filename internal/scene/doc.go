@@ -19,6 +19,8 @@
 // Changes of what exists: "vm NAME gone", "vm NAME set PATH JSON", "vm NAME copy NEW", "vm NAME
 // fact FACT VALUE"; "node NAME …" likewise, without fact; "place PROVIDER set PATH JSON", "place
 // PROVIDER fact FACT VALUE", "place PROVIDER refused FACT WHY"; "nodes STATE WHY" of all Node lists.
+// The NAME * means every one. Where the folder has a file base.exists, its lines come before those
+// of each scene.
 //
 // Expectations: "=> ROW FOUND SUBJECT" (passes, none, several, differs, unread, unseen; the subject
 // may be left out), "=> ROW not asked", "=> answer ANSWER", "=> reason CODE", "=> no reason CODE",

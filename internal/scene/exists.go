@@ -55,6 +55,9 @@ func exists(r *infra.Registry, l *loaded) infra.Inventory {
 			inv.Listings = append(inv.Listings, place)
 			continue
 		}
+		place.Facts = infra.Facts{
+			{Name: infra.FactCredential, Value: infra.OfBackup}, {Name: infra.FactOwn, Value: infra.OwnAccepted}, {Name: infra.FactCertificate, Value: infra.CertificateVerified},
+		}
 		for i := range l.expected.Machines {
 			if m := &l.expected.Machines[i]; slices.Contains(t.IDs, m.Home.Target) && m.Machine >= 0 {
 				place.Instances = append(place.Instances, instanceOf(m, &l.snapshot.Machines[m.Machine]))
@@ -150,7 +153,7 @@ func changeDocument(doc map[string]any, line string) error {
 			return err
 		}
 	}
-	if !done {
+	if !done && words[1] != "*" {
 		return errors.New("there is no such thing")
 	}
 	return nil
@@ -161,6 +164,13 @@ func changeNamed(place map[string]any, list string, words []string, line string,
 	all, _ := place[list].([]any)
 	for i, o := range all {
 		one := o.(map[string]any)
+		if words[1] == "*" {
+			if err := changeOne(one, words[2:], line); err != nil {
+				return true, err
+			}
+			done = true
+			continue
+		}
 		if one["name"] != words[1] {
 			continue
 		}
@@ -182,7 +192,7 @@ func changeNamed(place map[string]any, list string, words []string, line string,
 	return done, nil
 }
 
-// changeOne sets a member, or adds a fact.
+// changeOne sets a member, or adds a fact, before those that are there.
 func changeOne(o map[string]any, words []string, line string) error {
 	if len(words) < 2 {
 		return errors.New("too few words")
@@ -190,7 +200,7 @@ func changeOne(o map[string]any, words []string, line string) error {
 	facts := map[string]string{"fact": "facts", "refused": "factsUnread"}
 	if list := facts[words[0]]; list != "" {
 		all, _ := o[list].([]any)
-		o[list] = append(all, map[string]any{"name": words[1], "value": strings.Join(words[2:], " ")})
+		o[list] = append([]any{map[string]any{"name": words[1], "value": strings.Join(words[2:], " ")}}, all...)
 		return nil
 	}
 	switch words[0] {

@@ -3,7 +3,9 @@ package scene
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +37,21 @@ func Read(folder string) ([]Scene, error) {
 		all = append(all, scenes...)
 	}
 	return all, nil
+}
+
+// readExists returns the lines of base.exists; none where a folder has no such file.
+func readExists(file string) ([]string, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	return lines, err
 }
 
 func parse(file string, text []byte) ([]Scene, error) {

@@ -34,10 +34,14 @@ func Run(t *testing.T, folder string, r *infra.Registry, rows []walk.Row) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	well, err := readExists(filepath.Join(folder, "base.exists"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	has := map[string]bool{}
 	for _, s := range scenes {
 		t.Run(strings.TrimSuffix(s.File, ".scene")+"/"+s.Name, func(t *testing.T) {
-			p, err := play(r, base, s)
+			p, err := play(r, base, well, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +85,7 @@ func demanded(r *walk.Row) []walk.Found {
 	return all
 }
 
-func play(r *infra.Registry, base objects, s Scene) (*Played, error) {
+func play(r *infra.Registry, base objects, well []string, s Scene) (*Played, error) {
 	all := clone(base)
 	changed := func(lines []string) (rest []string, err error) {
 		for _, line := range lines {
@@ -103,6 +107,11 @@ func play(r *infra.Registry, base objects, s Scene) (*Played, error) {
 		return nil, err
 	}
 	inv := exists(r, lived)
+	for _, line := range well {
+		if err := change(&inv, line); err != nil {
+			return nil, err
+		}
+	}
 	rest, err := changed(s.Then)
 	if err != nil {
 		return nil, err

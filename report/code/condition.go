@@ -5,6 +5,10 @@ const (
 	APIServersAnswer     Reason = "APIServersAnswer"
 	ClustersPaused       Reason = "ClustersPaused"
 	ExtensionsAnswer     Reason = "ExtensionsAnswer"
+	CertificateUnchecked Reason = "CertificateUnchecked"
+	CredentialUntried    Reason = "CredentialUntried"
+	NamedInVCenter       Reason = "NamedInVCenter"
+	VCenterUnasked       Reason = "VCenterUnasked"
 	ForeignPools         Reason = "ForeignPools"
 	Narrowed             Reason = "Narrowed"
 	NewestBackup         Reason = "NewestBackup"
@@ -22,6 +26,30 @@ const (
 
 // conditions are what the answer depends on: it holds only while each of them does.
 var conditions = []Row{
+	{
+		Code: CertificateUnchecked, Kinds: []Kind{Condition},
+		Happens: "The controllers trust the certificates of the infrastructure; the check was turned off here.",
+		Why:     "Controllers refuse a certificate that is neither pinned nor signed by an authority that they trust, and do nothing for the cluster.",
+		Do:      "Run without --insecure-skip-verify, with the fingerprint or authority that the backup has.",
+	},
+	{
+		Code: CredentialUntried, Kinds: []Kind{Condition},
+		Happens: "The infrastructure accepts the credentials in the backup; others were used here.",
+		Why:     "The controllers log in with what the backup holds, and do nothing where that is refused.",
+		Do:      "Run once without the credential of your own, or compare the password with the one in the backup.",
+	},
+	{
+		Code: NamedInVCenter, Kinds: []Kind{Condition},
+		Happens: "The tags, modules, VM groups and storage policies that machines name exist in vCenter; they were not looked up.",
+		Why:     "A machine that names a tag or a module that is gone never becomes Ready again.",
+		Do:      "See with govc that they exist, where vCenter was rebuilt since the backup.",
+	},
+	{
+		Code: VCenterUnasked, Kinds: []Kind{Condition},
+		Happens: "Datacenters have names of their own, and VMs what CAPV asks for; the inventory was saved before that was asked.",
+		Why:     "A VM without an address or with too few network cards is found and does not become Ready.",
+		Do:      "Run 'drift-detector inventory' again, with this release.",
+	},
 	{
 		Code: APIServersAnswer, Kinds: []Kind{Condition},
 		Happens: "The API servers of workload clusters answer with the kubeconfigs of the backup; they were not asked.",

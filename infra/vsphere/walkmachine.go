@@ -1,0 +1,245 @@
+package vsphere
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"drift-detector/infra/capi"
+	"drift-detector/infra/walk"
+)
+
+// Rows of VSphereMachine.
+var (
+	rowM4 = &walk.Row{
+		ID: "vsphere.M4", Of: machineKind,
+		Asks:   "spec.bootstrap.dataSecretName of its Machine",
+		None:   walk.Waits.Says("CAPV waits for the bootstrap data, although the VM runs"),
+		Source: "reconcileNormal: controllers/vspheremachine_controller.go v1.5.8 to v1.16.1",
+	}
+	rowM5 = &walk.Row{
+		ID: "vsphere.M5", Of: machineKind,
+		Asks:    "the VSphereVM of the name that its Machine's name and naming template give",
+		Differs: walk.Doubles.Says("CAPV makes another VSphereVM, without the id, finds no VM of its name and clones one beside the one that runs"),
+		Source:  "findVSphereVM, generateVMObjectName: pkg/services/vimmachine.go v1.5.8 to v1.16.1",
+	}
+	rowM6 = &walk.Row{
+		ID: "vsphere.M6", Of: machineKind,
+		Asks:    "to write its whole clone spec, with what the failure domain says, into its VSphereVM",
+		Differs: walk.Waits.Says("CAPV's webhook refuses to change it"),
+		Source:  "createOrPatchVSphereVM: pkg/services/vimmachine.go; ValidateUpdate: internal/webhooks/vspherevm.go v1.8.10 to v1.16.1",
+	}
+	machineRows = []*walk.Row{rowM4, rowM5, rowM6}
+)
+
+// Rows of VSphereVM that the backup answers.
+var (
+	rowVM4 = &walk.Row{
+		ID: "vsphere.VM4", Of: vmKind,
+		Asks:   "the VSphereDeploymentZone that its Machine names, and the VSphereFailureDomain of that",
+		None:   walk.Waits.Says("CAPV touches no machine of a failure domain that it cannot read"),
+		Source: "Reconcile: controllers/vspherevm_controller.go v1.5.8 to v1.16.1",
+	}
+	rowVM5 = &walk.Row{
+		ID: "vsphere.VM5", Of: vmKind,
+		Asks:   "an address, a pool or DHCP for every network device that does not skip it",
+		None:   walk.Waits.Says("CAPV waits for a static address that nobody writes"),
+		Source: "isWaitingForStaticIPAllocation: controllers/vspherevm_controller.go v1.5.8 to v1.16.1",
+	}
+)
+
+// askMachine asks what the backup says of a machine.
+func (q *questions) askMachine(m *member) {
+	machine := &q.objs.snapshot.Machines[m.index]
+	if m.vm == nil || m.machine.Paused {
+		return // its verdict says what becomes of it, or nobody acts
+	}
+	if !m.strong.IsZero() {
+		a := pass
+		if machine.BootstrapSecret == "" {
+			a = answer(walk.None, q.objs.titleOf(m), "it names no bootstrap data", "names it")
+		}
+		q.noteMachine(rowM4, m, a)
+	}
+	q.noteMachine(rowM5, m, q.objs.computedName(m))
+	if lacks := q.objs.lacks(m); lacks != nil {
+		q.noteMachine(rowVM4, m, answer(walk.None, lacks[0], lacks[0]+" is not in the backup", "exists"))
+		return
+	}
+	if machine.FailureDomain != "" {
+		q.noteMachine(rowVM4, m, pass)
+	}
+	q.noteMachine(rowM6, m, q.objs.written(m))
+	q.noteMachine(rowVM5, m, q.objs.addressed(m))
+}
+
+// computedName asks M5.
+func (objs *objects) computedName(m *member) walk.Answer {
+	name, known := concreteName(objs.snapshot.Machines[m.index].Name, m.machine.Data.OS, m.machine.Data.Naming)
+	if !known {
+		return walk.Answer{}
+	}
+	if name != m.vm.Name {
+		object := vmKind + " " + m.vm.Namespace + "/" + m.vm.Name
+		return answer(walk.Differs, object, fmt.Sprintf("%s is to be called %s", object, name), "has the name that its VSphereMachine gives it")
+	}
+	return pass
+}
+
+// written asks M6: what CAPV writes into a VSphereVM each time, beside the members that its
+// webhook lets it change.
+func (objs *objects) written(m *member) walk.Answer {
+	differ := append(objs.placementDiffers(m), objs.restDiffers(m)...)
+	if differ == nil {
+		return pass
+	}
+	object := vmKind + " " + m.vm.Namespace + "/" + m.vm.Name
+	return answer(walk.Differs, object, fmt.Sprintf("spec.%s of VSphereVM %s differs from what VSphereMachine %s and its failure domain say",
+		strings.Join(differ, ", spec."), m.vm.Name, m.machine.Name), "says the same")
+}
+
+// placementDiffers are the members of the clone spec that the failure domain may set.
+func (objs *objects) placementDiffers(m *member) (differ []string) {
+	want, needs := m.machine.Data.Spec, m.machine.Data.Needs
+	if _, zone := objs.zoneOfMachine(m); zone != nil {
+		domain := objs.domains[capi.Object{Backup: zone.Backup, Name: zone.Data.Domain}]
+		want.Server, want.Datacenter = zone.Data.Server, domain.Data.Datacenter
+		want.Folder = cmp.Or(zone.Data.Folder, want.Folder)
+		needs.Pool = cmp.Or(zone.Data.Pool, needs.Pool)
+		needs.Datastore = cmp.Or(domain.Data.Datastore, needs.Datastore)
+	}
+	if want.Server == "" {
+		c := objs.vsphereCluster(m.cluster)
+		if c == nil {
+			return nil // the cluster as a whole is not reconciled
+		}
+		want.Server = c.Data.Server
+	}
+	have := &m.vm.Data
+	for _, f := range [...]struct{ name, have, want string }{
+		{"server", have.Spec.Server, want.Server},
+		{"datacenter", have.Spec.Datacenter, want.Datacenter},
+		{"folder", have.Spec.Folder, want.Folder},
+		{"resourcePool", have.Needs.Pool, needs.Pool},
+		{"datastore", have.Needs.Datastore, needs.Datastore},
+		{"template", have.Needs.Template, needs.Template},
+	} {
+		if f.have != f.want {
+			differ = append(differ, f.name)
+		}
+	}
+	return differ
+}
+
+// restDiffers are the other fixed members. Texts are compared first: those of most machines
+// are equal to the letter.
+func (objs *objects) restDiffers(m *member) (differ []string) {
+	if m.vm.Data.Rest == m.machine.Data.Rest {
+		return nil
+	}
+	have, want := membersOf(m.vm.Data.Rest), membersOf(m.machine.Data.Rest)
+	if have["os"] == "" {
+		delete(want, "os") // CAPV may set it once
+	}
+	all := maps.Clone(have)
+	maps.Copy(all, want)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if have[name] != want[name] {
+			differ = append(differ, name)
+		}
+	}
+	return differ
+}
+
+// membersOf are the members of a JSON object, each in one form, without those that say
+// nothing, as CAPV's types leave them out.
+func membersOf(text string) map[string]string {
+	var all map[string]any
+	out := map[string]string{}
+	if json.Unmarshal([]byte(text), &all) != nil {
+		return out
+	}
+	for name, value := range all {
+		form, _ := json.Marshal(value)
+		switch s := string(form); s {
+		case "null", `""`, "0", "false", "[]", "{}":
+		default:
+			out[name] = s
+		}
+	}
+	return out
+}
+
+// device is a network device of a clone spec.
+type device struct {
+	Skip  bool       `json:"skipIPAllocation"`
+	DHCP4 bool       `json:"dhcp4"`
+	DHCP6 bool       `json:"dhcp6"`
+	Addrs []string   `json:"ipAddrs"`
+	Pools []struct{} `json:"addressesFromPools"`
+}
+
+// devices are those that CAPV writes into the VSphereVM of a machine: of its VSphereMachine, or
+// what a failure domain made of them. Equal texts are read once.
+func (objs *objects) devices(m *member) []device {
+	text := m.machine.Data.Devices
+	if objs.snapshot.Machines[m.index].FailureDomain != "" {
+		text = m.vm.Data.Devices
+	}
+	return objs.devicesIn(text)
+}
+
+func (objs *objects) devicesIn(text string) []device {
+	if text == "" {
+		return nil
+	}
+	list, known := objs.devicesOf[text]
+	if !known {
+		var of struct{ Devices []device }
+		if json.Unmarshal([]byte(text), &of) == nil {
+			list = of.Devices
+		}
+		if objs.devicesOf == nil {
+			objs.devicesOf = map[string][]device{}
+		}
+		objs.devicesOf[text] = list
+	}
+	return list
+}
+
+// addressed asks VM5.
+func (objs *objects) addressed(m *member) walk.Answer {
+	for i, d := range objs.devices(m) {
+		if !d.Skip && !d.DHCP4 && !d.DHCP6 && len(d.Addrs) == 0 && len(d.Pools) == 0 {
+			object := machineKind + " " + m.machine.Namespace + "/" + m.machine.Name
+			return answer(walk.None, object, fmt.Sprintf("network device %d of %s has neither an address nor a pool nor DHCP", i, object), "has one of these")
+		}
+	}
+	return pass
+}
+
+// cloneRest is what steps ask of the fixed members of a clone spec.
+type cloneRest struct {
+	HardwareVersion string            `json:"hardwareVersion"`
+	TagIDs          []string          `json:"tagIDs"`
+	PCIDevices      []json.RawMessage `json:"pciDevices"`
+	StoragePolicy   string            `json:"storagePolicyName"`
+}
+
+// restOf reads equal texts once.
+func (objs *objects) restOf(m *member) *cloneRest {
+	text := m.machine.Data.Rest
+	r := objs.rests[text]
+	if r == nil {
+		r = &cloneRest{}
+		_ = json.Unmarshal([]byte(cmp.Or(text, "{}")), r)
+		if objs.rests == nil {
+			objs.rests = map[string]*cloneRest{}
+		}
+		objs.rests[text] = r
+	}
+	return r
+}

@@ -1,0 +1,320 @@
+package vsphere
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"drift-detector/infra"
+	"drift-detector/infra/walk"
+)
+
+// conditionAsked is the condition of what an inventory does not say, because it was saved
+// before it was asked for.
+const conditionAsked = "VCenterUnasked"
+
+// conditionNamed is the condition of what is named by ids that only vCenter's other APIs know.
+const conditionNamed = "NamedInVCenter"
+
+// Rows of VSphereVM that a listing answers, of the VM that is found by its id.
+var (
+	rowVM1 = &walk.Row{
+		ID: "vsphere.VM1", Of: vmKind,
+		Asks:      "the one datacenter that spec.datacenter names, of which \"*\" names all",
+		None:      walk.Waits.Says("CAPV has no session for the VM"),
+		Several:   walk.Waits.Says("CAPV has no session for the VM: the name resolves to multiple datacenters"),
+		Condition: conditionAsked,
+		Source:    "retrieveVcenterSession: controllers/vspherevm_controller.go; GetOrCreate: pkg/session/session.go v1.16.1; Datacenter: govmomi find/finder.go v0.53.0",
+	}
+	rowR4 = &walk.Row{
+		ID: "vsphere.R4", Of: vmKind,
+		Asks:    "a hardware version of the VM that is not below spec.hardwareVersion",
+		Differs: walk.Waits.Says("CAPV asks vCenter to upgrade the VM, which refuses that while it is on"),
+		Source:  "reconcileHardwareVersion: pkg/services/govmomi/service.go v1.5.8 to v1.16.1",
+	}
+	rowR6 = &walk.Row{
+		ID: "vsphere.R6", Of: vmKind,
+		Asks:      "the devices and the guest's addresses of the VM",
+		Refused:   "these properties of the VMs of machines",
+		Condition: conditionAsked,
+		Source:    "GetNetworkStatus: pkg/services/govmomi/net/net.go v1.5.8 to v1.16.1",
+	}
+	rowR7 = &walk.Row{
+		ID: "vsphere.R7", Of: vmKind,
+		Asks:     "a network card of the VM for every one of spec.network.devices",
+		None:     walk.Waits.Says("CAPV waits for devices to have a MAC address"),
+		Versions: "v1.7 and later; before, where addresses come from pools",
+		Source:   "buildIPAMDeviceConfigs: pkg/services/govmomi/ipam/status.go v1.7.7 to v1.16.1",
+	}
+	rowR14 = &walk.Row{
+		ID: "vsphere.R14", Of: vmKind,
+		Asks:    "the host of the VM, and its name",
+		None:    walk.Waits.Says("CAPV cannot read the host and goes no further"),
+		Refused: "hosts, to an account that is not CAPV's",
+		Source:  "reconcileHostInfo: pkg/services/govmomi/service.go v1.5.8 to v1.16.1",
+	}
+	rowR15 = &walk.Row{
+		ID: "vsphere.R15", Of: vmKind,
+		Asks:      "the tags, VM group, module and storage policy that it attaches to the VM; where the VM has the recorded managed object id, vCenter is the same, and has them",
+		Condition: conditionNamed,
+		Source:    "reconcileTags, reconcileVMGroupInfo, reconcileClusterModuleMembership, reconcileStoragePolicy: pkg/services/govmomi/service.go v1.5.8 to v1.16.1",
+	}
+	rowR17 = &walk.Row{
+		ID: "vsphere.R17", Of: vmKind,
+		Asks:   "an address of one of the VM's network cards, as its guest says, that is neither link-local nor of the loopback",
+		None:   walk.Waits.Says("the VM does not become ready, and CAPV asks again every 10 seconds"),
+		Source: "reconcileNormal: controllers/vspherevm_controller.go; sanitizeIPAddrs: pkg/services/govmomi/net/net.go v1.5.8 to v1.16.1",
+	}
+	vmRows    = []*walk.Row{rowVM1, rowVM4, rowVM5}
+	foundRows = []*walk.Row{rowR4, rowR6, rowR7, rowR14, rowR15, rowR17}
+)
+
+// Facts of the VM of a machine.
+const (
+	factHardware = "hardwareVersion" // "vmx-19"
+	factCards    = "networkCards"    // how many
+	factHost     = "host"            // name of the host
+	factAddress  = "address"         // each that the guest has on a network card, as CAPV counts them
+)
+
+// inspection answers the rows of VMs. Machines one after the other mostly get the same
+// answers, so that those of a VM that passes are made once.
+type inspection struct {
+	objs    *objects
+	members []*member // by index into Snapshot.Machines
+	asks    []inspected
+	passing map[uint][]walk.Step // by the rows, as bits
+	places  map[placedAt]walk.Answer
+}
+
+type placedAt struct {
+	place   *place
+	listing *infra.Listing
+}
+
+// onInstance returns what asks the rows of the VM that a machine's controller takes.
+func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
+	x := &inspection{objs: objs, members: make([]*member, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, places: map[placedAt]walk.Answer{}}
+	for i := range objs.members {
+		if m := &objs.members[i]; m.index >= 0 {
+			x.members[m.index] = m
+		}
+	}
+	x.asks = []inspected{
+		{rowVM1, x.datacenter},
+		{rowR6, (*sight).readable},
+		{rowR4, x.hardware},
+		{rowR7, x.cards},
+		{rowR14, (*sight).host},
+		{rowR15, x.named},
+		{rowR17, (*sight).address},
+	}
+	return x.inspect
+}
+
+// inspect asks them in CAPV's order, which ends at the first that it does not pass.
+func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
+	m := x.members[machine]
+	if m == nil || m.machine == nil || m.vm == nil || at.Listing == nil {
+		return nil
+	}
+	vm := sightOf(m, at)
+	var passed uint
+	var open []walk.Step
+	for i, ask := range x.asks {
+		a := ask.of(vm)
+		switch a.Found {
+		case "":
+		case walk.Passed:
+			passed |= 1 << i
+		default:
+			open = append(open, walk.Step{Row: ask.row, Answer: a})
+		}
+		if (&walk.Step{Row: ask.row, Answer: a}).Does() != (walk.Does{}) {
+			break
+		}
+	}
+	if open == nil {
+		return x.allPassed(passed)
+	}
+	return append(slices.Clip(x.allPassed(passed)), open...)
+}
+
+type inspected struct {
+	row *walk.Row
+	of  func(*sight) walk.Answer
+}
+
+func (x *inspection) allPassed(rows uint) []walk.Step {
+	list, known := x.passing[rows]
+	if !known {
+		for i, ask := range x.asks {
+			if rows&(1<<i) != 0 {
+				list = append(list, walk.Step{Row: ask.row, Answer: pass})
+			}
+		}
+		x.passing[rows] = list
+	}
+	return list
+}
+
+// sight is the VM of a machine.
+type sight struct {
+	*infra.Instance
+	m       *member
+	listing *infra.Listing
+	off     bool
+	read    bool // its Facts were read
+}
+
+func sightOf(m *member, at infra.Sight) *sight {
+	s := &sight{Instance: at.Instance, m: m, listing: at.Listing, off: !at.Instance.Runs()}
+	_, s.read = at.Instance.Facts.Get(factCards)
+	return s
+}
+
+func (s *sight) title() string { return "VM " + s.Name }
+
+// datacenter asks VM1, once for each place.
+func (x *inspection) datacenter(s *sight) walk.Answer {
+	k := placedAt{s.m.place, s.listing}
+	a, known := x.places[k]
+	if !known {
+		a = datacenterAnswer(s.listing, s.m.spec.Datacenter)
+		x.places[k] = a
+	}
+	return a
+}
+
+// datacenterAnswer is what govmomi's finder makes of a datacenter's name. Without one, and for
+// "*", it takes the only one.
+func datacenterAnswer(l *infra.Listing, written string) walk.Answer {
+	all := l.Facts.All(factDatacenter)
+	if all == nil {
+		if l.State == infra.Failed {
+			return walk.Answer{}
+		}
+		return walk.Answer{Found: walk.Unseen, Objects: []string{"vCenter " + l.Endpoint}}
+	}
+	var found []string
+	for _, dc := range all {
+		ref, path, _ := strings.Cut(dc, " ")
+		switch name := datacenterOf(written); {
+		case name == "", name == ref, strings.HasPrefix(name, "/") && name == path, component(name) == path[strings.LastIndexByte(path, '/')+1:]:
+			found = append(found, path)
+		}
+	}
+	if written == "" {
+		written = anyDatacenter
+	}
+	object := fmt.Sprintf("datacenter %q", written)
+	switch len(found) {
+	case 0:
+		return answer(walk.None, object, "vCenter "+l.Endpoint+" has no "+object, "exists")
+	case 1:
+		return pass
+	}
+	return answer(walk.Several, object, fmt.Sprintf("%s names %d datacenters of vCenter %s, %s and %s among them", object, len(found), l.Endpoint, found[0], found[1]), "names one alone")
+}
+
+// readable asks R6.
+func (s *sight) readable() walk.Answer {
+	if s.read {
+		return pass
+	}
+	if why, refused := s.listing.FactsUnread.Get(factVMs); refused {
+		return walk.Answer{Found: walk.Unread, Why: why, Objects: []string{"vCenter " + s.listing.Endpoint}}
+	}
+	if v, asked := s.listing.Facts.Get(factVMs); asked && v == "read" {
+		return walk.Answer{Found: walk.Unread, Why: "vCenter " + s.listing.Endpoint + " did not say it of " + s.title(), Objects: []string{s.title()}}
+	}
+	return walk.Answer{Found: walk.Unseen, Objects: []string{"vCenter " + s.listing.Endpoint}}
+}
+
+// hardware asks R4.
+func (x *inspection) hardware(s *sight) walk.Answer {
+	want := x.objs.restOf(s.m).HardwareVersion
+	have, seen := s.Facts.Get(factHardware)
+	if want == "" || !s.read || s.off {
+		return walk.Answer{}
+	}
+	if !seen {
+		return walk.Answer{Found: walk.Differs, Why: s.title() + " says no hardware version", Objects: []string{s.title()}}
+	}
+	if h, known := hardwareNumber(have); !known || h < wanted(want) {
+		return answer(walk.Differs, s.title(), fmt.Sprintf("%s has hardware version %s, and %s is wanted", s.title(), have, want), "is upgraded while it is off")
+	}
+	return pass
+}
+
+func wanted(version string) int { n, _ := hardwareNumber(version); return n }
+
+// hardwareNumber is 19 of "vmx-19".
+func hardwareNumber(version string) (int, bool) {
+	n, err := strconv.Atoi(strings.TrimPrefix(version, "vmx-"))
+	return n, err == nil
+}
+
+// cards asks R7.
+func (x *inspection) cards(s *sight) walk.Answer {
+	devices := x.objs.devices(s.m)
+	if len(devices) == 0 || !s.read {
+		return walk.Answer{}
+	}
+	have, _ := s.Facts.Get(factCards)
+	if n, _ := strconv.Atoi(have); n < len(devices) {
+		return answer(walk.None, s.title(), fmt.Sprintf("%s has %s network cards, and %d network devices are wanted", s.title(), have, len(devices)), "has as many")
+	}
+	return pass
+}
+
+// host asks R14. A VM that is off may have no host until it is started.
+func (s *sight) host() walk.Answer {
+	if !s.read || s.off {
+		return walk.Answer{}
+	}
+	if _, ok := s.Facts.Get(factHost); !ok {
+		why, refused := s.listing.FactsUnread.Get(factHost)
+		if of, _ := s.listing.Facts.Get(infra.FactCredential); refused || of == infra.OfOperator {
+			return walk.Answer{Found: walk.Unread, Why: cmp.Or(why, "the account that listed may not read the host of "+s.title()), Objects: []string{s.title()}}
+		}
+		return answer(walk.None, "host of "+s.title(), "the host of "+s.title()+" could not be read", "may be read by the account")
+	}
+	return pass
+}
+
+// named asks R15.
+func (x *inspection) named(s *sight) walk.Answer {
+	rest := x.objs.restOf(s.m)
+	group := ""
+	if _, zone := x.objs.zoneOfMachine(s.m); zone != nil {
+		if d := x.objs.domainOf(zone); d != nil {
+			group = d.Data.Group
+		}
+	}
+	modules := ""
+	if c := x.objs.vsphereCluster(s.m.cluster); c != nil {
+		modules = strings.Trim(c.Data.Modules, "[]")
+	}
+	policy := s.off && rest.StoragePolicy != ""
+	if len(rest.TagIDs) == 0 && group == "" && modules == "" && !policy {
+		return walk.Answer{}
+	}
+	if ref := refOf(s.m.vm.Data.VMRef); ref != "" && ref == s.Ref && !policy {
+		return pass
+	}
+	return walk.Answer{Found: walk.Unseen, Objects: []string{vmKind + " " + s.m.vm.Namespace + "/" + s.m.vm.Name}}
+}
+
+// address asks R17. A VM that is off is started before.
+func (s *sight) address() walk.Answer {
+	if !s.read || s.off {
+		return walk.Answer{}
+	}
+	if _, ok := s.Facts.Get(factAddress); !ok {
+		return answer(walk.None, s.title(), s.title()+" has no address on a network card", "has one")
+	}
+	return pass
+}
