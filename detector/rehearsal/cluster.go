@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"drift-detector/backup"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
@@ -87,8 +88,8 @@ func resourceSetsApplied(c *cluster) walk.Answer {
 	}
 	var objects []string
 	own := labels.Set(labelsOf(c.object.Labels))
-	for r := range resourceSets.In(c.world.in.Snapshot).All() {
-		if r.Backup == c.ID.Backup && r.Namespace == c.ID.Namespace && r.Data.Strategy == "Reconcile" && selects(r.Data.Selector, own) {
+	for _, r := range c.world.setsOf(c.ID.Backup, c.ID.Namespace) {
+		if selects(r.Data.Selector, own) {
 			objects = append(objects, named("ClusterResourceSet", r.Namespace, r.Name)+" on "+c.title())
 		}
 	}
@@ -107,4 +108,17 @@ func selects(text string, own labels.Set) bool {
 	}
 	selector, err := metav1.LabelSelectorAsSelector(&spec)
 	return err != nil || !selector.Empty() && selector.Matches(own)
+}
+
+// setsOf returns the ClusterResourceSets of a namespace that write again what they hold.
+func (w *world) setsOf(n int, namespace string) []*backup.Record[resourceSet] {
+	if w.sets == nil {
+		w.sets = map[owned][]*backup.Record[resourceSet]{}
+		for r := range resourceSets.In(w.in.Snapshot).All() {
+			if at := (owned{backup: r.Backup, namespace: r.Namespace}); r.Data.Strategy == "Reconcile" {
+				w.sets[at] = append(w.sets[at], r)
+			}
+		}
+	}
+	return w.sets[owned{backup: n, namespace: namespace}]
 }

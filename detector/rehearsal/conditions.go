@@ -20,5 +20,5 @@ var Conditions = []Condition{
 	{code.ForeignPools, "The IPAM providers of these pools bind their claims again to the addresses that they had"},
 	{code.ResourceSetsApplied, "What these ClusterResourceSets hold is still what the workload clusters are to have: they write it again as the backup has it, passwords included"},
 	{code.APIServersAnswer, "The API servers of these clusters answer with the kubeconfigs of the backup: they were not asked from here"},
-	{code.WatchFilter, "The new controllers run with the --watch-filter of these Clusters: others leave them alone"},
+	{code.WatchFilter, "The new controllers run with the watch filter of these Clusters: others leave them alone"},
 }

@@ -1,6 +1,9 @@
 package rehearsal
 
 import (
+	"cmp"
+	"strings"
+
 	"drift-detector/backup"
 	"drift-detector/backup/owners"
 	"drift-detector/infra/walk"
@@ -85,17 +88,23 @@ var etcdClusters = backup.NewKind("etcdadmclusters.etcdcluster.cluster.x-k8s.io"
 
 // ownsEtcd asks owners.3.
 func ownsEtcd(c *cluster) walk.Answer {
-	for r := range etcdClusters.In(c.world.in.Snapshot).All() {
-		if r.Backup != c.ID.Backup || r.Namespace != c.ID.Namespace || r.Data.Cluster != c.ID.Name && r.Name != c.ID.Name+"-etcd" {
-			continue
+	w := c.world
+	if w.etcds == nil {
+		w.etcds = map[owned]string{}
+		for r := range etcdClusters.In(w.in.Snapshot).All() {
+			of := cmp.Or(r.Data.Cluster, strings.TrimSuffix(r.Name, "-etcd"))
+			w.etcds[owned{r.Backup, r.Namespace, of}] = r.Name
 		}
-		title := named("EtcdadmCluster", r.Namespace, r.Name)
-		if c.Paused {
-			return passed // that is a condition of its own
-		}
+	}
+	switch name := w.etcds[owned{c.ID.Backup, c.ID.Namespace, c.ID.Name}]; {
+	case name == "":
+		return notAsked
+	case c.Paused:
+		return passed // that is a condition of its own
+	default:
+		title := named("EtcdadmCluster", c.ID.Namespace, name)
 		return none(title+" owns no Machine after a restore", "each etcd Machine has its ownerReference again", title)
 	}
-	return notAsked
 }
 
 // ownerMachineRows are asked for each machine.

@@ -2,7 +2,6 @@ package rehearsal
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"drift-detector/backup"
@@ -159,12 +158,15 @@ func (w *world) note(s walk.Step) {
 
 // listingOf returns the listing of a target, or nil.
 func (w *world) listingOf(target string) *infra.Listing {
-	for i := range w.in.Inventory.Listings {
-		if l := &w.in.Inventory.Listings[i]; slices.Contains(l.IDs, target) {
-			return l
+	if w.listings == nil {
+		w.listings = map[string]*infra.Listing{}
+		for i := range w.in.Inventory.Listings {
+			for _, id := range w.in.Inventory.Listings[i].IDs {
+				w.listings[id] = &w.in.Inventory.Listings[i]
+			}
 		}
 	}
-	return nil
+	return w.listings[target]
 }
 
 // Rows returns all rows of Cluster API itself, in the order of their walk.

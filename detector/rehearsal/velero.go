@@ -24,7 +24,7 @@ var veleroRows = []row[*world]{
 	}, veleroOrder},
 	{walk.Row{
 		ID: "core.X1", Of: "Cluster",
-		Asks:      "label cluster.x-k8s.io/watch-filter, if its controllers run with --watch-filter",
+		Asks:      "label cluster.x-k8s.io/watch-filter, if its controllers run with a watch filter",
 		Condition: code.WatchFilter,
 		Source:    "ResourceHasFilterLabel: util/predicates v1.5.8 to v1.14.0",
 	}, watchFilter},

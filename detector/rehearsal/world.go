@@ -18,8 +18,11 @@ type world struct {
 	in       *Inputs
 	clusters []*cluster
 	trace    Trace
-	bare     map[int]bool        // Machines whose infrastructure object the backup lacks; nil until somebody asks
-	claims   map[owned][]claimOf // of addresses, by the names of what owns them; nil until somebody asks
+	bare     map[int]bool                            // Machines whose infrastructure object the backup lacks; nil until somebody asks
+	sets     map[owned][]*backup.Record[resourceSet] // by namespace; nil until somebody asks
+	etcds    map[owned]string                        // EtcdadmClusters by their cluster; nil until somebody asks
+	listings map[string]*infra.Listing               // by target
+	claims   map[owned][]claimOf                     // of addresses, by the names of what owns them; nil until somebody asks
 }
 
 // cluster is one cluster of the world.

@@ -10,7 +10,7 @@ import (
 )
 
 // walked are what CAPV's controllers ask after a restore, in the order in which they do.
-var walked = slices.Concat(identityRows, clusterRows, machineRows, vmRows, foundRows, cloneRows)
+var walked = slices.Concat(identityRows, clusterRows, machineRows, vmRows, foundRows)
 
 func walkRows() []walk.Row {
 	all := make([]walk.Row, len(walked))
@@ -37,7 +37,6 @@ func (objs *objects) steps() []infra.Step {
 			q.askCluster(id, c)
 		}
 	}
-	q.askPlaces()
 	for i := range objs.members {
 		if m := &objs.members[i]; m.index >= 0 && m.machine != nil {
 			q.askMachine(m)

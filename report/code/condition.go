@@ -76,9 +76,9 @@ var conditions = []Row{
 	},
 	{
 		Code: WatchFilter, Kinds: []Kind{Condition},
-		Happens: "The new controllers watch the Clusters that have a label for --watch-filter.",
+		Happens: "The new controllers watch the Clusters that have a label for a watch filter.",
 		Why:     "Controllers with another filter, or other controllers with this one, leave these Clusters alone.",
-		Do:      "Give the new controllers the --watch-filter that the old ones had.",
+		Do:      "Give the new controllers the watch filter that the old ones had.",
 	},
 	{
 		Code: ClustersPaused, Kinds: []Kind{Condition},
