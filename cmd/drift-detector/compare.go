@@ -201,7 +201,11 @@ func (o *detectOptions) previewComparison(ctx context.Context, s *streams, place
 func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store.Place, b *store.Stored) (*loadedBackup, error) {
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
-	opened := openedBackup{source: place.Source(bounded, b), velero: b.Description}
+	velero, err := place.Described(bounded, b) // the list has its outline
+	if err != nil {
+		return nil, o.bounds.explain(bounded, err)
+	}
+	opened := openedBackup{source: place.Source(bounded, b), velero: velero}
 	e, err := o.loadOpened(bounded, s, o.shared.registry, []openedBackup{opened})
 	if err != nil {
 		return nil, o.bounds.explain(bounded, err)

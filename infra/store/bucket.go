@@ -48,7 +48,8 @@ var (
 const (
 	maxPage    = 64 << 20 // bytes of one page of a listing
 	maxPages   = 100_000  // of a listing; a store may answer with fewer than 1,000 keys
-	maxObjects = 5_000_000
+	maxKey     = 1024     // bytes of a key, as S3 has it (Amazon S3 user guide, object keys)
+	maxToken   = 16 << 10 // bytes of what leads to the next page; it goes into an address
 	maxFolders = 100_000
 	// emptyHash is the SHA-256 of no body.
 	emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -80,15 +81,11 @@ type page struct {
 }
 
 func (b *bucket) each(ctx context.Context, prefix string, found func(object) error) error {
-	n := 0
 	return b.pages(ctx, prefix, "", func(p *page) error {
-		if n += len(p.Contents); n > maxObjects {
-			return &backup.InputError{Name: b.name(prefix), Problem: "holds more than 5,000,000 objects", Next: "give the place as far as backups/NAME"}
-		}
 		for _, c := range p.Contents {
-			key, err := url.QueryUnescape(c.Key)
+			key, err := listed(c.Key, c.ETag)
 			if err != nil {
-				return b.explain(ctx, listing, prefix, errForeign)
+				return b.explain(ctx, listing, prefix, err)
 			}
 			if err := found(object{key, c.Size, c.ETag, c.LastModified.UTC()}); err != nil {
 				return err
@@ -102,9 +99,9 @@ func (b *bucket) folders(ctx context.Context, prefix string) ([]string, error) {
 	var names []string
 	err := b.pages(ctx, prefix, "/", func(p *page) error {
 		for _, c := range p.CommonPrefixes {
-			key, err := url.QueryUnescape(c.Prefix)
+			key, err := listed(c.Prefix, "")
 			if err != nil {
-				return b.explain(ctx, listing, prefix, errForeign)
+				return b.explain(ctx, listing, prefix, err)
 			}
 			if len(names) == maxFolders {
 				return &backup.InputError{Name: b.name(prefix), Problem: fmt.Sprintf("has more than %d folders", maxFolders), Next: "give the place as far as backups/"}
@@ -116,17 +113,44 @@ func (b *bucket) folders(ctx context.Context, prefix string) ([]string, error) {
 	return names, err
 }
 
-// pages asks for one page of keys after the other.
+// listed is a key of a page, whose ETag is kept with it.
+func listed(escaped, etag string) (string, error) {
+	key, err := url.QueryUnescape(escaped)
+	switch {
+	case err != nil:
+		return "", errForeign
+	case len(key) > maxKey, len(etag) > maxKey:
+		return "", &lieError{fmt.Sprintf("its listing has a key or an ETag of more than %d bytes", maxKey)}
+	}
+	return key, nil
+}
+
+// sum names the keys of a page. holds is false when there are none.
+func (p *page) sum() (sum [sha256.Size]byte, holds bool) {
+	h := sha256.New()
+	for _, c := range p.Contents {
+		_, _ = io.WriteString(h, c.Key+"\n")
+	}
+	for _, c := range p.CommonPrefixes {
+		_, _ = io.WriteString(h, c.Prefix+"\n")
+	}
+	h.Sum(sum[:0])
+	return sum, len(p.Contents)+len(p.CommonPrefixes) > 0
+}
+
+// pages asks for one page of keys after the other. Each has the time of an answer, however
+// often it is asked for.
 func (b *bucket) pages(ctx context.Context, prefix, delimiter string, take func(*page) error) error {
 	query := url.Values{"list-type": {"2"}, "encoding-type": {"url"}, "max-keys": {"1000"}, "prefix": {prefix}}
 	if delimiter != "" {
 		query.Set("delimiter", delimiter)
 	}
-	seen := map[[sha256.Size]byte]bool{} // of tokens, which may be long
-	for {
+	seen := map[[sha256.Size]byte]bool{} // of pages, and of tokens, which may be long
+	var quiet infra.Quiet
+	for n := 1; ; n++ {
 		var p page
-		err := infra.Patient.Do(ctx, func() error {
-			return inTime(ctx, func(ctx context.Context) error {
+		err := inTime(ctx, func(ctx context.Context) error {
+			return infra.Patient.Do(ctx, func() error {
 				res, err := b.do(ctx, "", query, nil)
 				if err != nil {
 					return err
@@ -145,14 +169,20 @@ func (b *bucket) pages(ctx context.Context, prefix, delimiter string, take func(
 		if !p.IsTruncated {
 			return ctx.Err()
 		}
+		sum, holds := p.sum()
+		lost := quiet.Page(holds && !seen[sum])
 		next := sha256.Sum256([]byte(p.Next))
 		switch {
 		case p.Next == "", seen[next]:
 			return b.explain(ctx, listing, prefix, errForeign)
-		case len(seen) == maxPages:
+		case len(p.Next) > maxToken:
+			return b.explain(ctx, listing, prefix, &lieError{fmt.Sprintf("what leads to the next page of its listing has more than %d bytes", maxToken)})
+		case lost != nil:
+			return b.explain(ctx, listing, prefix, &endlessError{lost.Error()})
+		case n == maxPages:
 			return b.explain(ctx, listing, prefix, &endlessError{fmt.Sprintf("there are more than %d pages of it", maxPages)})
 		}
-		seen[next] = true
+		seen[sum], seen[next] = true, true
 		query.Set("continuation-token", p.Next)
 	}
 }

@@ -97,11 +97,6 @@ const (
 // errForeign is an answer to a question for a listing that is none.
 var errForeign = errors.New("the store's listing is none of S3")
 
-// endlessError is a listing that was given up.
-type endlessError struct{ what string }
-
-func (e *endlessError) Error() string { return "the store's listing does not end: " + e.what }
-
 func (b *bucket) explain(ctx context.Context, doing, key string, err error) error {
 	return explain(ctx, b.name(key), doing, err)
 }

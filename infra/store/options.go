@@ -192,9 +192,11 @@ func newClient(ca []byte) (*http.Client, error) {
 		TLSClientConfig:       conf,
 		TLSHandshakeTimeout:   dialTimeout,
 		ResponseHeaderTimeout: answerTimeout,
-		DisableCompression:    true, // a tarball is to come as it is stored
-		ForceAttemptHTTP2:     true,
-		MaxIdleConnsPerHost:   describing,
+		// A status line is quoted in errors.
+		MaxResponseHeaderBytes: 64 << 10,
+		DisableCompression:     true, // a tarball is to come as it is stored
+		ForceAttemptHTTP2:      true,
+		MaxIdleConnsPerHost:    describing,
 	}}}, nil
 }
 
