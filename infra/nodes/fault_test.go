@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -112,6 +113,19 @@ func TestListBounds(t *testing.T) {
 				t.Errorf("fault %+v", l.Fault)
 			}
 		})
+	}
+}
+
+// TestListOfPagesWithoutNodes holds that pages which lead on and on are given up.
+func TestListOfPagesWithoutNodes(t *testing.T) {
+	pages := 0
+	s := serve(t, serverOptions{}, func(w http.ResponseWriter, _ *http.Request) {
+		pages++
+		_, _ = io.WriteString(w, nodes(fmt.Sprint("more-", pages)))
+	})
+	l := list(t, s.kubeconfig(t))
+	if l.NodeState != stateUnreachable || l.Fault == nil || l.Fault.Reason != "UnexpectedAnswer" || !strings.Contains(l.Fault.Message, "100 pages in a row hold nothing new") || pages != infra.MaxQuiet {
+		t.Errorf("%d pages: state %s, fault %+v", pages, l.NodeState, l.Fault)
 	}
 }
 

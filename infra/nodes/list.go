@@ -103,6 +103,7 @@ func (c *client) pages(ctx context.Context) (nodeList, error) {
 		retry.Attempts = 1
 	}
 	next, announced := "", int64(0)
+	var quiet infra.Quiet
 	for range c.bounds.pages {
 		var one page
 		err := retry.Do(ctx, func() (err error) {
@@ -126,6 +127,9 @@ func (c *client) pages(ctx context.Context) (nodeList, error) {
 			return nodeList{}, &errAnswer{fmt.Sprintf("it announced %d Nodes and listed %d", announced, n)}
 		case next == "":
 			return read, nil
+		}
+		if err := quiet.Page(len(one.nodes) > 0); err != nil {
+			return nodeList{}, &errAnswer{"its list of Nodes does not end: " + err.Error()}
 		}
 		if !read.first("/" + next) {
 			return nodeList{}, &errAnswer{"its list of Nodes leads back to a page that was read"}
