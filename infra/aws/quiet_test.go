@@ -1,10 +1,17 @@
 package aws
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"drift-detector/infra"
 )
@@ -51,5 +58,32 @@ func TestFaultD2EndlessPages(t *testing.T) {
 				t.Errorf("%d probes were found in repetitions", n)
 			}
 		})
+	}
+}
+
+// TestMoreThanAnyAccountHas: a server that makes instances and groups up has an end.
+func TestMoreThanAnyAccountHas(t *testing.T) {
+	n := 0
+	l := &listing{Listing: &infra.Listing{Instances: make([]infra.Instance, maxInstances, maxInstances+10)}, page: pageSize, seen: map[string]bool{}, marks: map[infra.Key]bool{}, api: &api{
+		instances: func(context.Context, *ec2.DescribeInstancesInput, ...func(*ec2.Options)) (*ec2.DescribeInstancesOutput, error) {
+			n++
+			one := ec2types.Instance{InstanceId: aws.String(fmt.Sprint("i-", n))}
+			return &ec2.DescribeInstancesOutput{NextToken: aws.String(fmt.Sprint(n)), Reservations: []ec2types.Reservation{{Instances: []ec2types.Instance{one}}}}, nil
+		},
+		groups: func(context.Context, *autoscaling.DescribeAutoScalingGroupsInput, ...func(*autoscaling.Options)) (*autoscaling.DescribeAutoScalingGroupsOutput, error) {
+			out := &autoscaling.DescribeAutoScalingGroupsOutput{NextToken: aws.String(fmt.Sprint(n))}
+			for range 1000 {
+				n++
+				out.AutoScalingGroups = append(out.AutoScalingGroups, astypes.AutoScalingGroup{AutoScalingGroupName: aws.String(fmt.Sprint(n))})
+			}
+			return out, nil
+		},
+	}}
+	if err := l.readPages(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 500000 instances") || n > 2 {
+		t.Errorf("%d pages: %v", n, err)
+	}
+	n = 0
+	if err := l.readGroupPages(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 100000 groups") || n > 2*maxGroups {
+		t.Errorf("%d groups: %v", n, err)
 	}
 }

@@ -117,6 +117,7 @@ func bucketOf(t *testing.T, store http.RoundTripper) *bucket {
 type crowded struct {
 	*bucket
 	objects int
+	key     func(n int) string
 }
 
 func (c crowded) folders(_ context.Context, prefix string) ([]string, error) {
@@ -131,8 +132,8 @@ func (c crowded) folders(_ context.Context, prefix string) ([]string, error) {
 }
 
 func (c crowded) each(_ context.Context, _ string, found func(object) error) error {
-	for range c.objects {
-		if err := found(object{key: "x"}); err != nil {
+	for n := range c.objects {
+		if err := found(object{key: c.key(n)}); err != nil {
 			return err
 		}
 	}
@@ -141,11 +142,23 @@ func (c crowded) each(_ context.Context, _ string, found func(object) error) err
 
 // TestObjectsOfAPlaceAreCountedTogether: backups/ may be in a hundred folders of it.
 func TestObjectsOfAPlaceAreCountedTogether(t *testing.T) {
-	of := bucketOf(t, nil)
-	if all, err := (&Place{objects: crowded{of, maxObjects / maxRoots}}).list(t.Context()); err != nil || len(all) != 0 {
+	of, key := bucketOf(t, nil), func(int) string { return "x" }
+	if all, err := (&Place{objects: crowded{of, maxObjects / maxRoots, key}}).list(t.Context()); err != nil || len(all) != 0 {
 		t.Error(all, err)
 	}
-	if _, err := (&Place{objects: crowded{of, maxObjects/maxRoots + 1}}).list(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 5000000 objects") {
+	if _, err := (&Place{objects: crowded{of, maxObjects/maxRoots + 1, key}}).list(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 5000000 objects") {
+		t.Error(err)
+	}
+}
+
+// TestBackupsOfAPlaceAreCounted: one more than is allowed is too many.
+func TestBackupsOfAPlaceAreCounted(t *testing.T) {
+	key := func(n int) string { return fmt.Sprintf("backups/n%d/velero-backup.json", n) }
+	of := bucketOf(t, nil)
+	if all, err := (&Place{objects: crowded{of, 20_000, key}, path: folder}).list(t.Context()); err != nil || len(all) != 20_000 {
+		t.Error(len(all), err)
+	}
+	if _, err := (&Place{objects: crowded{of, 20_001, key}, path: folder}).list(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 20000 backups") {
 		t.Error(err)
 	}
 }
