@@ -1,25 +1,30 @@
-package infra
+package infra_test
 
 import (
-	"strings"
 	"testing"
+
+	"drift-detector/infra"
 )
 
-// A list ends after 100 pages in a row without anything new, and a fresh page begins the
-// count again.
-func TestQuietPagesEndAList(t *testing.T) {
-	var q Quiet
-	for n := range 3 * MaxQuiet {
-		if err := q.Page(n%(MaxQuiet-1) == 0); err != nil {
-			t.Fatalf("page %d: %v", n, err)
+// TestQuiet: so many pages in a row without news end a list, and no fewer.
+func TestQuiet(t *testing.T) {
+	var q infra.Quiet
+	for range 3 {
+		for range infra.MaxQuiet - 1 {
+			if err := q.Page(false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := q.Page(true); err != nil {
+			t.Fatal(err)
 		}
 	}
-	var err error
-	n := 0
-	for q = 0; err == nil; n++ {
-		err = q.Page(false)
-	}
-	if n != MaxQuiet || !strings.Contains(err.Error(), "100 pages in a row") {
-		t.Errorf("%d pages: %v", n, err)
+	for n := 1; ; n++ {
+		if err := q.Page(false); err != nil {
+			if n != 100 || err.Error() != "100 pages in a row hold nothing new" {
+				t.Errorf("after %d: %v", n, err)
+			}
+			return
+		}
 	}
 }

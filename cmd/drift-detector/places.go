@@ -125,10 +125,10 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 			return openedBackup{}, err
 		}
 		velero, err := p.Described(ctx, found)
-		switch {
-		case ctx.Err() != nil: // cut off, which is no fault of the backup
+		if ctx.Err() != nil { // cut off, which is no fault of the backup
 			return openedBackup{}, ctx.Err()
-		case err != nil:
+		}
+		if err != nil {
 			s.warn("%s; it is not used", err)
 		}
 		return openedBackup{source: p.Source(ctx, found), velero: velero, newer: newerThan(ctx, s, p, found)}, nil

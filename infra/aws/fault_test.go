@@ -2,7 +2,6 @@ package aws
 
 import (
 	"fmt"
-	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -71,17 +70,6 @@ func TestFaultsCostTheirOwnScope(t *testing.T) {
 				}
 				return nil
 			}, infra.Partial, "ListingBroken", "broke off after 2",
-		},
-		"pages without instances": {
-			func(c call) *trouble {
-				if c.form.Get("Action") != "DescribeInstances" || c.form.Has("InstanceId.1") {
-					return nil
-				}
-				next := c.form.Get("NextToken") + "x"
-				return &trouble{bend: func([]byte) (int, []byte) {
-					return http.StatusOK, []byte("<DescribeInstancesResponse><requestId>r</requestId><reservationSet/><nextToken>" + next + "</nextToken></DescribeInstancesResponse>")
-				}}
-			}, infra.Failed, "ListingBroken", "100 pages in a row hold nothing new",
 		},
 		"looking up one instance fails": {
 			func(c call) *trouble {

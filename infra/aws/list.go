@@ -25,6 +25,10 @@ const (
 	pageSize = 1000
 	idBatch  = 200
 	maxPages = 2000
+	// maxInstances bounds a server that makes them up, as it does VMs of a vCenter.
+	maxInstances = 500_000
+
+	describeInstances = "DescribeInstances"
 )
 
 // listing is one listing under way.
@@ -176,13 +180,17 @@ func (l *listing) readPages(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		before := l.Count()
 		l.take(out.Reservations)
 		l.target.Found(l.Count())
 		if aws.ToString(out.NextToken) == "" {
 			return nil
 		}
-		if err := quiet.Page(len(out.Reservations) > 0); err != nil {
-			return err
+		if l.Count() > maxInstances {
+			return lacking(describeInstances, fmt.Sprintf("does not end: there are more than %d instances", maxInstances))
+		}
+		if err := quiet.Page(l.Count() > before); err != nil {
+			return lacking(describeInstances, "does not end: "+err.Error())
 		}
 		in.NextToken = out.NextToken
 	}

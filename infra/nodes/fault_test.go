@@ -118,6 +118,19 @@ func TestListBounds(t *testing.T) {
 	}
 }
 
+// TestListOfPagesWithoutNodes holds that pages which lead on and on are given up.
+func TestListOfPagesWithoutNodes(t *testing.T) {
+	pages := 0
+	s := serve(t, serverOptions{}, func(w http.ResponseWriter, _ *http.Request) {
+		pages++
+		_, _ = io.WriteString(w, nodes(fmt.Sprint("more-", pages)))
+	})
+	l := list(t, s.kubeconfig(t))
+	if l.NodeState != stateUnreachable || l.Fault == nil || l.Fault.Reason != "UnexpectedAnswer" || !strings.Contains(l.Fault.Message, "100 pages in a row hold nothing new") || pages != infra.MaxQuiet {
+		t.Errorf("%d pages: state %s, fault %+v", pages, l.NodeState, l.Fault)
+	}
+}
+
 func giantHeader(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("X-Giant", strings.Repeat("x", 128<<10))
 	_, _ = io.WriteString(w, nodes("", "a"))

@@ -140,11 +140,11 @@ func (c *client) pages(ctx context.Context) (nodeList, error) {
 		case next == "":
 			return read, nil
 		}
-		if !read.first("/" + next) {
-			return nodeList{}, &errAnswer{"its list of Nodes leads back to a page that was read"}
-		}
 		if err := quiet.Page(len(one.nodes) > 0); err != nil {
 			return nodeList{}, &errAnswer{"its list of Nodes does not end: " + err.Error()}
+		}
+		if !read.first("/" + next) {
+			return nodeList{}, &errAnswer{"its list of Nodes leads back to a page that was read"}
 		}
 	}
 	return nodeList{}, &errAnswer{fmt.Sprintf("its list of Nodes does not end after %d pages", c.bounds.pages)}

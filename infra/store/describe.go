@@ -58,8 +58,12 @@ func (p *Place) outline(ctx context.Context, s *Stored) (*check.Outline, error) 
 	return o, nil
 }
 
-// Described returns all that Velero says of a backup; nil when it is not in the store.
+// Described returns all that Velero says of a backup that was found; nil when it is not in
+// the store. What could not be read for the outline is not asked for again.
 func (p *Place) Described(ctx context.Context, s *Stored) (*check.VeleroBackup, error) {
+	if s.Description == nil {
+		return nil, s.Problem
+	}
 	key, text, err := p.text(ctx, s)
 	if text == nil || err != nil {
 		return nil, err
@@ -68,7 +72,10 @@ func (p *Place) Described(ctx context.Context, s *Stored) (*check.VeleroBackup, 
 	if err != nil {
 		return nil, err
 	}
-	return v, p.isOf(s, key, v.Name)
+	if err := p.isOf(s, key, v.Name); err != nil {
+		return nil, err
+	}
+	return v, nil
 }
 
 // text reads the description of a backup; it is nil when there is none.
