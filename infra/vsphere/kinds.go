@@ -46,10 +46,12 @@ func placement[T any](of func(*T) *cloneSpec, at string) []backup.Field[T] {
 type needs struct {
 	Pool, Datastore, Template string
 	Networks                  []string
+	Policy                    bool // a storage policy is named
+	Zoned                     bool // pool and datastore are the failure domain's
 }
 
 func (n *needs) equal(other needs) bool {
-	return n.Pool == other.Pool && n.Datastore == other.Datastore && n.Template == other.Template && slices.Equal(n.Networks, other.Networks)
+	return n.Pool == other.Pool && n.Datastore == other.Datastore && n.Template == other.Template && n.Zoned == other.Zoned && n.Policy == other.Policy && slices.Equal(n.Networks, other.Networks)
 }
 
 func dependencies[T any](of func(*T) *needs, at string) []backup.Field[T] {
@@ -58,6 +60,7 @@ func dependencies[T any](of func(*T) *needs, at string) []backup.Field[T] {
 		backup.Text(func(t *T) *string { return &of(t).Datastore }, at+"datastore"),
 		backup.Text(func(t *T) *string { return &of(t).Template }, at+"template"),
 		backup.Texts(func(t *T) *[]string { return &of(t).Networks }, at+"network.devices[].networkName"),
+		backup.Present(func(t *T) *bool { return &of(t).Policy }, at+"storagePolicyName"),
 	}
 }
 

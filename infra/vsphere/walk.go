@@ -29,7 +29,7 @@ type questions struct {
 
 // steps are those that the backup alone answers, and those of clusters that a listing
 // answers.
-func (objs *objects) steps() []infra.Step {
+func (objs *objects) steps(needed []infra.Resource) []infra.Step {
 	q := &questions{objs: objs, passed: map[*walk.Row]bool{}}
 	for i := range objs.snapshot.Clusters {
 		id := objs.snapshot.Clusters[i].ID()
@@ -37,7 +37,7 @@ func (objs *objects) steps() []infra.Step {
 			q.askCluster(id, c)
 		}
 	}
-	q.askPlaces()
+	q.askThings(needed)
 	for i := range objs.members {
 		if m := &objs.members[i]; m.index >= 0 && m.machine != nil {
 			q.askMachine(m)

@@ -22,7 +22,7 @@ const conditionNamed = "NamedInVCenter"
 var (
 	rowVM1 = &walk.Row{
 		ID: "vsphere.VM1", Of: vmKind,
-		Asks:      "the one datacenter that spec.datacenter names, of which \"*\" names all",
+		Asks:      "the one datacenter that spec.datacenter names; \"*\" names all",
 		None:      walk.Waits.Says("CAPV has no session for the VM"),
 		Several:   walk.Waits.Says("CAPV has no session for the VM: the name resolves to multiple datacenters"),
 		Condition: conditionAsked,
