@@ -230,7 +230,7 @@ func (n *needed) named(cluster backup.ClusterID, spec cloneSpec, want needs) men
 		note("folder", spec.Folder, at.folderKey())
 	}
 	note("resource pool", want.Pool, at.ask(keyPool, want.Pool))
-	if !want.Policy || want.Datastore != "" { // else those that fit the policy
+	if want.Policy == "" || want.Datastore != "" { // else those that fit the policy
 		note("datastore", want.Datastore, at.ask(keyDatastore, want.Datastore))
 	}
 	note("template", want.Template, at.ask(keyTemplate, want.Template))

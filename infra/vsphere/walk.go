@@ -38,6 +38,7 @@ func (objs *objects) steps(needed []infra.Resource) []infra.Step {
 		}
 	}
 	q.askThings(needed)
+	q.askPools()
 	for i := range objs.members {
 		if m := &objs.members[i]; m.index >= 0 && m.machine != nil {
 			q.askMachine(m)

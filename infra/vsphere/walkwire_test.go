@@ -3,12 +3,16 @@ package vsphere
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/vmware/govmomi"
+	"github.com/vmware/govmomi/find"
 	"github.com/vmware/govmomi/simulator"
 	"github.com/vmware/govmomi/vim25/types"
 
@@ -196,6 +200,33 @@ func TestRefusedPropertiesAreUnread(t *testing.T) {
 		}
 		if !slices.Equal(found, []walk.Found{walk.Unread}) {
 			t.Errorf("R6 is %q", found)
+		}
+	}
+}
+
+// What is counted is what govmomi's finder makes of the same vCenter.
+func TestDefaultsAreCountedAsTheFinderDoes(t *testing.T) {
+	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
+	data := edit(t, fleet(t), func(_ string, object map[string]any) bool {
+		if spec := backuptest.Inside(object, "spec", "template", "spec"); spec["resourcePool"] != nil {
+			spec["resourcePool"], spec["datastore"], spec["storagePolicyName"] = "", "", ""
+		}
+		return true
+	})
+	l := one(t, t.Context(), data, reach(v))
+	c, err := govmomi.NewClient(t.Context(), &url.URL{Scheme: "https", Host: v.Addr, Path: "/sdk", User: url.UserPassword("a", "b")}, true)
+	must(t, err)
+	f := find.NewFinder(c.Client)
+	dc, err := f.DefaultDatacenter(t.Context())
+	must(t, err)
+	f.SetDatacenter(dc)
+	_, pools := f.DefaultResourcePool(t.Context())
+	_, datastores := f.DefaultDatastore(t.Context())
+	for kind, err := range map[infra.KeyKind]error{keyPool: pools, keyDatastore: datastores} {
+		k := location{Server: fleetServer, Datacenter: "DC0"}.ask(kind, "")
+		var several *find.DefaultMultipleFoundError
+		if errors.As(err, &several) != slices.Contains(l.Ambiguous, k) || err == nil != (slices.Contains(l.ProbesFound, k) && !slices.Contains(l.Ambiguous, k)) {
+			t.Errorf("%v: the finder says %v, ambiguous are %v", k, err, l.Ambiguous)
 		}
 	}
 }
