@@ -2,7 +2,6 @@ package rehearsal
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"drift-detector/backup"
@@ -138,7 +137,7 @@ func (w *world) providers() {
 			if m.verdict == nil || m.verdict.Instance == nil || m.verdict.Status != detector.Healthy {
 				continue
 			}
-			for _, s := range inspect(m.index, infra.Sight{Instance: m.verdict.Instance, Listing: w.listingOf(m.verdict.Scope)}) {
+			for _, s := range inspect(m.index, infra.Sight{Instance: m.verdict.Instance, Listing: w.in.Inventory.Named(m.verdict.Scope)}) {
 				s.Cluster, s.Machine, s.Subject = c.ID, m.index, m.title()
 				w.note(s)
 			}
@@ -152,16 +151,6 @@ func (w *world) note(s walk.Step) {
 		return
 	}
 	w.trace.Steps = append(w.trace.Steps, s)
-}
-
-// listingOf returns the listing of a target, or nil.
-func (w *world) listingOf(target string) *infra.Listing {
-	for i := range w.in.Inventory.Listings {
-		if l := &w.in.Inventory.Listings[i]; slices.Contains(l.IDs, target) {
-			return l
-		}
-	}
-	return nil
 }
 
 // Rows returns all rows of Cluster API itself, in the order of their walk.

@@ -160,8 +160,8 @@ func (g *gathering) addVM(m vm) error {
 // worth a look.
 func (g *gathering) file(i infra.Instance, folder string) {
 	candidate := g.in.candidate(folder, &i, g.known)
-	switch _, machine := g.known.servers[i.ID]; {
-	case machine && i.ID != "":
+	switch server, ours := g.known.servers[i.ID]; {
+	case ours && server == g.target.Endpoint:
 		g.listing.Instances = append(g.listing.Instances, i) // it has Facts yet to come
 		return
 	case !candidate:
