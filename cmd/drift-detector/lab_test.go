@@ -53,7 +53,12 @@ func newWorld(t *testing.T, backup, vcenter, nodes string) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
-	w := &world{t: t, backups: []string{backup}, vcenter: v, nodes: n, nodesFrom: nodes, dir: t.TempDir()}
+	w := &world{t: t, vcenter: v, nodes: n, nodesFrom: nodes, dir: t.TempDir()}
+	pinned, err := v.WritePinned(backup, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.backups = []string{pinned}
 	if _, err := labEC2(); err != nil {
 		t.Fatal(err)
 	}
