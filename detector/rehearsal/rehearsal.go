@@ -93,8 +93,6 @@ func several(why, until string, objects ...string) walk.Answer {
 	return walk.Answer{Found: walk.Several, Why: why, Until: until, Objects: objects}
 }
 
-
-
 func unseen(objects ...string) walk.Answer {
 	return walk.Answer{Found: walk.Unseen, Objects: objects}
 }
