@@ -358,6 +358,7 @@ func TestAnotherEmptyVCenter(t *testing.T) {
 func TestUntrustedCertificate(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
+	w.backups = []string{testdata + "fleet-data.tar.gz"} // as it was, with the pin of the real vCenter
 	before := w.detect()
 	args := slices.Concat(w.sources(), []string{"--endpoint", w.vcenter.Reroute(), "--aws-ambient"})
 	logins := w.vcenter.Logins().OK

@@ -22,12 +22,11 @@ func (w *world) secondVCenter(namespace string) (*lab.VCenter, []string) {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(v.Close)
-	const pinned = "D1:B3:77:2F:FF:D5:61:5A:0B:40:89:85:07:E2:36:77:97:C2:82:09:C6:7C:1B:B2:8A:EF:A8:15:3A:48:8C:55"
 	w.edited("second", func(item string, body []byte) ([]byte, bool) {
 		if strings.Contains(item, "/"+namespace+"/") && strings.HasPrefix(item, "resources/vsphere") {
 			body = bytes.ReplaceAll(body, []byte("https://"+v.Named), []byte("https://"+name))
 			body = bytes.ReplaceAll(body, []byte(`"server":"`+v.Named), []byte(`"server":"`+name))
-			body = bytes.ReplaceAll(body, []byte(pinned), []byte(v.Thumbprint))
+			body = bytes.ReplaceAll(body, []byte(w.vcenter.Thumbprint), []byte(v.Thumbprint))
 		}
 		return body, true
 	})
