@@ -92,7 +92,7 @@ func labs(t *testing.T, n int) *report.Report {
 	}
 	slices.SortStableFunc(all.Checks, func(a, b report.Check) int {
 		order := report.CheckSeverities()
-		return cmp.Or(slices.Index(order, a.Severity)-slices.Index(order, b.Severity), strings.Compare(a.Code, b.Code))
+		return cmp.Or(slices.Index(order, a.Severity)-slices.Index(order, b.Severity), cmp.Compare(a.Code, b.Code))
 	})
 	return all
 }
