@@ -38,12 +38,12 @@ func TestPoolThatNobodyAskedFor(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		asked    []infra.Key
-		state    Presence
+		state    code.Presence
 		complete bool
 		now      []string
 	}{
-		{"not asked", nil, Undecided, false, []string{"recorded"}},
-		{"asked", []infra.Key{asg("p")}, Present, true, []string{"new", "recorded"}},
+		{"not asked", nil, code.Undecided, false, []string{"recorded"}},
+		{"asked", []infra.Key{asg("p")}, code.Present, true, []string{"new", "recorded"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := arrange()
@@ -75,13 +75,13 @@ func TestInventoryThatDoesNotSayWhatWasAsked(t *testing.T) {
 	s.vm("a", bios("a"), asg("p"))
 	s.listings[0].Asked = []infra.Key{}
 	r := s.detect()
-	if p := poolOf(t, r, "p").Pool; p.State != Present || !r.Complete {
+	if p := poolOf(t, r, "p").Pool; p.State != code.Present || !r.Complete {
 		t.Errorf("a pool that was found: %+v, complete %v", p, r.Complete)
 	}
 	s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
 	s.listings[0].Instances = nil
 	r = s.detect()
-	if p := poolOf(t, r, "p").Pool; p.State != Undecided || r.Complete {
+	if p := poolOf(t, r, "p").Pool; p.State != code.Undecided || r.Complete {
 		t.Errorf("a pool that was not found: %+v, complete %v", p, r.Complete)
 	}
 }
@@ -95,7 +95,7 @@ func TestResourceThatNobodyAskedFor(t *testing.T) {
 	}
 	s.ofAnotherBackup(key("net", "asked"))
 	r := s.detect()
-	for i, want := range []Presence{Absent, Undecided, Undecided} {
+	for i, want := range []code.Presence{code.Absent, code.Undecided, code.Undecided} {
 		if got := r.Clusters[0].Resources[i]; got.State != want {
 			t.Errorf("%s is %s (%s), want %s", got.Name, got.State, got.Message, want)
 		}

@@ -103,7 +103,7 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%s: %q, want %q", v.Name, v.Message, want[v.Name])
 		}
 	}
-	if i := slices.IndexFunc(r.Scopes, func(sc Scope) bool { return sc.Endpoint == "vc2/user" }); i < 0 || r.Scopes[i].State != infra.Failed || r.Complete {
+	if i := slices.IndexFunc(r.Scopes, func(sc Scope) bool { return sc.Endpoint == "vc2/user" }); i < 0 || r.Scopes[i].State != code.ScopeFailed || r.Complete {
 		t.Errorf("a home that nobody listed is no failed scope: %+v, complete %v", r.Scopes, r.Complete)
 	}
 }

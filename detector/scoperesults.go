@@ -55,7 +55,7 @@ func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []Scop
 	}
 	for target := range missing {
 		provider, _, _ := strings.Cut(target, "/")
-		out = append(out, Scope{Provider: provider, Endpoint: target, State: infra.Failed, Fault: faultNotListed(target)})
+		out = append(out, Scope{Provider: provider, Endpoint: target, State: code.ScopeFailed, Fault: faultNotListed(target)})
 	}
 	slices.SortFunc(out, compareScopes)
 	return out
@@ -67,12 +67,12 @@ func scopeOf(l *infra.Listing, unproven unprovenHomes) Scope {
 		State: l.State, Instances: l.Count(), Fault: l.Fault,
 	}
 	switch {
-	case l.State == infra.Complete && len(unproven) > 0:
-		out.State, out.Fault = infra.Partial, unproven.fault(l.Endpoint)
-	case l.State == infra.Partial:
+	case l.State == code.ScopeComplete && len(unproven) > 0:
+		out.State, out.Fault = code.ScopePartial, unproven.fault(l.Endpoint)
+	case l.State == code.ScopePartial:
 		out.Fault = faultOf(l)
-	case l.State != infra.Complete:
-		out.State, out.Fault = infra.Failed, faultOf(l)
+	case l.State != code.ScopeComplete:
+		out.State, out.Fault = code.ScopeFailed, faultOf(l)
 	}
 	return out
 }

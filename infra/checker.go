@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/check"
+	"drift-detector/report/code"
 )
 
 // Checker is a Provider that finds, in the backup alone, what of its own will not work
@@ -39,7 +40,7 @@ func (r *Registry) Survey(s *backup.Snapshot) Expected {
 }
 
 var ruleMachineAbsent = check.Rule{
-	Code: "MachineAbsent", Severity: check.Warning,
+	Code: "MachineAbsent", Severity: code.CheckWarning,
 	Why: "Velero leaves out what is being deleted. What is left of the machine is restored without an owner and never reconciled: its VM and its Node run on, and what owned the Machine makes a surplus one.",
 	Do:  "after the restore, see that the workload has left its Node, and remove VM, Node and what is left of the machine by hand",
 }

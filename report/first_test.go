@@ -19,7 +19,7 @@ func TestFirstLeadsToItsObjects(t *testing.T) {
 		},
 		InfraMachines: []InfraMachine{{Instance: Instance{Path: "/DC0/vm/jump"}}},
 		Scopes:        []Scope{{Provider: "vsphere", Endpoint: "vc1"}, {Provider: "vsphere", Endpoint: "vc2", Account: "me"}},
-		Checks:        []Check{{Severity: CheckInfo, Object: "Secret a"}, {Severity: CheckError, Object: "Secret a"}},
+		Checks:        []Check{{Severity: code.CheckInfo, Object: "Secret a"}, {Severity: code.CheckError, Object: "Secret a"}},
 		Errors:        []Error{{Message: "lost"}},
 	}
 	r.Summary.Answer = &SafeAnswer{Safe: code.No, Reasons: []AnswerReason{

@@ -108,12 +108,12 @@ type Replicas struct {
 
 // Etcd is the members on a control plane's machines before and after the restore.
 type Etcd struct {
-	Quorum   string `json:"quorum"`
-	Recorded int    `json:"recorded"`
-	Existing int    `json:"existing"`
-	Removed  int    `json:"removed"`
-	After    int    `json:"after"`
-	Message  string `json:"message"`
+	Quorum   code.Quorum `json:"quorum"`
+	Recorded int         `json:"recorded"`
+	Existing int         `json:"existing"`
+	Removed  int         `json:"removed"`
+	After    int         `json:"after"`
+	Message  string      `json:"message"`
 }
 
 // Rollout is a generation of machines that was replaced after the backup.

@@ -251,12 +251,12 @@ type Group struct {
 // Pool compares the members of a pool that makes its machines itself: as a set,
 // by their ids.
 type Pool struct {
-	State   Presence `json:"state"`
-	Then    []string `json:"then"`    // in the backup
-	Now     []string `json:"now"`     // alive
-	Missing []string `json:"missing"` // Then without Now
-	Added   []string `json:"added"`   // Now without Then
-	Desired *int64   `json:"desired,omitempty"`
+	State   code.Presence `json:"state"`
+	Then    []string      `json:"then"`    // in the backup
+	Now     []string      `json:"now"`     // alive
+	Missing []string      `json:"missing"` // Then without Now
+	Added   []string      `json:"added"`   // Now without Then
+	Desired *int64        `json:"desired,omitempty"`
 	// DesiredNow is what the pool is set to where it is.
 	DesiredNow *int64 `json:"desiredNow,omitempty"`
 	ManagedBy  string `json:"managedBy,omitempty"`
@@ -265,12 +265,12 @@ type Pool struct {
 
 // Resource is something other than machines that a restore depends on.
 type Resource struct {
-	Kind     string   `json:"kind"`
-	Name     string   `json:"name"`
-	State    Presence `json:"state"`
-	UsedBy   string   `json:"usedBy"`
-	WhenGone string   `json:"whenGone,omitempty"` // what its absence means to the controllers
-	Message  string   `json:"message,omitempty"`
+	Kind     string        `json:"kind"`
+	Name     string        `json:"name"`
+	State    code.Presence `json:"state"`
+	UsedBy   string        `json:"usedBy"`
+	WhenGone code.WhenGone `json:"whenGone,omitempty"` // what its absence means to the controllers
+	Message  string        `json:"message,omitempty"`
 }
 
 // ResourceCounts counts resources by state.
@@ -304,9 +304,9 @@ type Machine struct {
 
 // Evidence is one fact that a verdict rests on.
 type Evidence struct {
-	Kind     string   `json:"kind"`
-	Detail   string   `json:"detail"`
-	Strength Strength `json:"strength"`
+	Kind     string        `json:"kind"`
+	Detail   string        `json:"detail"`
+	Strength code.Strength `json:"strength"`
 }
 
 // Warning goes with a verdict that is right but not the whole story.
@@ -381,10 +381,10 @@ type Scope struct {
 	Account  string `json:"account"`
 	// Identity is the id by which the place itself says who it is: a vCenter's
 	// about.instanceUuid, the number of an AWS account. Absent when it did not say.
-	Identity  string     `json:"identity,omitempty"`
-	State     ScopeState `json:"state"`
-	Instances int        `json:"instances"`
-	Error     *Fault     `json:"error,omitempty"`
+	Identity  string          `json:"identity,omitempty"`
+	State     code.ScopeState `json:"state"`
+	Instances int             `json:"instances"`
+	Error     *Fault          `json:"error,omitempty"`
 }
 
 // Fault is why a scope is not complete.

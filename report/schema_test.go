@@ -3,19 +3,11 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-
-	"drift-detector/report/code"
 )
 
 // fields pins the document: within schema 1 this list may grow, and nothing in
@@ -150,114 +142,5 @@ func TestSchemaHasEveryFieldDescribed(t *testing.T) {
 		if !slices.Equal(have, pinned(def)) {
 			t.Errorf("schema of %s has\n%q, want\n%q", def, have, pinned(def))
 		}
-	}
-}
-
-// noReasons are constants of the detector whose name is their value, as that of
-// a reason code is.
-var noReasons = []string{
-	string(code.Healthy), string(code.Stale), string(code.Ghost), string(code.Unknown),
-	string(code.ManualRemediationRequired), string(code.NeedFurtherConfirmation), string(code.NeedFurtherConfirmationInfraMachines), string(code.ManualRemediationNotRequired),
-	"MachineDeployment", "MachineSet", "MachinePool",
-}
-
-// TestEveryReasonIsExplained reads the sources: every constant of the detector
-// whose name is its value, and whatever infra gives as Reason or Warning, is in
-// x-reasons.
-func TestEveryReasonIsExplained(t *testing.T) {
-	known := decodeSchema(t).Reasons
-	seen := map[string]bool{}
-	check := func(at token.Position, code string) {
-		if strings.HasPrefix(at.Filename, "../detector/releases/") {
-			return // they are of another document, whose schema has them
-		}
-		if code == "" || code[0] < 'A' || code[0] > 'Z' || slices.Contains(noReasons, code) {
-			return
-		}
-		seen[code] = true
-		if known[code] == "" {
-			t.Errorf("%s: reason %s is not in x-reasons of schema.json", at, code)
-		}
-	}
-	walk := func(set *token.FileSet, n ast.Node) {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok {
-			return
-		}
-		for i, v := range spec.Values {
-			if s := literal(v); strings.EqualFold(spec.Names[i].Name, s) {
-				check(set.Position(n.Pos()), s)
-			}
-		}
-	}
-	walkSources(t, "../detector", walk)
-	walkSources(t, "../infra", func(set *token.FileSet, n ast.Node) {
-		if kv, ok := n.(*ast.KeyValueExpr); ok {
-			if key, ok := kv.Key.(*ast.Ident); ok && (key.Name == "Reason" || key.Name == "Warning") {
-				check(set.Position(n.Pos()), literal(kv.Value))
-			}
-		}
-	})
-	// Codes that the design names: without them the walk looks in the wrong place.
-	for _, code := range []string{"InstanceNotFound", "ControlPlaneLost", "CloneOf", "Reidentified", "Renamed", "Unreachable"} {
-		if !seen[code] {
-			t.Errorf("reason %s was not found in the sources", code)
-		}
-	}
-}
-
-// Every code that formats know is one that the schema explains, under its name.
-func TestCodesAreExplained(t *testing.T) {
-	n := 0
-	for _, file := range []string{"codes.go", "reasons.go"} {
-		walkSources(t, file, func(set *token.FileSet, node ast.Node) {
-			spec, ok := node.(*ast.ValueSpec)
-			if !ok || len(spec.Values) != 1 || literal(spec.Values[0]) == "" || slices.Contains([]code.Safe{code.No, code.Unclear, code.WithWork, code.Yes}, code.Safe(literal(spec.Values[0]))) {
-				return
-			}
-			n++
-			if code := literal(spec.Values[0]); spec.Names[0].Name != code || Explain(code) == "" {
-				t.Errorf("%s: %s is %q, which the schema explains as %q", set.Position(node.Pos()), spec.Names[0].Name, code, Explain(code))
-			}
-		})
-	}
-	if n < 50 {
-		t.Errorf("only %d codes were found", n)
-	}
-}
-
-func literal(n ast.Node) string {
-	lit, ok := n.(*ast.BasicLit)
-	if !ok || lit.Kind != token.STRING {
-		return ""
-	}
-	s, err := strconv.Unquote(lit.Value)
-	if err != nil {
-		return ""
-	}
-	return s
-}
-
-func walkSources(t *testing.T, dir string, visit func(*token.FileSet, ast.Node)) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		set := token.NewFileSet()
-		f, err := parser.ParseFile(set, path, nil, 0)
-		if err != nil {
-			return err
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			if n != nil {
-				visit(set, n)
-			}
-			return true
-		})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }

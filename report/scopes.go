@@ -18,7 +18,7 @@ func (s *Scope) Title() string {
 
 // Incomplete are the scopes that were not listed whole.
 func (r *Report) Incomplete() []Scope {
-	return slices.DeleteFunc(slices.Clone(r.Scopes), func(s Scope) bool { return s.State == ScopeComplete })
+	return slices.DeleteFunc(slices.Clone(r.Scopes), func(s Scope) bool { return s.State == code.ScopeComplete })
 }
 
 // OtherErrors are those that do not repeat why a scope is not complete.
@@ -54,7 +54,7 @@ func (r *Report) Affected(messages []string) []string {
 	var out []string
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
-		affected := slices.ContainsFunc(c.Resources, func(x Resource) bool { return x.State == Undecided && of(x.Message) })
+		affected := slices.ContainsFunc(c.Resources, func(x Resource) bool { return x.State == code.Undecided && of(x.Message) })
 		for _, s := range c.Sets() {
 			affected = affected || slices.ContainsFunc(s.Machines, func(m Machine) bool { return m.Status == code.Unknown && of(m.Message) })
 		}

@@ -11,22 +11,9 @@ import (
 	"drift-detector/report/code"
 )
 
-// Severity grades a finding by what it does to a restore.
-type Severity string
-
-// Severities, worst first.
-const (
-	Error   Severity = "error"   // part of the fleet will not work after the restore until you act
-	Warning Severity = "warning" // the restore may go wrong, or heal less than it seems to
-	Info    Severity = "info"    // good to know before the restore
-)
-
-// Severities are all of them, worst first.
-var Severities = []Severity{Error, Warning, Info}
-
 // Finding is one thing that is to be known before the backup is restored.
 type Finding struct {
-	Severity Severity
+	Severity code.Severity
 	Code     code.Reason // what kind of finding it is, one word: "ClusterNotPaused"
 	Backup   int         // index into Snapshot.Backups
 	Object   string      // what it is about, "Cluster tenant-alpha/alpha-prod"
@@ -47,11 +34,7 @@ type Absent struct {
 }
 
 // Rule is one kind of finding: all that does not depend on the object.
-type Rule struct {
-	Code     code.Reason
-	Severity Severity
-	Why, Do  string
-}
+type Rule code.Row
 
 // On is the rule's finding on an object; the message is formatted.
 func (r Rule) On(backup int, object, format string, args ...any) Finding {
@@ -130,7 +113,7 @@ func Check(s *backup.Snapshot, secrets *backup.Secrets, o Options) []Finding {
 	}
 	slices.SortFunc(all, func(a, b Finding) int {
 		return cmp.Or(
-			cmp.Compare(slices.Index(Severities, a.Severity), slices.Index(Severities, b.Severity)),
+			cmp.Compare(slices.Index(code.Severities(), a.Severity), slices.Index(code.Severities(), b.Severity)),
 			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Backup, b.Backup),
 			strings.Compare(a.Object, b.Object), strings.Compare(a.Message, b.Message),
 		)

@@ -6,28 +6,29 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/report/code"
 )
 
 var (
 	ruleProvisioning = Rule{
-		"MachineProvisioning", Warning,
-		"No VM is on record for it. After the restore its controller looks for a VM by name, and makes a new one when there is none, even if a first attempt has left one under another name.",
-		"see whether it got a VM since (run drift-detector detect), and whether you still want the machine; delete it after the restore if not",
+		Code: "MachineProvisioning", Severity: code.CheckWarning,
+		Why: "No VM is on record for it. After the restore its controller looks for a VM by name, and makes a new one when there is none, even if a first attempt has left one under another name.",
+		Do:  "see whether it got a VM since (run drift-detector detect), and whether you still want the machine; delete it after the restore if not",
 	}
 	ruleToken = Rule{
-		"BootstrapTokenExpired", Warning,
-		"A VM that is made from this bootstrap data can't join: the token in it is not valid any more.",
-		"delete the Machine after the restore, so that its owner makes one with a new token",
+		Code: "BootstrapTokenExpired", Severity: code.CheckWarning,
+		Why: "A VM that is made from this bootstrap data can't join: the token in it is not valid any more.",
+		Do:  "delete the Machine after the restore, so that its owner makes one with a new token",
 	}
 	ruleBootstrapData = Rule{
-		"BootstrapDataAbsent", Error,
-		"It waits forever: its VM can't be made without the bootstrap data, and no controller makes that again.",
-		"delete the Machine after the restore, so that its owner makes another",
+		Code: "BootstrapDataAbsent", Severity: code.CheckError,
+		Why: "It waits forever: its VM can't be made without the bootstrap data, and no controller makes that again.",
+		Do:  "delete the Machine after the restore, so that its owner makes another",
 	}
 	ruleHealth = Rule{
-		"NoHealthCheck", Warning,
-		"Infrastructure controllers never make a recorded VM again. A machine whose VM is gone stays broken, and counts as a replica, until a MachineHealthCheck or a person deletes it.",
-		"add a MachineHealthCheck that selects these machines, or delete those that detect calls Stale by hand after the restore",
+		Code: "NoHealthCheck", Severity: code.CheckWarning,
+		Why: "Infrastructure controllers never make a recorded VM again. A machine whose VM is gone stays broken, and counts as a replica, until a MachineHealthCheck or a person deletes it.",
+		Do:  "add a MachineHealthCheck that selects these machines, or delete those that detect calls Stale by hand after the restore",
 	}
 )
 

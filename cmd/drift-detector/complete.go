@@ -14,7 +14,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"drift-detector/backup/check"
 	"drift-detector/infra/store"
 	"drift-detector/report/code"
 	"drift-detector/report/diff"
@@ -71,7 +70,7 @@ func valuesOf(ctx context.Context, command *cli.Command, flag string, line []str
 		}[command.Name]
 	case "fail-on":
 		return map[string][]string{
-			"detect": failOrder, "check": {string(check.Error), string(check.Warning)}, "diff": diff.Kinds(), "releases": releasereport.Kinds,
+			"detect": failOrder, "check": {string(code.CheckError), string(code.CheckWarning)}, "diff": diff.Kinds(), "releases": releasereport.Kinds,
 		}[command.Name]
 	case "status":
 		if command.Name == "releases" {
@@ -94,7 +93,7 @@ func valuesOf(ctx context.Context, command *cli.Command, flag string, line []str
 func codeNames() []string {
 	var names []string
 	for _, c := range allCodes() {
-		names = append(names, c.Code)
+		names = append(names, string(c.Code))
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -14,6 +14,7 @@ import (
 	"drift-detector/infra/store"
 	"drift-detector/report"
 	"drift-detector/report/build"
+	"drift-detector/report/code"
 	"drift-detector/report/formats"
 	"drift-detector/report/ignore"
 	"drift-detector/report/plan"
@@ -241,7 +242,7 @@ func verdictOnRun(result detector.Result) error {
 	}
 	var places []unseen
 	for _, scope := range result.Scopes {
-		if scope.State != infra.Complete {
+		if scope.State != code.ScopeComplete {
 			places = append(places, unseen{scope.Endpoint, scope.Fault})
 		}
 	}

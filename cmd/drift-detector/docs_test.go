@@ -26,11 +26,11 @@ func TestCodesAreDocumented(t *testing.T) {
 	b.WriteString("# Codes\n\nWhat `drift-detector explain` says, made by `go test ./cmd/drift-detector -run Documented -update`.\n")
 	kind := ""
 	for _, c := range allCodes() {
-		if c.Kind != kind {
-			kind = c.Kind
+		if c.Kinds[0].Title() != kind {
+			kind = c.Kinds[0].Title()
 			fmt.Fprintf(&b, "\n## %s\n", kind)
 		}
-		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n* Why it matters: %s\n", c.Code, c.Meaning, c.Why)
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n* Why it matters: %s\n", c.Code, c.Meaning(), c.Why)
 		if c.Do != "" {
 			fmt.Fprintf(&b, "* What to do: %s\n", c.Do)
 		}

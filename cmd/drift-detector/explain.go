@@ -12,8 +12,7 @@ import (
 
 	"drift-detector/backup/check"
 	"drift-detector/infra/all"
-	"drift-detector/report"
-	"drift-detector/report/build"
+	"drift-detector/report/code"
 )
 
 func explainCommand(s *streams) *cli.Command {
@@ -57,25 +56,36 @@ EXAMPLES:
 	}
 }
 
-// allCodes are those of reports and of checks, kind by kind.
-func allCodes() []report.Code {
-	return append(report.Codes(), build.CheckCodes(slices.Concat(check.Rules(), all.Registry().Rules()))...)
+// allCodes are those of reports and of checks, kind by kind. A code of checks is there
+// once for each rule.
+func allCodes() []code.Row {
+	out := code.Listed(code.OfStatus)
+	for _, kind := range code.Kinds() {
+		out = append(out, code.Listed(kind)...)
+	}
+	rules := slices.Concat(check.Rules(), all.Registry().Rules())
+	slices.SortStableFunc(rules, func(a, b check.Rule) int { return cmp.Compare(a.Code, b.Code) })
+	for _, r := range rules {
+		r.Kinds = []code.Kind{code.Check}
+		out = append(out, code.Row(r))
+	}
+	return out
 }
 
 // codesNamed are the codes of these names, all without any. One name may be that of a
 // reason and of a check.
-func codesNamed(names []string) ([]report.Code, error) {
+func codesNamed(names []string) ([]code.Row, error) {
 	codes := allCodes()
 	if len(names) == 0 {
 		return codes, nil
 	}
-	var out []report.Code
+	var out []code.Row
 	for _, name := range names {
-		found := slices.DeleteFunc(slices.Clone(codes), func(c report.Code) bool { return !strings.EqualFold(c.Code, name) })
+		found := slices.DeleteFunc(slices.Clone(codes), func(c code.Row) bool { return !strings.EqualFold(string(c.Code), name) })
 		if len(found) == 0 {
 			var known []string
 			for i := range codes {
-				known = append(known, codes[i].Code)
+				known = append(known, string(codes[i].Code))
 			}
 			return nil, &usageError{message: fmt.Sprintf("unknown code %q", name) + cmp.Or(didYouMean("", name, known), "; without a code, explain lists all"), command: "explain"}
 		}
@@ -85,17 +95,14 @@ func codesNamed(names []string) ([]report.Code, error) {
 }
 
 // explained is all that is known of codes.
-func explained(codes []report.Code) []byte {
+func explained(codes []code.Row) []byte {
 	var b bytes.Buffer
 	for i, c := range codes {
 		if i > 0 {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(&b, "%s\n\n", c.Code)
-		if what, text, _ := strings.Cut(c.Meaning, ": "); strings.HasPrefix(c.Why, strings.TrimSuffix(text, ".")) {
-			c.Meaning = what + "." // of a check, which has no more to say
-		}
-		for _, part := range []struct{ label, text string }{{"What it is", c.Meaning}, {"Why it matters", c.Why}, {"What to do", c.Do}} {
+		for _, part := range []struct{ label, text string }{{"What it is", c.Meaning()}, {"Why it matters", c.Why}, {"What to do", c.Do}} {
 			if part.text != "" {
 				fmt.Fprintf(&b, "%-16s%s", part.label, strings.TrimLeft(indented(part.text, 16, 16), " "))
 			}
@@ -105,28 +112,15 @@ func explained(codes []report.Code) []byte {
 	return b.Bytes()
 }
 
-// listed is a line for each code, under the kinds. The meaning is cut where the line ends.
-func listed(codes []report.Code) []byte {
+// listed is a line for each code, under the kinds.
+func listed(codes []code.Row) []byte {
 	var b bytes.Buffer
-	kind, before := "", ""
-	for _, c := range codes {
-		if c.Kind != kind {
-			if kind != "" {
-				b.WriteString("\n")
-			}
-			kind, before = c.Kind, ""
-			fmt.Fprintf(&b, "%s:\n", strings.ToUpper(strings.ReplaceAll(kind, "`", "")))
+	for i, c := range codes {
+		title := c.Kinds[0].Title()
+		if i == 0 || title != codes[i-1].Kinds[0].Title() {
+			fmt.Fprintf(&b, "%s:\n", strings.ToUpper(strings.ReplaceAll(title, "`", "")))
 		}
-		if c.Code == before {
-			continue
-		}
-		before = c.Code
-		_, meaning, _ := strings.Cut(c.Meaning, ": ")
-		line := []rune(fmt.Sprintf("   %-28s %s", c.Code, meaning))
-		if len(line) > helpWidth {
-			line = append(line[:helpWidth-1], '…')
-		}
-		b.WriteString(string(line) + "\n")
+		fmt.Fprintf(&b, "   %-28s %s\n", c.Code, c.Happens)
 	}
 	return b.Bytes()
 }

@@ -12,14 +12,14 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Every rule of the packages that check is one that explain knows.
 func TestEveryCheckIsExplained(t *testing.T) {
 	known := map[string]bool{}
 	for _, c := range allCodes() {
-		known[c.Code] = true
+		known[string(c.Code)] = true
 		if c.Why == "" || c.Do == "" && strings.HasPrefix(c.Meaning, "Check, error") {
 			t.Errorf("%s is not explained: %+v", c.Code, c)
 		}
@@ -106,12 +106,12 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%d columns: %s", len([]rune(line))-1, line)
 		}
 	}
-	var codes []report.Code
+	var codes []code.Row
 	if err := json.Unmarshal([]byte(runProgram(t, "explain", "--format", "json").stdout), &codes); err != nil || len(codes) < 150 {
 		t.Fatalf("%d codes: %v", len(codes), err)
 	}
 	for _, c := range codes {
-		if !strings.Contains(all.stdout, "\n   "+c.Code+" ") {
+		if !strings.Contains(all.stdout, "\n   "+string(c.Code)+" ") {
 			t.Errorf("%s is not listed", c.Code)
 		}
 	}
@@ -131,7 +131,7 @@ func TestCodesOfAReportAreExplained(t *testing.T) {
 	o := fleet(t).detect()
 	var known []string
 	for _, c := range allCodes() {
-		known = append(known, c.Code)
+		known = append(known, string(c.Code))
 	}
 	var used []string
 	for _, c := range o.report.Checks {
@@ -147,9 +147,9 @@ func TestCodesOfAReportAreExplained(t *testing.T) {
 			}
 		}
 	}
-	for _, code := range used {
-		if code != "" && !slices.Contains(known, code) {
-			t.Errorf("explain does not know %s", code)
+	for _, word := range used {
+		if word != "" && !slices.Contains(known, word) {
+			t.Errorf("explain does not know %s", word)
 		}
 	}
 }

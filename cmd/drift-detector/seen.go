@@ -10,6 +10,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/internal/english"
+	"drift-detector/report/code"
 )
 
 // few is how many things of one sort stderr names before it counts the others, where there
@@ -64,7 +65,7 @@ type unseen struct {
 func notListed(inv infra.Inventory) []unseen {
 	var out []unseen
 	for _, l := range inv.Listings {
-		if l.State != infra.Complete && l.NodeState == "" {
+		if l.State != code.ScopeComplete && l.NodeState == "" {
 			out = append(out, unseen{l.Endpoint, l.Fault})
 		}
 	}

@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"drift-detector/backup"
-	"drift-detector/detector"
-	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -117,9 +116,9 @@ func (e *effects) onCluster(c *cluster) {
 	var made []string
 	for i := range c.Resources {
 		switch r := &c.Resources[i]; {
-		case r.WhenGone == infra.Unwanted:
+		case r.WhenGone == code.Unwanted:
 			e.onUnwanted(c, r)
-		case r.State != detector.Absent || r.WhenGone != infra.MadeAgain:
+		case r.State != code.Absent || r.WhenGone != code.MadeAgain:
 		case strings.HasSuffix(r.Kind, "control plane"):
 			e.add(code.ControlPlaneDown, fmt.Sprintf("%s %s is gone: its API server does not answer. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
 		default:
@@ -155,9 +154,9 @@ func (e *effects) onCluster(c *cluster) {
 }
 
 // onUnwanted adds what becomes of what the backup wants not to be there.
-func (e *effects) onUnwanted(c *cluster, r *detector.ResourceState) {
+func (e *effects) onUnwanted(c *cluster, r *report.Resource) {
 	name := "Cluster " + c.ID.Namespace + "/" + c.ID.Name
-	if r.State == detector.Present {
+	if r.State == code.Present {
 		e.add(code.MachinesDeleted, fmt.Sprintf("%s %s runs, and %s does not want it: %s ends it", r.Kind, r.Name, r.UsedBy, c.controller.Name), name)
 		return
 	}

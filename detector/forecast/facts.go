@@ -27,7 +27,7 @@ type cluster struct {
 	backups      []backup.Info
 	index        *index
 	managed      *topology // nil when it has none
-	states       map[infra.Need]detector.Presence
+	states       map[infra.Need]code.Presence
 	halts        []standstill // why its controllers do nothing
 	read         bool         // its Node list was read
 	externalEtcd bool

@@ -8,8 +8,6 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
-	"drift-detector/detector"
-	"drift-detector/infra"
 	"drift-detector/report/code"
 )
 
@@ -153,7 +151,7 @@ func conditionsOf(in *Inputs, all []*cluster, notes []Note) []Note {
 			if g.managedBy != "" {
 				managed = append(managed, g.title()+" by "+g.managedBy)
 			}
-			if g.Kind == machinePool && g.Pool != nil && g.Pool.State == detector.Present {
+			if g.Kind == machinePool && g.Pool != nil && g.Pool.State == code.Present {
 				uncompared = append(uncompared, g.title())
 			}
 		}
@@ -215,7 +213,7 @@ func (c *cluster) irreplaceable() []string {
 		}
 	}
 	for i := range c.Resources {
-		if r := &c.Resources[i]; r.State == detector.Absent && r.WhenGone == infra.FailsReplacement {
+		if r := &c.Resources[i]; r.State == code.Absent && r.WhenGone == code.FailsReplacement {
 			out = append(out, fmt.Sprintf("%s %s of %s/%s is gone", r.Kind, r.Name, c.ID.Namespace, c.ID.Name))
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // standstill is one cause for which no controller acts on a cluster.
@@ -95,7 +97,7 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 		out = append(out, standstill{fmt.Sprintf("%s %s/%s", p.Kind, c.ID.Namespace, p.Name), "which has the annotation " + clusterv1.PausedAnnotation, "is unpaused"})
 	}
 	for i := range c.Resources {
-		if r := &c.Resources[i]; r.State == detector.Absent && r.WhenGone == infra.HaltsCluster {
+		if r := &c.Resources[i]; r.State == code.Absent && r.WhenGone == code.HaltsCluster {
 			out = append(out, standstill{r.Kind + " " + r.Name, vanished, exists})
 		}
 	}
@@ -116,10 +118,10 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 // undecidedHalts are resources whose absence would stop the cluster's controllers,
 // or keep them from instances that exist, and of which nobody can tell whether they
 // exist.
-func undecidedHalts(c *cluster) []*detector.ResourceState {
-	var out []*detector.ResourceState
+func undecidedHalts(c *cluster) []*report.Resource {
+	var out []*report.Resource
 	for i := range c.Resources {
-		if r := &c.Resources[i]; r.State == detector.Undecided && (r.WhenGone == infra.HaltsCluster || c.index.first[c.ID][infra.Need{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy}]) {
+		if r := &c.Resources[i]; r.State == code.Undecided && (r.WhenGone == code.HaltsCluster || c.index.first[c.ID][infra.Need{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy}]) {
 			out = append(out, r)
 		}
 	}
@@ -191,7 +193,7 @@ func (c *cluster) gone(object string) string {
 
 func (c *cluster) goneOf(needs []infra.Need) string {
 	for _, n := range needs {
-		if c.states[n] == detector.Absent {
+		if c.states[n] == code.Absent {
 			return n.Kind + " " + n.Name + " is gone"
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // index is what forecasts look up.
@@ -206,7 +207,7 @@ func (x *index) readListings() {
 func (x *index) cluster(c *detector.Cluster) *cluster {
 	out := &cluster{
 		Cluster: c, index: x, backups: x.in.Snapshot.Backups, halts: x.haltsOf(c), read: x.read[c.ID], checks: x.checks[c.ID], cover: newCover(x.checks[c.ID]),
-		controller: x.controller(c), managed: x.managed[c.ID], states: map[infra.Need]detector.Presence{},
+		controller: x.controller(c), managed: x.managed[c.ID], states: map[infra.Need]code.Presence{},
 	}
 	for i := range c.Resources {
 		r := &c.Resources[i]

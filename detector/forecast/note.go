@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -30,7 +31,9 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 		add(true, code.ControlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, %s. Until then %s",
 			plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), sentence(c.nobodyStarts()), verb(c.stopped, "it", "them"), cmp.Or(c.startFirst(), "best before the restore"), harm)
 	}
-	add(f.ControlPlane.Etcd.Removed > 0, code.EtcdShrinks, "%s", f.ControlPlane.Etcd.Message)
+	if e := f.ControlPlane.Etcd; e != nil {
+		add(e.Removed > 0, code.EtcdShrinks, "%s", e.Message)
+	}
 	for _, r := range rollouts(f) {
 		add(true, code.RolledOut, "%s", r.Message)
 	}
@@ -109,8 +112,8 @@ func (c *cluster) duplicated() []string {
 	return out
 }
 
-func rollouts(f *Cluster) []*Rollout {
-	var out []*Rollout
+func rollouts(f *Cluster) []*report.Rollout {
+	var out []*report.Rollout
 	if r := f.ControlPlane.Rollout; r != nil {
 		out = append(out, r)
 	}

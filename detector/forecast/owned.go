@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"drift-detector/detector"
 	"drift-detector/report/code"
 )
 
@@ -156,13 +155,13 @@ func (e *effects) onPool(s *set) {
 	switch {
 	case p == nil:
 		return
-	case p.State == detector.Absent && s.pausedPool() != "":
+	case p.State == code.Absent && s.pausedPool() != "":
 		e.add(code.OwnerHalted, fmt.Sprintf("The pool of %s is gone, and nobody makes it again until %s is unpaused", title, s.pausedPool()), title)
 		return
-	case p.State == detector.Absent:
+	case p.State == code.Absent:
 		e.add(code.MachinesMade, fmt.Sprintf("The pool of %s is gone: it is made again, with new machines", title), title)
 		return
-	case p.State == detector.Undecided:
+	case p.State == code.Undecided:
 		e.add(code.PoolNotDecided, fmt.Sprintf("Whether the pool of %s exists could not be looked up", title), title)
 		return
 	case !p.DesiredNow.Known:

@@ -8,28 +8,29 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 var (
 	ruleCredential = check.Rule{
-		Code: "CredentialAbsent", Severity: check.Error,
+		Code: "CredentialAbsent", Severity: code.CheckError,
 		Why: "CAPV can't log in to the vCenter: after the restore nothing of these clusters is reconciled.",
 		Do:  "create the Secret by hand, or correct it, before the clusters are unpaused; give user and password to drift-detector detect with --credentials",
 	}
 	ruleBadIdentity = capi.NewBadIdentityRule("CAPV", "pkg/identity/identity.go", referenceField)
 	rulesForbidden  = capi.NewForbiddenRules("CAPV", "pkg/identity/identity.go", "spec.allowedNamespaces")
 	ruleBootstrap   = check.Rule{
-		Code: "BootstrapDataAbsent", Severity: check.Warning,
+		Code: "BootstrapDataAbsent", Severity: code.CheckWarning,
 		Why: "CAPV makes the VSphereVM again, without the BIOS UUID, and looks for the VM by its name; where it finds none, it can't clone one without the bootstrap data.",
 		Do:  "see whether its VM is there under its name (run drift-detector detect); if not, delete the Machine after the restore, so that its owner makes another",
 	}
 	ruleAddress = check.Rule{
-		Code: "AddressAbsent", Severity: check.Warning,
+		Code: "AddressAbsent", Severity: code.CheckWarning,
 		Why: "CAPV does nothing for the machine until another one has an address from the pool, which may be one that another machine has, and then writes that into the VM's metadata.",
 		Do:  "take a newer backup without that filter, or an older one that holds it; else create both by hand, with the address that the VM has, before the cluster is unpaused",
 	}
 	ruleGone = check.Rule{
-		Code: "VMGone", Severity: check.Warning,
+		Code: "VMGone", Severity: code.CheckWarning,
 		Why: "CAPV has not found the VM by its BIOS UUID any more, and says so nowhere but in this condition: Machine and VSphereMachine look fine. It never makes a recorded VM again.",
 		Do:  "see whether the VM is gone for good (run drift-detector detect); after the restore a MachineHealthCheck replaces the Machine, or a person deletes it",
 	}

@@ -63,7 +63,7 @@ func (d *decision) add(code code.Reason, message string, objects ...string) {
 
 func (d *decision) effects(all []forecast.Effect) {
 	for i := range all {
-		d.add(code.Reason(all[i].Code), all[i].Message, all[i].Objects...)
+		d.add(all[i].Code, all[i].Message, all[i].Objects...)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestDecide(t *testing.T) {
 		}, code.Unclear, code.NothingToCompare},
 		"a pool alone": {func() build.Parts {
 			p := buildtest.Healthy()
-			p.Result.Clusters = []detector.Cluster{{WorkerGroups: []detector.Set{{Kind: "MachinePool", Pool: &detector.PoolState{State: detector.Present}}}}}
+			p.Result.Clusters = []detector.Cluster{{WorkerGroups: []detector.Set{{Kind: "MachinePool", Pool: &detector.PoolState{State: code.Present}}}}}
 			p.Forecast.Clusters = []forecast.Cluster{{Groups: make([]forecast.Group, 1)}}
 			return p
 		}, code.Yes, ""},
@@ -85,7 +85,7 @@ func TestDecide(t *testing.T) {
 		"a check that is an error": {func() build.Parts { p := buildtest.Healthy(); p.Checks = buildtest.Checks(); return p }, code.No, code.BackupError},
 		"checks that are warnings": {func() build.Parts {
 			p := buildtest.Healthy()
-			p.Checks = []check.Finding{{Severity: check.Warning, Code: "X", Object: "o", Why: "w"}}
+			p.Checks = []check.Finding{{Severity: code.CheckWarning, Code: "X", Object: "o", Why: "w"}}
 			return p
 		}, code.Yes, ""},
 		"another status": {func() build.Parts {

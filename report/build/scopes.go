@@ -4,7 +4,6 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/report"
-	"drift-detector/report/code"
 )
 
 // scopeName is a scope as instances name it.
@@ -45,14 +44,10 @@ func scopes(found []detector.Scope, listings []infra.Listing) []report.Scope {
 }
 
 func scope(s *detector.Scope) report.Scope {
-	out := report.Scope{
+	return report.Scope{
 		Provider: s.Provider, Endpoint: s.Endpoint, Location: s.Location, Account: s.Account,
-		State: report.ScopeState(s.State), Instances: s.Instances,
+		State: s.State, Instances: s.Instances, Error: (*report.Fault)(s.Fault),
 	}
-	if s.Fault != nil {
-		out.Error = &report.Fault{Reason: code.Reason(s.Fault.Reason), Message: s.Fault.Message, Hint: s.Fault.Hint}
-	}
-	return out
 }
 
 // scopeKey is what a scope and the listing behind it have in common.

@@ -4,7 +4,10 @@
 // of it. It imports nothing of this module, so that all may use its words.
 package code
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Reason is one word for why something is as the report says: of a verdict, a VM to
 // confirm, a warning, a roll-up, a scope that is not complete, a check, a note or the
@@ -24,6 +27,9 @@ const (
 	WithWork Safe = "withWork" // nothing that lives is deleted or duplicated; something is created, started or deleted, or stays broken
 	Yes      Safe = "yes"      // the controllers take over what lives, and do nothing else
 )
+
+// Answers returns the words for whether a restore is safe.
+func Answers() []Safe { return []Safe{Yes, WithWork, No, Unclear} }
 
 // Kind is a part of a report that codes are found in, in a word or two.
 type Kind string
@@ -46,13 +52,61 @@ const (
 	Check     Kind = "Check"
 )
 
+// kinds are titled in the order in which pages list them.
+var kinds = []struct {
+	kind  Kind
+	title string
+}{
+	{OfStatus, "Statuses"},
+	{OfUnknown, "Reasons of Unknown"},
+	{OfStale, "Reasons of Stale"},
+	{ToConfirm, "Reasons of VMs to confirm (`infraMachines`)"},
+	{Warning, "Warnings"},
+	{OfPlane, "Control planes and groups"},
+	{OfScope, "Scopes that are not complete"},
+	{OfNodes, "Node lists"},
+	{Answer, "Reasons of the answer"},
+	{Condition, "Conditions of the answer"},
+	{Forecast, "Forecast: outcomes"},
+	{Note, "Forecast: notes"},
+	{Check, "Checks of the backup"},
+}
+
+// Kinds returns the kinds that codes are listed under, but for statuses and checks, whose
+// rows are with their rules.
+func Kinds() []Kind {
+	var out []Kind
+	for _, k := range kinds[1 : len(kinds)-1] {
+		out = append(out, k.kind)
+	}
+	return out
+}
+
+// Title returns the kind as the heading of a list.
+func (k Kind) Title() string {
+	for _, row := range kinds {
+		if row.kind == k || k == OfGroup && row.kind == OfPlane {
+			return row.title
+		}
+	}
+	return string(k)
+}
+
+// Listed returns the rows whose first kind has the kind's title, sorted.
+func Listed(kind Kind) []Row {
+	rows := slices.DeleteFunc(slices.Clone(Table), func(r Row) bool { return r.Kinds[0].Title() != kind.Title() })
+	slices.SortFunc(rows, func(a, b Row) int { return strings.Compare(string(a.Code), string(b.Code)) })
+	return rows
+}
+
 // Row is all that is known of a code.
 type Row struct {
-	Code   Reason // of an outcome or a status, too
-	Kinds  []Kind // that it occurs as; under the first it is listed
-	Safe   Safe   // the answer that a reason of the answer leaves
-	Person bool   // a warning that needs a person whatever the status of its machine is
-	Heals  bool   // a Stale machine with this outcome is sound again without help
+	Code     Reason   // of an outcome or a status, too
+	Severity Severity // of a check
+	Kinds    []Kind   // that it occurs as; under the first it is listed
+	Safe     Safe     // the answer that a reason of the answer leaves
+	Person   bool     // a warning that needs a person whatever the status of its machine is
+	Heals    bool     // a Stale machine with this outcome is sound again without help
 
 	// A sentence or two each: what happens or was found, why that matters, what to do.
 	Happens, Why, Do string
@@ -61,6 +115,8 @@ type Row struct {
 	// Plan is what the plan has a person do about it; without words, steps of their own
 	// say it, or there is nothing to do.
 	Plan string
+	// Confirm is what the plan has a person do about an instance to confirm.
+	Confirm string
 }
 
 // Table has a row for each code. Only a test sets it.
@@ -77,6 +133,28 @@ func Of[Word ~string](word Word) Row {
 
 // Is reports whether the code occurs as that kind.
 func (r *Row) Is(kind Kind) bool { return slices.Contains(r.Kinds, kind) }
+
+// Meaning says what the code is of and what happens: "Warning, or to confirm: The VM …".
+// It is empty for a code that this release does not know.
+func (r *Row) Meaning() string {
+	switch {
+	case len(r.Kinds) == 0:
+		return ""
+	case r.Is(Answer):
+		out := "Answer, " + string(r.Safe) + ": " + r.Happens
+		if r.Is(Note) {
+			out += " Also a note."
+		}
+		return out
+	}
+	kinds := make([]string, len(r.Kinds))
+	for i, k := range r.Kinds {
+		if kinds[i] = string(k); i > 0 {
+			kinds[i] = strings.ToLower(kinds[i])
+		}
+	}
+	return strings.Join(kinds, ", or ") + ": " + r.Happens
+}
 
 // Rank returns the place of a reason among those of the answer: the lower, the more
 // dangerous. One that is not known is more dangerous than all others.

@@ -58,6 +58,7 @@ var verdicts = []Row{
 		Why:     "Its controller does not look there: it treats the machine as gone, while the VM runs on.",
 		Do:      "Move the VM back to where the backup says, or correct the place in the infrastructure object before its Cluster is unpaused.",
 		Plan:    "A VM with its id is where its controller does not look: in another place or account. Prove by its Node and addresses that it is the machine, and no replica. If it is, move it back before the restore.",
+		Confirm: "It has the id of a machine of the backup, and is where its controller does not look. Decide there.",
 	},
 	{
 		Code: IdentityChanged, Kinds: []Kind{OfUnknown, ToConfirm},
@@ -65,6 +66,7 @@ var verdicts = []Row{
 		Why:     "Its controller searches by the recorded id and does not find the VM: the Machine is treated as gone, while the VM runs on.",
 		Do:      "See that the VM is really the machine. Set its id back to the recorded one, or correct the id in the restored objects, while its Cluster is paused.",
 		Plan:    "A VM that may be it is there under another id. Prove by its Node and addresses whether it is the machine. If it is not, run detect again when it is out of the way. If it is, leave the Machine as it is, and its cluster paused, until it is decided how it gets its recorded id again or what takes its place.",
+		Confirm: "It seems to be the VM of a machine of the backup under another id. Decide there.",
 	},
 	{
 		Code: InfraObjectMissing, Kinds: []Kind{OfUnknown},
@@ -162,12 +164,14 @@ var verdicts = []Row{
 		Happens: "The VM's own metadata carries the host name of a machine of the backup.",
 		Why:     "If it belongs to a cluster, it keeps running after the restore and nobody manages it; if not, it must not be touched.",
 		Do:      "Ask the owner of the VM. A Ghost goes into the plan by hand; one that is no machine can be set aside with 'drift-detector ignore'.",
+		Confirm: "It seems to be a clone of a machine of the backup: its own metadata carries that machine's host name. If it is one, keep it off the network of the cluster.",
 	},
 	{
 		Code: ForeignNode, Kinds: []Kind{ToConfirm},
 		Happens: "A Node of the cluster has this id, and nothing else makes the VM one of the cluster: the Node has no annotation of Cluster API, or the VM is neither where the cluster's machines are nor named like them.",
 		Why:     "If it belongs to a cluster, it keeps running after the restore and nobody manages it; if not, it must not be touched.",
 		Do:      "Ask the owner of the VM. A Ghost goes into the plan by hand; one that is no machine can be set aside with 'drift-detector ignore'.",
+		Confirm: "It is a Node of the cluster that Cluster API does not manage. Leave it, unless nobody knows who joined it.",
 	},
 	{
 		Code: InClusterFolder, Kinds: []Kind{ToConfirm},
@@ -186,11 +190,13 @@ var verdicts = []Row{
 		Happens: "The Node of a machine of the backup runs on this VM, which is not the one that the backup records.",
 		Why:     "The machine runs on another VM than the one that its controller manages after the restore: deleting the Machine deletes the wrong one.",
 		Do:      "Compare both VMs before the restore; find out which one the cluster uses, and correct the recorded id.",
+		Confirm: "The Node of a machine of the backup runs on it, and the backup records another VM for that machine. Decide there.",
 	},
 	{
 		Code: SameName, Kinds: []Kind{ToConfirm},
 		Happens: "The VM has the name of a machine of the backup and another id.",
 		Why:     "A controller that searches by name can take this VM for the machine.",
 		Do:      "Find out whether it is a copy. Rename or remove it before the restore, if it is.",
+		Confirm: "It has the name of a machine of the backup and another id. No controller adopts it as long as the recorded id is restored; if Clusters were restored before Machines, one without an id would be.",
 	},
 }

@@ -34,6 +34,7 @@ var warnings = []Row{
 		Happens: "Another VM has the same id. Deleting the Machine may destroy both; when no machine has the id, it is not known which one the cluster uses.",
 		Why:     "A controller finds VMs by this id: deleting the Machine can destroy both, and either can be taken for the machine.",
 		Do:      "Before the restore give the copy another id, or remove it. Delete no Machine that has the id before that.",
+		Confirm: "It has the id of a machine of the backup, and deleting that Machine may destroy this VM too. First find out which of the VMs with that id the Node of the machine runs on: that one is left as it is. Ask the owner of the other to shut it down and to give it another id, or to take it away, before the restore.",
 	},
 	{
 		Code: ErrorState, Kinds: []Kind{Warning},
@@ -94,18 +95,21 @@ var warnings = []Row{
 		Happens: "Too few of the recorded machines exist for an etcd majority; deleted since the backup, or lost.",
 		Why:     "Without a majority of etcd nothing in the cluster can be changed, and no controller recovers it.",
 		Do:      "If the cluster was deleted on purpose, leave it out of the restore; if not, recover etcd from a snapshot.",
+		Plan:    "of its recorded machines no etcd majority was found. If the cluster was deleted or scaled down after the backup, that is all; if machines were lost, recover etcd before anything else.",
 	},
 	{
 		Code: HostedInManagementCluster, Kinds: []Kind{OfPlane},
 		Happens: "It ran as pods inside the management cluster and has no machines.",
 		Why:     "The control plane was lost with the management cluster; its workers run without an API server.",
 		Do:      "Restore its pods and their volumes first; then see that etcd is complete.",
+		Plan:    "it ran as pods in the lost management cluster. Its own data has to be restored there before the cluster answers again.",
 	},
 	{
 		Code: MachinesNotInBackup, Kinds: []Kind{OfGroup},
 		Happens: "The backup holds fewer machines of it than its status counts.",
 		Why:     "The owner counts what is restored and makes machines for the others, while their VMs run on.",
 		Do:      "Use a newer backup if there is one; else see the Ghosts of the group before the Cluster is unpaused.",
+		Plan:    "the backup holds fewer Machines than its owner counted. A VM that seems to be nobody's may be one of them: remove none of this group before that is resolved with a complete backup.",
 	},
 	{
 		Code: PoolMissing, Kinds: []Kind{OfGroup},

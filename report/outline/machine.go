@@ -101,7 +101,7 @@ func showScope(all []Value, yes bool) []Value {
 
 // evidence is all evidence. Where room is short, it is the strongest piece, if any.
 func evidence(all []report.Evidence, show bool) []Fact {
-	order := []report.Strength{report.Weak, report.Medium, report.Strong}
+	order := []code.Strength{code.Weak, code.Medium, code.Strong}
 	best := 0
 	out := make([]Fact, len(all))
 	for i, e := range all {

@@ -8,13 +8,14 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // checked counts what the report says about the backup itself.
 func (pl *planner) checked() string {
 	errors, warnings := pl.CheckErrors(), 0
 	for i := range pl.Checks {
-		if pl.Checks[i].Severity == report.CheckWarning {
+		if pl.Checks[i].Severity == code.CheckWarning {
 			warnings++
 		}
 	}

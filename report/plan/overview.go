@@ -27,7 +27,7 @@ func (pl *planner) beforeRestore() []Chapter {
 		ch := chapter(c, own[c])
 		ch.Notes = notes(c)
 		for _, s := range sets(c) {
-			if text := reasons[s.reason]; text != "" {
+			if text := code.Of(s.reason).Plan; text != "" {
 				ch.Notes = append(ch.Notes, s.title()+": "+text)
 			}
 		}
@@ -69,13 +69,6 @@ func (pl *planner) mayBe(m *report.InfraMachine) []string {
 		}
 	}
 	return out
-}
-
-// reasons is what to do about a control plane or a group as a whole.
-var reasons = map[code.Reason]string{
-	code.ControlPlaneLost:          "of its recorded machines no etcd majority was found. If the cluster was deleted or scaled down after the backup, that is all; if machines were lost, recover etcd before anything else.",
-	code.MachinesNotInBackup:       "the backup holds fewer Machines than its owner counted. A VM that seems to be nobody's may be one of them: remove none of this group before that is resolved with a complete backup.",
-	code.HostedInManagementCluster: "it ran as pods in the lost management cluster. Its own data has to be restored there before the cluster answers again.",
 }
 
 func notes(c *report.Cluster) []string {
@@ -142,7 +135,7 @@ func (pl *planner) stopOld(d *draft) {
 func (pl *planner) settleScopes(d *draft) {
 	for i := range pl.Scopes {
 		s := &pl.Scopes[i]
-		if s.State == report.ScopeComplete {
+		if s.State == code.ScopeComplete {
 			continue
 		}
 		text := fmt.Sprintf("%s was not listed whole (%s)", scopeName(s), s.State)

@@ -7,6 +7,7 @@ import (
 	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // afterRestore lets one cluster after the other go, and cleans up behind them: what is
@@ -128,7 +129,7 @@ func (pl *planner) keepPoolSizes(d *draft, c *report.Cluster) {
 	for i := range c.Workers.Groups {
 		g := &c.Workers.Groups[i]
 		p := g.Pool
-		if g.Kind != "MachinePool" || p == nil || p.Desired == nil || p.ManagedBy != "" || p.State != report.Present {
+		if g.Kind != "MachinePool" || p == nil || p.Desired == nil || p.ManagedBy != "" || p.State != code.Present {
 			continue
 		}
 		now := int64(len(p.Now))

@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // scope is a scope of the report, as commands address it.
@@ -100,7 +101,7 @@ func (p *scope) proven() bool { return p.identityCheck.Text() != "" }
 func (p *scope) sees(c *report.Cluster, i *report.Instance) (check shell.Command, what string) {
 	var present []shell.Resource
 	for _, r := range c.Resources {
-		if r.State == report.Present {
+		if r.State == code.Present {
 			present = append(present, shell.Resource{Kind: r.Kind, Name: r.Name})
 		}
 	}

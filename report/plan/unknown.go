@@ -11,25 +11,10 @@ import (
 	"drift-detector/report/code"
 )
 
-// unknowns is what to do about what could not be decided, by reason. Nobody acts
-// on such a machine before it is settled.
-var unknowns = map[code.Reason]string{
-	code.AmbiguousMatch:      "Several VMs may be the machine. First find out which of them its Node runs on: compare the Node's addresses and heartbeat with theirs. That one is left as it is. Of the others their owners say what they are: see that none can be taken for the machine any more, and run detect again. Until then nothing may start, stop or delete anything of it: the controller takes any VM that it finds by the id.",
-	code.ClaimedTwice:        "Two Machines record one id. Find out which of them the VM belongs to; delete neither Machine while both name it, because that destroys the VM of the other.",
-	code.ConflictingIDs:      "Two objects of the backup record different ids for it. Look both ids up, and correct the wrong object after the restore, before its cluster is unpaused.",
-	code.FoundElsewhere:      "A VM with its id is where its controller does not look: in another place or account. Prove by its Node and addresses that it is the machine, and no replica. If it is, move it back before the restore.",
-	code.IdentityChanged:     "A VM that may be it is there under another id. Prove by its Node and addresses whether it is the machine. If it is not, run detect again when it is out of the way. If it is, leave the Machine as it is, and its cluster paused, until it is decided how it gets its recorded id again or what takes its place.",
-	code.InfraObjectMissing:  "Its VM exists, and the backup lacks the infrastructure object that ties it to the Machine. Take that object from another backup; without it the Machine is broken until it is deleted.",
-	code.InstanceUnreadable:  "A VM that may be this machine could not be read. See what keeps it from being read (it cannot be reached, or a permission is missing), and run detect again.",
-	code.MachineNotInBackup:  "Its owner had more Machines than the backup holds, so that it may be one of those. Take a complete backup if there is one; else find out from its Node and its creation time whether it belongs to this cluster.",
-	code.NodeListUnread:      "No VM was found, and the Node list that would show whether its Node is alive could not be read. Make the cluster's API server answer, and run detect again; only if it is gone for good, run it with --skip-access-apiserver.",
-	code.NodeAlive:           "No VM was found, and its Node is alive all the same. The VM is somewhere that was not listed: find it by the Node's address and provider id, and run detect again with that place.",
-	code.ScopeIncomplete:     "Its place could not be listed completely. Remove the cause (the report's scopes and errors say what it is), and run detect again. Do not act on it before.",
-	code.UnsupportedProvider: "No provider of this release reads its infrastructure. Compare it by hand.",
-}
-
+// unknown is what to do about what could not be decided, by reason. Nobody acts on such
+// a machine before it is settled.
 func (pl *planner) unknown(d *draft, s *set, m *report.Machine) {
-	text := cmp.Or(pl.remedy(s.cluster.Provider, m.Reason), unknowns[m.Reason])
+	text := cmp.Or(pl.remedy(s.cluster.Provider, m.Reason), code.Of(m.Reason).Plan)
 	if text == "" {
 		text = "It could not be decided. Read the reason in the report, resolve it, and run detect again."
 	}

@@ -3,9 +3,7 @@ package screen
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,7 +31,7 @@ func sample() *report.Report {
 	r := &report.Report{
 		GeneratedAt: at.Add(21 * time.Hour),
 		Backups:     []report.Backup{{Path: "/backups/fleet-data.tar.gz", WrittenFrom: at}},
-		Scopes:      []report.Scope{{Provider: "vsphere", Endpoint: "vc1", State: report.ScopeComplete, Instances: 64}},
+		Scopes:      []report.Scope{{Provider: "vsphere", Endpoint: "vc1", State: code.ScopeComplete, Instances: 64}},
 		Clusters: []report.Cluster{
 			{
 				Namespace: "t", Name: "dev", Status: code.NeedFurtherConfirmation, Counts: report.MachineCounts{Stale: 4, Total: 4},
@@ -48,7 +46,7 @@ func sample() *report.Report {
 			{Namespace: "t", Name: "well", Status: code.Healthy, Paused: true, Counts: report.MachineCounts{Healthy: 3, Total: 3}},
 			{Namespace: "t", Name: "itself", Self: true},
 		},
-		Checks: []report.Check{{Severity: report.CheckError, Code: code.IdentityAbsent, Object: "VSphereClusterIdentity shared", Message: "not in the backup; really"}},
+		Checks: []report.Check{{Severity: code.CheckError, Code: code.IdentityAbsent, Object: "VSphereClusterIdentity shared", Message: "not in the backup; really"}},
 	}
 	r.Summary.Complete = true
 	r.Summary.Answer = &report.SafeAnswer{
@@ -119,7 +117,7 @@ func TestScreenOfOneCluster(t *testing.T) {
 	} {
 		r := sample()
 		r.Checks[0].Clusters = []string{"t/prod"}
-		r.Checks = append(r.Checks, report.Check{Severity: report.CheckError, Code: code.IdentityAbsent, Object: "VSphereClusterIdentity own", Message: "gone", Clusters: []string{"t/dev"}})
+		r.Checks = append(r.Checks, report.Check{Severity: code.CheckError, Code: code.IdentityAbsent, Object: "VSphereClusterIdentity own", Message: "gone", Clusters: []string{"t/dev"}})
 		if err := r.Narrow(report.Filter{Clusters: []string{cluster}}); err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +132,7 @@ func TestScreenOfOneCluster(t *testing.T) {
 func TestAnyAgeFitsInItsRow(t *testing.T) {
 	for _, d := range []time.Duration{59 * time.Minute, 47 * time.Hour, 48 * time.Hour, 99 * 24 * time.Hour, 999 * 24 * time.Hour} {
 		r := sample()
-		r.Scopes = append(r.Scopes, report.Scope{Provider: "aws", State: report.ScopeComplete})
+		r.Scopes = append(r.Scopes, report.Scope{Provider: "aws", State: code.ScopeComplete})
 		r.GeneratedAt = r.Backups[0].WrittenFrom.Add(d)
 		if got := shown(t, r, Options{}); !strings.Contains(got, "old.  Listed: 2 of 2 places, 64 VMs.\n\nFIRST") {
 			t.Errorf("%s:\n%s", d, got)
@@ -159,7 +157,7 @@ func TestScreenOfAnIncompleteReport(t *testing.T) {
 	r.Summary.Machines.Unknown = 6
 	for i := range 316 {
 		name := fmt.Sprintf("vc%d", i)
-		r.Scopes = append(r.Scopes, report.Scope{Provider: "vsphere", Endpoint: name, State: report.ScopeFailed, Error: &report.Fault{Reason: "Unauthorized", Message: name + " refuses the login", Hint: "ask for another account"}})
+		r.Scopes = append(r.Scopes, report.Scope{Provider: "vsphere", Endpoint: name, State: code.ScopeFailed, Error: &report.Fault{Reason: "Unauthorized", Message: name + " refuses the login", Hint: "ask for another account"}})
 		r.Errors = append(r.Errors, report.Error{Object: name + strings.Repeat("x", 300), Message: "odd " + strings.Repeat("word ", 300)})
 	}
 	unknown := func(i int, why string) string {
@@ -215,17 +213,10 @@ func TestScreenIsOneScreen(t *testing.T) {
 
 // TestEveryReasonHasWords: a reason without words of its own takes a whole sentence.
 func TestEveryReasonHasWords(t *testing.T) {
-	ranks := map[int]bool{code.Rank(code.BackupError): true, code.Rank(code.Incomplete): true}
-	for reason := range consequences {
-		ranks[code.Rank(reason)] = true
-	}
-	for i := range code.Rank(code.RolloutScheduled) + 1 {
-		if !ranks[i] {
-			t.Errorf("reason %d has no words", i)
+	for _, r := range code.Table {
+		if own := r.Code == code.BackupError || r.Code == code.Incomplete; r.Is(code.Answer) && (r.Screen == "") != own {
+			t.Errorf("%s has words %q", r.Code, r.Screen)
 		}
-	}
-	if ranks[-1] {
-		t.Error("words for what is no reason")
 	}
 }
 
@@ -243,8 +234,10 @@ func TestScreenReturnsTheErrorOfItsWriter(t *testing.T) {
 func TestWhatHasNoRoomIsCounted(t *testing.T) {
 	r := sample()
 	r.Summary.Answer.Reasons, r.Summary.Answer.Safe = nil, code.No
-	for _, code := range slices.Sorted(maps.Keys(consequences)) {
-		r.Summary.Answer.Reasons = append(r.Summary.Answer.Reasons, report.AnswerReason{Code: code, Message: string(code), Objects: []string{"Cluster t/prod"}})
+	for _, row := range code.Table {
+		if row.Is(code.Answer) && row.Screen != "" {
+			r.Summary.Answer.Reasons = append(r.Summary.Answer.Reasons, report.AnswerReason{Code: row.Code, Message: string(row.Code), Objects: []string{"Cluster t/prod"}})
+		}
 	}
 	got := shown(t, r, Options{})
 	numbered := regexp.MustCompile(`(?m)^ ?\d+ [!?=-] `).FindAllString(got, -1)

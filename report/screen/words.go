@@ -32,57 +32,6 @@ func (l *line) text(width int) string {
 	return about + ": " + l.means
 }
 
-// consequences are what reasons mean for their objects.
-var consequences = map[code.Reason]string{
-	code.ClustersFirst:       "Clusters come back first, which ends running workers",
-	code.MachinesDeleted:     "deleted, with running VMs",
-	code.PoolScaledBack:      "scaled down, running VMs end",
-	code.LivingReplaced:      "a health check deletes running VMs",
-	code.RolloutDue:          "running machines are replaced, one by one",
-	code.SecondInstance:      "a second VM is made beside the running one",
-	code.OtherInstance:       "its controller takes over another VM",
-	code.EtcdMembersRemoved:  "running etcd members are removed",
-	code.ControlPlaneDown:    "its control plane is down, and no controller repairs it",
-	code.ClusterHalted:       "no controller acts on it",
-	code.MachinesUnknown:     "whether the VM exists, or which it is, is not known",
-	code.CopiedID:            "a delete may end 2 VMs",
-	code.ResourceUndecided:   "whether what it needs exists is not known",
-	code.PoolNotDecided:      "its pool could not be seen",
-	code.OutcomeUnknown:      "what controllers do with it is not known",
-	code.SpecUnseen:          "changed just before the backup; what follows is not known",
-	code.HostedControlPlane:  "its control plane was in the lost management cluster",
-	code.InstancesToConfirm:  "ask their owners",
-	code.ErrorsOccurred:      "an error; something may be missing",
-	code.NothingToCompare:    "the backup has no machine to compare",
-	code.NoForecast:          "the report has no forecast; run detect again",
-	code.StatusNotHealthy:    "not everything is Healthy",
-	code.OwnerHalted:         "nobody manages it: its MachineSet is not in the backup",
-	code.MachinesHalted:      "its controller does nothing for it; the VM runs on",
-	code.CannotReplace:       "has to make machines and cannot",
-	code.NewerBackup:         "a newer backup is in the same place",
-	code.MachinesBroken:      "no VM, and nothing replaces it",
-	code.MachinesMissing:     "not in the backup; its VM runs on unmanaged",
-	code.InstancesNeverJoin:  "its new VM never joins, and nobody deletes it",
-	code.MachinesMade:        "new VMs are made",
-	code.PoolGrown:           "its pool grows: new VMs are made",
-	code.InstancesStarted:    "its VM is powered on",
-	code.InstancesStopped:    "its VM is off, and no controller starts it",
-	code.StaleReplaced:       "no VM; a new one is made",
-	code.GhostsLeft:          "runs on, and nobody manages it",
-	code.FoundByNameOnly:     "found by name alone, which is no proof",
-	code.MachinesNotReady:    "does not become Ready: its bootstrap object is not in the backup",
-	code.ResourceMade:        "made again",
-	code.PoolMachinesDeleted: "the Machine is deleted; its VM is gone already",
-	code.RolloutScheduled:    "all its machines are replaced later",
-}
-
-// conditions are what others mean that matter at every restore.
-var conditions = map[code.Reason]string{
-	code.RestoreOrder:       "Clusters are restored last, as Velero does by default",
-	"WebhooksDuringRestore": "webhooks of Cluster API are absent, or answer",
-	"NewestBackup":          "there is no newer backup",
-}
-
 // decisive are the things that decide, the most dangerous first, then those that are about
 // what a narrowed report does not show, and how many further reasons and conditions are
 // left to the long report.
@@ -144,7 +93,7 @@ func underConditions(r *report.Report, a *report.SafeAnswer) (out []line, said i
 		out = append(out, line{mark: "!", code: code.UnpausedClusters, means: pause + " to pause: else controllers act at once"})
 	}
 	for _, c := range a.Conditions {
-		if means := conditions[c.Code]; means != "" && a.Safe == code.Yes {
+		if means := code.Of(c.Code).Screen; means != "" && a.Safe == code.Yes {
 			out = append(out, line{mark: "?", code: c.Code, means: means})
 		}
 	}
@@ -156,7 +105,7 @@ const marks = "!?-="
 
 // reason is the line of a reason that is said in no other way.
 func reason(r *report.Report, p *report.Point) line {
-	out := line{mark: code.Mark(p.Status), code: p.Code, means: consequences[p.Code]}
+	out := line{mark: code.Mark(p.Status), code: p.Code, means: code.Of(p.Code).Screen}
 	all := p.Objects
 	for i := range p.Likes {
 		all = append(all[:len(all):len(all)], p.Likes[i].Objects...)
