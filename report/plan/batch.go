@@ -73,7 +73,7 @@ func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
 		item.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %d wanted, %d exist", item.Detail, *s.desired, exist), "; ")
 	}
 	text := event(s)
-	later := func(step report.Step) bool { return g.when == report.BeforeRestore && step.When == report.AfterRestore }
+	later := func(step Step) bool { return g.when == report.BeforeRestore && step.When == report.AfterRestore }
 	tell := drifted && text != "" && !pl.reported[s.id()] && !slices.ContainsFunc(pl.steps[m], later)
 	if tell {
 		item.Detail += ". " + strings.TrimSuffix(text, ".")
@@ -185,7 +185,7 @@ type pending struct {
 	clusters   []*report.Cluster
 	owners     []string
 	serial     bool
-	texts      []report.Step
+	texts      []Step
 	items      []Item
 }
 
@@ -195,15 +195,15 @@ const most = 20
 
 // add puts a finding with steps at this time into the batch of its like, and returns
 // that; nil without such steps.
-func (g *gathering) add(kind string, steps []report.Step, item Item, owner, words string) *pending {
-	var texts []report.Step
+func (g *gathering) add(kind string, steps []Step, item Item, owner, words string) *pending {
+	var texts []Step
 	key := kind
 	for _, s := range steps {
 		if s.When != g.when {
 			continue
 		}
 		texts = append(texts, s)
-		item.Commands = append(item.Commands, s.Commands)
+		item.Commands = append(item.Commands, s.lines)
 		key += "\x00" + s.Who + "\x00" + s.Text
 	}
 	if len(texts) == 0 {
@@ -260,12 +260,12 @@ func (p *pending) batch() Batch {
 	b.shareForecast()
 	shared := len(p.items) > 1
 	for n, t := range p.texts {
-		step := report.Step{When: t.When, Who: t.Who, Text: t.Text}
+		step := Step{Step: report.Step{When: t.When, Who: t.Who, Text: t.Text}, kind: t.kind}
 		for _, item := range p.items {
-			shared = shared && slices.Equal(item.Commands[n], t.Commands)
+			shared = shared && slices.Equal(texts(item.Commands[n]), t.Commands)
 		}
 		if shared {
-			step.Commands = t.Commands
+			step.Commands, step.lines = t.Commands, t.lines
 			for k := range p.items {
 				p.items[k].Commands[n] = nil
 			}

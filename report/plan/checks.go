@@ -37,7 +37,7 @@ func (pl *planner) faults() []Batch {
 	for _, f := range pl.faultsFound() {
 		k := f.Check
 		if last == nil || k.Code != last.Code || k.Why != last.Why || k.Do != last.Do {
-			out = append(out, Batch{Note: k.Why, Steps: []report.Step{{When: report.BeforeRestore, Who: report.Operator, Text: sentence(k.Do)}}})
+			out = append(out, Batch{Note: k.Why, Steps: []Step{{Step: report.Step{When: report.BeforeRestore, Who: report.Operator, Text: sentence(k.Do)}}}})
 		}
 		last = k
 		batch := &out[len(out)-1]

@@ -41,7 +41,7 @@ func (pl *planner) prove(d *draft, s *set, m *report.Machine, v *vm) {
 	}
 	d.before("Prove first that it is a machine of this cluster, and which role it has: find the Node with its id and look at the annotation of Cluster API, and at the VM itself."+then,
 		pl.nodesByID(s.cluster), v.show())
-	d.after(leaveRunning)
+	d.after(leaveRunning).kind = reminder
 }
 
 const leaveRunning = "Leave it running until it is proven to be a machine of this cluster: no controller touches it."
@@ -95,8 +95,7 @@ func (pl *planner) ghostControlPlane(d *draft, s *set, m *report.Machine, v *vm)
 		return
 	}
 	if etcd {
-		d.before(majorityText+pl.etcdAt(c), pl.quorum(c)...)
-		pl.snapshot(d, c)
+		pl.saveEtcd(d, c)
 		d.before("Write down which members etcd has: after the restore KubeadmControlPlane removes members without a Machine by itself, within seconds, once all its Machines have Nodes. If this VM must stay a member, take a newer backup instead.")
 	}
 	d.after("One control-plane machine at a time. See first that the restored Machines of the control plane are Running with a Node each; replace its Stale ones first.", listMachines(c))

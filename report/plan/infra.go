@@ -20,8 +20,8 @@ var namesakes = map[code.Outcome]string{
 const takenByName = "It has the name of a machine of the backup and another id, and that machine's controller looks by name: it takes this VM for the machine's own, and deletes it with the Machine, or does nothing for the machine while both have the name. Find out whose it is, and rename it before the cluster is unpaused, or keep all infrastructure objects of the machine paused."
 
 // infraMachine is what to do about an instance that is nobody's: its owner says.
-func (pl *planner) infraMachine(m *report.InfraMachine) []report.Step {
-	var d draft
+func (pl *planner) infraMachine(m *report.InfraMachine) []Step {
+	d := draft{read: pl.read, texts: pl.texts}
 	if m.Ignored != nil {
 		return nil
 	}

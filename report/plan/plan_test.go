@@ -125,7 +125,7 @@ func TestQuorumIsLookedAtForEachGhostOfAControlPlane(t *testing.T) {
 		for _, item := range b.Items {
 			var lines []string
 			for _, c := range item.Commands {
-				lines = append(lines, c...)
+				lines = append(lines, texts(c)...)
 			}
 			inOrder(t, lines, "member remove", "member list", "drain node/"+item.Name, "vm.destroy", "member list")
 		}
@@ -238,10 +238,19 @@ func deleted() *report.Report {
 	return r
 }
 
+// reported is a step as reports have it.
+func reported[S Step | report.Step](s S) report.Step {
+	if s, ok := any(s).(Step); ok {
+		return s.Step
+	}
+	return any(s).(report.Step)
+}
+
 // lines are steps as one text each: words, then commands.
-func lines(steps []report.Step) []string {
+func lines[S Step | report.Step](steps []S) []string {
 	out := make([]string, len(steps))
 	for i, s := range steps {
+		s := reported(s)
 		out[i] = s.Text + "\n" + strings.Join(s.Commands, "\n")
 	}
 	return out

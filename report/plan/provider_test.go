@@ -2,7 +2,6 @@ package plan
 
 import (
 	"bytes"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -220,7 +219,13 @@ func TestANewProviderNeedsNothingHere(t *testing.T) {
 	tools := maps.Clone(providerTools)
 	tools["tiny"] = tools["vsphere"]
 	delete(tools, "vsphere")
-	got, want := fmt.Sprint(New(r, tools)), renamed(fmt.Sprint(New(sample("alpha"), providerTools)))
+	var printed [2]strings.Builder
+	for i, p := range []Plan{New(r, tools), New(sample("alpha"), providerTools)} {
+		if err := Markdown(&printed[i], p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, want := printed[0].String(), renamed(printed[1].String())
 	if got != want || !strings.Contains(got, "govc vm.destroy") {
 		t.Errorf("the plan of a renamed provider is\n%s\nwant\n%s", got, want)
 	}

@@ -146,10 +146,10 @@ func allSteps(r *report.Report) []report.Step {
 	return out
 }
 
-func commands(steps []report.Step) []string {
+func commands[S Step | report.Step](steps []S) []string {
 	var out []string
 	for _, s := range steps {
-		out = append(out, s.Commands...)
+		out = append(out, reported(s).Commands...)
 	}
 	return out
 }

@@ -162,8 +162,7 @@ func (pl *planner) staleControlPlane(d *draft, s *set, m *report.Machine) {
 		pl.remake(d, s, m, "Delete the Machine, one at a time; KubeadmControlPlane makes a new one. etcd is not on these machines.")
 		return
 	}
-	d.before(majorityText+pl.etcdAt(c), pl.quorum(c)...)
-	pl.snapshot(d, c)
+	pl.saveEtcd(d, c)
 	text := fmt.Sprintf("Machines of the control plane that exist: %d; that are gone: %d.", alive, gone)
 	if alive <= gone {
 		d.after(text+" Delete nothing before etcd has a majority: if those that are gone are still members of it, recover etcd by hand first. If they had left it in order, the members that are left answer, and the next step is safe.", pl.quorum(c)...)

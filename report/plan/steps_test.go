@@ -294,12 +294,12 @@ func TestGroupOfAClusterClassIsScaledAtItsCluster(t *testing.T) {
 // A shell makes of the patch what the API server reads.
 func TestTopologyPatchIsJSON(t *testing.T) {
 	for _, name := range shelltest.Hostile {
-		word, ok := topologyPatch(name, 3, 2).(shell.Raw)
-		if !ok {
+		line := shell.Line("printf", "%s", topologyPatch(name, 3, 2))
+		if line.Refused() != "" {
 			t.Errorf("%q is refused", name)
 			continue
 		}
-		out, err := exec.Command("sh", "-c", "INDEX=7; printf %s "+string(word)).Output()
+		out, err := exec.Command("sh", "-c", "INDEX=7; "+line.Text()).Output()
 		if err != nil {
 			t.Fatal(err)
 		}

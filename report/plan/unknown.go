@@ -81,7 +81,7 @@ func (pl *planner) duplicateID(d *draft, c *report.Cluster, m *report.Machine) {
 	d.before("Danger: other VMs have its id, and "+pl.onDelete(c)+", no matter who deletes it (a person, a health check, a scale-down). First find out which of them its Node runs on: compare the Node's addresses with theirs. That one is left as it is.",
 		append([]shell.Command{pl.workload(c, "get", nodes, "--output=wide")}, pl.look(m)...)...)
 	pl.ownIDs(d, m)
-	d.after(doNotDelete)
+	d.after(doNotDelete).kind = reminder
 }
 
 const doNotDelete = "Do not delete its Machine while two VMs have the id, and see that no MachineHealthCheck does."
