@@ -53,8 +53,9 @@ func (s *selector) matches(l map[string]string) bool {
 
 var ruleOverlap = Rule{
 	Code: "SelectorsOverlap", Severity: code.CheckError,
-	Why: "A restore takes ownerReferences away, and controllers adopt by selector what has no owner: the wrong one may adopt these machines first, and then scale them away or replace them.",
-	Do:  "pause the cluster for the restore and see the owners before you unpause it; make the selectors disjoint before the next backup",
+	Happens: "The selectors of two owners match the same machines.",
+	Why:     "A restore takes ownerReferences away, and controllers adopt by selector what has no owner: the wrong one may adopt these machines first, and then scale them away or replace them.",
+	Do:      "pause the cluster for the restore and see the owners before you unpause it; make the selectors disjoint before the next backup",
 }
 
 // overlaps are MachineDeployments and MachineSets that would adopt what belongs

@@ -13,13 +13,15 @@ const doVersion = "restore into a management cluster with a release that serves 
 var (
 	ruleNotServed = Rule{
 		Code: "APIVersionNotServed", Severity: code.CheckError,
-		Why: "Velero restores objects in the version that they were stored in; where the new management cluster does not serve it, they are refused one by one.",
-		Do:  doVersion,
+		Happens: "Objects are stored in an API version that newer releases do not serve.",
+		Why:     "Velero restores objects in the version that they were stored in; where the new management cluster does not serve it, they are refused one by one.",
+		Do:      doVersion,
 	}
 	ruleServedNoLonger = Rule{
 		Code: "APIVersionEnding", Severity: code.CheckInfo,
-		Why: "A release that does not serve this version any more refuses the objects.",
-		Do:  doVersion,
+		Happens: "Objects are stored in an API version that a coming release stops serving.",
+		Why:     "A release that does not serve this version any more refuses the objects.",
+		Do:      doVersion,
 	}
 )
 

@@ -16,13 +16,15 @@ func NewForbiddenRules(controller, source, field string) ForbiddenRules {
 	const forbidden, unpaused = "IdentityForbidden", " before the clusters are unpaused"
 	return ForbiddenRules{Decided: check.Rule{
 		Code: forbidden, Severity: code.CheckError,
-		Why: controller + " refuses the identity to clusters of that namespace (" + source + "): after the restore nothing that names it there is reconciled.",
-		Do:  "correct " + field + " of the identity, or the labels of the Namespace," + unpaused,
+		Happens: "A cluster names an identity that its namespace may not use.",
+		Why:     controller + " refuses the identity to clusters of that namespace (" + source + "): after the restore nothing that names it there is reconciled.",
+		Do:      "correct " + field + " of the identity, or the labels of the Namespace," + unpaused,
 	}, Undecided: check.Rule{
 		// getNamespace in Velero pkg/restore/restore.go v1.18.3.
 		Code: forbidden, Severity: code.CheckWarning,
-		Why: controller + " may refuse the identity to clusters of that namespace (" + source + "): Velero makes a Namespace that is not in the backup without its labels, and after the restore nothing that names it there is reconciled until it has them.",
-		Do:  "give the Namespace the labels that " + field + " of the identity asks for," + unpaused,
+		Happens: "A cluster names an identity that its namespace may not use.",
+		Why:     controller + " may refuse the identity to clusters of that namespace (" + source + "): Velero makes a Namespace that is not in the backup without its labels, and after the restore nothing that names it there is reconciled until it has them.",
+		Do:      "give the Namespace the labels that " + field + " of the identity asks for," + unpaused,
 	}}
 }
 
@@ -42,7 +44,8 @@ func (r *ForbiddenRules) On(id backup.ClusterID, identity, why string, decided b
 func NewBadIdentityRule(controller, source, fields string) check.Rule {
 	return check.Rule{
 		Code: code.BadIdentity, Severity: code.CheckError,
-		Why: controller + " cannot log in with what is named there (" + source + "), and no Secret helps: after the restore nothing that names it is reconciled.",
-		Do:  "correct " + fields + " before the clusters are unpaused",
+		Happens: "An identity names a credential that cannot be used.",
+		Why:     controller + " cannot log in with what is named there (" + source + "), and no Secret helps: after the restore nothing that names it is reconciled.",
+		Do:      "correct " + fields + " before the clusters are unpaused",
 	}
 }

@@ -99,6 +99,17 @@ func Listed(kind Kind) []Row {
 	return rows
 }
 
+// Phase is a part of the plan.
+type Phase string
+
+// Phases of the plan, in their order.
+const (
+	Before    Phase = "before"
+	Restoring Phase = "restore"
+	Paused    Phase = "while paused" // after the restore, before the Cluster is unpaused
+	After     Phase = "after"
+)
+
 // Row is all that is known of a code.
 type Row struct {
 	Code     Reason   // of an outcome or a status, too
@@ -107,6 +118,8 @@ type Row struct {
 	Safe     Safe     // the answer that a reason of the answer leaves
 	Person   bool     // a warning that needs a person whatever the status of its machine is
 	Heals    bool     // a Stale machine with this outcome is sound again without help
+
+	Phases []Phase // where the plan has steps about it; none: it has no steps
 
 	// A sentence or two each: what happens or was found, why that matters, what to do.
 	Happens, Why, Do string
@@ -146,6 +159,8 @@ func (r *Row) Meaning() string {
 			out += " Also a note."
 		}
 		return out
+	case r.Is(Check):
+		return "Check, " + string(r.Severity) + ": " + r.Happens
 	}
 	kinds := make([]string, len(r.Kinds))
 	for i, k := range r.Kinds {

@@ -30,19 +30,19 @@ var statuses = []Row{
 		Do:      "Nothing, unless it has a warning.",
 	},
 	{
-		Code: Reason(Stale), Kinds: []Kind{OfStatus},
+		Code: Reason(Stale), Kinds: []Kind{OfStatus}, Phases: []Phase{After},
 		Happens: "Object without VM.",
 		Why:     "Its Machine is restored without a VM and counts as a replica: few controllers replace it by themselves.",
 		Do:      "Read its forecast; most often its Machine is deleted after the restore.",
 	},
 	{
-		Code: Reason(Ghost), Kinds: []Kind{OfStatus},
+		Code: Reason(Ghost), Kinds: []Kind{OfStatus}, Phases: []Phase{After},
 		Happens: "VM without object.",
 		Why:     "The VM runs on, keeps its addresses and costs money, and no restored controller knows it.",
 		Do:      "Use a newer backup if there is one; else drain its Node and remove the VM after the restore. 'drift-detector plan' has the commands.",
 	},
 	{
-		Code: Reason(Unknown), Kinds: []Kind{OfStatus},
+		Code: Reason(Unknown), Kinds: []Kind{OfStatus}, Phases: []Phase{Before},
 		Happens: "Cannot be decided.",
 		Why:     "A decision without knowing may delete a running VM, or leave one behind.",
 		Do:      "Correct the cause that its reason names, and run detect again.",
@@ -51,7 +51,7 @@ var statuses = []Row{
 		Code: Reason(ManualRemediationRequired), Kinds: []Kind{OfStatus},
 		Happens: "Contains a Ghost.",
 		Why:     "VMs run that no restored controller knows.",
-		Do:      "Follow 'drift-detector plan'.",
+		Do:      "Follow 'drift-detector plan', from its first step on.",
 	},
 	{
 		Code: Reason(NeedFurtherConfirmation), Kinds: []Kind{OfStatus},
