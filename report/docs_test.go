@@ -18,7 +18,7 @@ const docs = "../docs/report.md"
 
 var update = flag.Bool("update", false, "write the glossary in docs/report.md")
 
-// The glossary in the docs is made from the schema, which the code is held to.
+// The glossary in the docs is made from the table of codes.
 func TestGlossaryIsWhatTheSchemaSays(t *testing.T) {
 	page, err := os.ReadFile(docs)
 	if err != nil {
@@ -38,7 +38,7 @@ func TestGlossaryIsWhatTheSchemaSays(t *testing.T) {
 		return
 	}
 	if string(page) != want {
-		t.Error("the glossary of docs/report.md is not that of report/schema.json: go test ./report -run Glossary -update")
+		t.Error("the glossary of docs/report.md is not that of report/code: go test ./report -run Glossary -update")
 	}
 }
 

@@ -91,8 +91,7 @@ func (r *Report) places() places {
 		out.cluster(&r.Clusters[i], i)
 	}
 	for i := range r.InfraMachines {
-		v := &r.InfraMachines[i].Instance
-		out.add(InVMs, "instance "+cmp.Or(v.Path, v.Name, v.Ref, v.ID), Place{Index: i})
+		out.add(InVMs, r.InfraMachines[i].Instance.object(), Place{Index: i})
 	}
 	for i := range r.Checks {
 		if r.Checks[i].Error() {
@@ -113,9 +112,7 @@ func (p places) cluster(c *Cluster, i int) {
 	p.add(InClusters, c.Title(), Place{Index: i, Set: -1, Machine: -1})
 	p.add(InClusters, "Cluster "+c.Title(), Place{Index: i, Set: -1, Machine: -1})
 	for j, s := range c.Sets() {
-		if kind, name, ok := strings.Cut(s.Title, " "); ok {
-			p.add(InClusters, kind+" "+c.Namespace+"/"+name, Place{Index: i, Set: j, Machine: -1})
-		}
+		p.add(InClusters, s.object(c), Place{Index: i, Set: j, Machine: -1})
 		for k := range s.Machines {
 			m := &s.Machines[k]
 			p.add(InClusters, "Machine "+cmp.Or(m.Namespace, c.Namespace)+"/"+m.Name, Place{Index: i, Set: j, Machine: k})

@@ -54,7 +54,7 @@ var answers = []Row{
 		Happens: "The Velero in the backup restores Clusters before their machines: while controllers run, each MachineDeployment then creates a new MachineSet.",
 		Why:     "The new MachineSet creates machines of its own, and the restored one is scaled down: every running worker is deleted with its VM.",
 		Do:      "Stop the controllers, or pause the Clusters, until the whole restore is done; or set Velero's --restore-resource-priorities so that Clusters come last.",
-		Screen:  "Clusters come back first: running workers are deleted",
+		Screen:  "Clusters come first, which deletes running workers",
 	},
 	{
 		Code: MachinesDeleted, Kinds: []Kind{Answer, Note}, Safe: No, Phases: []Phase{Paused},
@@ -69,7 +69,7 @@ var answers = []Row{
 		Happens: "A machine pool is scaled down to the replicas in the backup.",
 		Why:     "The pool has more members today: the infrastructure terminates running ones, and picks which, without draining their Nodes.",
 		Do:      "While the Cluster is paused, set the replicas of the MachinePool to those of today.",
-		Screen:  "scaled down: running VMs are terminated",
+		Screen:  "terminates running VMs",
 		Plan:    "Unless that is wanted, let the MachinePool and its infrastructure object want what the pool has.",
 	},
 	{
@@ -151,7 +151,7 @@ var answers = []Row{
 		Happens: "Two instances have one id, or only a copy is left.",
 		Why:     "A controller finds a VM by this id: it may take the copy for the machine, and deleting the Machine may destroy both.",
 		Do:      "Give the copy another id, or remove it; then run detect again.",
-		Screen:  "another VM has the id: deleting the Machine may destroy both",
+		Screen:  "deleting it may destroy 2 VMs",
 	},
 	{
 		Code: ResourceUndecided, Kinds: []Kind{Answer, Note}, Safe: Unclear, Phases: []Phase{Paused},
@@ -260,10 +260,10 @@ var answers = []Row{
 		Plan:    "Bring back what is missing first. Machines that are deleted before are not made again.",
 	},
 	{
-		Code: MachinesBroken, Kinds: []Kind{Answer}, Safe: WithWork, Phases: []Phase{After},
+		Code: MachinesBroken, Kinds: []Kind{Answer}, Safe: WithWork, Phases: []Phase{Before, After},
 		Happens: "Some machines have no instance, and no controller replaces them.",
 		Why:     "They count as replicas: their groups stay short of machines and report no error.",
-		Do:      "After the restore delete the Machine of each, so that its owner makes another; 'drift-detector plan' has the commands.",
+		Do:      "After the restore delete the Machine of each, so that its owner creates another; 'drift-detector plan' has the commands.",
 		Screen:  "no VM, and nothing replaces it",
 	},
 	{

@@ -130,14 +130,14 @@ var outcomes = []Row{
 		Happens: "A new instance is created for the Machine.",
 		Why:     "If a VM of the machine still runs somewhere, there are two then.",
 		Do:      "If a VM of the machine still runs somewhere, stop it before you unpause the Cluster.",
-		Screen:  "made again",
+		Screen:  "re-created",
 	},
 	{
 		Code: Reason(ReplacedByMachineHealthCheck), Kinds: []Kind{Forecast}, Heals: true,
 		Happens: "A MachineHealthCheck deletes the Machine, and its owner creates another.",
 		Why:     "A machine without a VM is sound again without help; one that only does not run loses its VM.",
 		Do:      "See that the replacement comes up; start a VM that is to stay before the restore.",
-		Screen:  "made again",
+		Screen:  "re-created",
 	},
 	{
 		Code: Reason(AdoptedByName), Kinds: []Kind{Forecast},

@@ -128,7 +128,7 @@ func (pl *planner) stopOld(d *draft) {
 	pause := kubectl(oldManagement, shell.Raw(`--namespace="${C%%/*}"`), "patch", shell.Raw(`"clusters.cluster.x-k8s.io/${C#*/}"`), "--type=merge", pausePatch)
 	d.before("Shut the old management cluster down for good. If any part of it still answers and can't be shut down, pause all its Clusters: two management clusters that reconcile the same VMs destroy each other's. The last line lists all that it has: each must be paused.",
 		names.Then(pause.OrSay("not paused: look at this one").Each("C", "CLUSTERS")),
-		kubectl(oldManagement, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--output=custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,PAUSED:.spec.paused"))
+		kubectl(oldManagement, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--output=custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,PAUSED:.spec.paused")).about = []string{string(code.OldManagementCluster)}
 }
 
 // settleScopes is for scopes that were not listed whole.
@@ -145,7 +145,7 @@ func (pl *planner) settleScopes(d *draft) {
 				text += ". " + strings.TrimSuffix(s.Error.Hint, ".")
 			}
 		}
-		d.before(text + ". Resolve that, and run detect again.")
+		d.before(text + ". Resolve that, and run detect again.").about = []string{s.Title()}
 	}
 }
 

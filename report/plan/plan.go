@@ -21,6 +21,7 @@ type Plan struct {
 	Sections  []Section
 	Of        Narrowing // what of the plan this is
 
+	report   *report.Report
 	clusters []string // of the report
 	steps    int      // numbers of the whole plan
 	limits   func(Narrowing) []string
@@ -74,6 +75,7 @@ func New(r *report.Report, tools Tools) Plan {
 	pl := newPlanner(r, tools)
 	pl.plan()
 	p := Plan{
+		report:  r,
 		Unknown: pl.limits(Narrowing{}),
 		limits:  pl.limits,
 		Sections: []Section{

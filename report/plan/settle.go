@@ -27,7 +27,7 @@ func (pl *planner) settle(d *draft, c *report.Cluster) bool {
 		if !strings.Contains(r.Message, strings.TrimPrefix(own[0], "Cluster ")) {
 			text += ": " + listed(own)
 		}
-		d.after(text+". "+first, pl.spare(c, r.Code, own)...)
+		d.after(text+". "+first, pl.spare(c, r.Code, own)...).about = own
 	}
 	return any
 }
