@@ -22,7 +22,7 @@ const anyNamespace = "*"
 var (
 	ruleKinds = Rule{
 		Code: "KindsFiltered", Severity: code.CheckError,
-		Happens: "The backup was told to leave out kinds that a restore needs.",
+		Happens: "The backup was configured to leave out kinds that a restore needs.",
 		Why:     "A restore can't bring back what was left out on purpose: the controllers miss it.",
 		Do:      "take a backup without that filter, or have another source of these objects in place before any Cluster is unpaused",
 	}
@@ -40,7 +40,7 @@ var (
 	}
 	ruleClusterScoped = Rule{
 		Code: "ClusterScopedFiltered", Severity: code.CheckInfo,
-		Happens: "The backup was told to leave out objects without a namespace.",
+		Happens: "The backup was configured to leave out objects without a namespace.",
 		Why:     "Identities with the credentials of whole clusters, failure domains and the like are cluster-scoped, and only what namespaced objects need for their own kind is added by Velero itself.",
 		Do:      "back up with --include-cluster-resources=true",
 	}

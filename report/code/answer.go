@@ -99,7 +99,7 @@ var answers = []Row{
 	{
 		Code: OtherInstance, Kinds: []Kind{Answer}, Safe: No, Phases: []Phase{Paused},
 		Happens: "A controller takes over an instance that is not the machine's, because it has the machine's name.",
-		Why:     "A VM of somebody else gets managed as this machine, and deleting the Machine terminates it.",
+		Why:     "A VM of another owner is managed as this machine, and deleting the Machine terminates it.",
 		Do:      "Rename that VM, or have its owner remove it, before you unpause the Cluster.",
 		Screen:  "its controller takes over another VM",
 		Plan:    "Rename these instances first, or keep all infrastructure objects of the machines paused: deleting such a Machine ends an instance that is not its own.",
@@ -130,7 +130,7 @@ var answers = []Row{
 	{
 		Code: BackupError, Kinds: []Kind{Answer}, Safe: No, Phases: []Phase{Before},
 		Happens: "A check of the backup itself found an error.",
-		Why:     "Part of the fleet does not work after the restore until a person acts, whatever the infrastructure looks like.",
+		Why:     "Part of the fleet does not work after the restore until a person acts, even if no VM has drifted.",
 		Do:      "Read the errors with 'drift-detector check', and do what each says before the restore.",
 	},
 	{
@@ -151,7 +151,7 @@ var answers = []Row{
 		Happens: "Two instances have one id, or only a copy is left.",
 		Why:     "A controller finds a VM by this id: it may take the copy for the machine, and deleting the Machine may destroy both.",
 		Do:      "Give the copy another id, or remove it; then run detect again.",
-		Screen:  "deleting it may destroy 2 VMs",
+		Screen:  "a delete may end 2 VMs",
 	},
 	{
 		Code: ResourceUndecided, Kinds: []Kind{Answer, Note}, Safe: Unclear, Phases: []Phase{Paused},

@@ -20,7 +20,7 @@ var conditions = []Row{
 	{
 		Code: ClustersPaused, Kinds: []Kind{Condition}, Phases: []Phase{Paused},
 		Happens: "Some clusters or machines are paused in the backup; what the report says of them holds once they are unpaused.",
-		Why:     "Nothing happens to them after the restore, so that what would go wrong shows later, when somebody unpauses them.",
+		Why:     "Nothing happens to them after the restore: what would go wrong shows later, when they are unpaused.",
 		Do:      "Before you unpause one, read what the report says of its machines.",
 	},
 	{
@@ -69,7 +69,7 @@ var conditions = []Row{
 	{
 		Code: OwnersPaused, Kinds: []Kind{Condition}, Phases: []Phase{Paused},
 		Happens: "Some control planes, groups or ClusterClasses are paused in the backup by themselves; what they want is not in the answer.",
-		Why:     "They scale, roll out and delete as soon as somebody unpauses them.",
+		Why:     "They scale, roll out and delete as soon as they are unpaused.",
 		Do:      "Before you unpause one, compare its replicas and version with what runs.",
 	},
 	{

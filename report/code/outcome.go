@@ -30,7 +30,7 @@ var outcomes = []Row{
 	{
 		Code: Reason(OtherInstanceTaken), Kinds: []Kind{Forecast}, Phases: []Phase{Paused},
 		Happens: "Its controller takes over another instance that has the machine's name.",
-		Why:     "That VM belongs to somebody else, and deleting the Machine terminates it.",
+		Why:     "That VM is not this machine's, and deleting the Machine terminates it.",
 		Do:      "Rename the other VM, or have it removed, before you unpause the Cluster.",
 		Screen:  "take another VM",
 	},

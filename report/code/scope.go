@@ -125,7 +125,7 @@ var scopes = []Row{
 	{
 		Code: UntrustedCertificate, Kinds: []Kind{OfScope}, Phases: []Phase{Before},
 		Happens: "The endpoint's certificate is neither pinned nor signed by a trusted authority.",
-		Why:     "Whoever answers may not be the infrastructure, so that no credential was sent and nothing was listed.",
+		Why:     "What answers may not be the infrastructure, so that no credential was sent and nothing was listed.",
 		Do:      "Compare the certificate's thumbprint with the real one, and give it, or the authority's file, with --credentials.",
 	},
 	{

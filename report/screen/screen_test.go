@@ -72,7 +72,7 @@ FIRST
                           out, or recover etcd
  3 ! IdentityAbsent       VSphereClusterIdentity shared: create it; without it
                           no controller acts on t/prod
- 4 ! DuplicateID          t/prod-x: deleting it may destroy 2 VMs
+ 4 ! DuplicateID          t/prod-x: a delete may end 2 VMs
  5 ! OldManagementCluster keep it off; pause 2 Clusters, or two act on one VM
 
   CLUSTER GHOST STALE UNKN   OK  AFTER THE RESTORE
@@ -106,7 +106,7 @@ func TestScreenOfOneCluster(t *testing.T) {
  1 ! OfANewerVersion      t/prod-x: What this version has no words for.
  2 ! IdentityAbsent       VSphereClusterIdentity shared: create it; without it
                           no controller acts on t/prod
- 3 ! DuplicateID          t/prod-x: deleting it may destroy 2 VMs
+ 3 ! DuplicateID          t/prod-x: a delete may end 2 VMs
  4 ! OldManagementCluster keep it off; pause every Cluster, or two act on one VM
    and 1 more of the whole report: render shows all
 `,
