@@ -57,10 +57,10 @@ func TestPoolThatNobodyAskedFor(t *testing.T) {
 			if v, found := find(r, "new"); found != !tc.complete || found && (v.status != code.Unknown || v.reason != code.MachineNotInBackup) {
 				t.Errorf("the new member is %+v", v)
 			}
-			if r.Complete != tc.complete || (r.Scopes[0].Fault == nil) != tc.complete {
+			if r.Complete != tc.complete || (r.Scopes[0].Error == nil) != tc.complete {
 				t.Errorf("complete is %v, the scope %+v", r.Complete, r.Scopes[0])
 			}
-			if f := r.Scopes[0].Fault; f != nil && (f.Reason != code.NotAsked || !strings.Contains(f.Message, "tenant/p") || f.Hint == "") {
+			if f := r.Scopes[0].Error; f != nil && (f.Reason != code.NotAsked || !strings.Contains(f.Message, "tenant/p") || f.Hint == "") {
 				t.Errorf("the fault is %+v", f)
 			}
 		})
@@ -114,7 +114,7 @@ func TestProofThatNobodyAskedFor(t *testing.T) {
 	s.ofAnotherBackup()
 	r := s.detect()
 	expect(t, r, wish{name: "gone", status: code.Unknown, reason: code.ScopeIncomplete})
-	if f := r.Scopes[0].Fault; f == nil || f.Reason != code.VisibilityUnproven {
+	if f := r.Scopes[0].Error; f == nil || f.Reason != code.VisibilityUnproven {
 		t.Errorf("the fault is %+v", f)
 	}
 }

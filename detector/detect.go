@@ -187,7 +187,7 @@ func (r *Result) conclude(s *backup.Snapshot) {
 	for i := range r.Scopes {
 		if sc := &r.Scopes[i]; sc.State != code.ScopeComplete {
 			r.Complete = false
-			r.Errors = append(r.Errors, Error{Scope: sc.Provider + " " + sc.Endpoint, Message: sc.Fault.Message, Hint: sc.Fault.Hint})
+			r.Errors = append(r.Errors, Error{Scope: sc.Provider + " " + sc.Endpoint, Message: sc.Error.Message, Hint: sc.Error.Hint})
 		}
 	}
 	if unread := r.nodeListErrors(); len(unread) > 0 {

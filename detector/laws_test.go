@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -74,7 +75,7 @@ func TestRandomWorldsKeepTheLaws(t *testing.T) {
 		r := s.detect()
 		everyMachineOnce(t, seed, s, r)
 		everyInstanceOnce(t, seed, s, r)
-		unlisted := slices.ContainsFunc(r.Scopes, func(sc Scope) bool { return sc.State != code.ScopeComplete || sc.Fault != nil })
+		unlisted := slices.ContainsFunc(r.Scopes, func(sc report.Scope) bool { return sc.State != code.ScopeComplete || sc.Error != nil })
 		unread := slices.ContainsFunc(r.Unattributed, func(u Unattributed) bool { return u.Unread })
 		if (unlisted || unread || len(r.UnreadNodeLists()) > 0) == r.Complete {
 			t.Fatalf("world %d: complete is %v and the scopes are %+v", seed, r.Complete, r.Scopes)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -103,7 +104,7 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%s: %q, want %q", v.Name, v.Message, want[v.Name])
 		}
 	}
-	if i := slices.IndexFunc(r.Scopes, func(sc Scope) bool { return sc.Endpoint == "vc2/user" }); i < 0 || r.Scopes[i].State != code.ScopeFailed || r.Complete {
+	if i := slices.IndexFunc(r.Scopes, func(sc report.Scope) bool { return sc.Endpoint == "vc2/user" }); i < 0 || r.Scopes[i].State != code.ScopeFailed || r.Complete {
 		t.Errorf("a home that nobody listed is no failed scope: %+v, complete %v", r.Scopes, r.Complete)
 	}
 }

@@ -124,14 +124,6 @@ type Unattributed struct {
 	Unlisted []backup.ClusterID
 }
 
-// Scope is the state of one listed place.
-type Scope struct {
-	Provider, Endpoint, Location, Account string
-	State                                 code.ScopeState
-	Instances                             int
-	Fault                                 *infra.Fault
-}
-
 // Error is something that went wrong during the run.
 type Error struct {
 	Scope, Object, Message, Hint string
@@ -150,6 +142,6 @@ type Result struct {
 	Excluded     map[string]int // by cause
 	OutOfScope   int
 	ForeignTags  map[string]int // instances out of scope by the foreign cluster that tags them
-	Scopes       []Scope
+	Scopes       []report.Scope
 	Errors       []Error
 }

@@ -246,8 +246,8 @@ func TestUnprovenScopeNamesItsClusters(t *testing.T) {
 	s.listings[0].ProbesFound = nil
 	sc := s.detect().Scopes[0]
 	want := &infra.Fault{Reason: code.VisibilityUnproven, Message: "vc/user was listed, but nothing shows that it is where the machines of tenant/alpha, tenant/prod are", Hint: "look here"}
-	if sc.State != code.ScopePartial || !reflect.DeepEqual(sc.Fault, want) {
-		t.Errorf("got %s %+v", sc.State, sc.Fault)
+	if sc.State != code.ScopePartial || !reflect.DeepEqual(sc.Error, want) {
+		t.Errorf("got %s %+v", sc.State, sc.Error)
 	}
 	if s.listings[0].State != code.ScopeComplete || s.listings[0].Fault != nil {
 		t.Error("the input was changed")

@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -28,7 +29,7 @@ func (s *scopes) needed(o *Options) []bool {
 
 // results is the state of every shown scope, in order. A listing that is the unproven
 // home of a cluster is partial; a home that nobody listed is a failed scope.
-func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []Scope {
+func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []report.Scope {
 	unproven := make([]unprovenHomes, len(s.listings))
 	missing := map[string]bool{}
 	for at, h := range s.homes {
@@ -47,7 +48,7 @@ func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []Scop
 			}
 		}
 	}
-	out := make([]Scope, 0, len(s.listings)+len(missing))
+	out := make([]report.Scope, 0, len(s.listings)+len(missing))
 	for i := range s.listings {
 		if l := &s.listings[i]; !isNodeList(l) && shown[i] {
 			out = append(out, scopeOf(l, unproven[i]))
@@ -55,24 +56,24 @@ func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []Scop
 	}
 	for target := range missing {
 		provider, _, _ := strings.Cut(target, "/")
-		out = append(out, Scope{Provider: provider, Endpoint: target, State: code.ScopeFailed, Fault: faultNotListed(target)})
+		out = append(out, report.Scope{Provider: provider, Endpoint: target, State: code.ScopeFailed, Error: faultNotListed(target)})
 	}
 	slices.SortFunc(out, compareScopes)
 	return out
 }
 
-func scopeOf(l *infra.Listing, unproven unprovenHomes) Scope {
-	out := Scope{
+func scopeOf(l *infra.Listing, unproven unprovenHomes) report.Scope {
+	out := report.Scope{
 		Provider: l.Provider, Endpoint: l.Endpoint, Location: l.Location, Account: l.Account,
-		State: l.State, Instances: l.Count(), Fault: l.Fault,
+		State: l.State, Instances: l.Count(), Error: l.Fault,
 	}
 	switch {
 	case l.State == code.ScopeComplete && len(unproven) > 0:
-		out.State, out.Fault = code.ScopePartial, unproven.fault(l.Endpoint)
+		out.State, out.Error = code.ScopePartial, unproven.fault(l.Endpoint)
 	case l.State == code.ScopePartial:
-		out.Fault = faultOf(l)
+		out.Error = faultOf(l)
 	case l.State != code.ScopeComplete:
-		out.State, out.Fault = code.ScopeFailed, faultOf(l)
+		out.State, out.Error = code.ScopeFailed, faultOf(l)
 	}
 	return out
 }
@@ -105,11 +106,11 @@ func unprovenMessage(endpoint string, clusters []string) string {
 	return fmt.Sprintf("%s was listed, but nothing shows that it is where the machines of %s are", endpoint, strings.Join(clusters, ", "))
 }
 
-func compareScopes(a, b Scope) int {
+func compareScopes(a, b report.Scope) int {
 	c := cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Location, b.Location),
 		cmp.Compare(a.Account, b.Account), cmp.Compare(a.State, b.State), cmp.Compare(a.Instances, b.Instances))
-	if c != 0 || a.Fault == nil || b.Fault == nil {
+	if c != 0 || a.Error == nil || b.Error == nil {
 		return c
 	}
-	return compareFaults(a.Fault, b.Fault)
+	return compareFaults(a.Error, b.Error)
 }

@@ -42,7 +42,7 @@ var layers = []layer{
 		has: func(pkg string, m module) bool {
 			return below("infra")(pkg, m) && !at("infra/shell", "infra/store", "infra/all")(pkg, m) && m.provider(pkg) == ""
 		},
-		layers:  []string{"codes", "backup", "shell"},
+		layers:  []string{"codes", "document", "backup", "shell"},
 		foreign: append([]string{"go.yaml.in/yaml/v3", "github.com/go-json-experiment/json", "github.com/klauspost/compress/flate"}, apiTypes...),
 	},
 	{

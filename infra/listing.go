@@ -4,15 +4,12 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
 // Fault is what went wrong, for people and for scripts.
-type Fault struct {
-	Reason  code.Reason `json:"reason"`
-	Message string      `json:"message"`
-	Hint    string      `json:"hint,omitempty"` // what to do next
-}
+type Fault = report.Fault
 
 // Listing is what a provider found at a Target.
 type Listing struct {

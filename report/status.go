@@ -22,9 +22,12 @@ const (
 
 // RollUp returns what the machine makes of the status of what holds it: its set, its
 // cluster, the whole.
-func (m *Machine) RollUp() code.Status {
-	out := m.Status.RollUp()
-	for _, w := range m.Warnings {
+func (m *Machine) RollUp() code.Status { return RollUp(m.Status, m.Warnings) }
+
+// RollUp returns what a machine of a status makes of the status of what holds it.
+func RollUp(status code.Status, warnings []Warning) code.Status {
+	out := status.RollUp()
+	for _, w := range warnings {
 		if code.NeedsPerson(w.Reason) {
 			out = code.Worst(out, code.NeedFurtherConfirmation)
 		}

@@ -243,7 +243,7 @@ func verdictOnRun(result detector.Result) error {
 	var places []unseen
 	for _, scope := range result.Scopes {
 		if scope.State != code.ScopeComplete {
-			places = append(places, unseen{scope.Endpoint, scope.Fault})
+			places = append(places, unseen{scope.Endpoint, scope.Error})
 		}
 	}
 	items, hint := itemsUnread(result.Errors)

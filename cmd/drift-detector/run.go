@@ -74,7 +74,7 @@ func (s *streams) debugf(format string, args ...any) {
 func run(ctx context.Context, args []string, s *streams) exitCode {
 	s.program = args[0]
 	app := newApp(s)
-	if complete(ctx, app, args, s) {
+	if complete(app, args, s) {
 		return exitOK
 	}
 	printed := &firstError{Writer: s.stdout}

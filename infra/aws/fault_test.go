@@ -151,8 +151,8 @@ func TestAnotherAccountProvesNothing(t *testing.T) {
 		}
 	}
 	for _, sc := range r.Scopes {
-		if sc.State != code.ScopePartial || sc.Fault.Reason != "VisibilityUnproven" {
-			t.Errorf("%s is %s: %+v", sc.Location, sc.State, sc.Fault)
+		if sc.State != code.ScopePartial || sc.Error.Reason != "VisibilityUnproven" {
+			t.Errorf("%s is %s: %+v", sc.Location, sc.State, sc.Error)
 		}
 	}
 }

@@ -410,8 +410,8 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			}
 			hints := ""
 			for _, s := range r.Scopes {
-				if s.Fault != nil {
-					hints += s.Fault.Hint + "\n"
+				if s.Error != nil {
+					hints += s.Error.Hint + "\n"
 				}
 			}
 			if !strings.Contains(hints, c.hint) {

@@ -1,7 +1,8 @@
 package build
 
 import (
-	"drift-detector/detector"
+	"slices"
+
 	"drift-detector/infra"
 	"drift-detector/report"
 )
@@ -32,22 +33,14 @@ func (b *builder) nameScopes(listings []infra.Listing) {
 	}
 }
 
-func scopes(found []detector.Scope, listings []infra.Listing) []report.Scope {
+// scopes are those of the result, with who each place is.
+func scopes(found []report.Scope, listings []infra.Listing) []report.Scope {
 	identities := identitiesOf(listings)
-	var out []report.Scope
-	for i := range found {
-		s := scope(&found[i])
-		s.Identity = identities[keyOf(&s)]
-		out = append(out, s)
+	out := slices.Clone(found)
+	for i := range out {
+		out[i].Identity = identities[keyOf(&out[i])]
 	}
 	return out
-}
-
-func scope(s *detector.Scope) report.Scope {
-	return report.Scope{
-		Provider: s.Provider, Endpoint: s.Endpoint, Location: s.Location, Account: s.Account,
-		State: s.State, Instances: s.Instances, Error: (*report.Fault)(s.Fault),
-	}
 }
 
 // scopeKey is what a scope and the listing behind it have in common.

@@ -5,6 +5,7 @@
 package code
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
 )
@@ -132,8 +133,61 @@ type Row struct {
 	Confirm string
 }
 
-// Table has a row for each code. Only a test sets it.
-var Table = slices.Concat(statuses, verdicts, warnings, scopes, answers, conditions, outcomes, notes)
+//go:embed codes.txt
+var text string
+
+// Table has a row for each code, in the order of codes.txt. Only a test sets it.
+var Table = read(text)
+
+// read returns the rows of a table in the form of codes.txt. It panics on what is none, for
+// the table is part of the program.
+func read(text string) []Row {
+	var out []Row
+	for _, paragraph := range strings.Split(text, "\n\n") {
+		lines := strings.Split(strings.TrimSpace(paragraph), "\n")
+		if strings.HasPrefix(lines[0], "#") {
+			continue
+		}
+		head := strings.Split(lines[0]+" ", "|")
+		for i := range head {
+			head[i] = strings.TrimSpace(head[i])
+		}
+		r := Row{Code: Reason(head[0]), Kinds: words[Kind](head[1]), Phases: words[Phase](head[3]), Happens: lines[1], Why: lines[2], Do: lines[3]}
+		switch does := head[2]; does {
+		case "heals":
+			r.Heals = true
+		case "person":
+			r.Person = true
+		default:
+			r.Safe = Safe(does)
+		}
+		for _, l := range lines[4:] {
+			of, text, _ := strings.Cut(l, ": ")
+			switch of {
+			case "screen":
+				r.Screen = text
+			case "plan":
+				r.Plan = text
+			case "confirm":
+				r.Confirm = text
+			default:
+				panic("code: " + l)
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func words[Word ~string](list string) []Word {
+	var out []Word
+	for _, w := range strings.Split(list, ", ") {
+		if w != "" {
+			out = append(out, Word(w))
+		}
+	}
+	return out
+}
 
 // Of returns the row of a code, or an empty one for a code that this release does not
 // know.

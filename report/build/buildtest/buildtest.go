@@ -47,11 +47,11 @@ func Sample() build.Parts {
 			Excluded:     map[string]int{"template": 10, "vCLS": 2},
 			OutOfScope:   4,
 			ForeignTags:  map[string]int{"beta-new": 1},
-			Scopes: []detector.Scope{
+			Scopes: []report.Scope{
 				{Provider: "vsphere", Endpoint: "vc1.example:443", Account: "svc-capv@vsphere.local", State: code.ScopeComplete, Instances: 73},
 				{
 					Provider: "vsphere", Endpoint: "vc2.example:443", Account: "svc-capv@vsphere.local", State: code.ScopeFailed,
-					Fault: &infra.Fault{
+					Error: &infra.Fault{
 						Reason: code.Unreachable, Message: "dial tcp 192.0.2.7:443: connect: connection refused",
 						Hint: "open the way to vc2.example:443, or give --endpoint vc2.example:443=HOST:PORT",
 					},
@@ -192,7 +192,7 @@ func Hostile() build.Parts {
 	u := &p.Result.Unattributed[0]
 	u.Instance.Name, u.Instance.Path, u.Foreign, u.Message, u.Reason = evil, evil, evil, evil, evil
 	p.Result.ForeignTags, p.Result.Excluded = map[string]int{evil: 1}, map[string]int{evil: 1}
-	p.Result.Scopes[1].Endpoint, p.Result.Scopes[1].Account, p.Result.Scopes[1].Fault.Message = evil, evil, evil
+	p.Result.Scopes[1].Endpoint, p.Result.Scopes[1].Account, p.Result.Scopes[1].Error.Message = evil, evil, evil
 	p.Result.Errors = []detector.Error{{Scope: evil, Object: evil, Message: evil, Hint: evil}}
 	p.Snapshot.Backups[0].Path = evil
 	p.Snapshot.Absent[0].Name, p.Snapshot.Absent[0].Why = evil, evil
