@@ -31,17 +31,27 @@ func (s *scopes) needed(o *Options) []bool {
 // home of a cluster is partial; a home that nobody listed is a failed scope.
 func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []report.Scope {
 	unproven := make([]unprovenHomes, len(s.listings))
-	missing := map[string]bool{}
+	missing := map[string][]string{}
+	of := make([][]string, len(s.listings)) // clusters that are not decided
 	for at, h := range s.homes {
+		name := at.cluster.Namespace + "/" + at.cluster.Name
+		if !shows(at.cluster) {
+			continue
+		}
+		if !h.complete || h.unasked != nil {
+			for _, i := range h.listings {
+				of[i] = append(of[i], name)
+			}
+		}
 		switch {
-		case !h.decides || !shows(at.cluster):
+		case !h.decides:
 		case h.complete && h.unasked != nil:
 			for _, i := range h.listings {
 				unproven[i] = append(unproven[i], unprovenScope{at.cluster, h.unasked})
 			}
 		case h.complete:
 		case len(h.listings) == 0:
-			missing[at.target] = true
+			missing[at.target] = append(missing[at.target], name)
 		case h.fault.Reason == code.VisibilityUnproven, h.fault.Reason == code.ListedBeforeBackup:
 			for _, i := range h.listings {
 				unproven[i] = append(unproven[i], unprovenScope{at.cluster, h.fault})
@@ -51,18 +61,24 @@ func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []repo
 	out := make([]report.Scope, 0, len(s.listings)+len(missing))
 	for i := range s.listings {
 		if l := &s.listings[i]; !isNodeList(l) && shown[i] {
-			out = append(out, scopeOf(l, unproven[i]))
+			out = append(out, scopeOf(l, unproven[i], of[i]))
 		}
 	}
-	for target := range missing {
+	for target, of := range missing {
 		provider, _, _ := strings.Cut(target, "/")
-		out = append(out, report.Scope{Provider: provider, Endpoint: target, State: code.ScopeFailed, Error: faultNotListed(target)})
+		out = append(out, report.Scope{Provider: provider, Endpoint: target, State: code.ScopeFailed, Error: faultNotListed(target), Clusters: eachOnce(of)})
 	}
 	slices.SortFunc(out, compareScopes)
 	return out
 }
 
-func scopeOf(l *infra.Listing, unproven unprovenHomes) report.Scope {
+// eachOnce sorts names and leaves each in once.
+func eachOnce(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func scopeOf(l *infra.Listing, unproven unprovenHomes, of []string) report.Scope {
 	out := report.Scope{
 		Provider: l.Provider, Endpoint: l.Endpoint, Location: l.Location, Account: l.Account,
 		State: l.State, Instances: l.Count(), Error: l.Fault,
@@ -74,6 +90,9 @@ func scopeOf(l *infra.Listing, unproven unprovenHomes) report.Scope {
 		out.Error = faultOf(l)
 	case l.State != code.ScopeComplete:
 		out.State, out.Error = code.ScopeFailed, faultOf(l)
+	}
+	if out.State != code.ScopeComplete {
+		out.Clusters = eachOnce(of)
 	}
 	return out
 }
@@ -98,8 +117,7 @@ func (u unprovenHomes) fault(endpoint string) *infra.Fault {
 			names = append(names, h.cluster.Namespace+"/"+h.cluster.Name)
 		}
 	}
-	slices.Sort(names)
-	return &infra.Fault{Reason: code.VisibilityUnproven, Message: unprovenMessage(endpoint, slices.Compact(names)), Hint: worst.Hint}
+	return &infra.Fault{Reason: code.VisibilityUnproven, Message: unprovenMessage(endpoint, eachOnce(names)), Hint: worst.Hint}
 }
 
 func unprovenMessage(endpoint string, clusters []string) string {

@@ -13,6 +13,7 @@ type Point struct {
 	Code    code.Reason
 	Status  code.Status // as urgent as the answer that it leaves
 	Text    string      // sentences
+	Until   string      // of the reason
 	Objects []Object    // most dangerous first; none: it is about the report as a whole
 	Likes   []Point     // of the same code, where the text differs
 }
@@ -57,7 +58,7 @@ func (r *Report) First() []Point {
 	at := map[code.Reason]int{}
 	for i := range r.Summary.Answer.Reasons {
 		reason := &r.Summary.Answer.Reasons[i]
-		p := Point{Code: reason.Code, Status: asStatus[code.SafeAfter(reason.Code)], Text: reason.Sentence()}
+		p := Point{Code: reason.Code, Status: asStatus[code.SafeAfter(reason.Code)], Text: reason.Sentence(), Until: reason.Until}
 		for _, name := range reason.Objects {
 			p.Objects = append(p.Objects, Object{name, places.of(reason.Code, name)})
 		}

@@ -29,7 +29,14 @@ type ClusterForecast struct {
 // Note is something to know before the restore that is not of a single machine.
 type Note struct {
 	Code    code.Reason `json:"code"`
-	Message string      `json:"message"` // sentences, without the last full stop
+	Message string      `json:"message"`           // sentences, without the last full stop
+	Objects []string    `json:"objects,omitempty"` // what it is about, beside a cluster that it is of
+}
+
+// said is what tells notes and reasons from others.
+type said struct {
+	code    code.Reason
+	message string
 }
 
 // Sentence is the message with its last full stop.
@@ -53,13 +60,14 @@ func (r *Report) ClusterNotes() []ClusterNote {
 	}
 	slices.SortStableFunc(clusters, func(a, b *Cluster) int { return code.Urgency(a.Status) - code.Urgency(b.Status) })
 	var out []ClusterNote
-	at := map[Note]int{}
+	at := map[said]int{}
 	for _, c := range clusters {
 		for _, n := range c.Forecast.Notes {
-			i, ok := at[n]
+			as := said{n.Code, n.Message}
+			i, ok := at[as]
 			if !ok {
 				i = len(out)
-				at[n], out = i, append(out, ClusterNote{Note: n})
+				at[as], out = i, append(out, ClusterNote{Note: n})
 			}
 			out[i].Clusters = append(out[i].Clusters, c.Title())
 		}

@@ -19,6 +19,8 @@ type Check struct {
 	Message  string        `json:"message"`
 	Why      string        `json:"why"`
 	Do       string        `json:"do"`
+	// Brief is the message without what else was found; absent where that is all.
+	Brief string `json:"brief,omitempty"`
 	// Clusters are those that it concerns, as namespace/name; none: the backup as a whole.
 	Clusters []string `json:"clusters,omitempty"`
 	Ignored  *Ignored `json:"ignored,omitempty"` // set when an ignore rule sets it aside

@@ -128,6 +128,9 @@ type AnswerReason struct {
 	Code    code.Reason `json:"code"`
 	Message string      `json:"message"` // sentences, without the last full stop
 	Objects []string    `json:"objects"` // what it is about: "Machine tenant/md-0-x"
+	// Until is what has to change first, by the name that checks have for it; absent when
+	// that is not one object.
+	Until string `json:"until,omitempty"`
 }
 
 // Sentence is the message with its last full stop.
@@ -385,6 +388,9 @@ type Scope struct {
 	State     code.ScopeState `json:"state"`
 	Instances int             `json:"instances"`
 	Error     *Fault          `json:"error,omitempty"`
+	// Clusters are those with machines or resources there, as namespace/name;
+	// absent when the scope is complete.
+	Clusters []string `json:"clusters,omitempty"`
 }
 
 // Fault is why a scope is not complete.

@@ -108,11 +108,11 @@ func absentObjects(e *examination) []Finding {
 	for _, a := range slices.Concat(e.Absent, e.options.Absent) {
 		i := slices.IndexFunc(absentRules, func(r absentRule) bool { return r.fits(&a) })
 		what := name(a.Kind, a.Namespace, a.Name)
-		message := "not in the backup; referred to by " + a.ReferredBy
+		message := "not in the backup"
 		if a.Name == "*" {
-			what, message = "every "+a.Kind, "none is in the backup; referred to by "+a.ReferredBy
+			what, message = "every "+a.Kind, "none is in the backup"
 		}
-		f := absentRules[i].rule.On(a.Backup, what, "%s", message)
+		f := absentRules[i].rule.On(a.Backup, what, "%s", message).And("referred to by " + a.ReferredBy)
 		f.Why = cmp.Or(f.Why, a.Why)
 		found = append(found, f.At(cmp.Or(a.Resource, strings.ToLower(a.Kind)), namespaceOf(&a)).Of(a.Clusters...))
 	}
@@ -150,7 +150,7 @@ func ownersAbsent(e *examination) []Finding {
 	for by, of := range e.made {
 		if by.kind == "MachineSet" && e.lacksGroup(by) {
 			found = append(found, ruleOwner.On(by.backup, name(by.kind, by.namespace, by.name),
-				"not in the backup; owns %s there", count(of.machines, "machine")).
+				"not in the backup").And("owns "+count(of.machines, "machine")+" there").
 				At("machinesets."+coreGroup, by.namespace).Of(of.first.Cluster))
 		}
 	}
@@ -164,7 +164,7 @@ func ownersAbsent(e *examination) []Finding {
 	}
 	for by, owned := range sets {
 		found = append(found, ruleOwner.On(by.backup, name(by.kind, by.namespace, by.name),
-			"not in the backup; owns %s there", count(len(owned), "MachineSet")).
+			"not in the backup").And("owns "+count(len(owned), "MachineSet")+" there").
 			At("machinedeployments."+coreGroup, by.namespace).Of(owned[0].Cluster))
 	}
 	return found

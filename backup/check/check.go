@@ -18,6 +18,7 @@ type Finding struct {
 	Backup   int         // index into Snapshot.Backups
 	Object   string      // what it is about, "Cluster tenant-alpha/alpha-prod"
 	Message  string      // what was found
+	Brief    string      // the message without what And added
 	Why      string      // why it matters at the restore
 	Do       string      // what to do
 	// Clusters are those that it concerns, in order; none: the backup as a whole.
@@ -38,10 +39,17 @@ type Rule code.Row
 
 // On is the rule's finding on an object; the message is formatted.
 func (r Rule) On(backup int, object, format string, args ...any) Finding {
+	message := fmt.Sprintf(format, args...)
 	return Finding{
 		Severity: r.Severity, Code: r.Code, Backup: backup, Object: object,
-		Message: fmt.Sprintf(format, args...), Why: r.Why, Do: r.Do,
+		Message: message, Brief: message, Why: r.Why, Do: r.Do,
 	}
+}
+
+// And adds to the message what is not needed where room is short.
+func (f Finding) And(more string) Finding {
+	f.Message += "; " + more
+	return f
 }
 
 // Of says which clusters the finding concerns.

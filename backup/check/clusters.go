@@ -100,7 +100,7 @@ func clustersLeftOut(e *examination) []Finding {
 		}
 		what := name("Cluster", c.Namespace, c.Meta.Name)
 		if deployments[objectOf(&c.Meta)] {
-			found = append(found, ruleClusterLeftOut.On(c.Backup, what, "not in the backup; its ClusterDeployment is").Of(c.ID()))
+			found = append(found, ruleClusterLeftOut.On(c.Backup, what, "not in the backup").And("its ClusterDeployment is").Of(c.ID()))
 			continue
 		}
 		found = append(found, ruleClusterAbsent.On(c.Backup, what, "not in the backup, although objects of it are").
@@ -125,7 +125,7 @@ func classes(e *examination) []Finding {
 	var found []Finding
 	for at, clusters := range users {
 		found = append(found, ruleClass.On(at.backup, name("ClusterClass", at.namespace, at.name),
-			"not in the backup; class of %s", some(namesOf(clusters))).At("clusterclasses."+coreGroup, at.namespace).Of(clusters...))
+			"not in the backup").And("class of "+some(namesOf(clusters))).At("clusterclasses."+coreGroup, at.namespace).Of(clusters...))
 	}
 	return found
 }

@@ -99,7 +99,7 @@ func (e *examination) explain(f *Finding) {
 		return
 	}
 	if by := (*filterSpec)(&v.Spec).leavesOut(f.Absent); by != "" {
-		f.Message += "; explained by: " + by
+		*f = f.And("explained by: " + by)
 	}
 }
 

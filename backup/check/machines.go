@@ -64,7 +64,7 @@ func provisioning(e *examination) []Finding {
 		found = append(found, ruleProvisioning.On(m.Backup, what, "no provider id when the backup was taken%s", phase).Of(m.Cluster))
 		if LacksBootstrap(m, e.secrets) {
 			found = append(found, ruleBootstrapData.On(m.Backup, name("Secret", m.Namespace, m.BootstrapSecret),
-				"not in the backup; bootstrap data of Machine %s", m.Name).At(secretResource, m.Namespace).Of(m.Cluster))
+				"not in the backup").And("bootstrap data of Machine "+m.Name).At(secretResource, m.Namespace).Of(m.Cluster))
 		}
 		written := e.Backups[m.Backup].WrittenTo
 		config := configKind.In(e.Snapshot).Named(m.Backup, m.Bootstrap.Namespace, m.Bootstrap.Name)

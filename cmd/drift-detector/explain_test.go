@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/detector/forecast"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
@@ -186,7 +185,7 @@ func TestANewReasonIsOneRow(t *testing.T) {
 		Happens: "The proxy of the cluster is gone.", Why: "Nothing reaches its API server.", Do: "Create the proxy.",
 		Screen: "no proxy in front of it", Plan: "Create the proxy first.",
 	})
-	r := build.New(buildtest.Foreseen(buildtest.Healthy(), forecast.Effect{Code: "ProxyGone", Message: "Its proxy is gone", Objects: []string{"Cluster tenant-zeta/zeta"}}))
+	r := build.New(buildtest.Foreseen(buildtest.Healthy(), report.AnswerReason{Code: "ProxyGone", Message: "Its proxy is gone", Objects: []string{"Cluster tenant-zeta/zeta"}}))
 	if r.Summary.Answer.Safe != code.WithWork {
 		t.Errorf("the answer is %s", r.Summary.Answer.Safe)
 	}

@@ -10,14 +10,6 @@ import (
 	"drift-detector/report/code"
 )
 
-// Effect is something that a restored controller does beside taking over what lives,
-// something that keeps it from doing that, or something that decides and is not known.
-type Effect struct {
-	Code    code.Reason
-	Message string // sentences, without the last full stop
-	Objects []string
-}
-
 // sayings are the messages of effects that machines have one by one.
 var sayings = map[code.Reason]string{
 	code.MachinesDeleted:     "Running machines are deleted with their instances",
@@ -46,7 +38,7 @@ var sayings = map[code.Reason]string{
 
 // effects gathers what is the effect of several machines or owners.
 type effects struct {
-	list []Effect
+	list []report.AnswerReason
 	at   map[saying]int
 }
 
@@ -56,7 +48,7 @@ type saying struct {
 	message string
 }
 
-func (e *effects) add(reason code.Reason, message string, objects ...string) {
+func (e *effects) add(reason code.Reason, message string, objects ...string) *report.AnswerReason {
 	key := saying{reason, message}
 	i, known := e.at[key]
 	if !known {
@@ -64,16 +56,17 @@ func (e *effects) add(reason code.Reason, message string, objects ...string) {
 			e.at = map[saying]int{}
 		}
 		i = len(e.list)
-		e.at[key], e.list = i, append(e.list, Effect{Code: reason, Message: message})
+		e.at[key], e.list = i, append(e.list, report.AnswerReason{Code: reason, Message: message})
 	}
 	e.list[i].Objects = append(e.list[i].Objects, objects...)
+	return &e.list[i]
 }
 
 // said adds the effect on one machine.
 func (e *effects) said(reason code.Reason, object string) { e.add(reason, sayings[reason], object) }
 
 // effectsOn are what the controllers do to one cluster, once it is not paused.
-func effectsOn(c *cluster, f *Cluster) []Effect {
+func effectsOn(c *cluster, f *Cluster) []report.AnswerReason {
 	var e effects
 	e.onCluster(c)
 	e.onAbsentOwners(c)
@@ -93,9 +86,9 @@ func effectsOn(c *cluster, f *Cluster) []Effect {
 
 // onCluster adds what is of the cluster as a whole.
 func (e *effects) onCluster(c *cluster) {
-	name := "Cluster " + c.ID.Namespace + "/" + c.ID.Name
+	name := c.title()
 	for _, h := range c.halts {
-		e.add(code.ClusterHalted, fmt.Sprintf("No controller acts on the cluster until %s %s, %s", h.Object, h.Until, h.Why), name)
+		e.add(code.ClusterHalted, fmt.Sprintf("No controller acts on the cluster until %s %s, %s", h.Object, h.Until, h.Why), name).Until = h.Object
 	}
 	if c.Derived {
 		e.add(code.ClusterHalted, "No controller acts on the cluster until its Cluster object exists, which the backup lacks", name)
@@ -155,7 +148,7 @@ func (e *effects) onCluster(c *cluster) {
 
 // onUnwanted adds what becomes of what the backup wants not to be there.
 func (e *effects) onUnwanted(c *cluster, r *report.Resource) {
-	name := "Cluster " + c.ID.Namespace + "/" + c.ID.Name
+	name := c.title()
 	if r.State == code.Present {
 		e.add(code.MachinesDeleted, fmt.Sprintf("%s %s runs, and %s does not want it: %s ends it", r.Kind, r.Name, r.UsedBy, c.controller.Name), name)
 		return
@@ -266,7 +259,7 @@ func (f *facts) object() string {
 }
 
 // generalEffects are those that no single cluster has.
-func generalEffects(s *backup.Snapshot) []Effect {
+func generalEffects(s *backup.Snapshot) []report.AnswerReason {
 	var e effects
 	if priorities, first := ownOrder(s); first {
 		e.add(code.ClustersFirst, "The Velero in the backup restores Clusters before their machines ("+prioritiesFlag+"="+priorities+"): while controllers run, each MachineDeployment then makes a new MachineSet and ends every running worker of the restored one", "Deployment velero")

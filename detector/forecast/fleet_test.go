@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drift-detector/detector/forecast"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -54,7 +55,7 @@ func same(t *testing.T, got map[code.Outcome][]string, want map[code.Outcome]str
 }
 
 func noted(c forecast.Cluster, reason code.Reason) bool {
-	return slices.ContainsFunc(c.Notes, func(n forecast.Note) bool { return n.Code == reason })
+	return slices.ContainsFunc(c.Notes, func(n report.Note) bool { return n.Code == reason })
 }
 
 // The lab's own backup, before anybody restored it.

@@ -13,33 +13,21 @@ type Machine struct {
 	After code.Outcome
 }
 
-// Note is something to know before the restore that no single machine tells.
-type Note struct {
-	Code    code.Reason
-	Message string // sentences, without the last full stop
-}
-
 // Forecast is what will become of everything in the backup. The management cluster itself is
 // forecast, but neither counted here nor warned of.
 type Forecast struct {
-	Outcomes map[code.Outcome]int
-	// NotHealing counts the Stale machines that no controller replaces.
-	NotHealing int
-	Notes      []Note
-	Clusters   []Cluster // one for each of Result.Clusters, in its order
+	report.GeneralForecast
+	Clusters []Cluster // one for each of Result.Clusters, in its order
 	// Effects are those that no single cluster has, and Conditions are what all of it
 	// depends on: it holds only while each of them does.
-	Effects    []Effect
-	Conditions []Note
+	Effects    []report.AnswerReason
+	Conditions []report.Note
 }
 
 // Cluster is what will become of one cluster.
 type Cluster struct {
-	Text         string // all of it in one line
-	Outcomes     map[code.Outcome]int
-	NotHealing   int
-	Notes        []Note
-	Effects      []Effect
+	report.ClusterForecast
+	Effects      []report.AnswerReason
 	ControlPlane ControlPlane
 	Groups       []Group // one for each of Result's WorkerGroups, in its order
 }
@@ -70,7 +58,7 @@ type rules struct {
 func (r rules) of(in Inputs) Forecast {
 	x := newIndex(&in)
 	res := &in.Result
-	f := Forecast{Outcomes: map[code.Outcome]int{}, Clusters: make([]Cluster, len(res.Clusters))}
+	f := Forecast{GeneralForecast: report.GeneralForecast{Outcomes: map[code.Outcome]int{}}, Clusters: make([]Cluster, len(res.Clusters))}
 	all := make([]*cluster, len(res.Clusters))
 	for i := range res.Clusters {
 		c := x.cluster(&res.Clusters[i])
@@ -92,7 +80,7 @@ func (r rules) of(in Inputs) Forecast {
 
 // cluster forecasts one cluster.
 func (r rules) cluster(c *cluster) Cluster {
-	out := Cluster{Outcomes: map[code.Outcome]int{}, Groups: make([]Group, len(c.groups))}
+	out := Cluster{ClusterForecast: report.ClusterForecast{Outcomes: map[code.Outcome]int{}}, Groups: make([]Group, len(c.groups))}
 	p := &c.plane
 	out.ControlPlane.Machines = r.machines(p, &out)
 	out.ControlPlane.Replicas = p.replicas(out.ControlPlane.Machines)

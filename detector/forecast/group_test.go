@@ -151,7 +151,7 @@ func TestRollout(t *testing.T) {
 			if n := rolledOut(&f); n != c.stale+c.ghosts {
 				t.Errorf("%d machines are part of it, want %d", n, c.stale+c.ghosts)
 			}
-			if got == nil || got.Stale != c.stale || got.Ghosts != c.ghosts || !slices.ContainsFunc(f.Notes, func(n Note) bool { return n.Code == code.RolledOut && n.Message == got.Message }) {
+			if got == nil || got.Stale != c.stale || got.Ghosts != c.ghosts || !slices.ContainsFunc(f.Notes, func(n report.Note) bool { return n.Code == code.RolledOut && n.Message == got.Message }) {
 				t.Errorf("%+v, notes %v", got, f.Notes)
 			}
 		})

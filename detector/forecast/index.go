@@ -104,7 +104,7 @@ func (x *index) readOwners() {
 	for _, a := range x.in.absent() {
 		x.absent[absence{a.Backup, a.Kind, a.Namespace, a.Name}] = true
 		for _, id := range a.Halts {
-			x.halts[id] = append(x.halts[id], standstill{a.Kind + " " + a.Name, lacking, exists})
+			x.halts[id] = append(x.halts[id], standstill{a.Kind + " " + a.Name, lacking, exists, strings.HasSuffix(a.Kind, "Identity")})
 		}
 	}
 }

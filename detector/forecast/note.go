@@ -3,6 +3,7 @@ package forecast
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"drift-detector/report"
@@ -10,16 +11,19 @@ import (
 )
 
 // notesOnCluster are what to know of one cluster.
-func notesOnCluster(c *cluster, f *Cluster) []Note {
-	var out []Note
+func notesOnCluster(c *cluster, f *Cluster) []report.Note {
+	var out []report.Note
 	add := func(when bool, reason code.Reason, format string, args ...any) {
 		if when {
-			out = append(out, Note{reason, fmt.Sprintf(format, args...)})
+			out = append(out, report.Note{Code: reason, Message: fmt.Sprintf(format, args...)})
 		}
 	}
 	add(c.Paused, code.ClusterPaused, "Paused in the backup, and so after the restore: nothing is adopted, replaced or remediated until spec.paused is set to false; keep it so if it was paused on purpose")
 	identities := c.absentIdentities()
-	add(identities != "", code.IdentityAbsent, "%s is not in the backup: the cluster is not reconciled until it exists; create its Secret first, then the identity, then change an annotation on the infrastructure cluster, because the controller backs off", identities)
+	if len(identities) > 0 {
+		add(true, code.IdentityAbsent, "%s is not in the backup: the cluster is not reconciled until it exists; create its Secret first, then the identity, then change an annotation on the infrastructure cluster, because the controller backs off", strings.Join(identities, " and "))
+		out[len(out)-1].Objects = identities
+	}
 	add(c.Derived, code.ClusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until it is made again, by hand, by a ClusterDeployment or by GitOps")
 	add(c.ControlPlane.Reason == code.HostedInManagementCluster, code.HostedInManagementCluster, "Its control plane ran as pods inside the management cluster, and is lost with it until it is restored there")
 	lost := "no controller brings it back"
@@ -48,8 +52,10 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 	}
 	for _, e := range f.Effects {
 		// Of identities and of a Cluster object that are absent there are notes already.
-		more := e.Code != code.ClusterHalted || !c.Derived && (identities == "" || !strings.Contains(e.Message, identities))
-		add(noted[e.Code] && sayings[e.Code] != e.Message && more, e.Code, "%s", e.Message)
+		more := e.Code != code.ClusterHalted || !c.Derived && !slices.Contains(identities, e.Until)
+		if noted[e.Code] && sayings[e.Code] != e.Message && more {
+			out = append(out, report.Note{Code: e.Code, Message: e.Message, Objects: e.Objects})
+		}
 	}
 	for i, g := range f.Groups {
 		if g.ManagedBy != "" {
@@ -64,6 +70,9 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 	}
 	return out
 }
+
+// title names the cluster as checks and the answer do.
+func (c *cluster) title() string { return "Cluster " + c.ID.Namespace + "/" + c.ID.Name }
 
 // startFirst says why stopped machines of the control plane have to be started before
 // anything else, or is empty.
@@ -88,15 +97,15 @@ func one(yes bool) int {
 	return 0
 }
 
-// absentIdentities are the identities that the cluster waits for, in words.
-func (c *cluster) absentIdentities() string {
+// absentIdentities are the identities that the cluster waits for.
+func (c *cluster) absentIdentities() []string {
 	var out []string
 	for _, h := range c.halts {
-		if h.Why == lacking && strings.Contains(h.Object, "Identity ") {
+		if h.identity {
 			out = append(out, h.Object)
 		}
 	}
-	return strings.Join(out, " and ")
+	return out
 }
 
 // duplicated returns the machines whose id a second VM has.

@@ -9,10 +9,11 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
-func codes(notes []Note) string {
+func codes(notes []report.Note) string {
 	var out []string
 	for _, n := range notes {
 		out = append(out, string(n.Code))

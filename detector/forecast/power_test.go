@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -54,7 +55,7 @@ func TestEtcdOfWhatIsStopped(t *testing.T) {
 			if e.Quorum != c.quorum || e.Existing != c.existing || !strings.Contains(e.Message, c.says) {
 				t.Errorf("%+v, want %s %d %q", e, c.quorum, c.existing, c.says)
 			}
-			if got := slices.ContainsFunc(f.Notes, func(n Note) bool { return n.Code == code.ControlPlaneStopped }); got != c.noted || strings.Contains(codes(f.Notes), string(code.ControlPlaneGone)) {
+			if got := slices.ContainsFunc(f.Notes, func(n report.Note) bool { return n.Code == code.ControlPlaneStopped }); got != c.noted || strings.Contains(codes(f.Notes), string(code.ControlPlaneGone)) {
 				t.Errorf("notes %v", f.Notes)
 			}
 			if e.After != e.Existing-e.Removed {

@@ -105,13 +105,12 @@ func (objs *objects) addressesAbsent() []check.Finding {
 		if lost == addresses {
 			what = "its IPAddress"
 		}
-		more := ""
+		f := ruleAddress.On(id.Backup, claimKind+" "+m.vm.Namespace+"/"+claim,
+			"%s is not in the backup, and has an address of %s %s/%s", what, vmKind, m.vm.Namespace, m.vm.Name)
 		if n := count[id] - 1; n > 0 {
-			more = fmt.Sprintf("; likewise of %d more in the cluster", n)
+			f = f.And(fmt.Sprintf("likewise of %d more in the cluster", n))
 		}
-		found = append(found, ruleAddress.On(id.Backup, claimKind+" "+m.vm.Namespace+"/"+claim,
-			"%s is not in the backup, and has an address of %s %s/%s%s", what, vmKind, m.vm.Namespace, m.vm.Name, more).
-			At(lost.Resource(), m.vm.Namespace).Of(id))
+		found = append(found, f.At(lost.Resource(), m.vm.Namespace).Of(id))
 	}
 	return found
 }

@@ -7,7 +7,6 @@ import (
 
 	"drift-detector/backup/check"
 	"drift-detector/detector"
-	"drift-detector/detector/forecast"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -16,7 +15,7 @@ import (
 // what could not be decided, and from what is wrong with the backup. Ignore rules do not
 // change it: they change what people look at, not what controllers do.
 func decide(p *Parts, r *report.Report) *report.SafeAnswer {
-	d := decision{at: map[report.Note]int{}}
+	d := decision{at: map[[2]string]int{}}
 	d.seen(p, r)
 	d.checks(r)
 	for i := range p.Result.Clusters {
@@ -37,7 +36,7 @@ func decide(p *Parts, r *report.Report) *report.SafeAnswer {
 		out.Safe = code.SafeAfter(out.Reasons[0].Code)
 	}
 	if p.Forecast != nil {
-		out.Conditions = notes(p.Forecast.Conditions)
+		out.Conditions = slices.Clip(p.Forecast.Conditions)
 	}
 	if f := p.Options.Filter; f != nil {
 		out.Conditions = append(out.Conditions, report.Note{Code: code.Narrowed, Message: "Only the clusters that were asked for are restored, or the others are looked at, too: " + f.String()})
@@ -48,22 +47,23 @@ func decide(p *Parts, r *report.Report) *report.SafeAnswer {
 // decision gathers reasons.
 type decision struct {
 	reasons []report.AnswerReason
-	at      map[report.Note]int // by code and message
+	at      map[[2]string]int // by code and message
 }
 
-func (d *decision) add(code code.Reason, message string, objects ...string) {
-	key := report.Note{Code: code, Message: message}
+func (d *decision) add(code code.Reason, message string, objects ...string) *report.AnswerReason {
+	key := [2]string{string(code), message}
 	i, known := d.at[key]
 	if !known {
 		i = len(d.reasons)
 		d.at[key], d.reasons = i, append(d.reasons, report.AnswerReason{Code: code, Message: message})
 	}
 	d.reasons[i].Objects = append(d.reasons[i].Objects, objects...)
+	return &d.reasons[i]
 }
 
-func (d *decision) effects(all []forecast.Effect) {
+func (d *decision) effects(all []report.AnswerReason) {
 	for i := range all {
-		d.add(all[i].Code, all[i].Message, all[i].Objects...)
+		d.add(all[i].Code, all[i].Message, all[i].Objects...).Until = all[i].Until
 	}
 }
 

@@ -3,7 +3,6 @@ package build
 import (
 	"drift-detector/detector/forecast"
 	"drift-detector/report"
-	"drift-detector/report/code"
 )
 
 // The functions of this file turn a forecast into the document. Without one
@@ -21,7 +20,7 @@ func generalForecast(f *forecast.Forecast) *report.GeneralForecast {
 	if f == nil {
 		return nil
 	}
-	return &report.GeneralForecast{Outcomes: f.Outcomes, NotHealing: f.NotHealing, Notes: notes(f.Notes)}
+	return &f.GeneralForecast
 }
 
 // foresee adds a cluster's forecast to it, except for its machines.
@@ -29,7 +28,7 @@ func foresee(c *report.Cluster, f *forecast.Cluster) {
 	if f == nil {
 		return
 	}
-	c.Forecast = &report.ClusterForecast{Text: f.Text, Outcomes: f.Outcomes, NotHealing: f.NotHealing, Notes: notes(f.Notes)}
+	c.Forecast = &f.ClusterForecast
 	c.ControlPlane.Forecast = &f.ControlPlane.ControlPlaneForecast
 	for i := range c.Workers.Groups {
 		c.Workers.Groups[i].Forecast = &f.Groups[i].GroupForecast
@@ -41,12 +40,4 @@ func machineForecast(fs []forecast.Machine, i int) *report.MachineForecast {
 		return nil
 	}
 	return &fs[i].MachineForecast
-}
-
-func notes(ns []forecast.Note) []report.Note {
-	out := make([]report.Note, len(ns))
-	for i, n := range ns {
-		out[i] = report.Note{Code: code.Reason(n.Code), Message: n.Message}
-	}
-	return out
 }

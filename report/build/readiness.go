@@ -28,6 +28,9 @@ func Checks(found []check.Finding) []report.Check {
 			Severity: f.Severity, Code: f.Code, Backup: f.Backup,
 			Object: f.Object, Message: f.Message, Why: f.Why, Do: f.Do,
 		}
+		if f.Brief != f.Message {
+			out[i].Brief = f.Brief
+		}
 		for _, id := range f.Clusters {
 			out[i].Clusters = append(out[i].Clusters, id.Namespace+"/"+id.Name)
 		}

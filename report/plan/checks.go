@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -62,12 +63,10 @@ func sentence(text string) string {
 func (pl *planner) settleErrors(d *draft, c *report.Cluster) {
 	pl.faultsFound()
 	var own []string
-	open := pl.untied
+	open, identities := pl.untied, pl.identitiesOf(c)
 	for _, f := range pl.faultsOf[c] {
-		if !f.tied {
-			open--
-		}
-		if !f.identity[c] {
+		waits := func(m *report.Missing) bool { return slices.Contains(identities, m) }
+		if !slices.ContainsFunc(pl.missed(f.Backup, f.Object), waits) {
 			own = append(own, f.Object+" ("+string(f.Code)+": "+f.Message+")")
 		}
 	}

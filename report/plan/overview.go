@@ -154,7 +154,7 @@ func (pl *planner) settleScopes(d *draft) {
 func (pl *planner) absences(d *draft) {
 	reported := map[*report.Missing]bool{}
 	for _, f := range pl.faultsFound() {
-		for _, m := range pl.missed(f.Check) {
+		for _, m := range pl.missed(f.Backup, f.Object) {
 			reported[m] = true
 		}
 	}

@@ -55,6 +55,7 @@ type Batch struct {
 	Forecast string // what becomes of all of them if nobody does anything
 	Steps    []Step
 	Items    []Item
+	outcome  code.Outcome
 	Serial   bool // one item goes through all steps before the next begins
 }
 
@@ -66,6 +67,7 @@ type Item struct {
 	Clusters     []string // that it is of, or may be; none: it is not known
 	Commands     [][]shell.Command
 
+	outcome  code.Outcome
 	machines []string          // that it is about, where it is not one itself
 	words    map[string]string // what tells it from other items, by the names of variables
 }

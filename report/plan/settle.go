@@ -24,7 +24,7 @@ func (pl *planner) settle(d *draft, c *report.Cluster) bool {
 		}
 		any = true
 		text := "Before it is unpaused: " + strings.TrimSuffix(r.Message, ".")
-		if !strings.Contains(r.Message, strings.TrimPrefix(own[0], "Cluster ")) {
+		if strings.HasPrefix(own[0], "Machine ") { // the messages of others name what they are about, or say that of the cluster
 			text += ": " + listed(own)
 		}
 		d.after(text+". "+first, pl.spare(c, r.Code, own)...).about = own

@@ -46,14 +46,14 @@ func sample() *report.Report {
 			{Namespace: "t", Name: "well", Status: code.Healthy, Paused: true, Counts: report.MachineCounts{Healthy: 3, Total: 3}},
 			{Namespace: "t", Name: "itself", Self: true},
 		},
-		Checks: []report.Check{{Severity: code.CheckError, Code: code.IdentityAbsent, Object: "VSphereClusterIdentity shared", Message: "not in the backup; really"}},
+		Checks: []report.Check{{Severity: code.CheckError, Code: code.IdentityAbsent, Object: "VSphereClusterIdentity shared", Message: "not in the backup; really", Brief: "not in the backup"}},
 	}
 	r.Summary.Complete = true
 	r.Summary.Answer = &report.SafeAnswer{
 		Safe: code.No,
 		Reasons: []report.AnswerReason{
 			{Code: code.ControlPlaneDown, Message: "No machine", Objects: []string{"KubeadmControlPlane t/dev"}},
-			{Code: code.ClusterHalted, Message: "until VSphereClusterIdentity shared exists", Objects: []string{"Cluster t/prod"}},
+			{Code: code.ClusterHalted, Message: "until it exists", Until: "VSphereClusterIdentity shared", Objects: []string{"Cluster t/prod"}},
 			{Code: code.BackupError, Message: "Not fit", Objects: []string{"VSphereClusterIdentity shared"}},
 			{Code: code.CopiedID, Message: "Another", Objects: []string{"Machine t/prod-x"}},
 			{Code: "OfANewerVersion", Message: "What this version has no words for", Objects: []string{"Machine t/prod-x"}},
@@ -160,13 +160,11 @@ func TestScreenOfAnIncompleteReport(t *testing.T) {
 		r.Scopes = append(r.Scopes, report.Scope{Provider: "vsphere", Endpoint: name, State: code.ScopeFailed, Error: &report.Fault{Reason: "Unauthorized", Message: name + " refuses the login", Hint: "ask for another account"}})
 		r.Errors = append(r.Errors, report.Error{Object: name + strings.Repeat("x", 300), Message: "odd " + strings.Repeat("word ", 300)})
 	}
-	unknown := func(i int, why string) string {
-		c := &r.Clusters[i]
-		c.ControlPlane.Machines = []report.Machine{{Status: code.Unknown, Message: "cannot be concluded: " + why}}
-		return c.Title()
+	for i := range r.Clusters[:2] {
+		r.Clusters[i].Counts.Unknown = 3
 	}
-	first := unknown(0, "vc7 refuses the login")
-	unknown(1, "something else")
+	first := r.Clusters[0].Title()
+	r.Scopes[7].Clusters = []string{first, r.Clusters[2].Title(), "not/shown"} // of the second nothing is unknown
 	got := shown(t, r, Options{})
 	for _, want := range []string{
 		"Incomplete: 316 of 317 places not listed; 6 machines Unknown\n",

@@ -144,7 +144,7 @@ func rolledOut(n int) *report.Report {
 		}
 	}
 	f.ControlPlane.Machines, f.ControlPlane.Rollout = buildtest.Forecasts(c.ControlPlane.Machines), nil
-	f.Notes = []forecast.Note{{Code: code.RolledOut, Message: "MachineDeployment zeta-md was rolled out"}}
+	f.Notes = []report.Note{{Code: code.RolledOut, Message: "MachineDeployment zeta-md was rolled out"}}
 	return build.New(p)
 }
 

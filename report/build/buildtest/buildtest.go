@@ -137,11 +137,11 @@ func Healthy() build.Parts {
 }
 
 // Foreseen gives parts a forecast of which each cluster has those effects.
-func Foreseen(p build.Parts, effects ...forecast.Effect) build.Parts {
-	order := []forecast.Note{{Code: code.RestoreOrder, Message: "All objects are back before a controller acts"}}
-	f := &forecast.Forecast{Outcomes: map[code.Outcome]int{}, Conditions: order, Notes: order}
+func Foreseen(p build.Parts, effects ...report.AnswerReason) build.Parts {
+	order := []report.Note{{Code: code.RestoreOrder, Message: "All objects are back before a controller acts"}}
+	f := &forecast.Forecast{GeneralForecast: report.GeneralForecast{Outcomes: map[code.Outcome]int{}, Notes: order}, Conditions: order}
 	for i := range p.Result.Clusters {
-		f.Clusters = append(f.Clusters, forecast.Cluster{Text: "all adopted", Outcomes: map[code.Outcome]int{}, Groups: make([]forecast.Group, len(p.Result.Clusters[i].WorkerGroups)), Effects: effects})
+		f.Clusters = append(f.Clusters, forecast.Cluster{ClusterForecast: report.ClusterForecast{Text: "all adopted", Outcomes: map[code.Outcome]int{}}, Groups: make([]forecast.Group, len(p.Result.Clusters[i].WorkerGroups)), Effects: effects})
 	}
 	p.Forecast = f
 	return p
@@ -160,7 +160,7 @@ func Stale() build.Parts {
 	c := Lost()
 	c.Status, c.ControlPlane.Reason = code.ManualRemediationNotRequired, ""
 	p.Result.Status, p.Result.Clusters = code.ManualRemediationNotRequired, []detector.Cluster{c}
-	return Foreseen(p, forecast.Effect{Code: code.MachinesBroken, Message: "These machines stay broken", Objects: []string{"Machine a/b"}})
+	return Foreseen(p, report.AnswerReason{Code: code.MachinesBroken, Message: "These machines stay broken", Objects: []string{"Machine a/b"}})
 }
 
 // Pools are a cluster whose pools and other infrastructure changed, and one
@@ -202,15 +202,17 @@ func Hostile() build.Parts {
 // Foretold is the sample with a forecast that has every part.
 func Foretold() build.Parts {
 	p := Sample()
-	f := &forecast.Forecast{
+	f := &forecast.Forecast{GeneralForecast: report.GeneralForecast{
 		Outcomes: map[code.Outcome]int{code.Adopted: 23, code.Stuck: 4}, NotHealing: 4,
-		Notes: []forecast.Note{{Code: code.AssumedOrder, Message: "the forecast assumes an order"}},
-	}
+		Notes: []report.Note{{Code: code.AssumedOrder, Message: "the forecast assumes an order"}},
+	}}
 	for i := range p.Result.Clusters {
 		c := &p.Result.Clusters[i]
 		one := forecast.Cluster{
-			Text: "1 adopted, 2 broken until\nsomebody acts", Outcomes: map[code.Outcome]int{code.Stuck: 1}, NotHealing: 1,
-			Notes: []forecast.Note{{Code: code.ControlPlaneGone, Message: "gone"}},
+			ClusterForecast: report.ClusterForecast{
+				Text: "1 adopted, 2 broken until\nsomebody acts", Outcomes: map[code.Outcome]int{code.Stuck: 1}, NotHealing: 1,
+				Notes: []report.Note{{Code: code.ControlPlaneGone, Message: "gone"}},
+			},
 			ControlPlane: forecast.ControlPlane{Machines: Forecasts(c.ControlPlane.Machines), ControlPlaneForecast: report.ControlPlaneForecast{
 				Why: "no MachineHealthCheck", Rollout: &report.Rollout{Stale: 3, Ghosts: 3, Message: "rolled out"},
 				Replicas: report.Replicas{Recorded: 1, Working: 2, Created: 3, Deleted: 4, Running: 5, Unknown: 6, Surplus: 7, Missing: 8},
