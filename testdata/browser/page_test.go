@@ -261,7 +261,7 @@ func TestOrder(t *testing.T) {
 	statuses := strings.ReplaceAll(names, "KEY", "dataset.status")
 	first := eval[[][]string](b, statuses)
 	for _, group := range first {
-		if !slices.IsSortedFunc(group, func(a, b string) int { return code.Urgency(report.Status(a)) - code.Urgency(report.Status(b)) }) {
+		if !slices.IsSortedFunc(group, func(a, b string) int { return code.Urgency(code.Status(a)) - code.Urgency(code.Status(b)) }) {
 			t.Errorf("not by urgency: %q", group)
 		}
 	}
