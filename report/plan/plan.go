@@ -66,6 +66,7 @@ type Item struct {
 	Clusters     []string // that it is of, or may be; none: it is not known
 	Commands     [][]shell.Command
 
+	vm       bool              // it is a VM to confirm
 	machines []string          // that it is about, where it is not one itself
 	words    map[string]string // what tells it from other items, by the names of variables
 }
