@@ -189,7 +189,7 @@ func TestANewReasonIsOneRow(t *testing.T) {
 	if r.Summary.Answer.Safe != code.WithWork {
 		t.Errorf("the answer is %s", r.Summary.Answer.Safe)
 	}
-	object := "Cluster " + r.Clusters[0].Title()
+	object := "Machine " + r.Clusters[0].Namespace + "/" + r.Clusters[0].ControlPlane.Machines[0].Name
 	r.Summary.Answer.Reasons[0].Objects = []string{object}
 	file := filepath.Join(t.TempDir(), "report.json")
 	var text bytes.Buffer
@@ -206,7 +206,7 @@ func TestANewReasonIsOneRow(t *testing.T) {
 		{"the screen", "ProxyGone", runProgram(t, "render", "--format", "screen", file).stdout},
 		{"the screen", "no proxy in front of it", runProgram(t, "render", "--format", "screen", file).stdout},
 		{"the plan", "Create the proxy first.", runProgram(t, "plan", file).stdout},
-		{"explain of the report", object, runProgram(t, "explain", "ProxyGone", file).stdout},
+		{"explain of the report", object + "   step", runProgram(t, "explain", "ProxyGone", file).stdout},
 	} {
 		if !strings.Contains(c.got, c.want) {
 			t.Errorf("%s does not say %q:\n%s", c.in, c.want, c.got)

@@ -29,7 +29,7 @@ func (p *Plan) About(word code.Reason, o report.Object) []string {
 			add(whole && c.Cluster == cluster && len(c.Steps) > 0, fmt.Sprint(c.Number))
 			for i := range c.Batches {
 				b := &c.Batches[i]
-				is := slices.ContainsFunc(b.Items, func(i Item) bool { return i.isAbout(names, cluster) })
+				is := slices.ContainsFunc(b.Items, func(i Item) bool { return i.vm == (o.At.Part == report.InVMs) && i.isAbout(names, cluster) })
 				add(is || whole && c.Cluster == cluster, fmt.Sprint(b.Number))
 			}
 		}

@@ -50,7 +50,7 @@ func (pl *planner) confirm() []Batch {
 		if _, x := pl.duplicate(m); x != nil {
 			continue
 		}
-		item := Item{Name: m.Instance.Name, Detail: whereabouts(&m.Instance) + "; " + m.Message, Clusters: pl.mayBe(m), words: wordsOf(m.Instance.Name, "", "", &m.Instance)}
+		item := Item{vm: true, Name: m.Instance.Name, Detail: whereabouts(&m.Instance) + "; " + m.Message, Clusters: pl.mayBe(m), words: wordsOf(m.Instance.Name, "", "", &m.Instance)}
 		g.add(string(m.Reason)+"\x00"+m.Instance.Provider+m.Instance.Scope, pl.others[m], item, "To confirm", string(m.Reason))
 	}
 	return g.finish()

@@ -68,6 +68,7 @@ type Item struct {
 	Commands     [][]shell.Command
 
 	outcome  code.Outcome
+	vm       bool              // it is a VM to confirm
 	machines []string          // that it is about, where it is not one itself
 	words    map[string]string // what tells it from other items, by the names of variables
 }

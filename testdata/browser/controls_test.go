@@ -6,7 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 )
 
@@ -124,7 +124,7 @@ func TestNumbersFilter(t *testing.T) {
 	r := reporttest.Random(4)
 	b := open(t, r, look{})
 	b.click(`[data-only="Ghost"]`)
-	b.demand(r, "Ghosts", func(e entry) bool { return e.status == report.Ghost })
+	b.demand(r, "Ghosts", func(e entry) bool { return e.status == code.Ghost })
 	const heads = `[...document.querySelectorAll("#clusters-title span")].map((e) => e.textContent + [...document.querySelectorAll(".cluster")].filter((c) => !c.hidden).length)[0]`
 	n := eval[int](b, `[...document.querySelectorAll(".cluster")].filter((c) => !c.hidden).length`)
 	want := fmt.Sprintf("(%d of %d)%d", n, len(r.Clusters), n)

@@ -135,7 +135,7 @@ const seen = `({
 
 // entry is a machine or a VM to confirm, as the report has it.
 type entry struct {
-	status        report.Status
+	status        code.Status
 	name, cluster string
 	codes         []string
 	ignored       bool
@@ -207,7 +207,7 @@ func TestFilterAndSearch(t *testing.T) {
 
 	b.click(`[name="status"][value="Healthy"]`)
 	b.click(`[name="status"][value="ToConfirm"]`)
-	b.demand(r, "without Healthy and VMs to confirm", func(e entry) bool { return e.status != report.Healthy && e.status != "ToConfirm" })
+	b.demand(r, "without Healthy and VMs to confirm", func(e entry) bool { return e.status != code.Healthy && e.status != "ToConfirm" })
 	b.click("#reset")
 	b.demand(r, "reset", everything)
 
@@ -261,7 +261,7 @@ func TestOrder(t *testing.T) {
 	statuses := strings.ReplaceAll(names, "KEY", "dataset.status")
 	first := eval[[][]string](b, statuses)
 	for _, group := range first {
-		if !slices.IsSortedFunc(group, func(a, b string) int { return code.Urgency(report.Status(a)) - code.Urgency(report.Status(b)) }) {
+		if !slices.IsSortedFunc(group, func(a, b string) int { return code.Urgency(code.Status(a)) - code.Urgency(code.Status(b)) }) {
 			t.Errorf("not by urgency: %q", group)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/build"
+	"drift-detector/report/code"
 	"drift-detector/report/markdown"
 	"drift-detector/report/prometheus"
 	"drift-detector/report/reporttest"
@@ -128,7 +129,7 @@ func ghosts(families map[string]*dto.MetricFamily) int {
 	n := 0
 	for _, m := range families["drift_detector_machines"].GetMetric() {
 		for _, l := range m.Label {
-			if l.GetName() == "status" && l.GetValue() == string(report.Ghost) {
+			if l.GetName() == "status" && l.GetValue() == string(code.Ghost) {
 				n += int(m.GetGauge().GetValue())
 			}
 		}

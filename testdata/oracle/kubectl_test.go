@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/plan"
 )
 
@@ -37,7 +38,9 @@ func templates(t *testing.T, r *report.Report) map[string]bool {
 	}
 	for _, s := range plan.New(r, tools).Sections {
 		for _, c := range s.Chapters {
-			note(c.Steps)
+			for _, step := range c.Steps {
+				note([]report.Step{step.Step})
+			}
 		}
 	}
 	plan.Fill(r, tools)
@@ -134,8 +137,8 @@ func planned() *report.Report {
 			Workers: report.Workers{Groups: []report.Group{{
 				Kind: "MachineDeployment", Name: "md-0", Topology: "md-0", Desired: &two, Counts: report.MachineCounts{Total: 2, Healthy: 1, Stale: 1},
 				Machines: []report.Machine{
-					{Namespace: "n", Name: "a", Status: report.Healthy, Role: "worker", ProviderID: "vsphere://" + living, Instance: vm(living, "vm-1")},
-					{Namespace: "n", Name: "b", Status: report.Stale, Role: "worker", ProviderID: "vsphere://" + gone},
+					{Namespace: "n", Name: "a", Status: code.Healthy, Role: "worker", ProviderID: "vsphere://" + living, Instance: vm(living, "vm-1")},
+					{Namespace: "n", Name: "b", Status: code.Stale, Role: "worker", ProviderID: "vsphere://" + gone},
 				},
 			}}},
 		}},
