@@ -128,3 +128,20 @@ func TestOrderOfInstances(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// A place that was not listed whole names the clusters that need it, and no other place
+// does.
+func TestIncompleteScopesNameTheirClusters(t *testing.T) {
+	s := newScene()
+	s.worker("a")
+	s.list("other").State = code.ScopeFailed // nobody needs it
+	for _, state := range []code.ScopeState{code.ScopeComplete, code.ScopePartial, code.ScopeFailed} {
+		s.listings[0].State = state
+		for i, scope := range s.detect().Scopes {
+			of := len(scope.Clusters) == 1 && scope.Clusters[0] == prod.Namespace+"/"+prod.Name
+			if home := scope.Endpoint == s.listings[0].Endpoint; of != (home && state != code.ScopeComplete) || !of && scope.Clusters != nil {
+				t.Errorf("%s: scope %d: %+v", state, i, scope)
+			}
+		}
+	}
+}

@@ -33,12 +33,6 @@ type Note struct {
 	Objects []string    `json:"objects,omitempty"` // what it is about, beside a cluster that it is of
 }
 
-// said is what tells notes and reasons from others.
-type said struct {
-	code    code.Reason
-	message string
-}
-
 // Sentence is the message with its last full stop.
 func (n *Note) Sentence() string { return english.Sentence(n.Message) }
 
@@ -60,10 +54,10 @@ func (r *Report) ClusterNotes() []ClusterNote {
 	}
 	slices.SortStableFunc(clusters, func(a, b *Cluster) int { return code.Urgency(a.Status) - code.Urgency(b.Status) })
 	var out []ClusterNote
-	at := map[said]int{}
+	at := map[[2]string]int{} // by code and message
 	for _, c := range clusters {
 		for _, n := range c.Forecast.Notes {
-			as := said{n.Code, n.Message}
+			as := [2]string{string(n.Code), n.Message}
 			i, ok := at[as]
 			if !ok {
 				i = len(out)

@@ -133,6 +133,27 @@ type AnswerReason struct {
 	Until string `json:"until,omitempty"`
 }
 
+// Reasons gathers reasons; the zero value is empty.
+type Reasons struct {
+	List []AnswerReason
+	at   map[[2]string]int // by code and message
+}
+
+// Add adds objects to the reason of that code and message, and returns it.
+func (r *Reasons) Add(word code.Reason, message string, objects ...string) *AnswerReason {
+	key := [2]string{string(word), message}
+	i, known := r.at[key]
+	if !known {
+		if r.at == nil {
+			r.at = map[[2]string]int{}
+		}
+		i = len(r.List)
+		r.at[key], r.List = i, append(r.List, AnswerReason{Code: word, Message: message})
+	}
+	r.List[i].Objects = append(r.List[i].Objects, objects...)
+	return &r.List[i]
+}
+
 // Sentence is the message with its last full stop.
 func (a *AnswerReason) Sentence() string { return english.Sentence(a.Message) }
 

@@ -127,7 +127,7 @@ func upper(clause string) string {
 	if clause == "" {
 		return ""
 	}
-	return english.Sentence(strings.ToUpper(clause[:1]) + clause[1:])
+	return english.Sentence(english.Capital(clause))
 }
 
 // codesNamed are the codes of these names, all without any. One name may be that of a

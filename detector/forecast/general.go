@@ -8,6 +8,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
+	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -35,7 +36,7 @@ func generalNotes(s *backup.Snapshot, all []*cluster, notHealing int, complete b
 	}
 	if n := len(running); n > 0 {
 		out = append(out, report.Note{Code: code.UnpausedClusters, Objects: named, Message: fmt.Sprintf("%s not paused in the backup, so that %s controllers act as soon as %s objects are back: %s",
-			plural(n, "cluster is", "clusters are"), verb(n, "its", "their"), verb(n, "its", "their"), few(running))})
+			plural(n, "cluster is", "clusters are"), verb(n, "its", "their"), verb(n, "its", "their"), english.First(10, running))})
 	}
 	if notHealing > 0 {
 		out = append(out, report.Note{Code: code.NotHealing, Message: fmt.Sprintf("%s will not heal by %s: no controller replaces %s",
@@ -166,7 +167,7 @@ func conditionsOf(in *Inputs, all []*cluster, notes []report.Note) []report.Note
 	}
 	add := func(reason code.Reason, text string, of []string) {
 		if slices.Sort(of); len(of) > 0 {
-			out = append(out, report.Note{Code: reason, Message: text + ": " + few(slices.Compact(of))})
+			out = append(out, report.Note{Code: reason, Message: text + ": " + english.First(10, slices.Compact(of))})
 		}
 	}
 	about := func(reason code.Reason, text string, objects []string) {

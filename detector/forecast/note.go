@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -33,7 +34,7 @@ func notesOnCluster(c *cluster, f *Cluster) []report.Note {
 	add(c.lostControlPlane() && c.stopped == 0, code.ControlPlaneGone, "No machine of its control plane was found. If the cluster was deleted after the backup, leave it out of the restore: restoring it would re-create an empty cluster. If it was lost, %s: restore etcd from a snapshot, or rebuild the cluster", lost)
 	if harm := c.harm(); harm != "" {
 		add(true, code.ControlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, %s. Until then %s",
-			plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), sentence(c.nobodyStarts()), verb(c.stopped, "it", "them"), cmp.Or(c.startFirst(), "best before the restore"), harm)
+			plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), english.Capital(c.nobodyStarts()), verb(c.stopped, "it", "them"), cmp.Or(c.startFirst(), "best before the restore"), harm)
 	}
 	if e := f.ControlPlane.Etcd; e != nil {
 		add(e.Removed > 0, code.EtcdShrinks, "%s", e.Message)
@@ -132,15 +133,6 @@ func rollouts(f *Cluster) []*report.Rollout {
 		}
 	}
 	return out
-}
-
-// few lists the first names and counts the rest.
-func few(names []string) string {
-	const most = 10
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // textOf is the cluster's forecast in one line.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
@@ -49,13 +47,7 @@ func (pl *planner) faults() []Batch {
 }
 
 // sentence makes one of a phrase.
-func sentence(text string) string {
-	first, size := utf8.DecodeRuneInString(text)
-	if size == 0 {
-		return ""
-	}
-	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
-}
+func sentence(text string) string { return english.Sentence(english.Capital(text)) }
 
 // settleErrors repeats, before a cluster is let go, the errors that concern it,
 // but for identities, which a step before brings back. Those of which it can't be

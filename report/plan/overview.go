@@ -138,7 +138,7 @@ func (pl *planner) settleScopes(d *draft) {
 		if s.State == code.ScopeComplete {
 			continue
 		}
-		text := fmt.Sprintf("%s was not listed whole (%s)", scopeName(s), s.State)
+		text := fmt.Sprintf("%s was not listed whole (%s)", report.ScopeName(s.Provider, s.Endpoint, s.Location), s.State)
 		if s.Error != nil {
 			text += ": " + strings.TrimSuffix(s.Error.Message, ".")
 			if s.Error.Hint != "" {
@@ -207,10 +207,4 @@ func (pl *planner) leavable() []*report.Cluster {
 	})
 }
 
-func names(cs []*report.Cluster) string {
-	out := make([]string, len(cs))
-	for i, c := range cs {
-		out[i] = key(c)
-	}
-	return listed(out)
-}
+func names(cs []*report.Cluster) string { return listed(keys(cs)) }
