@@ -157,10 +157,11 @@ func missed(places error, lists []backup.ClusterID) error {
 	if n > 1 {
 		text = "the Node lists of " + clusterNames(lists)
 	}
-	message, hints := "incomplete: could not read "+text+": machines whose VM was not found there are Unknown", []string{detector.HintSkipNodes}
+	what, hints := "could not read "+text+": machines whose VM was not found there are Unknown", []string{detector.HintSkipNodes}
+	message := "incomplete: " + what
 	var other *errIncomplete
 	if errors.As(places, &other) {
-		message = other.message + "; " + strings.TrimPrefix(message, "incomplete: ")
+		message = other.message + "; " + what
 		hints = append(other.hints, hints...)
 	}
 	return &errIncomplete{message: message, hints: hints}
