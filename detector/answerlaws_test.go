@@ -60,7 +60,7 @@ func randomWorld(seed uint64) *world {
 	}
 	e.disturbResult(chance, harm)
 	if chance() {
-		e.checks = []check.Finding{{Severity: check.Error, Code: "X", Object: "o", Why: "w"}}
+		e.checks = []check.Finding{{Severity: code.CheckError, Code: "X", Object: "o", Why: "w"}}
 		harm("check")
 	}
 	return e
@@ -172,16 +172,16 @@ func (e *world) disturbResult(chance func() bool, harm func(string, ...any)) {
 	for i := range e.result.Clusters {
 		c := &e.result.Clusters[i]
 		if chance() {
-			r := detector.ResourceState{Kind: "VPC", Name: "v", State: detector.Absent, WhenGone: infra.HaltsCluster}
+			r := report.Resource{Kind: "VPC", Name: "v", State: code.Absent, WhenGone: code.HaltsCluster}
 			if chance() {
-				r.State = detector.Undecided
+				r.State = code.Undecided
 			}
 			if c.Resources = append(c.Resources, r); !c.Self {
 				harm("VPC", c.ID)
 			}
 		}
 		for j := range c.WorkerGroups {
-			if p := c.WorkerGroups[j].Pool; p != nil && p.State == detector.Present && p.Desired.Known {
+			if p := c.WorkerGroups[j].Pool; p != nil && p.State == code.Present && p.Desired.Known {
 				p.DesiredNow = p.Desired
 				if chance() {
 					p.DesiredNow.N++
@@ -287,7 +287,7 @@ func quiet(e *world, f *forecast.Forecast) []string {
 				out = append(out, "yes, and "+string(m.After))
 			}
 		}
-		owners := []forecast.Replicas{c.ControlPlane.Replicas}
+		owners := []report.Replicas{c.ControlPlane.Replicas}
 		for _, g := range c.Groups {
 			owners = append(owners, g.Replicas)
 			for _, m := range g.Machines {

@@ -52,7 +52,7 @@ func (ix *index) unaskedPool(v *vm, b link) *infra.Pool {
 func (ix *index) membersOf(p *infra.Pool) []*vm {
 	members := ix.withKeys(p.Key)
 	state, _ := ix.presence(clusterScope{p.Cluster, p.Target, ""}, p.Probe)
-	if state == Undecided || state == Absent && p.Guessed != "" {
+	if state == code.Undecided || state == code.Absent && p.Guessed != "" {
 		members = ix.withKeys(append([]infra.Key{p.Key}, p.Members...)...)
 	}
 	return keep(members, alive)

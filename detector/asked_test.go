@@ -38,12 +38,12 @@ func TestPoolThatNobodyAskedFor(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		asked    []infra.Key
-		state    Presence
+		state    code.Presence
 		complete bool
 		now      []string
 	}{
-		{"not asked", nil, Undecided, false, []string{"recorded"}},
-		{"asked", []infra.Key{asg("p")}, Present, true, []string{"new", "recorded"}},
+		{"not asked", nil, code.Undecided, false, []string{"recorded"}},
+		{"asked", []infra.Key{asg("p")}, code.Present, true, []string{"new", "recorded"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := arrange()
@@ -57,10 +57,10 @@ func TestPoolThatNobodyAskedFor(t *testing.T) {
 			if v, found := find(r, "new"); found != !tc.complete || found && (v.status != code.Unknown || v.reason != code.MachineNotInBackup) {
 				t.Errorf("the new member is %+v", v)
 			}
-			if r.Complete != tc.complete || (r.Scopes[0].Fault == nil) != tc.complete {
+			if r.Complete != tc.complete || (r.Scopes[0].Error == nil) != tc.complete {
 				t.Errorf("complete is %v, the scope %+v", r.Complete, r.Scopes[0])
 			}
-			if f := r.Scopes[0].Fault; f != nil && (f.Reason != code.NotAsked || !strings.Contains(f.Message, "tenant/p") || f.Hint == "") {
+			if f := r.Scopes[0].Error; f != nil && (f.Reason != code.NotAsked || !strings.Contains(f.Message, "tenant/p") || f.Hint == "") {
 				t.Errorf("the fault is %+v", f)
 			}
 		})
@@ -75,13 +75,13 @@ func TestInventoryThatDoesNotSayWhatWasAsked(t *testing.T) {
 	s.vm("a", bios("a"), asg("p"))
 	s.listings[0].Asked = []infra.Key{}
 	r := s.detect()
-	if p := poolOf(t, r, "p").Pool; p.State != Present || !r.Complete {
+	if p := poolOf(t, r, "p").Pool; p.State != code.Present || !r.Complete {
 		t.Errorf("a pool that was found: %+v, complete %v", p, r.Complete)
 	}
 	s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
 	s.listings[0].Instances = nil
 	r = s.detect()
-	if p := poolOf(t, r, "p").Pool; p.State != Undecided || r.Complete {
+	if p := poolOf(t, r, "p").Pool; p.State != code.Undecided || r.Complete {
 		t.Errorf("a pool that was not found: %+v, complete %v", p, r.Complete)
 	}
 }
@@ -95,7 +95,7 @@ func TestResourceThatNobodyAskedFor(t *testing.T) {
 	}
 	s.ofAnotherBackup(key("net", "asked"))
 	r := s.detect()
-	for i, want := range []Presence{Absent, Undecided, Undecided} {
+	for i, want := range []code.Presence{code.Absent, code.Undecided, code.Undecided} {
 		if got := r.Clusters[0].Resources[i]; got.State != want {
 			t.Errorf("%s is %s (%s), want %s", got.Name, got.State, got.Message, want)
 		}
@@ -114,7 +114,7 @@ func TestProofThatNobodyAskedFor(t *testing.T) {
 	s.ofAnotherBackup()
 	r := s.detect()
 	expect(t, r, wish{name: "gone", status: code.Unknown, reason: code.ScopeIncomplete})
-	if f := r.Scopes[0].Fault; f == nil || f.Reason != code.VisibilityUnproven {
+	if f := r.Scopes[0].Error; f == nil || f.Reason != code.VisibilityUnproven {
 		t.Errorf("the fault is %+v", f)
 	}
 }

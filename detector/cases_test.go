@@ -93,7 +93,7 @@ func TestEdgeCases(t *testing.T) {
 		{"14 only a copy is seen, and not all was listed", func(s *scene) {
 			s.worker("m")
 			s.vm("copy", bios("b-m"), uuid("i-x"), ref("r-x"))
-			s.listings[0].State = infra.Partial
+			s.listings[0].State = code.ScopePartial
 		}, []wish{{name: "m", status: code.Unknown, reason: code.AmbiguousMatch}, {name: "copy", reason: code.AmbiguousMatch}}},
 
 		{"14 the simulator's instance UUID always differs, the object id is right", func(s *scene) {
@@ -145,7 +145,7 @@ func TestEdgeCases(t *testing.T) {
 
 		{"18 orphan whose home is not complete", func(s *scene) {
 			s.orphan("o")
-			s.listings[0].State = infra.Failed
+			s.listings[0].State = code.ScopeFailed
 		}, []wish{{name: "o", status: code.Unknown, reason: code.ScopeIncomplete}}},
 
 		{"18 machine whose infrastructure object was left out", func(s *scene) {
@@ -214,7 +214,7 @@ func TestEdgeCases(t *testing.T) {
 			s.worker("m")
 			s.worker("n")
 			s.vmOf("n")
-			s.listings[0].State = infra.Partial
+			s.listings[0].State = code.ScopePartial
 		}, []wish{{name: "m", status: code.Unknown, reason: code.ScopeIncomplete}, {name: "n", status: code.Healthy}}},
 
 		{"28 one of two vCenters down", func(s *scene) {
@@ -222,12 +222,12 @@ func TestEdgeCases(t *testing.T) {
 			s.worker("n").Home.Target = "vc2/user"
 			s.expected.Proofs = append(s.expected.Proofs, infra.VisibilityProof{Cluster: prod, Target: "vc2/user", All: []infra.Key{key("folder", "f")}})
 			l := s.list("vc2/user")
-			l.State, l.Fault = infra.Failed, &infra.Fault{Reason: "Unreachable", Message: "no route to host"}
+			l.State, l.Fault = code.ScopeFailed, &infra.Fault{Reason: "Unreachable", Message: "no route to host"}
 		}, []wish{{name: "m", status: code.Stale, reason: code.InstanceNotFound}, {name: "n", status: code.Unknown, reason: code.ScopeIncomplete}}},
 
 		{"30 and 32 one vCenter under two users: only the own user's view counts", func(s *scene) {
 			s.worker("m")
-			s.listings[0].State = infra.Partial
+			s.listings[0].State = code.ScopePartial
 			s.list("vc/admin")
 		}, []wish{{name: "m", status: code.Unknown, reason: code.ScopeIncomplete}}},
 

@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -21,7 +22,7 @@ type setName struct{ kind, name string }
 // drafts are the clusters of the backup, and those that machines name beside.
 type drafts struct {
 	owners    *owners
-	nodes     map[backup.ClusterID]NodeList
+	nodes     map[backup.ClusterID]report.Nodes
 	providers map[backup.ClusterID]string
 	byID      map[backup.ClusterID]*draft
 	last      *draft // that was asked for: nearly always, it is again
@@ -82,7 +83,7 @@ func (d *drafts) unread(g *backup.Group) {
 		return
 	}
 	s.Pool = &PoolState{
-		State: Undecided, Desired: g.Desired, ManagedBy: g.ReplicasManagedBy,
+		State: code.Undecided, Desired: g.Desired, ManagedBy: g.ReplicasManagedBy,
 		Message: "whether it exists is not known: no provider of this version reads " + cmp.Or(g.Infrastructure.Kind, "its kind"),
 	}
 }
@@ -95,7 +96,7 @@ func (d *drafts) of(id backup.ClusterID) *draft {
 	one := d.byID[id]
 	if one == nil {
 		one = &draft{groups: map[setName]*Set{}}
-		one.ID, one.Derived, one.Provider, one.Nodes = id, true, d.providers[id], NodeList{State: "skipped"}
+		one.ID, one.Derived, one.Provider, one.Nodes = id, true, d.providers[id], report.Nodes{State: "skipped"}
 		if list, ok := d.nodes[id]; ok {
 			one.Nodes = list
 		}

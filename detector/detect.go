@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -92,7 +93,7 @@ func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 	} else {
 		v.ControlPlane, v.ProviderID = c.Orphan.ControlPlane, c.Orphan.ProviderID
 		if v.Status == code.Healthy {
-			v.Warnings = append(v.Warnings, Warning{code.MachineMissing, c.Orphan.Kind + " " + c.name + " is in the backup without its Machine: it was being deleted, or was left out"})
+			v.Warnings = append(v.Warnings, report.Warning{Reason: code.MachineMissing, Message: c.Orphan.Kind + " " + c.name + " is in the backup without its Machine: it was being deleted, or was left out"})
 			slices.SortFunc(v.Warnings, compareWarnings)
 		}
 	}
@@ -184,9 +185,9 @@ func (r *Result) conclude(s *backup.Snapshot) {
 		r.Errors = append(r.Errors, e)
 	}
 	for i := range r.Scopes {
-		if sc := &r.Scopes[i]; sc.State != infra.Complete {
+		if sc := &r.Scopes[i]; sc.State != code.ScopeComplete {
 			r.Complete = false
-			r.Errors = append(r.Errors, Error{Scope: sc.Provider + " " + sc.Endpoint, Message: sc.Fault.Message, Hint: sc.Fault.Hint})
+			r.Errors = append(r.Errors, Error{Scope: sc.Provider + " " + sc.Endpoint, Message: sc.Error.Message, Hint: sc.Error.Hint})
 		}
 	}
 	if unread := r.nodeListErrors(); len(unread) > 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // machineFacts is all that a row of the table for machines may look at.
@@ -32,12 +33,12 @@ type machineFacts struct {
 	weak         []*vm // at home, by the weaker keys of a machine without a strong one
 	contested    bool  // the keys of another machine find the one in identity or weak, too
 	reidentified bool
-	node         *infra.Node // alive, and says that it is this machine
-	pool         Presence    // whether the pool that it is a member of exists; empty when the backup lacks it
-	dropped      bool        // the pool was read, and its instance is none of its members
-	remade       []*vm       // have its second key, or its name in its place, when its own instance has ended
-	searched     []*vm       // what its controller finds at home where it searches by name
-	hidden       bool        // it finds nothing, and something at home that cannot be read may have the name
+	node         *infra.Node   // alive, and says that it is this machine
+	pool         code.Presence // whether the pool that it is a member of exists; empty when the backup lacks it
+	dropped      bool          // the pool was read, and its instance is none of its members
+	remade       []*vm         // have its second key, or its name in its place, when its own instance has ended
+	searched     []*vm         // what its controller finds at home where it searches by name
+	hidden       bool          // it finds nothing, and something at home that cannot be read may have the name
 	// What has its name, and is nobody else's, when none that has its strong key
 	// runs at home: anywhere, and in its own place under another id.
 	namesakes, witness []*vm

@@ -41,13 +41,13 @@ func TestFinds(t *testing.T) {
 		"another by name, its own is gone":   {func(s *scene) { searching(s); s.vm("n", searched) }, FindsOther},
 		"two by name":                        {func(s *scene) { searching(s); s.vm("m", bios("b-m"), searched); s.vm("n", searched) }, FindsSeveral},
 		"none, and its own is gone":          {func(s *scene) { searching(s) }, FindsNothing},
-		"none, and the list is not whole":    {func(s *scene) { searching(s); s.listings[0].State = infra.Partial }, FindsUnknown},
-		"one by name, the list is not whole": {func(s *scene) { searching(s); s.vm("n", searched); s.listings[0].State = infra.Partial }, FindsUnknown},
+		"none, and the list is not whole":    {func(s *scene) { searching(s); s.listings[0].State = code.ScopePartial }, FindsUnknown},
+		"one by name, the list is not whole": {func(s *scene) { searching(s); s.vm("n", searched); s.listings[0].State = code.ScopePartial }, FindsUnknown},
 		"two by name, the list is not whole": {func(s *scene) {
 			searching(s)
 			s.vm("n", searched)
 			s.vm("o", searched)
-			s.listings[0].State = infra.Partial
+			s.listings[0].State = code.ScopePartial
 		}, FindsSeveral},
 		"never made, a namesake is found": {func(s *scene) { byName(s); s.vm("n", searched) }, FindsOther},
 		"never made":                      {func(s *scene) { byName(s) }, FindsNothing},
@@ -98,7 +98,7 @@ func TestMatchesThatTheControllerOverlooks(t *testing.T) {
 		"by id, under another name":     {func(s *scene) { searching(s); s.vmOf(subject) }, code.Unknown, code.NotFoundByName},
 		"by id, another has the name":   {func(s *scene) { searching(s); s.vmOf(subject); s.vm("n", searched) }, code.Unknown, code.AmbiguousMatch},
 		"by id, two have the name":      {func(s *scene) { searching(s); s.vm("m", bios("b-m"), searched); s.vm("n", searched) }, code.Unknown, code.AmbiguousMatch},
-		"by id, in a part of the place": {func(s *scene) { searching(s); s.vmOf(subject); s.listings[0].State = infra.Partial }, code.Healthy, ""},
+		"by id, in a part of the place": {func(s *scene) { searching(s); s.vmOf(subject); s.listings[0].State = code.ScopePartial }, code.Healthy, ""},
 		"one of two with the id":        {func(s *scene) { searching(s); s.vmOf(subject); s.vm("copy", bios("b-m")) }, code.Unknown, code.NotFoundByName},
 		"by the second key":             {func(s *scene) { second(s); s.vm("m", bios("b-x"), uuid("i-m")) }, code.Unknown, code.NotFoundByName},
 		"by the second key and name":    {func(s *scene) { second(s); s.vm("m", bios("b-x"), uuid("i-m"), searched) }, code.Healthy, ""},

@@ -24,7 +24,7 @@ func TestForeignOwnershipTags(t *testing.T) {
 		OwnerTags:      []infra.Key{tag("web")},
 	}
 	inventory := infra.Inventory{Listings: []infra.Listing{{
-		IDs: []string{"here"}, Provider: "aws", State: infra.Complete, Clusters: []backup.ClusterID{ours},
+		IDs: []string{"here"}, Provider: "aws", State: code.ScopeComplete, Clusters: []backup.ClusterID{ours},
 		Instances: []infra.Instance{
 			instance("among-ours", vpc, tag("other")),
 			instance("own-tag", vpc, tag("web")),

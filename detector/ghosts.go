@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -72,7 +73,7 @@ func (ix *index) writtenTo(id backup.ClusterID) time.Time {
 
 // ghost decides on an instance that belongs to a cluster by evidence of one
 // grade: a Ghost when its owner's machines are all in the backup.
-func (f *instanceFacts) ghost(links []link, s Strength) placement {
+func (f *instanceFacts) ghost(links []link, s code.Strength) placement {
 	if ids := clustersOf(links); len(ids) > 1 {
 		p := f.suggest(code.AmbiguousOwner, "it may belong to "+clusterNames(ids), ids...)
 		p.unattributed.Evidence = linkEvidence(links, s)
@@ -99,7 +100,7 @@ func (f *instanceFacts) ghost(links []link, s Strength) placement {
 		v.Message = "it belongs to the cluster, but its machine may be missing from the backup only: " + why
 		return placement{verdict: &v, link: b}
 	}
-	if s != StrengthMedium {
+	if s != code.Medium {
 		return placement{verdict: &v, link: b}
 	}
 	if doubt := f.doubt(links); doubt != "" {
@@ -119,22 +120,22 @@ func (f *instanceFacts) ghost(links []link, s Strength) placement {
 func (f *instanceFacts) elsewhere(links []link) placement {
 	ids := clustersOf(links)
 	p := f.suggest(code.ScopeIncomplete, "it is named as machines of "+clusterNames(ids)+" are, but no id shows that it is where they are", ids...)
-	p.unattributed.Evidence = linkEvidence(links, StrengthWeak)
+	p.unattributed.Evidence = linkEvidence(links, code.Weak)
 	return p
 }
 
 // linkEvidence is what the first of the links rest on, and how many more there are.
-func linkEvidence(links []link, s Strength) []Evidence {
-	var out []Evidence
+func linkEvidence(links []link, s code.Strength) []report.Evidence {
+	var out []report.Evidence
 	for i, b := range links {
 		if i == shownMost {
-			return append(out, Evidence{"tie", fmt.Sprintf("and %d more such pieces of evidence", len(links)-i), s})
+			return append(out, report.Evidence{Kind: "tie", Detail: fmt.Sprintf("and %d more such pieces of evidence", len(links)-i), Strength: s})
 		}
 		kind := "tie"
 		if b.node != nil {
 			kind = "node"
 		}
-		out = append(out, Evidence{kind, b.detail(), s})
+		out = append(out, report.Evidence{Kind: kind, Detail: b.detail(), Strength: s})
 	}
 	return out
 }

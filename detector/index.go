@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // index joins what the backup expects with what was listed. Once it is built, the
@@ -25,7 +26,7 @@ type index struct {
 	hints                 hintIndex
 	pools                 []poolSet
 	// poolState is whether each pool exists, by the key of its members.
-	poolState map[clusterKey]Presence
+	poolState map[clusterKey]code.Presence
 
 	sharedLists sharedLists
 	sharers     map[sharersOf]*sharers

@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -91,7 +92,7 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) placement {
 			p := f.vm.former
 			out := f.suggest(code.LeftPool, fmt.Sprintf("the backup records it as a member of %s %s, and it is none now", p.Kind, p.Name), p.Cluster)
-			out.unattributed.Evidence = []Evidence{{"pool", p.Kind + " " + p.Name + " of the backup", StrengthMedium}}
+			out.unattributed.Evidence = []report.Evidence{{Kind: "pool", Detail: p.Kind + " " + p.Name + " of the backup", Strength: code.Medium}}
 			return out
 		},
 	},
@@ -103,7 +104,7 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) placement {
 			c := f.vm.cloneOf
 			p := f.unattributed(code.CloneOf, fmt.Sprintf("its own metadata says it is %s, the host name of machine %s/%s", f.vm.Host.Value, c.namespace, c.name), c)
-			p.unattributed.Evidence = []Evidence{{f.vm.Host.Kind.String(), "host name in its metadata is " + f.vm.Host.Value, StrengthMedium}}
+			p.unattributed.Evidence = []report.Evidence{{Kind: f.vm.Host.Kind.String(), Detail: "host name in its metadata is " + f.vm.Host.Value, Strength: code.Medium}}
 			return p
 		},
 	},
@@ -126,7 +127,7 @@ var instanceRows = []instanceRow{
 		"A Node of a cluster runs on the instance, or it has a mark that only the cluster's controllers write.",
 		[]outcome{{"", code.AmbiguousOwner}, {code.Ghost, ""}, {code.Unknown, code.MachineNotInBackup}},
 		func(f *instanceFacts) bool { return len(f.strong) > 0 },
-		func(f *instanceFacts) placement { return f.ghost(f.strong, StrengthStrong) },
+		func(f *instanceFacts) placement { return f.ghost(f.strong, code.Strong) },
 	},
 	{
 		"foreign-node",
@@ -156,7 +157,7 @@ var instanceRows = []instanceRow{
 				like = f.names.join()
 			}
 			p := f.suggest(code.InstanceUnreadable, "it has a name or tags like the machines of "+clusterNames(clustersOf(like))+", but its properties cannot be read", clustersOf(like)...)
-			p.unattributed.Evidence = linkEvidence(like, StrengthWeak)
+			p.unattributed.Evidence = linkEvidence(like, code.Weak)
 			p.unattributed.Unread = true
 			return p
 		},
@@ -173,7 +174,7 @@ var instanceRows = []instanceRow{
 		"The instance has a name or endpoint of a cluster.",
 		[]outcome{{"", code.AmbiguousOwner}, {code.Ghost, ""}, {"", code.NameOnly}, {code.Unknown, code.MachineNotInBackup}, {code.Unknown, code.NodeListUnread}},
 		func(f *instanceFacts) bool { return len(f.medium) > 0 },
-		func(f *instanceFacts) placement { return f.ghost(f.medium, StrengthMedium) },
+		func(f *instanceFacts) placement { return f.ghost(f.medium, code.Medium) },
 	},
 	{
 		"unreadable-in-cluster-place",
@@ -182,7 +183,7 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) bool { return f.vm.Unreadable && (len(f.location) > 0 || f.vm.Path == "") },
 		func(f *instanceFacts) placement {
 			p := f.suggest(code.InstanceUnreadable, "its properties cannot be read, so whose it is is not known", f.index.linked(f.location).clusters...)
-			p.unattributed.Evidence = linkEvidence(f.location, StrengthWeak)
+			p.unattributed.Evidence = linkEvidence(f.location, code.Weak)
 			p.unattributed.Unread = f.vm.Name == "" // a name that is no machine's is known, at least
 			return p
 		},
@@ -200,7 +201,7 @@ var instanceRows = []instanceRow{
 				p.unattributed.Message = "it is where machines of " + clusterNames(ids) + " are, but its tags name cluster " + f.foreignTag + ", which the backup does not hold"
 				p.unattributed.Foreign = f.foreignTag
 			}
-			p.unattributed.Evidence = linkEvidence(f.location, StrengthWeak)
+			p.unattributed.Evidence = linkEvidence(f.location, code.Weak)
 			p.unattributed.Unlisted = all.unlisted
 			return p
 		},
@@ -215,7 +216,7 @@ var instanceRows = []instanceRow{
 			all := f.index.linked(like)
 			ids := all.clusters
 			p := f.suggest(code.NameOnly, "it is named as machines of "+clusterNames(ids)+" are, and is where none of them is", ids...)
-			p.unattributed.Evidence = linkEvidence(like, StrengthWeak)
+			p.unattributed.Evidence = linkEvidence(like, code.Weak)
 			p.unattributed.Unlisted = all.unlisted
 			return p
 		},
@@ -276,7 +277,7 @@ func decideSharedID(f *instanceFacts) placement {
 	ids = slices.Compact(ids)
 	p := f.suggest(code.DuplicateID, nameOf(f.duplicate)+" has the same id, and nothing shows which of them belongs to "+clusterNames(ids), ids...)
 	p.unattributed.Foreign = f.foreignCluster
-	p.unattributed.Evidence = slices.Concat(linkEvidence(f.strong, StrengthStrong), f.foreignEvidence(), linkEvidence(f.medium, StrengthMedium))
+	p.unattributed.Evidence = slices.Concat(linkEvidence(f.strong, code.Strong), f.foreignEvidence(), linkEvidence(f.medium, code.Medium))
 	return p
 }
 
@@ -293,7 +294,7 @@ func decideLeftOut(f *instanceFacts) placement {
 		is = "managed by an extension of its infrastructure"
 	}
 	p := f.suggest(code.NameOnly, "it has a name or mark of the machines of "+clusterNames(ids)+", and is "+is, ids...)
-	p.unattributed.Evidence = linkEvidence(like, StrengthWeak)
+	p.unattributed.Evidence = linkEvidence(like, code.Weak)
 	return p
 }
 
@@ -301,7 +302,7 @@ func decideLeftOut(f *instanceFacts) placement {
 func (f *instanceFacts) unattributed(reason code.Reason, message string, c *expectedMachine) placement {
 	p := f.suggest(reason, message, c.cluster)
 	p.unattributed.Unread = reason == code.InstanceUnreadable
-	p.unattributed.Evidence = []Evidence{{"machine", c.namespace + "/" + c.name, StrengthMedium}}
+	p.unattributed.Evidence = []report.Evidence{{Kind: "machine", Detail: c.namespace + "/" + c.name, Strength: code.Medium}}
 	return p
 }
 

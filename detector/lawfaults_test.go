@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"drift-detector/infra"
 	"drift-detector/report/code"
 )
 
@@ -25,7 +24,7 @@ func lawOfWays(s said) string {
 	}
 	w := newTruthLike(s.truth)
 	for _, site := range w.sites {
-		site.state, site.stated, site.dark = infra.Complete, true, map[string]bool{}
+		site.state, site.stated, site.dark = code.ScopeComplete, true, map[string]bool{}
 	}
 	for _, c := range w.clusters {
 		if c.nodes != "read" {
@@ -131,9 +130,9 @@ var faults = []func(*truth) bool{
 		}
 		return changed
 	},
-	func(w *truth) bool { w.sites[0].state = infra.Failed; return true },
+	func(w *truth) bool { w.sites[0].state = code.ScopeFailed; return true },
 	func(w *truth) bool { // the listing breaks off
-		w.sites[0].state = infra.Partial
+		w.sites[0].state = code.ScopePartial
 		for i, v := range w.vms {
 			if v.site == w.sites[0] && i%2 == 0 {
 				v.gone = true

@@ -14,7 +14,7 @@ import (
 
 // sees reports whether the account sees a VM, and reads whether also its metadata.
 func (s *site) sees(v *trueVM) bool {
-	return v.site == s && s.state != infra.Failed && !s.hidden[v.folder] && !v.gone
+	return v.site == s && s.state != code.ScopeFailed && !s.hidden[v.folder] && !v.gone
 }
 
 func (s *site) reads(v *trueVM) bool { return !s.dark[v.folder] && !v.unreadable }
@@ -23,7 +23,7 @@ func (s *site) reads(v *trueVM) bool { return !s.dark[v.folder] && !v.unreadable
 func (w *truth) look(s *scene, at *site) {
 	l := s.list(at.name)
 	l.State, l.ProbesFound, l.Clusters, l.Endpoint = at.state, nil, nil, at.name
-	if at.state != infra.Complete {
+	if at.state != code.ScopeComplete {
 		l.Fault = &infra.Fault{Reason: "ListingBroken", Message: "it broke off"}
 	}
 	for _, c := range w.clusters {
@@ -110,12 +110,12 @@ func (w *truth) looksInto(v *trueVM) bool {
 // nodeList asks a cluster for its Nodes.
 func (w *truth) nodeList(s *scene, c *trueCluster) {
 	l := &infra.Listing{
-		IDs: []string{"workload/" + c.id.Name}, Provider: "workload", State: infra.Complete, NodeState: c.nodes,
+		IDs: []string{"workload/" + c.id.Name}, Provider: "workload", State: code.ScopeComplete, NodeState: c.nodes,
 		Clusters: []backup.ClusterID{c.id}, ListedAt: noon,
 	}
 	s.listings = append(s.listings, l)
 	if c.nodes != "read" {
-		if l.State = infra.Failed; c.nodes != "skipped" {
+		if l.State = code.ScopeFailed; c.nodes != "skipped" {
 			l.Fault = &infra.Fault{Reason: "Unreachable", Message: "no route"}
 		}
 		return

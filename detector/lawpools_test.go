@@ -15,7 +15,7 @@ import (
 type poolTruth struct {
 	*scene
 	exists, proven, machines bool // machines: its members have Machines
-	state                    infra.State
+	state                    code.ScopeState
 	members                  []poolMember
 }
 
@@ -29,12 +29,12 @@ type poolMember struct {
 
 func newPoolTruth(seed uint64) *poolTruth {
 	d := dice{rand.New(rand.NewPCG(seed, 815))}
-	w := &poolTruth{scene: newScene(), exists: !d.chance(20), proven: !d.chance(15), machines: d.chance(50), state: infra.Complete}
+	w := &poolTruth{scene: newScene(), exists: !d.chance(20), proven: !d.chance(15), machines: d.chance(50), state: code.ScopeComplete}
 	if d.chance(25) {
-		w.state = pick(d, infra.Partial, infra.Failed)
+		w.state = pick(d, code.ScopePartial, code.ScopeFailed)
 	}
 	l := w.listings[0]
-	if l.State = w.state; w.state != infra.Complete {
+	if l.State = w.state; w.state != code.ScopeComplete {
 		l.Fault = &infra.Fault{Reason: "ListingBroken", Message: "it broke off"}
 	}
 	p := w.pool("p")
@@ -55,13 +55,13 @@ func newPoolTruth(seed uint64) *poolTruth {
 		w.members = append(w.members, m)
 		w.add(p, m)
 	}
-	if !w.exists || w.state == infra.Failed {
+	if !w.exists || w.state == code.ScopeFailed {
 		l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(k infra.Key) bool { return k == p.Probe })
 	}
 	if !w.proven {
 		l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(k infra.Key) bool { return k == key("folder", "f") })
 	}
-	if w.state == infra.Failed {
+	if w.state == code.ScopeFailed {
 		l.Instances = nil
 	}
 	return w
@@ -95,7 +95,7 @@ func (w *poolTruth) add(p *infra.Pool, m poolMember) {
 
 // broken says which promise about pools a result breaks.
 func (w *poolTruth) broken(r Result) string {
-	whole := w.state == infra.Complete && w.proven
+	whole := w.state == code.ScopeComplete && w.proven
 	pool := PoolState{}
 	verdicts := map[string]Verdict{}
 	for _, s := range r.Clusters[0].WorkerGroups {
@@ -113,12 +113,12 @@ func (w *poolTruth) broken(r Result) string {
 	if !whole && r.Complete {
 		return "the run is complete, and the pool's place was not listed whole or proven"
 	}
-	if someNow := slices.ContainsFunc(w.members, func(m poolMember) bool { return m.now }); pool.State == Absent && (!whole || w.exists || someNow) {
+	if someNow := slices.ContainsFunc(w.members, func(m poolMember) bool { return m.now }); pool.State == code.Absent && (!whole || w.exists || someNow) {
 		return "the pool is absent, and nobody saw that"
 	}
 	for _, m := range w.members {
 		v, decided := verdicts[m.name]
-		seen := m.listed && w.state != infra.Failed
+		seen := m.listed && w.state != code.ScopeFailed
 		switch {
 		case v.Status == code.Ghost && (m.then || m.now):
 			return m.name + " is a Ghost, and the pool has it or had it"
@@ -128,7 +128,7 @@ func (w *poolTruth) broken(r Result) string {
 			return m.name + " left the pool, runs, and was dropped"
 		case v.Status == code.Stale && v.Reason != code.PoolMember:
 			return m.name + " is " + string(v.Reason) + ", and a pool replaces its members itself"
-		case v.Status == code.Stale && (!whole || pool.State == Undecided || seen && !m.ended):
+		case v.Status == code.Stale && (!whole || pool.State == code.Undecided || seen && !m.ended):
 			return m.name + " is Stale, and nobody saw that it is gone"
 		case decided && m.then && seen && !m.ended && v.Status != code.Healthy && whole && !(m.renew && v.Reason == code.LeftPool):
 			return m.name + " lives, and is " + string(v.Status) + " " + string(v.Reason)
@@ -159,7 +159,7 @@ func TestLawsOfPools(t *testing.T) {
 			met[string(u.Reason)]++
 		}
 	}
-	for _, what := range []string{string(code.Healthy), string(code.Stale) + string(code.PoolMember), string(code.Unknown) + string(code.PoolMember), string(Absent), string(Undecided), string(code.LeftPool), string(code.Ghost)} {
+	for _, what := range []string{string(code.Healthy), string(code.Stale) + string(code.PoolMember), string(code.Unknown) + string(code.PoolMember), string(code.Absent), string(code.Undecided), string(code.LeftPool), string(code.Ghost)} {
 		if met[what] == 0 {
 			t.Errorf("no world led to %s: %v", what, met)
 		}

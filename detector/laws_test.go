@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -75,7 +75,7 @@ func TestRandomWorldsKeepTheLaws(t *testing.T) {
 		r := s.detect()
 		everyMachineOnce(t, seed, s, r)
 		everyInstanceOnce(t, seed, s, r)
-		unlisted := slices.ContainsFunc(r.Scopes, func(sc Scope) bool { return sc.State != infra.Complete || sc.Fault != nil })
+		unlisted := slices.ContainsFunc(r.Scopes, func(sc report.Scope) bool { return sc.State != code.ScopeComplete || sc.Error != nil })
 		unread := slices.ContainsFunc(r.Unattributed, func(u Unattributed) bool { return u.Unread })
 		if (unlisted || unread || len(r.UnreadNodeLists()) > 0) == r.Complete {
 			t.Fatalf("world %d: complete is %v and the scopes are %+v", seed, r.Complete, r.Scopes)
@@ -161,7 +161,7 @@ func nothingFromParts(t *testing.T, seed uint64, s *scene) {
 	partial.listings = nil
 	for _, l := range s.listings {
 		half := *l
-		half.State = infra.Partial
+		half.State = code.ScopePartial
 		partial.listings = append(partial.listings, &half)
 	}
 	if n := count(partial.detect(), code.Stale, terminated); n > 0 {

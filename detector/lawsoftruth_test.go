@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/infra"
 	"drift-detector/report/code"
 )
 
@@ -144,7 +143,7 @@ func lawOfAbsence(s said) string {
 			continue
 		}
 		switch {
-		case m.site.state != infra.Complete:
+		case m.site.state != code.ScopeComplete:
 			return m.name + " is Stale and its vCenter was not listed to the end"
 		case m.site.standBy || !s.isIt(m.site):
 			return m.name + " is Stale at a vCenter that no id shows to be the right one"

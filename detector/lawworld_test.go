@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // A truth is a random world that knows what is really whose: which VM is the machine
@@ -48,7 +49,7 @@ type site struct {
 	hidden  map[string]bool // folders whose VMs the account does not see
 	dark    map[string]bool // folders with VMs whose metadata cannot be read
 	stated  bool            // the operator says that hidden folders are empty
-	state   infra.State
+	state   code.ScopeState
 }
 
 // trueMachine is what was a machine when the backup was written, or what a backup
@@ -91,7 +92,7 @@ const safeLetters = "bcdfghjklm"
 func newTruth(seed uint64) *truth {
 	w := &truth{dice: dice{rand.New(rand.NewPCG(seed, 4711))}, seed: seed}
 	for _, name := range []string{"vc1", "vc2"}[:1+w.IntN(2)] {
-		w.sites = append(w.sites, &site{name: name, standBy: w.chance(8), hidden: map[string]bool{}, dark: map[string]bool{}, state: infra.Complete})
+		w.sites = append(w.sites, &site{name: name, standBy: w.chance(8), hidden: map[string]bool{}, dark: map[string]bool{}, state: code.ScopeComplete})
 	}
 	for n := range 1 + w.IntN(3) {
 		c := &trueCluster{

@@ -6,6 +6,8 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // clusterLinks are what ties an instance to clusters.
@@ -77,11 +79,11 @@ func (ix *index) outside(n *node) string {
 	return n.ClusterNamespace + "/" + n.ClusterName
 }
 
-func (f *clusterLinks) foreignEvidence() []Evidence {
+func (f *clusterLinks) foreignEvidence() []report.Evidence {
 	if len(f.foreign) == 0 {
 		return nil
 	}
-	return []Evidence{{"node", "Node " + f.foreign[0].Name + " has its provider id", StrengthStrong}}
+	return []report.Evidence{{Kind: "node", Detail: "Node " + f.foreign[0].Name + " has its provider id", Strength: code.Strong}}
 }
 
 // foreignTo are the clusters whose Nodes run on the instance although Cluster

@@ -48,7 +48,7 @@ func TestInventoryOlderThanTheBackup(t *testing.T) {
 		{written.Add(time.Minute), map[string]code.Status{"here": code.Healthy, "gone": code.Stale, "new": code.Ghost}, true},
 	} {
 		r := Detect(snapshot, expected, infra.Inventory{Listings: []infra.Listing{{
-			IDs: []string{"vc"}, Provider: "p", Endpoint: "vc:443", State: infra.Complete, ListedAt: c.listed,
+			IDs: []string{"vc"}, Provider: "p", Endpoint: "vc:443", State: code.ScopeComplete, ListedAt: c.listed,
 			Clusters: []backup.ClusterID{id}, ProbesFound: []infra.Key{folder},
 			Instances: []infra.Instance{
 				{Identity: "1", ID: "here", Name: "here", Keys: []infra.Key{key("here")}},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -69,7 +70,7 @@ var machineRows = []machineRow{
 		[]outcome{{code.Unknown, code.InfraObjectMissing}},
 		func(f *machineFacts) bool { return len(f.home) == 1 && f.expected.InfraMissing },
 		func(f *machineFacts) Verdict {
-			return f.with(f.infraMissing(f.home[0]), f.home[0], StrengthStrong)
+			return f.with(f.infraMissing(f.home[0]), f.home[0], code.Strong)
 		},
 	},
 	{
@@ -78,7 +79,7 @@ var machineRows = []machineRow{
 		[]outcome{{code.Stale, code.PoolMember}, {code.Unknown, code.PoolMember}},
 		func(f *machineFacts) bool { return len(f.home) == 1 && f.home[0].Gone && f.inPool() },
 		func(f *machineFacts) Verdict {
-			return f.with(f.leftPool(fmt.Sprintf("%s is listed as %s", nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"))), f.home[0], StrengthStrong)
+			return f.with(f.leftPool(fmt.Sprintf("%s is listed as %s", nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"))), f.home[0], code.Strong)
 		},
 	},
 	remadeRow,
@@ -88,7 +89,7 @@ var machineRows = []machineRow{
 		[]outcome{{code.Stale, code.InstanceTerminated}},
 		func(f *machineFacts) bool { return len(f.home) == 1 && f.home[0].Gone },
 		func(f *machineFacts) Verdict {
-			return f.with(stale(code.InstanceTerminated, fmt.Sprintf("%s is listed as %s", nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"))), f.home[0], StrengthStrong)
+			return f.with(stale(code.InstanceTerminated, fmt.Sprintf("%s is listed as %s", nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"))), f.home[0], code.Strong)
 		},
 	},
 	droppedRow,
@@ -139,7 +140,7 @@ var machineRows = []machineRow{
 			if len(found) > 1 || f.contested {
 				return f.ambiguous(found)
 			}
-			return f.with(f.infraMissing(found[0]), found[0], StrengthMedium)
+			return f.with(f.infraMissing(found[0]), found[0], code.Medium)
 		},
 	},
 	{
@@ -165,7 +166,7 @@ var machineRows = []machineRow{
 			if len(f.weak) > 1 || f.contested {
 				return f.ambiguous(f.weak)
 			}
-			return f.healthy(f.weak[0], StrengthMedium)
+			return f.healthy(f.weak[0], code.Medium)
 		},
 	},
 	{
@@ -267,9 +268,9 @@ func decideDuplicates(f *machineFacts) Verdict {
 	}
 	var v Verdict
 	if f.expected.InfraMissing {
-		v = f.with(f.infraMissing(f.single), f.single, StrengthStrong)
+		v = f.with(f.infraMissing(f.single), f.single, code.Strong)
 	} else {
-		v = f.healthy(f.single, StrengthStrong)
+		v = f.healthy(f.single, code.Strong)
 	}
 	return f.others(v, f.without(f.single, f.home, f.copies))
 }
@@ -287,7 +288,7 @@ func decideMatch(f *machineFacts) Verdict {
 	if f.reidentified && !f.scope.complete {
 		return f.ambiguous(f.home)
 	}
-	v := f.healthy(f.home[0], StrengthStrong)
+	v := f.healthy(f.home[0], code.Strong)
 	return f.others(v, f.copies)
 }
 
@@ -302,7 +303,7 @@ func decideIdentity(f *machineFacts) Verdict {
 	case len(f.identity) > 1 || f.contested:
 		return f.ambiguous(f.identity)
 	default:
-		return f.healthy(f.identity[0], StrengthStrong)
+		return f.healthy(f.identity[0], code.Strong)
 	}
 }
 
@@ -319,7 +320,7 @@ func decideNothing(f *machineFacts) Verdict {
 	v := stale(code.InstanceNotFound, fmt.Sprintf("no VM with %s in %s; %s listed", f.id(), f.scope.name, quantity(f.scope.count, "VM", "VMs")))
 	v.Evidence = f.reservations()
 	if len(f.namesakes) > 0 {
-		v.Warnings = append(v.Warnings, Warning{code.SameNameElsewhere, fmt.Sprintf("%s has its name, but not its id", nameOf(f.namesakes[0]))})
+		v.Warnings = append(v.Warnings, report.Warning{Reason: code.SameNameElsewhere, Message: fmt.Sprintf("%s has its name, but not its id", nameOf(f.namesakes[0]))})
 		v = f.others(v, f.namesakes)
 	}
 	return v

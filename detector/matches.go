@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -23,7 +24,7 @@ func (f *machineFacts) ambiguous(candidates []*vm) Verdict {
 func (f *machineFacts) naming(v Verdict, lists ...[]*vm) Verdict {
 	all := f.without(nil, lists...)
 	for _, one := range all[:min(len(all), shownMost)] {
-		v.Evidence = append(v.Evidence, f.evidence(one, StrengthWeak)...)
+		v.Evidence = append(v.Evidence, f.evidence(one, code.Weak)...)
 	}
 	return f.others(v, all)
 }
@@ -44,7 +45,7 @@ func (f *machineFacts) others(v Verdict, more []*vm) Verdict {
 }
 
 // with sets the instance of a verdict and its evidence.
-func (f *machineFacts) with(v Verdict, found *vm, s Strength) Verdict {
+func (f *machineFacts) with(v Verdict, found *vm, s code.Strength) Verdict {
 	v.Instance = found.Instance
 	v.Evidence = f.evidence(found, s)
 	return v
@@ -52,7 +53,7 @@ func (f *machineFacts) with(v Verdict, found *vm, s Strength) Verdict {
 
 // healthy is the verdict of a match, with what goes with it, unless its controller
 // takes something else, or something else runs in its place.
-func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
+func (f *machineFacts) healthy(found *vm, s code.Strength) Verdict {
 	if v, overlooked := f.overlooked(found); overlooked {
 		return v
 	}
@@ -61,42 +62,42 @@ func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
 	}
 	v := f.with(Verdict{Status: code.Healthy, ByID: hasKey(found, f.expected.Strong)}, found, s)
 	for _, w := range found.Warnings {
-		v.Warnings = append(v.Warnings, Warning{w, f.condition(w)})
+		v.Warnings = append(v.Warnings, report.Warning{Reason: w, Message: f.condition(w)})
 	}
 	if found.Exclude == infra.Template {
-		v.Warnings = append(v.Warnings, Warning{code.Template, "the VM is a template now: neither a person nor its controller can power it on"})
+		v.Warnings = append(v.Warnings, report.Warning{Reason: code.Template, Message: "the VM is a template now: neither a person nor its controller can power it on"})
 	}
 	for _, x := range f.expected.Expect {
 		if hasOtherKey(found, x.Key) {
-			v.Warnings = append(v.Warnings, Warning{code.Reason(x.Warning), fmt.Sprintf("its %s is %s, the backup says %s", f.label(x.Key.Kind), valueOf(found, x.Key.Kind), x.Key.Value)})
+			v.Warnings = append(v.Warnings, report.Warning{Reason: x.Warning, Message: fmt.Sprintf("its %s is %s, the backup says %s", f.label(x.Key.Kind), valueOf(found, x.Key.Kind), x.Key.Value)})
 		}
 	}
 	if copies := f.without(found, f.home, f.copies); len(copies) > 0 && !f.expected.Strong.IsZero() {
-		v.Warnings = append(v.Warnings, Warning{code.DuplicateID, fmt.Sprintf("%s has the same id; deleting the machine may destroy both", nameOf(copies[0]))})
+		v.Warnings = append(v.Warnings, report.Warning{Reason: code.DuplicateID, Message: fmt.Sprintf("%s has the same id; deleting the machine may destroy both", nameOf(copies[0]))})
 	}
 	if f.reidentified {
-		v.Warnings = append(v.Warnings, Warning{code.Reidentified, "both second keys differ: it was restored from a copy, or only a copy is left"})
+		v.Warnings = append(v.Warnings, report.Warning{Reason: code.Reidentified, Message: "both second keys differ: it was restored from a copy, or only a copy is left"})
 	}
 	slices.SortFunc(v.Warnings, compareWarnings)
 	v.Warnings = slices.Compact(v.Warnings)
 	return v
 }
 
-func compareWarnings(a, b Warning) int {
+func compareWarnings(a, b report.Warning) int {
 	return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
 }
 
 // evidence lists the keys that an instance shares with the machine.
-func (f *machineFacts) evidence(v *vm, weakest Strength) []Evidence {
-	var out []Evidence
-	add := func(k infra.Key, source string, s Strength) {
+func (f *machineFacts) evidence(v *vm, weakest code.Strength) []report.Evidence {
+	var out []report.Evidence
+	add := func(k infra.Key, source string, s code.Strength) {
 		if hasKey(v, k) {
-			out = append(out, Evidence{k.Kind.String(), f.label(k.Kind) + " " + k.Value + " (" + source + ") is that of " + nameOf(v), s})
+			out = append(out, report.Evidence{Kind: k.Kind.String(), Detail: f.label(k.Kind) + " " + k.Value + " (" + source + ") is that of " + nameOf(v), Strength: s})
 		}
 	}
-	add(f.expected.Strong, cmp.Or(f.expected.Source, "recorded"), StrengthStrong)
-	add(f.expected.Identity, "second key", StrengthStrong)
-	add(f.expected.Ref, "second key", StrengthMedium)
+	add(f.expected.Strong, cmp.Or(f.expected.Source, "recorded"), code.Strong)
+	add(f.expected.Identity, "second key", code.Strong)
+	add(f.expected.Ref, "second key", code.Medium)
 	if len(out) == 0 {
 		for _, k := range slices.Concat(f.expected.Weak, f.expected.Blind) {
 			add(k, "weaker key", weakest)

@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -129,7 +130,7 @@ func (ix *index) mayServe(id backup.ClusterID) bool {
 		}
 	}
 	for i := range ix.hints.locations[id] {
-		if l := &ix.scopes.listings[i]; !isNodeList(l) && l.State != infra.Complete {
+		if l := &ix.scopes.listings[i]; !isNodeList(l) && l.State != code.ScopeComplete {
 			return true
 		}
 	}
@@ -187,19 +188,19 @@ func (ix *index) servingGhosts() map[backup.ClusterID]bool {
 // reservations are the evidence of an absence that rests on something which was not
 // looked at: that nobody asked for the Node list that could contradict it, and what the
 // operator stated.
-func (f *machineFacts) reservations() []Evidence {
-	var out []Evidence
+func (f *machineFacts) reservations() []report.Evidence {
+	var out []report.Evidence
 	if f.unasked {
-		out = append(out, Evidence{"nodeList", "no Node list of the cluster was read, which could contradict that", StrengthWeak})
+		out = append(out, report.Evidence{Kind: "nodeList", Detail: "no Node list of the cluster was read, which could contradict that", Strength: code.Weak})
 	}
 	if f.unvisited != "" {
-		out = append(out, Evidence{"scope", f.unvisited + ", where the backup has other machines, was not listed: it may have been moved there", StrengthWeak})
+		out = append(out, report.Evidence{Kind: "scope", Detail: f.unvisited + ", where the backup has other machines, was not listed: it may have been moved there", Strength: code.Weak})
 	}
 	if f.undated != "" {
-		out = append(out, Evidence{"node", "Node " + f.undated + " is still listed, in a list without heartbeats: that shows neither that it is alive nor that it is not", StrengthWeak})
+		out = append(out, report.Evidence{Kind: "node", Detail: "Node " + f.undated + " is still listed, in a list without heartbeats: that shows neither that it is alive nor that it is not", Strength: code.Weak})
 	}
 	if f.scope.stated != "" {
-		out = append(out, Evidence{"statement", f.scope.stated, StrengthMedium})
+		out = append(out, report.Evidence{Kind: "statement", Detail: f.scope.stated, Strength: code.Medium})
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report"
 )
 
 // heartbeatAge is how old the heartbeat of a Node may be that counts as alive
@@ -21,7 +22,7 @@ type nodes struct {
 	kinds  []infra.KeyKind              // of the keys in byKey
 	of     map[backup.ClusterID][]*node // that name a machine, in the order of those
 	byName map[nodeName][]*node         // of those that name none
-	lists  map[backup.ClusterID]NodeList
+	lists  map[backup.ClusterID]report.Nodes
 	// foreign are the lists whose Nodes name another cluster, that is, and none their own.
 	foreign map[backup.ClusterID]string
 }
@@ -48,7 +49,7 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 	}
 	n := nodes{
 		byKey: make(map[infra.Key][]*node, count), byName: map[nodeName][]*node{},
-		of: make(map[backup.ClusterID][]*node, len(listings)), lists: make(map[backup.ClusterID]NodeList, len(listings)),
+		of: make(map[backup.ClusterID][]*node, len(listings)), lists: make(map[backup.ClusterID]report.Nodes, len(listings)),
 		foreign: map[backup.ClusterID]string{},
 	}
 	all := make([]node, 0, count)
@@ -101,7 +102,7 @@ func (n *nodes) note(l *infra.Listing) {
 		if delete(n.foreign, id); !own[id] && other[id] != "" {
 			n.foreign[id] = other[id]
 		}
-		list := NodeList{State: l.NodeState, Count: count[id]}
+		list := report.Nodes{State: l.NodeState, Count: count[id]}
 		if l.Fault != nil {
 			list.Error = l.Fault.Message
 		}

@@ -208,7 +208,7 @@ func (o *oracle) absenceCounts(at clusterScope) (bool, string) {
 	for _, l := range o.inv.Listings {
 		if l.NodeState == "" && slices.Contains(l.IDs, target) {
 			covered = true
-			if l.State != infra.Complete {
+			if l.State != code.ScopeComplete {
 				return false, "listing"
 			}
 		}

@@ -252,7 +252,7 @@ func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set str
 		return loose(reason, o.cid(by.cluster))
 	}
 	for _, p := range o.poolsInOrder() {
-		if slices.ContainsFunc(p.Members, v.HasKey) && o.poolState(p) != Undecided {
+		if slices.ContainsFunc(p.Members, v.HasKey) && o.poolState(p) != code.Undecided {
 			return loose("LeftPool", o.cid(p.Cluster))
 		}
 	}

@@ -37,7 +37,7 @@ func (o *oracle) deciding() map[clusterScope]bool {
 }
 
 // exists says whether a probe is at a place.
-func (o *oracle) exists(id backup.ClusterID, target string, k infra.Key) Presence {
+func (o *oracle) exists(id backup.ClusterID, target string, k infra.Key) code.Presence {
 	complete, _ := o.absenceCounts(clusterScope{id, target, ""})
 	complete = complete && !o.unasked(target, k)
 	for _, l := range o.inv.Listings {
@@ -45,16 +45,16 @@ func (o *oracle) exists(id backup.ClusterID, target string, k infra.Key) Presenc
 			continue
 		}
 		if slices.Contains(l.ProbesFound, k) {
-			return Present
+			return code.Present
 		}
 		if slices.Contains(l.Unread, k.Kind) {
 			complete = false
 		}
 	}
 	if complete {
-		return Absent
+		return code.Absent
 	}
-	return Undecided
+	return code.Undecided
 }
 
 // unasked reports whether nobody looked for a probe where it would be.
@@ -73,7 +73,7 @@ func (o *oracle) unasked(target string, k infra.Key) bool {
 
 // isMember reports whether an instance is in a pool, as far as anybody knows.
 func (o *oracle) isMember(p infra.Pool, v *oracleVM) bool {
-	return v.HasKey(p.Key) || slices.ContainsFunc(p.Members, v.HasKey) && o.exists(p.Cluster, p.Target, p.Probe) == Undecided
+	return v.HasKey(p.Key) || slices.ContainsFunc(p.Members, v.HasKey) && o.exists(p.Cluster, p.Target, p.Probe) == code.Undecided
 }
 
 // mayBeMember reports whether nobody asked where an instance was seen for a pool of the cluster.
@@ -84,10 +84,10 @@ func (o *oracle) mayBeMember(v *oracleVM, id backup.ClusterID) bool {
 }
 
 // poolState reports whether a pool exists. Members say that one which was not found does.
-func (o *oracle) poolState(p infra.Pool) Presence {
+func (o *oracle) poolState(p infra.Pool) code.Presence {
 	state := o.exists(p.Cluster, p.Target, p.Probe)
-	if state == Absent && slices.ContainsFunc(o.vms, func(v *oracleVM) bool { return !v.Gone && o.isMember(p, v) }) {
-		return Undecided
+	if state == code.Absent && slices.ContainsFunc(o.vms, func(v *oracleVM) bool { return !v.Gone && o.isMember(p, v) }) {
+		return code.Undecided
 	}
 	return state
 }
@@ -98,7 +98,7 @@ func (o *oracle) dropped(c *oracleMachine, v *oracleVM) bool {
 	there, guessed := false, false
 	for _, p := range o.expected.Pools {
 		if p.Key == c.Pool && p.Cluster == c.cluster {
-			there = there || o.poolState(p) == Present
+			there = there || o.poolState(p) == code.Present
 			guessed = guessed || p.Guessed != ""
 		}
 	}
@@ -112,7 +112,7 @@ func (o *oracle) memberGone(c *oracleMachine) code.Status {
 	for _, p := range o.expected.Pools {
 		if p.Key == c.Pool && p.Cluster == c.cluster {
 			known = true
-			complete = complete && o.poolState(p) != Undecided
+			complete = complete && o.poolState(p) != code.Undecided
 		}
 	}
 	if complete && known {
@@ -141,7 +141,7 @@ func (o *oracle) tellPools(id backup.ClusterID, say func(string, ...any), groups
 		state := o.poolState(p)
 		set := p.Kind + "/" + p.Name
 		groups[set] = true
-		reasons[set] = map[Presence]string{Present: "", Absent: "PoolMissing", Undecided: "PoolUndecided"}[state]
+		reasons[set] = map[code.Presence]string{code.Present: "", code.Absent: "PoolMissing", code.Undecided: "PoolUndecided"}[state]
 		say("pool %s %s %s %v %v", o.cid(id), set, state, slices.Compact(then), slices.Compact(now))
 	}
 	for _, r := range o.expected.Resources {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"drift-detector/backup"
-	"drift-detector/infra"
 	"drift-detector/report/code"
 )
 
@@ -262,16 +261,16 @@ func (o *oracle) tellScopes(say func(string, ...any)) bool {
 		state := l.State
 		for at := range o.deciding() {
 			_, why := o.absenceCounts(at)
-			if why == "VisibilityUnproven" && slices.Contains(l.IDs, at.target) && state == infra.Complete {
-				state = infra.Partial
+			if why == "VisibilityUnproven" && slices.Contains(l.IDs, at.target) && state == code.ScopeComplete {
+				state = code.ScopePartial
 			}
 		}
 		for _, p := range o.expected.Pools {
 			if whole, _ := o.absenceCounts(clusterScope{p.Cluster, p.Target, ""}); whole && slices.Contains(l.IDs, p.Target) && o.unasked(p.Target, p.Probe) {
-				state = infra.Partial
+				state = code.ScopePartial
 			}
 		}
-		complete = complete && state == infra.Complete
+		complete = complete && state == code.ScopeComplete
 		say("scope %s %s %s", l.Endpoint, l.Account, state)
 	}
 	for _, target := range sortedKeys(missing) {

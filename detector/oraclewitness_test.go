@@ -5,6 +5,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // This file is the oracle on what contradicts a verdict: names that live, Nodes that
@@ -149,7 +150,7 @@ func (o *oracle) mayServe(id backup.ClusterID, recorded int64) bool {
 		}
 	}
 	for _, l := range o.inv.Listings {
-		if l.NodeState == "" && l.State != infra.Complete && o.scopeOf(l, id) {
+		if l.NodeState == "" && l.State != code.ScopeComplete && o.scopeOf(l, id) {
 			return true
 		}
 	}
@@ -215,7 +216,7 @@ func (o *oracle) provenFor(id backup.ClusterID, v *oracleVM) bool {
 		if p.Cluster == id && p.Folder == "" && o.seenBy(v, p.Target) {
 			asked = true
 			partial := slices.ContainsFunc(o.inv.Listings, func(l infra.Listing) bool {
-				return l.NodeState == "" && slices.Contains(l.IDs, p.Target) && l.State != infra.Complete
+				return l.NodeState == "" && slices.Contains(l.IDs, p.Target) && l.State != code.ScopeComplete
 			})
 			if o.holds(p) && !(p.Copied && partial) {
 				return true

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -103,7 +104,7 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%s: %q, want %q", v.Name, v.Message, want[v.Name])
 		}
 	}
-	if i := slices.IndexFunc(r.Scopes, func(sc Scope) bool { return sc.Endpoint == "vc2/user" }); i < 0 || r.Scopes[i].State != infra.Failed || r.Complete {
+	if i := slices.IndexFunc(r.Scopes, func(sc report.Scope) bool { return sc.Endpoint == "vc2/user" }); i < 0 || r.Scopes[i].State != code.ScopeFailed || r.Complete {
 		t.Errorf("a home that nobody listed is no failed scope: %+v, complete %v", r.Scopes, r.Complete)
 	}
 }
@@ -125,5 +126,22 @@ func TestOrderOfInstances(t *testing.T) {
 	}
 	if want := []string{"a", "b", "c", "a", "b", "c"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// A place that was not listed whole names the clusters that need it, and no other place
+// does.
+func TestIncompleteScopesNameTheirClusters(t *testing.T) {
+	s := newScene()
+	s.worker("a")
+	s.list("other").State = code.ScopeFailed // nobody needs it
+	for _, state := range []code.ScopeState{code.ScopeComplete, code.ScopePartial, code.ScopeFailed} {
+		s.listings[0].State = state
+		for i, scope := range s.detect().Scopes {
+			of := len(scope.Clusters) == 1 && scope.Clusters[0] == prod.Namespace+"/"+prod.Name
+			if home := scope.Endpoint == s.listings[0].Endpoint; of != (home && state != code.ScopeComplete) || !of && scope.Clusters != nil {
+				t.Errorf("%s: scope %d: %+v", state, i, scope)
+			}
+		}
 	}
 }

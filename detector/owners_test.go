@@ -108,7 +108,7 @@ func TestPlaceOfGhosts(t *testing.T) {
 				if v.ControlPlane != tc.plane || v.RoleKnown != tc.known || v.Namespace != "tenant" || v.Instance == nil || v.Scope != vc {
 					t.Errorf("got %+v", v)
 				}
-				if len(v.Evidence) != 1 || v.Evidence[0].Strength != StrengthStrong {
+				if len(v.Evidence) != 1 || v.Evidence[0].Strength != code.Strong {
 					t.Errorf("evidence %+v", v.Evidence)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -39,12 +40,12 @@ func (ix *index) newPools(all []infra.Pool) []poolSet {
 		ix.judgePool(p, s)
 	}
 	slices.SortStableFunc(out, comparePools)
-	ix.poolState = make(map[clusterKey]Presence, len(out))
+	ix.poolState = make(map[clusterKey]code.Presence, len(out))
 	for i := range out {
-		if k := (clusterKey{out[i].Cluster, out[i].Key}); ix.poolState[k] != Undecided {
+		if k := (clusterKey{out[i].Cluster, out[i].Key}); ix.poolState[k] != code.Undecided {
 			ix.poolState[k] = out[i].state.State
 		}
-		if out[i].state.State == Undecided {
+		if out[i].state.State == code.Undecided {
 			continue // nobody knows who left it
 		}
 		for _, v := range ix.withKeys(out[i].Members...) {
@@ -64,8 +65,8 @@ func comparePools(a, b poolSet) int {
 		cmp.Compare(a.Desired.N, b.Desired.N), compareBool(a.Desired.Known, b.Desired.Known), slices.Compare(a.state.Then, b.state.Then))
 }
 
-func severityOf(p Presence) int {
-	return slices.Index([]Presence{Present, Undecided, Absent}, p)
+func severityOf(p code.Presence) int {
+	return slices.Index([]code.Presence{code.Present, code.Undecided, code.Absent}, p)
 }
 
 func sortedOnce(ids []string) []string {
@@ -77,15 +78,15 @@ func sortedOnce(ids []string) []string {
 func (ix *index) judgePool(p *infra.Pool, s *PoolState) {
 	var why string
 	s.State, why = ix.presence(clusterScope{p.Cluster, p.Target, ""}, p.Probe)
-	if s.State == Absent && p.Guessed != "" {
-		s.State, why = Undecided, p.Guessed
+	if s.State == code.Absent && p.Guessed != "" {
+		s.State, why = code.Undecided, p.Guessed
 	}
 	switch {
-	case s.State == Absent && len(s.Now) == 0:
+	case s.State == code.Absent && len(s.Now) == 0:
 		s.Message = "it was not found: the restored controllers will re-create it, with new machines"
-	case s.State == Absent:
-		s.State, s.Message = Undecided, fmt.Sprintf("it was not found, but %s", quantity(len(s.Now), "instance says that it is its member", "instances say that they are its members"))
-	case s.State == Undecided:
+	case s.State == code.Absent:
+		s.State, s.Message = code.Undecided, fmt.Sprintf("it was not found, but %s", quantity(len(s.Now), "instance says that it is its member", "instances say that they are its members"))
+	case s.State == code.Undecided:
 		s.Message = "whether it exists is not known: " + why
 	default:
 		s.Message = s.changes()
@@ -131,9 +132,9 @@ func minus(a, b []string) []string {
 // reason is why the set of the pool needs confirmation.
 func (s *PoolState) reason() code.Reason {
 	switch s.State {
-	case Absent:
+	case code.Absent:
 		return code.PoolMissing
-	case Undecided:
+	case code.Undecided:
 		return code.PoolUndecided
 	}
 	return ""
@@ -145,7 +146,7 @@ func (s *PoolState) reason() code.Reason {
 // exp/controllers/awsmachinepool_machines.go v2.11.1).
 func (f *machineFacts) leftPool(how string) Verdict {
 	const deletes = "its pool replaces members itself, and Cluster API deletes this Machine when it is restored"
-	if f.scope.complete && (f.pool == Present || f.pool == Absent) {
+	if f.scope.complete && (f.pool == code.Present || f.pool == code.Absent) {
 		return stale(code.PoolMember, how+": "+deletes+"; there is nothing to do")
 	}
 	return unknown(code.PoolMember, how+"; "+deletes+", if its pool is there, which is not known")
@@ -161,14 +162,14 @@ var droppedRow = machineRow{
 	[]outcome{{code.Unknown, code.LeftPool}},
 	func(f *machineFacts) bool { return f.dropped },
 	func(f *machineFacts) Verdict {
-		return f.with(unknown(code.LeftPool, nameOf(f.home[0])+" is its instance, but its pool lists it no more: the controller deletes this Machine when it is restored, and ends the instance with it; to keep the instance, leave Machine and infrastructure machine out of the restore"), f.home[0], StrengthStrong)
+		return f.with(unknown(code.LeftPool, nameOf(f.home[0])+" is its instance, but its pool lists it no more: the controller deletes this Machine when it is restored, and ends the instance with it; to keep the instance, leave Machine and infrastructure machine out of the restore"), f.home[0], code.Strong)
 	},
 }
 
 // dropped reports whether an instance is none of the members of its machine's pool,
 // which was read. Of a pool whose own object the backup lacks no controller looks.
 func (ix *index) dropped(c *expectedMachine, v *vm) bool {
-	if c.Pool.IsZero() || v.Gone || v.HasKey(c.Pool) || ix.poolState[clusterKey{c.cluster, c.Pool}] != Present {
+	if c.Pool.IsZero() || v.Gone || v.HasKey(c.Pool) || ix.poolState[clusterKey{c.cluster, c.Pool}] != code.Present {
 		return false
 	}
 	return !slices.ContainsFunc(ix.poolsOf(c.cluster), func(p poolSet) bool { return p.Key == c.Pool && p.Guessed != "" })
@@ -186,29 +187,29 @@ func (ix *index) poolsOf(id backup.ClusterID) []poolSet {
 
 // presence returns whether something other than an instance exists, and why that is
 // not known. Any of the keys finds it.
-func (ix *index) presence(at clusterScope, keys ...infra.Key) (Presence, string) {
+func (ix *index) presence(at clusterScope, keys ...infra.Key) (code.Presence, string) {
 	h := ix.scopes.home(at)
 	keys = slices.DeleteFunc(slices.Clone(keys), infra.Key.IsZero)
 	if slices.ContainsFunc(keys, func(k infra.Key) bool { return ix.scopes.shows(h.listings, k) }) {
-		return Present, ""
+		return code.Present, ""
 	}
 	if len(keys) == 0 {
-		return Undecided, "the backup does not say how to find it"
+		return code.Undecided, "the backup does not say how to find it"
 	}
 	if !h.complete {
-		return Undecided, h.fault.Message
+		return code.Undecided, h.fault.Message
 	}
 	if slices.ContainsFunc(keys, func(k infra.Key) bool { return ix.scopes.unasked(at.target, k) }) {
-		return Undecided, h.name + " was not asked for it: it was listed for another backup, or by an older version"
+		return code.Undecided, h.name + " was not asked for it: it was listed for another backup, or by an older version"
 	}
 	for _, i := range h.listings {
 		for _, k := range keys {
 			if slices.Contains(ix.scopes.listings[i].Unread, k.Kind) {
-				return Undecided, fmt.Sprintf("what there is of its kind at %s could not be read", h.name)
+				return code.Undecided, fmt.Sprintf("what there is of its kind at %s could not be read", h.name)
 			}
 		}
 	}
-	return Absent, ""
+	return code.Absent, ""
 }
 
 // several reports whether more than one thing answers a key that exists.
@@ -219,10 +220,10 @@ func (ix *index) several(at clusterScope, keys []infra.Key) bool {
 }
 
 // whenGone explains the absence of a resource in a sentence.
-var whenGone = map[infra.WhenGone]string{
-	infra.FailsReplacement: "replacing a machine will fail",
-	infra.HaltsCluster:     "the restored controllers do nothing for the cluster until it is back",
-	infra.MadeAgain:        "the restored controllers make a new one",
+var whenGone = map[code.WhenGone]string{
+	code.FailsReplacement: "replacing a machine will fail",
+	code.HaltsCluster:     "the restored controllers do nothing for the cluster until it is back",
+	code.MadeAgain:        "the restored controllers make a new one",
 }
 
 // haltsOf are the expected machines' Halts by cluster, in order.
@@ -241,35 +242,35 @@ func haltsOf(all []infra.Halt) map[backup.ClusterID][]infra.Halt {
 }
 
 // resources are the states of what the clusters' machines depend on, by cluster.
-func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]ResourceState {
-	out := map[backup.ClusterID][]ResourceState{}
+func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]report.Resource {
+	out := map[backup.ClusterID][]report.Resource{}
 	for i := range all {
 		r := &all[i]
-		s := ResourceState{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy, WhenGone: cmp.Or(r.WhenGone, infra.FailsReplacement)}
+		s := report.Resource{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy, WhenGone: cmp.Or(r.WhenGone, code.FailsReplacement)}
 		var why string
 		s.State, why = ix.presence(clusterScope{r.Cluster, r.Target, ""}, r.Keys...)
-		if s.Several = s.State == Present && ix.several(clusterScope{r.Cluster, r.Target, ""}, r.Keys); s.Several {
-			s.State = Absent
+		if s.Several = s.State == code.Present && ix.several(clusterScope{r.Cluster, r.Target, ""}, r.Keys); s.Several {
+			s.State = code.Absent
 		}
 		switch s.State {
-		case Present:
-			if s.WhenGone == infra.Unwanted {
+		case code.Present:
+			if s.WhenGone == code.Unwanted {
 				s.Message = r.Consequence
 			}
-		case Absent:
-			if s.WhenGone == infra.Unwanted {
+		case code.Absent:
+			if s.WhenGone == code.Unwanted {
 				continue
 			}
 			s.Message = fmt.Sprintf("%s: %s %s was not found", cmp.Or(r.Consequence, whenGone[s.WhenGone]), r.Kind, r.Name)
 			if s.Several {
 				s.Message = fmt.Sprintf("%s: several answer to %s %s", cmp.Or(r.Consequence, whenGone[s.WhenGone]), r.Kind, r.Name)
 			}
-		case Undecided:
+		case code.Undecided:
 			s.Message = "whether it exists is not known: " + why
 			switch s.WhenGone {
-			case infra.Unwanted:
+			case code.Unwanted:
 				s.Message += "; if it does: " + r.Consequence
-			case infra.HaltsCluster:
+			case code.HaltsCluster:
 				s.Message += "; if it is gone: " + cmp.Or(r.Consequence, whenGone[s.WhenGone])
 			}
 		}
@@ -279,12 +280,12 @@ func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]Resource
 			for i+n < len(all) && all[i+n].Cluster == r.Cluster {
 				n++
 			}
-			list = make([]ResourceState, 0, n)
+			list = make([]report.Resource, 0, n)
 		}
 		out[r.Cluster] = append(list, s)
 	}
 	for id, list := range out {
-		slices.SortFunc(list, func(a, b ResourceState) int {
+		slices.SortFunc(list, func(a, b report.Resource) int {
 			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UsedBy, b.UsedBy),
 				severityOf(b.State)-severityOf(a.State), cmp.Compare(a.Message, b.Message))
 		})

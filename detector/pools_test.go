@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -25,7 +26,7 @@ func TestPools(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		arrange func(*scene)
-		state   Presence
+		state   code.Presence
 		now     []string
 		status  code.Status
 		reason  code.Reason
@@ -34,42 +35,42 @@ func TestPools(t *testing.T) {
 		{"unchanged", func(s *scene) {
 			s.pool("p", "a").Desired = known(1)
 			s.vm("a", bios("a"), asg("p"))
-		}, Present, []string{"a"}, code.Healthy, "", ""},
+		}, code.Present, []string{"a"}, code.Healthy, "", ""},
 		{"changed members are no finding", func(s *scene) {
 			s.pool("p", "a", "b").Desired = known(2)
 			s.vm("b", bios("b"), asg("p"))
 			s.vm("c", bios("c"), asg("p"))
-		}, Present, []string{"b", "c"}, code.Healthy, "", "its members changed since the backup, as those of a pool do: 1 gone, 1 new"},
+		}, code.Present, []string{"b", "c"}, code.Healthy, "", "its members changed since the backup, as those of a pool do: 1 gone, 1 new"},
 		{"other replicas are said", func(s *scene) {
 			p := s.pool("p", "a")
 			p.Desired, p.ManagedBy = known(3), "external-autoscaler"
 			s.vm("a", bios("a"), asg("p"))
-		}, Present, []string{"a"}, code.Healthy, "", "1 member now, the backup desires 3, which external-autoscaler sets now"},
+		}, code.Present, []string{"a"}, code.Healthy, "", "1 member now, the backup desires 3, which external-autoscaler sets now"},
 		{"an ended member is none", func(s *scene) {
 			s.pool("p", "a")
 			s.vm("a", bios("a"), asg("p")).Gone = true
-		}, Present, nil, code.Healthy, "", "its members changed since the backup, as those of a pool do: 1 gone, 0 new"},
+		}, code.Present, nil, code.Healthy, "", "its members changed since the backup, as those of a pool do: 1 gone, 0 new"},
 		{"gone", func(s *scene) {
 			s.pool("p", "a")
 			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
-		}, Absent, nil, code.NeedFurtherConfirmation, code.PoolMissing, "it was not found: the restored controllers will re-create it, with new machines"},
+		}, code.Absent, nil, code.NeedFurtherConfirmation, code.PoolMissing, "it was not found: the restored controllers will re-create it, with new machines"},
 		{"gone, and a member says otherwise", func(s *scene) {
 			s.pool("p", "a")
 			s.vm("a", bios("a"), asg("p"))
 			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
-		}, Undecided, []string{"a"}, code.NeedFurtherConfirmation, code.PoolUndecided, "it was not found, but 1 instance says that it is its member"},
+		}, code.Undecided, []string{"a"}, code.NeedFurtherConfirmation, code.PoolUndecided, "it was not found, but 1 instance says that it is its member"},
 		{"its place was not listed whole", func(s *scene) {
 			s.pool("p")
 			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
-			s.listings[0].State = infra.Partial
-		}, Undecided, nil, code.NeedFurtherConfirmation, code.PoolUndecided, "whether it exists is not known: the listing of vc/user did not come to its end"},
+			s.listings[0].State = code.ScopePartial
+		}, code.Undecided, nil, code.NeedFurtherConfirmation, code.PoolUndecided, "whether it exists is not known: the listing of vc/user did not come to its end"},
 		{"pools could not be read", func(s *scene) {
 			s.pool("p")
 			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
 			s.listings[0].Unread = []infra.KeyKind{infra.KeyKindOf("asg")}
-		}, Undecided, nil, code.NeedFurtherConfirmation, code.PoolUndecided, "whether it exists is not known: what there is of its kind at vc/user could not be read"},
+		}, code.Undecided, nil, code.NeedFurtherConfirmation, code.PoolUndecided, "whether it exists is not known: what there is of its kind at vc/user could not be read"},
 		{
-			"its place was not listed", func(s *scene) { s.pool("p").Target = "elsewhere" }, Undecided, nil, code.NeedFurtherConfirmation, code.PoolUndecided,
+			"its place was not listed", func(s *scene) { s.pool("p").Target = "elsewhere" }, code.Undecided, nil, code.NeedFurtherConfirmation, code.PoolUndecided,
 			`whether it exists is not known: "elsewhere" was not listed`,
 		},
 		{"machines that the backup lacks are no finding of a pool", func(s *scene) {
@@ -78,7 +79,7 @@ func TestPools(t *testing.T) {
 			m := s.poolWorker("m")
 			s.snap.Machines[m.Machine].Owner, s.snap.Machines[m.Machine].Pool = backup.Owner{Kind: machinePool, Name: "p"}, "p"
 			s.vmOf("m").Keys = append(s.listings[0].Instances[0].Keys, asg("p"))
-		}, Present, []string{"b-m"}, code.Healthy, "", "its members changed since the backup, as those of a pool do: 0 gone, 1 new"},
+		}, code.Present, []string{"b-m"}, code.Healthy, "", "its members changed since the backup, as those of a pool do: 0 gone, 1 new"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newScene()
@@ -218,10 +219,10 @@ func TestResourcesNeedEveryPart(t *testing.T) {
 		s.expected.Proofs[0].Folder = "f"
 		s.expected.Proofs = append(s.expected.Proofs, infra.VisibilityProof{Cluster: prod, Target: vc, Folder: "g", All: []infra.Key{key("folder", "g")}})
 		s.expected.Resources = []infra.Resource{{Cluster: prod, Target: vc, Kind: "template", Name: "t", Keys: []infra.Key{key("template", "t")}, UsedBy: "T"}}
-		want := Undecided
+		want := code.Undecided
 		if shown {
 			s.listings[0].ProbesFound = append(s.listings[0].ProbesFound, key("folder", "g"))
-			want = Absent
+			want = code.Absent
 		}
 		r := s.detect()
 		if got := r.Clusters[0].Resources; len(got) != 1 || got[0].State != want || r.Complete != shown || len(r.Scopes) != 1 {
@@ -243,11 +244,11 @@ func TestResources(t *testing.T) {
 	resource("d")
 	resource("b", key("tmpl", "gone"))
 	r := s.detect()
-	want := []ResourceState{
-		{"template", "a", Present, "T a", infra.FailsReplacement, "", false},
-		{"template", "b", Absent, "T b", infra.FailsReplacement, "replacing a machine will fail: template b was not found", false},
-		{"template", "c", Undecided, "T c", infra.FailsReplacement, "whether it exists is not known: what there is of its kind at vc/user could not be read", false},
-		{"template", "d", Undecided, "T d", infra.FailsReplacement, "whether it exists is not known: the backup does not say how to find it", false},
+	want := []report.Resource{
+		{Kind: "template", Name: "a", State: code.Present, UsedBy: "T a", WhenGone: code.FailsReplacement, Message: ""},
+		{Kind: "template", Name: "b", State: code.Absent, UsedBy: "T b", WhenGone: code.FailsReplacement, Message: "replacing a machine will fail: template b was not found"},
+		{Kind: "template", Name: "c", State: code.Undecided, UsedBy: "T c", WhenGone: code.FailsReplacement, Message: "whether it exists is not known: what there is of its kind at vc/user could not be read"},
+		{Kind: "template", Name: "d", State: code.Undecided, UsedBy: "T d", WhenGone: code.FailsReplacement, Message: "whether it exists is not known: the backup does not say how to find it"},
 	}
 	if got := r.Clusters[0].Resources; !slices.Equal(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
@@ -255,14 +256,14 @@ func TestResources(t *testing.T) {
 	if r.Status != code.Healthy {
 		t.Errorf("summary %s: a resource decides on no machine", r.Status)
 	}
-	s.listings[0].State = infra.Partial
-	if got := s.detect().Clusters[0].Resources[1]; got.State != Undecided {
+	s.listings[0].State = code.ScopePartial
+	if got := s.detect().Clusters[0].Resources[1]; got.State != code.Undecided {
 		t.Errorf("of a partial listing: %+v", got)
 	}
-	s.listings[0].State = infra.Complete
+	s.listings[0].State = code.ScopeComplete
 	s.expected.Proofs = nil
 	r = s.detect()
-	if got := r.Clusters[0].Resources[1]; got.State != Undecided {
+	if got := r.Clusters[0].Resources[1]; got.State != code.Undecided {
 		t.Errorf("of an unproven place: %+v", got)
 	}
 	if !r.Complete {
@@ -275,12 +276,12 @@ func TestResources(t *testing.T) {
 func TestPoolOfAGuessedName(t *testing.T) {
 	for name, c := range map[string]struct {
 		there  bool
-		state  Presence
+		state  code.Presence
 		now    []string
 		reason code.Reason
 	}{
-		"found":     {true, Present, nil, ""},
-		"not found": {false, Undecided, []string{"i-1"}, code.PoolUndecided},
+		"found":     {true, code.Present, nil, ""},
+		"not found": {false, code.Undecided, []string{"i-1"}, code.PoolUndecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene()

@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -50,7 +51,7 @@ func TestMembersThatAreGone(t *testing.T) {
 		"listed in part": {func(s *scene) {
 			s.pool("p", "b-m")
 			s.vmOf(subject).Gone = true
-			s.listings[0].State = infra.Partial
+			s.listings[0].State = code.ScopePartial
 		}, code.Unknown},
 	} {
 		s := newScene()
@@ -93,8 +94,8 @@ func TestWhatAPoolIsSetTo(t *testing.T) {
 func TestWhatTheAbsenceOfResourcesMeans(t *testing.T) {
 	s := newScene()
 	for name, r := range map[string]infra.Resource{
-		"a": {}, "b": {WhenGone: infra.HaltsCluster}, "c": {WhenGone: infra.MadeAgain}, "d": {WhenGone: infra.HaltsCluster, Consequence: "nothing goes on"},
-		"e": {WhenGone: infra.HaltsCluster, Keys: []infra.Key{key("net", "n")}},
+		"a": {}, "b": {WhenGone: code.HaltsCluster}, "c": {WhenGone: code.MadeAgain}, "d": {WhenGone: code.HaltsCluster, Consequence: "nothing goes on"},
+		"e": {WhenGone: code.HaltsCluster, Keys: []infra.Key{key("net", "n")}},
 	} {
 		r.Cluster, r.Target, r.Kind, r.Name = prod, vc, "thing", name
 		if r.Keys == nil {
@@ -105,12 +106,12 @@ func TestWhatTheAbsenceOfResourcesMeans(t *testing.T) {
 	s.listings[0].Unread = []infra.KeyKind{infra.KeyKindOf("net")}
 	s.expected.Halts = []infra.Halt{{Cluster: prod, Object: "Identity z"}, {Cluster: prod, Object: "Identity a"}, {Cluster: prod, Object: "Identity a"}}
 	c := s.detect().Clusters[0]
-	want := []ResourceState{
-		{"thing", "a", Absent, "", infra.FailsReplacement, "replacing a machine will fail: thing a was not found", false},
-		{"thing", "b", Absent, "", infra.HaltsCluster, "the restored controllers do nothing for the cluster until it is back: thing b was not found", false},
-		{"thing", "c", Absent, "", infra.MadeAgain, "the restored controllers make a new one: thing c was not found", false},
-		{"thing", "d", Absent, "", infra.HaltsCluster, "nothing goes on: thing d was not found", false},
-		{"thing", "e", Undecided, "", infra.HaltsCluster, "whether it exists is not known: what there is of its kind at vc/user could not be read; if it is gone: the restored controllers do nothing for the cluster until it is back", false},
+	want := []report.Resource{
+		{Kind: "thing", Name: "a", State: code.Absent, UsedBy: "", WhenGone: code.FailsReplacement, Message: "replacing a machine will fail: thing a was not found"},
+		{Kind: "thing", Name: "b", State: code.Absent, UsedBy: "", WhenGone: code.HaltsCluster, Message: "the restored controllers do nothing for the cluster until it is back: thing b was not found"},
+		{Kind: "thing", Name: "c", State: code.Absent, UsedBy: "", WhenGone: code.MadeAgain, Message: "the restored controllers make a new one: thing c was not found"},
+		{Kind: "thing", Name: "d", State: code.Absent, UsedBy: "", WhenGone: code.HaltsCluster, Message: "nothing goes on: thing d was not found"},
+		{Kind: "thing", Name: "e", State: code.Undecided, UsedBy: "", WhenGone: code.HaltsCluster, Message: "whether it exists is not known: what there is of its kind at vc/user could not be read; if it is gone: the restored controllers do nothing for the cluster until it is back"},
 	}
 	if !slices.Equal(c.Resources, want) {
 		t.Errorf("got %+v\nwant %+v", c.Resources, want)

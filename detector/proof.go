@@ -131,7 +131,7 @@ func (ix *index) indexProofs(all []infra.VisibilityProof) {
 
 // isPartial reports whether any of the listings did not come to its end.
 func (ix *index) isPartial(listings []int32) bool {
-	return slices.ContainsFunc(listings, func(i int32) bool { return ix.scopes.listings[i].State != infra.Complete })
+	return slices.ContainsFunc(listings, func(i int32) bool { return ix.scopes.listings[i].State != code.ScopeComplete })
 }
 
 // provenFor reports whether ids show that an instance is where the machines of a

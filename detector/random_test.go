@@ -178,7 +178,7 @@ func (d dice) listings(s *scene, ids []backup.ClusterID, trouble int) {
 		l.Endpoint, l.Account, _ = strings.Cut(target, "/")
 		l.Clusters, l.ProbesFound = nil, nil
 		if d.chance(trouble) {
-			l.State = pick(d, infra.Partial, infra.Failed)
+			l.State = pick(d, code.ScopePartial, code.ScopeFailed)
 			l.Fault = pick(d, nil, &infra.Fault{Reason: "Unreachable", Message: "no route"})
 		}
 		for _, f := range []string{"f1", "f2"} {
@@ -307,7 +307,7 @@ func (d dice) nodes(s *scene, ids []backup.ClusterID, trouble int) {
 		l := s.list("workload/" + id.Name)
 		l.Provider, l.NodeState, l.Clusters, l.ProbesFound = "workload", "read", []backup.ClusterID{id}, nil
 		if d.chance(trouble) {
-			l.State, l.NodeState = infra.Failed, pick(d, "unreachable", "denied", "skipped", "noKubeconfig")
+			l.State, l.NodeState = code.ScopeFailed, pick(d, "unreachable", "denied", "skipped", "noKubeconfig")
 			continue
 		}
 		for n := range d.IntN(5) {

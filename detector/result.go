@@ -5,6 +5,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -19,29 +20,6 @@ type Options struct {
 }
 
 func (o *Options) shows(id backup.ClusterID) bool { return o.Only == nil || o.Only(id) }
-
-// Strength grades a piece of evidence.
-type Strength string
-
-// Strengths of evidence.
-const (
-	StrengthStrong Strength = "strong"
-	StrengthMedium Strength = "medium"
-	StrengthWeak   Strength = "weak"
-)
-
-// Evidence is one fact that a verdict rests on, so that a person can check it.
-type Evidence struct {
-	Kind     string // "biosUUID", "name", "node", "folder", …
-	Detail   string
-	Strength Strength
-}
-
-// Warning goes with a verdict that is right but not the whole story.
-type Warning struct {
-	Reason  code.Reason
-	Message string
-}
 
 // Verdict is what was decided on one machine of the backup, or on one instance
 // that belongs to a cluster and has no machine.
@@ -62,8 +40,8 @@ type Verdict struct {
 	Others          []infra.Instance // further instances that the verdict names, not more than 16
 	MoreOthers      int              // how many more there are
 	OtherScopes     []string         // id of the target where each of Others was seen
-	Evidence        []Evidence
-	Warnings        []Warning
+	Evidence        []report.Evidence
+	Warnings        []report.Warning
 	Finds           Finds  // what the machine's controller takes for its instance after the restore
 	Blocked         string // why the machine's controller does nothing for it: an [infra.Blocker] that was found
 	Unmakeable      string // likewise, why it can make no instance for it
@@ -95,21 +73,10 @@ type Set struct {
 	Pool       *PoolState // of a MachinePool whose machines the infrastructure makes
 }
 
-// Presence is whether something other than an instance exists.
-type Presence string
-
-// Absent requires a place that was listed to the end and is proven to be the right
-// one.
-const (
-	Present   Presence = "present"
-	Absent    Presence = "absent"
-	Undecided Presence = "unknown"
-)
-
 // PoolState compares the members of a pool as a set: the infrastructure makes
 // and replaces them by itself, so that none counts by itself.
 type PoolState struct {
-	State     Presence
+	State     code.Presence
 	Then, Now []string // ids of its members in the backup, and of those that live; sorted
 	Desired   backup.Number
 	// DesiredNow is what the pool is set to where it is. A controller sets it to
@@ -118,18 +85,6 @@ type PoolState struct {
 	ManagedBy  string        // who sets the replicas, when not Cluster API
 	Min, Max   backup.Number // bounds that its controller sets all the same
 	Message    string        // how it changed; empty when nothing did
-}
-
-// ResourceState is something beside instances that a restore depends on.
-type ResourceState struct {
-	Kind, Name string // as the provider calls it: "VPC", "folder"
-	State      Presence
-	UsedBy     string         // the object of the backup that names it
-	WhenGone   infra.WhenGone // what its absence means to the controllers; never empty
-	Message    string         // what its absence means, or why it could not be decided
-	// Several says that more than one thing answers its name, so that there is not the one
-	// that the controllers take: it is Absent.
-	Several bool
 }
 
 // Cluster is the outcome for one cluster of the backup.
@@ -141,21 +96,14 @@ type Cluster struct {
 	Self         bool
 	Paused       bool
 	Endpoint     string
-	Nodes        NodeList
+	Nodes        report.Nodes
 	ControlPlane Set
 	// Applicable is false when the control plane has no machines by design.
 	Applicable   bool
 	Workers      code.Status
 	WorkerGroups []Set
-	Resources    []ResourceState // sorted by kind and name
-	Halts        []infra.Halt    // why the controllers do nothing for it, beside what the backup lacks; sorted by object
-}
-
-// NodeList is the state of the Node list of a cluster.
-type NodeList struct {
-	State string // read, skipped, noKubeconfig, unreachable, denied
-	Count int
-	Error string
+	Resources    []report.Resource // sorted by kind and name
+	Halts        []infra.Halt      // why the controllers do nothing for it, beside what the backup lacks; sorted by object
 }
 
 // Unattributed is an instance that needs a person: it may or may not belong to
@@ -167,21 +115,13 @@ type Unattributed struct {
 	Foreign  string            // name of a cluster that is not in the backup
 	Reason   code.Reason
 	Message  string
-	Evidence []Evidence
+	Evidence []report.Evidence
 	// Unread is true when it may be a machine and could not be read: the run has not
 	// seen everything.
 	Unread bool
 	// Unlisted are the clusters whose Node lists were asked for and not read, and might
 	// say that it is theirs.
 	Unlisted []backup.ClusterID
-}
-
-// Scope is the state of one listed place.
-type Scope struct {
-	Provider, Endpoint, Location, Account string
-	State                                 infra.State
-	Instances                             int
-	Fault                                 *infra.Fault
 }
 
 // Error is something that went wrong during the run.
@@ -202,6 +142,6 @@ type Result struct {
 	Excluded     map[string]int // by cause
 	OutOfScope   int
 	ForeignTags  map[string]int // instances out of scope by the foreign cluster that tags them
-	Scopes       []Scope
+	Scopes       []report.Scope
 	Errors       []Error
 }

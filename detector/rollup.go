@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -24,17 +25,6 @@ func (o *owners) machineless(kind string) bool {
 	return o.managed[kind] || managedPlanes[kind] || hostedPlanes[kind]
 }
 
-// rollUp is the status of one verdict.
-func (v *Verdict) rollUp() code.Status {
-	out := v.Status.RollUp()
-	for _, w := range v.Warnings {
-		if code.NeedsPerson(w.Reason) {
-			out = code.Worst(out, code.NeedFurtherConfirmation)
-		}
-	}
-	return out
-}
-
 // finish puts the verdicts of a set in order and rolls them up. A reason means
 // that the set needs confirmation whatever its machines are.
 func (s *Set) finish(reason code.Reason) {
@@ -44,7 +34,7 @@ func (s *Set) finish(reason code.Reason) {
 		s.Status = code.NeedFurtherConfirmation
 	}
 	for _, v := range s.Machines {
-		s.Status = code.Worst(s.Status, v.rollUp())
+		s.Status = code.Worst(s.Status, report.RollUp(v.Status, v.Warnings))
 	}
 }
 

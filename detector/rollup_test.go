@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -141,7 +142,7 @@ func TestRollUp(t *testing.T) {
 		}, "cp Healthy ; groups " + md + "Healthy ; workers Healthy; cluster Healthy; all NeedFurtherConfirmation"},
 
 		{"a scope that is not complete", func(s *scene) {
-			s.listings[0].State = infra.Failed
+			s.listings[0].State = code.ScopeFailed
 		}, "cp Healthy ; groups " + md + "Healthy ; workers Healthy; cluster Healthy; all NeedFurtherConfirmation"},
 
 		{"a scope that is complete and not proven", func(s *scene) {
@@ -152,7 +153,7 @@ func TestRollUp(t *testing.T) {
 
 		{"a Node list that could not be read changes nothing", func(s *scene) {
 			s.node(prod, bios("x"), "")
-			s.listings[1].State, s.listings[1].NodeState = infra.Failed, "unreachable"
+			s.listings[1].State, s.listings[1].NodeState = code.ScopeFailed, "unreachable"
 			s.listings[1].Fault = &infra.Fault{Reason: "Unreachable", Message: "timeout"}
 		}, "cp Healthy ; groups " + md + "Healthy ; workers Healthy; cluster Healthy; all Healthy"},
 	} {
@@ -207,7 +208,7 @@ func TestClusterHeader(t *testing.T) {
 	lost := s.machine(prod, "m", false)
 	s.snap.Machines[lost.Machine].Cluster = backup.ClusterID{Namespace: "tenant", Name: "nameless"}
 	r := s.detect()
-	want := Cluster{ID: prod, Provider: "vsphere", Paused: true, Derived: true, Endpoint: "10.0.0.1:6443", Nodes: NodeList{State: "read", Count: 2}}
+	want := Cluster{ID: prod, Provider: "vsphere", Paused: true, Derived: true, Endpoint: "10.0.0.1:6443", Nodes: report.Nodes{State: "read", Count: 2}}
 	got := r.Clusters[1]
 	got.ControlPlane, got.WorkerGroups, got.Workers, got.Status, got.Applicable = Set{}, nil, "", "", false
 	if !reflect.DeepEqual(got, want) {
@@ -228,7 +229,7 @@ func TestErrors(t *testing.T) {
 	if s.detect().Complete {
 		t.Error("the result is complete without an item on which verdicts rest")
 	}
-	s.listings[0].State, s.listings[0].Fault = infra.Failed, &infra.Fault{Reason: "Unreachable", Message: "no route", Hint: "open the firewall"}
+	s.listings[0].State, s.listings[0].Fault = code.ScopeFailed, &infra.Fault{Reason: "Unreachable", Message: "no route", Hint: "open the firewall"}
 	want := []Error{{Object: "a", Message: "worse", Hint: "nothing is concluded from what could not be read; take another backup, or see what that object is", Unread: true}, {Object: "z", Message: "bad"}, {Scope: "vsphere vc/user", Message: "no route", Hint: "open the firewall"}}
 	if got := s.detect().Errors; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -245,10 +246,10 @@ func TestUnprovenScopeNamesItsClusters(t *testing.T) {
 	s.listings[0].ProbesFound = nil
 	sc := s.detect().Scopes[0]
 	want := &infra.Fault{Reason: code.VisibilityUnproven, Message: "vc/user was listed, but nothing shows that it is where the machines of tenant/alpha, tenant/prod are", Hint: "look here"}
-	if sc.State != infra.Partial || !reflect.DeepEqual(sc.Fault, want) {
-		t.Errorf("got %s %+v", sc.State, sc.Fault)
+	if sc.State != code.ScopePartial || !reflect.DeepEqual(sc.Error, want) {
+		t.Errorf("got %s %+v", sc.State, sc.Error)
 	}
-	if s.listings[0].State != infra.Complete || s.listings[0].Fault != nil {
+	if s.listings[0].State != code.ScopeComplete || s.listings[0].Fault != nil {
 		t.Error("the input was changed")
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // A scene is a small world that tests arrange: what the backup holds, what the
@@ -75,7 +76,7 @@ func (s *scene) cluster(id backup.ClusterID) {
 // list adds a complete listing with the probe that proofs ask for.
 func (s *scene) list(target string) *infra.Listing {
 	l := &infra.Listing{
-		IDs: []string{target}, Provider: "vsphere", Endpoint: target, State: infra.Complete, ListedAt: noon,
+		IDs: []string{target}, Provider: "vsphere", Endpoint: target, State: code.ScopeComplete, ListedAt: noon,
 		ProbesFound: []infra.Key{key("folder", "f")}, Clusters: []backup.ClusterID{prod},
 	}
 	s.listings = append(s.listings, l)
@@ -186,7 +187,7 @@ func (s *scene) node(id backup.ClusterID, k infra.Key, machine string) *infra.No
 	if i < 0 {
 		i = len(s.listings)
 		s.listings = append(s.listings, &infra.Listing{
-			IDs: []string{"workload/" + id.Name}, Provider: "workload", State: infra.Complete, NodeState: "read",
+			IDs: []string{"workload/" + id.Name}, Provider: "workload", State: code.ScopeComplete, NodeState: "read",
 			Clusters: []backup.ClusterID{id}, ListedAt: noon,
 		})
 	}
@@ -204,7 +205,7 @@ func (s *scene) node(id backup.ClusterID, k infra.Key, machine string) *infra.No
 // has a control-plane machine of the cluster run.
 func (s *scene) unread(id backup.ClusterID) {
 	s.listings = append(s.listings, &infra.Listing{
-		IDs: []string{"workload/" + id.Name}, Provider: "workload", State: infra.Failed, NodeState: "unreachable",
+		IDs: []string{"workload/" + id.Name}, Provider: "workload", State: code.ScopeFailed, NodeState: "unreachable",
 		Clusters: []backup.ClusterID{id}, ListedAt: noon, Fault: &infra.Fault{Message: "no route to host"},
 	})
 	s.machine(id, "cp-0", true)

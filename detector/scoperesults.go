@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -28,51 +29,70 @@ func (s *scopes) needed(o *Options) []bool {
 
 // results is the state of every shown scope, in order. A listing that is the unproven
 // home of a cluster is partial; a home that nobody listed is a failed scope.
-func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []Scope {
+func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []report.Scope {
 	unproven := make([]unprovenHomes, len(s.listings))
-	missing := map[string]bool{}
+	missing := map[string][]string{}
+	of := make([][]string, len(s.listings)) // clusters that are not decided
 	for at, h := range s.homes {
+		name := at.cluster.Namespace + "/" + at.cluster.Name
+		if !shows(at.cluster) {
+			continue
+		}
+		if !h.complete || h.unasked != nil {
+			for _, i := range h.listings {
+				of[i] = append(of[i], name)
+			}
+		}
 		switch {
-		case !h.decides || !shows(at.cluster):
+		case !h.decides:
 		case h.complete && h.unasked != nil:
 			for _, i := range h.listings {
 				unproven[i] = append(unproven[i], unprovenScope{at.cluster, h.unasked})
 			}
 		case h.complete:
 		case len(h.listings) == 0:
-			missing[at.target] = true
+			missing[at.target] = append(missing[at.target], name)
 		case h.fault.Reason == code.VisibilityUnproven, h.fault.Reason == code.ListedBeforeBackup:
 			for _, i := range h.listings {
 				unproven[i] = append(unproven[i], unprovenScope{at.cluster, h.fault})
 			}
 		}
 	}
-	out := make([]Scope, 0, len(s.listings)+len(missing))
+	out := make([]report.Scope, 0, len(s.listings)+len(missing))
 	for i := range s.listings {
 		if l := &s.listings[i]; !isNodeList(l) && shown[i] {
-			out = append(out, scopeOf(l, unproven[i]))
+			out = append(out, scopeOf(l, unproven[i], of[i]))
 		}
 	}
-	for target := range missing {
+	for target, of := range missing {
 		provider, _, _ := strings.Cut(target, "/")
-		out = append(out, Scope{Provider: provider, Endpoint: target, State: infra.Failed, Fault: faultNotListed(target)})
+		out = append(out, report.Scope{Provider: provider, Endpoint: target, State: code.ScopeFailed, Error: faultNotListed(target), Clusters: eachOnce(of)})
 	}
 	slices.SortFunc(out, compareScopes)
 	return out
 }
 
-func scopeOf(l *infra.Listing, unproven unprovenHomes) Scope {
-	out := Scope{
+// eachOnce sorts names and leaves each in once.
+func eachOnce(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func scopeOf(l *infra.Listing, unproven unprovenHomes, of []string) report.Scope {
+	out := report.Scope{
 		Provider: l.Provider, Endpoint: l.Endpoint, Location: l.Location, Account: l.Account,
-		State: l.State, Instances: l.Count(), Fault: l.Fault,
+		State: l.State, Instances: l.Count(), Error: l.Fault,
 	}
 	switch {
-	case l.State == infra.Complete && len(unproven) > 0:
-		out.State, out.Fault = infra.Partial, unproven.fault(l.Endpoint)
-	case l.State == infra.Partial:
-		out.Fault = faultOf(l)
-	case l.State != infra.Complete:
-		out.State, out.Fault = infra.Failed, faultOf(l)
+	case l.State == code.ScopeComplete && len(unproven) > 0:
+		out.State, out.Error = code.ScopePartial, unproven.fault(l.Endpoint)
+	case l.State == code.ScopePartial:
+		out.Error = faultOf(l)
+	case l.State != code.ScopeComplete:
+		out.State, out.Error = code.ScopeFailed, faultOf(l)
+	}
+	if out.State != code.ScopeComplete {
+		out.Clusters = eachOnce(of)
 	}
 	return out
 }
@@ -97,19 +117,18 @@ func (u unprovenHomes) fault(endpoint string) *infra.Fault {
 			names = append(names, h.cluster.Namespace+"/"+h.cluster.Name)
 		}
 	}
-	slices.Sort(names)
-	return &infra.Fault{Reason: code.VisibilityUnproven, Message: unprovenMessage(endpoint, slices.Compact(names)), Hint: worst.Hint}
+	return &infra.Fault{Reason: code.VisibilityUnproven, Message: unprovenMessage(endpoint, eachOnce(names)), Hint: worst.Hint}
 }
 
 func unprovenMessage(endpoint string, clusters []string) string {
 	return fmt.Sprintf("%s was listed, but nothing shows that it is where the machines of %s are", endpoint, strings.Join(clusters, ", "))
 }
 
-func compareScopes(a, b Scope) int {
+func compareScopes(a, b report.Scope) int {
 	c := cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Location, b.Location),
 		cmp.Compare(a.Account, b.Account), cmp.Compare(a.State, b.State), cmp.Compare(a.Instances, b.Instances))
-	if c != 0 || a.Fault == nil || b.Fault == nil {
+	if c != 0 || a.Error == nil || b.Error == nil {
 		return c
 	}
-	return compareFaults(a.Fault, b.Fault)
+	return compareFaults(a.Error, b.Error)
 }

@@ -189,7 +189,7 @@ func (ix *index) judge(at clusterScope, proofs []*infra.VisibilityProof) *homeSc
 		h.name = cmp.Or(l.Endpoint, h.name)
 		h.count += l.Count()
 		fault := ix.tooOld(l, at.cluster)
-		if l.State != infra.Complete {
+		if l.State != code.ScopeComplete {
 			fault = faultOf(l)
 		}
 		if fault != nil && (h.fault == nil || compareFaults(fault, h.fault) < 0) {

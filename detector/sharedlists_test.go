@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // alike is a scene of n clusters with a machine of one name each, and n VMs of that name
@@ -44,7 +45,7 @@ func alike(n int) *scene {
 func TestManyOfOneName(t *testing.T) {
 	for name, change := range map[string]func(*scene){
 		"all":          func(*scene) {},
-		"partial":      func(s *scene) { s.listings[0].State = infra.Partial },
+		"partial":      func(s *scene) { s.listings[0].State = code.ScopePartial },
 		"unreadable":   func(s *scene) { s.unreadable() },
 		"ended":        func(s *scene) { s.each(func(v *infra.Instance) { v.Gone = v.Name == "vm004" }) },
 		"powered off":  func(s *scene) { s.each(func(v *infra.Instance) { v.State = "poweredOff" }) },

@@ -36,8 +36,8 @@ var machineScenes = []rowScene{
 	}, code.Unknown, code.IdentityChanged},
 	{"instance-ended", func(s *scene) { s.worker(subject); s.vmOf(subject).Gone = true }, code.Stale, code.InstanceTerminated},
 	{"id-at-home", func(s *scene) { s.worker(subject); s.vmOf(subject) }, code.Healthy, ""},
-	{"moved-within-listing", func(s *scene) { inDatacenter(s); s.listings[0].State = infra.Partial; s.vm("away", bios("b-m")) }, code.Unknown, code.FoundElsewhere},
-	{"home-incomplete", func(s *scene) { s.worker(subject); s.listings[0].State = infra.Partial }, code.Unknown, code.ScopeIncomplete},
+	{"moved-within-listing", func(s *scene) { inDatacenter(s); s.listings[0].State = code.ScopePartial; s.vm("away", bios("b-m")) }, code.Unknown, code.FoundElsewhere},
+	{"home-incomplete", func(s *scene) { s.worker(subject); s.listings[0].State = code.ScopePartial }, code.Unknown, code.ScopeIncomplete},
 	{"id-elsewhere", func(s *scene) { s.worker(subject); s.list("far"); s.vmIn(1, "away", bios("b-m")) }, code.Unknown, code.FoundElsewhere},
 	{"found-without-infra-object", func(s *scene) { weakWorker(s).InfraMissing = true; s.vm("new", weakly("w")) }, code.Unknown, code.InfraObjectMissing},
 	{"second-id", func(s *scene) { s.worker(subject); s.vm("re-made", bios("b-x"), uuid("i-m")) }, code.Unknown, code.IdentityChanged},
@@ -84,7 +84,7 @@ var machineScenes = []rowScene{
 		s.poolWorker(subject)
 		s.vm(subject, bios("b-"+subject), asg("p"))
 	}, code.Healthy, ""},
-	{"id-at-home", func(s *scene) { s.worker(subject); s.vmOf(subject); s.listings[0].State = infra.Partial }, code.Healthy, ""},
+	{"id-at-home", func(s *scene) { s.worker(subject); s.vmOf(subject); s.listings[0].State = code.ScopePartial }, code.Healthy, ""},
 	{"unreadable-at-home", func(s *scene) {
 		s.worker(subject)
 		s.vmOf(subject).Unreadable = true
@@ -120,7 +120,7 @@ var machineScenes = []rowScene{
 	}, code.Unknown, code.NodeListUnread},
 	{"home-incomplete", func(s *scene) {
 		s.worker(subject)
-		s.listings[0].State = infra.Failed
+		s.listings[0].State = code.ScopeFailed
 		s.list("far")
 		s.vmIn(1, "away", bios("b-m"))
 	}, code.Unknown, code.ScopeIncomplete},
@@ -152,7 +152,7 @@ var machineScenes = []rowScene{
 	}, code.Unknown, code.AmbiguousMatch},
 	{"node-alive", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.node(prod, bios("b-x"), subject) }, code.Unknown, code.NodeAlive},
 	{"id-on-several-at-home", func(s *scene) { twoPoweredOff(s); s.unread(prod) }, code.Unknown, code.NodeListUnread},
-	{"id-on-several-at-home", func(s *scene) { twoPoweredOff(s); s.listings[0].State = infra.Partial }, code.Unknown, code.ScopeIncomplete},
+	{"id-on-several-at-home", func(s *scene) { twoPoweredOff(s); s.listings[0].State = code.ScopePartial }, code.Unknown, code.ScopeIncomplete},
 	{"weaker-key-at-home", func(s *scene) {
 		weakWorker(s)
 		s.vm("off", weakly("w")).Warnings = []code.Reason{code.PoweredOff}

@@ -73,7 +73,7 @@ func (f *machineFacts) displaced(found *vm) (v Verdict, displaced bool) {
 	default:
 		return v, false
 	}
-	return f.others(f.with(v, found, StrengthStrong), f.without(found, f.home, f.copies, running)), true
+	return f.others(f.with(v, found, code.Strong), f.without(found, f.home, f.copies, running)), true
 }
 
 // secondKeys counts how often the second keys of machines that were found by their

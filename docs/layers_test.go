@@ -29,7 +29,8 @@ var apiTypes = []string{
 var layers = []layer{
 	{name: "codes", has: at("report/code")}, // the words of all others
 	{name: "terminal", has: at("internal/terminal", "internal/english"), foreign: []string{"github.com/mattn/go-runewidth"}},
-	{name: "shell", has: at("infra/shell"), layers: []string{"terminal"}}, // what a plan and a provider's tool have in common
+	{name: "document", has: at("report"), layers: []string{"codes", "terminal"}, foreign: []string{"github.com/go-json-experiment/json"}}, // what the detector and the forecast fill, and formats print
+	{name: "shell", has: at("infra/shell"), layers: []string{"terminal"}},                                                                 // what a plan and a provider's tool have in common
 	{
 		name:    "backup",
 		has:     below("backup"),
@@ -41,7 +42,7 @@ var layers = []layer{
 		has: func(pkg string, m module) bool {
 			return below("infra")(pkg, m) && !at("infra/shell", "infra/store", "infra/all")(pkg, m) && m.provider(pkg) == ""
 		},
-		layers:  []string{"codes", "backup", "shell"},
+		layers:  []string{"codes", "document", "backup", "shell"},
 		foreign: append([]string{"go.yaml.in/yaml/v3", "github.com/go-json-experiment/json", "github.com/klauspost/compress/flate"}, apiTypes...),
 	},
 	{
@@ -60,40 +61,40 @@ var layers = []layer{
 		ownSDK:  true,
 	},
 	{name: "provider list", has: at("infra/all"), layers: []string{"infra", "provider"}},
-	{name: "detector", has: at("detector"), layers: []string{"codes", "backup", "infra"}},
-	{name: "forecast", has: at("detector/rehearsal", "detector/forecast"), layers: []string{"codes", "backup", "infra", "detector"}, foreign: apiTypes},
+	{name: "detector", has: at("detector"), layers: []string{"codes", "document", "backup", "infra"}},
+	{name: "forecast", has: at("detector/rehearsal", "detector/forecast"), layers: []string{"codes", "document", "terminal", "backup", "infra", "detector"}, foreign: apiTypes},
 	{
 		name: "releases", has: at("detector/releases"), layers: []string{"backup"},
 		foreign: append([]string{"k8s.io/api", "sigs.k8s.io/structured-merge-diff/v6", "sigs.k8s.io/yaml", "github.com/wI2L/jsondiff"}, apiTypes...),
 	},
 	{
-		name: "formats", // the document and its formats: they decide nothing
+		name: "formats", // they decide nothing
 		has: func(pkg string, m module) bool {
-			return below("report")(pkg, m) && !at("report/code", "report/build", "report/ignore", "report/plan", "report/backups", "report/releases")(pkg, m)
+			return below("report")(pkg, m) && !at("report", "report/code", "report/build", "report/ignore", "report/plan", "report/backups", "report/releases")(pkg, m)
 		},
-		layers:  []string{"codes", "terminal"},
+		layers:  []string{"codes", "document", "terminal"},
 		foreign: []string{"github.com/go-json-experiment/json"},
 	},
-	{name: "report", has: at("report/build"), layers: []string{"codes", "backup", "infra", "detector", "forecast", "formats"}}, // nothing else below report knows the detector
+	{name: "report", has: at("report/build"), layers: []string{"codes", "backup", "infra", "detector", "forecast", "document", "formats"}}, // nothing else below report knows the detector
 	{
 		name:    "ignore rules",
 		has:     at("report/ignore"),
-		layers:  []string{"codes", "formats", "terminal"},
+		layers:  []string{"codes", "document", "formats", "terminal"},
 		foreign: []string{"go.yaml.in/yaml/v3", "github.com/bmatcuk/doublestar/v4"},
 	},
-	{name: "plan", has: at("report/plan"), layers: []string{"codes", "formats", "terminal", "shell"}},
-	{name: "backup list", has: at("report/backups"), layers: []string{"codes", "formats", "terminal"}},
-	{name: "release report", has: at("report/releases"), layers: []string{"releases", "formats", "terminal"}},
+	{name: "plan", has: at("report/plan"), layers: []string{"codes", "document", "formats", "terminal", "shell"}},
+	{name: "backup list", has: at("report/backups"), layers: []string{"codes", "document", "formats", "terminal"}},
+	{name: "release report", has: at("report/releases"), layers: []string{"releases", "document", "formats", "terminal"}},
 	{
 		name:    "command",
 		has:     at("cmd/drift-detector"),
-		layers:  []string{"codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "formats", "plan", "terminal", "shell", "releases", "release report", "store", "backup list"},
+		layers:  []string{"codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "document", "formats", "plan", "terminal", "shell", "releases", "release report", "store", "backup list"},
 		foreign: []string{"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term", "github.com/vmware-tanzu/velero/pkg/apis", "k8s.io/klog/v2"},
 	},
 	{
 		name:    "test support", // the product links none of it
 		has:     isTestSupport,
-		layers:  []string{"codes", "backup", "infra", "detector", "forecast", "report", "formats", "terminal", "shell"},
+		layers:  []string{"codes", "backup", "infra", "detector", "forecast", "report", "document", "formats", "terminal", "shell"},
 		foreign: []string{""},
 	},
 	{name: "demo", has: at("cmd/demo"), layers: []string{"test support"}},
@@ -255,7 +256,7 @@ func TestLayersRefuse(t *testing.T) {
 		{"backup/archive", own + "detector", "may not import detector"},
 		{"detector", "k8s.io/apimachinery/pkg/labels", "may not import it"},
 		{"detector", sdk, "may not import it"},
-		{"detector", own + "report", "may not import formats"},
+		{"detector", own + "report/text", "may not import formats"},
 		{"detector", own + "report/build", "may not import report"},
 		{"detector", own + "infra/aws", "may not import provider"},
 		{"detector/forecast", "k8s.io/client-go/kubernetes", "may not import it"},

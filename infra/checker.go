@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/check"
+	"drift-detector/report/code"
 )
 
 // Checker is a Provider that finds, in the backup alone, what of its own will not work
@@ -40,15 +41,17 @@ func (r *Registry) Survey(s *backup.Snapshot) Expected {
 }
 
 var ruleMachineAbsent = check.Rule{
-	Code: "MachineAbsent", Severity: check.Warning,
-	Why: "Velero leaves out what is being deleted. What is left of the machine is restored without an owner and never reconciled: its VM and its Node run on, and what owned the Machine makes a surplus one.",
-	Do:  "after the restore, see that the workload has left its Node, and remove VM, Node and what is left of the machine by hand",
+	Code: "MachineAbsent", Severity: code.CheckWarning,
+	Happens: "The backup holds the infrastructure of a machine and not its Machine.",
+	Why:     "Velero leaves out what is being deleted. What is left of the machine is restored without an owner and never reconciled: its VM and its Node run on, and what owned the Machine makes a surplus one.",
+	Do:      "after the restore, see that the workload has left its Node, and remove VM, Node and what is left of the machine by hand",
 }
 
 var ruleProviderNotRead = check.Rule{
-	Code: "ProviderNotRead", Severity: check.Warning,
-	Why: "Nothing is known here about this infrastructure: its machines are not looked for, and what its controller does with them after a restore is not said.",
-	Do:  "look at these machines with the tools of their infrastructure, and read what its provider says about a restore",
+	Code: "ProviderNotRead", Severity: code.CheckWarning,
+	Happens: "No provider of this release reads the infrastructure of some machines.",
+	Why:     "Nothing is known here about this infrastructure: its machines are not looked for, and what its controller does with them after a restore is not said.",
+	Do:      "look at these machines with the tools of their infrastructure, and read what its provider says about a restore",
 }
 
 // unreadKinds finds the kinds of infrastructure machines that no provider reads, with how

@@ -7,6 +7,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // checking is a provider that has something to say about a backup.
@@ -26,7 +27,7 @@ func TestRegistryChecks(t *testing.T) {
 	if len(found) != 2 || found[0].Message != "2026-11-21" {
 		t.Fatalf("found %+v", found)
 	}
-	if f := found[1]; f.Code != "MachineAbsent" || f.Object != "AMachine n/m" || f.Backup != 1 || f.Absent.Namespace != "n" || f.Severity != check.Warning {
+	if f := found[1]; f.Code != "MachineAbsent" || f.Object != "AMachine n/m" || f.Backup != 1 || f.Absent.Namespace != "n" || f.Severity != code.CheckWarning {
 		t.Errorf("found %+v", f)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/internal/mutate"
+	"drift-detector/report/code"
 )
 
 // What ReadInventory accepts is written so that it reads the same, also when all of it
@@ -18,11 +19,11 @@ func FuzzInventory(f *testing.F) {
 	var sample bytes.Buffer
 	if err := WriteInventory(&sample, Inventory{Version: InventoryVersion, Listings: []Listing{
 		{
-			IDs: []string{"vsphere vc:443"}, Provider: "vsphere", Endpoint: "vc:443", Account: "svc", Identity: "u", Clusters: []backup.ClusterID{cluster}, State: Partial,
+			IDs: []string{"vsphere vc:443"}, Provider: "vsphere", Endpoint: "vc:443", Account: "svc", Identity: "u", Clusters: []backup.ClusterID{cluster}, State: code.ScopePartial,
 			Fault: &Fault{Reason: "NoPermission", Message: "m", Hint: "h"}, Warnings: []string{"w"}, ListedAt: noon, Asked: []Key{{KeyKindOf("folder"), "f"}}, ProbesFound: []Key{{KeyKindOf("folder"), "f"}},
 			Unread: []KeyKind{KeyKindOf("folder")}, PoolSizes: []PoolSize{{}}, Instances: []Instance{unrelatedVM(1), {Keys: []Key{}}},
 		},
-		{Provider: "nodes", Endpoint: "a:6443", State: Complete, NodeState: "read", Nodes: []Node{{Cluster: cluster, Name: "n", ProviderID: "vsphere://1", Keys: []Key{{KeyKindOf("biosUUID"), "1"}}, Ready: true, Heartbeat: noon}}},
+		{Provider: "nodes", Endpoint: "a:6443", State: code.ScopeComplete, NodeState: "read", Nodes: []Node{{Cluster: cluster, Name: "n", ProviderID: "vsphere://1", Keys: []Key{{KeyKindOf("biosUUID"), "1"}}, Ready: true, Heartbeat: noon}}},
 	}}); err != nil {
 		f.Fatal(err)
 	}

@@ -4,25 +4,12 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
-// State is how much of a target a listing holds.
-type State string
-
-// States of a listing.
-const (
-	Complete State = "complete"
-	Partial  State = "partial"
-	Failed   State = "failed"
-)
-
 // Fault is what went wrong, for people and for scripts.
-type Fault struct {
-	Reason  code.Reason `json:"reason"`
-	Message string      `json:"message"`
-	Hint    string      `json:"hint,omitempty"` // what to do next
-}
+type Fault = report.Fault
 
 // Listing is what a provider found at a Target.
 type Listing struct {
@@ -35,7 +22,7 @@ type Listing struct {
 	// about.instanceUuid, the number of an AWS account. Empty when it did not say.
 	Identity    string             `json:"identity,omitempty"`
 	Clusters    []backup.ClusterID `json:"clusters,omitempty"`
-	State       State              `json:"state"`
+	State       code.ScopeState    `json:"state"`
 	Fault       *Fault             `json:"fault,omitempty"`
 	Warnings    []string           `json:"warnings,omitempty"`
 	ListedAt    time.Time          `json:"listedAt"`

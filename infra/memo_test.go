@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"drift-detector/report/code"
 )
 
 // TestSessionsEndTogether: each session is ended once, with the context of the run, and
@@ -66,7 +68,7 @@ func (p *memoized) List(ctx context.Context, _ Target) Listing {
 		res.Body.Close()
 		p.said = append(p.said, string(body))
 	}
-	return Listing{State: Complete}
+	return Listing{State: code.ScopeComplete}
 }
 
 // TestAListingThatAsksAgainIsAnswered: an answer that was none is not repeated, and

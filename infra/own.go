@@ -5,6 +5,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // The controllers have what the backup holds, whatever an operator used to look: a login
@@ -148,7 +149,7 @@ func (a AccessAt) step(r *walk.Row, fact string, answer func(*Listing, string) w
 				return walk.Answer{}
 			}
 			value := l.AccessFact(fact, a.ID)
-			if value == "" && l.State == Failed {
+			if value == "" && l.State == code.ScopeFailed {
 				return walk.Answer{}
 			}
 			return answer(l, value)

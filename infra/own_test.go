@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // What the controllers have counts, not what listed the place: one answer for each value,
@@ -16,19 +17,19 @@ func TestAccessSteps(t *testing.T) {
 	for _, c := range []struct {
 		name               string
 		facts              infra.Facts
-		state              infra.State
+		state              code.ScopeState
 		login, certificate walk.Found
 	}{
-		{"accepted", infra.Facts{{"backupCredential", "accepted"}, {"certificate", "verified"}}, infra.Complete, walk.Passed, walk.Passed},
-		{"pinned", infra.Facts{{"backupCredential", "accepted"}, {"certificate", "pinned"}}, infra.Complete, walk.Passed, walk.Passed},
-		{"refused", infra.Facts{{"backupCredential", "refused"}, {"certificate", "differs"}}, infra.Complete, walk.Differs, walk.Differs},
-		{"untried", infra.Facts{{"backupCredential", "untried"}, {"certificate", "unverified"}}, infra.Complete, walk.Unseen, walk.Unseen},
-		{"lost", nil, infra.Complete, walk.Unseen, walk.Unseen},
-		{"absent", infra.Facts{{"backupCredential", "absent"}}, infra.Complete, "", walk.Unseen},
-		{"nothing listed", nil, infra.Failed, "", ""},
-		{"refused, so nothing listed", infra.Facts{{"backupCredential", "refused"}}, infra.Failed, walk.Differs, ""},
-		{"its own", infra.Facts{{"backupCredential", "accepted"}, {"backupCredential vc/a", "refused"}}, infra.Complete, walk.Differs, walk.Unseen},
-		{"another's", infra.Facts{{"backupCredential", "accepted"}, {"backupCredential vc/b", "refused"}}, infra.Complete, walk.Passed, walk.Unseen},
+		{"accepted", infra.Facts{{"backupCredential", "accepted"}, {"certificate", "verified"}}, code.ScopeComplete, walk.Passed, walk.Passed},
+		{"pinned", infra.Facts{{"backupCredential", "accepted"}, {"certificate", "pinned"}}, code.ScopeComplete, walk.Passed, walk.Passed},
+		{"refused", infra.Facts{{"backupCredential", "refused"}, {"certificate", "differs"}}, code.ScopeComplete, walk.Differs, walk.Differs},
+		{"untried", infra.Facts{{"backupCredential", "untried"}, {"certificate", "unverified"}}, code.ScopeComplete, walk.Unseen, walk.Unseen},
+		{"lost", nil, code.ScopeComplete, walk.Unseen, walk.Unseen},
+		{"absent", infra.Facts{{"backupCredential", "absent"}}, code.ScopeComplete, "", walk.Unseen},
+		{"nothing listed", nil, code.ScopeFailed, "", ""},
+		{"refused, so nothing listed", infra.Facts{{"backupCredential", "refused"}}, code.ScopeFailed, walk.Differs, ""},
+		{"its own", infra.Facts{{"backupCredential", "accepted"}, {"backupCredential vc/a", "refused"}}, code.ScopeComplete, walk.Differs, walk.Unseen},
+		{"another's", infra.Facts{{"backupCredential", "accepted"}, {"backupCredential vc/b", "refused"}}, code.ScopeComplete, walk.Passed, walk.Unseen},
 	} {
 		inv := infra.Inventory{Listings: []infra.Listing{{IDs: []string{"vc/b", "vc/a"}, State: c.state, Facts: c.facts}}}
 		if got := at.CredentialStep(row).Look(&inv).Found; got != c.login {

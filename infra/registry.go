@@ -239,7 +239,7 @@ func (r *Registry) list(ctx context.Context, t Target) (l Listing) {
 		if v := recover(); v != nil {
 			// A fault of the program must not look like absence, nor take the
 			// other listings along. Its value stays out: it may hold a secret.
-			l = Listing{State: Failed, NodeState: t.NodeState, Fault: &Fault{
+			l = Listing{State: code.ScopeFailed, NodeState: t.NodeState, Fault: &Fault{
 				Reason:  code.InternalError,
 				Message: fmt.Sprintf("listing %s %s ended in a fault of drift-detector (%T)", t.Provider, t.Endpoint, v),
 				Hint:    "report it to the authors of drift-detector",
@@ -252,10 +252,10 @@ func (r *Registry) list(ctx context.Context, t Target) (l Listing) {
 	}()
 	p := r.named(t.Provider)
 	if p == nil {
-		return Listing{State: Failed, Fault: &Fault{Reason: code.UnsupportedProvider, Message: "no provider is called " + t.Provider}}
+		return Listing{State: code.ScopeFailed, Fault: &Fault{Reason: code.UnsupportedProvider, Message: "no provider is called " + t.Provider}}
 	}
 	if t.Refused != nil {
-		return Listing{State: Failed, Fault: t.Refused, NodeState: t.NodeState}
+		return Listing{State: code.ScopeFailed, Fault: t.Refused, NodeState: t.NodeState}
 	}
 	limit := cmp.Or(r.Timeout, DefaultTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, &TimeOver{TimeoutFlag, limit})

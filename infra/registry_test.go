@@ -11,6 +11,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // tiny is a provider of a test package: it shows that one more provider needs
@@ -91,12 +92,12 @@ func TestRegistryAsksEachProviderForKeys(t *testing.T) {
 func TestCollectNeverListsARefusedTarget(t *testing.T) {
 	r := infra.NewRegistry(tiny{name: "a", list: func(context.Context, infra.Target) infra.Listing {
 		t.Error("a refused target was listed")
-		return infra.Listing{State: infra.Complete}
+		return infra.Listing{State: code.ScopeComplete}
 	}})
 	fault := &infra.Fault{Reason: "NoCredential", Message: "none in the backup"}
 	inv := r.Collect(context.Background(), []infra.Target{{IDs: []string{"x"}, Provider: "a", Refused: fault, NodeState: "denied"}}, nil)
 	l := inv.Listings[0]
-	if l.State != infra.Failed || l.Fault != fault || l.NodeState != "denied" || l.IDs[0] != "x" {
+	if l.State != code.ScopeFailed || l.Fault != fault || l.NodeState != "denied" || l.IDs[0] != "x" {
 		t.Errorf("listing of a refused target = %+v", l)
 	}
 }
@@ -104,11 +105,11 @@ func TestCollectNeverListsARefusedTarget(t *testing.T) {
 func TestCollectTurnsAFaultOfAProviderIntoAFailedListing(t *testing.T) {
 	r := infra.NewRegistry(
 		tiny{name: "bad", list: func(context.Context, infra.Target) infra.Listing { panic("password") }},
-		tiny{name: "good", list: func(context.Context, infra.Target) infra.Listing { return infra.Listing{State: infra.Complete} }},
+		tiny{name: "good", list: func(context.Context, infra.Target) infra.Listing { return infra.Listing{State: code.ScopeComplete} }},
 	)
 	calls := 0
 	inv := r.Collect(context.Background(), r.Targets(nil, nil, infra.Access{}), &infra.Watch{Found: func(_, _ int) {}, Done: func(int, infra.Listing) { calls++ }})
-	if s := []infra.State{inv.Listings[0].State, inv.Listings[1].State}; !reflect.DeepEqual(s, []infra.State{infra.Failed, infra.Complete}) {
+	if s := []code.ScopeState{inv.Listings[0].State, inv.Listings[1].State}; !reflect.DeepEqual(s, []code.ScopeState{code.ScopeFailed, code.ScopeComplete}) {
 		t.Errorf("states = %v, want the one failed and the other complete", s)
 	}
 	if l := inv.Listings[0]; l.Fault == nil || strings.Contains(l.Fault.Message, "password") {
@@ -138,7 +139,7 @@ func TestCollectListsAtOnce(t *testing.T) {
 		case <-time.After(30 * time.Second):
 			t.Error("targets wait for each other")
 		}
-		return infra.Listing{State: infra.Complete}
+		return infra.Listing{State: code.ScopeComplete}
 	}})
 	targets := make([]infra.Target, all)
 	for i := range targets {
@@ -156,7 +157,7 @@ func TestListingsKeepWhatTheyWereAskedFor(t *testing.T) {
 	asked := []infra.Key{{Kind: infra.KeyKindOf("folder"), Value: "here"}, {Kind: infra.KeyKindOf("folder"), Value: "gone"}}
 	r := infra.NewRegistry(
 		tiny{name: "a", list: func(context.Context, infra.Target) infra.Listing {
-			return infra.Listing{State: infra.Complete, ProbesFound: asked[:1]}
+			return infra.Listing{State: code.ScopeComplete, ProbesFound: asked[:1]}
 		}},
 		tiny{name: "bad", list: func(context.Context, infra.Target) infra.Listing { panic("x") }},
 	)
@@ -180,7 +181,7 @@ func TestListingsKeepWhatTheyWereAskedFor(t *testing.T) {
 
 func TestInventoryRoundTrip(t *testing.T) {
 	inv := infra.Inventory{Version: infra.InventoryVersion, Listings: []infra.Listing{{
-		IDs: []string{"a/here"}, Provider: "a", State: infra.Partial, Fault: &infra.Fault{Reason: "R", Message: "m", Hint: "h"},
+		IDs: []string{"a/here"}, Provider: "a", State: code.ScopePartial, Fault: &infra.Fault{Reason: "R", Message: "m", Hint: "h"},
 		ListedAt:    time.Date(2026, 11, 21, 3, 4, 5, 0, time.UTC),
 		ProbesFound: []infra.Key{{Kind: infra.KeyKindOf("folder"), Value: "/DC0/vm/<x>"}},
 		Asked:       []infra.Key{{Kind: infra.KeyKindOf("folder"), Value: "/DC0/vm/<x>"}, {Kind: infra.KeyKindOf("folder"), Value: "/DC0/vm/y"}},

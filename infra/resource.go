@@ -1,6 +1,9 @@
 package infra
 
-import "drift-detector/backup"
+import (
+	"drift-detector/backup"
+	"drift-detector/report/code"
+)
 
 // Pool is machines that the infrastructure makes and heals by itself (an
 // autoscaling group, an EKS node group): they are compared as a set, never one
@@ -30,19 +33,6 @@ type PoolSize struct {
 	Desired int64 `json:"desired"`
 }
 
-// WhenGone is what the absence of a Resource means to the restored controllers.
-type WhenGone string
-
-// What the absence of a Resource means. The zero value means FailsReplacement.
-const (
-	FailsReplacement WhenGone = "failsReplacement" // machines run on, and a new one cannot be made
-	HaltsCluster     WhenGone = "haltsCluster"     // the controllers do nothing for the cluster until it is back
-	MadeAgain        WhenGone = "madeAgain"        // the controllers make a new one
-	// Unwanted is the other way round: the controllers end it where it is there. It is
-	// shown unless it is known not to be.
-	Unwanted WhenGone = "unwanted"
-)
-
 // Resource is something beside instances that a restore depends on: a VPC, a
 // folder, a template. It is present when a complete listing of Target found one
 // of Keys among its probes, absent when it was asked for all of them and found
@@ -56,7 +46,7 @@ type Resource struct {
 	UsedBy  string // the object of the backup that names it
 	// WhenGone is what its absence means. Consequence says it in a sentence without its
 	// full stop, where there is more to say than that.
-	WhenGone    WhenGone
+	WhenGone    code.WhenGone
 	Consequence string
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 type slow struct{ error }
@@ -86,7 +87,7 @@ func TestRetryEndsWithTheContext(t *testing.T) {
 func TestCutOff(t *testing.T) {
 	r := infra.NewRegistry(tiny{name: "a", list: func(ctx context.Context, t infra.Target) infra.Listing {
 		<-ctx.Done()
-		return infra.Listing{State: infra.Failed, Fault: infra.CutOff(ctx, "vCenter x")}
+		return infra.Listing{State: code.ScopeFailed, Fault: infra.CutOff(ctx, "vCenter x")}
 	}})
 	list := func(ctx context.Context) infra.Fault {
 		return *r.Collect(ctx, []infra.Target{{IDs: []string{"x"}, Provider: "a"}}, nil).Listings[0].Fault

@@ -52,7 +52,7 @@ type Target struct {
 func (t *Target) Begin(provider string, mine bool) (l Listing, ok bool) {
 	l = Listing{
 		IDs: t.IDs, Provider: provider, Endpoint: t.Endpoint, Location: t.Location, Account: t.Account, Clusters: t.Clusters,
-		State: Failed, ListedAt: time.Now().UTC().Round(0), Fault: t.Refused,
+		State: code.ScopeFailed, ListedAt: time.Now().UTC().Round(0), Fault: t.Refused,
 	}
 	if l.Fault == nil && !mine {
 		l.Fault = &Fault{Reason: code.InternalError, Message: "the target was not made by this provider"}

@@ -220,8 +220,8 @@ func tally(r *Report) tallies {
 func (t *tallies) set(s *Set) {
 	if p := s.Pool; p != nil {
 		t.pools++
-		t.poolsAbsent += one(p.State == Absent)
-		t.poolsUndecided += one(p.State != Absent && p.State != Present)
+		t.poolsAbsent += one(p.State == code.Absent)
+		t.poolsUndecided += one(p.State != code.Absent && p.State != code.Present)
 	}
 	for i := range s.Machines {
 		m := &s.Machines[i]

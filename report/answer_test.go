@@ -10,7 +10,7 @@ import (
 // What people read first is the answer of the document, whatever is written beside it.
 func TestTheScreenSaysTheAnswer(t *testing.T) {
 	reason := func(safe code.Safe, codes ...code.Reason) *SafeAnswer {
-		a := &SafeAnswer{Safe: safe, Conditions: []Note{{"RestoreOrder", "all objects come first"}}}
+		a := &SafeAnswer{Safe: safe, Conditions: []Note{{Code: "RestoreOrder", Message: "all objects come first"}}}
 		for _, code := range codes {
 			a.Reasons = append(a.Reasons, AnswerReason{Code: code, Message: "of " + string(code), Objects: []string{"x"}})
 		}

@@ -18,11 +18,11 @@ func (n *MachineCounts) Count(status code.Status) {
 }
 
 // Count adds one resource of a state.
-func (n *ResourceCounts) Count(state Presence) {
+func (n *ResourceCounts) Count(state code.Presence) {
 	switch state {
-	case Present:
+	case code.Present:
 		n.Present++
-	case Absent:
+	case code.Absent:
 		n.Absent++
 	default:
 		n.Unknown++

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +18,7 @@ const docs = "../docs/report.md"
 
 var update = flag.Bool("update", false, "write the glossary in docs/report.md")
 
-// The glossary in the docs is made from the schema, which the code is held to.
+// The glossary in the docs is made from the table of codes.
 func TestGlossaryIsWhatTheSchemaSays(t *testing.T) {
 	page, err := os.ReadFile(docs)
 	if err != nil {
@@ -40,7 +38,7 @@ func TestGlossaryIsWhatTheSchemaSays(t *testing.T) {
 		return
 	}
 	if string(page) != want {
-		t.Error("the glossary of docs/report.md is not that of report/schema.json: go test ./report -run Glossary -update")
+		t.Error("the glossary of docs/report.md is not that of report/code: go test ./report -run Glossary -update")
 	}
 }
 
@@ -50,19 +48,14 @@ func glossary() string {
 	for _, def := range []string{"machine", "rollup"} {
 		fmt.Fprintf(&b, "%s\n\n", describe(def))
 	}
-	kind := ""
-	for _, c := range Codes() {
-		if c.Kind == "Statuses" {
-			continue
+	for i, kind := range code.Kinds() {
+		if i > 0 {
+			b.WriteString("\n")
 		}
-		if c.Kind != kind {
-			if kind != "" {
-				b.WriteString("\n")
-			}
-			kind = c.Kind
-			fmt.Fprintf(&b, "## %s\n\n| code | meaning |\n|---|---|\n", kind)
+		fmt.Fprintf(&b, "## %s\n\n| code | meaning |\n|---|---|\n", kind.Title())
+		for _, r := range code.Listed(kind) {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", r.Code, r.Meaning())
 		}
-		fmt.Fprintf(&b, "| `%s` | %s |\n", c.Code, c.Meaning)
 	}
 	b.WriteString("\n")
 	return b.String()
@@ -76,39 +69,13 @@ func describe(def string) string {
 			Properties  map[string]struct{ Description string }
 		} `json:"$defs"`
 	}
-	if err := json.Unmarshal(schema, &doc); err != nil {
+	if err := json.Unmarshal(Schema(), &doc); err != nil {
 		panic(err)
 	}
 	if def == "machine" {
 		return "Of a machine (`status`): " + doc.Defs[def].Properties["status"].Description
 	}
 	return "Of control planes, groups, clusters and the summary: " + doc.Defs[def].Description
-}
-
-// Every code of the schema is in one kind, and has a reason to care and something to do.
-func TestEveryCodeIsExplained(t *testing.T) {
-	kinds := map[string]string{}
-	for _, c := range Codes() {
-		if kinds[c.Code] != "" {
-			t.Errorf("%s is listed twice", c.Code)
-		}
-		kinds[c.Code] = c.Kind
-		for what, text := range map[string]string{"meaning": c.Meaning, "why": c.Why, "do": c.Do} {
-			if text == "" || !strings.HasSuffix(text, ".") {
-				t.Errorf("%s has no %s that is a sentence: %q", c.Code, what, text)
-			}
-		}
-	}
-	for _, r := range code.Table {
-		if kinds[string(r.Code)] == "" {
-			t.Errorf("%s has no kind, so that the docs lack it", r.Code)
-		}
-	}
-	for _, status := range []code.Status{code.Healthy, code.Stale, code.Ghost, code.Unknown, code.ManualRemediationRequired, code.NeedFurtherConfirmation, code.ManualRemediationNotRequired} {
-		if kinds[string(status)] == "" {
-			t.Errorf("%s is not explained", status)
-		}
-	}
 }
 
 // The examples of the docs are pieces of a report.
@@ -132,53 +99,4 @@ func TestExamplesOfTheDocsAreReal(t *testing.T) {
 			t.Errorf("example %s is empty", e[1])
 		}
 	}
-}
-
-// The schema has each code of the table, with what it means and what to do.
-func TestSchemaHasTheTable(t *testing.T) {
-	reasons, advice := map[string]string{}, map[string]string{}
-	for _, r := range code.Table {
-		if r.Is(code.OfStatus) {
-			continue
-		}
-		reasons[string(r.Code)] = quoted(t, Explain(r.Code))
-		advice[string(r.Code)] = fmt.Sprintf(`{ "why": %s, "do": %s }`, quoted(t, r.Why), quoted(t, r.Do))
-	}
-	want := members.ReplaceAllStringFunc(string(schema), func(old string) string {
-		of := reasons
-		if strings.HasPrefix(old, `"x-advice"`) {
-			of = advice
-		}
-		var b strings.Builder
-		b.WriteString(old[:strings.IndexByte(old, '{')+2])
-		for i, name := range slices.Sorted(maps.Keys(of)) {
-			if i > 0 {
-				b.WriteString(",\n")
-			}
-			fmt.Fprintf(&b, "    %q: %s", name, of[name])
-		}
-		return b.String() + "\n  },\n"
-	})
-	if *update {
-		if err := os.WriteFile("schema.json", []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if want != string(schema) {
-		t.Error("schema.json does not have the codes of report/code: make update")
-	}
-}
-
-var members = regexp.MustCompile(`(?s)"x-(?:reasons|advice)": \{\n.*?\n  \},\n`)
-
-func quoted(t *testing.T, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(text); err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(b.String())
 }

@@ -12,7 +12,7 @@ func (m *Machine) Finding() bool { return m.Status != code.Healthy || len(m.Warn
 
 // HasStrongEvidence reports whether any evidence is strong.
 func (m *Machine) HasStrongEvidence() bool {
-	return slices.ContainsFunc(m.Evidence, func(e Evidence) bool { return e.Strength == Strong })
+	return slices.ContainsFunc(m.Evidence, func(e Evidence) bool { return e.Strength == code.Strong })
 }
 
 // Open counts the machines of which the statuses of the report speak: all

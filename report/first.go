@@ -13,6 +13,7 @@ type Point struct {
 	Code    code.Reason
 	Status  code.Status // as urgent as the answer that it leaves
 	Text    string      // sentences
+	Until   string      // of the reason
 	Objects []Object    // most dangerous first; none: it is about the report as a whole
 	Likes   []Point     // of the same code, where the text differs
 }
@@ -57,7 +58,7 @@ func (r *Report) First() []Point {
 	at := map[code.Reason]int{}
 	for i := range r.Summary.Answer.Reasons {
 		reason := &r.Summary.Answer.Reasons[i]
-		p := Point{Code: reason.Code, Status: asStatus[code.SafeAfter(reason.Code)], Text: reason.Sentence()}
+		p := Point{Code: reason.Code, Status: asStatus[code.SafeAfter(reason.Code)], Text: reason.Sentence(), Until: reason.Until}
 		for _, name := range reason.Objects {
 			p.Objects = append(p.Objects, Object{name, places.of(reason.Code, name)})
 		}
@@ -91,8 +92,7 @@ func (r *Report) places() places {
 		out.cluster(&r.Clusters[i], i)
 	}
 	for i := range r.InfraMachines {
-		v := &r.InfraMachines[i].Instance
-		out.add(InVMs, "instance "+cmp.Or(v.Path, v.Name, v.Ref, v.ID), Place{Index: i})
+		out.add(InVMs, r.InfraMachines[i].Instance.object(), Place{Index: i})
 	}
 	for i := range r.Checks {
 		if r.Checks[i].Error() {
@@ -113,9 +113,7 @@ func (p places) cluster(c *Cluster, i int) {
 	p.add(InClusters, c.Title(), Place{Index: i, Set: -1, Machine: -1})
 	p.add(InClusters, "Cluster "+c.Title(), Place{Index: i, Set: -1, Machine: -1})
 	for j, s := range c.Sets() {
-		if kind, name, ok := strings.Cut(s.Title, " "); ok {
-			p.add(InClusters, kind+" "+c.Namespace+"/"+name, Place{Index: i, Set: j, Machine: -1})
-		}
+		p.add(InClusters, s.object(c), Place{Index: i, Set: j, Machine: -1})
 		for k := range s.Machines {
 			m := &s.Machines[k]
 			p.add(InClusters, "Machine "+cmp.Or(m.Namespace, c.Namespace)+"/"+m.Name, Place{Index: i, Set: j, Machine: k})

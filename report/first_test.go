@@ -19,20 +19,20 @@ func TestFirstLeadsToItsObjects(t *testing.T) {
 		},
 		InfraMachines: []InfraMachine{{Instance: Instance{Path: "/DC0/vm/jump"}}},
 		Scopes:        []Scope{{Provider: "vsphere", Endpoint: "vc1"}, {Provider: "vsphere", Endpoint: "vc2", Account: "me"}},
-		Checks:        []Check{{Severity: CheckInfo, Object: "Secret a"}, {Severity: CheckError, Object: "Secret a"}},
+		Checks:        []Check{{Severity: code.CheckInfo, Object: "Secret a"}, {Severity: code.CheckError, Object: "Secret a"}},
 		Errors:        []Error{{Message: "lost"}},
 	}
 	r.Summary.Answer = &SafeAnswer{Safe: code.No, Reasons: []AnswerReason{
-		{code.MachinesBroken, "They stay broken", []string{"Machine t/dev-a", "Machine t/md-0-b"}},
-		{code.ClusterHalted, "Until a exists", []string{"Cluster t/dev"}},
-		{code.ClusterHalted, "Until b exists", []string{"Cluster t/prod"}},
-		{code.BackupError, "Not fit", []string{"Secret a"}},
-		{code.Incomplete, "Not all", []string{"vsphere vc2 as me"}},
-		{code.InstancesToConfirm, "Ask", []string{"instance /DC0/vm/jump"}},
-		{code.ErrorsOccurred, "Errors", []string{"lost"}},
-		{code.MachinesMade, "Made", []string{"MachineDeployment t/md-0", "template x of t/dev", "what nobody knows"}},
-		{code.GhostsLeft, "Left", []string{"instance md-0-c"}},
-		{code.NoForecast, "None", nil},
+		{Code: code.MachinesBroken, Message: "They stay broken", Objects: []string{"Machine t/dev-a", "Machine t/md-0-b"}},
+		{Code: code.ClusterHalted, Message: "Until a exists", Objects: []string{"Cluster t/dev"}},
+		{Code: code.ClusterHalted, Message: "Until b exists", Objects: []string{"Cluster t/prod"}},
+		{Code: code.BackupError, Message: "Not fit", Objects: []string{"Secret a"}},
+		{Code: code.Incomplete, Message: "Not all", Objects: []string{"vsphere vc2 as me"}},
+		{Code: code.InstancesToConfirm, Message: "Ask", Objects: []string{"instance /DC0/vm/jump"}},
+		{Code: code.ErrorsOccurred, Message: "Errors", Objects: []string{"lost"}},
+		{Code: code.MachinesMade, Message: "Made", Objects: []string{"MachineDeployment t/md-0", "template x of t/dev", "what nobody knows"}},
+		{Code: code.GhostsLeft, Message: "Left", Objects: []string{"instance md-0-c"}},
+		{Code: code.NoForecast, Message: "None", Objects: nil},
 	}}
 	var got []string
 	for _, p := range r.First() {

@@ -29,7 +29,8 @@ type ClusterForecast struct {
 // Note is something to know before the restore that is not of a single machine.
 type Note struct {
 	Code    code.Reason `json:"code"`
-	Message string      `json:"message"` // sentences, without the last full stop
+	Message string      `json:"message"`           // sentences, without the last full stop
+	Objects []string    `json:"objects,omitempty"` // what it is about, beside a cluster that it is of
 }
 
 // Sentence is the message with its last full stop.
@@ -53,13 +54,14 @@ func (r *Report) ClusterNotes() []ClusterNote {
 	}
 	slices.SortStableFunc(clusters, func(a, b *Cluster) int { return code.Urgency(a.Status) - code.Urgency(b.Status) })
 	var out []ClusterNote
-	at := map[Note]int{}
+	at := map[[2]string]int{} // by code and message
 	for _, c := range clusters {
 		for _, n := range c.Forecast.Notes {
-			i, ok := at[n]
+			as := [2]string{string(n.Code), n.Message}
+			i, ok := at[as]
 			if !ok {
 				i = len(out)
-				at[n], out = i, append(out, ClusterNote{Note: n})
+				at[as], out = i, append(out, ClusterNote{Note: n})
 			}
 			out[i].Clusters = append(out[i].Clusters, c.Title())
 		}
@@ -108,12 +110,12 @@ type Replicas struct {
 
 // Etcd is the members on a control plane's machines before and after the restore.
 type Etcd struct {
-	Quorum   string `json:"quorum"`
-	Recorded int    `json:"recorded"`
-	Existing int    `json:"existing"`
-	Removed  int    `json:"removed"`
-	After    int    `json:"after"`
-	Message  string `json:"message"`
+	Quorum   code.Quorum `json:"quorum"`
+	Recorded int         `json:"recorded"`
+	Existing int         `json:"existing"`
+	Removed  int         `json:"removed"`
+	After    int         `json:"after"`
+	Message  string      `json:"message"`
 }
 
 // Rollout is a generation of machines that was replaced after the backup.

@@ -177,6 +177,9 @@ func (r *Report) FillLists() {
 			fill(&a.Reasons[i].Objects)
 		}
 	}
+	if f := r.Summary.Forecast; f != nil {
+		fill(&f.Notes)
+	}
 	for i := range r.Backups {
 		fill(&r.Backups[i].Missing)
 	}
@@ -186,6 +189,9 @@ func (r *Report) FillLists() {
 	}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
+		if c.Forecast != nil {
+			fill(&c.Forecast.Notes)
+		}
 		fillMachines(&c.ControlPlane.Machines)
 		fill(&c.Resources)
 		fill(&c.Workers.Groups)

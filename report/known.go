@@ -15,17 +15,17 @@ import (
 func (r *Report) known() error {
 	var w words
 	rollUp := append(code.RollUps(), "") // a set without one is as bad as one with an Unknown
-	machine, presence := code.MachineStatuses(), Presences()
+	machine, presence := code.MachineStatuses(), code.Presences()
 	know(&w, r.Summary.Status, rollUp, "status", "the summary")
 	know(&w, r.Summary.StatusWithoutRules, rollUp, "statusWithoutRules", "the summary")
 	if a := r.Summary.Answer; a != nil {
-		know(&w, a.Safe, Answers(), "safe", "the answer")
+		know(&w, a.Safe, code.Answers(), "safe", "the answer")
 	}
 	for i := range r.Scopes {
-		know(&w, r.Scopes[i].State, ScopeStates(), "state", "scope", r.Scopes[i].Endpoint)
+		know(&w, r.Scopes[i].State, code.ScopeStates(), "state", "scope", r.Scopes[i].Endpoint)
 	}
 	for i := range r.Checks {
-		know(&w, r.Checks[i].Severity, CheckSeverities(), "severity", "check", string(r.Checks[i].Code))
+		know(&w, r.Checks[i].Severity, code.Severities(), "severity", "check", string(r.Checks[i].Code))
 	}
 	if f := r.Options.Filter; f != nil {
 		for _, status := range f.Statuses {

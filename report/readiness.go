@@ -12,13 +12,15 @@ import (
 
 // Check is one thing that is to be known before the backup is restored.
 type Check struct {
-	Severity Severity    `json:"severity"`
-	Code     code.Reason `json:"code"`
-	Backup   int         `json:"backup"`
-	Object   string      `json:"object"`
-	Message  string      `json:"message"`
-	Why      string      `json:"why"`
-	Do       string      `json:"do"`
+	Severity code.Severity `json:"severity"`
+	Code     code.Reason   `json:"code"`
+	Backup   int           `json:"backup"`
+	Object   string        `json:"object"`
+	Message  string        `json:"message"`
+	Why      string        `json:"why"`
+	Do       string        `json:"do"`
+	// Brief is the message without what else was found; absent where that is all.
+	Brief string `json:"brief,omitempty"`
 	// Clusters are those that it concerns, as namespace/name; none: the backup as a whole.
 	Clusters []string `json:"clusters,omitempty"`
 	Ignored  *Ignored `json:"ignored,omitempty"` // set when an ignore rule sets it aside
@@ -26,7 +28,7 @@ type Check struct {
 
 // Error reports whether part of a cluster does not work after the restore until
 // somebody acts.
-func (c *Check) Error() bool { return c.Severity == CheckError }
+func (c *Check) Error() bool { return c.Severity == code.CheckError }
 
 // CheckErrors counts the checks that are errors.
 func (r *Report) CheckErrors() int { return CountChecks(r.Checks).Errors }
@@ -98,11 +100,11 @@ func CountChecks(all []Check) ReadinessSummary {
 			s.Ignored++
 		}
 		switch all[i].Severity {
-		case CheckError:
+		case code.CheckError:
 			s.Errors++
-		case CheckWarning:
+		case code.CheckWarning:
 			s.Warnings++
-		case CheckInfo:
+		case code.CheckInfo:
 			s.Infos++
 		}
 	}

@@ -128,6 +128,30 @@ type AnswerReason struct {
 	Code    code.Reason `json:"code"`
 	Message string      `json:"message"` // sentences, without the last full stop
 	Objects []string    `json:"objects"` // what it is about: "Machine tenant/md-0-x"
+	// Until is what has to change first, by the name that checks have for it; absent when
+	// that is not one object.
+	Until string `json:"until,omitempty"`
+}
+
+// Reasons gathers reasons; the zero value is empty.
+type Reasons struct {
+	List []AnswerReason
+	at   map[[2]string]int // by code and message
+}
+
+// Add adds objects to the reason of that code and message, and returns it.
+func (r *Reasons) Add(word code.Reason, message string, objects ...string) *AnswerReason {
+	key := [2]string{string(word), message}
+	i, known := r.at[key]
+	if !known {
+		if r.at == nil {
+			r.at = map[[2]string]int{}
+		}
+		i = len(r.List)
+		r.at[key], r.List = i, append(r.List, AnswerReason{Code: word, Message: message})
+	}
+	r.List[i].Objects = append(r.List[i].Objects, objects...)
+	return &r.List[i]
 }
 
 // Sentence is the message with its last full stop.
@@ -251,12 +275,12 @@ type Group struct {
 // Pool compares the members of a pool that makes its machines itself: as a set,
 // by their ids.
 type Pool struct {
-	State   Presence `json:"state"`
-	Then    []string `json:"then"`    // in the backup
-	Now     []string `json:"now"`     // alive
-	Missing []string `json:"missing"` // Then without Now
-	Added   []string `json:"added"`   // Now without Then
-	Desired *int64   `json:"desired,omitempty"`
+	State   code.Presence `json:"state"`
+	Then    []string      `json:"then"`    // in the backup
+	Now     []string      `json:"now"`     // alive
+	Missing []string      `json:"missing"` // Then without Now
+	Added   []string      `json:"added"`   // Now without Then
+	Desired *int64        `json:"desired,omitempty"`
 	// DesiredNow is what the pool is set to where it is.
 	DesiredNow *int64 `json:"desiredNow,omitempty"`
 	ManagedBy  string `json:"managedBy,omitempty"`
@@ -265,12 +289,15 @@ type Pool struct {
 
 // Resource is something other than machines that a restore depends on.
 type Resource struct {
-	Kind     string   `json:"kind"`
-	Name     string   `json:"name"`
-	State    Presence `json:"state"`
-	UsedBy   string   `json:"usedBy"`
-	WhenGone string   `json:"whenGone,omitempty"` // what its absence means to the controllers
-	Message  string   `json:"message,omitempty"`
+	Kind     string        `json:"kind"`
+	Name     string        `json:"name"`
+	State    code.Presence `json:"state"`
+	UsedBy   string        `json:"usedBy"`
+	WhenGone code.WhenGone `json:"whenGone,omitempty"` // what its absence means to the controllers
+	Message  string        `json:"message,omitempty"`
+	// Several says that more than one thing answers its name, so that there is not the one that
+	// controllers take: it is absent.
+	Several bool `json:"several,omitempty"`
 }
 
 // ResourceCounts counts resources by state.
@@ -304,9 +331,9 @@ type Machine struct {
 
 // Evidence is one fact that a verdict rests on.
 type Evidence struct {
-	Kind     string   `json:"kind"`
-	Detail   string   `json:"detail"`
-	Strength Strength `json:"strength"`
+	Kind     string        `json:"kind"`
+	Detail   string        `json:"detail"`
+	Strength code.Strength `json:"strength"`
 }
 
 // Warning goes with a verdict that is right but not the whole story.
@@ -381,10 +408,13 @@ type Scope struct {
 	Account  string `json:"account"`
 	// Identity is the id by which the place itself says who it is: a vCenter's
 	// about.instanceUuid, the number of an AWS account. Absent when it did not say.
-	Identity  string     `json:"identity,omitempty"`
-	State     ScopeState `json:"state"`
-	Instances int        `json:"instances"`
-	Error     *Fault     `json:"error,omitempty"`
+	Identity  string          `json:"identity,omitempty"`
+	State     code.ScopeState `json:"state"`
+	Instances int             `json:"instances"`
+	Error     *Fault          `json:"error,omitempty"`
+	// Clusters are those with machines or resources there, as namespace/name;
+	// absent when the scope is complete.
+	Clusters []string `json:"clusters,omitempty"`
 }
 
 // Fault is why a scope is not complete.

@@ -1,19 +1,65 @@
 package report
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
+	"strings"
+
+	"drift-detector/report/code"
 )
 
 //go:embed schema.json
-var schema []byte
+var template string
 
-// Schema is the JSON Schema (draft 2020-12) of the document, with a description
-// of every field and, under x-reasons, of every reason code. What it says of codes is
-// made from [code.Table] (make update).
-func Schema() []byte { return slices.Clone(schema) }
+// Schema is the JSON Schema (draft 2020-12) of the document, with a description of every
+// field and, under x-reasons and x-advice, of every code. What it says of codes is made
+// from [code.Table].
+func Schema() []byte {
+	type advice struct {
+		Why string `json:"why"`
+		Do  string `json:"do"`
+	}
+	reasons, advices := map[code.Reason]string{}, map[code.Reason]advice{}
+	for _, r := range code.Table {
+		if !r.Is(code.OfStatus) {
+			reasons[r.Code], advices[r.Code] = r.Meaning(), advice{r.Why, r.Do}
+		}
+	}
+	machines, all := code.MachineStatuses(), code.RollUps()
+	slices.Reverse(machines)
+	rollUps := slices.DeleteFunc(slices.Clone(all), func(s code.Status) bool { return s == code.NeedFurtherConfirmationInfraMachines })
+	return []byte(strings.NewReplacer(
+		`"@x-reasons"`, inJSON(reasons), `"@x-advice"`, inJSON(advices),
+		`"@machines"`, inJSON(machines), `"@machines mean"`, inJSON(means(machines)),
+		`"@roll-ups"`, inJSON(rollUps), `"@roll-ups mean"`, inJSON("Worst first. "+means(rollUps[:len(rollUps)-1])+" Healthy: None of these."),
+		`"@summary"`, inJSON(all), `"@summary means"`, inJSON("The worst of all clusters and scopes. "+means([]code.Status{code.NeedFurtherConfirmationInfraMachines})),
+	).Replace(template))
+}
+
+// means says what statuses mean.
+func means(statuses []code.Status) string {
+	out := make([]string, len(statuses))
+	for i, s := range statuses {
+		out[i] = fmt.Sprintf("%s: %s", s, code.Of(s).Happens)
+	}
+	return strings.Join(out, " ")
+}
+
+// inJSON is a value of the schema, as it stands in its second level.
+func inJSON(value any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("  ", "  ")
+	if err := e.Encode(value); err != nil {
+		panic("report: a schema: " + err.Error())
+	}
+	return strings.TrimSpace(b.String())
+}
 
 //go:embed check_schema.json
 var checkSchema []byte
@@ -30,7 +76,7 @@ func WithDefinitions(doc []byte) []byte {
 	var root map[string]any
 	decode(doc, &own)
 	decode(doc, &root)
-	decode(schema, &whole)
+	decode(Schema(), &whole)
 	defs := map[string]json.RawMessage{}
 	for todo := refersTo(doc); len(todo) > 0; todo = todo[1:] {
 		name := todo[0]

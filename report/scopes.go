@@ -18,7 +18,7 @@ func (s *Scope) Title() string {
 
 // Incomplete are the scopes that were not listed whole.
 func (r *Report) Incomplete() []Scope {
-	return slices.DeleteFunc(slices.Clone(r.Scopes), func(s Scope) bool { return s.State == ScopeComplete })
+	return slices.DeleteFunc(slices.Clone(r.Scopes), func(s Scope) bool { return s.State == code.ScopeComplete })
 }
 
 // OtherErrors are those that do not repeat why a scope is not complete.
@@ -38,27 +38,14 @@ func ScopeName(provider, endpoint, location string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// Affected returns the clusters, as namespace/name, with something that is not known for
-// the reasons of these messages, such as those of faults: machines and resources repeat
-// them in their own.
-func (r *Report) Affected(messages []string) []string {
-	because := map[string]bool{} // by the message of a machine or a resource: most are alike
-	of := func(message string) bool {
-		known, ok := because[message]
-		if !ok {
-			known = slices.ContainsFunc(messages, func(m string) bool { return m != "" && strings.Contains(message, m) })
-			because[message] = known
-		}
-		return known
-	}
+// Affected returns those of the clusters, as namespace/name, of which something is not
+// known, in the order of the report.
+func (r *Report) Affected(clusters []string) []string {
 	var out []string
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
-		affected := slices.ContainsFunc(c.Resources, func(x Resource) bool { return x.State == Undecided && of(x.Message) })
-		for _, s := range c.Sets() {
-			affected = affected || slices.ContainsFunc(s.Machines, func(m Machine) bool { return m.Status == code.Unknown && of(m.Message) })
-		}
-		if affected {
+		undecided := func(x Resource) bool { return x.State == code.Undecided }
+		if slices.Contains(clusters, c.Title()) && (c.Counts.Unknown > 0 || slices.ContainsFunc(c.Resources, undecided)) {
 			out = append(out, c.Title())
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/report/code"
 )
 
 const doNewer = "take a newer backup without that filter, or an older one that holds it; else create it by hand after the restore, before its cluster is unpaused"
@@ -21,66 +22,78 @@ type absentRule struct {
 // absentRules are asked in this order; the last fits all.
 var absentRules = []absentRule{
 	{func(a *backup.Absence) bool { return a.HaltsTopology && a.Kind == "ExtensionConfig" }, Rule{
-		"ExtensionAbsent", Error,
-		"Its patches fail, and with them the whole topology of its clusters: no scaling, no upgrade, no health check of it until it exists again and its server answers.",
-		doCreate,
+		Code: "ExtensionAbsent", Severity: code.CheckError,
+		Happens: "The backup lacks a runtime extension that a class calls.",
+		Why:     "Its patches fail, and with them the whole topology of its clusters: no scaling, no upgrade, no health check of it until it exists again and its server answers.",
+		Do:      doCreate,
 	}},
 	{func(a *backup.Absence) bool { return a.HaltsTopology }, Rule{
-		"TemplateAbsent", Error,
-		"The topology of its clusters can't be reconciled: no scaling, no upgrade, no health check of it until the template exists again.",
-		doNewer,
+		Code: "TemplateAbsent", Severity: code.CheckError,
+		Happens: "The backup lacks a template that machines or a class are created from.",
+		Why:     "The topology of its clusters can't be reconciled: no scaling, no upgrade, no health check of it until the template exists again.",
+		Do:      doNewer,
 	}},
 	{func(a *backup.Absence) bool { return strings.HasSuffix(a.Kind, "Template") }, Rule{
-		"TemplateAbsent", Warning,
-		"No new machine can be made from it: the next replacement, scale-up or rollout fails.",
-		doNewer,
+		Code: "TemplateAbsent", Severity: code.CheckWarning,
+		Happens: "The backup lacks a template that machines or a class are created from.",
+		Why:     "No new machine can be made from it: the next replacement, scale-up or rollout fails.",
+		Do:      doNewer,
 	}},
 	{func(a *backup.Absence) bool {
 		return strings.HasSuffix(a.Kind, "Config")
 	}, Rule{
-		"BootstrapConfigAbsent", Warning,
-		"Its Machine waits for it and does not report Ready again, although its VM runs on. While a Machine of a control plane lacks its own, KubeadmControlPlane does nothing for any of them.",
-		doNewer,
+		Code: "BootstrapConfigAbsent", Severity: code.CheckWarning,
+		Happens: "The backup lacks the bootstrap object of a Machine.",
+		Why:     "Its Machine waits for it and does not report Ready again, although its VM runs on. While a Machine of a control plane lacks its own, KubeadmControlPlane does nothing for any of them.",
+		Do:      doNewer,
 	}},
 	{func(a *backup.Absence) bool { return strings.HasSuffix(a.Kind, "ControlPlane") }, Rule{
-		"ControlPlaneAbsent", Error,
-		"Nobody manages the control plane machines: they are restored ownerless, and the Cluster never becomes ready.",
-		doNewer,
+		Code: "ControlPlaneAbsent", Severity: code.CheckError,
+		Happens: "The backup lacks the control plane object of a Cluster.",
+		Why:     "Nobody manages the control plane machines: they are restored ownerless, and the Cluster never becomes ready.",
+		Do:      doNewer,
 	}},
 	{func(a *backup.Absence) bool { return isInfrastructure(a.Resource, "clusters") }, Rule{
-		"InfraClusterAbsent", Error,
-		"The Cluster can't reach its infrastructure: none of its machines is reconciled.",
-		doNewer,
+		Code: "InfraClusterAbsent", Severity: code.CheckError,
+		Happens: "The backup lacks the infrastructure cluster of a Cluster.",
+		Why:     "The Cluster can't reach its infrastructure: none of its machines is reconciled.",
+		Do:      doNewer,
 	}},
 	{func(a *backup.Absence) bool { return isInfrastructure(a.Resource, "machines") }, Rule{
-		"InfraMachineAbsent", Error,
-		"The link from the Machine to its VM is lost: the Machine stays without infrastructure, and deleting it leaves the VM behind.",
-		doNewer,
+		Code: "InfraMachineAbsent", Severity: code.CheckError,
+		Happens: "The backup lacks the infrastructure machine of a Machine.",
+		Why:     "The link from the Machine to its VM is lost: the Machine stays without infrastructure, and deleting it leaves the VM behind.",
+		Do:      doNewer,
 	}},
 	{func(a *backup.Absence) bool { return isInfrastructure(a.Resource, "machinepools") }, Rule{
-		"InfraPoolAbsent", Error,
-		"The MachinePool can't reach its infrastructure: nobody scales, upgrades or deletes its machines.",
-		doNewer,
+		Code: "InfraPoolAbsent", Severity: code.CheckError,
+		Happens: "The backup lacks the infrastructure object of a MachinePool.",
+		Why:     "The MachinePool can't reach its infrastructure: nobody scales, upgrades or deletes its machines.",
+		Do:      doNewer,
 	}},
 	{func(a *backup.Absence) bool { return len(a.Halts) > 0 }, Rule{
-		"IdentityAbsent", Error,
-		"It is the only way of its clusters to the infrastructure: after the restore their controllers do nothing, health checks included, until it exists again.",
-		"if the old management cluster still answers, back up once more with --include-cluster-resources=true; else find its manifest in your sources or in another backup, create it by hand after its Secret has been restored, then touch the infrastructure cluster (an annotation will do) so that its controller looks again at once",
+		Code: code.IdentityAbsent, Severity: code.CheckError,
+		Happens: "The backup lacks an identity that a cluster logs in with.",
+		Why:     "It is the only way of its clusters to the infrastructure: after the restore their controllers do nothing, health checks included, until it exists again.",
+		Do:      "if the old management cluster still answers, back up once more with --include-cluster-resources=true; else find its manifest in your sources or in another backup, create it by hand after its Secret has been restored, then touch the infrastructure cluster (an annotation will do) so that its controller looks again at once",
 	}},
 	{func(a *backup.Absence) bool { return a.HaltsMachines && strings.HasSuffix(a.Kind, "Identity") }, Rule{
-		"IdentityAbsent", Error,
-		"", // who misses it says what follows
-		doCreate,
+		Code: code.IdentityAbsent, Severity: code.CheckError,
+		Happens: "The backup lacks an identity that a cluster logs in with.",
+		Why:     "", // who misses it says what follows
+		Do:      doCreate,
 	}},
 	{func(a *backup.Absence) bool { return a.HaltsMachines }, Rule{
-		"PlacementAbsent", Error,
-		"", // who misses it says what follows
-		doCreate,
+		Code: "PlacementAbsent", Severity: code.CheckError,
+		Happens: "The backup lacks an object that says where machines are placed.",
+		Why:     "", // who misses it says what follows
+		Do:      doCreate,
 	}},
 	{func(*backup.Absence) bool { return true }, Rule{
-		"ObjectAbsent", Warning,
-		"", // who misses it says what follows
-		doNewer,
+		Code: "ObjectAbsent", Severity: code.CheckWarning,
+		Happens: "The backup lacks an object that another one refers to.",
+		Why:     "", // who misses it says what follows
+		Do:      doNewer,
 	}},
 }
 
@@ -95,11 +108,11 @@ func absentObjects(e *examination) []Finding {
 	for _, a := range slices.Concat(e.Absent, e.options.Absent) {
 		i := slices.IndexFunc(absentRules, func(r absentRule) bool { return r.fits(&a) })
 		what := name(a.Kind, a.Namespace, a.Name)
-		message := "not in the backup; referred to by " + a.ReferredBy
+		message := "not in the backup"
 		if a.Name == "*" {
-			what, message = "every "+a.Kind, "none is in the backup; referred to by "+a.ReferredBy
+			what, message = "every "+a.Kind, "none is in the backup"
 		}
-		f := absentRules[i].rule.On(a.Backup, what, "%s", message)
+		f := absentRules[i].rule.On(a.Backup, what, "%s", message).And("referred to by " + a.ReferredBy)
 		f.Why = cmp.Or(f.Why, a.Why)
 		found = append(found, f.At(cmp.Or(a.Resource, strings.ToLower(a.Kind)), namespaceOf(&a)).Of(a.Clusters...))
 	}
@@ -117,14 +130,16 @@ func namespaceOf(a *backup.Absence) string {
 
 var (
 	ruleOwner = Rule{
-		"OwnerAbsent", Error,
-		"Its machines are restored ownerless: nobody scales, upgrades or replaces them, and what is above the absent object re-creates it, with new VMs beside the old ones.",
-		doNewer,
+		Code: "OwnerAbsent", Severity: code.CheckError,
+		Happens: "The backup lacks the owner of machines.",
+		Why:     "Its machines are restored ownerless: nobody scales, upgrades or replaces them, and what is above the absent object re-creates it, with new VMs beside the old ones.",
+		Do:      doNewer,
 	}
 	ruleMachines = Rule{
-		"MachinesMissing", Warning,
-		"The owner counts what is restored and makes surplus machines for the others, while their VMs run on. Velero leaves out what is being deleted.",
-		"see whether the VMs of the missing machines are still there (drift-detector detect lists them) and remove them after the restore",
+		Code: code.MachinesMissing, Severity: code.CheckWarning,
+		Happens: "The backup holds fewer Machines of an owner than its status counts.",
+		Why:     "The owner counts what is restored and makes surplus machines for the others, while their VMs run on. Velero leaves out what is being deleted.",
+		Do:      "see whether the VMs of the missing machines are still there (drift-detector detect lists them) and remove them after the restore",
 	}
 )
 
@@ -135,7 +150,7 @@ func ownersAbsent(e *examination) []Finding {
 	for by, of := range e.made {
 		if by.kind == "MachineSet" && e.lacksGroup(by) {
 			found = append(found, ruleOwner.On(by.backup, name(by.kind, by.namespace, by.name),
-				"not in the backup; owns %s there", count(of.machines, "machine")).
+				"not in the backup").And("owns "+count(of.machines, "machine")+" there").
 				At("machinesets."+coreGroup, by.namespace).Of(of.first.Cluster))
 		}
 	}
@@ -149,7 +164,7 @@ func ownersAbsent(e *examination) []Finding {
 	}
 	for by, owned := range sets {
 		found = append(found, ruleOwner.On(by.backup, name(by.kind, by.namespace, by.name),
-			"not in the backup; owns %s there", count(len(owned), "MachineSet")).
+			"not in the backup").And("owns "+count(len(owned), "MachineSet")+" there").
 			At("machinedeployments."+coreGroup, by.namespace).Of(owned[0].Cluster))
 	}
 	return found

@@ -11,26 +11,14 @@ import (
 	"drift-detector/report/code"
 )
 
-// Severity grades a finding by what it does to a restore.
-type Severity string
-
-// Severities, worst first.
-const (
-	Error   Severity = "error"   // part of the fleet will not work after the restore until you act
-	Warning Severity = "warning" // the restore may go wrong, or heal less than it seems to
-	Info    Severity = "info"    // good to know before the restore
-)
-
-// Severities are all of them, worst first.
-var Severities = []Severity{Error, Warning, Info}
-
 // Finding is one thing that is to be known before the backup is restored.
 type Finding struct {
-	Severity Severity
+	Severity code.Severity
 	Code     code.Reason // what kind of finding it is, one word: "ClusterNotPaused"
 	Backup   int         // index into Snapshot.Backups
 	Object   string      // what it is about, "Cluster tenant-alpha/alpha-prod"
 	Message  string      // what was found
+	Brief    string      // the message without what And added
 	Why      string      // why it matters at the restore
 	Do       string      // what to do
 	// Clusters are those that it concerns, in order; none: the backup as a whole.
@@ -47,18 +35,21 @@ type Absent struct {
 }
 
 // Rule is one kind of finding: all that does not depend on the object.
-type Rule struct {
-	Code     code.Reason
-	Severity Severity
-	Why, Do  string
-}
+type Rule code.Row
 
 // On is the rule's finding on an object; the message is formatted.
 func (r Rule) On(backup int, object, format string, args ...any) Finding {
+	message := fmt.Sprintf(format, args...)
 	return Finding{
 		Severity: r.Severity, Code: r.Code, Backup: backup, Object: object,
-		Message: fmt.Sprintf(format, args...), Why: r.Why, Do: r.Do,
+		Message: message, Brief: message, Why: r.Why, Do: r.Do,
 	}
+}
+
+// And adds to the message what is not needed where room is short.
+func (f Finding) And(more string) Finding {
+	f.Message += "; " + more
+	return f
 }
 
 // Of says which clusters the finding concerns.
@@ -130,7 +121,7 @@ func Check(s *backup.Snapshot, secrets *backup.Secrets, o Options) []Finding {
 	}
 	slices.SortFunc(all, func(a, b Finding) int {
 		return cmp.Or(
-			cmp.Compare(slices.Index(Severities, a.Severity), slices.Index(Severities, b.Severity)),
+			cmp.Compare(slices.Index(code.Severities(), a.Severity), slices.Index(code.Severities(), b.Severity)),
 			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Backup, b.Backup),
 			strings.Compare(a.Object, b.Object), strings.Compare(a.Message, b.Message),
 		)

@@ -10,60 +10,71 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/owners"
+	"drift-detector/report/code"
 )
 
 var (
 	// Seen in real restores with Clusters first: each MachineDeployment made a new
 	// MachineSet, and the restored ones were adopted as old and scaled to 0.
 	ruleNotPaused = Rule{
-		"ClusterNotPaused", Warning,
-		"Controllers act on it the moment its Cluster object is back. Velero restores Clusters last, and then the machines are there. Where the Cluster comes first (another restore order, or it exists already), its MachineDeployments make MachineSets of their own, with new machines, and the restored ones count as old and are scaled down: running workers end.",
-		"restore it paused, with a resource modifier that sets spec.paused on clusters.cluster.x-k8s.io (velero restore create --resource-modifier-configmap), look at it, and unpause one cluster at a time",
+		Code: "ClusterNotPaused", Severity: code.CheckWarning,
+		Happens: "A Cluster is not paused in the backup.",
+		Why:     "Controllers act on it the moment its Cluster object is back. Velero restores Clusters last, and then the machines are there. Where the Cluster comes first (another restore order, or it exists already), its MachineDeployments make MachineSets of their own, with new machines, and the restored ones count as old and are scaled down: running workers end.",
+		Do:      "restore it paused, with a resource modifier that sets spec.paused on clusters.cluster.x-k8s.io (velero restore create --resource-modifier-configmap), look at it, and unpause one cluster at a time",
 	}
 	rulePaused = Rule{
-		"ClusterPaused", Info,
-		"It stays paused after the restore: nothing in it is adopted, healed or replaced until it is unpaused. There may have been a reason for the pause.",
-		"ask who paused it before you unpause it",
+		Code: code.ClusterPaused, Severity: code.CheckInfo,
+		Happens: "A Cluster is paused in the backup.",
+		Why:     "It stays paused after the restore: nothing in it is adopted, healed or replaced until it is unpaused. There may have been a reason for the pause.",
+		Do:      "ask who paused it before you unpause it",
 	}
 	ruleClusterAbsent = Rule{
-		"ClusterAbsent", Error,
-		"Without the Cluster object no controller touches its machines: after the restore nothing of it is reconciled.",
-		"take a backup that holds clusters.cluster.x-k8s.io, or create the Cluster object again, paused, with the same name, control plane and infrastructure references",
+		Code: "ClusterAbsent", Severity: code.CheckError,
+		Happens: "The backup holds objects of a cluster and not its Cluster.",
+		Why:     "Without the Cluster object no controller touches its machines: after the restore nothing of it is reconciled.",
+		Do:      "take a backup that holds clusters.cluster.x-k8s.io, or create the Cluster object again, paused, with the same name, control plane and infrastructure references",
 	}
 	ruleClusterLeftOut = Rule{
-		"ClusterLeftOut", Info,
-		"k0rdent leaves Cluster objects out of its backups on purpose and makes them again through Helm, from the ClusterDeployment.",
-		"restore k0rdent itself first, and see that its templates and credentials are restored, too",
+		Code: "ClusterLeftOut", Severity: code.CheckInfo,
+		Happens: "The Cluster was left out on purpose, as k0rdent does.",
+		Why:     "k0rdent leaves Cluster objects out of its backups on purpose and makes them again through Helm, from the ClusterDeployment.",
+		Do:      "restore k0rdent itself first, and see that its templates and credentials are restored, too",
 	}
 	ruleClass = Rule{
-		"ClusterClassAbsent", Error,
-		"The topology of its clusters can't be reconciled: no scaling, no upgrade, no health check of it until the class exists again.",
-		doNewer,
+		Code: "ClusterClassAbsent", Severity: code.CheckError,
+		Happens: "The backup lacks the ClusterClass of a Cluster.",
+		Why:     "The topology of its clusters can't be reconciled: no scaling, no upgrade, no health check of it until the class exists again.",
+		Do:      doNewer,
 	}
 	ruleCertificate = Rule{
-		"CertificateAbsent", Error,
-		"The controller of the control plane makes a new certificate authority when it finds none, and the running cluster does not trust that: its machines are cut off. A Secret without one keeps it from doing anything.",
-		"get the Secret from another backup, or from the cluster's own control plane machines (/etc/kubernetes/pki), and have it in place before the Cluster is unpaused",
+		Code: "CertificateAbsent", Severity: code.CheckError,
+		Happens: "The backup lacks the certificate authority of a cluster, or its Secret holds none.",
+		Why:     "The controller of the control plane makes a new certificate authority when it finds none, and the running cluster does not trust that: its machines are cut off. A Secret without one keeps it from doing anything.",
+		Do:      "get the Secret from another backup, or from the cluster's own control plane machines (/etc/kubernetes/pki), and have it in place before the Cluster is unpaused",
 	}
 	ruleJoinSecret = Rule{
-		"JoinSecretAbsent", Warning,
-		"Machines that are made after the restore get no bootstrap data, or data with another token, and do not join. Those that run are not touched.",
-		"get the Secret from another backup, or from the cluster itself, and have it in place before the Cluster is unpaused",
+		Code: "JoinSecretAbsent", Severity: code.CheckWarning,
+		Happens: "The backup lacks a Secret that the control plane needs for machines that join.",
+		Why:     "Machines that are made after the restore get no bootstrap data, or data with another token, and do not join. Those that run are not touched.",
+		Do:      "get the Secret from another backup, or from the cluster itself, and have it in place before the Cluster is unpaused",
 	}
 	ruleAuthority = Rule{
-		"AuthorityExpired", Error,
-		"Nothing that this authority has signed is trusted any more, and KubeadmControlPlane does not renew it: the cluster has to be given a new one by hand.",
-		"renew the authority by hand, on the machines and in the Secret, before anything else is done to the cluster",
+		Code: "AuthorityExpired", Severity: code.CheckError,
+		Happens: "A certificate authority of a cluster has expired.",
+		Why:     "Nothing that this authority has signed is trusted any more, and KubeadmControlPlane does not renew it: the cluster has to be given a new one by hand.",
+		Do:      "renew the authority by hand, on the machines and in the Secret, before anything else is done to the cluster",
 	}
 	ruleAuthorityEnds = Rule{
-		"AuthorityExpiring", Warning,
-		"KubeadmControlPlane does not renew authorities: on that day the cluster stops working.",
-		"renew the authority by hand soon after the restore",
+		Code: "AuthorityExpiring", Severity: code.CheckWarning,
+		Happens: "A certificate authority of a cluster expires soon.",
+		Why:     "KubeadmControlPlane does not renew authorities: on that day the cluster stops working.",
+		Do:      "renew the authority by hand soon after the restore",
 	}
 	ruleSecrets = Rule{
-		"SecretsAbsent", Error,
-		"Credentials of the infrastructure, kubeconfigs and certificate authorities are missing: controllers reach neither infrastructure nor clusters, and KubeadmControlPlane makes new authorities that running clusters do not trust.",
-		"take a backup that holds Secrets, or have another source of all of them in place before any Cluster is unpaused",
+		Code: "SecretsAbsent", Severity: code.CheckError,
+		Happens: "The backup holds no Secrets at all.",
+		Why:     "Credentials of the infrastructure, kubeconfigs and certificate authorities are missing: controllers reach neither infrastructure nor clusters, and KubeadmControlPlane makes new authorities that running clusters do not trust.",
+		Do:      "take a backup that holds Secrets, or have another source of all of them in place before any Cluster is unpaused",
 	}
 )
 
@@ -97,7 +108,7 @@ func clustersLeftOut(e *examination) []Finding {
 		}
 		what := name("Cluster", c.Namespace, c.Meta.Name)
 		if deployments[objectOf(&c.Meta)] {
-			found = append(found, ruleClusterLeftOut.On(c.Backup, what, "not in the backup; its ClusterDeployment is").Of(c.ID()))
+			found = append(found, ruleClusterLeftOut.On(c.Backup, what, "not in the backup").And("its ClusterDeployment is").Of(c.ID()))
 			continue
 		}
 		found = append(found, ruleClusterAbsent.On(c.Backup, what, "not in the backup, although objects of it are").
@@ -122,7 +133,7 @@ func classes(e *examination) []Finding {
 	var found []Finding
 	for at, clusters := range users {
 		found = append(found, ruleClass.On(at.backup, name("ClusterClass", at.namespace, at.name),
-			"not in the backup; class of %s", some(namesOf(clusters))).At("clusterclasses."+coreGroup, at.namespace).Of(clusters...))
+			"not in the backup").And("class of "+some(namesOf(clusters))).At("clusterclasses."+coreGroup, at.namespace).Of(clusters...))
 	}
 	return found
 }

@@ -6,28 +6,33 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/report/code"
 )
 
 var (
 	ruleProvisioning = Rule{
-		"MachineProvisioning", Warning,
-		"No VM is on record for it. After the restore its controller looks for a VM by name, and makes a new one when there is none, even if a first attempt has left one under another name.",
-		"see whether it got a VM since (run drift-detector detect), and whether you still want the machine; delete it after the restore if not",
+		Code: "MachineProvisioning", Severity: code.CheckWarning,
+		Happens: "A machine was being provisioned when the backup was taken.",
+		Why:     "No VM is on record for it. After the restore its controller looks for a VM by name, and makes a new one when there is none, even if a first attempt has left one under another name.",
+		Do:      "see whether it got a VM since (run drift-detector detect), and whether you still want the machine; delete it after the restore if not",
 	}
 	ruleToken = Rule{
-		"BootstrapTokenExpired", Warning,
-		"A VM that is made from this bootstrap data can't join: the token in it is not valid any more.",
-		"delete the Machine after the restore, so that its owner makes one with a new token",
+		Code: "BootstrapTokenExpired", Severity: code.CheckWarning,
+		Happens: "The bootstrap token of a machine that has no VM yet has expired.",
+		Why:     "A VM that is made from this bootstrap data can't join: the token in it is not valid any more.",
+		Do:      "delete the Machine after the restore, so that its owner makes one with a new token",
 	}
 	ruleBootstrapData = Rule{
-		"BootstrapDataAbsent", Error,
-		"It waits forever: its VM can't be made without the bootstrap data, and no controller makes that again.",
-		"delete the Machine after the restore, so that its owner makes another",
+		Code: "BootstrapDataAbsent", Severity: code.CheckError,
+		Happens: "The backup lacks the bootstrap data of a machine.",
+		Why:     "It waits forever: its VM can't be made without the bootstrap data, and no controller makes that again.",
+		Do:      "delete the Machine after the restore, so that its owner makes another",
 	}
 	ruleHealth = Rule{
-		"NoHealthCheck", Warning,
-		"Infrastructure controllers never make a recorded VM again. A machine whose VM is gone stays broken, and counts as a replica, until a MachineHealthCheck or a person deletes it.",
-		"add a MachineHealthCheck that selects these machines, or delete those that detect calls Stale by hand after the restore",
+		Code: "NoHealthCheck", Severity: code.CheckWarning,
+		Happens: "No MachineHealthCheck selects the machines of a group.",
+		Why:     "Infrastructure controllers never make a recorded VM again. A machine whose VM is gone stays broken, and counts as a replica, until a MachineHealthCheck or a person deletes it.",
+		Do:      "add a MachineHealthCheck that selects these machines, or delete those that detect calls Stale by hand after the restore",
 	}
 )
 
@@ -59,7 +64,7 @@ func provisioning(e *examination) []Finding {
 		found = append(found, ruleProvisioning.On(m.Backup, what, "no provider id when the backup was taken%s", phase).Of(m.Cluster))
 		if LacksBootstrap(m, e.secrets) {
 			found = append(found, ruleBootstrapData.On(m.Backup, name("Secret", m.Namespace, m.BootstrapSecret),
-				"not in the backup; bootstrap data of Machine %s", m.Name).At(secretResource, m.Namespace).Of(m.Cluster))
+				"not in the backup").And("bootstrap data of Machine "+m.Name).At(secretResource, m.Namespace).Of(m.Cluster))
 		}
 		written := e.Backups[m.Backup].WrittenTo
 		config := configKind.In(e.Snapshot).Named(m.Backup, m.Bootstrap.Namespace, m.Bootstrap.Name)

@@ -431,3 +431,22 @@ func TestFindingsConcernClusters(t *testing.T) {
 		}
 	}
 }
+
+// Where room is short, what was found is said without what else is known of it.
+func TestFindingsAreBrief(t *testing.T) {
+	brief := 0
+	for _, f := range checked(t, derive(t, lab, without()), afterwards, described(t)) {
+		if f.Brief == "" || f.Message != f.Brief && !strings.HasPrefix(f.Message, f.Brief+"; ") {
+			t.Errorf("%q, in brief %q", f.Message, f.Brief)
+		}
+		if f.Code == "IdentityAbsent" {
+			brief++
+			if f.Brief != "not in the backup" || !strings.Contains(f.Message, "; referred to by VSphereCluster ") {
+				t.Errorf("%q, in brief %q", f.Message, f.Brief)
+			}
+		}
+	}
+	if brief == 0 {
+		t.Error("no identity is absent")
+	}
+}

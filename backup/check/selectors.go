@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 
 	"drift-detector/backup"
+	"drift-detector/report/code"
 )
 
 // selector is a label selector as a backup writes it. It is put to use when the labels that
@@ -51,9 +52,10 @@ func (s *selector) matches(l map[string]string) bool {
 }
 
 var ruleOverlap = Rule{
-	"SelectorsOverlap", Error,
-	"A restore takes ownerReferences away, and controllers adopt by selector what has no owner: the wrong one may adopt these machines first, and then scale them away or replace them.",
-	"pause the cluster for the restore and see the owners before you unpause it; make the selectors disjoint before the next backup",
+	Code: "SelectorsOverlap", Severity: code.CheckError,
+	Happens: "The selectors of two owners match the same machines.",
+	Why:     "A restore takes ownerReferences away, and controllers adopt by selector what has no owner: the wrong one may adopt these machines first, and then scale them away or replace them.",
+	Do:      "pause the cluster for the restore and see the owners before you unpause it; make the selectors disjoint before the next backup",
 }
 
 // overlaps are MachineDeployments and MachineSets that would adopt what belongs

@@ -32,8 +32,8 @@ func (s *Shared) Add(f Finding, users ...backup.ClusterID) {
 func (s *Shared) Findings() []Finding {
 	out := make([]Finding, len(s.all))
 	for i := range s.all {
-		out[i] = s.all[i].Of()
-		out[i].Message += "; used by " + count(len(out[i].Clusters), "cluster")
+		f := s.all[i].Of()
+		out[i] = f.And("used by " + count(len(f.Clusters), "cluster"))
 	}
 	return out
 }

@@ -17,6 +17,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/backups"
+	"drift-detector/report/code"
 )
 
 // putAt stores a backup below a prefix.
@@ -264,9 +265,9 @@ func (p letsIn) Targets(*backup.Snapshot, *backup.Secrets, infra.Access) []infra
 func (p letsIn) Expected(*backup.Snapshot) infra.Expected { return infra.Expected{} }
 
 func (p letsIn) List(_ context.Context, t infra.Target) infra.Listing {
-	l := infra.Listing{IDs: t.IDs, Provider: t.Provider, Endpoint: t.Endpoint, Account: t.Account, Clusters: t.Clusters, State: infra.Complete}
+	l := infra.Listing{IDs: t.IDs, Provider: t.Provider, Endpoint: t.Endpoint, Account: t.Account, Clusters: t.Clusters, State: code.ScopeComplete}
 	if t.Credential != p.password {
-		l.State, l.Fault = infra.Failed, &infra.Fault{Reason: "AuthenticationFailed"}
+		l.State, l.Fault = code.ScopeFailed, &infra.Fault{Reason: "AuthenticationFailed"}
 	}
 	return l
 }

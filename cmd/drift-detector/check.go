@@ -18,6 +18,7 @@ import (
 	"drift-detector/detector/releases"
 	"drift-detector/report"
 	"drift-detector/report/build"
+	"drift-detector/report/code"
 	"drift-detector/report/formats"
 	"drift-detector/report/ignore"
 	"drift-detector/report/text"
@@ -66,7 +67,7 @@ EXAMPLES:
 				return err
 			}
 			switch {
-			case o.failOn != "" && o.failOn != string(check.Error) && o.failOn != string(check.Warning):
+			case o.failOn != "" && o.failOn != string(code.CheckError) && o.failOn != string(code.CheckWarning):
 				return &usageError{message: "--fail-on " + o.failOn + " is not known; it is error or warning", command: "check"}
 			case o.velero != "" && len(o.backups) > 1:
 				return &usageError{message: "--velero-backup describes one backup, and --backup is given several times", command: "check"}
@@ -123,7 +124,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 		return err
 	}
 	open := report.OpenChecks(doc.Checks)
-	if open.Errors > 0 && o.failOn != "" || open.Warnings > 0 && o.failOn == string(check.Warning) {
+	if open.Errors > 0 && o.failOn != "" || open.Warnings > 0 && o.failOn == string(code.CheckWarning) {
 		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", o.failOn, doc.Summary)}
 	}
 	return nil

@@ -88,7 +88,7 @@ func (l *sharedListing) collect(ctx context.Context, r *infra.Registry, targets 
 	}
 	for i, found := range r.Collect(l.memo.With(ctx), ask, watch).Listings {
 		inv.Listings[at[i]] = found
-		if t := &ask[i]; t.Refused == nil && (found.NodeState != "" || found.State == infra.Failed) {
+		if t := &ask[i]; t.Refused == nil && (found.NodeState != "" || found.State == code.ScopeFailed) {
 			l.remember(t, found)
 		}
 	}

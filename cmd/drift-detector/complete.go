@@ -1,21 +1,13 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"maps"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"drift-detector/backup/check"
-	"drift-detector/infra/store"
 	"drift-detector/report/code"
 	"drift-detector/report/diff"
 	"drift-detector/report/formats"
@@ -27,7 +19,7 @@ const completionFlag = "--generate-bash-completion"
 // complete answers the shell that asks for the values of the flag at the end of the line,
 // or for the codes of explain: one a line. It reports whether it did; what it does not
 // know is left to the library or to the shell's own file names.
-func complete(ctx context.Context, app *cli.App, args []string, s *streams) bool {
+func complete(app *cli.App, args []string, s *streams) bool {
 	if len(args) < 3 || args[len(args)-1] != completionFlag || slices.Contains(args, "--") {
 		return false
 	}
@@ -45,7 +37,7 @@ func complete(ctx context.Context, app *cli.App, args []string, s *streams) bool
 	var values []string
 	switch name := strings.TrimLeft(last, "-"); {
 	case strings.HasPrefix(last, "-") && takesValue(command, name):
-		values = valuesOf(ctx, command, name, line)
+		values = valuesOf(command, name)
 	case command.Name == "explain" && !strings.HasPrefix(last, "-"):
 		values = codeNames()
 	default:
@@ -58,10 +50,10 @@ func complete(ctx context.Context, app *cli.App, args []string, s *streams) bool
 }
 
 // hasValues are the flags whose values valuesOf may know.
-var hasValues = []string{"format", "fail-on", "status", "code", "cluster", "namespace"}
+var hasValues = []string{"format", "fail-on", "status", "code"}
 
 // valuesOf are the values that a flag of a command takes, where they are known.
-func valuesOf(ctx context.Context, command *cli.Command, flag string, line []string) []string {
+func valuesOf(command *cli.Command, flag string) []string {
 	switch flag {
 	case "format":
 		return map[string][]string{
@@ -71,7 +63,7 @@ func valuesOf(ctx context.Context, command *cli.Command, flag string, line []str
 		}[command.Name]
 	case "fail-on":
 		return map[string][]string{
-			"detect": failOrder, "check": {string(check.Error), string(check.Warning)}, "diff": diff.Kinds(), "releases": releasereport.Kinds,
+			"detect": failOrder, "check": {string(code.CheckError), string(code.CheckWarning)}, "diff": diff.Kinds(), "releases": releasereport.Kinds,
 		}[command.Name]
 	case "status":
 		if command.Name == "releases" {
@@ -80,13 +72,6 @@ func valuesOf(ctx context.Context, command *cli.Command, flag string, line []str
 		return []string{string(code.Ghost), string(code.Stale), string(code.Unknown), string(code.Healthy), string(code.Unattributed)}
 	case "code":
 		return codeNames()
-	case "cluster":
-		return clustersOn(ctx, command, line, 1)
-	case "namespace":
-		if command.Name == "releases" {
-			return nil // its namespaces are those of releases
-		}
-		return clustersOn(ctx, command, line, 0)
 	}
 	return nil
 }
@@ -94,86 +79,10 @@ func valuesOf(ctx context.Context, command *cli.Command, flag string, line []str
 func codeNames() []string {
 	var names []string
 	for _, c := range allCodes() {
-		names = append(names, c.Code)
+		names = append(names, string(c.Code))
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// isName is what Kubernetes calls a name. What is none is hostile, and no shell gets it.
-var isName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
-
-// clustersOn are the namespaces, 0, or names, 1, of the clusters in the backup or the
-// report that the line names. A name that two clusters have comes with its namespace.
-func clustersOn(ctx context.Context, command *cli.Command, line []string, part int) []string {
-	const patience = 10 * time.Second // of a person who has pressed Tab
-	ctx, stop := context.WithTimeout(ctx, patience)
-	defer stop()
-	var all [][2]string
-	if takesValue(command, "backup") {
-		o := backupOptions{backups: flagValues(line, "backup")}
-		if slices.ContainsFunc(o.backups, func(b string) bool { return b == stdinName || store.IsAddress(b) }) {
-			return nil // nothing is read that can be read once only, and nothing is contacted
-		}
-		loaded, err := o.load(ctx, &streams{stdout: io.Discard, stderr: io.Discard, getenv: os.Getenv, now: time.Now})
-		if err != nil {
-			return nil
-		}
-		loaded.secrets.Drop()
-		for i := range loaded.snapshot.Clusters {
-			all = append(all, [2]string{loaded.snapshot.Clusters[i].Namespace, loaded.snapshot.Clusters[i].Name})
-		}
-	} else {
-		for _, a := range line[1:] {
-			rep, err := readReport(home(a))
-			if strings.HasPrefix(a, "-") || err != nil {
-				continue
-			}
-			for i := range rep.Clusters {
-				all = append(all, [2]string{rep.Clusters[i].Namespace, rep.Clusters[i].Name})
-			}
-			break
-		}
-	}
-	times := map[string]int{}
-	for _, c := range all {
-		times[c[1]]++
-	}
-	var out []string
-	for _, c := range all {
-		switch {
-		case !isName.MatchString(c[0]) || !isName.MatchString(c[1]):
-		case part == 1 && times[c[1]] > 1:
-			out = append(out, c[0]+"/"+c[1])
-		default:
-			out = append(out, c[part])
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// flagValues are the values of a flag on a line, as a shell that has not expanded them
-// gives them.
-func flagValues(line []string, name string) []string {
-	var out []string
-	for i, a := range line {
-		if v, ok := strings.CutPrefix(a, "--"+name+"="); ok {
-			out = append(out, home(v))
-		} else if a == "--"+name && i+1 < len(line) {
-			out = append(out, home(line[i+1]))
-		}
-	}
-	return out
-}
-
-// home expands ~/, which a shell leaves as it is on a line that is not run yet.
-func home(path string) string {
-	dir, err := os.UserHomeDir()
-	if rest, ok := strings.CutPrefix(path, "~/"); ok && err == nil {
-		return filepath.Join(dir, rest)
-	}
-	return path
 }
 
 // fishValues lets fish ask for the values, which its generated script does not.

@@ -15,6 +15,7 @@ import (
 	"drift-detector/infra/store"
 	"drift-detector/report"
 	"drift-detector/report/build"
+	"drift-detector/report/code"
 	"drift-detector/report/formats"
 	"drift-detector/report/ignore"
 	"drift-detector/report/plan"
@@ -244,8 +245,8 @@ func verdictOnRun(result detector.Result) error {
 	}
 	var places []unseen
 	for _, scope := range result.Scopes {
-		if scope.State != infra.Complete {
-			places = append(places, unseen{scope.Endpoint, scope.Fault})
+		if scope.State != code.ScopeComplete {
+			places = append(places, unseen{scope.Endpoint, scope.Error})
 		}
 	}
 	items, hint := itemsUnread(result.Errors)

@@ -21,21 +21,30 @@ func TestCommandsAreDocumented(t *testing.T) {
 }
 
 // docs/codes.md is what explain says of all codes.
-func TestCodesAreDocumented(t *testing.T) {
+func TestCodesAreDocumented(t *testing.T) { generated(t, "codes.md", codesPage()) }
+
+func codesPage() string {
 	var b strings.Builder
 	b.WriteString("# Codes\n\nWhat `drift-detector explain` says, made by `go test ./cmd/drift-detector -run Documented -update`.\n")
 	kind := ""
-	for _, c := range allCodes() {
-		if c.Kind != kind {
-			kind = c.Kind
+	for _, rows := range byCode(allCodes()) {
+		if title := rows[0].Kinds[0].Title(); title != kind {
+			kind = title
 			fmt.Fprintf(&b, "\n## %s\n", kind)
 		}
-		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n* Why it matters: %s\n", c.Code, c.Meaning, c.Why)
-		if c.Do != "" {
-			fmt.Fprintf(&b, "* What to do: %s\n", c.Do)
+		r := rows[0]
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n* Why it matters: %s\n", r.Code, r.Meaning(), r.Why)
+		if r.Do != "" {
+			fmt.Fprintf(&b, "* What to do: %s\n", r.Do)
+		}
+		for _, r := range rows[1:] {
+			fmt.Fprintf(&b, "* %s %s %s\n", r.Meaning(), r.Why, r.Do)
+		}
+		if phases := phasesOf(rows); len(phases) > 0 {
+			fmt.Fprintf(&b, "* In the plan: %s\n", inThePlan(phases, nil))
 		}
 	}
-	generated(t, "codes.md", strings.NewReplacer("<", "\\<", "*-", "\\*-").Replace(b.String()))
+	return strings.NewReplacer("<", "\\<", "*-", "\\*-").Replace(b.String())
 }
 
 // generated compares a page, or writes it with -update.

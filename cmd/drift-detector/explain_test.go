@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,14 +15,17 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/build"
+	"drift-detector/report/build/buildtest"
+	"drift-detector/report/code"
 )
 
 // Every rule of the packages that check is one that explain knows.
 func TestEveryCheckIsExplained(t *testing.T) {
 	known := map[string]bool{}
 	for _, c := range allCodes() {
-		known[c.Code] = true
-		if c.Why == "" || c.Do == "" && strings.HasPrefix(c.Meaning, "Check, error") {
+		known[string(c.Code)] = true
+		if c.Why == "" || c.Do == "" && c.Severity == code.CheckError {
 			t.Errorf("%s is not explained: %+v", c.Code, c)
 		}
 	}
@@ -92,32 +97,38 @@ func ruleCode(node ast.Node) string {
 }
 
 func TestExplain(t *testing.T) {
-	o := runProgram(t, "explain", "identityabsent")
-	o.demand(t, exitOK)
-	for _, want := range []string{"IdentityAbsent\n\nWhat it is      Note: ", "What it is      Check, error.\n", "\nWhy it matters  ", "\nWhat to do      "} {
-		if !strings.Contains(o.stdout, want) {
-			t.Errorf("%q is not in\n%s", want, o.stdout)
-		}
-	}
 	all := runProgram(t, "explain")
 	all.demand(t, exitOK)
-	for line := range strings.Lines(all.stdout) {
-		if len([]rune(line)) > 81 {
-			t.Errorf("%d columns: %s", len([]rune(line))-1, line)
+	var rows []struct {
+		Code, Kind, Meaning, Happens, Why, Do string
+		Kinds, Phases                         []string
+	}
+	if err := json.Unmarshal([]byte(runProgram(t, "explain", "--format", "json").stdout), &rows); err != nil || len(rows) < 150 {
+		t.Fatalf("%d codes: %v", len(rows), err)
+	}
+	for _, r := range rows {
+		if !strings.Contains(all.stdout, "\n   "+r.Code+" ") {
+			t.Errorf("%s is not listed", r.Code)
+		}
+		for _, text := range []string{r.Happens, r.Why, r.Do} {
+			if text != "" && !strings.HasSuffix(text, ".") || text == "" && r.Kind != "Checks of the backup" {
+				t.Errorf("%s: %q is no sentence", r.Code, text)
+			}
+			for _, word := range []string{"ends, doubles", " doubles ", "made again", " makes another", " strangers"} {
+				if r.Kind != "Checks of the backup" && strings.Contains(text, word) {
+					t.Errorf("%s: %q is no word of Cluster API: %s", r.Code, word, text)
+				}
+			}
 		}
 	}
-	var codes []report.Code
-	if err := json.Unmarshal([]byte(runProgram(t, "explain", "--format", "json").stdout), &codes); err != nil || len(codes) < 150 {
-		t.Fatalf("%d codes: %v", len(codes), err)
-	}
-	for _, c := range codes {
-		if !strings.Contains(all.stdout, "\n   "+c.Code+" ") {
-			t.Errorf("%s is not listed", c.Code)
+	if short := string(listed(allCodes(), true)); !strings.Contains(short, "…") {
+		t.Error("on a terminal no line is cut")
+	} else {
+		for line := range strings.Lines(short) {
+			if len([]rune(line)) > 81 {
+				t.Errorf("%d columns: %s", len([]rune(line))-1, line)
+			}
 		}
-	}
-	wrong := runProgram(t, "explain", "IdentiyAbsent")
-	if wrong.code != exitUsage || wrong.stdout != "" || !strings.Contains(wrong.stderr, `unknown code "IdentiyAbsent"; did you mean IdentityAbsent?`) {
-		t.Errorf("status %d: %s", wrong.code, wrong.stderr)
 	}
 	runProgram(t, "explain", "--format", "pdf").demand(t, exitUsage)
 	hostile := runProgram(t, "explain", "x\x1b[31m\ny")
@@ -126,12 +137,89 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// The phases that explain names are those in which the plans of real fleets have steps
+// about what a code is said of.
+func TestPhasesAreWhereTheStepsAre(t *testing.T) {
+	t.Parallel()
+	for name, w := range map[string]*world{"fleet": fleet(t), "restored": restored(t)} {
+		r := w.detect().report
+		f := &explainedReport{"report.json", r, planOf(r)}
+		phases := map[string]string{}
+		for _, row := range f.plan.Rows() {
+			phases[strconv.Itoa(row.Number)] = row.Phase
+		}
+		n := 0
+		for _, row := range allCodes() {
+			where, steps := map[string]bool{}, 0
+			for _, o := range f.of(row) {
+				for _, label := range o.Steps {
+					number, _, _ := strings.Cut(label, ".")
+					if phases[number] == "" {
+						t.Errorf("%s: %s is of step %s, which the plan does not have", name, row.Code, label)
+					}
+					where[phases[number]] = true
+					steps++
+				}
+			}
+			there := slices.ContainsFunc(row.Phases, func(p code.Phase) bool {
+				return where[string(p)] || p == code.Paused && where[string(code.After)]
+			})
+			if steps > 0 && len(row.Phases) > 0 {
+				if n++; !there {
+					t.Errorf("%s: %s has steps in %v, and explain says %v", name, row.Code, where, row.Phases)
+				}
+			}
+		}
+		if n < 20 {
+			t.Errorf("%s: only %d codes have steps", name, n)
+		}
+	}
+}
+
+// A new reason is one row: it is in schema, page, explain, screen and plan.
+func TestANewReasonIsOneRow(t *testing.T) {
+	before := code.Table
+	t.Cleanup(func() { code.Table = before })
+	code.Table = append(slices.Clone(before), code.Row{
+		Code: "ProxyGone", Kinds: []code.Kind{code.Answer}, Safe: code.WithWork, Phases: []code.Phase{code.Paused},
+		Happens: "The proxy of the cluster is gone.", Why: "Nothing reaches its API server.", Do: "Create the proxy.",
+		Screen: "no proxy in front of it", Plan: "Create the proxy first.",
+	})
+	r := build.New(buildtest.Foreseen(buildtest.Healthy(), report.AnswerReason{Code: "ProxyGone", Message: "Its proxy is gone", Objects: []string{"Cluster tenant-zeta/zeta"}}))
+	if r.Summary.Answer.Safe != code.WithWork {
+		t.Errorf("the answer is %s", r.Summary.Answer.Safe)
+	}
+	object := "Machine " + r.Clusters[0].Namespace + "/" + r.Clusters[0].ControlPlane.Machines[0].Name
+	r.Summary.Answer.Reasons[0].Objects = []string{object}
+	file := filepath.Join(t.TempDir(), "report.json")
+	var text bytes.Buffer
+	if err := report.JSON(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ in, want, got string }{
+		{"the schema", `"ProxyGone": "Answer, withWork: The proxy of the cluster is gone."`, string(report.Schema())},
+		{"the page of codes", "### ProxyGone\n\nAnswer, withWork: The proxy of the cluster is gone.", codesPage()},
+		{"explain", "What to do      Create the proxy.\nIn the plan     drift-detector plan report.json --phase after", runProgram(t, "explain", "ProxyGone").stdout},
+		{"the screen", "ProxyGone", runProgram(t, "render", "--format", "screen", file).stdout},
+		{"the screen", "no proxy in front of it", runProgram(t, "render", "--format", "screen", file).stdout},
+		{"the plan", "Create the proxy first.", runProgram(t, "plan", file).stdout},
+		{"explain of the report", object + "   step", runProgram(t, "explain", "ProxyGone", file).stdout},
+	} {
+		if !strings.Contains(c.got, c.want) {
+			t.Errorf("%s does not say %q:\n%s", c.in, c.want, c.got)
+		}
+	}
+}
+
 // What a real report holds is explained: the codes of the lab's.
 func TestCodesOfAReportAreExplained(t *testing.T) {
 	o := fleet(t).detect()
 	var known []string
 	for _, c := range allCodes() {
-		known = append(known, c.Code)
+		known = append(known, string(c.Code))
 	}
 	var used []string
 	for _, c := range o.report.Checks {
@@ -147,9 +235,9 @@ func TestCodesOfAReportAreExplained(t *testing.T) {
 			}
 		}
 	}
-	for _, code := range used {
-		if code != "" && !slices.Contains(known, code) {
-			t.Errorf("explain does not know %s", code)
+	for _, word := range used {
+		if word != "" && !slices.Contains(known, word) {
+			t.Errorf("explain does not know %s", word)
 		}
 	}
 }

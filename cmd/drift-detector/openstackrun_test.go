@@ -128,7 +128,7 @@ func TestOpenStackOfTenThousand(t *testing.T) {
 	before := heap()
 	l := provider.List(t.Context(), targets[0])
 	kept := int64(heap()) - int64(before)
-	if l.State != infra.Complete || l.Count() != 10_029 || l.Unrelated.Len() < 10_000 {
+	if l.State != code.ScopeComplete || l.Count() != 10_029 || l.Unrelated.Len() < 10_000 {
 		t.Errorf("%s, %d, %d of them unrelated: %+v", l.State, l.Count(), l.Unrelated.Len(), l.Fault)
 	}
 	if kept > 8<<20 {

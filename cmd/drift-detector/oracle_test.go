@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // expected is one machine of an oracle.
@@ -89,7 +90,7 @@ func (o awsOracle) misses(r *report.Report) []string {
 
 // placementOfID says where a report puts an instance, under which cluster
 // (namespace/name), and how strong the evidence is that it rests on.
-func placementOfID(r *report.Report, id string) (where, cluster string, strength report.Strength) {
+func placementOfID(r *report.Report, id string) (where, cluster string, strength code.Strength) {
 	for _, i := range r.InfraMachines {
 		if i.Instance.ID == id {
 			return "infraMachines", i.Cluster, ""

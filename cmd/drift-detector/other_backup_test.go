@@ -13,14 +13,15 @@ import (
 
 	"drift-detector/internal/lab"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // memberSince is a member of the lab's pool that the backup does not record.
 const memberSince = "i-057bcd5c18f3f244e"
 
 // resourcesOf are the states of what the clusters' machines need.
-func resourcesOf(r *report.Report) map[string]report.Presence {
-	out := map[string]report.Presence{}
+func resourcesOf(r *report.Report) map[string]code.Presence {
+	out := map[string]code.Presence{}
 	for _, c := range r.Clusters {
 		for _, res := range c.Resources {
 			out[c.Namespace+"/"+c.Name+" "+res.Kind+" "+res.Name] = res.State

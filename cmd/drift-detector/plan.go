@@ -9,8 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"drift-detector/infra/all"
-	"drift-detector/report/build"
 	"drift-detector/report/plan"
 )
 
@@ -76,11 +74,7 @@ func runPlan(o planOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	registry := all.Registry()
-	if rep.Providers == nil { // a report of a release that did not describe them
-		rep.Providers = build.Providers(registry.Specs())
-	}
-	plan := plan.New(rep, registry.Tools())
+	plan := planOf(rep)
 	if err := plan.Narrow(o.part); err != nil {
 		return &usageError{message: err.Error(), command: "plan"}
 	}

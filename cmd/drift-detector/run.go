@@ -81,7 +81,7 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 	s.program = args[0]
 	app := newApp(s)
 	s.hideTyped(app, args)
-	if complete(ctx, app, args, s) {
+	if complete(app, args, s) {
 		return exitOK
 	}
 	printed := &firstError{Writer: s.stdout}

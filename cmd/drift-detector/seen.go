@@ -10,6 +10,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/internal/english"
+	"drift-detector/report/code"
 )
 
 // few is how many things of one sort stderr names before it counts the others, where there
@@ -64,7 +65,7 @@ type unseen struct {
 func notListed(inv infra.Inventory) []unseen {
 	var out []unseen
 	for _, l := range inv.Listings {
-		if l.State != infra.Complete && l.NodeState == "" {
+		if l.State != code.ScopeComplete && l.NodeState == "" {
 			out = append(out, unseen{l.Endpoint, l.Fault})
 		}
 	}
@@ -156,10 +157,11 @@ func missed(places error, lists []backup.ClusterID) error {
 	if n > 1 {
 		text = "the Node lists of " + clusterNames(lists)
 	}
-	message, hints := "incomplete: could not read "+text+": machines whose VM was not found there are Unknown", []string{detector.HintSkipNodes}
+	what, hints := "could not read "+text+": machines whose VM was not found there are Unknown", []string{detector.HintSkipNodes}
+	message := "incomplete: " + what
 	var other *errIncomplete
 	if errors.As(places, &other) {
-		message = other.message + "; " + strings.TrimPrefix(message, "incomplete: ")
+		message = other.message + "; " + what
 		hints = append(other.hints, hints...)
 	}
 	return &errIncomplete{message: message, hints: hints}

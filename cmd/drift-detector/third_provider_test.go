@@ -75,7 +75,7 @@ func (p tiny) Expected(s *backup.Snapshot) infra.Expected {
 }
 
 func (p tiny) List(context.Context, infra.Target) infra.Listing {
-	l := infra.Listing{State: infra.Complete, ProbesFound: []infra.Key{{Kind: infra.KeyKindOf("rack"), Value: "1"}}}
+	l := infra.Listing{State: code.ScopeComplete, ProbesFound: []infra.Key{{Kind: infra.KeyKindOf("rack"), Value: "1"}}}
 	for s, name := range p.boxes {
 		l.Instances = append(l.Instances, infra.Instance{
 			Identity: "rack-1/" + s, ID: s, Name: name, Keys: []infra.Key{serial(s), {Kind: infra.KeyKindOf("sticker"), Value: "edge"}},

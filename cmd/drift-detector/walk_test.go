@@ -22,7 +22,7 @@ func TestEachOutputNamesTheNextCommand(t *testing.T) {
 	}
 	explained := runProgram(t, "explain", first[1])
 	explained.demand(t, exitOK)
-	for _, want := range []string{first[1], "What to do", "drift-detector plan report.json --phase before"} {
+	for _, want := range []string{first[1], "What to do", "drift-detector plan report.json --phase after"} {
 		if !strings.Contains(explained.stdout, want) {
 			t.Errorf("explain does not say %q:\n%s", want, explained.stdout)
 		}

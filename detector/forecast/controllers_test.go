@@ -254,14 +254,14 @@ func TestInstancesThatCannotBeMadeWithoutANeed(t *testing.T) {
 	for name, c := range map[string]struct {
 		provider string
 		verdict  detector.Verdict
-		state    detector.Presence
+		state    code.Presence
 		want     code.Outcome
 	}{
-		"gone":                   {capo14, finding(gone, detector.FindsNothing), detector.Absent, code.Stuck},
-		"gone, the need is not":  {capo14, finding(gone, detector.FindsNothing), detector.Present, code.NewInstanceNeverJoins},
-		"never made":             {capo14, never, detector.Absent, code.Stuck},
-		"never made, by an id":   {vsphere, never, detector.Absent, code.Stuck},
-		"the id is found anyway": {vsphere, found, detector.Absent, code.Adopted},
+		"gone":                   {capo14, finding(gone, detector.FindsNothing), code.Absent, code.Stuck},
+		"gone, the need is not":  {capo14, finding(gone, detector.FindsNothing), code.Present, code.NewInstanceNeverJoins},
+		"never made":             {capo14, never, code.Absent, code.Stuck},
+		"never made, by an id":   {vsphere, never, code.Absent, code.Stuck},
+		"the id is found anyway": {vsphere, found, code.Absent, code.Adopted},
 	} {
 		s := newStory(t)
 		s.cluster.Provider = c.provider

@@ -6,19 +6,10 @@ import (
 	"strings"
 
 	"drift-detector/backup"
-	"drift-detector/detector"
-	"drift-detector/infra"
 	"drift-detector/infra/walk"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
-
-// Effect is something that a restored controller does beside taking over what lives,
-// something that keeps it from doing that, or something that decides and is not known.
-type Effect struct {
-	Code    code.Reason
-	Message string // sentences, without the last full stop
-	Objects []string
-}
 
 // sayings are the messages of effects that machines have one by one.
 var sayings = map[code.Reason]string{
@@ -47,35 +38,13 @@ var sayings = map[code.Reason]string{
 }
 
 // effects gathers what is the effect of several machines or owners.
-type effects struct {
-	list []Effect
-	at   map[saying]int
-}
-
-// saying names an effect by what it says.
-type saying struct {
-	reason  code.Reason
-	message string
-}
-
-func (e *effects) add(reason code.Reason, message string, objects ...string) {
-	key := saying{reason, message}
-	i, known := e.at[key]
-	if !known {
-		if e.at == nil {
-			e.at = map[saying]int{}
-		}
-		i = len(e.list)
-		e.at[key], e.list = i, append(e.list, Effect{Code: reason, Message: message})
-	}
-	e.list[i].Objects = append(e.list[i].Objects, objects...)
-}
+type effects struct{ report.Reasons }
 
 // said adds the effect on one machine.
-func (e *effects) said(reason code.Reason, object string) { e.add(reason, sayings[reason], object) }
+func (e *effects) said(reason code.Reason, object string) { e.Add(reason, sayings[reason], object) }
 
 // effectsOn are what the controllers do to one cluster, once it is not paused.
-func effectsOn(c *cluster, f *Cluster) []Effect {
+func effectsOn(c *cluster, f *Cluster) []report.AnswerReason {
 	var e effects
 	e.onCluster(c)
 	e.onAbsentOwners(c)
@@ -91,49 +60,49 @@ func effectsOn(c *cluster, f *Cluster) []Effect {
 	}
 	e.onPlane(c)
 	e.onWalk(c.walked)
-	return e.list
+	return e.List
 }
 
 // onCluster adds what is of the cluster as a whole.
 func (e *effects) onCluster(c *cluster) {
-	name := "Cluster " + c.ID.Namespace + "/" + c.ID.Name
+	name := c.title()
 	for _, h := range c.halts {
-		e.add(code.ClusterHalted, fmt.Sprintf("No controller acts on the cluster until %s %s, %s", h.Object, h.Until, h.Why), name)
+		e.Add(code.ClusterHalted, fmt.Sprintf("No controller acts on the cluster until %s %s, %s", h.Object, h.Until, h.Why), name).Until = h.Object
 	}
 	if c.Derived {
-		e.add(code.ClusterHalted, "No controller acts on the cluster until its Cluster object exists, which the backup lacks", name)
+		e.Add(code.ClusterHalted, "No controller acts on the cluster until its Cluster object exists, which the backup lacks", name)
 	}
 	for _, h := range c.checks {
 		if h.unread {
-			e.add(code.OutcomeUnknown, h.title()+" could not be read: which machines it has replaced is not known here", name)
+			e.Add(code.OutcomeUnknown, h.title()+" could not be read: which machines it has replaced is not known here", name)
 		}
 	}
 	for _, h := range c.Halts {
 		if h.Undecided {
-			e.add(code.OutcomeUnknown, fmt.Sprintf("Whether the cluster may use %s is not known, and without it no controller acts on the cluster: %s", h.Object, h.Message), name)
+			e.Add(code.OutcomeUnknown, fmt.Sprintf("Whether the cluster may use %s is not known, and without it no controller acts on the cluster: %s", h.Object, h.Message), name)
 		}
 	}
 	for _, r := range undecidedHalts(c) {
-		e.add(code.ResourceUndecided, fmt.Sprintf("Without %s %s the controllers do nothing, and whether it exists could not be looked up", r.Kind, r.Name), name)
+		e.Add(code.ResourceUndecided, fmt.Sprintf("Without %s %s the controllers do nothing, and whether it exists could not be looked up", r.Kind, r.Name), name)
 	}
 	var made []string
 	for i := range c.Resources {
 		switch r := &c.Resources[i]; {
-		case r.WhenGone == infra.Unwanted:
+		case r.WhenGone == code.Unwanted:
 			e.onUnwanted(c, r)
-		case r.State != detector.Absent || r.WhenGone != infra.MadeAgain:
+		case r.State != code.Absent || r.WhenGone != code.MadeAgain:
 		case strings.HasSuffix(r.Kind, "control plane"):
-			e.add(code.ControlPlaneDown, fmt.Sprintf("%s %s is gone: its API server does not answer. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
+			e.Add(code.ControlPlaneDown, fmt.Sprintf("%s %s is gone: its API server does not answer. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
 		default:
 			made = append(made, r.Kind+" "+r.Name)
 		}
 	}
 	if made != nil {
-		e.add(code.ResourceMade, fmt.Sprintf("%s makes %s again, which %s gone", c.controller.Name, strings.Join(made, ", "), verb(len(made), "is", "are")), name)
+		e.Add(code.ResourceMade, fmt.Sprintf("%s makes %s again, which %s gone", c.controller.Name, strings.Join(made, ", "), verb(len(made), "is", "are")), name)
 	}
 	t := c.managed
 	if t != nil && t.Unreconciled.Status == "False" && !(c.Paused && strings.Contains(t.Unreconciled.Reason, "Paused")) {
-		e.add(code.SpecUnseen, "The topology was not reconciled when the backup was taken: what is still to be done is not known here ("+oneLine(cmp.Or(t.Unreconciled.Message, t.Unreconciled.Reason))+")", name)
+		e.Add(code.SpecUnseen, "The topology was not reconciled when the backup was taken: what is still to be done is not known here ("+oneLine(cmp.Or(t.Unreconciled.Message, t.Unreconciled.Reason))+")", name)
 	}
 	if !t.works() {
 		return
@@ -145,7 +114,7 @@ func (e *effects) onCluster(c *cluster) {
 	}
 	absent := func(kind, named string, n backup.Number) {
 		if !there[group{kind, named}] {
-			e.add(code.MachinesMade, fmt.Sprintf("%s %s of the topology is not in the backup: it is made again, with %s", kind, named, machinesOf(n)), name)
+			e.Add(code.MachinesMade, fmt.Sprintf("%s %s of the topology is not in the backup: it is made again, with %s", kind, named, machinesOf(n)), name)
 		}
 	}
 	for i, deployment := range t.Names {
@@ -157,13 +126,13 @@ func (e *effects) onCluster(c *cluster) {
 }
 
 // onUnwanted adds what becomes of what the backup wants not to be there.
-func (e *effects) onUnwanted(c *cluster, r *detector.ResourceState) {
-	name := "Cluster " + c.ID.Namespace + "/" + c.ID.Name
-	if r.State == detector.Present {
-		e.add(code.MachinesDeleted, fmt.Sprintf("%s %s runs, and %s does not want it: %s ends it", r.Kind, r.Name, r.UsedBy, c.controller.Name), name)
+func (e *effects) onUnwanted(c *cluster, r *report.Resource) {
+	name := c.title()
+	if r.State == code.Present {
+		e.Add(code.MachinesDeleted, fmt.Sprintf("%s %s runs, and %s does not want it: %s ends it", r.Kind, r.Name, r.UsedBy, c.controller.Name), name)
 		return
 	}
-	e.add(code.ResourceUndecided, fmt.Sprintf("%s %s is ended if it exists, and whether it does could not be looked up", r.Kind, r.Name), name)
+	e.Add(code.ResourceUndecided, fmt.Sprintf("%s %s is ended if it exists, and whether it does could not be looked up", r.Kind, r.Name), name)
 }
 
 // machinesOf is a number of machines in words.
@@ -199,13 +168,13 @@ func (e *effects) onMachine(f *facts, o code.Outcome) {
 		e.said(code.OwnerHalted, name)
 	}
 	if r := f.restore; r != nil && r.Unclaimed != "" && f.machine != nil {
-		e.add(code.OutcomeUnknown, "The addresses of these machines come from pools, and the backup lacks their IPAddressClaims or IPAddresses: others are made, which may be addresses that other machines have", name)
+		e.Add(code.OutcomeUnknown, "The addresses of these machines come from pools, and the backup lacks their IPAddressClaims or IPAddresses: others are made, which may be addresses that other machines have", name)
 	}
 	if f.stray {
-		e.add(code.OwnerHalted, "Nobody manages these machines, because their MachineSet does not select them, and a restore takes away that it owns them", name)
+		e.Add(code.OwnerHalted, "Nobody manages these machines, because their MachineSet does not select them, and a restore takes away that it owns them", name)
 	}
 	if doubt := f.doubt(); doubt != "" {
-		e.add(code.OutcomeUnknown, f.check.title()+" calls running machines unhealthy"+doubt, name)
+		e.Add(code.OutcomeUnknown, f.check.title()+" calls running machines unhealthy"+doubt, name)
 	}
 	if f.unbootstrapped() && o != code.Halted {
 		e.said(code.MachinesNotReady, name)
@@ -269,11 +238,11 @@ func (f *facts) object() string {
 }
 
 // generalEffects are those that no single cluster has.
-func generalEffects(s *backup.Snapshot, walked []*walk.Step) []Effect {
+func generalEffects(s *backup.Snapshot, walked []*walk.Step) []report.AnswerReason {
 	var e effects
 	if priorities, first := ownOrder(s); first {
-		e.add(code.ClustersFirst, "The Velero in the backup restores Clusters before their machines ("+prioritiesFlag+"="+priorities+"): while controllers run, each MachineDeployment then makes a new MachineSet and ends every running worker of the restored one", "Deployment velero")
+		e.Add(code.ClustersFirst, "The Velero in the backup restores Clusters before their machines ("+prioritiesFlag+"="+priorities+"): while controllers run, each MachineDeployment then makes a new MachineSet and ends every running worker of the restored one", "Deployment velero")
 	}
 	e.onWalk(walked)
-	return e.list
+	return e.List
 }

@@ -3,35 +3,13 @@ package forecast
 import (
 	"fmt"
 
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
-// Quorum is whether etcd has a majority.
-type Quorum string
-
-// Quorums of etcd.
-const (
-	QuorumStands        Quorum = "Stands"        // a majority runs, even if those that are gone are still members
-	QuorumUncertain     Quorum = "Uncertain"     // it depends on whether those that are gone left etcd in order, or on who starts those that are stopped
-	QuorumLost          Quorum = "Lost"          // no machine of the control plane exists
-	QuorumNotApplicable Quorum = "NotApplicable" // etcd does not run on its machines, or how is not known here
-)
-
-// Etcd is what will become of the etcd members on a control plane's machines.
-// The backup and the infrastructure show machines, not members: only `etcdctl
-// member list` shows those.
-type Etcd struct {
-	Quorum   Quorum
-	Recorded int // Machines in the backup
-	Existing int // machines that exist now, ghosts and orphans included
-	Removed  int // ghosts whose member KubeadmControlPlane removes
-	After    int // machines that exist and stay members
-	Message  string
-}
-
 // etcd weighs the members before and after the restore.
-func (c *cluster) etcd(machines []Machine) Etcd {
-	e := Etcd{Recorded: c.recorded, Existing: c.alive + c.stopped}
+func (c *cluster) etcd(machines []Machine) *report.Etcd {
+	e := &report.Etcd{Recorded: c.recorded, Existing: c.alive + c.stopped}
 	for _, m := range machines {
 		if m.Outcome == code.GhostEtcdMemberRemoved {
 			e.Removed++
@@ -39,7 +17,7 @@ func (c *cluster) etcd(machines []Machine) Etcd {
 	}
 	e.After = e.Existing - e.Removed
 	if c.plane.Kind != kubeadm || c.externalEtcd {
-		e.Quorum, e.Message = QuorumNotApplicable, "etcd does not run on its machines, or in a way that is not known here"
+		e.Quorum, e.Message = code.QuorumNotApplicable, "etcd does not run on its machines, or in a way that is not known here"
 		return e
 	}
 	e.Quorum, e.Message = c.quorum()
@@ -51,7 +29,7 @@ func (c *cluster) etcd(machines []Machine) Etcd {
 }
 
 // quorum returns whether etcd has a majority, and why.
-func (c *cluster) quorum() (Quorum, string) {
+func (c *cluster) quorum() (code.Quorum, string) {
 	all := len(c.plane.members)
 	some := plural(c.alive, "control-plane machine exists", "control-plane machines exist")
 	if c.waking > 0 {
@@ -60,24 +38,24 @@ func (c *cluster) quorum() (Quorum, string) {
 	off := fmt.Sprintf("%s stopped (%s), and %s", plural(c.stopped, "is", "are"), c.stoppedNames(), c.nobodyStarts())
 	switch {
 	case c.alive+c.stopped+c.unsure() == 0:
-		return QuorumLost, "No machine of the control plane was found: etcd has nothing left that it runs on, and no controller brings it back"
+		return code.QuorumLost, "No machine of the control plane was found: etcd has nothing left that it runs on, and no controller brings it back"
 	case c.alive == all:
-		return QuorumStands, some + ", and etcd with " + verb(c.alive, "it", "them")
+		return code.QuorumStands, some + ", and etcd with " + verb(c.alive, "it", "them")
 	case c.quorate() && c.stopped > 0:
-		return QuorumStands, some + ", a majority even without the others; " + off
+		return code.QuorumStands, some + ", a majority even without the others; " + off
 	case c.quorate():
-		return QuorumStands, some + ", a majority even without the others"
+		return code.QuorumStands, some + ", a majority even without the others"
 	case all == 1 && c.stopped == 1:
-		return QuorumUncertain, fmt.Sprintf("The only control-plane machine is stopped (%s), and %s: until it is started, etcd does not run", c.stoppedNames(), c.nobodyStarts())
+		return code.QuorumUncertain, fmt.Sprintf("The only control-plane machine is stopped (%s), and %s: until it is started, etcd does not run", c.stoppedNames(), c.nobodyStarts())
 	case c.stopped > 0:
 		surely := "none surely runs"
 		if c.alive > 0 {
 			surely = "only " + plural(c.alive, "surely runs", "surely run")
 		}
-		return QuorumUncertain, fmt.Sprintf("Of %d control-plane machines %s: %s. Until they are started, etcd may have no majority", all, surely, off)
+		return code.QuorumUncertain, fmt.Sprintf("Of %d control-plane machines %s: %s. Until they are started, etcd may have no majority", all, surely, off)
 	case c.unsure() > 0:
-		return QuorumUncertain, fmt.Sprintf("%s, %s gone and %d unknown: whether etcd has a majority is not known", some, plural(c.stale, "is", "are"), c.unsure())
+		return code.QuorumUncertain, fmt.Sprintf("%s, %s gone and %d unknown: whether etcd has a majority is not known", some, plural(c.stale, "is", "are"), c.unsure())
 	}
-	return QuorumUncertain, fmt.Sprintf("%s, %s gone: etcd has a majority only if %s left it in order; check with etcdctl member list",
+	return code.QuorumUncertain, fmt.Sprintf("%s, %s gone: etcd has a majority only if %s left it in order; check with etcdctl member list",
 		some, plural(c.stale, "is", "are"), verb(c.stale, "that one", "those"))
 }

@@ -28,7 +28,7 @@ type cluster struct {
 	backups      []backup.Info
 	index        *index
 	managed      *topology // nil when it has none
-	states       map[infra.Need]detector.Presence
+	states       map[infra.Need]code.Presence
 	halts        []standstill // why its controllers do nothing
 	walked       []*walk.Step // steps of the walk that did not pass
 	read         bool         // its Node list was read

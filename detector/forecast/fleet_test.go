@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drift-detector/detector/forecast"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -54,7 +55,7 @@ func same(t *testing.T, got map[code.Outcome][]string, want map[code.Outcome]str
 }
 
 func noted(c forecast.Cluster, reason code.Reason) bool {
-	return slices.ContainsFunc(c.Notes, func(n forecast.Note) bool { return n.Code == reason })
+	return slices.ContainsFunc(c.Notes, func(n report.Note) bool { return n.Code == reason })
 }
 
 // The lab's own backup, before anybody restored it.
@@ -65,7 +66,7 @@ func TestLab(t *testing.T) {
 	t.Run("alpha-dev was deleted after the backup: all its machines come back as shells that nothing replaces, and its control plane cannot initialise", func(t *testing.T) {
 		c, by := f.cluster(t, "alpha-dev")
 		same(t, by, map[code.Outcome]string{code.Stuck: "md-0-pjr48-m4vlc md-0-pjr48-tc6jr md-1-zhpr5-7zdw7 nzj74"})
-		if c.NotHealing != 4 || !noted(c, code.ControlPlaneGone) || c.ControlPlane.Etcd.Quorum != forecast.QuorumLost || c.ControlPlane.Remediates {
+		if c.NotHealing != 4 || !noted(c, code.ControlPlaneGone) || c.ControlPlane.Etcd.Quorum != code.QuorumLost || c.ControlPlane.Remediates {
 			t.Errorf("%+v", c)
 		}
 	})
@@ -83,7 +84,7 @@ func TestLab(t *testing.T) {
 			}
 		}
 		e := c.ControlPlane.Etcd
-		if !noted(c, code.IdentityAbsent) || e.Quorum != forecast.QuorumStands || e.After != 3 || e.Removed != 0 {
+		if !noted(c, code.IdentityAbsent) || e.Quorum != code.QuorumStands || e.After != 3 || e.Removed != 0 {
 			t.Errorf("%+v", c)
 		}
 		if got := fmt.Sprint(c.Groups[0].Replicas.Missing, c.Groups[1].Replicas.Missing); got != "1 2" {
@@ -105,7 +106,7 @@ func TestLab(t *testing.T) {
 		if r := c.Groups[1].Replicas; r.Created != 1 || r.Running != 4 || r.Surplus != 1 || r.Missing != 0 {
 			t.Errorf("%+v", r)
 		}
-		if p := c.ControlPlane; p.Etcd.Quorum != forecast.QuorumStands || p.Remediates {
+		if p := c.ControlPlane; p.Etcd.Quorum != code.QuorumStands || p.Remediates {
 			t.Errorf("%+v", p)
 		}
 	})

@@ -2,93 +2,47 @@ package forecast
 
 import (
 	"drift-detector/backup"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
 // Machine is what will become of one machine of the backup, or of one instance
 // that has no machine.
 type Machine struct {
-	Outcome code.Outcome
-	// Condition says when the outcome holds, or when it does not; it may be empty.
-	Condition string
-	Message   string // the reason
-	RolledOut bool   // is part of its set's Rollout
+	report.MachineForecast
 	// After is the Outcome, and that of a paused machine what comes once it is unpaused.
 	After code.Outcome
-}
-
-// Note is something to know before the restore that no single machine tells.
-type Note struct {
-	Code    code.Reason
-	Message string // sentences, without the last full stop
 }
 
 // Forecast is what will become of everything in the backup. The management cluster itself is
 // forecast, but neither counted here nor warned of.
 type Forecast struct {
-	Outcomes map[code.Outcome]int
-	// NotHealing counts the Stale machines that no controller replaces.
-	NotHealing int
-	Notes      []Note
-	Clusters   []Cluster // one for each of Result.Clusters, in its order
+	report.GeneralForecast
+	Clusters []Cluster // one for each of Result.Clusters, in its order
 	// Effects are those that no single cluster has, and Conditions are what all of it
 	// depends on: it holds only while each of them does.
-	Effects    []Effect
-	Conditions []Note
+	Effects    []report.AnswerReason
+	Conditions []report.Note
 }
 
 // Cluster is what will become of one cluster.
 type Cluster struct {
-	Text         string // all of it in one line
-	Outcomes     map[code.Outcome]int
-	NotHealing   int
-	Notes        []Note
-	Effects      []Effect
+	report.ClusterForecast
+	Effects      []report.AnswerReason
 	ControlPlane ControlPlane
 	Groups       []Group // one for each of Result's WorkerGroups, in its order
 }
 
 // ControlPlane is what will become of a control plane.
 type ControlPlane struct {
+	report.ControlPlaneForecast
 	Machines []Machine // one for each of the Result's, in its order
-	Replicas Replicas
-	Etcd     Etcd
-	// Remediates says whether KubeadmControlPlane would replace a broken
-	// member by itself, and Why the reason for it or against it. Why is empty
-	// when there is nothing of that kind.
-	Remediates bool
-	Why        string
-	Rollout    *Rollout
 }
 
 // Group is what will become of a group of workers.
 type Group struct {
+	report.GroupForecast
 	Machines []Machine // one for each of the Result's, in its order
-	Replicas Replicas
-	// ManagedBy is who sets the replicas instead of the operator, such as an
-	// autoscaler; empty when nobody does.
-	ManagedBy string
-	Rollout   *Rollout
-}
-
-// Replicas compares what an owner wants with what it will have.
-type Replicas struct {
-	Desired  backup.Number
-	Recorded int // Machines in the backup
-	Working  int // of those, with an instance after the restore, their own or a new one
-	Created  int // further Machines that the owner makes, or members of a pool, because it has fewer than it wants
-	Deleted  int // Machines that the owner deletes, or members of a pool, because it has more than it wants
-	Running  int // instances afterwards, ghosts and orphans included
-	Unknown  int // Machines of which nothing certain is known
-	Surplus  int // instances beyond Desired
-	Missing  int // how far working Machines stay below Desired, unknown ones given the benefit of the doubt
-}
-
-// Rollout is a generation of machines that was replaced by another one after
-// the backup: one event, however many machines it touched.
-type Rollout struct {
-	Stale, Ghosts int
-	Message       string
 }
 
 // Of forecasts a restore.
@@ -105,14 +59,14 @@ type rules struct {
 func (r rules) of(in Inputs) Forecast {
 	x := newIndex(&in)
 	res := &in.Result
-	f := Forecast{Outcomes: map[code.Outcome]int{}, Clusters: make([]Cluster, len(res.Clusters))}
+	f := Forecast{GeneralForecast: report.GeneralForecast{Outcomes: map[code.Outcome]int{}}, Clusters: make([]Cluster, len(res.Clusters))}
 	all := make([]*cluster, len(res.Clusters))
 	for i := range res.Clusters {
 		c := x.cluster(&res.Clusters[i])
 		all[i] = c
 		f.Clusters[i] = r.cluster(c)
 		if c.Self {
-			f.Clusters[i].Effects = acts(f.Clusters[i].Effects)
+			f.Clusters[i].Effects = acts(c, f.Clusters[i].Effects)
 			continue
 		}
 		f.NotHealing += f.Clusters[i].NotHealing
@@ -128,7 +82,7 @@ func (r rules) of(in Inputs) Forecast {
 
 // cluster forecasts one cluster.
 func (r rules) cluster(c *cluster) Cluster {
-	out := Cluster{Outcomes: map[code.Outcome]int{}, Groups: make([]Group, len(c.groups))}
+	out := Cluster{ClusterForecast: report.ClusterForecast{Outcomes: map[code.Outcome]int{}}, Groups: make([]Group, len(c.groups))}
 	p := &c.plane
 	out.ControlPlane.Machines = r.machines(p, &out)
 	out.ControlPlane.Replicas = p.replicas(out.ControlPlane.Machines)
@@ -141,7 +95,7 @@ func (r rules) cluster(c *cluster) Cluster {
 	}
 	for i, g := range c.groups {
 		machines := r.machines(g, &out)
-		out.Groups[i] = Group{Machines: machines, Replicas: g.replicas(machines), ManagedBy: g.managedBy, Rollout: g.rollout(machines)}
+		out.Groups[i] = Group{report.GroupForecast{Replicas: g.replicas(machines), ManagedBy: g.managedBy, Rollout: g.rollout(machines)}, machines}
 	}
 	out.Effects = effectsOn(c, &out)
 	out.Notes = notesOnCluster(c, &out)
@@ -165,7 +119,7 @@ func (r rules) machines(s *set, into *Cluster) []Machine {
 
 // machine walks the tables.
 func (r rules) machine(f *facts) Machine {
-	out := Machine{Outcome: code.CannotKnow, Message: "nothing is known about such a machine"}
+	out := Machine{MachineForecast: report.MachineForecast{Outcome: code.CannotKnow, Message: "nothing is known about such a machine"}}
 	for i := range r.outcomes {
 		if r.outcomes[i].Fits(f) {
 			out.Outcome = r.outcomes[i].Outcome

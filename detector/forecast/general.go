@@ -8,14 +8,15 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
-	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/internal/english"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
 // generalNotes are what to know of the restore as a whole.
-func generalNotes(s *backup.Snapshot, all []*cluster, notHealing int, complete bool) []Note {
-	var running []string
+func generalNotes(s *backup.Snapshot, all []*cluster, notHealing int, complete bool) []report.Note {
+	var running, named []string
 	var made clones
 	for _, c := range all {
 		if c.Self {
@@ -23,21 +24,23 @@ func generalNotes(s *backup.Snapshot, all []*cluster, notHealing int, complete b
 		}
 		if !c.Paused {
 			running = append(running, c.ID.Namespace+"/"+c.ID.Name)
+			named = append(named, c.title())
 		}
 		made.count(c)
 	}
 	slices.Sort(running)
-	out := []Note{
-		{code.AssumedOrder, made.assumption(complete)},
-		{code.WebhooksDuringRestore, webhooks(s) + defaults(all)},
-		{code.OldManagementCluster, "Make sure that the old management cluster is gone, or that all its Clusters are paused: while both reconcile the same VMs, a delete on either side destroys a running one"},
+	slices.Sort(named)
+	out := []report.Note{
+		{Code: code.AssumedOrder, Message: made.assumption(complete)},
+		{Code: code.WebhooksDuringRestore, Message: webhooks(s) + defaults(all)},
+		{Code: code.OldManagementCluster, Message: "Make sure that the old management cluster is gone, or that all its Clusters are paused: while both reconcile the same VMs, a delete on either side destroys a running one"},
 	}
 	if n := len(running); n > 0 {
-		out = append(out, Note{code.UnpausedClusters, fmt.Sprintf("%s not paused in the backup, so that %s controllers act as soon as %s objects are back: %s",
-			plural(n, "cluster is", "clusters are"), verb(n, "its", "their"), verb(n, "its", "their"), few(running))})
+		out = append(out, report.Note{Code: code.UnpausedClusters, Objects: named, Message: fmt.Sprintf("%s not paused in the backup, so that %s controllers act as soon as %s objects are back: %s",
+			plural(n, "cluster is", "clusters are"), verb(n, "its", "their"), verb(n, "its", "their"), english.First(10, running))})
 	}
 	if notHealing > 0 {
-		out = append(out, Note{code.NotHealing, fmt.Sprintf("%s will not heal by %s: no controller replaces %s",
+		out = append(out, report.Note{Code: code.NotHealing, Message: fmt.Sprintf("%s will not heal by %s: no controller replaces %s",
 			plural(notHealing, "Stale machine", "Stale machines"), verb(notHealing, "itself", "themselves"), verb(notHealing, "it", "them"))})
 	}
 	return out
@@ -126,9 +129,9 @@ func defaults(all []*cluster) string {
 
 // conditionsOf are what the forecast depends on, and so an answer that is made of it.
 // What endangers most comes first.
-func conditionsOf(in *Inputs, all []*cluster, notes []Note) []Note {
+func conditionsOf(in *Inputs, all []*cluster, notes []report.Note) []report.Note {
 	s := in.Snapshot
-	out := []Note{{code.RestoreOrder, "All objects of a cluster are back before any controller acts on it: Clusters are restored last, as Velero does by default, or the controllers are stopped, or the Clusters paused until then. If Clusters come first, or exist already because of another restore, Helm or GitOps, " + firstClusters}}
+	out := []report.Note{{Code: code.RestoreOrder, Message: "All objects of a cluster are back before any controller acts on it: Clusters are restored last, as Velero does by default, or the controllers are stopped, or the Clusters paused until then. If Clusters come first, or exist already because of another restore, Helm or GitOps, " + firstClusters}}
 	for _, n := range notes {
 		if n.Code == code.OldManagementCluster || n.Code == code.WebhooksDuringRestore || n.Code == code.UnpausedClusters {
 			out = append(out, n)
@@ -153,7 +156,7 @@ func conditionsOf(in *Inputs, all []*cluster, notes []Note) []Note {
 			if g.managedBy != "" {
 				managed = append(managed, g.title()+" by "+g.managedBy)
 			}
-			if g.Kind == machinePool && g.Pool != nil && g.Pool.State == detector.Present {
+			if g.Kind == machinePool && g.Pool != nil && g.Pool.State == code.Present {
 				uncompared = append(uncompared, g.title())
 			}
 		}
@@ -165,23 +168,28 @@ func conditionsOf(in *Inputs, all []*cluster, notes []Note) []Note {
 	}
 	add := func(reason code.Reason, text string, of []string) {
 		if slices.Sort(of); len(of) > 0 {
-			out = append(out, Note{reason, text + ": " + few(slices.Compact(of))})
+			out = append(out, report.Note{Code: reason, Message: text + ": " + english.First(10, slices.Compact(of))})
+		}
+	}
+	about := func(reason code.Reason, text string, objects []string) {
+		if add(reason, text, objects); len(objects) > 0 {
+			out[len(out)-1].Objects = slices.Compact(objects)
 		}
 	}
 	add(code.ExtensionsAnswer, "The servers of these runtime extensions answer: while one does not, Cluster API's own controller ends a minute after each start, and nothing is reconciled", extended)
-	add(code.ClustersPaused, "These are paused in the backup, and nothing happens to them until they are unpaused. What is said of them holds from then on", paused)
-	add(code.OwnersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before they are unpaused", idle)
+	about(code.ClustersPaused, "These are paused in the backup, and nothing happens to them until they are unpaused. What is said of them holds from then on", paused)
+	about(code.OwnersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before they are unpaused", idle)
 	add(code.ReplicasManaged, "Something other than Cluster API sets the replicas of these groups, and may change them as soon as it runs", managed)
 	add(code.NodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
 	add(code.NodeConditionsUnread, "No Node and no Machine has a condition for which these have the machine replaced: of Nodes only Ready was read", unseen)
 	// Nobody reads launch templates (ReconcileLaunchTemplate in CAPA
 	// pkg/cloud/services/ec2/launchtemplate.go and reconcileNodegroupVersion in
 	// pkg/cloud/services/eks/nodegroup.go v2.11.1).
-	add(code.PoolsUncompared, "Launch template, image, version and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it does nothing", uncompared)
-	add(code.OutsideClusters, "The instances of these objects, which belong to no cluster, were not looked for: each exists, as the only one of its name. Where one does not, its controller makes another", slices.Clone(in.Expected.Alone))
+	about(code.PoolsUncompared, "Launch template, image, version and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it does nothing", uncompared)
+	about(code.OutsideClusters, "The instances of these objects, which belong to no cluster, were not looked for: each exists, as the only one of its name. Where one does not, its controller makes another", slices.Clone(in.Expected.Alone))
 	out = append(out, walkConditions(&in.Trace)...)
 	add(code.NothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
-	return append(out, Note{code.NewestBackup, "No newer backup exists, and nobody changed the clusters since: " + written(s)})
+	return append(out, report.Note{Code: code.NewestBackup, Message: "No newer backup exists, and nobody changed the clusters since: " + written(s)})
 }
 
 // unseenConditions are the health checks that act on conditions of Nodes which no Node
@@ -216,7 +224,7 @@ func (c *cluster) irreplaceable() []string {
 		}
 	}
 	for i := range c.Resources {
-		if r := &c.Resources[i]; r.State == detector.Absent && r.WhenGone == infra.FailsReplacement {
+		if r := &c.Resources[i]; r.State == code.Absent && r.WhenGone == code.FailsReplacement {
 			out = append(out, fmt.Sprintf("%s %s of %s/%s%s", r.Kind, r.Name, c.ID.Namespace, c.ID.Name, c.how(infra.Need{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy})))
 		}
 	}

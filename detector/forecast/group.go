@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -18,8 +19,8 @@ var working = map[code.Outcome]bool{
 var running = map[code.Outcome]bool{code.NewInstanceNeverJoins: true, code.OtherInstanceTaken: true}
 
 // replicas compares what an owner wants with what it will have.
-func (s *set) replicas(machines []Machine) Replicas {
-	r := Replicas{Desired: s.Desired, Recorded: s.recorded, Created: s.madeNow(), Deleted: s.deletedNow()}
+func (s *set) replicas(machines []Machine) report.Replicas {
+	r := report.Replicas{Recorded: s.recorded, Created: s.madeNow(), Deleted: s.deletedNow()}
 	for i, m := range machines {
 		f := &s.members[i]
 		if f.machine != nil && (working[m.Outcome] || m.Outcome == code.UntouchedPaused && f.healthy()) {
@@ -40,9 +41,9 @@ func (s *set) replicas(machines []Machine) Replicas {
 		r.Working -= min(r.Deleted, r.Working)
 	}
 	// The members of a pool are its own business, and mostly have no Machines.
-	if r.Desired.Known && s.Kind != "MachinePool" {
-		r.Surplus = max(0, r.Running-int(r.Desired.N))
-		r.Missing = max(0, int(r.Desired.N)-r.Working-r.Created-r.Unknown)
+	if s.Desired.Known && s.Kind != "MachinePool" {
+		r.Surplus = max(0, r.Running-int(s.Desired.N))
+		r.Missing = max(0, int(s.Desired.N)-r.Working-r.Created-r.Unknown)
 	}
 	return r
 }
@@ -51,7 +52,7 @@ func (s *set) replicas(machines []Machine) Replicas {
 // a MachineSet are Stale, and there are about as many ghosts that belong to no
 // MachineSet of the backup. Of a control plane, whose Machines
 // have no generation in their names, all Machines are Stale.
-func (s *set) rollout(machines []Machine) *Rollout {
+func (s *set) rollout(machines []Machine) *report.Rollout {
 	ghosts, stale, whole := 0, 0, 0
 	bySet, gone := map[string]int{}, map[string]int{}
 	for i := range s.members {
@@ -82,7 +83,7 @@ func (s *set) rollout(machines []Machine) *Rollout {
 		f := &s.members[i]
 		machines[i].RolledOut = s.newGeneration(f) || f.machine != nil && gone[f.machine.Set] == bySet[f.machine.Set]
 	}
-	return &Rollout{Stale: whole, Ghosts: ghosts, Message: fmt.Sprintf(
+	return &report.Rollout{Stale: whole, Ghosts: ghosts, Message: fmt.Sprintf(
 		"%s %s was rolled out after the backup: one event behind %s and %s of a new generation. The restore brings the old generation's template back; a newer backup would spare all of it",
 		s.Kind, s.Name, plural(whole, "Stale machine", "Stale machines"), plural(ghosts, "ghost", "ghosts"))}
 }

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -8,32 +9,33 @@ import (
 	"testing"
 
 	"drift-detector/detector"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
 func TestEtcd(t *testing.T) {
 	for name, c := range map[string]struct {
 		arrange                           func(*story)
-		quorum                            Quorum
+		quorum                            code.Quorum
 		recorded, existing, removed, left int
 	}{
-		"all well":                     {three(found, found, found), QuorumStands, 3, 3, 0, 3},
-		"one gone":                     {three(found, found, gone), QuorumStands, 3, 2, 0, 2},
-		"two gone":                     {three(found, gone, gone), QuorumUncertain, 3, 1, 0, 1},
-		"all gone":                     {three(gone, gone, gone), QuorumLost, 3, 0, 0, 0},
-		"one unknown":                  {three(found, found, unknown(code.NodeAlive)), QuorumStands, 3, 2, 0, 2},
-		"all unknown":                  {three(unknown("x"), unknown("x"), unknown("x")), QuorumUncertain, 3, 0, 0, 0},
-		"scaled up since":              {func(s *story) { s.plane("a", found); s.ghostPlane("g"); s.ghostPlane("h") }, QuorumStands, 1, 3, 2, 1},
-		"one replaced since":           {func(s *story) { three(found, found, gone)(s); s.ghostPlane("g") }, QuorumStands, 3, 3, 0, 3},
-		"all replaced since":           {func(s *story) { three(gone, gone, gone)(s); s.ghostPlane("g"); s.ghostPlane("h"); s.ghostPlane("i") }, QuorumUncertain, 3, 3, 0, 3},
-		"etcd elsewhere":               {func(s *story) { s.plane("a", found); s.snapshot.ControlPlanes[0].ExternalEtcd = true }, QuorumNotApplicable, 1, 1, 0, 1},
-		"control plane of others":      {func(s *story) { otherPlane(s); s.plane("a", found) }, QuorumNotApplicable, 1, 1, 0, 1},
+		"all well":                     {three(found, found, found), code.QuorumStands, 3, 3, 0, 3},
+		"one gone":                     {three(found, found, gone), code.QuorumStands, 3, 2, 0, 2},
+		"two gone":                     {three(found, gone, gone), code.QuorumUncertain, 3, 1, 0, 1},
+		"all gone":                     {three(gone, gone, gone), code.QuorumLost, 3, 0, 0, 0},
+		"one unknown":                  {three(found, found, unknown(code.NodeAlive)), code.QuorumStands, 3, 2, 0, 2},
+		"all unknown":                  {three(unknown("x"), unknown("x"), unknown("x")), code.QuorumUncertain, 3, 0, 0, 0},
+		"scaled up since":              {func(s *story) { s.plane("a", found); s.ghostPlane("g"); s.ghostPlane("h") }, code.QuorumStands, 1, 3, 2, 1},
+		"one replaced since":           {func(s *story) { three(found, found, gone)(s); s.ghostPlane("g") }, code.QuorumStands, 3, 3, 0, 3},
+		"all replaced since":           {func(s *story) { three(gone, gone, gone)(s); s.ghostPlane("g"); s.ghostPlane("h"); s.ghostPlane("i") }, code.QuorumUncertain, 3, 3, 0, 3},
+		"etcd elsewhere":               {func(s *story) { s.plane("a", found); s.snapshot.ControlPlanes[0].ExternalEtcd = true }, code.QuorumNotApplicable, 1, 1, 0, 1},
+		"control plane of others":      {func(s *story) { otherPlane(s); s.plane("a", found) }, code.QuorumNotApplicable, 1, 1, 0, 1},
 		"no control plane of machines": {func(s *story) { s.cluster.Applicable = false }, "", 0, 0, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)
 			c.arrange(s)
-			e := s.end().Clusters[0].ControlPlane.Etcd
+			e := cmp.Or(s.end().Clusters[0].ControlPlane.Etcd, &report.Etcd{})
 			if e.Quorum != c.quorum || e.Recorded != c.recorded || e.Existing != c.existing || e.Removed != c.removed || e.After != c.left || (e.Message == "") != (c.quorum == "") {
 				t.Errorf("%+v", e)
 			}
@@ -149,7 +151,7 @@ func TestRollout(t *testing.T) {
 			if n := rolledOut(&f); n != c.stale+c.ghosts {
 				t.Errorf("%d machines are part of it, want %d", n, c.stale+c.ghosts)
 			}
-			if got == nil || got.Stale != c.stale || got.Ghosts != c.ghosts || !slices.ContainsFunc(f.Notes, func(n Note) bool { return n.Code == code.RolledOut && n.Message == got.Message }) {
+			if got == nil || got.Stale != c.stale || got.Ghosts != c.ghosts || !slices.ContainsFunc(f.Notes, func(n report.Note) bool { return n.Code == code.RolledOut && n.Message == got.Message }) {
 				t.Errorf("%+v, notes %v", got, f.Notes)
 			}
 		})

@@ -11,6 +11,8 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // standstill is one cause for which no controller acts on a cluster.
@@ -18,6 +20,8 @@ type standstill struct {
 	Object string // "VSphereClusterIdentity shared"
 	Why    string // "which the backup lacks"
 	Until  string // what has to happen to Object: "exists"
+
+	identity bool // Object leads the cluster to its credential
 }
 
 const (
@@ -73,42 +77,42 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 	if own := x.clusters[c.ID]; own != nil && !own.Derived {
 		for _, ref := range []backup.Ref{own.Infrastructure, own.ControlPlane} {
 			if x.lacks(c.ID.Backup, ref) && (ref == own.Infrastructure || ref.Kind == managed) {
-				out = append(out, standstill{objectOf(ref), lacking, exists})
+				out = append(out, standstill{objectOf(ref), lacking, exists, false})
 			}
 		}
 		if own.Meta.Paused {
 			// Its controller says no more that the infrastructure is there, for which all
 			// others wait (Cluster API core/reconcilers/cluster/cluster_controller.go v1.14.0).
-			out = append(out, standstill{"Cluster " + c.ID.Namespace + "/" + c.ID.Name, "which has the annotation " + clusterv1.PausedAnnotation, "is without it"})
+			out = append(out, standstill{"Cluster " + c.ID.Namespace + "/" + c.ID.Name, "which has the annotation " + clusterv1.PausedAnnotation, "is without it", false})
 		}
 		switch infrastructure := objectOf(own.Infrastructure); own.LeftAlone {
 		case clusterv1.ManagedByAnnotation:
 			// Velero restores no status, and its controller looks away.
-			out = append(out, standstill{infrastructure, "which is managed externally and which a restore leaves without its status", "is marked as ready"})
+			out = append(out, standstill{infrastructure, "which is managed externally and which a restore leaves without its status", "is marked as ready", false})
 		case clusterv1.PausedAnnotation:
-			out = append(out, standstill{infrastructure, "which has the annotation " + clusterv1.PausedAnnotation, "is unpaused"})
+			out = append(out, standstill{infrastructure, "which has the annotation " + clusterv1.PausedAnnotation, "is unpaused", false})
 		}
 	}
 	if p := x.plane(c); p != nil && p.Paused && p.Kind == managed {
 		// It reports that the cluster's infrastructure is there (CAPA
 		// controllers/awsmanagedcluster_controller.go v2.11.1).
-		out = append(out, standstill{fmt.Sprintf("%s %s/%s", p.Kind, c.ID.Namespace, p.Name), "which has the annotation " + clusterv1.PausedAnnotation, "is unpaused"})
+		out = append(out, standstill{fmt.Sprintf("%s %s/%s", p.Kind, c.ID.Namespace, p.Name), "which has the annotation " + clusterv1.PausedAnnotation, "is unpaused", false})
 	}
 	for i := range c.Resources {
-		if r := &c.Resources[i]; r.State == detector.Absent && r.WhenGone == infra.HaltsCluster {
-			out = append(out, standstill{r.Kind + " " + r.Name, vanished, exists})
+		if r := &c.Resources[i]; r.State == code.Absent && r.WhenGone == code.HaltsCluster {
+			out = append(out, standstill{r.Kind + " " + r.Name, vanished, exists, false})
 		}
 	}
 	for _, h := range c.Halts {
 		if !h.Undecided {
-			out = append(out, standstill{h.Object, "because " + h.Message, "may be used"})
+			out = append(out, standstill{h.Object, "because " + h.Message, "may be used", false})
 		}
 	}
 	// CAPA updates only a kubeconfig that its control plane owns, and a restore takes
 	// ownerReferences away (pkg/cloud/services/eks/config.go v2.13.0). It makes one
 	// where there is none.
 	if managed != "" && managed == c.ControlPlane.Kind && x.in.Secrets.Kubeconfigs[c.ID] {
-		out = append(out, standstill{fmt.Sprintf("Secret %s/%s%s", c.ID.Namespace, c.ID.Name, kubeconfigSuffix), "which is restored without its owner", "is deleted"})
+		out = append(out, standstill{fmt.Sprintf("Secret %s/%s%s", c.ID.Namespace, c.ID.Name, kubeconfigSuffix), "which is restored without its owner", "is deleted", false})
 	}
 	return out
 }
@@ -116,10 +120,10 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 // undecidedHalts are resources whose absence would stop the cluster's controllers,
 // or keep them from instances that exist, and of which nobody can tell whether they
 // exist.
-func undecidedHalts(c *cluster) []*detector.ResourceState {
-	var out []*detector.ResourceState
+func undecidedHalts(c *cluster) []*report.Resource {
+	var out []*report.Resource
 	for i := range c.Resources {
-		if r := &c.Resources[i]; r.State == detector.Undecided && (r.WhenGone == infra.HaltsCluster || c.index.first[c.ID][infra.Need{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy}]) {
+		if r := &c.Resources[i]; r.State == code.Undecided && (r.WhenGone == code.HaltsCluster || c.index.first[c.ID][infra.Need{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy}]) {
 			out = append(out, r)
 		}
 	}
@@ -193,7 +197,7 @@ func (c *cluster) gone(object string) string {
 
 func (c *cluster) goneOf(needs []infra.Need) string {
 	for _, n := range needs {
-		if c.states[n] == detector.Absent {
+		if c.states[n] == code.Absent {
 			return n.Kind + " " + n.Name + c.how(n)
 		}
 	}

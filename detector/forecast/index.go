@@ -12,6 +12,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // index is what forecasts look up.
@@ -127,7 +128,7 @@ func (x *index) readOwners() {
 	for _, a := range x.in.absent() {
 		x.absent[absence{a.Backup, a.Kind, a.Namespace, a.Name}] = true
 		for _, id := range a.Halts {
-			x.halts[id] = append(x.halts[id], standstill{a.Kind + " " + a.Name, lacking, exists})
+			x.halts[id] = append(x.halts[id], standstill{a.Kind + " " + a.Name, lacking, exists, strings.HasSuffix(a.Kind, "Identity")})
 		}
 	}
 }
@@ -256,7 +257,7 @@ func (x *index) readListings() {
 func (x *index) cluster(c *detector.Cluster) *cluster {
 	out := &cluster{
 		Cluster: c, index: x, backups: x.in.Snapshot.Backups, halts: x.haltsOf(c), read: x.read[c.ID], checks: x.checks[c.ID], cover: newCover(x.checks[c.ID]),
-		controller: x.controller(c), managed: x.managed[c.ID], states: map[infra.Need]detector.Presence{},
+		controller: x.controller(c), managed: x.managed[c.ID], states: map[infra.Need]code.Presence{},
 	}
 	for i := range c.Resources {
 		r := &c.Resources[i]

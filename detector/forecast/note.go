@@ -3,22 +3,28 @@ package forecast
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
+	"drift-detector/internal/english"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
 // notesOnCluster are what to know of one cluster.
-func notesOnCluster(c *cluster, f *Cluster) []Note {
-	var out []Note
+func notesOnCluster(c *cluster, f *Cluster) []report.Note {
+	var out []report.Note
 	add := func(when bool, reason code.Reason, format string, args ...any) {
 		if when {
-			out = append(out, Note{reason, fmt.Sprintf(format, args...)})
+			out = append(out, report.Note{Code: reason, Message: fmt.Sprintf(format, args...)})
 		}
 	}
 	add(c.Paused, code.ClusterPaused, "Paused in the backup, and so after the restore: nothing is adopted, replaced or remediated until spec.paused is set to false; keep it so if it was paused on purpose")
 	identities := c.absentIdentities()
-	add(identities != "", code.IdentityAbsent, "%s is not in the backup: the cluster is not reconciled until it exists; create its Secret first, then the identity, then change an annotation on the infrastructure cluster, because the controller backs off", identities)
+	if len(identities) > 0 {
+		add(true, code.IdentityAbsent, "%s is not in the backup: the cluster is not reconciled until it exists; create its Secret first, then the identity, then change an annotation on the infrastructure cluster, because the controller backs off", strings.Join(identities, " and "))
+		out[len(out)-1].Objects = identities
+	}
 	add(c.Derived, code.ClusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until it is made again, by hand, by a ClusterDeployment or by GitOps")
 	add(c.ControlPlane.Reason == code.HostedInManagementCluster, code.HostedInManagementCluster, "Its control plane ran as pods inside the management cluster, and is lost with it until it is restored there")
 	lost := "no controller brings it back"
@@ -28,9 +34,11 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 	add(c.lostControlPlane() && c.stopped == 0, code.ControlPlaneGone, "No machine of its control plane was found. If the cluster was deleted after the backup, leave it out of the restore: restoring it would re-create an empty cluster. If it was lost, %s: restore etcd from a snapshot, or rebuild the cluster", lost)
 	if harm := c.harm(); harm != "" {
 		add(true, code.ControlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, %s. Until then %s",
-			plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), sentence(c.nobodyStarts()), verb(c.stopped, "it", "them"), cmp.Or(c.startFirst(), "best before the restore"), harm)
+			plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), english.Capital(c.nobodyStarts()), verb(c.stopped, "it", "them"), cmp.Or(c.startFirst(), "best before the restore"), harm)
 	}
-	add(f.ControlPlane.Etcd.Removed > 0, code.EtcdShrinks, "%s", f.ControlPlane.Etcd.Message)
+	if e := f.ControlPlane.Etcd; e != nil {
+		add(e.Removed > 0, code.EtcdShrinks, "%s", e.Message)
+	}
 	for _, r := range rollouts(f) {
 		add(true, code.RolledOut, "%s", r.Message)
 	}
@@ -45,8 +53,10 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 	}
 	for _, e := range f.Effects {
 		// Of identities and of a Cluster object that are absent there are notes already.
-		more := e.Code != code.ClusterHalted || !c.Derived && (identities == "" || !strings.Contains(e.Message, identities))
-		add(noted[e.Code] && sayings[e.Code] != e.Message && more, e.Code, "%s", e.Message)
+		more := e.Code != code.ClusterHalted || !c.Derived && !slices.Contains(identities, e.Until)
+		if noted[e.Code] && sayings[e.Code] != e.Message && more {
+			out = append(out, report.Note{Code: e.Code, Message: e.Message, Objects: e.Objects})
+		}
 	}
 	for i, g := range f.Groups {
 		if g.ManagedBy != "" {
@@ -61,6 +71,9 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 	}
 	return out
 }
+
+// title names the cluster as checks and the answer do.
+func (c *cluster) title() string { return "Cluster " + c.ID.Namespace + "/" + c.ID.Name }
 
 // startFirst says why stopped machines of the control plane have to be started before
 // anything else, or is empty.
@@ -85,15 +98,15 @@ func one(yes bool) int {
 	return 0
 }
 
-// absentIdentities are the identities that the cluster waits for, in words.
-func (c *cluster) absentIdentities() string {
+// absentIdentities are the identities that the cluster waits for.
+func (c *cluster) absentIdentities() []string {
 	var out []string
 	for _, h := range c.halts {
-		if h.Why == lacking && strings.Contains(h.Object, "Identity ") {
+		if h.identity {
 			out = append(out, h.Object)
 		}
 	}
-	return strings.Join(out, " and ")
+	return out
 }
 
 // duplicated returns the machines whose id a second VM has.
@@ -109,8 +122,8 @@ func (c *cluster) duplicated() []string {
 	return out
 }
 
-func rollouts(f *Cluster) []*Rollout {
-	var out []*Rollout
+func rollouts(f *Cluster) []*report.Rollout {
+	var out []*report.Rollout
 	if r := f.ControlPlane.Rollout; r != nil {
 		out = append(out, r)
 	}
@@ -120,15 +133,6 @@ func rollouts(f *Cluster) []*Rollout {
 		}
 	}
 	return out
-}
-
-// few lists the first names and counts the rest.
-func few(names []string) string {
-	const most = 10
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // textOf is the cluster's forecast in one line.

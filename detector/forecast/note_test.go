@@ -2,17 +2,17 @@ package forecast
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
-func codes(notes []Note) string {
+func codes(notes []report.Note) string {
 	var out []string
 	for _, n := range notes {
 		out = append(out, string(n.Code))
@@ -111,16 +111,31 @@ func TestWebhooksInTheBackup(t *testing.T) {
 	}
 }
 
-func TestFew(t *testing.T) {
-	var names []string
-	for i := range 12 {
-		names = append(names, fmt.Sprint(i))
+// What a note is about and what a cluster waits for are beside the sentences.
+func TestNotesNameObjects(t *testing.T) {
+	s := newStory(t)
+	for _, name := range []string{"own", "shared"} {
+		s.absent = append(s.absent, backup.Absence{Kind: "VSphereClusterIdentity", Name: name, Halts: []backup.ClusterID{prod}})
 	}
-	if got := few(names); !strings.HasSuffix(got, "9 and 2 more") {
-		t.Error(got)
+	s.absent = append(s.absent, backup.Absence{Kind: "IdentityProvider", Name: "x", Halts: []backup.ClusterID{prod}})
+	f := s.end()
+	notes, effects := f.Clusters[0].Notes, f.Clusters[0].Effects
+	if codes(notes) != "IdentityAbsent ClusterHalted" || !slices.Equal(notes[0].Objects, []string{"VSphereClusterIdentity own", "VSphereClusterIdentity shared"}) {
+		t.Errorf("%+v", notes)
 	}
-	if got := few(slices.Clone(names[:2])); got != "0, 1" {
-		t.Error(got)
+	var until []string
+	for _, e := range effects {
+		until = append(until, e.Until)
+	}
+	if !slices.Equal(until, []string{"VSphereClusterIdentity own", "VSphereClusterIdentity shared", "IdentityProvider x"}) || !slices.Equal(notes[1].Objects, effects[2].Objects) {
+		t.Errorf("%+v", effects)
+	}
+	s = newStory(t)
+	s.cluster.Paused = true
+	for _, n := range s.end().Conditions {
+		if want := []string{"Cluster " + prod.Namespace + "/" + prod.Name}; n.Code == code.ClustersPaused != slices.Equal(n.Objects, want) {
+			t.Errorf("%+v", n)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/owners"
 	"drift-detector/detector"
+	"drift-detector/report/code"
 )
 
 // Kinds of groups.
@@ -260,7 +261,7 @@ func managedBy(g *backup.Group) string {
 func (s *set) bounds(p *detector.PoolState) {
 	now := p.DesiredNow
 	switch {
-	case !now.Known || p.State != detector.Present:
+	case !now.Known || p.State != code.Present:
 	case p.Max.Known && now.N > p.Max.N:
 		s.bounded = true
 		s.step(p.Max, int(now.N), true)
@@ -307,9 +308,9 @@ func (x *index) pool(s *set) {
 	case p == nil:
 	case managed:
 		s.bounds(p)
-	case p.State == detector.Absent:
+	case p.State == code.Absent:
 		s.step(p.Desired, 0, true)
-	case p.State == detector.Present && p.DesiredNow.Known:
+	case p.State == code.Present && p.DesiredNow.Known:
 		s.step(want, int(p.DesiredNow.N), true)
 	}
 }

@@ -147,7 +147,7 @@ func (c *cluster) keepsEtcd() string {
 // until they are unpaused.
 func (c *cluster) pausedObjects() []string {
 	if c.Paused {
-		return []string{"Cluster " + c.ID.Namespace + "/" + c.ID.Name}
+		return []string{c.title()}
 	}
 	var out []string
 	for _, s := range c.sets() {

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -212,7 +213,7 @@ func TestWhatAPausedTopologyDoes(t *testing.T) {
 	if got := s.outcome(f, "m"); got.Outcome != code.Stuck {
 		t.Errorf("the class is paused: %+v", got)
 	}
-	if i := slices.IndexFunc(f.Conditions, func(n Note) bool { return n.Code == code.OwnersPaused }); i < 0 || !strings.Contains(f.Conditions[i].Message, "ClusterClass ns/c") {
+	if i := slices.IndexFunc(f.Conditions, func(n report.Note) bool { return n.Code == code.OwnersPaused }); i < 0 || !strings.Contains(f.Conditions[i].Message, "ClusterClass ns/c") {
 		t.Errorf("%+v", f.Conditions)
 	}
 

@@ -107,7 +107,7 @@ func (s *story) unreconciled(why string) {
 
 // The pool of a topology, and pools that nobody may set back.
 func TestPoint19And32PoolsOfEveryKind(t *testing.T) {
-	pool := func(state detector.Presence, wants, now int64, change func(*story)) func(*story) {
+	pool := func(state code.Presence, wants, now int64, change func(*story)) func(*story) {
 		return func(s *story) {
 			s.cluster.Provider = aws
 			s.snapshot.Groups = append(s.snapshot.Groups, backup.Group{Meta: meta("mp"), Kind: "MachinePool", Cluster: prod, Desired: number(wants)})
@@ -121,19 +121,19 @@ func TestPoint19And32PoolsOfEveryKind(t *testing.T) {
 	}
 	last := func(s *story) *backup.Group { return &s.snapshot.Groups[len(s.snapshot.Groups)-1] }
 	play(t, map[string]scene{
-		"as wanted":        {nil, pool(detector.Present, 3, 3, nil), "", nil},
-		"has grown":        {nil, pool(detector.Present, 2, 3, nil), string(code.PoolScaledBack), []string{"1 running instance ends, undrained, as soon as CAPA acts. Set its replicas to 3 before that"}},
-		"has shrunk":       {nil, pool(detector.Present, 5, 3, nil), string(code.PoolGrown), []string{"2 instances are made"}},
-		"is gone":          {nil, pool(detector.Absent, 3, 0, nil), string(code.MachinesMade), []string{"The pool of MachinePool ns/mp is gone"}},
-		"not decided":      {nil, pool(detector.Undecided, 3, 0, nil), string(code.PoolNotDecided), nil},
-		"managed":          {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).ReplicasManagedBy = "karpenter" }), "", nil},
-		"autoscaler":       {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).Autoscaled = true }), string(code.PoolScaledBack), nil},
-		"paused":           {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).Paused = true }), "", nil},
-		"paused, and gone": {nil, pool(detector.Absent, 3, 0, func(s *story) { last(s).Paused = true }), string(code.OwnerHalted), []string{"until MachinePool mp is unpaused"}},
-		"its object is paused": {nil, pool(detector.Present, 2, 3, func(s *story) {
+		"as wanted":        {nil, pool(code.Present, 3, 3, nil), "", nil},
+		"has grown":        {nil, pool(code.Present, 2, 3, nil), string(code.PoolScaledBack), []string{"1 running instance ends, undrained, as soon as CAPA acts. Set its replicas to 3 before that"}},
+		"has shrunk":       {nil, pool(code.Present, 5, 3, nil), string(code.PoolGrown), []string{"2 instances are made"}},
+		"is gone":          {nil, pool(code.Absent, 3, 0, nil), string(code.MachinesMade), []string{"The pool of MachinePool ns/mp is gone"}},
+		"not decided":      {nil, pool(code.Undecided, 3, 0, nil), string(code.PoolNotDecided), nil},
+		"managed":          {nil, pool(code.Present, 2, 3, func(s *story) { last(s).ReplicasManagedBy = "karpenter" }), "", nil},
+		"autoscaler":       {nil, pool(code.Present, 2, 3, func(s *story) { last(s).Autoscaled = true }), string(code.PoolScaledBack), nil},
+		"paused":           {nil, pool(code.Present, 2, 3, func(s *story) { last(s).Paused = true }), "", nil},
+		"paused, and gone": {nil, pool(code.Absent, 3, 0, func(s *story) { last(s).Paused = true }), string(code.OwnerHalted), []string{"until MachinePool mp is unpaused"}},
+		"its object is paused": {nil, pool(code.Present, 2, 3, func(s *story) {
 			s.expected.Pools = []infra.Pool{{Cluster: prod, Kind: machinePool, Name: "mp", Paused: "AWSMachinePool mp"}}
 		}), "", nil},
-		"its topology wants what it has": {nil, pool(detector.Present, 2, 3, func(s *story) {
+		"its topology wants what it has": {nil, pool(code.Present, 2, 3, func(s *story) {
 			s.topology(fields{"class": "c", "workers": fields{"machinePools": []any{fields{"name": "x", "replicas": 3}}}})
 			last(s).Labels = `{"topology.cluster.x-k8s.io/owned":"","topology.cluster.x-k8s.io/pool-name":"x"}`
 		}), "", nil},
@@ -222,7 +222,7 @@ func TestPoint49NothingIsMadeOfNothing(t *testing.T) {
 		"template VM": {covered(workers), bad(func(s *story) {
 			ref := backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "t"}
 			s.snapshot.Groups[0].Infrastructure, s.snapshot.Groups[1].Infrastructure = ref, ref
-			s.resource("VM template", "ubuntu", detector.Absent, "")
+			s.resource("VM template", "ubuntu", code.Absent, "")
 			s.expected.Recipes = []infra.Recipe{{Cluster: prod, Machine: -1, Object: "VSphereMachineTemplate ns/t", Needs: []infra.Need{{Kind: "VM template", Name: "ubuntu"}}}}
 		}), string(code.CannotReplace) + " " + string(code.MachinesBroken), []string{"VM template ubuntu is gone"}},
 		"bootstrap object of the control plane": {covered(workers), func(s *story) {

@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup/backuptest"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -78,26 +79,26 @@ func onEKS(s *story) {
 	s.snapshot.Clusters[0].ControlPlane.Kind = kind
 }
 
-func (s *story) resource(kind, name string, state detector.Presence, gone infra.WhenGone) {
-	s.cluster.Resources = append(s.cluster.Resources, detector.ResourceState{Kind: kind, Name: name, State: state, WhenGone: gone})
+func (s *story) resource(kind, name string, state code.Presence, gone code.WhenGone) {
+	s.cluster.Resources = append(s.cluster.Resources, report.Resource{Kind: kind, Name: name, State: state, WhenGone: gone})
 }
 
 func TestPoint18WhatIsGoneHalts(t *testing.T) {
 	play(t, map[string]scene{
-		"load balancer": {nil, func(s *story) { onAWS(s); s.resource("load balancer", "api", detector.Absent, infra.HaltsCluster) }, string(code.ClusterHalted), []string{"until load balancer api exists, which is gone"}},
+		"load balancer": {nil, func(s *story) { onAWS(s); s.resource("load balancer", "api", code.Absent, code.HaltsCluster) }, string(code.ClusterHalted), []string{"until load balancer api exists, which is gone"}},
 		"as its provider says": {nil, func(s *story) {
 			onAWS(s)
-			s.resource("placement group", "p", detector.Absent, infra.HaltsCluster)
+			s.resource("placement group", "p", code.Absent, code.HaltsCluster)
 		}, string(code.ClusterHalted), []string{"placement group p"}},
-		"a managed subnet, as its provider says": {nil, func(s *story) { onAWS(s); s.resource("subnet", "s", detector.Absent, infra.MadeAgain) }, string(code.ResourceMade), []string{"CAPA makes subnet s again"}},
-		"NAT gateway":                            {nil, func(s *story) { onAWS(s); s.resource("NAT gateway", "n", detector.Absent, infra.MadeAgain) }, string(code.ResourceMade), []string{"CAPA makes NAT gateway n again"}},
+		"a managed subnet, as its provider says": {nil, func(s *story) { onAWS(s); s.resource("subnet", "s", code.Absent, code.MadeAgain) }, string(code.ResourceMade), []string{"CAPA makes subnet s again"}},
+		"NAT gateway":                            {nil, func(s *story) { onAWS(s); s.resource("NAT gateway", "n", code.Absent, code.MadeAgain) }, string(code.ResourceMade), []string{"CAPA makes NAT gateway n again"}},
 		"several things": {nil, func(s *story) {
 			onAWS(s)
-			s.resource("subnet", "s", detector.Absent, infra.MadeAgain)
-			s.resource("NAT gateway", "n", detector.Absent, infra.MadeAgain)
+			s.resource("subnet", "s", code.Absent, code.MadeAgain)
+			s.resource("NAT gateway", "n", code.Absent, code.MadeAgain)
 		}, string(code.ResourceMade), []string{"CAPA makes subnet s, NAT gateway n again, which are gone"}},
-		"present":                     {nil, func(s *story) { onAWS(s); s.resource("VPC", "v", detector.Present, infra.HaltsCluster) }, "", nil},
-		"image, with nothing to make": {nil, func(s *story) { onAWS(s); s.resource("image", "ami", detector.Absent, infra.FailsReplacement) }, "", nil},
+		"present":                     {nil, func(s *story) { onAWS(s); s.resource("VPC", "v", code.Present, code.HaltsCluster) }, "", nil},
+		"image, with nothing to make": {nil, func(s *story) { onAWS(s); s.resource("image", "ami", code.Absent, code.FailsReplacement) }, "", nil},
 		"an identity that may not be used": {nil, func(s *story) {
 			onAWS(s)
 			s.cluster.Halts = []infra.Halt{{Object: "AWSClusterRoleIdentity r", Message: "its allowedNamespaces leave the namespace out"}}
@@ -133,9 +134,9 @@ func (s *story) lacks(r backup.Ref) {
 // without the object.
 func TestPoint25EKSControlPlane(t *testing.T) {
 	play(t, map[string]scene{
-		"gone":       {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.MadeAgain) }, string(code.ControlPlaneDown), []string{"EKS control plane prod is gone: its API server does not answer. CAPA makes an empty one"}},
-		"halts":      {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.HaltsCluster) }, string(code.ClusterHalted), nil},
-		"undecided":  {nil, func(s *story) { onEKS(s); s.resource("VPC", "v", detector.Undecided, infra.HaltsCluster) }, string(code.ResourceUndecided), []string{"Without VPC v the controllers do nothing"}},
+		"gone":       {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", code.Absent, code.MadeAgain) }, string(code.ControlPlaneDown), []string{"EKS control plane prod is gone: its API server does not answer. CAPA makes an empty one"}},
+		"halts":      {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", code.Absent, code.HaltsCluster) }, string(code.ClusterHalted), nil},
+		"undecided":  {nil, func(s *story) { onEKS(s); s.resource("VPC", "v", code.Undecided, code.HaltsCluster) }, string(code.ResourceUndecided), []string{"Without VPC v the controllers do nothing"}},
 		"its object": {nil, func(s *story) { onEKS(s); s.lacks(s.snapshot.Clusters[0].ControlPlane) }, string(code.ClusterHalted), []string{"until AWSManagedControlPlane ns/cp exists, which the backup lacks"}},
 	})
 }

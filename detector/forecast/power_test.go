@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -18,33 +19,33 @@ func TestEtcdOfWhatIsStopped(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		arrange  func(*story)
-		quorum   Quorum
+		quorum   code.Quorum
 		existing int
 		says     string // in the message
 		noted    bool   // as controlPlaneStopped
 	}{
-		"the only one":                {func(s *story) { s.cluster.Provider = aws; s.plane("m", halted(found)) }, QuorumUncertain, 1, "The only control-plane machine is stopped (m), and CAPA does not start it", true},
-		"one of three":                {onAWS(found, found, halted(found)), QuorumStands, 3, "a majority even without the others; 1 is stopped (m)", false},
-		"two of three":                {onAWS(found, halted(found), halted(found)), QuorumUncertain, 3, "Of 3 control-plane machines only 1 surely runs: 2 are stopped (b, m)", true},
-		"one, and one gone":           {onAWS(found, halted(found), gone), QuorumUncertain, 2, "1 is stopped (b)", true},
-		"powered off":                 {three(found, halted(found), halted(found)), QuorumStands, 3, "(2 are off until CAPV powers them on)", false},
-		"suspended":                   {three(found, asleep(found), asleep(found)), QuorumUncertain, 3, "CAPV does not start them", true},
-		"powered off, paused":         {func(s *story) { s.cluster.Paused = true; s.plane("m", halted(found)) }, QuorumUncertain, 1, "CAPV does not power it on before it acts", true},
-		"powered off, Machine paused": {func(s *story) { s.plane("m", halted(found)).machine.Paused = true }, QuorumUncertain, 1, "CAPV does not start it", true},
-		"powered off, halted":         {func(s *story) { halt(s); s.plane("m", halted(found)) }, QuorumUncertain, 1, "CAPV does not power it on before it acts", true},
-		"powered off, no Cluster":     {func(s *story) { s.cluster.Derived = true; s.plane("m", halted(found)) }, QuorumUncertain, 1, "CAPV does not power it on before it acts", true},
-		"ghost that is off":           {func(s *story) { s.plane("m", found); *s.ghostPlane("g") = halted(ghostOf("g")) }, QuorumUncertain, 2, "1 is stopped (g)", true},
-		"of an unknown provider":      {func(s *story) { s.cluster.Provider = "other"; s.plane("m", halted(found)) }, QuorumUncertain, 1, "no controller is known here that starts it", true},
+		"the only one":                {func(s *story) { s.cluster.Provider = aws; s.plane("m", halted(found)) }, code.QuorumUncertain, 1, "The only control-plane machine is stopped (m), and CAPA does not start it", true},
+		"one of three":                {onAWS(found, found, halted(found)), code.QuorumStands, 3, "a majority even without the others; 1 is stopped (m)", false},
+		"two of three":                {onAWS(found, halted(found), halted(found)), code.QuorumUncertain, 3, "Of 3 control-plane machines only 1 surely runs: 2 are stopped (b, m)", true},
+		"one, and one gone":           {onAWS(found, halted(found), gone), code.QuorumUncertain, 2, "1 is stopped (b)", true},
+		"powered off":                 {three(found, halted(found), halted(found)), code.QuorumStands, 3, "(2 are off until CAPV powers them on)", false},
+		"suspended":                   {three(found, asleep(found), asleep(found)), code.QuorumUncertain, 3, "CAPV does not start them", true},
+		"powered off, paused":         {func(s *story) { s.cluster.Paused = true; s.plane("m", halted(found)) }, code.QuorumUncertain, 1, "CAPV does not power it on before it acts", true},
+		"powered off, Machine paused": {func(s *story) { s.plane("m", halted(found)).machine.Paused = true }, code.QuorumUncertain, 1, "CAPV does not start it", true},
+		"powered off, halted":         {func(s *story) { halt(s); s.plane("m", halted(found)) }, code.QuorumUncertain, 1, "CAPV does not power it on before it acts", true},
+		"powered off, no Cluster":     {func(s *story) { s.cluster.Derived = true; s.plane("m", halted(found)) }, code.QuorumUncertain, 1, "CAPV does not power it on before it acts", true},
+		"ghost that is off":           {func(s *story) { s.plane("m", found); *s.ghostPlane("g") = halted(ghostOf("g")) }, code.QuorumUncertain, 2, "1 is stopped (g)", true},
+		"of an unknown provider":      {func(s *story) { s.cluster.Provider = "other"; s.plane("m", halted(found)) }, code.QuorumUncertain, 1, "no controller is known here that starts it", true},
 		"etcd elsewhere, two stopped": {func(s *story) {
 			onAWS(found, halted(found), halted(found))(s)
 			s.snapshot.ControlPlanes[0].ExternalEtcd = true
-		}, QuorumNotApplicable, 3, "etcd does not run on its machines", false},
-		"beside an unknown one": {onAWS(halted(found), unknown("x"), gone), QuorumUncertain, 1, "Of 3 control-plane machines none surely runs: 1 is stopped", true},
+		}, code.QuorumNotApplicable, 3, "etcd does not run on its machines", false},
+		"beside an unknown one": {onAWS(halted(found), unknown("x"), gone), code.QuorumUncertain, 1, "Of 3 control-plane machines none surely runs: 1 is stopped", true},
 		"etcd elsewhere": {func(s *story) {
 			s.cluster.Provider = aws
 			s.plane("m", halted(found))
 			s.snapshot.ControlPlanes[0].ExternalEtcd = true
-		}, QuorumNotApplicable, 1, "etcd does not run on its machines", true},
+		}, code.QuorumNotApplicable, 1, "etcd does not run on its machines", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)
@@ -54,7 +55,7 @@ func TestEtcdOfWhatIsStopped(t *testing.T) {
 			if e.Quorum != c.quorum || e.Existing != c.existing || !strings.Contains(e.Message, c.says) {
 				t.Errorf("%+v, want %s %d %q", e, c.quorum, c.existing, c.says)
 			}
-			if got := slices.ContainsFunc(f.Notes, func(n Note) bool { return n.Code == code.ControlPlaneStopped }); got != c.noted || strings.Contains(codes(f.Notes), string(code.ControlPlaneGone)) {
+			if got := slices.ContainsFunc(f.Notes, func(n report.Note) bool { return n.Code == code.ControlPlaneStopped }); got != c.noted || strings.Contains(codes(f.Notes), string(code.ControlPlaneGone)) {
 				t.Errorf("notes %v", f.Notes)
 			}
 			if e.After != e.Existing-e.Removed {

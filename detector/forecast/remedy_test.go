@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/detector"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -366,7 +367,7 @@ func TestControlPlaneThatMayNotAnswer(t *testing.T) {
 	} {
 		s := newStory(t, c.check)
 		c.arrange(s)
-		got := slices.ContainsFunc(s.end().Clusters[0].Effects, func(e Effect) bool {
+		got := slices.ContainsFunc(s.end().Clusters[0].Effects, func(e report.AnswerReason) bool {
 			return e.Code == code.OutcomeUnknown && strings.Contains(e.Message, "never initialised")
 		})
 		if got != c.says {

@@ -44,15 +44,15 @@ func (f *facts) takesOther() bool {
 // blocked returns what of the machine's own instance keeps the controller from getting
 // on, or nothing.
 func (f *facts) blocked() string {
-	renamed := f.searchesInVain() || f.warned(code.Reason(infra.Renamed)) && f.verdict.Finds == detector.FindsByID
+	renamed := f.searchesInVain() || f.warned(code.Renamed) && f.verdict.Finds == detector.FindsByID
 	switch {
 	case f.verdict.Instance == nil || f.stale(): // one that has ended is in nobody's way
 		return ""
 	case renamed && f.obstacle(infra.Renamed) != "":
 		return "its instance has another name: " + f.obstacle(infra.Renamed)
-	case f.warned(code.Reason(infra.ErrorState)) && f.found() && f.obstacle(infra.ErrorState) != "":
+	case f.warned(code.ErrorState) && f.found() && f.obstacle(infra.ErrorState) != "":
 		return "its instance is in an error state: " + f.obstacle(infra.ErrorState)
-	case f.warned(code.Reason(infra.NotActive)) && f.found() && f.obstacle(infra.NotActive) != "":
+	case f.warned(code.NotActive) && f.found() && f.obstacle(infra.NotActive) != "":
 		return "its instance is not active: " + f.obstacle(infra.NotActive)
 	}
 	return ""

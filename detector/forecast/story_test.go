@@ -12,6 +12,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -156,7 +157,7 @@ func asleep(v detector.Verdict) detector.Verdict {
 func warned(v detector.Verdict, reasons ...code.Reason) detector.Verdict {
 	v.Warnings = nil
 	for _, r := range reasons {
-		v.Warnings = append(v.Warnings, detector.Warning{Reason: r})
+		v.Warnings = append(v.Warnings, report.Warning{Reason: r})
 	}
 	return v
 }

@@ -6,6 +6,8 @@ import (
 
 	"drift-detector/detector/rehearsal"
 	"drift-detector/infra/walk"
+	"drift-detector/internal/english"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -25,7 +27,7 @@ func halting(steps []*walk.Step) []standstill {
 			if until == "" {
 				until = "is mended"
 			}
-			out = append(out, standstill{object, "because " + s.Why + " (" + s.Row.ID + "): " + does.What, until})
+			out = append(out, standstill{object, "because " + s.Why + " (" + s.Row.ID + "): " + does.What, until, false})
 		}
 	}
 	return out
@@ -50,14 +52,14 @@ func (e *effects) onWalk(steps []*walk.Step) {
 	for _, s := range steps {
 		switch does := s.Does(); {
 		case s.Found == walk.Unread:
-			e.add(code.OutcomeUnknown, s.Row.Of+" asks for "+s.Row.Asks+", and that was not seen: "+s.Why, s.Subject)
+			e.Add(code.OutcomeUnknown, s.Row.Of+" asks for "+s.Row.Asks+", and that was not seen: "+s.Why, s.Subject)
 		case does.Effect == walk.Halts || does.Effect == walk.Waits:
 		case rehearsal.Reason(s) != "":
 			object := s.Subject
 			if object == "" {
 				object = s.Objects[0]
 			}
-			e.add(rehearsal.Reason(s), sentence(does.What)+": "+s.Why, object)
+			e.Add(rehearsal.Reason(s), english.Capital(does.What)+": "+s.Why, object)
 		}
 	}
 }
@@ -71,12 +73,12 @@ var acting = map[code.Reason]bool{
 
 // acts returns what the restored controllers do to the management cluster itself. It is
 // lost, so that what is broken of it is nobody's concern, and what acts is.
-func acts(all []Effect) []Effect {
-	var out []Effect
+func acts(c *cluster, all []report.AnswerReason) []report.AnswerReason {
+	var out []report.AnswerReason
 	for _, e := range all {
 		switch {
 		case e.Code == code.ManagementClusterActs || e.Code == code.ManagementClusterRuns || e.Code == code.OutcomeUnknown || e.Code == code.SpecUnseen:
-		case acting[e.Code] || e.Code == code.ControlPlaneDown && strings.Contains(e.Message, "KubeadmControlPlane takes"):
+		case acting[e.Code] || e.Code == code.ControlPlaneDown && c.remaking != "":
 			e.Code, e.Message = code.ManagementClusterActs, "Of the management cluster itself: "+e.Message
 		default:
 			continue
@@ -87,14 +89,14 @@ func acts(all []Effect) []Effect {
 }
 
 // walkConditions are what nobody could see, by their codes.
-func walkConditions(t *rehearsal.Trace) []Note {
+func walkConditions(t *rehearsal.Trace) []report.Note {
 	objects := map[code.Reason][]string{}
 	for i := range t.Steps {
 		if s := &t.Steps[i]; s.Found == walk.Unseen {
 			objects[s.Row.Condition] = append(objects[s.Row.Condition], s.Objects...)
 		}
 	}
-	var out []Note
+	var out []report.Note
 	for _, c := range rehearsal.Conditions {
 		of, unseen := objects[c.Code]
 		if !unseen {
@@ -102,9 +104,10 @@ func walkConditions(t *rehearsal.Trace) []Note {
 		}
 		text := c.Text
 		if slices.Sort(of); len(of) > 0 {
-			text += ": " + few(slices.Compact(of))
+			of = slices.Compact(of)
+			text += ": " + english.First(10, of)
 		}
-		out = append(out, Note{c.Code, text})
+		out = append(out, report.Note{Code: c.Code, Message: text, Objects: of})
 	}
 	return out
 }

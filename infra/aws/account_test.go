@@ -141,7 +141,7 @@ func TestEKSClusterUnderAnotherName(t *testing.T) {
 		capaInstance(idOf(1), "vpc-1", "production", roleNode, "ns/recorded", "recorded"),
 		capaInstance(idOf(2), "vpc-1", "production", roleNode, "ns/"+name, name),
 		capaInstance(idOf(3), "vpc-1", "ns_cp", roleNode, "ns/"+name, name))
-	out.wantGhost(t, idOf(2), "ns", detector.StrengthStrong)
+	out.wantGhost(t, idOf(2), "ns", code.Strong)
 	out.wantUnattributed(t, idOf(3))
 }
 
@@ -166,6 +166,6 @@ func TestPoint09EKSWithoutItsObject(t *testing.T) {
 	)
 	inv := listAll(t, New(), s, nil, ambientAccess(t))
 	o := outcomeOf(decide(t, s, inv))
-	o.wantGhost(t, idOf(2), "ns", detector.StrengthStrong)
+	o.wantGhost(t, idOf(2), "ns", code.Strong)
 	o.wantUnattributed(t, idOf(3), idOf(4), idOf(5), idOf(6))
 }

@@ -111,7 +111,7 @@ func asEver(l *infra.Listing, r detector.Result) string {
 	o := outcomeOf(r)
 	here, gone, ghost := o.machines["ns/prod-md-0-here1"], o.machines["ns/prod-md-0-gone1"], o.ghosts[idOf(3)]
 	switch {
-	case l.State != infra.Complete || len(l.Unread) > 0 || len(l.Warnings) > 0 || !r.Complete:
+	case l.State != code.ScopeComplete || len(l.Unread) > 0 || len(l.Warnings) > 0 || !r.Complete:
 		return fmt.Sprintf("the listing is %s, unread are %v, warnings %q, fault %+v", l.State, l.Unread, l.Warnings, l.Fault)
 	case here.Status != code.Healthy || gone.Status != code.Stale || ghost.Status != code.Ghost:
 		return fmt.Sprintf("it is %s %s, %s %s, %s %s", here.Status, here.Reason, gone.Status, gone.Reason, ghost.Status, ghost.Reason)
@@ -128,17 +128,17 @@ func notBelieved(action string, l *infra.Listing, r detector.Result) string {
 		}
 	}
 	if kindsOf[action] == nil {
-		if l.State == infra.Complete || l.Fault == nil || l.Fault.Hint == "" || r.Complete {
+		if l.State == code.ScopeComplete || l.Fault == nil || l.Fault.Hint == "" || r.Complete {
 			return fmt.Sprintf("the listing is %s, fault %+v, the result complete: %t", l.State, l.Fault, r.Complete)
 		}
 		return ""
 	}
-	if l.State != infra.Complete || len(l.Unread) == 0 || !slices.Contains(kindsOf[action], l.Unread[0]) || len(l.Warnings) == 0 {
+	if l.State != code.ScopeComplete || len(l.Unread) == 0 || !slices.Contains(kindsOf[action], l.Unread[0]) || len(l.Warnings) == 0 {
 		return fmt.Sprintf("the listing is %s, unread are %v, warnings %q, fault %+v", l.State, l.Unread, l.Warnings, l.Fault)
 	}
 	for _, c := range r.Clusters {
 		for _, res := range c.Resources {
-			if res.State == detector.Absent {
+			if res.State == code.Absent {
 				return fmt.Sprintf("%s counts as absent", res.Name)
 			}
 		}
@@ -183,7 +183,7 @@ func TestFaultD2ForeignKeysOfARole(t *testing.T) {
 	for name, bend := range foreign {
 		serve(t, lab.EC2Options{Roles: []lab.EC2Role{{ARN: arnA}}}, bending("AssumeRole", bend, false))
 		l := listAll(t, small(pageSize), s, secrets, infra.Access{}).Listings[0]
-		if l.State != infra.Failed || l.Fault.Reason != "UnexpectedAnswer" {
+		if l.State != code.ScopeFailed || l.Fault.Reason != "UnexpectedAnswer" {
 			t.Errorf("%s: it is %s: %+v", name, l.State, l.Fault)
 		}
 	}
@@ -279,7 +279,7 @@ func TestFaultD2InstanceWithoutState(t *testing.T) {
 			serve(t, options, bending("DescribeInstances", bend, false), instances...)
 			inv := listAll(t, small(pageSize), s, secrets, infra.Access{})
 			l := inv.Listings[0]
-			if l.State != infra.Partial || l.Fault == nil || l.Fault.Reason != "UnexpectedAnswer" || len(l.Instances) != 3 {
+			if l.State != code.ScopePartial || l.Fault == nil || l.Fault.Reason != "UnexpectedAnswer" || len(l.Instances) != 3 {
 				t.Fatalf("it is %s with %d instances: %+v", l.State, len(l.Instances), l.Fault)
 			}
 			r := decide(t, s, inv)

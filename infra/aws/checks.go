@@ -9,30 +9,35 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 var (
 	ruleCredential = check.Rule{
-		Code: "CredentialAbsent", Severity: check.Error,
-		Why: "CAPA can't log in to AWS: after the restore nothing of these clusters is reconciled.",
-		Do:  "create the Secret by hand, or correct it, before the clusters are unpaused; use credentials of your own for drift-detector detect with --aws-profile or --aws-ambient",
+		Code: "CredentialAbsent", Severity: code.CheckError,
+		Happens: "The backup lacks a credential for the infrastructure.",
+		Why:     "CAPA can't log in to AWS: after the restore nothing of these clusters is reconciled.",
+		Do:      "create the Secret by hand, or correct it, before the clusters are unpaused; use credentials of your own for drift-detector detect with --aws-profile or --aws-ambient",
 	}
 	ruleControllerCredential = check.Rule{
-		Code: "CredentialAbsent", Severity: check.Warning,
-		Why: "Unless CAPA gets its credential from its service account or its instance, it can't log in to AWS after the restore, and nothing of these clusters is reconciled.",
-		Do:  "where CAPA used a Secret, create or correct it by hand before the clusters are unpaused; use credentials of your own for drift-detector detect with --aws-profile or --aws-ambient",
+		Code: "CredentialAbsent", Severity: code.CheckWarning,
+		Happens: "The backup lacks a credential for the infrastructure.",
+		Why:     "Unless CAPA gets its credential from its service account or its instance, it can't log in to AWS after the restore, and nothing of these clusters is reconciled.",
+		Do:      "where CAPA used a Secret, create or correct it by hand before the clusters are unpaused; use credentials of your own for drift-detector detect with --aws-profile or --aws-ambient",
 	}
 	ruleBadIdentity = capi.NewBadIdentityRule("CAPA", "pkg/cloud/scope/session.go", referenceFields)
 	rulesForbidden  = capi.NewForbiddenRules("CAPA", "pkg/cloud/scope/session.go", "spec.allowedNamespaces")
 	ruleKubeconfig  = check.Rule{
-		Code: "KubeconfigNotAdopted", Severity: check.Error,
-		Why: "A restore takes ownerReferences away, and CAPA refuses a kubeconfig that its AWSManagedControlPlane does not own (pkg/cloud/services/eks/config.go): the control plane is never ready again. Without the Secret CAPA makes a new one.",
-		Do:  "leave the Secret out of the restore (velero restore create --exclude-resources or a label selector), or delete it after the restore, before the cluster is unpaused",
+		Code: "KubeconfigNotAdopted", Severity: code.CheckError,
+		Happens: "The backup holds a kubeconfig that its controller does not take back.",
+		Why:     "A restore takes ownerReferences away, and CAPA refuses a kubeconfig that its AWSManagedControlPlane does not own (pkg/cloud/services/eks/config.go): the control plane is never ready again. Without the Secret CAPA makes a new one.",
+		Do:      "leave the Secret out of the restore (velero restore create --exclude-resources or a label selector), or delete it after the restore, before the cluster is unpaused",
 	}
 	ruleBootstrap = check.Rule{
-		Code: "BootstrapDataAbsent", Severity: check.Warning,
-		Why: "The AWSMachine records no instance: CAPA looks for one by its tags, and where it finds none that runs, it can't launch one without the bootstrap data.",
-		Do:  "see whether its instance runs (run drift-detector detect); if not, delete the Machine after the restore, so that its owner makes another",
+		Code: "BootstrapDataAbsent", Severity: code.CheckWarning,
+		Happens: "The backup lacks the bootstrap data of a machine.",
+		Why:     "The AWSMachine records no instance: CAPA looks for one by its tags, and where it finds none that runs, it can't launch one without the bootstrap data.",
+		Do:      "see whether its instance runs (run drift-detector detect); if not, delete the Machine after the restore, so that its owner makes another",
 	}
 )
 

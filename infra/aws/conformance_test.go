@@ -8,6 +8,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 func TestConformance(t *testing.T) {
@@ -61,7 +62,7 @@ func TestBadRegionsAreRefused(t *testing.T) {
 		b := newMade().cluster("ns", "alpha", region, "vpc-1").set("ns", "alpha", "alpha-md", 0).keys()
 		s, secrets := load(t, b.Bytes())
 		for _, l := range listAll(t, New(), s, secrets, infra.Access{}).Listings {
-			if l.State != infra.Failed || l.Fault.Reason != "BadEndpoint" || l.Fault.Hint == "" {
+			if l.State != code.ScopeFailed || l.Fault.Reason != "BadEndpoint" || l.Fault.Hint == "" {
 				t.Errorf("region %q: %s, %+v", region, l.State, l.Fault)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 const arnA, arnB = "arn:aws:iam::222222222222:role/a", "arn:aws:iam::" + fleetAccount + ":role/path/b"
@@ -140,7 +141,7 @@ func TestRolesAreAssumed(t *testing.T) {
 	roles := []lab.EC2Role{{ARN: arnA, Trusts: []string{labKey}}, {ARN: arnB, ExternalID: "ext", Trusts: []string{arnA}}}
 	f := serve(t, lab.EC2Options{Roles: roles, Backup: saved(t, b)}, nil)
 	l := listAll(t, New(), s, secrets, infra.Access{}).Listings[0]
-	if l.State != infra.Complete || l.Account != fleetAccount || !slices.Contains(l.ProbesFound, infra.Key{Kind: keyVPC, Value: "vpc-1"}) {
+	if l.State != code.ScopeComplete || l.Account != fleetAccount || !slices.Contains(l.ProbesFound, infra.Key{Kind: keyVPC, Value: "vpc-1"}) {
 		t.Errorf("it is %s of %s, %v: %+v", l.State, l.Account, l.ProbesFound, l.Fault)
 	}
 	if n := f.counts()["AssumeRole"]; n != 2 {
@@ -148,7 +149,7 @@ func TestRolesAreAssumed(t *testing.T) {
 	}
 	serve(t, lab.EC2Options{Roles: roles[1:]}, nil)
 	l = listAll(t, New(), s, secrets, infra.Access{}).Listings[0]
-	if l.State != infra.Failed || l.Fault.Reason != "NoPermission" || !strings.Contains(l.Fault.Message, arnA) || strings.Contains(l.Fault.Message, labKey) {
+	if l.State != code.ScopeFailed || l.Fault.Reason != "NoPermission" || !strings.Contains(l.Fault.Message, arnA) || strings.Contains(l.Fault.Message, labKey) {
 		t.Errorf("it is %s: %+v", l.State, l.Fault)
 	}
 	if l.Account != fleetAccount {
@@ -183,11 +184,11 @@ func TestOperatorsOwnCredentials(t *testing.T) {
 		"not asked": {infra.Access{}, ""},
 	} {
 		l := listAll(t, small(pageSize), s, secrets, c.access).Listings[0]
-		if l.Account != c.account || (l.State == infra.Complete) != (c.account != "") {
+		if l.Account != c.account || (l.State == code.ScopeComplete) != (c.account != "") {
 			t.Errorf("%s: it is %s of %q: %+v", name, l.State, l.Account, l.Fault)
 		}
 	}
-	if l := listAll(t, small(pageSize), s, secrets, infra.Access{Options: map[string]string{flagProfile: "no such"}}).Listings[0]; l.State != infra.Failed || l.Fault == nil {
+	if l := listAll(t, small(pageSize), s, secrets, infra.Access{Options: map[string]string{flagProfile: "no such"}}).Listings[0]; l.State != code.ScopeFailed || l.Fault == nil {
 		t.Errorf("a profile that does not exist: %s", l.State)
 	}
 }
@@ -223,12 +224,12 @@ func TestEndpointsFromTheEnvironment(t *testing.T) {
 	server, nobody := os.Getenv("AWS_ENDPOINT_URL"), "http://"+infratest.ClosedPort(t)
 	for name, c := range map[string]struct {
 		env    map[string]string
-		state  infra.State
+		state  code.ScopeState
 		reason string
 	}{
-		"all":          {map[string]string{"AWS_ENDPOINT_URL": server}, infra.Complete, ""},
-		"each":         {map[string]string{"AWS_ENDPOINT_URL": nobody, "AWS_ENDPOINT_URL_EC2": server, "AWS_ENDPOINT_URL_STS": server}, infra.Complete, ""},
-		"one is wrong": {map[string]string{"AWS_ENDPOINT_URL": server, "AWS_ENDPOINT_URL_STS": nobody}, infra.Failed, "Unreachable"},
+		"all":          {map[string]string{"AWS_ENDPOINT_URL": server}, code.ScopeComplete, ""},
+		"each":         {map[string]string{"AWS_ENDPOINT_URL": nobody, "AWS_ENDPOINT_URL_EC2": server, "AWS_ENDPOINT_URL_STS": server}, code.ScopeComplete, ""},
+		"one is wrong": {map[string]string{"AWS_ENDPOINT_URL": server, "AWS_ENDPOINT_URL_STS": nobody}, code.ScopeFailed, "Unreachable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for k, v := range c.env {
@@ -267,7 +268,7 @@ func TestAProfileDoesNotAskTheMachine(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	p := small(pageSize)
-	if l := p.List(ctx, onlyTarget(t, one(), infra.Access{Options: map[string]string{flagProfile: "dr"}})); l.State != infra.Failed || ctx.Err() != nil {
+	if l := p.List(ctx, onlyTarget(t, one(), infra.Access{Options: map[string]string{flagProfile: "dr"}})); l.State != code.ScopeFailed || ctx.Err() != nil {
 		t.Errorf("it is %s: %+v", l.State, l.Fault)
 	}
 	if n := contacts(); n != 0 {

@@ -24,7 +24,7 @@ func outcomeWith(t *testing.T, b made, instances ...lab.EC2Instance) (outcome, d
 	return seen(t, b, lab.EC2Options{Backup: saved(t, b)}, instances...)
 }
 
-func (o outcome) wantGhost(t *testing.T, id, namespace string, strength detector.Strength) {
+func (o outcome) wantGhost(t *testing.T, id, namespace string, strength code.Strength) {
 	t.Helper()
 	g, ok := o.ghosts[id]
 	if !ok || g.Status != code.Ghost || g.Namespace != namespace || g.Evidence[0].Strength != strength {
@@ -60,10 +60,10 @@ func TestClustersOfOneName(t *testing.T) {
 		capaInstance(idOf(7), "vpc-theirs", "prod", roleNode, "red/prod-md-bcdfg-fffff", "prod-md-bcdfg-fffff"),
 		capaInstance(idOf(8), "vpc-theirs", "prod", roleNode, "", "prod-md-bcdfg-ggggg"),
 	)
-	o.wantGhost(t, idOf(1), "red", detector.StrengthStrong)
-	o.wantGhost(t, idOf(2), "blue", detector.StrengthStrong)
-	o.wantGhost(t, idOf(3), "red", detector.StrengthMedium)
-	o.wantGhost(t, idOf(4), "blue", detector.StrengthMedium)
+	o.wantGhost(t, idOf(1), "red", code.Strong)
+	o.wantGhost(t, idOf(2), "blue", code.Strong)
+	o.wantGhost(t, idOf(3), "red", code.Medium)
+	o.wantGhost(t, idOf(4), "blue", code.Medium)
 	o.wantUnattributed(t, idOf(5), idOf(6), idOf(7), idOf(8))
 	if len(o.ghosts) != 4 {
 		t.Errorf("there are %d Ghosts, want 4", len(o.ghosts))
@@ -110,7 +110,7 @@ func TestIncompleteOwners(t *testing.T) {
 	if g := o.ghosts[idOf(1)]; g.Status != code.Unknown || g.Reason != code.MachineNotInBackup {
 		t.Errorf("it is %s %s", g.Status, g.Reason)
 	}
-	o.wantGhost(t, idOf(2), "ns", detector.StrengthStrong)
+	o.wantGhost(t, idOf(2), "ns", code.Strong)
 }
 
 // Machines whose instance id the backup does not record are found by their
@@ -216,7 +216,7 @@ func TestEKS(t *testing.T) {
 		t.Error("the node group was not found")
 	}
 	r := decide(t, s, inv)
-	outcomeOf(r).wantGhost(t, idOf(2), "ns", detector.StrengthStrong)
+	outcomeOf(r).wantGhost(t, idOf(2), "ns", code.Strong)
 	if r.Clusters[0].Applicable || r.Clusters[0].Provider != Name {
 		t.Errorf("the cluster is %+v", r.Clusters[0])
 	}
@@ -263,7 +263,7 @@ func TestResources(t *testing.T) {
 	for _, k := range l.ProbesFound {
 		found = append(found, k.Value)
 	}
-	if want := []string{"nat-a", "sg-node", "vpc-1/plain", "vpc-2/full", "sg-node", "subnet-a", "vpc-1", "vpc-2"}; !slices.Equal(found, want) || len(l.Unread) > 0 || l.State != infra.Complete {
+	if want := []string{"nat-a", "sg-node", "vpc-1/plain", "vpc-2/full", "sg-node", "subnet-a", "vpc-1", "vpc-2"}; !slices.Equal(found, want) || len(l.Unread) > 0 || l.State != code.ScopeComplete {
 		t.Errorf("found are %q, want %q; unread %v, %s", found, want, l.Unread, l.State)
 	}
 }
@@ -279,7 +279,7 @@ func TestAbsentLoadBalancer(t *testing.T) {
 		}
 		serve(t, o, nil)
 		l := listAll(t, New(), s, secrets, infra.Access{}).Listings[0]
-		if l.State != infra.Complete || len(l.Unread) > 0 || len(l.Warnings) > 0 || slices.Contains(l.ProbesFound, k) == absent {
+		if l.State != code.ScopeComplete || len(l.Unread) > 0 || len(l.Warnings) > 0 || slices.Contains(l.ProbesFound, k) == absent {
 			t.Errorf("absent %t: it is %s, found %v, unread %v, %q", absent, l.State, l.ProbesFound, l.Unread, l.Warnings)
 		}
 	}
@@ -369,7 +369,7 @@ func TestMembersOfAGroupThatTheBackupLacks(t *testing.T) {
 	}
 	o, _ := outcomeWith(t, b, all...)
 	o.wantUnattributed(t, idOf(1), idOf(2))
-	o.wantGhost(t, idOf(3), "ns", detector.StrengthMedium)
+	o.wantGhost(t, idOf(3), "ns", code.Medium)
 }
 
 // A Machine of a pool is a member, though the backup lacks the pool: that its
@@ -437,7 +437,7 @@ func TestMachinesWithoutVPC(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"by-tag", "red-by-name"} {
-		if v := o.machines["red/"+name]; len(v.Evidence) == 0 || v.Evidence[0].Strength != detector.StrengthMedium {
+		if v := o.machines["red/"+name]; len(v.Evidence) == 0 || v.Evidence[0].Strength != code.Medium {
 			t.Errorf("the evidence for %s is %+v, want medium", name, v.Evidence)
 		}
 	}
@@ -458,7 +458,7 @@ func TestMachinesWithoutTheObjectOfTheirCluster(t *testing.T) {
 	serve(t, lab.EC2Options{}, nil,
 		capaInstance(idOf(1), "vpc-1", "own-name", roleNode, "ns/recorded", "x"), capaInstance(idOf(2), "vpc-1", "own-name", roleNode, "ns/made", "x"))
 	inv := listAll(t, New(), s, nil, ambientAccess(t))
-	if l := inv.Listings[0]; l.State != infra.Complete {
+	if l := inv.Listings[0]; l.State != code.ScopeComplete {
 		t.Fatalf("the listing is %s: %+v", l.State, l.Fault)
 	}
 	o := outcomeOf(decide(t, s, inv))

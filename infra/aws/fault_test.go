@@ -44,24 +44,24 @@ func TestFaultsCostTheirOwnScope(t *testing.T) {
 	const broken = "eu-west-1"
 	for name, c := range map[string]struct {
 		fault  func(call) *trouble
-		state  infra.State
+		state  code.ScopeState
 		reason string
 		says   string
 	}{
 		"wrong keys": {
-			always("", "AuthFailure"), infra.Failed, "AuthenticationFailed", "Secret capa-system/capa-manager-bootstrap-credentials",
+			always("", "AuthFailure"), code.ScopeFailed, "AuthenticationFailed", "Secret capa-system/capa-manager-bootstrap-credentials",
 		},
 		"expired token": {
-			always("", "ExpiredToken"), infra.Failed, "AuthenticationFailed", "expired",
+			always("", "ExpiredToken"), code.ScopeFailed, "AuthenticationFailed", "expired",
 		},
 		"access denied": {
-			always("DescribeInstances", "UnauthorizedOperation"), infra.Failed, "NoPermission", "ec2:DescribeInstances",
+			always("DescribeInstances", "UnauthorizedOperation"), code.ScopeFailed, "NoPermission", "ec2:DescribeInstances",
 		},
 		"throttled without end": {
-			always("DescribeInstances", "RequestLimitExceeded"), infra.Failed, "Throttled", "RequestLimitExceeded",
+			always("DescribeInstances", "RequestLimitExceeded"), code.ScopeFailed, "Throttled", "RequestLimitExceeded",
 		},
 		"an availability zone is down": {
-			always("DescribeInstances", "Unavailable"), infra.Failed, "ListingBroken", "Unavailable",
+			always("DescribeInstances", "Unavailable"), code.ScopeFailed, "ListingBroken", "Unavailable",
 		},
 		"cut in the middle of page 3": {
 			func(c call) *trouble {
@@ -69,7 +69,7 @@ func TestFaultsCostTheirOwnScope(t *testing.T) {
 					return &trouble{cut: true}
 				}
 				return nil
-			}, infra.Partial, "ListingBroken", "broke off after 2",
+			}, code.ScopePartial, "ListingBroken", "broke off after 2",
 		},
 		"looking up one instance fails": {
 			func(c call) *trouble {
@@ -77,7 +77,7 @@ func TestFaultsCostTheirOwnScope(t *testing.T) {
 					return &trouble{code: "InternalError"}
 				}
 				return nil
-			}, infra.Partial, "ListingBroken", "looking up the instances that the backup names",
+			}, code.ScopePartial, "ListingBroken", "looking up the instances that the backup names",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestFaultsCostTheirOwnScope(t *testing.T) {
 			inv := listAll(t, small(pageSize), s, secrets, infra.Access{})
 			for _, l := range inv.Listings {
 				if l.Location != broken {
-					if l.State != infra.Complete {
+					if l.State != code.ScopeComplete {
 						t.Errorf("%s is %s: %+v", l.Location, l.State, l.Fault)
 					}
 					continue
@@ -128,7 +128,7 @@ func TestThrottlingOnEverySecondCall(t *testing.T) {
 		return nil
 	}, instances...)
 	for _, l := range listAll(t, small(pageSize), s, secrets, infra.Access{}).Listings {
-		if l.State != infra.Complete || len(l.Instances) != 3 || len(l.Unread) > 0 {
+		if l.State != code.ScopeComplete || len(l.Instances) != 3 || len(l.Unread) > 0 {
 			t.Errorf("%s is %s with %d instances, unread %v: %+v", l.Location, l.State, len(l.Instances), l.Unread, l.Fault)
 		}
 	}
@@ -140,7 +140,7 @@ func TestAnotherAccountProvesNothing(t *testing.T) {
 	serve(t, lab.EC2Options{Keys: []lab.EC2Key{{ID: labKey, Secret: labSecret, Token: labToken, Account: "999999999999"}}}, nil, instances...)
 	inv := listAll(t, New(), s, secrets, infra.Access{})
 	for _, l := range inv.Listings {
-		if l.State != infra.Complete || l.Account != "999999999999" {
+		if l.State != code.ScopeComplete || l.Account != "999999999999" {
 			t.Errorf("%s is %s of %s", l.Location, l.State, l.Account)
 		}
 	}
@@ -151,8 +151,8 @@ func TestAnotherAccountProvesNothing(t *testing.T) {
 		}
 	}
 	for _, sc := range r.Scopes {
-		if sc.State != infra.Partial || sc.Fault.Reason != "VisibilityUnproven" {
-			t.Errorf("%s is %s: %+v", sc.Location, sc.State, sc.Fault)
+		if sc.State != code.ScopePartial || sc.Error.Reason != "VisibilityUnproven" {
+			t.Errorf("%s is %s: %+v", sc.Location, sc.State, sc.Error)
 		}
 	}
 }
@@ -186,7 +186,7 @@ func TestASharedVPCProvesNothing(t *testing.T) {
 				Keys: []lab.EC2Key{{ID: labKey, Secret: labSecret, Token: labToken, Account: c.caller}},
 			}, nil, mine)
 			inv := listAll(t, New(), s, secrets, infra.Access{})
-			if l := inv.Listings[0]; l.State != infra.Complete || !slices.Contains(l.ProbesFound, infra.Key{Kind: keyVPC, Value: shared}) {
+			if l := inv.Listings[0]; l.State != code.ScopeComplete || !slices.Contains(l.ProbesFound, infra.Key{Kind: keyVPC, Value: shared}) {
 				t.Fatalf("the listing is %s and found %v: %+v", l.State, l.ProbesFound, l.Fault)
 			}
 			r := decide(t, s, inv)
@@ -215,7 +215,7 @@ func TestForbiddenResourcesAreUnread(t *testing.T) {
 			s, secrets := load(t, fleet(t, profileOf(labKey, labSecret, labToken)))
 			inv := listAll(t, small(pageSize), s, secrets, infra.Access{})
 			l := inv.Listings[0]
-			if l.State != infra.Complete || len(l.Unread) != 1 || l.Unread[0] != kind {
+			if l.State != code.ScopeComplete || len(l.Unread) != 1 || l.Unread[0] != kind {
 				t.Errorf("it is %s, unread %v", l.State, l.Unread)
 			}
 			for _, k := range l.ProbesFound {
@@ -242,7 +242,7 @@ func TestCallsForTenThousandInstances(t *testing.T) {
 	s, secrets := load(t, b.Bytes())
 	f := serve(t, lab.EC2Options{Synthetic: n, Backup: saved(t, b)}, nil)
 	l := listRelated(t, New(), s, secrets, infra.Access{}).Listings[0]
-	if l.State != infra.Complete || l.Count() != n || len(l.Instances) != 0 {
+	if l.State != code.ScopeComplete || l.Count() != n || len(l.Instances) != 0 {
 		t.Fatalf("it is %s with %d instances, %d of them near: %+v", l.State, l.Count(), len(l.Instances), l.Fault)
 	}
 	want := map[string]int{"GetCallerIdentity": 1, "DescribeInstances": 10 + 3, "DescribeVpcs": 1}
@@ -283,7 +283,7 @@ func TestARegionThatTakesTooLong(t *testing.T) {
 	registry := infra.NewRegistry(small(pageSize))
 	registry.Timeout = 120 * time.Millisecond
 	for _, l := range registry.Collect(t.Context(), registry.Targets(s, secrets, infra.Access{}), nil).Listings {
-		if l.State == infra.Complete || l.Fault == nil || l.Fault.Reason != "TimedOut" || !strings.Contains(l.Fault.Message, "120ms of --timeout") {
+		if l.State == code.ScopeComplete || l.Fault == nil || l.Fault.Reason != "TimedOut" || !strings.Contains(l.Fault.Message, "120ms of --timeout") {
 			t.Errorf("%s is %s: %+v", l.Location, l.State, l.Fault)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -82,7 +83,7 @@ func (o outcome) agrees(t *testing.T, want verdicts) {
 			t.Errorf("machine %s is %s %s, want %s %s", m.Name, got.Status, got.Reason, m.Status, m.Reason)
 		}
 		for _, w := range m.Warnings {
-			if !slices.ContainsFunc(got.Warnings, func(have detector.Warning) bool { return string(have.Reason) == w }) {
+			if !slices.ContainsFunc(got.Warnings, func(have report.Warning) bool { return string(have.Reason) == w }) {
 				t.Errorf("machine %s lacks the warning %s", m.Name, w)
 			}
 		}
@@ -115,7 +116,7 @@ func TestLabVerdicts(t *testing.T) {
 			o.PageSize, o.Synthetic = page, unrelated
 			serve(t, o, nil)
 			inv := listAll(t, New(), s, secrets, infra.Access{})
-			if l := inv.Listings[0]; l.State != infra.Complete || l.Account != fleetAccount || len(l.Instances) != 11+unrelated || len(l.Unread) > 0 {
+			if l := inv.Listings[0]; l.State != code.ScopeComplete || l.Account != fleetAccount || len(l.Instances) != 11+unrelated || len(l.Unread) > 0 {
 				t.Fatalf("the listing is %s of %s with %d instances, unread %v, fault %+v", l.State, l.Account, len(l.Instances), l.Unread, l.Fault)
 			}
 			outcomeOf(decide(t, s, inv)).agrees(t, want)
@@ -188,7 +189,7 @@ func TestLabWithoutCredential(t *testing.T) {
 	s, secrets := load(t, fleet(t, ""))
 	inv := listAll(t, New(), s, secrets, infra.Access{})
 	l := inv.Listings[0]
-	if len(inv.Listings) != 1 || l.State != infra.Failed || l.Fault.Reason != "NoCredential" || l.Fault.Hint == "" {
+	if len(inv.Listings) != 1 || l.State != code.ScopeFailed || l.Fault.Reason != "NoCredential" || l.Fault.Hint == "" {
 		t.Fatalf("the listing is %+v", l)
 	}
 	o := outcomeOf(decide(t, s, inv))

@@ -16,6 +16,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 // pageSize is the most that DescribeInstances gives in one answer, idBatch the
@@ -99,9 +100,9 @@ func (l *listing) read(ctx context.Context) {
 	slices.SortFunc(l.Unread, infra.KeyKind.Compare)
 	switch {
 	case l.Fault == nil:
-		l.State = infra.Complete
+		l.State = code.ScopeComplete
 	case l.Count() > 0:
-		l.State = infra.Partial
+		l.State = code.ScopePartial
 	}
 }
 

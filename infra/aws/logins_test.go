@@ -8,6 +8,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 // One key with four secrets, in four regions: it is refused twice, and then not asked again.
@@ -37,7 +38,7 @@ func TestOneKeyOfSeveralSecrets(t *testing.T) {
 		}
 		told := 0
 		for _, l := range all {
-			if l.State != infra.Failed || l.Fault.Reason != "AuthenticationFailed" {
+			if l.State != code.ScopeFailed || l.Fault.Reason != "AuthenticationFailed" {
 				t.Errorf("it is %s: %+v", l.State, l.Fault)
 			}
 			if strings.Contains(l.Fault.Message, "no further one is tried") {

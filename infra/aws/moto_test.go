@@ -25,6 +25,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
 	"drift-detector/internal/moto"
+	"drift-detector/report/code"
 )
 
 // seeder builds the lab's AWS through the SDK. AWS chooses the ids.
@@ -194,7 +195,7 @@ func TestMoto(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inv := listAll(t, small(page), s, secrets, infra.Access{})
 			l := inv.Listings[0]
-			if l.State != infra.Complete || l.Account != fleetAccount || len(l.Instances) != 11 || len(l.Unread) > 0 {
+			if l.State != code.ScopeComplete || l.Account != fleetAccount || len(l.Instances) != 11 || len(l.Unread) > 0 {
 				t.Fatalf("the listing is %s of %s with %d instances, unread %v, fault %+v", l.State, l.Account, len(l.Instances), l.Unread, l.Fault)
 			}
 			own := slices.ContainsFunc(l.ProbesFound, func(k infra.Key) bool { return k.Kind == keyOwnVPC })
@@ -219,7 +220,7 @@ func TestMoto(t *testing.T) {
 	t.Run("a role", func(t *testing.T) {
 		s, secrets := load(t, one(roleIdentity, "a").keys().identity(roleIdentity, "a", roleSpec(arnA, "ext", "", "")).Bytes())
 		l := listAll(t, New(), s, secrets, infra.Access{}).Listings[0]
-		if l.State != infra.Complete || l.Account != "222222222222" {
+		if l.State != code.ScopeComplete || l.Account != "222222222222" {
 			t.Errorf("it is %s of %s: %+v", l.State, l.Account, l.Fault)
 		}
 	})
@@ -243,7 +244,7 @@ func TestMotoEKS(t *testing.T) {
 		})
 		snapshot, secrets := load(t, b.Bytes())
 		l := listAll(t, New(), snapshot, secrets, infra.Access{}).Listings[0]
-		if l.State != infra.Complete || len(l.Unread) > 0 || len(l.ProbesFound) != want {
+		if l.State != code.ScopeComplete || len(l.Unread) > 0 || len(l.ProbesFound) != want {
 			t.Errorf("%s: it is %s, unread %v, found %v", name, l.State, l.Unread, l.ProbesFound)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 func TestReadProfile(t *testing.T) {
@@ -57,7 +58,7 @@ func TestACredentialProcessDoesNotRun(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "ran")
 	s, secrets := load(t, fleet(t, "[default]\ncredential_process = touch "+trace+"\n"))
 	l := listAll(t, New(), s, secrets, infra.Access{}).Listings[0]
-	if l.State != infra.Failed || l.Fault.Reason != "NoCredential" || !strings.Contains(l.Fault.Message, "credential_process") {
+	if l.State != code.ScopeFailed || l.Fault.Reason != "NoCredential" || !strings.Contains(l.Fault.Message, "credential_process") {
 		t.Errorf("it is %s: %+v", l.State, l.Fault)
 	}
 	if _, err := os.Stat(trace); !os.IsNotExist(err) {

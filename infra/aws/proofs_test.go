@@ -19,7 +19,7 @@ func seen(t *testing.T, b made, o lab.EC2Options, instances ...lab.EC2Instance) 
 	serve(t, o, nil, instances...)
 	inv := listAll(t, New(), s, secrets, infra.Access{})
 	for _, l := range inv.Listings {
-		if l.State != infra.Complete {
+		if l.State != code.ScopeComplete {
 			t.Fatalf("the listing is %s: %+v", l.State, l.Fault)
 		}
 	}

@@ -10,13 +10,14 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 // dependency is one thing beside instances that CAPA needs or makes for a cluster.
 type dependency struct {
 	kind, name  string    // as people call it
 	key         infra.Key // zero if it cannot be looked up
-	whenGone    infra.WhenGone
+	whenGone    code.WhenGone
 	consequence string // see infra.Resource
 }
 
@@ -60,32 +61,32 @@ func (s *clusterLocation) parts(id backup.ClusterID) []dependency {
 		return nil
 	}
 	d := &s.record.Data
-	all := []dependency{{"VPC", d.VPC, keyWith(keyVPC, "vpc-", d.VPC), infra.HaltsCluster, withoutVPC}}
+	all := []dependency{{"VPC", d.VPC, keyWith(keyVPC, "vpc-", d.VPC), code.HaltsCluster, withoutVPC}}
 	for i, subnet := range d.Subnets {
 		// Of a subnet that CAPA made the id is a placeholder
 		// (api/v1beta2/network_types.go v2.11.1).
 		if i < len(d.SubnetResources) && d.SubnetResources[i] != "" {
 			subnet = d.SubnetResources[i]
 		}
-		all = append(all, dependency{"subnet", subnet, keyWith(keySubnet, "subnet-", subnet), infra.HaltsCluster, withoutSubnet})
+		all = append(all, dependency{"subnet", subnet, keyWith(keySubnet, "subnet-", subnet), code.HaltsCluster, withoutSubnet})
 	}
 	for _, nat := range d.NATs {
-		p := dependency{"NAT gateway", nat, keyWith(keyNAT, "nat-", nat), infra.MadeAgain, ""}
+		p := dependency{"NAT gateway", nat, keyWith(keyNAT, "nat-", nat), code.MadeAgain, ""}
 		if !s.madeVPC(id) {
-			p.whenGone, p.consequence = infra.FailsReplacement, withoutNAT
+			p.whenGone, p.consequence = code.FailsReplacement, withoutNAT
 		}
 		all = append(all, p)
 	}
 	for i, group := range d.SecurityGroups {
 		if group != d.Overrides[i] {
-			all = append(all, dependency{"security group", group, keyWith(keySecurityGroup, "sg-", group), infra.MadeAgain, ""})
+			all = append(all, dependency{"security group", group, keyWith(keySecurityGroup, "sg-", group), code.MadeAgain, ""})
 		}
-		all = append(all, dependency{"security group", d.Overrides[i], keyWith(keySecurityGroup, "sg-", d.Overrides[i]), infra.HaltsCluster, withoutGroup})
+		all = append(all, dependency{"security group", d.Overrides[i], keyWith(keySecurityGroup, "sg-", d.Overrides[i]), code.HaltsCluster, withoutGroup})
 	}
 	all = slices.DeleteFunc(all, func(p dependency) bool { return p.key.IsZero() })
 	all = append(all, s.balancers(id)...)
 	if s.kind == planeKind {
-		all = append(all, dependency{"EKS control plane", s.tag, infra.Key{Kind: keyEKS, Value: s.tag}, infra.MadeAgain, withoutEKS})
+		all = append(all, dependency{"EKS control plane", s.tag, infra.Key{Kind: keyEKS, Value: s.tag}, code.MadeAgain, withoutEKS})
 	}
 	all = append(all, s.bastion(id))
 	slices.SortStableFunc(all, func(a, b dependency) int {
@@ -98,9 +99,9 @@ func (s *clusterLocation) parts(id backup.ClusterID) []dependency {
 // where none is, whoever turned it on since (ReconcileBastion in
 // pkg/cloud/services/ec2/bastion.go v2.11.1).
 func (s *clusterLocation) bastion(id backup.ClusterID) dependency {
-	p := dependency{bastion, cmp.Or(s.record.Data.Bastion, id.Name+"-bastion"), infra.Key{Kind: keyBastion, Value: id.Name}, infra.MadeAgain, ""}
+	p := dependency{bastion, cmp.Or(s.record.Data.Bastion, id.Name+"-bastion"), infra.Key{Kind: keyBastion, Value: id.Name}, code.MadeAgain, ""}
 	if !s.record.Data.BastionEnabled {
-		p.whenGone, p.consequence = infra.Unwanted, withoutWish
+		p.whenGone, p.consequence = code.Unwanted, withoutWish
 	}
 	return p
 }
@@ -140,9 +141,9 @@ func (s *clusterLocation) balancers(id backup.ClusterID) []dependency {
 	}
 	var all []dependency
 	add := func(lb loadBalancer) {
-		p := dependency{"load balancer", lb.Name, infra.Key{}, infra.HaltsCluster, withoutLB}
+		p := dependency{"load balancer", lb.Name, infra.Key{}, code.HaltsCluster, withoutLB}
 		if d.Endpoint == "" {
-			p.whenGone, p.consequence = infra.MadeAgain, ""
+			p.whenGone, p.consequence = code.MadeAgain, ""
 		}
 		kind := keyLB
 		if lb.Type == classicType {

@@ -13,16 +13,18 @@ type ForbiddenRules struct{ Decided, Undecided check.Rule }
 // NewForbiddenRules returns the rules of a controller, "CAPV". source is the file of its
 // code that refuses an identity, and field that of the identity that says who may use it.
 func NewForbiddenRules(controller, source, field string) ForbiddenRules {
-	const code, unpaused = "IdentityForbidden", " before the clusters are unpaused"
+	const forbidden, unpaused = "IdentityForbidden", " before the clusters are unpaused"
 	return ForbiddenRules{Decided: check.Rule{
-		Code: code, Severity: check.Error,
-		Why: controller + " refuses the identity to clusters of that namespace (" + source + "): after the restore nothing that names it there is reconciled.",
-		Do:  "correct " + field + " of the identity, or the labels of the Namespace," + unpaused,
+		Code: forbidden, Severity: code.CheckError,
+		Happens: "A cluster names an identity that its namespace may not use.",
+		Why:     controller + " refuses the identity to clusters of that namespace (" + source + "): after the restore nothing that names it there is reconciled.",
+		Do:      "correct " + field + " of the identity, or the labels of the Namespace," + unpaused,
 	}, Undecided: check.Rule{
 		// getNamespace in Velero pkg/restore/restore.go v1.18.3.
-		Code: code, Severity: check.Warning,
-		Why: controller + " may refuse the identity to clusters of that namespace (" + source + "): Velero makes a Namespace that is not in the backup without its labels, and after the restore nothing that names it there is reconciled until it has them.",
-		Do:  "give the Namespace the labels that " + field + " of the identity asks for," + unpaused,
+		Code: forbidden, Severity: code.CheckWarning,
+		Happens: "A cluster names an identity that its namespace may not use.",
+		Why:     controller + " may refuse the identity to clusters of that namespace (" + source + "): Velero makes a Namespace that is not in the backup without its labels, and after the restore nothing that names it there is reconciled until it has them.",
+		Do:      "give the Namespace the labels that " + field + " of the identity asks for," + unpaused,
 	}}
 }
 
@@ -41,8 +43,9 @@ func (r *ForbiddenRules) On(id backup.ClusterID, identity, why string, decided b
 // fields are those that are wrong.
 func NewBadIdentityRule(controller, source, fields string) check.Rule {
 	return check.Rule{
-		Code: code.BadIdentity, Severity: check.Error,
-		Why: controller + " cannot log in with what is named there (" + source + "), and no Secret helps: after the restore nothing that names it is reconciled.",
-		Do:  "correct " + fields + " before the clusters are unpaused",
+		Code: code.BadIdentity, Severity: code.CheckError,
+		Happens: "An identity names a credential that cannot be used.",
+		Why:     controller + " cannot log in with what is named there (" + source + "), and no Secret helps: after the restore nothing that names it is reconciled.",
+		Do:      "correct " + fields + " before the clusters are unpaused",
 	}
 }

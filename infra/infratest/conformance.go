@@ -18,6 +18,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // Condition is the state of the infrastructure that a World is started in.
@@ -119,7 +120,7 @@ func whole(t *testing.T, h Harness, w World) {
 	r := start(t, h, w)
 	all := r.list(t.Context())
 	for _, l := range all {
-		if l.State != infra.Complete || l.Fault != nil {
+		if l.State != code.ScopeComplete || l.Fault != nil {
 			t.Errorf("%v is %s: %+v", l.IDs, l.State, l.Fault)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"drift-detector/infra"
 	"drift-detector/report/code"
 )
 
@@ -18,8 +17,8 @@ func broken(t *testing.T, h Harness, w World) {
 	all := start(t, h, w).list(t.Context())
 	whole := true
 	for _, l := range all {
-		whole = whole && l.State == infra.Complete
-		if l.State != infra.Complete && l.Fault == nil {
+		whole = whole && l.State == code.ScopeComplete
+		if l.State != code.ScopeComplete && l.Fault == nil {
 			t.Errorf("%v is %s and does not say why", l.IDs, l.State)
 		}
 	}
@@ -35,7 +34,7 @@ func unreadable(t *testing.T, h Harness, w World) {
 	all := start(t, h, w).list(t.Context())
 	blind := 0
 	for _, l := range all {
-		if l.State != infra.Complete {
+		if l.State != code.ScopeComplete {
 			t.Errorf("one unreadable instance makes %v %s: %+v", l.IDs, l.State, l.Fault)
 		}
 		for _, i := range l.Instances {
@@ -52,7 +51,7 @@ func unreadable(t *testing.T, h Harness, w World) {
 func wrongPassword(t *testing.T, h Harness, w World) {
 	r := start(t, h, w)
 	for _, l := range append(r.list(t.Context()), r.list(t.Context())...) {
-		if l.State != infra.Failed || l.Fault == nil || l.Fault.Hint == "" {
+		if l.State != code.ScopeFailed || l.Fault == nil || l.Fault.Hint == "" {
 			t.Errorf("%v is %s: %+v", l.IDs, l.State, l.Fault)
 		}
 		if l.Fault != nil && l.Fault.Reason != code.AuthenticationFailed {
@@ -72,7 +71,7 @@ func wrongPassword(t *testing.T, h Harness, w World) {
 
 func down(t *testing.T, h Harness, w World) {
 	for _, l := range start(t, h, w).list(t.Context()) {
-		if l.State != infra.Failed || l.Fault == nil || l.Fault.Hint == "" {
+		if l.State != code.ScopeFailed || l.Fault == nil || l.Fault.Hint == "" {
 			t.Errorf("%v is %s: %+v", l.IDs, l.State, l.Fault)
 		}
 	}
@@ -88,7 +87,7 @@ func endsPromptly(t *testing.T, r *run, ctx context.Context) {
 	t.Helper()
 	began := time.Now()
 	for _, l := range r.list(ctx) {
-		if l.State == infra.Complete {
+		if l.State == code.ScopeComplete {
 			t.Errorf("%v calls itself complete", l.IDs)
 		}
 	}
@@ -105,7 +104,7 @@ func plainHTTP(t *testing.T, h Harness, w World) {
 		}
 	}
 	for _, l := range r.list(t.Context()) {
-		if l.State != infra.Failed {
+		if l.State != code.ScopeFailed {
 			t.Errorf("%v is %s", l.IDs, l.State)
 		}
 	}

@@ -8,38 +8,45 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/check"
+	"drift-detector/report/code"
 )
 
 var (
 	ruleKubeconfig = check.Rule{
-		Code: "KubeconfigAbsent", Severity: check.Error,
-		Why: "Cluster API reaches the cluster with it and no other way: no Node is seen, no machine becomes Running.",
-		Do:  "put it in place before the cluster is unpaused, from another backup or from the cluster's own control plane machines (/etc/kubernetes/admin.conf)",
+		Code: "KubeconfigAbsent", Severity: code.CheckError,
+		Happens: "The backup lacks the kubeconfig of a cluster.",
+		Why:     "Cluster API reaches the cluster with it and no other way: no Node is seen, no machine becomes Running.",
+		Do:      "put it in place before the cluster is unpaused, from another backup or from the cluster's own control plane machines (/etc/kubernetes/admin.conf)",
 	}
 	ruleKubeconfigMade = check.Rule{
-		Code: "KubeconfigAbsent", Severity: check.Warning,
-		Why: "KubeadmControlPlane makes a new one, if the cluster's certificate authority is restored; until then neither a person nor drift-detector reaches the cluster.",
-		Do:  "see that Secret <cluster>-ca is in the backup; give a kubeconfig to drift-detector detect with --credentials",
+		Code: "KubeconfigAbsent", Severity: code.CheckWarning,
+		Happens: "The backup lacks the kubeconfig of a cluster.",
+		Why:     "KubeadmControlPlane makes a new one, if the cluster's certificate authority is restored; until then neither a person nor drift-detector reaches the cluster.",
+		Do:      "see that Secret <cluster>-ca is in the backup; give a kubeconfig to drift-detector detect with --credentials",
 	}
 	ruleUnreadable = check.Rule{
-		Code: "KubeconfigUnusable", Severity: check.Warning,
-		Why: "Cluster API may not be able to use it either; drift-detector reads no Nodes of the cluster.",
-		Do:  "compare it with that of another cluster; give a kubeconfig to drift-detector detect with --credentials",
+		Code: "KubeconfigUnusable", Severity: code.CheckWarning,
+		Happens: "The kubeconfig of a cluster cannot be used.",
+		Why:     "Cluster API may not be able to use it either; drift-detector reads no Nodes of the cluster.",
+		Do:      "compare it with that of another cluster; give a kubeconfig to drift-detector detect with --credentials",
 	}
 	ruleExpired = check.Rule{
-		Code: "KubeconfigExpired", Severity: check.Error,
-		Why: "The cluster refuses its client certificate: Cluster API does not reach the cluster after the restore.",
-		Do:  "make a new kubeconfig from the cluster's certificate authority and put it into the Secret before the cluster is unpaused",
+		Code: "KubeconfigExpired", Severity: code.CheckError,
+		Happens: "The client certificate in the kubeconfig of a cluster has expired.",
+		Why:     "The cluster refuses its client certificate: Cluster API does not reach the cluster after the restore.",
+		Do:      "make a new kubeconfig from the cluster's certificate authority and put it into the Secret before the cluster is unpaused",
 	}
 	ruleExpiredMade = check.Rule{
-		Code: "KubeconfigExpired", Severity: check.Warning,
-		Why: "The cluster refuses its client certificate until KubeadmControlPlane has made a new one, which takes the cluster's certificate authority and the Cluster not to be paused; drift-detector reads no Nodes of the cluster.",
-		Do:  "see that Secret <cluster>-ca is in the backup; give a kubeconfig to drift-detector detect with --credentials",
+		Code: "KubeconfigExpired", Severity: code.CheckWarning,
+		Happens: "The client certificate in the kubeconfig of a cluster has expired.",
+		Why:     "The cluster refuses its client certificate until KubeadmControlPlane has made a new one, which takes the cluster's certificate authority and the Cluster not to be paused; drift-detector reads no Nodes of the cluster.",
+		Do:      "see that Secret <cluster>-ca is in the backup; give a kubeconfig to drift-detector detect with --credentials",
 	}
 	ruleExpiring = check.Rule{
-		Code: "KubeconfigExpiring", Severity: check.Warning,
-		Why: "No controller renews it while the management cluster is down.",
-		Do:  "restore before that day, or make a new kubeconfig while the old one still works",
+		Code: "KubeconfigExpiring", Severity: code.CheckWarning,
+		Happens: "The client certificate in the kubeconfig of a cluster expires soon.",
+		Why:     "No controller renews it while the management cluster is down.",
+		Do:      "restore before that day, or make a new kubeconfig while the old one still works",
 	}
 )
 

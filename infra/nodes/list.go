@@ -15,6 +15,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // List reads the Nodes of one cluster. It is Complete when all were read and
@@ -23,7 +24,7 @@ import (
 func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	l, ok := t.Credential.(*login)
 	if t.Refused != nil || !ok {
-		return infra.Listing{State: infra.Failed, Fault: t.Refused, NodeState: t.NodeState, ListedAt: time.Now().UTC()}
+		return infra.Listing{State: code.ScopeFailed, Fault: t.Refused, NodeState: t.NodeState, ListedAt: time.Now().UTC()}
 	}
 	c := p.dial(l, cmp.Or(t.Dial, l.endpoint.String()))
 	defer c.transport.CloseIdleConnections()
@@ -31,7 +32,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	read, err := c.all(ctx)
 	if err != nil {
 		state, fault := c.fault(ctx, err)
-		return infra.Listing{State: infra.Failed, Fault: fault, NodeState: state, ListedAt: time.Now().UTC()}
+		return infra.Listing{State: code.ScopeFailed, Fault: fault, NodeState: state, ListedAt: time.Now().UTC()}
 	}
 	var cluster backup.ClusterID
 	if len(t.Clusters) > 0 {
@@ -45,7 +46,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		}
 	}
 	slices.SortStableFunc(read.nodes, func(a, b infra.Node) int { return cmp.Compare(a.Name, b.Name) })
-	return infra.Listing{State: infra.Complete, NodeState: stateRead, ListedAt: read.at, Nodes: read.nodes}
+	return infra.Listing{State: code.ScopeComplete, NodeState: stateRead, ListedAt: read.at, Nodes: read.nodes}
 }
 
 // client speaks with one API server.

@@ -27,6 +27,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // authority is the CA of a workload cluster.
@@ -225,10 +226,10 @@ func run(t *testing.T, ctx context.Context, p infra.Provider, a infra.Access) in
 		t.Fatalf("%d listings, want 1", len(listings))
 	}
 	l := listings[0]
-	if l.NodeState != stateRead && (l.State != infra.Failed || len(l.Nodes) != 0) {
+	if l.NodeState != stateRead && (l.State != code.ScopeFailed || len(l.Nodes) != 0) {
 		t.Errorf("Node list is %s: state %s with %d Nodes, want failed with none", l.NodeState, l.State, len(l.Nodes))
 	}
-	if l.NodeState == stateRead && (l.State != infra.Complete || l.Fault != nil) {
+	if l.NodeState == stateRead && (l.State != code.ScopeComplete || l.Fault != nil) {
 		t.Errorf("Node list is read: state %s, fault %v", l.State, l.Fault)
 	}
 	return l

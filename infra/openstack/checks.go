@@ -14,21 +14,24 @@ import (
 
 var (
 	ruleCredential = check.Rule{
-		Code: "CredentialAbsent", Severity: check.Error,
-		Why: "CAPO can't log in to OpenStack: after the restore nothing of these clusters is reconciled, until 74 seconds after the credential is there (as seen with v0.14.7).",
-		Do:  "create the Secret by hand, or correct it, before the clusters are unpaused; use a credential of your own for drift-detector detect with --openstack-cloud",
+		Code: "CredentialAbsent", Severity: code.CheckError,
+		Happens: "The backup lacks a credential for the infrastructure.",
+		Why:     "CAPO can't log in to OpenStack: after the restore nothing of these clusters is reconciled, until 74 seconds after the credential is there (as seen with v0.14.7).",
+		Do:      "create the Secret by hand, or correct it, before the clusters are unpaused; use a credential of your own for drift-detector detect with --openstack-cloud",
 	}
 	ruleBadIdentity = capi.NewBadIdentityRule("CAPO", "pkg/scope/provider.go", referenceFields)
 	rulesForbidden  = capi.NewForbiddenRules("CAPO", "pkg/scope/provider.go", "spec.namespaceSelector")
 	ruleBootstrap   = check.Rule{
-		Code: "BootstrapDataAbsent", Severity: check.Warning,
-		Why: "CAPO up to release 0.10 reads the bootstrap data of a machine before it looks for its server: it does nothing for the machine, although its server runs.",
-		Do:  "take a backup that holds the Secret; else create it before the cluster is unpaused: where the server runs, any content under the key value will do",
+		Code: "BootstrapDataAbsent", Severity: code.CheckWarning,
+		Happens: "The backup lacks the bootstrap data of a machine.",
+		Why:     "CAPO up to release 0.10 reads the bootstrap data of a machine before it looks for its server: it does nothing for the machine, although its server runs.",
+		Do:      "take a backup that holds the Secret; else create it before the cluster is unpaused: where the server runs, any content under the key value will do",
 	}
 	ruleOtherCloud = check.Rule{
-		Code: "IdentityDiffers", Severity: check.Warning,
-		Why: "CAPO looks for a server where the OpenStackServer says, and makes the cluster's network where the OpenStackCluster says: with another project in each, a new server finds no network.",
-		Do:  "see that both identities lead to the same project",
+		Code: "IdentityDiffers", Severity: code.CheckWarning,
+		Happens: "Objects of one cluster name different identities.",
+		Why:     "CAPO looks for a server where the OpenStackServer says, and makes the cluster's network where the OpenStackCluster says: with another project in each, a new server finds no network.",
+		Do:      "see that both identities lead to the same project",
 	}
 )
 

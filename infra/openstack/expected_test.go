@@ -15,6 +15,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
+	"drift-detector/report/code"
 )
 
 const (
@@ -227,7 +228,7 @@ func TestIdentities(t *testing.T) {
 				if f.Code == "CredentialAbsent" && f.Absent != (check.Absent{Resource: "secrets", Namespace: "tenant-os-b"}) {
 					t.Errorf("the Secret is missed in %+v", f.Absent)
 				}
-				if f.Code == "IdentityForbidden" && (f.Severity == check.Error) == e.Halts[0].Undecided {
+				if f.Code == "IdentityForbidden" && (f.Severity == code.CheckError) == e.Halts[0].Undecided {
 					t.Errorf("%s, and halts %+v", f.Severity, e.Halts)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 // floatingPool is an OpenStackFloatingIPPool, of which only matters whether it is there, and
@@ -29,9 +30,10 @@ var (
 const claimSuffix = "-floating-ip-address"
 
 var ruleAddress = check.Rule{
-	Code: "AddressAbsent", Severity: check.Warning,
-	Why: "CAPO gives the machine another floating IP of its pool, which may be one that another server has: it takes that one from there, or Neutron refuses a second one, and the machine is never ready.",
-	Do:  "take a newer backup without that filter, or an older one that holds it; else create it by hand, with the floating IP that the server has, before the cluster is unpaused",
+	Code: "AddressAbsent", Severity: code.CheckWarning,
+	Happens: "The backup lacks the address that a machine has from a pool.",
+	Why:     "CAPO gives the machine another floating IP of its pool, which may be one that another server has: it takes that one from there, or Neutron refuses a second one, and the machine is never ready.",
+	Do:      "take a newer backup without that filter, or an older one that holds it; else create it by hand, with the floating IP that the server has, before the cluster is unpaused",
 }
 
 // floatingClaim names the IPAddressClaim of a server whose floating IP comes from a pool:

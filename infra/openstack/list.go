@@ -19,6 +19,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 // maxPages bounds a server that never stops. A page has 1000 servers unless the cloud says
@@ -111,9 +112,9 @@ func (l *listing) read(ctx context.Context) {
 	l.Unread = slices.Compact(l.Unread)
 	switch {
 	case l.Fault == nil:
-		l.State = infra.Complete
+		l.State = code.ScopeComplete
 	case l.Count() > 0:
-		l.State = infra.Partial
+		l.State = code.ScopePartial
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report/code"
 )
 
 // underNames are the targets of one Keystone under so many names, with another password for
@@ -42,7 +43,7 @@ func TestOneKeystoneOfSeveralNames(t *testing.T) {
 					upTo = len(targets)
 				}
 				for _, l := range registry.Collect(t.Context(), targets[n:upTo], nil).Listings {
-					refused(t, l, infra.Failed, "AuthenticationFailed", "")
+					refused(t, l, code.ScopeFailed, "AuthenticationFailed", "")
 				}
 				n = upTo
 			}

@@ -11,6 +11,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -28,7 +29,7 @@ type dependency struct {
 	keys        []infra.Key // none where it cannot be looked up
 	by          string      // the first object that names it
 	more        int
-	whenGone    infra.WhenGone
+	whenGone    code.WhenGone
 	consequence string
 }
 
@@ -120,7 +121,7 @@ func (objs *objects) recipes() []infra.Recipe {
 }
 
 // add notes a thing that an object names, once for each object.
-func (n *needs) add(t thing, keys []infra.Key, by string, when infra.WhenGone, consequence string) {
+func (n *needs) add(t thing, keys []infra.Key, by string, when code.WhenGone, consequence string) {
 	if t.name == "" {
 		return
 	}
@@ -143,14 +144,14 @@ const (
 func (n *needs) addCluster(id backup.ClusterID, l *location) {
 	d := &l.record.Data
 	by := fmt.Sprintf("%s %s/%s", clusterKind, l.record.Namespace, l.record.Name)
-	note := func(kind, name string, key infra.Key, when infra.WhenGone, consequence string) {
+	note := func(kind, name string, key infra.Key, when code.WhenGone, consequence string) {
 		n.add(thing{id, l.home, kind, name}, []infra.Key{key}, by, when, consequence)
 	}
 	part := func(kind string, keyKind infra.KeyKind, spec string, have named) {
 		if p := paramOf(spec); p.given {
-			note(kind, cmp.Or(p.name, have.Name, p.id, have.ID), p.key(keyKind), infra.HaltsCluster, neverMade)
+			note(kind, cmp.Or(p.name, have.Name, p.id, have.ID), p.key(keyKind), code.HaltsCluster, neverMade)
 		} else {
-			note(kind, cmp.Or(have.Name, have.ID), idKey(keyKind, have.ID), infra.MadeAgain, madeWithOtherID)
+			note(kind, cmp.Or(have.Name, have.ID), idKey(keyKind, have.ID), code.MadeAgain, madeWithOtherID)
 		}
 	}
 	part(thingNetwork, keyNetwork, d.SpecNetwork, d.Network)
@@ -162,32 +163,32 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 		if !p.given {
 			p = param{given: true, id: d.External.ID} // the only external one, which CAPO looks for
 		}
-		note("external network", cmp.Or(d.External.Name, p.name, p.id), p.key(keyNetwork), infra.HaltsCluster, neverMade)
+		note("external network", cmp.Or(d.External.Name, p.name, p.id), p.key(keyNetwork), code.HaltsCluster, neverMade)
 	}
 	given := given(d.SpecSubnets) || given(d.SpecSubnet) || given(d.SpecNetwork)
 	for _, s := range d.Subnets {
 		if given {
-			note(thingSubnet, s, idKey(keySubnet, s), infra.HaltsCluster, neverMade)
+			note(thingSubnet, s, idKey(keySubnet, s), code.HaltsCluster, neverMade)
 		} else {
-			note(thingSubnet, s, idKey(keySubnet, s), infra.MadeAgain, "")
+			note(thingSubnet, s, idKey(keySubnet, s), code.MadeAgain, "")
 		}
 	}
 	for _, raw := range d.givenSubnets() {
 		if p := paramOf(string(raw)); p.id == "" && p.name != "" && !p.vague {
-			note(thingSubnet, "named "+p.name, p.key(keySubnet), infra.HaltsCluster, neverMade)
+			note(thingSubnet, "named "+p.name, p.key(keySubnet), code.HaltsCluster, neverMade)
 		}
 	}
 	for _, g := range d.Groups {
-		note(thingGroup, cmp.Or(g.Name, g.ID), idKey(keySecurity, g.ID), infra.MadeAgain, madeWithOtherID)
+		note(thingGroup, cmp.Or(g.Name, g.ID), idKey(keySecurity, g.ID), code.MadeAgain, madeWithOtherID)
 	}
 	if d.LBEnabled {
-		note("load balancer", balancerName(id, l), idKey(keyBalancer, d.LB.ID), infra.MadeAgain, "")
+		note("load balancer", balancerName(id, l), idKey(keyBalancer, d.LB.ID), code.MadeAgain, "")
 		for _, g := range d.balancerGiven() {
-			note(g.thing, cmp.Or(g.name, g.id, "of the load balancer"), g.key(g.kind), infra.HaltsCluster, neverMade)
+			note(g.thing, cmp.Or(g.name, g.id, "of the load balancer"), g.key(g.kind), code.HaltsCluster, neverMade)
 		}
 	}
 	if ip := l.address(); ip != "" {
-		note("floating IP", ip, infra.Key{Kind: keyFloating, Value: ip}, infra.HaltsCluster, lostAddress)
+		note("floating IP", ip, infra.Key{Kind: keyFloating, Value: ip}, code.HaltsCluster, lostAddress)
 	}
 	n.addBastion(id, l, by)
 }
@@ -200,13 +201,13 @@ func (n *needs) addBastion(id backup.ClusterID, l *location, by string) {
 	switch n.objects.servers[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: name}] {
 	case nil:
 		if l.record.Data.BastionEnabled {
-			n.add(t, keys, by, infra.MadeAgain, "")
+			n.add(t, keys, by, code.MadeAgain, "")
 		}
 	default:
 		if l.record.Data.BastionEnabled {
-			n.add(t, keys, by, infra.MadeAgain, "")
+			n.add(t, keys, by, code.MadeAgain, "")
 		} else {
-			n.add(t, keys, by, infra.Unwanted, "CAPO deletes a bastion that spec.bastion does not ask for")
+			n.add(t, keys, by, code.Unwanted, "CAPO deletes a bastion that spec.bastion does not ask for")
 		}
 	}
 }
@@ -273,7 +274,7 @@ func (n *needs) addWish(u user, target string, w *wish, first []infra.KeyKind) {
 		t := thing{u.cluster, target, kind, name}
 		if !slices.Contains(n.uses[u], t) {
 			n.uses[u] = append(n.uses[u], t)
-			n.add(t, []infra.Key{key}, u.name, infra.FailsReplacement, "")
+			n.add(t, []infra.Key{key}, u.name, code.FailsReplacement, "")
 		}
 	}
 	byParam := func(kind string, keyKind infra.KeyKind, raw, id string) {

@@ -11,6 +11,7 @@ import (
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
 	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report/code"
 )
 
 // cloudOf serves the fleet's cloud after its drift, and the fleet's backup for it.
@@ -43,7 +44,7 @@ func only(t *testing.T, data []byte, a infra.Access) infra.Listing {
 }
 
 // refused holds that a listing failed for a reason, and says what to do.
-func refused(t *testing.T, l infra.Listing, state infra.State, reason, says string) {
+func refused(t *testing.T, l infra.Listing, state code.ScopeState, reason, says string) {
 	t.Helper()
 	if l.State != state || l.Fault == nil || string(l.Fault.Reason) != reason || !strings.Contains(l.Fault.Message+" "+l.Fault.Hint, says) || l.Fault.Hint == "" {
 		t.Errorf("it is %s, %+v; want %s, %s: %s", l.State, l.Fault, state, reason, says)
@@ -71,7 +72,7 @@ func TestWrongLogins(t *testing.T) {
 		p := small()
 		for range 2 {
 			for _, l := range listings(t, p, data, infra.Access{}) {
-				refused(t, l, infra.Failed, "AuthenticationFailed", "does not exist, or the account has no role in it")
+				refused(t, l, code.ScopeFailed, "AuthenticationFailed", "does not exist, or the account has no role in it")
 			}
 		}
 		if _, n := s.Logins(); n != infra.MaxFailedLogins {
@@ -92,7 +93,7 @@ func TestOneAccountOfSeveralNames(t *testing.T) {
 			return strings.NewReplacer("username: capo-public", user, "user_domain_id: default", domains[i]).Replace(text)
 		})
 		for _, l := range listings(t, p, changed, infra.Access{}) {
-			refused(t, l, infra.Failed, "AuthenticationFailed", "")
+			refused(t, l, code.ScopeFailed, "AuthenticationFailed", "")
 		}
 	}
 	if _, n := s.Logins(); n != infra.MaxFailedLogins {
@@ -126,7 +127,7 @@ func TestApplicationCredential(t *testing.T) {
 		return strings.NewReplacer("username: capo-public", "application_credential_id: "+a.Credential,
 			"password: \""+a.Password+"\"", "application_credential_secret: "+a.Secret, "project_name: tenant-os\n", "\n", "      project_domain_id: default\n", "", "      user_domain_id: default\n", "").Replace(text)
 	})
-	if l := only(t, data, infra.Access{}); l.State != infra.Complete || l.Account != "tenant-os" {
+	if l := only(t, data, infra.Access{}); l.State != code.ScopeComplete || l.Account != "tenant-os" {
 		t.Errorf("%s of %q: %+v", l.State, l.Account, l.Fault)
 	}
 }
@@ -137,18 +138,18 @@ func TestForeignCatalogue(t *testing.T) {
 	s, data := cloudOf(t, openstacklab.Options{})
 	compute := strings.TrimSuffix(strings.TrimPrefix(s.Compute, "https://"), "/v2.1")
 	s.Endpoint("compute", "https://nova.example:8774/v2.1")
-	refused(t, only(t, data, infra.Access{}), infra.Failed, "BadEndpoint", "--endpoint nova.example:8774=nova.example:8774")
+	refused(t, only(t, data, infra.Access{}), code.ScopeFailed, "BadEndpoint", "--endpoint nova.example:8774=nova.example:8774")
 	reroute := infra.Access{Reroutes: []infra.Reroute{{From: "nova.example:8774", To: compute}}}
-	refused(t, only(t, data, reroute), infra.Failed, "UntrustedCertificate", `endpoint: "nova.example:8774"`) // it is for 127.0.0.1
+	refused(t, only(t, data, reroute), code.ScopeFailed, "UntrustedCertificate", `endpoint: "nova.example:8774"`) // it is for 127.0.0.1
 	reroute.InsecureSkipVerify = true
-	if l := only(t, data, reroute); l.State != infra.Complete {
+	if l := only(t, data, reroute); l.State != code.ScopeComplete {
 		t.Errorf("%s: %+v", l.State, l.Fault)
 	}
 	for url, reason := range map[string]string{
 		"http://127.0.0.1:1/v2.1": "UnexpectedAnswer", "https://user:pw@127.0.0.1/": "UnexpectedAnswer", "https://127.0.0.1/../x": "UnexpectedAnswer", "": "UnexpectedAnswer",
 	} {
 		s.Endpoint("compute", url)
-		refused(t, only(t, data, infra.Access{}), infra.Failed, reason, "")
+		refused(t, only(t, data, infra.Access{}), code.ScopeFailed, reason, "")
 	}
 	given, _ := s.Logins()
 	if n := s.Calls()["keystone DELETE /v3/auth/tokens"]; n != given {
@@ -162,8 +163,8 @@ func TestRegions(t *testing.T) {
 	other := withClouds(t, data, nil, func(text string) string { return strings.ReplaceAll(text, "RegionOne", "RegionTwo") })
 	seen := 0
 	for _, l := range listings(t, small(), other, infra.Access{}) {
-		if l.State == infra.Failed {
-			refused(t, l, infra.Failed, "BadIdentity", "in region RegionTwo: it has one in RegionOne")
+		if l.State == code.ScopeFailed {
+			refused(t, l, code.ScopeFailed, "BadIdentity", "in region RegionTwo: it has one in RegionOne")
 			seen++
 		}
 	}
@@ -178,7 +179,7 @@ func TestCertificates(t *testing.T) {
 	s, _ := cloudOf(t, openstacklab.Options{})
 	data := leadTo(t, fleet(t), s.Identity, nil, openstacklab.Recorded.Password)
 	l := only(t, data, infra.Access{})
-	refused(t, l, infra.Failed, "UntrustedCertificate", "thumbprint")
+	refused(t, l, code.ScopeFailed, "UntrustedCertificate", "thumbprint")
 	if given, n := s.Logins(); given+n > 0 {
 		t.Error("somebody logged in")
 	}
@@ -186,7 +187,7 @@ func TestCertificates(t *testing.T) {
 	for _, at := range []string{s.Identity, s.Compute, s.Network, s.Image} {
 		creds = append(creds, infra.Credential{Endpoint: at, CA: s.CA})
 	}
-	if l := only(t, data, infra.Access{Credentials: creds}); l.State != infra.Complete {
+	if l := only(t, data, infra.Access{Credentials: creds}); l.State != code.ScopeComplete {
 		t.Errorf("%s: %+v", l.State, l.Fault)
 	}
 }
@@ -196,29 +197,29 @@ func TestFaults(t *testing.T) {
 	const servers, ports = "nova GET /v2.1/servers/detail", "neutron GET /v2.0/ports"
 	for name, c := range map[string]struct {
 		fault  openstacklab.Fault
-		state  infra.State
+		state  code.ScopeState
 		reason string
 	}{
-		"busy once":             {openstacklab.Fault{Call: servers, From: 1, To: 1, Status: 429, Body: "{}", RetryAfter: 1}, infra.Complete, ""},
-		"busy":                  {openstacklab.Fault{Call: servers, Status: 429, Body: "{}"}, infra.Failed, "Throttled"},
-		"away":                  {openstacklab.Fault{Call: servers, Status: 503, Body: "{}"}, infra.Failed, "ListingBroken"},
-		"over a limit":          {openstacklab.Fault{Call: servers, Status: 413, Body: `{"overLimit": {"message": "quota"}}`}, infra.Failed, "Throttled"},
-		"an unscoped token":     {openstacklab.Fault{Call: "keystone POST /v3/auth/tokens", Change: func(o openstacklab.Object) { delete(o["token"].(map[string]any), "project") }}, infra.Failed, "NoPermission"},
-		"forbidden":             {openstacklab.Fault{Call: servers, Status: 403, Body: `{"forbidden": {"message": "Policy doesn't allow it"}}`}, infra.Failed, "NoPermission"},
-		"a token that ended":    {openstacklab.Fault{Call: servers, Status: 401, Body: "{}"}, infra.Failed, "ListingBroken"},
-		"another page":          {openstacklab.Fault{Call: servers, Status: 200, Body: "<html>welcome</html>"}, infra.Failed, "UnexpectedAnswer"},
-		"an empty object":       {openstacklab.Fault{Call: servers, Status: 200, Body: "{}"}, infra.Failed, "UnexpectedAnswer"},
-		"nothing":               {openstacklab.Fault{Call: servers, Status: 200, Body: ""}, infra.Failed, "ListingBroken"},
-		"an empty page, more":   {openstacklab.Fault{Call: servers, Change: openstacklab.WithoutServers}, infra.Failed, "UnexpectedAnswer"},
-		"ports forbidden":       {openstacklab.Fault{Call: ports, Status: 403, Body: "{}"}, infra.Partial, "NoPermission"},
-		"ports without a list":  {openstacklab.Fault{Call: ports, Status: 200, Body: "{}"}, infra.Partial, "UnexpectedAnswer"},
-		"second page again":     {openstacklab.Fault{Call: servers, From: 2, Change: func(o openstacklab.Object) { o["servers"] = firstPage }}, infra.Partial, "UnexpectedAnswer"},
-		"ports again and again": {openstacklab.Fault{Call: ports, Change: func(o openstacklab.Object) { o["ports"], o["ports_links"] = firstPage, nextLink }}, infra.Partial, "UnexpectedAnswer"},
-		"a server of others":    {openstacklab.Fault{Call: servers, Change: func(o openstacklab.Object) { o["servers"].([]any)[0].(map[string]any)["tenant_id"] = "other" }}, infra.Failed, "UnexpectedAnswer"},
-		"a server without id":   {openstacklab.Fault{Call: servers, Change: func(o openstacklab.Object) { o["servers"].([]any)[0].(map[string]any)["id"] = "" }}, infra.Failed, "UnexpectedAnswer"},
-		"no networks":           {openstacklab.Fault{Call: "neutron GET /v2.0/networks", Status: 500, Body: "{}"}, infra.Complete, ""},
-		"a login without token": {openstacklab.Fault{Call: "keystone POST /v3/auth/tokens", Status: 201, Body: `{"token": {}}`}, infra.Failed, "UnexpectedAnswer"},
-		"no keystone":           {openstacklab.Fault{Call: "keystone POST /v3/auth/tokens", Status: 404, Body: "not here"}, infra.Failed, "UnexpectedAnswer"},
+		"busy once":             {openstacklab.Fault{Call: servers, From: 1, To: 1, Status: 429, Body: "{}", RetryAfter: 1}, code.ScopeComplete, ""},
+		"busy":                  {openstacklab.Fault{Call: servers, Status: 429, Body: "{}"}, code.ScopeFailed, "Throttled"},
+		"away":                  {openstacklab.Fault{Call: servers, Status: 503, Body: "{}"}, code.ScopeFailed, "ListingBroken"},
+		"over a limit":          {openstacklab.Fault{Call: servers, Status: 413, Body: `{"overLimit": {"message": "quota"}}`}, code.ScopeFailed, "Throttled"},
+		"an unscoped token":     {openstacklab.Fault{Call: "keystone POST /v3/auth/tokens", Change: func(o openstacklab.Object) { delete(o["token"].(map[string]any), "project") }}, code.ScopeFailed, "NoPermission"},
+		"forbidden":             {openstacklab.Fault{Call: servers, Status: 403, Body: `{"forbidden": {"message": "Policy doesn't allow it"}}`}, code.ScopeFailed, "NoPermission"},
+		"a token that ended":    {openstacklab.Fault{Call: servers, Status: 401, Body: "{}"}, code.ScopeFailed, "ListingBroken"},
+		"another page":          {openstacklab.Fault{Call: servers, Status: 200, Body: "<html>welcome</html>"}, code.ScopeFailed, "UnexpectedAnswer"},
+		"an empty object":       {openstacklab.Fault{Call: servers, Status: 200, Body: "{}"}, code.ScopeFailed, "UnexpectedAnswer"},
+		"nothing":               {openstacklab.Fault{Call: servers, Status: 200, Body: ""}, code.ScopeFailed, "ListingBroken"},
+		"an empty page, more":   {openstacklab.Fault{Call: servers, Change: openstacklab.WithoutServers}, code.ScopeFailed, "UnexpectedAnswer"},
+		"ports forbidden":       {openstacklab.Fault{Call: ports, Status: 403, Body: "{}"}, code.ScopePartial, "NoPermission"},
+		"ports without a list":  {openstacklab.Fault{Call: ports, Status: 200, Body: "{}"}, code.ScopePartial, "UnexpectedAnswer"},
+		"second page again":     {openstacklab.Fault{Call: servers, From: 2, Change: func(o openstacklab.Object) { o["servers"] = firstPage }}, code.ScopePartial, "UnexpectedAnswer"},
+		"ports again and again": {openstacklab.Fault{Call: ports, Change: func(o openstacklab.Object) { o["ports"], o["ports_links"] = firstPage, nextLink }}, code.ScopePartial, "UnexpectedAnswer"},
+		"a server of others":    {openstacklab.Fault{Call: servers, Change: func(o openstacklab.Object) { o["servers"].([]any)[0].(map[string]any)["tenant_id"] = "other" }}, code.ScopeFailed, "UnexpectedAnswer"},
+		"a server without id":   {openstacklab.Fault{Call: servers, Change: func(o openstacklab.Object) { o["servers"].([]any)[0].(map[string]any)["id"] = "" }}, code.ScopeFailed, "UnexpectedAnswer"},
+		"no networks":           {openstacklab.Fault{Call: "neutron GET /v2.0/networks", Status: 500, Body: "{}"}, code.ScopeComplete, ""},
+		"a login without token": {openstacklab.Fault{Call: "keystone POST /v3/auth/tokens", Status: 201, Body: `{"token": {}}`}, code.ScopeFailed, "UnexpectedAnswer"},
+		"no keystone":           {openstacklab.Fault{Call: "keystone POST /v3/auth/tokens", Status: 404, Body: "not here"}, code.ScopeFailed, "UnexpectedAnswer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, data := cloudOf(t, openstacklab.Options{PageSize: 10})
@@ -272,7 +273,7 @@ func TestBusyCloud(t *testing.T) {
 		for _, from := range []int{1, 2} {
 			s, data := cloudOf(t, openstacklab.Options{PageSize: 10})
 			s.Fail(openstacklab.Fault{Call: call, From: from, To: from, Status: 500, Body: `{"computeFault": {"message": "Unexpected API Error."}}`})
-			if l := only(t, data, infra.Access{}); l.State != infra.Complete || len(l.Unread) > 0 {
+			if l := only(t, data, infra.Access{}); l.State != code.ScopeComplete || len(l.Unread) > 0 {
 				t.Errorf("%s, the %d. time: %s, %v, %+v", call, from, l.State, l.Unread, l.Fault)
 			}
 		}
@@ -280,7 +281,7 @@ func TestBusyCloud(t *testing.T) {
 	// One that stays so is asked for a few times, and says what it answers.
 	s, data := cloudOf(t, openstacklab.Options{})
 	s.Fail(openstacklab.Fault{Call: calls[0], Status: 500, Body: `{"computeFault": {"message": "Unexpected API Error."}}`})
-	refused(t, only(t, data, infra.Access{}), infra.Failed, "ListingBroken", "it answered 500: Unexpected API Error.")
+	refused(t, only(t, data, infra.Access{}), code.ScopeFailed, "ListingBroken", "it answered 500: Unexpected API Error.")
 	if n := s.Calls()[calls[0]]; n != infra.Patient.Attempts {
 		t.Errorf("it was asked %d times", n)
 	}

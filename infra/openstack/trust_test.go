@@ -10,6 +10,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report/code"
 )
 
 // A server that repeats the token or the password does not bring it into an error.
@@ -54,7 +55,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 				next.ServeHTTP(w, r)
 			}
 		})
-		refused(t, only(t, data, infra.Access{}), infra.Failed, "UnexpectedAnswer", "")
+		refused(t, only(t, data, infra.Access{}), code.ScopeFailed, "UnexpectedAnswer", "")
 		if led > 0 {
 			t.Errorf("%s: it was followed", path)
 		}
@@ -74,7 +75,7 @@ func TestInterruptedRunRevokesItsToken(t *testing.T) {
 		}
 		next.ServeHTTP(w, r)
 	})
-	if l := p.List(ctx, target); l.State == infra.Complete || l.Fault == nil || l.Fault.Reason != "Interrupted" {
+	if l := p.List(ctx, target); l.State == code.ScopeComplete || l.Fault == nil || l.Fault.Reason != "Interrupted" {
 		t.Errorf("%s: %+v", l.State, l.Fault)
 	}
 	if given, _ := s.Logins(); given != 1 || s.Calls()["keystone DELETE /v3/auth/tokens"] != 1 {

@@ -9,6 +9,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -231,7 +232,7 @@ func TestUnprovenProject(t *testing.T) {
 	}
 	w := decide(t, data)
 	w.demand(t, gone, code.Unknown, code.ScopeIncomplete)
-	if w.listing.State != infra.Complete {
+	if w.listing.State != code.ScopeComplete {
 		t.Errorf("%s: %+v", w.listing.State, w.listing.Fault)
 	}
 	// One network that the project owns shows that it is the right one.
@@ -272,7 +273,7 @@ func TestWhatIsLeftOfMachines(t *testing.T) {
 	})
 	w := decide(t, data)
 	v := w.machines["data-md-0-csvkw-zz7d6"]
-	if v.Status != code.Healthy || !slices.ContainsFunc(v.Warnings, func(w detector.Warning) bool { return w.Reason == code.MachineMissing }) {
+	if v.Status != code.Healthy || !slices.ContainsFunc(v.Warnings, func(w report.Warning) bool { return w.Reason == code.MachineMissing }) {
 		t.Errorf("%+v", v)
 	}
 }

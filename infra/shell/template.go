@@ -47,14 +47,10 @@ func Template(lines []Command, said string, name func(values []string, variables
 // common is what stands for words that differ: a variable, between what all of them begin
 // and end with.
 func common(values []string, variables bool, name func([]string, bool) (string, bool)) ([]part, bool) {
-	before, after := "", ""
-	cut := values
-	if !variables {
-		before, after = shared(values)
-		cut = make([]string, len(values))
-		for i, w := range values {
-			cut[i] = w[len(before) : len(w)-len(after)]
-		}
+	before, after := shared(values) // nothing, of variables
+	cut := make([]string, len(values))
+	for i, w := range values {
+		cut[i] = w[len(before) : len(w)-len(after)]
 	}
 	named, ok := name(cut, variables)
 	if !ok {

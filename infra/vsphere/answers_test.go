@@ -124,7 +124,7 @@ const emptyAnswer = `<?xml version="1.0"?><soapenv:Envelope xmlns:soapenv="http:
 // a list, whatever was asked.
 func TestFaultD2AnswersOfAVCenter(t *testing.T) {
 	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
-	if l, r := (&between{}).list(t, v); l.State != infra.Complete || !r.Complete || l.Count() != fleetVMs {
+	if l, r := (&between{}).list(t, v); l.State != code.ScopeComplete || !r.Complete || l.Count() != fleetVMs {
 		t.Fatalf("without faults it is %s with %d VMs, complete: %t: %+v", l.State, l.Count(), r.Complete, l.Fault)
 	}
 	for _, call := range []struct {
@@ -168,7 +168,7 @@ func TestFaultD2AnswersOfAVCenter(t *testing.T) {
 					t.Error(bad)
 				}
 				// What is left of the list may be a part, but is never called whole.
-				if call.method == "ContinueRetrievePropertiesEx" && (l.State != infra.Partial || l.Fault == nil || l.Fault.Hint == "") {
+				if call.method == "ContinueRetrievePropertiesEx" && (l.State != code.ScopePartial || l.Fault == nil || l.Fault.Hint == "") {
 					t.Errorf("it is %s with %d VMs: %+v", l.State, l.Count(), l.Fault)
 				}
 			})
@@ -195,7 +195,7 @@ func TestFaultAListThatLacksVMs(t *testing.T) {
 			if bad := nothingConcluded(l, r); bad != "" {
 				t.Error(bad)
 			}
-			if l.State == infra.Complete || l.Fault == nil || l.Fault.Reason != "ListingBroken" {
+			if l.State == code.ScopeComplete || l.Fault == nil || l.Fault.Reason != "ListingBroken" {
 				t.Errorf("it is %s with %d VMs: %+v", l.State, l.Count(), l.Fault)
 			}
 		})
@@ -240,7 +240,7 @@ func TestFaultD2VMsWithoutTheirProperties(t *testing.T) {
 				if l.Count() != fleetVMs {
 					t.Errorf("%d VMs are listed", l.Count())
 				}
-				if bad := nothingConcluded(l, r); bad != "" && l.State != infra.Complete {
+				if bad := nothingConcluded(l, r); bad != "" && l.State != code.ScopeComplete {
 					t.Error(bad)
 				}
 				for _, m := range machinesOf(r) {
@@ -250,7 +250,7 @@ func TestFaultD2VMsWithoutTheirProperties(t *testing.T) {
 					if changed := m.Status != code.Healthy; changed && (m.Status != code.Unknown || m.Reason != code.InstanceUnreadable) {
 						t.Errorf("%s is %s %s", m.Name, m.Status, m.Reason)
 					} else if changed {
-						if l.State != infra.Partial || l.Fault == nil || r.Complete {
+						if l.State != code.ScopePartial || l.Fault == nil || r.Complete {
 							t.Errorf("the listing is %s: %+v", l.State, l.Fault)
 						}
 						return

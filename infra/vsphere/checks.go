@@ -8,30 +8,35 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 var (
 	ruleCredential = check.Rule{
-		Code: "CredentialAbsent", Severity: check.Error,
-		Why: "CAPV can't log in to the vCenter: after the restore nothing of these clusters is reconciled.",
-		Do:  "create the Secret by hand, or correct it, before the clusters are unpaused; give user and password to drift-detector detect with --credentials",
+		Code: "CredentialAbsent", Severity: code.CheckError,
+		Happens: "The backup lacks a credential for the infrastructure.",
+		Why:     "CAPV can't log in to the vCenter: after the restore nothing of these clusters is reconciled.",
+		Do:      "create the Secret by hand, or correct it, before the clusters are unpaused; give user and password to drift-detector detect with --credentials",
 	}
 	ruleBadIdentity = capi.NewBadIdentityRule("CAPV", "pkg/identity/identity.go", referenceField)
 	rulesForbidden  = capi.NewForbiddenRules("CAPV", "pkg/identity/identity.go", "spec.allowedNamespaces")
 	ruleBootstrap   = check.Rule{
-		Code: "BootstrapDataAbsent", Severity: check.Warning,
-		Why: "CAPV makes the VSphereVM again, without the BIOS UUID, and looks for the VM by its name; where it finds none, it can't clone one without the bootstrap data.",
-		Do:  "see whether its VM is there under its name (run drift-detector detect); if not, delete the Machine after the restore, so that its owner makes another",
+		Code: "BootstrapDataAbsent", Severity: code.CheckWarning,
+		Happens: "The backup lacks the bootstrap data of a machine.",
+		Why:     "CAPV makes the VSphereVM again, without the BIOS UUID, and looks for the VM by its name; where it finds none, it can't clone one without the bootstrap data.",
+		Do:      "see whether its VM is there under its name (run drift-detector detect); if not, delete the Machine after the restore, so that its owner makes another",
 	}
 	ruleAddress = check.Rule{
-		Code: "AddressAbsent", Severity: check.Warning,
-		Why: "CAPV does nothing for the machine until another one has an address from the pool, which may be one that another machine has, and then writes that into the VM's metadata.",
-		Do:  "take a newer backup without that filter, or an older one that holds it; else create both by hand, with the address that the VM has, before the cluster is unpaused",
+		Code: "AddressAbsent", Severity: code.CheckWarning,
+		Happens: "The backup lacks the address that a machine has from a pool.",
+		Why:     "CAPV does nothing for the machine until another one has an address from the pool, which may be one that another machine has, and then writes that into the VM's metadata.",
+		Do:      "take a newer backup without that filter, or an older one that holds it; else create both by hand, with the address that the VM has, before the cluster is unpaused",
 	}
 	ruleGone = check.Rule{
-		Code: "VMGone", Severity: check.Warning,
-		Why: "CAPV has not found the VM by its BIOS UUID any more, and says so nowhere but in this condition: Machine and VSphereMachine look fine. It never makes a recorded VM again.",
-		Do:  "see whether the VM is gone for good (run drift-detector detect); after the restore a MachineHealthCheck replaces the Machine, or a person deletes it",
+		Code: "VMGone", Severity: code.CheckWarning,
+		Happens: "The controller had lost the VM of a machine before the backup.",
+		Why:     "CAPV has not found the VM by its BIOS UUID any more, and says so nowhere but in this condition: Machine and VSphereMachine look fine. It never makes a recorded VM again.",
+		Do:      "see whether the VM is gone for good (run drift-detector detect); after the restore a MachineHealthCheck replaces the Machine, or a person deletes it",
 	}
 )
 
@@ -100,13 +105,12 @@ func (objs *objects) addressesAbsent() []check.Finding {
 		if lost == addresses {
 			what = "its IPAddress"
 		}
-		more := ""
+		f := ruleAddress.On(id.Backup, claimKind+" "+m.vm.Namespace+"/"+claim,
+			"%s is not in the backup, and has an address of %s %s/%s", what, vmKind, m.vm.Namespace, m.vm.Name)
 		if n := count[id] - 1; n > 0 {
-			more = fmt.Sprintf("; likewise of %d more in the cluster", n)
+			f = f.And(fmt.Sprintf("likewise of %d more in the cluster", n))
 		}
-		found = append(found, ruleAddress.On(id.Backup, claimKind+" "+m.vm.Namespace+"/"+claim,
-			"%s is not in the backup, and has an address of %s %s/%s%s", what, vmKind, m.vm.Namespace, m.vm.Name, more).
-			At(lost.Resource(), m.vm.Namespace).Of(id))
+		found = append(found, f.At(lost.Resource(), m.vm.Namespace).Of(id))
 	}
 	return found
 }

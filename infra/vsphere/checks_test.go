@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/backup/check"
+	"drift-detector/report/code"
 )
 
 // TestCheck holds what the provider tells of a backup: credentials in each of
@@ -83,7 +84,7 @@ func TestCheck(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q", got)
 	}
-	found := slices.DeleteFunc(p.Check(s, nil, time.Time{}), func(f check.Finding) bool { return f.Severity != check.Error })
+	found := slices.DeleteFunc(p.Check(s, nil, time.Time{}), func(f check.Finding) bool { return f.Severity != code.CheckError })
 	if len(found) != 6 {
 		t.Errorf("without Secrets %d credentials are missed, want 6", len(found))
 	}

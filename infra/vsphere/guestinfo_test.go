@@ -15,6 +15,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 func containsText(s, part string) bool { return strings.Contains(s, part) }
@@ -107,7 +108,7 @@ func TestGuestinfoOfCandidates(t *testing.T) {
 	add("copied", folder, "alpha-prod-nnxbq")
 	add("far-away", "/DC0/vm/restored", "far-away")
 	l := one(t, t.Context(), fleet(t), reach(v))
-	if l.State != infra.Complete || len(l.Warnings) != 0 {
+	if l.State != code.ScopeComplete || len(l.Warnings) != 0 {
 		t.Fatalf("%s, %v, %+v", l.State, l.Warnings, faultOf(l))
 	}
 	s, _ := load(t, fleet(t))
@@ -143,7 +144,7 @@ func TestUnreadMetadataIsSaid(t *testing.T) {
 		MethodName: "RetrievePropertiesEx", ObjectType: "*", ObjectName: "*", Probability: 1, Enabled: true, SkipCount: 4,
 	})
 	l := one(t, t.Context(), fleet(t), reach(v))
-	if l.State != infra.Complete || len(l.Instances) != fleetVMs || !containsText(strings.Join(l.Warnings, ""), "the metadata of 12 of the unknown VMs") {
+	if l.State != code.ScopeComplete || len(l.Instances) != fleetVMs || !containsText(strings.Join(l.Warnings, ""), "the metadata of 12 of the unknown VMs") {
 		t.Errorf("%s, %d VMs, %q: %+v", l.State, len(l.Instances), l.Warnings, faultOf(l))
 	}
 	// What the metadata would have said against a name is not known, so that no

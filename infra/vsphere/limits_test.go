@@ -15,6 +15,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // oddVCenter speaks as much of vCenter's protocol as a listing needs, and says
@@ -121,15 +122,15 @@ func TestEndlessVCenter(t *testing.T) {
 	for name, c := range map[string]struct {
 		v     *oddVCenter
 		most  limits
-		state infra.State
+		state code.ScopeState
 		vms   int
 		says  string
 	}{
-		"VMs":         {&oddVCenter{objects: plainVM, endless: vmType}, few, infra.Partial, 7, "listing VMs broke off after 7: there are more than 7"},
-		"pages":       {&oddVCenter{objects: func(string, int) string { return vmXML(vmType, 1, "vm", "") }, endless: vmType}, standard, infra.Partial, 1, "100 pages in a row hold nothing new"},
-		"empty pages": {&oddVCenter{objects: func(string, int) string { return "" }, endless: vmType}, standard, infra.Failed, 0, "page 2 is empty"},
+		"VMs":         {&oddVCenter{objects: plainVM, endless: vmType}, few, code.ScopePartial, 7, "listing VMs broke off after 7: there are more than 7"},
+		"pages":       {&oddVCenter{objects: func(string, int) string { return vmXML(vmType, 1, "vm", "") }, endless: vmType}, standard, code.ScopePartial, 1, "100 pages in a row hold nothing new"},
+		"empty pages": {&oddVCenter{objects: func(string, int) string { return "" }, endless: vmType}, standard, code.ScopeFailed, 0, "page 2 is empty"},
 		"folders": {
-			&oddVCenter{objects: func(kind string, page int) string { return vmXML(kind, page, "f", "") }, endless: "Folder"}, few, infra.Partial, 1,
+			&oddVCenter{objects: func(kind string, page int) string { return vmXML(kind, page, "f", "") }, endless: "Folder"}, few, code.ScopePartial, 1,
 			"listing folders: there are more than 5",
 		},
 		"long names": {&oddVCenter{objects: func(kind string, page int) string {
@@ -137,11 +138,11 @@ func TestEndlessVCenter(t *testing.T) {
 				return vmXML(kind, page, long, "")
 			}
 			return plainVM(kind, page)
-		}, endless: vmType}, standard, infra.Partial, 1, "more than 1024 bytes"},
+		}, endless: vmType}, standard, code.ScopePartial, 1, "more than 1024 bytes"},
 		"long ids": {&oddVCenter{objects: func(kind string, page int) string {
 			return strings.Replace(plainVM(kind, page), "o-", long, 1)
-		}}, standard, infra.Failed, 0, "more than 1024 bytes"},
-		"much text": {&oddVCenter{objects: func(kind string, page int) string { return vmXML(kind, page, path, "") }, endless: vmType}, small, infra.Partial, 1, "more text than is kept"},
+		}}, standard, code.ScopeFailed, 0, "more than 1024 bytes"},
+		"much text": {&oddVCenter{objects: func(kind string, page int) string { return vmXML(kind, page, path, "") }, endless: vmType}, small, code.ScopePartial, 1, "more text than is kept"},
 		"slow": {&oddVCenter{objects: plainVM, endless: vmType, before: func(method string) {
 			if method == "ContinueRetrievePropertiesEx" {
 				select {
@@ -149,13 +150,13 @@ func TestEndlessVCenter(t *testing.T) {
 				case <-time.After(2 * time.Second):
 				}
 			}
-		}}, standard, infra.Partial, 1, "the 300ms of --timeout are over"},
+		}}, standard, code.ScopePartial, 1, "the 300ms of --timeout are over"},
 		"slow from the start": {&oddVCenter{before: func(string) {
 			select {
 			case <-release:
 			case <-time.After(2 * time.Second):
 			}
-		}}, standard, infra.Failed, 0, "the 300ms of --timeout are over"},
+		}}, standard, code.ScopeFailed, 0, "the 300ms of --timeout are over"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := c.v.list(t, c.most)
@@ -217,7 +218,7 @@ func TestDatesThatCannotBeSaved(t *testing.T) {
 			return vmXML(kind, page, "vm", `<propSet><name>config.createDate</name><val xsi:type="xsd:dateTime">`+date+`</val></propSet>`)
 		}}
 		l := v.list(t, standard)
-		if _, err := json.Marshal(l); err != nil || l.State != infra.Complete || len(l.Instances) != 1 || !l.Instances[0].Created.Equal(want) {
+		if _, err := json.Marshal(l); err != nil || l.State != code.ScopeComplete || len(l.Instances) != 1 || !l.Instances[0].Created.Equal(want) {
 			t.Errorf("%s: %s %+v, %+v, %v", date, l.State, faultOf(l), l.Instances, err)
 		}
 	}

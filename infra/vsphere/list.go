@@ -12,6 +12,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // pageSize bounds how many objects one answer holds. maxPages bounds a vCenter
@@ -101,9 +102,9 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 	slices.SortFunc(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
 	switch {
 	case l.Fault == nil:
-		l.State = infra.Complete
+		l.State = code.ScopeComplete
 	case l.Count() > 0:
-		l.State = infra.Partial
+		l.State = code.ScopePartial
 	}
 }
 

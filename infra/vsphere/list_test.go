@@ -60,7 +60,7 @@ func faultOf(l infra.Listing) infra.Fault {
 func TestPasswordWithTrailingNewline(t *testing.T) {
 	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter, Accounts: map[string]string{fleetUser: "secret"}})
 	l := one(t, t.Context(), withPassword(t, fleet(t), "secret\n"), reach(v))
-	if got := v.Logins(); l.State != infra.Complete || got != (lab.Logins{OK: 1, Failed: 1, Logouts: 1}) {
+	if got := v.Logins(); l.State != code.ScopeComplete || got != (lab.Logins{OK: 1, Failed: 1, Logouts: 1}) {
 		t.Errorf("%s %+v, logins %+v", l.State, faultOf(l), got)
 	}
 }
@@ -88,7 +88,7 @@ func TestAccountIsNotLocked(t *testing.T) {
 	r := infra.NewRegistry(p)
 	inv := r.Collect(t.Context(), targets, nil)
 	for _, l := range inv.Listings {
-		if l.State != infra.Failed || faultOf(l).Reason != "AuthenticationFailed" {
+		if l.State != code.ScopeFailed || faultOf(l).Reason != "AuthenticationFailed" {
 			t.Errorf("%v is %s: %+v", l.IDs, l.State, faultOf(l))
 		}
 	}
@@ -128,7 +128,7 @@ func TestHiddenFolderIsNoLandmark(t *testing.T) {
 	for _, k := range ofKind(l.ProbesFound, keyFolder) {
 		found = append(found, strings.TrimPrefix(k.Value, fleetServer))
 	}
-	if want := []string{"/DC0/vm/capi/tenant-alpha", "/DC0/vm/capi/tenant-gamma"}; l.State != infra.Complete || !slices.Equal(found, want) {
+	if want := []string{"/DC0/vm/capi/tenant-alpha", "/DC0/vm/capi/tenant-gamma"}; l.State != code.ScopeComplete || !slices.Equal(found, want) {
 		t.Errorf("%s: probes %v, want %v", l.State, found, want)
 	}
 }
@@ -136,7 +136,7 @@ func TestHiddenFolderIsNoLandmark(t *testing.T) {
 func TestWhoSeesNoVMHasSeenNothing(t *testing.T) {
 	t.Run("another vCenter", func(t *testing.T) {
 		l := one(t, t.Context(), fleet(t), reach(serve(t, lab.VCenterOptions{})))
-		if l.State != infra.Complete || len(l.Instances) != 0 || len(l.ProbesFound) != 0 {
+		if l.State != code.ScopeComplete || len(l.Instances) != 0 || len(l.ProbesFound) != 0 {
 			t.Errorf("%s, %d VMs, probes %v", l.State, len(l.Instances), l.ProbesFound)
 		}
 	})
@@ -174,14 +174,14 @@ func TestCertificates(t *testing.T) {
 		name   string
 		data   []byte
 		access infra.Access
-		state  infra.State
+		state  code.ScopeState
 	}{
-		{"another than the pinned one", fleet(t), infra.Access{}, infra.Failed},
-		{"nothing pinned and no known authority", unpinned, infra.Access{}, infra.Failed},
-		{"a pin that is none", malformed, infra.Access{}, infra.Failed},
-		{"renewed, and one object knows", renewed, infra.Access{}, infra.Complete},
-		{"the operator's authority", fleet(t), infra.Access{Credentials: []infra.Credential{{Endpoint: fleetServer, CA: v.CA}}}, infra.Complete},
-		{"verification turned off", fleet(t), infra.Access{InsecureSkipVerify: true}, infra.Complete},
+		{"another than the pinned one", fleet(t), infra.Access{}, code.ScopeFailed},
+		{"nothing pinned and no known authority", unpinned, infra.Access{}, code.ScopeFailed},
+		{"a pin that is none", malformed, infra.Access{}, code.ScopeFailed},
+		{"renewed, and one object knows", renewed, infra.Access{}, code.ScopeComplete},
+		{"the operator's authority", fleet(t), infra.Access{Credentials: []infra.Credential{{Endpoint: fleetServer, CA: v.CA}}}, code.ScopeComplete},
+		{"verification turned off", fleet(t), infra.Access{InsecureSkipVerify: true}, code.ScopeComplete},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := v.Logins()
@@ -190,7 +190,7 @@ func TestCertificates(t *testing.T) {
 			if l.State != c.state {
 				t.Fatalf("%s: %+v", l.State, faultOf(l))
 			}
-			if c.state == infra.Complete {
+			if c.state == code.ScopeComplete {
 				return
 			}
 			if faultOf(l).Reason != "UntrustedCertificate" || faultOf(l).Hint == "" {
@@ -213,7 +213,7 @@ func TestUnreadableVMs(t *testing.T) {
 	must(t, v.SetConnection("alpha-prod-nnxbq", types.VirtualMachineConnectionStateDisconnected))
 	must(t, v.Deny("alpha-prod-jzxnt"))
 	l := one(t, t.Context(), fleet(t), reach(v))
-	if l.State != infra.Complete || len(l.Instances) != fleetVMs {
+	if l.State != code.ScopeComplete || len(l.Instances) != fleetVMs {
 		t.Fatalf("%s, %d VMs: %+v", l.State, len(l.Instances), faultOf(l))
 	}
 	lost := instance(t, l, "alpha-prod-kcn2q")
@@ -271,13 +271,13 @@ func TestInterruptedRunLogsOut(t *testing.T) {
 			defer cancel()
 			on(v, method, cancel)
 			l := one(t, ctx, fleet(t), reach(v))
-			if l.State == infra.Complete || faultOf(l).Reason != "Interrupted" {
+			if l.State == code.ScopeComplete || faultOf(l).Reason != "Interrupted" {
 				t.Errorf("%s: %+v", l.State, faultOf(l))
 			}
 			if got := v.Logins(); got.OK != 1 || got.Open() != 0 {
 				t.Errorf("sessions %+v", got)
 			}
-			if method == "ContinueRetrievePropertiesEx" && (l.State != infra.Partial || len(l.Instances) == 0) {
+			if method == "ContinueRetrievePropertiesEx" && (l.State != code.ScopePartial || len(l.Instances) == 0) {
 				t.Errorf("what was read is lost: %s, %d VMs", l.State, len(l.Instances))
 			}
 		})
@@ -290,7 +290,7 @@ func TestBrokenFolderListingIsPartial(t *testing.T) {
 		MethodName: "RetrievePropertiesEx", ObjectType: "*", ObjectName: "*", Probability: 1, Enabled: true, SkipCount: 1, MaxCount: 1,
 	})
 	l := one(t, t.Context(), fleet(t), reach(v))
-	if l.State != infra.Partial || len(l.Instances) != fleetVMs || len(ofKind(l.ProbesFound, keyFolder))+len(ofKind(l.ProbesFound, keyInhabited)) != 0 {
+	if l.State != code.ScopePartial || len(l.Instances) != fleetVMs || len(ofKind(l.ProbesFound, keyFolder))+len(ofKind(l.ProbesFound, keyInhabited)) != 0 {
 		t.Errorf("%s, %d VMs, probes %v: %+v", l.State, len(l.Instances), l.ProbesFound, faultOf(l))
 	}
 }
@@ -305,7 +305,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 		Reroutes:    []infra.Reroute{{From: fleetServer, To: server.Listener.Addr().String()}},
 		Credentials: []infra.Credential{{Endpoint: fleetServer, Thumbprint: infra.Thumbprint(server.Certificate())}},
 	})
-	if l.State != infra.Failed || contacts() != 0 {
+	if l.State != code.ScopeFailed || contacts() != 0 {
 		t.Errorf("%s, %d contacts: %+v", l.State, contacts(), faultOf(l))
 	}
 }
@@ -329,7 +329,7 @@ func TestServerThatIsNoVCenter(t *testing.T) {
 	l := one(t, t.Context(), fleet(t), infra.Access{
 		InsecureSkipVerify: true, Reroutes: []infra.Reroute{{From: fleetServer, To: server.Listener.Addr().String()}},
 	})
-	if l.State != infra.Failed || faultOf(l).Reason != "Unreachable" {
+	if l.State != code.ScopeFailed || faultOf(l).Reason != "Unreachable" {
 		t.Errorf("%s: %+v", l.State, faultOf(l))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 // One account under four names and four passwords: two logins fail.
@@ -27,7 +28,7 @@ func TestOneVCenterOfSeveralNames(t *testing.T) {
 		targets = append(targets, p.Targets(s, secrets, reachAs(v, name))[0])
 	}
 	for _, l := range infra.NewRegistry(p).Collect(t.Context(), targets, nil).Listings {
-		if l.State != infra.Failed || faultOf(l).Reason != "AuthenticationFailed" {
+		if l.State != code.ScopeFailed || faultOf(l).Reason != "AuthenticationFailed" {
 			t.Errorf("%s is %s: %+v", l.Endpoint, l.State, faultOf(l))
 		}
 	}

@@ -78,7 +78,7 @@ func (b *smallBackup) decideWithin(t *testing.T, world sees, guests map[string]s
 	rows := append([][4]string{{"datacenter-2", "Datacenter", "DC0", "group-d1"}, {"group-v3", "Folder", "vm", "datacenter-2"}, {"group-v5", "Folder", "prod", "group-v3"}}, world.rows...)
 	inv := infra.Inventory{Version: infra.InventoryVersion}
 	for _, target := range New().Targets(s, secrets, infra.Access{}) {
-		l := infra.Listing{IDs: target.IDs, Provider: Name, Endpoint: target.Endpoint, Clusters: target.Clusters, State: infra.Complete, ListedAt: now}
+		l := infra.Listing{IDs: target.IDs, Provider: Name, Endpoint: target.Endpoint, Clusters: target.Clusters, State: code.ScopeComplete, ListedAt: now}
 		f := newFinder(treeOf(rows))
 		g := newGathering(&inventory{identity: "vc-id", endpoint: target.Endpoint, folders: f, asked: f.resolve(target.Endpoint, target.Probes)},
 			target.Detail.(*detail).recorded, &target, &l)
@@ -98,7 +98,7 @@ func (b *smallBackup) decideWithin(t *testing.T, world sees, guests map[string]s
 	}
 	if len(world.nodes) > 0 {
 		cluster := backup.ClusterID{Namespace: "team", Name: "prod"}
-		l := infra.Listing{Provider: "workload", State: infra.Complete, NodeState: "read", Clusters: []backup.ClusterID{cluster}, ListedAt: now}
+		l := infra.Listing{Provider: "workload", State: code.ScopeComplete, NodeState: "read", Clusters: []backup.ClusterID{cluster}, ListedAt: now}
 		for _, id := range world.nodes {
 			l.Nodes = append(l.Nodes, infra.Node{Cluster: cluster, Name: id, Keys: []infra.Key{{Kind: keyBIOS, Value: id}}, Machine: "later", ClusterName: "prod", ClusterNamespace: "team"})
 		}
@@ -410,8 +410,8 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			}
 			hints := ""
 			for _, s := range r.Scopes {
-				if s.Fault != nil {
-					hints += s.Fault.Hint + "\n"
+				if s.Error != nil {
+					hints += s.Error.Hint + "\n"
 				}
 			}
 			if !strings.Contains(hints, c.hint) {

@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 // thing is one object of a vCenter that machines of a cluster need.
@@ -93,7 +94,7 @@ func (objs *objects) resources() []infra.Resource {
 	slices.SortFunc(n.list, compareThings)
 	list, keys := make([]infra.Resource, len(n.list)), make([]infra.Key, len(n.list))
 	for i, t := range n.list {
-		list[i] = infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: t.users, WhenGone: infra.FailsReplacement}
+		list[i] = infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: t.users, WhenGone: code.FailsReplacement}
 		if keys[i] = t.key; !t.key.IsZero() {
 			list[i].Keys = keys[i : i+1 : i+1]
 		}

@@ -10,6 +10,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 // dependent is smallBackup with everything that a clone needs.
@@ -238,7 +239,7 @@ func TestResourcesThatCannotBeRead(t *testing.T) {
 		MethodName: "CreateContainerView", ObjectType: "*", ObjectName: "*", Probability: 1, Enabled: true, SkipCount: 3, MaxCount: 1,
 	})
 	l := one(t, t.Context(), fleet(t), reach(v))
-	if l.State != infra.Complete || !slices.Equal(l.Unread, []infra.KeyKind{keyDatastore}) || len(l.Warnings) != 1 {
+	if l.State != code.ScopeComplete || !slices.Equal(l.Unread, []infra.KeyKind{keyDatastore}) || len(l.Warnings) != 1 {
 		t.Errorf("%s, unread %v, warnings %q", l.State, l.Unread, l.Warnings)
 	}
 	if len(ofKind(l.ProbesFound, keyDatastore)) != 0 || len(ofKind(l.ProbesFound, keyNetwork)) == 0 || len(ofKind(l.ProbesFound, keyPool)) == 0 {

@@ -13,6 +13,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 // busyOnce answers 503 to the n-th call of a method, or cuts the connection after the
@@ -83,7 +84,7 @@ func TestAMomentOfTroubleCostsNothing(t *testing.T) {
 			p.retry = infra.Retry{Attempts: 3, Pause: time.Millisecond}
 			s, secrets := load(t, fleet(t))
 			l := p.List(t.Context(), p.Targets(s, secrets, reach(v))[0])
-			if l.State != infra.Complete || l.Count() != whole.Count() || b.calls[c.method] < c.nth+1 {
+			if l.State != code.ScopeComplete || l.Count() != whole.Count() || b.calls[c.method] < c.nth+1 {
 				t.Errorf("%+v, lost %v: %s, %d of %d VMs, %d calls, %+v", c, lost, l.State, l.Count(), whole.Count(), b.calls[c.method], l.Fault)
 			}
 		}
@@ -95,7 +96,7 @@ func TestAVMThatComesTwice(t *testing.T) {
 	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
 	whole := one(t, t.Context(), fleet(t), reach(v))
 	l, _ := (&between{method: "ContinueRetrievePropertiesEx", n: 1, bend: instead(`(?s)(<objects>.*?</objects>)`, "$1$1")}).list(t, v)
-	if l.State != infra.Complete || l.Count() != whole.Count() {
+	if l.State != code.ScopeComplete || l.Count() != whole.Count() {
 		t.Errorf("%s, %d instances of %d VMs", l.State, l.Count(), whole.Count())
 	}
 }
@@ -131,7 +132,7 @@ func TestLostLoginsOfTwoTargetsCountTogether(t *testing.T) {
 	s, secrets := load(t, fleet(t))
 	target := p.Targets(s, secrets, reach(v))[0]
 	for range 3 {
-		if l := p.List(t.Context(), target); l.State != infra.Failed {
+		if l := p.List(t.Context(), target); l.State != code.ScopeFailed {
 			t.Errorf("it is %s without a login", l.State)
 		}
 	}
@@ -154,7 +155,7 @@ func TestTroubleWhileAnswersAreKept(t *testing.T) {
 		return infra.NewRegistry(p).Collect(m.With(t.Context()), p.Targets(s, secrets, reach(v)), nil).Listings[0]
 	}
 	lost := &busyOnce{method: "ContinueRetrievePropertiesEx", nth: 1, lost: true, calls: map[string]int{}}
-	if l := list(lost.stand); l.State != infra.Complete || l.Count() != fleetVMs {
+	if l := list(lost.stand); l.State != code.ScopeComplete || l.Count() != fleetVMs {
 		t.Errorf("a page was lost: %s, %d VMs, %+v", l.State, l.Count(), l.Fault)
 	}
 	before := &busyOnce{calls: map[string]int{}}
@@ -166,7 +167,7 @@ func TestTroubleWhileAnswersAreKept(t *testing.T) {
 			next.ServeHTTP(w, r)
 		}))
 	})
-	if l.State != infra.Complete || l.Count() != fleetVMs-1 {
+	if l.State != code.ScopeComplete || l.Count() != fleetVMs-1 {
 		t.Errorf("a VM was deleted: %s, %d VMs, %+v", l.State, l.Count(), l.Fault)
 	}
 }
@@ -194,7 +195,7 @@ func TestAVMThatIsRegisteredAgain(t *testing.T) {
 		}))
 	})
 	l := one(t, t.Context(), fleet(t), reach(v))
-	if l.State != infra.Complete || l.Count() != fleetVMs || !slices.ContainsFunc(l.Instances, func(i infra.Instance) bool { return i.ID == id }) {
+	if l.State != code.ScopeComplete || l.Count() != fleetVMs || !slices.ContainsFunc(l.Instances, func(i infra.Instance) bool { return i.ID == id }) {
 		t.Errorf("%s, %d VMs: %+v", l.State, l.Count(), l.Fault)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 // reachAs is how to reach a vCenter that the fleet's backup calls by another name.
@@ -34,7 +35,7 @@ func TestNobodyElseHasAVCentersIdentities(t *testing.T) {
 	real, fake := serve(t, lab.VCenterOptions{Archive: fleetVCenter}), serve(t, lab.VCenterOptions{Archive: fleetVCenter})
 	identities := func(v *lab.VCenter, name string) map[string]bool {
 		l := one(t, t.Context(), withServer(t, fleet(t), name), reachAs(v, name))
-		if l.State != infra.Complete {
+		if l.State != code.ScopeComplete {
 			t.Fatalf("%s: %+v", l.State, faultOf(l))
 		}
 		all := map[string]bool{}
@@ -74,7 +75,7 @@ func TestNobodyElseLocksAnAccountOut(t *testing.T) {
 	if got := fake.Logins(); got.Failed != infra.MaxFailedLogins {
 		t.Errorf("%d logins failed", got.Failed)
 	}
-	if l := list(real, fleetServer); l.State != infra.Complete {
+	if l := list(real, fleetServer); l.State != code.ScopeComplete {
 		t.Errorf("%s: %+v", l.State, faultOf(l))
 	}
 }

@@ -3,7 +3,6 @@ package vsphere
 import (
 	"testing"
 
-	"drift-detector/infra"
 	"drift-detector/internal/lab"
 	"drift-detector/report/code"
 )
@@ -30,7 +29,7 @@ func TestRightsOnAResourcePoolProveNoFolder(t *testing.T) {
 			`<missingSet><path>effectiveRole</path><fault><fault xmlns:XMLSchema-instance="http://www.w3.org/2001/XMLSchema-instance" XMLSchema-instance:type="NoPermission"></fault><localizedMessage></localizedMessage></fault></missingSet>`), code.Unknown},
 	} {
 		l, r := (&between{method: "RetrievePropertiesEx", n: 1, bend: c.bend}).list(t, v)
-		if l.State != infra.Complete {
+		if l.State != code.ScopeComplete {
 			t.Errorf("%s: the listing is %s: %+v", name, l.State, l.Fault)
 		}
 		for _, m := range machinesOf(r) {

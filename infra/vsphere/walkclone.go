@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // cloneRow is a row of the clone, of a kind of thing that it needs. What its answers do to
@@ -50,7 +51,7 @@ func thingAnswer(l *infra.Listing, r *infra.Resource) walk.Answer {
 		return answer(walk.Several, object, fmt.Sprintf("several in vCenter %s answer to %s of %s", l.Endpoint, object, r.UsedBy), "names one alone")
 	case slices.Contains(l.ProbesFound, k):
 		return pass
-	case l.State != infra.Complete || slices.Contains(l.Unread, k.Kind) || !slices.Contains(l.Asked, k):
+	case l.State != code.ScopeComplete || slices.Contains(l.Unread, k.Kind) || !slices.Contains(l.Asked, k):
 		return walk.Answer{}
 	}
 	return answer(walk.None, object, fmt.Sprintf("vCenter %s has no %s of %s", l.Endpoint, object, r.UsedBy), "exists")

@@ -276,7 +276,7 @@ func certificateAnswer(l *infra.Listing, object, thumbprint string) walk.Answer 
 	}
 	shown := l.Facts.All(factThumbprint)
 	switch {
-	case shown == nil && l.State == infra.Failed:
+	case shown == nil && l.State == code.ScopeFailed:
 		return walk.Answer{}
 	case shown == nil:
 		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}

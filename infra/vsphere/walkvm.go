@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // conditionAsked is the condition of what an inventory does not say, because it was saved
@@ -193,7 +194,7 @@ func (x *inspection) datacenter(s *sight) walk.Answer {
 func datacenterAnswer(l *infra.Listing, written string) walk.Answer {
 	all := l.Facts.All(factDatacenter)
 	if all == nil {
-		if l.State == infra.Failed {
+		if l.State == code.ScopeFailed {
 			return walk.Answer{}
 		}
 		return walk.Answer{Found: walk.Unseen, Objects: []string{"vCenter " + l.Endpoint}}

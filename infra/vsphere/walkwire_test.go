@@ -21,6 +21,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 // asOperator logs in with an account of the operator's.
@@ -117,7 +118,7 @@ func TestServedCertificateIsNoted(t *testing.T) {
 	}
 	insecure := reach(v)
 	insecure.Credentials, insecure.InsecureSkipVerify = nil, true
-	if l := one(t, t.Context(), fleet(t), insecure); l.State != infra.Complete || l.AccessFact(infra.FactCertificate, "") != infra.CertificateDiffers {
+	if l := one(t, t.Context(), fleet(t), insecure); l.State != code.ScopeComplete || l.AccessFact(infra.FactCertificate, "") != infra.CertificateDiffers {
 		t.Errorf("a check that was turned off: %s %v", l.State, l.Facts)
 	}
 	pinned := edit(t, fleet(t), func(_ string, object map[string]any) bool {
@@ -132,7 +133,7 @@ func TestServedCertificateIsNoted(t *testing.T) {
 		t.Errorf("the pinned one: %s %v", got.State, got.Facts)
 	}
 	unknown := one(t, t.Context(), fleet(t), infra.Access{Reroutes: reach(v).Reroutes})
-	if unknown.State != infra.Failed || unknown.AccessFact(infra.FactCertificate, "") != infra.CertificateDiffers {
+	if unknown.State != code.ScopeFailed || unknown.AccessFact(infra.FactCertificate, "") != infra.CertificateDiffers {
 		t.Errorf("refused: %s %v", unknown.State, unknown.Facts)
 	}
 }
@@ -192,7 +193,7 @@ func TestRefusedPropertiesAreUnread(t *testing.T) {
 	})
 	data := fleet(t)
 	l := one(t, t.Context(), data, reach(v))
-	if why, refused := l.FactsUnread.Get(factVMs); !refused || l.State != infra.Complete {
+	if why, refused := l.FactsUnread.Get(factVMs); !refused || l.State != code.ScopeComplete {
 		t.Fatalf("%s, unread %v %q", l.State, l.FactsUnread, why)
 	}
 	s, _ := load(t, data)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Count returns a number with its noun: "1 VM", "3 VMs".
@@ -36,6 +38,15 @@ func Choice(list []string) string {
 	}
 	last := len(list) - 1
 	return strings.Join(list[:last], ", ") + " or " + list[last]
+}
+
+// Capital returns text with a capital letter at its beginning.
+func Capital(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 // Sentence returns text with one full stop at its end; of no text, nothing.

@@ -14,6 +14,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // now is the clock of all scenes: an hour after the backup.
@@ -45,7 +46,7 @@ func exists(r *infra.Registry, l *loaded) infra.Inventory {
 	for _, t := range r.Targets(l.snapshot, l.secrets, infra.Access{}) {
 		place := infra.Listing{
 			IDs: t.IDs, Provider: t.Provider, Endpoint: t.Endpoint, Location: t.Location, Account: t.Account, Identity: "of " + t.Endpoint,
-			Clusters: t.Clusters, State: infra.Complete, ListedAt: now, Asked: t.Probes, ProbesFound: t.Probes,
+			Clusters: t.Clusters, State: code.ScopeComplete, ListedAt: now, Asked: t.Probes, ProbesFound: t.Probes,
 		}
 		if isNodes(r, t.Provider) {
 			place.NodeState, place.Identity = "read", ""

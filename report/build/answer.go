@@ -7,7 +7,6 @@ import (
 
 	"drift-detector/backup/check"
 	"drift-detector/detector"
-	"drift-detector/detector/forecast"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -16,7 +15,7 @@ import (
 // what could not be decided, and from what is wrong with the backup. Ignore rules do not
 // change it: they change what people look at, not what controllers do.
 func decide(p *Parts, r *report.Report) *report.SafeAnswer {
-	d := decision{at: map[report.Note]int{}}
+	var d decision
 	d.seen(p, r)
 	d.checks(r)
 	for i := range p.Result.Clusters {
@@ -27,17 +26,17 @@ func decide(p *Parts, r *report.Report) *report.SafeAnswer {
 	if p.Forecast != nil {
 		d.effects(p.Forecast.Effects)
 	} else {
-		d.add(code.NoForecast, "What the restored controllers will do was not forecast")
+		d.Add(code.NoForecast, "What the restored controllers will do was not forecast")
 	}
-	if len(d.reasons) == 0 && r.Summary.Status != code.Healthy {
-		d.add(code.StatusNotHealthy, "The status is "+string(r.Summary.Status))
+	if len(d.List) == 0 && r.Summary.Status != code.Healthy {
+		d.Add(code.StatusNotHealthy, "The status is "+string(r.Summary.Status))
 	}
 	out := &report.SafeAnswer{Safe: code.Yes, Reasons: d.sorted()}
 	if len(out.Reasons) > 0 { // the first is the most dangerous
 		out.Safe = code.SafeAfter(out.Reasons[0].Code)
 	}
 	if p.Forecast != nil {
-		out.Conditions = notes(p.Forecast.Conditions)
+		out.Conditions = slices.Clip(p.Forecast.Conditions)
 	}
 	if f := p.Options.Filter; f != nil {
 		out.Conditions = append(out.Conditions, report.Note{Code: code.Narrowed, Message: "Only the clusters that were asked for are restored, or the others are looked at, too: " + f.String()})
@@ -46,57 +45,44 @@ func decide(p *Parts, r *report.Report) *report.SafeAnswer {
 }
 
 // decision gathers reasons.
-type decision struct {
-	reasons []report.AnswerReason
-	at      map[report.Note]int // by code and message
-}
+type decision struct{ report.Reasons }
 
-func (d *decision) add(code code.Reason, message string, objects ...string) {
-	key := report.Note{Code: code, Message: message}
-	i, known := d.at[key]
-	if !known {
-		i = len(d.reasons)
-		d.at[key], d.reasons = i, append(d.reasons, report.AnswerReason{Code: code, Message: message})
-	}
-	d.reasons[i].Objects = append(d.reasons[i].Objects, objects...)
-}
-
-func (d *decision) effects(all []forecast.Effect) {
+func (d *decision) effects(all []report.AnswerReason) {
 	for i := range all {
-		d.add(code.Reason(all[i].Code), all[i].Message, all[i].Objects...)
+		d.Add(all[i].Code, all[i].Message, all[i].Objects...).Until = all[i].Until
 	}
 }
 
 // sorted are the reasons, the most dangerous first, each with its objects once.
 func (d *decision) sorted() []report.AnswerReason {
-	slices.SortFunc(d.reasons, func(a, b report.AnswerReason) int {
+	slices.SortFunc(d.List, func(a, b report.AnswerReason) int {
 		return cmp.Or(code.Rank(a.Code)-code.Rank(b.Code), strings.Compare(a.Message, b.Message))
 	})
-	for i := range d.reasons {
-		slices.Sort(d.reasons[i].Objects)
-		d.reasons[i].Objects = slices.Compact(d.reasons[i].Objects)
+	for i := range d.List {
+		slices.Sort(d.List[i].Objects)
+		d.List[i].Objects = slices.Compact(d.List[i].Objects)
 	}
-	return d.reasons
+	return d.List
 }
 
 // seen adds what could not be seen, or is to be confirmed.
 func (d *decision) seen(p *Parts, r *report.Report) {
 	res := &p.Result
 	if !res.Complete {
-		d.add(code.Incomplete, "Not everything could be looked at")
+		d.Add(code.Incomplete, "Not everything could be looked at")
 		for _, s := range r.Incomplete() {
-			d.add(code.Incomplete, "Not everything could be looked at", s.Title())
+			d.Add(code.Incomplete, "Not everything could be looked at", s.Title())
 		}
 	}
 	for i := range r.InfraMachines {
 		v := &r.InfraMachines[i].Instance
-		d.add(code.InstancesToConfirm, "These instances may or may not belong to a cluster of the backup", "instance "+cmp.Or(v.Path, v.Name, v.Ref, v.ID))
+		d.Add(code.InstancesToConfirm, "These instances may or may not belong to a cluster of the backup", "instance "+cmp.Or(v.Path, v.Name, v.Ref, v.ID))
 	}
 	for _, e := range r.OtherErrors() {
-		d.add(code.ErrorsOccurred, "Errors occurred, so that something may be missing", cmp.Or(e.Object, e.Scope, e.Message))
+		d.Add(code.ErrorsOccurred, "Errors occurred, so that something may be missing", cmp.Or(e.Object, e.Scope, e.Message))
 	}
 	if r.Summary.Machines.Total == 0 && !slices.ContainsFunc(res.Clusters, hasPool) {
-		d.add(code.NothingToCompare, "The backup holds no machine that could be compared")
+		d.Add(code.NothingToCompare, "The backup holds no machine that could be compared")
 	}
 }
 
@@ -109,10 +95,10 @@ func (d *decision) checks(r *report.Report) {
 	for i := range r.Checks {
 		c := &r.Checks[i]
 		if c.Code == check.RuleNewer.Code {
-			d.add(code.NewerBackup, "A newer backup is in the same place, so that this one is not to be restored without a reason: "+c.Message, c.Object)
+			d.Add(code.NewerBackup, "A newer backup is in the same place, so that this one is not to be restored without a reason: "+c.Message, c.Object)
 		}
 		if c.Error() {
-			d.add(code.BackupError, "The backup must not be restored as it is ("+string(c.Code)+"): "+strings.TrimSuffix(c.Why, "."), c.Object)
+			d.Add(code.BackupError, "The backup must not be restored as it is ("+string(c.Code)+"): "+strings.TrimSuffix(c.Why, "."), c.Object)
 		}
 	}
 }

@@ -24,8 +24,8 @@ func codesOf(a *report.SafeAnswer) string {
 }
 
 func TestDecide(t *testing.T) {
-	effect := func(reason code.Reason, objects ...string) forecast.Effect {
-		return forecast.Effect{Code: reason, Message: "of " + string(reason), Objects: objects}
+	effect := func(reason code.Reason, objects ...string) report.AnswerReason {
+		return report.AnswerReason{Code: reason, Message: "of " + string(reason), Objects: objects}
 	}
 	for name, c := range map[string]struct {
 		parts func() build.Parts
@@ -45,7 +45,7 @@ func TestDecide(t *testing.T) {
 		}, code.No, "Surprise RolloutDue"},
 		"of the whole": {func() build.Parts {
 			p := buildtest.Healthy()
-			p.Forecast.Effects = []forecast.Effect{effect(code.ClustersFirst, "Deployment velero")}
+			p.Forecast.Effects = []report.AnswerReason{effect(code.ClustersFirst, "Deployment velero")}
 			return p
 		}, code.No, "ClustersFirst"},
 		"what acts on the management cluster itself": {func() build.Parts {
@@ -63,7 +63,7 @@ func TestDecide(t *testing.T) {
 		}, code.Unclear, code.NothingToCompare},
 		"a pool alone": {func() build.Parts {
 			p := buildtest.Healthy()
-			p.Result.Clusters = []detector.Cluster{{WorkerGroups: []detector.Set{{Kind: "MachinePool", Pool: &detector.PoolState{State: detector.Present}}}}}
+			p.Result.Clusters = []detector.Cluster{{WorkerGroups: []detector.Set{{Kind: "MachinePool", Pool: &detector.PoolState{State: code.Present}}}}}
 			p.Forecast.Clusters = []forecast.Cluster{{Groups: make([]forecast.Group, 1)}}
 			return p
 		}, code.Yes, ""},
@@ -85,7 +85,7 @@ func TestDecide(t *testing.T) {
 		"a check that is an error": {func() build.Parts { p := buildtest.Healthy(); p.Checks = buildtest.Checks(); return p }, code.No, code.BackupError},
 		"checks that are warnings": {func() build.Parts {
 			p := buildtest.Healthy()
-			p.Checks = []check.Finding{{Severity: check.Warning, Code: "X", Object: "o", Why: "w"}}
+			p.Checks = []check.Finding{{Severity: code.CheckWarning, Code: "X", Object: "o", Why: "w"}}
 			return p
 		}, code.Yes, ""},
 		"another status": {func() build.Parts {
@@ -105,8 +105,8 @@ func TestDecide(t *testing.T) {
 
 // One reason is of all that have it, and names each once.
 func TestReasonsNameTheirObjects(t *testing.T) {
-	p := buildtest.Foreseen(buildtest.Healthy(), forecast.Effect{Code: code.GhostsLeft, Message: "they run on", Objects: []string{"instance b", "instance a"}})
-	p.Forecast.Effects = []forecast.Effect{{Code: code.GhostsLeft, Message: "they run on", Objects: []string{"instance b", "instance c"}}}
+	p := buildtest.Foreseen(buildtest.Healthy(), report.AnswerReason{Code: code.GhostsLeft, Message: "they run on", Objects: []string{"instance b", "instance a"}})
+	p.Forecast.Effects = []report.AnswerReason{{Code: code.GhostsLeft, Message: "they run on", Objects: []string{"instance b", "instance c"}}}
 	p.Result.Complete, p.Result.Scopes = false, buildtest.Sample().Result.Scopes
 	got := build.New(p).Summary.Answer.Reasons
 	if len(got) != 2 || got[0].Code != code.Incomplete || len(got[0].Objects) != 1 || got[1].Code != code.GhostsLeft ||

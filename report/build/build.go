@@ -144,15 +144,15 @@ func compareMissing(a, b report.Missing) int {
 func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) report.Cluster {
 	out := report.Cluster{
 		Namespace: c.ID.Namespace, Name: c.ID.Name, Backup: c.ID.Backup,
-		Provider: c.Provider, Status: code.Status(c.Status),
+		Provider: c.Provider, Status: c.Status,
 		Derived: c.Derived, Self: c.Self, Paused: c.Paused, Endpoint: c.Endpoint,
-		Nodes: report.Nodes(c.Nodes),
+		Nodes: c.Nodes,
 		ControlPlane: report.ControlPlane{
 			Kind: c.ControlPlane.Kind, Name: c.ControlPlane.Name,
-			Status: code.Status(c.ControlPlane.Status), Reason: code.Reason(c.ControlPlane.Reason),
+			Status: c.ControlPlane.Status, Reason: c.ControlPlane.Reason,
 			Applicable: c.Applicable, Desired: number(c.ControlPlane.Desired),
 		},
-		Workers: report.Workers{Status: code.Status(c.Workers)},
+		Workers: report.Workers{Status: c.Workers},
 	}
 	var forecasts []forecast.Machine
 	if f != nil {
@@ -162,7 +162,7 @@ func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) report.Clust
 	out.Counts.Add(out.ControlPlane.Counts)
 	for i := range c.WorkerGroups {
 		s := &c.WorkerGroups[i]
-		g := report.Group{Kind: s.Kind, Name: s.Name, Status: code.Status(s.Status), Reason: code.Reason(s.Reason), Desired: number(s.Desired), Pool: pool(s.Pool)}
+		g := report.Group{Kind: s.Kind, Name: s.Name, Status: s.Status, Reason: s.Reason, Desired: number(s.Desired), Pool: pool(s.Pool)}
 		if s.Kind == "MachineDeployment" {
 			g.Topology = b.topologies[member{c.ID, s.Name}]
 		}
@@ -173,11 +173,7 @@ func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) report.Clust
 		out.Counts.Add(g.Counts)
 		out.Workers.Groups = append(out.Workers.Groups, g)
 	}
-	for _, res := range c.Resources {
-		out.Resources = append(out.Resources, report.Resource{
-			Kind: res.Kind, Name: res.Name, State: report.Presence(res.State), UsedBy: res.UsedBy, WhenGone: string(res.WhenGone), Message: res.Message,
-		})
-	}
+	out.Resources = c.Resources
 	foresee(&out, f)
 	return out
 }
@@ -186,8 +182,8 @@ func pool(p *detector.PoolState) *report.Pool {
 	if p == nil {
 		return nil
 	}
-	out := &report.Pool{State: report.Presence(p.State), Then: p.Then, Now: p.Now, Desired: number(p.Desired), DesiredNow: number(p.DesiredNow), ManagedBy: p.ManagedBy, Message: p.Message}
-	if p.State != detector.Undecided { // else nobody knows who is a member
+	out := &report.Pool{State: p.State, Then: p.Then, Now: p.Now, Desired: number(p.Desired), DesiredNow: number(p.DesiredNow), ManagedBy: p.ManagedBy, Message: p.Message}
+	if p.State != code.Undecided { // else nobody knows who is a member
 		out.Missing, out.Added = without(p.Then, p.Now), without(p.Now, p.Then)
 	}
 	return out
@@ -213,7 +209,7 @@ func (b *builder) machines(c *detector.Cluster, vs []*detector.Verdict, forecast
 	var n report.MachineCounts
 	out := make([]report.Machine, 0, len(vs))
 	for i, v := range vs {
-		n.Count(code.Status(v.Status))
+		n.Count(v.Status)
 		if b.ignoreHealthy && v.Status == code.Healthy && len(v.Warnings) == 0 {
 			continue
 		}
@@ -227,9 +223,9 @@ func (b *builder) machines(c *detector.Cluster, vs []*detector.Verdict, forecast
 func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) report.Machine {
 	m := report.Machine{
 		Namespace: cmp.Or(v.Namespace, c.ID.Namespace), Name: v.Name, UID: v.UID, Role: role(v),
-		Status: code.Status(v.Status), Reason: code.Reason(v.Reason), Message: v.Message,
+		Status: v.Status, Reason: v.Reason, Message: v.Message,
 		ProviderID: v.ProviderID, Node: v.Node,
-		Evidence: evidence(v.Evidence), MoreOthers: v.MoreOthers,
+		Evidence: v.Evidence, Warnings: v.Warnings, MoreOthers: v.MoreOthers,
 	}
 	if v.Instance != nil {
 		i := instance(v.Instance, b.scope(v.Scope, c.Provider))
@@ -241,9 +237,6 @@ func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) report.Machi
 			at = b.scope(v.OtherScopes[i], c.Provider)
 		}
 		m.Others = append(m.Others, instance(&v.Others[i], at))
-	}
-	for _, w := range v.Warnings {
-		m.Warnings = append(m.Warnings, report.Warning{Reason: code.Reason(w.Reason), Message: w.Message})
 	}
 	return m
 }
@@ -284,18 +277,10 @@ func instance(i *infra.Instance, at scopeName) report.Instance {
 	return out
 }
 
-func evidence(es []detector.Evidence) []report.Evidence {
-	out := make([]report.Evidence, len(es))
-	for i, e := range es {
-		out[i] = report.Evidence{Kind: e.Kind, Detail: e.Detail, Strength: report.Strength(e.Strength)}
-	}
-	return out
-}
-
 func (b *builder) infraMachine(u *detector.Unattributed) report.InfraMachine {
 	m := report.InfraMachine{
 		Instance:       instance(&u.Instance, b.scope(u.Scope, "")),
-		ForeignCluster: u.Foreign, Reason: code.Reason(u.Reason), Message: u.Message, Evidence: evidence(u.Evidence),
+		ForeignCluster: u.Foreign, Reason: u.Reason, Message: u.Message, Evidence: u.Evidence,
 	}
 	if u.Cluster != nil {
 		m.Cluster = u.Cluster.Namespace + "/" + u.Cluster.Name
@@ -305,7 +290,7 @@ func (b *builder) infraMachine(u *detector.Unattributed) report.InfraMachine {
 
 func summary(res *detector.Result, r *report.Report) report.Summary {
 	s := report.Summary{
-		Status: code.Status(res.Status), Complete: res.Complete,
+		Status: res.Status, Complete: res.Complete,
 		InfraMachines: len(r.InfraMachines), Excluded: validKeys(res.Excluded),
 		OutOfScope: res.OutOfScope, ForeignTags: validKeys(res.ForeignTags),
 		Errors: len(r.Errors),

@@ -1,78 +1,18 @@
 package build_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/backup/check"
 	"drift-detector/detector"
-	"drift-detector/detector/forecast"
-	"drift-detector/infra"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
 	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 )
-
-// The words of the document are those of the packages that it is made of.
-func TestWords(t *testing.T) {
-	for _, c := range [][2]any{
-		{code.Healthy, code.Healthy},
-		{code.Stale, code.Stale},
-		{code.Ghost, code.Ghost},
-		{code.Unknown, code.Unknown},
-		{code.Healthy, code.Healthy},
-		{code.ManualRemediationRequired, code.ManualRemediationRequired},
-		{code.NeedFurtherConfirmation, code.NeedFurtherConfirmation},
-		{code.NeedFurtherConfirmationInfraMachines, code.NeedFurtherConfirmationInfraMachines},
-		{code.ManualRemediationNotRequired, code.ManualRemediationNotRequired},
-		{report.Present, detector.Present},
-		{report.Absent, detector.Absent},
-		{report.Undecided, detector.Undecided},
-		{report.Strong, detector.StrengthStrong},
-		{report.Medium, detector.StrengthMedium},
-		{report.Weak, detector.StrengthWeak},
-		{report.ScopeComplete, infra.Complete},
-		{report.ScopePartial, infra.Partial},
-		{report.ScopeFailed, infra.Failed},
-		{report.CheckError, check.Error},
-		{report.CheckWarning, check.Warning},
-		{report.CheckInfo, check.Info},
-		{code.UnsupportedProvider, code.UnsupportedProvider},
-		{code.ScopeIncomplete, code.ScopeIncomplete},
-		{code.DuplicateID, code.DuplicateID},
-		{code.NotHealing, code.NotHealing},
-		{code.RolledOut, code.RolledOut},
-		{code.Adopted, code.Adopted},
-		{code.Stuck, code.Stuck},
-		{code.GhostKeepsRunning, code.GhostKeepsRunning},
-		{code.CannotKnow, code.CannotKnow},
-		{report.QuorumNotApplicable, forecast.QuorumNotApplicable},
-	} {
-		if ours, theirs := fmt.Sprint(c[0]), fmt.Sprint(c[1]); ours != theirs {
-			t.Errorf("report says %q where its source says %q", ours, theirs)
-		}
-	}
-}
-
-// The order of roll-ups is the detector's.
-func TestRollUpsAreInTheDetectorsOrder(t *testing.T) {
-	all := code.RollUps()
-	for i, a := range all {
-		for j, b := range all {
-			if want := all[min(i, j)]; code.Status(code.Worst(code.Status(a), code.Status(b))) != want {
-				t.Errorf("of %s and %s the detector does not call %s the worst", a, b, want)
-			}
-			if code.Worse(a, b) != (i < j) || code.Worse(a, b) && code.Urgency(a) > code.Urgency(b) {
-				t.Errorf("%s is worse than %s: %v, urgency %d and %d", a, b, code.Worse(a, b), code.Urgency(a), code.Urgency(b))
-			}
-		}
-	}
-}
 
 func TestNewCounts(t *testing.T) {
 	s := build.New(buildtest.Sample()).Summary
@@ -211,11 +151,6 @@ func TestPoolsAndResources(t *testing.T) {
 	if want, got := (report.ResourceCounts{Present: 1}), build.New(self).Summary.Resources; got != want {
 		t.Errorf("resources %+v, want %+v: those of the management cluster do not count", got, want)
 	}
-	for state, word := range map[detector.Presence]report.Presence{detector.Present: report.Present, detector.Absent: report.Absent, detector.Undecided: report.Undecided} {
-		if report.Presence(state) != word {
-			t.Errorf("report says %q where detector says %q", word, state)
-		}
-	}
 }
 
 func TestMissingIsJoinedAndSorted(t *testing.T) {
@@ -248,9 +183,9 @@ func TestTimesThatNoDocumentCanCarry(t *testing.T) {
 // Where nobody could look, no member is missing.
 func TestAnUndecidedPoolMissesNobody(t *testing.T) {
 	for _, tt := range []struct {
-		state   detector.Presence
+		state   code.Presence
 		missing int
-	}{{detector.Present, 1}, {detector.Absent, 1}, {detector.Undecided, 0}} {
+	}{{code.Present, 1}, {code.Absent, 1}, {code.Undecided, 0}} {
 		if p := poolOf(detector.PoolState{State: tt.state, Then: []string{"i-1"}}); len(p.Missing) != tt.missing {
 			t.Errorf("a pool that is %s misses %v", tt.state, p.Missing)
 		}

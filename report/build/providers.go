@@ -3,7 +3,6 @@ package build
 import (
 	"drift-detector/infra"
 	"drift-detector/report"
-	"drift-detector/report/code"
 )
 
 // Providers describes infrastructures for the document. What has neither a controller
@@ -19,13 +18,7 @@ func Providers(specs []infra.Spec) []report.Provider {
 			Name: s.Name, Title: s.Title, Noun: s.Scope, SeparateAccounts: s.SeparateAccounts,
 			Controller: s.Controller.Name, PowersOn: s.Controller.PowersOn, OnDelete: s.OnDelete,
 			ClustersFirst: s.Controller.ClustersFirst, OwnsKubeconfig: s.Controller.OwnsKubeconfig,
-			MachineKinds: kinds(s.MachineKinds), ManagedPlanes: kinds(s.ManagedPlanes), IdentityKinds: kinds(s.IdentityKinds),
-		}
-		for reason, text := range s.Remedies {
-			if p.Remedies == nil {
-				p.Remedies = map[code.Reason]string{}
-			}
-			p.Remedies[code.Reason(reason)] = text
+			MachineKinds: kinds(s.MachineKinds), ManagedPlanes: kinds(s.ManagedPlanes), IdentityKinds: kinds(s.IdentityKinds), Remedies: s.Remedies,
 		}
 		if s.ClusterKind != (infra.Kind{}) {
 			p.ClusterKind = &kinds([]infra.Kind{s.ClusterKind})[0]

@@ -25,8 +25,11 @@ func Checks(found []check.Finding) []report.Check {
 	out := make([]report.Check, len(found))
 	for i, f := range found {
 		out[i] = report.Check{
-			Severity: report.Severity(f.Severity), Code: f.Code, Backup: f.Backup,
+			Severity: f.Severity, Code: f.Code, Backup: f.Backup,
 			Object: f.Object, Message: f.Message, Why: f.Why, Do: f.Do,
+		}
+		if f.Brief != f.Message {
+			out[i].Brief = f.Brief
 		}
 		for _, id := range f.Clusters {
 			out[i].Clusters = append(out[i].Clusters, id.Namespace+"/"+id.Name)

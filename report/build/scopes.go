@@ -1,10 +1,10 @@
 package build
 
 import (
-	"drift-detector/detector"
+	"slices"
+
 	"drift-detector/infra"
 	"drift-detector/report"
-	"drift-detector/report/code"
 )
 
 // scopeName is a scope as instances name it.
@@ -33,24 +33,12 @@ func (b *builder) nameScopes(listings []infra.Listing) {
 	}
 }
 
-func scopes(found []detector.Scope, listings []infra.Listing) []report.Scope {
+// scopes are those of the result, with who each place is.
+func scopes(found []report.Scope, listings []infra.Listing) []report.Scope {
 	identities := identitiesOf(listings)
-	var out []report.Scope
-	for i := range found {
-		s := scope(&found[i])
-		s.Identity = identities[keyOf(&s)]
-		out = append(out, s)
-	}
-	return out
-}
-
-func scope(s *detector.Scope) report.Scope {
-	out := report.Scope{
-		Provider: s.Provider, Endpoint: s.Endpoint, Location: s.Location, Account: s.Account,
-		State: report.ScopeState(s.State), Instances: s.Instances,
-	}
-	if s.Fault != nil {
-		out.Error = &report.Fault{Reason: code.Reason(s.Fault.Reason), Message: s.Fault.Message, Hint: s.Fault.Hint}
+	out := slices.Clone(found)
+	for i := range out {
+		out[i].Identity = identities[keyOf(&out[i])]
 	}
 	return out
 }

@@ -4,7 +4,11 @@
 // of it. It imports nothing of this module, so that all may use its words.
 package code
 
-import "slices"
+import (
+	_ "embed"
+	"slices"
+	"strings"
+)
 
 // Reason is one word for why something is as the report says: of a verdict, a VM to
 // confirm, a warning, a roll-up, a scope that is not complete, a check, a note or the
@@ -24,6 +28,9 @@ const (
 	WithWork Safe = "withWork" // nothing that lives is deleted or duplicated; something is created, started or deleted, or stays broken
 	Yes      Safe = "yes"      // the controllers take over what lives, and do nothing else
 )
+
+// Answers returns the words for whether a restore is safe.
+func Answers() []Safe { return []Safe{Yes, WithWork, No, Unclear} }
 
 // Kind is a part of a report that codes are found in, in a word or two.
 type Kind string
@@ -46,13 +53,74 @@ const (
 	Check     Kind = "Check"
 )
 
+// kinds are titled in the order in which pages list them.
+var kinds = []struct {
+	kind  Kind
+	title string
+}{
+	{OfStatus, "Statuses"},
+	{OfUnknown, "Reasons of Unknown"},
+	{OfStale, "Reasons of Stale"},
+	{ToConfirm, "Reasons of VMs to confirm (`infraMachines`)"},
+	{Warning, "Warnings"},
+	{OfPlane, "Control planes and groups"},
+	{OfScope, "Scopes that are not complete"},
+	{OfNodes, "Node lists"},
+	{Answer, "Reasons of the answer"},
+	{Condition, "Conditions of the answer"},
+	{Forecast, "Forecast: outcomes"},
+	{Note, "Forecast: notes"},
+	{Check, "Checks of the backup"},
+}
+
+// Kinds returns the kinds that codes are listed under, but for statuses and checks, whose
+// rows are with their rules.
+func Kinds() []Kind {
+	var out []Kind
+	for _, k := range kinds[1 : len(kinds)-1] {
+		out = append(out, k.kind)
+	}
+	return out
+}
+
+// Title returns the kind as the heading of a list.
+func (k Kind) Title() string {
+	for _, row := range kinds {
+		if row.kind == k || k == OfGroup && row.kind == OfPlane {
+			return row.title
+		}
+	}
+	return string(k)
+}
+
+// Listed returns the rows whose first kind has the kind's title, sorted.
+func Listed(kind Kind) []Row {
+	rows := slices.DeleteFunc(slices.Clone(Table), func(r Row) bool { return r.Kinds[0].Title() != kind.Title() })
+	slices.SortFunc(rows, func(a, b Row) int { return strings.Compare(string(a.Code), string(b.Code)) })
+	return rows
+}
+
+// Phase is a part of the plan.
+type Phase string
+
+// Phases of the plan, in their order.
+const (
+	Before    Phase = "before"
+	Restoring Phase = "restore"
+	Paused    Phase = "while paused" // after the restore, before the Cluster is unpaused
+	After     Phase = "after"
+)
+
 // Row is all that is known of a code.
 type Row struct {
-	Code   Reason // of an outcome or a status, too
-	Kinds  []Kind // that it occurs as; under the first it is listed
-	Safe   Safe   // the answer that a reason of the answer leaves
-	Person bool   // a warning that needs a person whatever the status of its machine is
-	Heals  bool   // a Stale machine with this outcome is sound again without help
+	Code     Reason   // of an outcome or a status, too
+	Severity Severity // of a check
+	Kinds    []Kind   // that it occurs as; under the first it is listed
+	Safe     Safe     // the answer that a reason of the answer leaves
+	Person   bool     // a warning that needs a person whatever the status of its machine is
+	Heals    bool     // a Stale machine with this outcome is sound again without help
+
+	Phases []Phase // where the plan has steps about it; none: it has no steps
 
 	// A sentence or two each: what happens or was found, why that matters, what to do.
 	Happens, Why, Do string
@@ -61,10 +129,65 @@ type Row struct {
 	// Plan is what the plan has a person do about it; without words, steps of their own
 	// say it, or there is nothing to do.
 	Plan string
+	// Confirm is what the plan has a person do about an instance to confirm.
+	Confirm string
 }
 
-// Table has a row for each code. Only a test sets it.
-var Table = slices.Concat(statuses, verdicts, warnings, scopes, answers, conditions, outcomes, notes)
+//go:embed codes.txt
+var text string
+
+// Table has a row for each code, in the order of codes.txt. Only a test sets it.
+var Table = read(text)
+
+// read returns the rows of a table in the form of codes.txt. It panics on what is none, for
+// the table is part of the program.
+func read(text string) []Row {
+	var out []Row
+	for _, paragraph := range strings.Split(text, "\n\n") {
+		lines := strings.Split(strings.TrimSpace(paragraph), "\n")
+		if strings.HasPrefix(lines[0], "#") {
+			continue
+		}
+		head := strings.Split(lines[0]+" ", "|")
+		for i := range head {
+			head[i] = strings.TrimSpace(head[i])
+		}
+		r := Row{Code: Reason(head[0]), Kinds: words[Kind](head[1]), Phases: words[Phase](head[3]), Happens: lines[1], Why: lines[2], Do: lines[3]}
+		switch does := head[2]; does {
+		case "heals":
+			r.Heals = true
+		case "person":
+			r.Person = true
+		default:
+			r.Safe = Safe(does)
+		}
+		for _, l := range lines[4:] {
+			of, text, _ := strings.Cut(l, ": ")
+			switch of {
+			case "screen":
+				r.Screen = text
+			case "plan":
+				r.Plan = text
+			case "confirm":
+				r.Confirm = text
+			default:
+				panic("code: " + l)
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func words[Word ~string](list string) []Word {
+	var out []Word
+	for _, w := range strings.Split(list, ", ") {
+		if w != "" {
+			out = append(out, Word(w))
+		}
+	}
+	return out
+}
 
 // Of returns the row of a code, or an empty one for a code that this release does not
 // know.
@@ -77,6 +200,30 @@ func Of[Word ~string](word Word) Row {
 
 // Is reports whether the code occurs as that kind.
 func (r *Row) Is(kind Kind) bool { return slices.Contains(r.Kinds, kind) }
+
+// Meaning says what the code is of and what happens: "Warning, or to confirm: The VM …".
+// It is empty for a code that this release does not know.
+func (r *Row) Meaning() string {
+	switch {
+	case len(r.Kinds) == 0:
+		return ""
+	case r.Is(Answer):
+		out := "Answer, " + string(r.Safe) + ": " + r.Happens
+		if r.Is(Note) {
+			out += " Also a note."
+		}
+		return out
+	case r.Is(Check):
+		return "Check, " + string(r.Severity) + ": " + r.Happens
+	}
+	kinds := make([]string, len(r.Kinds))
+	for i, k := range r.Kinds {
+		if kinds[i] = string(k); i > 0 {
+			kinds[i] = strings.ToLower(kinds[i])
+		}
+	}
+	return strings.Join(kinds, ", or ") + ": " + r.Happens
+}
 
 // Rank returns the place of a reason among those of the answer: the lower, the more
 // dangerous. One that is not known is more dangerous than all others.

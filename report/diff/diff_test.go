@@ -186,9 +186,9 @@ func TestClustersScopesErrors(t *testing.T) {
 	c := &new.Clusters[0]
 	c.Status = code.NeedFurtherConfirmation
 	c.Workers.Groups[0].Status, c.Workers.Groups[0].Reason = code.NeedFurtherConfirmation, "MachinesNotInBackup"
-	c.Workers.Groups = append(c.Workers.Groups, report.Group{Kind: "MachinePool", Name: "mp", Status: code.Healthy, Pool: &report.Pool{State: report.Present}})
-	old.Clusters[0].Resources = []report.Resource{{Kind: "VPC", Name: "v", State: report.Present}}
-	c.Resources = []report.Resource{{Kind: "VPC", Name: "v", State: report.Absent}}
+	c.Workers.Groups = append(c.Workers.Groups, report.Group{Kind: "MachinePool", Name: "mp", Status: code.Healthy, Pool: &report.Pool{State: code.Present}})
+	old.Clusters[0].Resources = []report.Resource{{Kind: "VPC", Name: "v", State: code.Present}}
+	c.Resources = []report.Resource{{Kind: "VPC", Name: "v", State: code.Absent}}
 	new.Scopes[0].State, new.Scopes[0].Error = "partial", &report.Fault{Reason: "VisibilityUnproven"}
 	old.Errors = []report.Error{{Object: "a", Message: "m"}, {Object: "b", Message: "m"}, {Message: "x"}}
 	new.Errors = []report.Error{{Object: "a", Message: "other"}, {Object: "b", Message: "m"}, {Message: "y"}}
@@ -481,7 +481,7 @@ func status(r *report.Report, s code.Status) {
 // Findings on the backup itself: what they say of times is no difference, another
 // severity is, and an error that was not there fails what asks for it.
 func TestChecks(t *testing.T) {
-	check := func(severity report.Severity, reason code.Reason, message string) report.Check {
+	check := func(severity code.Severity, reason code.Reason, message string) report.Check {
 		return report.Check{Severity: severity, Code: reason, Object: "backup b", Message: message}
 	}
 	with := func(all ...report.Check) *report.Report {
@@ -516,7 +516,7 @@ func TestChecks(t *testing.T) {
 // A finding on the backup itself has the mark of its severity.
 func TestCheckMarks(t *testing.T) {
 	old, new := fleet(), fleet()
-	for _, severity := range report.CheckSeverities() {
+	for _, severity := range code.Severities() {
 		new.Checks = append(new.Checks, report.Check{Severity: severity, Code: "Code", Object: "Cluster a/b", Message: "m"})
 	}
 	text := write(t, plain, compareOK(t, old, new))

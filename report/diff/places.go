@@ -19,12 +19,12 @@ type Cluster struct {
 
 // Scope is a place as one report has it.
 type Scope struct {
-	Provider string            `json:"provider"`
-	Endpoint string            `json:"endpoint"`
-	Location string            `json:"location"`
-	Account  string            `json:"account"`
-	State    report.ScopeState `json:"state"`
-	Reason   string            `json:"reason,omitempty"` // why it is not complete
+	Provider string          `json:"provider"`
+	Endpoint string          `json:"endpoint"`
+	Location string          `json:"location"`
+	Account  string          `json:"account"`
+	State    code.ScopeState `json:"state"`
+	Reason   string          `json:"reason,omitempty"` // why it is not complete
 
 	title string
 }
@@ -80,7 +80,7 @@ func scopes(old, new *report.Report) Lists[Scope] {
 
 func compareComplete(a, b *Scope) int {
 	rank := map[bool]int{true: 1}
-	return cmp.Compare(rank[a.State == report.ScopeComplete], rank[b.State == report.ScopeComplete])
+	return cmp.Compare(rank[a.State == code.ScopeComplete], rank[b.State == code.ScopeComplete])
 }
 
 func scopesOf(r *report.Report) []Scope {

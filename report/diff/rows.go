@@ -116,7 +116,7 @@ func clusterOf(c *Cluster, _ bool) outline.Item {
 
 func scopeOf(s *Scope, whole bool) outline.Item {
 	it := outline.Item{Mark: code.Mark(code.Unknown), Status: string(s.State), Name: s.title}
-	if s.State == report.ScopeComplete {
+	if s.State == code.ScopeComplete {
 		it.Mark = code.Mark(code.Healthy)
 	}
 	if whole {

@@ -359,6 +359,14 @@ var leftOut = map[string]string{
 	"Report.Options.FailOn[]":    "of the run, not of the fleet; JUnit asks for it",
 	"Report.Checks[].Clusters[]": "the object of a check is named; the list is for scripts",
 	"Report.Summary.Answer.Safe": "its words are the title: NOT CLEAR YET",
+
+	// What sentences say that are shown, for programs.
+	"Report.Summary.Answer.Reasons[].Until":        "the message says it",
+	"Report.Summary.Answer.Conditions[].Objects[]": "the message names them",
+	"Report.Summary.Forecast.Notes[].Objects[]":    "the message names them",
+	"Report.Clusters[].Forecast.Notes[].Objects[]": "the message names them",
+	"Report.Checks[].Brief":                        "the message is shown",
+	"Report.Scopes[].Clusters[]":                   "their machines say so",
 }
 
 // A machine without findings is reported in fewer words, and must tell as much.

@@ -52,23 +52,23 @@ func label(m machine) string {
 	return s
 }
 
-// explain is what a reason, an outcome or the code of a check means.
-func explain(code any) string { return report.Explain(fmt.Sprint(code)) }
-
-// meaning is what a code means, without the word before it that says of what it is.
-func meaning(code any) string {
-	_, s, _ := strings.Cut(explain(code), ": ")
-	return s
+// explain is what a reason or an outcome means, and of what it is one.
+func explain(word any) string {
+	row := code.Of(fmt.Sprint(word))
+	return row.Meaning()
 }
 
-// severities are shown like the statuses that ask for as much.
-var severities = map[report.Severity]code.Status{report.CheckError: code.Ghost, report.CheckWarning: code.Unknown, report.CheckInfo: code.Healthy}
+// meaning is what a reason or an outcome means.
+func meaning(word any) string { return code.Of(fmt.Sprint(word)).Happens }
 
-func severity(s report.Severity) code.Status { return cmp.Or(severities[s], code.Unknown) }
+// severities are shown like the statuses that ask for as much.
+var severities = map[code.Severity]code.Status{code.CheckError: code.Ghost, code.CheckWarning: code.Unknown, code.CheckInfo: code.Healthy}
+
+func severity(s code.Severity) code.Status { return cmp.Or(severities[s], code.Unknown) }
 
 // existence is the status that is marked like whether a thing exists.
-func existence(state report.Presence) code.Status {
-	if state == report.Present {
+func existence(state code.Presence) code.Status {
+	if state == code.Present {
 		return code.Healthy
 	}
 	return code.Unknown
@@ -78,7 +78,7 @@ func existence(state report.Presence) code.Status {
 func gone(all []report.Resource) int {
 	n := 0
 	for i := range all {
-		if all[i].State != report.Present {
+		if all[i].State != code.Present {
 			n++
 		}
 	}

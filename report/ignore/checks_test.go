@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 func withChecks() *report.Readiness {
 	return &report.Readiness{Checks: []report.Check{
-		{Severity: report.CheckError, Code: "IdentityAbsent", Object: "VSphereClusterIdentity shared", Clusters: []string{"tenant-beta/dev"}},
-		{Severity: report.CheckWarning, Code: "NoHealthCheck", Object: "MachineDeployment tenant-alpha/md-0", Clusters: []string{"tenant-alpha/alpha-prod"}},
-		{Severity: report.CheckWarning, Code: "NoHealthCheck", Object: "MachineDeployment tenant-beta/md-1", Clusters: []string{"tenant-beta/dev"}},
-		{Severity: report.CheckInfo, Code: "VeleroBackupUnknown", Object: "the backup"},
+		{Severity: code.CheckError, Code: "IdentityAbsent", Object: "VSphereClusterIdentity shared", Clusters: []string{"tenant-beta/dev"}},
+		{Severity: code.CheckWarning, Code: "NoHealthCheck", Object: "MachineDeployment tenant-alpha/md-0", Clusters: []string{"tenant-alpha/alpha-prod"}},
+		{Severity: code.CheckWarning, Code: "NoHealthCheck", Object: "MachineDeployment tenant-beta/md-1", Clusters: []string{"tenant-beta/dev"}},
+		{Severity: code.CheckInfo, Code: "VeleroBackupUnknown", Object: "the backup"},
 	}}
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"drift-detector/internal/english"
-	"drift-detector/report"
 	"drift-detector/report/code"
 	"drift-detector/report/junit/document"
 	"drift-detector/report/outline"
@@ -67,10 +66,10 @@ func machine(class string, it *outline.Item) document.Case {
 
 // existence is whether something exists that a restore depends on.
 func existence(class, name, kind string, it *outline.Item) document.Case {
-	switch report.Presence(it.Status) {
-	case report.Present:
+	switch code.Presence(it.Status) {
+	case code.Present:
 		return test(class, name, kind+"Present", passes, it)
-	case report.Absent:
+	case code.Absent:
 		return test(class, name, kind+"Absent", fails, it)
 	}
 	return test(class, name, kind+"Undecided", errs, it)

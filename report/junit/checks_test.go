@@ -46,7 +46,7 @@ func TestDangerOfAHealthyMachineFails(t *testing.T) {
 // Every check is a test of its own, in the report and in what check writes.
 func TestChecksAreTests(t *testing.T) {
 	ready := buildtest.Readiness()
-	ready.Checks = append(ready.Checks, report.Check{Severity: report.CheckError, Code: "X", Object: "y", Message: "m\x1b", Why: "w", Do: "d", Ignored: &report.Ignored{Reason: "known"}})
+	ready.Checks = append(ready.Checks, report.Check{Severity: code.CheckError, Code: "X", Object: "y", Message: "m\x1b", Why: "w", Do: "d", Ignored: &report.Ignored{Reason: "known"}})
 	ready.Summary = report.CountChecks(ready.Checks)
 	var b bytes.Buffer
 	if err := Readiness(&b, ready); err != nil {

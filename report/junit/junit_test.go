@@ -64,11 +64,11 @@ func rich() *report.Report {
 		Namespace: "a", Name: "b", Status: code.ManualRemediationRequired, Counts: report.MachineCounts{Total: 6, Ghost: 2, Stale: 1, Healthy: 3},
 		ControlPlane: report.ControlPlane{Kind: "KubeadmControlPlane", Name: "b", Machines: []report.Machine{ghost, ghost, stale, warned}},
 		Workers: report.Workers{Groups: []report.Group{
-			{Kind: "MachinePool", Name: "p0", Pool: &report.Pool{State: report.Present}},
-			{Kind: "MachinePool", Name: "p1", Pool: &report.Pool{State: report.Absent, Message: "it was not found"}},
-			{Kind: "MachinePool", Name: "p2", Pool: &report.Pool{State: report.Undecided, Message: "AccessDenied"}},
+			{Kind: "MachinePool", Name: "p0", Pool: &report.Pool{State: code.Present}},
+			{Kind: "MachinePool", Name: "p1", Pool: &report.Pool{State: code.Absent, Message: "it was not found"}},
+			{Kind: "MachinePool", Name: "p2", Pool: &report.Pool{State: code.Undecided, Message: "AccessDenied"}},
 		}},
-		Resources: []report.Resource{{Kind: "subnet", Name: "s", State: report.Absent, UsedBy: "AWSCluster a/b", Message: "it is gone"}},
+		Resources: []report.Resource{{Kind: "subnet", Name: "s", State: code.Absent, UsedBy: "AWSCluster a/b", Message: "it is gone"}},
 	}
 	own := one
 	own.Name, own.Self = "mgmt", true

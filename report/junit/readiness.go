@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/junit/document"
 	"drift-detector/report/outline"
 )
@@ -64,7 +65,7 @@ func checks(all []report.Check, from []report.Backup, tests document.Names) *doc
 			one.Status, one.Code, one.Aside = it.Status, it.Code, it.Aside
 			one.Facts = append(slices.Clone(one.Facts), it.Facts...)
 			v := passes
-			if report.Severity(it.Status) == report.CheckError {
+			if code.Severity(it.Status) == code.CheckError {
 				v = fails
 			} else {
 				one.Mark = "*" // what is said of a test that passes is its output

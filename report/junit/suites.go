@@ -124,9 +124,9 @@ func count(s *document.Suite, r *report.Report) {
 		s.Set("excluded."+document.Clean(cause), sum.Excluded[cause])
 	}
 	s.Set("outOfScope", sum.OutOfScope)
-	s.Set("resources."+string(report.Present), sum.Resources.Present)
-	s.Set("resources."+string(report.Absent), sum.Resources.Absent)
-	s.Set("resources."+string(report.Undecided), sum.Resources.Unknown)
+	s.Set("resources."+string(code.Present), sum.Resources.Present)
+	s.Set("resources."+string(code.Absent), sum.Resources.Absent)
+	s.Set("resources."+string(code.Undecided), sum.Resources.Unknown)
 	s.Set("errors", sum.Errors)
 	s.Set("checks", len(r.Checks))
 }
@@ -196,7 +196,7 @@ func places(r *report.Report, tests document.Names) *document.Suite {
 	for i := range r.Scopes {
 		it := outline.Place(&r.Scopes[i])
 		v := errs
-		if it.Status == string(report.ScopeComplete) {
+		if it.Status == string(code.ScopeComplete) {
 			v = passes
 		}
 		s.Add(test("places", r.Scopes[i].Title(), it.Status, v, &it), tests)

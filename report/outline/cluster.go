@@ -126,9 +126,9 @@ func (s *Set) rank() int {
 func resource(c *report.Cluster, r *report.Resource) Item {
 	it := Item{
 		Mark: code.Mark(code.Unknown), Status: string(r.State), Kind: r.Kind, Name: r.Name, Cluster: c.Title(), Text: r.Message,
-		Facts: fact("Named by", r.UsedBy), What: "resources", Most: 10, names: r.State != report.Absent,
+		Facts: fact("Named by", r.UsedBy), What: "resources", Most: 10, names: r.State != code.Absent,
 	}
-	if r.State == report.Present {
+	if r.State == code.Present {
 		it.Mark, it.Minor = code.Mark(code.Healthy), true
 	}
 	if c.Self {
@@ -143,7 +143,7 @@ func brief(s *report.Set) string {
 	text := Counts(s.Counts)
 	if p := s.Pool; p != nil {
 		members := "members not known"
-		if p.State == report.Present || p.State == report.Absent || len(p.Now) > 0 {
+		if p.State == code.Present || p.State == code.Absent || len(p.Now) > 0 {
 			members = english.Count(len(p.Now), "member")
 		}
 		text = english.Join(", ", text, members)

@@ -49,6 +49,12 @@ func blind(m *report.Machine) bool {
 	return m.Status == code.Unknown && m.Reason == code.ScopeIncomplete && m.Instance == nil && len(m.Others)+len(m.Warnings) == 0
 }
 
+// saysID are the reasons whose messages name the recorded id.
+var saysID = map[code.Reason]bool{
+	code.InstanceNotFound: true, code.NodeAlive: true, code.NodeListUnread: true, code.FoundElsewhere: true,
+	code.ClaimedTwice: true, code.ConflictingIDs: true, code.PoolMember: true,
+}
+
 // whereabouts is the machine's VM, or the id that the backup has for it. Where room is
 // short, the VM of a Healthy machine is left out, and an id that the message names.
 func whereabouts(m *report.Machine) []Fact {
@@ -60,7 +66,7 @@ func whereabouts(m *report.Machine) []Fact {
 	out := named("Recorded as", m.ProviderID)
 	for i := range out {
 		out[i].own = true
-		out[i].Detail = strings.Contains(m.Message, m.ProviderID[strings.LastIndexByte(m.ProviderID, '/')+1:])
+		out[i].Detail = saysID[m.Reason]
 	}
 	return out
 }
@@ -101,7 +107,7 @@ func showScope(all []Value, yes bool) []Value {
 
 // evidence is all evidence. Where room is short, it is the strongest piece, if any.
 func evidence(all []report.Evidence, show bool) []Fact {
-	order := []report.Strength{report.Weak, report.Medium, report.Strong}
+	order := []code.Strength{code.Weak, code.Medium, code.Strong}
 	best := 0
 	out := make([]Fact, len(all))
 	for i, e := range all {

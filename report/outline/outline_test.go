@@ -120,9 +120,9 @@ func TestTheWorstComesFirst(t *testing.T) {
 func TestManyPlacesAreCounted(t *testing.T) {
 	r := &report.Report{}
 	for i := range 320 {
-		s := report.Scope{Provider: "vsphere", Endpoint: fmt.Sprintf("vc%d", i), State: report.ScopeFailed}
+		s := report.Scope{Provider: "vsphere", Endpoint: fmt.Sprintf("vc%d", i), State: code.ScopeFailed}
 		if i < 4 {
-			s.State, s.Instances = report.ScopeComplete, 7
+			s.State, s.Instances = code.ScopeComplete, 7
 		}
 		r.Scopes = append(r.Scopes, s)
 	}

@@ -81,7 +81,7 @@ func places(r *report.Report) []string {
 
 // complete orders places: 0 is not listed completely, 1 is.
 func complete(s *report.Scope) int {
-	if s.State == report.ScopeComplete {
+	if s.State == code.ScopeComplete {
 		return 1
 	}
 	return 0
@@ -205,7 +205,7 @@ func incomplete(r *report.Report) Section {
 // Place returns what is said about a place that was listed.
 func Place(p *report.Scope) Item {
 	it := Item{Mark: code.Mark(code.Unknown), Status: string(p.State), Kind: p.Provider, Name: p.Endpoint, Facts: append(named("Location", p.Location), named("Account", p.Account)...)}
-	if p.State == report.ScopeComplete {
+	if p.State == code.ScopeComplete {
 		it.Mark = code.Mark(code.Healthy)
 	}
 	if f := p.Error; f != nil {
@@ -234,10 +234,10 @@ func missing(r *report.Report) Section {
 }
 
 // checkMarks are the marks of the severities of checks.
-var checkMarks = map[report.Severity]string{report.CheckError: "!", report.CheckWarning: "?", report.CheckInfo: "="}
+var checkMarks = map[code.Severity]string{code.CheckError: "!", code.CheckWarning: "?", code.CheckInfo: "="}
 
 // CheckMark returns the mark of a severity; one that is not known has none.
-func CheckMark(severity report.Severity) string { return checkMarks[severity] }
+func CheckMark(severity code.Severity) string { return checkMarks[severity] }
 
 // Checks are what is wrong with the backup itself. Neighbours of one code and one
 // meaning are one item; those that are only good to know are minor.
@@ -254,7 +254,7 @@ func Checks(all []report.Check, from []report.Backup) Section {
 		c := &all[i]
 		if i == 0 || !sameCheck(c, &all[i-1]) {
 			s.Items = append(s.Items, Item{
-				Mark: CheckMark(c.Severity), Status: string(c.Severity), Code: string(c.Code), Minor: c.Severity == report.CheckInfo, Most: 3,
+				Mark: CheckMark(c.Severity), Status: string(c.Severity), Code: string(c.Code), Minor: c.Severity == code.CheckInfo, Most: 3,
 				Facts: []Fact{{Label: "Why", Text: c.Why, Detail: true}, {Label: "Do", Text: c.Do, Detail: true}},
 			})
 			if c.Ignored != nil {

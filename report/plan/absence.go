@@ -199,7 +199,7 @@ func (pl *planner) clusterScopes(c *report.Cluster, m *report.Machine) []*scope 
 	if len(out) == 0 {
 		for i := range pl.Scopes {
 			s := &pl.Scopes[i]
-			note(pl.scopeOf(&report.Instance{Provider: s.Provider, Scope: scopeName(s), Account: s.Account}))
+			note(pl.scopeOf(&report.Instance{Provider: s.Provider, Scope: report.ScopeName(s.Provider, s.Endpoint, s.Location), Account: s.Account}))
 		}
 	}
 	slices.SortFunc(out, func(x, y *scope) int { return cmp.Compare(x.Variable, y.Variable) })

@@ -64,7 +64,7 @@ func (pl *planner) gather(g, etcd *gathering, all []*set) {
 
 func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
 	drifted := m.Status == code.Stale || m.Status == code.Ghost
-	item := Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m), Clusters: []string{key(s.cluster)}, words: wordsOf(m.Name, m.Node, s.name, m.Instance)}
+	item := Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m), outcome: outcome(m), Clusters: []string{key(s.cluster)}, words: wordsOf(m.Name, m.Node, s.name, m.Instance)}
 	item.words["NAMESPACE"], item.words["CLUSTER"] = s.cluster.Namespace, s.cluster.Name
 	if m.Instance == nil {
 		item.words["ID"] = recordedID(m)
@@ -293,7 +293,7 @@ func (b *Batch) shareForecast() {
 			return
 		}
 	}
-	b.Forecast = first
+	b.Forecast, b.outcome = first, b.Items[0].outcome
 	for i := range b.Items {
 		b.Items[i].Forecast = ""
 	}

@@ -2,19 +2,19 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // checked counts what the report says about the backup itself.
 func (pl *planner) checked() string {
 	errors, warnings := pl.CheckErrors(), 0
 	for i := range pl.Checks {
-		if pl.Checks[i].Severity == report.CheckWarning {
+		if pl.Checks[i].Severity == code.CheckWarning {
 			warnings++
 		}
 	}
@@ -47,13 +47,7 @@ func (pl *planner) faults() []Batch {
 }
 
 // sentence makes one of a phrase.
-func sentence(text string) string {
-	first, size := utf8.DecodeRuneInString(text)
-	if size == 0 {
-		return ""
-	}
-	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
-}
+func sentence(text string) string { return english.Sentence(english.Capital(text)) }
 
 // settleErrors repeats, before a cluster is let go, the errors that concern it,
 // but for identities, which a step before brings back. Those of which it can't be
@@ -61,12 +55,10 @@ func sentence(text string) string {
 func (pl *planner) settleErrors(d *draft, c *report.Cluster) {
 	pl.faultsFound()
 	var own []string
-	open := pl.untied
+	open, identities := pl.untied, pl.identitiesOf(c)
 	for _, f := range pl.faultsOf[c] {
-		if !f.tied {
-			open--
-		}
-		if !f.identity[c] {
+		waits := func(m *report.Missing) bool { return slices.Contains(identities, m) }
+		if !slices.ContainsFunc(pl.missed(f.Backup, f.Object), waits) {
 			own = append(own, f.Object+" ("+string(f.Code)+": "+f.Message+")")
 		}
 	}

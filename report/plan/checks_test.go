@@ -63,8 +63,8 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 		"Secret alpha/alpha2-kubeconfig":             "- own",
 		"Secret alpha/alpha-eu-ca":                   "open open",
 		"VSphereClusterIdentity of-alpha":            "waits -",
-		"VSphereClusterIdentity of-more":             "waits -", // every cluster has a forecast, which would tell
-		"Secret alpha/of-more":                       "own open",
+		"VSphereClusterIdentity of-more":             "waits own", // the forecast of the other does not name it
+		"Secret alpha/of-more":                       "own own",
 		"VSphereClusterIdentity named-by-a-forecast": "- waits",
 		"VSphereMachine alpha/lost":                  "own -",
 		"ClusterClass alpha/alpha":                   "open open",
@@ -82,8 +82,17 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 			{Kind: "VSphereClusterIdentity", Name: "named-by-a-forecast", ReferredBy: "VSphereCluster alpha/elsewhere"},
 			{Kind: "VSphereMachine", Namespace: "alpha", Name: "lost", ReferredBy: "Machine alpha/stale"},
 		}
-		r.Clusters[1].Forecast = &report.ClusterForecast{Notes: []report.Note{{Code: "IdentityAbsent", Message: "VSphereClusterIdentity named-by-a-forecast is not in the backup"}}}
+		waits := func(identities ...string) []report.Note {
+			return []report.Note{{Code: code.IdentityAbsent, Message: "as somebody else would say it", Objects: identities}}
+		}
+		r.Clusters[0].Forecast.Notes = waits("VSphereClusterIdentity of-alpha", "VSphereClusterIdentity of-more")
+		r.Clusters[1].Forecast = &report.ClusterForecast{Notes: waits("VSphereClusterIdentity named-by-a-forecast")}
 		r.Checks = []report.Check{faultOn(object, "Code")}
+		r.Checks[0].Clusters = map[string][]string{
+			"VSphereClusterIdentity of-alpha": {"alpha/alpha"}, "VSphereClusterIdentity of-more": {"alpha/alpha", "alpha/alpha2"},
+			"Secret alpha/of-more": {"alpha/alpha", "alpha/alpha2"}, "VSphereClusterIdentity named-by-a-forecast": {"alpha/alpha2"},
+			"VSphereMachine alpha/lost": {"alpha/alpha"}, "ClusterClass alpha/alpha": {"not/here"},
+		}[object]
 		var got []string
 		for _, c := range New(r, providerTools).Sections[2].Chapters {
 			if c.Cluster == "" {
@@ -129,14 +138,20 @@ func TestWhatIsMissingIsToldOnce(t *testing.T) {
 	}
 }
 
-// Without a forecast of each cluster nobody knows who the others are.
-func TestUsersOfAnIdentityAreKnownByTheForecastAlone(t *testing.T) {
+// A report of an earlier release names an identity in a sentence alone: its error is not
+// taken for resolved by a step that there is not.
+func TestIdentitiesAreNotReadOffSentences(t *testing.T) {
 	r := sample("alpha")
-	r.Clusters[0].Forecast = nil
-	r.Backups[0].Missing = []report.Missing{{Kind: "VSphereClusterIdentity", Name: "x", ReferredBy: "VSphereCluster alpha/alpha and 1 more"}}
+	r.Clusters[0].Forecast.Notes = []report.Note{{Code: code.IdentityAbsent, Message: "VSphereClusterIdentity x is not in the backup"}}
+	r.Backups[0].Missing = []report.Missing{{Kind: "VSphereClusterIdentity", Name: "x", ReferredBy: "VSphereCluster alpha/alpha"}}
 	r.Checks = []report.Check{faultOn("VSphereClusterIdentity x", "Code")}
-	if text := fmt.Sprint(New(r, providerTools).Sections[2].Chapters[1].Steps); !strings.Contains(text, "can't be assigned to one cluster") {
-		t.Error(text)
+	for clusters, want := range map[string]string{"": "can't be assigned to one cluster", "alpha/alpha": "Do not unpause it before this is resolved"} {
+		if clusters != "" {
+			r.Checks[0].Clusters = []string{clusters}
+		}
+		if text := strings.Join(lines(New(r, providerTools).Sections[2].Chapters[0].Steps), "\n"); !strings.Contains(text, want) {
+			t.Error(text)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 type Step struct {
 	report.Step
 	kind  kind
+	about []string        // the objects of the answer that it settles
 	lines []shell.Command // Commands
 }
 

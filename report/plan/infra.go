@@ -10,17 +10,6 @@ import (
 	"drift-detector/report/code"
 )
 
-// unattributed is what to do about VMs that may or may not be of a cluster.
-var unattributed = map[code.Reason]string{
-	code.CloneOf:         "It seems to be a clone of a machine of the backup: its own metadata carries that machine's host name. If it is one, keep it off the network of the cluster.",
-	code.DuplicateID:     "It has the id of a machine of the backup, and deleting that Machine may destroy this VM too. First find out which of the VMs with that id the Node of the machine runs on: that one is left as it is. Ask the owner of the other to shut it down and to give it another id, or to take it away, before the restore.",
-	code.SameName:        "It has the name of a machine of the backup and another id. No controller adopts it as long as the recorded id is restored; if Clusters were restored before Machines, one without an id would be.",
-	code.ForeignNode:     "It is a Node of the cluster that Cluster API does not manage. Leave it, unless nobody knows who joined it.",
-	code.IdentityChanged: "It seems to be the VM of a machine of the backup under another id. Decide there.",
-	code.FoundElsewhere:  "It has the id of a machine of the backup, and is where its controller does not look. Decide there.",
-	code.NodeOfMachine:   "The Node of a machine of the backup runs on it, and the backup records another VM for that machine. Decide there.",
-}
-
 // namesakes is what to do about VMs with the name of a machine that its controller may
 // look for by name.
 var namesakes = map[code.Outcome]string{
@@ -40,14 +29,14 @@ func (pl *planner) infraMachine(m *report.InfraMachine) []Step {
 		d.before(fmt.Sprintf("It has the id of machine %s of cluster %s. See there: what is to be done about both is said with that machine, once.", x.Name, key(c)))
 		return d.steps
 	}
-	text, known := unattributed[m.Reason]
+	text := code.Of(m.Reason).Confirm
 	if m.Reason == code.SameName {
 		text = cmp.Or(namesakes[pl.outcomeOfNamesake(m)], text)
 	}
 	if m.Reason == code.DuplicateID { // the other codes mean something else of a machine
 		text = cmp.Or(pl.remedy(m.Instance.Provider, m.Reason), text)
 	}
-	if !known {
+	if text == "" {
 		text = "Ask its owner whether it belongs to a cluster of this backup. If nobody knows it, leave it running, and look again after the restore: nothing restored refers to it."
 	}
 	var look []shell.Command

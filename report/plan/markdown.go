@@ -11,6 +11,7 @@ import (
 	"drift-detector/infra/shell"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/markdown"
 )
 
@@ -148,13 +149,12 @@ func (m *page) once(text, label string) string {
 }
 
 // forecast is what is foreseen, or its first word and where the rest has been said.
-func (m *page) forecast(text, label string) string {
+func (m *page) forecast(text string, outcome code.Outcome, label string) string {
 	if text == "" {
 		return ""
 	}
 	if before := m.said[text]; before != "" {
-		outcome, _, _ := strings.Cut(text, ":")
-		return outcome + ", as in step " + before + "."
+		return string(outcome) + ", as in step " + before + "."
 	}
 	m.said[text] = label
 	return text
@@ -173,7 +173,7 @@ func whose(s *Step) string {
 func (m *page) batch(b *Batch) {
 	m.printf("#### %d. %s\n", b.Number, prose(b.Title))
 	f := b.fold()
-	text, one := prose(b.lead(f, m.forecast(b.Forecast, fmt.Sprint(b.Number)))), len(b.Items) == 1
+	text, one := prose(b.lead(f, m.forecast(b.Forecast, b.outcome, fmt.Sprint(b.Number)))), len(b.Items) == 1
 	if one {
 		text = strings.TrimSpace("**" + prose(b.Items[0].Name) + "**" + prose(b.Items[0].says("")) + ". " + text)
 	}
@@ -182,7 +182,7 @@ func (m *page) batch(b *Batch) {
 	}
 	for _, item := range b.shown(f) {
 		if !one {
-			forecast := m.forecast(item.Forecast, fmt.Sprintf("%d (%d)", b.Number, item.Number))
+			forecast := m.forecast(item.Forecast, item.outcome, fmt.Sprintf("%d (%d)", b.Number, item.Number))
 			m.printf("- (%d) **%s**%s\n", item.Number, prose(item.Name), prose(item.says(forecast)))
 		}
 	}

@@ -211,7 +211,7 @@ func TestNoLineNamesAFleet(t *testing.T) {
 		c := &r.Clusters[i]
 		c.Self, c.Derived, c.Nodes.State = false, i > 0, "unreachable"
 		for j := range 9 {
-			r.Checks = append(r.Checks, report.Check{Severity: report.CheckError, Code: code.Reason(fmt.Sprint("C", j)), Object: "Cluster " + c.Namespace + "/" + c.Name, Message: "m"})
+			r.Checks = append(r.Checks, report.Check{Severity: code.CheckError, Code: code.Reason(fmt.Sprint("C", j)), Object: "Cluster " + c.Namespace + "/" + c.Name, Message: "m"})
 		}
 		r.Summary.Answer.Reasons[0].Objects = append(r.Summary.Answer.Reasons[0].Objects, "Machine "+r.Clusters[0].Namespace+"/m-"+c.Name)
 	}

@@ -27,7 +27,7 @@ func (pl *planner) beforeRestore() []Chapter {
 		ch := chapter(c, own[c])
 		ch.Notes = notes(c)
 		for _, s := range sets(c) {
-			if text := reasons[s.reason]; text != "" {
+			if text := code.Of(s.reason).Plan; text != "" {
 				ch.Notes = append(ch.Notes, s.title()+": "+text)
 			}
 		}
@@ -50,7 +50,7 @@ func (pl *planner) confirm() []Batch {
 		if _, x := pl.duplicate(m); x != nil {
 			continue
 		}
-		item := Item{Name: m.Instance.Name, Detail: whereabouts(&m.Instance) + "; " + m.Message, Clusters: pl.mayBe(m), words: wordsOf(m.Instance.Name, "", "", &m.Instance)}
+		item := Item{vm: true, Name: m.Instance.Name, Detail: whereabouts(&m.Instance) + "; " + m.Message, Clusters: pl.mayBe(m), words: wordsOf(m.Instance.Name, "", "", &m.Instance)}
 		g.add(string(m.Reason)+"\x00"+m.Instance.Provider+m.Instance.Scope, pl.others[m], item, "To confirm", string(m.Reason))
 	}
 	return g.finish()
@@ -69,13 +69,6 @@ func (pl *planner) mayBe(m *report.InfraMachine) []string {
 		}
 	}
 	return out
-}
-
-// reasons is what to do about a control plane or a group as a whole.
-var reasons = map[code.Reason]string{
-	code.ControlPlaneLost:          "of its recorded machines no etcd majority was found. If the cluster was deleted or scaled down after the backup, that is all; if machines were lost, recover etcd before anything else.",
-	code.MachinesNotInBackup:       "the backup holds fewer Machines than its owner counted. A VM that seems to be nobody's may be one of them: remove none of this group before that is resolved with a complete backup.",
-	code.HostedInManagementCluster: "it ran as pods in the lost management cluster. Its own data has to be restored there before the cluster answers again.",
 }
 
 func notes(c *report.Cluster) []string {
@@ -135,24 +128,24 @@ func (pl *planner) stopOld(d *draft) {
 	pause := kubectl(oldManagement, shell.Raw(`--namespace="${C%%/*}"`), "patch", shell.Raw(`"clusters.cluster.x-k8s.io/${C#*/}"`), "--type=merge", pausePatch)
 	d.before("Shut the old management cluster down for good. If any part of it still answers and can't be shut down, pause all its Clusters: two management clusters that reconcile the same VMs destroy each other's. The last line lists all that it has: each must be paused.",
 		names.Then(pause.OrSay("not paused: look at this one").Each("C", "CLUSTERS")),
-		kubectl(oldManagement, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--output=custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,PAUSED:.spec.paused"))
+		kubectl(oldManagement, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--output=custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,PAUSED:.spec.paused")).about = []string{string(code.OldManagementCluster)}
 }
 
 // settleScopes is for scopes that were not listed whole.
 func (pl *planner) settleScopes(d *draft) {
 	for i := range pl.Scopes {
 		s := &pl.Scopes[i]
-		if s.State == report.ScopeComplete {
+		if s.State == code.ScopeComplete {
 			continue
 		}
-		text := fmt.Sprintf("%s was not listed whole (%s)", scopeName(s), s.State)
+		text := fmt.Sprintf("%s was not listed whole (%s)", report.ScopeName(s.Provider, s.Endpoint, s.Location), s.State)
 		if s.Error != nil {
 			text += ": " + strings.TrimSuffix(s.Error.Message, ".")
 			if s.Error.Hint != "" {
 				text += ". " + strings.TrimSuffix(s.Error.Hint, ".")
 			}
 		}
-		d.before(text + ". Resolve that, and run detect again.")
+		d.before(text + ". Resolve that, and run detect again.").about = []string{s.Title()}
 	}
 }
 
@@ -161,7 +154,7 @@ func (pl *planner) settleScopes(d *draft) {
 func (pl *planner) absences(d *draft) {
 	reported := map[*report.Missing]bool{}
 	for _, f := range pl.faultsFound() {
-		for _, m := range pl.missed(f.Check) {
+		for _, m := range pl.missed(f.Backup, f.Object) {
 			reported[m] = true
 		}
 	}
@@ -214,10 +207,4 @@ func (pl *planner) leavable() []*report.Cluster {
 	})
 }
 
-func names(cs []*report.Cluster) string {
-	out := make([]string, len(cs))
-	for i, c := range cs {
-		out[i] = key(c)
-	}
-	return listed(out)
-}
+func names(cs []*report.Cluster) string { return listed(keys(cs)) }

@@ -55,8 +55,8 @@ func (pl *planner) findParts() {
 	}
 }
 
-// missed are the entries of what is missing that an error is about.
-func (pl *planner) missed(k *report.Check) []*report.Missing {
+// missed are the entries of what a backup lacks that have a name, as checks have it.
+func (pl *planner) missed(backup int, name string) []*report.Missing {
 	if pl.missing == nil {
 		pl.missing = map[int]map[string][]*report.Missing{}
 		for i := range pl.Backups {
@@ -68,15 +68,13 @@ func (pl *planner) missed(k *report.Check) []*report.Missing {
 			}
 		}
 	}
-	return pl.missing[k.Backup][k.Object]
+	return pl.missing[backup][name]
 }
 
 // fault is an error of the backup with the clusters that it is about.
 type fault struct {
 	*report.Check
-	of       []*report.Cluster        // it is about an object of theirs, or about one that such an object refers to
-	identity map[*report.Cluster]bool // those of them that wait for an identity that it is about
-	tied     bool                     // all clusters that it concerns are known
+	of []*report.Cluster // it is about an object of theirs, or one that they need; none: they are not known
 }
 
 // faultsFound are the checks of the backup that found an error.
@@ -93,16 +91,9 @@ func (pl *planner) faultsFound() []*fault {
 }
 
 func (pl *planner) addFault(k *report.Check) {
-	f := &fault{Check: k, of: slices.Clone(pl.clustersOf(k.Object)), identity: map[*report.Cluster]bool{}, tied: true}
-	for _, m := range pl.missed(k) {
-		by, _, several := strings.Cut(m.ReferredBy, " and ")
-		waiting := pl.waitingFor(k.Backup, m)
-		f.of = append(append(f.of, pl.clustersOf(by)...), waiting...)
-		identity := pl.identityKinds[m.Kind] != ""
-		for _, c := range waiting {
-			f.identity[c] = f.identity[c] || identity
-		}
-		f.tied = f.tied && (!several || identity && pl.foreseen)
+	f := &fault{Check: k, of: slices.Clone(pl.clustersOf(k.Object))}
+	for _, name := range k.Clusters {
+		f.of = append(f.of, pl.clustersOf("Cluster "+name)...)
 	}
 	f.of = slices.DeleteFunc(f.of, func(c *report.Cluster) bool { return c.Backup != k.Backup })
 	slices.SortFunc(f.of, func(a, b *report.Cluster) int {
@@ -112,67 +103,24 @@ func (pl *planner) addFault(k *report.Check) {
 	for _, c := range f.of {
 		pl.faultsOf[c] = append(pl.faultsOf[c], f)
 	}
-	f.tied = f.tied && len(f.of) > 0
-	if pl.found = append(pl.found, f); !f.tied {
+	if pl.found = append(pl.found, f); len(f.of) == 0 {
 		pl.untied++
 	}
 }
 
-// lack is an object that a backup lacks, or the key of a cluster in it.
-type lack struct {
-	backup int
-	object string
-}
-
-// waitingFor are the clusters that wait for something that a backup lacks: the forecast
-// names an identity to each, the list of what is missing names the first of them alone.
-func (pl *planner) waitingFor(backup int, m *report.Missing) []*report.Cluster {
-	if pl.waiting == nil {
-		pl.waiting = map[lack][]*report.Cluster{}
-		for i := range pl.Clusters {
-			c := &pl.Clusters[i]
-			for _, object := range append(absentIdentities(c), key(c)) {
-				at := lack{c.Backup, object}
-				pl.waiting[at] = append(pl.waiting[at], c)
-			}
-		}
-	}
-	_, first, _ := strings.Cut(m.ReferredBy, " ")
-	first, _, _ = strings.Cut(first, " and ")
-	return slices.Concat(pl.waiting[lack{backup, first}], pl.waiting[lack{backup, m.Kind + " " + m.Name}])
-}
-
 // identitiesOf are the identities that the backup lacks and a cluster waits for.
 func (pl *planner) identitiesOf(c *report.Cluster) []*report.Missing {
-	if pl.lacksOf == nil {
-		pl.lacksOf = map[*report.Cluster][]*report.Missing{}
-		for i := range pl.Backups {
-			for j := range pl.Backups[i].Missing {
-				m := &pl.Backups[i].Missing[j]
-				if pl.identityKinds[m.Kind] == "" {
-					continue
-				}
-				for _, w := range pl.waitingFor(i, m) {
-					if all := pl.lacksOf[w]; len(all) == 0 || all[len(all)-1] != m {
-						pl.lacksOf[w] = append(all, m)
-					}
-				}
-			}
-		}
-	}
-	return pl.lacksOf[c]
-}
-
-// absentIdentities are those that the forecast of a cluster says the backup lacks.
-func absentIdentities(c *report.Cluster) []string {
 	if c.Forecast == nil {
 		return nil
 	}
+	var out []*report.Missing
 	for _, n := range c.Forecast.Notes {
-		if n.Code == code.IdentityAbsent {
-			names, _, _ := strings.Cut(n.Message, " is not in the backup")
-			return strings.Split(names, " and ")
+		if n.Code != code.IdentityAbsent {
+			continue
+		}
+		for _, name := range n.Objects {
+			out = append(out, pl.missed(c.Backup, name)...)
 		}
 	}
-	return nil
+	return slices.DeleteFunc(out, func(m *report.Missing) bool { return pl.identityKinds[m.Kind] == "" })
 }

@@ -21,6 +21,7 @@ type Plan struct {
 	Sections  []Section
 	Of        Narrowing // what of the plan this is
 
+	report   *report.Report
 	clusters []string // of the report
 	steps    int      // numbers of the whole plan
 	limits   func(Narrowing) []string
@@ -54,6 +55,7 @@ type Batch struct {
 	Forecast string // what becomes of all of them if nobody does anything
 	Steps    []Step
 	Items    []Item
+	outcome  code.Outcome
 	Serial   bool // one item goes through all steps before the next begins
 }
 
@@ -65,6 +67,8 @@ type Item struct {
 	Clusters     []string // that it is of, or may be; none: it is not known
 	Commands     [][]shell.Command
 
+	outcome  code.Outcome
+	vm       bool              // it is a VM to confirm
 	machines []string          // that it is about, where it is not one itself
 	words    map[string]string // what tells it from other items, by the names of variables
 }
@@ -74,6 +78,7 @@ func New(r *report.Report, tools Tools) Plan {
 	pl := newPlanner(r, tools)
 	pl.plan()
 	p := Plan{
+		report:  r,
 		Unknown: pl.limits(Narrowing{}),
 		limits:  pl.limits,
 		Sections: []Section{

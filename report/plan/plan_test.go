@@ -362,10 +362,10 @@ func TestEvictionIsWarnedOfBeforeAnythingIsUnpaused(t *testing.T) {
 
 func TestIdentityIsAppliedBeforeItsClustersAreUnpaused(t *testing.T) {
 	r := sample("alpha")
-	third := sample("beta").Clusters[0] // known by its forecast alone
-	third.Forecast.Notes = []report.Note{{Code: "IdentityAbsent", Message: "VSphereClusterIdentity alpha is not in the backup"}}
-	r.Clusters = append(r.Clusters, third)
-	r.Backups[0].Missing[0].ReferredBy += " and 1 more"
+	r.Clusters = append(r.Clusters, sample("beta").Clusters[0])
+	for _, i := range []int{0, 2} {
+		r.Clusters[i].Forecast.Notes = []report.Note{{Code: code.IdentityAbsent, Objects: []string{"VSphereClusterIdentity alpha"}}}
+	}
 	chapters := New(r, providerTools).Sections[2].Chapters
 	for i, name := range map[int]string{0: "alpha", 2: "beta"} {
 		inOrder(t, commands(chapters[i].Steps), "get vsphereclusteridentities.infrastructure.cluster.x-k8s.io/alpha",

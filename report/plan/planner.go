@@ -53,18 +53,13 @@ type planner struct {
 	witnesses map[witnessKey]*report.Machine      // nil until one is asked for
 	alive     map[*report.Cluster]*report.Machine // of living
 	membersOf map[*report.Cluster]*members        // of the control planes
-	lacking   map[*report.Check][]*report.Missing // of missed
-	assigned  map[*report.Check]bool              // of tied
 	room      []Step                              // for the steps of the next machine
 	steps     map[*report.Machine][]Step          // of those that have any
 	others    map[*report.InfraMachine][]Step
 	read      map[string]bool // the variables that lines for findings read
 	texts     bool            // see draft
 	parts     map[part][]*report.Cluster
-	waiting   map[lack][]*report.Cluster
-	lacksOf   map[*report.Cluster][]*report.Missing // of identitiesOf
-	foreseen  bool                                  // each cluster has a forecast, which names the identity that it lacks
-	missing   map[int]map[string][]*report.Missing  // by backup and object
+	missing   map[int]map[string][]*report.Missing // by backup and object
 	found     []*fault
 	faultsOf  map[*report.Cluster][]*fault
 	untied    int // how many faults concern clusters that are not known
@@ -80,7 +75,7 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: map[string]int{}, names: map[string]int{},
 		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
 		scopesOf: map[*report.Cluster][]*scope{}, places: map[witnessKey]placeCheck{},
-		alive: map[*report.Cluster]*report.Machine{}, membersOf: map[*report.Cluster]*members{}, lacking: map[*report.Check][]*report.Missing{}, assigned: map[*report.Check]bool{}, reported: map[setID]bool{},
+		alive: map[*report.Cluster]*report.Machine{}, membersOf: map[*report.Cluster]*members{}, reported: map[setID]bool{},
 	}
 	pl.readProviders()
 	pl.variables = []Variable{
@@ -97,11 +92,9 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		}
 		pl.backupsOf[key(c)][c.Backup] = true
 	}
-	pl.foreseen = true
 	taken := map[string]int{}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
-		pl.foreseen = pl.foreseen && c.Forecast != nil
 		pl.names[c.Name]++
 		name := variableName(contextPrefix+c.Namespace+"_"+c.Name, taken)
 		pl.contexts[c] = name

@@ -85,7 +85,7 @@ func TestPoint26WithoutAProofNoLineDeletes(t *testing.T) {
 		"nothing lives on AWS": {func(r *report.Report) { unhealthy(&r.Clusters[1]) }, "is Healthy in aws", false},
 		"VPC alone, Nodes not read": {func(r *report.Report) {
 			unhealthy(&r.Clusters[1])
-			r.Clusters[1].Resources = []report.Resource{{Kind: "VPC", Name: "vpc-0a1b2c3d4e5f60718", State: report.Present}}
+			r.Clusters[1].Resources = []report.Resource{{Kind: "VPC", Name: "vpc-0a1b2c3d4e5f60718", State: code.Present}}
 		}, "Node list of its cluster was not read", false},
 	} {
 		r := sample("alpha")
@@ -109,7 +109,7 @@ func TestPoint26AVPCShowsTheRegion(t *testing.T) {
 	r := sample("alpha")
 	unhealthy(&r.Clusters[1])
 	r.Clusters[1].Nodes.State = "read"
-	r.Clusters[1].Resources = []report.Resource{{Kind: "VPC", Name: "vpc-0a1b2c3d4e5f60718", State: report.Present}}
+	r.Clusters[1].Resources = []report.Resource{{Kind: "VPC", Name: "vpc-0a1b2c3d4e5f60718", State: code.Present}}
 	lines := slices.DeleteFunc(linesWith(r, " delete machines."), func(l string) bool { return !strings.Contains(l, "aws ") })
 	if len(lines) != 1 {
 		t.Fatalf("%q", lines)

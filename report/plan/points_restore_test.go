@@ -17,7 +17,7 @@ func chapterText[S Step | report.Step](steps []S) string { return strings.Join(l
 func pooled(desired, now int64, change func(*report.Group)) []Step {
 	r := sample("alpha")
 	c := &r.Clusters[1]
-	pool := &report.Pool{State: report.Present, Desired: &desired}
+	pool := &report.Pool{State: code.Present, Desired: &desired}
 	for i := range now {
 		pool.Now = append(pool.Now, fmt.Sprintf("i-0aa11bb22cc33dd%02d", i))
 	}
@@ -41,8 +41,8 @@ func TestPoint19PoolsAreScaledBeforeTheClusterIsUnpaused(t *testing.T) {
 		"set to what is wanted":          {2, 3, func(g *report.Group) { g.Pool.DesiredNow = &two }, "", ""},
 		"set to another number":          {4, 3, func(g *report.Group) { g.Pool.DesiredNow = &two }, "--current-replicas=4 --replicas=2", "wants 4 machines and the group has 2"},
 		"managed by others":              {2, 3, func(g *report.Group) { g.Pool.ManagedBy = "external-autoscaler" }, "", ""},
-		"nobody knows":                   {2, 3, func(g *report.Group) { g.Pool.State = report.Undecided }, "", ""},
-		"gone":                           {2, 0, func(g *report.Group) { g.Pool.State = report.Absent }, "", ""},
+		"nobody knows":                   {2, 3, func(g *report.Group) { g.Pool.State = code.Undecided }, "", ""},
+		"gone":                           {2, 0, func(g *report.Group) { g.Pool.State = code.Absent }, "", ""},
 		"no number":                      {2, 3, func(g *report.Group) { g.Pool.Desired = nil }, "", ""},
 		"no member to look it up by":     {2, 0, func(*report.Group) {}, "", "Compare with the group itself first"},
 	} {

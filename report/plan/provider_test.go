@@ -193,7 +193,8 @@ func TestRetryOfAnEKSCluster(t *testing.T) {
 		r := sample("alpha")
 		c := &r.Clusters[1]
 		c.ControlPlane.Kind, c.Backup = kind, 0
-		r.Backups[0].Missing = []report.Missing{{Kind: "AWSClusterRoleIdentity", Name: "role", ReferredBy: "AWSCluster " + key(c)}}
+		r.Backups[0].Missing = []report.Missing{{Kind: "AWSClusterRoleIdentity", Name: "role"}}
+		c.Forecast = &report.ClusterForecast{Notes: []report.Note{{Code: code.IdentityAbsent, Objects: []string{"AWSClusterRoleIdentity role"}}}}
 		var d draft
 		newPlanner(r, providerTools).identities(&d, c)
 		if len(d.steps) != 1 || len(d.steps[0].Commands) != 2 || !strings.Contains(d.steps[0].Commands[1], want) {

@@ -7,6 +7,7 @@ import (
 	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // afterRestore lets one cluster after the other go, and cleans up behind them: what is
@@ -125,7 +126,7 @@ func (pl *planner) keepPoolSizes(d *draft, c *report.Cluster) {
 	for i := range c.Workers.Groups {
 		g := &c.Workers.Groups[i]
 		p := g.Pool
-		if g.Kind != "MachinePool" || p == nil || p.Desired == nil || p.ManagedBy != "" || p.State != report.Present {
+		if g.Kind != "MachinePool" || p == nil || p.Desired == nil || p.ManagedBy != "" || p.State != code.Present {
 			continue
 		}
 		now := int64(len(p.Now))
@@ -140,14 +141,15 @@ func (pl *planner) keepPoolSizes(d *draft, c *report.Cluster) {
 			does = fmt.Sprintf("makes %d more", *p.Desired-now)
 		}
 		text := fmt.Sprintf("Before it is unpaused: MachinePool %s wants %s and the group has %d, so that %s %s. Let it want what the group has.", g.Name, english.Count(int(*p.Desired), "machine"), now, pl.controllerOf(c), does)
+		about := []string{g.Kind + " " + c.Namespace + "/" + g.Name}
 		check, ok := pl.poolSize(c, p, now)
 		if !ok {
-			d.after(text+" No line does that: the report does not name a member by which the group could be looked up again. Compare with the group itself first.", manage(c.Namespace, "get", pools+g.Name))
+			d.after(text+" No line does that: the report does not name a member by which the group could be looked up again. Compare with the group itself first.", manage(c.Namespace, "get", pools+g.Name)).about = about
 			continue
 		}
 		object := pools + g.Name
 		d.after(text+" The line looks first whether the group still has that number.",
-			shell.All(check, restored(c.Namespace, object), manage(c.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", *p.Desired), fmt.Sprintf("--replicas=%d", now))))
+			shell.All(check, restored(c.Namespace, object), manage(c.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", *p.Desired), fmt.Sprintf("--replicas=%d", now)))).about = about
 	}
 }
 

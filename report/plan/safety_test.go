@@ -21,7 +21,7 @@ import (
 func TestOnlyProvenGhostsAreEverDestroyed(t *testing.T) {
 	seen := map[bool]int{}
 	for _, status := range []code.Status{code.Healthy, code.Stale, code.Ghost, code.Unknown} {
-		for _, strength := range []report.Strength{"", "weak", "medium", "strong"} {
+		for _, strength := range []code.Strength{"", "weak", "medium", "strong"} {
 			for _, role := range []report.Role{"", "worker", "control-plane"} {
 				for _, doubt := range []string{"", "DuplicateID", "others", "borne elsewhere", "bad id", "bad ref", "no place", "no instance", "self"} {
 					for _, outcome := range []string{"", "Stuck", "GhostKeepsRunning", "UntouchedPaused", "CannotKnow"} {
@@ -45,7 +45,7 @@ func TestOnlyProvenGhostsAreEverDestroyed(t *testing.T) {
 }
 
 // doubtful is a report with one machine of which something may be in doubt.
-func doubtful(status code.Status, strength report.Strength, role report.Role, doubt, outcome string) (*report.Report, *report.Machine) {
+func doubtful(status code.Status, strength code.Strength, role report.Role, doubt, outcome string) (*report.Report, *report.Machine) {
 	r := sample("alpha-prod")
 	g := group(r)
 	g.Machines = g.Machines[:1]

@@ -4,17 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // scope is a scope of the report, as commands address it.
 type scope struct {
 	*provider // one with a tool
 	shell.Scope
-	name string // as scopeName has it
+	name string // as report.ScopeName has it
 	// identityCheck stops at any other scope than the report's; it is empty where commands
 	// can't see at which one they are.
 	identityCheck shell.Command
@@ -41,17 +41,17 @@ func (pl *planner) findScopes() {
 		}
 		count[prefix]++
 		at.Variable = fmt.Sprintf("%s_%d", prefix, count[prefix])
-		p := &scope{known, at, scopeName(s), known.Here(at)}
+		p := &scope{known, at, report.ScopeName(s.Provider, s.Endpoint, s.Location), known.Here(at)}
 		if p.proven() {
 			p.identityCheck = p.identityCheck.OrStop("this is not the " + p.Noun + " of the report")
 		}
-		name := known.scopeKey(scopeName(s), s.Account)
+		name := known.scopeKey(report.ScopeName(s.Provider, s.Endpoint, s.Location), s.Account)
 		if pl.scopes[name] != nil {
 			continue // the same scope under another account
 		}
 		pl.scopes[name] = p
 		pl.variables = append(pl.variables, Variable{Name: p.Variable, Meaning: meaning})
-		pl.scopeByName(scopeName(s), p)
+		pl.scopeByName(report.ScopeName(s.Provider, s.Endpoint, s.Location), p)
 	}
 }
 
@@ -87,11 +87,6 @@ func (p *provider) scopeKey(scope, account string) string {
 	return scope + "\x00" + account
 }
 
-// scopeName names a scope as report.Instance.Scope does.
-func scopeName(s *report.Scope) string {
-	return strings.TrimSuffix(s.Provider+" "+s.Endpoint+" "+s.Location, " ")
-}
-
 // proven reports whether commands can see that they are at the scope.
 func (p *scope) proven() bool { return !p.identityCheck.IsZero() }
 
@@ -100,7 +95,7 @@ func (p *scope) proven() bool { return !p.identityCheck.IsZero() }
 func (p *scope) sees(c *report.Cluster, i *report.Instance) (check shell.Command, what string) {
 	var present []shell.Resource
 	for _, r := range c.Resources {
-		if r.State == report.Present {
+		if r.State == code.Present {
 			present = append(present, shell.Resource{Kind: r.Kind, Name: r.Name})
 		}
 	}

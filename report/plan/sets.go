@@ -93,7 +93,7 @@ func (s *set) stackedEtcd() bool {
 
 // externalEtcd reports whether the forecast found no etcd on the machines.
 func (s *set) externalEtcd() bool {
-	return s.etcd != nil && s.etcd.Quorum == report.QuorumNotApplicable
+	return s.etcd != nil && s.etcd.Quorum == code.QuorumNotApplicable
 }
 
 // title names the set for a heading.

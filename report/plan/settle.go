@@ -10,7 +10,8 @@ import (
 )
 
 // settle comes before a cluster is unpaused: what the answer of the report says of it, and
-// what to do about that. It reports whether there is anything.
+// what to do first, before it is unpaused, about each reason of which the table of codes
+// says that. It reports whether there is anything.
 func (pl *planner) settle(d *draft, c *report.Cluster) bool {
 	if pl.reasonsOf == nil {
 		pl.findReasons()
@@ -23,10 +24,10 @@ func (pl *planner) settle(d *draft, c *report.Cluster) bool {
 		}
 		any = true
 		text := "Before it is unpaused: " + strings.TrimSuffix(r.Message, ".")
-		if !strings.Contains(r.Message, strings.TrimPrefix(own[0], "Cluster ")) {
+		if strings.HasPrefix(own[0], "Machine ") { // the messages of others name what they are about, or say that of the cluster
 			text += ": " + listed(own)
 		}
-		d.after(text+". "+first, pl.spare(c, r.Code, own)...)
+		d.after(text+". "+first, pl.spare(c, r.Code, own)...).about = own
 	}
 	return any
 }

@@ -624,23 +624,16 @@ func TestPowerOnIsLeftToControllersOnlyAsForeseen(t *testing.T) {
 	}
 }
 
-// unknowns are the words of the table for machines that could not be decided.
-func unknowns() map[code.Reason]string {
-	all := map[code.Reason]string{}
-	for _, r := range code.Table {
-		if r.Is(code.OfUnknown) && r.Plan != "" {
-			all[r.Code] = r.Plan
-		}
-	}
-	return all
-}
-
 func TestEveryReasonHasWordsOfItsOwn(t *testing.T) {
-	for reason := range unknowns() {
+	for _, row := range code.Table {
+		reason := row.Code
+		if !row.Is(code.OfUnknown) || row.Plan == "" {
+			continue
+		}
 		r := sample("alpha")
 		find(t, r, code.Unknown, "worker").Reason = reason
 		s := stepsOf(t, r, code.Unknown, "worker")
-		want := cmp.Or(newPlanner(r, providerTools).remedy("vsphere", reason), unknowns()[reason])
+		want := cmp.Or(newPlanner(r, providerTools).remedy("vsphere", reason), row.Plan)
 		if len(s) != 1 || s[0].Text != want || s[0].When != report.BeforeRestore {
 			t.Errorf("%s: %+v", reason, s)
 		}
@@ -662,14 +655,14 @@ func TestWordsOfVSphereAreSaidOfVSphereAlone(t *testing.T) {
 	if !foreign(pl.remedy("vsphere", code.AmbiguousMatch)) {
 		t.Error("vSphere has no words of its own")
 	}
-	for reason, text := range unknowns() {
-		if foreign(text) || foreign(pl.remedy("aws", reason)) {
+	for _, row := range code.Table {
+		if reason, text := row.Code, row.Plan+row.Confirm; foreign(text) || foreign(pl.remedy("aws", reason)) {
 			t.Errorf("%s: %s %s", reason, text, pl.remedy("aws", reason))
 		}
 	}
 	for _, reason := range []code.Reason{code.DuplicateID, code.IdentityChanged, code.FoundElsewhere, code.AmbiguousMatch, code.InstanceUnreadable} {
-		if pl.remedy("aws", reason) == "" || foreign(unattributed[reason]) {
-			t.Errorf("%s: %s", reason, unattributed[reason])
+		if pl.remedy("aws", reason) == "" || foreign(code.Of(reason).Confirm) {
+			t.Errorf("%s: %s", reason, code.Of(reason).Confirm)
 		}
 	}
 }

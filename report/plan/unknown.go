@@ -11,8 +11,8 @@ import (
 	"drift-detector/report/code"
 )
 
-// unknown says what to do about a machine that could not be decided. Nobody acts on it
-// before that is done.
+// unknown is what to do about what could not be decided, by reason. Nobody acts on such
+// a machine before it is settled.
 func (pl *planner) unknown(d *draft, s *set, m *report.Machine) {
 	text := cmp.Or(pl.remedy(s.cluster.Provider, m.Reason), code.Of(m.Reason).Plan)
 	if text == "" {

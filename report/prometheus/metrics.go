@@ -155,9 +155,9 @@ func ofTheRest(r *report.Report) []*family {
 		excluded.add(int64(s.Excluded[cause]), cause)
 	}
 	resources := newFamily("resources", "Things other than machines that a restore depends on, by whether they exist.", sum, "state")
-	resources.add(int64(s.Resources.Present), string(report.Present))
-	resources.add(int64(s.Resources.Absent), string(report.Absent))
-	resources.add(int64(s.Resources.Unknown), string(report.Undecided))
+	resources.add(int64(s.Resources.Present), string(code.Present))
+	resources.add(int64(s.Resources.Absent), string(code.Absent))
+	resources.add(int64(s.Resources.Unknown), string(code.Undecided))
 	return slices.Concat([]*family{
 		single("infra_machines", "VMs that may or may not belong to a cluster of the backup. Those that ignore rules set aside are counted.", s.InfraMachines),
 		single("infra_machines_ignored", "Of drift_detector_infra_machines, those that ignore rules set aside.", s.IgnoredInfraMachines),
@@ -171,7 +171,7 @@ func ofTheRest(r *report.Report) []*family {
 
 func checks(r *report.Report) *family {
 	f := newFamily("checks", "Findings on the backup alone, by severity.", sum, "severity")
-	for _, severity := range report.CheckSeverities() {
+	for _, severity := range code.Severities() {
 		f.add(0, string(severity))
 	}
 	for i := range r.Checks {
@@ -196,7 +196,7 @@ func scopes(r *report.Report) []*family {
 	seen := newFamily("scope_instances", "VMs that were seen in the place.", sum, labels...)
 	for i := range r.Scopes {
 		s := &r.Scopes[i]
-		complete.add(one(s.State == report.ScopeComplete), s.Provider, s.Endpoint, s.Location, s.Account)
+		complete.add(one(s.State == code.ScopeComplete), s.Provider, s.Endpoint, s.Location, s.Account)
 		seen.add(int64(s.Instances), s.Provider, s.Endpoint, s.Location, s.Account)
 	}
 	return []*family{complete, seen}

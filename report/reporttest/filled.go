@@ -77,11 +77,11 @@ func Fill(g *rand.Rand, v reflect.Value) {
 
 // closedWords are the types that have no other words, in a report that can be read.
 var closedWords = map[reflect.Type][]string{
-	reflect.TypeFor[code.Status]():       texts(code.RollUps()),
-	reflect.TypeFor[code.Safe]():         texts(report.Answers()),
-	reflect.TypeFor[report.ScopeState](): texts(report.ScopeStates()),
-	reflect.TypeFor[report.Presence]():   texts(report.Presences()),
-	reflect.TypeFor[report.Severity]():   texts(report.CheckSeverities()),
+	reflect.TypeFor[code.Status]():     texts(code.RollUps()),
+	reflect.TypeFor[code.Safe]():       texts(code.Answers()),
+	reflect.TypeFor[code.ScopeState](): texts(code.ScopeStates()),
+	reflect.TypeFor[code.Presence]():   texts(code.Presences()),
+	reflect.TypeFor[code.Severity]():   texts(code.Severities()),
 }
 
 func texts[T ~string](words []T) (out []string) {

@@ -113,7 +113,7 @@ func (g *generator) report(clusters, machines int) *report.Report {
 		r.Backups[0].Missing = append(r.Backups[0].Missing, report.Missing{Kind: "VSphereClusterIdentity", Name: g.name("identity"), ReferredBy: g.name("by"), Why: g.name("why")})
 	}
 	if g.IntN(2) == 0 {
-		r.Checks = append(r.Checks, report.Check{Severity: one(g, report.CheckSeverities()...), Code: "ClusterNotPaused", Object: g.name("Cluster"), Message: g.name("message"), Why: "Controllers act at once.", Do: "pause it"})
+		r.Checks = append(r.Checks, report.Check{Severity: one(g, code.Severities()...), Code: "ClusterNotPaused", Object: g.name("Cluster"), Message: g.name("message"), Why: "Controllers act at once.", Do: "pause it"})
 	}
 	g.summarize(r)
 	return r
@@ -258,7 +258,7 @@ func (g *generator) machine(c *report.Cluster, role report.Role) report.Machine 
 		Namespace: c.Namespace, Name: g.name(c.Name), UID: fmt.Sprintf("%08x-0000", g.Uint32()), Role: role,
 		Status:     one(g, code.Healthy, code.Healthy, code.Healthy, code.Stale, code.Ghost, code.Unknown),
 		ProviderID: fmt.Sprintf("%s://42%06x", c.Provider, g.Uint32()), Node: g.name("node"),
-		Evidence: []report.Evidence{{Kind: "biosUUID", Detail: g.name("found"), Strength: one(g, report.Strong, report.Medium, report.Weak)}},
+		Evidence: []report.Evidence{{Kind: "biosUUID", Detail: g.name("found"), Strength: one(g, code.Strong, code.Medium, code.Weak)}},
 	}
 	if g.calm && g.IntN(20) > 0 {
 		m.Status = code.Healthy
@@ -305,7 +305,7 @@ func (g *generator) instance(provider string) *report.Instance {
 func (g *generator) infraMachine(r *report.Report) report.InfraMachine {
 	m := report.InfraMachine{
 		Instance: *g.instance(one(g, "vsphere", "aws")), Reason: one(g, code.InClusterFolder, code.CloneOf, code.ForeignNode), Message: g.name("ask its owner"),
-		Evidence: []report.Evidence{{Kind: "folder", Detail: g.name("in folder"), Strength: report.Weak}},
+		Evidence: []report.Evidence{{Kind: "folder", Detail: g.name("in folder"), Strength: code.Weak}},
 	}
 	if len(r.Clusters) > 0 && g.IntN(2) == 0 {
 		m.Cluster = r.Clusters[g.IntN(len(r.Clusters))].Title()
@@ -315,9 +315,9 @@ func (g *generator) infraMachine(r *report.Report) report.InfraMachine {
 }
 
 func (g *generator) scope() report.Scope {
-	s := report.Scope{Provider: one(g, "vsphere", "aws"), Endpoint: g.name("vc") + ":443", Account: g.name("svc"), State: report.ScopeComplete, Instances: g.IntN(99)}
+	s := report.Scope{Provider: one(g, "vsphere", "aws"), Endpoint: g.name("vc") + ":443", Account: g.name("svc"), State: code.ScopeComplete, Instances: g.IntN(99)}
 	if !g.calm && g.IntN(4) == 0 {
-		s.State = one(g, report.ScopePartial, report.ScopeFailed)
+		s.State = one(g, code.ScopePartial, code.ScopeFailed)
 		s.Error = &report.Fault{Reason: code.Unreachable, Message: g.name("connection refused"), Hint: g.name("open the way")}
 	}
 	return s

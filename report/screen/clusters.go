@@ -152,27 +152,6 @@ func hit(r *report.Report, code code.Reason) map[*report.Cluster]bool {
 	return out
 }
 
-// fates are the outcomes in the words of the table, the most dangerous first. Taken
-// over is said only where there is nothing else to say.
-var fates = []struct {
-	words    string
-	outcomes []string
-}{
-	{"take another VM", []string{string(code.OtherInstanceTaken)}},
-	{"deleted", []string{string(code.DeletedByOwner), string(code.DeletedByMachineHealthCheck)}},
-	{"replaced", []string{string(code.RolledByOwner)}},
-	{"leave etcd", []string{string(code.GhostEtcdMemberRemoved)}},
-	{"doubled", []string{string(code.OrphanedAndReplaced)}},
-	{"unmanaged", []string{string(code.GhostKeepsRunning), string(code.GhostEtcdMemberKept)}},
-	{"stuck", []string{string(code.Stuck), string(code.StuckNodeLeft), string(code.NewInstanceNeverJoins)}},
-	{"left alone", []string{string(code.Halted), string(code.UntouchedPaused)}},
-	{"not known", []string{string(code.CannotKnow)}},
-	{"made again", []string{string(code.NewInstanceCreated), string(code.ReplacedByMachineHealthCheck)}},
-	{"found by name", []string{string(code.AdoptedByName)}},
-	{"started", []string{string(code.AdoptedPoweredOn)}},
-	{"gone", []string{string(code.MemberGone)}},
-}
-
 // outcomes say what happens to a cluster after the restore.
 func outcomes(c *report.Cluster, lost, halted bool) []string {
 	var out []string
@@ -188,13 +167,17 @@ func outcomes(c *report.Cluster, lost, halted bool) []string {
 	if c.Forecast == nil {
 		return append(out, "not known")
 	}
-	for _, f := range fates {
-		n := 0
-		for _, o := range f.outcomes {
-			n += c.Forecast.Outcomes[code.Outcome(o)]
+	// Taken over is said only where there is nothing else to say.
+	n := map[string]int{}
+	var words []string
+	for _, r := range code.Table {
+		if r.Is(code.Forecast) && r.Screen != "" {
+			words, n[r.Screen] = append(words, r.Screen), n[r.Screen]+c.Forecast.Outcomes[code.Outcome(r.Code)]
 		}
-		if n > 0 {
-			out = append(out, fmt.Sprintf("%d %s", n, f.words))
+	}
+	for _, w := range slices.Compact(words) {
+		if n[w] > 0 {
+			out = append(out, fmt.Sprintf("%d %s", n[w], w))
 		}
 	}
 	if len(out) == 0 {

@@ -13,7 +13,8 @@ import (
 // fault is a place of which not everything was read, or another error.
 type fault struct {
 	where, reason, message, hint string
-	causes                       []string // the messages of all that are alike
+	places                       int      // of this reason and hint
+	clusters                     []string // that need them
 }
 
 // faults are all of them; those of one reason and hint are one.
@@ -23,24 +24,24 @@ func faults(r *report.Report) []fault {
 	add := func(f fault) {
 		key := [2]string{f.reason, f.hint}
 		if i, known := at[key]; known && f.reason+f.hint != "" {
-			out[i].causes = append(out[i].causes, f.causes...)
+			out[i].places++
+			out[i].clusters = append(out[i].clusters, f.clusters...)
 			return
 		}
 		at[key], out = len(out), append(out, f)
 	}
 	for _, s := range r.Incomplete() {
-		f := fault{where: strings.TrimSpace(s.Provider + " " + cmp.Or(s.Location, s.Endpoint)), causes: []string{""}}
+		f := fault{where: strings.TrimSpace(s.Provider + " " + cmp.Or(s.Location, s.Endpoint)), places: 1, clusters: s.Clusters}
 		if s.Error != nil {
-			f.reason, f.message, f.hint = string(s.Error.Reason), strings.TrimPrefix(s.Error.Message, s.Endpoint+" "), s.Error.Hint
-			f.causes[0] = s.Error.Message
+			f.reason, f.message, f.hint = string(s.Error.Reason), s.Error.Message, s.Error.Hint
 		}
 		add(f)
 	}
 	for _, e := range r.OtherErrors() {
-		add(fault{where: english.Join(" ", e.Scope, e.Object), message: e.Message, hint: e.Hint, causes: []string{e.Message}})
+		add(fault{where: english.Join(" ", e.Scope, e.Object), message: e.Message, hint: e.Hint, places: 1})
 	}
 	for i := range out {
-		if n := len(out[i].causes) - 1; n > 0 {
+		if n := out[i].places - 1; n > 0 {
 			out[i].where += fmt.Sprintf(" and %d more", n)
 		}
 	}

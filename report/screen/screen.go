@@ -241,7 +241,7 @@ func (p *printer) incomplete(r *report.Report, room int) {
 		if f.reason != "" {
 			where = where.Field(terminal.Bold, f.reason)
 		}
-		if affected := counted(r.Affected(f.causes), p.Width-terminal.Width("  "+name+"  "+f.reason+"  ")); affected != "" {
+		if affected := counted(r.Affected(f.clusters), p.Width-terminal.Width("  "+name+"  "+f.reason+"  ")); affected != "" {
 			where = where.Field(terminal.Plain, affected)
 		}
 		hint := terminal.Lead(terminal.Plain, "   ", 0).Prose(terminal.Plain, terminal.Begin(terminal.Escape(cmp.Or(f.hint, f.message)), each*p.Width-12))

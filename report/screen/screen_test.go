@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,7 +31,7 @@ func sample() *report.Report {
 	r := &report.Report{
 		GeneratedAt: at.Add(21 * time.Hour),
 		Backups:     []report.Backup{{Path: "/backups/fleet-data.tar.gz", WrittenFrom: at}},
-		Scopes:      []report.Scope{{Provider: "vsphere", Endpoint: "vc1", State: report.ScopeComplete, Instances: 64}},
+		Scopes:      []report.Scope{{Provider: "vsphere", Endpoint: "vc1", State: code.ScopeComplete, Instances: 64}},
 		Clusters: []report.Cluster{
 			{
 				Namespace: "t", Name: "dev", Status: code.NeedFurtherConfirmation, Counts: report.MachineCounts{Stale: 4, Total: 4},
@@ -47,14 +46,14 @@ func sample() *report.Report {
 			{Namespace: "t", Name: "well", Status: code.Healthy, Paused: true, Counts: report.MachineCounts{Healthy: 3, Total: 3}},
 			{Namespace: "t", Name: "itself", Self: true},
 		},
-		Checks: []report.Check{{Severity: report.CheckError, Code: code.IdentityAbsent, Object: "VSphereClusterIdentity shared", Message: "not in the backup; really"}},
+		Checks: []report.Check{{Severity: code.CheckError, Code: code.IdentityAbsent, Object: "VSphereClusterIdentity shared", Message: "not in the backup; really", Brief: "not in the backup"}},
 	}
 	r.Summary.Complete = true
 	r.Summary.Answer = &report.SafeAnswer{
 		Safe: code.No,
 		Reasons: []report.AnswerReason{
 			{Code: code.ControlPlaneDown, Message: "No machine", Objects: []string{"KubeadmControlPlane t/dev"}},
-			{Code: code.ClusterHalted, Message: "until VSphereClusterIdentity shared exists", Objects: []string{"Cluster t/prod"}},
+			{Code: code.ClusterHalted, Message: "until it exists", Until: "VSphereClusterIdentity shared", Objects: []string{"Cluster t/prod"}},
 			{Code: code.BackupError, Message: "Not fit", Objects: []string{"VSphereClusterIdentity shared"}},
 			{Code: code.CopiedID, Message: "Another", Objects: []string{"Machine t/prod-x"}},
 			{Code: "OfANewerVersion", Message: "What this version has no words for", Objects: []string{"Machine t/prod-x"}},
@@ -118,7 +117,7 @@ func TestScreenOfOneCluster(t *testing.T) {
 	} {
 		r := sample()
 		r.Checks[0].Clusters = []string{"t/prod"}
-		r.Checks = append(r.Checks, report.Check{Severity: report.CheckError, Code: code.IdentityAbsent, Object: "VSphereClusterIdentity own", Message: "gone", Clusters: []string{"t/dev"}})
+		r.Checks = append(r.Checks, report.Check{Severity: code.CheckError, Code: code.IdentityAbsent, Object: "VSphereClusterIdentity own", Message: "gone", Clusters: []string{"t/dev"}})
 		if err := r.Narrow(report.Filter{Clusters: []string{cluster}}); err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +132,7 @@ func TestScreenOfOneCluster(t *testing.T) {
 func TestAnyAgeFitsInItsRow(t *testing.T) {
 	for _, d := range []time.Duration{59 * time.Minute, 47 * time.Hour, 48 * time.Hour, 99 * 24 * time.Hour, 999 * 24 * time.Hour} {
 		r := sample()
-		r.Scopes = append(r.Scopes, report.Scope{Provider: "aws", State: report.ScopeComplete})
+		r.Scopes = append(r.Scopes, report.Scope{Provider: "aws", State: code.ScopeComplete})
 		r.GeneratedAt = r.Backups[0].WrittenFrom.Add(d)
 		if got := shown(t, r, Options{}); !strings.Contains(got, "old.  Listed: 2 of 2 places, 64 VMs.\n\nFIRST") {
 			t.Errorf("%s:\n%s", d, got)
@@ -158,16 +157,14 @@ func TestScreenOfAnIncompleteReport(t *testing.T) {
 	r.Summary.Machines.Unknown = 6
 	for i := range 316 {
 		name := fmt.Sprintf("vc%d", i)
-		r.Scopes = append(r.Scopes, report.Scope{Provider: "vsphere", Endpoint: name, State: report.ScopeFailed, Error: &report.Fault{Reason: "Unauthorized", Message: name + " refuses the login", Hint: "ask for another account"}})
+		r.Scopes = append(r.Scopes, report.Scope{Provider: "vsphere", Endpoint: name, State: code.ScopeFailed, Error: &report.Fault{Reason: "Unauthorized", Message: name + " refuses the login", Hint: "ask for another account"}})
 		r.Errors = append(r.Errors, report.Error{Object: name + strings.Repeat("x", 300), Message: "odd " + strings.Repeat("word ", 300)})
 	}
-	unknown := func(i int, why string) string {
-		c := &r.Clusters[i]
-		c.ControlPlane.Machines = []report.Machine{{Status: code.Unknown, Message: "cannot be concluded: " + why}}
-		return c.Title()
+	for i := range r.Clusters[:2] {
+		r.Clusters[i].Counts.Unknown = 3
 	}
-	first := unknown(0, "vc7 refuses the login")
-	unknown(1, "something else")
+	first := r.Clusters[0].Title()
+	r.Scopes[7].Clusters = []string{first, r.Clusters[2].Title(), "not/shown"} // of the second nothing is unknown
 	got := shown(t, r, Options{})
 	for _, want := range []string{
 		"Incomplete: 316 of 317 places not listed; 6 machines Unknown\n",
@@ -212,13 +209,11 @@ func TestScreenIsOneScreen(t *testing.T) {
 	}
 }
 
-// TestEveryReasonHasWords: a reason without words of its own takes a whole sentence. The
-// checks and the places that were not listed have lines of their own.
+// TestEveryReasonHasWords: a reason without words of its own takes a whole sentence.
 func TestEveryReasonHasWords(t *testing.T) {
 	for _, r := range code.Table {
-		own := r.Code == code.BackupError || r.Code == code.Incomplete
-		if r.Safe != "" && (r.Screen == "") != own {
-			t.Errorf("%s: words %q", r.Code, r.Screen)
+		if own := r.Code == code.BackupError || r.Code == code.Incomplete; r.Is(code.Answer) && (r.Screen == "") != own {
+			t.Errorf("%s has words %q", r.Code, r.Screen)
 		}
 	}
 }
@@ -237,8 +232,10 @@ func TestScreenReturnsTheErrorOfItsWriter(t *testing.T) {
 func TestWhatHasNoRoomIsCounted(t *testing.T) {
 	r := sample()
 	r.Summary.Answer.Reasons, r.Summary.Answer.Safe = nil, code.No
-	for _, code := range reasonsWithWords() {
-		r.Summary.Answer.Reasons = append(r.Summary.Answer.Reasons, report.AnswerReason{Code: code, Message: string(code), Objects: []string{"Cluster t/prod"}})
+	for _, row := range code.Table {
+		if row.Is(code.Answer) && row.Screen != "" {
+			r.Summary.Answer.Reasons = append(r.Summary.Answer.Reasons, report.AnswerReason{Code: row.Code, Message: string(row.Code), Objects: []string{"Cluster t/prod"}})
+		}
 	}
 	got := shown(t, r, Options{})
 	numbered := regexp.MustCompile(`(?m)^ ?\d+ [!?=-] `).FindAllString(got, -1)
@@ -253,16 +250,4 @@ func TestWhatHasNoRoomIsCounted(t *testing.T) {
 	if n := strings.Count(got, "\n"); n > 30 {
 		t.Errorf("%d rows:\n%s", n, got)
 	}
-}
-
-// reasonsWithWords are the reasons of the answer that have words for the screen, sorted.
-func reasonsWithWords() []code.Reason {
-	var out []code.Reason
-	for _, r := range code.Table {
-		if r.Safe != "" && r.Screen != "" {
-			out = append(out, r.Code)
-		}
-	}
-	slices.Sort(out)
-	return out
 }

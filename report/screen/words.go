@@ -170,7 +170,7 @@ func checkErrors(r *report.Report, points []report.Point) []line {
 	add := func(c *report.Check, hidden bool) {
 		j, known := at[c.Code]
 		if !known {
-			means, _, _ := strings.Cut(c.Message, "; ")
+			means := cmp.Or(c.Brief, c.Message)
 			if halted := haltedBy(points, c); len(halted) > 0 {
 				means = "create it; without it no controller acts on " + english.First(1, halted)
 			}
@@ -214,9 +214,9 @@ func haltedBy(points []report.Point, c *report.Check) []string {
 	return out
 }
 
-// names reports whether a point says that it is because of a check's object.
+// names reports whether a point is because of a check's object.
 func names(p *report.Point, c *report.Check) bool {
-	return c.Error() && c.Object != "" && strings.Contains(p.Text, c.Object)
+	return c.Error() && c.Object != "" && p.Until == c.Object
 }
 
 // allOfChecks reports whether each of a point's likes is because of some error in the backup.

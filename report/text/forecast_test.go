@@ -134,7 +134,7 @@ func rolledOut(n int) *report.Report {
 	}
 	p.Result.Clusters = []detector.Cluster{c}
 	f := &p.Forecast.Clusters[0]
-	f.Groups = []forecast.Group{{Machines: buildtest.Forecasts(g.Machines), Rollout: &forecast.Rollout{Stale: n, Ghosts: n, Message: "MachineDeployment zeta-md was rolled out"}}}
+	f.Groups = []forecast.Group{{Machines: buildtest.Forecasts(g.Machines), GroupForecast: report.GroupForecast{Rollout: &report.Rollout{Stale: n, Ghosts: n, Message: "MachineDeployment zeta-md was rolled out"}}}}
 	for i := range f.Groups[0].Machines {
 		m := &f.Groups[0].Machines[i]
 		m.RolledOut = g.Machines[i].Status != code.Healthy
@@ -144,7 +144,7 @@ func rolledOut(n int) *report.Report {
 		}
 	}
 	f.ControlPlane.Machines, f.ControlPlane.Rollout = buildtest.Forecasts(c.ControlPlane.Machines), nil
-	f.Notes = []forecast.Note{{Code: code.RolledOut, Message: "MachineDeployment zeta-md was rolled out"}}
+	f.Notes = []report.Note{{Code: code.RolledOut, Message: "MachineDeployment zeta-md was rolled out"}}
 	return build.New(p)
 }
 

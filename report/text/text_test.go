@@ -386,7 +386,7 @@ func TestNothingIsLost(t *testing.T) {
 				}
 			}
 			for _, x := range c.Resources {
-				if x.State != report.Present {
+				if x.State != code.Present {
 					say(terminal.Quoted(x.Name))
 				}
 			}

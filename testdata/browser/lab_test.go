@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // made is the lab's report as `make demo` makes it: 49 machines in 5 clusters.
@@ -91,8 +92,8 @@ func labs(t *testing.T, n int) *report.Report {
 		}
 	}
 	slices.SortStableFunc(all.Checks, func(a, b report.Check) int {
-		order := report.CheckSeverities()
-		return cmp.Or(slices.Index(order, a.Severity)-slices.Index(order, b.Severity), cmp.Compare(a.Code, b.Code))
+		order := code.Severities()
+		return cmp.Or(slices.Index(order, a.Severity)-slices.Index(order, b.Severity), strings.Compare(string(a.Code), string(b.Code)))
 	})
 	return all
 }

@@ -26,9 +26,9 @@ var Moment = time.Date(2026, 11, 20, 9, 30, 0, 123456789, time.FixedZone("CET", 
 
 // Checks have a kind that is folded in the text, and one that is left out.
 func Checks() []check.Finding {
-	paused := check.Rule{Code: "ClusterNotPaused", Severity: check.Warning, Why: "Controllers act at once.", Do: "pause it"}
-	identity := check.Rule{Code: code.IdentityAbsent, Severity: check.Error, Why: "Its clusters are not reconciled.", Do: "create it"}
-	age := check.Rule{Code: "BackupAge", Severity: check.Info, Why: "What happened since is not in it.", Do: "run detect"}
+	paused := check.Rule{Code: "ClusterNotPaused", Severity: code.CheckWarning, Why: "Controllers act at once.", Do: "pause it"}
+	identity := check.Rule{Code: code.IdentityAbsent, Severity: code.CheckError, Why: "Its clusters are not reconciled.", Do: "create it"}
+	age := check.Rule{Code: "BackupAge", Severity: code.CheckInfo, Why: "What happened since is not in it.", Do: "run detect"}
 	all := []check.Finding{identity.On(0, "VSphereClusterIdentity shared", "not in the backup; referred to by VSphereCluster tenant-beta/beta-prod")}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		all = append(all, paused.On(0, "Cluster tenant/"+name, "not paused"))
@@ -47,11 +47,11 @@ func Sample() build.Parts {
 			Excluded:     map[string]int{"template": 10, "vCLS": 2},
 			OutOfScope:   4,
 			ForeignTags:  map[string]int{"beta-new": 1},
-			Scopes: []detector.Scope{
-				{Provider: "vsphere", Endpoint: "vc1.example:443", Account: "svc-capv@vsphere.local", State: infra.Complete, Instances: 73},
+			Scopes: []report.Scope{
+				{Provider: "vsphere", Endpoint: "vc1.example:443", Account: "svc-capv@vsphere.local", State: code.ScopeComplete, Instances: 73},
 				{
-					Provider: "vsphere", Endpoint: "vc2.example:443", Account: "svc-capv@vsphere.local", State: infra.Failed,
-					Fault: &infra.Fault{
+					Provider: "vsphere", Endpoint: "vc2.example:443", Account: "svc-capv@vsphere.local", State: code.ScopeFailed,
+					Error: &infra.Fault{
 						Reason: code.Unreachable, Message: "dial tcp 192.0.2.7:443: connect: connection refused",
 						Hint: "open the way to vc2.example:443, or give --endpoint vc2.example:443=HOST:PORT",
 					},
@@ -93,12 +93,12 @@ func VM(n int, folder, name string) *infra.Instance {
 	}
 }
 
-func HealthyMachine(n int, name string, controlPlane bool, ws ...detector.Warning) *detector.Verdict {
+func HealthyMachine(n int, name string, controlPlane bool, ws ...report.Warning) *detector.Verdict {
 	return &detector.Verdict{
 		Status: code.Healthy, Namespace: "tenant-alpha", Name: name, UID: "uid-" + name,
 		RoleKnown: true, ControlPlane: controlPlane, ProviderID: "vsphere://" + sampleID(n), Node: name,
 		Instance: VM(n, "/DC0/vm/capi/tenant-alpha", name), Scope: HomeTarget, Warnings: ws,
-		Evidence: []detector.Evidence{{Kind: "biosUUID", Detail: "VSphereVM.spec.biosUUID " + sampleID(n), Strength: detector.StrengthStrong}},
+		Evidence: []report.Evidence{{Kind: "biosUUID", Detail: "VSphereVM.spec.biosUUID " + sampleID(n), Strength: code.Strong}},
 	}
 }
 
@@ -132,16 +132,16 @@ func Healthy() build.Parts {
 	}
 	p.Snapshot.Absent = nil
 	p.Options.SkipNodes = true
-	p.Result.Clusters[0].Nodes = detector.NodeList{State: "skipped"}
+	p.Result.Clusters[0].Nodes = report.Nodes{State: "skipped"}
 	return Foreseen(p)
 }
 
 // Foreseen gives parts a forecast of which each cluster has those effects.
-func Foreseen(p build.Parts, effects ...forecast.Effect) build.Parts {
-	order := []forecast.Note{{Code: code.RestoreOrder, Message: "All objects are back before a controller acts"}}
-	f := &forecast.Forecast{Conditions: order, Notes: order}
+func Foreseen(p build.Parts, effects ...report.AnswerReason) build.Parts {
+	order := []report.Note{{Code: code.RestoreOrder, Message: "All objects are back before a controller acts"}}
+	f := &forecast.Forecast{GeneralForecast: report.GeneralForecast{Outcomes: map[code.Outcome]int{}, Notes: order}, Conditions: order}
 	for i := range p.Result.Clusters {
-		f.Clusters = append(f.Clusters, forecast.Cluster{Text: "all adopted", Groups: make([]forecast.Group, len(p.Result.Clusters[i].WorkerGroups)), Effects: effects})
+		f.Clusters = append(f.Clusters, forecast.Cluster{ClusterForecast: report.ClusterForecast{Text: "all adopted", Outcomes: map[code.Outcome]int{}}, Groups: make([]forecast.Group, len(p.Result.Clusters[i].WorkerGroups)), Effects: effects})
 	}
 	p.Forecast = f
 	return p
@@ -160,7 +160,7 @@ func Stale() build.Parts {
 	c := Lost()
 	c.Status, c.ControlPlane.Reason = code.ManualRemediationNotRequired, ""
 	p.Result.Status, p.Result.Clusters = code.ManualRemediationNotRequired, []detector.Cluster{c}
-	return Foreseen(p, forecast.Effect{Code: code.MachinesBroken, Message: "These machines stay broken", Objects: []string{"Machine a/b"}})
+	return Foreseen(p, report.AnswerReason{Code: code.MachinesBroken, Message: "These machines stay broken", Objects: []string{"Machine a/b"}})
 }
 
 // Pools are a cluster whose pools and other infrastructure changed, and one
@@ -169,10 +169,10 @@ func Pools() build.Parts {
 	p := Healthy()
 	p.Checks = nil
 	c, same := samplePools(), Big(2)
-	same.Resources = []detector.ResourceState{{Kind: "VPC", Name: "vpc-1", State: detector.Present, UsedBy: "AWSCluster tenant-zeta/zeta"}}
+	same.Resources = []report.Resource{{Kind: "VPC", Name: "vpc-1", State: code.Present, UsedBy: "AWSCluster tenant-zeta/zeta"}}
 	same.WorkerGroups = append(same.WorkerGroups, detector.Set{
 		Kind: "MachinePool", Name: "zeta-mp", Status: code.Healthy,
-		Pool: &detector.PoolState{State: detector.Present, Then: []string{"i-1"}, Now: []string{"i-1"}},
+		Pool: &detector.PoolState{State: code.Present, Then: []string{"i-1"}, Now: []string{"i-1"}},
 	})
 	p.Result.Status, p.Result.Clusters = code.NeedFurtherConfirmation, []detector.Cluster{c, same}
 	return Foreseen(p)
@@ -192,7 +192,7 @@ func Hostile() build.Parts {
 	u := &p.Result.Unattributed[0]
 	u.Instance.Name, u.Instance.Path, u.Foreign, u.Message, u.Reason = evil, evil, evil, evil, evil
 	p.Result.ForeignTags, p.Result.Excluded = map[string]int{evil: 1}, map[string]int{evil: 1}
-	p.Result.Scopes[1].Endpoint, p.Result.Scopes[1].Account, p.Result.Scopes[1].Fault.Message = evil, evil, evil
+	p.Result.Scopes[1].Endpoint, p.Result.Scopes[1].Account, p.Result.Scopes[1].Error.Message = evil, evil, evil
 	p.Result.Errors = []detector.Error{{Scope: evil, Object: evil, Message: evil, Hint: evil}}
 	p.Snapshot.Backups[0].Path = evil
 	p.Snapshot.Absent[0].Name, p.Snapshot.Absent[0].Why = evil, evil
@@ -202,24 +202,25 @@ func Hostile() build.Parts {
 // Foretold is the sample with a forecast that has every part.
 func Foretold() build.Parts {
 	p := Sample()
-	n := func(n int64) backup.Number { return backup.Number{N: n, Known: true} }
-	f := &forecast.Forecast{
+	f := &forecast.Forecast{GeneralForecast: report.GeneralForecast{
 		Outcomes: map[code.Outcome]int{code.Adopted: 23, code.Stuck: 4}, NotHealing: 4,
-		Notes: []forecast.Note{{Code: code.AssumedOrder, Message: "the forecast assumes an order"}},
-	}
+		Notes: []report.Note{{Code: code.AssumedOrder, Message: "the forecast assumes an order"}},
+	}}
 	for i := range p.Result.Clusters {
 		c := &p.Result.Clusters[i]
 		one := forecast.Cluster{
-			Text: "1 adopted, 2 broken until\nsomebody acts", Outcomes: map[code.Outcome]int{code.Stuck: 1}, NotHealing: 1,
-			Notes: []forecast.Note{{Code: code.ControlPlaneGone, Message: "gone"}},
-			ControlPlane: forecast.ControlPlane{
-				Machines: Forecasts(c.ControlPlane.Machines), Why: "no MachineHealthCheck", Rollout: &forecast.Rollout{Stale: 3, Ghosts: 3, Message: "rolled out"},
-				Replicas: forecast.Replicas{Desired: n(3), Recorded: 1, Working: 2, Created: 3, Deleted: 4, Running: 5, Unknown: 6, Surplus: 7, Missing: 8},
-				Etcd:     forecast.Etcd{Quorum: forecast.QuorumStands, Recorded: 1, Existing: 2, Removed: 3, After: 4, Message: "stands"},
+			ClusterForecast: report.ClusterForecast{
+				Text: "1 adopted, 2 broken until\nsomebody acts", Outcomes: map[code.Outcome]int{code.Stuck: 1}, NotHealing: 1,
+				Notes: []report.Note{{Code: code.ControlPlaneGone, Message: "gone"}},
 			},
+			ControlPlane: forecast.ControlPlane{Machines: Forecasts(c.ControlPlane.Machines), ControlPlaneForecast: report.ControlPlaneForecast{
+				Why: "no MachineHealthCheck", Rollout: &report.Rollout{Stale: 3, Ghosts: 3, Message: "rolled out"},
+				Replicas: report.Replicas{Recorded: 1, Working: 2, Created: 3, Deleted: 4, Running: 5, Unknown: 6, Surplus: 7, Missing: 8},
+				Etcd:     &report.Etcd{Quorum: code.QuorumStands, Recorded: 1, Existing: 2, Removed: 3, After: 4, Message: "stands"},
+			}},
 		}
 		for j := range c.WorkerGroups {
-			one.Groups = append(one.Groups, forecast.Group{Machines: Forecasts(c.WorkerGroups[j].Machines), ManagedBy: "cluster autoscaler"})
+			one.Groups = append(one.Groups, forecast.Group{Machines: Forecasts(c.WorkerGroups[j].Machines), GroupForecast: report.GroupForecast{ManagedBy: "cluster autoscaler"}})
 		}
 		f.Clusters = append(f.Clusters, one)
 	}
@@ -231,16 +232,16 @@ func Foretold() build.Parts {
 func Forecasts(vs []*detector.Verdict) []forecast.Machine {
 	out := make([]forecast.Machine, len(vs))
 	for i, v := range vs {
-		out[i] = forecast.Machine{Outcome: code.Stuck, Message: "of " + v.Name}
+		out[i] = forecast.Machine{MachineForecast: report.MachineForecast{Outcome: code.Stuck, Message: "of " + v.Name}}
 	}
 	return out
 }
 
 // Readiness has two errors, a warning and a note, of two backups.
 func Readiness() *report.Readiness {
-	gone := check.Rule{Code: "Gone", Severity: check.Error, Why: "it matters", Do: "bring it back"}
-	late := check.Rule{Code: "Late", Severity: check.Warning, Why: "time flies", Do: "hurry"}
-	note := check.Rule{Code: "Note", Severity: check.Info, Why: "good to know", Do: "nothing"}
+	gone := check.Rule{Code: "Gone", Severity: code.CheckError, Why: "it matters", Do: "bring it back"}
+	late := check.Rule{Code: "Late", Severity: code.CheckWarning, Why: "time flies", Do: "hurry"}
+	note := check.Rule{Code: "Note", Severity: code.CheckInfo, Why: "good to know", Do: "nothing"}
 	return build.Readiness(
 		&backup.Snapshot{Backups: []backup.Info{{Path: "a.tar.gz"}, {Path: "b.tar.gz"}}}, nil,
 		[]check.Finding{

@@ -6,6 +6,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -14,9 +15,9 @@ func Drifted() detector.Cluster {
 		Status: code.Ghost, Namespace: "tenant-alpha", Name: "alpha-prod-md-0-cjzhw-68lpw", RoleKnown: true,
 		Instance: VM(101, "/DC0/vm/capi/tenant-alpha", "alpha-prod-md-0-cjzhw-68lpw"), Scope: HomeTarget,
 		Message: "it belongs to the cluster, but the backup has no Machine for it",
-		Evidence: []detector.Evidence{
-			{Kind: "folder", Detail: "folder /DC0/vm/capi/tenant-alpha", Strength: detector.StrengthWeak},
-			{Kind: "name", Detail: "name is MachineSet alpha-prod-md-0-cjzhw + 5 characters", Strength: detector.StrengthMedium},
+		Evidence: []report.Evidence{
+			{Kind: "folder", Detail: "folder /DC0/vm/capi/tenant-alpha", Strength: code.Weak},
+			{Kind: "name", Detail: "name is MachineSet alpha-prod-md-0-cjzhw + 5 characters", Strength: code.Medium},
 		},
 	}
 	ghostCP := ghost
@@ -30,15 +31,15 @@ func Drifted() detector.Cluster {
 		},
 	}
 	stale := StaleMachine(15, "alpha-prod-md-1-jqqjv-dgmm9", false)
-	stale.Warnings = []detector.Warning{{Reason: code.SameNameElsewhere, Message: "a VM of this name and another BIOS UUID is in /DC0/vm/restored"}}
+	stale.Warnings = []report.Warning{{Reason: code.SameNameElsewhere, Message: "a VM of this name and another BIOS UUID is in /DC0/vm/restored"}}
 	return detector.Cluster{
 		ID: backup.ClusterID{Namespace: "tenant-alpha", Name: "alpha-prod"}, Provider: "vsphere",
 		Status: code.ManualRemediationRequired, Endpoint: "192.0.2.10:6443", Applicable: true, Paused: true,
-		Nodes: detector.NodeList{State: "unreachable", Error: "dial tcp 192.0.2.10:6443: i/o timeout"},
+		Nodes: report.Nodes{State: "unreachable", Error: "dial tcp 192.0.2.10:6443: i/o timeout"},
 		ControlPlane: detector.Set{
 			Kind: "KubeadmControlPlane", Name: "alpha-prod", Status: code.ManualRemediationRequired, Desired: backup.Number{N: 3, Known: true},
 			Machines: []*detector.Verdict{
-				&ghostCP, HealthyMachine(1, "alpha-prod-jzxnt", true, detector.Warning{Reason: code.DuplicateID, Message: "another VM has the same BIOS UUID"}),
+				&ghostCP, HealthyMachine(1, "alpha-prod-jzxnt", true, report.Warning{Reason: code.DuplicateID, Message: "another VM has the same BIOS UUID"}),
 				HealthyMachine(2, "alpha-prod-kcn2q", true),
 			},
 		},
@@ -59,7 +60,7 @@ func Drifted() detector.Cluster {
 func Lost() detector.Cluster {
 	return detector.Cluster{
 		ID: backup.ClusterID{Namespace: "tenant-alpha", Name: "alpha-dev"}, Provider: "vsphere",
-		Status: code.NeedFurtherConfirmation, Applicable: true, Derived: true, Nodes: detector.NodeList{State: "noKubeconfig"},
+		Status: code.NeedFurtherConfirmation, Applicable: true, Derived: true, Nodes: report.Nodes{State: "noKubeconfig"},
 		ControlPlane: detector.Set{
 			Kind: "KubeadmControlPlane", Name: "alpha-dev", Status: code.NeedFurtherConfirmation, Reason: code.ControlPlaneLost,
 			Machines: []*detector.Verdict{StaleMachine(20, "alpha-dev-nzj74", true)},
@@ -101,7 +102,7 @@ func Blind() detector.Cluster {
 	}
 	return detector.Cluster{
 		ID: backup.ClusterID{Namespace: "tenant-beta", Name: "beta-prod"}, Provider: "vsphere", Status: code.NeedFurtherConfirmation,
-		Nodes:        detector.NodeList{State: "read", Count: 12},
+		Nodes:        report.Nodes{State: "read", Count: 12},
 		ControlPlane: detector.Set{Reason: code.HostedInManagementCluster, Status: code.NeedFurtherConfirmation},
 		Workers:      code.NeedFurtherConfirmation,
 		WorkerGroups: []detector.Set{{
@@ -127,16 +128,16 @@ func samplePools() detector.Cluster {
 		Workers:      code.NeedFurtherConfirmation,
 		WorkerGroups: []detector.Set{
 			pool("mp-0", detector.PoolState{
-				State: detector.Present, Then: []string{"i-1", "i-2"}, Now: []string{"i-2", "i-3", "i-4"}, ManagedBy: "external-autoscaler",
+				State: code.Present, Then: []string{"i-1", "i-2"}, Now: []string{"i-2", "i-3", "i-4"}, ManagedBy: "external-autoscaler",
 				Desired: backup.Number{N: 2, Known: true}, Message: "its members changed since the backup, as those of a pool do: 1 gone, 2 new",
 			}, ""),
-			pool("mp-1", detector.PoolState{State: detector.Absent, Then: []string{"i-5"}, Message: "it was not found"}, "PoolMissing"),
-			pool("mp-2", detector.PoolState{State: detector.Undecided, Message: "whether it exists is not known: AccessDenied"}, "PoolUndecided"),
+			pool("mp-1", detector.PoolState{State: code.Absent, Then: []string{"i-5"}, Message: "it was not found"}, "PoolMissing"),
+			pool("mp-2", detector.PoolState{State: code.Undecided, Message: "whether it exists is not known: AccessDenied"}, "PoolUndecided"),
 		},
-		Resources: []detector.ResourceState{
-			{Kind: "VPC", Name: "vpc-1", State: detector.Present, UsedBy: "AWSCluster tenant-aws/eks"},
-			{Kind: "load balancer", Name: "eks-apiserver", State: detector.Undecided, UsedBy: "AWSCluster tenant-aws/eks", Message: "whether it exists is not known: AccessDenied"},
-			{Kind: "subnet", Name: "subnet-1", State: detector.Absent, UsedBy: "AWSCluster tenant-aws/eks", Message: "replacing a machine will fail: subnet subnet-1 was not found"},
+		Resources: []report.Resource{
+			{Kind: "VPC", Name: "vpc-1", State: code.Present, UsedBy: "AWSCluster tenant-aws/eks"},
+			{Kind: "load balancer", Name: "eks-apiserver", State: code.Undecided, UsedBy: "AWSCluster tenant-aws/eks", Message: "whether it exists is not known: AccessDenied"},
+			{Kind: "subnet", Name: "subnet-1", State: code.Absent, UsedBy: "AWSCluster tenant-aws/eks", Message: "replacing a machine will fail: subnet subnet-1 was not found"},
 		},
 	}
 }
@@ -144,7 +145,7 @@ func samplePools() detector.Cluster {
 func Self() detector.Cluster {
 	return detector.Cluster{
 		ID: backup.ClusterID{Namespace: "tkg-system", Name: "mgmt"}, Provider: "vsphere", Self: true, Applicable: true,
-		Status: code.ManualRemediationNotRequired, Nodes: detector.NodeList{State: "unreachable", Error: "connection refused"},
+		Status: code.ManualRemediationNotRequired, Nodes: report.Nodes{State: "unreachable", Error: "connection refused"},
 		ControlPlane: detector.Set{
 			Kind: "KubeadmControlPlane", Name: "mgmt", Status: code.ManualRemediationNotRequired,
 			Machines: []*detector.Verdict{StaleMachine(30, "mgmt-abcde", true)},
@@ -156,7 +157,7 @@ func Self() detector.Cluster {
 func Big(workers int) detector.Cluster {
 	c := detector.Cluster{
 		ID: backup.ClusterID{Namespace: "tenant-zeta", Name: "zeta"}, Provider: "vsphere", Status: code.Healthy, Applicable: true,
-		Nodes: detector.NodeList{State: "read", Count: workers + 1}, Endpoint: "192.0.2.11:6443",
+		Nodes: report.Nodes{State: "read", Count: workers + 1}, Endpoint: "192.0.2.11:6443",
 		ControlPlane: detector.Set{
 			Kind: "KubeadmControlPlane", Name: "zeta", Status: code.Healthy, Machines: []*detector.Verdict{HealthyMachine(9999, "zeta-abcde", true)},
 		},

@@ -21,6 +21,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 // The tenant of the lab that fleets are copies of: 2 clusters, 17 machines, 16 VMs.
@@ -153,7 +154,7 @@ func listed(root, folder, backup string) (inv infra.Inventory, err error) {
 		return inv, err
 	}
 	for _, l := range inv.Listings {
-		if l.NodeState == "" && l.State != infra.Complete {
+		if l.NodeState == "" && l.State != code.ScopeComplete {
 			return inv, fmt.Errorf("listing the lab: %s (a machine that is too busy? run it again)", l.Fault.Message)
 		}
 	}

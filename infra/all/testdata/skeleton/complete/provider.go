@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 const (
@@ -95,9 +96,9 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 
 func (p *provider) List(ctx context.Context, _ infra.Target) infra.Listing {
 	if ctx.Err() != nil {
-		return infra.Listing{State: infra.Failed, Fault: &infra.Fault{Reason: "Interrupted", Message: "it was interrupted"}}
+		return infra.Listing{State: code.ScopeFailed, Fault: &infra.Fault{Reason: code.Interrupted, Message: "it was interrupted"}}
 	}
-	l := infra.Listing{State: infra.Complete}
+	l := infra.Listing{State: code.ScopeComplete}
 	for _, serial := range []string{"1001", "1002"} {
 		l.Instances = append(l.Instances, infra.Instance{
 			Identity: "rack-1/" + serial, ID: serial, Name: p.boxes[serial], Keys: []infra.Key{{Kind: keySerial, Value: serial}},

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/infra/all"
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
+	"drift-detector/report"
+	"drift-detector/report/build"
+	"drift-detector/report/code"
+	"drift-detector/report/plan"
+)
+
+// explainedReport is what a report says of codes, and its plan.
+type explainedReport struct {
+	file   string
+	report *report.Report
+	plan   plan.Plan
+}
+
+// occurrence is a thing that a code is said of, with the steps of the plan about it.
+type occurrence struct {
+	Name    string   `json:"name"` // empty: the restore as a whole
+	Cluster string   `json:"cluster,omitempty"`
+	Steps   []string `json:"steps"`
+}
+
+// readFound reads a report and makes its plan.
+func readFound(file string) (*explainedReport, error) {
+	r, err := readReport(file)
+	if err != nil {
+		return nil, err
+	}
+	return &explainedReport{file, r, planOf(r)}, nil
+}
+
+// planOf is the plan of a report, also of one of a release that did not describe providers.
+func planOf(r *report.Report) plan.Plan {
+	registry := all.Registry()
+	if r.Providers == nil {
+		r.Providers = build.Providers(registry.Specs())
+	}
+	return plan.New(r, registry.Tools())
+}
+
+// of are the occurrences of a code; none without a report.
+func (f *explainedReport) of(r code.Row) []occurrence {
+	if f == nil {
+		return nil
+	}
+	var out []occurrence
+	for _, o := range f.report.Occurrences(r.Code) {
+		asCheck := o.At.Part == report.InChecks && f.report.Checks[o.At.Index].Code == r.Code
+		if asCheck != r.Is(code.Check) {
+			continue
+		}
+		cluster := ""
+		if o.At.Part == report.InClusters {
+			cluster = f.report.Clusters[o.At.Index].Title()
+		}
+		out = append(out, occurrence{o.Name, cluster, append([]string{}, f.plan.About(r.Code, o)...)})
+	}
+	return out
+}
+
+// print lists the occurrences of a code.
+func (f *explainedReport) print(b *bytes.Buffer, rows []code.Row) {
+	if f == nil {
+		return
+	}
+	var all []occurrence
+	for _, r := range rows {
+		for _, o := range f.of(r) {
+			if !slices.ContainsFunc(all, func(have occurrence) bool { return have.Name == o.Name && have.Cluster == o.Cluster }) {
+				all = append(all, o)
+			}
+		}
+	}
+	fmt.Fprintf(b, "%-16s%s\n", "In the report", english.Count(len(all), "occurrence"))
+	for _, o := range all {
+		steps := ""
+		switch len(o.Steps) {
+		case 0:
+		case 1:
+			steps = "   step " + o.Steps[0]
+		default:
+			steps = "   steps " + strings.Join(o.Steps, ", ")
+		}
+		name := o.Name
+		if name == "" {
+			name = "the restore as a whole"
+		}
+		fmt.Fprintf(b, "%16s%s%s\n", "", terminal.Escape(name), steps)
+	}
+}
