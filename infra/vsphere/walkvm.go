@@ -14,10 +14,10 @@ import (
 
 // conditionAsked is the condition of what an inventory does not say, because it was saved
 // before it was asked for.
-const conditionAsked = "VCenterUnasked"
+const conditionAsked = code.VCenterUnasked
 
 // conditionNamed is the condition of what is named by ids that only vCenter's other APIs know.
-const conditionNamed = "NamedInVCenter"
+const conditionNamed = code.NamedInVCenter
 
 // Rows of VSphereVM that a listing answers, of the VM that is found by its id.
 var (
