@@ -112,15 +112,18 @@ type AccessAt struct {
 }
 
 // CredentialStep asks a row for a login with the credential in the backup. It differs where
-// that was refused, and was not seen where nobody tried it. Where nothing was listed, or the
-// backup holds no credential, others say so.
+// that was refused, and was not seen where nobody tried it. Where nothing was listed,
+// others say so, and where the backup holds no credential, unless the row says what None does.
 func (a AccessAt) CredentialStep(r *walk.Row) Step {
 	return a.step(r, FactOwn, func(l *Listing, value string) walk.Answer {
 		switch value {
 		case OwnAccepted:
 			return walk.Answer{Found: walk.Passed}
 		case OwnAbsent:
-			return walk.Answer{}
+			if r.None == (walk.Does{}) {
+				return walk.Answer{}
+			}
+			return walk.Answer{Found: walk.None, Why: a.With + " is not in the backup, or holds no login", Until: a.With + " exists", Objects: []string{a.With}}
 		case OwnRefused:
 			return walk.Answer{Found: walk.Differs, Why: l.Endpoint + " refuses the credential in " + a.With, Until: a.With + " holds one that is accepted", Objects: []string{a.With}}
 		}
