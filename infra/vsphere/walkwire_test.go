@@ -78,6 +78,16 @@ func TestOwnCredentialsAreTried(t *testing.T) {
 			infra.OfOperator, infra.OwnRefused, infra.OwnAccepted,
 			lab.Logins{OK: 2, Failed: 1, Logouts: 2},
 		},
+		"an operator's, sent to whoever answers: the backup's is not": {
+			map[string]string{"ops": "mine", fleetUser: "pass"},
+			fleet(t), func(v *lab.VCenter) infra.Access {
+				a := asOperator(v, "ops", "mine")
+				a.Credentials[0].Thumbprint, a.InsecureSkipVerify = "", true
+				return a
+			},
+			infra.OfOperator, infra.OwnUntried, infra.OwnUntried,
+			lab.Logins{OK: 1, Logouts: 1},
+		},
 		"an operator's that is the backup's": {
 			map[string]string{fleetUser: "pass"},
 			fleet(t), func(v *lab.VCenter) infra.Access { return asOperator(v, fleetUser, "pass") },
