@@ -11,14 +11,19 @@ TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windo
 DIST    := dist
 
 # Bytes that the binary for linux/amd64 may have.
-MAX_SIZE := 48500000
+MAX_SIZE := 52000000
 
 # Go's build cache keeps these two, and all clones share it.
 GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # What only tests, CI and measuring need is in modules of its own.
-MODULES     := . testdata/oracle testdata/browser testdata/bench .ci/image
+MODULES     := . testdata/oracle testdata/oracle/controllers testdata/browser testdata/bench .ci/image
+
+# The minors of Cluster API whose controllers are run: go.mod has one, v1.12.mod another.
+CONTROLLERS := testdata/oracle/controllers
+MINORS      := go v1.12
+OF_MINOR     = -modfile=$$minor.mod -tags=capi$$(echo $$minor | tr -dc 0-9)
 
 # What tests run that is no Go; all clones share that, too.
 CACHE        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/drift-detector
@@ -30,7 +35,7 @@ AXE_VERSION  := 4.14.1
 AXE          := $(CACHE)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test race cover update test-aws test-openstack test-browser faults fuzz bench bench-go size advisories lint release image install help
+.PHONY: build demo test race cover update test-aws test-openstack test-browser test-controllers faults fuzz bench bench-go size advisories lint release image install help
 
 build: ## build bin/drift-detector, a static binary
 	CGO_ENABLED=0 go build $(BUILD) -o bin/drift-detector ./cmd/drift-detector
@@ -80,6 +85,18 @@ test-openstack: $(OPENSTACK)/ready ## hold the OpenStack provider against a real
 test-browser: $(AXE) ## open HTML reports in Chromium, which must be installed, and look
 	cd testdata/browser && AXE=$(AXE) go test -count 1 ./...
 
+WORLDS := 8
+SEED   := 1
+
+# For one world by hand, see the README there. The program is built apart: CI has another
+# target at work that builds it.
+test-controllers: ## restore WORLDS (8) random worlds, from SEED (1) on, with the real controllers of two minors of Cluster API, and compare
+	@mkdir -p bin/controllers
+	CGO_ENABLED=0 go build $(BUILD) -o bin/controllers/drift-detector ./cmd/drift-detector
+	cd testdata/oracle && go run ./inventories -program $(CURDIR)/bin/controllers/drift-detector -testdata .. -o $(CURDIR)/bin/controllers
+	@cd $(CONTROLLERS) && status=0; for minor in $(MINORS); do \
+	  GOGC=400 go test $(OF_MINOR) -count 1 -timeout 24h -args -worlds $(WORLDS) -seed $(SEED) -keep $(CURDIR)/bin/controllers || status=1; done; exit $$status
+
 FUZZTIME := 60s
 
 # One target at a time, each in a process of its own; go test finds them by their names.
@@ -114,11 +131,13 @@ size: build ## print the binary's size per release target, and hold linux/amd64 
 advisories: build ## look for known vulnerabilities of what is linked, and that those listed are not reachable
 	@go run ./.ci/advisories bin/drift-detector
 
-# The tags add the files that only make test-aws and make test-openstack build.
+# The tags add the files that only make test-aws and make test-openstack build. staticcheck
+# knows no -modfile, so it sees go.mod's minor of Cluster API alone.
 lint: ## check format, go vet and staticcheck
 	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser testdata/bench) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt'd:"; echo "$$unformatted"; exit 1; fi
 	@for module in $(MODULES); do echo "go vet, staticcheck: $$module"; (cd $$module && go vet -tags moto,openstack ./... && $(STATICCHECK) -tags moto,openstack ./...) || exit 1; done
+	@for minor in $(filter-out go,$(MINORS)); do echo "go vet: $(CONTROLLERS) with $$minor.mod"; (cd $(CONTROLLERS) && go vet $(OF_MINOR) ./...) || exit 1; done
 	go vet ./.ci/release ./.ci/advisories
 	$(STATICCHECK) ./.ci/release ./.ci/advisories
 

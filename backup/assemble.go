@@ -68,6 +68,9 @@ func (e *endpointFields) hostPort() string {
 		return ""
 	}
 	host := e.Host[strings.LastIndexByte(e.Host, '@')+1:] // what is before it may be a password
+	if i := strings.IndexAny(host, "?#"); i >= 0 {        // and what is behind these a signature
+		host = host[:i]
+	}
 	return net.JoinHostPort(host, strconv.FormatInt(e.Port.N, 10))
 }
 
@@ -178,7 +181,7 @@ func (a *assembly) readControlPlanes() {
 				ExternalEtcd: r.Data.ExternalEtcd, Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 				Version: r.Data.Version, RolloutAfter: moment(r.Data.RolloutAfter), CertificateDays: r.Data.CertificateDays, Updated: r.Data.Updated,
 				Unseen:   r.Data.Observed.Known && r.Data.Observed.N < r.Data.Generation.N,
-				MaxRetry: r.Data.MaxRetry, MinHealthy: healthyPeriod(r.Data.MinHealthy),
+				Strategy: r.Data.Strategy, MaxRetry: r.Data.MaxRetry, MinHealthy: healthyPeriod(r.Data.MinHealthy),
 			})
 		}
 		delete(s.tables, k)

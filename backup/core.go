@@ -251,6 +251,7 @@ type controlPlaneFields struct {
 	Generation, Observed Number
 	MaxRetry             Number
 	MinHealthy           string // JSON: a number of seconds, or a duration as a string
+	Strategy             string
 }
 
 func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
@@ -269,6 +270,7 @@ func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
 		Count(func(t *controlPlaneFields) *Number { return &t.Generation }, "metadata.generation"),
 		Count(func(t *controlPlaneFields) *Number { return &t.Observed }, "status.observedGeneration"),
 		Count(func(t *controlPlaneFields) *Number { return &t.MaxRetry }, "spec.remediation.maxRetry", "spec.remediationStrategy.maxRetry"),
+		Text(func(t *controlPlaneFields) *string { return &t.Strategy }, "spec.updateStrategy", "spec.rolloutStrategy.type", "spec.upgradeStrategy"),
 		Raw(func(t *controlPlaneFields) *string { return &t.MinHealthy }, "spec.remediation.minHealthyPeriodSeconds", "spec.remediationStrategy.minHealthyPeriod"),
 	)...))
 }

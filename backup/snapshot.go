@@ -125,6 +125,10 @@ type ControlPlane struct {
 	// Unseen reports whether its controller had not yet seen the last change of its
 	// spec when the backup was taken: status.observedGeneration is behind.
 	Unseen bool
+	// Strategy is how its machines are brought to a new version, in the words of its kind:
+	// spec.updateStrategy (K0sControlPlane), spec.rolloutStrategy.type (KubeadmControlPlane up to
+	// v1beta1, TalosControlPlane), spec.upgradeStrategy (MicroK8sControlPlane).
+	Strategy string
 	// MaxRetry is how often it replaces a machine that is unhealthy again within MinHealthy
 	// of the last time: spec.remediation (before v1beta2 remediationStrategy).
 	MaxRetry   Number

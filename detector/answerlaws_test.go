@@ -20,6 +20,7 @@ import (
 	"drift-detector/infra/all"
 	"drift-detector/report"
 	"drift-detector/report/build"
+	"drift-detector/report/code"
 	"drift-detector/report/ignore"
 	"drift-detector/report/junit"
 	"drift-detector/report/prometheus"
@@ -193,7 +194,7 @@ func (e *world) disturbResult(chance func() bool, harm func(string, ...any)) {
 func (e *world) report() (*report.Report, *forecast.Forecast) {
 	f := forecast.Of(forecast.Inputs{
 		Snapshot: e.snapshot, Expected: e.expected, Inventory: e.inventory, Result: e.result,
-		Trace:       rehearsal.Rehearse(rehearsal.Inputs{Snapshot: e.snapshot, Expected: e.expected, Inventory: e.inventory, Result: e.result, Now: e.now}),
+		Trace:       rehearsal.Rehearse(rehearsal.Inputs{Snapshot: e.snapshot, Expected: e.expected, Inventory: e.inventory, Controllers: all.Registry().Controllers(), Result: e.result, Now: e.now}),
 		Controllers: all.Registry().Controllers(), Secrets: e.secrets, Now: e.now,
 	})
 	return build.New(build.Parts{Result: e.result, Snapshot: e.snapshot, Inventory: e.inventory, Forecast: &f, Checks: e.checks, GeneratedAt: e.now}), &f
@@ -236,8 +237,8 @@ func TestLawsOfTheAnswer(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		string(report.Yes), string(report.WithWork), string(report.Unclear), string(report.No), forecast.MachinesDeleted, forecast.MachinesMade, forecast.RolloutDue, forecast.ClusterHalted,
-		forecast.GhostsLeft, forecast.MachinesUnknown, forecast.PoolScaledBack, string(report.BackupError), string(report.Incomplete), forecast.MachinesHalted,
+		string(code.Yes), string(code.WithWork), string(code.Unclear), string(code.No), string(code.MachinesDeleted), string(code.MachinesMade), string(code.RolloutDue), string(code.ClusterHalted),
+		string(code.GhostsLeft), string(code.MachinesUnknown), string(code.PoolScaledBack), string(code.BackupError), string(code.Incomplete), string(code.MachinesHalted),
 	} {
 		if seen[want] < int(n)/500+1 {
 			t.Errorf("%s occurs %d times: the laws are held on too little: %v", want, seen[want], seen)
@@ -254,20 +255,20 @@ func promises(e *world, r *report.Report, f *forecast.Forecast) []string {
 		}
 	}
 	a, s := r.Summary.Answer, r.Summary
-	yes, no, unknown := a.Safe == report.Yes, a.Safe == report.No, a.Safe == report.Unclear
-	demand(!yes || s.Status == report.Healthy && s.Complete && len(r.InfraMachines) == 0 && len(r.OtherErrors()) == 0, "yes beside another status")
+	yes, no, unknown := a.Safe == code.Yes, a.Safe == code.No, a.Safe == code.Unclear
+	demand(!yes || s.Status == code.Healthy && s.Complete && len(r.InfraMachines) == 0 && len(r.OtherErrors()) == 0, "yes beside another status")
 	demand(yes == (len(a.Reasons) == 0), "a reason and yes, or neither")
 	demand(s.Complete || no || unknown, "not complete, and an answer")
-	demand(s.Status != report.ManualRemediationRequired || !yes, "remediation is required")
+	demand(s.Status != code.ManualRemediationRequired || !yes, "remediation is required")
 	demand(r.CheckErrors() == 0 || no, "an error of a check")
 	demand(!yes || len(e.harm) == 0, "yes, and "+strings.Join(e.harm, ", "))
-	demand(len(a.Conditions) > 0 && a.Conditions[0].Code == forecast.RestoreOrder && a.Conditions[len(a.Conditions)-1].Code == forecast.NewestBackup, "conditions")
+	demand(len(a.Conditions) > 0 && a.Conditions[0].Code == code.RestoreOrder && a.Conditions[len(a.Conditions)-1].Code == code.NewestBackup, "conditions")
 	if yes {
 		out = append(out, quiet(e, f)...)
 	}
 	for _, reason := range a.Reasons {
 		demand(reason.Message != "" && !strings.HasSuffix(reason.Message, "."), "a reason that is no sentence: "+reason.Message)
-		nothing := reason.Code == report.NothingToCompare || reason.Code == report.StatusNotHealthy || reason.Code == report.Incomplete
+		nothing := reason.Code == code.NothingToCompare || reason.Code == code.StatusNotHealthy || reason.Code == code.Incomplete
 		demand(len(reason.Objects) > 0 || nothing, string(reason.Code)+" is about nothing")
 	}
 	return out
@@ -282,7 +283,7 @@ func quiet(e *world, f *forecast.Forecast) []string {
 		}
 		c := &f.Clusters[i]
 		for _, m := range c.ControlPlane.Machines {
-			if m.After != forecast.Adopted {
+			if m.After != code.Adopted {
 				out = append(out, "yes, and "+string(m.After))
 			}
 		}
@@ -290,7 +291,7 @@ func quiet(e *world, f *forecast.Forecast) []string {
 		for _, g := range c.Groups {
 			owners = append(owners, g.Replicas)
 			for _, m := range g.Machines {
-				if m.After != forecast.Adopted {
+				if m.After != code.Adopted {
 					out = append(out, "yes, and "+string(m.After))
 				}
 			}
@@ -311,7 +312,7 @@ func neverAdopted(e *world, f *forecast.Forecast) []string {
 	look := func(verdicts []*detector.Verdict, outcomes []forecast.Machine) {
 		for i := range verdicts {
 			adopted := strings.HasPrefix(string(outcomes[i].After), "Adopted")
-			if adopted && (verdicts[i].Status != detector.Healthy || verdicts[i].Instance == nil) {
+			if adopted && (verdicts[i].Status != code.Healthy || verdicts[i].Instance == nil) {
 				out = append(out, fmt.Sprintf("%s is %s, and %s", verdicts[i].Name, verdicts[i].Status, outcomes[i].After))
 			}
 		}
@@ -339,8 +340,8 @@ func agreement(r *report.Report) []string {
 	if err := junit.Write(&tests, r); err != nil || !strings.Contains(tests.String(), `name="answer" value="`+word+`"`) {
 		out = append(out, "JUnit says something else")
 	}
-	if head := r.Answer(); (head.Safe == "YES") != (safe == report.Yes) || (safe == report.No) != (head.Safe == "NO") ||
-		head.As == report.Healthy && safe != report.Yes && head.Safe != "NOTHING TO COMPARE" {
+	if head := r.Answer(); (head.Safe == "YES") != (safe == code.Yes) || (safe == code.No) != (head.Safe == "NO") ||
+		head.As == code.Healthy && safe != code.Yes && head.Safe != "NOTHING TO COMPARE" {
 		out = append(out, "the screens say "+head.Safe+" as "+string(head.As))
 	}
 	rules, err := ignore.Read("rules", strings.NewReader("rules:\n- match: {status: \"*\"}\n  reason: all of it\n"))
@@ -350,7 +351,7 @@ func agreement(r *report.Report) []string {
 	if err != nil {
 		return append(out, err.Error())
 	}
-	if head := r.Answer(); r.Summary.Answer.Safe != safe || (head.Safe == "YES") != (safe == report.Yes) {
+	if head := r.Answer(); r.Summary.Answer.Safe != safe || (head.Safe == "YES") != (safe == code.Yes) {
 		out = append(out, "ignore rules make it "+string(r.Summary.Answer.Safe)+" and "+head.Safe)
 	}
 	return out

@@ -6,11 +6,8 @@ import (
 	"slices"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
-
-// notAsked is the reason code of a scope in which a pool was not looked for. It
-// comes with a saved inventory of another backup.
-const notAsked = "NotAsked"
 
 const hintListAgain = "list again with this backup; a saved inventory must come from the same backup"
 
@@ -28,7 +25,7 @@ func (s *scopes) noteUnasked(p *infra.Pool) {
 	}
 	h := s.homes[clusterScope{p.Cluster, p.Target, ""}]
 	f := &infra.Fault{
-		Reason:  notAsked,
+		Reason:  code.NotAsked,
 		Message: fmt.Sprintf("%s was listed for another backup, or by an older version: it was not asked for %s %s/%s", h.name, p.Kind, p.Cluster.Namespace, p.Name),
 		Hint:    hintListAgain,
 	}
@@ -64,7 +61,7 @@ func (ix *index) membersOf(p *infra.Pool) []*vm {
 // worst is the fault that a scope shows for all of its unproven homes.
 func (u unprovenHomes) worst() *infra.Fault {
 	order := func(f *infra.Fault) int {
-		return slices.Index([]string{listedBeforeBackup, visibilityUnproven, notAsked}, f.Reason)
+		return slices.Index([]code.Reason{code.ListedBeforeBackup, code.VisibilityUnproven, code.NotAsked}, f.Reason)
 	}
 	return slices.MinFunc(u, func(a, b unprovenScope) int {
 		return cmp.Or(cmp.Compare(order(a.fault), order(b.fault)), compareClusters(a.cluster, b.cluster), compareFaults(a.fault, b.fault), cmp.Compare(a.fault.Hint, b.fault.Hint))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // ofAnotherBackup makes the scene's listing one that was made for another backup,
@@ -52,14 +53,14 @@ func TestPoolThatNobodyAskedFor(t *testing.T) {
 				t.Errorf("the pool is %s with %v (%s), want %s with %v", p.State, p.Now, p.Message, tc.state, tc.now)
 			}
 			// That a machine's instance is gone rests on the instances, which are all listed.
-			expect(t, r, wish{name: "gone", status: Stale, reason: InstanceNotFound})
-			if v, found := find(r, "new"); found != !tc.complete || found && (v.status != Unknown || v.reason != MachineNotInBackup) {
+			expect(t, r, wish{name: "gone", status: code.Stale, reason: code.InstanceNotFound})
+			if v, found := find(r, "new"); found != !tc.complete || found && (v.status != code.Unknown || v.reason != code.MachineNotInBackup) {
 				t.Errorf("the new member is %+v", v)
 			}
 			if r.Complete != tc.complete || (r.Scopes[0].Fault == nil) != tc.complete {
 				t.Errorf("complete is %v, the scope %+v", r.Complete, r.Scopes[0])
 			}
-			if f := r.Scopes[0].Fault; f != nil && (f.Reason != notAsked || !strings.Contains(f.Message, "tenant/p") || f.Hint == "") {
+			if f := r.Scopes[0].Fault; f != nil && (f.Reason != code.NotAsked || !strings.Contains(f.Message, "tenant/p") || f.Hint == "") {
 				t.Errorf("the fault is %+v", f)
 			}
 		})
@@ -112,8 +113,8 @@ func TestProofThatNobodyAskedFor(t *testing.T) {
 	s.expected.Proofs[0].All = append(s.expected.Proofs[0].All, key("folder", "other"))
 	s.ofAnotherBackup()
 	r := s.detect()
-	expect(t, r, wish{name: "gone", status: Unknown, reason: ScopeIncomplete})
-	if f := r.Scopes[0].Fault; f == nil || f.Reason != visibilityUnproven {
+	expect(t, r, wish{name: "gone", status: code.Unknown, reason: code.ScopeIncomplete})
+	if f := r.Scopes[0].Fault; f == nil || f.Reason != code.VisibilityUnproven {
 		t.Errorf("the fault is %+v", f)
 	}
 }

@@ -6,12 +6,13 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // draft is a cluster while its verdicts are gathered.
 type draft struct {
 	Cluster
-	recorded []Status // of control-plane machines of the backup, orphans not among them
+	recorded []code.Status // of control-plane machines of the backup, orphans not among them
 	groups   map[setName]*Set
 }
 
@@ -204,35 +205,35 @@ func (d *drafts) finish(one *draft) Cluster {
 	lacking := d.lacking(c.ID)
 	c.Applicable = !d.owners.machineless(c.ControlPlane.Kind) && (c.ControlPlane.Kind != "" || len(c.ControlPlane.Machines) > 0)
 	c.ControlPlane.finish(one.planeReason(lacking[setName{c.ControlPlane.Kind, c.ControlPlane.Name}]))
-	c.Workers = AllHealthy
+	c.Workers = code.Healthy
 	for name, s := range one.groups {
-		reason := Reason("")
+		reason := code.Reason("")
 		switch {
 		case s.Pool != nil: // it makes and deletes Machines as its members change
 			reason = s.Pool.reason()
 		case lacking[name]:
-			reason = MachinesNotInBackup
+			reason = code.MachinesNotInBackup
 		}
 		s.finish(reason)
-		c.Workers = Worst(c.Workers, s.Status)
+		c.Workers = code.Worst(c.Workers, s.Status)
 		c.WorkerGroups = append(c.WorkerGroups, *s)
 	}
 	slices.SortFunc(c.WorkerGroups, func(a, b Set) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 	})
-	c.Status = Worst(c.ControlPlane.Status, c.Workers)
+	c.Status = code.Worst(c.ControlPlane.Status, c.Workers)
 	return *c
 }
 
 // planeReason is why a control plane needs confirmation whatever its machines are.
-func (d *draft) planeReason(lacking bool) Reason {
+func (d *draft) planeReason(lacking bool) code.Reason {
 	switch {
 	case hostedPlanes[d.ControlPlane.Kind]:
-		return HostedInManagementCluster
+		return code.HostedInManagementCluster
 	case d.lost():
-		return ControlPlaneLost
+		return code.ControlPlaneLost
 	case lacking:
-		return MachinesNotInBackup
+		return code.MachinesNotInBackup
 	}
 	return ""
 }
@@ -243,7 +244,7 @@ func (d *draft) planeReason(lacking bool) Reason {
 func (d *draft) lost() bool {
 	gone := 0
 	for _, s := range d.recorded {
-		if s == Stale {
+		if s == code.Stale {
 			gone++
 		}
 	}

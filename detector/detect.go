@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // Detect decides on every machine of the snapshot and on every instance of the
@@ -90,8 +91,8 @@ func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 		v.ControlPlane, v.ProviderID, v.Node = m.ControlPlane, m.ProviderID, m.Node
 	} else {
 		v.ControlPlane, v.ProviderID = c.Orphan.ControlPlane, c.Orphan.ProviderID
-		if v.Status == Healthy {
-			v.Warnings = append(v.Warnings, Warning{MachineMissing, c.Orphan.Kind + " " + c.name + " is in the backup without its Machine: it was being deleted, or was left out"})
+		if v.Status == code.Healthy {
+			v.Warnings = append(v.Warnings, Warning{code.MachineMissing, c.Orphan.Kind + " " + c.name + " is in the backup without its Machine: it was being deleted, or was left out"})
 			slices.SortFunc(v.Warnings, compareWarnings)
 		}
 	}
@@ -127,7 +128,7 @@ func (ix *index) block(c *expectedMachine, v *Verdict) {
 // listed reports whether the expected machine shows in the result. An orphan whose instance is
 // gone as well was deleted completely, and is left out.
 func (c *expectedMachine) listed() bool {
-	return c.machine != nil || c.verdict.Status != Stale && c.verdict.Reason != PoolMember
+	return c.machine != nil || c.verdict.Status != code.Stale && c.verdict.Reason != code.PoolMember
 }
 
 // concerns reports whether the placement of an instance is about what is shown: its
@@ -163,14 +164,14 @@ func (r *Result) add(d *drafts, p placement) {
 // conclude rolls the result up. The management cluster's own machines are shown
 // and do not count here.
 func (r *Result) conclude(s *backup.Snapshot) {
-	r.Status, r.Complete = AllHealthy, true
+	r.Status, r.Complete = code.Healthy, true
 	for i := range r.Clusters {
 		if !r.Clusters[i].Self {
-			r.Status = Worst(r.Status, r.Clusters[i].Status)
+			r.Status = code.Worst(r.Status, r.Clusters[i].Status)
 		}
 	}
 	if len(r.Unattributed) > 0 {
-		r.Status = Worst(r.Status, NeedFurtherConfirmationInfraMachine)
+		r.Status = code.Worst(r.Status, code.NeedFurtherConfirmationInfraMachines)
 	}
 	// Problems of clusters that are not shown count as well: the VM of a machine that
 	// could not be read cannot be distinguished from any other VM.
@@ -200,7 +201,7 @@ func (r *Result) conclude(s *backup.Snapshot) {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
 	})
 	if len(r.Errors) > 0 {
-		r.Status = Worst(r.Status, NeedFurtherConfirmation)
+		r.Status = code.Worst(r.Status, code.NeedFurtherConfirmation)
 	}
 }
 

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-)
 
-// NotFoundByName is the reason code of a machine whose instance exists, and whose
-// controller searches for it by name and does not find it.
-const NotFoundByName Reason = "NotFoundByName"
+	"drift-detector/report/code"
+)
 
 // searches reports whether the machine's controller has no id to go by, and searches
 // by name. Nothing searches for a member of a pool.
@@ -32,7 +30,7 @@ func (f *machineFacts) overlooked(found *vm) (v Verdict, overlooked bool) {
 	case slices.ContainsFunc(f.searched, func(v *vm) bool { return v != found }):
 		return f.ambiguous(f.without(nil, []*vm{found}, f.searched)), true
 	case len(f.searched) == 0 && f.scope.complete:
-		return f.with(unknown(NotFoundByName, fmt.Sprintf(
+		return f.with(unknown(code.NotFoundByName, fmt.Sprintf(
 			"%s is its instance, but the backup holds no id in %s, where its controller reads it: it searches by name, finds none and makes a second one; write the id there before the controllers start",
 			nameOf(found), f.expected.Reads)), found, StrengthMedium), true
 	}
@@ -73,10 +71,10 @@ func (ix *index) remade(c *expectedMachine, f *machineFacts) []*vm {
 var remadeRow = machineRow{
 	"ended-and-replaced",
 	"The instance with the recorded id has ended, and a running one has the machine's second id, or its name in its place.",
-	[]outcome{{Unknown, IdentityChanged}},
+	[]outcome{{code.Unknown, code.IdentityChanged}},
 	func(f *machineFacts) bool { return len(f.remade) > 0 },
 	func(f *machineFacts) Verdict {
-		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s, which the backup records, is listed as %s, and %s has its place and its name: its Node, or an administrator of the infrastructure, can say whether it is the machine",
+		return f.naming(unknown(code.IdentityChanged, fmt.Sprintf("%s, which the backup records, is listed as %s, and %s has its place and its name: its Node, or an administrator of the infrastructure, can say whether it is the machine",
 			nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"), nameOf(f.remade[0]))), f.remade)
 	},
 }

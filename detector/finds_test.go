@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // searched is what the controller's search by name finds.
@@ -90,26 +91,26 @@ func TestMatchesThatTheControllerOverlooks(t *testing.T) {
 	second := func(s *scene) { searching(s).Strong = infra.Key{} }
 	for name, c := range map[string]struct {
 		arrange func(*scene)
-		status  Status
-		reason  Reason
+		status  code.Status
+		reason  code.Reason
 	}{
-		"by id, found by name":          {func(s *scene) { searching(s); s.vm("m", bios("b-m"), searched) }, Healthy, ""},
-		"by id, under another name":     {func(s *scene) { searching(s); s.vmOf(subject) }, Unknown, NotFoundByName},
-		"by id, another has the name":   {func(s *scene) { searching(s); s.vmOf(subject); s.vm("n", searched) }, Unknown, AmbiguousMatch},
-		"by id, two have the name":      {func(s *scene) { searching(s); s.vm("m", bios("b-m"), searched); s.vm("n", searched) }, Unknown, AmbiguousMatch},
-		"by id, in a part of the place": {func(s *scene) { searching(s); s.vmOf(subject); s.listings[0].State = infra.Partial }, Healthy, ""},
-		"one of two with the id":        {func(s *scene) { searching(s); s.vmOf(subject); s.vm("copy", bios("b-m")) }, Unknown, NotFoundByName},
-		"by the second key":             {func(s *scene) { second(s); s.vm("m", bios("b-x"), uuid("i-m")) }, Unknown, NotFoundByName},
-		"by the second key and name":    {func(s *scene) { second(s); s.vm("m", bios("b-x"), uuid("i-m"), searched) }, Healthy, ""},
-		"the id is where it is read":    {func(s *scene) { searching(s).ReadsID = true; s.vmOf(subject); s.vm("n", searched) }, Healthy, ""},
-		"a member of a pool":            {func(s *scene) { searching(s).Pool = asg("p"); s.vmOf(subject) }, Healthy, ""},
-		"no id after any restore":       {func(s *scene) { searching(s).Reads = ""; s.vmOf(subject) }, Healthy, ""},
+		"by id, found by name":          {func(s *scene) { searching(s); s.vm("m", bios("b-m"), searched) }, code.Healthy, ""},
+		"by id, under another name":     {func(s *scene) { searching(s); s.vmOf(subject) }, code.Unknown, code.NotFoundByName},
+		"by id, another has the name":   {func(s *scene) { searching(s); s.vmOf(subject); s.vm("n", searched) }, code.Unknown, code.AmbiguousMatch},
+		"by id, two have the name":      {func(s *scene) { searching(s); s.vm("m", bios("b-m"), searched); s.vm("n", searched) }, code.Unknown, code.AmbiguousMatch},
+		"by id, in a part of the place": {func(s *scene) { searching(s); s.vmOf(subject); s.listings[0].State = infra.Partial }, code.Healthy, ""},
+		"one of two with the id":        {func(s *scene) { searching(s); s.vmOf(subject); s.vm("copy", bios("b-m")) }, code.Unknown, code.NotFoundByName},
+		"by the second key":             {func(s *scene) { second(s); s.vm("m", bios("b-x"), uuid("i-m")) }, code.Unknown, code.NotFoundByName},
+		"by the second key and name":    {func(s *scene) { second(s); s.vm("m", bios("b-x"), uuid("i-m"), searched) }, code.Healthy, ""},
+		"the id is where it is read":    {func(s *scene) { searching(s).ReadsID = true; s.vmOf(subject); s.vm("n", searched) }, code.Healthy, ""},
+		"a member of a pool":            {func(s *scene) { searching(s).Pool = asg("p"); s.vmOf(subject) }, code.Healthy, ""},
+		"no id after any restore":       {func(s *scene) { searching(s).Reads = ""; s.vmOf(subject) }, code.Healthy, ""},
 		"likewise, two have the name": {func(s *scene) {
 			searching(s).Reads = ""
 			s.vm("m", bios("b-m"), searched)
 			s.vm("n", searched)
-		}, Healthy, ""},
-		"likewise, another has the name": {func(s *scene) { searching(s).Reads = ""; s.vmOf(subject); s.vm("n", searched) }, Healthy, ""},
+		}, code.Healthy, ""},
+		"likewise, another has the name": {func(s *scene) { searching(s).Reads = ""; s.vmOf(subject); s.vm("n", searched) }, code.Healthy, ""},
 	} {
 		s := newScene()
 		c.arrange(s)
@@ -129,7 +130,7 @@ func TestRandomWorldsHealthyIsWhatTheControllerTakes(t *testing.T) {
 		for _, c := range s.detect().Clusters {
 			for _, v := range verdictsOf(c) {
 				finds[v.Finds]++
-				if v.Status == Healthy && !idLost[v.UID] && v.Finds != FindsByID && v.Finds != FindsByName && v.Finds != FindsUnknown {
+				if v.Status == code.Healthy && !idLost[v.UID] && v.Finds != FindsByID && v.Finds != FindsByName && v.Finds != FindsUnknown {
 					t.Fatalf("world %d: %s is Healthy, and its controller finds %q", seed, v.Name, v.Finds)
 				}
 			}

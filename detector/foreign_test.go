@@ -5,6 +5,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // An instance that another management cluster's tags claim is said to be that
@@ -51,11 +52,11 @@ func TestANodeListOfAnotherCluster(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		listed func(*scene)
-		want   Reason
+		want   code.Reason
 	}{
-		{"of another cluster alone", func(*scene) {}, NodeListUnread},
-		{"with a Node that names none", func(s *scene) { s.node(prod, bios("b-2"), "").Name = "joined-by-hand" }, NodeListUnread},
-		{"with a Node of its own", func(s *scene) { s.node(prod, bios("b-cp-0"), "cp-0") }, InstanceNotFound},
+		{"of another cluster alone", func(*scene) {}, code.NodeListUnread},
+		{"with a Node that names none", func(s *scene) { s.node(prod, bios("b-2"), "").Name = "joined-by-hand" }, code.NodeListUnread},
+		{"with a Node of its own", func(s *scene) { s.node(prod, bios("b-cp-0"), "cp-0") }, code.InstanceNotFound},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/report/code"
 )
 
 // clockSkew is how far the clocks of an infrastructure and of the cluster that
@@ -73,7 +74,7 @@ func (ix *index) writtenTo(id backup.ClusterID) time.Time {
 // grade: a Ghost when its owner's machines are all in the backup.
 func (f *instanceFacts) ghost(links []link, s Strength) placement {
 	if ids := clustersOf(links); len(ids) > 1 {
-		p := f.suggest(AmbiguousOwner, "it may belong to "+clusterNames(ids), ids...)
+		p := f.suggest(code.AmbiguousOwner, "it may belong to "+clusterNames(ids), ids...)
 		p.unattributed.Evidence = linkEvidence(links, s)
 		return p
 	}
@@ -86,7 +87,7 @@ func (f *instanceFacts) ghost(links []link, s Strength) placement {
 	}
 	instance := f.vm.shown()
 	v := Verdict{
-		Status: Ghost, Message: "it belongs to the cluster, but the backup has no Machine for it",
+		Status: code.Ghost, Message: "it belongs to the cluster, but the backup has no Machine for it",
 		Name: f.vm.Name, Namespace: b.cluster().Namespace, ControlPlane: b.controlPlane, RoleKnown: b.roleKnown,
 		Instance: &instance, Scope: f.vm.scope, Evidence: linkEvidence(links, s),
 	}
@@ -94,7 +95,7 @@ func (f *instanceFacts) ghost(links []link, s Strength) placement {
 		v.Node, v.ProviderID = b.node.Name, b.node.ProviderID
 	}
 	if why != "" {
-		v.Status, v.Reason = Unknown, MachineNotInBackup
+		v.Status, v.Reason = code.Unknown, code.MachineNotInBackup
 		v.Message = "it belongs to the cluster, but its machine may be missing from the backup only: " + why
 		return placement{verdict: &v, link: b}
 	}
@@ -102,12 +103,12 @@ func (f *instanceFacts) ghost(links []link, s Strength) placement {
 		return placement{verdict: &v, link: b}
 	}
 	if doubt := f.doubt(links); doubt != "" {
-		p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(clustersOf(links))+" are, and may not be the cluster's: "+doubt, clustersOf(links)...)
+		p := f.suggest(code.NameOnly, "it is named as machines of "+clusterNames(clustersOf(links))+" are, and may not be the cluster's: "+doubt, clustersOf(links)...)
 		p.unattributed.Evidence = v.Evidence
 		return p
 	}
 	if unlisted := f.unlisted(b.cluster()); unlisted != "" {
-		v.Status, v.Reason = Unknown, NodeListUnread
+		v.Status, v.Reason = code.Unknown, code.NodeListUnread
 		v.Message = "it is named as machines of the cluster are, but a Node may contradict that, and " + unlisted + "; --skip-access-apiserver decides without Nodes"
 	}
 	return placement{verdict: &v, link: b}
@@ -117,7 +118,7 @@ func (f *instanceFacts) ghost(links []link, s Strength) placement {
 // that is not proven to be where their machines are.
 func (f *instanceFacts) elsewhere(links []link) placement {
 	ids := clustersOf(links)
-	p := f.suggest(ScopeIncomplete, "it is named as machines of "+clusterNames(ids)+" are, but no id shows that it is where they are", ids...)
+	p := f.suggest(code.ScopeIncomplete, "it is named as machines of "+clusterNames(ids)+" are, but no id shows that it is where they are", ids...)
 	p.unattributed.Evidence = linkEvidence(links, StrengthWeak)
 	return p
 }

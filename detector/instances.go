@@ -8,15 +8,11 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // Reason codes of instances that no machine explains.
 const (
-	MachineNotInBackup Reason = "MachineNotInBackup"
-	ForeignNode        Reason = "ForeignNode"
-	AmbiguousOwner     Reason = "AmbiguousOwner"
-	InClusterFolder    Reason = "InClusterFolder"
-	NameOnly           Reason = "NameOnly"
 	// terminated is the cause under which an ended instance without a machine is
 	// counted as excluded.
 	terminated = "terminated"
@@ -55,7 +51,7 @@ var instanceRows = []instanceRow{
 	{
 		"left-out-but-related",
 		"The instance is a template, or managed by an extension of its infrastructure, but has a name or mark of a cluster.",
-		[]outcome{{"", NameOnly}},
+		[]outcome{{"", code.NameOnly}},
 		func(f *instanceFacts) bool {
 			return mayBeOurs(f.vm) && !f.vm.Gone && !f.vm.member && (len(f.strong)+len(f.medium) > 0 || f.names.found())
 		},
@@ -71,11 +67,11 @@ var instanceRows = []instanceRow{
 	{
 		"id-of-matched-machine",
 		"The instance has the id of a machine that was matched with another instance.",
-		[]outcome{{"", DuplicateID}},
+		[]outcome{{"", code.DuplicateID}},
 		func(f *instanceFacts) bool { return f.vm.duplicateOf != nil },
 		func(f *instanceFacts) placement {
 			c := f.vm.duplicateOf
-			return f.unattributed(DuplicateID, fmt.Sprintf("it has the id of machine %s/%s, whose instance is %s", c.namespace, c.name, nameOf(c.matched)), c)
+			return f.unattributed(code.DuplicateID, fmt.Sprintf("it has the id of machine %s/%s, whose instance is %s", c.namespace, c.name, nameOf(c.matched)), c)
 		},
 	},
 	{
@@ -90,11 +86,11 @@ var instanceRows = []instanceRow{
 	{
 		"former-pool-member",
 		"The backup records the instance as a member of a pool, and it is none now.",
-		[]outcome{{"", LeftPool}},
+		[]outcome{{"", code.LeftPool}},
 		func(f *instanceFacts) bool { return f.vm.former != nil },
 		func(f *instanceFacts) placement {
 			p := f.vm.former
-			out := f.suggest(LeftPool, fmt.Sprintf("the backup records it as a member of %s %s, and it is none now", p.Kind, p.Name), p.Cluster)
+			out := f.suggest(code.LeftPool, fmt.Sprintf("the backup records it as a member of %s %s, and it is none now", p.Kind, p.Name), p.Cluster)
 			out.unattributed.Evidence = []Evidence{{"pool", p.Kind + " " + p.Name + " of the backup", StrengthMedium}}
 			return out
 		},
@@ -102,11 +98,11 @@ var instanceRows = []instanceRow{
 	{
 		"host-name-of-machine",
 		"The host name in the instance's own metadata is that of a machine.",
-		[]outcome{{"", CloneOf}},
+		[]outcome{{"", code.CloneOf}},
 		func(f *instanceFacts) bool { return f.vm.cloneOf != nil },
 		func(f *instanceFacts) placement {
 			c := f.vm.cloneOf
-			p := f.unattributed(CloneOf, fmt.Sprintf("its own metadata says it is %s, the host name of machine %s/%s", f.vm.Host.Value, c.namespace, c.name), c)
+			p := f.unattributed(code.CloneOf, fmt.Sprintf("its own metadata says it is %s, the host name of machine %s/%s", f.vm.Host.Value, c.namespace, c.name), c)
 			p.unattributed.Evidence = []Evidence{{f.vm.Host.Kind.String(), "host name in its metadata is " + f.vm.Host.Value, StrengthMedium}}
 			return p
 		},
@@ -114,28 +110,28 @@ var instanceRows = []instanceRow{
 	{
 		"id-on-two-instances",
 		"Another running instance has the same id, and something ties one of them to a cluster.",
-		[]outcome{{"", DuplicateID}},
+		[]outcome{{"", code.DuplicateID}},
 		func(f *instanceFacts) bool { return f.duplicate != nil && len(f.suspects) > 0 },
 		decideSharedID,
 	},
 	{
 		"tied-at-contradicted-place",
 		"Something ties the instance to a cluster, but more names than ids say that this is another place.",
-		[]outcome{{"", ScopeIncomplete}},
+		[]outcome{{"", code.ScopeIncomplete}},
 		func(f *instanceFacts) bool { return f.contradicted && len(f.strong)+len(f.medium) > 0 },
 		func(f *instanceFacts) placement { return f.elsewhere(slices.Concat(f.strong, f.medium)) },
 	},
 	{
 		"node-or-ownership-mark",
 		"A Node of a cluster runs on the instance, or it has a mark that only the cluster's controllers write.",
-		[]outcome{{"", AmbiguousOwner}, {Ghost, ""}, {Unknown, MachineNotInBackup}},
+		[]outcome{{"", code.AmbiguousOwner}, {code.Ghost, ""}, {code.Unknown, code.MachineNotInBackup}},
 		func(f *instanceFacts) bool { return len(f.strong) > 0 },
 		func(f *instanceFacts) placement { return f.ghost(f.strong, StrengthStrong) },
 	},
 	{
 		"foreign-node",
 		"A Node runs on the instance, but it lacks Cluster API's annotations or nothing else ties the instance to the Node's cluster.",
-		[]outcome{{"", ForeignNode}},
+		[]outcome{{"", code.ForeignNode}},
 		func(f *instanceFacts) bool { return len(f.foreign) > 0 },
 		func(f *instanceFacts) placement {
 			n := f.foreign[0]
@@ -143,7 +139,7 @@ var instanceRows = []instanceRow{
 			if n.agrees() {
 				but = "it is neither placed nor named as the cluster's machines are"
 			}
-			p := f.suggest(ForeignNode, fmt.Sprintf("Node %s of cluster %s/%s says that it runs on it, but %s", n.Name, n.Cluster.Namespace, n.Cluster.Name, but), f.foreignTo()...)
+			p := f.suggest(code.ForeignNode, fmt.Sprintf("Node %s of cluster %s/%s says that it runs on it, but %s", n.Name, n.Cluster.Namespace, n.Cluster.Name, but), f.foreignTo()...)
 			p.unattributed.Foreign = f.foreignCluster
 			p.unattributed.Evidence = f.foreignEvidence()
 			return p
@@ -152,14 +148,14 @@ var instanceRows = []instanceRow{
 	{
 		"unreadable-with-cluster-name",
 		"The instance has a name or tags like a cluster's machines, and cannot be read.",
-		[]outcome{{"", InstanceUnreadable}},
+		[]outcome{{"", code.InstanceUnreadable}},
 		func(f *instanceFacts) bool { return (len(f.medium) > 0 || f.names.found()) && f.vm.Unreadable },
 		func(f *instanceFacts) placement {
 			like := f.medium
 			if len(like) == 0 {
 				like = f.names.join()
 			}
-			p := f.suggest(InstanceUnreadable, "it has a name or tags like the machines of "+clusterNames(clustersOf(like))+", but its properties cannot be read", clustersOf(like)...)
+			p := f.suggest(code.InstanceUnreadable, "it has a name or tags like the machines of "+clusterNames(clustersOf(like))+", but its properties cannot be read", clustersOf(like)...)
 			p.unattributed.Evidence = linkEvidence(like, StrengthWeak)
 			p.unattributed.Unread = true
 			return p
@@ -168,24 +164,24 @@ var instanceRows = []instanceRow{
 	{
 		"cluster-name-at-unproven-place",
 		"The instance has a name or endpoint of a cluster, but no id proves that the cluster's machines are there.",
-		[]outcome{{"", ScopeIncomplete}},
+		[]outcome{{"", code.ScopeIncomplete}},
 		func(f *instanceFacts) bool { return len(f.medium) > 0 && f.unproven(f.medium) },
 		func(f *instanceFacts) placement { return f.elsewhere(f.medium) },
 	},
 	{
 		"cluster-name",
 		"The instance has a name or endpoint of a cluster.",
-		[]outcome{{"", AmbiguousOwner}, {Ghost, ""}, {"", NameOnly}, {Unknown, MachineNotInBackup}, {Unknown, NodeListUnread}},
+		[]outcome{{"", code.AmbiguousOwner}, {code.Ghost, ""}, {"", code.NameOnly}, {code.Unknown, code.MachineNotInBackup}, {code.Unknown, code.NodeListUnread}},
 		func(f *instanceFacts) bool { return len(f.medium) > 0 },
 		func(f *instanceFacts) placement { return f.ghost(f.medium, StrengthMedium) },
 	},
 	{
 		"unreadable-in-cluster-place",
 		"The instance cannot be read, and is where a cluster's machines are or in an unknown place.",
-		[]outcome{{"", InstanceUnreadable}},
+		[]outcome{{"", code.InstanceUnreadable}},
 		func(f *instanceFacts) bool { return f.vm.Unreadable && (len(f.location) > 0 || f.vm.Path == "") },
 		func(f *instanceFacts) placement {
-			p := f.suggest(InstanceUnreadable, "its properties cannot be read, so whose it is is not known", f.index.linked(f.location).clusters...)
+			p := f.suggest(code.InstanceUnreadable, "its properties cannot be read, so whose it is is not known", f.index.linked(f.location).clusters...)
 			p.unattributed.Evidence = linkEvidence(f.location, StrengthWeak)
 			p.unattributed.Unread = f.vm.Name == "" // a name that is no machine's is known, at least
 			return p
@@ -194,12 +190,12 @@ var instanceRows = []instanceRow{
 	{
 		"in-cluster-place",
 		"The instance is where a cluster's machines are.",
-		[]outcome{{"", InClusterFolder}},
+		[]outcome{{"", code.InClusterFolder}},
 		func(f *instanceFacts) bool { return len(f.location) > 0 },
 		func(f *instanceFacts) placement {
 			all := f.index.linked(f.location)
 			ids := all.clusters
-			p := f.suggest(InClusterFolder, "it is where machines of "+clusterNames(ids)+" are; nothing else links it to them", ids...)
+			p := f.suggest(code.InClusterFolder, "it is where machines of "+clusterNames(ids)+" are; nothing else links it to them", ids...)
 			if f.foreignTag != "" {
 				p.unattributed.Message = "it is where machines of " + clusterNames(ids) + " are, but its tags name cluster " + f.foreignTag + ", which the backup does not hold"
 				p.unattributed.Foreign = f.foreignTag
@@ -212,13 +208,13 @@ var instanceRows = []instanceRow{
 	{
 		"cluster-name-elsewhere",
 		"The instance has a name of a cluster, but is not where the cluster's machines are.",
-		[]outcome{{"", NameOnly}},
+		[]outcome{{"", code.NameOnly}},
 		func(f *instanceFacts) bool { return f.names.found() },
 		func(f *instanceFacts) placement {
 			like := f.names.join()
 			all := f.index.linked(like)
 			ids := all.clusters
-			p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(ids)+" are, and is where none of them is", ids...)
+			p := f.suggest(code.NameOnly, "it is named as machines of "+clusterNames(ids)+" are, and is where none of them is", ids...)
 			p.unattributed.Evidence = linkEvidence(like, StrengthWeak)
 			p.unattributed.Unlisted = all.unlisted
 			return p
@@ -278,7 +274,7 @@ func decideSharedID(f *instanceFacts) placement {
 	ids := slices.Clone(f.suspects)
 	slices.SortFunc(ids, compareClusters)
 	ids = slices.Compact(ids)
-	p := f.suggest(DuplicateID, nameOf(f.duplicate)+" has the same id, and nothing shows which of them belongs to "+clusterNames(ids), ids...)
+	p := f.suggest(code.DuplicateID, nameOf(f.duplicate)+" has the same id, and nothing shows which of them belongs to "+clusterNames(ids), ids...)
 	p.unattributed.Foreign = f.foreignCluster
 	p.unattributed.Evidence = slices.Concat(linkEvidence(f.strong, StrengthStrong), f.foreignEvidence(), linkEvidence(f.medium, StrengthMedium))
 	return p
@@ -296,21 +292,21 @@ func decideLeftOut(f *instanceFacts) placement {
 	if f.exclude == infra.Managed {
 		is = "managed by an extension of its infrastructure"
 	}
-	p := f.suggest(NameOnly, "it has a name or mark of the machines of "+clusterNames(ids)+", and is "+is, ids...)
+	p := f.suggest(code.NameOnly, "it has a name or mark of the machines of "+clusterNames(ids)+", and is "+is, ids...)
 	p.unattributed.Evidence = linkEvidence(like, StrengthWeak)
 	return p
 }
 
 // unattributed is the placement of an instance that a machine refers to.
-func (f *instanceFacts) unattributed(reason Reason, message string, c *expectedMachine) placement {
+func (f *instanceFacts) unattributed(reason code.Reason, message string, c *expectedMachine) placement {
 	p := f.suggest(reason, message, c.cluster)
-	p.unattributed.Unread = reason == InstanceUnreadable
+	p.unattributed.Unread = reason == code.InstanceUnreadable
 	p.unattributed.Evidence = []Evidence{{"machine", c.namespace + "/" + c.name, StrengthMedium}}
 	return p
 }
 
 // suggest leaves an instance to a person, with the cluster where there is one.
-func (f *instanceFacts) suggest(reason Reason, message string, ids ...backup.ClusterID) placement {
+func (f *instanceFacts) suggest(reason code.Reason, message string, ids ...backup.ClusterID) placement {
 	u := &Unattributed{Instance: f.vm.shown(), Scope: f.vm.scope, Reason: reason, Message: message}
 	slices.SortFunc(ids, compareClusters)
 	if ids = slices.Compact(ids); len(ids) == 1 {

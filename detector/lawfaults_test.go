@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // This file is the laws on what fails, and on the way out of what could not be decided.
@@ -13,7 +14,7 @@ import (
 // listed, the operator has said what he alone can, and nobody asks for Node lists.
 func lawOfWays(s said) string {
 	for _, v := range s.verdictList() {
-		if v.Status == Unknown && v.Message == "" {
+		if v.Status == code.Unknown && v.Message == "" {
 			return v.Name + " is Unknown and does not say why"
 		}
 	}
@@ -33,7 +34,7 @@ func lawOfWays(s said) string {
 	}
 	for _, v := range w.decide().verdictList() {
 		c := w.machineNamed(v.Name)
-		if c != nil && w.isIt(c.site) && (v.Reason == ScopeIncomplete || v.Reason == NodeListUnread) {
+		if c != nil && w.isIt(c.site) && (v.Reason == code.ScopeIncomplete || v.Reason == code.NodeListUnread) {
 			return v.Name + " stays " + string(v.Reason) + " whatever one does: " + v.Message
 		}
 	}
@@ -69,8 +70,8 @@ func lawOfFaults(s said) string {
 		changed := false
 		for name, was := range s.machines {
 			now := after.machines[name]
-			changed = changed || now.Status != was.Status && now.Status == Unknown
-			if now.Status != was.Status && now.Status != Unknown && !byID(now) && !w.isRight(name, now) {
+			changed = changed || now.Status != was.Status && now.Status == code.Unknown
+			if now.Status != was.Status && now.Status != code.Unknown && !byID(now) && !w.isRight(name, now) {
 				return fmt.Sprintf("fault %d: %s was %s %s and is %s %s", n, name, was.Status, was.Reason, now.Status, now.Reason)
 			}
 		}
@@ -79,12 +80,12 @@ func lawOfFaults(s said) string {
 			_, loose := after.loose[v.identity]
 			_, wasLoose := s.loose[v.identity]
 			switch {
-			case now.Status == Ghost && was.Status != Ghost && (v.ghost == nil || v.site.standBy):
+			case now.Status == code.Ghost && was.Status != code.Ghost && (v.ghost == nil || v.site.standBy):
 				return fmt.Sprintf("fault %d: %s became a Ghost, it was %s", n, v.name, was.Reason)
-			case (was.Status == Ghost || wasLoose) && now.Status == "" && !loose && v.site.sees(w.vms[i]) && !after.isMachines(v):
+			case (was.Status == code.Ghost || wasLoose) && now.Status == "" && !loose && v.site.sees(w.vms[i]) && !after.isMachines(v):
 				return fmt.Sprintf("fault %d: %s was dropped", n, v.name)
 			}
-			changed = changed || was.Status == Ghost && now.Status != Ghost
+			changed = changed || was.Status == code.Ghost && now.Status != code.Ghost
 		}
 		if changed && after.Complete {
 			return fmt.Sprintf("fault %d: verdicts changed, and the run claims to be complete", n)
@@ -95,7 +96,7 @@ func lawOfFaults(s said) string {
 
 // byID reports whether a match rests on an id on what runs: that was seen, whatever
 // else was not.
-func byID(v Verdict) bool { return v.Status == Healthy && v.ByID && v.Instance.Runs() }
+func byID(v Verdict) bool { return v.Status == code.Healthy && v.ByID && v.Instance.Runs() }
 
 // isRight reports whether a machine that is Stale is really gone, and one that is
 // Healthy has its own VM: then the fault took away what spoke against the place, as a
@@ -103,7 +104,7 @@ func byID(v Verdict) bool { return v.Status == Healthy && v.ByID && v.Instance.R
 func (w *truth) isRight(name string, now Verdict) bool {
 	m := w.machineNamed(name)
 	switch now.Status {
-	case Stale, "": // an orphan that is gone as well is not shown
+	case code.Stale, "": // an orphan that is gone as well is not shown
 		gone := m.vm == nil || slices.Contains(w.away, m.vm) && w.livingNode(m) == nil
 		return !m.site.standBy && gone
 	}

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // This file is how a truth looks to a listing, as a provider would make it.
@@ -82,7 +83,7 @@ func (w *truth) instance(v *trueVM) infra.Instance {
 		i.Exclude = infra.Template
 	}
 	if !v.on {
-		i.Warnings = []string{infra.PoweredOff}
+		i.Warnings = []code.Reason{code.PoweredOff}
 	}
 	if v.site.reads(v) && w.looksInto(v) {
 		host := strings.ToLower(v.host)

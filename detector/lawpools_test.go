@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // A poolTruth is a machine pool and what has become of its members, in a place that
@@ -88,7 +89,7 @@ func (w *poolTruth) add(p *infra.Pool, m poolMember) {
 		i.Created = written.Add(-1)
 	}
 	if m.stopped {
-		i.Warnings = []string{infra.PoweredOff}
+		i.Warnings = []code.Reason{code.PoweredOff}
 	}
 }
 
@@ -105,7 +106,7 @@ func (w *poolTruth) broken(r Result) string {
 	for _, v := range verdictsOf(r.Clusters[0]) {
 		verdicts[v.Name] = v
 	}
-	loose := map[string]Reason{}
+	loose := map[string]code.Reason{}
 	for _, u := range r.Unattributed {
 		loose[u.Instance.Name] = u.Reason
 	}
@@ -119,17 +120,17 @@ func (w *poolTruth) broken(r Result) string {
 		v, decided := verdicts[m.name]
 		seen := m.listed && w.state != infra.Failed
 		switch {
-		case v.Status == Ghost && (m.then || m.now):
+		case v.Status == code.Ghost && (m.then || m.now):
 			return m.name + " is a Ghost, and the pool has it or had it"
 		case seen && m.now && loose[m.name] != "":
 			return m.name + " is to be confirmed, and the pool has it"
 		case seen && m.renew && m.then && !decided && loose[m.name] == "" && !slices.Contains(pool.Now, "b-"+m.name):
 			return m.name + " left the pool, runs, and was dropped"
-		case v.Status == Stale && v.Reason != PoolMember:
+		case v.Status == code.Stale && v.Reason != code.PoolMember:
 			return m.name + " is " + string(v.Reason) + ", and a pool replaces its members itself"
-		case v.Status == Stale && (!whole || pool.State == Undecided || seen && !m.ended):
+		case v.Status == code.Stale && (!whole || pool.State == Undecided || seen && !m.ended):
 			return m.name + " is Stale, and nobody saw that it is gone"
-		case decided && m.then && seen && !m.ended && v.Status != Healthy && whole && !(m.renew && v.Reason == LeftPool):
+		case decided && m.then && seen && !m.ended && v.Status != code.Healthy && whole && !(m.renew && v.Reason == code.LeftPool):
 			return m.name + " lives, and is " + string(v.Status) + " " + string(v.Reason)
 		}
 	}
@@ -158,7 +159,7 @@ func TestLawsOfPools(t *testing.T) {
 			met[string(u.Reason)]++
 		}
 	}
-	for _, what := range []string{string(Healthy), string(Stale) + string(PoolMember), string(Unknown) + string(PoolMember), string(Absent), string(Undecided), string(LeftPool), string(Ghost)} {
+	for _, what := range []string{string(code.Healthy), string(code.Stale) + string(code.PoolMember), string(code.Unknown) + string(code.PoolMember), string(Absent), string(Undecided), string(code.LeftPool), string(code.Ghost)} {
 		if met[what] == 0 {
 			t.Errorf("no world led to %s: %v", what, met)
 		}

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // In two worlds of three a few hints and instances are many: what is found is shared then.
 func TestRandomWorldsAgreeWithTheOracle(t *testing.T) {
 	defer func(was int) { many = was }(many)
-	statuses, reasons := map[Status]int{}, map[Reason]int{}
+	statuses, reasons := map[code.Status]int{}, map[code.Reason]int{}
 	for seed := range uint64(4000) {
 		many = []int{16, 1, 0}[seed%3]
 		s := randomWorld(seed)
@@ -45,10 +46,10 @@ func TestRandomWorldsAgreeWithTheOracle(t *testing.T) {
 }
 
 // everyReason is all reason codes of machines and instances.
-var everyReason = []Reason{
-	UnsupportedProvider, ClaimedTwice, ConflictingIDs, InstanceUnreadable, AmbiguousMatch, InfraObjectMissing, InstanceTerminated, ScopeIncomplete,
-	FoundElsewhere, IdentityChanged, NodeAlive, NotProvisioned, InstanceNotFound, NodeListUnread, NameOnly,
-	MachineNotInBackup, ForeignNode, AmbiguousOwner, InClusterFolder, SameName, NodeOfMachine, CloneOf, DuplicateID, PoolMember, LeftPool,
+var everyReason = []code.Reason{
+	code.UnsupportedProvider, code.ClaimedTwice, code.ConflictingIDs, code.InstanceUnreadable, code.AmbiguousMatch, code.InfraObjectMissing, code.InstanceTerminated, code.ScopeIncomplete,
+	code.FoundElsewhere, code.IdentityChanged, code.NodeAlive, code.NotProvisioned, code.InstanceNotFound, code.NodeListUnread, code.NameOnly,
+	code.MachineNotInBackup, code.ForeignNode, code.AmbiguousOwner, code.InClusterFolder, code.SameName, code.NodeOfMachine, code.CloneOf, code.DuplicateID, code.PoolMember, code.LeftPool,
 }
 
 func difference(a, b []string) string {
@@ -79,7 +80,7 @@ func TestRandomWorldsKeepTheLaws(t *testing.T) {
 		if (unlisted || unread || len(r.UnreadNodeLists()) > 0) == r.Complete {
 			t.Fatalf("world %d: complete is %v and the scopes are %+v", seed, r.Complete, r.Scopes)
 		}
-		if !r.Complete && severity[r.Status] < severity[NeedFurtherConfirmation] {
+		if !r.Complete && code.Worse(code.NeedFurtherConfirmation, r.Status) {
 			t.Fatalf("world %d: incomplete and %s", seed, r.Status)
 		}
 		nothingFromParts(t, seed, s)
@@ -93,7 +94,7 @@ func everyMachineOnce(t *testing.T, seed uint64, s *scene, r Result) {
 	for _, c := range r.Clusters {
 		for _, v := range verdictsOf(c) {
 			seen[v.UID]++
-			if rollUps[v.Status] == "" {
+			if !slices.Contains(code.MachineStatuses(), v.Status) {
 				t.Fatalf("world %d: %s has status %q", seed, v.Name, v.Status)
 			}
 		}
@@ -145,7 +146,7 @@ func everyInstanceOnce(t *testing.T, seed uint64, s *scene, r Result) {
 // that side must not be concluded any more.
 func nothingFromParts(t *testing.T, seed uint64, s *scene) {
 	t.Helper()
-	count := func(r Result, status Status, unless func(Verdict) bool) (n int) {
+	count := func(r Result, status code.Status, unless func(Verdict) bool) (n int) {
 		for _, c := range r.Clusters {
 			for _, v := range verdictsOf(c) {
 				if v.Status == status && !unless(v) {
@@ -155,7 +156,7 @@ func nothingFromParts(t *testing.T, seed uint64, s *scene) {
 		}
 		return n
 	}
-	terminated := func(v Verdict) bool { return v.Reason == InstanceTerminated }
+	terminated := func(v Verdict) bool { return v.Reason == code.InstanceTerminated }
 	partial := *s
 	partial.listings = nil
 	for _, l := range s.listings {
@@ -163,12 +164,12 @@ func nothingFromParts(t *testing.T, seed uint64, s *scene) {
 		half.State = infra.Partial
 		partial.listings = append(partial.listings, &half)
 	}
-	if n := count(partial.detect(), Stale, terminated); n > 0 {
+	if n := count(partial.detect(), code.Stale, terminated); n > 0 {
 		t.Fatalf("world %d: %d Stale from partial listings", seed, n)
 	}
 	unproven := *s
 	unproven.expected.Proofs = nil
-	if n := count(unproven.detect(), Stale, terminated); n > 0 {
+	if n := count(unproven.detect(), code.Stale, terminated); n > 0 {
 		t.Fatalf("world %d: %d Stale from unproven places", seed, n)
 	}
 	short := *s
@@ -180,7 +181,7 @@ func nothingFromParts(t *testing.T, seed uint64, s *scene) {
 		short.snap.Groups[i].Replicas = known(99)
 	}
 	made := func(v Verdict) bool { return v.Instance.Created.After(written) }
-	if n := count(short.detect(), Ghost, made); n > 0 {
+	if n := count(short.detect(), code.Ghost, made); n > 0 {
 		t.Fatalf("world %d: %d Ghosts of owners whose machines are not all in the backup", seed, n)
 	}
 }

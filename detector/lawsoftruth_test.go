@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // worlds is how many random worlds each law is held on:
@@ -54,14 +55,14 @@ func TestLaws(t *testing.T) {
 		holds func(said) string // what breaks it
 		least string            // a verdict or reason that the worlds must lead to, or the law is held on nothing
 	}{
-		{"1 absence and places", lawOfAbsence, string(InstanceNotFound)},
-		{"2 a living name is a witness", lawOfWitnesses, string(IdentityChanged)},
-		{"3 counts are sets", lawOfCounts, string(MachineNotInBackup)},
-		{"4 a name alone makes no Ghost", lawOfNames, string(NameOnly)},
-		{"5 nothing of ours is dropped", lawOfMarks, string(InClusterFolder)},
-		{"6 the one that runs", lawOfHealth, string(NodeAlive)},
-		{"7 a way out", lawOfWays, string(ScopeIncomplete)},
-		{"8 no fault becomes a verdict", lawOfFaults, string(NodeListUnread)},
+		{"1 absence and places", lawOfAbsence, string(code.InstanceNotFound)},
+		{"2 a living name is a witness", lawOfWitnesses, string(code.IdentityChanged)},
+		{"3 counts are sets", lawOfCounts, string(code.MachineNotInBackup)},
+		{"4 a name alone makes no Ghost", lawOfNames, string(code.NameOnly)},
+		{"5 nothing of ours is dropped", lawOfMarks, string(code.InClusterFolder)},
+		{"6 the one that runs", lawOfHealth, string(code.NodeAlive)},
+		{"7 a way out", lawOfWays, string(code.ScopeIncomplete)},
+		{"8 no fault becomes a verdict", lawOfFaults, string(code.NodeListUnread)},
 	} {
 		t.Run(strings.ReplaceAll(law.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
@@ -139,7 +140,7 @@ func (w *truth) isIt(at *site) bool {
 func lawOfAbsence(s said) string {
 	for _, m := range s.truth.machines {
 		v, decided := s.machines[m.name]
-		if v.Status != Stale || !decided {
+		if v.Status != code.Stale || !decided {
 			continue
 		}
 		switch {
@@ -154,7 +155,7 @@ func lawOfAbsence(s said) string {
 		}
 	}
 	for _, v := range s.vms {
-		ghost := s.others[v.identity].Status == Ghost
+		ghost := s.others[v.identity].Status == code.Ghost
 		switch {
 		case ghost && (v.site.standBy || !s.isIt(v.site)):
 			return v.name + " is a Ghost at a vCenter that no id shows to be the right one"
@@ -169,7 +170,7 @@ func lawOfAbsence(s said) string {
 // nobody else's, or its Node does.
 func lawOfWitnesses(s said) string {
 	for _, m := range s.truth.machines {
-		if v := s.machines[m.name]; v.Status != Stale {
+		if v := s.machines[m.name]; v.Status != code.Stale {
 			continue
 		}
 		for _, v := range s.seen(m.site) {
@@ -222,11 +223,11 @@ func lawOfCounts(s said) string {
 		complete := machines <= replicas && replicas <= machines+orphans
 		got := s.others[v.identity].Status
 		young := v.created.After(written.Add(clockSkew))
-		if !complete && !young && got == Ghost {
+		if !complete && !young && got == code.Ghost {
 			return fmt.Sprintf("%s is a Ghost, and its owner had %d machines of which %d, with %d orphans, are known", v.name, replicas, machines, orphans)
 		}
 		duplicate := slices.ContainsFunc(s.vms, func(x *trueVM) bool { return x != v && x.bios == v.bios })
-		if complete && v.ghost != nil && got != Ghost && s.isIt(v.site) && !duplicate {
+		if complete && v.ghost != nil && got != code.Ghost && s.isIt(v.site) && !duplicate {
 			return fmt.Sprintf("%s is %q, and all machines of its owner are in the backup: %s", v.name, got, s.others[v.identity].Message)
 		}
 	}
@@ -239,7 +240,7 @@ func lawOfNames(s said) string {
 	for _, v := range s.vms {
 		got := s.others[v.identity]
 		node := v.node != nil && v.node.nodes == "read" && !v.nodeUnmarked
-		if got.Status != Ghost || node {
+		if got.Status != code.Ghost || node {
 			continue
 		}
 		switch c := s.clusterOf(got); {
@@ -316,7 +317,7 @@ func (s said) verdictList() (all []Verdict) {
 func lawOfHealth(s said) string {
 	for _, m := range s.truth.machines {
 		got := s.machines[m.name]
-		if got.Status != Healthy {
+		if got.Status != code.Healthy {
 			continue
 		}
 		i := slices.IndexFunc(s.vms, func(v *trueVM) bool { return v.identity == got.Instance.Identity })

@@ -238,7 +238,7 @@ func (w *truth) cluster(s *scene, c *trueCluster) {
 		return n
 	}
 	cp, set, md := c.owner(true), c.owner(false), c.id.Name+"-md"
-	s.snap.Clusters = append(s.snap.Clusters, backup.Cluster{Meta: meta(c.id.Name), ControlPlane: backup.Ref{Kind: kind, Name: cp}})
+	s.snap.Clusters = append(s.snap.Clusters, backup.Cluster{Meta: meta(c.id.Name), Endpoint: "192.0.2.1:6443", ControlPlane: backup.Ref{Kind: kind, Name: cp}})
 	s.snap.ControlPlanes = append(s.snap.ControlPlanes, backup.ControlPlane{Meta: meta(cp), Kind: kind, Cluster: c.id, Replicas: known(count(true)), Desired: known(count(true))})
 	s.snap.Groups = append(s.snap.Groups,
 		backup.Group{Meta: meta(md), Kind: machineDeployment, Cluster: c.id, Replicas: known(count(false)), Desired: known(count(false))},

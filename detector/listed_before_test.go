@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // An inventory that is older than the backup proves no absence, and what it
@@ -40,11 +41,11 @@ func TestInventoryOlderThanTheBackup(t *testing.T) {
 	}
 	for _, c := range []struct {
 		listed   time.Time
-		verdicts map[string]Status
+		verdicts map[string]code.Status
 		complete bool
 	}{
-		{written.Add(-time.Minute), map[string]Status{"here": Healthy, "gone": Unknown, "new": Unknown}, false},
-		{written.Add(time.Minute), map[string]Status{"here": Healthy, "gone": Stale, "new": Ghost}, true},
+		{written.Add(-time.Minute), map[string]code.Status{"here": code.Healthy, "gone": code.Unknown, "new": code.Unknown}, false},
+		{written.Add(time.Minute), map[string]code.Status{"here": code.Healthy, "gone": code.Stale, "new": code.Ghost}, true},
 	} {
 		r := Detect(snapshot, expected, infra.Inventory{Listings: []infra.Listing{{
 			IDs: []string{"vc"}, Provider: "p", Endpoint: "vc:443", State: infra.Complete, ListedAt: c.listed,

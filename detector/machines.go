@@ -5,32 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-)
 
-// Reason codes of machines.
-const (
-	UnsupportedProvider Reason = "UnsupportedProvider"
-	ClaimedTwice        Reason = "ClaimedTwice"
-	ConflictingIDs      Reason = "ConflictingIDs"
-	InstanceUnreadable  Reason = "InstanceUnreadable"
-	AmbiguousMatch      Reason = "AmbiguousMatch"
-	InfraObjectMissing  Reason = "InfraObjectMissing"
-	InstanceTerminated  Reason = "InstanceTerminated"
-	ScopeIncomplete     Reason = "ScopeIncomplete"
-	FoundElsewhere      Reason = "FoundElsewhere"
-	IdentityChanged     Reason = "IdentityChanged"
-	NodeAlive           Reason = "NodeAlive"
-	NotProvisioned      Reason = "NotProvisioned"
-	InstanceNotFound    Reason = "InstanceNotFound"
-)
-
-// Reason codes of warnings, beside those that providers give.
-const (
-	DuplicateID       Reason = "DuplicateID"
-	Reidentified      Reason = "Reidentified"
-	Template          Reason = "Template"
-	MachineMissing    Reason = "MachineMissing"
-	SameNameElsewhere Reason = "SameNameElsewhere"
+	"drift-detector/report/code"
 )
 
 // machineRows is the table for machines: the first row that applies decides.
@@ -38,59 +14,59 @@ var machineRows = []machineRow{
 	{
 		"provider-unsupported",
 		"No provider of this version reads this kind of machine.",
-		[]outcome{{Unknown, UnsupportedProvider}},
+		[]outcome{{code.Unknown, code.UnsupportedProvider}},
 		func(f *machineFacts) bool { return f.expected.Provider == "" },
 		func(f *machineFacts) Verdict {
-			return unknown(UnsupportedProvider, "no provider of this version reads "+cmp.Or(f.expected.Source, "this kind of machine"))
+			return unknown(code.UnsupportedProvider, "no provider of this version reads "+cmp.Or(f.expected.Source, "this kind of machine"))
 		},
 	},
 	{
 		"id-recorded-twice",
 		"Another machine of the backup records the same id.",
-		[]outcome{{Unknown, ClaimedTwice}},
+		[]outcome{{code.Unknown, code.ClaimedTwice}},
 		func(f *machineFacts) bool { return len(f.expected.conflicting) > 0 },
 		func(f *machineFacts) Verdict {
-			return f.naming(unknown(ClaimedTwice, f.id()+" is recorded by "+conflictingNames(f.expected)+" too"), f.home, f.copies)
+			return f.naming(unknown(code.ClaimedTwice, f.id()+" is recorded by "+conflictingNames(f.expected)+" too"), f.home, f.copies)
 		},
 	},
 	{
 		"recorded-ids-differ",
 		"The backup records two ids for the machine.",
-		[]outcome{{Unknown, ConflictingIDs}},
+		[]outcome{{code.Unknown, code.ConflictingIDs}},
 		func(f *machineFacts) bool { return f.expected.Conflict != "" },
 		func(f *machineFacts) Verdict {
-			return f.naming(unknown(ConflictingIDs, "the backup records two ids: "+f.expected.Conflict), f.home, f.copies, f.doubted)
+			return f.naming(unknown(code.ConflictingIDs, "the backup records two ids: "+f.expected.Conflict), f.home, f.copies, f.doubted)
 		},
 	},
 	{
 		"unreadable-at-home",
 		"An instance that cannot be read may be the machine.",
-		[]outcome{{Unknown, InstanceUnreadable}},
+		[]outcome{{code.Unknown, code.InstanceUnreadable}},
 		func(f *machineFacts) bool { return len(f.blind) > 0 },
 		func(f *machineFacts) Verdict {
-			return f.naming(unknown(InstanceUnreadable, fmt.Sprintf("%s may be it, but its properties cannot be read", nameOf(f.blind[0]))), f.blind, f.copies)
+			return f.naming(unknown(code.InstanceUnreadable, fmt.Sprintf("%s may be it, but its properties cannot be read", nameOf(f.blind[0]))), f.blind, f.copies)
 		},
 	},
 	{
 		"id-at-contradicted-home",
 		"An instance at home has the recorded id, but more names than ids say that this is another place.",
-		[]outcome{{Unknown, ScopeIncomplete}},
+		[]outcome{{code.Unknown, code.ScopeIncomplete}},
 		func(f *machineFacts) bool { return len(f.home) > 0 && f.scope.contradicted },
 		func(f *machineFacts) Verdict {
-			return f.naming(unknown(ScopeIncomplete, nameOf(f.home[0])+" has its id, but nothing shows that this is where its controllers look: "+f.scope.fault.Hint), f.home)
+			return f.naming(unknown(code.ScopeIncomplete, nameOf(f.home[0])+" has its id, but nothing shows that this is where its controllers look: "+f.scope.fault.Hint), f.home)
 		},
 	},
 	{
 		"id-on-several-at-home",
 		"Two or more instances at home have the recorded id.",
-		append(matchOutcomes(), outcome{Unknown, InfraObjectMissing}, outcome{Unknown, ScopeIncomplete}),
+		append(matchOutcomes(), outcome{code.Unknown, code.InfraObjectMissing}, outcome{code.Unknown, code.ScopeIncomplete}),
 		func(f *machineFacts) bool { return len(f.home) > 1 },
 		decideDuplicates,
 	},
 	{
 		"id-at-home-without-infra-object",
 		"One instance at home has the recorded id, but the backup lacks the infrastructure object.",
-		[]outcome{{Unknown, InfraObjectMissing}},
+		[]outcome{{code.Unknown, code.InfraObjectMissing}},
 		func(f *machineFacts) bool { return len(f.home) == 1 && f.expected.InfraMissing },
 		func(f *machineFacts) Verdict {
 			return f.with(f.infraMissing(f.home[0]), f.home[0], StrengthStrong)
@@ -99,7 +75,7 @@ var machineRows = []machineRow{
 	{
 		"pool-member-ended",
 		"The instance with the recorded id has ended, and the machine is a member of a pool.",
-		[]outcome{{Stale, PoolMember}, {Unknown, PoolMember}},
+		[]outcome{{code.Stale, code.PoolMember}, {code.Unknown, code.PoolMember}},
 		func(f *machineFacts) bool { return len(f.home) == 1 && f.home[0].Gone && f.inPool() },
 		func(f *machineFacts) Verdict {
 			return f.with(f.leftPool(fmt.Sprintf("%s is listed as %s", nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"))), f.home[0], StrengthStrong)
@@ -109,24 +85,24 @@ var machineRows = []machineRow{
 	{
 		"instance-ended",
 		"The instance with the recorded id has ended.",
-		[]outcome{{Stale, InstanceTerminated}},
+		[]outcome{{code.Stale, code.InstanceTerminated}},
 		func(f *machineFacts) bool { return len(f.home) == 1 && f.home[0].Gone },
 		func(f *machineFacts) Verdict {
-			return f.with(stale(InstanceTerminated, fmt.Sprintf("%s is listed as %s", nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"))), f.home[0], StrengthStrong)
+			return f.with(stale(code.InstanceTerminated, fmt.Sprintf("%s is listed as %s", nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"))), f.home[0], StrengthStrong)
 		},
 	},
 	droppedRow,
 	{
 		"id-at-home",
 		"Exactly one instance at home has the recorded id.",
-		append(matchOutcomes(), outcome{Unknown, ScopeIncomplete}),
+		append(matchOutcomes(), outcome{code.Unknown, code.ScopeIncomplete}),
 		func(f *machineFacts) bool { return len(f.home) == 1 },
 		decideMatch,
 	},
 	{
 		"moved-within-listing",
 		"An instance with the machine's id was listed together with its home, but is outside of it.",
-		[]outcome{{Unknown, FoundElsewhere}},
+		[]outcome{{code.Unknown, code.FoundElsewhere}},
 		func(f *machineFacts) bool {
 			return !f.scope.contradicted && slices.ContainsFunc(f.elsewhere, func(v *vm) bool { return v.seenIn(f.scope.listings) })
 		},
@@ -135,23 +111,23 @@ var machineRows = []machineRow{
 	{
 		"home-incomplete",
 		"The machine's home was not listed to the end, or is not proven to be the right place.",
-		[]outcome{{Unknown, ScopeIncomplete}},
+		[]outcome{{code.Unknown, code.ScopeIncomplete}},
 		func(f *machineFacts) bool { return !f.scope.complete },
 		func(f *machineFacts) Verdict {
-			return f.naming(unknown(ScopeIncomplete, "not found, but absence cannot be concluded: "+f.scope.fault.Message), f.elsewhere, f.identity, f.weak, f.witness)
+			return f.naming(unknown(code.ScopeIncomplete, "not found, but absence cannot be concluded: "+f.scope.fault.Message), f.elsewhere, f.identity, f.weak, f.witness)
 		},
 	},
 	{
 		"id-elsewhere",
 		"An instance with the machine's id is somewhere else.",
-		[]outcome{{Unknown, FoundElsewhere}},
+		[]outcome{{code.Unknown, code.FoundElsewhere}},
 		func(f *machineFacts) bool { return len(f.elsewhere) > 0 },
 		decideElsewhere,
 	},
 	{
 		"found-without-infra-object",
 		"The backup has neither the machine's id nor its infrastructure object, but an instance has its second id or a weaker key.",
-		[]outcome{{Unknown, AmbiguousMatch}, {Unknown, InfraObjectMissing}},
+		[]outcome{{code.Unknown, code.AmbiguousMatch}, {code.Unknown, code.InfraObjectMissing}},
 		func(f *machineFacts) bool {
 			return f.expected.Strong.IsZero() && f.expected.InfraMissing && len(f.identity)+len(f.weak) > 0
 		},
@@ -169,14 +145,14 @@ var machineRows = []machineRow{
 	{
 		"second-id",
 		"An instance has the machine's second id (vCenter's instance UUID).",
-		append(matchOutcomes(), outcome{Unknown, IdentityChanged}),
+		append(matchOutcomes(), outcome{code.Unknown, code.IdentityChanged}),
 		func(f *machineFacts) bool { return len(f.identity) > 0 },
 		decideIdentity,
 	},
 	{
 		"other-id-in-its-place",
 		"A running instance at home has the machine's name and place, but not the recorded id.",
-		[]outcome{{Unknown, IdentityChanged}},
+		[]outcome{{code.Unknown, code.IdentityChanged}},
 		func(f *machineFacts) bool { return !f.expected.Strong.IsZero() && len(f.witness) > 0 },
 		decideWitness,
 	},
@@ -195,16 +171,16 @@ var machineRows = []machineRow{
 	{
 		"node-alive",
 		"No instance was found, but a Node of the cluster reports that it is this machine.",
-		[]outcome{{Unknown, NodeAlive}},
+		[]outcome{{code.Unknown, code.NodeAlive}},
 		func(f *machineFacts) bool { return f.node != nil },
 		func(f *machineFacts) Verdict {
-			return unknown(NodeAlive, fmt.Sprintf("%s was not found, but Node %s reports that it is %s", f.id(), f.node.Name, condition(f.node)))
+			return unknown(code.NodeAlive, fmt.Sprintf("%s was not found, but Node %s reports that it is %s", f.id(), f.node.Name, condition(f.node)))
 		},
 	},
 	{
 		"pool-member-not-found",
 		"No instance was found, and the machine is a member of a pool.",
-		[]outcome{{Stale, PoolMember}, {Unknown, PoolMember}},
+		[]outcome{{code.Stale, code.PoolMember}, {code.Unknown, code.PoolMember}},
 		(*machineFacts).inPool,
 		func(f *machineFacts) Verdict {
 			return f.leftPool(f.id() + " was not found")
@@ -213,44 +189,44 @@ var machineRows = []machineRow{
 	{
 		"no-id-but-namesake",
 		"The backup records no id, and a running instance has the machine's name.",
-		[]outcome{{Unknown, AmbiguousMatch}},
+		[]outcome{{code.Unknown, code.AmbiguousMatch}},
 		func(f *machineFacts) bool { return f.expected.Strong.IsZero() && len(f.namesakes) > 0 },
 		func(f *machineFacts) Verdict { return f.ambiguous(f.namesakes) },
 	},
 	{
 		"no-id-no-infra-object",
 		"The backup has neither an id nor the infrastructure object of the machine.",
-		[]outcome{{Unknown, InfraObjectMissing}},
+		[]outcome{{code.Unknown, code.InfraObjectMissing}},
 		func(f *machineFacts) bool { return f.expected.Strong.IsZero() && f.expected.InfraMissing },
 		func(f *machineFacts) Verdict {
-			return unknown(InfraObjectMissing, "the backup holds neither its infrastructure object nor an id of its instance, so there is nothing to look for")
+			return unknown(code.InfraObjectMissing, "the backup holds neither its infrastructure object nor an id of its instance, so there is nothing to look for")
 		},
 	},
 	{
 		"no-id-no-name",
 		"The backup records no id, and how the machine's instance would be named is not known.",
-		[]outcome{{Unknown, AmbiguousMatch}},
+		[]outcome{{code.Unknown, code.AmbiguousMatch}},
 		func(f *machineFacts) bool { return f.expected.Strong.IsZero() && f.expected.Unnamed != "" },
 		func(f *machineFacts) Verdict {
-			return unknown(AmbiguousMatch, "the backup records no id for it, and the name of an instance made since is not known: "+f.expected.Unnamed)
+			return unknown(code.AmbiguousMatch, "the backup records no id for it, and the name of an instance made since is not known: "+f.expected.Unnamed)
 		},
 	},
 	{
 		"node-list-unread",
 		"No instance was found, but the cluster's Node list could not be read, or does not say whether the machine's Node is ready, and may contradict that.",
-		[]outcome{{Unknown, NodeListUnread}},
+		[]outcome{{code.Unknown, code.NodeListUnread}},
 		func(f *machineFacts) bool { return f.unlisted != "" },
 		func(f *machineFacts) Verdict {
-			return f.naming(unknown(NodeListUnread, fmt.Sprintf("%s was not found, but a Node may contradict that, and %s; --skip-access-apiserver decides without Nodes", f.id(), f.unlisted)), f.namesakes)
+			return f.naming(unknown(code.NodeListUnread, fmt.Sprintf("%s was not found, but a Node may contradict that, and %s; --skip-access-apiserver decides without Nodes", f.id(), f.unlisted)), f.namesakes)
 		},
 	},
 	{
 		"never-provisioned",
 		"The backup records no id, and no instance was found.",
-		[]outcome{{Stale, NotProvisioned}},
+		[]outcome{{code.Stale, code.NotProvisioned}},
 		func(f *machineFacts) bool { return f.expected.Strong.IsZero() },
 		func(f *machineFacts) Verdict {
-			v := stale(NotProvisioned, "the backup records no id for it, and no instance was made since")
+			v := stale(code.NotProvisioned, "the backup records no id for it, and no instance was made since")
 			v.Evidence = f.reservations()
 			return v
 		},
@@ -258,7 +234,7 @@ var machineRows = []machineRow{
 	{
 		"not-found",
 		"No instance was found in a complete listing of the machine's home.",
-		[]outcome{{Stale, InstanceNotFound}},
+		[]outcome{{code.Stale, code.InstanceNotFound}},
 		func(*machineFacts) bool { return true },
 		decideNothing,
 	},
@@ -301,7 +277,7 @@ func decideDuplicates(f *machineFacts) Verdict {
 // infraMissing is the verdict where an instance exists that no controller will tie
 // to its Machine.
 func (f *machineFacts) infraMissing(v *vm) Verdict {
-	return unknown(InfraObjectMissing, nameOf(v)+" exists, but its infrastructure object is not in the backup")
+	return unknown(code.InfraObjectMissing, nameOf(v)+" exists, but its infrastructure object is not in the backup")
 }
 
 // decideMatch decides on the only instance with the recorded id. When both second ids
@@ -321,7 +297,7 @@ func decideIdentity(f *machineFacts) Verdict {
 	switch {
 	case !f.expected.Strong.IsZero():
 		v := f.identity[0]
-		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s has its %s, but the id %s instead of the recorded %s",
+		return f.naming(unknown(code.IdentityChanged, fmt.Sprintf("%s has its %s, but the id %s instead of the recorded %s",
 			nameOf(v), f.label(f.expected.Identity.Kind), cmp.Or(valueOf(v, f.expected.Strong.Kind), "of none"), f.expected.Strong.Value)), f.identity)
 	case len(f.identity) > 1 || f.contested:
 		return f.ambiguous(f.identity)
@@ -335,24 +311,24 @@ func decideIdentity(f *machineFacts) Verdict {
 // the machine's.
 func decideElsewhere(f *machineFacts) Verdict {
 	v := f.elsewhere[0]
-	return f.naming(unknown(FoundElsewhere, fmt.Sprintf("%s is not where the controllers look, but at %s", f.id(), nameOf(v))), f.elsewhere)
+	return f.naming(unknown(code.FoundElsewhere, fmt.Sprintf("%s is not where the controllers look, but at %s", f.id(), nameOf(v))), f.elsewhere)
 }
 
 // decideNothing is the verdict on a machine that was not found by any key.
 func decideNothing(f *machineFacts) Verdict {
-	v := stale(InstanceNotFound, fmt.Sprintf("no VM with %s in %s; %s listed", f.id(), f.scope.name, quantity(f.scope.count, "VM", "VMs")))
+	v := stale(code.InstanceNotFound, fmt.Sprintf("no VM with %s in %s; %s listed", f.id(), f.scope.name, quantity(f.scope.count, "VM", "VMs")))
 	v.Evidence = f.reservations()
 	if len(f.namesakes) > 0 {
-		v.Warnings = append(v.Warnings, Warning{SameNameElsewhere, fmt.Sprintf("%s has its name, but not its id", nameOf(f.namesakes[0]))})
+		v.Warnings = append(v.Warnings, Warning{code.SameNameElsewhere, fmt.Sprintf("%s has its name, but not its id", nameOf(f.namesakes[0]))})
 		v = f.others(v, f.namesakes)
 	}
 	return v
 }
 
-func unknown(reason Reason, message string) Verdict {
-	return Verdict{Status: Unknown, Reason: reason, Message: message}
+func unknown(reason code.Reason, message string) Verdict {
+	return Verdict{Status: code.Unknown, Reason: reason, Message: message}
 }
 
-func stale(reason Reason, message string) Verdict {
-	return Verdict{Status: Stale, Reason: reason, Message: message}
+func stale(reason code.Reason, message string) Verdict {
+	return Verdict{Status: code.Stale, Reason: reason, Message: message}
 }

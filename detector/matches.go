@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // ambiguous is the verdict when several instances may be the machine, or one
@@ -15,7 +16,7 @@ func (f *machineFacts) ambiguous(candidates []*vm) Verdict {
 	if len(candidates) == 1 {
 		message = nameOf(candidates[0]) + " may be it, or another machine's, or a copy"
 	}
-	return f.naming(unknown(AmbiguousMatch, message), candidates)
+	return f.naming(unknown(code.AmbiguousMatch, message), candidates)
 }
 
 // naming adds candidates to a verdict as evidence, without deciding on them.
@@ -58,23 +59,23 @@ func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
 	if v, displaced := f.displaced(found); displaced {
 		return v
 	}
-	v := f.with(Verdict{Status: Healthy, ByID: hasKey(found, f.expected.Strong)}, found, s)
+	v := f.with(Verdict{Status: code.Healthy, ByID: hasKey(found, f.expected.Strong)}, found, s)
 	for _, w := range found.Warnings {
-		v.Warnings = append(v.Warnings, Warning{Reason(w), f.condition(w)})
+		v.Warnings = append(v.Warnings, Warning{w, f.condition(w)})
 	}
 	if found.Exclude == infra.Template {
-		v.Warnings = append(v.Warnings, Warning{Template, "the VM is a template now: neither a person nor its controller can power it on"})
+		v.Warnings = append(v.Warnings, Warning{code.Template, "the VM is a template now: neither a person nor its controller can power it on"})
 	}
 	for _, x := range f.expected.Expect {
 		if hasOtherKey(found, x.Key) {
-			v.Warnings = append(v.Warnings, Warning{Reason(x.Warning), fmt.Sprintf("its %s is %s, the backup says %s", f.label(x.Key.Kind), valueOf(found, x.Key.Kind), x.Key.Value)})
+			v.Warnings = append(v.Warnings, Warning{code.Reason(x.Warning), fmt.Sprintf("its %s is %s, the backup says %s", f.label(x.Key.Kind), valueOf(found, x.Key.Kind), x.Key.Value)})
 		}
 	}
 	if copies := f.without(found, f.home, f.copies); len(copies) > 0 && !f.expected.Strong.IsZero() {
-		v.Warnings = append(v.Warnings, Warning{DuplicateID, fmt.Sprintf("%s has the same id; deleting the machine may destroy both", nameOf(copies[0]))})
+		v.Warnings = append(v.Warnings, Warning{code.DuplicateID, fmt.Sprintf("%s has the same id; deleting the machine may destroy both", nameOf(copies[0]))})
 	}
 	if f.reidentified {
-		v.Warnings = append(v.Warnings, Warning{Reidentified, "both second keys differ: it was restored from a copy, or only a copy is left"})
+		v.Warnings = append(v.Warnings, Warning{code.Reidentified, "both second keys differ: it was restored from a copy, or only a copy is left"})
 	}
 	slices.SortFunc(v.Warnings, compareWarnings)
 	v.Warnings = slices.Compact(v.Warnings)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drift-detector/backup"
+	"drift-detector/report/code"
 )
 
 // A narrowed result says of the clusters that it shows what the whole one says,
@@ -58,7 +59,7 @@ func TestNarrowedResultHasItsOwnScopes(t *testing.T) {
 		t.Fatalf("the scene should lack the other's home: %+v", whole.Scopes)
 	}
 	got := Detect(&s.snap, s.expected, s.inventory(), Options{Now: s.now, Only: func(id backup.ClusterID) bool { return id != other }})
-	if !got.Complete || len(got.Scopes) != 1 || got.Status != AllHealthy {
+	if !got.Complete || len(got.Scopes) != 1 || got.Status != code.Healthy {
 		t.Errorf("status %s, scopes %+v, errors %+v", got.Status, got.Scopes, got.Errors)
 	}
 }

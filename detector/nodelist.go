@@ -8,14 +8,11 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // This file is the eighth law for Node lists: one that was asked for and not read
 // would have contradicted absence, so that nothing is concluded without it.
-
-// NodeListUnread is the reason of a verdict that the Node list of its cluster may
-// contradict, which was asked for and not read.
-const NodeListUnread Reason = "NodeListUnread"
 
 // States of Node lists: an answer was read to its end, or nobody asked.
 const (
@@ -221,7 +218,7 @@ func (r *Result) unlisted() map[backup.ClusterID]int {
 		shown[c.ID] = true
 		count := func(s *Set) {
 			for _, v := range s.Machines {
-				if v.Reason == NodeListUnread {
+				if v.Reason == code.NodeListUnread {
 					n[c.ID]++
 				}
 			}

@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // The oracle gives the same as Detect, slowly: it asks every question again with
@@ -36,7 +37,7 @@ type oracleMachine struct {
 	cluster          backup.ClusterID
 	ns, name, uid    string
 	cp               bool
-	status           Status
+	status           code.Status
 	reason           string
 	warnings         []string
 	vm               *oracleVM
@@ -67,7 +68,7 @@ func askOracle(s *backup.Snapshot, c infra.Expected, inv infra.Inventory) []stri
 		o.decide(c)
 	}
 	for _, c := range o.all {
-		if c.vm != nil && !(c.m == nil && (c.status == Stale || c.reason == "PoolMember")) {
+		if c.vm != nil && !(c.m == nil && (c.status == code.Stale || c.reason == "PoolMember")) {
 			c.vm.owner = c
 		}
 	}
@@ -276,6 +277,6 @@ func (o *oracle) find(test func(*oracleVM) bool) []*oracleVM {
 	return out
 }
 
-func (o *oracle) set(c *oracleMachine, s Status, reason string, v *oracleVM) {
+func (o *oracle) set(c *oracleMachine, s code.Status, reason string, v *oracleVM) {
 	c.status, c.reason, c.vm = s, reason, v
 }

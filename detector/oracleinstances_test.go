@@ -10,6 +10,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // This file is the oracle on instances that no machine explains.
@@ -218,8 +219,8 @@ func (o *oracle) suspects(v *oracleVM) map[string]bool {
 }
 
 // located is the table for instances in plain words.
-func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set string, status Status) {
-	loose := func(reason, cluster string) (string, backup.ClusterID, string, Status) {
+func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set string, status code.Status) {
+	loose := func(reason, cluster string) (string, backup.ClusterID, string, code.Status) {
 		// Where only the place speaks for it, a name that is known says that it is none.
 		nothingElse := len(o.links(v, infra.Medium))+len(o.links(v, infra.NameOnly)) == 0
 		if _, by := o.referred(v); reason == "InstanceUnreadable" && !(by == nil && nothingElse && v.Name != "") {
@@ -316,7 +317,7 @@ func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set str
 			return loose("AmbiguousOwner", "-")
 		}
 	}
-	status, lacking := Ghost, false
+	status, lacking := code.Ghost, false
 	for i := len(links) - 1; i >= 0; i-- {
 		end := o.snap.Backups[b.cluster.Backup].WrittenTo
 		kind, own := links[i].kind, links[i].own
@@ -326,22 +327,22 @@ func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set str
 			}
 		}
 		if o.mayBeMember(v, b.cluster) || o.nameless(b.cluster, kind, own) || !v.Created.After(end.Add(5*time.Minute)) && !o.sufficient(b.cluster, kind, own) {
-			status, b, lacking = Unknown, links[i], true
+			status, b, lacking = code.Unknown, links[i], true
 		}
 	}
-	if status == Ghost && !strong {
+	if status == code.Ghost && !strong {
 		if o.doubtful(v, links) {
 			return loose("NameOnly", o.cid(b.cluster))
 		}
 		if o.nodeListMissed(b.cluster) {
-			status = Unknown
+			status = code.Unknown
 		}
 	}
 	set, why := "plane", ""
 	if isWorker := b.kind == "MachineSet" || b.kind == "MachineDeployment" || b.kind == ""; !b.cp && isWorker {
 		set = o.shown(b.cluster, b.kind, b.own)
 	}
-	if status == Unknown {
+	if status == code.Unknown {
 		why = "MachineNotInBackup"
 		if !strong && o.nodeListMissed(b.cluster) && !lacking {
 			why = "NodeListUnread"

@@ -5,28 +5,29 @@ import (
 	"time"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // decide is the table for machines in plain words.
 func (o *oracle) decide(c *oracleMachine) {
 	if c.Provider == "" {
-		o.set(c, Unknown, "UnsupportedProvider", nil)
+		o.set(c, code.Unknown, "UnsupportedProvider", nil)
 		return
 	}
 	for _, other := range o.all {
 		if other != c && c.Strong == other.Strong && !c.Strong.IsZero() {
-			o.set(c, Unknown, "ClaimedTwice", nil)
+			o.set(c, code.Unknown, "ClaimedTwice", nil)
 			return
 		}
 		for _, v := range o.vms {
 			if other != c && o.has(v, c.Strong) && o.has(v, other.Strong) {
-				o.set(c, Unknown, "ClaimedTwice", nil)
+				o.set(c, code.Unknown, "ClaimedTwice", nil)
 				return
 			}
 		}
 	}
 	if c.Conflict != "" {
-		o.set(c, Unknown, "ConflictingIDs", nil)
+		o.set(c, code.Unknown, "ConflictingIDs", nil)
 		return
 	}
 	strongHere := o.find(func(v *oracleVM) bool { return o.has(v, c.Strong) && o.atHome(c, v) })
@@ -38,17 +39,17 @@ func (o *oracle) decide(c *oracleMachine) {
 	if len(strongHere) == 0 {
 		for _, v := range o.vms {
 			if o.mayBeIt(c, v) {
-				o.set(c, Unknown, "InstanceUnreadable", nil)
+				o.set(c, code.Unknown, "InstanceUnreadable", nil)
 				return
 			}
 		}
 	}
 	if len(strongHere) > 0 && !slices.ContainsFunc(strongHere, func(v *oracleVM) bool { return !v.Unreadable }) {
-		o.set(c, Unknown, "InstanceUnreadable", nil)
+		o.set(c, code.Unknown, "InstanceUnreadable", nil)
 		return
 	}
 	if len(strongHere) > 0 && o.contradictedAt(c.Home.Target) {
-		o.set(c, Unknown, "ScopeIncomplete", nil)
+		o.set(c, code.Unknown, "ScopeIncomplete", nil)
 		return
 	}
 	if len(strongHere) > 1 {
@@ -59,11 +60,11 @@ func (o *oracle) decide(c *oracleMachine) {
 			}
 		}
 		if len(read) != 1 {
-			o.set(c, Unknown, "AmbiguousMatch", nil)
+			o.set(c, code.Unknown, "AmbiguousMatch", nil)
 			return
 		}
 		if c.InfraMissing {
-			o.set(c, Unknown, "InfraObjectMissing", read[0])
+			o.set(c, code.Unknown, "InfraObjectMissing", read[0])
 			return
 		}
 		o.match(c, read[0], len(strongHere)+len(strongAway) > 1, false)
@@ -74,17 +75,17 @@ func (o *oracle) decide(c *oracleMachine) {
 		reidentified := o.reidentified(c, v)
 		switch {
 		case c.InfraMissing:
-			o.set(c, Unknown, "InfraObjectMissing", v)
+			o.set(c, code.Unknown, "InfraObjectMissing", v)
 		case v.Gone && c.Pool != (infra.Key{}):
 			o.set(c, o.memberGone(c), "PoolMember", v)
 		case v.Gone && o.remade(c):
-			o.set(c, Unknown, "IdentityChanged", nil)
+			o.set(c, code.Unknown, "IdentityChanged", nil)
 		case v.Gone:
-			o.set(c, Stale, "InstanceTerminated", v)
+			o.set(c, code.Stale, "InstanceTerminated", v)
 		case o.dropped(c, v):
-			o.set(c, Unknown, "LeftPool", v)
+			o.set(c, code.Unknown, "LeftPool", v)
 		case reidentified && !complete:
-			o.set(c, Unknown, "AmbiguousMatch", nil)
+			o.set(c, code.Unknown, "AmbiguousMatch", nil)
 		default:
 			o.match(c, v, len(strongAway) > 0, reidentified)
 		}
@@ -98,11 +99,11 @@ func (o *oracle) decide(c *oracleMachine) {
 		}
 	}
 	if !o.contradictedAt(c.Home.Target) && o.any(away, func(v *oracleVM) bool { return o.seenBy(v, c.Home.Target) }) {
-		o.set(c, Unknown, "FoundElsewhere", nil)
+		o.set(c, code.Unknown, "FoundElsewhere", nil)
 		return
 	}
 	if !complete {
-		o.set(c, Unknown, "ScopeIncomplete", nil)
+		o.set(c, code.Unknown, "ScopeIncomplete", nil)
 		return
 	}
 	o.decideAbsent(c, strongAway)
@@ -129,23 +130,23 @@ func (o *oracle) decideAbsent(c *oracleMachine, strongAway []*oracleVM) {
 		return false
 	}
 	if len(strongAway) > 0 {
-		o.set(c, Unknown, "FoundElsewhere", nil)
+		o.set(c, code.Unknown, "FoundElsewhere", nil)
 		return
 	}
 	if !c.Strong.IsZero() {
 		switch {
 		case len(same) > 0:
-			o.set(c, Unknown, "IdentityChanged", nil)
+			o.set(c, code.Unknown, "IdentityChanged", nil)
 		case len(o.witnesses(c)) > 0:
-			o.set(c, Unknown, "IdentityChanged", nil)
+			o.set(c, code.Unknown, "IdentityChanged", nil)
 		case o.nodeAlive(c):
-			o.set(c, Unknown, "NodeAlive", nil)
+			o.set(c, code.Unknown, "NodeAlive", nil)
 		case c.Pool != (infra.Key{}):
 			o.set(c, o.memberGone(c), "PoolMember", nil)
 		case o.nodeListMissed(c.cluster), o.nodeMute(c):
-			o.set(c, Unknown, "NodeListUnread", nil)
+			o.set(c, code.Unknown, "NodeListUnread", nil)
 		default:
-			o.set(c, Stale, "InstanceNotFound", nil)
+			o.set(c, code.Stale, "InstanceNotFound", nil)
 			if len(o.namesakes(c)) > 0 {
 				c.warnings = append(c.warnings, "SameNameElsewhere")
 			}
@@ -157,49 +158,49 @@ func (o *oracle) decideAbsent(c *oracleMachine, strongAway []*oracleVM) {
 	})
 	switch {
 	case len(sameHere) == 0 && len(same) > 0:
-		o.set(c, Unknown, "FoundElsewhere", nil)
+		o.set(c, code.Unknown, "FoundElsewhere", nil)
 	case len(sameHere) > 1 || len(sameHere) == 1 && wanted(sameHere[0], false):
-		o.set(c, Unknown, "AmbiguousMatch", nil)
+		o.set(c, code.Unknown, "AmbiguousMatch", nil)
 	case len(sameHere) == 1 && c.InfraMissing:
-		o.set(c, Unknown, "InfraObjectMissing", sameHere[0])
+		o.set(c, code.Unknown, "InfraObjectMissing", sameHere[0])
 	case len(sameHere) == 1:
 		o.match(c, sameHere[0], false, false)
 	case len(weak) > 1 || len(weak) == 1 && wanted(weak[0], true):
-		o.set(c, Unknown, "AmbiguousMatch", nil)
+		o.set(c, code.Unknown, "AmbiguousMatch", nil)
 	case len(weak) == 1 && c.InfraMissing:
-		o.set(c, Unknown, "InfraObjectMissing", weak[0])
+		o.set(c, code.Unknown, "InfraObjectMissing", weak[0])
 	case len(weak) == 1:
 		o.match(c, weak[0], false, false)
 	case o.nodeAlive(c):
-		o.set(c, Unknown, "NodeAlive", nil)
+		o.set(c, code.Unknown, "NodeAlive", nil)
 	case c.Pool != (infra.Key{}):
 		o.set(c, o.memberGone(c), "PoolMember", nil)
 	case len(o.namesakes(c)) > 0:
-		o.set(c, Unknown, "AmbiguousMatch", nil)
+		o.set(c, code.Unknown, "AmbiguousMatch", nil)
 	case c.InfraMissing:
-		o.set(c, Unknown, "InfraObjectMissing", nil)
+		o.set(c, code.Unknown, "InfraObjectMissing", nil)
 	case c.Unnamed != "":
-		o.set(c, Unknown, "AmbiguousMatch", nil)
+		o.set(c, code.Unknown, "AmbiguousMatch", nil)
 	case o.nodeListMissed(c.cluster), o.nodeMute(c):
-		o.set(c, Unknown, "NodeListUnread", nil)
+		o.set(c, code.Unknown, "NodeListUnread", nil)
 	default:
-		o.set(c, Stale, "NotProvisioned", nil)
+		o.set(c, code.Stale, "NotProvisioned", nil)
 	}
 }
 
 func (o *oracle) match(c *oracleMachine, v *oracleVM, duplicate, reidentified bool) {
 	if reason := o.replacesIt(c, v); reason != "" {
-		o.set(c, Unknown, reason, v)
+		o.set(c, code.Unknown, reason, v)
 		return
 	}
-	o.set(c, Healthy, "", v)
-	c.warnings = append(c.warnings, v.Warnings...)
+	o.set(c, code.Healthy, "", v)
+	c.warnings = append(c.warnings, words(v.Warnings)...)
 	if v.Exclude == infra.Template {
 		c.warnings = append(c.warnings, "Template")
 	}
 	for _, x := range c.Expect {
 		if !v.HasKey(x.Key) && o.hasKind(v, x.Key.Kind) {
-			c.warnings = append(c.warnings, x.Warning)
+			c.warnings = append(c.warnings, string(x.Warning))
 		}
 	}
 	if duplicate {
@@ -262,4 +263,12 @@ func (o *oracle) remade(c *oracleMachine) bool {
 			return other != c && (o.has(v, other.Strong) || o.has(v, other.Identity))
 		})
 	})) > 0
+}
+
+func words(reasons []code.Reason) []string {
+	var out []string
+	for _, r := range reasons {
+		out = append(out, string(r))
+	}
+	return out
 }

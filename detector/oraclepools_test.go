@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // This file is the oracle on pools and resources.
@@ -105,7 +106,7 @@ func (o *oracle) dropped(c *oracleMachine, v *oracleVM) bool {
 }
 
 // memberGone is the status of a machine of a pool whose instance is gone.
-func (o *oracle) memberGone(c *oracleMachine) Status {
+func (o *oracle) memberGone(c *oracleMachine) code.Status {
 	complete, _ := o.absenceCounts(clusterScope{c.cluster, c.Home.Target, c.Home.Folder})
 	known := false
 	for _, p := range o.expected.Pools {
@@ -115,9 +116,9 @@ func (o *oracle) memberGone(c *oracleMachine) Status {
 		}
 	}
 	if complete && known {
-		return Stale
+		return code.Stale
 	}
-	return Unknown
+	return code.Unknown
 }
 
 // tellPools says what became of the pools and resources of a cluster.

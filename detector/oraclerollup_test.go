@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // This file is the oracle on owners, and its lines with the roll-ups.
@@ -96,13 +97,13 @@ func (o *oracle) shown(id backup.ClusterID, kind, name string) string {
 func (o *oracle) tell() []string {
 	var lines []string
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	ratings := map[string][]Rollup{} // "cluster set" -> contributions
-	add := func(id backup.ClusterID, set string, r ...Rollup) {
+	ratings := map[string][]code.Status{} // "cluster set" -> contributions
+	add := func(id backup.ClusterID, set string, r ...code.Status) {
 		k := o.cid(id) + " " + set
 		ratings[k] = append(ratings[k], r...)
 	}
 	for _, c := range o.all {
-		if c.m == nil && (c.status == Stale || c.reason == "PoolMember") {
+		if c.m == nil && (c.status == code.Stale || c.reason == "PoolMember") {
 			continue
 		}
 		set := "plane"
@@ -144,35 +145,35 @@ func (o *oracle) tell() []string {
 	return lines
 }
 
-func rating(s Status, warnings []string) Rollup {
+func rating(s code.Status, warnings []string) code.Status {
 	for _, w := range warnings {
 		if w == "MachineMissing" || w == "DuplicateID" || w == "Reidentified" || w == "Template" {
-			return NeedFurtherConfirmation
+			return code.NeedFurtherConfirmation
 		}
 	}
 	switch s {
-	case Ghost:
-		return ManualRemediationRequired
-	case Unknown:
-		return NeedFurtherConfirmation
-	case Stale:
-		return ManualRemediationNotRequired
+	case code.Ghost:
+		return code.ManualRemediationRequired
+	case code.Unknown:
+		return code.NeedFurtherConfirmation
+	case code.Stale:
+		return code.ManualRemediationNotRequired
 	}
-	return AllHealthy
+	return code.Healthy
 }
 
-func oracleWorst(all []Rollup) Rollup {
-	for _, r := range []Rollup{ManualRemediationRequired, NeedFurtherConfirmation, NeedFurtherConfirmationInfraMachine, ManualRemediationNotRequired} {
+func oracleWorst(all []code.Status) code.Status {
+	for _, r := range []code.Status{code.ManualRemediationRequired, code.NeedFurtherConfirmation, code.NeedFurtherConfirmationInfraMachines, code.ManualRemediationNotRequired} {
 		if slices.Contains(all, r) {
 			return r
 		}
 	}
-	return AllHealthy
+	return code.Healthy
 }
 
 // tellClusters says the roll-ups.
-func (o *oracle) tellClusters(say func(string, ...any), ratings map[string][]Rollup, loose int, unread bool) {
-	var summary []Rollup
+func (o *oracle) tellClusters(say func(string, ...any), ratings map[string][]code.Status, loose int, unread bool) {
+	var summary []code.Status
 	for _, c := range o.snap.Clusters {
 		id, reasons := c.ID(), map[string]string{}
 		groups := map[string]bool{}
@@ -196,11 +197,11 @@ func (o *oracle) tellClusters(say func(string, ...any), ratings map[string][]Rol
 			}
 		}
 		reasons["plane"] = o.planeReason(id)
-		var workers []Rollup
+		var workers []code.Status
 		for _, set := range append([]string{"plane"}, sortedKeys(groups)...) {
 			all := ratings[o.cid(id)+" "+set]
 			if reasons[set] != "" {
-				all = append(all, NeedFurtherConfirmation)
+				all = append(all, code.NeedFurtherConfirmation)
 			}
 			say("set %s %s %s %s", o.cid(id), set, oracleWorst(all), reasons[set])
 			if set != "plane" {
@@ -216,10 +217,10 @@ func (o *oracle) tellClusters(say func(string, ...any), ratings map[string][]Rol
 	}
 	complete := o.tellScopes(say) && !unread && !o.missed
 	if !complete || len(o.snap.Problems) > 0 {
-		summary = append(summary, NeedFurtherConfirmation)
+		summary = append(summary, code.NeedFurtherConfirmation)
 	}
 	if loose > 0 {
-		summary = append(summary, NeedFurtherConfirmationInfraMachine)
+		summary = append(summary, code.NeedFurtherConfirmationInfraMachines)
 	}
 	say("summary %s %v", oracleWorst(summary), complete)
 }
@@ -229,7 +230,7 @@ func (o *oracle) planeReason(id backup.ClusterID) string {
 	for _, c := range o.all {
 		if c.cluster == id && c.cp && c.m != nil {
 			recorded++
-			if c.status == Stale {
+			if c.status == code.Stale {
 				gone++
 			}
 		}

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // A wish is what a case wants to see of one name: a machine, or an instance.
 type wish struct {
 	name     string
-	status   Status // empty: the instance is unattributed
-	reason   Reason
+	status   code.Status // empty: the instance is unattributed
+	reason   code.Reason
 	warnings string // reasons, joined by a space
 	set      string // where it is listed: "cp", or "kind/name" of a worker group; empty: anywhere
 }
@@ -67,7 +68,7 @@ func TestGoneOrphanIsNotListed(t *testing.T) {
 	if w, ok := find(r, "o"); ok {
 		t.Errorf("the orphan is listed: %+v", w)
 	}
-	expect(t, r, wish{name: "new", status: Unknown, reason: MachineNotInBackup})
+	expect(t, r, wish{name: "new", status: code.Unknown, reason: code.MachineNotInBackup})
 	if r.Clusters[0].WorkerGroups[0].Reason != "" {
 		t.Errorf("the group lacks machines: %s", r.Clusters[0].WorkerGroups[0].Reason)
 	}
@@ -81,7 +82,7 @@ func TestEndedInstances(t *testing.T) {
 	s.vm("old", bios("b-1")).Gone = true
 	s.node(prod, bios("b-1"), "later")
 	r := s.detect()
-	if r.Excluded[terminated] != 2 || len(r.Unattributed) != 0 || r.Status != AllHealthy {
+	if r.Excluded[terminated] != 2 || len(r.Unattributed) != 0 || r.Status != code.Healthy {
 		t.Errorf("excluded %v, unattributed %v, status %s", r.Excluded, r.Unattributed, r.Status)
 	}
 }

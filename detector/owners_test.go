@@ -5,6 +5,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // A new instance of an owner is a Ghost only when the owner's machines are all
@@ -60,9 +61,9 @@ func TestCompletenessOfOwners(t *testing.T) {
 			s.hint(infra.Medium, key("tied", "x"), tc.owner, 1)
 			tc.arrange(s)
 			s.vm("new", key("tied", "x"))
-			want := wish{name: "new", status: Ghost}
+			want := wish{name: "new", status: code.Ghost}
 			if !tc.ghost {
-				want = wish{name: "new", status: Unknown, reason: MachineNotInBackup}
+				want = wish{name: "new", status: code.Unknown, reason: code.MachineNotInBackup}
 			}
 			expect(t, s.detect(), want)
 		})
@@ -74,9 +75,9 @@ func TestControlPlaneByTheEvidenceAlone(t *testing.T) {
 	s := newScene()
 	s.hint(infra.Medium, key("tied", "x"), ownedBy("", ""), 1).ControlPlane = true
 	s.vm("new", key("tied", "x"))
-	expect(t, s.detect(), wish{name: "new", status: Ghost})
+	expect(t, s.detect(), wish{name: "new", status: code.Ghost})
 	s.plane(prod).Replicas = known(1)
-	expect(t, s.detect(), wish{name: "new", status: Unknown, reason: MachineNotInBackup})
+	expect(t, s.detect(), wish{name: "new", status: code.Unknown, reason: code.MachineNotInBackup})
 }
 
 // Where an instance without a machine is listed.
@@ -102,7 +103,7 @@ func TestPlaceOfGhosts(t *testing.T) {
 			s.hint(infra.Strong, key("tied", "x"), tc.owner, 1).ControlPlane = tc.controlPlane
 			s.vm("new", key("tied", "x")).Created = noon
 			r := s.detect()
-			expect(t, r, wish{name: "new", status: Ghost, set: tc.set})
+			expect(t, r, wish{name: "new", status: code.Ghost, set: tc.set})
 			for _, v := range verdictsOf(r.Clusters[0]) {
 				if v.ControlPlane != tc.plane || v.RoleKnown != tc.known || v.Namespace != "tenant" || v.Instance == nil || v.Scope != vc {
 					t.Errorf("got %+v", v)

@@ -8,14 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
-)
-
-// Reason codes of pools and their machines.
-const (
-	PoolMissing   Reason = "PoolMissing"
-	PoolUndecided Reason = "PoolUndecided"
-	PoolMember    Reason = "PoolMember"
-	LeftPool      Reason = "LeftPool"
+	"drift-detector/report/code"
 )
 
 // memberOfPool is the cause under which living members of known pools are
@@ -136,12 +129,12 @@ func minus(a, b []string) []string {
 }
 
 // reason is why the set of the pool needs confirmation.
-func (s *PoolState) reason() Reason {
+func (s *PoolState) reason() code.Reason {
 	switch s.State {
 	case Absent:
-		return PoolMissing
+		return code.PoolMissing
 	case Undecided:
-		return PoolUndecided
+		return code.PoolUndecided
 	}
 	return ""
 }
@@ -153,9 +146,9 @@ func (s *PoolState) reason() Reason {
 func (f *machineFacts) leftPool(how string) Verdict {
 	const deletes = "its pool replaces members itself, and Cluster API deletes this Machine when it is restored"
 	if f.scope.complete && (f.pool == Present || f.pool == Absent) {
-		return stale(PoolMember, how+": "+deletes+"; there is nothing to do")
+		return stale(code.PoolMember, how+": "+deletes+"; there is nothing to do")
 	}
-	return unknown(PoolMember, how+"; "+deletes+", if its pool is there, which is not known")
+	return unknown(code.PoolMember, how+"; "+deletes+", if its pool is there, which is not known")
 }
 
 // droppedRow is the sixth law for members of pools: an instance that runs and is no
@@ -165,10 +158,10 @@ func (f *machineFacts) leftPool(how string) Verdict {
 var droppedRow = machineRow{
 	"member-left-pool",
 	"The instance with the recorded id is no longer a member of the machine's pool.",
-	[]outcome{{Unknown, LeftPool}},
+	[]outcome{{code.Unknown, code.LeftPool}},
 	func(f *machineFacts) bool { return f.dropped },
 	func(f *machineFacts) Verdict {
-		return f.with(unknown(LeftPool, nameOf(f.home[0])+" is its instance, but its pool lists it no more: the controller deletes this Machine when it is restored, and ends the instance with it; to keep the instance, leave Machine and infrastructure machine out of the restore"), f.home[0], StrengthStrong)
+		return f.with(unknown(code.LeftPool, nameOf(f.home[0])+" is its instance, but its pool lists it no more: the controller deletes this Machine when it is restored, and ends the instance with it; to keep the instance, leave Machine and infrastructure machine out of the restore"), f.home[0], StrengthStrong)
 	},
 }
 

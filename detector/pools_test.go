@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // poolOf is the group of a pool in a result.
@@ -26,49 +27,49 @@ func TestPools(t *testing.T) {
 		arrange func(*scene)
 		state   Presence
 		now     []string
-		status  Rollup
-		reason  Reason
+		status  code.Status
+		reason  code.Reason
 		message string
 	}{
 		{"unchanged", func(s *scene) {
 			s.pool("p", "a").Desired = known(1)
 			s.vm("a", bios("a"), asg("p"))
-		}, Present, []string{"a"}, AllHealthy, "", ""},
+		}, Present, []string{"a"}, code.Healthy, "", ""},
 		{"changed members are no finding", func(s *scene) {
 			s.pool("p", "a", "b").Desired = known(2)
 			s.vm("b", bios("b"), asg("p"))
 			s.vm("c", bios("c"), asg("p"))
-		}, Present, []string{"b", "c"}, AllHealthy, "", "its members changed since the backup, as those of a pool do: 1 gone, 1 new"},
+		}, Present, []string{"b", "c"}, code.Healthy, "", "its members changed since the backup, as those of a pool do: 1 gone, 1 new"},
 		{"other replicas are said", func(s *scene) {
 			p := s.pool("p", "a")
 			p.Desired, p.ManagedBy = known(3), "external-autoscaler"
 			s.vm("a", bios("a"), asg("p"))
-		}, Present, []string{"a"}, AllHealthy, "", "1 member now, the backup desires 3, which external-autoscaler sets now"},
+		}, Present, []string{"a"}, code.Healthy, "", "1 member now, the backup desires 3, which external-autoscaler sets now"},
 		{"an ended member is none", func(s *scene) {
 			s.pool("p", "a")
 			s.vm("a", bios("a"), asg("p")).Gone = true
-		}, Present, nil, AllHealthy, "", "its members changed since the backup, as those of a pool do: 1 gone, 0 new"},
+		}, Present, nil, code.Healthy, "", "its members changed since the backup, as those of a pool do: 1 gone, 0 new"},
 		{"gone", func(s *scene) {
 			s.pool("p", "a")
 			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
-		}, Absent, nil, NeedFurtherConfirmation, PoolMissing, "it was not found: the restored controllers will re-create it, with new machines"},
+		}, Absent, nil, code.NeedFurtherConfirmation, code.PoolMissing, "it was not found: the restored controllers will re-create it, with new machines"},
 		{"gone, and a member says otherwise", func(s *scene) {
 			s.pool("p", "a")
 			s.vm("a", bios("a"), asg("p"))
 			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
-		}, Undecided, []string{"a"}, NeedFurtherConfirmation, PoolUndecided, "it was not found, but 1 instance says that it is its member"},
+		}, Undecided, []string{"a"}, code.NeedFurtherConfirmation, code.PoolUndecided, "it was not found, but 1 instance says that it is its member"},
 		{"its place was not listed whole", func(s *scene) {
 			s.pool("p")
 			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
 			s.listings[0].State = infra.Partial
-		}, Undecided, nil, NeedFurtherConfirmation, PoolUndecided, "whether it exists is not known: the listing of vc/user did not come to its end"},
+		}, Undecided, nil, code.NeedFurtherConfirmation, code.PoolUndecided, "whether it exists is not known: the listing of vc/user did not come to its end"},
 		{"pools could not be read", func(s *scene) {
 			s.pool("p")
 			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
 			s.listings[0].Unread = []infra.KeyKind{infra.KeyKindOf("asg")}
-		}, Undecided, nil, NeedFurtherConfirmation, PoolUndecided, "whether it exists is not known: what there is of its kind at vc/user could not be read"},
+		}, Undecided, nil, code.NeedFurtherConfirmation, code.PoolUndecided, "whether it exists is not known: what there is of its kind at vc/user could not be read"},
 		{
-			"its place was not listed", func(s *scene) { s.pool("p").Target = "elsewhere" }, Undecided, nil, NeedFurtherConfirmation, PoolUndecided,
+			"its place was not listed", func(s *scene) { s.pool("p").Target = "elsewhere" }, Undecided, nil, code.NeedFurtherConfirmation, code.PoolUndecided,
 			`whether it exists is not known: "elsewhere" was not listed`,
 		},
 		{"machines that the backup lacks are no finding of a pool", func(s *scene) {
@@ -77,7 +78,7 @@ func TestPools(t *testing.T) {
 			m := s.poolWorker("m")
 			s.snap.Machines[m.Machine].Owner, s.snap.Machines[m.Machine].Pool = backup.Owner{Kind: machinePool, Name: "p"}, "p"
 			s.vmOf("m").Keys = append(s.listings[0].Instances[0].Keys, asg("p"))
-		}, Present, []string{"b-m"}, AllHealthy, "", "its members changed since the backup, as those of a pool do: 0 gone, 1 new"},
+		}, Present, []string{"b-m"}, code.Healthy, "", "its members changed since the backup, as those of a pool do: 0 gone, 1 new"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newScene()
@@ -115,7 +116,7 @@ func TestPoolWithoutAClaim(t *testing.T) {
 			s.pool("p")
 			s.expected.Pools = nil
 			arrange(s)
-			if g := poolOf(t, s.detect(), "p"); g.Pool == nil || g.Status != NeedFurtherConfirmation {
+			if g := poolOf(t, s.detect(), "p"); g.Pool == nil || g.Status != code.NeedFurtherConfirmation {
 				t.Errorf("got %+v, pool %+v", g, g.Pool)
 			}
 		})
@@ -139,7 +140,7 @@ func TestTwoPoolsOfOneName(t *testing.T) {
 	gone := *s.pool("q")
 	gone.Name, gone.Probe = "p", asg("gone")
 	s.expected.Pools = append(s.expected.Pools, gone)
-	if g := poolOf(t, s.detect(), "p"); g.Reason != PoolMissing {
+	if g := poolOf(t, s.detect(), "p"); g.Reason != code.PoolMissing {
 		t.Errorf("got %+v", g.Pool)
 	}
 }
@@ -177,7 +178,7 @@ func TestMemberOfAPoolIsCounted(t *testing.T) {
 	if p := poolOf(t, r, "p").Pool; !slices.Equal(p.Now, []string{"a", "b-m"}) {
 		t.Errorf("members %v, want those that live, that of a machine too", p.Now)
 	}
-	expect(t, r, wish{name: "m", status: Healthy})
+	expect(t, r, wish{name: "m", status: code.Healthy})
 }
 
 // A pool needs no Machines for its members to be in the backup.
@@ -187,9 +188,9 @@ func TestPoolIsComplete(t *testing.T) {
 	s.group(prod, "p").Replicas = known(2)
 	s.hint(infra.Medium, key("tag", "p"), ownedBy(machinePool, "p"), 0)
 	s.vm("new", key("tag", "p"))
-	expect(t, s.detect(), wish{name: "new", status: Ghost})
+	expect(t, s.detect(), wish{name: "new", status: code.Ghost})
 	s.expected.Pools = nil
-	expect(t, s.detect(), wish{name: "new", status: Unknown, reason: MachineNotInBackup})
+	expect(t, s.detect(), wish{name: "new", status: code.Unknown, reason: code.MachineNotInBackup})
 }
 
 func TestExclusions(t *testing.T) {
@@ -203,7 +204,7 @@ func TestExclusions(t *testing.T) {
 	if r.Excluded["bastion"] != 1 || len(r.Excluded) != 1 {
 		t.Errorf("excluded %v, want one bastion", r.Excluded)
 	}
-	expect(t, r, wish{name: "m", status: Healthy})
+	expect(t, r, wish{name: "m", status: code.Healthy})
 }
 
 // A resource is no part's: that it was not found proves something only where every
@@ -251,7 +252,7 @@ func TestResources(t *testing.T) {
 	if got := r.Clusters[0].Resources; !slices.Equal(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
-	if r.Status != AllHealthy {
+	if r.Status != code.Healthy {
 		t.Errorf("summary %s: a resource decides on no machine", r.Status)
 	}
 	s.listings[0].State = infra.Partial
@@ -276,10 +277,10 @@ func TestPoolOfAGuessedName(t *testing.T) {
 		there  bool
 		state  Presence
 		now    []string
-		reason Reason
+		reason code.Reason
 	}{
 		"found":     {true, Present, nil, ""},
-		"not found": {false, Undecided, []string{"i-1"}, PoolUndecided},
+		"not found": {false, Undecided, []string{"i-1"}, code.PoolUndecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene()

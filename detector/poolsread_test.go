@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // Only of a pool that was looked for does anybody know who left it: of one that nobody
@@ -27,7 +28,7 @@ func TestNobodyLeavesAPoolThatWasNotRead(t *testing.T) {
 		s.vm(subject, bios("b-m"))
 		r := s.detect()
 		p := poolOf(t, r, "p").Pool
-		left := len(r.Unattributed) == 1 && r.Unattributed[0].Reason == LeftPool
+		left := len(r.Unattributed) == 1 && r.Unattributed[0].Reason == code.LeftPool
 		if left != c.left || slices.Contains(p.Now, "b-m") == c.left {
 			t.Errorf("%s: unattributed %+v, the pool is %+v", name, r.Unattributed, p)
 		}
@@ -39,23 +40,23 @@ func TestNobodyLeavesAPoolThatWasNotRead(t *testing.T) {
 func TestMembersThatAreGone(t *testing.T) {
 	for name, c := range map[string]struct {
 		arrange func(*scene)
-		want    Status
+		want    code.Status
 	}{
-		"the pool is there":         {func(s *scene) { s.pool("p", "b-m") }, Stale},
-		"its instance is listed":    {func(s *scene) { s.pool("p", "b-m"); s.vmOf(subject).Gone = true }, Stale},
-		"the pool is gone":          {func(s *scene) { s.pool("p", "b-m"); s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1] }, Stale},
-		"the pool was not read":     {func(s *scene) { s.pool("p", "b-m").Target = "elsewhere" }, Unknown},
-		"the backup lacks the pool": {func(*scene) {}, Unknown},
+		"the pool is there":         {func(s *scene) { s.pool("p", "b-m") }, code.Stale},
+		"its instance is listed":    {func(s *scene) { s.pool("p", "b-m"); s.vmOf(subject).Gone = true }, code.Stale},
+		"the pool is gone":          {func(s *scene) { s.pool("p", "b-m"); s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1] }, code.Stale},
+		"the pool was not read":     {func(s *scene) { s.pool("p", "b-m").Target = "elsewhere" }, code.Unknown},
+		"the backup lacks the pool": {func(*scene) {}, code.Unknown},
 		"listed in part": {func(s *scene) {
 			s.pool("p", "b-m")
 			s.vmOf(subject).Gone = true
 			s.listings[0].State = infra.Partial
-		}, Unknown},
+		}, code.Unknown},
 	} {
 		s := newScene()
 		s.worker(subject).Pool = asg("p")
 		c.arrange(s)
-		if v := verdictOf(t, s); v.Status != c.want || v.Reason != PoolMember {
+		if v := verdictOf(t, s); v.Status != c.want || v.Reason != code.PoolMember {
 			t.Errorf("%s: %s %s: %s; want %s", name, v.Status, v.Reason, v.Message, c.want)
 		}
 	}
@@ -124,9 +125,9 @@ func TestWhatTheAbsenceOfResourcesMeans(t *testing.T) {
 func TestTiesByWhatIsShared(t *testing.T) {
 	for name, c := range map[string]struct {
 		arrange func(*scene)
-		want    Status
+		want    code.Status
 	}{
-		"beside a recorded machine": {func(s *scene) { s.vm("x", bios("b-x"), key("net", "1")) }, Ghost},
+		"beside a recorded machine": {func(s *scene) { s.vm("x", bios("b-x"), key("net", "1")) }, code.Ghost},
 		"beside one that has ended": {func(s *scene) { s.vm("x", bios("b-x"), key("net", "1")).Gone = true }, ""},
 		"beside somebody else's":    {func(s *scene) { s.vm("y", bios("b-y"), key("net", "1")) }, ""},
 		"somewhere else":            {func(s *scene) { s.vm("x", bios("b-x"), key("net", "2")) }, ""},
@@ -140,7 +141,7 @@ func TestTiesByWhatIsShared(t *testing.T) {
 		s.hint(infra.Strong, key("stem", "md"), ownedBy(machineSet, "md-bcdfg"), 0).Shares = infra.KeyKindOf("net")
 		s.vm(subject, key("stem", "md"), key("net", "1"))
 		c.arrange(s)
-		got := Status("")
+		got := code.Status("")
 		for _, cl := range s.detect().Clusters {
 			for _, v := range verdictsOf(cl) {
 				if v.Instance != nil && v.Instance.Name == subject {

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // This file is the first law for places: one is proven to be the right one by ids
@@ -85,7 +86,7 @@ func (ix *index) contradicted(at clusterScope, listings []int32) *infra.Fault {
 	for _, i := range listings {
 		if n := ix.ids[i]; n.isContradicted() {
 			return &infra.Fault{
-				Reason:  visibilityUnproven,
+				Reason:  code.VisibilityUnproven,
 				Message: unprovenMessage(cmp.Or(ix.scopes.listings[i].Endpoint, at.target), []string{at.cluster.Namespace + "/" + at.cluster.Name}),
 				Hint:    n.hint(),
 			}

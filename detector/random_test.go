@@ -10,6 +10,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // dice makes random choices from one seed.
@@ -48,7 +49,7 @@ func (d dice) cluster(s *scene, id backup.ClusterID, trouble int) {
 	meta := func(name string) backup.Meta {
 		return backup.Meta{Backup: id.Backup, Namespace: id.Namespace, Name: name}
 	}
-	c := backup.Cluster{Meta: meta(id.Name), Self: d.chance(trouble), ControlPlane: backup.Ref{Kind: plane, Name: "cp"}}
+	c := backup.Cluster{Meta: meta(id.Name), Self: d.chance(trouble), Endpoint: "192.0.2.1:6443", ControlPlane: backup.Ref{Kind: plane, Name: "cp"}}
 	if d.chance(trouble) {
 		c.ControlPlane.Kind = "AWSManagedControlPlane"
 	}
@@ -271,7 +272,7 @@ func (d dice) conditions(i *infra.Instance, trouble int) {
 		i.Exclude = pick(d, infra.Template, infra.Managed, "vCLS")
 	}
 	if d.chance(10) {
-		i.Warnings = []string{"PoweredOff"}
+		i.Warnings = []code.Reason{"PoweredOff"}
 	}
 	if d.chance(10) {
 		i.Host = key("host", pick(d, "prod00", "prod-eu00", "jump"))

@@ -4,21 +4,14 @@ import (
 	"cmp"
 
 	"drift-detector/infra"
-)
-
-// Reason codes of instances that a machine refers to without being matched with them,
-// beside those of machines.
-const (
-	SameName      Reason = "SameName"
-	NodeOfMachine Reason = "NodeOfMachine"
-	CloneOf       Reason = "CloneOf"
+	"drift-detector/report/code"
 )
 
 // reference connects an instance with a machine of the backup that it was not matched
 // with, or not with certainty. Such an instance is never a Ghost.
 type reference struct {
 	machine *expectedMachine
-	reason  Reason
+	reason  code.Reason
 	rank    int // the lower, the stronger
 }
 
@@ -35,7 +28,7 @@ const (
 
 // addReference keeps the strongest reference; the expected machines come in order. It has no
 // effect on instances that were matched with a machine.
-func (v *vm) addReference(c *expectedMachine, rank int, reason Reason) {
+func (v *vm) addReference(c *expectedMachine, rank int, reason code.Reason) {
 	if v.reference.machine == nil || rank < v.reference.rank {
 		v.reference = reference{c, reason, rank}
 	}
@@ -101,7 +94,7 @@ func (c *expectedMachine) findNodeReferences(unmatched *postings) {
 			continue
 		}
 		for _, v := range unmatched.with(n.Keys...) {
-			v.addReference(c, byNode, NodeOfMachine)
+			v.addReference(c, byNode, code.NodeOfMachine)
 		}
 	}
 }
@@ -110,7 +103,7 @@ func (c *expectedMachine) findNodeReferences(unmatched *postings) {
 // Done are the lists of unreadable ones that were seen, each by its first place.
 func (ix *index) findKeyReferences(c *expectedMachine, each func(rank int, keys []infra.Key, add func(*vm)), done map[**vm]bool) {
 	if c.matched == nil {
-		each(byStrongKey, []infra.Key{c.Strong}, func(v *vm) { v.addReference(c, byStrongKey, reasonOf(c, FoundElsewhere)) })
+		each(byStrongKey, []infra.Key{c.Strong}, func(v *vm) { v.addReference(c, byStrongKey, reasonOf(c, code.FoundElsewhere)) })
 	} else {
 		for _, v := range c.byID {
 			if v.matchedBy == nil && v.duplicateOf == nil {
@@ -118,37 +111,37 @@ func (ix *index) findKeyReferences(c *expectedMachine, each func(rank int, keys 
 			}
 		}
 	}
-	each(byStrongKey, c.Doubted, func(v *vm) { v.addReference(c, byStrongKey, reasonOf(c, ConflictingIDs)) })
+	each(byStrongKey, c.Doubted, func(v *vm) { v.addReference(c, byStrongKey, reasonOf(c, code.ConflictingIDs)) })
 	for _, v := range c.byIdentity {
-		v.addReference(c, bySecondKey, reasonOf(c, IdentityChanged))
+		v.addReference(c, bySecondKey, reasonOf(c, code.IdentityChanged))
 	}
 	if c.matched == nil {
-		each(byWitness, c.Witness, func(v *vm) { v.addReference(c, byWitness, reasonOf(c, SameName)) })
+		each(byWitness, c.Witness, func(v *vm) { v.addReference(c, byWitness, reasonOf(c, code.SameName)) })
 	}
 	if c.Strong.IsZero() {
-		each(byWeakKey, c.Weak, func(v *vm) { v.addReference(c, byWeakKey, reasonOf(c, SameName)) })
+		each(byWeakKey, c.Weak, func(v *vm) { v.addReference(c, byWeakKey, reasonOf(c, code.SameName)) })
 	}
 	if unread := ix.unread(c); len(unread) > 0 && !done[&unread[0]] {
 		if len(unread) > many {
 			done[&unread[0]] = true
 		}
 		for _, v := range unread {
-			v.addReference(c, byBlindKey, InstanceUnreadable)
+			v.addReference(c, byBlindKey, code.InstanceUnreadable)
 		}
 	}
-	each(byName, c.Names, func(v *vm) { v.addReference(c, byName, SameName) })
+	each(byName, c.Names, func(v *vm) { v.addReference(c, byName, code.SameName) })
 }
 
 // reasonOf is the reason of the machine's verdict where that verdict is about
 // the instances that it reaches, else another.
-func reasonOf(c *expectedMachine, otherwise Reason) Reason {
+func reasonOf(c *expectedMachine, otherwise code.Reason) code.Reason {
 	switch c.verdict.Reason {
-	case ClaimedTwice, ConflictingIDs, InstanceUnreadable, AmbiguousMatch, FoundElsewhere, IdentityChanged:
+	case code.ClaimedTwice, code.ConflictingIDs, code.InstanceUnreadable, code.AmbiguousMatch, code.FoundElsewhere, code.IdentityChanged:
 		return c.verdict.Reason
-	case ScopeIncomplete:
+	case code.ScopeIncomplete:
 		// The instance may be the machine, but something is between.
-		if otherwise == IdentityChanged || otherwise == SameName {
-			return ScopeIncomplete
+		if otherwise == code.IdentityChanged || otherwise == code.SameName {
+			return code.ScopeIncomplete
 		}
 	}
 	return otherwise
@@ -158,18 +151,18 @@ func reasonOf(c *expectedMachine, otherwise Reason) Reason {
 func referenceText(r reference) string {
 	name := r.machine.namespace + "/" + r.machine.name
 	switch r.reason {
-	case SameName:
+	case code.SameName:
 		return "it has the name of machine " + name + ", but not its id"
-	case NodeOfMachine:
+	case code.NodeOfMachine:
 		if r.machine.Strong.IsZero() {
 			return "a Node on it says it is machine " + name + ", for which the backup records no id"
 		}
 		return "a Node on it says it is machine " + name + ", whose recorded id is another"
-	case InstanceUnreadable:
+	case code.InstanceUnreadable:
 		return "it may be machine " + name + ", but its properties cannot be read"
-	case FoundElsewhere:
+	case code.FoundElsewhere:
 		return "it has the id of machine " + name + ", but is not where the controllers look"
-	case IdentityChanged:
+	case code.IdentityChanged:
 		return "it has the second key of machine " + name + ", but another id"
 	default:
 		return "it may be machine " + name + ", which cannot be decided: " + cmp.Or(r.machine.verdict.Message, string(r.reason))

@@ -5,6 +5,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // Options are what a decision depends on beside its inputs.
@@ -19,29 +20,6 @@ type Options struct {
 
 func (o *Options) shows(id backup.ClusterID) bool { return o.Only == nil || o.Only(id) }
 
-// Status is the verdict on one machine or instance.
-type Status string
-
-// The four verdicts of the tool that this one succeeds; reasons refine them.
-const (
-	Healthy Status = "Healthy" // object and instance match
-	Stale   Status = "Stale"   // object without instance
-	Ghost   Status = "Ghost"   // instance without object
-	Unknown Status = "Unknown" // cannot be decided
-)
-
-// Rollup is the status of a control plane, of workers, of a cluster or of the whole.
-type Rollup string
-
-// Roll-up words, worst first (design: the words are those of the model tool).
-const (
-	ManualRemediationRequired           Rollup = "ManualRemediationRequired"
-	NeedFurtherConfirmation             Rollup = "NeedFurtherConfirmation"
-	NeedFurtherConfirmationInfraMachine Rollup = "NeedFurtherConfirmationInfraMachines"
-	ManualRemediationNotRequired        Rollup = "ManualRemediationNotRequired"
-	AllHealthy                          Rollup = "Healthy"
-)
-
 // Strength grades a piece of evidence.
 type Strength string
 
@@ -52,10 +30,6 @@ const (
 	StrengthWeak   Strength = "weak"
 )
 
-// Reason is one word for why something is as the detector says: of a verdict, a
-// warning, a roll-up or an instance to confirm.
-type Reason string
-
 // Evidence is one fact that a verdict rests on, so that a person can check it.
 type Evidence struct {
 	Kind     string // "biosUUID", "name", "node", "folder", …
@@ -65,15 +39,15 @@ type Evidence struct {
 
 // Warning goes with a verdict that is right but not the whole story.
 type Warning struct {
-	Reason  Reason
+	Reason  code.Reason
 	Message string
 }
 
 // Verdict is what was decided on one machine of the backup, or on one instance
 // that belongs to a cluster and has no machine.
 type Verdict struct {
-	Status  Status
-	Reason  Reason // refines Status; empty for a plain Healthy
+	Status  code.Status
+	Reason  code.Reason // refines Status; empty for a plain Healthy
 	Message string
 
 	Namespace, Name string
@@ -114,8 +88,8 @@ const (
 // Set is machines with a roll-up: a control plane or a group of workers.
 type Set struct {
 	Kind, Name string
-	Status     Rollup
-	Reason     Reason // why the roll-up is worse than its machines: "ControlPlaneLost", "MachinesNotInBackup", …
+	Status     code.Status
+	Reason     code.Reason // why the roll-up is worse than its machines: "ControlPlaneLost", "MachinesNotInBackup", …
 	Desired    backup.Number
 	Machines   []*Verdict // sorted by name
 	Pool       *PoolState // of a MachinePool whose machines the infrastructure makes
@@ -162,7 +136,7 @@ type ResourceState struct {
 type Cluster struct {
 	ID           backup.ClusterID
 	Provider     string
-	Status       Rollup
+	Status       code.Status
 	Derived      bool
 	Self         bool
 	Paused       bool
@@ -171,7 +145,7 @@ type Cluster struct {
 	ControlPlane Set
 	// Applicable is false when the control plane has no machines by design.
 	Applicable   bool
-	Workers      Rollup
+	Workers      code.Status
 	WorkerGroups []Set
 	Resources    []ResourceState // sorted by kind and name
 	Halts        []infra.Halt    // why the controllers do nothing for it, beside what the backup lacks; sorted by object
@@ -191,7 +165,7 @@ type Unattributed struct {
 	Scope    string
 	Cluster  *backup.ClusterID // where one is suggested
 	Foreign  string            // name of a cluster that is not in the backup
-	Reason   Reason
+	Reason   code.Reason
 	Message  string
 	Evidence []Evidence
 	// Unread is true when it may be a machine and could not be read: the run has not
@@ -221,7 +195,7 @@ type Error struct {
 // Result is everything that was decided. Its order does not depend on the
 // order of the inputs. Its instances have no Keys.
 type Result struct {
-	Status       Rollup
+	Status       code.Status
 	Complete     bool // every scope is complete, no credential was missing, and what may be a machine, in the backup too, could be read
 	Clusters     []Cluster
 	Unattributed []Unattributed

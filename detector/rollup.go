@@ -3,13 +3,8 @@ package detector
 import (
 	"cmp"
 	"slices"
-)
 
-// Reason codes of roll-ups.
-const (
-	HostedInManagementCluster Reason = "HostedInManagementCluster"
-	ControlPlaneLost          Reason = "ControlPlaneLost"
-	MachinesNotInBackup       Reason = "MachinesNotInBackup"
+	"drift-detector/report/code"
 )
 
 // hostedPlanes are the kinds of control planes that run as pods inside the management
@@ -29,69 +24,27 @@ func (o *owners) machineless(kind string) bool {
 	return o.managed[kind] || managedPlanes[kind] || hostedPlanes[kind]
 }
 
-// severity orders the roll-up words, worst highest.
-var severity = map[Rollup]int{
-	AllHealthy:                          1,
-	ManualRemediationNotRequired:        2,
-	NeedFurtherConfirmationInfraMachine: 3,
-	NeedFurtherConfirmation:             4,
-	ManualRemediationRequired:           5,
-}
-
-// Worst is the worst of them; AllHealthy when there are none.
-func Worst(all ...Rollup) Rollup {
-	out := AllHealthy
-	for _, r := range all {
-		if r != out && severity[r] > severity[out] {
-			out = r
-		}
-	}
-	return out
-}
-
-// confirmWarnings are the warnings that need a person although the machine is Healthy.
-var confirmWarnings = map[Reason]bool{MachineMissing: true, DuplicateID: true, Reidentified: true, Template: true}
-
-// RollUp is what a warning contributes, whatever the status that it goes with.
-func (w Warning) RollUp() Rollup {
-	if confirmWarnings[w.Reason] {
-		return NeedFurtherConfirmation
-	}
-	return AllHealthy
-}
-
-// rollUps are what verdicts contribute, warnings aside.
-var rollUps = map[Status]Rollup{
-	Healthy: AllHealthy, Stale: ManualRemediationNotRequired, Ghost: ManualRemediationRequired, Unknown: NeedFurtherConfirmation,
-}
-
-// RollUp is what a status contributes to what holds it, warnings aside.
-func (s Status) RollUp() Rollup {
-	if r, ok := rollUps[s]; ok {
-		return r
-	}
-	return NeedFurtherConfirmation
-}
-
 // rollUp is the status of one verdict.
-func (v *Verdict) rollUp() Rollup {
+func (v *Verdict) rollUp() code.Status {
 	out := v.Status.RollUp()
 	for _, w := range v.Warnings {
-		out = Worst(out, w.RollUp())
+		if code.NeedsPerson(w.Reason) {
+			out = code.Worst(out, code.NeedFurtherConfirmation)
+		}
 	}
 	return out
 }
 
 // finish puts the verdicts of a set in order and rolls them up. A reason means
 // that the set needs confirmation whatever its machines are.
-func (s *Set) finish(reason Reason) {
+func (s *Set) finish(reason code.Reason) {
 	slices.SortStableFunc(s.Machines, compareVerdicts)
-	s.Status, s.Reason = AllHealthy, reason
+	s.Status, s.Reason = code.Healthy, reason
 	if reason != "" {
-		s.Status = NeedFurtherConfirmation
+		s.Status = code.NeedFurtherConfirmation
 	}
 	for _, v := range s.Machines {
-		s.Status = Worst(s.Status, v.rollUp())
+		s.Status = code.Worst(s.Status, v.rollUp())
 	}
 }
 

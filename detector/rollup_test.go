@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // shape is the statuses of a result: control plane, its reason, workers,
@@ -73,7 +74,7 @@ func TestRollUp(t *testing.T) {
 
 		{"a warning that needs none", func(s *scene) {
 			s.worker("m")
-			s.vmOf("m").Warnings = []string{"PoweredOff"}
+			s.vmOf("m").Warnings = []code.Reason{"PoweredOff"}
 		}, "cp Healthy ; groups " + md + "Healthy ; workers Healthy; cluster Healthy; all Healthy"},
 
 		{"one of three control-plane machines lost", func(s *scene) {
@@ -243,7 +244,7 @@ func TestUnprovenScopeNamesItsClusters(t *testing.T) {
 	s.expected.Proofs[0].Hint, s.expected.Proofs[1].Hint = "look here", "look here"
 	s.listings[0].ProbesFound = nil
 	sc := s.detect().Scopes[0]
-	want := &infra.Fault{Reason: visibilityUnproven, Message: "vc/user was listed, but nothing shows that it is where the machines of tenant/alpha, tenant/prod are", Hint: "look here"}
+	want := &infra.Fault{Reason: code.VisibilityUnproven, Message: "vc/user was listed, but nothing shows that it is where the machines of tenant/alpha, tenant/prod are", Hint: "look here"}
 	if sc.State != infra.Partial || !reflect.DeepEqual(sc.Fault, want) {
 		t.Errorf("got %s %+v", sc.State, sc.Fault)
 	}

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // outcomeOf returns the status and reason of the subject.
-func outcomeOf(r Result) (Status, Reason) {
+func outcomeOf(r Result) (code.Status, code.Reason) {
 	for _, c := range r.Clusters {
 		for _, v := range verdictsOf(c) {
 			if v.Name == subject {

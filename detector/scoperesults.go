@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // needed reports for every listing whether it is shown: when the result is narrowed,
@@ -40,7 +41,7 @@ func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []Scop
 		case h.complete:
 		case len(h.listings) == 0:
 			missing[at.target] = true
-		case h.fault.Reason == visibilityUnproven, h.fault.Reason == listedBeforeBackup:
+		case h.fault.Reason == code.VisibilityUnproven, h.fault.Reason == code.ListedBeforeBackup:
 			for _, i := range h.listings {
 				unproven[i] = append(unproven[i], unprovenScope{at.cluster, h.fault})
 			}
@@ -87,17 +88,17 @@ type unprovenScope struct {
 
 func (u unprovenHomes) fault(endpoint string) *infra.Fault {
 	worst := u.worst()
-	if worst.Reason != visibilityUnproven {
+	if worst.Reason != code.VisibilityUnproven {
 		return worst
 	}
 	var names []string
 	for _, h := range u {
-		if h.fault.Reason == visibilityUnproven {
+		if h.fault.Reason == code.VisibilityUnproven {
 			names = append(names, h.cluster.Namespace+"/"+h.cluster.Name)
 		}
 	}
 	slices.Sort(names)
-	return &infra.Fault{Reason: visibilityUnproven, Message: unprovenMessage(endpoint, slices.Compact(names)), Hint: worst.Hint}
+	return &infra.Fault{Reason: code.VisibilityUnproven, Message: unprovenMessage(endpoint, slices.Compact(names)), Hint: worst.Hint}
 }
 
 func unprovenMessage(endpoint string, clusters []string) string {

@@ -9,14 +9,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
-)
-
-// Reason codes of faults that the detector itself finds in scopes.
-const (
-	visibilityUnproven = "VisibilityUnproven"
-	notListed          = "NotListed"
-	listingIncomplete  = "ListingIncomplete"
-	listedBeforeBackup = "ListedBeforeBackup"
+	"drift-detector/report/code"
 )
 
 // clusterScope is one cluster's view of one target, or of a part of it.
@@ -174,10 +167,10 @@ func (s *scopes) home(at clusterScope) *homeScope {
 
 func faultNotListed(target string) *infra.Fault {
 	if target == "" {
-		return &infra.Fault{Reason: notListed, Message: "the backup does not say where the machine's controller looks"}
+		return &infra.Fault{Reason: code.NotListed, Message: "the backup does not say where the machine's controller looks"}
 	}
 	return &infra.Fault{
-		Reason:  notListed,
+		Reason:  code.NotListed,
 		Message: fmt.Sprintf("%q was not listed", target),
 		Hint:    hintListAgain,
 	}
@@ -226,7 +219,7 @@ func (ix *index) tooOld(l *infra.Listing, id backup.ClusterID) *infra.Fault {
 		return nil
 	}
 	return &infra.Fault{
-		Reason:  listedBeforeBackup,
+		Reason:  code.ListedBeforeBackup,
 		Message: fmt.Sprintf("%s was listed at %s, before the backup was written at %s", l.Endpoint, l.ListedAt.UTC().Format(time.RFC3339), written.UTC().Format(time.RFC3339)),
 		Hint:    "list again; if this machine's clock is slow, set it first",
 	}
@@ -241,7 +234,7 @@ func faultOf(l *infra.Listing) *infra.Fault {
 	if l.Fault != nil {
 		return l.Fault
 	}
-	return &infra.Fault{Reason: listingIncomplete, Message: fmt.Sprintf("the listing of %s did not come to its end", l.Endpoint)}
+	return &infra.Fault{Reason: code.ListingIncomplete, Message: fmt.Sprintf("the listing of %s did not come to its end", l.Endpoint)}
 }
 
 // unproven returns the fault of a complete listing that is not proven to show
@@ -260,7 +253,7 @@ func (ix *index) unproven(at clusterScope, h *homeScope, proofs []*infra.Visibil
 		return nil
 	}
 	return &infra.Fault{
-		Reason:  visibilityUnproven,
+		Reason:  code.VisibilityUnproven,
 		Message: unprovenMessage(h.name, []string{at.cluster.Namespace + "/" + at.cluster.Name}),
 		Hint:    hint,
 	}

@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // What any sighting of an instance knows counts.
 func TestMergeOfSightings(t *testing.T) {
 	dim := infra.Instance{
 		Identity: "vc#1", Name: "vm", Keys: []infra.Key{ref("r"), key("a", "1"), key("b", "1"), key("c", "1")}, Unreadable: true,
-		Gone: true, Exclude: "template", Created: noon, Host: key("host", "h"), Warnings: []string{"PoweredOff"},
+		Gone: true, Exclude: "template", Created: noon, Host: key("host", "h"), Warnings: []code.Reason{"PoweredOff"},
 	}
-	clear := infra.Instance{Identity: "vc#1", Name: "vm", Path: "/DC0/vm/vm", Keys: []infra.Key{ref("r"), bios("b")}, Warnings: []string{"Disconnected"}}
+	clear := infra.Instance{Identity: "vc#1", Name: "vm", Path: "/DC0/vm/vm", Keys: []infra.Key{ref("r"), bios("b")}, Warnings: []code.Reason{"Disconnected"}}
 	want := infra.Instance{
 		Identity: "vc#1", Name: "vm", Path: "/DC0/vm/vm", Keys: []infra.Key{key("a", "1"), key("b", "1"), bios("b"), key("c", "1"), ref("r")},
-		Gone: true, Exclude: "template", Created: noon, Host: key("host", "h"), Warnings: []string{"Disconnected", "PoweredOff"},
+		Gone: true, Exclude: "template", Created: noon, Host: key("host", "h"), Warnings: []code.Reason{"Disconnected", "PoweredOff"},
 	}
 	for _, order := range [][]infra.Instance{{dim, clear}, {clear, dim}} {
 		got := mergeSightings([]infra.Listing{{Provider: "vsphere", Instances: order[:1]}, {Provider: "vsphere", Instances: order[1:]}})
@@ -45,7 +46,7 @@ func TestDifferentInstancesAreNotMerged(t *testing.T) {
 
 // A Node list without a time of its own is held against the clock of the run.
 func TestHeartbeatWithoutListingTime(t *testing.T) {
-	for age, status := range map[time.Duration]Status{9 * time.Minute: Unknown, 11 * time.Minute: Stale} {
+	for age, status := range map[time.Duration]code.Status{9 * time.Minute: code.Unknown, 11 * time.Minute: code.Stale} {
 		s := newScene()
 		s.worker("m")
 		s.node(prod, bios("b-m"), "m").Heartbeat = noon.Add(-age)

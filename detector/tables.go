@@ -1,5 +1,7 @@
 package detector
 
+import "drift-detector/report/code"
+
 // tables are the two decision tables. docs/verdicts.md shows them.
 type tables struct {
 	machines  []machineRow
@@ -27,8 +29,8 @@ type instanceRow struct {
 // outcome is a status and its reason. Without a status, the instance is listed as
 // unattributed with the reason, or counted as excluded or out of scope.
 type outcome struct {
-	Status Status
-	Reason Reason
+	Status code.Status
+	Reason code.Reason
 }
 
 // Reasons of instances that are only counted.
@@ -42,25 +44,25 @@ const (
 // ambiguous).
 func matchOutcomes() []outcome {
 	return []outcome{
-		{Healthy, ""},
-		{Unknown, AmbiguousMatch},
-		{Unknown, NodeAlive},
-		{Unknown, NodeListUnread},
-		{Unknown, NotFoundByName},
+		{code.Healthy, ""},
+		{code.Unknown, code.AmbiguousMatch},
+		{code.Unknown, code.NodeAlive},
+		{code.Unknown, code.NodeListUnread},
+		{code.Unknown, code.NotFoundByName},
 	}
 }
 
 // referenced are the outcomes of an instance that a machine refers to.
 var referenced = []outcome{
-	{"", AmbiguousMatch},
-	{"", ClaimedTwice},
-	{"", ConflictingIDs},
-	{"", FoundElsewhere},
-	{"", IdentityChanged},
-	{"", InstanceUnreadable},
-	{"", NodeOfMachine},
-	{"", SameName},
-	{"", ScopeIncomplete},
+	{"", code.AmbiguousMatch},
+	{"", code.ClaimedTwice},
+	{"", code.ConflictingIDs},
+	{"", code.FoundElsewhere},
+	{"", code.IdentityChanged},
+	{"", code.InstanceUnreadable},
+	{"", code.NodeOfMachine},
+	{"", code.SameName},
+	{"", code.ScopeIncomplete},
 }
 
 // decideMachine returns the verdict of the first row that applies. The last row
@@ -71,7 +73,7 @@ func decideMachine(rows []machineRow, f *machineFacts) Verdict {
 			return rows[i].Decide(f)
 		}
 	}
-	return Verdict{Status: Unknown}
+	return Verdict{Status: code.Unknown}
 }
 
 // decideInstance returns the placement by the first row that applies. The last row

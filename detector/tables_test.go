@@ -1,6 +1,9 @@
 package detector
 
-import "drift-detector/infra"
+import (
+	"drift-detector/infra"
+	"drift-detector/report/code"
+)
 
 // subject is the machine, and also the instance without a machine, that the
 // rows decide on in the scenes of this file.
@@ -10,163 +13,163 @@ const subject = "m"
 type rowScene struct {
 	row     string // name of the row
 	arrange func(*scene)
-	status  Status // of the subject; empty for instances that get no verdict
-	reason  Reason // of the verdict, of the unattributed instance, or "excluded", "out of scope"
+	status  code.Status // of the subject; empty for instances that get no verdict
+	reason  code.Reason // of the verdict, of the unattributed instance, or "excluded", "out of scope"
 }
 
 // machineScenes has the plainest scene of every row first; those after it also
 // apply to later rows, so that the order of the rows shows.
 var machineScenes = []rowScene{
-	{"provider-unsupported", func(s *scene) { s.worker(subject).Provider = "" }, Unknown, UnsupportedProvider},
-	{"id-recorded-twice", func(s *scene) { s.worker(subject); s.worker("other").Strong = bios("b-m") }, Unknown, ClaimedTwice},
-	{"recorded-ids-differ", func(s *scene) { s.worker(subject).Conflict = "b-m and b-x" }, Unknown, ConflictingIDs},
-	{"unreadable-at-home", func(s *scene) { s.worker(subject); s.vm("dark", ref("r-m")).Unreadable = true }, Unknown, InstanceUnreadable},
-	{"id-at-contradicted-home", func(s *scene) { s.worker(subject); s.vmOf(subject); s.elsewhere("x", "y") }, Unknown, ScopeIncomplete},
-	{"id-on-several-at-home", func(s *scene) { s.worker(subject); s.vmOf(subject); s.vm("copy", bios("b-m")) }, Healthy, ""},
-	{"id-on-several-at-home", func(s *scene) { s.worker(subject); s.vm("a", bios("b-m")); s.vm("b", bios("b-m")) }, Unknown, AmbiguousMatch},
-	{"id-at-home-without-infra-object", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject) }, Unknown, InfraObjectMissing},
-	{"pool-member-ended", func(s *scene) { s.poolWorker(subject); s.vmOf(subject).Gone = true }, Unknown, PoolMember},
+	{"provider-unsupported", func(s *scene) { s.worker(subject).Provider = "" }, code.Unknown, code.UnsupportedProvider},
+	{"id-recorded-twice", func(s *scene) { s.worker(subject); s.worker("other").Strong = bios("b-m") }, code.Unknown, code.ClaimedTwice},
+	{"recorded-ids-differ", func(s *scene) { s.worker(subject).Conflict = "b-m and b-x" }, code.Unknown, code.ConflictingIDs},
+	{"unreadable-at-home", func(s *scene) { s.worker(subject); s.vm("dark", ref("r-m")).Unreadable = true }, code.Unknown, code.InstanceUnreadable},
+	{"id-at-contradicted-home", func(s *scene) { s.worker(subject); s.vmOf(subject); s.elsewhere("x", "y") }, code.Unknown, code.ScopeIncomplete},
+	{"id-on-several-at-home", func(s *scene) { s.worker(subject); s.vmOf(subject); s.vm("copy", bios("b-m")) }, code.Healthy, ""},
+	{"id-on-several-at-home", func(s *scene) { s.worker(subject); s.vm("a", bios("b-m")); s.vm("b", bios("b-m")) }, code.Unknown, code.AmbiguousMatch},
+	{"id-at-home-without-infra-object", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject) }, code.Unknown, code.InfraObjectMissing},
+	{"pool-member-ended", func(s *scene) { s.poolWorker(subject); s.vmOf(subject).Gone = true }, code.Unknown, code.PoolMember},
 	{"ended-and-replaced", func(s *scene) {
 		s.worker(subject)
 		s.vmOf(subject).Gone = true
 		s.vm("re-made", bios("b-x"), uuid("i-m"))
-	}, Unknown, IdentityChanged},
-	{"instance-ended", func(s *scene) { s.worker(subject); s.vmOf(subject).Gone = true }, Stale, InstanceTerminated},
-	{"id-at-home", func(s *scene) { s.worker(subject); s.vmOf(subject) }, Healthy, ""},
-	{"moved-within-listing", func(s *scene) { inDatacenter(s); s.listings[0].State = infra.Partial; s.vm("away", bios("b-m")) }, Unknown, FoundElsewhere},
-	{"home-incomplete", func(s *scene) { s.worker(subject); s.listings[0].State = infra.Partial }, Unknown, ScopeIncomplete},
-	{"id-elsewhere", func(s *scene) { s.worker(subject); s.list("far"); s.vmIn(1, "away", bios("b-m")) }, Unknown, FoundElsewhere},
-	{"found-without-infra-object", func(s *scene) { weakWorker(s).InfraMissing = true; s.vm("new", weakly("w")) }, Unknown, InfraObjectMissing},
-	{"second-id", func(s *scene) { s.worker(subject); s.vm("re-made", bios("b-x"), uuid("i-m")) }, Unknown, IdentityChanged},
-	{"second-id", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.vm("new", bios("b-x"), uuid("i-m")) }, Healthy, ""},
-	{"other-id-in-its-place", func(s *scene) { withWitness(s) }, Unknown, IdentityChanged},
-	{"weaker-key-at-home", func(s *scene) { weakWorker(s); s.vm("new", bios("b-x"), weakly("w")) }, Healthy, ""},
-	{"node-alive", func(s *scene) { s.worker(subject); s.node(prod, bios("b-m"), subject) }, Unknown, NodeAlive},
-	{"pool-member-not-found", func(s *scene) { s.poolWorker(subject) }, Unknown, PoolMember},
-	{"no-id-but-namesake", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.vm("later", named(subject)) }, Unknown, AmbiguousMatch},
-	{"no-id-no-infra-object", func(s *scene) { c := s.worker(subject); c.Strong, c.InfraMissing = infra.Key{}, true }, Unknown, InfraObjectMissing},
-	{"no-id-no-name", func(s *scene) { c := s.worker(subject); c.Strong, c.Unnamed = infra.Key{}, "odd" }, Unknown, AmbiguousMatch},
+	}, code.Unknown, code.IdentityChanged},
+	{"instance-ended", func(s *scene) { s.worker(subject); s.vmOf(subject).Gone = true }, code.Stale, code.InstanceTerminated},
+	{"id-at-home", func(s *scene) { s.worker(subject); s.vmOf(subject) }, code.Healthy, ""},
+	{"moved-within-listing", func(s *scene) { inDatacenter(s); s.listings[0].State = infra.Partial; s.vm("away", bios("b-m")) }, code.Unknown, code.FoundElsewhere},
+	{"home-incomplete", func(s *scene) { s.worker(subject); s.listings[0].State = infra.Partial }, code.Unknown, code.ScopeIncomplete},
+	{"id-elsewhere", func(s *scene) { s.worker(subject); s.list("far"); s.vmIn(1, "away", bios("b-m")) }, code.Unknown, code.FoundElsewhere},
+	{"found-without-infra-object", func(s *scene) { weakWorker(s).InfraMissing = true; s.vm("new", weakly("w")) }, code.Unknown, code.InfraObjectMissing},
+	{"second-id", func(s *scene) { s.worker(subject); s.vm("re-made", bios("b-x"), uuid("i-m")) }, code.Unknown, code.IdentityChanged},
+	{"second-id", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.vm("new", bios("b-x"), uuid("i-m")) }, code.Healthy, ""},
+	{"other-id-in-its-place", func(s *scene) { withWitness(s) }, code.Unknown, code.IdentityChanged},
+	{"weaker-key-at-home", func(s *scene) { weakWorker(s); s.vm("new", bios("b-x"), weakly("w")) }, code.Healthy, ""},
+	{"node-alive", func(s *scene) { s.worker(subject); s.node(prod, bios("b-m"), subject) }, code.Unknown, code.NodeAlive},
+	{"pool-member-not-found", func(s *scene) { s.poolWorker(subject) }, code.Unknown, code.PoolMember},
+	{"no-id-but-namesake", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.vm("later", named(subject)) }, code.Unknown, code.AmbiguousMatch},
+	{"no-id-no-infra-object", func(s *scene) { c := s.worker(subject); c.Strong, c.InfraMissing = infra.Key{}, true }, code.Unknown, code.InfraObjectMissing},
+	{"no-id-no-name", func(s *scene) { c := s.worker(subject); c.Strong, c.Unnamed = infra.Key{}, "odd" }, code.Unknown, code.AmbiguousMatch},
 	{"no-id-no-infra-object", func(s *scene) {
 		c := s.worker(subject)
 		c.Strong, c.Unnamed, c.InfraMissing = infra.Key{}, "odd", true
-	}, Unknown, InfraObjectMissing},
-	{"node-list-unread", func(s *scene) { s.worker(subject); s.unread(prod) }, Unknown, NodeListUnread},
-	{"never-provisioned", func(s *scene) { s.worker(subject).Strong = infra.Key{} }, Stale, NotProvisioned},
-	{"not-found", func(s *scene) { s.worker(subject) }, Stale, InstanceNotFound},
+	}, code.Unknown, code.InfraObjectMissing},
+	{"node-list-unread", func(s *scene) { s.worker(subject); s.unread(prod) }, code.Unknown, code.NodeListUnread},
+	{"never-provisioned", func(s *scene) { s.worker(subject).Strong = infra.Key{} }, code.Stale, code.NotProvisioned},
+	{"not-found", func(s *scene) { s.worker(subject) }, code.Stale, code.InstanceNotFound},
 
-	{"provider-unsupported", func(s *scene) { s.worker(subject).Provider = ""; s.worker("other").Strong = bios("b-m") }, Unknown, UnsupportedProvider},
-	{"id-recorded-twice", func(s *scene) { s.worker(subject).Conflict = "two"; s.worker("other").Strong = bios("b-m") }, Unknown, ClaimedTwice},
+	{"provider-unsupported", func(s *scene) { s.worker(subject).Provider = ""; s.worker("other").Strong = bios("b-m") }, code.Unknown, code.UnsupportedProvider},
+	{"id-recorded-twice", func(s *scene) { s.worker(subject).Conflict = "two"; s.worker("other").Strong = bios("b-m") }, code.Unknown, code.ClaimedTwice},
 	{"recorded-ids-differ", func(s *scene) {
 		s.worker(subject).Conflict = "two"
 		s.vm("dark", ref("r-m")).Unreadable = true
-	}, Unknown, ConflictingIDs},
-	{"id-on-several-at-home", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject); s.vm("copy", bios("b-m")) }, Unknown, InfraObjectMissing},
-	{"id-at-home-without-infra-object", func(s *scene) { s.poolWorker(subject).InfraMissing = true; s.vmOf(subject).Gone = true }, Unknown, InfraObjectMissing},
-	{"id-at-home-without-infra-object", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject).Gone = true }, Unknown, InfraObjectMissing},
+	}, code.Unknown, code.ConflictingIDs},
+	{"id-on-several-at-home", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject); s.vm("copy", bios("b-m")) }, code.Unknown, code.InfraObjectMissing},
+	{"id-at-home-without-infra-object", func(s *scene) { s.poolWorker(subject).InfraMissing = true; s.vmOf(subject).Gone = true }, code.Unknown, code.InfraObjectMissing},
+	{"id-at-home-without-infra-object", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject).Gone = true }, code.Unknown, code.InfraObjectMissing},
 	{"pool-member-ended", func(s *scene) {
 		s.poolWorker(subject)
 		s.vmOf(subject).Gone = true
 		s.vm("re-made", bios("b-x"), uuid("i-m"))
-	}, Unknown, PoolMember},
+	}, code.Unknown, code.PoolMember},
 	{"ended-and-replaced", func(s *scene) {
 		s.worker(subject).Witness = []infra.Key{key("place", "f/m")}
 		s.vmOf(subject).Gone = true
 		s.vm("re-made", bios("b-x"), key("place", "f/m"))
-	}, Unknown, IdentityChanged},
-	{"id-at-home", func(s *scene) { s.poolWorker(subject); s.vmOf(subject) }, Healthy, ""},
-	{"member-left-pool", func(s *scene) { s.pool("p"); s.poolWorker(subject); s.vmOf(subject) }, Unknown, LeftPool},
-	{"id-at-home", func(s *scene) { s.pool("p").Guessed = "it is"; s.poolWorker(subject); s.vmOf(subject) }, Healthy, ""},
+	}, code.Unknown, code.IdentityChanged},
+	{"id-at-home", func(s *scene) { s.poolWorker(subject); s.vmOf(subject) }, code.Healthy, ""},
+	{"member-left-pool", func(s *scene) { s.pool("p"); s.poolWorker(subject); s.vmOf(subject) }, code.Unknown, code.LeftPool},
+	{"id-at-home", func(s *scene) { s.pool("p").Guessed = "it is"; s.poolWorker(subject); s.vmOf(subject) }, code.Healthy, ""},
 	{"id-at-home", func(s *scene) {
 		s.pool("p")
 		s.poolWorker(subject)
 		s.vm(subject, bios("b-"+subject), asg("p"))
-	}, Healthy, ""},
-	{"id-at-home", func(s *scene) { s.worker(subject); s.vmOf(subject); s.listings[0].State = infra.Partial }, Healthy, ""},
+	}, code.Healthy, ""},
+	{"id-at-home", func(s *scene) { s.worker(subject); s.vmOf(subject); s.listings[0].State = infra.Partial }, code.Healthy, ""},
 	{"unreadable-at-home", func(s *scene) {
 		s.worker(subject)
 		s.vmOf(subject).Unreadable = true
 		s.elsewhere("x", "y")
-	}, Unknown, InstanceUnreadable},
+	}, code.Unknown, code.InstanceUnreadable},
 	{"id-at-contradicted-home", func(s *scene) {
 		s.worker(subject)
 		s.vmOf(subject)
 		s.vm("copy", bios("b-m"))
 		s.elsewhere("x", "y")
-	}, Unknown, ScopeIncomplete},
+	}, code.Unknown, code.ScopeIncomplete},
 	{"id-at-home", func(s *scene) {
 		inDatacenter(s)
 		s.vm(subject, bios("b-m"), ref("r-m"), named(subject), key("datacenter", "DC0"))
 		s.vm("away", bios("b-m"), key("datacenter", "DC1"))
-	}, Healthy, ""},
+	}, code.Healthy, ""},
 	{"second-id", func(s *scene) {
 		withWitness(s)
 		s.vm("re-made", bios("b-y"), uuid("i-m"))
-	}, Unknown, IdentityChanged},
+	}, code.Unknown, code.IdentityChanged},
 	{"other-id-in-its-place", func(s *scene) {
 		withWitness(s)
 		s.node(prod, bios("b-m"), subject)
-	}, Unknown, IdentityChanged},
+	}, code.Unknown, code.IdentityChanged},
 	{"no-id-no-name", func(s *scene) {
 		c := s.worker(subject)
 		c.Strong, c.Unnamed = infra.Key{}, "odd"
 		s.unread(prod)
-	}, Unknown, AmbiguousMatch},
+	}, code.Unknown, code.AmbiguousMatch},
 	{"node-list-unread", func(s *scene) {
 		s.worker(subject).Strong = infra.Key{}
 		s.unread(prod)
-	}, Unknown, NodeListUnread},
+	}, code.Unknown, code.NodeListUnread},
 	{"home-incomplete", func(s *scene) {
 		s.worker(subject)
 		s.listings[0].State = infra.Failed
 		s.list("far")
 		s.vmIn(1, "away", bios("b-m"))
-	}, Unknown, ScopeIncomplete},
+	}, code.Unknown, code.ScopeIncomplete},
 	{"id-elsewhere", func(s *scene) {
 		s.worker(subject)
 		s.list("far")
 		s.vmIn(1, "away", bios("b-m"))
 		s.vm("re-made", uuid("i-m"))
-	}, Unknown, FoundElsewhere},
+	}, code.Unknown, code.FoundElsewhere},
 	{"id-elsewhere", func(s *scene) {
 		weakWorker(s).InfraMissing = true
 		s.list("far")
 		s.vmIn(1, "away", uuid("i-m"))
 		s.vm("new", weakly("w"))
-	}, Unknown, FoundElsewhere},
+	}, code.Unknown, code.FoundElsewhere},
 	{"found-without-infra-object", func(s *scene) {
 		weakWorker(s).InfraMissing = true
 		s.vm("new", uuid("i-m"))
-	}, Unknown, InfraObjectMissing},
-	{"second-id", func(s *scene) { weakWorker(s); s.vm("new", uuid("i-m")); s.vm("older", weakly("w")) }, Healthy, ""},
-	{"weaker-key-at-home", func(s *scene) { weakWorker(s); s.vm("new", weakly("w")); s.node(prod, bios("b-x"), subject) }, Healthy, ""},
-	{"node-alive", func(s *scene) { s.poolWorker(subject); s.node(prod, bios("b-m"), subject) }, Unknown, NodeAlive},
-	{"pool-member-not-found", func(s *scene) { s.poolWorker(subject).Strong = infra.Key{} }, Unknown, PoolMember},
-	{"pool-member-not-found", func(s *scene) { s.poolWorker(subject).Strong = infra.Key{}; s.vm("later", named(subject)) }, Unknown, PoolMember},
+	}, code.Unknown, code.InfraObjectMissing},
+	{"second-id", func(s *scene) { weakWorker(s); s.vm("new", uuid("i-m")); s.vm("older", weakly("w")) }, code.Healthy, ""},
+	{"weaker-key-at-home", func(s *scene) { weakWorker(s); s.vm("new", weakly("w")); s.node(prod, bios("b-x"), subject) }, code.Healthy, ""},
+	{"node-alive", func(s *scene) { s.poolWorker(subject); s.node(prod, bios("b-m"), subject) }, code.Unknown, code.NodeAlive},
+	{"pool-member-not-found", func(s *scene) { s.poolWorker(subject).Strong = infra.Key{} }, code.Unknown, code.PoolMember},
+	{"pool-member-not-found", func(s *scene) { s.poolWorker(subject).Strong = infra.Key{}; s.vm("later", named(subject)) }, code.Unknown, code.PoolMember},
 	{"no-id-but-namesake", func(s *scene) {
 		c := s.worker(subject)
 		c.Strong, c.InfraMissing = infra.Key{}, true
 		s.vm("later", named(subject))
-	}, Unknown, AmbiguousMatch},
-	{"node-alive", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.node(prod, bios("b-x"), subject) }, Unknown, NodeAlive},
-	{"id-on-several-at-home", func(s *scene) { twoPoweredOff(s); s.unread(prod) }, Unknown, NodeListUnread},
-	{"id-on-several-at-home", func(s *scene) { twoPoweredOff(s); s.listings[0].State = infra.Partial }, Unknown, ScopeIncomplete},
+	}, code.Unknown, code.AmbiguousMatch},
+	{"node-alive", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.node(prod, bios("b-x"), subject) }, code.Unknown, code.NodeAlive},
+	{"id-on-several-at-home", func(s *scene) { twoPoweredOff(s); s.unread(prod) }, code.Unknown, code.NodeListUnread},
+	{"id-on-several-at-home", func(s *scene) { twoPoweredOff(s); s.listings[0].State = infra.Partial }, code.Unknown, code.ScopeIncomplete},
 	{"weaker-key-at-home", func(s *scene) {
 		weakWorker(s)
-		s.vm("off", weakly("w")).Warnings = []string{infra.PoweredOff}
+		s.vm("off", weakly("w")).Warnings = []code.Reason{code.PoweredOff}
 		s.node(prod, bios("b-x"), subject)
-	}, Unknown, NodeAlive},
+	}, code.Unknown, code.NodeAlive},
 	{"weaker-key-at-home", func(s *scene) {
 		weakWorker(s)
-		s.vm("off", weakly("w")).Warnings = []string{infra.PoweredOff}
+		s.vm("off", weakly("w")).Warnings = []code.Reason{code.PoweredOff}
 		s.unread(prod)
-	}, Unknown, NodeListUnread},
+	}, code.Unknown, code.NodeListUnread},
 }
 
 // twoPoweredOff gives the machine its instance and a copy, neither of which runs.
 func twoPoweredOff(s *scene) {
 	s.worker(subject)
-	s.vmOf(subject).Warnings = []string{infra.PoweredOff}
-	s.vm("copy", bios("b-m")).Warnings = []string{infra.PoweredOff}
+	s.vmOf(subject).Warnings = []code.Reason{code.PoweredOff}
+	s.vm("copy", bios("b-m")).Warnings = []code.Reason{code.PoweredOff}
 }
 
 // withWitness gives the machine's place and name to a VM of another id; that of
@@ -202,9 +205,9 @@ var disjointInstanceRows = map[string]string{
 }
 
 var instanceScenes = []rowScene{
-	{"left-out-but-related", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Exclude = infra.Managed }, "", NameOnly},
-	{"left-out-but-related", func(s *scene) { byAnyName(s); s.vm(subject, key("anywhere", "md")).Exclude = infra.Template }, "", NameOnly},
-	{"left-out-but-related", func(s *scene) { withNode(s); s.vm(subject, bios("b-m")).Exclude = infra.Managed }, "", NameOnly},
+	{"left-out-but-related", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Exclude = infra.Managed }, "", code.NameOnly},
+	{"left-out-but-related", func(s *scene) { byAnyName(s); s.vm(subject, key("anywhere", "md")).Exclude = infra.Template }, "", code.NameOnly},
+	{"left-out-but-related", func(s *scene) { withNode(s); s.vm(subject, bios("b-m")).Exclude = infra.Managed }, "", code.NameOnly},
 	{"excluded", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Exclude = "vCLS" }, "", "excluded"},
 	{"excluded", func(s *scene) { s.vm(subject).Exclude = "template" }, "", "excluded"},
 	{"excluded", func(s *scene) {
@@ -216,93 +219,93 @@ var instanceScenes = []rowScene{
 		s.vm(subject, asg("p"))
 		s.hint(infra.Strong, asg("p"), ownedBy("", ""), 0)
 	}, "", "excluded"},
-	{"id-of-matched-machine", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, bios("b-x")) }, "", DuplicateID},
-	{"referenced-by-machine", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, named("x")) }, "", SameName},
-	{"former-pool-member", func(s *scene) { s.pool("p", "b-m"); s.vm(subject, bios("b-m")) }, "", LeftPool},
-	{"host-name-of-machine", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject).Host = key("host", "x") }, "", CloneOf},
-	{"id-on-two-instances", func(s *scene) { withNode(s); s.vm("copy", bios("b-m")) }, "", DuplicateID},
-	{"tied-at-contradicted-place", func(s *scene) { withNode(s); s.elsewhere("x") }, "", ScopeIncomplete},
-	{"node-or-ownership-mark", withNode, Ghost, ""},
-	{"foreign-node", func(s *scene) { s.vm(subject, bios("b-m")); s.node(prod, bios("b-m"), "") }, "", ForeignNode},
-	{"unreadable-with-cluster-name", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Unreadable = true }, "", InstanceUnreadable},
-	{"cluster-name-at-unproven-place", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")); unprove(s) }, "", ScopeIncomplete},
-	{"cluster-name", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")) }, Ghost, ""},
-	{"unreadable-in-cluster-place", func(s *scene) { byFolder(s); s.vm(subject, key("folder", "f")).Unreadable = true }, "", InstanceUnreadable},
-	{"unreadable-in-cluster-place", func(s *scene) { s.vm(subject).Unreadable = true }, "", InstanceUnreadable},
-	{"in-cluster-place", func(s *scene) { byFolder(s); s.vm(subject, key("folder", "f")) }, "", InClusterFolder},
-	{"cluster-name-elsewhere", func(s *scene) { byAnyName(s); s.vm(subject, key("anywhere", "md")) }, "", NameOnly},
+	{"id-of-matched-machine", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, bios("b-x")) }, "", code.DuplicateID},
+	{"referenced-by-machine", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, named("x")) }, "", code.SameName},
+	{"former-pool-member", func(s *scene) { s.pool("p", "b-m"); s.vm(subject, bios("b-m")) }, "", code.LeftPool},
+	{"host-name-of-machine", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject).Host = key("host", "x") }, "", code.CloneOf},
+	{"id-on-two-instances", func(s *scene) { withNode(s); s.vm("copy", bios("b-m")) }, "", code.DuplicateID},
+	{"tied-at-contradicted-place", func(s *scene) { withNode(s); s.elsewhere("x") }, "", code.ScopeIncomplete},
+	{"node-or-ownership-mark", withNode, code.Ghost, ""},
+	{"foreign-node", func(s *scene) { s.vm(subject, bios("b-m")); s.node(prod, bios("b-m"), "") }, "", code.ForeignNode},
+	{"unreadable-with-cluster-name", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Unreadable = true }, "", code.InstanceUnreadable},
+	{"cluster-name-at-unproven-place", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")); unprove(s) }, "", code.ScopeIncomplete},
+	{"cluster-name", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")) }, code.Ghost, ""},
+	{"unreadable-in-cluster-place", func(s *scene) { byFolder(s); s.vm(subject, key("folder", "f")).Unreadable = true }, "", code.InstanceUnreadable},
+	{"unreadable-in-cluster-place", func(s *scene) { s.vm(subject).Unreadable = true }, "", code.InstanceUnreadable},
+	{"in-cluster-place", func(s *scene) { byFolder(s); s.vm(subject, key("folder", "f")) }, "", code.InClusterFolder},
+	{"cluster-name-elsewhere", func(s *scene) { byAnyName(s); s.vm(subject, key("anywhere", "md")) }, "", code.NameOnly},
 	{"unrelated", func(s *scene) { i := s.vm(subject); i.Unreadable, i.Path = true, "/DC0/vm/else/m" }, "", "out of scope"},
 	{"unrelated", func(s *scene) { s.vm(subject) }, "", "out of scope"},
 
 	{"excluded", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, bios("b-x")).Exclude = "template" }, "", "excluded"},
-	{"id-of-matched-machine", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, bios("b-x"), named("x")) }, "", DuplicateID},
+	{"id-of-matched-machine", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, bios("b-x"), named("x")) }, "", code.DuplicateID},
 	{"referenced-by-machine", func(s *scene) {
 		s.pool("p", "b-m")
 		s.worker("x")
 		s.vmOf("x")
 		s.vm(subject, bios("b-m"), named("x"))
-	}, "", SameName},
+	}, "", code.SameName},
 	{"former-pool-member", func(s *scene) {
 		s.pool("p", "b-m")
 		s.worker("x")
 		s.vmOf("x")
 		s.vm(subject, bios("b-m")).Host = key("host", "x")
-	}, "", LeftPool},
+	}, "", code.LeftPool},
 	{"referenced-by-machine", func(s *scene) {
 		s.worker("x")
 		s.vmOf("x")
 		s.vm(subject, named("x")).Host = key("host", "x")
-	}, "", SameName},
+	}, "", code.SameName},
 	{"host-name-of-machine", func(s *scene) {
 		s.worker("x")
 		s.vmOf("x")
 		s.vm(subject, bios("b-m")).Host = key("host", "x")
 		s.node(prod, bios("b-m"), "later")
-	}, "", CloneOf},
+	}, "", code.CloneOf},
 	{"host-name-of-machine", func(s *scene) {
 		s.worker("x")
 		s.vmOf("x")
 		withNode(s)
 		s.listings[0].Instances[1].Host = key("host", "x")
 		s.vm("copy", bios("b-m"))
-	}, "", CloneOf},
+	}, "", code.CloneOf},
 	{"id-on-two-instances", func(s *scene) {
 		byStem(s)
 		s.vm(subject, bios("b-m"), key("stem", "md-bcdfg"))
 		s.vm("copy", bios("b-m"))
-	}, "", DuplicateID},
+	}, "", code.DuplicateID},
 	{"id-on-two-instances", func(s *scene) {
 		s.vm(subject, bios("b-m"))
 		s.vm("copy", bios("b-m"))
 		s.node(prod, bios("b-m"), "")
-	}, "", DuplicateID},
-	{"id-on-two-instances", func(s *scene) { withNode(s); s.vm("copy", bios("b-m")); s.elsewhere("x") }, "", DuplicateID},
+	}, "", code.DuplicateID},
+	{"id-on-two-instances", func(s *scene) { withNode(s); s.vm("copy", bios("b-m")); s.elsewhere("x") }, "", code.DuplicateID},
 	{"unreadable-with-cluster-name", func(s *scene) {
 		byStem(s)
 		s.vm(subject, key("stem", "md-bcdfg")).Unreadable = true
 		unprove(s)
-	}, "", InstanceUnreadable},
-	{"in-cluster-place", func(s *scene) { byFolder(s); byAnyName(s); s.vm(subject, key("folder", "f"), key("anywhere", "md")) }, "", InClusterFolder},
+	}, "", code.InstanceUnreadable},
+	{"in-cluster-place", func(s *scene) { byFolder(s); byAnyName(s); s.vm(subject, key("folder", "f"), key("anywhere", "md")) }, "", code.InClusterFolder},
 	{"node-or-ownership-mark", func(s *scene) {
 		s.vm(subject, bios("b-m"))
 		s.node(prod, bios("b-m"), "later")
 		s.node(prod, bios("b-m"), "")
-	}, Ghost, ""},
+	}, code.Ghost, ""},
 	{"foreign-node", func(s *scene) {
 		byStem(s)
 		s.vm(subject, bios("b-m"), key("stem", "md-bcdfg"))
 		s.node(prod, bios("b-m"), "")
-	}, "", ForeignNode},
+	}, "", code.ForeignNode},
 	{"foreign-node", func(s *scene) {
 		byStem(s)
 		s.vm(subject, bios("b-m"), key("stem", "md-bcdfg")).Unreadable = true
 		s.node(prod, bios("b-m"), "")
-	}, "", ForeignNode},
+	}, "", code.ForeignNode},
 	{"cluster-name", func(s *scene) {
 		byStem(s)
 		byFolder(s)
 		s.vm(subject, key("stem", "md-bcdfg"), key("folder", "f"))
-	}, Ghost, ""},
+	}, code.Ghost, ""},
 }
 
 func withNode(s *scene) {

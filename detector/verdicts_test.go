@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"drift-detector/report/code"
 )
 
 var update = flag.Bool("update", false, "write docs/verdicts.md")
@@ -85,7 +87,7 @@ func tableOf(rows []docRow, table string) string {
 // outcomesText lists outcomes, the reasons of one status together.
 func outcomesText(all []outcome) string {
 	var parts []string
-	for _, status := range []Status{Healthy, Stale, Ghost, Unknown, ""} {
+	for _, status := range []code.Status{code.Healthy, code.Stale, code.Ghost, code.Unknown, ""} {
 		var reasons []string
 		for _, o := range all {
 			if o.Status == status && o.Reason != "" {

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // This file is the second and the sixth law: a living name is a witness, and
@@ -49,7 +50,7 @@ func decideWitness(f *machineFacts) Verdict {
 	if hasKey(v, f.expected.Ref) {
 		too = ", and the recorded " + f.label(f.expected.Ref.Kind) + " too"
 	}
-	return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s has its place and its name%s, but the id %s instead of the recorded %s; its Node, or an administrator of the infrastructure, can say whether it is the machine",
+	return f.naming(unknown(code.IdentityChanged, fmt.Sprintf("%s has its place and its name%s, but the id %s instead of the recorded %s; its Node, or an administrator of the infrastructure, can say whether it is the machine",
 		nameOf(v), too, cmp.Or(valueOf(v, f.expected.Strong.Kind), "of none"), f.expected.Strong.Value)), f.witness)
 }
 
@@ -62,13 +63,13 @@ func (f *machineFacts) displaced(found *vm) (v Verdict, displaced bool) {
 	running := keep(f.without(found, f.home, f.copies, f.identity, f.namesakes, f.witness), runs)
 	switch {
 	case f.node != nil:
-		v = unknown(NodeAlive, fmt.Sprintf("%s does not run, but Node %s reports that it is %s: another instance runs in its place, and powering this one on makes a second", nameOf(found), f.node.Name, condition(f.node)))
+		v = unknown(code.NodeAlive, fmt.Sprintf("%s does not run, but Node %s reports that it is %s: another instance runs in its place, and powering this one on makes a second", nameOf(found), f.node.Name, condition(f.node)))
 	case len(running) > 0:
-		v = unknown(AmbiguousMatch, fmt.Sprintf("%s does not run, and %s, which has its id or its name, does: powering on makes a second one", nameOf(found), nameOf(running[0])))
+		v = unknown(code.AmbiguousMatch, fmt.Sprintf("%s does not run, and %s, which has its id or its name, does: powering on makes a second one", nameOf(found), nameOf(running[0])))
 	case !f.scope.complete:
-		v = unknown(ScopeIncomplete, fmt.Sprintf("%s does not run, and what may run in its place is not known: %s", nameOf(found), f.scope.fault.Message))
+		v = unknown(code.ScopeIncomplete, fmt.Sprintf("%s does not run, and what may run in its place is not known: %s", nameOf(found), f.scope.fault.Message))
 	case f.unlisted != "":
-		v = unknown(NodeListUnread, fmt.Sprintf("%s does not run, and whether its Node does is not known: %s", nameOf(found), f.unlisted))
+		v = unknown(code.NodeListUnread, fmt.Sprintf("%s does not run, and whether its Node does is not known: %s", nameOf(found), f.unlisted))
 	default:
 		return v, false
 	}

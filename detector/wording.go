@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // label returns what people call a kind of key of the machine's provider.
@@ -13,11 +14,11 @@ func (f *machineFacts) label(kind infra.KeyKind) string {
 }
 
 // condition returns what a warning means that an instance brings along.
-func (f *machineFacts) condition(reason string) string {
-	if reason == infra.PoweredOff {
+func (f *machineFacts) condition(reason code.Reason) string {
+	if reason == code.PoweredOff {
 		return "the VM is powered off"
 	}
-	return cmp.Or(f.words[reason], reason)
+	return cmp.Or(f.words[string(reason)], string(reason))
 }
 
 // nameOf is what a person finds an instance by.

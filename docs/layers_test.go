@@ -27,11 +27,13 @@ var apiTypes = []string{
 
 // layers are in order: each imports only layers above it in this list.
 var layers = []layer{
+	{name: "codes", has: at("report/code")}, // the words of all others
 	{name: "terminal", has: at("internal/terminal", "internal/english"), foreign: []string{"github.com/mattn/go-runewidth"}},
 	{name: "shell", has: at("infra/shell"), layers: []string{"terminal"}}, // what a plan and a provider's tool have in common
 	{
 		name:    "backup",
 		has:     below("backup"),
+		layers:  []string{"codes"},
 		foreign: append([]string{"github.com/mholt/archiver/v3"}, apiTypes...),
 	},
 	{
@@ -39,7 +41,7 @@ var layers = []layer{
 		has: func(pkg string, m module) bool {
 			return below("infra")(pkg, m) && !at("infra/shell", "infra/store", "infra/all")(pkg, m) && m.provider(pkg) == ""
 		},
-		layers:  []string{"backup", "shell"},
+		layers:  []string{"codes", "backup", "shell"},
 		foreign: append([]string{"go.yaml.in/yaml/v3", "github.com/go-json-experiment/json", "github.com/klauspost/compress/flate"}, apiTypes...),
 	},
 	{
@@ -53,13 +55,13 @@ var layers = []layer{
 		// imports another, see complaints.
 		name:    "provider",
 		has:     func(pkg string, m module) bool { return m.provider(pkg) != "" },
-		layers:  []string{"backup", "infra", "shell"},
+		layers:  []string{"codes", "backup", "infra", "shell"},
 		foreign: append([]string{"sigs.k8s.io/yaml", "golang.org/x/time/rate"}, apiTypes...),
 		ownSDK:  true,
 	},
 	{name: "provider list", has: at("infra/all"), layers: []string{"infra", "provider"}},
-	{name: "detector", has: at("detector"), layers: []string{"backup", "infra"}},
-	{name: "forecast", has: at("detector/rehearsal", "detector/forecast"), layers: []string{"backup", "infra", "detector"}, foreign: apiTypes},
+	{name: "detector", has: at("detector"), layers: []string{"codes", "backup", "infra"}},
+	{name: "forecast", has: at("detector/rehearsal", "detector/forecast"), layers: []string{"codes", "backup", "infra", "detector"}, foreign: apiTypes},
 	{
 		name: "releases", has: at("detector/releases"), layers: []string{"backup"},
 		foreign: append([]string{"k8s.io/api", "sigs.k8s.io/structured-merge-diff/v6", "sigs.k8s.io/yaml", "github.com/wI2L/jsondiff"}, apiTypes...),
@@ -67,31 +69,31 @@ var layers = []layer{
 	{
 		name: "formats", // the document and its formats: they decide nothing
 		has: func(pkg string, m module) bool {
-			return below("report")(pkg, m) && !at("report/build", "report/ignore", "report/plan", "report/backups", "report/releases")(pkg, m)
+			return below("report")(pkg, m) && !at("report/code", "report/build", "report/ignore", "report/plan", "report/backups", "report/releases")(pkg, m)
 		},
-		layers:  []string{"terminal"},
+		layers:  []string{"codes", "terminal"},
 		foreign: []string{"github.com/go-json-experiment/json"},
 	},
-	{name: "report", has: at("report/build"), layers: []string{"backup", "infra", "detector", "forecast", "formats"}}, // nothing else below report knows the detector
+	{name: "report", has: at("report/build"), layers: []string{"codes", "backup", "infra", "detector", "forecast", "formats"}}, // nothing else below report knows the detector
 	{
 		name:    "ignore rules",
 		has:     at("report/ignore"),
-		layers:  []string{"formats", "terminal"},
+		layers:  []string{"codes", "formats", "terminal"},
 		foreign: []string{"go.yaml.in/yaml/v3", "github.com/bmatcuk/doublestar/v4"},
 	},
-	{name: "plan", has: at("report/plan"), layers: []string{"formats", "terminal", "shell"}},
-	{name: "backup list", has: at("report/backups"), layers: []string{"formats", "terminal"}},
+	{name: "plan", has: at("report/plan"), layers: []string{"codes", "formats", "terminal", "shell"}},
+	{name: "backup list", has: at("report/backups"), layers: []string{"codes", "formats", "terminal"}},
 	{name: "release report", has: at("report/releases"), layers: []string{"releases", "formats", "terminal"}},
 	{
 		name:    "command",
 		has:     at("cmd/drift-detector"),
-		layers:  []string{"backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "formats", "plan", "terminal", "shell", "releases", "release report", "store", "backup list"},
-		foreign: []string{"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term", "github.com/vmware-tanzu/velero/pkg/apis"},
+		layers:  []string{"codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "formats", "plan", "terminal", "shell", "releases", "release report", "store", "backup list"},
+		foreign: []string{"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term", "github.com/vmware-tanzu/velero/pkg/apis", "k8s.io/klog/v2"},
 	},
 	{
 		name:    "test support", // the product links none of it
 		has:     isTestSupport,
-		layers:  []string{"backup", "infra", "detector", "forecast", "report", "formats", "terminal", "shell"},
+		layers:  []string{"codes", "backup", "infra", "detector", "forecast", "report", "formats", "terminal", "shell"},
 		foreign: []string{""},
 	},
 	{name: "demo", has: at("cmd/demo"), layers: []string{"test support"}},

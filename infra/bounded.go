@@ -1,7 +1,6 @@
 package infra
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 )
@@ -47,7 +46,7 @@ type boundedBody struct {
 
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, fmt.Errorf("the answer is longer than %d MiB", b.limit>>20)
+		return 0, tooLong(b.limit)
 	}
 	if int64(len(p)) > b.left {
 		p = p[:b.left]

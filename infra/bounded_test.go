@@ -1,6 +1,7 @@
 package infra_test
 
 import (
+	"compress/gzip"
 	"context"
 	"io"
 	"net/http"
@@ -68,5 +69,30 @@ func TestNoOtherProtocol(t *testing.T) {
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("reading goes on")
+	}
+}
+
+// What is packed is bounded as it is unpacked: a few kilobytes are millions of elements.
+func TestPackedAnswersAreBounded(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Accept-Encoding") != "gzip" {
+			t.Error("it asks for no gzip")
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		packed := gzip.NewWriter(w)
+		_, _ = io.WriteString(packed, "<a>"+strings.Repeat("<b/>", 1_000_000)+"</a>")
+		_ = packed.Close()
+	}))
+	t.Cleanup(server.Close)
+	client := http.Client{Transport: &infra.Bounded{Next: &http.Transport{}, Limit: 64 << 20}}
+	t.Cleanup(client.CloseIdleConnections)
+	res, err := client.Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(infra.Bounds{Items: 100_000}.XML(res.Body))
+	if err == nil || !strings.Contains(err.Error(), "more than 100000 elements") || len(data) > 500_000 {
+		t.Errorf("%d bytes, %v", len(data), err)
 	}
 }

@@ -2,6 +2,7 @@ package infra
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"drift-detector/backup"
@@ -44,10 +45,49 @@ var ruleMachineAbsent = check.Rule{
 	Do:  "after the restore, see that the workload has left its Node, and remove VM, Node and what is left of the machine by hand",
 }
 
-// Check is what the providers find, and the infrastructure machines whose
-// Machine the backup lacks.
-func (r *Registry) Check(s *backup.Snapshot, secrets *backup.Secrets, c Expected, now time.Time) []check.Finding {
+var ruleProviderNotRead = check.Rule{
+	Code: "ProviderNotRead", Severity: check.Warning,
+	Why: "Nothing is known here about this infrastructure: its machines are not looked for, and what its controller does with them after a restore is not said.",
+	Do:  "look at these machines with the tools of their infrastructure, and read what its provider says about a restore",
+}
+
+// unreadKinds finds the kinds of infrastructure machines that no provider reads, with how
+// many Machines each has.
+func (r *Registry) unreadKinds(s *backup.Snapshot) []check.Finding {
+	type kind struct {
+		backup int
+		name   string
+	}
+	read := map[GroupKind]bool{}
+	for _, spec := range r.Specs() {
+		for _, k := range spec.MachineKinds {
+			read[GroupKind{k.Group, k.Kind}] = true
+		}
+	}
+	count, of := map[kind]int{}, map[kind]map[backup.ClusterID]bool{}
+	for i := range s.Machines {
+		m := &s.Machines[i]
+		if read[GroupKind{m.Infrastructure.Group, m.Infrastructure.Kind}] {
+			continue
+		}
+		k := kind{m.Backup, m.Infrastructure.Kind + "." + m.Infrastructure.Group}
+		count[k]++
+		if of[k] == nil {
+			of[k] = map[backup.ClusterID]bool{}
+		}
+		of[k][m.Cluster] = true
+	}
 	var all []check.Finding
+	for k, n := range count {
+		all = append(all, ruleProviderNotRead.On(k.backup, k.name, "of %d Machines", n).Of(slices.Collect(maps.Keys(of[k]))...))
+	}
+	return all
+}
+
+// Check is what the providers find, the infrastructure machines whose Machine the backup
+// lacks, and the kinds that no provider reads.
+func (r *Registry) Check(s *backup.Snapshot, secrets *backup.Secrets, c Expected, now time.Time) []check.Finding {
+	all := r.unreadKinds(s)
 	for _, p := range r.providers {
 		if checker, ok := p.(Checker); ok {
 			all = append(all, checker.Check(s, secrets, now)...)
@@ -65,7 +105,7 @@ func (r *Registry) Check(s *backup.Snapshot, secrets *backup.Secrets, c Expected
 
 // Rules are all that Check can find.
 func (r *Registry) Rules() []check.Rule {
-	all := []check.Rule{ruleMachineAbsent}
+	all := []check.Rule{ruleMachineAbsent, ruleProviderNotRead}
 	for _, s := range r.Specs() {
 		all = append(all, s.Rules...)
 	}

@@ -1,5 +1,7 @@
 package infra
 
+import "drift-detector/report/code"
+
 // Controller says how a provider's infrastructure controller acts on what it finds
 // after a restore. Of one without a Name nothing is foretold.
 //
@@ -63,7 +65,7 @@ const (
 	// Renamed is for a machine's instance that has another name than the machine's. If
 	// this is no obstacle, an instance found by id is taken over, and beside one that is
 	// looked for by name a second one is made.
-	Renamed Obstacle = "Renamed"
+	Renamed = Obstacle(code.Renamed)
 	// SharedName is for several instances with the name that is looked for: the Machine
 	// can be neither taken on nor deleted. If this is no obstacle, any of them may be
 	// taken.
@@ -74,10 +76,10 @@ const (
 	OtherID Obstacle = "OtherID"
 	// ErrorState is for an instance that its infrastructure calls broken. If this is no
 	// obstacle, it is taken over as any other.
-	ErrorState Obstacle = "ErrorState"
+	ErrorState = Obstacle(code.ErrorState)
 	// NotActive is for an instance that its infrastructure still makes or changes. If this
 	// is no obstacle, it is taken over as any other.
-	NotActive Obstacle = "NotActive"
+	NotActive = Obstacle(code.NotActive)
 	// NoBootstrapData is for a Machine whose bootstrap data the backup lacks, if the controller
 	// reads that although its instance exists. If this is no obstacle, it does so only to make one.
 	NoBootstrapData Obstacle = "NoBootstrapData"

@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/backup/archive"
 )
 
 // maxOperatorFile bounds each file that the operator names.
@@ -70,7 +72,7 @@ func (r *credentialReader) credential(e credentialEntry) (Credential, Endpoint, 
 		return Credential{}, Endpoint{}, fmt.Errorf("line %d: endpoint is missing", e.line)
 	}
 	fail := func(err error) (Credential, Endpoint, error) {
-		return Credential{}, Endpoint{}, fmt.Errorf("line %d: endpoint %s: %w", e.line, name, err)
+		return Credential{}, Endpoint{}, fmt.Errorf("line %d: endpoint %s: %w", e.line, archive.WithoutSecrets(name), err)
 	}
 	if strings.Contains(name, "@") {
 		return Credential{}, Endpoint{}, fmt.Errorf("line %d: endpoint must not hold a user or password; use username and password", e.line)
@@ -129,7 +131,7 @@ func (r *credentialReader) secret(field, file string) (backup.Sensitive, error) 
 	}
 	content, err := r.open(r.beside(file), true)
 	if err != nil {
-		return backup.Sensitive{}, fmt.Errorf("%s: %w", field, err)
+		return backup.Sensitive{}, fmt.Errorf("%s: %w", field, unreadable(file, err))
 	}
 	return backup.NewSensitive(string(content)), nil
 }
@@ -140,12 +142,21 @@ func (r *credentialReader) certificates(file string) ([]byte, error) {
 	}
 	content, err := r.open(r.beside(file), false)
 	if err != nil {
-		return nil, fmt.Errorf("caFile: %w", err)
+		return nil, fmt.Errorf("caFile: %w", unreadable(file, err))
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM(content) {
-		return nil, fmt.Errorf("caFile: %s holds no certificate in PEM form", file)
+		return nil, fmt.Errorf("caFile: %s holds no certificate in PEM form", archive.WithoutSecrets(file))
 	}
 	return content, nil
+}
+
+// unreadable is an error about a file, without what may be secret in its name.
+func unreadable(file string, err error) error {
+	var of *fs.PathError
+	if shown := archive.WithoutSecrets(file); errors.As(err, &of) && shown != file {
+		return &fs.PathError{Op: of.Op, Path: shown, Err: of.Err}
+	}
+	return err
 }
 
 // beside resolves a file name relative to the credentials file.

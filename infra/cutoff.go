@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"drift-detector/report/code"
 )
 
 // DefaultTimeout is how long listing one Target may take. The largest vCenter, of
@@ -50,10 +52,10 @@ func CutOff(ctx context.Context, where string) *Fault {
 	}
 	var over *TimeOver
 	if !errors.As(context.Cause(ctx), &over) {
-		return &Fault{Reason: "Interrupted", Message: fmt.Sprintf("%s: interrupted: %v", where, context.Cause(ctx)), Hint: "run again"}
+		return &Fault{Reason: code.Interrupted, Message: fmt.Sprintf("%s: interrupted: %v", where, context.Cause(ctx)), Hint: "run again"}
 	}
 	f := &Fault{
-		Reason: "TimedOut", Message: fmt.Sprintf("%s was not read in full: %v", where, over),
+		Reason: code.TimedOut, Message: fmt.Sprintf("%s was not read in full: %v", where, over),
 		Hint: "run again with more time, for example --timeout " + Brisk(3*over.Limit),
 	}
 	if over.Flag == DeadlineFlag {

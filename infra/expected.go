@@ -3,6 +3,7 @@ package infra
 import (
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // Expected is what the backup expects to exist, of one provider or of all of them.
@@ -160,5 +161,5 @@ type HomeScope struct {
 // another of that kind instead, the verdict carries the warning.
 type Expectation struct {
 	Key     Key
-	Warning string // reason code: "Renamed", "Moved"
+	Warning code.Reason // code.Renamed, code.Moved
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/report/code"
 )
 
 // Instance is one VM as its infrastructure reports it.
@@ -31,8 +32,8 @@ type Instance struct {
 	Unreadable bool `json:"unreadable,omitempty"`
 	// Gone says that it is listed but ended: terminated, shutting down.
 	Gone bool `json:"gone,omitempty"`
-	// Warnings are conditions that go with a Healthy verdict: PoweredOff, "Disconnected".
-	Warnings []string `json:"warnings,omitempty"`
+	// Warnings are conditions that go with a Healthy verdict: code.PoweredOff.
+	Warnings []code.Reason `json:"warnings,omitempty"`
 	// Facts are further properties that steps of the walk ask for, of instances that are
 	// related to the backup. A fact that is absent was not seen.
 	Facts Facts `json:"facts,omitempty"`
@@ -68,9 +69,6 @@ func (f Facts) All(name string) []string {
 	return out
 }
 
-// PoweredOff is the warning of an instance that exists and does not run.
-const PoweredOff = "PoweredOff"
-
 // Template is the cause to exclude an instance that is a template: it cannot run.
 const Template = "template"
 
@@ -80,7 +78,7 @@ const Managed = "managedByExtension"
 
 // Runs reports whether the instance exists and is not off.
 func (i *Instance) Runs() bool {
-	return !i.Gone && i.Exclude != Template && !slices.Contains(i.Warnings, PoweredOff)
+	return !i.Gone && i.Exclude != Template && !slices.Contains(i.Warnings, code.PoweredOff)
 }
 
 // Tag is one tag that its infrastructure has on an instance.

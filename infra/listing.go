@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/report/code"
 )
 
 // State is how much of a target a listing holds.
@@ -18,9 +19,9 @@ const (
 
 // Fault is what went wrong, for people and for scripts.
 type Fault struct {
-	Reason  string `json:"reason"` // code: "Unreachable", "AuthenticationFailed", "UntrustedCertificate", "VisibilityUnproven", …
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"` // what to do next
+	Reason  code.Reason `json:"reason"`
+	Message string      `json:"message"`
+	Hint    string      `json:"hint,omitempty"` // what to do next
 }
 
 // Listing is what a provider found at a Target.

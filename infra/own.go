@@ -2,6 +2,7 @@ package infra
 
 import (
 	"context"
+	"slices"
 
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
@@ -37,12 +38,6 @@ const (
 	CertificatePinned     = "pinned"
 	CertificateDiffers    = "differs"
 	CertificateUnverified = "unverified"
-)
-
-// Codes of the conditions under which a restore is safe where nobody tried.
-const (
-	CredentialUntried    = "CredentialUntried"
-	CertificateUnchecked = "CertificateUnchecked"
 )
 
 // Own is a credential in the backup that an operator's stands in for at a Target. It is
@@ -85,6 +80,24 @@ func (l *Listing) AccessFact(name, id string) string {
 	}
 	v, _ := l.Facts.Get(name)
 	return v
+}
+
+// AccessFact is that of a listing, for many ids: a place of many clusters has a Fact for each.
+func (inv *Inventory) AccessFact(l *Listing, name, id string) string {
+	facts := inv.facts[l]
+	if facts == nil {
+		if facts = make(map[string]string, len(l.Facts)); inv.facts == nil {
+			inv.facts = map[*Listing]map[string]string{}
+		}
+		for _, f := range slices.Backward(l.Facts) {
+			facts[f.Name] = f.Value
+		}
+		inv.facts[l] = facts
+	}
+	if v, ok := facts[name+" "+id]; ok {
+		return v
+	}
+	return facts[name]
 }
 
 // Named returns the listing whose IDs hold that of a target; nil when there is none. Listings must
@@ -156,7 +169,7 @@ func (a AccessAt) step(r *walk.Row, fact string, answer func(*Listing, string) w
 			if l == nil {
 				return walk.Answer{}
 			}
-			value := l.AccessFact(fact, a.ID)
+			value := inv.AccessFact(l, fact, a.ID)
 			if value == "" && l.State == Failed {
 				return walk.Answer{}
 			}

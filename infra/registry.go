@@ -12,6 +12,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra/shell"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // Registry is the providers of a run, as one.
@@ -239,7 +240,7 @@ func (r *Registry) list(ctx context.Context, t Target) (l Listing) {
 			// A fault of the program must not look like absence, nor take the
 			// other listings along. Its value stays out: it may hold a secret.
 			l = Listing{State: Failed, NodeState: t.NodeState, Fault: &Fault{
-				Reason:  "InternalError",
+				Reason:  code.InternalError,
 				Message: fmt.Sprintf("listing %s %s ended in a fault of drift-detector (%T)", t.Provider, t.Endpoint, v),
 				Hint:    "report it to the authors of drift-detector",
 			}}
@@ -251,7 +252,7 @@ func (r *Registry) list(ctx context.Context, t Target) (l Listing) {
 	}()
 	p := r.named(t.Provider)
 	if p == nil {
-		return Listing{State: Failed, Fault: &Fault{Reason: "UnsupportedProvider", Message: "no provider is called " + t.Provider}}
+		return Listing{State: Failed, Fault: &Fault{Reason: code.UnsupportedProvider, Message: "no provider is called " + t.Provider}}
 	}
 	if t.Refused != nil {
 		return Listing{State: Failed, Fault: t.Refused, NodeState: t.NodeState}

@@ -5,6 +5,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/infra/shell"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // Spec describes a provider. It is plain data, and all that the rest of the program
@@ -64,7 +65,7 @@ type Spec struct {
 	Flags []Flag
 	// Remedies are what to do about a machine that could not be decided, and as DuplicateID
 	// about an instance with the id of one, by the code of the reason, where it is not what plans say of all providers: whole sentences.
-	Remedies map[string]string
+	Remedies map[code.Reason]string
 	// Environment is the credential that the variables of the provider's own tool
 	// hold; zero when there is no such tool.
 	Environment Environment

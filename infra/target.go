@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/report/code"
 )
 
 // Target is one scope to list, with the credential for it.
@@ -54,7 +55,7 @@ func (t *Target) Begin(provider string, mine bool) (l Listing, ok bool) {
 		State: Failed, ListedAt: time.Now().UTC().Round(0), Fault: t.Refused,
 	}
 	if l.Fault == nil && !mine {
-		l.Fault = &Fault{Reason: "InternalError", Message: "the target was not made by this provider"}
+		l.Fault = &Fault{Reason: code.InternalError, Message: "the target was not made by this provider"}
 	}
 	return l, l.Fault == nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"drift-detector/report/code"
 )
 
 // unrelatedVM is an instance of which every field is set.
@@ -17,7 +19,7 @@ func unrelatedVM(n int) Instance {
 		State: "running", Created: time.Unix(1_700_000_000+int64(n)*61, 0).UTC(), Addresses: []string{fmt.Sprintf("10.0.%d.%d", n>>8&255, n&255)},
 		Tags: []Tag{{"Name", fmt.Sprint("web-", n)}, {"team", "shop"}, {"cost-center", fmt.Sprint(n % 37)}, {"not ASCII", "\u2028ü\x00<"}},
 		Keys: []Key{{KeyKindOf("instanceID"), id}, {KeyKindOf("vpc"), "vpc-999"}, {KeyKindOf("name"), fmt.Sprint("web-", n)}}, Host: Key{KeyKindOf("host"), "web"},
-		Exclude: "bastion", Unreadable: true, Gone: true, Warnings: []string{"PoweredOff"},
+		Exclude: "bastion", Unreadable: true, Gone: true, Warnings: []code.Reason{"PoweredOff"},
 		Facts: Facts{{"hardwareVersion", "vmx-19"}},
 	}
 }

@@ -1,14 +1,16 @@
 package report
 
+import "drift-detector/report/code"
+
 // Count adds one machine of a status.
-func (n *MachineCounts) Count(status Status) {
+func (n *MachineCounts) Count(status code.Status) {
 	n.Total++
 	switch status {
-	case Healthy:
+	case code.Healthy:
 		n.Healthy++
-	case Stale:
+	case code.Stale:
 		n.Stale++
-	case Ghost:
+	case code.Ghost:
 		n.Ghost++
 	default:
 		n.Unknown++
@@ -37,14 +39,14 @@ func (n *MachineCounts) Add(m MachineCounts) {
 }
 
 // Count adds one cluster of a status.
-func (n *ClusterCounts) Count(status Status) {
+func (n *ClusterCounts) Count(status code.Status) {
 	n.Total++
 	switch status {
-	case ManualRemediationRequired:
+	case code.ManualRemediationRequired:
 		n.ManualRemediationRequired++
-	case ManualRemediationNotRequired:
+	case code.ManualRemediationNotRequired:
 		n.ManualRemediationNotRequired++
-	case Healthy:
+	case code.Healthy:
 		n.Healthy++
 	default:
 		n.NeedFurtherConfirmation++

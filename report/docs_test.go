@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"drift-detector/report/code"
 )
 
 const docs = "../docs/report.md"
@@ -48,7 +52,7 @@ func glossary() string {
 	}
 	kind := ""
 	for _, c := range Codes() {
-		if c.Kind == kindStatus {
+		if c.Kind == "Statuses" {
 			continue
 		}
 		if c.Kind != kind {
@@ -95,17 +99,12 @@ func TestEveryCodeIsExplained(t *testing.T) {
 			}
 		}
 	}
-	for code, meaning := range reasons() {
-		if kinds[code] == "" {
-			t.Errorf("%s: %q has no kind, so that the docs lack it", code, meaning)
+	for _, r := range code.Table {
+		if kinds[string(r.Code)] == "" {
+			t.Errorf("%s has no kind, so that the docs lack it", r.Code)
 		}
 	}
-	for code := range advice() {
-		if reasons()[code] == "" {
-			t.Errorf("advice on %s, which is not in x-reasons", code)
-		}
-	}
-	for _, status := range []Status{Healthy, Stale, Ghost, Unknown, ManualRemediationRequired, NeedFurtherConfirmation, ManualRemediationNotRequired} {
+	for _, status := range []code.Status{code.Healthy, code.Stale, code.Ghost, code.Unknown, code.ManualRemediationRequired, code.NeedFurtherConfirmation, code.ManualRemediationNotRequired} {
 		if kinds[string(status)] == "" {
 			t.Errorf("%s is not explained", status)
 		}
@@ -133,4 +132,53 @@ func TestExamplesOfTheDocsAreReal(t *testing.T) {
 			t.Errorf("example %s is empty", e[1])
 		}
 	}
+}
+
+// The schema has each code of the table, with what it means and what to do.
+func TestSchemaHasTheTable(t *testing.T) {
+	reasons, advice := map[string]string{}, map[string]string{}
+	for _, r := range code.Table {
+		if r.Is(code.OfStatus) {
+			continue
+		}
+		reasons[string(r.Code)] = quoted(t, Explain(r.Code))
+		advice[string(r.Code)] = fmt.Sprintf(`{ "why": %s, "do": %s }`, quoted(t, r.Why), quoted(t, r.Do))
+	}
+	want := members.ReplaceAllStringFunc(string(schema), func(old string) string {
+		of := reasons
+		if strings.HasPrefix(old, `"x-advice"`) {
+			of = advice
+		}
+		var b strings.Builder
+		b.WriteString(old[:strings.IndexByte(old, '{')+2])
+		for i, name := range slices.Sorted(maps.Keys(of)) {
+			if i > 0 {
+				b.WriteString(",\n")
+			}
+			fmt.Fprintf(&b, "    %q: %s", name, of[name])
+		}
+		return b.String() + "\n  },\n"
+	})
+	if *update {
+		if err := os.WriteFile("schema.json", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want != string(schema) {
+		t.Error("schema.json does not have the codes of report/code: make update")
+	}
+}
+
+var members = regexp.MustCompile(`(?s)"x-(?:reasons|advice)": \{\n.*?\n  \},\n`)
+
+func quoted(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(text); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(b.String())
 }

@@ -1,10 +1,14 @@
 package report
 
-import "slices"
+import (
+	"slices"
+
+	"drift-detector/report/code"
+)
 
 // Finding reports whether there is something to say of the machine: it is not plainly
 // Healthy, or carries a warning. Findings that a rule sets aside are findings.
-func (m *Machine) Finding() bool { return m.Status != Healthy || len(m.Warnings) > 0 }
+func (m *Machine) Finding() bool { return m.Status != code.Healthy || len(m.Warnings) > 0 }
 
 // HasStrongEvidence reports whether any evidence is strong.
 func (m *Machine) HasStrongEvidence() bool {

@@ -4,15 +4,17 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"drift-detector/report/code"
 )
 
 // Point is one thing that decides the answer: what happens, and to what.
 type Point struct {
-	Code    Reason
-	Status  Status   // as urgent as the answer that it leaves
-	Text    string   // sentences
-	Objects []Object // most dangerous first; none: it is about the report as a whole
-	Likes   []Point  // of the same code, where the text differs
+	Code    code.Reason
+	Status  code.Status // as urgent as the answer that it leaves
+	Text    string      // sentences
+	Objects []Object    // most dangerous first; none: it is about the report as a whole
+	Likes   []Point     // of the same code, where the text differs
 }
 
 // Object is what a point is about, and where the report has it.
@@ -52,10 +54,10 @@ func (r *Report) First() []Point {
 	}
 	places := r.places()
 	var out []Point
-	at := map[Reason]int{}
+	at := map[code.Reason]int{}
 	for i := range r.Summary.Answer.Reasons {
 		reason := &r.Summary.Answer.Reasons[i]
-		p := Point{Code: reason.Code, Status: asStatus[SafeAfter(reason.Code)], Text: reason.Sentence()}
+		p := Point{Code: reason.Code, Status: asStatus[code.SafeAfter(reason.Code)], Text: reason.Sentence()}
 		for _, name := range reason.Objects {
 			p.Objects = append(p.Objects, Object{name, places.of(reason.Code, name)})
 		}
@@ -66,7 +68,7 @@ func (r *Report) First() []Point {
 		}
 		at[p.Code], out = len(out), append(out, p)
 	}
-	slices.SortStableFunc(out, func(a, b Point) int { return cmp.Compare(ReasonRank(a.Code), ReasonRank(b.Code)) })
+	slices.SortStableFunc(out, func(a, b Point) int { return cmp.Compare(code.Rank(a.Code), code.Rank(b.Code)) })
 	return out
 }
 
@@ -74,9 +76,9 @@ func (r *Report) First() []Point {
 // itself, then its control plane, then its workers. What is of no cluster comes last.
 func (r *Report) danger(at Place) int {
 	if at.Part != InClusters {
-		return 4 * len(order)
+		return 4 * len(code.RollUps())
 	}
-	return 4*Urgency(r.Clusters[at.Index].Status) + min(at.Set+1, 2)
+	return 4*code.Urgency(r.Clusters[at.Index].Status) + min(at.Set+1, 2)
 }
 
 // places are those of the things of a report, by their part and the names that reasons
@@ -117,7 +119,7 @@ func (p places) cluster(c *Cluster, i int) {
 		for k := range s.Machines {
 			m := &s.Machines[k]
 			p.add(InClusters, "Machine "+cmp.Or(m.Namespace, c.Namespace)+"/"+m.Name, Place{Index: i, Set: j, Machine: k})
-			if m.Status == Ghost {
+			if m.Status == code.Ghost {
 				p.add(InClusters, "instance "+m.Name, Place{Index: i, Set: j, Machine: k})
 			}
 		}
@@ -132,10 +134,10 @@ func (p places) add(part Part, name string, at Place) {
 }
 
 // partOf are the reasons whose objects are in another part than the clusters.
-var partOf = map[Reason]Part{BackupError: InChecks, Incomplete: InScopes, InstancesToConfirm: InVMs, ErrorsOccurred: InErrors}
+var partOf = map[code.Reason]Part{code.BackupError: InChecks, code.Incomplete: InScopes, code.InstancesToConfirm: InVMs, code.ErrorsOccurred: InErrors}
 
 // of is where the object of a reason is: itself, or the cluster that its name ends with.
-func (p places) of(code Reason, name string) Place {
+func (p places) of(code code.Reason, name string) Place {
 	part := cmp.Or(partOf[code], InClusters)
 	if at, ok := p[[2]string{string(part), name}]; ok {
 		return at

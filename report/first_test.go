@@ -4,15 +4,17 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"drift-detector/report/code"
 )
 
 func TestFirstLeadsToItsObjects(t *testing.T) {
-	machine := func(name string, s Status) Machine { return Machine{Namespace: "t", Name: name, Status: s} }
+	machine := func(name string, s code.Status) Machine { return Machine{Namespace: "t", Name: name, Status: s} }
 	r := &Report{
 		Clusters: []Cluster{
-			{Namespace: "t", Name: "dev", Status: ManualRemediationNotRequired, ControlPlane: ControlPlane{Kind: "KubeadmControlPlane", Name: "dev", Machines: []Machine{machine("dev-a", Stale)}}},
-			{Namespace: "t", Name: "prod", Status: ManualRemediationRequired, Workers: Workers{Groups: []Group{
-				{Kind: "MachineDeployment", Name: "md-0", Machines: []Machine{machine("md-0-a", Healthy), machine("md-0-b", Stale), machine("md-0-c", Ghost)}},
+			{Namespace: "t", Name: "dev", Status: code.ManualRemediationNotRequired, ControlPlane: ControlPlane{Kind: "KubeadmControlPlane", Name: "dev", Machines: []Machine{machine("dev-a", code.Stale)}}},
+			{Namespace: "t", Name: "prod", Status: code.ManualRemediationRequired, Workers: Workers{Groups: []Group{
+				{Kind: "MachineDeployment", Name: "md-0", Machines: []Machine{machine("md-0-a", code.Healthy), machine("md-0-b", code.Stale), machine("md-0-c", code.Ghost)}},
 			}}},
 		},
 		InfraMachines: []InfraMachine{{Instance: Instance{Path: "/DC0/vm/jump"}}},
@@ -20,17 +22,17 @@ func TestFirstLeadsToItsObjects(t *testing.T) {
 		Checks:        []Check{{Severity: CheckInfo, Object: "Secret a"}, {Severity: CheckError, Object: "Secret a"}},
 		Errors:        []Error{{Message: "lost"}},
 	}
-	r.Summary.Answer = &SafeAnswer{Safe: No, Reasons: []AnswerReason{
-		{MachinesBroken, "They stay broken", []string{"Machine t/dev-a", "Machine t/md-0-b"}},
-		{ClusterHalted, "Until a exists", []string{"Cluster t/dev"}},
-		{ClusterHalted, "Until b exists", []string{"Cluster t/prod"}},
-		{BackupError, "Not fit", []string{"Secret a"}},
-		{Incomplete, "Not all", []string{"vsphere vc2 as me"}},
-		{InstancesToConfirm, "Ask", []string{"instance /DC0/vm/jump"}},
-		{ErrorsOccurred, "Errors", []string{"lost"}},
-		{MachinesMade, "Made", []string{"MachineDeployment t/md-0", "template x of t/dev", "what nobody knows"}},
-		{GhostsLeft, "Left", []string{"instance md-0-c"}},
-		{NoForecast, "None", nil},
+	r.Summary.Answer = &SafeAnswer{Safe: code.No, Reasons: []AnswerReason{
+		{code.MachinesBroken, "They stay broken", []string{"Machine t/dev-a", "Machine t/md-0-b"}},
+		{code.ClusterHalted, "Until a exists", []string{"Cluster t/dev"}},
+		{code.ClusterHalted, "Until b exists", []string{"Cluster t/prod"}},
+		{code.BackupError, "Not fit", []string{"Secret a"}},
+		{code.Incomplete, "Not all", []string{"vsphere vc2 as me"}},
+		{code.InstancesToConfirm, "Ask", []string{"instance /DC0/vm/jump"}},
+		{code.ErrorsOccurred, "Errors", []string{"lost"}},
+		{code.MachinesMade, "Made", []string{"MachineDeployment t/md-0", "template x of t/dev", "what nobody knows"}},
+		{code.GhostsLeft, "Left", []string{"instance md-0-c"}},
+		{code.NoForecast, "None", nil},
 	}}
 	var got []string
 	for _, p := range r.First() {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"drift-detector/internal/english"
+	"drift-detector/report/code"
 )
 
 // What the restored controllers will do. All of it is absent from a report that
@@ -12,23 +13,23 @@ import (
 // GeneralForecast is of the restore as a whole; the management cluster itself is
 // not counted.
 type GeneralForecast struct {
-	Outcomes   map[Outcome]int `json:"outcomes"`   // machines and ghosts by outcome
-	NotHealing int             `json:"notHealing"` // Stale machines that no controller replaces
-	Notes      []Note          `json:"notes"`
+	Outcomes   map[code.Outcome]int `json:"outcomes"`   // machines and ghosts by outcome
+	NotHealing int                  `json:"notHealing"` // Stale machines that no controller replaces
+	Notes      []Note               `json:"notes"`
 }
 
 // ClusterForecast is of one cluster.
 type ClusterForecast struct {
-	Text       string          `json:"text"` // all of it in one line
-	Outcomes   map[Outcome]int `json:"outcomes"`
-	NotHealing int             `json:"notHealing"`
-	Notes      []Note          `json:"notes"`
+	Text       string               `json:"text"` // all of it in one line
+	Outcomes   map[code.Outcome]int `json:"outcomes"`
+	NotHealing int                  `json:"notHealing"`
+	Notes      []Note               `json:"notes"`
 }
 
 // Note is something to know before the restore that is not of a single machine.
 type Note struct {
-	Code    Reason `json:"code"`
-	Message string `json:"message"` // sentences, without the last full stop
+	Code    code.Reason `json:"code"`
+	Message string      `json:"message"` // sentences, without the last full stop
 }
 
 // Sentence is the message with its last full stop.
@@ -50,7 +51,7 @@ func (r *Report) ClusterNotes() []ClusterNote {
 			clusters = append(clusters, c)
 		}
 	}
-	slices.SortStableFunc(clusters, func(a, b *Cluster) int { return Urgency(a.Status) - Urgency(b.Status) })
+	slices.SortStableFunc(clusters, func(a, b *Cluster) int { return code.Urgency(a.Status) - code.Urgency(b.Status) })
 	var out []ClusterNote
 	at := map[Note]int{}
 	for _, c := range clusters {
@@ -68,11 +69,14 @@ func (r *Report) ClusterNotes() []ClusterNote {
 
 // MachineForecast is what will become of one machine or ghost.
 type MachineForecast struct {
-	Outcome   Outcome `json:"outcome"`
-	Condition string  `json:"condition,omitempty"` // when the outcome holds, or when it does not
-	Message   string  `json:"message"`
-	RolledOut bool    `json:"rolledOut,omitempty"` // is part of the rollout of its group
+	Outcome   code.Outcome `json:"outcome"`
+	Condition string       `json:"condition,omitempty"` // when the outcome holds, or when it does not
+	Message   string       `json:"message"`
+	RolledOut bool         `json:"rolledOut,omitempty"` // is part of the rollout of its group
 }
+
+// Heals reports whether a Stale machine is sound again without help.
+func (f *MachineForecast) Heals() bool { return f != nil && f.Outcome.Heals() }
 
 // ControlPlaneForecast is what will become of a control plane.
 type ControlPlaneForecast struct {

@@ -1,11 +1,12 @@
 package report
 
 import (
-	"maps"
-	"regexp"
+	"cmp"
 	"slices"
 	"strings"
-	"sync"
+	"unicode"
+
+	"drift-detector/report/code"
 )
 
 // Code explains one word of a report.
@@ -17,87 +18,78 @@ type Code struct {
 	Do      string `json:"do"`      // what to do
 }
 
-const kindStatus = "Statuses"
-
-// kinds are the parts of the glossary, by the word before a meaning's colon.
-var kinds = []struct{ word, title string }{
-	{"Unknown", "Reasons of Unknown"},
-	{"Stale", "Reasons of Stale"},
-	{"To confirm", "Reasons of VMs to confirm (`infraMachines`)"},
-	{"Warning", "Warnings"},
-	{"Control plane", "Control planes and groups"},
-	{"Scope", "Scopes that are not complete"},
-	{"Node list", "Node lists"},
-	{"Answer", "Reasons of the answer"},
-	{"Condition", "Conditions of the answer"},
-	{"Forecast", "Forecast: outcomes"},
-	{"Note", "Forecast: notes"},
-}
-
-// wordOf is the word of "Warning, or to confirm: …".
-func wordOf(meaning string) string {
-	word, _, _ := strings.Cut(meaning, ": ")
-	word, _, _ = strings.Cut(word, ",")
-	if word == "Group" {
-		return "Control plane"
-	}
-	return word
+// kinds are the parts of the glossary.
+var kinds = []struct {
+	of    []code.Kind
+	title string
+}{
+	{[]code.Kind{code.OfStatus}, "Statuses"},
+	{[]code.Kind{code.OfUnknown}, "Reasons of Unknown"},
+	{[]code.Kind{code.OfStale}, "Reasons of Stale"},
+	{[]code.Kind{code.ToConfirm}, "Reasons of VMs to confirm (`infraMachines`)"},
+	{[]code.Kind{code.Warning}, "Warnings"},
+	{[]code.Kind{code.OfPlane, code.OfGroup}, "Control planes and groups"},
+	{[]code.Kind{code.OfScope}, "Scopes that are not complete"},
+	{[]code.Kind{code.OfNodes}, "Node lists"},
+	{[]code.Kind{code.Answer}, "Reasons of the answer"},
+	{[]code.Kind{code.Condition}, "Conditions of the answer"},
+	{[]code.Kind{code.Forecast}, "Forecast: outcomes"},
+	{[]code.Kind{code.Note}, "Forecast: notes"},
 }
 
 // Codes returns every status, reason, warning, outcome, note and fault that a report can
-// hold, kind by kind and sorted within one. The codes of checks are those of the
-// packages that check.
+// hold, kind by kind; a kind is sorted but for the statuses. The codes of checks are those of
+// the packages that check.
 func Codes() []Code {
-	out := statusCodes()
+	var out []Code
 	for _, kind := range kinds {
-		for _, code := range slices.Sorted(maps.Keys(reasons())) {
-			if wordOf(reasons()[code]) == kind.word {
-				a := advice()[code]
-				out = append(out, Code{code, kind.title, reasons()[code], a.Why, a.Do})
+		var part []Code
+		for i := range code.Table {
+			if r := &code.Table[i]; slices.Contains(kind.of, r.Kinds[0]) {
+				part = append(part, Code{string(r.Code), kind.title, meaning(r), r.Why, r.Do})
 			}
 		}
+		if kind.of[0] != code.OfStatus {
+			slices.SortFunc(part, func(a, b Code) int { return cmp.Compare(a.Code, b.Code) })
+		}
+		out = append(out, part...)
 	}
 	return out
 }
 
-var advice = sync.OnceValue(func() map[string]struct{ Why, Do string } {
-	var doc struct {
-		Advice map[string]struct{ Why, Do string } `json:"x-advice"`
+// Explain says what a reason or an outcome means: "Warning: the VM has another name than
+// the backup records." It is empty for a code that this release does not know, and for a
+// status.
+func Explain[Word ~string](word Word) string {
+	r := code.Of(word)
+	if r.Code == "" || r.Is(code.OfStatus) {
+		return ""
 	}
-	decode(schema, &doc)
-	return doc.Advice
-})
-
-// statusAdvice is what the schema's description of a status does not say.
-var statusAdvice = map[Status]struct{ why, do string }{
-	Healthy:                      {"The restored controllers know the VM; read in its forecast what they do with it.", "Nothing, unless it has a warning."},
-	Stale:                        {"Its Machine is restored without a VM and counts as a replica: few controllers replace it by themselves.", "Read its forecast; most often its Machine is deleted after the restore."},
-	Ghost:                        {"The VM runs on, keeps its addresses and costs money, and no restored controller knows it.", "Use a newer backup if there is one; else drain its Node and remove the VM after the restore. 'drift-detector plan' has the commands."},
-	Unknown:                      {"A decision without knowing may delete a running VM, or leave one behind.", "Correct the cause that its reason names, and run detect again."},
-	ManualRemediationRequired:    {"VMs run that no restored controller knows.", "Follow 'drift-detector plan'."},
-	NeedFurtherConfirmation:      {"Something could not be decided, so the rest may change.", "Resolve what is Unknown, and run detect again."},
-	ManualRemediationNotRequired: {"No VM is lost sight of. Machines without a VM may still stay broken: read their forecast.", "Follow 'drift-detector plan'."},
+	return meaning(&r)
 }
 
-var statusMeaning = regexp.MustCompile(`(\w+): ([^.:]*)\.`)
-
-// statusCodes are the statuses of machines and of what holds them.
-func statusCodes() []Code {
-	var doc struct {
-		Defs map[string]struct {
-			Description string
-			Properties  map[string]struct{ Description string }
-		} `json:"$defs"`
+// meaning is what happens, behind the kinds of the code: "Note, or condition: …", and of a
+// reason of the answer what that is then: "Answer, no: …".
+func meaning(r *code.Row) string {
+	prefix := string(r.Kinds[0])
+	if r.Safe != "" {
+		prefix += ", " + string(r.Safe)
 	}
-	decode(schema, &doc)
-	text := doc.Defs["machine"].Properties["status"].Description + " " + strings.TrimPrefix(doc.Defs["rollup"].Description, "Worst first: ") +
-		" " + string(Healthy) + ": none of these."
-	var out []Code
-	for _, m := range statusMeaning.FindAllStringSubmatch(text, -1) {
-		a, ok := statusAdvice[Status(m[1])]
-		if ok && !slices.ContainsFunc(out, func(c Code) bool { return c.Code == m[1] }) {
-			out = append(out, Code{m[1], kindStatus, "Status: " + m[2] + ".", a.why, a.do})
+	for _, kind := range r.Kinds[1:] {
+		if r.Safe == "" {
+			prefix += ", or " + strings.ToLower(string(kind))
 		}
 	}
-	return out
+	return prefix + ": " + begun(r.Happens)
 }
+
+// begun is a sentence as it stands behind a colon. A name keeps its capitals.
+func begun(sentence string) string {
+	first, _, _ := strings.Cut(sentence, " ")
+	if strings.ContainsFunc(first[1:], unicode.IsUpper) || properNames[first] {
+		return sentence
+	}
+	return strings.ToLower(sentence[:1]) + sentence[1:]
+}
+
+var properNames = map[string]bool{"Velero": true, "Clusters": true, "Machines": true, "Nodes": true}

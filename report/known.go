@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"drift-detector/internal/terminal"
+	"drift-detector/report/code"
 )
 
 // known refuses a report in which a word that decides is none of the schema's: what is
 // counted, sorted and drawn by it would be left out, or read as another.
 func (r *Report) known() error {
 	var w words
-	rollUp := append(RollUps(), "") // a set without one is as bad as one with an Unknown
-	machine, presence := MachineStatuses(), Presences()
+	rollUp := append(code.RollUps(), "") // a set without one is as bad as one with an Unknown
+	machine, presence := code.MachineStatuses(), Presences()
 	know(&w, r.Summary.Status, rollUp, "status", "the summary")
 	know(&w, r.Summary.StatusWithoutRules, rollUp, "statusWithoutRules", "the summary")
 	if a := r.Summary.Answer; a != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drift-detector/internal/english"
+	"drift-detector/report/code"
 )
 
 // Matches reports whether a cluster was asked for by its name, or namespace and name,
@@ -78,14 +79,14 @@ func (r *Report) count() {
 	s.Machines, s.Clusters, s.Resources, s.InfraMachines = MachineCounts{}, ClusterCounts{}, ResourceCounts{}, len(r.InfraMachines)
 	f := s.Forecast
 	if f != nil {
-		f.Outcomes, f.NotHealing = map[Outcome]int{}, 0
+		f.Outcomes, f.NotHealing = map[code.Outcome]int{}, 0
 	}
-	status := Healthy
+	status := code.Healthy
 	if len(r.InfraMachines) > s.IgnoredInfraMachines {
-		status = NeedFurtherConfirmationInfraMachines
+		status = code.NeedFurtherConfirmationInfraMachines
 	}
 	if len(r.Errors) > 0 || !s.Complete {
-		status = Worst(status, NeedFurtherConfirmation)
+		status = code.Worst(status, code.NeedFurtherConfirmation)
 	}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
@@ -97,7 +98,7 @@ func (r *Report) count() {
 		for k := range c.Resources {
 			s.Resources.Count(c.Resources[k].State)
 		}
-		status = Worst(status, c.Status)
+		status = code.Worst(status, c.Status)
 		if f != nil && c.Forecast != nil {
 			f.NotHealing += c.Forecast.NotHealing
 			for outcome, n := range c.Forecast.Outcomes {
@@ -110,7 +111,7 @@ func (r *Report) count() {
 
 // only leaves in the lists the machines of these statuses, and no cluster and no group
 // that has none. Counts stay.
-func (r *Report) only(statuses []Status) {
+func (r *Report) only(statuses []code.Status) {
 	keep := func(ms []Machine) []Machine {
 		return slices.DeleteFunc(ms, func(m Machine) bool { return !slices.Contains(statuses, m.Status) })
 	}

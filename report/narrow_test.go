@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // A narrowed report counts what it shows, says that it is narrowed, and keeps the
@@ -12,11 +13,11 @@ import (
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	made := func() *report.Report {
-		r := &report.Report{Summary: report.Summary{Complete: true, Answer: &report.SafeAnswer{Safe: report.No}}}
-		for i, status := range []report.Status{report.ManualRemediationRequired, report.ManualRemediationNotRequired} {
+		r := &report.Report{Summary: report.Summary{Complete: true, Answer: &report.SafeAnswer{Safe: code.No}}}
+		for i, status := range []code.Status{code.ManualRemediationRequired, code.ManualRemediationNotRequired} {
 			c := report.Cluster{Namespace: "n", Name: string(rune('a' + i)), Status: status, Counts: report.MachineCounts{Total: 2, Healthy: 1, Ghost: 1 - i, Stale: i}}
-			other := []report.Status{report.Ghost, report.Stale}[i]
-			c.ControlPlane.Machines = []report.Machine{{Name: "cp", Status: report.Healthy}}
+			other := []code.Status{code.Ghost, code.Stale}[i]
+			c.ControlPlane.Machines = []report.Machine{{Name: "cp", Status: code.Healthy}}
 			c.Workers.Groups = []report.Group{{Machines: []report.Machine{{Name: "w", Status: other}}}}
 			r.Clusters = append(r.Clusters, c)
 		}
@@ -31,11 +32,11 @@ func TestNarrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := r.Summary; len(r.Clusters) != 1 || s.Clusters.Total != 1 || s.Machines.Stale != 1 || s.Machines.Ghost != 0 || s.InfraMachines != 1 ||
-		s.Status != report.NeedFurtherConfirmationInfraMachines || s.Answer.Safe != report.No || r.Options.Filter.Covers() != "This shows only --cluster n/b; the answer is that of the whole report." {
+		s.Status != code.NeedFurtherConfirmationInfraMachines || s.Answer.Safe != code.No || r.Options.Filter.Covers() != "This shows only --cluster n/b; the answer is that of the whole report." {
 		t.Errorf("%+v", r)
 	}
 	r = made()
-	if err := r.Narrow(report.Filter{Statuses: []report.Status{report.Ghost}}); err != nil {
+	if err := r.Narrow(report.Filter{Statuses: []code.Status{code.Ghost}}); err != nil {
 		t.Fatal(err)
 	}
 	if len(r.Clusters) != 1 || r.Summary.Machines.Total != 4 || len(r.Clusters[0].ControlPlane.Machines) != 0 || len(r.Clusters[0].Workers.Groups) != 1 || r.Options.Filter.String() != "--status ghost" {

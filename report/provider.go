@@ -1,5 +1,7 @@
 package report
 
+import "drift-detector/report/code"
+
 // Provider describes an infrastructure and the controller that acts on it after a
 // restore, so that a plan can be made of a saved report.
 type Provider struct {
@@ -20,7 +22,7 @@ type Provider struct {
 	ClustersFirst string `json:"clustersFirst,omitempty"`
 	// Remedies are what to do about a machine of a reason, where that differs from what is
 	// done elsewhere.
-	Remedies map[Reason]string `json:"remedies,omitempty"`
+	Remedies map[code.Reason]string `json:"remedies,omitempty"`
 	// OwnsKubeconfig is the kind of control plane whose kubeconfig Secret the controller
 	// refuses when it does not own it, as after a restore.
 	OwnsKubeconfig string `json:"ownsKubeconfig,omitempty"`

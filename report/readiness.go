@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"drift-detector/internal/english"
+	"drift-detector/report/code"
 )
 
 // Check is one thing that is to be known before the backup is restored.
 type Check struct {
-	Severity Severity `json:"severity"`
-	Code     string   `json:"code"`
-	Backup   int      `json:"backup"`
-	Object   string   `json:"object"`
-	Message  string   `json:"message"`
-	Why      string   `json:"why"`
-	Do       string   `json:"do"`
+	Severity Severity    `json:"severity"`
+	Code     code.Reason `json:"code"`
+	Backup   int         `json:"backup"`
+	Object   string      `json:"object"`
+	Message  string      `json:"message"`
+	Why      string      `json:"why"`
+	Do       string      `json:"do"`
 	// Clusters are those that it concerns, as namespace/name; none: the backup as a whole.
 	Clusters []string `json:"clusters,omitempty"`
 	Ignored  *Ignored `json:"ignored,omitempty"` // set when an ignore rule sets it aside

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drift-detector/internal/english"
+	"drift-detector/report/code"
 )
 
 // SchemaVersion is the version of the document. Within one version fields are
@@ -59,11 +60,11 @@ type Options struct {
 // Filter is the clusters that were asked for: those that match
 // each of the given parts.
 type Filter struct {
-	Clusters   []string `json:"clusters,omitempty"` // names, or namespace/name
-	Namespaces []string `json:"namespaces,omitempty"`
-	Selector   string   `json:"selector,omitempty"` // of labels of the Cluster
-	Statuses   []Status `json:"statuses,omitempty"` // of the machines that are listed
-	View       bool     `json:"view,omitempty"`     // Narrow set it: the answer is that of a report of more
+	Clusters   []string      `json:"clusters,omitempty"` // names, or namespace/name
+	Namespaces []string      `json:"namespaces,omitempty"`
+	Selector   string        `json:"selector,omitempty"` // of labels of the Cluster
+	Statuses   []code.Status `json:"statuses,omitempty"` // of the machines that are listed
+	View       bool          `json:"view,omitempty"`     // Narrow set it: the answer is that of a report of more
 }
 
 // Covers says in a sentence what a report that was filtered is of, and what its answer is of.
@@ -116,7 +117,7 @@ type Missing struct {
 // SafeAnswer answers whether it is safe to restore the backup. It is not the same as
 // Summary.Status: that says what was found, this says what a restore does.
 type SafeAnswer struct {
-	Safe    Safe           `json:"safe"`    // Yes, WithWork, No or Unclear
+	Safe    code.Safe      `json:"safe"`    // Yes, WithWork, No or Unclear
 	Reasons []AnswerReason `json:"reasons"` // why it is not Yes, the most dangerous first
 	// Conditions are what the answer depends on: it holds only while each of them does.
 	Conditions []Note `json:"conditions"`
@@ -124,9 +125,9 @@ type SafeAnswer struct {
 
 // AnswerReason is one reason for which the answer is not Yes.
 type AnswerReason struct {
-	Code    Reason   `json:"code"`
-	Message string   `json:"message"` // sentences, without the last full stop
-	Objects []string `json:"objects"` // what it is about: "Machine tenant/md-0-x"
+	Code    code.Reason `json:"code"`
+	Message string      `json:"message"` // sentences, without the last full stop
+	Objects []string    `json:"objects"` // what it is about: "Machine tenant/md-0-x"
 }
 
 // Sentence is the message with its last full stop.
@@ -134,8 +135,8 @@ func (a *AnswerReason) Sentence() string { return english.Sentence(a.Message) }
 
 // Summary is the answer: counts and the worst status.
 type Summary struct {
-	Status   Status `json:"status"`
-	Complete bool   `json:"complete"`
+	Status   code.Status `json:"status"`
+	Complete bool        `json:"complete"`
 	// Answer is absent from reports of versions that did not give one.
 	Answer        *SafeAnswer    `json:"answer,omitempty"`
 	Clusters      ClusterCounts  `json:"clusters"`
@@ -150,7 +151,7 @@ type Summary struct {
 	Ignored              int              `json:"ignored"`
 	IgnoredMachines      *MachineCounts   `json:"ignoredMachines,omitempty"` // by status; absent without rules
 	IgnoredInfraMachines int              `json:"ignoredInfraMachines,omitempty"`
-	StatusWithoutRules   Status           `json:"statusWithoutRules,omitempty"`
+	StatusWithoutRules   code.Status      `json:"statusWithoutRules,omitempty"`
 	Errors               int              `json:"errors"`
 	Forecast             *GeneralForecast `json:"forecast,omitempty"`
 }
@@ -176,15 +177,15 @@ type MachineCounts struct {
 
 // Cluster is one cluster of the backup.
 type Cluster struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	Backup    int    `json:"backup"`
-	Provider  string `json:"provider"`
-	Status    Status `json:"status"`
-	Derived   bool   `json:"derived"`
-	Self      bool   `json:"self"`
-	Paused    bool   `json:"paused"`
-	Endpoint  string `json:"endpoint"`
+	Namespace string      `json:"namespace"`
+	Name      string      `json:"name"`
+	Backup    int         `json:"backup"`
+	Provider  string      `json:"provider"`
+	Status    code.Status `json:"status"`
+	Derived   bool        `json:"derived"`
+	Self      bool        `json:"self"`
+	Paused    bool        `json:"paused"`
+	Endpoint  string      `json:"endpoint"`
 	// APILoadBalancers are those before the API server that the infrastructure's
 	// controller makes (AWS), as the backup records them.
 	APILoadBalancers []LoadBalancer `json:"apiLoadBalancers,omitempty"`
@@ -216,8 +217,8 @@ type Nodes struct {
 type ControlPlane struct {
 	Kind       string                `json:"kind"`
 	Name       string                `json:"name"`
-	Status     Status                `json:"status"`
-	Reason     Reason                `json:"reason,omitempty"`
+	Status     code.Status           `json:"status"`
+	Reason     code.Reason           `json:"reason,omitempty"`
 	Applicable bool                  `json:"applicable"`
 	Desired    *int64                `json:"desired,omitempty"`
 	Counts     MachineCounts         `json:"counts"`
@@ -227,17 +228,17 @@ type ControlPlane struct {
 
 // Workers is all groups of workers of a cluster.
 type Workers struct {
-	Status Status  `json:"status"`
-	Groups []Group `json:"groups"`
+	Status code.Status `json:"status"`
+	Groups []Group     `json:"groups"`
 }
 
 // Group is a MachineDeployment, MachineSet or MachinePool with its machines.
 type Group struct {
-	Kind    string `json:"kind"`
-	Name    string `json:"name"`
-	Status  Status `json:"status"`
-	Reason  Reason `json:"reason,omitempty"`
-	Desired *int64 `json:"desired,omitempty"`
+	Kind    string      `json:"kind"`
+	Name    string      `json:"name"`
+	Status  code.Status `json:"status"`
+	Reason  code.Reason `json:"reason,omitempty"`
+	Desired *int64      `json:"desired,omitempty"`
 	// Topology is the name of a MachineDeployment in spec.topology of its
 	// Cluster, from which its replicas come.
 	Topology string         `json:"topology,omitempty"`
@@ -285,8 +286,8 @@ type Machine struct {
 	Name       string           `json:"name"`
 	UID        string           `json:"uid,omitempty"`
 	Role       Role             `json:"role"`
-	Status     Status           `json:"status"`
-	Reason     Reason           `json:"reason,omitempty"`
+	Status     code.Status      `json:"status"`
+	Reason     code.Reason      `json:"reason,omitempty"`
 	Message    string           `json:"message,omitempty"`
 	ProviderID string           `json:"providerID,omitempty"`
 	Node       string           `json:"node,omitempty"`
@@ -310,8 +311,8 @@ type Evidence struct {
 
 // Warning goes with a verdict that is right but not the whole story.
 type Warning struct {
-	Reason  Reason `json:"reason"`
-	Message string `json:"message"`
+	Reason  code.Reason `json:"reason"`
+	Message string      `json:"message"`
 }
 
 // Instance is one VM.
@@ -338,12 +339,12 @@ type InfraMachine struct {
 	Cluster string `json:"cluster"`
 	// ForeignCluster is the cluster that it names and that the backup does not
 	// hold, with its namespace where known.
-	ForeignCluster string     `json:"foreignCluster,omitempty"`
-	Reason         Reason     `json:"reason"`
-	Message        string     `json:"message,omitempty"`
-	Evidence       []Evidence `json:"evidence"`
-	Ignored        *Ignored   `json:"ignored,omitempty"`
-	Remediation    []Step     `json:"remediation,omitempty"`
+	ForeignCluster string      `json:"foreignCluster,omitempty"`
+	Reason         code.Reason `json:"reason"`
+	Message        string      `json:"message,omitempty"`
+	Evidence       []Evidence  `json:"evidence"`
+	Ignored        *Ignored    `json:"ignored,omitempty"`
+	Remediation    []Step      `json:"remediation,omitempty"`
 }
 
 // Ignored says which rule sets a finding aside.
@@ -388,9 +389,9 @@ type Scope struct {
 
 // Fault is why a scope is not complete.
 type Fault struct {
-	Reason  Reason `json:"reason"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
+	Reason  code.Reason `json:"reason"`
+	Message string      `json:"message"`
+	Hint    string      `json:"hint,omitempty"`
 }
 
 // Error is something that went wrong during the run.

@@ -5,27 +5,15 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
-	"sync"
 )
 
 //go:embed schema.json
 var schema []byte
 
 // Schema is the JSON Schema (draft 2020-12) of the document, with a description
-// of every field and, under x-reasons, of every reason code.
+// of every field and, under x-reasons, of every reason code. What it says of codes is
+// made from [code.Table] (make update).
 func Schema() []byte { return slices.Clone(schema) }
-
-var reasons = sync.OnceValue(func() map[string]string {
-	var doc struct {
-		Reasons map[string]string `json:"x-reasons"`
-	}
-	decode(schema, &doc)
-	return doc.Reasons
-})
-
-// Explain says what a reason or an outcome means: "Warning: the VM has another name than
-// the backup records." It is empty for a code that this release does not know.
-func Explain[Word ~string](word Word) string { return reasons()[string(word)] }
 
 //go:embed check_schema.json
 var checkSchema []byte

@@ -3,6 +3,8 @@ package report
 import (
 	"slices"
 	"strings"
+
+	"drift-detector/report/code"
 )
 
 // Title names a scope as instances name it, with the account that looked.
@@ -54,7 +56,7 @@ func (r *Report) Affected(messages []string) []string {
 		c := &r.Clusters[i]
 		affected := slices.ContainsFunc(c.Resources, func(x Resource) bool { return x.State == Undecided && of(x.Message) })
 		for _, s := range c.Sets() {
-			affected = affected || slices.ContainsFunc(s.Machines, func(m Machine) bool { return m.Status == Unknown && of(m.Message) })
+			affected = affected || slices.ContainsFunc(s.Machines, func(m Machine) bool { return m.Status == code.Unknown && of(m.Message) })
 		}
 		if affected {
 			out = append(out, c.Title())

@@ -1,13 +1,17 @@
 package report
 
-import "strings"
+import (
+	"strings"
+
+	"drift-detector/report/code"
+)
 
 // Set is a control plane or a group of workers, in the one form that readers
 // of a whole cluster need.
 type Set struct {
 	Title    string // "KubeadmControlPlane alpha-prod"
-	Status   Status
-	Reason   Reason
+	Status   code.Status
+	Reason   code.Reason
 	Desired  *int64
 	Pool     *Pool
 	Counts   MachineCounts
@@ -39,7 +43,7 @@ func (c *Cluster) Title() string { return c.Namespace + "/" + c.Name }
 // Unsupported reports whether nothing is known of the machine, for a reason that
 // is its provider's and not its own.
 func (m *Machine) Unsupported() bool {
-	return m.Status == Unknown && m.Reason == UnsupportedProvider
+	return m.Status == code.Unknown && m.Reason == code.UnsupportedProvider
 }
 
 // Unsupported counts such machines of the cluster.

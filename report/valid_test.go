@@ -8,6 +8,7 @@ import (
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 	"drift-detector/report/schematest"
 )
@@ -18,7 +19,7 @@ func TestReportsAreValid(t *testing.T) {
 	small.Options.IgnoreHealthy = true
 	described := buildtest.Sample()
 	described.Providers = all.Registry().Specs()
-	for name, r := range map[string]*report.Report{"sample": build.New(buildtest.Sample()), "ignoring": build.New(small), "providers": build.New(described), "pools": build.New(buildtest.Pools()), "empty": withStatus(build.New(build.Parts{}), report.Healthy)} {
+	for name, r := range map[string]*report.Report{"sample": build.New(buildtest.Sample()), "ignoring": build.New(small), "providers": build.New(described), "pools": build.New(buildtest.Pools()), "empty": withStatus(build.New(build.Parts{}), code.Healthy)} {
 		if err := valid(reporttest.JSON(t, r)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -26,7 +27,7 @@ func TestReportsAreValid(t *testing.T) {
 }
 
 // withStatus gives a report without a result the status that a result has.
-func withStatus(r *report.Report, status report.Status) *report.Report {
+func withStatus(r *report.Report, status code.Status) *report.Report {
 	r.Summary.Status = status
 	return r
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/report/code"
 )
 
 // Severity grades a finding by what it does to a restore.
@@ -26,12 +27,12 @@ var Severities = []Severity{Error, Warning, Info}
 // Finding is one thing that is to be known before the backup is restored.
 type Finding struct {
 	Severity Severity
-	Code     string // what kind of finding it is, one word: "ClusterNotPaused"
-	Backup   int    // index into Snapshot.Backups
-	Object   string // what it is about, "Cluster tenant-alpha/alpha-prod"
-	Message  string // what was found
-	Why      string // why it matters at the restore
-	Do       string // what to do
+	Code     code.Reason // what kind of finding it is, one word: "ClusterNotPaused"
+	Backup   int         // index into Snapshot.Backups
+	Object   string      // what it is about, "Cluster tenant-alpha/alpha-prod"
+	Message  string      // what was found
+	Why      string      // why it matters at the restore
+	Do       string      // what to do
 	// Clusters are those that it concerns, in order; none: the backup as a whole.
 	Clusters []backup.ClusterID
 	// Absent is set when Object is not in the backup: a filter of Velero may
@@ -47,7 +48,7 @@ type Absent struct {
 
 // Rule is one kind of finding: all that does not depend on the object.
 type Rule struct {
-	Code     string
+	Code     code.Reason
 	Severity Severity
 	Why, Do  string
 }
@@ -108,9 +109,9 @@ type Controller struct {
 // checks are all there are. Each is independent of the others.
 var checks = []func(*examination) []Finding{
 	absentObjects, ownersAbsent, machinesMissing,
-	pausing, clustersLeftOut, certificates, secretsAbsent, classes,
+	pausing, hosts, clustersLeftOut, certificates, secretsAbsent, classes,
 	provisioning, healthChecks, overlaps,
-	versions, ages, newer, windows, unreadable, descriptions, filters,
+	versions, ages, newer, windows, unreadable, descriptions, filtered,
 }
 
 // Check lists what is to be known before the backups are restored: by severity,
@@ -130,7 +131,7 @@ func Check(s *backup.Snapshot, secrets *backup.Secrets, o Options) []Finding {
 	slices.SortFunc(all, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(Severities, a.Severity), slices.Index(Severities, b.Severity)),
-			strings.Compare(a.Code, b.Code), cmp.Compare(a.Backup, b.Backup),
+			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Backup, b.Backup),
 			strings.Compare(a.Object, b.Object), strings.Compare(a.Message, b.Message),
 		)
 	})

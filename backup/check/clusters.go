@@ -4,10 +4,12 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/backup/owners"
 )
 
 var (
@@ -40,8 +42,13 @@ var (
 	}
 	ruleCertificate = Rule{
 		"CertificateAbsent", Error,
-		"KubeadmControlPlane makes a new certificate authority when it finds none, and the running cluster does not trust that: its machines are cut off. A Secret without one keeps it from doing anything.",
+		"The controller of the control plane makes a new certificate authority when it finds none, and the running cluster does not trust that: its machines are cut off. A Secret without one keeps it from doing anything.",
 		"get the Secret from another backup, or from the cluster's own control plane machines (/etc/kubernetes/pki), and have it in place before the Cluster is unpaused",
+	}
+	ruleJoinSecret = Rule{
+		"JoinSecretAbsent", Warning,
+		"Machines that are made after the restore get no bootstrap data, or data with another token, and do not join. Those that run are not touched.",
+		"get the Secret from another backup, or from the cluster itself, and have it in place before the Cluster is unpaused",
 	}
 	ruleAuthority = Rule{
 		"AuthorityExpired", Error,
@@ -120,23 +127,33 @@ func classes(e *examination) []Finding {
 	return found
 }
 
-// certificates are those that KubeadmControlPlane would make again when they are
-// absent, and without whose content it stops (Cluster API controlplane/kubeadm
+// certificates are those that the control plane would make again when they are
+// absent (KubeadmControlPlane and others, see owners), and without whose content it stops (Cluster API controlplane/kubeadm
 // reconcileClusterCertificates, secretToKeyPair in util/secret v1.14.0).
 func certificates(e *examination) []Finding {
 	var found []Finding
 	for i := range e.Clusters {
 		c := &e.Clusters[i]
-		if c.ControlPlane.Kind != "KubeadmControlPlane" {
+		plane, known := owners.Of(c.ControlPlane.Kind)
+		if !known {
 			continue
 		}
-		for _, part := range caParts {
+		for _, part := range plane.Secrets {
+			if secret := c.Meta.Name + "-" + part; e.secrets.Named(c.Backup, c.Namespace, secret) == nil {
+				found = append(found, ruleJoinSecret.On(c.Backup, name("Secret", c.Namespace, secret), "not in the backup; %s needs it", plane.Name).
+					At(secretResource, c.Namespace).Of(c.ID()))
+			}
+		}
+		for _, part := range plane.Authorities {
 			secret := c.Meta.Name + "-" + part
 			s := e.secrets.Named(c.Backup, c.Namespace, secret)
 			if s == nil {
 				found = append(found, ruleCertificate.On(c.Backup, name("Secret", c.Namespace, secret), "not in the backup").
 					At(secretResource, c.Namespace).Of(c.ID()))
 				continue
+			}
+			if !slices.Contains(caParts, part) {
+				continue // what is in it has a form of its own
 			}
 			if d := s.Digest(certificateKey); d == nil || d.Problem != nil {
 				found = append(found, ruleCertificate.On(c.Backup, name("Secret", c.Namespace, secret), "no PEM in its %s", certificateKey).Of(c.ID()))

@@ -115,7 +115,7 @@ func deriveAt(t testing.TB, from string, at time.Time, c change) []byte {
 func signs(all []check.Finding) []string {
 	var out []string
 	for _, f := range all {
-		out = append(out, string(f.Severity)+" "+f.Code+": "+f.Object)
+		out = append(out, string(f.Severity)+" "+string(f.Code)+": "+f.Object)
 	}
 	return out
 }
@@ -300,7 +300,7 @@ func TestFaults(t *testing.T) {
 				t.Fatalf("difference\n %s\nwant\n %s", strings.Join(got, "\n "), strings.Join(test.want, "\n "))
 			}
 			i := slices.IndexFunc(after, func(f check.Finding) bool {
-				return strings.HasSuffix(test.want[0], " "+f.Code+": "+f.Object)
+				return strings.HasSuffix(test.want[0], " "+string(f.Code)+": "+f.Object)
 			})
 			if !strings.Contains(after[i].Message, test.says) {
 				t.Errorf("message %q does not say %q", after[i].Message, test.says)

@@ -1,18 +1,59 @@
 package check
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
-	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drift-detector/backup"
 )
 
-// filterSpec is the spec of a Backup, of which some members leave objects out.
-type filterSpec velerov1.BackupSpec
+// filters are the members of a Backup's spec that leave objects out.
+type filters struct {
+	IncludedNamespaces, ExcludedNamespaces                             []string
+	IncludedResources, ExcludedResources                               []string
+	IncludedNamespaceScopedResources, ExcludedNamespaceScopedResources []string
+	IncludedClusterScopedResources, ExcludedClusterScopedResources     []string
+	IncludeClusterResources                                            *bool
+	ResourcePolicy                                                     *struct{ Name string }
+
+	selectors string // in words; empty for none
+}
+
+// maxEntries bounds the filters of a backup: Kubernetes supports 10,000 namespaces
+// (kubernetes.io "Considerations for large clusters"). Each is compared with what is
+// absent, and may be repeated in a finding.
+const maxEntries = 10_000
+
+// readFilters decodes the spec of a Backup. Of more entries than are allowed nothing is
+// built: half of a list would mean something else.
+func readFilters(path string, spec json.RawMessage) (filters, error) {
+	var f struct {
+		filters
+		LabelSelector    *metav1.LabelSelector
+		OrLabelSelectors []*metav1.LabelSelector
+	}
+	if len(spec) == 0 {
+		return f.filters, nil
+	}
+	refuse := func(problem string) (filters, error) {
+		return filters{}, &backup.InputError{Name: path, Problem: "not the description of a backup: " + problem, Next: nextVelero}
+	}
+	if bytes.Count(spec, []byte(",")) >= maxEntries {
+		return refuse(fmt.Sprintf("its spec has more than %d entries", maxEntries))
+	}
+	if err := json.Unmarshal(spec, &f); err != nil {
+		return refuse(jsonFault(err))
+	}
+	f.selectors = inWords(f.LabelSelector, f.OrLabelSelectors)
+	return f.filters, nil
+}
 
 // anyNamespace stands for objects of all namespaces.
 const anyNamespace = "*"
@@ -51,8 +92,8 @@ var needed = []string{
 	"machinehealthchecks." + coreGroup, "kubeadmcontrolplanes." + controlPlaneGroup, "kubeadmconfigs." + bootstrapGroup, secretResource,
 }
 
-// filters are the findings on what a backup was configured to leave out.
-func filters(e *examination) []Finding {
+// filtered are the findings on what a backup was configured to leave out.
+func filtered(e *examination) []Finding {
 	deployments := deploymentKind.In(e.Snapshot).Len() > 0
 	var found []Finding
 	for i, b := range e.Backups {
@@ -60,7 +101,7 @@ func filters(e *examination) []Finding {
 		if v == nil || !v.Of(b) {
 			continue
 		}
-		f := (*filterSpec)(&v.Spec)
+		f := &v.filters
 		for _, resource := range needed {
 			if deployments && resource == "clusters."+coreGroup {
 				continue // k0rdent makes them again
@@ -72,7 +113,7 @@ func filters(e *examination) []Finding {
 		if by := f.namespaces(); by != "" {
 			found = append(found, ruleNamespaces.On(i, what, "backup %s: %s", v.Name, by))
 		}
-		if by := f.labels(); by != "" {
+		if by := f.selectors; by != "" {
 			found = append(found, ruleLabels.On(i, what, "backup %s: %s", v.Name, by))
 		}
 		if by := f.policy(); by != "" {
@@ -91,7 +132,7 @@ func (e *examination) explain(f *Finding) {
 	if f.Absent.Resource == "" || v == nil || !v.Of(e.Backups[f.Backup]) {
 		return
 	}
-	if by := (*filterSpec)(&v.Spec).leavesOut(f.Absent); by != "" {
+	if by := v.filters.leavesOut(f.Absent); by != "" {
 		f.Message += "; explained by: " + by
 	}
 }
@@ -100,11 +141,11 @@ func (e *examination) explain(f *Finding) {
 // backup, or may do so; the namespace of cluster-scoped objects is empty. It is "" when
 // an object that is not in the backup did not exist, unless it was being deleted.
 func (v *VeleroBackup) LeavesOut(resource, namespace string) string {
-	return (*filterSpec)(&v.Spec).leavesOut(Absent{Resource: resource, Namespace: namespace})
+	return v.filters.leavesOut(Absent{Resource: resource, Namespace: namespace})
 }
 
 // leavesOut names the filter that leaves an object out, or may do so.
-func (f *filterSpec) leavesOut(a Absent) string {
+func (f *filters) leavesOut(a Absent) string {
 	clusterScoped := a.Namespace == ""
 	if by := f.resource(a.Resource, clusterScoped); by != "" {
 		return by
@@ -117,7 +158,7 @@ func (f *filterSpec) leavesOut(a Absent) string {
 		by = f.namespace(a.Namespace)
 	}
 	if by == "" && !clusterScoped {
-		by = f.labels()
+		by = f.selectors
 	}
 	return cmp.Or(by, f.policy())
 }
@@ -125,28 +166,28 @@ func (f *filterSpec) leavesOut(a Absent) string {
 // policy names the resource policy, which may leave out anything but together with
 // the older filters (Velero pkg/backup/backup.go, pkg/controller/backup_controller.go
 // v1.18.1).
-func (f *filterSpec) policy() string {
+func (f *filters) policy() string {
 	if f.ResourcePolicy == nil || f.ResourcePolicy.Name == "" || f.older() {
 		return ""
 	}
-	return "resourcePolicy: " + f.ResourcePolicy.Name + ", whose content is unknown"
+	return "resourcePolicy: " + short(f.ResourcePolicy.Name) + ", whose content is unknown"
 }
 
 // older reports whether one of the filters is set that are for namespaced and
 // cluster-scoped resources alike. Velero up to 1.16 read a backup without any filter
 // as one of these, too (UseOldResourceFilters in pkg/util/collections v1.16.2, v1.17.0).
-func (f *filterSpec) older() bool {
+func (f *filters) older() bool {
 	return f.IncludeClusterResources != nil || len(f.IncludedResources) > 0 || len(f.ExcludedResources) > 0
 }
 
 // scoped reports whether one of the filters is set that are for resources of one scope.
-func (f *filterSpec) scoped() bool {
+func (f *filters) scoped() bool {
 	return len(f.IncludedNamespaceScopedResources)+len(f.ExcludedNamespaceScopedResources)+
 		len(f.IncludedClusterScopedResources)+len(f.ExcludedClusterScopedResources) > 0
 }
 
 // resource names the list of resources that leaves a resource out.
-func (f *filterSpec) resource(resource string, clusterScoped bool) string {
+func (f *filters) resource(resource string, clusterScoped bool) string {
 	in, out, inName, outName := f.IncludedNamespaceScopedResources, f.ExcludedNamespaceScopedResources,
 		"includedNamespaceScopedResources", "excludedNamespaceScopedResources"
 	if clusterScoped {
@@ -181,7 +222,7 @@ func namesResource(entry, resource string) bool {
 }
 
 // namespace names the list that leaves a namespace out. Entries may be patterns.
-func (f *filterSpec) namespace(namespace string) string {
+func (f *filters) namespace(namespace string) string {
 	among := func(list []string) bool {
 		return slices.ContainsFunc(list, func(pattern string) bool {
 			fits, err := path.Match(pattern, namespace)
@@ -198,7 +239,7 @@ func (f *filterSpec) namespace(namespace string) string {
 }
 
 // namespaces names the lists that leave some namespace out.
-func (f *filterSpec) namespaces() string {
+func (f *filters) namespaces() string {
 	var by []string
 	if len(f.IncludedNamespaces) > 0 && !slices.Contains(f.IncludedNamespaces, "*") {
 		by = append(by, "includedNamespaces: "+brief(f.IncludedNamespaces))
@@ -209,13 +250,14 @@ func (f *filterSpec) namespaces() string {
 	return strings.Join(by, " and ")
 }
 
-func (f *filterSpec) labels() string {
+// inWords are label selectors as they are repeated in findings.
+func inWords(one *metav1.LabelSelector, several []*metav1.LabelSelector) string {
 	var all []string
-	if f.LabelSelector != nil {
-		all = append(all, "labelSelector: "+metav1.FormatLabelSelector(f.LabelSelector))
+	if one != nil {
+		all = append(all, "labelSelector: "+short(metav1.FormatLabelSelector(one)))
 	}
 	var or []string
-	for _, s := range f.OrLabelSelectors {
+	for _, s := range several {
 		or = append(or, metav1.FormatLabelSelector(s))
 	}
 	if len(or) > 0 {
@@ -230,7 +272,7 @@ func (f *filterSpec) labels() string {
 // 1.17, the latter before (pkg/util/collections/includes_excludes.go v1.16.2, v1.17.0;
 // pkg/controller/backup_controller.go adds exclusions, which has the same effect;
 // seen in a real backup of 1.18). No file says which Velero wrote a backup.
-func (f *filterSpec) clusterScoped() string {
+func (f *filters) clusterScoped() string {
 	everywhere := f.namespaces() == ""
 	switch {
 	case f.IncludeClusterResources != nil && *f.IncludeClusterResources, len(f.IncludedClusterScopedResources) > 0:
@@ -250,8 +292,21 @@ func (f *filterSpec) clusterScoped() string {
 // brief is a list, cut when it is long.
 func brief(list []string) string {
 	const most = 5
-	if len(list) <= most {
-		return strings.Join(list, ", ")
+	shown := make([]string, min(len(list), most))
+	for i := range shown {
+		shown[i] = short(list[i])
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+	if len(list) <= most {
+		return strings.Join(shown, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), len(list)-most)
+}
+
+// short is a text of a filter, cut when no name or selector is so long: a finding for each
+// absent object may repeat it.
+func short(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxText], "") + "…"
 }

@@ -1,7 +1,10 @@
 package check
 
 import (
+	"slices"
+
 	"drift-detector/backup"
+	"drift-detector/backup/owners"
 )
 
 const (
@@ -57,9 +60,14 @@ const certificateKey = "tls.crt"
 // kept when the certificate ends; of bootstrap data nothing but that it
 // is there.
 func Want() backup.Want {
-	w := backup.Want{Kinds: []backup.AnyKind{clusterKind, classKind, configKind, healthCheckKind, deploymentKind}}
+	w := backup.Want{Kinds: []backup.AnyKind{clusterKind, classKind, configKind, healthCheckKind, deploymentKind, hostKind}}
 	for _, k := range versionedKinds {
 		w.Kinds = append(w.Kinds, k)
+	}
+	for _, part := range owners.SecretNames() {
+		if !slices.Contains(caParts, part) {
+			w.Secrets = append(w.Secrets, backup.SecretRule{Name: "*-" + part}) // that it is there
+		}
 	}
 	for _, part := range caParts {
 		// The certificate is optional: other Secrets have such names, too.

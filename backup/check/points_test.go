@@ -298,8 +298,8 @@ func TestPoint30Filters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got []string
 			for _, f := range checked(t, tarball, afterwards, described(t, c.edit...)) {
-				if strings.HasSuffix(f.Code, "Filtered") || f.Code == "ResourcePolicyUnknown" {
-					got = append(got, f.Code)
+				if strings.HasSuffix(string(f.Code), "Filtered") || string(f.Code) == "ResourcePolicyUnknown" {
+					got = append(got, string(f.Code))
 				}
 				if _, by, _ := strings.Cut(f.Message, "; explained by: "); f.Code == "IdentityAbsent" && (c.says == "") != (by == "") || f.Code == "IdentityAbsent" && !strings.Contains(by, c.says) {
 					t.Errorf("the identity's absence is explained by %q", by)

@@ -8,7 +8,7 @@ func Rules() []Rule {
 		ruleOwner, ruleMachines, // absent.go
 		ruleAge, ruleOld, RuleNewer, ruleFuture, ruleUndated, ruleWindow, ruleUnreadable, // age.go
 		ruleNotPaused, rulePaused, ruleClusterAbsent, ruleClusterLeftOut, // clusters.go
-		ruleClass, ruleCertificate, ruleAuthority, ruleAuthorityEnds, ruleSecrets,
+		ruleClass, ruleCertificate, ruleJoinSecret, ruleHostStatus, ruleAuthority, ruleAuthorityEnds, ruleSecrets,
 		ruleKinds, ruleNamespaces, ruleLabels, ruleClusterScoped, rulePolicy, // filters.go
 		ruleProvisioning, ruleToken, ruleBootstrapData, ruleHealth, ruleOverlap, // machines.go, selectors.go
 		ruleUndescribed, ruleOther, ruleIncomplete, ruleWarned, ruleExpired, // velero.go

@@ -3,10 +3,7 @@ package check
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
@@ -16,61 +13,47 @@ import (
 
 // VeleroBackup is velero-backup.json, the Backup object that is beside the
 // tarball in the object store (Velero pkg/persistence/object_store_layout.go
-// v1.18.1).
+// v1.18.1): what is used of it.
 type VeleroBackup struct {
 	Path string // of the file
-	velerov1.Backup
+	Outline
+	filters filters
 }
 
-// MaxVelero bounds velero-backup.json: an object of the API server is smaller
-// than its database accepts, 1.5 MiB by default.
-const MaxVelero = 4 << 20
+// ReadVelero reads velero-backup.json. The error is a [*backup.InputError]; it
+// quotes nothing of the content, and keeps nothing of it.
+func ReadVelero(path string, r io.Reader) (*VeleroBackup, error) {
+	v := &VeleroBackup{Path: path}
+	file := struct {
+		outlineFile
+		Spec json.RawMessage
+	}{}
+	if err := readJSON(path, r, &file); err != nil {
+		return nil, err
+	}
+	var err error
+	if v.Outline, err = file.outline(path); err != nil {
+		return nil, err
+	}
+	v.filters, err = readFilters(path, file.Spec)
+	return v, err
+}
 
 // VeleroFile is the name of the file that Velero writes beside a tarball.
 const VeleroFile = "velero-backup.json"
 
-// ReadVelero reads velero-backup.json. The error is a [*backup.InputError]; it
-// quotes nothing of the content.
-func ReadVelero(path string, r io.Reader) (*VeleroBackup, error) {
-	text, err := io.ReadAll(io.LimitReader(r, MaxVelero+1))
-	if err != nil {
-		return nil, &backup.InputError{Name: path, Problem: "can't be read", Next: nextVelero, Err: err}
-	}
-	if len(text) > MaxVelero {
-		return nil, &backup.InputError{Name: path, Problem: fmt.Sprintf("larger than %d bytes", MaxVelero), Next: nextVelero}
-	}
-	v := &VeleroBackup{Path: path}
-	if err := json.Unmarshal(text, &v.Backup); err != nil {
-		return nil, &backup.InputError{Name: path, Problem: "not the description of a backup: " + jsonFault(err), Next: nextVelero, Err: err}
-	}
-	group, _, _ := strings.Cut(v.APIVersion, "/")
-	if group != velerov1.SchemeGroupVersion.Group || v.Kind != "Backup" || v.Name == "" {
-		return nil, &backup.InputError{Name: path, Problem: "not the description of a backup: no Backup object of Velero", Next: nextVelero}
-	}
-	return v, nil
-}
-
 const nextVelero = "give the " + VeleroFile + " from the backup's folder in the object store, or leave it out"
-
-// jsonFault returns what is wrong with JSON without quoting it.
-func jsonFault(err error) string {
-	var typ *json.UnmarshalTypeError
-	if errors.As(err, &typ) {
-		return typ.Field + " is not of its type"
-	}
-	return "no valid JSON"
-}
 
 // Of reports whether the description may be of a tarball: its items were written
 // while the backup ran, by the same clock. Slack allows for the time between a
 // step and its record. Of an undated tarball it is known only what it is not
 // older than.
-func (v *VeleroBackup) Of(b backup.Info) bool {
+func (v *Outline) Of(b backup.Info) bool {
 	const slack = time.Minute
 	if b.WrittenTo.IsZero() {
 		return true
 	}
-	started, ended := v.Status.StartTimestamp, v.Status.CompletionTimestamp
+	started, ended := v.Started, v.Ended
 	if !b.Undated && !started.IsZero() && b.WrittenFrom.Before(started.Add(-slack)) {
 		return false
 	}
@@ -118,15 +101,14 @@ func descriptions(e *examination) []Finding {
 			found = append(found, ruleOther.On(i, what, "%s describes backup %s, which ran at another time", v.Path, v.Name))
 			continue
 		}
-		s := &v.Status
-		if s.Phase != velerov1.BackupPhaseCompleted || s.Errors > 0 {
+		if v.Phase != velerov1.BackupPhaseCompleted || v.Errors > 0 {
 			found = append(found, ruleIncomplete.On(i, what, "phase of backup %s is %s, with %s and %s",
-				v.Name, cmp.Or(s.Phase, "not recorded"), count(s.Errors, "error"), count(s.Warnings, "warning")))
-		} else if s.Warnings > 0 {
-			found = append(found, ruleWarned.On(i, what, "backup %s completed with %s", v.Name, count(s.Warnings, "warning")))
+				v.Name, cmp.Or(v.Phase, "not recorded"), count(v.Errors, "error"), count(v.Warnings, "warning")))
+		} else if v.Warnings > 0 {
+			found = append(found, ruleWarned.On(i, what, "backup %s completed with %s", v.Name, count(v.Warnings, "warning")))
 		}
-		if at := s.Expiration; !at.IsZero() && e.options.Now.After(at.Time) {
-			found = append(found, ruleExpired.On(i, what, "backup %s expired on %s", v.Name, at.UTC().Format(time.DateOnly)))
+		if at := v.Expires; !at.IsZero() && e.options.Now.After(at) {
+			found = append(found, ruleExpired.On(i, what, "backup %s expired on %s", v.Name, at.Format(time.DateOnly)))
 		}
 	}
 	return found

@@ -14,6 +14,7 @@ import (
 	"drift-detector/backup/backuptest"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // managed puts a VM under the care of an extension of vCenter, as products that
@@ -122,7 +123,7 @@ func TestANarrowedRunSaysWhatItDidNotList(t *testing.T) {
 			read := slices.ContainsFunc(m.Evidence, func(e report.Evidence) bool {
 				return strings.Contains(e.Detail, "second.example") && strings.Contains(e.Detail, "was not listed")
 			})
-			if (m.Status == report.Stale) != read {
+			if (m.Status == code.Stale) != read {
 				t.Errorf("%s is %s, and its evidence is %v", m.Name, m.Status, m.Evidence)
 			}
 		}

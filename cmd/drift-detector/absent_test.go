@@ -17,11 +17,12 @@ import (
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // verdictOf is what a report says of a VM by its name: the status of a machine,
 // or "" for one to confirm, and the reason.
-func verdictOf(r *report.Report, vm string) (status report.Status, reason string, found bool) {
+func verdictOf(r *report.Report, vm string) (status code.Status, reason string, found bool) {
 	for _, c := range r.Clusters {
 		for _, m := range machinesOf(c) {
 			if m.Name == vm || m.Instance != nil && m.Instance.Name == vm {
@@ -55,7 +56,7 @@ func TestAGroupThatTheBackupLacks(t *testing.T) {
 			for _, m := range machinesOf(c) {
 				if m.Instance != nil && strings.HasPrefix(m.Instance.Name, "alpha-prod-md-1") {
 					seen++
-					if m.Status != report.Unknown || m.Reason != "MachineNotInBackup" {
+					if m.Status != code.Unknown || m.Reason != "MachineNotInBackup" {
 						t.Errorf("%v: %s is %s %s", args, m.Instance.Name, m.Status, m.Reason)
 					}
 				}
@@ -197,7 +198,7 @@ func TestAnOrphanedVM(t *testing.T) {
 		}
 	}
 	o := w.detect("--skip-access-apiserver")
-	if status, reason, _ := verdictOf(o.report, name); status != report.Unknown || reason != "InstanceUnreadable" {
+	if status, reason, _ := verdictOf(o.report, name); status != code.Unknown || reason != "InstanceUnreadable" {
 		t.Errorf("%s is %s %s", name, status, reason)
 	}
 }

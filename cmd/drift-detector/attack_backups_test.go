@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -81,6 +82,59 @@ func TestDeadlineWithinADescription(t *testing.T) {
 	o := b.run("detect", "--backup", "s3://velero/mgmt/backups/nightly-1", "--deadline", "500ms", "--quiet")
 	if o.code != exitUsage || !strings.Contains(o.stderr, "the 500ms of --deadline are over before the backup was read") || strings.Contains(o.stderr, "it is not used") {
 		t.Errorf("exit status %d: %s", o.code, o.stderr)
+	}
+}
+
+// TestDeadlineOfAPlace: a store whose listing, description or tarball goes on and on is cut
+// off, and what has no --deadline of its own is cut off by a bound.
+func TestDeadlineOfAPlace(t *testing.T) {
+	b := newBucket(t)
+	b.put("nightly-1", "", "Completed", backuptest.Written, []byte("x"))
+	n := 0
+	fresh, drips := false, ""
+	b.Spoil = func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case drips != "" && strings.HasSuffix(r.URL.Path, drips):
+			w.Header().Set("ETag", `"e"`)
+			for r.Context().Err() == nil {
+				_, _ = w.Write([]byte(" "))
+				_ = http.NewResponseController(w).Flush()
+				time.Sleep(20 * time.Millisecond)
+			}
+			return true
+		case drips != "" || r.URL.Query().Get("list-type") == "" || r.URL.Query().Get("delimiter") != "":
+			return false
+		}
+		n++
+		key := ""
+		if fresh {
+			key = fmt.Sprintf("<Contents><Key>mgmt/backups/n/%d</Key></Contents>", n)
+			time.Sleep(time.Millisecond)
+		}
+		fmt.Fprintf(w, "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>%d</NextContinuationToken>%s</ListBucketResult>", n, key)
+		return true
+	}
+	o := b.run("backups", "s3://velero/mgmt")
+	if o.code != exitUsage || !strings.Contains(o.stderr, "does not end: 100 pages in a row hold nothing new") || n != 100 {
+		t.Errorf("%d pages: exit status %d: %s", n, o.code, o.stderr)
+	}
+	fresh = true
+	over := func(args ...string) {
+		t.Helper()
+		began := time.Now()
+		o := b.run(append(args, "--deadline", "700ms")...)
+		if o.code != exitUsage || !strings.Contains(o.stderr, "the 700ms of --deadline are over") || time.Since(began) > 20*time.Second {
+			t.Errorf("%s %s: exit status %d after %s: %s", args, drips, o.code, time.Since(began), o.stderr)
+		}
+	}
+	over("backups", "s3://velero/mgmt")
+	over("backups", "s3://velero/mgmt", "--compare")
+	const at = "s3://velero/mgmt/backups/nightly-1"
+	for _, drips = range []string{"/velero-backup.json", ".tar.gz"} {
+		over("detect", "--backup", at)
+		over("check", "--backup", at)
+		over("releases", "--backup", at)
+		over("inventory", "--backup", at, "--output", filepath.Join(t.TempDir(), "i.json"))
 	}
 }
 

@@ -7,21 +7,21 @@ import (
 
 	"drift-detector/backup/backuptest"
 	"drift-detector/internal/lab/openstacklab"
-	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // demandSafe holds the answer for a fleet of one control plane, and what is foretold of
 // each of its machines, which exist.
-func (o outcome) demandSafe(t *testing.T, safe bool, want report.Outcome, says string) {
+func (o outcome) demandSafe(t *testing.T, safe bool, want code.Outcome, says string) {
 	t.Helper()
 	if o.report == nil {
 		t.Fatal(o.stderr)
 	}
-	if a := o.report.Summary.Answer.Safe; (a == report.Yes) != safe {
+	if a := o.report.Summary.Answer.Safe; (a == code.Yes) != safe {
 		t.Errorf("safe to restore: %s", a)
 	}
 	for _, m := range machinesOf(o.report.Clusters[0]) {
-		if m.Status != report.Healthy || m.Forecast.Outcome != want || !strings.Contains(m.Forecast.Message, says) {
+		if m.Status != code.Healthy || m.Forecast.Outcome != want || !strings.Contains(m.Forecast.Message, says) {
 			t.Errorf("%s is %s, %+v", m.Name, m.Status, m.Forecast)
 		}
 	}
@@ -43,12 +43,12 @@ func TestOpenStackLoadBalancer(t *testing.T) {
 	cloud.Endpoint("load-balancer", cloud.Network)
 	for status, c := range map[string]struct {
 		safe bool
-		want report.Outcome
+		want code.Outcome
 		says string
 	}{
-		"ACTIVE": {true, report.Adopted, ""}, "PENDING_UPDATE": {true, report.Adopted, ""},
-		"ERROR":          {false, report.Halted, "load balancer of the API server broken"},
-		"PENDING_DELETE": {false, report.Adopted, ""},
+		"ACTIVE": {true, code.Adopted, ""}, "PENDING_UPDATE": {true, code.Adopted, ""},
+		"ERROR":          {false, code.Halted, "load balancer of the API server broken"},
+		"PENDING_DELETE": {false, code.Adopted, ""},
 	} {
 		cloud.Edit("loadbalancers", func(openstacklab.Object) bool { return false })
 		cloud.Add("loadbalancers", openstacklab.Object{"id": id, "name": name, "project_id": openstacklab.Recorded.ProjectID, "provisioning_status": status})
@@ -64,10 +64,10 @@ func TestOpenStackImageWithoutServers(t *testing.T) {
 	t.Parallel()
 	for version, c := range map[string]struct {
 		served bool
-		want   report.Outcome
+		want   code.Outcome
 		says   string
 	}{
-		"v1beta1": {true, report.Halted, "image ubuntu-2404-kube-v1.34.2 is gone"}, "v1alpha7": {false, report.Adopted, ""},
+		"v1beta1": {true, code.Halted, "image ubuntu-2404-kube-v1.34.2 is gone"}, "v1alpha7": {false, code.Adopted, ""},
 	} {
 		t.Log(version)
 		w, cloud := wellOpenStack(t, openstacklab.Options{})
@@ -78,7 +78,7 @@ func TestOpenStackImageWithoutServers(t *testing.T) {
 			return resource != "openstackservers"
 		})
 		args := append(w.sources(), w.withOpenStackNodes()...)
-		w.run(args...).demandSafe(t, c.served, report.Adopted, "")
+		w.run(args...).demandSafe(t, c.served, code.Adopted, "")
 		cloud.Edit("images", func(openstacklab.Object) bool { return false })
 		w.run(args...).demandSafe(t, false, c.want, c.says)
 	}
@@ -114,7 +114,7 @@ func TestOpenStackWithoutFloatingIP(t *testing.T) {
 				return true
 			})
 			o := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
-			o.demandSafe(t, c.safe, report.Adopted, "")
+			o.demandSafe(t, c.safe, code.Adopted, "")
 			for _, r := range o.report.Clusters[0].Resources {
 				if r.Kind == "floating IP" && c.safe {
 					t.Errorf("it asks for floating IP %s", r.Name)
@@ -132,11 +132,11 @@ func TestOpenStackImageObject(t *testing.T) {
 		w.set(resource, "data-control-plane-", object{"imageRef": object{"name": "gold"}}, "spec", "image")
 	}
 	args := w.withOpenStackNodes()
-	w.run(append(w.sources(), args...)...).demandSafe(t, false, report.Halted, "Image tenant-os-b/gold")
+	w.run(append(w.sources(), args...)...).demandSafe(t, false, code.Halted, "Image tenant-os-b/gold")
 	w.added("image", func(b *backuptest.Tarball) {
 		b.Add("images.openstack.k-orc.cloud", object{"apiVersion": "openstack.k-orc.cloud/v1alpha1", "kind": "Image", "metadata": object{"namespace": "tenant-os-b", "name": "gold"}})
 	})
-	w.run(append(w.sources(), args...)...).demandSafe(t, true, report.Adopted, "")
+	w.run(append(w.sources(), args...)...).demandSafe(t, true, code.Adopted, "")
 }
 
 // Of several external networks CAPO takes none. A cluster that names none was ready before
@@ -173,9 +173,9 @@ func TestOpenStackSeveralExternalNetworks(t *testing.T) {
 				second["id"], second["name"] = "11111111-2222-4333-8444-555555555555", "public-2"
 				cloud.Add("networks", second)
 			}
-			want, says := report.Adopted, ""
+			want, says := code.Adopted, ""
 			if !c.safe {
-				want, says = report.Halted, "several external networks"
+				want, says = code.Halted, "several external networks"
 			}
 			w.run(append(w.sources(), w.withOpenStackNodes()...)...).demandSafe(t, c.safe, want, says)
 		})
@@ -190,11 +190,11 @@ func TestOpenStackServerGroupAndKeyPair(t *testing.T) {
 		field string
 		value any
 		safe  bool
-		want  report.Outcome
+		want  code.Outcome
 		says  string
 	}{
-		"server group": {"serverGroup", object{"filter": object{"name": "anti"}}, false, report.Halted, "server group anti is gone"},
-		"key pair":     {"sshKeyName", "mine", true, report.Adopted, ""},
+		"server group": {"serverGroup", object{"filter": object{"name": "anti"}}, false, code.Halted, "server group anti is gone"},
+		"key pair":     {"sshKeyName", "mine", true, code.Adopted, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, _ := wellOpenStack(t, openstacklab.Options{})
@@ -219,12 +219,12 @@ func TestOpenStackFloatingIPPool(t *testing.T) {
 		return object{"apiVersion": version, "kind": kind, "metadata": object{"namespace": "tenant-os-b", "name": name}}
 	}
 	args := w.withOpenStackNodes()
-	w.run(append(w.sources(), args...)...).demandSafe(t, false, report.Halted, "OpenStackFloatingIPPool tenant-os-b/public")
+	w.run(append(w.sources(), args...)...).demandSafe(t, false, code.Halted, "OpenStackFloatingIPPool tenant-os-b/public")
 	w.added("pool", func(b *backuptest.Tarball) {
 		b.Add(pools+"."+group, named(group+"/v1alpha1", "OpenStackFloatingIPPool", "public"))
 	})
 	o := w.run(append(w.sources(), args...)...)
-	o.demandSafe(t, false, report.Adopted, "")
+	o.demandSafe(t, false, code.Adopted, "")
 	for _, m := range machinesOf(o.report.Clusters[0]) {
 		if want := "the backup lacks IPAddress " + m.Name + "-floating-ip-address"; !strings.Contains(m.Forecast.Condition, want) {
 			t.Errorf("%s: %+v, want %q", m.Name, m.Forecast, want)
@@ -239,22 +239,22 @@ func TestOpenStackFloatingIPPool(t *testing.T) {
 		}
 	})
 	// The servers have lost it.
-	w.run(append(w.sources(), args...)...).demandSafe(t, false, report.Halted, "does not have floating IP "+floating)
+	w.run(append(w.sources(), args...)...).demandSafe(t, false, code.Halted, "does not have floating IP "+floating)
 	cloud.Edit("servers", func(o openstacklab.Object) bool {
 		o["addresses"].(map[string]any)["floating"] = []any{openstacklab.Object{"version": 4, "addr": floating, "OS-EXT-IPS:type": "floating"}}
 		return true
 	})
-	w.run(append(w.sources(), args...)...).demandSafe(t, true, report.Adopted, "")
+	w.run(append(w.sources(), args...)...).demandSafe(t, true, code.Adopted, "")
 }
 
 // Up to release 0.10 CAPO reads a machine's bootstrap data before it looks for its server.
 func TestOpenStackBootstrapData(t *testing.T) {
 	t.Parallel()
 	for version, c := range map[string]struct {
-		want report.Outcome
+		want code.Outcome
 		says string
 	}{
-		"v0.9.2": {report.Halted, "up to release 0.10"}, "v0.10.8": {report.Halted, "up to release 0.10"}, "v0.11.0": {report.Adopted, ""},
+		"v0.9.2": {code.Halted, "up to release 0.10"}, "v0.10.8": {code.Halted, "up to release 0.10"}, "v0.11.0": {code.Adopted, ""},
 	} {
 		t.Log(version)
 		w, _ := wellOpenStack(t, openstacklab.Options{})
@@ -267,7 +267,7 @@ func TestOpenStackBootstrapData(t *testing.T) {
 				"providerName": "openstack", "type": "InfrastructureProvider", "version": version,
 			})
 		})
-		w.run(append(w.sources(), w.withOpenStackNodes()...)...).demandSafe(t, c.want == report.Adopted, c.want, c.says)
+		w.run(append(w.sources(), w.withOpenStackNodes()...)...).demandSafe(t, c.want == code.Adopted, c.want, c.says)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"drift-detector/internal/lab/openstacklab"
-	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // managedOpenStack is the fleet of wellOpenStack with a network, a router and security
@@ -50,7 +50,7 @@ func TestOpenStackManagedThingsByName(t *testing.T) {
 	t.Parallel()
 	w, cloud := managedOpenStack(t)
 	args := append(w.sources(), w.withOpenStackNodes()...)
-	w.run(args...).demandSafe(t, true, report.Adopted, "")
+	w.run(args...).demandSafe(t, true, code.Adopted, "")
 	for kind, c := range map[string]struct{ name, renamed, twins string }{
 		"networks":        {"k8s-clusterapi-cluster-tenant-os-b-data", "makes a second network", "name of the cluster's network"},
 		"routers":         {"k8s-clusterapi-cluster-tenant-os-b-data", "makes a second router", "name of the cluster's router"},
@@ -67,11 +67,11 @@ func TestOpenStackManagedThingsByName(t *testing.T) {
 			})
 		}
 		rename(c.name, "renamed")
-		w.run(args...).demandSafe(t, false, report.Halted, c.renamed)
+		w.run(args...).demandSafe(t, false, code.Halted, c.renamed)
 		rename("renamed", c.name)
 		own["id"], own["name"] = "33333333-aaaa-4333-8333-333333333333", c.name
 		cloud.Add(kind, own)
-		w.run(args...).demandSafe(t, false, report.Halted, c.twins)
+		w.run(args...).demandSafe(t, false, code.Halted, c.twins)
 		cloud.Edit(kind, func(o openstacklab.Object) bool { return o["id"] != own["id"] })
 	}
 }
@@ -117,9 +117,9 @@ func TestOpenStackFloatingIPOfAnother(t *testing.T) {
 		t.Log(name)
 		cloud.Edit("floatingips", func(openstacklab.Object) bool { return false })
 		cloud.Add("floatingips", openstacklab.Object{"id": "55555555-aaaa-4555-8555-555555555555", "floating_ip_address": ip, "port_id": port, "project_id": openstacklab.Recorded.ProjectID})
-		want, says := report.Adopted, ""
+		want, says := code.Adopted, ""
 		if name == "another" {
-			want, says = report.Halted, "no control plane machine of the cluster"
+			want, says = code.Halted, "no control plane machine of the cluster"
 		}
 		w.run(args...).demandSafe(t, name != "another", want, says)
 	}
@@ -153,7 +153,7 @@ func TestOpenStackLoadBalancerNetwork(t *testing.T) {
 			cloud.Endpoint("load-balancer", cloud.Network)
 			cloud.Add("loadbalancers", openstacklab.Object{"id": id, "name": name, "project_id": openstacklab.Recorded.ProjectID, "provisioning_status": "ACTIVE"})
 			got := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
-			got.demandSafe(t, c.safe, report.Adopted, "")
+			got.demandSafe(t, c.safe, code.Adopted, "")
 			for _, m := range machinesOf(got.report.Clusters[0]) {
 				if strings.Contains(m.Forecast.Condition, gone) == c.safe {
 					t.Errorf("%s is adopted %s", m.Name, m.Forecast.Condition)
@@ -187,9 +187,9 @@ func TestOpenStackBastionInError(t *testing.T) {
 			cloud.Like(cloud.Objects("servers")[0]["name"].(string), "data-bastion", id, true)
 			cloud.Status(c.status, id)
 			o := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
-			want, says := report.Adopted, ""
+			want, says := code.Adopted, ""
 			if !c.safe {
-				want, says = report.Halted, "bastion"
+				want, says = code.Halted, "bastion"
 			}
 			o.demandSafe(t, c.safe, want, says)
 		})
@@ -224,9 +224,9 @@ func TestOpenStackPortWithoutName(t *testing.T) {
 				}
 				return true
 			})
-			want, says := report.Adopted, ""
+			want, says := code.Adopted, ""
 			if !c.safe {
-				want, says = report.Halted, "does not have its name"
+				want, says = code.Halted, "does not have its name"
 			}
 			w.run(append(w.sources(), w.withOpenStackNodes()...)...).demandSafe(t, c.safe, want, says)
 		})

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"drift-detector/internal/lab/openstacklab"
-	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Machines with an identityRef of their own, as those with a region in their provider ids
@@ -21,7 +21,7 @@ func TestOpenStackMachinesOfTheirOwnRegion(t *testing.T) {
 		return true
 	})
 	args := append(w.sources(), w.withOpenStackNodes()...)
-	w.run(args...).demandSafe(t, true, report.Adopted, "")
+	w.run(args...).demandSafe(t, true, code.Adopted, "")
 	const name = "k8s-clusterapi-cluster-tenant-os-b-data"
 	cloud.Edit("networks", func(o openstacklab.Object) bool {
 		if o["name"] == name {
@@ -29,7 +29,7 @@ func TestOpenStackMachinesOfTheirOwnRegion(t *testing.T) {
 		}
 		return true
 	})
-	w.run(args...).demandSafe(t, false, report.Halted, "makes a second network")
+	w.run(args...).demandSafe(t, false, code.Halted, "makes a second network")
 }
 
 // CAPO looks up the networks and security groups of a machine's ports before it looks for
@@ -53,9 +53,9 @@ func TestOpenStackPortsByName(t *testing.T) {
 	}
 	add("networks", "11111111-aaaa-4111-8111-111111111111", "blue", openstacklab.Recorded.ProjectID)
 	add("security_groups", "22222222-aaaa-4222-8222-222222222222", "web", openstacklab.Recorded.ProjectID)
-	w.run(args...).demandSafe(t, true, report.Adopted, "")
+	w.run(args...).demandSafe(t, true, code.Adopted, "")
 	add("security_groups", "33333333-aaaa-4333-8333-333333333333", "web", openstacklab.Recorded.ProjectID)
-	w.run(args...).demandSafe(t, true, report.Adopted, "")
+	w.run(args...).demandSafe(t, true, code.Adopted, "")
 	for kind, says := range map[string]string{"networks": "network named blue is gone", "security_groups": "security group named web is gone"} {
 		renamed := map[string]string{"blue": "blue-", "web": "web-", "blue-": "blue", "web-": "web"}
 		rename := func() {
@@ -70,12 +70,12 @@ func TestOpenStackPortsByName(t *testing.T) {
 		if kind == "security_groups" {
 			add(kind, "44444444-aaaa-4444-8444-444444444444", "web", "of-another-project")
 		}
-		w.run(args...).demandSafe(t, false, report.Halted, says)
+		w.run(args...).demandSafe(t, false, code.Halted, says)
 		rename()
 	}
 	add("networks", "55555555-aaaa-4555-8555-555555555555", "blue", openstacklab.Recorded.ProjectID)
 	o := w.run(args...)
-	if a := o.report.Summary.Answer.Safe; a == report.Yes || !strings.Contains(o.stderr, "there are several with the name blue") {
+	if a := o.report.Summary.Answer.Safe; a == code.Yes || !strings.Contains(o.stderr, "there are several with the name blue") {
 		t.Errorf("with two networks of one name it says %s\n%s", a, o.stderr)
 	}
 }
@@ -85,7 +85,7 @@ func TestOpenStackPortsByName(t *testing.T) {
 func TestOpenStackSubnetsByName(t *testing.T) {
 	t.Parallel()
 	// Whatever becomes of the cluster's own comes back once the cluster is reconciled.
-	for of, lacking := range map[string]report.Outcome{"openstackclusters": report.Adopted, "openstackservers": report.Halted} {
+	for of, lacking := range map[string]code.Outcome{"openstackclusters": code.Adopted, "openstackservers": code.Halted} {
 		w, cloud := wellOpenStack(t, openstacklab.Options{})
 		w.change("subnets", func(resource, _ string, o object) bool {
 			named := object{"filter": object{"name": "nodes"}}
@@ -105,10 +105,10 @@ func TestOpenStackSubnetsByName(t *testing.T) {
 		}
 		add("11111111-aaaa-4111-8111-111111111111", "a")
 		add("22222222-aaaa-4222-8222-222222222222", "b")
-		w.run(args...).demandSafe(t, true, report.Adopted, "")
+		w.run(args...).demandSafe(t, true, code.Adopted, "")
 		add("33333333-aaaa-4333-8333-333333333333", "a")
 		o := w.run(args...)
-		if a := o.report.Summary.Answer.Safe; a == report.Yes || !strings.Contains(o.stderr, "there are several with the name nodes") {
+		if a := o.report.Summary.Answer.Safe; a == code.Yes || !strings.Contains(o.stderr, "there are several with the name nodes") {
 			t.Errorf("with two subnets of one name in a network it says %s\n%s", a, o.stderr)
 		}
 	}

@@ -163,7 +163,7 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	defer stop()
 	place, err := o.open(bounded, s)
 	if err != nil {
-		return err
+		return o.bounds.explain(bounded, err)
 	}
 	all, err := place.Backups(bounded)
 	if err != nil {
@@ -319,29 +319,28 @@ func describeBackup(b *store.Stored, now time.Time) *backupreport.Backup {
 		}
 		return d
 	}
-	status := &v.Status
-	d.Schedule, d.Phase, d.Errors, d.Warnings = v.Labels[velerov1.ScheduleNameLabel], string(status.Phase), status.Errors, status.Warnings
-	d.Format, d.Kubernetes = status.FormatVersion, v.Annotations[velerov1.SourceClusterK8sGitVersionAnnotation]
-	if t := status.StartTimestamp; !t.IsZero() {
-		d.Started = &t.Time
+	d.Schedule, d.Phase, d.Errors, d.Warnings = v.Schedule, string(v.Phase), v.Errors, v.Warnings
+	d.Format, d.Kubernetes = v.Format, v.Kubernetes
+	for _, at := range []struct {
+		from time.Time
+		to   **time.Time
+	}{{v.Started, &d.Started}, {v.Ended, &d.Completed}, {v.Expires, &d.Expires}} {
+		if !at.from.IsZero() {
+			*at.to = &at.from
+		}
 	}
-	if t := status.CompletionTimestamp; !t.IsZero() {
-		d.Completed = &t.Time
-	}
-	if t := status.Expiration; !t.IsZero() {
-		d.Expires, d.Expired = &t.Time, now.After(t.Time)
-	}
+	d.Expired = d.Expires != nil && now.After(*d.Expires)
 	d.Restorable = len(d.Why) == 0
 	switch {
-	case slices.Contains([]velerov1.BackupPhase{velerov1.BackupPhaseCompleted, velerov1.BackupPhasePartiallyFailed}, status.Phase):
-	case status.Phase == velerov1.BackupPhaseFailed, status.Phase == velerov1.BackupPhaseFailedValidation:
+	case slices.Contains([]velerov1.BackupPhase{velerov1.BackupPhaseCompleted, velerov1.BackupPhasePartiallyFailed}, v.Phase):
+	case v.Phase == velerov1.BackupPhaseFailed, v.Phase == velerov1.BackupPhaseFailedValidation:
 		d.Restorable, d.Why = false, append(d.Why, "it failed")
-	case status.Phase == velerov1.BackupPhaseDeleting:
+	case v.Phase == velerov1.BackupPhaseDeleting:
 		d.Restorable, d.Why = false, append(d.Why, "it is being deleted")
 	default:
 		d.Restorable, d.Why = false, append(d.Why, "it was not finished")
 	}
-	if status.FormatVersion != "" && status.FormatVersion != "1" && status.FormatVersion != "1.1.0" {
+	if v.Format != "" && v.Format != "1" && v.Format != "1.1.0" {
 		d.Why = append(d.Why, "its format is not known here, and is read as 1.1.0")
 	}
 	if d.Expired {

@@ -85,11 +85,34 @@ func (c *canaries) plant() {
 			"data": object{"credentials": base64.StdEncoding.EncodeToString([]byte(profile))},
 		})
 	})
+	c.plantAzure()
 	for _, of := range []string{"AWS_SESSION_TOKEN", "AWS_SECRET_ACCESS_KEY", "GOVC_PASSWORD", "OS_PASSWORD", "OS_TOKEN", "OS_APPLICATION_CREDENTIAL_SECRET"} {
 		c.env = append(c.env, of+"="+c.token(of))
 	}
 	c.env = append(c.env, "AWS_ACCESS_KEY_ID=AKIAMARKED0000000001", "GOVC_USERNAME=user", "GOVC_URL=https://user:"+c.token("govc")+"@vcenter.invalid/sdk",
 		"HTTPS_PROXY=http://user:"+c.token("https-proxy")+"@127.0.0.1:1", "OS_AUTH_URL=https://user:"+c.token("os-auth")+"@keystone.invalid/v3", "OS_USERNAME=user")
+}
+
+// plantAzure puts a cluster's secrets of Azure into the backup, which has no provider here:
+// what its cloud controller reads, the identity, and the copies that kubectl apply leaves.
+func (c *canaries) plantAzure() {
+	c.added("azure", func(b *backuptest.Tarball) {
+		coded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+		secret := func(namespace, name, key, text string) {
+			applied, _ := json.Marshal(object{"stringData": object{key: text}})
+			b.Add("secrets", object{
+				"apiVersion": "v1", "kind": "Secret", "data": object{key: coded(text)},
+				"metadata": object{"namespace": namespace, "name": name, "annotations": object{"kubectl.kubernetes.io/last-applied-configuration": string(applied)}},
+			})
+		}
+		secret("tenant-alpha", "alpha-prod-azure-json", "control-plane-azure.json", `{"aadClientSecret": "`+c.token("azure-json")+`"}`)
+		secret("tenant-alpha", "cloud-config", "cloud-config", "aadClientSecret: "+c.token("cloud-config")+"\n")
+		secret("tenant-alpha", "azure-identity", "clientSecret", c.token("identity"))
+		secret("capz-system", "capz-manager-bootstrap-credentials", "AZURE_CLIENT_SECRET", c.token("capz"))
+		applied := object{"kubectl.kubernetes.io/last-applied-configuration": `{"spec":{"clientSecret":"` + c.token("applied") + `"}}`}
+		identity := object{"type": "ServicePrincipal", "clientSecret": object{"name": "azure-identity", "namespace": "tenant-alpha"}}
+		b.Add("azureclusteridentities.infrastructure.cluster.x-k8s.io", object{"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "AzureClusterIdentity", "metadata": object{"namespace": "tenant-alpha", "name": "identity", "annotations": applied}, "spec": identity})
+	})
 }
 
 // echo answers with all that it was sent.

@@ -15,7 +15,7 @@ import (
 // untimed are the checks without those that tell the age of the backup, which
 // changes between two runs.
 func untimed(all []report.Check) []report.Check {
-	return slices.DeleteFunc(slices.Clone(all), func(c report.Check) bool { return strings.HasPrefix(c.Code, "Backup") })
+	return slices.DeleteFunc(slices.Clone(all), func(c report.Check) bool { return strings.HasPrefix(string(c.Code), "Backup") })
 }
 
 // TestDetectChecks holds that a report tells of the backup what the check

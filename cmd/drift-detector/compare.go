@@ -12,6 +12,7 @@ import (
 	"drift-detector/infra/store"
 	"drift-detector/report"
 	backupreport "drift-detector/report/backups"
+	"drift-detector/report/code"
 )
 
 // sharedListing is what the backups that are compared have in common: the answers of the
@@ -98,7 +99,7 @@ func (l *sharedListing) collect(ctx context.Context, r *infra.Registry, targets 
 // no other backup's: an older one may have one that is taken, and how often one fails is
 // counted for all of them.
 func (l *sharedListing) remember(t *infra.Target, found infra.Listing) {
-	refused := found.Fault != nil && found.Fault.Reason == "AuthenticationFailed"
+	refused := found.Fault != nil && found.Fault.Reason == code.AuthenticationFailed
 	for _, id := range t.IDs {
 		if refused {
 			delete(l.targets, id)
@@ -201,7 +202,11 @@ func (o *detectOptions) previewComparison(ctx context.Context, s *streams, place
 func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store.Place, b *store.Stored) (*loadedBackup, error) {
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
-	opened := openedBackup{source: place.Source(bounded, b), velero: b.Description}
+	velero, err := place.Described(bounded, b) // the list has its outline
+	if err != nil {
+		return nil, o.bounds.explain(bounded, err)
+	}
+	opened := openedBackup{source: place.Source(bounded, b), velero: velero}
 	e, err := o.loadOpened(bounded, s, o.shared.registry, []openedBackup{opened})
 	if err != nil {
 		return nil, o.bounds.explain(bounded, err)

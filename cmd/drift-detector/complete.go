@@ -16,7 +16,7 @@ import (
 
 	"drift-detector/backup/check"
 	"drift-detector/infra/store"
-	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/diff"
 	"drift-detector/report/formats"
 	releasereport "drift-detector/report/releases"
@@ -77,7 +77,7 @@ func valuesOf(ctx context.Context, command *cli.Command, flag string, line []str
 		if command.Name == "releases" {
 			return releasereport.Statuses
 		}
-		return []string{string(report.Ghost), string(report.Stale), string(report.Unknown), string(report.Healthy), string(report.Unattributed)}
+		return []string{string(code.Ghost), string(code.Stale), string(code.Unknown), string(code.Healthy), string(code.Unattributed)}
 	case "code":
 		return codeNames()
 	case "cluster":

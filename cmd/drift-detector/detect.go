@@ -179,7 +179,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		return nil, nil, err
 	}
 	result := detector.Detect(e.snapshot, e.expected, inv, detector.Options{Now: now, Only: e.shows})
-	trace := rehearsal.Rehearse(rehearsal.Inputs{Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Secrets: walked, Now: now})
+	trace := rehearsal.Rehearse(rehearsal.Inputs{Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Controllers: e.registry.Controllers(), Result: result, Secrets: walked, Now: now})
 	e.expected.Decided()
 	for i := range inv.Listings {
 		inv.Listings[i].Instances, inv.Listings[i].Unrelated = nil, infra.Unrelated{}

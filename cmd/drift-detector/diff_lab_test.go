@@ -13,7 +13,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/internal/lab"
-	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/diff"
 )
 
@@ -204,7 +204,7 @@ func (truth labTruth) differences(t *testing.T, o oracle) (machines, vms, cluste
 func linesOf(l diff.Lists[diff.Item]) []string {
 	var out []string
 	for _, i := range l.New {
-		if i.Status == report.Unattributed {
+		if i.Status == code.Unattributed {
 			out = append(out, "new "+i.Name+" "+i.Instance.ID)
 		} else {
 			out = append(out, "new "+i.Cluster+" "+i.Name+" "+string(i.Status))

@@ -81,12 +81,14 @@ func ruleCode(node ast.Node) string {
 	if kv, ok := first.(*ast.KeyValueExpr); ok {
 		first = kv.Value
 	}
-	code, ok := first.(*ast.BasicLit)
-	if !ok {
-		return ""
+	switch c := first.(type) {
+	case *ast.BasicLit:
+		text, _ := strconv.Unquote(c.Value)
+		return text
+	case *ast.SelectorExpr:
+		return c.Sel.Name
 	}
-	text, _ := strconv.Unquote(code.Value)
-	return text
+	return ""
 }
 
 func TestExplain(t *testing.T) {
@@ -133,7 +135,7 @@ func TestCodesOfAReportAreExplained(t *testing.T) {
 	}
 	var used []string
 	for _, c := range o.report.Checks {
-		used = append(used, c.Code)
+		used = append(used, string(c.Code))
 	}
 	for i := range o.report.Clusters {
 		for _, set := range o.report.Clusters[i].Sets() {

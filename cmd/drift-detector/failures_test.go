@@ -14,6 +14,7 @@ import (
 	"drift-detector/backup/backuptest"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // edited replaces the world's backup by a changed copy of it.
@@ -422,13 +423,13 @@ func TestAPIServersFail(t *testing.T) {
 			if !strings.Contains(o.stderr, "--skip-access-apiserver") {
 				t.Errorf("no hint says what decides: %s", o.stderr)
 			}
-			for name, was := range byStatus(before.report, string(report.Stale)) {
+			for name, was := range byStatus(before.report, string(code.Stale)) {
 				cluster, _, _ := strings.Cut(name, "/")
-				if now := byStatus(o.report, string(report.Unknown))[name]; slices.Contains(asked, cluster) && now.Reason != "NodeListUnread" {
+				if now := byStatus(o.report, string(code.Unknown))[name]; slices.Contains(asked, cluster) && now.Reason != "NodeListUnread" {
 					t.Errorf("%s was %s and is Unknown %q", name, was.Reason, now.Reason)
 				}
 			}
-			if len(byStatus(o.report, string(report.Stale))) == 0 {
+			if len(byStatus(o.report, string(code.Stale))) == 0 {
 				t.Error("the machines of the deleted cluster are not Stale any more")
 			}
 			for _, c := range o.report.Clusters {
@@ -446,7 +447,7 @@ func TestAPIServersFail(t *testing.T) {
 			skipped := w.detect("--skip-access-apiserver")
 			skipped.demand(t, exitOK)
 			skipped.agreesWith(t, want)
-			for name, m := range byStatus(skipped.report, string(report.Stale)) {
+			for name, m := range byStatus(skipped.report, string(code.Stale)) {
 				said := slices.ContainsFunc(m.Evidence, func(e report.Evidence) bool { return e.Kind == "nodeList" })
 				if vsphere := !strings.HasPrefix(name, "aws-prod/"); vsphere && !said {
 					t.Errorf("%s does not say that no Node list was read: %+v", name, m.Evidence)

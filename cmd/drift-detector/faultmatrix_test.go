@@ -16,6 +16,7 @@ import (
 	"drift-detector/internal/lab"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // faultFamily is one kind of server, and the run whose calls to it are spoilt. What the
@@ -186,7 +187,7 @@ func TestFaultMatrix(t *testing.T) {
 		var none saboteur
 		before := run(&none)
 		before.demand(t, exitOK)
-		if is := before.report.Summary.Answer.Safe; f.well && is != report.Yes {
+		if is := before.report.Summary.Answer.Safe; f.well && is != code.Yes {
 			t.Fatalf("%s: without faults the answer is %s", f.name, is)
 		}
 		todo := f.cells(&none)
@@ -341,14 +342,14 @@ func (f *faultFamily) misjudged(before *report.Report, after outcome, c faultCel
 	for key, w := range was.machines {
 		switch i := is.machines[key]; {
 		case i.machine.Status == w.machine.Status && (i.machine.Reason == w.machine.Reason || !exact):
-		case i.machine.Status == report.Unknown && !exact:
+		case i.machine.Status == code.Unknown && !exact:
 		default:
 			wrong = append(wrong, fmt.Sprintf("machine %s was %s %s, is %s %s", key, w.machine.Status, w.machine.Reason, i.machine.Status, i.machine.Reason))
 		}
 	}
 	for key, i := range is.machines {
 		// A VM that was a Ghost may be one of its cluster's Unknowns now.
-		if _, known := was.machines[key]; !known && (i.machine.Status != report.Unknown || exact) {
+		if _, known := was.machines[key]; !known && (i.machine.Status != code.Unknown || exact) {
 			wrong = append(wrong, "machine "+key+" is new, and "+string(i.machine.Status))
 		}
 	}
@@ -365,7 +366,7 @@ func (f *faultFamily) misjudged(before *report.Report, after outcome, c faultCel
 		wrong = append(wrong, fmt.Sprintf("the report says complete: %v", complete))
 	}
 	changed := after.code == exitIncomplete || before.Summary.Machines != after.report.Summary.Machines
-	if a := after.report.Summary.Answer; changed && a != nil && a.Safe == report.Yes {
+	if a := after.report.Summary.Answer; changed && a != nil && a.Safe == code.Yes {
 		wrong = append(wrong, "it is safe to restore")
 	}
 	if said := after.stderr + string(after.json); strings.Contains(said, lab.EC2Secret) {
@@ -387,7 +388,7 @@ func ghostIDs(r *report.Report) []string {
 	var all []string
 	for _, c := range r.Clusters {
 		for _, m := range machinesOf(c) {
-			if m.Status == report.Ghost {
+			if m.Status == code.Ghost {
 				all = append(all, m.Instance.Ref+" "+m.Instance.ID)
 			}
 		}

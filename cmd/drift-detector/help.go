@@ -104,7 +104,7 @@ func elsewhere(command string, f cli.Flag) string {
 	switch {
 	case slices.Contains(providerFlagNames, name), slices.Contains(storeFlagNames, name) && command != "backups":
 		return "--" + prefix + "-…"
-	case command == "backups" && name != "credentials" && slices.Contains(slices.Concat(helpGroups[1].flags, helpGroups[2].flags), name):
+	case command == "backups" && name != "credentials" && name != "deadline" && slices.Contains(slices.Concat(helpGroups[1].flags, helpGroups[2].flags), name):
 		return "those of detect"
 	}
 	return ""

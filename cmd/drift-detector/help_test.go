@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/urfave/cli/v2"
 )
 
 // Help is one screen: 40 lines of 80 columns, without variables of the environment.
@@ -47,6 +49,23 @@ func TestHelpFitsOneScreen(t *testing.T) {
 	}
 	if strings.Contains(detect, "\nOPTIONS:\n") {
 		t.Error("a flag of detect has no group")
+	}
+}
+
+// --deadline is wherever something is read from elsewhere, in help and for completion.
+func TestDeadlineIsForAllThatIsRead(t *testing.T) {
+	for _, c := range newApp(&streams{}).Commands {
+		reads := slices.Contains([]string{"detect", "check", "releases", "backups", "inventory"}, c.Name)
+		if has := strings.Contains(runProgram(t, "help", c.Name).stdout, "\n   --deadline TIME "); has != reads {
+			t.Errorf("help %s has --deadline: %t", c.Name, has)
+		}
+		if has := slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "deadline") }); has != reads {
+			t.Errorf("%s has --deadline: %t", c.Name, has)
+		}
+		reaches := slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "s3-profile") })
+		if reaches && !reads {
+			t.Errorf("%s reads buckets, and has no --deadline", c.Name)
+		}
 	}
 }
 

@@ -21,13 +21,14 @@ const testdata = "../../testdata/"
 
 // world is a backup with the infrastructure that it drifted from, served on loopback.
 type world struct {
-	t       *testing.T
-	backups []string
-	vcenter *lab.VCenter
-	nodes   *lab.APIServers
-	cloud   *openstacklab.Server
-	dir     string
-	creds   string
+	nodesFrom string // the folder of the Node lists
+	t         *testing.T
+	backups   []string
+	vcenter   *lab.VCenter
+	nodes     *lab.APIServers
+	cloud     *openstacklab.Server
+	dir       string
+	creds     string
 }
 
 // fleet is the backup of the lab before its drift, against the vCenter after it.
@@ -52,7 +53,7 @@ func newWorld(t *testing.T, backup, vcenter, nodes string) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
-	w := &world{t: t, vcenter: v, nodes: n, dir: t.TempDir()}
+	w := &world{t: t, vcenter: v, nodes: n, nodesFrom: nodes, dir: t.TempDir()}
 	pinned, err := v.WritePinned(backup, t.TempDir())
 	if err != nil {
 		t.Fatal(err)

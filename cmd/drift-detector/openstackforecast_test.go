@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Machines of the fleet: whose server runs, and whose is gone without a health check.
@@ -29,7 +30,7 @@ func (o outcome) forecastOf(t *testing.T, machine string) report.MachineForecast
 	return report.MachineForecast{}
 }
 
-func (o outcome) foretells(t *testing.T, machine string, want report.Outcome, says string) {
+func (o outcome) foretells(t *testing.T, machine string, want code.Outcome, says string) {
 	t.Helper()
 	if f := o.forecastOf(t, machine); f.Outcome != want || !strings.Contains(f.Message, says) {
 		t.Errorf("of %s %s is foretold, want %s with %q: %s", machine, f.Outcome, want, says, f.Message)
@@ -57,7 +58,7 @@ func TestOpenStackTwoPortsOfOneName(t *testing.T) {
 	}
 	o := w.withoutNodes()
 	for _, machine := range []string{osLiving, osGone} {
-		o.foretells(t, machine, report.Halted, "found multiple ports with name")
+		o.foretells(t, machine, code.Halted, "found multiple ports with name")
 	}
 	// On another network it is another one.
 	cloud.Edit("ports", func(p openstacklab.Object) bool {
@@ -67,8 +68,8 @@ func TestOpenStackTwoPortsOfOneName(t *testing.T) {
 		return true
 	})
 	o = w.withoutNodes()
-	o.foretells(t, osLiving, report.Adopted, "")
-	o.foretells(t, osGone, report.NewInstanceNeverJoins, "")
+	o.foretells(t, osLiving, code.Adopted, "")
+	o.foretells(t, osGone, code.NewInstanceNeverJoins, "")
 }
 
 // Nova gives a port to one server: where another one has that of a machine, none can be
@@ -85,8 +86,8 @@ func TestOpenStackPortOfAnotherServer(t *testing.T) {
 		return true
 	})
 	o := w.withoutNodes()
-	o.foretells(t, osGone, report.Stuck, "attached to another server")
-	o.foretells(t, osLiving, report.Adopted, "")
+	o.foretells(t, osGone, code.Stuck, "attached to another server")
+	o.foretells(t, osLiving, code.Adopted, "")
 }
 
 // pausedObjects gives objects of a name the annotation.
@@ -101,13 +102,13 @@ func TestOpenStackPausedObjects(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		paused       []string
-		living, gone report.Outcome
+		living, gone code.Outcome
 	}{
-		"OpenStackMachine": {[]string{"openstackmachines"}, report.Halted, report.NewInstanceNeverJoins},
-		"OpenStackServer":  {[]string{"openstackservers"}, report.Halted, report.Halted},
-		"both":             {[]string{"openstackmachines", "openstackservers"}, report.Halted, report.Halted},
-		"Machine":          {[]string{"machines"}, report.UntouchedPaused, report.NewInstanceNeverJoins},
-		"all":              {[]string{"machines", "openstackmachines", "openstackservers"}, report.UntouchedPaused, report.UntouchedPaused},
+		"OpenStackMachine": {[]string{"openstackmachines"}, code.Halted, code.NewInstanceNeverJoins},
+		"OpenStackServer":  {[]string{"openstackservers"}, code.Halted, code.Halted},
+		"both":             {[]string{"openstackmachines", "openstackservers"}, code.Halted, code.Halted},
+		"Machine":          {[]string{"machines"}, code.UntouchedPaused, code.NewInstanceNeverJoins},
+		"all":              {[]string{"machines", "openstackmachines", "openstackservers"}, code.UntouchedPaused, code.UntouchedPaused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, _ := openstackFleet(t, openstacklab.Options{})
@@ -136,10 +137,10 @@ func TestOpenStackCellDownForecast(t *testing.T) {
 	}
 	cloud.CellDown(id(osLiving))
 	o := w.withoutNodes()
-	o.foretells(t, osLiving, report.CannotKnow, "Nova refuses because the port of that name is attached")
-	o.foretells(t, osGone, report.NewInstanceNeverJoins, "")
+	o.foretells(t, osLiving, code.CannotKnow, "Nova refuses because the port of that name is attached")
+	o.foretells(t, osGone, code.NewInstanceNeverJoins, "")
 	// One that nobody knows may have any name.
 	cloud.Like(osLiving, osGone, "11111111-1111-4111-8111-111111111111", false)
 	cloud.CellDown("11111111-1111-4111-8111-111111111111")
-	w.withoutNodes().foretells(t, osGone, report.CannotKnow, "")
+	w.withoutNodes().foretells(t, osGone, code.CannotKnow, "")
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"drift-detector/internal/lab/openstacklab"
-	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // wellOpenStack is a fleet that it is safe to restore: one control plane that is whole.
@@ -40,12 +40,12 @@ func TestOpenStackImageOfRunningMachines(t *testing.T) {
 	w, cloud := wellOpenStack(t, openstacklab.Options{})
 	whole := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
 	whole.demand(t, exitOK)
-	if a := whole.report.Summary.Answer.Safe; a != report.Yes {
+	if a := whole.report.Summary.Answer.Safe; a != code.Yes {
 		t.Errorf("of a cluster that is whole it says %s", a)
 	}
 	cloud.Endpoint("image", "https://glance.example:9292")
 	unread := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
-	if a := unread.report.Summary.Answer.Safe; a == report.Yes || !strings.Contains(unread.stderr, "--endpoint glance.example:9292=") {
+	if a := unread.report.Summary.Answer.Safe; a == code.Yes || !strings.Contains(unread.stderr, "--endpoint glance.example:9292=") {
 		t.Errorf("where images cannot be looked up it says %s\n%s", a, unread.stderr)
 	}
 	cloud.Endpoint("image", cloud.Image)
@@ -56,17 +56,17 @@ func TestOpenStackImageOfRunningMachines(t *testing.T) {
 		break
 	}
 	several := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
-	if a := several.report.Summary.Answer.Safe; a == report.Yes || !strings.Contains(several.stderr, "there are several with the name") {
+	if a := several.report.Summary.Answer.Safe; a == code.Yes || !strings.Contains(several.stderr, "there are several with the name") {
 		t.Errorf("with two images of one name it says %s\n%s", a, several.stderr)
 	}
 	cloud.Edit("images", func(openstacklab.Object) bool { return false })
 	o := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
 	o.demand(t, exitOK)
-	if a := o.report.Summary.Answer.Safe; a == report.Yes {
+	if a := o.report.Summary.Answer.Safe; a == code.Yes {
 		t.Errorf("without the image it says %s", a)
 	}
 	for _, m := range machinesOf(o.report.Clusters[0]) {
-		if m.Status != report.Healthy || m.Forecast.Outcome != report.Halted {
+		if m.Status != code.Healthy || m.Forecast.Outcome != code.Halted {
 			t.Errorf("%s is %s, %+v", m.Name, m.Status, m.Forecast)
 		}
 	}
@@ -89,24 +89,24 @@ func TestOpenStackImageByTags(t *testing.T) {
 	args := append(w.sources(), w.withOpenStackNodes()...)
 	for name, c := range map[string]struct {
 		prepare func()
-		want    report.Outcome
+		want    code.Outcome
 		says    string
 	}{
-		"it is there": {func() { tagged("active", "gold", "kube", "x") }, report.Adopted, ""},
-		"deactivated": {func() { tagged("deactivated", "gold", "kube") }, report.Adopted, ""},
-		"a tag lacks": {func() { tagged("active", "gold") }, report.Halted, "image with tags kube, gold is gone"},
+		"it is there": {func() { tagged("active", "gold", "kube", "x") }, code.Adopted, ""},
+		"deactivated": {func() { tagged("deactivated", "gold", "kube") }, code.Adopted, ""},
+		"a tag lacks": {func() { tagged("active", "gold") }, code.Halted, "image with tags kube, gold is gone"},
 		"several": {func() {
 			tagged("active", "gold", "kube")
 			twin := maps.Clone(cloud.Objects("images")[0])
 			twin["id"], twin["name"] = "11111111-2222-4333-8444-555555555555", "another"
 			cloud.Add("images", twin)
-		}, report.Halted, "too many images"},
+		}, code.Halted, "too many images"},
 	} {
 		cloud.Edit("images", func(o openstacklab.Object) bool { return o["name"] != "another" })
 		c.prepare()
 		o := w.run(args...)
 		for _, m := range machinesOf(o.report.Clusters[0]) {
-			if m.Status != report.Healthy || m.Forecast.Outcome != c.want || !strings.Contains(m.Forecast.Message, c.says) {
+			if m.Status != code.Healthy || m.Forecast.Outcome != c.want || !strings.Contains(m.Forecast.Message, c.says) {
 				t.Errorf("%s: %s is %s, %+v\n%s", name, m.Name, m.Status, m.Forecast, o.stderr)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/openstack"
 	"drift-detector/internal/lab/openstacklab"
-	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // The plan counts servers of Nova that run, and takes no ghost for the last of etcd.
@@ -63,7 +63,7 @@ func TestOpenStackPlanOfOtherIDs(t *testing.T) {
 	})
 	w.set("machines", osLiving, "openstack:///11111111-1111-4111-8111-111111111111", "spec", "providerID")
 	o := w.withoutNodes()
-	for machine, reason := range map[string]report.Reason{remade: report.IdentityChanged, osLiving: report.ConflictingIDs} {
+	for machine, reason := range map[string]code.Reason{remade: code.IdentityChanged, osLiving: code.ConflictingIDs} {
 		for key, is := range placementsOf(o.report).machines {
 			if strings.HasSuffix(key, "/"+machine) && is.machine.Reason != reason {
 				t.Errorf("%s is %s %s", machine, is.machine.Status, is.machine.Reason)

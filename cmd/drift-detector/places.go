@@ -23,6 +23,7 @@ type storeOptions struct {
 	profile, endpoint, keyFile string
 	ambient                    bool
 	given                      []infra.Credential // of --credentials
+	logins                     *infra.Logins      // that failed
 }
 
 // storeFlagNames are the names of flags.
@@ -64,6 +65,7 @@ func (o *storeOptions) keys() *infra.Credential {
 }
 
 func (o *storeOptions) read(c *cli.Context) error {
+	o.logins = &infra.Logins{}
 	if o.profile != "" && o.ambient {
 		return &usageError{message: "--s3-profile and --s3-ambient exclude each other", command: c.Command.Name}
 	}
@@ -72,7 +74,7 @@ func (o *storeOptions) read(c *cli.Context) error {
 
 // place opens the place at an address of a store, and says as whom it is read.
 func (o *storeOptions) place(ctx context.Context, s *streams, address string, quiet bool) (*store.Place, error) {
-	options := store.Options{Profile: o.profile, Ambient: o.ambient, Endpoint: o.endpoint, Keys: o.keys()}
+	options := store.Options{Profile: o.profile, Ambient: o.ambient, Endpoint: o.endpoint, Keys: o.keys(), Logins: o.logins}
 	if o.keyFile != "" {
 		key, err := os.ReadFile(o.keyFile)
 		if err == nil && len(key) != 32 {
@@ -122,13 +124,14 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 		if err != nil {
 			return openedBackup{}, err
 		}
-		if err := ctx.Err(); err != nil { // what Velero says of the backup was cut off, too
-			return openedBackup{}, err
+		velero, err := p.Described(ctx, found)
+		if ctx.Err() != nil { // cut off, which is no fault of the backup
+			return openedBackup{}, ctx.Err()
 		}
-		if found.Problem != nil {
-			s.warn("%s; it is not used", found.Problem)
+		if err != nil {
+			s.warn("%s; it is not used", err)
 		}
-		return openedBackup{source: p.Source(ctx, found), velero: found.Description, newer: newerThan(ctx, s, p, found)}, nil
+		return openedBackup{source: p.Source(ctx, found), velero: velero, newer: newerThan(ctx, s, p, found)}, nil
 	}
 	source, err := archive.FileSource(name)
 	if err != nil {
@@ -150,8 +153,12 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 // one of it. A store that can't be listed has none that is known.
 func newerThan(ctx context.Context, s *streams, p *store.Place, than *store.Stored) *check.NewerBackup {
 	all, err := p.Younger(ctx, than)
+	say := s.debugf // a credential may be allowed to read objects, and not to list them
+	if store.IsEndless(err) {
+		say = s.warn
+	}
 	if err != nil {
-		s.debugf("whether there is a newer backup is not known: %v", err)
+		say("whether there is a newer backup is not known: %v", err)
 	}
 	for _, b := range all {
 		if describeBackup(b, s.now()).Restorable && b.Started().After(than.Started()) {

@@ -13,6 +13,7 @@ import (
 
 	"drift-detector/internal/lab"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // plan is the runbook that the program prints for a run.
@@ -92,7 +93,7 @@ func TestPoint26ThePlanOfTheLabProvesItsPlace(t *testing.T) {
 		for i := range live.report.Clusters {
 			for _, s := range live.report.Clusters[i].Sets() {
 				for _, m := range s.Machines {
-					if m.Status == report.Healthy && m.Instance != nil {
+					if m.Status == code.Healthy && m.Instance != nil {
 						healthy[m.Instance.ID] = live.report.Clusters[i].Namespace
 					}
 				}
@@ -169,7 +170,7 @@ func TestPoint27TheLastKnownMajorityOfTheLab(t *testing.T) {
 	o := w.detect()
 	ghost := ""
 	for _, m := range clusterOf(t, o.report, "alpha-prod").ControlPlane.Machines {
-		if m.Status == report.Ghost {
+		if m.Status == code.Ghost {
 			ghost = m.Name
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // verb is what a command does, without to what.
@@ -218,11 +219,11 @@ func TestPlansAgreeWithForecasts(t *testing.T) {
 				var ok bool
 				switch m.Forecast.Outcome {
 				case "Adopted", "AdoptedByName":
-					ok = len(m.Warnings) > 0 || m.Status == report.Unknown || len(m.Remediation) == 0
+					ok = len(m.Warnings) > 0 || m.Status == code.Unknown || len(m.Remediation) == 0
 				case "AdoptedPoweredOn", "ReplacedByMachineHealthCheck", "NewInstanceCreated":
 					ok = controller && (!operator || len(m.Warnings) > 0)
 				case "UntouchedPaused":
-					ok = m.Status == report.Healthy || operator
+					ok = m.Status == code.Healthy || operator
 				case "OrphanedAndReplaced":
 					ok = controller && operator
 				default:

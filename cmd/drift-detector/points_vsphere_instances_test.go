@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/internal/lab"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // These scenes are about VMs that no machine explains, and about matches that are not
@@ -242,7 +243,7 @@ func TestPoint10AMatchThatIsOff(t *testing.T) {
 		w.must(w.vcenter.SetPower(likeWorker, true))
 		for _, args := range [][]string{nil, {"--skip-access-apiserver"}} {
 			o := w.detect(args...)
-			if status, reason, _ := verdictOf(o.report, likeWorker); status != report.Unknown || reason != "AmbiguousMatch" {
+			if status, reason, _ := verdictOf(o.report, likeWorker); status != code.Unknown || reason != "AmbiguousMatch" {
 				t.Errorf("it is %s %s", status, reason)
 			}
 		}

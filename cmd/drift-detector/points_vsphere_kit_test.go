@@ -59,6 +59,9 @@ func metadata(host string) string {
 func (w *world) serveNodes(change func(cluster string, nodes []map[string]any) []map[string]any) {
 	w.t.Helper()
 	from := testdata + "nodes"
+	if w.nodesFrom != "" {
+		from = w.nodesFrom
+	}
 	if strings.Contains(w.backups[0], "restored") {
 		from = testdata + "restore/nodes"
 	}

@@ -56,7 +56,7 @@ EXAMPLES:
 			&cli.StringFlag{Name: "status", Usage: "only releases of a `STATUS`: " + strings.Join(releasereport.Statuses, ", "), Destination: &o.status},
 			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set drift aside; a list ignore of paths and target, as in a HelmRelease's driftDetection; repeatable"},
-			&cli.BoolFlag{Name: "diff", Usage: "show live and desired values whole; values of Secrets are masked", Destination: &o.diff},
+			&cli.BoolFlag{Name: "diff", Usage: "show live and desired values whole; values of Secrets, and what is named like one, are masked", Destination: &o.diff},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(releasereport.Kinds, ", ") + "; several are separated by commas", Destination: &fails},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the result: text or json", Value: "text", Destination: &o.format},
 			outputFlag("it", true),

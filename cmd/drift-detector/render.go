@@ -11,6 +11,7 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/formats"
 	"drift-detector/report/screen"
 	"drift-detector/report/text"
@@ -68,7 +69,7 @@ func (o *renderOptions) readStatuses() error {
 		return nil
 	}
 	for _, word := range strings.Split(o.status, ",") {
-		i := slices.IndexFunc(machineStatuses, func(s report.Status) bool { return strings.EqualFold(string(s), strings.TrimSpace(word)) })
+		i := slices.IndexFunc(machineStatuses, func(s code.Status) bool { return strings.EqualFold(string(s), strings.TrimSpace(word)) })
 		if i < 0 {
 			return &usageError{message: fmt.Sprintf("--status %q is not known; it is ghost, stale, unknown or healthy", word), command: "render"}
 		}
@@ -77,7 +78,7 @@ func (o *renderOptions) readStatuses() error {
 	return nil
 }
 
-var machineStatuses = []report.Status{report.Ghost, report.Stale, report.Unknown, report.Healthy}
+var machineStatuses = []code.Status{code.Ghost, code.Stale, code.Unknown, code.Healthy}
 
 // renderFormats are the forms of a report, and the screen that detect shows of it, which
 // is no document: it has what there is room for, and says what to type next.

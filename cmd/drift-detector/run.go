@@ -8,10 +8,12 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"drift-detector/infra"
 	"drift-detector/internal/terminal"
 )
 
@@ -48,15 +50,19 @@ type streams struct {
 	debug          bool
 	program        string // as it was called
 	made           temporaries
+	surplus        atomic.Bool      // a server sent more than its answer, see silence
+	typed          *infra.Redaction // of addresses in arguments, see hideTyped
 }
 
 func process() *streams {
 	forgetEmpty()
-	return &streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now}
+	s := &streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now}
+	silence(s)
+	return s
 }
 
 func (s *streams) say(kind, format string, args ...any) {
-	fmt.Fprintf(s.stderr, "drift-detector: %s%s\n", kind, terminal.Escape(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(s.stderr, "drift-detector: %s%s\n", kind, terminal.Escape(s.typed.Text(fmt.Sprintf(format, args...))))
 }
 
 func (s *streams) info(format string, args ...any) { s.say("", format, args...) }
@@ -74,12 +80,14 @@ func (s *streams) debugf(format string, args ...any) {
 func run(ctx context.Context, args []string, s *streams) exitCode {
 	s.program = args[0]
 	app := newApp(s)
+	s.hideTyped(app, args)
 	if complete(ctx, app, args, s) {
 		return exitOK
 	}
 	printed := &firstError{Writer: s.stdout}
 	app.Writer = printed
 	err := withinASecond(ctx, s, func() error { return app.RunContext(ctx, permute(app, args)) })
+	s.surplusSaid()
 	if err == nil && printed.err != nil {
 		err = fmt.Errorf("writing to stdout: %w", printed.err)
 	}

@@ -103,7 +103,7 @@ func incomplete(all []unseen, items, itemsHint string) error {
 		place := u.endpoint
 		if f := u.fault; f != nil {
 			if i < few {
-				place += " (" + f.Reason + ": " + brief(strings.TrimPrefix(f.Message, u.endpoint+" "), room(len(all))) + ")"
+				place += " (" + string(f.Reason) + ": " + brief(strings.TrimPrefix(f.Message, u.endpoint+" "), room(len(all))) + ")"
 			}
 			if f.Hint != "" && hosts[f.Hint] == nil {
 				order = append(order, f.Hint)

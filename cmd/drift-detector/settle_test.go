@@ -84,8 +84,8 @@ func TestSeveralHealthChecks(t *testing.T) {
 
 // A Node that is not Ready shows in the conditions of its Machine, too.
 func TestHealthChecksOfConditionsThatFollowTheNode(t *testing.T) {
-	for kind, safe := range map[string]string{"NodeReady": "no", "Ready": "no", "BootstrapConfigReady": "yes"} {
-		w := well(t)
+	for kind, safe := range map[string]string{"NodeReady": "no", "Ready": "no", "BootstrapConfigReady": "withWork"} {
+		w := wellWithNodes(t, testdata+"nodes") // which lacks Nodes of machines that run
 		w.healthCheck("tenant-alpha", "alpha-prod", object{
 			"nodeStartupTimeoutSeconds": 0, "unhealthyMachineConditions": []object{{"type": kind, "status": "False", "timeoutSeconds": 60}},
 		})

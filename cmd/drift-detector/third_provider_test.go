@@ -12,8 +12,8 @@ import (
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
-	"drift-detector/report"
 	"drift-detector/report/build"
+	"drift-detector/report/code"
 	"drift-detector/report/plan"
 )
 
@@ -126,10 +126,10 @@ func TestAThirdProviderNeedsNothingButItself(t *testing.T) {
 	for _, c := range r.Clusters {
 		for _, m := range machinesOf(c) {
 			got[m.Name] = string(m.Status) + " " + string(m.Forecast.Outcome)
-			if m.Status == report.Stale && !strings.HasPrefix(m.Forecast.Message, "CAPT never makes a new instance") {
+			if m.Status == code.Stale && !strings.HasPrefix(m.Forecast.Message, "CAPT never makes a new instance") {
 				t.Errorf("%s: %s", m.Name, m.Forecast.Message)
 			}
-			if m.Status != report.Healthy && len(m.Remediation) == 0 {
+			if m.Status != code.Healthy && len(m.Remediation) == 0 {
 				t.Errorf("%s: nothing says what to do", m.Name)
 			}
 		}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +23,13 @@ type object = map[string]any
 // folders of clusters.
 func well(t *testing.T) *world {
 	t.Helper()
-	w := newWorld(t, testdata+"fleet-cluster-scoped-data.tar.gz", testdata+"vcenter-after.tar.gz", testdata+"nodes")
+	return wellWithNodes(t, nodesBefore(t))
+}
+
+// wellWithNodes is the same with the Node lists of a folder.
+func wellWithNodes(t *testing.T, nodes string) *world {
+	t.Helper()
+	w := newWorld(t, testdata+"fleet-cluster-scoped-data.tar.gz", testdata+"vcenter-after.tar.gz", nodes)
 	undrift(t, w.vcenter)
 	w.only("tenant-alpha", "alpha-dev")
 	for _, vm := range w.vcenter.VMs() {
@@ -30,6 +38,59 @@ func well(t *testing.T) *world {
 		}
 	}
 	return w
+}
+
+// nodesBefore returns a folder with the Node list of alpha-prod as it was before the drift: a
+// Node for each of its Machines, and no other.
+func nodesBefore(t *testing.T) string {
+	t.Helper()
+	body, err := os.ReadFile(testdata + "nodes/alpha-prod.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list object
+	if err := json.Unmarshal(body, &list); err != nil {
+		t.Fatal(err)
+	}
+	var all []any
+	var worker object
+	for _, n := range list["items"].([]any) {
+		switch name := backuptest.Inside(n.(object), "metadata")["name"].(string); name {
+		case "alpha-prod-md-0-cjzhw-68lpw", "alpha-prod-md-0-cjzhw-tqwxw", "alpha-prod-md-gpu-tfdnj-8nwrw": // made after the backup
+			continue
+		case "alpha-prod-md-1-jqqjv-wvlnf":
+			worker = n.(object)
+		}
+		all = append(all, n)
+	}
+	for name, id := range map[string]string{
+		"alpha-prod-md-1-jqqjv-dgmm9":   "65599f85-96e2-5f5e-8b21-b431ece5ed0d",
+		"alpha-prod-md-1-jqqjv-r8qdz":   "93df3960-9ffb-5eeb-a724-d63cf2857bfc",
+		"alpha-prod-md-gpu-tfdnj-2spl2": "15b4ed0a-629e-5d45-a89c-dc7aeef7ceab",
+	} {
+		var n object
+		text, err := json.Marshal(worker)
+		if err == nil {
+			err = json.Unmarshal(text, &n)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		backuptest.Inside(n, "metadata")["name"] = name
+		backuptest.Inside(n, "metadata", "annotations")["cluster.x-k8s.io/machine"] = name
+		backuptest.Inside(n, "metadata", "annotations")["cluster.x-k8s.io/owner-name"] = name[:strings.LastIndexByte(name, '-')]
+		backuptest.Inside(n, "spec")["providerID"] = "vsphere://" + id
+		all = append(all, n)
+	}
+	list["items"] = all
+	if body, err = json.Marshal(list); err == nil {
+		dir := t.TempDir()
+		if err = os.WriteFile(filepath.Join(dir, "alpha-prod.json"), body, 0o600); err == nil {
+			return dir
+		}
+	}
+	t.Fatal(err)
+	return ""
 }
 
 func (w *world) ensure(err error) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"drift-detector/detector"
+	"drift-detector/report/code"
 )
 
 // conditionRow says when an outcome holds or does not hold; it is empty when
@@ -15,7 +15,7 @@ type conditionRow func(*facts) string
 var conditionRows = []conditionRow{
 	// Without its identity CAPV does not even begin, and Cluster API waits for it.
 	func(f *facts) string {
-		if len(f.cluster.halts) == 0 || f.outcome == GhostKeepsRunning || f.ghost() && f.paused {
+		if len(f.cluster.halts) == 0 || f.outcome == code.GhostKeepsRunning || f.ghost() && f.paused {
 			return ""
 		}
 		return "only once " + ends(f.cluster.halts) + ": until then its cluster is not reconciled"
@@ -28,7 +28,7 @@ var conditionRows = []conditionRow{
 	},
 	func(f *facts) string {
 		switch r := f.restore; {
-		case f.outcome != Halted:
+		case f.outcome != code.Halted:
 			return ""
 		case r != nil && len(r.Lacks) > 0:
 			return "until " + strings.Join(r.Lacks, " and ") + " exists again"
@@ -36,27 +36,27 @@ var conditionRows = []conditionRow{
 		return "until that is resolved"
 	},
 	func(f *facts) string {
-		if !f.unbootstrapped() || f.outcome != Adopted && f.outcome != AdoptedPoweredOn {
+		if !f.unbootstrapped() || f.outcome != code.Adopted && f.outcome != code.AdoptedPoweredOn {
 			return ""
 		}
 		return fmt.Sprintf("but its Machine does not report Ready until %s %s, which the backup lacks, exists again", f.machine.Bootstrap.Kind, f.machine.Bootstrap.Name)
 	},
 	func(f *facts) string {
-		if r := f.restore; r == nil || r.Unclaimed == "" || f.outcome != Adopted && f.outcome != AdoptedPoweredOn && f.outcome != AdoptedByName {
+		if r := f.restore; r == nil || r.Unclaimed == "" || f.outcome != code.Adopted && f.outcome != code.AdoptedPoweredOn && f.outcome != code.AdoptedByName {
 			return ""
 		}
 		return "only once it has an address from its pool again: the backup lacks " + f.restore.Unclaimed + ", and which address comes in its place is not known here"
 	},
 	// What is taken by its name may be late.
 	func(f *facts) string {
-		byName := f.found() && !f.idRestored() && f.outcome == Adopted || f.outcome == AdoptedPoweredOn || f.outcome == AdoptedByName
+		byName := f.found() && !f.idRestored() && f.outcome == code.Adopted || f.outcome == code.AdoptedPoweredOn || f.outcome == code.AdoptedByName
 		if !byName {
 			return ""
 		}
 		return f.cluster.controller.Late
 	},
 	func(f *facts) string {
-		if f.outcome != OtherInstanceTaken {
+		if f.outcome != code.OtherInstanceTaken {
 			return ""
 		}
 		return "deleting the Machine ends that instance, even if it was made by hand"
@@ -70,14 +70,14 @@ var conditionRows = []conditionRow{
 		return "only if Velero restores Clusters last, as by default: if first, " + f.controller() + " clones a new VM under the old name"
 	},
 	func(f *facts) string {
-		if f.cluster.controller.ClustersFirst == "" || f.outcome != Adopted || !f.warned("Renamed") && !f.warned("Moved") {
+		if f.cluster.controller.ClustersFirst == "" || f.outcome != code.Adopted || !f.warned(code.Renamed) && !f.warned(code.Moved) {
 			return ""
 		}
 		return "only if Velero restores Clusters last, as by default: if first, " + f.controller() + " does not find it by name and clones a second VM beside it"
 	},
 	func(f *facts) string {
 		switch {
-		case !f.warned(detector.DuplicateID):
+		case !f.warned(code.DuplicateID):
 			return ""
 		case f.cluster.controller.DeletesCopies:
 			return "another VM has the same id, and may be the one that is found; deleting the Machine makes " + f.controller() + " destroy every VM of its datacenter with that id, one after the other"
@@ -85,13 +85,13 @@ var conditionRows = []conditionRow{
 		return "another instance has the same id, and may be the one that is found; whether deleting the Machine deletes both is not known here"
 	},
 	func(f *facts) string {
-		if !f.warned(detector.Reidentified) {
+		if !f.warned(code.Reidentified) {
 			return ""
 		}
 		return "if that VM is the machine's and not a copy of it: both second keys differ"
 	},
 	func(f *facts) string {
-		if f.ghost() || f.orphan() || f.stray || f.set.deleted == 0 || f.outcome == DeletedByOwner || f.outcome == MemberGone {
+		if f.ghost() || f.orphan() || f.stray || f.set.deleted == 0 || f.outcome == code.DeletedByOwner || f.outcome == code.MemberGone {
 			return ""
 		}
 		if f.set.deleted == 1 {
@@ -111,13 +111,13 @@ var conditionRows = []conditionRow{
 		return ""
 	},
 	func(f *facts) string {
-		if !f.off() || f.outcome != AdoptedPoweredOn && f.outcome != Stuck || !f.replaceable() {
+		if !f.off() || f.outcome != code.AdoptedPoweredOn && f.outcome != code.Stuck || !f.replaceable() {
 			return ""
 		}
 		return "unless its Node is not Ready for longer than " + f.check.title() + " allows: then Machine and VM are deleted and re-created"
 	},
 	func(f *facts) string {
-		if !f.healthy() || f.outcome != Stuck || !f.verdict.ControlPlane || f.cluster.remaking == "" {
+		if !f.healthy() || f.outcome != code.Stuck || !f.verdict.ControlPlane || f.cluster.remaking == "" {
 			return ""
 		}
 		return "unless it is the Machine that KubeadmControlPlane deletes first: " + f.cluster.remaking
@@ -129,7 +129,7 @@ var conditionRows = []conditionRow{
 		return "but only once annotation " + f.hooks() + " is taken away by what set it: until then its Machine stays"
 	},
 	func(f *facts) string {
-		if f.outcome != ReplacedByMachineHealthCheck || f.nodesRead() {
+		if f.outcome != code.ReplacedByMachineHealthCheck || f.nodesRead() {
 			return ""
 		}
 		if f.stale() && !f.check.silent {
@@ -138,19 +138,19 @@ var conditionRows = []conditionRow{
 		return "unless its Node is still registered and Ready: the Node list was not read"
 	},
 	func(f *facts) string {
-		if f.outcome != RolledByOwner || !f.verdict.ControlPlane || f.cluster.nodeless == 0 {
+		if f.outcome != code.RolledByOwner || !f.verdict.ControlPlane || f.cluster.nodeless == 0 {
 			return ""
 		}
 		return "only once every Machine of the control plane has a Node: until then " + f.cluster.plane.Kind + " waits"
 	},
 	func(f *facts) string {
-		if f.outcome != NewInstanceCreated {
+		if f.outcome != code.NewInstanceCreated {
 			return ""
 		}
 		return "the bootstrap token in the backup expires soon after it was made: the new instance may not be able to join"
 	},
 	func(f *facts) string {
-		if f.outcome != Stuck || !f.unprovisioned() {
+		if f.outcome != code.Stuck || !f.unprovisioned() {
 			return ""
 		}
 		return "until the cause is gone: then a new instance is made"

@@ -9,6 +9,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
+	"drift-detector/report/code"
 )
 
 // Controllers that no provider of this version has, as their own code acts at the
@@ -81,46 +82,46 @@ var machineCases = map[string]machineCase{
 
 // cell is what a controller makes of a machine in one case.
 type cell struct {
-	outcome Outcome
+	outcome code.Outcome
 	says    string // in the message or the condition
 	effect  string // its code; empty: none
 }
 
 // Each controller does with each machine what its own code does.
 func TestWhatControllersDo(t *testing.T) {
-	adopted := cell{Adopted, "found by the recorded id", ""}
-	byName := cell{Adopted, "found by its name", ""}
-	stuck := cell{Stuck, "never makes a new instance", MachinesBroken}
-	made := cell{NewInstanceCreated, "finds none and makes a new one", MachinesMade}
-	second := cell{NewInstanceCreated, "makes a second one beside it", secondInstance}
-	off := cell{Stuck, "never starts one", instancesStopped}
-	on := cell{AdoptedPoweredOn, "powers it on", instancesStarted}
-	unclear := cell{CannotKnow, "may take another instance", outcomeUnknown}
-	port := cell{Halted, "another name: the port of the old name", MachinesHalted}
-	shared := cell{Halted, "several instances have its name: ", MachinesHalted}
-	neverJoins := cell{NewInstanceNeverJoins, "cannot be recorded: the webhook", instancesNeverJoin}
-	taken := cell{OtherInstanceTaken, "takes over another instance", otherInstance}
-	broken := cell{Halted, "an error state: CAPO does not look at such a server again", MachinesHalted}
-	byFirstName := cell{AdoptedByName, "found by its name", foundByNameOnly}
-	first := cell{NewInstanceCreated, "a new one is made", MachinesMade}
+	adopted := cell{code.Adopted, "found by the recorded id", ""}
+	byName := cell{code.Adopted, "found by its name", ""}
+	stuck := cell{code.Stuck, "never makes a new instance", string(code.MachinesBroken)}
+	made := cell{code.NewInstanceCreated, "finds none and makes a new one", string(code.MachinesMade)}
+	second := cell{code.NewInstanceCreated, "makes a second one beside it", string(code.SecondInstance)}
+	off := cell{code.Stuck, "never starts one", string(code.InstancesStopped)}
+	on := cell{code.AdoptedPoweredOn, "powers it on", string(code.InstancesStarted)}
+	unclear := cell{code.CannotKnow, "may take another instance", string(code.OutcomeUnknown)}
+	port := cell{code.Halted, "another name: the port of the old name", string(code.MachinesHalted)}
+	shared := cell{code.Halted, "several instances have its name: ", string(code.MachinesHalted)}
+	neverJoins := cell{code.NewInstanceNeverJoins, "cannot be recorded: the webhook", string(code.InstancesNeverJoin)}
+	taken := cell{code.OtherInstanceTaken, "takes over another instance", string(code.OtherInstance)}
+	broken := cell{code.Halted, "an error state: CAPO does not look at such a server again", string(code.MachinesHalted)}
+	byFirstName := cell{code.AdoptedByName, "found by its name", string(code.FoundByNameOnly)}
+	first := cell{code.NewInstanceCreated, "a new one is made", string(code.MachinesMade)}
 	for controller, cells := range map[string]map[string]cell{
 		vsphere: {"living": adopted, "gone": stuck, "renamed": adopted, "two of one": adopted, "made again": stuck, "off": on, "error": adopted},
 		aws:     {"living": adopted, "gone": stuck, "renamed": adopted, "two of one": adopted, "made again": stuck, "off": off, "error": adopted},
 		capz:    {"living": adopted, "gone": stuck, "off": off, "error": adopted},
 		caph:    {"living": adopted, "gone": stuck, "renamed": adopted},
-		capmox:  {"living": adopted, "gone": stuck, "renamed": {Halted, "another name: expected VM name to match", MachinesHalted}, "off": on},
+		capmox:  {"living": adopted, "gone": stuck, "renamed": {code.Halted, "another name: expected VM name to match", string(code.MachinesHalted)}, "off": on},
 		capo14: {
-			"living": {Adopted, "perhaps ready only after 20 minutes", ""}, "gone": neverJoins, "renamed": port, "two of one": shared,
-			"made again": {OtherInstanceTaken, "cannot be recorded: the webhook", otherInstance}, "off": off, "error": broken,
+			"living": {code.Adopted, "perhaps ready only after 20 minutes", ""}, "gone": neverJoins, "renamed": port, "two of one": shared,
+			"made again": {code.OtherInstanceTaken, "cannot be recorded: the webhook", string(code.OtherInstance)}, "off": off, "error": broken,
 		},
 		capo15: {"living": byName, "gone": made, "renamed": port, "two of one": shared, "made again": taken, "off": off, "error": broken},
 		capo9: {
-			"living": {Adopted, "CAPO looks by name alone", ""}, "gone": neverJoins, "renamed": {NewInstanceNeverJoins, "second one beside it, whose id", secondInstance},
+			"living": {code.Adopted, "CAPO looks by name alone", ""}, "gone": neverJoins, "renamed": {code.NewInstanceNeverJoins, "second one beside it, whose id", string(code.SecondInstance)},
 			"two of one": shared, "made again": taken, "off": off, "error": byName,
 		},
 		capg: {"living": byName, "gone": made, "off": off},
 		capk: {"living": byName, "gone": made, "two of one": unclear},
-		capx: {"living": {Adopted, "CAPX reads the id in a status, which a restore drops", ""}, "gone": made, "renamed": second, "two of one": shared, "made again": taken},
+		capx: {"living": {code.Adopted, "CAPX reads the id in a status, which a restore drops", ""}, "gone": made, "renamed": second, "two of one": shared, "made again": taken},
 	} {
 		cells["never made"], cells["made since"] = first, byFirstName
 		for name, want := range cells {
@@ -149,7 +150,7 @@ func TestWhatControllersDo(t *testing.T) {
 func effectsOf(f Forecast) string {
 	var out []string
 	for _, e := range f.Clusters[0].Effects {
-		out = append(out, e.Code)
+		out = append(out, string(e.Code))
 	}
 	return strings.Join(out, " ")
 }
@@ -160,7 +161,7 @@ func TestControllerOfAnotherVersion(t *testing.T) {
 	s.cluster.Provider = capo14
 	s.expected.Controllers = map[backup.ClusterID]infra.Controller{prod: controllers[capo15], {Name: "other"}: controllers[capo9]}
 	s.worker("m", finding(gone, detector.FindsNothing))
-	if got := s.outcome(s.end(), "m"); got.Outcome != NewInstanceCreated {
+	if got := s.outcome(s.end(), "m"); got.Outcome != code.NewInstanceCreated {
 		t.Errorf("%+v", got)
 	}
 }
@@ -174,10 +175,10 @@ func TestHealthChecksAndControllersThatLookByName(t *testing.T) {
 		says    string
 		effects string
 	}{
-		"gone":       {finding(gone, detector.FindsNothing), false, "makes a new one, which is deleted with the Machine", staleReplaced},
-		"made again": {finding(gone, detector.FindsOther), false, "and that instance is deleted with the Machine", staleReplaced + " " + otherInstance},
-		"off":        {finding(halted(found), detector.FindsByName), true, "its instance is deleted", livingReplaced},
-		"error":      {finding(warned(found, "ErrorState"), detector.FindsByName), true, "its instance is deleted", livingReplaced},
+		"gone":       {finding(gone, detector.FindsNothing), false, "makes a new one, which is deleted with the Machine", string(code.StaleReplaced)},
+		"made again": {finding(gone, detector.FindsOther), false, "and that instance is deleted with the Machine", string(code.StaleReplaced) + " " + string(code.OtherInstance)},
+		"off":        {finding(halted(found), detector.FindsByName), true, "its instance is deleted", string(code.LivingReplaced)},
+		"error":      {finding(warned(found, "ErrorState"), detector.FindsByName), true, "its instance is deleted", string(code.LivingReplaced)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, checkSpec(workers))
@@ -190,7 +191,7 @@ func TestHealthChecksAndControllersThatLookByName(t *testing.T) {
 			}
 			f := s.end()
 			got := s.outcome(f, "m")
-			if got.Outcome != ReplacedByMachineHealthCheck || !strings.Contains(got.Message, c.says) {
+			if got.Outcome != code.ReplacedByMachineHealthCheck || !strings.Contains(got.Message, c.says) {
 				t.Errorf("%+v, want %q", got, c.says)
 			}
 			if codes := effectsOf(f); codes != c.effects {
@@ -207,7 +208,7 @@ func TestSharedNameKeepsHealthChecksAway(t *testing.T) {
 	s.cluster.Provider = capo14
 	s.plane("a", finding(found, detector.FindsByName))
 	s.worker("m", finding(gone, detector.FindsSeveral))
-	if got := s.outcome(s.end(), "m"); got.Outcome != Halted || got.Condition == "" {
+	if got := s.outcome(s.end(), "m"); got.Outcome != code.Halted || got.Condition == "" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -224,7 +225,7 @@ func TestNewInstancesThatNeverJoin(t *testing.T) {
 	if r := f.Clusters[0].ControlPlane.Replicas; r.Working != 1 || r.Running != 3 || f.NotHealing != 1 {
 		t.Errorf("%+v, %d not healing", r, f.NotHealing)
 	}
-	if got := s.outcome(f, "g"); got.Outcome != GhostEtcdMemberKept {
+	if got := s.outcome(f, "g"); got.Outcome != code.GhostEtcdMemberKept {
 		t.Errorf("the ghost: %+v", got)
 	}
 	if text := f.Clusters[0].Text; !strings.Contains(text, "1 given a new instance that never joins") {
@@ -236,12 +237,12 @@ func TestNewInstancesThatNeverJoin(t *testing.T) {
 func TestWhatIsLookedForByNameAndNotListed(t *testing.T) {
 	for name, v := range map[string]detector.Verdict{
 		"living": finding(found, detector.FindsUnknown), "gone": finding(gone, detector.FindsUnknown),
-		"another id": finding(unknown(detector.IdentityChanged), detector.FindsOther), "elsewhere": finding(unknown(detector.FoundElsewhere), detector.FindsUnknown),
+		"another id": finding(unknown(code.IdentityChanged), detector.FindsOther), "elsewhere": finding(unknown(code.FoundElsewhere), detector.FindsUnknown),
 	} {
 		s := newStory(t)
 		s.cluster.Provider = capo14
 		s.worker("m", v)
-		if got := s.outcome(s.end(), "m"); got.Outcome != CannotKnow {
+		if got := s.outcome(s.end(), "m"); got.Outcome != code.CannotKnow {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -254,20 +255,20 @@ func TestInstancesThatCannotBeMadeWithoutANeed(t *testing.T) {
 		provider string
 		verdict  detector.Verdict
 		state    detector.Presence
-		want     Outcome
+		want     code.Outcome
 	}{
-		"gone":                   {capo14, finding(gone, detector.FindsNothing), detector.Absent, Stuck},
-		"gone, the need is not":  {capo14, finding(gone, detector.FindsNothing), detector.Present, NewInstanceNeverJoins},
-		"never made":             {capo14, never, detector.Absent, Stuck},
-		"never made, by an id":   {vsphere, never, detector.Absent, Stuck},
-		"the id is found anyway": {vsphere, found, detector.Absent, Adopted},
+		"gone":                   {capo14, finding(gone, detector.FindsNothing), detector.Absent, code.Stuck},
+		"gone, the need is not":  {capo14, finding(gone, detector.FindsNothing), detector.Present, code.NewInstanceNeverJoins},
+		"never made":             {capo14, never, detector.Absent, code.Stuck},
+		"never made, by an id":   {vsphere, never, detector.Absent, code.Stuck},
+		"the id is found anyway": {vsphere, found, detector.Absent, code.Adopted},
 	} {
 		s := newStory(t)
 		s.cluster.Provider = c.provider
 		s.worker("m", c.verdict)
 		s.resource("network", "net-1", c.state, "")
 		s.expected.Recipes = []infra.Recipe{{Cluster: prod, Machine: 0, Object: "OpenStackMachine ns/m", Needs: []infra.Need{{Kind: "network", Name: "net-1"}}}}
-		if got := s.outcome(s.end(), "m"); got.Outcome != c.want || got.Outcome == Stuck && !strings.Contains(got.Message, "network net-1 is gone") {
+		if got := s.outcome(s.end(), "m"); got.Outcome != c.want || got.Outcome == code.Stuck && !strings.Contains(got.Message, "network net-1 is gone") {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -280,11 +281,11 @@ func TestHealthChecksThatMindTheMachine(t *testing.T) {
 	minds["checks"].(fields)["unhealthyMachineConditions"] = []any{fields{"type": "InfrastructureReady", "status": "False", "timeoutSeconds": 60}}
 	for name, c := range map[string]struct {
 		verdict detector.Verdict
-		want    Outcome
+		want    code.Outcome
 	}{
-		"living":  {finding(found, detector.FindsByName), Adopted},
-		"renamed": {finding(warned(found, "Renamed"), detector.FindsNothing), ReplacedByMachineHealthCheck},
-		"other":   {finding(found, detector.FindsOther), ReplacedByMachineHealthCheck},
+		"living":  {finding(found, detector.FindsByName), code.Adopted},
+		"renamed": {finding(warned(found, "Renamed"), detector.FindsNothing), code.ReplacedByMachineHealthCheck},
+		"other":   {finding(found, detector.FindsOther), code.ReplacedByMachineHealthCheck},
 	} {
 		s := newStory(t, minds)
 		s.cluster.Provider = capo14
@@ -304,11 +305,11 @@ func TestWhateverDeletesAMachineEndsTheOtherInstance(t *testing.T) {
 	for name, c := range map[string]struct {
 		checks []fields
 		tell   func(*story)
-		want   Outcome
+		want   code.Outcome
 	}{
-		"rollout":              {nil, (*story).newTemplate, RolledByOwner},
-		"owner goes":           {nil, (*story).removed, DeletedByOwner},
-		"check, none replaces": {covered(workers), (*story).noTemplate, DeletedByMachineHealthCheck},
+		"rollout":              {nil, (*story).newTemplate, code.RolledByOwner},
+		"owner goes":           {nil, (*story).removed, code.DeletedByOwner},
+		"check, none replaces": {covered(workers), (*story).noTemplate, code.DeletedByMachineHealthCheck},
 	} {
 		for kind, v := range map[string]detector.Verdict{"gone": gone, "living": found} {
 			s := newStory(t, c.checks...)
@@ -323,7 +324,7 @@ func TestWhateverDeletesAMachineEndsTheOtherInstance(t *testing.T) {
 			if got.Outcome != c.want || !strings.Contains(got.Message, "takes over another instance that has its name") {
 				t.Errorf("%s, %s: %+v, want %s", name, kind, got, c.want)
 			}
-			if codes := effectsOf(f); !strings.Contains(codes, otherInstance) {
+			if codes := effectsOf(f); !strings.Contains(codes, string(code.OtherInstance)) {
 				t.Errorf("%s, %s: effects %q", name, kind, codes)
 			}
 		}
@@ -337,10 +338,10 @@ func TestWhateverDeletesAMachineMayEndAnyOfSeveral(t *testing.T) {
 	s.worker("m", finding(gone, detector.FindsSeveral))
 	s.newTemplate()
 	f := s.end()
-	if got := s.outcome(f, "m"); got.Outcome != RolledByOwner || !strings.Contains(got.Message, "any may be deleted with the Machine") {
+	if got := s.outcome(f, "m"); got.Outcome != code.RolledByOwner || !strings.Contains(got.Message, "any may be deleted with the Machine") {
 		t.Errorf("%+v", got)
 	}
-	if codes := effectsOf(f); !strings.Contains(codes, outcomeUnknown) {
+	if codes := effectsOf(f); !strings.Contains(codes, string(code.OutcomeUnknown)) {
 		t.Errorf("effects %q", codes)
 	}
 }
@@ -366,7 +367,7 @@ func TestWhateverDeletesAMachineMissesARenamedInstance(t *testing.T) {
 		if got := s.outcome(f, "m"); !strings.Contains(got.Message, "makes a second one beside it") {
 			t.Errorf("%s: %+v", name, got)
 		}
-		if codes := effectsOf(f); !strings.Contains(codes, secondInstance) {
+		if codes := effectsOf(f); !strings.Contains(codes, string(code.SecondInstance)) {
 			t.Errorf("%s: effects %q", name, codes)
 		}
 	}
@@ -374,8 +375,8 @@ func TestWhateverDeletesAMachineMissesARenamedInstance(t *testing.T) {
 
 // That the recorded instance is a template now stops no controller that does not find it.
 func TestTemplatesAndControllersThatLookByName(t *testing.T) {
-	for finds, want := range map[detector.Finds]Outcome{
-		detector.FindsByName: Stuck, detector.FindsNothing: NewInstanceCreated, detector.FindsOther: OtherInstanceTaken,
+	for finds, want := range map[detector.Finds]code.Outcome{
+		detector.FindsByName: code.Stuck, detector.FindsNothing: code.NewInstanceCreated, detector.FindsOther: code.OtherInstanceTaken,
 	} {
 		s := newStory(t)
 		s.cluster.Provider = capx
@@ -389,8 +390,8 @@ func TestTemplatesAndControllersThatLookByName(t *testing.T) {
 // An instance that has ended is in nobody's way, whatever it was called.
 func TestEndedInstancesAndControllersThatLookByName(t *testing.T) {
 	ended := gone
-	ended.Reason, ended.Instance = detector.InstanceTerminated, found.Instance
-	for controller, want := range map[string]Outcome{capo14: NewInstanceNeverJoins, capo15: NewInstanceCreated, capx: NewInstanceCreated} {
+	ended.Reason, ended.Instance = code.InstanceTerminated, found.Instance
+	for controller, want := range map[string]code.Outcome{capo14: code.NewInstanceNeverJoins, capo15: code.NewInstanceCreated, capx: code.NewInstanceCreated} {
 		s := newStory(t)
 		s.cluster.Provider = controller
 		s.worker("m", finding(ended, detector.FindsNothing))

@@ -8,86 +8,42 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // Effect is something that a restored controller does beside taking over what lives,
 // something that keeps it from doing that, or something that decides and is not known.
 type Effect struct {
-	Code    string
+	Code    code.Reason
 	Message string // sentences, without the last full stop
 	Objects []string
 }
 
-// Codes of effects that end or double what lives, or leave a cluster not reconciled.
-const (
-	ClustersFirst      = "ClustersFirst"
-	MachinesDeleted    = "MachinesDeleted"
-	PoolScaledBack     = "PoolScaledBack"
-	RolloutDue         = "RolloutDue"
-	livingReplaced     = "LivingReplaced"
-	secondInstance     = "SecondInstance"
-	otherInstance      = "OtherInstance"
-	etcdMembersRemoved = "EtcdMembersRemoved"
-	controlPlaneDown   = "ControlPlaneDown"
-	ClusterHalted      = "ClusterHalted"
-)
-
-// Codes of effects that are not known.
-const (
-	MachinesUnknown    = "MachinesUnknown"
-	outcomeUnknown     = "OutcomeUnknown"
-	resourceUndecided  = "ResourceUndecided"
-	poolNotDecided     = "PoolNotDecided"
-	copiedID           = "CopiedID"
-	hostedControlPlane = "HostedControlPlane"
-	SpecUnseen         = "SpecUnseen"
-)
-
-// Codes of effects that end nothing that lives.
-const (
-	ownerHalted         = "OwnerHalted"
-	MachinesHalted      = "MachinesHalted"
-	MachinesBroken      = "MachinesBroken"
-	cannotReplace       = "CannotReplace"
-	staleReplaced       = "StaleReplaced"
-	MachinesMade        = "MachinesMade"
-	instancesNeverJoin  = "InstancesNeverJoin"
-	poolGrown           = "PoolGrown"
-	GhostsLeft          = "GhostsLeft"
-	machinesMissing     = "MachinesMissing"
-	instancesStarted    = "InstancesStarted"
-	instancesStopped    = "InstancesStopped"
-	foundByNameOnly     = "FoundByNameOnly"
-	machinesNotReady    = "MachinesNotReady"
-	poolMachinesDeleted = "PoolMachinesDeleted"
-	resourceMade        = "ResourceMade"
-	rolloutScheduled    = "RolloutScheduled"
-)
-
 // sayings are the messages of effects that machines have one by one.
-var sayings = map[string]string{
-	MachinesDeleted:     "Running machines are deleted with their instances",
-	RolloutDue:          "A rollout is due: running machines are deleted, one after the other, and made again as their owners want them",
-	livingReplaced:      "A MachineHealthCheck has running machines deleted with their instances",
-	secondInstance:      "A second instance is made beside one that exists",
-	otherInstance:       "The controller takes over an instance that is not the machine's, because it has the machine's name: deleting the Machine ends it",
-	etcdMembersRemoved:  "KubeadmControlPlane removes running etcd members that have no Machine in the backup",
-	MachinesUnknown:     "Whether the instances of these machines exist, or which they are, is not known",
-	outcomeUnknown:      "What becomes of these is not known here",
-	copiedID:            "Another instance has the recorded id, or only a copy is left: which one the controller takes is not known, and deleting the Machine may destroy both",
-	ownerHalted:         "Nobody manages these machines, because their MachineSet is not in the backup",
-	MachinesHalted:      "The controller does nothing for these machines until you act; their instances run on",
-	MachinesBroken:      "These machines have no instance and stay broken until you act",
-	staleReplaced:       "These machines have no instance and are replaced",
-	MachinesMade:        "New instances are made for these machines",
-	instancesNeverJoin:  "New instances are made for these machines and never join: their ids cannot be recorded, and nobody deletes them",
-	GhostsLeft:          "These instances run on, and nobody manages them",
-	machinesMissing:     "The backup lacks the Machines of these: their instances are left alone, and their owners may make others",
-	instancesStarted:    "The controller starts the instances of these machines",
-	instancesStopped:    "The instances of these machines exist and do not run, and no controller starts them",
-	foundByNameOnly:     "These machines are found by name alone, which is no proof",
-	machinesNotReady:    "These Machines do not report Ready again, because their bootstrap objects are not in the backup",
-	poolMachinesDeleted: "The Machines of members that left their pools are deleted; nothing that lives is",
+var sayings = map[code.Reason]string{
+	code.MachinesDeleted:     "Running machines are deleted with their instances",
+	code.RolloutDue:          "A rollout is due: running machines are deleted, one after the other, and made again as their owners want them",
+	code.LivingReplaced:      "A MachineHealthCheck has running machines deleted with their instances",
+	code.SecondInstance:      "A second instance is made beside one that exists",
+	code.OtherInstance:       "The controller takes over an instance that is not the machine's, because it has the machine's name: deleting the Machine ends it",
+	code.EtcdMembersRemoved:  "KubeadmControlPlane removes running etcd members that have no Machine in the backup",
+	code.MachinesUnknown:     "Whether the instances of these machines exist, or which they are, is not known",
+	code.OutcomeUnknown:      "What becomes of these is not known here",
+	code.CopiedID:            "Another instance has the recorded id, or only a copy is left: which one the controller takes is not known, and deleting the Machine may destroy both",
+	code.OwnerHalted:         "Nobody manages these machines, because their MachineSet is not in the backup",
+	code.MachinesHalted:      "The controller does nothing for these machines until you act; their instances run on",
+	code.MachinesBroken:      "These machines have no instance and stay broken until you act",
+	code.StaleReplaced:       "These machines have no instance and are replaced",
+	code.MachinesMade:        "New instances are made for these machines",
+	code.InstancesNeverJoin:  "New instances are made for these machines and never join: their ids cannot be recorded, and nobody deletes them",
+	code.GhostsLeft:          "These instances run on, and nobody manages them",
+	code.MachinesMissing:     "The backup lacks the Machines of these: their instances are left alone, and their owners may make others",
+	code.InstancesStarted:    "The controller starts the instances of these machines",
+	code.InstancesStopped:    "The instances of these machines exist and do not run, and no controller starts them",
+	code.FoundByNameOnly:     "These machines are found by name alone, which is no proof",
+	code.MachinesNotReady:    "These Machines do not report Ready again, because their bootstrap objects are not in the backup",
+	code.PoolMachinesDeleted: "The Machines of members that left their pools are deleted; nothing that lives is",
 }
 
 // effects gathers what is the effect of several machines or owners.
@@ -97,23 +53,26 @@ type effects struct {
 }
 
 // saying names an effect by what it says.
-type saying struct{ code, message string }
+type saying struct {
+	reason  code.Reason
+	message string
+}
 
-func (e *effects) add(code, message string, objects ...string) {
-	key := saying{code, message}
+func (e *effects) add(reason code.Reason, message string, objects ...string) {
+	key := saying{reason, message}
 	i, known := e.at[key]
 	if !known {
 		if e.at == nil {
 			e.at = map[saying]int{}
 		}
 		i = len(e.list)
-		e.at[key], e.list = i, append(e.list, Effect{Code: code, Message: message})
+		e.at[key], e.list = i, append(e.list, Effect{Code: reason, Message: message})
 	}
 	e.list[i].Objects = append(e.list[i].Objects, objects...)
 }
 
 // said adds the effect on one machine.
-func (e *effects) said(code, object string) { e.add(code, sayings[code], object) }
+func (e *effects) said(reason code.Reason, object string) { e.add(reason, sayings[reason], object) }
 
 // effectsOn are what the controllers do to one cluster, once it is not paused.
 func effectsOn(c *cluster, f *Cluster) []Effect {
@@ -139,23 +98,23 @@ func effectsOn(c *cluster, f *Cluster) []Effect {
 func (e *effects) onCluster(c *cluster) {
 	name := "Cluster " + c.ID.Namespace + "/" + c.ID.Name
 	for _, h := range c.halts {
-		e.add(ClusterHalted, fmt.Sprintf("No controller acts on the cluster until %s %s, %s", h.Object, h.Until, h.Why), name)
+		e.add(code.ClusterHalted, fmt.Sprintf("No controller acts on the cluster until %s %s, %s", h.Object, h.Until, h.Why), name)
 	}
 	if c.Derived {
-		e.add(ClusterHalted, "No controller acts on the cluster until its Cluster object exists, which the backup lacks", name)
+		e.add(code.ClusterHalted, "No controller acts on the cluster until its Cluster object exists, which the backup lacks", name)
 	}
 	for _, h := range c.checks {
 		if h.unread {
-			e.add(outcomeUnknown, h.title()+" could not be read: which machines it has replaced is not known here", name)
+			e.add(code.OutcomeUnknown, h.title()+" could not be read: which machines it has replaced is not known here", name)
 		}
 	}
 	for _, h := range c.Halts {
 		if h.Undecided {
-			e.add(outcomeUnknown, fmt.Sprintf("Whether the cluster may use %s is not known, and without it no controller acts on the cluster: %s", h.Object, h.Message), name)
+			e.add(code.OutcomeUnknown, fmt.Sprintf("Whether the cluster may use %s is not known, and without it no controller acts on the cluster: %s", h.Object, h.Message), name)
 		}
 	}
 	for _, r := range undecidedHalts(c) {
-		e.add(resourceUndecided, fmt.Sprintf("Without %s %s the controllers do nothing, and whether it exists could not be looked up", r.Kind, r.Name), name)
+		e.add(code.ResourceUndecided, fmt.Sprintf("Without %s %s the controllers do nothing, and whether it exists could not be looked up", r.Kind, r.Name), name)
 	}
 	var made []string
 	for i := range c.Resources {
@@ -164,17 +123,17 @@ func (e *effects) onCluster(c *cluster) {
 			e.onUnwanted(c, r)
 		case r.State != detector.Absent || r.WhenGone != infra.MadeAgain:
 		case strings.HasSuffix(r.Kind, "control plane"):
-			e.add(controlPlaneDown, fmt.Sprintf("%s %s is gone: its API server does not answer. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
+			e.add(code.ControlPlaneDown, fmt.Sprintf("%s %s is gone: its API server does not answer. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
 		default:
 			made = append(made, r.Kind+" "+r.Name)
 		}
 	}
 	if made != nil {
-		e.add(resourceMade, fmt.Sprintf("%s makes %s again, which %s gone", c.controller.Name, strings.Join(made, ", "), verb(len(made), "is", "are")), name)
+		e.add(code.ResourceMade, fmt.Sprintf("%s makes %s again, which %s gone", c.controller.Name, strings.Join(made, ", "), verb(len(made), "is", "are")), name)
 	}
 	t := c.managed
-	if t != nil && t.Unreconciled.Status == "False" {
-		e.add(SpecUnseen, "The topology was not reconciled when the backup was taken: what is still to be done is not known here ("+oneLine(cmp.Or(t.Unreconciled.Message, t.Unreconciled.Reason))+")", name)
+	if t != nil && t.Unreconciled.Status == "False" && !(c.Paused && strings.Contains(t.Unreconciled.Reason, "Paused")) {
+		e.add(code.SpecUnseen, "The topology was not reconciled when the backup was taken: what is still to be done is not known here ("+oneLine(cmp.Or(t.Unreconciled.Message, t.Unreconciled.Reason))+")", name)
 	}
 	if !t.works() {
 		return
@@ -186,7 +145,7 @@ func (e *effects) onCluster(c *cluster) {
 	}
 	absent := func(kind, named string, n backup.Number) {
 		if !there[group{kind, named}] {
-			e.add(MachinesMade, fmt.Sprintf("%s %s of the topology is not in the backup: it is made again, with %s", kind, named, machinesOf(n)), name)
+			e.add(code.MachinesMade, fmt.Sprintf("%s %s of the topology is not in the backup: it is made again, with %s", kind, named, machinesOf(n)), name)
 		}
 	}
 	for i, deployment := range t.Names {
@@ -201,10 +160,10 @@ func (e *effects) onCluster(c *cluster) {
 func (e *effects) onUnwanted(c *cluster, r *detector.ResourceState) {
 	name := "Cluster " + c.ID.Namespace + "/" + c.ID.Name
 	if r.State == detector.Present {
-		e.add(MachinesDeleted, fmt.Sprintf("%s %s runs, and %s does not want it: %s ends it", r.Kind, r.Name, r.UsedBy, c.controller.Name), name)
+		e.add(code.MachinesDeleted, fmt.Sprintf("%s %s runs, and %s does not want it: %s ends it", r.Kind, r.Name, r.UsedBy, c.controller.Name), name)
 		return
 	}
-	e.add(resourceUndecided, fmt.Sprintf("%s %s is ended if it exists, and whether it does could not be looked up", r.Kind, r.Name), name)
+	e.add(code.ResourceUndecided, fmt.Sprintf("%s %s is ended if it exists, and whether it does could not be looked up", r.Kind, r.Name), name)
 }
 
 // machinesOf is a number of machines in words.
@@ -216,86 +175,86 @@ func machinesOf(n backup.Number) string {
 }
 
 // onMachine adds what becomes of one machine or instance.
-func (e *effects) onMachine(f *facts, o Outcome) {
+func (e *effects) onMachine(f *facts, o code.Outcome) {
 	name := f.object()
-	if f.verdict.Status == detector.Unknown && o != MemberGone {
-		e.said(MachinesUnknown, name)
+	if f.verdict.Status == code.Unknown && o != code.MemberGone {
+		e.said(code.MachinesUnknown, name)
 	}
-	if code := f.effect(o); code != "" {
-		e.said(code, name)
+	if reason := f.effect(o); reason != "" {
+		e.said(reason, name)
 	}
 	switch {
 	case !deletes[o]:
 	case f.takesOther():
-		e.said(otherInstance, name)
+		e.said(code.OtherInstance, name)
 	case f.doubled():
-		e.said(secondInstance, name)
+		e.said(code.SecondInstance, name)
 	case f.anyOfSeveral():
-		e.said(outcomeUnknown, name)
+		e.said(code.OutcomeUnknown, name)
 	}
-	if f.warned(detector.DuplicateID) || f.warned(detector.Reidentified) {
-		e.said(copiedID, name)
+	if f.warned(code.DuplicateID) || f.warned(code.Reidentified) {
+		e.said(code.CopiedID, name)
 	}
 	if f.ownerless() {
-		e.said(ownerHalted, name)
+		e.said(code.OwnerHalted, name)
 	}
 	if r := f.restore; r != nil && r.Unclaimed != "" && f.machine != nil {
-		e.add(outcomeUnknown, "The addresses of these machines come from pools, and the backup lacks their IPAddressClaims or IPAddresses: others are made, which may be addresses that other machines have", name)
+		e.add(code.OutcomeUnknown, "The addresses of these machines come from pools, and the backup lacks their IPAddressClaims or IPAddresses: others are made, which may be addresses that other machines have", name)
 	}
 	if f.stray {
-		e.add(ownerHalted, "Nobody manages these machines, because their MachineSet does not select them, and a restore takes away that it owns them", name)
+		e.add(code.OwnerHalted, "Nobody manages these machines, because their MachineSet does not select them, and a restore takes away that it owns them", name)
 	}
 	if doubt := f.doubt(); doubt != "" {
-		e.add(outcomeUnknown, f.check.title()+" calls running machines unhealthy"+doubt, name)
+		e.add(code.OutcomeUnknown, f.check.title()+" calls running machines unhealthy"+doubt, name)
 	}
-	if f.unbootstrapped() && o != Halted {
-		e.said(machinesNotReady, name)
+	if f.unbootstrapped() && o != code.Halted {
+		e.said(code.MachinesNotReady, name)
 	}
 }
 
 // byOutcome is the effect that goes with an outcome: of what lives, and of a machine
 // without an instance. What is empty is no effect.
-var byOutcome = map[Outcome][2]string{
-	ReplacedByMachineHealthCheck: {livingReplaced, staleReplaced},
-	RolledByOwner:                {RolloutDue, staleReplaced},
-	DeletedByOwner:               {MachinesDeleted, MachinesDeleted},
-	DeletedByMachineHealthCheck:  {MachinesDeleted, MachinesBroken},
-	NewInstanceCreated:           {secondInstance, MachinesMade},
-	NewInstanceNeverJoins:        {secondInstance, instancesNeverJoin},
-	OtherInstanceTaken:           {otherInstance, otherInstance},
-	OrphanedAndReplaced:          {machinesMissing, machinesMissing},
-	GhostKeepsRunning:            {GhostsLeft, GhostsLeft},
-	GhostEtcdMemberKept:          {GhostsLeft, GhostsLeft},
-	GhostEtcdMemberRemoved:       {etcdMembersRemoved, etcdMembersRemoved},
-	Adopted:                      {"", ""},
-	AdoptedPoweredOn:             {instancesStarted, instancesStarted},
-	AdoptedByName:                {foundByNameOnly, foundByNameOnly},
-	Stuck:                        {instancesStopped, MachinesBroken},
-	StuckNodeLeft:                {instancesStopped, MachinesBroken},
-	Halted:                       {MachinesHalted, MachinesHalted},
-	MemberGone:                   {poolMachinesDeleted, poolMachinesDeleted},
-	CannotKnow:                   {outcomeUnknown, outcomeUnknown},
-	UntouchedPaused:              {outcomeUnknown, outcomeUnknown}, // what comes once it is unpaused is asked for
+var byOutcome = map[code.Outcome][2]code.Reason{
+	code.ReplacedByMachineHealthCheck: {code.LivingReplaced, code.StaleReplaced},
+	code.RolledByOwner:                {code.RolloutDue, code.StaleReplaced},
+	code.DeletedByOwner:               {code.MachinesDeleted, code.MachinesDeleted},
+	code.DeletedByMachineHealthCheck:  {code.MachinesDeleted, code.MachinesBroken},
+	code.NewInstanceCreated:           {code.SecondInstance, code.MachinesMade},
+	code.NewInstanceNeverJoins:        {code.SecondInstance, code.InstancesNeverJoin},
+	code.OtherInstanceTaken:           {code.OtherInstance, code.OtherInstance},
+	code.OrphanedAndReplaced:          {code.MachinesMissing, code.MachinesMissing},
+	code.GhostKeepsRunning:            {code.GhostsLeft, code.GhostsLeft},
+	code.GhostEtcdMemberKept:          {code.GhostsLeft, code.GhostsLeft},
+	code.GhostEtcdMemberRemoved:       {code.EtcdMembersRemoved, code.EtcdMembersRemoved},
+	code.Adopted:                      {"", ""},
+	code.AdoptedPoweredOn:             {code.InstancesStarted, code.InstancesStarted},
+	code.AdoptedByName:                {code.FoundByNameOnly, code.FoundByNameOnly},
+	code.Stuck:                        {code.InstancesStopped, code.MachinesBroken},
+	code.StuckNodeLeft:                {code.InstancesStopped, code.MachinesBroken},
+	code.Halted:                       {code.MachinesHalted, code.MachinesHalted},
+	code.MemberGone:                   {code.PoolMachinesDeleted, code.PoolMachinesDeleted},
+	code.CannotKnow:                   {code.OutcomeUnknown, code.OutcomeUnknown},
+	code.UntouchedPaused:              {code.OutcomeUnknown, code.OutcomeUnknown}, // what comes once it is unpaused is asked for
 }
 
 // deletes are the outcomes in which somebody deletes the Machine, and with it whatever
 // instance its controller took for it.
-var deletes = map[Outcome]bool{ReplacedByMachineHealthCheck: true, RolledByOwner: true, DeletedByOwner: true, DeletedByMachineHealthCheck: true}
+var deletes = map[code.Outcome]bool{code.ReplacedByMachineHealthCheck: true, code.RolledByOwner: true, code.DeletedByOwner: true, code.DeletedByMachineHealthCheck: true}
 
 // effect is the code of what becomes of the machine or instance, or empty.
-func (f *facts) effect(o Outcome) string {
+func (f *facts) effect(o code.Outcome) code.Reason {
 	codes, known := byOutcome[o]
-	unknown := f.verdict.Status == detector.Unknown
+	unknown := f.verdict.Status == code.Unknown
 	switch {
 	case !known:
-		return outcomeUnknown
-	case f.orphan() && o == GhostKeepsRunning:
-		return machinesMissing
-	case o == GhostEtcdMemberKept && f.cluster.remediates:
-		return etcdMembersRemoved // once what keeps it is replaced, which nobody has to do
-	case unknown && (o == CannotKnow || o == Stuck || o == StuckNodeLeft):
+		return code.OutcomeUnknown
+	case f.orphan() && o == code.GhostKeepsRunning:
+		return code.MachinesMissing
+	case o == code.GhostEtcdMemberKept && f.cluster.remediates:
+		return code.EtcdMembersRemoved // once what keeps it is replaced, which nobody has to do
+	case unknown && (o == code.CannotKnow || o == code.Stuck || o == code.StuckNodeLeft):
 		return "" // that it is Unknown says it
-	case f.verdict.Status == detector.Stale || unknown && f.verdict.Instance == nil:
+	case f.verdict.Status == code.Stale || unknown && f.verdict.Instance == nil:
 		return codes[1]
 	}
 	return codes[0]
@@ -310,10 +269,11 @@ func (f *facts) object() string {
 }
 
 // generalEffects are those that no single cluster has.
-func generalEffects(s *backup.Snapshot) []Effect {
+func generalEffects(s *backup.Snapshot, walked []*walk.Step) []Effect {
 	var e effects
 	if priorities, first := ownOrder(s); first {
-		e.add(ClustersFirst, "The Velero in the backup restores Clusters before their machines ("+prioritiesFlag+"="+priorities+"): while controllers run, each MachineDeployment then makes a new MachineSet and ends every running worker of the restored one", "Deployment velero")
+		e.add(code.ClustersFirst, "The Velero in the backup restores Clusters before their machines ("+prioritiesFlag+"="+priorities+"): while controllers run, each MachineDeployment then makes a new MachineSet and ends every running worker of the restored one", "Deployment velero")
 	}
+	e.onWalk(walked)
 	return e.list
 }

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/detector"
+	"drift-detector/report/code"
 )
 
 // Every outcome that a row leads to has its effects, and every effect of a machine
@@ -28,8 +29,8 @@ func TestEveryOutcomeHasItsEffects(t *testing.T) {
 			t.Errorf("%s: %q", code, text)
 		}
 	}
-	f := facts{verdict: &detector.Verdict{Status: detector.Healthy}}
-	if got := f.effect("Something"); got != outcomeUnknown {
+	f := facts{verdict: &detector.Verdict{Status: code.Healthy}}
+	if got := f.effect("Something"); got != code.OutcomeUnknown {
 		t.Errorf("of an outcome that nobody knows: %s", got)
 	}
 }
@@ -44,9 +45,9 @@ func TestEffectsAreGathered(t *testing.T) {
 	s.orphan("o")
 	f := s.end()
 	for code, want := range map[string]string{
-		MachinesBroken:  "(Machine ns/a, Machine ns/b)",
-		GhostsLeft:      "(instance g)",
-		machinesMissing: "(Machine ns/o)",
+		string(code.MachinesBroken):  "(Machine ns/a, Machine ns/b)",
+		string(code.GhostsLeft):      "(instance g)",
+		string(code.MachinesMissing): "(Machine ns/o)",
 	} {
 		if got := effect(f, code); !strings.HasSuffix(got, want) || strings.Count(got, "\n") > 0 {
 			t.Errorf("%s: %q", code, got)
@@ -60,7 +61,7 @@ func TestEffectsOfWhatIsPaused(t *testing.T) {
 	conditions := func(f Forecast) map[string]string {
 		out := map[string]string{}
 		for _, n := range f.Conditions {
-			out[n.Code] = n.Message
+			out[string(n.Code)] = n.Message
 		}
 		return out
 	}
@@ -69,16 +70,16 @@ func TestEffectsOfWhatIsPaused(t *testing.T) {
 		codes   string
 		of      map[string]string // conditions that there must be
 	}{
-		"a cluster":       {func(s *story) { s.cluster.Paused = true; s.worker("a", gone) }, MachinesBroken, map[string]string{clustersPaused: "Cluster ns/prod"}},
-		"a cluster, well": {func(s *story) { s.cluster.Paused = true; s.worker("a", found) }, "", map[string]string{clustersPaused: "Cluster ns/prod"}},
-		"a machine":       {func(s *story) { s.worker("a", found).machine.Paused = true }, "", map[string]string{clustersPaused: "Machine ns/a"}},
+		"a cluster":       {func(s *story) { s.cluster.Paused = true; s.worker("a", gone) }, string(code.MachinesBroken), map[string]string{string(code.ClustersPaused): "Cluster ns/prod"}},
+		"a cluster, well": {func(s *story) { s.cluster.Paused = true; s.worker("a", found) }, "", map[string]string{string(code.ClustersPaused): "Cluster ns/prod"}},
+		"a machine":       {func(s *story) { s.worker("a", found).machine.Paused = true }, "", map[string]string{string(code.ClustersPaused): "Machine ns/a"}},
 		"owners": {func(s *story) {
 			s.worker("a", found)
 			s.snapshot.ControlPlanes[0].Paused, s.snapshot.Groups[0].Paused, s.snapshot.Groups[1].Paused = true, true, true
-		}, "", map[string]string{ownersPaused: "KubeadmControlPlane ns/cp, MachineDeployment ns/md, MachineSet ns/md-old"}},
-		"short of machines": {func(s *story) { s.cluster.Paused = true; s.worker("a", found); want(s, 2) }, MachinesMade, map[string]string{clustersPaused: ""}},
-		"managed by others": {func(s *story) { s.worker("a", found); s.snapshot.Groups[0].Autoscaled = true }, "", map[string]string{replicasManaged: "MachineDeployment ns/md by cluster autoscaler"}},
-		"no template":       {func(s *story) { s.noTemplate(); s.worker("a", found) }, "", map[string]string{nothingToReplace: "MachineDeployment ns/md (VSphereMachineTemplate md is not in the backup)"}},
+		}, "", map[string]string{string(code.OwnersPaused): "KubeadmControlPlane ns/cp, MachineDeployment ns/md, MachineSet ns/md-old"}},
+		"short of machines": {func(s *story) { s.cluster.Paused = true; s.worker("a", found); want(s, 2) }, string(code.MachinesMade), map[string]string{string(code.ClustersPaused): ""}},
+		"managed by others": {func(s *story) { s.worker("a", found); s.snapshot.Groups[0].Autoscaled = true }, "", map[string]string{string(code.ReplicasManaged): "MachineDeployment ns/md by cluster autoscaler"}},
+		"no template":       {func(s *story) { s.noTemplate(); s.worker("a", found) }, "", map[string]string{string(code.NothingToReplace): "MachineDeployment ns/md (VSphereMachineTemplate md is not in the backup)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)
@@ -93,7 +94,7 @@ func TestEffectsOfWhatIsPaused(t *testing.T) {
 					t.Errorf("%s: %q, want %q", code, m, text)
 				}
 			}
-			if f.Conditions[0].Code != RestoreOrder || f.Conditions[len(f.Conditions)-1].Code != NewestBackup {
+			if f.Conditions[0].Code != code.RestoreOrder || f.Conditions[len(f.Conditions)-1].Code != code.NewestBackup {
 				t.Errorf("%+v", f.Conditions)
 			}
 		})
@@ -107,7 +108,7 @@ func TestConditionsSpeakOfNoManagementCluster(t *testing.T) {
 	s.worker("a", found)
 	s.snapshot.Groups[0].Autoscaled = true
 	for _, n := range s.end().Conditions {
-		if slices.Contains([]string{clustersPaused, replicasManaged, nodesUnread}, n.Code) {
+		if slices.Contains([]code.Reason{code.ClustersPaused, code.ReplicasManaged, code.NodesUnread}, n.Code) {
 			t.Errorf("%+v", n)
 		}
 	}
@@ -126,7 +127,7 @@ func TestExtensionsMustAnswer(t *testing.T) {
 	s.snapshot = load(t, b)
 	var got []string
 	for _, n := range s.end().Conditions {
-		if n.Code == extensionsAnswer {
+		if n.Code == code.ExtensionsAnswer {
 			got = append(got, n.Message)
 		}
 	}

@@ -1,6 +1,10 @@
 package forecast
 
-import "fmt"
+import (
+	"fmt"
+
+	"drift-detector/report/code"
+)
 
 // Quorum is whether etcd has a majority.
 type Quorum string
@@ -29,7 +33,7 @@ type Etcd struct {
 func (c *cluster) etcd(machines []Machine) Etcd {
 	e := Etcd{Recorded: c.recorded, Existing: c.alive + c.stopped}
 	for _, m := range machines {
-		if m.Outcome == GhostEtcdMemberRemoved {
+		if m.Outcome == code.GhostEtcdMemberRemoved {
 			e.Removed++
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // kubeadm is the control plane whose behaviour towards etcd is known.
@@ -98,24 +99,24 @@ type facts struct {
 	minded    string          // the condition of the Machine for which it does
 	rolled    string          // why its owner replaces it, because it wants another one
 	paused    bool
-	remedied  bool    // something replaces the machine because it is unhealthy
-	remedy    string  // what, or why nothing does
-	outcome   Outcome // once it is decided
+	remedied  bool         // something replaces the machine because it is unhealthy
+	remedy    string       // what, or why nothing does
+	outcome   code.Outcome // once it is decided
 }
 
-func (f *facts) ghost() bool  { return f.verdict.Status == detector.Ghost }
-func (f *facts) stale() bool  { return f.verdict.Status == detector.Stale }
-func (f *facts) orphan() bool { return f.machine == nil && f.verdict.Status == detector.Healthy }
+func (f *facts) ghost() bool  { return f.verdict.Status == code.Ghost }
+func (f *facts) stale() bool  { return f.verdict.Status == code.Stale }
+func (f *facts) orphan() bool { return f.machine == nil && f.verdict.Status == code.Healthy }
 func (f *facts) known() bool  { return f.machine != nil || f.orphan() }
 func (f *facts) pool() bool   { return f.machine != nil && f.machine.Pool != "" }
 func (f *facts) healthy() bool {
-	return f.machine != nil && f.verdict.Status == detector.Healthy
+	return f.machine != nil && f.verdict.Status == code.Healthy
 }
 
 // decided reports whether it is known of a Machine whether its instance exists.
 func (f *facts) decided() bool { return f.healthy() || f.machine != nil && f.stale() }
 
-func (f *facts) unprovisioned() bool { return f.stale() && f.verdict.Reason == detector.NotProvisioned }
+func (f *facts) unprovisioned() bool { return f.stale() && f.verdict.Reason == code.NotProvisioned }
 
 // startupTime is how long a machine may take to get its instance and its Node
 // (Cluster API's own default, api/core/v1beta2 DefaultNodeStartupTimeoutSeconds v1.14.2).
@@ -146,7 +147,7 @@ func (f *facts) failure() string {
 // cause is why a machine had no instance when the backup was taken.
 func (f *facts) cause() string { return oneLine(cmp.Or(f.failure(), f.machine.InfraMessage)) }
 
-func (f *facts) warned(reason detector.Reason) bool {
+func (f *facts) warned(reason code.Reason) bool {
 	for _, w := range f.verdict.Warnings {
 		if w.Reason == reason {
 			return true
@@ -155,9 +156,9 @@ func (f *facts) warned(reason detector.Reason) bool {
 	return false
 }
 
-func (f *facts) reason(any ...detector.Reason) bool {
+func (f *facts) reason(any ...code.Reason) bool {
 	for _, r := range any {
-		if f.machine != nil && f.verdict.Status == detector.Unknown && f.verdict.Reason == r {
+		if f.machine != nil && f.verdict.Status == code.Unknown && f.verdict.Reason == r {
 			return true
 		}
 	}
@@ -178,9 +179,9 @@ func (f *facts) neverMade() string {
 // lost is why the controllers do not get hold of an instance that exists.
 func (f *facts) lost() string {
 	switch {
-	case f.reason(detector.InfraObjectMissing) && f.verdict.Instance == nil:
+	case f.reason(code.InfraObjectMissing) && f.verdict.Instance == nil:
 		return "its infrastructure object is not in the backup, so that no controller looks for an instance or makes one"
-	case f.reason(detector.InfraObjectMissing):
+	case f.reason(code.InfraObjectMissing):
 		return "its infrastructure object is not in the backup, so that no controller ties the Machine to the instance that exists"
 	}
 	return f.controller() + " looks for the recorded id in one place, and the instance is elsewhere or has another: it will not be found"

@@ -7,18 +7,19 @@ import (
 	"testing"
 
 	"drift-detector/detector/forecast"
+	"drift-detector/report/code"
 )
 
 // cluster is one cluster's forecast, and the names of its machines by outcome
 // (of a ghost, the last folder of its path).
-func (f *forecastOf) cluster(t *testing.T, name string) (forecast.Cluster, map[forecast.Outcome][]string) {
+func (f *forecastOf) cluster(t *testing.T, name string) (forecast.Cluster, map[code.Outcome][]string) {
 	t.Helper()
 	machines, ghosts := f.by()
 	for i, c := range f.result.Clusters {
 		if c.ID.Name != name {
 			continue
 		}
-		by := map[forecast.Outcome][]string{}
+		by := map[code.Outcome][]string{}
 		for n, m := range machines {
 			if strings.HasPrefix(n, name+"-") {
 				by[m.Outcome] = append(by[m.Outcome], strings.TrimPrefix(n, name+"-"))
@@ -38,7 +39,7 @@ func (f *forecastOf) cluster(t *testing.T, name string) (forecast.Cluster, map[f
 	return forecast.Cluster{}, nil
 }
 
-func same(t *testing.T, got map[forecast.Outcome][]string, want map[forecast.Outcome]string) {
+func same(t *testing.T, got map[code.Outcome][]string, want map[code.Outcome]string) {
 	t.Helper()
 	for o, names := range got {
 		if strings.Join(names, " ") != want[o] {
@@ -52,8 +53,8 @@ func same(t *testing.T, got map[forecast.Outcome][]string, want map[forecast.Out
 	}
 }
 
-func noted(c forecast.Cluster, code string) bool {
-	return slices.ContainsFunc(c.Notes, func(n forecast.Note) bool { return n.Code == code })
+func noted(c forecast.Cluster, reason code.Reason) bool {
+	return slices.ContainsFunc(c.Notes, func(n forecast.Note) bool { return n.Code == reason })
 }
 
 // The lab's own backup, before anybody restored it.
@@ -63,18 +64,18 @@ func TestLab(t *testing.T) {
 
 	t.Run("alpha-dev was deleted after the backup: all its machines come back as shells that nothing replaces, and its control plane cannot initialise", func(t *testing.T) {
 		c, by := f.cluster(t, "alpha-dev")
-		same(t, by, map[forecast.Outcome]string{forecast.Stuck: "md-0-pjr48-m4vlc md-0-pjr48-tc6jr md-1-zhpr5-7zdw7 nzj74"})
-		if c.NotHealing != 4 || !noted(c, forecast.ControlPlaneGone) || c.ControlPlane.Etcd.Quorum != forecast.QuorumLost || c.ControlPlane.Remediates {
+		same(t, by, map[code.Outcome]string{code.Stuck: "md-0-pjr48-m4vlc md-0-pjr48-tc6jr md-1-zhpr5-7zdw7 nzj74"})
+		if c.NotHealing != 4 || !noted(c, code.ControlPlaneGone) || c.ControlPlane.Etcd.Quorum != forecast.QuorumLost || c.ControlPlane.Remediates {
 			t.Errorf("%+v", c)
 		}
 	})
 
 	t.Run("beta-prod is not reconciled until its identity exists: then its three control-plane machines are adopted with their quorum, and its three dead workers stay because no health check covers them", func(t *testing.T) {
 		c, by := f.cluster(t, "beta-prod")
-		same(t, by, map[forecast.Outcome]string{
-			forecast.Adopted:       "2f8p6 dttkj md-0-vtdj6-kgfxb md-0-vtdj6-rlsn9 md-0-vtdj6-rmm87 md-0-vtdj6-s4z5m md-1-69knr-hv7zw md-1-69knr-llzs4 qpdfs",
-			forecast.Stuck:         "md-1-69knr-2p42j md-1-69knr-cwjbz",
-			forecast.StuckNodeLeft: "md-0-vtdj6-2bngd",
+		same(t, by, map[code.Outcome]string{
+			code.Adopted:       "2f8p6 dttkj md-0-vtdj6-kgfxb md-0-vtdj6-rlsn9 md-0-vtdj6-rmm87 md-0-vtdj6-s4z5m md-1-69knr-hv7zw md-1-69knr-llzs4 qpdfs",
+			code.Stuck:         "md-1-69knr-2p42j md-1-69knr-cwjbz",
+			code.StuckNodeLeft: "md-0-vtdj6-2bngd",
 		})
 		for name, m := range machines {
 			if strings.HasPrefix(name, "beta-prod-") && !strings.Contains(m.Condition, "only once VSphereClusterIdentity vcenter-shared") {
@@ -82,7 +83,7 @@ func TestLab(t *testing.T) {
 			}
 		}
 		e := c.ControlPlane.Etcd
-		if !noted(c, forecast.IdentityAbsent) || e.Quorum != forecast.QuorumStands || e.After != 3 || e.Removed != 0 {
+		if !noted(c, code.IdentityAbsent) || e.Quorum != forecast.QuorumStands || e.After != 3 || e.Removed != 0 {
 			t.Errorf("%+v", c)
 		}
 		if got := fmt.Sprint(c.Groups[0].Replicas.Missing, c.Groups[1].Replicas.Missing); got != "1 2" {
@@ -92,11 +93,11 @@ func TestLab(t *testing.T) {
 
 	t.Run("gamma-edge keeps its single control plane, retries the machine whose template does not exist, and gets a second machine for the one that was being deleted", func(t *testing.T) {
 		c, by := f.cluster(t, "gamma-edge")
-		same(t, by, map[forecast.Outcome]string{
-			forecast.Adopted:             "md-0-7n6v9-99892 md-0-7n6v9-cg4hx md-0-7n6v9-j95w5 md-1-rrrv7-v5mgp md-1-rrrv7-wbmw6 xk72k",
-			forecast.Stuck:               "md-broken-7hlgf-9hlj8",
-			forecast.OrphanedAndReplaced: "md-1-rrrv7-s6h7f",
-			forecast.GhostKeepsRunning:   "md-0-7n6v9-4qtz2 md-0-7n6v9-svjwc",
+		same(t, by, map[code.Outcome]string{
+			code.Adopted:             "md-0-7n6v9-99892 md-0-7n6v9-cg4hx md-0-7n6v9-j95w5 md-1-rrrv7-v5mgp md-1-rrrv7-wbmw6 xk72k",
+			code.Stuck:               "md-broken-7hlgf-9hlj8",
+			code.OrphanedAndReplaced: "md-1-rrrv7-s6h7f",
+			code.GhostKeepsRunning:   "md-0-7n6v9-4qtz2 md-0-7n6v9-svjwc",
 		})
 		if m := machines["gamma-edge-md-broken-7hlgf-9hlj8"]; !strings.Contains(m.Message, "no-such-template") || !strings.Contains(m.Condition, "until the cause is gone") {
 			t.Errorf("%+v", m)
@@ -111,20 +112,20 @@ func TestLab(t *testing.T) {
 
 	t.Run("alpha-prod was scaled up (two ghosts run on), scaled down (two shells stay), had one machine replaced (a shell and a ghost), has one powered off (CAPV starts it) and a copy that shares a BIOS UUID (deleting the machine destroys both)", func(t *testing.T) {
 		c, by := f.cluster(t, "alpha-prod")
-		same(t, by, map[forecast.Outcome]string{
-			forecast.Adopted:           "jzxnt kcn2q md-0-cjzhw-dm6x8 md-0-cjzhw-mtswx md-0-cjzhw-zk8zm md-1-jqqjv-wvlnf md-gpu-tfdnj-l6m64 md-gpu-tfdnj-vlzbf nnxbq",
-			forecast.AdoptedPoweredOn:  "md-0-cjzhw-7z9bm",
-			forecast.Stuck:             "md-1-jqqjv-dgmm9 md-1-jqqjv-r8qdz md-gpu-tfdnj-2spl2",
-			forecast.GhostKeepsRunning: "md-0-cjzhw-68lpw md-0-cjzhw-tqwxw md-gpu-tfdnj-8nwrw",
+		same(t, by, map[code.Outcome]string{
+			code.Adopted:           "jzxnt kcn2q md-0-cjzhw-dm6x8 md-0-cjzhw-mtswx md-0-cjzhw-zk8zm md-1-jqqjv-wvlnf md-gpu-tfdnj-l6m64 md-gpu-tfdnj-vlzbf nnxbq",
+			code.AdoptedPoweredOn:  "md-0-cjzhw-7z9bm",
+			code.Stuck:             "md-1-jqqjv-dgmm9 md-1-jqqjv-r8qdz md-gpu-tfdnj-2spl2",
+			code.GhostKeepsRunning: "md-0-cjzhw-68lpw md-0-cjzhw-tqwxw md-gpu-tfdnj-8nwrw",
 		})
-		if m := machines["alpha-prod-jzxnt"]; !strings.Contains(m.Condition, "destroy every VM of its datacenter with that id") || !noted(c, forecast.DuplicateID) {
+		if m := machines["alpha-prod-jzxnt"]; !strings.Contains(m.Condition, "destroy every VM of its datacenter with that id") || !noted(c, code.DuplicateID) {
 			t.Errorf("%+v", m)
 		}
 		var got []string
 		for _, g := range c.Groups {
 			got = append(got, fmt.Sprintf("+%d-%d", g.Replicas.Surplus, g.Replicas.Missing))
 		}
-		if want := "+2-0 +0-2 +0-1"; strings.Join(got, " ") != want || noted(c, forecast.RolledOut) {
+		if want := "+2-0 +0-2 +0-1"; strings.Join(got, " ") != want || noted(c, code.RolledOut) {
 			t.Errorf("%s, want %s; notes %v", got, want, c.Notes)
 		}
 	})

@@ -2,31 +2,31 @@ package forecast
 
 import (
 	"drift-detector/backup"
-	"drift-detector/detector"
+	"drift-detector/report/code"
 )
 
 // Machine is what will become of one machine of the backup, or of one instance
 // that has no machine.
 type Machine struct {
-	Outcome Outcome
+	Outcome code.Outcome
 	// Condition says when the outcome holds, or when it does not; it may be empty.
 	Condition string
 	Message   string // the reason
 	RolledOut bool   // is part of its set's Rollout
 	// After is the Outcome, and that of a paused machine what comes once it is unpaused.
-	After Outcome
+	After code.Outcome
 }
 
 // Note is something to know before the restore that no single machine tells.
 type Note struct {
-	Code    string
+	Code    code.Reason
 	Message string // sentences, without the last full stop
 }
 
 // Forecast is what will become of everything in the backup. The management cluster itself is
 // forecast, but neither counted here nor warned of.
 type Forecast struct {
-	Outcomes map[Outcome]int
+	Outcomes map[code.Outcome]int
 	// NotHealing counts the Stale machines that no controller replaces.
 	NotHealing int
 	Notes      []Note
@@ -40,7 +40,7 @@ type Forecast struct {
 // Cluster is what will become of one cluster.
 type Cluster struct {
 	Text         string // all of it in one line
-	Outcomes     map[Outcome]int
+	Outcomes     map[code.Outcome]int
 	NotHealing   int
 	Notes        []Note
 	Effects      []Effect
@@ -105,13 +105,14 @@ type rules struct {
 func (r rules) of(in Inputs) Forecast {
 	x := newIndex(&in)
 	res := &in.Result
-	f := Forecast{Outcomes: map[Outcome]int{}, Clusters: make([]Cluster, len(res.Clusters))}
+	f := Forecast{Outcomes: map[code.Outcome]int{}, Clusters: make([]Cluster, len(res.Clusters))}
 	all := make([]*cluster, len(res.Clusters))
 	for i := range res.Clusters {
 		c := x.cluster(&res.Clusters[i])
 		all[i] = c
 		f.Clusters[i] = r.cluster(c)
 		if c.Self {
+			f.Clusters[i].Effects = acts(f.Clusters[i].Effects)
 			continue
 		}
 		f.NotHealing += f.Clusters[i].NotHealing
@@ -120,14 +121,14 @@ func (r rules) of(in Inputs) Forecast {
 		}
 	}
 	f.Notes = generalNotes(in.Snapshot, all, f.NotHealing, res.Complete)
-	f.Effects = generalEffects(in.Snapshot)
+	f.Effects = generalEffects(in.Snapshot, x.walked[backup.ClusterID{}])
 	f.Conditions = conditionsOf(&in, all, f.Notes)
 	return f
 }
 
 // cluster forecasts one cluster.
 func (r rules) cluster(c *cluster) Cluster {
-	out := Cluster{Outcomes: map[Outcome]int{}, Groups: make([]Group, len(c.groups))}
+	out := Cluster{Outcomes: map[code.Outcome]int{}, Groups: make([]Group, len(c.groups))}
 	p := &c.plane
 	out.ControlPlane.Machines = r.machines(p, &out)
 	out.ControlPlane.Replicas = p.replicas(out.ControlPlane.Machines)
@@ -155,7 +156,7 @@ func (r rules) machines(s *set, into *Cluster) []Machine {
 		f := &s.members[i]
 		out[i] = r.machine(f)
 		into.Outcomes[out[i].Outcome]++
-		if f.verdict.Status == detector.Stale && !heals[out[i].Outcome] {
+		if f.verdict.Status == code.Stale && !out[i].Outcome.Heals() {
 			into.NotHealing++
 		}
 	}
@@ -164,7 +165,7 @@ func (r rules) machines(s *set, into *Cluster) []Machine {
 
 // machine walks the tables.
 func (r rules) machine(f *facts) Machine {
-	out := Machine{Outcome: CannotKnow, Message: "nothing is known about such a machine"}
+	out := Machine{Outcome: code.CannotKnow, Message: "nothing is known about such a machine"}
 	for i := range r.outcomes {
 		if r.outcomes[i].Fits(f) {
 			out.Outcome = r.outcomes[i].Outcome
@@ -174,7 +175,7 @@ func (r rules) machine(f *facts) Machine {
 	}
 	f.outcome, out.After = out.Outcome, out.Outcome
 	// What a paused owner does is left to whoever unpauses it: see pausedOwners.
-	if untouched := out.Outcome == UntouchedPaused; untouched || out.Outcome == GhostEtcdMemberKept && f.paused && f.cluster.pausedPlane() == "" {
+	if untouched := out.Outcome == code.UntouchedPaused; untouched || out.Outcome == code.GhostEtcdMemberKept && f.paused && f.cluster.pausedPlane() == "" {
 		later := *f
 		later.paused = false
 		out.After = r.machine(&later).Outcome

@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // generalNotes are what to know of the restore as a whole.
@@ -27,16 +28,16 @@ func generalNotes(s *backup.Snapshot, all []*cluster, notHealing int, complete b
 	}
 	slices.Sort(running)
 	out := []Note{
-		{AssumedOrder, made.assumption(complete)},
-		{webhooksDuringRestore, webhooks(s) + defaults(all)},
-		{oldManagementCluster, "Make sure that the old management cluster is gone, or that all its Clusters are paused: while both reconcile the same VMs, a delete on either side destroys a running one"},
+		{code.AssumedOrder, made.assumption(complete)},
+		{code.WebhooksDuringRestore, webhooks(s) + defaults(all)},
+		{code.OldManagementCluster, "Make sure that the old management cluster is gone, or that all its Clusters are paused: while both reconcile the same VMs, a delete on either side destroys a running one"},
 	}
 	if n := len(running); n > 0 {
-		out = append(out, Note{unpausedClusters, fmt.Sprintf("%s not paused in the backup, so that %s controllers act as soon as %s objects are back: %s",
+		out = append(out, Note{code.UnpausedClusters, fmt.Sprintf("%s not paused in the backup, so that %s controllers act as soon as %s objects are back: %s",
 			plural(n, "cluster is", "clusters are"), verb(n, "its", "their"), verb(n, "its", "their"), few(running))})
 	}
 	if notHealing > 0 {
-		out = append(out, Note{NotHealing, fmt.Sprintf("%s will not heal by %s: no controller replaces %s",
+		out = append(out, Note{code.NotHealing, fmt.Sprintf("%s will not heal by %s: no controller replaces %s",
 			plural(notHealing, "Stale machine", "Stale machines"), verb(notHealing, "itself", "themselves"), verb(notHealing, "it", "them"))})
 	}
 	return out
@@ -66,9 +67,9 @@ func (n *clones) count(c *cluster) {
 			case f.machine == nil || f.unprovisioned():
 			case f.stale():
 				n.stale++
-			case f.verdict.Status == detector.Unknown:
+			case f.verdict.Status == code.Unknown:
 				n.unknown++
-			case f.warned("Renamed") || f.warned("Moved"):
+			case f.warned(code.Renamed) || f.warned(code.Moved):
 				n.elsewhere++
 			}
 		}
@@ -127,9 +128,9 @@ func defaults(all []*cluster) string {
 // What endangers most comes first.
 func conditionsOf(in *Inputs, all []*cluster, notes []Note) []Note {
 	s := in.Snapshot
-	out := []Note{{RestoreOrder, "All objects of a cluster are back before any controller acts on it: Clusters are restored last, as Velero does by default, or the controllers are stopped, or the Clusters paused until then. If Clusters come first, or exist already because of another restore, Helm or GitOps, " + firstClusters}}
+	out := []Note{{code.RestoreOrder, "All objects of a cluster are back before any controller acts on it: Clusters are restored last, as Velero does by default, or the controllers are stopped, or the Clusters paused until then. If Clusters come first, or exist already because of another restore, Helm or GitOps, " + firstClusters}}
 	for _, n := range notes {
-		if n.Code == oldManagementCluster || n.Code == webhooksDuringRestore || n.Code == unpausedClusters {
+		if n.Code == code.OldManagementCluster || n.Code == code.WebhooksDuringRestore || n.Code == code.UnpausedClusters {
 			out = append(out, n)
 		}
 	}
@@ -162,25 +163,25 @@ func conditionsOf(in *Inputs, all []*cluster, notes []Note) []Note {
 		}
 		unseen = append(unseen, c.unseenConditions()...)
 	}
-	add := func(code, text string, of []string) {
+	add := func(reason code.Reason, text string, of []string) {
 		if slices.Sort(of); len(of) > 0 {
-			out = append(out, Note{code, text + ": " + few(slices.Compact(of))})
+			out = append(out, Note{reason, text + ": " + few(slices.Compact(of))})
 		}
 	}
-	add(extensionsAnswer, "The servers of these runtime extensions answer: while one does not, Cluster API's own controller ends a minute after each start, and nothing is reconciled", extended)
-	add(clustersPaused, "These are paused in the backup, and nothing happens to them until they are unpaused. What is said of them holds from then on", paused)
-	add(ownersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before they are unpaused", idle)
-	add(replicasManaged, "Something other than Cluster API sets the replicas of these groups, and may change them as soon as it runs", managed)
-	add(nodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
-	add(nodeConditionsUnread, "No Node and no Machine has a condition for which these have the machine replaced: of Nodes only Ready was read", unseen)
+	add(code.ExtensionsAnswer, "The servers of these runtime extensions answer: while one does not, Cluster API's own controller ends a minute after each start, and nothing is reconciled", extended)
+	add(code.ClustersPaused, "These are paused in the backup, and nothing happens to them until they are unpaused. What is said of them holds from then on", paused)
+	add(code.OwnersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before they are unpaused", idle)
+	add(code.ReplicasManaged, "Something other than Cluster API sets the replicas of these groups, and may change them as soon as it runs", managed)
+	add(code.NodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
+	add(code.NodeConditionsUnread, "No Node and no Machine has a condition for which these have the machine replaced: of Nodes only Ready was read", unseen)
 	// Nobody reads launch templates (ReconcileLaunchTemplate in CAPA
 	// pkg/cloud/services/ec2/launchtemplate.go and reconcileNodegroupVersion in
 	// pkg/cloud/services/eks/nodegroup.go v2.11.1).
-	add(poolsUncompared, "Launch template, image, version and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it does nothing", uncompared)
-	add(outsideClusters, "The instances of these objects, which belong to no cluster, were not looked for: each exists, as the only one of its name. Where one does not, its controller makes another", slices.Clone(in.Expected.Alone))
+	add(code.PoolsUncompared, "Launch template, image, version and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it does nothing", uncompared)
+	add(code.OutsideClusters, "The instances of these objects, which belong to no cluster, were not looked for: each exists, as the only one of its name. Where one does not, its controller makes another", slices.Clone(in.Expected.Alone))
 	out = append(out, walkConditions(&in.Trace)...)
-	add(nothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
-	return append(out, Note{NewestBackup, "No newer backup exists, and nobody changed the clusters since: " + written(s)})
+	add(code.NothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
+	return append(out, Note{code.NewestBackup, "No newer backup exists, and nobody changed the clusters since: " + written(s)})
 }
 
 // unseenConditions are the health checks that act on conditions of Nodes which no Node

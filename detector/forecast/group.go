@@ -4,31 +4,31 @@ import (
 	"fmt"
 	"strings"
 
-	"drift-detector/detector"
+	"drift-detector/report/code"
 )
 
 // working are the outcomes after which a Machine has an instance that works.
-var working = map[Outcome]bool{
-	Adopted: true, AdoptedPoweredOn: true, AdoptedByName: true, ReplacedByMachineHealthCheck: true, NewInstanceCreated: true,
-	RolledByOwner: true,
+var working = map[code.Outcome]bool{
+	code.Adopted: true, code.AdoptedPoweredOn: true, code.AdoptedByName: true, code.ReplacedByMachineHealthCheck: true, code.NewInstanceCreated: true,
+	code.RolledByOwner: true,
 }
 
 // running are the outcomes after which an instance runs for the Machine that does not
 // work as its Node.
-var running = map[Outcome]bool{NewInstanceNeverJoins: true, OtherInstanceTaken: true}
+var running = map[code.Outcome]bool{code.NewInstanceNeverJoins: true, code.OtherInstanceTaken: true}
 
 // replicas compares what an owner wants with what it will have.
 func (s *set) replicas(machines []Machine) Replicas {
 	r := Replicas{Desired: s.Desired, Recorded: s.recorded, Created: s.madeNow(), Deleted: s.deletedNow()}
 	for i, m := range machines {
 		f := &s.members[i]
-		if f.machine != nil && (working[m.Outcome] || m.Outcome == UntouchedPaused && f.healthy()) {
+		if f.machine != nil && (working[m.Outcome] || m.Outcome == code.UntouchedPaused && f.healthy()) {
 			r.Working++
 		}
-		if f.machine != nil && f.verdict.Status == detector.Unknown && !stuck[m.Outcome] {
+		if f.machine != nil && f.verdict.Status == code.Unknown && !stuck[m.Outcome] {
 			r.Unknown++
 		}
-		if working[m.Outcome] || running[m.Outcome] || f.verdict.Instance != nil && f.verdict.Status != detector.Stale {
+		if working[m.Outcome] || running[m.Outcome] || f.verdict.Instance != nil && f.verdict.Status != code.Stale {
 			r.Running++
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"drift-detector/detector"
+	"drift-detector/report/code"
 )
 
 func TestEtcd(t *testing.T) {
@@ -20,7 +21,7 @@ func TestEtcd(t *testing.T) {
 		"one gone":                     {three(found, found, gone), QuorumStands, 3, 2, 0, 2},
 		"two gone":                     {three(found, gone, gone), QuorumUncertain, 3, 1, 0, 1},
 		"all gone":                     {three(gone, gone, gone), QuorumLost, 3, 0, 0, 0},
-		"one unknown":                  {three(found, found, unknown(detector.NodeAlive)), QuorumStands, 3, 2, 0, 2},
+		"one unknown":                  {three(found, found, unknown(code.NodeAlive)), QuorumStands, 3, 2, 0, 2},
 		"all unknown":                  {three(unknown("x"), unknown("x"), unknown("x")), QuorumUncertain, 3, 0, 0, 0},
 		"scaled up since":              {func(s *story) { s.plane("a", found); s.ghostPlane("g"); s.ghostPlane("h") }, QuorumStands, 1, 3, 2, 1},
 		"one replaced since":           {func(s *story) { three(found, found, gone)(s); s.ghostPlane("g") }, QuorumStands, 3, 3, 0, 3},
@@ -148,7 +149,7 @@ func TestRollout(t *testing.T) {
 			if n := rolledOut(&f); n != c.stale+c.ghosts {
 				t.Errorf("%d machines are part of it, want %d", n, c.stale+c.ghosts)
 			}
-			if got == nil || got.Stale != c.stale || got.Ghosts != c.ghosts || !slices.ContainsFunc(f.Notes, func(n Note) bool { return n.Code == RolledOut && n.Message == got.Message }) {
+			if got == nil || got.Stale != c.stale || got.Ghosts != c.ghosts || !slices.ContainsFunc(f.Notes, func(n Note) bool { return n.Code == code.RolledOut && n.Message == got.Message }) {
 				t.Errorf("%+v, notes %v", got, f.Notes)
 			}
 		})

@@ -15,7 +15,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
-	"drift-detector/detector"
+	"drift-detector/report/code"
 )
 
 // healthCheck is a MachineHealthCheck of the backup.
@@ -250,7 +250,7 @@ func (f *facts) sight() sight {
 		s.unwell = !f.node.Ready
 	default:
 		s.late = f.nodeMissing()
-		s.unsure = f.verdict.Status == detector.Unknown
+		s.unsure = f.verdict.Status == code.Unknown
 	}
 	return s
 }

@@ -3,6 +3,8 @@ package forecast
 import (
 	"strings"
 	"testing"
+
+	"drift-detector/report/code"
 )
 
 // external is a health check that leaves what it finds to somebody else.
@@ -23,30 +25,30 @@ func TestWhatHealthChecksSee(t *testing.T) {
 	for name, c := range map[string]struct {
 		checks  []fields
 		arrange func(*story)
-		want    Outcome
+		want    code.Outcome
 		says    string
 	}{
 		"asked for, and nobody sees the Nodes": {covered(workers), func(s *story) {
 			*s.verdictOf("a") = setStatus(*s.verdictOf("a"), gone)
 			s.worker("m", gone).machine.Remediate = true
-		}, ReplacedByMachineHealthCheck, "asks for it"},
-		"two cover it, one leaves it to others":    {[]fields{external(checkSpec(workers)), checkSpec(workers)}, func(s *story) { s.worker("m", gone) }, ReplacedByMachineHealthCheck, "check-1"},
-		"two cover it, the other leaves it":        {[]fields{checkSpec(workers), external(checkSpec(workers))}, func(s *story) { s.worker("m", gone) }, ReplacedByMachineHealthCheck, "check-0"},
-		"stopped, and its Node was Ready":          {covered(workers), func(s *story) { s.worker("m", asleep(found)); s.node("m", true) }, ReplacedByMachineHealthCheck, "node-m not Ready"},
-		"lives, its Node is not Ready, and minded": {[]fields{waits("NodeReady", "False")}, func(s *story) { s.worker("m", found); s.node("m", false) }, ReplacedByMachineHealthCheck, "condition NodeReady"},
-		"lives, its Node is Ready":                 {[]fields{waits("NodeReady", "False")}, func(s *story) { s.worker("m", found); s.node("m", true) }, Adopted, ""},
-		"lives, without a Node, and minded":        {[]fields{waits("NodeReady", "Unknown")}, func(s *story) { s.worker("m", found); s.node("a", true) }, ReplacedByMachineHealthCheck, "condition NodeReady"},
+		}, code.ReplacedByMachineHealthCheck, "asks for it"},
+		"two cover it, one leaves it to others":    {[]fields{external(checkSpec(workers)), checkSpec(workers)}, func(s *story) { s.worker("m", gone) }, code.ReplacedByMachineHealthCheck, "check-1"},
+		"two cover it, the other leaves it":        {[]fields{checkSpec(workers), external(checkSpec(workers))}, func(s *story) { s.worker("m", gone) }, code.ReplacedByMachineHealthCheck, "check-0"},
+		"stopped, and its Node was Ready":          {covered(workers), func(s *story) { s.worker("m", asleep(found)); s.node("m", true) }, code.ReplacedByMachineHealthCheck, "node-m not Ready"},
+		"lives, its Node is not Ready, and minded": {[]fields{waits("NodeReady", "False")}, func(s *story) { s.worker("m", found); s.node("m", false) }, code.ReplacedByMachineHealthCheck, "condition NodeReady"},
+		"lives, its Node is Ready":                 {[]fields{waits("NodeReady", "False")}, func(s *story) { s.worker("m", found); s.node("m", true) }, code.Adopted, ""},
+		"lives, without a Node, and minded":        {[]fields{waits("NodeReady", "Unknown")}, func(s *story) { s.worker("m", found); s.node("a", true) }, code.ReplacedByMachineHealthCheck, "condition NodeReady"},
 		"its control plane is behind, and heals before": {append(covered(workers), covered(planes)...), func(s *story) {
 			versions("v1.35.1", "v1.35.1", "KubeadmConfigTemplate", "")(s)
 			s.snapshot.Machines[0].Version = "v1.34.2"
 			s.plane("b", found)
 			s.plane("z", gone)
 			s.worker("m", gone)
-		}, ReplacedByMachineHealthCheck, "check-0"},
+		}, code.ReplacedByMachineHealthCheck, "check-0"},
 		"looks like another, under other checks": {[]fields{external(with(checkSpec("o"), "clusterName", "prod")), checkSpec(workers)}, func(s *story) {
 			s.worker("o", gone).machine.Labels = `{"group":"o"}`
 			s.worker("m", gone)
-		}, ReplacedByMachineHealthCheck, "check-1"},
+		}, code.ReplacedByMachineHealthCheck, "check-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, c.checks...)
@@ -76,7 +78,7 @@ func TestHealthChecksOfAControlPlaneThatMayNotAnswer(t *testing.T) {
 		s.plane("a", found)
 		s.plane("b", gone)
 		s.worker("m", found)
-		if got := strings.Contains(effectsOf(s.end()), outcomeUnknown); got != c.want {
+		if got := strings.Contains(effectsOf(s.end()), string(code.OutcomeUnknown)); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -89,7 +91,7 @@ func TestHealthChecksThatSpareWorkers(t *testing.T) {
 		s := newStory(t, external(checkSpec(workers)))
 		s.plane("a", gone)
 		s.worker("m", found).machine.Remediate = asked
-		if got := strings.Contains(effectsOf(s.end()), outcomeUnknown); got != asked {
+		if got := strings.Contains(effectsOf(s.end()), string(code.OutcomeUnknown)); got != asked {
 			t.Errorf("asked for: %v, left to others: %v", asked, got)
 		}
 	}

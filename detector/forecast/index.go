@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/json"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
 	"drift-detector/detector"
@@ -21,6 +22,7 @@ type index struct {
 	clusters map[backup.ClusterID]*backup.Cluster
 	planes   map[backup.ClusterID][]*backup.ControlPlane
 	groups   map[owner]*backup.Group
+	kinds    map[owner][]*backup.Group // groups of a cluster by kind, under no name
 	sets     map[owner][]*backup.Group // MachineSets by their MachineDeployment
 	counts   map[owner]int             // Machines in the backup by owner
 	checks   map[backup.ClusterID][]*check
@@ -32,9 +34,11 @@ type index struct {
 	selected map[owner]*selected
 	first    map[backup.ClusterID]map[infra.Need]bool // what controllers look up before they look for instances
 	nodes    map[nodeKey]*infra.Node
-	read     map[backup.ClusterID]bool // the Node list was read
-	walked   map[backup.ClusterID][]*walk.Step
-	waiting  map[string]*walk.Step // the first step for which the controller of a Machine, by uid, does nothing for it
+	// annotated are Nodes by the Machine that their annotation names, for Machines without an id.
+	annotated map[nodeKey]*infra.Node
+	read      map[backup.ClusterID]bool // the Node list was read
+	walked    map[backup.ClusterID][]*walk.Step
+	waiting   map[string]*walk.Step // the first step for which the controller of a Machine, by uid, does nothing for it
 }
 
 // owner names what makes Machines.
@@ -69,9 +73,9 @@ func newIndex(in *Inputs) *index {
 		in:       in,
 		machines: make(map[string]int, len(s.Machines)), of: make([]details, len(s.Machines)),
 		clusters: make(map[backup.ClusterID]*backup.Cluster, len(s.Clusters)), planes: s.ControlPlanesByCluster(),
-		groups: make(map[owner]*backup.Group, len(s.Groups)), sets: make(map[owner][]*backup.Group, len(s.Groups)/2), counts: make(map[owner]int, len(s.Groups)),
+		groups: make(map[owner]*backup.Group, len(s.Groups)), kinds: map[owner][]*backup.Group{}, sets: make(map[owner][]*backup.Group, len(s.Groups)/2), counts: make(map[owner]int, len(s.Groups)),
 		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe]*infra.Recipe{}, pools: map[owner]string{}, selected: map[owner]*selected{}, first: map[backup.ClusterID]map[infra.Need]bool{},
-		read: map[backup.ClusterID]bool{}, walked: map[backup.ClusterID][]*walk.Step{}, waiting: map[string]*walk.Step{},
+		read: map[backup.ClusterID]bool{}, annotated: map[nodeKey]*infra.Node{}, walked: map[backup.ClusterID][]*walk.Step{}, waiting: map[string]*walk.Step{},
 	}
 	for i := range in.Trace.Steps {
 		s := &in.Trace.Steps[i]
@@ -88,9 +92,11 @@ func newIndex(in *Inputs) *index {
 		m := &s.Machines[i]
 		x.machines[m.UID] = i
 		by := owner{m.Cluster, m.Owner.Kind, m.Owner.Name}
-		if x.of[i].stray = m.Owner.Kind == machineSet && !x.selects(by, m.Labels); !x.of[i].stray {
-			x.counts[by]++
+		if m.Owner.Kind == machineSet && !x.selects(by, m.Labels) {
+			by = x.adopter(machineSet, m.Cluster, m.Labels)
+			x.of[i].stray = by.name == ""
 		}
+		x.counts[by]++
 	}
 	x.readExpected()
 	x.readListings()
@@ -105,10 +111,16 @@ func (x *index) readOwners() {
 	for i := range s.Groups {
 		g := &s.Groups[i]
 		x.groups[owner{g.Cluster, g.Kind, g.Name}] = g
+		all := owner{cluster: g.Cluster, kind: g.Kind}
+		x.kinds[all] = append(x.kinds[all], g)
 	}
 	for i := range s.Groups {
 		g := &s.Groups[i]
-		if of := (owner{g.Cluster, machineDeployment, g.Deployment}); g.Kind == machineSet && g.Deployment != "" && x.selects(of, g.Labels) {
+		of := owner{g.Cluster, machineDeployment, g.Deployment}
+		if g.Kind == machineSet && (g.Deployment == "" || !x.selects(of, g.Labels)) {
+			of = x.adopter(machineDeployment, g.Cluster, g.Labels)
+		}
+		if g.Kind == machineSet && of.name != "" {
 			x.sets[of] = append(x.sets[of], g)
 		}
 	}
@@ -145,10 +157,29 @@ func (x *index) selects(by owner, l backup.Labels) bool {
 	}
 	fits, known := s.fits[l]
 	if !known {
-		fits = s.selector.Matches(labels.Set(l.Map()))
+		own := labels.Set(l.Map())
+		if own[clusterv1.ClusterNameLabel] == "" { // which webhooks and the Machine controller put back
+			own = labels.Merge(own, labels.Set{clusterv1.ClusterNameLabel: by.cluster.Name})
+		}
+		fits = s.selector.Matches(own)
 		s.fits[l] = fits
 	}
 	return fits
+}
+
+// adopter returns the first owner of a kind that selects what has these labels; its name is
+// empty where none does. A restore takes ownerReferences away, so that the selector alone
+// decides, whoever owned it before (getAndAdoptMachinesForMachineSet in
+// core/reconcilers/machineset, getAndAdoptMachineSetsForDeployment in
+// core/reconcilers/machinedeployment v1.14.0).
+func (x *index) adopter(kind string, cluster backup.ClusterID, l backup.Labels) owner {
+	for _, g := range x.kinds[owner{cluster: cluster, kind: kind}] {
+		by := owner{g.Cluster, g.Kind, g.Name}
+		if g.Selector != "" && x.selects(by, l) && x.selected[by].selector != nil && !x.selected[by].selector.Empty() {
+			return by
+		}
+	}
+	return owner{}
 }
 
 // readSelector returns the selector that a JSON text holds, nil when it cannot be read.
@@ -209,7 +240,14 @@ func (x *index) readListings() {
 		}
 		for j := range l.Nodes {
 			n := &l.Nodes[j]
-			x.nodes[nodeKey{n.Cluster, n.ProviderID}] = n
+			at := nodeKey{n.Cluster, n.ProviderID}
+			if _, again := x.nodes[at]; again {
+				n = nil // of two Nodes with one id Cluster API takes none
+			}
+			x.nodes[at] = n
+			if n != nil && n.Machine != "" {
+				x.annotated[nodeKey{n.Cluster, n.Machine}] = n
+			}
 		}
 	}
 }
@@ -261,6 +299,16 @@ func (x *index) plane(c *detector.Cluster) *backup.ControlPlane {
 }
 
 // fill makes the members of a set.
+// nodeOf returns the Node of a Machine, by its exact provider id. A Machine of which the
+// backup has none gets it from its infrastructure machine again: its Node is the one that
+// names it. It is nil where there is none, or more than one.
+func (x *index) nodeOf(m *backup.Machine) *infra.Node {
+	if m.ProviderID == "" {
+		return x.annotated[nodeKey{m.Cluster, m.Name}]
+	}
+	return x.nodes[nodeKey{m.Cluster, m.ProviderID}]
+}
+
 func (x *index) fill(s *set) {
 	s.members = make([]facts, len(s.Machines))
 	for i, v := range s.Machines {
@@ -276,9 +324,7 @@ func (x *index) fill(s *set) {
 		}
 		f.paused = f.paused || f.machine.Paused
 		s.recorded++
-		if id := f.machine.ProviderID; id != "" {
-			f.node = x.nodes[nodeKey{s.cluster.ID, id}]
-		}
+		f.node = x.nodeOf(f.machine)
 		f.checks = s.cluster.cover.of(f.machine)
 	}
 }

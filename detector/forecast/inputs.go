@@ -61,10 +61,10 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 // API util/secret/consts.go v1.14.0).
 const kubeconfigSuffix = "-kubeconfig"
 
-// Want is what forecasts need from a backup beside the core objects.
+// Want is what forecasts need from a backup beside the core objects, rehearsals included.
 func Want() backup.Want {
 	return backup.Want{
-		Kinds:   []backup.AnyKind{healthChecks, topologies, classes, extensions, servers, webhookKinds[0], webhookKinds[1]},
+		Kinds:   append(rehearsal.Want().Kinds, healthChecks, topologies, classes, extensions, servers, webhookKinds[0], webhookKinds[1]),
 		Secrets: []backup.SecretRule{{Type: "cluster.x-k8s.io/secret"}},
 	}
 }

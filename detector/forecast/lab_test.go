@@ -15,6 +15,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/all"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 const testdata = "../../testdata/"
@@ -70,7 +71,7 @@ func foretell(t *testing.T, tarball, vcenter, nodes string, skipNodes bool) fore
 	expected, held, walked := registry.Expected(s), forecast.ReadSecrets(s, secrets), rehearsal.ReadSecrets(s, secrets)
 	inv := registry.Collect(context.Background(), registry.Targets(s, secrets, access), nil)
 	out := forecastOf{snapshot: s, inventory: inv, result: detector.Detect(s, expected, inv, detector.Options{Now: time.Now()})}
-	trace := rehearsal.Rehearse(rehearsal.Inputs{Snapshot: s, Expected: expected, Inventory: inv, Result: out.result, Secrets: walked, Now: time.Now()})
+	trace := rehearsal.Rehearse(rehearsal.Inputs{Snapshot: s, Expected: expected, Inventory: inv, Controllers: registry.Controllers(), Result: out.result, Secrets: walked, Now: time.Now()})
 	out.forecast = forecast.Of(forecast.Inputs{
 		Snapshot: s, Expected: expected, Inventory: inv, Result: out.result, Controllers: registry.Controllers(),
 		Secrets: held, Trace: trace, Now: time.Now(),
@@ -84,7 +85,7 @@ func (f *forecastOf) by() (machines, ghosts map[string]forecast.Machine) {
 	machines, ghosts = map[string]forecast.Machine{}, map[string]forecast.Machine{}
 	for i, c := range f.result.Clusters {
 		note := func(v *detector.Verdict, m forecast.Machine) {
-			if v.Status == detector.Ghost {
+			if v.Status == code.Ghost {
 				ghosts[v.Instance.Path] = m
 			} else {
 				machines[v.Name] = m
@@ -147,11 +148,11 @@ func TestForecastIsWhatTheRealControllersDid(t *testing.T) {
 	if len(machines) > 0 || len(ghosts) > 0 {
 		t.Errorf("forecasts that the oracle does not have: %v, %v", machines, ghosts)
 	}
-	if n := f.forecast.Outcomes[forecast.CannotKnow]; n != 0 {
+	if n := f.forecast.Outcomes[code.CannotKnow]; n != 0 {
 		t.Errorf("%d cannot be known", n)
 	}
 	// New Machines: one per replaced machine, and those that owners are short of.
-	created := f.forecast.Outcomes[forecast.ReplacedByMachineHealthCheck]
+	created := f.forecast.Outcomes[code.ReplacedByMachineHealthCheck]
 	for _, c := range f.forecast.Clusters {
 		created += c.ControlPlane.Replicas.Created
 		for _, g := range c.Groups {
@@ -172,8 +173,8 @@ func TestForecastWithoutNodeLists(t *testing.T) {
 	b, ghostsB := without.by()
 	for name, m := range a {
 		want := m.Outcome
-		if want == forecast.StuckNodeLeft {
-			want = forecast.Stuck
+		if want == code.StuckNodeLeft {
+			want = code.Stuck
 		}
 		if got := b[name].Outcome; got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

@@ -6,6 +6,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // leftOutPlane adds a machine of the control plane whose Machine is not in the backup.
@@ -21,11 +22,11 @@ func wantPlane(s *story, n int64) {
 
 // KubeadmControlPlane removes members without a Machine, whether or not they are Ghosts.
 func TestControlPlaneMachinesThatTheBackupLacks(t *testing.T) {
-	orphan := warned(found, detector.MachineMissing)
-	incomplete := unknown(detector.MachineNotInBackup)
+	orphan := warned(found, code.MachineMissing)
+	incomplete := unknown(code.MachineNotInBackup)
 	incomplete.Instance = &infra.Instance{ID: "3"}
 	two := func(s *story) { s.plane("a", found); s.plane("b", found); wantPlane(s, 3) }
-	const made, missing, removed = MachinesMade, machinesMissing, etcdMembersRemoved
+	const made, missing, removed = string(code.MachinesMade), string(code.MachinesMissing), string(code.EtcdMembersRemoved)
 	play(t, map[string]scene{
 		"its infrastructure is left": {
 			nil, func(s *story) { two(s); s.leftOutPlane("c", orphan) },
@@ -34,7 +35,7 @@ func TestControlPlaneMachinesThatTheBackupLacks(t *testing.T) {
 		},
 		"nothing of it is left": {
 			nil, func(s *story) { two(s); s.leftOutPlane("c", incomplete) },
-			removed + " " + made + " " + MachinesUnknown,
+			removed + " " + made + " " + string(code.MachinesUnknown),
 			[]string{"(instance c)"},
 		},
 		"etcd is elsewhere": {nil, func(s *story) {
@@ -42,11 +43,11 @@ func TestControlPlaneMachinesThatTheBackupLacks(t *testing.T) {
 			s.leftOutPlane("c", orphan)
 			s.snapshot.ControlPlanes[0].ExternalEtcd = true
 		}, made + " " + missing, nil},
-		"another kind of control plane": {nil, func(s *story) { otherPlane(s); two(s); s.leftOutPlane("c", orphan) }, made + " " + missing, nil},
-		"beside one without a Node":     {nil, func(s *story) { s.plane("a", found); s.plane("b", gone); s.leftOutPlane("c", orphan) }, MachinesBroken + " " + missing, nil},
+		"another kind of control plane": {nil, func(s *story) { otherPlane(s); two(s); s.leftOutPlane("c", orphan) }, missing, nil}, // it stands still
+		"beside one without a Node":     {nil, func(s *story) { s.plane("a", found); s.plane("b", gone); s.leftOutPlane("c", orphan) }, string(code.MachinesBroken) + " " + missing, nil},
 		"beside one that is Unknown": {
-			nil, func(s *story) { two(s); s.plane("d", unknown(detector.NodeAlive)); s.leftOutPlane("c", orphan) },
-			missing + " " + MachinesUnknown + " " + outcomeUnknown,
+			nil, func(s *story) { two(s); s.plane("d", unknown(code.NodeAlive)); s.leftOutPlane("c", orphan) },
+			missing + " " + string(code.MachinesUnknown) + " " + string(code.OutcomeUnknown),
 			[]string{"Whether KubeadmControlPlane removes these from etcd"},
 		},
 		"all are": {
@@ -55,7 +56,7 @@ func TestControlPlaneMachinesThatTheBackupLacks(t *testing.T) {
 			[]string{"The backup holds no Machine of KubeadmControlPlane ns/cp"},
 		},
 		"all are, and none is found": {
-			nil, func(s *story) { wantPlane(s, 1); s.cluster.ControlPlane.Reason = detector.MachinesNotInBackup },
+			nil, func(s *story) { wantPlane(s, 1); s.cluster.ControlPlane.Reason = code.MachinesNotInBackup },
 			removed + " " + made + " " + missing,
 			[]string{"begins an empty cluster behind the same endpoint"},
 		},
@@ -64,7 +65,7 @@ func TestControlPlaneMachinesThatTheBackupLacks(t *testing.T) {
 			s.leftOutPlane("c", orphan)
 			s.snapshot.ControlPlanes[0].Infrastructure = backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "t"}
 			s.lacks(s.snapshot.ControlPlanes[0].Infrastructure)
-		}, missing + " " + ownerHalted, nil},
+		}, missing + " " + string(code.OwnerHalted), nil},
 		"it is new": {nil, func(s *story) { wantPlane(s, 1) }, made, nil},
 	})
 }

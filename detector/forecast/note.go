@@ -5,96 +5,59 @@ import (
 	"fmt"
 	"strings"
 
-	"drift-detector/detector"
-)
-
-// Codes of notes on a cluster.
-const (
-	clusterPaused             = "ClusterPaused"
-	IdentityAbsent            = "IdentityAbsent"
-	clusterObjectAbsent       = "ClusterObjectAbsent"
-	ControlPlaneGone          = "ControlPlaneGone"
-	etcdShrinks               = "EtcdShrinks"
-	RolledOut                 = "RolledOut"
-	replicasManaged           = "ReplicasManaged"
-	DuplicateID               = "DuplicateID"
-	hostedInManagementCluster = "HostedInManagementCluster"
-	controlPlaneStopped       = "ControlPlaneStopped"
-)
-
-// Codes of notes on the restore as a whole.
-const (
-	AssumedOrder          = "AssumedOrder"
-	webhooksDuringRestore = "WebhooksDuringRestore"
-	oldManagementCluster  = "OldManagementCluster"
-	unpausedClusters      = "UnpausedClusters"
-	NotHealing            = "NotHealing"
-)
-
-// Codes of conditions, beside those of notes on the restore as a whole.
-const (
-	RestoreOrder         = "RestoreOrder"
-	clustersPaused       = "ClustersPaused"
-	ownersPaused         = "OwnersPaused"
-	NewestBackup         = "NewestBackup"
-	nothingToReplace     = "NothingToReplace"
-	nodesUnread          = "NodesUnread"
-	nodeConditionsUnread = "NodeConditionsUnread"
-	poolsUncompared      = "PoolsUncompared"
-	extensionsAnswer     = "ExtensionsAnswer"
-	outsideClusters      = "OutsideClusters"
+	"drift-detector/report/code"
 )
 
 // notesOnCluster are what to know of one cluster.
 func notesOnCluster(c *cluster, f *Cluster) []Note {
 	var out []Note
-	add := func(when bool, code, format string, args ...any) {
+	add := func(when bool, reason code.Reason, format string, args ...any) {
 		if when {
-			out = append(out, Note{code, fmt.Sprintf(format, args...)})
+			out = append(out, Note{reason, fmt.Sprintf(format, args...)})
 		}
 	}
-	add(c.Paused, clusterPaused, "Paused in the backup, and so after the restore: nothing is adopted, replaced or remediated until spec.paused is set to false; keep it so if it was paused on purpose")
+	add(c.Paused, code.ClusterPaused, "Paused in the backup, and so after the restore: nothing is adopted, replaced or remediated until spec.paused is set to false; keep it so if it was paused on purpose")
 	identities := c.absentIdentities()
-	add(identities != "", IdentityAbsent, "%s is not in the backup: the cluster is not reconciled until it exists; create its Secret first, then the identity, then change an annotation on the infrastructure cluster, because the controller backs off", identities)
-	add(c.Derived, clusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until it is made again, by hand, by a ClusterDeployment or by GitOps")
-	add(c.ControlPlane.Reason == detector.HostedInManagementCluster, hostedInManagementCluster, "Its control plane ran as pods inside the management cluster, and is lost with it until it is restored there")
+	add(identities != "", code.IdentityAbsent, "%s is not in the backup: the cluster is not reconciled until it exists; create its Secret first, then the identity, then change an annotation on the infrastructure cluster, because the controller backs off", identities)
+	add(c.Derived, code.ClusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until it is made again, by hand, by a ClusterDeployment or by GitOps")
+	add(c.ControlPlane.Reason == code.HostedInManagementCluster, code.HostedInManagementCluster, "Its control plane ran as pods inside the management cluster, and is lost with it until it is restored there")
 	lost := "no controller brings it back"
 	if c.remaking != "" {
 		lost = "keep it paused until you have decided, because " + c.remaking
 	}
-	add(c.lostControlPlane() && c.stopped == 0, ControlPlaneGone, "No machine of its control plane was found. If the cluster was deleted after the backup, leave it out of the restore: restoring it would re-create an empty cluster. If it was lost, %s: restore etcd from a snapshot, or rebuild the cluster", lost)
+	add(c.lostControlPlane() && c.stopped == 0, code.ControlPlaneGone, "No machine of its control plane was found. If the cluster was deleted after the backup, leave it out of the restore: restoring it would re-create an empty cluster. If it was lost, %s: restore etcd from a snapshot, or rebuild the cluster", lost)
 	if harm := c.harm(); harm != "" {
-		add(true, controlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, %s. Until then %s",
+		add(true, code.ControlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, %s. Until then %s",
 			plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), sentence(c.nobodyStarts()), verb(c.stopped, "it", "them"), cmp.Or(c.startFirst(), "best before the restore"), harm)
 	}
-	add(f.ControlPlane.Etcd.Removed > 0, etcdShrinks, "%s", f.ControlPlane.Etcd.Message)
+	add(f.ControlPlane.Etcd.Removed > 0, code.EtcdShrinks, "%s", f.ControlPlane.Etcd.Message)
 	for _, r := range rollouts(f) {
-		add(true, RolledOut, "%s", r.Message)
+		add(true, code.RolledOut, "%s", r.Message)
 	}
 	for _, s := range c.sets() {
 		n := 0
 		for i := range s.members {
-			n += one(s.members[i].outcome == RolledByOwner)
+			n += one(s.members[i].outcome == code.RolledByOwner)
 		}
 		if n > 0 {
-			add(true, RolloutDue, "A rollout of %s is due: %s replaced, one after the other. Of the first one: %s", s.title(), plural(n, "machine is", "machines are"), s.due)
+			add(true, code.RolloutDue, "A rollout of %s is due: %s replaced, one after the other. Of the first one: %s", s.title(), plural(n, "machine is", "machines are"), s.due)
 		}
 	}
 	for _, e := range f.Effects {
 		// Of identities and of a Cluster object that are absent there are notes already.
-		more := e.Code != ClusterHalted || !c.Derived && (identities == "" || !strings.Contains(e.Message, identities))
+		more := e.Code != code.ClusterHalted || !c.Derived && (identities == "" || !strings.Contains(e.Message, identities))
 		add(noted[e.Code] && sayings[e.Code] != e.Message && more, e.Code, "%s", e.Message)
 	}
 	for i, g := range f.Groups {
 		if g.ManagedBy != "" {
-			add(true, replicasManaged, "The replicas of %s %s are set by %s: those of the backup are of its time, and change again after the restore", c.groups[i].Kind, c.groups[i].Name, g.ManagedBy)
+			add(true, code.ReplicasManaged, "The replicas of %s %s are set by %s: those of the backup are of its time, and change again after the restore", c.groups[i].Kind, c.groups[i].Name, g.ManagedBy)
 		}
 	}
 	duplicated := c.duplicated()
 	if c.controller.DeletesCopies {
-		add(len(duplicated) > 0, DuplicateID, "More than one VM has the id of %s: %s destroys every one of them that is in the datacenter of the Machine when that is deleted; give the copy another id or remove it first", strings.Join(duplicated, ", "), c.controller.Name)
+		add(len(duplicated) > 0, code.DuplicateID, "More than one VM has the id of %s: %s destroys every one of them that is in the datacenter of the Machine when that is deleted; give the copy another id or remove it first", strings.Join(duplicated, ", "), c.controller.Name)
 	} else {
-		add(len(duplicated) > 0, DuplicateID, "More than one instance has the id of %s: deleting the Machine may delete every one of them; remove the copy first", strings.Join(duplicated, ", "))
+		add(len(duplicated) > 0, code.DuplicateID, "More than one instance has the id of %s: deleting the Machine may delete every one of them; remove the copy first", strings.Join(duplicated, ", "))
 	}
 	return out
 }
@@ -110,9 +73,9 @@ func (c *cluster) startFirst() string {
 
 // noted are the effects that are notes on their cluster, too, where they are of an
 // owner or of the cluster itself. Of the others notes of their own say more.
-var noted = map[string]bool{
-	MachinesDeleted: true, PoolScaledBack: true, RolloutDue: true, ClusterHalted: true, resourceUndecided: true, SpecUnseen: true,
-	ownerHalted: true, cannotReplace: true, MachinesMade: true, poolGrown: true, resourceMade: true, rolloutScheduled: true,
+var noted = map[code.Reason]bool{
+	code.MachinesDeleted: true, code.PoolScaledBack: true, code.RolloutDue: true, code.ClusterHalted: true, code.ResourceUndecided: true, code.SpecUnseen: true,
+	code.OwnerHalted: true, code.CannotReplace: true, code.MachinesMade: true, code.PoolGrown: true, code.ResourceMade: true, code.RolloutScheduled: true,
 }
 
 func one(yes bool) int {
@@ -138,7 +101,7 @@ func (c *cluster) duplicated() []string {
 	var out []string
 	for _, s := range c.sets() {
 		for i := range s.members {
-			if f := &s.members[i]; f.warned(detector.DuplicateID) {
+			if f := &s.members[i]; f.warned(code.DuplicateID) {
 				out = append(out, f.verdict.Name)
 			}
 		}
@@ -180,23 +143,23 @@ func textOf(c *cluster, f *Cluster) string {
 		}
 	}
 	o := f.Outcomes
-	add(o[Adopted]+o[AdoptedPoweredOn]+o[AdoptedByName], "%d adopted")
-	add(o[ReplacedByMachineHealthCheck], "%d replaced by a health check")
-	add(o[NewInstanceCreated], "%d re-created")
-	add(o[NewInstanceNeverJoins], "%d given a new instance that never joins")
-	add(o[OtherInstanceTaken], "%d given another instance of its name")
-	add(o[Stuck]+o[StuckNodeLeft], "%d broken until you act")
-	add(o[OrphanedAndReplaced], "%d orphaned and replaced")
-	left, evicted := o[GhostKeepsRunning]+o[GhostEtcdMemberKept], o[GhostEtcdMemberRemoved]
+	add(o[code.Adopted]+o[code.AdoptedPoweredOn]+o[code.AdoptedByName], "%d adopted")
+	add(o[code.ReplacedByMachineHealthCheck], "%d replaced by a health check")
+	add(o[code.NewInstanceCreated], "%d re-created")
+	add(o[code.NewInstanceNeverJoins], "%d given a new instance that never joins")
+	add(o[code.OtherInstanceTaken], "%d given another instance of its name")
+	add(o[code.Stuck]+o[code.StuckNodeLeft], "%d broken until you act")
+	add(o[code.OrphanedAndReplaced], "%d orphaned and replaced")
+	left, evicted := o[code.GhostKeepsRunning]+o[code.GhostEtcdMemberKept], o[code.GhostEtcdMemberRemoved]
 	if left > 0 {
 		parts = append(parts, ghosts(left, "left unmanaged"))
 	}
 	if evicted > 0 {
 		parts = append(parts, ghosts(evicted, "taken out of etcd and left unmanaged"))
 	}
-	add(o[RolledByOwner], "%d replaced by their owners")
-	add(o[DeletedByOwner]+o[DeletedByMachineHealthCheck]+o[MemberGone], "%d deleted")
-	add(o[Halted], "%d not touched until you act")
+	add(o[code.RolledByOwner], "%d replaced by their owners")
+	add(o[code.DeletedByOwner]+o[code.DeletedByMachineHealthCheck]+o[code.MemberGone], "%d deleted")
+	add(o[code.Halted], "%d not touched until you act")
 	created, deleted := 0, 0
 	for i, s := range c.sets() {
 		if s.removed != "" {
@@ -208,9 +171,9 @@ func textOf(c *cluster, f *Cluster) string {
 		}
 		created, deleted = created+r.Created, deleted+r.Deleted
 	}
-	add(max(0, created-o[OrphanedAndReplaced]), "%d further made")
+	add(max(0, created-o[code.OrphanedAndReplaced]), "%d further made")
 	add(deleted, "%d deleted by their owners")
-	add(o[CannotKnow], "%d not known")
+	add(o[code.CannotKnow], "%d not known")
 	if len(parts) == 0 {
 		parts = append(parts, "no machines")
 	}

@@ -9,13 +9,13 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
-	"drift-detector/detector"
+	"drift-detector/report/code"
 )
 
 func codes(notes []Note) string {
 	var out []string
 	for _, n := range notes {
-		out = append(out, n.Code)
+		out = append(out, string(n.Code))
 	}
 	return strings.Join(out, " ")
 }
@@ -27,16 +27,16 @@ func TestNotesOnAClusterAndItsText(t *testing.T) {
 	}{
 		"well":     {func(s *story) { s.plane("a", found); s.worker("b", found) }, "", "2 adopted"},
 		"empty":    {func(s *story) {}, "", "no machines"},
-		"paused":   {func(s *story) { s.cluster.Paused = true; s.worker("b", found) }, clusterPaused, "paused: nothing happens until it is unpaused"},
-		"halted":   {func(s *story) { halt(s); s.worker("b", gone) }, IdentityAbsent, "is not reconciled until VSphereClusterIdentity shared exists; then 1 broken until you act"},
-		"derived":  {func(s *story) { s.cluster.Derived = true; s.worker("b", never) }, clusterObjectAbsent, "1 re-created"},
-		"deleted":  {func(s *story) { s.plane("a", gone); s.worker("b", gone) }, ControlPlaneGone, "2 broken until you act"},
-		"shrinks":  {func(s *story) { s.plane("a", found); s.ghostPlane("b") }, etcdShrinks, "1 adopted, 1 ghost taken out of etcd and left unmanaged"},
-		"doubled":  {func(s *story) { s.worker("b", warned(found, detector.DuplicateID)) }, DuplicateID, "1 adopted"},
-		"hosted":   {func(s *story) { s.cluster.ControlPlane.Reason = detector.HostedInManagementCluster }, hostedInManagementCluster, "no machines"},
-		"scaled":   {func(s *story) { s.snapshot.Groups[0].Autoscaled = true; s.worker("b", found) }, replicasManaged, "1 adopted"},
-		"managed":  {func(s *story) { s.snapshot.Groups[0].ReplicasManagedBy = "karpenter"; s.ghostWorker("b") }, replicasManaged, "1 ghost left unmanaged"},
-		"orphaned": {func(s *story) { want(s, 1); s.orphan("b"); s.worker("c", unknown("x")); want(s, 2) }, MachinesMade, "1 orphaned and replaced, 1 not known"},
+		"paused":   {func(s *story) { s.cluster.Paused = true; s.worker("b", found) }, string(code.ClusterPaused), "paused: nothing happens until it is unpaused"},
+		"halted":   {func(s *story) { halt(s); s.worker("b", gone) }, string(code.IdentityAbsent), "is not reconciled until VSphereClusterIdentity shared exists; then 1 broken until you act"},
+		"derived":  {func(s *story) { s.cluster.Derived = true; s.worker("b", never) }, string(code.ClusterObjectAbsent), "1 re-created"},
+		"deleted":  {func(s *story) { s.plane("a", gone); s.worker("b", gone) }, string(code.ControlPlaneGone), "2 broken until you act"},
+		"shrinks":  {func(s *story) { s.plane("a", found); s.ghostPlane("b") }, string(code.EtcdShrinks), "1 adopted, 1 ghost taken out of etcd and left unmanaged"},
+		"doubled":  {func(s *story) { s.worker("b", warned(found, code.DuplicateID)) }, string(code.DuplicateID), "1 adopted"},
+		"hosted":   {func(s *story) { s.cluster.ControlPlane.Reason = code.HostedInManagementCluster }, string(code.HostedInManagementCluster), "no machines"},
+		"scaled":   {func(s *story) { s.snapshot.Groups[0].Autoscaled = true; s.worker("b", found) }, string(code.ReplicasManaged), "1 adopted"},
+		"managed":  {func(s *story) { s.snapshot.Groups[0].ReplicasManagedBy = "karpenter"; s.ghostWorker("b") }, string(code.ReplicasManaged), "1 ghost left unmanaged"},
+		"orphaned": {func(s *story) { want(s, 1); s.orphan("b"); s.worker("c", unknown("x")); want(s, 2) }, string(code.MachinesMade), "1 orphaned and replaced, 1 not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)
@@ -76,7 +76,7 @@ func TestSelfIsNotCounted(t *testing.T) {
 	s.worker("a", gone)
 	s.cluster.Self = true
 	f := s.end()
-	if f.NotHealing != 0 || len(f.Outcomes) != 0 || s.outcome(f, "a").Outcome != Stuck || strings.Contains(codes(f.Notes), unpausedClusters+" "+NotHealing) {
+	if f.NotHealing != 0 || len(f.Outcomes) != 0 || s.outcome(f, "a").Outcome != code.Stuck || strings.Contains(codes(f.Notes), string(code.UnpausedClusters)+" "+string(code.NotHealing)) {
 		t.Errorf("%+v", f)
 	}
 }
@@ -133,11 +133,11 @@ func TestWhatClonesWouldBeMade(t *testing.T) {
 		not     string
 	}{
 		"Stale and moved": {func(s *story) { s.worker("a", gone); s.worker("b", gone); s.worker("c", warned(found, "Moved")) }, "for up to 2 Stale machines under the old names; for up to 1 renamed or moved VM, beside the running one", "Unknown"},
-		"Unknown":         {func(s *story) { s.worker("a", unknown(detector.AmbiguousMatch)) }, "for up to 1 Unknown machine, if it has no VM under its name", "Stale machine"},
+		"Unknown":         {func(s *story) { s.worker("a", unknown(code.AmbiguousMatch)) }, "for up to 1 Unknown machine, if it has no VM under its name", "Stale machine"},
 		"not complete": {func(s *story) {
 			s.partial = true
 			s.worker("a", gone)
-			s.worker("b", unknown(detector.ScopeIncomplete))
+			s.worker("b", unknown(code.ScopeIncomplete))
 		}, "For how many is not known", "up to"},
 		"nothing":          {func(s *story) { s.worker("a", found); s.worker("b", never); s.ghostWorker("c") }, "by folder and name alone", "up to"},
 		"paused":           {func(s *story) { s.cluster.Paused = true; s.worker("a", gone) }, "by folder and name alone", "up to"},
@@ -162,13 +162,13 @@ func TestNotesAreSentences(t *testing.T) {
 	s.absent = append(s.absent, backup.Absence{Kind: "VSphereClusterIdentity", Name: "shared", Halts: []backup.ClusterID{prod}})
 	s.worker("md-old-a", gone)
 	s.ghostWorker("md-new-a")
-	s.worker("md-old-b", warned(gone, detector.DuplicateID))
+	s.worker("md-old-b", warned(gone, code.DuplicateID))
 	s.ghostWorker("md-new-b")
 	for _, arrange := range []func(*story){
 		func(s *story) { s.plane("a", found); s.ghostPlane("g") },
 		func(s *story) { s.cluster.Provider = aws; s.plane("c", asleep(found)) },
 		func(s *story) {
-			s.cluster.ControlPlane.Reason, s.cluster.Paused = detector.HostedInManagementCluster, true
+			s.cluster.ControlPlane.Reason, s.cluster.Paused = code.HostedInManagementCluster, true
 		},
 	} {
 		arrange(s)

@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
+	"drift-detector/report/code"
 )
 
 // What comes first of a cluster, by the flag of Velero's server. Its default is that of
@@ -55,7 +56,7 @@ func TestPoint31VeleroOfTheBackup(t *testing.T) {
 			s := newStory(t)
 			s.snapshot = load(t, newTarball(nil, nil).Add("deployments.apps", c.object))
 			f := s.end()
-			if got := len(f.Effects) == 1 && f.Effects[0].Code == ClustersFirst && strings.Contains(f.Effects[0].Message, first); got != c.first || !c.first && f.Effects != nil {
+			if got := len(f.Effects) == 1 && f.Effects[0].Code == code.ClustersFirst && strings.Contains(f.Effects[0].Message, first); got != c.first || !c.first && f.Effects != nil {
 				t.Errorf("%+v", f.Effects)
 			}
 		})

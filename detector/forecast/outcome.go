@@ -6,75 +6,38 @@ import (
 
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
-
-// Outcome is a code for what will become of a machine or an instance. The codes
-// up to OrphanedAndReplaced are those of testdata/restore/outcomes.json.
-type Outcome string
-
-// Outcomes of machines.
-const (
-	Adopted                      Outcome = "Adopted"                      // the controllers take its instance over as it is
-	AdoptedPoweredOn             Outcome = "AdoptedPoweredOn"             // likewise, and the controller powers the VM on
-	AdoptedByName                Outcome = "AdoptedByName"                // no id is recorded: it is found by name
-	Stuck                        Outcome = "Stuck"                        // broken until you act
-	StuckNodeLeft                Outcome = "StuckNodeLeft"                // likewise, though its Node is there and looks well
-	ReplacedByMachineHealthCheck Outcome = "ReplacedByMachineHealthCheck" // deleted and re-created
-	UntouchedPaused              Outcome = "UntouchedPaused"              // paused: no controller touches it
-	OrphanedAndReplaced          Outcome = "OrphanedAndReplaced"          // the instance runs on without a Machine, a new one is made beside it
-	NewInstanceCreated           Outcome = "NewInstanceCreated"           // a new instance is made for it
-	RolledByOwner                Outcome = "RolledByOwner"                // deleted and made again, because its owner wants another one
-	DeletedByOwner               Outcome = "DeletedByOwner"               // deleted with its instance, because its owner goes
-	DeletedByMachineHealthCheck  Outcome = "DeletedByMachineHealthCheck"  // deleted, and none is made in its place
-	MemberGone                   Outcome = "MemberGone"                   // its member left the pool: only the Machine is deleted
-	Halted                       Outcome = "Halted"                       // its controller does nothing for it; the instance runs on
-	NewInstanceNeverJoins        Outcome = "NewInstanceNeverJoins"        // a new instance is made whose id cannot be recorded: it runs and is no Node of the Machine
-	OtherInstanceTaken           Outcome = "OtherInstanceTaken"           // its controller takes over another instance that has its name
-)
-
-// Outcomes of instances without a machine, and of what is not known.
-const (
-	GhostKeepsRunning      Outcome = "GhostKeepsRunning"      // with its Node and its addresses
-	GhostEtcdMemberRemoved Outcome = "GhostEtcdMemberRemoved" // likewise, but its etcd member is removed
-	GhostEtcdMemberKept    Outcome = "GhostEtcdMemberKept"    // likewise, and its etcd member stays
-	CannotKnow             Outcome = "CannotKnow"
-)
-
-// heals are the outcomes after which a Stale machine works again without help.
-var heals = map[Outcome]bool{ReplacedByMachineHealthCheck: true, NewInstanceCreated: true, RolledByOwner: true, MemberGone: true, DeletedByOwner: true}
-
-// Heals reports whether a Stale machine with this outcome works again without help.
-func (o Outcome) Heals() bool { return heals[o] }
 
 // phrases say of a machine what the outcomes of machines are.
-var phrases = map[Outcome]string{
-	Adopted:                      "adopted",
-	AdoptedPoweredOn:             "adopted and powered on",
-	AdoptedByName:                "adopted by its name",
-	Stuck:                        "broken until you act",
-	StuckNodeLeft:                "broken until you act, although its Node is there",
-	ReplacedByMachineHealthCheck: "replaced by its health check",
-	OrphanedAndReplaced:          "left without a Machine, beside a new one",
-	GhostKeepsRunning:            "left without a Machine",
-	NewInstanceCreated:           "given a new instance",
-	RolledByOwner:                "replaced by its owner",
-	DeletedByOwner:               "deleted by its owner",
-	DeletedByMachineHealthCheck:  "deleted by its health check, without a new one",
-	MemberGone:                   "deleted with the member that is gone",
-	Halted:                       "left as it is by its controller",
-	NewInstanceNeverJoins:        "given a new instance that never joins",
-	OtherInstanceTaken:           "given another instance of its name",
-	CannotKnow:                   "not known",
+var phrases = map[code.Outcome]string{
+	code.Adopted:                      "adopted",
+	code.AdoptedPoweredOn:             "adopted and powered on",
+	code.AdoptedByName:                "adopted by its name",
+	code.Stuck:                        "broken until you act",
+	code.StuckNodeLeft:                "broken until you act, although its Node is there",
+	code.ReplacedByMachineHealthCheck: "replaced by its health check",
+	code.OrphanedAndReplaced:          "left without a Machine, beside a new one",
+	code.GhostKeepsRunning:            "left without a Machine",
+	code.NewInstanceCreated:           "given a new instance",
+	code.RolledByOwner:                "replaced by its owner",
+	code.DeletedByOwner:               "deleted by its owner",
+	code.DeletedByMachineHealthCheck:  "deleted by its health check, without a new one",
+	code.MemberGone:                   "deleted with the member that is gone",
+	code.Halted:                       "left as it is by its controller",
+	code.NewInstanceNeverJoins:        "given a new instance that never joins",
+	code.OtherInstanceTaken:           "given another instance of its name",
+	code.CannotKnow:                   "not known",
 }
 
 // stuck are the outcomes that need action.
-var stuck = map[Outcome]bool{Stuck: true, StuckNodeLeft: true, NewInstanceNeverJoins: true, OtherInstanceTaken: true}
+var stuck = map[code.Outcome]bool{code.Stuck: true, code.StuckNodeLeft: true, code.NewInstanceNeverJoins: true, code.OtherInstanceTaken: true}
 
 // outcomeRow is one row of the table.
 type outcomeRow struct {
 	Name    string
 	Fits    func(*facts) bool
-	Outcome Outcome
+	Outcome code.Outcome
 	Why     func(*facts) string
 }
 
@@ -91,7 +54,7 @@ func say(text string) func(*facts) string { return func(*facts) string { return 
 // outcomeRows is the table: the first row that fits decides.
 var outcomeRows = []outcomeRow{
 	{
-		"ghost worker, or of unknown role", func(f *facts) bool { return f.ghost() && !f.verdict.ControlPlane }, GhostKeepsRunning,
+		"ghost worker, or of unknown role", func(f *facts) bool { return f.ghost() && !f.verdict.ControlPlane }, code.GhostKeepsRunning,
 		func(f *facts) string {
 			const unnoticed = "no object refers to it, so that no controller notices it: "
 			if f.off() {
@@ -101,25 +64,25 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
-		"ghost control plane, etcd elsewhere", func(f *facts) bool { return f.ghost() && f.cluster.externalEtcd }, GhostKeepsRunning,
+		"ghost control plane, etcd elsewhere", func(f *facts) bool { return f.ghost() && f.cluster.externalEtcd }, code.GhostKeepsRunning,
 		func(f *facts) string {
 			return "no object refers to it, so that no controller notices it: " + f.runsOn() + "; etcd is external"
 		},
 	},
 	{
-		"ghost of another kind of control plane", func(f *facts) bool { return f.ghost() && f.cluster.plane.Kind != kubeadm }, CannotKnow,
+		"ghost of another kind of control plane", func(f *facts) bool { return f.ghost() && f.cluster.plane.Kind != kubeadm }, code.CannotKnow,
 		func(f *facts) string {
 			return f.runsOn() + "; what " + cmp.Or(f.cluster.plane.Kind, "its control plane") + " does to an etcd member without a Machine is not known here"
 		},
 	},
 	{
-		"ghost control plane, paused", func(f *facts) bool { return f.ghost() && f.paused }, GhostEtcdMemberKept,
+		"ghost control plane, paused", func(f *facts) bool { return f.ghost() && f.paused }, code.GhostEtcdMemberKept,
 		func(f *facts) string {
 			return f.cluster.keepsEtcd() + ": VM, Node and etcd member stay as they are until it is unpaused"
 		},
 	},
 	{
-		"ghost control plane beside one without a Node", func(f *facts) bool { return f.ghost() && f.cluster.nodeless > 0 }, GhostEtcdMemberKept,
+		"ghost control plane beside one without a Node", func(f *facts) bool { return f.ghost() && f.cluster.nodeless > 0 }, code.GhostEtcdMemberKept,
 		func(f *facts) string {
 			n := f.cluster.nodeless
 			return fmt.Sprintf("%s; KubeadmControlPlane leaves etcd alone while %s no Node, and removes this member within seconds once %s gone",
@@ -129,7 +92,7 @@ var outcomeRows = []outcomeRow{
 	{
 		"ghost control plane beside one that cannot be forecast", func(f *facts) bool {
 			return f.ghost() && (f.cluster.undecided > 0 || f.cluster.recorded == 0 || f.cluster.stalled())
-		}, CannotKnow,
+		}, code.CannotKnow,
 		func(f *facts) string {
 			if f.cluster.stalled() {
 				return "KubeadmControlPlane removes its etcd member only while etcd has a majority, and that depends on machines of the control plane that are stopped"
@@ -138,7 +101,7 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
-		"ghost control plane", func(f *facts) bool { return f.ghost() }, GhostEtcdMemberRemoved,
+		"ghost control plane", func(f *facts) bool { return f.ghost() }, code.GhostEtcdMemberRemoved,
 		func(f *facts) string {
 			const removes = "KubeadmControlPlane removes etcd members without a Machine within seconds after its start; "
 			if f.off() {
@@ -148,17 +111,17 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
-		"paused", (*facts).pausedMachine, UntouchedPaused,
+		"paused", (*facts).pausedMachine, code.UntouchedPaused,
 		func(f *facts) string { return f.whyPaused() },
 	},
 	{
-		"infrastructure without Machine, owner short of machines", func(f *facts) bool { return f.orphan() && f.set.created > 0 }, OrphanedAndReplaced,
+		"infrastructure without Machine, owner short of machines", func(f *facts) bool { return f.orphan() && f.set.created > 0 }, code.OrphanedAndReplaced,
 		func(f *facts) string {
 			return leftOut + f.runsOn() + " without one, and the owner makes a new Machine because it is short of one"
 		},
 	},
 	{
-		"infrastructure without Machine", func(f *facts) bool { return f.orphan() }, GhostKeepsRunning,
+		"infrastructure without Machine", func(f *facts) bool { return f.orphan() }, code.GhostKeepsRunning,
 		func(f *facts) string {
 			return leftOut + f.runsOn() + " without one, and none is missing"
 		},
@@ -166,52 +129,52 @@ var outcomeRows = []outcomeRow{
 	{
 		"of a controller that is not known", func(f *facts) bool {
 			known := f.controller() != "" && f.cluster.controller.ID != ""
-			return f.machine != nil && !known && !f.reason(detector.UnsupportedProvider)
-		}, CannotKnow,
+			return f.machine != nil && !known && !f.reason(code.UnsupportedProvider)
+		}, code.CannotKnow,
 		func(f *facts) string {
 			return "what the controller of provider " + cmp.Or(f.cluster.Provider, "none") + " does after a restore is not known here"
 		},
 	},
 	{
 		"member of a pool that is paused", func(f *facts) bool {
-			return f.pool() && f.set.pausedPool() != "" && (f.verdict.Status != detector.Healthy || f.reason(detector.LeftPool))
-		}, Halted,
+			return f.pool() && f.set.pausedPool() != "" && (f.verdict.Status != code.Healthy || f.reason(code.LeftPool))
+		}, code.Halted,
 		func(f *facts) string {
 			return f.set.pausedPool() + " is paused: " + f.controller() + " neither makes members of its pool nor deletes the Machines of those that left it"
 		},
 	},
 	{
-		"member that left its pool", func(f *facts) bool { return f.pool() && f.verdict.Reason == detector.PoolMember }, MemberGone,
+		"member that left its pool", func(f *facts) bool { return f.pool() && f.verdict.Reason == code.PoolMember }, code.MemberGone,
 		func(f *facts) string {
 			return "its pool has replaced or dropped it: " + f.controller() + " deletes its Machine and infrastructure object, and makes those of new members"
 		},
 	},
 	{
-		"lives, and left its pool", func(f *facts) bool { return f.pool() && f.reason(detector.LeftPool) }, DeletedByOwner,
+		"lives, and left its pool", func(f *facts) bool { return f.pool() && f.reason(code.LeftPool) }, code.DeletedByOwner,
 		func(f *facts) string {
 			return "its pool lists it no more: " + f.controller() + " deletes its Machine, and ends the instance with it"
 		},
 	},
 	{
 		"member of a pool that is not there, or stopped", func(f *facts) bool {
-			return f.pool() && (f.verdict.Status != detector.Healthy || f.off() && !f.poweredOn())
-		}, CannotKnow,
+			return f.pool() && (f.verdict.Status != code.Healthy || f.off() && !f.poweredOn())
+		}, code.CannotKnow,
 		say("its pool makes and replaces its members by itself"),
 	},
 	{
-		"its owner goes", func(f *facts) bool { return f.decided() && f.set.removed != "" }, DeletedByOwner,
+		"its owner goes", func(f *facts) bool { return f.decided() && f.set.removed != "" }, code.DeletedByOwner,
 		func(f *facts) string {
 			return clauses(f.set.removed+": it is deleted with all its machines and their instances", f.ended())
 		},
 	},
 	{
-		"its controller does nothing for it", func(f *facts) bool { return f.decided() && f.halted() != "" }, Halted,
+		"its controller does nothing for it", func(f *facts) bool { return f.decided() && f.halted() != "" }, code.Halted,
 		func(f *facts) string { return f.halted() },
 	},
 	{
 		"its owner wants another one", func(f *facts) bool {
 			return f.rolled != "" && f.set.unmakeable == "" && (f.healthy() || f.stale() && !f.verdict.ControlPlane)
-		}, RolledByOwner,
+		}, code.RolledByOwner,
 		func(f *facts) string {
 			return clauses(f.rolled+": its owner makes another and deletes it, one after the other", f.ended())
 		},
@@ -219,14 +182,14 @@ var outcomeRows = []outcomeRow{
 	{
 		"asked to be replaced", func(f *facts) bool {
 			return f.decided() && f.machine.Remediate && f.remedied && f.set.unmakeable == ""
-		}, ReplacedByMachineHealthCheck,
+		}, code.ReplacedByMachineHealthCheck,
 		func(f *facts) string { return clauses(f.complaint()+f.replacement(), f.ended()) },
 	},
 	{
 		"healthy, a template", func(f *facts) bool {
 			finds := f.idRestored() || f.verdict.Finds == detector.FindsByName
 			return f.healthy() && f.template() && finds
-		}, Stuck,
+		}, code.Stuck,
 		func(f *facts) string {
 			return "its VM is a template now: " + f.controller() + " finds it, cannot run it and makes no other"
 		},
@@ -235,27 +198,27 @@ var outcomeRows = []outcomeRow{
 		"its controller searches by name and takes another one, or any of several", func(f *facts) bool {
 			other := f.verdict.Finds == detector.FindsOther && f.idRestored()
 			return f.decided() && (other || f.verdict.Finds == detector.FindsSeveral)
-		}, CannotKnow,
+		}, code.CannotKnow,
 		func(f *facts) string { return f.noID() + ", and its search by name may take another instance" },
 	},
 	{
-		"its controller searches by name, finds none, and cannot make one", func(f *facts) bool { return f.makesOne() && f.cannotBeMade() != "" }, Stuck,
+		"its controller searches by name, finds none, and cannot make one", func(f *facts) bool { return f.makesOne() && f.cannotBeMade() != "" }, code.Stuck,
 		func(f *facts) string { return f.searched() + ", and no new one can be made: " + f.cannotBeMade() },
 	},
 	{
 		"its controller searches by name, makes one, and cannot record its id", func(f *facts) bool {
 			return f.makesOne() && f.obstacle(infra.OtherID) != "" && !f.replaced()
-		}, NewInstanceNeverJoins,
+		}, code.NewInstanceNeverJoins,
 		func(f *facts) string {
 			return f.searchedAndMade() + ", whose id cannot be recorded: " + f.obstacle(infra.OtherID)
 		},
 	},
 	{
-		"its controller searches by name and finds none", func(f *facts) bool { return f.makesOne() && f.obstacle(infra.OtherID) == "" }, NewInstanceCreated,
+		"its controller searches by name and finds none", func(f *facts) bool { return f.makesOne() && f.obstacle(infra.OtherID) == "" }, code.NewInstanceCreated,
 		func(f *facts) string { return f.searchedAndMade() },
 	},
 	{
-		"healthy, powered off", func(f *facts) bool { return f.poweredOn() && f.found() }, AdoptedPoweredOn,
+		"healthy, powered off", func(f *facts) bool { return f.poweredOn() && f.found() }, code.AdoptedPoweredOn,
 		func(f *facts) string {
 			return "its VM is found by " + f.recognised() + ", and " + f.controller() + " powers it on at once"
 		},
@@ -263,11 +226,11 @@ var outcomeRows = []outcomeRow{
 	{
 		"what its controller finds is not known", func(f *facts) bool {
 			return f.verdict.Finds == detector.FindsUnknown && (f.healthy() || f.stale() && !f.idRestored() && !f.unprovisioned())
-		}, CannotKnow,
+		}, code.CannotKnow,
 		func(f *facts) string { return f.noID() + ", and what its search by name finds is not known here" },
 	},
 	{
-		"healthy, found by name", func(f *facts) bool { return f.healthy() && f.verdict.Finds == detector.FindsByName && !f.found() }, AdoptedByName,
+		"healthy, found by name", func(f *facts) bool { return f.healthy() && f.verdict.Finds == detector.FindsByName && !f.found() }, code.AdoptedByName,
 		func(f *facts) string {
 			filled := f.noID() + ": it is found by its name, and the id is filled in"
 			if f.verdict.ControlPlane && f.verdict.ByID {
@@ -279,87 +242,87 @@ var outcomeRows = []outcomeRow{
 	{
 		"a health check deletes it, and none can be made", func(f *facts) bool {
 			return f.decided() && f.unhealthy && f.remedied && f.set.unmakeable != ""
-		}, DeletedByMachineHealthCheck,
+		}, code.DeletedByMachineHealthCheck,
 		func(f *facts) string {
 			return clauses(f.complaint()+": the Machine is deleted, and its owner can make no other: "+f.set.unmakeable, f.ended())
 		},
 	},
 	{
-		"healthy, its Node is bad for a health check", func(f *facts) bool { return f.healthy() && f.unhealthy && f.remedied }, ReplacedByMachineHealthCheck,
+		"healthy, its Node is bad for a health check", func(f *facts) bool { return f.healthy() && f.unhealthy && f.remedied }, code.ReplacedByMachineHealthCheck,
 		func(f *facts) string {
 			return "its instance exists, but " + f.complaint() + f.replacement() + cmp.Or(clauses("", f.ended()), ", and its instance is deleted")
 		},
 	},
 	{
-		"its instance is in its controller's way", func(f *facts) bool { return f.healthy() && f.blocked() != "" }, Halted,
+		"its instance is in its controller's way", func(f *facts) bool { return f.healthy() && f.blocked() != "" }, code.Halted,
 		func(f *facts) string { return f.blocked() },
 	},
 	{
-		"its controller searches by name and takes another one", func(f *facts) bool { return f.takesOther() && !f.replaced() }, OtherInstanceTaken,
+		"its controller searches by name and takes another one", func(f *facts) bool { return f.takesOther() && !f.replaced() }, code.OtherInstanceTaken,
 		func(f *facts) string { return f.taken() },
 	},
 	{
-		"healthy, stopped", func(f *facts) bool { return f.healthy() && f.off() }, Stuck,
+		"healthy, stopped", func(f *facts) bool { return f.healthy() && f.off() }, code.Stuck,
 		func(f *facts) string { return f.whyOff() },
 	},
 	{
-		"healthy", func(f *facts) bool { return f.healthy() }, Adopted,
+		"healthy", func(f *facts) bool { return f.healthy() }, code.Adopted,
 		func(f *facts) string {
 			return "its instance is found by " + f.recognised() + " and taken over as it is"
 		},
 	},
 	{
-		"not provisioned, replaced", func(f *facts) bool { return f.unprovisioned() && f.remedied && f.failed() }, ReplacedByMachineHealthCheck,
+		"not provisioned, replaced", func(f *facts) bool { return f.unprovisioned() && f.remedied && f.failed() }, code.ReplacedByMachineHealthCheck,
 		func(f *facts) string {
 			return "it never got an instance, and " + f.complaint() + f.replacement() + ", which fails likewise while the cause lasts"
 		},
 	},
 	{
-		"not provisioned, and could not be", func(f *facts) bool { return f.unprovisioned() && f.failed() }, Stuck,
+		"not provisioned, and could not be", func(f *facts) bool { return f.unprovisioned() && f.failed() }, code.Stuck,
 		func(f *facts) string {
 			return "it could not be provisioned before the backup either: " + f.cause()
 		},
 	},
 	{
-		"not provisioned, and cannot be", func(f *facts) bool { return f.unprovisioned() && f.cannotBeMade() != "" }, Stuck,
+		"not provisioned, and cannot be", func(f *facts) bool { return f.unprovisioned() && f.cannotBeMade() != "" }, code.Stuck,
 		func(f *facts) string {
 			return "no id is recorded and no instance has its name, and no new one can be made: " + f.cannotBeMade()
 		},
 	},
 	{
-		"not provisioned", func(f *facts) bool { return f.unprovisioned() }, NewInstanceCreated,
+		"not provisioned", func(f *facts) bool { return f.unprovisioned() }, code.NewInstanceCreated,
 		func(f *facts) string {
 			return f.although("no id is recorded and no instance has its name: a new one is made")
 		},
 	},
 	{
-		"stale, replaced", func(f *facts) bool { return f.stale() && f.unhealthy && f.remedied }, ReplacedByMachineHealthCheck,
+		"stale, replaced", func(f *facts) bool { return f.stale() && f.unhealthy && f.remedied }, code.ReplacedByMachineHealthCheck,
 		func(f *facts) string { return f.meanwhile() + "; " + f.complaint() + f.replacement() },
 	},
 	{
-		"stale, Node left", func(f *facts) bool { return f.stale() && f.node != nil }, StuckNodeLeft,
+		"stale, Node left", func(f *facts) bool { return f.stale() && f.node != nil }, code.StuckNodeLeft,
 		func(f *facts) string {
 			return f.neverMade() + "; its Node " + f.node.Name + " is still registered, so that it looks joined; " + f.remedy
 		},
 	},
 	{
-		"stale", func(f *facts) bool { return f.stale() }, Stuck,
+		"stale", func(f *facts) bool { return f.stale() }, code.Stuck,
 		func(f *facts) string { return f.neverMade() + "; " + f.remedy },
 	},
 	{
 		"instance where its controller does not look", func(f *facts) bool {
 			return f.outOfSight() && f.node != nil
-		}, StuckNodeLeft,
+		}, code.StuckNodeLeft,
 		func(f *facts) string { return f.lost() + "; its Node " + f.node.Name + " is registered all the same" },
 	},
 	{
-		"instance where its controller does not look, no Node", (*facts).outOfSight, Stuck,
+		"instance where its controller does not look, no Node", (*facts).outOfSight, code.Stuck,
 		func(f *facts) string { return f.lost() },
 	},
 	{
-		"unknown", func(*facts) bool { return true }, CannotKnow,
+		"unknown", func(*facts) bool { return true }, code.CannotKnow,
 		func(f *facts) string {
-			if why := f.obstacle(infra.Unread); f.reason(detector.InstanceUnreadable) && why != "" {
+			if why := f.obstacle(infra.Unread); f.reason(code.InstanceUnreadable) && why != "" {
 				return "its instance cannot be read: " + why
 			}
 			return "the verdict is " + string(f.verdict.Status) + " (" + cmp.Or(string(f.verdict.Reason), "no reason") + "): whether there is an instance decides, and that is not known"

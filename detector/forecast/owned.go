@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drift-detector/detector"
+	"drift-detector/report/code"
 )
 
 // title is how effects call a set.
@@ -45,26 +46,26 @@ func (e *effects) onOwner(s *set) {
 	e.onTemplates(s)
 	switch {
 	case s.Kind == machinePool && s.removed != "":
-		e.add(MachinesDeleted, s.removed+": it is deleted with its pool and all instances of that", title)
+		e.add(code.MachinesDeleted, s.removed+": it is deleted with its pool and all instances of that", title)
 	case s.Kind == machinePool:
 		e.onPool(s)
 	default:
 		if s.created > 0 && s.unmakeable == "" {
-			e.add(MachinesMade, fmt.Sprintf("%s makes %s, because it wants more than the backup holds", title, plural(s.created, "machine", "machines")), title)
+			e.add(code.MachinesMade, fmt.Sprintf("%s makes %s, because it wants more than the backup holds", title, plural(s.created, "machine", "machines")), title)
 		}
 		if s.deleted > 0 && s.removed == "" {
-			e.add(MachinesDeleted, fmt.Sprintf("%s deletes %s with %s, because it wants fewer than the backup holds", title,
+			e.add(code.MachinesDeleted, fmt.Sprintf("%s deletes %s with %s, because it wants fewer than the backup holds", title,
 				plural(s.deleted, "machine", "machines"), verb(s.deleted, "its instance", "their instances")), title)
 		}
 	}
 	if s.due != "" && s.unmakeable == "" && !slices.ContainsFunc(s.members, func(f facts) bool { return f.rolled != "" }) {
-		e.add(RolloutDue, fmt.Sprintf("%s replaces some of its machines: %s", title, s.due), title)
+		e.add(code.RolloutDue, fmt.Sprintf("%s replaces some of its machines: %s", title, s.due), title)
 	}
-	if s.Reason == detector.MachinesNotInBackup {
-		e.add(machinesMissing, fmt.Sprintf("%s had more machines than the backup holds: it makes others, and the instances of those may run on", title), title)
+	if s.Reason == code.MachinesNotInBackup {
+		e.add(code.MachinesMissing, fmt.Sprintf("%s had more machines than the backup holds: it makes others, and the instances of those may run on", title), title)
 	}
 	if at := s.rolloutAfter(); at.After(s.cluster.index.in.Now) {
-		e.add(rolloutScheduled, fmt.Sprintf("%s replaces all its machines at %s", title, at.UTC().Format("2006-01-02 15:04Z")), title)
+		e.add(code.RolloutScheduled, fmt.Sprintf("%s replaces all its machines at %s", title, at.UTC().Format("2006-01-02 15:04Z")), title)
 	}
 }
 
@@ -72,17 +73,17 @@ func (e *effects) onOwner(s *set) {
 func (e *effects) onAbsentOwners(c *cluster) {
 	x, name := c.index, "Cluster "+c.ID.Namespace+"/"+c.ID.Name
 	if lost := c.lostPlane(); lost != "" {
-		e.add(ownerHalted, fmt.Sprintf("Nobody manages the control plane until %s exists, which the backup lacks", lost), name)
+		e.add(code.OwnerHalted, fmt.Sprintf("Nobody manages the control plane until %s exists, which the backup lacks", lost), name)
 	}
 	if lost := c.unadopted(); lost != "" {
-		e.add(ownerHalted, fmt.Sprintf("%s does nothing for its machines and their etcd until %s exists, which the backup lacks: before that it takes its Machines over, for which it reads the bootstrap objects of all", c.plane.title(), lost), c.plane.title())
+		e.add(code.OwnerHalted, fmt.Sprintf("%s does nothing for its machines and their etcd until %s exists, which the backup lacks: before that it takes its Machines over, for which it reads the bootstrap objects of all", c.plane.title(), lost), c.plane.title())
 	}
 	if lacking := c.managed.lacking(c); lacking != "" {
-		e.add(ownerHalted, fmt.Sprintf("Nothing that the topology of the Cluster wants is done until %s exists, which the backup lacks", lacking), name)
+		e.add(code.OwnerHalted, fmt.Sprintf("Nothing that the topology of the Cluster wants is done until %s exists, which the backup lacks", lacking), name)
 	}
 	for _, s := range c.groups {
 		if title := s.title(); s.recorded > 0 && s.owned() && x.groups[owner{c.ID, s.Kind, s.Name}] == nil {
-			e.add(ownerHalted, fmt.Sprintf("Nobody manages the machines of %s until it exists, which the backup lacks", title), title)
+			e.add(code.OwnerHalted, fmt.Sprintf("Nobody manages the machines of %s until it exists, which the backup lacks", title), title)
 		}
 	}
 }
@@ -134,11 +135,11 @@ func (e *effects) onTemplates(s *set) {
 	switch {
 	case s.unmakeable == "":
 	case s.idle():
-		e.add(ownerHalted, fmt.Sprintf("%s does nothing for its machines and their etcd until its template exists again: %s", title, s.unmakeable), title)
+		e.add(code.OwnerHalted, fmt.Sprintf("%s does nothing for its machines and their etcd until its template exists again: %s", title, s.unmakeable), title)
 	case s.due != "":
-		e.add(outcomeUnknown, fmt.Sprintf("A rollout of %s is due, for which it can make no machine: %s. How many running ones it deletes all the same is up to maxSurge and maxUnavailable", title, s.unmakeable), title)
+		e.add(code.OutcomeUnknown, fmt.Sprintf("A rollout of %s is due, for which it can make no machine: %s. How many running ones it deletes all the same is up to maxSurge and maxUnavailable", title, s.unmakeable), title)
 	case s.created > 0 || slices.ContainsFunc(s.members, func(f facts) bool { return f.machine != nil && f.unhealthy && f.remedied }):
-		e.add(cannotReplace, fmt.Sprintf("%s has to make machines and cannot: %s", title, s.unmakeable), title)
+		e.add(code.CannotReplace, fmt.Sprintf("%s has to make machines and cannot: %s", title, s.unmakeable), title)
 	}
 }
 
@@ -156,16 +157,16 @@ func (e *effects) onPool(s *set) {
 	case p == nil:
 		return
 	case p.State == detector.Absent && s.pausedPool() != "":
-		e.add(ownerHalted, fmt.Sprintf("The pool of %s is gone, and nobody makes it again until %s is unpaused", title, s.pausedPool()), title)
+		e.add(code.OwnerHalted, fmt.Sprintf("The pool of %s is gone, and nobody makes it again until %s is unpaused", title, s.pausedPool()), title)
 		return
 	case p.State == detector.Absent:
-		e.add(MachinesMade, fmt.Sprintf("The pool of %s is gone: it is made again, with new machines", title), title)
+		e.add(code.MachinesMade, fmt.Sprintf("The pool of %s is gone: it is made again, with new machines", title), title)
 		return
 	case p.State == detector.Undecided:
-		e.add(poolNotDecided, fmt.Sprintf("Whether the pool of %s exists could not be looked up", title), title)
+		e.add(code.PoolNotDecided, fmt.Sprintf("Whether the pool of %s exists could not be looked up", title), title)
 		return
 	case !p.DesiredNow.Known:
-		e.add(poolNotDecided, fmt.Sprintf("What the pool of %s is set to could not be looked up", title), title)
+		e.add(code.PoolNotDecided, fmt.Sprintf("What the pool of %s is set to could not be looked up", title), title)
 		return
 	}
 	now := int(p.DesiredNow.N)
@@ -174,11 +175,11 @@ func (e *effects) onPool(s *set) {
 		wants, remedy = fmt.Sprintf("allows %d to %d", p.Min.N, p.Max.N), "maxSize of its infrastructure"
 	}
 	if s.deleted > 0 {
-		e.add(PoolScaledBack, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s, undrained, as soon as %s acts. Set %s to %d before that",
+		e.add(code.PoolScaledBack, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s, undrained, as soon as %s acts. Set %s to %d before that",
 			title, now, wants, plural(s.deleted, "running instance ends", "running instances end"), s.cluster.controller.Name, remedy, now), title)
 	}
 	if s.created > 0 {
-		e.add(poolGrown, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s made", title,
+		e.add(code.PoolGrown, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s made", title,
 			now, wants, plural(s.created, "instance is", "instances are")), title)
 	}
 }
@@ -187,25 +188,25 @@ func (e *effects) onPool(s *set) {
 func (e *effects) onPlane(c *cluster) {
 	name := c.plane.title()
 	if c.remaking != "" {
-		e.add(controlPlaneDown, sentence(c.remaking), name)
+		e.add(code.ControlPlaneDown, sentence(c.remaking), name)
 	}
 	e.onLeftOut(c)
 	if h := c.endangering(); h != nil {
-		e.add(outcomeUnknown, "Whether the API server answers is not known, because etcd may have no majority. If it does not, KubeadmControlPlane takes the control plane for one that was never initialised, and deletes one of its Machines for "+h.title()+", whether or not its instance runs", name)
+		e.add(code.OutcomeUnknown, "Whether the API server answers is not known, because etcd may have no majority. If it does not, KubeadmControlPlane takes the control plane for one that was never initialised, and deletes one of its Machines for "+h.title()+", whether or not its instance runs", name)
 	}
 	switch harm := c.harm(); {
 	case harm != "":
-		e.add(controlPlaneDown, fmt.Sprintf("Of the control plane %s stopped (%s), and %s: %s", plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), c.nobodyStarts(), harm), name)
+		e.add(code.ControlPlaneDown, fmt.Sprintf("Of the control plane %s stopped (%s), and %s: %s", plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), c.nobodyStarts(), harm), name)
 	case c.lostControlPlane():
-		e.add(controlPlaneDown, "No machine of the control plane was found: its API server does not answer, and no controller brings etcd back", name)
-	case c.ControlPlane.Reason == detector.ControlPlaneLost:
-		e.add(controlPlaneDown, "Of the machines of the control plane that the backup records no majority exists: whether etcd has one is not known here", name)
+		e.add(code.ControlPlaneDown, "No machine of the control plane was found: its API server does not answer, and no controller brings etcd back", name)
+	case c.ControlPlane.Reason == code.ControlPlaneLost:
+		e.add(code.ControlPlaneDown, "Of the machines of the control plane that the backup records no majority exists: whether etcd has one is not known here", name)
 	}
-	if c.ControlPlane.Reason == detector.HostedInManagementCluster {
-		e.add(hostedControlPlane, "Its control plane ran as pods inside the management cluster: what is left of it is not known here", name)
+	if c.ControlPlane.Reason == code.HostedInManagementCluster {
+		e.add(code.HostedControlPlane, "Its control plane ran as pods inside the management cluster: what is left of it is not known here", name)
 	}
 	if p := c.plane.plane; p != nil && p.Unseen {
-		e.add(SpecUnseen, fmt.Sprintf("%s was changed shortly before the backup, and its controller had not seen the change: what it does about it is not known here", name), name)
+		e.add(code.SpecUnseen, fmt.Sprintf("%s was changed shortly before the backup, and its controller had not seen the change: what it does about it is not known here", name), name)
 	}
 }
 
@@ -219,19 +220,19 @@ func (e *effects) onLeftOut(c *cluster) {
 	p, name := &c.plane, c.plane.title()
 	var left []string
 	for i := range p.members {
-		if f := &p.members[i]; f.orphan() || f.machine == nil && f.verdict.Status == detector.Unknown && f.verdict.Instance != nil {
+		if f := &p.members[i]; f.orphan() || f.machine == nil && f.verdict.Status == code.Unknown && f.verdict.Instance != nil {
 			left = append(left, f.object())
 		}
 	}
 	switch {
 	case p.Kind != kubeadm:
-	case c.recorded == 0 && p.created > 0 && p.unmakeable == "" && (len(p.members) > 0 || p.Reason == detector.MachinesNotInBackup):
-		e.add(etcdMembersRemoved, fmt.Sprintf("The backup holds no Machine of %s, which had some: it makes its first Machine as that of a new control plane, beside what runs. That one begins an empty cluster behind the same endpoint, or joins and is then the only member that etcd keeps", name), name)
+	case c.recorded == 0 && p.created > 0 && p.unmakeable == "" && (len(p.members) > 0 || p.Reason == code.MachinesNotInBackup):
+		e.add(code.EtcdMembersRemoved, fmt.Sprintf("The backup holds no Machine of %s, which had some: it makes its first Machine as that of a new control plane, beside what runs. That one begins an empty cluster behind the same endpoint, or joins and is then the only member that etcd keeps", name), name)
 	case left == nil || c.externalEtcd || c.recorded == 0 || c.pausedPlane() != "" || c.pausedMember() != "" || c.nodeless > 0 && !c.remediates:
 		// It leaves etcd alone.
 	case c.undecided > 0 || c.stalled():
-		e.add(outcomeUnknown, "Whether KubeadmControlPlane removes these from etcd, because the backup lacks their Machines, depends on what is not known of other machines of the control plane", left...)
+		e.add(code.OutcomeUnknown, "Whether KubeadmControlPlane removes these from etcd, because the backup lacks their Machines, depends on what is not known of other machines of the control plane", left...)
 	default:
-		e.add(etcdMembersRemoved, sayings[etcdMembersRemoved], left...)
+		e.add(code.EtcdMembersRemoved, sayings[code.EtcdMembersRemoved], left...)
 	}
 }

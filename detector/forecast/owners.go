@@ -3,9 +3,11 @@ package forecast
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/backup/owners"
 	"drift-detector/detector"
 )
 
@@ -39,9 +41,13 @@ func (s *set) step(wanted backup.Number, below int, mayCreate bool) int {
 // planeOwner compares what a control plane wants with what it has.
 func (x *index) planeOwner(s *set) {
 	p, c := s.plane, s.cluster
-	s.makes(x, p.Infrastructure, backup.Ref{})
-	if p.Paused {
+	kind, _ := owners.Of(p.Kind)
+	if p.Paused || kind.Finds == owners.Pods || kind.Finds == owners.Hosted {
 		return
+	}
+	s.makes(x, p.Infrastructure, backup.Ref{})
+	if kind.Finds == owners.ByOwner {
+		return // it stands still, see owners.1 of the rehearsal
 	}
 	have := s.step(p.Desired, x.counts[owner{c.ID, p.Kind, p.Name}], true)
 	t := c.managed
@@ -73,8 +79,14 @@ func (c *cluster) wantedVersion(p *backup.ControlPlane) string {
 // creation time is no reason: a restore makes it new (Cluster API
 // controlplane/kubeadm/pkg/filters.go UpToDate v1.14.0).
 func (x *index) outdated(p *backup.ControlPlane, f *facts) string {
-	m := f.machine
+	m, kind := f.machine, ownerKind(p)
+	if slices.Contains(kind.OnDelete, p.Strategy) {
+		return ""
+	}
 	version := f.cluster.wantedVersion(p)
+	if slices.Contains(kind.InPlace, p.Strategy) || sameRelease(m.Version, version) {
+		version = "" // is brought to the machines that run, or is no other
+	}
 	switch r := f.restore; {
 	case m.Version != "" && version != "" && m.Version != version:
 		return fmt.Sprintf("it runs Kubernetes %s, and %s is wanted", m.Version, version)
@@ -84,6 +96,21 @@ func (x *index) outdated(p *backup.ControlPlane, f *facts) string {
 		return fmt.Sprintf("its certificates expire on %s, and %s %s replaces machines %s before", m.CertificatesExpire.UTC().Format("2006-01-02"), p.Kind, p.Name, plural(int(p.CertificateDays.N), "day", "days"))
 	}
 	return complaints(m.Outdated)
+}
+
+// ownerKind is what is known of the kind of a control plane; zero when nothing is.
+func ownerKind(p *backup.ControlPlane) owners.Kind {
+	k, _ := owners.Of(p.Kind)
+	return k
+}
+
+// sameRelease reports whether two versions name one release of Kubernetes: k0s and RKE2 write
+// their own build behind it (versionMatches: internal/controller/controlplane/status.go of
+// k0smotron v2.1.0).
+func sameRelease(a, b string) bool {
+	release, _, _ := strings.Cut(a, "+")
+	other, _, _ := strings.Cut(b, "+")
+	return release == other && (release == a || other == b)
 }
 
 // complaints are the reasons that condition UpToDate gave, one line each, without

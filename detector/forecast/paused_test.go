@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // pauses are what may be paused of a story: "C" the Cluster, "M" the Machine, "I" its
@@ -54,8 +55,8 @@ func (s *story) pause(m member, what string) {
 //     (needsRemediation in machinehealthcheck_targets.go, same versions).
 func TestWhatAPauseKeeps(t *testing.T) {
 	const (
-		no, on, off = Adopted, AdoptedPoweredOn, Stuck
-		paused      = UntouchedPaused
+		no, on, off = code.Adopted, code.AdoptedPoweredOn, code.Stuck
+		paused      = code.UntouchedPaused
 	)
 	states := map[string]struct {
 		verdict func(provider string) detector.Verdict
@@ -65,41 +66,41 @@ func TestWhatAPauseKeeps(t *testing.T) {
 		"off":     {func(p string) detector.Verdict { return recorded(p, halted(found)) }, false},
 		"gone":    {func(p string) detector.Verdict { return lost(p, gone) }, false},
 		"healed":  {func(p string) detector.Verdict { return lost(p, gone) }, true},
-		"renamed": {func(p string) detector.Verdict { return lost(p, warned(found, detector.Reason(infra.Renamed))) }, false},
+		"renamed": {func(p string) detector.Verdict { return lost(p, warned(found, code.Reason(infra.Renamed))) }, false},
 		"unmade":  {func(string) detector.Verdict { return never }, false},
 	}
-	replaced := ReplacedByMachineHealthCheck
-	made, halt := NewInstanceCreated, Halted
-	for provider, rows := range map[string]map[string]map[string]Outcome{
+	replaced := code.ReplacedByMachineHealthCheck
+	made, halt := code.NewInstanceCreated, code.Halted
+	for provider, rows := range map[string]map[string]map[string]code.Outcome{
 		vsphere: {
-			"":   {"running": no, "off": on, "gone": Stuck, "healed": replaced, "renamed": no, "unmade": made},
+			"":   {"running": no, "off": on, "gone": code.Stuck, "healed": replaced, "renamed": no, "unmade": made},
 			"C":  {"running": paused, "off": paused, "gone": paused, "healed": paused, "renamed": paused, "unmade": paused},
 			"M":  {"running": paused, "off": paused, "gone": paused, "healed": paused, "renamed": paused, "unmade": paused},
 			"I":  {"running": halt, "off": halt, "gone": halt, "healed": halt, "renamed": halt, "unmade": halt},
 			"V":  {"running": halt, "off": halt, "gone": halt, "healed": halt, "renamed": halt, "unmade": halt},
 			"MI": {"running": paused, "off": paused, "gone": paused, "unmade": paused},
 			"CV": {"running": paused, "off": paused, "gone": paused, "unmade": paused},
-			"S":  {"running": no, "off": on, "gone": Stuck, "healed": Stuck, "renamed": no, "unmade": made},
-			"D":  {"running": no, "off": on, "gone": Stuck, "healed": replaced, "unmade": made},
-			"K":  {"running": no, "off": on, "gone": Stuck, "healed": Stuck, "unmade": made},
+			"S":  {"running": no, "off": on, "gone": code.Stuck, "healed": code.Stuck, "renamed": no, "unmade": made},
+			"D":  {"running": no, "off": on, "gone": code.Stuck, "healed": replaced, "unmade": made},
+			"K":  {"running": no, "off": on, "gone": code.Stuck, "healed": code.Stuck, "unmade": made},
 		},
 		aws: {
-			"":  {"running": no, "off": off, "gone": Stuck, "healed": replaced, "renamed": no, "unmade": made},
+			"":  {"running": no, "off": off, "gone": code.Stuck, "healed": replaced, "renamed": no, "unmade": made},
 			"C": {"running": paused, "off": paused, "gone": paused, "healed": paused, "renamed": paused, "unmade": paused},
 			"M": {"running": paused, "off": paused, "gone": paused, "healed": paused, "renamed": paused, "unmade": paused},
 			"I": {"running": halt, "off": halt, "gone": halt, "healed": halt, "renamed": halt, "unmade": halt},
-			"S": {"running": no, "off": off, "gone": Stuck, "healed": Stuck, "renamed": no, "unmade": made},
+			"S": {"running": no, "off": off, "gone": code.Stuck, "healed": code.Stuck, "renamed": no, "unmade": made},
 		},
 		capo14: {
-			"":    {"running": no, "gone": NewInstanceNeverJoins, "healed": replaced, "renamed": halt, "unmade": made},
+			"":    {"running": no, "gone": code.NewInstanceNeverJoins, "healed": replaced, "renamed": halt, "unmade": made},
 			"C":   {"running": paused, "gone": paused, "healed": paused, "renamed": paused, "unmade": paused},
 			"CI":  {"running": paused, "gone": paused, "healed": paused, "renamed": paused, "unmade": paused},
-			"M":   {"running": paused, "gone": NewInstanceNeverJoins, "healed": NewInstanceNeverJoins, "renamed": paused, "unmade": made},
-			"MI":  {"running": paused, "gone": NewInstanceNeverJoins, "unmade": made},
-			"I":   {"running": halt, "gone": NewInstanceNeverJoins, "renamed": halt, "unmade": made},
+			"M":   {"running": paused, "gone": code.NewInstanceNeverJoins, "healed": code.NewInstanceNeverJoins, "renamed": paused, "unmade": made},
+			"MI":  {"running": paused, "gone": code.NewInstanceNeverJoins, "unmade": made},
+			"I":   {"running": halt, "gone": code.NewInstanceNeverJoins, "renamed": halt, "unmade": made},
 			"V":   {"running": halt, "gone": halt, "renamed": halt, "unmade": halt},
 			"MIV": {"running": paused, "gone": paused, "healed": paused, "renamed": paused, "unmade": paused},
-			"S":   {"running": no, "gone": NewInstanceNeverJoins, "healed": NewInstanceNeverJoins, "renamed": halt, "unmade": made},
+			"S":   {"running": no, "gone": code.NewInstanceNeverJoins, "healed": code.NewInstanceNeverJoins, "renamed": halt, "unmade": made},
 		},
 	} {
 		for what, row := range rows {
@@ -117,7 +118,7 @@ func TestWhatAPauseKeeps(t *testing.T) {
 					if got.Outcome != want {
 						t.Errorf("%s (%s), want %s", got.Outcome, got.Message, want)
 					}
-					if mentions := strings.Contains(got.Message, "although"); mentions != (provider == capo14 && strings.ContainsAny(what, "MI") && !strings.Contains(what, "V") && (got.Outcome == NewInstanceNeverJoins || got.Outcome == made)) {
+					if mentions := strings.Contains(got.Message, "although"); mentions != (provider == capo14 && strings.ContainsAny(what, "MI") && !strings.Contains(what, "V") && (got.Outcome == code.NewInstanceNeverJoins || got.Outcome == made)) {
 						t.Errorf("%s: %q", got.Outcome, got.Message)
 					}
 				})
@@ -150,15 +151,15 @@ func lost(provider string, v detector.Verdict) detector.Verdict {
 // there, and HasHealthyMachineStillProvisioning in remediation.go v1.13.1).
 func TestWhatAPauseKeepsOfAControlPlane(t *testing.T) {
 	for what, c := range map[string]struct {
-		stale, ghost, after Outcome
+		stale, ghost, after code.Outcome
 		why                 string
 	}{
-		"":  {ReplacedByMachineHealthCheck, GhostEtcdMemberRemoved, GhostEtcdMemberRemoved, "covers its machines"},
-		"C": {UntouchedPaused, GhostEtcdMemberKept, GhostEtcdMemberRemoved, "its cluster is paused"},
-		"K": {Stuck, GhostEtcdMemberKept, GhostEtcdMemberKept, "KubeadmControlPlane cp is paused"},
-		"M": {Stuck, GhostEtcdMemberKept, GhostEtcdMemberRemoved, "Machine b is paused"},
-		"I": {ReplacedByMachineHealthCheck, GhostEtcdMemberRemoved, GhostEtcdMemberRemoved, "covers its machines"},
-		"S": {ReplacedByMachineHealthCheck, GhostEtcdMemberRemoved, GhostEtcdMemberRemoved, "covers its machines"},
+		"":  {code.ReplacedByMachineHealthCheck, code.GhostEtcdMemberRemoved, code.GhostEtcdMemberRemoved, "covers its machines"},
+		"C": {code.UntouchedPaused, code.GhostEtcdMemberKept, code.GhostEtcdMemberRemoved, "its cluster is paused"},
+		"K": {code.Stuck, code.GhostEtcdMemberKept, code.GhostEtcdMemberKept, "KubeadmControlPlane cp is paused"},
+		"M": {code.Stuck, code.GhostEtcdMemberKept, code.GhostEtcdMemberRemoved, "Machine b is paused"},
+		"I": {code.ReplacedByMachineHealthCheck, code.GhostEtcdMemberRemoved, code.GhostEtcdMemberRemoved, "covers its machines"},
+		"S": {code.ReplacedByMachineHealthCheck, code.GhostEtcdMemberRemoved, code.GhostEtcdMemberRemoved, "covers its machines"},
 	} {
 		s := newStory(t, covered(planes)...)
 		s.plane("a", found)
@@ -166,10 +167,10 @@ func TestWhatAPauseKeepsOfAControlPlane(t *testing.T) {
 		s.plane("c", found)
 		s.plane("m", gone)
 		f := s.end()
-		if got := s.outcome(f, "m"); got.Outcome != c.stale && (got.Outcome != StuckNodeLeft || c.stale != Stuck) {
+		if got := s.outcome(f, "m"); got.Outcome != c.stale && (got.Outcome != code.StuckNodeLeft || c.stale != code.Stuck) {
 			t.Errorf("%q: %+v", what, got)
 		}
-		if got := f.Clusters[0].ControlPlane; got.Remediates != (c.stale == ReplacedByMachineHealthCheck) || !strings.Contains(got.Why, c.why) {
+		if got := f.Clusters[0].ControlPlane; got.Remediates != (c.stale == code.ReplacedByMachineHealthCheck) || !strings.Contains(got.Why, c.why) {
 			t.Errorf("%q: %v, %s", what, got.Remediates, got.Why)
 		}
 
@@ -178,7 +179,7 @@ func TestWhatAPauseKeepsOfAControlPlane(t *testing.T) {
 		s.ghostPlane("m") // in front of what is paused
 		s.pause(s.plane("b", found), what)
 		f = s.end()
-		if got := s.outcome(f, "m"); got.Outcome != c.ghost || got.After != c.after || c.ghost == GhostEtcdMemberKept && !strings.Contains(got.Message, strings.TrimPrefix(c.why, "its ")) {
+		if got := s.outcome(f, "m"); got.Outcome != c.ghost || got.After != c.after || c.ghost == code.GhostEtcdMemberKept && !strings.Contains(got.Message, strings.TrimPrefix(c.why, "its ")) {
 			t.Errorf("%q: ghost %+v", what, got)
 		}
 	}
@@ -200,7 +201,7 @@ func TestWhatAPausedTopologyDoes(t *testing.T) {
 		return s
 	}
 	s := story()
-	if got := s.outcome(s.end(), "m"); got.Outcome != ReplacedByMachineHealthCheck {
+	if got := s.outcome(s.end(), "m"); got.Outcome != code.ReplacedByMachineHealthCheck {
 		t.Errorf("%+v", got)
 	}
 	s = story()
@@ -208,10 +209,10 @@ func TestWhatAPausedTopologyDoes(t *testing.T) {
 		r.Paused = true
 	}
 	f := s.end()
-	if got := s.outcome(f, "m"); got.Outcome != Stuck {
+	if got := s.outcome(f, "m"); got.Outcome != code.Stuck {
 		t.Errorf("the class is paused: %+v", got)
 	}
-	if i := slices.IndexFunc(f.Conditions, func(n Note) bool { return n.Code == ownersPaused }); i < 0 || !strings.Contains(f.Conditions[i].Message, "ClusterClass ns/c") {
+	if i := slices.IndexFunc(f.Conditions, func(n Note) bool { return n.Code == code.OwnersPaused }); i < 0 || !strings.Contains(f.Conditions[i].Message, "ClusterClass ns/c") {
 		t.Errorf("%+v", f.Conditions)
 	}
 
@@ -221,7 +222,7 @@ func TestWhatAPausedTopologyDoes(t *testing.T) {
 	for r := range healthChecks.In(s.snapshot).All() {
 		r.Paused = true
 	}
-	if got := s.outcome(s.end(), "m"); got.Outcome != Stuck {
+	if got := s.outcome(s.end(), "m"); got.Outcome != code.Stuck {
 		t.Errorf("the health check is paused: %+v", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // Every level that wants another number than the one below makes or deletes machines.
@@ -31,62 +32,62 @@ func TestPoint46EveryLevelCounts(t *testing.T) {
 		return fields{"workers": fields{"machineDeployments": []any{more}}}
 	}
 	play(t, map[string]scene{
-		"MachineDeployment wants fewer": {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(2) }, MachinesDeleted, []string{"MachineDeployment ns/md deletes 1 machine with its instance"}},
-		"MachineDeployment wants more":  {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(5) }, MachinesMade, []string{"makes 2 machines"}},
-		"MachineSet wants fewer":        {nil, func(s *story) { three(s); s.snapshot.Groups[1].Desired = number(2) }, MachinesDeleted + " " + MachinesMade, nil},
-		"MachineSet wants more":         {nil, func(s *story) { three(s); want(s, 4) }, MachinesMade, []string{"makes 1 machine,"}},
+		"MachineDeployment wants fewer": {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(2) }, string(code.MachinesDeleted), []string{"MachineDeployment ns/md deletes 1 machine with its instance"}},
+		"MachineDeployment wants more":  {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(5) }, string(code.MachinesMade), []string{"makes 2 machines"}},
+		"MachineSet wants fewer":        {nil, func(s *story) { three(s); s.snapshot.Groups[1].Desired = number(2) }, string(code.MachinesDeleted) + " " + string(code.MachinesMade), nil},
+		"MachineSet wants more":         {nil, func(s *story) { three(s); want(s, 4) }, string(code.MachinesMade), []string{"makes 1 machine,"}},
 		"MachineSet is paused":          {nil, func(s *story) { three(s); want(s, 4); s.snapshot.Groups[1].Paused = true }, "", nil},
 		"MachineDeployment is paused":   {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(5); s.snapshot.Groups[0].Paused = true }, "", nil},
-		"MachineSet may make none":      {nil, func(s *story) { three(s); want(s, 4); s.snapshot.Groups[1].NoCreate = true }, MachinesMade, []string{"makes 1 machine,"}},
+		"MachineSet may make none":      {nil, func(s *story) { three(s); want(s, 4); s.snapshot.Groups[1].NoCreate = true }, string(code.MachinesMade), []string{"makes 1 machine,"}},
 		"MachineSet may make none, nobody else either": {nil, func(s *story) {
 			three(s)
 			want(s, 4)
 			s.snapshot.Groups[0].Paused, s.snapshot.Groups[1].NoCreate = true, true
 		}, "", nil},
-		"control plane wants more": {nil, func(s *story) { s.plane("p", found); s.snapshot.ControlPlanes[0].Desired = number(3) }, MachinesMade, []string{"KubeadmControlPlane ns/cp makes 2 machines"}},
+		"control plane wants more": {nil, func(s *story) { s.plane("p", found); s.snapshot.ControlPlanes[0].Desired = number(3) }, string(code.MachinesMade), []string{"KubeadmControlPlane ns/cp makes 2 machines"}},
 		"control plane wants fewer": {nil, func(s *story) {
 			s.plane("p", found)
 			s.plane("q", found)
 			s.snapshot.ControlPlanes[0].Desired = number(1)
-		}, MachinesDeleted, nil},
+		}, string(code.MachinesDeleted), nil},
 		"topology wants as many": {nil, managed(x(fields{"replicas": 3})), "", nil},
-		"topology wants fewer":   {nil, managed(x(fields{"replicas": 1})), MachinesDeleted, []string{"deletes 2 machines with their instances"}},
+		"topology wants fewer":   {nil, managed(x(fields{"replicas": 1})), string(code.MachinesDeleted), []string{"deletes 2 machines with their instances"}},
 		"topology leaves it":     {nil, managed(x(fields{})), "", nil},
 		"topology wants more of the control plane": {nil, func(s *story) {
 			s.plane("p", found)
 			s.topology(fields{"class": "c", "controlPlane": fields{"replicas": 3}})
-		}, MachinesMade, nil},
-		"topology lacks the MachineDeployment": {nil, managed(fields{"workers": fields{"machineDeployments": []any{}}}), MachinesDeleted, []string{"Running machines are deleted"}},
+		}, string(code.MachinesMade), nil},
+		"topology lacks the MachineDeployment": {nil, managed(fields{"workers": fields{"machineDeployments": []any{}}}), string(code.MachinesDeleted), []string{"Running machines are deleted"}},
 		"topology has one that the backup lacks": {nil, managed(fields{"workers": fields{"machineDeployments": []any{
 			fields{"name": "x"}, fields{"name": "y", "replicas": 2},
-		}}}), MachinesMade, []string{"MachineDeployment y of the topology is not in the backup: it is made again, with 2 machines"}},
+		}}}), string(code.MachinesMade), []string{"MachineDeployment y of the topology is not in the backup: it is made again, with 2 machines"}},
 		"topology wants another version": {nil, func(s *story) {
 			managed(fields{"version": "v2", "workers": fields{"machineDeployments": []any{fields{"name": "x"}}}})(s)
 			s.snapshot.Groups[0].Version, s.snapshot.Groups[1].Version = "v1", "v1"
-		}, RolloutDue, []string{"A rollout is due"}},
+		}, string(code.RolloutDue), []string{"A rollout is due"}},
 		"topology wants another version, and defers it": {nil, func(s *story) {
 			managed(fields{"version": "v2", "workers": fields{"machineDeployments": []any{
 				fields{"name": "x", "metadata": fields{"annotations": fields{"topology.cluster.x-k8s.io/defer-upgrade": ""}}},
 			}}})(s)
 			s.snapshot.Groups[0].Version, s.snapshot.Groups[1].Version = "v1", "v1"
 		}, "", nil},
-		"its class is not in the backup": {nil, func(s *story) { managed(x(fields{"replicas": 1}))(s); topologyClassOf(s, "other") }, ownerHalted, []string{"until ClusterClass ns/other exists"}},
+		"its class is not in the backup": {nil, func(s *story) { managed(x(fields{"replicas": 1}))(s); topologyClassOf(s, "other") }, string(code.OwnerHalted), []string{"until ClusterClass ns/other exists"}},
 		"a template of its class is not in the backup": {nil, func(s *story) {
 			managed(x(fields{"replicas": 3}))(s)
 			s.snapshot.Absent = []backup.Absence{{Kind: "XTemplate", Namespace: "ns", Name: "t", Clusters: []backup.ClusterID{prod}, HaltsTopology: true}}
-		}, ownerHalted, []string{"until XTemplate ns/t of ClusterClass ns/", " exists, which the backup lacks"}},
+		}, string(code.OwnerHalted), []string{"until XTemplate ns/t of ClusterClass ns/", " exists, which the backup lacks"}},
 		"an extension of its class is not in the backup": {nil, func(s *story) {
 			managed(x(fields{"replicas": 3}))(s)
 			s.snapshot.Absent = []backup.Absence{{Kind: "ExtensionConfig", Name: "e", Clusters: []backup.ClusterID{prod}, HaltsTopology: true}}
-		}, ownerHalted, []string{"until ExtensionConfig e of ClusterClass ns/"}},
+		}, string(code.OwnerHalted), []string{"until ExtensionConfig e of ClusterClass ns/"}},
 		"another template is not in the backup": {nil, func(s *story) {
 			managed(x(fields{"replicas": 1}))(s)
 			s.snapshot.Absent = []backup.Absence{{Kind: "XTemplate", Namespace: "ns", Name: "t", Clusters: []backup.ClusterID{prod}}}
-		}, MachinesDeleted, nil},
+		}, string(code.MachinesDeleted), nil},
 		"the topology was not reconciled": {nil, func(s *story) {
 			managed(x(fields{"replicas": 3}))(s)
 			s.unreconciled("the patch failed")
-		}, SpecUnseen, []string{"the patch failed"}},
+		}, string(code.SpecUnseen), []string{"the patch failed"}},
 	})
 }
 
@@ -121,14 +122,14 @@ func TestPoint19And32PoolsOfEveryKind(t *testing.T) {
 	last := func(s *story) *backup.Group { return &s.snapshot.Groups[len(s.snapshot.Groups)-1] }
 	play(t, map[string]scene{
 		"as wanted":        {nil, pool(detector.Present, 3, 3, nil), "", nil},
-		"has grown":        {nil, pool(detector.Present, 2, 3, nil), PoolScaledBack, []string{"1 running instance ends, undrained, as soon as CAPA acts. Set its replicas to 3 before that"}},
-		"has shrunk":       {nil, pool(detector.Present, 5, 3, nil), poolGrown, []string{"2 instances are made"}},
-		"is gone":          {nil, pool(detector.Absent, 3, 0, nil), MachinesMade, []string{"The pool of MachinePool ns/mp is gone"}},
-		"not decided":      {nil, pool(detector.Undecided, 3, 0, nil), poolNotDecided, nil},
+		"has grown":        {nil, pool(detector.Present, 2, 3, nil), string(code.PoolScaledBack), []string{"1 running instance ends, undrained, as soon as CAPA acts. Set its replicas to 3 before that"}},
+		"has shrunk":       {nil, pool(detector.Present, 5, 3, nil), string(code.PoolGrown), []string{"2 instances are made"}},
+		"is gone":          {nil, pool(detector.Absent, 3, 0, nil), string(code.MachinesMade), []string{"The pool of MachinePool ns/mp is gone"}},
+		"not decided":      {nil, pool(detector.Undecided, 3, 0, nil), string(code.PoolNotDecided), nil},
 		"managed":          {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).ReplicasManagedBy = "karpenter" }), "", nil},
-		"autoscaler":       {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).Autoscaled = true }), PoolScaledBack, nil},
+		"autoscaler":       {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).Autoscaled = true }), string(code.PoolScaledBack), nil},
 		"paused":           {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).Paused = true }), "", nil},
-		"paused, and gone": {nil, pool(detector.Absent, 3, 0, func(s *story) { last(s).Paused = true }), ownerHalted, []string{"until MachinePool mp is unpaused"}},
+		"paused, and gone": {nil, pool(detector.Absent, 3, 0, func(s *story) { last(s).Paused = true }), string(code.OwnerHalted), []string{"until MachinePool mp is unpaused"}},
 		"its object is paused": {nil, pool(detector.Present, 2, 3, func(s *story) {
 			s.expected.Pools = []infra.Pool{{Cluster: prod, Kind: machinePool, Name: "mp", Paused: "AWSMachinePool mp"}}
 		}), "", nil},
@@ -151,27 +152,27 @@ func TestPoint20WhatIsARollout(t *testing.T) {
 		}
 	}
 	play(t, map[string]scene{
-		"version": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, _ *story) { p.Version, m.Version = "v2", "v1" }), RolloutDue, []string{"(Machine ns/m)"}},
+		"version": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, _ *story) { p.Version, m.Version = "v2", "v1" }), string(code.RolloutDue), []string{"(Machine ns/m)"}},
 		"template": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, s *story) {
 			p.Infrastructure = backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "new"}
 			s.expect(member{s.verdictOf("m"), m}, infra.Restore{Template: "old"})
-		}), RolloutDue, []string{"(Machine ns/m)"}},
+		}), string(code.RolloutDue), []string{"(Machine ns/m)"}},
 		"certificates": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, s *story) {
 			p.CertificateDays, m.CertificatesExpire = number(21), s.now.Add(20*24*time.Hour)
-		}), RolloutDue, []string{"(Machine ns/m)"}},
+		}), string(code.RolloutDue), []string{"(Machine ns/m)"}},
 		"certificates that last": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, s *story) {
 			p.CertificateDays, m.CertificatesExpire = number(21), s.now.Add(22*24*time.Hour)
 		}), "", nil},
 		"what the Machine said": {nil, three(func(_ *backup.ControlPlane, m *backup.Machine, _ *story) {
 			m.Outdated = "* KubeadmConfig is not up-to-date"
-		}), RolloutDue, nil},
+		}), string(code.RolloutDue), nil},
 		"what the Machine said of a time in the past": {nil, three(func(_ *backup.ControlPlane, m *backup.Machine, _ *story) { m.Outdated = "* spec.rolloutAfter expired" }), "", nil},
-		"fewer of them up to date than it has":        {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, _ *story) { p.Updated = number(2) }), RolloutDue, []string{"of 3 machines it called 2 up to date", "(KubeadmControlPlane ns/cp)"}},
+		"fewer of them up to date than it has":        {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, _ *story) { p.Updated = number(2) }), string(code.RolloutDue), []string{"of 3 machines it called 2 up to date", "(KubeadmControlPlane ns/cp)"}},
 		"a time in the past, which a restore makes void": {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, s *story) {
 			p.RolloutAfter, p.Updated = s.now.Add(-time.Hour), number(2)
 		}), "", nil},
-		"a time to come": {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, s *story) { p.RolloutAfter = s.now.Add(time.Hour) }), rolloutScheduled, []string{"KubeadmControlPlane ns/cp replaces all its machines at"}},
-		"a change that its controller had not seen": {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, _ *story) { p.Unseen = true }), SpecUnseen, nil},
+		"a time to come": {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, s *story) { p.RolloutAfter = s.now.Add(time.Hour) }), string(code.RolloutScheduled), []string{"KubeadmControlPlane ns/cp replaces all its machines at"}},
+		"a change that its controller had not seen": {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, _ *story) { p.Unseen = true }), string(code.SpecUnseen), nil},
 		"paused": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, _ *story) {
 			p.Version, m.Version, p.Paused = "v2", "v1", true
 		}), "", nil},
@@ -179,7 +180,7 @@ func TestPoint20WhatIsARollout(t *testing.T) {
 			p.Version, m.Version = "v2", "v1"
 			p.Infrastructure = backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "new"}
 			s.lacks(p.Infrastructure)
-		}), ownerHalted, []string{"does nothing for its machines and their etcd until its template exists again"}},
+		}), string(code.OwnerHalted), []string{"does nothing for its machines and their etcd until its template exists again"}},
 		"MachineDeployment, half-way": {nil, func(s *story) {
 			s.worker("a", found)
 			s.worker("b", found).machine.Set = "md-new"
@@ -187,7 +188,7 @@ func TestPoint20WhatIsARollout(t *testing.T) {
 			s.snapshot.Groups[1].Desired = number(1)
 			s.snapshot.Groups = append(s.snapshot.Groups, backup.Group{Meta: meta("md-new"), Kind: "MachineSet", Deployment: "md", Cluster: prod, Desired: number(1), Version: "v2"})
 			s.snapshot.Groups[0].Version, s.snapshot.Groups[1].Version = "v2", "v1"
-		}, RolloutDue, []string{"(Machine ns/a)"}},
+		}, string(code.RolloutDue), []string{"(Machine ns/a)"}},
 		"MachineDeployment that is halted": {nil, func(s *story) { s.worker("a", found); s.newTemplate(); s.snapshot.Groups[0].Halted = true }, "", nil},
 	})
 }
@@ -195,9 +196,9 @@ func TestPoint20WhatIsARollout(t *testing.T) {
 // What nobody manages, because who did is not in the backup.
 func TestPoint46OwnersThatAreNotThere(t *testing.T) {
 	play(t, map[string]scene{
-		"control plane":     {nil, func(s *story) { s.worker("a", found); s.lacks(s.snapshot.Clusters[0].ControlPlane) }, ownerHalted, []string{"Nobody manages the control plane until KubeadmControlPlane ns/cp exists"}},
-		"MachineDeployment": {nil, func(s *story) { s.worker("a", found); s.snapshot.Groups = s.snapshot.Groups[1:] }, ownerHalted, []string{"Nobody manages the machines of MachineDeployment ns/md"}},
-		"MachineSet":        {nil, func(s *story) { s.worker("a", found); s.snapshot.Groups = s.snapshot.Groups[:1] }, MachinesMade + " " + ownerHalted, []string{"because their MachineSet is not in the backup (Machine ns/a)"}},
+		"control plane":     {nil, func(s *story) { s.worker("a", found); s.lacks(s.snapshot.Clusters[0].ControlPlane) }, string(code.OwnerHalted), []string{"Nobody manages the control plane until KubeadmControlPlane ns/cp exists"}},
+		"MachineDeployment": {nil, func(s *story) { s.worker("a", found); s.snapshot.Groups = s.snapshot.Groups[1:] }, string(code.OwnerHalted), []string{"Nobody manages the machines of MachineDeployment ns/md"}},
+		"MachineSet":        {nil, func(s *story) { s.worker("a", found); s.snapshot.Groups = s.snapshot.Groups[:1] }, string(code.MachinesMade) + " " + string(code.OwnerHalted), []string{"because their MachineSet is not in the backup (Machine ns/a)"}},
 	})
 }
 
@@ -212,26 +213,26 @@ func TestPoint49NothingIsMadeOfNothing(t *testing.T) {
 		}
 	}
 	play(t, map[string]scene{
-		"template object": {covered(workers), bad((*story).noTemplate), cannotReplace + " " + MachinesBroken, []string{"VSphereMachineTemplate md is not in the backup"}},
+		"template object": {covered(workers), bad((*story).noTemplate), string(code.CannotReplace) + " " + string(code.MachinesBroken), []string{"VSphereMachineTemplate md is not in the backup"}},
 		"bootstrap template": {covered(workers), bad(func(s *story) {
 			ref := backup.Ref{Kind: "KubeadmConfigTemplate", Namespace: "ns", Name: "k"}
 			s.snapshot.Groups[0].Bootstrap, s.snapshot.Groups[1].Bootstrap = ref, ref
 			s.lacks(ref)
-		}), cannotReplace + " " + MachinesBroken, []string{"KubeadmConfigTemplate k is not in the backup"}},
+		}), string(code.CannotReplace) + " " + string(code.MachinesBroken), []string{"KubeadmConfigTemplate k is not in the backup"}},
 		"template VM": {covered(workers), bad(func(s *story) {
 			ref := backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "t"}
 			s.snapshot.Groups[0].Infrastructure, s.snapshot.Groups[1].Infrastructure = ref, ref
 			s.resource("VM template", "ubuntu", detector.Absent, "")
 			s.expected.Recipes = []infra.Recipe{{Cluster: prod, Machine: -1, Object: "VSphereMachineTemplate ns/t", Needs: []infra.Need{{Kind: "VM template", Name: "ubuntu"}}}}
-		}), cannotReplace + " " + MachinesBroken, []string{"VM template ubuntu is gone"}},
+		}), string(code.CannotReplace) + " " + string(code.MachinesBroken), []string{"VM template ubuntu is gone"}},
 		"bootstrap object of the control plane": {covered(workers), func(s *story) {
 			s.plane("a", found)
 			ref := backup.Ref{Kind: "KubeadmConfig", Namespace: "ns", Name: "a"}
 			s.snapshot.Machines[0].Bootstrap = ref
 			s.lacks(ref)
 			s.worker("m", gone)
-		}, MachinesBroken + " " + machinesNotReady + " " + ownerHalted, []string{"KubeadmControlPlane ns/cp does nothing for its machines and their etcd until KubeadmConfig ns/a exists"}},
-		"all there": {covered(workers), bad(func(*story) {}), staleReplaced, nil},
+		}, string(code.MachinesBroken) + " " + string(code.MachinesNotReady) + " " + string(code.OwnerHalted), []string{"KubeadmControlPlane ns/cp does nothing for its machines and their etcd until KubeadmConfig ns/a exists"}},
+		"all there": {covered(workers), bad(func(*story) {}), string(code.StaleReplaced), nil},
 	})
 }
 
@@ -267,7 +268,7 @@ func TestOwnersTakeWhatTheySelect(t *testing.T) {
 		f := s.end().Clusters[0]
 		var strays []string
 		for _, e := range f.Effects {
-			if e.Code == ownerHalted && strings.HasPrefix(e.Message, stray) {
+			if e.Code == code.OwnerHalted && strings.HasPrefix(e.Message, stray) {
 				strays = append(strays, e.Objects...)
 			}
 		}
@@ -283,7 +284,7 @@ func TestNobodyReplacesAStray(t *testing.T) {
 	s.plane("a", found)
 	s.worker("m", gone)
 	s.snapshot.Groups[1].Selector = `{"matchLabels":{"group":"other"}}`
-	if m := s.outcome(s.end(), "m"); m.Outcome != Stuck || !strings.Contains(m.Message, "no MachineSet owns it") {
+	if m := s.outcome(s.end(), "m"); m.Outcome != code.Stuck || !strings.Contains(m.Message, "no MachineSet owns it") {
 		t.Errorf("%+v", m)
 	}
 }

@@ -9,13 +9,14 @@ import (
 	"drift-detector/backup/backuptest"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // effect is all that the only cluster's effects of a code say, objects included.
 func effect(f Forecast, code string) string {
 	var out []string
 	for _, e := range f.Clusters[0].Effects {
-		if e.Code == code {
+		if string(e.Code) == code {
 			out = append(out, e.Message+" ("+strings.Join(e.Objects, ", ")+")")
 		}
 	}
@@ -26,7 +27,7 @@ func effect(f Forecast, code string) string {
 func effectCodes(f Forecast) string {
 	var out []string
 	for _, e := range f.Clusters[0].Effects {
-		out = append(out, e.Code)
+		out = append(out, string(e.Code))
 	}
 	slices.Sort(out)
 	return strings.Join(slices.Compact(out), " ")
@@ -83,37 +84,37 @@ func (s *story) resource(kind, name string, state detector.Presence, gone infra.
 
 func TestPoint18WhatIsGoneHalts(t *testing.T) {
 	play(t, map[string]scene{
-		"load balancer": {nil, func(s *story) { onAWS(s); s.resource("load balancer", "api", detector.Absent, infra.HaltsCluster) }, ClusterHalted, []string{"until load balancer api exists, which is gone"}},
+		"load balancer": {nil, func(s *story) { onAWS(s); s.resource("load balancer", "api", detector.Absent, infra.HaltsCluster) }, string(code.ClusterHalted), []string{"until load balancer api exists, which is gone"}},
 		"as its provider says": {nil, func(s *story) {
 			onAWS(s)
 			s.resource("placement group", "p", detector.Absent, infra.HaltsCluster)
-		}, ClusterHalted, []string{"placement group p"}},
-		"a managed subnet, as its provider says": {nil, func(s *story) { onAWS(s); s.resource("subnet", "s", detector.Absent, infra.MadeAgain) }, resourceMade, []string{"CAPA makes subnet s again"}},
-		"NAT gateway":                            {nil, func(s *story) { onAWS(s); s.resource("NAT gateway", "n", detector.Absent, infra.MadeAgain) }, resourceMade, []string{"CAPA makes NAT gateway n again"}},
+		}, string(code.ClusterHalted), []string{"placement group p"}},
+		"a managed subnet, as its provider says": {nil, func(s *story) { onAWS(s); s.resource("subnet", "s", detector.Absent, infra.MadeAgain) }, string(code.ResourceMade), []string{"CAPA makes subnet s again"}},
+		"NAT gateway":                            {nil, func(s *story) { onAWS(s); s.resource("NAT gateway", "n", detector.Absent, infra.MadeAgain) }, string(code.ResourceMade), []string{"CAPA makes NAT gateway n again"}},
 		"several things": {nil, func(s *story) {
 			onAWS(s)
 			s.resource("subnet", "s", detector.Absent, infra.MadeAgain)
 			s.resource("NAT gateway", "n", detector.Absent, infra.MadeAgain)
-		}, resourceMade, []string{"CAPA makes subnet s, NAT gateway n again, which are gone"}},
+		}, string(code.ResourceMade), []string{"CAPA makes subnet s, NAT gateway n again, which are gone"}},
 		"present":                     {nil, func(s *story) { onAWS(s); s.resource("VPC", "v", detector.Present, infra.HaltsCluster) }, "", nil},
 		"image, with nothing to make": {nil, func(s *story) { onAWS(s); s.resource("image", "ami", detector.Absent, infra.FailsReplacement) }, "", nil},
 		"an identity that may not be used": {nil, func(s *story) {
 			onAWS(s)
 			s.cluster.Halts = []infra.Halt{{Object: "AWSClusterRoleIdentity r", Message: "its allowedNamespaces leave the namespace out"}}
-		}, ClusterHalted, []string{"until AWSClusterRoleIdentity r may be used, because its allowedNamespaces leave the namespace out"}},
+		}, string(code.ClusterHalted), []string{"until AWSClusterRoleIdentity r may be used, because its allowedNamespaces leave the namespace out"}},
 		"an identity of which nobody knows whether it may be used": {nil, func(s *story) {
 			onAWS(s)
 			s.cluster.Halts = []infra.Halt{{Object: "AWSClusterRoleIdentity r", Message: "its allowedNamespaces go by labels", Undecided: true}}
-		}, outcomeUnknown, []string{"Whether the cluster may use AWSClusterRoleIdentity r is not known", "its allowedNamespaces go by labels"}},
+		}, string(code.OutcomeUnknown), []string{"Whether the cluster may use AWSClusterRoleIdentity r is not known", "its allowedNamespaces go by labels"}},
 		"infrastructure cluster that somebody else manages": {nil, func(s *story) {
 			onAWS(s)
 			s.infrastructure().LeftAlone = "cluster.x-k8s.io/managed-by"
-		}, ClusterHalted, []string{"until AWSCluster ns/prod is marked as ready, which is managed externally"}},
+		}, string(code.ClusterHalted), []string{"until AWSCluster ns/prod is marked as ready, which is managed externally"}},
 		"infrastructure cluster that is paused": {nil, func(s *story) {
 			onAWS(s)
 			s.infrastructure().LeftAlone = "cluster.x-k8s.io/paused"
-		}, ClusterHalted, []string{"until AWSCluster ns/prod is unpaused"}},
-		"infrastructure cluster that is absent": {nil, func(s *story) { onAWS(s); s.lacks(s.infrastructure().Infrastructure) }, ClusterHalted, []string{"until AWSCluster ns/prod exists, which the backup lacks"}},
+		}, string(code.ClusterHalted), []string{"until AWSCluster ns/prod is unpaused"}},
+		"infrastructure cluster that is absent": {nil, func(s *story) { onAWS(s); s.lacks(s.infrastructure().Infrastructure) }, string(code.ClusterHalted), []string{"until AWSCluster ns/prod exists, which the backup lacks"}},
 	})
 }
 
@@ -132,10 +133,10 @@ func (s *story) lacks(r backup.Ref) {
 // without the object.
 func TestPoint25EKSControlPlane(t *testing.T) {
 	play(t, map[string]scene{
-		"gone":       {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.MadeAgain) }, controlPlaneDown, []string{"EKS control plane prod is gone: its API server does not answer. CAPA makes an empty one"}},
-		"halts":      {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.HaltsCluster) }, ClusterHalted, nil},
-		"undecided":  {nil, func(s *story) { onEKS(s); s.resource("VPC", "v", detector.Undecided, infra.HaltsCluster) }, resourceUndecided, []string{"Without VPC v the controllers do nothing"}},
-		"its object": {nil, func(s *story) { onEKS(s); s.lacks(s.snapshot.Clusters[0].ControlPlane) }, ClusterHalted, []string{"until AWSManagedControlPlane ns/cp exists, which the backup lacks"}},
+		"gone":       {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.MadeAgain) }, string(code.ControlPlaneDown), []string{"EKS control plane prod is gone: its API server does not answer. CAPA makes an empty one"}},
+		"halts":      {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.HaltsCluster) }, string(code.ClusterHalted), nil},
+		"undecided":  {nil, func(s *story) { onEKS(s); s.resource("VPC", "v", detector.Undecided, infra.HaltsCluster) }, string(code.ResourceUndecided), []string{"Without VPC v the controllers do nothing"}},
+		"its object": {nil, func(s *story) { onEKS(s); s.lacks(s.snapshot.Clusters[0].ControlPlane) }, string(code.ClusterHalted), []string{"until AWSManagedControlPlane ns/cp exists, which the backup lacks"}},
 	})
 }
 
@@ -144,7 +145,7 @@ func TestPoint25EKSControlPlane(t *testing.T) {
 func TestPoint33And41KubeconfigOfEKS(t *testing.T) {
 	restored := func(s *story) { s.secrets.Kubeconfigs = map[backup.ClusterID]bool{prod: true} }
 	play(t, map[string]scene{
-		"in the backup": {nil, func(s *story) { onEKS(s); restored(s) }, ClusterHalted, []string{"until Secret ns/prod-kubeconfig is deleted, which is restored without its owner"}},
+		"in the backup": {nil, func(s *story) { onEKS(s); restored(s) }, string(code.ClusterHalted), []string{"until Secret ns/prod-kubeconfig is deleted, which is restored without its owner"}},
 		"not in it":     {nil, onEKS, "", nil},
 		"of kubeadm":    {nil, func(s *story) { onAWS(s); restored(s) }, "", nil},
 		"on vSphere":    {nil, func(s *story) { s.worker("m", found); restored(s) }, "", nil},
@@ -187,18 +188,18 @@ func TestPoint24And33SecretsOfTheBackup(t *testing.T) {
 func TestPoint12And23FindsDecides(t *testing.T) {
 	for name, c := range map[string]struct {
 		verdict detector.Verdict
-		outcome Outcome
+		outcome code.Outcome
 		codes   string
 	}{
-		"by id":                       {finding(found, detector.FindsByID), Adopted, ""},
-		"by id, and renamed":          {finding(warned(found, "Renamed"), detector.FindsByID), Adopted, ""},
-		"by name":                     {finding(found, detector.FindsByName), AdoptedByName, foundByNameOnly},
-		"nothing, though it lives":    {finding(found, detector.FindsNothing), NewInstanceCreated, secondInstance},
-		"nothing, and it is gone":     {finding(gone, detector.FindsNothing), NewInstanceCreated, MachinesMade},
-		"nothing, and it is Unknown":  {finding(unknown("NotFoundByName"), detector.FindsNothing), NewInstanceCreated, MachinesMade + " " + MachinesUnknown},
-		"another one":                 {finding(found, detector.FindsOther), CannotKnow, outcomeUnknown},
-		"several":                     {finding(gone, detector.FindsSeveral), CannotKnow, outcomeUnknown},
-		"nothing, seen but not taken": {finding(withInstance(unknown("NotFoundByName")), detector.FindsNothing), NewInstanceCreated, MachinesUnknown + " " + secondInstance},
+		"by id":                       {finding(found, detector.FindsByID), code.Adopted, ""},
+		"by id, and renamed":          {finding(warned(found, "Renamed"), detector.FindsByID), code.Adopted, ""},
+		"by name":                     {finding(found, detector.FindsByName), code.AdoptedByName, string(code.FoundByNameOnly)},
+		"nothing, though it lives":    {finding(found, detector.FindsNothing), code.NewInstanceCreated, string(code.SecondInstance)},
+		"nothing, and it is gone":     {finding(gone, detector.FindsNothing), code.NewInstanceCreated, string(code.MachinesMade)},
+		"nothing, and it is Unknown":  {finding(unknown("NotFoundByName"), detector.FindsNothing), code.NewInstanceCreated, string(code.MachinesMade) + " " + string(code.MachinesUnknown)},
+		"another one":                 {finding(found, detector.FindsOther), code.CannotKnow, string(code.OutcomeUnknown)},
+		"several":                     {finding(gone, detector.FindsSeveral), code.CannotKnow, string(code.OutcomeUnknown)},
+		"nothing, seen but not taken": {finding(withInstance(unknown("NotFoundByName")), detector.FindsNothing), code.NewInstanceCreated, string(code.MachinesUnknown) + " " + string(code.SecondInstance)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)
@@ -224,10 +225,10 @@ func TestPoint38MemberOfAPoolGone(t *testing.T) {
 		s.worker(name, v).machine.Pool = "p"
 	}
 	f := s.end()
-	if a, b := s.outcome(f, "m"), s.outcome(f, "n"); a.Outcome != MemberGone || !strings.Contains(a.Message, "CAPA deletes its Machine") || b.Outcome != Adopted {
+	if a, b := s.outcome(f, "m"), s.outcome(f, "n"); a.Outcome != code.MemberGone || !strings.Contains(a.Message, "CAPA deletes its Machine") || b.Outcome != code.Adopted {
 		t.Errorf("%+v %+v", a, b)
 	}
-	if effectCodes(f) != poolMachinesDeleted || f.NotHealing != 0 {
+	if effectCodes(f) != string(code.PoolMachinesDeleted) || f.NotHealing != 0 {
 		t.Errorf("%q, %d do not heal", effectCodes(f), f.NotHealing)
 	}
 }
@@ -240,11 +241,11 @@ func TestUnclaimedAddress(t *testing.T) {
 	s.expect(s.worker("m", found), infra.Restore{Unclaimed: "IPAddressClaim m-0-0"})
 	s.worker("n", found)
 	f := s.end()
-	if m := s.outcome(f, "m"); m.Outcome != Adopted || !strings.Contains(m.Condition, "the backup lacks IPAddressClaim m-0-0") {
+	if m := s.outcome(f, "m"); m.Outcome != code.Adopted || !strings.Contains(m.Condition, "the backup lacks IPAddressClaim m-0-0") {
 		t.Errorf("%+v", m)
 	}
 	e := f.Clusters[0].Effects
-	if len(e) != 1 || e[0].Code != outcomeUnknown || strings.Join(e[0].Objects, " ") != "Machine ns/m" || !strings.Contains(e[0].Message, "IPAddresses: others are made") {
+	if len(e) != 1 || e[0].Code != code.OutcomeUnknown || strings.Join(e[0].Objects, " ") != "Machine ns/m" || !strings.Contains(e[0].Message, "IPAddresses: others are made") {
 		t.Errorf("%+v", e)
 	}
 }

@@ -4,8 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"drift-detector/detector"
-	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // An instance that does not run is there all the same. A controller may start one
@@ -18,7 +17,7 @@ const suspended = "suspended"
 // off reports whether the instance exists and does not run. Ghosts carry no warnings
 // of their own.
 func (f *facts) off() bool {
-	return f.warned(infra.PoweredOff) || f.verdict.Instance != nil && slices.Contains(f.verdict.Instance.Warnings, infra.PoweredOff)
+	return f.warned(code.PoweredOff) || f.verdict.Instance != nil && slices.Contains(f.verdict.Instance.Warnings, code.PoweredOff)
 }
 
 func (f *facts) suspended() bool {
@@ -33,7 +32,7 @@ func (f *facts) poweredOn() bool {
 // stopped reports whether the instance exists, does not run, and nothing starts
 // it by itself after the restore.
 func (f *facts) stopped() bool {
-	exists := f.verdict.Status == detector.Healthy || f.ghost()
+	exists := f.verdict.Status == code.Healthy || f.ghost()
 	return exists && f.off() && (!f.poweredOn() || f.paused || f.cluster.idle())
 }
 

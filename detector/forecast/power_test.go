@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // A control-plane instance that is stopped, and that nothing starts, is no
@@ -53,7 +54,7 @@ func TestEtcdOfWhatIsStopped(t *testing.T) {
 			if e.Quorum != c.quorum || e.Existing != c.existing || !strings.Contains(e.Message, c.says) {
 				t.Errorf("%+v, want %s %d %q", e, c.quorum, c.existing, c.says)
 			}
-			if got := slices.ContainsFunc(f.Notes, func(n Note) bool { return n.Code == controlPlaneStopped }); got != c.noted || strings.Contains(codes(f.Notes), ControlPlaneGone) {
+			if got := slices.ContainsFunc(f.Notes, func(n Note) bool { return n.Code == code.ControlPlaneStopped }); got != c.noted || strings.Contains(codes(f.Notes), string(code.ControlPlaneGone)) {
 				t.Errorf("notes %v", f.Notes)
 			}
 			if e.After != e.Existing-e.Removed {
@@ -72,26 +73,26 @@ func ghostOf(name string) detector.Verdict {
 func TestWhoStartsAnInstance(t *testing.T) {
 	for name, c := range map[string]struct {
 		arrange func(*story)
-		outcome Outcome
+		outcome code.Outcome
 		says    string
 	}{
-		"CAPV":             {func(s *story) { s.worker("m", halted(found)) }, AdoptedPoweredOn, "CAPV powers it on at once"},
-		"CAPV, suspended":  {func(s *story) { s.worker("m", asleep(found)) }, Stuck, "fails at a VM that is suspended"},
-		"CAPV, by name":    {func(s *story) { s.worker("m", halted(named)) }, AdoptedByName, "found by its name"},
-		"CAPA":             {func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, Stuck, "CAPA never starts one"},
-		"CAPA, without id": {func(s *story) { s.cluster.Provider = aws; s.worker("m", finding(halted(named), detector.FindsNothing)) }, NewInstanceCreated, "among the instances that run"},
-		"somebody else":    {func(s *story) { s.cluster.Provider = "other"; s.worker("m", halted(found)) }, CannotKnow, "controller of provider other does after a restore is not known here"},
-		"ghost":            {func(s *story) { *s.ghostWorker("m") = halted(workerGhost("m")) }, GhostKeepsRunning, "the VM stays off"},
+		"CAPV":             {func(s *story) { s.worker("m", halted(found)) }, code.AdoptedPoweredOn, "CAPV powers it on at once"},
+		"CAPV, suspended":  {func(s *story) { s.worker("m", asleep(found)) }, code.Stuck, "fails at a VM that is suspended"},
+		"CAPV, by name":    {func(s *story) { s.worker("m", halted(named)) }, code.AdoptedByName, "found by its name"},
+		"CAPA":             {func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, code.Stuck, "CAPA never starts one"},
+		"CAPA, without id": {func(s *story) { s.cluster.Provider = aws; s.worker("m", finding(halted(named), detector.FindsNothing)) }, code.NewInstanceCreated, "among the instances that run"},
+		"somebody else":    {func(s *story) { s.cluster.Provider = "other"; s.worker("m", halted(found)) }, code.CannotKnow, "controller of provider other does after a restore is not known here"},
+		"ghost":            {func(s *story) { *s.ghostWorker("m") = halted(workerGhost("m")) }, code.GhostKeepsRunning, "the VM stays off"},
 		"ghost of the control plane": {func(s *story) {
 			s.plane("a", found)
 			s.plane("b", found)
 			*s.ghostPlane("m") = halted(ghostOf("m"))
-		}, GhostEtcdMemberRemoved, "within seconds after its start; the VM stays off"},
+		}, code.GhostEtcdMemberRemoved, "within seconds after its start; the VM stays off"},
 		"ghost beside a stopped one": {func(s *story) {
 			s.cluster.Provider = aws
 			s.plane("a", halted(found))
 			s.ghostPlane("m")
-		}, CannotKnow, "only while etcd has a majority"},
+		}, code.CannotKnow, "only while etcd has a majority"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)
@@ -114,10 +115,10 @@ func workerGhost(name string) detector.Verdict {
 func TestInfraObjectMissing(t *testing.T) {
 	for says, instance := range map[string]*infra.Instance{"the instance that exists": {ID: "1"}, "looks for an instance or makes one": nil} {
 		s := newStory(t)
-		v := unknown(detector.InfraObjectMissing)
+		v := unknown(code.InfraObjectMissing)
 		v.Instance = instance
 		s.worker("m", v)
-		if m := s.outcome(s.end(), "m"); m.Outcome != Stuck || !strings.Contains(m.Message, says) {
+		if m := s.outcome(s.end(), "m"); m.Outcome != code.Stuck || !strings.Contains(m.Message, says) {
 			t.Errorf("%+v, want %q", m, says)
 		}
 	}
@@ -132,14 +133,14 @@ func TestStoppedIsNotCountedAsAdopted(t *testing.T) {
 	s.worker("m", gone)
 	f := s.end()
 	c := f.Clusters[0]
-	if want := "1 adopted, 2 broken until you act"; c.Text != want || c.Outcomes[Adopted] != 1 || c.NotHealing != 1 {
+	if want := "1 adopted, 2 broken until you act"; c.Text != want || c.Outcomes[code.Adopted] != 1 || c.NotHealing != 1 {
 		t.Errorf("%q, want %q; %d do not heal", c.Text, want, c.NotHealing)
 	}
 	if r := c.ControlPlane.Replicas; r.Working != 0 || r.Missing != 1 {
 		t.Errorf("%+v", r)
 	}
 	// The API server does not answer: health checks skip the cluster.
-	if m := s.outcome(f, "m"); m.Outcome != Stuck || !strings.Contains(m.Message, "no machine of that runs") {
+	if m := s.outcome(f, "m"); m.Outcome != code.Stuck || !strings.Contains(m.Message, "no machine of that runs") {
 		t.Errorf("%+v", m)
 	}
 }

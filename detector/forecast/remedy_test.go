@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/detector"
+	"drift-detector/report/code"
 )
 
 // with is a health check's spec with members changed; a nil value removes one.
@@ -117,8 +118,8 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 		"limit of one":                        {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 1)), nil, true, "check-0"},
 		"limit of 40%":                        {with(checkSpec(workers), "maxUnhealthy", "40%"), nil, false, "40% is its limit"},
 		"limit of 50%":                        {with(checkSpec(workers), "maxUnhealthy", "50%"), nil, true, "check-0"},
-		"limit that one more may pass":        {with(checkSpec(workers), "maxUnhealthy", 1), func(s *story) { s.worker("o", unknown(detector.ScopeIncomplete)) }, false, "2 of 3 machines are unhealthy and 1 is its limit, if those that are Unknown have no Node"},
-		"limit that one more may reach":       {with(checkSpec(workers), "maxUnhealthy", 2), func(s *story) { s.worker("o", unknown(detector.ScopeIncomplete)) }, true, "check-0"},
+		"limit that one more may pass":        {with(checkSpec(workers), "maxUnhealthy", 1), func(s *story) { s.worker("o", unknown(code.ScopeIncomplete)) }, false, "2 of 3 machines are unhealthy and 1 is its limit, if those that are Unknown have no Node"},
+		"limit that one more may reach":       {with(checkSpec(workers), "maxUnhealthy", 2), func(s *story) { s.worker("o", unknown(code.ScopeIncomplete)) }, true, "check-0"},
 		"limit in words":                      {with(checkSpec(workers), "maxUnhealthy", "1"), nil, false, "neither a number nor a percentage: 1"},
 		"limit that means nothing":            {with(checkSpec(workers), "maxUnhealthy", "few"), nil, false, "neither a number nor a percentage: few"},
 		"limit of all that look alike":        {with(checkSpec(workers), "maxUnhealthy", 1), func(s *story) { s.worker("o", gone) }, false, "2 of 3 machines are unhealthy and 1 is its limit"},
@@ -139,7 +140,7 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 				c.arrange(s)
 			}
 			got := s.outcome(s.end(), "m")
-			if (got.Outcome == ReplacedByMachineHealthCheck) != c.replaced || !strings.Contains(got.Message, c.why) {
+			if (got.Outcome == code.ReplacedByMachineHealthCheck) != c.replaced || !strings.Contains(got.Message, c.why) {
 				t.Errorf("%+v, want %q", got, c.why)
 			}
 		})
@@ -219,7 +220,7 @@ func TestWhetherTheControlPlaneRemediates(t *testing.T) {
 		"only Machine":                {covered(planes), func(s *story) { s.plane("a", found) }, false, "never replaces its only Machine"},
 		"two without a Node":          {covered(planes), three(found, gone, gone), false, "2 of its Machines will have no Node"},
 		"one of two broken":           {covered(planes), func(s *story) { s.plane("a", found); s.plane("m", gone) }, false, "no quorum"},
-		"one Unknown":                 {covered(planes), three(found, gone, unknown(detector.ScopeIncomplete)), false, "1 of its Machines is Unknown"},
+		"one Unknown":                 {covered(planes), three(found, gone, unknown(code.ScopeIncomplete)), false, "1 of its Machines is Unknown"},
 		"none exists":                 {covered(planes), three(gone, gone, gone), false, "never initialised, and deletes one of them"},
 		"paused":                      {covered(planes), func(s *story) { s.cluster.Paused = true; three(found, found, gone)(s) }, false, "paused"},
 		"another kind":                {covered(planes), func(s *story) { otherPlane(s); three(found, found, gone)(s) }, false, "RKE2ControlPlane"},
@@ -238,8 +239,8 @@ func TestWhetherTheControlPlaneRemediates(t *testing.T) {
 			if p := f.Clusters[0].ControlPlane; p.Remediates != c.yes || !strings.Contains(p.Why, c.why) {
 				t.Errorf("%v %q, want %v %q", p.Remediates, p.Why, c.yes, c.why)
 			}
-			if len(s.cluster.ControlPlane.Machines) == 3 && !s.cluster.Paused && s.verdictOf("m").Status == detector.Stale {
-				if replaced := s.outcome(f, "m").Outcome == ReplacedByMachineHealthCheck; replaced != c.yes {
+			if len(s.cluster.ControlPlane.Machines) == 3 && !s.cluster.Paused && s.verdictOf("m").Status == code.Stale {
+				if replaced := s.outcome(f, "m").Outcome == code.ReplacedByMachineHealthCheck; replaced != c.yes {
 					t.Errorf("the broken machine: %+v", s.outcome(f, "m"))
 				}
 			}
@@ -256,7 +257,7 @@ func TestFailedTakesLongerThanAMachineMay(t *testing.T) {
 		s := newStory(t)
 		m := s.worker("m", never).machine
 		m.InfraMessage, m.Created = "cloning", backuptest.Written.Add(-age)
-		if got := s.outcome(s.end(), "m").Outcome; (got == Stuck) != failed {
+		if got := s.outcome(s.end(), "m").Outcome; (got == code.Stuck) != failed {
 			t.Errorf("%s old: %s", age, got)
 		}
 	}
@@ -274,8 +275,8 @@ func TestHealthChecksThatNobodyKnows(t *testing.T) {
 		s.node("m", false)
 	}
 	play(t, map[string]scene{
-		"not to be read": {[]fields{unreadable}, arrange, outcomeUnknown, []string{"MachineHealthCheck check-0 could not be read"}},
-		"of others":      {[]fields{foreign}, arrange, outcomeUnknown, []string{"calls running machines unhealthy and leaves them to X"}},
+		"not to be read": {[]fields{unreadable}, arrange, string(code.OutcomeUnknown), []string{"MachineHealthCheck check-0 could not be read"}},
+		"of others":      {[]fields{foreign}, arrange, string(code.OutcomeUnknown), []string{"calls running machines unhealthy and leaves them to X"}},
 	})
 }
 
@@ -297,27 +298,27 @@ func TestControlPlaneThatIsNotInitialised(t *testing.T) {
 	for name, c := range map[string]struct {
 		check   fields
 		arrange func(*story)
-		outcome Outcome
+		outcome code.Outcome
 		says    string // in message or condition
 		effect  string // in that of the control plane; empty: none beside that it is lost
 	}{
-		"the only one is gone":          {checkSpec(planes), on(vsphere, gone), ReplacedByMachineHealthCheck, empty, empty},
-		"the only one is stopped":       {checkSpec(planes), on(aws, halted(found)), ReplacedByMachineHealthCheck, "its instance is deleted", empty},
-		"the only one is suspended":     {checkSpec(planes), on(vsphere, asleep(found)), ReplacedByMachineHealthCheck, "its instance is deleted", empty},
-		"powered off, and powered on":   {checkSpec(planes), on(vsphere, halted(found)), AdoptedPoweredOn, "powers it on", ""},
-		"powered on once it may be":     {checkSpec(planes), func(s *story) { halt(s); on(vsphere, halted(found))(s) }, AdoptedPoweredOn, "", ""},
-		"etcd is elsewhere":             {checkSpec(planes), external, ReplacedByMachineHealthCheck, "makes another", "makes another"},
-		"all of three are gone":         {checkSpec(planes), on(vsphere, gone, gone, gone), Stuck, first, first},
-		"all of three are stopped":      {checkSpec(planes), on(aws, halted(found), halted(found), halted(found)), Stuck, first, first},
-		"no health check":               {checkSpec("other"), on(vsphere, gone), Stuck, "no MachineHealthCheck", ""},
-		"a missing Node is not minded":  {with(checkSpec(planes), "checks", fields{"nodeStartupTimeoutSeconds": 0}), on(vsphere, gone), Stuck, "does not mind", ""},
-		"over the limit":                {with(checkSpec(planes), "maxUnhealthy", "40%"), on(vsphere, gone), Stuck, "40% is its limit", ""},
-		"workers count for its limit":   {with(everything, "maxUnhealthy", 1), func(s *story) { on(vsphere, gone)(s); s.worker("w", found) }, Stuck, "2 of 2 machines are unhealthy", ""},
-		"another kind of control plane": {checkSpec("RKE2ControlPlane"), func(s *story) { otherPlane(s); on(vsphere, gone)(s) }, Stuck, "RKE2ControlPlane", ""},
-		"one of two may run":            {checkSpec(planes), on(vsphere, gone, unknown(detector.ScopeIncomplete)), Stuck, "is Unknown", ""},
-		"its API server answers":        {checkSpec(planes), func(s *story) { on(vsphere, gone)(s); s.node("other", true) }, Stuck, "never replaces its only Machine", ""},
-		"paused":                        {checkSpec(planes), func(s *story) { on(vsphere, gone)(s); s.cluster.Paused = true }, UntouchedPaused, "and then replaced by its health check", empty},
-		"an annotation asks for it":     {checkSpec(planes), func(s *story) { on(vsphere, gone)(s); s.snapshot.Machines[0].Remediate = true }, ReplacedByMachineHealthCheck, empty, empty},
+		"the only one is gone":          {checkSpec(planes), on(vsphere, gone), code.ReplacedByMachineHealthCheck, empty, empty},
+		"the only one is stopped":       {checkSpec(planes), on(aws, halted(found)), code.ReplacedByMachineHealthCheck, "its instance is deleted", empty},
+		"the only one is suspended":     {checkSpec(planes), on(vsphere, asleep(found)), code.ReplacedByMachineHealthCheck, "its instance is deleted", empty},
+		"powered off, and powered on":   {checkSpec(planes), on(vsphere, halted(found)), code.AdoptedPoweredOn, "powers it on", ""},
+		"powered on once it may be":     {checkSpec(planes), func(s *story) { halt(s); on(vsphere, halted(found))(s) }, code.AdoptedPoweredOn, "", ""},
+		"etcd is elsewhere":             {checkSpec(planes), external, code.ReplacedByMachineHealthCheck, "makes another", "makes another"},
+		"all of three are gone":         {checkSpec(planes), on(vsphere, gone, gone, gone), code.Stuck, first, first},
+		"all of three are stopped":      {checkSpec(planes), on(aws, halted(found), halted(found), halted(found)), code.Stuck, first, first},
+		"no health check":               {checkSpec("other"), on(vsphere, gone), code.Stuck, "no MachineHealthCheck", ""},
+		"a missing Node is not minded":  {with(checkSpec(planes), "checks", fields{"nodeStartupTimeoutSeconds": 0}), on(vsphere, gone), code.Stuck, "does not mind", ""},
+		"over the limit":                {with(checkSpec(planes), "maxUnhealthy", "40%"), on(vsphere, gone), code.Stuck, "40% is its limit", ""},
+		"workers count for its limit":   {with(everything, "maxUnhealthy", 1), func(s *story) { on(vsphere, gone)(s); s.worker("w", found) }, code.Stuck, "2 of 2 machines are unhealthy", ""},
+		"another kind of control plane": {checkSpec("RKE2ControlPlane"), func(s *story) { otherPlane(s); on(vsphere, gone)(s) }, code.Stuck, "RKE2ControlPlane", ""},
+		"one of two may run":            {checkSpec(planes), on(vsphere, gone, unknown(code.ScopeIncomplete)), code.Stuck, "is Unknown", ""},
+		"its API server answers":        {checkSpec(planes), func(s *story) { on(vsphere, gone)(s); s.node("other", true) }, code.Stuck, "never replaces its only Machine", ""},
+		"paused":                        {checkSpec(planes), func(s *story) { on(vsphere, gone)(s); s.cluster.Paused = true }, code.UntouchedPaused, "and then replaced by its health check", empty},
+		"an annotation asks for it":     {checkSpec(planes), func(s *story) { on(vsphere, gone)(s); s.snapshot.Machines[0].Remediate = true }, code.ReplacedByMachineHealthCheck, empty, empty},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, c.check)
@@ -328,7 +329,7 @@ func TestControlPlaneThatIsNotInitialised(t *testing.T) {
 			}
 			said := ""
 			for _, e := range f.Clusters[0].Effects {
-				if e.Code == controlPlaneDown && strings.Contains(e.Message, "KubeadmControlPlane takes") {
+				if e.Code == code.ControlPlaneDown && strings.Contains(e.Message, "KubeadmControlPlane takes") {
 					said += e.Message
 				}
 			}
@@ -336,7 +337,7 @@ func TestControlPlaneThatIsNotInitialised(t *testing.T) {
 				t.Errorf("%q, want %q", said, c.effect)
 			}
 			for _, n := range f.Clusters[0].Notes {
-				if (n.Code == ControlPlaneGone || n.Code == controlPlaneStopped) && said != "" && !strings.Contains(n.Message, "KubeadmControlPlane takes") {
+				if (n.Code == code.ControlPlaneGone || n.Code == code.ControlPlaneStopped) && said != "" && !strings.Contains(n.Message, "KubeadmControlPlane takes") {
 					t.Errorf("note %q", n.Message)
 				}
 			}
@@ -366,7 +367,7 @@ func TestControlPlaneThatMayNotAnswer(t *testing.T) {
 		s := newStory(t, c.check)
 		c.arrange(s)
 		got := slices.ContainsFunc(s.end().Clusters[0].Effects, func(e Effect) bool {
-			return e.Code == outcomeUnknown && strings.Contains(e.Message, "never initialised")
+			return e.Code == code.OutcomeUnknown && strings.Contains(e.Message, "never initialised")
 		})
 		if got != c.says {
 			t.Errorf("%s: %v", name, got)

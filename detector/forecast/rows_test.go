@@ -8,6 +8,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // rowStory is a story in which a row decides on machine "m".
@@ -15,7 +16,7 @@ type rowStory struct {
 	row     string // its name
 	checks  []fields
 	arrange func(*story)
-	outcome Outcome
+	outcome code.Outcome
 }
 
 func covered(kind string) []fields { return []fields{checkSpec(kind)} }
@@ -23,166 +24,166 @@ func covered(kind string) []fields { return []fields{checkSpec(kind)} }
 // rowStories has the plainest story of every row first; those after it also fit
 // the next row, so that the order of the rows shows.
 var rowStories = []rowStory{
-	{"ghost worker, or of unknown role", nil, func(s *story) { s.ghostWorker("m") }, GhostKeepsRunning},
+	{"ghost worker, or of unknown role", nil, func(s *story) { s.ghostWorker("m") }, code.GhostKeepsRunning},
 	{"ghost control plane, etcd elsewhere", nil, func(s *story) {
 		s.plane("a", found)
 		s.ghostPlane("m")
 		s.snapshot.ControlPlanes[0].ExternalEtcd = true
-	}, GhostKeepsRunning},
-	{"ghost of another kind of control plane", nil, func(s *story) { otherPlane(s); s.plane("a", found); s.ghostPlane("m") }, CannotKnow},
-	{"ghost control plane, paused", nil, func(s *story) { s.cluster.Paused = true; s.plane("a", found); s.ghostPlane("m") }, GhostEtcdMemberKept},
-	{"ghost control plane beside one without a Node", nil, func(s *story) { s.plane("a", gone); s.ghostPlane("m") }, GhostEtcdMemberKept},
-	{"ghost control plane beside one that cannot be forecast", nil, func(s *story) { s.plane("a", unknown(detector.AmbiguousMatch)); s.ghostPlane("m") }, CannotKnow},
-	{"ghost control plane", nil, func(s *story) { s.plane("a", found); s.ghostPlane("m") }, GhostEtcdMemberRemoved},
-	{"paused", nil, func(s *story) { s.cluster.Paused = true; s.worker("m", gone) }, UntouchedPaused},
-	{"paused", nil, func(s *story) { s.worker("m", found).machine.Paused = true }, UntouchedPaused},
-	{"infrastructure without Machine, owner short of machines", nil, func(s *story) { s.snapshot.Groups[1].Desired.N = 1; s.orphan("m") }, OrphanedAndReplaced},
-	{"infrastructure without Machine", nil, func(s *story) { s.orphan("m") }, GhostKeepsRunning},
-	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "other"; s.worker("m", found) }, CannotKnow},
-	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "other"; s.worker("m", left).machine.Pool = "p" }, CannotKnow},
-	{"member of a pool that is paused", nil, func(s *story) { s.worker("m", left).machine.Pool = "p"; s.pausePool() }, Halted},
-	{"member that left its pool", nil, func(s *story) { s.worker("m", unknown(detector.PoolMember)).machine.Pool = "p" }, MemberGone},
-	{"member that left its pool", nil, func(s *story) { s.worker("m", left).machine.Pool = "p" }, MemberGone},
-	{"lives, and left its pool", nil, func(s *story) { s.worker("m", unknown(detector.LeftPool)).machine.Pool = "p" }, DeletedByOwner},
-	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.worker("m", gone).machine.Pool = "p" }, CannotKnow}, // of a kind that no provider reads
-	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.worker("m", unknown(detector.ScopeIncomplete)).machine.Pool = "p" }, CannotKnow},
-	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)).machine.Pool = "p" }, CannotKnow},
-	{"its owner goes", nil, func(s *story) { s.removed(); s.worker("m", found) }, DeletedByOwner},
+	}, code.GhostKeepsRunning},
+	{"ghost of another kind of control plane", nil, func(s *story) { otherPlane(s); s.plane("a", found); s.ghostPlane("m") }, code.CannotKnow},
+	{"ghost control plane, paused", nil, func(s *story) { s.cluster.Paused = true; s.plane("a", found); s.ghostPlane("m") }, code.GhostEtcdMemberKept},
+	{"ghost control plane beside one without a Node", nil, func(s *story) { s.plane("a", gone); s.ghostPlane("m") }, code.GhostEtcdMemberKept},
+	{"ghost control plane beside one that cannot be forecast", nil, func(s *story) { s.plane("a", unknown(code.AmbiguousMatch)); s.ghostPlane("m") }, code.CannotKnow},
+	{"ghost control plane", nil, func(s *story) { s.plane("a", found); s.ghostPlane("m") }, code.GhostEtcdMemberRemoved},
+	{"paused", nil, func(s *story) { s.cluster.Paused = true; s.worker("m", gone) }, code.UntouchedPaused},
+	{"paused", nil, func(s *story) { s.worker("m", found).machine.Paused = true }, code.UntouchedPaused},
+	{"infrastructure without Machine, owner short of machines", nil, func(s *story) { s.snapshot.Groups[1].Desired.N = 1; s.orphan("m") }, code.OrphanedAndReplaced},
+	{"infrastructure without Machine", nil, func(s *story) { s.orphan("m") }, code.GhostKeepsRunning},
+	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "other"; s.worker("m", found) }, code.CannotKnow},
+	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "other"; s.worker("m", left).machine.Pool = "p" }, code.CannotKnow},
+	{"member of a pool that is paused", nil, func(s *story) { s.worker("m", left).machine.Pool = "p"; s.pausePool() }, code.Halted},
+	{"member that left its pool", nil, func(s *story) { s.worker("m", unknown(code.PoolMember)).machine.Pool = "p" }, code.MemberGone},
+	{"member that left its pool", nil, func(s *story) { s.worker("m", left).machine.Pool = "p" }, code.MemberGone},
+	{"lives, and left its pool", nil, func(s *story) { s.worker("m", unknown(code.LeftPool)).machine.Pool = "p" }, code.DeletedByOwner},
+	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.worker("m", gone).machine.Pool = "p" }, code.CannotKnow}, // of a kind that no provider reads
+	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.worker("m", unknown(code.ScopeIncomplete)).machine.Pool = "p" }, code.CannotKnow},
+	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)).machine.Pool = "p" }, code.CannotKnow},
+	{"its owner goes", nil, func(s *story) { s.removed(); s.worker("m", found) }, code.DeletedByOwner},
 	{"its controller does nothing for it", nil, func(s *story) {
 		s.expect(s.worker("m", found), infra.Restore{Lacks: []string{"VSphereDeploymentZone a"}})
-	}, Halted},
-	{"its controller does nothing for it", nil, func(s *story) { s.expect(s.worker("m", gone), infra.Restore{Refused: "it refuses"}) }, Halted},
-	{"its owner wants another one", nil, func(s *story) { s.worker("m", found); s.newTemplate() }, RolledByOwner},
-	{"its owner wants another one", nil, func(s *story) { s.worker("m", gone); s.newTemplate() }, RolledByOwner},
-	{"asked to be replaced", covered(workers), func(s *story) { s.worker("m", warned(found, "PoweredOff")).machine.Remediate = true }, ReplacedByMachineHealthCheck},
-	{"healthy, a template", nil, func(s *story) { s.worker("m", warned(found, "Template")) }, Stuck},
-	{"its controller searches by name and takes another one, or any of several", nil, func(s *story) { s.worker("m", finding(found, detector.FindsSeveral)) }, CannotKnow},
+	}, code.Halted},
+	{"its controller does nothing for it", nil, func(s *story) { s.expect(s.worker("m", gone), infra.Restore{Refused: "it refuses"}) }, code.Halted},
+	{"its owner wants another one", nil, func(s *story) { s.worker("m", found); s.newTemplate() }, code.RolledByOwner},
+	{"its owner wants another one", nil, func(s *story) { s.worker("m", gone); s.newTemplate() }, code.RolledByOwner},
+	{"asked to be replaced", covered(workers), func(s *story) { s.worker("m", warned(found, "PoweredOff")).machine.Remediate = true }, code.ReplacedByMachineHealthCheck},
+	{"healthy, a template", nil, func(s *story) { s.worker("m", warned(found, "Template")) }, code.Stuck},
+	{"its controller searches by name and takes another one, or any of several", nil, func(s *story) { s.worker("m", finding(found, detector.FindsSeveral)) }, code.CannotKnow},
 	{"its controller searches by name, finds none, and cannot make one", nil, func(s *story) {
 		m := s.worker("m", finding(gone, detector.FindsNothing))
 		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
-	}, Stuck},
+	}, code.Stuck},
 	{"its controller searches by name, makes one, and cannot record its id", nil, func(s *story) {
 		s.cluster.Provider = capo14
 		s.worker("m", finding(gone, detector.FindsNothing))
-	}, NewInstanceNeverJoins},
-	{"its controller searches by name and finds none", nil, func(s *story) { s.worker("m", finding(gone, detector.FindsNothing)) }, NewInstanceCreated},
+	}, code.NewInstanceNeverJoins},
+	{"its controller searches by name and finds none", nil, func(s *story) { s.worker("m", finding(gone, detector.FindsNothing)) }, code.NewInstanceCreated},
 	{"its controller searches by name and finds none", nil, func(s *story) {
 		s.worker("m", finding(unknown("NotFoundByName"), detector.FindsNothing))
-	}, NewInstanceCreated},
-	{"healthy, powered off", nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, AdoptedPoweredOn},
-	{"its controller searches by name and finds none", nil, func(s *story) { s.worker("m", finding(warned(named, "Renamed"), detector.FindsNothing)) }, NewInstanceCreated},
-	{"its controller searches by name and finds none", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", finding(halted(named), detector.FindsNothing)) }, NewInstanceCreated},
-	{"what its controller finds is not known", nil, func(s *story) { s.worker("m", finding(named, detector.FindsUnknown)) }, CannotKnow},
-	{"healthy, found by name", nil, func(s *story) { s.worker("m", named) }, AdoptedByName},
-	{"healthy, found by name", nil, func(s *story) { s.worker("m", finding(found, detector.FindsByName)) }, AdoptedByName},
+	}, code.NewInstanceCreated},
+	{"healthy, powered off", nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, code.AdoptedPoweredOn},
+	{"its controller searches by name and finds none", nil, func(s *story) { s.worker("m", finding(warned(named, "Renamed"), detector.FindsNothing)) }, code.NewInstanceCreated},
+	{"its controller searches by name and finds none", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", finding(halted(named), detector.FindsNothing)) }, code.NewInstanceCreated},
+	{"what its controller finds is not known", nil, func(s *story) { s.worker("m", finding(named, detector.FindsUnknown)) }, code.CannotKnow},
+	{"healthy, found by name", nil, func(s *story) { s.worker("m", named) }, code.AdoptedByName},
+	{"healthy, found by name", nil, func(s *story) { s.worker("m", finding(found, detector.FindsByName)) }, code.AdoptedByName},
 	{"a health check deletes it, and none can be made", covered(workers), func(s *story) {
 		s.plane("a", found)
 		s.worker("m", gone)
 		s.noTemplate()
-	}, DeletedByMachineHealthCheck},
-	{"healthy, its Node is bad for a health check", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", found); s.node("m", false); s.node("a", true) }, ReplacedByMachineHealthCheck},
+	}, code.DeletedByMachineHealthCheck},
+	{"healthy, its Node is bad for a health check", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", found); s.node("m", false); s.node("a", true) }, code.ReplacedByMachineHealthCheck},
 	{"its instance is in its controller's way", nil, func(s *story) {
 		s.cluster.Provider = capo14
 		s.worker("m", finding(warned(found, "Renamed"), detector.FindsNothing))
-	}, Halted},
+	}, code.Halted},
 	{"its controller searches by name and takes another one", nil, func(s *story) {
 		s.cluster.Provider = capo14
 		s.worker("m", finding(gone, detector.FindsOther))
-	}, OtherInstanceTaken},
-	{"healthy, stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, Stuck},
-	{"healthy", nil, func(s *story) { s.worker("m", found) }, Adopted},
-	{"not provisioned, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", never).machine.InfraMessage = "no template" }, ReplacedByMachineHealthCheck},
-	{"not provisioned, and could not be", nil, func(s *story) { s.worker("m", never).machine.InfraMessage = "no template" }, Stuck},
-	{"not provisioned, and could not be", nil, func(s *story) { s.expect(s.worker("m", never), infra.Restore{Failure: "no such AMI"}) }, Stuck},
+	}, code.OtherInstanceTaken},
+	{"healthy, stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, code.Stuck},
+	{"healthy", nil, func(s *story) { s.worker("m", found) }, code.Adopted},
+	{"not provisioned, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", never).machine.InfraMessage = "no template" }, code.ReplacedByMachineHealthCheck},
+	{"not provisioned, and could not be", nil, func(s *story) { s.worker("m", never).machine.InfraMessage = "no template" }, code.Stuck},
+	{"not provisioned, and could not be", nil, func(s *story) { s.expect(s.worker("m", never), infra.Restore{Failure: "no such AMI"}) }, code.Stuck},
 	{"not provisioned, and cannot be", nil, func(s *story) {
 		m := s.worker("m", never)
 		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
-	}, Stuck},
-	{"not provisioned", nil, func(s *story) { s.worker("m", never) }, NewInstanceCreated},
-	{"stale, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", gone) }, ReplacedByMachineHealthCheck},
-	{"stale, Node left", nil, func(s *story) { s.worker("m", gone); s.node("m", true) }, StuckNodeLeft},
-	{"stale", nil, func(s *story) { s.worker("m", gone) }, Stuck},
-	{"instance where its controller does not look", nil, func(s *story) { s.worker("m", unknown(detector.FoundElsewhere)); s.node("m", true) }, StuckNodeLeft},
-	{"instance where its controller does not look, no Node", nil, func(s *story) { s.worker("m", unknown(detector.IdentityChanged)) }, Stuck},
-	{"unknown", nil, func(s *story) { s.worker("m", unknown(detector.ScopeIncomplete)) }, CannotKnow},
+	}, code.Stuck},
+	{"not provisioned", nil, func(s *story) { s.worker("m", never) }, code.NewInstanceCreated},
+	{"stale, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", gone) }, code.ReplacedByMachineHealthCheck},
+	{"stale, Node left", nil, func(s *story) { s.worker("m", gone); s.node("m", true) }, code.StuckNodeLeft},
+	{"stale", nil, func(s *story) { s.worker("m", gone) }, code.Stuck},
+	{"instance where its controller does not look", nil, func(s *story) { s.worker("m", unknown(code.FoundElsewhere)); s.node("m", true) }, code.StuckNodeLeft},
+	{"instance where its controller does not look, no Node", nil, func(s *story) { s.worker("m", unknown(code.IdentityChanged)) }, code.Stuck},
+	{"unknown", nil, func(s *story) { s.worker("m", unknown(code.ScopeIncomplete)) }, code.CannotKnow},
 
-	{"ghost control plane, etcd elsewhere", nil, func(s *story) { otherPlane(s); s.ghostPlane("m"); s.snapshot.ControlPlanes[0].ExternalEtcd = true }, GhostKeepsRunning},
-	{"ghost of another kind of control plane", nil, func(s *story) { otherPlane(s); s.cluster.Paused = true; s.ghostPlane("m") }, CannotKnow},
-	{"ghost control plane, paused", nil, func(s *story) { s.cluster.Paused = true; s.plane("a", gone); s.ghostPlane("m") }, GhostEtcdMemberKept},
-	{"ghost control plane beside one without a Node", nil, func(s *story) { s.plane("a", gone); s.plane("b", unknown(detector.NodeAlive)); s.ghostPlane("m") }, GhostEtcdMemberKept},
+	{"ghost control plane, etcd elsewhere", nil, func(s *story) { otherPlane(s); s.ghostPlane("m"); s.snapshot.ControlPlanes[0].ExternalEtcd = true }, code.GhostKeepsRunning},
+	{"ghost of another kind of control plane", nil, func(s *story) { otherPlane(s); s.cluster.Paused = true; s.ghostPlane("m") }, code.CannotKnow},
+	{"ghost control plane, paused", nil, func(s *story) { s.cluster.Paused = true; s.plane("a", gone); s.ghostPlane("m") }, code.GhostEtcdMemberKept},
+	{"ghost control plane beside one without a Node", nil, func(s *story) { s.plane("a", gone); s.plane("b", unknown(code.NodeAlive)); s.ghostPlane("m") }, code.GhostEtcdMemberKept},
 	{"its controller searches by name and finds none", covered(workers), func(s *story) {
 		s.plane("a", found)
 		s.worker("m", finding(warned(named, "Moved"), detector.FindsNothing))
 		s.node("m", false)
-	}, NewInstanceCreated},
+	}, code.NewInstanceCreated},
 	{"of a controller that is not known", nil, func(s *story) {
 		s.cluster.Provider = "other"
 		s.worker("m", left).machine.Pool = "p"
 		s.pausePool()
-	}, CannotKnow},
-	{"member that left its pool", nil, func(s *story) { s.removed(); s.worker("m", left).machine.Pool = "p" }, MemberGone},
+	}, code.CannotKnow},
+	{"member that left its pool", nil, func(s *story) { s.removed(); s.worker("m", left).machine.Pool = "p" }, code.MemberGone},
 	{"its owner goes", nil, func(s *story) {
 		s.removed()
 		s.expect(s.worker("m", found), infra.Restore{Refused: "it refuses"})
-	}, DeletedByOwner},
+	}, code.DeletedByOwner},
 	{"its controller does nothing for it", nil, func(s *story) {
 		s.expect(s.worker("m", found), infra.Restore{Refused: "it refuses"})
 		s.newTemplate()
-	}, Halted},
+	}, code.Halted},
 	{"its owner wants another one", covered(workers), func(s *story) {
 		s.plane("a", found)
 		s.worker("m", found).machine.Remediate = true
 		s.newTemplate()
-	}, RolledByOwner},
-	{"asked to be replaced", covered(workers), func(s *story) { s.worker("m", warned(found, "Template")).machine.Remediate = true }, ReplacedByMachineHealthCheck},
-	{"healthy, a template", nil, func(s *story) { s.worker("m", finding(warned(found, "Template"), detector.FindsOther)) }, Stuck},
+	}, code.RolledByOwner},
+	{"asked to be replaced", covered(workers), func(s *story) { s.worker("m", warned(found, "Template")).machine.Remediate = true }, code.ReplacedByMachineHealthCheck},
+	{"healthy, a template", nil, func(s *story) { s.worker("m", finding(warned(found, "Template"), detector.FindsOther)) }, code.Stuck},
 	{"its controller searches by name, finds none, and cannot make one", nil, func(s *story) {
 		m := s.worker("m", finding(found, detector.FindsNothing))
 		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
-	}, Stuck},
+	}, code.Stuck},
 	{"healthy, found by name", covered(workers), func(s *story) {
 		s.plane("a", found)
 		s.worker("m", named)
 		s.node("m", false)
 		s.noTemplate()
-	}, AdoptedByName},
+	}, code.AdoptedByName},
 	{"a health check deletes it, and none can be made", covered(workers), func(s *story) {
 		s.plane("a", found)
 		s.worker("m", found)
 		s.node("m", false)
 		s.noTemplate()
-	}, DeletedByMachineHealthCheck},
+	}, code.DeletedByMachineHealthCheck},
 	{"not provisioned, and could not be", nil, func(s *story) {
 		m := s.worker("m", never)
 		s.expect(m, infra.Restore{Failure: "no such AMI"})
 		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
-	}, Stuck},
+	}, code.Stuck},
 	{"healthy, its Node is bad for a health check", covered(workers), func(s *story) {
 		s.plane("a", found)
 		s.worker("m", asleep(found))
 		s.node("m", false)
 		s.node("a", true)
-	}, ReplacedByMachineHealthCheck},
-	{"healthy, found by name", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", named); s.node("m", false) }, AdoptedByName},
-	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "unplaced"; s.worker("m", found) }, CannotKnow},
+	}, code.ReplacedByMachineHealthCheck},
+	{"healthy, found by name", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", named); s.node("m", false) }, code.AdoptedByName},
+	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "unplaced"; s.worker("m", found) }, code.CannotKnow},
 	{"its controller searches by name, finds none, and cannot make one", nil, func(s *story) {
 		s.cluster.Provider = capo14
 		m := s.worker("m", finding(gone, detector.FindsNothing))
 		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
-	}, Stuck},
+	}, code.Stuck},
 	{"healthy, its Node is bad for a health check", covered(workers), func(s *story) {
 		s.cluster.Provider = capo14
 		s.plane("a", found)
 		s.worker("m", finding(warned(found, "ErrorState"), detector.FindsByName))
 		s.node("m", false)
 		s.node("a", true)
-	}, ReplacedByMachineHealthCheck},
+	}, code.ReplacedByMachineHealthCheck},
 	{"its controller searches by name and takes another one", nil, func(s *story) {
 		s.cluster.Provider = capo14
 		s.worker("m", finding(halted(found), detector.FindsOther))
-	}, OtherInstanceTaken},
-	{"not provisioned", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", never) }, NewInstanceCreated},
-	{"stale, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", gone); s.node("m", false) }, ReplacedByMachineHealthCheck},
+	}, code.OtherInstanceTaken},
+	{"not provisioned", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", never) }, code.NewInstanceCreated},
+	{"stale, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", gone); s.node("m", false) }, code.ReplacedByMachineHealthCheck},
 }
 
 // otherPlane makes the control plane one whose ways with etcd are not known.
@@ -292,9 +293,9 @@ func TestConditions(t *testing.T) {
 		"stale elsewhere":                    {nil, func(s *story) { s.worker("m", gone); s.cluster.Provider = "aws" }, ""},
 		"renamed":                            {nil, func(s *story) { s.worker("m", warned(found, "Renamed")) }, "clones a second VM beside it"},
 		"healthy":                            {nil, func(s *story) { s.worker("m", found) }, ""},
-		"duplicate":                          {nil, func(s *story) { s.worker("m", warned(found, detector.DuplicateID)) }, "destroy every VM of its datacenter with that id"},
-		"duplicate elsewhere":                {nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", warned(found, detector.DuplicateID)) }, "deletes both is not known here"},
-		"reidentified":                       {nil, func(s *story) { s.worker("m", warned(found, detector.Reidentified)) }, "both second keys differ"},
+		"duplicate":                          {nil, func(s *story) { s.worker("m", warned(found, code.DuplicateID)) }, "destroy every VM of its datacenter with that id"},
+		"duplicate elsewhere":                {nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", warned(found, code.DuplicateID)) }, "deletes both is not known here"},
+		"reidentified":                       {nil, func(s *story) { s.worker("m", warned(found, code.Reidentified)) }, "both second keys differ"},
 		"surplus":                            {nil, func(s *story) { s.worker("m", found); s.worker("n", found); s.snapshot.Groups[1].Desired.N = 1 }, "the Machine that its owner deletes at once"},
 		"powered off under a health check":   {covered(workers), func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, "MachineHealthCheck check-0 allows"},
 		"stopped elsewhere":                  {nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, ""},
@@ -335,7 +336,7 @@ func halt(s *story) {
 // Every outcome of a machine has the phrase that pausing needs.
 func TestEveryOutcomeOfAMachineHasAPhrase(t *testing.T) {
 	for _, row := range outcomeRows {
-		if _, ok := phrases[row.Outcome]; !ok && row.Outcome != UntouchedPaused && !strings.HasPrefix(string(row.Outcome), "GhostEtcd") {
+		if _, ok := phrases[row.Outcome]; !ok && row.Outcome != code.UntouchedPaused && !strings.HasPrefix(string(row.Outcome), "GhostEtcd") {
 			t.Errorf("%s has none", row.Outcome)
 		}
 	}
@@ -349,7 +350,7 @@ func TestMachineOfAnotherBackupThanItsCluster(t *testing.T) {
 	s.worker("m", found).machine.Backup = 1
 	s.worker("n", never).machine.Backup = 1
 	f := s.end()
-	if a, b := s.outcome(f, "m").Outcome, s.outcome(f, "n").Outcome; a != Adopted || b != NewInstanceCreated {
+	if a, b := s.outcome(f, "m").Outcome, s.outcome(f, "n").Outcome; a != code.Adopted || b != code.NewInstanceCreated {
 		t.Errorf("%s, %s", a, b)
 	}
 }

@@ -3,6 +3,7 @@ package forecast
 import (
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // idRestored reports whether a restore brings the ids back by which the machine's
@@ -43,15 +44,15 @@ func (f *facts) takesOther() bool {
 // blocked returns what of the machine's own instance keeps the controller from getting
 // on, or nothing.
 func (f *facts) blocked() string {
-	renamed := f.searchesInVain() || f.warned(detector.Reason(infra.Renamed)) && f.verdict.Finds == detector.FindsByID
+	renamed := f.searchesInVain() || f.warned(code.Reason(infra.Renamed)) && f.verdict.Finds == detector.FindsByID
 	switch {
 	case f.verdict.Instance == nil || f.stale(): // one that has ended is in nobody's way
 		return ""
 	case renamed && f.obstacle(infra.Renamed) != "":
 		return "its instance has another name: " + f.obstacle(infra.Renamed)
-	case f.warned(detector.Reason(infra.ErrorState)) && f.found() && f.obstacle(infra.ErrorState) != "":
+	case f.warned(code.Reason(infra.ErrorState)) && f.found() && f.obstacle(infra.ErrorState) != "":
 		return "its instance is in an error state: " + f.obstacle(infra.ErrorState)
-	case f.warned(detector.Reason(infra.NotActive)) && f.found() && f.obstacle(infra.NotActive) != "":
+	case f.warned(code.Reason(infra.NotActive)) && f.found() && f.obstacle(infra.NotActive) != "":
 		return "its instance is not active: " + f.obstacle(infra.NotActive)
 	}
 	return ""
@@ -144,12 +145,12 @@ func (f *facts) meanwhile() string {
 // machine's controller.
 func (f *facts) outOfSight() bool {
 	if !f.idRestored() && f.verdict.Finds != detector.FindsNothing {
-		return f.reason(detector.InfraObjectMissing)
+		return f.reason(code.InfraObjectMissing)
 	}
-	return f.reason(detector.FoundElsewhere, detector.IdentityChanged, detector.InfraObjectMissing)
+	return f.reason(code.FoundElsewhere, code.IdentityChanged, code.InfraObjectMissing)
 }
 
 // template reports whether the VM that is found has become a template.
 func (f *facts) template() bool {
-	return f.warned(detector.Template) || f.verdict.Instance != nil && f.verdict.Instance.Exclude == infra.Template
+	return f.warned(code.Template) || f.verdict.Instance != nil && f.verdict.Instance.Exclude == infra.Template
 }

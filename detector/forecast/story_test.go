@@ -12,6 +12,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/report/code"
 )
 
 // A story is a small fleet with verdicts that tests arrange: cluster ns/prod
@@ -122,25 +123,25 @@ const (
 var controllers = withSynthetic(all.Registry().Controllers())
 
 var (
-	found = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}, ByID: true, Finds: detector.FindsByID}
-	named = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}, Finds: detector.FindsByName}
-	gone  = detector.Verdict{Status: detector.Stale, Reason: detector.InstanceNotFound, Finds: detector.FindsByID}
-	left  = detector.Verdict{Status: detector.Stale, Reason: detector.PoolMember, Finds: detector.FindsByID}
-	never = detector.Verdict{Status: detector.Stale, Reason: detector.NotProvisioned}
-	alien = detector.Verdict{Status: detector.Ghost, RoleKnown: true, Instance: &infra.Instance{ID: "2"}}
+	found = detector.Verdict{Status: code.Healthy, Instance: &infra.Instance{ID: "1"}, ByID: true, Finds: detector.FindsByID}
+	named = detector.Verdict{Status: code.Healthy, Instance: &infra.Instance{ID: "1"}, Finds: detector.FindsByName}
+	gone  = detector.Verdict{Status: code.Stale, Reason: code.InstanceNotFound, Finds: detector.FindsByID}
+	left  = detector.Verdict{Status: code.Stale, Reason: code.PoolMember, Finds: detector.FindsByID}
+	never = detector.Verdict{Status: code.Stale, Reason: code.NotProvisioned}
+	alien = detector.Verdict{Status: code.Ghost, RoleKnown: true, Instance: &infra.Instance{ID: "2"}}
 )
 
-func unknown(reason detector.Reason) detector.Verdict {
-	return detector.Verdict{Status: detector.Unknown, Reason: reason}
+func unknown(reason code.Reason) detector.Verdict {
+	return detector.Verdict{Status: code.Unknown, Reason: reason}
 }
 
 // halted is an instance that exists and does not run.
 func halted(v detector.Verdict) detector.Verdict {
 	i := *v.Instance
-	i.Warnings = []string{infra.PoweredOff}
+	i.Warnings = []code.Reason{code.PoweredOff}
 	v.Instance = &i
-	if v.Status == detector.Healthy {
-		v = warned(v, infra.PoweredOff)
+	if v.Status == code.Healthy {
+		v = warned(v, code.PoweredOff)
 	}
 	return v
 }
@@ -152,7 +153,7 @@ func asleep(v detector.Verdict) detector.Verdict {
 	return v
 }
 
-func warned(v detector.Verdict, reasons ...detector.Reason) detector.Verdict {
+func warned(v detector.Verdict, reasons ...code.Reason) detector.Verdict {
 	v.Warnings = nil
 	for _, r := range reasons {
 		v.Warnings = append(v.Warnings, detector.Warning{Reason: r})
@@ -219,7 +220,7 @@ func (s *story) ghostPlane(name string) *detector.Verdict {
 }
 
 func (s *story) orphan(name string) *detector.Verdict {
-	return s.verdict(&s.cluster.WorkerGroups[0], name, "infra-"+name, warned(found, detector.MachineMissing))
+	return s.verdict(&s.cluster.WorkerGroups[0], name, "infra-"+name, warned(found, code.MachineMissing))
 }
 
 func (s *story) verdict(to *detector.Set, name, uid string, v detector.Verdict) *detector.Verdict {

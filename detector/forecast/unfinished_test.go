@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/detector"
+	"drift-detector/report/code"
 )
 
 // A machine of the control plane that is gone is not replaced while something holds its
@@ -59,7 +60,7 @@ func TestControlPlaneMachineThatIsNotReplaced(t *testing.T) {
 			}
 			c.change(m.machine, &s.snapshot.ControlPlanes[0])
 			got := s.outcome(s.end(), "m")
-			if replaced := got.Outcome == ReplacedByMachineHealthCheck; replaced != c.replaced || !strings.Contains(got.Message+got.Condition, c.says) {
+			if replaced := got.Outcome == code.ReplacedByMachineHealthCheck; replaced != c.replaced || !strings.Contains(got.Message+got.Condition, c.says) {
 				t.Errorf("%+v, want %v %q", got, c.replaced, c.says)
 			}
 		})
@@ -73,13 +74,13 @@ func TestRolloutThatMakesNone(t *testing.T) {
 		version string
 		wanted  string // by the topology
 		verdict detector.Verdict
-		want    Outcome
+		want    code.Outcome
 		says    string
 	}{
-		"ahead of the control plane":           {"v1.36.0", "", gone, Stuck, "MachineDeployment md is of Kubernetes v1.36.0 and its control plane of v1.35.1"},
-		"ahead of the control plane, running":  {"v1.36.0", "", found, RolledByOwner, "MachineDeployment md wants v1.36.0"},
-		"as the control plane":                 {"v1.35.1", "", gone, RolledByOwner, "MachineDeployment md wants v1.35.1"},
-		"of a topology, once that is upgraded": {"v1.35.1", "v1.36.0", gone, RolledByOwner, "MachineDeployment md wants v1.35.1"},
+		"ahead of the control plane":           {"v1.36.0", "", gone, code.Stuck, "MachineDeployment md is of Kubernetes v1.36.0 and its control plane of v1.35.1"},
+		"ahead of the control plane, running":  {"v1.36.0", "", found, code.RolledByOwner, "MachineDeployment md wants v1.36.0"},
+		"as the control plane":                 {"v1.35.1", "", gone, code.RolledByOwner, "MachineDeployment md wants v1.35.1"},
+		"of a topology, once that is upgraded": {"v1.35.1", "v1.36.0", gone, code.RolledByOwner, "MachineDeployment md wants v1.35.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, checkSpec(workers))
@@ -105,10 +106,10 @@ func TestRolloutThatMayDelete(t *testing.T) {
 		verdict      detector.Verdict
 		effect, says string // in the condition, or the message
 	}{
-		"on delete, of an older revision":         {func(s *story) { onDelete(s); s.older() }, found, RolloutDue, "unless its owner deletes it at once: its MachineSet md-old is of an older revision"},
+		"on delete, of an older revision":         {func(s *story) { onDelete(s); s.older() }, found, string(code.RolloutDue), "unless its owner deletes it at once: its MachineSet md-old is of an older revision"},
 		"on delete, of the revision that is kept": {func(s *story) { onDelete(s) }, found, "", ""},
 		"on delete, and no MachineSet fits":       {func(s *story) { onDelete(s); s.snapshot.Groups[0].Version = "v2" }, gone, "", "MachineSet md-old is of an older revision, and from Cluster API 1.9 on leaves it"},
-		"rolled out, and none can be made":        {func(s *story) { s.noTemplate(); s.older() }, found, outcomeUnknown, "before it makes another, which it cannot: VSphereMachineTemplate md"},
+		"rolled out, and none can be made":        {func(s *story) { s.noTemplate(); s.older() }, found, string(code.OutcomeUnknown), "before it makes another, which it cannot: VSphereMachineTemplate md"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, checkSpec(workers))
@@ -130,7 +131,7 @@ func TestNodeThatMayBeLeft(t *testing.T) {
 		s := newStory(t, with(checkSpec(workers), "checks", fields{"unhealthyNodeConditions": []any{fields{"type": "Ready", "status": status}}}))
 		s.plane("a", found)
 		s.worker("m", gone)
-		if got := s.outcome(s.end(), "m"); got.Outcome != ReplacedByMachineHealthCheck || !strings.Contains(got.Condition, says) {
+		if got := s.outcome(s.end(), "m"); got.Outcome != code.ReplacedByMachineHealthCheck || !strings.Contains(got.Condition, says) {
 			t.Errorf("%s: %+v", status, got)
 		}
 	}
@@ -142,14 +143,14 @@ func TestHealthChecksThatMindWhatARestoreBreaks(t *testing.T) {
 	for _, c := range []struct {
 		condition string
 		lacks     bool
-		want      Outcome
+		want      code.Outcome
 		unread    string // in the condition that nothing minded is there
 	}{
-		{"Ready", true, ReplacedByMachineHealthCheck, ""},
-		{"BootstrapConfigReady", true, ReplacedByMachineHealthCheck, ""},
-		{"NodeReady", true, Adopted, ""},
-		{"Ready", false, Adopted, ""},
-		{"UpToDate", true, Adopted, "MachineHealthCheck ns/check-0 (UpToDate of the Machine)"},
+		{"Ready", true, code.ReplacedByMachineHealthCheck, ""},
+		{"BootstrapConfigReady", true, code.ReplacedByMachineHealthCheck, ""},
+		{"NodeReady", true, code.Adopted, ""},
+		{"Ready", false, code.Adopted, ""},
+		{"UpToDate", true, code.Adopted, "MachineHealthCheck ns/check-0 (UpToDate of the Machine)"},
 	} {
 		s := newStory(t, mindsMachine(c.condition, "False"))
 		s.plane("a", found)
@@ -166,7 +167,7 @@ func TestHealthChecksThatMindWhatARestoreBreaks(t *testing.T) {
 		}
 		unread := ""
 		for _, n := range f.Conditions {
-			if n.Code == nodeConditionsUnread {
+			if n.Code == code.NodeConditionsUnread {
 				unread = n.Message
 			}
 		}
@@ -188,7 +189,7 @@ func TestHealthCheckThatPassesItsRange(t *testing.T) {
 		s.node("m", false)
 		s.node("n", true)
 		f := s.end()
-		if got := s.outcome(f, "m"); got.Outcome != Adopted || strings.Contains(effectsOf(f), outcomeUnknown) != want {
+		if got := s.outcome(f, "m"); got.Outcome != code.Adopted || strings.Contains(effectsOf(f), string(code.OutcomeUnknown)) != want {
 			t.Errorf("%s: %+v, effects %q", within, got, effectsOf(f))
 		}
 	}
@@ -210,10 +211,10 @@ func TestControlPlaneMachineThatMayBeReplaced(t *testing.T) {
 	two := func(s *story) { s.plane("d", gone); s.plane("e", gone) }
 	limit := with(checkSpec(planes), "maxUnhealthy", 2)
 	play(t, map[string]scene{
-		"paused cluster":       {[]fields{checkSpec(planes)}, arrange(func(s *story) { s.cluster.Paused = true }), livingReplaced, nil},
-		"another kind":         {[]fields{checkSpec("RKE2ControlPlane")}, arrange(otherPlane), outcomeUnknown, []string{"what RKE2ControlPlane does about a broken machine is not known here"}},
+		"paused cluster":       {[]fields{checkSpec(planes)}, arrange(func(s *story) { s.cluster.Paused = true }), string(code.LivingReplaced), nil},
+		"another kind":         {[]fields{checkSpec("RKE2ControlPlane")}, arrange(otherPlane), string(code.OutcomeUnknown), []string{"what RKE2ControlPlane does about a broken machine is not known here"}},
 		"another kind, paused": {[]fields{checkSpec("RKE2ControlPlane")}, arrange(func(s *story) { otherPlane(s); s.snapshot.ControlPlanes[0].Paused = true }), "", nil},
-		"paused Machine":       {[]fields{checkSpec(planes)}, arrange(func(s *story) { s.plane("d", found).machine.Paused = true }), outcomeUnknown, []string{"Machine d is paused"}},
+		"paused Machine":       {[]fields{checkSpec(planes)}, arrange(func(s *story) { s.plane("d", found).machine.Paused = true }), string(code.OutcomeUnknown), []string{"Machine d is paused"}},
 		"one is gone, and there is another": {[]fields{checkSpec(planes)}, func(s *story) {
 			arrange(func(s *story) { s.plane("d", gone) })(s)
 			s.ghostPlane("g")
@@ -225,8 +226,8 @@ func TestControlPlaneMachineThatMayBeReplaced(t *testing.T) {
 		"paused worker": {[]fields{checkSpec(workers)}, func(s *story) {
 			s.worker("m", found).machine.Paused = true
 			s.node("m", false)
-		}, livingReplaced, nil},
-		"two are gone":              {[]fields{checkSpec(planes)}, arrange(two), MachinesBroken + " " + outcomeUnknown, []string{"check-0 calls running machines unhealthy. Whether they are replaced is not known here: 2 of its Machines will have no Node"}},
-		"two are gone, and a limit": {[]fields{limit}, arrange(two), MachinesBroken, nil},
+		}, string(code.LivingReplaced), nil},
+		"two are gone":              {[]fields{checkSpec(planes)}, arrange(two), string(code.MachinesBroken) + " " + string(code.OutcomeUnknown), []string{"check-0 calls running machines unhealthy. Whether they are replaced is not known here: 2 of its Machines will have no Node"}},
+		"two are gone, and a limit": {[]fields{limit}, arrange(two), string(code.MachinesBroken), nil},
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/detector/rehearsal"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // What the steps of the walk that did not pass do to the forecast: they halt a cluster, keep a
@@ -49,17 +50,45 @@ func (e *effects) onWalk(steps []*walk.Step) {
 	for _, s := range steps {
 		switch does := s.Does(); {
 		case s.Found == walk.Unread:
-			e.add(outcomeUnknown, s.Row.Of+" asks for "+s.Row.Asks+", and that was not seen: "+s.Why, s.Subject)
+			e.add(code.OutcomeUnknown, s.Row.Of+" asks for "+s.Row.Asks+", and that was not seen: "+s.Why, s.Subject)
 		case does.Effect == walk.Halts || does.Effect == walk.Waits:
 		case rehearsal.Reason(s) != "":
-			e.add(rehearsal.Reason(s), sentence(does.What)+": "+s.Why, s.Subject)
+			object := s.Subject
+			if object == "" {
+				object = s.Objects[0]
+			}
+			e.add(rehearsal.Reason(s), sentence(does.What)+": "+s.Why, object)
 		}
 	}
 }
 
+// acting are the effects by which something of a cluster is started, made, replaced or
+// ended.
+var acting = map[code.Reason]bool{
+	code.MachinesDeleted: true, code.PoolScaledBack: true, code.RolloutDue: true, code.LivingReplaced: true, code.SecondInstance: true, code.OtherInstance: true,
+	code.EtcdMembersRemoved: true, code.MachinesMade: true, code.InstancesNeverJoin: true, code.PoolGrown: true, code.StaleReplaced: true, code.InstancesStarted: true,
+}
+
+// acts returns what the restored controllers do to the management cluster itself. It is
+// lost, so that what is broken of it is nobody's concern, and what acts is.
+func acts(all []Effect) []Effect {
+	var out []Effect
+	for _, e := range all {
+		switch {
+		case e.Code == code.ManagementClusterActs || e.Code == code.ManagementClusterRuns || e.Code == code.OutcomeUnknown || e.Code == code.SpecUnseen:
+		case acting[e.Code] || e.Code == code.ControlPlaneDown && strings.Contains(e.Message, "KubeadmControlPlane takes"):
+			e.Code, e.Message = code.ManagementClusterActs, "Of the management cluster itself: "+e.Message
+		default:
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
 // walkConditions are what nobody could see, by their codes.
 func walkConditions(t *rehearsal.Trace) []Note {
-	objects := map[string][]string{}
+	objects := map[code.Reason][]string{}
 	for i := range t.Steps {
 		if s := &t.Steps[i]; s.Found == walk.Unseen {
 			objects[s.Row.Condition] = append(objects[s.Row.Condition], s.Objects...)

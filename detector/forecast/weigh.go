@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"drift-detector/backup"
-	"drift-detector/detector"
+	"drift-detector/report/code"
 )
 
 // weigh finds out what depends on several machines at once: the health checks,
@@ -70,7 +70,7 @@ func (c *cluster) weighPlane() {
 		switch {
 		case f.stopped():
 			c.stopped++
-		case f.verdict.Status == detector.Healthy || f.ghost():
+		case f.verdict.Status == code.Healthy || f.ghost():
 			c.alive++
 			if f.off() {
 				c.waking++
@@ -88,7 +88,7 @@ func (c *cluster) weighPlane() {
 		switch {
 		case f.nodeMissing():
 			c.nodeless++
-		case f.verdict.Status == detector.Unknown && f.node == nil:
+		case f.verdict.Status == code.Unknown && f.node == nil:
 			c.undecided++
 		}
 	}

@@ -1,7 +1,124 @@
 package rehearsal
 
-import "slices"
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
 
-// clusterRows are asked once for each cluster: by the controllers of Cluster, its
-// topology, its control plane and its workers' owners, in this order.
-var clusterRows = slices.Concat(planeRows)
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"drift-detector/backup"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+// clusterRows are asked once for each cluster, in this order: by the controllers of
+// Cluster, its topology and its control plane.
+var clusterRows = slices.Concat(ownRows, topologyRows, ownerRows, planeRows, nodeRows, addonRows)
+
+// ownRows are those of the controller of Cluster (internal/controllers/cluster;
+// core/reconcilers/cluster from v1.14.0).
+var ownRows = []row[*cluster]{
+	{walk.Row{
+		ID: "core.C5", Of: "Cluster",
+		Asks:   "the endpoint of its API server, its own or that of its infrastructure",
+		None:   walk.OwnerHalts.Says("KubeadmControlPlane waits for an endpoint before it does anything, and no machine joins"),
+		Source: "reconcileInfrastructure: cluster_controller_phases.go v1.5.8 to v1.14.0; Reconcile of KubeadmControlPlane",
+	}, endpoint},
+	{walk.Row{
+		ID: "core.G1", Of: "Cluster",
+		Asks:    "the machines of the management cluster itself, which is a Cluster of the backup like the others: the new one takes its place, and none of them may run or be started",
+		Several: walk.Does{Effect: walk.Doubles, Code: code.ManagementClusterRuns, What: "the old controllers and the restored ones manage the same VMs"},
+		Differs: walk.Does{Effect: walk.Starts, Code: code.ManagementClusterActs, What: "the infrastructure controller starts them: the old etcd comes back, with the old controllers beside the new ones"},
+		Source:  "reconcilePowerState: pkg/services/govmomi/service.go of CAPV v1.5.8 to v1.16.1",
+	}, managementCluster},
+}
+
+// managementCluster asks core.G1.
+func managementCluster(c *cluster) walk.Answer {
+	if !c.Self || c.Paused {
+		return notAsked
+	}
+	var off, on []string
+	for i := range c.machines {
+		switch m := &c.machines[i]; {
+		case m.verdict == nil || m.verdict.Status != code.Healthy || m.verdict.Instance == nil:
+		case m.verdict.Instance.Runs():
+			on = append(on, m.title())
+		case c.world.in.Controllers[c.Provider].PowersOn:
+			off = append(off, m.title())
+		}
+	}
+	until := "it is left out of the restore, or its Cluster is paused"
+	switch {
+	case on != nil:
+		return several(fmt.Sprintf("%d of its machines run, %s first", len(on), on[0]), until, on...)
+	case off != nil:
+		return differs(fmt.Sprintf("%d of its machines are off, %s first", len(off), off[0]), until, off...)
+	}
+	return passed
+}
+
+// endpoint asks core.C5.
+func endpoint(c *cluster) walk.Answer {
+	switch {
+	case c.own == nil || c.Derived || !c.is(kubeadm):
+		return notAsked
+	case c.Endpoint == "":
+		return none("neither "+c.title()+" nor its infrastructure has a control plane endpoint", "one of them has it", c.title())
+	}
+	return passed
+}
+
+// addonRows are those of ClusterResourceSet (internal/controllers/clusterresourceset).
+var addonRows = []row[*cluster]{
+	{walk.Row{
+		ID: "core.B5", Of: "ClusterResourceSet",
+		Asks:      "what it applied before, which a restore takes away: with strategy Reconcile it writes all of it again, as the backup has it",
+		Condition: code.ResourceSetsApplied,
+		Source:    "Reconcile: clusterresourcesetbinding_controller.go; ApplyClusterResourceSet: clusterresourceset_controller.go v1.5.8 to v1.14.0",
+	}, resourceSetsApplied},
+}
+
+// resourceSetsApplied asks core.B5.
+func resourceSetsApplied(c *cluster) walk.Answer {
+	if c.object == nil {
+		return notAsked
+	}
+	var objects []string
+	own := labels.Set(labelsOf(c.object.Labels))
+	for _, r := range c.world.setsOf(c.ID.Backup, c.ID.Namespace) {
+		if selects(r.Data.Selector, own) {
+			objects = append(objects, named("ClusterResourceSet", r.Namespace, r.Name)+" on "+c.title())
+		}
+	}
+	if objects == nil {
+		return passed
+	}
+	return unseen(objects...)
+}
+
+// selects reports whether a label selector in JSON selects the labels. One that cannot be
+// read may.
+func selects(text string, own labels.Set) bool {
+	var spec metav1.LabelSelector
+	if json.Unmarshal([]byte(text), &spec) != nil {
+		return true
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&spec)
+	return err != nil || !selector.Empty() && selector.Matches(own)
+}
+
+// setsOf returns the ClusterResourceSets of a namespace that write again what they hold.
+func (w *world) setsOf(n int, namespace string) []*backup.Record[resourceSet] {
+	if w.sets == nil {
+		w.sets = map[owned][]*backup.Record[resourceSet]{}
+		for r := range resourceSets.In(w.in.Snapshot).All() {
+			if at := (owned{backup: r.Backup, namespace: r.Namespace}); r.Data.Strategy == "Reconcile" {
+				w.sets[at] = append(w.sets[at], r)
+			}
+		}
+	}
+	return w.sets[owned{backup: n, namespace: namespace}]
+}

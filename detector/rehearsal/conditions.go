@@ -1,15 +1,25 @@
 package rehearsal
 
-import "drift-detector/infra"
+import (
+	"drift-detector/report/code"
+)
 
 // Condition is what has to hold for a YES and cannot be seen from here.
-type Condition struct{ Code, Text string }
+type Condition struct {
+	Code code.Reason
+	Text string
+}
 
 // Conditions are those of the rows, the special ones first.
 var Conditions = []Condition{
-	{"PoolAddressesTaken", "These addresses are excluded from their pools (spec.excludedAddresses) before a machine is made: VMs have them, and the pools believe that they are free"},
-	{"NamedInVCenter", "The tags, modules, VM groups and storage policies that these objects name exist in vCenter: they are named by ids that were not looked up"},
-	{"VCenterUnasked", "The names of datacenters are unique, and the VMs of machines have what CAPV asks for (an address, a network card for each device, the hardware version, a host that can be read): the inventory was saved before this was asked for"},
-	{infra.CredentialUntried, "The infrastructure accepts the credentials in the backup, which are what the controllers log in with: others were used here, and these were not tried"},
-	{infra.CertificateUnchecked, "The controllers trust the certificates of the infrastructure's servers: the check was turned off here"},
+	{code.PoolAddressesTaken, "These addresses are excluded from their pools (spec.excludedAddresses) before a machine is made: VMs have them, and the pools believe that they are free"},
+	{code.NamedInVCenter, "The tags, modules, VM groups and storage policies that these objects name exist in vCenter: they are named by ids that were not looked up"},
+	{code.VCenterUnasked, "The names of datacenters are unique, and the VMs of machines have what CAPV asks for (an address, a network card for each device, the hardware version, a host that can be read): the inventory was saved before this was asked for"},
+	{code.CredentialUntried, "The infrastructure accepts the credentials in the backup, which are what the controllers log in with: others were used here, and these were not tried"},
+	{code.CertificateUnchecked, "The controllers trust the certificates of the infrastructure's servers: the check was turned off here"},
+	{code.PendingHooks, "The runtime extensions of these hooks answer and let the Clusters go on: the hooks were pending when the backup was taken, and are called again"},
+	{code.ForeignPools, "The IPAM providers of these pools bind their claims again to the addresses that they had"},
+	{code.ResourceSetsApplied, "What these ClusterResourceSets hold is still what the workload clusters are to have: they write it again as the backup has it, passwords included"},
+	{code.APIServersAnswer, "The API servers of these clusters answer with the kubeconfigs of the backup: they were not asked from here"},
+	{code.WatchFilter, "The new controllers run with the watch filter of these Clusters: others leave them alone"},
 }

@@ -2,14 +2,18 @@ package rehearsal
 
 import (
 	"fmt"
+	"slices"
 
-	"drift-detector/detector"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
-// machineRows are those of the controller of Machine
+// machineRows are asked for each machine, in this order.
+var machineRows = slices.Concat(ownerMachineRows, addressRows, ownMachineRows)
+
+// ownMachineRows are those of the controller of Machine
 // (internal/controllers/machine; core/reconcilers/machine from v1.14.0).
-var machineRows = []row[*machine]{
+var ownMachineRows = []row[*machine]{
 	{walk.Row{
 		ID: "core.M9", Of: "Machine",
 		Asks:    "the Node with exactly its provider id",
@@ -21,7 +25,7 @@ var machineRows = []row[*machine]{
 
 // nodeOf asks core.M9.
 func nodeOf(m *machine) walk.Answer {
-	if !m.cluster.nodesRead() || m.ProviderID == "" || m.verdict == nil || m.verdict.Status != detector.Healthy {
+	if !m.cluster.nodesRead() || m.ProviderID == "" || m.verdict == nil || m.verdict.Status != code.Healthy {
 		return notAsked
 	}
 	switch nodes := m.cluster.byID[m.ProviderID]; len(nodes) {

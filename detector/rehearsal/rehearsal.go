@@ -8,6 +8,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // Inputs are what a restore is rehearsed from.
@@ -16,8 +17,10 @@ type Inputs struct {
 	Expected  infra.Expected  // made from the Snapshot, not yet Decided
 	Inventory infra.Inventory // with its instances
 	Result    detector.Result
-	Secrets   Secrets
-	Now       time.Time
+	// Controllers are those of the providers, by the providers' names.
+	Controllers map[string]infra.Controller
+	Secrets     Secrets
+	Now         time.Time
 }
 
 // Trace is what the controllers' questions found, in the order in which they are asked.
@@ -134,7 +137,7 @@ func (w *world) providers() {
 		}
 		for i := range c.machines {
 			m := &c.machines[i]
-			if m.verdict == nil || m.verdict.Instance == nil || m.verdict.Status != detector.Healthy {
+			if m.verdict == nil || m.verdict.Instance == nil || m.verdict.Status != code.Healthy {
 				continue
 			}
 			for _, s := range inspect(m.index, infra.Sight{Instance: m.verdict.Instance, Listing: w.in.Inventory.Named(m.verdict.Scope)}) {
@@ -151,6 +154,19 @@ func (w *world) note(s walk.Step) {
 		return
 	}
 	w.trace.Steps = append(w.trace.Steps, s)
+}
+
+// listingOf returns the listing of a target, or nil.
+func (w *world) listingOf(target string) *infra.Listing {
+	if w.listings == nil {
+		w.listings = map[string]*infra.Listing{}
+		for i := range w.in.Inventory.Listings {
+			for _, id := range w.in.Inventory.Listings[i].IDs {
+				w.listings[id] = &w.in.Inventory.Listings[i]
+			}
+		}
+	}
+	return w.listings[target]
 }
 
 // Rows returns all rows of Cluster API itself, in the order of their walk.

@@ -7,6 +7,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 const kubeadm = "KubeadmControlPlane"
@@ -17,6 +18,11 @@ type world struct {
 	in       *Inputs
 	clusters []*cluster
 	trace    Trace
+	bare     map[int]bool                            // Machines whose infrastructure object the backup lacks; nil until somebody asks
+	sets     map[owned][]*backup.Record[resourceSet] // by namespace; nil until somebody asks
+	etcds    map[owned]string                        // EtcdadmClusters by their cluster; nil until somebody asks
+	listings map[string]*infra.Listing               // by target
+	claims   map[owned][]claimOf                     // of addresses, by the names of what owns them; nil until somebody asks
 }
 
 // cluster is one cluster of the world.
@@ -24,6 +30,7 @@ type cluster struct {
 	*detector.Cluster
 	world    *world
 	own      *backup.Cluster      // nil: the backup lacks it
+	object   *clusterObject       // likewise
 	plane    *backup.ControlPlane // nil: there is none, or the backup lacks it
 	machines []machine
 	nodes    []*infra.Node // of its Node list; nil where it was not read
@@ -52,6 +59,9 @@ func newWorld(in *Inputs) *world {
 		}
 		if c.plane == nil && len(planes[r.ID]) == 1 {
 			c.plane = planes[r.ID][0]
+		}
+		if o := clusterKinds.In(s).Named(r.ID.Backup, r.ID.Namespace, r.ID.Name); o != nil {
+			c.object = &o.Data
 		}
 		at[r.ID], w.clusters = c, append(w.clusters, c)
 		for _, v := range r.ControlPlane.Machines {
@@ -111,15 +121,15 @@ func (c *cluster) nodesRefused() string {
 }
 
 // byEffect is the reason of the answer for each effect.
-var byEffect = map[walk.Effect]string{
-	walk.Deletes: "MachinesDeleted", walk.Replaces: "RolloutDue", walk.RemovesMember: "EtcdMembersRemoved", walk.Doubles: "SecondInstance",
-	walk.Halts: "ClusterHalted", walk.OwnerHalts: "OwnerHalted", walk.Waits: "MachinesHalted", walk.Makes: "MachinesMade",
-	walk.Starts: "InstancesStarted", walk.NotReady: "MachinesNotReady",
+var byEffect = map[walk.Effect]code.Reason{
+	walk.Deletes: code.MachinesDeleted, walk.Replaces: code.RolloutDue, walk.RemovesMember: code.EtcdMembersRemoved, walk.Doubles: code.SecondInstance,
+	walk.Halts: code.ClusterHalted, walk.OwnerHalts: code.OwnerHalted, walk.Waits: code.MachinesHalted, walk.Makes: code.MachinesMade,
+	walk.Starts: code.InstancesStarted, walk.NotReady: code.MachinesNotReady,
 }
 
 // Reason returns the reason of the answer that a step leaves: that of its row, else that of its
 // effect. It is empty where nothing of what runs is touched, and where the step passed.
-func Reason(s *walk.Step) string {
+func Reason(s *walk.Step) code.Reason {
 	d := s.Does()
 	if d.Code != "" {
 		return d.Code

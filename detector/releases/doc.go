@@ -11,5 +11,6 @@
 // (refuse.go).
 //
 // The package decides and reads nothing. Values of Secrets and of charts are masked in its
-// [Result], and Helm's values are never read.
+// [Result], as is what has the name of a secret elsewhere, such as AZURE_CLIENT_SECRET;
+// Helm's values are never read.
 package releases

@@ -40,6 +40,7 @@ func (w *wanted) settle(out *outcome) {
 	if holdsCharts(c.APIVersion) {
 		maskValues(out)
 	}
+	maskNamed(out)
 	c.Patch = out.changes
 	count := map[string]int{}
 	counted := false

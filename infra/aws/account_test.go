@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/detector"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 // In a VPC that was there before, with every recorded instance gone, ids that only the
@@ -66,9 +67,9 @@ func TestPoint16WhatProvesTheAccount(t *testing.T) {
 				instances = append(instances, *c.instance)
 			}
 			out, r := seen(t, b, options, instances...)
-			want := detector.Unknown
+			want := code.Unknown
 			if c.proven {
-				want = detector.Stale
+				want = code.Stale
 			}
 			if v := out.machines["ns/gone"]; v.Status != want || r.Complete != c.proven {
 				t.Errorf("the machine is %s %s, want %s; complete is %t", v.Status, v.Reason, want, r.Complete)
@@ -102,9 +103,9 @@ func TestPoint16AnEndpointOfEKSProvesTheAccount(t *testing.T) {
 				Backup:     saved(t, cluster("https://ABCD.gr7.us-east-1.eks.amazonaws.com")),
 				SharedVPCs: map[string]string{"vpc-shared": lab.EC2Account}, Absent: []string{c.absent},
 			})
-			want := detector.Unknown
+			want := code.Unknown
 			if c.proven {
-				want = detector.Stale
+				want = code.Stale
 			}
 			if v := out.machines["ns/gone"]; v.Status != want {
 				t.Errorf("the machine is %s %s, want %s", v.Status, v.Reason, want)
@@ -121,10 +122,10 @@ func TestPoint12InstancesOfEKSAreNotFoundByName(t *testing.T) {
 	out, _ := seen(t, b, lab.EC2Options{Backup: saved(t, b)},
 		capaInstance(idOf(1), "vpc-1", "ns_cp", roleNode, "ns/recorded", "recorded"),
 		capaInstance(idOf(2), "vpc-1", "ns_cp", roleNode, "ns/searched", "searched"))
-	if v := out.machines["ns/recorded"]; v.Status != detector.Healthy || v.Finds != detector.FindsByID {
+	if v := out.machines["ns/recorded"]; v.Status != code.Healthy || v.Finds != detector.FindsByID {
 		t.Errorf("the recorded one is %s %s, found by %q", v.Status, v.Reason, v.Finds)
 	}
-	if v := out.machines["ns/searched"]; v.Status != detector.Unknown || v.Reason != detector.NotFoundByName || v.Finds != detector.FindsNothing {
+	if v := out.machines["ns/searched"]; v.Status != code.Unknown || v.Reason != code.NotFoundByName || v.Finds != detector.FindsNothing {
 		t.Errorf("the other is %s %s, found by %q", v.Status, v.Reason, v.Finds)
 	}
 }

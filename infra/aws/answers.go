@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,6 +25,8 @@ import (
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"drift-detector/infra"
 )
 
 // answerError says that something answered that is not the AWS service that was
@@ -33,25 +36,53 @@ type answerError struct {
 	cause error
 }
 
-func (e *answerError) Error() string        { return e.what }
-func (e *answerError) Unwrap() error        { return e.cause }
-func (e *answerError) RetryableError() bool { return true }
+func (e *answerError) Error() string { return e.what }
+func (e *answerError) Unwrap() error { return e.cause }
 
-// whole returns a 200 in full, or why it is none of AWS's. The SDK takes an empty
+// RetryableError reports whether the same question may have another answer.
+func (e *answerError) RetryableError() bool { return !isBeyond(e.cause) }
+
+func isBeyond(err error) bool {
+	var beyond *infra.BoundError
+	return errors.As(err, &beyond)
+}
+
+// Bounds of answers. The first five levels hold the things that a list is of, which are a
+// kilobyte each as the SDK keeps them: 1,000 instances of a page, with their reservations,
+// are 8,000 elements there. The next two hold their interfaces, 300 bytes each: an instance
+// with 50 tags has 150 elements there; and below those are its addresses.
+var (
+	queryBounds = infra.Bounds{Items: 1_000_000, Upper: []infra.Level{{Levels: 5, Items: 50_000}, {Levels: 7, Items: 200_000}}}
+	jsonBounds  = infra.Bounds{Items: 100_000, Part: infra.Part{Bytes: 8 << 20}} // of one EKS cluster
+)
+
+// whole returns an answer in full, and of a 200 why it is none of AWS's. The SDK takes an empty
 // body and any document of XML or JSON for an answer that holds nothing
 // (aws-sdk-go-v2/service/ec2 deserializers.go v1.344.0), which would be the end of a
 // list. The protocol is that of the request: form values are answered with XML,
 // all others with JSON.
 func whole(req *http.Request, res *http.Response) (*http.Response, error) {
 	operation := middleware.GetOperationName(req.Context())
-	body, err := io.ReadAll(res.Body)
+	isXML := req.Header.Get("Content-Type") == "application/x-www-form-urlencoded"
+	bounded := jsonBounds.JSON(res.Body)
+	if isXML {
+		bounded = queryBounds.XML(res.Body)
+	}
+	body, err := io.ReadAll(bounded)
 	_ = res.Body.Close()
+	if isBeyond(err) {
+		return nil, &answerError{fmt.Sprintf("%s: %v", operation, err), err}
+	}
 	if err != nil {
 		return nil, &answerError{fmt.Sprintf("the answer to %s was cut off: %v", operation, err), err}
 	}
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		return res, nil
+	}
 	why := fmt.Sprintf("%d %s", res.StatusCode, http.StatusText(res.StatusCode))
 	if res.StatusCode == http.StatusOK {
-		if req.Header.Get("Content-Type") == "application/x-www-form-urlencoded" {
+		if isXML {
 			why = notXML(body, operation+"Response", middleware.GetServiceID(req.Context()) == ec2.ServiceID)
 		} else {
 			why = notJSON(body)
@@ -60,7 +91,6 @@ func whole(req *http.Request, res *http.Response) (*http.Response, error) {
 	if why != "" {
 		return nil, &answerError{fmt.Sprintf("what answered %s is not AWS: %s", operation, why), nil}
 	}
-	res.Body = io.NopCloser(bytes.NewReader(body))
 	return res, nil
 }
 

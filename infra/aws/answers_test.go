@@ -14,6 +14,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 // bent is what becomes of AWS's own answer on the way.
@@ -112,7 +113,7 @@ func asEver(l *infra.Listing, r detector.Result) string {
 	switch {
 	case l.State != infra.Complete || len(l.Unread) > 0 || len(l.Warnings) > 0 || !r.Complete:
 		return fmt.Sprintf("the listing is %s, unread are %v, warnings %q, fault %+v", l.State, l.Unread, l.Warnings, l.Fault)
-	case here.Status != detector.Healthy || gone.Status != detector.Stale || ghost.Status != detector.Ghost:
+	case here.Status != code.Healthy || gone.Status != code.Stale || ghost.Status != code.Ghost:
 		return fmt.Sprintf("it is %s %s, %s %s, %s %s", here.Status, here.Reason, gone.Status, gone.Reason, ghost.Status, ghost.Reason)
 	}
 	return ""
@@ -122,7 +123,7 @@ func asEver(l *infra.Listing, r detector.Result) string {
 // that is none: a region that counts as listed, or a probe that counts as looked for.
 func notBelieved(action string, l *infra.Listing, r detector.Result) string {
 	for name, v := range outcomeOf(r).machines {
-		if v.Status == detector.Stale && kindsOf[action] == nil {
+		if v.Status == code.Stale && kindsOf[action] == nil {
 			return fmt.Sprintf("%s is Stale %s", name, v.Reason)
 		}
 	}
@@ -283,13 +284,13 @@ func TestFaultD2InstanceWithoutState(t *testing.T) {
 			}
 			r := decide(t, s, inv)
 			o := outcomeOf(r)
-			if v := o.machines["ns/prod-md-0-here1"]; v.Status != detector.Unknown || v.Reason != detector.InstanceUnreadable {
+			if v := o.machines["ns/prod-md-0-here1"]; v.Status != code.Unknown || v.Reason != code.InstanceUnreadable {
 				t.Errorf("the machine of the instance is %s %s", v.Status, v.Reason)
 			}
-			if v := o.machines["ns/prod-md-0-gone1"]; v.Status != detector.Unknown {
+			if v := o.machines["ns/prod-md-0-gone1"]; v.Status != code.Unknown {
 				t.Errorf("the other machine is %s %s", v.Status, v.Reason)
 			}
-			if u, ok := o.unattributed[idOf(3)]; !ok || u.Reason != detector.InstanceUnreadable || len(o.ghosts) > 0 {
+			if u, ok := o.unattributed[idOf(3)]; !ok || u.Reason != code.InstanceUnreadable || len(o.ghosts) > 0 {
 				t.Errorf("the instance without machine is %+v, Ghosts are %v", u, o.ghosts)
 			}
 		})

@@ -104,7 +104,7 @@ func TestWhereCredentialsComeFrom(t *testing.T) {
 				}
 				return
 			}
-			if target.Refused == nil || target.Refused.Reason != c.reason || !strings.Contains(target.Refused.Message, c.says) || target.Refused.Hint == "" {
+			if target.Refused == nil || string(target.Refused.Reason) != c.reason || !strings.Contains(target.Refused.Message, c.says) || target.Refused.Hint == "" {
 				t.Errorf("it is %q, refused %+v", target.Source, target.Refused)
 			}
 			if target.Credential != nil || target.Use != "" {
@@ -235,7 +235,7 @@ func TestEndpointsFromTheEnvironment(t *testing.T) {
 				t.Setenv(k, v)
 			}
 			l := listAll(t, small(pageSize), s, secrets, infra.Access{}).Listings[0]
-			if l.State != c.state || (l.Fault != nil && l.Fault.Reason != c.reason) || len(l.Unread) > 0 {
+			if l.State != c.state || (l.Fault != nil && string(l.Fault.Reason) != c.reason) || len(l.Unread) > 0 {
 				t.Errorf("it is %s, unread %v: %+v", l.State, l.Unread, l.Fault)
 			}
 			want := strings.TrimPrefix(server, "http://")

@@ -27,6 +27,7 @@
 //	credentials.go  finds a credential along CAPA's chain of identities
 //	profile.go      reads the controller's credentials file
 //	session.go      builds the calls, assumes roles
+//	logins.go       counts the logins that a key has failed at
 //	transport.go    bounds on rate, time and size
 //	answers.go      what an answer must hold to be believed
 //	list.go         reads pages of instances
@@ -34,6 +35,7 @@
 //	groups.go       autoscaling groups
 //	probes.go       VPCs, subnets, security groups, gateways, load balancers, EKS
 //	faults.go       what went wrong, and what to do
+//	operator.go     what errors about the operator's own configuration leave out
 //
 // Keys of instances and of expected machines, where tag is the name in CAPA's ownership tag:
 //

@@ -6,6 +6,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 // pool adds a MachinePool of one member, with its reference to an infrastructure pool.
@@ -36,7 +37,7 @@ func TestANameThatSomethingContradicts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newMade().cluster("red", "prod", fleetRegion, "vpc-1").machine("red", "prod", "m", "")
 			o, _ := outcomeWith(t, b, one)
-			if v := o.machines["red/m"]; v.Status != detector.Unknown || v.Reason != detector.AmbiguousMatch {
+			if v := o.machines["red/m"]; v.Status != code.Unknown || v.Reason != code.AmbiguousMatch {
 				t.Errorf("it is %s %s, want Unknown AmbiguousMatch", v.Status, v.Reason)
 			}
 			o.wantUnattributed(t, idOf(1))
@@ -60,7 +61,7 @@ func TestTheInstanceOfASecondIDIsNoGhost(t *testing.T) {
 	o, _ := outcomeWith(t, b,
 		capaInstance(idOf(1), "vpc-1", "prod", roleNode, "ns/"+name, name),
 		capaInstance(idOf(2), "vpc-1", "prod", roleNode, "ns/prod-md-bcdfg-ddddd", "prod-md-bcdfg-ddddd"))
-	if v := o.machines["ns/"+name]; v.Reason != detector.ConflictingIDs || len(v.Others) != 2 {
+	if v := o.machines["ns/"+name]; v.Reason != code.ConflictingIDs || len(v.Others) != 2 {
 		t.Errorf("it is %s %s and names %d instances", v.Status, v.Reason, len(v.Others))
 	}
 	o.wantUnattributed(t, idOf(1), idOf(2))
@@ -77,7 +78,7 @@ func TestMachinesWithoutAWSMachine(t *testing.T) {
 	}
 	o, _ := outcomeWith(t, b, capaInstance(idOf(1), "vpc-1", "prod", roleNode, "ns/by-tag", "x"), capaInstance(idOf(2), "vpc-1", "prod", roleNode, "", "by-name"))
 	for _, name := range []string{"ns/by-tag", "ns/by-name"} {
-		if v := o.machines[name]; v.Status != detector.Unknown || v.Reason != detector.InfraObjectMissing || v.Instance == nil {
+		if v := o.machines[name]; v.Status != code.Unknown || v.Reason != code.InfraObjectMissing || v.Instance == nil {
 			t.Errorf("%s is %s %s", name, v.Status, v.Reason)
 		}
 	}
@@ -108,14 +109,14 @@ func TestPoolsThatCannotBeTold(t *testing.T) {
 	member := instanceWith(idOf(1), "vpc-1", lab.EC2Tag{Key: tagGroup, Value: "eks-ng-1"}, lab.EC2Tag{Key: tagEKSCluster, Value: "ns_cp"}, lab.EC2Tag{Key: tagNodegroup, Value: "ng"})
 	for name, c := range map[string]struct {
 		b      made
-		reason detector.Reason
+		reason code.Reason
 		now    int
 	}{
 		"all there":                {nodegroup(eks(true)).pool("prod", "mp", managedPoolKind, "own"), "", 1},
-		"no managed pool":          {eks(true).pool("prod", "mp", managedPoolKind, "own"), detector.PoolUndecided, 1},
-		"no control plane":         {nodegroup(eks(false)).pool("prod", "mp", managedPoolKind, "own"), detector.PoolUndecided, 1},
-		"no AWSMachinePool":        {eks(false).pool("prod", "mp", poolKind, "own"), detector.PoolUndecided, 1},
-		"a kind that nobody reads": {eks(true).pool("prod", "mp", "ROSAMachinePool", "own"), detector.PoolUndecided, 0},
+		"no managed pool":          {eks(true).pool("prod", "mp", managedPoolKind, "own"), code.PoolUndecided, 1},
+		"no control plane":         {nodegroup(eks(false)).pool("prod", "mp", managedPoolKind, "own"), code.PoolUndecided, 1},
+		"no AWSMachinePool":        {eks(false).pool("prod", "mp", poolKind, "own"), code.PoolUndecided, 1},
+		"a kind that nobody reads": {eks(true).pool("prod", "mp", "ROSAMachinePool", "own"), code.PoolUndecided, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, r := outcomeWith(t, c.b, member)
@@ -123,7 +124,7 @@ func TestPoolsThatCannotBeTold(t *testing.T) {
 			if g == nil || g.Pool == nil || g.Reason != c.reason || len(g.Pool.Now) != c.now {
 				t.Fatalf("the pool is %+v", g)
 			}
-			if g.Reason != "" && g.Status != detector.NeedFurtherConfirmation {
+			if g.Reason != "" && g.Status != code.NeedFurtherConfirmation {
 				t.Errorf("the roll-up is %s", g.Status)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 // Expected returns which instances the backup expects, and what ties others to its clusters.
@@ -99,7 +100,7 @@ func (objs *objects) nameTag(m *member, s *clusterLocation) []infra.Expectation 
 	if s.record != nil {
 		name = cmp.Or(s.record.Data.NameTag, name)
 	}
-	return []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: cmp.Or(m.machine.Data.NameTag, name)}, Warning: "Renamed"}}
+	return []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: cmp.Or(m.machine.Data.NameTag, name)}, Warning: code.Renamed}}
 }
 
 // searchKey is what CAPA's search by name finds: an instance that is owned by the

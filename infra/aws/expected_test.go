@@ -14,6 +14,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 // outcomeWith lists and decides on instances of the one region of a backup.
@@ -26,7 +27,7 @@ func outcomeWith(t *testing.T, b made, instances ...lab.EC2Instance) (outcome, d
 func (o outcome) wantGhost(t *testing.T, id, namespace string, strength detector.Strength) {
 	t.Helper()
 	g, ok := o.ghosts[id]
-	if !ok || g.Status != detector.Ghost || g.Namespace != namespace || g.Evidence[0].Strength != strength {
+	if !ok || g.Status != code.Ghost || g.Namespace != namespace || g.Evidence[0].Strength != strength {
 		t.Errorf("%s is %+v, want a Ghost of %s, %s; those that need a person are %v", id, g, namespace, strength, o.unattributed)
 	}
 }
@@ -106,7 +107,7 @@ func TestIncompleteOwners(t *testing.T) {
 		capaInstance(idOf(1), "vpc-1", "prod", roleNode, "ns/prod-md-bcdfg-ccccc", "prod-md-bcdfg-ccccc"),
 		capaInstance(idOf(2), "vpc-1", "prod", roleNode, "ns/prod-md-xwvtz-ccccc", "prod-md-xwvtz-ccccc"),
 	)
-	if g := o.ghosts[idOf(1)]; g.Status != detector.Unknown || g.Reason != detector.MachineNotInBackup {
+	if g := o.ghosts[idOf(1)]; g.Status != code.Unknown || g.Reason != code.MachineNotInBackup {
 		t.Errorf("it is %s %s", g.Status, g.Reason)
 	}
 	o.wantGhost(t, idOf(2), "ns", detector.StrengthStrong)
@@ -125,11 +126,11 @@ func TestMachinesWithoutInstanceID(t *testing.T) {
 		capaInstance(idOf(4), "vpc-1", "prod", roleNode, "ns/changed", "changed"),
 	)
 	for name, want := range map[string]struct {
-		status detector.Status
+		status code.Status
 		reason string
 	}{
-		"by-tag": {detector.Unknown, "NotFoundByName"}, "by-name": {detector.Healthy, ""},
-		"none": {detector.Stale, "NotProvisioned"}, "namesake": {detector.Unknown, "AmbiguousMatch"}, "changed": {detector.Unknown, "IdentityChanged"},
+		"by-tag": {code.Unknown, "NotFoundByName"}, "by-name": {code.Healthy, ""},
+		"none": {code.Stale, "NotProvisioned"}, "namesake": {code.Unknown, "AmbiguousMatch"}, "changed": {code.Unknown, "IdentityChanged"},
 	} {
 		if v := o.machines["ns/"+name]; v.Status != want.status || string(v.Reason) != want.reason {
 			t.Errorf("%s is %s %s, want %s %s", name, v.Status, v.Reason, want.status, want.reason)
@@ -392,11 +393,11 @@ func TestMembersOfAPoolThatTheBackupLacks(t *testing.T) {
 	mine := capaInstance(idOf(1), "vpc-1", "prod", roleNode, "", "mp")
 	mine.Tags = append(mine.Tags, lab.EC2Tag{Key: tagGroup, Value: "mp"})
 	o, _ := outcomeWith(t, b, mine)
-	if v := o.machines["ns/mp-a"]; v.Status != detector.Healthy {
+	if v := o.machines["ns/mp-a"]; v.Status != code.Healthy {
 		t.Errorf("mp-a is %s %s", v.Status, v.Reason)
 	}
 	for _, name := range []string{"mp-b", "mp-c"} {
-		if v := o.machines["ns/"+name]; v.Status != detector.Unknown || v.Reason != detector.PoolMember {
+		if v := o.machines["ns/"+name]; v.Status != code.Unknown || v.Reason != code.PoolMember {
 			t.Errorf("%s is %s %s, want Unknown PoolMember", name, v.Status, v.Reason)
 		}
 	}
@@ -461,8 +462,8 @@ func TestMachinesWithoutTheObjectOfTheirCluster(t *testing.T) {
 		t.Fatalf("the listing is %s: %+v", l.State, l.Fault)
 	}
 	o := outcomeOf(decide(t, s, inv))
-	for name, want := range map[string]detector.Status{"recorded": detector.Healthy, "made": detector.Unknown, "none": detector.Stale} {
-		if v := o.machines["ns/"+name]; v.Status != want || want == detector.Unknown && v.Reason != detector.NotFoundByName {
+	for name, want := range map[string]code.Status{"recorded": code.Healthy, "made": code.Unknown, "none": code.Stale} {
+		if v := o.machines["ns/"+name]; v.Status != want || want == code.Unknown && v.Reason != code.NotFoundByName {
 			t.Errorf("%s is %s %s, want %s", name, v.Status, v.Reason, want)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 // twoRegions are two clusters in two regions, of two machines each: one whose
@@ -96,7 +96,7 @@ func TestFaultsCostTheirOwnScope(t *testing.T) {
 					}
 					continue
 				}
-				if l.State != c.state || l.Fault == nil || l.Fault.Reason != c.reason || !strings.Contains(l.Fault.Message, c.says) || l.Fault.Hint == "" {
+				if l.State != c.state || l.Fault == nil || string(l.Fault.Reason) != c.reason || !strings.Contains(l.Fault.Message, c.says) || l.Fault.Hint == "" {
 					t.Errorf("%s is %s: %+v", l.Location, l.State, l.Fault)
 				}
 				if shown := fmt.Sprintf("%+v", l.Fault); strings.Contains(shown, labKey) || strings.Contains(shown, labToken) {
@@ -108,10 +108,10 @@ func TestFaultsCostTheirOwnScope(t *testing.T) {
 			if r.Complete {
 				t.Error("the result calls itself complete")
 			}
-			if v := o.machines["ns/c0-gone"]; v.Status != detector.Stale {
+			if v := o.machines["ns/c0-gone"]; v.Status != code.Stale {
 				t.Errorf("c0-gone is %s %s", v.Status, v.Reason)
 			}
-			if v := o.machines["ns/c1-gone"]; v.Status != detector.Unknown {
+			if v := o.machines["ns/c1-gone"]; v.Status != code.Unknown {
 				t.Errorf("c1-gone is %s %s", v.Status, v.Reason)
 			}
 		})
@@ -146,7 +146,7 @@ func TestAnotherAccountProvesNothing(t *testing.T) {
 	}
 	r := decide(t, s, inv)
 	for name, v := range outcomeOf(r).machines {
-		if v.Status != detector.Unknown {
+		if v.Status != code.Unknown {
 			t.Errorf("%s is %s %s", name, v.Status, v.Reason)
 		}
 	}
@@ -164,15 +164,15 @@ func TestASharedVPCProvesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		caller, owner string // accounts; the instances are all the lab's
 		proven        bool
-		status        detector.Status // of the machine whose instance is there
+		status        code.Status // of the machine whose instance is there
 	}{
-		"the account that owns it":                {lab.EC2Account, lab.EC2Account, true, detector.Healthy},
-		"one that owns it for other accounts":     {other, other, false, detector.Unknown},
-		"another one that it is shared with":      {other, lab.EC2Account, false, detector.Unknown},
-		"the one that the cluster is in":          {lab.EC2Account, other, true, detector.Healthy},
-		"a third one that it is shared with":      {other, "888888888888", false, detector.Unknown},
-		"no known instance in any":                {lab.EC2Account, lab.EC2Account, false, detector.Unknown},
-		"the cluster's, without a known instance": {lab.EC2Account, other, false, detector.Unknown},
+		"the account that owns it":                {lab.EC2Account, lab.EC2Account, true, code.Healthy},
+		"one that owns it for other accounts":     {other, other, false, code.Unknown},
+		"another one that it is shared with":      {other, lab.EC2Account, false, code.Unknown},
+		"the one that the cluster is in":          {lab.EC2Account, other, true, code.Healthy},
+		"a third one that it is shared with":      {other, "888888888888", false, code.Unknown},
+		"no known instance in any":                {lab.EC2Account, lab.EC2Account, false, code.Unknown},
+		"the cluster's, without a known instance": {lab.EC2Account, other, false, code.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newMade().keys().cluster("ns", "prod", fleetRegion, shared).machine("ns", "prod", "here", idOf(1)).machine("ns", "prod", "gone", idOf(2))
@@ -190,12 +190,12 @@ func TestASharedVPCProvesNothing(t *testing.T) {
 				t.Fatalf("the listing is %s and found %v: %+v", l.State, l.ProbesFound, l.Fault)
 			}
 			r := decide(t, s, inv)
-			gone := detector.Unknown
+			gone := code.Unknown
 			if c.proven {
-				gone = detector.Stale
+				gone = code.Stale
 			}
 			o := outcomeOf(r)
-			for machine, want := range map[string]detector.Status{"ns/here": c.status, "ns/gone": gone} {
+			for machine, want := range map[string]code.Status{"ns/here": c.status, "ns/gone": gone} {
 				if v := o.machines[machine]; v.Status != want {
 					t.Errorf("%s is %s %s, want %s", machine, v.Status, v.Reason, want)
 				}

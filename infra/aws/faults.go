@@ -12,6 +12,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 const (
@@ -65,7 +66,7 @@ func connectFault(ctx context.Context, t infra.Target, err error) *infra.Fault {
 		action = "sts:AssumeRole"
 	}
 	f := listFault(ctx, t, action, "logging in", err)
-	if role != nil && f.Reason == "NoPermission" {
+	if role != nil && f.Reason == code.NoPermission {
 		f.Message = fmt.Sprintf("%s: role %s may not be assumed with %s", where(t), role.arn, t.Source)
 		f.Hint = "the trust policy of the role must name who assumes it, and his own policy must allow sts:AssumeRole; " + hintPermissions
 	}
@@ -78,32 +79,37 @@ func listFault(ctx context.Context, t infra.Target, action, doing string, err er
 	if f := infra.CutOff(ctx, where(t)); f != nil {
 		return f
 	}
-	code, answered := codeOf(err)
-	code = t.Redaction.Brief(code)
+	refusal, answered := codeOf(err)
+	refusal = t.Redaction.Brief(refusal)
 	switch {
-	case slices.Contains(wrongKeys, code):
+	case errors.Is(err, infra.ErrLockout):
 		return &infra.Fault{
-			Reason: "AuthenticationFailed", Message: fmt.Sprintf("%s refuses the access key from %s (%s)", where(t), t.Source, code),
+			Reason: code.AuthenticationFailed, Message: fmt.Sprintf("%s refuses the access key from %s; %s", where(t), t.Source, infra.ErrLockout.Error()),
 			Hint: "the key may have been changed since the backup: " + hintOwn,
 		}
-	case slices.Contains(expiredKeys, code):
+	case slices.Contains(wrongKeys, refusal):
 		return &infra.Fault{
-			Reason: "AuthenticationFailed", Message: fmt.Sprintf("%s: the access key from %s has expired (%s)", where(t), t.Source, code),
+			Reason: code.AuthenticationFailed, Message: fmt.Sprintf("%s refuses the access key from %s (%s)", where(t), t.Source, refusal),
+			Hint: "the key may have been changed since the backup: " + hintOwn,
+		}
+	case slices.Contains(expiredKeys, refusal):
+		return &infra.Fault{
+			Reason: code.AuthenticationFailed, Message: fmt.Sprintf("%s: the access key from %s has expired (%s)", where(t), t.Source, refusal),
 			Hint: "keys with a session token live for hours: " + hintOwn,
 		}
-	case slices.Contains(forbidden, code):
+	case slices.Contains(forbidden, refusal):
 		return &infra.Fault{
-			Reason: "NoPermission", Message: fmt.Sprintf("%s: %s: %s is not allowed with %s (%s)", where(t), doing, action, t.Source, code),
+			Reason: code.NoPermission, Message: fmt.Sprintf("%s: %s: %s is not allowed with %s (%s)", where(t), doing, action, t.Source, refusal),
 			Hint: fmt.Sprintf("allow %s; %s", action, hintPermissions),
 		}
-	case slices.Contains(throttled, code):
+	case slices.Contains(throttled, refusal):
 		return &infra.Fault{
-			Reason: "Throttled", Message: fmt.Sprintf("%s: %s: %d attempts at %s were refused as too many calls (%s)", where(t), doing, attempts, action, code),
+			Reason: code.Throttled, Message: fmt.Sprintf("%s: %s: %d attempts at %s were refused as too many calls (%s)", where(t), doing, attempts, action, refusal),
 			Hint: "others in the account call AWS a lot: run again later",
 		}
 	case answered:
 		return &infra.Fault{
-			Reason: "ListingBroken", Message: fmt.Sprintf("%s: %s: %s failed: %s", where(t), doing, action, code), Hint: hintAgain,
+			Reason: code.ListingBroken, Message: fmt.Sprintf("%s: %s: %s failed: %s", where(t), doing, action, refusal), Hint: hintAgain,
 		}
 	default:
 		return networkFault(t, doing, err)
@@ -117,25 +123,25 @@ func networkFault(t infra.Target, doing string, err error) *infra.Fault {
 	var request *url.Error
 	var dns *net.DNSError
 	var answer *answerError
-	cause := err
+	cause := withoutOutput(err)
 	if errors.As(err, &request) {
 		cause = request.Err // without the attempts and ids that the SDK puts around it
 	}
-	why := t.Redaction.Brief(cause.Error())
+	why := t.Redaction.Brief(withoutAddresses(cause.Error()))
 	switch {
-	case errors.As(err, &answer) && answer.cause == nil:
-		return &infra.Fault{Reason: "UnexpectedAnswer", Message: fmt.Sprintf("%s: %s: %s", where(t), doing, why), Hint: hintForeign}
+	case errors.As(err, &answer) && (answer.cause == nil || isBeyond(answer.cause)):
+		return &infra.Fault{Reason: code.UnexpectedAnswer, Message: fmt.Sprintf("%s: %s: %s", where(t), doing, why), Hint: hintForeign}
 	case errors.As(err, &untrusted):
 		return &infra.Fault{
-			Reason: "UntrustedCertificate", Message: fmt.Sprintf("%s: %s", where(t), why),
+			Reason: code.UntrustedCertificate, Message: fmt.Sprintf("%s: %s", where(t), why),
 			Hint: "if a proxy opens TLS on the way, give its certificate in AWS_CA_BUNDLE",
 		}
 	case errors.As(err, &dns), errors.As(err, &dial) && dial.Op == "dial", errors.Is(err, context.DeadlineExceeded):
 		return &infra.Fault{
-			Reason: "Unreachable", Message: fmt.Sprintf("cannot talk to %s: %s", where(t), why),
+			Reason: code.Unreachable, Message: fmt.Sprintf("cannot talk to %s: %s", where(t), why),
 			Hint: fmt.Sprintf("run from where %s and the region's other AWS endpoints can be reached, or set HTTPS_PROXY or AWS_ENDPOINT_URL", t.Endpoint),
 		}
 	default:
-		return &infra.Fault{Reason: "ListingBroken", Message: fmt.Sprintf("%s: %s: %s", where(t), doing, why), Hint: hintAgain}
+		return &infra.Fault{Reason: code.ListingBroken, Message: fmt.Sprintf("%s: %s: %s", where(t), doing, why), Hint: hintAgain}
 	}
 }

@@ -15,6 +15,12 @@ import (
 // groupPage is the most that DescribeAutoScalingGroups gives in one answer.
 const groupPage = 100
 
+// maxGroups bounds a server that makes them up: AWS allows 500 in a region unless it is
+// asked for more (Service Quotas of EC2 Auto Scaling).
+const maxGroups = 100_000
+
+const describeGroups = "DescribeAutoScalingGroups"
+
 // readGroups reads the autoscaling groups of the region when the backup has
 // pools there. An EKS node group is an autoscaling group with tags that name it.
 func (l *listing) readGroups(ctx context.Context) {
@@ -28,16 +34,29 @@ func (l *listing) readGroups(ctx context.Context) {
 
 func (l *listing) readGroupPages(ctx context.Context) error {
 	in := &autoscaling.DescribeAutoScalingGroupsInput{MaxRecords: aws.Int32(groupPage)}
+	var quiet infra.Quiet
+	seen := map[string]bool{} // names, which are unique in a region
 	for range maxPages {
 		out, err := l.api.groups(ctx, in)
 		if err != nil {
 			return err
 		}
+		before := len(seen)
 		for i := range out.AutoScalingGroups {
-			l.takeGroup(&out.AutoScalingGroups[i])
+			g := &out.AutoScalingGroups[i]
+			if name := aws.ToString(g.AutoScalingGroupName); !seen[name] {
+				seen[name] = true
+				l.takeGroup(g)
+			}
 		}
 		if aws.ToString(out.NextToken) == "" {
 			return nil
+		}
+		if len(seen) > maxGroups {
+			return lacking(describeGroups, fmt.Sprintf("does not end: there are more than %d groups", maxGroups))
+		}
+		if err := quiet.Page(len(seen) > before); err != nil {
+			return lacking(describeGroups, "does not end: "+err.Error())
 		}
 		in.NextToken = out.NextToken
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // Tags that CAPA and AWS put on instances (CAPA api/v1beta2/tags.go v2.11.1; Auto
@@ -107,7 +108,7 @@ func (l *listing) instance(i *types.Instance) infra.Instance {
 	case types.InstanceStateNameTerminated, types.InstanceStateNameShuttingDown:
 		out.Gone = true
 	case types.InstanceStateNameStopped, types.InstanceStateNameStopping:
-		out.Warnings = []string{"PoweredOff"}
+		out.Warnings = []code.Reason{code.PoweredOff}
 	default: // EC2 has no other state, and never leaves it out: it may run, or have ended
 		out.Unreadable = true
 	}

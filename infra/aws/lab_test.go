@@ -12,6 +12,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // verdicts is the lab's oracle.
@@ -89,7 +90,7 @@ func (o outcome) agrees(t *testing.T, want verdicts) {
 	for _, i := range want.Instances {
 		switch i.Placement {
 		case "Ghost":
-			if g, ok := o.ghosts[i.ID]; !ok || g.Status != detector.Ghost || string(g.Evidence[0].Strength) != i.Strength {
+			if g, ok := o.ghosts[i.ID]; !ok || g.Status != code.Ghost || string(g.Evidence[0].Strength) != i.Strength {
 				t.Errorf("instance %s is %+v, want a Ghost, %s", i.ID, g, i.Strength)
 			}
 		case "infraMachines":
@@ -192,7 +193,7 @@ func TestLabWithoutCredential(t *testing.T) {
 	}
 	o := outcomeOf(decide(t, s, inv))
 	for _, m := range readVerdicts(t).Machines {
-		if v := o.machines[m.Namespace+"/"+m.Name]; v.Status != detector.Unknown || v.Reason != "ScopeIncomplete" {
+		if v := o.machines[m.Namespace+"/"+m.Name]; v.Status != code.Unknown || v.Reason != "ScopeIncomplete" {
 			t.Errorf("machine %s is %s %s", m.Name, v.Status, v.Reason)
 		}
 	}

@@ -25,6 +25,10 @@ const (
 	pageSize = 1000
 	idBatch  = 200
 	maxPages = 2000
+	// maxInstances bounds a server that makes them up, as it does VMs of a vCenter.
+	maxInstances = 500_000
+
+	describeInstances = "DescribeInstances"
 )
 
 // listing is one listing under way.
@@ -50,7 +54,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		return l
 	}
 	a, err := p.login(ctx, d, &c, &l, t.Redaction)
-	if c.instead != nil && keyRefused(err) {
+	if c.instead != nil && refusedKey(err) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the key of the backup: your own AWS credentials are used instead", where(t)))
 		a, err = p.login(ctx, d, c.instead, &l, t.Redaction)
 	}
@@ -170,15 +174,23 @@ func denied(err error) []string {
 // readPages takes all instances, page by page.
 func (l *listing) readPages(ctx context.Context) error {
 	in := &ec2.DescribeInstancesInput{MaxResults: aws.Int32(l.page)}
+	var quiet infra.Quiet
 	for range maxPages {
 		out, err := l.api.instances(ctx, in)
 		if err != nil {
 			return err
 		}
+		before := l.Count()
 		l.take(out.Reservations)
 		l.target.Found(l.Count())
 		if aws.ToString(out.NextToken) == "" {
 			return nil
+		}
+		if l.Count() > maxInstances {
+			return lacking(describeInstances, fmt.Sprintf("does not end: there are more than %d instances", maxInstances))
+		}
+		if err := quiet.Page(l.Count() > before); err != nil {
+			return lacking(describeInstances, "does not end: "+err.Error())
 		}
 		in.NextToken = out.NextToken
 	}

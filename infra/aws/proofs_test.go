@@ -7,6 +7,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 const otherAccount = "999999999999"
@@ -39,14 +40,14 @@ func TestAnInstanceProvesTheAccountOfItsIdentity(t *testing.T) {
 		identity []string
 		caller   string // account of the controller's credential
 		instance lab.EC2Instance
-		want     detector.Status // of the machine of b, whose instance is nowhere
+		want     code.Status // of the machine of b, whose instance is nowhere
 	}{
-		"one identity, one region":                    {fleetRegion, nil, "", here, detector.Stale},
-		"the instance that is seen has ended":         {fleetRegion, nil, "", gone, detector.Stale},
-		"another region":                              {"eu-west-1", nil, "", here, detector.Unknown},
-		"another identity, of another account":        {fleetRegion, []string{staticIdentity, "other"}, "", here, detector.Unknown},
-		"the credential is of another account":        {fleetRegion, nil, otherAccount, here, detector.Unknown},
-		"an instance that the backup does not record": {fleetRegion, nil, "", capaInstance(idOf(3), shared, "a", roleNode, "ns/a-2", "a-2"), detector.Unknown},
+		"one identity, one region":                    {fleetRegion, nil, "", here, code.Stale},
+		"the instance that is seen has ended":         {fleetRegion, nil, "", gone, code.Stale},
+		"another region":                              {"eu-west-1", nil, "", here, code.Unknown},
+		"another identity, of another account":        {fleetRegion, []string{staticIdentity, "other"}, "", here, code.Unknown},
+		"the credential is of another account":        {fleetRegion, nil, otherAccount, here, code.Unknown},
+		"an instance that the backup does not record": {fleetRegion, nil, "", capaInstance(idOf(3), shared, "a", roleNode, "ns/a-2", "a-2"), code.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newMade().keys().cluster("ns", "a", fleetRegion, shared).machine("ns", "a", "a-1", idOf(1)).
@@ -58,7 +59,7 @@ func TestAnInstanceProvesTheAccountOfItsIdentity(t *testing.T) {
 			if v := o.machines["ns/b-1"]; v.Status != c.want {
 				t.Errorf("b-1 is %s %s (%s), want %s", v.Status, v.Reason, v.Message, c.want)
 			}
-			if r.Complete != (c.want == detector.Stale) {
+			if r.Complete != (c.want == code.Stale) {
 				t.Errorf("complete is %t", r.Complete)
 			}
 		})
@@ -70,7 +71,7 @@ func TestAVPCProvesTheAccountOfItsIdentity(t *testing.T) {
 	const shared, own = "vpc-shared", "vpc-own"
 	b := newMade().keys().cluster("ns", "a", fleetRegion, own).cluster("ns", "b", fleetRegion, shared).machine("ns", "b", "b-1", idOf(2))
 	o, r := seen(t, b, lab.EC2Options{Backup: saved(t, b), SharedVPCs: map[string]string{shared: otherAccount}})
-	if v := o.machines["ns/b-1"]; v.Status != detector.Stale || !r.Complete {
+	if v := o.machines["ns/b-1"]; v.Status != code.Stale || !r.Complete {
 		t.Errorf("b-1 is %s %s, complete %t", v.Status, v.Reason, r.Complete)
 	}
 }
@@ -129,9 +130,9 @@ func TestAPoolOfNoMembersProvesItsAccount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, r := seen(t, c.backup, lab.EC2Options{Groups: []lab.EC2Group{c.group}})
-			want := detector.Unknown
+			want := code.Unknown
 			if c.proven {
-				want = detector.Stale
+				want = code.Stale
 			}
 			if v := o.machines["ns/gone"]; v.Status != want || r.Complete != c.proven {
 				t.Errorf("the machine is %s %s, want %s; complete is %t", v.Status, v.Reason, want, r.Complete)

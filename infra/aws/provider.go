@@ -26,12 +26,13 @@ const (
 )
 
 // provider implements infra.Provider. Its only state are the limits on the rate
-// of calls, which all targets of a region share.
+// of calls, which all targets of a region share, and the logins that failed.
 type provider struct {
 	page       int32 // instances in one answer
 	maxBackoff time.Duration
 	getenv     func(string) string
 	limits     *limits
+	logins     logins
 }
 
 // New returns the AWS provider. One value serves one run: its targets share the

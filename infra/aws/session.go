@@ -53,20 +53,23 @@ type api struct {
 
 // login builds the calls for a target and asks AWS which account they are of.
 func (p *provider) login(ctx context.Context, d *detail, c *credential, l *infra.Listing, hidden *infra.Redaction) (*api, error) {
-	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
-	defer cancel()
-	a, err := p.connect(ctx, d, c, hidden)
-	if err != nil {
-		return nil, err
-	}
-	me, err := a.identity(ctx, &sts.GetCallerIdentityInput{})
-	if err != nil {
-		a.close()
-		return nil, err
-	}
-	l.Account = aws.ToString(me.Account)
-	l.Identity = l.Account
-	return a, nil
+	var a *api
+	err := p.logins.once(ctx, d.region, c, func() (err error) {
+		ctx, cancel := context.WithTimeout(ctx, loginTimeout)
+		defer cancel()
+		if a, err = p.connect(ctx, d, c, hidden); err != nil {
+			return err
+		}
+		me, err := a.identity(ctx, &sts.GetCallerIdentityInput{})
+		if err != nil {
+			a.close()
+			return err
+		}
+		l.Account = aws.ToString(me.Account)
+		l.Identity = l.Account
+		return nil
+	})
+	return a, err
 }
 
 // connect builds the calls for a target. It contacts AWS only to assume roles,

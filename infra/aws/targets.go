@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 // detail is what a listing needs beside the credential. It holds no secret.
@@ -95,7 +96,7 @@ func (p *provider) endpoint(region string) (host, dial string) {
 
 func refusedRegion(h *homeScope) *infra.Fault {
 	f := &infra.Fault{
-		Reason: "BadEndpoint", Message: fmt.Sprintf("region %q in the backup is not the name of an AWS region", strings.TrimPrefix(regionName(h.region), "invalid:")),
+		Reason: code.BadEndpoint, Message: fmt.Sprintf("region %q in the backup is not the name of an AWS region", strings.TrimPrefix(regionName(h.region), "invalid:")),
 		Hint: "correct spec.region of its AWSCluster or AWSManagedControlPlane",
 	}
 	if h.region == "" {

@@ -24,7 +24,7 @@ const (
 	dialTimeout    = 10 * time.Second
 	answerTimeout  = 30 * time.Second
 	callTimeout    = time.Minute
-	maxAnswer      = 64 << 20
+	maxAnswer      = 32 << 20 // 1,000 instances of 32 KiB
 	callsPerSecond = 20
 	callBurst      = 100
 )
@@ -100,8 +100,8 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 		req.Body = struct{ io.ReadCloser }{req.Body}
 	}
 	res, err := b.next.RoundTrip(req)
-	if err != nil || res.StatusCode < 200 || res.StatusCode > 299 {
-		return res, err
+	if err != nil {
+		return nil, err
 	}
 	return whole(req, res)
 }

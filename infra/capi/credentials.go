@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // Redacted makes a credential that embeds it print as redacted, whatever prints,
@@ -23,13 +24,13 @@ func (Redacted) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // NoCredential is the fault of a target without a credential. hint says how to give one.
 func NoCredential(hint, format string, args ...any) *infra.Fault {
-	return &infra.Fault{Reason: "NoCredential", Message: fmt.Sprintf(format, args...), Hint: hint}
+	return &infra.Fault{Reason: code.NoCredential, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
 // BadIdentity is the fault of a target whose identity its controller cannot log in with,
 // whatever Secrets there are. hint says what to correct, and what to give instead.
 func BadIdentity(hint, format string, args ...any) *infra.Fault {
-	return &infra.Fault{Reason: "BadIdentity", Message: fmt.Sprintf(format, args...), Hint: hint}
+	return &infra.Fault{Reason: code.BadIdentity, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
 // SecretName returns what people call a Secret: "Secret capa-system/name".

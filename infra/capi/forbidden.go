@@ -3,6 +3,7 @@ package capi
 import (
 	"drift-detector/backup"
 	"drift-detector/backup/check"
+	"drift-detector/report/code"
 )
 
 // ForbiddenRules are those of a check on identities that clusters name and that their
@@ -40,7 +41,7 @@ func (r *ForbiddenRules) On(id backup.ClusterID, identity, why string, decided b
 // fields are those that are wrong.
 func NewBadIdentityRule(controller, source, fields string) check.Rule {
 	return check.Rule{
-		Code: "BadIdentity", Severity: check.Error,
+		Code: code.BadIdentity, Severity: check.Error,
 		Why: controller + " cannot log in with what is named there (" + source + "), and no Secret helps: after the restore nothing that names it is reconciled.",
 		Do:  "correct " + fields + " before the clusters are unpaused",
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // promptly is how long a listing may take once its context has ended.
@@ -54,7 +55,7 @@ func wrongPassword(t *testing.T, h Harness, w World) {
 		if l.State != infra.Failed || l.Fault == nil || l.Fault.Hint == "" {
 			t.Errorf("%v is %s: %+v", l.IDs, l.State, l.Fault)
 		}
-		if l.Fault != nil && l.Fault.Reason != "AuthenticationFailed" {
+		if l.Fault != nil && l.Fault.Reason != code.AuthenticationFailed {
 			t.Errorf("the reason is %s: %s", l.Fault.Reason, l.Fault.Message)
 		}
 		shown := fmt.Sprintf("%+v", l.Fault)

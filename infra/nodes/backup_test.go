@@ -71,7 +71,7 @@ func TestKubeconfigOfTheBackup(t *testing.T) {
 	for _, l := range r.Collect(t.Context(), r.Targets(snapshot, secrets, infra.Access{}), nil).Listings {
 		reason := ""
 		if l.Fault != nil {
-			reason = " " + l.Fault.Reason
+			reason = " " + string(l.Fault.Reason)
 		}
 		got[l.IDs[0]] = l.NodeState + reason
 	}

@@ -51,7 +51,7 @@ func TestCheck(t *testing.T) {
 	signs := func(secrets *backup.Secrets, now time.Time) []string {
 		var all []string
 		for _, f := range New(infra.NewRegistry(other{})).(*provider).Check(snapshot, secrets, now) {
-			all = append(all, string(f.Severity)+" "+f.Code+" "+f.Object+": "+f.Message)
+			all = append(all, string(f.Severity)+" "+string(f.Code)+" "+f.Object+": "+f.Message)
 		}
 		slices.Sort(all)
 		return all

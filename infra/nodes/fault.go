@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // errStatus is an answer other than 200 OK.
@@ -47,7 +48,7 @@ func (c *client) fault(ctx context.Context, err error) (state string, f *infra.F
 		return stateUnreachable, f
 	}
 	f = &infra.Fault{Message: fmt.Sprintf("the API server %s: ", c.where())}
-	says := func(state, reason, message, hint string) (string, *infra.Fault) {
+	says := func(state string, reason code.Reason, message, hint string) (string, *infra.Fault) {
 		f.Reason, f.Hint = reason, hint
 		f.Message += message
 		return state, f
@@ -56,23 +57,25 @@ func (c *client) fault(ctx context.Context, err error) (state string, f *infra.F
 	var answer *errAnswer
 	var untrusted *infra.CertificateError
 	switch {
+	case errors.Is(err, infra.ErrLockout):
+		return says(stateDenied, "AuthenticationFailed", "it does not accept the "+c.credential()+"; "+infra.ErrLockout.Error(), hintFresh)
 	case errors.As(err, &status) && status.code == http.StatusUnauthorized:
-		return says(stateDenied, "AuthenticationFailed", "it does not accept the "+c.credential(), hintFresh)
+		return says(stateDenied, code.AuthenticationFailed, "it does not accept the "+c.credential(), hintFresh)
 	case errors.As(err, &status) && status.code == http.StatusForbidden:
 		return says(stateDenied, "Forbidden", "it does not let this account list Nodes", hintKubeconfig)
 	case errors.As(err, &status):
-		return says(stateUnreachable, "UnexpectedAnswer", status.Error(), hintReach)
+		return says(stateUnreachable, code.UnexpectedAnswer, status.Error(), hintReach)
 	case errors.As(err, &answer):
-		return says(stateUnreachable, "UnexpectedAnswer", answer.Error(), hintReach)
+		return says(stateUnreachable, code.UnexpectedAnswer, answer.Error(), hintReach)
 	case errors.As(err, &untrusted):
 		message, hint := certificateTrouble(untrusted)
-		return says(stateUnreachable, "UntrustedCertificate", message, hint)
+		return says(stateUnreachable, code.UntrustedCertificate, message, hint)
 	case remoteAlert(err) != "":
-		return says(stateDenied, "AuthenticationFailed", fmt.Sprintf("it ended the TLS handshake (%s) after it was shown the %s", remoteAlert(err), c.credential()), hintFresh)
+		return says(stateDenied, code.AuthenticationFailed, fmt.Sprintf("it ended the TLS handshake (%s) after it was shown the %s", remoteAlert(err), c.credential()), hintFresh)
 	case hungUp(err) && c.expired():
-		return says(stateDenied, "AuthenticationFailed", "it closed the connection after it was shown the "+c.credential(), hintFresh)
+		return says(stateDenied, code.AuthenticationFailed, "it closed the connection after it was shown the "+c.credential(), hintFresh)
 	default:
-		return says(stateUnreachable, "Unreachable", connectionTrouble(err), hintReach)
+		return says(stateUnreachable, code.Unreachable, connectionTrouble(err), hintReach)
 	}
 }
 

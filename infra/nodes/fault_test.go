@@ -1,12 +1,14 @@
 package nodes
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,6 +52,7 @@ func TestListFaults(t *testing.T) {
 		{"date beyond dates", serverOptions{}, answer(200, `{"kind":"NodeList","items":[{"metadata":{"name":"a"},"status":{"conditions":[{"type":"Ready","lastHeartbeatTime":"9999-12-31T23:59:59-10:00"}]}}]}`), nil, stateUnreachable, "UnexpectedAnswer", []string{"no list of Nodes"}},
 		{"cut off", serverOptions{}, answer(200, `{"kind":"NodeList","items":[{"metadata":{"name":"a"},"status":{}},`), nil, stateUnreachable, "UnexpectedAnswer", []string{"cut off"}},
 		{"Node without a name", serverOptions{}, answer(200, `{"kind":"NodeList","items":[{}]}`), nil, stateUnreachable, "UnexpectedAnswer", []string{"without a name"}},
+		{"pages without Nodes", serverOptions{}, emptyPages(), nil, stateUnreachable, "UnexpectedAnswer", []string{"does not end", "100 pages in a row"}},
 		{"endless name", serverOptions{}, answer(200, nodes("", long)), nil, stateUnreachable, "UnexpectedAnswer", []string{"more than 1024 bytes"}},
 		{"giant header", serverOptions{}, giantHeader, nil, stateUnreachable, "Unreachable", nil},
 		{"connection closed", serverOptions{}, hangUp, nil, stateUnreachable, "Unreachable", []string{"closed the connection"}},
@@ -65,7 +68,7 @@ func TestListFaults(t *testing.T) {
 				bend = func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo) {}
 			}
 			l := list(t, s.kubeconfig(t, bend))
-			if l.NodeState != c.state || l.Fault == nil || l.Fault.Reason != c.reason {
+			if l.NodeState != c.state || l.Fault == nil || string(l.Fault.Reason) != c.reason {
 				t.Fatalf("state %s, fault %+v, want %s, %s", l.NodeState, l.Fault, c.state, c.reason)
 			}
 			for _, part := range append(c.message, s.address(t)) {
@@ -112,6 +115,19 @@ func TestListBounds(t *testing.T) {
 				t.Errorf("fault %+v", l.Fault)
 			}
 		})
+	}
+}
+
+// TestListOfPagesWithoutNodes holds that pages which lead on and on are given up.
+func TestListOfPagesWithoutNodes(t *testing.T) {
+	pages := 0
+	s := serve(t, serverOptions{}, func(w http.ResponseWriter, _ *http.Request) {
+		pages++
+		_, _ = io.WriteString(w, nodes(fmt.Sprint("more-", pages)))
+	})
+	l := list(t, s.kubeconfig(t))
+	if l.NodeState != stateUnreachable || l.Fault == nil || l.Fault.Reason != "UnexpectedAnswer" || !strings.Contains(l.Fault.Message, "100 pages in a row hold nothing new") || pages != infra.MaxQuiet {
+		t.Errorf("%d pages: state %s, fault %+v", pages, l.NodeState, l.Fault)
 	}
 }
 
@@ -267,5 +283,13 @@ func TestFaultsQuoteNothing(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// emptyPages answers with pages that hold no Node, each of which leads to another one.
+func emptyPages() http.HandlerFunc {
+	var n atomic.Int64
+	return func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"kind":"NodeList","metadata":{"continue":"page-%d"},"items":[]}`, n.Add(1))
 	}
 }

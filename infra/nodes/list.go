@@ -3,6 +3,7 @@ package nodes
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -53,13 +54,16 @@ type client struct {
 	address   string // host:port to reach it at
 	bounds    bounds
 	transport *http.Transport
+	logins    *infra.Logins
+	current   loginTurn
 }
 
 func (p *provider) dial(l *login, address string) *client {
-	return &client{
+	c := &client{
 		login:   l,
 		address: address,
 		bounds:  p.bounds,
+		logins:  &p.logins,
 		transport: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
 			DialContext:            (&net.Dialer{Timeout: p.connect}).DialContext,
@@ -69,6 +73,14 @@ func (p *provider) dial(l *login, address string) *client {
 			MaxConnsPerHost:        1,
 		},
 	}
+	verify := c.transport.TLSClientConfig.VerifyConnection
+	c.transport.TLSClientConfig.VerifyConnection = func(cs tls.ConnectionState) error {
+		if err := verify(cs); err != nil {
+			return err
+		}
+		return c.prove(cs)
+	}
+	return c
 }
 
 // nodeList is a whole list and the time at which the server gave it.
@@ -103,6 +115,7 @@ func (c *client) pages(ctx context.Context) (nodeList, error) {
 		retry.Attempts = 1
 	}
 	next, announced := "", int64(0)
+	var quiet infra.Quiet
 	for range c.bounds.pages {
 		var one page
 		err := retry.Do(ctx, func() (err error) {
@@ -126,6 +139,9 @@ func (c *client) pages(ctx context.Context) (nodeList, error) {
 			return nodeList{}, &errAnswer{fmt.Sprintf("it announced %d Nodes and listed %d", announced, n)}
 		case next == "":
 			return read, nil
+		}
+		if err := quiet.Page(len(one.nodes) > 0); err != nil {
+			return nodeList{}, &errAnswer{"its list of Nodes does not end: " + err.Error()}
 		}
 		if !read.first("/" + next) {
 			return nodeList{}, &errAnswer{"its list of Nodes leads back to a page that was read"}
@@ -160,8 +176,10 @@ func (c *client) page(ctx context.Context, token string, most int) (one page, er
 	// RoundTrip instead of http.Client: it follows no redirect and keeps no cookie.
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
+		c.settle(0, err)
 		return page{}, err
 	}
+	c.settle(resp.StatusCode, nil)
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		return page{}, &errStatus{resp.StatusCode}
@@ -171,7 +189,7 @@ func (c *client) page(ctx context.Context, token string, most int) (one page, er
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		one.at = at.UTC()
 	}
-	one.next, one.remaining, err = readPage(http.MaxBytesReader(nil, resp.Body, c.bounds.page), func(n infra.Node) error {
+	one.next, one.remaining, err = readPage(pageBounds.JSON(http.MaxBytesReader(nil, resp.Body, c.bounds.page)), func(n infra.Node) error {
 		if len(one.nodes) == most {
 			return &errAnswer{fmt.Sprintf("it answered with more than %d Nodes", c.bounds.nodes)}
 		}

@@ -244,7 +244,7 @@ func TestTargets(t *testing.T) {
 			l := run(t, t.Context(), New(infra.NewRegistry()), c.access)
 			reason := ""
 			if l.Fault != nil {
-				reason = l.Fault.Reason
+				reason = string(l.Fault.Reason)
 			}
 			if l.NodeState != c.state || reason != c.reason {
 				t.Errorf("state %s, fault %+v", l.NodeState, l.Fault)

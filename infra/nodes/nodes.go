@@ -16,6 +16,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // Name is the provider's name in listings and in the report.
@@ -39,6 +40,7 @@ const hintKubeconfig = "give a kubeconfig with an embedded client certificate or
 
 type provider struct {
 	others *infra.Registry // of the instances that Nodes run on
+	logins infra.Logins    // that failed
 	bounds
 }
 
@@ -52,6 +54,10 @@ type bounds struct {
 	nodes   int
 	retry   infra.Retry
 }
+
+// pageBounds leave room for 2,000 names and values of each Node of a page, and ten times as
+// much for one. An API server keeps no object of more than 1.5 MiB.
+var pageBounds = infra.Bounds{Items: 1_000_000, Part: infra.Part{Levels: 3, Items: 20_000, Bytes: 4 << 20}}
 
 // generous bounds leave room for any real cluster: Kubernetes supports 5,000
 // Nodes (kubernetes.io "Considerations for large clusters").
@@ -115,7 +121,7 @@ func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Ta
 	if !ok {
 		t.NodeState = stateNoKubeconfig
 		t.Refused = &infra.Fault{
-			Reason:  "NoKubeconfig",
+			Reason:  code.NoKubeconfig,
 			Message: fmt.Sprintf("the backup holds no Secret %s/%s-kubeconfig with a kubeconfig", id.Namespace, id.Name),
 			Hint:    hintKubeconfig,
 		}
@@ -125,7 +131,7 @@ func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Ta
 	login, err := found.login()
 	if err != nil {
 		t.NodeState = stateNoKubeconfig
-		t.Refused = &infra.Fault{Reason: "KubeconfigRefused", Message: fmt.Sprintf("the kubeconfig in %s is not used: %v", source, err), Hint: hintKubeconfig}
+		t.Refused = &infra.Fault{Reason: code.KubeconfigRefused, Message: fmt.Sprintf("the kubeconfig in %s is not used: %v", source, err), Hint: hintKubeconfig}
 		return t
 	}
 	t.Endpoint, t.Dial = login.endpoint.String(), a.DialAddress(login.endpoint)

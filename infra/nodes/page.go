@@ -119,7 +119,10 @@ func describe(err error) error {
 	var syntax *json.SyntaxError
 	var shape *json.UnmarshalTypeError
 	var date *time.ParseError
+	var beyond *infra.BoundError
 	switch {
+	case errors.As(err, &beyond):
+		return &errAnswer{beyond.Error()}
 	case errors.As(err, &large):
 		return &errAnswer{fmt.Sprintf("its answer is larger than %d bytes a page", large.Limit)}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
@@ -186,8 +189,7 @@ func (p *pageReader) field(key json.Token) error {
 	case "items":
 		return p.items()
 	default:
-		var other json.RawMessage
-		return p.dec.Decode(&other)
+		return infra.SkipJSON(p.dec)
 	}
 }
 

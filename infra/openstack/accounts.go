@@ -2,7 +2,8 @@ package openstack
 
 import (
 	"context"
-	"slices"
+	"io"
+	"net/http"
 	"strings"
 	"sync"
 
@@ -65,81 +66,82 @@ func (c *credential) accountOf() account {
 	return user
 }
 
-// accounts are those that a run has credentials of, by Keystone. The zero value is ready
-// to use.
+// accounts are those that a run has credentials of. The zero value is ready to use.
 type accounts struct {
-	mu sync.Mutex
-	at map[string]map[string]account // by endpoint and key
+	mu    sync.Mutex
+	known map[string]account         // by key
+	at    map[string]map[string]bool // keys by Keystone
 }
 
 // note takes in the account of a credential, and of what may be used instead of it.
 func (a *accounts) note(c *credential) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.at == nil {
+		a.known, a.at = map[string]account{}, map[string]map[string]bool{}
+	}
 	for ; c != nil; c = c.instead {
-		at := c.endpoint.String()
-		if a.at == nil {
-			a.at = map[string]map[string]account{}
-		}
+		at, who := c.endpoint.String(), c.accountOf()
 		if a.at[at] == nil {
-			a.at[at] = map[string]account{}
+			a.at[at] = map[string]bool{}
 		}
-		who := c.accountOf()
-		a.at[at][who.key()] = who
+		a.at[at][who.key()], a.known[who.key()] = true, who
 	}
 }
 
-// same are the keys of all accounts that may be the credential's, its own among them, in
-// order.
-func (a *accounts) same(c *credential) []string {
+// same reports whether the account of a key may be the credential's, at one Keystone.
+func (a *accounts) same(c *credential) func(key string) bool {
+	who := c.accountOf()
+	return func(key string) bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		other, ok := a.known[key]
+		return ok && who.mayBe(other)
+	}
+}
+
+// elsewhere reports whether the account may be one that has credentials for what is called
+// otherwise, and may be the same Keystone.
+func (a *accounts) elsewhere(c *credential) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	who := c.accountOf()
-	keys := []string{who.key()}
-	for key, other := range a.at[c.endpoint.String()] {
-		if who.mayBe(other) {
-			keys = append(keys, key)
+	for at, keys := range a.at {
+		for key := range keys {
+			if at != c.endpoint.String() && who.mayBe(a.known[key]) {
+				return true
+			}
 		}
 	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
+	return false
 }
 
-// loginTurns are the turns of all accounts that may be one.
-type loginTurns struct {
-	all []*infra.LoginTurn
-	own *infra.LoginTurn
-}
-
-// enter waits for the turns of all accounts that may be the credential's; in order, so that
-// two that wait for each other's cannot be. leave must be called when it returns no error.
-func (p *provider) enter(ctx context.Context, c *credential) (t loginTurns, err error) {
-	own := c.accountOf().key()
-	for _, key := range p.accounts.same(c) {
-		turn, err := p.logins.Enter(ctx, c.endpoint.String(), key)
+// enter waits for the turn of the account. Where another Keystone may be the same, the
+// server proves its key before, so that those that are not have turns of their own.
+func (p *provider) enter(ctx context.Context, v *cloud, c *credential) (*infra.LoginTurn, error) {
+	at := c.endpoint.String()
+	if p.accounts.elsewhere(c) && v.transport.identityKey() == "" {
+		err := p.retry.Do(ctx, func() error { return v.greet(ctx) })
 		if err != nil {
-			t.leave()
-			return loginTurns{}, err
-		}
-		t.all = append(t.all, turn)
-		if key == own {
-			t.own = turn
+			return nil, err
 		}
 	}
-	return t, nil
+	return p.logins.Enter(ctx, infra.Server{Key: v.transport.identityKey(), Address: v.transport.hosts[at].dial}, c.accountOf().key(), p.accounts.same(c))
 }
 
-func (t *loginTurns) leave() {
-	for _, turn := range t.all {
-		turn.Leave()
+// greet asks Keystone for nothing of anybody's: what it answers does not matter.
+func (v *cloud) greet(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, v.identity().Endpoint, nil)
+	if err != nil {
+		return err
 	}
-}
-
-// failed is how many logins have failed of what may be one account.
-func (t *loginTurns) failed() int {
-	n := 0
-	for _, turn := range t.all {
-		n += turn.Failed
+	res, err := v.client.HTTPClient.Do(req)
+	if err != nil {
+		return err
 	}
-	return min(n, infra.MaxFailedLogins)
+	defer res.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10)) // so that the connection is used again
+	return nil
 }

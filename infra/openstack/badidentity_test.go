@@ -52,8 +52,8 @@ func TestIdentitiesOfClustersAndMachines(t *testing.T) {
 			var codes []string
 			text := ""
 			for _, f := range p.Check(s, secrets, time.Now()) {
-				if !strings.Contains(f.Code, "Version") {
-					codes, text = append(codes, f.Code), text+f.Message
+				if !strings.Contains(string(f.Code), "Version") {
+					codes, text = append(codes, string(f.Code)), text+f.Message
 				}
 			}
 			slices.Sort(codes)

@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 var (
@@ -79,7 +80,7 @@ func (objs *objects) credentialsAbsent(homes []*homeScope, secrets *backup.Secre
 			at.forbidden, at.namespace = false, object.Data.Namespace
 		}
 		_, fault := objs.fromBackup(at, secrets)
-		if fault == nil || fault.Reason != "NoCredential" {
+		if fault == nil || fault.Reason != code.NoCredential {
 			continue
 		}
 		found.Add(ruleCredential.On(h.backup, "credential of "+h.what(), "%s", fault.Message).At("secrets", at.namespace), h.clusters...)

@@ -13,6 +13,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 // credential is what a login needs.
@@ -74,7 +75,7 @@ func (p *provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, 
 	case err != nil:
 		f.warnings = append(f.warnings, err.Error())
 		return f, nil
-	case fault != nil && fault.Reason == "BadEndpoint":
+	case fault != nil && fault.Reason == code.BadEndpoint:
 		return found{}, fault
 	case fault != nil:
 		own.region = cmp.Or(h.region, own.region)
@@ -157,7 +158,7 @@ func (c *cloudEntry) credential(source string) (credential, *infra.Fault) {
 	at, base, err := identityAt(a.AuthURL)
 	if err != nil {
 		f := &infra.Fault{
-			Reason: "BadEndpoint", Message: fmt.Sprintf("auth_url in %s of %s: %v", cloudsKey, source, err),
+			Reason: code.BadEndpoint, Message: fmt.Sprintf("auth_url in %s of %s: %v", cloudsKey, source, err),
 			Hint: "correct auth_url; drift-detector contacts https:// servers only",
 		}
 		if errors.Is(err, infra.ErrPlainHTTP) {

@@ -6,6 +6,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 // Expected returns which servers the backup expects, and what ties others to its clusters.
@@ -49,7 +50,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		// Nova keeps the host name that a server was made with when it is renamed.
 		Hosts:  []infra.Key{{Kind: keyHost, Value: strings.ToLower(name)}},
 		Weak:   []infra.Key{{Kind: keyMade, Value: join(m.cluster.Name, name)}, {Kind: keyMade, Value: join(resourceName(m.cluster), name)}},
-		Expect: []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: name}, Warning: string(infra.Renamed)}},
+		Expect: []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: name}, Warning: code.Renamed}},
 	}
 	if m.index >= 0 && objs.snapshot.Machines[m.index].Name != name {
 		c.Names = append(c.Names, infra.Key{Kind: keyName, Value: objs.snapshot.Machines[m.index].Name})

@@ -221,8 +221,8 @@ func TestIdentities(t *testing.T) {
 			}
 			codes := ""
 			for _, f := range p.Check(s, secrets, time.Now()) {
-				if !strings.Contains(f.Code, "Version") {
-					codes += f.Code
+				if !strings.Contains(string(f.Code), "Version") {
+					codes += string(f.Code)
 				}
 				if f.Code == "CredentialAbsent" && f.Absent != (check.Absent{Resource: "secrets", Namespace: "tenant-os-b"}) {
 					t.Errorf("the Secret is missed in %+v", f.Absent)

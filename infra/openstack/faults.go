@@ -12,6 +12,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 const (
@@ -52,7 +53,7 @@ func connectFault(ctx context.Context, t infra.Target, c *credential, err error)
 	switch {
 	case errors.Is(err, infra.ErrLockout), codeOf(err) == http.StatusUnauthorized:
 		f := &infra.Fault{
-			Reason: "AuthenticationFailed",
+			Reason: code.AuthenticationFailed,
 			Message: fmt.Sprintf("%s refuses %s from %s: the password or secret is wrong, project %s does not exist, or the account has no role in it; Keystone says the same in all three cases",
 				where(t), c.who(), t.Source, project),
 			Hint: "the password may have been changed, or the project deleted, since the backup: " + hintOwn,
@@ -62,14 +63,14 @@ func connectFault(ctx context.Context, t infra.Target, c *credential, err error)
 		}
 		return f
 	case errors.Is(err, errUnscoped):
-		return &infra.Fault{Reason: "NoPermission", Message: where(t) + ": " + err.Error(), Hint: "name the project in clouds.yaml; " + hintOwn}
+		return &infra.Fault{Reason: code.NoPermission, Message: where(t) + ": " + err.Error(), Hint: "name the project in clouds.yaml; " + hintOwn}
 	case errors.As(err, &foreign):
 		return &infra.Fault{
-			Reason: "BadEndpoint", Message: where(t) + ": " + t.Redaction.Brief(foreign.Error()),
+			Reason: code.BadEndpoint, Message: where(t) + ": " + t.Redaction.Brief(foreign.Error()),
 			Hint: "if those hosts are the cloud's own, allow them: " + t.Redaction.Brief(foreign.flags()),
 		}
 	case errors.As(err, &region):
-		return &infra.Fault{Reason: "BadIdentity", Message: where(t) + ": " + region.Error(), Hint: "name a region of the cloud as region_name in clouds.yaml, or in identityRef.region; " + hintOwn}
+		return &infra.Fault{Reason: code.BadIdentity, Message: where(t) + ": " + region.Error(), Hint: "name a region of the cloud as region_name in clouds.yaml, or in identityRef.region; " + hintOwn}
 	}
 	return listFault(ctx, t, "logging in", err)
 }
@@ -102,39 +103,40 @@ func listFault(ctx context.Context, t infra.Target, doing string, err error) *in
 	var syntax *json.SyntaxError
 	var form *json.UnmarshalTypeError
 	var answer answerError
-	fault := func(reason, hint, format string, args ...any) *infra.Fault {
+	var beyond *infra.BoundError
+	fault := func(reason code.Reason, hint, format string, args ...any) *infra.Fault {
 		return &infra.Fault{Reason: reason, Message: where(t) + ": " + fmt.Sprintf(format, args...), Hint: hint}
 	}
 	why := t.Redaction.Brief(err.Error())
 	switch {
 	case errors.As(err, &untrusted):
-		return fault("UntrustedCertificate", untrusted.Hint(untrusted.endpoint), "%s", t.Redaction.Text(untrusted.Error()))
+		return fault(code.UntrustedCertificate, untrusted.Hint(untrusted.endpoint), "%s", t.Redaction.Text(untrusted.Error()))
 	case errors.Is(err, errBadTrust):
-		return fault("UntrustedCertificate", "give the SHA-256 of the server's certificate as thumbprint with --credentials", "%s", why)
+		return fault(code.UntrustedCertificate, "give the SHA-256 of the server's certificate as thumbprint with --credentials", "%s", why)
 	case errors.As(err, &busy) && busy.Code == http.StatusTooManyRequests:
-		return fault("Throttled", "others call OpenStack a lot: run again later", "%s: it answers that there are too many calls", doing)
+		return fault(code.Throttled, "others call OpenStack a lot: run again later", "%s: it answers that there are too many calls", doing)
 	case errors.As(err, &status):
 		return statusFault(t, doing, &status)
-	case errors.As(err, &answer), errors.As(err, &syntax), errors.As(err, &form):
-		return fault("UnexpectedAnswer", hintForeign, "%s: %s", doing, why)
+	case errors.As(err, &answer), errors.As(err, &beyond), errors.As(err, &syntax), errors.As(err, &form):
+		return fault(code.UnexpectedAnswer, hintForeign, "%s: %s", doing, why)
 	case errors.As(err, &dns), errors.As(err, &dial) && dial.Op == "dial", errors.Is(err, context.DeadlineExceeded):
-		return fault("Unreachable", fmt.Sprintf("run from where %s can be reached, or say where to reach it with --endpoint %s=HOST:PORT", t.Endpoint, t.Endpoint), "%s: cannot talk to it: %s", doing, why)
+		return fault(code.Unreachable, fmt.Sprintf("run from where %s can be reached, or say where to reach it with --endpoint %s=HOST:PORT", t.Endpoint, t.Endpoint), "%s: cannot talk to it: %s", doing, why)
 	}
-	return fault("ListingBroken", hintAgain, "%s: %s", doing, why)
+	return fault(code.ListingBroken, hintAgain, "%s: %s", doing, why)
 }
 
 // statusFault is for a status that will not pass.
 func statusFault(t infra.Target, doing string, e *gophercloud.ErrUnexpectedResponseCode) *infra.Fault {
 	says := t.Redaction.Brief(messageOf(e))
-	f := &infra.Fault{Reason: "ListingBroken", Message: fmt.Sprintf("%s: %s: it answered %d: %s", where(t), doing, e.Actual, says), Hint: hintAgain}
+	f := &infra.Fault{Reason: code.ListingBroken, Message: fmt.Sprintf("%s: %s: it answered %d: %s", where(t), doing, e.Actual, says), Hint: hintAgain}
 	switch e.Actual {
 	case http.StatusUnauthorized:
 		f.Message = fmt.Sprintf("%s: %s: it does not take the token that Keystone gave: it has expired or was revoked, or the service knows another Keystone", where(t), doing)
 	case http.StatusForbidden:
-		f.Reason, f.Hint = "NoPermission", "give the account role reader in the project; "+hintPermissions
+		f.Reason, f.Hint = code.NoPermission, "give the account role reader in the project; "+hintPermissions
 		f.Message = fmt.Sprintf("%s: %s: the policy does not allow it with %s: %s", where(t), doing, t.Source, says)
 	case http.StatusNotFound, http.StatusMultipleChoices, http.StatusFound, http.StatusMovedPermanently:
-		f.Reason, f.Hint = "UnexpectedAnswer", hintForeign
+		f.Reason, f.Hint = code.UnexpectedAnswer, hintForeign
 	}
 	return f
 }

@@ -9,6 +9,7 @@ import (
 	"unique"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // maxName bounds names; OpenStack's own limit is 255 characters.
@@ -56,13 +57,13 @@ func (l *listing) instance(s *serverAnswer) infra.Instance {
 		out.Unreadable = true
 	case status == "ACTIVE":
 	case slices.Contains(changing, status):
-		out.Warnings = []string{string(infra.NotActive)}
+		out.Warnings = []code.Reason{code.NotActive}
 	case slices.Contains(stopped, status):
-		out.Warnings = []string{infra.PoweredOff}
+		out.Warnings = []code.Reason{code.PoweredOff}
 	case slices.Contains(ended, status):
 		out.Gone = true
 	case status == "ERROR":
-		out.Warnings = []string{string(infra.ErrorState)}
+		out.Warnings = []code.Reason{code.ErrorState}
 	default: // it may run, or have ended
 		out.Unreadable = true
 	}

@@ -25,6 +25,9 @@ import (
 // otherwise (nova conf/api.py 34.0.0, max_limit).
 const maxPages = 2000
 
+// maxServers bounds a cloud that makes them up, as it does VMs of a vCenter.
+const maxServers = 500_000
+
 // Microversions of Nova's API (nova rest_api_version_history.rst 34.0.0): from cells on,
 // servers of a cell that is down are listed without their properties, and silently left
 // out before; from asked on, a server's host name is in the list.
@@ -159,6 +162,24 @@ func markerOf(page []serverAnswer) string {
 	return ""
 }
 
+// markers are the ids after which pages of a list began.
+type markers map[string]bool
+
+// add notes one. It is an error where the list has led there before.
+func (m *markers) add(id string) error {
+	if (*m)[id] {
+		return errRepeats
+	}
+	if *m == nil {
+		*m = markers{}
+	}
+	(*m)[id] = true
+	return nil
+}
+
+// errRepeats says that a list goes round in a circle.
+const errRepeats = answerError("its pages repeat")
+
 // page is one answer to a question for a list.
 type page[T any] struct {
 	items   []T
@@ -193,8 +214,7 @@ func readPage[T any](ctx context.Context, l *listing, service *gophercloud.Servi
 				out.more = slices.ContainsFunc(links, func(l struct{ Rel string }) bool { return l.Rel == "next" })
 				return err
 			}
-			var rest json.RawMessage
-			return dec.Decode(&rest)
+			return infra.SkipJSON(dec)
 		})
 		switch {
 		case err == nil && !found:
@@ -372,8 +392,11 @@ func (l *listing) take(page []serverAnswer) error {
 		l.addressed = l.addressed || len(s.Addresses) > 0
 		l.File(&l.target, l.instance(s))
 	}
-	if !fresh && len(page) > 0 {
-		return answerError("its pages repeat")
+	switch {
+	case !fresh && len(page) > 0:
+		return errRepeats
+	case l.Count() > maxServers:
+		return answerError(fmt.Sprintf("there are more than %d servers", maxServers))
 	}
 	return nil
 }

@@ -83,6 +83,7 @@ func (p *ports) mayStandIn(name, id string) bool {
 func (l *listing) readPorts(ctx context.Context) *infra.Fault {
 	network := l.cloud.services[typeNetwork]
 	base, marker := v2(network.Endpoint)+"ports", ""
+	var markers markers
 	for range maxPages {
 		query := url.Values{"fields": portFields}
 		if marker != "" {
@@ -99,6 +100,9 @@ func (l *listing) readPorts(ctx context.Context) *infra.Fault {
 			return nil
 		}
 		marker = page.items[len(page.items)-1].ID
+		if err := markers.add(marker); err != nil {
+			return listFault(ctx, l.target, "listing ports", err)
+		}
 	}
 	return listFault(ctx, l.target, "listing ports", answerError("there is no end of pages"))
 }

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/detector"
 	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report/code"
 )
 
 // Ports may have suffixes of their own, with dashes in them.
@@ -43,7 +43,7 @@ func TestNameBesidePortWithSuffix(t *testing.T) {
 		}
 		return true
 	})
-	decide(t, data).demand(t, remade, detector.Unknown, detector.IdentityChanged)
+	decide(t, data).demand(t, remade, code.Unknown, code.IdentityChanged)
 	data = edit(t, data, func(resource string, object map[string]any) bool {
 		if resource == osServers && backuptest.Inside(object, "metadata")["name"] == remade {
 			ports := backuptest.Inside(object, "spec")["ports"].([]any)
@@ -51,5 +51,5 @@ func TestNameBesidePortWithSuffix(t *testing.T) {
 		}
 		return true
 	})
-	decide(t, data).demand(t, remade, detector.Stale, detector.InstanceNotFound)
+	decide(t, data).demand(t, remade, code.Stale, code.InstanceNotFound)
 }

@@ -177,6 +177,7 @@ func (l *listing) ask(ctx context.Context, service *gophercloud.ServiceClient, l
 // pages reads one list to its end.
 func (l *listing) pages(ctx context.Context, service *gophercloud.ServiceClient, look *lookup, question string, take func(*thingAnswer)) error {
 	at, marker := question, ""
+	var markers markers
 	for range maxPages {
 		page, err := readPage[thingAnswer](ctx, l, service, at, look.member)
 		if err != nil {
@@ -189,6 +190,9 @@ func (l *listing) pages(ctx context.Context, service *gophercloud.ServiceClient,
 			return nil
 		}
 		marker = page.items[len(page.items)-1].ID
+		if err := markers.add(marker); err != nil {
+			return err
+		}
 		u, err := url.Parse(question)
 		if err != nil {
 			return err

@@ -69,21 +69,20 @@ func (p *provider) connect(ctx context.Context, t infra.Target, d *detail, c *cr
 // login asks for a token. One that was lost on the way is asked for once more: it may have
 // failed at the server, and counts as if it had.
 func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
-	turns, err := p.enter(ctx, c)
+	turn, err := p.enter(ctx, v, c)
 	if err != nil {
 		return err
 	}
-	defer turns.leave()
-	failed := turns.failed()
-	if failed >= infra.MaxFailedLogins {
+	defer turn.Leave()
+	left, before := turn.Left(), turn.Failed()
+	if left == 0 {
 		return infra.ErrLockout
 	}
-	before := turns.own.Failed
 	o := c.options
 	retry := p.retry
-	retry.Attempts = min(infra.MaxFailedLogins-failed, retry.Attempts)
+	retry.Attempts = min(left, retry.Attempts)
 	err = retry.Do(ctx, func() error {
-		turns.own.Failed++ // as long as nobody knows better
+		turn.Try()
 		return infra.FinishLogin(ctx, callTimeout, func(ctx context.Context) error {
 			result := tokens.Create(ctx, v.identity(), &o)
 			if result.Err != nil {
@@ -92,10 +91,14 @@ func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
 			return v.client.SetTokenAndAuthResult(result)
 		})
 	})
+	key := v.transport.identityKey()
+	turn.Proved(key)
+	if err == nil || key == "" && strings.HasPrefix(v.client.IdentityBase, "https:") { // nothing was sent
+		turn.Forgive(before)
+	}
 	if err != nil {
 		return err
 	}
-	turns.own.Failed = before
 	result, ok := v.client.GetAuthResult().(tokens.CreateResult)
 	if !ok || v.client.Token() == "" {
 		return answerError("it answered a login with no token")

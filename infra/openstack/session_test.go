@@ -45,7 +45,7 @@ func only(t *testing.T, data []byte, a infra.Access) infra.Listing {
 // refused holds that a listing failed for a reason, and says what to do.
 func refused(t *testing.T, l infra.Listing, state infra.State, reason, says string) {
 	t.Helper()
-	if l.State != state || l.Fault == nil || l.Fault.Reason != reason || !strings.Contains(l.Fault.Message+" "+l.Fault.Hint, says) || l.Fault.Hint == "" {
+	if l.State != state || l.Fault == nil || string(l.Fault.Reason) != reason || !strings.Contains(l.Fault.Message+" "+l.Fault.Hint, says) || l.Fault.Hint == "" {
 		t.Errorf("it is %s, %+v; want %s, %s: %s", l.State, l.Fault, state, reason, says)
 	}
 }
@@ -213,6 +213,7 @@ func TestFaults(t *testing.T) {
 		"ports forbidden":       {openstacklab.Fault{Call: ports, Status: 403, Body: "{}"}, infra.Partial, "NoPermission"},
 		"ports without a list":  {openstacklab.Fault{Call: ports, Status: 200, Body: "{}"}, infra.Partial, "UnexpectedAnswer"},
 		"second page again":     {openstacklab.Fault{Call: servers, From: 2, Change: func(o openstacklab.Object) { o["servers"] = firstPage }}, infra.Partial, "UnexpectedAnswer"},
+		"ports again and again": {openstacklab.Fault{Call: ports, Change: func(o openstacklab.Object) { o["ports"], o["ports_links"] = firstPage, nextLink }}, infra.Partial, "UnexpectedAnswer"},
 		"a server of others":    {openstacklab.Fault{Call: servers, Change: func(o openstacklab.Object) { o["servers"].([]any)[0].(map[string]any)["tenant_id"] = "other" }}, infra.Failed, "UnexpectedAnswer"},
 		"a server without id":   {openstacklab.Fault{Call: servers, Change: func(o openstacklab.Object) { o["servers"].([]any)[0].(map[string]any)["id"] = "" }}, infra.Failed, "UnexpectedAnswer"},
 		"no networks":           {openstacklab.Fault{Call: "neutron GET /v2.0/networks", Status: 500, Body: "{}"}, infra.Complete, ""},
@@ -221,8 +222,11 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, data := cloudOf(t, openstacklab.Options{PageSize: 10})
-			if c.fault.Change != nil && c.fault.From == 2 {
-				firstPage = firstServers(s, 10)
+			switch name {
+			case "second page again":
+				firstPage = firstOf(s, "servers", 10)
+			case "ports again and again":
+				firstPage = firstOf(s, "ports", 10)
 			}
 			s.Fail(c.fault)
 			began := time.Now()
@@ -233,7 +237,7 @@ func TestFaults(t *testing.T) {
 				}
 			} else {
 				says := ""
-				if name == "second page again" {
+				if strings.HasSuffix(name, " again") {
 					says = "its pages repeat"
 				}
 				refused(t, l, c.state, c.reason, says)
@@ -248,10 +252,13 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-var firstPage []any
+var (
+	firstPage []any
+	nextLink  = []any{map[string]any{"rel": "next"}}
+)
 
-func firstServers(s *openstacklab.Server, n int) (page []any) {
-	for _, o := range s.Objects("servers")[:n] {
+func firstOf(s *openstacklab.Server, kind string, n int) (page []any) {
+	for _, o := range s.Objects(kind)[:n] {
 		page = append(page, o)
 	}
 	return page

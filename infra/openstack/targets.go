@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 // detail is what a listing needs beside the credential. It holds no secret.
@@ -91,7 +92,7 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 	f, fault := p.credentialOf(objs, h.home, secrets, a)
 	if fault != nil {
 		fault.Message = "no credential for the OpenStack project of " + h.what() + ": " + fault.Message
-		if fault.Reason == "BadEndpoint" {
+		if fault.Reason == code.BadEndpoint {
 			fault.Message = "the OpenStack project of " + h.what() + " cannot be contacted: " + fault.Message[len("no credential for the OpenStack project of "+h.what()+": "):]
 		}
 		t.Refused = fault

@@ -24,6 +24,13 @@ const (
 	maxWait     = 20 * time.Second // as a busy server asks for
 )
 
+// Bounds of answers. A list of Neutron is one answer, of the ports of a project for example;
+// a login has a catalogue, of which gophercloud makes maps.
+var (
+	listBounds  = infra.Bounds{Items: 2_000_000, Upper: []infra.Level{{Levels: 3, Items: 100_000}}, Part: infra.Part{Levels: 3, Items: 20_000, Bytes: 4 << 20}}
+	loginBounds = infra.Bounds{Items: 100_000, Part: infra.Part{Bytes: 8 << 20}}
+)
+
 // errForeign says that a request was to go where nobody allowed it.
 var errForeign = errors.New("this server is not contacted: it is neither the identity endpoint's nor allowed")
 
@@ -135,8 +142,16 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if errors.As(err, &untrusted) {
 		return nil, &untrustedError{host, untrusted}
 	}
-	if err != nil || !infra.PassingStatus(res.StatusCode) && res.StatusCode != http.StatusRequestEntityTooLarge {
-		return res, err
+	if err != nil {
+		return nil, err
+	}
+	if !infra.PassingStatus(res.StatusCode) && res.StatusCode != http.StatusRequestEntityTooLarge {
+		bounds := &listBounds
+		if req.Method != http.MethodGet || res.StatusCode != http.StatusOK {
+			bounds = &loginBounds
+		}
+		res.Body = bounds.JSON(res.Body)
+		return res, nil
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
 	res.Body.Close()

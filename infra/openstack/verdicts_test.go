@@ -9,6 +9,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report/code"
 )
 
 // Servers of the fleet, after its drift.
@@ -48,8 +49,8 @@ func decide(t *testing.T, data []byte) world {
 		c := &r.Clusters[i]
 		for _, set := range append([]detector.Set{c.ControlPlane}, c.WorkerGroups...) {
 			for _, v := range set.Machines {
-				if v.Status == detector.Ghost || v.Reason == detector.MachineNotInBackup {
-					w.ghosts[v.Instance.ID] = v.Status == detector.Ghost
+				if v.Status == code.Ghost || v.Reason == code.MachineNotInBackup {
+					w.ghosts[v.Instance.ID] = v.Status == code.Ghost
 				} else {
 					w.machines[v.Name] = *v
 				}
@@ -62,7 +63,7 @@ func decide(t *testing.T, data []byte) world {
 	return w
 }
 
-func (w world) demand(t *testing.T, machine string, status detector.Status, reason detector.Reason) {
+func (w world) demand(t *testing.T, machine string, status code.Status, reason code.Reason) {
 	t.Helper()
 	if v := w.machines[machine]; v.Status != status || v.Reason != reason {
 		t.Errorf("%s is %s %s (%s), want %s %s", machine, v.Status, v.Reason, v.Message, status, reason)
@@ -85,15 +86,15 @@ func TestStatuses(t *testing.T) {
 	s, data := cloudOf(t, openstacklab.Options{})
 	id := idOfServer(t, s, living)
 	for status, want := range map[string]struct {
-		status  detector.Status
-		reason  detector.Reason
-		warning detector.Reason
+		status  code.Status
+		reason  code.Reason
+		warning code.Reason
 	}{
-		"ACTIVE": {detector.Healthy, "", ""}, "BUILD": {detector.Healthy, "", detector.Reason(infra.NotActive)}, "VERIFY_RESIZE": {detector.Healthy, "", detector.Reason(infra.NotActive)},
-		"SHUTOFF": {detector.Healthy, "", infra.PoweredOff}, "SHELVED_OFFLOADED": {detector.Healthy, "", infra.PoweredOff}, "PAUSED": {detector.Healthy, "", infra.PoweredOff},
-		"ERROR":        {detector.Healthy, "", detector.Reason(infra.ErrorState)},
-		"SOFT_DELETED": {detector.Stale, detector.InstanceTerminated, ""}, "DELETED": {detector.Stale, detector.InstanceTerminated, ""},
-		"UNKNOWN": {detector.Unknown, detector.InstanceUnreadable, ""}, "WHATEVER": {detector.Unknown, detector.InstanceUnreadable, ""},
+		"ACTIVE": {code.Healthy, "", ""}, "BUILD": {code.Healthy, "", code.Reason(infra.NotActive)}, "VERIFY_RESIZE": {code.Healthy, "", code.Reason(infra.NotActive)},
+		"SHUTOFF": {code.Healthy, "", code.PoweredOff}, "SHELVED_OFFLOADED": {code.Healthy, "", code.PoweredOff}, "PAUSED": {code.Healthy, "", code.PoweredOff},
+		"ERROR":        {code.Healthy, "", code.Reason(infra.ErrorState)},
+		"SOFT_DELETED": {code.Stale, code.InstanceTerminated, ""}, "DELETED": {code.Stale, code.InstanceTerminated, ""},
+		"UNKNOWN": {code.Unknown, code.InstanceUnreadable, ""}, "WHATEVER": {code.Unknown, code.InstanceUnreadable, ""},
 	} {
 		s.Status(status, id)
 		w := decide(t, data)
@@ -118,13 +119,13 @@ func TestServerBeingDeleted(t *testing.T) {
 	}
 	tasks("deleting")
 	w := decide(t, data)
-	w.demand(t, living, detector.Unknown, detector.InstanceUnreadable)
+	w.demand(t, living, code.Unknown, code.InstanceUnreadable)
 	if w.ghosts[ghostID] {
 		t.Error("what is being deleted is a ghost")
 	}
 	tasks(nil)
 	w = decide(t, data)
-	w.demand(t, living, detector.Healthy, "")
+	w.demand(t, living, code.Healthy, "")
 	if !w.ghosts[ghostID] {
 		t.Error("what is not being deleted is no ghost")
 	}
@@ -138,8 +139,8 @@ func TestCellDown(t *testing.T) {
 			s, data := cloudOf(t, o)
 			s.CellDown(idOfServer(t, s, living))
 			w := decide(t, data)
-			w.demand(t, living, detector.Unknown, detector.InstanceUnreadable)
-			w.demand(t, gone, detector.Stale, detector.InstanceNotFound)
+			w.demand(t, living, code.Unknown, code.InstanceUnreadable)
+			w.demand(t, gone, code.Stale, code.InstanceNotFound)
 			if silent := o.Microversion != "" || o.PageSize > 0; silent != (len(w.listing.Warnings) > 0) {
 				t.Errorf("warnings %q", w.listing.Warnings)
 			}
@@ -151,17 +152,17 @@ func TestCellDown(t *testing.T) {
 func TestCellDownWithoutID(t *testing.T) {
 	s, data := cloudOf(t, openstacklab.Options{})
 	w := decide(t, data)
-	w.demand(t, unrecorded, detector.Healthy, "")
+	w.demand(t, unrecorded, code.Healthy, "")
 	s.CellDown(idOfServer(t, s, unrecorded))
-	decide(t, data).demand(t, unrecorded, detector.Unknown, detector.InstanceUnreadable)
+	decide(t, data).demand(t, unrecorded, code.Unknown, code.InstanceUnreadable)
 }
 
 // A name is a witness as long as nothing shows what became of the machine's own port.
 func TestNameWithoutID(t *testing.T) {
 	s, data := cloudOf(t, openstacklab.Options{})
 	w := decide(t, data)
-	w.demand(t, remade, detector.Stale, detector.InstanceNotFound)
-	if u := w.unattributed[handID]; u.Reason != detector.SameName {
+	w.demand(t, remade, code.Stale, code.InstanceNotFound)
+	if u := w.unattributed[handID]; u.Reason != code.SameName {
 		t.Errorf("the one made by hand is %+v", u)
 	}
 	// Somebody gave it the machine's own port: it has the machine's place.
@@ -171,10 +172,10 @@ func TestNameWithoutID(t *testing.T) {
 		}
 		return true
 	})
-	decide(t, data).demand(t, remade, detector.Unknown, detector.IdentityChanged)
+	decide(t, data).demand(t, remade, code.Unknown, code.IdentityChanged)
 	// The port is gone too: nothing says whether this is the machine.
 	s.Edit("ports", func(o openstacklab.Object) bool { return o["name"] != remade+firstPort })
-	decide(t, data).demand(t, remade, detector.Unknown, detector.IdentityChanged)
+	decide(t, data).demand(t, remade, code.Unknown, code.IdentityChanged)
 }
 
 // Whose a server is, is read from CAPO's port and from groups by their ids; a name alone
@@ -198,7 +199,7 @@ func TestOwnership(t *testing.T) {
 	if isGhost, ok := w.ghosts[other]; !ok || isGhost {
 		t.Errorf("of an owner that nobody knows it is %v, %v: %+v", isGhost, ok, w.unattributed[other])
 	}
-	if w.unattributed[named].Reason != detector.NameOnly {
+	if w.unattributed[named].Reason != code.NameOnly {
 		t.Errorf("a name on a network of others is %+v", w.unattributed[named])
 	}
 	if w.excluded[roleBastion] != 1 {
@@ -212,7 +213,7 @@ func TestOwnership(t *testing.T) {
 		}
 		return true
 	})
-	if w := decide(t, data); w.ghosts[ghostID] || w.unattributed[ghostID].Reason != detector.CloneOf {
+	if w := decide(t, data); w.ghosts[ghostID] || w.unattributed[ghostID].Reason != code.CloneOf {
 		t.Errorf("%+v", w.unattributed[ghostID])
 	}
 	// A bastion made again has another id, and CAPO's port in the bastions' group.
@@ -229,19 +230,19 @@ func TestUnprovenProject(t *testing.T) {
 		s.Edit(kind, func(openstacklab.Object) bool { return false })
 	}
 	w := decide(t, data)
-	w.demand(t, gone, detector.Unknown, detector.ScopeIncomplete)
+	w.demand(t, gone, code.Unknown, code.ScopeIncomplete)
 	if w.listing.State != infra.Complete {
 		t.Errorf("%s: %+v", w.listing.State, w.listing.Fault)
 	}
 	// One network that the project owns shows that it is the right one.
 	s.Add("networks", openstacklab.Object{"id": "ab0d33d1-7651-4db1-a1c9-75663d2435db", "name": "x", "project_id": openstacklab.Recorded.ProjectID, "tenant_id": openstacklab.Recorded.ProjectID})
-	decide(t, data).demand(t, gone, detector.Stale, detector.InstanceNotFound)
+	decide(t, data).demand(t, gone, code.Stale, code.InstanceNotFound)
 	// One that is only shared with it does not.
 	s.Edit("networks", func(o openstacklab.Object) bool {
 		o["project_id"], o["tenant_id"], o["shared"] = "other", "other", true
 		return true
 	})
-	decide(t, data).demand(t, gone, detector.Unknown, detector.ScopeIncomplete)
+	decide(t, data).demand(t, gone, code.Unknown, code.ScopeIncomplete)
 }
 
 // Two sources of one id that differ, and a region that some write and others do not.
@@ -259,8 +260,8 @@ func TestRecordedIDs(t *testing.T) {
 		return true
 	})
 	w := decide(t, data)
-	w.demand(t, living, detector.Healthy, "")
-	w.demand(t, gone, detector.Unknown, detector.ConflictingIDs)
+	w.demand(t, living, code.Healthy, "")
+	w.demand(t, gone, code.Unknown, code.ConflictingIDs)
 }
 
 // What is left of a machine keeps its server from being called a ghost.
@@ -271,7 +272,7 @@ func TestWhatIsLeftOfMachines(t *testing.T) {
 	})
 	w := decide(t, data)
 	v := w.machines["data-md-0-csvkw-zz7d6"]
-	if v.Status != detector.Healthy || !slices.ContainsFunc(v.Warnings, func(w detector.Warning) bool { return w.Reason == detector.MachineMissing }) {
+	if v.Status != code.Healthy || !slices.ContainsFunc(v.Warnings, func(w detector.Warning) bool { return w.Reason == code.MachineMissing }) {
 		t.Errorf("%+v", v)
 	}
 }
@@ -291,7 +292,7 @@ func TestNamesOnASharedNetwork(t *testing.T) {
 	})
 	w := decide(t, data)
 	for _, id := range []string{plane, worker} {
-		if _, ok := w.ghosts[id]; ok || w.unattributed[id].Reason != detector.NameOnly {
+		if _, ok := w.ghosts[id]; ok || w.unattributed[id].Reason != code.NameOnly {
 			t.Errorf("%s is %v, %+v", id, w.ghosts[id], w.unattributed[id])
 		}
 	}
@@ -312,7 +313,7 @@ func TestNamesOfTemplates(t *testing.T) {
 		return true
 	})
 	w := decide(t, data)
-	if _, ok := w.ghosts[template]; ok || w.unattributed[template].Reason != detector.NameOnly {
+	if _, ok := w.ghosts[template]; ok || w.unattributed[template].Reason != code.NameOnly {
 		t.Errorf("what CAPO made is %v, %+v", w.ghosts[template], w.unattributed[template])
 	}
 	if u, ok := w.unattributed[other]; ok {
@@ -333,7 +334,7 @@ func TestPortsOfOtherProjects(t *testing.T) {
 		}
 		return true
 	})
-	decide(t, data).demand(t, remade, detector.Unknown, detector.IdentityChanged)
+	decide(t, data).demand(t, remade, code.Unknown, code.IdentityChanged)
 }
 
 // A backup that was made after a restore has OpenStackServers without owners: the bastion
@@ -350,7 +351,7 @@ func TestBastionWithoutOwner(t *testing.T) {
 	if v, ok := w.machines["web-prod-bastion"]; ok || w.excluded[roleBastion] != 1 {
 		t.Errorf("the bastion is %+v; excluded are %v", v, w.excluded)
 	}
-	w.demand(t, living, detector.Healthy, "")
+	w.demand(t, living, code.Healthy, "")
 }
 
 // An OpenStackServer is not what a Machine waits for.
@@ -361,6 +362,6 @@ func TestMachineWithoutOpenStackMachine(t *testing.T) {
 		return resource != "openstackmachines.infrastructure.cluster.x-k8s.io" || name != living && name != gone
 	})
 	w := decide(t, data)
-	w.demand(t, living, detector.Unknown, detector.InfraObjectMissing)
-	w.demand(t, gone, detector.Stale, detector.InstanceNotFound)
+	w.demand(t, living, code.Unknown, code.InfraObjectMissing)
+	w.demand(t, gone, code.Stale, code.InstanceNotFound)
 }

@@ -1,7 +1,7 @@
 package shell
 
 import (
-	"strings"
+	"slices"
 
 	"drift-detector/internal/terminal"
 )
@@ -10,103 +10,165 @@ import (
 // not quoted.
 type Raw string
 
-// Variable reads a variable. An unset or empty one ends the command: an empty
+// Variable reads a variable by its name. An unset or empty one ends the command: an empty
 // --context would quietly mean the current one.
-func Variable(name string) Raw { return Raw(`"${` + name + `:?}"`) }
+type Variable string
 
-// Command is a line for a shell, or the text for whose sake there is none. The zero
-// Command is no line.
-type Command struct{ text, refused string }
+// Pieces are one word, put together of strings, Raws and Variables.
+type Pieces []any
+
+// Command is a line for a shell, or the text for whose sake there is none. It remembers
+// which of its words are foreign or the reader's to fill in, so that lines can be compared by
+// their words. The zero Command is no line.
+type Command struct {
+	parts   []part
+	refused string
+	ask     bool
+	inTurn  bool
+}
+
+// part is a piece of a line.
+type part struct {
+	kind partKind
+	text string
+}
+
+type partKind uint8
+
+const (
+	raw partKind = iota
+	word
+	variable
+)
+
+// space is between two words.
+var space = part{raw, " "}
 
 // Line joins words to a command: a string is quoted, a Raw stays as it is.
-func Line(words ...any) Command { return joined("", words, "") }
-
-// joined puts program text around words.
-func joined(before string, words []any, after string) Command {
-	var room [512]byte // as nearly all fit into
-	text := append(room[:0], before...)
+func Line(words ...any) Command {
+	c := Command{parts: make([]part, 0, 2*len(words))}
 	for i, w := range words {
 		if i > 0 {
-			text = append(text, ' ')
+			c.parts = append(c.parts, space)
 		}
-		switch w := w.(type) {
-		case Raw:
-			text = append(text, w...)
-		case string:
-			var ok bool
-			if text, ok = appendQuoted(text, w); !ok {
-				return Command{refused: w}
-			}
+		if pieces, several := w.(Pieces); several {
+			c.add(pieces...)
+		} else {
+			c.add(w)
 		}
 	}
-	return Command{text: string(append(text, after...))}
+	return c
 }
+
+// add puts pieces behind a line, without spaces between them.
+func (c *Command) add(pieces ...any) {
+	for _, p := range pieces {
+		switch p := p.(type) {
+		case Raw:
+			c.parts = append(c.parts, part{raw, string(p)})
+		case Variable:
+			c.parts = append(c.parts, part{variable, string(p)})
+		case string:
+			if !quotable(p) && c.refused == "" {
+				c.refused = p
+			}
+			c.parts = append(c.parts, part{word, p})
+		}
+	}
+	if c.refused != "" {
+		c.parts = nil
+	}
+}
+
+// around puts program text around lines, with another text between them. The first that
+// is refused is the result.
+func around(before, between, after string, lines ...Command) Command {
+	var out Command
+	n := 2
+	for i := range lines {
+		if lines[i].refused != "" {
+			return lines[i]
+		}
+		n += len(lines[i].parts) + 1
+		out.inTurn = out.inTurn || lines[i].inTurn
+	}
+	out.parts = make([]part, 0, n)
+	text := func(s string) {
+		if s != "" {
+			out.parts = append(out.parts, part{raw, s})
+		}
+	}
+	text(before)
+	for i := range lines {
+		if i > 0 {
+			text(between)
+		}
+		out.parts = append(out.parts, lines[i].parts...)
+	}
+	text(after)
+	return out
+}
+
+// wrap puts program text around a line.
+func (c Command) wrap(before, after string) Command { return around(before, "", after, c) }
 
 // With adds words to a line.
-func (c Command) With(words ...any) Command {
-	if c.refused != "" {
-		return c
-	}
-	return joined(c.text+" ", words, "")
-}
+func (c Command) With(words ...any) Command { return around("", " ", "", c, Line(words...)) }
 
 // Text returns the line; empty where there is none.
-func (c Command) Text() string { return c.text }
+func (c Command) Text() string {
+	var room [512]byte // as nearly all fit into
+	text := room[:0]
+	for _, p := range c.parts {
+		switch p.kind {
+		case raw:
+			text = append(text, p.text...)
+		case word:
+			text = appendQuoted(text, p.text)
+		case variable:
+			text = append(append(append(text, `"${`...), p.text...), `:?}"`...)
+		}
+	}
+	return string(text)
+}
 
 // Refused returns the text for whose sake there is no line.
 func (c Command) Refused() string { return c.refused }
 
 // IsZero reports whether c is neither a line nor a refused one.
-func (c Command) IsZero() bool { return c == Command{} }
+func (c Command) IsZero() bool { return len(c.parts) == 0 && c.refused == "" }
 
-// wrap puts program text around a line.
-func (c Command) wrap(before, after string) Command {
-	if c.refused != "" {
-		return c
+// Variables calls note with the name of each [Variable] that the line reads.
+func (c Command) Variables(note func(name string)) {
+	for _, p := range c.parts {
+		if p.kind == variable {
+			note(p.text)
+		}
 	}
-	return Command{text: before + c.text + after}
 }
 
 // Then runs next only when c succeeded.
-func (c Command) Then(next Command) Command {
-	switch {
-	case c.refused != "" || next.IsZero():
-		return c
-	case next.refused != "" || c.text == "":
-		return next
-	}
-	return Command{text: c.text + " && " + next.text}
-}
+func (c Command) Then(next Command) Command { return All(c, next) }
 
 // Or runs next only when c failed.
-func (c Command) Or(next Command) Command {
-	if c.refused == "" && next.refused != "" {
-		return next
-	}
-	return c.wrap("{ ", " || { "+next.text+"; }; }")
-}
+func (c Command) Or(next Command) Command { return around("{ ", " || { ", "; }; }", c, next) }
 
 // All runs each command only when those before it succeeded.
 func All(first Command, more ...Command) Command {
-	texts := make([]string, 0, 1+len(more))
-	for _, c := range append([]Command{first}, more...) {
-		if c.refused != "" {
-			return c
-		}
-		if c.text != "" {
-			texts = append(texts, c.text)
-		}
+	all := slices.DeleteFunc(append([]Command{first}, more...), Command.IsZero)
+	switch len(all) {
+	case 0:
+		return Command{}
+	case 1:
+		return all[0]
 	}
-	return Command{text: strings.Join(texts, " && ")}
+	return around("", " && ", "", all...)
 }
 
 // OrStop makes a check that fails say why, with the words that it found, and end
 // what depends on it.
 func (c Command) OrStop(why string, found ...any) Command {
-	if c.refused != "" {
-		return c
-	}
-	return joined("{ "+c.text+" || { echo ", append([]any{"stop: " + why}, found...), " >&2; false; }; }")
+	return around("{ ", " || { echo ", " >&2; false; }; }", c, Line(append([]any{"stop: " + why}, found...)...))
 }
 
 // OrSay makes a command whose failure is printed and stops nothing that follows. The
@@ -125,13 +187,8 @@ func (c Command) Each(word, words string) Command {
 // Private makes what a command writes readable by nobody else.
 func (c Command) Private() Command { return c.wrap("(umask 077; ", ")") }
 
-// Prints fails unless c prints want, a string or a Raw, and nothing else.
-func (c Command) Prints(want any) Command {
-	if c.refused != "" {
-		return c
-	}
-	return joined(`test "$(`+c.text+`)" = `, []any{want}, "")
-}
+// Prints fails unless c prints want, a string, a Raw or a Variable, and nothing else.
+func (c Command) Prints(want any) Command { return around(`test "$(`, `)" = `, "", c, Line(want)) }
 
 // PrintsAny fails unless c prints anything.
 func (c Command) PrintsAny() Command { return c.wrap(`test -n "$(`, `)"`) }
@@ -139,29 +196,15 @@ func (c Command) PrintsAny() Command { return c.wrap(`test -n "$(`, `)"`) }
 // Empty fails when a variable holds anything.
 func Empty(variable string) Command { return Line(Raw(`test -z "$` + variable + `"`)) }
 
-// Has fails unless a variable holds a text, which is put together of pieces, each a
-// string or a Raw.
+// Has fails unless a variable holds a text, which is put together of pieces. What Quote
+// leaves as it is has no meaning in a pattern either.
 func Has(variable string, pieces ...any) Command {
-	return pattern(pieces).wrap(`case "$`+variable+`" in *`, "*) ;; *) false ;; esac")
+	return Line(Pieces(pieces)).wrap(`case "$`+variable+`" in *`, "*) ;; *) false ;; esac")
 }
 
 // Lacks fails when a variable holds a text, see Has.
 func Lacks(variable string, pieces ...any) Command {
-	return pattern(pieces).wrap(`case "$`+variable+`" in *`, "*) false ;; esac")
-}
-
-// pattern is pieces without spaces between them. What Quote leaves as it is has no
-// meaning in a pattern either.
-func pattern(pieces []any) Command {
-	var out Command
-	for _, p := range pieces {
-		next := Line(p)
-		if next.refused != "" {
-			return next
-		}
-		out.text += next.text
-	}
-	return out
+	return Line(Pieces(pieces)).wrap(`case "$`+variable+`" in *`, "*) false ;; esac")
 }
 
 // Ask leaves the value of a variable to the operator. What is said of it may be
@@ -170,5 +213,18 @@ func Ask(name, what string) Command { return Set(name, "", what) }
 
 // Set is Ask with a value of the program's own, which most operators need not change.
 func Set(name, value, what string) Command {
-	return Command{text: name + "='" + value + "' # " + terminal.Escape(what)}
+	return Command{parts: []part{{raw, name + "='" + value + "' # "}, {raw, terminal.Escape(what)}}, ask: true, inTurn: true}
 }
+
+// IsAsk reports whether Ask or Set made the line.
+func (c Command) IsAsk() bool { return c.ask }
+
+// InTurn marks a line that depends on what was done before for another object.
+func (c Command) InTurn() Command {
+	c.inTurn = true
+	return c
+}
+
+// IsInTurn reports whether the line depends on what was done before for another object, or
+// on a value that the operator fills in.
+func (c Command) IsInTurn() bool { return c.inTurn }

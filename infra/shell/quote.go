@@ -16,19 +16,21 @@ func Quote(s string) (word string, ok bool) {
 	if isPlain(s) {
 		return s, true
 	}
-	text, ok := appendQuoted(nil, s)
-	return string(text), ok
+	if !quotable(s) {
+		return "", false
+	}
+	return string(appendQuoted(nil, s)), true
 }
 
-// appendQuoted is Quote of a part of a line.
-func appendQuoted(to []byte, s string) (line []byte, ok bool) {
-	switch {
-	case isPlain(s):
-		return append(to, s...), true
-	case terminal.Escape(s) != s:
-		return nil, false
+// quotable reports whether Quote takes s.
+func quotable(s string) bool { return isPlain(s) || terminal.Escape(s) == s }
+
+// appendQuoted is Quote of a part of a line that is quotable.
+func appendQuoted(to []byte, s string) []byte {
+	if isPlain(s) {
+		return append(to, s...)
 	}
-	return append(append(append(to, '\''), strings.ReplaceAll(s, "'", `'\''`)...), '\''), true
+	return append(append(append(to, '\''), strings.ReplaceAll(s, "'", `'\''`)...), '\'')
 }
 
 // isPlain reports whether no character of a word, which is not empty, may mean anything to

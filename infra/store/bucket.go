@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -34,6 +35,8 @@ type bucket struct {
 	signer      *v4.Signer
 	client      *http.Client
 	customerKey backup.Sensitive
+	logins      *infra.Logins
+	taken       atomic.Bool // the store has taken the key
 
 	mu     sync.Mutex
 	region string
@@ -48,7 +51,8 @@ var (
 const (
 	maxPage    = 64 << 20 // bytes of one page of a listing
 	maxPages   = 100_000  // of a listing; a store may answer with fewer than 1,000 keys
-	maxObjects = 5_000_000
+	maxKey     = 1024     // bytes of a key, as S3 has it (Amazon S3 user guide, object keys)
+	maxToken   = 16 << 10 // bytes of what leads to the next page; it goes into an address
 	maxFolders = 100_000
 	// emptyHash is the SHA-256 of no body.
 	emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -80,15 +84,11 @@ type page struct {
 }
 
 func (b *bucket) each(ctx context.Context, prefix string, found func(object) error) error {
-	n := 0
 	return b.pages(ctx, prefix, "", func(p *page) error {
-		if n += len(p.Contents); n > maxObjects {
-			return &backup.InputError{Name: b.name(prefix), Problem: "holds more than 5,000,000 objects", Next: "give the place as far as backups/NAME"}
-		}
 		for _, c := range p.Contents {
-			key, err := url.QueryUnescape(c.Key)
+			key, err := listed(c.Key, c.ETag)
 			if err != nil {
-				return b.explain(ctx, listing, prefix, errForeign)
+				return b.explain(ctx, listing, prefix, err)
 			}
 			if err := found(object{key, c.Size, c.ETag, c.LastModified.UTC()}); err != nil {
 				return err
@@ -102,9 +102,9 @@ func (b *bucket) folders(ctx context.Context, prefix string) ([]string, error) {
 	var names []string
 	err := b.pages(ctx, prefix, "/", func(p *page) error {
 		for _, c := range p.CommonPrefixes {
-			key, err := url.QueryUnescape(c.Prefix)
+			key, err := listed(c.Prefix, "")
 			if err != nil {
-				return b.explain(ctx, listing, prefix, errForeign)
+				return b.explain(ctx, listing, prefix, err)
 			}
 			if len(names) == maxFolders {
 				return &backup.InputError{Name: b.name(prefix), Problem: fmt.Sprintf("has more than %d folders", maxFolders), Next: "give the place as far as backups/"}
@@ -116,17 +116,44 @@ func (b *bucket) folders(ctx context.Context, prefix string) ([]string, error) {
 	return names, err
 }
 
-// pages asks for one page of keys after the other.
+// listed is a key of a page, whose ETag is kept with it.
+func listed(escaped, etag string) (string, error) {
+	key, err := url.QueryUnescape(escaped)
+	switch {
+	case err != nil:
+		return "", errForeign
+	case len(key) > maxKey, len(etag) > maxKey:
+		return "", &lieError{fmt.Sprintf("its listing has a key or an ETag of more than %d bytes", maxKey)}
+	}
+	return key, nil
+}
+
+// sum names the keys of a page. holds is false when there are none.
+func (p *page) sum() (sum [sha256.Size]byte, holds bool) {
+	h := sha256.New()
+	for _, c := range p.Contents {
+		_, _ = io.WriteString(h, c.Key+"\n")
+	}
+	for _, c := range p.CommonPrefixes {
+		_, _ = io.WriteString(h, c.Prefix+"\n")
+	}
+	h.Sum(sum[:0])
+	return sum, len(p.Contents)+len(p.CommonPrefixes) > 0
+}
+
+// pages asks for one page of keys after the other. Each has the time of an answer, however
+// often it is asked for.
 func (b *bucket) pages(ctx context.Context, prefix, delimiter string, take func(*page) error) error {
 	query := url.Values{"list-type": {"2"}, "encoding-type": {"url"}, "max-keys": {"1000"}, "prefix": {prefix}}
 	if delimiter != "" {
 		query.Set("delimiter", delimiter)
 	}
-	seen := map[[sha256.Size]byte]bool{} // of tokens, which may be long
-	for {
+	seen := map[[sha256.Size]byte]bool{} // of pages, and of tokens, which may be long
+	var quiet infra.Quiet
+	for n := 1; ; n++ {
 		var p page
-		err := infra.Patient.Do(ctx, func() error {
-			return inTime(ctx, func(ctx context.Context) error {
+		err := inTime(ctx, func(ctx context.Context) error {
+			return infra.Patient.Do(ctx, func() error {
 				res, err := b.do(ctx, "", query, nil)
 				if err != nil {
 					return err
@@ -145,26 +172,38 @@ func (b *bucket) pages(ctx context.Context, prefix, delimiter string, take func(
 		if !p.IsTruncated {
 			return ctx.Err()
 		}
+		sum, holds := p.sum()
+		lost := quiet.Page(holds && !seen[sum])
 		next := sha256.Sum256([]byte(p.Next))
 		switch {
 		case p.Next == "", seen[next]:
 			return b.explain(ctx, listing, prefix, errForeign)
-		case len(seen) == maxPages:
+		case len(p.Next) > maxToken:
+			return b.explain(ctx, listing, prefix, &lieError{fmt.Sprintf("what leads to the next page of its listing has more than %d bytes", maxToken)})
+		case lost != nil:
+			return b.explain(ctx, listing, prefix, &endlessError{lost.Error()})
+		case n == maxPages:
 			return b.explain(ctx, listing, prefix, &endlessError{fmt.Sprintf("there are more than %d pages of it", maxPages)})
 		}
-		seen[next] = true
+		seen[sum], seen[next] = true, true
 		query.Set("continuation-token", p.Next)
 	}
 }
+
+// answerBounds leave room for a hundred elements of each key of a page.
+var answerBounds = infra.Bounds{Items: 100_000}
 
 // read takes a page out of an answer. What an answer lacks at its end may be there when it
 // is asked for again.
 func (p *page) read(body io.Reader) error {
 	in := &io.LimitedReader{R: body, N: maxPage}
-	err := xml.NewDecoder(in).Decode(p)
+	err := xml.NewDecoder(answerBounds.XML(io.NopCloser(in))).Decode(p)
+	var beyond *infra.BoundError
 	var syntax *xml.SyntaxError
 	var other xml.UnmarshalError
 	switch {
+	case errors.As(err, &beyond):
+		return fmt.Errorf("%w: %w", errForeign, beyond)
 	case err != nil && in.N == 0:
 		return &endlessError{fmt.Sprintf("a page of it has more than %d MiB", maxPage>>20)}
 	case errors.As(err, &syntax) && syntax.Msg == "unexpected EOF":
@@ -192,6 +231,33 @@ func (b *bucket) small(ctx context.Context, key string, limit int64) ([]byte, er
 // do sends one request for a key, or for the bucket where it is empty. A bucket of
 // another region is asked there. An answer that is none of success is an error.
 func (b *bucket) do(ctx context.Context, key string, query url.Values, header http.Header) (*http.Response, error) {
+	if b.taken.Load() || b.logins == nil {
+		return b.ask(ctx, key, query, header)
+	}
+	keys, err := b.keys.Retrieve(ctx)
+	if err != nil {
+		return nil, &keyError{err}
+	}
+	turn, err := b.logins.Enter(ctx, infra.Server{Address: b.base(b.at()).Host}, keys.AccessKeyID, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer turn.Leave()
+	if turn.Left() == 0 {
+		return nil, infra.ErrLockout
+	}
+	res, err := b.ask(ctx, key, query, header)
+	var r *refusal
+	switch isRefusal := errors.As(err, &r); {
+	case isRefusal && r.wrongKey():
+		turn.Try()
+	case err == nil, isRefusal && !infra.PassingStatus(r.status):
+		b.taken.Store(true)
+	}
+	return res, err
+}
+
+func (b *bucket) ask(ctx context.Context, key string, query url.Values, header http.Header) (*http.Response, error) {
 	for {
 		region := b.at()
 		req, err := b.request(ctx, region, key, query, header)

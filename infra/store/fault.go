@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/credentials/processcreds"
+
 	"drift-detector/backup"
 	"drift-detector/infra"
 )
@@ -39,9 +41,9 @@ func readRefusal(res *http.Response) *refusal {
 		Code, Region string
 	}
 	// An answer without a code is none of S3.
-	_ = xml.NewDecoder(io.LimitReader(res.Body, 64<<10)).Decode(&answer)
+	_ = xml.NewDecoder(answerBounds.XML(io.NopCloser(io.LimitReader(res.Body, 64<<10)))).Decode(&answer)
 	r := &refusal{status: res.StatusCode, region: res.Header.Get("X-Amz-Bucket-Region"), deleted: res.Header.Get("X-Amz-Delete-Marker") == "true"}
-	if codeForm.MatchString(answer.Code) {
+	if codeForm.MatchString(answer.Code) && secretsOf(res.Request).Text(answer.Code) == answer.Code {
 		r.code = answer.Code
 	}
 	if r.region == "" {
@@ -72,12 +74,24 @@ func (r *refusal) Unwrap() error {
 	return &infra.StatusError{Code: r.status}
 }
 
+// wrongKey reports that the store does not take the key.
+func (r *refusal) wrongKey() bool {
+	return r.code == "InvalidAccessKeyId" || r.code == "SignatureDoesNotMatch"
+}
+
 func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // keyError says that the operator's credential could not be had.
 type keyError struct{ cause error }
 
-func (e *keyError) Error() string { return infra.Brief(e.cause.Error()) }
+// Error leaves out what the operator's own credential_process wrote, which the SDK repeats
+// where it is no credential in JSON: it may well be a token.
+func (e *keyError) Error() string {
+	if errors.As(e.cause, new(*processcreds.ProviderError)) {
+		return "its credential_process fails, or gives no credential that can be read"
+	}
+	return infra.Brief(e.cause.Error())
+}
 
 // withoutURL is an error of a request without its address, which may be signed.
 func withoutURL(err error) error {
@@ -96,11 +110,6 @@ const (
 
 // errForeign is an answer to a question for a listing that is none.
 var errForeign = errors.New("the store's listing is none of S3")
-
-// endlessError is a listing that was given up.
-type endlessError struct{ what string }
-
-func (e *endlessError) Error() string { return "the store's listing does not end: " + e.what }
 
 func (b *bucket) explain(ctx context.Context, doing, key string, err error) error {
 	return explain(ctx, b.name(key), doing, err)
@@ -135,6 +144,8 @@ func advice(doing string, err error) (problem, next string) {
 	var network *net.OpError
 	var dns *net.DNSError
 	switch {
+	case errors.Is(err, infra.ErrLockout):
+		return "the store refuses the key: " + err.Error(), "check --s3-profile or --s3-ambient, and --s3-endpoint if the key is of another store"
 	case errors.Is(err, errReplaced):
 		return err.Error(), "run again, when nobody writes it"
 	case errors.As(err, &lie):
@@ -173,7 +184,7 @@ func (r *refusal) advice(doing string) (problem, next string) {
 		return "has been deleted: its newest version is a delete marker" + said, "look for an older version of it: aws s3api list-object-versions"
 	case r.status == http.StatusNotFound:
 		return "there is no such object" + said, "check the path; 'drift-detector backups' lists what there is"
-	case r.code == "InvalidAccessKeyId", r.code == "SignatureDoesNotMatch", r.code == "AuthorizationHeaderMalformed":
+	case r.wrongKey(), r.code == "AuthorizationHeaderMalformed":
 		return "the store refuses the key" + said, "check --s3-profile or --s3-ambient, and --s3-endpoint if the key is of another store"
 	case r.code == "ExpiredToken", r.code == "TokenRefreshRequired", r.code == "RequestExpired":
 		return "the credential or the signature has expired" + said, "log in again, or have the URL signed again"

@@ -59,7 +59,7 @@ func (f files) each(ctx context.Context, prefix string, found func(object) error
 		if err != nil {
 			return unreadable(f.name(key), err)
 		}
-		if !e.Type().IsRegular() {
+		if !e.Type().IsRegular() || ctx.Err() != nil {
 			return ctx.Err()
 		}
 		info, err := e.Info()
@@ -96,6 +96,9 @@ func (f files) source(_ context.Context, key, _ string) backup.Source {
 }
 
 func (f files) small(_ context.Context, key string, limit int64) ([]byte, error) {
+	if info, err := os.Stat(f.file(key)); err == nil && !info.Mode().IsRegular() {
+		return nil, fs.ErrNotExist // nobody waits for a pipe
+	}
 	r, err := os.Open(f.file(key))
 	if err != nil {
 		return nil, unreadable(f.name(key), err)

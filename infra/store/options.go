@@ -35,6 +35,8 @@ type Options struct {
 	Endpoint string
 	// CustomerKey is the key of 32 bytes with which the objects are encrypted (SSE-C).
 	CustomerKey backup.Sensitive
+	// Logins are those of a run that failed; nil counts those of this place alone.
+	Logins *infra.Logins
 }
 
 // IsAddress reports whether a name is the address of a store, not a path.
@@ -94,7 +96,10 @@ func newBucket(ctx context.Context, name string, o Options) (*bucket, string, er
 	if o.Profile == "" && !o.Ambient && o.Keys == nil {
 		return nil, "", refuse("no credential is given for it", "give --s3-profile NAME of your AWS configuration, or --s3-ambient for your environment; credentials in a backup are never used")
 	}
-	b := &bucket{bucket: name, signer: v4.NewSigner(func(s *v4.SignerOptions) { s.DisableURIPathEscaping, s.Logger = true, logging.Nop{} }), customerKey: o.CustomerKey}
+	b := &bucket{bucket: name, signer: v4.NewSigner(func(s *v4.SignerOptions) { s.DisableURIPathEscaping, s.Logger = true, logging.Nop{} }), customerKey: o.CustomerKey, logins: o.Logins}
+	if b.logins == nil {
+		b.logins = &infra.Logins{}
+	}
 	if o.Endpoint != "" {
 		u, err := url.Parse(o.Endpoint)
 		if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -192,9 +197,11 @@ func newClient(ca []byte) (*http.Client, error) {
 		TLSClientConfig:       conf,
 		TLSHandshakeTimeout:   dialTimeout,
 		ResponseHeaderTimeout: answerTimeout,
-		DisableCompression:    true, // a tarball is to come as it is stored
-		ForceAttemptHTTP2:     true,
-		MaxIdleConnsPerHost:   describing,
+		// A status line is quoted in errors.
+		MaxResponseHeaderBytes: 64 << 10,
+		DisableCompression:     true, // a tarball is to come as it is stored
+		ForceAttemptHTTP2:      true,
+		MaxIdleConnsPerHost:    describing,
 	}}}, nil
 }
 
@@ -208,11 +215,11 @@ func (s staying) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := s.Transport.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		cancel()
-		return nil, err
+		return nil, said(req, err)
 	}
 	infra.KeepProtocol(res)
 	res.Header.Del("Location")
-	res.Body = &moving{res.Body, cancel}
+	res.Body = &moving{res.Body, cancel, req}
 	return res, nil
 }
 
@@ -220,6 +227,7 @@ func (s staying) RoundTrip(req *http.Request) (*http.Response, error) {
 type moving struct {
 	io.ReadCloser
 	cancel context.CancelFunc
+	req    *http.Request
 }
 
 func (m *moving) Read(p []byte) (int, error) {
@@ -227,6 +235,9 @@ func (m *moving) Read(p []byte) (int, error) {
 	n, err := m.ReadCloser.Read(p)
 	if !stalled.Stop() && err != nil {
 		err = os.ErrDeadlineExceeded
+	}
+	if err != nil && err != io.EOF {
+		err = said(m.req, err) // a line of a trailer
 	}
 	return n, err
 }

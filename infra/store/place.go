@@ -53,6 +53,8 @@ const (
 	folder    = "backups" // of all backups of a store
 	maxRoots  = 100       // folders in which backups/ is looked for
 	maxStored = 20_000    // backups of a place
+	// maxObjects is how many objects a place has, in all folders in which backups/ is.
+	maxObjects = 5_000_000
 )
 
 // Stored is what a store holds of one backup.
@@ -63,7 +65,7 @@ type Stored struct {
 	Tarball     string    // address of the tarball; empty when it is missing
 	Size        int64     // of the tarball, in bytes
 	Written     time.Time // when the tarball was stored; zero when it is missing
-	Description *check.VeleroBackup
+	Description *check.Outline
 	Problem     error // why the description could not be read; nil when it is read or missing
 
 	described bool
@@ -136,22 +138,36 @@ func (p *Place) Backups(ctx context.Context) ([]*Stored, error) {
 
 // Younger lists the backups of the same store that were begun after one of it, the
 // newest first, with what Velero says of them. None is known where it is not known when
-// that one was begun.
-func (p *Place) Younger(ctx context.Context, than *Stored) ([]*Stored, error) {
+// that one was begun. It takes youngerTime at most, and leaves most of what a context has:
+// nothing that is decided waits for it.
+func (p *Place) Younger(ctx context.Context, than *Stored) (all []*Stored, err error) {
 	dir := path.Dir(than.key)
 	began := than.Started()
 	if path.Base(path.Dir(dir)) != folder || began.IsZero() {
 		return nil, nil
 	}
 	above := &Place{objects: p.objects, path: path.Dir(dir)}
-	all, err := above.list(ctx)
+	limit := youngerTime
+	if end, ok := ctx.Deadline(); ok {
+		limit = min(limit, time.Until(end)/4)
+	}
+	err = atMost(ctx, limit, above.Name(), func(ctx context.Context) error {
+		all, err = above.younger(ctx, than, began)
+		return err
+	})
+	return all, err
+}
+
+func (p *Place) younger(ctx context.Context, than *Stored, began time.Time) ([]*Stored, error) {
+	root := rootOf(path.Dir(than.key))
+	all, err := p.list(ctx)
 	if err != nil {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(s *Stored) bool {
-		return s.key == than.key || s.Root != rootOf(dir) || p.isStoredBefore(s, began)
+		return s.key == than.key || s.Root != root || p.isStoredBefore(s, began)
 	})
-	above.describe(ctx, all)
+	p.describe(ctx, all)
 	all = slices.DeleteFunc(all, func(s *Stored) bool { return !s.Started().After(began) })
 	sortByAge(all)
 	return all, ctx.Err()
@@ -183,22 +199,34 @@ func sortByAge(all []*Stored) {
 
 // Started is when the backup was begun; where nothing says so, when it was stored.
 func (s *Stored) Started() time.Time {
-	if d := s.Description; d != nil && !d.Status.StartTimestamp.IsZero() {
-		return d.Status.StartTimestamp.UTC()
+	if d := s.Description; d != nil && !d.Started.IsZero() {
+		return d.Started
 	}
 	return s.Written
 }
 
-// list groups the objects of the place by backup.
-func (p *Place) list(ctx context.Context) ([]*Stored, error) {
+// list groups the objects of the place by backup, in the time that a listing has.
+func (p *Place) list(ctx context.Context) (all []*Stored, err error) {
+	err = within(ctx, p.Name(), func(ctx context.Context) error {
+		all, err = p.grouped(ctx)
+		return err
+	})
+	return all, err
+}
+
+func (p *Place) grouped(ctx context.Context) ([]*Stored, error) {
 	roots, err := p.roots(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []*Stored
+	objects := 0
 	for _, root := range roots {
 		byFolder := map[string]*Stored{}
 		err := p.each(ctx, root, func(o object) error {
+			if objects++; objects > maxObjects {
+				return &backup.InputError{Name: p.Name(), Problem: fmt.Sprintf("holds more than %d objects", maxObjects), Next: "give the place as far as backups/NAME"}
+			}
 			dir, file := path.Split(o.key)
 			dir = strings.TrimSuffix(dir, "/")
 			name := path.Base(dir)
@@ -264,56 +292,6 @@ func (p *Place) roots(ctx context.Context) ([]string, error) {
 		}
 	}
 	return found, nil
-}
-
-// describing is how many descriptions are read at a time.
-const describing = 8
-
-// describe reads what Velero says of each backup. What can't be read is noted.
-func (p *Place) describe(ctx context.Context, all []*Stored) {
-	work := make(chan *Stored)
-	done := make(chan struct{})
-	for range describing {
-		go func() {
-			defer func() { done <- struct{}{} }()
-			for s := range work {
-				s.Description, s.Problem = p.description(ctx, s)
-			}
-		}()
-	}
-	for _, s := range all {
-		if s.described && ctx.Err() == nil {
-			work <- s
-		}
-	}
-	close(work)
-	for range describing {
-		<-done
-	}
-}
-
-func (p *Place) description(ctx context.Context, s *Stored) (*check.VeleroBackup, error) {
-	key := check.VeleroFile
-	if dir := path.Dir(s.key); s.key != "" && dir != "." {
-		key = dir + "/" + key
-	} else if s.key == "" {
-		key = path.Join(s.Root, folder, s.Name, key)
-	}
-	text, err := p.small(ctx, key, check.MaxVelero)
-	if err != nil {
-		if isMissing(err) {
-			return nil, nil
-		}
-		return nil, err
-	}
-	v, err := check.ReadVelero(p.name(key), strings.NewReader(string(text)))
-	if err == nil && v.Name != s.Name && path.Base(path.Dir(s.key)) == s.Name {
-		err = &backup.InputError{Name: p.name(key), Problem: "describes another backup than that of its folder", Next: "it was copied here, and is not used"}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
 }
 
 // small reads an object of a store that may be slow.

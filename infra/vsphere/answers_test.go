@@ -20,6 +20,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 // bent is what becomes of an answer on the way.
@@ -110,7 +111,7 @@ func nothingConcluded(l infra.Listing, r detector.Result) string {
 		return fmt.Sprintf("the result is complete, the listing %s with %d VMs", l.State, l.Count())
 	}
 	for _, v := range machinesOf(r) {
-		if v.Status == detector.Stale {
+		if v.Status == code.Stale {
 			return fmt.Sprintf("%s is Stale %s", v.Name, v.Reason)
 		}
 	}
@@ -209,7 +210,7 @@ func TestFaultD2VMsWithoutTheirProperties(t *testing.T) {
 	_, plain := (&between{}).list(t, v)
 	healthy := ""
 	for _, m := range machinesOf(plain) {
-		if m.Status == detector.Healthy && len(m.Warnings) == 0 && m.Instance != nil && strings.HasPrefix(m.Instance.Path, "/DC0/vm/capi/tenant-alpha/") {
+		if m.Status == code.Healthy && len(m.Warnings) == 0 && m.Instance != nil && strings.HasPrefix(m.Instance.Path, "/DC0/vm/capi/tenant-alpha/") {
 			healthy = m.Name
 			break
 		}
@@ -246,7 +247,7 @@ func TestFaultD2VMsWithoutTheirProperties(t *testing.T) {
 					if m.Name != healthy {
 						continue
 					}
-					if changed := m.Status != detector.Healthy; changed && (m.Status != detector.Unknown || m.Reason != detector.InstanceUnreadable) {
+					if changed := m.Status != code.Healthy; changed && (m.Status != code.Unknown || m.Reason != code.InstanceUnreadable) {
 						t.Errorf("%s is %s %s", m.Name, m.Status, m.Reason)
 					} else if changed {
 						if l.State != infra.Partial || l.Fault == nil || r.Complete {

@@ -65,7 +65,7 @@ func TestCheck(t *testing.T) {
 	}
 	var got []string
 	for _, f := range p.Check(s, secrets, time.Time{}) {
-		got = append(got, string(f.Severity)+" "+f.Code+" "+f.Object+": "+f.Message)
+		got = append(got, string(f.Severity)+" "+string(f.Code)+" "+f.Object+": "+f.Message)
 		if f.Code == "CredentialAbsent" && f.Absent.Resource != "secrets" {
 			t.Errorf("%s does not say that it is about a Secret", f.Object)
 		}
@@ -129,10 +129,10 @@ func TestCheckSaysWhoMayUseAnIdentity(t *testing.T) {
 			var got []string
 			says := ""
 			for _, f := range New().(*provider).Check(s, secrets, time.Time{}) {
-				if strings.Contains(f.Code, "Version") {
+				if strings.Contains(string(f.Code), "Version") {
 					continue
 				}
-				got, says = append(got, string(f.Severity)+" "+f.Code+" "+f.Object), f.Message
+				got, says = append(got, string(f.Severity)+" "+string(f.Code)+" "+f.Object), f.Message
 				if (f.Code == "CredentialAbsent") != (f.Absent.Resource == "secrets") || len(f.Clusters) != 1 {
 					t.Errorf("%s misses %+v and concerns %v", f.Code, f.Absent, f.Clusters)
 				}

@@ -17,7 +17,11 @@
 //	stated.go       the operator's word that a folder is empty
 //	resources.go    what else must exist for a VM to be cloned
 //	restore.go      what the objects of a machine say of its restore
-//	halts.go        what keeps CAPV from a whole cluster
+//	walk.go         the steps that CAPV takes after a restore, in their order
+//	walkaccess.go   identities, sessions, credentials and certificates
+//	walkcluster.go  failure domains and VSphereCluster
+//	walkmachine.go  VSphereMachine
+//	walkvm.go       VSphereVM, before and in the infrastructure
 //	remedies.go     what to do about a machine that could not be decided
 //	absent.go       what the backup lacks
 //	checks.go       what will not work after a restore
@@ -29,6 +33,7 @@
 //	environment.go  finds one in the variables of govc
 //	session.go      connects, logs in, logs out
 //	limits.go       bounds on time and size
+//	machinevms.go   what CAPV asks of the VMs of machines
 //	list.go         reads pages of properties
 //	folders.go      the tree of folders
 //	probes.go       which folders the account sees VMs in

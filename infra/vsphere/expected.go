@@ -10,6 +10,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // Expected returns which VMs the backup expects, and what ties others to its clusters.
@@ -50,13 +51,13 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		Home:         infra.HomeScope{Target: m.target},
 		InfraMissing: m.machine == nil,
 		Hosts:        list(hostKey(m.name)),
-		Expect:       append(make([]infra.Expectation, 0, 2), infra.Expectation{Key: own, Warning: "Renamed"}),
+		Expect:       append(make([]infra.Expectation, 0, 2), infra.Expectation{Key: own, Warning: code.Renamed}),
 		Strong:       m.strong, Source: m.source, Conflict: m.conflict, Doubted: m.doubted,
 		Orphan: objs.orphan(m), Unnamed: m.unnamed, Restore: objs.restore(m),
 	}
 	if m.unplaced == "" {
 		c.Home.Within, c.Home.Folder = m.at.within(), m.at.Folder
-		c.Expect = append(c.Expect, infra.Expectation{Key: m.at.folderKey(), Warning: "Moved"})
+		c.Expect = append(c.Expect, infra.Expectation{Key: m.at.folderKey(), Warning: code.Moved})
 	}
 	if m.vm != nil {
 		if id := uuidOf(m.vm.UID); id != "" {

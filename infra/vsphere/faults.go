@@ -12,6 +12,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // connectFault says why there is no session, and what to do.
@@ -32,15 +33,15 @@ func connectFault(ctx context.Context, t infra.Target, err error) *infra.Fault {
 	}
 	switch {
 	case errors.As(err, &untrusted):
-		return &infra.Fault{Reason: "UntrustedCertificate", Message: where + ": " + t.Redaction.Text(untrusted.Error()), Hint: untrusted.Hint(t.Endpoint)}
+		return &infra.Fault{Reason: code.UntrustedCertificate, Message: where + ": " + t.Redaction.Text(untrusted.Error()), Hint: untrusted.Hint(t.Endpoint)}
 	case errors.Is(err, errBadTrust):
 		return &infra.Fault{
-			Reason: "UntrustedCertificate", Message: where + ": " + why,
+			Reason: code.UntrustedCertificate, Message: where + ": " + why,
 			Hint: "give the SHA-256 of the server's certificate as thumbprint with --credentials",
 		}
 	case errors.Is(err, infra.ErrLockout) || fault.Is(err, &types.InvalidLogin{}):
 		f := &infra.Fault{
-			Reason:  "AuthenticationFailed",
+			Reason:  code.AuthenticationFailed,
 			Message: fmt.Sprintf("%s refuses user %s with the password from %s", where, t.Account, t.Source),
 			Hint:    "the password may have changed since the backup: give the current one with --credentials",
 		}
@@ -50,7 +51,7 @@ func connectFault(ctx context.Context, t infra.Target, err error) *infra.Fault {
 		return f
 	case fault.Is(err, &types.NoPermission{}):
 		return &infra.Fault{
-			Reason: "NoPermission", Message: fmt.Sprintf("%s does not let user %s log in: %s", where, t.Account, why),
+			Reason: code.NoPermission, Message: fmt.Sprintf("%s does not let user %s log in: %s", where, t.Account, why),
 			Hint: "give the account the privilege System.View, or another account with --credentials",
 		}
 	default:
@@ -60,7 +61,7 @@ func connectFault(ctx context.Context, t infra.Target, err error) *infra.Fault {
 
 func unreachable(t infra.Target, message string) *infra.Fault {
 	return &infra.Fault{
-		Reason: "Unreachable", Message: message,
+		Reason: code.Unreachable, Message: message,
 		Hint: fmt.Sprintf("run from where %s can be reached, or say where to reach it with --endpoint %s=HOST:PORT", t.Endpoint, t.Endpoint),
 	}
 }
@@ -71,7 +72,7 @@ func listFault(ctx context.Context, t infra.Target, doing string, err error) *in
 		return f
 	}
 	return &infra.Fault{
-		Reason: "ListingBroken", Message: fmt.Sprintf("vCenter %s: %s: %s", t.Endpoint, doing, t.Redaction.Brief(err.Error())),
+		Reason: code.ListingBroken, Message: fmt.Sprintf("vCenter %s: %s: %s", t.Endpoint, doing, t.Redaction.Brief(err.Error())),
 		Hint: "run again; nothing is concluded from what was not listed",
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // Properties, as vSphere's API reference names them.
@@ -268,17 +269,14 @@ func exclude(m vm, folder string) string {
 	}
 }
 
-// disconnected is the warning of a VM whose host has lost its vCenter.
-const disconnected = "Disconnected"
-
-func warnings(m vm) []string {
-	var w []string
+func warnings(m vm) []code.Reason {
+	var w []code.Reason
 	switch types.VirtualMachinePowerState(m.power) {
 	case types.VirtualMachinePowerStatePoweredOff, types.VirtualMachinePowerStateSuspended:
-		w = append(w, infra.PoweredOff)
+		w = append(w, code.PoweredOff)
 	}
 	if m.connection != "" && m.connection != string(types.VirtualMachineConnectionStateConnected) {
-		w = append(w, disconnected)
+		w = append(w, code.Disconnected)
 	}
 	return w
 }

@@ -126,7 +126,7 @@ func TestEndlessVCenter(t *testing.T) {
 		says  string
 	}{
 		"VMs":         {&oddVCenter{objects: plainVM, endless: vmType}, few, infra.Partial, 7, "listing VMs broke off after 7: there are more than 7"},
-		"pages":       {&oddVCenter{objects: func(string, int) string { return vmXML(vmType, 1, "vm", "") }, endless: vmType}, standard, infra.Partial, 1, "more than 2000 pages"},
+		"pages":       {&oddVCenter{objects: func(string, int) string { return vmXML(vmType, 1, "vm", "") }, endless: vmType}, standard, infra.Partial, 1, "100 pages in a row hold nothing new"},
 		"empty pages": {&oddVCenter{objects: func(string, int) string { return "" }, endless: vmType}, standard, infra.Failed, 0, "page 2 is empty"},
 		"folders": {
 			&oddVCenter{objects: func(kind string, page int) string { return vmXML(kind, page, "f", "") }, endless: "Folder"}, few, infra.Partial, 1,

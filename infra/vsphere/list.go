@@ -332,19 +332,20 @@ func (v *vcenter) pages(ctx context.Context, specs []types.PropertyFilterSpec, v
 // again.
 func (v *vcenter) pagesUntil(ctx context.Context, specs []types.PropertyFilterSpec, visited visits, visit func(types.ObjectContent) error) error {
 	return v.retry.Do(ctx, func() error {
-		return v.pagesOnce(ctx, specs, func(o types.ObjectContent) error {
+		return v.pagesOnce(ctx, specs, func(o types.ObjectContent) (fresh bool, err error) {
 			if visited[o.Obj.Type][o.Obj.Value] {
-				return nil
+				return false, nil
 			}
 			visited.note(o.Obj, true)
-			return visit(o)
+			return true, visit(o)
 		})
 	})
 }
 
 // pagesOnce reads one listing. The property collector of govmomi returns nothing at all
 // when a page fails (property/collector.go v0.56.0), so this asks for each page itself.
-func (v *vcenter) pagesOnce(ctx context.Context, specs []types.PropertyFilterSpec, visit func(types.ObjectContent) error) error {
+// visit says of an object whether it is the first time that it came.
+func (v *vcenter) pagesOnce(ctx context.Context, specs []types.PropertyFilterSpec, visit func(types.ObjectContent) (fresh bool, err error)) error {
 	collector := v.ServiceContent.PropertyCollector
 	first, err := methods.RetrievePropertiesEx(ctx, v.Client, &types.RetrievePropertiesEx{
 		This: collector, SpecSet: specs, Options: types.RetrieveOptions{MaxObjects: v.page},
@@ -353,14 +354,18 @@ func (v *vcenter) pagesOnce(ctx context.Context, specs []types.PropertyFilterSpe
 		return fmt.Errorf("reading page 1: %w", err)
 	}
 	page := first.Returnval
+	var quiet infra.Quiet
 	for n := 1; page != nil; n++ {
+		news := false
 		for _, o := range page.Objects {
 			if o.Obj.Type == "" || o.Obj.Value == "" {
 				return fmt.Errorf("page %d holds an object without its id", n)
 			}
-			if err := visit(o); err != nil {
+			fresh, err := visit(o)
+			if err != nil {
 				return err
 			}
+			news = news || fresh
 		}
 		// Only the first page may be empty: then there is nothing at all.
 		if n > 1 && len(page.Objects) == 0 {
@@ -368,6 +373,9 @@ func (v *vcenter) pagesOnce(ctx context.Context, specs []types.PropertyFilterSpe
 		}
 		if page.Token == "" {
 			return nil
+		}
+		if err := quiet.Page(news); err != nil {
+			return err
 		}
 		if n == maxPages {
 			return fmt.Errorf("there are more than %d pages", maxPages)

@@ -19,6 +19,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 // one lists the fleet's only target.
@@ -249,7 +250,7 @@ func TestExcludedAndPoweredOff(t *testing.T) {
 	if templates != 10 {
 		t.Errorf("%d templates", templates)
 	}
-	if i := instance(t, l, "alpha-prod-md-0-cjzhw-7z9bm"); !slices.Equal(i.Warnings, []string{"PoweredOff"}) {
+	if i := instance(t, l, "alpha-prod-md-0-cjzhw-7z9bm"); !slices.Equal(i.Warnings, []code.Reason{"PoweredOff"}) {
 		t.Errorf("warnings %v", i.Warnings)
 	}
 }

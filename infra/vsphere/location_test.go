@@ -9,6 +9,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 func contains(keys []infra.Key, kind infra.KeyKind, value string) bool {
@@ -193,7 +194,7 @@ func TestPropertiesThatAreMissing(t *testing.T) {
 	}
 	g.add(o)
 	i := g.listing.Instances[0]
-	if i.ID != id || i.Unreadable || i.Exclude != "template" || !contains(i.Keys, keyInstance, id) || !slices.Equal(i.Warnings, []string{"PoweredOff"}) {
+	if i.ID != id || i.Unreadable || i.Exclude != "template" || !contains(i.Keys, keyInstance, id) || !slices.Equal(i.Warnings, []code.Reason{"PoweredOff"}) {
 		t.Errorf("%+v", i)
 	}
 }

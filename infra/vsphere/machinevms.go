@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/vmware/govmomi/fault"
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/infra"
@@ -20,7 +21,7 @@ const (
 	propHost    = "runtime.host"
 	propNet     = "guest.net"
 	propDevices = "config.hardware.device"
-	propConfig  = "configurationEx"
+	propGroup   = "configurationEx.group"
 )
 
 const clusterType = "ClusterComputeResource"
@@ -102,6 +103,9 @@ func (v *vcenter) readPCI(ctx context.Context, t infra.Target, d *detail, l *inf
 func pciFacts(devices []types.BaseVirtualDevice) infra.Facts {
 	all := infra.Facts{{Name: factPCI, Value: ""}}
 	for _, d := range devices {
+		if d == nil {
+			continue // of a type that is not known here
+		}
 		switch backing := d.GetVirtualDevice().Backing.(type) {
 		case *types.VirtualPCIPassthroughVmiopBackingInfo:
 			all = append(all, infra.Fact{Name: factPCI, Value: backing.Vgpu})
@@ -117,7 +121,8 @@ func pciFacts(devices []types.BaseVirtualDevice) infra.Facts {
 // readGroups asks for the VM groups of all compute clusters.
 func (v *vcenter) readGroups(ctx context.Context, t infra.Target, folders *finder, l *infra.Listing) {
 	var found infra.Facts
-	spec := []types.PropertySpec{{Type: clusterType, PathSet: []string{propName, propParent, propConfig}}}
+	hidden := false
+	spec := []types.PropertySpec{{Type: clusterType, PathSet: []string{propName, propParent, propGroup}}}
 	err := v.eachObject(ctx, spec, v.limits.things, func(o types.ObjectContent) {
 		var name, parent string
 		var groups []types.BaseClusterGroupInfo
@@ -127,11 +132,13 @@ func (v *vcenter) readGroups(ctx context.Context, t infra.Target, folders *finde
 				name = word(p.Val)
 			case propParent:
 				parent = reference(p.Val)
-			case propConfig:
-				if c, ok := p.Val.(types.ClusterConfigInfoEx); ok {
-					groups = c.Group
-				}
+			case propGroup:
+				of, _ := p.Val.(types.ArrayOfClusterGroupInfo)
+				groups = of.ClusterGroupInfo
 			}
+		}
+		for _, p := range o.MissingSet {
+			hidden = hidden || p.Path == propGroup
 		}
 		path := folders.paths[parent].path + "/" + component(name)
 		found = append(found, infra.Fact{Name: factCluster, Value: path})
@@ -141,8 +148,14 @@ func (v *vcenter) readGroups(ctx context.Context, t infra.Target, folders *finde
 			}
 		}
 	})
-	if err != nil {
+	switch {
+	case fault.Is(err, &types.InvalidProperty{}):
+		return // a vCenter that names no property of a subtype: nobody could ask
+	case err != nil:
 		l.FactsUnread = append(l.FactsUnread, infra.Fact{Name: factGroup, Value: t.Redaction.Brief(err.Error())})
+		return
+	case hidden || found == nil:
+		l.FactsUnread = append(l.FactsUnread, infra.Fact{Name: factGroup, Value: "the account may not read the compute clusters of vCenter " + t.Endpoint})
 		return
 	}
 	l.Facts = append(append(l.Facts, infra.Fact{Name: factGroup, Value: ""}), found...)

@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup/backuptest"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // another adds a Machine of the MachineSet. What is nil is not in the backup.
@@ -149,98 +150,98 @@ func TestAbsenceNeedsSight(t *testing.T) {
 	for name, c := range map[string]struct {
 		backup   func(*smallBackup) *smallBackup
 		world    sees
-		want     map[string]detector.Status
+		want     map[string]code.Status
 		complete bool
 		hint     string // part of it
 	}{
 		"the folder is empty": {
 			none,
 			sees{[][4]string{other}, []vm{in(unrelated, "group-v7")}, nil},
-			map[string]detector.Status{one: detector.Unknown},
+			map[string]code.Status{one: code.Unknown},
 			false, "/DC0/vm/prod",
 		},
 		"it is, and the other machine is seen": {
 			elsewhere,
 			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7")}, nil},
-			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
+			map[string]code.Status{one: code.Unknown, two: code.Healthy},
 			false, "propagation",
 		},
 		"all that is seen in the folder is a template": {
 			elsewhere,
 			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "image", parent: "group-v5", uuid: unrelated.uuid, template: true}}, nil},
-			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
+			map[string]code.Status{one: code.Unknown, two: code.Healthy},
 			false, "propagation",
 		},
 		"all that is seen in the folder cannot be read": {
 			elsewhere,
 			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "web", parent: "group-v5"}}, nil},
-			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
+			map[string]code.Status{one: code.Unknown, two: code.Healthy},
 			false, "propagation",
 		},
 		"all that is seen is below the folder": {
 			elsewhere,
 			sees{[][4]string{other, below}, []vm{made(two, uuid2, "group-v7"), in(unrelated, "group-v6")}, nil},
-			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
+			map[string]code.Status{one: code.Unknown, two: code.Healthy},
 			false, "propagation",
 		},
 		"an unrelated VM is seen in the folder": {
 			elsewhere,
 			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), unrelated}, nil},
-			map[string]detector.Status{one: detector.Stale, two: detector.Healthy},
+			map[string]code.Status{one: code.Stale, two: code.Healthy},
 			true, "",
 		},
 		"of two folders one is empty, and both machines are gone": {
 			elsewhere,
 			sees{[][4]string{other}, []vm{made("prod-md-0-abcde-bcdfg", unrelated.uuid, "group-v5")}, []string{unrelated.uuid}},
-			map[string]detector.Status{one: detector.Stale, two: detector.Unknown},
+			map[string]code.Status{one: code.Stale, two: code.Unknown},
 			false, "in folder /DC0/vm/other",
 		},
 		"of two folders one is hidden, and both machines are gone": {
 			elsewhere,
 			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", unrelated.uuid, "group-v5")}, []string{unrelated.uuid}},
-			map[string]detector.Status{one: detector.Stale, two: detector.Unknown},
+			map[string]code.Status{one: code.Stale, two: code.Unknown},
 			false, "in folder /DC0/vm/other",
 		},
 		"both folders are empty": {
 			elsewhere,
 			sees{[][4]string{other}, []vm{made("prod-md-0-abcde-bcdfg", unrelated.uuid, "group-v3")}, nil},
-			map[string]detector.Status{one: detector.Unknown, two: detector.Unknown},
+			map[string]code.Status{one: code.Unknown, two: code.Unknown},
 			false, "in folder /DC0/vm/",
 		},
 		"both show nothing but unrelated VMs": {
 			elsewhere,
 			sees{[][4]string{other}, []vm{unrelated, in(made("db", "42000000-0000-0000-0000-000000000778", ""), "group-v7")}, nil},
-			map[string]detector.Status{one: detector.Unknown, two: detector.Unknown},
+			map[string]code.Status{one: code.Unknown, two: code.Unknown},
 			false, "the vCenter that the backup means",
 		},
 		"its datacenter is hidden, and the machine of another folder is gone": {
 			inDC1,
 			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", unrelated.uuid, "group-v5")}, []string{unrelated.uuid}},
-			map[string]detector.Status{one: detector.Stale, two: detector.Unknown},
+			map[string]code.Status{one: code.Stale, two: code.Unknown},
 			false, "/DC1/vm",
 		},
 		"nothing but unrelated VMs, in the same folder of another vCenter": {
 			none,
 			sees{nil, []vm{unrelated}, nil},
-			map[string]detector.Status{one: detector.Unknown},
+			map[string]code.Status{one: code.Unknown},
 			false, "the vCenter that the backup means",
 		},
 		"every machine was replaced since, and a Node says where": {
 			none,
 			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", unrelated.uuid, "group-v5")}, []string{unrelated.uuid}},
-			map[string]detector.Status{one: detector.Stale},
+			map[string]code.Status{one: code.Stale},
 			true, "",
 		},
 		"every machine was replaced since, as far as names tell": {
 			none,
 			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", unrelated.uuid, "group-v5")}, nil},
-			map[string]detector.Status{one: detector.Unknown},
+			map[string]code.Status{one: code.Unknown},
 			false, "the vCenter that the backup means",
 		},
 		"every machine was moved out of the folder": {
 			none,
 			sees{[][4]string{other}, []vm{in(first, "group-v7")}, nil},
-			map[string]detector.Status{one: detector.Healthy},
+			map[string]code.Status{one: code.Healthy},
 			true, "",
 		},
 		"all that have an id were moved out of the folder": {
@@ -248,7 +249,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 				return b.another(fields{}, dc0(), with(dc0(), fields{"biosUUID": ""}))
 			},
 			sees{[][4]string{other}, []vm{in(first, "group-v7")}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "propagation",
 		},
 		"one of two folders of the name that the backup gives is empty": {
@@ -256,31 +257,31 @@ func TestAbsenceNeedsSight(t *testing.T) {
 				return elsewhere(b.set(vms.Resource(), "spec.folder", "prod"))
 			},
 			sees{[][4]string{other, {"group-v8", "Folder", "prod", "group-v7"}}, []vm{made(two, uuid2, "group-v7"), unrelated}, nil},
-			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
+			map[string]code.Status{one: code.Unknown, two: code.Healthy},
 			false, "propagation",
 		},
 		"its datacenter is hidden, and it is in no folder": {
 			inDC1,
 			sees{nil, []vm{first}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "/DC1/vm",
 		},
 		"its datacenter shows an unrelated VM": {
 			inDC1,
 			sees{dc1, []vm{first, in(unrelated, "group-v9")}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "/DC1/vm",
 		},
 		"its datacenter shows an unrelated VM and a machine of another cluster": {
 			func(b *smallBackup) *smallBackup { return inDC1(b).neighbour(rooted(uuid3)) },
 			sees{dc1, []vm{first, in(unrelated, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v9")}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
+			map[string]code.Status{one: code.Healthy, two: code.Stale},
 			true, "",
 		},
 		"its datacenter shows an unrelated VM, and the machine of another cluster is gone as well": {
 			func(b *smallBackup) *smallBackup { return inDC1(b).neighbour(rooted(uuid3)) },
 			sees{dc1, []vm{first, in(unrelated, "group-v9")}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "/DC1/vm",
 		},
 		"its datacenter shows an unrelated VM, and a machine of another cluster is seen elsewhere": {
@@ -288,37 +289,37 @@ func TestAbsenceNeedsSight(t *testing.T) {
 				return inDC1(b).neighbour(fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": uuid3})
 			},
 			sees{dc1, []vm{first, in(unrelated, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v5")}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "/DC1/vm",
 		},
 		"its datacenter hides its VMs, and the machine of another cluster has left it": {
 			func(b *smallBackup) *smallBackup { return inDC1(b).neighbour(rooted(uuid3)) },
 			sees{dc1, []vm{first, made("eu-md-0-abcde-bbbbb", uuid3, "group-v5")}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "/DC1/vm",
 		},
 		"nothing in its datacenter has an id yet": {
 			provisioning,
 			sees{dc1, []vm{first, in(unrelated, "group-v9")}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
+			map[string]code.Status{one: code.Healthy, two: code.Stale},
 			true, "",
 		},
 		"nothing in its datacenter has an id yet, and it shows no VM": {
 			provisioning,
 			sees{dc1, []vm{first}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "/DC1/vm",
 		},
 		"nothing in its datacenter has an id yet, and no VM of the backup is seen": {
 			provisioning,
 			sees{dc1, []vm{unrelated, in(made("db", "42000000-0000-0000-0000-000000000778", ""), "group-v9")}, nil},
-			map[string]detector.Status{one: detector.Unknown, two: detector.Unknown},
+			map[string]code.Status{one: code.Unknown, two: code.Unknown},
 			false, "the vCenter that the backup means",
 		},
 		"it has no id yet, and the machine of another cluster in its datacenter is gone": {
 			func(b *smallBackup) *smallBackup { return provisioning(b).neighbour(rooted(uuid3)) },
 			sees{dc1, []vm{first, in(unrelated, "group-v9")}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "/DC1/vm",
 		},
 		"no VSphereVM, and its folder is hidden": {
@@ -326,19 +327,19 @@ func TestAbsenceNeedsSight(t *testing.T) {
 				return b.another(provided(), fields{"datacenter": "DC1", "folder": "/DC1/vm/other"}, nil)
 			},
 			sees{nil, []vm{first}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "/DC1/vm/other",
 		},
 		"no VSphereVM, and its zone is absent": {
 			zoned,
 			sees{nil, []vm{first}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "zone-b",
 		},
 		"no VSphereVM, and its zone is absent, and it is seen": {
 			zoned,
 			sees{[][4]string{other}, []vm{first, made(two, uuid2, "group-v7")}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Healthy},
+			map[string]code.Status{one: code.Healthy, two: code.Healthy},
 			true, "",
 		},
 		"no VSphereVM, its zone is there and its domain is absent": {
@@ -347,7 +348,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 				return zoned(b)
 			},
 			sees{nil, []vm{first}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "domain-b",
 		},
 		"no VSphereVM, and its zone is there": {
@@ -357,7 +358,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 				return zoned(b)
 			},
 			sees{nil, []vm{first}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
+			map[string]code.Status{one: code.Healthy, two: code.Stale},
 			true, "",
 		},
 		"its zone is absent, and its VSphereVM is there": {
@@ -365,7 +366,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 				return b.another(with(provided(), fields{"failureDomain": "zone-b"}), dc0(), dc0())
 			},
 			sees{nil, []vm{first}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
+			map[string]code.Status{one: code.Healthy, two: code.Stale},
 			true, "",
 		},
 		"made after the backup in the folder of its zone": {
@@ -373,19 +374,19 @@ func TestAbsenceNeedsSight(t *testing.T) {
 				return b.another(fields{"failureDomain": "zone-b"}, fields{"datacenter": "DC0", "folder": "/DC0/vm/prod"}, nil)
 			},
 			sees{[][4]string{other}, []vm{first, made(two, uuid2, "group-v7")}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "zone-b",
 		},
 		"made after the backup, which lacks its infrastructure objects": {
 			func(b *smallBackup) *smallBackup { return b.another(fields{}, nil, nil) },
 			sees{nil, []vm{first, made(two, uuid2, "group-v5")}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, machineKind,
 		},
 		"the backup lacks its infrastructure objects, and it is not seen": {
 			func(b *smallBackup) *smallBackup { return b.another(provided(), nil, nil) },
 			sees{nil, []vm{first}, nil},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, machineKind,
 		},
 	} {

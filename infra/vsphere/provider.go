@@ -8,6 +8,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/vsphere/govc"
+	"drift-detector/report/code"
 )
 
 // Name is the provider's name in reports.
@@ -57,10 +58,10 @@ func (p *provider) Spec() infra.Spec {
 		Tool:     govc.Tool{},
 		Remedies: remedies,
 		Words: map[string]string{
-			keyBIOS.String():     "BIOS UUID",
-			keyInstance.String(): "instance UUID",
-			keyRef.String():      "managed object id",
-			disconnected:         "the host of the VM is disconnected",
+			keyBIOS.String():          "BIOS UUID",
+			keyInstance.String():      "instance UUID",
+			keyRef.String():           "managed object id",
+			string(code.Disconnected): "the host of the VM is disconnected",
 		},
 		Walk: walkRows(),
 		Permissions: infra.Permissions{

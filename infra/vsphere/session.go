@@ -21,6 +21,7 @@ import (
 	"github.com/vmware/govmomi/vim25/soap"
 	"github.com/vmware/govmomi/vim25/types"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 )
 
@@ -33,6 +34,10 @@ const (
 	logoutGrace  = 400 * time.Millisecond // of a run that was interrupted: Ctrl-C ends it within a second
 	maxAnswer    = 64 << 20
 )
+
+// answerBounds leave room for the ids of all VMs in one answer, see limits.vms; the largest
+// page of anything else has a tenth of that.
+var answerBounds = infra.Bounds{Items: 600_000}
 
 // vcenter is a session.
 type vcenter struct {
@@ -152,6 +157,7 @@ func dial(ctx context.Context, t infra.Target, d *detail, trust infra.Trust, key
 	c.Transport = statuses{&infra.Bounded{Next: transport(conf), Limit: maxAnswer}}
 	c.Timeout = callTimeout
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.Types = smallTypes(c.Types)
 	c.Namespace, c.Version = "urn:"+vim25.Namespace, vim25.Version
 	ctx, cancel := context.WithTimeout(ctx, firstTimeout)
 	defer cancel()
@@ -161,6 +167,39 @@ func dial(ctx context.Context, t infra.Target, d *detail, trust infra.Trust, key
 		return nil, err
 	}
 	return &vim25.Client{Client: c, ServiceContent: about, RoundTripper: rt}, nil
+}
+
+// maxThing bounds what one element of an answer may become, in bytes.
+const maxThing = 128
+
+// smallTypes leaves out the types of which an element can make more than that: a server may
+// name any of vim25's for a property. All that is asked for here is smaller. A property of
+// another type is none (vim25/xml/read.go v0.56.0).
+func smallTypes(all types.Func) types.Func {
+	return func(name string) (reflect.Type, bool) {
+		kind, ok := all(name)
+		return kind, ok && largest(kind, map[reflect.Type]bool{}) <= maxThing
+	}
+}
+
+// largest is the size of the largest thing that is made of one element for a type: itself,
+// or what it has lists or pointers of.
+func largest(kind reflect.Type, seen map[reflect.Type]bool) uintptr {
+	if seen[kind] {
+		return 0
+	}
+	seen[kind] = true
+	switch kind.Kind() {
+	case reflect.Slice, reflect.Pointer:
+		return max(kind.Elem().Size(), largest(kind.Elem(), seen))
+	case reflect.Struct:
+		most := kind.Size()
+		for i := range kind.NumField() {
+			most = max(most, largest(kind.Field(i).Type, seen))
+		}
+		return most
+	}
+	return kind.Size()
 }
 
 // answered makes an error of an answer without content. govmomi takes one for the
@@ -203,7 +242,8 @@ func transport(conf *tls.Config) *http.Transport {
 	}
 }
 
-// statuses makes errors of the statuses that may pass, which govmomi keeps to itself.
+// statuses makes errors of the statuses that may pass, which govmomi keeps to itself, and
+// bounds what its decoder is given.
 type statuses struct{ *infra.Bounded }
 
 func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -211,6 +251,9 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err == nil && infra.PassingStatus(res.StatusCode) {
 		res.Body.Close()
 		return nil, &infra.StatusError{Code: res.StatusCode, Status: res.Status}
+	}
+	if err == nil {
+		res.Body = answerBounds.XML(res.Body)
 	}
 	return res, err
 }
@@ -223,7 +266,7 @@ func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target, i
 	cred, _ := t.Credential.(credential)
 	user, password := cred.user.Reveal(), cred.password.Reveal()
 	// Two addresses of one vCenter are one place where an account gets locked.
-	turn, err := p.logins.Enter(ctx, identity, user)
+	turn, err := p.logins.Enter(ctx, infra.Server{Key: identity, Address: cmp.Or(t.Dial, t.Endpoint)}, user, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -235,16 +278,19 @@ func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target, i
 	}
 	var failure error
 	for i, a := range attempts {
-		before := turn.Failed
-		if before >= infra.MaxFailedLogins {
+		left, before := turn.Left(), turn.Failed()
+		if left == 0 {
 			return nil, errors.Join(infra.ErrLockout, failure)
 		}
-		failure = infra.Retry{Attempts: min(infra.MaxFailedLogins-before, p.retry.Attempts), Pause: p.retry.Pause}.Do(ctx, func() error {
-			turn.Failed++ // as long as nobody knows better
+		failure = infra.Retry{Attempts: min(left, p.retry.Attempts), Pause: p.retry.Pause}.Do(ctx, func() error {
+			turn.Try()
 			return v.login(ctx, a[0], a[1])
 		})
 		if failure == nil {
-			turn.Failed = before // one that was lost had the same password
+			turn.Forgive(before) // one that was lost had the same password
+			for _, session := range c.Jar.Cookies(c.URL()) {
+				t.Redaction.Add(backup.NewSensitive(session.Value))
+			}
 			v.trimmed = i > 0
 			return v, nil
 		}

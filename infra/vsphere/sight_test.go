@@ -3,9 +3,9 @@ package vsphere
 import (
 	"testing"
 
-	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
+	"drift-detector/report/code"
 )
 
 // TestRightsOnAResourcePoolProveNoFolder: who may not read the folders themselves sees
@@ -19,15 +19,15 @@ func TestRightsOnAResourcePoolProveNoFolder(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		bend bent
-		want detector.Status
+		want code.Status
 	}{
-		"Admin":     {role("-1"), detector.Stale},
-		"Read-only": {role("-2"), detector.Stale},
-		"View":      {role("-3"), detector.Unknown},
-		"No access": {role("-5"), detector.Unknown},
-		"no role":   {instead(`(?s)(<name>effectiveRole</name><val[^>]*>)\s*<int[^>]*>-1</int>`, "${1}"), detector.Unknown},
+		"Admin":     {role("-1"), code.Stale},
+		"Read-only": {role("-2"), code.Stale},
+		"View":      {role("-3"), code.Unknown},
+		"No access": {role("-5"), code.Unknown},
+		"no role":   {instead(`(?s)(<name>effectiveRole</name><val[^>]*>)\s*<int[^>]*>-1</int>`, "${1}"), code.Unknown},
 		"refused": {instead(`(?s)<propSet><name>effectiveRole</name>.*?</propSet>`,
-			`<missingSet><path>effectiveRole</path><fault><fault xmlns:XMLSchema-instance="http://www.w3.org/2001/XMLSchema-instance" XMLSchema-instance:type="NoPermission"></fault><localizedMessage></localizedMessage></fault></missingSet>`), detector.Unknown},
+			`<missingSet><path>effectiveRole</path><fault><fault xmlns:XMLSchema-instance="http://www.w3.org/2001/XMLSchema-instance" XMLSchema-instance:type="NoPermission"></fault><localizedMessage></localizedMessage></fault></missingSet>`), code.Unknown},
 	} {
 		l, r := (&between{method: "RetrievePropertiesEx", n: 1, bend: c.bend}).list(t, v)
 		if l.State != infra.Complete {

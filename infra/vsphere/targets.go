@@ -8,6 +8,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 // detail is what a listing needs beside the credential. It holds no secret.
@@ -134,7 +135,7 @@ func (objs *objects) target(h *homeScope, secrets *backup.Secrets, a infra.Acces
 // refusedServer says what to call a server that is not contacted, and why it is not.
 func refusedServer(h *homeScope, err error) (endpoint string, f *infra.Fault) {
 	f = &infra.Fault{
-		Reason: "BadEndpoint", Message: fmt.Sprintf("a server in the backup: %v", err),
+		Reason: code.BadEndpoint, Message: fmt.Sprintf("a server in the backup: %v", err),
 		Hint: "correct the server of its VSphereCluster or VSphereVM; drift-detector contacts https:// servers only",
 	}
 	switch shown := shownHost(h.raw); {

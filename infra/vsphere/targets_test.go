@@ -97,7 +97,7 @@ func TestCredentialOrder(t *testing.T) {
 				reason = "BadIdentity"
 			}
 			target, user, _ := c.b.sole(t, infra.Access{})
-			if user != c.user || target.Source != c.from || refusal(target).Reason != reason {
+			if user != c.user || target.Source != c.from || string(refusal(target).Reason) != reason {
 				t.Errorf("user %q from %q, refused %+v", user, target.Source, refusal(target))
 			}
 			if f := refusal(target); c.user == "" && (f.Hint == "" || strings.Contains(f.Message, "m4rk3r")) {

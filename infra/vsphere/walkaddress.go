@@ -9,10 +9,11 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // conditionFree is the condition of addresses that a pool believes to be free.
-const conditionFree = "PoolAddressesTaken"
+const conditionFree = code.PoolAddressesTaken
 
 // rowVM6 is the part of the claims that neither the pool nor the claim shows.
 var rowVM6 = &walk.Row{

@@ -14,6 +14,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // Rows of VSphereClusterIdentity and VSphereDeploymentZone, whose status.ready others wait for:
@@ -66,14 +67,14 @@ var (
 		Asks:      "a session with the credential in the backup",
 		None:      walk.Halts.Says("CAPV has no credential and does nothing for the cluster"),
 		Differs:   walk.Halts.Says("CAPV cannot log in and does nothing for the cluster"),
-		Condition: infra.CredentialUntried,
+		Condition: code.CredentialUntried,
 		Source:    "reconcileVCenterConnectivity: controllers/vspherecluster_reconciler.go; GetOrCreate: pkg/session/session.go v1.16.1",
 	}
 	rowC6b = &walk.Row{
 		ID: "vsphere.C6b", Of: clusterKind,
 		Asks:      "the certificate of vCenter, by authorities that it trusts, else by spec.thumbprint; without that it takes any",
 		Differs:   walk.Halts.Says("CAPV refuses the certificate and does nothing for the cluster"),
-		Condition: infra.CertificateUnchecked,
+		Condition: code.CertificateUnchecked,
 		Source:    "newClient: pkg/session/session.go v1.16.1; dialTLSContext: govmomi vim25/soap/client.go v0.53.0",
 	}
 	rowC8 = &walk.Row{
@@ -106,7 +107,7 @@ func (q *questions) askCluster(id backup.ClusterID, c *backup.Record[vsphereClus
 		q.list = append(q.list, at.CredentialStep(rowC6))
 	}
 	q.look(rowC6b, id, func(inv *infra.Inventory) walk.Answer {
-		return certificateAnswer(inv.Named(at.ID), clusterKind+" "+c.Namespace+"/"+c.Name, c.Data.Thumbprint)
+		return certificateAnswer(inv, inv.Named(at.ID), clusterKind+" "+c.Namespace+"/"+c.Name, c.Data.Thumbprint)
 	})
 }
 
@@ -273,7 +274,8 @@ func (q *questions) askModules(id backup.ClusterID, c *backup.Record[vsphereClus
 
 // Facts of a listing, beside those of [infra.Listing.NoteOwn].
 const (
-	factThumbprint = "thumbprint"     // of the certificate that vCenter showed, in SHA-1 and in SHA-256
+	factThumbprint = "thumbprint"     // SHA-256 of the certificate that vCenter showed
+	factShort      = "thumbprintSHA1" // likewise
 	factDatacenter = "datacenter"     // each that the account sees: managed object id and path
 	factCluster    = "computeCluster" // path of each, where a failure domain names a VM group
 	factGroup      = "vmGroup"        // of each compute cluster, after an empty one
@@ -282,24 +284,24 @@ const (
 
 // certificateAnswer asks C6b of an object with a thumbprint. govmomi compares that only where no
 // authority has signed the certificate.
-func certificateAnswer(l *infra.Listing, object, thumbprint string) walk.Answer {
+func certificateAnswer(inv *infra.Inventory, l *infra.Listing, object, thumbprint string) walk.Answer {
 	switch {
 	case l == nil:
 		return walk.Answer{}
 	case strings.TrimSpace(thumbprint) == "":
 		return pass
 	}
-	if v, _ := l.Facts.Get(infra.FactCertificate); v == infra.CertificateVerified {
+	if inv.AccessFact(l, infra.FactCertificate, "") == infra.CertificateVerified {
 		return pass
 	}
-	shown := l.Facts.All(factThumbprint)
-	switch {
-	case shown == nil && l.State == infra.Failed:
+	long, short := inv.AccessFact(l, factThumbprint, ""), inv.AccessFact(l, factShort, "")
+	switch pin := strings.TrimSpace(thumbprint); {
+	case long == "" && l.State == infra.Failed:
 		return walk.Answer{}
-	case shown == nil:
+	case long == "":
 		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
-	case slices.ContainsFunc(shown, func(s string) bool { return strings.EqualFold(s, strings.TrimSpace(thumbprint)) }):
+	case strings.EqualFold(pin, long), strings.EqualFold(pin, short):
 		return pass
 	}
-	return answer(walk.Differs, object, fmt.Sprintf("%s pins %s, and vCenter %s shows %s", object, infra.Brief(thumbprint), l.Endpoint, shown[0]), "has the thumbprint of the certificate that vCenter shows")
+	return answer(walk.Differs, object, fmt.Sprintf("%s pins %s, and vCenter %s shows %s", object, infra.Brief(thumbprint), l.Endpoint, long), "has the thumbprint of the certificate that vCenter shows")
 }

@@ -9,20 +9,21 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // conditionAsked is the condition of what an inventory does not say, because it was saved
 // before it was asked for.
-const conditionAsked = "VCenterUnasked"
+const conditionAsked = code.VCenterUnasked
 
 // conditionNamed is the condition of what is named by ids that only vCenter's other APIs know.
-const conditionNamed = "NamedInVCenter"
+const conditionNamed = code.NamedInVCenter
 
 // Rows of VSphereVM that a listing answers, of the VM that is found by its id.
 var (
 	rowVM1 = &walk.Row{
 		ID: "vsphere.VM1", Of: vmKind,
-		Asks:      "the one datacenter that spec.datacenter names; \"*\" names all",
+		Asks:      "the one datacenter that spec.datacenter names; \"*\" names all of them",
 		None:      walk.Waits.Says("CAPV has no session for the VM"),
 		Several:   walk.Waits.Says("CAPV has no session for the VM: the name resolves to multiple datacenters"),
 		Condition: conditionAsked,
@@ -104,6 +105,7 @@ type inspection struct {
 	asks    []inspected
 	passing map[uint][]walk.Step // by the rows, as bits
 	places  map[placedAt]walk.Answer
+	centers map[*infra.Listing][]string // datacenters
 }
 
 type placedAt struct {
@@ -113,7 +115,7 @@ type placedAt struct {
 
 // onInstance returns what asks the rows of the VM that a machine's controller takes.
 func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
-	x := &inspection{objs: objs, members: make([]*member, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, places: map[placedAt]walk.Answer{}}
+	x := &inspection{objs: objs, members: make([]*member, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, places: map[placedAt]walk.Answer{}, centers: map[*infra.Listing][]string{}}
 	for i := range objs.members {
 		if m := &objs.members[i]; m.index >= 0 {
 			x.members[m.index] = m
@@ -201,7 +203,12 @@ func (x *inspection) datacenter(s *sight) walk.Answer {
 	k := placedAt{s.m.place, s.listing}
 	a, known := x.places[k]
 	if !known {
-		a = datacenterAnswer(s.listing, s.m.spec.Datacenter)
+		all, read := x.centers[s.listing]
+		if !read {
+			all = s.listing.Facts.All(factDatacenter)
+			x.centers[s.listing] = all
+		}
+		a = datacenterAnswer(s.listing, all, s.m.spec.Datacenter)
 		x.places[k] = a
 	}
 	return a
@@ -209,8 +216,7 @@ func (x *inspection) datacenter(s *sight) walk.Answer {
 
 // datacenterAnswer is what govmomi's finder makes of a datacenter's name. Without one, and for
 // "*", it takes the only one.
-func datacenterAnswer(l *infra.Listing, written string) walk.Answer {
-	all := l.Facts.All(factDatacenter)
+func datacenterAnswer(l *infra.Listing, all []string, written string) walk.Answer {
 	if all == nil {
 		if l.State == infra.Failed {
 			return walk.Answer{}

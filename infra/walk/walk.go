@@ -8,7 +8,10 @@
 // provider's folder. docs/walks.md is made from them.
 package walk
 
-import "drift-detector/backup"
+import (
+	"drift-detector/backup"
+	"drift-detector/report/code"
+)
 
 // Row is one question that a controller asks, or one thing that it does.
 type Row struct {
@@ -25,7 +28,7 @@ type Row struct {
 	None, Several, Differs Does
 	// Condition is the code of the condition under which a step passes that nobody can
 	// see from here; empty where it can be seen.
-	Condition string
+	Condition code.Reason
 	// Refused is what may be refused or left out, so that the answer is Unread: "the Node
 	// list". Empty: nothing.
 	Refused  string
@@ -40,7 +43,7 @@ type Does struct {
 	// "KubeadmControlPlane connects to no API server".
 	What string
 	// Code is the reason of the answer, where it is not the one of the Effect.
-	Code string
+	Code code.Reason
 }
 
 // Effect is what becomes of what runs.

@@ -136,7 +136,7 @@ func decide(r *infra.Registry, l *loaded, inv infra.Inventory) *Played {
 		Findings: r.Check(l.snapshot, l.secrets, l.expected, now), Controllers: r.Makers(l.expected),
 	})
 	result := detector.Detect(l.snapshot, l.expected, inv, detector.Options{Now: now})
-	p := &Played{Trace: rehearsal.Rehearse(rehearsal.Inputs{Snapshot: l.snapshot, Expected: l.expected, Inventory: inv, Result: result, Secrets: walked, Now: now})}
+	p := &Played{Trace: rehearsal.Rehearse(rehearsal.Inputs{Snapshot: l.snapshot, Expected: l.expected, Inventory: inv, Controllers: r.Controllers(), Result: result, Secrets: walked, Now: now})}
 	future := forecast.Of(forecast.Inputs{
 		Snapshot: l.snapshot, Expected: l.expected, Inventory: inv, Result: result, Controllers: r.Controllers(), Secrets: held, Trace: p.Trace, Now: now,
 	})

@@ -11,6 +11,7 @@ import (
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Comparison is what each of the newest backups is like beside the infrastructure, which
@@ -41,7 +42,7 @@ type Choice struct {
 type Compared struct {
 	Name     string               `json:"name"`
 	Place    string               `json:"place"`
-	Safe     report.Safe          `json:"safe,omitempty"`
+	Safe     code.Safe            `json:"safe,omitempty"`
 	Answer   string               `json:"answer,omitempty"` // Safe as people read it
 	Complete bool                 `json:"complete"`
 	Machines report.MachineCounts `json:"machines"`
@@ -90,7 +91,7 @@ func stateOf(k *report.Cluster) clusterState {
 func Of(name, place string, r *report.Report) *Compared {
 	answer := r.Answer()
 	c := &Compared{
-		Name: name, Place: place, Answer: answer.Safe, Safe: report.Unclear, Complete: r.Summary.Complete,
+		Name: name, Place: place, Answer: answer.Safe, Safe: code.Unclear, Complete: r.Summary.Complete,
 		Machines: r.Summary.Machines, Confirm: r.Summary.InfraMachines, Clusters: r.Summary.Clusters.Total,
 		clusters: map[string]clusterState{},
 	}
@@ -101,8 +102,8 @@ func Of(name, place string, r *report.Report) *Compared {
 		c.KubeSystemUID = r.Backups[i].KubeSystemUID
 	}
 	for i := range r.Checks {
-		if f := &r.Checks[i]; f.Error() && !slices.Contains(c.Lacks, f.Code) {
-			c.Lacks = append(c.Lacks, f.Code)
+		if f := &r.Checks[i]; f.Error() && !slices.Contains(c.Lacks, string(f.Code)) {
+			c.Lacks = append(c.Lacks, string(f.Code))
 		}
 	}
 	for i := range r.Clusters {
@@ -125,7 +126,7 @@ type measure struct {
 	say func(best, other *Compared) string
 }
 
-var safest = []report.Safe{report.Yes, report.WithWork, report.Unclear, report.No}
+var safest = []code.Safe{code.Yes, code.WithWork, code.Unclear, code.No}
 
 // measures are in order: the first that differs decides. What is equal in all of them is
 // decided by age, for the newest. A Ghost is worse than any number of Stale machines, which
@@ -201,7 +202,7 @@ func choose(compared []*Compared) Choice {
 		m, _ := difference(newest, best)
 		c.Why = "the newest, " + newest.Name + ", " + m.say(best, newest)
 	}
-	if best.Safe != report.Yes {
+	if best.Safe != code.Yes {
 		c.Why += "; even so the answer is " + best.Answer + ": see its report first"
 	}
 	return c
@@ -314,7 +315,7 @@ func (s *clusterState) text() string {
 // write says it in lines, the first of which begins with of, which backups these are. One
 // whose answer is not YES is never said to be restored: the next line is how to read why.
 func (c *Choice) write(line func(string, ...any), of string) {
-	if c.best.Safe == report.Yes {
+	if c.best.Safe == code.Yes {
 		line("%sRestore %s: %s.", of, c.Best, c.Why)
 	} else {
 		line("%sThe best is %s: %s.", of, c.Best, c.Why)

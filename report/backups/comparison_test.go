@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // compared is a backup with these clusters: Healthy, Ghost, Stale, Unknown of each.
-func compared(name string, safe report.Safe, clusters map[string][4]int) *Compared {
+func compared(name string, safe code.Safe, clusters map[string][4]int) *Compared {
 	r := &report.Report{}
 	r.Summary.Answer = &report.SafeAnswer{Safe: safe}
 	for cluster, n := range clusters {
@@ -47,7 +48,7 @@ func TestNoBackupIsBetterForWhatItLacks(t *testing.T) {
 		{"many Stale, and a Ghost in the older", clusters{"a": {3, 0, 9, 0}}, clusters{"a": {2, 1, 0, 0}}, "newer", ""},
 		{"runs, and lacking in the newer", clusters{"a": good}, clusters{"a": good, "b": {1, 0, 2, 0}}, "older", ""},
 	} {
-		got := Choose([]*Compared{compared("newer", report.Unclear, c.newer), compared("older", report.Unclear, c.older)})
+		got := Choose([]*Compared{compared("newer", code.Unclear, c.newer), compared("older", code.Unclear, c.older)})
 		better := ""
 		for _, k := range got.Clusters {
 			better += k.Cluster
@@ -62,7 +63,7 @@ func TestNoBackupIsBetterForWhatItLacks(t *testing.T) {
 func TestClusterOfPoolsRuns(t *testing.T) {
 	pool := report.Cluster{Namespace: "ns", Name: "eks", Workers: report.Workers{Groups: []report.Group{{Pool: &report.Pool{Now: []string{"i-1"}}}}}}
 	older := Of("older", "", &report.Report{Clusters: []report.Cluster{pool}})
-	c := Choose([]*Compared{compared("newer", report.Unclear, nil), older})
+	c := Choose([]*Compared{compared("newer", code.Unclear, nil), older})
 	if c.Best != "older" || !strings.Contains(c.Why, "lacks ns/eks") {
 		t.Errorf("%s: %s", c.Best, c.Why)
 	}
@@ -72,7 +73,7 @@ func TestClusterOfPoolsRuns(t *testing.T) {
 // cluster is none the worse for it, and none is called the one to restore.
 func TestSeveralManagementClusters(t *testing.T) {
 	of := func(name, uid string, clusters map[string][4]int) *Compared {
-		c := compared(name, report.Yes, clusters)
+		c := compared(name, code.Yes, clusters)
 		c.KubeSystemUID = uid
 		return c
 	}
@@ -108,9 +109,9 @@ func TestSeveralManagementClusters(t *testing.T) {
 
 // TestNotSafeIsNotSaidToBeRestored: who reads no further than the first word restores.
 func TestNotSafeIsNotSaidToBeRestored(t *testing.T) {
-	for safe, want := range map[report.Safe]string{
-		report.Yes: "Restore new: it is the newest, and no other is better.\n",
-		report.No:  "The best is new: it is the newest, and no other is better; even so the answer is NO: see its report first.\n  drift-detector detect --backup place/new -o report.json   (and the flags of this run)\n",
+	for safe, want := range map[code.Safe]string{
+		code.Yes: "Restore new: it is the newest, and no other is better.\n",
+		code.No:  "The best is new: it is the newest, and no other is better; even so the answer is NO: see its report first.\n  drift-detector detect --backup place/new -o report.json   (and the flags of this run)\n",
 	} {
 		if text := Choose([]*Compared{compared("new", safe, nil)}).text(); !strings.Contains(text, want) {
 			t.Errorf("%s:\n%s", safe, text)
@@ -121,7 +122,7 @@ func TestNotSafeIsNotSaidToBeRestored(t *testing.T) {
 // TestUnreadIsNotRestorable: one screen does not say both of a backup.
 func TestUnreadIsNotRestorable(t *testing.T) {
 	d := New("place", "", []*Backup{{Name: "cut", Place: "place/cut", Restorable: true}, {Name: "old", Place: "place/old", Restorable: true}}, report.Tool{}, time.Time{})
-	d.Compare(Choose([]*Compared{Unreadable("cut", "place/cut", io.EOF), compared("old", report.Yes, nil)}))
+	d.Compare(Choose([]*Compared{Unreadable("cut", "place/cut", io.EOF), compared("old", code.Yes, nil)}))
 	if d.Summary != (Summary{Backups: 2, Restorable: 1, Newest: "old"}) || d.Backups[0].Restorable || !d.Backups[1].Restorable {
 		t.Errorf("%+v, %+v", d.Summary, *d.Backups[0])
 	}

@@ -9,6 +9,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // decide makes the one answer from everything that a restored controller does, from
@@ -19,27 +20,27 @@ func decide(p *Parts, r *report.Report) *report.SafeAnswer {
 	d.seen(p, r)
 	d.checks(r)
 	for i := range p.Result.Clusters {
-		if f := forecastOf(p.Forecast, i); f != nil && !p.Result.Clusters[i].Self {
+		if f := forecastOf(p.Forecast, i); f != nil {
 			d.effects(f.Effects)
 		}
 	}
 	if p.Forecast != nil {
 		d.effects(p.Forecast.Effects)
 	} else {
-		d.add(report.NoForecast, "What the restored controllers will do was not forecast")
+		d.add(code.NoForecast, "What the restored controllers will do was not forecast")
 	}
-	if len(d.reasons) == 0 && r.Summary.Status != report.Healthy {
-		d.add(report.StatusNotHealthy, "The status is "+string(r.Summary.Status))
+	if len(d.reasons) == 0 && r.Summary.Status != code.Healthy {
+		d.add(code.StatusNotHealthy, "The status is "+string(r.Summary.Status))
 	}
-	out := &report.SafeAnswer{Safe: report.Yes, Reasons: d.sorted()}
+	out := &report.SafeAnswer{Safe: code.Yes, Reasons: d.sorted()}
 	if len(out.Reasons) > 0 { // the first is the most dangerous
-		out.Safe = report.SafeAfter(out.Reasons[0].Code)
+		out.Safe = code.SafeAfter(out.Reasons[0].Code)
 	}
 	if p.Forecast != nil {
 		out.Conditions = notes(p.Forecast.Conditions)
 	}
 	if f := p.Options.Filter; f != nil {
-		out.Conditions = append(out.Conditions, report.Note{Code: report.Narrowed, Message: "Only the clusters that were asked for are restored, or the others are looked at, too: " + f.String()})
+		out.Conditions = append(out.Conditions, report.Note{Code: code.Narrowed, Message: "Only the clusters that were asked for are restored, or the others are looked at, too: " + f.String()})
 	}
 	return out
 }
@@ -50,7 +51,7 @@ type decision struct {
 	at      map[report.Note]int // by code and message
 }
 
-func (d *decision) add(code report.Reason, message string, objects ...string) {
+func (d *decision) add(code code.Reason, message string, objects ...string) {
 	key := report.Note{Code: code, Message: message}
 	i, known := d.at[key]
 	if !known {
@@ -62,14 +63,14 @@ func (d *decision) add(code report.Reason, message string, objects ...string) {
 
 func (d *decision) effects(all []forecast.Effect) {
 	for i := range all {
-		d.add(report.Reason(all[i].Code), all[i].Message, all[i].Objects...)
+		d.add(code.Reason(all[i].Code), all[i].Message, all[i].Objects...)
 	}
 }
 
 // sorted are the reasons, the most dangerous first, each with its objects once.
 func (d *decision) sorted() []report.AnswerReason {
 	slices.SortFunc(d.reasons, func(a, b report.AnswerReason) int {
-		return cmp.Or(report.ReasonRank(a.Code)-report.ReasonRank(b.Code), strings.Compare(a.Message, b.Message))
+		return cmp.Or(code.Rank(a.Code)-code.Rank(b.Code), strings.Compare(a.Message, b.Message))
 	})
 	for i := range d.reasons {
 		slices.Sort(d.reasons[i].Objects)
@@ -82,20 +83,20 @@ func (d *decision) sorted() []report.AnswerReason {
 func (d *decision) seen(p *Parts, r *report.Report) {
 	res := &p.Result
 	if !res.Complete {
-		d.add(report.Incomplete, "Not everything could be looked at")
+		d.add(code.Incomplete, "Not everything could be looked at")
 		for _, s := range r.Incomplete() {
-			d.add(report.Incomplete, "Not everything could be looked at", s.Title())
+			d.add(code.Incomplete, "Not everything could be looked at", s.Title())
 		}
 	}
 	for i := range r.InfraMachines {
 		v := &r.InfraMachines[i].Instance
-		d.add(report.InstancesToConfirm, "These instances may or may not belong to a cluster of the backup", "instance "+cmp.Or(v.Path, v.Name, v.Ref, v.ID))
+		d.add(code.InstancesToConfirm, "These instances may or may not belong to a cluster of the backup", "instance "+cmp.Or(v.Path, v.Name, v.Ref, v.ID))
 	}
 	for _, e := range r.OtherErrors() {
-		d.add(report.ErrorsOccurred, "Errors occurred, so that something may be missing", cmp.Or(e.Object, e.Scope, e.Message))
+		d.add(code.ErrorsOccurred, "Errors occurred, so that something may be missing", cmp.Or(e.Object, e.Scope, e.Message))
 	}
 	if r.Summary.Machines.Total == 0 && !slices.ContainsFunc(res.Clusters, hasPool) {
-		d.add(report.NothingToCompare, "The backup holds no machine that could be compared")
+		d.add(code.NothingToCompare, "The backup holds no machine that could be compared")
 	}
 }
 
@@ -108,10 +109,10 @@ func (d *decision) checks(r *report.Report) {
 	for i := range r.Checks {
 		c := &r.Checks[i]
 		if c.Code == check.RuleNewer.Code {
-			d.add(report.NewerBackup, "A newer backup is in the same place, so that this one is not to be restored without a reason: "+c.Message, c.Object)
+			d.add(code.NewerBackup, "A newer backup is in the same place, so that this one is not to be restored without a reason: "+c.Message, c.Object)
 		}
 		if c.Error() {
-			d.add(report.BackupError, "The backup must not be restored as it is ("+c.Code+"): "+strings.TrimSuffix(c.Why, "."), c.Object)
+			d.add(code.BackupError, "The backup must not be restored as it is ("+string(c.Code)+"): "+strings.TrimSuffix(c.Why, "."), c.Object)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
+	"drift-detector/report/code"
 )
 
 // codesOf are the codes of reasons in their order.
@@ -23,75 +24,75 @@ func codesOf(a *report.SafeAnswer) string {
 }
 
 func TestDecide(t *testing.T) {
-	effect := func(code string, objects ...string) forecast.Effect {
-		return forecast.Effect{Code: code, Message: "of " + code, Objects: objects}
+	effect := func(reason code.Reason, objects ...string) forecast.Effect {
+		return forecast.Effect{Code: reason, Message: "of " + string(reason), Objects: objects}
 	}
 	for name, c := range map[string]struct {
 		parts func() build.Parts
-		safe  report.Safe
-		codes report.Reason
+		safe  code.Safe
+		codes code.Reason
 	}{
-		"nothing to do":     {buildtest.Healthy, report.Yes, ""},
-		"machines are made": {func() build.Parts { return buildtest.Foreseen(buildtest.Healthy(), effect(forecast.MachinesMade, "a")) }, report.WithWork, "MachinesMade"},
+		"nothing to do":     {buildtest.Healthy, code.Yes, ""},
+		"machines are made": {func() build.Parts { return buildtest.Foreseen(buildtest.Healthy(), effect(code.MachinesMade, "a")) }, code.WithWork, "MachinesMade"},
 		"the worst decides, and is first": {func() build.Parts {
-			return buildtest.Foreseen(buildtest.Healthy(), effect(forecast.MachinesMade, "a"), effect(forecast.SpecUnseen, "b"), effect(forecast.RolloutDue, "c"))
-		}, report.No, "RolloutDue SpecUnseen MachinesMade"},
+			return buildtest.Foreseen(buildtest.Healthy(), effect(code.MachinesMade, "a"), effect(code.SpecUnseen, "b"), effect(code.RolloutDue, "c"))
+		}, code.No, "RolloutDue SpecUnseen MachinesMade"},
 		"unknown before withWork": {func() build.Parts {
-			return buildtest.Foreseen(buildtest.Healthy(), effect(forecast.GhostsLeft, "a"), effect(forecast.MachinesUnknown, "b"))
-		}, report.Unclear, "MachinesUnknown GhostsLeft"},
+			return buildtest.Foreseen(buildtest.Healthy(), effect(code.GhostsLeft, "a"), effect(code.MachinesUnknown, "b"))
+		}, code.Unclear, "MachinesUnknown GhostsLeft"},
 		"of a later release": {func() build.Parts {
-			return buildtest.Foreseen(buildtest.Healthy(), effect("Surprise", "a"), effect(forecast.RolloutDue, "b"))
-		}, report.No, "Surprise RolloutDue"},
+			return buildtest.Foreseen(buildtest.Healthy(), effect("Surprise", "a"), effect(code.RolloutDue, "b"))
+		}, code.No, "Surprise RolloutDue"},
 		"of the whole": {func() build.Parts {
 			p := buildtest.Healthy()
-			p.Forecast.Effects = []forecast.Effect{effect(forecast.ClustersFirst, "Deployment velero")}
+			p.Forecast.Effects = []forecast.Effect{effect(code.ClustersFirst, "Deployment velero")}
 			return p
-		}, report.No, "ClustersFirst"},
-		"of the management cluster itself": {func() build.Parts {
-			p := buildtest.Foreseen(buildtest.Healthy(), effect(forecast.RolloutDue, "a"))
+		}, code.No, "ClustersFirst"},
+		"what acts on the management cluster itself": {func() build.Parts {
+			p := buildtest.Foreseen(buildtest.Healthy(), effect(code.RolloutDue, "a"))
 			p.Result.Clusters[0].Self = true
 			p.Result.Clusters = append(p.Result.Clusters, buildtest.Big(2))
 			p.Forecast.Clusters = append(p.Forecast.Clusters, forecast.Cluster{Groups: make([]forecast.Group, 9)})
 			return p
-		}, report.Yes, ""},
-		"no forecast": {func() build.Parts { p := buildtest.Healthy(); p.Forecast = nil; return p }, report.Unclear, report.Reason(string(report.NoForecast))},
+		}, code.No, "RolloutDue"},
+		"no forecast": {func() build.Parts { p := buildtest.Healthy(); p.Forecast = nil; return p }, code.Unclear, code.NoForecast},
 		"nothing to compare": {func() build.Parts {
 			p := buildtest.Healthy()
 			p.Result.Clusters = nil
 			return p
-		}, report.Unclear, report.Reason(string(report.NothingToCompare))},
+		}, code.Unclear, code.NothingToCompare},
 		"a pool alone": {func() build.Parts {
 			p := buildtest.Healthy()
 			p.Result.Clusters = []detector.Cluster{{WorkerGroups: []detector.Set{{Kind: "MachinePool", Pool: &detector.PoolState{State: detector.Present}}}}}
 			p.Forecast.Clusters = []forecast.Cluster{{Groups: make([]forecast.Group, 1)}}
 			return p
-		}, report.Yes, ""},
+		}, code.Yes, ""},
 		"VMs to confirm": {func() build.Parts {
 			p := buildtest.Healthy()
-			p.Result.Unattributed, p.Result.Status = buildtest.Unattributed(), detector.NeedFurtherConfirmation
+			p.Result.Unattributed, p.Result.Status = buildtest.Unattributed(), code.NeedFurtherConfirmation
 			return p
-		}, report.Unclear, report.Reason(string(report.InstancesToConfirm))},
+		}, code.Unclear, code.InstancesToConfirm},
 		"not complete": {func() build.Parts {
 			p := buildtest.Healthy()
 			p.Result.Complete, p.Result.Scopes = false, buildtest.Sample().Result.Scopes
 			return p
-		}, report.Unclear, report.Reason(string(report.Incomplete))},
+		}, code.Unclear, code.Incomplete},
 		"an error": {func() build.Parts {
 			p := buildtest.Healthy()
 			p.Result.Errors = []detector.Error{{Object: "resources/x.json", Message: "bad"}}
 			return p
-		}, report.Unclear, report.Reason(string(report.ErrorsOccurred))},
-		"a check that is an error": {func() build.Parts { p := buildtest.Healthy(); p.Checks = buildtest.Checks(); return p }, report.No, report.Reason(string(report.BackupError))},
+		}, code.Unclear, code.ErrorsOccurred},
+		"a check that is an error": {func() build.Parts { p := buildtest.Healthy(); p.Checks = buildtest.Checks(); return p }, code.No, code.BackupError},
 		"checks that are warnings": {func() build.Parts {
 			p := buildtest.Healthy()
 			p.Checks = []check.Finding{{Severity: check.Warning, Code: "X", Object: "o", Why: "w"}}
 			return p
-		}, report.Yes, ""},
+		}, code.Yes, ""},
 		"another status": {func() build.Parts {
 			p := buildtest.Healthy()
-			p.Result.Status = detector.NeedFurtherConfirmation
+			p.Result.Status = code.NeedFurtherConfirmation
 			return p
-		}, report.Unclear, report.Reason(string(report.StatusNotHealthy))},
+		}, code.Unclear, code.StatusNotHealthy},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := build.New(c.parts()).Summary.Answer
@@ -104,11 +105,11 @@ func TestDecide(t *testing.T) {
 
 // One reason is of all that have it, and names each once.
 func TestReasonsNameTheirObjects(t *testing.T) {
-	p := buildtest.Foreseen(buildtest.Healthy(), forecast.Effect{Code: forecast.GhostsLeft, Message: "they run on", Objects: []string{"instance b", "instance a"}})
-	p.Forecast.Effects = []forecast.Effect{{Code: forecast.GhostsLeft, Message: "they run on", Objects: []string{"instance b", "instance c"}}}
+	p := buildtest.Foreseen(buildtest.Healthy(), forecast.Effect{Code: code.GhostsLeft, Message: "they run on", Objects: []string{"instance b", "instance a"}})
+	p.Forecast.Effects = []forecast.Effect{{Code: code.GhostsLeft, Message: "they run on", Objects: []string{"instance b", "instance c"}}}
 	p.Result.Complete, p.Result.Scopes = false, buildtest.Sample().Result.Scopes
 	got := build.New(p).Summary.Answer.Reasons
-	if len(got) != 2 || got[0].Code != report.Incomplete || len(got[0].Objects) != 1 || got[1].Code != forecast.GhostsLeft ||
+	if len(got) != 2 || got[0].Code != code.Incomplete || len(got[0].Objects) != 1 || got[1].Code != code.GhostsLeft ||
 		!slices.Equal(got[1].Objects, []string{"instance a", "instance b", "instance c"}) {
 		t.Errorf("%+v", got)
 	}
@@ -120,11 +121,11 @@ func TestConditionsOfTheAnswer(t *testing.T) {
 	p := buildtest.Healthy()
 	p.Options.Filter = &report.Filter{Namespaces: []string{"tenant-alpha"}}
 	a := build.New(p).Summary.Answer
-	if len(a.Conditions) != 2 || a.Conditions[0].Code != forecast.RestoreOrder || a.Conditions[1].Code != report.Narrowed || !strings.Contains(a.Conditions[1].Message, "tenant-alpha") {
+	if len(a.Conditions) != 2 || a.Conditions[0].Code != code.RestoreOrder || a.Conditions[1].Code != code.Narrowed || !strings.Contains(a.Conditions[1].Message, "tenant-alpha") {
 		t.Errorf("%+v", a.Conditions)
 	}
 	p.Forecast = nil
-	if a := build.New(p).Summary.Answer; len(a.Conditions) != 1 || a.Conditions[0].Code != report.Narrowed {
+	if a := build.New(p).Summary.Answer; len(a.Conditions) != 1 || a.Conditions[0].Code != code.Narrowed {
 		t.Errorf("without a forecast: %+v", a.Conditions)
 	}
 }

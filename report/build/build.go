@@ -14,6 +14,7 @@ import (
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Parts is what a Report is made of.
@@ -143,15 +144,15 @@ func compareMissing(a, b report.Missing) int {
 func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) report.Cluster {
 	out := report.Cluster{
 		Namespace: c.ID.Namespace, Name: c.ID.Name, Backup: c.ID.Backup,
-		Provider: c.Provider, Status: report.Status(c.Status),
+		Provider: c.Provider, Status: code.Status(c.Status),
 		Derived: c.Derived, Self: c.Self, Paused: c.Paused, Endpoint: c.Endpoint,
 		Nodes: report.Nodes(c.Nodes),
 		ControlPlane: report.ControlPlane{
 			Kind: c.ControlPlane.Kind, Name: c.ControlPlane.Name,
-			Status: report.Status(c.ControlPlane.Status), Reason: report.Reason(c.ControlPlane.Reason),
+			Status: code.Status(c.ControlPlane.Status), Reason: code.Reason(c.ControlPlane.Reason),
 			Applicable: c.Applicable, Desired: number(c.ControlPlane.Desired),
 		},
-		Workers: report.Workers{Status: report.Status(c.Workers)},
+		Workers: report.Workers{Status: code.Status(c.Workers)},
 	}
 	var forecasts []forecast.Machine
 	if f != nil {
@@ -161,7 +162,7 @@ func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) report.Clust
 	out.Counts.Add(out.ControlPlane.Counts)
 	for i := range c.WorkerGroups {
 		s := &c.WorkerGroups[i]
-		g := report.Group{Kind: s.Kind, Name: s.Name, Status: report.Status(s.Status), Reason: report.Reason(s.Reason), Desired: number(s.Desired), Pool: pool(s.Pool)}
+		g := report.Group{Kind: s.Kind, Name: s.Name, Status: code.Status(s.Status), Reason: code.Reason(s.Reason), Desired: number(s.Desired), Pool: pool(s.Pool)}
 		if s.Kind == "MachineDeployment" {
 			g.Topology = b.topologies[member{c.ID, s.Name}]
 		}
@@ -212,8 +213,8 @@ func (b *builder) machines(c *detector.Cluster, vs []*detector.Verdict, forecast
 	var n report.MachineCounts
 	out := make([]report.Machine, 0, len(vs))
 	for i, v := range vs {
-		n.Count(report.Status(v.Status))
-		if b.ignoreHealthy && v.Status == detector.Healthy && len(v.Warnings) == 0 {
+		n.Count(code.Status(v.Status))
+		if b.ignoreHealthy && v.Status == code.Healthy && len(v.Warnings) == 0 {
 			continue
 		}
 		m := b.machine(c, v)
@@ -226,7 +227,7 @@ func (b *builder) machines(c *detector.Cluster, vs []*detector.Verdict, forecast
 func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) report.Machine {
 	m := report.Machine{
 		Namespace: cmp.Or(v.Namespace, c.ID.Namespace), Name: v.Name, UID: v.UID, Role: role(v),
-		Status: report.Status(v.Status), Reason: report.Reason(v.Reason), Message: v.Message,
+		Status: code.Status(v.Status), Reason: code.Reason(v.Reason), Message: v.Message,
 		ProviderID: v.ProviderID, Node: v.Node,
 		Evidence: evidence(v.Evidence), MoreOthers: v.MoreOthers,
 	}
@@ -242,7 +243,7 @@ func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) report.Machi
 		m.Others = append(m.Others, instance(&v.Others[i], at))
 	}
 	for _, w := range v.Warnings {
-		m.Warnings = append(m.Warnings, report.Warning{Reason: report.Reason(w.Reason), Message: w.Message})
+		m.Warnings = append(m.Warnings, report.Warning{Reason: code.Reason(w.Reason), Message: w.Message})
 	}
 	return m
 }
@@ -294,7 +295,7 @@ func evidence(es []detector.Evidence) []report.Evidence {
 func (b *builder) infraMachine(u *detector.Unattributed) report.InfraMachine {
 	m := report.InfraMachine{
 		Instance:       instance(&u.Instance, b.scope(u.Scope, "")),
-		ForeignCluster: u.Foreign, Reason: report.Reason(u.Reason), Message: u.Message, Evidence: evidence(u.Evidence),
+		ForeignCluster: u.Foreign, Reason: code.Reason(u.Reason), Message: u.Message, Evidence: evidence(u.Evidence),
 	}
 	if u.Cluster != nil {
 		m.Cluster = u.Cluster.Namespace + "/" + u.Cluster.Name
@@ -304,7 +305,7 @@ func (b *builder) infraMachine(u *detector.Unattributed) report.InfraMachine {
 
 func summary(res *detector.Result, r *report.Report) report.Summary {
 	s := report.Summary{
-		Status: report.Status(res.Status), Complete: res.Complete,
+		Status: code.Status(res.Status), Complete: res.Complete,
 		InfraMachines: len(r.InfraMachines), Excluded: validKeys(res.Excluded),
 		OutOfScope: res.OutOfScope, ForeignTags: validKeys(res.ForeignTags),
 		Errors: len(r.Errors),

@@ -1,9 +1,7 @@
 package build_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -16,21 +14,22 @@ import (
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 )
 
 // The words of the document are those of the packages that it is made of.
 func TestWords(t *testing.T) {
 	for _, c := range [][2]any{
-		{report.Healthy, detector.Healthy},
-		{report.Stale, detector.Stale},
-		{report.Ghost, detector.Ghost},
-		{report.Unknown, detector.Unknown},
-		{report.Healthy, detector.AllHealthy},
-		{report.ManualRemediationRequired, detector.ManualRemediationRequired},
-		{report.NeedFurtherConfirmation, detector.NeedFurtherConfirmation},
-		{report.NeedFurtherConfirmationInfraMachines, detector.NeedFurtherConfirmationInfraMachine},
-		{report.ManualRemediationNotRequired, detector.ManualRemediationNotRequired},
+		{code.Healthy, code.Healthy},
+		{code.Stale, code.Stale},
+		{code.Ghost, code.Ghost},
+		{code.Unknown, code.Unknown},
+		{code.Healthy, code.Healthy},
+		{code.ManualRemediationRequired, code.ManualRemediationRequired},
+		{code.NeedFurtherConfirmation, code.NeedFurtherConfirmation},
+		{code.NeedFurtherConfirmationInfraMachines, code.NeedFurtherConfirmationInfraMachines},
+		{code.ManualRemediationNotRequired, code.ManualRemediationNotRequired},
 		{report.Present, detector.Present},
 		{report.Absent, detector.Absent},
 		{report.Undecided, detector.Undecided},
@@ -43,15 +42,15 @@ func TestWords(t *testing.T) {
 		{report.CheckError, check.Error},
 		{report.CheckWarning, check.Warning},
 		{report.CheckInfo, check.Info},
-		{report.UnsupportedProvider, detector.UnsupportedProvider},
-		{report.ScopeIncomplete, detector.ScopeIncomplete},
-		{report.DuplicateID, detector.DuplicateID},
-		{report.NotHealing, forecast.NotHealing},
-		{report.RolledOut, forecast.RolledOut},
-		{report.Adopted, forecast.Adopted},
-		{report.Stuck, forecast.Stuck},
-		{report.GhostKeepsRunning, forecast.GhostKeepsRunning},
-		{report.CannotKnow, forecast.CannotKnow},
+		{code.UnsupportedProvider, code.UnsupportedProvider},
+		{code.ScopeIncomplete, code.ScopeIncomplete},
+		{code.DuplicateID, code.DuplicateID},
+		{code.NotHealing, code.NotHealing},
+		{code.RolledOut, code.RolledOut},
+		{code.Adopted, code.Adopted},
+		{code.Stuck, code.Stuck},
+		{code.GhostKeepsRunning, code.GhostKeepsRunning},
+		{code.CannotKnow, code.CannotKnow},
 		{report.QuorumNotApplicable, forecast.QuorumNotApplicable},
 	} {
 		if ours, theirs := fmt.Sprint(c[0]), fmt.Sprint(c[1]); ours != theirs {
@@ -62,38 +61,14 @@ func TestWords(t *testing.T) {
 
 // The order of roll-ups is the detector's.
 func TestRollUpsAreInTheDetectorsOrder(t *testing.T) {
-	all := report.RollUps()
+	all := code.RollUps()
 	for i, a := range all {
 		for j, b := range all {
-			if want := all[min(i, j)]; report.Status(detector.Worst(detector.Rollup(a), detector.Rollup(b))) != want {
+			if want := all[min(i, j)]; code.Status(code.Worst(code.Status(a), code.Status(b))) != want {
 				t.Errorf("of %s and %s the detector does not call %s the worst", a, b, want)
 			}
-			if report.Worse(a, b) != (i < j) || report.Worse(a, b) && report.Urgency(a) > report.Urgency(b) {
-				t.Errorf("%s is worse than %s: %v, urgency %d and %d", a, b, report.Worse(a, b), report.Urgency(a), report.Urgency(b))
-			}
-		}
-	}
-}
-
-// A machine of a finished report makes the same of its set as its verdict did.
-func TestMachinesRollUpAsVerdictsDo(t *testing.T) {
-	var schema struct {
-		Codes map[string]string `json:"x-reasons"`
-	}
-	if err := json.Unmarshal(report.Schema(), &schema); err != nil || schema.Codes[string(detector.Template)] == "" {
-		t.Fatalf("the schema explains no warning: %v", err)
-	}
-	warnings := append(slices.Collect(maps.Keys(schema.Codes)), "", "Surprise")
-	for _, status := range append(report.MachineStatuses(), "Surprise") {
-		for _, code := range warnings {
-			m := report.Machine{Status: status}
-			want := detector.Status(status).RollUp()
-			if code != "" {
-				m.Warnings = []report.Warning{{Reason: "Renamed"}, {Reason: report.Reason(code)}}
-				want = detector.Worst(want, detector.Warning{Reason: detector.Reason(code)}.RollUp())
-			}
-			if got := m.RollUp(); got != report.Status(want) {
-				t.Errorf("%s with warning %q rolls up to %s, the detector's to %s", status, code, got, want)
+			if code.Worse(a, b) != (i < j) || code.Worse(a, b) && code.Urgency(a) > code.Urgency(b) {
+				t.Errorf("%s is worse than %s: %v, urgency %d and %d", a, b, code.Worse(a, b), code.Urgency(a), code.Urgency(b))
 			}
 		}
 	}
@@ -148,7 +123,7 @@ func TestIgnoreHealthyShortensListsAndNothingElse(t *testing.T) {
 			t.Fatalf("%s: counts or groups differ", all.Clusters[i].Title())
 		}
 		for j := range a {
-			want := slices.DeleteFunc(slices.Clone(a[j].Machines), func(m report.Machine) bool { return m.Status == report.Healthy && len(m.Warnings) == 0 })
+			want := slices.DeleteFunc(slices.Clone(a[j].Machines), func(m report.Machine) bool { return m.Status == code.Healthy && len(m.Warnings) == 0 })
 			if a[j].Counts != s[j].Counts || len(s[j].Machines) != len(want) || s[j].Machines == nil {
 				t.Errorf("%s: counts %+v and %d machines, want %+v and %d", a[j].Title, s[j].Counts, len(s[j].Machines), a[j].Counts, len(want))
 			}
@@ -174,7 +149,7 @@ func TestMachine(t *testing.T) {
 	}
 	unknownRole := build.New(build.Parts{Result: detector.Result{Clusters: []detector.Cluster{{
 		ID:           backup.ClusterID{Namespace: "ns", Name: "c"},
-		WorkerGroups: []detector.Set{{Machines: []*detector.Verdict{{Status: detector.Ghost, ControlPlane: true, Name: "vm", Scope: "some/target", Instance: buildtest.VM(1, "/f", "vm")}}}},
+		WorkerGroups: []detector.Set{{Machines: []*detector.Verdict{{Status: code.Ghost, ControlPlane: true, Name: "vm", Scope: "some/target", Instance: buildtest.VM(1, "/f", "vm")}}}},
 	}}}}).Clusters[0].Workers.Groups[0].Machines[0]
 	if unknownRole.Role != "" || unknownRole.Namespace != "ns" || unknownRole.Instance.Scope != "some/target" {
 		t.Errorf("machine %+v: want no role, the cluster's namespace, the target's id for want of a name", unknownRole)

@@ -21,7 +21,7 @@ func CheckCodes(rules []check.Rule) []report.Code {
 			meaning = first
 		}
 		out[i] = report.Code{
-			Code: r.Code, Kind: "Checks of the backup",
+			Code: string(r.Code), Kind: "Checks of the backup",
 			Meaning: fmt.Sprintf("Check, %s: %s.", r.Severity, strings.TrimSuffix(meaning, ".")),
 			Why:     why, Do: sentence(r.Do),
 		}

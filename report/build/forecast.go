@@ -2,6 +2,7 @@ package build
 
 import (
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 import "drift-detector/detector/forecast"
@@ -49,7 +50,7 @@ func machineForecast(fs []forecast.Machine, i int) *report.MachineForecast {
 	if i >= len(fs) {
 		return nil
 	}
-	return &report.MachineForecast{Outcome: report.Outcome(fs[i].Outcome), Condition: fs[i].Condition, Message: fs[i].Message, RolledOut: fs[i].RolledOut}
+	return &report.MachineForecast{Outcome: code.Outcome(fs[i].Outcome), Condition: fs[i].Condition, Message: fs[i].Message, RolledOut: fs[i].RolledOut}
 }
 
 func replicas(r *forecast.Replicas) report.Replicas {
@@ -66,10 +67,10 @@ func rollout(r *forecast.Rollout) *report.Rollout {
 	return &report.Rollout{Stale: r.Stale, Ghosts: r.Ghosts, Message: r.Message}
 }
 
-func outcomes(counts map[forecast.Outcome]int) map[report.Outcome]int {
-	out := make(map[report.Outcome]int, len(counts))
+func outcomes(counts map[code.Outcome]int) map[code.Outcome]int {
+	out := make(map[code.Outcome]int, len(counts))
 	for o, n := range counts {
-		out[report.Outcome(o)] = n
+		out[code.Outcome(o)] = n
 	}
 	return out
 }
@@ -77,7 +78,7 @@ func outcomes(counts map[forecast.Outcome]int) map[report.Outcome]int {
 func notes(ns []forecast.Note) []report.Note {
 	out := make([]report.Note, len(ns))
 	for i, n := range ns {
-		out[i] = report.Note{Code: report.Reason(n.Code), Message: n.Message}
+		out[i] = report.Note{Code: code.Reason(n.Code), Message: n.Message}
 	}
 	return out
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/detector/forecast"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 	"drift-detector/report/schematest"
 )
@@ -60,13 +60,13 @@ func TestReportWithoutForecastSaysNothingOfIt(t *testing.T) {
 // way round.
 func TestOutcomesOfTheSchema(t *testing.T) {
 	have := string(report.Schema())
-	for _, o := range []forecast.Outcome{
-		forecast.Adopted, forecast.AdoptedPoweredOn, forecast.AdoptedByName, forecast.Stuck, forecast.StuckNodeLeft,
-		forecast.ReplacedByMachineHealthCheck, forecast.UntouchedPaused, forecast.OrphanedAndReplaced, forecast.NewInstanceCreated,
-		forecast.GhostKeepsRunning, forecast.GhostEtcdMemberRemoved, forecast.GhostEtcdMemberKept, forecast.CannotKnow,
-		forecast.RolledByOwner, forecast.DeletedByOwner, forecast.DeletedByMachineHealthCheck, forecast.MemberGone, forecast.Halted, forecast.NewInstanceNeverJoins, forecast.OtherInstanceTaken,
+	for _, o := range []code.Outcome{
+		code.Adopted, code.AdoptedPoweredOn, code.AdoptedByName, code.Stuck, code.StuckNodeLeft,
+		code.ReplacedByMachineHealthCheck, code.UntouchedPaused, code.OrphanedAndReplaced, code.NewInstanceCreated,
+		code.GhostKeepsRunning, code.GhostEtcdMemberRemoved, code.GhostEtcdMemberKept, code.CannotKnow,
+		code.RolledByOwner, code.DeletedByOwner, code.DeletedByMachineHealthCheck, code.MemberGone, code.Halted, code.NewInstanceNeverJoins, code.OtherInstanceTaken,
 	} {
-		if f := (report.MachineForecast{Outcome: report.Outcome(string(o))}); f.Heals() != o.Heals() {
+		if f := (report.MachineForecast{Outcome: code.Outcome(string(o))}); f.Heals() != o.Heals() {
 			t.Errorf("report says %v of healing after %s", f.Heals(), o)
 		}
 		if !strings.Contains(have, ": "+string(o)+",") && !strings.Contains(have, " "+string(o)+",") && !strings.Contains(have, " "+string(o)+". New") {

@@ -3,6 +3,7 @@ package build
 import (
 	"drift-detector/infra"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Providers describes infrastructures for the document. What has neither a controller
@@ -22,9 +23,9 @@ func Providers(specs []infra.Spec) []report.Provider {
 		}
 		for reason, text := range s.Remedies {
 			if p.Remedies == nil {
-				p.Remedies = map[report.Reason]string{}
+				p.Remedies = map[code.Reason]string{}
 			}
-			p.Remedies[report.Reason(reason)] = text
+			p.Remedies[code.Reason(reason)] = text
 		}
 		if s.ClusterKind != (infra.Kind{}) {
 			p.ClusterKind = &kinds([]infra.Kind{s.ClusterKind})[0]

@@ -4,6 +4,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // scopeName is a scope as instances name it.
@@ -49,7 +50,7 @@ func scope(s *detector.Scope) report.Scope {
 		State: report.ScopeState(s.State), Instances: s.Instances,
 	}
 	if s.Fault != nil {
-		out.Error = &report.Fault{Reason: report.Reason(s.Fault.Reason), Message: s.Fault.Message, Hint: s.Fault.Hint}
+		out.Error = &report.Fault{Reason: code.Reason(s.Fault.Reason), Message: s.Fault.Message, Hint: s.Fault.Hint}
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // SchemaVersion is the version of the document. Within one version fields are
@@ -72,7 +73,7 @@ type Field struct {
 type Side struct {
 	GeneratedAt   time.Time            `json:"generatedAt"`
 	Backups       []Backup             `json:"backups"`
-	Status        report.Status        `json:"status"`
+	Status        code.Status          `json:"status"`
 	Complete      bool                 `json:"complete"`
 	Clusters      report.ClusterCounts `json:"clusters"`
 	Machines      report.MachineCounts `json:"machines"`
@@ -99,7 +100,7 @@ func New(old, new *report.Report) (*Diff, error) {
 	d := &Diff{
 		SchemaVersion: SchemaVersion, Kind: Kind,
 		Old: side(old), New: side(new),
-		Worse:    report.Worse(new.Summary.Status, old.Summary.Status),
+		Worse:    code.Worse(new.Summary.Status, old.Summary.Status),
 		Complete: old.Summary.Complete && new.Summary.Complete,
 		Warnings: warnings(old, new),
 		Clusters: clusters(old, new),

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 	"drift-detector/report/text"
 )
@@ -25,27 +26,27 @@ func vm(id, ref, name string) *report.Instance {
 func fleet(machines ...report.Machine) *report.Report {
 	r := &report.Report{
 		SchemaVersion: "1", GeneratedAt: at,
-		Clusters: []report.Cluster{{Namespace: "tenant", Name: "prod", Status: report.Healthy}},
+		Clusters: []report.Cluster{{Namespace: "tenant", Name: "prod", Status: code.Healthy}},
 		Scopes:   []report.Scope{{Provider: "vsphere", Endpoint: "vc:443", State: "complete"}},
 	}
-	r.Summary = report.Summary{Status: report.Healthy, Complete: true}
-	r.Clusters[0].Workers.Groups = []report.Group{{Kind: "MachineDeployment", Name: "md-0", Status: report.Healthy, Machines: machines}}
+	r.Summary = report.Summary{Status: code.Healthy, Complete: true}
+	r.Clusters[0].Workers.Groups = []report.Group{{Kind: "MachineDeployment", Name: "md-0", Status: code.Healthy, Machines: machines}}
 	for _, m := range machines {
 		r.Summary.Machines.Count(m.Status)
 	}
 	return r
 }
 
-func machine(name, uid string, status report.Status, i *report.Instance, warnings ...string) report.Machine {
+func machine(name, uid string, status code.Status, i *report.Instance, warnings ...string) report.Machine {
 	m := report.Machine{Namespace: "tenant", Name: name, UID: uid, Role: "worker", Status: status, Instance: i}
 	for _, w := range warnings {
-		m.Warnings = append(m.Warnings, report.Warning{Reason: report.Reason(w), Message: "of " + w})
+		m.Warnings = append(m.Warnings, report.Warning{Reason: code.Reason(w), Message: "of " + w})
 	}
 	return m
 }
 
 func (r reportWith) confirm(i *report.Instance, reason string) reportWith {
-	r.InfraMachines = append(r.InfraMachines, report.InfraMachine{Instance: *i, Cluster: "tenant/prod", Reason: report.Reason(reason)})
+	r.InfraMachines = append(r.InfraMachines, report.InfraMachine{Instance: *i, Cluster: "tenant/prod", Reason: code.Reason(reason)})
 	r.Summary.InfraMachines++
 	return r
 }
@@ -81,10 +82,10 @@ func brief(l Lists[Item]) []string {
 }
 
 func TestItems(t *testing.T) {
-	ignored := machine("a", "", report.Ghost, vm("1", "vm-1", "a"))
+	ignored := machine("a", "", code.Ghost, vm("1", "vm-1", "a"))
 	ignored.Ignored = &report.Ignored{Reason: "kept"}
-	ghost := machine("a", "", report.Ghost, vm("1", "vm-1", "a"))
-	reasoned := machine("a", "u1", report.Unknown, nil)
+	ghost := machine("a", "", code.Ghost, vm("1", "vm-1", "a"))
+	reasoned := machine("a", "u1", code.Unknown, nil)
 	reasoned.Reason = "ScopeIncomplete"
 	elsewhere := func(i *report.Instance) *report.Instance { i.Scope = "vsphere other:443"; return i }
 	moved := vm("1", "vm-1", "a")
@@ -96,24 +97,24 @@ func TestItems(t *testing.T) {
 		"nothing":                                           {fleet(ghost), fleet(ghost), nil, nil},
 		"a new Ghost":                                       {fleet(), fleet(ghost), []string{"+a Ghost"}, nil},
 		"a Ghost that is gone":                              {fleet(ghost), fleet(), []string{"-a Ghost"}, nil},
-		"a healthy machine is listed too":                   {fleet(), fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), []string{"+a Healthy"}, nil},
-		"another verdict":                                   {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u1", report.Stale, nil)), []string{"~a [status Healthy>Stale] [VM path /DC0/vm/a>] [VM id 1>]"}, nil},
-		"another reason":                                    {fleet(machine("a", "u1", report.Unknown, nil)), fleet(reasoned), []string{"~a [reason >ScopeIncomplete]"}, nil},
-		"warnings gained and lost":                          {fleet(machine("a", "u1", report.Healthy, nil, "Moved", "PoweredOff")), fleet(machine("a", "u1", report.Healthy, nil, "DuplicateID", "PoweredOff")), []string{"~a [warning >DuplicateID] [warning Moved>]"}, nil},
-		"a second warning of one kind":                      {fleet(machine("a", "u1", report.Healthy, nil, "Moved")), fleet(machine("a", "u1", report.Healthy, nil, "Moved", "Moved")), []string{"~a [warning >Moved]"}, nil},
+		"a healthy machine is listed too":                   {fleet(), fleet(machine("a", "u1", code.Healthy, vm("1", "vm-1", "a"))), []string{"+a Healthy"}, nil},
+		"another verdict":                                   {fleet(machine("a", "u1", code.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u1", code.Stale, nil)), []string{"~a [status Healthy>Stale] [VM path /DC0/vm/a>] [VM id 1>]"}, nil},
+		"another reason":                                    {fleet(machine("a", "u1", code.Unknown, nil)), fleet(reasoned), []string{"~a [reason >ScopeIncomplete]"}, nil},
+		"warnings gained and lost":                          {fleet(machine("a", "u1", code.Healthy, nil, "Moved", "PoweredOff")), fleet(machine("a", "u1", code.Healthy, nil, "DuplicateID", "PoweredOff")), []string{"~a [warning >DuplicateID] [warning Moved>]"}, nil},
+		"a second warning of one kind":                      {fleet(machine("a", "u1", code.Healthy, nil, "Moved")), fleet(machine("a", "u1", code.Healthy, nil, "Moved", "Moved")), []string{"~a [warning >Moved]"}, nil},
 		"ignored now":                                       {fleet(ghost), fleet(ignored), []string{"~a [ignored >kept]"}, nil},
 		"no longer ignored":                                 {fleet(ignored), fleet(ghost), []string{"~a [ignored kept>]"}, nil},
-		"another machine of that name":                      {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u2", report.Healthy, vm("1", "vm-1", "a"))), []string{"+a Healthy", "-a Healthy"}, nil},
-		"a Ghost that the newer backup knows":               {fleet(ghost), fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), []string{"~a [status Ghost>Healthy]"}, nil},
-		"a machine whose object is gone":                    {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(ghost), []string{"~a [status Healthy>Ghost]"}, nil},
-		"a machine whose VM was renamed":                    {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "b"), "Renamed")), []string{"~a [VM path /DC0/vm/a>/DC0/vm/b] [VM name a>b] [warning >Renamed]"}, nil},
-		"a Ghost that was renamed":                          {fleet(machine("b", "", report.Ghost, vm("1", "vm-1", "b"))), fleet(ghost), []string{"~a [name b>a] [VM path /DC0/vm/b>/DC0/vm/a]"}, nil},
-		"a Ghost that was moved":                            {fleet(machine("a", "", report.Ghost, moved)), fleet(ghost), []string{"~a [VM path /DC0/vm/old/a>/DC0/vm/a]"}, nil},
-		"a Ghost that was registered again":                 {fleet(machine("a", "", report.Ghost, vm("1", "vm-9", "a"))), fleet(ghost), []string{"~a [VM ref vm-9>vm-1]"}, nil},
-		"a Ghost under another address of its vCenter":      {fleet(machine("a", "", report.Ghost, elsewhere(vm("1", "vm-1", "a")))), fleet(ghost), []string{"~a [VM scope vsphere other:443>vsphere vc:443]"}, nil},
-		"another Ghost of that name":                        {fleet(machine("a", "", report.Ghost, vm("2", "vm-2", "a"))), fleet(ghost), []string{"+a Ghost", "-a Ghost"}, nil},
-		"another id under one reference is an unrelated VM": {fleet(machine("a", "", report.Ghost, vm("2", "vm-1", "a"))), fleet(ghost), []string{"+a Ghost", "-a Ghost"}, nil},
-		"an id that could not be read":                      {fleet(machine("a", "", report.Unknown, vm("", "vm-1", "a"))), fleet(ghost), []string{"~a [status Unknown>Ghost] [VM id >1]"}, nil},
+		"another machine of that name":                      {fleet(machine("a", "u1", code.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u2", code.Healthy, vm("1", "vm-1", "a"))), []string{"+a Healthy", "-a Healthy"}, nil},
+		"a Ghost that the newer backup knows":               {fleet(ghost), fleet(machine("a", "u1", code.Healthy, vm("1", "vm-1", "a"))), []string{"~a [status Ghost>Healthy]"}, nil},
+		"a machine whose object is gone":                    {fleet(machine("a", "u1", code.Healthy, vm("1", "vm-1", "a"))), fleet(ghost), []string{"~a [status Healthy>Ghost]"}, nil},
+		"a machine whose VM was renamed":                    {fleet(machine("a", "u1", code.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u1", code.Healthy, vm("1", "vm-1", "b"), "Renamed")), []string{"~a [VM path /DC0/vm/a>/DC0/vm/b] [VM name a>b] [warning >Renamed]"}, nil},
+		"a Ghost that was renamed":                          {fleet(machine("b", "", code.Ghost, vm("1", "vm-1", "b"))), fleet(ghost), []string{"~a [name b>a] [VM path /DC0/vm/b>/DC0/vm/a]"}, nil},
+		"a Ghost that was moved":                            {fleet(machine("a", "", code.Ghost, moved)), fleet(ghost), []string{"~a [VM path /DC0/vm/old/a>/DC0/vm/a]"}, nil},
+		"a Ghost that was registered again":                 {fleet(machine("a", "", code.Ghost, vm("1", "vm-9", "a"))), fleet(ghost), []string{"~a [VM ref vm-9>vm-1]"}, nil},
+		"a Ghost under another address of its vCenter":      {fleet(machine("a", "", code.Ghost, elsewhere(vm("1", "vm-1", "a")))), fleet(ghost), []string{"~a [VM scope vsphere other:443>vsphere vc:443]"}, nil},
+		"another Ghost of that name":                        {fleet(machine("a", "", code.Ghost, vm("2", "vm-2", "a"))), fleet(ghost), []string{"+a Ghost", "-a Ghost"}, nil},
+		"another id under one reference is an unrelated VM": {fleet(machine("a", "", code.Ghost, vm("2", "vm-1", "a"))), fleet(ghost), []string{"+a Ghost", "-a Ghost"}, nil},
+		"an id that could not be read":                      {fleet(machine("a", "", code.Unknown, vm("", "vm-1", "a"))), fleet(ghost), []string{"~a [status Unknown>Ghost] [VM id >1]"}, nil},
 		"copies with one id are distinguished by reference": {
 			reportWith{fleet(ghost)}.confirm(vm("1", "vm-2", "copy"), "DuplicateID").Report,
 			reportWith{fleet(ghost)}.confirm(vm("1", "vm-3", "copy2"), "DuplicateID").confirm(vm("1", "vm-2", "copy"), "DuplicateID").Report,
@@ -140,7 +141,7 @@ func TestItems(t *testing.T) {
 		"to be confirmed, and a Ghost now":            {reportWith{fleet()}.confirm(vm("1", "vm-1", "a"), "CloneOf").Report, fleet(ghost), []string{"~a [status Unattributed>Ghost] [reason CloneOf>]"}, nil},
 		"a Ghost, and to be confirmed now":            {fleet(ghost), reportWith{fleet()}.confirm(vm("1", "vm-1", "a"), "CloneOf").Report, []string{"~a [status Ghost>Unattributed] [reason >CloneOf]"}, nil},
 		"a VM to confirm that was renamed":            {reportWith{fleet()}.confirm(vm("1", "vm-1", "b"), "CloneOf").Report, reportWith{fleet()}.confirm(vm("1", "vm-1", "a"), "InClusterFolder").Report, nil, []string{"~a [reason CloneOf>InClusterFolder] [name b>a] [VM path /DC0/vm/b>/DC0/vm/a]"}},
-		"machines without UID and VM, by their names": {fleet(machine("a", "", report.Stale, nil)), fleet(machine("a", "", report.Unknown, nil)), []string{"~a [status Stale>Unknown]"}, nil},
+		"machines without UID and VM, by their names": {fleet(machine("a", "", code.Stale, nil)), fleet(machine("a", "", code.Unknown, nil)), []string{"~a [status Stale>Unknown]"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := compareOK(t, c.old, c.new)
@@ -159,10 +160,10 @@ func TestItems(t *testing.T) {
 
 // The most urgent first; what is set aside, and what is the management cluster's, last.
 func TestOrder(t *testing.T) {
-	aside := machine("0-aside", "", report.Ghost, vm("9", "vm-9", "aside"))
+	aside := machine("0-aside", "", code.Ghost, vm("9", "vm-9", "aside"))
 	aside.Ignored = &report.Ignored{Reason: "r"}
-	r := fleet(machine("1", "u1", report.Healthy, nil), aside, machine("w", "u9", report.Healthy, nil, "Moved"), machine("2", "u2", report.Stale, nil), machine("3", "u3", report.Unknown, nil), machine("4", "u4", report.Ghost, nil), machine("5", "u5", report.Ghost, nil))
-	self := fleet(machine("0-self", "u0", report.Ghost, nil)).Clusters[0]
+	r := fleet(machine("1", "u1", code.Healthy, nil), aside, machine("w", "u9", code.Healthy, nil, "Moved"), machine("2", "u2", code.Stale, nil), machine("3", "u3", code.Unknown, nil), machine("4", "u4", code.Ghost, nil), machine("5", "u5", code.Ghost, nil))
+	self := fleet(machine("0-self", "u0", code.Ghost, nil)).Clusters[0]
 	self.Name, self.Self = "self", true
 	r.Clusters = append(r.Clusters, self)
 	want := []string{"+4 Ghost", "+5 Ghost", "+3 Unknown", "+2 Stale", "+w Healthy", "+1 Healthy", "+0-aside Ghost", "+0-self Ghost"}
@@ -173,19 +174,19 @@ func TestOrder(t *testing.T) {
 	if text := write(t, plain, d); !strings.Contains(text, "  * Healthy w  in tenant/prod  warnings: Moved\n") || !strings.Contains(text, "  = Healthy 1  in tenant/prod\n") {
 		t.Errorf("a warning is not marked:\n%s", text)
 	}
-	if n := d.became(report.Ghost); n != 2 {
+	if n := d.became(code.Ghost); n != 2 {
 		t.Errorf("%d became Ghosts, want 2: not the one that is set aside, nor that of the management cluster", n)
 	}
 }
 
 func TestClustersScopesErrors(t *testing.T) {
 	old, new := fleet(), fleet()
-	old.Clusters = append(old.Clusters, report.Cluster{Namespace: "tenant", Name: "dev", Status: report.Healthy})
-	new.Clusters = append(new.Clusters, report.Cluster{Namespace: "tenant", Name: "stage", Status: report.ManualRemediationRequired})
+	old.Clusters = append(old.Clusters, report.Cluster{Namespace: "tenant", Name: "dev", Status: code.Healthy})
+	new.Clusters = append(new.Clusters, report.Cluster{Namespace: "tenant", Name: "stage", Status: code.ManualRemediationRequired})
 	c := &new.Clusters[0]
-	c.Status = report.NeedFurtherConfirmation
-	c.Workers.Groups[0].Status, c.Workers.Groups[0].Reason = report.NeedFurtherConfirmation, "MachinesNotInBackup"
-	c.Workers.Groups = append(c.Workers.Groups, report.Group{Kind: "MachinePool", Name: "mp", Status: report.Healthy, Pool: &report.Pool{State: report.Present}})
+	c.Status = code.NeedFurtherConfirmation
+	c.Workers.Groups[0].Status, c.Workers.Groups[0].Reason = code.NeedFurtherConfirmation, "MachinesNotInBackup"
+	c.Workers.Groups = append(c.Workers.Groups, report.Group{Kind: "MachinePool", Name: "mp", Status: code.Healthy, Pool: &report.Pool{State: report.Present}})
 	old.Clusters[0].Resources = []report.Resource{{Kind: "VPC", Name: "v", State: report.Present}}
 	c.Resources = []report.Resource{{Kind: "VPC", Name: "v", State: report.Absent}}
 	new.Scopes[0].State, new.Scopes[0].Error = "partial", &report.Fault{Reason: "VisibilityUnproven"}
@@ -345,7 +346,7 @@ func later(seed uint64) *report.Report {
 		for j := range ms {
 			switch (int(seed) + j) % 4 {
 			case 0:
-				ms[j].Status = report.Unknown
+				ms[j].Status = code.Unknown
 			case 1:
 				if ms[j].Instance != nil {
 					ms[j].Instance.Name += "-renamed"
@@ -417,42 +418,42 @@ func adds(t *testing.T, seed uint64, d *Diff) {
 }
 
 func TestFails(t *testing.T) {
-	base := func() *report.Report { return fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))) }
+	base := func() *report.Report { return fleet(machine("a", "u1", code.Healthy, vm("1", "vm-1", "a"))) }
 	for _, c := range []struct {
 		name   string
 		change func(old, new *report.Report)
 		want   string
 	}{
 		{"nothing", func(_, _ *report.Report) {}, ""},
-		{"a machine became Stale", func(_, new *report.Report) { status(new, report.Stale) }, "new-stale changed"},
-		{"a machine became Unknown", func(_, new *report.Report) { status(new, report.Unknown) }, "new-unknown changed"},
-		{"a machine became a Ghost", func(_, new *report.Report) { status(new, report.Ghost) }, "new-ghost changed"},
+		{"a machine became Stale", func(_, new *report.Report) { status(new, code.Stale) }, "new-stale changed"},
+		{"a machine became Unknown", func(_, new *report.Report) { status(new, code.Unknown) }, "new-unknown changed"},
+		{"a machine became a Ghost", func(_, new *report.Report) { status(new, code.Ghost) }, "new-ghost changed"},
 		{"it was one before", func(old, new *report.Report) {
-			status(old, report.Ghost)
-			status(new, report.Ghost)
+			status(old, code.Ghost)
+			status(new, code.Ghost)
 			new.Clusters[0].Workers.Groups[0].Machines[0].Reason = "r"
 		}, "changed"},
-		{"it is healthy again", func(old, _ *report.Report) { status(old, report.Ghost) }, "changed"},
+		{"it is healthy again", func(old, _ *report.Report) { status(old, code.Ghost) }, "changed"},
 		{"it is ignored", func(_, new *report.Report) {
-			status(new, report.Ghost)
+			status(new, code.Ghost)
 			new.Clusters[0].Workers.Groups[0].Machines[0].Ignored = &report.Ignored{Reason: "r"}
 		}, "changed"},
 		{"it is the management cluster's", func(old, new *report.Report) {
-			status(new, report.Ghost)
+			status(new, code.Ghost)
 			old.Clusters[0].Self, new.Clusters[0].Self = true, true
 		}, "changed"},
 		{"a new Ghost", func(_, new *report.Report) {
 			g := &new.Clusters[0].Workers.Groups[0]
-			g.Machines = append(g.Machines, machine("g", "", report.Ghost, vm("2", "vm-2", "g")))
+			g.Machines = append(g.Machines, machine("g", "", code.Ghost, vm("2", "vm-2", "g")))
 		}, "new-ghost changed"},
 		{"a VM to confirm", func(_, new *report.Report) { reportWith{new}.confirm(vm("2", "vm-2", "g"), "CloneOf") }, "new-unattributed changed"},
 		{"an error", func(_, new *report.Report) { new.Errors = []report.Error{{Message: "m"}} }, "new-error changed"},
 		{"an error is gone", func(old, _ *report.Report) { old.Errors = []report.Error{{Message: "m"}} }, "changed"},
-		{"worse", func(_, new *report.Report) { new.Summary.Status = report.NeedFurtherConfirmationInfraMachines }, "worse changed"},
+		{"worse", func(_, new *report.Report) { new.Summary.Status = code.NeedFurtherConfirmationInfraMachines }, "worse changed"},
 		{"worse among those to confirm", func(old, new *report.Report) {
-			old.Summary.Status, new.Summary.Status = report.NeedFurtherConfirmationInfraMachines, report.NeedFurtherConfirmation
+			old.Summary.Status, new.Summary.Status = code.NeedFurtherConfirmationInfraMachines, code.NeedFurtherConfirmation
 		}, "worse changed"},
-		{"better", func(old, _ *report.Report) { old.Summary.Status = report.ManualRemediationNotRequired }, "changed"},
+		{"better", func(old, _ *report.Report) { old.Summary.Status = code.ManualRemediationNotRequired }, "changed"},
 		{"incomplete", func(old, _ *report.Report) { old.Summary.Complete = false }, "changed incomplete"},
 		{"both incomplete", func(old, new *report.Report) { old.Summary.Complete, new.Summary.Complete = false, false }, "incomplete"},
 	} {
@@ -473,15 +474,15 @@ func TestFails(t *testing.T) {
 	}
 }
 
-func status(r *report.Report, s report.Status) {
+func status(r *report.Report, s code.Status) {
 	r.Clusters[0].Workers.Groups[0].Machines[0].Status = s
 }
 
 // Findings on the backup itself: what they say of times is no difference, another
 // severity is, and an error that was not there fails what asks for it.
 func TestChecks(t *testing.T) {
-	check := func(severity report.Severity, code, message string) report.Check {
-		return report.Check{Severity: severity, Code: code, Object: "backup b", Message: message}
+	check := func(severity report.Severity, reason code.Reason, message string) report.Check {
+		return report.Check{Severity: severity, Code: reason, Object: "backup b", Message: message}
 	}
 	with := func(all ...report.Check) *report.Report {
 		r := fleet()

@@ -6,17 +6,18 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // statuses are those by which new findings are called.
 var statuses = []struct {
 	kind   string
-	status report.Status
+	status code.Status
 }{
-	{"new-ghost", report.Ghost},
-	{"new-stale", report.Stale},
-	{"new-unknown", report.Unknown},
-	{"new-unattributed", report.Unattributed},
+	{"new-ghost", code.Ghost},
+	{"new-stale", code.Stale},
+	{"new-unknown", code.Unknown},
+	{"new-unattributed", code.Unattributed},
 }
 
 // Kinds are what Fails may be asked for:
@@ -70,7 +71,7 @@ func (d *Diff) newCheckErrors() bool {
 }
 
 // became counts what has the status now and had another one, or was not there.
-func (d *Diff) became(status report.Status) int {
+func (d *Diff) became(status code.Status) int {
 	n := 0
 	for _, l := range []*Lists[Item]{&d.Machines, &d.InfraMachines} {
 		for i := range l.New {

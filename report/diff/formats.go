@@ -8,6 +8,7 @@ import (
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/markdown"
 	"drift-detector/report/outline"
 	"drift-detector/report/text"
@@ -29,7 +30,7 @@ func JSON(w io.Writer, d *Diff) error { return report.Document(w, d) }
 func Text(w io.Writer, d *Diff, o text.Options) error {
 	p := terminal.NewPrinter(w, o.Width, o.Color)
 	p.Print(0, 2, terminal.Line{}.Prose(terminal.Bold, d.headline()))
-	p.Print(0, 2, terminal.Lead(terminal.Plain, "Status:", 0).Prose(text.Style(report.Mark(d.New.Status)), d.verdict(report.Valid, " -> ")))
+	p.Print(0, 2, terminal.Lead(terminal.Plain, "Status:", 0).Prose(text.Style(code.Mark(d.New.Status)), d.verdict(report.Valid, " -> ")))
 	for _, warning := range d.Warnings {
 		p.Print(0, 2, terminal.Lead(terminal.Yellow, "!", 0).Prose(terminal.Plain, report.Valid(warning)))
 	}

@@ -16,6 +16,7 @@ import (
 
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 	"drift-detector/report/text"
 )
@@ -141,11 +142,11 @@ func TestJSON(t *testing.T) {
 // fields pins the document: within version 1 this list may grow, and nothing in
 // it may be renamed or removed.
 func TestFieldsArePinned(t *testing.T) {
-	aside := machine("a", "u", report.Stale, vm("1", "vm-1", "a"), "Moved")
+	aside := machine("a", "u", code.Stale, vm("1", "vm-1", "a"), "Moved")
 	aside.Reason, aside.Message, aside.Ignored = "r", "m", &report.Ignored{Reason: "b"}
-	old, new := fleet(machine("a", "u", report.Healthy, nil)), fleet(aside, machine("n", "n", report.Healthy, nil))
+	old, new := fleet(machine("a", "u", code.Healthy, nil)), fleet(aside, machine("n", "n", code.Healthy, nil))
 	new.Backups = []report.Backup{{Path: "p"}}
-	new.Clusters[0].Status = report.ManualRemediationNotRequired
+	new.Clusters[0].Status = code.ManualRemediationNotRequired
 	new.Scopes[0].State, new.Scopes[0].Error = "failed", &report.Fault{Reason: "f"}
 	var doc map[string]any
 	if err := json.Unmarshal([]byte(write(t, JSON, compareOK(t, old, new))), &doc); err != nil {
@@ -314,14 +315,14 @@ func withoutCode(t *testing.T, s string) string {
 
 // One diff as people see it.
 func TestTextExample(t *testing.T) {
-	aside := machine("old-ghost", "", report.Ghost, vm("3", "vm-3", "old-ghost"))
+	aside := machine("old-ghost", "", code.Ghost, vm("3", "vm-3", "old-ghost"))
 	kept := aside
 	kept.Ignored = &report.Ignored{Reason: "kept for forensics"}
-	stale := machine("md-0-a", "u1", report.Stale, nil)
+	stale := machine("md-0-a", "u1", code.Stale, nil)
 	stale.Reason, stale.Message = "InstanceNotFound", "no VM has its id"
-	old := fleet(machine("md-0-a", "u1", report.Healthy, vm("1", "vm-1", "md-0-a")), aside)
-	new := fleet(stale, kept, machine("md-0 b", "", report.Ghost, vm("2", "vm-2", "md-0 b")))
-	new.Summary.Status, new.Summary.Complete = report.ManualRemediationRequired, false
+	old := fleet(machine("md-0-a", "u1", code.Healthy, vm("1", "vm-1", "md-0-a")), aside)
+	new := fleet(stale, kept, machine("md-0 b", "", code.Ghost, vm("2", "vm-2", "md-0 b")))
+	new.Summary.Status, new.Summary.Complete = code.ManualRemediationRequired, false
 	new.Scopes[0].State = "partial"
 	const want = `Machines: 1 new, 0 gone, 2 changed; Scopes: 0 new, 0 gone, 1 changed.
 Status: Healthy -> ManualRemediationRequired, worse

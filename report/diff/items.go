@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Item is a machine, a Ghost, or a VM to confirm, as one report has it.
@@ -14,7 +15,7 @@ type Item struct {
 	Name      string           `json:"name"`
 	UID       string           `json:"uid,omitempty"` // VMs without an object have none
 	Role      report.Role      `json:"role,omitempty"`
-	Status    report.Status    `json:"status"`
+	Status    code.Status      `json:"status"`
 	Reason    string           `json:"reason,omitempty"`
 	Message   string           `json:"message,omitempty"`
 	Warnings  []string         `json:"warnings"` // their codes
@@ -31,7 +32,7 @@ func (i *Item) open() bool { return !i.Ignored && !i.Self }
 // VM that was to be confirmed and is a Ghost now is one change.
 func items(old, new *report.Report) (machines, vms Lists[Item]) {
 	all := compare(itemsOf(old), itemsOf(new), itemIdentities, itemFields, compareItems)
-	is := func(i Item) bool { return i.Status == report.Unattributed }
+	is := func(i Item) bool { return i.Status == code.Unattributed }
 	both := func(c Change[Item]) bool { return is(c.Old) && is(c.New) }
 	vms.New, machines.New = split(all.New, is)
 	vms.Gone, machines.Gone = split(all.Gone, is)
@@ -63,7 +64,7 @@ func itemsOf(r *report.Report) []Item {
 	}
 	for i := range r.InfraMachines {
 		m := &r.InfraMachines[i]
-		one := Item{Cluster: m.Cluster, Name: m.Instance.Name, Status: report.Unattributed, Reason: string(m.Reason), Message: m.Message, Warnings: []string{}, Instance: &m.Instance}
+		one := Item{Cluster: m.Cluster, Name: m.Instance.Name, Status: code.Unattributed, Reason: string(m.Reason), Message: m.Message, Warnings: []string{}, Instance: &m.Instance}
 		one.ignore(m.Ignored)
 		out = append(out, one)
 	}
@@ -216,11 +217,11 @@ func compareItems(a, b *Item) int {
 }
 
 func (i *Item) rank() int {
-	r := report.Urgency(i.Status)
-	if i.Status == report.Unattributed {
-		r = report.Urgency(report.Unknown)
+	r := code.Urgency(i.Status)
+	if i.Status == code.Unattributed {
+		r = code.Urgency(code.Unknown)
 	}
-	if i.Status == report.Healthy && len(i.Warnings) == 0 {
+	if i.Status == code.Healthy && len(i.Warnings) == 0 {
 		r++
 	}
 	if i.Ignored {

@@ -4,14 +4,15 @@ import (
 	"cmp"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Cluster is a cluster as one report has it.
 type Cluster struct {
-	Namespace string        `json:"namespace"`
-	Name      string        `json:"name"`
-	Status    report.Status `json:"status"`
-	Self      bool          `json:"self"`
+	Namespace string      `json:"namespace"`
+	Name      string      `json:"name"`
+	Status    code.Status `json:"status"`
+	Self      bool        `json:"self"`
 
 	parts []part
 }
@@ -36,7 +37,7 @@ func clusters(old, new *report.Report) Lists[Cluster] {
 	return compare(clustersOf(old), clustersOf(new), []identity[Cluster]{{of: func(c *Cluster) string { return key(c.title()) }}},
 		func(a, b *Cluster) []Field { return differences(a.parts, b.parts) },
 		func(a, b *Cluster) int {
-			return cmp.Or(cmp.Compare(report.RollUpRank(a.Status), report.RollUpRank(b.Status)), cmp.Compare(a.title(), b.title()))
+			return cmp.Or(cmp.Compare(code.RollUpRank(a.Status), code.RollUpRank(b.Status)), cmp.Compare(a.title(), b.title()))
 		})
 }
 
@@ -119,8 +120,8 @@ func faults(old, new *report.Report) Lists[report.Error] {
 // they are about.
 func checks(old, new *report.Report) Lists[report.Check] {
 	return compare(old.Checks, new.Checks, []identity[report.Check]{
-		{of: func(c *report.Check) string { return key(c.Code, c.Object, c.Message) }},
-		{of: func(c *report.Check) string { return key(c.Code, c.Object) }},
+		{of: func(c *report.Check) string { return key(string(c.Code), c.Object, c.Message) }},
+		{of: func(c *report.Check) string { return key(string(c.Code), c.Object) }},
 	},
 		func(a, b *report.Check) []Field {
 			return differences([]part{{"severity", string(a.Severity)}}, []part{{"severity", string(b.Severity)}})

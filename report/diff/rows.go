@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/outline"
 )
 
@@ -80,8 +81,8 @@ func changes(fields []Field) []outline.Fact {
 const none = "(none)"
 
 func itemOf(i *Item, whole bool) outline.Item {
-	it := outline.Item{Mark: report.Mark(i.Status), Status: string(i.Status), Name: i.Name, Cluster: i.Cluster, Text: i.Message}
-	if i.Status == report.Healthy && len(i.Warnings) > 0 {
+	it := outline.Item{Mark: code.Mark(i.Status), Status: string(i.Status), Name: i.Name, Cluster: i.Cluster, Text: i.Message}
+	if i.Status == code.Healthy && len(i.Warnings) > 0 {
 		it.Mark = "*"
 	}
 	switch {
@@ -106,7 +107,7 @@ func itemOf(i *Item, whole bool) outline.Item {
 }
 
 func clusterOf(c *Cluster, _ bool) outline.Item {
-	it := outline.Item{Mark: report.Mark(c.Status), Status: string(c.Status), Name: c.title()}
+	it := outline.Item{Mark: code.Mark(c.Status), Status: string(c.Status), Name: c.title()}
 	if c.Self {
 		it.Mark, it.Aside = " ", "the management cluster itself"
 	}
@@ -114,9 +115,9 @@ func clusterOf(c *Cluster, _ bool) outline.Item {
 }
 
 func scopeOf(s *Scope, whole bool) outline.Item {
-	it := outline.Item{Mark: report.Mark(report.Unknown), Status: string(s.State), Name: s.title}
+	it := outline.Item{Mark: code.Mark(code.Unknown), Status: string(s.State), Name: s.title}
 	if s.State == report.ScopeComplete {
-		it.Mark = report.Mark(report.Healthy)
+		it.Mark = code.Mark(code.Healthy)
 	}
 	if whole {
 		it.Code = s.Reason
@@ -133,7 +134,7 @@ func errorOf(e *report.Error, whole bool) outline.Item {
 }
 
 func checkOf(c *report.Check, _ bool) outline.Item {
-	return outline.Item{Mark: outline.CheckMark(c.Severity), Status: string(c.Severity), Code: c.Code, Name: c.Object, Text: c.Message}
+	return outline.Item{Mark: outline.CheckMark(c.Severity), Status: string(c.Severity), Code: string(c.Code), Name: c.Object, Text: c.Message}
 }
 
 const noDifference = "No difference."
@@ -197,10 +198,10 @@ func (d *Diff) numbers() []number {
 	a, b := &d.Old, &d.New
 	return []number{
 		{"Machines", a.Machines.Total, b.Machines.Total},
-		{string(report.Ghost), a.Machines.Ghost, b.Machines.Ghost},
-		{string(report.Unknown), a.Machines.Unknown, b.Machines.Unknown},
-		{string(report.Stale), a.Machines.Stale, b.Machines.Stale},
-		{string(report.Healthy), a.Machines.Healthy, b.Machines.Healthy},
+		{string(code.Ghost), a.Machines.Ghost, b.Machines.Ghost},
+		{string(code.Unknown), a.Machines.Unknown, b.Machines.Unknown},
+		{string(code.Stale), a.Machines.Stale, b.Machines.Stale},
+		{string(code.Healthy), a.Machines.Healthy, b.Machines.Healthy},
 		{"VMs to confirm", a.InfraMachines, b.InfraMachines},
 		{"Ignored", a.Ignored, b.Ignored},
 		{"Errors", a.Errors, b.Errors},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/schematest"
 )
 
@@ -15,13 +16,13 @@ func TestDiffsAreValid(t *testing.T) {
 	valid := schematest.Strict(t, Schema())
 	for i, d := range diffs(t) {
 		for _, s := range []*Side{&d.Old, &d.New} {
-			s.Status = cmp.Or(s.Status, report.Healthy) // a report without a result has none
+			s.Status = cmp.Or(s.Status, code.Healthy) // a report without a result has none
 		}
 		if err := valid([]byte(write(t, JSON, d))); err != nil {
 			t.Fatalf("diff %d: %v", i, err)
 		}
 	}
-	good := write(t, JSON, compareOK(t, fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u1", report.Stale, nil))))
+	good := write(t, JSON, compareOK(t, fleet(machine("a", "u1", code.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u1", code.Stale, nil))))
 	for _, swap := range [][2]string{
 		{`"schemaVersion": "1"`, `"schemaVersion": "2"`},
 		{`"kind": "drift-detector diff"`, `"kind": "report"`},

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/outline"
 )
 
@@ -28,7 +29,7 @@ func fold(all []link) links {
 type point struct {
 	links
 	Code   string
-	Status report.Status
+	Status code.Status
 	Text   string
 	Likes  []point
 }
@@ -42,24 +43,24 @@ func (v *view) points() []point {
 		q.links = fold(q.First)
 		out = append(out, q)
 	}
-	say := func(yes bool, status report.Status, text, href, name string) {
+	say := func(yes bool, status code.Status, text, href, name string) {
 		if yes {
 			out = append(out, point{Status: status, Text: text, links: links{First: []link{{href, name}}}})
 		}
 	}
 	s, m := &v.Summary, &v.Summary.Machines
-	say(s.Answer == nil, report.Unknown, "This report was made by a version that did not look at all that controllers do: run detect again.", "about", "About this report")
+	say(s.Answer == nil, code.Unknown, "This report was made by a version that did not look at all that controllers do: run detect again.", "about", "About this report")
 	if s.Answer != nil && len(s.Answer.Conditions) > 0 {
-		say(true, report.Unknown, "The answer is true only under "+english.Count(len(s.Answer.Conditions), "condition")+".", "before", "Before the restore")
+		say(true, code.Unknown, "The answer is true only under "+english.Count(len(s.Answer.Conditions), "condition")+".", "before", "Before the restore")
 	}
-	say(!s.Complete, report.Unknown, "Not everything could be listed. What was not seen is Unknown, never Stale.", v.placesID(), "Places that were listed")
+	say(!s.Complete, code.Unknown, "Not everything could be listed. What was not seen is Unknown, never Stale.", v.placesID(), "Places that were listed")
 	if n := s.Ignored; n > 0 {
-		say(true, report.Unknown, fmt.Sprintf("Ignore rules set %s aside; without the rules the status is %s.", english.Count(n, "finding"), s.StatusWithoutRules), v.rulesID(), "Ignore rules")
+		say(true, code.Unknown, fmt.Sprintf("Ignore rules set %s aside; without the rules the status is %s.", english.Count(n, "finding"), s.StatusWithoutRules), v.rulesID(), "Ignore rules")
 	}
 	if f := v.Options.Filter; f != nil {
-		say(true, report.Unknown, f.Covers(), "about", "About this report")
+		say(true, code.Unknown, f.Covers(), "about", "About this report")
 	}
-	say(m.Total > 0 && m.Healthy == m.Total, report.Healthy, "Every machine of the backup has its VM.", "map", "All machines")
+	say(m.Total > 0 && m.Healthy == m.Total, code.Healthy, "Every machine of the backup has its VM.", "map", "All machines")
 	return out
 }
 
@@ -139,7 +140,7 @@ type note struct {
 type due struct {
 	links
 	face
-	Status report.Status
+	Status code.Status
 	Code   string
 	N      int
 }
@@ -178,7 +179,7 @@ func (v *view) before() before {
 func (v *view) due() (out []due, n int) {
 	at := map[string]int{}
 	all := [][]link{}
-	add := func(look face, status report.Status, code string, steps []report.Step, to link) {
+	add := func(look face, status code.Status, code string, steps []report.Step, to link) {
 		if !isDue(steps) {
 			return
 		}
@@ -201,7 +202,7 @@ func (v *view) due() (out []due, n int) {
 		}
 	}
 	for i := range v.VMs {
-		add(face{tone(report.Unknown), report.Mark(report.Unknown)}, "VM to confirm", string(v.VMs[i].Reason), v.VMs[i].Remediation, link{fmt.Sprint("v", v.VMs[i].Index), name(v.VMs[i].Instance.Name)})
+		add(face{tone(code.Unknown), code.Mark(code.Unknown)}, "VM to confirm", string(v.VMs[i].Reason), v.VMs[i].Remediation, link{fmt.Sprint("v", v.VMs[i].Index), name(v.VMs[i].Instance.Name)})
 	}
 	for i := range out {
 		out[i].links = fold(all[i])
@@ -223,7 +224,7 @@ func (v view) After() []report.Note {
 	var out []report.Note
 	if f := v.Summary.Forecast; f != nil {
 		for _, n := range f.Notes {
-			if n.Code == report.NotHealing {
+			if n.Code == code.NotHealing {
 				out = append(out, n)
 			}
 		}

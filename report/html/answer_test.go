@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 )
 
@@ -61,15 +62,15 @@ func TestOrderOfSections(t *testing.T) {
 // first, and says how many more there are.
 func TestAnswerSaysWhere(t *testing.T) {
 	r := &report.Report{}
-	for i, status := range []report.Status{
-		report.Healthy, report.ManualRemediationNotRequired, report.ManualRemediationRequired, report.NeedFurtherConfirmation,
-		report.ManualRemediationNotRequired, report.ManualRemediationNotRequired, report.ManualRemediationNotRequired,
+	for i, status := range []code.Status{
+		code.Healthy, code.ManualRemediationNotRequired, code.ManualRemediationRequired, code.NeedFurtherConfirmation,
+		code.ManualRemediationNotRequired, code.ManualRemediationNotRequired, code.ManualRemediationNotRequired,
 	} {
 		c := report.Cluster{Namespace: "ns", Name: fmt.Sprint("c", i), Status: status}
 		c.Counts = report.MachineCounts{Total: 3, Ghost: 1, Stale: 2}
 		r.Clusters = append(r.Clusters, c)
 	}
-	r.Clusters = append(r.Clusters, report.Cluster{Name: "self", Self: true, Status: report.ManualRemediationRequired})
+	r.Clusters = append(r.Clusters, report.Cluster{Name: "self", Self: true, Status: code.ManualRemediationRequired})
 	v := newView(r)
 	var got []string
 	for _, c := range v.Where() {

@@ -15,6 +15,7 @@ import (
 
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 )
 
@@ -164,7 +165,7 @@ func TestRowsAndCellsAgreeWithTheCounts(t *testing.T) {
 			header := find(clusters[i], func(n *html.Node) bool { return n.Data == "summary" })[0]
 			for _, n := range find(header, func(n *html.Node) bool { return has(n, "data-of") }) {
 				for range value(t, n) {
-					sum.Count(report.Status(attr(n, "data-of")))
+					sum.Count(code.Status(attr(n, "data-of")))
 				}
 			}
 			if sum != want {
@@ -369,7 +370,7 @@ func TestEverythingIsShown(t *testing.T) {
 		r.Clusters[0].Self = false
 		if plain {
 			w := &r.Clusters[0].Workers.Groups[0].Machines[0]
-			w.Status, w.Warnings, w.Ignored, w.Others, w.Remediation = report.Healthy, nil, nil, nil, nil
+			w.Status, w.Warnings, w.Ignored, w.Others, w.Remediation = code.Healthy, nil, nil, nil, nil
 		}
 		_, root := written(t, r)
 		body := content(find(root, func(n *html.Node) bool { return n.Data == "body" })[0])

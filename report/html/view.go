@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // view is what the page is made of.
@@ -74,7 +75,7 @@ func (v vm) Facts() []fact {
 // ignored is a finding that a rule sets aside.
 type ignored struct {
 	Link, Name string
-	Status     report.Status
+	Status     code.Status
 	*report.Ignored
 }
 
@@ -114,7 +115,7 @@ func newView(r *report.Report) view {
 		if c.Backup >= 0 && c.Backup < len(r.Backups) {
 			c.File = r.Backups[c.Backup].Path
 		}
-		c.Open = v.Size != "small" && (c.Findings() > 0 || c.Status != report.Healthy)
+		c.Open = v.Size != "small" && (c.Findings() > 0 || c.Status != code.Healthy)
 	}
 	v.Points, v.Before = v.points(), v.before()
 	return v
@@ -136,7 +137,7 @@ func (c *cluster) urgency() int {
 	if c.Self {
 		return 100
 	}
-	n := 2 * report.Urgency(c.Status)
+	n := 2 * code.Urgency(c.Status)
 	if c.Findings() == 0 {
 		n++
 	}
@@ -156,7 +157,7 @@ func (v view) Where() []cluster {
 func (v view) Elsewhere() int { return len(v.concerned()) - len(v.Where()) }
 
 func (v view) concerned() []cluster {
-	return slices.DeleteFunc(slices.Clone(v.Clusters), func(c cluster) bool { return c.Self || c.Status == report.Healthy })
+	return slices.DeleteFunc(slices.Clone(v.Clusters), func(c cluster) bool { return c.Self || c.Status == code.Healthy })
 }
 
 // Brief counts what is not Healthy in the cluster.
@@ -164,8 +165,8 @@ func (c cluster) Brief() string {
 	var parts []string
 	for _, n := range []struct {
 		count  int
-		status report.Status
-	}{{c.Counts.Ghost, report.Ghost}, {c.Counts.Unknown, report.Unknown}, {c.Counts.Stale, report.Stale}} {
+		status code.Status
+	}{{c.Counts.Ghost, code.Ghost}, {c.Counts.Unknown, code.Unknown}, {c.Counts.Stale, code.Stale}} {
 		if n.count > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n.count, n.status))
 		}
@@ -195,7 +196,7 @@ func sets(c *cluster) []set {
 		for j := range s.Machines {
 			m := &s.Machines[j]
 			t.Machines = append(t.Machines, machine{Machine: m, ID: fmt.Sprintf("m%d-%d-%d", c.Index, i, j)})
-			if m.Status == report.Healthy {
+			if m.Status == code.Healthy {
 				t.Unlisted--
 			}
 			if m.Finding() {
@@ -250,9 +251,9 @@ func (m machine) rank() int {
 	case !m.Finding():
 		return rest
 	case m.Ignored != nil:
-		return aside + report.Urgency(m.Status)
+		return aside + code.Urgency(m.Status)
 	default:
-		return report.Urgency(m.Status)
+		return code.Urgency(m.Status)
 	}
 }
 

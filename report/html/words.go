@@ -11,12 +11,13 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/outline"
 )
 
 // functions are the words of the template.
 var functions = template.FuncMap{
-	"mark": report.Mark, "explain": explain, "meaning": meaning, "tone": tone, "look": look, "label": label,
+	"mark": code.Mark, "explain": explain, "meaning": meaning, "tone": tone, "look": look, "label": label,
 	"stamp": stamp, "plural": english.Count, "name": name, "title": title, "pairs": pairs, "total": total, "count": count,
 	"object": object, "instance": instance, "fates": verdictFacts, "replicas": replicas, "nodeLists": nodeLists, "reasons": reasons,
 	"severity": severity, "existence": existence, "gone": gone, "ids": ids, "next": func(i int) int { return i + 1 },
@@ -24,8 +25,8 @@ var functions = template.FuncMap{
 
 // tone is the class that colours a status. It never carries a meaning that
 // mark and word beside it do not.
-func tone(status report.Status) string {
-	return [...]string{"ghost", "unknown", "stale", "healthy"}[report.Urgency(status)]
+func tone(status code.Status) string {
+	return [...]string{"ghost", "unknown", "stale", "healthy"}[code.Urgency(status)]
 }
 
 // face is how a machine looks: class and mark.
@@ -33,16 +34,16 @@ type face struct{ Tone, Mark string }
 
 // look differs from tone and mark for machines that are Healthy with a warning.
 func look(m machine) face {
-	if m.Status == report.Healthy && m.Finding() {
+	if m.Status == code.Healthy && m.Finding() {
 		return face{"warned", "*"}
 	}
-	return face{tone(m.Status), report.Mark(m.Status)}
+	return face{tone(m.Status), code.Mark(m.Status)}
 }
 
 // label is what a machine is called where only its mark is seen.
 func label(m machine) string {
 	s := name(m.Name) + ": " + string(m.Status)
-	if m.Status == report.Healthy && m.Finding() {
+	if m.Status == code.Healthy && m.Finding() {
 		s += ", with a warning"
 	}
 	if m.Ignored != nil {
@@ -61,16 +62,16 @@ func meaning(code any) string {
 }
 
 // severities are shown like the statuses that ask for as much.
-var severities = map[report.Severity]report.Status{report.CheckError: report.Ghost, report.CheckWarning: report.Unknown, report.CheckInfo: report.Healthy}
+var severities = map[report.Severity]code.Status{report.CheckError: code.Ghost, report.CheckWarning: code.Unknown, report.CheckInfo: code.Healthy}
 
-func severity(s report.Severity) report.Status { return cmp.Or(severities[s], report.Unknown) }
+func severity(s report.Severity) code.Status { return cmp.Or(severities[s], code.Unknown) }
 
 // existence is the status that is marked like whether a thing exists.
-func existence(state report.Presence) report.Status {
+func existence(state report.Presence) code.Status {
 	if state == report.Present {
-		return report.Healthy
+		return code.Healthy
 	}
-	return report.Unknown
+	return code.Unknown
 }
 
 // gone counts the resources that are not known to exist.
@@ -121,7 +122,7 @@ func pairs(m any) []pair {
 	switch m := m.(type) {
 	case map[string]int:
 		return sortedPairs(m)
-	case map[report.Outcome]int:
+	case map[code.Outcome]int:
 		return sortedPairs(m)
 	case map[string]string:
 		return sortedPairs(m)

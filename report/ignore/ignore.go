@@ -23,6 +23,7 @@ import (
 
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Rule is one rule of an ignore file.
@@ -83,7 +84,7 @@ func setAside(r *report.Report, f *finding, rules []Rule, x *index) {
 	*f.ignored = by
 	switch {
 	case by == nil || f.check != nil:
-	case f.status == report.Unattributed:
+	case f.status == code.Unattributed:
 		r.Summary.Ignored++
 		r.Summary.IgnoredInfraMachines++
 	default:

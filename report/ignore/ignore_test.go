@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 var today = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
@@ -20,25 +21,25 @@ func fleet() *report.Report {
 	}
 	prod := report.Cluster{Namespace: "tenant-alpha", Name: "alpha-prod", Provider: "vsphere"}
 	prod.ControlPlane.Machines = []report.Machine{
-		{Namespace: "tenant-alpha", Name: "cp-off", Role: "control-plane", Status: report.Healthy, Instance: vm("4201", "vm-1", "cp-off", "/DC0/vm/capi/alpha/cp-off"), Warnings: []report.Warning{{Reason: "PoweredOff"}}},
-		{Namespace: "tenant-alpha", Name: "cp-twice", Role: "control-plane", Status: report.Healthy, Instance: vm("4202", "vm-2", "cp-twice", "/DC0/vm/capi/alpha/cp-twice"), Warnings: []report.Warning{{Reason: "DuplicateID"}, {Reason: "PoweredOff"}}},
+		{Namespace: "tenant-alpha", Name: "cp-off", Role: "control-plane", Status: code.Healthy, Instance: vm("4201", "vm-1", "cp-off", "/DC0/vm/capi/alpha/cp-off"), Warnings: []report.Warning{{Reason: "PoweredOff"}}},
+		{Namespace: "tenant-alpha", Name: "cp-twice", Role: "control-plane", Status: code.Healthy, Instance: vm("4202", "vm-2", "cp-twice", "/DC0/vm/capi/alpha/cp-twice"), Warnings: []report.Warning{{Reason: "DuplicateID"}, {Reason: "PoweredOff"}}},
 	}
 	prod.Workers.Groups = []report.Group{{Name: "md-0", Machines: []report.Machine{
-		{Namespace: "tenant-alpha", Name: "md-0-fine", Role: "worker", Status: report.Healthy, Instance: vm("4203", "vm-3", "md-0-fine", "/DC0/vm/capi/alpha/md-0-fine")},
-		{Namespace: "tenant-alpha", Name: "md-0-ghost", Role: "worker", Status: report.Ghost, Instance: vm("4204", "vm-4", "md-0-ghost", "/DC0/vm/capi/alpha/md-0-ghost")},
-		{Namespace: "tenant-alpha", Name: "md-0-stale", Role: "worker", Status: report.Stale, Reason: "InstanceNotFound", Warnings: []report.Warning{{Reason: "SameNameElsewhere"}}},
-		{Namespace: "tenant-alpha", Name: "md-0-unknown", Role: "worker", Status: report.Unknown, Reason: "ScopeIncomplete"},
+		{Namespace: "tenant-alpha", Name: "md-0-fine", Role: "worker", Status: code.Healthy, Instance: vm("4203", "vm-3", "md-0-fine", "/DC0/vm/capi/alpha/md-0-fine")},
+		{Namespace: "tenant-alpha", Name: "md-0-ghost", Role: "worker", Status: code.Ghost, Instance: vm("4204", "vm-4", "md-0-ghost", "/DC0/vm/capi/alpha/md-0-ghost")},
+		{Namespace: "tenant-alpha", Name: "md-0-stale", Role: "worker", Status: code.Stale, Reason: "InstanceNotFound", Warnings: []report.Warning{{Reason: "SameNameElsewhere"}}},
+		{Namespace: "tenant-alpha", Name: "md-0-unknown", Role: "worker", Status: code.Unknown, Reason: "ScopeIncomplete"},
 	}}}
 	dev := report.Cluster{Namespace: "tenant-beta", Name: "dev", Provider: "aws"}
 	dev.Workers.Groups = []report.Group{
 		{Name: "pool", Machines: []report.Machine{
-			{Namespace: "tenant-beta", Name: "dev-stale", Role: "worker", Status: report.Stale, Reason: "InstanceTerminated"},
-			{Namespace: "tenant-beta", Name: "dev/ghost", Status: report.Ghost, Instance: &report.Instance{Provider: "aws", ID: "i-0abc", Name: "dev/ghost", Path: "vpc-1/subnet-1", Tags: map[string]string{"team": "infra/build", "empty": "", "k8s.io/owner": "x"}}},
+			{Namespace: "tenant-beta", Name: "dev-stale", Role: "worker", Status: code.Stale, Reason: "InstanceTerminated"},
+			{Namespace: "tenant-beta", Name: "dev/ghost", Status: code.Ghost, Instance: &report.Instance{Provider: "aws", ID: "i-0abc", Name: "dev/ghost", Path: "vpc-1/subnet-1", Tags: map[string]string{"team": "infra/build", "empty": "", "k8s.io/owner": "x"}}},
 		}},
-		{Name: "short", Reason: "MachinesNotInBackup", Machines: []report.Machine{{Namespace: "tenant-beta", Name: "dev-lone", Role: "worker", Status: report.Stale, Reason: "NotProvisioned"}}},
+		{Name: "short", Reason: "MachinesNotInBackup", Machines: []report.Machine{{Namespace: "tenant-beta", Name: "dev-lone", Role: "worker", Status: code.Stale, Reason: "NotProvisioned"}}},
 	}
-	self := report.Cluster{Namespace: "mgmt", Name: "self", Provider: "vsphere", Self: true, Status: report.ManualRemediationNotRequired}
-	self.Workers.Groups = []report.Group{{Machines: []report.Machine{{Namespace: "mgmt", Name: "self-stale", Status: report.Stale, Reason: "InstanceNotFound"}}}}
+	self := report.Cluster{Namespace: "mgmt", Name: "self", Provider: "vsphere", Self: true, Status: code.ManualRemediationNotRequired}
+	self.Workers.Groups = []report.Group{{Machines: []report.Machine{{Namespace: "mgmt", Name: "self-stale", Status: code.Stale, Reason: "InstanceNotFound"}}}}
 	r := &report.Report{
 		SchemaVersion: report.SchemaVersion,
 		Clusters:      []report.Cluster{prod, dev, self},
@@ -214,7 +215,7 @@ func TestWhatTheReportSays(t *testing.T) {
 	if s.Ignored != 3 || s.IgnoredInfraMachines != 0 || *s.IgnoredMachines != (report.MachineCounts{Total: 3, Ghost: 2, Unknown: 1}) {
 		t.Errorf("summary %+v of machines %+v", s, s.IgnoredMachines)
 	}
-	if s.StatusWithoutRules != report.ManualRemediationRequired || s.Status != report.NeedFurtherConfirmation {
+	if s.StatusWithoutRules != code.ManualRemediationRequired || s.Status != code.NeedFurtherConfirmation {
 		t.Errorf("status %s, without rules %s", s.Status, s.StatusWithoutRules)
 	}
 }
@@ -237,32 +238,32 @@ func TestStatuses(t *testing.T) {
 	for _, c := range []struct {
 		name, rules string
 
-		cp, md0, short, prod, dev, summary report.Status
+		cp, md0, short, prod, dev, summary code.Status
 	}{
 		{
 			"nothing", "name: nobody",
-			report.NeedFurtherConfirmation, report.ManualRemediationRequired, report.NeedFurtherConfirmation,
-			report.ManualRemediationRequired, report.ManualRemediationRequired, report.ManualRemediationRequired,
+			code.NeedFurtherConfirmation, code.ManualRemediationRequired, code.NeedFurtherConfirmation,
+			code.ManualRemediationRequired, code.ManualRemediationRequired, code.ManualRemediationRequired,
 		},
 		{
 			"ghosts", "status: Ghost",
-			report.NeedFurtherConfirmation, report.NeedFurtherConfirmation, report.NeedFurtherConfirmation,
-			report.NeedFurtherConfirmation, report.NeedFurtherConfirmation, report.NeedFurtherConfirmation,
+			code.NeedFurtherConfirmation, code.NeedFurtherConfirmation, code.NeedFurtherConfirmation,
+			code.NeedFurtherConfirmation, code.NeedFurtherConfirmation, code.NeedFurtherConfirmation,
 		},
 		{
 			"a set with a reason stays to be confirmed", "name: dev*",
-			report.NeedFurtherConfirmation, report.ManualRemediationRequired, report.NeedFurtherConfirmation,
-			report.ManualRemediationRequired, report.NeedFurtherConfirmation, report.ManualRemediationRequired,
+			code.NeedFurtherConfirmation, code.ManualRemediationRequired, code.NeedFurtherConfirmation,
+			code.ManualRemediationRequired, code.NeedFurtherConfirmation, code.ManualRemediationRequired,
 		},
 		{
 			"one cluster whole", "cluster: alpha-prod",
-			report.Healthy, report.Healthy, report.NeedFurtherConfirmation,
-			report.Healthy, report.ManualRemediationRequired, report.ManualRemediationRequired,
+			code.Healthy, code.Healthy, code.NeedFurtherConfirmation,
+			code.Healthy, code.ManualRemediationRequired, code.ManualRemediationRequired,
 		},
 		{
 			"everything", "name: '*'",
-			report.Healthy, report.Healthy, report.NeedFurtherConfirmation,
-			report.Healthy, report.NeedFurtherConfirmation, report.NeedFurtherConfirmation,
+			code.Healthy, code.Healthy, code.NeedFurtherConfirmation,
+			code.Healthy, code.NeedFurtherConfirmation, code.NeedFurtherConfirmation,
 		},
 	} {
 		r := fleet()
@@ -270,11 +271,11 @@ func TestStatuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		prod, dev := &r.Clusters[0], &r.Clusters[1]
-		got := []report.Status{prod.ControlPlane.Status, prod.Workers.Groups[0].Status, dev.Workers.Groups[1].Status, prod.Status, dev.Status, r.Summary.Status}
-		if want := []report.Status{c.cp, c.md0, c.short, c.prod, c.dev, c.summary}; !slices.Equal(got, want) {
+		got := []code.Status{prod.ControlPlane.Status, prod.Workers.Groups[0].Status, dev.Workers.Groups[1].Status, prod.Status, dev.Status, r.Summary.Status}
+		if want := []code.Status{c.cp, c.md0, c.short, c.prod, c.dev, c.summary}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", c.name, got, want)
 		}
-		if r.Clusters[2].Status != report.ManualRemediationNotRequired {
+		if r.Clusters[2].Status != code.ManualRemediationNotRequired {
 			t.Errorf("%s: the management cluster itself became %s", c.name, r.Clusters[2].Status)
 		}
 	}
@@ -285,12 +286,12 @@ func TestSummaryWithoutMachines(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*report.Report)
 		rules  string
-		want   report.Status
+		want   code.Status
 	}{
-		"VMs to confirm are left": {func(*report.Report) {}, "cluster: '*'", report.NeedFurtherConfirmationInfraMachines},
-		"none is left":            {func(*report.Report) {}, "name: '*'", report.Healthy},
-		"an error is left":        {func(r *report.Report) { r.Errors = []report.Error{{Message: "e"}} }, "name: '*'", report.NeedFurtherConfirmation},
-		"a scope is left":         {func(r *report.Report) { r.Summary.Complete = false }, "name: '*'", report.NeedFurtherConfirmation},
+		"VMs to confirm are left": {func(*report.Report) {}, "cluster: '*'", code.NeedFurtherConfirmationInfraMachines},
+		"none is left":            {func(*report.Report) {}, "name: '*'", code.Healthy},
+		"an error is left":        {func(r *report.Report) { r.Errors = []report.Error{{Message: "e"}} }, "name: '*'", code.NeedFurtherConfirmation},
+		"a scope is left":         {func(r *report.Report) { r.Summary.Complete = false }, "name: '*'", code.NeedFurtherConfirmation},
 	} {
 		r := fleet()
 		r.Clusters[1].Workers.Groups[1].Reason = ""

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // The index leaves out no rule that fits, whatever its globs look like.
@@ -51,10 +52,10 @@ func TestIndexMissesNothing(t *testing.T) {
 	}
 	for i, v := range values {
 		w := values[(i*5+1)%len(values)]
-		see(&finding{cluster: v, namespace: w, name: v, reason: w, status: report.Status(v), instance: report.Instance{ID: w, Ref: v, Path: v + "/vm", Tags: map[string]string{"t": w}}})
+		see(&finding{cluster: v, namespace: w, name: v, reason: w, status: code.Status(v), instance: report.Instance{ID: w, Ref: v, Path: v + "/vm", Tags: map[string]string{"t": w}}})
 		see(&finding{cluster: w, namespace: v, name: w, reason: v, provider: v, instance: report.Instance{ID: v, Ref: w, Path: w + "/vm"}})
-		see(ofCheck(&report.Check{Code: v, Object: w, Clusters: []string{v + "/" + w, fmt.Sprint(w, "/", v)}}))
-		see(ofCheck(&report.Check{Code: w, Object: v}))
+		see(ofCheck(&report.Check{Code: code.Reason(v), Object: w, Clusters: []string{v + "/" + w, fmt.Sprint(w, "/", v)}}))
+		see(ofCheck(&report.Check{Code: code.Reason(w), Object: v}))
 	}
 	if fitted < 1000 {
 		t.Errorf("only %d rules fitted", fitted)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 )
 
@@ -18,7 +19,7 @@ func slowly(r *report.Report) {
 	has := func(machines []report.Machine, test func(*report.Machine) bool) bool {
 		return slices.ContainsFunc(machines, func(m report.Machine) bool { return m.Ignored == nil && test(&m) })
 	}
-	status := func(machines []report.Machine, reasons ...string) report.Status {
+	status := func(machines []report.Machine, reasons ...string) code.Status {
 		confirm := slices.ContainsFunc(reasons, func(s string) bool { return s != "" })
 		switch {
 		case has(machines, func(m *report.Machine) bool { return m.Status == "Ghost" }):
@@ -36,7 +37,7 @@ func slowly(r *report.Report) {
 	}
 	var all []report.Machine
 	var reasons []string
-	counts := map[report.Status]int{}
+	counts := map[code.Status]int{}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
 		if c.Self {
@@ -92,7 +93,7 @@ func bare(seed uint64) *report.Report {
 				m := &set.Machines[j]
 				m.Ignored = nil
 				if g.IntN(9) == 0 {
-					m.Warnings = append(m.Warnings, report.Warning{Reason: []report.Reason{"DuplicateID", "Moved", "Reidentified"}[g.IntN(3)]})
+					m.Warnings = append(m.Warnings, report.Warning{Reason: []code.Reason{"DuplicateID", "Moved", "Reidentified"}[g.IntN(3)]})
 				}
 			}
 		}
@@ -141,7 +142,7 @@ func TestRandomReports(t *testing.T) {
 		if s.Ignored != len(ignored(r)) || s.Ignored != s.IgnoredMachines.Total+s.IgnoredInfraMachines {
 			t.Fatalf("seed %d: %d are set aside, the summary says %d: %+v and %d", seed, len(ignored(r)), s.Ignored, s.IgnoredMachines, s.IgnoredInfraMachines)
 		}
-		if s.StatusWithoutRules != before.Summary.Status || report.Urgency(s.Status) < report.Urgency(s.StatusWithoutRules) {
+		if s.StatusWithoutRules != before.Summary.Status || code.Urgency(s.Status) < code.Urgency(s.StatusWithoutRules) {
 			t.Fatalf("seed %d: %s without rules, was %s, is %s", seed, s.StatusWithoutRules, before.Summary.Status, s.Status)
 		}
 		want := clone(t, r)

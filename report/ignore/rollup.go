@@ -1,6 +1,9 @@
 package ignore
 
-import "drift-detector/report"
+import (
+	"drift-detector/report"
+	"drift-detector/report/code"
+)
 
 // rollUp computes the statuses of the report again, without the findings that are
 // set aside. What holds none of these keeps its status.
@@ -10,7 +13,7 @@ func rollUp(r *report.Report) {
 	if s.Ignored == 0 {
 		return
 	}
-	status := report.Healthy
+	status := code.Healthy
 	s.Clusters = report.ClusterCounts{}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
@@ -19,41 +22,41 @@ func rollUp(r *report.Report) {
 		}
 		c.Status = clusterStatus(c)
 		s.Clusters.Count(c.Status)
-		status = report.Worst(status, c.Status)
+		status = code.Worst(status, c.Status)
 	}
 	if len(r.InfraMachines) > s.IgnoredInfraMachines {
-		status = report.Worst(status, report.NeedFurtherConfirmationInfraMachines)
+		status = code.Worst(status, code.NeedFurtherConfirmationInfraMachines)
 	}
 	if len(r.Errors) > 0 || !s.Complete {
-		status = report.Worst(status, report.NeedFurtherConfirmation)
+		status = code.Worst(status, code.NeedFurtherConfirmation)
 	}
 	s.Status = status
 }
 
 // clusterStatus updates the statuses of the sets of a cluster and returns its own.
-func clusterStatus(c *report.Cluster) report.Status {
+func clusterStatus(c *report.Cluster) code.Status {
 	cp := &c.ControlPlane
 	changed := renew(&cp.Status, cp.Reason, cp.Machines)
-	workers := report.Healthy
+	workers := code.Healthy
 	for i := range c.Workers.Groups {
 		g := &c.Workers.Groups[i]
 		changed = renew(&g.Status, g.Reason, g.Machines) || changed
-		workers = report.Worst(workers, g.Status)
+		workers = code.Worst(workers, g.Status)
 	}
 	if !changed {
 		return c.Status
 	}
 	c.Workers.Status = workers
-	return report.Worst(cp.Status, workers)
+	return code.Worst(cp.Status, workers)
 }
 
 // renew updates the status of a set of which any machine is set aside, and reports
 // whether one is. A set with a reason needs confirmation whatever its machines are.
 // Machines that a shortened report leaves out are Healthy and change nothing.
-func renew(status *report.Status, reason report.Reason, machines []report.Machine) bool {
-	out, changed := report.Healthy, false
+func renew(status *code.Status, reason code.Reason, machines []report.Machine) bool {
+	out, changed := code.Healthy, false
 	if reason != "" {
-		out = report.NeedFurtherConfirmation
+		out = code.NeedFurtherConfirmation
 	}
 	for i := range machines {
 		m := &machines[i]
@@ -61,7 +64,7 @@ func renew(status *report.Status, reason report.Reason, machines []report.Machin
 			changed = true
 			continue
 		}
-		out = report.Worst(out, m.RollUp())
+		out = code.Worst(out, m.RollUp())
 	}
 	if changed {
 		*status = out

@@ -11,6 +11,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Selector says which findings a rule is about: those that all its conditions
@@ -75,7 +76,7 @@ const onlyReasons = "onlyReasons"
 // which is empty where it has none.
 var keys = map[string]func(f *finding, tag string) []string{
 	"check": func(f *finding, _ string) []string {
-		return ofCheckOr(f, func(c *report.Check) string { return c.Code })
+		return ofCheckOr(f, func(c *report.Check) string { return string(c.Code) })
 	},
 	"object": func(f *finding, _ string) []string {
 		return ofCheckOr(f, func(c *report.Check) string { return c.Object })
@@ -105,7 +106,7 @@ func keyNames() string { return strings.Join(slices.Sorted(maps.Keys(keys)), ", 
 
 // words are the only values that some keys have, to find a misspelt one.
 var words = map[string][]string{
-	"status": stringsOf(report.Healthy, report.Stale, report.Ghost, report.Unknown, report.Unattributed),
+	"status": stringsOf(code.Healthy, code.Stale, code.Ghost, code.Unknown, code.Unattributed),
 	"role":   stringsOf(report.RoleControlPlane, report.RoleWorker, ""),
 }
 
@@ -180,7 +181,7 @@ func folder(path string) string {
 type finding struct {
 	cluster, namespace, name, provider string
 
-	status report.Status // Unattributed of a VM to confirm
+	status code.Status // Unattributed of a VM to confirm
 	role   report.Role
 
 	reason   string
@@ -267,7 +268,7 @@ func ofMachine(c *report.Cluster, m *report.Machine) *finding {
 func ofInfraMachine(m *report.InfraMachine) *finding {
 	namespace, cluster, _ := strings.Cut(m.Cluster, "/")
 	return &finding{
-		cluster: cluster, namespace: namespace, name: m.Instance.Name, provider: m.Instance.Provider, status: report.Unattributed,
+		cluster: cluster, namespace: namespace, name: m.Instance.Name, provider: m.Instance.Provider, status: code.Unattributed,
 		reason: string(m.Reason), instance: m.Instance, ignored: &m.Ignored,
 	}
 }

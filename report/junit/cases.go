@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/junit/document"
 	"drift-detector/report/outline"
 )
@@ -46,19 +47,19 @@ func test(class, name, kind string, v verdict, it *outline.Item) document.Case {
 // Healthy and has a warning that is a danger fails, and is of the type of that.
 func machine(class string, it *outline.Item) document.Case {
 	v := errs
-	if report.Status(it.Status) == report.Healthy {
+	if code.Status(it.Status) == code.Healthy {
 		for i := range it.Facts {
-			if f := &it.Facts[i]; report.NeedsPerson(report.Reason(f.Code)) {
+			if f := &it.Facts[i]; code.NeedsPerson(code.Reason(f.Code)) {
 				danger := *it
 				danger.Code, danger.Text = f.Code, f.Text
 				return test(class, it.Name, f.Code, fails, &danger)
 			}
 		}
 	}
-	switch report.Status(it.Status) {
-	case report.Ghost, report.Stale:
+	switch code.Status(it.Status) {
+	case code.Ghost, code.Stale:
 		v = fails
-	case report.Healthy:
+	case code.Healthy:
 		v = passes
 	}
 	return test(class, it.Name, it.Status, v, it)

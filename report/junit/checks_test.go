@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/build/buildtest"
+	"drift-detector/report/code"
 )
 
 // What is to be confirmed fails only where --fail-on of the run names it.
@@ -27,7 +28,7 @@ func TestToConfirmIsSkippedUnlessNamed(t *testing.T) {
 // A danger is not a pass: deleting the Machine of a doubled VM can destroy both.
 func TestDangerOfAHealthyMachineFails(t *testing.T) {
 	for reason, want := range map[string]string{"DuplicateID": "failure DuplicateID", "Template": "failure Template", "Renamed": "passed"} {
-		m := report.Machine{Name: "m", Status: report.Healthy, Warnings: []report.Warning{{Reason: "Moved", Message: "elsewhere"}, {Reason: report.Reason(reason), Message: "look"}}}
+		m := report.Machine{Name: "m", Status: code.Healthy, Warnings: []report.Warning{{Reason: "Moved", Message: "elsewhere"}, {Reason: code.Reason(reason), Message: "look"}}}
 		r := &report.Report{Clusters: []report.Cluster{{Namespace: "a", Name: "b", ControlPlane: report.ControlPlane{Machines: []report.Machine{m}}}}}
 		doc := read(t, written(t, r))
 		if got := tally(&doc.Suites[1]); got[want] != 1 {

@@ -12,6 +12,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/build"
+	"drift-detector/report/code"
 	"drift-detector/report/junit/document"
 	"drift-detector/report/outline"
 	"drift-detector/report/reporttest"
@@ -54,13 +55,13 @@ func all() map[string]*report.Report {
 // rich holds what random reports do not: pools, resources, the same names twice.
 func rich() *report.Report {
 	ghost := report.Machine{
-		Name: "twice", Status: report.Ghost, ProviderID: "vsphere://42", Message: "it belongs to the cluster",
+		Name: "twice", Status: code.Ghost, ProviderID: "vsphere://42", Message: "it belongs to the cluster",
 		Instance: &report.Instance{ID: "42", Ref: "vm-1", Name: "vm", Path: "/DC0/vm/a/vm", State: "poweredOn", Scope: "vsphere vc"},
 	}
-	stale := report.Machine{Name: "gone", Status: report.Stale, ProviderID: "vsphere://43", Others: []report.Instance{{ID: "44", Name: "gone", Path: "/DC0/vm/b/gone"}}}
-	warned := report.Machine{Name: "warned", Status: report.Healthy, Warnings: []report.Warning{{Reason: "PoweredOff", Message: "[[ATTACHMENT|/etc/passwd]]"}}}
+	stale := report.Machine{Name: "gone", Status: code.Stale, ProviderID: "vsphere://43", Others: []report.Instance{{ID: "44", Name: "gone", Path: "/DC0/vm/b/gone"}}}
+	warned := report.Machine{Name: "warned", Status: code.Healthy, Warnings: []report.Warning{{Reason: "PoweredOff", Message: "[[ATTACHMENT|/etc/passwd]]"}}}
 	one := report.Cluster{
-		Namespace: "a", Name: "b", Status: report.ManualRemediationRequired, Counts: report.MachineCounts{Total: 6, Ghost: 2, Stale: 1, Healthy: 3},
+		Namespace: "a", Name: "b", Status: code.ManualRemediationRequired, Counts: report.MachineCounts{Total: 6, Ghost: 2, Stale: 1, Healthy: 3},
 		ControlPlane: report.ControlPlane{Kind: "KubeadmControlPlane", Name: "b", Machines: []report.Machine{ghost, ghost, stale, warned}},
 		Workers: report.Workers{Groups: []report.Group{
 			{Kind: "MachinePool", Name: "p0", Pool: &report.Pool{State: report.Present}},
@@ -78,7 +79,7 @@ func rich() *report.Report {
 		Backups:       []report.Backup{{Path: "a.tar.gz", Missing: []report.Missing{{Kind: "Secret", Namespace: "a", Name: "s", ReferredBy: "Cluster a/b", Why: "why"}}}, {Path: "b.tar.gz"}},
 		Options:       report.Options{IgnoreHealthy: true},
 		Summary: report.Summary{
-			Status: report.ManualRemediationRequired, Machines: report.MachineCounts{Total: 12, Ghost: 4, Stale: 2, Healthy: 6},
+			Status: code.ManualRemediationRequired, Machines: report.MachineCounts{Total: 12, Ghost: 4, Stale: 2, Healthy: 6},
 			Clusters: report.ClusterCounts{Total: 2, ManualRemediationRequired: 2}, Resources: report.ResourceCounts{Absent: 2}, Errors: 2,
 		},
 		Clusters: []report.Cluster{one, two, own}, InfraMachines: []report.InfraMachine{},
@@ -216,15 +217,15 @@ func TestPropertiesAreTheReportsCounts(t *testing.T) {
 
 // A report is green exactly when it is safe to restore.
 func TestTheAnswerIsATest(t *testing.T) {
-	healthy := &report.Report{Summary: report.Summary{Status: report.Healthy, Complete: true, Machines: report.MachineCounts{Total: 1, Healthy: 1}, Answer: &report.SafeAnswer{Safe: report.Yes}}}
-	nothing := &report.SafeAnswer{Safe: report.Unclear, Reasons: []report.AnswerReason{{Code: report.NothingToCompare}}}
-	rollout := &report.SafeAnswer{Safe: report.No, Reasons: []report.AnswerReason{{Code: "RolloutDue", Message: "A rollout is due"}}}
+	healthy := &report.Report{Summary: report.Summary{Status: code.Healthy, Complete: true, Machines: report.MachineCounts{Total: 1, Healthy: 1}, Answer: &report.SafeAnswer{Safe: code.Yes}}}
+	nothing := &report.SafeAnswer{Safe: code.Unclear, Reasons: []report.AnswerReason{{Code: code.NothingToCompare}}}
+	rollout := &report.SafeAnswer{Safe: code.No, Reasons: []report.AnswerReason{{Code: "RolloutDue", Message: "A rollout is due"}}}
 	for want, r := range map[string]*report.Report{
 		"passed":                            healthy,
-		"skipped Healthy":                   {Summary: report.Summary{Status: report.Healthy, Complete: true, Answer: nothing}},
-		"failures":                          {Summary: report.Summary{Status: report.Healthy, Complete: true, Answer: rollout}},
+		"skipped Healthy":                   {Summary: report.Summary{Status: code.Healthy, Complete: true, Answer: nothing}},
+		"failures":                          {Summary: report.Summary{Status: code.Healthy, Complete: true, Answer: rollout}},
 		"failure ManualRemediationRequired": rich(),
-		"failure NeedFurtherConfirmation":   {Summary: report.Summary{Status: report.NeedFurtherConfirmation}},
+		"failure NeedFurtherConfirmation":   {Summary: report.Summary{Status: code.NeedFurtherConfirmation}},
 		"failure ":                          {},
 	} {
 		if got := tally(&read(t, written(t, r)).Suites[0]); got[want] != 1 {
@@ -235,8 +236,8 @@ func TestTheAnswerIsATest(t *testing.T) {
 
 // The answer, its reasons and its conditions are properties, and the text of its test.
 func TestTheAnswerInProperties(t *testing.T) {
-	r := &report.Report{Summary: report.Summary{Status: report.Healthy, Answer: &report.SafeAnswer{
-		Safe:       report.No,
+	r := &report.Report{Summary: report.Summary{Status: code.Healthy, Answer: &report.SafeAnswer{
+		Safe:       code.No,
 		Reasons:    []report.AnswerReason{{Code: "RolloutDue", Message: "A rollout is due", Objects: []string{"Machine a/b"}}, {Code: "GhostsLeft", Message: "They run on", Objects: strings.Split("abcdefghijkl", "")}},
 		Conditions: []report.Note{{Code: "RestoreOrder", Message: "All objects first"}},
 	}}}

@@ -10,6 +10,7 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/junit/document"
 	"drift-detector/report/outline"
 )
@@ -46,7 +47,7 @@ func answer(r *report.Report, tests document.Names) *document.Suite {
 	a := r.Answer()
 	lines := []string{"Safe to restore? " + a.Safe, "Status: " + string(a.Status)}
 	for _, f := range a.Facts {
-		lines = append(lines, report.Mark(f.Status)+" "+f.Text)
+		lines = append(lines, code.Mark(f.Status)+" "+f.Text)
 	}
 	if s := r.Summary.Answer; s != nil {
 		for i := range s.Reasons {
@@ -66,7 +67,7 @@ func answer(r *report.Report, tests document.Names) *document.Suite {
 	c := document.Case{Class: "report", Name: "safe to restore"}
 	o := &document.Outcome{Type: document.Clean(string(a.As)), Message: document.Clean(a.Safe), Text: cleanLines(lines)}
 	switch {
-	case a.As != report.Healthy:
+	case a.As != code.Healthy:
 		c.Failure = o
 	case a.Safe != "YES": // there was nothing to compare
 		c.Skipped = o
@@ -113,10 +114,10 @@ func count(s *document.Suite, r *report.Report) {
 		machines(s, "machines.ignored.", *sum.IgnoredMachines)
 	}
 	s.Set("clusters.total", sum.Clusters.Total)
-	s.Set("clusters."+string(report.ManualRemediationRequired), sum.Clusters.ManualRemediationRequired)
-	s.Set("clusters."+string(report.NeedFurtherConfirmation), sum.Clusters.NeedFurtherConfirmation)
-	s.Set("clusters."+string(report.ManualRemediationNotRequired), sum.Clusters.ManualRemediationNotRequired)
-	s.Set("clusters."+string(report.Healthy), sum.Clusters.Healthy)
+	s.Set("clusters."+string(code.ManualRemediationRequired), sum.Clusters.ManualRemediationRequired)
+	s.Set("clusters."+string(code.NeedFurtherConfirmation), sum.Clusters.NeedFurtherConfirmation)
+	s.Set("clusters."+string(code.ManualRemediationNotRequired), sum.Clusters.ManualRemediationNotRequired)
+	s.Set("clusters."+string(code.Healthy), sum.Clusters.Healthy)
 	s.Set("infraMachines", sum.InfraMachines)
 	s.Set("infraMachines.ignored", sum.IgnoredInfraMachines)
 	for _, cause := range slices.Sorted(maps.Keys(sum.Excluded)) {
@@ -132,10 +133,10 @@ func count(s *document.Suite, r *report.Report) {
 
 func machines(s *document.Suite, prefix string, n report.MachineCounts) {
 	s.Set(prefix+"total", n.Total)
-	s.Set(prefix+string(report.Ghost), n.Ghost)
-	s.Set(prefix+string(report.Unknown), n.Unknown)
-	s.Set(prefix+string(report.Stale), n.Stale)
-	s.Set(prefix+string(report.Healthy), n.Healthy)
+	s.Set(prefix+string(code.Ghost), n.Ghost)
+	s.Set(prefix+string(code.Unknown), n.Unknown)
+	s.Set(prefix+string(code.Stale), n.Stale)
+	s.Set(prefix+string(code.Healthy), n.Healthy)
 }
 
 func cluster(c *outline.Cluster, title string, tests document.Names) *document.Suite {

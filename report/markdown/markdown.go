@@ -13,6 +13,7 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/outline"
 )
 
@@ -76,7 +77,7 @@ func answer(r *report.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Safe to restore? %s\n\nStatus: %s\n\n", prose(a.Safe), strong(string(a.Status)))
 	for _, f := range a.Facts {
-		fmt.Fprintf(&b, "- %s %s\n", Code(report.Mark(f.Status)), prose(f.Text))
+		fmt.Fprintf(&b, "- %s %s\n", Code(code.Mark(f.Status)), prose(f.Text))
 	}
 	return b.String()
 }
@@ -103,11 +104,11 @@ func totals(r *report.Report) string {
 }
 
 // meanings are what the statuses of machines mean, for who has never met the words.
-var meanings = map[report.Status]string{
-	report.Ghost:   "VMs that the backup does not know",
-	report.Unknown: "machines that could not be decided",
-	report.Stale:   "machines of the backup that have no VM",
-	report.Healthy: "machines that have their VM, and a warning",
+var meanings = map[code.Status]string{
+	code.Ghost:   "VMs that the backup does not know",
+	code.Unknown: "machines that could not be decided",
+	code.Stale:   "machines of the backup that have no VM",
+	code.Healthy: "machines that have their VM, and a warning",
 }
 
 // foldFrom is how many machines of one cluster are Unknown for one and the same
@@ -122,7 +123,7 @@ func clusters(r *report.Report) []*section {
 		title: "\n### Clusters\n\n", most: Limit / 4,
 		intro: "| Cluster | Status | Ghost | Unknown | Stale | Healthy | Notes |\n|---|---|--:|--:|--:|--:|---|\n",
 	}
-	found := map[report.Status][]outline.Item{}
+	found := map[code.Status][]outline.Item{}
 	beside := outline.Section{Title: "Sets and resources"}
 	for c := range outline.Clusters(r) {
 		n := c.Of.Counts
@@ -137,8 +138,8 @@ func clusters(r *report.Report) []*section {
 				beside.Items = append(beside.Items, s.Item)
 			}
 			for _, m := range s.Machines {
-				if m.Aside == "" && (m.Status != string(report.Healthy) || !m.Minor) {
-					kind := machineStatus(report.Status(m.Status))
+				if m.Aside == "" && (m.Status != string(code.Healthy) || !m.Minor) {
+					kind := machineStatus(code.Status(m.Status))
 					found[kind] = append(found[kind], m)
 				}
 			}
@@ -150,7 +151,7 @@ func clusters(r *report.Report) []*section {
 		}
 	}
 	out := []*section{table}
-	for _, status := range report.MachineStatuses() {
+	for _, status := range code.MachineStatuses() {
 		out = append(out, machines(status, found[status]))
 	}
 	return append(out, newSection(beside))
@@ -158,18 +159,18 @@ func clusters(r *report.Report) []*section {
 
 // machineStatus is the status among which a machine is listed: one that is not known is
 // counted as Unknown.
-func machineStatus(status report.Status) report.Status {
-	if slices.Contains(report.MachineStatuses(), status) {
+func machineStatus(status code.Status) code.Status {
+	if slices.Contains(code.MachineStatuses(), status) {
 		return status
 	}
-	return report.Unknown
+	return code.Unknown
 }
 
-func machines(status report.Status, all []outline.Item) *section {
+func machines(status code.Status, all []outline.Item) *section {
 	s := outline.Section{Title: string(status), Count: fmt.Sprint(len(all))}
 	var alike []outline.Item
 	for _, it := range all {
-		if it.NamesOnly() && status == report.Unknown {
+		if it.NamesOnly() && status == code.Unknown {
 			alike = append(alike, it)
 		} else {
 			s.Items = append(s.Items, it)

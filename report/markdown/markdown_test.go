@@ -12,6 +12,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/build"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 )
 
@@ -153,7 +154,7 @@ func TestSectionsAddUp(t *testing.T) {
 			for _, s := range r.Clusters[i].Sets() {
 				for j := range s.Machines {
 					m := &s.Machines[j]
-					if !r.Clusters[i].Self && m.Status == report.Healthy && m.Finding() && m.Ignored == nil {
+					if !r.Clusters[i].Self && m.Status == code.Healthy && m.Finding() && m.Ignored == nil {
 						warned++
 					}
 				}
@@ -271,22 +272,22 @@ func TestProse(t *testing.T) {
 
 // crowd has more findings than a ticket takes, the most urgent in the last cluster.
 func crowd() *report.Report {
-	r := &report.Report{SchemaVersion: report.SchemaVersion, Summary: report.Summary{Status: report.ManualRemediationRequired}}
+	r := &report.Report{SchemaVersion: report.SchemaVersion, Summary: report.Summary{Status: code.ManualRemediationRequired}}
 	for i := range 20 {
-		c := report.Cluster{Namespace: "tenant", Name: fmt.Sprintf("c%02d", i), Status: report.ManualRemediationNotRequired}
+		c := report.Cluster{Namespace: "tenant", Name: fmt.Sprintf("c%02d", i), Status: code.ManualRemediationNotRequired}
 		for j := range 50 {
 			c.ControlPlane.Machines = append(c.ControlPlane.Machines, report.Machine{
-				Name: fmt.Sprintf("stale-%d-%d", i, j), Status: report.Stale, Reason: "InstanceNotFound", Message: strings.Repeat("word ", 20),
+				Name: fmt.Sprintf("stale-%d-%d", i, j), Status: code.Stale, Reason: "InstanceNotFound", Message: strings.Repeat("word ", 20),
 			})
 		}
 		c.Counts = report.MachineCounts{Total: 50, Stale: 50}
 		r.Clusters = append(r.Clusters, c)
 	}
 	last := &r.Clusters[19]
-	last.Status = report.ManualRemediationRequired
+	last.Status = code.ManualRemediationRequired
 	for j := range 30 {
 		last.ControlPlane.Machines = append(last.ControlPlane.Machines, report.Machine{
-			Name: fmt.Sprintf("ghost-%d", j), Status: report.Ghost, Evidence: []report.Evidence{{Kind: "node", Detail: fmt.Sprintf("its-node-%d", j), Strength: "strong"}, {Kind: "name", Detail: "its name", Strength: "weak"}},
+			Name: fmt.Sprintf("ghost-%d", j), Status: code.Ghost, Evidence: []report.Evidence{{Kind: "node", Detail: fmt.Sprintf("its-node-%d", j), Strength: "strong"}, {Kind: "name", Detail: "its name", Strength: "weak"}},
 		})
 	}
 	last.Counts = report.MachineCounts{Total: 80, Stale: 50, Ghost: 30}
@@ -322,7 +323,7 @@ func TestMachinesThatAreAlikeShareAnItem(t *testing.T) {
 	r := &report.Report{Clusters: []report.Cluster{{Namespace: "a", Name: "b"}}}
 	for i := range 12 {
 		r.Clusters[0].ControlPlane.Machines = append(r.Clusters[0].ControlPlane.Machines, report.Machine{
-			Name: fmt.Sprintf("m-%d", i), Status: report.Unknown, Reason: "ScopeIncomplete", Message: "vc2 could not be listed", ProviderID: fmt.Sprintf("vsphere://id-%d", i),
+			Name: fmt.Sprintf("m-%d", i), Status: code.Unknown, Reason: "ScopeIncomplete", Message: "vc2 could not be listed", ProviderID: fmt.Sprintf("vsphere://id-%d", i),
 		})
 	}
 	doc := text(t, r)
@@ -342,8 +343,8 @@ func TestMachinesThatAreAlikeShareAnItem(t *testing.T) {
 // What is of the management cluster itself is shown and counted nowhere else.
 func TestTheManagementClusterItself(t *testing.T) {
 	r := &report.Report{Clusters: []report.Cluster{{
-		Namespace: "a", Name: "mgmt", Self: true, Status: report.ManualRemediationRequired, Counts: report.MachineCounts{Total: 1, Ghost: 1},
-		ControlPlane: report.ControlPlane{Reason: "ControlPlaneLost", Machines: []report.Machine{{Name: "own", Status: report.Ghost}}},
+		Namespace: "a", Name: "mgmt", Self: true, Status: code.ManualRemediationRequired, Counts: report.MachineCounts{Total: 1, Ghost: 1},
+		ControlPlane: report.ControlPlane{Reason: "ControlPlaneLost", Machines: []report.Machine{{Name: "own", Status: code.Ghost}}},
 	}}}
 	doc := text(t, r)
 	if !strings.Contains(doc, "`a/mgmt` | ManualRemediationRequired | 1 | 0 | 0 | 0 | the management cluster itself, not counted |") {

@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Cluster is a cluster with all that is said about it.
@@ -42,7 +43,7 @@ func Clusters(r *report.Report) iter.Seq[*Cluster] {
 
 func cluster(r *report.Report, c *report.Cluster) *Cluster {
 	out := &Cluster{
-		Item: Item{Mark: report.Mark(c.Status), Status: string(c.Status), Name: c.Title(), Minor: true},
+		Item: Item{Mark: code.Mark(c.Status), Status: string(c.Status), Name: c.Title(), Minor: true},
 		Of:   c,
 	}
 	if len(r.Backups) > 1 {
@@ -69,7 +70,7 @@ func cluster(r *report.Report, c *report.Cluster) *Cluster {
 // set makes a set; it is Minor when there is nothing to say about it or its machines.
 func set(c *report.Cluster, s *report.Set) Set {
 	out := Set{
-		Item:  Item{Code: string(s.Reason), Name: s.Title, Cluster: c.Title(), Mark: report.Mark(report.Healthy)},
+		Item:  Item{Code: string(s.Reason), Name: s.Title, Cluster: c.Title(), Mark: code.Mark(code.Healthy)},
 		Brief: brief(s), Pool: s.Pool, Unlisted: s.Counts.Healthy,
 	}
 	if c.Self {
@@ -83,11 +84,11 @@ func set(c *report.Cluster, s *report.Set) Set {
 	}
 	out.Minor = out.Code+out.Text == "" && s.Rollout == nil
 	if s.Rollout != nil {
-		out.Facts = []Fact{{Code: string(report.RolledOut), Text: s.Rollout.Sentence()}}
+		out.Facts = []Fact{{Code: string(code.RolledOut), Text: s.Rollout.Sentence()}}
 	}
 	for i := range s.Machines {
 		m := &s.Machines[i]
-		if m.Status == report.Healthy {
+		if m.Status == code.Healthy {
 			out.Unlisted--
 		}
 		it := machineItem(c, s.Title, m)
@@ -105,16 +106,16 @@ func set(c *report.Cluster, s *report.Set) Set {
 // rank orders machines: those with something to say by urgency, then the others.
 func (i *Item) rank() int {
 	if i.Minor {
-		return 10 + report.Urgency(report.Status(i.Status))
+		return 10 + code.Urgency(code.Status(i.Status))
 	}
-	return report.Urgency(report.Status(i.Status))
+	return code.Urgency(code.Status(i.Status))
 }
 
 // rank of a set is that of its most urgent machine.
 func (s *Set) rank() int {
 	rank := 20
 	if s.Code != "" {
-		rank = report.Urgency(report.Unknown)
+		rank = code.Urgency(code.Unknown)
 	}
 	if len(s.Machines) > 0 {
 		rank = min(rank, s.Machines[0].rank())
@@ -124,11 +125,11 @@ func (s *Set) rank() int {
 
 func resource(c *report.Cluster, r *report.Resource) Item {
 	it := Item{
-		Mark: report.Mark(report.Unknown), Status: string(r.State), Kind: r.Kind, Name: r.Name, Cluster: c.Title(), Text: r.Message,
+		Mark: code.Mark(code.Unknown), Status: string(r.State), Kind: r.Kind, Name: r.Name, Cluster: c.Title(), Text: r.Message,
 		Facts: fact("Named by", r.UsedBy), What: "resources", Most: 10, names: r.State != report.Absent,
 	}
 	if r.State == report.Present {
-		it.Mark, it.Minor = report.Mark(report.Healthy), true
+		it.Mark, it.Minor = code.Mark(code.Healthy), true
 	}
 	if c.Self {
 		it.Aside = "the management cluster itself, not counted"
@@ -155,7 +156,7 @@ func brief(s *report.Set) string {
 
 // Counts lists the counts that are not zero, the most urgent first.
 func Counts(n report.MachineCounts) string {
-	return english.Join(", ", some(n.Ghost, string(report.Ghost)), some(n.Unknown, string(report.Unknown)), some(n.Stale, string(report.Stale)), some(n.Healthy, string(report.Healthy)))
+	return english.Join(", ", some(n.Ghost, string(code.Ghost)), some(n.Unknown, string(code.Unknown)), some(n.Stale, string(code.Stale)), some(n.Healthy, string(code.Healthy)))
 }
 
 func some(n int, what string) string {
@@ -174,7 +175,7 @@ func remarks(r *report.Report, c *report.Cluster) []Fact {
 		}
 	}
 	unsupported := c.Unsupported()
-	say(unsupported > 0, "provider not supported: "+some(unsupported, string(report.Unknown)))
+	say(unsupported > 0, "provider not supported: "+some(unsupported, string(code.Unknown)))
 	if unsupported > 0 && unsupported == c.Counts.Total {
 		return out
 	}

@@ -6,16 +6,17 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // machineItem returns what is said about a machine of a set of a cluster.
 func machineItem(c *report.Cluster, set string, m *report.Machine) Item {
 	it := Item{
-		Mark: report.Mark(m.Status), Status: string(m.Status), Code: string(m.Reason), Name: m.Name, Text: m.Message,
+		Mark: code.Mark(m.Status), Status: string(m.Status), Code: string(m.Reason), Name: m.Name, Text: m.Message,
 		What: "machines", Cluster: c.Title(), Role: string(m.Role), Set: set, Steps: m.Remediation, Minor: !m.Finding() || m.Unsupported(),
 		names: m.Unsupported() || blind(m) || m.Forecast != nil && m.Forecast.RolledOut && len(m.Warnings)+len(m.Others) == 0,
 	}
-	if m.Status == report.Healthy && len(m.Warnings) > 0 {
+	if m.Status == code.Healthy && len(m.Warnings) > 0 {
 		it.Mark = "*"
 	}
 	if blind(m) || m.Unsupported() {
@@ -25,7 +26,7 @@ func machineItem(c *report.Cluster, set string, m *report.Machine) Item {
 		it.Aside = "the management cluster itself, not counted"
 	}
 	it.Facts = append(it.Facts, whereabouts(m)...)
-	it.Facts = append(it.Facts, evidence(m.Evidence, m.Status == report.Ghost || m.Status == report.Unknown && m.Message == "")...)
+	it.Facts = append(it.Facts, evidence(m.Evidence, m.Status == code.Ghost || m.Status == code.Unknown && m.Message == "")...)
 	for _, w := range m.Warnings {
 		it.Facts = append(it.Facts, Fact{Label: "Warning", Code: string(w.Reason), Text: w.Message})
 	}
@@ -45,7 +46,7 @@ func machineItem(c *report.Cluster, set string, m *report.Machine) Item {
 // blind reports whether the machine is Unknown because its place could not be listed,
 // and there is nothing else to say of it.
 func blind(m *report.Machine) bool {
-	return m.Status == report.Unknown && m.Reason == report.ScopeIncomplete && m.Instance == nil && len(m.Others)+len(m.Warnings) == 0
+	return m.Status == code.Unknown && m.Reason == code.ScopeIncomplete && m.Instance == nil && len(m.Others)+len(m.Warnings) == 0
 }
 
 // whereabouts is the machine's VM, or the id that the backup has for it. Where room is
@@ -53,7 +54,7 @@ func blind(m *report.Machine) bool {
 func whereabouts(m *report.Machine) []Fact {
 	if m.Instance != nil {
 		f := vm("VM", m.Instance, m.Name)
-		f.Detail = m.Status == report.Healthy
+		f.Detail = m.Status == code.Healthy
 		return []Fact{f}
 	}
 	out := named("Recorded as", m.ProviderID)
@@ -116,7 +117,7 @@ func evidence(all []report.Evidence, show bool) []Fact {
 }
 
 // expected is what becomes of a machine as its status alone lets expect.
-var expected = map[report.Status]report.Outcome{report.Healthy: report.Adopted, report.Ghost: report.GhostKeepsRunning, report.Unknown: report.CannotKnow}
+var expected = map[code.Status]code.Outcome{code.Healthy: code.Adopted, code.Ghost: code.GhostKeepsRunning, code.Unknown: code.CannotKnow}
 
 // fate is what becomes of the machine after the restore.
 func expectation(m *report.Machine) []Fact {
@@ -124,7 +125,7 @@ func expectation(m *report.Machine) []Fact {
 	if f == nil {
 		return nil
 	}
-	plain := expected[m.Status] == f.Outcome && (f.Condition == "" || m.Status == report.Unknown)
+	plain := expected[m.Status] == f.Outcome && (f.Condition == "" || m.Status == code.Unknown)
 	return []Fact{{
 		Label: "After the restore", Code: string(f.Outcome), Text: english.Join("; ", f.Message, f.Condition), Detail: plain || m.Unsupported(),
 	}}

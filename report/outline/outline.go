@@ -11,6 +11,7 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Section is a part of a document. One without items is left out.
@@ -32,7 +33,7 @@ func (s *Section) Findings() int {
 
 // Item is one thing with what is said about it, or several that are alike.
 type Item struct {
-	// Mark says how urgent it is, as [report.Mark]; "*" is Healthy with a warning,
+	// Mark says how urgent it is, as [code.Mark]; "*" is Healthy with a warning,
 	// a space what needs no action.
 	Mark   string
 	Status string // the word beside the mark
@@ -215,7 +216,7 @@ func worstFirst(r *report.Report) []*report.Cluster {
 		if c.Self {
 			return 100
 		}
-		return report.Urgency(c.Status)
+		return code.Urgency(c.Status)
 	}
 	slices.SortStableFunc(out, func(a, b *report.Cluster) int { return cmp.Compare(rank(a), rank(b)) })
 	return out

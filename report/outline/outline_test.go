@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/build/buildtest"
+	"drift-detector/report/code"
 )
 
 // Groups of checks keep the order and lose nothing.
@@ -24,7 +25,7 @@ func TestChecksOfOneCodeAreOneItem(t *testing.T) {
 	}
 	var want []string
 	for _, c := range r.Checks {
-		want = append(want, string(c.Severity)+c.Code+c.Object+c.Message)
+		want = append(want, string(c.Severity)+string(c.Code)+c.Object+c.Message)
 	}
 	if !reflect.DeepEqual(back, want) || !slices.Equal(sizes, []int{2, 1, 1}) {
 		t.Errorf("sizes %v, %q", sizes, back)
@@ -44,7 +45,7 @@ func TestChecksOfNoBackup(t *testing.T) {
 
 func stale(name, id, why string) Item {
 	return machineItem(&report.Cluster{Namespace: "a", Name: "b"}, "MachineDeployment md", &report.Machine{
-		Name: name, Status: report.Stale, Reason: "InstanceNotFound", Message: "no VM with id " + id + " for " + name + why, ProviderID: "vsphere://" + id,
+		Name: name, Status: code.Stale, Reason: "InstanceNotFound", Message: "no VM with id " + id + " for " + name + why, ProviderID: "vsphere://" + id,
 	})
 }
 
@@ -73,15 +74,15 @@ func TestFold(t *testing.T) {
 // Every fact of a machine keeps two of them apart.
 func TestFoldKeepsApartWhatDiffers(t *testing.T) {
 	for name, change := range map[string]func(*report.Machine){
-		"status":   func(m *report.Machine) { m.Status = report.Unknown },
+		"status":   func(m *report.Machine) { m.Status = code.Unknown },
 		"reason":   func(m *report.Machine) { m.Reason = "NotProvisioned" },
 		"message":  func(m *report.Machine) { m.Message = "another" },
 		"warning":  func(m *report.Machine) { m.Warnings = []report.Warning{{Reason: "Moved"}} },
-		"forecast": func(m *report.Machine) { m.Forecast = &report.MachineForecast{Outcome: report.Stuck} },
+		"forecast": func(m *report.Machine) { m.Forecast = &report.MachineForecast{Outcome: code.Stuck} },
 		"step":     func(m *report.Machine) { m.Remediation = []report.Step{{Text: "look"}} },
 	} {
 		c := &report.Cluster{}
-		one := report.Machine{Name: "md-aaaaa", Status: report.Stale, Message: "gone"}
+		one := report.Machine{Name: "md-aaaaa", Status: code.Stale, Message: "gone"}
 		two := one
 		change(&two)
 		if got := Fold([]Item{machineItem(c, "s", &one), machineItem(c, "s", &two)}, 2); len(got) != 2 {
@@ -93,13 +94,13 @@ func TestFoldKeepsApartWhatDiffers(t *testing.T) {
 // Clusters, sets and machines come by urgency; the management cluster itself is last.
 func TestTheWorstComesFirst(t *testing.T) {
 	r := &report.Report{Clusters: []report.Cluster{
-		{Name: "own", Self: true, Status: report.ManualRemediationRequired},
-		{Name: "fine", Status: report.Healthy},
-		{Name: "bad", Status: report.ManualRemediationRequired, Workers: report.Workers{Groups: []report.Group{
-			{Name: "well", Machines: []report.Machine{{Name: "h", Status: report.Healthy}}},
-			{Name: "ill", Machines: []report.Machine{{Name: "s", Status: report.Stale}, {Name: "i", Status: report.Ghost, Ignored: &report.Ignored{}}, {Name: "g", Status: report.Ghost}}},
+		{Name: "own", Self: true, Status: code.ManualRemediationRequired},
+		{Name: "fine", Status: code.Healthy},
+		{Name: "bad", Status: code.ManualRemediationRequired, Workers: report.Workers{Groups: []report.Group{
+			{Name: "well", Machines: []report.Machine{{Name: "h", Status: code.Healthy}}},
+			{Name: "ill", Machines: []report.Machine{{Name: "s", Status: code.Stale}, {Name: "i", Status: code.Ghost, Ignored: &report.Ignored{}}, {Name: "g", Status: code.Ghost}}},
 		}}},
-		{Name: "unsure", Status: report.NeedFurtherConfirmation},
+		{Name: "unsure", Status: code.NeedFurtherConfirmation},
 	}}
 	var got []string
 	for c := range Clusters(r) {

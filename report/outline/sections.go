@@ -10,6 +10,7 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Totals are the counts of the summary, and what the report was made of.
@@ -24,8 +25,8 @@ func Totals(r *report.Report) []Fact {
 	if n := s.IgnoredMachines; n != nil {
 		say("Set aside", fmt.Sprintf("%d of these machines: %s", n.Total, all(*n)))
 	}
-	say("Clusters", fmt.Sprintf("%d: %d %s, %d %s, %d %s, %d %s", c.Total, c.ManualRemediationRequired, report.ManualRemediationRequired,
-		c.NeedFurtherConfirmation, report.NeedFurtherConfirmation, c.ManualRemediationNotRequired, report.ManualRemediationNotRequired, c.Healthy, report.Healthy))
+	say("Clusters", fmt.Sprintf("%d: %d %s, %d %s, %d %s, %d %s", c.Total, c.ManualRemediationRequired, code.ManualRemediationRequired,
+		c.NeedFurtherConfirmation, code.NeedFurtherConfirmation, c.ManualRemediationNotRequired, code.ManualRemediationNotRequired, c.Healthy, code.Healthy))
 	say("Other VMs", fmt.Sprintf("%d to confirm, %d of them set aside; %s; %s", s.InfraMachines, s.IgnoredInfraMachines,
 		total(sum(s.Excluded), "excluded", s.Excluded), total(s.OutOfScope, "out of scope", s.ForeignTags)))
 	say("Resources", fmt.Sprintf("%d present, %d absent, %d unknown", s.Resources.Present, s.Resources.Absent, s.Resources.Unknown))
@@ -146,17 +147,17 @@ func NodeLists(r *report.Report) string {
 func Before(r *report.Report) Section {
 	s := Section{Title: "Before the restore"}
 	add := func(n *report.Note, clusters []string) {
-		s.Items = append(s.Items, Item{Mark: report.Mark(report.Unknown), Code: string(n.Code), Text: n.Sentence(), Clusters: clusters})
+		s.Items = append(s.Items, Item{Mark: code.Mark(code.Unknown), Code: string(n.Code), Text: n.Sentence(), Clusters: clusters})
 	}
 	if f := r.Summary.Forecast; f != nil {
 		for i := range f.Notes {
-			if f.Notes[i].Code != report.NotHealing { // a fact of the answer
+			if f.Notes[i].Code != code.NotHealing { // a fact of the answer
 				add(&f.Notes[i], nil)
 			}
 		}
 	}
 	for _, n := range r.ClusterNotes() {
-		if n.Code != report.RolledOut { // said with the machines that it is about
+		if n.Code != code.RolledOut { // said with the machines that it is about
 			add(&n.Note, n.Clusters)
 		}
 	}
@@ -180,7 +181,7 @@ func toConfirm(r *report.Report) Section {
 
 // InfraMachine returns what is said about a VM to confirm.
 func InfraMachine(r *report.Report, m *report.InfraMachine) Item {
-	it := Item{Mark: report.Mark(report.Unknown), Kind: "VM", Name: m.Instance.Name, Code: string(m.Reason), Text: m.Message, Steps: m.Remediation}
+	it := Item{Mark: code.Mark(code.Unknown), Kind: "VM", Name: m.Instance.Name, Code: string(m.Reason), Text: m.Message, Steps: m.Remediation}
 	if m.Ignored != nil {
 		it.Aside = "set aside by an ignore rule: " + m.Ignored.Reason
 	}
@@ -203,9 +204,9 @@ func incomplete(r *report.Report) Section {
 
 // Place returns what is said about a place that was listed.
 func Place(p *report.Scope) Item {
-	it := Item{Mark: report.Mark(report.Unknown), Status: string(p.State), Kind: p.Provider, Name: p.Endpoint, Facts: append(named("Location", p.Location), named("Account", p.Account)...)}
+	it := Item{Mark: code.Mark(code.Unknown), Status: string(p.State), Kind: p.Provider, Name: p.Endpoint, Facts: append(named("Location", p.Location), named("Account", p.Account)...)}
 	if p.State == report.ScopeComplete {
-		it.Mark = report.Mark(report.Healthy)
+		it.Mark = code.Mark(code.Healthy)
 	}
 	if f := p.Error; f != nil {
 		it.Code, it.Text, it.Facts = string(f.Reason), f.Message, append(it.Facts, fact("Hint", f.Hint)...)
@@ -220,7 +221,7 @@ func missing(r *report.Report) Section {
 		for j := range b.Missing {
 			m := &b.Missing[j]
 			it := Item{
-				Mark: report.Mark(report.Unknown), Kind: m.Kind, Name: english.Join("/", m.Namespace, m.Name), Text: m.Why,
+				Mark: code.Mark(code.Unknown), Kind: m.Kind, Name: english.Join("/", m.Namespace, m.Name), Text: m.Why,
 				Facts: fact("Referred to by", m.ReferredBy),
 			}
 			if len(r.Backups) > 1 {
@@ -253,7 +254,7 @@ func Checks(all []report.Check, from []report.Backup) Section {
 		c := &all[i]
 		if i == 0 || !sameCheck(c, &all[i-1]) {
 			s.Items = append(s.Items, Item{
-				Mark: CheckMark(c.Severity), Status: string(c.Severity), Code: c.Code, Minor: c.Severity == report.CheckInfo, Most: 3,
+				Mark: CheckMark(c.Severity), Status: string(c.Severity), Code: string(c.Code), Minor: c.Severity == report.CheckInfo, Most: 3,
 				Facts: []Fact{{Label: "Why", Text: c.Why, Detail: true}, {Label: "Do", Text: c.Do, Detail: true}},
 			})
 			if c.Ignored != nil {
@@ -286,7 +287,7 @@ func errors(r *report.Report) Section {
 
 // Error returns what is said about something that went wrong during the run.
 func Error(e *report.Error) Item {
-	return Item{Mark: report.Mark(report.Unknown), Status: "error", Name: strings.TrimSpace(e.Scope + " " + e.Object), Text: e.Message, Facts: fact("Hint", e.Hint)}
+	return Item{Mark: code.Mark(code.Unknown), Status: "error", Name: strings.TrimSpace(e.Scope + " " + e.Object), Text: e.Message, Facts: fact("Hint", e.Hint)}
 }
 
 // rules are the ignore rules that need a look: they expired, or match nothing.
@@ -294,7 +295,7 @@ func rules(r *report.Report) Section {
 	s := Section{Title: "Ignore rules to look at"}
 	for i := range r.IgnoreRules {
 		u := &r.IgnoreRules[i]
-		it := Item{Mark: report.Mark(report.Unknown), Kind: "Rule", Name: fmt.Sprintf("%s:%d", u.File, u.Line)}
+		it := Item{Mark: code.Mark(code.Unknown), Kind: "Rule", Name: fmt.Sprintf("%s:%d", u.File, u.Line)}
 		switch {
 		case u.State == report.RuleExpired:
 			it.Text = "expired on " + u.Expires + " and sets nothing aside any more"
@@ -311,9 +312,9 @@ func rules(r *report.Report) Section {
 // setAside are the findings that ignore rules set aside, with the reasons of the rules.
 func setAside(r *report.Report) Section {
 	s := Section{Title: "Set aside by ignore rules"}
-	add := func(status report.Status, name, cluster string, code report.Reason, by *report.Ignored) {
+	add := func(status code.Status, name, cluster string, reason code.Reason, by *report.Ignored) {
 		if by != nil {
-			s.Items = append(s.Items, Item{Mark: report.Mark(status), Status: string(status), Name: name, Code: string(code), Cluster: cluster, Facts: fact("Because", by.Reason)})
+			s.Items = append(s.Items, Item{Mark: code.Mark(status), Status: string(status), Name: name, Code: string(reason), Cluster: cluster, Facts: fact("Because", by.Reason)})
 		}
 	}
 	for _, c := range worstFirst(r) {

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // absence is what has to hold before a Machine is deleted: nothing has its id. Each
@@ -72,7 +73,7 @@ func recordedID(m *report.Machine) string {
 
 // remake deletes a Machine if nothing has its id.
 func (pl *planner) remake(d *draft, s *set, m *report.Machine, text string) {
-	if pl.assumes(ownersPaused) {
+	if pl.assumes(code.OwnersPaused) {
 		text += " If its owner is one of those that the report says are paused, unpause that first: until then it makes none."
 	}
 	a := pl.absent(s, m)
@@ -92,11 +93,8 @@ func (pl *planner) remake(d *draft, s *set, m *report.Machine, text string) {
 	d.after(text+" The line looks first, because "+pl.onDelete(s.cluster)+": "+a.says+".", a.before(c))
 }
 
-// ownersPaused is the condition that names the owners which are paused by themselves.
-const ownersPaused report.Reason = "OwnersPaused"
-
 // assumes reports whether the answer of the report has a condition.
-func (pl *planner) assumes(code report.Reason) bool {
+func (pl *planner) assumes(code code.Reason) bool {
 	a := pl.Summary.Answer
 	return a != nil && slices.ContainsFunc(a.Conditions, func(n report.Note) bool { return n.Code == code })
 }
@@ -160,7 +158,7 @@ func (pl *planner) findWitnesses() {
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
 		for s, m := range machinesOf(c) {
-			if m.Status != report.Healthy || m.Instance == nil {
+			if m.Status != code.Healthy || m.Instance == nil {
 				continue
 			}
 			p := pl.scopeOf(m.Instance)

@@ -8,11 +8,12 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // order is that of findings within a control plane or a group: what is Stale is
 // replaced before a Ghost is drained, so that there is room for its load.
-var order = []report.Status{report.Healthy, report.Unknown, report.Stale, report.Ghost}
+var order = []code.Status{code.Healthy, code.Unknown, code.Stale, code.Ghost}
 
 // findings are the batches of a time: those of each cluster alone, what is done first for
 // the etcd of several, and those of workers that several clusters have or that can wait
@@ -37,7 +38,7 @@ func (pl *planner) findings(when string) (own map[*report.Cluster][]Batch, commo
 	})
 	for _, p := range slices.Concat(etcd.batches, workers.batches) {
 		switch c := p.clusters[0]; {
-		case len(p.clusters) > 1 || when == report.AfterRestore && (p.status == report.Stale || p.status == report.Ghost):
+		case len(p.clusters) > 1 || when == report.AfterRestore && (p.status == code.Stale || p.status == code.Ghost):
 			common = append(common, p.batch())
 		case p.status == "":
 			own[c] = append([]Batch{p.batch()}, own[c]...)
@@ -62,7 +63,7 @@ func (pl *planner) gather(g, etcd *gathering, all []*set) {
 }
 
 func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
-	drifted := m.Status == report.Stale || m.Status == report.Ghost
+	drifted := m.Status == code.Stale || m.Status == code.Ghost
 	item := Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m), Clusters: []string{key(s.cluster)}, words: wordsOf(m.Name, m.Node, s.name, m.Instance)}
 	item.words["NAMESPACE"], item.words["CLUSTER"] = s.cluster.Namespace, s.cluster.Name
 	if m.Instance == nil {
@@ -72,7 +73,7 @@ func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
 		item.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %d wanted, %d exist", item.Detail, *s.desired, exist), "; ")
 	}
 	text := event(s)
-	later := func(step report.Step) bool { return g.when == report.BeforeRestore && step.When == report.AfterRestore }
+	later := func(step Step) bool { return g.when == report.BeforeRestore && step.When == report.AfterRestore }
 	tell := drifted && text != "" && !pl.reported[s.id()] && !slices.ContainsFunc(pl.steps[m], later)
 	if tell {
 		item.Detail += ". " + strings.TrimSuffix(text, ".")
@@ -87,7 +88,7 @@ func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
 			found.clusters = append(found.clusters, s.cluster)
 		}
 		found.status = m.Status
-		found.serial = s.plane || m.Status != report.Stale && m.Status != report.Healthy
+		found.serial = s.plane || m.Status != code.Stale && m.Status != code.Healthy
 		pl.reported[s.id()] = pl.reported[s.id()] || tell
 	}
 }
@@ -119,7 +120,7 @@ func words(m *report.Machine) string {
 	if m.Reason != "" {
 		text += " (" + string(m.Reason) + ")"
 	}
-	if m.Status == report.Healthy {
+	if m.Status == code.Healthy {
 		reasons := make([]string, len(m.Warnings))
 		for i, w := range m.Warnings {
 			reasons[i] = string(w.Reason)
@@ -137,7 +138,7 @@ func detail(m *report.Machine) string {
 	} else if m.ProviderID != "" {
 		parts = append(parts, "recorded as "+m.ProviderID)
 	}
-	if warned(m, report.DuplicateID) {
+	if warned(m, code.DuplicateID) {
 		for i := range m.Others {
 			parts = append(parts, "the other VM is "+whereabouts(&m.Others[i]))
 		}
@@ -180,11 +181,11 @@ type gathering struct {
 
 type pending struct {
 	key, words string
-	status     report.Status
+	status     code.Status
 	clusters   []*report.Cluster
 	owners     []string
 	serial     bool
-	texts      []report.Step
+	texts      []Step
 	items      []Item
 }
 
@@ -194,15 +195,15 @@ const most = 20
 
 // add puts a finding with steps at this time into the batch of its like, and returns
 // that; nil without such steps.
-func (g *gathering) add(kind string, steps []report.Step, item Item, owner, words string) *pending {
-	var texts []report.Step
+func (g *gathering) add(kind string, steps []Step, item Item, owner, words string) *pending {
+	var texts []Step
 	key := kind
 	for _, s := range steps {
 		if s.When != g.when {
 			continue
 		}
 		texts = append(texts, s)
-		item.Commands = append(item.Commands, s.Commands)
+		item.Commands = append(item.Commands, s.lines)
 		key += "\x00" + s.Who + "\x00" + s.Text
 	}
 	if len(texts) == 0 {
@@ -259,12 +260,12 @@ func (p *pending) batch() Batch {
 	b.shareForecast()
 	shared := len(p.items) > 1
 	for n, t := range p.texts {
-		step := report.Step{When: t.When, Who: t.Who, Text: t.Text}
+		step := Step{Step: report.Step{When: t.When, Who: t.Who, Text: t.Text}, kind: t.kind}
 		for _, item := range p.items {
-			shared = shared && slices.Equal(item.Commands[n], t.Commands)
+			shared = shared && slices.Equal(texts(item.Commands[n]), t.Commands)
 		}
 		if shared {
-			step.Commands = t.Commands
+			step.Commands, step.lines = t.Commands, t.lines
 			for k := range p.items {
 				p.items[k].Commands[n] = nil
 			}

@@ -36,12 +36,12 @@ func (pl *planner) faults() []Batch {
 	for _, f := range pl.faultsFound() {
 		k := f.Check
 		if last == nil || k.Code != last.Code || k.Why != last.Why || k.Do != last.Do {
-			out = append(out, Batch{Note: k.Why, Steps: []report.Step{{When: report.BeforeRestore, Who: report.Operator, Text: sentence(k.Do)}}})
+			out = append(out, Batch{Note: k.Why, Steps: []Step{{Step: report.Step{When: report.BeforeRestore, Who: report.Operator, Text: sentence(k.Do)}}}})
 		}
 		last = k
 		batch := &out[len(out)-1]
 		batch.Items = append(batch.Items, Item{Name: k.Object, Detail: k.Message, Clusters: keys(f.of)})
-		batch.Title = k.Code + ": " + english.Count(len(batch.Items), "error")
+		batch.Title = string(k.Code) + ": " + english.Count(len(batch.Items), "error")
 	}
 	return out
 }
@@ -67,7 +67,7 @@ func (pl *planner) settleErrors(d *draft, c *report.Cluster) {
 			open--
 		}
 		if !f.identity[c] {
-			own = append(own, f.Object+" ("+f.Code+": "+f.Message+")")
+			own = append(own, f.Object+" ("+string(f.Code)+": "+f.Message+")")
 		}
 	}
 	var text string

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
-func faultOn(object, code string) report.Check {
-	return report.Check{Severity: "error", Code: code, Object: object, Message: "found in " + object, Why: "why of " + code, Do: "do about " + code}
+func faultOn(object string, reason code.Reason) report.Check {
+	return report.Check{Severity: "error", Code: reason, Object: object, Message: "found in " + object, Why: "why of " + string(reason), Do: "do about " + string(reason)}
 }
 
 // Each error is named before the restore, with why it matters and what to do;
@@ -72,8 +73,8 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 		"":                                           "open open",
 	} {
 		r := sample("alpha")
-		find(t, r, report.Stale, "worker").Name = "stale"
-		find(t, r, report.Ghost, "worker").Name = "ghost"
+		find(t, r, code.Stale, "worker").Name = "stale"
+		find(t, r, code.Ghost, "worker").Name = "ghost"
 		r.Backups[0].Missing = []report.Missing{
 			{Kind: "VSphereClusterIdentity", Name: "of-alpha", ReferredBy: "VSphereCluster alpha/alpha"},
 			{Kind: "VSphereClusterIdentity", Name: "of-more", ReferredBy: "VSphereCluster alpha/alpha and 1 more"},

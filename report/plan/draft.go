@@ -1,54 +1,71 @@
 package plan
 
 import (
-	"regexp"
-
 	"drift-detector/infra/shell"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
 )
 
+// Step is a step of a plan, as reports have it, with what else is known of it.
+type Step struct {
+	report.Step
+	kind  kind
+	lines []shell.Command // Commands
+}
+
+// kind says what steps are that are arranged in a way of their own.
+type kind uint8
+
+const (
+	other    kind = iota
+	forEtcd       // done once for the etcd of a cluster, before the restore
+	reminder      // says what not to do
+)
+
 // draft collects the steps of one finding.
 type draft struct {
-	steps   []report.Step
+	steps   []Step
 	refused bool
+	read    map[string]bool // gets the variables that the commands read; nil: nobody asks
+	texts   bool            // nobody asks for the words of commands
 }
 
 // step adds a step. When one of its commands can't be made, neither it nor any
 // later step has commands: half of a sequence is worse than none.
-func (d *draft) step(when, who, text string, commands ...shell.Command) {
-	s := report.Step{When: when, Who: who, Text: text, Commands: make([]string, 0, len(commands))}
+func (d *draft) step(when, who, text string, commands ...shell.Command) *Step {
+	s := Step{Step: report.Step{When: when, Who: who, Text: text, Commands: make([]string, 0, len(commands))}}
 	for _, c := range commands {
 		if c.Refused() != "" && !d.refused {
 			d.refused = true
 			s.Text += ` No command is made from here on: "` + terminal.Escape(c.Refused()) + `" holds characters that must not reach a shell. Do it by hand, and ask how such a name came into the backup.`
 		}
 	}
-	if !d.refused {
-		for _, c := range commands {
-			if c.Text() != "" {
-				s.Commands = append(s.Commands, c.Text())
-			}
+	for _, c := range commands {
+		if d.refused || c.IsZero() {
+			continue
+		}
+		s.Commands = append(s.Commands, c.Text())
+		if d.read != nil {
+			c.Variables(func(name string) { d.read[name] = true })
+		}
+		if !d.texts {
+			s.lines = append(s.lines, c)
 		}
 	}
 	d.steps = append(d.steps, s)
+	return &d.steps[len(d.steps)-1]
 }
 
 // before and after add a step of the operator.
-func (d *draft) before(text string, commands ...shell.Command) {
-	d.step(report.BeforeRestore, report.Operator, text, commands...)
+func (d *draft) before(text string, commands ...shell.Command) *Step {
+	return d.step(report.BeforeRestore, report.Operator, text, commands...)
 }
 
-func (d *draft) after(text string, commands ...shell.Command) {
-	d.step(report.AfterRestore, report.Operator, text, commands...)
+func (d *draft) after(text string, commands ...shell.Command) *Step {
+	return d.step(report.AfterRestore, report.Operator, text, commands...)
 }
 
 // controller adds a step that a controller does, and the operator may watch.
 func (d *draft) controller(text string, commands ...shell.Command) {
 	d.step(report.AfterRestore, report.Controller, text, commands...)
 }
-
-var asking = regexp.MustCompile(`^[A-Z][A-Z0-9_]*='' # `)
-
-// isAsk reports whether shell.Ask made the line.
-func isAsk(line string) bool { return asking.MatchString(line) }

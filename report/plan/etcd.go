@@ -8,6 +8,7 @@ import (
 	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // etcdctl runs in an etcd pod that kubeadm made, with the certificates where
@@ -16,7 +17,7 @@ func (pl *planner) etcdctl(c *report.Cluster, words ...any) shell.Command {
 	if m := pl.members(c).named; m != nil {
 		return pl.etcdctlIn(c, "pod/etcd-"+m.Node, words)
 	}
-	return pl.etcdctlIn(c, shell.Raw("pod/"+shell.Variable(etcdPod)), words)
+	return pl.etcdctlIn(c, shell.Pieces{"pod/", shell.Variable(etcdPod)}, words)
 }
 
 // runningStates are the words of infrastructures for an instance that runs: of vSphere,
@@ -25,7 +26,7 @@ var runningStates = []string{"", "poweredOn", "running", "ACTIVE"}
 
 // runs reports whether a machine is known to run.
 func runs(m *report.Machine) bool {
-	if m.Status != report.Healthy || warned(m, report.PoweredOff) || warned(m, report.Disconnected) {
+	if m.Status != code.Healthy || warned(m, code.PoweredOff) || warned(m, code.Disconnected) {
 		return false
 	}
 	return m.Instance == nil || slices.Contains(runningStates, m.Instance.State)
@@ -50,7 +51,7 @@ func (pl *planner) members(c *report.Cluster) *members {
 	pl.membersOf[c] = out
 	for i := range c.ControlPlane.Machines {
 		m := &c.ControlPlane.Machines[i]
-		if m.Status == report.Healthy {
+		if m.Status == code.Healthy {
 			out.unlisted--
 		}
 		switch {
@@ -60,7 +61,7 @@ func (pl *planner) members(c *report.Cluster) *members {
 			if _, ok := shell.Quote(m.Node); ok && m.Node != "" {
 				out.named = cmp.Or(out.named, m)
 			}
-		case m.Status == report.Healthy:
+		case m.Status == code.Healthy:
 			out.off = cmp.Or(out.off, m)
 		}
 	}
@@ -146,7 +147,6 @@ func memberName(m *report.Machine) any {
 // (kubeadm cmd/kubeadm/app/phases/etcd/local.go v1.35).
 const snapshotFile = "/var/lib/etcd/before-restore.db"
 
-// What is done about etcd before the restore, once per cluster.
 const (
 	majorityText = "See that etcd has a majority, before anything changes."
 	snapshotText = "Take a snapshot of etcd, and copy it off the Node. Any image that has cat and cksum will do; where none can be pulled, take " + snapshotFile + " from the Node over SSH. It holds the cluster's Secrets: keep the copy to yourself, and when all is done remove it, and " + snapshotFile + " on the Node."
@@ -154,10 +154,10 @@ const (
 
 // etcdFirst gives what is done once for the etcd of a machine's cluster to a batch for
 // clusters, and returns the other steps.
-func (pl *planner) etcdFirst(g *gathering, c *report.Cluster, m *report.Machine, steps []report.Step) []report.Step {
-	var etcd, others []report.Step
+func (pl *planner) etcdFirst(g *gathering, c *report.Cluster, m *report.Machine, steps []Step) []Step {
+	var etcd, others []Step
 	for _, s := range steps {
-		if strings.HasPrefix(s.Text, majorityText) || strings.HasPrefix(s.Text, snapshotText) {
+		if s.kind == forEtcd {
 			etcd = append(etcd, s)
 		} else {
 			others = append(others, s)
@@ -182,11 +182,11 @@ func (pl *planner) etcdFirst(g *gathering, c *report.Cluster, m *report.Machine,
 	return others
 }
 
-// snapshot saves etcd off its Node. Its image has neither cat nor tar, so that a
+// saveEtcd sees that etcd has a majority, and saves it off its Node. Its image has neither cat nor tar, so that a
 // pod of the Node's own, which sees the Node's files below /host, reads the file.
 // That it arrived whole is compared, because kubectl does not say so. Only who
 // copies it may read it: every Secret of the cluster is in it.
-func (pl *planner) snapshot(d *draft, c *report.Cluster) {
+func (pl *planner) saveEtcd(d *draft, c *report.Cluster) {
 	system := func(words ...any) shell.Command {
 		return pl.workload(c, append([]any{"--namespace=kube-system"}, words...)...)
 	}
@@ -200,11 +200,12 @@ func (pl *planner) snapshot(d *draft, c *report.Cluster) {
 	if pl.living(c) != nil {
 		save = pl.isCluster(c).Then(save)
 	}
+	d.before(majorityText+pl.etcdAt(c), pl.quorum(c)...).kind = forEtcd
 	d.before(snapshotText, save,
 		system("debug", on, "--image=busybox", shell.Raw("--"), "sleep", "3600"),
 		shell.Ask("DEBUG_POD", "name of the pod that this printed, node-debugger-…"),
-		shell.Line(shell.Raw("COPY=etcd-"+strings.TrimPrefix(pl.contexts[c], "CTX_")+`"$(date +-%Y%m%dT%H%M%S.db)"`)),
+		shell.Line(shell.Pieces{"COPY=etcd-" + strings.TrimPrefix(pl.contexts[c], contextPrefix), shell.Raw(`"$(date +-%Y%m%dT%H%M%S.db)"`)}),
 		system("exec", pod, shell.Raw("--"), "cat", "/host"+snapshotFile, shell.Raw(">"+copied)).Private(),
 		sum.Keep("SUM").Then(shell.Line(shell.Raw(`test "${SUM% *}" = "$(cksum <`+copied+`)"`)).OrStop("the copy is partial. Remove it, and copy again")),
-		system("delete", pod))
+		system("delete", pod)).kind = forEtcd
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // alikes is a sample with three of each finding: one is as the stand-ins of the
@@ -21,7 +22,7 @@ func alikes(name string) *report.Report {
 		for _, m := range ms {
 			for i := range 3 {
 				other := m
-				if i > 0 && m.Status != report.Healthy {
+				if i > 0 && m.Status != code.Healthy {
 					other.Name = fmt.Sprintf("%s%d", m.Name, i)
 					other.Node = other.Name
 					if m.ProviderID != "" {
@@ -36,7 +37,7 @@ func alikes(name string) *report.Report {
 						other.Instance = &vm
 					}
 				}
-				if i == 0 || m.Status != report.Healthy {
+				if i == 0 || m.Status != code.Healthy {
 					out = append(out, other)
 				}
 			}

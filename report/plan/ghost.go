@@ -5,6 +5,7 @@ import (
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // ghost is a VM that no object of the backup knows. What destroys it needs all
@@ -17,7 +18,7 @@ func (pl *planner) ghost(d *draft, s *set, m *report.Machine) {
 		d.before("Its VM can't be addressed by an id from this report. Find it in its infrastructure's console, and prove that it is a machine of this cluster.")
 		d.after("Remove it by hand, and not before the restore: for a control-plane machine see first that the others answer and that etcd lists it no more; then drain its Node, detach the disks of persistent volumes, delete the Node, power the VM off, and delete it only when nothing is missed.")
 		return
-	case warned(m, report.DuplicateID) || len(m.Others) > 0 || !pl.only(m.Instance):
+	case warned(m, code.DuplicateID) || len(m.Others) > 0 || !pl.only(m.Instance):
 		d.before("Other VMs have its id, or may be meant by it. Tell them apart by path, creation time and addresses before you touch any; this plan has no command that destroys one.", v.show())
 		return
 	case !v.proven():
@@ -40,7 +41,7 @@ func (pl *planner) prove(d *draft, s *set, m *report.Machine, v *vm) {
 	}
 	d.before("Prove first that it is a machine of this cluster, and which role it has: find the Node with its id and look at the annotation of Cluster API, and at the VM itself."+then,
 		pl.nodesByID(s.cluster), v.show())
-	d.after(leaveRunning)
+	d.after(leaveRunning).kind = reminder
 }
 
 const leaveRunning = "Leave it running until it is proven to be a machine of this cluster: no controller touches it."
@@ -94,8 +95,7 @@ func (pl *planner) ghostControlPlane(d *draft, s *set, m *report.Machine, v *vm)
 		return
 	}
 	if etcd {
-		d.before(majorityText+pl.etcdAt(c), pl.quorum(c)...)
-		pl.snapshot(d, c)
+		pl.saveEtcd(d, c)
 		d.before("Write down which members etcd has: after the restore KubeadmControlPlane removes members without a Machine by itself, within seconds, once all its Machines have Nodes. If this VM must stay a member, take a newer backup instead.")
 	}
 	d.after("One control-plane machine at a time. See first that the restored Machines of the control plane are Running with a Node each; replace its Stale ones first.", listMachines(c))

@@ -7,31 +7,32 @@ import (
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // unattributed is what to do about VMs that may or may not be of a cluster.
-var unattributed = map[report.Reason]string{
-	report.CloneOf:         "It seems to be a clone of a machine of the backup: its own metadata carries that machine's host name. If it is one, keep it off the network of the cluster.",
-	report.DuplicateID:     "It has the id of a machine of the backup, and deleting that Machine may destroy this VM too. First find out which of the VMs with that id the Node of the machine runs on: that one is left as it is. Ask the owner of the other to shut it down and to give it another id, or to take it away, before the restore.",
-	report.SameName:        "It has the name of a machine of the backup and another id. No controller adopts it as long as the recorded id is restored; if Clusters were restored before Machines, one without an id would be.",
-	report.ForeignNode:     "It is a Node of the cluster that Cluster API does not manage. Leave it, unless nobody knows who joined it.",
-	report.IdentityChanged: "It seems to be the VM of a machine of the backup under another id. Decide there.",
-	report.FoundElsewhere:  "It has the id of a machine of the backup, and is where its controller does not look. Decide there.",
-	report.NodeOfMachine:   "The Node of a machine of the backup runs on it, and the backup records another VM for that machine. Decide there.",
+var unattributed = map[code.Reason]string{
+	code.CloneOf:         "It seems to be a clone of a machine of the backup: its own metadata carries that machine's host name. If it is one, keep it off the network of the cluster.",
+	code.DuplicateID:     "It has the id of a machine of the backup, and deleting that Machine may destroy this VM too. First find out which of the VMs with that id the Node of the machine runs on: that one is left as it is. Ask the owner of the other to shut it down and to give it another id, or to take it away, before the restore.",
+	code.SameName:        "It has the name of a machine of the backup and another id. No controller adopts it as long as the recorded id is restored; if Clusters were restored before Machines, one without an id would be.",
+	code.ForeignNode:     "It is a Node of the cluster that Cluster API does not manage. Leave it, unless nobody knows who joined it.",
+	code.IdentityChanged: "It seems to be the VM of a machine of the backup under another id. Decide there.",
+	code.FoundElsewhere:  "It has the id of a machine of the backup, and is where its controller does not look. Decide there.",
+	code.NodeOfMachine:   "The Node of a machine of the backup runs on it, and the backup records another VM for that machine. Decide there.",
 }
 
 // namesakes is what to do about VMs with the name of a machine that its controller may
 // look for by name.
-var namesakes = map[report.Outcome]string{
-	report.OtherInstanceTaken: takenByName, report.Halted: takenByName,
-	report.CannotKnow: "It has the name of a machine of the backup and another id. Whether that machine's controller takes it is not known: find out whose it is before the cluster is unpaused.",
+var namesakes = map[code.Outcome]string{
+	code.OtherInstanceTaken: takenByName, code.Halted: takenByName,
+	code.CannotKnow: "It has the name of a machine of the backup and another id. Whether that machine's controller takes it is not known: find out whose it is before the cluster is unpaused.",
 }
 
 const takenByName = "It has the name of a machine of the backup and another id, and that machine's controller looks by name: it takes this VM for the machine's own, and deletes it with the Machine, or does nothing for the machine while both have the name. Find out whose it is, and rename it before the cluster is unpaused, or keep all infrastructure objects of the machine paused."
 
 // infraMachine is what to do about an instance that is nobody's: its owner says.
-func (pl *planner) infraMachine(m *report.InfraMachine) []report.Step {
-	var d draft
+func (pl *planner) infraMachine(m *report.InfraMachine) []Step {
+	d := draft{read: pl.read, texts: pl.texts}
 	if m.Ignored != nil {
 		return nil
 	}
@@ -40,10 +41,10 @@ func (pl *planner) infraMachine(m *report.InfraMachine) []report.Step {
 		return d.steps
 	}
 	text, known := unattributed[m.Reason]
-	if m.Reason == report.SameName {
+	if m.Reason == code.SameName {
 		text = cmp.Or(namesakes[pl.outcomeOfNamesake(m)], text)
 	}
-	if m.Reason == report.DuplicateID { // the other codes mean something else of a machine
+	if m.Reason == code.DuplicateID { // the other codes mean something else of a machine
 		text = cmp.Or(pl.remedy(m.Instance.Provider, m.Reason), text)
 	}
 	if !known {
@@ -58,9 +59,9 @@ func (pl *planner) infraMachine(m *report.InfraMachine) []report.Step {
 }
 
 // outcomeOfNamesake is the outcome of the machine that has an instance's name.
-func (pl *planner) outcomeOfNamesake(m *report.InfraMachine) report.Outcome {
+func (pl *planner) outcomeOfNamesake(m *report.InfraMachine) code.Outcome {
 	if pl.outcomes == nil {
-		pl.outcomes = map[[2]string]report.Outcome{}
+		pl.outcomes = map[[2]string]code.Outcome{}
 		for s, x := range pl.machines() {
 			if of := [2]string{key(s.cluster), x.Name}; x.Forecast != nil && pl.outcomes[of] == "" {
 				pl.outcomes[of] = x.Forecast.Outcome
@@ -73,13 +74,13 @@ func (pl *planner) outcomeOfNamesake(m *report.InfraMachine) report.Outcome {
 // duplicate is the machine whose id an instance has, if that machine's own steps say
 // what to do about the instance.
 func (pl *planner) duplicate(m *report.InfraMachine) (*report.Cluster, *report.Machine) {
-	if m.Reason != report.DuplicateID {
+	if m.Reason != code.DuplicateID {
 		return nil, nil
 	}
 	if pl.copied == nil { // the steps of all machines are known by now
 		pl.copied = map[[3]string]copied{}
 		for s, x := range pl.machines() {
-			if !warned(x, report.DuplicateID) || len(pl.steps[x]) == 0 {
+			if !warned(x, code.DuplicateID) || len(pl.steps[x]) == 0 {
 				continue
 			}
 			for i := range x.Others {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // changing are the words of calls that change something.
@@ -18,14 +19,14 @@ func anyPlan(seed uint64) *report.Report {
 	pick := func(all ...string) string { return all[dice.IntN(len(all))] }
 	r := sample("alpha")
 	change := func(m *report.Machine) {
-		m.Forecast = &report.MachineForecast{Outcome: report.Outcome(pick("Adopted", "Stuck", "StuckNodeLeft", "NewInstanceCreated", "ReplacedByMachineHealthCheck", "UntouchedPaused", "CannotKnow", "Halted", "RolledByOwner"))}
+		m.Forecast = &report.MachineForecast{Outcome: code.Outcome(pick("Adopted", "Stuck", "StuckNodeLeft", "NewInstanceCreated", "ReplacedByMachineHealthCheck", "UntouchedPaused", "CannotKnow", "Halted", "RolledByOwner"))}
 		if m.Instance != nil && dice.IntN(3) == 0 {
 			other := *m.Instance
 			other.Name, other.Path = "copy", "/DC/vm/copy"
-			m.Warnings, m.Others = []report.Warning{{Reason: report.Reason(pick("DuplicateID", "PoweredOff", "SameNameElsewhere", "Moved"))}}, []report.Instance{other}
+			m.Warnings, m.Others = []report.Warning{{Reason: code.Reason(pick("DuplicateID", "PoweredOff", "SameNameElsewhere", "Moved"))}}, []report.Instance{other}
 		}
-		if m.Status == report.Unknown {
-			m.Reason = report.Reason(pick("FoundElsewhere", "AmbiguousMatch", "IdentityChanged", "NodeListUnread", "InfraObjectMissing", "NotFoundByName"))
+		if m.Status == code.Unknown {
+			m.Reason = code.Reason(pick("FoundElsewhere", "AmbiguousMatch", "IdentityChanged", "NodeListUnread", "InfraObjectMissing", "NotFoundByName"))
 		}
 	}
 	for i := range r.Clusters {
@@ -62,7 +63,7 @@ func TestLaw10NothingIsChangedAtTheWrongPlace(t *testing.T) {
 		})
 	}
 	r := sample("alpha")
-	m := find(t, r, report.Healthy, "control-plane")
+	m := find(t, r, code.Healthy, "control-plane")
 	m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*vsphereVM("copy", livingID, 9)}
 	r.Clusters[0].Workers.Groups[0].Counts = report.MachineCounts{Total: 6, Healthy: 4, Ghost: 2}
 	all := []*report.Report{r}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 
 	"drift-detector/infra/shell"
@@ -98,7 +97,7 @@ func (m *page) chapter(c *Chapter) {
 		m.printf("- %s\n", prose(note))
 	}
 	for i, s := range c.Steps {
-		m.step(c.label(i), &s, s.Text, []block{{lines: s.Commands}})
+		m.step(c.label(i), &s, s.Text, []block{{lines: s.lines}})
 	}
 	for i := range c.Batches {
 		m.batch(&c.Batches[i])
@@ -107,8 +106,11 @@ func (m *page) chapter(c *Chapter) {
 
 // step is a box to tick, with what to copy. What a step before of the same chapter
 // has is pointed to.
-func (m *page) step(label string, s *report.Step, text string, blocks []block) {
-	all := fmt.Sprint(blocks)
+func (m *page) step(label string, s *Step, text string, blocks []block) {
+	all := ""
+	for _, b := range blocks {
+		all += strings.Join(append(texts(b.lines), b.item), "\x00") + "\x00"
+	}
 	before := m.copied[all]
 	if len(blocks) > 0 && len(blocks[0].lines) > 0 && before == "" {
 		m.copied[all] = label
@@ -159,7 +161,7 @@ func (m *page) forecast(text, label string) string {
 }
 
 // whose marks what is not the reader's to do.
-func whose(s *report.Step) string {
+func whose(s *Step) string {
 	if s.Who == report.Controller {
 		return "*The controllers do this.* "
 	}
@@ -187,8 +189,8 @@ func (m *page) batch(b *Batch) {
 	if more := b.more(f); more != "" {
 		m.printf("- %s\n", prose(more))
 	}
-	if f.pick != "" {
-		m.code("", []string{f.pick})
+	if f.pick != nil {
+		m.code("", texts(f.pick))
 	}
 	for n := range b.Steps {
 		s := &b.Steps[n]
@@ -207,10 +209,10 @@ func (m *page) batch(b *Batch) {
 // for itself. Where the operator fills a value in, the commands before it are a block of
 // their own. The first block is indented, which takes fewer lines, and the next has a
 // fence, because it would be one with the first otherwise.
-func (m *page) commands(lines []string) {
+func (m *page) commands(lines []shell.Command) {
 	for from := 0; from < len(lines); {
 		to := from + 1
-		for to < len(lines) && (!isAsk(lines[to]) || isAsk(lines[to-1])) {
+		for to < len(lines) && (!lines[to].IsAsk() || lines[to-1].IsAsk()) {
 			to++
 		}
 		if block := chained(lines[from:to]); from == 0 {
@@ -223,10 +225,10 @@ func (m *page) commands(lines []string) {
 }
 
 // chained makes one command of several.
-func chained(lines []string) []string {
-	out := slices.Clone(lines)
+func chained(lines []shell.Command) []string {
+	out := texts(lines)
 	for i := range out[:len(out)-1] {
-		if !isAsk(out[i]) {
+		if !lines[i].IsAsk() {
 			out[i] += " &&"
 		}
 	}

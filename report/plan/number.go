@@ -152,7 +152,7 @@ func (p *Plan) lead() []string {
 // shown are the items that are listed: all where a step needs the line of one, or
 // says numbers of the list.
 func (b *Batch) shown(f folded) []Item {
-	if len(b.Items) > shown && f.pick == "" && !f.loops {
+	if len(b.Items) > shown && f.pick == nil && !f.loops {
 		return b.Items[:shown]
 	}
 	return b.Items
@@ -168,7 +168,7 @@ func (b *Batch) more(f folded) string {
 
 // turns says which steps are done for one item after the other.
 func (b *Batch) turns(f folded) string {
-	if f.pick == "" {
+	if f.pick == nil {
 		return ""
 	}
 	first := b.Items[0].Number

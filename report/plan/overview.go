@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // beforeRestore returns the chapters: the overview, what several clusters have in common,
@@ -71,10 +72,10 @@ func (pl *planner) mayBe(m *report.InfraMachine) []string {
 }
 
 // reasons is what to do about a control plane or a group as a whole.
-var reasons = map[report.Reason]string{
-	report.ControlPlaneLost:          "of its recorded machines no etcd majority was found. If the cluster was deleted or scaled down after the backup, that is all; if machines were lost, recover etcd before anything else.",
-	report.MachinesNotInBackup:       "the backup holds fewer Machines than its owner counted. A VM that seems to be nobody's may be one of them: remove none of this group before that is resolved with a complete backup.",
-	report.HostedInManagementCluster: "it ran as pods in the lost management cluster. Its own data has to be restored there before the cluster answers again.",
+var reasons = map[code.Reason]string{
+	code.ControlPlaneLost:          "of its recorded machines no etcd majority was found. If the cluster was deleted or scaled down after the backup, that is all; if machines were lost, recover etcd before anything else.",
+	code.MachinesNotInBackup:       "the backup holds fewer Machines than its owner counted. A VM that seems to be nobody's may be one of them: remove none of this group before that is resolved with a complete backup.",
+	code.HostedInManagementCluster: "it ran as pods in the lost management cluster. Its own data has to be restored there before the cluster answers again.",
 }
 
 func notes(c *report.Cluster) []string {
@@ -88,7 +89,7 @@ func notes(c *report.Cluster) []string {
 	if c.Forecast.Text != "" {
 		out = append(out, "Forecast: "+c.Forecast.Text+".")
 	}
-	decided := func(n report.Note) bool { return n.Code == report.ControlPlaneGone } // at its control plane
+	decided := func(n report.Note) bool { return n.Code == code.ControlPlaneGone } // at its control plane
 	return append(out, sentences(slices.DeleteFunc(slices.Clone(c.Forecast.Notes), decided))...)
 }
 
@@ -109,7 +110,7 @@ func (pl *planner) overview() Chapter {
 		ch.Notes = append(ch.Notes, text)
 	}
 	if f := pl.Summary.Forecast; f != nil {
-		reported := func(n report.Note) bool { return n.Code == report.NotHealing && f.NotHealing > 0 } // in the answer
+		reported := func(n report.Note) bool { return n.Code == code.NotHealing && f.NotHealing > 0 } // in the answer
 		ch.Notes = append(ch.Notes, sentences(slices.DeleteFunc(slices.Clone(f.Notes), reported))...)
 	}
 	return ch

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // part is an object by which reports name a cluster: the cluster itself, one of its
@@ -46,7 +47,7 @@ func (pl *planner) findParts() {
 				add(s.kind, s.name)
 			}
 			for k := range s.machines {
-				if m := &s.machines[k]; m.Status != report.Ghost {
+				if m := &s.machines[k]; m.Status != code.Ghost {
 					add("Machine", m.Name)
 				}
 			}
@@ -168,7 +169,7 @@ func absentIdentities(c *report.Cluster) []string {
 		return nil
 	}
 	for _, n := range c.Forecast.Notes {
-		if n.Code == report.IdentityAbsent {
+		if n.Code == code.IdentityAbsent {
 			names, _, _ := strings.Cut(n.Message, " is not in the backup")
 			return strings.Split(names, " and ")
 		}

@@ -6,14 +6,15 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // A paused owner makes no other machine, and a paused Machine is not its cluster.
 func TestWhatIsPausedIsNamed(t *testing.T) {
 	says := func(change func(*report.Report, *report.Machine)) string {
 		r := sample("alpha")
-		change(r, find(t, r, report.Stale, "worker"))
-		return fmt.Sprint(stepsOf(t, r, report.Stale, "worker"))
+		change(r, find(t, r, code.Stale, "worker"))
+		return fmt.Sprint(stepsOf(t, r, code.Stale, "worker"))
 	}
 	const owner, machine, cluster = "unpause that first", "Its Machine is paused", "Its cluster is paused"
 	for name, c := range map[string]struct {
@@ -22,11 +23,11 @@ func TestWhatIsPausedIsNamed(t *testing.T) {
 	}{
 		"nothing": {func(*report.Report, *report.Machine) {}, ""},
 		"an owner": {func(r *report.Report, _ *report.Machine) {
-			r.Summary.Answer = &report.SafeAnswer{Conditions: []report.Note{{Code: ownersPaused}}}
+			r.Summary.Answer = &report.SafeAnswer{Conditions: []report.Note{{Code: code.OwnersPaused}}}
 		}, owner},
-		"the Machine": {func(_ *report.Report, m *report.Machine) { m.Forecast.Outcome = report.UntouchedPaused }, machine},
+		"the Machine": {func(_ *report.Report, m *report.Machine) { m.Forecast.Outcome = code.UntouchedPaused }, machine},
 		"the Cluster": {func(r *report.Report, m *report.Machine) {
-			r.Clusters[0].Paused, m.Forecast.Outcome = true, report.UntouchedPaused
+			r.Clusters[0].Paused, m.Forecast.Outcome = true, code.UntouchedPaused
 		}, cluster},
 	} {
 		text := says(c.change)

@@ -3,10 +3,11 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Plan is all that is to be done, in order. Its texts may hold foreign
@@ -39,7 +40,7 @@ type Chapter struct {
 	Number  int    // of its steps together; 0 without steps
 	What    string // its steps are for
 	Apart   bool   // its steps have a number each, from Number on
-	Steps   []report.Step
+	Steps   []Step
 	Batches []Batch
 }
 
@@ -51,7 +52,7 @@ type Batch struct {
 	Title    string
 	Note     string
 	Forecast string // what becomes of all of them if nobody does anything
-	Steps    []report.Step
+	Steps    []Step
 	Items    []Item
 	Serial   bool // one item goes through all steps before the next begins
 }
@@ -62,7 +63,7 @@ type Item struct {
 	Name, Detail string
 	Forecast     string   // where it is not that of all
 	Clusters     []string // that it is of, or may be; none: it is not known
-	Commands     [][]string
+	Commands     [][]shell.Command
 
 	machines []string          // that it is about, where it is not one itself
 	words    map[string]string // what tells it from other items, by the names of variables
@@ -97,41 +98,27 @@ func New(r *report.Report, tools Tools) Plan {
 // read are those of the variables that the commands read.
 func (p *Plan) read(all []Variable) []Variable {
 	used := map[string]bool{}
+	note := func(lines []shell.Command) {
+		for _, c := range lines {
+			c.Variables(func(name string) { used[name] = true })
+		}
+	}
 	for _, s := range p.Sections {
 		for _, c := range s.Chapters {
-			noteReads(c.Steps, used)
+			for i := range c.Steps {
+				note(c.Steps[i].lines)
+			}
 			for _, b := range c.Batches {
-				noteReads(b.Steps, used)
+				for i := range b.Steps {
+					note(b.Steps[i].lines)
+				}
 				for _, item := range b.Items {
-					noteVariables(slices.Concat(item.Commands...), used)
+					note(slices.Concat(item.Commands...))
 				}
 			}
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(v Variable) bool { return !used[v.Name] })
-}
-
-// noteReads adds the variables that the commands of steps read.
-func noteReads(steps []report.Step, into map[string]bool) {
-	for _, s := range steps {
-		noteVariables(s.Commands, into)
-	}
-}
-
-// noteVariables adds those that commands read as [shell.Variable] does.
-func noteVariables(commands []string, into map[string]bool) {
-	for _, c := range commands {
-		for _, after, found := strings.Cut(c, "${"); found; _, after, found = strings.Cut(after, "${") {
-			if name, _, ends := strings.Cut(after, ":?}"); ends && !into[name] && isVariable(name) {
-				into[name] = true
-			}
-		}
-	}
-}
-
-// isVariable reports whether a name is in capitals, digits and underscores.
-func isVariable(name string) bool {
-	return name != "" && 'A' <= name[0] && name[0] <= 'Z' && strings.TrimLeft(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
 // answer is the plan in a few lines.
@@ -142,7 +129,7 @@ func (pl *planner) answer() []string {
 	before, after, controllers := pl.tally()
 	out = append(out, fmt.Sprintf("%s you before the restore, %d after; controllers fix %d.", needing(before), after, controllers))
 	out = append(out, "Most important: until everything is restored, no controller may act. Restore Clusters last, and paused as in this plan, or with the controllers stopped; no other tool may create them first. Otherwise "+pl.clustersFirst()+".")
-	newer := slices.IndexFunc(pl.Checks, func(c report.Check) bool { return c.Code == string(report.NewerBackup) })
+	newer := slices.IndexFunc(pl.Checks, func(c report.Check) bool { return c.Code == code.NewerBackup })
 	switch {
 	case newer >= 0:
 		out = append(out, "A newer backup is in the same place: if it is of the same management cluster, plan with that one. "+english.Sentence(pl.Checks[newer].Message))
@@ -175,7 +162,7 @@ func are(n int, noun string) string {
 
 // tally counts findings by who has to do something, and when.
 func (pl *planner) tally() (before, after, controllers int) {
-	count := func(steps []report.Step) {
+	count := func(steps []Step) {
 		mine := map[string]int{}
 		for _, s := range steps {
 			if s.Who == report.Operator {
@@ -230,7 +217,7 @@ func (pl *planner) limits(of Narrowing) []string {
 			duplicates = append(duplicates, key(c))
 		}
 	}
-	add(len(selves) > 0, "The management cluster itself has no steps, because its machines are lost anyway: %s.", listed(selves))
+	add(len(selves) > 0, "The management cluster itself has no steps, because its machines are lost anyway. Its own Cluster is restored paused and stays so: never unpause %s.", listed(selves))
 	add(len(derived) > 0, "The backup has no Cluster object of %s: no controller acts on it until that exists again.", listed(derived))
 	add(len(duplicates) > 0, "%s %s in several backups, which are of different management clusters: one can't hold both. Make a report and a plan for each backup: %s, %s and %s mean one thing here.",
 		listed(duplicates), map[bool]string{true: "is", false: "are"}[len(duplicates) == 1], management, oldManagement, backupName)
@@ -248,7 +235,7 @@ func (pl *planner) listed() (listed, counted int) {
 		for _, s := range sets(&pl.Clusters[i]) {
 			counted += s.counts.Stale + s.counts.Ghost + s.counts.Unknown
 			for j := range s.machines {
-				if s.machines[j].Status != report.Healthy {
+				if s.machines[j].Status != code.Healthy {
 					listed++
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // outsideFences are the rows of Markdown that are no code.
@@ -29,8 +30,8 @@ func outsideFences(text string) []string {
 	return out
 }
 
-// code is a span of it, in which nothing is markup.
-var code = regexp.MustCompile("`[^`]+`")
+// span is code in a line, in which nothing is markup.
+var span = regexp.MustCompile("`[^`]+`")
 
 var markup = regexp.MustCompile(`(^|[^\\])[<>\[\]|]`)
 
@@ -57,7 +58,7 @@ func TestMarkdownShowsForeignTextAsText(t *testing.T) {
 			if table.MatchString(row) {
 				row = strings.ReplaceAll(strings.ReplaceAll(strings.Trim(row, "|"), " | ", ""), "---|", "")
 			}
-			if m := markup.FindString(code.ReplaceAllString(row, "code")); m != "" {
+			if m := markup.FindString(span.ReplaceAllString(row, "code")); m != "" {
 				t.Errorf("%q: markup %q in %s", name, m, row)
 			}
 		}
@@ -82,7 +83,7 @@ func TestBothFormsHoldEveryCommandOnce(t *testing.T) {
 func TestMachinesThatNeedTheSameAreOneBlock(t *testing.T) {
 	r := sample("alpha")
 	g := group(r)
-	one := *find(t, r, report.Ghost, "worker")
+	one := *find(t, r, code.Ghost, "worker")
 	g.Machines, g.Counts = nil, report.MachineCounts{Total: 20, Ghost: 20}
 	for i := range 20 {
 		m := one
@@ -114,7 +115,7 @@ func TestMachinesThatNeedTheSameAreOneBlock(t *testing.T) {
 func TestQuorumIsLookedAtForEachGhostOfAControlPlane(t *testing.T) {
 	r := sample("alpha")
 	p := &r.Clusters[0].ControlPlane
-	second := *find(t, r, report.Ghost, "control-plane")
+	second := *find(t, r, code.Ghost, "control-plane")
 	second.Name, second.Node, second.Instance = "beta", "beta", vsphereVM("beta", copyID, 7)
 	p.Machines, p.Counts = append(p.Machines, second), report.MachineCounts{Total: 4, Healthy: 1, Stale: 1, Ghost: 2}
 	for _, b := range New(r, providerTools).Sections[2].Chapters[0].Batches {
@@ -124,7 +125,7 @@ func TestQuorumIsLookedAtForEachGhostOfAControlPlane(t *testing.T) {
 		for _, item := range b.Items {
 			var lines []string
 			for _, c := range item.Commands {
-				lines = append(lines, c...)
+				lines = append(lines, texts(c)...)
 			}
 			inOrder(t, lines, "member remove", "member list", "drain node/"+item.Name, "vm.destroy", "member list")
 		}
@@ -153,7 +154,7 @@ func TestStaleComesBeforeGhostAndARolloutIsOneEvent(t *testing.T) {
 func TestEventIsToldOnceAndWithItsMachines(t *testing.T) {
 	const reported = "are most likely one event"
 	r := sample("alpha")
-	off := *find(t, r, report.Healthy, "control-plane")
+	off := *find(t, r, code.Healthy, "control-plane")
 	off.Role, off.Warnings, off.Instance = "worker", []report.Warning{{Reason: "PoweredOff"}}, vsphereVM("off", "66666666-6666-6666-6666-666666666666", 8)
 	for _, m := range []*[]report.Machine{&r.Clusters[0].ControlPlane.Machines, &group(r).Machines} {
 		*m = append([]report.Machine{off}, *m...)
@@ -237,10 +238,19 @@ func deleted() *report.Report {
 	return r
 }
 
+// reported is a step as reports have it.
+func reported[S Step | report.Step](s S) report.Step {
+	if s, ok := any(s).(Step); ok {
+		return s.Step
+	}
+	return any(s).(report.Step)
+}
+
 // lines are steps as one text each: words, then commands.
-func lines(steps []report.Step) []string {
+func lines[S Step | report.Step](steps []S) []string {
 	out := make([]string, len(steps))
 	for i, s := range steps {
+		s := reported(s)
 		out[i] = s.Text + "\n" + strings.Join(s.Commands, "\n")
 	}
 	return out
@@ -384,7 +394,7 @@ func TestQuorumIsLookedAtBeforeAClusterWithGhostMembersIsUnpaused(t *testing.T) 
 func TestSnapshotIsToldOncePerCluster(t *testing.T) {
 	r := sample("alpha")
 	second := sample("beta")
-	find(t, second, report.Ghost, "control-plane").Instance.ID = "66666666-6666-6666-6666-666666666666"
+	find(t, second, code.Ghost, "control-plane").Instance.ID = "66666666-6666-6666-6666-666666666666"
 	r.Clusters = append(r.Clusters, second.Clusters[0])
 	for name, tt := range map[string]struct {
 		r *report.Report

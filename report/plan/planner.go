@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Names of variables that every plan may need.
@@ -17,6 +18,9 @@ const (
 	veleroSpace   = "VELERO_NAMESPACE"
 	etcdPod       = "ETCD_POD"
 )
+
+// contextPrefix is what the variables begin with that lead to clusters.
+const contextPrefix = "CTX_"
 
 // Variable is a value that only the operator knows. It is set once, at the top.
 type Variable struct {
@@ -51,9 +55,11 @@ type planner struct {
 	membersOf map[*report.Cluster]*members        // of the control planes
 	lacking   map[*report.Check][]*report.Missing // of missed
 	assigned  map[*report.Check]bool              // of tied
-	room      []report.Step                       // for the steps of the next machine
-	steps     map[*report.Machine][]report.Step   // of those that have any
-	others    map[*report.InfraMachine][]report.Step
+	room      []Step                              // for the steps of the next machine
+	steps     map[*report.Machine][]Step          // of those that have any
+	others    map[*report.InfraMachine][]Step
+	read      map[string]bool // the variables that lines for findings read
+	texts     bool            // see draft
 	parts     map[part][]*report.Cluster
 	waiting   map[lack][]*report.Cluster
 	lacksOf   map[*report.Cluster][]*report.Missing // of identitiesOf
@@ -63,9 +69,9 @@ type planner struct {
 	faultsOf  map[*report.Cluster][]*fault
 	untied    int // how many faults concern clusters that are not known
 	reasonsOf map[*report.Cluster][]ownReason
-	copied    map[[3]string]copied         // by sameInstance
-	outcomes  map[[2]string]report.Outcome // by key of the cluster and name of the machine, of outcomeOfNamesake
-	reported  map[setID]bool               // sets of which the event behind their findings was noted
+	copied    map[[3]string]copied       // by sameInstance
+	outcomes  map[[2]string]code.Outcome // by key of the cluster and name of the machine, of outcomeOfNamesake
+	reported  map[setID]bool             // sets of which the event behind their findings was noted
 }
 
 func newPlanner(r *report.Report, tools Tools) *planner {
@@ -97,7 +103,7 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		c := &r.Clusters[i]
 		pl.foreseen = pl.foreseen && c.Forecast != nil
 		pl.names[c.Name]++
-		name := variableName("CTX_"+c.Namespace+"_"+c.Name, taken)
+		name := variableName(contextPrefix+c.Namespace+"_"+c.Name, taken)
 		pl.contexts[c] = name
 		pl.variables = append(pl.variables, Variable{Name: name, Meaning: pl.contextMeaning(c)})
 		for _, m := range machinesOf(c) {

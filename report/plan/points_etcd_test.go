@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // No line removes a Ghost of a control plane while fewer of the recorded machines are
@@ -34,11 +35,11 @@ func TestPoint27GhostsOfAControlPlaneStayWithoutAKnownMajority(t *testing.T) {
 						add(running, living, func(*report.Machine) {})
 						add(off, living, func(m *report.Machine) { m.Warnings = []report.Warning{{Reason: "PoweredOff"}} })
 						add(stale, gone, func(*report.Machine) {})
-						add(unknown, gone, func(m *report.Machine) { m.Status = report.Unknown })
+						add(unknown, gone, func(m *report.Machine) { m.Status = code.Unknown })
 						Fill(r, providerTools)
 						recorded := running + off + stale + unknown
 						want := running > 0 && running >= recorded/2+1
-						lines := commands(find(t, r, report.Ghost, "control-plane").Remediation)
+						lines := commands(find(t, r, code.Ghost, "control-plane").Remediation)
 						changesIt := slices.ContainsFunc(lines, func(c string) bool {
 							return destroys(c) || strings.Contains(c, "member remove") || strings.Contains(c, " drain ") || strings.Contains(c, " delete node")
 						})
@@ -60,7 +61,7 @@ func TestPoint27GhostsOfAControlPlaneStayWithoutAKnownMajority(t *testing.T) {
 func TestPoint27LinesLookAtEtcdThemselves(t *testing.T) {
 	r := sample("alpha")
 	Fill(r, providerTools)
-	m := find(t, r, report.Ghost, "control-plane")
+	m := find(t, r, code.Ghost, "control-plane")
 	line := func(piece string) string {
 		for _, c := range commands(m.Remediation) {
 			if strings.Contains(c, piece) {
@@ -97,7 +98,7 @@ func TestPoint27LinesLookAtEtcdThemselves(t *testing.T) {
 		}
 	}
 	// The Machine of a Stale one is deleted only while etcd decides.
-	m = find(t, r, report.Stale, "control-plane")
+	m = find(t, r, code.Stale, "control-plane")
 	for name, c := range map[string]string{"no majority": silent, "etcd of another cluster": `*" get nodes "*) echo "vsphere://another True"; exit ;;`} {
 		if o := try(t, line(" delete machines."), c); o.did("delete machines.") {
 			t.Errorf("%s: %q", name, o.calls)
@@ -117,7 +118,7 @@ func TestPoint28WhatRunsWithoutANodeIsKnownToRun(t *testing.T) {
 		t.Error("2 of 3 run, and it says that none does")
 	}
 	Fill(r, providerTools)
-	text := fmt.Sprint(find(t, r, report.Ghost, "control-plane").Remediation)
+	text := fmt.Sprint(find(t, r, code.Ghost, "control-plane").Remediation)
 	if !strings.Contains(text, "Machine alpha runs, and the backup does not name its Node: ETCD_POD has to name") || !strings.Contains(text, "vm.destroy") {
 		t.Error(text)
 	}
@@ -128,16 +129,16 @@ func TestPoint28WhatRunsWithoutANodeIsKnownToRun(t *testing.T) {
 func TestPoint27StaleMachinesStayWhileNoneIsKnownToRun(t *testing.T) {
 	r := sample("alpha")
 	g := group(r)
-	worker := *find(t, r, report.Healthy, "control-plane")
+	worker := *find(t, r, code.Healthy, "control-plane")
 	worker.Role, worker.Instance = "worker", vsphereVM("worker", "66666666-6666-6666-6666-666666666666", 12)
 	g.Machines = append(g.Machines, worker)
 	p := &r.Clusters[0].ControlPlane
 	for i := range p.Machines {
-		if p.Machines[i].Status == report.Healthy {
+		if p.Machines[i].Status == code.Healthy {
 			p.Machines[i].Warnings = []report.Warning{{Reason: "PoweredOff"}}
 		}
 	}
-	steps := stepsOf(t, r, report.Stale, "control-plane")
+	steps := stepsOf(t, r, code.Stale, "control-plane")
 	if text := fmt.Sprint(steps); slices.ContainsFunc(commands(steps), deletesMachine) || !strings.Contains(text, "Delete none of its Machines") {
 		t.Error(text)
 	}

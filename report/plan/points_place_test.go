@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // A line that deletes a Machine does so in the right place alone, for somebody who
@@ -55,8 +56,8 @@ func TestPoint26MachinesAreDeletedOnlyWhereTheirVMWouldBeSeen(t *testing.T) {
 func unhealthy(c *report.Cluster) {
 	for _, s := range sets(c) {
 		for i := range s.machines {
-			if s.machines[i].Status == report.Healthy {
-				s.machines[i].Status, s.machines[i].Reason = report.Unknown, "ScopeIncomplete"
+			if s.machines[i].Status == code.Healthy {
+				s.machines[i].Status, s.machines[i].Reason = code.Unknown, "ScopeIncomplete"
 			}
 		}
 	}
@@ -76,7 +77,7 @@ func TestPoint26WithoutAProofNoLineDeletes(t *testing.T) {
 		"nothing is Healthy": {func(r *report.Report) { unhealthy(&r.Clusters[0]) }, "no machine of its cluster is Healthy in vsphere vc.example", true},
 		"healthy ones left out": {func(r *report.Report) {
 			c := &r.Clusters[0].ControlPlane
-			c.Machines = slices.DeleteFunc(c.Machines, func(m report.Machine) bool { return m.Status == report.Healthy })
+			c.Machines = slices.DeleteFunc(c.Machines, func(m report.Machine) bool { return m.Status == code.Healthy })
 		}, "is Healthy in", true},
 		"vCenter not known":    {func(r *report.Report) { r.Scopes[0].Identity = "" }, "does not say which vCenter", true},
 		"vCenter is no UUID":   {func(r *report.Report) { r.Scopes[0].Identity = "$(touch x)" }, "does not say which vCenter", true},
@@ -92,7 +93,7 @@ func TestPoint26WithoutAProofNoLineDeletes(t *testing.T) {
 		Fill(r, providerTools)
 		var m *report.Machine
 		if tt.worker {
-			m = find(t, r, report.Stale, "worker")
+			m = find(t, r, code.Stale, "worker")
 		} else {
 			m = &r.Clusters[1].Workers.Groups[0].Machines[1]
 		}
@@ -129,7 +130,7 @@ func TestPointD1NodesAreReadBeforeAMachineIsDeleted(t *testing.T) {
 		for i := range r.Clusters {
 			r.Clusters[i].Nodes.State = state
 		}
-		r.Clusters[0].ControlPlane.Machines[2].Status = report.Unknown // workers alone
+		r.Clusters[0].ControlPlane.Machines[2].Status = code.Unknown // workers alone
 		lines := linesWith(r, " delete machines.")
 		if len(lines) != 2 {
 			t.Fatalf("%s: %q", state, lines)
@@ -166,7 +167,7 @@ func TestPointD1NodesAreReadBeforeAMachineIsDeleted(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	r = sample("alpha")
-	m := find(t, r, report.Unknown, "worker")
+	m := find(t, r, code.Unknown, "worker")
 	m.Reason, m.Instance = "NodeListUnread", nil
 	Fill(r, providerTools)
 	if text := fmt.Sprint(m.Remediation); !strings.Contains(text, "--skip-access-apiserver") || strings.Contains(text, "could not be decided") || slices.ContainsFunc(commands(m.Remediation), deletesMachine) {
@@ -179,7 +180,7 @@ func TestPointD1NodesAreReadBeforeAMachineIsDeleted(t *testing.T) {
 func TestPoint26GhostsOfAnUnknownPlaceStay(t *testing.T) {
 	r := sample("alpha")
 	r.Scopes[0].Identity, r.Scopes[1].Identity = "", ""
-	m := find(t, r, report.Unknown, "worker")
+	m := find(t, r, code.Unknown, "worker")
 	m.Reason, m.ProviderID, m.Others, m.Instance = "IdentityChanged", "vsphere://"+staleID, []report.Instance{*m.Instance}, nil
 	Fill(r, providerTools)
 	if text := fmt.Sprint(m.Remediation); len(m.Remediation) != 1 || strings.Contains(text, "FOUND") {
@@ -189,7 +190,7 @@ func TestPoint26GhostsOfAnUnknownPlaceStay(t *testing.T) {
 	for i := range r.Clusters {
 		for _, s := range sets(&r.Clusters[i]) {
 			for _, m := range s.machines {
-				if m.Status != report.Ghost {
+				if m.Status != code.Ghost {
 					continue
 				}
 				ghosts++
@@ -210,7 +211,7 @@ func TestPoint26GhostsOfAnUnknownPlaceStay(t *testing.T) {
 func TestPoint26TheWitnessIsASibling(t *testing.T) {
 	r := sample("alpha")
 	g := group(r)
-	sibling := *find(t, r, report.Healthy, "control-plane")
+	sibling := *find(t, r, code.Healthy, "control-plane")
 	sibling.Role, sibling.Instance = "worker", vsphereVM("sibling", "66666666-6666-6666-6666-666666666666", 12)
 	moved := sibling
 	moved.Warnings, moved.Instance = []report.Warning{{Reason: "Moved"}}, vsphereVM("moved", "77777777-7777-7777-7777-777777777777", 13)
@@ -225,7 +226,7 @@ func TestPoint26TheWitnessIsASibling(t *testing.T) {
 	} {
 		g.Machines = append(slices.Clone(rest), tt.add...)
 		Fill(r, providerTools)
-		for _, c := range commands(find(t, r, report.Stale, "worker").Remediation) {
+		for _, c := range commands(find(t, r, code.Stale, "worker").Remediation) {
 			if strings.Contains(c, " delete machines.") && !strings.Contains(c, `-config.uuid `+tt.want+`)" ||`) {
 				t.Errorf("%s: %s", name, c)
 			}

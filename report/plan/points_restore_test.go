@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // chapterText is what a chapter of a plan says and runs.
-func chapterText(steps []report.Step) string { return strings.Join(lines(steps), "\n") }
+func chapterText[S Step | report.Step](steps []S) string { return strings.Join(lines(steps), "\n") }
 
 // pooled is what is done after the restore of a cluster with a MachinePool.
-func pooled(desired, now int64, change func(*report.Group)) []report.Step {
+func pooled(desired, now int64, change func(*report.Group)) []Step {
 	r := sample("alpha")
 	c := &r.Clusters[1]
 	pool := &report.Pool{State: report.Present, Desired: &desired}
@@ -96,7 +97,7 @@ func TestPoint22And45StoppedInstancesAreStartedFirst(t *testing.T) {
 		stopped.State = "stopped"
 		m.Instance = &stopped
 		if outcome != "" {
-			m.Forecast = &report.MachineForecast{Outcome: report.Outcome(outcome)}
+			m.Forecast = &report.MachineForecast{Outcome: code.Outcome(outcome)}
 		}
 		if role == "worker" {
 			c.Workers.Groups[0].Machines[2] = m
@@ -226,7 +227,7 @@ func TestPoint33TheKubeconfigOfEKSIsDeletedBeforeTheClusterIsUnpaused(t *testing
 	steps := New(r, providerTools).Sections[2].Chapters[1].Steps
 	inOrder(t, commands(steps), "delete secrets/alpha2-kubeconfig", `"paused":false`)
 	for _, s := range New(r, providerTools).Sections[2].Chapters[0].Steps {
-		if strings.Contains(chapterText([]report.Step{s}), "-kubeconfig") {
+		if strings.Contains(chapterText([]Step{s}), "-kubeconfig") {
 			t.Errorf("a cluster that is none of EKS loses its kubeconfig: %+v", s)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Each test of this file holds one point of what was found wrong in plans, by its
@@ -103,7 +104,7 @@ func TestPoint1NoMachineExistsIsNotSaidWhileNamesakesLive(t *testing.T) {
 func TestALostControlPlaneIsNotLeftToAHealthCheck(t *testing.T) {
 	r := deleted()
 	m := &r.Clusters[0].ControlPlane.Machines[0]
-	m.Forecast.Outcome, m.Forecast.Message = report.ReplacedByMachineHealthCheck, "KubeadmControlPlane makes another, with an empty etcd"
+	m.Forecast.Outcome, m.Forecast.Message = code.ReplacedByMachineHealthCheck, "KubeadmControlPlane makes another, with an empty etcd"
 	text := planText(t, r)
 	if !strings.Contains(text, "Keep the cluster paused until that is decided: KubeadmControlPlane makes another, with an empty etcd.") || strings.Contains(text, "Watch, and do nothing") {
 		t.Error(text)
@@ -115,7 +116,7 @@ func TestALostControlPlaneIsNotLeftToAHealthCheck(t *testing.T) {
 func TestPoint10TheLivingCopyIsNeverPoweredOffOrRenamed(t *testing.T) {
 	arrange := func(machine, copied string) (*report.Report, *report.Machine) {
 		r := sample("alpha")
-		m := find(t, r, report.Healthy, "control-plane")
+		m := find(t, r, code.Healthy, "control-plane")
 		other := *vsphereVM("copy", livingID, 9)
 		m.Instance.State, other.State = machine, copied
 		m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{other}
@@ -208,8 +209,8 @@ func TestPoint5TheNodeListIsAskedForOnlyWhereItWasNotRead(t *testing.T) {
 	for state, want := range map[string]bool{"read": false, "skipped": true, "denied": true} {
 		r := sample("alpha")
 		r.Clusters[0].Nodes.State = state
-		find(t, r, report.Ghost, "worker").Evidence = []report.Evidence{{Kind: "name", Strength: "medium"}}
-		if text := fmt.Sprint(stepsOf(t, r, report.Ghost, "worker")); strings.Contains(text, "with the Node list the evidence becomes strong") != want {
+		find(t, r, code.Ghost, "worker").Evidence = []report.Evidence{{Kind: "name", Strength: "medium"}}
+		if text := fmt.Sprint(stepsOf(t, r, code.Ghost, "worker")); strings.Contains(text, "with the Node list the evidence becomes strong") != want {
 			t.Errorf("%s: %s", state, text)
 		}
 	}

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"bytes"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,10 +10,11 @@ import (
 	"drift-detector/infra/shell"
 	"drift-detector/infra/shell/shelltest"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // commandsOf are the lines for the first machine of a status and role.
-func commandsOf(t *testing.T, r *report.Report, status report.Status, role report.Role) (lines []string) {
+func commandsOf(t *testing.T, r *report.Report, status code.Status, role report.Role) (lines []string) {
 	t.Helper()
 	for _, s := range stepsOf(t, r, status, role) {
 		lines = append(lines, s.Commands...)
@@ -32,9 +32,9 @@ func TestKindsAreThoseOfTheProvider(t *testing.T) {
 	} {
 		r := sample("alpha")
 		r.Clusters[0].Provider = provider
-		m := find(t, r, report.Healthy, "control-plane")
+		m := find(t, r, code.Healthy, "control-plane")
 		m.Warnings, m.Forecast = []report.Warning{{Reason: "MachineMissing"}}, &report.MachineForecast{Outcome: "GhostKeepsRunning"}
-		about := slices.DeleteFunc(commandsOf(t, r, report.Healthy, "control-plane"), func(l string) bool { return !strings.Contains(l, ".infrastructure.") })
+		about := slices.DeleteFunc(commandsOf(t, r, code.Healthy, "control-plane"), func(l string) bool { return !strings.Contains(l, ".infrastructure.") })
 		switch {
 		case want == "" && len(about) > 0:
 			t.Errorf("%s: %v", provider, about)
@@ -68,11 +68,11 @@ func TestAProviderWithoutCommands(t *testing.T) {
 		}
 	}
 	for _, role := range []report.Role{"worker", "control-plane"} {
-		steps := stepsOf(t, r, report.Ghost, role)
+		steps := stepsOf(t, r, code.Ghost, role)
 		if len(steps) != 2 || len(steps[0].Commands)+len(steps[1].Commands) > 0 || steps[1].When != report.AfterRestore || !strings.Contains(steps[1].Text, "by hand, and not before") {
 			t.Errorf("Ghost, %s: %+v", role, steps)
 		}
-		for _, l := range commandsOf(t, r, report.Stale, role) {
+		for _, l := range commandsOf(t, r, code.Stale, role) {
 			if strings.Contains(l, " delete "+machines) || strings.Contains(l, " delete '"+machines) || strings.Contains(l, "govc") {
 				t.Errorf("Stale, %s: a line deletes though nobody can look for a VM: %s", role, l)
 			}
@@ -85,8 +85,8 @@ func TestAProviderWithoutCommands(t *testing.T) {
 func TestAnIDOfAnotherFormProvesNothing(t *testing.T) {
 	deletes := func(id string) bool {
 		r := sample("alpha")
-		find(t, r, report.Stale, "worker").ProviderID = id
-		return slices.ContainsFunc(commandsOf(t, r, report.Stale, "worker"), func(l string) bool { return strings.Contains(l, " delete "+machines) })
+		find(t, r, code.Stale, "worker").ProviderID = id
+		return slices.ContainsFunc(commandsOf(t, r, code.Stale, "worker"), func(l string) bool { return strings.Contains(l, " delete "+machines) })
 	}
 	if !deletes("vsphere://" + staleID) {
 		t.Error("with an id of the right form no line deletes the Machine")
@@ -174,11 +174,11 @@ func TestStoppedMachines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := sample("alpha")
 			r.Clusters[0].Provider = c.provider
-			second := *find(t, r, report.Healthy, "control-plane")
+			second := *find(t, r, code.Healthy, "control-plane")
 			r.Clusters[0].ControlPlane.Machines = append(r.Clusters[0].ControlPlane.Machines, second)
-			m := find(t, r, report.Healthy, "control-plane")
-			m.Warnings, m.Forecast = []report.Warning{{Reason: "PoweredOff"}}, &report.MachineForecast{Outcome: report.Outcome(c.outcome)}
-			steps := stepsOf(t, r, report.Healthy, "control-plane")
+			m := find(t, r, code.Healthy, "control-plane")
+			m.Warnings, m.Forecast = []report.Warning{{Reason: "PoweredOff"}}, &report.MachineForecast{Outcome: code.Outcome(c.outcome)}
+			steps := stepsOf(t, r, code.Healthy, "control-plane")
 			last := steps[len(steps)-1].Text
 			if !strings.Contains(last, c.says) || strings.Contains(last, c.not) {
 				t.Errorf("%q", last)
@@ -219,7 +219,13 @@ func TestANewProviderNeedsNothingHere(t *testing.T) {
 	tools := maps.Clone(providerTools)
 	tools["tiny"] = tools["vsphere"]
 	delete(tools, "vsphere")
-	got, want := fmt.Sprint(New(r, tools)), renamed(fmt.Sprint(New(sample("alpha"), providerTools)))
+	var printed [2]strings.Builder
+	for i, p := range []Plan{New(r, tools), New(sample("alpha"), providerTools)} {
+		if err := Markdown(&printed[i], p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, want := printed[0].String(), renamed(printed[1].String())
 	if got != want || !strings.Contains(got, "govc vm.destroy") {
 		t.Errorf("the plan of a renamed provider is\n%s\nwant\n%s", got, want)
 	}
@@ -239,10 +245,10 @@ func TestResourcesThatAreNone(t *testing.T) {
 			kind := report.Kind{Kind: "VSphereClusterIdentity", Resource: bad}
 			p.MachineKinds, p.ClusterKind, p.ManagedPlanes, p.IdentityKinds = []report.Kind{kind}, &kind, []report.Kind{{Kind: "KubeadmControlPlane", Resource: bad}}, []report.Kind{kind}
 		}
-		m := find(t, r, report.Healthy, "control-plane")
-		m.Warnings = []report.Warning{{Reason: report.MachineMissing}}
+		m := find(t, r, code.Healthy, "control-plane")
+		m.Warnings = []report.Warning{{Reason: code.MachineMissing}}
 		quoted, _ := shell.Quote(bad)
-		for _, l := range append(planLines(r), commandsOf(t, r, report.Healthy, "control-plane")...) {
+		for _, l := range append(planLines(r), commandsOf(t, r, code.Healthy, "control-plane")...) {
 			for _, verb := range []string{" get ", " annotate "} {
 				if _, rest, found := strings.Cut(l, verb); found && quoted != "" && strings.HasPrefix(rest+" ", quoted+" ") {
 					t.Errorf("%q is a resource of %s", bad, l)

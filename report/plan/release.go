@@ -45,13 +45,10 @@ func (pl *planner) afterRestore() []Chapter {
 	return out
 }
 
-// reminders are steps that say what not to do. They are notes, which are read before
-// anything of the cluster is done.
-var reminders = []string{doNotDelete, leaveRunning}
-
-// remember takes a reminder among the notes, and reports whether the batch was one.
+// remember takes a reminder among the notes, which are read before anything of the cluster
+// is done, and reports whether the batch was one.
 func (ch *Chapter) remember(b *Batch) bool {
-	if len(b.Steps) != 1 || !slices.Contains(reminders, b.Steps[0].Text) {
+	if len(b.Steps) != 1 || b.Steps[0].kind != reminder {
 		return false
 	}
 	names := make([]string, len(b.Items))

@@ -42,7 +42,7 @@ func (pl *planner) restore() Chapter {
 		velero("restore", "describe", shell.Variable(restoreName), "--details"),
 		kubectl(management, "get", "clusters.cluster.x-k8s.io,machines.cluster.x-k8s.io", "--all-namespaces"),
 		velero("restore", "logs", shell.Variable(restoreName)),
-		inVelero("get", shell.Raw("restores.velero.io/"+string(shell.Variable(restoreName))), "--output=jsonpath={.status.phase}").Prints("Completed").OrStop("the restore did not complete"))
+		inVelero("get", shell.Pieces{"restores.velero.io/", shell.Variable(restoreName)}, "--output=jsonpath={.status.phase}").Prints("Completed").OrStop("the restore did not complete"))
 	pl.webhooksBack(&d)
 	return Chapter{Title: "Restore it paused, Clusters last", What: "restore it paused, Clusters last", Steps: d.steps}
 }
@@ -55,7 +55,7 @@ func (pl *planner) emptyCluster(d *draft) {
 			Then(shell.Empty("CLUSTERS").OrStop("it holds Clusters:", shell.Raw(`"$CLUSTERS"`))))
 	d.before("Only if that names one: turn off what made it, and pause it at once. Do not delete it: its controllers would take down what runs under its name. Restore into another management cluster, which holds none.",
 		shell.Ask("EXISTING_NAMESPACE", "its namespace"), shell.Ask("EXISTING", "its name"),
-		kubectl(management, "--namespace", shell.Variable("EXISTING_NAMESPACE"), "patch", shell.Raw(clusters+string(shell.Variable("EXISTING"))), "--type=merge", pausePatch))
+		kubectl(management, "--namespace", shell.Variable("EXISTING_NAMESPACE"), "patch", shell.Pieces{clusters, shell.Variable("EXISTING")}, "--type=merge", pausePatch))
 }
 
 // webhooksBack comes before anything is unpaused: what controllers make without the
@@ -99,12 +99,12 @@ func (pl *planner) clustersFirst() string {
 
 // inVelero addresses Velero's own namespace of the new management cluster.
 func inVelero(words ...any) shell.Command {
-	return kubectl(management, append([]any{shell.Raw("--namespace=" + string(shell.Variable(veleroSpace)))}, words...)...)
+	return kubectl(management, append([]any{shell.Pieces{"--namespace=", shell.Variable(veleroSpace)}}, words...)...)
 }
 
 // velero addresses the Velero of the new management cluster.
 func velero(words ...any) shell.Command {
-	return shell.Line(append([]any{shell.Raw("velero --kubecontext"), shell.Variable(management), shell.Raw("--namespace=" + string(shell.Variable(veleroSpace)))}, words...)...)
+	return shell.Line(append([]any{shell.Raw("velero --kubecontext"), shell.Variable(management), shell.Pieces{"--namespace=", shell.Variable(veleroSpace)}}, words...)...)
 }
 
 // Clusters that controllers act on, and what Velero was started with, which may hold

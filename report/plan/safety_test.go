@@ -11,6 +11,7 @@ import (
 	"drift-detector/infra/shell/shelltest"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 )
 
@@ -19,13 +20,13 @@ import (
 // its id; and the line before it reads the VM by its id and compares that id.
 func TestOnlyProvenGhostsAreEverDestroyed(t *testing.T) {
 	seen := map[bool]int{}
-	for _, status := range []report.Status{report.Healthy, report.Stale, report.Ghost, report.Unknown} {
+	for _, status := range []code.Status{code.Healthy, code.Stale, code.Ghost, code.Unknown} {
 		for _, strength := range []report.Strength{"", "weak", "medium", "strong"} {
 			for _, role := range []report.Role{"", "worker", "control-plane"} {
 				for _, doubt := range []string{"", "DuplicateID", "others", "borne elsewhere", "bad id", "bad ref", "no place", "no instance", "self"} {
 					for _, outcome := range []string{"", "Stuck", "GhostKeepsRunning", "UntouchedPaused", "CannotKnow"} {
 						r, m := doubtful(status, strength, role, doubt, outcome)
-						want := status == report.Ghost && strength == "strong" && role != "" && doubt == ""
+						want := status == code.Ghost && strength == "strong" && role != "" && doubt == ""
 						Fill(r, providerTools)
 						lines := commands(m.Remediation)
 						if got := slices.ContainsFunc(lines, destroys); got != want {
@@ -44,7 +45,7 @@ func TestOnlyProvenGhostsAreEverDestroyed(t *testing.T) {
 }
 
 // doubtful is a report with one machine of which something may be in doubt.
-func doubtful(status report.Status, strength report.Strength, role report.Role, doubt, outcome string) (*report.Report, *report.Machine) {
+func doubtful(status code.Status, strength report.Strength, role report.Role, doubt, outcome string) (*report.Report, *report.Machine) {
 	r := sample("alpha-prod")
 	g := group(r)
 	g.Machines = g.Machines[:1]
@@ -53,7 +54,7 @@ func doubtful(status report.Status, strength report.Strength, role report.Role, 
 	if strength != "" {
 		m.Evidence = []report.Evidence{{Kind: "tie", Strength: "weak"}, {Kind: "tie", Strength: strength}}
 	}
-	m.Forecast = &report.MachineForecast{Outcome: report.Outcome(outcome)}
+	m.Forecast = &report.MachineForecast{Outcome: code.Outcome(outcome)}
 	switch doubt {
 	case "DuplicateID":
 		m.Warnings = []report.Warning{{Reason: "DuplicateID"}}
@@ -172,9 +173,9 @@ func TestEveryPlaceOfAClusterIsSearched(t *testing.T) {
 	r := sample("alpha-prod")
 	r.Scopes[2] = report.Scope{Provider: "vsphere", Endpoint: "vc2.example", State: "complete"}
 	r.Scopes[2].Identity = "0a0a0a0a-bd88-4ef6-b594-21283e1c677f"
-	find(t, r, report.Healthy, "control-plane").Instance.Scope = "vsphere vc2.example"
+	find(t, r, code.Healthy, "control-plane").Instance.Scope = "vsphere vc2.example"
 	Fill(r, providerTools)
-	lines := commands(find(t, r, report.Stale, "worker").Remediation)
+	lines := commands(find(t, r, code.Stale, "worker").Remediation)
 	last := lines[len(lines)-1]
 	if strings.Count(last, "FOUND=$(") != 2 || !strings.Contains(last, "VCENTER_1") || !strings.Contains(last, "VCENTER_2") {
 		t.Errorf("one place is not searched: %s", last)
@@ -186,7 +187,7 @@ func TestEveryPlaceOfAClusterIsSearched(t *testing.T) {
 func TestNothingFollowsARefusedCommand(t *testing.T) {
 	for _, name := range shelltest.Unprintable {
 		r := sample("alpha-prod")
-		m := find(t, r, report.Ghost, "worker")
+		m := find(t, r, code.Ghost, "worker")
 		m.Node = name
 		Fill(r, providerTools)
 		refused := 0
@@ -262,7 +263,7 @@ func TestContextsOfClustersAreNeverShared(t *testing.T) {
 func TestStepsOfTheReportAreMadeAnew(t *testing.T) {
 	r := sample("alpha-prod")
 	evil := []report.Step{{When: report.BeforeRestore, Who: report.Operator, Text: "trust me", Commands: []string{"rm -rf /"}}}
-	for _, m := range []*report.Machine{find(t, r, report.Ghost, "worker"), find(t, r, report.Healthy, "control-plane")} {
+	for _, m := range []*report.Machine{find(t, r, code.Ghost, "worker"), find(t, r, code.Healthy, "control-plane")} {
 		m.Remediation = evil
 	}
 	r.InfraMachines[0].Remediation = evil
@@ -289,9 +290,9 @@ func TestAnyReportHasAPlan(t *testing.T) {
 		func(m *report.Machine) {
 			m.Warnings = []report.Warning{{Reason: "DuplicateID"}, {Reason: "PoweredOff"}, {Reason: "MachineMissing"}}
 		},
-		func(m *report.Machine) { m.Status = report.Unknown }, func(m *report.Machine) { m.Status = report.Stale }, func(m *report.Machine) { m.Status = report.Ghost },
+		func(m *report.Machine) { m.Status = code.Unknown }, func(m *report.Machine) { m.Status = code.Stale }, func(m *report.Machine) { m.Status = code.Ghost },
 	} {
-		for _, of := range []report.Status{report.Healthy, report.Stale, report.Ghost, report.Unknown} {
+		for _, of := range []code.Status{code.Healthy, code.Stale, code.Ghost, code.Unknown} {
 			for _, state := range []string{"read", "skipped"} {
 				r := sample("alpha")
 				for i := range r.Clusters {

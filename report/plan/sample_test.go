@@ -9,6 +9,7 @@ import (
 	"drift-detector/infra/all"
 	"drift-detector/report"
 	"drift-detector/report/build"
+	"drift-detector/report/code"
 )
 
 const (
@@ -51,42 +52,42 @@ func number(n int64) *int64 { return &n }
 // string is name.
 func sample(name string) *report.Report {
 	foreseen := func(outcome string) *report.MachineForecast {
-		return &report.MachineForecast{Outcome: report.Outcome(outcome), Message: name, Condition: name}
+		return &report.MachineForecast{Outcome: code.Outcome(outcome), Message: name, Condition: name}
 	}
-	machine := func(status report.Status, role report.Role, providerID string) report.Machine {
+	machine := func(status code.Status, role report.Role, providerID string) report.Machine {
 		return report.Machine{Namespace: name, Name: name, Node: name, Role: role, Status: status, ProviderID: providerID, Message: name}
 	}
-	living := machine(report.Healthy, "control-plane", "vsphere://"+livingID)
+	living := machine(code.Healthy, "control-plane", "vsphere://"+livingID)
 	living.Instance = vsphereVM(name, livingID, 1)
-	second := machine(report.Healthy, "control-plane", "vsphere://"+secondID)
+	second := machine(code.Healthy, "control-plane", "vsphere://"+secondID)
 	second.Instance, second.Node = vsphereVM(name, secondID, 8), ""
-	ghostPlane := machine(report.Ghost, "control-plane", "")
+	ghostPlane := machine(code.Ghost, "control-plane", "")
 	ghostPlane.Node = name + plane
 	ghostPlane.Instance, ghostPlane.Evidence, ghostPlane.Forecast = vsphereVM(name, planeID, 2), strong, foreseen("GhostEtcdMemberKept")
-	stalePlane := machine(report.Stale, "control-plane", "vsphere://"+copyID)
+	stalePlane := machine(code.Stale, "control-plane", "vsphere://"+copyID)
 	stalePlane.Name, stalePlane.Forecast = name+plane, foreseen("Stuck")
-	ghost := machine(report.Ghost, "worker", "")
+	ghost := machine(code.Ghost, "worker", "")
 	ghost.Instance, ghost.Evidence, ghost.Forecast = vsphereVM(name, ghostID, 3), strong, foreseen("GhostKeepsRunning")
-	stale := machine(report.Stale, "worker", "vsphere://"+staleID)
+	stale := machine(code.Stale, "worker", "vsphere://"+staleID)
 	stale.Forecast = foreseen("StuckNodeLeft")
-	unknown := machine(report.Unknown, "worker", "")
+	unknown := machine(code.Unknown, "worker", "")
 	unknown.Reason, unknown.Instance = "FoundElsewhere", vsphereVM(name, "44444444-4444-4444-4444-444444444444", 4)
-	awsGhost := machine(report.Ghost, "worker", "")
+	awsGhost := machine(code.Ghost, "worker", "")
 	awsGhost.Node, awsGhost.Evidence, awsGhost.Instance = "", strong, ec2VM(name, ec2ID)
-	awsStale := machine(report.Stale, "worker", "aws:///us-east-1a/"+ec2StaleD)
+	awsStale := machine(code.Stale, "worker", "aws:///us-east-1a/"+ec2StaleD)
 	awsStale.Name = name + "-aws"
-	awsLiving := machine(report.Healthy, "worker", "aws:///us-east-1a/"+ec2Living)
+	awsLiving := machine(code.Healthy, "worker", "aws:///us-east-1a/"+ec2Living)
 	awsLiving.Instance = ec2VM(name, ec2Living)
 
 	return &report.Report{
 		SchemaVersion: report.SchemaVersion,
 		Providers:     described,
 		Backups:       []report.Backup{{Path: name, Missing: []report.Missing{{Kind: "VSphereClusterIdentity", Name: name, ReferredBy: "VSphereCluster " + name + "/" + name, Why: name}, {Kind: name, Namespace: name, Name: name, ReferredBy: name, Why: name}}}},
-		Summary:       report.Summary{Status: report.ManualRemediationRequired, InfraMachines: 1, Machines: report.MachineCounts{Total: 10, Healthy: 3, Stale: 3, Ghost: 3, Unknown: 1}},
+		Summary:       report.Summary{Status: code.ManualRemediationRequired, InfraMachines: 1, Machines: report.MachineCounts{Total: 10, Healthy: 3, Stale: 3, Ghost: 3, Unknown: 1}},
 		Clusters: []report.Cluster{
 			{
 				Namespace: name, Name: name, Provider: "vsphere", Nodes: report.Nodes{State: "read"},
-				Forecast: &report.ClusterForecast{Text: name, Notes: []report.Note{{Code: report.Reason(name), Message: name}}},
+				Forecast: &report.ClusterForecast{Text: name, Notes: []report.Note{{Code: code.Reason(name), Message: name}}},
 				ControlPlane: report.ControlPlane{
 					Kind: "KubeadmControlPlane", Name: name, Applicable: true, Desired: number(3),
 					Counts: report.MachineCounts{Total: 4, Healthy: 2, Stale: 1, Ghost: 1}, Machines: []report.Machine{living, ghostPlane, stalePlane, second},
@@ -106,8 +107,8 @@ func sample(name string) *report.Report {
 		InfraMachines: []report.InfraMachine{{Instance: *vsphereVM(name, "55555555-5555-5555-5555-555555555555", 5), Reason: "CloneOf", Message: name}},
 		Scopes: []report.Scope{
 			{Provider: "vsphere", Endpoint: "vc.example", Account: name, Identity: vcenterID, State: "complete"},
-			{Provider: "aws", Endpoint: "ec2.us-east-1.amazonaws.com", Location: "us-east-1", Account: account, Identity: account, State: "partial", Error: &report.Fault{Reason: report.Reason(name), Message: name, Hint: name}},
-			{Provider: "vsphere", Endpoint: name, State: "failed", Error: &report.Fault{Reason: report.Reason(name), Message: name, Hint: name}},
+			{Provider: "aws", Endpoint: "ec2.us-east-1.amazonaws.com", Location: "us-east-1", Account: account, Identity: account, State: "partial", Error: &report.Fault{Reason: code.Reason(name), Message: name, Hint: name}},
+			{Provider: "vsphere", Endpoint: name, State: "failed", Error: &report.Fault{Reason: code.Reason(name), Message: name, Hint: name}},
 		},
 		Errors: []report.Error{{Message: name}},
 	}
@@ -117,7 +118,7 @@ func sample(name string) *report.Report {
 func group(r *report.Report) *report.Group { return &r.Clusters[0].Workers.Groups[0] }
 
 // find is the only machine of a status in the report's first cluster.
-func find(t *testing.T, r *report.Report, status report.Status, role report.Role) *report.Machine {
+func find(t *testing.T, r *report.Report, status code.Status, role report.Role) *report.Machine {
 	t.Helper()
 	for _, s := range sets(&r.Clusters[0]) {
 		for i := range s.machines {
@@ -145,10 +146,10 @@ func allSteps(r *report.Report) []report.Step {
 	return out
 }
 
-func commands(steps []report.Step) []string {
+func commands[S Step | report.Step](steps []S) []string {
 	var out []string
 	for _, s := range steps {
-		out = append(out, s.Commands...)
+		out = append(out, reported(s).Commands...)
 	}
 	return out
 }

@@ -3,7 +3,6 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"drift-detector/infra/shell"
 )
@@ -22,7 +21,7 @@ func (s *set) scale(from, to int64) (look []shell.Command, scale shell.Command) 
 		s.restored = restored(s.cluster.Namespace, object)
 	}
 	if s.topology == "" {
-		return nil, s.restored.Then(manage(s.cluster.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to)))
+		return nil, s.restored.Then(manage(s.cluster.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to))).InTurn()
 	}
 	look = []shell.Command{
 		manage(s.cluster.Namespace, "get", object, `--output=go-template={{range $i, $m := .spec.topology.workers.machineDeployments}}{{$i}} {{$m.name}} {{$m.replicas}}{{"\n"}}{{end}}`),
@@ -37,20 +36,13 @@ func (s *set) scale(from, to int64) (look []shell.Command, scale shell.Command) 
 func topologyPatch(name string, from, to int64) any {
 	quoted, _ := json.Marshal(name) // a string always can
 	const at = "/spec/topology/workers/machineDeployments/"
-	var word []string
-	for _, part := range []string{
-		`[{"op":"test","path":"` + at,
-		fmt.Sprintf(`/name","value":%s},{"op":"test","path":"%s`, quoted, at),
-		fmt.Sprintf(`/replicas","value":%d},{"op":"replace","path":"%s`, from, at),
+	index := shell.Variable("INDEX")
+	return shell.Pieces{
+		"--patch=", `[{"op":"test","path":"` + at, index,
+		fmt.Sprintf(`/name","value":%s},{"op":"test","path":"%s`, quoted, at), index,
+		fmt.Sprintf(`/replicas","value":%d},{"op":"replace","path":"%s`, from, at), index,
 		fmt.Sprintf(`/replicas","value":%d}]`, to),
-	} {
-		q, ok := shell.Quote(part)
-		if !ok {
-			return name // which line refuses, and says so
-		}
-		word = append(word, q)
 	}
-	return shell.Raw("--patch=" + strings.Join(word, string(shell.Variable("INDEX"))))
 }
 
 // atTheTopology says where the replicas of a group are set.

@@ -93,7 +93,7 @@ func scopeName(s *report.Scope) string {
 }
 
 // proven reports whether commands can see that they are at the scope.
-func (p *scope) proven() bool { return p.identityCheck.Text() != "" }
+func (p *scope) proven() bool { return !p.identityCheck.IsZero() }
 
 // sees fails unless whoever asks sees the cluster at the scope, by an instance where
 // one is known, see shell.Tool.Sees.
@@ -119,10 +119,9 @@ func (p *scope) free(id string) shell.Command {
 // checkScopes is the first step: the tools are new enough, and each variable leads to
 // the scope of the report. Each line that changes something looks again.
 func (pl *planner) checkScopes(d *draft) {
-	used := pl.used()
 	var scopes []*scope
 	for _, p := range pl.scopes {
-		if p != nil && used[p.Variable] && !slices.Contains(scopes, p) {
+		if p != nil && pl.read[p.Variable] && !slices.Contains(scopes, p) {
 			scopes = append(scopes, p)
 		}
 	}
@@ -141,16 +140,4 @@ func (pl *planner) checkScopes(d *draft) {
 	if len(lines) > 0 {
 		d.before(text, lines...)
 	}
-}
-
-// used are the variables that lines for findings read.
-func (pl *planner) used() map[string]bool {
-	out := map[string]bool{}
-	for _, steps := range pl.steps {
-		noteReads(steps, out)
-	}
-	for _, steps := range pl.others {
-		noteReads(steps, out)
-	}
-	return out
 }

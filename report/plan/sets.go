@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 func key(c *report.Cluster) string { return c.Namespace + "/" + c.Name }
@@ -14,7 +15,7 @@ func key(c *report.Cluster) string { return c.Namespace + "/" + c.Name }
 type set struct {
 	cluster    *report.Cluster
 	kind, name string
-	reason     report.Reason
+	reason     code.Reason
 	desired    *int64
 	counts     report.MachineCounts
 	machines   []report.Machine

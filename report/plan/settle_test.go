@@ -1,55 +1,54 @@
 package plan
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // elsewhere are the reasons of an answer that are no step before a cluster is unpaused,
 // with where the plan deals with them.
-var elsewhere = map[report.Reason]string{
-	report.BackupError: "the checks", report.NewerBackup: "its first lines", report.ErrorsOccurred: "the errors", report.Incomplete: "the scopes", report.NoForecast: "a report with a forecast",
-	report.NothingToCompare: "another backup", report.StatusNotHealthy: "whatever the status comes from", report.InstancesToConfirm: "the VMs to confirm",
-	report.ClustersFirst: "the restore", report.ControlPlaneDown: "the control plane", report.GhostsLeft: "the Ghosts",
-	report.MachinesUnknown: "the Unknown machines", report.CopiedID: "the copies", report.MachinesBroken: "the Stale machines", report.InstancesNeverJoin: "the Stale machines", report.StaleReplaced: "nothing to do",
-	report.InstancesStopped: "the machines that are off", report.ResourceMade: "nothing to do", report.PoolMachinesDeleted: "nothing to do",
+var elsewhere = map[code.Reason]string{
+	code.BackupError: "the checks", code.NewerBackup: "its first lines", code.ErrorsOccurred: "the errors", code.Incomplete: "the scopes", code.NoForecast: "a report with a forecast",
+	code.NothingToCompare: "another backup", code.StatusNotHealthy: "whatever the status comes from", code.InstancesToConfirm: "the VMs to confirm",
+	code.ClustersFirst: "the restore", code.ControlPlaneDown: "the control plane", code.GhostsLeft: "the Ghosts",
+	code.MachinesUnknown: "the Unknown machines", code.CopiedID: "the copies", code.MachinesBroken: "the Stale machines", code.InstancesNeverJoin: "the Stale machines", code.StaleReplaced: "nothing to do",
+	code.InstancesStopped: "the machines that are off", code.ResourceMade: "nothing to do", code.PoolMachinesDeleted: "nothing to do",
 }
 
 // A reason for which the answer is not yes is dealt with in the plan, and in one place.
 func TestEveryReasonOfTheAnswerHasAPlaceInThePlan(t *testing.T) {
-	var schema struct {
-		Codes map[report.Reason]string `json:"x-reasons"`
-	}
-	if err := json.Unmarshal(report.Schema(), &schema); err != nil {
-		t.Fatal(err)
-	}
 	known := 0
-	for code, text := range schema.Codes {
-		if !strings.HasPrefix(text, "Answer, ") {
+	for _, r := range code.Table {
+		if r.Safe == "" {
+			if r.Plan != "" && !r.Is(code.OfUnknown) {
+				t.Errorf("%s is neither a reason of the answer nor of Unknown, and the plan has words for it", r.Code)
+			}
 			continue
 		}
-		known++
-		if (settled[code] == "") == (elsewhere[code] == "") {
-			t.Errorf("%s is neither settled nor elsewhere, or both", code)
+		if (r.Plan == "") == (elsewhere[r.Code] == "") {
+			t.Errorf("%s is neither settled nor elsewhere, or both", r.Code)
+		}
+		if elsewhere[r.Code] != "" {
+			known++
 		}
 	}
-	if known != len(settled)+len(elsewhere) {
-		t.Errorf("the schema has %d reasons, %d are settled and %d elsewhere", known, len(settled), len(elsewhere))
+	if known != len(elsewhere) {
+		t.Errorf("%d of %d that are elsewhere are reasons", known, len(elsewhere))
 	}
 }
 
 // No Stale machine whose controllers act, or cannot, is deleted by a line of its own.
 func TestStaleMachinesThatTheirOwnersDealWith(t *testing.T) {
-	for _, outcome := range []report.Outcome{
-		report.RolledByOwner, report.DeletedByOwner, report.DeletedByMachineHealthCheck, report.Halted, report.ReplacedByMachineHealthCheck, report.NewInstanceCreated, report.OtherInstanceTaken,
+	for _, outcome := range []code.Outcome{
+		code.RolledByOwner, code.DeletedByOwner, code.DeletedByMachineHealthCheck, code.Halted, code.ReplacedByMachineHealthCheck, code.NewInstanceCreated, code.OtherInstanceTaken,
 	} {
 		r := sample("alpha")
-		m := find(t, r, report.Stale, "worker")
+		m := find(t, r, code.Stale, "worker")
 		m.Forecast = &report.MachineForecast{Outcome: outcome, Message: "because of it"}
-		steps := stepsOf(t, r, report.Stale, "worker")
+		steps := stepsOf(t, r, code.Stale, "worker")
 		if len(steps) == 0 {
 			t.Errorf("%s: no step", outcome)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"drift-detector/infra/shell"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
 )
@@ -93,8 +94,8 @@ func (s *script) prose(lead, text string) {
 }
 
 // commands writes commands as comments. Quote lets no line break through.
-func (s *script) commands(lines []string) {
-	for _, l := range lines {
+func (s *script) commands(lines []shell.Command) {
+	for _, l := range texts(lines) {
 		s.printf("# %s\n", l)
 	}
 }
@@ -103,14 +104,14 @@ func (s *script) chapter(c *Chapter) {
 	s.printf("\n## ---- %s\n", terminal.Escape(c.Title))
 	s.list("", c.Notes)
 	for i := range c.Steps {
-		s.step(c.label(i), &c.Steps[i], []block{{lines: c.Steps[i].Commands}})
+		s.step(c.label(i), &c.Steps[i], []block{{lines: c.Steps[i].lines}})
 	}
 	for i := range c.Batches {
 		s.batch(&c.Batches[i])
 	}
 }
 
-func (s *script) step(label string, step *report.Step, blocks []block) {
+func (s *script) step(label string, step *Step, blocks []block) {
 	text := step.Text
 	if step.Who == report.Controller {
 		text = "The controllers do this. " + text
@@ -133,8 +134,8 @@ func (s *script) batch(b *Batch) {
 	for _, item := range b.shown(f) {
 		s.prose(fmt.Sprintf("(%d) ", item.Number), item.Name+item.says(item.Forecast))
 	}
-	if f.pick != "" {
-		s.commands([]string{f.pick})
+	if f.pick != nil {
+		s.commands(f.pick)
 	}
 	if more := b.more(f); more != "" {
 		s.prose("", more)

@@ -12,6 +12,7 @@ import (
 
 	"drift-detector/infra/shell/shelltest"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // inEmptyFolder runs a command and demands that it leaves its folder empty.
@@ -197,7 +198,7 @@ func TestEnactedScriptIsCleanShell(t *testing.T) {
 // A VM that has changed since the report stops the script before it is touched.
 func TestEnactedScriptStopsAtAnotherVM(t *testing.T) {
 	r := sample("alpha-prod")
-	for _, m := range []*report.Machine{find(t, r, report.Ghost, "worker"), find(t, r, report.Ghost, "control-plane")} {
+	for _, m := range []*report.Machine{find(t, r, code.Ghost, "worker"), find(t, r, code.Ghost, "control-plane")} {
 		m.Instance.Ref = "vm-99" // which the tools do not know
 	}
 	script := enact(asShell(t, r))

@@ -8,45 +8,46 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // stale is a Machine without a VM. Who acts is the forecast's word; without a
 // forecast it is the operator's to find out.
 func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 	switch outcome(m) {
-	case report.ReplacedByMachineHealthCheck:
+	case code.ReplacedByMachineHealthCheck:
 		if s.plane && lostControlPlane(s.cluster) {
 			break
 		}
 		d.controller("A MachineHealthCheck covers it: the Machine is deleted and made again, some minutes after the control plane is initialised. Watch, and do nothing.", listMachines(s.cluster))
 		return
-	case report.NewInstanceCreated:
+	case code.NewInstanceCreated:
 		d.controller("A new VM is made for it. If that does not join, its bootstrap token has expired: delete the Machine, and its owner makes another.", listMachines(s.cluster))
 		return
-	case report.RolledByOwner:
+	case code.RolledByOwner:
 		d.controller("A rollout of its owner replaces it: the Machine is deleted and made again. Watch, and do nothing.", listMachines(s.cluster))
 		return
-	case report.DeletedByOwner:
+	case code.DeletedByOwner:
 		d.controller("Its owner goes, and deletes it: "+m.Forecast.Message+". If its machines are wanted, resolve that before the cluster is unpaused.", listMachines(s.cluster))
 		return
-	case report.DeletedByMachineHealthCheck:
+	case code.DeletedByMachineHealthCheck:
 		d.after("Bring back what its owner makes machines from, before the cluster is unpaused: a MachineHealthCheck has the Machine deleted, and none comes in its place. "+sentence(m.Forecast.Message), listMachines(s.cluster))
 		return
-	case report.Halted:
+	case code.Halted:
 		d.after("Its controller does nothing for it until this is resolved: "+m.Forecast.Message+". Then run detect again: do not delete the Machine before, because its deletion would not end.", listMachines(s.cluster))
 		return
-	case report.OtherInstanceTaken:
+	case code.OtherInstanceTaken:
 		d.before("Do not delete its Machine: its controller takes over another VM that has its name, and would end that one. Find out whose that VM is, and rename it before the cluster is unpaused, or keep all infrastructure objects of the machine paused. " + sentence(m.Forecast.Message))
 		return
-	case report.NewInstanceNeverJoins:
+	case code.NewInstanceNeverJoins:
 		d.controller("A new VM is made for it that never joins, because its id cannot be recorded. It runs until the Machine is deleted, and is then deleted with it.", listMachines(s.cluster))
-	case report.UntouchedPaused:
+	case code.UntouchedPaused:
 		what := "Machine is paused (annotation cluster.x-k8s.io/paused)"
 		if s.cluster.Paused {
 			what = "cluster is paused"
 		}
 		d.after("Its " + what + " and nothing acts on it. Find out who paused it and why; what follows holds from when it is unpaused.")
-	case report.CannotKnow:
+	case code.CannotKnow:
 		if s.cluster.Counts.Unknown > 0 {
 			d.before("What happens to it is not known. Resolve what the report calls Unknown in its cluster, and run detect again.")
 			return
@@ -55,7 +56,7 @@ func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 		return
 	}
 	switch {
-	case m.Reason == report.NotProvisioned:
+	case m.Reason == code.NotProvisioned:
 		pl.neverProvisioned(d, s, m)
 	case s.plane:
 		pl.staleControlPlane(d, s, m)
@@ -89,7 +90,7 @@ func (pl *planner) staleWorker(d *draft, s *set, m *report.Machine) {
 	if outcome(m) == "" {
 		text = "If no MachineHealthCheck covers it (one that does replaces it by itself): " + strings.ToLower(text[:1]) + text[1:]
 	}
-	if outcome(m) == report.StuckNodeLeft {
+	if outcome(m) == code.StuckNodeLeft {
 		text += " Its Node is still registered, so that it looks joined; Cluster API drains and deletes the Node with the Machine."
 	}
 	pl.remake(d, s, m, text)
@@ -128,7 +129,7 @@ func (s *set) nth(m *report.Machine) int64 {
 	if s.scopes == nil {
 		s.scopes = map[*report.Machine]int64{}
 		for i := range s.machines {
-			if o := &s.machines[i]; o.Status == report.Stale && o.Ignored == nil && !replaced[outcome(o)] && o.Reason != report.NotProvisioned {
+			if o := &s.machines[i]; o.Status == code.Stale && o.Ignored == nil && !replaced[outcome(o)] && o.Reason != code.NotProvisioned {
 				s.scopes[o] = int64(len(s.scopes)) + 1
 			}
 		}
@@ -137,7 +138,7 @@ func (s *set) nth(m *report.Machine) int64 {
 }
 
 // replaced are the outcomes of Stale machines that need nobody.
-var replaced = map[report.Outcome]bool{report.ReplacedByMachineHealthCheck: true, report.NewInstanceCreated: true, report.RolledByOwner: true, report.DeletedByOwner: true, report.DeletedByMachineHealthCheck: true}
+var replaced = map[code.Outcome]bool{code.ReplacedByMachineHealthCheck: true, code.NewInstanceCreated: true, code.RolledByOwner: true, code.DeletedByOwner: true, code.DeletedByMachineHealthCheck: true}
 
 func (pl *planner) staleControlPlane(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
@@ -146,7 +147,7 @@ func (pl *planner) staleControlPlane(d *draft, s *set, m *report.Machine) {
 	switch {
 	case lostControlPlane(c):
 		text := "None of the machines of the control plane that the backup records was found. " + pl.whatIsLeft(c)
-		if outcome(m) == report.ReplacedByMachineHealthCheck {
+		if outcome(m) == code.ReplacedByMachineHealthCheck {
 			text += " Keep the cluster paused until that is decided: " + m.Forecast.Message + "."
 		}
 		d.before(text)
@@ -161,8 +162,7 @@ func (pl *planner) staleControlPlane(d *draft, s *set, m *report.Machine) {
 		pl.remake(d, s, m, "Delete the Machine, one at a time; KubeadmControlPlane makes a new one. etcd is not on these machines.")
 		return
 	}
-	d.before(majorityText+pl.etcdAt(c), pl.quorum(c)...)
-	pl.snapshot(d, c)
+	pl.saveEtcd(d, c)
 	text := fmt.Sprintf("Machines of the control plane that exist: %d; that are gone: %d.", alive, gone)
 	if alive <= gone {
 		d.after(text+" Delete nothing before etcd has a majority: if those that are gone are still members of it, recover etcd by hand first. If they had left it in order, the members that are left answer, and the next step is safe.", pl.quorum(c)...)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Fill writes into the report what to do about each of its findings. Whatever
@@ -11,25 +12,37 @@ import (
 // that the commands read are listed beside them.
 func Fill(r *report.Report, tools Tools) {
 	pl := newPlanner(r, tools)
+	pl.texts = true
 	pl.plan()
 	for _, m := range pl.machines() {
-		m.Remediation = pl.steps[m]
+		m.Remediation = plain(pl.steps[m])
 	}
 	for m, steps := range pl.others {
-		m.Remediation = steps
+		m.Remediation = plain(steps)
 	}
 	r.Variables = nil
-	used := pl.used()
 	for _, v := range pl.variables {
-		if used[v.Name] {
+		if pl.read[v.Name] {
 			r.Variables = append(r.Variables, report.Variable{Name: v.Name, Meaning: v.Meaning})
 		}
 	}
 }
 
+// plain are steps as reports have them.
+func plain(steps []Step) []report.Step {
+	if steps == nil {
+		return nil
+	}
+	out := make([]report.Step, len(steps))
+	for i := range steps {
+		out[i] = steps[i].Step
+	}
+	return out
+}
+
 // plan makes the steps of every finding.
 func (pl *planner) plan() {
-	pl.steps, pl.others = map[*report.Machine][]report.Step{}, map[*report.InfraMachine][]report.Step{}
+	pl.steps, pl.others, pl.read = map[*report.Machine][]Step{}, map[*report.InfraMachine][]Step{}, map[string]bool{}
 	for s, m := range pl.machines() {
 		if steps := pl.machine(s, m); len(steps) > 0 {
 			pl.steps[m] = steps
@@ -43,20 +56,20 @@ func (pl *planner) plan() {
 // machine is what to do about one machine or Ghost; nothing about one that is
 // healthy, is set aside by an ignore rule, or is of the management cluster
 // itself, which is lost anyway.
-func (pl *planner) machine(s *set, m *report.Machine) []report.Step {
+func (pl *planner) machine(s *set, m *report.Machine) []Step {
 	if s.cluster.Self || m.Ignored != nil {
 		return nil
 	}
-	d := draft{steps: pl.room[:0]}
-	if warned(m, report.DuplicateID) {
+	d := draft{steps: pl.room[:0], read: pl.read, texts: pl.texts}
+	if warned(m, code.DuplicateID) {
 		pl.duplicateID(&d, s.cluster, m)
 	}
 	switch {
-	case m.Status == report.Ghost:
+	case m.Status == code.Ghost:
 		pl.ghost(&d, s, m)
-	case m.Status == report.Stale:
+	case m.Status == code.Stale:
 		pl.stale(&d, s, m)
-	case m.Status == report.Unknown:
+	case m.Status == code.Unknown:
 		pl.unknown(&d, s, m)
 	default:
 		pl.warnings(&d, s, m)
@@ -65,12 +78,12 @@ func (pl *planner) machine(s *set, m *report.Machine) []report.Step {
 	return slices.Clone(d.steps)
 }
 
-func warned(m *report.Machine, reason report.Reason) bool {
+func warned(m *report.Machine, reason code.Reason) bool {
 	return slices.ContainsFunc(m.Warnings, func(w report.Warning) bool { return w.Reason == reason })
 }
 
 // outcome is the forecast of a machine, "" when the report has none.
-func outcome(m *report.Machine) report.Outcome {
+func outcome(m *report.Machine) code.Outcome {
 	if m.Forecast == nil {
 		return ""
 	}

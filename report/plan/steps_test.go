@@ -14,6 +14,7 @@ import (
 	"drift-detector/infra/shell"
 	"drift-detector/infra/shell/shelltest"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // inOrder demands that lines holding these pieces come one after the other.
@@ -30,7 +31,7 @@ func inOrder(t *testing.T, lines []string, pieces ...string) {
 	}
 }
 
-func stepsOf(t *testing.T, r *report.Report, status report.Status, role report.Role) []report.Step {
+func stepsOf(t *testing.T, r *report.Report, status code.Status, role report.Role) []report.Step {
 	t.Helper()
 	Fill(r, providerTools)
 	return find(t, r, status, role).Remediation
@@ -39,7 +40,7 @@ func stepsOf(t *testing.T, r *report.Report, status report.Status, role report.R
 func TestGhostWorkerIsDrainedBeforeItsDisksAreSavedBeforeItIsDeleted(t *testing.T) {
 	r := sample("alpha")
 	group(r).Counts, group(r).Desired = report.MachineCounts{Total: 6, Healthy: 4, Ghost: 2}, number(4)
-	inOrder(t, commands(stepsOf(t, r, report.Ghost, "worker")),
+	inOrder(t, commands(stepsOf(t, r, code.Ghost, "worker")),
 		"scale machinedeployments.cluster.x-k8s.io/alpha --current-replicas=4 --replicas=6", "drain node/alpha", "get volumeattachments", "device.info", "device.remove -vm VirtualMachine:vm-3 -keep",
 		"delete node/alpha", "vm.power -off", "vm.destroy VirtualMachine:vm-3")
 }
@@ -47,13 +48,13 @@ func TestGhostWorkerIsDrainedBeforeItsDisksAreSavedBeforeItIsDeleted(t *testing.
 func TestOwnerThatWantsWhatRunsIsNotScaled(t *testing.T) {
 	r := sample("alpha")
 	group(r).Counts, group(r).Desired = report.MachineCounts{Total: 4, Healthy: 3, Ghost: 1}, number(4)
-	if text := strings.Join(commands(stepsOf(t, r, report.Ghost, "worker")), "\n"); strings.Contains(text, " scale ") {
+	if text := strings.Join(commands(stepsOf(t, r, code.Ghost, "worker")), "\n"); strings.Contains(text, " scale ") {
 		t.Errorf("%s", text)
 	}
 }
 
 func TestGhostControlPlaneLeavesEtcdBetweenTwoLooksAtTheQuorum(t *testing.T) {
-	steps := stepsOf(t, sample("alpha"), report.Ghost, "control-plane")
+	steps := stepsOf(t, sample("alpha"), code.Ghost, "control-plane")
 	inOrder(t, commands(steps),
 		"snapshot save", "member list", "endpoint health", "MEMBER_ID=''", `member remove "${MEMBER_ID:?}"`, "member list", "endpoint health",
 		"drain node/alpha-cp", "device.remove", "delete node/alpha-cp", "vm.power -off", "vm.destroy", "member list", "endpoint health")
@@ -86,24 +87,24 @@ func TestEtcdIsAskedOnALivingNodeAlone(t *testing.T) {
 	p := &r.Clusters[0].ControlPlane
 	slices.Reverse(p.Machines) // the one whose Node is not known first, then the Stale one
 	p.Machines[3].Node = "living"
-	for _, c := range commands(stepsOf(t, r, report.Stale, "control-plane")) {
+	for _, c := range commands(stepsOf(t, r, code.Stale, "control-plane")) {
 		if strings.Contains(c, "etcdctl") && !strings.Contains(c, "exec pod/etcd-living -- ") {
 			t.Errorf("%s", c)
 		}
 	}
 	p.Machines = p.Machines[1:3] // as with --ignore-healthy-resources
-	steps := stepsOf(t, r, report.Stale, "control-plane")
+	steps := stepsOf(t, r, code.Stale, "control-plane")
 	inOrder(t, commands(steps), `exec pod/"${ETCD_POD:?}" -- etcdctl`)
 	if text := steps[0].Text; !strings.Contains(text, "leaves out 2 control-plane machines that it counts as Healthy: ETCD_POD has to name") || strings.Contains(text, "known to run") {
 		t.Error(text)
 	}
 	// By what is left out the cluster could be known.
-	steps = stepsOf(t, r, report.Ghost, "control-plane")
+	steps = stepsOf(t, r, code.Ghost, "control-plane")
 	if slices.ContainsFunc(commands(steps), destroys) || !strings.Contains(steps[0].Text, "without --ignore-healthy-resources") {
 		t.Errorf("%+v", steps)
 	}
 	p.Counts.Healthy = 0
-	if text := stepsOf(t, r, report.Stale, "control-plane")[0].Text; !strings.Contains(text, "No control-plane machine of the backup is known to run") {
+	if text := stepsOf(t, r, code.Stale, "control-plane")[0].Text; !strings.Contains(text, "No control-plane machine of the backup is known to run") {
 		t.Error(text)
 	}
 }
@@ -111,10 +112,10 @@ func TestEtcdIsAskedOnALivingNodeAlone(t *testing.T) {
 // On a Node that is powered off runs no etcd.
 func TestEtcdIsNotAskedOnANodeThatIsOff(t *testing.T) {
 	off := []report.Warning{{Reason: "PoweredOff"}}
-	for _, status := range []report.Status{report.Stale, report.Ghost} {
+	for _, status := range []code.Status{code.Stale, code.Ghost} {
 		r := sample("alpha")
 		p := &r.Clusters[0].ControlPlane
-		first := find(t, r, report.Healthy, "control-plane")
+		first := find(t, r, code.Healthy, "control-plane")
 		first.Warnings, first.Node = off, "off"
 		p.Machines[3].Node = "living"
 		p.Machines, p.Counts.Healthy = append(p.Machines, p.Machines[3], p.Machines[3]), 4
@@ -136,7 +137,7 @@ func TestEtcdIsNotAskedOnANodeThatIsOff(t *testing.T) {
 func TestExternalEtcdIsLeftAlone(t *testing.T) {
 	r := sample("alpha")
 	r.Clusters[0].ControlPlane.Forecast = &report.ControlPlaneForecast{Etcd: &report.Etcd{Quorum: "NotApplicable"}}
-	for _, status := range []report.Status{report.Ghost, report.Stale} {
+	for _, status := range []code.Status{code.Ghost, code.Stale} {
 		if text := strings.Join(commands(stepsOf(t, r, status, "control-plane")), "\n"); strings.Contains(text, "etcdctl") || text == "" {
 			t.Errorf("%s: %s", status, text)
 		}
@@ -144,7 +145,7 @@ func TestExternalEtcdIsLeftAlone(t *testing.T) {
 }
 
 func TestStaleControlPlaneIsDeletedBetweenTwoLooksAtTheQuorum(t *testing.T) {
-	inOrder(t, commands(stepsOf(t, sample("alpha"), report.Stale, "control-plane")),
+	inOrder(t, commands(stepsOf(t, sample("alpha"), code.Stale, "control-plane")),
 		"snapshot save", "member list", "endpoint health", "delete machines.cluster.x-k8s.io/alpha-cp", "member list", "endpoint health")
 }
 
@@ -153,7 +154,7 @@ func TestStaleControlPlaneWithoutAnyLivingOneIsNotDeleted(t *testing.T) {
 	p := &r.Clusters[0].ControlPlane
 	p.Machines, p.Counts = p.Machines[2:3], report.MachineCounts{Total: 1, Stale: 1}
 	Fill(r, providerTools)
-	for _, m := range []*report.Machine{&p.Machines[0], find(t, r, report.Stale, "worker")} {
+	for _, m := range []*report.Machine{&p.Machines[0], find(t, r, code.Stale, "worker")} {
 		if c := commands(m.Remediation); len(c) > 0 {
 			t.Errorf("commands for a dead cluster: %q", c)
 		}
@@ -179,8 +180,8 @@ func TestWhoReplacesAStaleWorkerIsTheForecastsWord(t *testing.T) {
 		"":                             {report.Operator, true},
 	} {
 		r := sample("alpha")
-		find(t, r, report.Stale, "worker").Forecast = &report.MachineForecast{Outcome: report.Outcome(outcome)}
-		steps := stepsOf(t, r, report.Stale, "worker")
+		find(t, r, code.Stale, "worker").Forecast = &report.MachineForecast{Outcome: code.Outcome(outcome)}
+		steps := stepsOf(t, r, code.Stale, "worker")
 		if steps[0].Who != want.who {
 			t.Errorf("%q: %s, want %s", outcome, steps[0].Who, want.who)
 		}
@@ -195,7 +196,7 @@ func scaledDown(t *testing.T, healthy, stale int, desired int64) (*report.Report
 	t.Helper()
 	r := sample("alpha")
 	g := group(r)
-	one := *find(t, r, report.Stale, "worker")
+	one := *find(t, r, code.Stale, "worker")
 	g.Machines, g.Desired = nil, number(desired)
 	g.Counts = report.MachineCounts{Total: healthy + stale, Healthy: healthy, Stale: stale}
 	for i := range stale {
@@ -276,7 +277,7 @@ func TestGroupOfAClusterClassIsScaledAtItsCluster(t *testing.T) {
 	h := group(up)
 	h.Topology, h.Counts, h.Desired = "md-0", report.MachineCounts{Total: 3, Healthy: 1, Ghost: 2}, number(2)
 	Fill(up, providerTools)
-	for want, steps := range map[int][]report.Step{1: g.Machines[0].Remediation, 3: find(t, up, report.Ghost, "worker").Remediation} {
+	for want, steps := range map[int][]report.Step{1: g.Machines[0].Remediation, 3: find(t, up, code.Ghost, "worker").Remediation} {
 		lines := commands(steps)
 		inOrder(t, lines, "get clusters.cluster.x-k8s.io/alpha", "INDEX='' # the number before md-0",
 			"patch clusters.cluster.x-k8s.io/alpha --type=json --patch='["+test+`name","value":"md-0"},`+test+`replicas","value":2},`+
@@ -293,12 +294,12 @@ func TestGroupOfAClusterClassIsScaledAtItsCluster(t *testing.T) {
 // A shell makes of the patch what the API server reads.
 func TestTopologyPatchIsJSON(t *testing.T) {
 	for _, name := range shelltest.Hostile {
-		word, ok := topologyPatch(name, 3, 2).(shell.Raw)
-		if !ok {
+		line := shell.Line("printf", "%s", topologyPatch(name, 3, 2))
+		if line.Refused() != "" {
 			t.Errorf("%q is refused", name)
 			continue
 		}
-		out, err := exec.Command("sh", "-c", "INDEX=7; printf %s "+string(word)).Output()
+		out, err := exec.Command("sh", "-c", "INDEX=7; "+line.Text()).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -327,7 +328,7 @@ func TestControlPlaneWithoutAMajorityIsRecoveredFirst(t *testing.T) {
 	}{{2, 1, false}, {1, 1, true}, {1, 2, true}} {
 		r := sample("alpha")
 		r.Clusters[0].ControlPlane.Counts = report.MachineCounts{Total: tt.healthy + tt.stale, Healthy: tt.healthy, Stale: tt.stale}
-		text := fmt.Sprint(stepsOf(t, r, report.Stale, "control-plane"))
+		text := fmt.Sprint(stepsOf(t, r, code.Stale, "control-plane"))
 		if got := strings.Contains(text, "Delete nothing before etcd has a majority"); got != tt.recover {
 			t.Errorf("%d exist, %d are gone: says to recover: %v", tt.healthy, tt.stale, got)
 		}
@@ -338,7 +339,7 @@ func TestControlPlaneWithoutAMajorityIsRecoveredFirst(t *testing.T) {
 func TestCapacityCountsWhatExists(t *testing.T) {
 	r := sample("alpha")
 	group(r).Counts, group(r).Desired = report.MachineCounts{Total: 6, Healthy: 4, Ghost: 2}, number(4)
-	if text := stepsOf(t, r, report.Ghost, "worker")[0].Text; text != capacityFirst+atTheTopology(&set{}) {
+	if text := stepsOf(t, r, code.Ghost, "worker")[0].Text; text != capacityFirst+atTheTopology(&set{}) {
 		t.Error(text)
 	}
 }
@@ -348,7 +349,7 @@ func TestReplicasOfAnAutoscalerAreNotScaled(t *testing.T) {
 	g := group(r)
 	g.Counts, g.Desired = report.MachineCounts{Total: 6, Healthy: 4, Ghost: 2}, number(4)
 	g.Forecast = &report.GroupForecast{ManagedBy: "an autoscaler"}
-	steps := stepsOf(t, r, report.Ghost, "worker")
+	steps := stepsOf(t, r, code.Ghost, "worker")
 	if !strings.Contains(steps[0].Text, "an autoscaler") || strings.Contains(strings.Join(commands(steps), "\n"), " scale ") {
 		t.Errorf("%+v", steps[0])
 	}
@@ -356,9 +357,9 @@ func TestReplicasOfAnAutoscalerAreNotScaled(t *testing.T) {
 
 func TestDuplicateIDWarnsBeforeTheRestoreAndAfterIt(t *testing.T) {
 	r := sample("alpha")
-	m := find(t, r, report.Healthy, "control-plane")
+	m := find(t, r, code.Healthy, "control-plane")
 	m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*vsphereVM("copy", livingID, 9)}
-	steps := stepsOf(t, r, report.Healthy, "control-plane")
+	steps := stepsOf(t, r, code.Healthy, "control-plane")
 	if len(steps) != 3 || steps[0].When != report.BeforeRestore || steps[2].When != report.AfterRestore {
 		t.Fatalf("%+v", steps)
 	}
@@ -393,14 +394,14 @@ func TestCopyGetsAnotherID(t *testing.T) {
 		return same(ref, id) + ` && ` + state(ref, "poweredOff", "it still runs") + ` && GOVC_URL="${VCENTER_1:?}" govc vm.change -vm VirtualMachine:` + ref + ` -uuid ` + become
 	}
 	r := sample("alpha")
-	m := find(t, r, report.Healthy, "control-plane")
+	m := find(t, r, code.Healthy, "control-plane")
 	m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*vsphereVM("copy", livingID, 9)}
 	Fill(r, providerTools)
 	if got := changes(t, m.Remediation); got != same("vm-1", livingID)+` && `+state("vm-1", "poweredOn", "the machine itself does not run: the copy may be what is alive")+` && `+want("vm-9", livingID, `"${NEW_UUID:?}"`) {
 		t.Errorf("%s", got)
 	}
 
-	changed := *find(t, r, report.Unknown, "worker")
+	changed := *find(t, r, code.Unknown, "worker")
 	other := changed.Instance.ID
 	for name, tt := range map[string]struct {
 		change func(m *report.Machine)
@@ -415,7 +416,7 @@ func TestCopyGetsAnotherID(t *testing.T) {
 		"another reason": {func(m *report.Machine) { m.Reason = "AmbiguousMatch" }, ""},
 	} {
 		r := sample("alpha")
-		m := find(t, r, report.Unknown, "worker")
+		m := find(t, r, code.Unknown, "worker")
 		m.Reason, m.ProviderID, m.Others, m.Instance = "IdentityChanged", "vsphere://"+staleID, []report.Instance{*m.Instance}, nil
 		tt.change(m)
 		Fill(r, providerTools)
@@ -439,7 +440,7 @@ func TestCopyIsDealtWithOnce(t *testing.T) {
 		"no warning":    {func(m *report.Machine) { m.Warnings = nil }, false},
 	} {
 		r := sample("alpha")
-		m := find(t, r, report.Healthy, "control-plane")
+		m := find(t, r, code.Healthy, "control-plane")
 		m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*vsphereVM("copy", livingID, 9)}
 		infra := &r.InfraMachines[0]
 		infra.Instance, infra.Reason = m.Others[0], "DuplicateID"
@@ -461,20 +462,20 @@ func TestCopyIsDealtWithOnce(t *testing.T) {
 // Which of two VMs is the machine is only known where a second key tells.
 func TestNoIDIsChangedWhereItIsNotKnownWhichIsTheCopy(t *testing.T) {
 	r := sample("alpha")
-	m := find(t, r, report.Unknown, "worker")
+	m := find(t, r, code.Unknown, "worker")
 	m.Reason, m.Warnings = "AmbiguousMatch", []report.Warning{{Reason: "DuplicateID"}}
 	m.Others = []report.Instance{*vsphereVM("copy", m.Instance.ID, 9)}
-	if got := changes(t, stepsOf(t, r, report.Unknown, "worker")); got != "" {
+	if got := changes(t, stepsOf(t, r, code.Unknown, "worker")); got != "" {
 		t.Error(got)
 	}
 }
 
 func TestSnapshotLeavesItsNodeWhole(t *testing.T) {
-	for _, status := range []report.Status{report.Stale, report.Ghost} {
+	for _, status := range []code.Status{code.Stale, code.Ghost} {
 		r := sample("alpha")
 		inOrder(t, commands(stepsOf(t, r, status, "control-plane")), "snapshot save /var/lib/etcd/before-restore.db", "debug node/alpha --image=busybox -- sleep 3600", "DEBUG_POD=''",
 			`COPY=etcd-ALPHA_ALPHA"$(date`, `exec "pod/${DEBUG_POD:?}" -- cat /host/var/lib/etcd/before-restore.db >"${COPY:?}")`, `= "$(cksum <"${COPY:?}")" || { echo 'stop: the copy is partial.`, `delete "pod/${DEBUG_POD:?}"`)
-		find(t, r, report.Healthy, "control-plane").Node = ""
+		find(t, r, code.Healthy, "control-plane").Node = ""
 		inOrder(t, commands(stepsOf(t, r, status, "control-plane")), `exec pod/"${ETCD_POD:?}" -- etcdctl`, `debug "node/${ETCD_POD#etcd-}"`)
 	}
 }
@@ -484,7 +485,7 @@ func TestSnapshotLeavesItsNodeWhole(t *testing.T) {
 func TestSnapshotIsReadByNobodyElse(t *testing.T) {
 	r := sample("alpha")
 	copied := 0
-	for _, s := range stepsOf(t, r, report.Stale, "control-plane") {
+	for _, s := range stepsOf(t, r, code.Stale, "control-plane") {
 		for _, c := range s.Commands {
 			if !strings.Contains(c, `>"${COPY:?}"`) {
 				continue
@@ -523,7 +524,7 @@ func forecastOf(outcome, state string) func(*report.Report, *report.Machine) {
 	return func(_ *report.Report, m *report.Machine) {
 		m.Instance.State = state
 		if outcome != "" {
-			m.Forecast = &report.MachineForecast{Outcome: report.Outcome(outcome)}
+			m.Forecast = &report.MachineForecast{Outcome: code.Outcome(outcome)}
 		}
 	}
 }
@@ -564,10 +565,10 @@ func TestPoweredOffIsStarted(t *testing.T) {
 	} {
 		r := sample("alpha")
 		p := &r.Clusters[0].ControlPlane
-		second := *find(t, r, report.Healthy, "control-plane")
+		second := *find(t, r, code.Healthy, "control-plane")
 		second.Instance = vsphereVM("second", copyID, 9)
 		p.Machines = append(p.Machines, second)
-		m := find(t, r, report.Healthy, "control-plane")
+		m := find(t, r, code.Healthy, "control-plane")
 		m.Warnings = []report.Warning{{Reason: "PoweredOff"}}
 		tt.change(r, m)
 		Fill(r, providerTools)
@@ -604,7 +605,7 @@ func TestPowerOnIsLeftToControllersOnlyAsForeseen(t *testing.T) {
 	} {
 		r := sample("alpha")
 		c := &r.Clusters[0]
-		m := find(t, r, report.Healthy, "control-plane")
+		m := find(t, r, code.Healthy, "control-plane")
 		m.Warnings = []report.Warning{{Reason: "PoweredOff"}}
 		tt.change(r, m)
 		c.ControlPlane.Kind, c.ControlPlane.Machines, c.Workers.Groups = "", []report.Machine{*m}, nil
@@ -623,19 +624,30 @@ func TestPowerOnIsLeftToControllersOnlyAsForeseen(t *testing.T) {
 	}
 }
 
+// unknowns are the words of the table for machines that could not be decided.
+func unknowns() map[code.Reason]string {
+	all := map[code.Reason]string{}
+	for _, r := range code.Table {
+		if r.Is(code.OfUnknown) && r.Plan != "" {
+			all[r.Code] = r.Plan
+		}
+	}
+	return all
+}
+
 func TestEveryReasonHasWordsOfItsOwn(t *testing.T) {
-	for reason := range unknowns {
+	for reason := range unknowns() {
 		r := sample("alpha")
-		find(t, r, report.Unknown, "worker").Reason = reason
-		s := stepsOf(t, r, report.Unknown, "worker")
-		want := cmp.Or(newPlanner(r, providerTools).remedy("vsphere", reason), unknowns[reason])
+		find(t, r, code.Unknown, "worker").Reason = reason
+		s := stepsOf(t, r, code.Unknown, "worker")
+		want := cmp.Or(newPlanner(r, providerTools).remedy("vsphere", reason), unknowns()[reason])
 		if len(s) != 1 || s[0].Text != want || s[0].When != report.BeforeRestore {
 			t.Errorf("%s: %+v", reason, s)
 		}
 	}
 	r := sample("alpha")
-	find(t, r, report.Unknown, "worker").Reason = "OfALaterRelease"
-	if s := stepsOf(t, r, report.Unknown, "worker"); len(s) != 1 || !strings.Contains(s[0].Text, "could not be decided") {
+	find(t, r, code.Unknown, "worker").Reason = "OfALaterRelease"
+	if s := stepsOf(t, r, code.Unknown, "worker"); len(s) != 1 || !strings.Contains(s[0].Text, "could not be decided") {
 		t.Errorf("an unknown reason: %+v", s)
 	}
 }
@@ -647,15 +659,15 @@ func TestWordsOfVSphereAreSaidOfVSphereAlone(t *testing.T) {
 	foreign := func(text string) bool {
 		return slices.ContainsFunc([]string{"BIOS", "vCenter", "datacenter", "datastore", "power the", "inventory"}, func(word string) bool { return strings.Contains(text, word) })
 	}
-	if !foreign(pl.remedy("vsphere", report.AmbiguousMatch)) {
+	if !foreign(pl.remedy("vsphere", code.AmbiguousMatch)) {
 		t.Error("vSphere has no words of its own")
 	}
-	for reason, text := range unknowns {
+	for reason, text := range unknowns() {
 		if foreign(text) || foreign(pl.remedy("aws", reason)) {
 			t.Errorf("%s: %s %s", reason, text, pl.remedy("aws", reason))
 		}
 	}
-	for _, reason := range []report.Reason{report.DuplicateID, report.IdentityChanged, report.FoundElsewhere, report.AmbiguousMatch, report.InstanceUnreadable} {
+	for _, reason := range []code.Reason{code.DuplicateID, code.IdentityChanged, code.FoundElsewhere, code.AmbiguousMatch, code.InstanceUnreadable} {
 		if pl.remedy("aws", reason) == "" || foreign(unattributed[reason]) {
 			t.Errorf("%s: %s", reason, unattributed[reason])
 		}
@@ -672,16 +684,16 @@ func TestWarningsOfHealthyMachines(t *testing.T) {
 	} {
 		r := sample("alpha")
 		r.Clusters[0].Provider = tt.provider
-		second := *find(t, r, report.Healthy, "control-plane")
+		second := *find(t, r, code.Healthy, "control-plane")
 		r.Clusters[0].ControlPlane.Machines = append(r.Clusters[0].ControlPlane.Machines, second)
-		m := find(t, r, report.Healthy, "control-plane")
-		m.Warnings, m.Forecast = []report.Warning{{Reason: report.Reason(tt.reason)}}, &report.MachineForecast{Outcome: report.Outcome(tt.outcome)}
-		s := stepsOf(t, r, report.Healthy, "control-plane")
+		m := find(t, r, code.Healthy, "control-plane")
+		m.Warnings, m.Forecast = []report.Warning{{Reason: code.Reason(tt.reason)}}, &report.MachineForecast{Outcome: code.Outcome(tt.outcome)}
+		s := stepsOf(t, r, code.Healthy, "control-plane")
 		if len(s) == 0 || !strings.Contains(s[0].Text, tt.want) || s[0].Who != tt.who {
 			t.Errorf("%s of %s: %+v", tt.reason, tt.provider, s)
 		}
 	}
-	if s := stepsOf(t, sample("alpha"), report.Healthy, "control-plane"); len(s) > 0 {
+	if s := stepsOf(t, sample("alpha"), code.Healthy, "control-plane"); len(s) > 0 {
 		t.Errorf("steps for a healthy machine: %+v", s)
 	}
 }

@@ -8,27 +8,13 @@ import (
 	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
-// unknowns is what to do about what could not be decided, by reason. Nobody acts
-// on such a machine before it is settled.
-var unknowns = map[report.Reason]string{
-	report.AmbiguousMatch:      "Several VMs may be the machine. First find out which of them its Node runs on: compare the Node's addresses and heartbeat with theirs. That one is left as it is. Of the others their owners say what they are: see that none can be taken for the machine any more, and run detect again. Until then nothing may start, stop or delete anything of it: the controller takes any VM that it finds by the id.",
-	report.ClaimedTwice:        "Two Machines record one id. Find out which of them the VM belongs to; delete neither Machine while both name it, because that destroys the VM of the other.",
-	report.ConflictingIDs:      "Two objects of the backup record different ids for it. Look both ids up, and correct the wrong object after the restore, before its cluster is unpaused.",
-	report.FoundElsewhere:      "A VM with its id is where its controller does not look: in another place or account. Prove by its Node and addresses that it is the machine, and no replica. If it is, move it back before the restore.",
-	report.IdentityChanged:     "A VM that may be it is there under another id. Prove by its Node and addresses whether it is the machine. If it is not, run detect again when it is out of the way. If it is, leave the Machine as it is, and its cluster paused, until it is decided how it gets its recorded id again or what takes its place.",
-	report.InfraObjectMissing:  "Its VM exists, and the backup lacks the infrastructure object that ties it to the Machine. Take that object from another backup; without it the Machine is broken until it is deleted.",
-	report.InstanceUnreadable:  "A VM that may be this machine could not be read. See what keeps it from being read (it cannot be reached, or a permission is missing), and run detect again.",
-	report.MachineNotInBackup:  "Its owner had more Machines than the backup holds, so that it may be one of those. Take a complete backup if there is one; else find out from its Node and its creation time whether it belongs to this cluster.",
-	report.NodeListUnread:      "No VM was found, and the Node list that would show whether its Node is alive could not be read. Make the cluster's API server answer, and run detect again; only if it is gone for good, run it with --skip-access-apiserver.",
-	report.NodeAlive:           "No VM was found, and its Node is alive all the same. The VM is somewhere that was not listed: find it by the Node's address and provider id, and run detect again with that place.",
-	report.ScopeIncomplete:     "Its place could not be listed completely. Remove the cause (the report's scopes and errors say what it is), and run detect again. Do not act on it before.",
-	report.UnsupportedProvider: "No provider of this release reads its infrastructure. Compare it by hand.",
-}
-
+// unknown says what to do about a machine that could not be decided. Nobody acts on it
+// before that is done.
 func (pl *planner) unknown(d *draft, s *set, m *report.Machine) {
-	text := cmp.Or(pl.remedy(s.cluster.Provider, m.Reason), unknowns[m.Reason])
+	text := cmp.Or(pl.remedy(s.cluster.Provider, m.Reason), code.Of(m.Reason).Plan)
 	if text == "" {
 		text = "It could not be decided. Read the reason in the report, resolve it, and run detect again."
 	}
@@ -41,13 +27,13 @@ func (pl *planner) unknown(d *draft, s *set, m *report.Machine) {
 		text += fmt.Sprintf(" These are the first of %s.", english.Count(len(m.Others)+m.MoreOthers, "VM"))
 	}
 	d.before(text, look...)
-	if m.Reason == report.IdentityChanged {
+	if m.Reason == code.IdentityChanged {
 		pl.oldID(d, s.cluster, m)
 	}
 }
 
 // remedy is what a provider says of a reason instead of what plans say of all, or empty.
-func (pl *planner) remedy(provider string, reason report.Reason) string {
+func (pl *planner) remedy(provider string, reason code.Reason) string {
 	if p := pl.providers[provider]; p != nil {
 		return p.Remedies[reason]
 	}
@@ -95,7 +81,7 @@ func (pl *planner) duplicateID(d *draft, c *report.Cluster, m *report.Machine) {
 	d.before("Danger: other VMs have its id, and "+pl.onDelete(c)+", no matter who deletes it (a person, a health check, a scale-down). First find out which of them its Node runs on: compare the Node's addresses with theirs. That one is left as it is.",
 		append([]shell.Command{pl.workload(c, "get", nodes, "--output=wide")}, pl.look(m)...)...)
 	pl.ownIDs(d, m)
-	d.after(doNotDelete)
+	d.after(doNotDelete).kind = reminder
 }
 
 const doNotDelete = "Do not delete its Machine while two VMs have the id, and see that no MachineHealthCheck does."
@@ -123,14 +109,14 @@ func (pl *planner) ownIDs(d *draft, m *report.Machine) {
 // warnings are what to do about a healthy machine that carries some.
 func (pl *planner) warnings(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
-	if warned(m, report.Reidentified) {
+	if warned(m, code.Reidentified) {
 		d.before("Its VM has the id, and both second ids differ: it was restored from a VM backup, or only a copy is left. Prove which, by its Node and its creation time, before anything adopts it.",
 			append([]shell.Command{pl.nodesByID(c)}, pl.look(m)...)...)
 	}
-	if warned(m, report.MachineMissing) {
+	if warned(m, code.MachineMissing) {
 		pl.machineMissing(d, s, m)
 	}
-	if warned(m, report.PoweredOff) {
+	if warned(m, code.PoweredOff) {
 		pl.poweredOff(d, s, m)
 	}
 }
@@ -153,7 +139,7 @@ func (pl *planner) poweredOff(d *draft, s *set, m *report.Machine) {
 	switch {
 	case pl.powersOn(c, m):
 		d.controller(pl.controllerOf(c)+" powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", pl.look(m)...)
-	case outcome(m) == report.ReplacedByMachineHealthCheck:
+	case outcome(m) == code.ReplacedByMachineHealthCheck:
 		d.before("It does not run, and a MachineHealthCheck deletes its Machine and its VM after the restore. Start it before, if it is to stay, and see that its Node is Ready.", look...)
 		d.controller("What still does not run is deleted and made again. Watch, and do nothing.", listMachines(c))
 	case !starts && last:
@@ -163,7 +149,7 @@ func (pl *planner) poweredOff(d *draft, s *set, m *report.Machine) {
 		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused, and see that its Node is Ready: a MachineHealthCheck that covers it ends it otherwise. If it is off on purpose, keep its cluster paused.", look...)
 	case suspended(m):
 		d.after("Its VM is suspended: "+p.Controller+" powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, keep its cluster paused.", look...)
-	case c.Paused || outcome(m) == report.UntouchedPaused:
+	case c.Paused || outcome(m) == code.UntouchedPaused:
 		d.after("It is paused, with its cluster or by itself (annotation cluster.x-k8s.io/paused), and "+p.Controller+" powers its VM on as soon as it is not any more. Start it if it is to run before that; if it is off on purpose, keep it paused.", look...)
 	default:
 		d.after("Its VM exists and does not run, and the forecast does not say that a controller starts it. Start it if it is to run.", look...)
@@ -174,7 +160,7 @@ func (pl *planner) poweredOff(d *draft, s *set, m *report.Machine) {
 // forecast that is what it does to each but those that are paused or suspended.
 func (pl *planner) powersOn(c *report.Cluster, m *report.Machine) bool {
 	if outcome(m) != "" {
-		return outcome(m) == report.AdoptedPoweredOn
+		return outcome(m) == code.AdoptedPoweredOn
 	}
 	p := pl.providers[c.Provider]
 	return p != nil && p.PowersOn && !c.Paused && !suspended(m)
@@ -186,7 +172,7 @@ func suspended(m *report.Machine) bool { return m.Instance != nil && m.Instance.
 // other objects come back without an owner, and a new Machine is made beside it.
 func (pl *planner) machineMissing(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
-	if outcome(m) == report.OrphanedAndReplaced {
+	if outcome(m) == code.OrphanedAndReplaced {
 		d.controller("Its owner is short of a Machine and makes a new one, with a new VM.", listMachines(c))
 	}
 	if s.stackedEtcd() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // families are all metrics, in the order in which they are printed: of the
@@ -51,14 +52,14 @@ func one(yes bool) int64 {
 }
 
 // clusterStatuses are the statuses of clusters, worst first.
-var clusterStatuses = slices.DeleteFunc(report.RollUps(), func(s report.Status) bool {
-	return s == report.NeedFurtherConfirmationInfraMachines
+var clusterStatuses = slices.DeleteFunc(code.RollUps(), func(s code.Status) bool {
+	return s == code.NeedFurtherConfirmationInfraMachines
 })
 
 func ofAnswer(s *report.Summary) []*family {
 	// Not summary_status: promtool takes that for a metric of type summary.
 	status := newFamily("status", "1 for the status of the whole report, 0 for the others.", largest, "status")
-	addStatus(status, report.RollUps(), s.Status)
+	addStatus(status, code.RollUps(), s.Status)
 	complete := newFamily("complete", "1 when every place was listed whole. When 0, what was not seen counts as Unknown, never as Stale.", least)
 	complete.add(one(s.Complete))
 	clusters := newFamily("clusters", "Clusters by status, without the management cluster itself.", sum, "status")
@@ -74,14 +75,14 @@ func ofAnswer(s *report.Summary) []*family {
 func ofSafety(a *report.SafeAnswer) []*family {
 	safe := newFamily("safe_to_restore", "1 for the answer whether it is safe to restore the backup, 0 for the others. Only yes is yes.", largest, "answer")
 	reasons := newFamily("answer_reasons", "Machines, clusters and other things for which the answer is not yes, by the code of the reason.", sum, "code")
-	is := report.Unclear
+	is := code.Unclear
 	if a != nil {
 		is = a.Safe
 		for i := range a.Reasons {
 			reasons.add(int64(max(1, len(a.Reasons[i].Objects))), string(a.Reasons[i].Code))
 		}
 	}
-	addStatus(safe, []report.Safe{report.Yes, report.WithWork, report.No, report.Unclear}, is)
+	addStatus(safe, []code.Safe{code.Yes, code.WithWork, code.No, code.Unclear}, is)
 	return []*family{safe, reasons}
 }
 
@@ -121,9 +122,9 @@ func ofClusters(r *report.Report) []*family {
 
 func addMachines(f *family, n report.MachineCounts, cluster []string) {
 	for _, s := range []struct {
-		status report.Status
+		status code.Status
 		n      int
-	}{{report.Ghost, n.Ghost}, {report.Unknown, n.Unknown}, {report.Stale, n.Stale}, {report.Healthy, n.Healthy}} {
+	}{{code.Ghost, n.Ghost}, {code.Unknown, n.Unknown}, {code.Stale, n.Stale}, {code.Healthy, n.Healthy}} {
 		f.add(int64(s.n), append(slices.Clone(cluster), string(s.status))...)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/build"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 )
 
@@ -132,12 +133,12 @@ func TestASavedReportHasTheSameMetrics(t *testing.T) { reporttest.Format(Write).
 // One cluster of the name in each of two backups are two series, and two scopes
 // that nothing tells apart are one, which is complete only when both are.
 func TestSameNames(t *testing.T) {
-	cluster := func(backup int, status report.Status, n report.MachineCounts) report.Cluster {
+	cluster := func(backup int, status code.Status, n report.MachineCounts) report.Cluster {
 		return report.Cluster{Namespace: "a", Name: "b", Backup: backup, Status: status, Counts: n}
 	}
 	doc := text(t, &report.Report{
 		Clusters: []report.Cluster{
-			cluster(0, report.Healthy, report.MachineCounts{Healthy: 2, Total: 2}), cluster(1, report.ManualRemediationRequired, report.MachineCounts{Ghost: 1, Total: 1}),
+			cluster(0, code.Healthy, report.MachineCounts{Healthy: 2, Total: 2}), cluster(1, code.ManualRemediationRequired, report.MachineCounts{Ghost: 1, Total: 1}),
 		},
 		Scopes: []report.Scope{{Provider: "vsphere", Endpoint: "vc", State: "complete", Instances: 3}, {Provider: "vsphere", Endpoint: "vc", State: "failed", Instances: 4}},
 	})
@@ -205,7 +206,7 @@ func TestTheErrorOfTheWriterIsReturned(t *testing.T) { reporttest.Format(Write).
 // Whether it is safe is one series per answer, of which one is 1; of a report without an
 // answer it is unknown.
 func TestTheAnswerInMetrics(t *testing.T) {
-	a := &report.SafeAnswer{Safe: report.No, Reasons: []report.AnswerReason{
+	a := &report.SafeAnswer{Safe: code.No, Reasons: []report.AnswerReason{
 		{Code: "RolloutDue", Message: "one", Objects: []string{"a", "b"}}, {Code: "RolloutDue", Message: "two", Objects: []string{"c"}}, {Code: "NoForecast", Message: "three"},
 	}}
 	for _, c := range []struct {
@@ -213,7 +214,7 @@ func TestTheAnswerInMetrics(t *testing.T) {
 		want   []string
 	}{
 		{a, []string{`safe_to_restore{answer="no"} 1`, `safe_to_restore{answer="yes"} 0`, `answer_reasons{code="RolloutDue"} 3`, `answer_reasons{code="NoForecast"} 1`}},
-		{&report.SafeAnswer{Safe: report.Yes}, []string{`safe_to_restore{answer="yes"} 1`, `safe_to_restore{answer="no"} 0`, `safe_to_restore{answer="withWork"} 0`, `safe_to_restore{answer="unknown"} 0`}},
+		{&report.SafeAnswer{Safe: code.Yes}, []string{`safe_to_restore{answer="yes"} 1`, `safe_to_restore{answer="no"} 0`, `safe_to_restore{answer="withWork"} 0`, `safe_to_restore{answer="unknown"} 0`}},
 		{nil, []string{`safe_to_restore{answer="unknown"} 1`, `safe_to_restore{answer="yes"} 0`}},
 		{&report.SafeAnswer{Safe: "later"}, []string{`safe_to_restore{answer="later"} 1`, `safe_to_restore{answer="yes"} 0`}},
 	} {

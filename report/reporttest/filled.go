@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // JSON returns the document of a report.
@@ -76,8 +77,8 @@ func Fill(g *rand.Rand, v reflect.Value) {
 
 // closedWords are the types that have no other words, in a report that can be read.
 var closedWords = map[reflect.Type][]string{
-	reflect.TypeFor[report.Status]():     texts(report.RollUps()),
-	reflect.TypeFor[report.Safe]():       texts(report.Answers()),
+	reflect.TypeFor[code.Status]():       texts(code.RollUps()),
+	reflect.TypeFor[code.Safe]():         texts(report.Answers()),
 	reflect.TypeFor[report.ScopeState](): texts(report.ScopeStates()),
 	reflect.TypeFor[report.Presence]():   texts(report.Presences()),
 	reflect.TypeFor[report.Severity]():   texts(report.CheckSeverities()),
@@ -105,7 +106,7 @@ func Filled(g *rand.Rand) *report.Report {
 	r.SchemaVersion = report.SchemaVersion
 	r.FillLists()
 	if f := r.Options.Filter; f != nil {
-		f.Statuses = report.MachineStatuses()[:g.IntN(3)]
+		f.Statuses = code.MachineStatuses()[:g.IntN(3)]
 	}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
@@ -123,7 +124,7 @@ func Filled(g *rand.Rand) *report.Report {
 }
 
 func recount(g *rand.Rand, ms []report.Machine, into *report.MachineCounts, c *report.Cluster) {
-	statuses := report.MachineStatuses()
+	statuses := code.MachineStatuses()
 	for i := range ms {
 		ms[i].Status = statuses[g.IntN(len(statuses))]
 		into.Count(ms[i].Status)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Hostile are names that break what does not escape them: markup, scripts,
@@ -130,42 +131,42 @@ func (g *generator) summarize(r *report.Report) {
 	if g.rules > 0 {
 		s.IgnoredMachines = &report.MachineCounts{}
 	}
-	s.Forecast = &report.GeneralForecast{Outcomes: map[report.Outcome]int{}}
-	with, without := report.Healthy, report.Healthy // rules
+	s.Forecast = &report.GeneralForecast{Outcomes: map[code.Outcome]int{}}
+	with, without := code.Healthy, code.Healthy // rules
 	if len(r.Errors) > 0 {
-		with, without = report.NeedFurtherConfirmation, report.NeedFurtherConfirmation
+		with, without = code.NeedFurtherConfirmation, code.NeedFurtherConfirmation
 	}
 	for i := range r.Clusters {
 		if c := &r.Clusters[i]; !c.Self {
-			with, without = report.Worst(with, c.Status), report.Worst(without, countCluster(s, c))
+			with, without = code.Worst(with, c.Status), code.Worst(without, countCluster(s, c))
 		}
 	}
 	for i := range r.InfraMachines {
-		without = report.Worst(without, report.NeedFurtherConfirmationInfraMachines)
+		without = code.Worst(without, code.NeedFurtherConfirmationInfraMachines)
 		if r.InfraMachines[i].Ignored != nil {
 			s.Ignored++
 			s.IgnoredInfraMachines++
 		} else {
-			with = report.Worst(with, report.NeedFurtherConfirmationInfraMachines)
+			with = code.Worst(with, code.NeedFurtherConfirmationInfraMachines)
 		}
 	}
 	s.Status = with
 	if g.rules > 0 {
 		s.StatusWithoutRules = without
 	}
-	s.Answer = g.answer(report.Worst(with, without))
-	s.Forecast.NotHealing, s.Forecast.Notes = s.Machines.Stale, []report.Note{{Code: report.AssumedOrder, Message: g.name("note")}}
+	s.Answer = g.answer(code.Worst(with, without))
+	s.Forecast.NotHealing, s.Forecast.Notes = s.Machines.Stale, []report.Note{{Code: code.AssumedOrder, Message: g.name("note")}}
 }
 
 // countCluster adds a cluster to the summary and returns its status without rules.
-func countCluster(s *report.Summary, c *report.Cluster) (status report.Status) {
-	status = report.Healthy
+func countCluster(s *report.Summary, c *report.Cluster) (status code.Status) {
+	status = code.Healthy
 	s.Machines.Add(c.Counts)
 	s.Clusters.Count(c.Status)
 	for _, set := range c.Sets() {
 		for i := range set.Machines {
 			m := &set.Machines[i]
-			status = report.Worst(status, m.RollUp())
+			status = code.Worst(status, m.RollUp())
 			if m.Forecast != nil {
 				s.Forecast.Outcomes[m.Forecast.Outcome]++
 			}
@@ -179,15 +180,15 @@ func countCluster(s *report.Summary, c *report.Cluster) (status report.Status) {
 }
 
 // answer is one that the status does not contradict; rules do not change it.
-func (g *generator) answer(status report.Status) *report.SafeAnswer {
-	a := &report.SafeAnswer{Safe: report.Yes, Reasons: []report.AnswerReason{}, Conditions: []report.Note{{Code: report.RestoreOrder, Message: g.name("condition")}}}
-	code := map[report.Status]report.Reason{
-		report.ManualRemediationNotRequired: report.MachinesBroken, report.NeedFurtherConfirmationInfraMachines: report.InstancesToConfirm,
-		report.NeedFurtherConfirmation: report.MachinesUnknown, report.ManualRemediationRequired: report.EtcdMembersRemoved,
+func (g *generator) answer(status code.Status) *report.SafeAnswer {
+	a := &report.SafeAnswer{Safe: code.Yes, Reasons: []report.AnswerReason{}, Conditions: []report.Note{{Code: code.RestoreOrder, Message: g.name("condition")}}}
+	worst := map[code.Status]code.Reason{
+		code.ManualRemediationNotRequired: code.MachinesBroken, code.NeedFurtherConfirmationInfraMachines: code.InstancesToConfirm,
+		code.NeedFurtherConfirmation: code.MachinesUnknown, code.ManualRemediationRequired: code.EtcdMembersRemoved,
 	}[status]
-	if code != "" {
-		a.Safe = report.SafeAfter(code)
-		a.Reasons = append(a.Reasons, report.AnswerReason{Code: code, Message: g.name("reason"), Objects: []string{g.name("Machine")}})
+	if worst != "" {
+		a.Safe = code.SafeAfter(worst)
+		a.Reasons = append(a.Reasons, report.AnswerReason{Code: worst, Message: g.name("reason"), Objects: []string{g.name("Machine")}})
 	}
 	return a
 }
@@ -200,7 +201,7 @@ func (g *generator) cluster(r *report.Report, machines int) report.Cluster {
 		Derived: g.IntN(9) == 0, Self: !g.calm && g.IntN(9) == 0, Paused: g.IntN(9) == 0, Endpoint: "192.0.2.1:6443",
 		Nodes:     report.Nodes{State: one(g, report.NodesRead, report.NodesSkipped, unreachable)},
 		Resources: []report.Resource{},
-		Forecast:  &report.ClusterForecast{Text: g.name("adopted"), Outcomes: map[report.Outcome]int{}, Notes: []report.Note{}},
+		Forecast:  &report.ClusterForecast{Text: g.name("adopted"), Outcomes: map[code.Outcome]int{}, Notes: []report.Note{}},
 	}
 	if c.Nodes.State == unreachable {
 		c.Nodes.Error = g.name("refused")
@@ -210,7 +211,7 @@ func (g *generator) cluster(r *report.Report, machines int) report.Cluster {
 	cp.Kind, cp.Name, cp.Applicable, cp.Desired = "KubeadmControlPlane", g.name("cp"), true, &three
 	cp.Machines, cp.Counts, cp.Status = g.machines(r, &c, min(3, machines), report.RoleControlPlane)
 	c.Counts = cp.Counts
-	c.Workers = report.Workers{Status: report.Healthy, Groups: []report.Group{}}
+	c.Workers = report.Workers{Status: code.Healthy, Groups: []report.Group{}}
 	for left := machines - 3; left > 0; {
 		n := min(left, 1+g.IntN(40))
 		left -= n
@@ -219,22 +220,22 @@ func (g *generator) cluster(r *report.Report, machines int) report.Cluster {
 		group.Machines, group.Counts, group.Status = g.machines(r, &c, n, report.RoleWorker)
 		c.Counts.Add(group.Counts)
 		c.Workers.Groups = append(c.Workers.Groups, group)
-		c.Workers.Status = report.Worst(c.Workers.Status, group.Status)
+		c.Workers.Status = code.Worst(c.Workers.Status, group.Status)
 	}
-	c.Status = report.Worst(cp.Status, c.Workers.Status)
+	c.Status = code.Worst(cp.Status, c.Workers.Status)
 	return c
 }
 
 // machines returns n machines without those that a shortened report leaves out, the
 // counts of all, and what those that no rule sets aside roll up to.
-func (g *generator) machines(r *report.Report, c *report.Cluster, n int, role report.Role) (out []report.Machine, counts report.MachineCounts, status report.Status) {
-	out, status = []report.Machine{}, report.Healthy
+func (g *generator) machines(r *report.Report, c *report.Cluster, n int, role report.Role) (out []report.Machine, counts report.MachineCounts, status code.Status) {
+	out, status = []report.Machine{}, code.Healthy
 	for range n {
 		m := g.machine(c, role)
 		counts.Count(m.Status)
 		g.ignore(r, m.Finding() && !c.Self, &m.Ignored)
 		if m.Ignored == nil {
-			status = report.Worst(status, m.RollUp())
+			status = code.Worst(status, m.RollUp())
 		}
 		if !g.shortened || m.Finding() {
 			out = append(out, m)
@@ -255,31 +256,31 @@ func (g *generator) ignore(r *report.Report, finding bool, into **report.Ignored
 func (g *generator) machine(c *report.Cluster, role report.Role) report.Machine {
 	m := report.Machine{
 		Namespace: c.Namespace, Name: g.name(c.Name), UID: fmt.Sprintf("%08x-0000", g.Uint32()), Role: role,
-		Status:     one(g, report.Healthy, report.Healthy, report.Healthy, report.Stale, report.Ghost, report.Unknown),
+		Status:     one(g, code.Healthy, code.Healthy, code.Healthy, code.Stale, code.Ghost, code.Unknown),
 		ProviderID: fmt.Sprintf("%s://42%06x", c.Provider, g.Uint32()), Node: g.name("node"),
 		Evidence: []report.Evidence{{Kind: "biosUUID", Detail: g.name("found"), Strength: one(g, report.Strong, report.Medium, report.Weak)}},
 	}
 	if g.calm && g.IntN(20) > 0 {
-		m.Status = report.Healthy
+		m.Status = code.Healthy
 	}
 	switch m.Status {
-	case report.Healthy:
+	case code.Healthy:
 		m.Instance = g.instance(c.Provider)
-		m.Forecast = &report.MachineForecast{Outcome: report.Adopted, Message: "the controllers take it over"}
+		m.Forecast = &report.MachineForecast{Outcome: code.Adopted, Message: "the controllers take it over"}
 		if g.IntN(9) == 0 {
-			m.Warnings = []report.Warning{{Reason: one(g, report.PoweredOff, report.Renamed), Message: g.name("warning")}}
+			m.Warnings = []report.Warning{{Reason: one(g, code.PoweredOff, code.Renamed), Message: g.name("warning")}}
 		}
 		return m
-	case report.Stale:
-		m.Reason, m.Message = report.InstanceNotFound, g.name("no VM")
-		m.Forecast = &report.MachineForecast{Outcome: report.Stuck, Condition: g.name("condition"), Message: g.name("message")}
-	case report.Ghost:
+	case code.Stale:
+		m.Reason, m.Message = code.InstanceNotFound, g.name("no VM")
+		m.Forecast = &report.MachineForecast{Outcome: code.Stuck, Condition: g.name("condition"), Message: g.name("message")}
+	case code.Ghost:
 		m.UID, m.ProviderID, m.Instance = "", "", g.instance(c.Provider)
 		m.Message = g.name("it belongs to the cluster")
-		m.Forecast = &report.MachineForecast{Outcome: report.GhostKeepsRunning, Message: g.name("message")}
+		m.Forecast = &report.MachineForecast{Outcome: code.GhostKeepsRunning, Message: g.name("message")}
 	default:
-		m.Reason, m.Message = one(g, report.ScopeIncomplete, report.AmbiguousMatch, report.NodeAlive), g.name("cannot be decided")
-		m.Forecast = &report.MachineForecast{Outcome: report.CannotKnow, Message: g.name("message")}
+		m.Reason, m.Message = one(g, code.ScopeIncomplete, code.AmbiguousMatch, code.NodeAlive), g.name("cannot be decided")
+		m.Forecast = &report.MachineForecast{Outcome: code.CannotKnow, Message: g.name("message")}
 	}
 	m.Remediation = []report.Step{{
 		When: report.BeforeRestore, Who: report.Operator, Text: g.name("look at it"),
@@ -303,7 +304,7 @@ func (g *generator) instance(provider string) *report.Instance {
 
 func (g *generator) infraMachine(r *report.Report) report.InfraMachine {
 	m := report.InfraMachine{
-		Instance: *g.instance(one(g, "vsphere", "aws")), Reason: one(g, report.InClusterFolder, report.CloneOf, report.ForeignNode), Message: g.name("ask its owner"),
+		Instance: *g.instance(one(g, "vsphere", "aws")), Reason: one(g, code.InClusterFolder, code.CloneOf, code.ForeignNode), Message: g.name("ask its owner"),
 		Evidence: []report.Evidence{{Kind: "folder", Detail: g.name("in folder"), Strength: report.Weak}},
 	}
 	if len(r.Clusters) > 0 && g.IntN(2) == 0 {
@@ -317,7 +318,7 @@ func (g *generator) scope() report.Scope {
 	s := report.Scope{Provider: one(g, "vsphere", "aws"), Endpoint: g.name("vc") + ":443", Account: g.name("svc"), State: report.ScopeComplete, Instances: g.IntN(99)}
 	if !g.calm && g.IntN(4) == 0 {
 		s.State = one(g, report.ScopePartial, report.ScopeFailed)
-		s.Error = &report.Fault{Reason: "Unreachable", Message: g.name("connection refused"), Hint: g.name("open the way")}
+		s.Error = &report.Fault{Reason: code.Unreachable, Message: g.name("connection refused"), Hint: g.name("open the way")}
 	}
 	return s
 }

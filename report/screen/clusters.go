@@ -9,6 +9,7 @@ import (
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/text"
 )
 
@@ -48,9 +49,9 @@ func (p *printer) clusters(r *report.Report, shown, rest []*report.Cluster) {
 	t.after = p.Width - len("! ") - t.name - len(title) - len("  ")
 	p.Newline()
 	t.row(terminal.Bold, " ", "CLUSTER", title, []string{"AFTER THE RESTORE"})
-	lost, halted := hit(r, report.ControlPlaneDown), hit(r, report.ClusterHalted)
+	lost, halted := hit(r, code.ControlPlaneDown), hit(r, code.ClusterHalted)
 	for _, c := range shown {
-		mark := report.Mark(c.Status)
+		mark := code.Mark(c.Status)
 		t.row(text.Style(mark), mark, c.Title(), numbers(&c.Counts), outcomes(c, lost[c], halted[c]))
 	}
 	if len(rest) > 0 {
@@ -58,7 +59,7 @@ func (p *printer) clusters(r *report.Report, shown, rest []*report.Cluster) {
 		by := map[string]int{}
 		for _, c := range rest {
 			sum.Add(c.Counts)
-			by[report.Mark(c.Status)]++
+			by[code.Mark(c.Status)]++
 		}
 		var words []string
 		for _, m := range strings.Split(marks, "") {
@@ -127,14 +128,14 @@ func worstFirst(r *report.Report) []*report.Cluster {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *report.Cluster) int {
-		return cmp.Or(report.Urgency(a.Status)-report.Urgency(b.Status), b.Counts.Ghost-a.Counts.Ghost,
+		return cmp.Or(code.Urgency(a.Status)-code.Urgency(b.Status), b.Counts.Ghost-a.Counts.Ghost,
 			b.Counts.Unknown-a.Counts.Unknown, b.Counts.Stale-a.Counts.Stale)
 	})
 	return out
 }
 
 // hit are the clusters that objects of a reason are in.
-func hit(r *report.Report, code report.Reason) map[*report.Cluster]bool {
+func hit(r *report.Report, code code.Reason) map[*report.Cluster]bool {
 	out := map[*report.Cluster]bool{}
 	for _, p := range r.First() {
 		if p.Code != code {
@@ -157,19 +158,19 @@ var fates = []struct {
 	words    string
 	outcomes []string
 }{
-	{"take another VM", []string{string(report.OtherInstanceTaken)}},
-	{"deleted", []string{string(report.DeletedByOwner), string(report.DeletedByMachineHealthCheck)}},
-	{"replaced", []string{string(report.RolledByOwner)}},
-	{"leave etcd", []string{string(report.GhostEtcdMemberRemoved)}},
-	{"doubled", []string{string(report.OrphanedAndReplaced)}},
-	{"unmanaged", []string{string(report.GhostKeepsRunning), string(report.GhostEtcdMemberKept)}},
-	{"stuck", []string{string(report.Stuck), string(report.StuckNodeLeft), string(report.NewInstanceNeverJoins)}},
-	{"left alone", []string{string(report.Halted), string(report.UntouchedPaused)}},
-	{"not known", []string{string(report.CannotKnow)}},
-	{"made again", []string{string(report.NewInstanceCreated), string(report.ReplacedByMachineHealthCheck)}},
-	{"found by name", []string{string(report.AdoptedByName)}},
-	{"started", []string{string(report.AdoptedPoweredOn)}},
-	{"gone", []string{string(report.MemberGone)}},
+	{"take another VM", []string{string(code.OtherInstanceTaken)}},
+	{"deleted", []string{string(code.DeletedByOwner), string(code.DeletedByMachineHealthCheck)}},
+	{"replaced", []string{string(code.RolledByOwner)}},
+	{"leave etcd", []string{string(code.GhostEtcdMemberRemoved)}},
+	{"doubled", []string{string(code.OrphanedAndReplaced)}},
+	{"unmanaged", []string{string(code.GhostKeepsRunning), string(code.GhostEtcdMemberKept)}},
+	{"stuck", []string{string(code.Stuck), string(code.StuckNodeLeft), string(code.NewInstanceNeverJoins)}},
+	{"left alone", []string{string(code.Halted), string(code.UntouchedPaused)}},
+	{"not known", []string{string(code.CannotKnow)}},
+	{"made again", []string{string(code.NewInstanceCreated), string(code.ReplacedByMachineHealthCheck)}},
+	{"found by name", []string{string(code.AdoptedByName)}},
+	{"started", []string{string(code.AdoptedPoweredOn)}},
+	{"gone", []string{string(code.MemberGone)}},
 }
 
 // outcomes say what happens to a cluster after the restore.
@@ -190,14 +191,14 @@ func outcomes(c *report.Cluster, lost, halted bool) []string {
 	for _, f := range fates {
 		n := 0
 		for _, o := range f.outcomes {
-			n += c.Forecast.Outcomes[report.Outcome(o)]
+			n += c.Forecast.Outcomes[code.Outcome(o)]
 		}
 		if n > 0 {
 			out = append(out, fmt.Sprintf("%d %s", n, f.words))
 		}
 	}
 	if len(out) == 0 {
-		if n := c.Forecast.Outcomes[report.Adopted]; n > 0 {
+		if n := c.Forecast.Outcomes[code.Adopted]; n > 0 {
 			return []string{fmt.Sprintf("all %d taken over", n)}
 		}
 		return []string{"-"}

@@ -15,6 +15,7 @@ import (
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/text"
 )
 
@@ -85,7 +86,7 @@ func (p *printer) answer(r *report.Report, first []line) {
 		}
 	}
 	why := ""
-	if s := r.Summary.Answer; s != nil && (s.Safe == report.No || s.Safe == report.Unclear) {
+	if s := r.Summary.Answer; s != nil && (s.Safe == code.No || s.Safe == code.Unclear) {
 		var parts []string
 		if todo > 0 {
 			parts = append(parts, english.Count(todo, "thing")+" to do first")
@@ -96,10 +97,10 @@ func (p *printer) answer(r *report.Report, first []line) {
 		if why = strings.Join(parts, ", "); why != "" {
 			why = ": " + why
 		}
-	} else if len(first) > 0 && s != nil && s.Safe == report.Yes {
+	} else if len(first) > 0 && s != nil && s.Safe == code.Yes {
 		why = ", under the conditions below"
 	}
-	p.Print(0, 2, terminal.Lead(terminal.Bold, "Safe to restore?", 0).Prose(text.Style(report.Mark(a.As)), a.Safe+why))
+	p.Print(0, 2, terminal.Lead(terminal.Bold, "Safe to restore?", 0).Prose(text.Style(code.Mark(a.As)), a.Safe+why))
 	name, when := p.backups(r)
 	l := terminal.Lead(terminal.Plain, name, 0).Prose(terminal.Plain, when)
 	listed := fmt.Sprintf("Listed: %d of %s, %s.", len(r.Scopes)-len(r.Incomplete()), english.Count(len(r.Scopes), "place"), english.Count(instances(r), "VM"))

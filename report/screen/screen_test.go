@@ -3,7 +3,6 @@ package screen
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 )
 
@@ -28,38 +28,38 @@ func shown(t *testing.T, r *report.Report, o Options) string {
 // sample is a report with a reason of each sort that the screen words in its own way.
 func sample() *report.Report {
 	at := time.Date(2026, 11, 21, 4, 6, 0, 0, time.UTC)
-	dup := report.Machine{Namespace: "t", Name: "prod-x", Status: report.Healthy, Warnings: []report.Warning{{Reason: report.DuplicateID}}}
+	dup := report.Machine{Namespace: "t", Name: "prod-x", Status: code.Healthy, Warnings: []report.Warning{{Reason: code.DuplicateID}}}
 	r := &report.Report{
 		GeneratedAt: at.Add(21 * time.Hour),
 		Backups:     []report.Backup{{Path: "/backups/fleet-data.tar.gz", WrittenFrom: at}},
 		Scopes:      []report.Scope{{Provider: "vsphere", Endpoint: "vc1", State: report.ScopeComplete, Instances: 64}},
 		Clusters: []report.Cluster{
 			{
-				Namespace: "t", Name: "dev", Status: report.NeedFurtherConfirmation, Counts: report.MachineCounts{Stale: 4, Total: 4},
+				Namespace: "t", Name: "dev", Status: code.NeedFurtherConfirmation, Counts: report.MachineCounts{Stale: 4, Total: 4},
 				ControlPlane: report.ControlPlane{Kind: "KubeadmControlPlane", Name: "dev"},
-				Forecast:     &report.ClusterForecast{Outcomes: map[report.Outcome]int{report.Stuck: 4}, Notes: []report.Note{{Code: report.ControlPlaneGone}}},
+				Forecast:     &report.ClusterForecast{Outcomes: map[code.Outcome]int{code.Stuck: 4}, Notes: []report.Note{{Code: code.ControlPlaneGone}}},
 			},
 			{
-				Namespace: "t", Name: "prod", Status: report.ManualRemediationRequired, Counts: report.MachineCounts{Ghost: 2, Healthy: 1200, Total: 1202},
+				Namespace: "t", Name: "prod", Status: code.ManualRemediationRequired, Counts: report.MachineCounts{Ghost: 2, Healthy: 1200, Total: 1202},
 				ControlPlane: report.ControlPlane{Kind: "KubeadmControlPlane", Name: "prod", Machines: []report.Machine{dup}},
-				Forecast:     &report.ClusterForecast{Outcomes: map[report.Outcome]int{report.Adopted: 1200, report.GhostKeepsRunning: 2}},
+				Forecast:     &report.ClusterForecast{Outcomes: map[code.Outcome]int{code.Adopted: 1200, code.GhostKeepsRunning: 2}},
 			},
-			{Namespace: "t", Name: "well", Status: report.Healthy, Paused: true, Counts: report.MachineCounts{Healthy: 3, Total: 3}},
+			{Namespace: "t", Name: "well", Status: code.Healthy, Paused: true, Counts: report.MachineCounts{Healthy: 3, Total: 3}},
 			{Namespace: "t", Name: "itself", Self: true},
 		},
-		Checks: []report.Check{{Severity: report.CheckError, Code: string(report.IdentityAbsent), Object: "VSphereClusterIdentity shared", Message: "not in the backup; really"}},
+		Checks: []report.Check{{Severity: report.CheckError, Code: code.IdentityAbsent, Object: "VSphereClusterIdentity shared", Message: "not in the backup; really"}},
 	}
 	r.Summary.Complete = true
 	r.Summary.Answer = &report.SafeAnswer{
-		Safe: report.No,
+		Safe: code.No,
 		Reasons: []report.AnswerReason{
-			{Code: report.ControlPlaneDown, Message: "No machine", Objects: []string{"KubeadmControlPlane t/dev"}},
-			{Code: report.ClusterHalted, Message: "until VSphereClusterIdentity shared exists", Objects: []string{"Cluster t/prod"}},
-			{Code: report.BackupError, Message: "Not fit", Objects: []string{"VSphereClusterIdentity shared"}},
-			{Code: report.CopiedID, Message: "Another", Objects: []string{"Machine t/prod-x"}},
+			{Code: code.ControlPlaneDown, Message: "No machine", Objects: []string{"KubeadmControlPlane t/dev"}},
+			{Code: code.ClusterHalted, Message: "until VSphereClusterIdentity shared exists", Objects: []string{"Cluster t/prod"}},
+			{Code: code.BackupError, Message: "Not fit", Objects: []string{"VSphereClusterIdentity shared"}},
+			{Code: code.CopiedID, Message: "Another", Objects: []string{"Machine t/prod-x"}},
 			{Code: "OfANewerVersion", Message: "What this version has no words for", Objects: []string{"Machine t/prod-x"}},
 		},
-		Conditions: []report.Note{{Code: oldCluster, Message: "Off"}, {Code: unpaused, Message: "Two"}, {Code: "NewestBackup", Message: "New"}},
+		Conditions: []report.Note{{Code: code.OldManagementCluster, Message: "Off"}, {Code: code.UnpausedClusters, Message: "Two"}, {Code: "NewestBackup", Message: "New"}},
 	}
 	return r
 }
@@ -118,7 +118,7 @@ func TestScreenOfOneCluster(t *testing.T) {
 	} {
 		r := sample()
 		r.Checks[0].Clusters = []string{"t/prod"}
-		r.Checks = append(r.Checks, report.Check{Severity: report.CheckError, Code: string(report.IdentityAbsent), Object: "VSphereClusterIdentity own", Message: "gone", Clusters: []string{"t/dev"}})
+		r.Checks = append(r.Checks, report.Check{Severity: report.CheckError, Code: code.IdentityAbsent, Object: "VSphereClusterIdentity own", Message: "gone", Clusters: []string{"t/dev"}})
 		if err := r.Narrow(report.Filter{Clusters: []string{cluster}}); err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestAnyAgeFitsInItsRow(t *testing.T) {
 
 func TestScreenOfAYes(t *testing.T) {
 	r := sample()
-	r.Summary.Answer.Safe, r.Summary.Answer.Reasons, r.Checks = report.Yes, nil, nil
+	r.Summary.Answer.Safe, r.Summary.Answer.Reasons, r.Checks = code.Yes, nil, nil
 	got := shown(t, r, Options{})
 	for _, want := range []string{"Safe to restore? YES, under the conditions below\n", "OldManagementCluster", "NewestBackup ", "detect … -o report.json"} {
 		if !strings.Contains(got, want) {
@@ -163,7 +163,7 @@ func TestScreenOfAnIncompleteReport(t *testing.T) {
 	}
 	unknown := func(i int, why string) string {
 		c := &r.Clusters[i]
-		c.ControlPlane.Machines = []report.Machine{{Status: report.Unknown, Message: "cannot be concluded: " + why}}
+		c.ControlPlane.Machines = []report.Machine{{Status: code.Unknown, Message: "cannot be concluded: " + why}}
 		return c.Title()
 	}
 	first := unknown(0, "vc7 refuses the login")
@@ -212,19 +212,14 @@ func TestScreenIsOneScreen(t *testing.T) {
 	}
 }
 
-// TestEveryReasonHasWords: a reason without words of its own takes a whole sentence.
+// TestEveryReasonHasWords: a reason without words of its own takes a whole sentence. The
+// checks and the places that were not listed have lines of their own.
 func TestEveryReasonHasWords(t *testing.T) {
-	ranks := map[int]bool{report.ReasonRank(report.BackupError): true, report.ReasonRank(report.Incomplete): true}
-	for code := range consequences {
-		ranks[report.ReasonRank(code)] = true
-	}
-	for i := range report.ReasonRank(report.RolloutScheduled) + 1 {
-		if !ranks[i] {
-			t.Errorf("reason %d has no words", i)
+	for _, r := range code.Table {
+		own := r.Code == code.BackupError || r.Code == code.Incomplete
+		if r.Safe != "" && (r.Screen == "") != own {
+			t.Errorf("%s: words %q", r.Code, r.Screen)
 		}
-	}
-	if ranks[-1] {
-		t.Error("words for what is no reason")
 	}
 }
 
@@ -241,8 +236,8 @@ func TestScreenReturnsTheErrorOfItsWriter(t *testing.T) {
 // What decides and has no room is counted where the reader looks for it.
 func TestWhatHasNoRoomIsCounted(t *testing.T) {
 	r := sample()
-	r.Summary.Answer.Reasons, r.Summary.Answer.Safe = nil, report.No
-	for _, code := range slices.Sorted(maps.Keys(consequences)) {
+	r.Summary.Answer.Reasons, r.Summary.Answer.Safe = nil, code.No
+	for _, code := range reasonsWithWords() {
 		r.Summary.Answer.Reasons = append(r.Summary.Answer.Reasons, report.AnswerReason{Code: code, Message: string(code), Objects: []string{"Cluster t/prod"}})
 	}
 	got := shown(t, r, Options{})
@@ -258,4 +253,16 @@ func TestWhatHasNoRoomIsCounted(t *testing.T) {
 	if n := strings.Count(got, "\n"); n > 30 {
 		t.Errorf("%d rows:\n%s", n, got)
 	}
+}
+
+// reasonsWithWords are the reasons of the answer that have words for the screen, sorted.
+func reasonsWithWords() []code.Reason {
+	var out []code.Reason
+	for _, r := range code.Table {
+		if r.Safe != "" && r.Screen != "" {
+			out = append(out, r.Code)
+		}
+	}
+	slices.Sort(out)
+	return out
 }

@@ -8,12 +8,13 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // line is one thing that decides: its code, what it is about, and what that means.
 type line struct {
 	mark    string
-	code    report.Reason
+	code    code.Reason
 	objects []string
 	means   string
 	hidden  bool // of a report that was narrowed: about what it does not show
@@ -31,63 +32,6 @@ func (l *line) text(width int) string {
 	return about + ": " + l.means
 }
 
-// consequences are what reasons mean for their objects.
-var consequences = map[report.Reason]string{
-	report.ClustersFirst:       "Clusters come back first, which ends running workers",
-	report.MachinesDeleted:     "deleted, with running VMs",
-	report.PoolScaledBack:      "scaled down, running VMs end",
-	report.LivingReplaced:      "a health check deletes running VMs",
-	report.RolloutDue:          "running machines are replaced, one by one",
-	report.SecondInstance:      "a second VM is made beside the running one",
-	report.OtherInstance:       "its controller takes over another VM",
-	report.EtcdMembersRemoved:  "running etcd members are removed",
-	report.ControlPlaneDown:    "its control plane is down, and no controller repairs it",
-	report.ClusterHalted:       "no controller acts on it",
-	report.MachinesUnknown:     "whether the VM exists, or which it is, is not known",
-	report.CopiedID:            "a delete may end 2 VMs",
-	report.ResourceUndecided:   "whether what it needs exists is not known",
-	report.PoolNotDecided:      "its pool could not be seen",
-	report.OutcomeUnknown:      "what controllers do with it is not known",
-	report.SpecUnseen:          "changed just before the backup; what follows is not known",
-	report.HostedControlPlane:  "its control plane was in the lost management cluster",
-	report.InstancesToConfirm:  "ask their owners",
-	report.ErrorsOccurred:      "an error; something may be missing",
-	report.NothingToCompare:    "the backup has no machine to compare",
-	report.NoForecast:          "the report has no forecast; run detect again",
-	report.StatusNotHealthy:    "not everything is Healthy",
-	report.OwnerHalted:         "nobody manages it: its MachineSet is not in the backup",
-	report.MachinesHalted:      "its controller does nothing for it; the VM runs on",
-	report.CannotReplace:       "has to make machines and cannot",
-	report.NewerBackup:         "a newer backup is in the same place",
-	report.MachinesBroken:      "no VM, and nothing replaces it",
-	report.MachinesMissing:     "not in the backup; its VM runs on unmanaged",
-	report.InstancesNeverJoin:  "its new VM never joins, and nobody deletes it",
-	report.MachinesMade:        "new VMs are made",
-	report.PoolGrown:           "its pool grows: new VMs are made",
-	report.InstancesStarted:    "its VM is powered on",
-	report.InstancesStopped:    "its VM is off, and no controller starts it",
-	report.StaleReplaced:       "no VM; a new one is made",
-	report.GhostsLeft:          "runs on, and nobody manages it",
-	report.FoundByNameOnly:     "found by name alone, which is no proof",
-	report.MachinesNotReady:    "does not become Ready: its bootstrap object is not in the backup",
-	report.ResourceMade:        "made again",
-	report.PoolMachinesDeleted: "the Machine is deleted; its VM is gone already",
-	report.RolloutScheduled:    "all its machines are replaced later",
-}
-
-// oldCluster and unpaused are the conditions that are as dangerous as a reason for no.
-const (
-	oldCluster = "OldManagementCluster"
-	unpaused   = "UnpausedClusters"
-)
-
-// conditions are what others mean that matter at every restore.
-var conditions = map[report.Reason]string{
-	report.RestoreOrder:     "Clusters are restored last, as Velero does by default",
-	"WebhooksDuringRestore": "webhooks of Cluster API are absent, or answer",
-	"NewestBackup":          "there is no newer backup",
-}
-
 // decisive are the things that decide, the most dangerous first, then those that are about
 // what a narrowed report does not show, and how many further reasons and conditions are
 // left to the long report.
@@ -96,10 +40,10 @@ func decisive(r *report.Report) (out []line, more int) {
 	for i := range points {
 		p := &points[i]
 		switch {
-		case p.Code == report.BackupError:
+		case p.Code == code.BackupError:
 			out = append(out, checkErrors(r, points)...)
-		case p.Code == report.Incomplete: // has a part of its own
-		case p.Code == report.ClusterHalted && allOfChecks(r, p): // the lines of the checks say so
+		case p.Code == code.Incomplete: // has a part of its own
+		case p.Code == code.ClusterHalted && allOfChecks(r, p): // the lines of the checks say so
 		default:
 			out = append(out, reason(r, p))
 		}
@@ -125,7 +69,7 @@ func isView(r *report.Report) bool { return r.Options.Filter != nil && r.Options
 // underConditions are the lines of the conditions that a person has to see to, those of
 // the others only where nothing else decides, and how many conditions they say.
 func underConditions(r *report.Report, a *report.SafeAnswer) (out []line, said int) {
-	holds := map[report.Reason]bool{}
+	holds := map[code.Reason]bool{}
 	for i := range a.Conditions {
 		holds[a.Conditions[i].Code] = true
 	}
@@ -140,16 +84,16 @@ func underConditions(r *report.Report, a *report.SafeAnswer) (out []line, said i
 		pause = "every Cluster"
 	}
 	switch {
-	case holds[oldCluster] && holds[unpaused]:
+	case holds[code.OldManagementCluster] && holds[code.UnpausedClusters]:
 		said++
-		out = append(out, line{mark: "!", code: oldCluster, means: "keep it off; pause " + pause + ", or two act on one VM"})
-	case holds[oldCluster]:
-		out = append(out, line{mark: "!", code: oldCluster, means: "keep it off, or two act on one VM"})
-	case holds[unpaused]:
-		out = append(out, line{mark: "!", code: unpaused, means: pause + " to pause: else controllers act at once"})
+		out = append(out, line{mark: "!", code: code.OldManagementCluster, means: "keep it off; pause " + pause + ", or two act on one VM"})
+	case holds[code.OldManagementCluster]:
+		out = append(out, line{mark: "!", code: code.OldManagementCluster, means: "keep it off, or two act on one VM"})
+	case holds[code.UnpausedClusters]:
+		out = append(out, line{mark: "!", code: code.UnpausedClusters, means: pause + " to pause: else controllers act at once"})
 	}
 	for _, c := range a.Conditions {
-		if means := conditions[c.Code]; means != "" && a.Safe == report.Yes {
+		if means := code.Of(c.Code).Screen; means != "" && a.Safe == code.Yes {
 			out = append(out, line{mark: "?", code: c.Code, means: means})
 		}
 	}
@@ -161,7 +105,7 @@ const marks = "!?-="
 
 // reason is the line of a reason that is said in no other way.
 func reason(r *report.Report, p *report.Point) line {
-	out := line{mark: report.Mark(p.Status), code: p.Code, means: consequences[p.Code]}
+	out := line{mark: code.Mark(p.Status), code: p.Code, means: code.Of(p.Code).Screen}
 	all := p.Objects
 	for i := range p.Likes {
 		all = append(all[:len(all):len(all)], p.Likes[i].Objects...)
@@ -178,12 +122,12 @@ func reason(r *report.Report, p *report.Point) line {
 	switch {
 	case out.means == "":
 		out.means = p.Text
-	case p.Code == report.CopiedID:
+	case p.Code == code.CopiedID:
 		out.mark = "!"
-		if m := machineAt(r, all[0].At); m != nil && slices.ContainsFunc(m.Warnings, func(w report.Warning) bool { return w.Reason == report.DuplicateID }) {
-			out.code = report.DuplicateID
+		if m := machineAt(r, all[0].At); m != nil && slices.ContainsFunc(m.Warnings, func(w report.Warning) bool { return w.Reason == code.DuplicateID }) {
+			out.code = code.DuplicateID
 		}
-	case p.Code == report.ControlPlaneDown && len(all) == 1 && gone(r, all[0].At):
+	case p.Code == code.ControlPlaneDown && len(all) == 1 && gone(r, all[0].At):
 		out.means = "its control plane is lost: leave the cluster out, or recover etcd"
 	}
 	return out
@@ -215,14 +159,14 @@ func gone(r *report.Report, at report.Place) bool {
 	if at.Part != report.InClusters || r.Clusters[at.Index].Forecast == nil {
 		return false
 	}
-	return slices.ContainsFunc(r.Clusters[at.Index].Forecast.Notes, func(n report.Note) bool { return n.Code == report.ControlPlaneGone })
+	return slices.ContainsFunc(r.Clusters[at.Index].Forecast.Notes, func(n report.Note) bool { return n.Code == code.ControlPlaneGone })
 }
 
 // checkErrors are the errors in the backup itself, one line for each code, with the
 // clusters that they halt.
 func checkErrors(r *report.Report, points []report.Point) []line {
 	var out []line
-	at := map[string]int{}
+	at := map[code.Reason]int{}
 	add := func(c *report.Check, hidden bool) {
 		j, known := at[c.Code]
 		if !known {
@@ -231,7 +175,7 @@ func checkErrors(r *report.Report, points []report.Point) []line {
 				means = "create it; without it no controller acts on " + english.First(1, halted)
 			}
 			j = len(out)
-			at[c.Code], out = j, append(out, line{mark: "!", code: report.Reason(c.Code), means: means, hidden: hidden})
+			at[c.Code], out = j, append(out, line{mark: "!", code: c.Code, means: means, hidden: hidden})
 		}
 		if out[j].hidden == hidden {
 			out[j].objects = append(out[j].objects, c.Object)
@@ -256,7 +200,7 @@ func concernsShown(r *report.Report, c *report.Check) bool {
 func haltedBy(points []report.Point, c *report.Check) []string {
 	var out []string
 	for i := range points {
-		if points[i].Code != report.ClusterHalted {
+		if points[i].Code != code.ClusterHalted {
 			continue
 		}
 		for _, p := range append([]report.Point{points[i]}, points[i].Likes...) {

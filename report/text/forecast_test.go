@@ -13,6 +13,7 @@ import (
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
+	"drift-detector/report/code"
 )
 
 // words is the text without its layout.
@@ -70,21 +71,21 @@ func TestTextCountsTheClustersOfANote(t *testing.T) {
 func TestTextForecastsMachines(t *testing.T) {
 	const shown = "after the restore:"
 	for name, c := range map[string]struct {
-		status    report.Status
+		status    code.Status
 		forecast  report.MachineForecast
 		says, two string // of one machine, and of a second one in the cluster
 	}{
-		"Stale":                     {report.Stale, report.MachineForecast{Outcome: "Stuck", Message: "nobody"}, "Stuck: nobody", "Stuck, as above"},
-		"Stale, on a condition":     {report.Stale, report.MachineForecast{Outcome: "Stuck", Message: "nobody", Condition: "if so"}, "Stuck: nobody; if so", "Stuck, as above"},
-		"Ghost":                     {report.Ghost, report.MachineForecast{Outcome: "GhostKeepsRunning", Message: "unnoticed"}, "", ""},
-		"Ghost, on a condition":     {report.Ghost, report.MachineForecast{Outcome: "GhostKeepsRunning", Message: "unnoticed", Condition: "if a worker"}, "GhostKeepsRunning: unnoticed; if a worker", "GhostKeepsRunning, as above"},
-		"Ghost, member of etcd":     {report.Ghost, report.MachineForecast{Outcome: "GhostEtcdMemberRemoved", Message: "removed"}, "GhostEtcdMemberRemoved: removed", "GhostEtcdMemberRemoved, as above"},
-		"Ghost that is not known":   {report.Ghost, report.MachineForecast{Outcome: "CannotKnow", Message: "it depends"}, "CannotKnow: it depends", "CannotKnow, as above"},
-		"Unknown":                   {report.Unknown, report.MachineForecast{Outcome: "CannotKnow", Message: "unknown", Condition: "only once"}, "", ""},
-		"Unknown that is stuck":     {report.Unknown, report.MachineForecast{Outcome: "Stuck", Message: "not found"}, "Stuck: not found", "Stuck, as above"},
-		"Healthy":                   {report.Healthy, report.MachineForecast{Outcome: "Adopted", Message: "as it is"}, "", ""},
-		"Healthy, on a condition":   {report.Healthy, report.MachineForecast{Outcome: "Adopted", Message: "as it is", Condition: "only if"}, "Adopted: as it is; only if", "Adopted, as above"},
-		"Healthy, and nobody's job": {report.Healthy, report.MachineForecast{Outcome: "Stuck", Message: "stopped"}, "Stuck: stopped", "Stuck, as above"},
+		"Stale":                     {code.Stale, report.MachineForecast{Outcome: "Stuck", Message: "nobody"}, "Stuck: nobody", "Stuck, as above"},
+		"Stale, on a condition":     {code.Stale, report.MachineForecast{Outcome: "Stuck", Message: "nobody", Condition: "if so"}, "Stuck: nobody; if so", "Stuck, as above"},
+		"Ghost":                     {code.Ghost, report.MachineForecast{Outcome: "GhostKeepsRunning", Message: "unnoticed"}, "", ""},
+		"Ghost, on a condition":     {code.Ghost, report.MachineForecast{Outcome: "GhostKeepsRunning", Message: "unnoticed", Condition: "if a worker"}, "GhostKeepsRunning: unnoticed; if a worker", "GhostKeepsRunning, as above"},
+		"Ghost, member of etcd":     {code.Ghost, report.MachineForecast{Outcome: "GhostEtcdMemberRemoved", Message: "removed"}, "GhostEtcdMemberRemoved: removed", "GhostEtcdMemberRemoved, as above"},
+		"Ghost that is not known":   {code.Ghost, report.MachineForecast{Outcome: "CannotKnow", Message: "it depends"}, "CannotKnow: it depends", "CannotKnow, as above"},
+		"Unknown":                   {code.Unknown, report.MachineForecast{Outcome: "CannotKnow", Message: "unknown", Condition: "only once"}, "", ""},
+		"Unknown that is stuck":     {code.Unknown, report.MachineForecast{Outcome: "Stuck", Message: "not found"}, "Stuck: not found", "Stuck, as above"},
+		"Healthy":                   {code.Healthy, report.MachineForecast{Outcome: "Adopted", Message: "as it is"}, "", ""},
+		"Healthy, on a condition":   {code.Healthy, report.MachineForecast{Outcome: "Adopted", Message: "as it is", Condition: "only if"}, "Adopted: as it is; only if", "Adopted, as above"},
+		"Healthy, and nobody's job": {code.Healthy, report.MachineForecast{Outcome: "Stuck", Message: "stopped"}, "Stuck: stopped", "Stuck, as above"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := buildtest.Foretold()
@@ -136,14 +137,14 @@ func rolledOut(n int) *report.Report {
 	f.Groups = []forecast.Group{{Machines: buildtest.Forecasts(g.Machines), Rollout: &forecast.Rollout{Stale: n, Ghosts: n, Message: "MachineDeployment zeta-md was rolled out"}}}
 	for i := range f.Groups[0].Machines {
 		m := &f.Groups[0].Machines[i]
-		m.RolledOut = g.Machines[i].Status != detector.Healthy
+		m.RolledOut = g.Machines[i].Status != code.Healthy
 		m.Message = "nobody makes another"
-		if g.Machines[i].Status == detector.Ghost {
-			m.Outcome = forecast.GhostKeepsRunning
+		if g.Machines[i].Status == code.Ghost {
+			m.Outcome = code.GhostKeepsRunning
 		}
 	}
 	f.ControlPlane.Machines, f.ControlPlane.Rollout = buildtest.Forecasts(c.ControlPlane.Machines), nil
-	f.Notes = []forecast.Note{{Code: forecast.RolledOut, Message: "MachineDeployment zeta-md was rolled out"}}
+	f.Notes = []forecast.Note{{Code: code.RolledOut, Message: "MachineDeployment zeta-md was rolled out"}}
 	return build.New(p)
 }
 

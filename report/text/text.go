@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/outline"
 )
 
@@ -49,11 +50,11 @@ func newPrinter(w io.Writer, o Options) *printer {
 
 func (p *printer) answer(r *report.Report) {
 	a := r.Answer()
-	p.Print(0, 4, terminal.Lead(terminal.Bold, "Safe to restore?", 0).Prose(Style(report.Mark(a.As)), a.Safe))
-	p.Print(0, 4, terminal.Lead(terminal.Plain, "Status:", 0).Prose(Style(report.Mark(a.Status)), string(a.Status)))
+	p.Print(0, 4, terminal.Lead(terminal.Bold, "Safe to restore?", 0).Prose(Style(code.Mark(a.As)), a.Safe))
+	p.Print(0, 4, terminal.Lead(terminal.Plain, "Status:", 0).Prose(Style(code.Mark(a.Status)), string(a.Status)))
 	p.Newline()
 	for _, f := range a.Facts {
-		mark := report.Mark(f.Status)
+		mark := code.Mark(f.Status)
 		p.Print(2, 4, terminal.Lead(Style(mark), mark, 0).Prose(terminal.Plain, f.Text))
 	}
 }

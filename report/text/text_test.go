@@ -21,6 +21,7 @@ import (
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 )
 
@@ -74,7 +75,7 @@ func TestTextGolden(t *testing.T) {
 		{"pools", buildtest.Pools(), Options{}},
 		{"pools-all", buildtest.Pools(), Options{All: true}},
 		{"hostile", buildtest.Hostile(), Options{}},
-		{"nothing", build.Parts{Result: detector.Result{Status: detector.AllHealthy, Complete: true}}, Options{}},
+		{"nothing", build.Parts{Result: detector.Result{Status: code.Healthy, Complete: true}}, Options{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			golden(t, tt.name, printed(t, build.New(tt.p), tt.o))
@@ -93,7 +94,7 @@ func TestTextOfIgnored(t *testing.T) {
 	r.InfraMachines[0].Ignored = because
 	for _, set := range r.Clusters[1].Sets() {
 		for j := range set.Machines {
-			if m := &set.Machines[j]; m.Status == report.Ghost || m.Status == report.Stale {
+			if m := &set.Machines[j]; m.Status == code.Ghost || m.Status == code.Stale {
 				m.Ignored = because
 				s.IgnoredMachines.Count(m.Status)
 			}
@@ -103,7 +104,7 @@ func TestTextOfIgnored(t *testing.T) {
 	if s.IgnoredMachines.Ghost == 0 || s.IgnoredMachines.Stale == 0 {
 		t.Fatalf("the sample has too little to ignore: %+v", s.IgnoredMachines)
 	}
-	s.Status = report.NeedFurtherConfirmation
+	s.Status = code.NeedFurtherConfirmation
 	r.Options.Filter = &report.Filter{Namespaces: []string{"tenant-alpha"}, Selector: "env=prod"}
 	golden(t, "ignored", printed(t, r, Options{}))
 }
@@ -144,7 +145,7 @@ func TestIdsStayWhole(t *testing.T) {
 	for i := range r.Clusters {
 		for _, s := range r.Clusters[i].Sets() {
 			for _, m := range s.Machines {
-				if m.Status == report.Ghost && (!strings.Contains(out, m.Instance.ID) || !strings.Contains(out, m.Instance.Path)) {
+				if m.Status == code.Ghost && (!strings.Contains(out, m.Instance.ID) || !strings.Contains(out, m.Instance.Path)) {
 					t.Errorf("id or path of ghost %s is not in the text in one piece", m.Name)
 				}
 			}
@@ -349,7 +350,7 @@ func TestAnswerOfAnUnfitBackup(t *testing.T) {
 	}
 	p.Checks = buildtest.Checks()
 	a := build.New(p).Answer()
-	if a.Safe != "NO" || a.Status != report.Healthy || !strings.HasPrefix(a.Facts[0].Text, "1 error in the backup itself: ") {
+	if a.Safe != "NO" || a.Status != code.Healthy || !strings.HasPrefix(a.Facts[0].Text, "1 error in the backup itself: ") {
 		t.Errorf("it says %s, status %s, first %+v", a.Safe, a.Status, a.Facts[0])
 	}
 }
@@ -373,12 +374,12 @@ func TestNothingIsLost(t *testing.T) {
 				for j := range s.Machines {
 					if m := &s.Machines[j]; m.Ignored != nil {
 						say(terminal.Quoted(m.Name), m.Ignored.Reason)
-					} else if m.Finding() && m.Reason != report.UnsupportedProvider && m.Reason != report.ScopeIncomplete {
+					} else if m.Finding() && m.Reason != code.UnsupportedProvider && m.Reason != code.ScopeIncomplete {
 						say(terminal.Quoted(m.Name), string(m.Reason))
 						for _, w := range m.Warnings {
 							say(string(w.Reason), w.Message)
 						}
-						if m.Instance != nil && m.Status != report.Healthy {
+						if m.Instance != nil && m.Status != code.Healthy {
 							say(m.Instance.ID, m.Instance.Ref)
 						}
 					}

@@ -5,6 +5,7 @@ import (
 
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/outline"
 )
 
@@ -104,7 +105,7 @@ func (p *printer) set(s *outline.Set) branch {
 		switch {
 		case p.shows(it):
 			open = append(open, it)
-		case it.Status == string(report.Healthy) && it.Aside == "":
+		case it.Status == string(code.Healthy) && it.Aside == "":
 			healthy++
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 )
 
@@ -260,7 +261,7 @@ func TestOrder(t *testing.T) {
 	statuses := strings.ReplaceAll(names, "KEY", "dataset.status")
 	first := eval[[][]string](b, statuses)
 	for _, group := range first {
-		if !slices.IsSortedFunc(group, func(a, b string) int { return report.Urgency(report.Status(a)) - report.Urgency(report.Status(b)) }) {
+		if !slices.IsSortedFunc(group, func(a, b string) int { return code.Urgency(report.Status(a)) - code.Urgency(report.Status(b)) }) {
 			t.Errorf("not by urgency: %q", group)
 		}
 	}

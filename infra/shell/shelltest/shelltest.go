@@ -51,7 +51,9 @@ func Tool(t *testing.T, tool shell.Tool, good shell.Instance) {
 		"On": tool.On(good), "Start": tool.Start(good), "Stop": tool.Stop(good), "Destroy": tool.Destroy(good),
 	}
 	for name, c := range lines {
-		if !strings.Contains(c.Text(), string(shell.Variable(s.Variable))) {
+		reads := false
+		c.Variables(func(name string) { reads = reads || name == s.Variable })
+		if !reads {
 			t.Errorf("%s does not read the variable of the scope: %v", name, c)
 		}
 	}

@@ -53,8 +53,7 @@ func (Tool) Requires() (check shell.Command, why string) {
 }
 
 func line(s shell.Scope, words ...any) shell.Command {
-	head := shell.Raw("GOVC_URL=" + string(shell.Variable(s.Variable)) + " govc")
-	return shell.Line(head).With(words...)
+	return shell.Line(append([]any{shell.Pieces{"GOVC_URL=", shell.Variable(s.Variable)}, "govc"}, words...)...)
 }
 
 // mo is how govc addresses a managed object by its id (govmomi find/finder.go v0.56.0).

@@ -13,6 +13,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/report"
 	"drift-detector/report/build"
+	"drift-detector/report/code"
 )
 
 // Ids of targets.
@@ -26,7 +27,7 @@ var Moment = time.Date(2026, 11, 20, 9, 30, 0, 123456789, time.FixedZone("CET", 
 // Checks have a kind that is folded in the text, and one that is left out.
 func Checks() []check.Finding {
 	paused := check.Rule{Code: "ClusterNotPaused", Severity: check.Warning, Why: "Controllers act at once.", Do: "pause it"}
-	identity := check.Rule{Code: "IdentityAbsent", Severity: check.Error, Why: "Its clusters are not reconciled.", Do: "create it"}
+	identity := check.Rule{Code: code.IdentityAbsent, Severity: check.Error, Why: "Its clusters are not reconciled.", Do: "create it"}
 	age := check.Rule{Code: "BackupAge", Severity: check.Info, Why: "What happened since is not in it.", Do: "run detect"}
 	all := []check.Finding{identity.On(0, "VSphereClusterIdentity shared", "not in the backup; referred to by VSphereCluster tenant-beta/beta-prod")}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -38,7 +39,7 @@ func Checks() []check.Finding {
 func Sample() build.Parts {
 	return build.Parts{
 		Result: detector.Result{
-			Status: detector.ManualRemediationRequired,
+			Status: code.ManualRemediationRequired,
 			Clusters: []detector.Cluster{
 				Lost(), Drifted(), Unsupported(), Blind(), Self(), Big(20),
 			},
@@ -51,7 +52,7 @@ func Sample() build.Parts {
 				{
 					Provider: "vsphere", Endpoint: "vc2.example:443", Account: "svc-capv@vsphere.local", State: infra.Failed,
 					Fault: &infra.Fault{
-						Reason: "Unreachable", Message: "dial tcp 192.0.2.7:443: connect: connection refused",
+						Reason: code.Unreachable, Message: "dial tcp 192.0.2.7:443: connect: connection refused",
 						Hint: "open the way to vc2.example:443, or give --endpoint vc2.example:443=HOST:PORT",
 					},
 				},
@@ -94,7 +95,7 @@ func VM(n int, folder, name string) *infra.Instance {
 
 func HealthyMachine(n int, name string, controlPlane bool, ws ...detector.Warning) *detector.Verdict {
 	return &detector.Verdict{
-		Status: detector.Healthy, Namespace: "tenant-alpha", Name: name, UID: "uid-" + name,
+		Status: code.Healthy, Namespace: "tenant-alpha", Name: name, UID: "uid-" + name,
 		RoleKnown: true, ControlPlane: controlPlane, ProviderID: "vsphere://" + sampleID(n), Node: name,
 		Instance: VM(n, "/DC0/vm/capi/tenant-alpha", name), Scope: HomeTarget, Warnings: ws,
 		Evidence: []detector.Evidence{{Kind: "biosUUID", Detail: "VSphereVM.spec.biosUUID " + sampleID(n), Strength: detector.StrengthStrong}},
@@ -103,7 +104,7 @@ func HealthyMachine(n int, name string, controlPlane bool, ws ...detector.Warnin
 
 func StaleMachine(n int, name string, controlPlane bool) *detector.Verdict {
 	return &detector.Verdict{
-		Status: detector.Stale, Reason: "InstanceNotFound", Namespace: "tenant-alpha", Name: name, UID: "uid-" + name,
+		Status: code.Stale, Reason: code.InstanceNotFound, Namespace: "tenant-alpha", Name: name, UID: "uid-" + name,
 		RoleKnown: true, ControlPlane: controlPlane, ProviderID: "vsphere://" + sampleID(n), Scope: HomeTarget,
 		Message: "no VM with this BIOS UUID in vCenter vc1.example:443; 73 VMs listed",
 	}
@@ -113,12 +114,12 @@ func Unattributed() []detector.Unattributed {
 	return []detector.Unattributed{
 		{
 			Instance: *VM(201, "/DC0/vm/capi/tenant-alpha", "jumphost-01"), Scope: HomeTarget,
-			Cluster: &backup.ClusterID{Namespace: "tenant-alpha", Name: "alpha-prod"}, Reason: "InClusterFolder",
+			Cluster: &backup.ClusterID{Namespace: "tenant-alpha", Name: "alpha-prod"}, Reason: code.InClusterFolder,
 			Message: "is in a folder of the cluster; nothing else links it to the cluster",
 		},
 		{
 			Instance: *VM(202, "/DC0/vm/capi/tenant-beta", "beta-new-4sf74"), Scope: HomeTarget,
-			Foreign: "beta-new", Reason: "ForeignNode", Message: "belongs to a cluster that is not in the backup",
+			Foreign: "beta-new", Reason: code.ForeignNode, Message: "belongs to a cluster that is not in the backup",
 		},
 	}
 }
@@ -127,7 +128,7 @@ func Healthy() build.Parts {
 	p := Sample()
 	p.Checks = nil
 	p.Result = detector.Result{
-		Status: detector.AllHealthy, Complete: true, Clusters: []detector.Cluster{Big(27)}, Scopes: p.Result.Scopes[:1],
+		Status: code.Healthy, Complete: true, Clusters: []detector.Cluster{Big(27)}, Scopes: p.Result.Scopes[:1],
 	}
 	p.Snapshot.Absent = nil
 	p.Options.SkipNodes = true
@@ -137,7 +138,7 @@ func Healthy() build.Parts {
 
 // Foreseen gives parts a forecast of which each cluster has those effects.
 func Foreseen(p build.Parts, effects ...forecast.Effect) build.Parts {
-	order := []forecast.Note{{Code: forecast.RestoreOrder, Message: "All objects are back before a controller acts"}}
+	order := []forecast.Note{{Code: code.RestoreOrder, Message: "All objects are back before a controller acts"}}
 	f := &forecast.Forecast{Conditions: order, Notes: order}
 	for i := range p.Result.Clusters {
 		f.Clusters = append(f.Clusters, forecast.Cluster{Text: "all adopted", Groups: make([]forecast.Group, len(p.Result.Clusters[i].WorkerGroups)), Effects: effects})
@@ -149,7 +150,7 @@ func Foreseen(p build.Parts, effects ...forecast.Effect) build.Parts {
 func ToConfirm() build.Parts {
 	p := Healthy()
 	p.Checks = nil
-	p.Result.Status, p.Result.Unattributed = detector.NeedFurtherConfirmationInfraMachine, Unattributed()
+	p.Result.Status, p.Result.Unattributed = code.NeedFurtherConfirmationInfraMachines, Unattributed()
 	return Foreseen(p)
 }
 
@@ -157,9 +158,9 @@ func Stale() build.Parts {
 	p := Healthy()
 	p.Checks = nil
 	c := Lost()
-	c.Status, c.ControlPlane.Reason = detector.ManualRemediationNotRequired, ""
-	p.Result.Status, p.Result.Clusters = detector.ManualRemediationNotRequired, []detector.Cluster{c}
-	return Foreseen(p, forecast.Effect{Code: forecast.MachinesBroken, Message: "These machines stay broken", Objects: []string{"Machine a/b"}})
+	c.Status, c.ControlPlane.Reason = code.ManualRemediationNotRequired, ""
+	p.Result.Status, p.Result.Clusters = code.ManualRemediationNotRequired, []detector.Cluster{c}
+	return Foreseen(p, forecast.Effect{Code: code.MachinesBroken, Message: "These machines stay broken", Objects: []string{"Machine a/b"}})
 }
 
 // Pools are a cluster whose pools and other infrastructure changed, and one
@@ -170,10 +171,10 @@ func Pools() build.Parts {
 	c, same := samplePools(), Big(2)
 	same.Resources = []detector.ResourceState{{Kind: "VPC", Name: "vpc-1", State: detector.Present, UsedBy: "AWSCluster tenant-zeta/zeta"}}
 	same.WorkerGroups = append(same.WorkerGroups, detector.Set{
-		Kind: "MachinePool", Name: "zeta-mp", Status: detector.AllHealthy,
+		Kind: "MachinePool", Name: "zeta-mp", Status: code.Healthy,
 		Pool: &detector.PoolState{State: detector.Present, Then: []string{"i-1"}, Now: []string{"i-1"}},
 	})
-	p.Result.Status, p.Result.Clusters = detector.NeedFurtherConfirmation, []detector.Cluster{c, same}
+	p.Result.Status, p.Result.Clusters = code.NeedFurtherConfirmation, []detector.Cluster{c, same}
 	return Foreseen(p)
 }
 
@@ -203,14 +204,14 @@ func Foretold() build.Parts {
 	p := Sample()
 	n := func(n int64) backup.Number { return backup.Number{N: n, Known: true} }
 	f := &forecast.Forecast{
-		Outcomes: map[forecast.Outcome]int{forecast.Adopted: 23, forecast.Stuck: 4}, NotHealing: 4,
-		Notes: []forecast.Note{{Code: forecast.AssumedOrder, Message: "the forecast assumes an order"}},
+		Outcomes: map[code.Outcome]int{code.Adopted: 23, code.Stuck: 4}, NotHealing: 4,
+		Notes: []forecast.Note{{Code: code.AssumedOrder, Message: "the forecast assumes an order"}},
 	}
 	for i := range p.Result.Clusters {
 		c := &p.Result.Clusters[i]
 		one := forecast.Cluster{
-			Text: "1 adopted, 2 broken until\nsomebody acts", Outcomes: map[forecast.Outcome]int{forecast.Stuck: 1}, NotHealing: 1,
-			Notes: []forecast.Note{{Code: forecast.ControlPlaneGone, Message: "gone"}},
+			Text: "1 adopted, 2 broken until\nsomebody acts", Outcomes: map[code.Outcome]int{code.Stuck: 1}, NotHealing: 1,
+			Notes: []forecast.Note{{Code: code.ControlPlaneGone, Message: "gone"}},
 			ControlPlane: forecast.ControlPlane{
 				Machines: Forecasts(c.ControlPlane.Machines), Why: "no MachineHealthCheck", Rollout: &forecast.Rollout{Stale: 3, Ghosts: 3, Message: "rolled out"},
 				Replicas: forecast.Replicas{Desired: n(3), Recorded: 1, Working: 2, Created: 3, Deleted: 4, Running: 5, Unknown: 6, Surplus: 7, Missing: 8},
@@ -230,7 +231,7 @@ func Foretold() build.Parts {
 func Forecasts(vs []*detector.Verdict) []forecast.Machine {
 	out := make([]forecast.Machine, len(vs))
 	for i, v := range vs {
-		out[i] = forecast.Machine{Outcome: forecast.Stuck, Message: "of " + v.Name}
+		out[i] = forecast.Machine{Outcome: code.Stuck, Message: "of " + v.Name}
 	}
 	return out
 }

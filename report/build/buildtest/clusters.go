@@ -6,11 +6,12 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 func Drifted() detector.Cluster {
 	ghost := detector.Verdict{
-		Status: detector.Ghost, Namespace: "tenant-alpha", Name: "alpha-prod-md-0-cjzhw-68lpw", RoleKnown: true,
+		Status: code.Ghost, Namespace: "tenant-alpha", Name: "alpha-prod-md-0-cjzhw-68lpw", RoleKnown: true,
 		Instance: VM(101, "/DC0/vm/capi/tenant-alpha", "alpha-prod-md-0-cjzhw-68lpw"), Scope: HomeTarget,
 		Message: "it belongs to the cluster, but the backup has no Machine for it",
 		Evidence: []detector.Evidence{
@@ -22,33 +23,33 @@ func Drifted() detector.Cluster {
 	ghostCP.Name, ghostCP.ControlPlane = "alpha-prod-868sk", true
 	ghostCP.Instance = VM(102, "/DC0/vm/capi/tenant-alpha", "alpha-prod-868sk")
 	ambiguous := &detector.Verdict{
-		Status: detector.Unknown, Reason: "AmbiguousMatch", Namespace: "tenant-alpha", Name: "alpha-prod-md-0-cjzhw-zk8zm",
+		Status: code.Unknown, Reason: code.AmbiguousMatch, Namespace: "tenant-alpha", Name: "alpha-prod-md-0-cjzhw-zk8zm",
 		RoleKnown: true, ProviderID: "vsphere://" + sampleID(4), Scope: HomeTarget, Message: "two VMs carry the BIOS UUID and nothing tells which is the machine",
 		Others: []infra.Instance{
 			*VM(4, "/DC0/vm/capi/tenant-alpha", "alpha-prod-md-0-cjzhw-zk8zm"), *VM(4, "/DC0/vm/restored", "copy of zk8zm"),
 		},
 	}
 	stale := StaleMachine(15, "alpha-prod-md-1-jqqjv-dgmm9", false)
-	stale.Warnings = []detector.Warning{{Reason: "SameNameElsewhere", Message: "a VM of this name and another BIOS UUID is in /DC0/vm/restored"}}
+	stale.Warnings = []detector.Warning{{Reason: code.SameNameElsewhere, Message: "a VM of this name and another BIOS UUID is in /DC0/vm/restored"}}
 	return detector.Cluster{
 		ID: backup.ClusterID{Namespace: "tenant-alpha", Name: "alpha-prod"}, Provider: "vsphere",
-		Status: detector.ManualRemediationRequired, Endpoint: "192.0.2.10:6443", Applicable: true, Paused: true,
+		Status: code.ManualRemediationRequired, Endpoint: "192.0.2.10:6443", Applicable: true, Paused: true,
 		Nodes: detector.NodeList{State: "unreachable", Error: "dial tcp 192.0.2.10:6443: i/o timeout"},
 		ControlPlane: detector.Set{
-			Kind: "KubeadmControlPlane", Name: "alpha-prod", Status: detector.ManualRemediationRequired, Desired: backup.Number{N: 3, Known: true},
+			Kind: "KubeadmControlPlane", Name: "alpha-prod", Status: code.ManualRemediationRequired, Desired: backup.Number{N: 3, Known: true},
 			Machines: []*detector.Verdict{
-				&ghostCP, HealthyMachine(1, "alpha-prod-jzxnt", true, detector.Warning{Reason: "DuplicateID", Message: "another VM has the same BIOS UUID"}),
+				&ghostCP, HealthyMachine(1, "alpha-prod-jzxnt", true, detector.Warning{Reason: code.DuplicateID, Message: "another VM has the same BIOS UUID"}),
 				HealthyMachine(2, "alpha-prod-kcn2q", true),
 			},
 		},
-		Workers: detector.ManualRemediationRequired,
+		Workers: code.ManualRemediationRequired,
 		WorkerGroups: []detector.Set{
 			{
-				Kind: "MachineDeployment", Name: "alpha-prod-md-0", Status: detector.ManualRemediationRequired, Desired: backup.Number{N: 4, Known: true},
+				Kind: "MachineDeployment", Name: "alpha-prod-md-0", Status: code.ManualRemediationRequired, Desired: backup.Number{N: 4, Known: true},
 				Machines: []*detector.Verdict{&ghost, HealthyMachine(3, "alpha-prod-md-0-cjzhw-7z9bm", false), ambiguous},
 			},
 			{
-				Kind: "MachineDeployment", Name: "alpha-prod-md-1", Status: detector.ManualRemediationNotRequired, Reason: "MachinesNotInBackup",
+				Kind: "MachineDeployment", Name: "alpha-prod-md-1", Status: code.ManualRemediationNotRequired, Reason: code.MachinesNotInBackup,
 				Machines: []*detector.Verdict{stale},
 			},
 		},
@@ -58,14 +59,14 @@ func Drifted() detector.Cluster {
 func Lost() detector.Cluster {
 	return detector.Cluster{
 		ID: backup.ClusterID{Namespace: "tenant-alpha", Name: "alpha-dev"}, Provider: "vsphere",
-		Status: detector.NeedFurtherConfirmation, Applicable: true, Derived: true, Nodes: detector.NodeList{State: "noKubeconfig"},
+		Status: code.NeedFurtherConfirmation, Applicable: true, Derived: true, Nodes: detector.NodeList{State: "noKubeconfig"},
 		ControlPlane: detector.Set{
-			Kind: "KubeadmControlPlane", Name: "alpha-dev", Status: detector.NeedFurtherConfirmation, Reason: "ControlPlaneLost",
+			Kind: "KubeadmControlPlane", Name: "alpha-dev", Status: code.NeedFurtherConfirmation, Reason: code.ControlPlaneLost,
 			Machines: []*detector.Verdict{StaleMachine(20, "alpha-dev-nzj74", true)},
 		},
-		Workers: detector.ManualRemediationNotRequired,
+		Workers: code.ManualRemediationNotRequired,
 		WorkerGroups: []detector.Set{{
-			Kind: "MachineSet", Name: "alpha-dev-md-0-pjr48", Status: detector.ManualRemediationNotRequired,
+			Kind: "MachineSet", Name: "alpha-dev-md-0-pjr48", Status: code.ManualRemediationNotRequired,
 			Machines: []*detector.Verdict{StaleMachine(21, "alpha-dev-md-0-pjr48-m4vlc", false), StaleMachine(22, "alpha-dev-md-0-pjr48-tc6jr", false)},
 		}},
 	}
@@ -74,16 +75,16 @@ func Lost() detector.Cluster {
 func Unsupported() detector.Cluster {
 	unknown := func(name string) *detector.Verdict {
 		return &detector.Verdict{
-			Status: detector.Unknown, Reason: "UnsupportedProvider", Namespace: "tenant-aws", Name: name, RoleKnown: true,
+			Status: code.Unknown, Reason: code.UnsupportedProvider, Namespace: "tenant-aws", Name: name, RoleKnown: true,
 			Message: "AWSMachine is of no provider that is supported",
 		}
 	}
 	return detector.Cluster{
-		ID: backup.ClusterID{Namespace: "tenant-aws", Name: "aws-prod"}, Status: detector.NeedFurtherConfirmation, Applicable: true,
-		ControlPlane: detector.Set{Kind: "KubeadmControlPlane", Name: "aws-prod", Status: detector.NeedFurtherConfirmation},
-		Workers:      detector.NeedFurtherConfirmation,
+		ID: backup.ClusterID{Namespace: "tenant-aws", Name: "aws-prod"}, Status: code.NeedFurtherConfirmation, Applicable: true,
+		ControlPlane: detector.Set{Kind: "KubeadmControlPlane", Name: "aws-prod", Status: code.NeedFurtherConfirmation},
+		Workers:      code.NeedFurtherConfirmation,
 		WorkerGroups: []detector.Set{{
-			Kind: "MachineDeployment", Name: "aws-prod-md-0", Status: detector.NeedFurtherConfirmation,
+			Kind: "MachineDeployment", Name: "aws-prod-md-0", Status: code.NeedFurtherConfirmation,
 			Machines: []*detector.Verdict{unknown("aws-prod-md-0-1"), unknown("aws-prod-md-0-2")},
 		}},
 	}
@@ -94,17 +95,17 @@ func Blind() detector.Cluster {
 	var ms []*detector.Verdict
 	for i := range 12 {
 		ms = append(ms, &detector.Verdict{
-			Status: detector.Unknown, Reason: "ScopeIncomplete", Namespace: "tenant-beta", Name: fmt.Sprintf("beta-prod-md-0-%02d", i),
+			Status: code.Unknown, Reason: code.ScopeIncomplete, Namespace: "tenant-beta", Name: fmt.Sprintf("beta-prod-md-0-%02d", i),
 			RoleKnown: true, ProviderID: "vsphere://" + sampleID(300+i), Scope: OtherTarget, Message: "vc2.example:443 could not be listed: connection refused",
 		})
 	}
 	return detector.Cluster{
-		ID: backup.ClusterID{Namespace: "tenant-beta", Name: "beta-prod"}, Provider: "vsphere", Status: detector.NeedFurtherConfirmation,
+		ID: backup.ClusterID{Namespace: "tenant-beta", Name: "beta-prod"}, Provider: "vsphere", Status: code.NeedFurtherConfirmation,
 		Nodes:        detector.NodeList{State: "read", Count: 12},
-		ControlPlane: detector.Set{Reason: "HostedInManagementCluster", Status: detector.NeedFurtherConfirmation},
-		Workers:      detector.NeedFurtherConfirmation,
+		ControlPlane: detector.Set{Reason: code.HostedInManagementCluster, Status: code.NeedFurtherConfirmation},
+		Workers:      code.NeedFurtherConfirmation,
 		WorkerGroups: []detector.Set{{
-			Kind: "MachineDeployment", Name: "beta-prod-md-0", Status: detector.NeedFurtherConfirmation,
+			Kind: "MachineDeployment", Name: "beta-prod-md-0", Status: code.NeedFurtherConfirmation,
 			Desired: backup.Number{N: 12, Known: true}, Machines: ms,
 		}},
 	}
@@ -113,17 +114,17 @@ func Blind() detector.Cluster {
 // samplePools is a cluster without machines of its own: of three pools one changed,
 // one is gone and one could not be read.
 func samplePools() detector.Cluster {
-	pool := func(name string, s detector.PoolState, reason detector.Reason) detector.Set {
-		g := detector.Set{Kind: "MachinePool", Name: name, Status: detector.AllHealthy, Reason: reason, Desired: backup.Number{N: 2, Known: true}, Pool: &s}
+	pool := func(name string, s detector.PoolState, reason code.Reason) detector.Set {
+		g := detector.Set{Kind: "MachinePool", Name: name, Status: code.Healthy, Reason: reason, Desired: backup.Number{N: 2, Known: true}, Pool: &s}
 		if reason != "" {
-			g.Status = detector.NeedFurtherConfirmation
+			g.Status = code.NeedFurtherConfirmation
 		}
 		return g
 	}
 	return detector.Cluster{
-		ID: backup.ClusterID{Namespace: "tenant-aws", Name: "eks"}, Provider: "aws", Status: detector.NeedFurtherConfirmation,
-		ControlPlane: detector.Set{Kind: "AWSManagedControlPlane", Name: "eks", Status: detector.AllHealthy},
-		Workers:      detector.NeedFurtherConfirmation,
+		ID: backup.ClusterID{Namespace: "tenant-aws", Name: "eks"}, Provider: "aws", Status: code.NeedFurtherConfirmation,
+		ControlPlane: detector.Set{Kind: "AWSManagedControlPlane", Name: "eks", Status: code.Healthy},
+		Workers:      code.NeedFurtherConfirmation,
 		WorkerGroups: []detector.Set{
 			pool("mp-0", detector.PoolState{
 				State: detector.Present, Then: []string{"i-1", "i-2"}, Now: []string{"i-2", "i-3", "i-4"}, ManagedBy: "external-autoscaler",
@@ -143,24 +144,24 @@ func samplePools() detector.Cluster {
 func Self() detector.Cluster {
 	return detector.Cluster{
 		ID: backup.ClusterID{Namespace: "tkg-system", Name: "mgmt"}, Provider: "vsphere", Self: true, Applicable: true,
-		Status: detector.ManualRemediationNotRequired, Nodes: detector.NodeList{State: "unreachable", Error: "connection refused"},
+		Status: code.ManualRemediationNotRequired, Nodes: detector.NodeList{State: "unreachable", Error: "connection refused"},
 		ControlPlane: detector.Set{
-			Kind: "KubeadmControlPlane", Name: "mgmt", Status: detector.ManualRemediationNotRequired,
+			Kind: "KubeadmControlPlane", Name: "mgmt", Status: code.ManualRemediationNotRequired,
 			Machines: []*detector.Verdict{StaleMachine(30, "mgmt-abcde", true)},
 		},
-		Workers: detector.AllHealthy,
+		Workers: code.Healthy,
 	}
 }
 
 func Big(workers int) detector.Cluster {
 	c := detector.Cluster{
-		ID: backup.ClusterID{Namespace: "tenant-zeta", Name: "zeta"}, Provider: "vsphere", Status: detector.AllHealthy, Applicable: true,
+		ID: backup.ClusterID{Namespace: "tenant-zeta", Name: "zeta"}, Provider: "vsphere", Status: code.Healthy, Applicable: true,
 		Nodes: detector.NodeList{State: "read", Count: workers + 1}, Endpoint: "192.0.2.11:6443",
 		ControlPlane: detector.Set{
-			Kind: "KubeadmControlPlane", Name: "zeta", Status: detector.AllHealthy, Machines: []*detector.Verdict{HealthyMachine(9999, "zeta-abcde", true)},
+			Kind: "KubeadmControlPlane", Name: "zeta", Status: code.Healthy, Machines: []*detector.Verdict{HealthyMachine(9999, "zeta-abcde", true)},
 		},
-		Workers:      detector.AllHealthy,
-		WorkerGroups: []detector.Set{{Kind: "MachineDeployment", Name: "zeta-md-0", Status: detector.AllHealthy}},
+		Workers:      code.Healthy,
+		WorkerGroups: []detector.Set{{Kind: "MachineDeployment", Name: "zeta-md-0", Status: code.Healthy}},
 	}
 	for i := range workers {
 		g := &c.WorkerGroups[0]

@@ -56,5 +56,5 @@ func (t tool) Sees(s shell.Scope, i *shell.Instance, _ []shell.Resource) (check 
 }
 
 func line(s shell.Scope, words ...any) shell.Command {
-	return shell.Line(append([]any{shell.Raw("rackctl --rack " + string(shell.Variable(s.Variable)))}, words...)...)
+	return shell.Line(append([]any{"rackctl", "--rack", shell.Variable(s.Variable)}, words...)...)
 }

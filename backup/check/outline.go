@@ -1,0 +1,112 @@
+package check
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drift-detector/backup"
+)
+
+// Outline is what velero-backup.json says of a backup as a whole, without what it leaves
+// out. A store may hold very many of them: nothing else of the file is kept, nor built
+// while it is read, and no text is longer than maxText.
+type Outline struct {
+	Name       string
+	Schedule   string // empty for none
+	Kubernetes string // version of the management cluster, as Velero noted it
+	Phase      velerov1.BackupPhase
+	Format     string
+	// In UTC; zero where the file does not say it.
+	Started, Ended, Expires time.Time
+	Errors, Warnings        int
+}
+
+// Bounds of velero-backup.json. An object of the API server is smaller than its database
+// accepts, 1.5 MiB by default; names and labels have 253 characters at most.
+const (
+	MaxVelero = 4 << 20
+	maxText   = 253
+)
+
+// ReadOutline reads velero-backup.json as [ReadVelero] does, without filters.
+func ReadOutline(path string, r io.Reader) (*Outline, error) {
+	var file outlineFile
+	if err := readJSON(path, r, &file); err != nil {
+		return nil, err
+	}
+	o, err := file.outline(path)
+	if err != nil {
+		return nil, err
+	}
+	return &o, nil
+}
+
+// outlineFile is the form of the file, as far as an Outline needs it. The decoder skips
+// all else.
+type outlineFile struct {
+	APIVersion, Kind string
+	Metadata         struct {
+		Name   string
+		Labels struct {
+			Schedule string `json:"velero.io/schedule-name"`
+		}
+		Annotations struct {
+			Kubernetes string `json:"velero.io/source-cluster-k8s-gitversion"`
+		}
+	}
+	Status struct {
+		Phase                                           velerov1.BackupPhase
+		FormatVersion                                   string
+		StartTimestamp, CompletionTimestamp, Expiration metav1.Time
+		Errors, Warnings                                int
+	}
+}
+
+// readJSON decodes a file of at most MaxVelero bytes.
+func readJSON(path string, r io.Reader, into any) error {
+	text, err := io.ReadAll(io.LimitReader(r, MaxVelero+1))
+	if err != nil {
+		return &backup.InputError{Name: path, Problem: "can't be read", Next: nextVelero, Err: err}
+	}
+	if len(text) > MaxVelero {
+		return &backup.InputError{Name: path, Problem: fmt.Sprintf("larger than %d bytes", MaxVelero), Next: nextVelero}
+	}
+	if err := json.Unmarshal(text, into); err != nil { // which holds a part of the text
+		return &backup.InputError{Name: path, Problem: "not the description of a backup: " + jsonFault(err), Next: nextVelero}
+	}
+	return nil
+}
+
+// jsonFault returns what is wrong with JSON without quoting it.
+func jsonFault(err error) string {
+	var typ *json.UnmarshalTypeError
+	if errors.As(err, &typ) {
+		return typ.Field + " is not of its type"
+	}
+	return "no valid JSON"
+}
+
+func (f *outlineFile) outline(path string) (Outline, error) {
+	m, s := &f.Metadata, &f.Status
+	group, _, _ := strings.Cut(f.APIVersion, "/")
+	if group != velerov1.SchemeGroupVersion.Group || f.Kind != "Backup" || m.Name == "" {
+		return Outline{}, &backup.InputError{Name: path, Problem: "not the description of a backup: no Backup object of Velero", Next: nextVelero}
+	}
+	o := Outline{
+		Name: m.Name, Schedule: m.Labels.Schedule, Kubernetes: m.Annotations.Kubernetes, Phase: s.Phase, Format: s.FormatVersion,
+		Started: s.StartTimestamp.UTC(), Ended: s.CompletionTimestamp.UTC(), Expires: s.Expiration.UTC(), Errors: s.Errors, Warnings: s.Warnings,
+	}
+	for _, text := range []string{o.Name, o.Schedule, o.Kubernetes, string(o.Phase), o.Format} {
+		if len(text) > maxText {
+			return Outline{}, &backup.InputError{Name: path, Problem: fmt.Sprintf("not the description of a backup: it has a name of more than %d bytes", maxText), Next: nextVelero}
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,97 @@
+// Package owners is the table of the kinds that own Machines of a control plane: how each
+// finds its Machines after a restore, which has taken their ownerReferences away, which
+// Secrets it needs, and how it replaces machines.
+//
+// Read at: Cluster API v1.14.0; cluster-api-provider-rke2 v0.25.0; cluster-api-k3s v0.3.1;
+// k0smotron v2.1.0 and v1.10.9; Talos control plane v0.5.12; MicroK8s v0.6.11; Kamaji
+// provider v0.20.0; CAPA v2.13.0. A kind that is not here is not known.
+package owners
+
+import "slices"
+
+// Finds is how an owner finds its Machines after a restore.
+type Finds string
+
+// Ways in which owners find Machines.
+const (
+	Adopts  Finds = "adopts"  // by label, and takes those over that nobody owns
+	ByLabel Finds = "byLabel" // by label, whoever owns them
+	ByOwner Finds = "byOwner" // by ownerReference alone: it stands still while one has none
+	Pods    Finds = "pods"    // it has none: its replicas are pods of the management cluster
+	Hosted  Finds = "hosted"  // it has none: the infrastructure runs the control plane
+)
+
+// Kind is one kind of control plane.
+type Kind struct {
+	Name   string
+	Finds  Finds
+	Source string // where Finds is written
+	// Authorities are the Secrets of which it makes new ones where they are absent, by the
+	// ends of their names; Secrets are those without which no machine joins.
+	Authorities, Secrets []string
+	// InPlace are the values of its strategy with which a new version is brought to the
+	// machines that run, the empty one if that is its default; OnDelete those with which it
+	// replaces a machine only when somebody deletes it.
+	InPlace, OnDelete []string
+	// Audits says that it removes every etcd member that has no Machine.
+	Audits bool
+	// NeedsInfrastructure says that it deletes a Machine whose infrastructure object is absent.
+	NeedsInfrastructure bool
+}
+
+// kinds are all that are known.
+var kinds = []Kind{
+	{
+		Name: "KubeadmControlPlane", Finds: Adopts, Source: "adoptMachines: controlplane/kubeadm/internal/controllers/controller.go of Cluster API",
+		Authorities: []string{"ca", "etcd", "proxy", "sa"}, Audits: true,
+	},
+	{
+		Name: "RKE2ControlPlane", Finds: ByOwner, Source: "reconcileNormal: controlplane/internal/controllers/rke2controlplane_controller.go v0.1.1 to v0.25.0",
+		Authorities: []string{"ca", "cca", "etcd", "peer-etcd"}, Secrets: []string{"token"},
+	},
+	{
+		Name: "KThreesControlPlane", Finds: ByOwner, Source: "reconcile: controlplane/controllers/kthreescontrolplane_controller.go v0.1.5 to v0.3.1",
+		Authorities: []string{"ca", "cca", "etcd"}, Secrets: []string{"token"},
+	},
+	{
+		Name: "K0sControlPlane", Finds: ByLabel, Source: "retrieveControlPlaneState, reconcileManualDeletions: internal/controller/controlplane/k0s_controlplane_controller.go v1.5.0 to v2.1.0 of k0smotron",
+		Authorities: []string{"ca", "etcd", "proxy", "sa"}, InPlace: []string{"", "InPlace"}, NeedsInfrastructure: true,
+	},
+	{
+		Name: "TalosControlPlane", Finds: ByLabel, Source: "getControlPlaneMachinesForCluster, auditEtcd: controllers of cluster-api-control-plane-provider-talos v0.5.12",
+		Authorities: []string{"talos"}, Secrets: []string{"ca"}, OnDelete: []string{"OnDelete"}, Audits: true,
+	},
+	{
+		Name: "MicroK8sControlPlane", Finds: ByLabel, Source: "reconcileMachines: controllers/reconcile.go v0.6.11 of cluster-api-control-plane-provider-microk8s",
+		Authorities: []string{"ca"}, Secrets: []string{"jointoken"}, InPlace: []string{"", "SmartUpgrade", "InPlaceUpgrade"},
+	},
+	{Name: "K0smotronControlPlane", Finds: Pods, Source: "k0smotron_controlplane_controller.go v2.1.0", Authorities: []string{"ca", "etcd", "proxy", "sa"}},
+	{Name: "KamajiControlPlane", Finds: Pods, Source: "cluster-api-control-plane-provider-kamaji v0.20.0"},
+	{Name: "HostedControlPlane", Finds: Pods, Source: "hypershift"},
+	{Name: "AWSManagedControlPlane", Finds: Hosted, Source: "CAPA controlplane/eks/controllers v2.13.0"},
+	{Name: "ROSAControlPlane", Finds: Hosted}, {Name: "AzureManagedControlPlane", Finds: Hosted}, {Name: "AzureASOManagedControlPlane", Finds: Hosted},
+	{Name: "GCPManagedControlPlane", Finds: Hosted}, {Name: "OCIManagedControlPlane", Finds: Hosted},
+}
+
+// Of returns what is known of a kind, and false when nothing is.
+func Of(kind string) (Kind, bool) {
+	for _, k := range kinds {
+		if k.Name == kind {
+			return k, true
+		}
+	}
+	return Kind{}, false
+}
+
+// SecretNames returns the ends of the names of all Secrets that any of them needs.
+func SecretNames() []string {
+	var out []string
+	for _, k := range kinds {
+		for _, part := range slices.Concat(k.Authorities, k.Secrets) {
+			if !slices.Contains(out, part) {
+				out = append(out, part)
+			}
+		}
+	}
+	return out
+}

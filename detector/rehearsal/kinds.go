@@ -1,0 +1,90 @@
+package rehearsal
+
+import (
+	"encoding/json"
+
+	"drift-detector/backup"
+)
+
+// Want returns what a rehearsal needs from a backup beside the core objects.
+func Want() backup.Want {
+	return backup.Want{Kinds: []backup.AnyKind{veleros, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1]}}
+}
+
+// velero is Velero's own Deployment.
+type velero struct{ Images []string }
+
+var veleros = backup.NewKind("deployments.apps",
+	backup.Texts(func(v *velero) *[]string { return &v.Images }, "spec.template.spec.containers[].image"),
+).Named("velero")
+
+// clusterObject is what only the walk asks of a Cluster.
+type clusterObject struct {
+	Generation, Observed backup.Number // of the object, and of what its topology controller has seen
+	Class                string        // of its topology; empty: it has none
+	ClassNamespace       string
+	PendingHooks         string
+	WatchFilter          string
+	Labels               string // JSON
+}
+
+var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
+	backup.Count(func(c *clusterObject) *backup.Number { return &c.Generation }, "metadata.generation"),
+	backup.Count(func(c *clusterObject) *backup.Number { return &c.Observed }, "status.observedGeneration"),
+	backup.Text(func(c *clusterObject) *string { return &c.Class }, "spec.topology.classRef.name", "spec.topology.class"),
+	backup.Text(func(c *clusterObject) *string { return &c.ClassNamespace }, "spec.topology.classRef.namespace", "spec.topology.classNamespace"),
+	backup.Text(func(c *clusterObject) *string { return &c.PendingHooks }, "annotation:runtime.cluster.x-k8s.io/pending-hooks"),
+	backup.Text(func(c *clusterObject) *string { return &c.WatchFilter }, "label:cluster.x-k8s.io/watch-filter"),
+	backup.Raw(func(c *clusterObject) *string { return &c.Labels }, "metadata.labels"),
+)
+
+// classObject is what only the walk asks of a ClusterClass.
+type classObject struct{ Generation, Observed backup.Number }
+
+var classKinds = backup.NewKind("clusterclasses.cluster.x-k8s.io",
+	backup.Count(func(c *classObject) *backup.Number { return &c.Generation }, "metadata.generation"),
+	backup.Count(func(c *classObject) *backup.Number { return &c.Observed }, "status.observedGeneration"),
+)
+
+// resourceSet is a ClusterResourceSet.
+type resourceSet struct {
+	Selector string // of Clusters, JSON
+	Strategy string
+}
+
+var resourceSets = backup.NewKind("clusterresourcesets.addons.cluster.x-k8s.io",
+	backup.Raw(func(r *resourceSet) *string { return &r.Selector }, "spec.clusterSelector"),
+	backup.Text(func(r *resourceSet) *string { return &r.Strategy }, "spec.strategy"),
+)
+
+// claim is an IPAddressClaim.
+type claim struct {
+	Cluster, PoolGroup, PoolAPI, PoolKind, Pool string
+}
+
+var claims = backup.NewKind("ipaddressclaims.ipam.cluster.x-k8s.io",
+	backup.Text(func(c *claim) *string { return &c.Cluster }, "spec.clusterName", "label:cluster.x-k8s.io/cluster-name"),
+	backup.Text(func(c *claim) *string { return &c.PoolGroup }, "spec.poolRef.apiGroup"),
+	backup.Text(func(c *claim) *string { return &c.PoolAPI }, "spec.poolRef.apiVersion"),
+	backup.Text(func(c *claim) *string { return &c.PoolKind }, "spec.poolRef.kind"),
+	backup.Text(func(c *claim) *string { return &c.Pool }, "spec.poolRef.name"),
+)
+
+// Pools of the in-cluster IPAM provider, whose rows are known.
+const (
+	poolGroup      = "ipam.cluster.x-k8s.io"
+	poolKind       = "InClusterIPPool"
+	globalPoolKind = "GlobalInClusterIPPool"
+)
+
+var (
+	pools       = backup.NewKind[struct{}]("inclusterippools." + poolGroup)
+	globalPools = backup.NewKind[struct{}]("globalinclusterippools." + poolGroup)
+)
+
+// labelsOf reads labels in JSON.
+func labelsOf(text string) map[string]string {
+	var all map[string]string
+	_ = json.Unmarshal([]byte(text), &all) // of an object without labels there is no text
+	return all
+}

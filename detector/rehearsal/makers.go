@@ -1,0 +1,67 @@
+package rehearsal
+
+import (
+	"drift-detector/backup"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+// makerRows are those of controllers that make Clusters by themselves: they act before
+// Velero has restored the Clusters, or against the restore.
+var makerRows = []row[*world]{
+	{walk.Row{
+		ID: "owners.6", Of: "Cluster of EKS Anywhere",
+		Asks:    "the Cluster API objects of its cluster, unless annotation anywhere.eks.amazonaws.com/paused is true: it is restored long before they are",
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.ClustersFirst, What: "it creates the Cluster with all its objects before Velero restores them, unpaused"},
+		Source:  "Reconcile: controllers/cluster_controller.go; ReconcileControlPlane: pkg/controller/clusters/controlplane.go v0.26 of EKS Anywhere",
+	}, anywherePaused},
+	{walk.Row{
+		ID: "owners.7", Of: "other makers of Clusters",
+		Asks:    "the Clusters that they make: Rancher's provisioning and Tanzu Kubernetes Grid",
+		Differs: walk.Does{Effect: walk.OwnerHalts, Code: code.OutcomeUnknown, What: "what their controllers do to restored Clusters is not known here"},
+		Source:  "planner.go of Rancher; the supervisor of Tanzu is closed",
+	}, makersKnown},
+}
+
+var anywhereClusters = backup.NewKind("clusters.anywhere.eks.amazonaws.com",
+	backup.Text(func(a *anywhere) *string { return &a.Paused }, "annotation:anywhere.eks.amazonaws.com/paused"),
+)
+
+// anywhere is a Cluster of EKS Anywhere.
+type anywhere struct{ Paused string }
+
+// otherMakers are objects from which somebody else makes Clusters.
+var otherMakers = [2]*backup.Kind[struct{}]{
+	backup.NewKind[struct{}]("clusters.provisioning.cattle.io"),
+	backup.NewKind[struct{}]("tanzukubernetesclusters.run.tanzu.vmware.com"),
+}
+
+// anywherePaused asks owners.6.
+func anywherePaused(w *world) walk.Answer {
+	found := notAsked
+	var objects []string
+	for r := range anywhereClusters.In(w.in.Snapshot).All() {
+		found = passed
+		if r.Data.Paused != "true" {
+			objects = append(objects, named("Cluster.anywhere.eks.amazonaws.com", r.Namespace, r.Name))
+		}
+	}
+	if objects != nil {
+		return differs(objects[0]+" is not paused", "it has the annotation anywhere.eks.amazonaws.com/paused=true", objects...)
+	}
+	return found
+}
+
+// makersKnown asks owners.7.
+func makersKnown(w *world) walk.Answer {
+	var objects []string
+	for i, kind := range []string{"Cluster.provisioning.cattle.io", "TanzuKubernetesCluster"} {
+		for r := range otherMakers[i].In(w.in.Snapshot).All() {
+			objects = append(objects, named(kind, r.Namespace, r.Name))
+		}
+	}
+	if objects == nil {
+		return passed
+	}
+	return differs("the backup holds "+objects[0], "", objects...)
+}

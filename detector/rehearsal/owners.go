@@ -1,0 +1,169 @@
+package rehearsal
+
+import (
+	"cmp"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/backup/owners"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+// ownerRows are those of the kinds that own the Machines of a control plane, KubeadmControlPlane
+// among them. What each kind does is in package owners.
+var ownerRows = []row[*cluster]{
+	{walk.Row{
+		ID: "owners.1", Of: "control plane",
+		Asks:    "its Machines, whose ownerReferences a restore takes away",
+		Differs: walk.OwnerHalts.Says("it refuses to act while one of its control-plane Machines is not owned by it, and adopts none: no scaling, no rollout, no remediation, no new worker joins"),
+		None:    walk.Does{Effect: walk.OwnerHalts, Code: code.OutcomeUnknown, What: "what its controller does with Machines that nobody owns is not known here"},
+		Source:  "see package owners, kind by kind",
+	}, takesMachinesBack},
+	{walk.Row{
+		ID: "owners.2", Of: "TalosControlPlane",
+		Asks:   "a Machine for each etcd member",
+		None:   walk.RemovesMember.Says("it removes the etcd members that have no Machine as soon as all its Machines have Nodes"),
+		Source: "auditEtcd, forceEtcdLeave: controllers/etcd.go v0.5.12 of cluster-api-control-plane-provider-talos",
+	}, auditsEtcd},
+	{walk.Row{
+		ID: "owners.3", Of: "EtcdadmCluster",
+		Asks:   "the etcd Machines that it owns, by ownerReference, which a restore takes away",
+		None:   walk.Does{Effect: walk.Replaces, Code: code.ControlPlaneDown, What: "it counts none of its etcd Machines, and creates one that begins a new, empty etcd"},
+		Source: "reconcile, intializeEtcdCluster: controllers/controller.go, scale.go v1.0.0 to v1.0.27 of etcdadm-controller",
+	}, ownsEtcd},
+}
+
+// takesMachinesBack asks owners.1.
+func takesMachinesBack(c *cluster) walk.Answer {
+	if c.own == nil || c.own.ControlPlane.IsZero() || !c.hasPlaneMachines() {
+		return notAsked
+	}
+	kind, title := c.own.ControlPlane.Kind, named(c.own.ControlPlane.Kind, c.ID.Namespace, c.own.ControlPlane.Name)
+	k, known := owners.Of(kind)
+	switch {
+	case !known:
+		return none("the kind "+kind+"."+c.own.ControlPlane.Group+" is none that is known here", "", title)
+	case k.Finds == owners.ByOwner:
+		return differs(kind+" finds its Machines by ownerReference alone", "each of its Machines has its ownerReference again", title)
+	}
+	return passed
+}
+
+func (c *cluster) hasPlaneMachines() bool {
+	for i := range c.machines {
+		if c.machines[i].ControlPlane {
+			return true
+		}
+	}
+	return false
+}
+
+// auditsEtcd asks owners.2. KubeadmControlPlane's audit has rows of its own.
+func auditsEtcd(c *cluster) walk.Answer {
+	if c.own == nil {
+		return notAsked
+	}
+	if k, known := owners.Of(c.own.ControlPlane.Kind); !known || !k.Audits || k.Name == kubeadm {
+		return notAsked
+	}
+	var left []string
+	for _, v := range c.ControlPlane.Machines {
+		if v.Status == code.Ghost || v.Status == code.Unknown && v.UID == "" && v.Instance != nil {
+			left = append(left, "instance "+v.Name)
+		}
+	}
+	if left == nil {
+		return passed
+	}
+	return none(left[0]+" has no Machine", "", left...)
+}
+
+// etcdCluster is an EtcdadmCluster.
+type etcdCluster struct{ Cluster string }
+
+var etcdClusters = backup.NewKind("etcdadmclusters.etcdcluster.cluster.x-k8s.io",
+	backup.Text(func(e *etcdCluster) *string { return &e.Cluster }, "label:cluster.x-k8s.io/cluster-name"),
+)
+
+// ownsEtcd asks owners.3.
+func ownsEtcd(c *cluster) walk.Answer {
+	w := c.world
+	if w.etcds == nil {
+		w.etcds = map[owned]string{}
+		for r := range etcdClusters.In(w.in.Snapshot).All() {
+			of := cmp.Or(r.Data.Cluster, strings.TrimSuffix(r.Name, "-etcd"))
+			w.etcds[owned{r.Backup, r.Namespace, of}] = r.Name
+		}
+	}
+	switch name := w.etcds[owned{c.ID.Backup, c.ID.Namespace, c.ID.Name}]; {
+	case name == "":
+		return notAsked
+	case c.Paused:
+		return passed // that is a condition of its own
+	default:
+		title := named("EtcdadmCluster", c.ID.Namespace, name)
+		return none(title+" owns no Machine after a restore", "each etcd Machine has its ownerReference again", title)
+	}
+}
+
+// ownerMachineRows are asked for each machine.
+var ownerMachineRows = []row[*machine]{
+	{walk.Row{
+		ID: "owners.4", Of: "K0sControlPlane",
+		Asks:   "the infrastructure object of each of its Machines",
+		None:   walk.Deletes.Says("it deletes a Machine whose infrastructure object is absent, after its node has left etcd"),
+		Source: "reconcileManualDeletions: internal/controller/controlplane/k0s_controlplane_controller.go v2.0.4 to v2.1.0 of k0smotron; reconcileMachines v1.10.9",
+	}, hasInfrastructure},
+	{walk.Row{
+		ID: "owners.5", Of: "owner of a worker",
+		Asks:   "its Machines, whose ownerReferences a restore takes away",
+		None:   walk.Does{Effect: walk.OwnerHalts, Code: code.OutcomeUnknown, What: "what its controller does with Machines that nobody owns is not known here"},
+		Source: "ownerReferences in the backup; the kinds that are known: getAndAdoptMachinesForMachineSet of Cluster API",
+	}, ownedByKnown},
+}
+
+// hasInfrastructure asks owners.4.
+func hasInfrastructure(m *machine) walk.Answer {
+	c := m.cluster
+	if !m.ControlPlane || c.own == nil {
+		return notAsked
+	}
+	if k, known := owners.Of(c.own.ControlPlane.Kind); !known || !k.NeedsInfrastructure {
+		return notAsked
+	}
+	if c.world.lacksInfrastructure(m.index) {
+		object := named(m.Infrastructure.Kind, m.Namespace, m.Infrastructure.Name)
+		return none(object+" is not in the backup", object+" exists", object)
+	}
+	return passed
+}
+
+// lacksInfrastructure reports whether the backup lacks the infrastructure object of a Machine.
+func (w *world) lacksInfrastructure(machine int) bool {
+	if w.bare == nil {
+		w.bare = map[int]bool{}
+		for i := range w.in.Expected.Machines {
+			if e := &w.in.Expected.Machines[i]; e.InfraMissing {
+				w.bare[e.Machine] = true
+			}
+		}
+	}
+	return w.bare[machine]
+}
+
+// ownedByKnown asks owners.5. What owns machines of a control plane is asked of the control
+// plane, and a Machine without an owner is one of nobody's.
+func ownedByKnown(m *machine) walk.Answer {
+	if m.ControlPlane {
+		return notAsked
+	}
+	switch m.Owner.Kind {
+	case "", "MachineSet", "MachinePool", "MachineDeployment", "Cluster", "EtcdadmCluster":
+		return passed
+	}
+	if _, known := owners.Of(m.Owner.Kind); known {
+		return passed
+	}
+	return none("it is owned by "+m.Owner.Kind+" "+m.Owner.Name+", a kind that is not known here", "", m.title())
+}

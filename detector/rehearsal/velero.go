@@ -1,0 +1,68 @@
+package rehearsal
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+// restoreRows are asked once of the whole restore.
+var restoreRows = slices.Concat(veleroRows, makerRows)
+
+// veleroRows are those of Velero (pkg/restore/restore.go), and of what all controllers ask
+// before anything else.
+var veleroRows = []row[*world]{
+	{walk.Row{
+		ID: "core.V1", Of: "Velero",
+		Asks:    "the order of resources: its own default restores Clusters last from v1.9.3 on",
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.ClustersFirst, What: "it restores Clusters before their machines: while controllers run, each MachineDeployment then creates a new MachineSet and deletes every running worker of the restored one"},
+		Source:  "defaultRestorePriorities: pkg/cmd/server/server.go v1.7.2 to v1.9.2; LowPriorities from v1.9.3 on",
+	}, veleroOrder},
+	{walk.Row{
+		ID: "core.X1", Of: "Cluster",
+		Asks:      "label cluster.x-k8s.io/watch-filter, if its controllers run with a watch filter",
+		Condition: code.WatchFilter,
+		Source:    "ResourceHasFilterLabel: util/predicates v1.5.8 to v1.14.0",
+	}, watchFilter},
+}
+
+// lastPriorities is the first Velero that restores Clusters last by itself.
+var lastPriorities = version.MustParseGeneric("1.9.3")
+
+// veleroOrder asks core.V1.
+func veleroOrder(w *world) walk.Answer {
+	found := notAsked
+	for r := range veleros.In(w.in.Snapshot).All() {
+		for _, image := range r.Data.Images {
+			repository, tag, tagged := strings.Cut(image[strings.LastIndexByte(image, '/')+1:], ":")
+			tag, _, _ = strings.Cut(tag, "@")
+			v, err := version.ParseGeneric(strings.TrimPrefix(tag, "v"))
+			if !tagged || err != nil || !strings.HasPrefix(repository, "velero") || strings.Contains(repository, "plugin") {
+				continue
+			}
+			if v.LessThan(lastPriorities) {
+				return differs("the Velero in the backup is "+tag, "Velero from v1.9.3 on restores it", "Deployment "+r.Namespace+"/"+r.Name)
+			}
+			found = passed
+		}
+	}
+	return found
+}
+
+// watchFilter asks core.X1.
+func watchFilter(w *world) walk.Answer {
+	var objects []string
+	for r := range clusterKinds.In(w.in.Snapshot).All() {
+		if r.Data.WatchFilter != "" {
+			objects = append(objects, named("Cluster", r.Namespace, r.Name)+" ("+r.Data.WatchFilter+")")
+		}
+	}
+	if objects == nil {
+		return passed
+	}
+	return unseen(objects...)
+}

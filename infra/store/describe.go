@@ -1,0 +1,114 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path"
+	"sync"
+
+	"drift-detector/backup"
+	"drift-detector/backup/check"
+	"drift-detector/infra"
+)
+
+// describing is how many descriptions are read at a time.
+const describing = 8
+
+// describe reads what Velero says of each backup, in the time that a listing has. What
+// can't be read is noted, and so is what there was no time for.
+func (p *Place) describe(ctx context.Context, all []*Stored) {
+	work := make(chan *Stored)
+	var done sync.WaitGroup
+	_ = within(ctx, p.Name(), func(bounded context.Context) error {
+		for range describing {
+			done.Go(func() {
+				for s := range work {
+					s.Description, s.Problem = p.outline(bounded, s)
+					if s.Problem != nil && bounded.Err() != nil && ctx.Err() == nil {
+						s.Problem = &backup.InputError{Name: s.Place, Problem: "not read: reading what Velero says of the backups of a place took more than " + infra.Brisk(listTime), Next: "give a place with fewer backups, or more time with --deadline"}
+					}
+				}
+			})
+		}
+		for _, s := range all {
+			if s.described && ctx.Err() == nil {
+				work <- s
+			}
+		}
+		close(work)
+		done.Wait()
+		return nil
+	})
+}
+
+// outline is what of a description is shown in a list of very many.
+func (p *Place) outline(ctx context.Context, s *Stored) (*check.Outline, error) {
+	key, text, err := p.text(ctx, s)
+	if text == nil || err != nil {
+		return nil, briefly(err)
+	}
+	o, err := check.ReadOutline(p.name(key), bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	if err := p.isOf(s, key, o.Name); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// Described returns all that Velero says of a backup that was found; nil when it is not in
+// the store. What could not be read for the outline is not asked for again.
+func (p *Place) Described(ctx context.Context, s *Stored) (*check.VeleroBackup, error) {
+	if s.Description == nil {
+		return nil, s.Problem
+	}
+	key, text, err := p.text(ctx, s)
+	if text == nil || err != nil {
+		return nil, err
+	}
+	v, err := check.ReadVelero(p.name(key), bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	if err := p.isOf(s, key, v.Name); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// text reads the description of a backup; it is nil when there is none.
+func (p *Place) text(ctx context.Context, s *Stored) (key string, text []byte, err error) {
+	key = check.VeleroFile
+	if dir := path.Dir(s.key); s.key != "" && dir != "." {
+		key = dir + "/" + key
+	} else if s.key == "" {
+		key = path.Join(s.Root, folder, s.Name, key)
+	}
+	if ctx.Err() != nil {
+		return key, nil, ctx.Err()
+	}
+	if text, err = p.small(ctx, key, check.MaxVelero); isMissing(err) {
+		return key, nil, nil
+	}
+	return key, text, err
+}
+
+// isOf is an error unless a description has the name of its folder.
+func (p *Place) isOf(s *Stored, key, name string) error {
+	if name == s.Name || path.Base(path.Dir(s.key)) != s.Name {
+		return nil
+	}
+	return &backup.InputError{Name: p.name(key), Problem: "describes another backup than that of its folder", Next: "it was copied here, and is not used"}
+}
+
+// briefly is an error without its cause, which may hold much of what a server says: there
+// may be one for each backup of a place.
+func briefly(err error) error {
+	var known *backup.InputError
+	if !errors.As(err, &known) {
+		return err
+	}
+	return &backup.InputError{Name: known.Name, Problem: infra.Brief(known.Problem), Next: known.Next}
+}

@@ -1,0 +1,196 @@
+package oracle
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// Known is a fault of today's forecast, or a limit of it or of this oracle, and which
+// disagreements it explains. README.md says more about each. The first that matches
+// explains a disagreement.
+type Known struct {
+	ID, What string
+	matches  func(w *World, res *Result, d Disagreement) bool
+}
+
+// known are all of them. One that a long run does not hit is to be deleted: the forecast
+// was mended.
+var known = []Known{
+	{"D1", "a Machine that only another MachineSet selects", func(w *World, res *Result, _ Disagreement) bool {
+		return !res.Forecast.says("BackupError") && w.selectedByAnother("MachineSet", "Machine")
+	}},
+	{"D2", "a MachineSet that only another MachineDeployment selects", func(w *World, res *Result, _ Disagreement) bool {
+		return !res.Forecast.says("BackupError") && w.selectedByAnother("MachineDeployment", "MachineSet")
+	}},
+	{"P1", "KubeadmControlPlane deletes an outdated Machine that is broken by itself", func(_ *World, res *Result, d Disagreement) bool {
+		f := res.fate(d.Machine)
+		return d.Kind == removed && f.ControlPlane && f.Before != "on" && !slices.ContainsFunc(res.Made, func(m Made) bool {
+			return strings.HasPrefix(m.Owner, "KubeadmControlPlane ")
+		})
+	}},
+	{"P2", "RolloutDue counts, from the status, a Machine that was being deleted", func(w *World, res *Result, d Disagreement) bool {
+		return d.Kind == cautious && res.Forecast.says("RolloutDue") && w.controlPlaneLacksMachines()
+	}},
+	{"P3", "a Machine gets its label cluster-name back", func(w *World, _ *Result, _ Disagreement) bool {
+		return slices.ContainsFunc(w.of("Machine"), func(m *obj) bool { return m.GetLabels()[clusterv1.ClusterNameLabel] == "" })
+	}},
+	{"P4", "no MachineSet scales up while KubeadmControlPlane is absent or paused", func(w *World, _ *Result, d Disagreement) bool {
+		return slices.Contains([]string{notMade, notActed, falseMade, cautious, removed}, d.Kind) && w.controlPlaneSilent()
+	}},
+	{"P5", "MachinesDeleted where the Machine that is deleted does not lead to its VM any more", func(_ *World, res *Result, d Disagreement) bool {
+		return d.Kind == cautious && res.Forecast.says("MachinesDeleted") && res.count(func(f *Fate) bool { return f.Object != "kept" }) > 0
+	}},
+	{"P6", "no VM is made while the workload cluster's API server is gone", func(w *World, _ *Result, d Disagreement) bool {
+		return slices.Contains([]string{notMade, falseMade, notActed, cautious}, d.Kind) && !w.quorum()
+	}},
+	{"P7", "a control-plane Machine without its label is none", func(w *World, _ *Result, _ Disagreement) bool {
+		return slices.ContainsFunc(w.of("Machine"), func(m *obj) bool {
+			owner := metav1.GetControllerOf(m)
+			return owner != nil && owner.Kind == "KubeadmControlPlane" && !isControlPlane(m)
+		})
+	}},
+	{"P8", "Adopted beside an answer that says that the cluster is halted, or that the backup is broken", func(_ *World, res *Result, d Disagreement) bool {
+		return d.Machine != "" && res.Forecast.says("ClusterHalted", "BackupError")
+	}},
+	{"N1", "a Machine without providerID whose kubelet is dead, under a MachineHealthCheck", func(w *World, _ *Result, d Disagreement) bool {
+		return slices.Contains([]string{destroyed, removed, falseYes, disturbed}, d.Kind) && len(w.of("MachineHealthCheck")) > 0 &&
+			slices.ContainsFunc(w.of("Machine"), func(m *obj) bool { return text(m, "spec", "providerID") == "" })
+	}},
+	{"A1", "what is paused by itself is expected to stay so", func(w *World, res *Result, d Disagreement) bool {
+		return d.Kind == halted && w.pausedOwner(d.Machine) ||
+			d.Kind == disturbed && slices.ContainsFunc(res.Fates, func(f *Fate) bool { return w.pausedOwner(f.Machine) })
+	}},
+	{"A2", "a rollout waits for a broken machine until the plan's steps are done", func(_ *World, res *Result, d Disagreement) bool {
+		return d.Kind == notActed && res.Forecast.says("MachinesBroken", "OwnerHalted", "CannotReplace", "BackupError", "MachinesUnknown")
+	}},
+	{"A3", "a MachineSet's replicas were edited: its MachineDeployment sets them back, or it acts before that", func(w *World, _ *Result, d Disagreement) bool {
+		return slices.Contains([]string{falseMade, cautious}, d.Kind) && w.replicasDiffer()
+	}},
+	{"A4", "a MachineDeployment does nothing beside a MachineSet without label machine-template-hash", func(w *World, _ *Result, d Disagreement) bool {
+		return slices.Contains([]string{falseMade, cautious, notActed, notMade}, d.Kind) && slices.ContainsFunc(w.of("MachineSet"), func(s *obj) bool {
+			return s.GetLabels()[clusterv1.MachineDeploymentUniqueLabel] == ""
+		})
+	}},
+	{"A5", "a topology sets back what was edited below it", func(w *World, _ *Result, d Disagreement) bool {
+		return slices.Contains([]string{falseMade, cautious, notActed, notMade}, d.Kind) && slices.ContainsFunc(w.of("Cluster"), func(c *obj) bool {
+			return text(c, "spec", "topology", "classRef", "name") != ""
+		})
+	}},
+	{"O2", "the oracle's management cluster refused writes: a MachineDeployment whose MachineSet is not adopted makes another", func(w *World, _ *Result, d Disagreement) bool {
+		return w.faults > 0
+	}},
+	{"O1", "the oracle cuts the API server off, and the inventory's Node list was read", func(w *World, _ *Result, d Disagreement) bool {
+		return w.workload.cut && slices.Contains([]string{notMade, falseMade, notActed, cautious, halted}, d.Kind)
+	}},
+}
+
+// explain names the known fault behind each disagreement, where there is one.
+func (res *Result) explain(w *World) {
+	for i, d := range res.Disagreements {
+		for _, k := range known {
+			if k.matches(w, res, d) {
+				res.Disagreements[i].Expected = k.ID
+				break
+			}
+		}
+	}
+}
+
+func (res *Result) fate(machine string) *Fate {
+	for _, f := range res.Fates {
+		if f.Machine == machine {
+			return f
+		}
+	}
+	return &Fate{}
+}
+
+// selectedByAnother reports whether an object is selected by others than its recorded
+// controller alone.
+func (w *World) selectedByAnother(selecting, selected string) bool {
+	for _, o := range w.of(selected) {
+		owner := metav1.GetControllerOf(o)
+		for _, s := range w.of(selecting) {
+			l := stringMap(s, "spec", "selector", "matchLabels")
+			if len(l) > 0 && containsAll(o.GetLabels(), l) && owner != nil && owner.Name != s.GetName() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func containsAll(has, wants map[string]string) bool {
+	for k, v := range wants {
+		if have, ok := has[k]; !ok || have != v {
+			return false
+		}
+	}
+	return true
+}
+
+// controlPlaneLacksMachines reports whether the backup has fewer Machines than
+// KubeadmControlPlane counted.
+func (w *World) controlPlaneLacksMachines() bool {
+	n := int64(0)
+	for _, m := range w.of("Machine") {
+		if isControlPlane(m) {
+			n++
+		}
+	}
+	for _, k := range w.of("KubeadmControlPlane") {
+		if number(k, "status", "replicas") > n {
+			return true
+		}
+	}
+	return false
+}
+
+// replicasDiffer reports whether the MachineSets of a MachineDeployment have other
+// replicas than it has.
+func (w *World) replicasDiffer() bool {
+	for _, md := range w.of("MachineDeployment") {
+		n := int64(0)
+		for _, s := range w.of("MachineSet") {
+			if owner := metav1.GetControllerOf(s); owner != nil && owner.Name == md.GetName() {
+				n += number(s, "spec", "replicas")
+			}
+		}
+		if n != number(md, "spec", "replicas") {
+			return true
+		}
+	}
+	return false
+}
+
+// controlPlaneSilent reports whether no KubeadmControlPlane writes a status.
+func (w *World) controlPlaneSilent() bool {
+	all := w.of("KubeadmControlPlane")
+	return len(all) == 0 || pausedAlone(all[0])
+}
+
+func pausedAlone(o *obj) bool {
+	_, is := o.GetAnnotations()[clusterv1.PausedAnnotation]
+	return is
+}
+
+// pausedOwner reports whether a Machine, or the MachineSet, MachineDeployment or
+// KubeadmControlPlane above it, is paused by an annotation.
+func (w *World) pausedOwner(machine string) bool {
+	for o := w.get("Machine", machine); o != nil; {
+		if pausedAlone(o) {
+			return true
+		}
+		owner := metav1.GetControllerOf(o)
+		if owner == nil {
+			break
+		}
+		o = w.get(owner.Kind, owner.Name)
+	}
+	vm := w.get("VSphereMachine", machine)
+	return vm != nil && pausedAlone(vm)
+}
