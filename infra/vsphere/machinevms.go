@@ -26,18 +26,18 @@ const (
 
 const clusterType = "ClusterComputeResource"
 
-// readMachineVMs asks for what CAPV asks of the VMs of the backup's machines, and of no
+// readMachineVMs asks for what CAPV asks of the VMs that are or may be machines, and of no
 // others: a call for each page of them, and one for their hosts; where a machine names PCI
 // devices or a failure domain a VM group, one for those, too. What is refused is noted.
-func (v *vcenter) readMachineVMs(ctx context.Context, t infra.Target, d *detail, folders *finder, l *infra.Listing) {
-	at := map[string]int{}
+func (v *vcenter) readMachineVMs(ctx context.Context, t infra.Target, d *detail, g *gathering, l *infra.Listing) {
+	at := maps.Clone(g.candidates) // a machine without an id is found by its name
 	for i := range l.Instances {
 		if vm := &l.Instances[i]; vm.Ref != "" && !vm.Unreadable && d.recorded.servers[vm.ID] != "" {
 			at[vm.Ref] = i
 		}
 	}
 	if d.recorded.groups {
-		v.readGroups(ctx, t, folders, l)
+		v.readGroups(ctx, t, g.in.folders, l)
 	}
 	if !v.readPCI(ctx, t, d, l, at) {
 		return

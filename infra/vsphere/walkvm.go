@@ -103,6 +103,7 @@ type inspection struct {
 	objs    *objects
 	members []*member // by index into Snapshot.Machines
 	asks    []inspected
+	sight   sight                // of the machine that is asked about
 	passing map[uint][]walk.Step // by the rows, as bits
 	places  map[placedAt]walk.Answer
 	centers map[*infra.Listing][]string // datacenters
@@ -141,7 +142,8 @@ func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 	if m == nil || m.machine == nil || m.vm == nil || at.Listing == nil {
 		return nil
 	}
-	vm := sightOf(m, at)
+	vm := &x.sight
+	*vm = sightOf(m, at)
 	var passed uint
 	var open []walk.Step
 	for i, ask := range x.asks {
@@ -190,8 +192,8 @@ type sight struct {
 	read    bool // its Facts were read
 }
 
-func sightOf(m *member, at infra.Sight) *sight {
-	s := &sight{Instance: at.Instance, m: m, listing: at.Listing, off: !at.Instance.Runs()}
+func sightOf(m *member, at infra.Sight) sight {
+	s := sight{Instance: at.Instance, m: m, listing: at.Listing, off: !at.Instance.Runs()}
 	_, s.read = at.Instance.Facts.Get(factCards)
 	return s
 }
