@@ -13,7 +13,6 @@ var nodeRows = []row[*cluster]{
 	{walk.Row{
 		ID: "core.M8", Of: "Cluster",
 		Asks:      "the API server of the cluster, with the kubeconfig in the backup",
-		Refused:   "the Node list, which was asked for from here",
 		Condition: code.APIServersAnswer,
 		Source:    "reconcileNode: internal/controllers/machine/machine_controller_noderef.go; setControlPlaneInitialized: controlplane/kubeadm/internal/controllers v1.5.8 to v1.14.0",
 	}, apiServer},
@@ -31,18 +30,16 @@ var nodeRows = []row[*cluster]{
 	}, membersHaveMachines},
 }
 
-// apiServer asks core.M8. That it answers from here does not prove that it answers from the new
-// management cluster, which is told by the general conditions.
+// apiServer asks core.M8. Where it did not answer from here, it may answer from the new
+// management cluster.
 func apiServer(c *cluster) walk.Answer {
 	switch c.Nodes.State {
 	case "", "noKubeconfig":
 		return notAsked // nobody knows its address, or a check says that the Secret is absent
 	case "read":
 		return passed
-	case "skipped":
-		return unseen(c.title())
 	}
-	return unread(c.nodesRefused(), c.title())
+	return unseen(c.title())
 }
 
 // annotations asks core.M10.

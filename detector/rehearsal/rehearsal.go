@@ -93,10 +93,6 @@ func several(why, until string, objects ...string) walk.Answer {
 	return walk.Answer{Found: walk.Several, Why: why, Until: until, Objects: objects}
 }
 
-func unread(why string, objects ...string) walk.Answer {
-	return walk.Answer{Found: walk.Unread, Why: why, Objects: objects}
-}
-
 func unseen(objects ...string) walk.Answer {
 	return walk.Answer{Found: walk.Unseen, Objects: objects}
 }
@@ -154,19 +150,6 @@ func (w *world) note(s walk.Step) {
 		return
 	}
 	w.trace.Steps = append(w.trace.Steps, s)
-}
-
-// listingOf returns the listing of a target, or nil.
-func (w *world) listingOf(target string) *infra.Listing {
-	if w.listings == nil {
-		w.listings = map[string]*infra.Listing{}
-		for i := range w.in.Inventory.Listings {
-			for _, id := range w.in.Inventory.Listings[i].IDs {
-				w.listings[id] = &w.in.Inventory.Listings[i]
-			}
-		}
-	}
-	return w.listings[target]
 }
 
 // Rows returns all rows of Cluster API itself, in the order of their walk.

@@ -10,7 +10,7 @@ import (
 )
 
 // walked are what CAPV's controllers ask after a restore, in the order in which they do.
-var walked = slices.Concat(identityRows, clusterRows, machineRows, vmRows, foundRows)
+var walked = slices.Concat(identityRows, clusterRows, machineRows, vmRows, foundRows, cloneRows)
 
 func walkRows() []walk.Row {
 	all := make([]walk.Row, len(walked))

@@ -5,6 +5,7 @@ const (
 	APIServersAnswer     Reason = "APIServersAnswer"
 	ClustersPaused       Reason = "ClustersPaused"
 	ExtensionsAnswer     Reason = "ExtensionsAnswer"
+	PoolAddressesTaken   Reason = "PoolAddressesTaken"
 	CertificateUnchecked Reason = "CertificateUnchecked"
 	CredentialUntried    Reason = "CredentialUntried"
 	NamedInVCenter       Reason = "NamedInVCenter"
@@ -18,7 +19,6 @@ const (
 	OutsideClusters      Reason = "OutsideClusters"
 	OwnersPaused         Reason = "OwnersPaused"
 	PendingHooks         Reason = "PendingHooks"
-	PoolAddressesTaken   Reason = "PoolAddressesTaken"
 	PoolsUncompared      Reason = "PoolsUncompared"
 	ResourceSetsApplied  Reason = "ResourceSetsApplied"
 	RestoreOrder         Reason = "RestoreOrder"
@@ -27,6 +27,12 @@ const (
 
 // conditions are what the answer depends on: it holds only while each of them does.
 var conditions = []Row{
+	{
+		Code: PoolAddressesTaken, Kinds: []Kind{Condition},
+		Happens: "VMs have addresses that the pools of the backup believe to be free.",
+		Why:     "The next machine that is created gets such an address, and two VMs have the same.",
+		Do:      "Exclude these addresses from their pools (spec.excludedAddresses) before the Clusters are unpaused.",
+	},
 	{
 		Code: CertificateUnchecked, Kinds: []Kind{Condition},
 		Happens: "The controllers trust the certificates of the infrastructure; the check was turned off here.",
@@ -38,12 +44,6 @@ var conditions = []Row{
 		Happens: "The infrastructure accepts the credentials in the backup; others were used here.",
 		Why:     "The controllers log in with what the backup holds, and do nothing where that is refused.",
 		Do:      "Run once without the credential of your own, or compare the password with the one in the backup.",
-	},
-	{
-		Code: PoolAddressesTaken, Kinds: []Kind{Condition},
-		Happens: "Addresses of VMs that a pool believes to be free are excluded from it before a machine is made.",
-		Why:     "The next machine that gets an address from the pool gets that of a VM that runs.",
-		Do:      "Put the addresses into spec.excludedAddresses of the pool before the Cluster is unpaused.",
 	},
 	{
 		Code: NamedInVCenter, Kinds: []Kind{Condition},
@@ -59,7 +59,7 @@ var conditions = []Row{
 	},
 	{
 		Code: APIServersAnswer, Kinds: []Kind{Condition},
-		Happens: "The API servers of workload clusters answer with the kubeconfigs of the backup; they were not asked.",
+		Happens: "The API servers of workload clusters answer with the kubeconfigs of the backup; they were not asked, or did not answer from here.",
 		Why:     "Without them no Machine gets its Node, nothing joins, and a health check over a control plane may have it created again.",
 		Do:      "Run detect without --skip-access-apiserver where they can be reached.",
 	},
