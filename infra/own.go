@@ -2,6 +2,7 @@ package infra
 
 import (
 	"context"
+	"slices"
 
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
@@ -82,6 +83,24 @@ func (l *Listing) AccessFact(name, id string) string {
 	return v
 }
 
+// AccessFact is that of a listing, for many ids: a place of many clusters has a Fact for each.
+func (inv *Inventory) AccessFact(l *Listing, name, id string) string {
+	facts := inv.facts[l]
+	if facts == nil {
+		if facts = make(map[string]string, len(l.Facts)); inv.facts == nil {
+			inv.facts = map[*Listing]map[string]string{}
+		}
+		for _, f := range slices.Backward(l.Facts) {
+			facts[f.Name] = f.Value
+		}
+		inv.facts[l] = facts
+	}
+	if v, ok := facts[name+" "+id]; ok {
+		return v
+	}
+	return facts[name]
+}
+
 // Named returns the listing whose IDs hold that of a target; nil when there is none. Listings must
 // not be added any more.
 func (inv *Inventory) Named(id string) *Listing {
@@ -107,15 +126,18 @@ type AccessAt struct {
 }
 
 // CredentialStep asks a row for a login with the credential in the backup. It differs where
-// that was refused, and was not seen where nobody tried it. Where nothing was listed, or the
-// backup holds no credential, others say so.
+// that was refused, and was not seen where nobody tried it. Where nothing was listed,
+// others say so, and where the backup holds no credential, unless the row says what None does.
 func (a AccessAt) CredentialStep(r *walk.Row) Step {
 	return a.step(r, FactOwn, func(l *Listing, value string) walk.Answer {
 		switch value {
 		case OwnAccepted:
 			return walk.Answer{Found: walk.Passed}
 		case OwnAbsent:
-			return walk.Answer{}
+			if r.None == (walk.Does{}) {
+				return walk.Answer{}
+			}
+			return walk.Answer{Found: walk.None, Why: a.With + " is not in the backup, or holds no login", Until: a.With + " exists", Objects: []string{a.With}}
 		case OwnRefused:
 			return walk.Answer{Found: walk.Differs, Why: l.Endpoint + " refuses the credential in " + a.With, Until: a.With + " holds one that is accepted", Objects: []string{a.With}}
 		}
@@ -148,7 +170,7 @@ func (a AccessAt) step(r *walk.Row, fact string, answer func(*Listing, string) w
 			if l == nil {
 				return walk.Answer{}
 			}
-			value := l.AccessFact(fact, a.ID)
+			value := inv.AccessFact(l, fact, a.ID)
 			if value == "" && l.State == code.ScopeFailed {
 				return walk.Answer{}
 			}

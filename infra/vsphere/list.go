@@ -37,6 +37,9 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	d, made := t.Detail.(*detail)
 	l, ok := t.Begin(Name, made)
 	if !ok {
+		if t.Refused != nil && t.Refused.Reason == "NoCredential" {
+			l.Facts = infra.Facts{{Name: infra.FactOwn, Value: infra.OwnAbsent}}
+		}
 		return l
 	}
 	var seen shown
@@ -87,7 +90,7 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 		l.Warnings = append(l.Warnings, fmt.Sprintf("the metadata of %d of the unknown VMs in vCenter %s could not be read: less evidence on which cluster they belong to", len(unread), t.Endpoint))
 	}
 	l.Facts = append(l.Facts, folders.datacenterFacts()...)
-	v.readMachineVMs(ctx, t, d, l)
+	v.readMachineVMs(ctx, t, d, g, l)
 	if l.Count() > 0 { // who sees no VM at all has seen nothing
 		l.ProbesFound = g.readProbes(unread, func(folder string) bool { return v.seesInto(ctx, folder) })
 		g.templates.answer(t, l)

@@ -2,11 +2,13 @@ package vsphere
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
 
+	"github.com/vmware/govmomi/fault"
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/infra"
@@ -18,17 +20,27 @@ const (
 	propCards   = "summary.config.numEthernetCards"
 	propHost    = "runtime.host"
 	propNet     = "guest.net"
+	propDevices = "config.hardware.device"
+	propGroup   = "configurationEx.group"
 )
 
-// readMachineVMs asks for what CAPV asks of the VMs of the backup's machines, and of no
-// others: a call for each page of them, and one for their hosts. Where it is refused, that
-// is noted.
-func (v *vcenter) readMachineVMs(ctx context.Context, t infra.Target, d *detail, l *infra.Listing) {
-	at := map[string]int{}
+const clusterType = "ClusterComputeResource"
+
+// readMachineVMs asks for what CAPV asks of the VMs that are or may be machines, and of no
+// others: a call for each page of them, and one for their hosts; where a machine names PCI
+// devices or a failure domain a VM group, one for those, too. What is refused is noted.
+func (v *vcenter) readMachineVMs(ctx context.Context, t infra.Target, d *detail, g *gathering, l *infra.Listing) {
+	at := maps.Clone(g.candidates) // a machine without an id is found by its name
 	for i := range l.Instances {
 		if vm := &l.Instances[i]; vm.Ref != "" && !vm.Unreadable && d.recorded.servers[vm.ID] != "" {
 			at[vm.Ref] = i
 		}
+	}
+	if d.recorded.groups {
+		v.readGroups(ctx, t, g.in.folders, l)
+	}
+	if !v.readPCI(ctx, t, d, l, at) {
+		return
 	}
 	hosts := map[string][]int{}
 	for batch := range slices.Chunk(slices.Sorted(maps.Keys(at)), int(v.page)) {
@@ -61,6 +73,92 @@ func (v *vcenter) readMachineVMs(ctx context.Context, t infra.Target, d *detail,
 		}
 	}
 	l.Facts = append(l.Facts, infra.Fact{Name: factVMs, Value: "read"})
+}
+
+// readPCI asks for the PCI devices of the VMs whose machines name some.
+func (v *vcenter) readPCI(ctx context.Context, t infra.Target, d *detail, l *infra.Listing, at map[string]int) bool {
+	var refs []string
+	for _, ref := range slices.Sorted(maps.Keys(at)) {
+		if d.recorded.pci[l.Instances[at[ref]].ID] {
+			refs = append(refs, ref)
+		}
+	}
+	for batch := range slices.Chunk(refs, guestBatch) { // whole lists of devices
+		err := v.pages(ctx, asking(vmType, batch, propDevices), func(o types.ObjectContent) {
+			if i, ok := at[o.Obj.Value]; ok && len(o.PropSet) > 0 {
+				list, _ := o.PropSet[0].Val.(types.ArrayOfVirtualDevice)
+				l.Instances[i].Facts = append(l.Instances[i].Facts, pciFacts(list.VirtualDevice)...)
+			}
+		})
+		if err != nil {
+			l.FactsUnread = append(l.FactsUnread, infra.Fact{Name: factVMs, Value: t.Redaction.Brief(err.Error())})
+			return false
+		}
+	}
+	return true
+}
+
+// pciFacts are the PCI devices of a VM in the form of [pciDevice], after one that says that
+// they were read.
+func pciFacts(devices []types.BaseVirtualDevice) infra.Facts {
+	all := infra.Facts{{Name: factPCI, Value: ""}}
+	for _, d := range devices {
+		if d == nil {
+			continue // of a type that is not known here
+		}
+		switch backing := d.GetVirtualDevice().Backing.(type) {
+		case *types.VirtualPCIPassthroughVmiopBackingInfo:
+			all = append(all, infra.Fact{Name: factPCI, Value: backing.Vgpu})
+		case *types.VirtualPCIPassthroughDynamicBackingInfo:
+			for _, a := range backing.AllowedDevice {
+				all = append(all, infra.Fact{Name: factPCI, Value: fmt.Sprintf("%d-%d", a.DeviceId, a.VendorId)})
+			}
+		}
+	}
+	return all
+}
+
+// readGroups asks for the VM groups of all compute clusters.
+func (v *vcenter) readGroups(ctx context.Context, t infra.Target, folders *finder, l *infra.Listing) {
+	var found infra.Facts
+	hidden := false
+	spec := []types.PropertySpec{{Type: clusterType, PathSet: []string{propName, propParent, propGroup}}}
+	err := v.eachObject(ctx, spec, v.limits.things, func(o types.ObjectContent) {
+		var name, parent string
+		var groups []types.BaseClusterGroupInfo
+		for _, p := range o.PropSet {
+			switch p.Name {
+			case propName:
+				name = word(p.Val)
+			case propParent:
+				parent = reference(p.Val)
+			case propGroup:
+				of, _ := p.Val.(types.ArrayOfClusterGroupInfo)
+				groups = of.ClusterGroupInfo
+			}
+		}
+		for _, p := range o.MissingSet {
+			hidden = hidden || p.Path == propGroup
+		}
+		path := folders.paths[parent].path + "/" + component(name)
+		found = append(found, infra.Fact{Name: factCluster, Value: path})
+		for _, g := range groups {
+			if of, ok := g.(*types.ClusterVmGroup); ok {
+				found = append(found, infra.Fact{Name: factGroup, Value: path + asked + of.Name})
+			}
+		}
+	})
+	switch {
+	case fault.Is(err, &types.InvalidProperty{}):
+		return // a vCenter that names no property of a subtype: nobody could ask
+	case err != nil:
+		l.FactsUnread = append(l.FactsUnread, infra.Fact{Name: factGroup, Value: t.Redaction.Brief(err.Error())})
+		return
+	case hidden || found == nil:
+		l.FactsUnread = append(l.FactsUnread, infra.Fact{Name: factGroup, Value: "the account may not read the compute clusters of vCenter " + t.Endpoint})
+		return
+	}
+	l.Facts = append(append(l.Facts, infra.Fact{Name: factGroup, Value: ""}), found...)
 }
 
 // asking is a call for properties of some objects. One that is gone by now does not take

@@ -35,15 +35,23 @@ type recordedMachines struct {
 	// folders are the BIOS UUIDs of the machines in each folder, empty for a
 	// machine without one.
 	folders map[string][]string
+	pci     map[string]bool // BIOS UUIDs of the machines that name PCI devices
+	groups  bool            // a failure domain names a VM group
 	*marks
 }
 
 func (objs *objects) recordedMachines() *recordedMachines {
-	c := &recordedMachines{map[string]string{}, map[string][]string{}, objs.marks()}
+	c := &recordedMachines{servers: map[string]string{}, folders: map[string][]string{}, pci: map[string]bool{}, marks: objs.marks()}
+	for d := range domains.In(objs.snapshot).All() {
+		c.groups = c.groups || d.Data.Group != ""
+	}
 	for i := range objs.members {
 		m := &objs.members[i]
 		if _, taken := c.servers[m.strong.Value]; !taken && !m.strong.IsZero() {
 			c.servers[m.strong.Value] = m.at.Server
+		}
+		if m.machine != nil && len(objs.restOf(m).PCIDevices) > 0 {
+			c.pci[m.strong.Value] = true
 		}
 		if m.unplaced == "" {
 			c.folders[m.at.Folder] = append(c.folders[m.at.Folder], m.strong.Value)

@@ -103,9 +103,7 @@ func (s *shown) facts(pins []string, l *infra.Listing) {
 		value = infra.CertificateDiffers
 	}
 	l.Facts = append(l.Facts, infra.Fact{Name: infra.FactCertificate, Value: value})
-	for _, t := range s.thumbprints {
-		l.Facts = append(l.Facts, infra.Fact{Name: factThumbprint, Value: t})
-	}
+	l.Facts = append(l.Facts, infra.Fact{Name: factThumbprint, Value: s.thumbprints[1]}, infra.Fact{Name: factShort, Value: s.thumbprints[0]})
 }
 
 func (s *shown) has(pin string) bool {

@@ -33,25 +33,47 @@ var (
 
 // askThings asks for what machines are made with.
 func (q *questions) askThings(needed []infra.Resource) {
+	seen := map[*infra.Listing]*lookedUp{}
 	for i := range needed {
 		r := &needed[i]
 		if len(r.Keys) != 1 || ofThing[r.Keys[0].Kind] == nil {
 			continue
 		}
-		q.look(ofThing[r.Keys[0].Kind], r.Cluster, func(inv *infra.Inventory) walk.Answer { return thingAnswer(inv.Named(r.Target), r) })
+		q.look(ofThing[r.Keys[0].Kind], r.Cluster, func(inv *infra.Inventory) walk.Answer {
+			l := inv.Named(r.Target)
+			if l == nil {
+				return walk.Answer{}
+			}
+			if seen[l] == nil {
+				seen[l] = lookUp(l)
+			}
+			return thingAnswer(l, seen[l], r)
+		})
 	}
 }
 
-func thingAnswer(l *infra.Listing, r *infra.Resource) walk.Answer {
+// lookedUp are the keys of a listing, so that nobody looks through its lists for each thing.
+type lookedUp struct{ several, found, asked map[infra.Key]bool }
+
+func lookUp(l *infra.Listing) *lookedUp {
+	set := func(keys []infra.Key) map[infra.Key]bool {
+		all := make(map[infra.Key]bool, len(keys))
+		for _, k := range keys {
+			all[k] = true
+		}
+		return all
+	}
+	return &lookedUp{set(l.Ambiguous), set(l.ProbesFound), set(l.Asked)}
+}
+
+func thingAnswer(l *infra.Listing, of *lookedUp, r *infra.Resource) walk.Answer {
 	k, object := r.Keys[0], r.Kind+" "+r.Name
 	switch {
-	case l == nil:
-		return walk.Answer{}
-	case slices.Contains(l.Ambiguous, k):
+	case of.several[k]:
 		return answer(walk.Several, object, fmt.Sprintf("several in vCenter %s answer to %s of %s", l.Endpoint, object, r.UsedBy), "names one alone")
-	case slices.Contains(l.ProbesFound, k):
+	case of.found[k]:
 		return pass
-	case l.State != code.ScopeComplete || slices.Contains(l.Unread, k.Kind) || !slices.Contains(l.Asked, k):
+	case l.State != code.ScopeComplete || slices.Contains(l.Unread, k.Kind) || !of.asked[k]:
 		return walk.Answer{}
 	}
 	return answer(walk.None, object, fmt.Sprintf("vCenter %s has no %s of %s", l.Endpoint, object, r.UsedBy), "exists")

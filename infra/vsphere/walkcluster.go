@@ -65,6 +65,7 @@ var (
 	rowC6 = &walk.Row{
 		ID: "vsphere.C6", Of: clusterKind,
 		Asks:      "a session with the credential in the backup",
+		None:      walk.Halts.Says("CAPV has no credential and does nothing for the cluster"),
 		Differs:   walk.Halts.Says("CAPV cannot log in and does nothing for the cluster"),
 		Condition: code.CredentialUntried,
 		Source:    "reconcileVCenterConnectivity: controllers/vspherecluster_reconciler.go; GetOrCreate: pkg/session/session.go v1.16.1",
@@ -102,10 +103,26 @@ func (q *questions) askCluster(id backup.ClusterID, c *backup.Record[vsphereClus
 	}
 	q.askModules(id, c)
 	at := infra.AccessAt{Cluster: id, Subject: clusterTitle(id), ID: objs.targetID(id, objs.server(c.Data.Server)), With: credentialTitle(objs.identityOf(id))}
-	q.list = append(q.list, at.CredentialStep(rowC6))
+	if objs.mayUse(id, c) {
+		q.list = append(q.list, at.CredentialStep(rowC6))
+	}
 	q.look(rowC6b, id, func(inv *infra.Inventory) walk.Answer {
-		return certificateAnswer(inv.Named(at.ID), clusterKind+" "+c.Namespace+"/"+c.Name, c.Data.Thumbprint)
+		return certificateAnswer(inv, inv.Named(at.ID), clusterKind+" "+c.Namespace+"/"+c.Name, c.Data.Thumbprint)
 	})
+}
+
+// mayUse reports whether a cluster has a credential by C5.
+func (objs *objects) mayUse(id backup.ClusterID, c *backup.Record[vsphereCluster]) bool {
+	shared := objs.sharedIdentity(c)
+	if c.Data.IdentityKind == identityKind && shared == nil {
+		return false // the identity itself is absent
+	}
+	if shared != nil {
+		if why, _ := objs.excluded(c, shared); why != "" {
+			return false
+		}
+	}
+	return mistake(objs.identityOf(id).Kind) == ""
 }
 
 // askIdentity asks I1 and C5 of the identity that a cluster shares with others.
@@ -257,31 +274,34 @@ func (q *questions) askModules(id backup.ClusterID, c *backup.Record[vsphereClus
 
 // Facts of a listing, beside those of [infra.Listing.NoteOwn].
 const (
-	factThumbprint = "thumbprint" // of the certificate that vCenter showed, in SHA-1 and in SHA-256
-	factDatacenter = "datacenter" // each that the account sees: managed object id and path
-	factVMs        = "machineVMs" // that the VMs of machines were asked for their Facts: "read"
+	factThumbprint = "thumbprint"     // SHA-256 of the certificate that vCenter showed
+	factShort      = "thumbprintSHA1" // likewise
+	factDatacenter = "datacenter"     // each that the account sees: managed object id and path
+	factCluster    = "computeCluster" // path of each, where a failure domain names a VM group
+	factGroup      = "vmGroup"        // of each compute cluster, after an empty one
+	factVMs        = "machineVMs"     // that the VMs of machines were asked for their Facts: "read"
 )
 
 // certificateAnswer asks C6b of an object with a thumbprint. govmomi compares that only where no
 // authority has signed the certificate.
-func certificateAnswer(l *infra.Listing, object, thumbprint string) walk.Answer {
+func certificateAnswer(inv *infra.Inventory, l *infra.Listing, object, thumbprint string) walk.Answer {
 	switch {
 	case l == nil:
 		return walk.Answer{}
 	case strings.TrimSpace(thumbprint) == "":
 		return pass
 	}
-	if v, _ := l.Facts.Get(infra.FactCertificate); v == infra.CertificateVerified {
+	if inv.AccessFact(l, infra.FactCertificate, "") == infra.CertificateVerified {
 		return pass
 	}
-	shown := l.Facts.All(factThumbprint)
-	switch {
-	case shown == nil && l.State == code.ScopeFailed:
+	long, short := inv.AccessFact(l, factThumbprint, ""), inv.AccessFact(l, factShort, "")
+	switch pin := strings.TrimSpace(thumbprint); {
+	case long == "" && l.State == code.ScopeFailed:
 		return walk.Answer{}
-	case shown == nil:
+	case long == "":
 		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
-	case slices.ContainsFunc(shown, func(s string) bool { return strings.EqualFold(s, strings.TrimSpace(thumbprint)) }):
+	case strings.EqualFold(pin, long), strings.EqualFold(pin, short):
 		return pass
 	}
-	return answer(walk.Differs, object, fmt.Sprintf("%s pins %s, and vCenter %s shows %s", object, infra.Brief(thumbprint), l.Endpoint, shown[0]), "has the thumbprint of the certificate that vCenter shows")
+	return answer(walk.Differs, object, fmt.Sprintf("%s pins %s, and vCenter %s shows %s", object, infra.Brief(thumbprint), l.Endpoint, long), "has the thumbprint of the certificate that vCenter shows")
 }

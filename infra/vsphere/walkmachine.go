@@ -223,10 +223,10 @@ func (objs *objects) addressed(m *member) walk.Answer {
 
 // cloneRest is what steps ask of the fixed members of a clone spec.
 type cloneRest struct {
-	HardwareVersion string            `json:"hardwareVersion"`
-	TagIDs          []string          `json:"tagIDs"`
-	PCIDevices      []json.RawMessage `json:"pciDevices"`
-	StoragePolicy   string            `json:"storagePolicyName"`
+	HardwareVersion string      `json:"hardwareVersion"`
+	TagIDs          []string    `json:"tagIDs"`
+	PCIDevices      []pciDevice `json:"pciDevices"`
+	StoragePolicy   string      `json:"storagePolicyName"`
 }
 
 // restOf reads equal texts once.

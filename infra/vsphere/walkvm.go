@@ -35,6 +35,22 @@ var (
 		Differs: walk.Waits.Says("CAPV asks vCenter to upgrade the VM, which refuses that while it is on"),
 		Source:  "reconcileHardwareVersion: pkg/services/govmomi/service.go v1.5.8 to v1.16.1",
 	}
+	rowR5 = &walk.Row{
+		ID: "vsphere.R5", Of: vmKind,
+		Asks:      "every one of spec.pciDevices among the VM's devices",
+		None:      walk.Waits.Says("CAPV attaches no PCI device to a VM that is on, and goes no further"),
+		Condition: conditionAsked,
+		Source:    "reconcilePCIDevices: pkg/services/govmomi/service.go; CalculateDevicesToBeAdded: pkg/services/govmomi/pci/device.go v1.5.8 to v1.16.1",
+	}
+	rowR11 = &walk.Row{
+		ID: "vsphere.R11", Of: vmKind,
+		Asks:      "the VM group of its failure domain, in the one compute cluster of the name",
+		None:      walk.Waits.Says("CAPV finds no VM group to put the VM into, and goes no further"),
+		Several:   walk.Waits.Says("CAPV takes none of several compute clusters, and goes no further"),
+		Refused:   "the VM groups of compute clusters",
+		Condition: conditionAsked,
+		Source:    "reconcileVMGroupInfo: pkg/services/govmomi/service.go; FindVMGroup: pkg/services/govmomi/cluster/vmgroup.go v1.5.8 to v1.16.1",
+	}
 	rowR6 = &walk.Row{
 		ID: "vsphere.R6", Of: vmKind,
 		Asks:      "the devices and the guest's addresses of the VM",
@@ -58,9 +74,9 @@ var (
 	}
 	rowR15 = &walk.Row{
 		ID: "vsphere.R15", Of: vmKind,
-		Asks:      "the tags, VM group, module and storage policy that it attaches to the VM; where the VM has the recorded managed object id, vCenter is the same, and has them",
+		Asks:      "the tags, module and storage policy that it attaches to the VM; where the VM has the recorded managed object id, vCenter is the same, and has them",
 		Condition: conditionNamed,
-		Source:    "reconcileTags, reconcileVMGroupInfo, reconcileClusterModuleMembership, reconcileStoragePolicy: pkg/services/govmomi/service.go v1.5.8 to v1.16.1",
+		Source:    "reconcileTags, reconcileClusterModuleMembership, reconcileStoragePolicy: pkg/services/govmomi/service.go v1.5.8 to v1.16.1",
 	}
 	rowR17 = &walk.Row{
 		ID: "vsphere.R17", Of: vmKind,
@@ -69,7 +85,7 @@ var (
 		Source: "reconcileNormal: controllers/vspherevm_controller.go; sanitizeIPAddrs: pkg/services/govmomi/net/net.go v1.5.8 to v1.16.1",
 	}
 	vmRows    = []*walk.Row{rowVM1, rowVM4, rowVM5, rowVM6}
-	foundRows = []*walk.Row{rowR4, rowR6, rowR7, rowR14, rowR15, rowR17}
+	foundRows = []*walk.Row{rowR4, rowR5, rowR6, rowR7, rowR11, rowR14, rowR15, rowR17}
 )
 
 // Facts of the VM of a machine.
@@ -77,6 +93,7 @@ const (
 	factHardware = "hardwareVersion" // "vmx-19"
 	factCards    = "networkCards"    // how many
 	factHost     = "host"            // name of the host
+	factPCI      = "pciDevice"       // each, after an empty one
 	factAddress  = "address"         // each that the guest has on a network card, as CAPV counts them
 )
 
@@ -86,8 +103,10 @@ type inspection struct {
 	objs    *objects
 	members []*member // by index into Snapshot.Machines
 	asks    []inspected
+	sight   sight                // of the machine that is asked about
 	passing map[uint][]walk.Step // by the rows, as bits
 	places  map[placedAt]walk.Answer
+	centers map[*infra.Listing][]string // datacenters
 }
 
 type placedAt struct {
@@ -97,7 +116,7 @@ type placedAt struct {
 
 // onInstance returns what asks the rows of the VM that a machine's controller takes.
 func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
-	x := &inspection{objs: objs, members: make([]*member, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, places: map[placedAt]walk.Answer{}}
+	x := &inspection{objs: objs, members: make([]*member, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, places: map[placedAt]walk.Answer{}, centers: map[*infra.Listing][]string{}}
 	for i := range objs.members {
 		if m := &objs.members[i]; m.index >= 0 {
 			x.members[m.index] = m
@@ -107,7 +126,9 @@ func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
 		{rowVM1, x.datacenter},
 		{rowR6, (*sight).readable},
 		{rowR4, x.hardware},
+		{rowR5, x.pci},
 		{rowR7, x.cards},
+		{rowR11, x.group},
 		{rowR14, (*sight).host},
 		{rowR15, x.named},
 		{rowR17, (*sight).address},
@@ -121,7 +142,8 @@ func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 	if m == nil || m.machine == nil || m.vm == nil || at.Listing == nil {
 		return nil
 	}
-	vm := sightOf(m, at)
+	vm := &x.sight
+	*vm = sightOf(m, at)
 	var passed uint
 	var open []walk.Step
 	for i, ask := range x.asks {
@@ -170,8 +192,8 @@ type sight struct {
 	read    bool // its Facts were read
 }
 
-func sightOf(m *member, at infra.Sight) *sight {
-	s := &sight{Instance: at.Instance, m: m, listing: at.Listing, off: !at.Instance.Runs()}
+func sightOf(m *member, at infra.Sight) sight {
+	s := sight{Instance: at.Instance, m: m, listing: at.Listing, off: !at.Instance.Runs()}
 	_, s.read = at.Instance.Facts.Get(factCards)
 	return s
 }
@@ -183,7 +205,12 @@ func (x *inspection) datacenter(s *sight) walk.Answer {
 	k := placedAt{s.m.place, s.listing}
 	a, known := x.places[k]
 	if !known {
-		a = datacenterAnswer(s.listing, s.m.spec.Datacenter)
+		all, read := x.centers[s.listing]
+		if !read {
+			all = s.listing.Facts.All(factDatacenter)
+			x.centers[s.listing] = all
+		}
+		a = datacenterAnswer(s.listing, all, s.m.spec.Datacenter)
 		x.places[k] = a
 	}
 	return a
@@ -191,8 +218,7 @@ func (x *inspection) datacenter(s *sight) walk.Answer {
 
 // datacenterAnswer is what govmomi's finder makes of a datacenter's name. Without one, and for
 // "*", it takes the only one.
-func datacenterAnswer(l *infra.Listing, written string) walk.Answer {
-	all := l.Facts.All(factDatacenter)
+func datacenterAnswer(l *infra.Listing, all []string, written string) walk.Answer {
 	if all == nil {
 		if l.State == code.ScopeFailed {
 			return walk.Answer{}
@@ -258,6 +284,70 @@ func hardwareNumber(version string) (int, bool) {
 	return n, err == nil
 }
 
+// pciDevice is one of spec.pciDevices.
+type pciDevice struct {
+	Device  int32  `json:"deviceId"`
+	Vendor  int32  `json:"vendorId"`
+	Profile string `json:"vGPUProfile"`
+}
+
+func (d pciDevice) String() string {
+	return cmp.Or(d.Profile, fmt.Sprintf("%d-%d", d.Device, d.Vendor))
+}
+
+// pci asks R5. A VM that is off is given what it lacks.
+func (x *inspection) pci(s *sight) walk.Answer {
+	want := x.objs.restOf(s.m).PCIDevices
+	if len(want) == 0 || !s.read || s.off {
+		return walk.Answer{}
+	}
+	have := s.Facts.All(factPCI)
+	if have == nil {
+		return walk.Answer{Found: walk.Unseen, Objects: []string{s.title()}}
+	}
+	left := map[string]int{}
+	for _, d := range have {
+		left[d]++
+	}
+	for _, d := range want {
+		if left[d.String()]--; left[d.String()] < 0 {
+			return answer(walk.None, s.title(), fmt.Sprintf("%s lacks PCI device %s", s.title(), d), "has it")
+		}
+	}
+	return pass
+}
+
+// group asks R11.
+func (x *inspection) group(s *sight) walk.Answer {
+	_, zone := x.objs.zoneOfMachine(s.m)
+	if zone == nil {
+		return walk.Answer{}
+	}
+	domain := x.objs.domainOf(zone)
+	if domain == nil || domain.Data.Group == "" {
+		return walk.Answer{}
+	}
+	object := fmt.Sprintf("VM group %s of compute cluster %s", domain.Data.Group, domain.Data.Cluster)
+	if why, refused := s.listing.FactsUnread.Get(factGroup); refused {
+		return walk.Answer{Found: walk.Unread, Why: why, Objects: []string{object}}
+	}
+	groups := s.listing.Facts.All(factGroup)
+	if groups == nil {
+		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
+	}
+	written := cleanPath(domain.Data.Cluster)
+	in := slices.DeleteFunc(s.listing.Facts.All(factCluster), func(path string) bool {
+		return path != written && !strings.HasSuffix(path, written) // a name, or a path below the datacenter's hosts
+	})
+	switch {
+	case len(in) > 1:
+		return answer(walk.Several, object, fmt.Sprintf("%d compute clusters answer to %s", len(in), domain.Data.Cluster), "is in one alone")
+	case len(in) == 1 && slices.Contains(groups, in[0]+asked+domain.Data.Group):
+		return pass
+	}
+	return answer(walk.None, object, "vCenter "+s.listing.Endpoint+" has no "+object, "exists")
+}
+
 // cards asks R7.
 func (x *inspection) cards(s *sight) walk.Answer {
 	devices := x.objs.devices(s.m)
@@ -289,18 +379,12 @@ func (s *sight) host() walk.Answer {
 // named asks R15.
 func (x *inspection) named(s *sight) walk.Answer {
 	rest := x.objs.restOf(s.m)
-	group := ""
-	if _, zone := x.objs.zoneOfMachine(s.m); zone != nil {
-		if d := x.objs.domainOf(zone); d != nil {
-			group = d.Data.Group
-		}
-	}
 	modules := ""
 	if c := x.objs.vsphereCluster(s.m.cluster); c != nil {
 		modules = strings.Trim(c.Data.Modules, "[]")
 	}
 	policy := s.off && rest.StoragePolicy != ""
-	if len(rest.TagIDs) == 0 && group == "" && modules == "" && !policy {
+	if len(rest.TagIDs) == 0 && modules == "" && !policy {
 		return walk.Answer{}
 	}
 	if ref := refOf(s.m.vm.Data.VMRef); ref != "" && ref == s.Ref && !policy {

@@ -169,13 +169,55 @@ func TestMachineVMsAreAsked(t *testing.T) {
 		t.Errorf("datacenters %q", dc)
 	}
 	for i := range l.Instances {
-		if vm := &l.Instances[i]; vm.Exclude == infra.Template && vm.Facts != nil {
+		if vm := &l.Instances[i]; vm.Facts != nil && (vm.Exclude == infra.Template || strings.HasPrefix(vm.Path, "/DC0/vm/DC0_")) {
 			t.Errorf("%s, which is no machine's, was asked", vm.Name)
 		}
 	}
 	must(t, v.AddDatacenter("DC1"))
 	if dc := one(t, t.Context(), fleet(t), reach(v)).Facts.All(factDatacenter); len(dc) != 2 {
 		t.Errorf("datacenters %q", dc)
+	}
+}
+
+// PCI devices and VM groups are asked for where the backup names some.
+func TestPCIDevicesAndVMGroupsAreAsked(t *testing.T) {
+	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
+	for _, o := range v.Service.Context.Map.All(vmType) {
+		if m := o.(*simulator.VirtualMachine); m.Name == aWorker {
+			device := func(backing types.BaseVirtualDeviceBackingInfo) types.BaseVirtualDevice {
+				return &types.VirtualPCIPassthrough{VirtualDevice: types.VirtualDevice{Key: 13000, Backing: backing}}
+			}
+			m.Config.Hardware.Device = append(slices.Clone(m.Config.Hardware.Device),
+				device(&types.VirtualPCIPassthroughVmiopBackingInfo{Vgpu: "grid"}),
+				device(&types.VirtualPCIPassthroughDynamicBackingInfo{AllowedDevice: []types.VirtualPCIPassthroughAllowedDevice{{DeviceId: 7864, VendorId: 4318}}}))
+		}
+	}
+	for _, o := range v.Service.Context.Map.All(clusterType) {
+		c := o.(*simulator.ClusterComputeResource)
+		c.ConfigurationEx.(*types.ClusterConfigInfoEx).Group = []types.BaseClusterGroupInfo{
+			&types.ClusterVmGroup{ClusterGroupInfo: types.ClusterGroupInfo{Name: "rack 1"}}, &types.ClusterHostGroup{ClusterGroupInfo: types.ClusterGroupInfo{Name: "hosts"}},
+		}
+	}
+	plain := one(t, t.Context(), fleet(t), reach(v))
+	if plain.Facts.All(factGroup) != nil || instance(t, plain, aWorker).Facts.All(factPCI) != nil {
+		t.Error("what nobody names was asked for")
+	}
+	data := edit(t, fleet(t), func(resource string, object map[string]any) bool {
+		if strings.HasPrefix(resource, "vspheremachines") && nameOf(object) == aWorker {
+			backuptest.Inside(object, "spec")["pciDevices"] = []any{map[string]any{"vGPUProfile": "grid"}}
+		}
+		return true
+	})
+	p := small()
+	snapshot, secrets := load(t, data)
+	target := p.Targets(snapshot, secrets, reach(v))[0]
+	target.Detail.(*detail).recorded.groups = true // as a failure domain would
+	l := p.List(t.Context(), target)
+	if got := l.Facts.All(factGroup); !slices.Equal(got, []string{"", "/DC0/host/DC0_C0//rack 1"}) || !slices.Equal(l.Facts.All(factCluster), []string{"/DC0/host/DC0_C0"}) {
+		t.Errorf("VM groups %q of %q", got, l.Facts.All(factCluster))
+	}
+	if got := instance(t, l, aWorker).Facts.All(factPCI); !slices.Equal(got, []string{"", "grid", "7864-4318"}) {
+		t.Errorf("PCI devices %q", got)
 	}
 }
 
