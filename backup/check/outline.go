@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -35,10 +34,10 @@ const (
 	maxText   = 253
 )
 
-// ReadOutline reads velero-backup.json as [ReadVelero] does, without filters.
-func ReadOutline(path string, r io.Reader) (*Outline, error) {
+// ReadOutline reads the text of a velero-backup.json as [ReadVelero] does, without filters.
+func ReadOutline(path string, text []byte) (*Outline, error) {
 	var file outlineFile
-	if err := readJSON(path, r, &file); err != nil {
+	if err := decode(path, text, &file); err != nil {
 		return nil, err
 	}
 	o, err := file.outline(path)
@@ -69,12 +68,8 @@ type outlineFile struct {
 	}
 }
 
-// readJSON decodes a file of at most MaxVelero bytes.
-func readJSON(path string, r io.Reader, into any) error {
-	text, err := io.ReadAll(io.LimitReader(r, MaxVelero+1))
-	if err != nil {
-		return &backup.InputError{Name: path, Problem: "can't be read", Next: nextVelero, Err: err}
-	}
+// decode takes of a file of at most MaxVelero bytes what is used of it.
+func decode(path string, text []byte, into any) error {
 	if len(text) > MaxVelero {
 		return &backup.InputError{Name: path, Problem: fmt.Sprintf("larger than %d bytes", MaxVelero), Next: nextVelero}
 	}

@@ -32,7 +32,7 @@ func TestDescriptionsAreBounded(t *testing.T) {
 		if said(err) != "" && tt.whole == "" || !strings.Contains(said(err), tt.whole) || tt.whole == "" && v.Name != "b" {
 			t.Errorf("%s: %v", name, err)
 		}
-		o, err := check.ReadOutline("f", strings.NewReader(tt.text))
+		o, err := check.ReadOutline("f", []byte(tt.text))
 		if said(err) != "" && tt.outline == "" || !strings.Contains(said(err), tt.outline) || tt.outline == "" && o.Name != "b" {
 			t.Errorf("%s: outline: %v", name, err)
 		}
@@ -63,7 +63,7 @@ func TestDescriptionsBuildLittle(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		_, err := check.ReadVelero("f", strings.NewReader(text))
-		_, also := check.ReadOutline("f", strings.NewReader(text))
+		_, also := check.ReadOutline("f", []byte(text))
 		runtime.ReadMemStats(&after)
 		if built := (after.TotalAlloc - before.TotalAlloc) >> 20; built > 64 {
 			t.Errorf("%s: %d MiB for a file of %d, %v", name, built, len(text)>>20, err)

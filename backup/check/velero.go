@@ -24,15 +24,18 @@ type VeleroBackup struct {
 // ReadVelero reads velero-backup.json. The error is a [*backup.InputError]; it
 // quotes nothing of the content, and keeps nothing of it.
 func ReadVelero(path string, r io.Reader) (*VeleroBackup, error) {
+	text, err := io.ReadAll(io.LimitReader(r, MaxVelero+1))
+	if err != nil {
+		return nil, &backup.InputError{Name: path, Problem: "can't be read", Next: nextVelero, Err: err}
+	}
 	v := &VeleroBackup{Path: path}
 	file := struct {
 		outlineFile
 		Spec json.RawMessage
 	}{}
-	if err := readJSON(path, r, &file); err != nil {
+	if err := decode(path, text, &file); err != nil {
 		return nil, err
 	}
-	var err error
 	if v.Outline, err = file.outline(path); err != nil {
 		return nil, err
 	}

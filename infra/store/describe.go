@@ -15,6 +15,10 @@ import (
 // describing is how many descriptions are read at a time.
 const describing = 8
 
+// decoding is held by the one that makes an outline: large descriptions wait for each
+// other on the way, and take the memory of one.
+var decoding sync.Mutex
+
 // describe reads what Velero says of each backup, in the time that a listing has. What
 // can't be read is noted, and so is what there was no time for.
 func (p *Place) describe(ctx context.Context, all []*Stored) {
@@ -48,7 +52,9 @@ func (p *Place) outline(ctx context.Context, s *Stored) (*check.Outline, error) 
 	if text == nil || err != nil {
 		return nil, briefly(err)
 	}
-	o, err := check.ReadOutline(p.name(key), bytes.NewReader(text))
+	decoding.Lock()
+	o, err := check.ReadOutline(p.name(key), text)
+	decoding.Unlock()
 	if err != nil {
 		return nil, err
 	}
