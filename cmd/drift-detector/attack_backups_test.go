@@ -116,7 +116,7 @@ func TestDeadlineOfAPlace(t *testing.T) {
 		return true
 	}
 	o := b.run("backups", "s3://velero/mgmt")
-	if o.code != exitUsage || !strings.Contains(o.stderr, "does not end: 100 pages in a row hold nothing new") || n != 100 {
+	if o.code != exitUsage || !strings.Contains(o.stderr, "does not end: 100 pages in a row hold nothing new") || n != 101 {
 		t.Errorf("%d pages: exit status %d: %s", n, o.code, o.stderr)
 	}
 	fresh = true

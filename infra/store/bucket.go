@@ -128,8 +128,8 @@ func listed(escaped, etag string) (string, error) {
 	return key, nil
 }
 
-// sum names the keys of a page. holds is false when there are none.
-func (p *page) sum() (sum [sha256.Size]byte, holds bool) {
+// sum names the keys of a page.
+func (p *page) sum() [sha256.Size]byte {
 	h := sha256.New()
 	for _, c := range p.Contents {
 		_, _ = io.WriteString(h, c.Key+"\n")
@@ -137,8 +137,7 @@ func (p *page) sum() (sum [sha256.Size]byte, holds bool) {
 	for _, c := range p.CommonPrefixes {
 		_, _ = io.WriteString(h, c.Prefix+"\n")
 	}
-	h.Sum(sum[:0])
-	return sum, len(p.Contents)+len(p.CommonPrefixes) > 0
+	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // pages asks for one page of keys after the other. Each has the time of an answer, however
@@ -172,8 +171,8 @@ func (b *bucket) pages(ctx context.Context, prefix, delimiter string, take func(
 		if !p.IsTruncated {
 			return ctx.Err()
 		}
-		sum, holds := p.sum()
-		lost := quiet.Page(holds && !seen[sum])
+		sum := p.sum()
+		lost := quiet.Page(!seen[sum])
 		next := sha256.Sum256([]byte(p.Next))
 		switch {
 		case p.Next == "", seen[next]:
