@@ -125,9 +125,11 @@ var places = map[string]func(w *world, text string){
 		w.backup = file
 	},
 	"Velero's description": func(w *world, text string) {
-		w.describe(text, map[string]any{"phase": text, "failureReason": text, "validationErrors": []string{text}, "errors": 3, "formatVersion": text})
+		part := func(n int) string { return text[min(n*200, len(text)):min((n+1)*200, len(text))] }
+		w.describe("mgmt"+part(0), map[string]any{"phase": part(1), "failureReason": text, "validationErrors": []string{text}, "errors": 3, "formatVersion": part(2)})
 	},
-	"VM": func(w *world, text string) { w.must(w.vcenter.Rename("alpha-prod-md-0-cjzhw-dm6x8", text)) },
+	"name in Velero's description": func(w *world, text string) { w.describe(text, nil) },
+	"VM":                           func(w *world, text string) { w.must(w.vcenter.Rename("alpha-prod-md-0-cjzhw-dm6x8", text)) },
 	"folder of the vCenter": func(w *world, text string) {
 		w.vcenter.Front(replacing("tenant-beta", inXML(text)))
 	},
@@ -225,5 +227,6 @@ func TestTextDoesNothing(t *testing.T) {
 var unshown = map[string]string{
 	"time": "RFC 3339", "server": "its scheme is not https", "annotation": "UntouchedPaused", "broken JSON": "invalid JSON at byte",
 	"error of an API server": "does not let this account list Nodes", "status of the vCenter": "502 Bad Gateway",
-	"redirection": "302 Found", "certificate": "is not trusted",
+	"name in Velero's description": "a name of more than 253 bytes",
+	"redirection":                  "302 Found", "certificate": "is not trusted",
 }
