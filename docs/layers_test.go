@@ -89,7 +89,7 @@ var layers = []layer{
 		name:    "command",
 		has:     at("cmd/drift-detector"),
 		layers:  []string{"codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "document", "formats", "plan", "terminal", "shell", "releases", "release report", "store", "backup list"},
-		foreign: []string{"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term", "github.com/vmware-tanzu/velero/pkg/apis", "k8s.io/klog/v2"},
+		foreign: []string{"github.com/cpuguy83/go-md2man/v2", "github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term", "github.com/vmware-tanzu/velero/pkg/apis", "k8s.io/klog/v2"},
 	},
 	{
 		name:    "test support", // the product links none of it

@@ -3,54 +3,17 @@ package check
 import (
 	"fmt"
 	"time"
-
-	"drift-detector/report/code"
 )
 
 var (
-	ruleAge = Rule{
-		Code: "BackupAge", Severity: code.CheckInfo,
-		Happens: "The backup is some hours or days old.",
-		Why:     "What happened since is not in it: machines that were replaced meanwhile are Stale, their successors Ghosts.",
-		Do:      "run drift-detector detect right before the restore",
-	}
-	ruleOld = Rule{
-		Code: "BackupOld", Severity: code.CheckWarning,
-		Happens: "The backup is old.",
-		Why:     ruleAge.Why,
-		Do:      "look for a newer backup; with this one, expect drift and run drift-detector detect right before the restore",
-	}
+	ruleAge = rule("age")
+	ruleOld = rule("old")
 	// RuleNewer is about a backup that is not the newest of its store.
-	RuleNewer = Rule{
-		Code: code.NewerBackup, Severity: code.CheckWarning,
-		Happens: "The same place has a newer backup that can be restored.",
-		Why:     "What was made, replaced or deleted after this backup is right in a newer one of the same management cluster: with this one it comes back as Stale, and as Ghosts.",
-		Do:      "give the newer one, if it is of the same management cluster; 'drift-detector backups PLACE --compare' tells management clusters apart, and says which of the newest is the best",
-	}
-	ruleFuture = Rule{
-		Code: "BackupFromFuture", Severity: code.CheckWarning,
-		Happens: "The backup is dated after now.",
-		Why:     "The clock of this machine or that of the backup's cluster is wrong: ages and expiry dates here are not to be trusted.",
-		Do:      "set the clock and run again",
-	}
-	ruleUndated = Rule{
-		Code: "BackupUndated", Severity: code.CheckWarning,
-		Happens: "When the backup was written is not known.",
-		Why:     "It was packed again under another time, or a clock was wrong. No VM is known to be younger than the backup: one that it lacks is a Ghost only where the backup is known to hold all machines.",
-		Do:      "give the file as Velero wrote it",
-	}
-	ruleWindow = Rule{
-		Code: "BackupWindowLong", Severity: code.CheckWarning,
-		Happens: "It took long to write the backup.",
-		Why:     "Its objects are not of one moment: what changed meanwhile may be there half, or twice, under the old and the new name.",
-		Do:      "look closely at rollouts and scaling at that time; back up management objects apart from volumes",
-	}
-	ruleUnreadable = Rule{
-		Code: "ItemsUnreadable", Severity: code.CheckWarning,
-		Happens: "Items of the backup could not be read.",
-		Why:     "What could not be read here was not compared either; Velero may restore it as it is, or fail on it.",
-		Do:      "see errors in the report of drift-detector detect for each item; take another backup if they matter",
-	}
+	RuleNewer      = rule("newer")
+	ruleFuture     = rule("future")
+	ruleUndated    = rule("undated")
+	ruleWindow     = rule("window")
+	ruleUnreadable = rule("unreadable")
 )
 
 const (

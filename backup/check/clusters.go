@@ -10,72 +10,21 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/owners"
-	"drift-detector/report/code"
 )
 
 var (
 	// Seen in real restores with Clusters first: each MachineDeployment made a new
 	// MachineSet, and the restored ones were adopted as old and scaled to 0.
-	ruleNotPaused = Rule{
-		Code: "ClusterNotPaused", Severity: code.CheckWarning,
-		Happens: "A Cluster is not paused in the backup.",
-		Why:     "Controllers act on it the moment its Cluster object is back. Velero restores Clusters last, and then the machines are there. Where the Cluster comes first (another restore order, or it exists already), its MachineDeployments make MachineSets of their own, with new machines, and the restored ones count as old and are scaled down: running workers end.",
-		Do:      "restore it paused, with a resource modifier that sets spec.paused on clusters.cluster.x-k8s.io (velero restore create --resource-modifier-configmap), look at it, and unpause one cluster at a time",
-	}
-	rulePaused = Rule{
-		Code: code.ClusterPaused, Severity: code.CheckInfo,
-		Happens: "A Cluster is paused in the backup.",
-		Why:     "It stays paused after the restore: nothing in it is adopted, healed or replaced until it is unpaused. There may have been a reason for the pause.",
-		Do:      "ask who paused it before you unpause it",
-	}
-	ruleClusterAbsent = Rule{
-		Code: "ClusterAbsent", Severity: code.CheckError,
-		Happens: "The backup holds objects of a cluster and not its Cluster.",
-		Why:     "Without the Cluster object no controller touches its machines: after the restore nothing of it is reconciled.",
-		Do:      "take a backup that holds clusters.cluster.x-k8s.io, or create the Cluster object again, paused, with the same name, control plane and infrastructure references",
-	}
-	ruleClusterLeftOut = Rule{
-		Code: "ClusterLeftOut", Severity: code.CheckInfo,
-		Happens: "The Cluster was left out on purpose, as k0rdent does.",
-		Why:     "k0rdent leaves Cluster objects out of its backups on purpose and makes them again through Helm, from the ClusterDeployment.",
-		Do:      "restore k0rdent itself first, and see that its templates and credentials are restored, too",
-	}
-	ruleClass = Rule{
-		Code: "ClusterClassAbsent", Severity: code.CheckError,
-		Happens: "The backup lacks the ClusterClass of a Cluster.",
-		Why:     "The topology of its clusters can't be reconciled: no scaling, no upgrade, no health check of it until the class exists again.",
-		Do:      doNewer,
-	}
-	ruleCertificate = Rule{
-		Code: "CertificateAbsent", Severity: code.CheckError,
-		Happens: "The backup lacks the certificate authority of a cluster, or its Secret holds none.",
-		Why:     "The controller of the control plane makes a new certificate authority when it finds none, and the running cluster does not trust that: its machines are cut off. A Secret without one keeps it from doing anything.",
-		Do:      "get the Secret from another backup, or from the cluster's own control plane machines (/etc/kubernetes/pki), and have it in place before the Cluster is unpaused",
-	}
-	ruleJoinSecret = Rule{
-		Code: "JoinSecretAbsent", Severity: code.CheckWarning,
-		Happens: "The backup lacks a Secret that the control plane needs for machines that join.",
-		Why:     "Machines that are made after the restore get no bootstrap data, or data with another token, and do not join. Those that run are not touched.",
-		Do:      "get the Secret from another backup, or from the cluster itself, and have it in place before the Cluster is unpaused",
-	}
-	ruleAuthority = Rule{
-		Code: "AuthorityExpired", Severity: code.CheckError,
-		Happens: "A certificate authority of a cluster has expired.",
-		Why:     "Nothing that this authority has signed is trusted any more, and KubeadmControlPlane does not renew it: the cluster has to be given a new one by hand.",
-		Do:      "renew the authority by hand, on the machines and in the Secret, before anything else is done to the cluster",
-	}
-	ruleAuthorityEnds = Rule{
-		Code: "AuthorityExpiring", Severity: code.CheckWarning,
-		Happens: "A certificate authority of a cluster expires soon.",
-		Why:     "KubeadmControlPlane does not renew authorities: on that day the cluster stops working.",
-		Do:      "renew the authority by hand soon after the restore",
-	}
-	ruleSecrets = Rule{
-		Code: "SecretsAbsent", Severity: code.CheckError,
-		Happens: "The backup holds no Secrets at all.",
-		Why:     "Credentials of the infrastructure, kubeconfigs and certificate authorities are missing: controllers reach neither infrastructure nor clusters, and KubeadmControlPlane makes new authorities that running clusters do not trust.",
-		Do:      "take a backup that holds Secrets, or have another source of all of them in place before any Cluster is unpaused",
-	}
+	ruleNotPaused      = rule("not paused")
+	rulePaused         = rule("paused")
+	ruleClusterAbsent  = rule("cluster absent")
+	ruleClusterLeftOut = rule("cluster left out")
+	ruleClass          = rule("class")
+	ruleCertificate    = rule("certificate")
+	ruleJoinSecret     = rule("join secret")
+	ruleAuthority      = rule("authority")
+	ruleAuthorityEnds  = rule("authority ends")
+	ruleSecrets        = rule("secrets")
 )
 
 func pausing(e *examination) []Finding {

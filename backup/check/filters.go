@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drift-detector/backup"
-	"drift-detector/report/code"
 )
 
 // filters are the members of a Backup's spec that leave objects out.
@@ -60,36 +59,11 @@ func readFilters(path string, spec json.RawMessage) (filters, error) {
 const anyNamespace = "*"
 
 var (
-	ruleKinds = Rule{
-		Code: "KindsFiltered", Severity: code.CheckError,
-		Happens: "The backup was configured to leave out kinds that a restore needs.",
-		Why:     "A restore can't bring back what was left out on purpose: the controllers miss it.",
-		Do:      "take a backup without that filter, or have another source of these objects in place before any Cluster is unpaused",
-	}
-	ruleNamespaces = Rule{
-		Code: "NamespacesFiltered", Severity: code.CheckWarning,
-		Happens: "The backup is of some namespaces only.",
-		Why:     "Clusters and credentials in other namespaces are not in this backup, so their VMs belong to no cluster here.",
-		Do:      "give the backups of the other namespaces as well (--backup may be repeated), or take one of all",
-	}
-	ruleLabels = Rule{
-		Code: "LabelsFiltered", Severity: code.CheckWarning,
-		Happens: "The backup is only of objects with a label.",
-		Why:     "Objects without the label are left out, even if others refer to them; Secrets with credentials mostly carry no label.",
-		Do:      "take a backup without a label selector, or label what the findings here call absent",
-	}
-	ruleClusterScoped = Rule{
-		Code: "ClusterScopedFiltered", Severity: code.CheckInfo,
-		Happens: "The backup was configured to leave out objects without a namespace.",
-		Why:     "Identities with the credentials of whole clusters, failure domains and the like are cluster-scoped, and only what namespaced objects need for their own kind is added by Velero itself.",
-		Do:      "back up with --include-cluster-resources=true",
-	}
-	rulePolicy = Rule{
-		Code: "ResourcePolicyUnknown", Severity: code.CheckInfo,
-		Happens: "A resource policy decided what is in the backup, and is not in it.",
-		Why:     "Since Velero 1.17 a resource policy can leave whole kinds out (includeExcludePolicy), and what it says is in a ConfigMap of Velero's namespace only: what is absent may have been left out by it.",
-		Do:      "read that ConfigMap, if the old management cluster still answers, or compare with the -resource-list.json.gz beside the tarball",
-	}
+	ruleKinds         = rule("kinds")
+	ruleNamespaces    = rule("namespaces")
+	ruleLabels        = rule("labels")
+	ruleClusterScoped = rule("cluster scoped")
+	rulePolicy        = rule("policy")
 )
 
 // needed are the resources without which Cluster API does not work.

@@ -2,15 +2,9 @@ package check
 
 import (
 	"drift-detector/backup"
-	"drift-detector/report/code"
 )
 
-var ruleHostStatus = Rule{
-	Code: "HostStatusLost", Severity: code.CheckError,
-	Happens: "A BareMetalHost is provisioned, and nothing in the backup keeps its status.",
-	Why:     "A restore takes the status of a BareMetalHost away: its operator starts from the beginning, boots the running host into a ramdisk and writes over its disk.",
-	Do:      "pause the Cluster and take the backup again: Cluster API Provider Metal3 then keeps the status of each host in an annotation; or give each BareMetalHost the annotation baremetalhost.metal3.io/paused before the operator runs",
-}
+var ruleHostStatus = rule("host status")
 
 // hostFields is what decides what becomes of a BareMetalHost whose status is gone.
 type hostFields struct {

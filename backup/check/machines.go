@@ -6,34 +6,13 @@ import (
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/report/code"
 )
 
 var (
-	ruleProvisioning = Rule{
-		Code: "MachineProvisioning", Severity: code.CheckWarning,
-		Happens: "A machine was being provisioned when the backup was taken.",
-		Why:     "No VM is on record for it. After the restore its controller looks for a VM by name, and makes a new one when there is none, even if a first attempt has left one under another name.",
-		Do:      "see whether it got a VM since (run drift-detector detect), and whether you still want the machine; delete it after the restore if not",
-	}
-	ruleToken = Rule{
-		Code: "BootstrapTokenExpired", Severity: code.CheckWarning,
-		Happens: "The bootstrap token of a machine that has no VM yet has expired.",
-		Why:     "A VM that is made from this bootstrap data can't join: the token in it is not valid any more.",
-		Do:      "delete the Machine after the restore, so that its owner makes one with a new token",
-	}
-	ruleBootstrapData = Rule{
-		Code: "BootstrapDataAbsent", Severity: code.CheckError,
-		Happens: "The backup lacks the bootstrap data of a machine.",
-		Why:     "It waits forever: its VM can't be made without the bootstrap data, and no controller makes that again.",
-		Do:      "delete the Machine after the restore, so that its owner makes another",
-	}
-	ruleHealth = Rule{
-		Code: "NoHealthCheck", Severity: code.CheckWarning,
-		Happens: "No MachineHealthCheck selects the machines of a group.",
-		Why:     "Infrastructure controllers never make a recorded VM again. A machine whose VM is gone stays broken, and counts as a replica, until a MachineHealthCheck or a person deletes it.",
-		Do:      "add a MachineHealthCheck that selects these machines, or delete those that detect calls Stale by hand after the restore",
-	}
+	ruleProvisioning  = rule("provisioning")
+	ruleToken         = rule("token")
+	ruleBootstrapData = rule("bootstrap data")
+	ruleHealth        = rule("health")
 )
 
 // tokenLifetime is Cluster API's default for bootstrap tokens; while a machine

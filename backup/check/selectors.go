@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 
 	"drift-detector/backup"
-	"drift-detector/report/code"
 )
 
 // selector is a label selector as a backup writes it. It is put to use when the labels that
@@ -51,12 +50,7 @@ func (s *selector) matches(l map[string]string) bool {
 	return s.use.Matches(labels.Set(l))
 }
 
-var ruleOverlap = Rule{
-	Code: "SelectorsOverlap", Severity: code.CheckError,
-	Happens: "The selectors of two owners match the same machines.",
-	Why:     "A restore takes ownerReferences away, and controllers adopt by selector what has no owner: the wrong one may adopt these machines first, and then scale them away or replace them.",
-	Do:      "pause the cluster for the restore and see the owners before you unpause it; make the selectors disjoint before the next backup",
-}
+var ruleOverlap = rule("overlap")
 
 // overlaps are MachineDeployments and MachineSets that would adopt what belongs
 // to another of their kind, or to a control plane. An owner looks through its

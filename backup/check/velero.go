@@ -9,7 +9,6 @@ import (
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 
 	"drift-detector/backup"
-	"drift-detector/report/code"
 )
 
 // VeleroBackup is velero-backup.json, the Backup object that is beside the
@@ -65,36 +64,11 @@ func (v *Outline) Of(b backup.Info) bool {
 }
 
 var (
-	ruleUndescribed = Rule{
-		Code: "VeleroBackupUnknown", Severity: code.CheckInfo,
-		Happens: "Velero's own description of the backup was not given.",
-		Why:     "Whether the backup ran to its end without errors, and what it was configured to leave out, is not known: an absent object may have been filtered out.",
-		Do:      "give the " + VeleroFile + " that is beside the tarball in the object store with --velero-backup FILE",
-	}
-	ruleOther = Rule{
-		Code: "VeleroBackupOfAnother", Severity: code.CheckWarning,
-		Happens: "The velero-backup.json that was given is of another backup.",
-		Why:     "What it says about phase and filters is about other objects; it is not used.",
-		Do:      "give the " + VeleroFile + " of this backup",
-	}
-	ruleIncomplete = Rule{
-		Code: "BackupNotCompleted", Severity: code.CheckError,
-		Happens: "The backup did not complete: it failed, or only in part.",
-		Why:     "Objects are missing from it, and nothing in the tarball says which.",
-		Do:      "look for the errors with 'velero backup logs', or in the -results.gz and -logs.gz files beside the tarball; take another backup",
-	}
-	ruleWarned = Rule{
-		Code: "BackupWarnings", Severity: code.CheckWarning,
-		Happens: "Velero wrote warnings while it made the backup.",
-		Why:     "Velero skipped something, or could not do all that it was configured to do.",
-		Do:      "look for the warnings with 'velero backup logs', or in the -results.gz file beside the tarball",
-	}
-	ruleExpired = Rule{
-		Code: "BackupExpired", Severity: code.CheckWarning,
-		Happens: "The time to live of the backup is over.",
-		Why:     "Velero deletes backups whose time to live is over, from the object store, too: a new Velero with access to it may do so before the restore.",
-		Do:      "keep a copy of the backup's whole folder, and make the storage location read-only for the restore",
-	}
+	ruleUndescribed = rule("undescribed")
+	ruleOther       = rule("other")
+	ruleIncomplete  = rule("incomplete")
+	ruleWarned      = rule("warned")
+	ruleExpired     = rule("expired")
 )
 
 // descriptions are about what Velero says of each backup as a whole.

@@ -5,24 +5,11 @@ import (
 	"strings"
 
 	"drift-detector/backup"
-	"drift-detector/report/code"
 )
 
-const doVersion = "restore into a management cluster with a release that serves this version, and upgrade there; or convert the backup by upgrading the source before it"
-
 var (
-	ruleNotServed = Rule{
-		Code: "APIVersionNotServed", Severity: code.CheckError,
-		Happens: "Objects are stored in an API version that newer releases do not serve.",
-		Why:     "Velero restores objects in the version that they were stored in; where the new management cluster does not serve it, they are refused one by one.",
-		Do:      doVersion,
-	}
-	ruleServedNoLonger = Rule{
-		Code: "APIVersionEnding", Severity: code.CheckInfo,
-		Happens: "Objects are stored in an API version that a coming release stops serving.",
-		Why:     "A release that does not serve this version any more refuses the objects.",
-		Do:      doVersion,
-	}
+	ruleNotServed      = rule("not served")
+	ruleServedNoLonger = rule("served no longer")
 )
 
 // ServedVersion is an API version that some releases of its controllers do not serve.

@@ -77,7 +77,7 @@ func helpPage(c *cli.Command) string {
 			continue
 		}
 		if d, ok := f.(interface{ IsVisible() bool }); !ok || d.IsVisible() {
-			groups[groupOf(c.Name, f)] += helpFlag(f)
+			groups[groupOf(c.Name, f)] += helpFlag(f, false)
 		}
 	}
 	groups[1] += referred(c)
@@ -136,8 +136,8 @@ func twoExamples(description string) string {
 	return strings.Join(found, "")
 }
 
-// helpFlag is one flag in two columns.
-func helpFlag(f cli.Flag) string {
+// helpFlag is one flag in two columns: with all of its text and its variables for the manual.
+func helpFlag(f cli.Flag, whole bool) string {
 	d, ok := f.(cli.DocGenerationFlag)
 	if !ok {
 		return ""
@@ -146,7 +146,10 @@ func helpFlag(f cli.Flag) string {
 	for _, n := range f.Names() {
 		names = append([]string{dashed(n)}, names...) // the short one first
 	}
-	usage, _, _ := strings.Cut(d.GetUsage(), ";")
+	usage := d.GetUsage()
+	if !whole {
+		usage, _, _ = strings.Cut(usage, ";")
+	}
 	left := "   " + strings.Join(names, ", ")
 	if m := inBackquotes.FindStringSubmatch(usage); m != nil && d.TakesValue() {
 		left += " " + m[1]
@@ -154,6 +157,9 @@ func helpFlag(f cli.Flag) string {
 	usage = strings.ReplaceAll(usage, "`", "")
 	if v := strings.Trim(d.GetDefaultText(), `"`); d.TakesValue() && v != "" {
 		usage += " (default " + v + ")"
+	}
+	if v := d.GetEnvVars(); whole && len(v) > 0 {
+		usage += " [" + strings.Join(v, ", ") + "]"
 	}
 	if len(left) >= helpColumn {
 		return left + "\n" + indented(usage, helpColumn, helpColumn)
@@ -182,7 +188,7 @@ func appHelp(app *cli.App) string {
 	}
 	b.WriteString("\nOPTIONS:\n")
 	for _, f := range app.Flags {
-		b.WriteString(helpFlag(f))
+		b.WriteString(helpFlag(f, false))
 	}
 	b.WriteString(`
 EXAMPLES:

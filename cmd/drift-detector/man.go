@@ -1,10 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
+	"github.com/cpuguy83/go-md2man/v2/md2man"
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/infra/all"
@@ -23,11 +24,8 @@ EXAMPLES:
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			page, err := manual(c.App)
-			if err != nil {
-				return err
-			}
-			if _, err = io.WriteString(s.stdout, page); err == nil && isTerminal(s.stdout) {
+			_, err := io.WriteString(s.stdout, manual(c.App))
+			if err == nil && isTerminal(s.stdout) {
 				s.hint("this is for man(1); to read it: drift-detector man > drift-detector.1; man ./drift-detector.1")
 			}
 			return err
@@ -36,50 +34,21 @@ EXAMPLES:
 }
 
 // manual is the page, made from the definitions of commands and flags.
-func manual(app *cli.App) (string, error) {
-	before := cli.MarkdownDocTemplate
-	defer func() { cli.MarkdownDocTemplate = before }()
-	cli.MarkdownDocTemplate = manualTemplate + environmentLines()
-	page, err := app.ToManWithSection(1)
-	if err != nil {
-		return "", err
+func manual(app *cli.App) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%% %s 1\n\n# NAME\n\n%[1]s - %s\n\n# DESCRIPTION\n\n```\n%s```\n\n# COMMANDS\n", app.Name, app.Usage, appHelp(app))
+	for _, c := range app.VisibleCommands() {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n```\n%s\n\n%s\n\nOPTIONS:\n", c.Name, c.Usage, c.UsageText, c.Description)
+		for _, f := range c.VisibleFlags() {
+			b.WriteString(helpFlag(f, true))
+		}
+		b.WriteString("```\n")
 	}
-	return placeholder.ReplaceAllString(page, `\fI$3\fP$1$2$3$4`), nil
+	b.WriteString(environment)
+	return string(md2man.Render([]byte(b.String() + environmentLines())))
 }
 
-// placeholder is a flag's value and its first word in bold, which is what --help
-// calls it by.
-var placeholder = regexp.MustCompile(`\\fIvalue\\fP(\n[^\n]*?)(\\fB)([^\\\n]+)(\\fR)`)
-
-const flagTemplate = `{{define "flags"}}{{range .}}
-**{{range $i, $name := .Names}}{{if $i}}, {{end}}{{if gt (len $name) 1}}\-\-{{else}}\-{{end}}{{$name}}{{end}}**{{if .TakesValue}} *value*{{end}}
-: {{.GetUsage}}{{if .TakesValue}}{{with .GetDefaultText}} (default: {{.}}){{end}}{{end}}{{range .GetEnvVars}} [{{.}}]{{end}}
-{{end}}{{end}}`
-
-const manualTemplate = flagTemplate + `% {{.App.Name}} {{.SectionNum}}
-
-# NAME
-
-{{.App.Name}} - {{.App.Usage}}
-
-# SYNOPSIS
-
-**{{.App.Name}}** [*global options*] *command* [*options*] [*arguments*]
-
-# DESCRIPTION
-
-{{.App.Description}}
-
-# GLOBAL OPTIONS
-{{template "flags" .App.VisibleFlags}}
-# COMMANDS
-{{range .App.VisibleCommands}}
-## {{.Name}}
-
-{{.Usage}}
-
-` + "```\n{{.UsageText}}\n\n{{.Description}}\n```" + `
-{{template "flags" .VisibleFlags}}{{end}}
+const environment = `
 # ENVIRONMENT
 
 A flag that is not given is read from the variable in brackets behind it; a flag of the command line wins.

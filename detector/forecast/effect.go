@@ -183,32 +183,19 @@ func (e *effects) onMachine(f *facts, o code.Outcome) {
 
 // byOutcome is the effect that goes with an outcome: of what lives, and of a machine
 // without an instance. What is empty is no effect.
-var byOutcome = map[code.Outcome][2]code.Reason{
-	code.ReplacedByMachineHealthCheck: {code.LivingReplaced, code.StaleReplaced},
-	code.RolledByOwner:                {code.RolloutDue, code.StaleReplaced},
-	code.DeletedByOwner:               {code.MachinesDeleted, code.MachinesDeleted},
-	code.DeletedByMachineHealthCheck:  {code.MachinesDeleted, code.MachinesBroken},
-	code.NewInstanceCreated:           {code.SecondInstance, code.MachinesMade},
-	code.NewInstanceNeverJoins:        {code.SecondInstance, code.InstancesNeverJoin},
-	code.OtherInstanceTaken:           {code.OtherInstance, code.OtherInstance},
-	code.OrphanedAndReplaced:          {code.MachinesMissing, code.MachinesMissing},
-	code.GhostKeepsRunning:            {code.GhostsLeft, code.GhostsLeft},
-	code.GhostEtcdMemberKept:          {code.GhostsLeft, code.GhostsLeft},
-	code.GhostEtcdMemberRemoved:       {code.EtcdMembersRemoved, code.EtcdMembersRemoved},
-	code.Adopted:                      {"", ""},
-	code.AdoptedPoweredOn:             {code.InstancesStarted, code.InstancesStarted},
-	code.AdoptedByName:                {code.FoundByNameOnly, code.FoundByNameOnly},
-	code.Stuck:                        {code.InstancesStopped, code.MachinesBroken},
-	code.StuckNodeLeft:                {code.InstancesStopped, code.MachinesBroken},
-	code.Halted:                       {code.MachinesHalted, code.MachinesHalted},
-	code.MemberGone:                   {code.PoolMachinesDeleted, code.PoolMachinesDeleted},
-	code.CannotKnow:                   {code.OutcomeUnknown, code.OutcomeUnknown},
-	code.UntouchedPaused:              {code.OutcomeUnknown, code.OutcomeUnknown}, // what comes once it is unpaused is asked for
-}
+var byOutcome = map[code.Outcome][2]code.Reason{}
 
 // deletes are the outcomes in which somebody deletes the Machine, and with it whatever
 // instance its controller took for it.
-var deletes = map[code.Outcome]bool{code.ReplacedByMachineHealthCheck: true, code.RolledByOwner: true, code.DeletedByOwner: true, code.DeletedByMachineHealthCheck: true}
+var deletes = map[code.Outcome]bool{}
+
+func init() {
+	for _, r := range code.Table {
+		if r.Is(code.Forecast) {
+			byOutcome[code.Outcome(r.Code)], deletes[code.Outcome(r.Code)] = r.Effects, r.Deletes
+		}
+	}
+}
 
 // effect is the code of what becomes of the machine or instance, or empty.
 func (f *facts) effect(o code.Outcome) code.Reason {

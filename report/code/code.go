@@ -119,6 +119,7 @@ type Row struct {
 	Safe     Safe     // the answer that a reason of the answer leaves
 	Person   bool     // a warning that needs a person whatever the status of its machine is
 	Heals    bool     // a Stale machine with this outcome is sound again without help
+	Deletes  bool     // with this outcome somebody deletes the Machine, and the instance that it took
 
 	Phases []Phase // where the plan has steps about it; none: it has no steps
 
@@ -129,6 +130,9 @@ type Row struct {
 	// Plan is what the plan has a person do about it; without words, steps of their own
 	// say it, or there is nothing to do.
 	Plan string
+	// Effects are what an outcome does to the answer: where an instance lives, and of a
+	// machine without one.
+	Effects [2]Reason
 	// Confirm is what the plan has a person do about an instance to confirm.
 	Confirm string
 }
@@ -153,13 +157,17 @@ func read(text string) []Row {
 			head[i] = strings.TrimSpace(head[i])
 		}
 		r := Row{Code: Reason(head[0]), Kinds: words[Kind](head[1]), Phases: words[Phase](head[3]), Happens: lines[1], Why: lines[2], Do: lines[3]}
-		switch does := head[2]; does {
-		case "heals":
-			r.Heals = true
-		case "person":
-			r.Person = true
-		default:
-			r.Safe = Safe(does)
+		for _, does := range words[Safe](head[2]) {
+			switch does {
+			case "heals":
+				r.Heals = true
+			case "deletes":
+				r.Deletes = true
+			case "person":
+				r.Person = true
+			default:
+				r.Safe = does
+			}
 		}
 		for _, l := range lines[4:] {
 			of, text, _ := strings.Cut(l, ": ")
@@ -170,6 +178,9 @@ func read(text string) []Row {
 				r.Plan = text
 			case "confirm":
 				r.Confirm = text
+			case "effects":
+				of := words[Reason](text)
+				r.Effects = [2]Reason{of[0], of[len(of)-1]}
 			default:
 				panic("code: " + l)
 			}
