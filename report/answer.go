@@ -19,6 +19,10 @@ var asStatus = map[code.Safe]code.Status{
 	code.Yes: code.Healthy, code.WithWork: code.ManualRemediationNotRequired, code.Unclear: code.NeedFurtherConfirmation, code.No: code.ManualRemediationRequired,
 }
 
+// SafeWords returns an answer as people read it first: "NOT CLEAR YET". Of one that this
+// release does not know nothing is clear.
+func SafeWords(safe code.Safe) string { return cmp.Or(safeWords[safe], safeWords[code.Unclear]) }
+
 // Answer is what a reader must know first: every format begins with it.
 type Answer struct {
 	Safe   string      // to restore? "YES", "CONFIRM FIRST", …
@@ -46,7 +50,7 @@ func (r *Report) Answer() Answer {
 	if as := cmp.Or(asStatus[safe], code.ManualRemediationRequired); a.As == code.Healthy || code.Urgency(as) < code.Urgency(a.As) {
 		a.As = as
 	}
-	a.Safe = cmp.Or(safeWords[safe], safeWords[code.Unclear])
+	a.Safe = SafeWords(safe)
 	if s := r.Summary.Answer; s != nil && safe == code.Unclear && len(s.Reasons) > 0 {
 		switch s.Reasons[0].Code {
 		case code.NothingToCompare:

@@ -171,11 +171,12 @@ func (r *Report) FillLists() {
 		r.Summary.Excluded = map[string]int{}
 	}
 	if a := r.Summary.Answer; a != nil {
-		fill(&a.Reasons)
+		fillReasons(&a.Reasons)
 		fill(&a.Conditions)
-		for i := range a.Reasons {
-			fill(&a.Reasons[i].Objects)
-		}
+	}
+	if a := r.Summary.AnswerByPlan; a != nil {
+		fillReasons(&a.Reasons)
+		fillReasons(&a.Resolved)
 	}
 	if f := r.Summary.Forecast; f != nil {
 		fill(&f.Notes)
@@ -234,5 +235,12 @@ func fillSteps(steps []Step) {
 func fill[T any](s *[]T) {
 	if *s == nil {
 		*s = []T{}
+	}
+}
+
+func fillReasons(all *[]AnswerReason) {
+	fill(all)
+	for i := range *all {
+		fill(&(*all)[i].Objects)
 	}
 }

@@ -123,6 +123,17 @@ type SafeAnswer struct {
 	Conditions []Note `json:"conditions"`
 }
 
+// PlanAnswer answers whether it is safe to restore the backup where the Clusters are restored
+// paused, the steps of the plan are done, and the Clusters are unpaused then. Its conditions
+// are those of the SafeAnswer.
+type PlanAnswer struct {
+	Safe    code.Safe      `json:"safe"`
+	Reasons []AnswerReason `json:"reasons"` // what the plan does not mend, the most dangerous first
+	// Resolved are the reasons that are gone once the plan's steps about them are done, whether
+	// they are reasons now or show only then.
+	Resolved []AnswerReason `json:"resolved"`
+}
+
 // AnswerReason is one reason for which the answer is not Yes.
 type AnswerReason struct {
 	Code    code.Reason `json:"code"`
@@ -163,6 +174,7 @@ type Summary struct {
 	Complete bool        `json:"complete"`
 	// Answer is absent from reports of versions that did not give one.
 	Answer        *SafeAnswer    `json:"answer,omitempty"`
+	AnswerByPlan  *PlanAnswer    `json:"answerByPlan,omitempty"`
 	Clusters      ClusterCounts  `json:"clusters"`
 	Machines      MachineCounts  `json:"machines"`
 	InfraMachines int            `json:"infraMachines"`

@@ -19,6 +19,7 @@ type Finding struct {
 	Object   string      // what it is about, "Cluster tenant-alpha/alpha-prod"
 	Message  string      // what was found
 	Brief    string      // the message without what And added
+	Mended   bool        // nothing is left of it once the plan's step about it is done
 	Why      string      // why it matters at the restore
 	Do       string      // what to do
 	// Clusters are those that it concerns, in order; none: the backup as a whole.
@@ -41,7 +42,7 @@ type Rule code.Row
 func (r Rule) On(backup int, object, format string, args ...any) Finding {
 	message := fmt.Sprintf(format, args...)
 	return Finding{
-		Severity: r.Severity, Code: r.Code, Backup: backup, Object: object,
+		Severity: r.Severity, Code: r.Code, Mended: r.Mended, Backup: backup, Object: object,
 		Message: message, Brief: message, Why: r.Why, Do: r.Do,
 	}
 }

@@ -26,7 +26,8 @@ func readRules(text string) (all []Rule, names []string) {
 		lines := strings.Split(strings.TrimSpace(paragraph), "\n")
 		head := strings.Split(lines[0], " | ")
 		names = append(names, head[0])
-		all = append(all, Rule{Code: code.Reason(head[1]), Severity: code.Severity(head[2]), Happens: lines[1], Why: strings.TrimPrefix(lines[2], "-"), Do: lines[3]})
+		severity, mended := strings.CutSuffix(head[2], ", mended")
+		all = append(all, Rule{Code: code.Reason(head[1]), Severity: code.Severity(severity), Mended: mended, Happens: lines[1], Why: strings.TrimPrefix(lines[2], "-"), Do: lines[3]})
 	}
 	return all, names
 }

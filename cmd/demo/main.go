@@ -58,19 +58,19 @@ func demo(ctx context.Context, program string, stdout, stderr io.Writer) error {
 	if _, err := os.Stat(program); err != nil {
 		return fmt.Errorf("%w: run make build first, and this from the root of the repository", err)
 	}
-	s, err := serve()
+	s, err := serve(filepath.Dir(program))
 	defer s.close()
 	if err != nil {
 		return err
 	}
 	say(stdout, introduction, backup, s.vcenter.Addr, strings.TrimPrefix(s.aws.URL, "http://"), s.aws.URL, lab.EC2KeyID,
-		program, backup, report, page, filepath.Base(s.credentials), s.vcenter.Reroute(), len(s.api.Reroutes()))
+		program, s.backup, report, page, filepath.Base(s.credentials), s.vcenter.Reroute(), len(s.api.Reroutes()))
 	cmd := exec.Command(program, s.arguments()...)
 	cmd.Stdout, cmd.Stderr, cmd.Env = stdout, stderr, environment(os.Environ(), s.aws.Environment())
 	if err := run(ctx, cmd); err != nil {
 		return err
 	}
-	say(stdout, next, fileURL(page), program, report, program, backup, program)
+	say(stdout, next, fileURL(page), program, report, program, s.backup, program)
 	return nil
 }
 
@@ -107,12 +107,14 @@ type served struct {
 	vcenter     *lab.VCenter
 	aws         *lab.EC2
 	api         *lab.APIServers
+	backup      string // the lab's, in which objects pin the certificate of the simulator
 	credentials string // file that pins the vCenter's certificate
 	stop        []func()
 }
 
-// serve starts all of it. What was started is to be closed, also after an error.
-func serve() (s served, err error) {
+// serve starts all of it, and writes the backup into a folder. What was started is to be
+// closed, also after an error.
+func serve(folder string) (s served, err error) {
 	if s.vcenter, err = lab.StartVCenter(lab.VCenterOptions{Archive: vcenter}); err != nil {
 		return s, err
 	}
@@ -125,6 +127,9 @@ func serve() (s served, err error) {
 		return s, err
 	}
 	s.stop = append(s.stop, s.api.Close)
+	if s.backup, err = s.vcenter.WritePinned(backup, folder); err != nil {
+		return s, err
+	}
 	dir, err := os.MkdirTemp("", "drift-detector-demo-")
 	if err != nil {
 		return s, err
@@ -143,7 +148,7 @@ func (s served) close() {
 // arguments are those of the program that looks at the fleet here, and not where
 // the backup says.
 func (s served) arguments() []string {
-	args := []string{"detect", "--backup", backup, "-o", report, "-o", page, "--summary", "--credentials", s.credentials, "--aws-ambient"}
+	args := []string{"detect", "--backup", s.backup, "-o", report, "-o", page, "--summary", "--credentials", s.credentials, "--aws-ambient"}
 	for _, r := range append([]string{s.vcenter.Reroute()}, s.api.Reroutes()...) {
 		args = append(args, "--endpoint", r)
 	}

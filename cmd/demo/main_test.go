@@ -84,7 +84,7 @@ func TestDemoRunsTheProgramAgainstTheFleet(t *testing.T) {
 	if !strings.Contains(out, "AWS is served for "+lab.EC2KeyID+" \n") {
 		t.Errorf("AWS is not served for the demo's own key:\n%s", out)
 	}
-	if !strings.Contains(out, "arguments: [detect --backup "+backup+" -o "+report+" -o "+page+" --summary --credentials]") || strings.Contains(out, "credentials: ") {
+	if !strings.Contains(out, "arguments: [detect --backup "+filepath.Join(filepath.Dir(os.Args[0]), filepath.Base(backup))+" -o "+report+" -o "+page+" --summary --credentials]") || strings.Contains(out, "credentials: ") {
 		t.Errorf("the program said:\n%s", out)
 	}
 	if !strings.Contains(out, " file:///") {

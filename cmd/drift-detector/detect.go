@@ -186,15 +186,19 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		inv.Listings[i].Instances, inv.Listings[i].Unrelated = nil, infra.Unrelated{}
 	}
 	collectNow()
-	future := forecast.Of(forecast.Inputs{
+	in := forecast.Inputs{
 		Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Trace: trace, Now: now,
-	})
+	}
+	future := forecast.Of(in)
+	in.ByPlan = true
+	byPlan := forecast.Of(in)
 	for i := range inv.Listings {
 		inv.Listings[i].Nodes = nil
 	}
 	rep = build.New(build.Parts{
 		Result:        result,
 		Forecast:      &future,
+		ByPlan:        &byPlan,
 		Snapshot:      e.snapshot,
 		Inventory:     inv,
 		Absent:        e.expected.Absent,

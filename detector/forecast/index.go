@@ -81,7 +81,7 @@ func newIndex(in *Inputs) *index {
 	for i := range in.Trace.Steps {
 		s := &in.Trace.Steps[i]
 		x.walked[s.Cluster] = append(x.walked[s.Cluster], s)
-		if s.Machine >= 0 && s.Does().Effect == walk.Waits {
+		if s.Machine >= 0 && in.waits(s, walk.Waits) {
 			if uid := in.Snapshot.Machines[s.Machine].UID; x.waiting[uid] == nil {
 				x.waiting[uid] = s
 			}
@@ -264,7 +264,7 @@ func (x *index) cluster(c *detector.Cluster) *cluster {
 		out.states[infra.Need{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy}] = r.State
 	}
 	out.walked = x.walked[c.ID]
-	out.halts = append(out.halts, halting(out.walked)...)
+	out.halts = append(out.halts, halting(x.in, out.walked)...)
 	out.plane = set{cluster: out, Set: &c.ControlPlane, plane: x.plane(c)}
 	x.fill(&out.plane)
 	if p := out.plane.plane; p != nil {

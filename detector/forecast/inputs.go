@@ -2,12 +2,14 @@ package forecast
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
+	"drift-detector/infra/walk"
 )
 
 // Inputs are what a restore is forecast from.
@@ -21,11 +23,29 @@ type Inputs struct {
 	Secrets     Secrets
 	Trace       rehearsal.Trace // of the same restore
 	Now         time.Time       // the clock: certificates expire, and rollouts become due
+	// ByPlan forecasts what follows once the plan's steps are done that come before a cluster
+	// is unpaused: objects that the backup lacks are created, and what keeps controllers from
+	// a cluster or a machine is mended.
+	ByPlan bool
 }
 
-// absent is what the backup lacks, by the Snapshot and by the providers.
+// absent is what the backup lacks, by the Snapshot and by the providers. What the plan
+// creates leads to the infrastructure, or says how one machine is made. An owner, or what a
+// topology rests on, may do anything once it was created by hand.
 func (in *Inputs) absent() []backup.Absence {
-	return slices.Concat(in.Snapshot.Absent, in.Expected.Absent)
+	all := slices.Concat(in.Snapshot.Absent, in.Expected.Absent)
+	if !in.ByPlan {
+		return all
+	}
+	return slices.DeleteFunc(all, func(a backup.Absence) bool {
+		return !a.HaltsTopology && (a.HaltsMachines || strings.HasSuffix(a.Kind, "Template") || strings.HasSuffix(a.Kind, "Identity"))
+	})
+}
+
+// waits reports whether the controllers wait for a step of the walk: one that halts a cluster
+// or keeps a machine, unless it is mended by the plan.
+func (in *Inputs) waits(s *walk.Step, effect walk.Effect) bool {
+	return s.Does().Effect == effect && (!in.ByPlan || s.Until == "")
 }
 
 // Secrets is what a forecast needs to know of the backup's Secrets, which are

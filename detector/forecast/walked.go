@@ -15,10 +15,10 @@ import (
 // controller from a machine, are effects, leave the answer open, or are conditions.
 
 // halting are the steps for which no controller acts on the cluster.
-func halting(steps []*walk.Step) []standstill {
+func halting(in *Inputs, steps []*walk.Step) []standstill {
 	var out []standstill
 	for _, s := range steps {
-		if does := s.Does(); does.Effect == walk.Halts {
+		if in.waits(s, walk.Halts) {
 			object := s.Subject
 			if len(s.Objects) > 0 {
 				object = s.Objects[0]
@@ -27,7 +27,7 @@ func halting(steps []*walk.Step) []standstill {
 			if until == "" {
 				until = "is mended"
 			}
-			out = append(out, standstill{object, "because " + s.Why + " (" + s.Row.ID + "): " + does.What, until, false})
+			out = append(out, standstill{object, "because " + s.Why + " (" + s.Row.ID + "): " + s.Does().What, until, false})
 		}
 	}
 	return out

@@ -14,7 +14,7 @@ import (
 
 var (
 	ruleCredential = check.Rule{
-		Code: "CredentialAbsent", Severity: code.CheckError,
+		Code: "CredentialAbsent", Severity: code.CheckError, Mended: true,
 		Happens: "The backup lacks a credential for the infrastructure.",
 		Why:     "CAPA can't log in to AWS: after the restore nothing of these clusters is reconciled.",
 		Do:      "create the Secret by hand, or correct it, before the clusters are unpaused; use credentials of your own for drift-detector detect with --aws-profile or --aws-ambient",
@@ -28,7 +28,7 @@ var (
 	ruleBadIdentity = capi.NewBadIdentityRule("CAPA", "pkg/cloud/scope/session.go", referenceFields)
 	rulesForbidden  = capi.NewForbiddenRules("CAPA", "pkg/cloud/scope/session.go", "spec.allowedNamespaces")
 	ruleKubeconfig  = check.Rule{
-		Code: "KubeconfigNotAdopted", Severity: code.CheckError,
+		Code: "KubeconfigNotAdopted", Severity: code.CheckError, Mended: true,
 		Happens: "The backup holds a kubeconfig that its controller does not take back.",
 		Why:     "A restore takes ownerReferences away, and CAPA refuses a kubeconfig that its AWSManagedControlPlane does not own (pkg/cloud/services/eks/config.go): the control plane is never ready again. Without the Secret CAPA makes a new one.",
 		Do:      "leave the Secret out of the restore (velero restore create --exclude-resources or a label selector), or delete it after the restore, before the cluster is unpaused",

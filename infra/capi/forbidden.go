@@ -15,7 +15,7 @@ type ForbiddenRules struct{ Decided, Undecided check.Rule }
 func NewForbiddenRules(controller, source, field string) ForbiddenRules {
 	const forbidden, unpaused = "IdentityForbidden", " before the clusters are unpaused"
 	return ForbiddenRules{Decided: check.Rule{
-		Code: forbidden, Severity: code.CheckError,
+		Code: forbidden, Severity: code.CheckError, Mended: true,
 		Happens: "A cluster names an identity that its namespace may not use.",
 		Why:     controller + " refuses the identity to clusters of that namespace (" + source + "): after the restore nothing that names it there is reconciled.",
 		Do:      "correct " + field + " of the identity, or the labels of the Namespace," + unpaused,
@@ -43,7 +43,7 @@ func (r *ForbiddenRules) On(id backup.ClusterID, identity, why string, decided b
 // fields are those that are wrong.
 func NewBadIdentityRule(controller, source, fields string) check.Rule {
 	return check.Rule{
-		Code: code.BadIdentity, Severity: code.CheckError,
+		Code: code.BadIdentity, Severity: code.CheckError, Mended: true,
 		Happens: "An identity names a credential that cannot be used.",
 		Why:     controller + " cannot log in with what is named there (" + source + "), and no Secret helps: after the restore nothing that names it is reconciled.",
 		Do:      "correct " + fields + " before the clusters are unpaused",

@@ -13,7 +13,7 @@ import (
 
 var (
 	ruleKubeconfig = check.Rule{
-		Code: "KubeconfigAbsent", Severity: code.CheckError,
+		Code: "KubeconfigAbsent", Severity: code.CheckError, Mended: true,
 		Happens: "The backup lacks the kubeconfig of a cluster.",
 		Why:     "Cluster API reaches the cluster with it and no other way: no Node is seen, no machine becomes Running.",
 		Do:      "put it in place before the cluster is unpaused, from another backup or from the cluster's own control plane machines (/etc/kubernetes/admin.conf)",
@@ -31,7 +31,7 @@ var (
 		Do:      "compare it with that of another cluster; give a kubeconfig to drift-detector detect with --credentials",
 	}
 	ruleExpired = check.Rule{
-		Code: "KubeconfigExpired", Severity: code.CheckError,
+		Code: "KubeconfigExpired", Severity: code.CheckError, Mended: true,
 		Happens: "The client certificate in the kubeconfig of a cluster has expired.",
 		Why:     "The cluster refuses its client certificate: Cluster API does not reach the cluster after the restore.",
 		Do:      "make a new kubeconfig from the cluster's certificate authority and put it into the Secret before the cluster is unpaused",

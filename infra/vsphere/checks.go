@@ -13,7 +13,7 @@ import (
 
 var (
 	ruleCredential = check.Rule{
-		Code: "CredentialAbsent", Severity: code.CheckError,
+		Code: "CredentialAbsent", Severity: code.CheckError, Mended: true,
 		Happens: "The backup lacks a credential for the infrastructure.",
 		Why:     "CAPV can't log in to the vCenter: after the restore nothing of these clusters is reconciled.",
 		Do:      "create the Secret by hand, or correct it, before the clusters are unpaused; give user and password to drift-detector detect with --credentials",

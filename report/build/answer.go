@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup/check"
 	"drift-detector/detector"
+	"drift-detector/detector/forecast"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -15,26 +16,11 @@ import (
 // what could not be decided, and from what is wrong with the backup. Ignore rules do not
 // change it: they change what people look at, not what controllers do.
 func decide(p *Parts, r *report.Report) *report.SafeAnswer {
-	var d decision
-	d.seen(p, r)
-	d.checks(r)
-	for i := range p.Result.Clusters {
-		if f := forecastOf(p.Forecast, i); f != nil {
-			d.effects(f.Effects)
-		}
+	reasons := reasonsOf(p, r, p.Forecast, func(check.Finding) bool { return true })
+	if len(reasons) == 0 && r.Summary.Status != code.Healthy {
+		reasons = []report.AnswerReason{{Code: code.StatusNotHealthy, Message: "The status is " + string(r.Summary.Status), Objects: []string{}}}
 	}
-	if p.Forecast != nil {
-		d.effects(p.Forecast.Effects)
-	} else {
-		d.Add(code.NoForecast, "What the restored controllers will do was not forecast")
-	}
-	if len(d.List) == 0 && r.Summary.Status != code.Healthy {
-		d.Add(code.StatusNotHealthy, "The status is "+string(r.Summary.Status))
-	}
-	out := &report.SafeAnswer{Safe: code.Yes, Reasons: d.sorted()}
-	if len(out.Reasons) > 0 { // the first is the most dangerous
-		out.Safe = code.SafeAfter(out.Reasons[0].Code)
-	}
+	out := &report.SafeAnswer{Safe: safeAfter(reasons), Reasons: reasons}
 	if p.Forecast != nil {
 		out.Conditions = slices.Clip(p.Forecast.Conditions)
 	}
@@ -42,6 +28,52 @@ func decide(p *Parts, r *report.Report) *report.SafeAnswer {
 		out.Conditions = append(out.Conditions, report.Note{Code: code.Narrowed, Message: "Only the clusters that were asked for are restored, or the others are looked at, too: " + f.String()})
 	}
 	return out
+}
+
+// decideByPlan makes the answer for what follows once the plan's steps are done. Resolved are
+// the reasons of which nothing is left then: of the answer itself, and such as show only once
+// the controllers act on what they were kept from.
+func decideByPlan(p *Parts, r *report.Report) *report.PlanAnswer {
+	if p.ByPlan == nil || r.Summary.Answer == nil {
+		return nil
+	}
+	all := reasonsOf(p, r, p.ByPlan, func(check.Finding) bool { return true })
+	left := slices.DeleteFunc(reasonsOf(p, r, p.ByPlan, func(f check.Finding) bool { return !f.Mended }), func(reason report.AnswerReason) bool { return code.Of(reason.Code).Mended })
+	out := &report.PlanAnswer{Safe: safeAfter(left), Reasons: left}
+	is := func(list []report.AnswerReason, reason *report.AnswerReason) bool {
+		return slices.ContainsFunc(list, func(o report.AnswerReason) bool { return o.Code == reason.Code && o.Message == reason.Message })
+	}
+	for _, reason := range slices.Concat(r.Summary.Answer.Reasons, all) {
+		if !is(left, &reason) && !is(out.Resolved, &reason) && reason.Code != code.StatusNotHealthy {
+			out.Resolved = append(out.Resolved, reason)
+		}
+	}
+	return out
+}
+
+// safeAfter is the answer that reasons leave: the first is the most dangerous.
+func safeAfter(reasons []report.AnswerReason) code.Safe {
+	if len(reasons) == 0 {
+		return code.Yes
+	}
+	return code.SafeAfter(reasons[0].Code)
+}
+
+// reasonsOf returns the reasons that a forecast, what was seen, and those findings of the checks
+// that count have for an answer that is not yes.
+func reasonsOf(p *Parts, r *report.Report, future *forecast.Forecast, counts func(check.Finding) bool) []report.AnswerReason {
+	var d decision
+	d.seen(p, r)
+	d.checks(p.Checks, counts)
+	if future == nil {
+		d.Add(code.NoForecast, "What the restored controllers will do was not forecast")
+		return d.sorted()
+	}
+	for i := range future.Clusters {
+		d.effects(future.Clusters[i].Effects)
+	}
+	d.effects(future.Effects)
+	return d.sorted()
 }
 
 // decision gathers reasons.
@@ -91,14 +123,13 @@ func hasPool(c detector.Cluster) bool {
 }
 
 // checks adds the errors in the backup itself, one reason for each code.
-func (d *decision) checks(r *report.Report) {
-	for i := range r.Checks {
-		c := &r.Checks[i]
-		if c.Code == check.RuleNewer.Code {
-			d.Add(code.NewerBackup, "A newer backup is in the same place, so that this one is not to be restored without a reason: "+c.Message, c.Object)
+func (d *decision) checks(all []check.Finding, counts func(check.Finding) bool) {
+	for _, f := range all {
+		if f.Code == check.RuleNewer.Code {
+			d.Add(code.NewerBackup, "A newer backup is in the same place, so that this one is not to be restored without a reason: "+f.Message, f.Object)
 		}
-		if c.Error() {
-			d.Add(code.BackupError, "The backup must not be restored as it is ("+string(c.Code)+"): "+strings.TrimSuffix(c.Why, "."), c.Object)
+		if f.Severity == code.CheckError && counts(f) {
+			d.Add(code.BackupError, "The backup must not be restored as it is ("+string(f.Code)+"): "+strings.TrimSuffix(f.Why, "."), f.Object)
 		}
 	}
 }

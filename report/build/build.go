@@ -27,7 +27,9 @@ type Parts struct {
 	LoadBalancers map[backup.ClusterID][]infra.LoadBalancer
 	// Forecast is made from Result, in whose order its parts are; nil leaves it
 	// out of the document.
-	Forecast    *forecast.Forecast
+	Forecast *forecast.Forecast
+	// ByPlan is that of a restore by the plan; nil leaves the answer to it out.
+	ByPlan      *forecast.Forecast
 	Checks      []check.Finding // on the backup alone
 	Providers   []infra.Spec    // of the run
 	Tool        report.Tool
@@ -70,6 +72,7 @@ func New(p Parts) *report.Report {
 	r.Summary = summary(&p.Result, r)
 	r.Summary.Forecast = generalForecast(p.Forecast)
 	r.Summary.Answer = decide(&p, r)
+	r.Summary.AnswerByPlan = decideByPlan(&p, r)
 	r.FillLists()
 	return r
 }

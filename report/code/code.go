@@ -133,6 +133,9 @@ type Row struct {
 	// Effects are what an outcome does to the answer: where an instance lives, and of a
 	// machine without one.
 	Effects [2]Reason
+	// Mended is of a reason, or of an error of a check, of which nothing is left once the
+	// plan's steps about it are done, whether or not a person wants what it says.
+	Mended bool
 	// Confirm is what the plan has a person do about an instance to confirm.
 	Confirm string
 }
@@ -165,6 +168,8 @@ func read(text string) []Row {
 				r.Deletes = true
 			case "person":
 				r.Person = true
+			case "mended":
+				r.Mended = true
 			default:
 				r.Safe = does
 			}

@@ -356,12 +356,15 @@ func (m *marker) fill(v reflect.Value, path string) {
 
 // leftOut are the strings that the page does not show, with why.
 var leftOut = map[string]string{
-	"Report.Options.FailOn[]":    "of the run, not of the fleet; JUnit asks for it",
-	"Report.Checks[].Clusters[]": "the object of a check is named; the list is for scripts",
-	"Report.Summary.Answer.Safe": "its words are the title: NOT CLEAR YET",
+	"Report.Options.FailOn[]":          "of the run, not of the fleet; JUnit asks for it",
+	"Report.Checks[].Clusters[]":       "the object of a check is named; the list is for scripts",
+	"Report.Summary.Answer.Safe":       "its words are the title: NOT CLEAR YET",
+	"Report.Summary.AnswerByPlan.Safe": "its words are shown",
 
 	// What sentences say that are shown, for programs.
 	"Report.Summary.Answer.Reasons[].Until":        "the message says it",
+	"Report.Summary.AnswerByPlan.Reasons[].Until":  "the message says it",
+	"Report.Summary.AnswerByPlan.Resolved[].Until": "the message says it",
 	"Report.Summary.Answer.Conditions[].Objects[]": "the message names them",
 	"Report.Summary.Forecast.Notes[].Objects[]":    "the message names them",
 	"Report.Clusters[].Forecast.Notes[].Objects[]": "the message names them",

@@ -17,6 +17,7 @@ import (
 
 // functions are the words of the template.
 var functions = template.FuncMap{
+	"safe": report.SafeWords, "first": func(all []string) string { return english.First(20, all) },
 	"mark": code.Mark, "explain": explain, "meaning": meaning, "tone": tone, "look": look, "label": label,
 	"stamp": stamp, "plural": english.Count, "name": name, "title": title, "pairs": pairs, "total": total, "count": count,
 	"object": object, "instance": instance, "fates": verdictFacts, "replicas": replicas, "nodeLists": nodeLists, "reasons": reasons,
