@@ -18,6 +18,7 @@ import (
 	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/infra/walk"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/code"
@@ -34,13 +35,17 @@ type world struct {
 	now       time.Time
 	result    detector.Result
 	secrets   forecast.Secrets
+	trace     rehearsal.Trace
 	checks    []check.Finding
 	harm      []string // what was done to it that no answer may call safe
 }
 
 // randomWorld is a random world, to which now and then something is done that a
 // controller would act on.
-func randomWorld(seed uint64) *world {
+func randomWorld(seed uint64) *world { return randomWorldWithout(seed, nil) }
+
+// randomWorldWithout is a random world of which somebody saw less.
+func randomWorldWithout(seed uint64, lose func(*world)) *world {
 	g := rand.New(rand.NewPCG(seed, 7))
 	e := &world{}
 	e.snapshot, e.expected, e.inventory, e.now = detector.RandomWorld(seed)
@@ -54,6 +59,10 @@ func randomWorld(seed uint64) *world {
 	e.detect()
 	if g.IntN(4) > 0 {
 		e.alone()
+	}
+	if lose != nil {
+		lose(e)
+		e.detect()
 	}
 	for i := range e.result.Clusters {
 		e.result.Clusters[i].Provider = []string{"vsphere", "aws"}[g.IntN(2)]
@@ -192,12 +201,15 @@ func (e *world) disturbResult(chance func() bool, harm func(string, ...any)) {
 }
 
 func (e *world) report() (*report.Report, *forecast.Forecast) {
-	f := forecast.Of(forecast.Inputs{
-		Snapshot: e.snapshot, Expected: e.expected, Inventory: e.inventory, Result: e.result,
-		Trace:       rehearsal.Rehearse(rehearsal.Inputs{Snapshot: e.snapshot, Expected: e.expected, Inventory: e.inventory, Controllers: all.Registry().Controllers(), Result: e.result, Now: e.now}),
+	e.trace = rehearsal.Rehearse(rehearsal.Inputs{Snapshot: e.snapshot, Expected: e.expected, Inventory: e.inventory, Controllers: all.Registry().Controllers(), Result: e.result, Now: e.now})
+	in := forecast.Inputs{
+		Snapshot: e.snapshot, Expected: e.expected, Inventory: e.inventory, Result: e.result, Trace: e.trace,
 		Controllers: all.Registry().Controllers(), Secrets: e.secrets, Now: e.now,
-	})
-	return build.New(build.Parts{Result: e.result, Snapshot: e.snapshot, Inventory: e.inventory, Forecast: &f, Checks: e.checks, GeneratedAt: e.now}), &f
+	}
+	f := forecast.Of(in)
+	in.ByPlan = true
+	byPlan := forecast.Of(in)
+	return build.New(build.Parts{Result: e.result, Snapshot: e.snapshot, Inventory: e.inventory, Forecast: &f, ByPlan: &byPlan, Checks: e.checks, GeneratedAt: e.now}), &f
 }
 
 // lots is on how many random worlds the laws are held.
@@ -229,7 +241,7 @@ func TestLawsOfTheAnswer(t *testing.T) {
 		for _, reason := range a.Reasons {
 			seen[string(reason.Code)]++
 		}
-		for _, broken := range slices.Concat(promises(e, r, f), neverAdopted(e, f), agreement(r)) {
+		for _, broken := range slices.Concat(promises(e, r, f), stepsOf(e, r), byPlan(r), neverAdopted(e, f), agreement(r)) {
 			t.Errorf("world %d: %s: %s for %+v, status %s", seed, broken, a.Safe, a.Reasons, r.Summary.Status)
 		}
 		if t.Failed() {
@@ -270,6 +282,50 @@ func promises(e *world, r *report.Report, f *forecast.Forecast) []string {
 		demand(reason.Message != "" && !strings.HasSuffix(reason.Message, "."), "a reason that is no sentence: "+reason.Message)
 		nothing := reason.Code == code.NothingToCompare || reason.Code == code.StatusNotHealthy || reason.Code == code.Incomplete
 		demand(len(reason.Objects) > 0 || nothing, string(reason.Code)+" is about nothing")
+	}
+	return out
+}
+
+// stepsOf says which steps of a walk the answer passes over. A yes has none that did not pass
+// but those that nobody can see, each of which is a condition.
+func stepsOf(e *world, r *report.Report) []string {
+	var out []string
+	a := r.Summary.Answer
+	listed := func(word code.Reason) bool {
+		return slices.ContainsFunc(a.Conditions, func(n report.Note) bool { return n.Code == word })
+	}
+	for i := range e.trace.Steps {
+		s := &e.trace.Steps[i]
+		switch does := s.Does().Effect; {
+		case s.Found == walk.Unseen && !listed(s.Row.Condition):
+			out = append(out, s.Row.ID+" is no condition: "+string(s.Row.Condition))
+		case s.Found == walk.Unseen || does == walk.Retries || does == walk.Writes || does == walk.NotReady:
+		case a.Safe == code.Yes && !e.self(s.Cluster):
+			out = append(out, "yes, and "+s.Row.ID+" is "+string(s.Found))
+		}
+	}
+	return out
+}
+
+func (e *world) self(id backup.ClusterID) bool {
+	return slices.ContainsFunc(e.result.Clusters, func(c detector.Cluster) bool { return c.ID == id && c.Self })
+}
+
+// byPlan says where the answer by the plan promises what no plan can: what is not known stays
+// so, and a yes needs no plan.
+func byPlan(r *report.Report) []string {
+	var out []string
+	a, by := r.Summary.Answer, r.Summary.AnswerByPlan
+	has := func(list []report.AnswerReason, word code.Reason) bool {
+		return slices.ContainsFunc(list, func(o report.AnswerReason) bool { return o.Code == word })
+	}
+	if a.Safe == code.Yes && by.Safe != code.Yes || (by.Safe == code.Yes) != (len(by.Reasons) == 0) {
+		out = append(out, fmt.Sprintf("%s by the plan, of %d reasons", by.Safe, len(by.Reasons)))
+	}
+	for _, reason := range a.Reasons {
+		if code.SafeAfter(reason.Code) == code.Unclear && !has(by.Reasons, reason.Code) || !has(by.Reasons, reason.Code) && !has(by.Resolved, reason.Code) && reason.Code != code.StatusNotHealthy {
+			out = append(out, string(reason.Code)+" is gone by the plan")
+		}
 	}
 	return out
 }
@@ -355,4 +411,39 @@ func agreement(r *report.Report) []string {
 		out = append(out, "ignore rules make it "+string(r.Summary.Answer.Safe)+" and "+head.Safe)
 	}
 	return out
+}
+
+// Losing a fact makes no yes: whoever sees less knows less.
+func TestLosingFactsMakesNoYes(t *testing.T) {
+	losses := map[string]func(*infra.Listing){
+		"Nodes": func(l *infra.Listing) {
+			if l.NodeState == report.NodesRead {
+				l.NodeState, l.Nodes = "denied", nil
+			}
+		},
+		"the list as a whole": func(l *infra.Listing) { l.State, l.Instances = code.ScopeFailed, nil },
+		"that it is whole":    func(l *infra.Listing) { l.State = code.ScopePartial },
+		"what was looked up":  func(l *infra.Listing) { l.ProbesFound = nil },
+		"facts":               func(l *infra.Listing) { l.Facts = nil },
+	}
+	answers := map[code.Safe]int{}
+	for seed := range lots(t) / 2 {
+		before, _ := randomWorld(seed).report()
+		if before.Summary.Answer.Safe == code.Yes {
+			continue
+		}
+		for what, lose := range losses {
+			after, _ := randomWorldWithout(seed, func(e *world) {
+				e.inventory.Listings = slices.Clone(e.inventory.Listings)
+				for i := range e.inventory.Listings {
+					lose(&e.inventory.Listings[i])
+				}
+			}).report()
+			answers[after.Summary.Answer.Safe]++
+			if after.Summary.Answer.Safe == code.Yes {
+				t.Fatalf("world %d is %s, and without %s yes: %+v", seed, before.Summary.Answer.Safe, what, before.Summary.Answer.Reasons)
+			}
+		}
+	}
+	t.Log(answers)
 }
