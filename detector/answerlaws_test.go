@@ -207,9 +207,7 @@ func (e *world) report() (*report.Report, *forecast.Forecast) {
 		Controllers: all.Registry().Controllers(), Secrets: e.secrets, Now: e.now,
 	}
 	f := forecast.Of(in)
-	in.ByPlan = true
-	byPlan := forecast.Of(in)
-	return build.New(build.Parts{Result: e.result, Snapshot: e.snapshot, Inventory: e.inventory, Forecast: &f, ByPlan: &byPlan, Checks: e.checks, GeneratedAt: e.now}), &f
+	return build.New(build.Parts{Result: e.result, Snapshot: e.snapshot, Inventory: e.inventory, Forecast: &f, ByPlan: forecast.ByPlan(in, &f), Checks: e.checks, GeneratedAt: e.now}), &f
 }
 
 // lots is on how many random worlds the laws are held.

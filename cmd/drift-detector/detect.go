@@ -190,15 +190,14 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Trace: trace, Now: now,
 	}
 	future := forecast.Of(in)
-	in.ByPlan = true
-	byPlan := forecast.Of(in)
+	byPlan := forecast.ByPlan(in, &future)
 	for i := range inv.Listings {
 		inv.Listings[i].Nodes = nil
 	}
 	rep = build.New(build.Parts{
 		Result:        result,
 		Forecast:      &future,
-		ByPlan:        &byPlan,
+		ByPlan:        byPlan,
 		Snapshot:      e.snapshot,
 		Inventory:     inv,
 		Absent:        e.expected.Absent,

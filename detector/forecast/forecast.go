@@ -1,6 +1,8 @@
 package forecast
 
 import (
+	"slices"
+
 	"drift-detector/backup"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -48,6 +50,19 @@ type Group struct {
 // Of forecasts a restore.
 func Of(in Inputs) Forecast {
 	return rules{outcomeRows, conditionRows}.of(in)
+}
+
+// ByPlan forecasts a restore by the plan. It is the first forecast where nothing keeps the
+// controllers from anything that the plan mends.
+func ByPlan(in Inputs, first *Forecast) *Forecast {
+	kept := func(e report.AnswerReason) bool { return e.Code == code.ClusterHalted || e.Code == code.MachinesHalted }
+	if len(in.absent()) == 0 && !slices.ContainsFunc(first.Effects, kept) &&
+		!slices.ContainsFunc(first.Clusters, func(c Cluster) bool { return slices.ContainsFunc(c.Effects, kept) }) {
+		return first
+	}
+	in.byPlan = true
+	second := Of(in)
+	return &second
 }
 
 // rules are the tables by which machines are forecast.

@@ -73,7 +73,7 @@ func (x *index) lacks(n int, ref backup.Ref) bool {
 // haltsOf are all causes for which no controller acts on the cluster.
 func (x *index) haltsOf(c *detector.Cluster) []standstill {
 	out := x.standstills(c)
-	if x.in.ByPlan { // what is gone from the infrastructure cannot come back under its id
+	if x.in.byPlan { // what is gone from the infrastructure cannot come back under its id
 		out = slices.DeleteFunc(out, func(h standstill) bool { return h.Why != vanished })
 	}
 	return out

@@ -23,10 +23,10 @@ type Inputs struct {
 	Secrets     Secrets
 	Trace       rehearsal.Trace // of the same restore
 	Now         time.Time       // the clock: certificates expire, and rollouts become due
-	// ByPlan forecasts what follows once the plan's steps are done that come before a cluster
+	// byPlan forecasts what follows once the plan's steps are done that come before a cluster
 	// is unpaused: objects that the backup lacks are created, and what keeps controllers from
 	// a cluster or a machine is mended.
-	ByPlan bool
+	byPlan bool
 }
 
 // absent is what the backup lacks, by the Snapshot and by the providers. What the plan
@@ -34,7 +34,7 @@ type Inputs struct {
 // topology rests on, may do anything once it was created by hand.
 func (in *Inputs) absent() []backup.Absence {
 	all := slices.Concat(in.Snapshot.Absent, in.Expected.Absent)
-	if !in.ByPlan {
+	if !in.byPlan {
 		return all
 	}
 	return slices.DeleteFunc(all, func(a backup.Absence) bool {
@@ -45,7 +45,7 @@ func (in *Inputs) absent() []backup.Absence {
 // waits reports whether the controllers wait for a step of the walk: one that halts a cluster
 // or keeps a machine, unless it is mended by the plan.
 func (in *Inputs) waits(s *walk.Step, effect walk.Effect) bool {
-	return s.Does().Effect == effect && (!in.ByPlan || s.Until == "")
+	return s.Does().Effect == effect && (!in.byPlan || s.Until == "")
 }
 
 // Secrets is what a forecast needs to know of the backup's Secrets, which are
