@@ -42,16 +42,16 @@ type Expected struct {
 	Controllers map[backup.ClusterID]Controller
 }
 
-// Decided lets go of what only decides: of machines there is left what is said of a restore.
+// Decided lets go of what only decides verdicts: of machines there is left what is said of a
+// restore.
 func (c *Expected) Decided() {
 	var all []ExpectedMachine // few of them
 	for i := range c.Machines {
-		if m := &c.Machines[i]; m.Restore != nil {
-			all = append(all, ExpectedMachine{Machine: m.Machine, Provider: m.Provider, Restore: m.Restore})
+		if m := &c.Machines[i]; m.Restore != nil || m.InfraMissing {
+			all = append(all, ExpectedMachine{Machine: m.Machine, Provider: m.Provider, Restore: m.Restore, InfraMissing: m.InfraMissing})
 		}
 	}
 	c.Machines, c.OwnershipHints, c.Proofs = all, nil, nil
-	c.Steps, c.OnInstance = nil, nil
 }
 
 // ExpectedMachine is one machine and the keys by which its instance is found.

@@ -180,12 +180,13 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		return nil, nil, err
 	}
 	result := detector.Detect(e.snapshot, e.expected, inv, detector.Options{Now: now, Only: e.shows})
-	trace := rehearsal.Rehearse(rehearsal.Inputs{Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Controllers: e.registry.Controllers(), Result: result, Secrets: walked, Now: now})
 	e.expected.Decided()
+	collectNow()
+	trace := rehearsal.Rehearse(rehearsal.Inputs{Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Controllers: e.registry.Controllers(), Result: result, Secrets: walked, Now: now})
+	e.expected.Steps, e.expected.OnInstance = nil, nil
 	for i := range inv.Listings {
 		inv.Listings[i].Instances, inv.Listings[i].Unrelated = nil, infra.Unrelated{}
 	}
-	collectNow()
 	in := forecast.Inputs{
 		Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Trace: trace, Now: now,
 	}

@@ -1,7 +1,6 @@
 package rehearsal
 
 import (
-	"fmt"
 	"time"
 
 	"drift-detector/backup"
@@ -50,12 +49,12 @@ func Rehearse(in Inputs) Trace {
 	}
 	for _, c := range w.clusters {
 		for _, r := range clusterRows {
-			w.ask(&r.Row, step{c: c, subject: c.title()}, r.ask(c))
+			w.ask(&r.Row, step{c: c}, r.ask(c))
 		}
 		for i := range c.machines {
 			m := &c.machines[i]
 			for _, r := range machineRows {
-				w.ask(&r.Row, step{c: c, subject: m.title(), machine: m}, r.ask(m))
+				w.ask(&r.Row, step{c: c, machine: m}, r.ask(m))
 			}
 		}
 	}
@@ -72,8 +71,18 @@ type row[Of any] struct {
 // step is of whom a question was asked.
 type step struct {
 	c       *cluster
-	subject string
 	machine *machine
+}
+
+// subject names it.
+func (s *step) subject() string {
+	switch {
+	case s.machine != nil:
+		return s.machine.title()
+	case s.c != nil:
+		return s.c.title()
+	}
+	return ""
 }
 
 // notAsked is the answer where the question does not arise.
@@ -106,7 +115,7 @@ func (w *world) ask(r *walk.Row, of step, a walk.Answer) {
 		w.trace.Passed[r.ID]++
 		return
 	}
-	s := walk.Step{Row: r, Subject: of.subject, Machine: -1, Answer: a}
+	s := walk.Step{Row: r, Subject: of.subject(), Machine: -1, Answer: a}
 	if of.c != nil {
 		s.Cluster = of.c.ID
 	}
@@ -137,7 +146,9 @@ func (w *world) providers() {
 				continue
 			}
 			for _, s := range inspect(m.index, infra.Sight{Instance: m.verdict.Instance, Listing: w.in.Inventory.Named(m.verdict.Scope)}) {
-				s.Cluster, s.Machine, s.Subject = c.ID, m.index, m.title()
+				if s.Found != walk.Passed {
+					s.Cluster, s.Machine, s.Subject = c.ID, m.index, m.title()
+				}
 				w.note(s)
 			}
 		}
@@ -168,5 +179,5 @@ func Rows() []walk.Row {
 }
 
 func named(kind, namespace, name string) string {
-	return fmt.Sprintf("%s %s/%s", kind, namespace, name)
+	return kind + " " + namespace + "/" + name
 }

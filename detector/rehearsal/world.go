@@ -32,6 +32,7 @@ type cluster struct {
 	machines []machine
 	nodes    []*infra.Node // of its Node list; nil where it was not read
 	byID     map[string][]*infra.Node
+	titled   string // of title, once it was asked for
 }
 
 // machine is one Machine of the backup.
@@ -40,6 +41,7 @@ type machine struct {
 	cluster *cluster
 	index   int               // in Snapshot.Machines
 	verdict *detector.Verdict // nil in a narrowed result
+	titled  string            // of title, once it was asked for
 }
 
 func newWorld(in *Inputs) *world {
@@ -95,14 +97,24 @@ func (w *world) readNodes(at map[backup.ClusterID]*cluster) {
 	}
 }
 
-func (c *cluster) title() string { return named("Cluster", c.ID.Namespace, c.ID.Name) }
+func (c *cluster) title() string {
+	if c.titled == "" {
+		c.titled = named("Cluster", c.ID.Namespace, c.ID.Name)
+	}
+	return c.titled
+}
 
 // is reports whether the control plane is of the kind.
 func (c *cluster) is(kind string) bool { return c.plane != nil && c.plane.Kind == kind }
 
 func (c *cluster) planeTitle() string { return named(c.plane.Kind, c.ID.Namespace, c.plane.Name) }
 
-func (m *machine) title() string { return named("Machine", m.Namespace, m.Name) }
+func (m *machine) title() string {
+	if m.titled == "" {
+		m.titled = named("Machine", m.Namespace, m.Name)
+	}
+	return m.titled
+}
 
 // nodesRead reports whether the cluster's Node list was read.
 func (c *cluster) nodesRead() bool { return c.Nodes.State == "read" }

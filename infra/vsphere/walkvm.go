@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
@@ -100,8 +101,7 @@ const (
 // inspection answers the rows of VMs. Machines one after the other mostly get the same
 // answers, so that those of a VM that passes are made once.
 type inspection struct {
-	objs    *objects
-	members []*member // by index into Snapshot.Machines
+	members []*wanted // by index into Snapshot.Machines
 	asks    []inspected
 	sight   sight                // of the machine that is asked about
 	passing map[uint][]walk.Step // by the rows, as bits
@@ -116,30 +116,64 @@ type placedAt struct {
 
 // onInstance returns what asks the rows of the VM that a machine's controller takes.
 func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
-	x := &inspection{objs: objs, members: make([]*member, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, places: map[placedAt]walk.Answer{}, centers: map[*infra.Listing][]string{}}
+	x := &inspection{members: make([]*wanted, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, places: map[placedAt]walk.Answer{}, centers: map[*infra.Listing][]string{}}
+	groups := map[*backup.Record[vsphereZone]]vmGroup{}
 	for i := range objs.members {
-		if m := &objs.members[i]; m.index >= 0 {
-			x.members[m.index] = m
+		if m := &objs.members[i]; m.index >= 0 && m.machine != nil && m.vm != nil {
+			x.members[m.index] = objs.wanted(m, groups)
 		}
 	}
 	x.asks = []inspected{
 		{rowVM1, x.datacenter},
 		{rowR6, (*sight).readable},
-		{rowR4, x.hardware},
-		{rowR5, x.pci},
-		{rowR7, x.cards},
-		{rowR11, x.group},
+		{rowR4, (*sight).hardware},
+		{rowR5, (*sight).pci},
+		{rowR7, (*sight).networkCards},
+		{rowR11, (*sight).inGroup},
 		{rowR14, (*sight).host},
-		{rowR15, x.named},
+		{rowR15, (*sight).named},
 		{rowR17, (*sight).address},
 	}
 	return x.inspect
 }
 
+// wanted is what the backup says of the VM of a machine. It is all that is kept of its objects
+// until the rows are asked.
+type wanted struct {
+	*place
+	*cloneRest
+	group           vmGroup
+	cards           int
+	modules         bool // clusterModules of its VSphereCluster
+	ref             string
+	namespace, name string // of the VSphereVM
+}
+
+// vmGroup is the group of VMs of a failure domain, and the compute cluster that has it.
+type vmGroup struct{ name, cluster string }
+
+func (objs *objects) wanted(m *member, groups map[*backup.Record[vsphereZone]]vmGroup) *wanted {
+	w := &wanted{place: m.place, cloneRest: objs.restOf(m), cards: len(objs.devices(m)), ref: refOf(m.vm.Data.VMRef), namespace: m.vm.Namespace, name: m.vm.Name}
+	if c := objs.vsphereCluster(m.cluster); c != nil {
+		w.modules = strings.Trim(c.Data.Modules, "[]") != ""
+	}
+	_, zone := objs.zoneOfMachine(m)
+	if zone == nil {
+		return w
+	}
+	group, known := groups[zone]
+	if domain := objs.domainOf(zone); !known && domain != nil {
+		group = vmGroup{domain.Data.Group, domain.Data.Cluster}
+		groups[zone] = group
+	}
+	w.group = group
+	return w
+}
+
 // inspect asks them in CAPV's order, which ends at the first that it does not pass.
 func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 	m := x.members[machine]
-	if m == nil || m.machine == nil || m.vm == nil || at.Listing == nil {
+	if m == nil || at.Listing == nil {
 		return nil
 	}
 	vm := &x.sight
@@ -186,13 +220,13 @@ func (x *inspection) allPassed(rows uint) []walk.Step {
 // sight is the VM of a machine.
 type sight struct {
 	*infra.Instance
-	m       *member
+	m       *wanted
 	listing *infra.Listing
 	off     bool
 	read    bool // its Facts were read
 }
 
-func sightOf(m *member, at infra.Sight) sight {
+func sightOf(m *wanted, at infra.Sight) sight {
 	s := sight{Instance: at.Instance, m: m, listing: at.Listing, off: !at.Instance.Runs()}
 	_, s.read = at.Instance.Facts.Get(factCards)
 	return s
@@ -261,8 +295,8 @@ func (s *sight) readable() walk.Answer {
 }
 
 // hardware asks R4.
-func (x *inspection) hardware(s *sight) walk.Answer {
-	want := x.objs.restOf(s.m).HardwareVersion
+func (s *sight) hardware() walk.Answer {
+	want := s.m.HardwareVersion
 	have, seen := s.Facts.Get(factHardware)
 	if want == "" || !s.read || s.off {
 		return walk.Answer{}
@@ -270,13 +304,13 @@ func (x *inspection) hardware(s *sight) walk.Answer {
 	if !seen {
 		return walk.Answer{Found: walk.Differs, Why: s.title() + " says no hardware version", Objects: []string{s.title()}}
 	}
-	if h, known := hardwareNumber(have); !known || h < wanted(want) {
+	if h, known := hardwareNumber(have); !known || h < numberOf(want) {
 		return answer(walk.Differs, s.title(), fmt.Sprintf("%s has hardware version %s, and %s is wanted", s.title(), have, want), "is upgraded while it is off")
 	}
 	return pass
 }
 
-func wanted(version string) int { n, _ := hardwareNumber(version); return n }
+func numberOf(version string) int { n, _ := hardwareNumber(version); return n }
 
 // hardwareNumber is 19 of "vmx-19".
 func hardwareNumber(version string) (int, bool) {
@@ -296,8 +330,8 @@ func (d pciDevice) String() string {
 }
 
 // pci asks R5. A VM that is off is given what it lacks.
-func (x *inspection) pci(s *sight) walk.Answer {
-	want := x.objs.restOf(s.m).PCIDevices
+func (s *sight) pci() walk.Answer {
+	want := s.m.PCIDevices
 	if len(want) == 0 || !s.read || s.off {
 		return walk.Answer{}
 	}
@@ -317,17 +351,13 @@ func (x *inspection) pci(s *sight) walk.Answer {
 	return pass
 }
 
-// group asks R11.
-func (x *inspection) group(s *sight) walk.Answer {
-	_, zone := x.objs.zoneOfMachine(s.m)
-	if zone == nil {
+// inGroup asks R11.
+func (s *sight) inGroup() walk.Answer {
+	group := s.m.group
+	if group.name == "" {
 		return walk.Answer{}
 	}
-	domain := x.objs.domainOf(zone)
-	if domain == nil || domain.Data.Group == "" {
-		return walk.Answer{}
-	}
-	object := fmt.Sprintf("VM group %s of compute cluster %s", domain.Data.Group, domain.Data.Cluster)
+	object := fmt.Sprintf("VM group %s of compute cluster %s", group.name, group.cluster)
 	if why, refused := s.listing.FactsUnread.Get(factGroup); refused {
 		return walk.Answer{Found: walk.Unread, Why: why, Objects: []string{object}}
 	}
@@ -335,28 +365,27 @@ func (x *inspection) group(s *sight) walk.Answer {
 	if groups == nil {
 		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 	}
-	written := cleanPath(domain.Data.Cluster)
+	written := cleanPath(group.cluster)
 	in := slices.DeleteFunc(s.listing.Facts.All(factCluster), func(path string) bool {
 		return path != written && !strings.HasSuffix(path, written) // a name, or a path below the datacenter's hosts
 	})
 	switch {
 	case len(in) > 1:
-		return answer(walk.Several, object, fmt.Sprintf("%d compute clusters answer to %s", len(in), domain.Data.Cluster), "is in one alone")
-	case len(in) == 1 && slices.Contains(groups, in[0]+asked+domain.Data.Group):
+		return answer(walk.Several, object, fmt.Sprintf("%d compute clusters answer to %s", len(in), group.cluster), "is in one alone")
+	case len(in) == 1 && slices.Contains(groups, in[0]+asked+group.name):
 		return pass
 	}
 	return answer(walk.None, object, "vCenter "+s.listing.Endpoint+" has no "+object, "exists")
 }
 
-// cards asks R7.
-func (x *inspection) cards(s *sight) walk.Answer {
-	devices := x.objs.devices(s.m)
-	if len(devices) == 0 || !s.read {
+// networkCards asks R7.
+func (s *sight) networkCards() walk.Answer {
+	if s.m.cards == 0 || !s.read {
 		return walk.Answer{}
 	}
 	have, _ := s.Facts.Get(factCards)
-	if n, _ := strconv.Atoi(have); n < len(devices) {
-		return answer(walk.None, s.title(), fmt.Sprintf("%s has %s network cards, and %d network devices are wanted", s.title(), have, len(devices)), "has as many")
+	if n, _ := strconv.Atoi(have); n < s.m.cards {
+		return answer(walk.None, s.title(), fmt.Sprintf("%s has %s network cards, and %d network devices are wanted", s.title(), have, s.m.cards), "has as many")
 	}
 	return pass
 }
@@ -377,20 +406,15 @@ func (s *sight) host() walk.Answer {
 }
 
 // named asks R15.
-func (x *inspection) named(s *sight) walk.Answer {
-	rest := x.objs.restOf(s.m)
-	modules := ""
-	if c := x.objs.vsphereCluster(s.m.cluster); c != nil {
-		modules = strings.Trim(c.Data.Modules, "[]")
-	}
-	policy := s.off && rest.StoragePolicy != ""
-	if len(rest.TagIDs) == 0 && modules == "" && !policy {
+func (s *sight) named() walk.Answer {
+	policy := s.off && s.m.StoragePolicy != ""
+	if len(s.m.TagIDs) == 0 && !s.m.modules && !policy {
 		return walk.Answer{}
 	}
-	if ref := refOf(s.m.vm.Data.VMRef); ref != "" && ref == s.Ref && !policy {
+	if s.m.ref != "" && s.m.ref == s.Ref && !policy {
 		return pass
 	}
-	return walk.Answer{Found: walk.Unseen, Objects: []string{vmKind + " " + s.m.vm.Namespace + "/" + s.m.vm.Name}}
+	return walk.Answer{Found: walk.Unseen, Objects: []string{vmKind + " " + s.m.namespace + "/" + s.m.name}}
 }
 
 // address asks R17. A VM that is off is started before.
