@@ -44,6 +44,7 @@ type listing struct {
 	seen    map[string]bool        // instance ids
 	// stateless are the ids of instances whose state EC2 did not say.
 	stateless []string
+	facts     map[[2]string]infra.Facts // of instances
 }
 
 // List reads all instances of a region, and what else the backup names there.
@@ -66,7 +67,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	defer a.close()
 	run := listing{
 		Listing: &l, target: t, detail: d, api: a, page: p.page,
-		marks: map[infra.Key]bool{}, members: map[string][]infra.Key{}, seen: map[string]bool{},
+		marks: map[infra.Key]bool{}, members: map[string][]infra.Key{}, seen: map[string]bool{}, facts: map[[2]string]infra.Facts{},
 	}
 	for _, k := range t.Probes {
 		run.marks[k] = true
@@ -82,6 +83,9 @@ func (l *listing) read(ctx context.Context) {
 	}
 	if l.Fault == nil {
 		l.readGroups(ctx)
+		l.readTemplates(ctx)
+		l.readNodegroups(ctx)
+		l.readNetworks(ctx)
 		l.readProbes(ctx)
 		// What was interrupted here is whole in its instances, but must not look
 		// as if all of it had been asked for.
@@ -98,6 +102,7 @@ func (l *listing) read(ctx context.Context) {
 	slices.SortFunc(l.ProbesFound, capi.CompareKeys)
 	l.ProbesFound = slices.Compact(l.ProbesFound)
 	slices.SortFunc(l.Unread, infra.KeyKind.Compare)
+	slices.SortStableFunc(l.Facts, func(a, b infra.Fact) int { return cmp.Compare(a.Name, b.Name) })
 	switch {
 	case l.Fault == nil:
 		l.State = code.ScopeComplete
@@ -214,7 +219,12 @@ func (l *listing) take(reservations []types.Reservation) {
 			if found.Unreadable {
 				l.stateless = append(l.stateless, id)
 			}
-			l.File(&l.target, found)
+			if l.target.IsRelated != nil && !l.target.IsRelated(&found) {
+				l.Unrelated.Add(found)
+				continue
+			}
+			found.Facts = l.walkFacts(one)
+			l.Instances = append(l.Instances, found)
 		}
 	}
 }

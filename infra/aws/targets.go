@@ -18,6 +18,11 @@ type detail struct {
 	region   string
 	ids      []string // instance ids that the backup records, sorted
 	insecure bool
+	// groups are the names of the security groups that CAPA looks for, by VPC.
+	groups map[string][]string
+	// templates and nodegroups are those of the pools, as AWS calls them.
+	templates  []string
+	nodegroups []nodegroupName
 }
 
 // Targets returns which regions to list, with which credential. Places that share
@@ -55,7 +60,7 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 		return t
 	}
 	t.Endpoint, t.Dial = p.endpoint(h.region)
-	t.Detail = &detail{region: h.region, ids: slices.Sorted(maps.Keys(h.ids)), insecure: a.InsecureSkipVerify}
+	t.Detail = &detail{region: h.region, ids: slices.Sorted(maps.Keys(h.ids)), insecure: a.InsecureSkipVerify, groups: h.groups, templates: h.templates, nodegroups: h.nodegroups}
 	f, fault := objs.credentialOf(h, secrets, a)
 	if fault != nil {
 		fault.Message = fmt.Sprintf("no credential for AWS region %s: %s", h.region, fault.Message)
@@ -111,6 +116,11 @@ func merge(into *infra.Target, t infra.Target) {
 	into.Join(t)
 	to := into.Detail.(*detail)
 	to.ids = append(to.ids, t.Detail.(*detail).ids...)
+	to.templates = append(to.templates, t.Detail.(*detail).templates...)
+	to.nodegroups = append(to.nodegroups, t.Detail.(*detail).nodegroups...)
+	for vpc, names := range t.Detail.(*detail).groups {
+		to.groups[vpc] = append(to.groups[vpc], names...)
+	}
 }
 
 func finish(t *infra.Target) {
@@ -121,6 +131,7 @@ func finish(t *infra.Target) {
 	}
 	slices.Sort(d.ids)
 	d.ids = slices.Compact(d.ids)
+	d.nodegroups = slices.Compact(d.nodegroups)
 	if t.Refused != nil {
 		return
 	}

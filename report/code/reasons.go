@@ -118,6 +118,7 @@ const (
 	FoundByNameOnly       Reason = "FoundByNameOnly"
 	MachinesNotReady      Reason = "MachinesNotReady"
 	ResourceMade          Reason = "ResourceMade"
+	ChangesUndone         Reason = "ChangesUndone"
 	PoolMachinesDeleted   Reason = "PoolMachinesDeleted"
 	RolloutScheduled      Reason = "RolloutScheduled"
 )
@@ -134,6 +135,8 @@ const (
 	PoolAddressesTaken   Reason = "PoolAddressesTaken"
 	ResourceSetsApplied  Reason = "ResourceSetsApplied"
 	VCenterUnasked       Reason = "VCenterUnasked"
+	AWSUnasked           Reason = "AWSUnasked"
+	ControllerLogin      Reason = "ControllerLogin"
 	WatchFilter          Reason = "WatchFilter"
 	ExtensionsAnswer     Reason = "ExtensionsAnswer"
 	Narrowed             Reason = "Narrowed"
