@@ -56,6 +56,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		return l
 	}
 	a, err := p.login(ctx, d, &c, &l, t.Redaction)
+	p.noteAccess(ctx, t, d, err, &l)
 	if c.instead != nil && refusedKey(err) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the key of the backup: your own AWS credentials are used instead", where(t)))
 		a, err = p.login(ctx, d, c.instead, &l, t.Redaction)
@@ -75,6 +76,37 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	run.found(keyAccount, l.Account)
 	run.read(ctx)
 	return l
+}
+
+// noteAccess notes what became of the credential in the backup: err is that of the login
+// with the one that lists.
+func (p *provider) noteAccess(ctx context.Context, t infra.Target, d *detail, err error, l *infra.Listing) {
+	l.NoteOwn(ctx, &t, accessOf(err), func(ctx context.Context, own infra.Own) string {
+		c, mine := own.Credential.(credential)
+		if !mine || err != nil && !refusedKey(err) {
+			return infra.OwnUntried // AWS could not be asked
+		}
+		a, err := p.login(ctx, d, &c, new(infra.Listing), t.Redaction)
+		if err == nil {
+			a.close()
+		}
+		return accessOf(err)
+	})
+}
+
+// accessOf is what a login says of a credential.
+func accessOf(err error) string {
+	var role *roleError
+	refusal, _ := codeOf(err)
+	switch {
+	case err == nil:
+		return infra.OwnAccepted
+	case errors.Is(err, infra.ErrLockout):
+		return infra.OwnUntried
+	case keyRefused(err), errors.As(err, &role) && slices.Contains(forbidden, refusal):
+		return infra.OwnRefused
+	}
+	return infra.OwnUntried
 }
 
 func (l *listing) read(ctx context.Context) {

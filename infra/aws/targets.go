@@ -69,6 +69,14 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 	}
 	t.Credential, t.Source, t.Warnings = f.credential, f.source, f.warnings
 	t.Redaction = infra.NewRedaction(f.id, f.secret, f.token)
+	if f.operator {
+		own := infra.Own{IDs: t.IDs, Source: h.identity.String()}
+		if of, fault := objs.credentialOf(h, secrets, infra.Access{}); fault == nil {
+			own.Source, own.Credential = of.source, of.credential
+			t.Redaction.Add(of.id, of.secret, of.token)
+		}
+		t.Own = []infra.Own{own}
+	}
 	if n := len(f.roles); n > 0 {
 		t.Account = roleForm.FindStringSubmatch(f.roles[n-1].ARN)[1]
 	}
@@ -123,6 +131,24 @@ func merge(into *infra.Target, t infra.Target) {
 	}
 }
 
+// eachOnce joins what is the same credential, so that it is tried once.
+func eachOnce(all []infra.Own) []infra.Own {
+	var out []infra.Own
+	at := map[caller]int{}
+	for _, own := range all {
+		c, there := own.Credential.(credential)
+		if i, known := at[c.caller("")]; known && there {
+			out[i].IDs = append(slices.Clip(out[i].IDs), own.IDs...)
+			continue
+		}
+		if there {
+			at[c.caller("")] = len(out)
+		}
+		out = append(out, own)
+	}
+	return out
+}
+
 func finish(t *infra.Target) {
 	capi.Tidy(t)
 	d, ok := t.Detail.(*detail)
@@ -132,6 +158,7 @@ func finish(t *infra.Target) {
 	slices.Sort(d.ids)
 	d.ids = slices.Compact(d.ids)
 	d.nodegroups = slices.Compact(d.nodegroups)
+	t.Own = eachOnce(t.Own)
 	if t.Refused != nil {
 		return
 	}
