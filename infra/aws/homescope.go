@@ -68,7 +68,7 @@ type homeScope struct {
 	forbidden string             // why its clusters may not use it
 	clusters  []backup.ClusterID // sorted
 	probes    map[infra.Key]bool
-	ids       map[string]bool // instance ids that the backup records
+	ids       map[string]bool     // instance ids that the backup records
 	groups    map[string][]string // names of security groups, by VPC
 	// templates and nodegroups are those of pools, as AWS calls them.
 	templates  []string

@@ -48,12 +48,12 @@ type awsCluster struct {
 	LB, Secondary             loadBalancer
 	Bastion                   string
 	BastionEnabled            bool
-	NameTag                   string // that CAPA puts on instances instead of their names
+	NameTag                   string   // that CAPA puts on instances instead of their names
 	CIDRs                     []string // beside Subnets
 	Port                      backup.Number
-	Scheme                    string   // of the load balancer, as spec asks for it
-	LBSubnets                 []string // likewise
-	Tags                      string   // additionalTags in JSON
+	Scheme                    string    // of the load balancer, as spec asks for it
+	LBSubnets                 []string  // likewise
+	Tags                      string    // additionalTags in JSON
 	Rules                     [4]string // of security groups that spec adds, in JSON
 	EKS                       eksSpec
 }
@@ -177,9 +177,9 @@ type awsPool struct {
 	Min, Max    backup.Number // of an AWSMachinePool
 	// What the walk asks for; what is not text is JSON.
 	Template, Suspend, Tags, TagsApplied, Mixed, PoolSubnets string
-	NoRefresh                                               bool
-	Labels                                                  string // of an AWSManagedMachinePool, as is all that follows
-	Taints, Scaling, AMIVersion                             string
+	NoRefresh                                                bool
+	Labels                                                   string // of an AWSManagedMachinePool, as is all that follows
+	Taints, Scaling, AMIVersion                              string
 }
 
 // walkedFields are what the walk asks of a pool.
@@ -270,6 +270,6 @@ var want = backup.Want{
 	Secrets: []backup.SecretRule{
 		{Keys: []string{accessKey, secretKey}, Optional: []string{tokenKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},
-		{Type: "cluster.x-k8s.io/secret"},                       // whether they are there: kubeconfigs, bootstrap data
+		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: kubeconfigs, bootstrap data
 	},
 }

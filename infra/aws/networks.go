@@ -34,7 +34,7 @@ func (l *listing) readNetworks(ctx context.Context) {
 		of                 func(context.Context, []string) error
 	}{
 		{factSubnets, "ec2:DescribeSubnets", "the subnets of VPCs", []infra.KeyKind{keySubnet, keySubnetCIDR}, l.readSubnets},
-		{factGroup, "ec2:DescribeSecurityGroups", "the security groups of VPCs", []infra.KeyKind{keySecurityGroup, keyOwnGroup}, l.readSecurityGroups},
+		{factGroup, "ec2:DescribeSecurityGroups", "the security groups of VPCs", []infra.KeyKind{keySecurityGroup}, l.readSecurityGroups},
 		{factNAT, "ec2:DescribeNatGateways", "the NAT gateways of VPCs", []infra.KeyKind{keyNAT, keySubnetNAT}, l.readNATs},
 		{factRoutes, "ec2:DescribeRouteTables", "the route tables of VPCs", nil, l.readRoutes},
 	} {
