@@ -41,9 +41,8 @@ func (l *listing) noteRead(kind string) {
 	}
 }
 
-// unreadFact notes that Facts of a kind could not be read, as unread does of probes.
-func (l *listing) unreadFact(ctx context.Context, fact, action, what string, err error, kinds ...infra.KeyKind) {
-	l.unread(ctx, action, what, err, kinds...)
+// unreadFact notes that Facts of a kind could not be read.
+func (l *listing) unreadFact(ctx context.Context, fact, action, what string, err error) {
 	f := listFault(ctx, l.target, action, "reading "+what, err)
 	l.FactsUnread = append(l.FactsUnread, infra.Fact{Name: fact, Value: fmt.Sprintf("%s could not be read: %s", what, f.Message)})
 }

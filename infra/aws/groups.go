@@ -29,7 +29,8 @@ func (l *listing) readGroups(ctx context.Context) {
 		return
 	}
 	if err := l.readGroupPages(ctx); err != nil {
-		l.unreadFact(ctx, factASG, "autoscaling:DescribeAutoScalingGroups", "the autoscaling groups", err, keyASG, keyNodegroup)
+		l.unread(ctx, "autoscaling:DescribeAutoScalingGroups", "the autoscaling groups", err, keyASG, keyNodegroup)
+		l.unreadFact(ctx, factASG, "autoscaling:DescribeAutoScalingGroups", "the autoscaling groups", err)
 		return
 	}
 	l.noteRead(factASG)

@@ -68,7 +68,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	defer a.close()
 	run := listing{
 		Listing: &l, target: t, detail: d, api: a, page: p.page,
-		marks: map[infra.Key]bool{}, members: map[string][]infra.Key{}, seen: map[string]bool{}, facts: map[[2]string]infra.Facts{},
+		marks: map[infra.Key]bool{}, members: map[string][]infra.Key{}, seen: map[string]bool{},
 	}
 	for _, k := range t.Probes {
 		run.marks[k] = true
@@ -251,12 +251,10 @@ func (l *listing) take(reservations []types.Reservation) {
 			if found.Unreadable {
 				l.stateless = append(l.stateless, id)
 			}
-			if l.target.IsRelated != nil && !l.target.IsRelated(&found) {
-				l.Unrelated.Add(found)
-				continue
+			if _, ours := slices.BinarySearch(l.detail.ids, id); ours {
+				found.Facts = l.walkFacts(one)
 			}
-			found.Facts = l.walkFacts(one)
-			l.Instances = append(l.Instances, found)
+			l.File(&l.target, found)
 		}
 	}
 }

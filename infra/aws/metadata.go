@@ -58,6 +58,9 @@ func (l *listing) walkFacts(i *types.Instance) infra.Facts {
 			facts = append(facts, infra.Fact{Name: factMetadata, Value: options})
 		}
 		facts = slices.Clip(facts)
+		if l.facts == nil {
+			l.facts = map[[2]string]infra.Facts{}
+		}
 		l.facts[key] = facts
 	}
 	return facts

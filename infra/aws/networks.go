@@ -28,18 +28,20 @@ func (l *listing) readNetworks(ctx context.Context) {
 		}
 	}
 	slices.Sort(vpcs)
+	subnets, nats := []infra.KeyKind{keySubnet, keySubnetCIDR}, []infra.KeyKind{keyNAT, keySubnetNAT}
 	for _, read := range []struct {
 		fact, action, what string
-		kinds              []infra.KeyKind
+		wanted             []infra.KeyKind // any of them
+		kinds              []infra.KeyKind // that are unread where it is
 		of                 func(context.Context, []string) error
 	}{
-		{factSubnets, "ec2:DescribeSubnets", "the subnets of VPCs", []infra.KeyKind{keySubnet, keySubnetCIDR}, l.readSubnets},
-		{factGroup, "ec2:DescribeSecurityGroups", "the security groups of VPCs", []infra.KeyKind{keySecurityGroup}, l.readSecurityGroups},
-		{factNAT, "ec2:DescribeNatGateways", "the NAT gateways of VPCs", []infra.KeyKind{keyNAT, keySubnetNAT}, l.readNATs},
-		{factRoutes, "ec2:DescribeRouteTables", "the route tables of VPCs", nil, l.readRoutes},
+		{factSubnets, "ec2:DescribeSubnets", "the subnets of VPCs", subnets, subnets, l.readSubnets},
+		{factGroup, "ec2:DescribeSecurityGroups", "the security groups of VPCs", []infra.KeyKind{keyVPC}, []infra.KeyKind{keySecurityGroup}, l.readSecurityGroups},
+		{factNAT, "ec2:DescribeNatGateways", "the NAT gateways of VPCs", nats, nats, l.readNATs},
+		{factRoutes, "ec2:DescribeRouteTables", "the route tables of VPCs", subnets, nil, l.readRoutes},
 	} {
-		if len(vpcs) == 0 {
-			return
+		if len(vpcs) == 0 || !slices.ContainsFunc(read.wanted, l.wants) {
+			continue
 		}
 		var err error
 		for batch := range slices.Chunk(vpcs, vpcBatch) {
@@ -48,7 +50,8 @@ func (l *listing) readNetworks(ctx context.Context) {
 			}
 		}
 		if err != nil {
-			l.unreadFact(ctx, read.fact, read.action, read.what, err, read.kinds...)
+			l.unread(ctx, read.action, read.what, err, read.kinds...)
+			l.unreadFact(ctx, read.fact, read.action, read.what, err)
 			continue
 		}
 		l.noteRead(read.fact)

@@ -87,7 +87,7 @@ func (l *lookup) fact() string {
 	case keyEKS:
 		return factPlane
 	}
-	return "of " + l.kind.String()
+	return ""
 }
 
 // vpcFact is what CAPA asks of a VPC.
@@ -207,14 +207,16 @@ func (l *listing) readProbes(ctx context.Context) {
 		for batch := range slices.Chunk(names, look.batch) {
 			found, err := look.find(ctx, l, batch)
 			if err != nil {
-				l.unreadFact(ctx, look.fact(), look.action, what(look, names), err, look.kind)
+				if l.unread(ctx, look.action, what(look, names), err, look.kind); look.fact() != "" {
+					l.unreadFact(ctx, look.fact(), look.action, what(look, names), err)
+				}
 				break
 			}
 			for _, name := range found {
 				l.found(look.kind, name)
 			}
 		}
-		if !slices.ContainsFunc(l.FactsUnread, func(f infra.Fact) bool { return f.Name == look.fact() }) {
+		if look.fact() != "" && l.wants(look.kind) && !slices.ContainsFunc(l.FactsUnread, func(f infra.Fact) bool { return f.Name == look.fact() }) {
 			l.noteRead(look.fact())
 		}
 	}

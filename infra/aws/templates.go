@@ -48,6 +48,7 @@ func (l *listing) readTemplates(ctx context.Context) {
 		return out.NextToken, nil
 	})
 	if err != nil {
+		l.unread(ctx, "ec2:DescribeLaunchTemplateVersions", "the launch templates", err)
 		l.unreadFact(ctx, factTemplate, "ec2:DescribeLaunchTemplateVersions", "the launch templates", err)
 		return
 	}
@@ -168,12 +169,16 @@ type nodegroupName struct{ cluster, name string }
 
 // readNodegroups asks for each node group of the backup's pools.
 func (l *listing) readNodegroups(ctx context.Context) {
+	if len(l.detail.nodegroups) == 0 {
+		return
+	}
 	for _, n := range l.detail.nodegroups {
 		out, err := l.api.nodegroup(ctx, &eks.DescribeNodegroupInput{ClusterName: &n.cluster, NodegroupName: &n.name})
 		if err != nil && unlessMissing(err) == nil {
 			continue
 		}
 		if err != nil {
+			l.unread(ctx, "eks:DescribeNodegroup", "the EKS node groups", err)
 			l.unreadFact(ctx, factNodegroup, "eks:DescribeNodegroup", "the EKS node groups", err)
 			return
 		}

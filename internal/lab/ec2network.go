@@ -73,26 +73,30 @@ type placement struct {
 			VPC struct {
 				ID string `json:"id"`
 			} `json:"vpc"`
-			Subnets []struct {
-				ID       string `json:"id"`
-				Resource string `json:"resourceID"`
-				NAT      string `json:"natGatewayId"`
-				CIDR     string `json:"cidrBlock"`
-				Routes   string `json:"routeTableId"`
-			} `json:"subnets"`
+			Subnets   []placedSubnet    `json:"subnets"`
 			Overrides map[string]string `json:"securityGroupOverrides"`
 		} `json:"network"`
 	} `json:"spec"`
 	Status struct {
 		Network struct {
-			SecurityGroups map[string]struct {
-				ID   string `json:"id"`
-				Name string `json:"name"`
-			} `json:"securityGroups"`
-			LB        loadBalancer `json:"apiServerElb"`
-			Secondary loadBalancer `json:"secondaryAPIServerELB"`
+			SecurityGroups map[string]placedGroup `json:"securityGroups"`
+			LB             loadBalancer           `json:"apiServerElb"`
+			Secondary      loadBalancer           `json:"secondaryAPIServerELB"`
 		} `json:"networkStatus"`
 	} `json:"status"`
+}
+
+type placedSubnet struct {
+	ID       string `json:"id"`
+	Resource string `json:"resourceID"`
+	NAT      string `json:"natGatewayId"`
+	CIDR     string `json:"cidrBlock"`
+	Routes   string `json:"routeTableId"`
+}
+
+type placedGroup struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
 }
 
 type loadBalancer struct {

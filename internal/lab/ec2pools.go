@@ -89,8 +89,14 @@ func (p *pools) read(parts []string, body io.Reader) error {
 // parts are what CAPA made for the pools.
 func (p *pools) parts() []networkObject {
 	var all []networkObject
+	seen := map[string]bool{} // a backup may hold an object in several versions
 	for i := range p.all {
 		o := &p.all[i]
+		if key := o.Kind + " " + o.Metadata.Namespace + "/" + o.Metadata.Name; seen[key] {
+			continue
+		} else {
+			seen[key] = true
+		}
 		cluster := o.Metadata.Labels["cluster.x-k8s.io/cluster-name"]
 		at := slices.IndexFunc(p.clusters, func(c placement) bool {
 			return c.Metadata.Namespace == o.Metadata.Namespace && cmp.Or(c.Metadata.Labels["cluster.x-k8s.io/cluster-name"], c.Metadata.Name) == cluster
