@@ -247,7 +247,7 @@ func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]report.R
 	out := map[backup.ClusterID][]report.Resource{}
 	for i := range all {
 		r := &all[i]
-		s := report.Resource{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy, WhenGone: cmp.Or(r.WhenGone, code.FailsReplacement), Holds: r.Holds}
+		s := report.Resource{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy, WhenGone: cmp.Or(r.WhenGone, code.FailsReplacement)}
 		var why string
 		s.State, why = ix.presence(clusterScope{r.Cluster, r.Target, ""}, r.Keys...)
 		if s.Several = s.State == code.Present && ix.several(clusterScope{r.Cluster, r.Target, ""}, r.Keys); s.Several {

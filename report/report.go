@@ -298,8 +298,6 @@ type Resource struct {
 	// Several says that more than one thing answers its name, so that there is not the one that
 	// controllers take: it is absent.
 	Several bool `json:"several,omitempty"`
-	// Holds says that all others of the cluster are in it.
-	Holds bool `json:"-"`
 }
 
 // ResourceCounts counts resources by state.

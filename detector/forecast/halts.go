@@ -98,7 +98,7 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 		// controllers/awsmanagedcluster_controller.go v2.11.1).
 		out = append(out, standstill{fmt.Sprintf("%s %s/%s", p.Kind, c.ID.Namespace, p.Name), "which has the annotation " + clusterv1.PausedAnnotation, "is unpaused", false})
 	}
-	out = append(out, missing(c.Resources)...)
+	out = append(out, x.missing(c)...)
 	for _, h := range c.Halts {
 		if !h.Undecided {
 			out = append(out, standstill{h.Object, "because " + h.Message, "may be used", false})
@@ -115,11 +115,11 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 
 // missing are the resources whose absence halts the cluster; of one that holds the others,
 // it alone.
-func missing(all []report.Resource) (out []standstill) {
-	for i := range all {
-		if r := &all[i]; r.State == code.Absent && r.WhenGone == code.HaltsCluster {
+func (x *index) missing(c *detector.Cluster) (out []standstill) {
+	for i := range c.Resources {
+		if r := &c.Resources[i]; r.State == code.Absent && r.WhenGone == code.HaltsCluster {
 			cause := standstill{r.Kind + " " + r.Name, vanished, exists, false}
-			if r.Holds {
+			if x.holders[c.ID] == cause.Object {
 				return []standstill{cause}
 			}
 			out = append(out, cause)
@@ -128,10 +128,12 @@ func missing(all []report.Resource) (out []standstill) {
 	return out
 }
 
-// holder reports whether what holds the cluster's other resources is gone: none of those is
-// asked for or made.
-func (c *cluster) holder() bool {
-	return slices.ContainsFunc(c.Resources, func(r report.Resource) bool { return r.Holds && r.State == code.Absent })
+// holderGone reports whether what holds the cluster's other resources is gone: none of those
+// is asked for or made.
+func (c *cluster) holderGone() bool {
+	return slices.ContainsFunc(c.Resources, func(r report.Resource) bool {
+		return r.State == code.Absent && c.index.holders[c.ID] == r.Kind+" "+r.Name
+	})
 }
 
 // undecidedHalts are resources whose absence would stop the cluster's controllers,

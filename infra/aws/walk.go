@@ -24,7 +24,7 @@ func walkRows() []walk.Row {
 
 // conditionAsked is the condition of what an inventory does not say, because it was saved
 // before it was asked for.
-const conditionAsked = code.AWSUnasked
+const conditionAsked = code.InfrastructureUnasked
 
 // questions gather the steps of a backup. Steps that pass are kept once for each row.
 type questions struct {

@@ -15,7 +15,7 @@ var (
 	rowA21 = &walk.Row{
 		ID: "aws.A21", Of: clusterKind,
 		Asks:   "host and port of spec.controlPlaneEndpoint, where spec.controlPlaneLoadBalancer.loadBalancerType is disabled",
-		None:   walk.Halts.Says("CAPA waits for somebody to write them"),
+		None:   walk.Halts.Says("CAPA waits until they are written"),
 		Source: "checkForExternalControlPlaneLoadBalancer: controllers/awscluster_controller.go v2.4.0 to v2.13.0",
 	}
 	rowA23 = &walk.Row{

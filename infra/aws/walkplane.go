@@ -53,7 +53,7 @@ var (
 	rowE12 = &walk.Row{
 		ID: "aws.E12", Of: planeKind,
 		Asks:    "who may reach the endpoint, which is to be as spec.endpointAccess says",
-		Differs: walk.Does{Effect: walk.Writes, What: "CAPA sets it back, and shuts out whoever was let in since the backup", Code: code.ChangesUndone},
+		Differs: walk.Does{Effect: walk.Writes, What: "CAPA sets it back, and shuts out everyone who was let in since the backup", Code: code.ChangesUndone},
 		Source:  "reconcileVpcConfig, publicAccessCIDRsEqual: pkg/cloud/services/eks/cluster.go v2.0.0 to v2.13.0",
 	}
 	rowE13 = &walk.Row{
