@@ -73,7 +73,7 @@ func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 			return func(p *place) walk.Answer {
 				fact, there, unread := read[balancerFact](p, factBalancer, name, object)
 				switch {
-				case unread.Found != "" && !open, unread.Found == "" && !there:
+				case unread.Found != "" && !open, unread.Found == "" && !there, p.undecided(lb.key.Kind):
 					return walk.Answer{} // A23, or the resource, says it
 				case unread.Found != "":
 					return unread

@@ -70,6 +70,8 @@ func (q *questions) askNetwork(id backup.ClusterID, s *clusterLocation) {
 	q.look(rowA3, id, clusterTitle(id), func(p *place) walk.Answer {
 		made, open := p.madeVPC(id, s)
 		switch {
+		case p.undecided(keyVPC):
+			return walk.Answer{}
 		case open.Found != "":
 			return open
 		case !p.sees(keyVPC, s.vpc), made == s.madeVPC(id):
@@ -97,6 +99,10 @@ func orPass(open walk.Answer) walk.Answer {
 	}
 	return pass
 }
+
+// undecided reports whether probes of a kind could not be looked up, which is said of the
+// resources.
+func (p *place) undecided(kind infra.KeyKind) bool { return slices.Contains(p.listing.Unread, kind) }
 
 // sees reports whether a probe was found.
 func (p *place) sees(kind infra.KeyKind, value string) bool {
