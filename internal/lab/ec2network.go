@@ -27,7 +27,7 @@ type networkObject struct {
 	cidr   string         // of a subnet
 	subnet string         // of a NAT gateway and of a route table
 	scheme string         // of a load balancer
-	eks    map[string]any // what EKS says beside
+	eks    map[string]any // what EKS says beside; of a launch template what it is made of
 }
 
 // Kinds of load balancers, which share one action.

@@ -37,6 +37,16 @@ type saved struct {
 		LoadBalancerName, DNSName, Scheme string
 		VpcID                             string `json:"VpcId"`
 	}
+	LaunchTemplateVersions []struct {
+		LaunchTemplateName string
+		LaunchTemplateData struct {
+			ImageID            string `json:"ImageId"`
+			InstanceType       string
+			KeyName            string
+			IamInstanceProfile struct{ Name string }
+			SecurityGroupIDs   []string `json:"SecurityGroupIds"`
+		}
+	}
 	AutoScalingGroups []struct {
 		AutoScalingGroupName, AutoScalingGroupARN, VPCZoneIdentifier string
 		DesiredCapacity                                              int
@@ -66,6 +76,8 @@ func (e *EC2) readState(folder string) error {
 			e.instances = append(e.instances, some...)
 		case "eks.json":
 			err = e.readEKS(file, region)
+		case "nodegroups.json":
+			err = e.readNodegroups(file, region)
 		default:
 			err = e.readAnswer(file, region)
 		}
@@ -108,6 +120,11 @@ func (e *EC2) readAnswer(file, region string) error {
 	}
 	for _, x := range s.LoadBalancers {
 		add(networkObject{kind: newLB, id: x.LoadBalancerName, vpc: x.VpcID, dns: x.DNSName, scheme: x.Scheme})
+	}
+	for _, x := range s.LaunchTemplateVersions {
+		d := &x.LaunchTemplateData
+		of := map[string]any{"ami": map[string]any{"id": d.ImageID}, "instanceType": d.InstanceType, "iamInstanceProfile": d.IamInstanceProfile.Name, "sshKeyName": d.KeyName}
+		add(networkObject{kind: templatesAction, id: x.LaunchTemplateName, eks: map[string]any{"of": of, "groups": d.SecurityGroupIDs}})
 	}
 	for _, x := range s.AutoScalingGroups {
 		e.groups = append(e.groups, EC2Group{
@@ -154,6 +171,18 @@ func (e *EC2) readEKS(file, region string) error {
 		e.network = append(e.network, networkObject{
 			kind: eksAction, region: region, id: name, vpc: p.Cluster.VPC.ID, dns: p.Cluster.Endpoint, state: p.Cluster.Status,
 		})
+	}
+	return nil
+}
+
+// readNodegroups reads node groups by the names of their control planes and their own.
+func (e *EC2) readNodegroups(file, region string) error {
+	var groups map[string]struct{ Nodegroup map[string]any }
+	if err := decodeFile(file, &groups); err != nil {
+		return err
+	}
+	for name, g := range groups {
+		e.network = append(e.network, networkObject{kind: nodegroupAction, region: region, id: name, eks: g.Nodegroup})
 	}
 	return nil
 }
