@@ -251,7 +251,7 @@ func (l *listing) take(reservations []types.Reservation) {
 			if found.Unreadable {
 				l.stateless = append(l.stateless, id)
 			}
-			if _, ours := slices.BinarySearch(l.detail.ids, id); ours {
+			if _, ours := slices.BinarySearch(l.detail.all, id); ours {
 				found.Facts = l.walkFacts(one)
 			}
 			l.File(&l.target, found)

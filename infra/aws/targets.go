@@ -17,6 +17,7 @@ import (
 type detail struct {
 	region   string
 	ids      []string // instance ids that the backup records, sorted
+	all      []string // those of all targets, of which two may see the same account
 	insecure bool
 	// groups are the names of the security groups that CAPA looks for, by VPC.
 	groups map[string][]string
@@ -43,8 +44,18 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 		}
 		targets = append(targets, t)
 	}
+	var all []string
 	for i := range targets {
 		finish(&targets[i])
+		if d, ok := targets[i].Detail.(*detail); ok {
+			all = append(all, d.ids...)
+		}
+	}
+	slices.Sort(all)
+	for i := range targets {
+		if d, ok := targets[i].Detail.(*detail); ok {
+			d.all = all
+		}
 	}
 	return targets
 }
