@@ -27,7 +27,8 @@ func (ix *index) newPools(all []infra.Pool) []poolSet {
 	out := make([]poolSet, len(all))
 	for i := range all {
 		p := &all[i]
-		out[i] = poolSet{p, PoolState{Desired: p.Desired, DesiredNow: ix.scopes.sizeOf(p), ManagedBy: p.ManagedBy, Min: p.Min, Max: p.Max}}
+		size, living := ix.scopes.sizeOf(p)
+		out[i] = poolSet{p, PoolState{Desired: p.Desired, DesiredNow: size, Living: living, ManagedBy: p.ManagedBy, Min: p.Min, Max: p.Max}}
 		s := &out[i].state
 		for _, k := range p.Members {
 			s.Then = append(s.Then, k.Value)
@@ -294,18 +295,20 @@ func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]report.R
 	return out
 }
 
-// sizeOf returns the size that a pool is set to where it is; unknown when two listings
-// of it differ.
-func (s *scopes) sizeOf(p *infra.Pool) backup.Number {
-	var size backup.Number
+// sizeOf returns the size that a pool is set to where it is, and how many members live;
+// unknown when two listings of it differ.
+func (s *scopes) sizeOf(p *infra.Pool) (size, living backup.Number) {
 	for _, one := range s.sizes[p.Probe] {
 		switch {
 		case !slices.Contains(s.byTarget[p.Target], one.listing):
+			continue
 		case size.Known && size.N != one.desired:
-			return backup.Number{}
-		default:
-			size = backup.Number{N: one.desired, Known: true}
+			return backup.Number{}, backup.Number{}
+		}
+		size = backup.Number{N: one.desired, Known: true}
+		if one.living != nil {
+			living = backup.Number{N: *one.living, Known: true}
 		}
 	}
-	return size
+	return size, living
 }

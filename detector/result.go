@@ -82,6 +82,7 @@ type PoolState struct {
 	// DesiredNow is what the pool is set to where it is. A controller sets it to
 	// Desired, unless ManagedBy names who sets it instead.
 	DesiredNow backup.Number
+	Living     backup.Number // how many of its members run or come to
 	ManagedBy  string        // who sets the replicas, when not Cluster API
 	Min, Max   backup.Number // bounds that its controller sets all the same
 	Message    string        // how it changed; empty when nothing did

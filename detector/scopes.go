@@ -53,6 +53,7 @@ type scopes struct {
 type poolSize struct {
 	listing int32
 	desired int64
+	living  *int64
 }
 
 // newScopes records which listings cover which target.
@@ -78,7 +79,7 @@ func newScopes(listings []infra.Listing) scopes {
 			s.asking[k] = append(s.asking[k], int32(i))
 		}
 		for _, one := range listings[i].PoolSizes {
-			s.sizes[one.Probe] = append(s.sizes[one.Probe], poolSize{int32(i), one.Desired})
+			s.sizes[one.Probe] = append(s.sizes[one.Probe], poolSize{int32(i), one.Desired, one.Living})
 		}
 	}
 	return s

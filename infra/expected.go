@@ -111,10 +111,18 @@ type Blocker struct {
 }
 
 // Step is a step of a provider's walk. Look, where it is not nil, answers it once all is
-// listed.
+// listed. With a Secret the step passes where the backup holds that bootstrap Secret of a MachinePool,
+// and has its answer where it does not.
 type Step struct {
 	walk.Step
-	Look func(*Inventory) walk.Answer
+	Look   func(*Inventory) walk.Answer
+	Secret SecretAt
+}
+
+// SecretAt is where a Secret is in the backups.
+type SecretAt struct {
+	Backup          int
+	Namespace, Name string
 }
 
 // Sight is an instance and where it was seen; Listing may be nil.

@@ -28,9 +28,13 @@ type Pool struct {
 // PoolSize is how many members a pool is set to have where it is, by the Probe of
 // its Pool. A controller that finds another number there than Pool.Desired sets it
 // back, and members end or are made.
+//
+// Living is how many of the members run or come to; nil when that was not seen. Where fewer
+// do than are desired, setting the pool to fewer ends none of those that are not there.
 type PoolSize struct {
-	Probe   Key   `json:"landmark"`
-	Desired int64 `json:"desired"`
+	Probe   Key    `json:"landmark"`
+	Desired int64  `json:"desired"`
+	Living  *int64 `json:"living,omitempty"`
 }
 
 // Resource is something beside instances that a restore depends on: a VPC, a
@@ -48,6 +52,9 @@ type Resource struct {
 	// full stop, where there is more to say than that.
 	WhenGone    code.WhenGone
 	Consequence string
+	// Holds says that all others of the cluster are in it: a controller that lacks it asks
+	// for none of them.
+	Holds bool
 }
 
 // LoadBalancer is what is before the API server of a cluster.

@@ -97,7 +97,7 @@ func (e *effects) onCluster(c *cluster) {
 			made = append(made, r.Kind+" "+r.Name)
 		}
 	}
-	if made != nil {
+	if made != nil && !c.holderGone() {
 		e.Add(code.ResourceMade, fmt.Sprintf("%s makes %s again, which %s gone", c.controller.Name, strings.Join(made, ", "), verb(len(made), "is", "are")), name)
 	}
 	t := c.managed

@@ -69,6 +69,7 @@ type set struct {
 	current    *backup.Group     // the MachineSet that is kept, of a MachineDeployment that makes no rollout
 	unmakeable string            // why its owner can make no machine
 	managedBy  string
+	poolWants  int  // of a pool whose members end, how many are to be left
 	bounded    bool // a pool that somebody else sets is outside of the bounds that its controller sets
 }
 

@@ -145,7 +145,7 @@ func conditionsOf(in *Inputs, all []*cluster, notes []report.Note) []report.Note
 		}
 		extended = append(extended, "ExtensionConfig "+r.Name+at)
 	}
-	var paused, idle, managed, irreplaceable, unread, unseen, uncompared []string
+	var paused, idle, managed, irreplaceable, unread, unseen []string
 	for _, c := range all {
 		if c.Self {
 			continue
@@ -155,9 +155,6 @@ func conditionsOf(in *Inputs, all []*cluster, notes []report.Note) []report.Note
 		for _, g := range c.groups {
 			if g.managedBy != "" {
 				managed = append(managed, g.title()+" by "+g.managedBy)
-			}
-			if g.Kind == machinePool && g.Pool != nil && g.Pool.State == code.Present {
-				uncompared = append(uncompared, g.title())
 			}
 		}
 		irreplaceable = append(irreplaceable, c.irreplaceable()...)
@@ -182,10 +179,6 @@ func conditionsOf(in *Inputs, all []*cluster, notes []report.Note) []report.Note
 	add(code.ReplicasManaged, "Something other than Cluster API sets the replicas of these groups, and may change them as soon as it runs", managed)
 	add(code.NodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
 	add(code.NodeConditionsUnread, "No Node and no Machine has a condition for which these have the machine replaced: of Nodes only Ready was read", unseen)
-	// Nobody reads launch templates (ReconcileLaunchTemplate in CAPA
-	// pkg/cloud/services/ec2/launchtemplate.go and reconcileNodegroupVersion in
-	// pkg/cloud/services/eks/nodegroup.go v2.11.1).
-	about(code.PoolsUncompared, "Launch template, image, version and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it does nothing", uncompared)
 	about(code.OutsideClusters, "The instances of these objects, which belong to no cluster, were not looked for: each exists, as the only one of its name. Where one does not, its controller makes another", slices.Clone(in.Expected.Alone))
 	out = append(out, walkConditions(&in.Trace)...)
 	add(code.NothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)

@@ -106,11 +106,7 @@ func (x *index) standstills(c *detector.Cluster) []standstill {
 		// controllers/awsmanagedcluster_controller.go v2.11.1).
 		out = append(out, standstill{fmt.Sprintf("%s %s/%s", p.Kind, c.ID.Namespace, p.Name), "which has the annotation " + clusterv1.PausedAnnotation, "is unpaused", false})
 	}
-	for i := range c.Resources {
-		if r := &c.Resources[i]; r.State == code.Absent && r.WhenGone == code.HaltsCluster {
-			out = append(out, standstill{r.Kind + " " + r.Name, vanished, exists, false})
-		}
-	}
+	out = append(out, x.missing(c)...)
 	for _, h := range c.Halts {
 		if !h.Undecided {
 			out = append(out, standstill{h.Object, "because " + h.Message, "may be used", false})
@@ -123,6 +119,29 @@ func (x *index) standstills(c *detector.Cluster) []standstill {
 		out = append(out, standstill{fmt.Sprintf("Secret %s/%s%s", c.ID.Namespace, c.ID.Name, kubeconfigSuffix), "which is restored without its owner", "is deleted", false})
 	}
 	return out
+}
+
+// missing are the resources whose absence halts the cluster; of one that holds the others,
+// it alone.
+func (x *index) missing(c *detector.Cluster) (out []standstill) {
+	for i := range c.Resources {
+		if r := &c.Resources[i]; r.State == code.Absent && r.WhenGone == code.HaltsCluster {
+			cause := standstill{r.Kind + " " + r.Name, vanished, exists, false}
+			if x.holders[c.ID] == cause.Object {
+				return []standstill{cause}
+			}
+			out = append(out, cause)
+		}
+	}
+	return out
+}
+
+// holderGone reports whether what holds the cluster's other resources is gone: none of those
+// is asked for or made.
+func (c *cluster) holderGone() bool {
+	return slices.ContainsFunc(c.Resources, func(r report.Resource) bool {
+		return r.State == code.Absent && c.index.holders[c.ID] == r.Kind+" "+r.Name
+	})
 }
 
 // undecidedHalts are resources whose absence would stop the cluster's controllers,

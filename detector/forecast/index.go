@@ -29,6 +29,7 @@ type index struct {
 	checks   map[backup.ClusterID][]*check
 	managed  map[backup.ClusterID]*topology
 	halts    map[backup.ClusterID][]standstill // of what the backup lacks
+	holders  map[backup.ClusterID]string       // what holds all other resources, as "VPC vpc-1"
 	absent   map[absence]bool
 	recipes  map[recipe]*infra.Recipe
 	pools    map[owner]string // infrastructure objects of pools that are paused by themselves
@@ -75,7 +76,7 @@ func newIndex(in *Inputs) *index {
 		machines: make(map[string]int, len(s.Machines)), of: make([]details, len(s.Machines)),
 		clusters: make(map[backup.ClusterID]*backup.Cluster, len(s.Clusters)), planes: s.ControlPlanesByCluster(),
 		groups: make(map[owner]*backup.Group, len(s.Groups)), kinds: map[owner][]*backup.Group{}, sets: make(map[owner][]*backup.Group, len(s.Groups)/2), counts: make(map[owner]int, len(s.Groups)),
-		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe]*infra.Recipe{}, pools: map[owner]string{}, selected: map[owner]*selected{}, first: map[backup.ClusterID]map[infra.Need]bool{},
+		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, holders: map[backup.ClusterID]string{}, absent: map[absence]bool{}, recipes: map[recipe]*infra.Recipe{}, pools: map[owner]string{}, selected: map[owner]*selected{}, first: map[backup.ClusterID]map[infra.Need]bool{},
 		read: map[backup.ClusterID]bool{}, annotated: map[nodeKey]*infra.Node{}, walked: map[backup.ClusterID][]*walk.Step{}, waiting: map[string]*walk.Step{},
 	}
 	for i := range in.Trace.Steps {
@@ -123,6 +124,11 @@ func (x *index) readOwners() {
 		}
 		if g.Kind == machineSet && of.name != "" {
 			x.sets[of] = append(x.sets[of], g)
+		}
+	}
+	for i := range x.in.Expected.Resources {
+		if r := &x.in.Expected.Resources[i]; r.Holds {
+			x.holders[r.Cluster] = r.Kind + " " + r.Name
 		}
 	}
 	for _, a := range x.in.absent() {

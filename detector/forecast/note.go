@@ -88,7 +88,7 @@ func (c *cluster) startFirst() string {
 // owner or of the cluster itself. Of the others notes of their own say more.
 var noted = map[code.Reason]bool{
 	code.MachinesDeleted: true, code.PoolScaledBack: true, code.RolloutDue: true, code.ClusterHalted: true, code.ResourceUndecided: true, code.SpecUnseen: true,
-	code.OwnerHalted: true, code.CannotReplace: true, code.MachinesMade: true, code.PoolGrown: true, code.ResourceMade: true, code.RolloutScheduled: true,
+	code.OwnerHalted: true, code.CannotReplace: true, code.MachinesMade: true, code.PoolGrown: true, code.ResourceMade: true, code.RolloutScheduled: true, code.ChangesUndone: true,
 }
 
 func one(yes bool) int {

@@ -170,7 +170,10 @@ func (e *effects) onPool(s *set) {
 		return
 	}
 	now := int(p.DesiredNow.N)
-	wants, remedy := fmt.Sprintf("wants %d", now+s.created-s.deleted), "its replicas"
+	wants, remedy := fmt.Sprintf("wants %d", now+s.created), "its replicas"
+	if s.deleted > 0 {
+		wants = fmt.Sprintf("wants %d", s.poolWants)
+	}
 	if s.bounded {
 		wants, remedy = fmt.Sprintf("allows %d to %d", p.Min.N, p.Max.N), "maxSize of its infrastructure"
 	}

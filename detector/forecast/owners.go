@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/owners"
 	"drift-detector/detector"
+	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
 
@@ -284,7 +285,7 @@ func (x *index) pool(s *set) {
 	case p != nil:
 		managed = p.ManagedBy != ""
 	}
-	if s.pausedPool() != "" {
+	if s.pausedPool() != "" || s.haltedPool() {
 		return
 	}
 	want := backup.Number{}
@@ -313,4 +314,22 @@ func (x *index) pool(s *set) {
 	case p.State == code.Present && p.DesiredNow.Known:
 		s.step(want, int(p.DesiredNow.N), true)
 	}
+	s.living(p)
+}
+
+// living takes away from the members that end those that are not there: a pool may be set to
+// more than it could launch.
+func (s *set) living(p *detector.PoolState) {
+	if p == nil || s.deleted == 0 {
+		return
+	}
+	s.poolWants = int(p.DesiredNow.N) - s.deleted
+	if p.Living.Known {
+		s.deleted = max(0, int(p.Living.N)-s.poolWants)
+	}
+}
+
+// haltedPool reports whether a step of the walk keeps the pool's controller from it.
+func (s *set) haltedPool() bool {
+	return slices.ContainsFunc(s.cluster.walked, func(w *walk.Step) bool { return w.Does().Effect == walk.OwnerHalts && w.Subject == s.title() })
 }

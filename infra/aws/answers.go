@@ -185,6 +185,14 @@ func complete[T any](operation string, list []T, id func(*T) *string, next *stri
 	return nil
 }
 
+// alone is the token of a next page where none may follow: what asks for a size takes pages.
+func alone(size *int32, next *string) *string {
+	if size != nil {
+		return nil
+	}
+	return next
+}
+
 // repeats checks that a page leads to another than itself.
 func repeats(operation string, asked, next *string) error {
 	if asked != nil && next != nil && *asked != "" && *asked == *next {
@@ -238,21 +246,25 @@ func checkVPCs(_ *ec2.DescribeVpcsInput, out *ec2.DescribeVpcsOutput) error {
 	return complete("DescribeVpcs", out.Vpcs, func(v *ec2types.Vpc) *string { return v.VpcId }, out.NextToken)
 }
 
-func checkSubnets(_ *ec2.DescribeSubnetsInput, out *ec2.DescribeSubnetsOutput) error {
-	return complete("DescribeSubnets", out.Subnets, func(s *ec2types.Subnet) *string { return s.SubnetId }, out.NextToken)
+func checkSubnets(in *ec2.DescribeSubnetsInput, out *ec2.DescribeSubnetsOutput) error {
+	return complete("DescribeSubnets", out.Subnets, func(s *ec2types.Subnet) *string { return s.SubnetId }, alone(in.MaxResults, out.NextToken))
 }
 
-func checkSecurityGroups(_ *ec2.DescribeSecurityGroupsInput, out *ec2.DescribeSecurityGroupsOutput) error {
-	return complete("DescribeSecurityGroups", out.SecurityGroups, func(g *ec2types.SecurityGroup) *string { return g.GroupId }, out.NextToken)
+func checkSecurityGroups(in *ec2.DescribeSecurityGroupsInput, out *ec2.DescribeSecurityGroupsOutput) error {
+	return complete("DescribeSecurityGroups", out.SecurityGroups, func(g *ec2types.SecurityGroup) *string { return g.GroupId }, alone(in.MaxResults, out.NextToken))
 }
 
-func checkNATs(_ *ec2.DescribeNatGatewaysInput, out *ec2.DescribeNatGatewaysOutput) error {
+func checkRoutes(_ *ec2.DescribeRouteTablesInput, out *ec2.DescribeRouteTablesOutput) error {
+	return complete("DescribeRouteTables", out.RouteTables, func(t *ec2types.RouteTable) *string { return t.RouteTableId }, nil)
+}
+
+func checkNATs(in *ec2.DescribeNatGatewaysInput, out *ec2.DescribeNatGatewaysOutput) error {
 	for i := range out.NatGateways {
 		if out.NatGateways[i].State == "" {
 			return lacking("DescribeNatGateways", "holds a gateway without its state")
 		}
 	}
-	return complete("DescribeNatGateways", out.NatGateways, func(n *ec2types.NatGateway) *string { return n.NatGatewayId }, out.NextToken)
+	return complete("DescribeNatGateways", out.NatGateways, func(n *ec2types.NatGateway) *string { return n.NatGatewayId }, alone(in.MaxResults, out.NextToken))
 }
 
 // Load balancers are asked for by name: of a name that there is none of, AWS says so

@@ -89,7 +89,9 @@ func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []check.Finding 
 			continue // more roles than are followed here
 		}
 		rule, what := ruleCredential, "credential of "+h.identity.Kind+" "+h.identity.Name
-		if h.identity.Kind == controllerIdentity {
+		// A role is assumed with what its chain ends with.
+		chain := objs.chain(h.backup, h.identity)
+		if end := chain[len(chain)-1]; end.Kind == controllerIdentity {
 			rule, what = ruleControllerCredential, "Secret "+managerSpace+"/"+managerSecret
 		}
 		found.Add(rule.On(h.backup, what, "%s", fault.Message).At("secrets", managerSpace), h.clusters...)

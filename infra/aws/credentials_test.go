@@ -89,7 +89,7 @@ func TestWhereCredentialsComeFrom(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := load(t, c.backup.Bytes())
-			if halts := New().Expected(s).Halts; (c.reason == "BadIdentity") != (len(halts) > 0) && c.access.Options == nil {
+			if halts := haltsIn(s); (c.reason == "BadIdentity") != (len(halts) > 0) && c.access.Options == nil {
 				t.Errorf("halts %+v", halts)
 			}
 			target := onlyTarget(t, c.backup, c.access)

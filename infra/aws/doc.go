@@ -21,6 +21,18 @@
 //	absent.go       what the backup lacks
 //	checks.go       what will not work after a restore
 //
+// What CAPA asks after a restore, row by row, in the order of its controllers:
+//
+//	walk.go           all rows, and how they are asked
+//	walksession.go    the session with AWS
+//	walknetwork.go    VPC, route tables and security groups
+//	walkbalancer.go   load balancers
+//	walkmachine.go    AWSMachine and its instance
+//	walkpool.go       AWSMachinePool, its group and its template
+//	walkplane.go      the control plane of EKS
+//	walknodegroup.go  EKS node groups
+//	metadata.go       options of the instance metadata service
+//
 // Where to look, and what there is:
 //
 //	targets.go      one target per region and credential
@@ -33,6 +45,9 @@
 //	list.go         reads pages of instances
 //	instance.go     one instance as EC2 shows it
 //	groups.go       autoscaling groups
+//	networks.go     what is in the VPCs that the backup names
+//	templates.go    launch templates and EKS node groups
+//	facts.go        how the Facts of a listing are called
 //	probes.go       VPCs, subnets, security groups, gateways, load balancers, EKS
 //	faults.go       what went wrong, and what to do
 //	operator.go     what errors about the operator's own configuration leave out
@@ -69,7 +84,8 @@
 // which only keeps a machine from being called not provisioned, and for owner+name+running
 // and mark. Probes have the kinds vpc, subnet, securityGroup, natGateway, asg, nodegroup,
 // eksControlPlane, bastion (the cluster that it is of), and classicLoadBalancer and
-// loadBalancer (VPC/name). Of the account they show it is: account (its number), ownVPC
+// loadBalancer (VPC/name); vpc+cidr and natGatewayIn are what does as well in the place of a subnet
+// (VPC/CIDR) and of a gateway (its subnet). Of the account they show it is: account (its number), ownVPC
 // (one that CAPA made, in the credential's account), ownSecurityGroup, loadBalancerDNS,
 // eksEndpoint, and nodegroup+subnet, a group that is no other account's of the same name.
 //
@@ -82,8 +98,11 @@
 //	max(1, ⌈n/1000⌉)               DescribeInstances
 //	⌈m/200⌉                        DescribeInstances by id, until EC2 has denied or given each
 //	max(1, ⌈g/100⌉) if any pool    DescribeAutoScalingGroups, g groups in the region
-//	⌈k/200⌉ for each of four kinds  DescribeVpcs, Subnets, SecurityGroups, NatGateways
-//	1 for each load balancer and each control plane of EKS
+//	⌈v/200⌉                        DescribeVpcs, v VPCs
+//	⌈v/25⌉ for each of four kinds   Subnets, SecurityGroups, NatGateways, RouteTables of VPCs
+//	⌈k/200⌉ for each of three kinds Subnets, SecurityGroups, NatGateways, k not seen by then
+//	max(1, ⌈t/200⌉) if any pool has one  DescribeLaunchTemplateVersions, t in the region
+//	1 for each load balancer, each control plane and each node group of EKS
 //
 // and retries, at no more than 20 calls a second in a region. Instances that have no
 // key of the backup are kept packed (infra.Unrelated), so that memory is a matter of

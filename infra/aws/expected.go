@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
 
@@ -27,7 +28,7 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	c.Resources = objs.resources()
 	c.LoadBalancers = objs.loadBalancers()
 	c.Absent = objs.absent()
-	c.Halts = objs.halts()
+	c.Steps, c.OnInstance = objs.steps(), map[string]func(int, infra.Sight) []walk.Step{Name: objs.onInstance()}
 	for _, id := range objs.order() {
 		c.OwnerTags = append(c.OwnerTags, infra.Key{Kind: infra.OwnerTag, Value: objs.locations[id].tag})
 	}

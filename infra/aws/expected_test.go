@@ -263,7 +263,7 @@ func TestResources(t *testing.T) {
 	for _, k := range l.ProbesFound {
 		found = append(found, k.Value)
 	}
-	if want := []string{"nat-a", "sg-node", "vpc-1/plain", "vpc-2/full", "sg-node", "subnet-a", "vpc-1", "vpc-2"}; !slices.Equal(found, want) || len(l.Unread) > 0 || l.State != code.ScopeComplete {
+	if want := []string{"nat-a", "subnet-a", "sg-node", "vpc-1/plain", "vpc-2/full", "sg-node", "subnet-a", "vpc-1", "vpc-2"}; !slices.Equal(found, want) || len(l.Unread) > 0 || l.State != code.ScopeComplete {
 		t.Errorf("found are %q, want %q; unread %v, %s", found, want, l.Unread, l.State)
 	}
 }

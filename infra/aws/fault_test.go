@@ -245,7 +245,7 @@ func TestCallsForTenThousandInstances(t *testing.T) {
 	if l.State != code.ScopeComplete || l.Count() != n || len(l.Instances) != 0 {
 		t.Fatalf("it is %s with %d instances, %d of them near: %+v", l.State, l.Count(), len(l.Instances), l.Fault)
 	}
-	want := map[string]int{"GetCallerIdentity": 1, "DescribeInstances": 10 + 3, "DescribeVpcs": 1}
+	want := map[string]int{"GetCallerIdentity": 1, "DescribeInstances": 10 + 3, "DescribeVpcs": 1, "DescribeSecurityGroups": 1}
 	got := f.counts()
 	for action, calls := range got {
 		if want[action] != calls {

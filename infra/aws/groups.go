@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -29,7 +30,10 @@ func (l *listing) readGroups(ctx context.Context) {
 	}
 	if err := l.readGroupPages(ctx); err != nil {
 		l.unread(ctx, "autoscaling:DescribeAutoScalingGroups", "the autoscaling groups", err, keyASG, keyNodegroup)
+		l.unreadFact(ctx, factASG, "autoscaling:DescribeAutoScalingGroups", "the autoscaling groups", err)
+		return
 	}
+	l.noteRead(factASG)
 }
 
 func (l *listing) readGroupPages(ctx context.Context) error {
@@ -84,8 +88,11 @@ func (l *listing) takeGroup(g *types.AutoScalingGroup) {
 				continue
 			}
 			l.ProbesFound = append(l.ProbesFound, k)
+			if k.Kind == keyASG {
+				l.note(factASG, name, asgFactOf(g))
+			}
 			if n := g.DesiredCapacity; n != nil {
-				l.PoolSizes = append(l.PoolSizes, infra.PoolSize{Probe: k, Desired: int64(*n)})
+				l.PoolSizes = append(l.PoolSizes, infra.PoolSize{Probe: k, Desired: int64(*n), Living: living(g)})
 			}
 			for i := range g.Instances {
 				member := aws.ToString(g.Instances[i].InstanceId)
@@ -93,6 +100,27 @@ func (l *listing) takeGroup(g *types.AutoScalingGroup) {
 			}
 		}
 	}
+}
+
+func asgFactOf(g *types.AutoScalingGroup) asgFact {
+	f := asgFact{Living: int(*living(g)), Status: aws.ToString(g.Status), Mixed: g.MixedInstancesPolicy != nil}
+	for _, p := range g.SuspendedProcesses {
+		f.Suspended = append(f.Suspended, aws.ToString(p.ProcessName))
+	}
+	slices.Sort(f.Suspended)
+	return f
+}
+
+// living is how many members a group has that run or come to: of those that it is set to, the
+// others may be ones that cannot be launched.
+func living(g *types.AutoScalingGroup) *int64 {
+	var n int64
+	for i := range g.Instances {
+		if s := string(g.Instances[i].LifecycleState); s == "InService" || strings.HasPrefix(s, "Pending") || s == "" {
+			n++
+		}
+	}
+	return &n
 }
 
 // addGroupKeys adds the keys of the groups that list an instance as theirs, in

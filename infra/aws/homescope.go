@@ -68,7 +68,11 @@ type homeScope struct {
 	forbidden string             // why its clusters may not use it
 	clusters  []backup.ClusterID // sorted
 	probes    map[infra.Key]bool
-	ids       map[string]bool // instance ids that the backup records
+	ids       map[string]bool     // instance ids that the backup records
+	groups    map[string][]string // names of security groups, by VPC
+	// templates and nodegroups are those of pools, as AWS calls them.
+	templates  []string
+	nodegroups []nodegroupName
 }
 
 // homeScopes are all places where the instances of the backup's clusters are, in the
@@ -80,7 +84,7 @@ func (objs *objects) homeScopes() []*homeScope {
 		if h == nil {
 			h = &homeScope{
 				id: s.target, region: s.region, backup: id.Backup, identity: identityOf(id, s),
-				probes: map[infra.Key]bool{}, ids: map[string]bool{},
+				probes: map[infra.Key]bool{}, ids: map[string]bool{}, groups: map[string][]string{},
 			}
 			if s.forbidden != "" {
 				h.forbidden = s.refusal(id)
@@ -89,10 +93,15 @@ func (objs *objects) homeScopes() []*homeScope {
 		}
 		h.clusters = append(h.clusters, id)
 		for _, p := range s.parts(id) {
-			h.probes[p.key] = true
+			h.probes[p.key], h.probes[p.also] = true, true
 		}
 		for _, k := range objs.accountOf(id) {
 			h.probes[k] = true
+		}
+		if s.record != nil && s.vpc != "" {
+			for _, g := range s.groupNames(id) {
+				h.groups[s.vpc] = append(h.groups[s.vpc], g.name)
+			}
 		}
 	}
 	for i := range objs.members {
@@ -104,6 +113,12 @@ func (objs *objects) homeScopes() []*homeScope {
 		p := &objs.pools[i]
 		h := byID[objs.locations[p.cluster].target]
 		h.probes[objs.poolKey(p)] = true
+		if p.record != nil && p.record.Data.Template != "" {
+			h.templates = append(h.templates, objs.templateName(p))
+		}
+		if p.kind == managedPoolKind {
+			h.nodegroups = append(h.nodegroups, objs.nodegroupName(p))
+		}
 		for _, k := range objs.ownPool(p) {
 			h.probes[k] = true
 		}

@@ -150,21 +150,3 @@ func (objs *objects) allowedOf(n int, at identity) (allowed string, found bool, 
 func (s *clusterLocation) refusal(id backup.ClusterID) string {
 	return fmt.Sprintf("%s %s may not be used by clusters of namespace %s: %s", s.forbidder.Kind, s.forbidder.Name, id.Namespace, s.forbidden)
 }
-
-// halts are the clusters that CAPA leaves alone, or may, because of a mistake in the chain
-// of the identity that they name, or because they may not use one of it.
-func (objs *objects) halts() []infra.Halt {
-	var list []infra.Halt
-	for _, id := range objs.order() {
-		named := identityOf(id, objs.locations[id])
-		if why := objs.mistake(id.Backup, named); why != "" {
-			list = append(list, infra.Halt{Cluster: id, Object: named.Kind + " " + named.Name, Message: why})
-		}
-		for _, at := range objs.chain(id.Backup, named) {
-			if p, why := objs.permission(id, at); p != Allowed {
-				list = append(list, infra.Halt{Cluster: id, Object: at.Kind + " " + at.Name, Message: why, Undecided: p == Undecided})
-			}
-		}
-	}
-	return list
-}

@@ -48,7 +48,20 @@ type awsCluster struct {
 	LB, Secondary             loadBalancer
 	Bastion                   string
 	BastionEnabled            bool
-	NameTag                   string // that CAPA puts on instances instead of their names
+	NameTag                   string   // that CAPA puts on instances instead of their names
+	CIDRs                     []string // beside Subnets
+	Port                      backup.Number
+	Scheme                    string    // of the load balancer, as spec asks for it
+	LBSubnets                 []string  // likewise
+	Tags                      string    // additionalTags in JSON
+	Rules                     [4]string // of security groups that spec adds, in JSON
+	EKS                       eksSpec
+}
+
+// eksSpec is what an AWSManagedControlPlane says of its control plane beside awsCluster;
+// what is not text is JSON.
+type eksSpec struct {
+	Version, UpgradePolicy, Encryption, EndpointAccess, Mode, Addons string
 }
 
 // loadBalancer is one of the API server.
@@ -73,6 +86,15 @@ func placement() []backup.Field[awsCluster] {
 		backup.Text(func(c *c) *string { return &c.Bastion }, "status.bastion.id"),
 		backup.Flag(func(c *c) *bool { return &c.BastionEnabled }, "spec.bastion.enabled"),
 		backup.Text(func(c *c) *string { return &c.NameTag }, "spec.additionalTags.Name"),
+	}
+	fields = append(fields,
+		backup.Texts(func(c *c) *[]string { return &c.CIDRs }, "spec.network.subnets[].cidrBlock", "spec.networkSpec.subnets[].cidrBlock"),
+		backup.Count(func(c *c) *backup.Number { return &c.Port }, "spec.controlPlaneEndpoint.port"),
+		backup.Text(func(c *c) *string { return &c.Scheme }, "spec.controlPlaneLoadBalancer.scheme"),
+		backup.Texts(func(c *c) *[]string { return &c.LBSubnets }, "spec.controlPlaneLoadBalancer.subnets[]"),
+		backup.Raw(func(c *c) *string { return &c.Tags }, "spec.additionalTags"))
+	for i, path := range []string{"spec.network.cni", "spec.network.additionalControlPlaneIngressRules", "spec.network.additionalNodeIngressRules", "spec.controlPlaneLoadBalancer.ingressRules"} {
+		fields = append(fields, backup.Raw(func(c *c) *string { return &c.Rules[i] }, path))
 	}
 	for i, role := range securityGroupRoles {
 		fields = append(fields,
@@ -106,6 +128,12 @@ var clusters = backup.NewKind("awsclusters."+group, placement()...)
 
 var planes = backup.NewKind("awsmanagedcontrolplanes."+planeGroup, append(placement(),
 	backup.Text(func(c *awsCluster) *string { return &c.EKSName }, "spec.eksClusterName"),
+	backup.Text(func(c *awsCluster) *string { return &c.EKS.Version }, "spec.version"),
+	backup.Text(func(c *awsCluster) *string { return &c.EKS.UpgradePolicy }, "spec.upgradePolicy"),
+	backup.Raw(func(c *awsCluster) *string { return &c.EKS.Encryption }, "spec.encryptionConfig"),
+	backup.Raw(func(c *awsCluster) *string { return &c.EKS.EndpointAccess }, "spec.endpointAccess"),
+	backup.Text(func(c *awsCluster) *string { return &c.EKS.Mode }, "spec.accessConfig.authenticationMode"),
+	backup.Raw(func(c *awsCluster) *string { return &c.EKS.Addons }, "spec.addons"),
 )...)
 
 type awsMachine struct {
@@ -114,6 +142,9 @@ type awsMachine struct {
 	capi.Labels
 	Template string            // AWSMachineTemplate that it was made from
 	Unready  *backup.Condition // InstanceReady, while it does not hold; nil in most cases
+	// What the walk asks for; Groups and Metadata are JSON, which equal machines share.
+	Groups, Metadata, SecretPrefix string
+	SecretCount                    backup.Number
 }
 
 // unready makes room for the condition only where it does not hold.
@@ -130,6 +161,10 @@ var machines = backup.NewKind("awsmachines."+group, append(capi.LabelFields(func
 	backup.Text(func(m *awsMachine) *string { return &m.NameTag }, "spec.additionalTags.Name"),
 	backup.Text(func(m *awsMachine) *string { return &m.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
 	backup.Failing(unready, "status.conditions", "InstanceReady"),
+	backup.Raw(func(m *awsMachine) *string { return &m.Groups }, "spec.additionalSecurityGroups"),
+	backup.Raw(func(m *awsMachine) *string { return &m.Metadata }, "spec.instanceMetadataOptions"),
+	backup.Text(func(m *awsMachine) *string { return &m.SecretPrefix }, "spec.cloudInit.secretPrefix"),
+	backup.Count(func(m *awsMachine) *backup.Number { return &m.SecretCount }, "spec.cloudInit.secretCount"),
 )...)
 
 // awsPool is an AWSMachinePool or an AWSManagedMachinePool.
@@ -140,21 +175,43 @@ type awsPool struct {
 	ProviderIDs []string
 	Instances   []string
 	Min, Max    backup.Number // of an AWSMachinePool
+	// What the walk asks for; what is not text is JSON.
+	Template, Suspend, Tags, TagsApplied, Mixed, PoolSubnets string
+	NoRefresh                                                bool
+	Labels                                                   string // of an AWSManagedMachinePool, as is all that follows
+	Taints, Scaling, AMIVersion                              string
 }
 
-var pools = backup.NewKind("awsmachinepools."+group,
+// walkedFields are what the walk asks of a pool.
+func walkedFields() []backup.Field[awsPool] {
+	return []backup.Field[awsPool]{
+		backup.Raw(func(p *awsPool) *string { return &p.Template }, "spec.awsLaunchTemplate"),
+		backup.Raw(func(p *awsPool) *string { return &p.Tags }, "spec.additionalTags"),
+		backup.Text(func(p *awsPool) *string { return &p.TagsApplied }, "annotation:sigs.k8s.io/cluster-api-provider-aws-last-applied-tags"),
+	}
+}
+
+var pools = backup.NewKind("awsmachinepools."+group, append(walkedFields(),
+	backup.Raw(func(p *awsPool) *string { return &p.Suspend }, "spec.suspendProcesses"),
+	backup.Raw(func(p *awsPool) *string { return &p.Mixed }, "spec.mixedInstancesPolicy"),
+	backup.Raw(func(p *awsPool) *string { return &p.PoolSubnets }, "spec.subnets"),
+	backup.Flag(func(p *awsPool) *bool { return &p.NoRefresh }, "spec.refreshPreferences.disable"),
 	backup.Text(func(p *awsPool) *string { return &p.ARN }, "spec.providerID"),
 	backup.Texts(func(p *awsPool) *[]string { return &p.ProviderIDs }, "spec.providerIDList[]"),
 	backup.Texts(func(p *awsPool) *[]string { return &p.Instances }, "status.instances[].instanceID"),
 	backup.Count(func(p *awsPool) *backup.Number { return &p.Min }, "spec.minSize"),
 	backup.Count(func(p *awsPool) *backup.Number { return &p.Max }, "spec.maxSize"),
-)
+)...)
 
-var managedPools = backup.NewKind("awsmanagedmachinepools."+group,
+var managedPools = backup.NewKind("awsmanagedmachinepools."+group, append(walkedFields(),
+	backup.Raw(func(p *awsPool) *string { return &p.Labels }, "spec.labels"),
+	backup.Raw(func(p *awsPool) *string { return &p.Taints }, "spec.taints"),
+	backup.Raw(func(p *awsPool) *string { return &p.Scaling }, "spec.scaling"),
+	backup.Text(func(p *awsPool) *string { return &p.AMIVersion }, "spec.amiVersion"),
 	backup.Text(func(p *awsPool) *string { return &p.Nodegroup }, "spec.eksNodegroupName"),
 	backup.Texts(func(p *awsPool) *[]string { return &p.Subnets }, "spec.subnetIDs[]"),
 	backup.Texts(func(p *awsPool) *[]string { return &p.ProviderIDs }, "spec.providerIDList[]"),
-)
+)...)
 
 // machinePool is what Cluster API's own MachinePool says beside a backup.Group.
 type machinePool struct{ ProviderIDs []string }

@@ -44,6 +44,7 @@ type listing struct {
 	seen    map[string]bool        // instance ids
 	// stateless are the ids of instances whose state EC2 did not say.
 	stateless []string
+	facts     map[[2]string]infra.Facts // of instances
 }
 
 // List reads all instances of a region, and what else the backup names there.
@@ -55,6 +56,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		return l
 	}
 	a, err := p.login(ctx, d, &c, &l, t.Redaction)
+	p.noteAccess(ctx, t, d, err, &l)
 	if c.instead != nil && refusedKey(err) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the key of the backup: your own AWS credentials are used instead", where(t)))
 		a, err = p.login(ctx, d, c.instead, &l, t.Redaction)
@@ -76,12 +78,46 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	return l
 }
 
+// noteAccess notes what became of the credential in the backup: err is that of the login
+// with the one that lists.
+func (p *provider) noteAccess(ctx context.Context, t infra.Target, d *detail, err error, l *infra.Listing) {
+	l.NoteOwn(ctx, &t, accessOf(err), func(ctx context.Context, own infra.Own) string {
+		c, mine := own.Credential.(credential)
+		if !mine || err != nil && !refusedKey(err) {
+			return infra.OwnUntried // AWS could not be asked
+		}
+		a, err := p.login(ctx, d, &c, new(infra.Listing), t.Redaction)
+		if err == nil {
+			a.close()
+		}
+		return accessOf(err)
+	})
+}
+
+// accessOf is what a login says of a credential.
+func accessOf(err error) string {
+	var role *roleError
+	refusal, _ := codeOf(err)
+	switch {
+	case err == nil:
+		return infra.OwnAccepted
+	case errors.Is(err, infra.ErrLockout):
+		return infra.OwnUntried
+	case keyRefused(err), errors.As(err, &role) && slices.Contains(forbidden, refusal):
+		return infra.OwnRefused
+	}
+	return infra.OwnUntried
+}
+
 func (l *listing) read(ctx context.Context) {
 	if l.Fault = l.readInstances(ctx); l.Fault == nil {
 		l.Fault = l.readMissing(ctx)
 	}
 	if l.Fault == nil {
 		l.readGroups(ctx)
+		l.readTemplates(ctx)
+		l.readNodegroups(ctx)
+		l.readNetworks(ctx)
 		l.readProbes(ctx)
 		// What was interrupted here is whole in its instances, but must not look
 		// as if all of it had been asked for.
@@ -98,6 +134,7 @@ func (l *listing) read(ctx context.Context) {
 	slices.SortFunc(l.ProbesFound, capi.CompareKeys)
 	l.ProbesFound = slices.Compact(l.ProbesFound)
 	slices.SortFunc(l.Unread, infra.KeyKind.Compare)
+	slices.SortStableFunc(l.Facts, func(a, b infra.Fact) int { return cmp.Compare(a.Name, b.Name) })
 	switch {
 	case l.Fault == nil:
 		l.State = code.ScopeComplete
@@ -213,6 +250,9 @@ func (l *listing) take(reservations []types.Reservation) {
 			found := l.instance(one)
 			if found.Unreadable {
 				l.stateless = append(l.stateless, id)
+			}
+			if _, ours := slices.BinarySearch(l.detail.all, id); ours {
+				found.Facts = l.walkFacts(one)
 			}
 			l.File(&l.target, found)
 		}

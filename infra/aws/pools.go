@@ -22,6 +22,7 @@ type pool struct {
 	desired     backup.Number
 	managedBy   string
 	providerIDs []string
+	group       *backup.Group // the MachinePool; nil when it is not in the backup
 }
 
 // joinPools makes a pool of every MachinePool that is CAPA's, then of every
@@ -38,7 +39,7 @@ func (objs *objects) joinPools() {
 		if g.Kind != machinePoolKind || ref.Group != group || infraPools[ref.Kind] == nil {
 			continue
 		}
-		p := pool{cluster: g.Cluster, name: g.Name, kind: ref.Kind, infraName: ref.Name, desired: g.Desired, managedBy: g.ReplicasManagedBy}
+		p := pool{cluster: g.Cluster, name: g.Name, kind: ref.Kind, infraName: ref.Name, desired: g.Desired, managedBy: g.ReplicasManagedBy, group: g}
 		p.record = infraPools[ref.Kind][capi.Referred(g.Backup, g.Namespace, ref)]
 		used[p.record] = true
 		if x := extras[capi.ObjectOf(&g.Meta)]; x != nil {
@@ -115,21 +116,38 @@ func (p *pool) memberIDs() []string {
 func (objs *objects) poolKey(p *pool) infra.Key {
 	s := objs.locations[p.cluster]
 	if p.kind == managedPoolKind {
-		name := eksName(p.cluster.Namespace, p.infraName)
-		if p.record != nil && p.record.Data.Nodegroup != "" {
-			name = p.record.Data.Nodegroup
-		}
-		return nodegroupKey(s.target, s.tag, name)
+		n := objs.nodegroupName(p)
+		return nodegroupKey(s.target, n.cluster, n.name)
 	}
-	// CAPA calls the group as its AWSMachinePool, and records its ARN:
-	// arn:aws:autoscaling:REGION:ACCOUNT:autoScalingGroup:UUID:autoScalingGroupName/NAME
-	name := p.infraName
+	return asgKey(s.target, p.groupName())
+}
+
+// groupName is what CAPA calls the autoscaling group: as its AWSMachinePool, and it records
+// the ARN: arn:aws:autoscaling:REGION:ACCOUNT:autoScalingGroup:UUID:autoScalingGroupName/NAME
+func (p *pool) groupName() string {
 	if p.record != nil {
 		if _, after, ok := strings.Cut(p.record.Data.ARN, ":autoScalingGroupName/"); ok && after != "" {
-			name = after
+			return after
 		}
 	}
-	return asgKey(s.target, name)
+	return p.infraName
+}
+
+func (objs *objects) nodegroupName(p *pool) nodegroupName {
+	n := nodegroupName{objs.locations[p.cluster].tag, eksName(p.cluster.Namespace, p.infraName)}
+	if p.record != nil && p.record.Data.Nodegroup != "" {
+		n.name = p.record.Data.Nodegroup
+	}
+	return n
+}
+
+// templateName is what CAPA calls the launch template (LaunchTemplateName in
+// pkg/cloud/scope/machinepool.go and managednodegroup.go v2.13.0).
+func (objs *objects) templateName(p *pool) string {
+	if s := objs.locations[p.cluster]; p.kind == managedPoolKind && s.record != nil {
+		return s.record.Name + "-" + p.infraName
+	}
+	return p.infraName
 }
 
 func asgKey(target, name string) infra.Key {

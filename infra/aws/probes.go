@@ -12,6 +12,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"drift-detector/infra"
 )
@@ -34,7 +35,9 @@ var lookups = []lookup{
 		out, err := l.api.subnets(ctx, &ec2.DescribeSubnetsInput{Filters: filter("subnet-id", names)})
 		if err == nil {
 			for i := range out.Subnets {
-				found = append(found, aws.ToString(out.Subnets[i].SubnetId))
+				if n := &out.Subnets[i]; subnetServes(n) {
+					found = append(found, aws.ToString(n.SubnetId))
+				}
 			}
 		}
 		return found, err
@@ -43,14 +46,10 @@ var lookups = []lookup{
 		out, err := l.api.securityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: filter("group-id", names)})
 		if err == nil {
 			for i := range out.SecurityGroups {
-				g := &out.SecurityGroups[i]
-				found = append(found, aws.ToString(g.GroupId))
-				if owner := aws.ToString(g.OwnerId); owner != "" && owner == l.Account {
-					l.found(keyOwnGroup, aws.ToString(g.GroupId))
-				}
+				l.takeSecurityGroup(&out.SecurityGroups[i])
 			}
 		}
-		return found, err
+		return nil, err
 	}},
 	{keyNAT, "ec2:DescribeNatGateways", "NAT gateways", idBatch, findNATs},
 	{keyClassicLB, "elasticloadbalancing:DescribeLoadBalancers", "load balancers", 1, func(ctx context.Context, l *listing, names []string) (found []string, err error) {
@@ -59,6 +58,7 @@ var lookups = []lookup{
 			for i := range out.LoadBalancerDescriptions {
 				lb := &out.LoadBalancerDescriptions[i]
 				found = append(found, l.balancer(lb.LoadBalancerName, lb.VPCId, lb.DNSName)...)
+				l.note(factBalancer, "classic/"+aws.ToString(lb.LoadBalancerName), balancerFact{VPC: aws.ToString(lb.VPCId), Scheme: aws.ToString(lb.Scheme), DNS: aws.ToString(lb.DNSName)})
 			}
 		}
 		return found, unlessMissing(err)
@@ -69,11 +69,42 @@ var lookups = []lookup{
 			for i := range out.LoadBalancers {
 				lb := &out.LoadBalancers[i]
 				found = append(found, l.balancer(lb.LoadBalancerName, lb.VpcId, lb.DNSName)...)
+				l.note(factBalancer, "v2/"+aws.ToString(lb.LoadBalancerName), balancerFactOf(lb))
 			}
 		}
 		return found, unlessMissing(err)
 	}},
 	{keyEKS, "eks:DescribeCluster", "EKS control planes", 1, findPlane},
+}
+
+// fact is the kind of Facts that a lookup notes; empty: none.
+func (l *lookup) fact() string {
+	switch l.kind {
+	case keyVPC:
+		return factVPC
+	case keyClassicLB, keyLB:
+		return factBalancer
+	case keyEKS:
+		return factPlane
+	}
+	return ""
+}
+
+// vpcFact is what CAPA asks of a VPC.
+type vpcFact struct{ Owners []string } // the clusters that CAPA's tag says made it
+
+// balancerFact is what CAPA asks of a load balancer.
+type balancerFact struct {
+	VPC, Scheme, DNS string
+	State            string `json:",omitempty"` // of those that have one
+}
+
+func balancerFactOf(lb *elbv2types.LoadBalancer) balancerFact {
+	f := balancerFact{VPC: aws.ToString(lb.VpcId), Scheme: string(lb.Scheme), DNS: aws.ToString(lb.DNSName)}
+	if lb.State != nil {
+		f.State = string(lb.State.Code)
+	}
+	return f
 }
 
 // balancer notes that the name which AWS gave a load balancer is seen, and returns
@@ -91,6 +122,7 @@ func findPlane(ctx context.Context, l *listing, names []string) (found []string,
 		return nil, unlessMissing(err)
 	}
 	l.found(keyEndpoint, hostOf(aws.ToString(out.Cluster.Endpoint)))
+	l.note(factPlane, names[0], planeFactOf(out.Cluster))
 	if out.Cluster.Status == ekstypes.ClusterStatusDeleting {
 		return nil, nil
 	}
@@ -110,11 +142,15 @@ func findVPCs(ctx context.Context, l *listing, names []string) (found []string, 
 	for i := range out.Vpcs {
 		v := &out.Vpcs[i]
 		id, owner := aws.ToString(v.VpcId), aws.ToString(v.OwnerId)
+		if v.State != "" && v.State != ec2types.VpcStateAvailable && v.State != ec2types.VpcStatePending {
+			continue
+		}
 		found = append(found, id)
+		tags := readTags(v.Tags)
+		l.note(factVPC, id, vpcFact{Owners: tags.owners})
 		if owner == "" || owner != l.Account {
 			continue
 		}
-		tags := readTags(v.Tags)
 		for _, cluster := range tags.owners {
 			l.found(keyOwnVPC, join(id, cluster))
 		}
@@ -122,16 +158,14 @@ func findVPCs(ctx context.Context, l *listing, names []string) (found []string, 
 	return found, nil
 }
 
-// findNATs counts gateways that work or come to: deleted ones are listed for
-// about an hour.
+// findNATs counts gateways that work or come to.
 func findNATs(ctx context.Context, l *listing, names []string) (found []string, err error) {
 	out, err := l.api.nats(ctx, &ec2.DescribeNatGatewaysInput{Filter: filter("nat-gateway-id", names)})
 	if err != nil {
 		return nil, err
 	}
 	for i := range out.NatGateways {
-		switch n := &out.NatGateways[i]; n.State {
-		case ec2types.NatGatewayStateAvailable, ec2types.NatGatewayStatePending:
+		if n := &out.NatGateways[i]; natServes(n) {
 			found = append(found, aws.ToString(n.NatGatewayId))
 		}
 	}
@@ -152,12 +186,19 @@ func unlessMissing(err error) error {
 	return err
 }
 
-// readProbes looks for the resources that the backup names.
+// readProbes looks for the resources that the backup names, and that were not seen yet.
 func (l *listing) readProbes(ctx context.Context) {
+	seen := make(map[infra.Key]bool, len(l.ProbesFound))
+	for _, k := range l.ProbesFound {
+		seen[k] = true
+	}
 	for _, look := range lookups {
+		if slices.Contains(l.Unread, look.kind) {
+			continue
+		}
 		var names []string
 		for k := range l.marks {
-			if k.Kind == look.kind {
+			if k.Kind == look.kind && !seen[k] {
 				names = append(names, nameIn(k))
 			}
 		}
@@ -166,12 +207,17 @@ func (l *listing) readProbes(ctx context.Context) {
 		for batch := range slices.Chunk(names, look.batch) {
 			found, err := look.find(ctx, l, batch)
 			if err != nil {
-				l.unread(ctx, look.action, what(look, names), err, look.kind)
+				if l.unread(ctx, look.action, what(look, names), err, look.kind); look.fact() != "" {
+					l.unreadFact(ctx, look.fact(), look.action, what(look, names), err)
+				}
 				break
 			}
 			for _, name := range found {
 				l.found(look.kind, name)
 			}
+		}
+		if look.fact() != "" && l.wants(look.kind) && !slices.ContainsFunc(l.FactsUnread, func(f infra.Fact) bool { return f.Name == look.fact() }) {
+			l.noteRead(look.fact())
 		}
 	}
 }

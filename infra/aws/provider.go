@@ -70,6 +70,7 @@ func (p *provider) Spec() infra.Spec {
 		SeparateAccounts: true,
 		Tool:             awscli.Tool{},
 		Remedies:         remedies,
+		Walk:             walkRows(),
 		Words:            map[string]string{keyInstance.String(): "instance id"},
 		Permissions: infra.Permissions{
 			About: "is an IAM policy, with a statement for sts:AssumeRole that only clusters with an AWSClusterRoleIdentity need",
@@ -113,7 +114,9 @@ var (
 	keyLostPool      = infra.KeyKindOf("pool")             // of expected machines only: one that the backup lacks
 	keySubnet        = infra.KeyKindOf("subnet")
 	keySecurityGroup = infra.KeyKindOf("securityGroup")
+	keySubnetCIDR    = infra.KeyKindOf("vpc+cidr") // a probe: a subnet in the place of one that the backup names
 	keyNAT           = infra.KeyKindOf("natGateway")
+	keySubnetNAT     = infra.KeyKindOf("natGatewayIn") // a probe: a NAT gateway in a subnet
 	keyClassicLB     = infra.KeyKindOf("classicLoadBalancer")
 	keyLB            = infra.KeyKindOf("loadBalancer")
 	keyEKS           = infra.KeyKindOf("eksControlPlane")

@@ -64,7 +64,7 @@ func TestFaultD2EndlessPages(t *testing.T) {
 // TestMoreThanAnyAccountHas: a server that makes instances and groups up has an end.
 func TestMoreThanAnyAccountHas(t *testing.T) {
 	n := 0
-	l := &listing{Listing: &infra.Listing{Instances: make([]infra.Instance, maxInstances, maxInstances+10)}, page: pageSize, seen: map[string]bool{}, marks: map[infra.Key]bool{}, api: &api{
+	l := &listing{detail: &detail{}, Listing: &infra.Listing{Instances: make([]infra.Instance, maxInstances, maxInstances+10)}, page: pageSize, seen: map[string]bool{}, marks: map[infra.Key]bool{}, api: &api{
 		instances: func(context.Context, *ec2.DescribeInstancesInput, ...func(*ec2.Options)) (*ec2.DescribeInstancesOutput, error) {
 			n++
 			one := ec2types.Instance{InstanceId: aws.String(fmt.Sprint("i-", n))}

@@ -17,9 +17,13 @@ import (
 type dependency struct {
 	kind, name  string    // as people call it
 	key         infra.Key // zero if it cannot be looked up
+	also        infra.Key // of another that does as well
 	whenGone    code.WhenGone
 	consequence string // see infra.Resource
 }
+
+// vpcResource is what a VPC is called, which all that CAPA asks for is in.
+const vpcResource = "VPC"
 
 // resources are the parts of the clusters, in order.
 func (objs *objects) resources() []infra.Resource {
@@ -30,11 +34,9 @@ func (objs *objects) resources() []infra.Resource {
 			r := infra.Resource{
 				Cluster: id, Target: s.target, Kind: p.kind, Name: p.name,
 				UsedBy:   fmt.Sprintf("%s %s/%s", s.kind, s.record.Namespace, s.record.Name),
-				WhenGone: p.whenGone, Consequence: p.consequence,
+				WhenGone: p.whenGone, Consequence: p.consequence, Holds: p.kind == vpcResource,
 			}
-			if !p.key.IsZero() {
-				r.Keys = []infra.Key{p.key}
-			}
+			r.Keys = slices.DeleteFunc([]infra.Key{p.key, p.also}, infra.Key.IsZero)
 			list = append(list, r)
 		}
 	}
@@ -61,17 +63,20 @@ func (s *clusterLocation) parts(id backup.ClusterID) []dependency {
 		return nil
 	}
 	d := &s.record.Data
-	all := []dependency{{"VPC", d.VPC, keyWith(keyVPC, "vpc-", d.VPC), code.HaltsCluster, withoutVPC}}
-	for i, subnet := range d.Subnets {
-		// Of a subnet that CAPA made the id is a placeholder
-		// (api/v1beta2/network_types.go v2.11.1).
-		if i < len(d.SubnetResources) && d.SubnetResources[i] != "" {
-			subnet = d.SubnetResources[i]
+	all := []dependency{{kind: vpcResource, name: d.VPC, key: keyWith(keyVPC, "vpc-", d.VPC), whenGone: code.HaltsCluster, consequence: withoutVPC}}
+	for i := range d.Subnets {
+		subnet := s.subnet(i)
+		p := dependency{kind: "subnet", name: subnet, key: keyWith(keySubnet, "subnet-", subnet), whenGone: code.HaltsCluster, consequence: withoutSubnet}
+		if i < len(d.CIDRs) && d.CIDRs[i] != "" && d.VPC != "" { // FindEqual in api/v1beta2/network_types.go v2.13.0
+			p.also = infra.Key{Kind: keySubnetCIDR, Value: join(d.VPC, d.CIDRs[i])}
 		}
-		all = append(all, dependency{"subnet", subnet, keyWith(keySubnet, "subnet-", subnet), code.HaltsCluster, withoutSubnet})
+		all = append(all, p)
 	}
-	for _, nat := range d.NATs {
-		p := dependency{"NAT gateway", nat, keyWith(keyNAT, "nat-", nat), code.MadeAgain, ""}
+	for i, nat := range d.NATs {
+		p := dependency{kind: "NAT gateway", name: nat, key: keyWith(keyNAT, "nat-", nat), whenGone: code.MadeAgain}
+		if subnet := s.subnet(i); subnet != "" { // CAPA takes any that is in its place: getNatGatewayForSubnet v2.13.0
+			p.also = infra.Key{Kind: keySubnetNAT, Value: subnet}
+		}
 		if !s.madeVPC(id) {
 			p.whenGone, p.consequence = code.FailsReplacement, withoutNAT
 		}
@@ -79,14 +84,14 @@ func (s *clusterLocation) parts(id backup.ClusterID) []dependency {
 	}
 	for i, group := range d.SecurityGroups {
 		if group != d.Overrides[i] {
-			all = append(all, dependency{"security group", group, keyWith(keySecurityGroup, "sg-", group), code.MadeAgain, ""})
+			all = append(all, dependency{kind: "security group", name: group, key: keyWith(keySecurityGroup, "sg-", group), whenGone: code.MadeAgain})
 		}
-		all = append(all, dependency{"security group", d.Overrides[i], keyWith(keySecurityGroup, "sg-", d.Overrides[i]), code.HaltsCluster, withoutGroup})
+		all = append(all, dependency{kind: "security group", name: d.Overrides[i], key: keyWith(keySecurityGroup, "sg-", d.Overrides[i]), whenGone: code.HaltsCluster, consequence: withoutGroup})
 	}
 	all = slices.DeleteFunc(all, func(p dependency) bool { return p.key.IsZero() })
 	all = append(all, s.balancers(id)...)
 	if s.kind == planeKind {
-		all = append(all, dependency{"EKS control plane", s.tag, infra.Key{Kind: keyEKS, Value: s.tag}, code.MadeAgain, withoutEKS})
+		all = append(all, dependency{kind: "EKS control plane", name: s.tag, key: infra.Key{Kind: keyEKS, Value: s.tag}, whenGone: code.MadeAgain, consequence: withoutEKS})
 	}
 	all = append(all, s.bastion(id))
 	slices.SortStableFunc(all, func(a, b dependency) int {
@@ -95,11 +100,24 @@ func (s *clusterLocation) parts(id backup.ClusterID) []dependency {
 	return slices.CompactFunc(all, func(a, b dependency) bool { return a.key == b.key && a.name == b.name })
 }
 
+// subnet is the id of one of the subnets, or what stands for it. Of a subnet that CAPA made
+// spec.id is a placeholder (api/v1beta2/network_types.go v2.11.1).
+func (s *clusterLocation) subnet(i int) string {
+	d := &s.record.Data
+	if i < len(d.SubnetResources) && d.SubnetResources[i] != "" {
+		return d.SubnetResources[i]
+	}
+	if i < len(d.Subnets) {
+		return d.Subnets[i]
+	}
+	return ""
+}
+
 // bastion is the cluster's bastion, which CAPA makes where one is wanted and terminates
 // where none is, whoever turned it on since (ReconcileBastion in
 // pkg/cloud/services/ec2/bastion.go v2.11.1).
 func (s *clusterLocation) bastion(id backup.ClusterID) dependency {
-	p := dependency{bastion, cmp.Or(s.record.Data.Bastion, id.Name+"-bastion"), infra.Key{Kind: keyBastion, Value: id.Name}, code.MadeAgain, ""}
+	p := dependency{kind: bastion, name: cmp.Or(s.record.Data.Bastion, id.Name+"-bastion"), key: infra.Key{Kind: keyBastion, Value: id.Name}, whenGone: code.MadeAgain}
 	if !s.record.Data.BastionEnabled {
 		p.whenGone, p.consequence = code.Unwanted, withoutWish
 	}
@@ -141,7 +159,7 @@ func (s *clusterLocation) balancers(id backup.ClusterID) []dependency {
 	}
 	var all []dependency
 	add := func(lb loadBalancer) {
-		p := dependency{"load balancer", lb.Name, infra.Key{}, code.HaltsCluster, withoutLB}
+		p := dependency{kind: "load balancer", name: lb.Name, whenGone: code.HaltsCluster, consequence: withoutLB}
 		if d.Endpoint == "" {
 			p.whenGone, p.consequence = code.MadeAgain, ""
 		}

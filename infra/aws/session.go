@@ -44,10 +44,13 @@ type api struct {
 	subnets        operation[ec2.DescribeSubnetsInput, ec2.DescribeSubnetsOutput, ec2.Options]
 	securityGroups operation[ec2.DescribeSecurityGroupsInput, ec2.DescribeSecurityGroupsOutput, ec2.Options]
 	nats           operation[ec2.DescribeNatGatewaysInput, ec2.DescribeNatGatewaysOutput, ec2.Options]
+	routes         operation[ec2.DescribeRouteTablesInput, ec2.DescribeRouteTablesOutput, ec2.Options]
+	templates      operation[ec2.DescribeLaunchTemplateVersionsInput, ec2.DescribeLaunchTemplateVersionsOutput, ec2.Options]
 	groups         operation[autoscaling.DescribeAutoScalingGroupsInput, autoscaling.DescribeAutoScalingGroupsOutput, autoscaling.Options]
 	classicLBs     operation[elb.DescribeLoadBalancersInput, elb.DescribeLoadBalancersOutput, elb.Options]
 	lbs            operation[elbv2.DescribeLoadBalancersInput, elbv2.DescribeLoadBalancersOutput, elbv2.Options]
 	plane          operation[eks.DescribeClusterInput, eks.DescribeClusterOutput, eks.Options]
+	nodegroup      operation[eks.DescribeNodegroupInput, eks.DescribeNodegroupOutput, eks.Options]
 	close          func()
 }
 
@@ -139,7 +142,7 @@ func (p *provider) config(ctx context.Context, d *detail, c *credential, env con
 
 func newAPI(conf aws.Config) *api {
 	s, e, g := sts.NewFromConfig(conf), ec2.NewFromConfig(conf), autoscaling.NewFromConfig(conf)
-	classic, v2 := elb.NewFromConfig(conf), elbv2.NewFromConfig(conf)
+	classic, v2, k := elb.NewFromConfig(conf), elbv2.NewFromConfig(conf), eks.NewFromConfig(conf)
 	return &api{
 		identity:       checked(s.GetCallerIdentity, checkIdentity),
 		instances:      checked(e.DescribeInstances, checkInstances),
@@ -147,10 +150,13 @@ func newAPI(conf aws.Config) *api {
 		subnets:        checked(e.DescribeSubnets, checkSubnets),
 		securityGroups: checked(e.DescribeSecurityGroups, checkSecurityGroups),
 		nats:           checked(e.DescribeNatGateways, checkNATs),
+		routes:         checked(e.DescribeRouteTables, checkRoutes),
+		templates:      checked(e.DescribeLaunchTemplateVersions, checkTemplates),
 		groups:         checked(g.DescribeAutoScalingGroups, checkGroups),
 		classicLBs:     checked(classic.DescribeLoadBalancers, checkClassicLBs),
 		lbs:            checked(v2.DescribeLoadBalancers, checkLBs),
-		plane:          checked(eks.NewFromConfig(conf).DescribeCluster, checkPlane),
+		plane:          checked(k.DescribeCluster, checkPlane),
+		nodegroup:      checked(k.DescribeNodegroup, checkNodegroup),
 	}
 }
 

@@ -17,7 +17,13 @@ import (
 type detail struct {
 	region   string
 	ids      []string // instance ids that the backup records, sorted
+	all      []string // those of all targets, of which two may see the same account
 	insecure bool
+	// groups are the names of the security groups that CAPA looks for, by VPC.
+	groups map[string][]string
+	// templates and nodegroups are those of the pools, as AWS calls them.
+	templates  []string
+	nodegroups []nodegroupName
 }
 
 // Targets returns which regions to list, with which credential. Places that share
@@ -38,8 +44,18 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 		}
 		targets = append(targets, t)
 	}
+	var all []string
 	for i := range targets {
 		finish(&targets[i])
+		if d, ok := targets[i].Detail.(*detail); ok {
+			all = append(all, d.ids...)
+		}
+	}
+	slices.Sort(all)
+	for i := range targets {
+		if d, ok := targets[i].Detail.(*detail); ok {
+			d.all = all
+		}
 	}
 	return targets
 }
@@ -55,7 +71,7 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 		return t
 	}
 	t.Endpoint, t.Dial = p.endpoint(h.region)
-	t.Detail = &detail{region: h.region, ids: slices.Sorted(maps.Keys(h.ids)), insecure: a.InsecureSkipVerify}
+	t.Detail = &detail{region: h.region, ids: slices.Sorted(maps.Keys(h.ids)), insecure: a.InsecureSkipVerify, groups: h.groups, templates: h.templates, nodegroups: h.nodegroups}
 	f, fault := objs.credentialOf(h, secrets, a)
 	if fault != nil {
 		fault.Message = fmt.Sprintf("no credential for AWS region %s: %s", h.region, fault.Message)
@@ -64,6 +80,14 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 	}
 	t.Credential, t.Source, t.Warnings = f.credential, f.source, f.warnings
 	t.Redaction = infra.NewRedaction(f.id, f.secret, f.token)
+	if f.operator {
+		own := infra.Own{IDs: t.IDs, Source: h.identity.String()}
+		if of, fault := objs.credentialOf(h, secrets, infra.Access{}); fault == nil {
+			own.Source, own.Credential = of.source, of.credential
+			t.Redaction.Add(of.id, of.secret, of.token)
+		}
+		t.Own = []infra.Own{own}
+	}
 	if n := len(f.roles); n > 0 {
 		t.Account = roleForm.FindStringSubmatch(f.roles[n-1].ARN)[1]
 	}
@@ -111,6 +135,29 @@ func merge(into *infra.Target, t infra.Target) {
 	into.Join(t)
 	to := into.Detail.(*detail)
 	to.ids = append(to.ids, t.Detail.(*detail).ids...)
+	to.templates = append(to.templates, t.Detail.(*detail).templates...)
+	to.nodegroups = append(to.nodegroups, t.Detail.(*detail).nodegroups...)
+	for vpc, names := range t.Detail.(*detail).groups {
+		to.groups[vpc] = append(to.groups[vpc], names...)
+	}
+}
+
+// eachOnce joins what is the same credential, so that it is tried once.
+func eachOnce(all []infra.Own) []infra.Own {
+	var out []infra.Own
+	at := map[caller]int{}
+	for _, own := range all {
+		c, there := own.Credential.(credential)
+		if i, known := at[c.caller("")]; known && there {
+			out[i].IDs = append(slices.Clip(out[i].IDs), own.IDs...)
+			continue
+		}
+		if there {
+			at[c.caller("")] = len(out)
+		}
+		out = append(out, own)
+	}
+	return out
 }
 
 func finish(t *infra.Target) {
@@ -121,6 +168,8 @@ func finish(t *infra.Target) {
 	}
 	slices.Sort(d.ids)
 	d.ids = slices.Compact(d.ids)
+	d.nodegroups = slices.Compact(d.nodegroups)
+	t.Own = eachOnce(t.Own)
 	if t.Refused != nil {
 		return
 	}

@@ -333,14 +333,8 @@ func TestEC2SharesVPCs(t *testing.T) {
 func TestEC2NetworkOfEveryKind(t *testing.T) {
 	var p placement
 	p.Spec.Region = "us-east-1"
-	p.Spec.Network.Subnets = append(p.Spec.Network.Subnets, struct {
-		ID       string `json:"id"`
-		Resource string `json:"resourceID"`
-		NAT      string `json:"natGatewayId"`
-	}{"made-by-capa", "subnet-1", "nat-1"})
-	p.Status.Network.SecurityGroups = map[string]struct {
-		ID string `json:"id"`
-	}{"node": {"sg-1"}}
+	p.Spec.Network.Subnets = append(p.Spec.Network.Subnets, placedSubnet{ID: "made-by-capa", Resource: "subnet-1", NAT: "nat-1"})
+	p.Status.Network.SecurityGroups = map[string]placedGroup{"node": {ID: "sg-1"}}
 	p.Status.Network.LB.Name, p.Status.Network.LB.ARN = "nlb", "arn:aws:elasticloadbalancing:x"
 	e := startEC2(t, EC2Options{})
 	e.network = p.parts()

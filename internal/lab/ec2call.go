@@ -93,6 +93,9 @@ func (e *EC2) answer(c *apiCall) (answer any, cut bool, bad *refusal) {
 	case eksAction:
 		answer, bad = e.describeCluster(c)
 		return answer, false, bad
+	case nodegroupAction:
+		answer, bad = e.describeNodegroup(c)
+		return answer, false, bad
 	}
 	var handle func(*apiCall) (element, *refusal)
 	switch c.iam() {
@@ -104,6 +107,8 @@ func (e *EC2) answer(c *apiCall) (answer any, cut bool, bad *refusal) {
 		handle = e.describeGroups
 	case "elasticloadbalancing:DescribeLoadBalancers":
 		handle = e.describeLoadBalancers
+	case templatesAction:
+		handle = e.describeTemplates
 	default:
 		if kind, ok := networkKinds[c.iam()]; ok {
 			handle = func(c *apiCall) (element, *refusal) { return e.describeNetwork(c, kind) }

@@ -16,16 +16,25 @@ func (e *EC2) describeCluster(c *apiCall) (answer any, bad *refusal) {
 	if i < 0 {
 		return nil, refuse(http.StatusNotFound, "ResourceNotFoundException", "No cluster found for name: %s.", c.name)
 	}
+	access := known[i].eks["access"]
+	if access == nil {
+		access = map[string]any{"vpcId": known[i].vpc, "endpointPublicAccess": true}
+	}
 	return map[string]any{"cluster": map[string]any{
 		"name": known[i].id, "status": cmp.Or(known[i].state, "ACTIVE"), "endpoint": known[i].dns,
-		"resourcesVpcConfig": map[string]any{"vpcId": known[i].vpc},
+		"version": known[i].eks["version"], "resourcesVpcConfig": access,
 	}}, nil
 }
 
 // parseEKS reads what is asked for out of the path of a call.
 func (c *apiCall) parseEKS(r *http.Request) {
-	if name, ok := strings.CutPrefix(r.URL.Path, "/clusters/"); ok && r.Method == http.MethodGet {
-		c.action, c.name = "DescribeCluster", name
+	name, ok := strings.CutPrefix(r.URL.Path, "/clusters/")
+	if !ok || r.Method != http.MethodGet {
+		return
+	}
+	c.action, c.name = "DescribeCluster", name
+	if cluster, group, of := strings.Cut(name, "/node-groups/"); of {
+		c.action, c.name = "DescribeNodegroup", cluster+"/"+group
 	}
 }
 

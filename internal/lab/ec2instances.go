@@ -30,7 +30,19 @@ type EC2Instance struct {
 	PrivateDNSName   string   `json:"PrivateDnsName" xml:"privateDnsName,omitempty"`
 	SecurityGroups   []EC2Ref `json:"SecurityGroups" xml:"groupSet>item"`
 	Tags             []EC2Tag `json:"Tags" xml:"tagSet>item"`
+	// MetadataOptions are CAPA's defaults where they are not given.
+	MetadataOptions *EC2Metadata `json:"MetadataOptions" xml:"metadataOptions,omitempty"`
 }
+
+// EC2Metadata are the options of an instance's metadata service.
+type EC2Metadata struct {
+	HTTPEndpoint string `json:"HttpEndpoint" xml:"httpEndpoint"`
+	HTTPTokens   string `json:"HttpTokens" xml:"httpTokens"`
+	Hops         int    `json:"HttpPutResponseHopLimit" xml:"httpPutResponseHopLimit"`
+	Tags         string `json:"InstanceMetadataTags" xml:"instanceMetadataTags"`
+}
+
+var usualMetadata = EC2Metadata{"enabled", "optional", 1, "disabled"}
 
 // EC2Ref is a security group of an instance.
 type EC2Ref struct {
@@ -150,6 +162,9 @@ func (e *EC2) describeInstances(c *apiCall) (any, bool, *refusal) {
 		ok, bad := i.passes(filters)
 		if bad != nil {
 			return nil, false, bad
+		}
+		if i.MetadataOptions == nil {
+			i.MetadataOptions = &usualMetadata
 		}
 		if ok {
 			fit = append(fit, i)

@@ -18,11 +18,16 @@ import (
 type networkObject struct {
 	kind   string // the action that describes it: "ec2:DescribeVpcs"
 	region string
-	id     string   // of load balancers and control planes the name
-	vpc    string   // that it is in
-	dns    string   // of a load balancer its name, of a control plane its endpoint
-	state  string   // empty: "available", of control planes "ACTIVE"
-	owners []string // the clusters that CAPA's tag on a VPC names
+	id     string         // of load balancers and control planes the name
+	vpc    string         // that it is in
+	dns    string         // of a load balancer its name, of a control plane its endpoint
+	state  string         // empty: "available", of control planes "ACTIVE"
+	owners []string       // the clusters that CAPA's tag names
+	name   string         // of a security group
+	cidr   string         // of a subnet
+	subnet string         // of a NAT gateway and of a route table
+	scheme string         // of a load balancer
+	eks    map[string]any // what EKS says beside; of a launch template what it is made of
 }
 
 // Kinds of load balancers, which share one action.
@@ -31,8 +36,14 @@ const (
 	newLB     = "elasticloadbalancing:DescribeLoadBalancers 2015-12-01"
 )
 
-// eksAction describes a control plane of EKS.
-const eksAction = "eks:DescribeCluster"
+// Actions that are named in several places: those of a control plane of EKS, of its node
+// groups, of route tables and of launch templates.
+const (
+	eksAction       = "eks:DescribeCluster"
+	nodegroupAction = "eks:DescribeNodegroup"
+	routesAction    = "ec2:DescribeRouteTables"
+	templatesAction = "ec2:DescribeLaunchTemplateVersions"
+)
 
 // placement is what AWSClusters and AWSManagedControlPlanes say of their
 // network (CAPA api/v1beta2 v2.11.1).
@@ -44,8 +55,17 @@ type placement struct {
 		Labels    map[string]string `json:"labels"`
 	} `json:"metadata"`
 	Spec struct {
-		Region   string `json:"region"`
-		EKS      string `json:"eksClusterName"`
+		Region  string `json:"region"`
+		EKS     string `json:"eksClusterName"`
+		Version string `json:"version"`
+		Access  struct {
+			Public  *bool    `json:"public"`
+			Private bool     `json:"private"`
+			CIDRs   []string `json:"publicCIDRs"`
+		} `json:"endpointAccess"`
+		Balancer struct {
+			Scheme string `json:"scheme"`
+		} `json:"controlPlaneLoadBalancer"`
 		Endpoint struct {
 			Host string `json:"host"`
 		} `json:"controlPlaneEndpoint"`
@@ -53,23 +73,30 @@ type placement struct {
 			VPC struct {
 				ID string `json:"id"`
 			} `json:"vpc"`
-			Subnets []struct {
-				ID       string `json:"id"`
-				Resource string `json:"resourceID"`
-				NAT      string `json:"natGatewayId"`
-			} `json:"subnets"`
+			Subnets   []placedSubnet    `json:"subnets"`
 			Overrides map[string]string `json:"securityGroupOverrides"`
 		} `json:"network"`
 	} `json:"spec"`
 	Status struct {
 		Network struct {
-			SecurityGroups map[string]struct {
-				ID string `json:"id"`
-			} `json:"securityGroups"`
-			LB        loadBalancer `json:"apiServerElb"`
-			Secondary loadBalancer `json:"secondaryAPIServerELB"`
+			SecurityGroups map[string]placedGroup `json:"securityGroups"`
+			LB             loadBalancer           `json:"apiServerElb"`
+			Secondary      loadBalancer           `json:"secondaryAPIServerELB"`
 		} `json:"networkStatus"`
 	} `json:"status"`
+}
+
+type placedSubnet struct {
+	ID       string `json:"id"`
+	Resource string `json:"resourceID"`
+	NAT      string `json:"natGatewayId"`
+	CIDR     string `json:"cidrBlock"`
+	Routes   string `json:"routeTableId"`
+}
+
+type placedGroup struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
 }
 
 type loadBalancer struct {
@@ -85,51 +112,63 @@ func readNetwork(backup string) ([]networkObject, error) {
 		return nil, nil
 	}
 	var all []networkObject
+	var pools pools
 	err := eachEntry(backup, func(h *tar.Header, body io.Reader) error {
 		parts := strings.Split(h.Name, "/")
 		if len(parts) != 5 || path.Ext(h.Name) != ".json" ||
 			(!strings.HasPrefix(parts[1], "awsclusters.") && !strings.HasPrefix(parts[1], "awsmanagedcontrolplanes.")) {
-			return nil
+			return pools.read(parts, body)
 		}
 		var p placement
 		if err := json.NewDecoder(body).Decode(&p); err != nil {
 			return fmt.Errorf("reading %s: %w", h.Name, err)
 		}
 		all = append(all, p.parts()...)
+		pools.clusters = append(pools.clusters, p)
 		return nil
 	})
-	return all, err
+	return append(all, pools.parts()...), err
 }
 
 func (p *placement) parts() []networkObject {
 	n := &p.Spec.Network
 	var all []networkObject
-	add := func(kind, id string) {
+	add := func(kind, id string) *networkObject {
 		all = append(all, networkObject{kind: kind, region: p.Spec.Region, id: id, vpc: n.VPC.ID})
+		return &all[len(all)-1]
 	}
-	add("ec2:DescribeVpcs", n.VPC.ID)
-	all[0].owners = []string{cmp.Or(p.Metadata.Labels["cluster.x-k8s.io/cluster-name"], p.Metadata.Name)}
+	cluster := cmp.Or(p.Metadata.Labels["cluster.x-k8s.io/cluster-name"], p.Metadata.Name)
+	owners := []string{cluster}
+	add("ec2:DescribeVpcs", n.VPC.ID).owners = owners
 	for _, s := range n.Subnets {
-		add("ec2:DescribeSubnets", cmp.Or(s.Resource, s.ID))
-		add("ec2:DescribeNatGateways", s.NAT)
+		subnet := cmp.Or(s.Resource, s.ID)
+		add("ec2:DescribeSubnets", subnet).cidr = s.CIDR
+		add("ec2:DescribeNatGateways", s.NAT).subnet = subnet
+		table := add(routesAction, s.Routes)
+		table.subnet, table.owners = subnet, owners
 	}
 	for _, id := range n.Overrides {
 		add("ec2:DescribeSecurityGroups", id)
 	}
-	for _, g := range p.Status.Network.SecurityGroups {
-		add("ec2:DescribeSecurityGroups", g.ID)
+	for role, g := range p.Status.Network.SecurityGroups {
+		group := add("ec2:DescribeSecurityGroups", g.ID)
+		group.name, group.owners = cmp.Or(g.Name, cluster+"-"+role), owners
 	}
 	for _, lb := range []loadBalancer{p.Status.Network.LB, p.Status.Network.Secondary} {
 		kind := classicLB
 		if lb.ARN != "" {
 			kind = newLB
 		}
-		add(kind, lb.Name)
-		all[len(all)-1].dns = lb.DNS
+		made := add(kind, lb.Name)
+		made.dns, made.scheme = lb.DNS, p.Spec.Balancer.Scheme
 	}
 	if p.Kind == "AWSManagedControlPlane" {
-		add(eksAction, cmp.Or(p.Spec.EKS, p.Metadata.Namespace+"_"+p.Metadata.Name))
-		all[len(all)-1].dns = p.Spec.Endpoint.Host
+		plane := add(eksAction, cmp.Or(p.Spec.EKS, p.Metadata.Namespace+"_"+p.Metadata.Name))
+		plane.dns = p.Spec.Endpoint.Host
+		plane.eks = map[string]any{"version": strings.TrimPrefix(p.Spec.Version, "v")}
+		plane.eks["access"] = map[string]any{
+			"vpcId": n.VPC.ID, "endpointPublicAccess": p.Spec.Access.Public == nil || *p.Spec.Access.Public, "endpointPrivateAccess": p.Spec.Access.Private, "publicAccessCidrs": p.Spec.Access.CIDRs,
+		}
 	}
 	return all
 }
@@ -143,6 +182,7 @@ var networkKinds = map[string]networkKind{
 	"ec2:DescribeVpcs":           {"vpcSet", "vpcId", "VpcId", "vpc-id", "InvalidVpcID.NotFound"},
 	"ec2:DescribeSubnets":        {"subnetSet", "subnetId", "SubnetId", "subnet-id", "InvalidSubnetID.NotFound"},
 	"ec2:DescribeSecurityGroups": {"securityGroupInfo", "groupId", "GroupId", "group-id", "InvalidGroup.NotFound"},
+	routesAction:                 {"routeTableSet", "routeTableId", "RouteTableId", "route-table-id", "InvalidRouteTableID.NotFound"},
 	"ec2:DescribeNatGateways":    {"natGatewaySet", "natGatewayId", "NatGatewayId", "nat-gateway-id", "NatGatewayNotFound"},
 }
 
@@ -154,7 +194,7 @@ func (e *EC2) describeNetwork(c *apiCall, kind networkKind) (element, *refusal) 
 		return element{}, bad
 	}
 	for _, f := range filters {
-		if f.name != kind.filter {
+		if f.name != kind.filter && f.name != "vpc-id" && f.name != "group-name" {
 			return element{}, refuse(http.StatusBadRequest, "InvalidParameterValue", "The filter '%s' is invalid", f.name)
 		}
 	}
@@ -162,7 +202,7 @@ func (e *EC2) describeNetwork(c *apiCall, kind networkKind) (element, *refusal) 
 	set := branch(kind.set)
 	var found []string
 	for _, p := range e.visible(c, c.iam()) {
-		if len(ids) > 0 && !slices.Contains(ids, p.id) || slices.ContainsFunc(filters, func(f filter) bool { return !f.fits(p.id) }) {
+		if len(ids) > 0 && !slices.Contains(ids, p.id) || slices.ContainsFunc(filters, func(f filter) bool { return !f.fits(p.field(f.name)) }) || p.id == "" {
 			continue
 		}
 		found = append(found, p.id)
@@ -170,17 +210,17 @@ func (e *EC2) describeNetwork(c *apiCall, kind networkKind) (element, *refusal) 
 		switch kind.set {
 		case "vpcSet":
 			item.Children = append(item.Children, leaf("state", "available"), leaf("ownerId", cmp.Or(e.shared[p.id], EC2Account)))
-			tags := branch("tagSet")
-			for _, owner := range p.owners {
-				tags.Children = append(tags.Children, branch("item", leaf("key", "sigs.k8s.io/cluster-api-provider-aws/cluster/"+owner), leaf("value", "owned")))
-			}
 			if e.shared[p.id] == "" {
-				item.Children = append(item.Children, tags)
+				item.Children = append(item.Children, p.ownerTags())
 			}
 		case "natGatewaySet":
-			item.Children = append(item.Children, leaf("state", cmp.Or(p.state, "available")))
+			item.Children = append(item.Children, leaf("state", cmp.Or(p.state, "available")), leaf("vpcId", p.vpc), leaf("subnetId", p.subnet))
+		case "subnetSet":
+			item.Children = append(item.Children, leaf("state", "available"), leaf("vpcId", p.vpc), leaf("cidrBlock", p.cidr))
 		case "securityGroupInfo":
-			item.Children = append(item.Children, leaf("ownerId", EC2Account), leaf("vpcId", p.vpc))
+			item.Children = append(item.Children, leaf("ownerId", EC2Account), leaf("vpcId", p.vpc), leaf("groupName", p.name), p.ownerTags())
+		case "routeTableSet":
+			item.Children = append(item.Children, leaf("vpcId", p.vpc), p.ownerTags(), branch("associationSet", branch("item", leaf("subnetId", p.subnet))))
 		}
 		set.Children = append(set.Children, item)
 	}
@@ -190,6 +230,26 @@ func (e *EC2) describeNetwork(c *apiCall, kind networkKind) (element, *refusal) 
 		}
 	}
 	return branch(c.action+"Response", leaf("requestId", "lab"), set), nil
+}
+
+// field is what a filter looks at.
+func (p *networkObject) field(filter string) string {
+	switch {
+	case filter == "group-name":
+		return p.name
+	case filter == "vpc-id" && p.kind != "ec2:DescribeVpcs":
+		return p.vpc
+	}
+	return p.id
+}
+
+// ownerTags are CAPA's.
+func (p *networkObject) ownerTags() element {
+	tags := branch("tagSet")
+	for _, owner := range p.owners {
+		tags.Children = append(tags.Children, branch("item", leaf("key", "sigs.k8s.io/cluster-api-provider-aws/cluster/"+owner), leaf("value", "owned")))
+	}
+	return tags
 }
 
 // visible are the parts of a kind that the caller sees in the call's region.
@@ -223,7 +283,7 @@ func (e *EC2) describeLoadBalancers(c *apiCall) (element, *refusal) {
 			if kind == classicLB {
 				vpc = "VPCId"
 			}
-			set.Children = append(set.Children, branch("member", leaf("LoadBalancerName", p.id), leaf("DNSName", p.dns), leaf(vpc, p.vpc)))
+			set.Children = append(set.Children, branch("member", leaf("LoadBalancerName", p.id), leaf("DNSName", p.dns), leaf(vpc, p.vpc), leaf("Scheme", cmp.Or(p.scheme, "internet-facing"))))
 		}
 	}
 	return result(c.action, set), nil

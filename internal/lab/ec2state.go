@@ -16,22 +16,36 @@ type saved struct {
 		Tags  []EC2Tag
 	}
 	Subnets []struct {
-		SubnetID string `json:"SubnetId"`
-		VpcID    string `json:"VpcId"`
+		SubnetID  string `json:"SubnetId"`
+		VpcID     string `json:"VpcId"`
+		CidrBlock string
 	}
 	SecurityGroups []struct {
-		GroupID string `json:"GroupId"`
-		VpcID   string `json:"VpcId"`
+		GroupID   string `json:"GroupId"`
+		VpcID     string `json:"VpcId"`
+		GroupName string
+		Tags      []EC2Tag
 	}
 	NatGateways []struct {
 		NatGatewayID string `json:"NatGatewayId"`
 		VpcID        string `json:"VpcId"`
+		SubnetID     string `json:"SubnetId"`
 		State        string
 	}
-	LoadBalancerDescriptions []struct{ LoadBalancerName, DNSName, VPCId string }
+	LoadBalancerDescriptions []struct{ LoadBalancerName, DNSName, VPCId, Scheme string }
 	LoadBalancers            []struct {
-		LoadBalancerName, DNSName string
-		VpcID                     string `json:"VpcId"`
+		LoadBalancerName, DNSName, Scheme string
+		VpcID                             string `json:"VpcId"`
+	}
+	LaunchTemplateVersions []struct {
+		LaunchTemplateName string
+		LaunchTemplateData struct {
+			ImageID            string `json:"ImageId"`
+			InstanceType       string
+			KeyName            string
+			IamInstanceProfile struct{ Name string }
+			SecurityGroupIDs   []string `json:"SecurityGroupIds"`
+		}
 	}
 	AutoScalingGroups []struct {
 		AutoScalingGroupName, AutoScalingGroupARN, VPCZoneIdentifier string
@@ -62,6 +76,8 @@ func (e *EC2) readState(folder string) error {
 			e.instances = append(e.instances, some...)
 		case "eks.json":
 			err = e.readEKS(file, region)
+		case "nodegroups.json":
+			err = e.readNodegroups(file, region)
 		default:
 			err = e.readAnswer(file, region)
 		}
@@ -83,33 +99,57 @@ func (e *EC2) readAnswer(file, region string) error {
 	}
 	for _, v := range s.Vpcs {
 		p := networkObject{kind: "ec2:DescribeVpcs", id: v.VpcID}
-		for _, t := range v.Tags {
-			if owner, ok := strings.CutPrefix(t.Key, "sigs.k8s.io/cluster-api-provider-aws/cluster/"); ok {
-				p.owners = append(p.owners, owner)
-			}
-		}
+		p.owners = ownersIn(v.Tags)
 		add(p)
 	}
 	for _, x := range s.Subnets {
-		add(networkObject{kind: "ec2:DescribeSubnets", id: x.SubnetID, vpc: x.VpcID})
+		add(networkObject{kind: "ec2:DescribeSubnets", id: x.SubnetID, vpc: x.VpcID, cidr: x.CidrBlock})
 	}
 	for _, x := range s.SecurityGroups {
-		add(networkObject{kind: "ec2:DescribeSecurityGroups", id: x.GroupID, vpc: x.VpcID})
+		p := networkObject{kind: "ec2:DescribeSecurityGroups", id: x.GroupID, vpc: x.VpcID, name: x.GroupName, owners: ownersIn(x.Tags)}
+		if x.Tags == nil { // it was saved without them; CAPA's own have its tag
+			p.owners = ownersBy(x.GroupName)
+		}
+		add(p)
 	}
 	for _, x := range s.NatGateways {
-		add(networkObject{kind: "ec2:DescribeNatGateways", id: x.NatGatewayID, vpc: x.VpcID, state: x.State})
+		add(networkObject{kind: "ec2:DescribeNatGateways", id: x.NatGatewayID, vpc: x.VpcID, state: x.State, subnet: x.SubnetID})
 	}
 	for _, x := range s.LoadBalancerDescriptions {
-		add(networkObject{kind: classicLB, id: x.LoadBalancerName, vpc: x.VPCId, dns: x.DNSName})
+		add(networkObject{kind: classicLB, id: x.LoadBalancerName, vpc: x.VPCId, dns: x.DNSName, scheme: x.Scheme})
 	}
 	for _, x := range s.LoadBalancers {
-		add(networkObject{kind: newLB, id: x.LoadBalancerName, vpc: x.VpcID, dns: x.DNSName})
+		add(networkObject{kind: newLB, id: x.LoadBalancerName, vpc: x.VpcID, dns: x.DNSName, scheme: x.Scheme})
+	}
+	for _, x := range s.LaunchTemplateVersions {
+		d := &x.LaunchTemplateData
+		of := map[string]any{"ami": map[string]any{"id": d.ImageID}, "instanceType": d.InstanceType, "iamInstanceProfile": d.IamInstanceProfile.Name, "sshKeyName": d.KeyName}
+		add(networkObject{kind: templatesAction, id: x.LaunchTemplateName, eks: map[string]any{"of": of, "groups": d.SecurityGroupIDs}})
 	}
 	for _, x := range s.AutoScalingGroups {
 		e.groups = append(e.groups, EC2Group{
 			Name: x.AutoScalingGroupName, ARN: x.AutoScalingGroupARN, Subnets: strings.Split(x.VPCZoneIdentifier, ","),
 			Tags: x.Tags, Region: region, Desired: &x.DesiredCapacity,
 		})
+	}
+	return nil
+}
+
+func ownersIn(tags []EC2Tag) (out []string) {
+	for _, t := range tags {
+		if owner, ok := strings.CutPrefix(t.Key, "sigs.k8s.io/cluster-api-provider-aws/cluster/"); ok {
+			out = append(out, owner)
+		}
+	}
+	return out
+}
+
+// ownersBy is the cluster of one of CAPA's security groups, by its name.
+func ownersBy(name string) []string {
+	for _, role := range []string{"-apiserver-lb", "-controlplane", "-node-eks-additional", "-node", "-lb", "-bastion"} {
+		if cluster, ok := strings.CutSuffix(name, role); ok {
+			return []string{cluster}
+		}
 	}
 	return nil
 }
@@ -131,6 +171,18 @@ func (e *EC2) readEKS(file, region string) error {
 		e.network = append(e.network, networkObject{
 			kind: eksAction, region: region, id: name, vpc: p.Cluster.VPC.ID, dns: p.Cluster.Endpoint, state: p.Cluster.Status,
 		})
+	}
+	return nil
+}
+
+// readNodegroups reads node groups by the names of their control planes and their own.
+func (e *EC2) readNodegroups(file, region string) error {
+	var groups map[string]struct{ Nodegroup map[string]any }
+	if err := decodeFile(file, &groups); err != nil {
+		return err
+	}
+	for name, g := range groups {
+		e.network = append(e.network, networkObject{kind: nodegroupAction, region: region, id: name, eks: g.Nodegroup})
 	}
 	return nil
 }

@@ -39,15 +39,16 @@ func load(r *infra.Registry, all objects) (*loaded, error) {
 	return &loaded{s, secrets, r.Expected(s)}, nil
 }
 
-// exists returns an inventory in which there is all that a backup expects: an instance for
+// exists returns an inventory in which there is all that a backup expects and wants: an instance for
 // each machine, which has its keys, a Node, and everything that is looked for.
 func exists(r *infra.Registry, l *loaded) infra.Inventory {
 	inv := infra.Inventory{Version: infra.InventoryVersion}
 	for _, t := range r.Targets(l.snapshot, l.secrets, infra.Access{}) {
 		place := infra.Listing{
 			IDs: t.IDs, Provider: t.Provider, Endpoint: t.Endpoint, Location: t.Location, Account: t.Account, Identity: "of " + t.Endpoint,
-			Clusters: t.Clusters, State: code.ScopeComplete, ListedAt: now, Asked: t.Probes, ProbesFound: t.Probes,
+			Clusters: t.Clusters, State: code.ScopeComplete, ListedAt: now, Asked: t.Probes,
 		}
+		place.ProbesFound = wanted(l, t.Probes)
 		if isNodes(r, t.Provider) {
 			place.NodeState, place.Identity = "read", ""
 			for _, id := range t.Clusters {
@@ -73,6 +74,19 @@ func exists(r *infra.Registry, l *loaded) infra.Inventory {
 		inv.Listings = append(inv.Listings, place)
 	}
 	return inv
+}
+
+// wanted are the probes but for those of what the backup wants not to be there.
+func wanted(l *loaded, probes []infra.Key) []infra.Key {
+	unwanted := map[infra.Key]bool{}
+	for i := range l.expected.Resources {
+		if r := &l.expected.Resources[i]; r.WhenGone == code.Unwanted {
+			for _, k := range r.Keys {
+				unwanted[k] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(probes), func(k infra.Key) bool { return unwanted[k] })
 }
 
 func isNodes(r *infra.Registry, provider string) bool {

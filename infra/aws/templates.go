@@ -1,0 +1,221 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+)
+
+// templateFact is the newest version of a launch template, in the members that CAPA compares.
+type templateFact struct {
+	Version                          int64
+	Image, Type, Profile, Key        string   `json:",omitempty"`
+	Metadata, Spot, Reservation, DNS string   `json:",omitempty"`
+	Groups                           []string `json:",omitempty"`
+	Secret                           string   `json:",omitempty"` // namespace/name of the bootstrap data
+}
+
+// tagSecret is where CAPA writes the bootstrap Secret's name into a template
+// (LaunchTemplateBootstrapDataSecret in api/v1beta2/tags.go v2.4.0 to v2.13.0).
+const tagSecret = "sigs.k8s.io/cluster-api-provider-aws/bootstrap-data-secret"
+
+// readTemplates reads the newest versions of all launch templates of the region, which is
+// one call for 200, and keeps those of the backup's pools. Their user data is not kept.
+func (l *listing) readTemplates(ctx context.Context) {
+	if len(l.detail.templates) == 0 {
+		return
+	}
+	err := pages("DescribeLaunchTemplateVersions", func(token *string) (*string, error) {
+		out, err := l.api.templates(ctx, &ec2.DescribeLaunchTemplateVersionsInput{Versions: []string{"$Latest"}, MaxResults: aws.Int32(idBatch), NextToken: token})
+		if err != nil {
+			return nil, err
+		}
+		for i := range out.LaunchTemplateVersions {
+			v := &out.LaunchTemplateVersions[i]
+			if name := aws.ToString(v.LaunchTemplateName); v.LaunchTemplateData != nil && slices.Contains(l.detail.templates, name) {
+				l.note(factTemplate, name, templateFactOf(v))
+			}
+		}
+		return out.NextToken, nil
+	})
+	if err != nil {
+		l.unread(ctx, "ec2:DescribeLaunchTemplateVersions", "the launch templates", err)
+		l.unreadFact(ctx, factTemplate, "ec2:DescribeLaunchTemplateVersions", "the launch templates", err)
+		return
+	}
+	l.noteRead(factTemplate)
+}
+
+// templateFactOf reads a version as CAPA does (SDKToLaunchTemplate in
+// pkg/cloud/services/ec2/launchtemplate.go v2.13.0).
+func templateFactOf(v *types.LaunchTemplateVersion) templateFact {
+	d := v.LaunchTemplateData
+	f := templateFact{Version: aws.ToInt64(v.VersionNumber), Image: aws.ToString(d.ImageId), Type: string(d.InstanceType), Key: aws.ToString(d.KeyName)}
+	if p := d.IamInstanceProfile; p != nil {
+		f.Profile = aws.ToString(p.Name)
+		if _, name, ok := strings.Cut(aws.ToString(p.Arn), "instance-profile/"); ok {
+			f.Profile = name
+		}
+	}
+	if o := d.MetadataOptions; o != nil {
+		m := metadata{cmp.Or(string(o.HttpEndpoint), "enabled"), string(o.HttpTokens), cmp.Or(string(o.InstanceMetadataTags), "disabled"), int64(aws.ToInt32(o.HttpPutResponseHopLimit))}
+		f.Metadata = m.String()
+	}
+	if o := d.InstanceMarketOptions; o != nil && o.MarketType == types.MarketTypeSpot {
+		f.Spot = "spot"
+		if o.SpotOptions != nil {
+			f.Spot += " " + aws.ToString(o.SpotOptions.MaxPrice)
+		}
+	}
+	if r := d.CapacityReservationSpecification; r != nil && r.CapacityReservationTarget != nil {
+		f.Reservation = aws.ToString(r.CapacityReservationTarget.CapacityReservationId)
+	}
+	if o := d.PrivateDnsNameOptions; o != nil {
+		f.DNS = dnsText(string(o.HostnameType), aws.ToBool(o.EnableResourceNameDnsARecord), aws.ToBool(o.EnableResourceNameDnsAAAARecord))
+	}
+	f.Groups = slices.Sorted(slices.Values(d.SecurityGroupIds))
+	for _, s := range d.TagSpecifications {
+		for _, t := range s.Tags {
+			if s.ResourceType == types.ResourceTypeInstance && aws.ToString(t.Key) == tagSecret && strings.Contains(aws.ToString(t.Value), "/") {
+				f.Secret = aws.ToString(t.Value)
+			}
+		}
+	}
+	return f
+}
+
+func dnsText(hostname string, a, aaaa bool) string {
+	return hostname + " " + strconv.FormatBool(a) + " " + strconv.FormatBool(aaaa)
+}
+
+// templateSpec is what an object wants of its launch template.
+type templateSpec struct {
+	AMI struct {
+		ID string `json:"id"`
+	} `json:"ami"`
+	Type     string          `json:"instanceType"`
+	Profile  string          `json:"iamInstanceProfile"`
+	Key      string          `json:"sshKeyName"`
+	Metadata json.RawMessage `json:"instanceMetadataOptions"`
+	Spot     *struct {
+		MaxPrice string `json:"maxPrice"`
+	} `json:"spotMarketOptions"`
+	Reservation string `json:"capacityReservationId"`
+	DNS         *struct {
+		Hostname string `json:"hostnameType"`
+		A        bool   `json:"enableResourceNameDnsARecord"`
+		AAAA     bool   `json:"enableResourceNameDnsAAAARecord"`
+	} `json:"privateDnsName"`
+	Groups []struct {
+		ID      string          `json:"id"`
+		Filters json.RawMessage `json:"filters"`
+	} `json:"additionalSecurityGroups"`
+}
+
+// differs names the members in which a template is not as it is wanted, as CAPA compares
+// them (LaunchTemplateNeedsUpdate in pkg/cloud/services/ec2/launchtemplate.go v2.13.0), but for
+// image and groups.
+func (w *templateSpec) differs(f *templateFact) []string {
+	want := templateFact{Type: w.Type, Profile: w.Profile, Key: w.Key, Reservation: w.Reservation}
+	if m := readMetadata(string(w.Metadata)); m != nil {
+		want.Metadata = m.String()
+	}
+	if w.Spot != nil {
+		want.Spot = "spot " + w.Spot.MaxPrice
+	}
+	if w.DNS != nil {
+		want.DNS = dnsText(w.DNS.Hostname, w.DNS.A, w.DNS.AAAA)
+	}
+	var out []string
+	for _, m := range [...]struct{ name, have, want string }{
+		{"instanceType", f.Type, want.Type},
+		{"iamInstanceProfile", f.Profile, want.Profile},
+		{"sshKeyName", f.Key, want.Key},
+		{"instanceMetadataOptions", f.Metadata, want.Metadata},
+		{"spotMarketOptions", strings.TrimSpace(f.Spot), strings.TrimSpace(want.Spot)},
+		{"capacityReservationId", f.Reservation, want.Reservation},
+		{"privateDnsName", f.DNS, want.DNS},
+	} {
+		if m.have != m.want {
+			out = append(out, fmt.Sprintf("%s (%s, and the backup wants %s)", m.name, said(m.have), said(m.want)))
+		}
+	}
+	return out
+}
+
+func said(s string) string { return cmp.Or(s, "none") }
+
+// nodegroupFact is what CAPA asks of an EKS node group.
+type nodegroupFact struct {
+	Status, Version, Release string
+	Owners                   []string // the clusters that the cloud provider's tag names
+	Template                 string   `json:",omitempty"` // version of its launch template
+	HasTemplate              bool     `json:",omitempty"`
+	Desired                  int32
+	Labels                   map[string]string `json:",omitempty"`
+}
+
+// nodegroupName is how EKS names a node group.
+type nodegroupName struct{ cluster, name string }
+
+// readNodegroups asks for each node group of the backup's pools.
+func (l *listing) readNodegroups(ctx context.Context) {
+	if len(l.detail.nodegroups) == 0 {
+		return
+	}
+	for _, n := range l.detail.nodegroups {
+		out, err := l.api.nodegroup(ctx, &eks.DescribeNodegroupInput{ClusterName: &n.cluster, NodegroupName: &n.name})
+		if err != nil && unlessMissing(err) == nil {
+			continue
+		}
+		if err != nil {
+			l.unread(ctx, "eks:DescribeNodegroup", "the EKS node groups", err)
+			l.unreadFact(ctx, factNodegroup, "eks:DescribeNodegroup", "the EKS node groups", err)
+			return
+		}
+		g := out.Nodegroup
+		f := nodegroupFact{Status: string(g.Status), Version: aws.ToString(g.Version), Release: aws.ToString(g.ReleaseVersion), Labels: g.Labels}
+		for key := range g.Tags {
+			if cluster, ok := strings.CutPrefix(key, tagCloud); ok {
+				f.Owners = append(f.Owners, cluster)
+			}
+		}
+		slices.Sort(f.Owners)
+		if t := g.LaunchTemplate; t != nil {
+			f.HasTemplate, f.Template = true, aws.ToString(t.Version)
+		}
+		if s := g.ScalingConfig; s != nil {
+			f.Desired = aws.ToInt32(s.DesiredSize)
+		}
+		l.note(factNodegroup, join(n.cluster, n.name), f)
+	}
+	l.noteRead(factNodegroup)
+}
+
+func checkTemplates(_ *ec2.DescribeLaunchTemplateVersionsInput, out *ec2.DescribeLaunchTemplateVersionsOutput) error {
+	return complete("DescribeLaunchTemplateVersions", out.LaunchTemplateVersions, func(v *types.LaunchTemplateVersion) *string { return v.LaunchTemplateName }, nil)
+}
+
+func checkNodegroup(in *eks.DescribeNodegroupInput, out *eks.DescribeNodegroupOutput) error {
+	if out.Nodegroup == nil || aws.ToString(out.Nodegroup.NodegroupName) != aws.ToString(in.NodegroupName) || out.Nodegroup.Status == "" {
+		return lacking("DescribeNodegroup", "is not about the node group that was asked for, or lacks its status")
+	}
+	return nil
+}
+
+// asgFact is what CAPA asks of an autoscaling group.
+type asgFact struct {
+	Living    int
+	Suspended []string `json:",omitempty"` // processes
+	Status    string   `json:",omitempty"`
+	Mixed     bool     `json:",omitempty"` // it has a policy of mixed instances
+}

@@ -1,0 +1,130 @@
+package aws
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+// walked are what CAPA's controllers ask after a restore, in the order in which they do.
+var walked = slices.Concat(sessionRows, networkRows, groupRows, balancerRows, machineRows, poolRows, planeRows, nodegroupRows)
+
+func walkRows() []walk.Row {
+	all := make([]walk.Row, len(walked))
+	for i, r := range walked {
+		all[i] = *r
+	}
+	return all
+}
+
+// conditionAsked is the condition of what an inventory does not say, because it was saved
+// before it was asked for.
+const conditionAsked = code.InfrastructureUnasked
+
+// questions gather the steps of a backup. Steps that pass are kept once for each row.
+type questions struct {
+	objs   *objects
+	list   []infra.Step
+	passed map[*walk.Row]bool
+}
+
+// steps are those that the backup alone answers, and those that a listing answers.
+func (objs *objects) steps() []infra.Step {
+	q := &questions{objs: objs, passed: map[*walk.Row]bool{}}
+	for _, id := range objs.order() {
+		s := objs.locations[id]
+		q.askSession(id, s)
+		if s.record == nil {
+			continue
+		}
+		q.askNetwork(id, s)
+		q.askGroups(id, s)
+		if s.kind == planeKind {
+			q.askPlane(id, s)
+		} else {
+			q.askBalancers(id, s)
+		}
+	}
+	for i := range objs.pools {
+		q.askPool(&objs.pools[i])
+	}
+	for i := range objs.members {
+		if m := &objs.members[i]; m.index >= 0 && m.machine != nil {
+			q.askMachine(m)
+		}
+	}
+	return q.list
+}
+
+// note keeps an answer of a cluster.
+func (q *questions) note(r *walk.Row, id backup.ClusterID, a walk.Answer) {
+	q.keep(walk.Step{Row: r, Cluster: id, Subject: clusterTitle(id), Machine: -1, Answer: a})
+}
+
+func (q *questions) keep(s walk.Step) {
+	switch {
+	case s.Found == "" || s.Found == walk.Passed && q.passed[s.Row]:
+		return
+	case s.Found == walk.Passed:
+		q.passed[s.Row] = true
+	}
+	q.list = append(q.list, infra.Step{Step: s})
+}
+
+// look keeps a step of a subject that a listing of the cluster's place answers.
+func (q *questions) look(r *walk.Row, id backup.ClusterID, subject string, look func(*place) walk.Answer) {
+	target := q.objs.locations[id].target
+	q.list = append(q.list, infra.Step{
+		Step: walk.Step{Row: r, Cluster: id, Subject: subject, Machine: -1},
+		Look: func(inv *infra.Inventory) walk.Answer {
+			l := inv.Named(target)
+			if l == nil || l.State == code.ScopeFailed {
+				return walk.Answer{} // that it was not listed says it
+			}
+			return look(&place{inv, l})
+		},
+	})
+}
+
+func clusterTitle(id backup.ClusterID) string {
+	return fmt.Sprintf("Cluster %s/%s", id.Namespace, id.Name)
+}
+
+// title names the object that says where the cluster is.
+func (s *clusterLocation) title() string {
+	return fmt.Sprintf("%s %s/%s", s.kind, s.record.Namespace, s.record.Name)
+}
+
+// pass is the answer to a question that passes.
+var pass = walk.Answer{Found: walk.Passed}
+
+func answer(found walk.Found, object, why, until string) walk.Answer {
+	return walk.Answer{Found: found, Why: why, Until: object + " " + until, Objects: []string{object}}
+}
+
+// place is a listing that answers questions.
+type place struct {
+	inv     *infra.Inventory
+	listing *infra.Listing
+}
+
+// read returns a Fact, which is JSON. Where there is none, the answer says why, if it was
+// to be read: it was refused, or the inventory does not say. kind is the name of all Facts
+// of its kind in Listing.FactsUnread, and of the Fact that says that they were read.
+func read[T any](p *place, kind, name, object string) (of T, there bool, open walk.Answer) {
+	if text := p.inv.AccessFact(p.listing, kind+":"+name, ""); text != "" && json.Unmarshal([]byte(text), &of) == nil {
+		return of, true, walk.Answer{}
+	}
+	if why, unread := p.listing.FactsUnread.Get(kind); unread {
+		return of, false, walk.Answer{Found: walk.Unread, Why: object + ": " + why, Objects: []string{object}}
+	}
+	if p.inv.AccessFact(p.listing, kind, "") == "" {
+		return of, false, walk.Answer{Found: walk.Unseen, Objects: []string{object}}
+	}
+	return of, false, walk.Answer{}
+}

@@ -1,0 +1,13 @@
+package aws_test
+
+import (
+	"testing"
+
+	"drift-detector/infra/all"
+	"drift-detector/infra/aws"
+	"drift-detector/internal/scene"
+)
+
+func TestWalkScenes(t *testing.T) {
+	scene.Run(t, "testdata/walk", all.Registry(), aws.New().Spec().Walk)
+}

@@ -1,0 +1,198 @@
+package aws
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/infra"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+// Rows of AWSMachine. Which instance it takes is its verdict.
+var (
+	rowM3 = &walk.Row{
+		ID: "aws.M3", Of: machineKind,
+		Asks:   "spec.bootstrap.dataSecretName of its Machine",
+		None:   walk.Waits.Says("CAPA waits for the bootstrap data, although the instance runs"),
+		Source: "reconcileNormal: controllers/awsmachine_controller.go v2.0.0 to v2.13.0",
+	}
+	rowM10 = &walk.Row{
+		ID: "aws.M10", Of: machineKind,
+		Asks:    "spec.cloudInit.secretCount, where spec.cloudInit.secretPrefix says that bootstrap data was left in AWS",
+		Differs: walk.NotReady.Says("CAPA can delete no bootstrap data without the number of its parts, and goes no further"),
+		Source:  "deleteBootstrapData: controllers/awsmachine_controller.go v2.0.0 to v2.13.0",
+	}
+	rowM15 = &walk.Row{
+		ID: "aws.M15", Of: machineKind,
+		Asks:      "the security groups of the instance, which are to be CAPA's own and those that spec adds",
+		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA takes off every other group, one that was attached by hand too", Code: code.ChangesUndone},
+		Condition: conditionAsked,
+		Source:    "ensureSecurityGroups: controllers/awsmachine_security_groups.go v2.0.0 to v2.13.0",
+	}
+	rowM16 = &walk.Row{
+		ID: "aws.M16", Of: machineKind,
+		Asks:      "the metadata options of the instance, which are to be those of spec.instanceMetadataOptions",
+		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA sets them back", Code: code.ChangesUndone},
+		Condition: conditionAsked,
+		Source:    "ensureInstanceMetadataOptions: controllers/awsmachine_controller.go v2.1.0 to v2.13.0",
+	}
+	machineRows = []*walk.Row{rowM3, rowM10, rowM15, rowM16}
+)
+
+// askMachine asks what the backup says of a machine.
+func (q *questions) askMachine(m *member) {
+	machine := &q.objs.snapshot.Machines[m.index]
+	if m.machine.Paused || !q.objs.poolOf(m).IsZero() {
+		return // nobody acts, or the pool does
+	}
+	subject := fmt.Sprintf("Machine %s/%s", machine.Namespace, machine.Name)
+	note := func(r *walk.Row, a walk.Answer) {
+		if a.Found != "" && !(a.Found == walk.Passed && q.passed[r]) {
+			q.keep(walk.Step{Row: r, Cluster: m.cluster, Subject: subject, Machine: m.index, Answer: a})
+		}
+	}
+	if m.machine.Data.ProviderID != "" {
+		a := pass
+		if machine.BootstrapSecret == "" {
+			a = answer(walk.None, subject, "it names no bootstrap data", "names it")
+		}
+		note(rowM3, a)
+	}
+	object := fmt.Sprintf("%s %s/%s", machineKind, m.machine.Namespace, m.machine.Name)
+	switch d := &m.machine.Data; {
+	case d.SecretPrefix == "":
+	case d.SecretCount.Known && d.SecretCount.N != 0:
+		note(rowM10, pass)
+	default:
+		note(rowM10, answer(walk.Differs, object, object+" has secretPrefix and no secretCount", "has its secretCount, or no secretPrefix"))
+	}
+}
+
+// Facts of the instance of a machine.
+const (
+	factGroups   = "securityGroups"  // ids, of all network interfaces, joined by commas
+	factMetadata = "metadataOptions" // endpoint, tokens, hop limit and tags, joined by commas
+)
+
+// inspection answers the rows of instances. Those of a machine that pass are made once.
+type inspection struct {
+	objs    *objects
+	members []*member // by index into Snapshot.Machines
+	passing map[uint][]walk.Step
+	groups  map[groupsOf][]string // CAPA's own, by their ids; nil where one was not seen
+}
+
+type groupsOf struct {
+	listing *infra.Listing
+	at      *clusterLocation
+	plane   bool
+}
+
+// onInstance returns what asks the rows of the instance that a machine's controller takes.
+func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
+	x := &inspection{objs: objs, members: make([]*member, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, groups: map[groupsOf][]string{}}
+	for i := range objs.members {
+		if m := &objs.members[i]; m.index >= 0 && m.machine != nil && m.machine.Data.ProviderID != "" && !m.machine.Paused && objs.poolOf(m).IsZero() {
+			x.members[m.index] = m
+		}
+	}
+	return x.inspect
+}
+
+func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
+	m := x.members[machine]
+	if m == nil || at.Listing == nil {
+		return nil
+	}
+	var passed uint
+	var open []walk.Step
+	for i, ask := range [...]struct {
+		row *walk.Row
+		a   walk.Answer
+	}{{rowM15, x.grouped(m, at)}, {rowM16, x.optioned(m, at)}} {
+		switch ask.a.Found {
+		case "":
+		case walk.Passed:
+			passed |= 1 << i
+			if x.passing[passed] == nil {
+				x.passing[passed] = append(slices.Clone(x.passing[passed&^(1<<i)]), walk.Step{Row: ask.row, Answer: pass})
+			}
+		default:
+			open = append(open, walk.Step{Row: ask.row, Answer: ask.a})
+		}
+	}
+	if open == nil {
+		return x.passing[passed]
+	}
+	return append(slices.Clip(x.passing[passed]), open...)
+}
+
+// grouped asks M15. Groups that spec names by filters are not resolved here, so that nothing
+// is said of a machine with some.
+func (x *inspection) grouped(m *member, at infra.Sight) walk.Answer {
+	have, seen := at.Instance.Facts.Get(factGroups)
+	object := "instance " + at.Instance.ID
+	switch {
+	case !seen:
+		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
+	case strings.Contains(m.machine.Data.Groups, `"filters"`):
+		return walk.Answer{}
+	}
+	own := x.ownGroups(m, at.Listing)
+	if own == nil {
+		return walk.Answer{} // A17 says what is open
+	}
+	for id := range strings.SplitSeq(have, ",") {
+		if id != "" && !slices.Contains(own, id) && !strings.Contains(m.machine.Data.Groups, quoted(id)) {
+			return answer(walk.Differs, object, fmt.Sprintf("%s has security group %s, which %s %s/%s does not ask for", object, id, machineKind, m.machine.Namespace, m.machine.Name), "has it no more, or the object asks for it")
+		}
+	}
+	return pass
+}
+
+// ownGroups are the ids of the groups that CAPA gives to every instance of a cluster of its own
+// control plane (GetCoreSecurityGroups in pkg/cloud/services/ec2/instances.go v2.13.0).
+func (x *inspection) ownGroups(m *member, l *infra.Listing) []string {
+	s := x.objs.locations[m.cluster]
+	if s.record == nil || s.kind != clusterKind || s.vpc == "" {
+		return nil
+	}
+	k := groupsOf{l, s, x.objs.snapshot.Machines[m.index].ControlPlane}
+	if known, ok := x.groups[k]; ok {
+		return known
+	}
+	roles := []string{"node", "lb"}
+	if k.plane {
+		roles = []string{"node", "lb", "controlplane"}
+	}
+	var ids []string
+	p := &place{new(infra.Inventory), l}
+	for _, role := range roles {
+		id := s.groupID(p, m.cluster, role)
+		if id == "" {
+			ids = nil
+			break
+		}
+		ids = append(ids, id)
+	}
+	x.groups[k] = ids
+	return ids
+}
+
+// optioned asks M16. CAPA changes nothing where spec has no options.
+func (x *inspection) optioned(m *member, at infra.Sight) walk.Answer {
+	want := readMetadata(m.machine.Data.Metadata)
+	have, seen := at.Instance.Facts.Get(factMetadata)
+	object := "instance " + at.Instance.ID
+	switch {
+	case want == nil:
+		return walk.Answer{}
+	case !seen:
+		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
+	case have != want.String():
+		return answer(walk.Differs, object, fmt.Sprintf("%s has metadata options %s, and %s %s/%s wants %s", object, have, machineKind, m.machine.Namespace, m.machine.Name, want), "has these")
+	}
+	return pass
+}

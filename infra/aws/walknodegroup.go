@@ -1,0 +1,131 @@
+package aws
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+// Rows of AWSManagedMachinePool. Whether the node group exists is said of the pool.
+var (
+	rowG2 = &walk.Row{
+		ID: "aws.G2", Of: managedPoolKind,
+		Asks:      "the launch template of spec.awsLaunchTemplate, as an AWSMachinePool does",
+		None:      walk.Does{Effect: walk.Replaces, What: "CAPA makes another template, and has EKS replace all nodes"},
+		Differs:   walk.Replaces.Says("CAPA makes a new version of the template, and has EKS replace all nodes"),
+		Refused:   "launch templates",
+		Condition: code.PoolsUncompared,
+		Source:    "ReconcileLaunchTemplate: pkg/cloud/services/ec2/launchtemplate.go; reconcileNodegroupVersion: pkg/cloud/services/eks/nodegroup.go v2.3.0 to v2.13.0",
+	}
+	rowG4 = &walk.Row{
+		ID: "aws.G4", Of: managedPoolKind,
+		Asks:      "the tag kubernetes.io/cluster/CLUSTER of the node group",
+		Differs:   walk.OwnerHalts.Says("CAPA takes it for another's, and does nothing for the pool"),
+		Refused:   "EKS node groups",
+		Condition: code.PoolsUncompared,
+		Source:    "reconcileNodegroup: pkg/cloud/services/eks/nodegroup.go v2.0.0 to v2.13.0",
+	}
+	rowG5 = &walk.Row{
+		ID: "aws.G5", Of: managedPoolKind,
+		Asks:    "the status of the node group",
+		Differs: walk.OwnerHalts.Says("CAPA goes no further with the pool, or the pool does not become ready"),
+		Source:  "setStatus: pkg/cloud/services/eks/nodegroup.go v2.0.0 to v2.13.0",
+	}
+	rowG8 = &walk.Row{
+		ID: "aws.G8", Of: managedPoolKind,
+		Asks:    "Kubernetes version, release and launch template version of the node group, which are not to be behind the backup's",
+		None:    walk.OwnerHalts.Says("CAPA compares the template of a node group that has none, and panics: nothing is done for the pool"),
+		Differs: walk.Replaces.Says("CAPA has EKS replace all nodes"),
+		Source:  "reconcileNodegroupVersion: pkg/cloud/services/eks/nodegroup.go v2.0.0 to v2.13.0",
+	}
+	rowG9 = &walk.Row{
+		ID: "aws.G9", Of: managedPoolKind,
+		Asks:    "labels of the node group, and its size within spec.scaling",
+		Several: walk.OwnerHalts.Says("AWS refuses a size that is outside of its bounds, and nothing more is done for the pool"),
+		Differs: walk.Does{Effect: walk.Writes, What: "CAPA writes the backup's labels, and takes off others", Code: code.ChangesUndone},
+		Source:  "reconcileNodegroupConfig: pkg/cloud/services/eks/nodegroup.go v2.0.0 to v2.13.0",
+	}
+	nodegroupRows = []*walk.Row{rowG2, rowG4, rowG5, rowG8, rowG9}
+)
+
+// unsound are the statuses after which CAPA goes no further.
+var unsound = []string{"DEGRADED", "CREATE_FAILED", "DELETE_FAILED", "DELETING"}
+
+// askNodegroup asks for the node group of a pool.
+func (q *questions) askNodegroup(p *pool) {
+	n := q.objs.nodegroupName(p)
+	object := fmt.Sprintf("EKS node group %s/%s", n.cluster, n.name)
+	of := func(ask func(*place, *nodegroupFact) walk.Answer, first bool) func(*place) walk.Answer {
+		return func(at *place) walk.Answer {
+			f, there, open := read[nodegroupFact](at, factNodegroup, join(n.cluster, n.name), object)
+			if open.Objects != nil {
+				open.Objects = []string{p.title()}
+			}
+			switch {
+			case open.Found != "" && first:
+				return open
+			case open.Found != "" || !there:
+				return walk.Answer{}
+			}
+			return ask(at, &f)
+		}
+	}
+	q.look(rowG4, p.cluster, p.title(), of(func(_ *place, f *nodegroupFact) walk.Answer {
+		if !slices.Contains(f.Owners, p.cluster.Name) {
+			return answer(walk.Differs, object, fmt.Sprintf("%s lacks the tag %s%s", object, tagCloud, p.cluster.Name), "has the tag")
+		}
+		return pass
+	}, true))
+	q.look(rowG5, p.cluster, p.title(), of(func(_ *place, f *nodegroupFact) walk.Answer {
+		if slices.Contains(unsound, f.Status) {
+			return answer(walk.Differs, object, fmt.Sprintf("%s is %s", object, f.Status), "is ACTIVE")
+		}
+		return pass
+	}, false))
+	if p.record.Data.Template != "" {
+		q.askTemplate(p, rowG2, rowG2, rowG2)
+	}
+	q.look(rowG8, p.cluster, p.title(), of(func(at *place, f *nodegroupFact) walk.Answer { return q.versioned(at, p, f, object) }, false))
+	q.look(rowG9, p.cluster, p.title(), of(func(_ *place, f *nodegroupFact) walk.Answer { return p.configured(f, object) }, false))
+}
+
+// versioned asks G8.
+func (q *questions) versioned(at *place, p *pool, f *nodegroupFact, object string) walk.Answer {
+	d := &p.record.Data
+	switch {
+	case d.Template != "" && !f.HasTemplate:
+		return answer(walk.None, object, object+" has no launch template, and "+p.object()+" wants one", "has one")
+	case older(f.Version, p.group.Version):
+		return answer(walk.Differs, object, fmt.Sprintf("%s has version %s, and %s wants %s", object, f.Version, p.title(), p.group.Version), "has it")
+	case d.AMIVersion != "" && d.AMIVersion != f.Release:
+		return answer(walk.Differs, object, fmt.Sprintf("%s has release %s, and %s wants %s", object, f.Release, p.object(), d.AMIVersion), "has it")
+	}
+	if d.Template != "" {
+		t, there, _ := read[templateFact](at, factTemplate, q.objs.templateName(p), object)
+		if newest := strconv.FormatInt(t.Version, 10); there && newest != f.Template {
+			return answer(walk.Differs, object, fmt.Sprintf("%s has version %s of its launch template, and the newest is %s", object, f.Template, newest), "has the newest")
+		}
+	}
+	return pass
+}
+
+// configured asks G9. What EKS refuses is a size that an autoscaler keeps outside of the
+// bounds that CAPA sets.
+func (p *pool) configured(f *nodegroupFact, object string) walk.Answer {
+	d := &p.record.Data
+	var bounds *struct{ MinSize, MaxSize int32 }
+	if _ = json.Unmarshal([]byte(d.Scaling), &bounds); bounds != nil && p.managedBy != "" && (f.Desired > bounds.MaxSize || f.Desired < bounds.MinSize) {
+		return answer(walk.Several, object, fmt.Sprintf("%s is set to %d, and %s allows %d to %d", object, f.Desired, p.object(), bounds.MinSize, bounds.MaxSize), "is within them")
+	}
+	want := map[string]string{}
+	_ = json.Unmarshal([]byte(d.Labels), &want)
+	if !maps.Equal(want, f.Labels) && len(want)+len(f.Labels) > 0 {
+		return answer(walk.Differs, object, object+" has other labels than "+p.object(), "has the same")
+	}
+	return pass
+}

@@ -1,0 +1,135 @@
+package aws
+
+import (
+	"encoding/json"
+	"testing"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/walk"
+	"drift-detector/internal/lab"
+)
+
+// walkedBackup is a cluster with all that rows ask AWS for.
+func walkedBackup(t *testing.T) made {
+	t.Helper()
+	b := newMade().keys()
+	b.Add("clusters.cluster.x-k8s.io", capiObject("Cluster", "ns", "c", "c", map[string]any{"infrastructureRef": map[string]any{"apiGroup": group, "kind": clusterKind, "name": "c"}}))
+	o := infraObject(clusterKind, "ns", "c", "c", map[string]any{
+		"region": fleetRegion, "controlPlaneEndpoint": map[string]any{"host": "c-apiserver-1." + fleetRegion + ".elb.amazonaws.com", "port": 6443},
+		"controlPlaneLoadBalancer": map[string]any{"scheme": "internet-facing"},
+		"network": map[string]any{
+			"vpc":     map[string]any{"id": "vpc-1", "tags": map[string]any{tagOwner + "c": owned}},
+			"subnets": []any{map[string]any{"id": "c-a", "resourceID": "subnet-1", "cidrBlock": "10.0.0.0/24", "routeTableId": "rtb-1"}},
+		},
+	})
+	groups := map[string]any{}
+	for _, role := range []string{"node", "lb", "controlplane", "apiserver-lb"} {
+		groups[role] = map[string]any{"id": "sg-" + role, "name": "c-" + role}
+	}
+	o["status"] = map[string]any{"networkStatus": map[string]any{"securityGroups": groups, "apiServerElb": map[string]any{"name": "c-apiserver", "dnsName": "c-apiserver-1." + fleetRegion + ".elb.amazonaws.com"}}}
+	b.Add("awsclusters."+group, o)
+	b.machine("ns", "c", "m", idOf(1))
+	for _, kind := range []string{poolKind, managedPoolKind} {
+		name := map[string]string{poolKind: "p", managedPoolKind: "n"}[kind]
+		b.Add("machinepools.cluster.x-k8s.io", capiObject(machinePoolKind, "ns", name, "c", map[string]any{"clusterName": "c", "replicas": 1, "template": map[string]any{"spec": map[string]any{
+			"version": "v1.34.0", "bootstrap": map[string]any{"dataSecretName": "p", "configRef": map[string]any{"kind": "KubeadmConfig", "name": "p"}},
+			"infrastructureRef": map[string]any{"apiGroup": group, "kind": kind, "name": name},
+		}}}))
+	}
+	b.Add("awsmachinepools."+group, infraObject(poolKind, "ns", "p", "c", map[string]any{
+		"minSize": 1, "maxSize": 3, "awsLaunchTemplate": map[string]any{"instanceType": "m5.large", "ami": map[string]any{"id": "ami-1"}, "instanceMetadataOptions": map[string]any{"httpTokens": "required"}},
+	}))
+	b.Add("awsmanagedmachinepools."+group, infraObject(managedPoolKind, "ns", "n", "c", map[string]any{"eksNodegroupName": "n"}))
+	return b
+}
+
+// openSteps are the steps that a listing does not pass, by row.
+func openSteps(t *testing.T, s *backup.Snapshot, inv infra.Inventory) map[string]walk.Found {
+	t.Helper()
+	out := map[string]walk.Found{}
+	for _, step := range New().Expected(s).Steps {
+		if step.Look == nil {
+			continue
+		}
+		if a := step.Look(&inv); a.Found != walk.Passed && a.Found != "" {
+			out[step.Row.ID] = a.Found
+		}
+	}
+	return out
+}
+
+// What CAPA made passes over the wire, row by row, and a call that is refused leaves the rows
+// unread that need it, and no others.
+func TestWalkOverTheWire(t *testing.T) {
+	b := walkedBackup(t)
+	s, secrets := load(t, b.Bytes())
+	one, desired := 1, 1
+	member := instanceWith(idOf(2), "vpc-1", lab.EC2Tag{Key: tagGroup, Value: "p"})
+	o := lab.EC2Options{Backup: saved(t, b), Groups: []lab.EC2Group{{Name: "p", Desired: &one}, {Name: "eks-n", Desired: &desired, Tags: []lab.EC2Tag{{Key: tagEKSCluster, Value: "c"}, {Key: tagNodegroup, Value: "n"}}}}}
+	instances := []lab.EC2Instance{capaInstance(idOf(1), "vpc-1", "c", roleNode, "", "m"), member}
+	serve(t, o, nil, instances...)
+	inv := listAll(t, New(), s, secrets, infra.Access{})
+	if got := openSteps(t, s, inv); len(got) > 0 {
+		text, _ := json.Marshal(inv.Listings[0].Facts)
+		t.Errorf("open are %v of %s", got, text)
+	}
+	for action, rows := range map[string][]string{
+		"ec2:DescribeRouteTables":            {"aws.A13"},
+		"ec2:DescribeSecurityGroups":         {"aws.A17"},
+		"ec2:DescribeLaunchTemplateVersions": {"aws.P5"},
+		"eks:DescribeNodegroup":              {"aws.G4"},
+		"ec2:DescribeSubnets":                nil, // said of the resources
+		"ec2:DescribeNatGateways":            nil,
+	} {
+		o.Faults.DenyActions = []string{action}
+		serve(t, o, nil, instances...)
+		got := openSteps(t, s, listAll(t, New(), s, secrets, infra.Access{}))
+		for _, row := range rows {
+			if got[row] != walk.Unread {
+				t.Errorf("without %s open are %v", action, got)
+			}
+			delete(got, row)
+		}
+		delete(got, "aws.P7") // it needs the groups, too
+		if len(got) > 0 {
+			t.Errorf("without %s open are %v, too", action, got)
+		}
+	}
+}
+
+// The controller's own key in the backup is tried where an operator's lists, and an
+// operator's beside a key that AWS refuses does not hide that.
+func TestOwnKeysAreTried(t *testing.T) {
+	static := newMade().cluster("ns", "c", fleetRegion, "vpc-1", staticIdentity, "s").static("capa-system", "x", "s")
+	controllers := newMade().cluster("ns", "c", fleetRegion, "vpc-1").keys()
+	theirs, mine := lab.EC2Key{ID: labKey, Secret: labSecret, Token: labToken}, lab.EC2Key{ID: "AKIAOPERATOROPERATOR", Secret: "of the operator"}
+	for name, c := range map[string]struct {
+		backup   made
+		keys     []lab.EC2Key
+		operator bool
+		by, own  string
+	}{
+		"the backup's":                          {static, []lab.EC2Key{theirs}, false, infra.OfBackup, infra.OwnAccepted},
+		"the backup's is refused":               {static, []lab.EC2Key{mine}, false, infra.OfBackup, infra.OwnRefused},
+		"refused, and the operator's lists":     {static, []lab.EC2Key{mine}, true, infra.OfBackup, infra.OwnRefused},
+		"the controller's, the operator lists":  {controllers, []lab.EC2Key{theirs, mine}, true, infra.OfOperator, infra.OwnAccepted},
+		"refused, the operator lists":           {controllers, []lab.EC2Key{mine}, true, infra.OfOperator, infra.OwnRefused},
+		"none is in it, and the operator lists": {newMade().cluster("ns", "c", fleetRegion, "vpc-1"), []lab.EC2Key{mine}, true, infra.OfOperator, infra.OwnAbsent},
+	} {
+		s, secrets := load(t, c.backup.Bytes())
+		serve(t, lab.EC2Options{Backup: saved(t, c.backup), Keys: c.keys}, nil)
+		access := infra.Access{}
+		if c.operator {
+			access = ambientAccess(t)
+			t.Setenv("AWS_ACCESS_KEY_ID", mine.ID)
+			t.Setenv("AWS_SECRET_ACCESS_KEY", mine.Secret)
+			t.Setenv("AWS_SESSION_TOKEN", "")
+		}
+		l := listAll(t, New(), s, secrets, access).Listings[0]
+		by, own := l.AccessFact(infra.FactCredential, l.IDs[0]), l.AccessFact(infra.FactOwn, l.IDs[0])
+		if by != c.by || own != c.own {
+			t.Errorf("%s: listed by %q, and the backup's is %q; want %q, %q; %s %+v", name, by, own, c.by, c.own, l.State, l.Fault)
+		}
+	}
+}
