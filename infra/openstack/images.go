@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -50,6 +49,7 @@ func imageOf(raw string) param {
 	}
 	p.vague, p.query = false, query.Encode()
 	p.name += "with tags " + strings.Join(tags, ", ")
+	p.called = p.name
 	return p
 }
 
@@ -107,10 +107,7 @@ func (l *listing) lookUpImages(ctx context.Context, service *gophercloud.Service
 		}
 	default:
 		l.found(keyTwinImages, asked)
-		if !slices.Contains(l.Unread, keyImage) {
-			l.Unread = append(l.Unread, keyImage)
-		}
-		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: there are several with the name %s (%s): CAPO takes none of them, so that one has to be renamed", where(l.target), people, keyImage))
+		l.several(infra.Key{Kind: keyImage, Value: asked})
 	}
 	return nil
 }

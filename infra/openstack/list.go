@@ -3,6 +3,7 @@ package openstack
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -63,15 +64,20 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	c, mine := t.Credential.(credential)
 	l, ok := t.Begin(Name, made && mine)
 	if !ok {
+		l.Facts = lackingOwn(&t)
 		return l
 	}
 	used := &c
-	v, err := p.connect(ctx, t, d, used)
+	var shown []*x509.Certificate
+	v, err := p.connect(ctx, t, d, used, &shown)
+	own := outcomeOf(err)
 	if c.instead != nil && (codeOf(err) == http.StatusUnauthorized || errors.Is(err, infra.ErrLockout)) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the credential of the backup: %s is used instead", where(t), c.insteadSource))
 		used = c.instead
-		v, err = p.connect(ctx, t, d, used)
+		var again []*x509.Certificate
+		v, err = p.connect(ctx, t, d, used, &again)
 	}
+	p.noteAccess(ctx, &t, d, used, own, shown, &l)
 	if err != nil {
 		l.Fault = connectFault(ctx, t, used, err)
 		return l

@@ -3,6 +3,7 @@ package openstack
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -33,6 +34,7 @@ type cloud struct {
 	catalogue *tokens.ServiceCatalog
 	services  map[string]*gophercloud.ServiceClient // by type, of those that may be contacted
 	foreign   []infra.Endpoint                      // of the catalogue, and not contacted
+	absent    map[string]bool                       // services that it lacks, by type
 }
 
 // Types of services in a catalogue (OpenStack service types authority).
@@ -43,9 +45,11 @@ const (
 	typeBalancer = "load-balancer"
 )
 
-// connect logs in and finds the services that are asked.
-func (p *provider) connect(ctx context.Context, t infra.Target, d *detail, c *credential) (*cloud, error) {
+// connect logs in and finds the services that are asked. seen becomes the certificates that
+// the identity endpoint shows.
+func (p *provider) connect(ctx context.Context, t infra.Target, d *detail, c *credential, seen *[]*x509.Certificate) (*cloud, error) {
 	tr := &transport{hosts: map[string]*server{}}
+	defer func() { *seen = tr.shown() }()
 	if err := tr.allow(c.endpoint, d, c, true); err != nil {
 		return nil, err
 	}
@@ -53,7 +57,7 @@ func (p *provider) connect(ctx context.Context, t infra.Target, d *detail, c *cr
 	client.UseTokenLock()
 	client.HTTPClient = *tr.client()
 	client.UserAgent.Prepend("drift-detector")
-	v := &cloud{client: client, transport: tr, own: c.operator == nil, services: map[string]*gophercloud.ServiceClient{}}
+	v := &cloud{client: client, transport: tr, own: c.operator == nil, services: map[string]*gophercloud.ServiceClient{}, absent: map[string]bool{}}
 	if err := p.login(ctx, v, c); err != nil {
 		tr.close()
 		return nil, err
@@ -136,6 +140,7 @@ func (v *cloud) find(d *detail, c *credential) error {
 			if needed {
 				return err
 			}
+			v.absent[kind] = true
 			continue
 		}
 		at, base, err := serviceAt(raw, c)

@@ -113,6 +113,8 @@ func (l *listing) noteTwins(p *portAnswer) {
 	l.ports.named[here], l.ports.named[anywhere] = p.ID, p.ID
 	// The server of a machine that the backup records is the machine's own, as a rule.
 	if device := uuidOf(p.Device); device != "" {
+		l.found(keyHeld, here.Value)
+		l.found(keyHeld, anywhere.Value)
 		if _, recorded := slices.BinarySearch(l.ids, device); !recorded {
 			l.found(keyTaken, here.Value)
 			l.found(keyTaken, anywhere.Value)

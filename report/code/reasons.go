@@ -118,6 +118,7 @@ const (
 	FoundByNameOnly       Reason = "FoundByNameOnly"
 	MachinesNotReady      Reason = "MachinesNotReady"
 	ResourceMade          Reason = "ResourceMade"
+	AddressTaken          Reason = "AddressTaken"
 	PoolMachinesDeleted   Reason = "PoolMachinesDeleted"
 	RolloutScheduled      Reason = "RolloutScheduled"
 )
@@ -128,6 +129,7 @@ const (
 	APIServersAnswer     Reason = "APIServersAnswer"
 	CertificateUnchecked Reason = "CertificateUnchecked"
 	CredentialUntried    Reason = "CredentialUntried"
+	HostResolves         Reason = "HostResolves"
 	ForeignPools         Reason = "ForeignPools"
 	NamedInVCenter       Reason = "NamedInVCenter"
 	PendingHooks         Reason = "PendingHooks"
