@@ -99,7 +99,11 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 		out = append(out, standstill{fmt.Sprintf("%s %s/%s", p.Kind, c.ID.Namespace, p.Name), "which has the annotation " + clusterv1.PausedAnnotation, "is unpaused", false})
 	}
 	for i := range c.Resources {
-		if r := &c.Resources[i]; r.State == code.Absent && r.WhenGone == code.HaltsCluster {
+		switch r := &c.Resources[i]; {
+		case r.State != code.Absent || r.WhenGone != code.HaltsCluster:
+		case r.Several:
+			out = append(out, standstill{r.Kind + " " + r.Name, "which may be any of several", "is one alone", false})
+		default:
 			out = append(out, standstill{r.Kind + " " + r.Name, vanished, exists, false})
 		}
 	}

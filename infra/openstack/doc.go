@@ -25,6 +25,13 @@
 //	param.go        how objects say which thing of OpenStack they mean
 //	floatingpools.go  what floating IPs from a pool need
 //	checks.go       what will not work after a restore
+//	walk.go         the steps of CAPO's controllers, and how a listing answers them
+//	walklogin.go    identity, login, certificate, services
+//	walkcluster.go  what the cluster was given
+//	walkmanaged.go  what CAPO made for it
+//	walkbalancer.go load balancer and floating IP of the API server
+//	walkserver.go   what a server is made of
+//	walkfound.go    the same of a server that exists
 //
 // Where to look, and what there is:
 //
@@ -39,6 +46,7 @@
 //	ports.go        reads ports: which servers CAPO made
 //	instance.go     one server as Nova shows it
 //	probes.go       networks, images and other things that the backup names
+//	walkaccess.go   which credential is accepted, which certificate is shown
 //	faults.go       what went wrong, and what to do
 //
 // Keys of instances and of expected machines, where cluster is the name in the description

@@ -109,9 +109,9 @@ var (
 	keyServerGroup = infra.KeyKindOf("serverGroup")
 	keyKeyPair     = infra.KeyKindOf("keyPair")
 	keyBastion     = infra.KeyKindOf("bastion")
-	keyTaken       = infra.KeyKindOf("takenPort")  // network/name of a port that a server has which the backup does not record
-	keyTwinImages  = infra.KeyKindOf("twinImages") // an image that is asked for, of which there are several
-	keyTwins       = infra.KeyKindOf("twinPorts")  // network/name of several ports
+	keyTaken       = infra.KeyKindOf("takenPort")      // network/name of a port that a server has which the backup does not record
+	keyTwinImages  = infra.KeyKindOf("twinImages")     // an image that is asked for, of which there are several
+	keyTwins       = infra.KeyKindOf("twinPorts")      // network/name of several ports
 	keyRenamed     = infra.KeyKindOf("renamed")        // kind/id/name of what CAPO made and no longer has its name
 	keyNamesakes   = infra.KeyKindOf("namesakes")      // kind/name of several things, of which CAPO made one
 	keyElsewhere   = infra.KeyKindOf("elsewhere")      // floating IP of an API server that another server has
@@ -123,7 +123,7 @@ var (
 	keyManaged     = infra.KeyKindOf("managed")   // kind/name of what CAPO made, under its name
 	keyUsed        = infra.KeyKindOf("usedGroup") // name of a security group that ports are in
 	keyInside      = infra.KeyKindOf("subnetsOf") // id of a network, whose subnets are counted
-	keyOwn         = infra.KeyKindOf("own") // one of the above that the project owns
+	keyOwn         = infra.KeyKindOf("own")       // one of the above that the project owns
 )
 
 // nameless is a key of servers of which Nova said no name: their cell is down.

@@ -15,7 +15,7 @@ import (
 var (
 	rowC21 = &walk.Row{
 		ID: "openstack.C21", Of: clusterKind,
-		Asks:    "the load balancer of the API server, by its name, of which it takes the first",
+		Asks:    "the load balancer of the API server, by its name; of several it takes the first",
 		None:    walk.Writes.Says("CAPO makes one"),
 		Several: walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "CAPO takes the first of several, and which one that is nobody knows"},
 		Differs: walk.Halts.Says("CAPO makes a second load balancer, which gets no listeners, because those of the first one have their names: the floating IP moves to it, and nothing answers there; without a floating IP the address is taken, and the cluster is never ready"),
@@ -30,7 +30,7 @@ var (
 	}
 	rowC23 = &walk.Row{
 		ID: "openstack.C23", Of: clusterKind,
-		Asks:      "the floating IP of the API server, by its address, and puts it on the port of the load balancer, whoever has it",
+		Asks:      "the floating IP of the API server, by its address, and puts it on the port of the load balancer, even if something else has it",
 		None:      walk.Halts.Says("CAPO asks for the same address, which only an administrator of OpenStack may choose, and never calls the cluster ready"),
 		Differs:   walk.Does{Effect: walk.Writes, Code: code.AddressTaken, What: "CAPO takes the floating IP of the API server away from where it is"},
 		Condition: code.HostResolves,

@@ -12,8 +12,8 @@ import (
 // making anything.
 type inspection struct {
 	q       *questions
-	members []*member              // by index into Snapshot.Machines
-	first   map[int][]needed       // what is looked up before the server, by the same index
+	members []*member        // by index into Snapshot.Machines
+	first   map[int][]needed // what is looked up before the server, by the same index
 	answers map[lookedUp]walk.Answer
 }
 

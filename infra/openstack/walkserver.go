@@ -34,13 +34,13 @@ var (
 		Versions: "v0.11 and later",
 		Source:   "Reconcile: controllers/openstackserver_controller.go v0.11.0 to v0.15.0-beta.0",
 	}
-	rowS2  = serverRow("S2", "the server group of the name", "GetServerGroupID: pkg/cloud/services/compute/servergroup.go")
-	rowS3  = severalToo(serverRow("S3", "the one image of name and tags, or the Image object that it names", "GetImageID: pkg/cloud/services/compute/instance.go"))
-	rowS4  = serverRow("S4", "the flavor of the name", "GetFlavorID: pkg/cloud/services/compute/instance.go")
-	rowS5  = serverRow("S5", "security groups of its project", "GetSecurityGroups: pkg/cloud/services/networking/securitygroups.go")
-	rowS6  = severalToo(serverRow("S6", "the one network of each port", "normalizePortTarget: pkg/cloud/services/networking/port.go"))
-	rowS7  = severalToo(serverRow("S7", "the one subnet of each address of a port, in its network", "normalizePortTarget: pkg/cloud/services/networking/port.go"))
-	rowS9  = &walk.Row{
+	rowS2 = serverRow("S2", "the server group of the name", "GetServerGroupID: pkg/cloud/services/compute/servergroup.go")
+	rowS3 = severalToo(serverRow("S3", "the one image of name and tags, or the Image object that it names", "GetImageID: pkg/cloud/services/compute/instance.go"))
+	rowS4 = serverRow("S4", "the flavor of the name", "GetFlavorID: pkg/cloud/services/compute/instance.go")
+	rowS5 = serverRow("S5", "security groups of its project", "GetSecurityGroups: pkg/cloud/services/networking/securitygroups.go")
+	rowS6 = severalToo(serverRow("S6", "the one network of each port", "normalizePortTarget: pkg/cloud/services/networking/port.go"))
+	rowS7 = severalToo(serverRow("S7", "the one subnet of each address of a port, in its network", "normalizePortTarget: pkg/cloud/services/networking/port.go"))
+	rowS9 = &walk.Row{
 		ID: "openstack.S9", Of: serverKind,
 		Asks:    "the port of each name on its network, which is to be one alone",
 		Several: walk.Waits.Says("CAPO fails before it looks for the server (found multiple ports with name)"),
