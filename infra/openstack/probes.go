@@ -225,7 +225,11 @@ func (l *listing) several(k infra.Key) {
 		return
 	}
 	l.ProbesFound, l.Ambiguous = append(l.ProbesFound, k), append(l.Ambiguous, k)
-	name := strings.TrimPrefix(strings.TrimPrefix(k.Value, byName), byQuery)
+	name, isQuery := strings.CutPrefix(k.Value, byQuery)
+	if query, err := url.ParseQuery(name); isQuery && err == nil && query.Has("name") {
+		name = query.Get("name")
+	}
+	name = strings.TrimPrefix(name, byName)
 	l.Warnings = append(l.Warnings, fmt.Sprintf("%s: there are several with the name %s (%s): CAPO takes none of them, so that one has to be renamed", where(l.target), l.target.Redaction.Brief(name), k.Kind))
 }
 

@@ -119,13 +119,13 @@ func (p *place) silent(k infra.Key) bool {
 func (p *place) thing(k infra.Key, object string) walk.Answer {
 	switch {
 	case p.several[k]:
-		return walk.Answer{Found: walk.Several, Why: fmt.Sprintf("%s has several that answer to %s", p.title(), object), Until: object + " is one alone", Objects: []string{object}}
+		return walk.Answer{Found: walk.Several, Why: fmt.Sprintf("%s has several of %s", p.title(), object), Until: object + " is one alone", Objects: []string{object}}
 	case p.found[k]:
 		return pass
 	case p.silent(k):
 		return walk.Answer{}
 	}
-	return walk.Answer{Found: walk.None, Why: fmt.Sprintf("%s has no %s", p.title(), object), Until: object + " exists", Objects: []string{object}}
+	return walk.Answer{Found: walk.None, Why: object + " is gone", Until: object + " exists", Objects: []string{object}}
 }
 
 func (p *place) title() string {

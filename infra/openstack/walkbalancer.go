@@ -95,7 +95,8 @@ func (l *location) balancerAnswer(id backup.ClusterID, p *place) walk.Answer {
 	case p.silent(name):
 		return walk.Answer{}
 	case p.found[here]:
-		return answer(walk.Differs, object, fmt.Sprintf("load balancer %s is there and is not called %s", here.Value, balancerName(id)), "is what "+here.Value+" is called")
+		object = "load balancer " + here.Value
+		return answer(walk.Differs, object, object+" has another name", "is called "+balancerName(id)+" again")
 	}
 	return answer(walk.None, object, fmt.Sprintf("%s has no %s", p.title(), object), "exists")
 }

@@ -110,7 +110,7 @@ func externalAnswer(p *place, d *osCluster) walk.Answer {
 	any := infra.Key{Kind: keyExternal, Value: one}
 	switch {
 	case p.found[infra.Key{Kind: keyExternal, Value: several}]:
-		return walk.Answer{Found: walk.Several, Why: p.title() + " sees several external networks, and spec.externalNetwork names none", Until: "spec.externalNetwork names one", Objects: []string{object}}
+		return walk.Answer{Found: walk.Several, Why: p.title() + " sees several external networks, and spec.externalNetwork names none", Until: object + " is named by spec.externalNetwork", Objects: []string{object}}
 	case p.found[any]:
 		return pass
 	case p.silent(any) || !d.LBEnabled || d.noFloatingIP():

@@ -91,9 +91,10 @@ func (m *managed) answer(p *place) walk.Answer {
 	object := m.thing + " " + m.name
 	switch here := idKey(infra.KeyKindOf(m.kind), m.id); {
 	case p.found[m.namesakesKey()]:
-		return answer(walk.Several, object, fmt.Sprintf("%s has several with the name %s", p.title(), infra.Brief(m.name)), "is "+m.id+" alone")
+		return answer(walk.Several, object, fmt.Sprintf("%s has several with the name of the cluster's %s (%s)", p.title(), m.thing, infra.Brief(m.name)), "is one alone")
 	case m.id != "" && p.found[m.renamedKey()]:
-		return answer(walk.Differs, object, fmt.Sprintf("%s %s is there and has another name", m.thing, m.id), "is what "+m.id+" is called")
+		object = m.thing + " " + m.id
+		return answer(walk.Differs, object, object+" has another name", "is called "+m.name+" again")
 	case p.found[m.namedKey()], m.id != "" && p.found[here]:
 		return pass
 	case p.silent(m.namedKey()):
