@@ -60,6 +60,7 @@
 //	group+port     cluster/group, on servers with CAPO's port in the group
 //	group+stem1,   cluster/group/the name that CAPO gave the port's server, without one
 //	group+stem2    or two random suffixes
+//	lentPort       cluster, on servers with a port that CAPO made for another server of the backup
 //	cluster+network  cluster/network, on servers with CAPO's port there, under any name
 //	network+stem1, cluster/network/the same
 //	network+stem2

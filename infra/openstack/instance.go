@@ -90,6 +90,14 @@ func (l *listing) keysOf(s *serverAnswer, networks []string) []infra.Key {
 		keys = append(keys, infra.Key{Kind: keyStandIn, Value: s.Name})
 	}
 	at := l.ports.of(s.ID)
+	if lent := func(p made) bool { return l.recorded.lent(&p, s.ID, s.Name) }; slices.ContainsFunc(at.made, lent) {
+		for _, p := range at.made {
+			if lent(p) {
+				keys = append(keys, infra.Key{Kind: keyLent, Value: p.cluster})
+			}
+		}
+		at.made = slices.DeleteFunc(slices.Clone(at.made), lent)
+	}
 	keys = append(keys, ownerKeys(s.Name, at.made, at.groups, at.networks)...)
 	marks := map[string]bool{}
 	for _, n := range networks {

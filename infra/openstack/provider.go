@@ -93,6 +93,7 @@ var (
 	keyNamed     = infra.KeyKindOf("group+named1")
 	keyNamedTwo  = infra.KeyKindOf("group+named2")
 	keyNetwork   = infra.KeyKindOf("network")
+	keyLent      = infra.KeyKindOf("lentPort")
 	keyMark      = infra.KeyKindOf("mark")
 	keyStem1     = infra.KeyKindOf("stem1")
 	keyStem2     = infra.KeyKindOf("stem2")

@@ -31,10 +31,11 @@ type recorded struct {
 	groups   map[string]bool   // ids of security groups
 	networks map[string]bool   // ids of those that CAPO made
 	planes   planes
+	ids      map[string][]string // of the servers of machines, by name
 }
 
 func (objs *objects) recorded() *recorded {
-	r := &recorded{map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, objs.planes()}
+	r := &recorded{map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, objs.planes(), map[string][]string{}}
 	for id, l := range objs.locations {
 		for _, c := range clusterNames(id) {
 			r.clusters[c] = true
@@ -47,6 +48,9 @@ func (objs *objects) recorded() *recorded {
 	for i := range objs.members {
 		name := objs.serverName(&objs.members[i])
 		r.names[name] = true
+		if key, _, _, _ := objs.strong(&objs.members[i]); !key.IsZero() {
+			r.ids[name] = append(r.ids[name], key.Value)
+		}
 		if w := objs.members[i].resolved(); w != nil {
 			r.first[w.ports()[0].named(name, 0)] = name
 		} else {
@@ -56,6 +60,13 @@ func (objs *objects) recorded() *recorded {
 	delete(r.groups, "")
 	delete(r.networks, "")
 	return r
+}
+
+// lent reports whether a port is that of a machine which another server is: somebody gave it
+// away, as one does to bring a Node back under its address. It says nothing of whose server has it.
+func (r *recorded) lent(p *made, server, name string) bool {
+	ids := r.ids[p.name]
+	return p.name != name && len(ids) > 0 && !slices.Contains(ids, server)
 }
 
 // Targets returns which projects to list, with which credential. Homes that share

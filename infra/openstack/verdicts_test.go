@@ -224,6 +224,27 @@ func TestOwnership(t *testing.T) {
 	}
 }
 
+// A port of a machine that somebody gave to another server ties that to no cluster: it is no
+// ghost, whether or not the machine's own server is there.
+func TestPortGivenAway(t *testing.T) {
+	for _, machine := range []string{gone, living} {
+		s, data := cloudOf(t, openstacklab.Options{})
+		const other = "22222222-2222-4222-8222-222222222222"
+		s.Like(living, "payroll", other, true)
+		s.Edit("ports", func(o openstacklab.Object) bool {
+			if o["device_id"] == other {
+				o["name"] = machine + firstPort
+			}
+			return true
+		})
+		w := decide(t, data)
+		if _, placed := w.ghosts[other]; placed || w.unattributed[other].Reason != code.InClusterFolder {
+			t.Errorf("with the port of %s it is %v, %+v", machine, w.ghosts[other], w.unattributed[other])
+		}
+		w.demand(t, gone, code.Stale, code.InstanceNotFound)
+	}
+}
+
 // Absence is concluded only where something has an id that the backup records.
 func TestUnprovenProject(t *testing.T) {
 	s, data := cloudOf(t, openstacklab.Options{})
