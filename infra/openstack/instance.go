@@ -76,6 +76,9 @@ func (l *listing) instance(s *serverAnswer) infra.Instance {
 		out.Keys = append(out.Keys, out.Host)
 	}
 	l.noteBastion(s)
+	if _, holds := l.ports.holders[s.ID]; holds && !out.Gone {
+		l.ports.holders[s.ID] = s.Name
+	}
 	l.noteLost(s.ID, out.Addresses)
 	for _, ip := range out.Addresses {
 		l.ProbesFound = append(l.ProbesFound, l.portless[ip]...)

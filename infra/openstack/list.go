@@ -101,6 +101,7 @@ func (l *listing) read(ctx context.Context) {
 	l.readPortless()
 	l.Fault = l.readServers(ctx)
 	if l.Fault == nil {
+		l.readTaken()
 		l.Fault = ports
 	}
 	if l.Fault == nil && l.addressed && !l.ports.attached {

@@ -51,6 +51,8 @@ type ports struct {
 	first    map[string][]string
 	attached bool                 // one of the project is a server's or a router's
 	used     map[string]bool      // ids of security groups that any is in
+	held     []held               // that are looked for and attached
+	holders  map[string]string    // names of the servers that have them, by id
 	named    map[infra.Key]string // the first port of a network and a name that is looked for
 }
 
@@ -61,7 +63,7 @@ type attached struct {
 }
 
 func newPorts() ports {
-	return ports{at: map[string]*attached{}, first: map[string][]string{}, used: map[string]bool{}, named: map[infra.Key]string{}}
+	return ports{at: map[string]*attached{}, first: map[string][]string{}, used: map[string]bool{}, holders: map[string]string{}, named: map[infra.Key]string{}}
 }
 
 // of are those of a server.
