@@ -126,7 +126,7 @@ func (objs *objects) homeScopes() []*homeScope {
 		if key, _, _, _ := objs.strong(m); !key.IsZero() {
 			s.servers[key.Value] = true
 		}
-		for _, k := range m.ports() {
+		for _, k := range append(m.ports(), m.ownGroup()) {
 			s.probes[k] = true
 		}
 		s.probes[m.twinImages()] = true

@@ -78,22 +78,29 @@ func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
 		return err
 	}
 	defer turn.Leave()
-	left, before := turn.Left(), turn.Failed()
-	if left == 0 {
+	before := turn.Failed()
+	if turn.Left() == 0 {
 		return infra.ErrLockout
 	}
 	o := c.options
-	retry := p.retry
-	retry.Attempts = min(left, retry.Attempts)
-	err = retry.Do(ctx, func() error {
+	err = p.retry.Do(ctx, func() error {
+		if turn.Left() == 0 {
+			return err // the last one, after which nobody is asked any more
+		}
+		failed := turn.Failed()
 		turn.Try()
-		return infra.FinishLogin(ctx, callTimeout, func(ctx context.Context) error {
+		err = infra.FinishLogin(ctx, callTimeout, func(ctx context.Context) error {
 			result := tokens.Create(ctx, v.identity(), &o)
 			if result.Err != nil {
 				return result.Err
 			}
 			return v.client.SetTokenAndAuthResult(result)
 		})
+		// A proxy before a Keystone that is away says 503, and nobody has seen a password.
+		if busy := (&infra.StatusError{}); errors.As(err, &busy) && busy.Code == http.StatusServiceUnavailable {
+			turn.Forgive(failed)
+		}
+		return err
 	})
 	key := v.transport.identityKey()
 	turn.Proved(key)
