@@ -122,7 +122,7 @@ func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
 		v.logout(ctx)
 		return answerError("it answered a login with no catalogue of services")
 	}
-	v.id = cmp.Or(v.transport.identityKey(), c.endpoint.String())
+	v.id = v.project.ID // of one cloud, no matter at how many addresses it is
 	return nil
 }
 
