@@ -53,17 +53,22 @@ func imageOf(raw string) param {
 	return p
 }
 
-// imageLacks says that the backup lacks the Image object that a machine names. CAPO waits
-// for it before it looks for the server (getImageIDByReference in
-// pkg/cloud/services/compute/instance.go v0.11.0 to v0.15.0-beta.0).
-func (objs *objects) imageLacks(m *member) string {
+// imageObject is the name of the Image object that a machine names, or empty.
+func (m *member) imageObject() string {
 	w := m.resolved()
 	if w == nil {
 		return ""
 	}
 	var image struct{ ImageRef struct{ Name string } }
 	_ = json.Unmarshal([]byte(w.Image), &image) // in another form it names none
-	name := image.ImageRef.Name
+	return image.ImageRef.Name
+}
+
+// imageLacks says that the backup lacks the Image object that a machine names. CAPO waits
+// for it before it looks for the server (getImageIDByReference in
+// pkg/cloud/services/compute/instance.go v0.11.0 to v0.15.0-beta.0).
+func (objs *objects) imageLacks(m *member) string {
+	name := m.imageObject()
 	if name == "" || objs.images[capi.Object{Backup: m.cluster.Backup, Namespace: m.meta().Namespace, Name: name}] != nil {
 		return ""
 	}

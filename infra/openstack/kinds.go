@@ -80,6 +80,7 @@ type clusterRecord struct {
 	FloatingIP, Endpoint          string
 	NoFloatingIP, LBEnabled       bool
 	LBNetwork, LBSubnets          string // that the load balancer was given, in JSON
+	RouterIPs                     string // spec.externalRouterIPs, in JSON
 	LBAddress                     string // of the API server, as CAPO last knew it
 	ManagedGroups                 string // in JSON; whether CAPO makes security groups
 	NoExternal                    bool
@@ -116,6 +117,7 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Raw(func(c *c) *string { return &c.LBNetwork }, "spec.apiServerLoadBalancer.network", "spec.apiServer.managedLoadBalancer.network"),
 		backup.Raw(func(c *c) *string { return &c.LBSubnets }, "spec.apiServerLoadBalancer.subnets", "spec.apiServer.managedLoadBalancer.subnets"),
 		backup.Text(func(c *c) *string { return &c.LBAddress }, "status.apiServerLoadBalancer.ip", "status.apiServerManagedLoadBalancer.ip"),
+		backup.Raw(func(c *c) *string { return &c.RouterIPs }, "spec.externalRouterIPs", "spec.managedRouter.externalIPs"),
 		backup.Raw(func(c *c) *string { return &c.ManagedGroups }, "spec.managedSecurityGroups"),
 		backup.Flag(func(c *c) *bool { return &c.NoExternal }, "spec.disableExternalNetwork"),
 		backup.Raw(func(c *c) *string { return &c.WantFloatingIP }, "spec.apiServer.enableFloatingIP"),

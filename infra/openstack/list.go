@@ -157,6 +157,7 @@ func (l *listing) readServers(ctx context.Context) *infra.Fault {
 			next = at + "?" + url.Values{"marker": {cmp.Or(marker, page.items[len(page.items)-1].ID)}}.Encode()
 			continue
 		}
+		l.Facts = append(l.Facts, infra.Fact{Name: factCompute, Value: cmp.Or(infra.Brief(page.version), "2.1")})
 		return l.readMissing(ctx, paged, page.version)
 	}
 	return listFault(ctx, l.target, "listing servers", answerError(fmt.Sprintf("there are more than %d pages", maxPages)))

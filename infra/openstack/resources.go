@@ -174,6 +174,13 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 		need(rowC6, "external network", cmp.Or(d.External.Name, p.people()), p.with("router:external", "true").key(keyNetwork), neverMade)
 	}
 	n.addSubnets(id, l, need, made)
+	var ips []struct{ Subnet json.RawMessage }
+	_ = json.Unmarshal([]byte(d.RouterIPs), &ips) // in another form there are none
+	for _, ip := range ips {
+		if p := paramOf(string(ip.Subnet)); p.given && d.manages() && !d.noExternal() {
+			need(rowC15, thingSubnet, cmp.Or(p.people(), "of an address of the router"), p.key(keySubnet), neverMade)
+		}
+	}
 	for _, g := range d.Groups {
 		made(thingGroup, cmp.Or(g.Name, g.ID), madeWithOtherID, idKey(keySecurity, g.ID))
 	}

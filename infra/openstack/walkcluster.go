@@ -56,13 +56,15 @@ var (
 		Differs: walk.Halts.Says("CAPO looks for no subnet by a filter, and never calls the cluster ready"),
 		Source:  "resolveLoadBalancerNetwork: controllers/openstackcluster_controller.go v0.10.0 to v0.14.7",
 	}
-	clusterRows = []*walk.Row{rowC5, rowC6, rowC7, rowC8, rowC9, rowC10, rowC11, rowC16}
+	rowC15      = clusterRow("C15", "the subnet of each of spec.externalRouterIPs", "ReconcileRouter: pkg/cloud/services/networking/router.go")
+	clusterRows = []*walk.Row{rowC5, rowC6, rowC7, rowC8, rowC9, rowC10, rowC11, rowC15, rowC16}
 )
 
 // askNetworks asks for what the cluster was given.
 func (q *questions) askNetworks(id backup.ClusterID, l *location) {
 	d := &l.record.Data
 	q.askServices(id, l)
+	q.askCompute(id, l)
 	q.askThings(id)
 	if !d.noExternal() && !given(d.SpecExternal) {
 		q.look(rowC5, id, func(p *place) walk.Answer { return externalAnswer(p, d) })

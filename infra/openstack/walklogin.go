@@ -50,6 +50,12 @@ var (
 		Refused: "a list, to an account that is not the backup's, or because nobody answered",
 		Source:  "NewNetworkClient, NewLbClient: pkg/clients; reconcileNormal: controllers/openstackcluster_controller.go v0.10.0 to v0.15.0-beta.0",
 	}
+	rowL8 = &walk.Row{
+		ID: "openstack.L8", Of: clusterKind,
+		Asks:    "Nova for a microversion: 2.38 or later, up to release 0.11 2.60 or later",
+		Differs: walk.Halts.Says("CAPO makes no client of Nova, and never calls the cluster ready"),
+		Source:  "NewComputeClient: pkg/clients/compute.go v0.10.0 to v0.15.0-beta.0",
+	}
 	rowM3 = &walk.Row{
 		ID: "openstack.M3", Of: machineKind,
 		Asks:      "Keystone for a token, with the login of its own that a machine names",
@@ -58,7 +64,7 @@ var (
 		Condition: code.CredentialUntried,
 		Source:    "Reconcile: controllers/openstackmachine_controller.go, openstackserver_controller.go; NewClientScopeFromMachine: pkg/scope/provider.go v0.10.0 to v0.15.0-beta.0",
 	}
-	loginRows = []*walk.Row{rowL2, rowL3, rowL4, rowL5, rowL6, rowL7}
+	loginRows = []*walk.Row{rowL2, rowL3, rowL4, rowL5, rowL6, rowL7, rowL8}
 )
 
 // askLogin asks for the login of a cluster.
@@ -131,6 +137,26 @@ func (q *questions) askOwnLogin(m *member) {
 	s := at.CredentialStep(rowM3)
 	s.Machine = m.index
 	q.list = append(q.list, s)
+}
+
+// factCompute names the microversion in which Nova answered.
+const factCompute = "computeMicroversion"
+
+// askCompute asks L8. What served OpenStackServers may be of release 0.11 or a later one.
+func (q *questions) askCompute(id backup.ClusterID, l *location) {
+	least := "2.38"
+	if l.release <= withoutServers {
+		least = "2.60"
+	}
+	q.look(rowL8, id, func(p *place) walk.Answer {
+		switch have, known := p.Facts.Get(factCompute); {
+		case !known:
+			return walk.Answer{}
+		case !atLeast(have, least):
+			return answer(walk.Differs, "Nova", "Nova answers in microversion "+infra.Brief(have), "knows "+least)
+		}
+		return pass
+	})
 }
 
 // kindsOf are the kinds of things that CAPO has to read for a cluster, as the calls name them.

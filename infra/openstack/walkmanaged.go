@@ -3,6 +3,7 @@ package openstack
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -52,6 +53,13 @@ var (
 		Differs: walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO makes a second security group: machines made from then on are in that one, and its rules do not let them and those of the first one reach each other"},
 		Source:  "getOrCreateSecurityGroup: pkg/cloud/services/networking/securitygroups.go v0.9.0 to v0.15.0-beta.0",
 	}
+	rowC18b = &walk.Row{
+		ID: "openstack.C18b", Of: clusterKind,
+		Asks:     "the groups that rules of spec.managedSecurityGroups name as remote ones, which have to be managed",
+		Differs:  walk.Halts.Says("CAPO makes no rules for a group of a bastion that there is not, and never calls the cluster ready"),
+		Versions: "v0.11 and later",
+		Source:   "generateDesiredSecGroups, getAllNodesRules: pkg/cloud/services/networking/securitygroups.go v0.11.0 to v0.15.0-beta.0",
+	}
 	rowC31 = &walk.Row{
 		ID: "openstack.C31", Of: clusterKind,
 		Asks:     "the bastion, which has to be ACTIVE",
@@ -59,7 +67,7 @@ var (
 		Versions: "v0.10",
 		Source:   "reconcileBastion: controllers/openstackcluster_controller.go v0.10.0",
 	}
-	managedRows = []*walk.Row{rowC12, rowC13, rowC14, rowC17, rowC18, rowC31}
+	managedRows = []*walk.Row{rowC12, rowC13, rowC14, rowC17, rowC18, rowC18b, rowC31}
 )
 
 // managedRow is the row that asks for a thing of CAPO's making.
@@ -75,6 +83,14 @@ func (q *questions) askManaged(id backup.ClusterID, l *location) {
 	}
 	if k := l.unusedGroup(id); !k.IsZero() {
 		q.look(rowC17, id, func(p *place) walk.Answer { return unusedAnswer(p, k) })
+	}
+	if d := &l.record.Data; d.makesGroups() && l.release >= withServers {
+		object := clusterKind + " " + l.record.Namespace + "/" + l.record.Name
+		a := pass
+		if !d.BastionEnabled && d.namesBastion() {
+			a = answer(walk.Differs, object, "rules of "+object+" name group "+roleBastion+", and it has no bastion", "has a bastion, or rules without its group")
+		}
+		q.note(rowC18b, id, a)
 	}
 	if k := l.stuckBastion(id); !k.IsZero() {
 		q.look(rowC31, id, func(p *place) walk.Answer {
@@ -118,6 +134,22 @@ func (l *location) managedSubnet() infra.Key {
 		return infra.Key{}
 	}
 	return infra.Key{Kind: keySubnet, Value: byQuery + queryOf("network_id", l.network(), "cidr", cidr)}
+}
+
+// namesBastion reports whether a rule is about the group of a bastion.
+func (c *clusterRecord) namesBastion() bool {
+	var rules map[string]json.RawMessage
+	_ = json.Unmarshal([]byte(c.ManagedGroups), &rules) // in another form there are none
+	for _, list := range rules {
+		var of []struct{ RemoteManagedGroups []string }
+		_ = json.Unmarshal(list, &of)
+		for _, r := range of {
+			if slices.Contains(r.RemoteManagedGroups, roleBastion) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unusedGroup is the probe of the security group of a bastion that is not wanted.

@@ -5,6 +5,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // serverRow is a row of something that the server is made of. CAPO looks it up by name for a
@@ -25,7 +26,13 @@ var (
 		None:   walk.Waits.Says("CAPO does not call the machine of the control plane ready"),
 		Source: "reconcileAPIServerLoadBalancer: controllers/openstackmachine_controller.go v0.10.0 to v0.15.0-beta.0",
 	}
-	machineRows = []*walk.Row{rowM3, rowM12}
+	rowM5 = &walk.Row{
+		ID: "openstack.M5", Of: machineKind,
+		Asks:   "spec.bootstrap.dataSecretName of its Machine",
+		None:   walk.Waits.Says("CAPO waits for the bootstrap data, although the server runs"),
+		Source: "reconcileNormal: controllers/openstackmachine_controller.go v0.9.0 to v0.15.0-beta.0",
+	}
+	machineRows = []*walk.Row{rowM3, rowM5, rowM12}
 
 	rowS1 = &walk.Row{
 		ID: "openstack.S1", Of: serverKind,
@@ -48,9 +55,10 @@ var (
 	}
 	rowS10 = &walk.Row{
 		ID: "openstack.S10", Of: serverKind,
-		Asks:   "its floating IP, by an IPAddressClaim that the pool answers",
-		None:   walk.Waits.Says("CAPO waits for the floating IP before it looks for the server"),
-		Source: "reconcileFloatingAddressFromPool: controllers/openstackserver_controller.go v0.11.0 to v0.15.0-beta.0",
+		Asks:      "its floating IP, by an IPAddressClaim that the pool answers",
+		None:      walk.Waits.Says("CAPO waits for the floating IP before it looks for the server"),
+		Condition: code.ForeignPools,
+		Source:    "reconcileFloatingAddressFromPool: controllers/openstackserver_controller.go v0.11.0 to v0.15.0-beta.0",
 	}
 	rowS11 = &walk.Row{
 		ID: "openstack.S11", Of: serverKind,
@@ -70,7 +78,13 @@ var (
 		Differs: walk.Waits.Says("CAPO takes it from where it is, or where it is gone the machine is never ready"),
 		Source:  "associateIPAddressFromIPAddressClaim: controllers/openstackserver_controller.go v0.11.0 to v0.15.0-beta.0",
 	}
-	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS9, rowS10, rowS11, rowS13, rowS14}
+	rowO2 = &walk.Row{
+		ID: "openstack.O2", Of: "Image",
+		Asks:      "for itself, where a server names it: the OpenStack Resource Controller has to run",
+		Condition: code.ImagesResolved,
+		Source:    "getImageIDByReference: pkg/cloud/services/compute/instance.go v0.11.0 to v0.15.0-beta.0",
+	}
+	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS9, rowS10, rowS11, rowS13, rowS14, rowO2}
 )
 
 func severalToo(r *walk.Row) *walk.Row {
@@ -107,8 +121,24 @@ func (q *questions) askMember(m *member) {
 			q.note(r, m.cluster, pass)
 		}
 	}
-	if claim, w := q.objs.floatingClaim(m); w != nil {
+	if machine := &q.objs.snapshot.Machines[m.index]; machine.ProviderID != "" && m.machine != nil {
+		lacks := ""
+		if machine.BootstrapSecret == "" {
+			lacks = "it names no bootstrap data"
+		}
+		note(rowM5, lacks, q.objs.titleOf(m))
+	}
+	switch claim, w := q.objs.floatingClaim(m); {
+	case w == nil:
+	case w.FloatingPoolKind != poolKind:
+		q.note(rowS10, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{infra.Brief(w.FloatingPoolKind + " " + w.FloatingPool)}})
+	default:
 		note(rowS10, q.objs.poolLacks(m), poolKind+" "+claim.Namespace+"/"+w.FloatingPool)
+	}
+	if m.imageObject() != "" {
+		q.note(rowO2, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{clusterTitle(m.cluster)}})
+	} else {
+		q.note(rowO2, m.cluster, pass)
 	}
 	if lacks := q.objs.imageLacks(m); lacks != "" {
 		note(rowS3, lacks, "Image of "+q.objs.titleOf(m))

@@ -130,6 +130,7 @@ const (
 	CertificateUnchecked Reason = "CertificateUnchecked"
 	CredentialUntried    Reason = "CredentialUntried"
 	HostResolves         Reason = "HostResolves"
+	ImagesResolved       Reason = "ImagesResolved"
 	ForeignPools         Reason = "ForeignPools"
 	NamedInVCenter       Reason = "NamedInVCenter"
 	PendingHooks         Reason = "PendingHooks"
