@@ -16,7 +16,7 @@ var Conditions = []Condition{
 	{code.NamedInVCenter, "The tags, modules, VM groups and storage policies that these objects name exist in vCenter: they are named by ids that were not looked up"},
 	{code.VCenterUnasked, "The names of datacenters are unique, and the VMs of machines have what CAPV asks for (an address, a network card for each device, the hardware version, a host that can be read): the inventory was saved before this was asked for"},
 	{code.HostResolves, "The names of these API servers lead to their floating IPs, as the pods of the controllers look them up"},
-	{code.ImagesResolved, "The OpenStack Resource Controller runs on the new management cluster, with its credentials: machines of these clusters name their images as its objects"},
+	{code.ImagesResolved, "The controller of Images (ORC) runs on the new management cluster, with its credentials: machines of these clusters name their images as its objects"},
 	{code.CredentialUntried, "The infrastructure accepts the credentials in the backup, which are what the controllers log in with: others were used here, and these were not tried"},
 	{code.CertificateUnchecked, "The controllers trust the certificates of the infrastructure's servers: the check was turned off here"},
 	{code.PendingHooks, "The runtime extensions of these hooks answer and let the Clusters go on: the hooks were pending when the backup was taken, and are called again"},
