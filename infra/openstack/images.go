@@ -56,7 +56,7 @@ func imageOf(raw string) param {
 // imageObject is the name of the Image object that a machine names, or empty.
 func (m *member) imageObject() string {
 	w := m.resolved()
-	if w == nil {
+	if w == nil || !strings.Contains(w.Image, "imageRef") {
 		return ""
 	}
 	var image struct{ ImageRef struct{ Name string } }

@@ -26,13 +26,19 @@ type questions struct {
 	objs   *objects
 	list   []infra.Step
 	passed map[*walk.Row]bool
+	things map[backup.ClusterID][]*dependency // that have a row, and can be looked up
 	places map[*infra.Listing]*place // that were looked through
 }
 
 // steps are those that the backup alone answers, and those of clusters that a listing
 // answers.
 func (objs *objects) steps() []infra.Step {
-	q := &questions{objs: objs, passed: map[*walk.Row]bool{}, places: map[*infra.Listing]*place{}}
+	q := &questions{objs: objs, passed: map[*walk.Row]bool{}, things: map[backup.ClusterID][]*dependency{}, places: map[*infra.Listing]*place{}}
+	for _, d := range objs.dependencies() {
+		if d.row != nil && len(d.keys) == 1 {
+			q.things[d.cluster] = append(q.things[d.cluster], d)
+		}
+	}
 	for _, id := range objs.order() {
 		q.askLogin(id, objs.locations[id])
 		if l := objs.locations[id]; l.record != nil && !l.record.Paused {
@@ -80,6 +86,7 @@ type place struct {
 	*infra.Listing
 	found, several, asked map[infra.Key]bool
 	unread                map[infra.KeyKind]bool
+	kinds, kindsAsked     map[infra.KeyKind]bool // of what was found, and of what was asked for
 }
 
 // place returns the listing of a home, nil where it says nothing of what is beside servers.
@@ -100,7 +107,14 @@ func (q *questions) placeOf(l *infra.Listing) *place {
 			}
 			return all
 		}
-		p = &place{l, set(l.ProbesFound), set(l.Ambiguous), set(l.Asked), map[infra.KeyKind]bool{}}
+		kinds := func(keys []infra.Key) map[infra.KeyKind]bool {
+			all := map[infra.KeyKind]bool{}
+			for _, k := range keys {
+				all[k.Kind] = true
+			}
+			return all
+		}
+		p = &place{l, set(l.ProbesFound), set(l.Ambiguous), set(l.Asked), map[infra.KeyKind]bool{}, kinds(l.ProbesFound), kinds(l.Asked)}
 		for _, k := range l.Unread {
 			p.unread[k] = true
 		}

@@ -91,10 +91,7 @@ func (q *questions) askNetworks(id backup.ClusterID, l *location) {
 
 // askThings asks for each thing without which CAPO does nothing for the cluster.
 func (q *questions) askThings(id backup.ClusterID) {
-	for _, d := range q.objs.dependencies() {
-		if d.row == nil || d.cluster != id || len(d.keys) != 1 {
-			continue
-		}
+	for _, d := range q.things[id] {
 		q.look(d.row, id, func(p *place) walk.Answer { return p.thing(d.keys[0], d.kind+" "+d.name) })
 	}
 }

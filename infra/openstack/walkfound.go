@@ -71,10 +71,7 @@ func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 		}
 		steps = x.keep(steps, n.row, a)
 	}
-	for _, a := range x.ports(m, p, at.Instance) {
-		steps = x.keep(steps, a.Row, a.Answer)
-	}
-	return steps
+	return x.ports(steps, m, p, at.Instance)
 }
 
 // keep adds a step; one that passes only the first time.
@@ -111,47 +108,74 @@ func (x *inspection) network(m *member, p *place) []walk.Step {
 	return x.keep(nil, rowM12, answer(walk.None, "external network", p.title()+" sees no external network", "is shared with the project"))
 }
 
-// ports asks S9, S11, S13 and S14.
-func (x *inspection) ports(m *member, p *place, server *infra.Instance) []walk.Step {
+// ports asks S9, S11, S13 and S14. What is nowhere in a place is not looked for there machine by
+// machine.
+func (x *inspection) ports(steps []walk.Step, m *member, p *place, server *infra.Instance) []walk.Step {
+	if p.State != code.ScopeComplete {
+		return steps
+	}
+	for _, r := range [...]struct {
+		row  *walk.Row
+		kind infra.KeyKind
+		of   func(*member, *place) walk.Answer
+	}{{rowS9, keyTwins, x.twin}, {rowS11, keyPortless, x.portless}, {rowS14, keyLost, x.lost}} {
+		switch {
+		case p.kinds[r.kind]:
+			steps = x.keep(steps, r.row, r.of(m, p))
+		case p.kindsAsked[r.kind]:
+			steps = x.keep(steps, r.row, pass)
+		}
+	}
+	switch {
+	case server.Name == "" || !p.kindsAsked[keyHeld]:
+		return steps
+	case server.Name == x.q.objs.serverName(m):
+		return x.keep(steps, rowS13, pass)
+	}
+	return x.keep(steps, rowS13, x.second(m, p, server))
+}
+
+// twin asks S9.
+func (x *inspection) twin(m *member, p *place) walk.Answer {
 	objs := x.q.objs
-	title := objs.titleOf(m)
-	steps := make([]walk.Step, 0, 4)
-	add := func(r *walk.Row, a walk.Answer) { steps = append(steps, walk.Step{Row: r, Answer: a}) }
-	held, asked := false, true
 	for i, k := range objs.twinPorts(m) {
-		a := pass
 		if p.found[k] {
-			a = answer(walk.Several, title, fmt.Sprintf("several ports are called %s", m.resolved().ports()[i].named(objs.serverName(m), i)), "has one alone")
-		} else if p.silent(k) {
-			a = walk.Answer{}
+			return answer(walk.Several, objs.titleOf(m), fmt.Sprintf("several ports are called %s", m.resolved().ports()[i].named(objs.serverName(m), i)), "has one alone")
 		}
-		add(rowS9, a)
+	}
+	return pass
+}
+
+// portless asks S11.
+func (x *inspection) portless(m *member, p *place) walk.Answer {
+	for _, b := range x.q.objs.portBlockers(m) {
+		if b.Key.Kind == keyPortless && p.found[b.Key] {
+			return answer(walk.Differs, x.q.objs.titleOf(m), "its server's port does not have its name, and has the address that the spec gives", "has a port of its name")
+		}
+	}
+	return pass
+}
+
+// lost asks S14.
+func (x *inspection) lost(m *member, p *place) walk.Answer {
+	for _, b := range x.q.objs.floatingLost(m) {
+		if p.found[b.Key] {
+			return answer(walk.Differs, x.q.objs.titleOf(m), "its server does not have the floating IP that its IPAddress keeps", "has it")
+		}
+	}
+	return pass
+}
+
+// second asks S13 of a server that has another name than the machine's.
+func (x *inspection) second(m *member, p *place, server *infra.Instance) walk.Answer {
+	for _, k := range x.q.objs.twinPorts(m) {
 		own := infra.Key{Kind: keyHeld, Value: k.Value}
-		held, asked = held || p.found[own], asked && p.asked[own]
-	}
-	for _, b := range objs.portBlockers(m) {
-		if b.Key.Kind != keyPortless {
-			continue
+		switch {
+		case !p.asked[own]:
+			return walk.Answer{}
+		case p.found[own]:
+			return pass
 		}
-		a := pass
-		if p.found[b.Key] {
-			a = answer(walk.Differs, title, "its server has the address of the port, and the port has another name", "has a port of its name")
-		}
-		add(rowS11, a)
 	}
-	switch name := objs.serverName(m); {
-	case server.Name == "" || !asked || p.State != code.ScopeComplete:
-	case server.Name == name || held:
-		add(rowS13, pass)
-	default:
-		add(rowS13, answer(walk.Differs, title, fmt.Sprintf("its server is called %s, and nothing has a port of the machine's name", infra.Brief(server.Name)), "has a server of its name"))
-	}
-	for _, b := range objs.floatingLost(m) {
-		a := pass
-		if p.found[b.Key] {
-			a = answer(walk.Differs, title, "its server does not have the floating IP that its IPAddress keeps", "has it")
-		}
-		add(rowS14, a)
-	}
-	return steps
+	return answer(walk.Differs, x.q.objs.titleOf(m), fmt.Sprintf("its server is called %s, and nothing has a port of the machine's name", infra.Brief(server.Name)), "has a server of its name")
 }

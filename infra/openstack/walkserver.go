@@ -122,11 +122,11 @@ func (q *questions) askMember(m *member) {
 		}
 	}
 	if machine := &q.objs.snapshot.Machines[m.index]; machine.ProviderID != "" && m.machine != nil {
-		lacks := ""
 		if machine.BootstrapSecret == "" {
-			lacks = "it names no bootstrap data"
+			note(rowM5, "it names no bootstrap data", q.objs.titleOf(m))
+		} else {
+			q.note(rowM5, m.cluster, pass)
 		}
-		note(rowM5, lacks, q.objs.titleOf(m))
 	}
 	switch claim, w := q.objs.floatingClaim(m); {
 	case w == nil:
