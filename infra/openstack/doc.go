@@ -76,10 +76,13 @@
 //	nameless       a server of a cell that is down: only its id is known
 //	port           id of a port that the backup records; a probe, as are:
 //	twinPorts      network/name, where several ports of the network have the name
-//	takenPort      network/name of a port that a server has which the backup does not record
+//	takenPort      network/name of a port that a server of another name has, or one that is gone
 //	twinImages     a filter that several images pass
-//	externalNetwork "several", where the project sees more than one
-//	brokenBalancer id of a load balancer that Octavia calls broken (ERROR)
+//	externalNetwork "one", where the project sees any, and "several", where more than one
+//	managed        kind/name of what CAPO makes, where there is any
+//	usedGroup      name of a security group that ports are in
+//	heldPort       network/name of a port that is attached
+//	subnetsOf      id of a network whose subnets were counted
 //	renamed        kind/id/name of what CAPO made and no longer has its name
 //	namesakes      kind/name of several things; CAPO made one of them
 //	stuckBastion   name of a server in ERROR or BUILD
@@ -108,6 +111,9 @@
 //	1 for each kind   networks, external networks, subnets, routers, security groups,
 //	                  floating IPs, flavors, server groups, key pairs, load balancers; by
 //	                  id and by name, and one for each image, as far as the backup names any
+//	1 for each        filter that is more than a name, managed subnet, and network whose subnets
+//	                  the cluster does not name
+//	1                 login with each credential of the backup, where another one lists
 //	1                 ports that floating IPs of API servers are attached to
 //	1                 logout
 //

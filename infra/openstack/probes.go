@@ -366,13 +366,18 @@ func (l *listing) found(kind infra.KeyKind, name string) {
 // unread notes that nothing is known of the things of a kind.
 func (l *listing) unread(ctx context.Context, look *lookup, err error) {
 	f := listFault(ctx, l.target, "reading the "+look.what+" that the backup names", err)
-	status := codeOf(err)
-	l.refuse(look.kind, f.Message, err == errNoService && l.cloud.absent[look.service] || status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound)
 	if err == errNoService || err == errOtherUser {
 		f.Hint = "whether they exist is not known"
 		if foreign := (&foreignError{at: l.cloud.foreign}).flags(); err == errNoService && foreign != "" {
 			f.Hint += "; services at other hosts are asked where you allow it: " + l.target.Redaction.Brief(foreign)
 		}
 	}
-	l.Warnings = append(l.Warnings, fmt.Sprintf("%s; %s", f.Message, f.Hint))
+	why := fmt.Sprintf("%s; %s", f.Message, f.Hint)
+	l.Warnings = append(l.Warnings, why)
+	switch codeOf(err) {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+		l.refuse(look.kind, f.Message, true)
+	default:
+		l.refuse(look.kind, why, err == errNoService && l.cloud.absent[look.service])
+	}
 }

@@ -181,6 +181,16 @@ func (l *location) kindsOf() []infra.KeyKind {
 	return kinds
 }
 
+// peopleCall is what people call the things of a kind.
+func peopleCall(k infra.KeyKind) string {
+	for i := range lookups {
+		if lookups[i].kind == k {
+			return lookups[i].what
+		}
+	}
+	return k.String()
+}
+
 // askServices asks L7: what the account that lists may not read, CAPO may not read either
 // where the account is its own.
 func (q *questions) askServices(id backup.ClusterID, l *location) {
@@ -188,7 +198,7 @@ func (q *questions) askServices(id backup.ClusterID, l *location) {
 	q.look(rowL7, id, func(p *place) walk.Answer {
 		var open walk.Answer
 		for _, k := range kinds {
-			object := "list of " + k.String()
+			object := "the list of " + peopleCall(k)
 			if why, refused := p.Facts.Get(factRefused + "/" + k.String()); refused {
 				return answer(walk.None, object, why, "may be read by CAPO")
 			}
