@@ -1,6 +1,8 @@
 package openstack
 
 import (
+	"cmp"
+
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
@@ -194,7 +196,10 @@ func peopleCall(k infra.KeyKind) string {
 // askServices asks L7: what the account that lists may not read, CAPO may not read either
 // where the account is its own.
 func (q *questions) askServices(id backup.ClusterID, l *location) {
-	kinds := l.kindsOf()
+	kinds, keys := l.kindsOf(), l.probes(id)
+	if l.record.Data.LBEnabled {
+		keys = append(keys, infra.Key{Kind: keyBalancer, Value: byName + balancerName(id)})
+	}
 	q.look(rowL7, id, func(p *place) walk.Answer {
 		var open walk.Answer
 		for _, k := range kinds {
@@ -202,8 +207,13 @@ func (q *questions) askServices(id backup.ClusterID, l *location) {
 			if why, refused := p.Facts.Get(factRefused + "/" + k.String()); refused {
 				return answer(walk.None, object, why, "may be read by CAPO")
 			}
-			if why, unread := p.FactsUnread.Get(k.String()); unread && open.Found == "" {
-				open = walk.Answer{Found: walk.Unread, Why: why, Objects: []string{object}}
+			if why, unread := p.FactsUnread.Get(k.String()); open.Found == "" && (unread || p.unread[k]) {
+				open = walk.Answer{Found: walk.Unread, Why: cmp.Or(why, object+" could not be read"), Objects: []string{object}}
+			}
+		}
+		for _, k := range keys {
+			if open.Found == "" && !k.IsZero() && !p.asked[k] {
+				open = walk.Answer{Found: walk.Unread, Why: p.title() + " was listed for another backup, or by an older version, which did not ask for it"}
 			}
 		}
 		if open.Found != "" {
