@@ -27,7 +27,7 @@ type questions struct {
 	list   []infra.Step
 	passed map[*walk.Row]bool
 	things map[backup.ClusterID][]*dependency // that have a row, and can be looked up
-	places map[*infra.Listing]*place // that were looked through
+	places map[*infra.Listing]*place          // that were looked through
 }
 
 // steps are those that the backup alone answers, and those of clusters that a listing
