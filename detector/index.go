@@ -32,6 +32,7 @@ type index struct {
 	sharers     map[sharersOf]*sharers
 	unnamed     map[infra.OwnerID]*expectedMachine // by owner: a machine for which the backup has neither id nor name of its instance
 	ownTags     map[infra.Key]bool                 // ownership tags of the backup's clusters
+	placed      map[backup.ClusterID]bool          // clusters whose machines have a place of their own
 	ids         []*idCount                         // by listing
 	second      *secondKeys                        // nil: not counted yet
 	reused      machineFacts                       // by index.facts
@@ -141,6 +142,12 @@ func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now tim
 	ix.asked, ix.unvisited = ix.newNodeLists(), ix.findUnvisited()
 	ix.hints = newTieIndex(c, ix.expected, listings)
 	ix.findShared(c.OwnershipHints)
+	ix.placed = map[backup.ClusterID]bool{}
+	for i := range c.OwnershipHints {
+		if h := &c.OwnershipHints[i]; h.Grade == infra.LocationOnly && h.Owner != nil {
+			ix.placed[h.Owner.Cluster] = true
+		}
+	}
 	ix.ownTags = make(map[infra.Key]bool, len(c.OwnerTags))
 	for _, k := range c.OwnerTags {
 		ix.ownTags[k] = true

@@ -215,7 +215,11 @@ var instanceRows = []instanceRow{
 			like := f.names.join()
 			all := f.index.linked(like)
 			ids := all.clusters
-			p := f.suggest(code.NameOnly, "it is named as machines of "+clusterNames(ids)+" are, and is where none of them is", ids...)
+			why := ", and nothing else links it to them"
+			if slices.ContainsFunc(ids, func(id backup.ClusterID) bool { return f.index.placed[id] }) {
+				why = ", and is where none of them is"
+			}
+			p := f.suggest(code.NameOnly, "it is named as machines of "+clusterNames(ids)+" are"+why, ids...)
 			p.unattributed.Evidence = linkEvidence(like, code.Weak)
 			p.unattributed.Unlisted = all.unlisted
 			return p

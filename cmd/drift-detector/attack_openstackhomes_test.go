@@ -29,7 +29,7 @@ func TestOpenStackMachinesOfTheirOwnRegion(t *testing.T) {
 		}
 		return true
 	})
-	w.run(args...).demandSafe(t, false, code.Halted, "makes a second network")
+	w.run(args...).demandSafe(t, false, code.Adopted, "makes a second network")
 }
 
 // CAPO looks up the networks and security groups of a machine's ports before it looks for
@@ -80,8 +80,8 @@ func TestOpenStackPortsByName(t *testing.T) {
 	}
 }
 
-// A subnet that a cluster or a port names must be found by that name. Others of the name may
-// be of other networks.
+// A subnet that a cluster or a port names must be found by that name in the network. Others of
+// the name may be of other networks.
 func TestOpenStackSubnetsByName(t *testing.T) {
 	t.Parallel()
 	// Whatever becomes of the cluster's own comes back once the cluster is reconciled.
@@ -103,10 +103,12 @@ func TestOpenStackSubnetsByName(t *testing.T) {
 		add := func(id, network string) {
 			cloud.Add("subnets", openstacklab.Object{"id": id, "name": "nodes", "network_id": network, "project_id": openstacklab.Recorded.ProjectID})
 		}
-		add("11111111-aaaa-4111-8111-111111111111", "a")
+		const network = "c47ce825-6d66-4882-9be5-1cbccd4536f7"
 		add("22222222-aaaa-4222-8222-222222222222", "b")
+		w.run(args...).demandSafe(t, false, lacking, "")
+		add("11111111-aaaa-4111-8111-111111111111", network)
 		w.run(args...).demandSafe(t, true, code.Adopted, "")
-		add("33333333-aaaa-4333-8333-333333333333", "a")
+		add("33333333-aaaa-4333-8333-333333333333", network)
 		o := w.run(args...)
 		if a := o.report.Summary.Answer.Safe; a == code.Yes || !strings.Contains(o.stderr, "there are several with the name nodes") {
 			t.Errorf("with two subnets of one name in a network it says %s\n%s", a, o.stderr)

@@ -90,7 +90,7 @@ func (e *effects) onCluster(c *cluster) {
 		switch r := &c.Resources[i]; {
 		case r.WhenGone == code.Unwanted:
 			e.onUnwanted(c, r)
-		case r.State != code.Absent || r.WhenGone != code.MadeAgain:
+		case r.State != code.Absent || r.Several || r.WhenGone != code.MadeAgain:
 		case strings.HasSuffix(r.Kind, "control plane"):
 			e.Add(code.ControlPlaneDown, fmt.Sprintf("%s %s is gone: its API server does not answer. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
 		default:

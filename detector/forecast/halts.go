@@ -127,6 +127,9 @@ func (x *index) missing(c *detector.Cluster) (out []standstill) {
 	for i := range c.Resources {
 		if r := &c.Resources[i]; r.State == code.Absent && r.WhenGone == code.HaltsCluster {
 			cause := standstill{r.Kind + " " + r.Name, vanished, exists, false}
+			if r.Several {
+				cause.Why, cause.Until = "which may be any of several", "is one alone"
+			}
 			if x.holders[c.ID] == cause.Object {
 				return []standstill{cause}
 			}

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,6 +42,7 @@ type index struct {
 	read      map[backup.ClusterID]bool // the Node list was read
 	walked    map[backup.ClusterID][]*walk.Step
 	waiting   map[string]*walk.Step // the first step for which the controller of a Machine, by uid, does nothing for it
+	doubling  map[string]bool       // Machines, by uid, beside whose instance a step makes a second one
 }
 
 // owner names what makes Machines.
@@ -77,7 +79,7 @@ func newIndex(in *Inputs) *index {
 		clusters: make(map[backup.ClusterID]*backup.Cluster, len(s.Clusters)), planes: s.ControlPlanesByCluster(),
 		groups: make(map[owner]*backup.Group, len(s.Groups)), kinds: map[owner][]*backup.Group{}, sets: make(map[owner][]*backup.Group, len(s.Groups)/2), counts: make(map[owner]int, len(s.Groups)),
 		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, holders: map[backup.ClusterID]string{}, absent: map[absence]bool{}, recipes: map[recipe]*infra.Recipe{}, pools: map[owner]string{}, selected: map[owner]*selected{}, first: map[backup.ClusterID]map[infra.Need]bool{},
-		read: map[backup.ClusterID]bool{}, annotated: map[nodeKey]*infra.Node{}, walked: map[backup.ClusterID][]*walk.Step{}, waiting: map[string]*walk.Step{},
+		read: map[backup.ClusterID]bool{}, annotated: map[nodeKey]*infra.Node{}, walked: map[backup.ClusterID][]*walk.Step{}, waiting: map[string]*walk.Step{}, doubling: map[string]bool{},
 	}
 	for i := range in.Trace.Steps {
 		s := &in.Trace.Steps[i]
@@ -86,6 +88,9 @@ func newIndex(in *Inputs) *index {
 			if uid := in.Snapshot.Machines[s.Machine].UID; x.waiting[uid] == nil {
 				x.waiting[uid] = s
 			}
+		}
+		if s.Machine >= 0 && s.Does().Effect == walk.Doubles {
+			x.doubling[in.Snapshot.Machines[s.Machine].UID] = true
 		}
 	}
 	x.checks = readChecks(s, x.managed)
@@ -270,7 +275,11 @@ func (x *index) cluster(c *detector.Cluster) *cluster {
 		out.states[infra.Need{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy}] = r.State
 	}
 	out.walked = x.walked[c.ID]
-	out.halts = append(out.halts, halting(x.in, out.walked)...)
+	for _, h := range halting(x.in, out.walked) {
+		if !slices.ContainsFunc(out.halts, func(known standstill) bool { return known.Object == h.Object }) {
+			out.halts = append(out.halts, h)
+		}
+	}
 	out.plane = set{cluster: out, Set: &c.ControlPlane, plane: x.plane(c)}
 	x.fill(&out.plane)
 	if p := out.plane.plane; p != nil {

@@ -48,7 +48,7 @@ func (f *facts) blocked() string {
 	switch {
 	case f.verdict.Instance == nil || f.stale(): // one that has ended is in nobody's way
 		return ""
-	case renamed && f.obstacle(infra.Renamed) != "":
+	case renamed && f.obstacle(infra.Renamed) != "" && !f.cluster.index.doubling[f.verdict.UID]:
 		return "its instance has another name: " + f.obstacle(infra.Renamed)
 	case f.warned(code.ErrorState) && f.found() && f.obstacle(infra.ErrorState) != "":
 		return "its instance is in an error state: " + f.obstacle(infra.ErrorState)

@@ -18,6 +18,8 @@ var Conditions = []Condition{
 	{code.InfrastructureUnasked, "What AWS says of these is what CAPA wants: the inventory was saved before that was asked for"},
 	{code.PoolsUncompared, "Launch template, image, version and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it does nothing"},
 	{code.ControllerLogin, "The new management cluster's CAPA can log in as the old one's did, with its service account or its instance, and may assume the same roles: the login of these is not in the backup"},
+	{code.HostResolves, "The names of these API servers lead to their floating IPs, as the pods of the controllers look them up"},
+	{code.ImagesResolved, "The controller of Images (ORC) runs on the new management cluster, with its credentials: machines of these clusters name their images as its objects"},
 	{code.CredentialUntried, "The infrastructure accepts the credentials in the backup, which are what the controllers log in with: others were used here, and these were not tried"},
 	{code.CertificateUnchecked, "The controllers trust the certificates of the infrastructure's servers: the check was turned off here"},
 	{code.PendingHooks, "The runtime extensions of these hooks answer and let the Clusters go on: the hooks were pending when the backup was taken, and are called again"},

@@ -1,29 +1,17 @@
 package openstack
 
 import (
-	"cmp"
 	"encoding/json"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
 )
 
-// balancerBlocks says that a load balancer is broken.
-const balancerBlocks = "Octavia calls the load balancer of the API server broken (provisioning_status ERROR), and until it is ACTIVE again CAPO says of nothing in the cluster that it is ready (openstack loadbalancer failover repairs most)"
-
-// balancerName is that of the load balancer of the API server.
-func balancerName(id backup.ClusterID, l *location) string {
-	return cmp.Or(l.record.Data.LB.Name, networkPrefix+resourceName(id)+"-kubeapi")
-}
-
-// brokenBalancer is the probe of a load balancer that keeps the cluster from being ready:
-// CAPO waits until it is ACTIVE (ReconcileLoadBalancer in
-// pkg/cloud/services/loadbalancer/loadbalancer.go v0.9.0 to v0.15.0-beta.0).
-func (l *location) brokenBalancer() infra.Key {
-	if l.record == nil || !l.record.Data.LBEnabled {
-		return infra.Key{}
-	}
-	return idKey(keyBroken, l.record.Data.LB.ID)
+// balancerName is that of the load balancer of the API server, whatever the status records
+// (getLoadBalancerName in pkg/cloud/services/loadbalancer/loadbalancer.go v0.10.0 to
+// v0.15.0-beta.0).
+func balancerName(id backup.ClusterID) string {
+	return networkPrefix + resourceName(id) + "-kubeapi"
 }
 
 // balancerPart is a network or a subnet that a load balancer was given.
@@ -59,7 +47,7 @@ func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
 		switch {
 		case l.record == nil:
 		case l.record.Data.LBEnabled:
-			all[id] = []infra.LoadBalancer{{Type: "octavia", Name: balancerName(id, l)}}
+			all[id] = []infra.LoadBalancer{{Type: "octavia", Name: balancerName(id)}}
 		default:
 			all[id] = []infra.LoadBalancer{{Type: "disabled"}}
 		}

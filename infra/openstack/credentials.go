@@ -25,6 +25,7 @@ type credential struct {
 	service  string // which endpoints of the catalogue: "public"
 	project  string // as the credential names it, for people
 	ca       []byte
+	any      bool         // clouds.yaml says verify: false, so that CAPO takes any certificate
 	operator *operatorTLS // of the operator's own; nil: the backup's
 	// instead is the operator's own, if it may be used: it is tried when Keystone refuses
 	// the backup's, which may have been changed since.
@@ -49,6 +50,8 @@ type found struct {
 	credential
 	source   string // "Secret team-a/cloud-config"
 	warnings []string
+	given    bool   // by the operator, in the place of own
+	own      *found // the backup's; nil where it holds none
 }
 
 const hintOwn = "use a credential of your own that may read this project: --openstack-cloud NAME for an entry of your clouds.yaml, or envvars for your OS_ variables; `drift-detector permissions openstack` says what it must be allowed"
@@ -78,7 +81,7 @@ func (p *provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, 
 	case fault != nil && fault.Reason == code.BadEndpoint:
 		return found{}, fault
 	case fault != nil:
-		own.region = cmp.Or(h.region, own.region)
+		own.given, own.region = true, cmp.Or(h.region, own.region)
 		own.warnings = append(own.warnings, fmt.Sprintf("%s; used instead: %s", fault.Message, own.source))
 		return own, nil
 	}
@@ -184,7 +187,9 @@ func (c *cloudEntry) login(at infra.Endpoint, base string) credential {
 			DomainID: cmp.Or(a.ProjectDomainID, a.DomainID), DomainName: cmp.Or(a.ProjectDomainName, a.DomainName),
 		},
 	}
-	return finished(o, a.DefaultDomain, at, c.Region, c.catalogueInterface())
+	login := finished(o, a.DefaultDomain, at, c.Region, c.catalogueInterface())
+	login.any = c.Verify != nil && !*c.Verify
+	return login
 }
 
 // finished makes the options consistent, of which gophercloud refuses what is too much
@@ -255,5 +260,5 @@ func (f found) override(a infra.Access) (found, *infra.Fault) {
 	}
 	c := finished(o, "", f.endpoint, f.region, f.service)
 	c.ca = f.ca
-	return found{credential: c, source: cmp.Or(given.Source, "--credentials"), warnings: f.warnings}, nil
+	return found{credential: c, source: cmp.Or(given.Source, "--credentials"), warnings: f.warnings, given: true, own: &f}, nil
 }

@@ -25,6 +25,13 @@
 //	param.go        how objects say which thing of OpenStack they mean
 //	floatingpools.go  what floating IPs from a pool need
 //	checks.go       what will not work after a restore
+//	walk.go         the steps of CAPO's controllers, and how a listing answers them
+//	walklogin.go    identity, login, certificate, services
+//	walkcluster.go  what the cluster was given
+//	walkmanaged.go  what CAPO made for it
+//	walkbalancer.go load balancer and floating IP of the API server
+//	walkserver.go   what a server is made of
+//	walkfound.go    the same of a server that exists
 //
 // Where to look, and what there is:
 //
@@ -39,6 +46,7 @@
 //	ports.go        reads ports: which servers CAPO made
 //	instance.go     one server as Nova shows it
 //	probes.go       networks, images and other things that the backup names
+//	walkaccess.go   which credential is accepted, which certificate is shown
 //	faults.go       what went wrong, and what to do
 //
 // Keys of instances and of expected machines, where cluster is the name in the description
@@ -52,6 +60,7 @@
 //	group+port     cluster/group, on servers with CAPO's port in the group
 //	group+stem1,   cluster/group/the name that CAPO gave the port's server, without one
 //	group+stem2    or two random suffixes
+//	lentPort       cluster, on servers with a port that CAPO made for another server of the backup
 //	cluster+network  cluster/network, on servers with CAPO's port there, under any name
 //	network+stem1, cluster/network/the same
 //	network+stem2
@@ -67,10 +76,13 @@
 //	nameless       a server of a cell that is down: only its id is known
 //	port           id of a port that the backup records; a probe, as are:
 //	twinPorts      network/name, where several ports of the network have the name
-//	takenPort      network/name of a port that a server has which the backup does not record
+//	takenPort      network/name of a port that a server of another name has, or one that is gone
 //	twinImages     a filter that several images pass
-//	externalNetwork "several", where the project sees more than one
-//	brokenBalancer id of a load balancer that Octavia calls broken (ERROR)
+//	externalNetwork "one", where the project sees any, and "several", where more than one
+//	managed        kind/name of what CAPO makes, where there is any
+//	usedGroup      name of a security group that ports are in
+//	heldPort       network/name of a port that is attached
+//	subnetsOf      id of a network whose subnets were counted
 //	renamed        kind/id/name of what CAPO made and no longer has its name
 //	namesakes      kind/name of several things; CAPO made one of them
 //	stuckBastion   name of a server in ERROR or BUILD
@@ -99,6 +111,9 @@
 //	1 for each kind   networks, external networks, subnets, routers, security groups,
 //	                  floating IPs, flavors, server groups, key pairs, load balancers; by
 //	                  id and by name, and one for each image, as far as the backup names any
+//	1 for each        filter that is more than a name, managed subnet, and network whose subnets
+//	                  the cluster does not name
+//	1                 login with each credential of the backup, where another one lists
 //	1                 ports that floating IPs of API servers are attached to
 //	1                 logout
 //

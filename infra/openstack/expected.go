@@ -6,6 +6,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
 
@@ -25,6 +26,8 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	c.LoadBalancers = objs.loadBalancers()
 	c.Absent = objs.absent()
 	c.Halts, c.Alone = objs.halts(), objs.alone
+	c.Steps = objs.steps()
+	c.OnInstance = map[string]func(int, infra.Sight) []walk.Step{Name: objs.onInstance()}
 	for _, id := range objs.order() {
 		c.OwnerTags = append(c.OwnerTags, infra.Key{Kind: infra.OwnerTag, Value: resourceName(id)})
 	}
@@ -63,11 +66,9 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	}
 	c.Hidden = []infra.Key{nameless}
 	c.Blockers = append(objs.portBlockers(m), objs.floatingLost(m)...)
-	// Its own reference may lead elsewhere: what keeps its cluster from being ready is
-	// where the cluster is.
-	for _, b := range objs.locations[m.cluster].blockers(m.cluster) {
-		b.Target = objs.locations[m.cluster].home
-		c.Blockers = append(c.Blockers, b)
+	// Its own reference may lead elsewhere: the floating IP is where the cluster is.
+	if l := objs.locations[m.cluster]; !l.floatingElsewhere().IsZero() {
+		c.Blockers = append(c.Blockers, infra.Blocker{Key: l.floatingElsewhere(), Why: floatingElsewhere, Target: l.home})
 	}
 	if k := m.twinImages(); !k.IsZero() {
 		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: imagesBlock})

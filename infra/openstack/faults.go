@@ -131,7 +131,7 @@ func statusFault(t infra.Target, doing string, e *gophercloud.ErrUnexpectedRespo
 	f := &infra.Fault{Reason: code.ListingBroken, Message: fmt.Sprintf("%s: %s: it answered %d: %s", where(t), doing, e.Actual, says), Hint: hintAgain}
 	switch e.Actual {
 	case http.StatusUnauthorized:
-		f.Message = fmt.Sprintf("%s: %s: it does not take the token that Keystone gave: it has expired or was revoked, or the service knows another Keystone", where(t), doing)
+		f.Message = fmt.Sprintf("%s: %s: it does not take the token that Keystone gave: it has expired or was revoked, the access rules of the application credential lack the path, or the service knows another Keystone", where(t), doing)
 	case http.StatusForbidden:
 		f.Reason, f.Hint = code.NoPermission, "give the account role reader in the project; "+hintPermissions
 		f.Message = fmt.Sprintf("%s: %s: the policy does not allow it with %s: %s", where(t), doing, t.Source, says)

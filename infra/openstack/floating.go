@@ -21,7 +21,11 @@ func (l *location) address() string {
 		return ""
 	}
 	d := &l.record.Data
-	if ip := cmp.Or(d.FloatingIP, d.Endpoint); !d.noFloatingIP() && isAddress(ip) {
+	ip := cmp.Or(d.FloatingIP, d.Endpoint)
+	if d.LBEnabled && !isAddress(ip) {
+		ip = d.LBAddress // a name is looked up: the address is what it led to
+	}
+	if !d.noFloatingIP() && isAddress(ip) {
 		return ip
 	}
 	return ""

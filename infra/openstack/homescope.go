@@ -113,8 +113,8 @@ func (objs *objects) homeScopes() []*homeScope {
 	}
 	for _, id := range objs.order() {
 		s := visit(id, nil)
-		for _, b := range objs.locations[id].blockers(id) {
-			s.probes[b.Key] = true
+		for _, k := range objs.locations[id].probes(id) {
+			s.probes[k] = true
 		}
 		for _, k := range objs.locations[id].landmarks() {
 			s.probes[k] = true
@@ -126,10 +126,13 @@ func (objs *objects) homeScopes() []*homeScope {
 		if key, _, _, _ := objs.strong(m); !key.IsZero() {
 			s.servers[key.Value] = true
 		}
-		for _, k := range m.ports() {
+		for _, k := range append(m.ports(), m.ownGroup()) {
 			s.probes[k] = true
 		}
 		s.probes[m.twinImages()] = true
+		for _, k := range objs.twinPorts(m) {
+			s.probes[infra.Key{Kind: keyHeld, Value: k.Value}] = true
+		}
 		for _, b := range append(objs.portBlockers(m), objs.floatingLost(m)...) {
 			s.probes[b.Key] = true
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -50,20 +49,26 @@ func imageOf(raw string) param {
 	}
 	p.vague, p.query = false, query.Encode()
 	p.name += "with tags " + strings.Join(tags, ", ")
+	p.called = p.name
 	return p
+}
+
+// imageObject is the name of the Image object that a machine names, or empty.
+func (m *member) imageObject() string {
+	w := m.resolved()
+	if w == nil || !strings.Contains(w.Image, "imageRef") {
+		return ""
+	}
+	var image struct{ ImageRef struct{ Name string } }
+	_ = json.Unmarshal([]byte(w.Image), &image) // in another form it names none
+	return image.ImageRef.Name
 }
 
 // imageLacks says that the backup lacks the Image object that a machine names. CAPO waits
 // for it before it looks for the server (getImageIDByReference in
 // pkg/cloud/services/compute/instance.go v0.11.0 to v0.15.0-beta.0).
 func (objs *objects) imageLacks(m *member) string {
-	w := m.resolved()
-	if w == nil {
-		return ""
-	}
-	var image struct{ ImageRef struct{ Name string } }
-	_ = json.Unmarshal([]byte(w.Image), &image) // in another form it names none
-	name := image.ImageRef.Name
+	name := m.imageObject()
 	if name == "" || objs.images[capi.Object{Backup: m.cluster.Backup, Namespace: m.meta().Namespace, Name: name}] != nil {
 		return ""
 	}
@@ -107,10 +112,7 @@ func (l *listing) lookUpImages(ctx context.Context, service *gophercloud.Service
 		}
 	default:
 		l.found(keyTwinImages, asked)
-		if !slices.Contains(l.Unread, keyImage) {
-			l.Unread = append(l.Unread, keyImage)
-		}
-		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: there are several with the name %s (%s): CAPO takes none of them, so that one has to be renamed", where(l.target), people, keyImage))
+		l.several(infra.Key{Kind: keyImage, Value: asked})
 	}
 	return nil
 }

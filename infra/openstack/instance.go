@@ -76,6 +76,9 @@ func (l *listing) instance(s *serverAnswer) infra.Instance {
 		out.Keys = append(out.Keys, out.Host)
 	}
 	l.noteBastion(s)
+	if _, holds := l.ports.holders[s.ID]; holds && !out.Gone {
+		l.ports.holders[s.ID] = s.Name
+	}
 	l.noteLost(s.ID, out.Addresses)
 	for _, ip := range out.Addresses {
 		l.ProbesFound = append(l.ProbesFound, l.portless[ip]...)
@@ -90,6 +93,14 @@ func (l *listing) keysOf(s *serverAnswer, networks []string) []infra.Key {
 		keys = append(keys, infra.Key{Kind: keyStandIn, Value: s.Name})
 	}
 	at := l.ports.of(s.ID)
+	if lent := func(p made) bool { return l.recorded.lent(&p, s.ID, s.Name) }; slices.ContainsFunc(at.made, lent) {
+		for _, p := range at.made {
+			if lent(p) {
+				keys = append(keys, infra.Key{Kind: keyLent, Value: p.cluster})
+			}
+		}
+		at.made = slices.DeleteFunc(slices.Clone(at.made), lent)
+	}
 	keys = append(keys, ownerKeys(s.Name, at.made, at.groups, at.networks)...)
 	marks := map[string]bool{}
 	for _, n := range networks {

@@ -80,6 +80,9 @@ type clusterRecord struct {
 	FloatingIP, Endpoint          string
 	NoFloatingIP, LBEnabled       bool
 	LBNetwork, LBSubnets          string // that the load balancer was given, in JSON
+	RouterIPs                     string // spec.externalRouterIPs, in JSON
+	LBAddress                     string // of the API server, as CAPO last knew it
+	ManagedGroups                 string // in JSON; whether CAPO makes security groups
 	NoExternal                    bool
 	// What says the same in v1beta2 the other way round, in JSON: where it is absent, they are wanted.
 	WantFloatingIP, WantExternal string
@@ -113,6 +116,9 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Flag(func(c *c) *bool { return &c.LBEnabled }, "spec.apiServerLoadBalancer.enabled", "spec.apiServer.managedLoadBalancer.enabled"),
 		backup.Raw(func(c *c) *string { return &c.LBNetwork }, "spec.apiServerLoadBalancer.network", "spec.apiServer.managedLoadBalancer.network"),
 		backup.Raw(func(c *c) *string { return &c.LBSubnets }, "spec.apiServerLoadBalancer.subnets", "spec.apiServer.managedLoadBalancer.subnets"),
+		backup.Text(func(c *c) *string { return &c.LBAddress }, "status.apiServerLoadBalancer.ip", "status.apiServerManagedLoadBalancer.ip"),
+		backup.Raw(func(c *c) *string { return &c.RouterIPs }, "spec.externalRouterIPs", "spec.managedRouter.externalIPs"),
+		backup.Raw(func(c *c) *string { return &c.ManagedGroups }, "spec.managedSecurityGroups"),
 		backup.Flag(func(c *c) *bool { return &c.NoExternal }, "spec.disableExternalNetwork"),
 		backup.Raw(func(c *c) *string { return &c.WantFloatingIP }, "spec.apiServer.enableFloatingIP"),
 		backup.Raw(func(c *c) *string { return &c.WantExternal }, "spec.enableExternalNetwork"),
@@ -135,6 +141,16 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 	}
 	return fields
 }()...)
+
+// manages reports whether CAPO makes network and subnet, and makesGroups whether it makes
+// security groups.
+func (c *clusterRecord) manages() bool {
+	return (given(c.ManagedSubnets) || c.NodeCIDR != "") && !given(c.SpecNetwork)
+}
+
+func (c *clusterRecord) makesGroups() bool {
+	return c.ManagedGroups != "" && c.ManagedGroups != "null" && c.ManagedGroups != "false"
+}
 
 // givenSubnets are the subnets that the cluster was given, in JSON.
 func (c *clusterRecord) givenSubnets() []json.RawMessage {

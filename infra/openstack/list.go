@@ -3,6 +3,7 @@ package openstack
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -63,20 +64,26 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	c, mine := t.Credential.(credential)
 	l, ok := t.Begin(Name, made && mine)
 	if !ok {
+		l.Facts = lackingOwn(&t)
 		return l
 	}
 	used := &c
-	v, err := p.connect(ctx, t, d, used)
+	var shown []*x509.Certificate
+	v, err := p.connect(ctx, t, d, used, &shown)
+	own := outcomeOf(err)
 	if c.instead != nil && (codeOf(err) == http.StatusUnauthorized || errors.Is(err, infra.ErrLockout)) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the credential of the backup: %s is used instead", where(t), c.insteadSource))
 		used = c.instead
-		v, err = p.connect(ctx, t, d, used)
+		var again []*x509.Certificate
+		v, err = p.connect(ctx, t, d, used, &again)
 	}
+	p.noteAccess(ctx, &t, d, used, own, shown, &l)
 	if err != nil {
 		l.Fault = connectFault(ctx, t, used, err)
 		return l
 	}
 	defer v.logout(ctx)
+	v.own = v.own && t.Own == nil
 	l.Account, l.Identity = cmp.Or(v.project.Name, v.project.ID), v.project.ID
 	run := listing{
 		Listing: &l, target: t, recorded: d.recorded, ids: d.ids, cloud: v, retry: p.retry,
@@ -94,6 +101,7 @@ func (l *listing) read(ctx context.Context) {
 	l.readPortless()
 	l.Fault = l.readServers(ctx)
 	if l.Fault == nil {
+		l.readTaken()
 		l.Fault = ports
 	}
 	if l.Fault == nil && l.addressed && !l.ports.attached {
@@ -149,6 +157,7 @@ func (l *listing) readServers(ctx context.Context) *infra.Fault {
 			next = at + "?" + url.Values{"marker": {cmp.Or(marker, page.items[len(page.items)-1].ID)}}.Encode()
 			continue
 		}
+		l.Facts = append(l.Facts, infra.Fact{Name: factCompute, Value: cmp.Or(infra.Brief(page.version), "2.1")})
 		return l.readMissing(ctx, paged, page.version)
 	}
 	return listFault(ctx, l.target, "listing servers", answerError(fmt.Sprintf("there are more than %d pages", maxPages)))

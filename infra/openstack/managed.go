@@ -12,44 +12,35 @@ import (
 // pkg/cloud/services/networking/network.go, getExistingRouter in router.go,
 // getSecurityGroupByName in securitygroups.go, v0.10.0 to v0.14.7).
 type managed struct {
-	kind, id, name string
-	thing, renamed string // for people: what it is, and what CAPO does when its name is another
+	kind, id, name string // the id is empty where the backup records none
+	thing          string // for people
 }
 
-// What CAPO does when a thing that it made does not have its name.
-const (
-	secondNetwork = "CAPO, which looks for it by name, makes a second network and cannot connect that to the router, because the addresses of both overlap: the cluster never gets ready"
-	secondRouter  = "CAPO, which looks for it by name, makes a second router and cannot connect that to the subnet, because the first one has the address: the cluster never gets ready"
-	secondGroup   = "CAPO, which looks for it by name, makes a second one: machines made from then on are in that one, whose rules do not let them and those of the first one reach each other"
-)
-
-// managed are the things of the cluster that CAPO made, by the ids that the backup records.
+// managed are the things of the cluster that CAPO made, or makes.
 func (l *location) managed(id backup.ClusterID) (list []managed) {
 	if l.record == nil {
 		return nil
 	}
 	d := &l.record.Data
-	add := func(kind, id, name, thing, renamed string) {
-		if id = uuidOf(id); id != "" {
-			list = append(list, managed{kind, id, name, thing, renamed})
-		}
+	add := func(kind, id, name, thing string) {
+		list = append(list, managed{kind, uuidOf(id), name, thing})
 	}
-	if name := networkPrefix + resourceName(id); (given(d.ManagedSubnets) || d.NodeCIDR != "") && !given(d.SpecNetwork) {
-		add(keyNetwork.String(), d.Network.ID, name, thingNetwork, secondNetwork)
+	if name := networkPrefix + resourceName(id); d.manages() {
+		add(keyNetwork.String(), d.Network.ID, name, thingNetwork)
 		if !given(d.SpecRouter) && !d.noExternal() {
-			add(keyRouter.String(), d.Router.ID, name, "router", secondRouter)
+			add(keyRouter.String(), d.Router.ID, name, "router")
 		}
 	}
 	for i, r := range groupRoles {
-		if r.role != roleBastion || d.BastionEnabled {
-			add(keySecurity.String(), d.Groups[i].ID, groupPrefix+resourceName(id)+groupMiddle+r.role, thingGroup, secondGroup)
+		if d.makesGroups() && (r.role != roleBastion || d.BastionEnabled) {
+			add(keySecurity.String(), d.Groups[i].ID, groupPrefix+resourceName(id)+groupMiddle+r.role, thingGroup)
 		}
 	}
 	return list
 }
 
-// renamedKey is the probe of a thing that is there and has another name, and namesakesKey
-// that of several things of its name.
+// renamedKey is the probe of a thing that is there and has another name, namesakesKey that of
+// several things of its name, and namedKey that of any.
 func (m *managed) renamedKey() infra.Key {
 	return infra.Key{Kind: keyRenamed, Value: m.kind + "/" + m.id + "/" + m.name}
 }
@@ -58,14 +49,27 @@ func (m *managed) namesakesKey() infra.Key {
 	return infra.Key{Kind: keyNamesakes, Value: m.kind + "/" + m.name}
 }
 
-// misnamed are the blockers of what CAPO made and no longer finds, or finds twice.
-func (l *location) misnamed(id backup.ClusterID) (list []infra.Blocker) {
-	for _, m := range l.managed(id) {
-		list = append(list,
-			infra.Blocker{Key: m.namesakesKey(), Why: "the project has several with the name of the cluster's " + m.thing + " (" + infra.Brief(m.name) + "), and CAPO, which looks for it by name, fails and never calls the cluster ready: leave the name to " + m.id + " alone"},
-			infra.Blocker{Key: m.renamedKey(), Why: "the cluster's " + m.thing + " " + m.id + " is there and does not have its name (" + infra.Brief(m.name) + "): " + m.renamed + "; rename it back"})
+func (m *managed) namedKey() infra.Key {
+	return infra.Key{Kind: keyManaged, Value: m.kind + "/" + m.name}
+}
+
+// probes are what the rows of a cluster ask for beside the things that it has.
+func (l *location) probes(id backup.ClusterID) []infra.Key {
+	if l.record == nil {
+		return nil
 	}
-	return list
+	d := &l.record.Data
+	keys := []infra.Key{l.anySubnets(), l.managedSubnet(), l.unusedGroup(id), l.stuckBastion(id), l.floatingElsewhere()}
+	if !d.noExternal() && !given(d.SpecExternal) {
+		keys = append(keys, infra.Key{Kind: keyExternal, Value: several}, infra.Key{Kind: keyExternal, Value: one})
+	}
+	for _, m := range l.managed(id) {
+		keys = append(keys, m.namesakesKey(), m.namedKey())
+		if m.id != "" {
+			keys = append(keys, m.renamedKey())
+		}
+	}
+	return keys
 }
 
 // noteManaged notes of a thing that exists whether it has its name, and whether another one
@@ -75,13 +79,31 @@ func (l *listing) noteManaged(kind, id string, t *thingAnswer) {
 		l.ProbesFound = append(l.ProbesFound, k)
 	}
 	k := infra.Key{Kind: keyNamesakes, Value: kind + "/" + t.Name}
+	l.noteUsed(kind, id, t.Name)
 	if !l.marks[k] || !l.cloud.own && t.Project != l.Identity {
 		return
 	}
 	if first, seen := l.named[k]; !seen {
 		l.named[k] = id
+		l.found(keyManaged, k.Value)
 	} else if first != id {
 		l.ProbesFound = append(l.ProbesFound, k)
+	}
+}
+
+// noteUsed notes a security group of a name that is asked for whether anything is in it, and
+// several of the name. An administrator sees those of other projects, too.
+func (l *listing) noteUsed(kind, id, name string) {
+	k := infra.Key{Kind: keyUsed, Value: name}
+	if kind != keySecurity.String() || !l.marks[k] {
+		return
+	}
+	if first := l.named[k]; first != "" && first != id {
+		l.several(k)
+	}
+	l.named[k] = id
+	if l.ports.used[id] {
+		l.found(keyUsed, name)
 	}
 }
 

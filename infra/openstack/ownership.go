@@ -98,6 +98,12 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 				})
 			}
 		}
+		for _, c := range clusterNames(id) {
+			hints = append(hints, infra.OwnershipHint{
+				Grade: infra.NameOnly, Key: infra.Key{Kind: keyLent, Value: c}, Owner: whole, ByName: true,
+				Detail: fmt.Sprintf("it has a port that CAPO made for another server, of a machine of cluster %s that the backup has", c),
+			})
+		}
 		hints = append(hints, infra.OwnershipHint{
 			Grade: infra.NameOnly, Key: infra.Key{Kind: keyMark, Value: resourceName(id)}, Owner: whole, ByName: true,
 			Detail: "it is in a security group or network with the name of cluster " + resourceName(id),
@@ -121,6 +127,7 @@ func (objs *objects) hintsOf(id backup.ClusterID, l *location, o *infra.OwnerID)
 	}
 	base := infra.OwnershipHint{Owner: o, ControlPlane: plane, Specificity: min(len(o.Name), len(stem))}
 	is := fmt.Sprintf("its name is one that %s %s gives", o.Kind, o.Name)
+	made := fmt.Sprintf("the name of the port is one that %s %s gives", o.Kind, o.Name)
 	var hints []infra.OwnershipHint
 	add := func(grade infra.Grade, byName bool, kind infra.KeyKind, detail string, parts ...string) {
 		h := base
@@ -135,7 +142,7 @@ func (objs *objects) hintsOf(id backup.ClusterID, l *location, o *infra.OwnerID)
 	if g := l.group(role); g != "" {
 		for _, c := range clusterNames(id) {
 			add(infra.Strong, false, pick(keyGroupStem, keyGroupTwo),
-				fmt.Sprintf("it has a port that CAPO made for cluster %s, in the cluster's security group %s; %s", c, g, is), c, g, stem)
+				fmt.Sprintf("it has a port that CAPO made for cluster %s, in the cluster's security group %s; %s", c, g, made), c, g, stem)
 		}
 		// CAPO makes the port of every machine: without one it may be anybody's.
 		add(infra.NameOnly, true, pick(keyNamed, keyNamedTwo), fmt.Sprintf("it is in the cluster's security group %s, and %s; CAPO made no port for it", g, is), g, stem)
@@ -148,7 +155,7 @@ func (objs *objects) hintsOf(id backup.ClusterID, l *location, o *infra.OwnerID)
 			grade, byName = infra.Strong, false
 		}
 		for _, c := range clusterNames(id) {
-			add(grade, byName, pick(keyNetStem, keyNetTwo), fmt.Sprintf("it has a port that CAPO made for a cluster %s, in network %s; %s", c, n, is), c, n, stem)
+			add(grade, byName, pick(keyNetStem, keyNetTwo), fmt.Sprintf("it has a port that CAPO made for a cluster %s, in network %s; %s", c, n, made), c, n, stem)
 		}
 	}
 	add(infra.NameOnly, true, pick(keyStem1, keyStem2), is, stem)

@@ -1,7 +1,10 @@
 package openstack
 
 import (
+	"cmp"
 	"encoding/json"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"drift-detector/infra"
@@ -11,8 +14,9 @@ import (
 type param struct {
 	given    bool
 	id, name string
-	query    string // of an image, see imageOf
-	vague    bool   // by more than a name, which is not followed here
+	query    string // where it is more than a name
+	called   string // for people, where there is a query
+	vague    bool   // by more than is followed here
 }
 
 // given reports whether JSON holds anything.
@@ -20,8 +24,8 @@ func given(raw string) bool {
 	return raw != "" && raw != "null" && raw != "{}" && raw != "[]" && raw != `""`
 }
 
-// paramOf reads the forms of all API versions: a name, {id}, {filter: {name}}, or {name}.
-// What a filter asks for beside a name, and other objects of Kubernetes, make it vague.
+// paramOf reads the forms of all API versions: a name, {id}, {filter: {name}}, or {name}. Of
+// a filter it follows what Neutron knows. Other objects of Kubernetes make it vague.
 func paramOf(raw string) param {
 	p := param{given: given(raw)}
 	if !p.given {
@@ -42,16 +46,86 @@ func paramOf(raw string) param {
 		_ = json.Unmarshal(from[name], &s)
 		return s
 	}
-	p.id, p.name = text(fields, "id"), text(fields, "name")
+	p.id = text(fields, "id")
 	switch {
-	case fields["filter"] != nil:
-		p.vague = json.Unmarshal(fields["filter"], &filter) != nil || len(filter) > 1
-		p.name = text(filter, "name")
+	case p.id != "":
+	case fields["filter"] == nil:
+		p.follow(fields)
+	case json.Unmarshal(fields["filter"], &filter) != nil:
+		p.vague = true
 	default:
-		p.vague = p.id == "" && len(fields) > 1
+		p.follow(filter)
 	}
 	return p
 }
+
+// neutron are the parameters of Neutron that the members of a filter become (pkg/utils/filterconvert/convert.go
+// v0.14.7, and ToListOpt in api/v1alpha7/types.go).
+var neutron = map[string]string{
+	"name": "name", "description": "description", "projectID": "project_id", "projectId": "project_id",
+	"tags": "tags", "tagsAny": "tags-any", "notTags": "not-tags", "notTagsAny": "not-tags-any",
+	"ipVersion": "ip_version", "gatewayIP": "gateway_ip", "gateway_ip": "gateway_ip", "cidr": "cidr",
+	"ipv6AddressMode": "ipv6_address_mode", "ipv6RAMode": "ipv6_ra_mode",
+}
+
+// follow makes a query of a filter, unless a name is all that it asks for.
+func (p *param) follow(filter map[string]json.RawMessage) {
+	query := url.Values{}
+	var also []string
+	for _, member := range sortedNames(filter) {
+		var one string
+		var list []string
+		var number int
+		switch raw := filter[member]; {
+		case !given(string(raw)):
+			continue
+		case json.Unmarshal(raw, &one) == nil:
+		case json.Unmarshal(raw, &list) == nil:
+			one = strings.Join(list, ",")
+		case json.Unmarshal(raw, &number) == nil && number > 0:
+			one = strconv.Itoa(number)
+		}
+		if neutron[member] == "" || one == "" {
+			p.vague = true
+			continue
+		}
+		query.Set(neutron[member], one)
+		if member == "name" {
+			p.name = one
+		} else {
+			also = append(also, neutron[member]+" "+one)
+		}
+	}
+	if also != nil && !p.vague {
+		p.query, p.called = query.Encode(), strings.TrimSpace(p.name+" with "+strings.Join(also, ", "))
+	}
+}
+
+// with is the param with more to ask for; a name is then no longer all.
+func (p param) with(parameter, value string) param {
+	if p.id != "" || p.vague || p.name == "" && p.query == "" || value == "" {
+		return p
+	}
+	query, _ := url.ParseQuery(p.query) // of our own making
+	if p.query == "" {
+		query, p.called = url.Values{"name": {p.name}}, p.name
+	}
+	query.Set(parameter, value)
+	p.query = query.Encode()
+	return p
+}
+
+// queryOf makes a query of names and values.
+func queryOf(pairs ...string) string {
+	query := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		query.Set(pairs[i], pairs[i+1])
+	}
+	return query.Encode()
+}
+
+// people is what people call it, or empty.
+func (p param) people() string { return cmp.Or(p.called, p.name, p.id) }
 
 // byName is before the name of what is looked up by it.
 const byName = "name="

@@ -50,6 +50,9 @@ type ports struct {
 	// that is attached to none, because its server was deleted behind CAPO's back.
 	first    map[string][]string
 	attached bool                 // one of the project is a server's or a router's
+	used     map[string]bool      // ids of security groups that any is in
+	held     []held               // that are looked for and attached
+	holders  map[string]string    // names of the servers that have them, by id
 	named    map[infra.Key]string // the first port of a network and a name that is looked for
 }
 
@@ -60,7 +63,7 @@ type attached struct {
 }
 
 func newPorts() ports {
-	return ports{at: map[string]*attached{}, first: map[string][]string{}, named: map[infra.Key]string{}}
+	return ports{at: map[string]*attached{}, first: map[string][]string{}, used: map[string]bool{}, holders: map[string]string{}, named: map[infra.Key]string{}}
 }
 
 // of are those of a server.
@@ -135,6 +138,9 @@ func (l *listing) takePorts(all []portAnswer) error {
 		l.found(keyPort, p.ID)
 		var groups []string
 		for _, g := range p.Groups {
+			if !l.ports.used[g] {
+				l.ports.used[strings.Clone(strings.ToLower(g))] = true
+			}
 			if g = uuidOf(g); l.recorded.groups[g] {
 				groups = append(groups, strings.Clone(g))
 			}

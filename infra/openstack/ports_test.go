@@ -1,9 +1,12 @@
 package openstack
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/infra"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/code"
 )
@@ -52,4 +55,33 @@ func TestNameBesidePortWithSuffix(t *testing.T) {
 		return true
 	})
 	decide(t, data).demand(t, remade, code.Stale, code.InstanceNotFound)
+}
+
+// A port keeps its device where a server is gone that Neutron did not hear of, and where a server
+// was renamed: Nova refuses both for a new server.
+func TestTakenPorts(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	taken := func(machine string) bool {
+		l := only(t, data, infra.Access{})
+		return slices.ContainsFunc(l.ProbesFound, func(k infra.Key) bool {
+			return k.Kind == keyTaken && strings.HasSuffix(k.Value, "/"+machine+firstPort)
+		})
+	}
+	if taken(living) {
+		t.Error("the machine's own server has the port")
+	}
+	id := idOfServer(t, s, living)
+	s.Status("SOFT_DELETED", id)
+	if !taken(living) {
+		t.Error("a server that is deleted for now keeps the port")
+	}
+	s.Status("ACTIVE", id)
+	s.Rename(id, "spare")
+	if !taken(living) {
+		t.Error("the server was renamed, and has the port")
+	}
+	s.Edit("servers", func(o openstacklab.Object) bool { return o["id"] != id })
+	if !taken(living) {
+		t.Error("the server is gone, and Neutron did not hear of it")
+	}
 }

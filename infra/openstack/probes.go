@@ -3,9 +3,11 @@ package openstack
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -38,6 +40,7 @@ var lookups = []lookup{
 	{kind: keyNetwork, service: typeNetwork, what: "networks", path: "networks", member: "networks", byName: "name"},
 	{kind: keyExternal, service: typeNetwork, what: "external networks", path: "networks?router:external=true", member: "networks", whole: true},
 	{kind: keySubnet, service: typeNetwork, what: "subnets", path: "subnets", member: "subnets", byName: "name"},
+	{kind: keyInside, service: typeNetwork, what: "subnets", path: "subnets", member: "subnets", each: true},
 	{kind: keyRouter, service: typeNetwork, what: "routers", path: "routers", member: "routers", byName: "name"},
 	{kind: keySecurity, service: typeNetwork, what: "security groups", path: "security-groups", member: "security_groups", byName: "name"},
 	{kind: keyFloating, service: typeNetwork, what: "floating IPs", path: "floatingips", member: "floatingips", byName: "floating_ip_address"},
@@ -52,6 +55,8 @@ var lookups = []lookup{
 type thingAnswer struct {
 	ID, Name, Status string
 	Provisioning     string                 `json:"provisioning_status"` // of a load balancer
+	VIPPort          string                 `json:"vip_port_id"`         // likewise
+	IPVersion        int                    `json:"ip_version"`          // of a subnet
 	Project          string                 `json:"project_id"`
 	Network          string                 `json:"network_id"` // of a subnet
 	Address          string                 `json:"floating_ip_address"`
@@ -64,18 +69,18 @@ type thingAnswer struct {
 func (l *listing) readProbes(ctx context.Context) {
 	for i := range lookups {
 		look := &lookups[i]
-		ids, names := l.askedOf(look.kind)
-		if len(ids)+len(names) == 0 {
+		ids, names, queries := l.askedOf(look.kind)
+		if len(ids)+len(names)+len(queries) == 0 {
 			continue
 		}
-		if err := l.lookUp(ctx, look, ids, names); err != nil {
+		if err := l.lookUp(ctx, look, ids, names, queries); err != nil {
 			l.unread(ctx, look, err)
 		}
 	}
 }
 
-// askedOf are the ids and names of the probes of a kind.
-func (l *listing) askedOf(kind infra.KeyKind) (ids, names []string) {
+// askedOf are the ids, names and queries of the probes of a kind.
+func (l *listing) askedOf(kind infra.KeyKind) (ids, names, queries []string) {
 	for k := range l.marks {
 		value := k.Value
 		if k.Kind == keyOwn || k.Kind == keyNamesakes {
@@ -86,11 +91,15 @@ func (l *listing) askedOf(kind infra.KeyKind) (ids, names []string) {
 			if value = rest; k.Kind == keyNamesakes {
 				value = byName + rest
 			}
+		} else if k.Kind == keyUsed && kind == keySecurity {
+			value = byName + value
 		} else if k.Kind != kind {
 			continue
 		}
 		if kind == keyImage && (strings.HasPrefix(value, byName) || strings.HasPrefix(value, byQuery)) {
 			names = append(names, value)
+		} else if query, ok := strings.CutPrefix(value, byQuery); ok {
+			queries = append(queries, query)
 		} else if name, ok := strings.CutPrefix(value, byName); ok {
 			names = append(names, name)
 		} else if kind == keyFloating || kind == keyKeyPair {
@@ -101,7 +110,8 @@ func (l *listing) askedOf(kind infra.KeyKind) (ids, names []string) {
 	}
 	slices.Sort(ids)
 	slices.Sort(names)
-	return slices.Compact(ids), slices.Compact(names)
+	slices.Sort(queries)
+	return slices.Compact(ids), slices.Compact(names), slices.Compact(queries)
 }
 
 // errNoService says that the catalogue has no such service, or one at a host that nobody
@@ -111,7 +121,7 @@ var errNoService = answerError("the cloud offers no such service that may be ask
 // errOtherUser says that key pairs are seen by the user who made them alone.
 var errOtherUser = answerError("key pairs are their user's own, and the backup's user is not the one who asks")
 
-func (l *listing) lookUp(ctx context.Context, look *lookup, ids, names []string) error {
+func (l *listing) lookUp(ctx context.Context, look *lookup, ids, names, queries []string) error {
 	service := l.cloud.services[look.service]
 	switch {
 	case service == nil:
@@ -133,6 +143,12 @@ func (l *listing) lookUp(ctx context.Context, look *lookup, ids, names []string)
 	switch {
 	case look.whole:
 		questions = append(questions, base)
+	case look.kind == keyInside:
+		for _, id := range ids {
+			if err := l.countSubnets(ctx, service, look, base, id); err != nil {
+				return err
+			}
+		}
 	case look.each:
 		for _, id := range ids {
 			if err := l.lookUpOne(ctx, service, look, base, id); err != nil {
@@ -163,10 +179,58 @@ func (l *listing) lookUp(ctx context.Context, look *lookup, ids, names []string)
 			return err
 		}
 	}
+	for _, query := range queries {
+		if err := l.lookUpQuery(ctx, service, look, base, query); err != nil {
+			return err
+		}
+	}
 	if look.kind == keyFloating {
 		return l.followFloating(ctx, service)
 	}
 	return nil
+}
+
+// lookUpQuery asks what CAPO asks where it has more than a name. Of security groups it asks
+// for its own project's, and takes all that there are.
+func (l *listing) lookUpQuery(ctx context.Context, service *gophercloud.ServiceClient, look *lookup, base, query string) error {
+	k, found := infra.Key{Kind: look.kind, Value: byQuery + query}, map[string]bool{}
+	if look.kind == keySecurity && !strings.Contains(query, "project_id=") {
+		query += "&project_id=" + url.QueryEscape(l.Identity)
+	}
+	err := l.pages(ctx, service, look, base+"?"+query, func(t *thingAnswer) { found[strings.ToLower(t.ID)] = true })
+	if err == nil && len(found) > 0 {
+		l.ProbesFound = append(l.ProbesFound, k)
+	}
+	if err == nil && len(found) > 1 && look.kind != keySecurity {
+		l.several(k)
+	}
+	return err
+}
+
+// countSubnets notes the subnets of a network, by their versions of IP.
+func (l *listing) countSubnets(ctx context.Context, service *gophercloud.ServiceClient, look *lookup, base, network string) error {
+	versions := map[string]string{}
+	err := l.pages(ctx, service, look, base+"?"+queryOf("network_id", network), func(t *thingAnswer) { versions[t.ID] = strconv.Itoa(t.IPVersion) })
+	if err != nil {
+		return err
+	}
+	l.found(keyInside, network)
+	l.Facts = append(l.Facts, infra.Fact{Name: factSubnets + "/" + network, Value: strings.Join(slices.Sorted(maps.Values(versions)), " ")})
+	return nil
+}
+
+// several notes that more than one thing answers a probe of which CAPO takes the only one.
+func (l *listing) several(k infra.Key) {
+	if slices.Contains(l.Ambiguous, k) {
+		return
+	}
+	l.ProbesFound, l.Ambiguous = append(l.ProbesFound, k), append(l.Ambiguous, k)
+	name, isQuery := strings.CutPrefix(k.Value, byQuery)
+	if query, err := url.ParseQuery(name); isQuery && err == nil && query.Has("name") {
+		name = query.Get("name")
+	}
+	name = strings.TrimPrefix(name, byName)
+	l.Warnings = append(l.Warnings, fmt.Sprintf("%s: there are several with the name %s (%s): CAPO takes none of them, so that one has to be renamed", where(l.target), l.target.Redaction.Brief(name), k.Kind))
 }
 
 // ask reads one list to its end and notes what is among the probes.
@@ -237,19 +301,19 @@ func (l *listing) noteThing(kind infra.KeyKind, t *thingAnswer) {
 		return
 	case kind == keyFloating:
 		l.found(kind, t.Address)
+		if l.marks[infra.Key{Kind: kind, Value: t.Address}] {
+			l.Facts = append(l.Facts, infra.Fact{Name: factFloating + "/" + t.Address, Value: strings.ToLower(t.Port)})
+		}
 		if t.Port != "" && l.marks[infra.Key{Kind: keyElsewhere, Value: t.Address}] {
 			l.floating[strings.ToLower(t.Port)] = t.Address
 		}
 		return
 	case kind == keyImage && t.Status != "active": // no server can be made of it
 		return
-	case kind == keyBalancer && (t.Provisioning == "PENDING_DELETE" || t.Provisioning == "DELETED"):
+	case kind == keyBalancer && !l.noteBalancer(t):
 		return
 	}
 	id := strings.ToLower(t.ID)
-	if kind == keyBalancer && t.Provisioning == "ERROR" {
-		l.found(keyBroken, id)
-	}
 	l.found(kind, t.ID)
 	l.found(kind, id)
 	if kind != keySecurity || t.Project == l.Identity { // CAPO asks for its own project's
@@ -259,6 +323,18 @@ func (l *listing) noteThing(kind infra.KeyKind, t *thingAnswer) {
 	if t.Project != "" && t.Project == l.Identity {
 		l.found(keyOwn, kind.String()+"/"+id)
 	}
+}
+
+// noteBalancer notes a load balancer of a name that is looked for, and reports whether it is
+// there to stay.
+func (l *listing) noteBalancer(t *thingAnswer) bool {
+	if l.marks[infra.Key{Kind: keyBalancer, Value: byName + t.Name}] {
+		f := infra.Fact{Name: factBalancer + "/" + t.Name, Value: infra.Brief(strings.ToLower(t.ID) + " " + t.Provisioning + " " + strings.ToLower(t.VIPPort))}
+		if !slices.Contains(l.Facts, f) { // found by its id as well
+			l.Facts = append(l.Facts, f)
+		}
+	}
+	return t.Provisioning != "PENDING_DELETE" && t.Provisioning != "DELETED"
 }
 
 // noteName notes a name that is looked for. Of several things of one name CAPO takes none,
@@ -274,13 +350,9 @@ func (l *listing) noteName(k infra.Key, id, network string) {
 	case !seen:
 		l.named[within] = id
 		l.ProbesFound = append(l.ProbesFound, k)
-	case k.Kind == keySecurity: // CAPO takes all of them
-	case first != id && slices.Contains(l.ProbesFound, k):
-		l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(f infra.Key) bool { return f == k })
-		if !slices.Contains(l.Unread, k.Kind) {
-			l.Unread = append(l.Unread, k.Kind)
-		}
-		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: there are several with the name %s (%s): CAPO takes none of them, so that one has to be renamed", where(l.target), l.target.Redaction.Brief(strings.TrimPrefix(k.Value, byName)), k.Kind))
+	case k.Kind == keySecurity, k.Kind == keyFlavor, k.Kind == keyBalancer: // CAPO takes all of them, or the first
+	case first != id:
+		l.several(k)
 	}
 }
 
@@ -293,7 +365,6 @@ func (l *listing) found(kind infra.KeyKind, name string) {
 
 // unread notes that nothing is known of the things of a kind.
 func (l *listing) unread(ctx context.Context, look *lookup, err error) {
-	l.Unread = append(l.Unread, look.kind)
 	f := listFault(ctx, l.target, "reading the "+look.what+" that the backup names", err)
 	if err == errNoService || err == errOtherUser {
 		f.Hint = "whether they exist is not known"
@@ -301,5 +372,12 @@ func (l *listing) unread(ctx context.Context, look *lookup, err error) {
 			f.Hint += "; services at other hosts are asked where you allow it: " + l.target.Redaction.Brief(foreign)
 		}
 	}
-	l.Warnings = append(l.Warnings, fmt.Sprintf("%s; %s", f.Message, f.Hint))
+	why := fmt.Sprintf("%s; %s", f.Message, f.Hint)
+	l.Warnings = append(l.Warnings, why)
+	switch codeOf(err) {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+		l.refuse(look.kind, f.Message, true)
+	default:
+		l.refuse(look.kind, why, err == errNoService && l.cloud.absent[look.service])
+	}
 }

@@ -1,6 +1,8 @@
 package openstack
 
 import (
+	"cmp"
+
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
@@ -46,6 +48,21 @@ func (m *member) ports() (keys []infra.Key) {
 	return keys
 }
 
+// ownGroup is the probe of the server group that the backup records by id for a machine, where the
+// project owns it.
+func (m *member) ownGroup() infra.Key {
+	var w *wish
+	switch {
+	case m.server != nil:
+		w = &m.server.Data.Wish
+	case m.machine != nil:
+		w = &m.machine.Data.Wish
+	default:
+		return infra.Key{}
+	}
+	return own(keyServerGroup, cmp.Or(w.ServerGroupID, paramOf(w.ServerGroup).id))
+}
+
 const hintProof = "nothing was seen in this project that the backup records by id: no server, port, network, router or security group of the clusters that use this credential; check that the project and region are those that the clusters are in"
 
 // proofs returns what a listing must show before absence may be concluded from it: one
@@ -74,7 +91,7 @@ func (objs *objects) proofs() []infra.VisibilityProof {
 	for i := range objs.members {
 		m := &objs.members[i]
 		key, _, _, _ := objs.strong(m)
-		note(m.cluster, m.home, append(m.ports(), key)...)
+		note(m.cluster, m.home, append(m.ports(), key, m.ownGroup())...)
 	}
 	shared := map[string][]infra.Key{}
 	for target, keys := range sights {

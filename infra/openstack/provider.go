@@ -70,7 +70,7 @@ func (p *provider) Spec() infra.Spec {
 			About: "says which role the account needs, in which project, and what is not seen when a part of it is missing",
 			Text:  role, File: "permissions.md",
 		},
-		Remedies: remedies,
+		Remedies: remedies, Walk: walkRows(),
 		Flags: []infra.Flag{
 			{Name: flagCloud, Usage: "cloud `NAME` of your own clouds.yaml instead; where the backup's credential is missing or refused, and envvars for your OS_ variables"},
 		},
@@ -93,6 +93,7 @@ var (
 	keyNamed     = infra.KeyKindOf("group+named1")
 	keyNamedTwo  = infra.KeyKindOf("group+named2")
 	keyNetwork   = infra.KeyKindOf("network")
+	keyLent      = infra.KeyKindOf("lentPort")
 	keyMark      = infra.KeyKindOf("mark")
 	keyStem1     = infra.KeyKindOf("stem1")
 	keyStem2     = infra.KeyKindOf("stem2")
@@ -109,10 +110,9 @@ var (
 	keyServerGroup = infra.KeyKindOf("serverGroup")
 	keyKeyPair     = infra.KeyKindOf("keyPair")
 	keyBastion     = infra.KeyKindOf("bastion")
-	keyTaken       = infra.KeyKindOf("takenPort")  // network/name of a port that a server has which the backup does not record
-	keyTwinImages  = infra.KeyKindOf("twinImages") // an image that is asked for, of which there are several
-	keyTwins       = infra.KeyKindOf("twinPorts")  // network/name of several ports
-	keyBroken      = infra.KeyKindOf("brokenBalancer")
+	keyTaken       = infra.KeyKindOf("takenPort")      // network/name of a port that a server has which the backup does not record
+	keyTwinImages  = infra.KeyKindOf("twinImages")     // an image that is asked for, of which there are several
+	keyTwins       = infra.KeyKindOf("twinPorts")      // network/name of several ports
 	keyRenamed     = infra.KeyKindOf("renamed")        // kind/id/name of what CAPO made and no longer has its name
 	keyNamesakes   = infra.KeyKindOf("namesakes")      // kind/name of several things, of which CAPO made one
 	keyElsewhere   = infra.KeyKindOf("elsewhere")      // floating IP of an API server that another server has
@@ -120,7 +120,11 @@ var (
 	keyStuck       = infra.KeyKindOf("stuckBastion")   // name of a server in ERROR or BUILD
 	keyPortless    = infra.KeyKindOf("portless")       // network/name/address of a port that is not there, while a server has the address
 	keyExternal    = infra.KeyKindOf("externalNetwork")
-	keyOwn         = infra.KeyKindOf("own") // one of the above that the project owns
+	keyHeld        = infra.KeyKindOf("heldPort")  // network/name of a port that a server has
+	keyManaged     = infra.KeyKindOf("managed")   // kind/name of what CAPO made, under its name
+	keyUsed        = infra.KeyKindOf("usedGroup") // name of a security group that ports are in
+	keyInside      = infra.KeyKindOf("subnetsOf") // id of a network, whose subnets are counted
+	keyOwn         = infra.KeyKindOf("own")       // one of the above that the project owns
 )
 
 // nameless is a key of servers of which Nova said no name: their cell is down.

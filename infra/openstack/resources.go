@@ -11,6 +11,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
 
@@ -31,6 +32,7 @@ type dependency struct {
 	more        int
 	whenGone    code.WhenGone
 	consequence string
+	row         *walk.Row // that asks for it; nil: none of the cluster's
 }
 
 // user is an object of the backup that a server may yet be made from.
@@ -121,16 +123,19 @@ func (objs *objects) recipes() []infra.Recipe {
 }
 
 // add notes a thing that an object names, once for each object.
-func (n *needs) add(t thing, keys []infra.Key, by string, when code.WhenGone, consequence string) {
+func (n *needs) add(t thing, keys []infra.Key, by string, when code.WhenGone, consequence string) *dependency {
 	if t.name == "" {
-		return
+		return &dependency{}
 	}
 	keys = slices.DeleteFunc(keys, infra.Key.IsZero)
-	if d := n.things[t]; d != nil {
+	d := n.things[t]
+	if d != nil {
 		d.more++
-		return
+		return d
 	}
-	n.things[t] = &dependency{thing: t, keys: keys, by: by, whenGone: when, consequence: consequence}
+	d = &dependency{thing: t, keys: keys, by: by, whenGone: when, consequence: consequence}
+	n.things[t] = d
+	return d
 }
 
 // Kinds of things, as people call them.
@@ -144,53 +149,70 @@ const (
 func (n *needs) addCluster(id backup.ClusterID, l *location) {
 	d := &l.record.Data
 	by := fmt.Sprintf("%s %s/%s", clusterKind, l.record.Namespace, l.record.Name)
-	note := func(kind, name string, key infra.Key, when code.WhenGone, consequence string) {
-		n.add(thing{id, l.home, kind, name}, []infra.Key{key}, by, when, consequence)
+	need := func(row *walk.Row, kind, name string, key infra.Key, consequence string) {
+		n.add(thing{id, l.home, kind, name}, []infra.Key{key}, by, code.HaltsCluster, consequence).row = row
 	}
-	part := func(kind string, keyKind infra.KeyKind, spec string, have named) {
+	made := func(kind, name, consequence string, keys ...infra.Key) {
+		n.add(thing{id, l.home, kind, name}, keys, by, code.MadeAgain, consequence)
+	}
+	part := func(row *walk.Row, kind string, keyKind infra.KeyKind, spec string, have named) {
 		if p := paramOf(spec); p.given {
-			note(kind, cmp.Or(p.name, have.Name, p.id, have.ID), p.key(keyKind), code.HaltsCluster, neverMade)
+			need(row, kind, cmp.Or(p.called, p.name, have.Name, p.id, have.ID), p.key(keyKind), neverMade)
 		} else {
-			note(kind, cmp.Or(have.Name, have.ID), idKey(keyKind, have.ID), code.MadeAgain, madeWithOtherID)
+			made(kind, cmp.Or(have.Name, have.ID), madeWithOtherID, idKey(keyKind, have.ID))
 		}
 	}
-	part(thingNetwork, keyNetwork, d.SpecNetwork, d.Network)
+	part(rowC8, thingNetwork, keyNetwork, d.SpecNetwork, d.Network)
 	if d.Router != (named{}) || given(d.SpecRouter) {
-		part("router", keyRouter, d.SpecRouter, d.Router)
+		part(rowC11, "router", keyRouter, d.SpecRouter, d.Router)
 	}
 	if !d.noExternal() && (d.External != (named{}) || given(d.SpecExternal)) {
 		p := paramOf(d.SpecExternal)
 		if !p.given {
 			p = param{given: true, id: d.External.ID} // the only external one, which CAPO looks for
 		}
-		note("external network", cmp.Or(d.External.Name, p.name, p.id), p.key(keyNetwork), code.HaltsCluster, neverMade)
+		need(rowC6, "external network", cmp.Or(d.External.Name, p.people()), p.with("router:external", "true").key(keyNetwork), neverMade)
 	}
-	given := given(d.SpecSubnets) || given(d.SpecSubnet) || given(d.SpecNetwork)
-	for _, s := range d.Subnets {
-		if given {
-			note(thingSubnet, s, idKey(keySubnet, s), code.HaltsCluster, neverMade)
-		} else {
-			note(thingSubnet, s, idKey(keySubnet, s), code.MadeAgain, "")
-		}
-	}
-	for _, raw := range d.givenSubnets() {
-		if p := paramOf(string(raw)); p.id == "" && p.name != "" && !p.vague {
-			note(thingSubnet, "named "+p.name, p.key(keySubnet), code.HaltsCluster, neverMade)
+	n.addSubnets(id, l, need, made)
+	var ips []struct{ Subnet json.RawMessage }
+	_ = json.Unmarshal([]byte(d.RouterIPs), &ips) // in another form there are none
+	for _, ip := range ips {
+		if p := paramOf(string(ip.Subnet)); p.given && d.manages() && !d.noExternal() {
+			need(rowC15, thingSubnet, cmp.Or(p.people(), "of an address of the router"), p.key(keySubnet), neverMade)
 		}
 	}
 	for _, g := range d.Groups {
-		note(thingGroup, cmp.Or(g.Name, g.ID), idKey(keySecurity, g.ID), code.MadeAgain, madeWithOtherID)
+		made(thingGroup, cmp.Or(g.Name, g.ID), madeWithOtherID, idKey(keySecurity, g.ID))
 	}
 	if d.LBEnabled {
-		note("load balancer", balancerName(id, l), idKey(keyBalancer, d.LB.ID), code.MadeAgain, "")
+		made("load balancer", balancerName(id), "", idKey(keyBalancer, d.LB.ID), infra.Key{Kind: keyBalancer, Value: byName + balancerName(id)})
 		for _, g := range d.balancerGiven() {
-			note(g.thing, cmp.Or(g.name, g.id, "of the load balancer"), g.key(g.kind), code.HaltsCluster, neverMade)
+			need(rowC16, g.thing, cmp.Or(g.people(), "of the load balancer"), g.key(g.kind), neverMade)
 		}
 	}
 	if ip := l.address(); ip != "" {
-		note("floating IP", ip, infra.Key{Kind: keyFloating, Value: ip}, code.HaltsCluster, lostAddress)
+		need(rowC23, "floating IP", ip, infra.Key{Kind: keyFloating, Value: ip}, lostAddress)
 	}
 	n.addBastion(id, l, by)
+}
+
+// addSubnets notes the subnets of the cluster. CAPO looks in the cluster's network alone: for those
+// that it was given as they are given, for its own by the addresses.
+func (n *needs) addSubnets(id backup.ClusterID, l *location, need func(*walk.Row, string, string, infra.Key, string), made func(string, string, string, ...infra.Key)) {
+	d := &l.record.Data
+	given := given(d.SpecSubnets) || given(d.SpecSubnet) || given(d.SpecNetwork)
+	for _, s := range d.Subnets {
+		if given {
+			need(rowC10, thingSubnet, s, idKey(keySubnet, s), neverMade)
+		} else {
+			made(thingSubnet, s, "", idKey(keySubnet, s), l.managedSubnet())
+		}
+	}
+	for _, raw := range d.givenSubnets() {
+		if p := paramOf(string(raw)); p.id == "" && p.people() != "" && !p.vague {
+			need(rowC10, thingSubnet, "named "+p.people(), p.with("network_id", l.network()).key(keySubnet), neverMade)
+		}
+	}
 }
 
 // addBastion notes the bastion that the cluster asks for, or the one that CAPO deletes
@@ -285,10 +307,10 @@ func (n *needs) addWish(u user, target string, w *wish, first []infra.KeyKind) {
 		if id != "" {
 			p = param{given: true, id: id}
 		}
-		note(kind, cmp.Or(p.name, p.id), p.key(keyKind))
+		note(kind, p.people(), p.key(keyKind))
 		// What is named by its id is not looked up.
-		if slices.Contains(first, keyKind) && p.id == "" && p.name != "" && !p.vague {
-			n.first[u] = append(n.first[u], thing{u.cluster, target, kind, p.name})
+		if slices.Contains(first, keyKind) && p.id == "" && p.people() != "" && !p.vague {
+			n.first[u] = append(n.first[u], thing{u.cluster, target, kind, p.people()})
 		}
 	}
 	byParam("image", keyImage, w.Image, w.ImageUUID)
@@ -299,16 +321,20 @@ func (n *needs) addWish(u user, target string, w *wish, first []infra.KeyKind) {
 	}
 	// The ports are looked up before the server as well (ConstructPorts in
 	// pkg/cloud/services/networking/port.go v0.10.0 to v0.15.0-beta.0).
-	ofPort := func(kind string, keyKind infra.KeyKind, raw json.RawMessage) {
-		switch p := paramOf(string(raw)); {
+	ofPort := func(kind string, keyKind infra.KeyKind, p param) {
+		name := "named " + p.people() // the cluster's own of that name is looked up by its id
+		switch {
 		case p.id != "":
 			note(kind, n.called(u.cluster, p.id), idKey(keyKind, p.id))
-		case p.name != "" && !p.vague:
-			name := "named " + p.name // the cluster's own of that name is looked up by its id
-			note(kind, name, p.key(keyKind))
-			if t := (thing{u.cluster, target, kind, name}); first != nil && !slices.Contains(n.first[u], t) {
-				n.first[u] = append(n.first[u], t)
-			}
+			return
+		case !p.given:
+			return
+		case p.vague:
+			name = "of a filter that is not followed here"
+		}
+		note(kind, name, p.key(keyKind))
+		if t := (thing{u.cluster, target, kind, name}); first != nil && !slices.Contains(n.first[u], t) {
+			n.first[u] = append(n.first[u], t)
 		}
 	}
 	var ports []struct {
@@ -320,14 +346,15 @@ func (n *needs) addWish(u user, target string, w *wish, first []infra.KeyKind) {
 	_ = json.Unmarshal([]byte(w.Ports), &ports) // in another form it names none
 	_ = json.Unmarshal([]byte(w.Groups), &groups)
 	for _, p := range ports {
-		ofPort(thingNetwork, keyNetwork, p.Network)
+		network := paramOf(string(p.Network))
+		ofPort(thingNetwork, keyNetwork, network)
 		for _, ip := range p.FixedIPs {
-			ofPort(thingSubnet, keySubnet, ip.Subnet)
+			ofPort(thingSubnet, keySubnet, paramOf(string(ip.Subnet)).with("network_id", network.id))
 		}
 		groups = append(groups, p.SecurityGroups...)
 	}
 	for _, g := range groups {
-		ofPort(thingGroup, keySecurity, g)
+		ofPort(thingGroup, keySecurity, paramOf(string(g)))
 	}
 }
 

@@ -3,6 +3,7 @@ package openstack
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -33,6 +34,7 @@ type cloud struct {
 	catalogue *tokens.ServiceCatalog
 	services  map[string]*gophercloud.ServiceClient // by type, of those that may be contacted
 	foreign   []infra.Endpoint                      // of the catalogue, and not contacted
+	absent    map[string]bool                       // services that it lacks, by type
 }
 
 // Types of services in a catalogue (OpenStack service types authority).
@@ -43,9 +45,11 @@ const (
 	typeBalancer = "load-balancer"
 )
 
-// connect logs in and finds the services that are asked.
-func (p *provider) connect(ctx context.Context, t infra.Target, d *detail, c *credential) (*cloud, error) {
+// connect logs in and finds the services that are asked. seen becomes the certificates that
+// the identity endpoint shows.
+func (p *provider) connect(ctx context.Context, t infra.Target, d *detail, c *credential, seen *[]*x509.Certificate) (*cloud, error) {
 	tr := &transport{hosts: map[string]*server{}}
+	defer func() { *seen = tr.shown() }()
 	if err := tr.allow(c.endpoint, d, c, true); err != nil {
 		return nil, err
 	}
@@ -53,7 +57,7 @@ func (p *provider) connect(ctx context.Context, t infra.Target, d *detail, c *cr
 	client.UseTokenLock()
 	client.HTTPClient = *tr.client()
 	client.UserAgent.Prepend("drift-detector")
-	v := &cloud{client: client, transport: tr, own: c.operator == nil, services: map[string]*gophercloud.ServiceClient{}}
+	v := &cloud{client: client, transport: tr, own: c.operator == nil, services: map[string]*gophercloud.ServiceClient{}, absent: map[string]bool{}}
 	if err := p.login(ctx, v, c); err != nil {
 		tr.close()
 		return nil, err
@@ -74,22 +78,29 @@ func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
 		return err
 	}
 	defer turn.Leave()
-	left, before := turn.Left(), turn.Failed()
-	if left == 0 {
+	before := turn.Failed()
+	if turn.Left() == 0 {
 		return infra.ErrLockout
 	}
 	o := c.options
-	retry := p.retry
-	retry.Attempts = min(left, retry.Attempts)
-	err = retry.Do(ctx, func() error {
+	err = p.retry.Do(ctx, func() error {
+		if turn.Left() == 0 {
+			return err // the last one, after which nobody is asked any more
+		}
+		failed := turn.Failed()
 		turn.Try()
-		return infra.FinishLogin(ctx, callTimeout, func(ctx context.Context) error {
+		err = infra.FinishLogin(ctx, callTimeout, func(ctx context.Context) error {
 			result := tokens.Create(ctx, v.identity(), &o)
 			if result.Err != nil {
 				return result.Err
 			}
 			return v.client.SetTokenAndAuthResult(result)
 		})
+		// A proxy before a Keystone that is away says 503, and nobody has seen a password.
+		if busy := (&infra.StatusError{}); errors.As(err, &busy) && busy.Code == http.StatusServiceUnavailable {
+			turn.Forgive(failed)
+		}
+		return err
 	})
 	key := v.transport.identityKey()
 	turn.Proved(key)
@@ -111,7 +122,7 @@ func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
 		v.logout(ctx)
 		return answerError("it answered a login with no catalogue of services")
 	}
-	v.id = cmp.Or(v.transport.identityKey(), c.endpoint.String())
+	v.id = v.project.ID // of one cloud, no matter at how many addresses it is
 	return nil
 }
 
@@ -136,6 +147,7 @@ func (v *cloud) find(d *detail, c *credential) error {
 			if needed {
 				return err
 			}
+			v.absent[kind] = true
 			continue
 		}
 		at, base, err := serviceAt(raw, c)

@@ -294,6 +294,17 @@ func TestBusyCloud(t *testing.T) {
 	}
 }
 
+// A proxy that says 503 before Keystone has tried no password: it is asked again as any other
+// server is, and locks nothing.
+func TestKeystoneIsAway(t *testing.T) {
+	const login = "keystone POST /v3/auth/tokens"
+	s, data := cloudOf(t, openstacklab.Options{})
+	s.Fail(openstacklab.Fault{Call: login, To: 3, Status: 503, Body: "away"})
+	if l := only(t, data, infra.Access{}); l.State != code.ScopeComplete || s.Calls()[login] != 4 {
+		t.Errorf("%s after %d logins: %+v", l.State, s.Calls()[login], l.Fault)
+	}
+}
+
 // What a busy cloud asks for is waited for, in seconds or until a date, and no longer than
 // there is time.
 func TestRetryAfter(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -30,10 +31,11 @@ type recorded struct {
 	groups   map[string]bool   // ids of security groups
 	networks map[string]bool   // ids of those that CAPO made
 	planes   planes
+	ids      map[string][]string // of the servers of machines, by name
 }
 
 func (objs *objects) recorded() *recorded {
-	r := &recorded{map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, objs.planes()}
+	r := &recorded{map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, objs.planes(), map[string][]string{}}
 	for id, l := range objs.locations {
 		for _, c := range clusterNames(id) {
 			r.clusters[c] = true
@@ -46,6 +48,9 @@ func (objs *objects) recorded() *recorded {
 	for i := range objs.members {
 		name := objs.serverName(&objs.members[i])
 		r.names[name] = true
+		if key, _, _, _ := objs.strong(&objs.members[i]); !key.IsZero() {
+			r.ids[name] = append(r.ids[name], key.Value)
+		}
 		if w := objs.members[i].resolved(); w != nil {
 			r.first[w.ports()[0].named(name, 0)] = name
 		} else {
@@ -55,6 +60,13 @@ func (objs *objects) recorded() *recorded {
 	delete(r.groups, "")
 	delete(r.networks, "")
 	return r
+}
+
+// lent reports whether a port is that of a machine which another server is: somebody gave it
+// away, as one does to bring a Node back under its address. It says nothing of whose server has it.
+func (r *recorded) lent(p *made, server, name string) bool {
+	ids := r.ids[p.name]
+	return p.name != name && len(ids) > 0 && !slices.Contains(ids, server)
 }
 
 // Targets returns which projects to list, with which credential. Homes that share
@@ -73,6 +85,7 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 			of := c.lister()
 			if i, ok := listed[of]; ok {
 				targets[i].Join(t)
+				targets[i].Own = distinct(targets[i].Own)
 				to := targets[i].Detail.(*detail)
 				to.ids = append(to.ids, t.Detail.(*detail).ids...)
 				continue
@@ -105,6 +118,14 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 	}
 	t.Credential, t.Source, t.Warnings = c, f.source, f.warnings
 	t.Redaction = infra.NewRedaction(c.secrets()...)
+	if f.given {
+		t.Own = []infra.Own{{IDs: t.IDs}}
+	}
+	if f.own != nil {
+		t.Own[0].Source, t.Own[0].Credential = f.own.source, f.own.credential
+		t.Redaction.Add(f.own.secrets()...)
+		p.accounts.note(&f.own.credential)
+	}
 	d.ids = sortedNames(h.servers)
 	t.Detail = &d
 	return t
@@ -137,6 +158,34 @@ func trustsOf(a infra.Access) map[infra.Endpoint]infra.Trust {
 	return all
 }
 
+// distinct joins credentials that are the same, so that each is tried once.
+func distinct(all []infra.Own) (out []infra.Own) {
+	at := map[lister]int{}
+	for _, own := range all {
+		c, ok := own.Credential.(credential)
+		if i, known := at[c.lister()]; ok && known {
+			out[i].IDs = slices.Concat(out[i].IDs, own.IDs)
+			continue
+		}
+		if ok {
+			at[c.lister()] = len(out)
+		}
+		out = append(out, own)
+	}
+	return out
+}
+
+// sources names the objects that credentials come from.
+func sources(all []infra.Own) string {
+	var names []string
+	for _, own := range all {
+		if own.Source != "" {
+			names = append(names, own.Source)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 func finish(t *infra.Target) {
 	capi.Tidy(t)
 	c, ok := t.Credential.(credential)
@@ -152,6 +201,9 @@ func finish(t *infra.Target) {
 		where += " (reached at " + t.Dial + ")"
 	}
 	t.Use = fmt.Sprintf("OpenStack %s: %s, project %s, from %s", where, c.who(), cmp.Or(c.project, "of the credential"), t.Source)
+	if tried := sources(t.Own); tried != "" {
+		t.Use += "; it is asked, too, whether it accepts " + tried
+	}
 	if c.instead != nil {
 		t.Use += fmt.Sprintf("; if Keystone refuses that, %s at %s", c.insteadSource, c.instead.endpoint)
 	}

@@ -3,6 +3,7 @@ package openstack
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -42,8 +43,10 @@ var errBadTrust = errors.New("nothing says which certificate to trust")
 type transport struct {
 	mu    sync.Mutex
 	hosts map[string]*server
-	// key is the public key that the identity endpoint has proven to hold.
-	key string
+	// key is the public key that the identity endpoint has proven to hold, and chain the
+	// certificates that it shows, trusted or not.
+	key   string
+	chain []*x509.Certificate
 }
 
 // server is one that may be contacted.
@@ -95,10 +98,13 @@ func tlsOf(at infra.Endpoint, d *detail, c *credential) (*tls.Config, error) {
 	return given.TLSConfig()
 }
 
-// observe notes the key of the server, after whatever verifies it.
+// observe notes what the server shows, and its key after whatever verifies that.
 func (t *transport) observe(conf *tls.Config) {
 	verify := conf.VerifyConnection
 	conf.VerifyConnection = func(cs tls.ConnectionState) error {
+		t.mu.Lock()
+		t.chain = cs.PeerCertificates
+		t.mu.Unlock()
 		if verify != nil {
 			if err := verify(cs); err != nil {
 				return err
@@ -120,6 +126,13 @@ func (t *transport) identityKey() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.key
+}
+
+// shown are the certificates that the identity endpoint showed.
+func (t *transport) shown() []*x509.Certificate {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.chain
 }
 
 // RoundTrip makes errors of the statuses that may pass, once the time that the server

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 const twinsBlock = "its network has several ports with the name of its port (OpenStackMachine name and -0, or the suffix of the port), and CAPO, which looks for ports by name before it looks for the server, fails (found multiple ports with name): it does nothing for the machine until the port of its server alone has that name"
 
 // portTaken says that another server has a port of the machine's.
-const portTaken = "the port of its name is attached to another server, and Nova refuses it for a second one: detach it there, and clear status.instanceState of its OpenStackServer if that says ERROR by then"
+const portTaken = "the port of its name is attached to another server, or to one that is gone, and Nova refuses it for a second one: detach it there, and clear status.instanceState of its OpenStackServer if that says ERROR by then"
 
 // twinPorts are the ports that CAPO looks for before it looks for the machine's server,
 // because a restore drops the status in which it keeps their ids (AdoptPorts in
@@ -111,11 +110,25 @@ func (l *listing) noteTwins(p *portAnswer) {
 		return
 	}
 	l.ports.named[here], l.ports.named[anywhere] = p.ID, p.ID
-	// The server of a machine that the backup records is the machine's own, as a rule.
 	if device := uuidOf(p.Device); device != "" {
-		if _, recorded := slices.BinarySearch(l.ids, device); !recorded {
-			l.found(keyTaken, here.Value)
-			l.found(keyTaken, anywhere.Value)
+		l.found(keyHeld, here.Value)
+		l.found(keyHeld, anywhere.Value)
+		l.ports.held = append(l.ports.held, held{strings.Clone(p.Name), here.Value, device})
+		l.ports.holders[device] = ""
+	}
+}
+
+// held is a port of a name that is looked for, and the device that has it.
+type held struct{ name, here, device string }
+
+// readTaken notes the ports that Nova refuses for a new server: those of a server that is called
+// otherwise, and of one that is gone and still has its port.
+func (l *listing) readTaken() {
+	for _, h := range l.ports.held {
+		if server := l.ports.holders[h.device]; server == "" || !strings.HasPrefix(h.name, server+"-") {
+			_, name, _ := strings.Cut(h.here, "/")
+			l.found(keyTaken, h.here)
+			l.found(keyTaken, "/"+name)
 		}
 	}
 }

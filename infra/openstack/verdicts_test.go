@@ -224,6 +224,27 @@ func TestOwnership(t *testing.T) {
 	}
 }
 
+// A port of a machine that somebody gave to another server ties that to no cluster: it is no
+// ghost, whether or not the machine's own server is there.
+func TestPortGivenAway(t *testing.T) {
+	for _, machine := range []string{gone, living} {
+		s, data := cloudOf(t, openstacklab.Options{})
+		const other = "22222222-2222-4222-8222-222222222222"
+		s.Like(living, "payroll", other, true)
+		s.Edit("ports", func(o openstacklab.Object) bool {
+			if o["device_id"] == other {
+				o["name"] = machine + firstPort
+			}
+			return true
+		})
+		w := decide(t, data)
+		if _, placed := w.ghosts[other]; placed || w.unattributed[other].Reason != code.InClusterFolder {
+			t.Errorf("with the port of %s it is %v, %+v", machine, w.ghosts[other], w.unattributed[other])
+		}
+		w.demand(t, gone, code.Stale, code.InstanceNotFound)
+	}
+}
+
 // Absence is concluded only where something has an id that the backup records.
 func TestUnprovenProject(t *testing.T) {
 	s, data := cloudOf(t, openstacklab.Options{})
@@ -238,12 +259,42 @@ func TestUnprovenProject(t *testing.T) {
 	// One network that the project owns shows that it is the right one.
 	s.Add("networks", openstacklab.Object{"id": "ab0d33d1-7651-4db1-a1c9-75663d2435db", "name": "x", "project_id": openstacklab.Recorded.ProjectID, "tenant_id": openstacklab.Recorded.ProjectID})
 	decide(t, data).demand(t, gone, code.Stale, code.InstanceNotFound)
+	// So does a server group that a machine names by its id.
+	s.Edit("networks", func(openstacklab.Object) bool { return false })
+	const group = "66666666-6666-4666-8666-666666666666"
+	s.Add("server_groups", openstacklab.Object{"id": group, "name": "spread", "project_id": openstacklab.Recorded.ProjectID})
+	grouped := edit(t, data, func(resource string, object map[string]any) bool {
+		if resource == osServers {
+			backuptest.Inside(object, "spec")["serverGroup"] = map[string]any{"id": group}
+		}
+		return true
+	})
+	decide(t, grouped).demand(t, gone, code.Stale, code.InstanceNotFound)
+	s.Add("networks", openstacklab.Object{"id": "ab0d33d1-7651-4db1-a1c9-75663d2435db", "name": "x"})
 	// One that is only shared with it does not.
 	s.Edit("networks", func(o openstacklab.Object) bool {
 		o["project_id"], o["tenant_id"], o["shared"] = "other", "other", true
 		return true
 	})
 	decide(t, data).demand(t, gone, code.Unknown, code.ScopeIncomplete)
+}
+
+// A cloud that is reached at two addresses, each with a certificate of its own, is one: no
+// server of it is a copy of itself.
+func TestOneCloudAtTwoAddresses(t *testing.T) {
+	var seen [2]string
+	for i := range seen {
+		_, data := cloudOf(t, openstacklab.Options{})
+		l := only(t, data, infra.Access{})
+		for _, v := range l.Instances {
+			if v.Name == living {
+				seen[i] = v.Identity
+			}
+		}
+	}
+	if seen[0] == "" || seen[0] != seen[1] {
+		t.Errorf("a server is %q", seen)
+	}
 }
 
 // Two sources of one id that differ, and a region that some write and others do not.

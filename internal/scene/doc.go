@@ -19,7 +19,9 @@
 // Changes of what exists: "vm NAME gone", "vm NAME set PATH JSON", "vm NAME copy NEW", "vm NAME
 // fact FACT VALUE"; "node NAME …" likewise, without fact; "place PROVIDER set PATH JSON", "place
 // PROVIDER fact FACT VALUE", "place PROVIDER refused FACT WHY"; "nodes STATE WHY" of all Node lists.
-// The NAME * means every one. Where the folder has a file base.exists, its lines come before those
+// "place PROVIDER lacks KIND VALUE", "place PROVIDER finds KIND VALUE" and "place PROVIDER doubts
+// KIND VALUE" say what became of a probe: it was not found, it was, or by several things; with the
+// VALUE * lacks is about all of the kind. The NAME * means every one. Where the folder has a file base.exists, its lines come before those
 // of each scene.
 //
 // Expectations: "=> ROW FOUND SUBJECT" (passes, none, several, differs, unread, unseen; the subject

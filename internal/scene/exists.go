@@ -157,6 +157,9 @@ func changeDocument(doc map[string]any, line string) error {
 				place["state"], place["fault"] = "failed", map[string]any{"reason": "Unreachable", "message": strings.Join(words[2:], " ")}
 				delete(place, "nodes")
 			}
+		case words[0] == "place" && words[1] == place["provider"] && len(words) > 4 && probeVerbs[words[2]]:
+			done = true
+			changeProbes(place, words[2], words[3], strings.Join(words[4:], " "))
 		case words[0] == "place" && words[1] == place["provider"]:
 			done, err = true, changeOne(place, words[2:], line)
 		case words[0] == "vm":
@@ -205,6 +208,29 @@ func changeNamed(place map[string]any, list string, words []string, line string,
 		return true, nil
 	}
 	return done, nil
+}
+
+// probeVerbs say what became of what was looked for.
+var probeVerbs = map[string]bool{"lacks": true, "finds": true, "doubts": true}
+
+// changeProbes takes probes of a kind from what was found, adds one, or lets several things
+// answer it. The value * stands for all of the kind.
+func changeProbes(place map[string]any, verb, kind, value string) {
+	is := func(probe any) bool {
+		k := probe.(map[string]any)
+		return k["kind"] == kind && (value == "*" || k["value"] == value)
+	}
+	found, _ := place["landmarks"].([]any)
+	found = slices.DeleteFunc(found, is)
+	one := map[string]any{"kind": kind, "value": value}
+	if verb != "lacks" {
+		found = append(found, one)
+	}
+	if verb == "doubts" {
+		several, _ := place["ambiguous"].([]any)
+		place["ambiguous"] = append(several, one)
+	}
+	place["landmarks"] = found
 }
 
 // changeOne sets a member, or adds a fact, before those that are there.

@@ -119,6 +119,7 @@ const (
 	MachinesNotReady      Reason = "MachinesNotReady"
 	ResourceMade          Reason = "ResourceMade"
 	ChangesUndone         Reason = "ChangesUndone"
+	AddressTaken          Reason = "AddressTaken"
 	PoolMachinesDeleted   Reason = "PoolMachinesDeleted"
 	RolloutScheduled      Reason = "RolloutScheduled"
 )
@@ -148,6 +149,8 @@ const (
 	OwnersPaused          Reason = "OwnersPaused"
 	PoolsUncompared       Reason = "PoolsUncompared"
 	RestoreOrder          Reason = "RestoreOrder"
+	HostResolves          Reason = "HostResolves"
+	ImagesResolved        Reason = "ImagesResolved"
 )
 
 // Outcomes of the forecast.

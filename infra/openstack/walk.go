@@ -1,0 +1,158 @@
+package openstack
+
+import (
+	"fmt"
+	"slices"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+// walked are what CAPO's controllers ask after a restore, in the order in which they do.
+var walked = slices.Concat(loginRows, clusterRows, managedRows, balancerRows, machineRows, serverRows)
+
+func walkRows() []walk.Row {
+	all := make([]walk.Row, len(walked))
+	for i, r := range walked {
+		all[i] = *r
+	}
+	return all
+}
+
+// questions gathers the steps of a backup. Steps that pass are kept once for each row.
+type questions struct {
+	objs   *objects
+	list   []infra.Step
+	passed map[*walk.Row]bool
+	things map[backup.ClusterID][]*dependency // that have a row, and can be looked up
+	places map[*infra.Listing]*place          // that were looked through
+}
+
+// steps are those that the backup alone answers, and those of clusters that a listing
+// answers.
+func (objs *objects) steps() []infra.Step {
+	q := &questions{objs: objs, passed: map[*walk.Row]bool{}, things: map[backup.ClusterID][]*dependency{}, places: map[*infra.Listing]*place{}}
+	for _, d := range objs.dependencies() {
+		if d.row != nil && len(d.keys) == 1 {
+			q.things[d.cluster] = append(q.things[d.cluster], d)
+		}
+	}
+	for _, id := range objs.order() {
+		q.askLogin(id, objs.locations[id])
+		if l := objs.locations[id]; l.record != nil && !l.record.Paused {
+			q.askNetworks(id, l)
+			q.askManaged(id, l)
+			q.askBalancer(id, l)
+		}
+	}
+	for i := range objs.members {
+		q.askMember(&objs.members[i])
+	}
+	return q.list
+}
+
+// note keeps an answer that the backup gives about a cluster.
+func (q *questions) note(r *walk.Row, id backup.ClusterID, a walk.Answer) {
+	if a.Found == "" || a.Found == walk.Passed && q.passed[r] {
+		return
+	}
+	q.passed[r] = q.passed[r] || a.Found == walk.Passed
+	q.list = append(q.list, infra.Step{Step: walk.Step{Row: r, Cluster: id, Subject: clusterTitle(id), Machine: -1, Answer: a}})
+}
+
+// look keeps a step of a cluster that the place answers in which its things are. Where that
+// was not listed, others say so.
+func (q *questions) look(r *walk.Row, id backup.ClusterID, of func(*place) walk.Answer) {
+	q.list = append(q.list, infra.Step{
+		Step: walk.Step{Row: r, Cluster: id, Subject: clusterTitle(id), Machine: -1},
+		Look: func(inv *infra.Inventory) walk.Answer {
+			if p := q.place(inv, q.objs.locations[id].home); p != nil {
+				return of(p)
+			}
+			return walk.Answer{}
+		},
+	})
+}
+
+func clusterTitle(id backup.ClusterID) string {
+	return fmt.Sprintf("Cluster %s/%s", id.Namespace, id.Name)
+}
+
+// place is a listing that was looked through once. It may be of an older version, or for
+// another backup: of what it was not asked for it says nothing.
+type place struct {
+	*infra.Listing
+	found, several, asked map[infra.Key]bool
+	unread                map[infra.KeyKind]bool
+	kinds, kindsAsked     map[infra.KeyKind]bool // of what was found, and of what was asked for
+}
+
+// place returns the listing of a home, nil where it says nothing of what is beside servers.
+func (q *questions) place(inv *infra.Inventory, home string) *place {
+	return q.placeOf(inv.Named(home))
+}
+
+func (q *questions) placeOf(l *infra.Listing) *place {
+	if l == nil || l.State == code.ScopeFailed {
+		return nil
+	}
+	p := q.places[l]
+	if p == nil {
+		set := func(keys []infra.Key) map[infra.Key]bool {
+			all := make(map[infra.Key]bool, len(keys))
+			for _, k := range keys {
+				all[k] = true
+			}
+			return all
+		}
+		kinds := func(keys []infra.Key) map[infra.KeyKind]bool {
+			all := map[infra.KeyKind]bool{}
+			for _, k := range keys {
+				all[k.Kind] = true
+			}
+			return all
+		}
+		p = &place{l, set(l.ProbesFound), set(l.Ambiguous), set(l.Asked), map[infra.KeyKind]bool{}, kinds(l.ProbesFound), kinds(l.Asked)}
+		for _, k := range l.Unread {
+			p.unread[k] = true
+		}
+		q.places[l] = p
+	}
+	return p
+}
+
+// silent reports whether the place does not say whether there is something.
+func (p *place) silent(k infra.Key) bool {
+	return k.IsZero() || p.unread[k.Kind] || !p.asked[k] || p.State != code.ScopeComplete
+}
+
+// thing asks for something that has to be there, once. object is what the resources of the
+// cluster call it.
+func (p *place) thing(k infra.Key, object string) walk.Answer {
+	switch {
+	case p.several[k]:
+		return walk.Answer{Found: walk.Several, Why: fmt.Sprintf("%s has several of %s", p.title(), object), Until: object + " is one alone", Objects: []string{object}}
+	case p.found[k]:
+		return pass
+	case p.silent(k):
+		return walk.Answer{}
+	}
+	return walk.Answer{Found: walk.None, Why: object + " is gone", Until: object + " exists", Objects: []string{object}}
+}
+
+func (p *place) title() string {
+	title := "OpenStack " + p.Endpoint
+	if p.Account != "" {
+		title = "project " + p.Account + " of " + title
+	}
+	return title
+}
+
+// pass is the answer to a question that passes.
+var pass = walk.Answer{Found: walk.Passed}
+
+func answer(found walk.Found, object, why, until string) walk.Answer {
+	return walk.Answer{Found: found, Why: why, Until: object + " " + until, Objects: []string{object}}
+}

@@ -1,0 +1,131 @@
+package openstack
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+// Rows of the load balancer and the floating IP of the API server.
+var (
+	rowC21 = &walk.Row{
+		ID: "openstack.C21", Of: clusterKind,
+		Asks:    "the load balancer of the API server, by its name; of several it takes the first",
+		None:    walk.Writes.Says("CAPO makes one"),
+		Several: walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "CAPO takes the first of several, and which one that is nobody knows"},
+		Differs: walk.Halts.Says("CAPO makes a second load balancer, which gets no listeners, because those of the first one have their names: the floating IP moves to it, and nothing answers there; without a floating IP the address is taken, and the cluster is never ready"),
+		Source:  "getOrCreateAPILoadBalancer, checkIfLbExists: pkg/cloud/services/loadbalancer/loadbalancer.go v0.10.0 to v0.15.0-beta.0",
+	}
+	rowC22 = &walk.Row{
+		ID: "openstack.C22", Of: clusterKind,
+		Asks:    "the load balancer of that name to be ACTIVE",
+		Differs: walk.Halts.Says("CAPO waits until it is ACTIVE, and does not call the cluster ready before (openstack loadbalancer failover repairs most)"),
+		None:    walk.Retries.Says("CAPO waits as long as Octavia is changing it"),
+		Source:  "ReconcileLoadBalancer, waitForLoadBalancerActive: pkg/cloud/services/loadbalancer/loadbalancer.go v0.9.0 to v0.15.0-beta.0",
+	}
+	rowC23 = &walk.Row{
+		ID: "openstack.C23", Of: clusterKind,
+		Asks:      "the floating IP of the API server, by its address, and puts it on the port of the load balancer, even if something else has it",
+		None:      walk.Halts.Says("CAPO asks for the same address, which only an administrator of OpenStack may choose, and never calls the cluster ready"),
+		Differs:   walk.Does{Effect: walk.Writes, Code: code.AddressTaken, What: "CAPO takes the floating IP of the API server away from where it is"},
+		Condition: code.HostResolves,
+		Source:    "getAPIServerFloatingIP: pkg/cloud/services/loadbalancer/loadbalancer.go; AssociateFloatingIP: pkg/cloud/services/networking/floatingip.go v0.10.0 to v0.15.0-beta.0",
+	}
+	balancerRows = []*walk.Row{rowC21, rowC22, rowC23}
+)
+
+// Facts of what is before an API server, beside those of [infra.Listing.NoteOwn].
+const (
+	// factBalancer names, with a name behind it, a load balancer of that name: id, provisioning
+	// status, and the id of the port of its address.
+	factBalancer = "loadBalancer"
+	// factFloating names, with an address behind it, the id of the port that has the floating IP; it
+	// is empty where none has.
+	factFloating = "floatingIP"
+)
+
+// askBalancer asks for what is before the API server.
+func (q *questions) askBalancer(id backup.ClusterID, l *location) {
+	d := &l.record.Data
+	if d.LBEnabled {
+		q.look(rowC21, id, func(p *place) walk.Answer { return l.balancerAnswer(id, p) })
+		q.look(rowC22, id, func(p *place) walk.Answer { return l.statusAnswer(id, p) })
+		if l.address() != "" {
+			q.look(rowC23, id, func(p *place) walk.Answer { return l.takenAnswer(id, p) })
+		}
+	}
+	if _, err := netip.ParseAddr(d.Endpoint); err != nil && d.Endpoint != "" && d.FloatingIP == "" && !d.noFloatingIP() && l.release != byNameAlone {
+		object := infra.Brief(d.Endpoint)
+		if l.address() != "" {
+			object += " to " + l.address()
+		}
+		q.note(rowC23, id, walk.Answer{Found: walk.Unseen, Objects: []string{object}})
+	}
+}
+
+// balancer is what a place says of one.
+type balancer struct{ id, status, port string }
+
+// balancersOf are those of the name that a cluster's has. One that is being deleted is none.
+func (p *place) balancersOf(id backup.ClusterID) (all []balancer) {
+	for _, text := range p.Facts.All(factBalancer + "/" + balancerName(id)) {
+		f := append(strings.Fields(text), "", "", "")
+		if f[1] != "PENDING_DELETE" && f[1] != "DELETED" {
+			all = append(all, balancer{f[0], f[1], f[2]})
+		}
+	}
+	return all
+}
+
+// balancerAnswer asks C21.
+func (l *location) balancerAnswer(id backup.ClusterID, p *place) walk.Answer {
+	name := infra.Key{Kind: keyBalancer, Value: byName + balancerName(id)}
+	here := idKey(keyBalancer, l.record.Data.LB.ID)
+	object := "load balancer " + balancerName(id)
+	switch n := len(p.balancersOf(id)); {
+	case n > 1:
+		return answer(walk.Several, object, fmt.Sprintf("%s has %d load balancers of the name %s", p.title(), n, balancerName(id)), "is one alone")
+	case n == 1 || p.found[name]:
+		return pass
+	case p.silent(name):
+		return walk.Answer{}
+	case p.found[here]:
+		object = "load balancer " + here.Value
+		return answer(walk.Differs, object, object+" has another name", "is called "+balancerName(id)+" again")
+	}
+	return answer(walk.None, object, fmt.Sprintf("%s has no %s", p.title(), object), "exists")
+}
+
+// statusAnswer asks C22.
+func (l *location) statusAnswer(id backup.ClusterID, p *place) walk.Answer {
+	all := p.balancersOf(id)
+	if len(all) == 0 {
+		return walk.Answer{}
+	}
+	object := "load balancer " + balancerName(id)
+	for _, b := range all {
+		switch {
+		case b.status == "ERROR":
+			return answer(walk.Differs, object, fmt.Sprintf("%s is in provisioning status %s", object, b.status), "is ACTIVE")
+		case strings.HasPrefix(b.status, "PENDING_"):
+			return answer(walk.None, object, fmt.Sprintf("%s is in provisioning status %s", object, infra.Brief(b.status)), "is ACTIVE")
+		}
+	}
+	return pass
+}
+
+// takenAnswer asks C23 for who has the floating IP; that there is one is asked with the other things.
+func (l *location) takenAnswer(id backup.ClusterID, p *place) walk.Answer {
+	port, known := p.Facts.Get(factFloating + "/" + l.address())
+	all := p.balancersOf(id)
+	if !known || port == "" || len(all) != 1 || all[0].port == "" || all[0].port == port {
+		return walk.Answer{}
+	}
+	object := "floating IP " + l.address()
+	return answer(walk.Differs, object, fmt.Sprintf("%s is on port %s, which is not that of load balancer %s", object, port, balancerName(id)), "is on the port of the load balancer")
+}

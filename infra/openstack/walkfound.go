@@ -1,0 +1,181 @@
+package openstack
+
+import (
+	"fmt"
+
+	"drift-detector/infra"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+// inspection answers the rows of servers that exist. Those that pass are answered without
+// making anything.
+type inspection struct {
+	q       *questions
+	members []*member        // by index into Snapshot.Machines
+	first   map[int][]needed // what is looked up before the server, by the same index
+	answers map[lookedUp]walk.Answer
+}
+
+// needed is a thing that is looked up before the server.
+type needed struct {
+	row    *walk.Row
+	key    infra.Key
+	object string
+}
+
+// lookedUp is what was asked of a place: machines of one template ask the same.
+type lookedUp struct {
+	place *place
+	key   infra.Key
+}
+
+// onInstance returns what asks the rows of the server that a machine's controller takes.
+func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
+	x := &inspection{
+		q: &questions{objs: objs, places: map[*infra.Listing]*place{}}, members: make([]*member, len(objs.snapshot.Machines)),
+		first: map[int][]needed{}, answers: map[lookedUp]walk.Answer{},
+	}
+	for i := range objs.members {
+		if m := &objs.members[i]; m.index >= 0 {
+			x.members[m.index] = m
+		}
+	}
+	n := objs.needed()
+	for u, things := range n.first {
+		for _, t := range things {
+			if d := n.things[t]; len(d.keys) == 1 && rowOf[t.kind] != nil {
+				x.first[u.machine] = append(x.first[u.machine], needed{rowOf[t.kind], d.keys[0], t.kind + " " + t.name})
+			}
+		}
+	}
+	return x.inspect
+}
+
+// inspect asks them in CAPO's order, which ends at the first that it does not pass.
+func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
+	m := x.members[machine]
+	if m == nil || m.meta() == nil || at.Listing == nil || m.resolved() == nil {
+		return nil
+	}
+	p := x.q.placeOf(at.Listing)
+	if p == nil {
+		return nil
+	}
+	steps := x.network(m, p)
+	for _, n := range x.first[machine] {
+		a, known := x.answers[lookedUp{p, n.key}]
+		if !known {
+			a = p.thing(n.key, n.object)
+			x.answers[lookedUp{p, n.key}] = a
+		}
+		steps = x.keep(steps, n.row, a)
+	}
+	return x.ports(steps, m, p, at.Instance)
+}
+
+// keep adds a step; one that passes only the first time.
+func (x *inspection) keep(steps []walk.Step, r *walk.Row, a walk.Answer) []walk.Step {
+	if a.Found == "" || a.Found == walk.Passed && x.q.passed[r] {
+		return steps
+	}
+	if a.Found == walk.Passed {
+		if x.q.passed == nil {
+			x.q.passed = map[*walk.Row]bool{}
+		}
+		x.q.passed[r] = true
+	}
+	return append(steps, walk.Step{Row: r, Answer: a})
+}
+
+// network asks M12.
+func (x *inspection) network(m *member, p *place) []walk.Step {
+	l := x.q.objs.locations[m.cluster]
+	if l.record == nil || !x.q.objs.snapshot.Machines[m.index].ControlPlane || m.home != l.home {
+		return nil
+	}
+	d := &l.record.Data
+	if d.LBEnabled || d.noFloatingIP() || given(d.SpecExternal) {
+		return nil
+	}
+	k := infra.Key{Kind: keyExternal, Value: one}
+	switch {
+	case p.found[k]:
+		return x.keep(nil, rowM12, pass)
+	case p.silent(k):
+		return nil
+	}
+	return x.keep(nil, rowM12, answer(walk.None, "external network", p.title()+" sees no external network", "is shared with the project"))
+}
+
+// ports asks S9, S11, S13 and S14. What is nowhere in a place is not looked for there machine by
+// machine.
+func (x *inspection) ports(steps []walk.Step, m *member, p *place, server *infra.Instance) []walk.Step {
+	if p.State != code.ScopeComplete {
+		return steps
+	}
+	for _, r := range [...]struct {
+		row  *walk.Row
+		kind infra.KeyKind
+		of   func(*member, *place) walk.Answer
+	}{{rowS9, keyTwins, x.twin}, {rowS11, keyPortless, x.portless}, {rowS14, keyLost, x.lost}} {
+		switch {
+		case p.kinds[r.kind]:
+			steps = x.keep(steps, r.row, r.of(m, p))
+		case p.kindsAsked[r.kind]:
+			steps = x.keep(steps, r.row, pass)
+		}
+	}
+	switch {
+	case server.Name == "" || !p.kindsAsked[keyHeld]:
+		return steps
+	case server.Name == x.q.objs.serverName(m):
+		return x.keep(steps, rowS13, pass)
+	}
+	return x.keep(steps, rowS13, x.second(m, p, server))
+}
+
+// twin asks S9.
+func (x *inspection) twin(m *member, p *place) walk.Answer {
+	objs := x.q.objs
+	for i, k := range objs.twinPorts(m) {
+		if p.found[k] {
+			return answer(walk.Several, objs.titleOf(m), fmt.Sprintf("several ports are called %s", m.resolved().ports()[i].named(objs.serverName(m), i)), "has one alone")
+		}
+	}
+	return pass
+}
+
+// portless asks S11.
+func (x *inspection) portless(m *member, p *place) walk.Answer {
+	for _, b := range x.q.objs.portBlockers(m) {
+		if b.Key.Kind == keyPortless && p.found[b.Key] {
+			return answer(walk.Differs, x.q.objs.titleOf(m), "its server's port does not have its name, and has the address that the spec gives", "has a port of its name")
+		}
+	}
+	return pass
+}
+
+// lost asks S14.
+func (x *inspection) lost(m *member, p *place) walk.Answer {
+	for _, b := range x.q.objs.floatingLost(m) {
+		if p.found[b.Key] {
+			return answer(walk.Differs, x.q.objs.titleOf(m), "its server does not have the floating IP that its IPAddress keeps", "has it")
+		}
+	}
+	return pass
+}
+
+// second asks S13 of a server that has another name than the machine's.
+func (x *inspection) second(m *member, p *place, server *infra.Instance) walk.Answer {
+	for _, k := range x.q.objs.twinPorts(m) {
+		own := infra.Key{Kind: keyHeld, Value: k.Value}
+		switch {
+		case !p.asked[own]:
+			return walk.Answer{}
+		case p.found[own]:
+			return pass
+		}
+	}
+	return answer(walk.Differs, x.q.objs.titleOf(m), fmt.Sprintf("its server is called %s, and nothing has a port of the machine's name", infra.Brief(server.Name)), "has a server of its name")
+}

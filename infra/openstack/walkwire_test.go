@@ -1,0 +1,114 @@
+package openstack
+
+import (
+	"strings"
+	"testing"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report/code"
+)
+
+// The backup's own credentials are tried, each once, no matter who lists the project.
+func TestOwnCredentialsAreTried(t *testing.T) {
+	const home = "openstack/Secret/tenant-os-b/cloud-config/mycloud/RegionOne"
+	ops, capo := openstacklab.Recorded, openstacklab.Recorded
+	ops.User, ops.Password = "ops", "mine"
+	rotated := capo
+	rotated.Password = "rotated"
+	for name, c := range map[string]struct {
+		accounts       []openstacklab.Account
+		operator       bool
+		insecure       bool
+		by, own, cert  string
+		given, refused int
+	}{
+		"the backup's own":                                  {[]openstacklab.Account{capo}, false, false, infra.OfBackup, infra.OwnAccepted, infra.CertificateVerified, 1, 0},
+		"the backup's own is refused":                       {[]openstacklab.Account{rotated}, false, false, infra.OfBackup, infra.OwnRefused, infra.CertificateVerified, 0, 1},
+		"an operator's, and the backup's would do":          {[]openstacklab.Account{capo, ops}, true, false, infra.OfOperator, infra.OwnAccepted, infra.CertificateVerified, 2, 0},
+		"an operator's, and the backup's was rotated":       {[]openstacklab.Account{rotated, ops}, true, false, infra.OfOperator, infra.OwnRefused, infra.CertificateVerified, 1, 1},
+		"an operator's, sent to a server that nobody knows": {[]openstacklab.Account{capo, ops}, true, true, infra.OfOperator, infra.OwnUntried, infra.CertificateUnverified, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, data := cloudOf(t, openstacklab.Options{Accounts: c.accounts})
+			var a infra.Access
+			if c.operator {
+				a.Credentials = []infra.Credential{{Endpoint: s.Identity, Username: "ops", Password: backup.NewSensitive("mine")}}
+			}
+			if a.InsecureSkipVerify = c.insecure; c.insecure {
+				data = withoutCA(t, data)
+			}
+			l := only(t, data, a)
+			by, own, cert := l.AccessFact(infra.FactCredential, home), l.AccessFact(infra.FactOwn, home), l.AccessFact(infra.FactCertificate, home)
+			if by != c.by || own != c.own || cert != c.cert {
+				t.Errorf("%s %s %s, want %s %s %s: %v", by, own, cert, c.by, c.own, c.cert, l.Facts)
+			}
+			if given, refused := s.Logins(); given != c.given || refused != c.refused {
+				t.Errorf("%d logins, %d refused, want %d and %d", given, refused, c.given, c.refused)
+			}
+			if given, _ := s.Logins(); s.Calls()["keystone DELETE /v3/auth/tokens"] != given {
+				t.Error("a token was not revoked")
+			}
+		})
+	}
+}
+
+// withoutCA takes the CA from the credentials of a backup.
+func withoutCA(t *testing.T, data []byte) []byte {
+	return edit(t, data, func(resource string, object map[string]any) bool {
+		if values, ok := object["data"].(map[string]any); ok && resource == "secrets" {
+			delete(values, caKey)
+		}
+		return true
+	})
+}
+
+// What the account of the backup may not read, CAPO may not read either. What nobody could
+// read is another thing.
+func TestRefusedKinds(t *testing.T) {
+	for name, c := range map[string]struct {
+		status       int
+		own, refused bool
+	}{
+		"forbidden": {403, true, true}, "forbidden to an operator": {403, false, false}, "broken": {500, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ops := openstacklab.Recorded
+			ops.User, ops.Password = "ops", "mine"
+			s, data := cloudOf(t, openstacklab.Options{Accounts: []openstacklab.Account{openstacklab.Recorded, ops}})
+			s.Fail(openstacklab.Fault{Call: "neutron GET /v2.0/routers", Status: c.status, Body: "{}"})
+			var a infra.Access
+			if !c.own {
+				a.Credentials = []infra.Credential{{Endpoint: s.Identity, Username: "ops", Password: backup.NewSensitive("mine")}}
+			}
+			l := only(t, data, a)
+			_, refused := l.Facts.Get(factRefused + "/" + keyRouter.String())
+			_, unread := l.FactsUnread.Get(keyRouter.String())
+			if l.State != code.ScopeComplete || refused != c.refused || unread == c.refused {
+				t.Errorf("%s %v %v, refused %v, unread %v", l.State, l.Facts, l.FactsUnread, refused, unread)
+			}
+		})
+	}
+}
+
+// What Neutron is asked is what CAPO asks.
+func TestQueriesOfFilters(t *testing.T) {
+	for filter, want := range map[string]string{
+		`{"filter": {"name": "a"}}`:                         "name=a",
+		`{"filter": {"name": "a", "tags": ["x", "y"]}}`:     "query=name=a&tags=x%2Cy",
+		`{"filter": {"projectID": "p", "notTags": ["x"]}}`:  "query=not-tags=x&project_id=p",
+		`{"name": "a", "tags": "x,y"}`:                      "query=name=a&tags=x%2Cy",
+		`{"filter": {"ipVersion": 6, "cidr": "fd00::/64"}}`: "query=cidr=fd00%3A%3A%2F64&ip_version=6",
+		`{"filter": {"colour": "red"}}`:                     "",
+		`{"filter": {"name": "a", "colour": "red"}}`:        "",
+		`{"id": "B"}`: "B",
+	} {
+		if k := paramOf(filter).key(keyNetwork); k.Value != want {
+			t.Errorf("%s: %q, want %q", filter, k.Value, want)
+		}
+	}
+	if k := paramOf(`{"filter": {"name": "a"}}`).with("network_id", "n").key(keySubnet); k.Value != "query=name=a&network_id=n" || strings.Contains(paramOf(`"x"`).with("a", "").query, "a") {
+		t.Errorf("within a network: %q", k.Value)
+	}
+}
