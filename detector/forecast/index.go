@@ -37,6 +37,7 @@ type index struct {
 	// annotated are Nodes by the Machine that their annotation names, for Machines without an id.
 	annotated map[nodeKey]*infra.Node
 	read      map[backup.ClusterID]bool // the Node list was read
+	described map[backup.ClusterID]bool // with all conditions of the Nodes
 	walked    map[backup.ClusterID][]*walk.Step
 	waiting   map[string]*walk.Step // the first step for which the controller of a Machine, by uid, does nothing for it
 }
@@ -75,7 +76,7 @@ func newIndex(in *Inputs) *index {
 		clusters: make(map[backup.ClusterID]*backup.Cluster, len(s.Clusters)), planes: s.ControlPlanesByCluster(),
 		groups: make(map[owner]*backup.Group, len(s.Groups)), kinds: map[owner][]*backup.Group{}, sets: make(map[owner][]*backup.Group, len(s.Groups)/2), counts: make(map[owner]int, len(s.Groups)),
 		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe]*infra.Recipe{}, pools: map[owner]string{}, selected: map[owner]*selected{}, first: map[backup.ClusterID]map[infra.Need]bool{},
-		read: map[backup.ClusterID]bool{}, annotated: map[nodeKey]*infra.Node{}, walked: map[backup.ClusterID][]*walk.Step{}, waiting: map[string]*walk.Step{},
+		read: map[backup.ClusterID]bool{}, described: map[backup.ClusterID]bool{}, annotated: map[nodeKey]*infra.Node{}, walked: map[backup.ClusterID][]*walk.Step{}, waiting: map[string]*walk.Step{},
 	}
 	for i := range in.Trace.Steps {
 		s := &in.Trace.Steps[i]
@@ -234,8 +235,9 @@ func (x *index) readListings() {
 	for i := range x.in.Inventory.Listings {
 		l := &x.in.Inventory.Listings[i]
 		if l.NodeState == "read" {
+			_, described := l.Facts.Get(infra.FactNodeConditions)
 			for _, id := range l.Clusters {
-				x.read[id] = true
+				x.read[id], x.described[id] = true, described
 			}
 		}
 		for j := range l.Nodes {
@@ -298,7 +300,6 @@ func (x *index) plane(c *detector.Cluster) *backup.ControlPlane {
 	return nil
 }
 
-// fill makes the members of a set.
 // nodeOf returns the Node of a Machine, by its exact provider id. A Machine of which the
 // backup has none gets it from its infrastructure machine again: its Node is the one that
 // names it. It is nil where there is none, or more than one.
@@ -309,6 +310,7 @@ func (x *index) nodeOf(m *backup.Machine) *infra.Node {
 	return x.nodes[nodeKey{m.Cluster, m.ProviderID}]
 }
 
+// fill makes the members of a set.
 func (x *index) fill(s *set) {
 	s.members = make([]facts, len(s.Machines))
 	for i, v := range s.Machines {

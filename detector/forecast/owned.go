@@ -192,7 +192,7 @@ func (e *effects) onPlane(c *cluster) {
 	}
 	e.onLeftOut(c)
 	if h := c.endangering(); h != nil {
-		e.add(code.OutcomeUnknown, "Whether the API server answers is not known, because etcd may have no majority. If it does not, KubeadmControlPlane takes the control plane for one that was never initialised, and deletes one of its Machines for "+h.title()+", whether or not its instance runs", name)
+		e.add(code.OutcomeUnknown, "Whether the API server answers is not known. If it does not, KubeadmControlPlane takes the control plane for one that was never initialised, and deletes one of its Machines for "+h.title()+", whether or not its instance runs", name)
 	}
 	switch harm := c.harm(); {
 	case harm != "":

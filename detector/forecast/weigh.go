@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"drift-detector/backup"
+	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
 
@@ -103,9 +104,9 @@ func (c *cluster) lostControlPlane() bool {
 
 // isUninitialised reports whether KubeadmControlPlane takes the control plane for one that
 // it has not yet made: a restore takes the status away that says so, and its API server
-// does not answer, not even once its controllers start what they start.
+// does not answer, not even once its controllers start what they start, or does not let them in.
 func (c *cluster) isUninitialised() bool {
-	return c.plane.Kind == kubeadm && c.lostControlPlane() &&
+	return c.plane.Kind == kubeadm && c.Applicable && c.finds("core.M8", walk.Differs) || c.plane.Kind == kubeadm && c.lostControlPlane() &&
 		!slices.ContainsFunc(c.plane.members, func(f facts) bool { return f.machine != nil && f.poweredOn() })
 }
 
@@ -131,7 +132,7 @@ func (c *cluster) remade(h *check) string {
 // control plane of which some machines run, if these are too few for its API server to
 // answer; nil when there is none, or when that is known to answer.
 func (c *cluster) endangering() *check {
-	if c.plane.Kind != kubeadm || !c.Applicable || c.read || c.alive == 0 || c.quorate() || c.pausedPlane() != "" {
+	if c.plane.Kind != kubeadm || !c.Applicable || c.read || c.alive == 0 || c.quorate() && !c.finds("core.M8", walk.Unread) || c.uninitialised || c.pausedPlane() != "" {
 		return nil
 	}
 	for _, h := range c.checks {

@@ -33,7 +33,8 @@ type cluster struct {
 	object   *clusterObject       // likewise
 	plane    *backup.ControlPlane // nil: there is none, or the backup lacks it
 	machines []machine
-	nodes    []*infra.Node // of its Node list; nil where it was not read
+	list     *infra.Listing // of its Nodes, or why there is none
+	nodes    []*infra.Node  // of its Node list; nil where it was not read
 	byID     map[string][]*infra.Node
 }
 
@@ -88,6 +89,11 @@ func newWorld(in *Inputs) *world {
 func (w *world) readNodes(at map[backup.ClusterID]*cluster) {
 	for i := range w.in.Inventory.Listings {
 		l := &w.in.Inventory.Listings[i]
+		for _, id := range l.Clusters {
+			if c := at[id]; c != nil && l.NodeState != "" {
+				c.list = l
+			}
+		}
 		for j := range l.Nodes {
 			n := &l.Nodes[j]
 			if c := at[n.Cluster]; c != nil {

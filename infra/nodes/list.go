@@ -31,7 +31,11 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	read, err := c.all(ctx)
 	if err != nil {
 		state, fault := c.fault(ctx, err)
-		return infra.Listing{State: infra.Failed, Fault: fault, NodeState: state, ListedAt: time.Now().UTC()}
+		failed := infra.Listing{State: infra.Failed, Fault: fault, NodeState: state, ListedAt: time.Now().UTC()}
+		if !l.operators {
+			failed.Facts = infra.Facts{{Name: infra.FactCredential, Value: infra.OfBackup}}
+		}
+		return failed
 	}
 	var cluster backup.ClusterID
 	if len(t.Clusters) > 0 {
@@ -45,7 +49,14 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		}
 	}
 	slices.SortStableFunc(read.nodes, func(a, b infra.Node) int { return cmp.Compare(a.Name, b.Name) })
-	return infra.Listing{State: infra.Complete, NodeState: stateRead, ListedAt: read.at, Nodes: read.nodes}
+	whose := infra.OfBackup
+	if l.operators {
+		whose = infra.OfOperator
+	}
+	return infra.Listing{
+		State: infra.Complete, NodeState: stateRead, ListedAt: read.at, Nodes: read.nodes,
+		Facts: infra.Facts{{Name: infra.FactCredential, Value: whose}, {Name: infra.FactNodeConditions, Value: "read"}},
+	}
 }
 
 // client speaks with one API server.

@@ -49,6 +49,7 @@ func exists(r *infra.Registry, l *loaded) infra.Inventory {
 		}
 		if isNodes(r, t.Provider) {
 			place.NodeState, place.Identity = "read", ""
+			place.Facts = infra.Facts{{Name: infra.FactCredential, Value: infra.OfBackup}, {Name: infra.FactNodeConditions, Value: "read"}}
 			for _, id := range t.Clusters {
 				place.Nodes = append(place.Nodes, nodesOf(r, l.snapshot, id)...)
 			}

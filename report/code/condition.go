@@ -3,7 +3,9 @@ package code
 // Conditions of the answer.
 const (
 	APIServersAnswer     Reason = "APIServersAnswer"
+	APIServersReached    Reason = "APIServersReached"
 	ClustersPaused       Reason = "ClustersPaused"
+	EtcdMembers          Reason = "EtcdMembers"
 	ExtensionsAnswer     Reason = "ExtensionsAnswer"
 	CertificateUnchecked Reason = "CertificateUnchecked"
 	CredentialUntried    Reason = "CredentialUntried"
@@ -55,6 +57,18 @@ var conditions = []Row{
 		Happens: "The API servers of workload clusters answer with the kubeconfigs of the backup; they were not asked.",
 		Why:     "Without them no Machine gets its Node, nothing joins, and a health check over a control plane may have it created again.",
 		Do:      "Run detect without --skip-access-apiserver where they can be reached.",
+	},
+	{
+		Code: APIServersReached, Kinds: []Kind{Condition},
+		Happens: "The new management cluster reaches the API servers of workload clusters, which have ConfigMap kube-system/kubeadm-config.",
+		Why:     "KubeadmControlPlane takes a control plane for one that was never initialised until it has seen both: no machine joins, and a health check over the control plane may have it created again.",
+		Do:      "Read https://ADDRESS:6443/healthz and the ConfigMap from the network of the new management cluster before the restore.",
+	},
+	{
+		Code: EtcdMembers, Kinds: []Kind{Condition},
+		Happens: "The etcd of each cluster has no member beside those of its Nodes.",
+		Why:     "KubeadmControlPlane removes members that have no Machine, which may cost etcd its majority.",
+		Do:      "Compare 'etcdctl member list' with the Nodes of the control plane.",
 	},
 	{
 		Code: ForeignPools, Kinds: []Kind{Condition},
