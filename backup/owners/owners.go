@@ -69,8 +69,11 @@ var kinds = []Kind{
 	{Name: "KamajiControlPlane", Finds: Pods, Source: "cluster-api-control-plane-provider-kamaji v0.20.0"},
 	{Name: "HostedControlPlane", Finds: Pods, Source: "hypershift"},
 	{Name: "AWSManagedControlPlane", Finds: Hosted, Source: "CAPA controlplane/eks/controllers v2.13.0"},
-	{Name: "ROSAControlPlane", Finds: Hosted}, {Name: "AzureManagedControlPlane", Finds: Hosted}, {Name: "AzureASOManagedControlPlane", Finds: Hosted},
-	{Name: "GCPManagedControlPlane", Finds: Hosted}, {Name: "OCIManagedControlPlane", Finds: Hosted},
+	{Name: "ROSAControlPlane", Finds: Hosted},
+	{Name: "AzureManagedControlPlane", Finds: Hosted},
+	{Name: "AzureASOManagedControlPlane", Finds: Hosted},
+	{Name: "GCPManagedControlPlane", Finds: Hosted},
+	{Name: "OCIManagedControlPlane", Finds: Hosted},
 }
 
 // Of returns what is known of a kind, and false when nothing is.

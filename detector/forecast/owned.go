@@ -199,7 +199,7 @@ func (e *effects) onPlane(c *cluster) {
 		e.add(code.ControlPlaneDown, fmt.Sprintf("Of the control plane %s stopped (%s), and %s: %s", plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), c.nobodyStarts(), harm), name)
 	case c.lostControlPlane():
 		e.add(code.ControlPlaneDown, "No machine of the control plane was found: its API server does not answer, and no controller brings etcd back", name)
-	case c.ControlPlane.Reason == code.ControlPlaneLost:
+	case c.ControlPlane.Reason == code.ControlPlaneLost && c.Nodes.State != "read": // a list is read from a majority of etcd
 		e.add(code.ControlPlaneDown, "Of the machines of the control plane that the backup records no majority exists: whether etcd has one is not known here", name)
 	}
 	if c.ControlPlane.Reason == code.HostedInManagementCluster {

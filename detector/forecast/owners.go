@@ -56,13 +56,13 @@ func (x *index) planeOwner(s *set) {
 	}
 	for i := range s.members {
 		f := &s.members[i]
-		if f.machine == nil || f.verdict.ControlPlane && f.machine.Owner.Name != p.Name {
+		if f.machine == nil || f.machine.Unlabelled && p.Kind == kubeadm || f.verdict.ControlPlane && f.by.name != p.Name {
 			continue
 		}
 		f.rolled = x.outdated(p, f)
 		s.due = cmp.Or(s.due, f.rolled)
 	}
-	if s.due == "" && p.RolloutAfter.IsZero() && p.Updated.Known && p.Replicas.Known && p.Updated.N < p.Replicas.N {
+	if s.due == "" && p.RolloutAfter.IsZero() && p.Updated.Known && p.Replicas.Known && p.Updated.N < min(p.Replicas.N, int64(x.counts[owner{c.ID, p.Kind, p.Name}])) {
 		s.due = fmt.Sprintf("of %s it called %d up to date when the backup was taken", plural(int(p.Replicas.N), "machine", "machines"), p.Updated.N)
 	}
 }
@@ -153,7 +153,11 @@ func (x *index) groupOwners(s *set) {
 		case one.Paused && one.Desired.Known:
 			have = int(one.Desired.N) // nothing is made or deleted until it is unpaused
 		case !one.Paused:
+			deleted := s.deleted
 			have = s.step(one.Desired, have, !one.NoCreate)
+			if x.living[owner{s.cluster.ID, one.Kind, one.Name}] == 0 {
+				s.deleted = deleted // Machines without instances alone
+			}
 		}
 		wanted += have
 	}
@@ -212,9 +216,9 @@ func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have 
 			s.due = cmp.Or(s.due, why)
 		}
 	}
-	for i := range s.members {
-		if f := &s.members[i]; f.machine != nil && !f.stray && !md.OnDelete {
-			f.rolled = s.rolledSets[f.machine.Set]
+	for name, why := range s.rolledSets {
+		if !md.OnDelete {
+			x.rolled[owner{s.cluster.ID, machineSet, name}] = why
 		}
 	}
 }

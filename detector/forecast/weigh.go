@@ -225,14 +225,14 @@ func (f *facts) spared() string {
 	if md := groups[owner{s.cluster.ID, s.Kind, s.Name}]; md != nil && s.Kind == machineDeployment && md.NoRemediation {
 		return "spec.remediation.maxInFlight of MachineDeployment " + s.Name + " lets no unhealthy machine be replaced"
 	}
-	of := groups[owner{s.cluster.ID, machineSet, f.machine.Set}]
+	of := groups[f.by]
 	switch {
 	case !f.stale():
 		return ""
 	case of != nil && of.NoCreate:
 		return "annotation " + clusterv1.DisableMachineCreateAnnotation + " keeps MachineSet " + of.Name + " from making another"
-	case s.current != nil && s.current.Name != f.machine.Set:
-		return "MachineSet " + f.machine.Set + " is of an older revision, and from Cluster API 1.9 on leaves it to a rollout of MachineDeployment " + s.Name + ", which does none"
+	case s.current != nil && s.current.Name != f.by.name:
+		return "MachineSet " + f.by.name + " is of an older revision, and from Cluster API 1.9 on leaves it to a rollout of MachineDeployment " + s.Name + ", which does none"
 	}
 	return f.cluster.skewed(of)
 }
@@ -243,7 +243,20 @@ func (f *facts) spared() string {
 // (machineset_preflight.go in core/reconcilers/machineset v1.9.0 to v1.14.0). A bootstrap
 // template may skip them, too, which is not seen here.
 func (c *cluster) skewed(g *backup.Group) string {
-	if g == nil || c.plane.plane == nil {
+	if g == nil {
+		return ""
+	}
+	skipped := strings.Split(strings.ReplaceAll(g.SkippedChecks, " ", ""), ",")
+	runs := func(check clusterv1.MachineSetPreflightCheck) bool {
+		return !slices.Contains(skipped, string(check)) && !slices.Contains(skipped, string(clusterv1.MachineSetPreflightCheckAll))
+	}
+	const none = "%s %s makes none from Cluster API 1.9 on until %s says which version it runs"
+	switch lost, paused := c.lostPlane(), c.pausedPlane(); {
+	case lost != "" && runs(clusterv1.MachineSetPreflightCheckControlPlaneIsStable):
+		return fmt.Sprintf(none, g.Kind, g.Name, lost+", which the backup lacks,")
+	case paused != "" && runs(clusterv1.MachineSetPreflightCheckControlPlaneIsStable):
+		return fmt.Sprintf(none, g.Kind, g.Name, paused+", which is paused,")
+	case c.plane.plane == nil:
 		return ""
 	}
 	wanted := c.wantedVersion(c.plane.plane)
@@ -253,10 +266,6 @@ func (c *cluster) skewed(g *backup.Group) string {
 		return ""
 	}
 	ahead := int(set.Minor()) - int(plane.Minor())
-	skipped := strings.Split(strings.ReplaceAll(g.SkippedChecks, " ", ""), ",")
-	runs := func(check clusterv1.MachineSetPreflightCheck) bool {
-		return !slices.Contains(skipped, string(check)) && !slices.Contains(skipped, string(clusterv1.MachineSetPreflightCheckAll))
-	}
 	if c.behind && !c.remediates && c.nodeless > 0 && runs(clusterv1.MachineSetPreflightCheckControlPlaneIsStable) {
 		return fmt.Sprintf("%s %s makes none from Cluster API 1.9 on until its control plane runs Kubernetes %s, and that waits for %s without a Node", g.Kind, g.Name, wanted, plural(c.nodeless, "Machine", "Machines"))
 	}
@@ -316,7 +325,7 @@ func (f *facts) findRemedy() (bool, string) {
 		return false, h.title() + " leaves it to " + h.remediator() + ", not to its owner"
 	case f.verdict.ControlPlane:
 		return f.cluster.remediates, f.cluster.remediation
-	case f.machine.Owner.Kind != "MachineSet" || f.stray:
+	case f.by.kind != machineSet:
 		return false, "no MachineSet owns it, so that nobody would make another"
 	case f.pausedOwner() != "":
 		return false, f.pausedOwner() + " is paused, and leaves it as it is"
