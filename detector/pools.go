@@ -211,6 +211,13 @@ func (ix *index) presence(at clusterScope, keys ...infra.Key) (Presence, string)
 	return Absent, ""
 }
 
+// several reports whether more than one thing answers a key that exists.
+func (ix *index) several(at clusterScope, keys []infra.Key) bool {
+	return slices.ContainsFunc(keys, func(k infra.Key) bool {
+		return slices.ContainsFunc(ix.scopes.home(at).listings, func(i int32) bool { return slices.Contains(ix.scopes.several[k], i) })
+	})
+}
+
 // whenGone explains the absence of a resource in a sentence.
 var whenGone = map[infra.WhenGone]string{
 	infra.FailsReplacement: "replacing a machine will fail",
@@ -240,7 +247,11 @@ func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]Resource
 		r := &all[i]
 		s := ResourceState{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy, WhenGone: cmp.Or(r.WhenGone, infra.FailsReplacement)}
 		var why string
-		switch s.State, why = ix.presence(clusterScope{r.Cluster, r.Target, ""}, r.Keys...); s.State {
+		s.State, why = ix.presence(clusterScope{r.Cluster, r.Target, ""}, r.Keys...)
+		if s.Several = s.State == Present && ix.several(clusterScope{r.Cluster, r.Target, ""}, r.Keys); s.Several {
+			s.State = Absent
+		}
+		switch s.State {
 		case Present:
 			if s.WhenGone == infra.Unwanted {
 				s.Message = r.Consequence
@@ -250,6 +261,9 @@ func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]Resource
 				continue
 			}
 			s.Message = fmt.Sprintf("%s: %s %s was not found", cmp.Or(r.Consequence, whenGone[s.WhenGone]), r.Kind, r.Name)
+			if s.Several {
+				s.Message = fmt.Sprintf("%s: several answer to %s %s", cmp.Or(r.Consequence, whenGone[s.WhenGone]), r.Kind, r.Name)
+			}
 		case Undecided:
 			s.Message = "whether it exists is not known: " + why
 			switch s.WhenGone {

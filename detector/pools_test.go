@@ -244,10 +244,10 @@ func TestResources(t *testing.T) {
 	resource("b", key("tmpl", "gone"))
 	r := s.detect()
 	want := []ResourceState{
-		{"template", "a", Present, "T a", infra.FailsReplacement, ""},
-		{"template", "b", Absent, "T b", infra.FailsReplacement, "replacing a machine will fail: template b was not found"},
-		{"template", "c", Undecided, "T c", infra.FailsReplacement, "whether it exists is not known: what there is of its kind at vc/user could not be read"},
-		{"template", "d", Undecided, "T d", infra.FailsReplacement, "whether it exists is not known: the backup does not say how to find it"},
+		{"template", "a", Present, "T a", infra.FailsReplacement, "", false},
+		{"template", "b", Absent, "T b", infra.FailsReplacement, "replacing a machine will fail: template b was not found", false},
+		{"template", "c", Undecided, "T c", infra.FailsReplacement, "whether it exists is not known: what there is of its kind at vc/user could not be read", false},
+		{"template", "d", Undecided, "T d", infra.FailsReplacement, "whether it exists is not known: the backup does not say how to find it", false},
 	}
 	if got := r.Clusters[0].Resources; !slices.Equal(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)

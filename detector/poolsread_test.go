@@ -106,11 +106,11 @@ func TestWhatTheAbsenceOfResourcesMeans(t *testing.T) {
 	s.expected.Halts = []infra.Halt{{Cluster: prod, Object: "Identity z"}, {Cluster: prod, Object: "Identity a"}, {Cluster: prod, Object: "Identity a"}}
 	c := s.detect().Clusters[0]
 	want := []ResourceState{
-		{"thing", "a", Absent, "", infra.FailsReplacement, "replacing a machine will fail: thing a was not found"},
-		{"thing", "b", Absent, "", infra.HaltsCluster, "the restored controllers do nothing for the cluster until it is back: thing b was not found"},
-		{"thing", "c", Absent, "", infra.MadeAgain, "the restored controllers make a new one: thing c was not found"},
-		{"thing", "d", Absent, "", infra.HaltsCluster, "nothing goes on: thing d was not found"},
-		{"thing", "e", Undecided, "", infra.HaltsCluster, "whether it exists is not known: what there is of its kind at vc/user could not be read; if it is gone: the restored controllers do nothing for the cluster until it is back"},
+		{"thing", "a", Absent, "", infra.FailsReplacement, "replacing a machine will fail: thing a was not found", false},
+		{"thing", "b", Absent, "", infra.HaltsCluster, "the restored controllers do nothing for the cluster until it is back: thing b was not found", false},
+		{"thing", "c", Absent, "", infra.MadeAgain, "the restored controllers make a new one: thing c was not found", false},
+		{"thing", "d", Absent, "", infra.HaltsCluster, "nothing goes on: thing d was not found", false},
+		{"thing", "e", Undecided, "", infra.HaltsCluster, "whether it exists is not known: what there is of its kind at vc/user could not be read; if it is gone: the restored controllers do nothing for the cluster until it is back", false},
 	}
 	if !slices.Equal(c.Resources, want) {
 		t.Errorf("got %+v\nwant %+v", c.Resources, want)

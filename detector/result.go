@@ -127,6 +127,9 @@ type ResourceState struct {
 	UsedBy     string         // the object of the backup that names it
 	WhenGone   infra.WhenGone // what its absence means to the controllers; never empty
 	Message    string         // what its absence means, or why it could not be decided
+	// Several says that more than one thing answers its name, so that there is not the one
+	// that the controllers take: it is Absent.
+	Several bool
 }
 
 // Cluster is the outcome for one cluster of the backup.

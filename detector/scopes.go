@@ -44,6 +44,7 @@ type scopes struct {
 	byTarget map[string][]int32
 	showing  map[infra.Key][]int32 // listings that found a probe
 	asking   map[infra.Key][]int32 // listings that looked for it
+	several  map[infra.Key][]int32 // listings that found more than one thing for it
 	sizes    map[infra.Key][]poolSize
 	homes    map[clusterScope]*homeScope
 }
@@ -56,7 +57,7 @@ type poolSize struct {
 
 // newScopes records which listings cover which target.
 func newScopes(listings []infra.Listing) scopes {
-	s := scopes{listings: listings, byTarget: map[string][]int32{}, showing: map[infra.Key][]int32{}, asking: map[infra.Key][]int32{}, sizes: map[infra.Key][]poolSize{}, homes: map[clusterScope]*homeScope{}}
+	s := scopes{listings: listings, byTarget: map[string][]int32{}, showing: map[infra.Key][]int32{}, asking: map[infra.Key][]int32{}, several: map[infra.Key][]int32{}, sizes: map[infra.Key][]poolSize{}, homes: map[clusterScope]*homeScope{}}
 	for i := range listings {
 		if isNodeList(&listings[i]) {
 			continue
@@ -69,6 +70,9 @@ func newScopes(listings []infra.Listing) scopes {
 		for _, k := range listings[i].ProbesFound {
 			s.showing[k] = append(s.showing[k], int32(i))
 			s.asking[k] = append(s.asking[k], int32(i))
+		}
+		for _, k := range listings[i].Ambiguous {
+			s.several[k] = append(s.several[k], int32(i))
 		}
 		for _, k := range listings[i].Asked {
 			s.asking[k] = append(s.asking[k], int32(i))

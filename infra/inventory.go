@@ -156,4 +156,6 @@ const InventoryVersion = "1"
 type Inventory struct {
 	Version  string    `json:"inventoryVersion"`
 	Listings []Listing `json:"listings"`
+
+	named map[string]*Listing // by their IDs, see Named
 }

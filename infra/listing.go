@@ -44,6 +44,9 @@ type Listing struct {
 	// not taken for absent. The Registry fills it in. Inventories that were saved
 	// before it was kept lack it: then only ProbesFound were surely asked for.
 	Asked []Key `json:"asked,omitempty"`
+	// Ambiguous are those of Target.Probes that more than one thing answers. A controller
+	// that takes the one of a name takes none of these.
+	Ambiguous []Key `json:"ambiguous,omitempty"`
 	// Unread are the kinds of probes that could not be looked up (no
 	// permission), so that a missing one proves nothing.
 	Unread []KeyKind `json:"unread,omitempty"`

@@ -81,17 +81,20 @@ func (l *Listing) AccessFact(name, id string) string {
 	return v
 }
 
-// Named returns the listing of which a target's id is one; nil when there is none.
+// Named returns the listing whose IDs hold that of a target; nil when there is none. Listings must
+// not be added any more.
 func (inv *Inventory) Named(id string) *Listing {
-	for i := range inv.Listings {
-		l := &inv.Listings[i]
-		for _, have := range l.IDs {
-			if have == id {
-				return l
+	if inv.named == nil {
+		inv.named = make(map[string]*Listing, len(inv.Listings))
+		for i := range inv.Listings {
+			for _, id := range inv.Listings[i].IDs {
+				if inv.named[id] == nil {
+					inv.named[id] = &inv.Listings[i]
+				}
 			}
 		}
 	}
-	return nil
+	return inv.named[id]
 }
 
 // AccessAt is where a cluster's controller logs in, and with what.

@@ -29,6 +29,7 @@ type world struct {
 	cloud     *openstacklab.Server
 	dir       string
 	creds     string
+	unasked   bool // no API server is simulated
 }
 
 // fleet is the backup of the lab before its drift, against the vCenter after it.
@@ -53,7 +54,12 @@ func newWorld(t *testing.T, backup, vcenter, nodes string) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
-	w := &world{t: t, backups: []string{backup}, vcenter: v, nodes: n, nodesFrom: nodes, dir: t.TempDir()}
+	w := &world{t: t, vcenter: v, nodes: n, nodesFrom: nodes, dir: t.TempDir()}
+	pinned, err := v.WritePinned(backup, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.backups = []string{pinned}
 	if _, err := labEC2(); err != nil {
 		t.Fatal(err)
 	}
@@ -129,6 +135,9 @@ func (w *world) sources() []string {
 // detect runs `drift-detector detect` over the network of the lab.
 func (w *world) detect(extra ...string) outcome {
 	w.t.Helper()
+	if w.unasked {
+		extra = append(extra, "--skip-access-apiserver")
+	}
 	return w.run(slices.Concat(w.sources(), w.reach(), extra)...)
 }
 

@@ -217,7 +217,7 @@ func (c *cluster) irreplaceable() []string {
 	}
 	for i := range c.Resources {
 		if r := &c.Resources[i]; r.State == detector.Absent && r.WhenGone == infra.FailsReplacement {
-			out = append(out, fmt.Sprintf("%s %s of %s/%s is gone", r.Kind, r.Name, c.ID.Namespace, c.ID.Name))
+			out = append(out, fmt.Sprintf("%s %s of %s/%s%s", r.Kind, r.Name, c.ID.Namespace, c.ID.Name, c.how(infra.Need{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy})))
 		}
 	}
 	return out

@@ -194,10 +194,20 @@ func (c *cluster) gone(object string) string {
 func (c *cluster) goneOf(needs []infra.Need) string {
 	for _, n := range needs {
 		if c.states[n] == detector.Absent {
-			return n.Kind + " " + n.Name + " is gone"
+			return n.Kind + " " + n.Name + c.how(n)
 		}
 	}
 	return ""
+}
+
+// how says why there is not the one thing that is needed.
+func (c *cluster) how(n infra.Need) string {
+	for i := range c.Resources {
+		if r := &c.Resources[i]; r.Several && r.Kind == n.Kind && r.Name == n.Name && r.UsedBy == n.UsedBy {
+			return " may be any of several"
+		}
+	}
+	return " is gone"
 }
 
 // unresolved says what is gone of all that the controller looks up before it looks for

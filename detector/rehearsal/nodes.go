@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"fmt"
+	"strings"
 
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
@@ -76,11 +77,11 @@ func apiServer(c *cluster) walk.Answer {
 	case c.planeGone():
 		return notAsked
 	case fault == code.UntrustedCertificate && credential == infra.OfBackup:
-		return differs(c.nodesRefused(), "it has a certificate of the authority in the backup, or the backup's kubeconfig that of today", c.title())
+		return differs(strings.TrimSuffix(c.Nodes.Error, "."), "it has a certificate of the authority in the backup, or the backup's kubeconfig that of today", c.title())
 	case c.Nodes.State == "denied" && c.own != nil && c.own.ControlPlane.Kind != "" && c.own.ControlPlane.Kind == c.world.in.Controllers[c.Provider].OwnsKubeconfig:
 		return unseen(c.title()) // its controller makes a token for some minutes, and another after the restore
 	}
-	return unread(c.nodesRefused(), c.title())
+	return unread(strings.TrimSuffix(c.Nodes.Error, "."), c.title())
 }
 
 // planeGone reports whether the control plane has machines, and all are known to be gone.

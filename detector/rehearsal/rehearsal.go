@@ -140,7 +140,7 @@ func (w *world) providers() {
 			if m.verdict == nil || m.verdict.Instance == nil || m.verdict.Status != code.Healthy {
 				continue
 			}
-			for _, s := range inspect(m.index, infra.Sight{Instance: m.verdict.Instance, Listing: w.listingOf(m.verdict.Scope)}) {
+			for _, s := range inspect(m.index, infra.Sight{Instance: m.verdict.Instance, Listing: w.in.Inventory.Named(m.verdict.Scope)}) {
 				s.Cluster, s.Machine, s.Subject = c.ID, m.index, m.title()
 				w.note(s)
 			}
@@ -154,19 +154,6 @@ func (w *world) note(s walk.Step) {
 		return
 	}
 	w.trace.Steps = append(w.trace.Steps, s)
-}
-
-// listingOf returns the listing of a target, or nil.
-func (w *world) listingOf(target string) *infra.Listing {
-	if w.listings == nil {
-		w.listings = map[string]*infra.Listing{}
-		for i := range w.in.Inventory.Listings {
-			for _, id := range w.in.Inventory.Listings[i].IDs {
-				w.listings[id] = &w.in.Inventory.Listings[i]
-			}
-		}
-	}
-	return w.listings[target]
 }
 
 // Rows returns all rows of Cluster API itself, in the order of their walk.

@@ -1,8 +1,6 @@
 package rehearsal
 
 import (
-	"strings"
-
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
@@ -23,7 +21,6 @@ type world struct {
 	groups   map[backup.ClusterID][]*backup.Group    // nil until somebody asks
 	absent   map[absence]bool                        // likewise
 	etcds    map[owned]string                        // EtcdadmClusters by their cluster; nil until somebody asks
-	listings map[string]*infra.Listing               // by target
 	claims   map[owned][]claimOf                     // of addresses, by the names of what owns them; nil until somebody asks
 }
 
@@ -118,16 +115,6 @@ func (m *machine) title() string { return named("Machine", m.Namespace, m.Name) 
 
 // nodesRead reports whether the cluster's Node list was read.
 func (c *cluster) nodesRead() bool { return c.Nodes.State == "read" }
-
-// nodesRefused says why the Node list, which was asked for, was not read; empty: it was,
-// or nobody asked for it.
-func (c *cluster) nodesRefused() string {
-	switch c.Nodes.State {
-	case "read", "skipped", "":
-		return ""
-	}
-	return strings.TrimSuffix(c.Nodes.Error, ".")
-}
 
 // byEffect is the reason of the answer for each effect.
 var byEffect = map[walk.Effect]code.Reason{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ type catalogue struct {
 	folders *finder
 	nodes   map[string]node // by managed object id
 	byName  map[string][]string
-	byPath  map[string]bool
+	byPath  map[string]int
 	lost    map[string]bool // names of things whose path or name could not be read
 	wanted  map[string]bool // of VMs, which are many: the only names and ids to keep
 }
@@ -103,14 +104,14 @@ func idOf(name string) string {
 
 // index is to be called once all nodes are there.
 func (c *catalogue) index() {
-	c.byName, c.byPath, c.lost = map[string][]string{}, map[string]bool{}, map[string]bool{}
+	c.byName, c.byPath, c.lost = map[string][]string{}, map[string]int{}, map[string]bool{}
 	for id, n := range c.nodes {
 		name := component(n.name)
 		if slices.Contains(c.named, n.kind) {
 			c.byName[name] = append(c.byName[name], id)
 		}
 		if at := c.folderPath(id); at.path != "" {
-			c.byPath[at.path] = true
+			c.byPath[at.path]++
 		} else {
 			c.lost[name] = true
 		}
@@ -138,24 +139,29 @@ func (c *catalogue) folderPath(id string) folderPath {
 	return at
 }
 
-// has reports whether there is what a key asks for, and whether that is sure: a
-// thing that might be it may be hidden in part.
-func (c *catalogue) has(endpoint string, k infra.Key) (found, sure bool) {
+// count returns how many things answer what a key asks for, and whether that is sure when
+// none does: a thing that might be it may be hidden in part.
+func (c *catalogue) count(endpoint string, k infra.Key) (found int, sure bool) {
 	rest, ok := strings.CutPrefix(k.Value, endpoint+"/")
 	datacenter, name, cut := strings.Cut(rest, asked)
 	if !ok || !cut {
-		return false, false
+		return 0, false
 	}
 	name = idOf(name)
 	if n, known := c.nodes[name]; known && slices.Contains(c.named, n.kind) {
-		return true, true
+		return 1, true
 	}
 	in := c.folders.datacenters[datacenter]
+	if name == "" {
+		return c.countAll(in), len(in) > 0 && len(c.lost) == 0
+	}
 	last := component(name[strings.LastIndex(name, "/")+1:])
 	sure = !c.lost[last] && !c.lost[""] && len(in) > 0
 	if !strings.Contains(name, "/") {
 		for _, id := range c.byName[last] {
-			found = found || slices.Contains(in, c.folderPath(id).datacenter)
+			if slices.Contains(in, c.folderPath(id).datacenter) {
+				found++
+			}
 		}
 		return found, sure
 	}
@@ -163,11 +169,31 @@ func (c *catalogue) has(endpoint string, k infra.Key) (found, sure bool) {
 		return c.byPath[cleanPath(name)], sure
 	}
 	for _, dc := range in {
-		path := c.folders.paths[dc].path
-		found = found || path != "" && c.byPath[path+"/"+roots[c.kind]+cleanPath(name)]
-		sure = sure && path != ""
+		at := c.folders.paths[dc].path
+		if at != "" {
+			found += c.byPath[at+"/"+roots[c.kind]+cleanPath(name)]
+		}
+		sure = sure && at != ""
 	}
 	return found, sure
+}
+
+// countAll counts what CAPV takes where an object names nothing: the pool of the only
+// compute resource in the datacenter's own host folder, and the only datastore (govmomi
+// find/finder.go v0.56.0, DefaultResourcePool and DefaultDatastore).
+func (c *catalogue) countAll(in []string) (n int) {
+	for id, of := range c.nodes {
+		if !slices.Contains(c.named, of.kind) {
+			continue
+		}
+		at := c.folderPath(id)
+		below := strings.TrimPrefix(at.path, at.dcPath+"/"+roots[c.kind]+"/")
+		isDefault := c.kind != keyPool || path.Base(below) == "Resources" && strings.Count(below, "/") == 1
+		if isDefault && slices.Contains(in, at.datacenter) {
+			n++
+		}
+	}
+	return n
 }
 
 // answer adds the asked things of the kind that exist to a listing. The kind is
@@ -176,9 +202,12 @@ func (c *catalogue) answer(t infra.Target, l *infra.Listing) {
 	c.index()
 	unread := false
 	for _, k := range ofKind(t.Probes, c.kind) {
-		switch found, sure := c.has(t.Endpoint, k); {
-		case found:
+		switch found, sure := c.count(t.Endpoint, k); {
+		case found > 0:
 			l.ProbesFound = append(l.ProbesFound, k)
+			if found > 1 {
+				l.Ambiguous = append(l.Ambiguous, k)
+			}
 		case !sure:
 			unread = true
 		}

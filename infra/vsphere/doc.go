@@ -22,6 +22,8 @@
 //	walkcluster.go  failure domains and VSphereCluster
 //	walkmachine.go  VSphereMachine
 //	walkvm.go       VSphereVM, before and in the infrastructure
+//	walkaddress.go  addresses from pools
+//	walkclone.go    what a clone needs
 //	remedies.go     what to do about a machine that could not be decided
 //	absent.go       what the backup lacks
 //	checks.go       what will not work after a restore

@@ -27,7 +27,7 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	c.OwnershipHints = objs.ownershipHints()
 	c.Proofs = objs.proofs()
 	c.Absent = objs.absent()
-	c.Steps, c.OnInstance = objs.steps(), map[string]func(int, infra.Sight) []walk.Step{Name: objs.onInstance()}
+	c.Steps, c.OnInstance = objs.steps(c.Resources), map[string]func(int, infra.Sight) []walk.Step{Name: objs.onInstance()}
 	return c
 }
 

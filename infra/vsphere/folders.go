@@ -181,6 +181,14 @@ func (f *finder) resolve(endpoint string, asked []infra.Key) map[string][]string
 	return found
 }
 
+// ambiguous are the folders that the backup asks for and of which there are several.
+func (f *finder) ambiguous(endpoint string, asked []infra.Key) []infra.Key {
+	return slices.DeleteFunc(ofKind(asked, keyFolder), func(k infra.Key) bool {
+		rest, ours := strings.CutPrefix(k.Value, endpoint+"/")
+		return !ours || len(f.lookUp(rest)) < 2
+	})
+}
+
 func (f *finder) lookUp(rest string) []string {
 	if folderRef.MatchString(rest) && f.tree.nodes[rest].kind == "Folder" {
 		return []string{rest}

@@ -46,10 +46,12 @@ func placement[T any](of func(*T) *cloneSpec, at string) []backup.Field[T] {
 type needs struct {
 	Pool, Datastore, Template string
 	Networks                  []string
+	Policy                    string // storage policy
+	Zoned                     bool   // pool and datastore are the failure domain's
 }
 
 func (n *needs) equal(other needs) bool {
-	return n.Pool == other.Pool && n.Datastore == other.Datastore && n.Template == other.Template && slices.Equal(n.Networks, other.Networks)
+	return n.Pool == other.Pool && n.Datastore == other.Datastore && n.Template == other.Template && n.Zoned == other.Zoned && n.Policy == other.Policy && slices.Equal(n.Networks, other.Networks)
 }
 
 func dependencies[T any](of func(*T) *needs, at string) []backup.Field[T] {
@@ -58,6 +60,7 @@ func dependencies[T any](of func(*T) *needs, at string) []backup.Field[T] {
 		backup.Text(func(t *T) *string { return &of(t).Datastore }, at+"datastore"),
 		backup.Text(func(t *T) *string { return &of(t).Template }, at+"template"),
 		backup.Texts(func(t *T) *[]string { return &of(t).Networks }, at+"network.devices[].networkName"),
+		backup.Text(func(t *T) *string { return &of(t).Policy }, at+"storagePolicyName"),
 	}
 }
 
@@ -164,11 +167,26 @@ var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
 
 var addressClaims = backup.NewKind[struct{}]("ipaddressclaims.ipam.cluster.x-k8s.io").Ownerless()
 
-type ipAddress struct{ Claim string }
+type ipAddress struct{ Claim, Address, Pool string }
 
 var addresses = backup.NewKind("ipaddresses.ipam.cluster.x-k8s.io",
 	backup.Text(func(a *ipAddress) *string { return &a.Claim }, "spec.claimRef.name"),
+	backup.Text(func(a *ipAddress) *string { return &a.Address }, "spec.address"),
+	backup.Text(func(a *ipAddress) *string { return &a.Pool }, "spec.poolRef.name"),
 ).Ownerless()
+
+// ipPool is a pool of the in-cluster IPAM provider (api/v1alpha2 v1.1.0).
+type ipPool struct{ Ranges, Excluded []string }
+
+var ipPoolFields = []backup.Field[ipPool]{
+	backup.Texts(func(p *ipPool) *[]string { return &p.Ranges }, "spec.addresses[]"),
+	backup.Texts(func(p *ipPool) *[]string { return &p.Excluded }, "spec.excludedAddresses[]"),
+}
+
+var (
+	ipPools       = backup.NewKind("inclusterippools.ipam.cluster.x-k8s.io", ipPoolFields...)
+	globalIPPools = backup.NewKind("globalinclusterippools.ipam.cluster.x-k8s.io", ipPoolFields...)
+)
 
 type vsphereTemplate struct {
 	Spec       cloneSpec
@@ -236,7 +254,7 @@ const (
 )
 
 var want = backup.Want{
-	Kinds: []backup.AnyKind{clusters, machines, vms, templates, identities, namespaces, zones, domains, addressClaims, addresses, versionedKinds[0]},
+	Kinds: []backup.AnyKind{clusters, machines, vms, templates, identities, namespaces, zones, domains, addressClaims, addresses, ipPools, globalIPPools, versionedKinds[0]},
 	Secrets: []backup.SecretRule{
 		{Keys: []string{userKey, passKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},

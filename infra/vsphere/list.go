@@ -90,6 +90,7 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 	if l.Count() > 0 { // who sees no VM at all has seen nothing
 		l.ProbesFound = g.readProbes(unread, func(folder string) bool { return v.seesInto(ctx, folder) })
 		g.templates.answer(t, l)
+		l.Ambiguous = append(l.Ambiguous, folders.ambiguous(t.Endpoint, t.Probes)...)
 		v.readNeeded(ctx, t, folders, l)
 	}
 	// What was cut off here is whole in its VMs, but must not look as if all of it had
@@ -159,8 +160,8 @@ func (g *gathering) addVM(m vm) error {
 // worth a look.
 func (g *gathering) file(i infra.Instance, folder string) {
 	candidate := g.in.candidate(folder, &i, g.known)
-	switch _, machine := g.known.servers[i.ID]; {
-	case machine && i.ID != "":
+	switch server, ours := g.known.servers[i.ID]; {
+	case ours && server == g.target.Endpoint:
 		g.listing.Instances = append(g.listing.Instances, i) // it has Facts yet to come
 		return
 	case !candidate:

@@ -136,7 +136,7 @@ func (n *needed) addTemplates() {
 			}
 			spec, want := n.objects.merge(id, "", t.Data.Spec), t.Data.Needs
 			if t.zoned {
-				want, spec.Folder = needs{Template: want.Template}, ""
+				want, spec.Folder = needs{Template: want.Template, Zoned: true}, ""
 			}
 			n.add(user{id, -1, templateKind, &t.Meta}, spec, want, true)
 		}
@@ -167,7 +167,7 @@ func (n *needed) addMember(m *member) {
 	case m.machine != nil:
 		want, u.kind, u.meta = m.machine.Data.Needs, machineKind, &m.machine.Meta
 		if n.objects.zoneOf(m) != "" {
-			want, spec.Folder = needs{Template: want.Template}, ""
+			want, spec.Folder = needs{Template: want.Template, Zoned: true}, ""
 		}
 	default:
 		return
@@ -213,7 +213,10 @@ func (n *needed) named(cluster backup.ClusterID, spec cloneSpec, want needs) men
 	target := n.objects.targetID(cluster, at.Server)
 	note := func(kind, name string, key infra.Key) {
 		if name = strings.TrimSpace(name); name == "" {
-			return // CAPV takes vCenter's default, if there is one only
+			if key.IsZero() || want.Zoned {
+				return
+			}
+			name = theOnlyOne
 		}
 		k := thing{cluster, target, kind, name, key}
 		t := n.things[k]
@@ -223,9 +226,13 @@ func (n *needed) named(cluster backup.ClusterID, spec cloneSpec, want needs) men
 		}
 		m.things = append(m.things, t)
 	}
-	note("folder", spec.Folder, at.folderKey())
+	if strings.TrimSpace(spec.Folder) != "" {
+		note("folder", spec.Folder, at.folderKey())
+	}
 	note("resource pool", want.Pool, at.ask(keyPool, want.Pool))
-	note("datastore", want.Datastore, at.ask(keyDatastore, want.Datastore))
+	if want.Policy == "" || want.Datastore != "" { // else those that fit the policy
+		note("datastore", want.Datastore, at.ask(keyDatastore, want.Datastore))
+	}
 	note("template", want.Template, at.ask(keyTemplate, want.Template))
 	for i, name := range want.Networks {
 		if !slices.Contains(want.Networks[:i], name) {
@@ -239,6 +246,10 @@ func (n *needed) named(cluster backup.ClusterID, spec cloneSpec, want needs) men
 // each kind (govmomi find/finder.go v0.56.0).
 var roots = map[infra.KeyKind]string{keyPool: "host", keyDatastore: "datastore", keyNetwork: "network", keyTemplate: "vm"}
 
+// theOnlyOne stands for the name of a thing that an object leaves open: CAPV takes the
+// only one of the datacenter, and none of several.
+const theOnlyOne = "(the only one)"
+
 // ask is the key of a thing that is to be looked up, or zero when its name is in
 // a form that only vCenter can resolve: with wild cards, by a network's switch
 // or segment id, or by a path through a host.
@@ -246,6 +257,7 @@ func (p location) ask(kind infra.KeyKind, name string) infra.Key {
 	s := strings.TrimSpace(name)
 	_, below, absolute := strings.Cut(s, "/"+roots[kind]+"/")
 	switch {
+	case s == "" && (kind == keyPool || kind == keyDatastore):
 	case s == "" || strings.ContainsAny(s, `*?[\`) || strings.Contains(s, ".."):
 		return infra.Key{}
 	case strings.HasPrefix(s, "/") && (!absolute || below == ""):

@@ -131,45 +131,54 @@ func TestCatalogue(t *testing.T) {
 		"domain-c1":  {kind: "ClusterComputeResource", name: "c", parent: "group-h4"},
 		"resgroup-1": {kind: "ResourcePool", name: "Resources", parent: "domain-c1"},
 		"resgroup-2": {kind: "ResourcePool", name: "a%2fb", parent: "resgroup-1"},
+		"domain-c2":  {kind: "ClusterComputeResource", name: "d", parent: "group-h4"},
+		"resgroup-6": {kind: "ResourcePool", name: "twice", parent: "domain-c1"},
+		"resgroup-7": {kind: "ResourcePool", name: "twice", parent: "domain-c2"},
+		"resgroup-8": {kind: "ResourcePool", name: "Resources", parent: "domain-c2"},
 		"resgroup-3": {kind: "ResourcePool", name: "hidden", parent: "resgroup-9"},
 		"resgroup-4": {kind: "ResourcePool", name: "circle", parent: "resgroup-4"},
 	}
 	c.index()
 	for _, tc := range []struct {
 		datacenter, name string
-		found, sure      bool
+		found            int
+		sure             bool
 	}{
-		{"DC0", "Resources", true, true},
-		{"*", "Resources", true, true},
-		{"DC1", "Resources", false, true},
-		{"DC0", "a%2fb", true, true},
-		{"DC0", "c", false, true}, // a cluster is no pool by name
-		{"DC0", "/DC0/host/c", true, true},
-		{"DC0", "/DC0/host/c/Resources/", true, true},
-		{"DC0", "/DC0/host/other", false, true},
-		{"DC0", "c/Resources", true, true},
-		{"DC1", "c/Resources", false, true},
-		{"DC0", "./c/Resources", true, true},
-		{"DC0", "resgroup-2", true, true},
-		{"DC0", "ResourcePool:resgroup-2", true, true},
-		{"DC0", "domain-c1", false, true},
-		{"DC0", "hidden", false, false},
-		{"DC0", "/DC0/host/c/hidden", false, false},
-		{"DC0", "circle", false, false},
-		{"DC9", "Resources", false, false}, // its datacenter was not seen
+		{"DC0", "Resources", 2, true},
+		{"*", "Resources", 2, true},
+		{"DC1", "Resources", 0, true},
+		{"DC0", "a%2fb", 1, true},
+		{"DC0", "twice", 2, true},
+		{"DC0", "/DC0/host/c/twice", 1, true},
+		{"DC0", "", 2, false}, // default pools: of c and of d
+		{"DC1", "", 0, false},
+		{"DC0", "c", 0, true}, // a cluster is no pool by name
+		{"DC0", "/DC0/host/c", 1, true},
+		{"DC0", "/DC0/host/c/Resources/", 1, true},
+		{"DC0", "/DC0/host/other", 0, true},
+		{"DC0", "c/Resources", 1, true},
+		{"DC1", "c/Resources", 0, true},
+		{"DC0", "./c/Resources", 1, true},
+		{"DC0", "resgroup-2", 1, true},
+		{"DC0", "ResourcePool:resgroup-2", 1, true},
+		{"DC0", "domain-c1", 0, true},
+		{"DC0", "hidden", 0, false},
+		{"DC0", "/DC0/host/c/hidden", 0, false},
+		{"DC0", "circle", 0, false},
+		{"DC9", "Resources", 0, false}, // its datacenter was not seen
 	} {
-		found, sure := c.has("vc:443", location{Server: "vc:443", Datacenter: tc.datacenter}.ask(keyPool, tc.name))
+		found, sure := c.count("vc:443", location{Server: "vc:443", Datacenter: tc.datacenter}.ask(keyPool, tc.name))
 		if tc.datacenter == "*" {
-			found, sure = c.has("vc:443", location{Server: "vc:443"}.ask(keyPool, tc.name))
+			found, sure = c.count("vc:443", location{Server: "vc:443"}.ask(keyPool, tc.name))
 		}
 		if found != tc.found || sure != tc.sure {
-			t.Errorf("%s %q: found %v, sure %v, want %v, %v", tc.datacenter, tc.name, found, sure, tc.found, tc.sure)
+			t.Errorf("%s %q: found %d, sure %v, want %v, %v", tc.datacenter, tc.name, found, sure, tc.found, tc.sure)
 		}
 	}
 	c.nodes["resgroup-5"] = node{kind: "ResourcePool", parent: "resgroup-1"}
 	c.index()
-	if found, sure := c.has("vc:443", location{Server: "vc:443", Datacenter: "DC0"}.ask(keyPool, "nowhere")); found || sure {
-		t.Errorf("beside one without a name: found %v, sure %v", found, sure)
+	if found, sure := c.count("vc:443", location{Server: "vc:443", Datacenter: "DC0"}.ask(keyPool, "nowhere")); found > 0 || sure {
+		t.Errorf("beside one without a name: found %d, sure %v", found, sure)
 	}
 }
 

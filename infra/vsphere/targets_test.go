@@ -159,7 +159,7 @@ func TestEveryServerOfAClusterIsATarget(t *testing.T) {
 	for _, target := range b.targets(t, infra.Access{Reroutes: []infra.Reroute{{From: "vc2.example", To: "127.0.0.1:9"}}}) {
 		got = append(got, fmt.Sprintf("%s %s %d", target.Endpoint, target.Dial, len(target.Probes)))
 	}
-	if want := []string{"vc1.example:443  1", "vc2.example:443 127.0.0.1:9 4", "vc3.example:443  4"}; !slices.Equal(got, want) {
+	if want := []string{"vc1.example:443  1", "vc2.example:443 127.0.0.1:9 6", "vc3.example:443  6"}; !slices.Equal(got, want) {
 		t.Errorf("targets %q, want %q", got, want)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // walked are what CAPV's controllers ask after a restore, in the order in which they do.
-var walked = slices.Concat(identityRows, clusterRows, machineRows, vmRows, foundRows)
+var walked = slices.Concat(identityRows, clusterRows, machineRows, vmRows, foundRows, cloneRows)
 
 func walkRows() []walk.Row {
 	all := make([]walk.Row, len(walked))
@@ -29,7 +29,7 @@ type questions struct {
 
 // steps are those that the backup alone answers, and those of clusters that a listing
 // answers.
-func (objs *objects) steps() []infra.Step {
+func (objs *objects) steps(needed []infra.Resource) []infra.Step {
 	q := &questions{objs: objs, passed: map[*walk.Row]bool{}}
 	for i := range objs.snapshot.Clusters {
 		id := objs.snapshot.Clusters[i].ID()
@@ -37,6 +37,8 @@ func (objs *objects) steps() []infra.Step {
 			q.askCluster(id, c)
 		}
 	}
+	q.askThings(needed)
+	q.askPools()
 	for i := range objs.members {
 		if m := &objs.members[i]; m.index >= 0 && m.machine != nil {
 			q.askMachine(m)

@@ -32,6 +32,8 @@ func (p *provider) noteAccess(ctx context.Context, t infra.Target, d *detail, v 
 			return listed
 		case v == nil && !refusedLogin(err):
 			return infra.OwnUntried // nobody could be asked
+		case d.trust.Insecure && l.AccessFact(infra.FactCertificate, "") != infra.CertificateVerified && l.AccessFact(infra.FactCertificate, "") != infra.CertificatePinned:
+			return infra.OwnUntried // it is not sent to whoever answers
 		}
 		return p.tryOwn(ctx, t, d, own)
 	})

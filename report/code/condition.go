@@ -7,6 +7,7 @@ const (
 	ClustersPaused       Reason = "ClustersPaused"
 	EtcdMembers          Reason = "EtcdMembers"
 	ExtensionsAnswer     Reason = "ExtensionsAnswer"
+	PoolAddressesTaken   Reason = "PoolAddressesTaken"
 	CertificateUnchecked Reason = "CertificateUnchecked"
 	CredentialUntried    Reason = "CredentialUntried"
 	NamedInVCenter       Reason = "NamedInVCenter"
@@ -28,6 +29,12 @@ const (
 
 // conditions are what the answer depends on: it holds only while each of them does.
 var conditions = []Row{
+	{
+		Code: PoolAddressesTaken, Kinds: []Kind{Condition},
+		Happens: "VMs have addresses that the pools of the backup believe to be free.",
+		Why:     "The next machine that is created gets such an address, and two VMs have the same.",
+		Do:      "Exclude these addresses from their pools (spec.excludedAddresses) before the Clusters are unpaused.",
+	},
 	{
 		Code: CertificateUnchecked, Kinds: []Kind{Condition},
 		Happens: "The controllers trust the certificates of the infrastructure; the check was turned off here.",
@@ -54,7 +61,7 @@ var conditions = []Row{
 	},
 	{
 		Code: APIServersAnswer, Kinds: []Kind{Condition},
-		Happens: "The API servers of workload clusters answer with the kubeconfigs of the backup; they were not asked.",
+		Happens: "The API servers of workload clusters answer with the kubeconfigs of the backup; they were not asked, or not with these.",
 		Why:     "Without them no Machine gets its Node, nothing joins, and a health check over a control plane may have it created again.",
 		Do:      "Run detect without --skip-access-apiserver where they can be reached.",
 	},

@@ -1,0 +1,57 @@
+package vsphere
+
+import (
+	"fmt"
+	"slices"
+
+	"drift-detector/infra"
+	"drift-detector/infra/walk"
+)
+
+// cloneRow is a row of the clone, of a kind of thing that it needs. What its answers do to
+// machines that are to be made, Recipe and Need say.
+func cloneRow(id, asks, source string) *walk.Row {
+	return &walk.Row{
+		ID: "vsphere." + id, Of: vmKind, Asks: asks,
+		None:    walk.Retries.Says("where a machine is to be made, CAPV clones no VM"),
+		Several: walk.Retries.Says("CAPV takes none of several: where a machine is to be made, it clones no VM"),
+		Source:  source + ": pkg/services/govmomi/vcenter/clone.go v1.5.8 to v1.16.1; govmomi find/finder.go v0.53.0",
+	}
+}
+
+// Rows of the clone.
+var (
+	rowL2     = cloneRow("L2", "the one template, by instance UUID or by name", "FindTemplate")
+	rowL4     = cloneRow("L4", "the one folder", "FolderOrDefault")
+	rowL5     = cloneRow("L5", "the one resource pool of the name; without a name, the only default one", "ResourcePoolOrDefault")
+	rowL7     = cloneRow("L7", "the one network of each device", "getNetworkSpecs")
+	rowL8     = cloneRow("L8", "the one datastore of the name; without a name and a storage policy, the only one", "Clone")
+	cloneRows = []*walk.Row{rowL2, rowL4, rowL5, rowL7, rowL8}
+	ofThing   = map[infra.KeyKind]*walk.Row{keyTemplate: rowL2, keyFolder: rowL4, keyPool: rowL5, keyNetwork: rowL7, keyDatastore: rowL8}
+)
+
+// askThings asks for what machines are made with.
+func (q *questions) askThings(needed []infra.Resource) {
+	for i := range needed {
+		r := &needed[i]
+		if len(r.Keys) != 1 || ofThing[r.Keys[0].Kind] == nil {
+			continue
+		}
+		q.look(ofThing[r.Keys[0].Kind], r.Cluster, func(inv *infra.Inventory) walk.Answer { return thingAnswer(inv.Named(r.Target), r) })
+	}
+}
+
+func thingAnswer(l *infra.Listing, r *infra.Resource) walk.Answer {
+	k, object := r.Keys[0], r.Kind+" "+r.Name
+	switch {
+	case l == nil:
+		return walk.Answer{}
+	case slices.Contains(l.Ambiguous, k):
+		return answer(walk.Several, object, fmt.Sprintf("several in vCenter %s answer to %s of %s", l.Endpoint, object, r.UsedBy), "names one alone")
+	case slices.Contains(l.ProbesFound, k):
+		return pass
+	case l.State != infra.Complete || slices.Contains(l.Unread, k.Kind) || !slices.Contains(l.Asked, k):
+		return walk.Answer{}
+	}
+	return answer(walk.None, object, fmt.Sprintf("vCenter %s has no %s of %s", l.Endpoint, object, r.UsedBy), "exists")
+}
