@@ -130,6 +130,14 @@ type Node struct {
 // were saved before they were lack it.
 const FactNodeConditions = "nodeConditions"
 
+// FactKubeadmConfig is a Fact of a list of Nodes whose control plane is a KubeadmControlPlane: whether
+// ConfigMap kube-system/kubeadm-config exists.
+const (
+	FactKubeadmConfig    = "kubeadmConfig"
+	KubeadmConfigPresent = "present"
+	KubeadmConfigAbsent  = "absent"
+)
+
 // usual are the conditions beside Ready that every kubelet or its cloud reports
 // (k8s.io/api/core/v1 NodeConditionType v0.36.0).
 var usual = map[string]bool{"MemoryPressure": true, "DiskPressure": true, "PIDPressure": true, "NetworkUnavailable": true}

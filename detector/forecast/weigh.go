@@ -106,7 +106,7 @@ func (c *cluster) lostControlPlane() bool {
 // it has not yet made: a restore takes the status away that says so, and its API server
 // does not answer, not even once its controllers start what they start, or does not let them in.
 func (c *cluster) isUninitialised() bool {
-	return c.plane.Kind == kubeadm && c.Applicable && c.finds("core.M8", walk.Differs) || c.plane.Kind == kubeadm && c.lostControlPlane() &&
+	return c.plane.Kind == kubeadm && c.Applicable && (c.finds("core.M8", walk.Differs) || c.finds("core.K10", walk.None)) || c.plane.Kind == kubeadm && c.lostControlPlane() &&
 		!slices.ContainsFunc(c.plane.members, func(f facts) bool { return f.machine != nil && f.poweredOn() })
 }
 
@@ -121,7 +121,11 @@ func (c *cluster) remade(h *check) string {
 	if c.externalEtcd {
 		with = ""
 	}
-	const takes = "because its API server does not answer, KubeadmControlPlane takes the control plane for one that was never initialised"
+	cause := "its API server does not answer"
+	if c.finds("core.K10", walk.None) {
+		cause = "it lacks ConfigMap kube-system/kubeadm-config"
+	}
+	takes := "because " + cause + ", KubeadmControlPlane takes the control plane for one that was never initialised"
 	if c.recorded == 1 {
 		return h.title() + " covers its only Machine: " + takes + ", deletes the Machine, with its instance if it has one, and makes another" + with
 	}

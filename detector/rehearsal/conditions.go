@@ -23,5 +23,5 @@ var Conditions = []Condition{
 	{code.APIServersAnswer, "The API servers of these clusters answer with the kubeconfigs of the backup: they were not asked from here, or not with these"},
 	{code.WatchFilter, "The new controllers run with the watch filter of these Clusters: others leave them alone"},
 	{code.EtcdMembers, "The etcd of these clusters has no member beside those of their Nodes: KubeadmControlPlane removes one that has no Machine"},
-	{code.APIServersReached, "The new management cluster reaches the API servers of these clusters as they were reached from here, and ConfigMap kube-system/kubeadm-config is there: else their control planes count as never initialised"},
+	{code.APIServersReached, "The new management cluster reaches the API servers of these clusters as they were reached from here, and ConfigMap kube-system/kubeadm-config is there where nobody looked for it: else their control planes count as never initialised"},
 }

@@ -29,6 +29,8 @@ var nodeRows = []row[*cluster]{
 	{walk.Row{
 		ID: "core.K10", Of: kubeadm,
 		Asks:      "the API server and ConfigMap kube-system/kubeadm-config there, before it calls the control plane initialised again",
+		None:      walk.OwnerHalts.Says("it never calls the control plane initialised: no worker joins, none is replaced, and it replaces a Machine of its own without a look at the others"),
+		Refused:   "ConfigMap kubeadm-config",
 		Condition: code.APIServersReached,
 		Source:    "setControlPlaneInitialized: controlplane/kubeadm/internal/controllers/status.go v1.11.0 to v1.14.0; updateStatus before",
 	}, initialised},
@@ -147,13 +149,21 @@ func etcdMembers(c *cluster) walk.Answer {
 	return unseen(c.title())
 }
 
-// initialised asks core.K10. What is not read is asked by core.M8.
+// initialised asks core.K10. An API server that does not answer is core.M8, and where an operator's
+// kubeconfig was refused the backup's own may not be.
 func initialised(c *cluster) walk.Answer {
 	switch {
-	case !c.nodesRead():
+	case !c.nodesRead() || c.list == nil:
 		return notAsked
 	case !c.is(kubeadm):
 		return passed
+	}
+	credential, _ := c.list.Facts.Get(infra.FactCredential)
+	if why, refused := c.list.FactsUnread.Get(infra.FactKubeadmConfig); refused && credential != infra.OfOperator {
+		return unread(why, c.title())
+	}
+	if is, _ := c.list.Facts.Get(infra.FactKubeadmConfig); is == infra.KubeadmConfigAbsent {
+		return none("ConfigMap kube-system/kubeadm-config is not in "+c.title(), "the ConfigMap exists there", c.title())
 	}
 	return unseen(c.title())
 }

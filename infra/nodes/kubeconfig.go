@@ -37,6 +37,7 @@ type login struct {
 	// operators says that it is the operator's, and not the one in the backup, which the
 	// controllers use.
 	operators bool
+	kubeadm   bool // the control plane is a KubeadmControlPlane
 }
 
 // Format keeps keys and tokens out of whatever prints a Target.

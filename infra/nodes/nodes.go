@@ -134,7 +134,7 @@ func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Ta
 		t.Refused = &infra.Fault{Reason: code.KubeconfigRefused, Message: fmt.Sprintf("the kubeconfig in %s is not used: %v", source, err), Hint: hintKubeconfig}
 		return t
 	}
-	login.operators = operators
+	login.operators, login.kubeadm = operators, c.ControlPlane.Kind == "KubeadmControlPlane"
 	t.Endpoint, t.Dial = login.endpoint.String(), a.DialAddress(login.endpoint)
 	t.Account = login.account()
 	for _, ignored := range login.ignored {
