@@ -172,7 +172,11 @@ func (x *index) groupOwners(s *set) {
 // and computeDesiredNewMS in core/reconcilers/machinedeployment v1.14.0;
 // cleanupDisableMachineCreateAnnotation before v1.12.0).
 func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have int) {
+	current, deleted := currentSet(md, sets), s.deleted
 	have = s.step(md.Desired, have, true)
+	if s.deleted-deleted <= x.deadOf(sets, current) && !md.Halted {
+		s.deleted = deleted // it scales older MachineSets down first
+	}
 	version := md.Version
 	if t, name := s.cluster.managed, md.Topology(); t.works() && name != "" {
 		i, wanted := t.names[name]
@@ -186,7 +190,6 @@ func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have 
 			version = cmp.Or(t.Version, version)
 		}
 	}
-	current := currentSet(md, sets)
 	switch {
 	case md.Halted:
 		s.current = current
@@ -221,6 +224,22 @@ func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have 
 			x.rolled[owner{s.cluster.ID, machineSet, name}] = why
 		}
 	}
+}
+
+// deadOf counts the Machines of older MachineSets where none of those has an instance.
+func (x *index) deadOf(sets []*backup.Group, current *backup.Group) int {
+	dead := 0
+	for _, one := range sets {
+		by := owner{one.Cluster, one.Kind, one.Name}
+		switch {
+		case one == current:
+		case x.living[by] > 0:
+			return 0
+		default:
+			dead += x.counts[by]
+		}
+	}
+	return dead
 }
 
 // currentSet is the MachineSet that a MachineDeployment keeps: of those that match it
