@@ -42,6 +42,12 @@ var planeRows = []row[*cluster]{
 		Differs: walk.OwnerHalts.Says("it does not see the Secret, fails to make one that exists, and connects to no API server"),
 		Source:  "reconcileKubeconfig: controller.go; the cache: setup.go v1.13.4",
 	}, kubeconfigSeen},
+	{walk.Row{
+		ID: "core.K23", Of: kubeadm,
+		Asks:      "when the certificates of its machines expire, of their API servers where no object says it, before it replaces machines for that",
+		Condition: code.CertificatesLast,
+		Source:    "reconcileCertificateExpiries, MachinesNeedingRollout: controller.go v1.5.8 to v1.14.0",
+	}, certificatesLast},
 }
 
 // labelledMachines asks core.K2. Without members of its own it creates a Machine alone, which
@@ -129,4 +135,26 @@ func kubeconfigSeen(c *cluster) walk.Answer {
 		return differs(secret+" lacks label cluster.x-k8s.io/cluster-name="+c.ID.Name, secret+" has it", secret)
 	}
 	return passed
+}
+
+// certificatesLast asks core.K23. What the backup says of it the forecast knows.
+func certificatesLast(c *cluster) walk.Answer {
+	if !c.is(kubeadm) || c.plane.Paused || !c.plane.CertificateDays.Known || c.plane.CertificateDays.N == 0 {
+		return notAsked
+	}
+	found := notAsked
+	var unknown []string
+	for i := range c.machines {
+		switch m := &c.machines[i]; {
+		case !m.ControlPlane || m.verdict == nil || m.verdict.Status == code.Stale:
+		case m.CertificatesExpire.IsZero():
+			unknown = append(unknown, m.title())
+		default:
+			found = passed
+		}
+	}
+	if unknown != nil {
+		return unseen(unknown...)
+	}
+	return found
 }

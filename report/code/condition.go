@@ -4,6 +4,7 @@ package code
 const (
 	APIServersAnswer     Reason = "APIServersAnswer"
 	APIServersReached    Reason = "APIServersReached"
+	CertificatesLast     Reason = "CertificatesLast"
 	ClustersPaused       Reason = "ClustersPaused"
 	EtcdMembers          Reason = "EtcdMembers"
 	ExtensionsAnswer     Reason = "ExtensionsAnswer"
@@ -70,6 +71,12 @@ var conditions = []Row{
 		Happens: "The new management cluster reaches the API servers of workload clusters, which have ConfigMap kube-system/kubeadm-config.",
 		Why:     "KubeadmControlPlane takes a control plane for one that was never initialised until it has seen both: no machine joins, and a health check over the control plane may have it created again.",
 		Do:      "Read https://ADDRESS:6443/healthz and the ConfigMap from the network of the new management cluster before the restore.",
+	},
+	{
+		Code: CertificatesLast, Kinds: []Kind{Condition},
+		Happens: "The certificates of control-plane machines last longer than the days before which their owner replaces machines; the backup does not say when they expire.",
+		Why:     "KubeadmControlPlane asks the API server of each machine, and replaces machines whose certificates expire too soon.",
+		Do:      "Run 'kubeadm certs check-expiration' on the control-plane machines, and compare with rollout.before.certificatesExpiryDays.",
 	},
 	{
 		Code: EtcdMembers, Kinds: []Kind{Condition},
