@@ -121,6 +121,7 @@ func wellAWS(t *testing.T, change ...func(*lab.EC2Options)) (*world, *lab.EC2) {
 	t.Helper()
 	w := fleet(t)
 	w.only("tenant-aws", "")
+	w.unasked = true
 	o := fleetEC2()
 	for _, c := range change {
 		c(&o)

@@ -181,7 +181,7 @@ func conditionsOf(in *Inputs, all []*cluster, notes []report.Note) []report.Note
 	about(code.OwnersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before they are unpaused", idle)
 	add(code.ReplicasManaged, "Something other than Cluster API sets the replicas of these groups, and may change them as soon as it runs", managed)
 	add(code.NodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
-	add(code.NodeConditionsUnread, "No Node and no Machine has a condition for which these have the machine replaced: of Nodes only Ready was read", unseen)
+	add(code.NodeConditionsUnread, "No Node and no Machine has a condition for which these have the machine replaced: they were not read", unseen)
 	// Nobody reads launch templates (ReconcileLaunchTemplate in CAPA
 	// pkg/cloud/services/ec2/launchtemplate.go and reconcileNodegroupVersion in
 	// pkg/cloud/services/eks/nodegroup.go v2.11.1).
@@ -199,7 +199,7 @@ func (c *cluster) unseenConditions() []string {
 	for _, h := range c.checks {
 		var kinds []string
 		for _, condition := range h.spec.Checks.UnhealthyNodeConditions {
-			if condition.Type != "Ready" {
+			if condition.Type != "Ready" && !c.index.described[c.ID] {
 				kinds = append(kinds, string(condition.Type))
 			}
 		}

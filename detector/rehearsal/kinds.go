@@ -8,7 +8,10 @@ import (
 
 // Want returns what a rehearsal needs from a backup beside the core objects.
 func Want() backup.Want {
-	return backup.Want{Kinds: []backup.AnyKind{veleros, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1]}}
+	return backup.Want{
+		Kinds:   []backup.AnyKind{veleros, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1]},
+		Secrets: []backup.SecretRule{{Name: "*" + etcdClientSuffix}},
+	}
 }
 
 // velero is Velero's own Deployment.

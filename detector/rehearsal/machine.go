@@ -9,7 +9,7 @@ import (
 )
 
 // machineRows are asked for each machine, in this order.
-var machineRows = slices.Concat(ownerMachineRows, addressRows, ownMachineRows)
+var machineRows = slices.Concat(ownerMachineRows, adoptionMachineRows, addressRows, ownMachineRows)
 
 // ownMachineRows are those of the controller of Machine
 // (internal/controllers/machine; core/reconcilers/machine from v1.14.0).
@@ -21,6 +21,7 @@ var ownMachineRows = []row[*machine]{
 		None:    walk.NotReady.Says("the Machine gets no Node and does not become Ready"),
 		Source:  "getNode: machine_controller_noderef.go v1.8.12 to v1.14.0",
 	}, nodeOf},
+	inPlaceRow,
 }
 
 // nodeOf asks core.M9.

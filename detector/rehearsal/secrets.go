@@ -8,11 +8,23 @@ type Secrets struct {
 	// Labelled says of the kubeconfig Secret of each cluster that has one whether it has the
 	// label cluster.x-k8s.io/cluster-name with the cluster's name.
 	Labelled map[backup.ClusterID]bool
+	// Lacking is a Secret that a control plane needs for an etcd outside of its cluster, by
+	// name, which the backup lacks.
+	Lacking map[backup.ClusterID]string
 }
 
 // ReadSecrets looks at the Secrets of a Snapshot that was loaded with forecast.Want.
 func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
-	out := Secrets{Labelled: map[backup.ClusterID]bool{}}
+	out := Secrets{Labelled: map[backup.ClusterID]bool{}, Lacking: map[backup.ClusterID]string{}}
+	for i := range s.ControlPlanes {
+		if p := &s.ControlPlanes[i]; p.Kind == kubeadm && p.ExternalEtcd {
+			for _, suffix := range []string{etcdClientSuffix, etcdSuffix} {
+				if secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+suffix) == nil {
+					out.Lacking[p.Cluster] = p.Cluster.Name + suffix
+				}
+			}
+		}
+	}
 	for i := range s.Clusters {
 		id := s.Clusters[i].ID()
 		if k := secrets.Named(id.Backup, id.Namespace, id.Name+kubeconfigSuffix); k != nil {
@@ -22,6 +34,10 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 	return out
 }
 
-// kubeconfigSuffix ends the name of the Secret with a cluster's kubeconfig (Cluster
-// API util/secret/consts.go v1.14.0).
-const kubeconfigSuffix = "-kubeconfig"
+// Ends of the names of Secrets: a cluster's kubeconfig, the authority of its etcd, and the
+// certificate with which API servers speak to that (Cluster API util/secret/consts.go v1.14.0).
+const (
+	kubeconfigSuffix = "-kubeconfig"
+	etcdSuffix       = "-etcd"
+	etcdClientSuffix = "-apiserver-etcd-client"
+)

@@ -124,6 +124,9 @@ const (
 
 // Conditions of the answer.
 const (
+	APIServersReached    Reason = "APIServersReached"
+	CertificatesLast     Reason = "CertificatesLast"
+	EtcdMembers          Reason = "EtcdMembers"
 	ClustersPaused       Reason = "ClustersPaused"
 	APIServersAnswer     Reason = "APIServersAnswer"
 	CertificateUnchecked Reason = "CertificateUnchecked"
