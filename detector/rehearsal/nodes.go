@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -16,7 +17,7 @@ var nodeRows = []row[*cluster]{
 		ID: "core.M8", Of: "Cluster",
 		Asks:      "the API server of the cluster, with the kubeconfig in the backup",
 		Differs:   walk.Does{Effect: walk.OwnerHalts, Code: code.ControlPlaneDown, What: "no controller connects to the API server: the control plane counts as one that was never initialised, and no Machine gets its Node"},
-		Refused:   "the Node list, which was asked for from here",
+		Refused:   "the Node list, which was asked for from here, or left out with --skip-access-apiserver",
 		Condition: code.APIServersAnswer,
 		Source:    "reconcileNode: internal/controllers/machine/machine_controller_noderef.go; setControlPlaneInitialized: controlplane/kubeadm/internal/controllers v1.5.8 to v1.14.0",
 	}, apiServer},
@@ -56,34 +57,40 @@ var nodeRows = []row[*cluster]{
 
 // apiServer asks core.M8. That it answers from here does not prove that it answers from the new
 // management cluster, which core.K10 says. Of a control plane of which nothing is left it is said
-// that it is down.
+// that it is down; the management cluster's own is lost, and a Cluster that the backup lacks is
+// halted.
 func apiServer(c *cluster) walk.Answer {
-	credential, fault := "", code.Reason("")
+	credential := ""
 	if c.list != nil {
-		if credential, _ = c.list.Facts.Get(infra.FactCredential); c.list.Fault != nil {
-			fault = c.list.Fault.Reason
-		}
-	}
-	switch c.Nodes.State {
-	case "":
-		return notAsked // nobody knows its address
-	case "skipped", "noKubeconfig":
-		return unseen(c.title())
-	case "read":
-		if credential == infra.OfOperator {
-			return unseen(c.title())
-		}
-		return passed
+		credential, _ = c.list.Facts.Get(infra.FactCredential)
 	}
 	switch {
-	case c.planeGone():
+	case c.Nodes.State == "" || c.Derived || c.Self || c.planeGone() && !c.nodesRead():
 		return notAsked
-	case fault == code.UntrustedCertificate && credential == infra.OfBackup:
-		return differs(strings.TrimSuffix(c.Nodes.Error, "."), "it has a certificate of the authority in the backup, or the backup's kubeconfig that of today", c.title())
-	case c.Nodes.State == "denied" && c.own != nil && c.own.ControlPlane.Kind != "" && c.own.ControlPlane.Kind == c.world.in.Controllers[c.Provider].OwnsKubeconfig:
+	case c.nodesRead() && credential == infra.OfOperator:
+		return unseen(c.title())
+	case c.nodesRead():
+		return passed
+	case c.ownsKubeconfig() && (c.Nodes.State == "denied" || c.Nodes.State == "noKubeconfig"):
 		return unseen(c.title()) // its controller makes a token for some minutes, and another after the restore
+	case credential == infra.OfBackup && c.list.Fault != nil && c.list.Fault.Reason == code.UntrustedCertificate:
+		return differs(c.nodesRefused(), "it has a certificate of the authority in the backup, or the backup's kubeconfig that of today", c.title())
 	}
-	return unread(strings.TrimSuffix(c.Nodes.Error, "."), c.title())
+	return unread(c.nodesRefused(), c.title())
+}
+
+// ownsKubeconfig reports whether the kubeconfig of the cluster is made by its infrastructure
+// provider's controller of the control plane.
+func (c *cluster) ownsKubeconfig() bool {
+	return c.own != nil && c.own.ControlPlane.Kind != "" && c.own.ControlPlane.Kind == c.world.in.Controllers[c.Provider].OwnsKubeconfig
+}
+
+// nodesRefused says why the Node list was not read.
+func (c *cluster) nodesRefused() string {
+	if c.Nodes.State == "skipped" {
+		return "its API server was not asked (--skip-access-apiserver)"
+	}
+	return strings.TrimSuffix(cmp.Or(c.Nodes.Error, "its API server was not read: "+c.Nodes.State), ".")
 }
 
 // planeGone reports whether the control plane has machines, and all are known to be gone.
