@@ -29,7 +29,6 @@ type world struct {
 	cloud     *openstacklab.Server
 	dir       string
 	creds     string
-	unasked   bool // no API server is simulated
 }
 
 // fleet is the backup of the lab before its drift, against the vCenter after it.
@@ -135,9 +134,6 @@ func (w *world) sources() []string {
 // detect runs `drift-detector detect` over the network of the lab.
 func (w *world) detect(extra ...string) outcome {
 	w.t.Helper()
-	if w.unasked {
-		extra = append(extra, "--skip-access-apiserver")
-	}
 	return w.run(slices.Concat(w.sources(), w.reach(), extra)...)
 }
 
