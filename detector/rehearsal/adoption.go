@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -24,6 +25,12 @@ var adoptionRows = []row[*cluster]{
 		Several: walk.Replaces.Says("the first of several MachineDeployments adopts the MachineSet and deletes its Machines in a rollout, unless it is of its template; the others create MachineSets of their own"),
 		Source:  "getAndAdoptMachineSetsForDeployment: internal/controllers/machinedeployment v1.5.8 to v1.13.4; core/reconcilers/machinedeployment v1.14.0",
 	}, setsSelectedOnce},
+	{walk.Row{
+		ID: "core.D5", Of: "MachineDeployment",
+		Asks:   "label machine-template-hash of each of its MachineSets",
+		None:   walk.OwnerHalts.Says("it fails on the MachineSet: it neither scales, rolls out nor deletes any of its machines"),
+		Source: "computeDesiredMS: internal/controllers/machinedeployment v1.5.8 to v1.13.6; core/reconcilers/machinedeployment v1.14.0",
+	}, setsHashed},
 	{walk.Row{
 		ID: "core.N1", Of: "MachinePool",
 		Asks:   "the bootstrap object of its template",
@@ -57,6 +64,22 @@ func setsSelectedOnce(c *cluster) walk.Answer {
 		case len(by) == 1:
 			found = passed
 		}
+	}
+	return found
+}
+
+// setsHashed asks core.D5.
+func setsHashed(c *cluster) walk.Answer {
+	found := notAsked
+	for _, set := range c.world.groupsOf(c.ID) {
+		if set.Kind != "MachineSet" || len(c.selecting("MachineDeployment", set.Labels)) != 1 {
+			continue
+		}
+		if !strings.Contains(string(set.Labels), clusterv1.MachineDeploymentUniqueLabel) {
+			title := named(set.Kind, set.Namespace, set.Name)
+			return none(title+" lacks label "+clusterv1.MachineDeploymentUniqueLabel, title+" has it", title)
+		}
+		found = passed
 	}
 	return found
 }

@@ -13,6 +13,12 @@ import (
 // planeRows are those of KubeadmControlPlane (controlplane/kubeadm/internal/controllers).
 var planeRows = []row[*cluster]{
 	{walk.Row{
+		ID: "core.K1", Of: kubeadm,
+		Asks:   "the Cluster that refers to it, which makes itself its owner again",
+		None:   walk.OwnerHalts.Says("it waits for an owner, and does nothing for its Machines and their etcd"),
+		Source: "Reconcile, GetOwnerCluster: controller.go v1.5.8 to v1.14.0; reconcileControlPlane: internal/controllers/cluster/cluster_controller_phases.go",
+	}, referredTo},
+	{walk.Row{
 		ID: "core.K2", Of: kubeadm,
 		Asks:    "its Machines, by label cluster.x-k8s.io/control-plane alone",
 		Differs: walk.RemovesMember.Says("it does not see the Machine: it removes its etcd member and creates a Machine in its place"),
@@ -48,6 +54,17 @@ var planeRows = []row[*cluster]{
 		Condition: code.CertificatesLast,
 		Source:    "reconcileCertificateExpiries, MachinesNeedingRollout: controller.go v1.5.8 to v1.14.0",
 	}, certificatesLast},
+}
+
+// referredTo asks core.K1. A topology writes the reference itself.
+func referredTo(c *cluster) walk.Answer {
+	switch {
+	case !c.is(kubeadm) || c.own == nil || c.Derived || c.object == nil || c.object.Class != "":
+		return notAsked
+	case c.own.ControlPlane.IsZero():
+		return none(c.title()+" has no spec.controlPlaneRef", "it refers to "+c.planeTitle(), c.planeTitle())
+	}
+	return passed
 }
 
 // labelledMachines asks core.K2. Without members of its own it creates a Machine alone, which

@@ -9,7 +9,7 @@ import (
 // Want returns what a rehearsal needs from a backup beside the core objects.
 func Want() backup.Want {
 	return backup.Want{
-		Kinds:   []backup.AnyKind{veleros, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1]},
+		Kinds:   []backup.AnyKind{veleros, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims},
 		Secrets: []backup.SecretRule{{Name: "*" + etcdClientSuffix}},
 	}
 }

@@ -21,7 +21,9 @@ type world struct {
 	groups   map[backup.ClusterID][]*backup.Group    // nil until somebody asks
 	absent   map[absence]bool                        // likewise
 	etcds    map[owned]string                        // EtcdadmClusters by their cluster; nil until somebody asks
-	claims   map[owned][]claimOf                     // of addresses, by the names of what owns them; nil until somebody asks
+	// bootstraps counts the Machines that refer to a bootstrap object; nil until somebody asks.
+	bootstraps map[owned]int
+	claims     map[owned][]claimOf // of addresses, by the names of what owns them; nil until somebody asks
 }
 
 // cluster is one cluster of the world.
