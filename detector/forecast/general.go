@@ -189,7 +189,10 @@ func conditionsOf(in *Inputs, all []*cluster, notes []report.Note) []report.Note
 	about(code.OutsideClusters, "The instances of these objects, which belong to no cluster, were not looked for: each exists, as the only one of its name. Where one does not, its controller makes another", slices.Clone(in.Expected.Alone))
 	out = append(out, walkConditions(&in.Trace)...)
 	add(code.NothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
-	return append(out, report.Note{Code: code.NewestBackup, Message: "No newer backup exists, and nobody changed the clusters since: " + written(s)})
+	return append(out,
+		report.Note{Code: code.RestoredWhole, Message: "The restore takes the whole backup, cluster-scoped objects too, into its own namespaces, ends without an error, and finds none of its objects there: what is left out is missing for its controller, and what exists already is kept as it is"},
+		report.Note{Code: code.SameControllers, Message: "The new controllers are of the releases that wrote the backup, with the same feature gates: others may roll machines, or refuse objects"},
+		report.Note{Code: code.NewestBackup, Message: "No newer backup exists, and nobody changed the clusters since: " + written(s)})
 }
 
 // unseenConditions are the health checks that act on conditions of Nodes which no Node

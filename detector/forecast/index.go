@@ -165,7 +165,7 @@ func (x *index) selects(by owner, l backup.Labels) bool {
 	fits, known := s.fits[l]
 	if !known {
 		own := labels.Set(l.Map())
-		if own[clusterv1.ClusterNameLabel] == "" { // which webhooks and the Machine controller put back
+		if own[clusterv1.ClusterNameLabel] != by.cluster.Name { // webhooks and the Machine controller write it
 			own = labels.Merge(own, labels.Set{clusterv1.ClusterNameLabel: by.cluster.Name})
 		}
 		fits = s.selector.Matches(own)

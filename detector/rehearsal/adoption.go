@@ -155,7 +155,7 @@ func (c *cluster) selecting(kind string, l backup.Labels) []*selecting {
 	out, known := c.selections.by[key]
 	if !known && len(c.selections.owners[kind]) > 0 {
 		own := labels.Set(l.Map())
-		if own[clusterv1.ClusterNameLabel] == "" {
+		if own[clusterv1.ClusterNameLabel] != c.ID.Name {
 			own = labels.Merge(own, labels.Set{clusterv1.ClusterNameLabel: c.ID.Name})
 		}
 		for _, s := range c.selections.owners[kind] {

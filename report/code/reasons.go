@@ -148,6 +148,8 @@ const (
 	OwnersPaused         Reason = "OwnersPaused"
 	PoolsUncompared      Reason = "PoolsUncompared"
 	RestoreOrder         Reason = "RestoreOrder"
+	RestoredWhole        Reason = "RestoredWhole"
+	SameControllers      Reason = "SameControllers"
 )
 
 // Outcomes of the forecast.
