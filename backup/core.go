@@ -272,7 +272,7 @@ func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
 		Count(func(t *controlPlaneFields) *Number { return &t.Generation }, "metadata.generation"),
 		Count(func(t *controlPlaneFields) *Number { return &t.Observed }, "status.observedGeneration"),
 		Count(func(t *controlPlaneFields) *Number { return &t.MaxRetry }, "spec.remediation.maxRetry", "spec.remediationStrategy.maxRetry"),
-		Text(func(t *controlPlaneFields) *string { return &t.Strategy }, "spec.updateStrategy", "spec.rollout.strategy.type", "spec.rolloutStrategy.type", "spec.upgradeStrategy"),
+		Text(func(t *controlPlaneFields) *string { return &t.Strategy }, "spec.updateStrategy", "spec.rolloutStrategy.type", "spec.rollout.strategy.type", "spec.upgradeStrategy"),
 		Raw(func(t *controlPlaneFields) *string { return &t.MinHealthy }, "spec.remediation.minHealthyPeriodSeconds", "spec.remediationStrategy.minHealthyPeriod"),
 	)...))
 }
