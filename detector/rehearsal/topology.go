@@ -15,7 +15,7 @@ var topologyRows = []row[*cluster]{
 		ID: "core.C1", Of: "Cluster",
 		Asks:     "the ClusterClass of its topology, before anything else",
 		None:     walk.Halts.Says("its own controller does nothing, and all others wait for what it says of the infrastructure"),
-		Versions: "from v1.10.0; before, the topology alone stands still",
+		Versions: "from v1.10.0; before, the topology alone is not reconciled",
 		Source:   "Reconcile: internal/controllers/cluster/cluster_controller.go v1.10.0 to v1.13.6; core/reconcilers/cluster v1.14.0",
 	}, classThere},
 	{walk.Row{
