@@ -88,7 +88,7 @@ func (c *cluster) ownsKubeconfig() bool {
 // nodesRefused says why the Node list was not read.
 func (c *cluster) nodesRefused() string {
 	if c.Nodes.State == "skipped" {
-		return "its API server was not asked (--skip-access-apiserver)"
+		return "its API server was not asked, as with --skip-access-apiserver"
 	}
 	return strings.TrimSuffix(cmp.Or(c.Nodes.Error, "its API server was not read: "+c.Nodes.State), ".")
 }
