@@ -89,7 +89,7 @@ func TestAnswerIsYes(t *testing.T) {
 			w.added("old-revision", func(b *backuptest.Tarball) {
 				b.Add("machinesets.cluster.x-k8s.io", object{
 					"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineSet",
-					"metadata": object{"namespace": "tenant-alpha", "name": prodMD + "-zzzzz", "labels": object{"cluster.x-k8s.io/deployment-name": prodMD, "cluster.x-k8s.io/cluster-name": "alpha-prod"}},
+					"metadata": object{"namespace": "tenant-alpha", "name": prodMD + "-zzzzz", "labels": object{"cluster.x-k8s.io/deployment-name": prodMD, "cluster.x-k8s.io/cluster-name": "alpha-prod", "machine-template-hash": "zzzzz"}},
 					"spec": object{"clusterName": "alpha-prod", "replicas": 0, "template": object{"spec": object{
 						"clusterName": "alpha-prod", "version": "v1.33.0",
 						"infrastructureRef": object{"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "VSphereMachineTemplate", "name": prodMD},

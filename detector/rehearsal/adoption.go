@@ -1,8 +1,11 @@
 package rehearsal
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -123,16 +126,21 @@ func poolBootstrap(c *cluster) walk.Answer {
 type selecting struct {
 	*backup.Group
 	selector labels.Selector
-	plain    bool // it can be written as labels alone
+	demands  map[string]string // labels that it wants as they are
+	plain    bool              // it can be written as labels alone
 }
 
 func (s *selecting) title() string { return named(s.Kind, s.Namespace, s.Name) }
 
-// selections are the owners of a cluster by kind, and what each text of labels is selected by.
+// selections are the owners of a cluster by kind and by one of the labels that each of them
+// demands, the rarest, and what each text of labels is selected by. What demands no label is
+// under the zero one.
 type selections struct {
-	owners map[string][]*selecting
+	owners map[demand][]*selecting
 	by     map[selected][]*selecting
 }
+
+type demand struct{ kind, label, value string }
 
 type selected struct {
 	kind   string
@@ -144,26 +152,55 @@ type selected struct {
 // it there.
 func (c *cluster) selecting(kind string, l backup.Labels) []*selecting {
 	if c.selections == nil {
-		c.selections = &selections{map[string][]*selecting{}, map[selected][]*selecting{}}
-		for _, g := range c.world.groupsOf(c.ID) {
-			if s := selectorOf(g); s != nil {
-				c.selections.owners[g.Kind] = append(c.selections.owners[g.Kind], s)
-			}
-		}
+		c.selections = c.newSelections()
 	}
 	key := selected{kind, l}
 	out, known := c.selections.by[key]
-	if !known && len(c.selections.owners[kind]) > 0 {
-		own := labels.Set(l.Map())
-		if own[clusterv1.ClusterNameLabel] != c.ID.Name {
-			own = labels.Merge(own, labels.Set{clusterv1.ClusterNameLabel: c.ID.Name})
-		}
-		for _, s := range c.selections.owners[kind] {
+	if known {
+		return out
+	}
+	own := labels.Set(l.Map())
+	if own[clusterv1.ClusterNameLabel] != c.ID.Name {
+		own = labels.Merge(own, labels.Set{clusterv1.ClusterNameLabel: c.ID.Name})
+	}
+	add := func(of []*selecting) {
+		for _, s := range of {
 			if s.selector.Matches(own) {
 				out = append(out, s)
 			}
 		}
-		c.selections.by[key] = out
+	}
+	add(c.selections.owners[demand{kind: kind}])
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		add(c.selections.owners[demand{kind, name, own[name]}])
+	}
+	slices.SortFunc(out, func(a, b *selecting) int { return cmp.Compare(a.Name, b.Name) })
+	c.selections.by[key] = out
+	return out
+}
+
+func (c *cluster) newSelections() *selections {
+	out := &selections{map[demand][]*selecting{}, map[selected][]*selecting{}}
+	var all []*selecting
+	often := map[demand]int{}
+	for _, g := range c.world.groupsOf(c.ID) {
+		s := selectorOf(g)
+		if s == nil {
+			continue
+		}
+		all = append(all, s)
+		for name, value := range s.demands {
+			often[demand{g.Kind, name, value}]++
+		}
+	}
+	for _, s := range all {
+		rarest := demand{kind: s.Kind}
+		for _, name := range slices.Sorted(maps.Keys(s.demands)) {
+			if d := (demand{s.Kind, name, s.demands[name]}); rarest.label == "" || often[d] < often[rarest] {
+				rarest = d
+			}
+		}
+		out.owners[rarest] = append(out.owners[rarest], s)
 	}
 	return out
 }
@@ -180,7 +217,7 @@ func selectorOf(g *backup.Group) *selecting {
 		return nil
 	}
 	_, err = metav1.LabelSelectorAsMap(&spec)
-	return &selecting{g, selector, err == nil}
+	return &selecting{g, selector, spec.MatchLabels, err == nil}
 }
 
 // groupsOf returns the groups of a cluster.
