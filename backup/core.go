@@ -129,6 +129,7 @@ var classKind = NewKind("clusterclasses."+coreGroup, func() (fields []Field[clas
 type machineFields struct {
 	Cluster                                  string
 	ControlPlane, SkipRemediation, Remediate bool
+	InPlace                                  bool
 	ControlPlaneName, Deployment, Set, Pool  string
 	ProviderID, Node, Phase, FailureDomain   string
 	Labels                                   Labels
@@ -161,6 +162,7 @@ var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreG
 		Failing(func(t *machineFields) *Condition { t.UpToDate = new(Condition); return t.UpToDate }, "status.v1beta2.conditions", clusterv1.MachineUpToDateCondition),
 		Failing(func(t *machineFields) *Condition { t.UpToDate = new(Condition); return t.UpToDate }, "status.conditions", clusterv1.MachineUpToDateCondition),
 		Text(func(t *machineFields) *string { return &t.CertificatesExpire }, "annotation:"+clusterv1.MachineCertificatesExpiryDateAnnotation, "status.certificatesExpiryDate"),
+		Present(func(t *machineFields) *bool { return &t.InPlace }, "annotation:"+clusterv1.UpdateInProgressAnnotation),
 		hooksOf(func(t *machineFields) *string { return &t.Hooks }),
 		Text(func(t *machineFields) *string { return &t.Remediated }, "annotation:"+controlPlaneGroup+"/remediation-for"),
 	},
@@ -270,7 +272,7 @@ func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
 		Count(func(t *controlPlaneFields) *Number { return &t.Generation }, "metadata.generation"),
 		Count(func(t *controlPlaneFields) *Number { return &t.Observed }, "status.observedGeneration"),
 		Count(func(t *controlPlaneFields) *Number { return &t.MaxRetry }, "spec.remediation.maxRetry", "spec.remediationStrategy.maxRetry"),
-		Text(func(t *controlPlaneFields) *string { return &t.Strategy }, "spec.updateStrategy", "spec.rollout.strategy.type", "spec.rolloutStrategy.type", "spec.upgradeStrategy"),
+		Text(func(t *controlPlaneFields) *string { return &t.Strategy }, "spec.updateStrategy", "spec.rolloutStrategy.type", "spec.rollout.strategy.type", "spec.upgradeStrategy"),
 		Raw(func(t *controlPlaneFields) *string { return &t.MinHealthy }, "spec.remediation.minHealthyPeriodSeconds", "spec.remediationStrategy.minHealthyPeriod"),
 	)...))
 }

@@ -195,6 +195,8 @@ type Machine struct {
 	Meta
 	Cluster        ClusterID
 	ControlPlane   bool  // label cluster.x-k8s.io/control-plane is present, else by owner kind
+	Unlabelled     bool  // it is of the control plane by its owner alone, and lacks that label
+	InPlace        bool  // annotation in-place-updates.internal.cluster.x-k8s.io/update-in-progress is present
 	Owner          Owner // controller; derived from labels when ownerReferences are gone
 	Deployment     string
 	Set            string

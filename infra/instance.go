@@ -2,6 +2,7 @@ package infra
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"drift-detector/backup"
@@ -113,6 +114,9 @@ type Node struct {
 	NoReady      bool      `json:"noReady,omitempty"`
 	Heartbeat    time.Time `json:"heartbeat,omitzero"` // of condition Ready, by the API server's clock
 	ControlPlane bool      `json:"controlPlane,omitempty"`
+	// Conditions are those beside Ready, as TYPE=STATUS, sorted and with spaces between them;
+	// those that every kubelet reports are left out while they are False, see HasCondition.
+	Conditions string `json:"conditions,omitempty"`
 	// Machine, ClusterName, ClusterNamespace, OwnerKind and OwnerName are the
 	// annotations that Cluster API puts on its Nodes.
 	Machine          string `json:"machine,omitempty"`
@@ -120,4 +124,33 @@ type Node struct {
 	ClusterNamespace string `json:"clusterNamespace,omitempty"`
 	OwnerKind        string `json:"ownerKind,omitempty"`
 	OwnerName        string `json:"ownerName,omitempty"`
+}
+
+// FactNodeConditions is a Fact of a list of Nodes whose conditions were read. Inventories that
+// were saved before they were lack it.
+const FactNodeConditions = "nodeConditions"
+
+// FactKubeadmConfig is a Fact of a list of Nodes whose control plane is a KubeadmControlPlane: whether
+// ConfigMap kube-system/kubeadm-config exists.
+const (
+	FactKubeadmConfig    = "kubeadmConfig"
+	KubeadmConfigPresent = "present"
+	KubeadmConfigAbsent  = "absent"
+)
+
+// usual are the conditions beside Ready that every kubelet or its cloud reports
+// (k8s.io/api/core/v1 NodeConditionType v0.36.0).
+var usual = map[string]bool{"MemoryPressure": true, "DiskPressure": true, "PIDPressure": true, "NetworkUnavailable": true}
+
+// IsUsual reports whether Conditions leave a condition out.
+func IsUsual(kind, status string) bool { return usual[kind] && status == "False" }
+
+// HasCondition reports whether the Node has a condition beside Ready with that status.
+func (n *Node) HasCondition(kind, status string) bool {
+	for one := range strings.FieldsSeq(n.Conditions) {
+		if of, is, _ := strings.Cut(one, "="); of == kind {
+			return is == status
+		}
+	}
+	return IsUsual(kind, status)
 }

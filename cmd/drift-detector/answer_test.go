@@ -81,15 +81,15 @@ func TestAnswerIsYes(t *testing.T) {
 		}), "ReplicasManaged", nil},
 		{"health check over machines that are all well", changed(func(w *world) {
 			w.healthCheck("tenant-alpha", "alpha-prod", notReady())
-		}), "NodesUnread", []string{"--skip-access-apiserver"}},
-		{"health check over Node conditions that are not read", changed(func(w *world) {
+		}), "RestoreOrder", nil},
+		{"health check over conditions that no Node has", changed(func(w *world) {
 			w.healthCheck("tenant-alpha", "alpha-prod", object{"unhealthyNodeConditions": []object{{"type": "DiskPressure", "status": "True", "timeoutSeconds": 60}}})
-		}), "NodeConditionsUnread", []string{"--skip-access-apiserver"}},
+		}), "RestoreOrder", nil},
 		{"MachineSet of an older revision, without machines", changed(func(w *world) {
 			w.added("old-revision", func(b *backuptest.Tarball) {
 				b.Add("machinesets.cluster.x-k8s.io", object{
 					"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineSet",
-					"metadata": object{"namespace": "tenant-alpha", "name": prodMD + "-zzzzz", "labels": object{"cluster.x-k8s.io/deployment-name": prodMD, "cluster.x-k8s.io/cluster-name": "alpha-prod"}},
+					"metadata": object{"namespace": "tenant-alpha", "name": prodMD + "-zzzzz", "labels": object{"cluster.x-k8s.io/deployment-name": prodMD, "cluster.x-k8s.io/cluster-name": "alpha-prod", "machine-template-hash": "zzzzz"}},
 					"spec": object{"clusterName": "alpha-prod", "replicas": 0, "template": object{"spec": object{
 						"clusterName": "alpha-prod", "version": "v1.33.0",
 						"infrastructureRef": object{"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "VSphereMachineTemplate", "name": prodMD},
@@ -244,7 +244,7 @@ func TestAnswerIsNotYes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := c.make(t)
-			a := w.answer("--skip-access-apiserver")
+			a := w.answer()
 			a.demand(t, c.safe, c.codes)
 			if len(a.Reasons) > 0 && c.object != "" && (len(a.Reasons[0].Objects) == 0 || a.Reasons[0].Objects[0] != c.object) {
 				t.Errorf("the first reason is about %q, want %q", a.Reasons[0].Objects, c.object)
@@ -256,11 +256,12 @@ func TestAnswerIsNotYes(t *testing.T) {
 	}
 }
 
-// made adds a VM like another one, which was made after the backup.
+// made adds a VM like another one of alpha-prod, which was made after the backup, with its Node.
 func (w *world) made(like, name string) {
 	w.t.Helper()
-	_, err := w.vcenter.Clone(like, lab.CloneSpec{Name: name, Created: time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)})
+	vm, err := w.vcenter.Clone(like, lab.CloneSpec{Name: name, Created: time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)})
 	w.ensure(err)
+	w.withNode("alpha-prod", like, name, vm.BIOSUUID)
 }
 
 // unprovision takes away every id of a machine that the backup records.
@@ -286,17 +287,35 @@ func TestAnswerIsNotChangedByIgnoreRules(t *testing.T) {
 	w.ensure(w.vcenter.Remove(prodOne))
 	rules := filepath.Join(t.TempDir(), "ignore.yaml")
 	w.ensure(os.WriteFile(rules, []byte("rules:\n- match: {name: \""+prodOne+"\"}\n  reason: known\n"), 0o600))
-	a := w.answer("--skip-access-apiserver", "--ignore-file", rules)
+	a := w.answer("--ignore-file", rules)
 	a.demand(t, "withWork", "MachinesBroken")
 	if a.status != "Healthy" || strings.Contains(a.o.stdout, "Safe to restore? YES") {
 		t.Errorf("status %s\n%s", a.status, a.o.stdout[:200])
 	}
 }
 
+// Without Node lists nobody knows whether API servers let the controllers in, nor what health checks
+// will see.
+func TestAnswerWithoutNodeLists(t *testing.T) {
+	t.Parallel()
+	for condition, checks := range map[string]object{
+		"NodesUnread":          notReady(),
+		"NodeConditionsUnread": {"unhealthyNodeConditions": []object{{"type": "DiskPressure", "status": "True", "timeoutSeconds": 60}}},
+	} {
+		w := well(t)
+		w.healthCheck("tenant-alpha", "alpha-prod", checks)
+		a := w.answer("--skip-access-apiserver")
+		a.demand(t, "unknown", "OutcomeUnknown")
+		if !a.condition(condition) || a.about("OutcomeUnknown") != "Cluster tenant-alpha/alpha-prod KubeadmControlPlane tenant-alpha/alpha-prod" {
+			t.Errorf("%s: about %s, with %+v", condition, a.about("OutcomeUnknown"), a.Conditions)
+		}
+	}
+}
+
 // Of some clusters only the answer is for those, and says so.
 func TestAnswerOfSomeClusters(t *testing.T) {
 	t.Parallel()
-	a := well(t).answer("--skip-access-apiserver", "--cluster", "alpha-prod")
+	a := well(t).answer("--cluster", "alpha-prod")
 	a.demand(t, "yes", "")
 	if n := len(a.Conditions); n == 0 || a.Conditions[n-1].Code != "Narrowed" || !strings.Contains(a.Conditions[n-1].Message, "alpha-prod") {
 		t.Errorf("%+v", a.Conditions)

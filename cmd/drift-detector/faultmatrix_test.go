@@ -66,7 +66,7 @@ var faultFamilies = []faultFamily{
 		unseen: evidenceLost("propSet[parent]"),
 		others: [][3]string{{"vCenter", "34e42877-2bdc-5d42-8e52-4fe55ea54cf6", "00000000-1111-2222-3333-444444444444"}},
 	},
-	{name: "vSphere, all well", args: []string{"--skip-access-apiserver"}, workers: 4, seat: seatVCenter, fleet: wellVSphere, well: true, labels: map[string]string{"propSet": "name"}, unseen: evidenceLost("propSet[parent]")},
+	{name: "vSphere, all well", workers: 4, seat: seatVCenter, fleet: wellVSphere, well: true, labels: map[string]string{"propSet": "name"}, unseen: evidenceLost("propSet[parent]")},
 	{name: "vSphere by its authority", args: tenants, workers: 4, seat: seatVCenter, byAuthority: true},
 	{
 		name: "Nodes", args: tenants, workers: 2,
@@ -100,15 +100,16 @@ var faultFamilies = []faultFamily{
 		others: [][3]string{{"project", openstacklab.Recorded.ProjectID, "99999999999999999999999999999999"}},
 	},
 	{
-		name: "OpenStack, all well", args: []string{"--skip-access-apiserver"}, workers: 4, seat: seatOpenStack, well: true, unseen: openstackEvidence,
+		name: "OpenStack, all well", workers: 4, seat: seatOpenStack, well: true, unseen: openstackEvidence,
 		fleet: func(t *testing.T) (*world, *lab.EC2) {
 			w, cloud := wellOpenStack(t, openstacklab.Options{PageSize: 2})
 			w.cloud = cloud
+			w.withOpenStackNodes()
 			return w, nil
 		},
 	},
 	{
-		name: "AWS, all well", args: []string{"--skip-access-apiserver"}, workers: 1, seat: seatEC2, well: true, labels: map[string]string{"item": "key"}, unseen: awsEvidence,
+		name: "AWS, all well", workers: 1, seat: seatEC2, well: true, labels: map[string]string{"item": "key"}, unseen: awsEvidence,
 		fleet: func(t *testing.T) (*world, *lab.EC2) {
 			return wellAWS(t, func(o *lab.EC2Options) { o.PageSize, o.Secure = 3, true })
 		},

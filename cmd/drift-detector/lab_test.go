@@ -113,12 +113,14 @@ type outcome struct {
 }
 
 func (w *world) reach() []string {
-	if w.vcenter == nil {
-		return nil
+	var args []string
+	if w.vcenter != nil {
+		args = []string{"--endpoint", w.vcenter.Reroute(), "--credentials", w.creds, "--aws-ambient"}
 	}
-	args := []string{"--endpoint", w.vcenter.Reroute(), "--credentials", w.creds, "--aws-ambient"}
-	for _, r := range w.nodes.Reroutes() {
-		args = append(args, "--endpoint", r)
+	if w.nodes != nil {
+		for _, r := range w.nodes.Reroutes() {
+			args = append(args, "--endpoint", r)
+		}
 	}
 	return args
 }

@@ -68,11 +68,8 @@ func (w *world) withOpenStackNodes() []string {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(nodes.Close)
-	var args []string
-	for _, r := range nodes.Reroutes() {
-		args = append(args, "--endpoint", r)
-	}
-	return args
+	w.nodes = nodes
+	return w.reach()
 }
 
 // openstackTruth is testdata/openstack/truth.json: what is so.

@@ -36,7 +36,7 @@ func TestPoint11TemplateIsStuck(t *testing.T) {
 			vm.Config.Template, vm.Summary.Config.Template = true, true
 		}
 	}
-	a := w.answer("--skip-access-apiserver")
+	a := w.answer()
 	a.foretells(t, prodOne, "Stuck", "is a template now")
 	if a.Safe == "yes" || a.Safe == "" {
 		t.Errorf("the answer is %q", a.Safe)
@@ -61,7 +61,7 @@ func TestPoint12SecondInstanceOnAWS(t *testing.T) {
 		}
 		return true
 	})
-	a := w.answer("--skip-access-apiserver")
+	a := w.answer()
 	a.foretells(t, one, "NewInstanceCreated", "searches by name", "second one")
 	if a.Safe != "no" || !strings.Contains(a.about("SecondInstance"), one) {
 		t.Errorf("the answer is %q for %q", a.Safe, a.codes())
@@ -73,7 +73,7 @@ func TestPoint12SecondInstanceOnAWS(t *testing.T) {
 func TestPoint18ClusterStandsStill(t *testing.T) {
 	for _, id := range []string{"aws-prod-apiserver", "vpc-0a1b2c3d4e5f60718"} {
 		w, _ := wellAWS(t, gone(id))
-		a := w.answer("--skip-access-apiserver")
+		a := w.answer()
 		a.demand(t, "no", "ClusterHalted")
 		a.foretells(t, "aws-prod-md-1a-f7mmd-8gn59", "Adopted", "only once", id, "is not reconciled")
 	}
@@ -83,7 +83,7 @@ func TestPoint18ClusterStandsStill(t *testing.T) {
 func TestPoint19And32PoolsAreSetBack(t *testing.T) {
 	w, ec2 := wellAWS(t)
 	growPool(ec2)
-	a := w.answer("--skip-access-apiserver")
+	a := w.answer()
 	a.demand(t, "no", "PoolScaledBack")
 	if !strings.Contains(a.o.stdout, "1 running instance ends, undrained") {
 		t.Errorf("nobody says so:\n%s", a.o.stdout)
@@ -91,7 +91,7 @@ func TestPoint19And32PoolsAreSetBack(t *testing.T) {
 	ec2.Change(func(i *lab.EC2Instance) bool {
 		return i.InstanceID != "i-057bcd5c18f3f244e" && i.InstanceID != "i-002e263aadef727c1"
 	})
-	w.answer("--skip-access-apiserver").demand(t, "withWork", "PoolGrown")
+	w.answer().demand(t, "withWork", "PoolGrown")
 }
 
 // A rollout that is due replaces machines that live.
@@ -195,7 +195,7 @@ func TestPoint21RemediateAnnotation(t *testing.T) {
 	w := well(t)
 	w.healthCheck("tenant-alpha", "alpha-prod", object{})
 	w.set("machines", prodOne, "", "metadata", "annotations", "cluster.x-k8s.io/remediate-machine")
-	a := w.answer("--skip-access-apiserver")
+	a := w.answer()
 	a.demand(t, "no", "LivingReplaced")
 	a.foretells(t, prodOne, "ReplacedByMachineHealthCheck", "remediate-machine")
 }
@@ -208,7 +208,7 @@ func TestPoint22HealthChecks(t *testing.T) {
 			"nodeStartupTimeoutSeconds": 0, "unhealthyMachineConditions": []object{{"type": "InfrastructureReady", "status": "False", "timeoutSeconds": 60}},
 		})
 		w.ensure(w.vcenter.Remove(prodOne))
-		a := w.answer("--skip-access-apiserver")
+		a := w.answer()
 		a.demand(t, "withWork", "StaleReplaced")
 		a.foretells(t, prodOne, "ReplacedByMachineHealthCheck", "InfrastructureReady")
 	})
@@ -222,9 +222,9 @@ func TestPoint22HealthChecks(t *testing.T) {
 			}
 			return true
 		})
-		a := w.answer("--skip-access-apiserver")
+		a := w.answer()
 		a.demand(t, "no", "LivingReplaced")
-		a.foretells(t, one, "ReplacedByMachineHealthCheck", "does not run")
+		a.foretells(t, one, "ReplacedByMachineHealthCheck", "not Ready")
 	})
 }
 
@@ -247,7 +247,7 @@ func TestPoint23VSphereVMMissing(t *testing.T) {
 			w := well(t)
 			w.drop("vspherevms", c.machine)
 			c.make(w)
-			a := w.answer("--skip-access-apiserver")
+			a := w.answer()
 			a.foretells(t, c.machine, c.outcome, c.says)
 			if a.Safe != c.safe || !strings.Contains(a.about(c.code), c.machine) {
 				t.Errorf("the answer is %q for %q", a.Safe, a.codes())
@@ -261,12 +261,12 @@ func TestPoint24HaltsByWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	w := well(t)
 	w.drop("vsphereclusters", "alpha-prod")
-	a := w.answer("--skip-access-apiserver")
+	a := w.answer()
 	if a.Safe != "no" || a.about("ClusterHalted") != "Cluster tenant-alpha/alpha-prod" {
 		t.Errorf("the answer is %q for %q", a.Safe, a.codes())
 	}
 	w = well(t)
 	w.unprovision(prodOne)
 	w.drop("secrets", prodOne)
-	w.answer("--skip-access-apiserver").foretells(t, prodOne, "Stuck", "bootstrap data is not in the backup")
+	w.answer().foretells(t, prodOne, "Stuck", "bootstrap data is not in the backup")
 }

@@ -46,13 +46,13 @@ func wellEKS(t *testing.T) *world {
 // the owner away. It makes one where there is none.
 func TestPoint33And41KubeconfigOfEKS(t *testing.T) {
 	w := wellEKS(t)
-	a := w.answer("--skip-access-apiserver")
+	a := w.answer()
 	if a.Safe != "no" || a.about("ClusterHalted") != "Cluster tenant-aws/aws-prod" {
 		t.Errorf("the answer is %q for %q", a.Safe, a.codes())
 	}
 	a.foretells(t, "aws-prod-md-1a-f7mmd-8gn59", "Adopted", "only once Secret tenant-aws/aws-prod-kubeconfig", "is deleted")
 	w.drop("secrets", "aws-prod-kubeconfig")
-	if a := w.answer("--skip-access-apiserver"); a.about("ClusterHalted") != "" {
+	if a := w.answer(); a.about("ClusterHalted") != "" {
 		t.Errorf("without the Secret: %+v", a.Reasons)
 	}
 }
@@ -62,7 +62,7 @@ func TestPoint25ObjectOfTheEKSControlPlane(t *testing.T) {
 	w := wellEKS(t)
 	w.drop("secrets", "aws-prod-kubeconfig")
 	w.drop("awsmanagedcontrolplanes", "aws-prod-control-plane")
-	a := w.answer("--skip-access-apiserver")
+	a := w.answer()
 	if a.Safe != "no" || !strings.Contains(a.about("ClusterHalted"), "Cluster tenant-aws/aws-prod") {
 		t.Errorf("the answer is %q for %q", a.Safe, a.codes())
 	}
@@ -85,7 +85,7 @@ func TestPoint38MemberOfAPoolGone(t *testing.T) {
 			}})
 		}
 	})
-	a := w.answer("--skip-access-apiserver")
+	a := w.answer()
 	a.foretells(t, "mp-0-lives", "Adopted")
 	a.foretells(t, "mp-0-gone", "MemberGone", "CAPA deletes its Machine")
 	if got := a.about("PoolMachinesDeleted"); got != "Machine tenant-aws/mp-0-gone" || a.Safe == "yes" {
@@ -124,7 +124,7 @@ func TestPoint46TopologyWantsAnotherNumber(t *testing.T) {
 					"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "ClusterClass", "metadata": object{"namespace": "tenant-alpha", "name": "c"},
 				})
 			})
-			a := w.answer("--skip-access-apiserver")
+			a := w.answer()
 			a.demand(t, c.safe, c.codes)
 			if text := strings.Join(strings.Fields(a.o.stdout), " "); !strings.Contains(text, c.says) {
 				t.Errorf("no %q in\n%s", c.says, a.o.stdout)

@@ -13,7 +13,7 @@ import (
 func TestPoint31ClustersFirst(t *testing.T) {
 	aws, _ := wellAWS(t)
 	for name, w := range map[string]*world{"vsphere": well(t), "aws": aws} {
-		a := w.answer("--skip-access-apiserver")
+		a := w.answer()
 		if len(a.Conditions) == 0 || a.Conditions[0].Code != "RestoreOrder" || !strings.Contains(a.Conditions[0].Message, "end every running worker") {
 			t.Errorf("%s: conditions %+v", name, a.Conditions)
 		}
@@ -27,7 +27,7 @@ func TestPoint31ClustersFirst(t *testing.T) {
 	} {
 		w := well(t)
 		w.velero("--restore-resource-priorities=" + priorities)
-		if a := w.answer("--skip-access-apiserver"); a.Safe != safe {
+		if a := w.answer(); a.Safe != safe {
 			t.Errorf("%s: %q for %q, want %q", priorities, a.Safe, a.codes(), safe)
 		}
 	}
@@ -52,14 +52,14 @@ func TestPoint35NeverProvisionedOnAWS(t *testing.T) {
 		return true
 	})
 	ec2.Change(func(i *lab.EC2Instance) bool { name, _ := i.Tag("Name"); return name != one })
-	a := w.answer("--skip-access-apiserver")
+	a := w.answer()
 	a.foretells(t, one, "Stuck", "no AMI ami-1", "until the cause is gone")
 }
 
 // Without CAPA's defaults new instances hang.
 func TestPoint37WebhooksOfCAPA(t *testing.T) {
 	w, _ := wellAWS(t)
-	for _, c := range w.answer("--skip-access-apiserver").Conditions {
+	for _, c := range w.answer().Conditions {
 		if c.Code == "WebhooksDuringRestore" && strings.Contains(c.Message, "CAPA must answer again before any controller makes machines") {
 			return
 		}
@@ -99,7 +99,7 @@ func TestPoint42ReplicasManagedBy(t *testing.T) {
 		w, ec2 := wellAWS(t)
 		growPool(ec2)
 		w.set("machinepools", "aws-prod-mp-0", value, "metadata", "annotations", "cluster.x-k8s.io/replicas-managed-by")
-		if a := w.answer("--skip-access-apiserver"); a.Safe != safe {
+		if a := w.answer(); a.Safe != safe {
 			t.Errorf("%q: %q for %q, want %q", value, a.Safe, a.codes(), safe)
 		}
 	}
@@ -109,7 +109,7 @@ func TestPoint42ReplicasManagedBy(t *testing.T) {
 func TestPoint43LoadBalancersDenied(t *testing.T) {
 	w, ec2 := wellAWS(t)
 	ec2.Bend(lab.EC2Faults{DenyActions: []string{"elasticloadbalancing:DescribeLoadBalancers"}})
-	w.answer("--skip-access-apiserver").demand(t, "unknown", "ResourceUndecided")
+	w.answer().demand(t, "unknown", "ResourceUndecided")
 }
 
 // CAPA starts nothing, and without its control plane a cluster is not there.
@@ -121,7 +121,7 @@ func TestPoint45ControlPlaneStoppedOnAWS(t *testing.T) {
 		}
 		return true
 	})
-	w.answer("--skip-access-apiserver").demand(t, "no", "ControlPlaneDown InstancesStopped")
+	w.answer().demand(t, "no", "ControlPlaneDown InstancesStopped")
 }
 
 // A recorded placement needs every object from which it is derived, and must not differ
@@ -131,7 +131,7 @@ func TestPoint47PlacementHalts(t *testing.T) {
 	t.Run("zone not in the backup", func(t *testing.T) {
 		w := well(t)
 		w.set("machines", prodOne, "zone-a", "spec", "failureDomain")
-		a := w.answer("--skip-access-apiserver")
+		a := w.answer()
 		a.foretells(t, prodOne, "Halted", "VSphereDeploymentZone zone-a")
 		if a.Safe == "yes" || a.about("MachinesHalted") != "Machine tenant-alpha/"+prodOne {
 			t.Errorf("the answer is %q for %q", a.Safe, a.codes())
@@ -146,12 +146,12 @@ func TestPoint47PlacementHalts(t *testing.T) {
 				"spec": object{"server": w.vcenter.Named, "failureDomain": "domain-a"},
 			})
 		})
-		w.answer("--skip-access-apiserver").foretells(t, prodOne, "Halted", "VSphereFailureDomain domain-a")
+		w.answer().foretells(t, prodOne, "Halted", "VSphereFailureDomain domain-a")
 	})
 	t.Run("VSphereVM differs from its VSphereMachine", func(t *testing.T) {
 		w := well(t)
 		w.set("vspherevms", prodOne, "/DC0/datastore/other", "spec", "datastore")
-		a := w.answer("--skip-access-apiserver")
+		a := w.answer()
 		a.foretells(t, prodOne, "Halted", "spec.datastore", "refuses to change it")
 	})
 }
@@ -161,7 +161,7 @@ func TestPoint48PoweredOn(t *testing.T) {
 	t.Parallel()
 	w := well(t)
 	w.ensure(w.vcenter.SetPower(prodOne, false))
-	a := w.answer("--skip-access-apiserver")
+	a := w.answer()
 	a.demand(t, "withWork", "InstancesStarted")
 	if strings.Contains(a.o.stdout, "restore? YES") {
 		t.Error("the screen says YES")
@@ -186,8 +186,9 @@ func TestPoint49ReplacementsThatCannotBeMade(t *testing.T) {
 			w := well(t)
 			w.healthCheck("tenant-alpha", "alpha-prod", notReady())
 			w.ensure(w.vcenter.Remove(prodOne))
+			w.unregister("alpha-prod", prodOne)
 			take(w)
-			a := w.answer("--skip-access-apiserver")
+			a := w.answer()
 			a.foretells(t, prodOne, "DeletedByMachineHealthCheck", "can make no other")
 			a.demand(t, "withWork", "CannotReplace MachinesBroken")
 		})

@@ -42,7 +42,7 @@ func TestTopologyOwnsMachinePools(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w, _ := wellAWS(t)
 			w.topologyOfPools(c.version, c.pools...)
-			w.answer("--skip-access-apiserver").demand(t, c.safe, c.codes)
+			w.answer().demand(t, c.safe, c.codes)
 		})
 	}
 }
@@ -54,7 +54,7 @@ func TestPoolIsKeptBetweenItsLimits(t *testing.T) {
 		w, _ := wellAWS(t)
 		w.set("machinepools", awsPoolName, "", "metadata", "annotations", "cluster.x-k8s.io/replicas-managed-by")
 		w.set("awsmachinepools", awsPoolName, map[string]int{"maxSize": 1, "minSize": 5}[limit], "spec", limit)
-		w.answer("--skip-access-apiserver").demand(t, want[0], want[1])
+		w.answer().demand(t, want[0], want[1])
 	}
 }
 
@@ -76,7 +76,7 @@ func TestSeveralHealthChecks(t *testing.T) {
 			}
 			return true
 		})
-		a := w.answer("--skip-access-apiserver")
+		a := w.answer()
 		a.demand(t, "no", "LivingReplaced")
 		a.foretells(t, awsOne, "ReplacedByMachineHealthCheck", "MachineHealthCheck "+names[1])
 	}
@@ -101,7 +101,7 @@ func TestPausedByTheAnnotation(t *testing.T) {
 	const paused = "cluster.x-k8s.io/paused"
 	w := well(t)
 	w.set("clusters", "alpha-prod", "", "metadata", "annotations", paused)
-	a := w.answer("--skip-access-apiserver")
+	a := w.answer()
 	a.demand(t, "no", "ClusterHalted")
 	if plan := w.plan(a.o); !strings.Contains(plan, "Before it is unpaused: No controller acts on the cluster until Cluster tenant-alpha/alpha-prod is without it") {
 		t.Error(plan)
@@ -109,7 +109,7 @@ func TestPausedByTheAnnotation(t *testing.T) {
 	w = wellEKS(t)
 	w.drop("secrets", "aws-prod-kubeconfig")
 	w.set("awsmanagedcontrolplanes", "aws-prod", "", "metadata", "annotations", paused)
-	if a := w.answer("--skip-access-apiserver"); a.about("ClusterHalted") != "Cluster tenant-aws/aws-prod" {
+	if a := w.answer(); a.about("ClusterHalted") != "Cluster tenant-aws/aws-prod" {
 		t.Errorf("EKS: %q for %q", a.Safe, a.codes())
 	}
 }
@@ -141,7 +141,7 @@ func TestPlanSettlesTheAnswerFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := c.make(t)
-			a := w.answer("--skip-access-apiserver")
+			a := w.answer()
 			lines := strings.Split(w.plan(a.o), "\n")
 			let := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, `{"spec":{"paused":false}}`) })
 			if let < 0 {

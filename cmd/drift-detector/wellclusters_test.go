@@ -93,6 +93,64 @@ func nodesBefore(t *testing.T) string {
 	return ""
 }
 
+// nodeForEach returns a folder with the Node list of a cluster: a Node for each Machine that it has
+// in the backup, and no other.
+func nodeForEach(t *testing.T, backup, cluster string) string {
+	t.Helper()
+	tarball, err := os.ReadFile(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []object
+	known := map[string]bool{}
+	backuptest.Edit(t, tarball, func(_ string, m object) bool {
+		spec, meta := in(m, "spec"), in(m, "metadata")
+		if spec["clusterName"] != cluster || spec["providerID"] == nil {
+			return true
+		}
+		if name := meta["name"].(string); !known[name] {
+			known[name] = true
+			_, plane := in(meta, "labels")["cluster.x-k8s.io/control-plane"]
+			all = append(all, nodeOfMachine(meta["namespace"].(string), cluster, name, spec["providerID"].(string), plane))
+		}
+		return true
+	}, "machines.cluster.x-k8s.io")
+	body, err := json.Marshal(object{"apiVersion": "v1", "kind": "NodeList", "items": all})
+	dir := t.TempDir()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, cluster+".json"), body, 0o600)
+	}
+	if err != nil || all == nil {
+		t.Fatalf("%d Nodes: %v", len(all), err)
+	}
+	return dir
+}
+
+// nodeOfMachine is the Node of a Machine, which is Ready.
+func nodeOfMachine(namespace, cluster, machine, id string, plane bool) object {
+	labels := object{}
+	if plane {
+		labels["node-role.kubernetes.io/control-plane"] = ""
+	}
+	return object{
+		"apiVersion": "v1", "kind": "Node", "spec": object{"providerID": id},
+		"metadata": object{"name": machine, "labels": labels, "annotations": object{
+			"cluster.x-k8s.io/cluster-name": cluster, "cluster.x-k8s.io/cluster-namespace": namespace, "cluster.x-k8s.io/machine": machine,
+		}},
+		"status": object{"conditions": []object{{"type": "Ready", "status": "True"}}},
+	}
+}
+
+// unregister takes Nodes of a cluster out of its list.
+func (w *world) unregister(cluster string, machines ...string) {
+	w.t.Helper()
+	w.serveNodes(func(c string, nodes []map[string]any) []map[string]any {
+		return slices.DeleteFunc(nodes, func(n object) bool {
+			return c == cluster && slices.Contains(machines, in(n, "metadata")["name"].(string))
+		})
+	})
+}
+
 func (w *world) ensure(err error) {
 	w.t.Helper()
 	if err != nil {
@@ -119,7 +177,7 @@ func (w *world) only(tenant, not string) {
 // runs that the backup records, and no other.
 func wellAWS(t *testing.T, change ...func(*lab.EC2Options)) (*world, *lab.EC2) {
 	t.Helper()
-	w := fleet(t)
+	w := newWorld(t, testdata+"fleet-data.tar.gz", testdata+"vcenter-after.tar.gz", nodeForEach(t, testdata+"fleet-data.tar.gz", "aws-prod"))
 	w.only("tenant-aws", "")
 	o := fleetEC2()
 	for _, c := range change {

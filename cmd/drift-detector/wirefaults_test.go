@@ -112,6 +112,8 @@ func callOf(r *http.Request) string {
 	case strings.HasPrefix(name, "/api/v1/nodes"):
 		name = "Nodes"
 		r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "limit=500", "limit=3", 1)
+	case strings.HasSuffix(name, "/kubeadm-config"):
+		name = "ConfigMap"
 	case strings.HasPrefix(name, "/v2") || strings.HasPrefix(name, "/v3"):
 		name = openstacklab.CallOf(r)
 	case soapMethod.Match(body):

@@ -199,6 +199,8 @@ func (f *facts) complaint() string {
 		return fmt.Sprintf("%s waits %s for its Node, which nobody sees while the API server does not answer", f.check.title(), f.check.timeout)
 	case f.node == nil && f.off():
 		return f.check.title() + " finds its Node not Ready, because its instance does not run"
+	case f.node != nil && f.node.Ready && !f.off():
+		return f.check.title() + " finds condition " + f.check.mindsNode(f.node.Conditions) + " on its Node " + f.node.Name
 	case f.node != nil:
 		return f.check.title() + " finds its Node " + f.node.Name + " not Ready"
 	default:

@@ -178,11 +178,14 @@ func conditionsOf(in *Inputs, all []*cluster, notes []report.Note) []report.Note
 	about(code.OwnersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before they are unpaused", idle)
 	add(code.ReplicasManaged, "Something other than Cluster API sets the replicas of these groups, and may change them as soon as it runs", managed)
 	add(code.NodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
-	add(code.NodeConditionsUnread, "No Node and no Machine has a condition for which these have the machine replaced: of Nodes only Ready was read", unseen)
+	add(code.NodeConditionsUnread, "No Node and no Machine has a condition for which these have the machine replaced: they were not read", unseen)
 	about(code.OutsideClusters, "The instances of these objects, which belong to no cluster, were not looked for: each exists, as the only one of its name. Where one does not, its controller makes another", slices.Clone(in.Expected.Alone))
 	out = append(out, walkConditions(&in.Trace)...)
 	add(code.NothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
-	return append(out, report.Note{Code: code.NewestBackup, Message: "No newer backup exists, and nobody changed the clusters since: " + written(s)})
+	return append(out,
+		report.Note{Code: code.RestoredWhole, Message: "The restore takes the whole backup, cluster-scoped objects too, into its own namespaces, ends without an error, and finds none of its objects there: what is left out is missing for its controller, and what exists already is kept as it is"},
+		report.Note{Code: code.SameControllers, Message: "The new controllers are of the releases that wrote the backup, with the same feature gates: others may roll machines, or refuse objects"},
+		report.Note{Code: code.NewestBackup, Message: "No newer backup exists, and nobody changed the clusters since: " + written(s)})
 }
 
 // unseenConditions are the health checks that act on conditions of Nodes which no Node
@@ -192,7 +195,7 @@ func (c *cluster) unseenConditions() []string {
 	for _, h := range c.checks {
 		var kinds []string
 		for _, condition := range h.spec.Checks.UnhealthyNodeConditions {
-			if condition.Type != "Ready" {
+			if condition.Type != "Ready" && !c.index.described[c.ID] {
 				kinds = append(kinds, string(condition.Type))
 			}
 		}

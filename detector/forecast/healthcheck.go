@@ -15,6 +15,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
+	"drift-detector/infra"
 	"drift-detector/report/code"
 )
 
@@ -173,10 +174,11 @@ type sight struct {
 	spared bool    // they leave it alone
 	asked  bool    // an annotation asks for it
 	broken breakage
-	late   bool // it will have no Node
-	unwell bool // its Node is not Ready
-	gone   bool // nor is its instance there, so that nobody hears of the Node
-	unsure bool // whether it will have one is not known
+	late   bool   // it will have no Node
+	unwell bool   // its Node is not Ready
+	others string // conditions of its Node beside Ready
+	gone   bool   // nor is its instance there, so that nobody hears of the Node
+	unsure bool   // whether it will have one is not known
 }
 
 // judgement is what health checks say of all machines of which they see the same: many
@@ -247,7 +249,7 @@ func (f *facts) sight() sight {
 	case f.stopped() && (f.node != nil || !f.cluster.read):
 		s.unwell = true
 	case f.node != nil:
-		s.unwell = !f.node.Ready
+		s.unwell, s.others = !f.node.Ready, f.node.Conditions
 	default:
 		s.late = f.nodeMissing()
 		s.unsure = f.verdict.Status == code.Unknown
@@ -308,7 +310,19 @@ func (h *check) minds(s sight) (condition string, bad bool) {
 	if s.gone {
 		minds = h.silent
 	}
-	return "", s.asked || s.late && h.timeout > 0 || s.unwell && minds
+	return "", s.asked || s.late && h.timeout > 0 || s.unwell && minds || h.mindsNode(s.others) != ""
+}
+
+// mindsNode returns the first condition of a Node beside Ready for which the check calls its
+// machine unhealthy, or nothing. A Node that is not there has none.
+func (h *check) mindsNode(conditions string) string {
+	n := infra.Node{Conditions: conditions}
+	for _, c := range h.spec.Checks.UnhealthyNodeConditions {
+		if kind, status := string(c.Type), string(c.Status); conditions != "" && kind != "Ready" && n.HasCondition(kind, status) {
+			return kind + "=" + status
+		}
+	}
+	return ""
 }
 
 // allows reports whether the health check acts on that many unhealthy machines, and

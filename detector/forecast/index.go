@@ -26,7 +26,9 @@ type index struct {
 	groups   map[owner]*backup.Group
 	kinds    map[owner][]*backup.Group // groups of a cluster by kind, under no name
 	sets     map[owner][]*backup.Group // MachineSets by their MachineDeployment
-	counts   map[owner]int             // Machines in the backup by owner
+	counts   map[owner]int             // Machines in the backup by who adopts them
+	living   map[owner]int             // of those, the ones that are not Stale
+	rolled   map[owner]string          // MachineSets whose Machines are replaced, and why
 	checks   map[backup.ClusterID][]*check
 	managed  map[backup.ClusterID]*topology
 	halts    map[backup.ClusterID][]standstill // of what the backup lacks
@@ -40,7 +42,9 @@ type index struct {
 	// annotated are Nodes by the Machine that their annotation names, for Machines without an id.
 	annotated map[nodeKey]*infra.Node
 	read      map[backup.ClusterID]bool // the Node list was read
+	described map[backup.ClusterID]bool // with all conditions of the Nodes
 	walked    map[backup.ClusterID][]*walk.Step
+	contested map[string]*walk.Step // the step for which several owners adopt a Machine, by uid
 	waiting   map[string]*walk.Step // the first step for which the controller of a Machine, by uid, does nothing for it
 	doubling  map[string]bool       // Machines, by uid, beside whose instance a step makes a second one
 }
@@ -55,7 +59,8 @@ type owner struct {
 type details struct {
 	restore *infra.Restore
 	recipe  *infra.Recipe
-	stray   bool // its MachineSet does not select it
+	by      owner // who adopts it
+	stray   bool  // nobody does: its MachineSet does not select it
 }
 
 // recipe names a template that instances are made from.
@@ -79,10 +84,13 @@ func newIndex(in *Inputs) *index {
 		clusters: make(map[backup.ClusterID]*backup.Cluster, len(s.Clusters)), planes: s.ControlPlanesByCluster(),
 		groups: make(map[owner]*backup.Group, len(s.Groups)), kinds: map[owner][]*backup.Group{}, sets: make(map[owner][]*backup.Group, len(s.Groups)/2), counts: make(map[owner]int, len(s.Groups)),
 		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, holders: map[backup.ClusterID]string{}, absent: map[absence]bool{}, recipes: map[recipe]*infra.Recipe{}, pools: map[owner]string{}, selected: map[owner]*selected{}, first: map[backup.ClusterID]map[infra.Need]bool{},
-		read: map[backup.ClusterID]bool{}, annotated: map[nodeKey]*infra.Node{}, walked: map[backup.ClusterID][]*walk.Step{}, waiting: map[string]*walk.Step{}, doubling: map[string]bool{},
+		rolled: map[owner]string{}, read: map[backup.ClusterID]bool{}, described: map[backup.ClusterID]bool{}, annotated: map[nodeKey]*infra.Node{}, walked: map[backup.ClusterID][]*walk.Step{}, waiting: map[string]*walk.Step{}, contested: map[string]*walk.Step{}, doubling: map[string]bool{},
 	}
 	for i := range in.Trace.Steps {
 		s := &in.Trace.Steps[i]
+		if s.Machine >= 0 && s.Does().Effect == walk.Deletes && s.Found == walk.Several {
+			x.contested[in.Snapshot.Machines[s.Machine].UID] = s
+		}
 		x.walked[s.Cluster] = append(x.walked[s.Cluster], s)
 		if s.Machine >= 0 && in.waits(s, walk.Waits) {
 			if uid := in.Snapshot.Machines[s.Machine].UID; x.waiting[uid] == nil {
@@ -98,13 +106,11 @@ func newIndex(in *Inputs) *index {
 	for i := range s.Machines {
 		m := &s.Machines[i]
 		x.machines[m.UID] = i
-		by := owner{m.Cluster, m.Owner.Kind, m.Owner.Name}
-		if m.Owner.Kind == machineSet && !x.selects(by, m.Labels) {
-			by = x.adopter(machineSet, m.Cluster, m.Labels)
-			x.of[i].stray = by.name == ""
-		}
+		by := x.takes(m)
+		x.of[i].by, x.of[i].stray = by, by.name == "" && m.Owner.Kind == machineSet
 		x.counts[by]++
 	}
+	x.countLiving()
 	x.readExpected()
 	x.readListings()
 	return x
@@ -170,13 +176,46 @@ func (x *index) selects(by owner, l backup.Labels) bool {
 	fits, known := s.fits[l]
 	if !known {
 		own := labels.Set(l.Map())
-		if own[clusterv1.ClusterNameLabel] == "" { // which webhooks and the Machine controller put back
+		if own[clusterv1.ClusterNameLabel] != by.cluster.Name { // webhooks and the Machine controller write it
 			own = labels.Merge(own, labels.Set{clusterv1.ClusterNameLabel: by.cluster.Name})
 		}
 		fits = s.selector.Matches(own)
 		s.fits[l] = fits
 	}
 	return fits
+}
+
+// takes returns who adopts a Machine: KubeadmControlPlane by label, a MachineSet by its
+// selector, whoever owned it before. Other owners have the Machines that they had.
+func (x *index) takes(m *backup.Machine) owner {
+	by := owner{m.Cluster, m.Owner.Kind, m.Owner.Name}
+	own := x.clusters[m.Cluster]
+	switch {
+	case m.ControlPlane && !m.Unlabelled && by.kind != kubeadm && own != nil && own.ControlPlane.Kind == kubeadm:
+		return owner{m.Cluster, kubeadm, own.ControlPlane.Name}
+	case m.Unlabelled && by.kind == kubeadm, by.kind == machineSet && !x.selects(by, m.Labels):
+		return x.adopter(machineSet, m.Cluster, m.Labels)
+	}
+	return by
+}
+
+// countLiving counts by owner the Machines of which an instance may exist.
+func (x *index) countLiving() {
+	x.living = make(map[owner]int, len(x.counts))
+	count := func(s *detector.Set) {
+		for _, v := range s.Machines {
+			if at, ok := x.machines[v.UID]; ok && v.UID != "" && v.Status != code.Stale {
+				x.living[x.of[at].by]++
+			}
+		}
+	}
+	for i := range x.in.Result.Clusters {
+		c := &x.in.Result.Clusters[i]
+		count(&c.ControlPlane)
+		for j := range c.WorkerGroups {
+			count(&c.WorkerGroups[j])
+		}
+	}
 }
 
 // adopter returns the first owner of a kind that selects what has these labels; its name is
@@ -246,8 +285,9 @@ func (x *index) readListings() {
 	for i := range x.in.Inventory.Listings {
 		l := &x.in.Inventory.Listings[i]
 		if l.NodeState == "read" {
+			_, described := l.Facts.Get(infra.FactNodeConditions)
 			for _, id := range l.Clusters {
-				x.read[id] = true
+				x.read[id], x.described[id] = true, described
 			}
 		}
 		for j := range l.Nodes {
@@ -292,6 +332,13 @@ func (x *index) cluster(c *detector.Cluster) *cluster {
 		x.groupOwners(g)
 		out.groups = append(out.groups, g)
 	}
+	for _, g := range out.groups {
+		for i := range g.members {
+			if f := &g.members[i]; f.machine != nil && f.by.kind == machineSet {
+				f.rolled = x.rolled[f.by]
+			}
+		}
+	}
 	out.weigh()
 	return out
 }
@@ -314,7 +361,6 @@ func (x *index) plane(c *detector.Cluster) *backup.ControlPlane {
 	return nil
 }
 
-// fill makes the members of a set.
 // nodeOf returns the Node of a Machine, by its exact provider id. A Machine of which the
 // backup has none gets it from its infrastructure machine again: its Node is the one that
 // names it. It is nil where there is none, or more than one.
@@ -325,6 +371,7 @@ func (x *index) nodeOf(m *backup.Machine) *infra.Node {
 	return x.nodes[nodeKey{m.Cluster, m.ProviderID}]
 }
 
+// fill makes the members of a set.
 func (x *index) fill(s *set) {
 	s.members = make([]facts, len(s.Machines))
 	for i, v := range s.Machines {

@@ -85,6 +85,6 @@ const kubeconfigSuffix = "-kubeconfig"
 func Want() backup.Want {
 	return backup.Want{
 		Kinds:   append(rehearsal.Want().Kinds, healthChecks, topologies, classes, extensions, servers, webhookKinds[0], webhookKinds[1]),
-		Secrets: []backup.SecretRule{{Type: "cluster.x-k8s.io/secret"}},
+		Secrets: append(rehearsal.Want().Secrets, backup.SecretRule{Type: "cluster.x-k8s.io/secret"}),
 	}
 }

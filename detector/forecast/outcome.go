@@ -168,14 +168,24 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
+		"several owners select it", func(f *facts) bool { return f.decided() && f.cluster.index.contested[f.machine.UID] != nil }, code.CannotKnow,
+		func(f *facts) string {
+			s := f.cluster.index.contested[f.machine.UID]
+			return s.Why + ": " + s.Does().What
+		},
+	},
+	{
 		"its controller does nothing for it", func(f *facts) bool { return f.decided() && f.halted() != "" }, code.Halted,
 		func(f *facts) string { return f.halted() },
 	},
 	{
 		"its owner wants another one", func(f *facts) bool {
-			return f.rolled != "" && f.set.unmakeable == "" && (f.healthy() || f.stale() && !f.verdict.ControlPlane)
+			return f.rolled != "" && f.set.unmakeable == "" && (f.healthy() || f.stale() && (!f.verdict.ControlPlane || f.superseded()))
 		}, code.RolledByOwner,
 		func(f *facts) string {
+			if f.superseded() {
+				return f.rolled + ": its owner has made another, and deletes it"
+			}
 			return clauses(f.rolled+": its owner makes another and deletes it, one after the other", f.ended())
 		},
 	},

@@ -195,14 +195,14 @@ func (e *effects) onPlane(c *cluster) {
 	}
 	e.onLeftOut(c)
 	if h := c.endangering(); h != nil {
-		e.Add(code.OutcomeUnknown, "Whether the API server answers is not known, because etcd may have no majority. If it does not, KubeadmControlPlane takes the control plane for one that was never initialised, and deletes one of its Machines for "+h.title()+", whether or not its instance runs", name)
+		e.Add(code.OutcomeUnknown, "Whether the API server answers is not known. If it does not, KubeadmControlPlane takes the control plane for one that was never initialised, and deletes one of its Machines for "+h.title()+", whether or not its instance runs", name)
 	}
 	switch harm := c.harm(); {
 	case harm != "":
 		e.Add(code.ControlPlaneDown, fmt.Sprintf("Of the control plane %s stopped (%s), and %s: %s", plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), c.nobodyStarts(), harm), name)
 	case c.lostControlPlane():
 		e.Add(code.ControlPlaneDown, "No machine of the control plane was found: its API server does not answer, and no controller brings etcd back", name)
-	case c.ControlPlane.Reason == code.ControlPlaneLost:
+	case c.ControlPlane.Reason == code.ControlPlaneLost && c.Nodes.State != "read": // a list is read from a majority of etcd
 		e.Add(code.ControlPlaneDown, "Of the machines of the control plane that the backup records no majority exists: whether etcd has one is not known here", name)
 	}
 	if c.ControlPlane.Reason == code.HostedInManagementCluster {

@@ -58,13 +58,13 @@ func (x *index) planeOwner(s *set) {
 	}
 	for i := range s.members {
 		f := &s.members[i]
-		if f.machine == nil || f.verdict.ControlPlane && f.machine.Owner.Name != p.Name {
+		if f.machine == nil || f.machine.Unlabelled && p.Kind == kubeadm || f.verdict.ControlPlane && f.by.name != p.Name {
 			continue
 		}
 		f.rolled = x.outdated(p, f)
 		s.due = cmp.Or(s.due, f.rolled)
 	}
-	if s.due == "" && p.RolloutAfter.IsZero() && p.Updated.Known && p.Replicas.Known && p.Updated.N < p.Replicas.N {
+	if s.due == "" && p.RolloutAfter.IsZero() && p.Updated.Known && p.Replicas.Known && p.Updated.N < min(p.Replicas.N, int64(x.counts[owner{c.ID, p.Kind, p.Name}])) {
 		s.due = fmt.Sprintf("of %s it called %d up to date when the backup was taken", plural(int(p.Replicas.N), "machine", "machines"), p.Updated.N)
 	}
 }
@@ -155,7 +155,11 @@ func (x *index) groupOwners(s *set) {
 		case one.Paused && one.Desired.Known:
 			have = int(one.Desired.N) // nothing is made or deleted until it is unpaused
 		case !one.Paused:
+			deleted := s.deleted
 			have = s.step(one.Desired, have, !one.NoCreate)
+			if x.living[owner{s.cluster.ID, one.Kind, one.Name}] == 0 {
+				s.deleted = deleted // Machines without instances alone
+			}
 		}
 		wanted += have
 	}
@@ -170,7 +174,11 @@ func (x *index) groupOwners(s *set) {
 // and computeDesiredNewMS in core/reconcilers/machinedeployment v1.14.0;
 // cleanupDisableMachineCreateAnnotation before v1.12.0).
 func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have int) {
+	current, deleted := currentSet(md, sets), s.deleted
 	have = s.step(md.Desired, have, true)
+	if s.deleted-deleted <= x.deadOf(sets, current) && !md.Halted {
+		s.deleted = deleted // it scales older MachineSets down first
+	}
 	version := md.Version
 	if t, name := s.cluster.managed, md.Topology(); t.works() && name != "" {
 		i, wanted := t.names[name]
@@ -184,7 +192,6 @@ func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have 
 			version = cmp.Or(t.Version, version)
 		}
 	}
-	current := currentSet(md, sets)
 	switch {
 	case md.Halted:
 		s.current = current
@@ -214,11 +221,27 @@ func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have 
 			s.due = cmp.Or(s.due, why)
 		}
 	}
-	for i := range s.members {
-		if f := &s.members[i]; f.machine != nil && !f.stray && !md.OnDelete {
-			f.rolled = s.rolledSets[f.machine.Set]
+	for name, why := range s.rolledSets {
+		if !md.OnDelete {
+			x.rolled[owner{s.cluster.ID, machineSet, name}] = why
 		}
 	}
+}
+
+// deadOf counts the Machines of older MachineSets where none of those has an instance.
+func (x *index) deadOf(sets []*backup.Group, current *backup.Group) int {
+	dead := 0
+	for _, one := range sets {
+		by := owner{one.Cluster, one.Kind, one.Name}
+		switch {
+		case one == current:
+		case x.living[by] > 0:
+			return 0
+		default:
+			dead += x.counts[by]
+		}
+	}
+	return dead
 }
 
 // currentSet is the MachineSet that a MachineDeployment keeps: of those that match it

@@ -88,7 +88,7 @@ func (f *facts) pausedOwner() string {
 	case f.machine == nil:
 		return ""
 	}
-	if g := f.cluster.index.groups[owner{f.machine.Cluster, f.machine.Owner.Kind, f.machine.Owner.Name}]; g != nil && g.Paused {
+	if g := f.cluster.index.groups[f.by]; g != nil && g.Paused {
 		return g.Kind + " " + g.Name
 	}
 	return ""

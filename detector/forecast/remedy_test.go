@@ -65,6 +65,12 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 		"control plane paused":          {checkSpec(workers), func(s *story) { s.snapshot.ControlPlanes[0].Paused = true }, false, "until KubeadmControlPlane cp is unpaused"},
 		"control plane paused, and asked for": {checkSpec(workers), func(s *story) {
 			s.snapshot.ControlPlanes[0].Paused, s.snapshot.Machines[1].Remediate = true, true
+		}, false, "KubeadmControlPlane cp, which is paused, says which version it runs"},
+		"control plane paused, and asked for, and not minded": {checkSpec(workers), func(s *story) {
+			s.snapshot.ControlPlanes[0].Paused, s.snapshot.Machines[1].Remediate = true, true
+			for i := range s.snapshot.Groups {
+				s.snapshot.Groups[i].SkippedChecks = "All"
+			}
 		}, true, "check-0"},
 		"control plane that is not taken over": {checkSpec(workers), func(s *story) {
 			ref := backup.Ref{Kind: "KubeadmConfig", Namespace: "ns", Name: "a"}

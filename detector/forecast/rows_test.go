@@ -49,6 +49,7 @@ var rowStories = []rowStory{
 	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.worker("m", unknown(code.ScopeIncomplete)).machine.Pool = "p" }, code.CannotKnow},
 	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)).machine.Pool = "p" }, code.CannotKnow},
 	{"its owner goes", nil, func(s *story) { s.removed(); s.worker("m", found) }, code.DeletedByOwner},
+	{"several owners select it", nil, func(s *story) { s.contested(s.worker("m", found)) }, code.CannotKnow},
 	{"its controller does nothing for it", nil, func(s *story) {
 		s.expect(s.worker("m", found), infra.Restore{Lacks: []string{"VSphereDeploymentZone a"}})
 	}, code.Halted},
@@ -126,6 +127,12 @@ var rowStories = []rowStory{
 		s.removed()
 		s.expect(s.worker("m", found), infra.Restore{Refused: "it refuses"})
 	}, code.DeletedByOwner},
+	{"its owner goes", nil, func(s *story) { s.removed(); s.contested(s.worker("m", found)) }, code.DeletedByOwner},
+	{"several owners select it", nil, func(s *story) {
+		m := s.worker("m", found)
+		s.contested(m)
+		s.expect(m, infra.Restore{Refused: "it refuses"})
+	}, code.CannotKnow},
 	{"its controller does nothing for it", nil, func(s *story) {
 		s.expect(s.worker("m", found), infra.Restore{Refused: "it refuses"})
 		s.newTemplate()

@@ -4,14 +4,17 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/detector"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/infra/walk"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -29,6 +32,7 @@ type story struct {
 	now       time.Time
 	checks    []fields // specs of its health checks
 	cluster   detector.Cluster
+	trace     rehearsal.Trace
 	partial   bool // not everything could be looked at
 }
 
@@ -238,6 +242,15 @@ func (s *story) node(machine string, ready bool) {
 	})
 }
 
+// contested makes several owners select a machine.
+func (s *story) contested(m member) {
+	s.trace.Steps = append(s.trace.Steps, walk.Step{
+		Row: &walk.Row{ID: "core.S2", Several: walk.Deletes.Says("one too many is deleted")}, Cluster: prod, Subject: "Machine ns/" + m.machine.Name,
+		Machine: slices.IndexFunc(s.snapshot.Machines, func(one backup.Machine) bool { return one.UID == m.machine.UID }),
+		Answer:  walk.Answer{Found: walk.Several, Why: "two select it"},
+	})
+}
+
 func (s *story) result() detector.Result {
 	return detector.Result{Complete: !s.partial, Clusters: []detector.Cluster{s.cluster}}
 }
@@ -246,7 +259,7 @@ func (s *story) result() detector.Result {
 func (s *story) inputs() Inputs {
 	expected := s.expected
 	expected.Absent = s.absent
-	return Inputs{Snapshot: s.snapshot, Expected: expected, Inventory: s.inventory, Result: s.result(), Controllers: controllers, Secrets: s.secrets, Now: s.now}
+	return Inputs{Snapshot: s.snapshot, Expected: expected, Inventory: s.inventory, Result: s.result(), Controllers: controllers, Secrets: s.secrets, Trace: s.trace, Now: s.now}
 }
 
 // end forecasts the story.

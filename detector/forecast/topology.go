@@ -66,18 +66,13 @@ func (t *topology) works() bool {
 	return t != nil && t.class != nil && t.lacks == "" && !t.class.paused
 }
 
-// lacking names what the backup lacks of the ClusterClass of a cluster's topology, or the class
-// itself; it is empty when that is whole.
+// lacking names what the backup lacks of the ClusterClass of a cluster's topology; it is empty
+// when that is whole. Without the class itself the cluster is halted, see core.C1 of the rehearsal.
 func (t *topology) lacking(c *cluster) string {
-	switch {
-	case t == nil:
+	if t == nil || t.lacks == "" {
 		return ""
-	case t.class == nil:
-		return t.classTitle(c)
-	case t.lacks != "":
-		return t.lacks + " of " + t.classTitle(c)
 	}
-	return ""
+	return t.lacks + " of " + t.classTitle(c)
 }
 
 // classTitle names the ClusterClass of a cluster's topology.

@@ -36,6 +36,28 @@ func (f *facts) unrolled() string {
 	return f.cluster.skewed(f.cluster.index.groups[owner{f.cluster.ID, f.set.Kind, f.set.Name}])
 }
 
+// superseded reports whether KubeadmControlPlane is in the middle of a rollout that ends with
+// the deletion of Machines that have no instance: it has made as many new ones as it wants, all
+// of them well, and looks at those alone before it deletes an outdated one
+// (scaleDownControlPlane in controlplane/kubeadm/internal/controllers/scale.go v1.8.0 to v1.13.4).
+func (f *facts) superseded() bool {
+	c, p := f.cluster, f.set.plane
+	if f.rolled == "" || !f.stale() || p == nil || p.Kind != kubeadm || p.Paused || c.lost != "" || !p.Desired.Known {
+		return false
+	}
+	current := int64(0)
+	for i := range c.plane.members {
+		switch m := &c.plane.members[i]; {
+		case m.machine == nil || m.rolled != "" && m.stale():
+		case m.rolled != "" || !m.healthy() || m.nodeMissing():
+			return false
+		default:
+			current++
+		}
+	}
+	return current >= p.Desired.N
+}
+
 // hooks are the annotations for which the deletion of the Machine waits, or nothing. Those
 // before the drain are looked at only while it has a Node (reconcileDelete in Cluster API
 // internal/controllers/machine v1.8.0 to v1.13.1).

@@ -33,6 +33,11 @@ func halting(in *Inputs, steps []*walk.Step) []standstill {
 	return out
 }
 
+// finds reports whether a row found that in the cluster.
+func (c *cluster) finds(row string, found walk.Found) bool {
+	return slices.ContainsFunc(c.walked, func(s *walk.Step) bool { return s.Row.ID == row && s.Found == found })
+}
+
 // waits says for which step of the walk the controller does nothing for the machine, or is
 // empty.
 func (f *facts) waits() string {

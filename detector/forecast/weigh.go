@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"drift-detector/backup"
+	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
 
@@ -103,9 +104,9 @@ func (c *cluster) lostControlPlane() bool {
 
 // isUninitialised reports whether KubeadmControlPlane takes the control plane for one that
 // it has not yet made: a restore takes the status away that says so, and its API server
-// does not answer, not even once its controllers start what they start.
+// does not answer, not even once its controllers start what they start, or does not let them in.
 func (c *cluster) isUninitialised() bool {
-	return c.plane.Kind == kubeadm && c.lostControlPlane() &&
+	return c.plane.Kind == kubeadm && c.Applicable && (c.finds("core.M8", walk.Differs) || c.finds("core.K10", walk.None)) || c.plane.Kind == kubeadm && c.lostControlPlane() &&
 		!slices.ContainsFunc(c.plane.members, func(f facts) bool { return f.machine != nil && f.poweredOn() })
 }
 
@@ -120,7 +121,11 @@ func (c *cluster) remade(h *check) string {
 	if c.externalEtcd {
 		with = ""
 	}
-	const takes = "because its API server does not answer, KubeadmControlPlane takes the control plane for one that was never initialised"
+	cause := "its API server does not answer"
+	if c.finds("core.K10", walk.None) {
+		cause = "it lacks ConfigMap kube-system/kubeadm-config"
+	}
+	takes := "because " + cause + ", KubeadmControlPlane takes the control plane for one that was never initialised"
 	if c.recorded == 1 {
 		return h.title() + " covers its only Machine: " + takes + ", deletes the Machine, with its instance if it has one, and makes another" + with
 	}
@@ -131,7 +136,7 @@ func (c *cluster) remade(h *check) string {
 // control plane of which some machines run, if these are too few for its API server to
 // answer; nil when there is none, or when that is known to answer.
 func (c *cluster) endangering() *check {
-	if c.plane.Kind != kubeadm || !c.Applicable || c.read || c.alive == 0 || c.quorate() || c.pausedPlane() != "" {
+	if c.plane.Kind != kubeadm || !c.Applicable || c.read || c.alive == 0 || c.quorate() && !c.finds("core.M8", walk.Unread) || c.uninitialised || c.pausedPlane() != "" {
 		return nil
 	}
 	for _, h := range c.checks {
@@ -224,14 +229,14 @@ func (f *facts) spared() string {
 	if md := groups[owner{s.cluster.ID, s.Kind, s.Name}]; md != nil && s.Kind == machineDeployment && md.NoRemediation {
 		return "spec.remediation.maxInFlight of MachineDeployment " + s.Name + " lets no unhealthy machine be replaced"
 	}
-	of := groups[owner{s.cluster.ID, machineSet, f.machine.Set}]
+	of := groups[f.by]
 	switch {
 	case !f.stale():
 		return ""
 	case of != nil && of.NoCreate:
 		return "annotation " + clusterv1.DisableMachineCreateAnnotation + " keeps MachineSet " + of.Name + " from making another"
-	case s.current != nil && s.current.Name != f.machine.Set:
-		return "MachineSet " + f.machine.Set + " is of an older revision, and from Cluster API 1.9 on leaves it to a rollout of MachineDeployment " + s.Name + ", which does none"
+	case s.current != nil && s.current.Name != f.by.name:
+		return "MachineSet " + f.by.name + " is of an older revision, and from Cluster API 1.9 on leaves it to a rollout of MachineDeployment " + s.Name + ", which does none"
 	}
 	return f.cluster.skewed(of)
 }
@@ -242,7 +247,20 @@ func (f *facts) spared() string {
 // (machineset_preflight.go in core/reconcilers/machineset v1.9.0 to v1.14.0). A bootstrap
 // template may skip them, too, which is not seen here.
 func (c *cluster) skewed(g *backup.Group) string {
-	if g == nil || c.plane.plane == nil {
+	if g == nil {
+		return ""
+	}
+	skipped := strings.Split(strings.ReplaceAll(g.SkippedChecks, " ", ""), ",")
+	runs := func(check clusterv1.MachineSetPreflightCheck) bool {
+		return !slices.Contains(skipped, string(check)) && !slices.Contains(skipped, string(clusterv1.MachineSetPreflightCheckAll))
+	}
+	const none = "%s %s makes none from Cluster API 1.9 on until %s says which version it runs"
+	switch lost, paused := c.lostPlane(), c.pausedPlane(); {
+	case lost != "" && runs(clusterv1.MachineSetPreflightCheckControlPlaneIsStable):
+		return fmt.Sprintf(none, g.Kind, g.Name, lost+", which the backup lacks,")
+	case paused != "" && runs(clusterv1.MachineSetPreflightCheckControlPlaneIsStable):
+		return fmt.Sprintf(none, g.Kind, g.Name, paused+", which is paused,")
+	case c.plane.plane == nil:
 		return ""
 	}
 	wanted := c.wantedVersion(c.plane.plane)
@@ -252,10 +270,6 @@ func (c *cluster) skewed(g *backup.Group) string {
 		return ""
 	}
 	ahead := int(set.Minor()) - int(plane.Minor())
-	skipped := strings.Split(strings.ReplaceAll(g.SkippedChecks, " ", ""), ",")
-	runs := func(check clusterv1.MachineSetPreflightCheck) bool {
-		return !slices.Contains(skipped, string(check)) && !slices.Contains(skipped, string(clusterv1.MachineSetPreflightCheckAll))
-	}
 	if c.behind && !c.remediates && c.nodeless > 0 && runs(clusterv1.MachineSetPreflightCheckControlPlaneIsStable) {
 		return fmt.Sprintf("%s %s makes none from Cluster API 1.9 on until its control plane runs Kubernetes %s, and that waits for %s without a Node", g.Kind, g.Name, wanted, plural(c.nodeless, "Machine", "Machines"))
 	}
@@ -315,7 +329,7 @@ func (f *facts) findRemedy() (bool, string) {
 		return false, h.title() + " leaves it to " + h.remediator() + ", not to its owner"
 	case f.verdict.ControlPlane:
 		return f.cluster.remediates, f.cluster.remediation
-	case f.machine.Owner.Kind != "MachineSet" || f.stray:
+	case f.by.kind != machineSet:
 		return false, "no MachineSet owns it, so that nobody would make another"
 	case f.pausedOwner() != "":
 		return false, f.pausedOwner() + " is paused, and leaves it as it is"

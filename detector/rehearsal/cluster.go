@@ -15,7 +15,7 @@ import (
 
 // clusterRows are asked once for each cluster, in this order: by the controllers of
 // Cluster, its topology and its control plane.
-var clusterRows = slices.Concat(ownRows, topologyRows, ownerRows, planeRows, nodeRows, addonRows)
+var clusterRows = slices.Concat(ownRows, topologyRows, ownerRows, planeRows, adoptionRows, nodeRows, addonRows)
 
 // ownRows are those of the controller of Cluster (internal/controllers/cluster;
 // core/reconcilers/cluster from v1.14.0).

@@ -4,12 +4,32 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/util/version"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // planeRows are those of KubeadmControlPlane (controlplane/kubeadm/internal/controllers).
 var planeRows = []row[*cluster]{
+	{walk.Row{
+		ID: "core.K1", Of: kubeadm,
+		Asks:   "the Cluster that refers to it, which makes itself its owner again",
+		None:   walk.OwnerHalts.Says("it waits for an owner, and does nothing for its Machines and their etcd"),
+		Source: "Reconcile, GetOwnerCluster: controller.go v1.5.8 to v1.14.0; reconcileControlPlane: internal/controllers/cluster/cluster_controller_phases.go",
+	}, referredTo},
+	{walk.Row{
+		ID: "core.K2", Of: kubeadm,
+		Asks:    "its Machines, by label cluster.x-k8s.io/control-plane alone",
+		Differs: walk.RemovesMember.Says("it does not see the Machine: it removes its etcd member and creates a Machine in its place"),
+		Source:  "initControlPlaneScope, GetControlPlaneMachinesForCluster: controller.go v1.5.8 to v1.14.0",
+	}, labelledMachines},
+	{walk.Row{
+		ID: "core.K3", Of: kubeadm,
+		Asks:   "a KubeadmConfig as the bootstrap object of each Machine that it takes over",
+		None:   walk.OwnerHalts.Says("it takes over none of its Machines: no rollout, no scaling, no remediation, no audit of etcd"),
+		Source: "adoptMachines: controller.go v1.5.8 to v1.14.0",
+	}, bootstrapKinds},
 	{walk.Row{
 		ID: "core.K4", Of: kubeadm,
 		Asks:    "the version of each Machine that it takes over, which must be within one minor of its own",
@@ -17,11 +37,85 @@ var planeRows = []row[*cluster]{
 		Source:  "adoptMachines, IsSupportedVersionSkew: controller.go v1.5.8 to v1.14.0",
 	}, adoptedVersions},
 	{walk.Row{
+		ID: "core.K8", Of: kubeadm,
+		Asks:   "the certificates of an etcd outside of the cluster, which it does not create itself",
+		None:   walk.OwnerHalts.Says("it fails before anything else, and cannot make them"),
+		Source: "reconcileClusterCertificates: controller.go; Lookup: util/secret/certificates.go v1.5.8 to v1.14.0",
+	}, externalCertificates},
+	{walk.Row{
 		ID: "core.K9", Of: kubeadm,
 		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name",
 		Differs: walk.OwnerHalts.Says("it does not see the Secret, fails to make one that exists, and connects to no API server"),
 		Source:  "reconcileKubeconfig: controller.go; the cache: setup.go v1.13.4",
 	}, kubeconfigSeen},
+	{walk.Row{
+		ID: "core.K23", Of: kubeadm,
+		Asks:      "when the certificates of its machines expire, of their API servers where no object says it, before it replaces machines for that",
+		Condition: code.CertificatesLast,
+		Source:    "reconcileCertificateExpiries, MachinesNeedingRollout: controller.go v1.5.8 to v1.14.0",
+	}, certificatesLast},
+}
+
+// referredTo asks core.K1. A topology writes the reference itself.
+func referredTo(c *cluster) walk.Answer {
+	switch {
+	case !c.is(kubeadm) || c.own == nil || c.Derived || c.object == nil || c.object.Class != "":
+		return notAsked
+	case c.own.ControlPlane.IsZero():
+		return none(c.title()+" has no spec.controlPlaneRef", "it refers to "+c.planeTitle(), c.planeTitle())
+	}
+	return passed
+}
+
+// labelledMachines asks core.K2. Without members of its own it creates a Machine alone, which
+// is counted.
+func labelledMachines(c *cluster) walk.Answer {
+	if !c.is(kubeadm) || c.plane.ExternalEtcd || c.plane.Paused {
+		return notAsked
+	}
+	found := notAsked
+	for i := range c.machines {
+		switch m := &c.machines[i]; {
+		case !m.ControlPlane || m.verdict == nil || m.verdict.Status == code.Stale:
+		case m.Unlabelled && m.Owner.Kind == kubeadm:
+			return differs(m.title()+" lacks label "+clusterv1.MachineControlPlaneLabel, m.title()+" has it", m.title())
+		default:
+			found = passed
+		}
+	}
+	return found
+}
+
+// bootstrapKinds asks core.K3. That the KubeadmConfig of one is absent is known to the forecast.
+func bootstrapKinds(c *cluster) walk.Answer {
+	if !c.is(kubeadm) {
+		return notAsked
+	}
+	found := notAsked
+	for i := range c.machines {
+		switch m := &c.machines[i]; {
+		case !m.ControlPlane || m.Unlabelled:
+		case m.Bootstrap.IsZero():
+			return none(m.title()+" has no bootstrap object", "it has a KubeadmConfig", m.title())
+		case m.Bootstrap.Kind != "KubeadmConfig":
+			return none(m.title()+" has a "+m.Bootstrap.Kind, "it has a KubeadmConfig", m.title())
+		default:
+			found = passed
+		}
+	}
+	return found
+}
+
+// externalCertificates asks core.K8. Of those that it makes itself a check says more.
+func externalCertificates(c *cluster) walk.Answer {
+	if !c.is(kubeadm) || !c.plane.ExternalEtcd {
+		return notAsked
+	}
+	if lacking := c.world.in.Secrets.Lacking[c.ID]; lacking != "" {
+		secret := named("Secret", c.ID.Namespace, lacking)
+		return none(secret+" is not in the backup", secret+" exists", secret)
+	}
+	return passed
 }
 
 // adoptedVersions asks core.K4.
@@ -58,4 +152,26 @@ func kubeconfigSeen(c *cluster) walk.Answer {
 		return differs(secret+" lacks label cluster.x-k8s.io/cluster-name="+c.ID.Name, secret+" has it", secret)
 	}
 	return passed
+}
+
+// certificatesLast asks core.K23. What the backup says of it the forecast knows.
+func certificatesLast(c *cluster) walk.Answer {
+	if !c.is(kubeadm) || c.plane.Paused || !c.plane.CertificateDays.Known || c.plane.CertificateDays.N == 0 {
+		return notAsked
+	}
+	found := notAsked
+	var unknown []string
+	for i := range c.machines {
+		switch m := &c.machines[i]; {
+		case !m.ControlPlane || m.verdict == nil || m.verdict.Status == code.Stale:
+		case m.CertificatesExpire.IsZero():
+			unknown = append(unknown, m.title())
+		default:
+			found = passed
+		}
+	}
+	if unknown != nil {
+		return unseen(unknown...)
+	}
+	return found
 }

@@ -8,7 +8,10 @@ import (
 
 // Want returns what a rehearsal needs from a backup beside the core objects.
 func Want() backup.Want {
-	return backup.Want{Kinds: []backup.AnyKind{veleros, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1]}}
+	return backup.Want{
+		Kinds:   []backup.AnyKind{veleros, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses},
+		Secrets: []backup.SecretRule{{Name: "*" + etcdClientSuffix}},
+	}
 }
 
 // velero is Velero's own Deployment.
@@ -25,6 +28,7 @@ type clusterObject struct {
 	ClassNamespace       string
 	PendingHooks         string
 	WatchFilter          string
+	StatusRestored       string // annotation velero.io/restore-status
 	Labels               string // JSON
 }
 
@@ -34,8 +38,18 @@ var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
 	backup.Text(func(c *clusterObject) *string { return &c.Class }, "spec.topology.classRef.name", "spec.topology.class"),
 	backup.Text(func(c *clusterObject) *string { return &c.ClassNamespace }, "spec.topology.classRef.namespace", "spec.topology.classNamespace"),
 	backup.Text(func(c *clusterObject) *string { return &c.PendingHooks }, "annotation:runtime.cluster.x-k8s.io/pending-hooks"),
+	backup.Text(func(c *clusterObject) *string { return &c.StatusRestored }, statusAnnotation),
 	backup.Text(func(c *clusterObject) *string { return &c.WatchFilter }, "label:cluster.x-k8s.io/watch-filter"),
 	backup.Raw(func(c *clusterObject) *string { return &c.Labels }, "metadata.labels"),
+)
+
+const statusAnnotation = "annotation:velero.io/restore-status"
+
+// planeStatus is what only the walk asks of a KubeadmControlPlane.
+type planeStatus struct{ StatusRestored string }
+
+var planeStatuses = backup.NewKind("kubeadmcontrolplanes.controlplane.cluster.x-k8s.io",
+	backup.Text(func(p *planeStatus) *string { return &p.StatusRestored }, statusAnnotation),
 )
 
 // classObject is what only the walk asks of a ClusterClass.

@@ -17,10 +17,23 @@ var makerRows = []row[*world]{
 	}, anywherePaused},
 	{walk.Row{
 		ID: "owners.7", Of: "other makers of Clusters",
-		Asks:    "the Clusters that they make: Rancher's provisioning and Tanzu Kubernetes Grid",
-		Differs: walk.Does{Effect: walk.OwnerHalts, Code: code.OutcomeUnknown, What: "what their controllers do to restored Clusters is not known here"},
-		Source:  "planner.go of Rancher; the supervisor of Tanzu is closed",
+		Asks:    "what they make Clusters or machines of: Rancher's provisioning, Tanzu Kubernetes Grid, Gardener",
+		Differs: walk.Does{Effect: walk.OwnerHalts, Code: code.OutcomeUnknown, What: "what their controllers do to what is restored is not known here"},
+		Source:  "planner.go of Rancher; the supervisor of Tanzu is closed; of Gardener's machine controllers nothing was read",
 	}, makersKnown},
+	{walk.Row{
+		ID: "owners.8", Of: "ClusterDeployment of k0rdent",
+		Asks:    "its HelmRelease, which makes the Cluster with all its objects unless spec.suspend is true: it is restored before the Cluster",
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.ClustersFirst, What: "Helm creates the Cluster before Velero restores it, unpaused"},
+		Source:  "reconcileHelmRelease: internal/controller/clusterdeployment_controller.go v1.11.4 of k0rdent",
+	}, releasesSuspended},
+	{walk.Row{
+		ID: "owners.9", Of: "Workflow of Tinkerbell",
+		Asks:    "its state, which a restore takes away: it is taken for a new one, with provisioned Hardware too, and in a paused Cluster too",
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.LivingReplaced, What: "it switches the host off and boots it into an agent that writes the running node over"},
+		None:    walk.Does{Effect: walk.NotReady, Code: code.CannotReplace, What: "the host is allowed to boot from the network, and its node is written over at its next reboot"},
+		Source:  "Reconcile, processNewWorkflow: tink/controller/internal/workflow of Tinkerbell; prepareWorkflow: pre.go",
+	}, workflowsDone},
 }
 
 var anywhereClusters = backup.NewKind("clusters.anywhere.eks.amazonaws.com",
@@ -31,9 +44,10 @@ var anywhereClusters = backup.NewKind("clusters.anywhere.eks.amazonaws.com",
 type anywhere struct{ Paused string }
 
 // otherMakers are objects from which somebody else makes Clusters.
-var otherMakers = [2]*backup.Kind[struct{}]{
+var otherMakers = [3]*backup.Kind[struct{}]{
 	backup.NewKind[struct{}]("clusters.provisioning.cattle.io"),
 	backup.NewKind[struct{}]("tanzukubernetesclusters.run.tanzu.vmware.com"),
+	backup.NewKind[struct{}]("machines.machine.sapcloud.io"),
 }
 
 // anywherePaused asks owners.6.
@@ -55,7 +69,7 @@ func anywherePaused(w *world) walk.Answer {
 // makersKnown asks owners.7.
 func makersKnown(w *world) walk.Answer {
 	var objects []string
-	for i, kind := range []string{"Cluster.provisioning.cattle.io", "TanzuKubernetesCluster"} {
+	for i, kind := range []string{"Cluster.provisioning.cattle.io", "TanzuKubernetesCluster", "Machine.machine.sapcloud.io"} {
 		for r := range otherMakers[i].In(w.in.Snapshot).All() {
 			objects = append(objects, named(kind, r.Namespace, r.Name))
 		}
@@ -64,4 +78,50 @@ func makersKnown(w *world) walk.Answer {
 		return passed
 	}
 	return differs("the backup holds "+objects[0], "", objects...)
+}
+
+// helmRelease is one of Flux.
+type helmRelease struct{ Suspended bool }
+
+var (
+	helmReleases = backup.NewKind("helmreleases.helm.toolkit.fluxcd.io",
+		backup.Flag(func(r *helmRelease) *bool { return &r.Suspended }, "spec.suspend"))
+	deployments = backup.NewKind[struct{}]("clusterdeployments.k0rdent.mirantis.com")
+)
+
+// releasesSuspended asks owners.8. k0rdent leaves Clusters out of its own backups on purpose.
+func releasesSuspended(w *world) walk.Answer {
+	s, found := w.in.Snapshot, notAsked
+	for r := range deployments.In(s).All() {
+		release := helmReleases.In(s).Named(r.Backup, r.Namespace, r.Name)
+		if release == nil || clusterKinds.In(s).Named(r.Backup, r.Namespace, r.Name) == nil {
+			continue
+		}
+		if title := named("HelmRelease", r.Namespace, r.Name); !release.Data.Suspended {
+			return differs(title+" is not suspended", title+" is suspended", title)
+		}
+		found = passed
+	}
+	return found
+}
+
+// workflow is a Workflow of Tinkerbell.
+type workflow struct{ BootMode string }
+
+var workflows = backup.NewKind("workflows.tinkerbell.org",
+	backup.Text(func(f *workflow) *string { return &f.BootMode }, "spec.bootOptions.bootMode"),
+)
+
+// workflowsDone asks owners.9.
+func workflowsDone(w *world) walk.Answer {
+	found := passed
+	for r := range workflows.In(w.in.Snapshot).All() {
+		title := named("Workflow", r.Namespace, r.Name)
+		until := "it is left out of the restore"
+		if r.Data.BootMode != "" {
+			return differs(title+" has spec.bootOptions.bootMode "+r.Data.BootMode, until, title)
+		}
+		found = none(title+" is in the backup", until, title)
+	}
+	return found
 }

@@ -121,6 +121,12 @@ var ownerMachineRows = []row[*machine]{
 		None:   walk.Does{Effect: walk.OwnerHalts, Code: code.OutcomeUnknown, What: "what its controller does with Machines that nobody owns is not known here"},
 		Source: "ownerReferences in the backup; the kinds that are known: getAndAdoptMachinesForMachineSet of Cluster API",
 	}, ownedByKnown},
+	{walk.Row{
+		ID: "owners.10", Of: "Karpenter with Cluster API",
+		Asks:   "the NodeClaim that names the Machine",
+		None:   walk.Does{Effect: walk.Deletes, Code: code.OutcomeUnknown, What: "Karpenter may take the Machine for garbage and delete it"},
+		Source: "List: pkg/cloudprovider/cloudprovider.go of karpenter-provider-cluster-api 2e0fec7; what Karpenter does with it was not read",
+	}, claimedByKarpenter},
 }
 
 // hasInfrastructure asks owners.4.
@@ -166,4 +172,24 @@ func ownedByKnown(m *machine) walk.Answer {
 		return passed
 	}
 	return none("it is owned by "+m.Owner.Kind+" "+m.Owner.Name+", a kind that is not known here", "", m.title())
+}
+
+// nodeClaim is one of Karpenter.
+type nodeClaim struct{ Machine string }
+
+var nodeClaims = backup.NewKind("nodeclaims.karpenter.sh",
+	backup.Text(func(c *nodeClaim) *string { return &c.Machine }, "annotation:cluster.x-k8s.io/machine"),
+)
+
+// claimedByKarpenter asks owners.10.
+func claimedByKarpenter(m *machine) walk.Answer {
+	if !strings.Contains(string(m.Labels), "node.cluster.x-k8s.io/karpenter-member") {
+		return notAsked
+	}
+	for r := range nodeClaims.In(m.cluster.world.in.Snapshot).All() {
+		if r.Backup == m.Backup && r.Data.Machine == m.Namespace+"/"+m.Name {
+			return passed
+		}
+	}
+	return none("no NodeClaim in the backup names "+m.title(), "its NodeClaim is restored, too", m.title())
 }

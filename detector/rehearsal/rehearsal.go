@@ -102,6 +102,10 @@ func several(why, until string, objects ...string) walk.Answer {
 	return walk.Answer{Found: walk.Several, Why: why, Until: until, Objects: objects}
 }
 
+func unread(why string, objects ...string) walk.Answer {
+	return walk.Answer{Found: walk.Unread, Why: why, Objects: objects}
+}
+
 func unseen(objects ...string) walk.Answer {
 	return walk.Answer{Found: walk.Unseen, Objects: objects}
 }

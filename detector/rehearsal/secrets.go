@@ -13,15 +13,27 @@ type Secrets struct {
 	Labelled map[backup.ClusterID]bool
 	// Pools are the bootstrap Secrets that MachinePools name and the backup holds.
 	Pools map[infra.SecretAt]bool
+	// Lacking is a Secret that a control plane needs for an etcd outside of its cluster, by
+	// name, which the backup lacks.
+	Lacking map[backup.ClusterID]string
 }
 
 // ReadSecrets looks at the Secrets of a Snapshot that was loaded with forecast.Want.
 func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
-	out := Secrets{Labelled: map[backup.ClusterID]bool{}, Pools: map[infra.SecretAt]bool{}}
+	out := Secrets{Labelled: map[backup.ClusterID]bool{}, Pools: map[infra.SecretAt]bool{}, Lacking: map[backup.ClusterID]string{}}
 	for i := range s.Groups {
 		g := &s.Groups[i]
 		if g.Kind == "MachinePool" && g.BootstrapSecret != "" && secrets.Named(g.Backup, g.Namespace, g.BootstrapSecret) != nil {
 			out.Pools[infra.SecretAt{Backup: g.Backup, Namespace: g.Namespace, Name: g.BootstrapSecret}] = true
+		}
+	}
+	for i := range s.ControlPlanes {
+		if p := &s.ControlPlanes[i]; p.Kind == kubeadm && p.ExternalEtcd {
+			for _, suffix := range []string{etcdClientSuffix, etcdSuffix} {
+				if secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+suffix) == nil {
+					out.Lacking[p.Cluster] = p.Cluster.Name + suffix
+				}
+			}
 		}
 	}
 	for i := range s.Clusters {
@@ -33,6 +45,10 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 	return out
 }
 
-// kubeconfigSuffix ends the name of the Secret with a cluster's kubeconfig (Cluster
-// API util/secret/consts.go v1.14.0).
-const kubeconfigSuffix = "-kubeconfig"
+// Ends of the names of Secrets: a cluster's kubeconfig, the authority of its etcd, and the
+// certificate with which API servers speak to that (Cluster API util/secret/consts.go v1.14.0).
+const (
+	kubeconfigSuffix = "-kubeconfig"
+	etcdSuffix       = "-etcd"
+	etcdClientSuffix = "-apiserver-etcd-client"
+)

@@ -12,6 +12,19 @@ import (
 // topologyRows are those of the topology controller (topology/cluster) and of ClusterClass.
 var topologyRows = []row[*cluster]{
 	{walk.Row{
+		ID: "core.C1", Of: "Cluster",
+		Asks:     "the ClusterClass of its topology, before anything else",
+		None:     walk.Halts.Says("its own controller does nothing, and all others wait for what it says of the infrastructure"),
+		Versions: "from v1.10.0; before, the topology alone is not reconciled",
+		Source:   "Reconcile: internal/controllers/cluster/cluster_controller.go v1.10.0 to v1.13.6; core/reconcilers/cluster v1.14.0",
+	}, classThere},
+	{walk.Row{
+		ID: "core.T3", Of: "topology",
+		Asks:    "the MachineDeployments that have its labels, one for each name",
+		Several: walk.OwnerHalts.Says("it fails before it compares anything: nothing that the topology wants is done"),
+		Source:  "getCurrentMachineDeploymentState: topology/cluster/current_state.go v1.5.8 to v1.14.0",
+	}, deploymentNames},
+	{walk.Row{
 		ID: "core.T4", Of: "topology",
 		Asks:    "what the Cluster and its ClusterClass want together, which it compares with every object",
 		Differs: walk.Does{Effect: walk.Replaces, Code: code.SpecUnseen, What: "what has changed is carried out, and may roll machines"},
@@ -23,6 +36,40 @@ var topologyRows = []row[*cluster]{
 		Condition: code.PendingHooks,
 		Source:    "callAfterHooks: topology/cluster v1.4.0 to v1.14.0",
 	}, pendingHooks},
+}
+
+// classThere asks core.C1.
+func classThere(c *cluster) walk.Answer {
+	o := c.object
+	if o == nil || o.Class == "" {
+		return notAsked
+	}
+	namespace := cmp.Or(o.ClassNamespace, c.ID.Namespace)
+	if classKinds.In(c.world.in.Snapshot).Named(c.ID.Backup, namespace, o.Class) == nil {
+		title := named("ClusterClass", namespace, o.Class)
+		return none(title+" is not in the backup", title+" exists", title)
+	}
+	return passed
+}
+
+// deploymentNames asks core.T3.
+func deploymentNames(c *cluster) walk.Answer {
+	if c.object == nil || c.object.Class == "" {
+		return notAsked
+	}
+	names := map[string]*backup.Group{}
+	for _, g := range c.world.groupsOf(c.ID) {
+		name := g.Topology()
+		if g.Kind != "MachineDeployment" || name == "" {
+			continue
+		}
+		if other := names[name]; other != nil {
+			first, second := named(g.Kind, g.Namespace, other.Name), named(g.Kind, g.Namespace, g.Name)
+			return several(first+" and "+second+" are both "+name+" of the topology", "one alone is", first, second)
+		}
+		names[name] = g
+	}
+	return passed
 }
 
 // topologySeen asks core.T4: a change that the controller had not seen when the backup was

@@ -23,6 +23,12 @@ var veleroRows = []row[*world]{
 		Source:  "defaultRestorePriorities: pkg/cmd/server/server.go v1.7.2 to v1.9.2; LowPriorities from v1.9.3 on",
 	}, veleroOrder},
 	{walk.Row{
+		ID: "core.V5", Of: "Velero",
+		Asks:    "annotation velero.io/restore-status: the status of an object that has it comes back",
+		Differs: walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "it brings back a status, so that controllers take for done what was done when the backup was taken"},
+		Source:  "determineRestoreStatus: pkg/restore/restore.go v1.16.0 to v1.18.1",
+	}, statusRestored},
+	{walk.Row{
 		ID: "core.X1", Of: "Cluster",
 		Asks:      "label cluster.x-k8s.io/watch-filter, if its controllers run with a watch filter",
 		Condition: code.WatchFilter,
@@ -65,4 +71,23 @@ func watchFilter(w *world) walk.Answer {
 		return passed
 	}
 	return unseen(objects...)
+}
+
+// statusRestored asks core.V5. Whether the command of the restore asks for it is not in the backup.
+func statusRestored(w *world) walk.Answer {
+	var objects []string
+	for r := range clusterKinds.In(w.in.Snapshot).All() {
+		if r.Data.StatusRestored == "true" {
+			objects = append(objects, named("Cluster", r.Namespace, r.Name))
+		}
+	}
+	for r := range planeStatuses.In(w.in.Snapshot).All() {
+		if r.Data.StatusRestored == "true" {
+			objects = append(objects, named(kubeadm, r.Namespace, r.Name))
+		}
+	}
+	if objects != nil {
+		return differs(objects[0]+" has it", "it is taken away", objects...)
+	}
+	return passed
 }

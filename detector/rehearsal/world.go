@@ -18,21 +18,27 @@ type world struct {
 	trace    Trace
 	bare     map[int]bool                            // Machines whose infrastructure object the backup lacks; nil until somebody asks
 	sets     map[owned][]*backup.Record[resourceSet] // by namespace; nil until somebody asks
+	groups   map[backup.ClusterID][]*backup.Group    // nil until somebody asks
+	absent   map[absence]bool                        // likewise
 	etcds    map[owned]string                        // EtcdadmClusters by their cluster; nil until somebody asks
-	claims   map[owned][]claimOf                     // of addresses, by the names of what owns them; nil until somebody asks
+	// bootstraps counts the Machines that refer to a bootstrap object; nil until somebody asks.
+	bootstraps map[owned]int
+	claims     map[owned][]claimOf // of addresses, by the names of what owns them; nil until somebody asks
 }
 
 // cluster is one cluster of the world.
 type cluster struct {
 	*detector.Cluster
-	world    *world
-	own      *backup.Cluster      // nil: the backup lacks it
-	object   *clusterObject       // likewise
-	plane    *backup.ControlPlane // nil: there is none, or the backup lacks it
-	machines []machine
-	nodes    []*infra.Node // of its Node list; nil where it was not read
-	byID     map[string][]*infra.Node
-	titled   string // of title, once it was asked for
+	world      *world
+	own        *backup.Cluster      // nil: the backup lacks it
+	object     *clusterObject       // likewise
+	plane      *backup.ControlPlane // nil: there is none, or the backup lacks it
+	machines   []machine
+	selections *selections    // nil until somebody asks
+	list       *infra.Listing // of its Nodes, or why there is none
+	nodes      []*infra.Node  // of its Node list; nil where it was not read
+	byID       map[string][]*infra.Node
+	titled     string // of title, once it was asked for
 }
 
 // machine is one Machine of the backup.
@@ -87,6 +93,11 @@ func newWorld(in *Inputs) *world {
 func (w *world) readNodes(at map[backup.ClusterID]*cluster) {
 	for i := range w.in.Inventory.Listings {
 		l := &w.in.Inventory.Listings[i]
+		for _, id := range l.Clusters {
+			if c := at[id]; c != nil && l.NodeState != "" {
+				c.list = l
+			}
+		}
 		for j := range l.Nodes {
 			n := &l.Nodes[j]
 			if c := at[n.Cluster]; c != nil {

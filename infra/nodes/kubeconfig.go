@@ -34,6 +34,10 @@ type login struct {
 	token    backup.Sensitive
 	client   *x509.Certificate // of tls.Certificates; nil with a token alone
 	ignored  []string          // settings that were not followed
+	// operators says that it is the operator's, and not the one in the backup, which the
+	// controllers use.
+	operators bool
+	kubeadm   bool // the control plane is a KubeadmControlPlane
 }
 
 // Format keeps keys and tokens out of whatever prints a Target.

@@ -32,7 +32,11 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	read, err := c.all(ctx)
 	if err != nil {
 		state, fault := c.fault(ctx, err)
-		return infra.Listing{State: code.ScopeFailed, Fault: fault, NodeState: state, ListedAt: time.Now().UTC()}
+		failed := infra.Listing{State: code.ScopeFailed, Fault: fault, NodeState: state, ListedAt: time.Now().UTC()}
+		if !l.operators {
+			failed.Facts = infra.Facts{{Name: infra.FactCredential, Value: infra.OfBackup}}
+		}
+		return failed
 	}
 	var cluster backup.ClusterID
 	if len(t.Clusters) > 0 {
@@ -46,7 +50,18 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		}
 	}
 	slices.SortStableFunc(read.nodes, func(a, b infra.Node) int { return cmp.Compare(a.Name, b.Name) })
-	return infra.Listing{State: code.ScopeComplete, NodeState: stateRead, ListedAt: read.at, Nodes: read.nodes}
+	whose := infra.OfBackup
+	if l.operators {
+		whose = infra.OfOperator
+	}
+	listing := infra.Listing{
+		State: code.ScopeComplete, NodeState: stateRead, ListedAt: read.at, Nodes: read.nodes,
+		Facts: infra.Facts{{Name: infra.FactCredential, Value: whose}, {Name: infra.FactNodeConditions, Value: "read"}},
+	}
+	if l.kubeadm {
+		c.noteConfig(ctx, &listing)
+	}
+	return listing
 }
 
 // client speaks with one API server.
@@ -170,7 +185,11 @@ func (c *client) page(ctx context.Context, token string, most int) (one page, er
 			err = ctx.Err() // else it would be as random as what a closed connection gives
 		}
 	}()
-	req, err := c.request(ctx, token)
+	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
+	if token != "" {
+		query.Set("continue", token)
+	}
+	req, err := c.request(ctx, "/api/v1/nodes?"+query.Encode())
 	if err != nil {
 		return page{}, err
 	}
@@ -200,12 +219,9 @@ func (c *client) page(ctx context.Context, token string, most int) (one page, er
 	return one, err
 }
 
-func (c *client) request(ctx context.Context, token string) (*http.Request, error) {
-	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
-	if token != "" {
-		query.Set("continue", token)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+c.address+c.login.path+"/api/v1/nodes?"+query.Encode(), nil)
+// request asks for what a path of the API names.
+func (c *client) request(ctx context.Context, path string) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+c.address+c.login.path+path, nil)
 	if err != nil {
 		return nil, &errAnswer{"its server cannot be addressed"}
 	}

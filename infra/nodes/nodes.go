@@ -117,7 +117,7 @@ func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Ta
 		t.NodeState = stateSkipped
 		return t
 	}
-	found, source, ok := kubeconfigOf(c, secrets, a)
+	found, source, operators, ok := kubeconfigOf(c, secrets, a)
 	if !ok {
 		t.NodeState = stateNoKubeconfig
 		t.Refused = &infra.Fault{
@@ -134,6 +134,7 @@ func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Ta
 		t.Refused = &infra.Fault{Reason: code.KubeconfigRefused, Message: fmt.Sprintf("the kubeconfig in %s is not used: %v", source, err), Hint: hintKubeconfig}
 		return t
 	}
+	login.operators, login.kubeadm = operators, c.ControlPlane.Kind == "KubeadmControlPlane"
 	t.Endpoint, t.Dial = login.endpoint.String(), a.DialAddress(login.endpoint)
 	t.Account = login.account()
 	for _, ignored := range login.ignored {
@@ -148,7 +149,7 @@ func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Ta
 // kubeconfigOf returns the operator's kubeconfig for the cluster, else the
 // backup's, and says where it comes from. The operator's is found by the server
 // that the backup's kubeconfig names, or by the cluster's endpoint.
-func kubeconfigOf(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) (found kubeconfig, source string, ok bool) {
+func kubeconfigOf(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) (found kubeconfig, source string, operators, ok bool) {
 	name := c.Meta.Name + "-kubeconfig"
 	var text backup.Sensitive
 	if secret := secrets.Named(c.Backup, c.Namespace, name); secret != nil {
@@ -157,8 +158,8 @@ func kubeconfigOf(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) (f
 	found = parse(text, maxKubeconfig)
 	for _, endpoint := range []string{found.server(), c.Endpoint} {
 		if own, given := a.CredentialFor(endpoint); given && !own.Kubeconfig.IsZero() {
-			return parse(own.Kubeconfig, maxOperators), cmp.Or(own.Source, "the operator's kubeconfig"), true
+			return parse(own.Kubeconfig, maxOperators), cmp.Or(own.Source, "the operator's kubeconfig"), true, true
 		}
 	}
-	return found, fmt.Sprintf("Secret %s/%s", c.Namespace, name), !text.IsZero()
+	return found, fmt.Sprintf("Secret %s/%s", c.Namespace, name), false, !text.IsZero()
 }

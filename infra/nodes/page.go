@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -16,6 +18,8 @@ import (
 const (
 	pageSize  = 500
 	maxString = 1024 // bytes of each text that is kept of a Node; names have 253 at most
+	// Node problem detectors add some twenty conditions of some thirty bytes.
+	maxConditions = 8 << 10
 )
 
 // errAnswer says that the answer is not that of an API server. The answer
@@ -81,11 +85,19 @@ func (n *node) value() (infra.Node, error) {
 		}
 	}
 	v.NoReady = true
+	var others []string
 	for _, c := range n.Status.Conditions {
+		if c.Type != "Ready" && !infra.IsUsual(c.Type, c.Status) {
+			others = append(others, c.Type+"="+c.Status)
+		}
 		if c.Type == "Ready" {
 			v.Ready, v.Unready, v.Heartbeat = c.Status == "True", c.Status == "False", c.LastHeartbeatTime.UTC()
 			v.NoReady = !v.Ready && !v.Unready && c.Status != "Unknown"
 		}
+	}
+	slices.Sort(others)
+	if v.Conditions = strings.Join(others, " "); len(v.Conditions) > maxConditions {
+		return v, &errAnswer{fmt.Sprintf("it answered with a Node whose conditions have more than %d bytes", maxConditions)}
 	}
 	// An offset can push a date out of the years that an inventory can be saved with.
 	if year := v.Heartbeat.Year(); year < 1 || year > 9999 {
@@ -98,7 +110,7 @@ func (n *node) value() (infra.Node, error) {
 // the next page, which is empty on the last, and how many Nodes come after the page,
 // 0 when it does not say.
 func readPage(body io.Reader, add func(infra.Node) error) (next string, remaining int64, err error) {
-	page := pageReader{dec: json.NewDecoder(body), add: add, seen: map[json.Token]bool{}}
+	page := pageReader{texts: map[string]string{}, dec: json.NewDecoder(body), add: add, seen: map[json.Token]bool{}}
 	if err := page.read(); err != nil {
 		return "", 0, describe(err)
 	}
@@ -135,6 +147,7 @@ func describe(err error) error {
 }
 
 type pageReader struct {
+	texts      map[string]string // conditions of Nodes, which most have in common
 	dec        *json.Decoder
 	add        func(infra.Node) error
 	seen       map[json.Token]bool // members of the list, each of which comes once
@@ -207,6 +220,11 @@ func (p *pageReader) items() error {
 		v, err := n.value()
 		if err != nil {
 			return err
+		}
+		if known, ok := p.texts[v.Conditions]; ok {
+			v.Conditions = known
+		} else {
+			p.texts[v.Conditions] = v.Conditions
 		}
 		if err := p.add(v); err != nil {
 			return err

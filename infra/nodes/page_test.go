@@ -75,3 +75,29 @@ func TestFaultD2NodeLists(t *testing.T) {
 		})
 	}
 }
+
+// A health check may have a machine replaced for any condition of its Node: all are kept but
+// those of every kubelet that are as they should be, and of a list whose kubeconfig is the
+// operator's it is said so.
+func TestConditionsOfNodes(t *testing.T) {
+	item := func(conditions string) string {
+		return `{"kind":"NodeList","metadata":{},"items":[{"metadata":{"name":"a"},"status":{"conditions":[` + conditions + `]}}]}`
+	}
+	for conditions, want := range map[string]string{
+		`{"type":"Ready","status":"True"},{"type":"DiskPressure","status":"False"}`:                                             "",
+		`{"type":"PIDPressure","status":"Unknown"},{"type":"KernelDeadlock","status":"False"},{"type":"Ready","status":"True"}`: "KernelDeadlock=False PIDPressure=Unknown",
+	} {
+		s := serve(t, serverOptions{}, answer(200, item(conditions)))
+		l := run(t, t.Context(), New(infra.NewRegistry()), access(s.kubeconfig(t)))
+		if _, said := l.Facts.Get(infra.FactNodeConditions); len(l.Nodes) != 1 || l.Nodes[0].Conditions != want || !said {
+			t.Errorf("%s: %+v, facts %v", conditions, l.Nodes, l.Facts)
+		}
+		if of, _ := l.Facts.Get(infra.FactCredential); of != infra.OfOperator {
+			t.Errorf("whose kubeconfig it was: %q", of)
+		}
+	}
+	s := serve(t, serverOptions{}, answer(200, item(`{"type":"`+strings.Repeat("x", maxConditions)+`","status":"True"}`)))
+	if l := run(t, t.Context(), New(infra.NewRegistry()), access(s.kubeconfig(t))); l.NodeState != stateUnreachable {
+		t.Errorf("conditions without end: state %s", l.NodeState)
+	}
+}

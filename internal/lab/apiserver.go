@@ -162,6 +162,10 @@ func (a *APIServers) handler(cluster string, items []json.RawMessage, fault Faul
 			serveNodes(w, r, items)
 		}
 	})
+	mux.HandleFunc("GET /api/v1/namespaces/kube-system/configmaps/kubeadm-config", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"kubeadm-config","namespace":"kube-system"},"data":{"ClusterConfiguration":"kind: ClusterConfiguration"}}`)
+	})
 	return mux
 }
 

@@ -26,5 +26,5 @@
 //
 // Expectations: "=> ROW FOUND SUBJECT" (passes, none, several, differs, unread, unseen; the subject
 // may be left out), "=> ROW not asked", "=> answer ANSWER", "=> reason CODE", "=> no reason CODE",
-// "=> condition CODE", "=> no condition CODE", "=> outcome MACHINE OUTCOME".
+// "=> says TEXT" (of a reason), "=> condition CODE", "=> no condition CODE", "=> outcome MACHINE OUTCOME".
 package scene

@@ -51,6 +51,7 @@ func exists(r *infra.Registry, l *loaded) infra.Inventory {
 		place.ProbesFound = wanted(l, t.Probes)
 		if isNodes(r, t.Provider) {
 			place.NodeState, place.Identity = "read", ""
+			place.Facts = infra.Facts{{Name: infra.FactCredential, Value: infra.OfBackup}, {Name: infra.FactNodeConditions, Value: "read"}, {Name: infra.FactKubeadmConfig, Value: infra.KubeadmConfigPresent}}
 			for _, id := range t.Clusters {
 				place.Nodes = append(place.Nodes, nodesOf(r, l.snapshot, id)...)
 			}

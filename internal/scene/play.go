@@ -177,6 +177,9 @@ func (p *Played) lacks(line string) string {
 		return is(conditioned(last))
 	case words[0] == "no" && words[1] == "condition":
 		return is(!conditioned(last))
+	case words[0] == "says":
+		text := strings.TrimPrefix(line, "says ")
+		return is(slices.ContainsFunc(answer.Reasons, func(r report.AnswerReason) bool { return strings.Contains(r.Message, text) }))
 	case words[0] == "outcome":
 		return is(p.outcome(words[1]) == last)
 	}

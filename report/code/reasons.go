@@ -151,6 +151,11 @@ const (
 	RestoreOrder          Reason = "RestoreOrder"
 	HostResolves          Reason = "HostResolves"
 	ImagesResolved        Reason = "ImagesResolved"
+	APIServersReached     Reason = "APIServersReached"
+	CertificatesLast      Reason = "CertificatesLast"
+	EtcdMembers           Reason = "EtcdMembers"
+	RestoredWhole         Reason = "RestoredWhole"
+	SameControllers       Reason = "SameControllers"
 )
 
 // Outcomes of the forecast.

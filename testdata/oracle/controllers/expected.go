@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -20,45 +19,14 @@ type Known struct {
 // known are all of them. One that a long run does not hit is to be deleted: the forecast
 // was mended.
 var known = []Known{
-	{"D1", "a Machine that only another MachineSet selects", func(w *World, res *Result, _ Disagreement) bool {
-		return !res.Forecast.says("BackupError") && w.selectedByAnother("MachineSet", "Machine")
-	}},
-	{"D2", "a MachineSet that only another MachineDeployment selects", func(w *World, res *Result, _ Disagreement) bool {
-		return !res.Forecast.says("BackupError") && w.selectedByAnother("MachineDeployment", "MachineSet")
-	}},
-	{"P1", "KubeadmControlPlane deletes an outdated Machine that is broken by itself", func(_ *World, res *Result, d Disagreement) bool {
-		f := res.fate(d.Machine)
-		return d.Kind == removed && f.ControlPlane && f.Before != "on" && !slices.ContainsFunc(res.Made, func(m Made) bool {
-			return strings.HasPrefix(m.Owner, "KubeadmControlPlane ")
-		})
-	}},
-	{"P2", "RolloutDue counts, from the status, a Machine that was being deleted", func(w *World, res *Result, d Disagreement) bool {
-		return d.Kind == cautious && res.Forecast.says("RolloutDue") && w.controlPlaneLacksMachines()
-	}},
-	{"P3", "a Machine gets its label cluster-name back", func(w *World, _ *Result, _ Disagreement) bool {
-		return slices.ContainsFunc(w.of("Machine"), func(m *obj) bool { return m.GetLabels()[clusterv1.ClusterNameLabel] == "" })
-	}},
 	{"P4", "no MachineSet scales up while KubeadmControlPlane is absent or paused", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{notMade, notActed, falseMade, cautious, removed}, d.Kind) && w.controlPlaneSilent()
-	}},
-	{"P5", "MachinesDeleted where the Machine that is deleted does not lead to its VM any more", func(_ *World, res *Result, d Disagreement) bool {
-		return d.Kind == cautious && res.Forecast.says("MachinesDeleted") && res.count(func(f *Fate) bool { return f.Object != "kept" }) > 0
 	}},
 	{"P6", "no VM is made while the workload cluster's API server is gone", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{notMade, falseMade, notActed, cautious}, d.Kind) && !w.quorum()
 	}},
-	{"P7", "a control-plane Machine without its label is none", func(w *World, _ *Result, _ Disagreement) bool {
-		return slices.ContainsFunc(w.of("Machine"), func(m *obj) bool {
-			owner := metav1.GetControllerOf(m)
-			return owner != nil && owner.Kind == "KubeadmControlPlane" && !isControlPlane(m)
-		})
-	}},
 	{"P8", "Adopted beside an answer that says that the cluster is halted, or that the backup is broken", func(_ *World, res *Result, d Disagreement) bool {
 		return d.Machine != "" && res.Forecast.says("ClusterHalted", "BackupError")
-	}},
-	{"N1", "a Machine without providerID whose kubelet is dead, under a MachineHealthCheck", func(w *World, _ *Result, d Disagreement) bool {
-		return slices.Contains([]string{destroyed, removed, falseYes, disturbed}, d.Kind) && len(w.of("MachineHealthCheck")) > 0 &&
-			slices.ContainsFunc(w.of("Machine"), func(m *obj) bool { return text(m, "spec", "providerID") == "" })
 	}},
 	{"A1", "what is paused by itself is expected to stay so", func(w *World, res *Result, d Disagreement) bool {
 		return d.Kind == halted && w.pausedOwner(d.Machine) ||
@@ -107,47 +75,6 @@ func (res *Result) fate(machine string) *Fate {
 		}
 	}
 	return &Fate{}
-}
-
-// selectedByAnother reports whether an object is selected by others than its recorded
-// controller alone.
-func (w *World) selectedByAnother(selecting, selected string) bool {
-	for _, o := range w.of(selected) {
-		owner := metav1.GetControllerOf(o)
-		for _, s := range w.of(selecting) {
-			l := stringMap(s, "spec", "selector", "matchLabels")
-			if len(l) > 0 && containsAll(o.GetLabels(), l) && owner != nil && owner.Name != s.GetName() {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func containsAll(has, wants map[string]string) bool {
-	for k, v := range wants {
-		if have, ok := has[k]; !ok || have != v {
-			return false
-		}
-	}
-	return true
-}
-
-// controlPlaneLacksMachines reports whether the backup has fewer Machines than
-// KubeadmControlPlane counted.
-func (w *World) controlPlaneLacksMachines() bool {
-	n := int64(0)
-	for _, m := range w.of("Machine") {
-		if isControlPlane(m) {
-			n++
-		}
-	}
-	for _, k := range w.of("KubeadmControlPlane") {
-		if number(k, "status", "replicas") > n {
-			return true
-		}
-	}
-	return false
 }
 
 // replicasDiffer reports whether the MachineSets of a MachineDeployment have other

@@ -1,0 +1,269 @@
+package rehearsal
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"drift-detector/backup"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+// A restore takes away whose Machines and MachineSets are: an owner adopts what its selector
+// fits, whoever had it before. What none selects is for the forecast, which counts by owner.
+
+// adoptionRows are asked of each cluster.
+var adoptionRows = []row[*cluster]{
+	{walk.Row{
+		ID: "core.D2", Of: "MachineDeployment",
+		Asks:    "the MachineSets that its selector matches and nobody controls",
+		Several: walk.Replaces.Says("the first of several MachineDeployments adopts the MachineSet and deletes its Machines in a rollout, unless it is of its template; the others create MachineSets of their own"),
+		Source:  "getAndAdoptMachineSetsForDeployment: internal/controllers/machinedeployment v1.5.8 to v1.13.4; core/reconcilers/machinedeployment v1.14.0",
+	}, setsSelectedOnce},
+	{walk.Row{
+		ID: "core.D5", Of: "MachineDeployment",
+		Asks:   "label machine-template-hash of each of its MachineSets",
+		None:   walk.OwnerHalts.Says("it fails on the MachineSet: it neither scales, rolls out nor deletes any of its machines"),
+		Source: "computeDesiredMS: internal/controllers/machinedeployment v1.5.8 to v1.13.6; core/reconcilers/machinedeployment v1.14.0",
+	}, setsHashed},
+	{walk.Row{
+		ID: "core.N1", Of: "MachinePool",
+		Asks:   "the bootstrap object of its template",
+		None:   walk.OwnerHalts.Says("it fails before it calls its bootstrap data ready, which the controller of its infrastructure waits for"),
+		Source: "reconcileBootstrap: exp/internal/controllers/machinepool_controller_phases.go v1.5.8 to v1.13.4",
+	}, poolBootstrap},
+}
+
+// adoptionMachineRows are asked of each Machine.
+var adoptionMachineRows = []row[*machine]{
+	{walk.Row{
+		ID: "core.S2", Of: "MachineSet",
+		Asks:    "the Machines that its selector matches and nobody controls",
+		Several: walk.Deletes.Says("the first of several owners adopts the Machine and deletes one that is too many for it, with its instance; the others create Machines"),
+		Differs: walk.Doubles.Says("it reads its selector as plain labels, fails to, counts no Machine, and creates all its replicas beside those that run, again and again"),
+		Source:  "getAndAdoptMachinesForMachineSet, syncReplicas: internal/controllers/machineset v1.9.0 to v1.13.4; core/reconcilers/machineset v1.14.0",
+	}, selectedOnce},
+}
+
+// setsSelectedOnce asks core.D2.
+func setsSelectedOnce(c *cluster) walk.Answer {
+	found := notAsked
+	for _, set := range c.world.groupsOf(c.ID) {
+		if set.Kind != "MachineSet" {
+			continue
+		}
+		switch by := c.selecting("MachineDeployment", set.Labels); {
+		case len(by) > 1:
+			title := named(set.Kind, set.Namespace, set.Name)
+			return several(fmt.Sprintf("%s is selected by %s and %s", title, by[0].title(), by[1].title()), "one alone selects it", title)
+		case len(by) == 1:
+			found = passed
+		}
+	}
+	return found
+}
+
+// setsHashed asks core.D5.
+func setsHashed(c *cluster) walk.Answer {
+	found := notAsked
+	for _, set := range c.world.groupsOf(c.ID) {
+		if set.Kind != "MachineSet" || len(c.selecting("MachineDeployment", set.Labels)) != 1 {
+			continue
+		}
+		if !strings.Contains(string(set.Labels), clusterv1.MachineDeploymentUniqueLabel) {
+			title := named(set.Kind, set.Namespace, set.Name)
+			return none(title+" lacks label "+clusterv1.MachineDeploymentUniqueLabel, title+" has it", title)
+		}
+		found = passed
+	}
+	return found
+}
+
+// selectedOnce asks core.S2. KubeadmControlPlane selects by label, too.
+func selectedOnce(m *machine) walk.Answer {
+	if m.Pool != "" {
+		return notAsked
+	}
+	by := m.cluster.selecting("MachineSet", m.Labels)
+	switch {
+	case len(by) == 0:
+		return notAsked
+	case len(by) > 1:
+		return several(by[0].title()+" and "+by[1].title()+" select it", "one alone selects it", m.title())
+	case m.ControlPlane && !m.Unlabelled && m.cluster.is(kubeadm):
+		return several(by[0].title()+" and "+m.cluster.planeTitle()+" select it", "one alone selects it", m.title())
+	case !by[0].plain:
+		return differs(by[0].title()+" has a selector with expressions", "it has labels alone", by[0].title())
+	}
+	return passed
+}
+
+// poolBootstrap asks core.N1.
+func poolBootstrap(c *cluster) walk.Answer {
+	found := notAsked
+	for _, g := range c.world.groupsOf(c.ID) {
+		switch {
+		case g.Kind != "MachinePool" || g.Bootstrap.IsZero():
+		case c.world.lacks(c.ID.Backup, g.Bootstrap):
+			object, title := named(g.Bootstrap.Kind, g.Bootstrap.Namespace, g.Bootstrap.Name), named(g.Kind, g.Namespace, g.Name)
+			return none(object+" of "+title+" is not in the backup", object+" exists", title)
+		default:
+			found = passed
+		}
+	}
+	return found
+}
+
+// selecting is a group with its selector.
+type selecting struct {
+	*backup.Group
+	selector labels.Selector
+	demands  map[string]string // labels that it wants as they are
+	plain    bool              // it can be written as labels alone
+}
+
+func (s *selecting) title() string { return named(s.Kind, s.Namespace, s.Name) }
+
+// selections are the owners of a cluster by kind and by one of the labels that each of them
+// demands, the rarest, and what each text of labels is selected by. What demands no label is
+// under the zero one.
+type selections struct {
+	owners map[demand][]*selecting
+	by     map[selected][]*selecting
+}
+
+type demand struct{ kind, label, value string }
+
+type selected struct {
+	kind   string
+	labels backup.Labels
+}
+
+// selecting returns the owners of that kind in the cluster that select what has these labels.
+// The name of the cluster is among all labels, and in all selectors: webhooks and controllers put
+// it there.
+func (c *cluster) selecting(kind string, l backup.Labels) []*selecting {
+	if c.selections == nil {
+		c.selections = c.newSelections()
+	}
+	key := selected{kind, l}
+	out, known := c.selections.by[key]
+	if known {
+		return out
+	}
+	own := labels.Set(l.Map())
+	if own[clusterv1.ClusterNameLabel] != c.ID.Name {
+		own = labels.Merge(own, labels.Set{clusterv1.ClusterNameLabel: c.ID.Name})
+	}
+	add := func(of []*selecting) {
+		for _, s := range of {
+			if s.selector.Matches(own) {
+				out = append(out, s)
+			}
+		}
+	}
+	add(c.selections.owners[demand{kind: kind}])
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		add(c.selections.owners[demand{kind, name, own[name]}])
+	}
+	slices.SortFunc(out, func(a, b *selecting) int { return cmp.Compare(a.Name, b.Name) })
+	c.selections.by[key] = out
+	return out
+}
+
+func (c *cluster) newSelections() *selections {
+	out := &selections{map[demand][]*selecting{}, map[selected][]*selecting{}}
+	var all []*selecting
+	often := map[demand]int{}
+	for _, g := range c.world.groupsOf(c.ID) {
+		s := selectorOf(g)
+		if s == nil {
+			continue
+		}
+		all = append(all, s)
+		for name, value := range s.demands {
+			often[demand{g.Kind, name, value}]++
+		}
+	}
+	for _, s := range all {
+		rarest := demand{kind: s.Kind}
+		for _, name := range slices.Sorted(maps.Keys(s.demands)) {
+			if d := (demand{s.Kind, name, s.demands[name]}); rarest.label == "" || often[d] < often[rarest] {
+				rarest = d
+			}
+		}
+		out.owners[rarest] = append(out.owners[rarest], s)
+	}
+	return out
+}
+
+// selectorOf returns a group with its selector; nil when that is absent, which a webhook fills
+// in with the group's own name, or cannot be read.
+func selectorOf(g *backup.Group) *selecting {
+	var spec metav1.LabelSelector
+	if g.Selector == "" || json.Unmarshal([]byte(g.Selector), &spec) != nil || len(spec.MatchLabels)+len(spec.MatchExpressions) == 0 {
+		return nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&spec)
+	if err != nil {
+		return nil
+	}
+	_, err = metav1.LabelSelectorAsMap(&spec)
+	return &selecting{g, selector, spec.MatchLabels, err == nil}
+}
+
+// groupsOf returns the groups of a cluster.
+func (w *world) groupsOf(id backup.ClusterID) []*backup.Group {
+	if w.groups == nil {
+		w.groups = map[backup.ClusterID][]*backup.Group{}
+		for i := range w.in.Snapshot.Groups {
+			g := &w.in.Snapshot.Groups[i]
+			w.groups[g.Cluster] = append(w.groups[g.Cluster], g)
+		}
+	}
+	return w.groups[id]
+}
+
+// lacks reports whether the backup lacks what a reference leads to.
+func (w *world) lacks(n int, ref backup.Ref) bool {
+	if w.absent == nil {
+		w.absent = map[absence]bool{}
+		for _, all := range [][]backup.Absence{w.in.Snapshot.Absent, w.in.Expected.Absent} {
+			for _, a := range all {
+				w.absent[absence{a.Backup, a.Kind, a.Namespace, a.Name}] = true
+			}
+		}
+	}
+	return w.absent[absence{n, ref.Kind, ref.Namespace, ref.Name}] || w.absent[absence{backup: n, kind: ref.Kind, name: "*"}]
+}
+
+// absence names an object that the backup lacks, or with the name "*" every object of its kind.
+type absence struct {
+	backup                int
+	kind, namespace, name string
+}
+
+// updatedInPlace asks core.M13.
+func updatedInPlace(m *machine) walk.Answer {
+	if m.InPlace {
+		return differs("it has annotation "+clusterv1.UpdateInProgressAnnotation, "", m.title())
+	}
+	return passed
+}
+
+// inPlaceRow is core.M13 and, for KubeadmControlPlane, core.K24.
+var inPlaceRow = row[*machine]{walk.Row{
+	ID: "core.M13", Of: "Machine",
+	Asks:     "the runtime extension that updates it in place, where an update was going on",
+	Differs:  walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "the extension is called again, and how far the update had come is not known here; its owner waits for it"},
+	Versions: "from v1.12.0, with gate InPlaceUpdates",
+	Source:   "reconcileInPlaceUpdate: internal/controllers/machine/machine_controller_inplace_update.go v1.12.0 to v1.13.4",
+}, updatedInPlace}
