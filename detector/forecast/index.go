@@ -4,13 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/json"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
 	"drift-detector/detector"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
@@ -167,7 +166,7 @@ func (x *index) selects(by owner, l backup.Labels) bool {
 		s = &selected{fits: map[backup.Labels]bool{}}
 		x.selected[by] = s
 		if g := x.groups[by]; g != nil {
-			s.selector = readSelector(g.Selector)
+			s.selector, _, _ = rehearsal.ReadSelector(g.Selector)
 		}
 	}
 	if s.selector == nil {
@@ -231,21 +230,6 @@ func (x *index) adopter(kind string, cluster backup.ClusterID, l backup.Labels) 
 		}
 	}
 	return owner{}
-}
-
-// readSelector returns the selector that a JSON text holds, nil when it cannot be read.
-func readSelector(text string) labels.Selector {
-	if match, ok := strings.CutPrefix(text, `{"matchLabels":`); ok { // and no more, as nearly all
-		if all, ok := backup.Labels(strings.TrimSuffix(match, "}")).Plain(); ok {
-			return labels.ValidatedSetSelector(all)
-		}
-	}
-	var spec metav1.LabelSelector
-	if json.Unmarshal([]byte(text), &spec) != nil {
-		return nil
-	}
-	selector, _ := metav1.LabelSelectorAsSelector(&spec)
-	return selector
 }
 
 func (x *index) readExpected() {

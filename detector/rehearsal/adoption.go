@@ -2,7 +2,6 @@ package rehearsal
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/json"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
@@ -208,16 +208,31 @@ func (c *cluster) newSelections() *selections {
 // selectorOf returns a group with its selector; nil when that is absent, which a webhook fills
 // in with the group's own name, or cannot be read.
 func selectorOf(g *backup.Group) *selecting {
-	var spec metav1.LabelSelector
-	if g.Selector == "" || json.Unmarshal([]byte(g.Selector), &spec) != nil || len(spec.MatchLabels)+len(spec.MatchExpressions) == 0 {
+	selector, demands, plain := ReadSelector(g.Selector)
+	if selector == nil || selector.Empty() {
 		return nil
 	}
-	selector, err := metav1.LabelSelectorAsSelector(&spec)
+	return &selecting{g, selector, demands, plain}
+}
+
+// ReadSelector returns the selector that a JSON text holds, the labels that it demands, and
+// whether it is no more than labels. The selector is nil when the text cannot be read.
+func ReadSelector(text string) (s labels.Selector, demands map[string]string, plain bool) {
+	if match, ok := strings.CutPrefix(text, `{"matchLabels":`); ok { // and no more, as nearly all
+		if all, ok := backup.Labels(strings.TrimSuffix(match, "}")).Plain(); ok {
+			return labels.ValidatedSetSelector(all), all, true
+		}
+	}
+	var spec metav1.LabelSelector
+	if json.Unmarshal([]byte(text), &spec) != nil {
+		return nil, nil, false
+	}
+	s, err := metav1.LabelSelectorAsSelector(&spec)
 	if err != nil {
-		return nil
+		return nil, nil, false
 	}
 	_, err = metav1.LabelSelectorAsMap(&spec)
-	return &selecting{g, selector, spec.MatchLabels, err == nil}
+	return s, spec.MatchLabels, err == nil
 }
 
 // groupsOf returns the groups of a cluster.
