@@ -195,6 +195,8 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 	for i := range inv.Listings {
 		inv.Listings[i].Nodes = nil
 	}
+	trace, in = rehearsal.Trace{}, forecast.Inputs{}
+	collectNow()
 	rep = build.New(build.Parts{
 		Result:        result,
 		Forecast:      &future,
