@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +35,15 @@ func TestEveryCheckIsExplained(t *testing.T) {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() && d.Name() == "testdata" {
 				return skipDir(err)
+			}
+			if filepath.Base(path) == "rules.txt" {
+				text, err := os.ReadFile(path)
+				for _, m := range regexp.MustCompile(`(?m)^[a-z][a-z ]* \| (\w+) \|`).FindAllStringSubmatch(string(text), -1) {
+					if n++; !known[m[1]] {
+						t.Errorf("%s: explain does not know check %s", path, m[1])
+					}
+				}
+				return err
 			}
 			if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 				return nil

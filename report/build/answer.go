@@ -40,11 +40,17 @@ func decideByPlan(p *Parts, r *report.Report) *report.PlanAnswer {
 	all := reasonsOf(p, r, p.ByPlan, func(check.Finding) bool { return true })
 	left := slices.DeleteFunc(reasonsOf(p, r, p.ByPlan, func(f check.Finding) bool { return !f.Mended }), func(reason report.AnswerReason) bool { return code.Of(reason.Code).Mended })
 	out := &report.PlanAnswer{Safe: safeAfter(left), Reasons: left}
-	is := func(list []report.AnswerReason, reason *report.AnswerReason) bool {
-		return slices.ContainsFunc(list, func(o report.AnswerReason) bool { return o.Code == reason.Code && o.Message == reason.Message })
+	type said struct {
+		code    code.Reason
+		message string
+	}
+	known := make(map[said]bool, len(left)+len(all))
+	for i := range left {
+		known[said{left[i].Code, left[i].Message}] = true
 	}
 	for _, reason := range slices.Concat(r.Summary.Answer.Reasons, all) {
-		if !is(left, &reason) && !is(out.Resolved, &reason) && reason.Code != code.StatusNotHealthy {
+		if is := (said{reason.Code, reason.Message}); !known[is] && reason.Code != code.StatusNotHealthy {
+			known[is] = true
 			out.Resolved = append(out.Resolved, reason)
 		}
 	}
