@@ -68,15 +68,6 @@ func (res *Result) explain(w *World) {
 	}
 }
 
-func (res *Result) fate(machine string) *Fate {
-	for _, f := range res.Fates {
-		if f.Machine == machine {
-			return f
-		}
-	}
-	return &Fate{}
-}
-
 // replicasDiffer reports whether the MachineSets of a MachineDeployment have other
 // replicas than it has.
 func (w *World) replicasDiffer() bool {
