@@ -272,7 +272,7 @@ func (a *assembly) readMachines() {
 			ProviderID:      r.Data.ProviderID, Node: r.Data.Node, Phase: r.Data.Phase, FailureDomain: r.Data.FailureDomain,
 			Labels: r.Data.Labels, SkipRemediation: r.Data.SkipRemediation,
 			Version: r.Data.Version, Remediate: r.Data.Remediate, CertificatesExpire: moment(r.Data.CertificatesExpire),
-			Hooks: r.Data.Hooks, Remediated: r.Data.Remediated, InPlace: r.Data.InPlace,
+			Hooks: r.Data.Hooks, Remediated: r.Data.Remediated, StatusRestored: r.Data.StatusRestored, InPlace: r.Data.InPlace,
 		}
 		if c := r.Data.InfraReady; c != nil {
 			m.InfraMessage = c.Message

@@ -138,6 +138,7 @@ type machineFields struct {
 	Version                                  string
 	InfraReady, UpToDate                     *Condition // nil where they hold
 	CertificatesExpire, Hooks, Remediated    string
+	StatusRestored                           string
 }
 
 var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreGroup, join(
@@ -164,6 +165,7 @@ var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreG
 		Text(func(t *machineFields) *string { return &t.CertificatesExpire }, "annotation:"+clusterv1.MachineCertificatesExpiryDateAnnotation, "status.certificatesExpiryDate"),
 		Present(func(t *machineFields) *bool { return &t.InPlace }, "annotation:"+clusterv1.UpdateInProgressAnnotation),
 		hooksOf(func(t *machineFields) *string { return &t.Hooks }),
+		Text(func(t *machineFields) *string { return &t.StatusRestored }, "annotation:velero.io/restore-status"),
 		Text(func(t *machineFields) *string { return &t.Remediated }, "annotation:"+controlPlaneGroup+"/remediation-for"),
 	},
 	reference(func(t *machineFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),

@@ -77,6 +77,11 @@ func (e *effects) onCluster(c *cluster) {
 			e.Add(code.OutcomeUnknown, h.title()+" could not be read: which machines it has replaced is not known here", name)
 		}
 	}
+	for _, h := range c.checks {
+		if condition := h.hasty(); condition != "" && h.targets > 0 {
+			e.Add(code.OutcomeUnknown, h.title()+" calls a Machine unhealthy after "+condition+", as each is after a restore until its controller has found its instance: whether that takes longer is not known here", name)
+		}
+	}
 	for _, h := range c.Halts {
 		if h.Undecided {
 			e.Add(code.OutcomeUnknown, fmt.Sprintf("Whether the cluster may use %s is not known, and without it no controller acts on the cluster: %s", h.Object, h.Message), name)

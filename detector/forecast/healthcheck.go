@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 	//lint:ignore SA1019 Deprecated, and what backups hold.
 	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -274,7 +275,7 @@ type breakage struct{ infrastructure, node, bootstrap bool }
 
 func (f *facts) broken() breakage {
 	return breakage{
-		infrastructure: f.stale() || f.stopped() || f.healthy() && f.node != nil && (f.blocked() != "" || f.takesOther()),
+		infrastructure: f.stale() || f.stopped() || f.healthy() && f.node != nil && (f.blocked() != "" || f.takesOther() || f.waits() != ""),
 		node:           f.stopped() || f.node != nil && !f.node.Ready || f.node == nil && (f.stale() || f.healthy() && f.nodeMissing()),
 		bootstrap:      f.healthy() && f.unbootstrapped(),
 	}
@@ -293,6 +294,25 @@ func (b breakage) of(condition string) bool {
 		return b != breakage{}
 	}
 	return false
+}
+
+// soon is how long controllers may take to find what is theirs after a restore. Until then no
+// Machine is ready.
+const soon = 5 * time.Minute
+
+// hasty returns the condition for which the check may have a Machine replaced before its
+// controller has found its instance, or nothing: a restore takes the status away, and conditions
+// begin as they are without an instance (reconcileInfrastructure in
+// internal/controllers/machine/machine_controller_status.go, needsRemediation in
+// internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.13.6).
+func (h *check) hasty() string {
+	for _, c := range h.spec.Checks.UnhealthyMachineConditions {
+		within := time.Duration(ptr.Deref(c.TimeoutSeconds, 0)) * time.Second
+		if (breakage{infrastructure: true, node: true}).of(c.Type) && c.Status != metav1.ConditionTrue && within < soon {
+			return fmt.Sprintf("%s=%s for %s", c.Type, c.Status, within)
+		}
+	}
+	return ""
 }
 
 // minds reports whether the check calls a machine unhealthy, and for which condition of

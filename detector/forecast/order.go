@@ -13,14 +13,17 @@ import (
 // v1.18.1): the high priorities, all others by their names, the low priorities.
 // Cluster objects are among the low ones by default.
 
-// server is Velero's Deployment, as far as it says how its server is started.
+// server is a Deployment, as far as it says how its server is started. Velero's is known by its
+// flag.
 type server struct {
-	Arguments []string // JSON lists, one of each container
+	Arguments []string // JSON lists, of each container
+	Commands  []string // likewise
 }
 
 var servers = backup.NewKind("deployments.apps",
 	backup.Raws(func(s *server) *[]string { return &s.Arguments }, "spec.template.spec.containers[].args"),
-).Named("velero")
+	backup.Raws(func(s *server) *[]string { return &s.Commands }, "spec.template.spec.containers[].command"),
+)
 
 const (
 	prioritiesFlag = "--restore-resource-priorities"
@@ -38,7 +41,7 @@ const clustersResource = "clusters.cluster.x-k8s.io"
 // not hold its Deployment.
 func ownOrder(s *backup.Snapshot) (priorities string, clustersFirst bool) {
 	for r := range servers.In(s).All() {
-		for _, text := range r.Data.Arguments {
+		for _, text := range slices.Concat(r.Data.Commands, r.Data.Arguments) {
 			var args []string
 			if json.Unmarshal([]byte(text), &args) != nil {
 				continue

@@ -50,7 +50,7 @@ func TestPoint31VeleroOfTheBackup(t *testing.T) {
 		"no value":    {deployment("velero", "server", "--restore-resource-priorities"), false},
 		"other flags": {deployment("velero", "server", "--features=EnableCSI"), false},
 		"none":        {deployment("velero"), false},
-		"of another":  {deployment("velerox", "server", "--restore-resource-priorities="+first), false},
+		"renamed":     {deployment("backup-velero", "server", "--restore-resource-priorities="+first), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)

@@ -175,7 +175,10 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
-		"its controller does nothing for it", func(f *facts) bool { return f.decided() && f.halted() != "" }, code.Halted,
+		"its controller does nothing for it", func(f *facts) bool {
+			awaited := f.healthy() && f.waits() != "" && f.unhealthy && f.remedied // in vain: a health check has it replaced
+			return f.decided() && f.halted() != "" && !awaited
+		}, code.Halted,
 		func(f *facts) string { return f.halted() },
 	},
 	{

@@ -14,12 +14,12 @@ func Want() backup.Want {
 	}
 }
 
-// velero is Velero's own Deployment.
+// velero is a Deployment, of which Velero's is known by its image: charts call it as they like.
 type velero struct{ Images []string }
 
 var veleros = backup.NewKind("deployments.apps",
 	backup.Texts(func(v *velero) *[]string { return &v.Images }, "spec.template.spec.containers[].image"),
-).Named("velero")
+)
 
 // clusterObject is what only the walk asks of a Cluster.
 type clusterObject struct {
@@ -28,7 +28,7 @@ type clusterObject struct {
 	ClassNamespace       string
 	PendingHooks         string
 	WatchFilter          string
-	StatusRestored       string // annotation velero.io/restore-status
+	StatusRestored       string // annotation velero.io/restore-status, see isRestored
 	Labels               string // JSON
 }
 
@@ -46,10 +46,11 @@ var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
 const statusAnnotation = "annotation:velero.io/restore-status"
 
 // planeStatus is what only the walk asks of a KubeadmControlPlane.
-type planeStatus struct{ StatusRestored string }
+type planeStatus struct{ StatusRestored, WatchFilter string }
 
 var planeStatuses = backup.NewKind("kubeadmcontrolplanes.controlplane.cluster.x-k8s.io",
 	backup.Text(func(p *planeStatus) *string { return &p.StatusRestored }, statusAnnotation),
+	backup.Text(func(p *planeStatus) *string { return &p.WatchFilter }, "label:cluster.x-k8s.io/watch-filter"),
 )
 
 // classObject is what only the walk asks of a ClusterClass.

@@ -128,13 +128,19 @@ func annotations(c *cluster) walk.Answer {
 
 // planeNodes asks core.K15. A machine that is gone has an outcome of its own.
 func planeNodes(c *cluster) walk.Answer {
-	if !c.is(kubeadm) || c.plane.Paused || !c.nodesRead() {
+	if !c.is(kubeadm) || c.plane.Paused {
 		return notAsked
 	}
 	found := notAsked
 	for i := range c.machines {
 		m := &c.machines[i]
 		if !m.ControlPlane || m.ProviderID == "" || m.verdict == nil || m.verdict.Status != code.Healthy {
+			continue
+		}
+		if m.Paused && !c.Paused {
+			return none(m.title()+" is paused, so that nobody writes its Node", "it is unpaused", m.title())
+		}
+		if !c.nodesRead() {
 			continue
 		}
 		if n := len(c.byID[m.ProviderID]); n != 1 {

@@ -67,6 +67,11 @@ func watchFilter(w *world) walk.Answer {
 			objects = append(objects, named("Cluster", r.Namespace, r.Name)+" ("+r.Data.WatchFilter+")")
 		}
 	}
+	for r := range planeStatuses.In(w.in.Snapshot).All() {
+		if r.Data.WatchFilter != "" {
+			objects = append(objects, named(kubeadm, r.Namespace, r.Name)+" ("+r.Data.WatchFilter+")")
+		}
+	}
 	if objects == nil {
 		return passed
 	}
@@ -77,17 +82,28 @@ func watchFilter(w *world) walk.Answer {
 func statusRestored(w *world) walk.Answer {
 	var objects []string
 	for r := range clusterKinds.In(w.in.Snapshot).All() {
-		if r.Data.StatusRestored == "true" {
+		if isRestored(r.Data.StatusRestored) {
 			objects = append(objects, named("Cluster", r.Namespace, r.Name))
 		}
 	}
 	for r := range planeStatuses.In(w.in.Snapshot).All() {
-		if r.Data.StatusRestored == "true" {
+		if isRestored(r.Data.StatusRestored) {
 			objects = append(objects, named(kubeadm, r.Namespace, r.Name))
+		}
+	}
+	for i := range w.in.Snapshot.Machines {
+		if m := &w.in.Snapshot.Machines[i]; isRestored(m.StatusRestored) {
+			objects = append(objects, named("Machine", m.Namespace, m.Name))
 		}
 	}
 	if objects != nil {
 		return differs(objects[0]+" has it", "it is taken away", objects...)
 	}
 	return passed
+}
+
+// isRestored reports whether Velero takes the value of the annotation for yes
+// (determineRestoreStatus in pkg/restore/restore.go v1.18.1).
+func isRestored(value string) bool {
+	return value != "" && strings.EqualFold(strings.TrimSpace(value), "true")
 }
