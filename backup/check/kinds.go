@@ -54,7 +54,10 @@ var deploymentKind = backup.NewKind[struct{}]("clusterdeployments.k0rdent.mirant
 // util/secret/consts.go v1.14.0), and certificateKey is their data key.
 var caParts = []string{"ca", "etcd", "proxy", "sa"}
 
-const certificateKey = "tls.crt"
+const (
+	certificateKey = "tls.crt"
+	privateKey     = "tls.key" // that it is there
+)
 
 // Want is what the package asks of a backup. Of certificate authorities it is only
 // kept when the certificate ends; of bootstrap data nothing but that it
@@ -71,7 +74,7 @@ func Want() backup.Want {
 	}
 	for _, part := range caParts {
 		// The certificate is optional: other Secrets have such names, too.
-		w.Secrets = append(w.Secrets, backup.SecretRule{Name: "*-" + part, Optional: []string{certificateKey}, Digest: certificate})
+		w.Secrets = append(w.Secrets, backup.SecretRule{Name: "*-" + part, Optional: []string{certificateKey, privateKey}, Digest: certificate})
 	}
 	// Bootstrap data and all else that Cluster API itself makes is of this type
 	// (Cluster API api/core/v1beta2/common_types.go v1.14.0).

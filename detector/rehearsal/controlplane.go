@@ -38,9 +38,10 @@ var planeRows = []row[*cluster]{
 	}, adoptedVersions},
 	{walk.Row{
 		ID: "core.K8", Of: kubeadm,
-		Asks:   "the certificates of an etcd outside of the cluster, which it does not create itself",
-		None:   walk.OwnerHalts.Says("it fails before anything else, and cannot make them"),
-		Source: "reconcileClusterCertificates: controller.go; Lookup: util/secret/certificates.go v1.5.8 to v1.14.0",
+		Asks:    "the certificates of an etcd outside of the cluster, which it does not create itself, and the key of the authority of one inside",
+		None:    walk.OwnerHalts.Says("it fails before anything else, and cannot make them"),
+		Differs: walk.Halts.Says("it takes etcd for one outside of the cluster, whose client certificate it lacks, and never calls the control plane initialised: it may replace machines that run without a look at the others"),
+		Source:  "reconcileClusterCertificates: controller.go; Lookup: util/secret/certificates.go v1.5.8 to v1.14.0; getEtcdCAKeyPair, GetWorkloadCluster: controlplane/kubeadm/internal/cluster.go v1.13.6",
 	}, externalCertificates},
 	{walk.Row{
 		ID: "core.K9", Of: kubeadm,
@@ -108,7 +109,13 @@ func bootstrapKinds(c *cluster) walk.Answer {
 
 // externalCertificates asks core.K8. Of those that it makes itself a check says more.
 func externalCertificates(c *cluster) walk.Answer {
-	if !c.is(kubeadm) || !c.plane.ExternalEtcd {
+	if !c.is(kubeadm) {
+		return notAsked
+	}
+	if secret := named("Secret", c.ID.Namespace, c.ID.Name+etcdSuffix); c.world.in.Secrets.Keyless[c.ID] {
+		return differs(secret+" has no tls.key", secret+" has its key", secret)
+	}
+	if !c.plane.ExternalEtcd {
 		return notAsked
 	}
 	if lacking := c.world.in.Secrets.Lacking[c.ID]; lacking != "" {

@@ -1,6 +1,8 @@
 package rehearsal
 
 import (
+	"slices"
+
 	"drift-detector/backup"
 	"drift-detector/infra"
 )
@@ -16,11 +18,14 @@ type Secrets struct {
 	// Lacking is a Secret that a control plane needs for an etcd outside of its cluster, by
 	// name, which the backup lacks.
 	Lacking map[backup.ClusterID]string
+	// Keyless are the clusters whose etcd is their own, and whose Secret with the authority of
+	// etcd has a certificate and no key.
+	Keyless map[backup.ClusterID]bool
 }
 
 // ReadSecrets looks at the Secrets of a Snapshot that was loaded with forecast.Want.
 func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
-	out := Secrets{Labelled: map[backup.ClusterID]bool{}, Pools: map[infra.SecretAt]bool{}, Lacking: map[backup.ClusterID]string{}}
+	out := Secrets{Labelled: map[backup.ClusterID]bool{}, Pools: map[infra.SecretAt]bool{}, Lacking: map[backup.ClusterID]string{}, Keyless: map[backup.ClusterID]bool{}}
 	for i := range s.Groups {
 		g := &s.Groups[i]
 		if g.Kind == "MachinePool" && g.BootstrapSecret != "" && secrets.Named(g.Backup, g.Namespace, g.BootstrapSecret) != nil {
@@ -28,6 +33,10 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 		}
 	}
 	for i := range s.ControlPlanes {
+		if p := &s.ControlPlanes[i]; p.Kind == kubeadm && !p.ExternalEtcd {
+			etcd := secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+etcdSuffix)
+			out.Keyless[p.Cluster] = etcd != nil && holds(etcd, "tls.crt") && !holds(etcd, "tls.key")
+		}
 		if p := &s.ControlPlanes[i]; p.Kind == kubeadm && p.ExternalEtcd {
 			for _, suffix := range []string{etcdClientSuffix, etcdSuffix} {
 				if secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+suffix) == nil {
@@ -52,3 +61,7 @@ const (
 	etcdSuffix       = "-etcd"
 	etcdClientSuffix = "-apiserver-etcd-client"
 )
+
+func holds(s *backup.Secret, key string) bool {
+	return slices.ContainsFunc(s.Values, func(v backup.SecretValue) bool { return v.Key == key })
+}
