@@ -88,10 +88,21 @@ func (q *questions) askNodegroup(p *pool) {
 		return pass
 	}, false))
 	if p.record.Data.Template != "" {
+		q.askNodeData(p)
 		q.askTemplate(p, rowG2, rowG2, rowG2)
 	}
 	q.look(rowG8, p.cluster, p.title(), of(func(at *place, f *nodegroupFact) walk.Answer { return q.versioned(at, p, f, object) }, false))
 	q.look(rowG9, p.cluster, p.title(), of(func(_ *place, f *nodegroupFact) walk.Answer { return p.configured(f, object) }, false))
+}
+
+// askNodeData asks P4 of a node group, whose template has the bootstrap data of its MachinePool.
+func (q *questions) askNodeData(p *pool) {
+	switch {
+	case p.group.BootstrapSecret != "":
+		q.askBootstrap(p)
+	case p.group.Bootstrap.IsZero():
+		q.notePool(rowP4, p, answer(walk.None, p.title(), p.title()+" names no bootstrap data, which its launch template needs", "names it"))
+	}
 }
 
 // versioned asks G8.
