@@ -40,7 +40,9 @@ func walkedBackup(t *testing.T) made {
 	b.Add("awsmachinepools."+group, infraObject(poolKind, "ns", "p", "c", map[string]any{
 		"minSize": 1, "maxSize": 3, "awsLaunchTemplate": map[string]any{"instanceType": "m5.large", "ami": map[string]any{"id": "ami-1"}, "instanceMetadataOptions": map[string]any{"httpTokens": "required"}},
 	}))
-	b.Add("awsmanagedmachinepools."+group, infraObject(managedPoolKind, "ns", "n", "c", map[string]any{"eksNodegroupName": "n"}))
+	b.Add("awsmanagedmachinepools."+group, infraObject(managedPoolKind, "ns", "n", "c", map[string]any{
+		"eksNodegroupName": "n", "taints": []any{map[string]any{"effect": "no-schedule", "key": "b"}, map[string]any{"effect": "prefer-no-schedule", "key": "a", "value": "c"}},
+	}))
 	return b
 }
 
