@@ -18,6 +18,7 @@ func walkedBackup(t *testing.T) made {
 	o := infraObject(clusterKind, "ns", "c", "c", map[string]any{
 		"region": fleetRegion, "controlPlaneEndpoint": map[string]any{"host": "c-apiserver-1." + fleetRegion + ".elb.amazonaws.com", "port": 6443},
 		"controlPlaneLoadBalancer": map[string]any{"scheme": "internet-facing"},
+		"eksClusterName":           "c", // so that the lab calls the cluster of its node group as the provider does
 		"network": map[string]any{
 			"vpc":     map[string]any{"id": "vpc-1", "tags": map[string]any{tagOwner + "c": owned}},
 			"subnets": []any{map[string]any{"id": "c-a", "resourceID": "subnet-1", "cidrBlock": "10.0.0.0/24", "routeTableId": "rtb-1"}},
