@@ -51,7 +51,7 @@ type awsCluster struct {
 	NameTag                   string   // that CAPA puts on instances instead of their names
 	CIDRs                     []string // beside Subnets
 	Port                      backup.Number
-	Scheme                    string    // of the load balancer, as spec asks for it
+	Scheme, SecondScheme      string    // of the load balancers, as spec asks for them
 	LBSubnets                 []string  // likewise
 	Tags                      string    // additionalTags in JSON
 	Rules                     [4]string // of security groups that spec adds, in JSON
@@ -91,6 +91,7 @@ func placement() []backup.Field[awsCluster] {
 		backup.Texts(func(c *c) *[]string { return &c.CIDRs }, "spec.network.subnets[].cidrBlock", "spec.networkSpec.subnets[].cidrBlock"),
 		backup.Count(func(c *c) *backup.Number { return &c.Port }, "spec.controlPlaneEndpoint.port"),
 		backup.Text(func(c *c) *string { return &c.Scheme }, "spec.controlPlaneLoadBalancer.scheme"),
+		backup.Text(func(c *c) *string { return &c.SecondScheme }, "spec.secondaryControlPlaneLoadBalancer.scheme"),
 		backup.Texts(func(c *c) *[]string { return &c.LBSubnets }, "spec.controlPlaneLoadBalancer.subnets[]"),
 		backup.Raw(func(c *c) *string { return &c.Tags }, "spec.additionalTags"))
 	for i, path := range []string{"spec.network.cni", "spec.network.additionalControlPlaneIngressRules", "spec.network.additionalNodeIngressRules", "spec.controlPlaneLoadBalancer.ingressRules"} {

@@ -162,6 +162,25 @@ type nodegroupFact struct {
 	HasTemplate              bool     `json:",omitempty"`
 	Desired                  int32
 	Labels                   map[string]string `json:",omitempty"`
+	Taints                   []string          `json:",omitempty"` // as taint.String writes them, sorted
+}
+
+// taint is one of a node group, as an AWSManagedMachinePool has it: its effect is no-execute
+// where EKS says NO_EXECUTE (TaintEffectFromSDK in pkg/cloud/converters/eks.go v2.13.0).
+type taint struct{ Key, Value, Effect string }
+
+func (t taint) String() string {
+	return t.Key + "=" + t.Value + ":" + strings.ReplaceAll(strings.ToLower(t.Effect), "_", "-")
+}
+
+// taintTexts are taints in an order that does not depend on theirs.
+func taintTexts(all []taint) []string {
+	var out []string
+	for _, t := range all {
+		out = append(out, t.String())
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // nodegroupName is how EKS names a node group.
@@ -190,6 +209,11 @@ func (l *listing) readNodegroups(ctx context.Context) {
 			}
 		}
 		slices.Sort(f.Owners)
+		var taints []taint
+		for _, t := range g.Taints {
+			taints = append(taints, taint{aws.ToString(t.Key), aws.ToString(t.Value), string(t.Effect)})
+		}
+		f.Taints = taintTexts(taints)
 		if t := g.LaunchTemplate; t != nil {
 			f.HasTemplate, f.Template = true, aws.ToString(t.Version)
 		}

@@ -20,7 +20,7 @@ var (
 	}
 	rowA23 = &walk.Row{
 		ID: "aws.A23", Of: clusterKind,
-		Asks:      "the scheme of the load balancer, which is to be that of spec.controlPlaneLoadBalancer",
+		Asks:      "the scheme of each load balancer, which is to be that of spec.controlPlaneLoadBalancer or spec.secondaryControlPlaneLoadBalancer",
 		Differs:   walk.Halts.Says("CAPA takes it for another load balancer of the name, and does nothing more for the cluster"),
 		Refused:   "load balancers",
 		Condition: conditionAsked,
@@ -102,7 +102,10 @@ func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 // schemed asks A23. Without a scheme in spec CAPA takes any.
 func (s *clusterLocation) schemed(f *balancerFact, object string, first bool) walk.Answer {
 	want := s.record.Data.Scheme
-	if !first || want == "" || f.Scheme == "" {
+	if !first {
+		want = s.record.Data.SecondScheme
+	}
+	if want == "" || f.Scheme == "" {
 		return pass
 	}
 	// Before v2.0 the one scheme was written with a capital letter: SchemeToSDKScheme.

@@ -129,16 +129,14 @@ func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 	return append(slices.Clip(x.passing[passed]), open...)
 }
 
-// grouped asks M15. Groups that spec names by filters are not resolved here, so that nothing
-// is said of a machine with some.
+// grouped asks M15. Groups that spec names by filters are not resolved here, so that it is not
+// seen whether a group beside the others is one of them.
 func (x *inspection) grouped(m *member, at infra.Sight) walk.Answer {
 	have, seen := at.Instance.Facts.Get(factGroups)
 	object := "instance " + at.Instance.ID
 	switch {
 	case !seen:
 		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
-	case strings.Contains(m.machine.Data.Groups, `"filters"`):
-		return walk.Answer{}
 	}
 	own := x.ownGroups(m, at.Listing)
 	if own == nil {
@@ -146,6 +144,9 @@ func (x *inspection) grouped(m *member, at infra.Sight) walk.Answer {
 	}
 	for id := range strings.SplitSeq(have, ",") {
 		if id != "" && !slices.Contains(own, id) && !strings.Contains(m.machine.Data.Groups, quoted(id)) {
+			if strings.Contains(m.machine.Data.Groups, `"filters"`) {
+				return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
+			}
 			return answer(walk.Differs, object, fmt.Sprintf("%s has security group %s, which %s %s/%s does not ask for", object, id, machineKind, m.machine.Namespace, m.machine.Name), "has it no more, or the object asks for it")
 		}
 	}

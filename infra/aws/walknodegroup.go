@@ -45,9 +45,9 @@ var (
 	}
 	rowG9 = &walk.Row{
 		ID: "aws.G9", Of: managedPoolKind,
-		Asks:    "labels of the node group, and its size within spec.scaling",
+		Asks:    "labels and taints of the node group, and its size, which is to be replicas unless an autoscaler sets it, within spec.scaling",
 		Several: walk.OwnerHalts.Says("AWS refuses a size that is outside of its bounds, and nothing more is done for the pool"),
-		Differs: walk.Does{Effect: walk.Writes, What: "CAPA writes the backup's labels, and takes off others", Code: code.ChangesUndone},
+		Differs: walk.Does{Effect: walk.Writes, What: "CAPA writes the backup's labels and taints, and takes off others", Code: code.ChangesUndone},
 		Source:  "reconcileNodegroupConfig: pkg/cloud/services/eks/nodegroup.go v2.0.0 to v2.13.0",
 	}
 	nodegroupRows = []*walk.Row{rowG2, rowG4, rowG5, rowG8, rowG9}
@@ -88,10 +88,21 @@ func (q *questions) askNodegroup(p *pool) {
 		return pass
 	}, false))
 	if p.record.Data.Template != "" {
+		q.askNodeData(p)
 		q.askTemplate(p, rowG2, rowG2, rowG2)
 	}
 	q.look(rowG8, p.cluster, p.title(), of(func(at *place, f *nodegroupFact) walk.Answer { return q.versioned(at, p, f, object) }, false))
 	q.look(rowG9, p.cluster, p.title(), of(func(_ *place, f *nodegroupFact) walk.Answer { return p.configured(f, object) }, false))
+}
+
+// askNodeData asks P4 of a node group, whose template has the bootstrap data of its MachinePool.
+func (q *questions) askNodeData(p *pool) {
+	switch {
+	case p.group.BootstrapSecret != "":
+		q.askBootstrap(p)
+	case p.group.Bootstrap.IsZero():
+		q.notePool(rowP4, p, answer(walk.None, p.title(), p.title()+" names no bootstrap data, which its launch template needs", "names it"))
+	}
 }
 
 // versioned asks G8.
@@ -114,18 +125,26 @@ func (q *questions) versioned(at *place, p *pool, f *nodegroupFact, object strin
 	return pass
 }
 
-// configured asks G9. What EKS refuses is a size that an autoscaler keeps outside of the
-// bounds that CAPA sets.
+// configured asks G9. EKS refuses a size outside of the bounds: that of the backup, or the one
+// that an autoscaler has set.
 func (p *pool) configured(f *nodegroupFact, object string) walk.Answer {
 	d := &p.record.Data
-	var bounds *struct{ MinSize, MaxSize int32 }
-	if _ = json.Unmarshal([]byte(d.Scaling), &bounds); bounds != nil && p.managedBy != "" && (f.Desired > bounds.MaxSize || f.Desired < bounds.MinSize) {
-		return answer(walk.Several, object, fmt.Sprintf("%s is set to %d, and %s allows %d to %d", object, f.Desired, p.object(), bounds.MinSize, bounds.MaxSize), "is within them")
+	size, whose := int64(f.Desired), object+" is set to"
+	if p.managedBy == "" && p.desired.Known {
+		size, whose = p.desired.N, p.title()+" wants"
 	}
-	want := map[string]string{}
-	_ = json.Unmarshal([]byte(d.Labels), &want)
-	if !maps.Equal(want, f.Labels) && len(want)+len(f.Labels) > 0 {
+	var bounds *struct{ MinSize, MaxSize int64 }
+	if _ = json.Unmarshal([]byte(d.Scaling), &bounds); bounds != nil && (size > bounds.MaxSize || size < bounds.MinSize) {
+		return answer(walk.Several, object, fmt.Sprintf("%s %d, and %s allows %d to %d", whose, size, p.object(), bounds.MinSize, bounds.MaxSize), "is within them")
+	}
+	labels, taints := map[string]string{}, []taint{}
+	_ = json.Unmarshal([]byte(d.Labels), &labels)
+	_ = json.Unmarshal([]byte(d.Taints), &taints)
+	switch {
+	case !maps.Equal(labels, f.Labels):
 		return answer(walk.Differs, object, object+" has other labels than "+p.object(), "has the same")
+	case !slices.Equal(taintTexts(taints), f.Taints):
+		return answer(walk.Differs, object, fmt.Sprintf("%s has the taints %s, and %s wants %s", object, list(f.Taints), p.object(), list(taintTexts(taints))), "has the same")
 	}
 	return pass
 }

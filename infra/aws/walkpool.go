@@ -23,9 +23,9 @@ var (
 	}
 	rowP4 = &walk.Row{
 		ID: "aws.P4", Of: poolKind,
-		Asks:   "the bootstrap Secret, with key value; a KubeadmConfig or EKSConfig writes it again",
+		Asks:   "the bootstrap Secret, with key value, for an AWSManagedMachinePool with spec.awsLaunchTemplate too; a KubeadmConfig or EKSConfig writes it again",
 		None:   walk.OwnerHalts.Says("CAPA sets no size and replaces no member of the pool until it exists"),
-		Source: "GetRawBootstrapData: pkg/cloud/scope/machinepool.go; ReconcileLaunchTemplate: pkg/cloud/services/ec2/launchtemplate.go v2.0.0 to v2.13.0",
+		Source: "GetRawBootstrapData: pkg/cloud/scope/machinepool.go, managednodegroup.go; ReconcileLaunchTemplate: pkg/cloud/services/ec2/launchtemplate.go v2.0.0 to v2.13.0",
 	}
 	rowP5 = &walk.Row{
 		ID: "aws.P5", Of: poolKind,

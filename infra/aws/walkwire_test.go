@@ -18,6 +18,7 @@ func walkedBackup(t *testing.T) made {
 	o := infraObject(clusterKind, "ns", "c", "c", map[string]any{
 		"region": fleetRegion, "controlPlaneEndpoint": map[string]any{"host": "c-apiserver-1." + fleetRegion + ".elb.amazonaws.com", "port": 6443},
 		"controlPlaneLoadBalancer": map[string]any{"scheme": "internet-facing"},
+		"eksClusterName":           "c", // so that the lab calls the cluster of its node group as the provider does
 		"network": map[string]any{
 			"vpc":     map[string]any{"id": "vpc-1", "tags": map[string]any{tagOwner + "c": owned}},
 			"subnets": []any{map[string]any{"id": "c-a", "resourceID": "subnet-1", "cidrBlock": "10.0.0.0/24", "routeTableId": "rtb-1"}},
@@ -40,7 +41,9 @@ func walkedBackup(t *testing.T) made {
 	b.Add("awsmachinepools."+group, infraObject(poolKind, "ns", "p", "c", map[string]any{
 		"minSize": 1, "maxSize": 3, "awsLaunchTemplate": map[string]any{"instanceType": "m5.large", "ami": map[string]any{"id": "ami-1"}, "instanceMetadataOptions": map[string]any{"httpTokens": "required"}},
 	}))
-	b.Add("awsmanagedmachinepools."+group, infraObject(managedPoolKind, "ns", "n", "c", map[string]any{"eksNodegroupName": "n"}))
+	b.Add("awsmanagedmachinepools."+group, infraObject(managedPoolKind, "ns", "n", "c", map[string]any{
+		"eksNodegroupName": "n", "taints": []any{map[string]any{"effect": "no-schedule", "key": "b"}, map[string]any{"effect": "prefer-no-schedule", "key": "a", "value": "c"}},
+	}))
 	return b
 }
 

@@ -19,7 +19,7 @@
 //	twins.go        ports that CAPO looks for by name
 //	balancers.go    the load balancer of the API server
 //	managed.go      what CAPO made and looks for by name
-//	floating.go     where the floating IP of the API server leads
+//	floating.go     where the floating IPs of the API server and the bastion lead
 //	external.go     the external network, and what else keeps a cluster from being ready
 //	resources.go    what else a cluster's restore depends on
 //	param.go        how objects say which thing of OpenStack they mean
@@ -88,7 +88,7 @@
 //	stuckBastion   name of a server in ERROR or BUILD
 //	portless       network/name/address of a port that is not there, while a server has
 //	               the address
-//	elsewhere      floating IP of an API server that another server has
+//	elsewhere      floating IP of an API server or a bastion that another server has
 //	lostFloatingIP server/address of a floating IP that the server is to have and has not
 //	floatingIP     address
 //	keyPair        name

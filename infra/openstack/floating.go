@@ -43,10 +43,29 @@ func (l *location) floatingElsewhere() infra.Key {
 	return infra.Key{Kind: keyElsewhere, Value: ip}
 }
 
-// planes are the control planes of the backup, by what says that a port is theirs: the ids
+// bastionAddress is the floating IP that the cluster's bastion is to have, or "".
+func (l *location) bastionAddress() string {
+	if l.record == nil {
+		return ""
+	}
+	if d := &l.record.Data; d.BastionEnabled && !d.noExternal() && isAddress(d.BastionAddress) {
+		return d.BastionAddress
+	}
+	return ""
+}
+
+// bastionElsewhere is the probe of that floating IP at another server.
+func (l *location) bastionElsewhere() infra.Key {
+	if ip := l.bastionAddress(); ip != "" {
+		return infra.Key{Kind: keyElsewhere, Value: ip}
+	}
+	return infra.Key{}
+}
+
+// planes are the control planes and bastions of the backup, by what says that a port is theirs: the ids
 // of their servers, and what CAPO names a first port, with its description.
 type planes struct {
-	servers, ports map[string]string // to the floating IP of their API server
+	servers, ports map[string]string // to the floating IP of their API server, or of a bastion
 	clusters       map[string]bool   // description/floating IP
 }
 
@@ -55,6 +74,10 @@ func (objs *objects) planes() planes {
 	for id, l := range objs.locations {
 		for _, c := range clusterNames(id) {
 			p.clusters[join(c, l.address())] = true
+			p.clusters[join(c, l.bastionAddress())] = true
+		}
+		if ip := l.bastionAddress(); ip != "" {
+			p.servers[uuidOf(l.record.Data.Bastion.ID)] = ip
 		}
 	}
 	for i := range objs.members {

@@ -12,15 +12,15 @@ import (
 	"drift-detector/report/code"
 )
 
-// floatingPool is an OpenStackFloatingIPPool, of which only matters whether it is there, and
-// floatingAddress the IPAddress that keeps which floating IP of it is a server's.
+// floatingPool is an OpenStackFloatingIPPool, of which only matters whether it is there and can
+// log in, and floatingAddress the IPAddress that keeps which floating IP of it is a server's.
 type (
-	floatingPool    struct{}
+	floatingPool    struct{ Identity identityRef }
 	floatingAddress struct{ Address string }
 )
 
 var (
-	floatingPools     = backup.NewKind[floatingPool]("openstackfloatingippools." + group).Ownerless()
+	floatingPools     = backup.NewKind("openstackfloatingippools."+group, identityFields(func(p *floatingPool) *identityRef { return &p.Identity })...).Ownerless()
 	floatingAddresses = backup.NewKind("ipaddresses.ipam.cluster.x-k8s.io",
 		backup.Text(func(a *floatingAddress) *string { return &a.Address }, "spec.address")).Ownerless()
 )
@@ -48,6 +48,15 @@ func (objs *objects) floatingClaim(m *member) (claim capi.Object, w *wish) {
 	return capi.Object{Backup: m.cluster.Backup, Namespace: m.meta().Namespace, Name: m.meta().Name + claimSuffix}, w
 }
 
+// poolOf is the pool of a machine's floating IP; nil where the backup lacks it, or there is none.
+func (objs *objects) poolOf(m *member) *backup.Record[floatingPool] {
+	claim, w := objs.floatingClaim(m)
+	if w == nil || w.FloatingPoolKind != poolKind {
+		return nil
+	}
+	return objs.pools[capi.Object{Backup: claim.Backup, Namespace: claim.Namespace, Name: w.FloatingPool}]
+}
+
 // poolLacks says that the backup lacks the pool, whose controller alone answers the claim
 // (controllers/openstackfloatingippool_controller.go v0.10.0 to v0.14.7).
 func (objs *objects) poolLacks(m *member) string {
@@ -55,11 +64,10 @@ func (objs *objects) poolLacks(m *member) string {
 	if w == nil || w.FloatingPoolKind != poolKind {
 		return ""
 	}
-	at := capi.Object{Backup: claim.Backup, Namespace: claim.Namespace, Name: w.FloatingPool}
-	if objs.pools[at] != nil {
+	if objs.poolOf(m) != nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %s/%s, which its spec.floatingIPPoolRef names, is not in the backup, and CAPO waits for its floating IP before it looks for the server", poolKind, at.Namespace, at.Name)
+	return fmt.Sprintf("%s %s/%s, which its spec.floatingIPPoolRef names, is not in the backup, and CAPO waits for its floating IP before it looks for the server", poolKind, claim.Namespace, w.FloatingPool)
 }
 
 // unclaimed is the IPAddress that the backup lacks, or "". Of a claim that is made again

@@ -61,19 +61,20 @@ func join(parts ...string) string {
 // then the cluster, from which CAPO makes it (controllers/openstackmachine_controller.go
 // v0.14.7).
 func (objs *objects) homeOf(id backup.ClusterID, m *member, l *location) home {
-	h := home{backup: id.Backup, kind: unknownIdentity, namespace: id.Namespace, name: id.Name}
-	var ref *identityRef
 	switch {
 	case m != nil && m.server != nil && m.server.Data.Identity.Name != "":
-		ref = &m.server.Data.Identity
+		return objs.homeBy(id, &m.server.Data.Identity)
 	case m != nil && m.machine != nil && m.machine.Data.Identity.Name != "":
-		ref = &m.machine.Data.Identity
+		return objs.homeBy(id, &m.machine.Data.Identity)
 	case l.record != nil:
-		ref = &l.record.Data.Identity
-	default:
-		return h
+		return objs.homeBy(id, &l.record.Data.Identity)
 	}
-	h.name, h.cloud, h.region = ref.Name, ref.Cloud, ref.Region
+	return home{backup: id.Backup, kind: unknownIdentity, namespace: id.Namespace, name: id.Name}
+}
+
+// homeBy is where a reference in the namespace of a cluster leads.
+func (objs *objects) homeBy(id backup.ClusterID, ref *identityRef) home {
+	h := home{backup: id.Backup, namespace: id.Namespace, name: ref.Name, cloud: ref.Cloud, region: ref.Region}
 	switch {
 	case ref.Name == "":
 		h.kind, h.name = noIdentity, id.Name
@@ -101,8 +102,7 @@ type homeScope struct {
 // homeScopes are all homes of the backup's clusters and machines, in the order of their ids.
 func (objs *objects) homeScopes() []*homeScope {
 	byID := map[string]*homeScope{}
-	visit := func(id backup.ClusterID, m *member) *homeScope {
-		h := objs.homeOf(id, m, objs.locations[id])
+	visit := func(id backup.ClusterID, h home) *homeScope {
 		s := byID[h.id()]
 		if s == nil {
 			s = &homeScope{home: h, probes: map[infra.Key]bool{}, servers: map[string]bool{}}
@@ -112,7 +112,7 @@ func (objs *objects) homeScopes() []*homeScope {
 		return s
 	}
 	for _, id := range objs.order() {
-		s := visit(id, nil)
+		s := visit(id, objs.homeOf(id, nil, objs.locations[id]))
 		for _, k := range objs.locations[id].probes(id) {
 			s.probes[k] = true
 		}
@@ -122,7 +122,10 @@ func (objs *objects) homeScopes() []*homeScope {
 	}
 	for i := range objs.members {
 		m := &objs.members[i]
-		s := visit(m.cluster, m)
+		for _, u := range objs.logins(m) {
+			visit(m.cluster, u.home) // whether it is accepted
+		}
+		s := visit(m.cluster, objs.homeOf(m.cluster, m, objs.locations[m.cluster]))
 		if key, _, _, _ := objs.strong(m); !key.IsZero() {
 			s.servers[key.Value] = true
 		}

@@ -88,6 +88,7 @@ type clusterRecord struct {
 	WantFloatingIP, WantExternal string
 	Bastion                      named
 	BastionEnabled               bool
+	BastionAddress               string // floating IP that spec asks for
 }
 
 // noFloatingIP reports whether CAPO gives the API server no floating IP, and noExternal
@@ -123,6 +124,7 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Raw(func(c *c) *string { return &c.WantFloatingIP }, "spec.apiServer.enableFloatingIP"),
 		backup.Raw(func(c *c) *string { return &c.WantExternal }, "spec.enableExternalNetwork"),
 		backup.Flag(func(c *c) *bool { return &c.BastionEnabled }, "spec.bastion.enabled"),
+		backup.Text(func(c *c) *string { return &c.BastionAddress }, "spec.bastion.floatingIP", "spec.bastion.instance.floatingIP"),
 	)
 	both := func(of func(*c) *named, path ...string) {
 		id, name := make([]string, len(path)), make([]string, len(path))

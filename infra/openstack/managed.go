@@ -59,7 +59,10 @@ func (l *location) probes(id backup.ClusterID) []infra.Key {
 		return nil
 	}
 	d := &l.record.Data
-	keys := []infra.Key{l.anySubnets(), l.managedSubnet(), l.unusedGroup(id), l.stuckBastion(id), l.floatingElsewhere()}
+	keys := []infra.Key{l.anySubnets(), l.managedSubnet(), l.unusedGroup(id), l.stuckBastion(id), l.floatingElsewhere(), l.bastionElsewhere()}
+	if ip := l.bastionAddress(); ip != "" {
+		keys = append(keys, infra.Key{Kind: keyFloating, Value: ip})
+	}
 	if !d.noExternal() && !given(d.SpecExternal) {
 		keys = append(keys, infra.Key{Kind: keyExternal, Value: several}, infra.Key{Kind: keyExternal, Value: one})
 	}

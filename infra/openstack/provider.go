@@ -115,7 +115,7 @@ var (
 	keyTwins       = infra.KeyKindOf("twinPorts")      // network/name of several ports
 	keyRenamed     = infra.KeyKindOf("renamed")        // kind/id/name of what CAPO made and no longer has its name
 	keyNamesakes   = infra.KeyKindOf("namesakes")      // kind/name of several things, of which CAPO made one
-	keyElsewhere   = infra.KeyKindOf("elsewhere")      // floating IP of an API server that another server has
+	keyElsewhere   = infra.KeyKindOf("elsewhere")      // floating IP of an API server or a bastion that another server has
 	keyLost        = infra.KeyKindOf("lostFloatingIP") // server/address of a floating IP that the server is to have and has not
 	keyStuck       = infra.KeyKindOf("stuckBastion")   // name of a server in ERROR or BUILD
 	keyPortless    = infra.KeyKindOf("portless")       // network/name/address of a port that is not there, while a server has the address

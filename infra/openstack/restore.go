@@ -45,13 +45,9 @@ func (objs *objects) restore(m *member) *infra.Restore {
 			r.Failure = cmp.Or(r.Failure, strings.TrimSpace(c.Message), c.Reason)
 		}
 	}
-	switch h := objs.homeOf(m.cluster, m, objs.locations[m.cluster]); {
-	case h.forbidden:
-		r.Refused, _ = objs.forbidden(m.cluster.Backup, h.name, m.cluster.Namespace)
-	case objs.lacks(h):
-		r.Refused = h.what() + " is not in the backup"
-	default:
-		r.Refused = h.mistake()
+	r.Refused = objs.unusable(m.cluster, objs.homeOf(m.cluster, m, objs.locations[m.cluster]))
+	for _, u := range objs.logins(m) {
+		r.Refused = cmp.Or(r.Refused, objs.unusable(m.cluster, u.home))
 	}
 	r.Refused = cmp.Or(r.Refused, objs.imageLacks(m), objs.poolLacks(m))
 	r.Unclaimed = objs.unclaimed(m)
@@ -59,4 +55,16 @@ func (objs *objects) restore(m *member) *infra.Restore {
 		return nil
 	}
 	return &r
+}
+
+// unusable says why CAPO may not use the identity of a home, whatever is in Secrets, or "".
+func (objs *objects) unusable(id backup.ClusterID, h home) string {
+	switch {
+	case h.forbidden:
+		why, _ := objs.forbidden(id.Backup, h.name, id.Namespace)
+		return why
+	case objs.lacks(h):
+		return h.what() + " is not in the backup"
+	}
+	return h.mistake()
 }

@@ -87,6 +87,7 @@ type place struct {
 	found, several, asked map[infra.Key]bool
 	unread                map[infra.KeyKind]bool
 	kinds, kindsAsked     map[infra.KeyKind]bool // of what was found, and of what was asked for
+	lacking               map[infra.KeyKind]bool // of what was asked for and not found
 }
 
 // place returns the listing of a home, nil where it says nothing of what is beside servers.
@@ -114,7 +115,10 @@ func (q *questions) placeOf(l *infra.Listing) *place {
 			}
 			return all
 		}
-		p = &place{l, set(l.ProbesFound), set(l.Ambiguous), set(l.Asked), map[infra.KeyKind]bool{}, kinds(l.ProbesFound), kinds(l.Asked)}
+		p = &place{l, set(l.ProbesFound), set(l.Ambiguous), set(l.Asked), map[infra.KeyKind]bool{}, kinds(l.ProbesFound), kinds(l.Asked), map[infra.KeyKind]bool{}}
+		for _, k := range l.Asked {
+			p.lacking[k.Kind] = p.lacking[k.Kind] || !p.found[k]
+		}
 		for _, k := range l.Unread {
 			p.unread[k] = true
 		}

@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"fmt"
+	"strings"
 
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
@@ -126,6 +127,9 @@ func (x *inspection) ports(steps []walk.Step, m *member, p *place, server *infra
 			steps = x.keep(steps, r.row, pass)
 		}
 	}
+	if p.lacking[keyNetwork] && p.lacking[keyHeld] {
+		steps = x.keep(steps, rowS11, x.networkless(m, p))
+	}
 	switch {
 	case server.Name == "" || !p.kindsAsked[keyHeld]:
 		return steps
@@ -154,6 +158,20 @@ func (x *inspection) portless(m *member, p *place) walk.Answer {
 		}
 	}
 	return pass
+}
+
+// networkless asks S11 for the networks in which ports are to be made that are gone.
+func (x *inspection) networkless(m *member, p *place) walk.Answer {
+	objs := x.q.objs
+	for i, k := range objs.twinPorts(m) {
+		id, _, _ := strings.Cut(k.Value, "/")
+		network, own := idKey(keyNetwork, id), infra.Key{Kind: keyHeld, Value: k.Value}
+		if !p.silent(network) && !p.found[network] && !p.several[network] && !p.silent(own) && !p.found[own] {
+			port := m.resolved().ports()[i].named(objs.serverName(m), i)
+			return answer(walk.None, "network "+id, fmt.Sprintf("network %s is gone, and no server has port %s", id, port), "exists, or no port of the machine names it")
+		}
+	}
+	return walk.Answer{}
 }
 
 // lost asks S14.

@@ -66,7 +66,15 @@ var (
 		Condition: code.CredentialUntried,
 		Source:    "Reconcile: controllers/openstackmachine_controller.go, openstackserver_controller.go; NewClientScopeFromMachine: pkg/scope/provider.go v0.10.0 to v0.15.0-beta.0",
 	}
-	loginRows = []*walk.Row{rowL2, rowL3, rowL4, rowL5, rowL6, rowL7, rowL8}
+	rowA1 = &walk.Row{
+		ID: "openstack.A1", Of: poolKind,
+		Asks:      "Keystone for a token, with the login that spec.identityRef of the pool names",
+		None:      walk.Waits.Says("CAPO answers no claim of the pool without a credential, and waits for the floating IP before it looks for the server"),
+		Differs:   walk.Waits.Says("CAPO cannot log in and answers no claim of the pool, and waits for the floating IP before it looks for the server"),
+		Condition: code.CredentialUntried,
+		Source:    "Reconcile: controllers/openstackfloatingippool_controller.go v0.10.0 to v0.15.0-beta.0",
+	}
+	loginRows = []*walk.Row{rowL2, rowL3, rowL4, rowL5, rowL6, rowL7, rowL8, rowA1}
 )
 
 // askLogin asks for the login of a cluster.
@@ -125,20 +133,48 @@ func credentialTitle(h home) string {
 	return h.what()
 }
 
-// askOwnLogin asks for the login of a machine that goes by another than its cluster.
-func (q *questions) askOwnLogin(m *member) {
-	l := q.objs.locations[m.cluster]
-	if m.index < 0 || m.home == l.home {
-		return
+// login is one that a machine needs, with the row that asks for it.
+type login struct {
+	row *walk.Row
+	home
+}
+
+// logins are those of a machine beside its cluster's: that of its OpenStackServer, its own, with
+// which its controller comes first, and that of the pool of its floating IP.
+func (objs *objects) logins(m *member) (list []login) {
+	if m.index < 0 {
+		return nil
 	}
-	h := q.objs.homeOf(m.cluster, m, l)
-	if h.kind == unknownIdentity || h.mistake() != "" || h.forbidden || q.objs.lacks(h) {
-		return // what is said of its restore says so
+	l := objs.locations[m.cluster]
+	add := func(r *walk.Row, h home) {
+		if h.kind != unknownIdentity && h.id() != l.home {
+			list = append(list, login{r, h})
+		}
 	}
-	at := infra.AccessAt{Cluster: m.cluster, Subject: q.objs.titleOf(m), ID: m.home, With: credentialTitle(h)}
-	s := at.CredentialStep(rowM3)
-	s.Machine = m.index
-	q.list = append(q.list, s)
+	h := objs.homeOf(m.cluster, m, l)
+	add(rowM3, h)
+	if m.machine != nil && m.machine.Data.Identity.Name != "" {
+		if own := objs.homeBy(m.cluster, &m.machine.Data.Identity); own != h {
+			add(rowM3, own)
+		}
+	}
+	if pool := objs.poolOf(m); pool != nil && pool.Data.Identity.Name != "" {
+		add(rowA1, objs.homeBy(m.cluster, &pool.Data.Identity))
+	}
+	return list
+}
+
+// askOwnLogins asks for the logins of a machine beside its cluster's.
+func (q *questions) askOwnLogins(m *member) {
+	for _, u := range q.objs.logins(m) {
+		if u.mistake() != "" || u.forbidden || q.objs.lacks(u.home) {
+			continue // what is said of its restore says so
+		}
+		at := infra.AccessAt{Cluster: m.cluster, Subject: q.objs.titleOf(m), ID: u.id(), With: credentialTitle(u.home)}
+		s := at.CredentialStep(u.row)
+		s.Machine = m.index
+		q.list = append(q.list, s)
+	}
 }
 
 // factCompute names the microversion in which Nova answered.

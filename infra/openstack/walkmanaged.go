@@ -60,6 +60,12 @@ var (
 		Versions: "v0.11 and later",
 		Source:   "generateDesiredSecGroups, getAllNodesRules: pkg/cloud/services/networking/securitygroups.go v0.11.0 to v0.15.0-beta.0",
 	}
+	rowC30 = &walk.Row{
+		ID: "openstack.C30", Of: clusterKind,
+		Asks:    "the floating IP of spec.bastion.floatingIP, and puts it on the bastion, even if another server has it",
+		Differs: walk.Does{Effect: walk.Writes, Code: code.AddressTaken, What: "CAPO takes the floating IP away from that server, unless the bastion has another one"},
+		Source:  "bastionAddFloatingIP: controllers/openstackcluster_controller.go; AssociateFloatingIP: pkg/cloud/services/networking/floatingip.go v0.10.0 to v0.15.0-beta.0",
+	}
 	rowC31 = &walk.Row{
 		ID: "openstack.C31", Of: clusterKind,
 		Asks:     "the bastion, which has to be ACTIVE",
@@ -67,7 +73,7 @@ var (
 		Versions: "v0.10",
 		Source:   "reconcileBastion: controllers/openstackcluster_controller.go v0.10.0",
 	}
-	managedRows = []*walk.Row{rowC12, rowC13, rowC14, rowC17, rowC18, rowC18b, rowC31}
+	managedRows = []*walk.Row{rowC12, rowC13, rowC14, rowC17, rowC18, rowC18b, rowC30, rowC31}
 )
 
 // managedRow is the row that asks for a thing of CAPO's making.
@@ -91,6 +97,17 @@ func (q *questions) askManaged(id backup.ClusterID, l *location) {
 			a = answer(walk.Differs, object, "rules of "+object+" name group "+roleBastion+", and it has no bastion", "has a bastion, or rules without its group")
 		}
 		q.note(rowC18b, id, a)
+	}
+	if k := l.bastionElsewhere(); !k.IsZero() {
+		q.look(rowC30, id, func(p *place) walk.Answer {
+			switch object := "floating IP " + k.Value; {
+			case p.found[k]:
+				return answer(walk.Differs, object, object+" is attached to a server that is not the cluster's bastion", "is the bastion's")
+			case p.silent(k):
+				return walk.Answer{}
+			}
+			return pass
+		})
 	}
 	if k := l.stuckBastion(id); !k.IsZero() {
 		q.look(rowC31, id, func(p *place) walk.Answer {

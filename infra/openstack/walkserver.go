@@ -62,7 +62,8 @@ var (
 	}
 	rowS11 = &walk.Row{
 		ID: "openstack.S11", Of: serverKind,
-		Asks:    "for a port with the address that the spec gives, where there is none of the name",
+		Asks:    "for a port with the address that the spec gives, where there is none of the name, and for its network",
+		None:    walk.Waits.Says("Neutron makes no port in a network that is gone, and CAPO goes no further"),
 		Differs: walk.Waits.Says("Neutron refuses a second port with the address, and CAPO goes no further"),
 		Source:  "EnsurePort: pkg/cloud/services/networking/port.go v0.12.0 to v0.14.7; CreatePorts v0.10.0, v0.11.0",
 	}
@@ -107,7 +108,7 @@ func (objs *objects) titleOf(m *member) string {
 
 // askMember asks what the backup says of a machine, or a listing of what has no instance.
 func (q *questions) askMember(m *member) {
-	q.askOwnLogin(m)
+	q.askOwnLogins(m)
 	q.askAlone(m)
 	if m.index < 0 || m.meta() == nil || m.meta().Paused {
 		return

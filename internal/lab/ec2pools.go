@@ -30,7 +30,12 @@ type poolObject struct {
 		Nodegroup string            `json:"eksNodegroupName"`
 		AMI       string            `json:"amiVersion"`
 		Labels    map[string]string `json:"labels"`
-		Template  *struct {
+		Taints    []struct {
+			Effect string `json:"effect"`
+			Key    string `json:"key"`
+			Value  string `json:"value"`
+		} `json:"taints"`
+		Template *struct {
 			AMI struct {
 				ID string `json:"id"`
 			} `json:"ami"`
@@ -115,6 +120,11 @@ func (p *pools) parts() []networkObject {
 				"nodegroupName": name, "clusterName": plane, "status": "ACTIVE", "releaseVersion": cmp.Or(o.Spec.AMI, "1.34.2-20261001"), "labels": o.Spec.Labels,
 				"version": cmp.Or(p.versions[o.Metadata.Namespace+"/"+o.Metadata.Name], "1.34"), "tags": map[string]string{"kubernetes.io/cluster/" + cluster: "owned"},
 			}
+			var taints []map[string]string
+			for _, t := range o.Spec.Taints {
+				taints = append(taints, map[string]string{"key": t.Key, "value": t.Value, "effect": strings.ToUpper(strings.ReplaceAll(t.Effect, "-", "_"))})
+			}
+			group["taints"] = taints
 			if o.Spec.Template != nil {
 				group["launchTemplate"] = map[string]any{"version": "1"}
 			}
