@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 	//lint:ignore SA1019 Deprecated, and what backups hold.
 	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -307,7 +306,10 @@ const soon = 5 * time.Minute
 // internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.13.6).
 func (h *check) hasty() string {
 	for _, c := range h.spec.Checks.UnhealthyMachineConditions {
-		within := time.Duration(ptr.Deref(c.TimeoutSeconds, 0)) * time.Second
+		within := time.Duration(0)
+		if c.TimeoutSeconds != nil {
+			within = time.Duration(*c.TimeoutSeconds) * time.Second
+		}
 		if (breakage{infrastructure: true, node: true}).of(c.Type) && c.Status != metav1.ConditionTrue && within < soon {
 			return fmt.Sprintf("%s=%s for %s", c.Type, c.Status, within)
 		}
