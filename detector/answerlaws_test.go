@@ -44,7 +44,7 @@ type world struct {
 // controller would act on.
 func randomWorld(seed uint64) *world { return randomWorldWithout(seed, nil) }
 
-// randomWorldWithout is a random world of which somebody saw less.
+// randomWorldWithout is a random world of which less was seen.
 func randomWorldWithout(seed uint64, lose func(*world)) *world {
 	g := rand.New(rand.NewPCG(seed, 7))
 	e := &world{}

@@ -16,14 +16,14 @@ type world struct {
 	in       *Inputs
 	clusters []*cluster
 	trace    Trace
-	bare     map[int]bool                            // Machines whose infrastructure object the backup lacks; nil until somebody asks
-	sets     map[owned][]*backup.Record[resourceSet] // by namespace; nil until somebody asks
-	groups   map[backup.ClusterID][]*backup.Group    // nil until somebody asks
+	bare     map[int]bool                            // Machines whose infrastructure object the backup lacks; nil until they are asked for
+	sets     map[owned][]*backup.Record[resourceSet] // by namespace; nil until they are asked for
+	groups   map[backup.ClusterID][]*backup.Group    // nil until they are asked for
 	absent   map[absence]bool                        // likewise
-	etcds    map[owned]string                        // EtcdadmClusters by their cluster; nil until somebody asks
-	// bootstraps counts the Machines that refer to a bootstrap object; nil until somebody asks.
+	etcds    map[owned]string                        // EtcdadmClusters by their cluster; nil until they are asked for
+	// bootstraps counts the Machines that refer to a bootstrap object; nil until they are asked for.
 	bootstraps map[owned]int
-	claims     map[owned][]claimOf // of addresses, by the names of what owns them; nil until somebody asks
+	claims     map[owned][]claimOf // of addresses, by the names of what owns them; nil until they are asked for
 }
 
 // cluster is one cluster of the world.
@@ -34,7 +34,7 @@ type cluster struct {
 	object     *clusterObject       // likewise
 	plane      *backup.ControlPlane // nil: there is none, or the backup lacks it
 	machines   []machine
-	selections *selections    // nil until somebody asks
+	selections *selections    // nil until they are asked for
 	list       *infra.Listing // of its Nodes, or why there is none
 	nodes      []*infra.Node  // of its Node list; nil where it was not read
 	byID       map[string][]*infra.Node
