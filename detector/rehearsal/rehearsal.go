@@ -44,16 +44,19 @@ func (t *Trace) Of(id backup.ClusterID) []*walk.Step {
 // function of its inputs.
 func Rehearse(in Inputs) Trace {
 	w := newWorld(&in)
-	for _, r := range restoreRows {
+	for i := range restoreRows {
+		r := &restoreRows[i]
 		w.ask(&r.Row, step{}, r.ask(w))
 	}
 	for _, c := range w.clusters {
-		for _, r := range clusterRows {
+		for i := range clusterRows {
+			r := &clusterRows[i]
 			w.ask(&r.Row, step{c: c}, r.ask(c))
 		}
 		for i := range c.machines {
 			m := &c.machines[i]
-			for _, r := range machineRows {
+			for j := range machineRows {
+				r := &machineRows[j]
 				w.ask(&r.Row, step{c: c, machine: m}, r.ask(m))
 			}
 		}
@@ -163,11 +166,26 @@ func (w *world) providers() {
 }
 
 func (w *world) note(s walk.Step) {
-	if s.Found == walk.Passed || s.Found == "" {
+	switch {
+	case s.Found == walk.Passed || s.Found == "":
 		w.trace.Passed[s.Row.ID] += min(1, len(s.Found))
 		return
+	case s.Found == walk.Unseen && len(s.Objects) == 1:
+		// What all machines of a cluster have in common is a condition once.
+		at := seen{s.Row, s.Cluster, s.Objects[0]}
+		if w.unseen[at] {
+			return
+		}
+		w.unseen[at] = true
 	}
 	w.trace.Steps = append(w.trace.Steps, s)
+}
+
+// seen is what could not be seen of an object.
+type seen struct {
+	row     *walk.Row
+	cluster backup.ClusterID
+	object  string
 }
 
 // Rows returns all rows of Cluster API itself, in the order of their walk.

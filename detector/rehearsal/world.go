@@ -16,6 +16,7 @@ type world struct {
 	in       *Inputs
 	clusters []*cluster
 	trace    Trace
+	unseen   map[seen]bool                           // steps of providers that are in the trace
 	bare     map[int]bool                            // Machines whose infrastructure object the backup lacks; nil until they are asked for
 	sets     map[owned][]*backup.Record[resourceSet] // by namespace; nil until they are asked for
 	groups   map[backup.ClusterID][]*backup.Group    // nil until they are asked for
@@ -51,7 +52,7 @@ type machine struct {
 }
 
 func newWorld(in *Inputs) *world {
-	w := &world{in: in, trace: Trace{Passed: map[string]int{}}}
+	w := &world{in: in, trace: Trace{Passed: map[string]int{}}, unseen: map[seen]bool{}}
 	s := in.Snapshot
 	planes := s.ControlPlanesByCluster()
 	at := make(map[backup.ClusterID]*cluster, len(in.Result.Clusters))

@@ -27,13 +27,14 @@ func MachineStatuses() []Status {
 
 // RollUps returns the statuses of control planes, groups, clusters and the
 // summary, the worst first.
-func RollUps() []Status {
-	var out []Status
+func RollUps() []Status { return slices.Clone(rollUps) }
+
+var rollUps = func() (out []Status) {
 	for _, row := range order {
 		out = append(out, row[1:]...)
 	}
 	return append(out, Healthy)
-}
+}()
 
 // Urgency orders statuses, of machines and of roll-ups alike: 0 is the most
 // urgent. A status that is not known is as urgent as Unknown.
@@ -49,11 +50,10 @@ func Urgency(status Status) int {
 // RollUpRank orders roll-ups strictly: 0 is the worst. One that is not known is as
 // bad as NeedFurtherConfirmation.
 func RollUpRank(status Status) int {
-	all := RollUps()
-	if i := slices.Index(all, status); i >= 0 {
+	if i := slices.Index(rollUps, status); i >= 0 {
 		return i
 	}
-	return slices.Index(all, NeedFurtherConfirmation)
+	return slices.Index(rollUps, NeedFurtherConfirmation)
 }
 
 // Worse reports whether roll-up a is worse than b.
