@@ -29,8 +29,9 @@ type Command struct {
 
 // part is a piece of a line.
 type part struct {
-	kind partKind
-	text string
+	kind   partKind
+	spaced bool // a space is before it
+	text   string
 }
 
 type partKind uint8
@@ -41,38 +42,33 @@ const (
 	variable
 )
 
-// space is between two words.
-var space = part{raw, " "}
-
 // Line joins words to a command: a string is quoted, a Raw stays as it is.
 func Line(words ...any) Command {
-	c := Command{parts: make([]part, 0, 2*len(words))}
+	c := Command{parts: make([]part, 0, len(words)+1)}
 	for i, w := range words {
-		if i > 0 {
-			c.parts = append(c.parts, space)
-		}
 		if pieces, several := w.(Pieces); several {
-			c.add(pieces...)
+			c.add(i > 0, pieces...)
 		} else {
-			c.add(w)
+			c.add(i > 0, w)
 		}
 	}
 	return c
 }
 
-// add puts pieces behind a line, without spaces between them.
-func (c *Command) add(pieces ...any) {
-	for _, p := range pieces {
+// add puts a word behind a line, of pieces without spaces between them.
+func (c *Command) add(spaced bool, pieces ...any) {
+	for i, p := range pieces {
+		spaced := spaced && i == 0
 		switch p := p.(type) {
 		case Raw:
-			c.parts = append(c.parts, part{raw, string(p)})
+			c.parts = append(c.parts, part{raw, spaced, string(p)})
 		case Variable:
-			c.parts = append(c.parts, part{variable, string(p)})
+			c.parts = append(c.parts, part{variable, spaced, string(p)})
 		case string:
 			if !quotable(p) && c.refused == "" {
 				c.refused = p
 			}
-			c.parts = append(c.parts, part{word, p})
+			c.parts = append(c.parts, part{word, spaced, p})
 		}
 	}
 	if c.refused != "" {
@@ -95,7 +91,7 @@ func around(before, between, after string, lines ...Command) Command {
 	out.parts = make([]part, 0, n)
 	text := func(s string) {
 		if s != "" {
-			out.parts = append(out.parts, part{raw, s})
+			out.parts = append(out.parts, part{kind: raw, text: s})
 		}
 	}
 	text(before)
@@ -113,13 +109,22 @@ func around(before, between, after string, lines ...Command) Command {
 func (c Command) wrap(before, after string) Command { return around(before, "", after, c) }
 
 // With adds words to a line.
-func (c Command) With(words ...any) Command { return around("", " ", "", c, Line(words...)) }
+func (c Command) With(words ...any) Command {
+	more := Line(words...)
+	if len(more.parts) > 0 {
+		more.parts[0].spaced = true
+	}
+	return around("", "", "", c, more)
+}
 
 // Text returns the line; empty where there is none.
 func (c Command) Text() string {
 	var room [512]byte // as nearly all fit into
 	text := room[:0]
 	for _, p := range c.parts {
+		if p.spaced {
+			text = append(text, ' ')
+		}
 		switch p.kind {
 		case raw:
 			text = append(text, p.text...)
@@ -213,7 +218,7 @@ func Ask(name, what string) Command { return Set(name, "", what) }
 
 // Set is Ask with a value of the program's own, which most operators need not change.
 func Set(name, value, what string) Command {
-	return Command{parts: []part{{raw, name + "='" + value + "' # "}, {raw, terminal.Escape(what)}}, ask: true, inTurn: true}
+	return Command{parts: []part{{kind: raw, text: name + "='" + value + "' # "}, {kind: raw, text: terminal.Escape(what)}}, ask: true, inTurn: true}
 }
 
 // IsAsk reports whether Ask or Set made the line.

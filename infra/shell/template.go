@@ -21,7 +21,7 @@ func Template(lines []Command, said string, name func(values []string, variables
 		same := true
 		for i, c := range lines {
 			values[i] = c.parts[k].text
-			if c.parts[k].kind != p.kind {
+			if c.parts[k].kind != p.kind || c.parts[k].spaced != p.spaced {
 				return Command{}, false
 			}
 			same = same && values[i] == p.text
@@ -30,7 +30,7 @@ func Template(lines []Command, said string, name func(values []string, variables
 		case same:
 			line.parts = append(line.parts, p)
 		case first.ask && k > 0:
-			line.parts = append(line.parts, part{raw, said})
+			line.parts = append(line.parts, part{raw, p.spaced, said})
 		case p.kind == raw:
 			return Command{}, false
 		default:
@@ -38,6 +38,7 @@ func Template(lines []Command, said string, name func(values []string, variables
 			if !ok {
 				return Command{}, false
 			}
+			pieces[0].spaced = p.spaced
 			line.parts = append(line.parts, pieces...)
 		}
 	}
@@ -58,11 +59,11 @@ func common(values []string, variables bool, name func([]string, bool) (string, 
 	}
 	var out []part
 	if before != "" {
-		out = append(out, part{word, before})
+		out = append(out, part{kind: word, text: before})
 	}
-	out = append(out, part{variable, named})
+	out = append(out, part{kind: variable, text: named})
 	if after != "" {
-		out = append(out, part{word, after})
+		out = append(out, part{kind: word, text: after})
 	}
 	return out, true
 }
