@@ -54,6 +54,15 @@ func (c *Expected) Decided() {
 	c.Machines, c.OwnershipHints, c.Proofs = all, nil, nil
 }
 
+// Look answers the steps that a listing decides, which nobody has to look at again.
+func (c *Expected) Look(inv *Inventory) {
+	for i := range c.Steps {
+		if s := &c.Steps[i]; s.Look != nil {
+			s.Answer, s.Look = s.Look(inv), nil
+		}
+	}
+}
+
 // ExpectedMachine is one machine and the keys by which its instance is found.
 type ExpectedMachine struct {
 	Machine  int     // index into Snapshot.Machines; -1 when there is only an Orphan

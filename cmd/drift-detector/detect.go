@@ -181,12 +181,13 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 	}
 	result := detector.Detect(e.snapshot, e.expected, inv, detector.Options{Now: now, Only: e.shows})
 	e.expected.Decided()
-	collectNow()
-	trace := rehearsal.Rehearse(rehearsal.Inputs{Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Controllers: e.registry.Controllers(), Result: result, Secrets: walked, Now: now})
-	e.expected.Steps, e.expected.OnInstance = nil, nil
+	e.expected.Look(&inv)
 	for i := range inv.Listings {
 		inv.Listings[i].Instances, inv.Listings[i].Unrelated = nil, infra.Unrelated{}
 	}
+	collectNow()
+	trace := rehearsal.Rehearse(rehearsal.Inputs{Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Controllers: e.registry.Controllers(), Result: result, Secrets: walked, Now: now})
+	e.expected.Steps, e.expected.OnInstance = nil, nil
 	in := forecast.Inputs{
 		Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Trace: trace, Now: now,
 	}

@@ -14,7 +14,7 @@ import (
 type Inputs struct {
 	Snapshot  *backup.Snapshot
 	Expected  infra.Expected  // made from the Snapshot, not yet Decided
-	Inventory infra.Inventory // with its instances
+	Inventory infra.Inventory // with its instances, unless [infra.Expected.Look] has looked
 	Result    detector.Result
 	// Controllers are those of the providers, by the providers' names.
 	Controllers map[string]infra.Controller
