@@ -5,9 +5,62 @@ import (
 	"slices"
 
 	"drift-detector/backup"
+	"drift-detector/detector"
+	"drift-detector/infra"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
+
+// machine is one Machine of the backup, or an instance that has none.
+type machine struct {
+	*backup.Machine // nil for Ghosts, and where only infrastructure objects are left
+	cluster         *cluster
+	set             *set              // that shows it; nil in a narrowed result
+	index           int               // in Snapshot.Machines
+	verdict         *detector.Verdict // nil in a narrowed result
+	restore         *infra.Restore    // what its provider says of it; may be nil
+	recipe          *infra.Recipe     // what it is made with; may be nil
+	bare            bool              // the backup lacks its infrastructure object
+	by              owner             // who adopts it
+	stray           bool              // nobody does: its MachineSet does not select it
+	node            *infra.Node       // a registered Node with the machine's provider id
+	checks          []*check          // the MachineHealthChecks that cover the machine
+	contested       *walk.Step        // the step for which several owners adopt it
+	doubling        bool              // a step makes a second instance beside its own
+	titled          string            // of title, once it was asked for
+	fate
+}
+
+// fate is what becomes of a machine.
+type fate struct {
+	waiting   *walk.Step // the first step for which its controller does nothing for it
+	check     *check     // of those that cover it the one that decides, or nil
+	unhealthy bool       // a health check that covers the machine would call it unhealthy
+	minded    string     // the condition of the Machine for which it does
+	rolled    string     // why its owner replaces it, because it wants another one
+	paused    bool
+	remedied  bool         // something replaces the machine because it is unhealthy
+	remedy    string       // what, or why nothing does
+	outcome   code.Outcome // once it is decided
+}
+
+// owner names what makes Machines of a cluster.
+type owner struct{ kind, name string }
+
+// owning is an owner with what is its own.
+type owning struct {
+	*backup.Group                 // nil: the backup lacks it, or it is a control plane
+	sets          []*backup.Group // of a MachineDeployment, its MachineSets
+	machines      int             // Machines in the backup that it adopts
+	living        int             // of those, the ones that are not Stale
+}
+
+func (m *machine) title() string {
+	if m.titled == "" {
+		m.titled = named("Machine", m.Namespace, m.Name)
+	}
+	return m.titled
+}
 
 // machineRows are asked for each machine, in this order.
 var machineRows = slices.Concat(ownerMachineRows, adoptionMachineRows, addressRows, ownMachineRows)

@@ -138,24 +138,11 @@ func hasInfrastructure(m *machine) walk.Answer {
 	if k, known := owners.Of(c.own.ControlPlane.Kind); !known || !k.NeedsInfrastructure {
 		return notAsked
 	}
-	if c.world.lacksInfrastructure(m.index) {
+	if m.bare {
 		object := named(m.Infrastructure.Kind, m.Namespace, m.Infrastructure.Name)
 		return none(object+" is not in the backup", object+" exists", object)
 	}
 	return passed
-}
-
-// lacksInfrastructure reports whether the backup lacks the infrastructure object of a Machine.
-func (w *world) lacksInfrastructure(machine int) bool {
-	if w.bare == nil {
-		w.bare = map[int]bool{}
-		for i := range w.in.Expected.Machines {
-			if e := &w.in.Expected.Machines[i]; e.InfraMissing {
-				w.bare[e.Machine] = true
-			}
-		}
-	}
-	return w.bare[machine]
 }
 
 // ownedByKnown asks owners.5. What owns machines of a control plane is asked of the control

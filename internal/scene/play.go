@@ -9,7 +9,6 @@ import (
 
 	"drift-detector/backup/check"
 	"drift-detector/detector"
-	"drift-detector/detector/forecast"
 	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
@@ -130,18 +129,18 @@ func play(r *infra.Registry, base objects, well []string, s Scene) (*Played, err
 
 // decide is what detect does.
 func decide(r *infra.Registry, l *loaded, inv infra.Inventory) *Played {
-	held, walked := forecast.ReadSecrets(l.snapshot, l.secrets), rehearsal.ReadSecrets(l.snapshot, l.secrets)
+	held := rehearsal.ReadSecrets(l.snapshot, l.secrets)
 	checks := check.Check(l.snapshot, l.secrets, check.Options{
 		Now: now, Velero: make([]*check.VeleroBackup, 1), Newer: make([]*check.NewerBackup, 1), Absent: l.expected.Absent,
 		Findings: r.Check(l.snapshot, l.secrets, l.expected, now), Controllers: r.Makers(l.expected),
 	})
 	result := detector.Detect(l.snapshot, l.expected, inv, detector.Options{Now: now})
-	p := &Played{Trace: rehearsal.Rehearse(rehearsal.Inputs{Snapshot: l.snapshot, Expected: l.expected, Inventory: inv, Controllers: r.Controllers(), Result: result, Secrets: walked, Now: now})}
-	future := forecast.Of(forecast.Inputs{
-		Snapshot: l.snapshot, Expected: l.expected, Inventory: inv, Result: result, Controllers: r.Controllers(), Secrets: held, Trace: p.Trace, Now: now,
+	future := rehearsal.Rehearse(rehearsal.Inputs{
+		Snapshot: l.snapshot, Expected: l.expected, Inventory: inv, Result: result, Controllers: r.Controllers(), Secrets: held, Now: now,
 	})
+	p := &Played{Trace: future.Trace}
 	p.Report = build.New(build.Parts{
-		Result: result, Forecast: &future, Snapshot: l.snapshot, Inventory: inv, Absent: l.expected.Absent, LoadBalancers: l.expected.LoadBalancers,
+		Result: result, Forecast: future.Forecast, Snapshot: l.snapshot, Inventory: inv, Absent: l.expected.Absent, LoadBalancers: l.expected.LoadBalancers,
 		Checks: checks, Providers: r.Specs(), GeneratedAt: now,
 	})
 	return p
