@@ -22,7 +22,6 @@ type standstill struct {
 	Until  string // what has to happen to Object: "exists"
 
 	identity bool // Object leads the cluster to its credential
-	created  bool // the plan creates it
 }
 
 const (
@@ -85,8 +84,8 @@ func (c *cluster) lacks(ref backup.Ref) bool {
 // haltsOf are all causes for which no controller acts on the cluster.
 func (c *cluster) haltsOf() []standstill {
 	out := c.standstills()
-	if c.world.byPlan { // what is gone from the infrastructure cannot come back under its id
-		out = slices.DeleteFunc(out, func(h standstill) bool { return h.Why == vanished || h.created })
+	if c.world.byPlan { // only what is gone from the infrastructure cannot come back, under its id
+		out = slices.DeleteFunc(out, func(h standstill) bool { return h.Why != vanished })
 	}
 	return out
 }

@@ -77,13 +77,16 @@ func TestWhoStartsAnInstance(t *testing.T) {
 		outcome code.Outcome
 		says    string
 	}{
-		"CAPV":             {func(s *story) { s.worker("m", halted(found)) }, code.AdoptedPoweredOn, "CAPV powers it on at once"},
-		"CAPV, suspended":  {func(s *story) { s.worker("m", asleep(found)) }, code.Stuck, "fails at a VM that is suspended"},
-		"CAPV, by name":    {func(s *story) { s.worker("m", halted(byName)) }, code.AdoptedByName, "found by its name"},
-		"CAPA":             {func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, code.Stuck, "CAPA never starts one"},
-		"CAPA, without id": {func(s *story) { s.cluster.Provider = aws; s.worker("m", finding(halted(byName), detector.FindsNothing)) }, code.NewInstanceCreated, "among the instances that run"},
-		"somebody else":    {func(s *story) { s.cluster.Provider = "other"; s.worker("m", halted(found)) }, code.CannotKnow, "controller of provider other does after a restore is not known here"},
-		"ghost":            {func(s *story) { *s.ghostWorker("m") = halted(workerGhost("m")) }, code.GhostKeepsRunning, "the VM stays off"},
+		"CAPV":            {func(s *story) { s.worker("m", halted(found)) }, code.AdoptedPoweredOn, "CAPV powers it on at once"},
+		"CAPV, suspended": {func(s *story) { s.worker("m", asleep(found)) }, code.Stuck, "fails at a VM that is suspended"},
+		"CAPV, by name":   {func(s *story) { s.worker("m", halted(byName)) }, code.AdoptedByName, "found by its name"},
+		"CAPA":            {func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, code.Stuck, "CAPA never starts one"},
+		"CAPA, without id": {func(s *story) {
+			s.cluster.Provider = aws
+			s.worker("m", finding(halted(byName), detector.FindsNothing))
+		}, code.NewInstanceCreated, "among the instances that run"},
+		"somebody else": {func(s *story) { s.cluster.Provider = "other"; s.worker("m", halted(found)) }, code.CannotKnow, "controller of provider other does after a restore is not known here"},
+		"ghost":         {func(s *story) { *s.ghostWorker("m") = halted(workerGhost("m")) }, code.GhostKeepsRunning, "the VM stays off"},
 		"ghost of the control plane": {func(s *story) {
 			s.plane("a", found)
 			s.plane("b", found)

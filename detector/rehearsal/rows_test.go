@@ -73,7 +73,10 @@ var rowStories = []rowStory{
 	}, code.NewInstanceCreated},
 	{"healthy, powered off", nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, code.AdoptedPoweredOn},
 	{"its controller searches by name and finds none", nil, func(s *story) { s.worker("m", finding(warned(byName, "Renamed"), detector.FindsNothing)) }, code.NewInstanceCreated},
-	{"its controller searches by name and finds none", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", finding(halted(byName), detector.FindsNothing)) }, code.NewInstanceCreated},
+	{"its controller searches by name and finds none", nil, func(s *story) {
+		s.cluster.Provider = aws
+		s.worker("m", finding(halted(byName), detector.FindsNothing))
+	}, code.NewInstanceCreated},
 	{"what its controller finds is not known", nil, func(s *story) { s.worker("m", finding(byName, detector.FindsUnknown)) }, code.CannotKnow},
 	{"healthy, found by name", nil, func(s *story) { s.worker("m", byName) }, code.AdoptedByName},
 	{"healthy, found by name", nil, func(s *story) { s.worker("m", finding(found, detector.FindsByName)) }, code.AdoptedByName},

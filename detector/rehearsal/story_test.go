@@ -127,12 +127,12 @@ const (
 var controllers = withSynthetic(all.Registry().Controllers())
 
 var (
-	found = detector.Verdict{Status: code.Healthy, Instance: &infra.Instance{ID: "1"}, ByID: true, Finds: detector.FindsByID}
+	found  = detector.Verdict{Status: code.Healthy, Instance: &infra.Instance{ID: "1"}, ByID: true, Finds: detector.FindsByID}
 	byName = detector.Verdict{Status: code.Healthy, Instance: &infra.Instance{ID: "1"}, Finds: detector.FindsByName}
-	gone  = detector.Verdict{Status: code.Stale, Reason: code.InstanceNotFound, Finds: detector.FindsByID}
-	left  = detector.Verdict{Status: code.Stale, Reason: code.PoolMember, Finds: detector.FindsByID}
-	never = detector.Verdict{Status: code.Stale, Reason: code.NotProvisioned}
-	alien = detector.Verdict{Status: code.Ghost, RoleKnown: true, Instance: &infra.Instance{ID: "2"}}
+	gone   = detector.Verdict{Status: code.Stale, Reason: code.InstanceNotFound, Finds: detector.FindsByID}
+	left   = detector.Verdict{Status: code.Stale, Reason: code.PoolMember, Finds: detector.FindsByID}
+	never  = detector.Verdict{Status: code.Stale, Reason: code.NotProvisioned}
+	alien  = detector.Verdict{Status: code.Ghost, RoleKnown: true, Instance: &infra.Instance{ID: "2"}}
 )
 
 func unknown(reason code.Reason) detector.Verdict {

@@ -120,11 +120,11 @@ func (w *world) readAbsences() {
 	for _, all := range [][]backup.Absence{w.in.Snapshot.Absent, w.in.Expected.Absent} {
 		for i := range all {
 			a := &all[i]
-			at, created := absence{a.Backup, a.Kind, a.Namespace, a.Name}, isCreated(a)
-			w.absent[at] = w.absent[at] || !created
+			at := absence{a.Backup, a.Kind, a.Namespace, a.Name}
+			w.absent[at] = w.absent[at] || !isCreated(a)
 			for _, id := range a.Halts {
 				if c := w.at[id]; c != nil {
-					c.lacking = append(c.lacking, standstill{a.Kind + " " + a.Name, lacking, exists, strings.HasSuffix(a.Kind, "Identity"), created})
+					c.lacking = append(c.lacking, standstill{a.Kind + " " + a.Name, lacking, exists, strings.HasSuffix(a.Kind, "Identity")})
 				}
 			}
 		}
