@@ -2,10 +2,7 @@ package rehearsal
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
 
-	"drift-detector/backup"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -41,111 +38,6 @@ type effects struct{ report.Reasons }
 
 // said adds the effect on one machine.
 func (e *effects) said(reason code.Reason, object string) { e.Add(reason, sayings[reason], object) }
-
-// effectsOn are what the controllers do to one cluster, once it is not paused.
-func effectsOn(c *cluster, f *Cluster) []report.AnswerReason {
-	var e effects
-	e.onCluster(c)
-	e.onAbsentOwners(c)
-	machines := [][]Machine{f.ControlPlane.Machines}
-	for i := range f.Groups {
-		machines = append(machines, f.Groups[i].Machines)
-	}
-	for i, s := range c.all {
-		for j := range s.members {
-			e.onMachine(s.members[j], machines[i][j].After)
-		}
-		e.onOwner(s)
-	}
-	e.onPlane(c)
-	e.onWalk(c.walked)
-	return e.List
-}
-
-// onCluster adds what is of the cluster as a whole.
-func (e *effects) onCluster(c *cluster) {
-	name := c.title()
-	for _, h := range c.halts {
-		e.Add(code.ClusterHalted, fmt.Sprintf("No controller acts on the cluster until %s %s, %s", h.Object, h.Until, h.Why), name).Until = h.Object
-	}
-	if c.Derived {
-		e.Add(code.ClusterHalted, "No controller acts on the cluster until its Cluster object exists, which the backup lacks", name)
-	}
-	for _, h := range c.checks {
-		if h.unread {
-			e.Add(code.OutcomeUnknown, h.title()+" could not be read: which machines it has replaced is not known here", name)
-		}
-	}
-	for _, h := range c.checks {
-		if condition := h.hasty(); condition != "" && h.targets > 0 {
-			e.Add(code.OutcomeUnknown, h.title()+" calls a Machine unhealthy after "+condition+", as each is after a restore until its controller has found its instance: whether that takes longer is not known here", name)
-		}
-	}
-	for _, h := range c.Halts {
-		if h.Undecided {
-			e.Add(code.OutcomeUnknown, fmt.Sprintf("Whether the cluster may use %s is not known, and without it no controller acts on the cluster: %s", h.Object, h.Message), name)
-		}
-	}
-	for _, r := range undecidedHalts(c) {
-		e.Add(code.ResourceUndecided, fmt.Sprintf("Without %s %s the controllers do nothing, and whether it exists could not be looked up", r.Kind, r.Name), name)
-	}
-	var made []string
-	for i := range c.Resources {
-		switch r := &c.Resources[i]; {
-		case r.WhenGone == code.Unwanted:
-			e.onUnwanted(c, r)
-		case r.State != code.Absent || r.Several || r.WhenGone != code.MadeAgain:
-		case strings.HasSuffix(r.Kind, "control plane"):
-			e.Add(code.ControlPlaneDown, fmt.Sprintf("%s %s is gone: its API server does not answer. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
-		default:
-			made = append(made, r.Kind+" "+r.Name)
-		}
-	}
-	if made != nil && !c.holderGone() {
-		e.Add(code.ResourceMade, fmt.Sprintf("%s makes %s again, which %s gone", c.controller.Name, strings.Join(made, ", "), verb(len(made), "is", "are")), name)
-	}
-	t := c.managed
-	if t != nil && t.Unreconciled.Status == "False" && !(c.Paused && strings.Contains(t.Unreconciled.Reason, "Paused")) {
-		e.Add(code.SpecUnseen, "The topology was not reconciled when the backup was taken: what is still to be done is not known here ("+oneLine(cmp.Or(t.Unreconciled.Message, t.Unreconciled.Reason))+")", name)
-	}
-	if !t.works() {
-		return
-	}
-	type group struct{ kind, topology string }
-	there := make(map[group]bool, len(c.groups))
-	for _, s := range c.groups {
-		there[group{s.Kind, s.topology()}] = true
-	}
-	absent := func(kind, named string, n backup.Number) {
-		if !there[group{kind, named}] {
-			e.Add(code.MachinesMade, fmt.Sprintf("%s %s of the topology is not in the backup: it is made again, with %s", kind, named, machinesOf(n)), name)
-		}
-	}
-	for i, deployment := range t.Names {
-		absent(machineDeployment, deployment, t.replicas(i))
-	}
-	for i, pool := range t.PoolNames {
-		absent(machinePool, pool, t.poolReplicas(i))
-	}
-}
-
-// onUnwanted adds what becomes of what the backup wants not to be there.
-func (e *effects) onUnwanted(c *cluster, r *report.Resource) {
-	name := c.title()
-	if r.State == code.Present {
-		e.Add(code.MachinesDeleted, fmt.Sprintf("%s %s runs, and %s does not want it: %s ends it", r.Kind, r.Name, r.UsedBy, c.controller.Name), name)
-		return
-	}
-	e.Add(code.ResourceUndecided, fmt.Sprintf("%s %s is ended if it exists, and whether it does could not be looked up", r.Kind, r.Name), name)
-}
-
-// machinesOf is a number of machines in words.
-func machinesOf(n backup.Number) string {
-	if !n.Known {
-		return "its machines"
-	}
-	return plural(int(n.N), "machine", "machines")
-}
 
 // onMachine adds what becomes of one machine or instance.
 func (e *effects) onMachine(f *machine, o code.Outcome) {

@@ -92,23 +92,23 @@ func (f *machine) lost() string {
 	return f.controller() + " looks for the recorded id in one place, and the instance is elsewhere or has another: it will not be found"
 }
 
-// complaint is why a health check calls the machine unhealthy.
-func (f *machine) complaint() string {
+// complaint is the row for which a health check calls the machine unhealthy, and why.
+func (f *machine) complaint() (row, why string) {
 	switch {
 	case f.Machine.Remediate:
-		return "annotation cluster.x-k8s.io/remediate-machine asks for it, and " + f.check.title() + " obeys at once"
+		return "core.H4", "annotation cluster.x-k8s.io/remediate-machine asks for it, and " + f.check.title() + " obeys at once"
 	case f.minded != "":
-		return f.check.title() + " minds that condition " + f.minded + " of its Machine does not hold"
+		return "core.H6", f.check.title() + " minds that condition " + f.minded + " of its Machine does not hold"
 	case f.verdict.ControlPlane && f.cluster.uninitialised:
-		return fmt.Sprintf("%s waits %s for its Node, which nobody sees while the API server does not answer", f.check.title(), f.check.timeout)
+		return "core.H7", fmt.Sprintf("%s waits %s for its Node, which nobody sees while the API server does not answer", f.check.title(), f.check.timeout)
 	case f.node == nil && f.off():
-		return f.check.title() + " finds its Node not Ready, because its instance does not run"
+		return "core.H8", f.check.title() + " finds its Node not Ready, because its instance does not run"
 	case f.node != nil && f.node.Ready && !f.off():
-		return f.check.title() + " finds condition " + f.check.mindsNode(f.node.Conditions) + " on its Node " + f.node.Name
+		return "core.H8", f.check.title() + " finds condition " + f.check.mindsNode(f.node.Conditions) + " on its Node " + f.node.Name
 	case f.node != nil:
-		return f.check.title() + " finds its Node " + f.node.Name + " not Ready"
+		return "core.H8", f.check.title() + " finds its Node " + f.node.Name + " not Ready"
 	default:
-		return fmt.Sprintf("%s waits %s for its Node, counted from when the control plane is initialised", f.check.title(), f.check.timeout)
+		return "core.H7", fmt.Sprintf("%s waits %s for its Node, counted from when the control plane is initialised", f.check.title(), f.check.timeout)
 	}
 }
 
@@ -133,16 +133,17 @@ func (f *machine) doubt() string {
 	return ""
 }
 
-// replacement is who acts on that.
+// replacement is why a health check calls the machine unhealthy, and who acts on that.
 func (f *machine) replacement() string {
+	_, why := f.complaint()
 	if f.verdict.ControlPlane {
-		text := ": KubeadmControlPlane deletes the Machine and makes another"
+		text := why + ": KubeadmControlPlane deletes the Machine and makes another"
 		if f.cluster.uninitialised && !f.cluster.externalEtcd() {
 			text += ", with an empty etcd"
 		}
 		return text
 	}
-	return ": the Machine is deleted, and its " + f.Machine.Owner.Kind + " makes another"
+	return why + ": the Machine is deleted, and its " + f.Machine.Owner.Kind + " makes another"
 }
 
 // oneLine puts a message of several lines into one.

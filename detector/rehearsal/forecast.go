@@ -67,6 +67,7 @@ func (r rules) of(w *world) *Forecast {
 			f.Outcomes[o] += n
 		}
 	}
+	w.trace.Steps, w.played = append(w.trace.Steps, w.played...), nil
 	f.Notes = w.generalNotes(f.NotHealing)
 	f.Effects = w.generalEffects()
 	f.Conditions = w.conditions(f.Notes)
@@ -112,7 +113,7 @@ func (r rules) cluster(c *cluster) Cluster {
 		machines := r.machines(g, &out)
 		out.Groups[i] = Group{report.GroupForecast{Replicas: g.replicas(machines), ManagedBy: g.managedBy, Rollout: g.rollout(machines)}, machines}
 	}
-	out.Effects = effectsOn(c, &out)
+	out.Effects = c.world.effectsOn(c, &out)
 	out.Notes = notesOnCluster(c, &out)
 	out.Text = textOf(c, &out)
 	if c.Self {

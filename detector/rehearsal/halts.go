@@ -21,7 +21,8 @@ type standstill struct {
 	Why    string // "which the backup lacks"
 	Until  string // what has to happen to Object: "exists"
 
-	identity bool // Object leads the cluster to its credential
+	identity bool   // Object leads the cluster to its credential
+	row      string // by which it halts; empty where that is a step of the walk
 }
 
 const (
@@ -92,8 +93,9 @@ func (c *cluster) haltsOf() []standstill {
 
 func (c *cluster) standstills() []standstill {
 	out := slices.Clone(c.lacking)
+	row := "core.C3"
 	add := func(object, why, until string) {
-		out = append(out, standstill{Object: object, Why: why, Until: until})
+		out = append(out, standstill{Object: object, Why: why, Until: until, row: row})
 	}
 	managed := c.controller.OwnsKubeconfig // the control plane that the provider runs
 	if own := c.own; own != nil && !own.Derived {
@@ -102,6 +104,7 @@ func (c *cluster) standstills() []standstill {
 				add(objectOf(ref), lacking, exists)
 			}
 		}
+		row = "core.C4"
 		if own.Meta.Paused {
 			// Its controller says no more that the infrastructure is there, for which all
 			// others wait (Cluster API core/reconcilers/cluster/cluster_controller.go v1.14.0).
@@ -115,6 +118,7 @@ func (c *cluster) standstills() []standstill {
 			add(infrastructure, "which has the annotation "+clusterv1.PausedAnnotation, "is unpaused")
 		}
 	}
+	row = "core.C4"
 	if p := c.plane; p != nil && p.Paused && p.Kind == managed {
 		// It reports that the cluster's infrastructure is there (CAPA
 		// controllers/awsmanagedcluster_controller.go v2.11.1).
@@ -140,7 +144,7 @@ func (c *cluster) standstills() []standstill {
 func (c *cluster) missing() (out []standstill) {
 	for i := range c.Resources {
 		if r := &c.Resources[i]; r.State == code.Absent && r.WhenGone == code.HaltsCluster {
-			cause := standstill{Object: r.Kind + " " + r.Name, Why: vanished, Until: exists}
+			cause := standstill{Object: r.Kind + " " + r.Name, Why: vanished, Until: exists, row: "core.C4"}
 			if r.Several {
 				cause.Why, cause.Until = "which may be any of several", "is one alone"
 			}

@@ -1,174 +1,127 @@
 package rehearsal
 
 import (
-	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/intstr"
-	//lint:ignore SA1019 Deprecated, and what backups hold.
-	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
 
-// healthCheck is a MachineHealthCheck of the backup.
-type healthCheck struct {
-	Cluster string
-	Spec    string // JSON, of any API version
+// checkDeeds are asked of each cluster.
+var checkDeeds = []deed[*cluster]{
+	{walk.Row{
+		ID: "core.H3", Of: "MachineHealthCheck",
+		Asks:    "the Machines that its selector matches",
+		Refused: "its spec, which has a form that is not known here",
+		Source:  "getTargetsFromMHC: internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.8.0 to v1.14.0",
+	}, checksRead},
+	{walk.Row{
+		ID: "core.H5", Of: "MachineHealthCheck",
+		Asks:    "conditions of Machines, which begin after a restore as they are without an instance",
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.OutcomeUnknown, What: "it may call every Machine unhealthy before its controller has found its instance"},
+		Source:  "needsRemediation: internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.13.6; reconcileInfrastructure: internal/controllers/machine/machine_controller_status.go",
+	}, checksPatient},
 }
 
-var healthChecks = backup.NewKind("machinehealthchecks.cluster.x-k8s.io",
-	backup.Text(func(h *healthCheck) *string { return &h.Cluster }, "spec.clusterName"),
-	backup.Raw(func(h *healthCheck) *string { return &h.Spec }, "spec"),
-)
-
-// decodeCheck reads the spec of a MachineHealthCheck, or a health check of a topology
-// or a class, which has the same members. Those of v1alpha3 to v1beta1 have other
-// names than those of v1beta2, so that a text needs no version (Cluster API
-// api/core/v1beta1 and v1beta2 v1.14.2).
-func decodeCheck(text string) (*clusterv1.MachineHealthCheckSpec, error) {
-	var spec clusterv1.MachineHealthCheckSpec
-	var older clusterv1beta1.MachineHealthCheckSpec
-	if err := json.Unmarshal([]byte(text), &older); err != nil {
-		return nil, err
-	}
-	if err := clusterv1beta1.Convert_v1beta1_MachineHealthCheckSpec_To_v1beta2_MachineHealthCheckSpec(&older, &spec, nil); err != nil {
-		return nil, err
-	}
-	err := json.Unmarshal([]byte(text), &spec)
-	return &spec, err
+// healthDeeds are asked of each Machine that a health check covers.
+var healthDeeds = []deed[*machine]{
+	{walk.Row{
+		ID: "core.H4", Of: "MachineHealthCheck",
+		Asks:    "annotation cluster.x-k8s.io/remediate-machine of the Machine",
+		Differs: walk.Replaces.Says("it marks the Machine at once, for its owner to replace it"),
+		Source:  "needsRemediation: internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.7.0 to v1.14.0",
+	}, minds("core.H4", walk.Differs)},
+	{walk.Row{
+		ID: "core.H6", Of: "MachineHealthCheck",
+		Asks:    "the conditions of the Machine that its spec names",
+		Differs: walk.Replaces.Says("it marks the Machine, for its owner to replace it"),
+		Source:  "machineChecks: internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.12.0 to v1.14.0",
+	}, minds("core.H6", walk.Differs)},
+	{walk.Row{
+		ID: "core.H7", Of: "MachineHealthCheck",
+		Asks:   "the Node of the Machine, for which it waits; of a control plane that is not initialised it sees none",
+		None:   walk.Replaces.Says("it marks the Machine, for its owner to replace it"),
+		Source: "nodeChecks: internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.8.0 to v1.14.0",
+	}, minds("core.H7", walk.None)},
+	{walk.Row{
+		ID: "core.H8", Of: "MachineHealthCheck",
+		Asks:    "the conditions of the Node that its spec names",
+		Differs: walk.Replaces.Says("it marks the Machine, for its owner to replace it"),
+		Source:  "nodeChecks: internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.8.0 to v1.14.0",
+	}, minds("core.H8", walk.Differs)},
+	{walk.Row{
+		ID: "core.H9", Of: "MachineHealthCheck",
+		Asks:    "how many of its Machines are unhealthy, of which it has a limit",
+		Differs: walk.OwnerHalts.Says("it marks none: nothing replaces them"),
+		Source:  "isAllowedRemediation, getMaxUnhealthy: internal/controllers/machinehealthcheck v1.8.0 to v1.14.0",
+	}, limited},
+	{walk.Row{
+		ID: "core.H10", Of: "MachineHealthCheck",
+		Asks:    "a template of a remediation of others",
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.OutcomeUnknown, What: "it makes a request of that kind, and what that does is not known here"},
+		Source:  "patchUnhealthyTargets: internal/controllers/machinehealthcheck v1.8.0 to v1.14.0",
+	}, remediatedByOthers},
 }
 
-// check is a health check with what it finds after the restore.
-type check struct {
-	name     string
-	spec     *clusterv1.MachineHealthCheckSpec
-	selector labels.Selector
-	timeout  time.Duration // zero: it does not mind a missing Node
-	notReady bool          // it minds a Node that is not Ready
-	silent   bool          // it minds a Node of which nobody hears, and whose Ready is Unknown
-	unread   bool          // nobody knows what it covers
-	covered
-}
-
-// covered counts the machines that a check covers; planes are those of the control plane. Those
-// that have no Node are unhealthy for its limits, even where it does not have them replaced
-// (healthCheckTargets and unhealthyMachineCount in
-// internal/controllers/machinehealthcheck v1.8.0 to v1.13.1).
-type covered struct {
-	targets, planes, unhealthy int
-	unsure                     int // that are not known to have a Node, nor to have none
-}
-
-func (h *check) title() string { return "MachineHealthCheck " + h.name }
-
-// unreadCheck returns a health check of which only the name is known.
-func unreadCheck(name string) *check {
-	c := newCheck(name, &clusterv1.MachineHealthCheckSpec{}, labels.Nothing())
-	c.unread = true
-	return c
-}
-
-// pausedCheck names a health check that does nothing, by its cluster and its selector.
-type pausedCheck struct {
-	cluster  backup.ClusterID
-	selector string
-}
-
-// readChecks returns the health checks by cluster. One whose selector is wrong covers
-// nothing, as in Cluster API.
-func readChecks(s *backup.Snapshot, managed map[backup.ClusterID]*topology) map[backup.ClusterID][]*check {
-	out, paused := map[backup.ClusterID][]*check{}, map[pausedCheck]bool{}
-	for r := range healthChecks.In(s).All() {
-		id := backup.ClusterID{Backup: r.Backup, Namespace: r.Namespace, Name: r.Data.Cluster}
-		spec, err := decodeCheck(r.Data.Spec)
-		if err != nil && !r.Paused {
-			out[id] = append(out[id], unreadCheck(r.Name))
-		}
-		if err != nil {
-			continue
-		}
-		selector, err := metav1.LabelSelectorAsSelector(&spec.Selector)
-		if err != nil {
-			continue
-		}
-		if r.Paused {
-			paused[pausedCheck{id, selector.String()}] = true
-			continue
-		}
-		if len(spec.Selector.MatchLabels)+len(spec.Selector.MatchExpressions) == 0 {
-			selector = labels.Everything()
-		}
-		out[id] = append(out[id], newCheck(r.Name, spec, selector))
-	}
-	addTopologyChecks(managed, paused, out)
-	return out
-}
-
-func newCheck(name string, spec *clusterv1.MachineHealthCheckSpec, selector labels.Selector) *check {
-	c := &check{name: name, spec: spec, selector: selector, timeout: startupTime}
-	if n := spec.Checks.NodeStartupTimeoutSeconds; n != nil {
-		c.timeout = time.Duration(*n) * time.Second
-	}
-	for _, condition := range spec.Checks.UnhealthyNodeConditions {
-		c.notReady = c.notReady || condition.Type == "Ready" && condition.Status != "True"
-		c.silent = c.silent || condition.Type == "Ready" && condition.Status == "Unknown"
-	}
-	return c
-}
-
-// remediator is the kind of an external remediation; empty when the owner remediates.
-func (h *check) remediator() string { return h.spec.Remediation.TemplateRef.Kind }
-
-// cover finds the health checks of a cluster that cover a machine.
-type cover struct {
-	all    int
-	checks *backup.Demands[*check]
-	asked  map[backup.Labels][]*check // by distinct text: machines share them
-}
-
-func newCover(checks []*check) *cover {
-	return &cover{all: len(checks), checks: backup.NewDemands(checks, (*check).demands), asked: map[backup.Labels][]*check{}}
-}
-
-// demands are the labels that a machine must have.
-func (h *check) demands() map[string]string {
-	out := map[string]string{}
-	all, _ := h.selector.Requirements()
-	for i := range all {
-		if value, exact := h.selector.RequiresExactMatch(all[i].Key()); exact {
-			out[all[i].Key()] = value
+// checksRead asks core.H3.
+func checksRead(p *play, c *cluster) bool {
+	for _, h := range c.checks {
+		if h.unread {
+			p.finds(walk.Unread, h.title()+" could not be read: which machines it has replaced is not known here")
 		}
 	}
-	return out
+	return len(c.checks) > 0
 }
 
-// of are the health checks that cover a machine; each acts by itself. Machines
-// that ask to be spared are no targets (Cluster API
-// internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.10.0).
-func (c *cover) of(m *backup.Machine) []*check {
-	if c.all == 0 || m.SkipRemediation {
-		return nil
-	}
-	out, known := c.asked[m.Labels]
-	if !known {
-		all := m.Labels.Map()
-		for _, h := range c.checks.MayFit(all) {
-			if h.selector.Matches(labels.Set(all)) {
-				out = append(out, h)
-			}
+// checksPatient asks core.H5.
+func checksPatient(p *play, c *cluster) bool {
+	for _, h := range c.checks {
+		if condition := h.hasty(); condition != "" && h.targets > 0 {
+			p.finds(walk.Differs, h.title()+" calls a Machine unhealthy after "+condition+", as each is after a restore until its controller has found its instance: whether that takes longer is not known here")
 		}
-		c.asked[m.Labels] = out
 	}
-	return out
+	return len(c.checks) > 0
+}
+
+// minds asks one of the rows by which a health check calls a Machine unhealthy.
+func minds(row string, found walk.Found) func(*play, *machine) bool {
+	return func(p *play, f *machine) bool {
+		if f.check == nil || !f.unhealthy {
+			return f.check != nil
+		}
+		if by, why := f.complaint(); by == row {
+			p.notes(found, why)
+		}
+		return true
+	}
+}
+
+// limited asks core.H9.
+func limited(p *play, f *machine) bool {
+	if f.check == nil || !f.unhealthy {
+		return f.check != nil
+	}
+	allows := f.check.allows
+	if f.stale() {
+		allows = f.check.certainly
+	}
+	if ok, why := allows(); !ok {
+		p.notes(walk.Differs, why)
+	}
+	return true
+}
+
+// remediatedByOthers asks core.H10.
+func remediatedByOthers(p *play, f *machine) bool {
+	if f.check != nil && f.unhealthy && f.check.remediator() != "" {
+		p.notes(walk.Differs, f.check.title()+" leaves it to "+f.check.remediator())
+	}
+	return f.check != nil
 }
 
 // sight is all that health checks see of a machine, by which they call it unhealthy or not.
@@ -349,60 +302,4 @@ func (h *check) mindsNode(conditions string) string {
 		}
 	}
 	return ""
-}
-
-// allows reports whether the health check acts on that many unhealthy machines, and
-// otherwise why not. Of a percentage the limit is rounded down, and one that is a text
-// without a percent sign is an error, after which it does nothing (getMaxUnhealthy in
-// internal/controllers/machinehealthcheck v1.8.0 to v1.13.1).
-func (h *check) allows() (bool, string) {
-	if within := h.spec.Remediation.TriggerIf.UnhealthyInRange; within != "" {
-		low, high, ok := parseRange(within)
-		if ok && (h.unhealthy < low || h.unhealthy > high) {
-			return false, fmt.Sprintf("%s stops, because %s not within %s", h.title(), plural(h.unhealthy, "unhealthy machine is", "unhealthy machines are"), within)
-		}
-		return true, ""
-	}
-	limit := h.spec.Remediation.TriggerIf.UnhealthyLessThanOrEqualTo
-	if limit == nil {
-		return true, ""
-	}
-	switch n, err := intstr.GetScaledValueFromIntOrPercent(limit, h.targets, false); {
-	case err != nil:
-		return false, fmt.Sprintf("%s stops, because its limit is neither a number nor a percentage: %s", h.title(), limit)
-	case h.unhealthy > n:
-		return false, fmt.Sprintf("%s stops, because %d of %s %s unhealthy and %s is its limit",
-			h.title(), h.unhealthy, plural(h.targets, "machine", "machines"), verb(h.unhealthy, "is", "are"), limit)
-	}
-	return true, ""
-}
-
-// certainly is allows of a machine that is gone: it is not healed by a health check that may
-// stop because of machines of which nobody knows whether they have a Node.
-func (h *check) certainly() (bool, string) {
-	if ok, why := h.allows(); !ok {
-		return false, why
-	}
-	most := *h
-	most.unhealthy += h.unsure
-	ok, why := most.allows()
-	if !ok {
-		why += ", if those that are Unknown have no Node"
-	}
-	return ok, why
-}
-
-// passesRange reports whether the number of unhealthy machines comes from within the range
-// of the health check, or above, and ends below: right after a restore none has a Node.
-func (h *check) passesRange() bool {
-	low, _, ok := parseRange(h.spec.Remediation.TriggerIf.UnhealthyInRange)
-	return ok && h.unhealthy < low && low <= h.targets
-}
-
-// parseRange reads "[3-5]", both ends included.
-func parseRange(text string) (low, high int, ok bool) {
-	a, b, found := strings.Cut(strings.Trim(text, "[]"), "-")
-	low, err1 := strconv.Atoi(a)
-	high, err2 := strconv.Atoi(b)
-	return low, high, found && err1 == nil && err2 == nil
 }

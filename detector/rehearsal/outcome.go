@@ -196,7 +196,7 @@ var outcomeRows = []outcomeRow{
 		"asked to be replaced", func(f *machine) bool {
 			return f.decided() && f.Machine.Remediate && f.remedied && f.set.unmakeable == ""
 		}, code.ReplacedByMachineHealthCheck,
-		func(f *machine) string { return clauses(f.complaint()+f.replacement(), f.ended()) },
+		func(f *machine) string { return clauses(f.replacement(), f.ended()) },
 	},
 	{
 		"healthy, a template", func(f *machine) bool {
@@ -257,13 +257,14 @@ var outcomeRows = []outcomeRow{
 			return f.decided() && f.unhealthy && f.remedied && f.set.unmakeable != ""
 		}, code.DeletedByMachineHealthCheck,
 		func(f *machine) string {
-			return clauses(f.complaint()+": the Machine is deleted, and its owner can make no other: "+f.set.unmakeable, f.ended())
+			_, why := f.complaint()
+			return clauses(why+": the Machine is deleted, and its owner can make no other: "+f.set.unmakeable, f.ended())
 		},
 	},
 	{
 		"healthy, its Node is bad for a health check", func(f *machine) bool { return f.healthy() && f.unhealthy && f.remedied }, code.ReplacedByMachineHealthCheck,
 		func(f *machine) string {
-			return "its instance exists, but " + f.complaint() + f.replacement() + cmp.Or(clauses("", f.ended()), ", and its instance is deleted")
+			return "its instance exists, but " + f.replacement() + cmp.Or(clauses("", f.ended()), ", and its instance is deleted")
 		},
 	},
 	{
@@ -287,7 +288,7 @@ var outcomeRows = []outcomeRow{
 	{
 		"not provisioned, replaced", func(f *machine) bool { return f.unprovisioned() && f.remedied && f.failed() }, code.ReplacedByMachineHealthCheck,
 		func(f *machine) string {
-			return "it never got an instance, and " + f.complaint() + f.replacement() + ", which fails likewise while the cause lasts"
+			return "it never got an instance, and " + f.replacement() + ", which fails likewise while the cause lasts"
 		},
 	},
 	{
@@ -310,7 +311,7 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"stale, replaced", func(f *machine) bool { return f.stale() && f.unhealthy && f.remedied }, code.ReplacedByMachineHealthCheck,
-		func(f *machine) string { return f.meanwhile() + "; " + f.complaint() + f.replacement() },
+		func(f *machine) string { return f.meanwhile() + "; " + f.replacement() },
 	},
 	{
 		"stale, Node left", func(f *machine) bool { return f.stale() && f.node != nil }, code.StuckNodeLeft,

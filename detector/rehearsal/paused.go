@@ -94,19 +94,6 @@ func (f *machine) pausedOwner() string {
 	return ""
 }
 
-// pausedPool names what keeps the controller of a pool from it: the MachinePool, for whose
-// owner reference it waits (CAPA exp/controllers/awsmachinepool_controller.go and
-// awsmanagedmachinepool_controller.go v2.8.1 to v2.11.1), or its own object.
-func (s *set) pausedPool() string {
-	if s.Kind != machinePool {
-		return ""
-	}
-	if g := s.group(); g != nil && g.Paused {
-		return g.Kind + " " + g.Name
-	}
-	return s.cluster.idlePools[s.Name]
-}
-
 // pausedPlane names the control plane if it is paused by itself.
 func (c *cluster) pausedPlane() string {
 	if p := c.plane; p != nil && p.Paused {

@@ -239,7 +239,10 @@ func Rows() []walk.Row {
 	for _, r := range machineRows {
 		out = append(out, r.Row)
 	}
-	return out
+	out = appendRows(out, clusterDeeds)
+	out = appendRows(out, machineDeeds)
+	out = appendRows(out, setDeeds)
+	return appendRows(out, planeDeeds)
 }
 
 func named(kind, namespace, name string) string {

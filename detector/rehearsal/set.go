@@ -1,6 +1,10 @@
 package rehearsal
 
 import (
+	"cmp"
+	"strings"
+	"time"
+
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/report/code"
@@ -44,6 +48,42 @@ func (s *set) now(n int) int {
 		return 0
 	}
 	return n
+}
+
+// title is how effects call a set.
+func (s *set) title() string {
+	if s.titled == "" {
+		s.titled = strings.TrimSpace(s.Kind + " " + s.cluster.ID.Namespace + "/" + s.Name)
+	}
+	return s.titled
+}
+
+// topology is the name of a MachineDeployment or MachinePool in the topology of its
+// Cluster, or empty.
+func (s *set) topology() string {
+	g := s.group()
+	if g == nil || g.Kind == machineSet {
+		return ""
+	}
+	return cmp.Or(g.Topology(), topologyPool(g))
+}
+
+// rolloutAfter is when the owner is to replace its machines; zero when it is not.
+func (s *set) rolloutAfter() time.Time {
+	if s.plane != nil {
+		return s.plane.RolloutAfter
+	}
+	if g := s.group(); g != nil {
+		return g.RolloutAfter
+	}
+	return time.Time{}
+}
+
+// idle reports whether KubeadmControlPlane does nothing, because it compares its machines
+// with a template that the backup lacks (Cluster API controlplane/kubeadm/internal/filters.go
+// matchesInfraMachine v1.12.0).
+func (s *set) idle() bool {
+	return s.Kind == kubeadm && s.plane != nil && s.cluster.lacks(s.plane.Infrastructure)
 }
 
 // fill makes the members of a set.

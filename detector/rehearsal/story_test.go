@@ -268,7 +268,7 @@ func (s *story) end() Forecast { return s.forecast(outcomeRows) }
 func (s *story) forecast(table []outcomeRow) Forecast {
 	in := s.inputs()
 	w := newWorld(&in)
-	w.trace = s.trace
+	w.trace.Steps = slices.Clone(s.trace.Steps)
 	w.readTrace()
 	return *rules{table, conditionRows}.of(w)
 }

@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
@@ -36,6 +37,83 @@ var topologyRows = []row[*cluster]{
 		Condition: code.PendingHooks,
 		Source:    "callAfterHooks: topology/cluster v1.4.0 to v1.14.0",
 	}, pendingHooks},
+}
+
+// topologyDeeds are those of the topology that rest on what there is.
+var topologyDeeds = []deed[*cluster]{
+	{walk.Row{
+		ID: "core.T2", Of: "topology",
+		Asks:    "variables and patches, of which what it wants is computed: when the backup was taken it could not",
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.SpecUnseen, What: "what it wants then is carried out once it can, and may roll machines"},
+		Source:  "DefaultAndValidateVariables, desiredstate.Generate: topology/cluster v1.9.0 to v1.14.0",
+	}, topologyReconciled},
+	{walk.Row{
+		ID: "core.T7", Of: "topology",
+		Asks:   "the MachineDeployments and MachinePools that it wants",
+		None:   walk.Makes.Says("it creates what is absent, with its machines"),
+		Source: "reconcileMachineDeployments, reconcileMachinePools: topology/cluster/reconcile_state.go v1.9.0 to v1.14.0",
+	}, topologyThere},
+}
+
+// unwantedDeed is asked of each group of workers.
+var unwantedDeed = deed[*set]{walk.Row{
+	ID: "core.T8", Of: "topology",
+	Asks:    "the MachineDeployments and MachinePools that have its label",
+	Several: walk.Deletes.Says("it deletes one that it does not want, with all its machines"),
+	Source:  "reconcileMachineDeployments, reconcileMachinePools: topology/cluster/reconcile_state.go v1.9.0 to v1.14.0",
+}, topologyWants}
+
+// topologyReconciled asks core.T2. Of a paused Cluster it says no more than that.
+func topologyReconciled(p *play, c *cluster) bool {
+	t := c.managed
+	if t != nil && t.Unreconciled.Status == "False" && !(c.Paused && strings.Contains(t.Unreconciled.Reason, "Paused")) {
+		p.finds(walk.Differs, "The topology was not reconciled when the backup was taken: what is still to be done is not known here ("+oneLine(cmp.Or(t.Unreconciled.Message, t.Unreconciled.Reason))+")")
+	}
+	return t != nil
+}
+
+// topologyThere asks core.T7.
+func topologyThere(p *play, c *cluster) bool {
+	t := c.managed
+	if !t.works() {
+		return false
+	}
+	there := make(map[owner]bool, len(c.groups))
+	for _, s := range c.groups {
+		there[owner{s.Kind, s.topology()}] = true
+	}
+	absent := func(kind, named string, n backup.Number) {
+		if !there[owner{kind, named}] {
+			p.finds(walk.None, fmt.Sprintf("%s %s of the topology is not in the backup: it is made again, with %s", kind, named, machinesOf(n)))
+		}
+	}
+	for i, deployment := range t.Names {
+		absent(machineDeployment, deployment, t.replicas(i))
+	}
+	for i, pool := range t.PoolNames {
+		absent(machinePool, pool, t.poolReplicas(i))
+	}
+	return true
+}
+
+// machinesOf is a number of machines in words.
+func machinesOf(n backup.Number) string {
+	if !n.Known {
+		return "its machines"
+	}
+	return plural(int(n.N), "machine", "machines")
+}
+
+// topologyWants asks core.T8. Of a MachineDeployment the outcomes of its machines say it.
+func topologyWants(p *play, s *set) bool {
+	switch {
+	case s.removed == "":
+	case s.Kind == machinePool:
+		p.finds(walk.Several, s.removed+": it is deleted with its pool and all instances of that")
+	default:
+		p.notes(walk.Several, s.removed)
+	}
+	return s.topology() != ""
 }
 
 // classThere asks core.C1.

@@ -2,15 +2,8 @@ package rehearsal
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-
-	"k8s.io/apimachinery/pkg/util/version"
-
-	"drift-detector/backup"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
@@ -183,45 +176,6 @@ func (c *cluster) isUninitialised() bool {
 		!slices.ContainsFunc(c.control.members, func(f *machine) bool { return f.Machine != nil && f.poweredOn() })
 }
 
-// remade says what a health check and KubeadmControlPlane do to a control plane that is
-// not initialised. Of such a one health checks do not spare the machines, and
-// KubeadmControlPlane asks neither for a second Machine nor for an etcd majority before it
-// deletes one. Of several it keeps the instance until the API server answers, from Cluster
-// API 1.8 on (machinehealthcheck_targets.go, and remediation.go and
-// reconcilePreTerminateHook of KubeadmControlPlane, v1.4.0 to v1.14.0).
-func (c *cluster) remade(h *check) string {
-	with := ", with an empty etcd"
-	if c.externalEtcd() {
-		with = ""
-	}
-	cause := "its API server does not answer"
-	if c.finds("core.K10", walk.None) {
-		cause = "it lacks ConfigMap kube-system/kubeadm-config"
-	}
-	takes := "because " + cause + ", KubeadmControlPlane takes the control plane for one that was never initialised"
-	if c.recorded == 1 {
-		return h.title() + " covers its only Machine: " + takes + ", deletes the Machine, with its instance if it has one, and makes another" + with
-	}
-	return h.title() + " covers its Machines: " + takes + ", and deletes one of them. What instance that has is deleted once the API server answers, and at once before Cluster API 1.8"
-}
-
-// endangering is the health check for which KubeadmControlPlane deletes a Machine of a
-// control plane of which some machines run, if these are too few for its API server to
-// answer; nil when there is none, or when that is known to answer.
-func (c *cluster) endangering() *check {
-	if c.control.Kind != kubeadm || !c.Applicable || c.read || c.alive == 0 || c.quorate() && !c.finds("core.M8", walk.Unread) || c.uninitialised || c.pausedPlane() != "" {
-		return nil
-	}
-	for _, h := range c.checks {
-		all := *h
-		all.unhealthy = h.targets // nobody sees their Nodes
-		if ok, _ := all.allows(); ok && h.planes > 0 && h.timeout > 0 && h.remediator() == "" {
-			return h
-		}
-	}
-	return nil
-}
-
 // quorate reports whether an etcd majority runs even if those that are gone are still
 // its members.
 func (c *cluster) quorate() bool { return 2*c.alive > len(c.control.members) }
@@ -232,129 +186,6 @@ func (c *cluster) stalled() bool { return c.stopped > 0 && !c.quorate() }
 // unsure counts the control-plane machines of which nobody can say whether they
 // exist.
 func (c *cluster) unsure() int { return len(c.control.members) - c.alive - c.stopped - c.stale }
-
-// remediate returns whether KubeadmControlPlane would replace one broken member, once its
-// cluster is not paused, and why (Cluster API
-// controlplane/kubeadm/reconcilers/kubeadmcontrolplane/remediation.go v1.14.0).
-func (c *cluster) remediate() (bool, string) {
-	var h *check
-	for i := range c.control.members {
-		if f := c.control.members[i]; f.check != nil && (h == nil || f.unhealthy) {
-			h = f.check
-		}
-	}
-	c.doubtful = (c.control.Kind != kubeadm || c.pausedMember() != "") && c.pausedPlane() == ""
-	switch {
-	case c.control.Kind != kubeadm:
-		return false, "what " + c.control.Kind + " does about a broken machine is not known here"
-	case c.pausedPlane() != "":
-		return false, c.pausedPlane() + " is paused"
-	case c.pausedMember() != "" && !c.uninitialised:
-		return false, c.pausedMember() + " is paused, and KubeadmControlPlane refuses to replace a machine while the Node of another is not recorded again"
-	case h == nil:
-		return false, "no MachineHealthCheck covers its machines, so that nothing asks KubeadmControlPlane to replace one"
-	case h.remediator() != "":
-		return false, h.title() + " leaves it to " + h.remediator() + ", not to KubeadmControlPlane"
-	case c.uninitialised:
-		return c.remediateUninitialised(h)
-	case c.managed != nil && c.plane != nil && c.managed.Version != "" && c.managed.Version != c.plane.Version:
-		return false, "KubeadmControlPlane refuses until it is to have Kubernetes " + c.managed.Version + ", as the topology of its Cluster has"
-	case c.recorded <= 1:
-		return false, "KubeadmControlPlane never replaces its only Machine once its API server answers"
-	case c.lostControlPlane():
-		return false, "no machine of it runs yet"
-	case c.undecided > 0:
-		return false, plural(c.undecided, "of its Machines is Unknown", "of its Machines are Unknown")
-	}
-	c.doubtful = true // that of those which are gone may not be true of one that runs
-	switch ok, why := h.allows(); {
-	case c.nodeless > 1:
-		return false, fmt.Sprintf("%d of its Machines will have no Node, and KubeadmControlPlane refuses to replace one while another is being provisioned", c.nodeless)
-	case !c.quorate():
-		return false, "etcd may have no quorum, and KubeadmControlPlane refuses then"
-	case !ok:
-		return false, why
-	}
-	return true, h.title() + " covers its machines, etcd has a quorum, and at most one Machine is without a Node"
-}
-
-// remediateUninitialised returns whether KubeadmControlPlane replaces the only Machine of
-// a control plane that is not initialised, and what it does to several.
-func (c *cluster) remediateUninitialised(h *check) (bool, string) {
-	bad := slices.ContainsFunc(c.control.members, func(f *machine) bool { return f.unhealthy && f.check == h })
-	ok, why := h.allows()
-	switch {
-	case !bad:
-		return false, h.title() + " covers its machines, but does not mind a missing Node"
-	case !ok:
-		return false, why
-	}
-	c.remaking = c.remade(h)
-	return c.recorded == 1, c.remaking
-}
-
-// spared says why the MachineSet of an unhealthy machine does not replace it, or is empty
-// (Cluster API reconcileUnhealthyMachines in core/reconcilers/machineset v1.9.0 to v1.14.0;
-// before that a MachineSet of an older revision did, so that only of a machine that is gone
-// the worse is said), or makes none in its place (syncReplicas there, v1.8.0 to v1.14.0).
-func (f *machine) spared() string {
-	s := f.set
-	if md := s.group(); md != nil && s.Kind == machineDeployment && md.NoRemediation {
-		return "spec.remediation.maxInFlight of MachineDeployment " + s.Name + " lets no unhealthy machine be replaced"
-	}
-	of := f.cluster.group(f.by)
-	switch {
-	case !f.stale():
-		return ""
-	case of != nil && of.NoCreate:
-		return "annotation " + clusterv1.DisableMachineCreateAnnotation + " keeps MachineSet " + of.Name + " from making another"
-	case s.current != nil && s.current.Name != f.by.name:
-		return "MachineSet " + f.by.name + " is of an older revision, and from Cluster API 1.9 on leaves it to a rollout of MachineDeployment " + s.Name + ", which does none"
-	}
-	return f.cluster.skewed(of)
-}
-
-// skewed says why a MachineSet replaces no machine although it would be asked to, or is
-// empty: its preflight checks compare its version with that of the control plane, by default
-// from Cluster API 1.9 on, and that of a topology as a whole from 1.10 on
-// (machineset_preflight.go in core/reconcilers/machineset v1.9.0 to v1.14.0). A bootstrap
-// template may skip them, too, which is not seen here.
-func (c *cluster) skewed(g *backup.Group) string {
-	if g == nil {
-		return ""
-	}
-	skipped := strings.Split(strings.ReplaceAll(g.SkippedChecks, " ", ""), ",")
-	runs := func(check clusterv1.MachineSetPreflightCheck) bool {
-		return !slices.Contains(skipped, string(check)) && !slices.Contains(skipped, string(clusterv1.MachineSetPreflightCheckAll))
-	}
-	const none = "%s %s makes none from Cluster API 1.9 on until %s says which version it runs"
-	switch lost, paused := c.lostPlane(), c.pausedPlane(); {
-	case lost != "" && runs(clusterv1.MachineSetPreflightCheckControlPlaneIsStable):
-		return fmt.Sprintf(none, g.Kind, g.Name, lost+", which the backup lacks,")
-	case paused != "" && runs(clusterv1.MachineSetPreflightCheckControlPlaneIsStable):
-		return fmt.Sprintf(none, g.Kind, g.Name, paused+", which is paused,")
-	case c.plane == nil:
-		return ""
-	}
-	wanted := c.wantedVersion(c.plane)
-	set, err := version.ParseGeneric(g.Version)
-	plane, otherwise := version.ParseGeneric(wanted)
-	if err != nil || otherwise != nil {
-		return ""
-	}
-	ahead := int(set.Minor()) - int(plane.Minor())
-	if c.behind && !c.remediates && c.nodeless > 0 && runs(clusterv1.MachineSetPreflightCheckControlPlaneIsStable) {
-		return fmt.Sprintf("%s %s makes none from Cluster API 1.9 on until its control plane runs Kubernetes %s, and that waits for %s without a Node", g.Kind, g.Name, wanted, plural(c.nodeless, "Machine", "Machines"))
-	}
-	switch {
-	case c.managed != nil && g.Version != wanted && runs(clusterv1.MachineSetPreflightCheckControlPlaneVersionSkew):
-	case g.Bootstrap.Kind == "KubeadmConfigTemplate" && ahead != 0 && runs(clusterv1.MachineSetPreflightCheckKubeadmVersionSkew):
-	case (ahead > 0 || ahead < -3) && runs(clusterv1.MachineSetPreflightCheckKubernetesVersionSkew):
-	default:
-		return ""
-	}
-	return fmt.Sprintf("%s %s is of Kubernetes %s and its control plane of %s, for which Cluster API from 1.9 or 1.10 on makes no machine", g.Kind, g.Name, g.Version, wanted)
-}
 
 // replaceable reports whether a health check would replace the machine if it found it
 // unhealthy.

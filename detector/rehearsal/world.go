@@ -21,6 +21,7 @@ type world struct {
 	at       map[backup.ClusterID]*cluster
 	machines []*machine // by their places in the Snapshot; nil of a cluster that is not shown
 	trace    Trace
+	played   []walk.Step   // of what acts, behind those of the trace
 	walked   []*walk.Step  // of the trace, the steps of no single cluster
 	unseen   map[seen]bool // steps of providers that are in the trace
 	// byPlan is what follows once the plan's steps are done that come before a cluster is
@@ -124,7 +125,7 @@ func (w *world) readAbsences() {
 			w.absent[at] = w.absent[at] || !isCreated(a)
 			for _, id := range a.Halts {
 				if c := w.at[id]; c != nil {
-					c.lacking = append(c.lacking, standstill{a.Kind + " " + a.Name, lacking, exists, strings.HasSuffix(a.Kind, "Identity")})
+					c.lacking = append(c.lacking, standstill{a.Kind + " " + a.Name, lacking, exists, strings.HasSuffix(a.Kind, "Identity"), "core.C3"})
 				}
 			}
 		}
