@@ -23,7 +23,7 @@ var remedyDeeds = []deed[*machine]{
 		ID: "core.K17", Of: "control plane",
 		Asks:    "its Machines that a health check has marked, and whether all others are well",
 		Differs: walk.Replaces.Says("it deletes the Machine, with the instance that it has, and creates another"),
-		None:    walk.OwnerHalts.Says("it deletes none until the others are well, or for as long as it was told to wait"),
+		None:    walk.OwnerHalts.Says("it deletes none until the others are well, or for as long as its retries are limited"),
 		Source:  "reconcileUnhealthyMachines, canSafelyRemoveEtcdMember, checkRetryLimits: controlplane/kubeadm/internal/controllers/remediation.go v1.8.0 to v1.14.0",
 	}, planeMarked},
 }

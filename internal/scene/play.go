@@ -25,22 +25,19 @@ type Played struct {
 // Run plays the scenes of a folder, each as a test of its own, and fails for a row that has no
 // scene in which it passes, or for one of its answers.
 func Run(t *testing.T, folder string, r *infra.Registry, rows []walk.Row) {
-	base, err := readObjects(filepath.Join(folder, "base.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	scenes, err := Read(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	well, err := readExists(filepath.Join(folder, "base.exists"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	has := map[string]bool{}
+	has, bases := map[string]bool{}, map[string]*base{}
 	for _, s := range scenes {
+		if bases[s.Base] == nil {
+			if bases[s.Base], err = readBase(filepath.Join(folder, s.Base)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		t.Run(strings.TrimSuffix(s.File, ".scene")+"/"+s.Name, func(t *testing.T) {
-			p, err := play(r, base, well, s)
+			p, err := play(r, bases[s.Base], s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,8 +81,23 @@ func demanded(r *walk.Row) []walk.Found {
 	return all
 }
 
-func play(r *infra.Registry, base objects, well []string, s Scene) (*Played, error) {
-	all := clone(base)
+// base is a world to which nothing has happened.
+type base struct {
+	objects objects
+	exists  []string
+}
+
+func readBase(folder string) (*base, error) {
+	all, err := readObjects(filepath.Join(folder, "base.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	well, err := readExists(filepath.Join(folder, "base.exists"))
+	return &base{all, well}, err
+}
+
+func play(r *infra.Registry, in *base, s Scene) (*Played, error) {
+	all := clone(in.objects)
 	changed := func(lines []string) (rest []string, err error) {
 		for _, line := range lines {
 			ours, err := all.change(line)
@@ -106,7 +118,7 @@ func play(r *infra.Registry, base objects, well []string, s Scene) (*Played, err
 		return nil, err
 	}
 	inv := exists(r, lived)
-	for _, line := range well {
+	for _, line := range in.exists {
 		if err := change(&inv, line); err != nil {
 			return nil, err
 		}
