@@ -25,8 +25,8 @@ var known = []Known{
 	{"P6", "no VM is made while the workload cluster's API server is gone", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{notMade, falseMade, notActed, cautious}, d.Kind) && !w.quorum()
 	}},
-	{"P8", "Adopted beside an answer that says that the cluster is halted, or that the backup is broken", func(_ *World, res *Result, d Disagreement) bool {
-		return d.Machine != "" && res.Forecast.says("ClusterHalted", "BackupError")
+	{"P8", "beside an answer that says that the cluster is halted, or that the backup is broken, the others are of what comes after that", func(_ *World, res *Result, d Disagreement) bool {
+		return (d.Machine != "" || slices.Contains([]string{falseMade, cautious}, d.Kind)) && res.Forecast.says("ClusterHalted", "BackupError")
 	}},
 	{"A1", "what is paused by itself is expected to stay so", func(w *World, res *Result, d Disagreement) bool {
 		return d.Kind == halted && w.pausedOwner(d.Machine) ||
