@@ -56,7 +56,7 @@ var healthDeeds = []deed[*machine]{
 	}, minds("core.H8", walk.Differs)},
 	{walk.Row{
 		ID: "core.H9", Of: "MachineHealthCheck",
-		Asks:    "how many of its Machines are unhealthy, of which it has a limit",
+		Asks:    "the number of its Machines that are unhealthy, against its limit",
 		Differs: walk.OwnerHalts.Says("it marks none: nothing replaces them"),
 		Source:  "isAllowedRemediation, getMaxUnhealthy: internal/controllers/machinehealthcheck v1.8.0 to v1.14.0",
 	}, limited},

@@ -18,7 +18,7 @@ var infrastructureDeeds = []deed[*cluster]{
 	}, infrastructureThere},
 	{walk.Row{
 		ID: "core.C4", Of: "Cluster",
-		Asks:    "whether its infrastructure is provisioned, which a restore takes away and the provider's controller has to say again",
+		Asks:    "the word of the provider's controller that the infrastructure is provisioned, which a restore takes away",
 		Differs: walk.Halts.Says("nothing calls the infrastructure provisioned, for which every controller of the cluster waits"),
 		Refused: "resources of the cluster, and whether it may use an identity",
 		Source:  "reconcileInfrastructure: cluster_controller_phases.go v1.5.8 to v1.14.0; isPaused: util/paused v1.9.0 to v1.14.0",

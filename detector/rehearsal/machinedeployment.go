@@ -13,7 +13,7 @@ import (
 var rolloutDeeds = []deed[*set]{
 	{walk.Row{
 		ID: "core.D4", Of: "MachineDeployment",
-		Asks:    "its MachineSets, which are to be of its template and of the version of the topology, but for one",
+		Asks:    "its MachineSets: one that is of its template and of the version of the topology, which it keeps",
 		Differs: walk.Replaces.Says("it rolls out: the Machines of the others are deleted, one after the other, and made again"),
 		Source:  "rolloutRollingUpdate, rolloutOnDelete, FindNewAndOldMachineSets: core/reconcilers/machinedeployment v1.14.0, internal/controllers/machinedeployment v1.5.8 to v1.13.6",
 	}, groupRollout},

@@ -83,7 +83,7 @@ func templatesThere(p *play, s *set) bool {
 var replicaDeeds = []deed[*set]{
 	{walk.Row{
 		ID: "core.S6", Of: "MachineSet",
-		Asks:    "its Machines, of which it wants a number",
+		Asks:    "the number of its Machines",
 		None:    walk.Makes.Says("it creates those that it is short of"),
 		Several: walk.Deletes.Says("it deletes those that are too many, with their instances: first those without a Node"),
 		Source:  "syncReplicas: internal/controllers/machineset v1.5.8 to v1.13.6; core/reconcilers/machineset v1.14.0; deletion_order.go",

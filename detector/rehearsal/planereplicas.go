@@ -15,7 +15,7 @@ import (
 var (
 	planeReplicasDeed = deed[*set]{walk.Row{
 		ID: "core.K20", Of: "control plane",
-		Asks:    "its Machines, of which it wants a number",
+		Asks:    "the number of its Machines",
 		None:    walk.Makes.Says("it creates those that it is short of, one after the other, once all of its own are well"),
 		Several: walk.Deletes.Says("it deletes those that are too many, with their instances, one after the other"),
 		Source:  "scaleUpControlPlane, scaleDownControlPlane: controlplane/kubeadm/internal/controllers/scale.go v1.5.8 to v1.14.0",

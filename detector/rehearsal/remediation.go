@@ -52,7 +52,7 @@ func (p *play) remedy(f *machine) bool {
 var planeDeeds = []deed[*cluster]{
 	{walk.Row{
 		ID: "core.K16", Of: kubeadm,
-		Asks:    "whether it is initialised, before it looks at the other Machines of one that a health check marks",
+		Asks:    "its mark that it is initialised, before it looks at the others for a Machine that a health check marks",
 		Differs: walk.Does{Effect: walk.Deletes, Code: code.ControlPlaneDown, What: "it takes the control plane for one that was never initialised, and deletes a Machine without a look at number, quorum and the others"},
 		Refused: "whether the API server answers",
 		Source:  "reconcileUnhealthyMachines: controlplane/kubeadm/internal/controllers/remediation.go v1.4.0 to v1.14.0",
@@ -74,12 +74,12 @@ var planeDeeds = []deed[*cluster]{
 		ID: "core.C7", Of: "Cluster",
 		Asks:    "a control plane that answers, and whose etcd has a majority",
 		None:    walk.Does{Effect: walk.OwnerHalts, Code: code.ControlPlaneDown, What: "its API server does not answer: no Machine gets its Node, no worker joins"},
-		Differs: walk.Does{Effect: walk.OwnerHalts, Code: code.HostedControlPlane, What: "its control plane was pods of the management cluster, of which it is not known what is left"},
+		Differs: walk.Does{Effect: walk.OwnerHalts, Code: code.HostedControlPlane, What: "its control plane was pods of the management cluster: what is left of them is not known here"},
 		Source:  "reconcileControlPlane: cluster_controller_phases.go v1.5.8 to v1.14.0; setControlPlaneInitialized of KubeadmControlPlane",
 	}, planeAnswers},
 	{walk.Row{
 		ID: "core.K6", Of: "control plane",
-		Asks:    "whether its controller had seen its last change when the backup was taken",
+		Asks:    "its last change, which its controller had seen when the backup was taken",
 		Differs: walk.Does{Effect: walk.Replaces, Code: code.SpecUnseen, What: "what has changed is carried out, and may roll machines"},
 		Source:  "metadata.generation and status.observedGeneration of its object",
 	}, planeSeen},

@@ -43,7 +43,7 @@ var topologyRows = []row[*cluster]{
 var topologyDeeds = []deed[*cluster]{
 	{walk.Row{
 		ID: "core.T2", Of: "topology",
-		Asks:    "variables and patches, of which what it wants is computed: when the backup was taken it could not",
+		Asks:    "variables and patches, from which it computes what it wants: it could not when the backup was taken",
 		Differs: walk.Does{Effect: walk.Replaces, Code: code.SpecUnseen, What: "what it wants then is carried out once it can, and may roll machines"},
 		Source:  "DefaultAndValidateVariables, desiredstate.Generate: topology/cluster v1.9.0 to v1.14.0",
 	}, topologyReconciled},
