@@ -18,7 +18,7 @@ import (
 )
 
 // A restore takes away whose Machines and MachineSets are: an owner adopts what its selector
-// fits, whoever had it before. What none selects is for the forecast, which counts by owner.
+// fits, whoever had it before. What none selects is counted by owner.
 
 // adoptionRows are asked of each cluster.
 var adoptionRows = []row[*cluster]{

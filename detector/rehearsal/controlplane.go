@@ -88,7 +88,7 @@ func labelledMachines(c *cluster) walk.Answer {
 	return found
 }
 
-// bootstrapKinds asks core.K3. That the KubeadmConfig of one is absent is known to the forecast.
+// bootstrapKinds asks core.K3. That the KubeadmConfig of one is absent is core.K5.
 func bootstrapKinds(c *cluster) walk.Answer {
 	if !c.is(kubeadm) {
 		return notAsked
@@ -165,7 +165,7 @@ func kubeconfigSeen(c *cluster) walk.Answer {
 	return passed
 }
 
-// certificatesLast asks core.K23. What the backup says of it the forecast knows.
+// certificatesLast asks core.K23. What the backup says of it is in core.K19.
 func certificatesLast(c *cluster) walk.Answer {
 	if !c.is(kubeadm) || c.plane.Paused || !c.plane.CertificateDays.Known || c.plane.CertificateDays.N == 0 {
 		return notAsked

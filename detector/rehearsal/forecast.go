@@ -18,7 +18,7 @@ type Machine struct {
 }
 
 // Forecast is what will become of everything in the backup. The management cluster itself is
-// forecast, but neither counted here nor warned of.
+// in it, but neither counted here nor warned of.
 type Forecast struct {
 	report.GeneralForecast
 	Clusters []Cluster // one for each of Result.Clusters, in its order

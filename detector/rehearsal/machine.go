@@ -100,7 +100,7 @@ func nodeOf(m *machine) walk.Answer {
 	}
 }
 
-// bootstrapOwned asks core.M3. One that is absent is known to the forecast.
+// bootstrapOwned asks core.M3. Of one that is absent the answer says it machine by machine.
 func bootstrapOwned(m *machine) walk.Answer {
 	if m.Bootstrap.IsZero() || m.verdict == nil || m.verdict.Status != code.Healthy {
 		return notAsked

@@ -112,14 +112,6 @@ func (c *cluster) weigh() {
 	}
 }
 
-// sets are the control plane and the groups of workers.
-func (c *cluster) sets() []*set {
-	if c.all == nil {
-		c.all = append([]*set{&c.control}, c.groups...)
-	}
-	return c.all
-}
-
 // nodeMissing reports whether the machine will have no Node. Without its Node list
 // only a Stale machine is taken to have none.
 func (f *machine) nodeMissing() bool {
