@@ -3,7 +3,6 @@ package rehearsal
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -172,8 +171,8 @@ func (c *cluster) selecting(kind string, l backup.Labels) []*selecting {
 		}
 	}
 	add(c.selections.owners[demand{kind: kind}])
-	for _, name := range slices.Sorted(maps.Keys(own)) {
-		add(c.selections.owners[demand{kind, name, own[name]}])
+	for name, value := range own {
+		add(c.selections.owners[demand{kind, name, value}])
 	}
 	slices.SortFunc(out, func(a, b *selecting) int { return cmp.Compare(a.Name, b.Name) })
 	c.selections.by[key] = out
@@ -216,8 +215,8 @@ func (c *cluster) newSelections() *selections {
 	}
 	for _, s := range all {
 		rarest := demand{kind: s.Kind}
-		for _, name := range slices.Sorted(maps.Keys(s.demands)) {
-			if d := (demand{s.Kind, name, s.demands[name]}); rarest.label == "" || often[d] < often[rarest] {
+		for name, value := range s.demands {
+			if d := (demand{s.Kind, name, value}); rarest.label == "" || often[d] < often[rarest] {
 				rarest = d
 			}
 		}

@@ -18,7 +18,7 @@ var conditionRows = []conditionRow{
 		if len(f.cluster.halts) == 0 || f.outcome == code.GhostKeepsRunning || f.ghost() && f.paused {
 			return ""
 		}
-		return "only once " + ends(f.cluster.halts) + ": until then its cluster is not reconciled"
+		return f.cluster.until
 	},
 	func(f *machine) string {
 		if !f.cluster.Derived || f.ghost() {

@@ -137,6 +137,9 @@ func adoptedVersions(c *cluster) walk.Answer {
 	}
 	for i := range c.machines {
 		m := &c.machines[i]
+		if m.Version == c.plane.Version {
+			continue
+		}
 		v, err := version.ParseGeneric(m.Version)
 		if err != nil || !m.ControlPlane {
 			continue

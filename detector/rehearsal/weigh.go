@@ -11,6 +11,7 @@ import (
 // weighed is what weigh finds out about a cluster and its control plane.
 type weighed struct {
 	halts         []standstill      // why its controllers do nothing
+	until         string            // when they act, of whatever outcome
 	rolled        map[string]string // MachineSets whose Machines are replaced, and why
 	recorded      int               // Machines of the control plane in the backup
 	nodeless      int               // of those, how many will have no Node
@@ -59,6 +60,9 @@ func (c *cluster) begin() {
 		if !slices.ContainsFunc(c.halts, func(known standstill) bool { return known.Object == h.Object }) {
 			c.halts = append(c.halts, h)
 		}
+	}
+	if len(c.halts) > 0 {
+		c.until = "only once " + ends(c.halts) + ": until then its cluster is not reconciled"
 	}
 }
 
