@@ -189,3 +189,35 @@ func certificatesLast(c *cluster) walk.Answer {
 	}
 	return found
 }
+
+// bootstrapThereDeed is of KubeadmControlPlane, which reads the objects before it takes Machines over.
+var bootstrapThereDeed = deed[*cluster]{walk.Row{
+	ID: "core.K5", Of: kubeadm,
+	Asks:   "the KubeadmConfig of each Machine that it takes over",
+	None:   walk.OwnerHalts.Says("it takes over none of its Machines: no rollout, no scaling, no remediation, no audit of etcd"),
+	Source: "adoptMachines: controller.go v1.6.0 to v1.14.0",
+}, bootstrapThere}
+
+// bootstrapThere asks core.K5.
+func bootstrapThere(p *play, c *cluster) bool {
+	if lost := c.unadopted(); lost != "" {
+		p.finds(walk.None, fmt.Sprintf("%s does nothing for its machines and their etcd until %s exists, which the backup lacks: before that it takes its Machines over, for which it reads the bootstrap objects of all", c.control.title(), lost), c.control.title())
+	}
+	return c.is(kubeadm) && c.recorded > 0
+}
+
+// unadopted names a bootstrap object that the backup lacks, for which KubeadmControlPlane
+// does nothing: a restore takes away that it owns its Machines, and it fails to take them
+// over, before all else, while the KubeadmConfig of one of them is absent (adoptMachines in
+// controlplane/kubeadm/internal/controllers/controller.go v1.6.0 to v1.14.0).
+func (c *cluster) unadopted() string {
+	if c.control.Kind != kubeadm {
+		return ""
+	}
+	for i := range c.control.members {
+		if f := c.control.members[i]; f.unbootstrapped() {
+			return objectOf(f.Machine.Bootstrap)
+		}
+	}
+	return ""
+}

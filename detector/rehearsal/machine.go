@@ -124,3 +124,35 @@ func (w *world) sharing(n int, ref backup.Ref) int {
 	}
 	return w.bootstraps[owned{n, ref.Namespace, ref.Name}]
 }
+
+// groupsThereDeed is of what makes Machines.
+var groupsThereDeed = deed[*cluster]{walk.Row{
+	ID: "core.M1", Of: "Machine",
+	Asks:   "the MachineDeployment, MachineSet or MachinePool that made it",
+	None:   walk.OwnerHalts.Says("nobody scales, rolls out or replaces its machines"),
+	Source: "getOwnerMachineDeployment: internal/controllers/machineset v1.9.0 to v1.14.0",
+}, groupsThere}
+
+// groupsThere asks core.M1.
+func groupsThere(p *play, c *cluster) bool {
+	for _, s := range c.groups {
+		if title := s.title(); s.recorded > 0 && s.owned() && s.group() == nil {
+			p.finds(walk.None, fmt.Sprintf("Nobody manages the machines of %s until it exists, which the backup lacks", title), title)
+		}
+	}
+	return len(c.groups) > 0
+}
+
+// owned reports whether the set is a group that an object of the backup makes.
+func (s *set) owned() bool {
+	return s.Kind == machineSet || s.Kind == machineDeployment || s.Kind == machinePool
+}
+
+// ownerless reports whether the MachineSet of a machine is not in the backup, while
+// its MachineDeployment is.
+func (f *machine) ownerless() bool {
+	if f.Machine == nil || f.Machine.Owner.Kind != machineSet || f.set.Kind != machineDeployment {
+		return false
+	}
+	return f.cluster.group(owner{machineSet, f.Machine.Owner.Name}) == nil && f.set.group() != nil
+}

@@ -42,12 +42,7 @@ func (s *set) step(wanted backup.Number, below int, mayCreate bool) int {
 
 // templateDeeds are asked of each owner of machines.
 var templateDeeds = []deed[*set]{
-	{walk.Row{
-		ID: "core.K7", Of: kubeadm,
-		Asks:   "its infrastructure template, with which it compares its Machines, and which it makes its own",
-		None:   walk.OwnerHalts.Says("it fails before anything else, and does nothing for its machines and their etcd"),
-		Source: "reconcileExternalReference: controller.go; matchesInfraMachine: controlplane/kubeadm/internal/filters.go v1.12.0",
-	}, planeTemplate},
+	planeTemplateDeed,
 	{walk.Row{
 		ID: "core.S1", Of: "owner of machines",
 		Asks:    "the templates that it makes a Machine from, and what their instances are made with",
@@ -55,14 +50,6 @@ var templateDeeds = []deed[*set]{
 		Differs: walk.Does{Effect: walk.Replaces, Code: code.OutcomeUnknown, What: "it makes none of the machines of a rollout, and may delete others for it"},
 		Source:  "getTemplatesAndSetOwner, reconcileInfrastructure, reconcileBootstrapConfig: core/reconcilers/machinedeployment, core/reconcilers/machineset v1.14.0",
 	}, templatesThere},
-}
-
-// planeTemplate asks core.K7.
-func planeTemplate(p *play, s *set) bool {
-	if s.unmakeable != "" && s.idle() {
-		p.finds(walk.None, fmt.Sprintf("%s does nothing for its machines and their etcd until its template exists again: %s", s.title(), s.unmakeable))
-	}
-	return s.Kind == kubeadm && s.plane != nil
 }
 
 // templatesThere asks core.S1. Where nothing has to be made it is a condition that this stays so.
@@ -237,3 +224,15 @@ func (c *cluster) skewed(g *backup.Group) string {
 	}
 	return fmt.Sprintf("%s %s is of Kubernetes %s and its control plane of %s, for which Cluster API from 1.9 or 1.10 on makes no machine", g.Kind, g.Name, g.Version, wanted)
 }
+
+// workerMarkedDeed is asked of each worker that a health check covers.
+var workerMarkedDeed = deed[*machine]{walk.Row{
+	ID: "core.S3", Of: "MachineSet",
+	Asks:    "its Machines that a health check has marked",
+	Differs: walk.Replaces.Says("it deletes the Machine, with the instance that it has, and creates another"),
+	None:    walk.OwnerHalts.Says("it deletes none: it is paused or of an older revision, its versions do not fit those of the control plane, or nobody owns the Machine"),
+	Source:  "reconcileUnhealthyMachines: core/reconcilers/machineset v1.9.0 to v1.14.0; machineset_preflight.go",
+}, workerMarked}
+
+// workerMarked asks core.S3.
+func workerMarked(p *play, f *machine) bool { return !f.verdict.ControlPlane && p.remedy(f) }

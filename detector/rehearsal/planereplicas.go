@@ -126,3 +126,19 @@ func complaints(text string) string {
 	}
 	return "its owner said that it is not up to date: " + strings.Join(out, "; ")
 }
+
+// planeTemplateDeed is asked of each control plane.
+var planeTemplateDeed = deed[*set]{walk.Row{
+	ID: "core.K7", Of: kubeadm,
+	Asks:   "its infrastructure template, with which it compares its Machines, and which it makes its own",
+	None:   walk.OwnerHalts.Says("it fails before anything else, and does nothing for its machines and their etcd"),
+	Source: "reconcileExternalReference: controller.go; matchesInfraMachine: controlplane/kubeadm/internal/filters.go v1.12.0",
+}, planeTemplate}
+
+// planeTemplate asks core.K7.
+func planeTemplate(p *play, s *set) bool {
+	if s.unmakeable != "" && s.idle() {
+		p.finds(walk.None, fmt.Sprintf("%s does nothing for its machines and their etcd until its template exists again: %s", s.title(), s.unmakeable))
+	}
+	return s.Kind == kubeadm && s.plane != nil
+}

@@ -20,7 +20,7 @@ type deed[Of any] struct {
 // of its control plane and each group of its workers with all their machines, and of the control
 // plane as a whole.
 var (
-	clusterDeeds = slices.Concat(infrastructureDeeds, checkDeeds, topologyDeeds, absentDeeds)
+	clusterDeeds = slices.Concat(infrastructureDeeds, checkDeeds, topologyDeeds, []deed[*cluster]{planeThereDeed, bootstrapThereDeed, classWholeDeed, groupsThereDeed})
 	machineDeeds = slices.Concat(healthDeeds, remedyDeeds)
 	setDeeds     = slices.Concat(templateDeeds, poolDeeds, replicaDeeds, rolloutDeeds)
 )

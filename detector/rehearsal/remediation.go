@@ -12,13 +12,7 @@ import (
 // remedyDeeds are asked of each Machine that a health check covers: what its owner does once it is
 // marked.
 var remedyDeeds = []deed[*machine]{
-	{walk.Row{
-		ID: "core.S3", Of: "MachineSet",
-		Asks:    "its Machines that a health check has marked",
-		Differs: walk.Replaces.Says("it deletes the Machine, with the instance that it has, and creates another"),
-		None:    walk.OwnerHalts.Says("it deletes none: it is paused or of an older revision, its versions do not fit those of the control plane, or nobody owns the Machine"),
-		Source:  "reconcileUnhealthyMachines: core/reconcilers/machineset v1.9.0 to v1.14.0; machineset_preflight.go",
-	}, workerMarked},
+	workerMarkedDeed,
 	{walk.Row{
 		ID: "core.K17", Of: "control plane",
 		Asks:    "its Machines that a health check has marked, and whether all others are well",
@@ -27,9 +21,6 @@ var remedyDeeds = []deed[*machine]{
 		Source:  "reconcileUnhealthyMachines, canSafelyRemoveEtcdMember, checkRetryLimits: controlplane/kubeadm/internal/controllers/remediation.go v1.8.0 to v1.14.0",
 	}, planeMarked},
 }
-
-// workerMarked asks core.S3.
-func workerMarked(p *play, f *machine) bool { return !f.verdict.ControlPlane && p.remedy(f) }
 
 // planeMarked asks core.K17.
 func planeMarked(p *play, f *machine) bool { return f.verdict.ControlPlane && p.remedy(f) }
@@ -70,13 +61,7 @@ var planeDeeds = []deed[*cluster]{
 		Refused: "what else of the control plane is there",
 		Source:  "reconcileEtcdMembers: controlplane/kubeadm/internal/controllers/controller.go v1.6.0 to v1.14.0",
 	}, membersLeft},
-	{walk.Row{
-		ID: "core.C7", Of: "Cluster",
-		Asks:    "a control plane that answers, and whose etcd has a majority",
-		None:    walk.Does{Effect: walk.OwnerHalts, Code: code.ControlPlaneDown, What: "its API server does not answer: no Machine gets its Node, no worker joins"},
-		Differs: walk.Does{Effect: walk.OwnerHalts, Code: code.HostedControlPlane, What: "its control plane was pods of the management cluster: what is left of them is not known here"},
-		Source:  "reconcileControlPlane: cluster_controller_phases.go v1.5.8 to v1.14.0; setControlPlaneInitialized of KubeadmControlPlane",
-	}, planeAnswers},
+	planeAnswersDeed,
 	{walk.Row{
 		ID: "core.K6", Of: "control plane",
 		Asks:    "its last change, which its controller had seen when the backup was taken",
@@ -126,22 +111,6 @@ func membersLeft(p *play, c *cluster) bool {
 		p.finds(walk.Unread, "Whether KubeadmControlPlane removes these from etcd, because the backup lacks their Machines, depends on what is not known of other machines of the control plane", left...)
 	default:
 		p.finds(walk.None, sayings[code.EtcdMembersRemoved], left...)
-	}
-	return true
-}
-
-// planeAnswers asks core.C7.
-func planeAnswers(p *play, c *cluster) bool {
-	switch harm := c.harm(); {
-	case harm != "":
-		p.finds(walk.None, fmt.Sprintf("Of the control plane %s stopped (%s), and %s: %s", plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), c.nobodyStarts(), harm))
-	case c.lostControlPlane():
-		p.finds(walk.None, "No machine of the control plane was found: its API server does not answer, and no controller brings etcd back")
-	case c.ControlPlane.Reason == code.ControlPlaneLost && c.Nodes.State != "read": // a list is read from a majority of etcd
-		p.finds(walk.None, "Of the machines of the control plane that the backup records no majority exists: whether etcd has one is not known here")
-	}
-	if c.ControlPlane.Reason == code.HostedInManagementCluster {
-		p.finds(walk.Differs, "Its control plane ran as pods inside the management cluster: what is left of it is not known here")
 	}
 	return true
 }

@@ -188,3 +188,19 @@ func pendingHooks(c *cluster) walk.Answer {
 	}
 	return passed
 }
+
+// classWholeDeed is of the controller of ClusterClass, for which the topology waits.
+var classWholeDeed = deed[*cluster]{walk.Row{
+	ID: "core.L1", Of: "topology",
+	Asks:   "the templates and extensions of its ClusterClass",
+	None:   walk.OwnerHalts.Says("it fails before it compares anything: nothing that it wants is done"),
+	Source: "reconcileExternalReferences, reconcileVariables: internal/controllers/clusterclass v1.5.8 to v1.14.0",
+}, classWhole}
+
+// classWhole asks core.L1.
+func classWhole(p *play, c *cluster) bool {
+	if lacking := c.managed.lacking(c); lacking != "" {
+		p.finds(walk.None, fmt.Sprintf("Nothing that the topology of the Cluster wants is done until %s exists, which the backup lacks", lacking))
+	}
+	return c.managed != nil
+}
