@@ -113,7 +113,8 @@ func externalCertificates(c *cluster) walk.Answer {
 	if !c.is(kubeadm) {
 		return notAsked
 	}
-	if secret := named("Secret", c.ID.Namespace, c.ID.Name+etcdSuffix); c.world.in.Secrets.Keyless[c.ID] {
+	if c.world.in.Secrets.Keyless[c.ID] {
+		secret := named("Secret", c.ID.Namespace, c.ID.Name+etcdSuffix)
 		return differs(secret+" has no tls.key", secret+" has its key", secret)
 	}
 	if !c.plane.ExternalEtcd {
@@ -162,7 +163,8 @@ func kubeconfigSeen(c *cluster) walk.Answer {
 		secret := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix)
 		return differs(secret+" lacks label cluster.x-k8s.io/cluster-name="+c.ID.Name, secret+" has it", secret)
 	}
-	if secret := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix); c.world.in.Secrets.Empty[c.ID] {
+	if c.world.in.Secrets.Empty[c.ID] {
+		secret := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix)
 		return none(secret+" has no key value", secret+" has it, or is deleted", secret)
 	}
 	return passed

@@ -60,14 +60,8 @@ func (e *effects) onMachine(f *machine, o code.Outcome) {
 	if f.warned(code.DuplicateID) || f.warned(code.Reidentified) {
 		e.said(code.CopiedID, name)
 	}
-	if f.ownerless() {
-		e.said(code.OwnerHalted, name)
-	}
 	if r := f.restore; r != nil && r.Unclaimed != "" && f.Machine != nil {
 		e.Add(code.OutcomeUnknown, "The addresses of these machines come from pools, and the backup lacks their IPAddressClaims or IPAddresses: others are made, which may be addresses that other machines have", name)
-	}
-	if f.stray {
-		e.Add(code.OwnerHalted, "Nobody manages these machines, because their MachineSet does not select them, and a restore takes away that it owns them", name)
 	}
 	if doubt := f.doubt(); doubt != "" {
 		e.Add(code.OutcomeUnknown, f.check.title()+" calls running machines unhealthy"+doubt, name)

@@ -156,3 +156,27 @@ func (f *machine) ownerless() bool {
 	}
 	return f.cluster.group(owner{machineSet, f.Machine.Owner.Name}) == nil && f.set.group() != nil
 }
+
+// ownerDeeds are asked of each Machine.
+var ownerDeeds = []deed[*machine]{
+	{walk.Row{
+		ID: "core.M2", Of: "Machine",
+		Asks:    "a MachineSet that takes it for its own: the one that made it, by its selector, since a restore takes away whose it is",
+		None:    walk.OwnerHalts.Says("nobody manages it: the MachineSet that made it is not in the backup"),
+		Differs: walk.OwnerHalts.Says("nobody manages it: no MachineSet selects it"),
+		Source:  "getAndAdoptMachinesForMachineSet: core/reconcilers/machineset v1.14.0; shouldAdopt: internal/controllers/machine v1.5.8 to v1.14.0",
+	}, adopted},
+}
+
+// adopted asks core.M2.
+func adopted(p *play, f *machine) bool {
+	switch {
+	case f.Owner.Kind != machineSet:
+		return false
+	case f.ownerless():
+		p.finds(walk.None, sayings[code.OwnerHalted])
+	case f.stray:
+		p.finds(walk.Differs, "Nobody manages these machines, because their MachineSet does not select them, and a restore takes away that it owns them")
+	}
+	return true
+}

@@ -39,13 +39,13 @@ func takesMachinesBack(c *cluster) walk.Answer {
 	if c.own == nil || c.own.ControlPlane.IsZero() || !c.hasPlaneMachines() {
 		return notAsked
 	}
-	kind, title := c.own.ControlPlane.Kind, named(c.own.ControlPlane.Kind, c.ID.Namespace, c.own.ControlPlane.Name)
+	kind := c.own.ControlPlane.Kind
 	k, known := owners.Of(kind)
 	switch {
 	case !known:
-		return none("the kind "+kind+"."+c.own.ControlPlane.Group+" is none that is known here", "", title)
+		return none("the kind "+kind+"."+c.own.ControlPlane.Group+" is none that is known here", "", named(kind, c.ID.Namespace, c.own.ControlPlane.Name))
 	case k.Finds == owners.ByOwner:
-		return differs(kind+" finds its Machines by ownerReference alone", "each of its Machines has its ownerReference again", title)
+		return differs(kind+" finds its Machines by ownerReference alone", "each of its Machines has its ownerReference again", named(kind, c.ID.Namespace, c.own.ControlPlane.Name))
 	}
 	return passed
 }

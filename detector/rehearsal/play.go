@@ -21,7 +21,7 @@ type deed[Of any] struct {
 // plane as a whole.
 var (
 	clusterDeeds = slices.Concat(infrastructureDeeds, checkDeeds, topologyDeeds, []deed[*cluster]{planeThereDeed, bootstrapThereDeed, classWholeDeed, groupsThereDeed})
-	machineDeeds = slices.Concat(healthDeeds, remedyDeeds)
+	machineDeeds = slices.Concat(ownerDeeds, healthDeeds, remedyDeeds)
 	setDeeds     = slices.Concat(templateDeeds, poolDeeds, replicaDeeds, rolloutDeeds)
 )
 
