@@ -125,13 +125,13 @@ func (w *world) setsOf(n int, namespace string) []*backup.Record[resourceSet] {
 
 // planeThereDeed is of the controller of Cluster, and asked once it is known what is there.
 var planeThereDeed = deed[*cluster]{walk.Row{
-	ID: "core.C6", Of: "Cluster",
+	ID: "core.C6b", Of: "Cluster",
 	Asks:   "the object of its control plane, which it makes its own",
 	None:   walk.OwnerHalts.Says("nobody manages the control plane, and nothing says that it is initialised"),
 	Source: "reconcileControlPlane: cluster_controller_phases.go v1.5.8 to v1.14.0",
 }, planeThere}
 
-// planeThere asks core.C6.
+// planeThere asks core.C6b.
 func planeThere(p *play, c *cluster) bool {
 	if lost := c.lostPlane(); lost != "" {
 		p.finds(walk.None, fmt.Sprintf("Nobody manages the control plane until %s exists, which the backup lacks", lost))

@@ -93,7 +93,7 @@ func (c *cluster) haltsOf() []standstill {
 
 func (c *cluster) standstills() []standstill {
 	out := slices.Clone(c.lacking)
-	row := "core.C3"
+	row := "core.C3b"
 	add := func(object, why, until string) {
 		out = append(out, standstill{Object: object, Why: why, Until: until, row: row})
 	}

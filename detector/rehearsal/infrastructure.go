@@ -11,7 +11,7 @@ import (
 // infrastructureDeeds are those of what all controllers of a cluster wait for.
 var infrastructureDeeds = []deed[*cluster]{
 	{walk.Row{
-		ID: "core.C3", Of: "Cluster",
+		ID: "core.C3b", Of: "Cluster",
 		Asks:   "its infrastructure object, and the identity and other objects that this rests on",
 		None:   walk.Halts.Says("nothing calls the infrastructure provisioned, for which every controller of the cluster waits"),
 		Source: "reconcileInfrastructure: cluster_controller_phases.go v1.5.8 to v1.14.0; the provider's controller of the infrastructure object",
@@ -56,7 +56,7 @@ func (h *standstill) says() string {
 	return fmt.Sprintf("No controller acts on the cluster until %s %s, %s", h.Object, h.Until, h.Why)
 }
 
-// infrastructureThere asks core.C3.
+// infrastructureThere asks core.C3b.
 func infrastructureThere(p *play, c *cluster) bool {
 	p.halts(c, walk.None)
 	return !c.Derived

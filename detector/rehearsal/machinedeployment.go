@@ -60,7 +60,7 @@ func (s *set) deployment(md *backup.Group, sets []*backup.Group, have int) {
 		s.deleted = deleted // it scales older MachineSets down first
 	}
 	version := md.Version
-	if t, name := s.cluster.managed, md.Topology(); t.works() && name != "" {
+	if t, name := s.cluster.topology, md.Topology(); t.works() && name != "" {
 		i, wanted := t.names[name]
 		if !wanted {
 			s.removed = fmt.Sprintf("MachineDeployment %s is not in the topology of its Cluster any more", md.Name)

@@ -216,7 +216,7 @@ func (c *cluster) skewed(g *backup.Group) string {
 		return fmt.Sprintf("%s %s makes none from Cluster API 1.9 on until its control plane runs Kubernetes %s, and that waits for %s without a Node", g.Kind, g.Name, wanted, plural(c.nodeless, "Machine", "Machines"))
 	}
 	switch {
-	case c.managed != nil && g.Version != wanted && runs(clusterv1.MachineSetPreflightCheckControlPlaneVersionSkew):
+	case c.topology != nil && g.Version != wanted && runs(clusterv1.MachineSetPreflightCheckControlPlaneVersionSkew):
 	case g.Bootstrap.Kind == "KubeadmConfigTemplate" && ahead != 0 && runs(clusterv1.MachineSetPreflightCheckKubeadmVersionSkew):
 	case (ahead > 0 || ahead < -3) && runs(clusterv1.MachineSetPreflightCheckKubernetesVersionSkew):
 	default:

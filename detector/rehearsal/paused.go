@@ -150,7 +150,7 @@ func (c *cluster) pausedObjects() []string {
 // themselves.
 func (c *cluster) pausedOwners() []string {
 	var out []string
-	if t := c.managed; t != nil && t.class != nil && t.class.paused {
+	if t := c.topology; t != nil && t.class != nil && t.class.paused {
 		out = append(out, t.classTitle(c))
 	}
 	for _, s := range c.all {

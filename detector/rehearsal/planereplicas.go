@@ -48,7 +48,7 @@ func (c *cluster) planeOwner() {
 		return // it stands still, see owners.1 of the rehearsal
 	}
 	have := s.step(p.Desired, c.counted(owner{p.Kind, p.Name}).machines, true)
-	t := c.managed
+	t := c.topology
 	if t.works() {
 		s.step(t.plane(), have, true)
 	}
@@ -67,8 +67,8 @@ func (c *cluster) planeOwner() {
 
 // wantedVersion is the Kubernetes version that a control plane is to have.
 func (c *cluster) wantedVersion(p *backup.ControlPlane) string {
-	if c.managed.works() {
-		return cmp.Or(c.managed.Version, p.Version)
+	if c.topology.works() {
+		return cmp.Or(c.topology.Version, p.Version)
 	}
 	return p.Version
 }

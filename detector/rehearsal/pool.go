@@ -115,7 +115,7 @@ func (s *set) pool() {
 	if p != nil {
 		want = p.Desired
 	}
-	if t, name := s.cluster.managed, topologyPool(itself); t.works() && name != "" {
+	if t, name := s.cluster.topology, topologyPool(itself); t.works() && name != "" {
 		i, wanted := t.poolNames[name]
 		if !wanted {
 			s.removed = fmt.Sprintf("MachinePool %s is not in the topology of its Cluster any more", s.Name)

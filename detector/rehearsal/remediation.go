@@ -55,7 +55,7 @@ var planeDeeds = []deed[*cluster]{
 		Source: "initializeControlPlane: controlplane/kubeadm/internal/controllers/scale.go v1.6.0 to v1.14.0",
 	}, planeBegun},
 	{walk.Row{
-		ID: "core.K25", Of: kubeadm,
+		ID: "core.K14b", Of: kubeadm,
 		Asks:    "a Machine for each etcd member, of instances that run and have none in the backup",
 		None:    walk.RemovesMember.Says("it removes the members that have no Machine as soon as all its Machines have Nodes"),
 		Refused: "what else of the control plane is there",
@@ -92,7 +92,7 @@ func planeBegun(p *play, c *cluster) bool {
 	return true
 }
 
-// membersLeft asks core.K25. Ghosts have an outcome of their own: what was left out of the backup is
+// membersLeft asks core.K14b. Ghosts have an outcome of their own: what was left out of the backup is
 // gone for KubeadmControlPlane as much as they are.
 func membersLeft(p *play, c *cluster) bool {
 	if c.control.Kind != kubeadm || c.externalEtcd() || c.recorded == 0 {
@@ -186,8 +186,8 @@ func (c *cluster) remediate() (bool, string) {
 		return false, h.title() + " leaves it to " + h.remediator() + ", not to KubeadmControlPlane"
 	case c.uninitialised:
 		return c.remediateUninitialised(h)
-	case c.managed != nil && c.plane != nil && c.managed.Version != "" && c.managed.Version != c.plane.Version:
-		return false, "KubeadmControlPlane refuses until it is to have Kubernetes " + c.managed.Version + ", as the topology of its Cluster has"
+	case c.topology != nil && c.plane != nil && c.topology.Version != "" && c.topology.Version != c.plane.Version:
+		return false, "KubeadmControlPlane refuses until it is to have Kubernetes " + c.topology.Version + ", as the topology of its Cluster has"
 	case c.recorded <= 1:
 		return false, "KubeadmControlPlane never replaces its only Machine once its API server answers"
 	case c.lostControlPlane():

@@ -57,7 +57,7 @@ var topologyDeeds = []deed[*cluster]{
 
 // unwantedDeed is asked of each group of workers.
 var unwantedDeed = deed[*set]{walk.Row{
-	ID: "core.T8", Of: "topology",
+	ID: "core.T7b", Of: "topology",
 	Asks:    "the MachineDeployments and MachinePools that have its label",
 	Several: walk.Deletes.Says("it deletes one that it does not want, with all its machines"),
 	Source:  "reconcileMachineDeployments, reconcileMachinePools: topology/cluster/reconcile_state.go v1.9.0 to v1.14.0",
@@ -65,7 +65,7 @@ var unwantedDeed = deed[*set]{walk.Row{
 
 // topologyReconciled asks core.T2. Of a paused Cluster it says no more than that.
 func topologyReconciled(p *play, c *cluster) bool {
-	t := c.managed
+	t := c.topology
 	if t != nil && t.Unreconciled.Status == "False" && !(c.Paused && strings.Contains(t.Unreconciled.Reason, "Paused")) {
 		p.finds(walk.Differs, "The topology was not reconciled when the backup was taken: what is still to be done is not known here ("+oneLine(cmp.Or(t.Unreconciled.Message, t.Unreconciled.Reason))+")")
 	}
@@ -74,7 +74,7 @@ func topologyReconciled(p *play, c *cluster) bool {
 
 // topologyThere asks core.T7.
 func topologyThere(p *play, c *cluster) bool {
-	t := c.managed
+	t := c.topology
 	if !t.works() {
 		return false
 	}
@@ -104,7 +104,7 @@ func machinesOf(n backup.Number) string {
 	return plural(int(n.N), "machine", "machines")
 }
 
-// topologyWants asks core.T8. Of a MachineDeployment the outcomes of its machines say it.
+// topologyWants asks core.T7b. Of a MachineDeployment the outcomes of its machines say it.
 func topologyWants(p *play, s *set) bool {
 	switch {
 	case s.removed == "":
@@ -199,8 +199,8 @@ var classWholeDeed = deed[*cluster]{walk.Row{
 
 // classWhole asks core.L1.
 func classWhole(p *play, c *cluster) bool {
-	if lacking := c.managed.lacking(c); lacking != "" {
+	if lacking := c.topology.lacking(c); lacking != "" {
 		p.finds(walk.None, fmt.Sprintf("Nothing that the topology of the Cluster wants is done until %s exists, which the backup lacks", lacking))
 	}
-	return c.managed != nil
+	return c.topology != nil
 }

@@ -30,7 +30,7 @@ func (f *machine) unfinished() string {
 // internal/controllers/machineset v1.9.0 to v1.13.1). That of a topology has its version yet
 // to come.
 func (f *machine) unrolled() string {
-	if f.rolled == "" || !f.stale() || f.cluster.managed.works() {
+	if f.rolled == "" || !f.stale() || f.cluster.topology.works() {
 		return ""
 	}
 	return f.cluster.skewed(f.set.group())

@@ -55,7 +55,7 @@ type cluster struct {
 	titled     string                 // of title, once it was asked for
 
 	controller infra.Controller
-	managed    *topology // nil when it has none
+	topology   *topology // nil when it has none
 	control    set       // its control plane
 	groups     []*set
 	all        []*set // the control plane and the groups
@@ -86,7 +86,7 @@ func newWorld(in *Inputs) *world {
 	checks := readChecks(s, managed)
 	for i := range res.Clusters {
 		r := &res.Clusters[i]
-		c := &cluster{Cluster: r, world: w, own: s.Cluster(r.ID), controller: in.controller(r), managed: managed[r.ID], checks: checks[r.ID], cover: newCover(checks[r.ID])}
+		c := &cluster{Cluster: r, world: w, own: s.Cluster(r.ID), controller: in.controller(r), topology: managed[r.ID], checks: checks[r.ID], cover: newCover(checks[r.ID])}
 		for _, p := range planes[r.ID] {
 			if p.Kind == r.ControlPlane.Kind && p.Name == r.ControlPlane.Name {
 				c.plane = p
@@ -125,7 +125,7 @@ func (w *world) readAbsences() {
 			w.absent[at] = w.absent[at] || !isCreated(a)
 			for _, id := range a.Halts {
 				if c := w.at[id]; c != nil {
-					c.lacking = append(c.lacking, standstill{a.Kind + " " + a.Name, lacking, exists, strings.HasSuffix(a.Kind, "Identity"), "core.C3"})
+					c.lacking = append(c.lacking, standstill{a.Kind + " " + a.Name, lacking, exists, strings.HasSuffix(a.Kind, "Identity"), "core.C3b"})
 				}
 			}
 		}
