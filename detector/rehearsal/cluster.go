@@ -132,7 +132,7 @@ var planeThereDeed = deed[*cluster]{walk.Row{
 }, planeThere}
 
 // planeThere asks core.C6b.
-func planeThere(p *play, c *cluster) bool {
+func planeThere(p *actions, c *cluster) bool {
 	if lost := c.lostPlane(); lost != "" {
 		p.finds(walk.None, fmt.Sprintf("Nobody manages the control plane until %s exists, which the backup lacks", lost))
 	}
@@ -159,7 +159,7 @@ var planeAnswersDeed = deed[*cluster]{walk.Row{
 }, planeAnswers}
 
 // planeAnswers asks core.C7.
-func planeAnswers(p *play, c *cluster) bool {
+func planeAnswers(p *actions, c *cluster) bool {
 	switch harm := c.harm(); {
 	case harm != "":
 		p.finds(walk.None, fmt.Sprintf("Of the control plane %s stopped (%s), and %s: %s", plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), c.nobodyStarts(), harm))

@@ -201,7 +201,7 @@ var bootstrapThereDeed = deed[*cluster]{walk.Row{
 }, bootstrapThere}
 
 // bootstrapThere asks core.K5.
-func bootstrapThere(p *play, c *cluster) bool {
+func bootstrapThere(p *actions, c *cluster) bool {
 	if lost := c.unadopted(); lost != "" {
 		p.finds(walk.None, fmt.Sprintf("%s does nothing for its machines and their etcd until %s exists, which the backup lacks: before that it takes its Machines over, for which it reads the bootstrap objects of all", c.control.title(), lost), c.control.title())
 	}

@@ -69,7 +69,7 @@ var healthDeeds = []deed[*machine]{
 }
 
 // checksRead asks core.H3.
-func checksRead(p *play, c *cluster) bool {
+func checksRead(p *actions, c *cluster) bool {
 	for _, h := range c.checks {
 		if h.unread {
 			p.finds(walk.Unread, h.title()+" could not be read: which machines it has replaced is not known here")
@@ -79,7 +79,7 @@ func checksRead(p *play, c *cluster) bool {
 }
 
 // checksPatient asks core.H5.
-func checksPatient(p *play, c *cluster) bool {
+func checksPatient(p *actions, c *cluster) bool {
 	for _, h := range c.checks {
 		if condition := h.hasty(); condition != "" && h.targets > 0 {
 			p.finds(walk.Differs, h.title()+" calls a Machine unhealthy after "+condition+", as each is after a restore until its controller has found its instance: whether that takes longer is not known here")
@@ -89,8 +89,8 @@ func checksPatient(p *play, c *cluster) bool {
 }
 
 // minds asks one of the rows by which a health check calls a Machine unhealthy.
-func minds(row string, found walk.Found) func(*play, *machine) bool {
-	return func(p *play, f *machine) bool {
+func minds(row string, found walk.Found) func(*actions, *machine) bool {
+	return func(p *actions, f *machine) bool {
 		if f.check == nil || !f.unhealthy {
 			return f.check != nil
 		}
@@ -102,7 +102,7 @@ func minds(row string, found walk.Found) func(*play, *machine) bool {
 }
 
 // limited asks core.H9.
-func limited(p *play, f *machine) bool {
+func limited(p *actions, f *machine) bool {
 	if f.check == nil || !f.unhealthy {
 		return f.check != nil
 	}
@@ -117,7 +117,7 @@ func limited(p *play, f *machine) bool {
 }
 
 // remediatedByOthers asks core.H10.
-func remediatedByOthers(p *play, f *machine) bool {
+func remediatedByOthers(p *actions, f *machine) bool {
 	if f.check != nil && f.unhealthy && f.check.remediator() != "" {
 		p.notes(walk.Differs, f.check.title()+" leaves it to "+f.check.remediator())
 	}

@@ -41,7 +41,7 @@ var infrastructureDeeds = []deed[*cluster]{
 }
 
 // halts finds what a row is halted for.
-func (p *play) halts(c *cluster, found walk.Found) {
+func (p *actions) halts(c *cluster, found walk.Found) {
 	for _, h := range c.halts {
 		if h.row == p.row.ID {
 			s := p.notes(found, h.says())
@@ -57,13 +57,13 @@ func (h *standstill) says() string {
 }
 
 // infrastructureThere asks core.C3b.
-func infrastructureThere(p *play, c *cluster) bool {
+func infrastructureThere(p *actions, c *cluster) bool {
 	p.halts(c, walk.None)
 	return !c.Derived
 }
 
 // infrastructureProvisioned asks core.C4. For what a step of the walk halts it, that step stands.
-func infrastructureProvisioned(p *play, c *cluster) bool {
+func infrastructureProvisioned(p *actions, c *cluster) bool {
 	p.halts(c, walk.Differs)
 	for _, h := range c.halts {
 		if h.row == "" {
@@ -82,7 +82,7 @@ func infrastructureProvisioned(p *play, c *cluster) bool {
 }
 
 // clusterThere asks core.X3.
-func clusterThere(p *play, c *cluster) bool {
+func clusterThere(p *actions, c *cluster) bool {
 	if c.Derived {
 		p.finds(walk.None, "No controller acts on the cluster until its Cluster object exists, which the backup lacks")
 	}
@@ -90,7 +90,7 @@ func clusterThere(p *play, c *cluster) bool {
 }
 
 // resourcesThere asks core.R1.
-func resourcesThere(p *play, c *cluster) bool {
+func resourcesThere(p *actions, c *cluster) bool {
 	var made []string
 	for i := range c.Resources {
 		switch r := &c.Resources[i]; {

@@ -27,7 +27,7 @@ func TestControlPlaneMachinesThatTheBackupLacks(t *testing.T) {
 	incomplete.Instance = &infra.Instance{ID: "3"}
 	two := func(s *story) { s.plane("a", found); s.plane("b", found); wantPlane(s, 3) }
 	const made, missing, removed = string(code.MachinesMade), string(code.MachinesMissing), string(code.EtcdMembersRemoved)
-	playAll(t, map[string]scene{
+	play(t, map[string]scene{
 		"its infrastructure is left": {
 			nil, func(s *story) { two(s); s.leftOutPlane("c", orphan) },
 			removed + " " + made + " " + missing,

@@ -134,7 +134,7 @@ var groupsThereDeed = deed[*cluster]{walk.Row{
 }, groupsThere}
 
 // groupsThere asks core.M1.
-func groupsThere(p *play, c *cluster) bool {
+func groupsThere(p *actions, c *cluster) bool {
 	for _, s := range c.groups {
 		if title := s.title(); s.recorded > 0 && s.owned() && s.group() == nil {
 			p.finds(walk.None, fmt.Sprintf("Nobody manages the machines of %s until it exists, which the backup lacks", title), title)
@@ -169,7 +169,7 @@ var ownerDeeds = []deed[*machine]{
 }
 
 // adopted asks core.M2.
-func adopted(p *play, f *machine) bool {
+func adopted(p *actions, f *machine) bool {
 	switch {
 	case f.Owner.Kind != machineSet:
 		return false

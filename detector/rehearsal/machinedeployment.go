@@ -21,7 +21,7 @@ var rolloutDeeds = []deed[*set]{
 }
 
 // groupRollout asks core.D4.
-func groupRollout(p *play, s *set) bool {
+func groupRollout(p *actions, s *set) bool {
 	if s == &s.cluster.control {
 		return false
 	}
@@ -30,7 +30,7 @@ func groupRollout(p *play, s *set) bool {
 
 // rollout finds which machines of a set are replaced because their owner wants others. Their
 // outcomes say it where it is known which ones they are.
-func (p *play) rollout(s *set) bool {
+func (p *actions) rollout(s *set) bool {
 	known := false
 	for _, m := range s.members {
 		if m.rolled != "" {

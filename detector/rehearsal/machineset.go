@@ -53,7 +53,7 @@ var templateDeeds = []deed[*set]{
 }
 
 // templatesThere asks core.S1. Where nothing has to be made it is a condition that this stays so.
-func templatesThere(p *play, s *set) bool {
+func templatesThere(p *actions, s *set) bool {
 	switch {
 	case s.unmakeable == "":
 		return s.plane != nil || s.group() != nil
@@ -79,7 +79,7 @@ var replicaDeeds = []deed[*set]{
 }
 
 // groupReplicas asks core.S6, with what the topology and the MachineDeployment above it want.
-func groupReplicas(p *play, s *set) bool {
+func groupReplicas(p *actions, s *set) bool {
 	if s.plane != nil || s.Kind == machinePool || s == &s.cluster.control {
 		return false
 	}
@@ -87,7 +87,7 @@ func groupReplicas(p *play, s *set) bool {
 }
 
 // replicas finds what the owners of a set make and delete.
-func (p *play) replicas(s *set) bool {
+func (p *actions) replicas(s *set) bool {
 	if s.created > 0 && s.unmakeable == "" {
 		p.finds(walk.None, fmt.Sprintf("%s makes %s, because it wants more than the backup holds", s.title(), plural(s.created, "machine", "machines")))
 	}
@@ -235,4 +235,4 @@ var workerMarkedDeed = deed[*machine]{walk.Row{
 }, workerMarked}
 
 // workerMarked asks core.S3.
-func workerMarked(p *play, f *machine) bool { return !f.verdict.ControlPlane && p.remedy(f) }
+func workerMarked(p *actions, f *machine) bool { return !f.verdict.ControlPlane && p.remedy(f) }

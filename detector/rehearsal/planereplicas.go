@@ -29,12 +29,12 @@ var (
 )
 
 // planeReplicas asks core.K20.
-func planeReplicas(p *play, s *set) bool {
+func planeReplicas(p *actions, s *set) bool {
 	return s == &s.cluster.control && p.replicas(s) && s.plane != nil
 }
 
 // planeRollout asks core.K19.
-func planeRollout(p *play, s *set) bool { return s == &s.cluster.control && p.rollout(s) }
+func planeRollout(p *actions, s *set) bool { return s == &s.cluster.control && p.rollout(s) }
 
 // planeOwner compares what a control plane wants with what it has.
 func (c *cluster) planeOwner() {
@@ -136,7 +136,7 @@ var planeTemplateDeed = deed[*set]{walk.Row{
 }, planeTemplate}
 
 // planeTemplate asks core.K7.
-func planeTemplate(p *play, s *set) bool {
+func planeTemplate(p *actions, s *set) bool {
 	if s.unmakeable != "" && s.idle() {
 		p.finds(walk.None, fmt.Sprintf("%s does nothing for its machines and their etcd until its template exists again: %s", s.title(), s.unmakeable))
 	}

@@ -31,7 +31,7 @@ func TestPoint46EveryLevelCounts(t *testing.T) {
 		more["name"] = "x"
 		return fields{"workers": fields{"machineDeployments": []any{more}}}
 	}
-	playAll(t, map[string]scene{
+	play(t, map[string]scene{
 		"MachineDeployment wants fewer": {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(2) }, string(code.MachinesDeleted), []string{"MachineDeployment ns/md deletes 1 machine with its instance"}},
 		"MachineDeployment wants more":  {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(5) }, string(code.MachinesMade), []string{"makes 2 machines"}},
 		"MachineSet wants fewer":        {nil, func(s *story) { three(s); s.snapshot.Groups[1].Desired = number(2) }, string(code.MachinesDeleted) + " " + string(code.MachinesMade), nil},
@@ -120,7 +120,7 @@ func TestPoint19And32PoolsOfEveryKind(t *testing.T) {
 		}
 	}
 	last := func(s *story) *backup.Group { return &s.snapshot.Groups[len(s.snapshot.Groups)-1] }
-	playAll(t, map[string]scene{
+	play(t, map[string]scene{
 		"as wanted":        {nil, pool(code.Present, 3, 3, nil), "", nil},
 		"has grown":        {nil, pool(code.Present, 2, 3, nil), string(code.PoolScaledBack), []string{"1 running instance ends, undrained, as soon as CAPA acts. Set its replicas to 3 before that"}},
 		"has shrunk":       {nil, pool(code.Present, 5, 3, nil), string(code.PoolGrown), []string{"2 instances are made"}},
@@ -151,7 +151,7 @@ func TestPoint20WhatIsARollout(t *testing.T) {
 			change(&s.snapshot.ControlPlanes[0], m.machine, s)
 		}
 	}
-	playAll(t, map[string]scene{
+	play(t, map[string]scene{
 		"version": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, _ *story) { p.Version, m.Version = "v2", "v1" }), string(code.RolloutDue), []string{"(Machine ns/m)"}},
 		"template": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, s *story) {
 			p.Infrastructure = backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "new"}
@@ -195,7 +195,7 @@ func TestPoint20WhatIsARollout(t *testing.T) {
 
 // What nobody manages, because who did is not in the backup.
 func TestPoint46OwnersThatAreNotThere(t *testing.T) {
-	playAll(t, map[string]scene{
+	play(t, map[string]scene{
 		"control plane":     {nil, func(s *story) { s.worker("a", found); s.lacks(s.snapshot.Clusters[0].ControlPlane) }, string(code.OwnerHalted), []string{"Nobody manages the control plane until KubeadmControlPlane ns/cp exists"}},
 		"MachineDeployment": {nil, func(s *story) { s.worker("a", found); s.snapshot.Groups = s.snapshot.Groups[1:] }, string(code.OwnerHalted), []string{"Nobody manages the machines of MachineDeployment ns/md"}},
 		"MachineSet":        {nil, func(s *story) { s.worker("a", found); s.snapshot.Groups = s.snapshot.Groups[:1] }, string(code.MachinesMade) + " " + string(code.OwnerHalted), []string{"because their MachineSet is not in the backup (Machine ns/a)"}},
@@ -212,7 +212,7 @@ func TestPoint49NothingIsMadeOfNothing(t *testing.T) {
 			s.worker("m", gone)
 		}
 	}
-	playAll(t, map[string]scene{
+	play(t, map[string]scene{
 		"template object": {coveredBy(workers), bad((*story).noTemplate), string(code.CannotReplace) + " " + string(code.MachinesBroken), []string{"VSphereMachineTemplate md is not in the backup"}},
 		"bootstrap template": {coveredBy(workers), bad(func(s *story) {
 			ref := backup.Ref{Kind: "KubeadmConfigTemplate", Namespace: "ns", Name: "k"}

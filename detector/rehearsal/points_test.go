@@ -42,7 +42,7 @@ type scene struct {
 	says    []string // in the effects
 }
 
-func playAll(t *testing.T, scenes map[string]scene) {
+func play(t *testing.T, scenes map[string]scene) {
 	t.Helper()
 	for name, c := range scenes {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func (s *story) resource(kind, name string, state code.Presence, gone code.WhenG
 }
 
 func TestPoint18WhatIsGoneHalts(t *testing.T) {
-	playAll(t, map[string]scene{
+	play(t, map[string]scene{
 		"load balancer": {nil, func(s *story) { onAWS(s); s.resource("load balancer", "api", code.Absent, code.HaltsCluster) }, string(code.ClusterHalted), []string{"until load balancer api exists, which is gone"}},
 		"as its provider says": {nil, func(s *story) {
 			onAWS(s)
@@ -133,7 +133,7 @@ func (s *story) lacks(r backup.Ref) {
 // CAPA makes an empty EKS control plane in the place of one that is gone, and does nothing more
 // without the object.
 func TestPoint25EKSControlPlane(t *testing.T) {
-	playAll(t, map[string]scene{
+	play(t, map[string]scene{
 		"gone":       {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", code.Absent, code.MadeAgain) }, string(code.ControlPlaneDown), []string{"EKS control plane prod is gone: its API server does not answer. CAPA makes an empty one"}},
 		"halts":      {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", code.Absent, code.HaltsCluster) }, string(code.ClusterHalted), nil},
 		"undecided":  {nil, func(s *story) { onEKS(s); s.resource("VPC", "v", code.Undecided, code.HaltsCluster) }, string(code.ResourceUndecided), []string{"Without VPC v the controllers do nothing"}},
@@ -145,7 +145,7 @@ func TestPoint25EKSControlPlane(t *testing.T) {
 // and makes one where there is none.
 func TestPoint33And41KubeconfigOfEKS(t *testing.T) {
 	restored := func(s *story) { s.secrets.Labelled = map[backup.ClusterID]bool{prod: true} }
-	playAll(t, map[string]scene{
+	play(t, map[string]scene{
 		"in the backup": {nil, func(s *story) { onEKS(s); restored(s) }, string(code.ClusterHalted), []string{"until Secret ns/prod-kubeconfig is deleted, which is restored without its owner"}},
 		"not in it":     {nil, onEKS, "", nil},
 		"of kubeadm":    {nil, func(s *story) { onAWS(s); restored(s) }, "", nil},

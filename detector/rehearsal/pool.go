@@ -25,7 +25,7 @@ var poolDeeds = []deed[*set]{
 }
 
 // poolSize asks core.N2.
-func poolSize(p *play, s *set) bool {
+func poolSize(p *actions, s *set) bool {
 	title, pool := s.title(), s.Pool
 	switch {
 	case s.Kind != machinePool || pool == nil || s.removed != "":

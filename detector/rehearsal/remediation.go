@@ -23,10 +23,10 @@ var remedyDeeds = []deed[*machine]{
 }
 
 // planeMarked asks core.K17.
-func planeMarked(p *play, f *machine) bool { return f.verdict.ControlPlane && p.remedy(f) }
+func planeMarked(p *actions, f *machine) bool { return f.verdict.ControlPlane && p.remedy(f) }
 
 // remedy finds whether the owner of an unhealthy Machine replaces it.
-func (p *play) remedy(f *machine) bool {
+func (p *actions) remedy(f *machine) bool {
 	switch {
 	case f.check == nil:
 		return false
@@ -71,7 +71,7 @@ var planeDeeds = []deed[*cluster]{
 }
 
 // planeRemade asks core.K16.
-func planeRemade(p *play, c *cluster) bool {
+func planeRemade(p *actions, c *cluster) bool {
 	if c.remaking != "" {
 		p.finds(walk.Differs, english.Capital(c.remaking))
 	}
@@ -82,7 +82,7 @@ func planeRemade(p *play, c *cluster) bool {
 }
 
 // planeBegun asks core.K18: no matter what answers behind the endpoint.
-func planeBegun(p *play, c *cluster) bool {
+func planeBegun(p *actions, c *cluster) bool {
 	if c.control.Kind != kubeadm {
 		return false
 	}
@@ -94,7 +94,7 @@ func planeBegun(p *play, c *cluster) bool {
 
 // membersLeft asks core.K14b. Ghosts have an outcome of their own: what was left out of the backup is
 // gone for KubeadmControlPlane as much as they are.
-func membersLeft(p *play, c *cluster) bool {
+func membersLeft(p *actions, c *cluster) bool {
 	if c.control.Kind != kubeadm || c.externalEtcd() || c.recorded == 0 {
 		return false
 	}
@@ -116,7 +116,7 @@ func membersLeft(p *play, c *cluster) bool {
 }
 
 // planeSeen asks core.K6.
-func planeSeen(p *play, c *cluster) bool {
+func planeSeen(p *actions, c *cluster) bool {
 	if c.plane != nil && c.plane.Unseen {
 		p.finds(walk.Differs, fmt.Sprintf("%s was changed shortly before the backup, and its controller had not seen the change: what it does about it is not known here", c.control.title()))
 	}

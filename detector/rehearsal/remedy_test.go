@@ -281,7 +281,7 @@ func TestHealthChecksThatNobodyKnows(t *testing.T) {
 		s.worker("m", found)
 		s.node("m", false)
 	}
-	playAll(t, map[string]scene{
+	play(t, map[string]scene{
 		"not to be read": {[]fields{unreadable}, arrange, string(code.OutcomeUnknown), []string{"MachineHealthCheck check-0 could not be read"}},
 		"of others":      {[]fields{foreign}, arrange, string(code.OutcomeUnknown), []string{"calls running machines unhealthy and leaves them to X"}},
 	})

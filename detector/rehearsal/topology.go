@@ -64,7 +64,7 @@ var unwantedDeed = deed[*set]{walk.Row{
 }, topologyWants}
 
 // topologyReconciled asks core.T2. Of a paused Cluster it says no more than that.
-func topologyReconciled(p *play, c *cluster) bool {
+func topologyReconciled(p *actions, c *cluster) bool {
 	t := c.topology
 	if t != nil && t.Unreconciled.Status == "False" && !(c.Paused && strings.Contains(t.Unreconciled.Reason, "Paused")) {
 		p.finds(walk.Differs, "The topology was not reconciled when the backup was taken: what is still to be done is not known here ("+oneLine(cmp.Or(t.Unreconciled.Message, t.Unreconciled.Reason))+")")
@@ -73,7 +73,7 @@ func topologyReconciled(p *play, c *cluster) bool {
 }
 
 // topologyThere asks core.T7.
-func topologyThere(p *play, c *cluster) bool {
+func topologyThere(p *actions, c *cluster) bool {
 	t := c.topology
 	if !t.works() {
 		return false
@@ -105,7 +105,7 @@ func machinesOf(n backup.Number) string {
 }
 
 // topologyWants asks core.T7b. Of a MachineDeployment the outcomes of its machines say it.
-func topologyWants(p *play, s *set) bool {
+func topologyWants(p *actions, s *set) bool {
 	switch {
 	case s.removed == "":
 	case s.Kind == machinePool:
@@ -198,7 +198,7 @@ var classWholeDeed = deed[*cluster]{walk.Row{
 }, classWhole}
 
 // classWhole asks core.L1.
-func classWhole(p *play, c *cluster) bool {
+func classWhole(p *actions, c *cluster) bool {
 	if lacking := c.topology.lacking(c); lacking != "" {
 		p.finds(walk.None, fmt.Sprintf("Nothing that the topology of the Cluster wants is done until %s exists, which the backup lacks", lacking))
 	}

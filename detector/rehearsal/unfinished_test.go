@@ -210,7 +210,7 @@ func TestControlPlaneMachineThatMayBeReplaced(t *testing.T) {
 	}
 	two := func(s *story) { s.plane("d", gone); s.plane("e", gone) }
 	limit := with(checkSpec(planes), "maxUnhealthy", 2)
-	playAll(t, map[string]scene{
+	play(t, map[string]scene{
 		"paused cluster":       {[]fields{checkSpec(planes)}, arrange(func(s *story) { s.cluster.Paused = true }), string(code.LivingReplaced), nil},
 		"another kind":         {[]fields{checkSpec("RKE2ControlPlane")}, arrange(otherPlane), string(code.OutcomeUnknown), []string{"what RKE2ControlPlane does about a broken machine is not known here"}},
 		"another kind, paused": {[]fields{checkSpec("RKE2ControlPlane")}, arrange(func(s *story) { otherPlane(s); s.snapshot.ControlPlanes[0].Paused = true }), "", nil},

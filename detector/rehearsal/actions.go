@@ -13,7 +13,7 @@ import (
 // not pass, and reports whether the question arises.
 type deed[Of any] struct {
 	walk.Row
-	ask func(*play, Of) bool
+	ask func(*actions, Of) bool
 }
 
 // Deeds are asked once all steps are taken that rest on no other, in this order: of each cluster,
@@ -25,9 +25,9 @@ var (
 	setDeeds     = slices.Concat(templateDeeds, poolDeeds, replicaDeeds, rolloutDeeds)
 )
 
-// play is what the restored controllers do to one cluster: what the answer says of it, and the
+// actions are what the restored controllers do to one cluster: what the answer says of it, and the
 // steps that did not pass.
-type play struct {
+type actions struct {
 	effects
 	steps  []walk.Step
 	passed map[string]int
@@ -42,7 +42,7 @@ type play struct {
 // first what the clusters wait for, then what becomes of machines and what their owners do, and
 // then what else did not pass.
 func (w *world) effectsOn(c *cluster, f *Cluster) []report.AnswerReason {
-	p := play{passed: w.trace.Passed}
+	p := actions{passed: w.trace.Passed}
 	if w.byPlan {
 		p.passed = map[string]int{}
 	}
@@ -72,7 +72,7 @@ func (w *world) effectsOn(c *cluster, f *Cluster) []report.AnswerReason {
 	return p.List
 }
 
-func asked[Of any](p *play, deeds []deed[Of], of Of) {
+func asked[Of any](p *actions, deeds []deed[Of], of Of) {
 	for i := range deeds {
 		d := &deeds[i]
 		p.row, p.found = &d.Row, false
@@ -83,7 +83,7 @@ func asked[Of any](p *play, deeds []deed[Of], of Of) {
 }
 
 // notes adds a step that did not pass, of which the outcomes of machines say what follows.
-func (p *play) notes(found walk.Found, why string, objects ...string) *walk.Step {
+func (p *actions) notes(found walk.Found, why string, objects ...string) *walk.Step {
 	p.found = true
 	s := walk.Step{Row: p.row, Cluster: p.of.c.ID, Subject: p.subject, Machine: -1, Answer: walk.Answer{Found: found, Why: why, Objects: objects}}
 	if s.Subject == "" || p.of.machine != nil {
@@ -98,7 +98,7 @@ func (p *play) notes(found walk.Found, why string, objects ...string) *walk.Step
 
 // finds adds a step that did not pass, and the reason that it is of the answer, in a sentence
 // without its full stop. It is about the objects, else about the subject of the step.
-func (p *play) finds(found walk.Found, says string, objects ...string) *report.AnswerReason {
+func (p *actions) finds(found walk.Found, says string, objects ...string) *report.AnswerReason {
 	s := p.notes(found, says, objects...)
 	reason := Reason(s)
 	if found == walk.Unread {
@@ -108,9 +108,9 @@ func (p *play) finds(found walk.Found, says string, objects ...string) *report.A
 }
 
 // lacks is finds of what could not be looked up.
-func (p *play) unread(reason code.Reason, says string) { p.says(reason, p.notes(walk.Unread, says)) }
+func (p *actions) unread(reason code.Reason, says string) { p.says(reason, p.notes(walk.Unread, says)) }
 
-func (p *play) says(reason code.Reason, s *walk.Step) *report.AnswerReason {
+func (p *actions) says(reason code.Reason, s *walk.Step) *report.AnswerReason {
 	if s.Objects == nil {
 		return p.Add(reason, s.Why, s.Subject)
 	}
