@@ -45,7 +45,8 @@ var planeRows = []row[*cluster]{
 	}, externalCertificates},
 	{walk.Row{
 		ID: "core.K9", Of: kubeadm,
-		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name",
+		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name, and key value in it",
+		None:    walk.OwnerHalts.Says("it finds no kubeconfig in a Secret that exists, fails, and connects to no API server"),
 		Differs: walk.OwnerHalts.Says("it does not see the Secret, fails to make one that exists, and connects to no API server"),
 		Source:  "reconcileKubeconfig: controller.go; the cache: setup.go v1.13.4",
 	}, kubeconfigSeen},
@@ -120,7 +121,7 @@ func externalCertificates(c *cluster) walk.Answer {
 	}
 	if lacking := c.world.in.Secrets.Lacking[c.ID]; lacking != "" {
 		secret := named("Secret", c.ID.Namespace, lacking)
-		return none(secret+" is not in the backup", secret+" exists", secret)
+		return none(secret+" is not in the backup, or has no certificate", secret+" has it", secret)
 	}
 	return passed
 }
@@ -157,6 +158,9 @@ func kubeconfigSeen(c *cluster) walk.Answer {
 	if !labelled {
 		secret := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix)
 		return differs(secret+" lacks label cluster.x-k8s.io/cluster-name="+c.ID.Name, secret+" has it", secret)
+	}
+	if secret := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix); c.world.in.Secrets.Empty[c.ID] {
+		return none(secret+" has no key value", secret+" has it, or is deleted", secret)
 	}
 	return passed
 }

@@ -10,7 +10,7 @@ import (
 func Want() backup.Want {
 	return backup.Want{
 		Kinds:   []backup.AnyKind{veleros, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses},
-		Secrets: []backup.SecretRule{{Name: "*" + etcdClientSuffix}},
+		Secrets: []backup.SecretRule{{Name: "*" + etcdClientSuffix, Optional: []string{"tls.crt"}, Digest: func(backup.Sensitive) backup.Digest { return backup.Digest{} }}},
 	}
 }
 

@@ -15,8 +15,10 @@ type Secrets struct {
 	Labelled map[backup.ClusterID]bool
 	// Pools are the bootstrap Secrets that MachinePools name and the backup holds.
 	Pools map[infra.SecretAt]bool
+	// Empty are the clusters whose kubeconfig Secret holds no kubeconfig.
+	Empty map[backup.ClusterID]bool
 	// Lacking is a Secret that a control plane needs for an etcd outside of its cluster, by
-	// name, which the backup lacks.
+	// name, which the backup lacks, or which holds no certificate.
 	Lacking map[backup.ClusterID]string
 	// Keyless are the clusters whose etcd is their own, and whose Secret with the authority of
 	// etcd has a certificate and no key.
@@ -25,7 +27,7 @@ type Secrets struct {
 
 // ReadSecrets looks at the Secrets of a Snapshot that was loaded with forecast.Want.
 func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
-	out := Secrets{Labelled: map[backup.ClusterID]bool{}, Pools: map[infra.SecretAt]bool{}, Lacking: map[backup.ClusterID]string{}, Keyless: map[backup.ClusterID]bool{}}
+	out := Secrets{Labelled: map[backup.ClusterID]bool{}, Pools: map[infra.SecretAt]bool{}, Lacking: map[backup.ClusterID]string{}, Keyless: map[backup.ClusterID]bool{}, Empty: map[backup.ClusterID]bool{}}
 	for i := range s.Groups {
 		g := &s.Groups[i]
 		if g.Kind == "MachinePool" && g.BootstrapSecret != "" && secrets.Named(g.Backup, g.Namespace, g.BootstrapSecret) != nil {
@@ -39,7 +41,7 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 		}
 		if p := &s.ControlPlanes[i]; p.Kind == kubeadm && p.ExternalEtcd {
 			for _, suffix := range []string{etcdClientSuffix, etcdSuffix} {
-				if secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+suffix) == nil {
+				if s := secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+suffix); s == nil || !holds(s, "tls.crt") {
 					out.Lacking[p.Cluster] = p.Cluster.Name + suffix
 				}
 			}
@@ -48,7 +50,7 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 	for i := range s.Clusters {
 		id := s.Clusters[i].ID()
 		if k := secrets.Named(id.Backup, id.Namespace, id.Name+kubeconfigSuffix); k != nil {
-			out.Labelled[id] = k.ClusterName == id.Name
+			out.Labelled[id], out.Empty[id] = k.ClusterName == id.Name, !holds(k, "value")
 		}
 	}
 	return out
