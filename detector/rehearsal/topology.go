@@ -21,7 +21,7 @@ var topologyRows = []row[*cluster]{
 	{walk.Row{
 		ID: "core.T3", Of: "topology",
 		Asks:    "its label on the control plane, and the MachineDeployments that have its labels, one for each name",
-		None:    walk.OwnerHalts.Says("it takes the control plane for one of somebody else and fails: nothing that the topology wants is done"),
+		None:    walk.OwnerHalts.Says("it fails, because the control plane is not its own: nothing that the topology wants is done"),
 		Several: walk.OwnerHalts.Says("it fails before it compares anything: nothing that the topology wants is done"),
 		Source:  "getCurrentControlPlaneState, getCurrentMachineDeploymentState: topology/cluster/current_state.go v1.5.8 to v1.14.0",
 	}, deploymentNames},
