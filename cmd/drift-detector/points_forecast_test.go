@@ -205,7 +205,7 @@ func TestPoint22HealthChecks(t *testing.T) {
 	t.Run("unhealthyMachineConditions", func(t *testing.T) {
 		w := well(t)
 		w.healthCheck("tenant-alpha", "alpha-prod", object{
-			"nodeStartupTimeoutSeconds": 0, "unhealthyMachineConditions": []object{{"type": "InfrastructureReady", "status": "False", "timeoutSeconds": 60}},
+			"nodeStartupTimeoutSeconds": 0, "unhealthyMachineConditions": []object{{"type": "InfrastructureReady", "status": "False", "timeoutSeconds": 300}},
 		})
 		w.ensure(w.vcenter.Remove(prodOne))
 		a := w.answer()
