@@ -46,11 +46,15 @@ var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
 const statusAnnotation = "annotation:velero.io/restore-status"
 
 // planeStatus is what only the walk asks of a KubeadmControlPlane.
-type planeStatus struct{ StatusRestored, WatchFilter string }
+type planeStatus struct {
+	StatusRestored, WatchFilter string
+	Owned                       bool // label topology.cluster.x-k8s.io/owned
+}
 
 var planeStatuses = backup.NewKind("kubeadmcontrolplanes.controlplane.cluster.x-k8s.io",
 	backup.Text(func(p *planeStatus) *string { return &p.StatusRestored }, statusAnnotation),
 	backup.Text(func(p *planeStatus) *string { return &p.WatchFilter }, "label:cluster.x-k8s.io/watch-filter"),
+	backup.Present(func(p *planeStatus) *bool { return &p.Owned }, "label:topology.cluster.x-k8s.io/owned"),
 )
 
 // classObject is what only the walk asks of a ClusterClass.

@@ -20,9 +20,10 @@ var topologyRows = []row[*cluster]{
 	}, classThere},
 	{walk.Row{
 		ID: "core.T3", Of: "topology",
-		Asks:    "the MachineDeployments that have its labels, one for each name",
+		Asks:    "its label on the control plane, and the MachineDeployments that have its labels, one for each name",
+		None:    walk.OwnerHalts.Says("it fails, because the control plane is not its own: nothing that the topology wants is done"),
 		Several: walk.OwnerHalts.Says("it fails before it compares anything: nothing that the topology wants is done"),
-		Source:  "getCurrentMachineDeploymentState: topology/cluster/current_state.go v1.5.8 to v1.14.0",
+		Source:  "getCurrentControlPlaneState, getCurrentMachineDeploymentState: topology/cluster/current_state.go v1.5.8 to v1.14.0",
 	}, deploymentNames},
 	{walk.Row{
 		ID: "core.T4", Of: "topology",
@@ -56,6 +57,11 @@ func classThere(c *cluster) walk.Answer {
 func deploymentNames(c *cluster) walk.Answer {
 	if c.object == nil || c.object.Class == "" {
 		return notAsked
+	}
+	if c.is(kubeadm) {
+		if p := planeStatuses.In(c.world.in.Snapshot).Named(c.ID.Backup, c.ID.Namespace, c.plane.Name); p != nil && !p.Data.Owned {
+			return none(c.planeTitle()+" lacks label topology.cluster.x-k8s.io/owned", c.planeTitle()+" has it", c.planeTitle())
+		}
 	}
 	names := map[string]*backup.Group{}
 	for _, g := range c.world.groupsOf(c.ID) {
