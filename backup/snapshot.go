@@ -228,9 +228,13 @@ type Machine struct {
 	// taken: why the machine's owner replaces it. It is empty when the condition held
 	// or is absent.
 	Outdated string
-	// CertificatesExpire is when the certificates on a control-plane machine expire;
-	// zero when the backup does not say.
+	// CertificatesExpire is when the certificates on a control-plane machine expire, by its
+	// annotation, else that of its KubeadmConfig (Cluster API reconcileCertificateExpiry in
+	// internal/controllers/machine v1.13.6), else its status; zero when the backup does not say.
 	CertificatesExpire time.Time
+	// JoinsByToken reports of a machine without a provider id that its KubeadmConfig has a
+	// bootstrap token.
+	JoinsByToken bool
 	// Hooks are the annotations for which its deletion waits, separated by commas: whoever
 	// set them takes them away.
 	Hooks string

@@ -2,14 +2,23 @@ package rehearsal
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
 )
 
 // Want returns what a rehearsal needs from a backup beside the core objects.
 func Want() backup.Want {
+	var ofTopologies []backup.AnyKind
+	for _, name := range slices.Sorted(maps.Keys(topologyKinds)) {
+		ofTopologies = append(ofTopologies, topologyKinds[name])
+	}
 	return backup.Want{
-		Kinds:   []backup.AnyKind{veleros, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses},
+		Kinds:   append([]backup.AnyKind{veleros, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses}, ofTopologies...),
 		Secrets: []backup.SecretRule{{Name: "*" + etcdClientSuffix, Optional: []string{"tls.crt"}, Digest: func(backup.Sensitive) backup.Digest { return backup.Digest{} }}},
 	}
 }
@@ -45,16 +54,42 @@ var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
 
 const statusAnnotation = "annotation:velero.io/restore-status"
 
+// topologyObject is an object that a topology makes.
+type topologyObject struct{ Owned bool }
+
+const (
+	planeGroup = "controlplane.cluster.x-k8s.io"
+	infraGroup = "infrastructure.cluster.x-k8s.io"
+)
+
+// topologyKinds are those that a topology makes, by kind and group, beside its workers.
+// KubeadmConfigs of MachinePools are left out: they are among those of all machines.
+var topologyKinds = func() map[string]*backup.Kind[topologyObject] {
+	all := map[string]*backup.Kind[topologyObject]{}
+	for group, kinds := range map[string][]string{
+		planeGroup:                   {kubeadm, "RKE2ControlPlane", "KThreesControlPlane", "K0sControlPlane"},
+		"bootstrap.cluster.x-k8s.io": {"KubeadmConfigTemplate", "RKE2ConfigTemplate", "KThreesConfigTemplate", "K0sWorkerConfigTemplate"},
+		infraGroup: {
+			"VSphereCluster", "VSphereMachineTemplate", "AWSCluster", "AWSMachineTemplate", "AWSMachinePool", "AWSManagedMachinePool",
+			"OpenStackCluster", "OpenStackMachineTemplate",
+		},
+	} {
+		for _, kind := range kinds {
+			all[kind+"."+group] = backup.NewKind(strings.ToLower(kind)+"s."+group,
+				backup.Present(func(o *topologyObject) *bool { return &o.Owned }, "label:"+clusterv1.ClusterTopologyOwnedLabel)).Ownerless()
+		}
+	}
+	return all
+}()
+
 // planeStatus is what only the walk asks of a KubeadmControlPlane.
 type planeStatus struct {
 	StatusRestored, WatchFilter string
-	Owned                       bool // label topology.cluster.x-k8s.io/owned
 }
 
 var planeStatuses = backup.NewKind("kubeadmcontrolplanes.controlplane.cluster.x-k8s.io",
 	backup.Text(func(p *planeStatus) *string { return &p.StatusRestored }, statusAnnotation),
 	backup.Text(func(p *planeStatus) *string { return &p.WatchFilter }, "label:cluster.x-k8s.io/watch-filter"),
-	backup.Present(func(p *planeStatus) *bool { return &p.Owned }, "label:topology.cluster.x-k8s.io/owned"),
 )
 
 // classObject is what only the walk asks of a ClusterClass.
