@@ -19,7 +19,10 @@ func Want() backup.Want {
 	}
 	return backup.Want{
 		Kinds:   append([]backup.AnyKind{veleros, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses}, ofTopologies...),
-		Secrets: []backup.SecretRule{{Name: "*" + etcdClientSuffix, Optional: []string{"tls.crt"}, Digest: func(backup.Sensitive) backup.Digest { return backup.Digest{} }}},
+		Secrets: []backup.SecretRule{
+			{Name: "*" + etcdClientSuffix, Optional: []string{"tls.crt"}, Digest: func(backup.Sensitive) backup.Digest { return backup.Digest{} }},
+			{Name: "*" + kubeconfigSuffix, Type: ownType, Mark: ownType},
+		},
 	}
 }
 
