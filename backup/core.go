@@ -153,7 +153,7 @@ type machineFields struct {
 	InfraReady, UpToDate                     *Condition // nil where they hold
 	CertificatesExpire, CertificatesExpired  string     // as annotated, and as its status says
 	Hooks, Remediated                        string
-	StatusRestored                           string
+	StatusRestored                           bool
 }
 
 var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreGroup, join(
@@ -181,7 +181,7 @@ var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreG
 		Text(func(t *machineFields) *string { return &t.CertificatesExpired }, "status.certificatesExpiryDate"),
 		Present(func(t *machineFields) *bool { return &t.InPlace }, "annotation:"+clusterv1.UpdateInProgressAnnotation),
 		hooksOf(func(t *machineFields) *string { return &t.Hooks }),
-		Text(func(t *machineFields) *string { return &t.StatusRestored }, "annotation:velero.io/restore-status"),
+		True(func(t *machineFields) *bool { return &t.StatusRestored }, "annotation:velero.io/restore-status"),
 		Text(func(t *machineFields) *string { return &t.Remediated }, "annotation:"+controlPlaneGroup+"/remediation-for"),
 	},
 	reference(func(t *machineFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),

@@ -238,9 +238,9 @@ type Machine struct {
 	// Hooks are the annotations for which its deletion waits, separated by commas: whoever
 	// set them takes them away.
 	Hooks string
-	// StatusRestored is annotation velero.io/restore-status, for which Velero brings the
-	// status back.
-	StatusRestored string
+	// StatusRestored reports whether annotation velero.io/restore-status is "true", for which
+	// Velero brings the status back (determineRestoreStatus in pkg/restore/restore.go v1.18.1).
+	StatusRestored bool
 	// Remediated is which machine KubeadmControlPlane made it in place of, when, and how often
 	// it had done so before: annotation controlplane.cluster.x-k8s.io/remediation-for, JSON.
 	Remediated string

@@ -152,7 +152,7 @@ func TestPoint20WhatIsARollout(t *testing.T) {
 		}
 	}
 	play(t, map[string]scene{
-		"version": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, _ *story) { p.Version, m.Version = "v2", "v1" }), string(code.RolloutDue), []string{"(Machine ns/m)"}},
+		"version":    {nil, three(func(p *backup.ControlPlane, m *backup.Machine, _ *story) { p.Version, m.Version = "v2", "v1" }), string(code.RolloutDue), []string{"(Machine ns/m)"}},
 		"no version": {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, _ *story) { p.Version = "v2" }), string(code.RolloutDue), []string{"(Machine ns/m)"}},
 		"template": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, s *story) {
 			p.Infrastructure = backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "new"}

@@ -18,7 +18,7 @@ func Want() backup.Want {
 		ofTopologies = append(ofTopologies, topologyKinds[name])
 	}
 	return backup.Want{
-		Kinds:   append([]backup.AnyKind{veleros, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses}, ofTopologies...),
+		Kinds: append([]backup.AnyKind{veleros, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses}, ofTopologies...),
 		Secrets: []backup.SecretRule{
 			{Name: "*" + etcdClientSuffix, Optional: []string{"tls.crt"}, Digest: func(backup.Sensitive) backup.Digest { return backup.Digest{} }},
 			{Name: "*" + kubeconfigSuffix, Type: ownType, Mark: ownType},
@@ -40,7 +40,7 @@ type clusterObject struct {
 	ClassNamespace       string
 	PendingHooks         string
 	WatchFilter          string
-	StatusRestored       string // annotation velero.io/restore-status, see isRestored
+	StatusRestored       bool   // annotation velero.io/restore-status
 	Labels               string // JSON
 }
 
@@ -50,7 +50,7 @@ var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
 	backup.Text(func(c *clusterObject) *string { return &c.Class }, "spec.topology.classRef.name", "spec.topology.class"),
 	backup.Text(func(c *clusterObject) *string { return &c.ClassNamespace }, "spec.topology.classRef.namespace", "spec.topology.classNamespace"),
 	backup.Text(func(c *clusterObject) *string { return &c.PendingHooks }, "annotation:runtime.cluster.x-k8s.io/pending-hooks"),
-	backup.Text(func(c *clusterObject) *string { return &c.StatusRestored }, statusAnnotation),
+	backup.True(func(c *clusterObject) *bool { return &c.StatusRestored }, statusAnnotation),
 	backup.Text(func(c *clusterObject) *string { return &c.WatchFilter }, "label:cluster.x-k8s.io/watch-filter"),
 	backup.Raw(func(c *clusterObject) *string { return &c.Labels }, "metadata.labels"),
 )
@@ -87,11 +87,12 @@ var topologyKinds = func() map[string]*backup.Kind[topologyObject] {
 
 // planeStatus is what only the walk asks of a KubeadmControlPlane.
 type planeStatus struct {
-	StatusRestored, WatchFilter string
+	StatusRestored bool
+	WatchFilter    string
 }
 
 var planeStatuses = backup.NewKind("kubeadmcontrolplanes.controlplane.cluster.x-k8s.io",
-	backup.Text(func(p *planeStatus) *string { return &p.StatusRestored }, statusAnnotation),
+	backup.True(func(p *planeStatus) *bool { return &p.StatusRestored }, statusAnnotation),
 	backup.Text(func(p *planeStatus) *string { return &p.WatchFilter }, "label:cluster.x-k8s.io/watch-filter"),
 )
 

@@ -137,6 +137,7 @@ type vsphereVM struct {
 	Bootstrap     string // name of the bootstrap data's object, which is the Machine's
 	VMRef         string // "VirtualMachine:vm-136"
 	ControlPlane  bool
+	StatusBack    bool              // annotation velero.io/restore-status: its status is restored
 	Addresses     []string          // of the VM, as its guest said
 	Rest, Devices string            // in JSON: fixed members of the clone spec, network devices
 	Missing       *backup.Condition // that the VM is there, while it does not hold; nil in most cases
@@ -157,6 +158,7 @@ var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
 	backup.Text(func(v *vsphereVM) *string { return &v.Bootstrap }, "spec.bootstrapRef.name"),
 	backup.Text(func(v *vsphereVM) *string { return &v.VMRef }, "status.vmRef"),
 	backup.Present(func(v *vsphereVM) *bool { return &v.ControlPlane }, "label:"+clusterv1.MachineControlPlaneLabel),
+	backup.True(func(v *vsphereVM) *bool { return &v.StatusBack }, "annotation:velero.io/restore-status"),
 	backup.Texts(func(v *vsphereVM) *[]string { return &v.Addresses }, "status.addresses[]"),
 	backup.Members(func(v *vsphereVM) *string { return &v.Rest }, fixed("spec.")...),
 	backup.Members(func(v *vsphereVM) *string { return &v.Devices }, "spec."+networkDevices),
@@ -167,12 +169,17 @@ var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
 
 var addressClaims = backup.NewKind[struct{}]("ipaddressclaims.ipam.cluster.x-k8s.io").Ownerless()
 
-type ipAddress struct{ Claim, Address, Pool string }
+type ipAddress struct {
+	Claim, Address, Pool, Gateway string
+	Prefix                        backup.Number
+}
 
 var addresses = backup.NewKind("ipaddresses.ipam.cluster.x-k8s.io",
 	backup.Text(func(a *ipAddress) *string { return &a.Claim }, "spec.claimRef.name"),
 	backup.Text(func(a *ipAddress) *string { return &a.Address }, "spec.address"),
 	backup.Text(func(a *ipAddress) *string { return &a.Pool }, "spec.poolRef.name"),
+	backup.Text(func(a *ipAddress) *string { return &a.Gateway }, "spec.gateway"),
+	backup.Count(func(a *ipAddress) *backup.Number { return &a.Prefix }, "spec.prefix"),
 ).Ownerless()
 
 // ipPool is a pool of the in-cluster IPAM provider (api/v1alpha2 v1.1.0).
