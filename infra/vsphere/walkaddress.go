@@ -44,7 +44,7 @@ func (objs *objects) claimed(m *member) walk.Answer {
 			}
 			if bad := a.Data.onDevice(&gateways, seen); bad.Found != "" {
 				object := "IPAddress " + a.Namespace + "/" + name
-				return answer(bad.Found, object, object+" of "+vmKind+" "+m.vm.Name+" "+bad.Why, "fits its device")
+				return answer(bad.Found, object, object+" of "+vmKind+" "+m.vm.Name+" "+bad.Why, "suits its device")
 			}
 			found = pass
 		}
