@@ -65,7 +65,7 @@ func (c *cluster) managed() (topology, known bool) {
 
 // referencesWritten asks core.C2.
 func referencesWritten(c *cluster) walk.Answer {
-	if topology, _ := c.managed(); !topology || len(c.machines) == 0 {
+	if topology, _ := c.managed(); !topology || c.Paused || len(c.machines) == 0 {
 		return notAsked
 	}
 	for name, ref := range map[string]backup.Ref{"infrastructureRef": c.own.Infrastructure, "controlPlaneRef": c.own.ControlPlane} {

@@ -57,7 +57,7 @@ func classThere(c *cluster) walk.Answer {
 
 // topologyOwns asks core.T3.
 func topologyOwns(c *cluster) walk.Answer {
-	if c.object == nil || c.object.Class == "" || c.own == nil {
+	if c.object == nil || c.object.Class == "" || c.own == nil || c.Paused {
 		return notAsked
 	}
 	refs := []backup.Ref{c.own.Infrastructure}

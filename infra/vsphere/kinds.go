@@ -97,6 +97,7 @@ type vsphereMachine struct {
 	Naming        string // template of the VM's name
 	Template      string // VSphereMachineTemplate that it was cloned from
 	Rest, Devices string // in JSON: fixed members of the clone spec, network devices
+	StatusBack    bool   // annotation velero.io/restore-status: its status is restored
 	capi.Labels
 }
 
@@ -115,7 +116,10 @@ func fixed(at string) []string {
 	return paths
 }
 
-const networkDevices = "network.devices"
+const (
+	networkDevices   = "network.devices"
+	statusAnnotation = "annotation:velero.io/restore-status"
+)
 
 var machines = backup.NewKind("vspheremachines."+group, append(slices.Concat(
 	placement(func(m *vsphereMachine) *cloneSpec { return &m.Spec }, "spec."),
@@ -124,6 +128,7 @@ var machines = backup.NewKind("vspheremachines."+group, append(slices.Concat(
 	backup.Text(func(m *vsphereMachine) *string { return &m.ProviderID }, "spec.providerID"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.FailureDomain }, "spec.failureDomain"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.OS }, "spec.os"),
+	backup.True(func(m *vsphereMachine) *bool { return &m.StatusBack }, statusAnnotation),
 	backup.Text(func(m *vsphereMachine) *string { return &m.Naming }, "spec.naming.template", "spec.namingStrategy.template"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
 	backup.Members(func(m *vsphereMachine) *string { return &m.Rest }, fixed("spec.")...),
@@ -158,7 +163,7 @@ var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
 	backup.Text(func(v *vsphereVM) *string { return &v.Bootstrap }, "spec.bootstrapRef.name"),
 	backup.Text(func(v *vsphereVM) *string { return &v.VMRef }, "status.vmRef"),
 	backup.Present(func(v *vsphereVM) *bool { return &v.ControlPlane }, "label:"+clusterv1.MachineControlPlaneLabel),
-	backup.True(func(v *vsphereVM) *bool { return &v.StatusBack }, "annotation:velero.io/restore-status"),
+	backup.True(func(v *vsphereVM) *bool { return &v.StatusBack }, statusAnnotation),
 	backup.Texts(func(v *vsphereVM) *[]string { return &v.Addresses }, "status.addresses[]"),
 	backup.Members(func(v *vsphereVM) *string { return &v.Rest }, fixed("spec.")...),
 	backup.Members(func(v *vsphereVM) *string { return &v.Devices }, "spec."+networkDevices),

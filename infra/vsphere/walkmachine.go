@@ -118,12 +118,15 @@ func (objs *objects) placedAgain(m *member) walk.Answer {
 	}
 }
 
-// statusBack asks R1.
+// statusBack asks R1, of the VSphereMachine, too, whose failure Cluster API takes over.
 func (objs *objects) statusBack(m *member) walk.Answer {
-	if !m.vm.Data.StatusBack {
+	object := vmKind + " " + m.vm.Namespace + "/" + m.vm.Name
+	switch {
+	case m.machine.Data.StatusBack:
+		object = machineKind + " " + m.machine.Namespace + "/" + m.machine.Name
+	case !m.vm.Data.StatusBack:
 		return pass
 	}
-	object := vmKind + " " + m.vm.Namespace + "/" + m.vm.Name
 	return answer(walk.Differs, object, object+" has annotation velero.io/restore-status", "has it no more")
 }
 
