@@ -38,17 +38,6 @@ type Trace struct {
 	Passed map[string]int // by Row.ID
 }
 
-// Of returns the steps of one cluster.
-func (t *Trace) Of(id backup.ClusterID) []*walk.Step {
-	var out []*walk.Step
-	for i := range t.Steps {
-		if t.Steps[i].Cluster == id {
-			out = append(out, &t.Steps[i])
-		}
-	}
-	return out
-}
-
 // Rehearse asks all questions of all controllers, cluster by cluster, and says what follows. It
 // is a pure function of its inputs.
 func Rehearse(in Inputs) Rehearsal {

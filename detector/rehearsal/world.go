@@ -212,6 +212,11 @@ func (w *world) readMachines() {
 			w.machines[r.Machine].recipe = r
 		}
 	}
+	w.readSets(byUID)
+}
+
+// readSets makes the control planes and groups of workers, of the machines that they show.
+func (w *world) readSets(byUID map[string]*machine) {
 	for _, c := range w.clusters {
 		c.control = set{cluster: c, Set: &c.ControlPlane, plane: c.plane}
 		c.control.fill(byUID)
