@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/infra"
 	"drift-detector/infra/walk"
 )
 
@@ -54,9 +55,9 @@ func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 	d := &s.record.Data
 	if d.LB.Type == disabledType {
 		if d.Endpoint == "" || d.Port.Known && d.Port.N == 0 {
-			q.note(rowA21, id, answer(walk.None, s.title(), s.title()+" names none", "names them"))
+			q.Note(rowA21, id, answer(walk.None, s.title(), s.title()+" names none", "names them"))
 		} else {
-			q.note(rowA21, id, pass)
+			q.Note(rowA21, id, pass)
 		}
 		return
 	}
@@ -81,9 +82,9 @@ func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 				return ask(&fact)
 			}
 		}
-		q.look(rowA23, id, clusterTitle(id), of(func(f *balancerFact) walk.Answer { return s.schemed(f, object, first) }, true))
+		q.look(rowA23, id, infra.ClusterTitle(id), of(func(f *balancerFact) walk.Answer { return s.schemed(f, object, first) }, true))
 		if strings.HasPrefix(name, "v2/") {
-			q.look(rowA25, id, clusterTitle(id), of(func(f *balancerFact) walk.Answer {
+			q.look(rowA25, id, infra.ClusterTitle(id), of(func(f *balancerFact) walk.Answer {
 				if f.State == "failed" {
 					return answer(walk.Differs, object, object+" is in state "+f.State, "is active")
 				}
@@ -91,11 +92,11 @@ func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 			}, false))
 		}
 		if first {
-			q.look(rowA29, id, clusterTitle(id), of(func(f *balancerFact) walk.Answer { return s.pointed(f, object) }, false))
+			q.look(rowA29, id, infra.ClusterTitle(id), of(func(f *balancerFact) walk.Answer { return s.pointed(f, object) }, false))
 		}
 	}
 	if len(d.LBSubnets) > 0 {
-		q.look(rowA24, id, clusterTitle(id), func(p *place) walk.Answer { return p.placed(s) })
+		q.look(rowA24, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.placed(s) })
 	}
 }
 

@@ -83,7 +83,7 @@ func (p *pool) object() string {
 
 // notePool keeps an answer of a pool.
 func (q *questions) notePool(r *walk.Row, p *pool, a walk.Answer) {
-	q.keep(walk.Step{Row: r, Cluster: p.cluster, Subject: p.title(), Machine: -1, Answer: a})
+	q.Keep(walk.Step{Row: r, Cluster: p.cluster, Subject: p.title(), Machine: -1, Answer: a})
 }
 
 // askPool asks what becomes of a pool whose controller acts.
@@ -127,7 +127,7 @@ func (q *questions) askBootstrap(p *pool) {
 	}
 	secret := infra.SecretAt{Backup: p.cluster.Backup, Namespace: p.cluster.Namespace, Name: p.group.BootstrapSecret}
 	object := fmt.Sprintf("Secret %s/%s", secret.Namespace, secret.Name)
-	q.list = append(q.list, infra.Step{
+	q.Steps = append(q.Steps, infra.Step{
 		Step:   walk.Step{Row: rowP4, Cluster: p.cluster, Subject: p.title(), Machine: -1, Answer: answer(walk.None, object, object+", of type cluster.x-k8s.io/secret, is not in the backup", "exists")},
 		Secret: secret,
 	})

@@ -65,12 +65,12 @@ func (q *questions) askSession(id backup.ClusterID, s *clusterLocation) {
 	for _, at := range chain {
 		switch p, why := q.objs.permission(id, at); p {
 		case Allowed:
-			q.note(rowS5, id, pass)
+			q.Note(rowS5, id, pass)
 		case Forbidden:
-			q.note(rowS5, id, answer(walk.Differs, at.Kind+" "+at.Name, why, "may be used"))
+			q.Note(rowS5, id, answer(walk.Differs, at.Kind+" "+at.Name, why, "may be used"))
 			whole = false
 		default:
-			q.note(rowS5, id, walk.Answer{Found: walk.Unread, Why: why, Objects: []string{at.Kind + " " + at.Name}})
+			q.Note(rowS5, id, walk.Answer{Found: walk.Unread, Why: why, Objects: []string{at.Kind + " " + at.Name}})
 		}
 	}
 	if whole {
@@ -85,30 +85,30 @@ func (q *questions) askChain(id backup.ClusterID, named identity, chain []identi
 		if named.Kind != roleIdentity {
 			r = rowS1
 		}
-		q.note(r, id, answer(walk.Differs, named.Kind+" "+named.Name, why, "may be used"))
+		q.Note(r, id, answer(walk.Differs, named.Kind+" "+named.Name, why, "may be used"))
 		return false
 	}
-	q.note(rowS1, id, pass)
+	q.Note(rowS1, id, pass)
 	if named.Kind == roleIdentity {
-		q.note(rowS7, id, pass)
+		q.Note(rowS7, id, pass)
 	}
 	switch end := chain[len(chain)-1]; {
 	case end.Kind != controllerIdentity:
 		return q.objs.holds(id.Backup, end)
 	case end.Name != defaultIdentity:
-		q.note(rowS2, id, answer(walk.Differs, end.Kind+" "+end.Name, "it is not called "+defaultIdentity, "is called "+defaultIdentity))
+		q.Note(rowS2, id, answer(walk.Differs, end.Kind+" "+end.Name, "it is not called "+defaultIdentity, "is called "+defaultIdentity))
 		return false
 	}
-	q.note(rowS2, id, pass)
+	q.Note(rowS2, id, pass)
 	return true
 }
 
 // askLogin asks the end of a chain. A controller whose Secret the backup lacks has another
 // credential, which nobody else has.
 func (q *questions) askLogin(id backup.ClusterID, s *clusterLocation, end identity) {
-	at := infra.AccessAt{Cluster: id, Subject: clusterTitle(id), ID: s.target, With: fmt.Sprintf("%s %s", end.Kind, end.Name)}
+	at := infra.AccessAt{Cluster: id, Subject: infra.ClusterTitle(id), ID: s.target, With: fmt.Sprintf("%s %s", end.Kind, end.Name)}
 	if end.Kind == staticIdentity {
-		q.list = append(q.list, at.CredentialStep(rowS6))
+		q.Steps = append(q.Steps, at.CredentialStep(rowS6))
 		return
 	}
 	step := at.CredentialStep(rowS9)
@@ -120,5 +120,5 @@ func (q *questions) askLogin(id backup.ClusterID, s *clusterLocation, end identi
 		}
 		return look(inv)
 	}
-	q.list = append(q.list, step)
+	q.Steps = append(q.Steps, step)
 }

@@ -64,7 +64,7 @@ func (q *questions) askBalancer(id backup.ClusterID, l *location) {
 		if l.address() != "" {
 			object += " to " + l.address()
 		}
-		q.note(rowC23, id, walk.Answer{Found: walk.Unseen, Objects: []string{object}})
+		q.Note(rowC23, id, walk.Answer{Found: walk.Unseen, Objects: []string{object}})
 	}
 }
 

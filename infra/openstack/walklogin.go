@@ -86,26 +86,26 @@ func (q *questions) askLogin(id backup.ClusterID, l *location) {
 	}
 	switch {
 	case h.mistake() != "":
-		q.note(rowL2, id, answer(walk.Differs, "identity "+h.name, h.mistake(), "may be used"))
+		q.Note(rowL2, id, answer(walk.Differs, "identity "+h.name, h.mistake(), "may be used"))
 		return
 	case objs.lacks(h):
-		q.note(rowL2, id, answer(walk.None, h.what(), h.what()+" is not in the backup", "exists"))
+		q.Note(rowL2, id, answer(walk.None, h.what(), h.what()+" is not in the backup", "exists"))
 		return
 	}
-	q.note(rowL2, id, pass)
+	q.Note(rowL2, id, pass)
 	if h.kind == identityKind {
 		switch why, undecided := objs.forbidden(id.Backup, h.name, id.Namespace); {
 		case why == "":
-			q.note(rowL3, id, pass)
+			q.Note(rowL3, id, pass)
 		case undecided:
-			q.note(rowL3, id, walk.Answer{Found: walk.Unread, Why: why, Objects: []string{identityKind + " " + h.name}})
+			q.Note(rowL3, id, walk.Answer{Found: walk.Unread, Why: why, Objects: []string{identityKind + " " + h.name}})
 		default:
-			q.note(rowL3, id, answer(walk.Differs, identityKind+" "+h.name, why, "may be used"))
+			q.Note(rowL3, id, answer(walk.Differs, identityKind+" "+h.name, why, "may be used"))
 			return
 		}
 	}
-	at := infra.AccessAt{Cluster: id, Subject: clusterTitle(id), ID: l.home, With: credentialTitle(h)}
-	q.list = append(q.list, q.holdsLogin(at), at.CertificateStep(rowL5), at.CredentialStep(rowL6))
+	at := infra.AccessAt{Cluster: id, Subject: infra.ClusterTitle(id), ID: l.home, With: credentialTitle(h)}
+	q.Steps = append(q.Steps, q.holdsLogin(at), at.CertificateStep(rowL5), at.CredentialStep(rowL6))
 }
 
 // holdsLogin asks L4.
@@ -173,7 +173,7 @@ func (q *questions) askOwnLogins(m *member) {
 		at := infra.AccessAt{Cluster: m.cluster, Subject: q.objs.titleOf(m), ID: u.id(), With: credentialTitle(u.home)}
 		s := at.CredentialStep(u.row)
 		s.Machine = m.index
-		q.list = append(q.list, s)
+		q.Steps = append(q.Steps, s)
 	}
 }
 

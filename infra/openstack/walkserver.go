@@ -117,29 +117,29 @@ func (q *questions) askMember(m *member) {
 		switch {
 		case lacks != "":
 			a := answer(walk.None, object, lacks, "exists")
-			q.list = append(q.list, infra.Step{Step: walk.Step{Row: r, Cluster: m.cluster, Subject: q.objs.titleOf(m), Machine: m.index, Answer: a}})
-		case !q.passed[r]:
-			q.note(r, m.cluster, pass)
+			q.Keep(walk.Step{Row: r, Cluster: m.cluster, Subject: q.objs.titleOf(m), Machine: m.index, Answer: a})
+		default:
+			q.Note(r, m.cluster, pass)
 		}
 	}
 	if machine := &q.objs.snapshot.Machines[m.index]; machine.ProviderID != "" && m.machine != nil {
 		if machine.BootstrapSecret == "" {
 			note(rowM5, "it names no bootstrap data", q.objs.titleOf(m))
 		} else {
-			q.note(rowM5, m.cluster, pass)
+			q.Note(rowM5, m.cluster, pass)
 		}
 	}
 	switch claim, w := q.objs.floatingClaim(m); {
 	case w == nil:
 	case w.FloatingPoolKind != poolKind:
-		q.note(rowS10, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{infra.Brief(w.FloatingPoolKind + " " + w.FloatingPool)}})
+		q.Note(rowS10, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{infra.Brief(w.FloatingPoolKind + " " + w.FloatingPool)}})
 	default:
 		note(rowS10, q.objs.poolLacks(m), poolKind+" "+claim.Namespace+"/"+w.FloatingPool)
 	}
 	if m.imageObject() != "" {
-		q.note(rowO2, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{clusterTitle(m.cluster)}})
+		q.Note(rowO2, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{infra.ClusterTitle(m.cluster)}})
 	} else {
-		q.note(rowO2, m.cluster, pass)
+		q.Note(rowO2, m.cluster, pass)
 	}
 	if lacks := q.objs.imageLacks(m); lacks != "" {
 		note(rowS3, lacks, "Image of "+q.objs.titleOf(m))
@@ -155,7 +155,7 @@ func (q *questions) askAlone(m *member) {
 	}
 	name, id := infra.Key{Kind: keyName, Value: q.objs.serverName(m)}, uuidOf(m.server.Data.InstanceID)
 	subject := q.objs.titleOf(m)
-	q.list = append(q.list, infra.Step{
+	q.Steps = append(q.Steps, infra.Step{
 		Step: walk.Step{Row: rowS1, Cluster: m.cluster, Subject: subject, Machine: -1},
 		Look: func(inv *infra.Inventory) walk.Answer {
 			p := q.place(inv, m.home)
