@@ -55,6 +55,7 @@ type awsCluster struct {
 	LBSubnets                 []string  // likewise
 	Tags                      string    // additionalTags in JSON
 	Rules                     [4]string // of security groups that spec adds, in JSON
+	Network                   string    // the subnets, in JSON
 	EKS                       eksSpec
 }
 
@@ -93,7 +94,8 @@ func placement() []backup.Field[awsCluster] {
 		backup.Text(func(c *c) *string { return &c.Scheme }, "spec.controlPlaneLoadBalancer.scheme"),
 		backup.Text(func(c *c) *string { return &c.SecondScheme }, "spec.secondaryControlPlaneLoadBalancer.scheme"),
 		backup.Texts(func(c *c) *[]string { return &c.LBSubnets }, "spec.controlPlaneLoadBalancer.subnets[]"),
-		backup.Raw(func(c *c) *string { return &c.Tags }, "spec.additionalTags"))
+		backup.Raw(func(c *c) *string { return &c.Tags }, "spec.additionalTags"),
+		backup.Raw(func(c *c) *string { return &c.Network }, "spec.network.subnets", "spec.networkSpec.subnets"))
 	for i, path := range []string{"spec.network.cni", "spec.network.additionalControlPlaneIngressRules", "spec.network.additionalNodeIngressRules", "spec.controlPlaneLoadBalancer.ingressRules"} {
 		fields = append(fields, backup.Raw(func(c *c) *string { return &c.Rules[i] }, path))
 	}
@@ -177,10 +179,10 @@ type awsPool struct {
 	Instances   []string
 	Min, Max    backup.Number // of an AWSMachinePool
 	// What the walk asks for; what is not text is JSON.
-	Template, Suspend, Tags, TagsApplied, Mixed, PoolSubnets string
-	NoRefresh                                                bool
-	Labels                                                   string // of an AWSManagedMachinePool, as is all that follows
-	Taints, Scaling, AMIVersion                              string
+	Template, Suspend, Tags, TagsApplied, Mixed, PoolSubnets, Zones string
+	NoRefresh                                                       bool
+	Labels                                                          string // of an AWSManagedMachinePool, as is all that follows
+	Taints, Scaling, AMIVersion                                     string
 }
 
 // walkedFields are what the walk asks of a pool.
@@ -196,6 +198,7 @@ var pools = backup.NewKind("awsmachinepools."+group, append(walkedFields(),
 	backup.Raw(func(p *awsPool) *string { return &p.Suspend }, "spec.suspendProcesses"),
 	backup.Raw(func(p *awsPool) *string { return &p.Mixed }, "spec.mixedInstancesPolicy"),
 	backup.Raw(func(p *awsPool) *string { return &p.PoolSubnets }, "spec.subnets"),
+	backup.Raw(func(p *awsPool) *string { return &p.Zones }, "spec.availabilityZones"),
 	backup.Flag(func(p *awsPool) *bool { return &p.NoRefresh }, "spec.refreshPreferences.disable"),
 	backup.Text(func(p *awsPool) *string { return &p.ARN }, "spec.providerID"),
 	backup.Texts(func(p *awsPool) *[]string { return &p.ProviderIDs }, "spec.providerIDList[]"),
@@ -215,10 +218,14 @@ var managedPools = backup.NewKind("awsmanagedmachinepools."+group, append(walked
 )...)
 
 // machinePool is what Cluster API's own MachinePool says beside a backup.Group.
-type machinePool struct{ ProviderIDs []string }
+type machinePool struct {
+	ProviderIDs []string
+	Zones       string // in JSON
+}
 
 var machinePools = backup.NewKind("machinepools.cluster.x-k8s.io",
 	backup.Texts(func(p *machinePool) *[]string { return &p.ProviderIDs }, "spec.providerIDList[]"),
+	backup.Raw(func(p *machinePool) *string { return &p.Zones }, "spec.failureDomains"),
 )
 
 // Each identity has its spec.allowedNamespaces in JSON, see Allows.

@@ -69,7 +69,7 @@ func TestWalkOverTheWire(t *testing.T) {
 	s, secrets := load(t, b.Bytes())
 	one, desired := 1, 1
 	member := instanceWith(idOf(2), "vpc-1", lab.EC2Tag{Key: tagGroup, Value: "p"})
-	o := lab.EC2Options{Backup: saved(t, b), Groups: []lab.EC2Group{{Name: "p", Desired: &one}, {Name: "eks-n", Desired: &desired, Tags: []lab.EC2Tag{{Key: tagEKSCluster, Value: "c"}, {Key: tagNodegroup, Value: "n"}}}}}
+	o := lab.EC2Options{Backup: saved(t, b), Groups: []lab.EC2Group{{Name: "p", Desired: &one, Subnets: []string{"subnet-1"}}, {Name: "eks-n", Desired: &desired, Tags: []lab.EC2Tag{{Key: tagEKSCluster, Value: "c"}, {Key: tagNodegroup, Value: "n"}}}}}
 	instances := []lab.EC2Instance{capaInstance(idOf(1), "vpc-1", "c", roleNode, "", "m"), member}
 	serve(t, o, nil, instances...)
 	inv := listAll(t, New(), s, secrets, infra.Access{})
