@@ -62,7 +62,7 @@ type awsCluster struct {
 // eksSpec is what an AWSManagedControlPlane says of its control plane beside awsCluster;
 // what is not text is JSON.
 type eksSpec struct {
-	Version, UpgradePolicy, Encryption, EndpointAccess, Mode, Addons string
+	Version, UpgradePolicy, Encryption, EndpointAccess, Mode, Addons, Access, OIDC string
 }
 
 // loadBalancer is one of the API server.
@@ -137,6 +137,8 @@ var planes = backup.NewKind("awsmanagedcontrolplanes."+planeGroup, append(placem
 	backup.Raw(func(c *awsCluster) *string { return &c.EKS.EndpointAccess }, "spec.endpointAccess"),
 	backup.Text(func(c *awsCluster) *string { return &c.EKS.Mode }, "spec.accessConfig.authenticationMode"),
 	backup.Raw(func(c *awsCluster) *string { return &c.EKS.Addons }, "spec.addons"),
+	backup.Raw(func(c *awsCluster) *string { return &c.EKS.Access }, "spec.accessEntries"),
+	backup.Raw(func(c *awsCluster) *string { return &c.EKS.OIDC }, "spec.oidcIdentityProviderConfig"),
 )...)
 
 type awsMachine struct {
@@ -228,6 +230,13 @@ var machinePools = backup.NewKind("machinepools.cluster.x-k8s.io",
 	backup.Raw(func(p *machinePool) *string { return &p.Zones }, "spec.failureDomains"),
 )
 
+// fargate is an AWSFargateProfile (exp/api/v1beta2 v2.13.0).
+type fargate struct{ Name string }
+
+var fargates = backup.NewKind("awsfargateprofiles."+group,
+	backup.Text(func(f *fargate) *string { return &f.Name }, "spec.profileName"),
+)
+
 // Each identity has its spec.allowedNamespaces in JSON, see Allows.
 type static struct{ Secret, Allowed string }
 
@@ -274,7 +283,7 @@ const (
 )
 
 var want = backup.Want{
-	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, pools, managedPools, machinePools, statics, roles, controllers, namespaces}, versionKinds()),
+	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, pools, managedPools, machinePools, fargates, statics, roles, controllers, namespaces}, versionKinds()),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{accessKey, secretKey}, Optional: []string{tokenKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},

@@ -12,7 +12,7 @@ import (
 )
 
 // walked are what CAPA's controllers ask after a restore, in the order in which they do.
-var walked = slices.Concat(sessionRows, networkRows, groupRows, balancerRows, machineRows, poolRows, planeRows, nodegroupRows)
+var walked = slices.Concat(sessionRows, networkRows, groupRows, balancerRows, machineRows, poolRows, planeRows, eksRows, nodegroupRows)
 
 func walkRows() []walk.Row {
 	all := make([]walk.Row, len(walked))
@@ -45,12 +45,16 @@ func (objs *objects) steps() []infra.Step {
 		q.askGroups(id, s)
 		if s.kind == planeKind {
 			q.askPlane(id, s)
+			q.askEKS(id, s)
 		} else {
 			q.askBalancers(id, s)
 		}
 	}
 	for i := range objs.pools {
 		q.askPool(&objs.pools[i])
+	}
+	for _, f := range objs.fargateProfiles() {
+		q.askProfile(f)
 	}
 	for i := range objs.members {
 		if m := &objs.members[i]; m.index >= 0 && m.machine != nil {

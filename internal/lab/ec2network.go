@@ -41,6 +41,7 @@ const (
 const (
 	eksAction       = "eks:DescribeCluster"
 	nodegroupAction = "eks:DescribeNodegroup"
+	profileAction   = "eks:DescribeFargateProfile"
 	routesAction    = "ec2:DescribeRouteTables"
 	templatesAction = "ec2:DescribeLaunchTemplateVersions"
 )
@@ -55,9 +56,11 @@ type placement struct {
 		Labels    map[string]string `json:"labels"`
 	} `json:"metadata"`
 	Spec struct {
-		Region  string `json:"region"`
-		EKS     string `json:"eksClusterName"`
-		Version string `json:"version"`
+		Region  string           `json:"region"`
+		EKS     string           `json:"eksClusterName"`
+		Version string           `json:"version"`
+		Addons  []map[string]any `json:"addons"`
+		Entries []map[string]any `json:"accessEntries"`
 		Access  struct {
 			Public  *bool    `json:"public"`
 			Private bool     `json:"private"`
@@ -165,7 +168,7 @@ func (p *placement) parts() []networkObject {
 	if p.Kind == "AWSManagedControlPlane" {
 		plane := add(eksAction, cmp.Or(p.Spec.EKS, p.Metadata.Namespace+"_"+p.Metadata.Name))
 		plane.dns = p.Spec.Endpoint.Host
-		plane.eks = map[string]any{"version": strings.TrimPrefix(p.Spec.Version, "v")}
+		plane.eks = map[string]any{"version": strings.TrimPrefix(p.Spec.Version, "v"), "addons": p.Spec.Addons, "entries": p.Spec.Entries, "owner": cluster}
 		plane.eks["access"] = map[string]any{
 			"vpcId": n.VPC.ID, "endpointPublicAccess": p.Spec.Access.Public == nil || *p.Spec.Access.Public, "endpointPrivateAccess": p.Spec.Access.Private, "publicAccessCidrs": p.Spec.Access.CIDRs,
 		}
