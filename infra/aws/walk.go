@@ -35,6 +35,7 @@ type questions struct {
 // steps are those that the backup alone answers, and those that a listing answers.
 func (objs *objects) steps() []infra.Step {
 	q := &questions{objs: objs}
+	q.askROSA()
 	for _, id := range objs.order() {
 		s := objs.locations[id]
 		q.askSession(id, s)

@@ -51,8 +51,30 @@ var (
 		Condition: code.ControllerLogin,
 		Source:    "sessionForClusterWithRegion: pkg/cloud/scope/session.go; LoadDefaultConfig: aws-sdk-go-v2 config v2.0.0 to v2.13.0",
 	}
-	sessionRows = []*walk.Row{rowS1, rowS2, rowS5, rowS6, rowS7, rowS9}
+	rowR1 = &walk.Row{
+		ID: "aws.R1", Of: rosaKind,
+		Asks:    "OpenShift Cluster Manager (OCM), with the login in spec.credentialsSecretRef, for the cluster and its machine pools",
+		Refused: "OCM, which is not asked here, nor is its login looked for",
+		Source:  "ocmCredentials: pkg/rosa/client.go; reconcileNormal: controlplane/rosa/controllers/rosacontrolplane_controller.go v2.4.0 to v2.13.0",
+	}
+	sessionRows = []*walk.Row{rowS1, rowS2, rowS5, rowS6, rowS7, rowS9, rowR1}
 )
+
+const rosaKind = "ROSAControlPlane"
+
+// askROSA says of clusters of ROSA that nobody looks at what they are made of.
+func (q *questions) askROSA() {
+	for i := range q.objs.snapshot.Clusters {
+		c := &q.objs.snapshot.Clusters[i]
+		switch _, ours := q.objs.locations[c.ID()]; {
+		case c.ControlPlane.Kind == rosaKind:
+			object := fmt.Sprintf("%s %s/%s", rosaKind, c.Namespace, c.ControlPlane.Name)
+			q.Note(rowR1, c.ID(), walk.Answer{Found: walk.Unread, Why: object + " is known to OCM alone, which is not asked here", Objects: []string{object}})
+		case ours:
+			q.Note(rowR1, c.ID(), pass)
+		}
+	}
+}
 
 // askSession asks whether CAPA has a session for a cluster.
 func (q *questions) askSession(id backup.ClusterID, s *clusterLocation) {
