@@ -89,6 +89,7 @@ type clusterRecord struct {
 	Bastion                      named
 	BastionEnabled               bool
 	BastionAddress               string // floating IP that spec asks for
+	BastionSpec                  string // what its server is to be made of, in JSON
 }
 
 // noFloatingIP reports whether CAPO gives the API server no floating IP, and noExternal
@@ -124,6 +125,7 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Raw(func(c *c) *string { return &c.WantFloatingIP }, "spec.apiServer.enableFloatingIP"),
 		backup.Raw(func(c *c) *string { return &c.WantExternal }, "spec.enableExternalNetwork"),
 		backup.Flag(func(c *c) *bool { return &c.BastionEnabled }, "spec.bastion.enabled"),
+		backup.Raw(func(c *c) *string { return &c.BastionSpec }, "spec.bastion.spec"),
 		backup.Text(func(c *c) *string { return &c.BastionAddress }, "spec.bastion.floatingIP", "spec.bastion.instance.floatingIP"),
 	)
 	both := func(of func(*c) *named, path ...string) {

@@ -11,7 +11,7 @@ import (
 )
 
 // walked are what CAPO's controllers ask after a restore, in the order in which they do.
-var walked = slices.Concat(loginRows, clusterRows, managedRows, balancerRows, machineRows, serverRows)
+var walked = slices.Concat(loginRows, clusterRows, managedRows, ruleRows, balancerRows, machineRows, serverRows)
 
 func walkRows() []walk.Row {
 	all := make([]walk.Row, len(walked))
@@ -43,6 +43,7 @@ func (objs *objects) steps() []infra.Step {
 		if l := objs.locations[id]; l.record != nil && !l.record.Paused {
 			q.askNetworks(id, l)
 			q.askManaged(id, l)
+			q.askRules(id, l)
 			q.askBalancer(id, l)
 		}
 	}

@@ -74,7 +74,14 @@ var (
 		Condition: code.CredentialUntried,
 		Source:    "Reconcile: controllers/openstackfloatingippool_controller.go v0.10.0 to v0.15.0-beta.0",
 	}
-	loginRows = []*walk.Row{rowL2, rowL3, rowL4, rowL5, rowL6, rowL7, rowL8, rowA1}
+	rowA3 = &walk.Row{
+		ID: "openstack.A3", Of: poolKind,
+		Asks:    "the external network that spec.floatingIPNetwork of the pool names, else the only one that the project sees",
+		None:    walk.Waits.Says("CAPO answers no claim of the pool without its network, and waits for the floating IP before it looks for the server"),
+		Several: walk.Waits.Says("CAPO takes none of several and answers no claim of the pool, and waits for the floating IP before it looks for the server"),
+		Source:  "reconcileFloatingIPNetwork: controllers/openstackfloatingippool_controller.go v0.10.0 to v0.15.0-beta.0",
+	}
+	loginRows = []*walk.Row{rowL2, rowL3, rowL4, rowL5, rowL6, rowL7, rowL8, rowA1, rowA3}
 )
 
 // askLogin asks for the login of a cluster.
@@ -175,6 +182,27 @@ func (q *questions) askOwnLogins(m *member) {
 		s.Machine = m.index
 		q.Steps = append(q.Steps, s)
 	}
+}
+
+// askPoolNetwork asks A3.
+func (q *questions) askPoolNetwork(m *member) {
+	h, k, object := q.objs.poolNetwork(m)
+	if m.index < 0 || k.IsZero() {
+		return
+	}
+	q.Steps = append(q.Steps, infra.Step{
+		Step: walk.Step{Row: rowA3, Cluster: m.cluster, Subject: q.objs.titleOf(m), Machine: m.index},
+		Look: func(inv *infra.Inventory) walk.Answer {
+			p := q.place(inv, h.id())
+			if p == nil {
+				return walk.Answer{}
+			}
+			if k.Kind == keyExternal && p.found[infra.Key{Kind: keyExternal, Value: several}] {
+				return answer(walk.Several, object, p.title()+" sees several external networks, and the pool names none", "is one alone, or is named by the pool")
+			}
+			return p.thing(k, object)
+		},
+	})
 }
 
 // factCompute names the microversion in which Nova answered.

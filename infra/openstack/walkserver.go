@@ -109,6 +109,7 @@ func (objs *objects) titleOf(m *member) string {
 // askMember asks what the backup says of a machine, or a listing of what has no instance.
 func (q *questions) askMember(m *member) {
 	q.askOwnLogins(m)
+	q.askPoolNetwork(m)
 	q.askAlone(m)
 	if m.index < 0 || m.meta() == nil || m.meta().Paused {
 		return
