@@ -30,6 +30,7 @@
 //	walkmachine.go    AWSMachine and its instance
 //	walkpool.go       AWSMachinePool, its group and its template
 //	walkplaced.go     the subnets of a group
+//	walksubnets.go    which subnets are public
 //	walkplane.go      the control plane of EKS
 //	walkeks.go        what that has: access entries, add-ons, Fargate profiles
 //	walknodegroup.go  EKS node groups

@@ -39,7 +39,7 @@ var (
 		Condition: conditionAsked,
 		Source:    "ReconcileSecurityGroups: pkg/cloud/services/securitygroup/securitygroups.go v2.0.0 to v2.13.0",
 	}
-	networkRows = []*walk.Row{rowA3, rowA13, rowA16}
+	networkRows = []*walk.Row{rowA3, rowA9, rowA13, rowA16}
 )
 
 // Rows of security groups.
@@ -90,6 +90,7 @@ func (q *questions) askNetwork(id backup.ClusterID, s *clusterLocation) {
 			return answer(walk.Differs, s.title(), fmt.Sprintf("%s has securityGroupOverrides, and CAPA made %s", s.title(), object), "has none")
 		})
 	}
+	q.look(rowA9, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.opened(id, s) })
 	q.look(rowA13, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.routed(id, s) })
 }
 

@@ -73,20 +73,14 @@ func (objs *objects) privateSubnets(at *place, p *pool) (ids []string) {
 	if s.record == nil {
 		return nil
 	}
-	var subnets []struct {
-		ID, ResourceID, CIDRBlock, ZoneType string
-		IsPublic                            bool
-		Tags                                map[string]string
-	}
-	_ = json.Unmarshal([]byte(s.record.Data.Network), &subnets)
 	real, _, _ := read[[]subnetFact](at, factSubnets, s.vpc, s.vpc)
-	for _, n := range subnets {
-		if n.IsPublic || n.Tags[secondary] == "secondary" || n.ZoneType == "local-zone" || n.ZoneType == "wavelength-zone" {
+	for _, n := range s.specSubnets() {
+		if n.IsPublic != nil && *n.IsPublic || n.Tags[secondary] == "secondary" || n.ZoneType == "local-zone" || n.ZoneType == "wavelength-zone" {
 			continue
 		}
 		id := cmp.Or(n.ResourceID, n.ID)
 		if !slices.ContainsFunc(real, func(r subnetFact) bool { return r.ID == id }) {
-			if i := slices.IndexFunc(real, func(r subnetFact) bool { return r.CIDR == n.CIDRBlock }); i >= 0 {
+			if i := slices.IndexFunc(real, func(r subnetFact) bool { return r.CIDR == n.CIDRBlock && r.CIDR != "" }); i >= 0 {
 				id = real[i].ID
 			}
 		}

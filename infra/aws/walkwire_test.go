@@ -23,7 +23,7 @@ func walkedBackup(t *testing.T) made {
 		"eksClusterName":           "c", // so that the lab calls the cluster of its node group as the provider does
 		"network": map[string]any{
 			"vpc":     map[string]any{"id": "vpc-1", "tags": map[string]any{tagOwner + "c": owned}},
-			"subnets": []any{map[string]any{"id": "c-a", "resourceID": "subnet-1", "cidrBlock": "10.0.0.0/24", "routeTableId": "rtb-1"}},
+			"subnets": []any{map[string]any{"id": "c-a", "resourceID": "subnet-1", "cidrBlock": "10.0.0.0/24", "routeTableId": "rtb-1", "isPublic": true}, map[string]any{"id": "c-b", "resourceID": "subnet-2", "cidrBlock": "10.0.1.0/24", "routeTableId": "rtb-2", "isPublic": false}},
 		},
 	})
 	groups := map[string]any{}
@@ -71,7 +71,7 @@ func TestWalkOverTheWire(t *testing.T) {
 	s, secrets := load(t, b.Bytes())
 	one, desired := 1, 1
 	member := instanceWith(idOf(2), "vpc-1", lab.EC2Tag{Key: tagGroup, Value: "p"})
-	o := lab.EC2Options{Backup: saved(t, b), Groups: []lab.EC2Group{{Name: "p", Desired: &one, Subnets: []string{"subnet-1"}}, {Name: "eks-n", Desired: &desired, Tags: []lab.EC2Tag{{Key: tagEKSCluster, Value: "c"}, {Key: tagNodegroup, Value: "n"}}}}}
+	o := lab.EC2Options{Backup: saved(t, b), Groups: []lab.EC2Group{{Name: "p", Desired: &one, Subnets: []string{"subnet-2"}}, {Name: "eks-n", Desired: &desired, Tags: []lab.EC2Tag{{Key: tagEKSCluster, Value: "c"}, {Key: tagNodegroup, Value: "n"}}}}}
 	instances := []lab.EC2Instance{capaInstance(idOf(1), "vpc-1", "c", roleNode, "", "m"), member}
 	serve(t, o, nil, instances...)
 	inv := listAll(t, New(), s, secrets, infra.Access{})
@@ -80,7 +80,7 @@ func TestWalkOverTheWire(t *testing.T) {
 		t.Errorf("open are %v of %s", got, text)
 	}
 	for action, rows := range map[string][]string{
-		"ec2:DescribeRouteTables":            {"aws.A13"},
+		"ec2:DescribeRouteTables":            {"aws.A9", "aws.A13"},
 		"ec2:DescribeSecurityGroups":         {"aws.A17"},
 		"ec2:DescribeLaunchTemplateVersions": {"aws.P5"},
 		"eks:DescribeNodegroup":              {"aws.G4"},
