@@ -62,10 +62,11 @@ func (objs *objects) poolOf(m *member) *backup.Record[floatingPool] {
 }
 
 // poolNetwork is where the pool of a machine looks for its network, and the probe of that: the only
-// external one where the pool names none. It is zero where filters cannot be followed.
+// external one where the pool names none. It is zero where filters cannot be
+// followed, or no login is named.
 func (objs *objects) poolNetwork(m *member) (h home, k infra.Key, object string) {
 	pool := objs.poolOf(m)
-	if pool == nil {
+	if pool == nil || pool.Data.Identity.Name == "" {
 		return home{}, infra.Key{}, ""
 	}
 	h = objs.homeBy(m.cluster, &pool.Data.Identity)
