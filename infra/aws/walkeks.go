@@ -41,6 +41,12 @@ var (
 		Condition: conditionAsked,
 		Source:    "reconcileIdentityProvider: pkg/cloud/services/eks/identity_provider.go; Create: pkg/eks/identityprovider/plan.go v2.0.0 to v2.13.0",
 	}
+	rowE3 = &walk.Row{
+		ID: "aws.E3", Of: planeKind,
+		Asks:      "the IAM roles of control plane, node groups and Fargate profiles: where one is gone CAPA makes it, or may not and does nothing more",
+		Condition: conditionAsked,
+		Source:    "reconcileControlPlaneIAMRole, reconcileNodegroupIAMRole, reconcileFargateIAMRole: pkg/cloud/services/eks/roles.go v2.0.0 to v2.13.0",
+	}
 	rowF2 = &walk.Row{
 		ID: "aws.F2", Of: fargateKind,
 		Asks:      "the Fargate profile of its name, with the tag kubernetes.io/cluster/CLUSTER",
@@ -50,7 +56,7 @@ var (
 		Condition: conditionAsked,
 		Source:    "reconcileFargateProfile: pkg/cloud/services/eks/fargate.go v2.0.0 to v2.13.0",
 	}
-	eksRows = []*walk.Row{rowE14, rowE18, rowE19, rowF2}
+	eksRows = []*walk.Row{rowE3, rowE14, rowE18, rowE19, rowF2}
 )
 
 const fargateKind = "AWSFargateProfile"
@@ -99,6 +105,7 @@ func ofPlane[T any](kind, plane, object string, ask func(T) walk.Answer) func(*p
 // askEKS asks for what a control plane has.
 func (q *questions) askEKS(id backup.ClusterID, s *clusterLocation) {
 	title, object := infra.ClusterTitle(id), "EKS control plane "+s.tag
+	q.Note(rowE3, id, walk.Answer{Found: walk.Unseen, Objects: []string{"the IAM roles of " + object}})
 	if s.admits() {
 		q.look(rowE14, id, title, ofPlane(factAccess, s.tag, object, func(f []accessFact) walk.Answer { return s.admitted(id, f) }))
 	}

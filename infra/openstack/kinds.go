@@ -171,6 +171,7 @@ type wish struct {
 	ServerGroup, ServerGroupID         string
 	KeyPair, Ports, Groups             string
 	FloatingPool, FloatingPoolKind     string // that a floating IP comes from
+	Trunk                              bool   // of every port that says nothing of it
 }
 
 func wishFields(spec string) []backup.Field[osServer] {
@@ -187,6 +188,7 @@ func wishFields(spec string) []backup.Field[osServer] {
 		backup.Raw(func(s *s) *string { return &s.Wish.Groups }, spec+".securityGroups"),
 		backup.Text(func(s *s) *string { return &s.Wish.FloatingPool }, spec+".floatingIPPoolRef.name"),
 		backup.Text(func(s *s) *string { return &s.Wish.FloatingPoolKind }, spec+".floatingIPPoolRef.kind"),
+		backup.Flag(func(s *s) *bool { return &s.Wish.Trunk }, spec+".trunk"),
 	}
 }
 

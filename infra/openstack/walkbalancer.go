@@ -38,9 +38,9 @@ var (
 	}
 	rowC24 = &walk.Row{
 		ID: "openstack.C24", Of: clusterKind,
-		Asks:      "listeners, pools, health monitors and allowed CIDRs of the load balancer, which CAPO makes and sets back",
+		Asks:      "listeners, pools, members, health monitors and allowed CIDRs of the load balancer, which CAPO makes and sets back",
 		Condition: code.InfrastructureUnasked,
-		Source:    "reconcileAPILoadBalancerListener, getOrUpdateAllowedCIDRs: pkg/cloud/services/loadbalancer/loadbalancer.go v0.9.0 to v0.15.0-beta.0",
+		Source:    "reconcileAPILoadBalancerListener, getOrUpdateAllowedCIDRs, ReconcileLoadBalancerMember: pkg/cloud/services/loadbalancer/loadbalancer.go v0.9.0 to v0.15.0-beta.0",
 	}
 	rowC25 = &walk.Row{
 		ID: "openstack.C25", Of: clusterKind,

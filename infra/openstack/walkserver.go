@@ -79,13 +79,19 @@ var (
 		Differs: walk.Waits.Says("CAPO takes it from where it is, or where it is gone the machine is never ready"),
 		Source:  "associateIPAddressFromIPAddressClaim: controllers/openstackserver_controller.go v0.11.0 to v0.15.0-beta.0",
 	}
+	rowS8 = &walk.Row{
+		ID: "openstack.S8", Of: serverKind,
+		Asks:      "the extension trunk of Neutron, where a port is to be a trunk, and the trunk of the port; it makes none on a port that is in use",
+		Condition: code.InfrastructureUnasked,
+		Source:    "ConstructPorts: pkg/cloud/services/networking/port.go; getOrCreateTrunkForPort: trunk.go v0.10.0 to v0.15.0-beta.0",
+	}
 	rowO2 = &walk.Row{
 		ID: "openstack.O2", Of: "Image",
 		Asks:      "for itself, where a server names it: the OpenStack Resource Controller has to run",
 		Condition: code.ImagesResolved,
 		Source:    "getImageIDByReference: pkg/cloud/services/compute/instance.go v0.11.0 to v0.15.0-beta.0",
 	}
-	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS9, rowS10, rowS11, rowS13, rowS14, rowO2}
+	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS8, rowS9, rowS10, rowS11, rowS13, rowS14, rowO2}
 )
 
 func severalToo(r *walk.Row) *walk.Row {
@@ -136,6 +142,11 @@ func (q *questions) askMember(m *member) {
 		q.Note(rowS10, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{infra.Brief(w.FloatingPoolKind + " " + w.FloatingPool)}})
 	default:
 		note(rowS10, q.objs.poolLacks(m), poolKind+" "+claim.Namespace+"/"+w.FloatingPool)
+	}
+	if w := m.resolved(); w != nil && w.trunks() {
+		q.Note(rowS8, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{infra.ClusterTitle(m.cluster)}})
+	} else {
+		q.Note(rowS8, m.cluster, pass)
 	}
 	if m.imageObject() != "" {
 		q.Note(rowO2, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{infra.ClusterTitle(m.cluster)}})
