@@ -14,7 +14,6 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/detector"
-	"drift-detector/detector/forecast"
 	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
@@ -34,7 +33,7 @@ type world struct {
 	inventory infra.Inventory
 	now       time.Time
 	result    detector.Result
-	secrets   forecast.Secrets
+	secrets   rehearsal.Secrets
 	trace     rehearsal.Trace
 	checks    []check.Finding
 	harm      []string // what was done to it that no answer may call safe
@@ -200,14 +199,13 @@ func (e *world) disturbResult(chance func() bool, harm func(string, ...any)) {
 	}
 }
 
-func (e *world) report() (*report.Report, *forecast.Forecast) {
-	e.trace = rehearsal.Rehearse(rehearsal.Inputs{Snapshot: e.snapshot, Expected: e.expected, Inventory: e.inventory, Controllers: all.Registry().Controllers(), Result: e.result, Now: e.now})
-	in := forecast.Inputs{
-		Snapshot: e.snapshot, Expected: e.expected, Inventory: e.inventory, Result: e.result, Trace: e.trace,
+func (e *world) report() (*report.Report, *rehearsal.Forecast) {
+	f := rehearsal.Rehearse(rehearsal.Inputs{
+		Snapshot: e.snapshot, Expected: e.expected, Inventory: e.inventory, Result: e.result,
 		Controllers: all.Registry().Controllers(), Secrets: e.secrets, Now: e.now,
-	}
-	f := forecast.Of(in)
-	return build.New(build.Parts{Result: e.result, Snapshot: e.snapshot, Inventory: e.inventory, Forecast: &f, ByPlan: forecast.ByPlan(in, &f), Checks: e.checks, GeneratedAt: e.now}), &f
+	})
+	e.trace = f.Trace
+	return build.New(build.Parts{Result: e.result, Snapshot: e.snapshot, Inventory: e.inventory, Forecast: f.Forecast, ByPlan: f.ByPlan, Checks: e.checks, GeneratedAt: e.now}), f.Forecast
 }
 
 // lots is on how many random worlds the laws are held.
@@ -257,7 +255,7 @@ func TestLawsOfTheAnswer(t *testing.T) {
 }
 
 // promises are the words of the answer that do not hold.
-func promises(e *world, r *report.Report, f *forecast.Forecast) []string {
+func promises(e *world, r *report.Report, f *rehearsal.Forecast) []string {
 	var out []string
 	demand := func(holds bool, text string) {
 		if !holds {
@@ -329,7 +327,7 @@ func byPlan(r *report.Report) []string {
 }
 
 // quiet says what happens in a forecast beside taking over what lives.
-func quiet(e *world, f *forecast.Forecast) []string {
+func quiet(e *world, f *rehearsal.Forecast) []string {
 	var out []string
 	for i := range f.Clusters {
 		if e.result.Clusters[i].Self {
@@ -361,9 +359,9 @@ func quiet(e *world, f *forecast.Forecast) []string {
 
 // neverAdopted holds the sixth law: nothing is called taken over of which the verdict
 // is Unknown, and nothing that does not live.
-func neverAdopted(e *world, f *forecast.Forecast) []string {
+func neverAdopted(e *world, f *rehearsal.Forecast) []string {
 	var out []string
-	look := func(verdicts []*detector.Verdict, outcomes []forecast.Machine) {
+	look := func(verdicts []*detector.Verdict, outcomes []rehearsal.Machine) {
 		for i := range verdicts {
 			adopted := strings.HasPrefix(string(outcomes[i].After), "Adopted")
 			if adopted && (verdicts[i].Status != code.Healthy || verdicts[i].Instance == nil) {

@@ -3,6 +3,7 @@ package docs_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,13 +12,19 @@ import (
 	"drift-detector/infra/walk"
 )
 
-// walks.md is the rows of all walks, in their order.
+// walks.md is the rows of all walks, controller by controller, in the order in which each asks.
 func TestWalksPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Walks: what every controller asks after a restore\n\nMade from the rows by `make update`. A restore brings back metadata and spec, and drops\nstatus and ownerReferences, so that all that was once true is asked again. A YES needs\neach of these steps to pass, or to be a condition that is printed beside it.\n")
 	section := func(title string, rows []walk.Row) {
 		fmt.Fprintf(&b, "\n## %s\n", title)
-		of := ""
+		of, first := "", map[string]int{}
+		for i := range rows {
+			if _, known := first[rows[i].Of]; !known {
+				first[rows[i].Of] = i
+			}
+		}
+		slices.SortStableFunc(rows, func(a, b walk.Row) int { return first[a.Of] - first[b.Of] })
 		for i := range rows {
 			r := &rows[i]
 			if r.Of != of {
@@ -49,7 +56,7 @@ func TestWalksPage(t *testing.T) {
 	section("Velero and Cluster API", rehearsal.Rows())
 	for _, s := range all.Registry().Specs() {
 		if len(s.Walk) > 0 {
-			section(s.Title, s.Walk)
+			section(s.Title, slices.Clone(s.Walk))
 		}
 	}
 	if *update {

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/detector"
-	"drift-detector/detector/forecast"
 	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/infra/store"
@@ -174,7 +173,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		}
 	}
 	// Before the credentials are forgotten.
-	checks, held, walked := e.check(now), forecast.ReadSecrets(e.snapshot, e.secrets), rehearsal.ReadSecrets(e.snapshot, e.secrets)
+	checks, held := e.check(now), rehearsal.ReadSecrets(e.snapshot, e.secrets)
 	inv, err := o.obtain(ctx, s, e, a)
 	if err != nil {
 		return nil, nil, err
@@ -186,22 +185,18 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		inv.Listings[i].Instances, inv.Listings[i].Unrelated = nil, infra.Unrelated{}
 	}
 	collectNow()
-	trace := rehearsal.Rehearse(rehearsal.Inputs{Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Controllers: e.registry.Controllers(), Result: result, Secrets: walked, Now: now})
-	e.expected.Steps, e.expected.OnInstance = nil, nil
-	in := forecast.Inputs{
-		Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Trace: trace, Now: now,
-	}
-	future := forecast.Of(in)
-	byPlan := forecast.ByPlan(in, &future)
+	future := rehearsal.Rehearse(rehearsal.Inputs{
+		Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Now: now,
+	})
+	future.Trace, e.expected.Steps, e.expected.OnInstance = rehearsal.Trace{}, nil, nil
 	for i := range inv.Listings {
 		inv.Listings[i].Nodes = nil
 	}
-	trace, in = rehearsal.Trace{}, forecast.Inputs{}
 	collectNow()
 	rep = build.New(build.Parts{
 		Result:        result,
-		Forecast:      &future,
-		ByPlan:        byPlan,
+		Forecast:      future.Forecast,
+		ByPlan:        future.ByPlan,
 		Snapshot:      e.snapshot,
 		Inventory:     inv,
 		Absent:        e.expected.Absent,
@@ -241,7 +236,7 @@ func (o *detectOptions) obtain(ctx context.Context, s *streams, e *loadedBackup,
 // listed: the credentials, and most of the objects of the backup.
 func (e *loadedBackup) forget() {
 	e.secrets.Drop()
-	e.snapshot.Keep(forecast.Want().Kinds...)
+	e.snapshot.Keep(rehearsal.Want().Kinds...)
 	collectNow()
 }
 

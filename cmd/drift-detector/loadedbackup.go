@@ -15,7 +15,7 @@ import (
 	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/backup/selection"
-	"drift-detector/detector/forecast"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
 	"drift-detector/infra/store"
@@ -180,7 +180,7 @@ func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *in
 		sources, e.velero, e.newer = append(sources, b.source), append(e.velero, b.velero), append(e.newer, b.newer)
 	}
 	var err error
-	want := join(e.registry.Want(), check.Want(), forecast.Want())
+	want := join(e.registry.Want(), check.Want(), rehearsal.Want())
 	want.Offline = o.offline
 	if o.beside != nil {
 		want.Beside = func(i int) archive.Visitor { return o.beside(opened[i]) }

@@ -10,7 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/detector"
-	"drift-detector/detector/forecast"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/report/build"
 	"drift-detector/report/code"
@@ -118,8 +118,8 @@ func TestAThirdProviderNeedsNothingButItself(t *testing.T) {
 	expected := registry.Expected(snapshot)
 	inventory := registry.Collect(t.Context(), registry.Targets(snapshot, secrets, infra.Access{}), nil)
 	result := detector.Detect(snapshot, expected, inventory, detector.Options{Now: time.Now()})
-	future := forecast.Of(forecast.Inputs{Snapshot: snapshot, Expected: expected, Inventory: inventory, Result: result, Controllers: registry.Controllers(), Now: time.Now()})
-	r := build.New(build.Parts{Result: result, Forecast: &future, Snapshot: snapshot, Inventory: inventory, Providers: registry.Specs()})
+	future := rehearsal.Rehearse(rehearsal.Inputs{Snapshot: snapshot, Expected: expected, Inventory: inventory, Result: result, Controllers: registry.Controllers(), Now: time.Now()})
+	r := build.New(build.Parts{Result: result, Forecast: future.Forecast, Snapshot: snapshot, Inventory: inventory, Providers: registry.Specs()})
 	plan.Fill(r, registry.Tools())
 
 	got := map[string]string{}

@@ -89,6 +89,9 @@ func claimHasPool(m *machine) walk.Answer {
 	for _, c := range all {
 		group := cmp.Or(c.PoolGroup, strings.Split(c.PoolAPI, "/")[0])
 		known, paused, there := m.cluster.world.pool(c, group)
+		if known && there && !paused {
+			continue
+		}
 		title := c.PoolKind + " " + c.namespace + "/" + c.Pool
 		if c.PoolKind == globalPoolKind {
 			title = c.PoolKind + " " + c.Pool
@@ -98,7 +101,7 @@ func claimHasPool(m *machine) walk.Answer {
 			answer = unseen(c.PoolKind + "." + group + " " + c.Pool)
 		case !there:
 			return none(title+" is not in the backup", title+" exists", title)
-		case paused:
+		default:
 			return differs(title+" has the annotation cluster.x-k8s.io/paused", title+" is unpaused", title)
 		}
 	}

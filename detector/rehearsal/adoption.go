@@ -3,7 +3,6 @@ package rehearsal
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -18,7 +17,7 @@ import (
 )
 
 // A restore takes away whose Machines and MachineSets are: an owner adopts what its selector
-// fits, whoever had it before. What none selects is for the forecast, which counts by owner.
+// fits, whoever had it before. What none selects is counted by owner.
 
 // adoptionRows are asked of each cluster.
 var adoptionRows = []row[*cluster]{
@@ -112,7 +111,7 @@ func poolBootstrap(c *cluster) walk.Answer {
 	for _, g := range c.world.groupsOf(c.ID) {
 		switch {
 		case g.Kind != "MachinePool" || g.Bootstrap.IsZero():
-		case c.world.lacks(c.ID.Backup, g.Bootstrap):
+		case c.lacks(g.Bootstrap):
 			object, title := named(g.Bootstrap.Kind, g.Bootstrap.Namespace, g.Bootstrap.Name), named(g.Kind, g.Namespace, g.Name)
 			return none(object+" of "+title+" is not in the backup", object+" exists", title)
 		default:
@@ -138,6 +137,7 @@ func (s *selecting) title() string { return named(s.Kind, s.Namespace, s.Name) }
 type selections struct {
 	owners map[demand][]*selecting
 	by     map[selected][]*selecting
+	known  map[*backup.Group]bool // those of which it is known what they select
 }
 
 type demand struct{ kind, label, value string }
@@ -171,16 +171,36 @@ func (c *cluster) selecting(kind string, l backup.Labels) []*selecting {
 		}
 	}
 	add(c.selections.owners[demand{kind: kind}])
-	for _, name := range slices.Sorted(maps.Keys(own)) {
-		add(c.selections.owners[demand{kind, name, own[name]}])
+	for name, value := range own {
+		add(c.selections.owners[demand{kind, name, value}])
 	}
 	slices.SortFunc(out, func(a, b *selecting) int { return cmp.Compare(a.Name, b.Name) })
 	c.selections.by[key] = out
 	return out
 }
 
+// selects reports whether an owner takes for its own what has these labels. A restore takes
+// ownerReferences away, and a group adopts what its selector fits, whoever owned it before
+// (Cluster API getAndAdoptMachinesForMachineSet in core/reconcilers/machineset and
+// getAndAdoptMachineSetsForDeployment in core/reconcilers/machinedeployment v1.14.0). Of a
+// group that the backup lacks, or whose selector cannot be read, nothing else is known.
+func (c *cluster) selects(by owner, l backup.Labels) bool {
+	g := c.group(by)
+	all := c.selecting(by.kind, l)
+	return g == nil || !c.selections.known[g] || slices.ContainsFunc(all, func(s *selecting) bool { return s.Group == g })
+}
+
+// adopter returns the first owner of a kind that selects what has these labels; its name is
+// empty where none does.
+func (c *cluster) adopter(kind string, l backup.Labels) owner {
+	if by := c.selecting(kind, l); len(by) > 0 {
+		return owner{kind, by[0].Name}
+	}
+	return owner{}
+}
+
 func (c *cluster) newSelections() *selections {
-	out := &selections{map[demand][]*selecting{}, map[selected][]*selecting{}}
+	out := &selections{map[demand][]*selecting{}, map[selected][]*selecting{}, map[*backup.Group]bool{}}
 	var all []*selecting
 	often := map[demand]int{}
 	for _, g := range c.world.groupsOf(c.ID) {
@@ -188,15 +208,15 @@ func (c *cluster) newSelections() *selections {
 		if s == nil {
 			continue
 		}
-		all = append(all, s)
+		all, out.known[g] = append(all, s), true
 		for name, value := range s.demands {
 			often[demand{g.Kind, name, value}]++
 		}
 	}
 	for _, s := range all {
 		rarest := demand{kind: s.Kind}
-		for _, name := range slices.Sorted(maps.Keys(s.demands)) {
-			if d := (demand{s.Kind, name, s.demands[name]}); rarest.label == "" || often[d] < often[rarest] {
+		for name, value := range s.demands {
+			if d := (demand{s.Kind, name, value}); rarest.label == "" || often[d] < often[rarest] {
 				rarest = d
 			}
 		}
@@ -208,16 +228,16 @@ func (c *cluster) newSelections() *selections {
 // selectorOf returns a group with its selector; nil when that is absent, which a webhook fills
 // in with the group's own name, or cannot be read.
 func selectorOf(g *backup.Group) *selecting {
-	selector, demands, plain := ReadSelector(g.Selector)
+	selector, demands, plain := readSelector(g.Selector)
 	if selector == nil || selector.Empty() {
 		return nil
 	}
 	return &selecting{g, selector, demands, plain}
 }
 
-// ReadSelector returns the selector that a JSON text holds, the labels that it demands, and
+// readSelector returns the selector that a JSON text holds, the labels that it demands, and
 // whether it is no more than labels. The selector is nil when the text cannot be read.
-func ReadSelector(text string) (s labels.Selector, demands map[string]string, plain bool) {
+func readSelector(text string) (s labels.Selector, demands map[string]string, plain bool) {
 	if match, ok := strings.CutPrefix(text, `{"matchLabels":`); ok { // and no more, as nearly all
 		if all, ok := backup.Labels(strings.TrimSuffix(match, "}")).Plain(); ok {
 			return labels.ValidatedSetSelector(all), all, true
@@ -236,35 +256,7 @@ func ReadSelector(text string) (s labels.Selector, demands map[string]string, pl
 }
 
 // groupsOf returns the groups of a cluster.
-func (w *world) groupsOf(id backup.ClusterID) []*backup.Group {
-	if w.groups == nil {
-		w.groups = map[backup.ClusterID][]*backup.Group{}
-		for i := range w.in.Snapshot.Groups {
-			g := &w.in.Snapshot.Groups[i]
-			w.groups[g.Cluster] = append(w.groups[g.Cluster], g)
-		}
-	}
-	return w.groups[id]
-}
-
-// lacks reports whether the backup lacks what a reference leads to.
-func (w *world) lacks(n int, ref backup.Ref) bool {
-	if w.absent == nil {
-		w.absent = map[absence]bool{}
-		for _, all := range [][]backup.Absence{w.in.Snapshot.Absent, w.in.Expected.Absent} {
-			for _, a := range all {
-				w.absent[absence{a.Backup, a.Kind, a.Namespace, a.Name}] = true
-			}
-		}
-	}
-	return w.absent[absence{n, ref.Kind, ref.Namespace, ref.Name}] || w.absent[absence{backup: n, kind: ref.Kind, name: "*"}]
-}
-
-// absence names an object that the backup lacks, or with the name "*" every object of its kind.
-type absence struct {
-	backup                int
-	kind, namespace, name string
-}
+func (w *world) groupsOf(id backup.ClusterID) []*backup.Group { return w.groups[id] }
 
 // updatedInPlace asks core.M13.
 func updatedInPlace(m *machine) walk.Answer {

@@ -122,3 +122,54 @@ func (w *world) setsOf(n int, namespace string) []*backup.Record[resourceSet] {
 	}
 	return w.sets[owned{backup: n, namespace: namespace}]
 }
+
+// planeThereDeed is of the controller of Cluster, and asked once it is known what is there.
+var planeThereDeed = deed[*cluster]{walk.Row{
+	ID: "core.C6b", Of: "Cluster",
+	Asks:   "the object of its control plane, which it makes its own",
+	None:   walk.OwnerHalts.Says("nobody manages the control plane, and nothing says that it is initialised"),
+	Source: "reconcileControlPlane: cluster_controller_phases.go v1.5.8 to v1.14.0",
+}, planeThere}
+
+// planeThere asks core.C6b.
+func planeThere(p *actions, c *cluster) bool {
+	if lost := c.lostPlane(); lost != "" {
+		p.finds(walk.None, fmt.Sprintf("Nobody manages the control plane until %s exists, which the backup lacks", lost))
+	}
+	return c.own != nil && !c.own.ControlPlane.IsZero()
+}
+
+// lostPlane names the control plane if the backup lacks its object; without one that the
+// provider runs, no controller acts on the cluster at all.
+func (c *cluster) lostPlane() string {
+	own := c.own
+	if own == nil || own.Derived || !c.lacks(own.ControlPlane) || own.ControlPlane.Kind == c.controller.OwnsKubeconfig {
+		return ""
+	}
+	return objectOf(own.ControlPlane)
+}
+
+// planeAnswersDeed is asked once it is known what becomes of the control plane.
+var planeAnswersDeed = deed[*cluster]{walk.Row{
+	ID: "core.C7", Of: "Cluster",
+	Asks:    "a control plane that answers, and whose etcd has a majority",
+	None:    walk.Does{Effect: walk.OwnerHalts, Code: code.ControlPlaneDown, What: "its API server does not answer: no Machine gets its Node, no worker joins"},
+	Differs: walk.Does{Effect: walk.OwnerHalts, Code: code.HostedControlPlane, What: "its control plane was pods of the management cluster: what is left of them is not known here"},
+	Source:  "reconcileControlPlane: cluster_controller_phases.go v1.5.8 to v1.14.0; setControlPlaneInitialized of KubeadmControlPlane",
+}, planeAnswers}
+
+// planeAnswers asks core.C7.
+func planeAnswers(p *actions, c *cluster) bool {
+	switch harm := c.harm(); {
+	case harm != "":
+		p.finds(walk.None, fmt.Sprintf("Of the control plane %s stopped (%s), and %s: %s", plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), c.nobodyStarts(), harm))
+	case c.lostControlPlane():
+		p.finds(walk.None, "No machine of the control plane was found: its API server does not answer, and no controller brings etcd back")
+	case c.ControlPlane.Reason == code.ControlPlaneLost && c.Nodes.State != "read": // a list is read from a majority of etcd
+		p.finds(walk.None, "Of the machines of the control plane that the backup records no majority exists: whether etcd has one is not known here")
+	}
+	if c.ControlPlane.Reason == code.HostedInManagementCluster {
+		p.finds(walk.Differs, "Its control plane ran as pods inside the management cluster: what is left of it is not known here")
+	}
+	return true
+}

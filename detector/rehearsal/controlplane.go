@@ -88,7 +88,7 @@ func labelledMachines(c *cluster) walk.Answer {
 	return found
 }
 
-// bootstrapKinds asks core.K3. That the KubeadmConfig of one is absent is known to the forecast.
+// bootstrapKinds asks core.K3. That the KubeadmConfig of one is absent is core.K5.
 func bootstrapKinds(c *cluster) walk.Answer {
 	if !c.is(kubeadm) {
 		return notAsked
@@ -113,7 +113,8 @@ func externalCertificates(c *cluster) walk.Answer {
 	if !c.is(kubeadm) {
 		return notAsked
 	}
-	if secret := named("Secret", c.ID.Namespace, c.ID.Name+etcdSuffix); c.world.in.Secrets.Keyless[c.ID] {
+	if c.world.in.Secrets.Keyless[c.ID] {
+		secret := named("Secret", c.ID.Namespace, c.ID.Name+etcdSuffix)
 		return differs(secret+" has no tls.key", secret+" has its key", secret)
 	}
 	if !c.plane.ExternalEtcd {
@@ -137,6 +138,9 @@ func adoptedVersions(c *cluster) walk.Answer {
 	}
 	for i := range c.machines {
 		m := &c.machines[i]
+		if m.Version == c.plane.Version {
+			continue
+		}
 		v, err := version.ParseGeneric(m.Version)
 		if err != nil || !m.ControlPlane {
 			continue
@@ -159,13 +163,14 @@ func kubeconfigSeen(c *cluster) walk.Answer {
 		secret := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix)
 		return differs(secret+" lacks label cluster.x-k8s.io/cluster-name="+c.ID.Name, secret+" has it", secret)
 	}
-	if secret := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix); c.world.in.Secrets.Empty[c.ID] {
+	if c.world.in.Secrets.Empty[c.ID] {
+		secret := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix)
 		return none(secret+" has no key value", secret+" has it, or is deleted", secret)
 	}
 	return passed
 }
 
-// certificatesLast asks core.K23. What the backup says of it the forecast knows.
+// certificatesLast asks core.K23. What the backup says of it is in core.K19.
 func certificatesLast(c *cluster) walk.Answer {
 	if !c.is(kubeadm) || c.plane.Paused || !c.plane.CertificateDays.Known || c.plane.CertificateDays.N == 0 {
 		return notAsked
@@ -185,4 +190,36 @@ func certificatesLast(c *cluster) walk.Answer {
 		return unseen(unknown...)
 	}
 	return found
+}
+
+// bootstrapThereDeed is of KubeadmControlPlane, which reads the objects before it takes Machines over.
+var bootstrapThereDeed = deed[*cluster]{walk.Row{
+	ID: "core.K5", Of: kubeadm,
+	Asks:   "the KubeadmConfig of each Machine that it takes over",
+	None:   walk.OwnerHalts.Says("it takes over none of its Machines: no rollout, no scaling, no remediation, no audit of etcd"),
+	Source: "adoptMachines: controller.go v1.6.0 to v1.14.0",
+}, bootstrapThere}
+
+// bootstrapThere asks core.K5.
+func bootstrapThere(p *actions, c *cluster) bool {
+	if lost := c.unadopted(); lost != "" {
+		p.finds(walk.None, fmt.Sprintf("%s does nothing for its machines and their etcd until %s exists, which the backup lacks: before that it takes its Machines over, for which it reads the bootstrap objects of all", c.control.title(), lost), c.control.title())
+	}
+	return c.is(kubeadm) && c.recorded > 0
+}
+
+// unadopted names a bootstrap object that the backup lacks, for which KubeadmControlPlane
+// does nothing: a restore takes away that it owns its Machines, and it fails to take them
+// over, before all else, while the KubeadmConfig of one of them is absent (adoptMachines in
+// controlplane/kubeadm/internal/controllers/controller.go v1.6.0 to v1.14.0).
+func (c *cluster) unadopted() string {
+	if c.control.Kind != kubeadm {
+		return ""
+	}
+	for i := range c.control.members {
+		if f := c.control.members[i]; f.unbootstrapped() {
+			return objectOf(f.Machine.Bootstrap)
+		}
+	}
+	return ""
 }

@@ -3,23 +3,18 @@ package rehearsal
 import (
 	"encoding/json"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	"drift-detector/backup"
 )
 
-// Want returns what a rehearsal needs from a backup beside the core objects.
+// Want is what a rehearsal needs from a backup beside the core objects.
 func Want() backup.Want {
 	return backup.Want{
-		Kinds:   []backup.AnyKind{veleros, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses},
-		Secrets: []backup.SecretRule{{Name: "*" + etcdClientSuffix, Optional: []string{"tls.crt"}, Digest: func(backup.Sensitive) backup.Digest { return backup.Digest{} }}},
+		Kinds:   []backup.AnyKind{servers, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses, healthChecks, extensions, webhookKinds[0], webhookKinds[1]},
+		Secrets: []backup.SecretRule{{Name: "*" + etcdClientSuffix, Optional: []string{"tls.crt"}, Digest: func(backup.Sensitive) backup.Digest { return backup.Digest{} }}, {Type: "cluster.x-k8s.io/secret"}},
 	}
 }
-
-// velero is a Deployment, of which Velero's is known by its image: charts call it as they like.
-type velero struct{ Images []string }
-
-var veleros = backup.NewKind("deployments.apps",
-	backup.Texts(func(v *velero) *[]string { return &v.Images }, "spec.template.spec.containers[].image"),
-)
 
 // clusterObject is what only the walk asks of a Cluster.
 type clusterObject struct {
@@ -30,6 +25,17 @@ type clusterObject struct {
 	WatchFilter          string
 	StatusRestored       string // annotation velero.io/restore-status, see isRestored
 	Labels               string // JSON
+
+	// Of its topology: what it wants, and its health checks.
+	Version                 string
+	ControlPlane            string        // the health check, in JSON
+	ControlPlaneReplicas    backup.Number // of the control plane
+	Names, Classes          []string      // of the MachineDeployments
+	Deployments             []string      // their health checks, in JSON
+	Replicas                []string      // their replicas, in JSON
+	PoolNames, PoolReplicas []string      // of the MachinePools, likewise
+	Notes, PoolNotes        []string      // annotations of MachineDeployments and MachinePools, in JSON
+	Unreconciled            backup.Condition
 }
 
 var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
@@ -41,6 +47,19 @@ var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
 	backup.Text(func(c *clusterObject) *string { return &c.StatusRestored }, statusAnnotation),
 	backup.Text(func(c *clusterObject) *string { return &c.WatchFilter }, "label:cluster.x-k8s.io/watch-filter"),
 	backup.Raw(func(c *clusterObject) *string { return &c.Labels }, "metadata.labels"),
+	backup.Raw(func(c *clusterObject) *string { return &c.ControlPlane }, "spec.topology.controlPlane.healthCheck", "spec.topology.controlPlane.machineHealthCheck"),
+	backup.Texts(func(c *clusterObject) *[]string { return &c.Names }, "spec.topology.workers.machineDeployments[].name"),
+	backup.Texts(func(c *clusterObject) *[]string { return &c.Classes }, "spec.topology.workers.machineDeployments[].class"),
+	backup.Raws(func(c *clusterObject) *[]string { return &c.Deployments },
+		"spec.topology.workers.machineDeployments[].healthCheck", "spec.topology.workers.machineDeployments[].machineHealthCheck"),
+	backup.Text(func(c *clusterObject) *string { return &c.Version }, "spec.topology.version"),
+	backup.Count(func(c *clusterObject) *backup.Number { return &c.ControlPlaneReplicas }, "spec.topology.controlPlane.replicas"),
+	backup.Raws(func(c *clusterObject) *[]string { return &c.Replicas }, "spec.topology.workers.machineDeployments[].replicas"),
+	backup.Texts(func(c *clusterObject) *[]string { return &c.PoolNames }, "spec.topology.workers.machinePools[].name"),
+	backup.Raws(func(c *clusterObject) *[]string { return &c.PoolReplicas }, "spec.topology.workers.machinePools[].replicas"),
+	backup.Raws(func(c *clusterObject) *[]string { return &c.Notes }, "spec.topology.workers.machineDeployments[].metadata.annotations"),
+	backup.Raws(func(c *clusterObject) *[]string { return &c.PoolNotes }, "spec.topology.workers.machinePools[].metadata.annotations"),
+	backup.Failing(func(c *clusterObject) *backup.Condition { return &c.Unreconciled }, "status.conditions", clusterv1.ClusterTopologyReconciledCondition),
 )
 
 const statusAnnotation = "annotation:velero.io/restore-status"
@@ -54,11 +73,20 @@ var planeStatuses = backup.NewKind("kubeadmcontrolplanes.controlplane.cluster.x-
 )
 
 // classObject is what only the walk asks of a ClusterClass.
-type classObject struct{ Generation, Observed backup.Number }
+type classObject struct {
+	Generation, Observed backup.Number
+	ControlPlane         string   // the health check, in JSON
+	Classes              []string // of the MachineDeployments
+	Deployments          []string // their health checks, in JSON
+}
 
 var classKinds = backup.NewKind("clusterclasses.cluster.x-k8s.io",
 	backup.Count(func(c *classObject) *backup.Number { return &c.Generation }, "metadata.generation"),
 	backup.Count(func(c *classObject) *backup.Number { return &c.Observed }, "status.observedGeneration"),
+	backup.Raw(func(c *classObject) *string { return &c.ControlPlane }, "spec.controlPlane.healthCheck", "spec.controlPlane.machineHealthCheck"),
+	backup.Texts(func(c *classObject) *[]string { return &c.Classes }, "spec.workers.machineDeployments[].class"),
+	backup.Raws(func(c *classObject) *[]string { return &c.Deployments },
+		"spec.workers.machineDeployments[].healthCheck", "spec.workers.machineDeployments[].machineHealthCheck"),
 )
 
 // resourceSet is a ClusterResourceSet.

@@ -5,9 +5,62 @@ import (
 	"slices"
 
 	"drift-detector/backup"
+	"drift-detector/detector"
+	"drift-detector/infra"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
+
+// machine is one Machine of the backup, or an instance that has none.
+type machine struct {
+	*backup.Machine // nil for Ghosts, and where only infrastructure objects are left
+	cluster         *cluster
+	set             *set              // that shows it; nil in a narrowed result
+	index           int               // in Snapshot.Machines
+	verdict         *detector.Verdict // nil in a narrowed result
+	restore         *infra.Restore    // what its provider says of it; may be nil
+	recipe          *infra.Recipe     // what it is made with; may be nil
+	bare            bool              // the backup lacks its infrastructure object
+	by              owner             // who adopts it
+	stray           bool              // nobody does: its MachineSet does not select it
+	node            *infra.Node       // a registered Node with the machine's provider id
+	checks          []*check          // the MachineHealthChecks that cover the machine
+	contested       *walk.Step        // the step for which several owners adopt it
+	doubling        bool              // a step makes a second instance beside its own
+	titled          string            // of title, once it was asked for
+	fate
+}
+
+// fate is what becomes of a machine.
+type fate struct {
+	waiting   *walk.Step // the first step for which its controller does nothing for it
+	check     *check     // of those that cover it the one that decides, or nil
+	unhealthy bool       // a health check that covers the machine would call it unhealthy
+	minded    string     // the condition of the Machine for which it does
+	rolled    string     // why its owner replaces it, because it wants another one
+	paused    bool
+	remedied  bool         // something replaces the machine because it is unhealthy
+	remedy    string       // what, or why nothing does
+	outcome   code.Outcome // once it is decided
+}
+
+// owner names what makes Machines of a cluster.
+type owner struct{ kind, name string }
+
+// owning is an owner with what is its own.
+type owning struct {
+	*backup.Group                 // nil: the backup lacks it, or it is a control plane
+	sets          []*backup.Group // of a MachineDeployment, its MachineSets
+	machines      int             // Machines in the backup that it adopts
+	living        int             // of those, the ones that are not Stale
+}
+
+func (m *machine) title() string {
+	if m.titled == "" {
+		m.titled = named("Machine", m.Namespace, m.Name)
+	}
+	return m.titled
+}
 
 // machineRows are asked for each machine, in this order.
 var machineRows = slices.Concat(ownerMachineRows, adoptionMachineRows, addressRows, ownMachineRows)
@@ -47,7 +100,7 @@ func nodeOf(m *machine) walk.Answer {
 	}
 }
 
-// bootstrapOwned asks core.M3. One that is absent is known to the forecast.
+// bootstrapOwned asks core.M3. Of one that is absent the answer says it machine by machine.
 func bootstrapOwned(m *machine) walk.Answer {
 	if m.Bootstrap.IsZero() || m.verdict == nil || m.verdict.Status != code.Healthy {
 		return notAsked
@@ -70,4 +123,60 @@ func (w *world) sharing(n int, ref backup.Ref) int {
 		}
 	}
 	return w.bootstraps[owned{n, ref.Namespace, ref.Name}]
+}
+
+// groupsThereDeed is of what makes Machines.
+var groupsThereDeed = deed[*cluster]{walk.Row{
+	ID: "core.M1", Of: "Machine",
+	Asks:   "the MachineDeployment, MachineSet or MachinePool that made it",
+	None:   walk.OwnerHalts.Says("nobody scales, rolls out or replaces its machines"),
+	Source: "getOwnerMachineDeployment: internal/controllers/machineset v1.9.0 to v1.14.0",
+}, groupsThere}
+
+// groupsThere asks core.M1.
+func groupsThere(p *actions, c *cluster) bool {
+	for _, s := range c.groups {
+		if title := s.title(); s.recorded > 0 && s.owned() && s.group() == nil {
+			p.finds(walk.None, fmt.Sprintf("Nobody manages the machines of %s until it exists, which the backup lacks", title), title)
+		}
+	}
+	return len(c.groups) > 0
+}
+
+// owned reports whether the set is a group that an object of the backup makes.
+func (s *set) owned() bool {
+	return s.Kind == machineSet || s.Kind == machineDeployment || s.Kind == machinePool
+}
+
+// ownerless reports whether the MachineSet of a machine is not in the backup, while
+// its MachineDeployment is.
+func (f *machine) ownerless() bool {
+	if f.Machine == nil || f.Machine.Owner.Kind != machineSet || f.set.Kind != machineDeployment {
+		return false
+	}
+	return f.cluster.group(owner{machineSet, f.Machine.Owner.Name}) == nil && f.set.group() != nil
+}
+
+// ownerDeeds are asked of each Machine.
+var ownerDeeds = []deed[*machine]{
+	{walk.Row{
+		ID: "core.M2", Of: "Machine",
+		Asks:    "a MachineSet that takes it for its own: the one that made it, by its selector, since a restore takes away whose it is",
+		None:    walk.OwnerHalts.Says("nobody manages it: the MachineSet that made it is not in the backup"),
+		Differs: walk.OwnerHalts.Says("nobody manages it: no MachineSet selects it"),
+		Source:  "getAndAdoptMachinesForMachineSet: core/reconcilers/machineset v1.14.0; shouldAdopt: internal/controllers/machine v1.5.8 to v1.14.0",
+	}, adopted},
+}
+
+// adopted asks core.M2.
+func adopted(p *actions, f *machine) bool {
+	switch {
+	case f.Owner.Kind != machineSet:
+		return false
+	case f.ownerless():
+		p.finds(walk.None, sayings[code.OwnerHalted])
+	case f.stray:
+		p.finds(walk.Differs, "Nobody manages these machines, because their MachineSet does not select them, and a restore takes away that it owns them")
+	}
+	return true
 }

@@ -39,13 +39,13 @@ func takesMachinesBack(c *cluster) walk.Answer {
 	if c.own == nil || c.own.ControlPlane.IsZero() || !c.hasPlaneMachines() {
 		return notAsked
 	}
-	kind, title := c.own.ControlPlane.Kind, named(c.own.ControlPlane.Kind, c.ID.Namespace, c.own.ControlPlane.Name)
+	kind := c.own.ControlPlane.Kind
 	k, known := owners.Of(kind)
 	switch {
 	case !known:
-		return none("the kind "+kind+"."+c.own.ControlPlane.Group+" is none that is known here", "", title)
+		return none("the kind "+kind+"."+c.own.ControlPlane.Group+" is none that is known here", "", named(kind, c.ID.Namespace, c.own.ControlPlane.Name))
 	case k.Finds == owners.ByOwner:
-		return differs(kind+" finds its Machines by ownerReference alone", "each of its Machines has its ownerReference again", title)
+		return differs(kind+" finds its Machines by ownerReference alone", "each of its Machines has its ownerReference again", named(kind, c.ID.Namespace, c.own.ControlPlane.Name))
 	}
 	return passed
 }
@@ -138,24 +138,11 @@ func hasInfrastructure(m *machine) walk.Answer {
 	if k, known := owners.Of(c.own.ControlPlane.Kind); !known || !k.NeedsInfrastructure {
 		return notAsked
 	}
-	if c.world.lacksInfrastructure(m.index) {
+	if m.bare {
 		object := named(m.Infrastructure.Kind, m.Namespace, m.Infrastructure.Name)
 		return none(object+" is not in the backup", object+" exists", object)
 	}
 	return passed
-}
-
-// lacksInfrastructure reports whether the backup lacks the infrastructure object of a Machine.
-func (w *world) lacksInfrastructure(machine int) bool {
-	if w.bare == nil {
-		w.bare = map[int]bool{}
-		for i := range w.in.Expected.Machines {
-			if e := &w.in.Expected.Machines[i]; e.InfraMissing {
-				w.bare[e.Machine] = true
-			}
-		}
-	}
-	return w.bare[machine]
 }
 
 // ownedByKnown asks owners.5. What owns machines of a control plane is asked of the control

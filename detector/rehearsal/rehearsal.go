@@ -13,13 +13,22 @@ import (
 // Inputs are what a restore is rehearsed from.
 type Inputs struct {
 	Snapshot  *backup.Snapshot
-	Expected  infra.Expected  // made from the Snapshot, not yet Decided
-	Inventory infra.Inventory // with its instances, unless [infra.Expected.Look] has looked
+	Expected  infra.Expected  // made from the Snapshot; may be Decided
+	Inventory infra.Inventory // the one that Result was decided from, with its instances, unless [infra.Expected.Look] has looked
 	Result    detector.Result
 	// Controllers are those of the providers, by the providers' names.
 	Controllers map[string]infra.Controller
 	Secrets     Secrets
-	Now         time.Time
+	Now         time.Time // the clock: certificates expire, and rollouts become due
+}
+
+// Rehearsal is what a restore does, read off one trace.
+type Rehearsal struct {
+	Trace    Trace
+	Forecast *Forecast // as Velero restores by default
+	// ByPlan is the forecast of a restore by the plan, of which there are only the effects. It is
+	// Forecast where nothing keeps the controllers from anything that the plan mends.
+	ByPlan *Forecast
 }
 
 // Trace is what the controllers' questions found, in the order in which they are asked.
@@ -40,10 +49,19 @@ func (t *Trace) Of(id backup.ClusterID) []*walk.Step {
 	return out
 }
 
-// Rehearse asks all questions of all controllers, cluster by cluster. It is a pure
-// function of its inputs.
-func Rehearse(in Inputs) Trace {
+// Rehearse asks all questions of all controllers, cluster by cluster, and says what follows. It
+// is a pure function of its inputs.
+func Rehearse(in Inputs) Rehearsal {
 	w := newWorld(&in)
+	w.askAll()
+	w.readTrace()
+	tables := rules{outcomeRows, conditionRows}
+	out := Rehearsal{Trace: w.trace, Forecast: tables.of(w)}
+	out.ByPlan = tables.byPlan(w, out.Forecast)
+	return out
+}
+
+func (w *world) askAll() {
 	for i := range restoreRows {
 		r := &restoreRows[i]
 		w.ask(&r.Row, step{}, r.ask(w))
@@ -62,7 +80,28 @@ func Rehearse(in Inputs) Trace {
 		}
 	}
 	w.providers()
-	return w.trace
+}
+
+// readTrace gives the steps that did not pass to the clusters and machines that they are of.
+func (w *world) readTrace() {
+	for i := range w.trace.Steps {
+		s := &w.trace.Steps[i]
+		switch c := w.at[s.Cluster]; {
+		case c != nil:
+			c.walked = append(c.walked, s)
+		case s.Cluster == backup.ClusterID{}:
+			w.walked = append(w.walked, s)
+		}
+		if s.Machine < 0 || w.machines[s.Machine] == nil {
+			continue
+		}
+		switch m, effect := w.machines[s.Machine], s.Does().Effect; {
+		case effect == walk.Deletes && s.Found == walk.Several:
+			m.contested = s
+		case effect == walk.Doubles:
+			m.doubling = true
+		}
+	}
 }
 
 // row is a question and how its answer is found.
@@ -200,9 +239,29 @@ func Rows() []walk.Row {
 	for _, r := range machineRows {
 		out = append(out, r.Row)
 	}
-	return out
+	out = appendRows(out, clusterDeeds)
+	out = appendRows(out, machineDeeds)
+	out = appendRows(out, setDeeds)
+	return appendRows(out, planeDeeds)
 }
 
 func named(kind, namespace, name string) string {
 	return kind + " " + namespace + "/" + name
+}
+
+// byEffect is the reason of the answer for each effect.
+var byEffect = map[walk.Effect]code.Reason{
+	walk.Deletes: code.MachinesDeleted, walk.Replaces: code.RolloutDue, walk.RemovesMember: code.EtcdMembersRemoved, walk.Doubles: code.SecondInstance,
+	walk.Halts: code.ClusterHalted, walk.OwnerHalts: code.OwnerHalted, walk.Waits: code.MachinesHalted, walk.Makes: code.MachinesMade,
+	walk.Starts: code.InstancesStarted, walk.NotReady: code.MachinesNotReady,
+}
+
+// Reason returns the reason of the answer that a step leaves: that of its row, else that of its
+// effect. It is empty where nothing of what runs is touched, and where the step passed.
+func Reason(s *walk.Step) code.Reason {
+	d := s.Does()
+	if d.Code != "" {
+		return d.Code
+	}
+	return byEffect[d.Effect]
 }

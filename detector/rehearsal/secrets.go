@@ -10,6 +10,9 @@ import (
 // Secrets is what a rehearsal needs to know of the backup's Secrets, which are dropped
 // before the infrastructure is compared. It holds no secret.
 type Secrets struct {
+	// Missing are the bootstrap Secrets that Machines name and the backup lacks, as
+	// namespace/name, by the uid of the Machine.
+	Missing map[string]string
 	// Labelled says of the kubeconfig Secret of each cluster that has one whether it has the
 	// label cluster.x-k8s.io/cluster-name with the cluster's name.
 	Labelled map[backup.ClusterID]bool
@@ -25,9 +28,16 @@ type Secrets struct {
 	Keyless map[backup.ClusterID]bool
 }
 
-// ReadSecrets looks at the Secrets of a Snapshot that was loaded with forecast.Want.
+// ReadSecrets looks at the Secrets of a Snapshot that was loaded with [Want].
 func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
-	out := Secrets{Labelled: map[backup.ClusterID]bool{}, Pools: map[infra.SecretAt]bool{}, Lacking: map[backup.ClusterID]string{}, Keyless: map[backup.ClusterID]bool{}, Empty: map[backup.ClusterID]bool{}}
+	out := Secrets{Missing: map[string]string{}, Labelled: map[backup.ClusterID]bool{}, Pools: map[infra.SecretAt]bool{}, Lacking: map[backup.ClusterID]string{}, Keyless: map[backup.ClusterID]bool{}, Empty: map[backup.ClusterID]bool{}}
+	for i := range s.Machines {
+		m := &s.Machines[i]
+		// Of data that somebody made by hand it is not known what its Secret looks like.
+		if m.BootstrapSecret != "" && !m.Bootstrap.IsZero() && secrets.Named(m.Backup, m.Namespace, m.BootstrapSecret) == nil {
+			out.Missing[m.UID] = m.Namespace + "/" + m.BootstrapSecret
+		}
+	}
 	for i := range s.Groups {
 		g := &s.Groups[i]
 		if g.Kind == "MachinePool" && g.BootstrapSecret != "" && secrets.Named(g.Backup, g.Namespace, g.BootstrapSecret) != nil {

@@ -26,7 +26,7 @@ func TestReadSelector(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, _ := ReadSelector(text)
+		got, _, _ := readSelector(text)
 		for _, set := range sets {
 			if got.Matches(set) != want.Matches(set) {
 				t.Errorf("%s matches %s: %t, want %t", text, set, got.Matches(set), want.Matches(set))
@@ -34,7 +34,7 @@ func TestReadSelector(t *testing.T) {
 		}
 	}
 	for _, text := range []string{``, `{`, `{"matchLabels":{"a":"b"}`, `{"matchLabels":["a"]}`, `{"matchExpressions":[{"key":"a","operator":"Near"}]}`} {
-		if got, _, _ := ReadSelector(text); got != nil {
+		if got, _, _ := readSelector(text); got != nil {
 			t.Errorf("%q is read as %s", text, got)
 		}
 	}

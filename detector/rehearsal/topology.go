@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
@@ -36,6 +37,83 @@ var topologyRows = []row[*cluster]{
 		Condition: code.PendingHooks,
 		Source:    "callAfterHooks: topology/cluster v1.4.0 to v1.14.0",
 	}, pendingHooks},
+}
+
+// topologyDeeds are those of the topology that rest on what there is.
+var topologyDeeds = []deed[*cluster]{
+	{walk.Row{
+		ID: "core.T2", Of: "topology",
+		Asks:    "variables and patches, from which it computes what it wants: it could not when the backup was taken",
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.SpecUnseen, What: "what it wants then is carried out once it can, and may roll machines"},
+		Source:  "DefaultAndValidateVariables, desiredstate.Generate: topology/cluster v1.9.0 to v1.14.0",
+	}, topologyReconciled},
+	{walk.Row{
+		ID: "core.T7", Of: "topology",
+		Asks:   "the MachineDeployments and MachinePools that it wants",
+		None:   walk.Makes.Says("it creates what is absent, with its machines"),
+		Source: "reconcileMachineDeployments, reconcileMachinePools: topology/cluster/reconcile_state.go v1.9.0 to v1.14.0",
+	}, topologyThere},
+}
+
+// unwantedDeed is asked of each group of workers.
+var unwantedDeed = deed[*set]{walk.Row{
+	ID: "core.T7b", Of: "topology",
+	Asks:    "the MachineDeployments and MachinePools that have its label",
+	Several: walk.Deletes.Says("it deletes one that it does not want, with all its machines"),
+	Source:  "reconcileMachineDeployments, reconcileMachinePools: topology/cluster/reconcile_state.go v1.9.0 to v1.14.0",
+}, topologyWants}
+
+// topologyReconciled asks core.T2. Of a paused Cluster it says no more than that.
+func topologyReconciled(p *actions, c *cluster) bool {
+	t := c.topology
+	if t != nil && t.Unreconciled.Status == "False" && !(c.Paused && strings.Contains(t.Unreconciled.Reason, "Paused")) {
+		p.finds(walk.Differs, "The topology was not reconciled when the backup was taken: what is still to be done is not known here ("+oneLine(cmp.Or(t.Unreconciled.Message, t.Unreconciled.Reason))+")")
+	}
+	return t != nil
+}
+
+// topologyThere asks core.T7.
+func topologyThere(p *actions, c *cluster) bool {
+	t := c.topology
+	if !t.works() {
+		return false
+	}
+	there := make(map[owner]bool, len(c.groups))
+	for _, s := range c.groups {
+		there[owner{s.Kind, s.topology()}] = true
+	}
+	absent := func(kind, named string, n backup.Number) {
+		if !there[owner{kind, named}] {
+			p.finds(walk.None, fmt.Sprintf("%s %s of the topology is not in the backup: it is made again, with %s", kind, named, machinesOf(n)))
+		}
+	}
+	for i, deployment := range t.Names {
+		absent(machineDeployment, deployment, t.replicas(i))
+	}
+	for i, pool := range t.PoolNames {
+		absent(machinePool, pool, t.poolReplicas(i))
+	}
+	return true
+}
+
+// machinesOf is a number of machines in words.
+func machinesOf(n backup.Number) string {
+	if !n.Known {
+		return "its machines"
+	}
+	return plural(int(n.N), "machine", "machines")
+}
+
+// topologyWants asks core.T7b. Of a MachineDeployment the outcomes of its machines say it.
+func topologyWants(p *actions, s *set) bool {
+	switch {
+	case s.removed == "":
+	case s.Kind == machinePool:
+		p.finds(walk.Several, s.removed+": it is deleted with its pool and all instances of that")
+	default:
+		p.notes(walk.Several, s.removed)
+	}
+	return s.topology() != ""
 }
 
 // classThere asks core.C1.
@@ -109,4 +187,20 @@ func pendingHooks(c *cluster) walk.Answer {
 		return unseen(c.title() + " (" + o.PendingHooks + ")")
 	}
 	return passed
+}
+
+// classWholeDeed is of the controller of ClusterClass, for which the topology waits.
+var classWholeDeed = deed[*cluster]{walk.Row{
+	ID: "core.L1", Of: "topology",
+	Asks:   "the templates and extensions of its ClusterClass",
+	None:   walk.OwnerHalts.Says("it fails before it compares anything: nothing that it wants is done"),
+	Source: "reconcileExternalReferences, reconcileVariables: internal/controllers/clusterclass v1.5.8 to v1.14.0",
+}, classWhole}
+
+// classWhole asks core.L1.
+func classWhole(p *actions, c *cluster) bool {
+	if lacking := c.topology.lacking(c); lacking != "" {
+		p.finds(walk.None, fmt.Sprintf("Nothing that the topology of the Cluster wants is done until %s exists, which the backup lacks", lacking))
+	}
+	return c.topology != nil
 }

@@ -42,7 +42,7 @@ var lastPriorities = version.MustParseGeneric("1.9.3")
 // veleroOrder asks core.V1.
 func veleroOrder(w *world) walk.Answer {
 	found := notAsked
-	for r := range veleros.In(w.in.Snapshot).All() {
+	for r := range servers.In(w.in.Snapshot).All() {
 		for _, image := range r.Data.Images {
 			repository, tag, tagged := strings.Cut(image[strings.LastIndexByte(image, '/')+1:], ":")
 			tag, _, _ = strings.Cut(tag, "@")

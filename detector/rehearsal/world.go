@@ -1,6 +1,9 @@
 package rehearsal
 
 import (
+	"slices"
+	"strings"
+
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
@@ -15,13 +18,20 @@ const kubeadm = "KubeadmControlPlane"
 type world struct {
 	in       *Inputs
 	clusters []*cluster
+	at       map[backup.ClusterID]*cluster
+	machines []*machine // by their places in the Snapshot; nil of a cluster that is not shown
 	trace    Trace
-	unseen   map[seen]bool                           // steps of providers that are in the trace
-	bare     map[int]bool                            // Machines whose infrastructure object the backup lacks; nil until they are asked for
-	sets     map[owned][]*backup.Record[resourceSet] // by namespace; nil until they are asked for
-	groups   map[backup.ClusterID][]*backup.Group    // nil until they are asked for
-	absent   map[absence]bool                        // likewise
-	etcds    map[owned]string                        // EtcdadmClusters by their cluster; nil until they are asked for
+	played   []walk.Step   // of what acts, behind those of the trace
+	walked   []*walk.Step  // of the trace, the steps of no single cluster
+	unseen   map[seen]bool // steps of providers that are in the trace
+	// byPlan is what follows once the plan's steps are done that come before a cluster is
+	// unpaused: objects that the backup lacks are created, and what keeps controllers from a
+	// cluster or a machine is mended.
+	byPlan bool
+	groups map[backup.ClusterID][]*backup.Group
+	absent map[absence]bool                        // what the backup lacks, and whether the plan leaves it so
+	sets   map[owned][]*backup.Record[resourceSet] // by namespace; nil until they are asked for
+	etcds  map[owned]string                        // EtcdadmClusters by their cluster; nil until they are asked for
 	// bootstraps counts the Machines that refer to a bootstrap object; nil until they are asked for.
 	bootstraps map[owned]int
 	claims     map[owned][]claimOf // of addresses, by the names of what owns them; nil until they are asked for
@@ -33,80 +43,247 @@ type cluster struct {
 	world      *world
 	own        *backup.Cluster      // nil: the backup lacks it
 	object     *clusterObject       // likewise
-	plane      *backup.ControlPlane // nil: there is none, or the backup lacks it
+	plane      *backup.ControlPlane // that the cluster shows; nil: the backup lacks it
 	machines   []machine
 	selections *selections    // nil until they are asked for
 	list       *infra.Listing // of its Nodes, or why there is none
 	nodes      []*infra.Node  // of its Node list; nil where it was not read
 	byID       map[string][]*infra.Node
-	titled     string // of title, once it was asked for
-}
+	annotated  map[string]*infra.Node // Nodes by the Machine that their annotation names; nil until they are asked for
+	read       bool                   // its Node list was read, whether or not it is taken for that of another
+	described  bool                   // with all conditions of the Nodes
+	titled     string                 // of title, once it was asked for
 
-// machine is one Machine of the backup.
-type machine struct {
-	*backup.Machine
-	cluster *cluster
-	index   int               // in Snapshot.Machines
-	verdict *detector.Verdict // nil in a narrowed result
-	titled  string            // of title, once it was asked for
+	controller infra.Controller
+	topology   *topology // nil when it has none
+	control    set       // its control plane
+	groups     []*set
+	all        []*set // the control plane and the groups
+	owners     map[owner]*owning
+	checks     []*check
+	cover      *cover                   // of checks
+	recipes    map[string]*infra.Recipe // by the template that instances are made from
+	first      map[infra.Need]bool      // what controllers look up before they look for instances
+	states     map[infra.Need]code.Presence
+	lacking    []standstill      // objects that the backup lacks, for which no controller acts on it
+	holder     string            // what holds all other resources, as "VPC vpc-1"
+	idlePools  map[string]string // infrastructure objects of MachinePools that are paused by themselves
+	walked     []*walk.Step      // steps of the walk that did not pass
+	mended     bool              // the plan creates something that it lacks
+	weighed
 }
 
 func newWorld(in *Inputs) *world {
-	w := &world{in: in, trace: Trace{Passed: map[string]int{}}, unseen: map[seen]bool{}}
-	s := in.Snapshot
-	planes := s.ControlPlanesByCluster()
-	at := make(map[backup.ClusterID]*cluster, len(in.Result.Clusters))
-	byUID := map[string]*detector.Verdict{}
-	for i := range in.Result.Clusters {
-		r := &in.Result.Clusters[i]
-		c := &cluster{Cluster: r, world: w, own: s.Cluster(r.ID), byID: map[string][]*infra.Node{}}
-		if c.own != nil && !c.own.ControlPlane.IsZero() {
-			c.plane = planes.Named(r.ID, c.own.ControlPlane.Kind, c.own.ControlPlane.Name)
-		}
-		if c.plane == nil && len(planes[r.ID]) == 1 {
-			c.plane = planes[r.ID][0]
+	s, res := in.Snapshot, &in.Result
+	w := &world{
+		in: in, at: make(map[backup.ClusterID]*cluster, len(res.Clusters)), machines: make([]*machine, len(s.Machines)),
+		trace: Trace{Passed: map[string]int{}}, unseen: map[seen]bool{}, groups: map[backup.ClusterID][]*backup.Group{}, absent: map[absence]bool{},
+	}
+	for i := range s.Groups {
+		w.groups[s.Groups[i].Cluster] = append(w.groups[s.Groups[i].Cluster], &s.Groups[i])
+	}
+	planes, managed := s.ControlPlanesByCluster(), managedTopologies(s)
+	checks := readChecks(s, managed)
+	for i := range res.Clusters {
+		r := &res.Clusters[i]
+		c := &cluster{Cluster: r, world: w, own: s.Cluster(r.ID), controller: in.controller(r), topology: managed[r.ID], checks: checks[r.ID], cover: newCover(checks[r.ID])}
+		for _, p := range planes[r.ID] {
+			if p.Kind == r.ControlPlane.Kind && p.Name == r.ControlPlane.Name {
+				c.plane = p
+				break
+			}
 		}
 		if o := clusterKinds.In(s).Named(r.ID.Backup, r.ID.Namespace, r.ID.Name); o != nil {
 			c.object = &o.Data
 		}
-		at[r.ID], w.clusters = c, append(w.clusters, c)
-		for _, v := range r.ControlPlane.Machines {
-			byUID[v.UID] = v
-		}
-		for j := range r.WorkerGroups {
-			for _, v := range r.WorkerGroups[j].Machines {
-				byUID[v.UID] = v
+		w.at[r.ID], w.clusters = c, append(w.clusters, c)
+	}
+	w.readAbsences()
+	w.readExpected()
+	w.readNodes()
+	w.readMachines()
+	for _, c := range w.clusters {
+		c.readOwners()
+	}
+	return w
+}
+
+// controller returns the infrastructure controller of a cluster.
+func (in *Inputs) controller(c *detector.Cluster) infra.Controller {
+	if own, ok := in.Expected.Controllers[c.ID]; ok {
+		return own
+	}
+	return in.Controllers[c.Provider]
+}
+
+// readAbsences notes what the backup lacks, by itself and by the providers.
+func (w *world) readAbsences() {
+	for _, all := range [][]backup.Absence{w.in.Snapshot.Absent, w.in.Expected.Absent} {
+		for i := range all {
+			a := &all[i]
+			at := absence{a.Backup, a.Kind, a.Namespace, a.Name}
+			w.absent[at] = w.absent[at] || !isCreated(a)
+			for _, id := range a.Halts {
+				if c := w.at[id]; c != nil {
+					c.lacking = append(c.lacking, standstill{a.Kind + " " + a.Name, lacking, exists, strings.HasSuffix(a.Kind, "Identity"), "core.C3b"})
+				}
 			}
 		}
 	}
-	for i := range s.Machines {
-		m := &s.Machines[i]
-		if c := at[m.Cluster]; c != nil {
-			c.machines = append(c.machines, machine{Machine: m, cluster: c, index: i, verdict: byUID[m.UID]})
+}
+
+// readExpected notes what the providers say beside what is expected of machines.
+func (w *world) readExpected() {
+	e := &w.in.Expected
+	for i := range e.Resources {
+		if r := &e.Resources[i]; r.Holds && w.at[r.Cluster] != nil {
+			w.at[r.Cluster].holder = r.Kind + " " + r.Name
 		}
 	}
-	w.readNodes(at)
-	return w
+	for i := range e.Pools {
+		if p := &e.Pools[i]; p.Kind == machinePool && p.Paused != "" && w.at[p.Cluster] != nil {
+			c := w.at[p.Cluster]
+			if c.idlePools == nil {
+				c.idlePools = map[string]string{}
+			}
+			c.idlePools[p.Name] = p.Paused
+		}
+	}
+	for i := range e.Recipes {
+		r := &e.Recipes[i]
+		c := w.at[r.Cluster]
+		if c == nil {
+			continue
+		}
+		if c.recipes == nil {
+			c.recipes, c.first = map[string]*infra.Recipe{}, map[infra.Need]bool{}
+		}
+		if r.Machine < 0 {
+			c.recipes[r.Object] = r
+		}
+		for _, n := range r.First {
+			c.first[n] = true
+		}
+	}
+	for _, c := range w.clusters {
+		c.states = make(map[infra.Need]code.Presence, len(c.Resources))
+		for i := range c.Resources {
+			r := &c.Resources[i]
+			c.states[infra.Need{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy}] = r.State
+		}
+	}
+}
+
+// readMachines makes the machines of the clusters, with what is known of each.
+func (w *world) readMachines() {
+	s := w.in.Snapshot
+	count := make(map[*cluster]int, len(w.clusters))
+	for i := range s.Machines {
+		count[w.at[s.Machines[i].Cluster]]++
+	}
+	byUID := make(map[string]*machine, len(s.Machines)) // no two objects share one, of whatever backup
+	for i := range s.Machines {
+		b := &s.Machines[i]
+		c := w.at[b.Cluster]
+		if c == nil {
+			continue
+		}
+		if c.machines == nil {
+			c.machines = make([]machine, 0, count[c])
+		}
+		c.machines = append(c.machines, machine{Machine: b, cluster: c, index: i})
+		m := &c.machines[len(c.machines)-1]
+		m.node, m.checks = c.nodeOf(m), c.cover.of(b)
+		w.machines[i] = m
+		if b.UID != "" {
+			byUID[b.UID] = m
+		}
+	}
+	e := &w.in.Expected
+	for i := range e.Machines {
+		if x := &e.Machines[i]; x.Machine >= 0 && x.Machine < len(w.machines) && w.machines[x.Machine] != nil {
+			m := w.machines[x.Machine]
+			m.restore, m.bare = x.Restore, m.bare || x.InfraMissing
+		}
+	}
+	for i := range e.Recipes {
+		if r := &e.Recipes[i]; r.Machine >= 0 && w.machines[r.Machine] != nil {
+			w.machines[r.Machine].recipe = r
+		}
+	}
+	for _, c := range w.clusters {
+		c.control = set{cluster: c, Set: &c.ControlPlane, plane: c.plane}
+		c.control.fill(byUID)
+		for i := range c.WorkerGroups {
+			g := &set{cluster: c, Set: &c.WorkerGroups[i]}
+			g.fill(byUID)
+			c.groups = append(c.groups, g)
+		}
+		c.all = append([]*set{&c.control}, c.groups...)
+	}
 }
 
 // readNodes notes the Nodes of each cluster whose Node list was read, by their exact
 // provider ids, as the Machine controller finds them.
-func (w *world) readNodes(at map[backup.ClusterID]*cluster) {
+func (w *world) readNodes() {
 	for i := range w.in.Inventory.Listings {
 		l := &w.in.Inventory.Listings[i]
 		for _, id := range l.Clusters {
-			if c := at[id]; c != nil && l.NodeState != "" {
-				c.list = l
+			c := w.at[id]
+			if c == nil || l.NodeState == "" {
+				continue
+			}
+			if c.list = l; l.NodeState == "read" {
+				_, c.described = l.Facts.Get(infra.FactNodeConditions)
+				c.read = true
 			}
 		}
 		for j := range l.Nodes {
-			n := &l.Nodes[j]
-			if c := at[n.Cluster]; c != nil {
-				c.nodes = append(c.nodes, n)
-				c.byID[n.ProviderID] = append(c.byID[n.ProviderID], n)
+			if c := w.at[l.Nodes[j].Cluster]; c != nil {
+				c.nodes = append(c.nodes, &l.Nodes[j])
 			}
 		}
 	}
+	for _, c := range w.clusters {
+		all := slices.Clone(c.nodes)
+		slices.SortStableFunc(all, func(a, b *infra.Node) int { return strings.Compare(a.ProviderID, b.ProviderID) })
+		c.byID = make(map[string][]*infra.Node, len(all))
+		for i := 0; i < len(all); {
+			end := i + 1
+			for end < len(all) && all[end].ProviderID == all[i].ProviderID {
+				end++
+			}
+			c.byID[all[i].ProviderID] = all[i:end:end]
+			i = end
+		}
+	}
+}
+
+// nodeOf returns the Node of a Machine, by its exact provider id (Cluster API
+// internal/controllers/machine/machine_controller_noderef.go v1.10.0). A Machine of which the
+// backup has none gets it from its infrastructure machine again: its Node is the one that
+// names it. It is nil where there is none, or more than one.
+func (c *cluster) nodeOf(m *machine) *infra.Node {
+	if m.ProviderID == "" {
+		return c.annotation(m.Name)
+	}
+	if all := c.byID[m.ProviderID]; len(all) == 1 {
+		return all[0]
+	}
+	return nil
+}
+
+// annotation returns the Node whose annotation names a Machine.
+func (c *cluster) annotation(machine string) *infra.Node {
+	if c.annotated == nil {
+		c.annotated = map[string]*infra.Node{}
+		for _, n := range c.nodes {
+			if n.Machine != "" && c.byID[n.ProviderID][0] == n {
+				c.annotated[n.Machine] = n
+			}
+		}
+	}
+	return c.annotated[machine]
 }
 
 func (c *cluster) title() string {
@@ -119,31 +296,10 @@ func (c *cluster) title() string {
 // is reports whether the control plane is of the kind.
 func (c *cluster) is(kind string) bool { return c.plane != nil && c.plane.Kind == kind }
 
-func (c *cluster) planeTitle() string { return named(c.plane.Kind, c.ID.Namespace, c.plane.Name) }
+// externalEtcd reports whether the etcd of its control plane is outside of its machines.
+func (c *cluster) externalEtcd() bool { return c.plane != nil && c.plane.ExternalEtcd }
 
-func (m *machine) title() string {
-	if m.titled == "" {
-		m.titled = named("Machine", m.Namespace, m.Name)
-	}
-	return m.titled
-}
+func (c *cluster) planeTitle() string { return named(c.plane.Kind, c.ID.Namespace, c.plane.Name) }
 
 // nodesRead reports whether the cluster's Node list was read.
 func (c *cluster) nodesRead() bool { return c.Nodes.State == "read" }
-
-// byEffect is the reason of the answer for each effect.
-var byEffect = map[walk.Effect]code.Reason{
-	walk.Deletes: code.MachinesDeleted, walk.Replaces: code.RolloutDue, walk.RemovesMember: code.EtcdMembersRemoved, walk.Doubles: code.SecondInstance,
-	walk.Halts: code.ClusterHalted, walk.OwnerHalts: code.OwnerHalted, walk.Waits: code.MachinesHalted, walk.Makes: code.MachinesMade,
-	walk.Starts: code.InstancesStarted, walk.NotReady: code.MachinesNotReady,
-}
-
-// Reason returns the reason of the answer that a step leaves: that of its row, else that of its
-// effect. It is empty where nothing of what runs is touched, and where the step passed.
-func Reason(s *walk.Step) code.Reason {
-	d := s.Does()
-	if d.Code != "" {
-		return d.Code
-	}
-	return byEffect[d.Effect]
-}

@@ -2,6 +2,8 @@
 // the walk find. A folder holds base.yaml, the objects of a management cluster to which
 // nothing has happened, and a file of scenes for each row, named by its id.
 //
+// A file whose first line is "base DIR" has its scenes in the world of that folder.
+//
 // A scene is a heading, changes and expectations, a line each:
 //
 //	-- differs: the label is lost --

@@ -12,7 +12,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/backup/check"
-	"drift-detector/detector/forecast"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/report/code"
 )
@@ -29,7 +29,7 @@ type loaded struct {
 
 func load(r *infra.Registry, all objects) (*loaded, error) {
 	w := r.Want()
-	for _, more := range []backup.Want{check.Want(), forecast.Want()} {
+	for _, more := range []backup.Want{check.Want(), rehearsal.Want()} {
 		w.Kinds, w.Secrets = append(w.Kinds, more.Kinds...), append(w.Secrets, more.Secrets...)
 	}
 	s, secrets, err := backup.Load(context.Background(), []backup.Source{all.tarball()}, w)

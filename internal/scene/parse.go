@@ -14,6 +14,7 @@ import (
 // Scene is one small world.
 type Scene struct {
 	File, Name   string
+	Base         string   // the folder of its base, where that is another one
 	Before, Then []string // changes of what was backed up and exists, and of one of both
 	Expect       []string
 }
@@ -56,6 +57,7 @@ func readExists(file string) ([]string, error) {
 
 func parse(file string, text []byte) ([]Scene, error) {
 	var all []Scene
+	base := ""
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
@@ -64,7 +66,9 @@ func parse(file string, text []byte) ([]Scene, error) {
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
 		case isHeading:
-			all = append(all, Scene{File: file, Name: strings.TrimSuffix(heading, " --")})
+			all = append(all, Scene{File: file, Base: base, Name: strings.TrimSuffix(heading, " --")})
+		case len(all) == 0 && strings.HasPrefix(line, "base "):
+			base = strings.TrimPrefix(line, "base ")
 		case len(all) == 0:
 			return nil, fmt.Errorf("%s:%d: a line before the first heading", file, n)
 		case isExpected:

@@ -9,7 +9,6 @@ import (
 
 	"drift-detector/backup/check"
 	"drift-detector/detector"
-	"drift-detector/detector/forecast"
 	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
@@ -26,22 +25,19 @@ type Played struct {
 // Run plays the scenes of a folder, each as a test of its own, and fails for a row that has no
 // scene in which it passes, or for one of its answers.
 func Run(t *testing.T, folder string, r *infra.Registry, rows []walk.Row) {
-	base, err := readObjects(filepath.Join(folder, "base.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	scenes, err := Read(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	well, err := readExists(filepath.Join(folder, "base.exists"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	has := map[string]bool{}
+	has, bases := map[string]bool{}, map[string]*base{}
 	for _, s := range scenes {
+		if bases[s.Base] == nil {
+			if bases[s.Base], err = readBase(filepath.Join(folder, s.Base)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		t.Run(strings.TrimSuffix(s.File, ".scene")+"/"+s.Name, func(t *testing.T) {
-			p, err := play(r, base, well, s)
+			p, err := play(r, bases[s.Base], s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,8 +81,23 @@ func demanded(r *walk.Row) []walk.Found {
 	return all
 }
 
-func play(r *infra.Registry, base objects, well []string, s Scene) (*Played, error) {
-	all := clone(base)
+// base is a world to which nothing has happened.
+type base struct {
+	objects objects
+	exists  []string
+}
+
+func readBase(folder string) (*base, error) {
+	all, err := readObjects(filepath.Join(folder, "base.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	well, err := readExists(filepath.Join(folder, "base.exists"))
+	return &base{all, well}, err
+}
+
+func play(r *infra.Registry, in *base, s Scene) (*Played, error) {
+	all := clone(in.objects)
 	changed := func(lines []string) (rest []string, err error) {
 		for _, line := range lines {
 			ours, err := all.change(line)
@@ -107,7 +118,7 @@ func play(r *infra.Registry, base objects, well []string, s Scene) (*Played, err
 		return nil, err
 	}
 	inv := exists(r, lived)
-	for _, line := range well {
+	for _, line := range in.exists {
 		if err := change(&inv, line); err != nil {
 			return nil, err
 		}
@@ -130,18 +141,18 @@ func play(r *infra.Registry, base objects, well []string, s Scene) (*Played, err
 
 // decide is what detect does.
 func decide(r *infra.Registry, l *loaded, inv infra.Inventory) *Played {
-	held, walked := forecast.ReadSecrets(l.snapshot, l.secrets), rehearsal.ReadSecrets(l.snapshot, l.secrets)
+	held := rehearsal.ReadSecrets(l.snapshot, l.secrets)
 	checks := check.Check(l.snapshot, l.secrets, check.Options{
 		Now: now, Velero: make([]*check.VeleroBackup, 1), Newer: make([]*check.NewerBackup, 1), Absent: l.expected.Absent,
 		Findings: r.Check(l.snapshot, l.secrets, l.expected, now), Controllers: r.Makers(l.expected),
 	})
 	result := detector.Detect(l.snapshot, l.expected, inv, detector.Options{Now: now})
-	p := &Played{Trace: rehearsal.Rehearse(rehearsal.Inputs{Snapshot: l.snapshot, Expected: l.expected, Inventory: inv, Controllers: r.Controllers(), Result: result, Secrets: walked, Now: now})}
-	future := forecast.Of(forecast.Inputs{
-		Snapshot: l.snapshot, Expected: l.expected, Inventory: inv, Result: result, Controllers: r.Controllers(), Secrets: held, Trace: p.Trace, Now: now,
+	future := rehearsal.Rehearse(rehearsal.Inputs{
+		Snapshot: l.snapshot, Expected: l.expected, Inventory: inv, Result: result, Controllers: r.Controllers(), Secrets: held, Now: now,
 	})
+	p := &Played{Trace: future.Trace}
 	p.Report = build.New(build.Parts{
-		Result: result, Forecast: &future, Snapshot: l.snapshot, Inventory: inv, Absent: l.expected.Absent, LoadBalancers: l.expected.LoadBalancers,
+		Result: result, Forecast: future.Forecast, Snapshot: l.snapshot, Inventory: inv, Absent: l.expected.Absent, LoadBalancers: l.expected.LoadBalancers,
 		Checks: checks, Providers: r.Specs(), GeneratedAt: now,
 	})
 	return p

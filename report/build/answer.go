@@ -7,7 +7,7 @@ import (
 
 	"drift-detector/backup/check"
 	"drift-detector/detector"
-	"drift-detector/detector/forecast"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -67,7 +67,7 @@ func safeAfter(reasons []report.AnswerReason) code.Safe {
 
 // reasonsOf returns the reasons that a forecast, what was seen, and those findings of the checks
 // that count have for an answer that is not yes.
-func reasonsOf(p *Parts, r *report.Report, future *forecast.Forecast, counts func(check.Finding) bool) []report.AnswerReason {
+func reasonsOf(p *Parts, r *report.Report, future *rehearsal.Forecast, counts func(check.Finding) bool) []report.AnswerReason {
 	var d decision
 	d.seen(p, r)
 	d.checks(p.Checks, counts)

@@ -7,7 +7,7 @@ import (
 
 	"drift-detector/backup/check"
 	"drift-detector/detector"
-	"drift-detector/detector/forecast"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
@@ -52,7 +52,7 @@ func TestDecide(t *testing.T) {
 			p := buildtest.Foreseen(buildtest.Healthy(), effect(code.RolloutDue, "a"))
 			p.Result.Clusters[0].Self = true
 			p.Result.Clusters = append(p.Result.Clusters, buildtest.Big(2))
-			p.Forecast.Clusters = append(p.Forecast.Clusters, forecast.Cluster{Groups: make([]forecast.Group, 9)})
+			p.Forecast.Clusters = append(p.Forecast.Clusters, rehearsal.Cluster{Groups: make([]rehearsal.Group, 9)})
 			return p
 		}, code.No, "RolloutDue"},
 		"no forecast": {func() build.Parts { p := buildtest.Healthy(); p.Forecast = nil; return p }, code.Unclear, code.NoForecast},
@@ -64,7 +64,7 @@ func TestDecide(t *testing.T) {
 		"a pool alone": {func() build.Parts {
 			p := buildtest.Healthy()
 			p.Result.Clusters = []detector.Cluster{{WorkerGroups: []detector.Set{{Kind: "MachinePool", Pool: &detector.PoolState{State: code.Present}}}}}
-			p.Forecast.Clusters = []forecast.Cluster{{Groups: make([]forecast.Group, 1)}}
+			p.Forecast.Clusters = []rehearsal.Cluster{{Groups: make([]rehearsal.Group, 1)}}
 			return p
 		}, code.Yes, ""},
 		"VMs to confirm": {func() build.Parts {

@@ -11,7 +11,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/detector"
-	"drift-detector/detector/forecast"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -27,9 +27,9 @@ type Parts struct {
 	LoadBalancers map[backup.ClusterID][]infra.LoadBalancer
 	// Forecast is made from Result, in whose order its parts are; nil leaves it
 	// out of the document.
-	Forecast *forecast.Forecast
+	Forecast *rehearsal.Forecast
 	// ByPlan is that of a restore by the plan; nil leaves the answer to it out.
-	ByPlan      *forecast.Forecast
+	ByPlan      *rehearsal.Forecast
 	Checks      []check.Finding // on the backup alone
 	Providers   []infra.Spec    // of the run
 	Tool        report.Tool
@@ -144,7 +144,7 @@ func compareMissing(a, b report.Missing) int {
 	)
 }
 
-func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) report.Cluster {
+func (b *builder) cluster(c *detector.Cluster, f *rehearsal.Cluster) report.Cluster {
 	out := report.Cluster{
 		Namespace: c.ID.Namespace, Name: c.ID.Name, Backup: c.ID.Backup,
 		Provider: c.Provider, Status: c.Status,
@@ -157,7 +157,7 @@ func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) report.Clust
 		},
 		Workers: report.Workers{Status: c.Workers},
 	}
-	var forecasts []forecast.Machine
+	var forecasts []rehearsal.Machine
 	if f != nil {
 		forecasts = f.ControlPlane.Machines
 	}
@@ -208,7 +208,7 @@ func number(n backup.Number) *int64 {
 }
 
 // machines lists verdicts, each with its forecast where there are any.
-func (b *builder) machines(c *detector.Cluster, vs []*detector.Verdict, forecasts []forecast.Machine) ([]report.Machine, report.MachineCounts) {
+func (b *builder) machines(c *detector.Cluster, vs []*detector.Verdict, forecasts []rehearsal.Machine) ([]report.Machine, report.MachineCounts) {
 	var n report.MachineCounts
 	out := make([]report.Machine, 0, len(vs))
 	for i, v := range vs {

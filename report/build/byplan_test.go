@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"drift-detector/backup/check"
-	"drift-detector/detector/forecast"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
@@ -51,7 +51,7 @@ func TestAnswerByPlan(t *testing.T) {
 		})
 	}
 	p := buildtest.Healthy()
-	p.Result.Unattributed, p.Result.Status, p.ByPlan = buildtest.Unattributed(), code.NeedFurtherConfirmation, &forecast.Forecast{}
+	p.Result.Unattributed, p.Result.Status, p.ByPlan = buildtest.Unattributed(), code.NeedFurtherConfirmation, &rehearsal.Forecast{}
 	if got := build.New(p).Summary.AnswerByPlan; got.Safe != code.Unclear || words(got.Reasons) != "InstancesToConfirm" {
 		t.Errorf("with VMs to confirm: %s, %s", got.Safe, words(got.Reasons))
 	}

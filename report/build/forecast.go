@@ -1,7 +1,7 @@
 package build
 
 import (
-	"drift-detector/detector/forecast"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/report"
 )
 
@@ -9,14 +9,14 @@ import (
 // they give nothing, and the document says nothing of it.
 
 // forecastOf is the forecast of one cluster, or nil.
-func forecastOf(f *forecast.Forecast, cluster int) *forecast.Cluster {
+func forecastOf(f *rehearsal.Forecast, cluster int) *rehearsal.Cluster {
 	if f == nil || cluster >= len(f.Clusters) {
 		return nil
 	}
 	return &f.Clusters[cluster]
 }
 
-func generalForecast(f *forecast.Forecast) *report.GeneralForecast {
+func generalForecast(f *rehearsal.Forecast) *report.GeneralForecast {
 	if f == nil {
 		return nil
 	}
@@ -24,7 +24,7 @@ func generalForecast(f *forecast.Forecast) *report.GeneralForecast {
 }
 
 // foresee adds a cluster's forecast to it, except for its machines.
-func foresee(c *report.Cluster, f *forecast.Cluster) {
+func foresee(c *report.Cluster, f *rehearsal.Cluster) {
 	if f == nil {
 		return
 	}
@@ -35,7 +35,7 @@ func foresee(c *report.Cluster, f *forecast.Cluster) {
 	}
 }
 
-func machineForecast(fs []forecast.Machine, i int) *report.MachineForecast {
+func machineForecast(fs []rehearsal.Machine, i int) *report.MachineForecast {
 	if i >= len(fs) {
 		return nil
 	}

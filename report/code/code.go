@@ -208,8 +208,10 @@ func words[Word ~string](list string) []Word {
 // Of returns the row of a code, or an empty one for a code that this release does not
 // know.
 func Of[Word ~string](word Word) Row {
-	if i := slices.IndexFunc(Table, func(r Row) bool { return string(r.Code) == string(word) }); i >= 0 {
-		return Table[i]
+	for i := range Table {
+		if string(Table[i].Code) == string(word) {
+			return Table[i]
+		}
 	}
 	return Row{}
 }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"drift-detector/detector"
-	"drift-detector/detector/forecast"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
@@ -134,7 +134,7 @@ func rolledOut(n int) *report.Report {
 	}
 	p.Result.Clusters = []detector.Cluster{c}
 	f := &p.Forecast.Clusters[0]
-	f.Groups = []forecast.Group{{Machines: buildtest.Forecasts(g.Machines), GroupForecast: report.GroupForecast{Rollout: &report.Rollout{Stale: n, Ghosts: n, Message: "MachineDeployment zeta-md was rolled out"}}}}
+	f.Groups = []rehearsal.Group{{Machines: buildtest.Forecasts(g.Machines), GroupForecast: report.GroupForecast{Rollout: &report.Rollout{Stale: n, Ghosts: n, Message: "MachineDeployment zeta-md was rolled out"}}}}
 	for i := range f.Groups[0].Machines {
 		m := &f.Groups[0].Machines[i]
 		m.RolledOut = g.Machines[i].Status != code.Healthy

@@ -9,7 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/detector"
-	"drift-detector/detector/forecast"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/report"
 	"drift-detector/report/build"
@@ -139,9 +139,9 @@ func Healthy() build.Parts {
 // Foreseen gives parts a forecast of which each cluster has those effects.
 func Foreseen(p build.Parts, effects ...report.AnswerReason) build.Parts {
 	order := []report.Note{{Code: code.RestoreOrder, Message: "All objects are back before a controller acts"}}
-	f := &forecast.Forecast{GeneralForecast: report.GeneralForecast{Outcomes: map[code.Outcome]int{}, Notes: order}, Conditions: order}
+	f := &rehearsal.Forecast{GeneralForecast: report.GeneralForecast{Outcomes: map[code.Outcome]int{}, Notes: order}, Conditions: order}
 	for i := range p.Result.Clusters {
-		f.Clusters = append(f.Clusters, forecast.Cluster{ClusterForecast: report.ClusterForecast{Text: "all adopted", Outcomes: map[code.Outcome]int{}}, Groups: make([]forecast.Group, len(p.Result.Clusters[i].WorkerGroups)), Effects: effects})
+		f.Clusters = append(f.Clusters, rehearsal.Cluster{ClusterForecast: report.ClusterForecast{Text: "all adopted", Outcomes: map[code.Outcome]int{}}, Groups: make([]rehearsal.Group, len(p.Result.Clusters[i].WorkerGroups)), Effects: effects})
 	}
 	p.Forecast = f
 	return p
@@ -202,25 +202,25 @@ func Hostile() build.Parts {
 // Foretold is the sample with a forecast that has every part.
 func Foretold() build.Parts {
 	p := Sample()
-	f := &forecast.Forecast{GeneralForecast: report.GeneralForecast{
+	f := &rehearsal.Forecast{GeneralForecast: report.GeneralForecast{
 		Outcomes: map[code.Outcome]int{code.Adopted: 23, code.Stuck: 4}, NotHealing: 4,
 		Notes: []report.Note{{Code: code.AssumedOrder, Message: "the forecast assumes an order"}},
 	}}
 	for i := range p.Result.Clusters {
 		c := &p.Result.Clusters[i]
-		one := forecast.Cluster{
+		one := rehearsal.Cluster{
 			ClusterForecast: report.ClusterForecast{
 				Text: "1 adopted, 2 broken until\nsomebody acts", Outcomes: map[code.Outcome]int{code.Stuck: 1}, NotHealing: 1,
 				Notes: []report.Note{{Code: code.ControlPlaneGone, Message: "gone"}},
 			},
-			ControlPlane: forecast.ControlPlane{Machines: Forecasts(c.ControlPlane.Machines), ControlPlaneForecast: report.ControlPlaneForecast{
+			ControlPlane: rehearsal.ControlPlane{Machines: Forecasts(c.ControlPlane.Machines), ControlPlaneForecast: report.ControlPlaneForecast{
 				Why: "no MachineHealthCheck", Rollout: &report.Rollout{Stale: 3, Ghosts: 3, Message: "rolled out"},
 				Replicas: report.Replicas{Recorded: 1, Working: 2, Created: 3, Deleted: 4, Running: 5, Unknown: 6, Surplus: 7, Missing: 8},
 				Etcd:     &report.Etcd{Quorum: code.QuorumStands, Recorded: 1, Existing: 2, Removed: 3, After: 4, Message: "stands"},
 			}},
 		}
 		for j := range c.WorkerGroups {
-			one.Groups = append(one.Groups, forecast.Group{Machines: Forecasts(c.WorkerGroups[j].Machines), GroupForecast: report.GroupForecast{ManagedBy: "cluster autoscaler"}})
+			one.Groups = append(one.Groups, rehearsal.Group{Machines: Forecasts(c.WorkerGroups[j].Machines), GroupForecast: report.GroupForecast{ManagedBy: "cluster autoscaler"}})
 		}
 		f.Clusters = append(f.Clusters, one)
 	}
@@ -229,10 +229,10 @@ func Foretold() build.Parts {
 }
 
 // Forecasts names each machine in its own forecast.
-func Forecasts(vs []*detector.Verdict) []forecast.Machine {
-	out := make([]forecast.Machine, len(vs))
+func Forecasts(vs []*detector.Verdict) []rehearsal.Machine {
+	out := make([]rehearsal.Machine, len(vs))
 	for i, v := range vs {
-		out[i] = forecast.Machine{MachineForecast: report.MachineForecast{Outcome: code.Stuck, Message: "of " + v.Name}}
+		out[i] = rehearsal.Machine{MachineForecast: report.MachineForecast{Outcome: code.Stuck, Message: "of " + v.Name}}
 	}
 	return out
 }

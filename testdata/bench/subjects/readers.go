@@ -15,7 +15,7 @@ import (
 	"drift-detector/backup"
 	source "drift-detector/backup/archive"
 	"drift-detector/backup/check"
-	"drift-detector/detector/forecast"
+	"drift-detector/detector/rehearsal"
 	"drift-detector/infra/all"
 )
 
@@ -26,7 +26,7 @@ func read(file string) error {
 		return err
 	}
 	var w backup.Want
-	for _, part := range []backup.Want{all.Registry().Want(), check.Want(), forecast.Want()} {
+	for _, part := range []backup.Want{all.Registry().Want(), check.Want(), rehearsal.Want()} {
 		w.Kinds, w.Secrets = append(w.Kinds, part.Kinds...), append(w.Secrets, part.Secrets...)
 	}
 	_, _, err = backup.Load(context.Background(), []backup.Source{src}, w)

@@ -1,0 +1,166 @@
+package rehearsal
+
+import (
+	"encoding/json"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	//lint:ignore SA1019 Deprecated, and what backups hold.
+	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"drift-detector/backup"
+)
+
+// healthCheck is a MachineHealthCheck of the backup.
+type healthCheck struct {
+	Cluster string
+	Spec    string // JSON, of any API version
+}
+
+var healthChecks = backup.NewKind("machinehealthchecks.cluster.x-k8s.io",
+	backup.Text(func(h *healthCheck) *string { return &h.Cluster }, "spec.clusterName"),
+	backup.Raw(func(h *healthCheck) *string { return &h.Spec }, "spec"),
+)
+
+// decodeCheck reads the spec of a MachineHealthCheck, or a health check of a topology
+// or a class, which has the same members. Those of v1alpha3 to v1beta1 have other
+// names than those of v1beta2, so that a text needs no version (Cluster API
+// api/core/v1beta1 and v1beta2 v1.14.2).
+func decodeCheck(text string) (*clusterv1.MachineHealthCheckSpec, error) {
+	var spec clusterv1.MachineHealthCheckSpec
+	var older clusterv1beta1.MachineHealthCheckSpec
+	if err := json.Unmarshal([]byte(text), &older); err != nil {
+		return nil, err
+	}
+	if err := clusterv1beta1.Convert_v1beta1_MachineHealthCheckSpec_To_v1beta2_MachineHealthCheckSpec(&older, &spec, nil); err != nil {
+		return nil, err
+	}
+	err := json.Unmarshal([]byte(text), &spec)
+	return &spec, err
+}
+
+// check is a health check with what it finds after the restore.
+type check struct {
+	name     string
+	spec     *clusterv1.MachineHealthCheckSpec
+	selector labels.Selector
+	timeout  time.Duration // zero: it does not mind a missing Node
+	notReady bool          // it minds a Node that is not Ready
+	silent   bool          // it minds a Node of which nobody hears, and whose Ready is Unknown
+	unread   bool          // nobody knows what it covers
+	covered
+}
+
+// covered counts the machines that a check covers; planes are those of the control plane. Those
+// that have no Node are unhealthy for its limits, even where it does not have them replaced
+// (healthCheckTargets and unhealthyMachineCount in
+// internal/controllers/machinehealthcheck v1.8.0 to v1.13.1).
+type covered struct {
+	targets, planes, unhealthy int
+	unsure                     int // that are not known to have a Node, nor to have none
+}
+
+func (h *check) title() string { return "MachineHealthCheck " + h.name }
+
+// unreadCheck returns a health check of which only the name is known.
+func unreadCheck(name string) *check {
+	c := newCheck(name, &clusterv1.MachineHealthCheckSpec{}, labels.Nothing())
+	c.unread = true
+	return c
+}
+
+// pausedCheck names a health check that does nothing, by its cluster and its selector.
+type pausedCheck struct {
+	cluster  backup.ClusterID
+	selector string
+}
+
+// readChecks returns the health checks by cluster. One whose selector is wrong covers
+// nothing, as in Cluster API.
+func readChecks(s *backup.Snapshot, managed map[backup.ClusterID]*topology) map[backup.ClusterID][]*check {
+	out, paused := map[backup.ClusterID][]*check{}, map[pausedCheck]bool{}
+	for r := range healthChecks.In(s).All() {
+		id := backup.ClusterID{Backup: r.Backup, Namespace: r.Namespace, Name: r.Data.Cluster}
+		spec, err := decodeCheck(r.Data.Spec)
+		if err != nil && !r.Paused {
+			out[id] = append(out[id], unreadCheck(r.Name))
+		}
+		if err != nil {
+			continue
+		}
+		selector, err := metav1.LabelSelectorAsSelector(&spec.Selector)
+		if err != nil {
+			continue
+		}
+		if r.Paused {
+			paused[pausedCheck{id, selector.String()}] = true
+			continue
+		}
+		if len(spec.Selector.MatchLabels)+len(spec.Selector.MatchExpressions) == 0 {
+			selector = labels.Everything()
+		}
+		out[id] = append(out[id], newCheck(r.Name, spec, selector))
+	}
+	addTopologyChecks(managed, paused, out)
+	return out
+}
+
+func newCheck(name string, spec *clusterv1.MachineHealthCheckSpec, selector labels.Selector) *check {
+	c := &check{name: name, spec: spec, selector: selector, timeout: startupTime}
+	if n := spec.Checks.NodeStartupTimeoutSeconds; n != nil {
+		c.timeout = time.Duration(*n) * time.Second
+	}
+	for _, condition := range spec.Checks.UnhealthyNodeConditions {
+		c.notReady = c.notReady || condition.Type == "Ready" && condition.Status != "True"
+		c.silent = c.silent || condition.Type == "Ready" && condition.Status == "Unknown"
+	}
+	return c
+}
+
+// remediator is the kind of an external remediation; empty when the owner remediates.
+func (h *check) remediator() string { return h.spec.Remediation.TemplateRef.Kind }
+
+// cover finds the health checks of a cluster that cover a machine.
+type cover struct {
+	all    int
+	checks *backup.Demands[*check]
+	asked  map[backup.Labels][]*check // by distinct text: machines share them
+}
+
+func newCover(checks []*check) *cover {
+	return &cover{all: len(checks), checks: backup.NewDemands(checks, (*check).demands), asked: map[backup.Labels][]*check{}}
+}
+
+// demands are the labels that a machine must have.
+func (h *check) demands() map[string]string {
+	out := map[string]string{}
+	all, _ := h.selector.Requirements()
+	for i := range all {
+		if value, exact := h.selector.RequiresExactMatch(all[i].Key()); exact {
+			out[all[i].Key()] = value
+		}
+	}
+	return out
+}
+
+// of are the health checks that cover a machine; each acts by itself. Machines
+// that ask to be spared are no targets (Cluster API
+// internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.10.0).
+func (c *cover) of(m *backup.Machine) []*check {
+	if c.all == 0 || m.SkipRemediation {
+		return nil
+	}
+	out, known := c.asked[m.Labels]
+	if !known {
+		all := m.Labels.Map()
+		for _, h := range c.checks.MayFit(all) {
+			if h.selector.Matches(labels.Set(all)) {
+				out = append(out, h)
+			}
+		}
+		c.asked[m.Labels] = out
+	}
+	return out
+}

@@ -1,0 +1,144 @@
+package rehearsal
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/backup/owners"
+	"drift-detector/infra/walk"
+)
+
+// planeReplicasDeed and planeRolloutDeed are asked of each control plane.
+var (
+	planeReplicasDeed = deed[*set]{walk.Row{
+		ID: "core.K20", Of: "control plane",
+		Asks:    "the number of its Machines",
+		None:    walk.Makes.Says("it creates those that it is short of, one after the other, once all of its own are well"),
+		Several: walk.Deletes.Says("it deletes those that are too many, with their instances, one after the other"),
+		Source:  "scaleUpControlPlane, scaleDownControlPlane: controlplane/kubeadm/internal/controllers/scale.go v1.5.8 to v1.14.0",
+	}, planeReplicas}
+	planeRolloutDeed = deed[*set]{walk.Row{
+		ID: "core.K19", Of: "control plane",
+		Asks:    "its Machines, which are to be as it wants them: version, template, configuration, age of certificates",
+		Differs: walk.Replaces.Says("it rolls out: it creates a Machine and deletes another, one after the other"),
+		Source:  "MachinesNeedingRollout: controlplane/kubeadm/internal/control_plane.go; UpToDate: filters.go v1.5.8 to v1.14.0",
+	}, planeRollout}
+)
+
+// planeReplicas asks core.K20.
+func planeReplicas(p *actions, s *set) bool {
+	return s == &s.cluster.control && p.replicas(s) && s.plane != nil
+}
+
+// planeRollout asks core.K19.
+func planeRollout(p *actions, s *set) bool { return s == &s.cluster.control && p.rollout(s) }
+
+// planeOwner compares what a control plane wants with what it has.
+func (c *cluster) planeOwner() {
+	p, s := c.plane, &c.control
+	kind, _ := owners.Of(p.Kind)
+	if p.Paused || kind.Finds == owners.Pods || kind.Finds == owners.Hosted {
+		return
+	}
+	s.makes(p.Infrastructure, backup.Ref{})
+	if kind.Finds == owners.ByOwner {
+		return // it stands still, see owners.1 of the rehearsal
+	}
+	have := s.step(p.Desired, c.counted(owner{p.Kind, p.Name}).machines, true)
+	t := c.topology
+	if t.works() {
+		s.step(t.plane(), have, true)
+	}
+	for i := range s.members {
+		f := s.members[i]
+		if f.Machine == nil || f.Machine.Unlabelled && p.Kind == kubeadm || f.verdict.ControlPlane && f.by.name != p.Name {
+			continue
+		}
+		f.rolled = c.outdated(f)
+		s.due = cmp.Or(s.due, f.rolled)
+	}
+	if s.due == "" && p.RolloutAfter.IsZero() && p.Updated.Known && p.Replicas.Known && p.Updated.N < min(p.Replicas.N, int64(c.counted(owner{p.Kind, p.Name}).machines)) {
+		s.due = fmt.Sprintf("of %s it called %d up to date when the backup was taken", plural(int(p.Replicas.N), "machine", "machines"), p.Updated.N)
+	}
+}
+
+// wantedVersion is the Kubernetes version that a control plane is to have.
+func (c *cluster) wantedVersion(p *backup.ControlPlane) string {
+	if c.topology.works() {
+		return cmp.Or(c.topology.Version, p.Version)
+	}
+	return p.Version
+}
+
+// outdated says why the control plane replaces one of its machines, or is empty. Its
+// creation time is no reason: a restore makes it new (Cluster API
+// controlplane/kubeadm/pkg/filters.go UpToDate v1.14.0).
+func (c *cluster) outdated(f *machine) string {
+	p, m, kind := c.plane, f.Machine, ownerKind(c.plane)
+	if slices.Contains(kind.OnDelete, p.Strategy) {
+		return ""
+	}
+	version := c.wantedVersion(p)
+	if slices.Contains(kind.InPlace, p.Strategy) || sameRelease(m.Version, version) {
+		version = "" // is brought to the machines that run, or is no other
+	}
+	switch r := f.restore; {
+	case m.Version != "" && version != "" && m.Version != version:
+		return fmt.Sprintf("it runs Kubernetes %s, and %s is wanted", m.Version, version)
+	case r != nil && r.Template != "" && p.Infrastructure.Name != "" && r.Template != p.Infrastructure.Name:
+		return fmt.Sprintf("it was made from %s %s, and %s is wanted", p.Infrastructure.Kind, r.Template, p.Infrastructure.Name)
+	case p.CertificateDays.Known && p.CertificateDays.N > 0 && !m.CertificatesExpire.IsZero() && c.world.in.Now.AddDate(0, 0, int(p.CertificateDays.N)).After(m.CertificatesExpire):
+		return fmt.Sprintf("its certificates expire on %s, and %s %s replaces machines %s before", m.CertificatesExpire.UTC().Format("2006-01-02"), p.Kind, p.Name, plural(int(p.CertificateDays.N), "day", "days"))
+	}
+	return complaints(m.Outdated)
+}
+
+// ownerKind is what is known of the kind of a control plane; zero when nothing is.
+func ownerKind(p *backup.ControlPlane) owners.Kind {
+	k, _ := owners.Of(p.Kind)
+	return k
+}
+
+// sameRelease reports whether two versions name one release of Kubernetes: k0s and RKE2 write
+// their own build behind it (versionMatches: internal/controller/controlplane/status.go of
+// k0smotron v2.1.0).
+func sameRelease(a, b string) bool {
+	release, _, _ := strings.Cut(a, "+")
+	other, _, _ := strings.Cut(b, "+")
+	return release == other && (release == a || other == b)
+}
+
+// complaints are the reasons that condition UpToDate gave, one line each, without
+// those that a restore or the clock decides again.
+func complaints(text string) string {
+	var out []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "*"))
+		if line != "" && !strings.Contains(line, "rolloutAfter") && !strings.Contains(line, "Certificates will expire") {
+			out = append(out, line)
+		}
+	}
+	if out == nil {
+		return ""
+	}
+	return "its owner said that it is not up to date: " + strings.Join(out, "; ")
+}
+
+// planeTemplateDeed is asked of each control plane.
+var planeTemplateDeed = deed[*set]{walk.Row{
+	ID: "core.K7", Of: kubeadm,
+	Asks:   "its infrastructure template, with which it compares its Machines, and which it makes its own",
+	None:   walk.OwnerHalts.Says("it fails before anything else, and does nothing for its machines and their etcd"),
+	Source: "reconcileExternalReference: controller.go; matchesInfraMachine: controlplane/kubeadm/internal/filters.go v1.12.0",
+}, planeTemplate}
+
+// planeTemplate asks core.K7.
+func planeTemplate(p *actions, s *set) bool {
+	if s.unmakeable != "" && s.idle() {
+		p.finds(walk.None, fmt.Sprintf("%s does nothing for its machines and their etcd until its template exists again: %s", s.title(), s.unmakeable))
+	}
+	return s.Kind == kubeadm && s.plane != nil
+}

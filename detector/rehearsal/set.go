@@ -1,0 +1,169 @@
+package rehearsal
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/detector"
+	"drift-detector/report/code"
+)
+
+// set is a control plane or a group of workers.
+type set struct {
+	*detector.Set
+	cluster  *cluster
+	plane    *backup.ControlPlane // of a control plane, its object
+	titled   string               // of title, once it was asked for
+	members  []*machine
+	recorded int // Machines in the backup
+	owed
+}
+
+// owed is what the owners of a set have still to do. Of a paused cluster all of it comes once it is
+// unpaused.
+type owed struct {
+	sets       []string          // names of a group's MachineSets
+	created    int               // Machines that the owners make because they are short of some
+	deleted    int               // Machines that the owners delete because they have too many
+	removed    string            // why the owner itself goes, with all its machines
+	due        string            // why a rollout is due, of one of its machines
+	rolledSets map[string]string // MachineSets that are rolled out, and why
+	current    *backup.Group     // the MachineSet that is kept, of a MachineDeployment that makes no rollout
+	unmakeable string            // why its owner can make no machine
+	managedBy  string
+	poolWants  int  // of a pool whose members end, how many are to be left
+	bounded    bool // a pool that somebody else sets is outside of the bounds that its controller sets
+}
+
+// madeNow and deletedNow are how many Machines the owners make and delete right after the
+// restore. A paused cluster's owners do neither.
+func (s *set) madeNow() int { return s.now(s.created) }
+
+func (s *set) deletedNow() int { return s.now(s.deleted) }
+
+func (s *set) now(n int) int {
+	if s.cluster.Paused {
+		return 0
+	}
+	return n
+}
+
+// title is how effects call a set.
+func (s *set) title() string {
+	if s.titled == "" {
+		s.titled = strings.TrimSpace(s.Kind + " " + s.cluster.ID.Namespace + "/" + s.Name)
+	}
+	return s.titled
+}
+
+// topology is the name of a MachineDeployment or MachinePool in the topology of its
+// Cluster, or empty.
+func (s *set) topology() string {
+	g := s.group()
+	if g == nil || g.Kind == machineSet {
+		return ""
+	}
+	return cmp.Or(g.Topology(), topologyPool(g))
+}
+
+// rolloutAfter is when the owner is to replace its machines; zero when it is not.
+func (s *set) rolloutAfter() time.Time {
+	if s.plane != nil {
+		return s.plane.RolloutAfter
+	}
+	if g := s.group(); g != nil {
+		return g.RolloutAfter
+	}
+	return time.Time{}
+}
+
+// idle reports whether KubeadmControlPlane does nothing, because it compares its machines
+// with a template that the backup lacks (Cluster API controlplane/kubeadm/internal/filters.go
+// matchesInfraMachine v1.12.0).
+func (s *set) idle() bool {
+	return s.Kind == kubeadm && s.plane != nil && s.cluster.lacks(s.plane.Infrastructure)
+}
+
+// fill makes the members of a set.
+func (s *set) fill(byUID map[string]*machine) {
+	s.members = make([]*machine, len(s.Machines))
+	for i, v := range s.Machines {
+		m := byUID[v.UID]
+		if m == nil {
+			m = &machine{cluster: s.cluster, index: -1}
+		} else {
+			s.recorded++
+		}
+		m.set, m.verdict, s.members[i] = s, v, m
+	}
+}
+
+// group is the object of a group of workers; nil for a control plane, and where the backup lacks it.
+func (s *set) group() *backup.Group { return s.cluster.group(owner{s.Kind, s.Name}) }
+
+// group returns a group by its name, or nil.
+func (c *cluster) group(by owner) *backup.Group { return c.counted(by).Group }
+
+// counted returns what is an owner's own.
+func (c *cluster) counted(by owner) *owning {
+	if of := c.owners[by]; of != nil {
+		return of
+	}
+	return &owning{}
+}
+
+// of returns what is an owner's own, to be added to.
+func (c *cluster) of(by owner) *owning {
+	of := c.owners[by]
+	if of == nil {
+		of = &owning{}
+		c.owners[by] = of
+	}
+	return of
+}
+
+// readOwners finds out whose the MachineSets and Machines of the cluster are after a restore.
+func (c *cluster) readOwners() {
+	groups := c.world.groupsOf(c.ID)
+	c.owners = make(map[owner]*owning, len(groups)+1)
+	for _, g := range groups {
+		c.of(owner{g.Kind, g.Name}).Group = g
+	}
+	for _, g := range groups {
+		if g.Kind != machineSet {
+			continue
+		}
+		of := owner{machineDeployment, g.Deployment}
+		if g.Deployment == "" || !c.selects(of, g.Labels) {
+			of = c.adopter(machineDeployment, g.Labels)
+		}
+		if of.name != "" {
+			one := c.of(of)
+			one.sets = append(one.sets, g)
+		}
+	}
+	for i := range c.machines {
+		m := &c.machines[i]
+		m.by = c.takes(m)
+		m.stray = m.by.name == "" && m.Owner.Kind == machineSet
+		of := c.of(m.by)
+		if of.machines++; m.UID != "" && m.verdict != nil && m.verdict.Status != code.Stale {
+			of.living++
+		}
+	}
+}
+
+// takes returns who adopts a Machine: KubeadmControlPlane by label, a MachineSet by its
+// selector, whoever owned it before. Other owners have the Machines that they had.
+func (c *cluster) takes(m *machine) owner {
+	by := owner{m.Owner.Kind, m.Owner.Name}
+	switch {
+	case m.ControlPlane && !m.Unlabelled && by.kind != kubeadm && c.own != nil && c.own.ControlPlane.Kind == kubeadm:
+		return owner{kubeadm, c.own.ControlPlane.Name}
+	case m.Unlabelled && by.kind == kubeadm, by.kind == machineSet && !c.selects(by, m.Labels):
+		return c.adopter(machineSet, m.Labels)
+	}
+	return by
+}
