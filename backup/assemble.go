@@ -250,7 +250,7 @@ func ownerNamed(m *Meta, kind, label string) string {
 }
 
 func (a *assembly) readMachines() {
-	s, t := a.snapshot, machineKind.In(a.snapshot)
+	s, t, configs := a.snapshot, machineKind.In(a.snapshot), configKind.In(a.snapshot)
 	s.Machines = make([]Machine, 0, t.Len())
 	for r := range t.All() {
 		name := clusterName(&r.Meta, r.Data.Cluster)
@@ -271,9 +271,17 @@ func (a *assembly) readMachines() {
 			BootstrapSecret: r.Data.BootstrapSecret,
 			ProviderID:      r.Data.ProviderID, Node: r.Data.Node, Phase: r.Data.Phase, FailureDomain: r.Data.FailureDomain,
 			Labels: r.Data.Labels, SkipRemediation: r.Data.SkipRemediation,
-			Version: r.Data.Version, Remediate: r.Data.Remediate, CertificatesExpire: moment(r.Data.CertificatesExpire),
+			Version: r.Data.Version, Remediate: r.Data.Remediate,
 			Hooks: r.Data.Hooks, Remediated: r.Data.Remediated, StatusRestored: r.Data.StatusRestored, InPlace: r.Data.InPlace,
 		}
+		var config configFields // of those of which somebody asks for it
+		if (m.ControlPlane || m.ProviderID == "") && m.Bootstrap.Kind == "KubeadmConfig" {
+			if c := configs.Named(m.Backup, m.Bootstrap.Namespace, m.Bootstrap.Name); c != nil {
+				config = c.Data
+			}
+		}
+		m.JoinsByToken = config.Token
+		m.CertificatesExpire = moment(cmp.Or(r.Data.CertificatesExpire, config.CertificatesExpire, r.Data.CertificatesExpired))
 		if c := r.Data.InfraReady; c != nil {
 			m.InfraMessage = c.Message
 		}

@@ -126,6 +126,20 @@ var classKind = NewKind("clusterclasses."+coreGroup, func() (fields []Field[clas
 	return fields
 }()...)
 
+const expiryAnnotation = "annotation:" + clusterv1.MachineCertificatesExpiryDateAnnotation
+
+// configFields say of a KubeadmConfig whether its machine joins with a token, and when the
+// certificates that it made expire.
+type configFields struct {
+	Token              bool
+	CertificatesExpire string
+}
+
+var configKind = NewKind("kubeadmconfigs.bootstrap."+coreGroup,
+	Present(func(c *configFields) *bool { return &c.Token }, "spec.joinConfiguration.discovery.bootstrapToken.token"),
+	Text(func(c *configFields) *string { return &c.CertificatesExpire }, expiryAnnotation),
+).Ownerless()
+
 type machineFields struct {
 	Cluster                                  string
 	ControlPlane, SkipRemediation, Remediate bool
@@ -137,8 +151,9 @@ type machineFields struct {
 	BootstrapSecret                          string
 	Version                                  string
 	InfraReady, UpToDate                     *Condition // nil where they hold
-	CertificatesExpire, Hooks, Remediated    string
-	StatusRestored                           string
+	CertificatesExpire, CertificatesExpired  string     // as annotated, and as its status says
+	Hooks, Remediated                        string
+	StatusRestored                           bool
 }
 
 var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreGroup, join(
@@ -162,10 +177,11 @@ var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreG
 		// Cluster API 1.9 and 1.10 write the condition below status.v1beta2.
 		Failing(func(t *machineFields) *Condition { t.UpToDate = new(Condition); return t.UpToDate }, "status.v1beta2.conditions", clusterv1.MachineUpToDateCondition),
 		Failing(func(t *machineFields) *Condition { t.UpToDate = new(Condition); return t.UpToDate }, "status.conditions", clusterv1.MachineUpToDateCondition),
-		Text(func(t *machineFields) *string { return &t.CertificatesExpire }, "annotation:"+clusterv1.MachineCertificatesExpiryDateAnnotation, "status.certificatesExpiryDate"),
+		Text(func(t *machineFields) *string { return &t.CertificatesExpire }, expiryAnnotation),
+		Text(func(t *machineFields) *string { return &t.CertificatesExpired }, "status.certificatesExpiryDate"),
 		Present(func(t *machineFields) *bool { return &t.InPlace }, "annotation:"+clusterv1.UpdateInProgressAnnotation),
 		hooksOf(func(t *machineFields) *string { return &t.Hooks }),
-		Text(func(t *machineFields) *string { return &t.StatusRestored }, "annotation:velero.io/restore-status"),
+		True(func(t *machineFields) *bool { return &t.StatusRestored }, "annotation:velero.io/restore-status"),
 		Text(func(t *machineFields) *string { return &t.Remediated }, "annotation:"+controlPlaneGroup+"/remediation-for"),
 	},
 	reference(func(t *machineFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),
@@ -304,7 +320,7 @@ func alone[T any](what string, k *Kind[T]) *Kind[T] {
 
 // coreKinds are read from every backup, whatever providers want.
 var coreKinds = func() []AnyKind {
-	kinds := []AnyKind{clusterKind, classKind, machineKind, namespaceKind, selfKind}
+	kinds := []AnyKind{clusterKind, classKind, configKind, machineKind, namespaceKind, selfKind}
 	for _, g := range groupKinds {
 		kinds = append(kinds, g.kind)
 	}

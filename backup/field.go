@@ -3,6 +3,7 @@ package backup
 import (
 	"errors"
 	"strconv"
+	"strings"
 )
 
 // Field reads one thing of an object into a record of type T.
@@ -93,6 +94,20 @@ func Present[T any](into func(*T) *bool, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, _ found, _ *memory, _ *usage) error {
 		*into(t) = true
 		return nil
+	}}
+}
+
+// True reads a JSON string and says whether it is "true", in whatever letters, as Velero and
+// others take their annotations.
+func True[T any](into func(*T) *bool, paths ...string) Field[T] {
+	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
+		v := f.values[0]
+		if !v.isString() {
+			return errNotString
+		}
+		text, err := m.text(v, use)
+		*into(t) = strings.EqualFold(strings.TrimSpace(text), "true")
+		return err
 	}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -20,9 +21,12 @@ type SecretRule struct {
 	// Digest, where set, returns what is kept of a value instead of it. It gets none that is
 	// empty, and must not keep it.
 	Digest func(Sensitive) Digest
-	// Login says that the value is kept for logging in somewhere, and its Digest only where
+	// Login says that the value is kept beside its Digest, for logging in somewhere, unless
 	// nobody will, see Want.Offline.
 	Login bool
+	// Mark, where set, is a key of every Secret that fits, with nothing behind it: Secrets
+	// are kept without their type.
+	Mark string
 }
 
 // Digest is what checks need to know of a value. It holds nothing that is secret.
@@ -56,7 +60,7 @@ func (s *Secret) Value(key string) Sensitive {
 }
 
 // Digest returns what is known of what a data key holds. It is nil where the Secret has
-// no such key or nothing in it, and where the value itself is kept.
+// no such key or nothing in it, and where no rule makes one of it.
 func (s *Secret) Digest(key string) *Digest {
 	for _, v := range s.Values {
 		if v.Key == key {
@@ -86,6 +90,11 @@ func (s Sensitive) GoString() string             { return redacted }
 func (s Sensitive) Format(f fmt.State, _ rune)   { _, _ = f.Write([]byte(redacted)) }
 func (s Sensitive) MarshalJSON() ([]byte, error) { return json.Marshal(redacted) }
 func (s Sensitive) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Holds reports whether the Secret has a data key that a rule names, or a rule's mark.
+func (s *Secret) Holds(key string) bool {
+	return slices.ContainsFunc(s.Values, func(v SecretValue) bool { return v.Key == key })
+}
 
 // Secrets are the credentials that were found, beside the Snapshot and never
 // part of it. They are to be dropped when listing is done.

@@ -36,7 +36,8 @@ type secretKey struct {
 	name     string
 	slot     int
 	optional bool
-	digest   func(Sensitive) Digest // nil where the value is kept
+	digest   func(Sensitive) Digest // nil where there is none
+	keeps    bool                   // the value is kept, too
 	// The last few, because clusters may share authorities, and which is the next to go.
 	known [8]digested
 	next  int
@@ -66,16 +67,14 @@ func newSecretReader(w Want, m *memory) *secretReader {
 	r.typ = add("type")
 	digested := map[string]bool{}
 	for _, rule := range w.Secrets {
-		if rule.Login && !w.Offline {
-			rule.Digest = nil
-		}
+		keeps := rule.Digest == nil || rule.Login && !w.Offline
 		var keys []*secretKey
 		for i, name := range slices.Concat(rule.Keys, rule.Optional) {
-			if was, named := digested[name]; named && was != (rule.Digest != nil) {
+			if was, named := digested[name]; named && was == keeps {
 				panic(fmt.Sprintf("secret rule, key %q: one rule keeps the value, and another one not", name))
 			}
-			digested[name] = rule.Digest != nil
-			keys = append(keys, &secretKey{name: name, slot: add("data", name), optional: i >= len(rule.Keys), digest: rule.Digest})
+			digested[name] = !keeps
+			keys = append(keys, &secretKey{name: name, slot: add("data", name), optional: i >= len(rule.Keys), digest: rule.Digest, keeps: keeps})
 		}
 		r.keys = append(r.keys, keys)
 	}
@@ -147,7 +146,9 @@ func (r *secretReader) read(e *entry, s *scanner) error {
 		}
 		before := len(r.values)
 		if key, err := r.decode(r.keys[i]); err == nil {
-			fits = true
+			if fits = true; rule.Mark != "" {
+				r.values = append(r.values, SecretValue{Key: rule.Mark})
+			}
 		} else if errors.Is(err, errTooLarge) {
 			return keyError{key, err}
 		} else if r.values = r.values[:before]; rule.Name != "" {
@@ -207,7 +208,7 @@ func (r *secretReader) value(key *secretKey) (SecretValue, error) {
 		raw = unquote(nil, raw)
 	}
 	for _, d := range key.known {
-		if d.Digest != nil && bytes.Equal(raw, d.raw) {
+		if !key.keeps && d.Digest != nil && bytes.Equal(raw, d.raw) {
 			kept.digest = d.Digest
 			return kept, nil
 		}
@@ -225,7 +226,11 @@ func (r *secretReader) value(key *secretKey) (SecretValue, error) {
 	if key.digest != nil && !kept.IsZero() {
 		r.memory.spend(len(text)) // as if it were kept: that bounds what is parsed, too
 		digest := key.digest(kept.Sensitive)
-		kept.Sensitive, kept.digest = Sensitive{}, &digest
+		kept.digest = &digest
+		if key.keeps {
+			return kept, nil
+		}
+		kept.Sensitive = Sensitive{}
 		oldest := &key.known[key.next%len(key.known)]
 		*oldest = digested{append(oldest.raw[:0], raw...), &digest}
 		key.next++

@@ -228,15 +228,19 @@ type Machine struct {
 	// taken: why the machine's owner replaces it. It is empty when the condition held
 	// or is absent.
 	Outdated string
-	// CertificatesExpire is when the certificates on a control-plane machine expire;
-	// zero when the backup does not say.
+	// CertificatesExpire is when the certificates on a control-plane machine expire, by its
+	// annotation, else that of its KubeadmConfig (Cluster API reconcileCertificateExpiry in
+	// internal/controllers/machine v1.13.6), else its status; zero when the backup does not say.
 	CertificatesExpire time.Time
+	// JoinsByToken reports of a machine without a provider id that its KubeadmConfig has a
+	// bootstrap token.
+	JoinsByToken bool
 	// Hooks are the annotations for which its deletion waits, separated by commas: whoever
 	// set them takes them away.
 	Hooks string
-	// StatusRestored is annotation velero.io/restore-status, for which Velero brings the
-	// status back.
-	StatusRestored string
+	// StatusRestored reports whether annotation velero.io/restore-status is "true", for which
+	// Velero brings the status back (determineRestoreStatus in pkg/restore/restore.go v1.18.1).
+	StatusRestored bool
 	// Remediated is which machine KubeadmControlPlane made it in place of, when, and how often
 	// it had done so before: annotation controlplane.cluster.x-k8s.io/remediation-for, JSON.
 	Remediated string

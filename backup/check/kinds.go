@@ -28,13 +28,6 @@ var clusterKind = backup.NewKind("clusters."+coreGroup,
 
 var classKind = backup.NewKind[struct{}]("clusterclasses." + coreGroup)
 
-// configFields say whether a machine joins with a token, which expires.
-type configFields struct{ Token bool }
-
-var configKind = backup.NewKind("kubeadmconfigs."+bootstrapGroup,
-	backup.Present(func(c *configFields) *bool { return &c.Token }, "spec.joinConfiguration.discovery.bootstrapToken.token"),
-).Ownerless()
-
 type healthCheckFields struct {
 	Cluster  string
 	Selector string // JSON of a label selector
@@ -63,7 +56,7 @@ const (
 // kept when the certificate ends; of bootstrap data nothing but that it
 // is there.
 func Want() backup.Want {
-	w := backup.Want{Kinds: []backup.AnyKind{clusterKind, classKind, configKind, healthCheckKind, deploymentKind, hostKind}}
+	w := backup.Want{Kinds: []backup.AnyKind{clusterKind, classKind, healthCheckKind, deploymentKind, hostKind}}
 	for _, k := range versionedKinds {
 		w.Kinds = append(w.Kinds, k)
 	}

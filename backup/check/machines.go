@@ -46,8 +46,7 @@ func provisioning(e *examination) []Finding {
 				"not in the backup").And("bootstrap data of Machine "+m.Name).At(secretResource, m.Namespace).Of(m.Cluster))
 		}
 		written := e.Backups[m.Backup].WrittenTo
-		config := configKind.In(e.Snapshot).Named(m.Backup, m.Bootstrap.Namespace, m.Bootstrap.Name)
-		if config != nil && config.Data.Token && e.options.Now.After(written.Add(tokenLifetime)) {
+		if m.JoinsByToken && e.options.Now.After(written.Add(tokenLifetime)) {
 			found = append(found, ruleToken.On(m.Backup, what, "the token to join with was valid for %d minutes after the backup at most", tokenLifetime/time.Minute).Of(m.Cluster))
 		}
 	}

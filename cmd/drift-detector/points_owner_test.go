@@ -112,6 +112,7 @@ func TestPoint46TopologyWantsAnotherNumber(t *testing.T) {
 				"classRef": object{"name": "c"}, "version": "v1.34.0",
 				"workers": object{"machineDeployments": []object{c.topology}},
 			}, "spec", "topology")
+			w.ownedByTopology("tenant-alpha")
 			for _, label := range []string{"topology.cluster.x-k8s.io/owned", "topology.cluster.x-k8s.io/deployment-name"} {
 				value := ""
 				if strings.HasSuffix(label, "name") {

@@ -14,10 +14,24 @@ import (
 
 const awsOne, awsPoolName = "aws-prod-md-1a-f7mmd-8gn59", "aws-prod-mp-0"
 
+// ownedByTopology gives the clusters of a namespace the label with which a topology knows what is
+// its own: infrastructure cluster, control plane and all templates.
+func (w *world) ownedByTopology(namespace string) {
+	w.t.Helper()
+	w.change("labels", func(r, _ string, o object) bool {
+		made := strings.HasSuffix(r, "clusters") && r != "clusters" || strings.HasSuffix(r, "templates") || r == "kubeadmcontrolplanes" || r == "awsmachinepools"
+		if made && in(o, "metadata")["namespace"] == namespace {
+			in(o, "metadata", "labels")["topology.cluster.x-k8s.io/owned"] = ""
+		}
+		return true
+	})
+}
+
 // topologyOfPools has the topology of aws-prod own its MachinePool under the name p.
 func (w *world) topologyOfPools(version string, pools ...object) {
 	w.t.Helper()
 	w.set("clusters", "aws-prod", object{"classRef": object{"name": "c"}, "version": version, "workers": object{"machinePools": pools}}, "spec", "topology")
+	w.ownedByTopology("tenant-aws")
 	w.set("machinepools", awsPoolName, "", "metadata", "labels", "topology.cluster.x-k8s.io/owned")
 	w.set("machinepools", awsPoolName, "p", "metadata", "labels", "topology.cluster.x-k8s.io/pool-name")
 	w.added("class", func(b *backuptest.Tarball) {

@@ -21,6 +21,25 @@ var clusterRows = slices.Concat(ownRows, topologyRows, ownerRows, planeRows, ado
 // core/reconcilers/cluster from v1.14.0).
 var ownRows = []row[*cluster]{
 	{walk.Row{
+		ID: "core.C2", Of: "Cluster",
+		Asks:   "the references to infrastructure cluster and control plane that its topology wrote",
+		None:   walk.Replaces.Says("its topology makes another infrastructure cluster or another control plane, with a template of its own, by which all machines of the control plane are to be replaced"),
+		Source: "Reconcile: internal/controllers/cluster/cluster_controller.go; computeInfrastructureCluster, computeControlPlane: exp/topology/desiredstate/desired_state.go v1.5.8 to v1.13.6",
+	}, referencesWritten},
+	{walk.Row{
+		ID: "core.C3", Of: "Cluster",
+		Asks:    "its infrastructure cluster, by spec.infrastructureRef, which no other Cluster may name",
+		None:    walk.Halts.Says("the infrastructure cluster gets no owner, and the controllers of its machines wait for one that the Cluster names"),
+		Several: walk.Halts.Says("the infrastructure cluster is the first Cluster's that comes, and its label names now one and now the other: whose machines are served is left to chance"),
+		Source:  "reconcileInfrastructure, ensureOwnerRefAndLabel: internal/controllers/cluster/cluster_controller_phases.go v1.5.8 to v1.13.6; FetchVSphereCluster: pkg/services/vimmachine.go of CAPV v1.16.1",
+	}, infrastructureNamed},
+	{walk.Row{
+		ID: "core.C6", Of: "Cluster",
+		Asks:    "its control plane, by spec.controlPlaneRef, which no other Cluster may name",
+		Several: walk.Halts.Says("the control plane is the first Cluster's that comes, and takes the machines of that one for its own"),
+		Source:  "reconcileControlPlane, ensureOwnerRefAndLabel: internal/controllers/cluster/cluster_controller_phases.go v1.5.8 to v1.13.6; GetOwnerCluster: util/util.go",
+	}, controlPlaneNamed},
+	{walk.Row{
 		ID: "core.C5", Of: "Cluster",
 		Asks:   "the endpoint of its API server, its own or that of its infrastructure",
 		None:   walk.OwnerHalts.Says("KubeadmControlPlane waits for an endpoint before it does anything, and no machine joins"),
@@ -33,6 +52,80 @@ var ownRows = []row[*cluster]{
 		Differs: walk.Does{Effect: walk.Starts, Code: code.ManagementClusterActs, What: "the infrastructure controller starts them: the old etcd comes back, with the old controllers beside the new ones"},
 		Source:  "reconcilePowerState: pkg/services/govmomi/service.go of CAPV v1.5.8 to v1.16.1",
 	}, managementCluster},
+}
+
+// managed reports whether a topology manages the cluster, and whether it can be asked: its Cluster
+// is in the backup.
+func (c *cluster) managed() (topology, known bool) {
+	if c.own == nil || c.Derived || c.object == nil {
+		return false, false
+	}
+	return c.object.Class != "", true
+}
+
+// referencesWritten asks core.C2.
+func referencesWritten(c *cluster) walk.Answer {
+	if topology, _ := c.managed(); !topology || c.Paused || len(c.machines) == 0 {
+		return notAsked
+	}
+	for name, ref := range map[string]backup.Ref{"infrastructureRef": c.own.Infrastructure, "controlPlaneRef": c.own.ControlPlane} {
+		if ref.IsZero() {
+			return none(c.title()+" has no spec."+name, "it has the one that it had", c.title())
+		}
+	}
+	return passed
+}
+
+// infrastructureNamed asks core.C3. One that is absent is known to the forecast.
+func infrastructureNamed(c *cluster) walk.Answer {
+	topology, known := c.managed()
+	switch {
+	case !known || len(c.machines) == 0:
+		return notAsked
+	case c.own.Infrastructure.IsZero() && topology:
+		return notAsked // its topology writes it
+	case c.own.Infrastructure.IsZero():
+		return none(c.title()+" has no spec.infrastructureRef", "names its infrastructure", c.title())
+	}
+	return c.namedOnce(c.own.Infrastructure)
+}
+
+// controlPlaneNamed asks core.C6. One that is absent is known to the forecast.
+func controlPlaneNamed(c *cluster) walk.Answer {
+	if _, known := c.managed(); !known || c.own.ControlPlane.IsZero() {
+		return notAsked
+	}
+	return c.namedOnce(c.own.ControlPlane)
+}
+
+// namedOnce answers whether another Cluster refers to what this one does.
+func (c *cluster) namedOnce(ref backup.Ref) walk.Answer {
+	if n := c.world.naming(c.ID.Backup, ref); n > 1 {
+		object := named(ref.Kind, ref.Namespace, ref.Name)
+		return several(fmt.Sprintf("%d Clusters refer to %s", n, object), "is named by one alone", object)
+	}
+	return passed
+}
+
+// naming counts the Clusters that refer to an object.
+func (w *world) naming(n int, ref backup.Ref) int {
+	if w.refers == nil {
+		w.refers = map[referred]int{}
+		for i := range w.in.Snapshot.Clusters {
+			c := &w.in.Snapshot.Clusters[i]
+			w.refers[referred{c.Backup, c.Infrastructure}]++
+			if c.ControlPlane != c.Infrastructure { // EKS has both in one object
+				w.refers[referred{c.Backup, c.ControlPlane}]++
+			}
+		}
+	}
+	return w.refers[referred{n, ref}]
+}
+
+// referred is what a reference of a backup leads to.
+type referred struct {
+	backup int
+	ref    backup.Ref
 }
 
 // managementCluster asks core.G1.

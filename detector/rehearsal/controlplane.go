@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/version"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -45,10 +46,10 @@ var planeRows = []row[*cluster]{
 	}, externalCertificates},
 	{walk.Row{
 		ID: "core.K9", Of: kubeadm,
-		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name, and key value in it",
+		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name, and key value in it; where the Secret is of its own type a client certificate that lasts for half a year, or the key of the authority to make another",
 		None:    walk.OwnerHalts.Says("it finds no kubeconfig in a Secret that exists, fails, and connects to no API server"),
-		Differs: walk.OwnerHalts.Says("it does not see the Secret, fails to make one that exists, and connects to no API server"),
-		Source:  "reconcileKubeconfig: controller.go; the cache: setup.go v1.13.4",
+		Differs: walk.OwnerHalts.Says("it fails on the Secret and goes no further: no rollout, no scaling, no remediation, no audit of etcd"),
+		Source:  "reconcileKubeconfig: controller.go and helpers.go; NeedsClientCertRotation, RegenerateSecret: util/kubeconfig/kubeconfig.go v1.5.8 to v1.14.0; the cache: setup.go v1.13.4",
 	}, kubeconfigSeen},
 	{walk.Row{
 		ID: "core.K23", Of: kubeadm,
@@ -153,19 +154,29 @@ func adoptedVersions(c *cluster) walk.Answer {
 	return passed
 }
 
-// kubeconfigSeen asks core.K9. A Secret that is absent is made anew.
+// renewed is how long before its end the client certificate of a kubeconfig is made anew
+// (ClientCertificateRenewalDuration in util/certs/consts.go v1.13.6).
+const renewed = 365 * 24 * time.Hour / 2
+
+// kubeconfigSeen asks core.K9. A Secret that is absent is made anew, and one of another type is
+// its user's.
 func kubeconfigSeen(c *cluster) walk.Answer {
-	labelled, there := c.world.in.Secrets.Labelled[c.ID]
+	k, there := c.world.in.Secrets.Kubeconfigs[c.ID]
 	if !c.is(kubeadm) || !there {
 		return notAsked
 	}
-	if !labelled {
-		secret := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix)
+	secret, authority := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix), named("Secret", c.ID.Namespace, c.ID.Name+authoritySuffix)
+	switch {
+	case !k.Labelled:
 		return differs(secret+" lacks label cluster.x-k8s.io/cluster-name="+c.ID.Name, secret+" has it", secret)
-	}
-	if c.world.in.Secrets.Empty[c.ID] {
-		secret := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix)
+	case k.Empty:
 		return none(secret+" has no key value", secret+" has it, or is deleted", secret)
+	case !k.Own || !k.Read:
+	case k.Ends.IsZero():
+		return differs(secret+" is of type "+ownType+" and has no client certificate", secret+" has one, or is of another type", secret)
+	case k.Keyless && k.Ends.Before(c.world.in.Now.Add(renewed)):
+		return differs(fmt.Sprintf("the client certificate in %s ends on %s, and %s has no key to make another", secret, k.Ends.UTC().Format(time.DateOnly), authority),
+			secret+" has one that lasts for half a year, or is of type Opaque", secret, authority)
 	}
 	return passed
 }

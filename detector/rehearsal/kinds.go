@@ -2,6 +2,9 @@ package rehearsal
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -10,9 +13,17 @@ import (
 
 // Want is what a rehearsal needs from a backup beside the core objects.
 func Want() backup.Want {
+	var ofTopologies []backup.AnyKind
+	for _, name := range slices.Sorted(maps.Keys(topologyKinds)) {
+		ofTopologies = append(ofTopologies, topologyKinds[name])
+	}
 	return backup.Want{
-		Kinds:   []backup.AnyKind{servers, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses, healthChecks, extensions, webhookKinds[0], webhookKinds[1]},
-		Secrets: []backup.SecretRule{{Name: "*" + etcdClientSuffix, Optional: []string{"tls.crt"}, Digest: func(backup.Sensitive) backup.Digest { return backup.Digest{} }}, {Type: "cluster.x-k8s.io/secret"}},
+		Kinds: append([]backup.AnyKind{servers, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses, healthChecks, extensions, webhookKinds[0], webhookKinds[1]}, ofTopologies...),
+		Secrets: []backup.SecretRule{
+			{Name: "*" + etcdClientSuffix, Optional: []string{"tls.crt"}, Digest: func(backup.Sensitive) backup.Digest { return backup.Digest{} }},
+			{Name: "*" + kubeconfigSuffix, Type: ownType, Mark: ownType},
+			{Type: ownType},
+		},
 	}
 }
 
@@ -23,7 +34,7 @@ type clusterObject struct {
 	ClassNamespace       string
 	PendingHooks         string
 	WatchFilter          string
-	StatusRestored       string // annotation velero.io/restore-status, see isRestored
+	StatusRestored       bool   // annotation velero.io/restore-status
 	Labels               string // JSON
 
 	// Of its topology: what it wants, and its health checks.
@@ -44,7 +55,7 @@ var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
 	backup.Text(func(c *clusterObject) *string { return &c.Class }, "spec.topology.classRef.name", "spec.topology.class"),
 	backup.Text(func(c *clusterObject) *string { return &c.ClassNamespace }, "spec.topology.classRef.namespace", "spec.topology.classNamespace"),
 	backup.Text(func(c *clusterObject) *string { return &c.PendingHooks }, "annotation:runtime.cluster.x-k8s.io/pending-hooks"),
-	backup.Text(func(c *clusterObject) *string { return &c.StatusRestored }, statusAnnotation),
+	backup.True(func(c *clusterObject) *bool { return &c.StatusRestored }, statusAnnotation),
 	backup.Text(func(c *clusterObject) *string { return &c.WatchFilter }, "label:cluster.x-k8s.io/watch-filter"),
 	backup.Raw(func(c *clusterObject) *string { return &c.Labels }, "metadata.labels"),
 	backup.Raw(func(c *clusterObject) *string { return &c.ControlPlane }, "spec.topology.controlPlane.healthCheck", "spec.topology.controlPlane.machineHealthCheck"),
@@ -64,11 +75,42 @@ var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
 
 const statusAnnotation = "annotation:velero.io/restore-status"
 
+// topologyObject is an object that a topology makes.
+type topologyObject struct{ Owned bool }
+
+const (
+	planeGroup = "controlplane.cluster.x-k8s.io"
+	infraGroup = "infrastructure.cluster.x-k8s.io"
+)
+
+// topologyKinds are those that a topology makes, by kind and group, beside its workers.
+// KubeadmConfigs of MachinePools are left out: they are among those of all machines.
+var topologyKinds = func() map[string]*backup.Kind[topologyObject] {
+	all := map[string]*backup.Kind[topologyObject]{}
+	for group, kinds := range map[string][]string{
+		planeGroup:                   {kubeadm, "RKE2ControlPlane", "KThreesControlPlane", "K0sControlPlane"},
+		"bootstrap.cluster.x-k8s.io": {"KubeadmConfigTemplate", "RKE2ConfigTemplate", "KThreesConfigTemplate", "K0sWorkerConfigTemplate"},
+		infraGroup: {
+			"VSphereCluster", "VSphereMachineTemplate", "AWSCluster", "AWSMachineTemplate", "AWSMachinePool", "AWSManagedMachinePool",
+			"OpenStackCluster", "OpenStackMachineTemplate",
+		},
+	} {
+		for _, kind := range kinds {
+			all[kind+"."+group] = backup.NewKind(strings.ToLower(kind)+"s."+group,
+				backup.Present(func(o *topologyObject) *bool { return &o.Owned }, "label:"+clusterv1.ClusterTopologyOwnedLabel)).Ownerless()
+		}
+	}
+	return all
+}()
+
 // planeStatus is what only the walk asks of a KubeadmControlPlane.
-type planeStatus struct{ StatusRestored, WatchFilter string }
+type planeStatus struct {
+	StatusRestored bool
+	WatchFilter    string
+}
 
 var planeStatuses = backup.NewKind("kubeadmcontrolplanes.controlplane.cluster.x-k8s.io",
-	backup.Text(func(p *planeStatus) *string { return &p.StatusRestored }, statusAnnotation),
+	backup.True(func(p *planeStatus) *bool { return &p.StatusRestored }, statusAnnotation),
 	backup.Text(func(p *planeStatus) *string { return &p.WatchFilter }, "label:cluster.x-k8s.io/watch-filter"),
 )
 

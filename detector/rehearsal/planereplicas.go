@@ -88,6 +88,8 @@ func (c *cluster) outdated(f *machine) string {
 	switch r := f.restore; {
 	case m.Version != "" && version != "" && m.Version != version:
 		return fmt.Sprintf("it runs Kubernetes %s, and %s is wanted", m.Version, version)
+	case m.Version == "" && version != "" && p.Kind == kubeadm:
+		return "it names no version of Kubernetes, and " + version + " is wanted"
 	case r != nil && r.Template != "" && p.Infrastructure.Name != "" && r.Template != p.Infrastructure.Name:
 		return fmt.Sprintf("it was made from %s %s, and %s is wanted", p.Infrastructure.Kind, r.Template, p.Infrastructure.Name)
 	case p.CertificateDays.Known && p.CertificateDays.N > 0 && !m.CertificatesExpire.IsZero() && c.world.in.Now.AddDate(0, 0, int(p.CertificateDays.N)).After(m.CertificatesExpire):

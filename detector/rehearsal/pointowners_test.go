@@ -145,14 +145,15 @@ func TestPoint20WhatIsARollout(t *testing.T) {
 	three := func(change func(*backup.ControlPlane, *backup.Machine, *story)) func(*story) {
 		return func(s *story) {
 			m := s.plane("m", found)
-			s.plane("n", found)
-			s.plane("o", found)
+			s.plane("n", found).machine.Version = "v2"
+			s.plane("o", found).machine.Version = "v2"
 			s.snapshot.ControlPlanes[0].Replicas = number(3)
 			change(&s.snapshot.ControlPlanes[0], m.machine, s)
 		}
 	}
 	play(t, map[string]scene{
-		"version": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, _ *story) { p.Version, m.Version = "v2", "v1" }), string(code.RolloutDue), []string{"(Machine ns/m)"}},
+		"version":    {nil, three(func(p *backup.ControlPlane, m *backup.Machine, _ *story) { p.Version, m.Version = "v2", "v1" }), string(code.RolloutDue), []string{"(Machine ns/m)"}},
+		"no version": {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, _ *story) { p.Version = "v2" }), string(code.RolloutDue), []string{"(Machine ns/m)"}},
 		"template": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, s *story) {
 			p.Infrastructure = backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "new"}
 			s.expect(member{s.verdictOf("m"), m}, infra.Restore{Template: "old"})

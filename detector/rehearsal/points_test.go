@@ -144,7 +144,7 @@ func TestPoint25EKSControlPlane(t *testing.T) {
 // CAPA updates a kubeconfig only where it owns the Secret, which no restored one says,
 // and makes one where there is none.
 func TestPoint33And41KubeconfigOfEKS(t *testing.T) {
-	restored := func(s *story) { s.secrets.Labelled = map[backup.ClusterID]bool{prod: true} }
+	restored := func(s *story) { s.secrets.Kubeconfigs = map[backup.ClusterID]Kubeconfig{prod: {Labelled: true}} }
 	play(t, map[string]scene{
 		"in the backup": {nil, func(s *story) { onEKS(s); restored(s) }, string(code.ClusterHalted), []string{"until Secret ns/prod-kubeconfig is deleted, which is restored without its owner"}},
 		"not in it":     {nil, onEKS, "", nil},
@@ -180,8 +180,8 @@ func TestPoint24And33SecretsOfTheBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := ReadSecrets(s, secrets)
-	_, kubeconfig := got.Labelled[prod]
-	if len(got.Missing) != 1 || got.Missing["uid-b"] != "ns/lost" || len(got.Labelled) != 1 || !kubeconfig {
+	_, kubeconfig := got.Kubeconfigs[prod]
+	if len(got.Missing) != 1 || got.Missing["uid-b"] != "ns/lost" || len(got.Kubeconfigs) != 1 || !kubeconfig {
 		t.Errorf("%+v", got)
 	}
 }

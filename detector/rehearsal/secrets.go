@@ -1,7 +1,7 @@
 package rehearsal
 
 import (
-	"slices"
+	"time"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -13,13 +13,10 @@ type Secrets struct {
 	// Missing are the bootstrap Secrets that Machines name and the backup lacks, as
 	// namespace/name, by the uid of the Machine.
 	Missing map[string]string
-	// Labelled says of the kubeconfig Secret of each cluster that has one whether it has the
-	// label cluster.x-k8s.io/cluster-name with the cluster's name.
-	Labelled map[backup.ClusterID]bool
+	// Kubeconfigs are the kubeconfig Secrets, of the clusters that have one.
+	Kubeconfigs map[backup.ClusterID]Kubeconfig
 	// Pools are the bootstrap Secrets that MachinePools name and the backup holds.
 	Pools map[infra.SecretAt]bool
-	// Empty are the clusters whose kubeconfig Secret holds no kubeconfig.
-	Empty map[backup.ClusterID]bool
 	// Lacking is a Secret that a control plane needs for an etcd outside of its cluster, by
 	// name, which the backup lacks, or which holds no certificate.
 	Lacking map[backup.ClusterID]string
@@ -28,9 +25,37 @@ type Secrets struct {
 	Keyless map[backup.ClusterID]bool
 }
 
+// Kubeconfig is what is known of a kubeconfig Secret.
+type Kubeconfig struct {
+	Labelled bool // it has the label cluster.x-k8s.io/cluster-name with the cluster's name
+	Empty    bool // it holds no kubeconfig
+	Own      bool // it is of the type of Secrets that Cluster API makes, so that its control plane renews it
+	Read     bool // what is in it is known
+	// Ends is when its client certificate does; zero where it has none.
+	Ends time.Time
+	// Keyless says that the authority of the cluster has a certificate and no key.
+	Keyless bool
+}
+
+// ownType marks the Secrets of the type that Cluster API gives its own (ClusterSecretType in
+// api/core/v1beta2/common_types.go v1.14.0).
+const ownType = "cluster.x-k8s.io/secret"
+
+func readKubeconfig(of, authority *backup.Secret, cluster string) Kubeconfig {
+	k := Kubeconfig{Labelled: of.ClusterName == cluster, Empty: !of.Holds("value"), Own: of.Holds(ownType)}
+	if d := of.Digest("value"); d != nil && d.Problem == nil {
+		k.Read, k.Ends = true, d.Ends
+	}
+	if authority != nil && authority.Holds("tls.crt") {
+		d := authority.Digest("tls.key")
+		k.Keyless = d == nil || d.Problem != nil
+	}
+	return k
+}
+
 // ReadSecrets looks at the Secrets of a Snapshot that was loaded with [Want].
 func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
-	out := Secrets{Missing: map[string]string{}, Labelled: map[backup.ClusterID]bool{}, Pools: map[infra.SecretAt]bool{}, Lacking: map[backup.ClusterID]string{}, Keyless: map[backup.ClusterID]bool{}, Empty: map[backup.ClusterID]bool{}}
+	out := Secrets{Missing: map[string]string{}, Kubeconfigs: map[backup.ClusterID]Kubeconfig{}, Pools: map[infra.SecretAt]bool{}, Lacking: map[backup.ClusterID]string{}, Keyless: map[backup.ClusterID]bool{}}
 	for i := range s.Machines {
 		m := &s.Machines[i]
 		// Of data that somebody made by hand it is not known what its Secret looks like.
@@ -47,11 +72,11 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 	for i := range s.ControlPlanes {
 		if p := &s.ControlPlanes[i]; p.Kind == kubeadm && !p.ExternalEtcd {
 			etcd := secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+etcdSuffix)
-			out.Keyless[p.Cluster] = etcd != nil && holds(etcd, "tls.crt") && !holds(etcd, "tls.key")
+			out.Keyless[p.Cluster] = etcd != nil && etcd.Holds("tls.crt") && !etcd.Holds("tls.key")
 		}
 		if p := &s.ControlPlanes[i]; p.Kind == kubeadm && p.ExternalEtcd {
 			for _, suffix := range []string{etcdClientSuffix, etcdSuffix} {
-				if s := secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+suffix); s == nil || !holds(s, "tls.crt") {
+				if s := secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+suffix); s == nil || !s.Holds("tls.crt") {
 					out.Lacking[p.Cluster] = p.Cluster.Name + suffix
 				}
 			}
@@ -60,20 +85,17 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 	for i := range s.Clusters {
 		id := s.Clusters[i].ID()
 		if k := secrets.Named(id.Backup, id.Namespace, id.Name+kubeconfigSuffix); k != nil {
-			out.Labelled[id], out.Empty[id] = k.ClusterName == id.Name, !holds(k, "value")
+			out.Kubeconfigs[id] = readKubeconfig(k, secrets.Named(id.Backup, id.Namespace, id.Name+authoritySuffix), id.Name)
 		}
 	}
 	return out
 }
 
-// Ends of the names of Secrets: a cluster's kubeconfig, the authority of its etcd, and the
+// Ends of the names of Secrets: a cluster's kubeconfig, its authority, the authority of its etcd, and the
 // certificate with which API servers speak to that (Cluster API util/secret/consts.go v1.14.0).
 const (
 	kubeconfigSuffix = "-kubeconfig"
+	authoritySuffix  = "-ca"
 	etcdSuffix       = "-etcd"
 	etcdClientSuffix = "-apiserver-etcd-client"
 )
-
-func holds(s *backup.Secret, key string) bool {
-	return slices.ContainsFunc(s.Values, func(v backup.SecretValue) bool { return v.Key == key })
-}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
@@ -21,10 +23,11 @@ var topologyRows = []row[*cluster]{
 	}, classThere},
 	{walk.Row{
 		ID: "core.T3", Of: "topology",
-		Asks:    "the MachineDeployments that have its labels, one for each name",
+		Asks:    "its label on the infrastructure cluster, the control plane and their templates, and the MachineDeployments that have its labels, one for each name",
+		None:    walk.OwnerHalts.Says("it fails on an object that is not its own: nothing that the topology wants is done"),
 		Several: walk.OwnerHalts.Says("it fails before it compares anything: nothing that the topology wants is done"),
-		Source:  "getCurrentMachineDeploymentState: topology/cluster/current_state.go v1.5.8 to v1.14.0",
-	}, deploymentNames},
+		Source:  "getCurrentControlPlaneState, getCurrentMachineDeploymentState: topology/cluster/current_state.go v1.5.8 to v1.14.0",
+	}, topologyOwns},
 	{walk.Row{
 		ID: "core.T4", Of: "topology",
 		Asks:    "what the Cluster and its ClusterClass want together, which it compares with every object",
@@ -130,24 +133,57 @@ func classThere(c *cluster) walk.Answer {
 	return passed
 }
 
-// deploymentNames asks core.T3.
-func deploymentNames(c *cluster) walk.Answer {
-	if c.object == nil || c.object.Class == "" {
+// topologyOwns asks core.T3.
+func topologyOwns(c *cluster) walk.Answer {
+	if c.object == nil || c.object.Class == "" || c.own == nil || c.Paused {
 		return notAsked
+	}
+	refs := []backup.Ref{c.own.Infrastructure}
+	if c.plane != nil {
+		refs = append(refs, backup.Ref{Group: planeGroup, Kind: c.plane.Kind, Namespace: c.ID.Namespace, Name: c.plane.Name}, c.plane.Infrastructure)
 	}
 	names := map[string]*backup.Group{}
 	for _, g := range c.world.groupsOf(c.ID) {
-		name := g.Topology()
-		if g.Kind != "MachineDeployment" || name == "" {
+		key := topologyNames[g.Kind]
+		all := g.Labels.Map()
+		if _, owned := all[clusterv1.ClusterTopologyOwnedLabel]; key == "" || !owned {
 			continue
 		}
-		if other := names[name]; other != nil {
-			first, second := named(g.Kind, g.Namespace, other.Name), named(g.Kind, g.Namespace, g.Name)
-			return several(first+" and "+second+" are both "+name+" of the topology", "one alone is", first, second)
+		title, name := named(g.Kind, g.Namespace, g.Name), all[key]
+		if name == "" {
+			return none(title+" lacks label "+key, title+" has it", title)
 		}
-		names[name] = g
+		if other := names[g.Kind+name]; other != nil {
+			first := named(g.Kind, g.Namespace, other.Name)
+			return several(first+" and "+title+" are both "+name+" of the topology", "one alone is", first, title)
+		}
+		names[g.Kind+name] = g
+		refs = append(refs, g.Bootstrap, g.Infrastructure)
+	}
+	for _, r := range refs {
+		if c.world.topologyLost(c.ID.Backup, r) {
+			title := named(r.Kind, r.Namespace, r.Name)
+			return none(title+" lacks label "+clusterv1.ClusterTopologyOwnedLabel, title+" has it", title)
+		}
 	}
 	return passed
+}
+
+// topologyNames are the labels with the names of the topology's workers, by their kinds.
+var topologyNames = map[string]string{
+	"MachineDeployment": clusterv1.ClusterTopologyMachineDeploymentNameLabel,
+	"MachinePool":       clusterv1.ClusterTopologyMachinePoolNameLabel,
+}
+
+// topologyLost reports whether an object, of a kind that is read here, is in the backup and has
+// not the label of a topology.
+func (w *world) topologyLost(n int, ref backup.Ref) bool {
+	kind := topologyKinds[ref.Kind+"."+ref.Group]
+	if kind == nil {
+		return false
+	}
+	r := kind.In(w.in.Snapshot).Named(n, ref.Namespace, ref.Name)
+	return r != nil && !r.Data.Owned
 }
 
 // topologySeen asks core.T4: a change that the controller had not seen when the backup was

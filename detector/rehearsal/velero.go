@@ -82,17 +82,17 @@ func watchFilter(w *world) walk.Answer {
 func statusRestored(w *world) walk.Answer {
 	var objects []string
 	for r := range clusterKinds.In(w.in.Snapshot).All() {
-		if isRestored(r.Data.StatusRestored) {
+		if r.Data.StatusRestored {
 			objects = append(objects, named("Cluster", r.Namespace, r.Name))
 		}
 	}
 	for r := range planeStatuses.In(w.in.Snapshot).All() {
-		if isRestored(r.Data.StatusRestored) {
+		if r.Data.StatusRestored {
 			objects = append(objects, named(kubeadm, r.Namespace, r.Name))
 		}
 	}
 	for i := range w.in.Snapshot.Machines {
-		if m := &w.in.Snapshot.Machines[i]; isRestored(m.StatusRestored) {
+		if m := &w.in.Snapshot.Machines[i]; m.StatusRestored {
 			objects = append(objects, named("Machine", m.Namespace, m.Name))
 		}
 	}
@@ -100,10 +100,4 @@ func statusRestored(w *world) walk.Answer {
 		return differs(objects[0]+" has it", "it is taken away", objects...)
 	}
 	return passed
-}
-
-// isRestored reports whether Velero takes the value of the annotation for yes
-// (determineRestoreStatus in pkg/restore/restore.go v1.18.1).
-func isRestored(value string) bool {
-	return value != "" && strings.EqualFold(strings.TrimSpace(value), "true")
 }

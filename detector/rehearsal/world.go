@@ -34,6 +34,7 @@ type world struct {
 	etcds  map[owned]string                        // EtcdadmClusters by their cluster; nil until they are asked for
 	// bootstraps counts the Machines that refer to a bootstrap object; nil until they are asked for.
 	bootstraps map[owned]int
+	refers     map[referred]int    // by Clusters; nil until it is asked for
 	claims     map[owned][]claimOf // of addresses, by the names of what owns them; nil until they are asked for
 }
 

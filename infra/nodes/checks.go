@@ -72,8 +72,10 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, now time.T
 		if c.ControlPlane.Kind == "KubeadmControlPlane" { // Cluster API controlplane/kubeadm reconcileKubeconfig v1.14.0
 			absent, expired = ruleKubeconfigMade, ruleExpiredMade
 		}
-		secret := secrets.Named(c.Backup, c.Namespace, c.Meta.Name+"-kubeconfig")
-		known := digestOf(secret)
+		var known *backup.Digest
+		if secret := secrets.Named(c.Backup, c.Namespace, c.Meta.Name+"-kubeconfig"); secret != nil {
+			known = secret.Digest(secretKey)
+		}
 		if known == nil {
 			if c.Endpoint != "" { // else there was nothing to reach yet
 				found = append(found, absent.On(c.Backup, what, "not in the backup").At("secrets", c.Namespace).Of(c.ID()))
@@ -95,18 +97,6 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, now time.T
 		}
 	}
 	return found
-}
-
-// digestOf is what is to be known of the kubeconfig in a Secret: nil where there is none.
-func digestOf(s *backup.Secret) *backup.Digest {
-	if s == nil {
-		return nil
-	}
-	if text := s.Value(secretKey); !text.IsZero() {
-		d := digest(text)
-		return &d
-	}
-	return s.Digest(secretKey)
 }
 
 // digest says why a kubeconfig can't be read, and when its client certificate ends.

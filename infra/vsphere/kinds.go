@@ -97,6 +97,7 @@ type vsphereMachine struct {
 	Naming        string // template of the VM's name
 	Template      string // VSphereMachineTemplate that it was cloned from
 	Rest, Devices string // in JSON: fixed members of the clone spec, network devices
+	StatusBack    bool   // annotation velero.io/restore-status: its status is restored
 	capi.Labels
 }
 
@@ -115,7 +116,10 @@ func fixed(at string) []string {
 	return paths
 }
 
-const networkDevices = "network.devices"
+const (
+	networkDevices   = "network.devices"
+	statusAnnotation = "annotation:velero.io/restore-status"
+)
 
 var machines = backup.NewKind("vspheremachines."+group, append(slices.Concat(
 	placement(func(m *vsphereMachine) *cloneSpec { return &m.Spec }, "spec."),
@@ -124,6 +128,7 @@ var machines = backup.NewKind("vspheremachines."+group, append(slices.Concat(
 	backup.Text(func(m *vsphereMachine) *string { return &m.ProviderID }, "spec.providerID"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.FailureDomain }, "spec.failureDomain"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.OS }, "spec.os"),
+	backup.True(func(m *vsphereMachine) *bool { return &m.StatusBack }, statusAnnotation),
 	backup.Text(func(m *vsphereMachine) *string { return &m.Naming }, "spec.naming.template", "spec.namingStrategy.template"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
 	backup.Members(func(m *vsphereMachine) *string { return &m.Rest }, fixed("spec.")...),
@@ -137,6 +142,7 @@ type vsphereVM struct {
 	Bootstrap     string // name of the bootstrap data's object, which is the Machine's
 	VMRef         string // "VirtualMachine:vm-136"
 	ControlPlane  bool
+	StatusBack    bool              // annotation velero.io/restore-status: its status is restored
 	Addresses     []string          // of the VM, as its guest said
 	Rest, Devices string            // in JSON: fixed members of the clone spec, network devices
 	Missing       *backup.Condition // that the VM is there, while it does not hold; nil in most cases
@@ -157,6 +163,7 @@ var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
 	backup.Text(func(v *vsphereVM) *string { return &v.Bootstrap }, "spec.bootstrapRef.name"),
 	backup.Text(func(v *vsphereVM) *string { return &v.VMRef }, "status.vmRef"),
 	backup.Present(func(v *vsphereVM) *bool { return &v.ControlPlane }, "label:"+clusterv1.MachineControlPlaneLabel),
+	backup.True(func(v *vsphereVM) *bool { return &v.StatusBack }, statusAnnotation),
 	backup.Texts(func(v *vsphereVM) *[]string { return &v.Addresses }, "status.addresses[]"),
 	backup.Members(func(v *vsphereVM) *string { return &v.Rest }, fixed("spec.")...),
 	backup.Members(func(v *vsphereVM) *string { return &v.Devices }, "spec."+networkDevices),
@@ -167,12 +174,17 @@ var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
 
 var addressClaims = backup.NewKind[struct{}]("ipaddressclaims.ipam.cluster.x-k8s.io").Ownerless()
 
-type ipAddress struct{ Claim, Address, Pool string }
+type ipAddress struct {
+	Claim, Address, Pool, Gateway string
+	Prefix                        backup.Number
+}
 
 var addresses = backup.NewKind("ipaddresses.ipam.cluster.x-k8s.io",
 	backup.Text(func(a *ipAddress) *string { return &a.Claim }, "spec.claimRef.name"),
 	backup.Text(func(a *ipAddress) *string { return &a.Address }, "spec.address"),
 	backup.Text(func(a *ipAddress) *string { return &a.Pool }, "spec.poolRef.name"),
+	backup.Text(func(a *ipAddress) *string { return &a.Gateway }, "spec.gateway"),
+	backup.Count(func(a *ipAddress) *backup.Number { return &a.Prefix }, "spec.prefix"),
 ).Ownerless()
 
 // ipPool is a pool of the in-cluster IPAM provider (api/v1alpha2 v1.1.0).

@@ -13,7 +13,85 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/infra"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
+
+// rowVM1b is the part of VM1 that the certificate decides.
+var rowVM1b = &walk.Row{
+	ID: "vsphere.VM1b", Of: vmKind,
+	Asks:      "the certificate of vCenter, by the thumbprint of its VSphereMachine, else of the VSphereCluster, unless CAPV has a session for another VM of the datacenter",
+	Differs:   walk.Waits.Says("CAPV refuses the certificate and has no session for the VM"),
+	Condition: code.CertificateUnchecked,
+	Source:    "retrieveVcenterSession: controllers/vspherevm_controller.go; GetOrCreate, newClient: pkg/session/session.go; createOrPatchVSphereVM: pkg/services/vimmachine.go v1.8.10 to v1.16.1",
+}
+
+// sessionAt is what CAPV keeps a session for: a vCenter with a credential, and a datacenter as it
+// is written.
+type sessionAt struct {
+	target, datacenter string
+}
+
+// sessions are the thumbprints for each session.
+func (objs *objects) sessions() map[*place][]string {
+	of, at := map[sessionAt]*[]string{}, map[*place]*[]string{}
+	for i := range objs.members {
+		m := &objs.members[i]
+		if m.index < 0 || m.machine == nil || m.vm == nil {
+			continue
+		}
+		pins := at[m.place]
+		if pins == nil {
+			key := sessionAt{m.place.target, m.place.spec.Datacenter}
+			if pins = of[key]; pins == nil {
+				pins = new([]string)
+				of[key] = pins
+			}
+			at[m.place] = pins
+		}
+		if pin := objs.pinOf(m); !slices.Contains(*pins, pin) {
+			*pins = append(*pins, pin)
+		}
+	}
+	out := make(map[*place][]string, len(at))
+	for p, pins := range at {
+		out[p] = *pins
+	}
+	return out
+}
+
+// pinOf is the thumbprint that CAPV writes into a machine's VSphereVM.
+func (objs *objects) pinOf(m *member) string {
+	if m.machine.Data.Spec.Thumbprint != "" {
+		return m.machine.Data.Spec.Thumbprint
+	}
+	if c := objs.vsphereCluster(m.cluster); c != nil {
+		return c.Data.Thumbprint
+	}
+	return ""
+}
+
+// askSession asks VM1b. Of the thumbprint of the VSphereCluster C6b says what there is to say.
+func (q *questions) askSession(m *member) {
+	c := q.objs.vsphereCluster(m.cluster)
+	pins := q.pins[m.place]
+	if c == nil || slices.Contains(pins, "") || slices.Contains(pins, c.Data.Thumbprint) {
+		q.noteMachine(rowVM1b, m, pass)
+		return
+	}
+	object, target := machineKind+" "+m.machine.Namespace+"/"+m.machine.Name, m.place.target
+	q.Steps = append(q.Steps, infra.Step{
+		Step: walk.Step{Row: rowVM1b, Cluster: m.cluster, Subject: q.objs.titleOf(m), Machine: m.index},
+		Look: func(inv *infra.Inventory) (a walk.Answer) {
+			for _, pin := range pins {
+				if a = certificateAnswer(inv, inv.Named(target), object, pin); a.Found != walk.Differs {
+					return a
+				}
+			}
+			return a
+		},
+	})
+}
 
 // noteAccess notes what the controllers will meet: the certificate, and what becomes of the
 // credentials in the backup. v is nil where err is not.

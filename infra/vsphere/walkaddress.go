@@ -23,6 +23,63 @@ var rowVM6 = &walk.Row{
 	Source:    "reconcileIPAddressClaims: controllers/vspherevm_ipaddress_reconciler.go v1.6.0 to v1.16.1; FindFreeAddress: cluster-api-ipam-provider-in-cluster internal/poolutil/pool.go v1.1.0",
 }
 
+var rowR8 = &walk.Row{
+	ID: "vsphere.R8", Of: vmKind,
+	Asks:    "the addresses that pools gave it: one address once on a device, and on each device one gateway of a family",
+	Several: walk.Waits.Says("CAPV refuses the addresses of the device"),
+	Differs: walk.Waits.Says("CAPV refuses the addresses of the device"),
+	Source:  "BuildState: pkg/services/govmomi/ipam/status.go; parseGateway: pkg/services/govmomi/ipam/parse.go v1.6.3 to v1.16.1",
+}
+
+// claimed asks R8, of addresses that have the names of their claims, as a restore leaves them.
+func (objs *objects) claimed(m *member) walk.Answer {
+	found := walk.Answer{}
+	for i, d := range objs.devices(m) {
+		gateways, seen := [2]string{d.Gateway4, d.Gateway6}, map[string]bool{}
+		for pool := range d.Pools {
+			name := fmt.Sprintf("%s-%d-%d", m.vm.Name, i, pool)
+			a := addresses.In(objs.snapshot).Named(m.vm.Backup, m.vm.Namespace, name)
+			if a == nil {
+				continue // that it is absent is said elsewhere
+			}
+			if bad := a.Data.onDevice(&gateways, seen); bad.Found != "" {
+				object := "IPAddress " + a.Namespace + "/" + name
+				return answer(bad.Found, object, object+" of "+vmKind+" "+m.vm.Name+" "+bad.Why, "suits its device")
+			}
+			found = pass
+		}
+	}
+	return found
+}
+
+// onDevice adds an address to those of a device, and says what is wrong with it there.
+func (a *ipAddress) onDevice(gateways *[2]string, seen map[string]bool) walk.Answer {
+	address, err := netip.ParsePrefix(fmt.Sprintf("%s/%d", a.Address, a.Prefix.N))
+	if err != nil {
+		return walk.Answer{Found: walk.Differs, Why: "has no valid address"}
+	}
+	if seen[address.String()] {
+		return walk.Answer{Found: walk.Several, Why: "is " + address.String() + " like another one of the device"}
+	}
+	seen[address.String()] = true
+	if a.Gateway == "" {
+		return walk.Answer{}
+	}
+	gateway, err := netip.ParseAddr(a.Gateway)
+	if err != nil || gateway.Is4() != address.Addr().Is4() {
+		return walk.Answer{Found: walk.Differs, Why: "has no valid gateway"}
+	}
+	family := 0
+	if !gateway.Is4() {
+		family = 1
+	}
+	if other := gateways[family]; other != "" && other != a.Gateway {
+		return walk.Answer{Found: walk.Differs, Why: fmt.Sprintf("has the gateway %s, and its device %s", a.Gateway, other)}
+	}
+	gateways[family] = a.Gateway
+	return walk.Answer{}
+}
+
 // askPools asks VM6 once for each pool: whether a VM has an address that is free there.
 func (q *questions) askPools() {
 	for _, kind := range []*backup.Kind[ipPool]{ipPools, globalIPPools} {

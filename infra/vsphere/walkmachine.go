@@ -10,6 +10,7 @@ import (
 
 	"drift-detector/infra/capi"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // Rows of VSphereMachine.
@@ -51,6 +52,28 @@ var (
 	}
 )
 
+// Rows of VSphereVM that follow from the backup, whatever VM there is.
+var (
+	rowVM4b = &walk.Row{
+		ID: "vsphere.VM4b", Of: vmKind,
+		Asks:    "the failure domain of its Machine, which Cluster API takes from spec.failureDomain of the VSphereMachine as soon as that is ready",
+		Differs: walk.Waits.Says("Cluster API writes another failure domain into the Machine, with which CAPV's webhook refuses to change the VSphereVM, or which CAPV cannot read"),
+		Source:  "reconcileInfrastructure: internal/controllers/machine/machine_controller_phases.go of Cluster API v1.5.8 to v1.13.6; Reconcile: controllers/vspherevm_controller.go v1.5.8 to v1.16.1",
+	}
+	rowR1 = &walk.Row{
+		ID: "vsphere.R1", Of: vmKind,
+		Asks:    "its own status: a task that is going on, or a failure, where annotation velero.io/restore-status brings them back",
+		Differs: walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "CAPV takes for done what was done when the backup was taken, and waits for a task of that time"},
+		Source:  "reconcileInFlightTask: pkg/services/govmomi/util.go v1.5.8 to v1.16.1; determineRestoreStatus: pkg/restore/restore.go of Velero v1.16.0 to v1.18.1",
+	}
+	rowR2 = &walk.Row{
+		ID: "vsphere.R2", Of: vmKind,
+		Asks:    "the VM of spec.biosUUID, as it is written: vCenter writes it in lower case",
+		Differs: walk.Waits.Says("CAPV finds no VM of that id, or its webhook refuses the one that vCenter writes"),
+		Source:  "findVM: pkg/services/govmomi/util.go v1.5.8 to v1.16.1; ValidateUpdate: internal/webhooks/vspherevm.go v1.8.10 to v1.16.1",
+	}
+)
+
 // askMachine asks what the backup says of a machine.
 func (q *questions) askMachine(m *member) {
 	machine := &q.objs.snapshot.Machines[m.index]
@@ -73,7 +96,50 @@ func (q *questions) askMachine(m *member) {
 		q.noteMachine(rowVM4, m, pass)
 	}
 	q.noteMachine(rowM6, m, q.objs.written(m))
+	q.askSession(m)
+	q.noteMachine(rowVM4b, m, q.objs.placedAgain(m))
 	q.noteMachine(rowVM5, m, q.objs.addressed(m))
+	q.noteMachine(rowR1, m, q.objs.statusBack(m))
+	q.noteMachine(rowR2, m, q.objs.writtenLower(m))
+	q.noteMachine(rowR8, m, q.objs.claimed(m))
+}
+
+// placedAgain asks VM4b.
+func (objs *objects) placedAgain(m *member) walk.Answer {
+	machine := &objs.snapshot.Machines[m.index]
+	switch own := m.machine.Data.FailureDomain; own {
+	case "":
+		return walk.Answer{}
+	case machine.FailureDomain:
+		return pass
+	default:
+		object := machineKind + " " + m.machine.Namespace + "/" + m.machine.Name
+		return answer(walk.Differs, object, fmt.Sprintf("spec.failureDomain of %s is %s, and of its Machine %q", object, own, machine.FailureDomain), "says the same")
+	}
+}
+
+// statusBack asks R1, of the VSphereMachine, too, whose failure Cluster API takes over.
+func (objs *objects) statusBack(m *member) walk.Answer {
+	object := vmKind + " " + m.vm.Namespace + "/" + m.vm.Name
+	switch {
+	case m.machine.Data.StatusBack:
+		object = machineKind + " " + m.machine.Namespace + "/" + m.machine.Name
+	case !m.vm.Data.StatusBack:
+		return pass
+	}
+	return answer(walk.Differs, object, object+" has annotation velero.io/restore-status", "has it no more")
+}
+
+// writtenLower asks R2.
+func (objs *objects) writtenLower(m *member) walk.Answer {
+	switch id := m.vm.Data.BIOSUUID; {
+	case id == "":
+		return walk.Answer{}
+	case id == strings.ToLower(id):
+		return pass
+	}
+	object := vmKind + " " + m.vm.Namespace + "/" + m.vm.Name
+	return answer(walk.Differs, object, "spec.biosUUID of "+object+" has capital letters", "has it in lower case")
 }
 
 // computedName asks M5.
@@ -175,11 +241,13 @@ func membersOf(text string) map[string]string {
 
 // device is a network device of a clone spec.
 type device struct {
-	Skip  bool       `json:"skipIPAllocation"`
-	DHCP4 bool       `json:"dhcp4"`
-	DHCP6 bool       `json:"dhcp6"`
-	Addrs []string   `json:"ipAddrs"`
-	Pools []struct{} `json:"addressesFromPools"`
+	Skip     bool       `json:"skipIPAllocation"`
+	DHCP4    bool       `json:"dhcp4"`
+	DHCP6    bool       `json:"dhcp6"`
+	Addrs    []string   `json:"ipAddrs"`
+	Pools    []struct{} `json:"addressesFromPools"`
+	Gateway4 string     `json:"gateway4"`
+	Gateway6 string     `json:"gateway6"`
 }
 
 // devices are those that CAPV writes into the VSphereVM of a machine: of its VSphereMachine, or
