@@ -201,9 +201,9 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	}
 	switch {
 	case unread > 0:
-		return &errIncomplete{fmt.Sprintf("what Velero says could not be read of %d of %s", unread, english.Count(len(all), "backup")), []string{"the list says why for each"}}
+		return &errIncomplete{message: fmt.Sprintf("what Velero says could not be read of %d of %s", unread, english.Count(len(all), "backup")), hints: []string{"the list says why for each"}}
 	case doc.Comparison != nil && !doc.Comparison.Complete:
-		return &errIncomplete{"incomplete: not everything could be listed or read for each backup", []string{"--report NAME -o FILE writes what is known of one, and why"}}
+		return &errIncomplete{message: "incomplete: not everything could be listed or read for each backup", hints: []string{"--report NAME -o FILE writes what is known of one, and why"}}
 	}
 	return nil
 }

@@ -173,6 +173,9 @@ func textOptions(s *streams) text.Options {
 func screenOptions(s *streams, written []target) screen.Options {
 	t := textOptions(s)
 	o := screen.Options{Color: t.Color, Width: t.Width}
+	if isTerminal(s.stdout) {
+		_, o.Height, _ = term.GetSize(int(s.stdout.(*os.File).Fd()))
+	}
 	o.Program, _ = shell.Quote(s.program)
 	for _, w := range written {
 		if w.format == "json" && w.path != "-" {

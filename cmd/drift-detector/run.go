@@ -22,6 +22,7 @@ import (
 type errIncomplete struct {
 	message string
 	hints   []string
+	said    bool // the screen has said it
 }
 
 func (e *errIncomplete) Error() string { return e.message }
@@ -103,6 +104,8 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 	case errors.As(err, &failOn):
 		s.say("error: ", "%s", failOn.message)
 		return exitFailOn
+	case errors.As(err, &incomplete) && incomplete.said:
+		return exitIncomplete
 	case errors.As(err, &incomplete):
 		s.say("error: ", "%s", incomplete.message)
 		for _, hint := range incomplete.hints {

@@ -107,9 +107,25 @@ type Phase string
 const (
 	Before    Phase = "before"
 	Restoring Phase = "restore"
-	Paused    Phase = "while paused" // after the restore, before the Cluster is unpaused
+	Paused    Phase = "whilePaused" // after the restore, before the Cluster is unpaused
 	After     Phase = "after"
 )
+
+// Phases returns them in their order.
+func Phases() []Phase { return []Phase{Before, Restoring, Paused, After} }
+
+// Title says of a phase when it is.
+func (p Phase) Title() string {
+	switch p {
+	case Before:
+		return "before the restore"
+	case Restoring:
+		return "the restore"
+	case Paused:
+		return "while paused"
+	}
+	return "later"
+}
 
 // Row is all that is known of a code.
 type Row struct {
@@ -119,6 +135,7 @@ type Row struct {
 	Safe     Safe     // the answer that a reason of the answer leaves
 	Person   bool     // a warning that needs a person whatever the status of its machine is
 	Heals    bool     // a Stale machine with this outcome is sound again without help
+	Decides  bool     // a reason that a person has to decide about: no step can
 	Deletes  bool     // with this outcome somebody deletes the Machine, and the instance that it took
 
 	Phases []Phase // where the plan has steps about it; none: it has no steps
@@ -164,6 +181,8 @@ func read(text string) []Row {
 			switch does {
 			case "heals":
 				r.Heals = true
+			case "decides":
+				r.Decides = true
 			case "deletes":
 				r.Deletes = true
 			case "person":

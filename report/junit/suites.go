@@ -45,17 +45,18 @@ func suites(r *report.Report) iter.Seq[*document.Suite] {
 func answer(r *report.Report, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: "report"}
 	a := r.Answer()
-	lines := []string{"Safe to restore? " + a.Safe, "Status: " + string(a.Status)}
+	lines := []string{"Safe to restore? " + a.Safe}
+	if a.ByPlan != "" {
+		lines = append(lines, english.Join(" ", "By the plan: "+a.ByPlan, a.After))
+	}
+	lines = append(lines, "Status: "+string(a.Status))
 	for _, f := range a.Facts {
 		lines = append(lines, code.Mark(f.Status)+" "+f.Text)
 	}
-	if s := r.Summary.Answer; s != nil {
-		for i := range s.Reasons {
-			n := &s.Reasons[i]
-			lines = append(lines, english.Join(" ", "reason: "+string(n.Code)+": "+n.Message, english.First(10, n.Objects)))
-		}
-		for i := range s.Conditions {
-			lines = append(lines, "condition: "+string(s.Conditions[i].Code)+": "+s.Conditions[i].Message)
+	for _, s := range append(outline.ToDo(r), outline.Conditions(r)) {
+		for i := range s.Items {
+			it := &s.Items[i]
+			lines = append(lines, english.Join(" ", s.Title+":", it.Mark, it.Status, it.Code, it.Text))
 		}
 	}
 	for i := range r.Backups {

@@ -143,9 +143,48 @@ func NodeLists(r *report.Report) string {
 	return fmt.Sprintf("%d of %s read", read, english.Count(asked, "cluster"))
 }
 
-// Before is what to know and do before the restore that is not of a single machine.
-func Before(r *report.Report) Section {
-	s := Section{Title: "Before the restore"}
+// ToDo is what a person has to do or to decide, a section for each phase.
+func ToDo(r *report.Report) []Section {
+	var out []Section
+	for _, phase := range code.Phases() {
+		s := Section{Title: english.Capital(phase.Title())}
+		for _, t := range r.ToDoIn(phase) {
+			if r.IsShown(&t) {
+				s.Items = append(s.Items, toDo(r, &t))
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func toDo(r *report.Report, t *report.ToDo) Item {
+	it := Item{Mark: t.Mark(), Code: string(t.Code), Text: english.Join(": ", r.About(t, 3), t.Message)}
+	switch steps := t.StepsText(); len(t.Steps) {
+	case 0:
+	case 1:
+		it.Text += " (step " + steps + ")"
+	default:
+		it.Text += " (steps " + steps + ")"
+	}
+	if t.Decide {
+		it.Status = "decide"
+	}
+	return it
+}
+
+// Conditions are what the answer holds only while it is true.
+func Conditions(r *report.Report) Section {
+	s := Section{Title: "This holds only while"}
+	for _, n := range r.Answer().Conditions {
+		s.Items = append(s.Items, Item{Mark: code.Mark(code.Unknown), Code: string(n.Code), Text: n.Sentence()})
+	}
+	return s
+}
+
+// Notes are what to know before the restore that is not of a single machine.
+func Notes(r *report.Report) Section {
+	s := Section{Title: "To know before the restore"}
 	add := func(n *report.Note, clusters []string) {
 		s.Items = append(s.Items, Item{Mark: code.Mark(code.Unknown), Code: string(n.Code), Text: n.Sentence(), Clusters: clusters})
 	}

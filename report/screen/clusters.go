@@ -13,6 +13,9 @@ import (
 	"drift-detector/report/text"
 )
 
+// marks are the marks of statuses, the most urgent first.
+const marks = "!?-="
+
 // columns are the counts of the table, after the name.
 var columns = []struct {
 	title string

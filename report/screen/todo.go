@@ -1,0 +1,178 @@
+package screen
+
+import (
+	"fmt"
+	"strings"
+
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
+	"drift-detector/report"
+	"drift-detector/report/code"
+	"drift-detector/report/text"
+)
+
+// line is a thing to do.
+type line struct {
+	when, steps, mark, word string
+	about, means            string
+}
+
+// text is what is behind the code, in at most so many columns where that is not 0: of what it
+// means the first clause then, and as much of the end of the name as fits.
+func (l *line) text(width int) string {
+	about, means := l.about, l.means
+	if width > 0 {
+		if i := strings.IndexAny(means, ":;,("); i > 0 {
+			means = strings.TrimSpace(means[:i])
+		}
+		about = shorten(about, max(width-terminal.Width(means)-2, 12))
+		return terminal.Begin(english.Join(": ", about, means), width)
+	}
+	return english.Join(": ", about, means)
+}
+
+// whens are the phases in a word.
+var whens = map[code.Phase]string{code.Before: "BEFORE", code.Restoring: "RESTORE", code.Paused: "PAUSED", code.After: "LATER"}
+
+// lines are the things to do, in the order of the report; those that are about what a narrowed
+// report does not show are left out. Where there is nothing to do, they are what a YES depends
+// on, the special conditions first.
+func (p *printer) lines(r *report.Report) []line {
+	var out []line
+	for i := range r.ToDo {
+		t := &r.ToDo[i]
+		if !r.IsShown(t) {
+			continue
+		}
+		about := r.About(t, 1)
+		if about != "" {
+			about = shorten(about, p.Width*5/8)
+		}
+		out = append(out, line{whens[t.Phase], t.StepsText(), t.Mark(), string(t.Code), about, t.Message})
+	}
+	if a := r.Summary.Answer; a != nil && a.Safe == code.Yes {
+		for _, c := range a.Conditions {
+			if means := code.Of(c.Code).Screen; means != "" {
+				out = append(out, line{"IF", "", "?", string(c.Code), "", means})
+			}
+		}
+	}
+	return out
+}
+
+// columnsOf are the widths of what is before the text.
+func columnsOf(all []line) (steps, word int) {
+	steps = 2
+	for i := range all {
+		steps, word = max(steps, len(all[i].steps)), max(word, len(all[i].word))
+	}
+	return min(steps, 6), word
+}
+
+// row is a line as it is printed, beneath the one before it, and where its further rows begin.
+// One that is cut has no further rows.
+func (p *printer) row(all []line, i int, cut bool) (l terminal.Line, hang int) {
+	at := &all[i]
+	if p.Width < 80 {
+		l := terminal.Lead(text.Style(at.mark), at.mark+" "+at.word, 0)
+		if !cut {
+			return l.Prose(terminal.Plain, at.text(0)).Prose(terminal.Dim, step(at.steps)), 2
+		}
+		return l.Prose(terminal.Plain, at.text(p.Width-len(at.mark+" "+at.word+" "))), 2
+	}
+	steps, word := columnsOf(all)
+	when := at.when
+	if i > 0 && all[i-1].when == when {
+		when = ""
+	}
+	lead := fmt.Sprintf("%-7s %*s %s ", when, steps, at.steps, at.mark)
+	hang = len(lead) + word + 1
+	width := 0
+	if cut {
+		width = p.Width - hang
+	}
+	return terminal.Lead(text.Style(at.mark), lead+at.word, hang-1).Prose(terminal.Plain, at.text(width)), hang
+}
+
+func step(steps string) string {
+	if steps == "" {
+		return ""
+	}
+	return "(step " + steps + ")"
+}
+
+// needs is how many rows all lines would take that are to be done before the last Cluster is
+// unpaused.
+func (p *printer) needs(all []line) int {
+	n := 0
+	for i := range all {
+		if all[i].mark == "!" || all[i].mark == "?" {
+			l, hang := p.row(all, i, false)
+			n += p.rows(hang, l)
+		}
+	}
+	return n
+}
+
+// toDo prints the things to do in so many rows, and returns how many it took. Where there is
+// no room for all, what is urgent comes before the rest, and long ones are cut; the last row
+// counts what was left out.
+func (p *printer) toDo(all []line, room int) int {
+	if len(all) == 0 {
+		return 0
+	}
+	p.Newline()
+	shown := p.fit(all, room)
+	cut := p.rowsOf(shown) > room
+	rows := 0
+	for i := range shown {
+		l, hang := p.row(shown, i, cut)
+		p.Print(0, hang, l)
+		rows += p.rows(hang, l)
+	}
+	if n := len(all) - len(shown); n > 0 {
+		p.Print(0, 2, terminal.Lead(terminal.Dim, fmt.Sprintf("        and %d more: render shows all", n), 0))
+		rows++
+	}
+	return rows
+}
+
+// fit returns those that there is room for, in their order: the urgent ones first.
+func (p *printer) fit(all []line, room int) []line {
+	if len(all) <= room {
+		return all
+	}
+	urgent := 0
+	for i := range all {
+		if all[i].mark == "!" || all[i].mark == "?" {
+			urgent++
+		}
+	}
+	left := room - 1 // the last row counts the others
+	var out []line
+	for i := range all {
+		is := all[i].mark == "!" || all[i].mark == "?"
+		switch {
+		case is && left > 0:
+			left, urgent = left-1, urgent-1
+		case !is && left > urgent:
+			left--
+		default:
+			continue
+		}
+		out = append(out, all[i])
+	}
+	if len(out) == len(all)-1 && left >= 0 {
+		return all // the row that counts one has room for it
+	}
+	return out
+}
+
+func (p *printer) rowsOf(all []line) int {
+	n := 0
+	for i := range all {
+		l, hang := p.row(all, i, false)
+		n += p.rows(hang, l)
+	}
+	return n
+}
