@@ -39,8 +39,6 @@ type Report struct {
 	IgnoreRules []IgnoreRule `json:"ignoreRules,omitempty"`
 	// Variables are those that commands of steps read; absent when none does.
 	Variables []Variable `json:"variables,omitempty"`
-
-	placesOf places // nil until they are asked for
 }
 
 // Tool says what made the report.

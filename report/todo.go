@@ -59,24 +59,30 @@ func (t *ToDo) StepsText() string {
 	return strings.Join(parts, " ")
 }
 
+// Places finds the things of a report by the names that its reasons have for them.
+type Places struct {
+	of *Report
+	by places
+}
+
+// Places returns those of the report as it is now.
+func (r *Report) Places() *Places { return &Places{r, r.places()} }
+
 // At are the places of the things that it is about, in the order of Objects.
-func (r *Report) At(t *ToDo) []Object {
-	if r.placesOf == nil {
-		r.placesOf = r.places()
-	}
+func (p *Places) At(t *ToDo) []Object {
 	out := make([]Object, len(t.Objects))
 	for i, name := range t.Objects {
-		out[i] = Object{name, r.placesOf.of(cmp.Or(t.Reason, t.Code), name)}
+		out[i] = Object{name, p.by.of(cmp.Or(t.Reason, t.Code), name)}
 	}
 	return out
 }
 
-// ShortName is the name of a thing without its kind where the place says that: namespace and
+// Short is the name of a thing without its kind where the place says that: namespace and
 // name of what is in the clusters, the name of a VM.
-func (r *Report) ShortName(o Object) string {
+func (p *Places) Short(o Object) string {
 	switch o.At.Part {
 	case InVMs:
-		return cmp.Or(r.InfraMachines[o.At.Index].Instance.Name, o.Name)
+		return cmp.Or(p.of.InfraMachines[o.At.Index].Instance.Name, o.Name)
 	case InClusters:
 		if kind, name, ok := strings.Cut(o.Name, " "); ok && !strings.Contains(name, " ") && kind != "" {
 			return name
@@ -87,25 +93,25 @@ func (r *Report) ShortName(o Object) string {
 
 // About names what a thing to do is about, at most so many things: "tenant/a, tenant/b and 3
 // more". It is empty where it is about the restore as a whole.
-func (r *Report) About(t *ToDo, most int) string {
+func (p *Places) About(t *ToDo, most int) string {
 	names := make([]string, len(t.Objects))
-	for i, o := range r.At(t) {
-		names[i] = r.ShortName(o)
+	for i, o := range p.At(t) {
+		names[i] = p.Short(o)
 	}
 	return english.First(most, names)
 }
 
 // IsShown reports whether the report has anything that it is about, which a report that was
 // narrowed may not.
-func (r *Report) IsShown(t *ToDo) bool {
-	f := r.Options.Filter
+func (p *Places) IsShown(t *ToDo) bool {
+	f := p.of.Options.Filter
 	if f == nil || !f.View || len(t.Objects) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(r.At(t), func(o Object) bool {
+	return slices.ContainsFunc(p.At(t), func(o Object) bool {
 		if o.At.Part == InChecks {
-			c := &r.Checks[o.At.Index]
-			return len(c.Clusters) == 0 || slices.ContainsFunc(r.Clusters, func(k Cluster) bool { return slices.Contains(c.Clusters, k.Title()) })
+			c := &p.of.Checks[o.At.Index]
+			return len(c.Clusters) == 0 || slices.ContainsFunc(p.of.Clusters, func(k Cluster) bool { return slices.Contains(c.Clusters, k.Title()) })
 		}
 		return o.At.Part != InWhole
 	})

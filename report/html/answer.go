@@ -38,8 +38,9 @@ type point struct {
 // on.
 func (v *view) points() []point {
 	var out []point
+	places := v.Report.Places()
 	for i := range v.ToDo {
-		out = append(out, v.toDo(&v.ToDo[i]))
+		out = append(out, v.toDo(places, &v.ToDo[i]))
 	}
 	say := func(yes bool, status code.Status, text, href, name string) {
 		if yes {
@@ -63,11 +64,11 @@ func (v *view) points() []point {
 }
 
 // toDo makes a line of what is to be done, with links to all that it is about.
-func (v *view) toDo(t *report.ToDo) point {
+func (v *view) toDo(places *report.Places, t *report.ToDo) point {
 	q := point{Code: string(t.Code), Status: t.Status(), Text: english.Sentence(t.Message), When: t.Phase.Title(), Steps: t.StepsText()}
 	var to []link
-	for _, o := range v.Report.At(t) {
-		to = append(to, link{v.href(o.At), cmp.Or(v.ShortName(o), name(""))})
+	for _, o := range places.At(t) {
+		to = append(to, link{v.href(o.At), cmp.Or(places.Short(o), name(""))})
 	}
 	if to == nil {
 		to = []link{{"about", "About this report"}}

@@ -146,11 +146,12 @@ func NodeLists(r *report.Report) string {
 // ToDo is what a person has to do or to decide, a section for each phase.
 func ToDo(r *report.Report) []Section {
 	var out []Section
+	places := r.Places()
 	for _, phase := range code.Phases() {
 		s := Section{Title: english.Capital(phase.Title())}
 		for _, t := range r.ToDoIn(phase) {
-			if r.IsShown(&t) {
-				s.Items = append(s.Items, toDo(r, &t))
+			if places.IsShown(&t) {
+				s.Items = append(s.Items, toDo(places, &t))
 			}
 		}
 		out = append(out, s)
@@ -158,8 +159,8 @@ func ToDo(r *report.Report) []Section {
 	return out
 }
 
-func toDo(r *report.Report, t *report.ToDo) Item {
-	it := Item{Mark: t.Mark(), Code: string(t.Code), Text: english.Join(": ", r.About(t, 3), t.Message)}
+func toDo(places *report.Places, t *report.ToDo) Item {
+	it := Item{Mark: t.Mark(), Code: string(t.Code), Text: english.Join(": ", places.About(t, 3), t.Message)}
 	switch steps := t.StepsText(); len(t.Steps) {
 	case 0:
 	case 1:

@@ -39,12 +39,13 @@ var whens = map[code.Phase]string{code.Before: "BEFORE", code.Restoring: "RESTOR
 // on, the special conditions first.
 func (p *printer) lines(r *report.Report) []line {
 	var out []line
+	places := r.Places()
 	for i := range r.ToDo {
 		t := &r.ToDo[i]
-		if !r.IsShown(t) {
+		if !places.IsShown(t) {
 			continue
 		}
-		about := r.About(t, 1)
+		about := places.About(t, 1)
 		if about != "" {
 			about = shorten(about, p.Width*5/8)
 		}
