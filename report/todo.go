@@ -117,6 +117,25 @@ func (p *Places) IsShown(t *ToDo) bool {
 	})
 }
 
+// Because are the sentences of the reasons for which a thing is to be done, in the order of
+// the answer. What a check found is with the checks.
+func (r *Report) Because(t *ToDo) []string {
+	word := cmp.Or(t.Reason, t.Code)
+	if word == code.BackupError {
+		return nil
+	}
+	var out []string
+	for _, p := range r.Foretold() {
+		for _, p := range append([]Point{p}, p.Likes...) {
+			about := slices.ContainsFunc(p.Objects, func(o Object) bool { return slices.Contains(t.Objects, o.Name) })
+			if p.Code == word && (about || len(t.Objects) == 0) && english.Clause(p.Text) != t.Message {
+				out = append(out, p.Text)
+			}
+		}
+	}
+	return out
+}
+
 // ToDoIn returns what is to be done in a phase.
 func (r *Report) ToDoIn(phase code.Phase) []ToDo {
 	return slices.DeleteFunc(slices.Clone(r.ToDo), func(t ToDo) bool { return t.Phase != phase })

@@ -32,6 +32,7 @@ type point struct {
 	Status      code.Status
 	Text        string
 	When, Steps string // of what is to be done: the phase, and the steps of the plan
+	Why         []string
 }
 
 // Points are the lines of the answer: what is to be done, phase by phase, then what it rests
@@ -65,7 +66,7 @@ func (v *view) points() []point {
 
 // toDo makes a line of what is to be done, with links to all that it is about.
 func (v *view) toDo(places *report.Places, t *report.ToDo) point {
-	q := point{Code: string(t.Code), Status: t.Status(), Text: english.Sentence(t.Message), When: t.Phase.Title(), Steps: t.StepsText()}
+	q := point{Code: string(t.Code), Status: t.Status(), Text: english.Sentence(t.Message), When: t.Phase.Title(), Steps: t.StepsText(), Why: v.Because(t)}
 	var to []link
 	for _, o := range places.At(t) {
 		to = append(to, link{v.href(o.At), cmp.Or(places.Short(o), name(""))})

@@ -56,7 +56,11 @@ func answer(r *report.Report, tests document.Names) *document.Suite {
 	for _, s := range append(outline.ToDo(r), outline.Conditions(r)) {
 		for i := range s.Items {
 			it := &s.Items[i]
-			lines = append(lines, english.Join(" ", s.Title+":", it.Mark, it.Status, it.Code, it.Text))
+			line := english.Join(" ", s.Title+":", it.Mark, it.Status, it.Code, it.Text)
+			for j := range it.Facts {
+				line += " " + it.Facts[j].Said()
+			}
+			lines = append(lines, line)
 		}
 	}
 	for i := range r.Backups {
@@ -88,15 +92,17 @@ func count(s *document.Suite, r *report.Report) {
 	s.Set("status", sum.Status)
 	if a := sum.Answer; a != nil {
 		s.Set("answer", document.Clean(string(a.Safe)))
-		var reasons, conditions []string
-		for i := range a.Reasons {
-			reasons = append(reasons, string(a.Reasons[i].Code))
-		}
+		var conditions []string
 		for i := range a.Conditions {
 			conditions = append(conditions, string(a.Conditions[i].Code))
 		}
-		s.Set("answer.reasons", document.Clean(strings.Join(slices.Compact(reasons), " ")))
+		s.Set("answer.reasons", codes(a.Reasons))
 		s.Set("answer.conditions", document.Clean(strings.Join(slices.Compact(conditions), " ")))
+	}
+	if a := sum.AnswerByPlan; a != nil {
+		s.Set("answerByPlan", document.Clean(string(a.Safe)))
+		s.Set("answerByPlan.reasons", codes(a.Reasons))
+		s.Set("answerByPlan.resolved", codes(a.Resolved))
 	}
 	if sum.StatusWithoutRules != "" {
 		s.Set("statusWithoutRules", sum.StatusWithoutRules)
@@ -130,6 +136,15 @@ func count(s *document.Suite, r *report.Report) {
 	s.Set("resources."+string(code.Undecided), sum.Resources.Unknown)
 	s.Set("errors", sum.Errors)
 	s.Set("checks", len(r.Checks))
+}
+
+// codes are those of reasons, each once.
+func codes(reasons []report.AnswerReason) string {
+	var out []string
+	for i := range reasons {
+		out = append(out, string(reasons[i].Code))
+	}
+	return document.Clean(strings.Join(slices.Compact(out), " "))
 }
 
 func machines(s *document.Suite, prefix string, n report.MachineCounts) {

@@ -151,7 +151,7 @@ func ToDo(r *report.Report) []Section {
 		s := Section{Title: english.Capital(phase.Title())}
 		for _, t := range r.ToDoIn(phase) {
 			if places.IsShown(&t) {
-				s.Items = append(s.Items, toDo(places, &t))
+				s.Items = append(s.Items, toDo(r, places, &t))
 			}
 		}
 		out = append(out, s)
@@ -159,7 +159,7 @@ func ToDo(r *report.Report) []Section {
 	return out
 }
 
-func toDo(places *report.Places, t *report.ToDo) Item {
+func toDo(r *report.Report, places *report.Places, t *report.ToDo) Item {
 	it := Item{Mark: t.Mark(), Code: string(t.Code), Text: english.Join(": ", places.About(t, 3), t.Message)}
 	switch steps := t.StepsText(); len(t.Steps) {
 	case 0:
@@ -170,6 +170,14 @@ func toDo(places *report.Places, t *report.ToDo) Item {
 	}
 	if t.Decide {
 		it.Status = "decide"
+	}
+	const most = 3 // sentences
+	why := r.Because(t)
+	for i, text := range why[:min(most, len(why))] {
+		if n := len(why) - most; i == most-1 && n > 0 {
+			text += fmt.Sprintf(" And %d more of this kind.", n)
+		}
+		it.Facts = append(it.Facts, Fact{Text: text})
 	}
 	return it
 }
@@ -186,7 +194,11 @@ func Conditions(r *report.Report) Section {
 // Notes are what to know before the restore that is not of a single machine.
 func Notes(r *report.Report) Section {
 	s := Section{Title: "To know before the restore"}
+	conditions := r.Answer().Conditions
 	add := func(n *report.Note, clusters []string) {
+		if slices.ContainsFunc(conditions, func(c report.Note) bool { return c.Code == n.Code && c.Sentence() == n.Sentence() }) {
+			return
+		}
 		s.Items = append(s.Items, Item{Mark: code.Mark(code.Unknown), Code: string(n.Code), Text: n.Sentence(), Clusters: clusters})
 	}
 	if f := r.Summary.Forecast; f != nil {

@@ -21,7 +21,7 @@ func ToDo(r *report.Report, tools Tools) []report.ToDo {
 
 func (p *Plan) toDo() []report.ToDo {
 	r := p.report
-	l := list{plan: p, report: r, all: []report.ToDo{}, points: r.First(), steps: p.index(), left: map[code.Reason]bool{}}
+	l := list{plan: p, report: r, all: []report.ToDo{}, points: r.Foretold(), steps: p.index(), left: map[code.Reason]bool{}}
 	if a := r.Summary.AnswerByPlan; a != nil {
 		for i := range a.Reasons {
 			l.left[a.Reasons[i].Code] = true
@@ -66,10 +66,10 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 	}
 	otherwise := code.Before
 	switch {
+	case t.Safe == code.WithWork && (len(phases) == 0 || slices.Contains(phases, code.After)):
+		otherwise = code.After
 	case len(phases) > 0:
 		otherwise = phases[0]
-	case t.Safe == code.WithWork:
-		otherwise = code.After
 	}
 	if len(objects) == 0 {
 		objects = []report.Object{{}}
@@ -88,7 +88,7 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 		}
 		if in[phase] == nil {
 			own := t
-			own.Phase, in[phase] = phase, &own
+			own.Phase, own.Objects, own.Steps, in[phase] = phase, []string{}, []int{}, &own
 		}
 		in[phase].Steps = append(in[phase].Steps, numbersOf(steps)...)
 		if o.Name != "" {
