@@ -30,8 +30,8 @@ type Options struct {
 
 const (
 	leastHeight   = 24
-	fixedRows     = 7 // what is between the parts and their titles, the next commands, and where people type
-	leastToDo     = 3 // rows of what is to be done
+	fixedRows     = 5 // the next commands, an empty row before them and what is to be done, and where people type
+	leastToDo     = 4 // rows of what is to be done
 	leastClusters = 5 // rows of clusters, where there are as many
 	leastFaults   = 4 // rows of what was not listed, its title among them
 )
@@ -44,22 +44,23 @@ func Write(w io.Writer, r *report.Report, o Options) error {
 	o.Height = max(o.Height, leastHeight)
 	o.Program = cmp.Or(o.Program, "drift-detector")
 	p := &printer{terminal.NewPrinter(w, o.Width, o.Color), o}
-	head := p.answer(r)
-	room := o.Height - head - fixedRows
+	room := o.Height - p.answer(r) - fixedRows
 	if !r.Summary.Complete {
 		room -= leastFaults + 1
 	}
 	todo, all := p.lines(r), worstFirst(r)
-	each, least := 1, leastClusters
+	title, each, least := 2, 1, leastClusters
 	if p.Width < 80 {
-		each, least = 2, 2
-		room -= 3 // of the titles and the next commands
+		title, each, least = 3, 2, 1
+		room-- // a command has two rows
 	}
-	clusters := min(len(all), max((room-p.needs(todo))/each, least))
+	clusters := min(len(all), max((room-title-p.needs(todo))/each, least), max(room-title-leastToDo, 0)/each)
 	if clusters < len(all) {
-		clusters-- // a row counts the others
+		clusters = max(clusters-1, 0) // a row counts the others
 	}
-	room -= each * (clusters + min(1, len(all)-clusters))
+	if clusters > 0 {
+		room -= title + each*(clusters+min(1, len(all)-clusters))
+	}
 	rows := p.toDo(todo, max(room, leastToDo))
 	p.clusters(r, all[:clusters], all[clusters:])
 	p.incomplete(r, leastFaults-1+max(room-rows, 0))
@@ -177,7 +178,7 @@ func (p *printer) incomplete(r *report.Report, room int) {
 	p.Print(0, 2, terminal.Lead(terminal.Yellow, "Incomplete:", 0).Prose(terminal.Yellow, what))
 	rows, each, all := 0, 2, faults(r)
 	if len(all) == 1 {
-		each = room
+		each = max(room-1, 1) // one is where it is
 	}
 	for i, f := range all {
 		name := shorten(f.where, p.Width/2)
@@ -209,7 +210,7 @@ func (p *printer) next(r *report.Report, todo []line) {
 		return
 	}
 	p.command("Next", p.Program+" plan "+p.Report, "the steps, in a safe order")
-	if len(todo) > 0 && todo[0].word != "" {
+	if len(todo) > 0 && code.Of(code.Reason(todo[0].word)).Code != "" { // one that explain knows
 		p.command("", p.Program+" explain "+todo[0].word+" "+p.Report, "what that means")
 	}
 }
@@ -217,8 +218,8 @@ func (p *printer) next(r *report.Report, todo []line) {
 // command says what a command is for; beside a long one there is no room to.
 func (p *printer) command(label, command, what string) {
 	row := terminal.Lead(terminal.Plain, fmt.Sprintf("%-4s %s", label, command), min(p.Width*3/5, 60))
-	if l := row.Prose(terminal.Dim, what); p.Width < 80 || p.rows(0, l) == 1 {
+	if l := row.Prose(terminal.Dim, what); p.rows(0, l) == 1 {
 		row = l
 	}
-	p.Print(0, 7, row)
+	p.Print(0, 5, row)
 }

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"drift-detector/internal/english"
@@ -35,8 +36,7 @@ func (l *line) text(width int) string {
 var whens = map[code.Phase]string{code.Before: "BEFORE", code.Restoring: "RESTORE", code.Paused: "PAUSED", code.After: "LATER"}
 
 // lines are the things to do, in the order of the report; those that are about what a narrowed
-// report does not show are left out. Where there is nothing to do, they are what a YES depends
-// on, the special conditions first.
+// report does not show are left out. Behind them is what a YES depends on.
 func (p *printer) lines(r *report.Report) []line {
 	var out []line
 	places := r.Places()
@@ -49,16 +49,34 @@ func (p *printer) lines(r *report.Report) []line {
 		if about != "" {
 			about = shorten(about, p.Width*5/8)
 		}
-		out = append(out, line{whens[t.Phase], t.StepsText(), t.Mark(), string(t.Code), about, t.Message})
+		out = append(out, line{whens[t.Phase], t.StepsText(), t.Mark(), p.word(t.Code), about, terminal.Escape(t.Message)})
 	}
 	if a := r.Summary.Answer; a != nil && a.Safe == code.Yes {
-		for _, c := range a.Conditions {
-			if means := code.Of(c.Code).Screen; means != "" {
-				out = append(out, line{"IF", "", "?", string(c.Code), "", means})
-			}
-		}
+		out = append(out, p.conditions(r)...)
 	}
 	return out
+}
+
+// word is a code, which a report of another release may have longer than any of this.
+func (p *printer) word(c code.Reason) string { return terminal.Begin(terminal.Escape(string(c)), min(p.Width-12, 32)) }
+
+// conditions are those that are not to be done: first what is special to the report, in its own
+// words, then what holds for each.
+func (p *printer) conditions(r *report.Report) []line {
+	var special, general []line
+	for _, c := range r.Summary.Answer.Conditions {
+		if slices.ContainsFunc(r.ToDo, func(t report.ToDo) bool { return t.Code == c.Code }) {
+			continue
+		}
+		l := line{when: "IF", mark: "?", word: p.word(c.Code), means: code.Of(c.Code).Screen}
+		if l.means != "" {
+			general = append(general, l)
+			continue
+		}
+		l.means = terminal.Escape(english.Clause(c.Sentence()))
+		special = append(special, l)
+	}
+	return append(special, general...)
 }
 
 // columnsOf are the widths of what is before the text.
@@ -76,10 +94,11 @@ func (p *printer) row(all []line, i int, cut bool) (l terminal.Line, hang int) {
 	at := &all[i]
 	if p.Width < 80 {
 		l := terminal.Lead(text.Style(at.mark), at.mark+" "+at.word, 0)
+		l = l.Prose(terminal.Dim, step(at.steps))
 		if !cut {
-			return l.Prose(terminal.Plain, at.text(0)).Prose(terminal.Dim, step(at.steps)), 2
+			l = l.Prose(terminal.Plain, at.text(0))
 		}
-		return l.Prose(terminal.Plain, at.text(p.Width-len(at.mark+" "+at.word+" "))), 2
+		return l, 2
 	}
 	steps, word := columnsOf(all)
 	when := at.when
@@ -116,20 +135,35 @@ func (p *printer) needs(all []line) int {
 }
 
 // toDo prints the things to do in so many rows, and returns how many it took. Where there is
-// no room for all, what is urgent comes before the rest, and long ones are cut; the last row
-// counts what was left out.
+// no room for all, what is urgent comes before the rest, and those are cut that are too long for
+// the room that is left; the last row counts what was left out.
 func (p *printer) toDo(all []line, room int) int {
 	if len(all) == 0 {
 		return 0
 	}
 	p.Newline()
-	shown := p.fit(all, room)
-	cut := p.rowsOf(shown) > room
-	rows := 0
+	each := 1
+	if p.Width < 80 {
+		each = 2 // the second is what it means
+	}
+	shown := all
+	if p.rowsOf(all) > room {
+		shown = p.fit(all, room/each)
+	}
+	spare, rows := room-each*len(shown)-min(1, len(all)-len(shown)), 0
 	for i := range shown {
-		l, hang := p.row(shown, i, cut)
+		l, hang := p.row(shown, i, false)
+		n := p.rows(hang, l)
+		cut := n-each > spare
+		if cut {
+			l, hang = p.row(shown, i, true)
+			n = each
+		}
 		p.Print(0, hang, l)
-		rows += p.rows(hang, l)
+		if cut && each > 1 {
+			p.Print(2, 2, terminal.Lead(terminal.Plain, shown[i].text(p.Width-2), 0))
+		}
+		spare, rows = spare-(n-each), rows+n
 	}
 	if n := len(all) - len(shown); n > 0 {
 		p.Print(0, 2, terminal.Lead(terminal.Dim, fmt.Sprintf("        and %d more: render shows all", n), 0))
