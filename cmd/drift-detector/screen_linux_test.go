@@ -32,17 +32,17 @@ func TestDetectEndsWithOneScreen(t *testing.T) {
 	}
 	last := strings.Join(lines[max(0, len(lines)-23):], "\n") // the prompt takes one
 	for _, want := range []string{
-		"Safe to restore? NO: ", "fleet-data.tar.gz, 2026-11-21 04:06Z, ", "Listed: 2 of 2 places, 64 VMs.",
-		"! IdentityAbsent       VSphereClusterIdentity vcenter-shared", "tenant-beta/beta-prod",
-		"! DuplicateID          tenant-alpha/alpha-prod-jzxnt: ",
-		"tenant-alpha/alpha-dev: its control plane is lost",
-		"! OldManagementCluster keep it off; pause 5 Clusters",
-		"\n! tenant-alpha/alpha-prod     3     3    -   10  3 unmanaged, 3 stuck",
-		"\n! tenant-gamma/gamma-edge     2     1    -    7  1 doubled, 2 unmanaged",
-		"\n! tenant-aws/aws-prod         1     2    -    4  1 unmanaged, 3 stuck",
-		"\n? tenant-alpha/alpha-dev      -     4    -    -  control plane down",
-		"\n- tenant-beta/beta-prod       -     3    -    9  halted, 3 stuck",
-		"bin/drift-detector plan ", "bin/drift-detector render ", "bin/drift-detector explain PoolScaledBack",
+		"Safe to restore?  NO  as Velero restores by default\nBy the plan:      NOT CLEAR YET  after ",
+		"\nfleet-data.tar.gz, 2026-11-21 04:06Z, ", "Listed: 2 of 2 places, 64 VMs.",
+		"\nBEFORE     4 ? ControlPlaneDown     ", "\n           3 ! IdentityAbsent       ", "\n           6 ! DuplicateID          ",
+		"\n           2 ! OldManagementCluster keep the old management cluster off\n",
+		"\nPAUSED    16 ! PoolScaledBack       ", " more: render shows all\n",
+		"\n! tenant-alpha/alpha-prod     3     3 10  3 unmanaged, 3 broken",
+		"\n! tenant-gamma/gamma-edge     2     1  7  1 duplicated, 2 unmanaged",
+		"\n! tenant-aws/aws-prod         1     2  4  1 unmanaged, 3 broken",
+		"\n? tenant-alpha/alpha-dev      -     4  -  control plane down",
+		"\n- tenant-beta/beta-prod       -     3  9  halted, 3 broken",
+		"bin/drift-detector plan ", "bin/drift-detector explain ControlPlaneDown",
 	} {
 		if !strings.Contains(last, want) {
 			t.Errorf("%q is not in the last 23 lines:\n%s", want, last)
@@ -69,7 +69,7 @@ func TestScreenOfTerminals(t *testing.T) {
 		{"no colour", 80, map[string]string{"NO_COLOR": "1"}, false},
 	} {
 		lines, sent, code := onTerminal(t, c.columns, c.environment, args...)
-		if code != exitOK || !strings.HasPrefix(lines[0], "Safe to restore? YES") || colour.MatchString(sent) != c.coloured {
+		if code != exitOK || !strings.HasPrefix(lines[0], "Safe to restore?  YES") || colour.MatchString(sent) != c.coloured {
 			t.Errorf("%s: exit status %d\n%q", c.name, code, sent)
 		}
 		for _, l := range lines {
@@ -93,8 +93,8 @@ func TestWhatIsPrintedWhere(t *testing.T) {
 	}{
 		{nil, "Safe to restore?", true},
 		{[]string{"-o", file, "--summary"}, "Safe to restore?", true},
-		{[]string{"-o", file}, "Safe to restore? YES\nStatus: ", false},
-		{[]string{"--format", "text"}, "Safe to restore? YES\nStatus: ", false},
+		{[]string{"-o", file}, "Safe to restore?  YES  as Velero restores by default\nBy the plan: ", false},
+		{[]string{"--format", "text"}, "Safe to restore?  YES  as Velero restores by default\nBy the plan: ", false},
 		{[]string{"--format", "json"}, "{", false},
 		{[]string{"-o", "-"}, "{", false},
 		{[]string{"-o", file, "--quiet"}, "", false},
