@@ -143,11 +143,12 @@ func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *str
 		}
 		s.warn("%s is written; it could not be printed here as well: %v", o.outputs[0].path, err)
 	}
-	if said := new(errIncomplete); errors.As(incomplete, &said) && isTerminal(s.stdout) && !o.quiet {
-		said.said = true
+	said := new(errIncomplete)
+	if errors.As(incomplete, &said) {
+		said.said = isTerminal(s.stdout) && isTerminal(s.stderr) && !o.quiet && !onStdout(o.outputs)
 	}
 	if err := o.fails.verdict(rep); err != nil {
-		if incomplete != nil {
+		if incomplete != nil && !said.said {
 			s.warn("%s", incomplete)
 		}
 		return err

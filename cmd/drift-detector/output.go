@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -167,6 +168,14 @@ func textOptions(s *streams) text.Options {
 		o.Width = width
 	}
 	return o
+}
+
+// taller reports whether a text has more rows than the terminal of stdout, where only its end
+// is seen then.
+func taller(s *streams, print func(io.Writer) error) bool {
+	_, height, err := term.GetSize(int(s.stdout.(*os.File).Fd()))
+	var b bytes.Buffer
+	return err == nil && print(&b) == nil && bytes.Count(b.Bytes(), []byte("\n")) >= height
 }
 
 // screenOptions are those of the screen of a run that wrote these files.

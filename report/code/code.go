@@ -32,6 +32,21 @@ const (
 // Answers returns the words for whether a restore is safe.
 func Answers() []Safe { return []Safe{Yes, WithWork, No, Unclear} }
 
+// danger has the answers, the least dangerous first.
+var danger = []Safe{Yes, WithWork, Unclear, No}
+
+// Worse reports whether an answer is more dangerous than another. One that is not known is as
+// one that is not clear; where either is empty that cannot be said.
+func (s Safe) Worse(than Safe) bool {
+	at := func(s Safe) int {
+		if i := slices.Index(danger, s); i >= 0 {
+			return i
+		}
+		return slices.Index(danger, Unclear)
+	}
+	return s != "" && than != "" && at(s) > at(than)
+}
+
 // Kind is a part of a report that codes are found in, in a word or two.
 type Kind string
 

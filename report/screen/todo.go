@@ -58,7 +58,9 @@ func (p *printer) lines(r *report.Report) []line {
 }
 
 // word is a code, which a report of another release may have longer than any of this.
-func (p *printer) word(c code.Reason) string { return terminal.Begin(terminal.Escape(string(c)), min(p.Width-12, 32)) }
+func (p *printer) word(c code.Reason) string {
+	return terminal.Begin(terminal.Escape(string(c)), min(p.Width-12, 32))
+}
 
 // conditions are those that are not to be done: first what is special to the report, in its own
 // words, then what holds for each.

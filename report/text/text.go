@@ -19,6 +19,8 @@ type Options struct {
 	Width int  // columns; 0 is 80, the least is 40
 	All   bool // list healthy machines one by one too, and fold nothing
 	Most  int  // of the objects of one check, in Readiness; 0 is all of them
+	// AnswerLast has Readiness say the answer once more at its end.
+	AnswerLast bool
 }
 
 // Write prints the report for a person: is it safe to restore and why not, the
