@@ -16,8 +16,12 @@ var failKinds = []struct {
 	name string
 	has  func(*report.Report) string
 }{
-	{"no", func(r *report.Report) string { return answerIs(r, func(safe code.Safe) bool { return safe == code.No }) }},
-	{"not-yes", func(r *report.Report) string { return answerIs(r, func(safe code.Safe) bool { return safe != code.Yes }) }},
+	{"no", func(r *report.Report) string {
+		return answerIs(r, func(safe code.Safe) bool { return safe == code.No })
+	}},
+	{"not-yes", func(r *report.Report) string {
+		return answerIs(r, func(safe code.Safe) bool { return safe != code.Yes })
+	}},
 	{"by-plan", func(r *report.Report) string {
 		safe := code.Unclear // of a report without that answer nobody knows
 		if a := r.Summary.AnswerByPlan; a != nil {

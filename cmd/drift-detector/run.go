@@ -8,8 +8,8 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
