@@ -172,10 +172,10 @@ func textOptions(s *streams) text.Options {
 
 // taller reports whether a text has more rows than the terminal of stdout, where only its end
 // is seen then.
-func taller(s *streams, print func(io.Writer) error) bool {
+func taller(s *streams, write func(io.Writer) error) bool {
 	_, height, err := term.GetSize(int(s.stdout.(*os.File).Fd()))
 	var b bytes.Buffer
-	return err == nil && print(&b) == nil && bytes.Count(b.Bytes(), []byte("\n")) >= height
+	return err == nil && write(&b) == nil && bytes.Count(b.Bytes(), []byte("\n")) >= height
 }
 
 // screenOptions are those of the screen of a run that wrote these files.

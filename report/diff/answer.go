@@ -17,7 +17,7 @@ import (
 type Answer struct {
 	Old     Answers  `json:"old"`
 	New     Answers  `json:"new"`
-	Settled []Reason `json:"settled"` // only the old report has it
+	Resolved []Reason `json:"resolved"` // only the old report has it
 	Added   []Reason `json:"added"`   // only the new one has it
 	Left    []Reason `json:"left"`    // both have it
 }
@@ -38,7 +38,7 @@ type Reason struct {
 func answers(old, new *report.Report) Answer {
 	a := Answer{Old: answersOf(old), New: answersOf(new)}
 	before, now := reasons(old), reasons(new)
-	a.Settled, _ = apart(before, now)
+	a.Resolved, _ = apart(before, now)
 	a.Added, a.Left = apart(now, before)
 	return a
 }
@@ -109,7 +109,7 @@ func (a *Answer) worse() bool {
 }
 
 func (a *Answer) differs() bool {
-	return a.Old != a.New || len(a.Settled)+len(a.Added) > 0
+	return a.Old != a.New || len(a.Resolved)+len(a.Added) > 0
 }
 
 // told reports whether there is anything to say of the answers.
@@ -140,7 +140,7 @@ func wordOf(safe code.Safe) string {
 	return report.SafeWords(safe)
 }
 
-// lists are what was settled, what is new and what is left. Names go through quoted.
+// lists are what was resolved, what is new and what is left. Names go through quoted.
 func (a *Answer) lists(quoted func(string) string) []struct{ label, text string } {
 	const most = 3 // objects of a reason
 	var out []struct{ label, text string }
@@ -148,7 +148,7 @@ func (a *Answer) lists(quoted func(string) string) []struct{ label, text string 
 		label string
 		all   []Reason
 		whole bool
-	}{{"settled", a.Settled, true}, {"new", a.Added, true}, {"left", a.Left, false}} {
+	}{{"resolved", a.Resolved, true}, {"new", a.Added, true}, {"left", a.Left, false}} {
 		var parts []string
 		for _, r := range l.all {
 			part := quoted(string(r.Code))

@@ -9,7 +9,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// What was settled, what is new and what is left comes first, with both answers; each object
+// What was resolved, what is new and what is left comes first, with both answers; each object
 // counts for itself.
 func TestTheAnswerComesFirst(t *testing.T) {
 	old, new := fleet(), fleet()
@@ -29,14 +29,14 @@ func TestTheAnswerComesFirst(t *testing.T) {
 	d := compareOK(t, old, new)
 	if want := (Answer{
 		Old: Answers{code.No, code.Unclear}, New: Answers{code.No, code.Yes},
-		Settled: []Reason{{code.DuplicateID, []string{"Machine a/x"}}, {code.MachinesBroken, []string{"Machine a/1"}}},
+		Resolved: []Reason{{code.DuplicateID, []string{"Machine a/x"}}, {code.MachinesBroken, []string{"Machine a/1"}}},
 		Added:   []Reason{{code.MachinesBroken, []string{"Machine a/3", "Machine a/4"}}, {code.ResourceUndecided, []string{"Cluster a/b"}}},
 		Left:    []Reason{{code.IdentityAbsent, []string{"Identity i"}}, {code.MachinesBroken, []string{"Machine a/2"}}},
 	}); !reflect.DeepEqual(d.Answer, want) {
 		t.Errorf("got %+v", d.Answer)
 	}
 	const text = `Answer: NO -> NO; by the plan: NOT CLEAR YET -> YES
-  settled: DuplicateID (Machine a/x), MachinesBroken (Machine a/1)
+  resolved: DuplicateID (Machine a/x), MachinesBroken (Machine a/1)
   new: MachinesBroken (Machine a/3, Machine a/4), ResourceUndecided (Cluster
     a/b)
   left: IdentityAbsent, MachinesBroken
@@ -45,7 +45,7 @@ Only the answer differs.
 	if got := write(t, plain, d); !strings.HasPrefix(got, text) {
 		t.Errorf("got\n%s\nwant\n%s", got, text)
 	}
-	if got := write(t, Markdown, d); !strings.HasPrefix(got, "**Answer:** NO → NO; by the plan: NOT CLEAR YET → YES\n\n- settled: `DuplicateID` (`Machine a/x`), ") {
+	if got := write(t, Markdown, d); !strings.HasPrefix(got, "**Answer:** NO → NO; by the plan: NOT CLEAR YET → YES\n\n- resolved: `DuplicateID` (`Machine a/x`), ") {
 		t.Errorf("got\n%s", got)
 	}
 	if d.Worse || !d.Different {
