@@ -2,6 +2,10 @@ package main
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"drift-detector/report"
@@ -62,5 +66,32 @@ func TestFailOnTheAnswer(t *testing.T) {
 	}
 	if err := (failOn{"no", "not-yes"}).verdict(answers(code.No, code.No)); err == nil || err.(*errFailOn).message != "--fail-on no,not-yes: the answer is NO" {
 		t.Errorf("said twice: %v", err)
+	}
+}
+
+// The action, the manifests and the documents name the same kinds, and the action lists all that
+// there are.
+func TestWhatFailsIsTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	const kinds = "no,ghost,check,error"
+	for file, want := range map[string]string{
+		"action.yml": "default: " + kinds + "\n", "deploy/cronjob.yaml": "--fail-on=" + kinds + "\n", "deploy/job-indexed.yaml": "--fail-on=" + kinds + "\n",
+		"docs/ci.md": "`" + kinds + "` is what the action and the manifests use", "README.md": "`--fail-on " + kinds + "`",
+	} {
+		data, err := os.ReadFile(filepath.Join("..", "..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(data), want) {
+			t.Errorf("%s has no %q", file, want)
+		}
+		for _, other := range regexp.MustCompile(`--fail-on[ =]((?:\w+,)+\w+)`).FindAllStringSubmatch(string(data), -1) {
+			if other[1] != kinds && strings.Contains(other[1], "ghost,") {
+				t.Errorf("%s has --fail-on %s", file, other[1])
+			}
+		}
+		if list := "(" + strings.Join(failNames(), ", ") + ")"; file == "action.yml" && !strings.Contains(string(data), list) {
+			t.Errorf("%s does not list %s", file, list)
+		}
 	}
 }

@@ -15,11 +15,11 @@ import (
 
 // Answer is what became of the answers, and of what is to be done for them.
 type Answer struct {
-	Old     Answers  `json:"old"`
-	New     Answers  `json:"new"`
+	Old      Answers  `json:"old"`
+	New      Answers  `json:"new"`
 	Resolved []Reason `json:"resolved"` // only the old report has it
-	Added   []Reason `json:"added"`   // only the new one has it
-	Left    []Reason `json:"left"`    // both have it
+	Added    []Reason `json:"added"`    // only the new one has it
+	Left     []Reason `json:"left"`     // both have it
 }
 
 // Answers are those of a report; empty where it has none.

@@ -30,8 +30,8 @@ func TestTheAnswerComesFirst(t *testing.T) {
 	if want := (Answer{
 		Old: Answers{code.No, code.Unclear}, New: Answers{code.No, code.Yes},
 		Resolved: []Reason{{code.DuplicateID, []string{"Machine a/x"}}, {code.MachinesBroken, []string{"Machine a/1"}}},
-		Added:   []Reason{{code.MachinesBroken, []string{"Machine a/3", "Machine a/4"}}, {code.ResourceUndecided, []string{"Cluster a/b"}}},
-		Left:    []Reason{{code.IdentityAbsent, []string{"Identity i"}}, {code.MachinesBroken, []string{"Machine a/2"}}},
+		Added:    []Reason{{code.MachinesBroken, []string{"Machine a/3", "Machine a/4"}}, {code.ResourceUndecided, []string{"Cluster a/b"}}},
+		Left:     []Reason{{code.IdentityAbsent, []string{"Identity i"}}, {code.MachinesBroken, []string{"Machine a/2"}}},
 	}); !reflect.DeepEqual(d.Answer, want) {
 		t.Errorf("got %+v", d.Answer)
 	}
