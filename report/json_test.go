@@ -129,7 +129,7 @@ func TestReadRefusesUnknownWords(t *testing.T) {
 		if _, err := report.Read(strings.NewReader(doc)); err != nil {
 			t.Fatal(err)
 		}
-		for _, at := range regexp.MustCompile(`(?m)^( *)"(status|safe|severity|statusWithoutRules)": "([a-zA-Z]+)"`).FindAllStringSubmatchIndex(doc, -1) {
+		for _, at := range regexp.MustCompile(`(?m)^( *)"(status|safe|phase|severity|statusWithoutRules)": "([a-zA-Z]+)"`).FindAllStringSubmatchIndex(doc, -1) {
 			field := doc[at[2]:at[3]] + doc[at[4]:at[5]]
 			if seen[field] {
 				continue
