@@ -17,12 +17,15 @@ const SchemaVersion = "1"
 
 // Report is the document.
 type Report struct {
-	SchemaVersion string         `json:"schemaVersion"`
-	Tool          Tool           `json:"tool"`
-	GeneratedAt   time.Time      `json:"generatedAt"`
-	Options       Options        `json:"options"`
-	Backups       []Backup       `json:"backups"`
-	Summary       Summary        `json:"summary"`
+	SchemaVersion string    `json:"schemaVersion"`
+	Tool          Tool      `json:"tool"`
+	GeneratedAt   time.Time `json:"generatedAt"`
+	Options       Options   `json:"options"`
+	Backups       []Backup  `json:"backups"`
+	Summary       Summary   `json:"summary"`
+	// ToDo is what a person has to do or to decide, in order. Absent from reports of versions
+	// that did not say it.
+	ToDo          []ToDo         `json:"toDo,omitzero"`
 	Clusters      []Cluster      `json:"clusters"`
 	InfraMachines []InfraMachine `json:"infraMachines"`
 	Scopes        []Scope        `json:"scopes"`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,14 +55,14 @@ EXAMPLES:
    drift-detector detect --backup mgmt-data.tar.gz --inventory inventory.json -o report.json
    drift-detector detect --backup mgmt-data.tar.gz --endpoint vc.corp=10.0.0.5 --format text
    drift-detector detect --backup mgmt-data.tar.gz --cluster alpha-prod -o alpha.html
-   drift-detector detect --backup mgmt-data.tar.gz -o report.json --quiet --fail-on ghost,error,check --ignore-file accepted.yaml`,
+   drift-detector detect --backup mgmt-data.tar.gz -o report.json --quiet --fail-on no,ghost,check,error --ignore-file accepted.yaml`,
 		Flags: append(o.flags(),
 			outputFlag("the report", true),
 			formatFlag("json", &o.format),
 			&cli.BoolFlag{Name: "summary", Usage: "print the one screen in logs, too", Destination: &o.summary},
 			&cli.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave Healthy machines out of the lists; they are still counted", Destination: &o.ignoreHealthy},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; they are still counted and listed, but ignored by statuses and --fail-on; repeatable"},
-			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(failOrder, ", ") + "; several are separated by commas", Destination: &o.failOn},
+			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(failNames(), ", ") + "; several are separated by commas", Destination: &o.failOn},
 			&cli.StringSliceFlag{Name: "empty-folder", Usage: "folder at inventory `PATH` is empty or gone; your word is taken where the account cannot tell (/DC0/vm/prod, or vcenter/DC0/vm/prod); repeatable"},
 			&cli.StringFlag{Name: "inventory", Usage: "decide from a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
 		),
@@ -71,7 +72,7 @@ EXAMPLES:
 			}
 			o.ignoreFiles, o.emptyFolders = c.StringSlice("ignore-file"), c.StringSlice("empty-folder")
 			var err error
-			if o.fails, err = parseFailOn(o.failOn, "detect", failOrder); err != nil {
+			if o.fails, err = parseFailOn(o.failOn, "detect", failNames()); err != nil {
 				return err
 			}
 			if o.outputs, err = readTargets(c, o.format, formats.Report.Names()); err != nil {
@@ -141,8 +142,12 @@ func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *str
 		}
 		s.warn("%s is written; it could not be printed here as well: %v", o.outputs[0].path, err)
 	}
+	said := new(errIncomplete)
+	if errors.As(incomplete, &said) {
+		said.said = isTerminal(s.stdout) && isTerminal(s.stderr) && !o.quiet && !onStdout(o.outputs)
+	}
 	if err := o.fails.verdict(rep); err != nil {
-		if incomplete != nil {
+		if incomplete != nil && !said.said {
 			s.warn("%s", incomplete)
 		}
 		return err

@@ -8,6 +8,7 @@ import (
 	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // pausing makes Velero pause every Cluster that it restores (Velero
@@ -21,7 +22,7 @@ func (pl *planner) restore() Chapter {
 	d.before("Leave the controllers running, so that their webhooks answer; or remove Cluster API's webhook configurations before you stop them, and have them back before the controllers. With the webhooks in place and nobody behind them, Velero can restore no Cluster, Machine or infrastructure machine.",
 		kubectl(management, "get", "validatingwebhookconfigurations,mutatingwebhookconfigurations"))
 	d.before("Have every Cluster restored paused, so that you let one after the other go. Clusters that were paused in the backup stay so on purpose: do not unpause them with the others.",
-		inVelero("create", "configmap", "restore-paused", "--from-literal=modifiers.yaml="+pausing))
+		inVelero("create", "configmap", "restore-paused", "--from-literal=modifiers.yaml="+pausing)).about = []string{string(code.UnpausedClusters), string(code.ClustersFirst)}
 	text := "Restore the Backup of the report: compare its time with that above. The line does nothing while a Cluster that is not paused exists, nor where Velero was given an order of its own (--restore-resource-priorities): by default it puts Clusters last. Where Clusters come before their Machines, " + pl.clustersFirst() + ". If Velero's own order puts Clusters behind the Machines too, run the last part of the line by itself."
 	if len(pl.Backups) > 1 {
 		text += fmt.Sprintf(" The report is of %s: restore each, under a name of its own.", english.Count(len(pl.Backups), "backup"))
