@@ -16,8 +16,12 @@ var failKinds = []struct {
 	name string
 	has  func(*report.Report) string
 }{
-	{"no", func(r *report.Report) string { return answerIs(r, func(safe code.Safe) bool { return safe == code.No }) }},
-	{"not-yes", func(r *report.Report) string { return answerIs(r, func(safe code.Safe) bool { return safe != code.Yes }) }},
+	{"no", func(r *report.Report) string {
+		return answerIs(r, func(safe code.Safe) bool { return safe == code.No })
+	}},
+	{"not-yes", func(r *report.Report) string {
+		return answerIs(r, func(safe code.Safe) bool { return safe != code.Yes })
+	}},
 	{"by-plan", func(r *report.Report) string {
 		safe := code.Unclear // of a report without that answer nobody knows
 		if a := r.Summary.AnswerByPlan; a != nil {
@@ -34,7 +38,7 @@ var failKinds = []struct {
 		return english.Join(", ", answerIs(r, func(safe code.Safe) bool { return safe == code.Unclear }), counted(r.Open().Unknown, "Unknown"))
 	}},
 	{"unattributed", func(r *report.Report) string {
-		return counted(r.Summary.InfraMachines-r.Summary.IgnoredInfraMachines, "to confirm")
+		return counted(r.ToConfirm(), "to confirm")
 	}},
 	{"error", func(r *report.Report) string { return counted(r.Summary.Errors, "with an error") }},
 	{"check", func(r *report.Report) string { return counted(r.OpenCheckErrors(), "wrong in the backup itself") }},
