@@ -21,6 +21,14 @@ var asStatus = map[code.Safe]code.Status{
 // release does not know nothing is clear.
 func SafeWords(safe code.Safe) string { return cmp.Or(safeWords[safe], safeWords[code.Unclear]) }
 
+// SafeAfter is the answer that reasons leave, of which the first is the most dangerous.
+func SafeAfter(reasons []AnswerReason) code.Safe {
+	if len(reasons) == 0 {
+		return code.Yes
+	}
+	return code.SafeAfter(reasons[0].Code)
+}
+
 // Answer is what a reader must know first: every format begins with it, and then has the
 // list of what is to be done.
 type Answer struct {

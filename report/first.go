@@ -116,7 +116,7 @@ func (r *Report) places() places {
 		out.cluster(&r.Clusters[i], i)
 	}
 	for i := range r.InfraMachines {
-		out.add(InVMs, r.InfraMachines[i].Instance.object(), Place{Index: i})
+		out.add(InVMs, r.InfraMachines[i].Instance.Object(), Place{Index: i})
 	}
 	for i := range r.Checks {
 		if r.Checks[i].Error() {

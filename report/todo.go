@@ -68,6 +68,9 @@ type Places struct {
 // Places returns those of the report as it is now.
 func (r *Report) Places() *Places { return &Places{r, r.places()} }
 
+// Of is the place of a thing that a reason of the answer names.
+func (p *Places) Of(reason code.Reason, object string) Place { return p.by.of(reason, object) }
+
 // At are the places of the things that it is about, in the order of Objects.
 func (p *Places) At(t *ToDo) []Object {
 	out := make([]Object, len(t.Objects))

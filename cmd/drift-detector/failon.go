@@ -38,7 +38,7 @@ var failKinds = []struct {
 		return english.Join(", ", answerIs(r, func(safe code.Safe) bool { return safe == code.Unclear }), counted(r.Open().Unknown, "Unknown"))
 	}},
 	{"unattributed", func(r *report.Report) string {
-		return counted(r.Summary.InfraMachines-r.Summary.IgnoredInfraMachines, "to confirm")
+		return counted(r.ToConfirm(), "to confirm")
 	}},
 	{"error", func(r *report.Report) string { return counted(r.Summary.Errors, "with an error") }},
 	{"check", func(r *report.Report) string { return counted(r.OpenCheckErrors(), "wrong in the backup itself") }},

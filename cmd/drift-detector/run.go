@@ -200,6 +200,7 @@ func allCommands(s *streams) []*cli.Command {
 		renderCommand(s),
 		planCommand(s),
 		diffCommand(s),
+		confirmCommand(s),
 		ignoreCommand(s),
 		permissionsCommand(s),
 		schemaCommand(s),

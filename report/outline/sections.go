@@ -218,13 +218,13 @@ func Notes(r *report.Report) Section {
 
 // Rest are the sections after the clusters.
 func Rest(r *report.Report) []Section {
-	return []Section{toConfirm(r), incomplete(r), missing(r), Checks(r.Checks, r.Backups), errors(r), rules(r), setAside(r)}
+	return []Section{toConfirm(r), incomplete(r), missing(r), Checks(r.Checks, r.Backups), errors(r), confirmed(r), rules(r), setAside(r)}
 }
 
 func toConfirm(r *report.Report) Section {
 	s := Section{Title: "VMs to confirm"}
 	for i := range r.InfraMachines {
-		if m := &r.InfraMachines[i]; m.Ignored == nil {
+		if m := &r.InfraMachines[i]; m.Ignored == nil && m.Confirmed == nil {
 			s.Items = append(s.Items, InfraMachine(r, m))
 		}
 	}
@@ -234,6 +234,9 @@ func toConfirm(r *report.Report) Section {
 // InfraMachine returns what is said about a VM to confirm.
 func InfraMachine(r *report.Report, m *report.InfraMachine) Item {
 	it := Item{Mark: code.Mark(code.Unknown), Kind: "VM", Name: m.Instance.Name, Code: string(m.Reason), Text: m.Message, Steps: m.Remediation}
+	if m.Confirmed != nil {
+		it.Aside = m.Confirmed.String()
+	}
 	if m.Ignored != nil {
 		it.Aside = "set aside by an ignore rule: " + m.Ignored.Reason
 	}
@@ -343,6 +346,22 @@ func Error(e *report.Error) Item {
 }
 
 // rules are the ignore rules that need a look: they expired, or match nothing.
+// confirmed are the confirmations, those that were not taken first.
+func confirmed(r *report.Report) Section {
+	s := Section{Title: "Confirmed by people"}
+	for i := range r.Confirmations {
+		c := &r.Confirmations[i]
+		it := Item{Mark: code.Mark(code.Healthy), Name: c.Subject, Text: english.Sentence(c.As + ", says " + c.By + " (" + c.On + ")")}
+		if c.State != report.ConfirmationTaken {
+			it.Mark, it.Status = code.Mark(code.Unknown), string(c.State)
+			it.Text += " Not taken: " + english.Sentence(c.Message)
+		}
+		s.Items = append(s.Items, it)
+	}
+	slices.SortStableFunc(s.Items, func(a, b Item) int { return cmp.Compare(b.Status, a.Status) })
+	return s
+}
+
 func rules(r *report.Report) Section {
 	s := Section{Title: "Ignore rules to look at"}
 	for i := range r.IgnoreRules {

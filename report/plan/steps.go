@@ -59,7 +59,7 @@ func (pl *planner) plan() {
 // healthy, is set aside by an ignore rule, or is of the management cluster
 // itself, which is lost anyway.
 func (pl *planner) machine(s *set, m *report.Machine) []Step {
-	if s.cluster.Self || m.Ignored != nil {
+	if s.cluster.Self || s.cluster.Confirmed != nil || m.Ignored != nil || m.Confirmed != nil && !warned(m, code.DuplicateID) {
 		return nil
 	}
 	d := draft{steps: pl.room[:0], read: pl.read, texts: pl.texts}

@@ -74,6 +74,10 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 	if len(objects) == 0 {
 		objects = []report.Object{{}}
 	}
+	objects = slices.DeleteFunc(slices.Clone(objects), func(o report.Object) bool { return o.Name != "" && l.isConfirmed(o.At) })
+	if len(objects) == 0 {
+		return
+	}
 	in := map[code.Phase]*report.ToDo{}
 	named := map[string]bool{}
 	for _, o := range objects {
@@ -102,6 +106,15 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 			l.all = append(l.all, *own)
 		}
 	}
+}
+
+// isConfirmed reports whether a person has decided about the thing there.
+func (l *list) isConfirmed(at report.Place) bool {
+	if at.Part != report.InClusters {
+		return at.Part == report.InVMs && l.report.InfraMachines[at.Index].Confirmed != nil
+	}
+	c := &l.report.Clusters[at.Index]
+	return c.Confirmed != nil || at.Set >= 0 && at.Machine >= 0 && c.Sets()[at.Set].Machines[at.Machine].Confirmed != nil
 }
 
 // stepsAbout are the steps about a thing in the phases in which there are steps about the code.
