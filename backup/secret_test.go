@@ -120,6 +120,24 @@ func TestSecretRules(t *testing.T) {
 	}
 }
 
+// A mark tells Secrets of a type from others of the same name, whatever they hold.
+func TestSecretMarks(t *testing.T) {
+	b := withCluster().
+		Add("secrets", secret("a-kubeconfig", "of", object{"value": encode("v")})).
+		Add("secrets", secret("b-kubeconfig", "Opaque", object{"value": encode("v")})).
+		Add("secrets", secret("c-kubeconfig", "of", object{}))
+	_, secrets := loadAll(t, backup.Want{Secrets: []backup.SecretRule{
+		{Name: "*-kubeconfig", Optional: []string{"value"}},
+		{Name: "*-kubeconfig", Type: "of", Mark: "type of"},
+	}}, backuptest.Source("b", b.Bytes()))
+	for name, want := range map[string][2]bool{"a-kubeconfig": {true, true}, "b-kubeconfig": {true, false}, "c-kubeconfig": {false, true}} {
+		s := secrets.Named(0, "ns", name)
+		if s == nil || s.Holds("value") != want[0] || s.Holds("type of") != want[1] {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
+
 // A Secret that is larger than Kubernetes lets one be is reported and left out, also
 // where its own rule has no name or could do without the key.
 func TestSecretsTooLarge(t *testing.T) {

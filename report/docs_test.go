@@ -89,7 +89,7 @@ func TestExamplesOfTheDocsAreReal(t *testing.T) {
 		t.Fatalf("%d examples", len(examples))
 	}
 	for _, e := range examples {
-		of := map[string]any{"Summary": new(Summary), "Machine": new(Machine), "SafeAnswer": new(SafeAnswer)}[string(e[1])]
+		of := map[string]any{"Summary": new(Summary), "Machine": new(Machine), "ToDo": new(ToDo), "SafeAnswer": new(SafeAnswer)}[string(e[1])]
 		d := json.NewDecoder(bytes.NewReader(e[2]))
 		d.DisallowUnknownFields()
 		if err := d.Decode(of); err != nil {

@@ -15,6 +15,21 @@ func (m *Machine) HasStrongEvidence() bool {
 	return slices.ContainsFunc(m.Evidence, func(e Evidence) bool { return e.Strength == code.Strong })
 }
 
+// IsOff reports whether the VM of the machine is known not to run.
+func (m *Machine) IsOff() bool {
+	return slices.ContainsFunc(m.Warnings, func(w Warning) bool { return w.Reason == code.PoweredOff })
+}
+
+// ToConfirm counts the VMs to confirm that neither a rule sets aside nor a person has
+// confirmed.
+func (r *Report) ToConfirm() int {
+	n := 0
+	for i := range r.InfraMachines {
+		n += one(r.InfraMachines[i].Ignored == nil && r.InfraMachines[i].Confirmed == nil)
+	}
+	return n
+}
+
 // Open counts the machines of which the statuses of the report speak: all
 // without those that rules set aside.
 func (r *Report) Open() MachineCounts {

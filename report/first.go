@@ -53,11 +53,35 @@ func (r *Report) First() []Point {
 	if r.Summary.Answer == nil {
 		return nil
 	}
+	return r.points(r.Summary.Answer.Reasons)
+}
+
+// Foretold are, in the same form, the reasons of First, and those that show only once the plan
+// is followed: what controllers do when nothing keeps them from it any more.
+func (r *Report) Foretold() []Point {
+	a, by := r.Summary.Answer, r.Summary.AnswerByPlan
+	if a == nil || by == nil {
+		return r.First()
+	}
+	all := slices.Clone(a.Reasons)
+	for _, later := range slices.Concat(by.Reasons, by.Resolved) {
+		later.Objects = slices.DeleteFunc(slices.Clone(later.Objects), func(name string) bool {
+			return slices.ContainsFunc(a.Reasons, func(now AnswerReason) bool { return now.Code == later.Code && slices.Contains(now.Objects, name) })
+		})
+		if len(later.Objects) > 0 || !slices.ContainsFunc(a.Reasons, func(now AnswerReason) bool { return now.Code == later.Code }) {
+			all = append(all, later)
+		}
+	}
+	return r.points(all)
+}
+
+// points returns reasons with the places of their objects.
+func (r *Report) points(reasons []AnswerReason) []Point {
 	places := r.places()
 	var out []Point
 	at := map[code.Reason]int{}
-	for i := range r.Summary.Answer.Reasons {
-		reason := &r.Summary.Answer.Reasons[i]
+	for i := range reasons {
+		reason := &reasons[i]
 		p := Point{Code: reason.Code, Status: asStatus[code.SafeAfter(reason.Code)], Text: reason.Sentence(), Until: reason.Until}
 		for _, name := range reason.Objects {
 			p.Objects = append(p.Objects, Object{name, places.of(reason.Code, name)})
@@ -92,7 +116,7 @@ func (r *Report) places() places {
 		out.cluster(&r.Clusters[i], i)
 	}
 	for i := range r.InfraMachines {
-		out.add(InVMs, r.InfraMachines[i].Instance.object(), Place{Index: i})
+		out.add(InVMs, r.InfraMachines[i].Instance.Object(), Place{Index: i})
 	}
 	for i := range r.Checks {
 		if r.Checks[i].Error() {

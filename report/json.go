@@ -178,6 +178,10 @@ func (r *Report) FillLists() {
 		fillReasons(&a.Reasons)
 		fillReasons(&a.Resolved)
 	}
+	for i := range r.ToDo {
+		fill(&r.ToDo[i].Objects)
+		fill(&r.ToDo[i].Steps)
+	}
 	if f := r.Summary.Forecast; f != nil {
 		fill(&f.Notes)
 	}

@@ -129,7 +129,7 @@ func TestReadRefusesUnknownWords(t *testing.T) {
 		if _, err := report.Read(strings.NewReader(doc)); err != nil {
 			t.Fatal(err)
 		}
-		for _, at := range regexp.MustCompile(`(?m)^( *)"(status|safe|severity|statusWithoutRules)": "([a-zA-Z]+)"`).FindAllStringSubmatchIndex(doc, -1) {
+		for _, at := range regexp.MustCompile(`(?m)^( *)"(status|safe|phase|severity|statusWithoutRules)": "([a-zA-Z]+)"`).FindAllStringSubmatchIndex(doc, -1) {
 			field := doc[at[2]:at[3]] + doc[at[4]:at[5]]
 			if seen[field] {
 				continue
@@ -151,6 +151,9 @@ func TestReadRefusesUnknownWords(t *testing.T) {
 		`{"schemaVersion":"1","summary":{},"infraMachines":[],"scopes":[],"clusters":[{"namespace":"a","name":"b","controlPlane":{"machines":[{"namespace":"a","name":"m"}]}}]}`: "machine a/m has no status",
 		`{"schemaVersion":"1","summary":{},"infraMachines":[],"scopes":[{"endpoint":"vc.corp","state":"whole"}],"clusters":[]}`:                                                  `scope vc.corp has state "whole"`,
 		`{"schemaVersion":"1","summary":{"answer":{"safe":"maybe"}},"infraMachines":[],"scopes":[],"clusters":[]}`:                                                               `the answer has safe "maybe"`,
+		`{"schemaVersion":"1","summary":{"answerByPlan":{"safe":"maybe"}},"infraMachines":[],"scopes":[],"clusters":[]}`:                                                         `the answer by the plan has safe "maybe"`,
+		`{"schemaVersion":"1","summary":{},"toDo":[{"code":"X","phase":"soon"}],"infraMachines":[],"scopes":[],"clusters":[]}`:                                                   `what is to be done X has phase "soon"`,
+		`{"schemaVersion":"1","summary":{},"toDo":[{"phase":"before","safe":"so"}],"infraMachines":[],"scopes":[],"clusters":[]}`:                                                `what is to be done has safe "so"`,
 		`{"schemaVersion":"1","summary":{},"infraMachines":[],"scopes":[],"clusters":[{"resources":[{"kind":"VPC","name":"v","state":"gone"}]}]}`:                                `VPC v has state "gone"`,
 		`{"schemaVersion":"1","summary":{},"infraMachines":[],"scopes":[],"clusters":[{"workers":{"groups":[{"kind":"MachinePool","name":"p","pool":{"state":"gone"}}]}}]}`:      `the pool of MachinePool /p has state "gone"`,
 	} {

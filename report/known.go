@@ -21,6 +21,13 @@ func (r *Report) known() error {
 	if a := r.Summary.Answer; a != nil {
 		know(&w, a.Safe, code.Answers(), "safe", "the answer")
 	}
+	if a := r.Summary.AnswerByPlan; a != nil {
+		know(&w, a.Safe, code.Answers(), "safe", "the answer by the plan")
+	}
+	for i := range r.ToDo {
+		know(&w, r.ToDo[i].Phase, code.Phases(), "phase", "what is to be done", string(r.ToDo[i].Code))
+		know(&w, r.ToDo[i].Safe, code.Answers(), "safe", "what is to be done", string(r.ToDo[i].Code))
+	}
 	for i := range r.Scopes {
 		know(&w, r.Scopes[i].State, code.ScopeStates(), "state", "scope", r.Scopes[i].Endpoint)
 	}

@@ -82,7 +82,7 @@ func (r *Report) count() {
 		f.Outcomes, f.NotHealing = map[code.Outcome]int{}, 0
 	}
 	status := code.Healthy
-	if len(r.InfraMachines) > s.IgnoredInfraMachines {
+	if r.ToConfirm() > 0 {
 		status = code.NeedFurtherConfirmationInfraMachines
 	}
 	if len(r.Errors) > 0 || !s.Complete {

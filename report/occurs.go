@@ -32,7 +32,7 @@ func (r *Report) Occurrences(word code.Reason) []Object {
 	}
 	for i := range r.InfraMachines {
 		m := &r.InfraMachines[i]
-		o.add(m.Reason == word, m.Instance.object(), Place{Part: InVMs, Index: i})
+		o.add(m.Reason == word, m.Instance.Object(), Place{Part: InVMs, Index: i})
 	}
 	for i := range r.Scopes {
 		s := &r.Scopes[i]
@@ -78,8 +78,8 @@ func (o *occurrences) cluster(c *Cluster, i int) {
 	}
 }
 
-// object is the name of the VM in reasons of the answer.
-func (v *Instance) object() string { return "instance " + cmp.Or(v.Path, v.Name, v.Ref, v.ID) }
+// Object is the name of the VM in reasons of the answer.
+func (v *Instance) Object() string { return "instance " + cmp.Or(v.Path, v.Name, v.Ref, v.ID) }
 
 // object is the name of the machine, or of a VM without a Machine, in reasons of the answer.
 func (m *Machine) object(c *Cluster) string {

@@ -17,12 +17,15 @@ const SchemaVersion = "1"
 
 // Report is the document.
 type Report struct {
-	SchemaVersion string         `json:"schemaVersion"`
-	Tool          Tool           `json:"tool"`
-	GeneratedAt   time.Time      `json:"generatedAt"`
-	Options       Options        `json:"options"`
-	Backups       []Backup       `json:"backups"`
-	Summary       Summary        `json:"summary"`
+	SchemaVersion string    `json:"schemaVersion"`
+	Tool          Tool      `json:"tool"`
+	GeneratedAt   time.Time `json:"generatedAt"`
+	Options       Options   `json:"options"`
+	Backups       []Backup  `json:"backups"`
+	Summary       Summary   `json:"summary"`
+	// ToDo is what a person has to do or to decide, in order. Absent from reports of versions
+	// that did not say it.
+	ToDo          []ToDo         `json:"toDo,omitzero"`
 	Clusters      []Cluster      `json:"clusters"`
 	InfraMachines []InfraMachine `json:"infraMachines"`
 	Scopes        []Scope        `json:"scopes"`
@@ -34,6 +37,8 @@ type Report struct {
 	// IgnoreRules are the rules that set findings aside, in the order in which
 	// they were read; absent when none were given.
 	IgnoreRules []IgnoreRule `json:"ignoreRules,omitempty"`
+	// Confirmations are those that were read; absent when none were given.
+	Confirmations []Confirmation `json:"confirmations,omitempty"`
 	// Variables are those that commands of steps read; absent when none does.
 	Variables []Variable `json:"variables,omitempty"`
 }
@@ -184,12 +189,14 @@ type Summary struct {
 	ForeignTags   map[string]int `json:"foreignTags,omitempty"`
 	// Ignored is how many findings rules set aside: machines and infraMachines.
 	// They stay in all counts above; statuses leave them out.
-	Ignored              int              `json:"ignored"`
-	IgnoredMachines      *MachineCounts   `json:"ignoredMachines,omitempty"` // by status; absent without rules
-	IgnoredInfraMachines int              `json:"ignoredInfraMachines,omitempty"`
-	StatusWithoutRules   code.Status      `json:"statusWithoutRules,omitempty"`
-	Errors               int              `json:"errors"`
-	Forecast             *GeneralForecast `json:"forecast,omitempty"`
+	Ignored              int            `json:"ignored"`
+	IgnoredMachines      *MachineCounts `json:"ignoredMachines,omitempty"` // by status; absent without rules
+	IgnoredInfraMachines int            `json:"ignoredInfraMachines,omitempty"`
+	// ConfirmedInfraMachines are those of InfraMachines that a person has confirmed.
+	ConfirmedInfraMachines int              `json:"confirmedInfraMachines,omitempty"`
+	StatusWithoutRules     code.Status      `json:"statusWithoutRules,omitempty"`
+	Errors                 int              `json:"errors"`
+	Forecast               *GeneralForecast `json:"forecast,omitempty"`
 }
 
 // ClusterCounts counts clusters by status. The management cluster itself is not
@@ -233,6 +240,7 @@ type Cluster struct {
 	Workers      Workers          `json:"workers"`
 	Resources    []Resource       `json:"resources"`
 	Forecast     *ClusterForecast `json:"forecast,omitempty"`
+	Confirmed    *Confirmed       `json:"confirmed,omitempty"` // that it is given up
 }
 
 // LoadBalancer is a load balancer as the backup records it.
@@ -336,6 +344,7 @@ type Machine struct {
 	Evidence   []Evidence       `json:"evidence"`
 	Warnings   []Warning        `json:"warnings,omitempty"`
 	Ignored    *Ignored         `json:"ignored,omitempty"`
+	Confirmed  *Confirmed       `json:"confirmed,omitempty"` // that its VM stays off, or may be started
 	Forecast   *MachineForecast `json:"forecast,omitempty"`
 	// Remediation is what to do about it, in a safe order.
 	Remediation []Step `json:"remediation,omitempty"`
@@ -383,6 +392,7 @@ type InfraMachine struct {
 	Message        string      `json:"message,omitempty"`
 	Evidence       []Evidence  `json:"evidence"`
 	Ignored        *Ignored    `json:"ignored,omitempty"`
+	Confirmed      *Confirmed  `json:"confirmed,omitempty"`
 	Remediation    []Step      `json:"remediation,omitempty"`
 }
 
@@ -391,6 +401,43 @@ type Ignored struct {
 	Rule   int    `json:"rule"`   // index in Report.IgnoreRules
 	Reason string `json:"reason"` // the rule's
 }
+
+// Confirmed says on whose word a thing is no question any more.
+type Confirmed struct {
+	As      string `json:"as"`                // what it is: notAMachine, leave, givenUp, staysOff or mayStart
+	By      string `json:"by"`                // a person, a ticket
+	On      string `json:"on"`                // the day, YYYY-MM-DD, UTC
+	Expires string `json:"expires,omitempty"` // the last day on which it is taken, likewise
+}
+
+// String says it: "notAMachine, on the word of OPS-1 (2026-11-25)".
+func (c *Confirmed) String() string {
+	return c.As + ", on the word of " + c.By + " (" + c.On + ")"
+}
+
+// Confirmation is the word of a person, as a file of confirmations has it, and whether it was
+// taken.
+type Confirmation struct {
+	Subject string            `json:"subject"`      // what it is about, with its kind: "VM jumphost-01"
+	ID      string            `json:"id,omitempty"` // of a VM
+	As      string            `json:"as"`
+	By      string            `json:"by"`
+	On      string            `json:"on"`
+	Expires string            `json:"expires,omitempty"`
+	State   ConfirmationState `json:"state"`
+	Message string            `json:"message,omitempty"` // why it is not taken
+}
+
+// ConfirmationState is whether a confirmation was taken.
+type ConfirmationState string
+
+// States of a confirmation.
+const (
+	ConfirmationTaken   ConfirmationState = "taken"
+	ConfirmationExpired ConfirmationState = "expired" // its last day is over
+	ConfirmationChanged ConfirmationState = "changed" // what it is about is another now
+	ConfirmationUnused  ConfirmationState = "unused"  // the report has nothing that it is about
+)
 
 // IgnoreRule is one rule of an ignore file.
 type IgnoreRule struct {

@@ -13,7 +13,7 @@ import (
 // fields pins the document: within schema 1 this list may grow, and nothing in
 // it may be renamed or removed. A trailing ? marks what may be absent.
 var fields = map[string]string{
-	"report":         "schemaVersion tool generatedAt options backups summary clusters infraMachines scopes checks errors providers? ignoreRules? variables?",
+	"report":         "schemaVersion tool generatedAt options backups summary toDo? clusters infraMachines scopes checks errors providers? ignoreRules? variables?",
 	"tool":           "name version commit",
 	"options":        "ignoreHealthy skipNodes filter? failOn?",
 	"backup":         "path sha256 formatVersion writtenFrom writtenTo items kubeSystemUID? missing",
@@ -22,6 +22,7 @@ var fields = map[string]string{
 	"safeAnswer":     "safe reasons conditions",
 	"planAnswer":     "safe reasons resolved",
 	"answerReason":   "code message objects until?",
+	"toDo":           "phase safe code reason? message objects steps decide? resolved?",
 	"clusterCounts":  "total Healthy ManualRemediationNotRequired ManualRemediationRequired NeedFurtherConfirmation",
 	"machineCounts":  "total Healthy Stale Ghost Unknown",
 	"resourceCounts": "present absent unknown",
@@ -76,7 +77,7 @@ func goFields(t reflect.Type, into map[string][]string) {
 		into[name] = []string{}
 		for i := range t.NumField() {
 			tag, option, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-			if option == "omitempty" {
+			if strings.HasPrefix(option, "omit") {
 				tag += "?"
 			}
 			into[name] = append(into[name], tag)

@@ -16,6 +16,11 @@ func (s *Scope) Title() string {
 	return name
 }
 
+// Holds reports whether an instance was seen there.
+func (s *Scope) Holds(v *Instance) bool {
+	return v.Scope == ScopeName(s.Provider, s.Endpoint, s.Location) && (v.Account == "" || v.Account == s.Account)
+}
+
 // Incomplete are the scopes that were not listed whole.
 func (r *Report) Incomplete() []Scope {
 	return slices.DeleteFunc(slices.Clone(r.Scopes), func(s Scope) bool { return s.State == code.ScopeComplete })

@@ -119,7 +119,7 @@ func TestAnswerIsYes(t *testing.T) {
 			if a.status != "Healthy" || !a.complete || !a.condition(c.condition) || len(a.Conditions) == 0 || a.Conditions[0].Code != "RestoreOrder" {
 				t.Errorf("status %s, complete %t, conditions %+v", a.status, a.complete, a.Conditions)
 			}
-			if !strings.HasPrefix(a.o.stdout, "Safe to restore? YES\nStatus: Healthy\n") {
+			if !strings.HasPrefix(a.o.stdout, "Safe to restore?  YES  as Velero restores by default\nBy the plan:      YES  after ") {
 				t.Errorf("the screen says\n%s", a.o.stdout[:200])
 			}
 		})
@@ -249,7 +249,7 @@ func TestAnswerIsNotYes(t *testing.T) {
 			if len(a.Reasons) > 0 && c.object != "" && (len(a.Reasons[0].Objects) == 0 || a.Reasons[0].Objects[0] != c.object) {
 				t.Errorf("the first reason is about %q, want %q", a.Reasons[0].Objects, c.object)
 			}
-			if strings.Contains(a.o.stdout, "Safe to restore? YES") {
+			if strings.Contains(a.o.stdout, "Safe to restore?  YES") {
 				t.Error("the screen says YES")
 			}
 		})
@@ -289,7 +289,7 @@ func TestAnswerIsNotChangedByIgnoreRules(t *testing.T) {
 	w.ensure(os.WriteFile(rules, []byte("rules:\n- match: {name: \""+prodOne+"\"}\n  reason: known\n"), 0o600))
 	a := w.answer("--ignore-file", rules)
 	a.demand(t, "withWork", "MachinesBroken")
-	if a.status != "Healthy" || strings.Contains(a.o.stdout, "Safe to restore? YES") {
+	if a.status != "Healthy" || strings.Contains(a.o.stdout, "Safe to restore?  YES") {
 		t.Errorf("status %s\n%s", a.status, a.o.stdout[:200])
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/shell"
 	"drift-detector/infra/store"
 	"drift-detector/internal/english"
 	"drift-detector/report"
@@ -29,6 +30,7 @@ type backupsOptions struct {
 	place, schedule, since, report string
 	from                           time.Time
 	compares                       bool
+	again                          string // flags of the run that the next command needs
 	last                           int
 }
 
@@ -74,6 +76,7 @@ EXAMPLES:
 			if o.outputs, err = readTargets(c, o.format, formats); err != nil {
 				return err
 			}
+			o.again = flagsAgain(c, "compare", "last", "report", "inventory", "dry-run", "schedule", "since", "format", "output", "quiet")
 			return runBackups(c.Context, o, s)
 		},
 	}
@@ -98,6 +101,32 @@ func (o *backupsOptions) readCompare(c *cli.Context) error {
 	}
 	o.backups = []string{o.place}
 	return nil
+}
+
+// flagsAgain are the flags of a run but some, as a shell reads them. What is set in the
+// environment is still there for the next command.
+func flagsAgain(c *cli.Context, but ...string) string {
+	var out []string
+	for _, f := range c.Command.Flags {
+		name := f.Names()[0]
+		if !c.IsSet(name) || os.Getenv(variable(name)) != "" || slices.Contains(but, name) {
+			continue
+		}
+		values := []string{c.String(name)}
+		switch f.(type) {
+		case *cli.BoolFlag:
+			out = append(out, "--"+name)
+			continue
+		case *cli.StringSliceFlag:
+			values = c.StringSlice(name)
+		}
+		for _, v := range values {
+			if word, ok := shell.Quote(v); ok {
+				out = append(out, "--"+name, word)
+			}
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // ofList are the flags that mean something without --compare.
@@ -173,6 +202,7 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
+	doc.Again(s.typed.Text(o.again))
 	newest, err := o.newestOf(place, restorable)
 	switch {
 	case err != nil:
@@ -201,9 +231,9 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	}
 	switch {
 	case unread > 0:
-		return &errIncomplete{fmt.Sprintf("what Velero says could not be read of %d of %s", unread, english.Count(len(all), "backup")), []string{"the list says why for each"}}
+		return &errIncomplete{message: fmt.Sprintf("what Velero says could not be read of %d of %s", unread, english.Count(len(all), "backup")), hints: []string{"the list says why for each"}}
 	case doc.Comparison != nil && !doc.Comparison.Complete:
-		return &errIncomplete{"incomplete: not everything could be listed or read for each backup", []string{"--report NAME -o FILE writes what is known of one, and why"}}
+		return &errIncomplete{message: "incomplete: not everything could be listed or read for each backup", hints: []string{"--report NAME -o FILE writes what is known of one, and why"}}
 	}
 	return nil
 }

@@ -187,6 +187,7 @@ func writeReadiness(w io.Writer, doc *report.Readiness, to *output, s *streams) 
 		look := textOptions(s)
 		if isTerminal(s.stdout) && !s.debug {
 			look.Most = several
+			look.AnswerLast = taller(s, func(w io.Writer) error { return text.Readiness(w, doc, look) })
 		}
 		return text.Readiness(w, doc, look)
 	}

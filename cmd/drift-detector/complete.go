@@ -63,7 +63,7 @@ func valuesOf(command *cli.Command, flag string) []string {
 		}[command.Name]
 	case "fail-on":
 		return map[string][]string{
-			"detect": failOrder, "check": {string(code.CheckError), string(code.CheckWarning)}, "diff": diff.Kinds(), "releases": releasereport.Kinds,
+			"detect": failNames(), "check": {string(code.CheckError), string(code.CheckWarning)}, "diff": diff.Kinds(), "releases": releasereport.Kinds,
 		}[command.Name]
 	case "status":
 		if command.Name == "releases" {

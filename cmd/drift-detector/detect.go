@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/code"
+	"drift-detector/report/confirm"
 	"drift-detector/report/formats"
 	"drift-detector/report/ignore"
 	"drift-detector/report/plan"
@@ -32,6 +34,8 @@ type detectOptions struct {
 	failOn        string
 	fails         failOn
 	ignoreFiles   []string
+	confirmFiles  []string
+	confirmed     []confirm.Confirmation
 	emptyFolders  []string
 	newest        map[string]*store.Stored // by the prefix of its store, of those that are compared
 }
@@ -54,14 +58,15 @@ EXAMPLES:
    drift-detector detect --backup mgmt-data.tar.gz --inventory inventory.json -o report.json
    drift-detector detect --backup mgmt-data.tar.gz --endpoint vc.corp=10.0.0.5 --format text
    drift-detector detect --backup mgmt-data.tar.gz --cluster alpha-prod -o alpha.html
-   drift-detector detect --backup mgmt-data.tar.gz -o report.json --quiet --fail-on ghost,error,check --ignore-file accepted.yaml`,
+   drift-detector detect --backup mgmt-data.tar.gz -o report.json --quiet --fail-on no,ghost,check,error --ignore-file accepted.yaml`,
 		Flags: append(o.flags(),
 			outputFlag("the report", true),
 			formatFlag("json", &o.format),
 			&cli.BoolFlag{Name: "summary", Usage: "print the one screen in logs, too", Destination: &o.summary},
 			&cli.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave Healthy machines out of the lists; they are still counted", Destination: &o.ignoreHealthy},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; they are still counted and listed, but ignored by statuses and --fail-on; repeatable"},
-			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(failOrder, ", ") + "; several are separated by commas", Destination: &o.failOn},
+			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(failNames(), ", ") + "; several are separated by commas", Destination: &o.failOn},
+			&cli.StringSliceFlag{Name: "confirmations", Usage: "`FILE` that the confirm command wrote: what people say is taken for seen, and is a condition of the answer; repeatable"},
 			&cli.StringSliceFlag{Name: "empty-folder", Usage: "folder at inventory `PATH` is empty or gone; your word is taken where the account cannot tell (/DC0/vm/prod, or vcenter/DC0/vm/prod); repeatable"},
 			&cli.StringFlag{Name: "inventory", Usage: "decide from a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
 		),
@@ -69,9 +74,9 @@ EXAMPLES:
 			if err := o.read(c); err != nil {
 				return err
 			}
-			o.ignoreFiles, o.emptyFolders = c.StringSlice("ignore-file"), c.StringSlice("empty-folder")
+			o.ignoreFiles, o.emptyFolders, o.confirmFiles = c.StringSlice("ignore-file"), c.StringSlice("empty-folder"), c.StringSlice("confirmations")
 			var err error
-			if o.fails, err = parseFailOn(o.failOn, "detect", failOrder); err != nil {
+			if o.fails, err = parseFailOn(o.failOn, "detect", failNames()); err != nil {
 				return err
 			}
 			if o.outputs, err = readTargets(c, o.format, formats.Report.Names()); err != nil {
@@ -89,6 +94,10 @@ EXAMPLES:
 				return &usageError{message: "--summary would be mixed with the report on stdout: write the report to a file", command: "detect"}
 			}
 			rules, err := readRules(o.ignoreFiles)
+			if err != nil {
+				return err
+			}
+			o.confirmed, err = readConfirmations(o.confirmFiles)
 			switch {
 			case err != nil:
 				return err
@@ -105,7 +114,7 @@ func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *str
 	if err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.inventory, o.credentials}, o.ignoreFiles, o.backups)...)
+	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.inventory, o.credentials}, o.ignoreFiles, o.confirmFiles, o.backups)...)
 	if err != nil {
 		return err
 	}
@@ -141,8 +150,12 @@ func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *str
 		}
 		s.warn("%s is written; it could not be printed here as well: %v", o.outputs[0].path, err)
 	}
+	said := new(errIncomplete)
+	if errors.As(incomplete, &said) {
+		said.said = isTerminal(s.stdout) && isTerminal(s.stderr) && !o.quiet && !onStdout(o.outputs)
+	}
 	if err := o.fails.verdict(rep); err != nil {
-		if incomplete != nil {
+		if incomplete != nil && !said.said {
 			s.warn("%s", incomplete)
 		}
 		return err
@@ -207,6 +220,13 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		GeneratedAt:   now,
 		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter(), FailOn: o.fails},
 	})
+	warnings, err := confirm.Apply(rep, o.confirmed, now)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, w := range warnings {
+		s.warn("%s", w)
+	}
 	tools, incomplete := e.registry.Tools(), verdictOnRun(result)
 	plan.Fill(rep, tools)
 	return rep, incomplete, nil

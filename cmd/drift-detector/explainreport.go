@@ -39,12 +39,15 @@ func readFound(file string) (*explainedReport, error) {
 }
 
 // planOf is the plan of a report, also of one of a release that did not describe providers.
-func planOf(r *report.Report) plan.Plan {
+func planOf(r *report.Report) plan.Plan { return plan.New(r, describedTools(r)) }
+
+// describedTools are the tools of the providers, which the report then describes.
+func describedTools(r *report.Report) plan.Tools {
 	registry := all.Registry()
 	if r.Providers == nil {
 		r.Providers = build.Providers(registry.Specs())
 	}
-	return plan.New(r, registry.Tools())
+	return registry.Tools()
 }
 
 // of are the occurrences of a code; none without a report.

@@ -5,22 +5,72 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
-// failKinds are what --fail-on of detect can name, and how many of it a report
-// holds. What rules set aside does not fail.
-var failKinds = map[string]func(*report.Report) int{
-	"ghost":        func(r *report.Report) int { return r.Open().Ghost },
-	"stale":        func(r *report.Report) int { return r.Open().Stale },
-	"unknown":      func(r *report.Report) int { return r.Open().Unknown },
-	"unattributed": func(r *report.Report) int { return r.Summary.InfraMachines - r.Summary.IgnoredInfraMachines },
-	"error":        func(r *report.Report) int { return r.Summary.Errors },
-	"check":        (*report.Report).OpenCheckErrors,
+// failKinds are what --fail-on of detect can name, the answers first, and what a report has of
+// it: empty for nothing. What rules set aside does not fail.
+var failKinds = []struct {
+	name string
+	has  func(*report.Report) string
+}{
+	{"no", func(r *report.Report) string {
+		return answerIs(r, func(safe code.Safe) bool { return safe == code.No })
+	}},
+	{"not-yes", func(r *report.Report) string {
+		return answerIs(r, func(safe code.Safe) bool { return safe != code.Yes })
+	}},
+	{"by-plan", func(r *report.Report) string {
+		safe := code.Unclear // of a report without that answer nobody knows
+		if a := r.Summary.AnswerByPlan; a != nil {
+			safe = a.Safe
+		}
+		if safe == code.Yes {
+			return ""
+		}
+		return "by the plan, the answer is " + report.SafeWords(safe)
+	}},
+	{"ghost", func(r *report.Report) string { return counted(r.Open().Ghost, "Ghost") }},
+	{"stale", func(r *report.Report) string { return counted(r.Open().Stale, "Stale") }},
+	{"unknown", func(r *report.Report) string {
+		return english.Join(", ", answerIs(r, func(safe code.Safe) bool { return safe == code.Unclear }), counted(r.Open().Unknown, "Unknown"))
+	}},
+	{"unattributed", func(r *report.Report) string {
+		return counted(r.ToConfirm(), "to confirm")
+	}},
+	{"error", func(r *report.Report) string { return counted(r.Summary.Errors, "with an error") }},
+	{"check", func(r *report.Report) string { return counted(r.OpenCheckErrors(), "wrong in the backup itself") }},
 }
 
-// failOrder is the order in which they are listed: most urgent first.
-var failOrder = []string{"ghost", "stale", "unknown", "unattributed", "error", "check"}
+func counted(n int, what string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// answerIs says what the answer is, if it is one of those.
+func answerIs(r *report.Report, is func(code.Safe) bool) string {
+	safe := code.Unclear // of a report without an answer nobody knows
+	if a := r.Summary.Answer; a != nil {
+		safe = a.Safe
+	}
+	if !is(safe) {
+		return ""
+	}
+	return "the answer is " + r.Answer().Safe
+}
+
+// failNames are their names.
+func failNames() []string {
+	out := make([]string, len(failKinds))
+	for i, k := range failKinds {
+		out[i] = k.name
+	}
+	return out
+}
 
 // failOn is the value of --fail-on: kinds, separated by commas.
 type failOn []string
@@ -46,13 +96,13 @@ func parseFailOn(value, command string, known []string) (failOn, error) {
 // verdict is an error when the report holds what it names.
 func (f failOn) verdict(r *report.Report) error {
 	var found []string
-	for _, kind := range failOrder {
-		if n := failKinds[kind](r); n > 0 && slices.Contains(f, kind) {
-			found = append(found, fmt.Sprintf("%s: %d", kind, n))
+	for _, kind := range failKinds {
+		if text := kind.has(r); text != "" && slices.Contains(f, kind.name) && !slices.Contains(found, text) {
+			found = append(found, text)
 		}
 	}
 	if len(found) == 0 {
 		return nil
 	}
-	return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", strings.Join(f, ","), strings.Join(found, ", "))}
+	return &errFailOn{fmt.Sprintf("--fail-on %s: %s", strings.Join(f, ","), strings.Join(found, ", "))}
 }

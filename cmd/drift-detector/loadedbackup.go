@@ -295,7 +295,7 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 		Done:  func(_ int, l infra.Listing) { s.debugf("%s", describeListing(l)) },
 	}
 	stop := func() {}
-	if !o.quiet && !s.debug && isTerminal(s.stderr) {
+	if !o.quiet && !s.debug && isTerminal(s.stderr) && s.getenv("TERM") != "dumb" {
 		p := showProgress(ctx, s, targets)
 		watch, stop = &infra.Watch{Found: p.found, Done: p.done}, p.stop
 	}

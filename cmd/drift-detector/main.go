@@ -20,7 +20,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	// A second Ctrl-C ends the process at once, should the way out take too long.
 	context.AfterFunc(ctx, stop)
-	// A closed pipe is an error of a write, and not the end of a run whose exit status matters.
+	// A closed pipe is not the end of a run: its report may go to a file, and its exit status matters.
 	signal.Ignore(syscall.SIGPIPE)
 	collectSooner()
 	code := run(ctx, os.Args, process())

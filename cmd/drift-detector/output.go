@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -169,10 +170,21 @@ func textOptions(s *streams) text.Options {
 	return o
 }
 
+// taller reports whether a text has more rows than the terminal of stdout, where only its end
+// is seen then.
+func taller(s *streams, write func(io.Writer) error) bool {
+	_, height, err := term.GetSize(int(s.stdout.(*os.File).Fd()))
+	var b bytes.Buffer
+	return err == nil && write(&b) == nil && bytes.Count(b.Bytes(), []byte("\n")) >= height
+}
+
 // screenOptions are those of the screen of a run that wrote these files.
 func screenOptions(s *streams, written []target) screen.Options {
 	t := textOptions(s)
 	o := screen.Options{Color: t.Color, Width: t.Width}
+	if isTerminal(s.stdout) {
+		_, o.Height, _ = term.GetSize(int(s.stdout.(*os.File).Fd()))
+	}
 	o.Program, _ = shell.Quote(s.program)
 	for _, w := range written {
 		if w.format == "json" && w.path != "-" {

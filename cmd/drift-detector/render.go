@@ -13,6 +13,7 @@ import (
 	"drift-detector/report"
 	"drift-detector/report/code"
 	"drift-detector/report/formats"
+	"drift-detector/report/plan"
 	"drift-detector/report/screen"
 	"drift-detector/report/text"
 )
@@ -131,6 +132,8 @@ func reportWriter(r *report.Report, s *streams) func(io.Writer, *output) error {
 	}
 }
 
+// readReport reads a report of this version or of one before. It returns an error, which names
+// the file, when that cannot be read or holds no report.
 func readReport(path string) (*report.Report, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -140,6 +143,9 @@ func readReport(path string) (*report.Report, error) {
 	rep, err := report.Read(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if rep.ToDo == nil { // of a version that did not say it
+		rep.ToDo = plan.ToDo(rep, describedTools(rep))
 	}
 	return rep, nil
 }

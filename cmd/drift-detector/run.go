@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -22,6 +23,7 @@ import (
 type errIncomplete struct {
 	message string
 	hints   []string
+	said    bool // the screen has said it
 }
 
 func (e *errIncomplete) Error() string { return e.message }
@@ -84,6 +86,9 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 	if complete(app, args, s) {
 		return exitOK
 	}
+	if !isTerminal(s.stdout) {
+		s.stdout = &untilClosed{to: s.stdout}
+	}
 	printed := &firstError{Writer: s.stdout}
 	app.Writer = printed
 	err := withinASecond(ctx, s, func() error { return app.RunContext(ctx, permute(app, args)) })
@@ -103,6 +108,8 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 	case errors.As(err, &failOn):
 		s.say("error: ", "%s", failOn.message)
 		return exitFailOn
+	case errors.As(err, &incomplete) && incomplete.said:
+		return exitIncomplete
 	case errors.As(err, &incomplete):
 		s.say("error: ", "%s", incomplete.message)
 		for _, hint := range incomplete.hints {
@@ -145,6 +152,24 @@ func withinASecond(ctx context.Context, s *streams, command func() error) error 
 	}
 }
 
+// untilClosed writes until nobody reads the pipe any more, as with head, and nothing after that:
+// who closes it has seen enough, and the exit status is that of the run.
+type untilClosed struct {
+	to     io.Writer
+	closed bool
+}
+
+func (w *untilClosed) Write(b []byte) (int, error) {
+	if w.closed {
+		return len(b), nil
+	}
+	n, err := w.to.Write(b)
+	if w.closed = errors.Is(err, syscall.EPIPE); w.closed {
+		return len(b), nil
+	}
+	return n, err
+}
+
 // firstError keeps the first error of a writer: the library, which prints help and the
 // version, looks at none.
 type firstError struct {
@@ -175,6 +200,7 @@ func allCommands(s *streams) []*cli.Command {
 		renderCommand(s),
 		planCommand(s),
 		diffCommand(s),
+		confirmCommand(s),
 		ignoreCommand(s),
 		permissionsCommand(s),
 		schemaCommand(s),

@@ -32,17 +32,17 @@ func TestDetectEndsWithOneScreen(t *testing.T) {
 	}
 	last := strings.Join(lines[max(0, len(lines)-23):], "\n") // the prompt takes one
 	for _, want := range []string{
-		"Safe to restore? NO: ", "fleet-data.tar.gz, 2026-11-21 04:06Z, ", "Listed: 2 of 2 places, 64 VMs.",
-		"! IdentityAbsent       VSphereClusterIdentity vcenter-shared", "tenant-beta/beta-prod",
-		"! DuplicateID          tenant-alpha/alpha-prod-jzxnt: ",
-		"tenant-alpha/alpha-dev: its control plane is lost",
-		"! OldManagementCluster keep it off; pause 5 Clusters",
-		"\n! tenant-alpha/alpha-prod     3     3    -   10  3 unmanaged, 3 stuck",
-		"\n! tenant-gamma/gamma-edge     2     1    -    7  1 doubled, 2 unmanaged",
-		"\n! tenant-aws/aws-prod         1     2    -    4  1 unmanaged, 3 stuck",
-		"\n? tenant-alpha/alpha-dev      -     4    -    -  control plane down",
-		"\n- tenant-beta/beta-prod       -     3    -    9  halted, 3 stuck",
-		"bin/drift-detector plan ", "bin/drift-detector render ", "bin/drift-detector explain PoolScaledBack",
+		"Safe to restore?  NO  as Velero restores by default\nBy the plan:      NOT CLEAR YET  after ",
+		"\nfleet-data.tar.gz, 2026-11-21 04:06Z, ", "Listed: 2 of 2 places, 64 VMs.",
+		"\nBEFORE     4 ? ControlPlaneDown     ", "\n           3 ! IdentityAbsent       ", "\n           6 ! DuplicateID          ",
+		"\n           2 ! OldManagementCluster keep the old management cluster off\n",
+		"\nPAUSED    16 ! PoolScaledBack       ", " more: render shows all\n",
+		"\n! tenant-alpha/alpha-prod     3     3 10  3 unmanaged, 3 broken",
+		"\n! tenant-gamma/gamma-edge     2     1  7  1 duplicated, 2 unmanaged",
+		"\n! tenant-aws/aws-prod         1     2  4  1 unmanaged, 3 broken",
+		"\n? tenant-alpha/alpha-dev      -     4  -  control plane down",
+		"\n- tenant-beta/beta-prod       -     3  9  halted, 3 broken",
+		"bin/drift-detector plan ", "bin/drift-detector explain ControlPlaneDown",
 	} {
 		if !strings.Contains(last, want) {
 			t.Errorf("%q is not in the last 23 lines:\n%s", want, last)
@@ -69,7 +69,7 @@ func TestScreenOfTerminals(t *testing.T) {
 		{"no colour", 80, map[string]string{"NO_COLOR": "1"}, false},
 	} {
 		lines, sent, code := onTerminal(t, c.columns, c.environment, args...)
-		if code != exitOK || !strings.HasPrefix(lines[0], "Safe to restore? YES") || colour.MatchString(sent) != c.coloured {
+		if code != exitOK || !strings.HasPrefix(lines[0], "Safe to restore?  YES") || colour.MatchString(sent) != c.coloured {
 			t.Errorf("%s: exit status %d\n%q", c.name, code, sent)
 		}
 		for _, l := range lines {
@@ -93,8 +93,8 @@ func TestWhatIsPrintedWhere(t *testing.T) {
 	}{
 		{nil, "Safe to restore?", true},
 		{[]string{"-o", file, "--summary"}, "Safe to restore?", true},
-		{[]string{"-o", file}, "Safe to restore? YES\nStatus: ", false},
-		{[]string{"--format", "text"}, "Safe to restore? YES\nStatus: ", false},
+		{[]string{"-o", file}, "Safe to restore?  YES  as Velero restores by default\nBy the plan: ", false},
+		{[]string{"--format", "text"}, "Safe to restore?  YES  as Velero restores by default\nBy the plan: ", false},
 		{[]string{"--format", "json"}, "{", false},
 		{[]string{"-o", "-"}, "{", false},
 		{[]string{"-o", file, "--quiet"}, "", false},
@@ -107,20 +107,31 @@ func TestWhatIsPrintedWhere(t *testing.T) {
 	}
 }
 
-// A pipe that nobody reads costs a warning where the report is in a file, and is an
-// error where it would have been all.
+// A pipe that nobody reads any more, as with head, is no error of any command: the report is in
+// its file, and the exit status is that of the run.
 func TestClosedPipe(t *testing.T) {
 	t.Parallel()
-	w, _, inventory := savedReport(t)
+	w, report, inventory := savedReport(t)
 	file := filepath.Join(w.dir, "out.json")
+	detect := slices.Concat([]string{"detect", "--inventory", inventory}, w.sources())
 	for _, c := range []struct {
 		args []string
 		code exitCode
 		says string
 	}{
-		{[]string{"-o", file, "--summary"}, exitOK, "out.json is written; it could not be printed here as well: "},
-		{nil, exitUsage, "error: writing to stdout: "},
-		{[]string{"-o", "-"}, exitUsage, "error: writing to stdout: "},
+		{append(slices.Clone(detect), "-o", file, "--summary"), exitOK, ""},
+		{detect, exitOK, ""},
+		{append(slices.Clone(detect), "-o", "-"), exitOK, ""},
+		{append(slices.Clone(detect), "--fail-on", "not-yes,by-plan"), exitOK, ""},
+		{[]string{"render", report}, exitOK, ""},
+		{[]string{"plan", report}, exitOK, ""},
+		{[]string{"diff", report, report, "--fail-on", "incomplete"}, exitOK, ""},
+		{[]string{"explain"}, exitOK, ""},
+		{[]string{"schema"}, exitOK, ""},
+		{[]string{"man"}, exitOK, ""},
+		{[]string{"--help"}, exitOK, ""},
+		{append([]string{"check"}, w.sources()[:2]...), exitOK, ""},
+		{[]string{"render", filepath.Join(w.dir, "none.json")}, exitUsage, "none.json"},
 	} {
 		r, pipe, err := os.Pipe()
 		if err != nil {
@@ -129,10 +140,60 @@ func TestClosedPipe(t *testing.T) {
 		_ = r.Close()
 		var stderr strings.Builder
 		s := &streams{stdout: pipe, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
-		code := run(context.Background(), slices.Concat([]string{"drift-detector", "detect", "--inventory", inventory}, w.sources(), c.args), s)
+		code := run(context.Background(), append([]string{"drift-detector"}, c.args...), s)
 		_ = pipe.Close()
-		if code != c.code || !strings.Contains(stderr.String(), c.says) || strings.Count(stderr.String(), "\n") != 1 {
+		if code != c.code || !strings.Contains(stderr.String(), c.says) || c.says == "" && stderr.Len() > 0 {
 			t.Errorf("%v: exit status %d\n%s", c.args, code, stderr.String())
 		}
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}
+
+// An incomplete run ends with its screen: the answer and the first thing to do are visible, and
+// nothing below says again what the screen has said. A log of stderr has it.
+func TestAnIncompleteRunEndsWithItsScreen(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	empty := filepath.Join(w.dir, "empty.json")
+	if err := os.WriteFile(empty, []byte(`{"inventoryVersion": "1", "listings": []}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := slices.Concat([]string{"detect", "--inventory", empty, "-o", filepath.Join(w.dir, "r.json")}, w.sources())
+	for _, fails := range []bool{false, true} {
+		code, want := exitIncomplete, exitIncomplete
+		run := args
+		if fails {
+			run, want = append(slices.Clone(args), "--fail-on", "error"), exitFailOn
+		}
+		var lines []string
+		lines, _, code = onTerminal(t, 80, nil, run...)
+		last := strings.Join(lines[max(0, len(lines)-23):], "\n")
+		if fails { // one line says why it fails
+			last = strings.Join(lines[max(0, len(lines)-24):], "\n")
+		}
+		if code != want || !strings.Contains(last, "Safe to restore?  ") || !strings.Contains(last, "\nBEFORE ") || !strings.Contains(last, "\nIncomplete: ") ||
+			strings.Contains(last, "incomplete: ") || strings.Contains(last, "hint: ") {
+			t.Errorf("exit status %d\n%s", code, last)
+		}
+	}
+	if o := runProgram(t, args...); o.code != exitIncomplete || !strings.Contains(o.stderr, "error: incomplete") {
+		t.Errorf("without a terminal: exit status %d\n%s", o.code, o.stderr)
+	}
+}
+
+// A terminal that cannot move its cursor gets none of what does, and of a list that is taller
+// than it is the answer is there at the end.
+func TestWhatATerminalCannotShow(t *testing.T) {
+	w := fleet(t)
+	_, sent, code := onTerminal(t, 80, map[string]string{"TERM": "dumb"}, slices.Concat([]string{"detect", "-o", filepath.Join(w.dir, "report.json")}, w.sources(), w.reach())...)
+	if code != exitOK || strings.Contains(sent, "\x1b") {
+		t.Errorf("dumb: exit status %d\n%q", code, sent)
+	}
+	lines, _, code := onTerminal(t, 80, nil, append([]string{"check"}, w.sources()[:2]...)...)
+	last := strings.Join(lines[max(0, len(lines)-4):], "\n")
+	if code != exitOK || len(lines) < 24 || !strings.Contains(last, "\nCan it be restored? ") || !strings.Contains(last, "\nFound: ") {
+		t.Errorf("exit status %d, %d lines, at last\n%s", code, len(lines), last)
 	}
 }

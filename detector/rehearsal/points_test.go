@@ -144,7 +144,7 @@ func TestPoint25EKSControlPlane(t *testing.T) {
 // CAPA updates a kubeconfig only where it owns the Secret, which no restored one says,
 // and makes one where there is none.
 func TestPoint33And41KubeconfigOfEKS(t *testing.T) {
-	restored := func(s *story) { s.secrets.Kubeconfigs = map[backup.ClusterID]Kubeconfig{prod: {}} }
+	restored := func(s *story) { s.secrets.Kubeconfigs = map[backup.ClusterID]Kubeconfig{prod: {Labelled: true}} }
 	play(t, map[string]scene{
 		"in the backup": {nil, func(s *story) { onEKS(s); restored(s) }, string(code.ClusterHalted), []string{"until Secret ns/prod-kubeconfig is deleted, which is restored without its owner"}},
 		"not in it":     {nil, onEKS, "", nil},

@@ -29,7 +29,10 @@
 //	walkbalancer.go   load balancers
 //	walkmachine.go    AWSMachine and its instance
 //	walkpool.go       AWSMachinePool, its group and its template
+//	walkplaced.go     the subnets of a group
+//	walksubnets.go    which subnets are public
 //	walkplane.go      the control plane of EKS
+//	walkeks.go        what that has: access entries, add-ons, Fargate profiles
 //	walknodegroup.go  EKS node groups
 //	metadata.go       options of the instance metadata service
 //
@@ -47,6 +50,7 @@
 //	groups.go       autoscaling groups
 //	networks.go     what is in the VPCs that the backup names
 //	templates.go    launch templates and EKS node groups
+//	planes.go       what a control plane of EKS has
 //	facts.go        how the Facts of a listing are called
 //	probes.go       VPCs, subnets, security groups, gateways, load balancers, EKS
 //	faults.go       what went wrong, and what to do

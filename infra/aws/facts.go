@@ -21,6 +21,9 @@ const (
 	factTemplate  = "template"  // launch templates, by name
 	factPlane     = "eks"       // control planes, by name
 	factNodegroup = "nodegroup" // by control plane and name
+	factAddons    = "addons"    // by control plane
+	factAccess    = "access"    // access entries, likewise
+	factProfile   = "fargate"   // Fargate profiles, by control plane and name
 )
 
 // wasRead is the value of the Fact of a kind alone.

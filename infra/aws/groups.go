@@ -107,6 +107,12 @@ func asgFactOf(g *types.AutoScalingGroup) asgFact {
 	for _, p := range g.SuspendedProcesses {
 		f.Suspended = append(f.Suspended, aws.ToString(p.ProcessName))
 	}
+	for subnet := range strings.SplitSeq(aws.ToString(g.VPCZoneIdentifier), ",") {
+		if subnet = strings.TrimSpace(subnet); subnet != "" {
+			f.Subnets = append(f.Subnets, subnet)
+		}
+	}
+	slices.Sort(f.Subnets)
 	slices.Sort(f.Suspended)
 	return f
 }

@@ -73,6 +73,10 @@ type homeScope struct {
 	// templates and nodegroups are those of pools, as AWS calls them.
 	templates  []string
 	nodegroups []nodegroupName
+	// access are the control planes of which the backup has access entries, profiles its
+	// Fargate profiles.
+	access   []string
+	profiles []nodegroupName
 }
 
 // homeScopes are all places where the instances of the backup's clusters are, in the
@@ -97,6 +101,9 @@ func (objs *objects) homeScopes() []*homeScope {
 		}
 		for _, k := range objs.accountOf(id) {
 			h.probes[k] = true
+		}
+		if s.record != nil && s.kind == planeKind && s.admits() {
+			h.access = append(h.access, s.tag)
 		}
 		if s.record != nil && s.vpc != "" {
 			for _, g := range s.groupNames(id) {
@@ -125,6 +132,10 @@ func (objs *objects) homeScopes() []*homeScope {
 		for _, id := range p.memberIDs() {
 			h.expect(id)
 		}
+	}
+	for _, f := range objs.fargateProfiles() {
+		h := byID[objs.locations[f.cluster].target]
+		h.profiles = append(h.profiles, f.name)
 	}
 	for _, h := range byID {
 		delete(h.probes, infra.Key{})

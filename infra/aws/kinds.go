@@ -55,13 +55,14 @@ type awsCluster struct {
 	LBSubnets                 []string  // likewise
 	Tags                      string    // additionalTags in JSON
 	Rules                     [4]string // of security groups that spec adds, in JSON
+	Network                   string    // the subnets, in JSON
 	EKS                       eksSpec
 }
 
 // eksSpec is what an AWSManagedControlPlane says of its control plane beside awsCluster;
 // what is not text is JSON.
 type eksSpec struct {
-	Version, UpgradePolicy, Encryption, EndpointAccess, Mode, Addons string
+	Version, UpgradePolicy, Encryption, EndpointAccess, Mode, Addons, Access, OIDC string
 }
 
 // loadBalancer is one of the API server.
@@ -93,7 +94,8 @@ func placement() []backup.Field[awsCluster] {
 		backup.Text(func(c *c) *string { return &c.Scheme }, "spec.controlPlaneLoadBalancer.scheme"),
 		backup.Text(func(c *c) *string { return &c.SecondScheme }, "spec.secondaryControlPlaneLoadBalancer.scheme"),
 		backup.Texts(func(c *c) *[]string { return &c.LBSubnets }, "spec.controlPlaneLoadBalancer.subnets[]"),
-		backup.Raw(func(c *c) *string { return &c.Tags }, "spec.additionalTags"))
+		backup.Raw(func(c *c) *string { return &c.Tags }, "spec.additionalTags"),
+		backup.Raw(func(c *c) *string { return &c.Network }, "spec.network.subnets", "spec.networkSpec.subnets"))
 	for i, path := range []string{"spec.network.cni", "spec.network.additionalControlPlaneIngressRules", "spec.network.additionalNodeIngressRules", "spec.controlPlaneLoadBalancer.ingressRules"} {
 		fields = append(fields, backup.Raw(func(c *c) *string { return &c.Rules[i] }, path))
 	}
@@ -135,6 +137,8 @@ var planes = backup.NewKind("awsmanagedcontrolplanes."+planeGroup, append(placem
 	backup.Raw(func(c *awsCluster) *string { return &c.EKS.EndpointAccess }, "spec.endpointAccess"),
 	backup.Text(func(c *awsCluster) *string { return &c.EKS.Mode }, "spec.accessConfig.authenticationMode"),
 	backup.Raw(func(c *awsCluster) *string { return &c.EKS.Addons }, "spec.addons"),
+	backup.Raw(func(c *awsCluster) *string { return &c.EKS.Access }, "spec.accessEntries"),
+	backup.Raw(func(c *awsCluster) *string { return &c.EKS.OIDC }, "spec.oidcIdentityProviderConfig"),
 )...)
 
 type awsMachine struct {
@@ -177,10 +181,10 @@ type awsPool struct {
 	Instances   []string
 	Min, Max    backup.Number // of an AWSMachinePool
 	// What the walk asks for; what is not text is JSON.
-	Template, Suspend, Tags, TagsApplied, Mixed, PoolSubnets string
-	NoRefresh                                                bool
-	Labels                                                   string // of an AWSManagedMachinePool, as is all that follows
-	Taints, Scaling, AMIVersion                              string
+	Template, Suspend, Tags, TagsApplied, Mixed, PoolSubnets, Zones string
+	NoRefresh                                                       bool
+	Labels                                                          string // of an AWSManagedMachinePool, as is all that follows
+	Taints, Scaling, AMIVersion                                     string
 }
 
 // walkedFields are what the walk asks of a pool.
@@ -196,6 +200,7 @@ var pools = backup.NewKind("awsmachinepools."+group, append(walkedFields(),
 	backup.Raw(func(p *awsPool) *string { return &p.Suspend }, "spec.suspendProcesses"),
 	backup.Raw(func(p *awsPool) *string { return &p.Mixed }, "spec.mixedInstancesPolicy"),
 	backup.Raw(func(p *awsPool) *string { return &p.PoolSubnets }, "spec.subnets"),
+	backup.Raw(func(p *awsPool) *string { return &p.Zones }, "spec.availabilityZones"),
 	backup.Flag(func(p *awsPool) *bool { return &p.NoRefresh }, "spec.refreshPreferences.disable"),
 	backup.Text(func(p *awsPool) *string { return &p.ARN }, "spec.providerID"),
 	backup.Texts(func(p *awsPool) *[]string { return &p.ProviderIDs }, "spec.providerIDList[]"),
@@ -215,10 +220,21 @@ var managedPools = backup.NewKind("awsmanagedmachinepools."+group, append(walked
 )...)
 
 // machinePool is what Cluster API's own MachinePool says beside a backup.Group.
-type machinePool struct{ ProviderIDs []string }
+type machinePool struct {
+	ProviderIDs []string
+	Zones       string // in JSON
+}
 
 var machinePools = backup.NewKind("machinepools.cluster.x-k8s.io",
 	backup.Texts(func(p *machinePool) *[]string { return &p.ProviderIDs }, "spec.providerIDList[]"),
+	backup.Raw(func(p *machinePool) *string { return &p.Zones }, "spec.failureDomains"),
+)
+
+// fargate is an AWSFargateProfile (exp/api/v1beta2 v2.13.0).
+type fargate struct{ Name string }
+
+var fargates = backup.NewKind("awsfargateprofiles."+group,
+	backup.Text(func(f *fargate) *string { return &f.Name }, "spec.profileName"),
 )
 
 // Each identity has its spec.allowedNamespaces in JSON, see Allows.
@@ -267,7 +283,7 @@ const (
 )
 
 var want = backup.Want{
-	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, pools, managedPools, machinePools, statics, roles, controllers, namespaces}, versionKinds()),
+	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, pools, managedPools, machinePools, fargates, statics, roles, controllers, namespaces}, versionKinds()),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{accessKey, secretKey}, Optional: []string{tokenKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},

@@ -45,6 +45,7 @@ type listing struct {
 	// stateless are the ids of instances whose state EC2 did not say.
 	stateless []string
 	facts     map[[2]string]infra.Facts // of instances
+	planes    []string                  // of EKS that were found
 }
 
 // List reads all instances of a region, and what else the backup names there.
@@ -119,6 +120,7 @@ func (l *listing) read(ctx context.Context) {
 		l.readNodegroups(ctx)
 		l.readNetworks(ctx)
 		l.readProbes(ctx)
+		l.readPlanes(ctx)
 		// What was interrupted here is whole in its instances, but must not look
 		// as if all of it had been asked for.
 		if ctx.Err() != nil {

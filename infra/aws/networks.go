@@ -78,7 +78,10 @@ func pages(operation string, next func(token *string) (*string, error)) error {
 }
 
 // subnetFact is one subnet that is there or is being made.
-type subnetFact struct{ ID, CIDR string }
+type subnetFact struct {
+	ID, CIDR string
+	Public   bool `json:",omitempty"` // by CAPA's tag
+}
 
 func (l *listing) readSubnets(ctx context.Context, vpcs []string) error {
 	all := map[string][]subnetFact{}
@@ -92,7 +95,7 @@ func (l *listing) readSubnets(ctx context.Context, vpcs []string) error {
 			if !subnetServes(n) {
 				continue
 			}
-			vpc, one := aws.ToString(n.VpcId), subnetFact{aws.ToString(n.SubnetId), aws.ToString(n.CidrBlock)}
+			vpc, one := aws.ToString(n.VpcId), subnetFact{aws.ToString(n.SubnetId), aws.ToString(n.CidrBlock), tagged(n.Tags) == "public"}
 			all[vpc] = append(all[vpc], one)
 			l.found(keySubnet, one.ID)
 			l.found(keySubnetCIDR, join(vpc, one.CIDR))
@@ -109,6 +112,29 @@ func (l *listing) readSubnets(ctx context.Context, vpcs []string) error {
 // pkg/cloud/filter/ec2.go v2.13.0).
 func subnetServes(n *types.Subnet) bool {
 	return n.State == "" || n.State == types.SubnetStateAvailable || n.State == types.SubnetStatePending
+}
+
+// tagged is the role that CAPA's tag gives to something.
+func tagged(tags []types.Tag) string {
+	for i := range tags {
+		if aws.ToString(tags[i].Key) == tagRole {
+			return aws.ToString(tags[i].Value)
+		}
+	}
+	return ""
+}
+
+// internet says whether a route of a table leads to the internet.
+func internet(routes []types.Route) string {
+	for i := range routes {
+		if strings.HasPrefix(aws.ToString(routes[i].GatewayId), "igw") || strings.HasPrefix(aws.ToString(routes[i].CarrierGatewayId), "cagw-") {
+			return routed
+		}
+	}
+	if len(routes) == 0 {
+		return ""
+	}
+	return unrouted
 }
 
 // groupFact is a security group that has the name of one of CAPA's.
@@ -250,6 +276,8 @@ type routesFact struct {
 	ID      string
 	Subnets []string
 	Owners  []string // as of a groupFact
+	// Internet says whether one of its routes leads there; empty where it shows no routes.
+	Internet string `json:",omitempty"`
 }
 
 func (l *listing) readRoutes(ctx context.Context, vpcs []string) error {
@@ -261,7 +289,7 @@ func (l *listing) readRoutes(ctx context.Context, vpcs []string) error {
 		}
 		for i := range out.RouteTables {
 			t := &out.RouteTables[i]
-			f := routesFact{ID: aws.ToString(t.RouteTableId), Owners: clustersIn(t.Tags)}
+			f := routesFact{ID: aws.ToString(t.RouteTableId), Owners: clustersIn(t.Tags), Internet: internet(t.Routes)}
 			for _, a := range t.Associations {
 				if id := aws.ToString(a.SubnetId); id != "" {
 					f.Subnets = append(f.Subnets, id)

@@ -22,6 +22,7 @@ type pool struct {
 	desired     backup.Number
 	managedBy   string
 	providerIDs []string
+	zones       string        // of the MachinePool, in JSON
 	group       *backup.Group // the MachinePool; nil when it is not in the backup
 }
 
@@ -43,7 +44,7 @@ func (objs *objects) joinPools() {
 		p.record = infraPools[ref.Kind][capi.Referred(g.Backup, g.Namespace, ref)]
 		used[p.record] = true
 		if x := extras[capi.ObjectOf(&g.Meta)]; x != nil {
-			p.providerIDs = x.Data.ProviderIDs
+			p.providerIDs, p.zones = x.Data.ProviderIDs, x.Data.Zones
 		}
 		objs.addPool(p)
 	}

@@ -126,6 +126,7 @@ func findPlane(ctx context.Context, l *listing, names []string) (found []string,
 	if out.Cluster.Status == ekstypes.ClusterStatusDeleting {
 		return nil, nil
 	}
+	l.planes = append(l.planes, names[0])
 	return names, nil
 }
 

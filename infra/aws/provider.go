@@ -54,7 +54,7 @@ func (p *provider) Spec() infra.Spec {
 		ManagedPlanes: []infra.Kind{
 			// CAPA reads an identity there, not in an AWSCluster (controlplane/eks/api/v1beta2 v2.11.1).
 			{Group: planeGroup, Kind: planeKind, Plural: "awsmanagedcontrolplanes"},
-			{Group: planeGroup, Kind: "ROSAControlPlane", Plural: "rosacontrolplanes"},
+			{Group: planeGroup, Kind: rosaKind, Plural: "rosacontrolplanes"},
 		},
 		IdentityKinds: []infra.Kind{
 			{Group: group, Kind: controllerIdentity, Plural: "awsclustercontrolleridentities"},

@@ -51,6 +51,12 @@ type api struct {
 	lbs            operation[elbv2.DescribeLoadBalancersInput, elbv2.DescribeLoadBalancersOutput, elbv2.Options]
 	plane          operation[eks.DescribeClusterInput, eks.DescribeClusterOutput, eks.Options]
 	nodegroup      operation[eks.DescribeNodegroupInput, eks.DescribeNodegroupOutput, eks.Options]
+	addons         operation[eks.ListAddonsInput, eks.ListAddonsOutput, eks.Options]
+	addon          operation[eks.DescribeAddonInput, eks.DescribeAddonOutput, eks.Options]
+	accessEntries  operation[eks.ListAccessEntriesInput, eks.ListAccessEntriesOutput, eks.Options]
+	accessEntry    operation[eks.DescribeAccessEntryInput, eks.DescribeAccessEntryOutput, eks.Options]
+	policies       operation[eks.ListAssociatedAccessPoliciesInput, eks.ListAssociatedAccessPoliciesOutput, eks.Options]
+	profile        operation[eks.DescribeFargateProfileInput, eks.DescribeFargateProfileOutput, eks.Options]
 	close          func()
 }
 
@@ -157,6 +163,12 @@ func newAPI(conf aws.Config) *api {
 		lbs:            checked(v2.DescribeLoadBalancers, checkLBs),
 		plane:          checked(k.DescribeCluster, checkPlane),
 		nodegroup:      checked(k.DescribeNodegroup, checkNodegroup),
+		addons:         checked(k.ListAddons, checkAddons),
+		addon:          checked(k.DescribeAddon, checkAddon),
+		accessEntries:  checked(k.ListAccessEntries, checkAccessEntries),
+		accessEntry:    checked(k.DescribeAccessEntry, checkAccessEntry),
+		policies:       checked(k.ListAssociatedAccessPolicies, checkPolicies),
+		profile:        checked(k.DescribeFargateProfile, checkProfile),
 	}
 }
 

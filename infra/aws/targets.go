@@ -24,6 +24,9 @@ type detail struct {
 	// templates and nodegroups are those of the pools, as AWS calls them.
 	templates  []string
 	nodegroups []nodegroupName
+	// access are control planes whose access entries are read, profiles are Fargate profiles.
+	access   []string
+	profiles []nodegroupName
 }
 
 // Targets returns which regions to list, with which credential. Places that share
@@ -71,7 +74,7 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 		return t
 	}
 	t.Endpoint, t.Dial = p.endpoint(h.region)
-	t.Detail = &detail{region: h.region, ids: slices.Sorted(maps.Keys(h.ids)), insecure: a.InsecureSkipVerify, groups: h.groups, templates: h.templates, nodegroups: h.nodegroups}
+	t.Detail = &detail{region: h.region, ids: slices.Sorted(maps.Keys(h.ids)), insecure: a.InsecureSkipVerify, groups: h.groups, templates: h.templates, nodegroups: h.nodegroups, access: h.access, profiles: h.profiles}
 	f, fault := objs.credentialOf(h, secrets, a)
 	if fault != nil {
 		fault.Message = fmt.Sprintf("no credential for AWS region %s: %s", h.region, fault.Message)
@@ -137,6 +140,8 @@ func merge(into *infra.Target, t infra.Target) {
 	to.ids = append(to.ids, t.Detail.(*detail).ids...)
 	to.templates = append(to.templates, t.Detail.(*detail).templates...)
 	to.nodegroups = append(to.nodegroups, t.Detail.(*detail).nodegroups...)
+	to.access = append(to.access, t.Detail.(*detail).access...)
+	to.profiles = append(to.profiles, t.Detail.(*detail).profiles...)
 	for vpc, names := range t.Detail.(*detail).groups {
 		to.groups[vpc] = append(to.groups[vpc], names...)
 	}

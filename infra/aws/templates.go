@@ -20,6 +20,7 @@ type templateFact struct {
 	Version                          int64
 	Image, Type, Profile, Key        string   `json:",omitempty"`
 	Metadata, Spot, Reservation, DNS string   `json:",omitempty"`
+	Enclave                          string   `json:",omitempty"` // Nitro Enclaves: enabled, or nothing
 	Groups                           []string `json:",omitempty"`
 	Secret                           string   `json:",omitempty"` // namespace/name of the bootstrap data
 }
@@ -82,6 +83,9 @@ func templateFactOf(v *types.LaunchTemplateVersion) templateFact {
 	if o := d.PrivateDnsNameOptions; o != nil {
 		f.DNS = dnsText(string(o.HostnameType), aws.ToBool(o.EnableResourceNameDnsARecord), aws.ToBool(o.EnableResourceNameDnsAAAARecord))
 	}
+	if o := d.EnclaveOptions; o != nil && aws.ToBool(o.Enabled) {
+		f.Enclave = "enabled"
+	}
 	f.Groups = slices.Sorted(slices.Values(d.SecurityGroupIds))
 	for _, s := range d.TagSpecifications {
 		for _, t := range s.Tags {
@@ -109,6 +113,9 @@ type templateSpec struct {
 	Spot     *struct {
 		MaxPrice string `json:"maxPrice"`
 	} `json:"spotMarketOptions"`
+	Enclave *struct {
+		Enabled bool `json:"enabled"`
+	} `json:"enclaveOptions"`
 	Reservation string `json:"capacityReservationId"`
 	DNS         *struct {
 		Hostname string `json:"hostnameType"`
@@ -132,6 +139,9 @@ func (w *templateSpec) differs(f *templateFact) []string {
 	if w.Spot != nil {
 		want.Spot = "spot " + w.Spot.MaxPrice
 	}
+	if w.Enclave != nil {
+		want.Enclave = map[bool]string{true: "enabled", false: "disabled"}[w.Enclave.Enabled]
+	}
 	if w.DNS != nil {
 		want.DNS = dnsText(w.DNS.Hostname, w.DNS.A, w.DNS.AAAA)
 	}
@@ -141,6 +151,7 @@ func (w *templateSpec) differs(f *templateFact) []string {
 		{"iamInstanceProfile", f.Profile, want.Profile},
 		{"sshKeyName", f.Key, want.Key},
 		{"instanceMetadataOptions", f.Metadata, want.Metadata},
+		{"enclaveOptions", f.Enclave, want.Enclave},
 		{"spotMarketOptions", strings.TrimSpace(f.Spot), strings.TrimSpace(want.Spot)},
 		{"capacityReservationId", f.Reservation, want.Reservation},
 		{"privateDnsName", f.DNS, want.DNS},
@@ -242,4 +253,5 @@ type asgFact struct {
 	Suspended []string `json:",omitempty"` // processes
 	Status    string   `json:",omitempty"`
 	Mixed     bool     `json:",omitempty"` // it has a policy of mixed instances
+	Subnets   []string `json:",omitempty"`
 }

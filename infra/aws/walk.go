@@ -12,7 +12,7 @@ import (
 )
 
 // walked are what CAPA's controllers ask after a restore, in the order in which they do.
-var walked = slices.Concat(sessionRows, networkRows, groupRows, balancerRows, machineRows, poolRows, planeRows, nodegroupRows)
+var walked = slices.Concat(sessionRows, networkRows, groupRows, balancerRows, machineRows, poolRows, planeRows, eksRows, nodegroupRows)
 
 func walkRows() []walk.Row {
 	all := make([]walk.Row, len(walked))
@@ -26,16 +26,16 @@ func walkRows() []walk.Row {
 // before it was asked for.
 const conditionAsked = code.InfrastructureUnasked
 
-// questions gather the steps of a backup. Steps that pass are kept once for each row.
+// questions are those of a backup.
 type questions struct {
-	objs   *objects
-	list   []infra.Step
-	passed map[*walk.Row]bool
+	infra.Questions
+	objs *objects
 }
 
 // steps are those that the backup alone answers, and those that a listing answers.
 func (objs *objects) steps() []infra.Step {
-	q := &questions{objs: objs, passed: map[*walk.Row]bool{}}
+	q := &questions{objs: objs}
+	q.askROSA()
 	for _, id := range objs.order() {
 		s := objs.locations[id]
 		q.askSession(id, s)
@@ -46,53 +46,36 @@ func (objs *objects) steps() []infra.Step {
 		q.askGroups(id, s)
 		if s.kind == planeKind {
 			q.askPlane(id, s)
+			q.askEKS(id, s)
 		} else {
 			q.askBalancers(id, s)
+			q.Note(rowE3, id, pass)
 		}
 	}
 	for i := range objs.pools {
 		q.askPool(&objs.pools[i])
+	}
+	for _, f := range objs.fargateProfiles() {
+		q.askProfile(f)
 	}
 	for i := range objs.members {
 		if m := &objs.members[i]; m.index >= 0 && m.machine != nil {
 			q.askMachine(m)
 		}
 	}
-	return q.list
-}
-
-// note keeps an answer of a cluster.
-func (q *questions) note(r *walk.Row, id backup.ClusterID, a walk.Answer) {
-	q.keep(walk.Step{Row: r, Cluster: id, Subject: clusterTitle(id), Machine: -1, Answer: a})
-}
-
-func (q *questions) keep(s walk.Step) {
-	switch {
-	case s.Found == "" || s.Found == walk.Passed && q.passed[s.Row]:
-		return
-	case s.Found == walk.Passed:
-		q.passed[s.Row] = true
-	}
-	q.list = append(q.list, infra.Step{Step: s})
+	return q.Steps
 }
 
 // look keeps a step of a subject that a listing of the cluster's place answers.
 func (q *questions) look(r *walk.Row, id backup.ClusterID, subject string, look func(*place) walk.Answer) {
 	target := q.objs.locations[id].target
-	q.list = append(q.list, infra.Step{
-		Step: walk.Step{Row: r, Cluster: id, Subject: subject, Machine: -1},
-		Look: func(inv *infra.Inventory) walk.Answer {
-			l := inv.Named(target)
-			if l == nil || l.State == code.ScopeFailed {
-				return walk.Answer{} // that it was not listed says it
-			}
-			return look(&place{inv, l})
-		},
+	q.Look(r, id, subject, func(inv *infra.Inventory) walk.Answer {
+		l := inv.Named(target)
+		if l == nil || l.State == code.ScopeFailed {
+			return walk.Answer{} // that it was not listed says it
+		}
+		return look(&place{inv, l})
 	})
-}
-
-func clusterTitle(id backup.ClusterID) string {
-	return fmt.Sprintf("Cluster %s/%s", id.Namespace, id.Name)
 }
 
 // title names the object that says where the cluster is.

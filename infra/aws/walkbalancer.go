@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/infra"
 	"drift-detector/infra/walk"
 )
 
@@ -46,7 +47,14 @@ var (
 		Differs: walk.Halts.Says("another load balancer has the name, so that nothing answers at the recorded endpoint, and CAPA's webhook refuses to change that"),
 		Source:  "reconcileLoadBalancer: controllers/awscluster_controller.go; ValidateUpdate: webhooks/awscluster_webhook.go v2.0.0 to v2.13.0",
 	}
-	balancerRows = []*walk.Row{rowA21, rowA23, rowA24, rowA25, rowA29}
+	rowA26 = &walk.Row{
+		ID: "aws.A26", Of: clusterKind,
+		Asks:      "target groups, listeners and targets of a load balancer that is not classic; it makes them, and AWS refuses a listener whose port another one has",
+		Condition: conditionAsked,
+		Versions:  "v2.6 and later",
+		Source:    "reconcileTargetGroupsAndListeners, RegisterInstanceWithAPIServerLB: pkg/cloud/services/elb/loadbalancer.go v2.6.0 to v2.13.0",
+	}
+	balancerRows = []*walk.Row{rowA21, rowA23, rowA24, rowA25, rowA26, rowA29}
 )
 
 // askBalancers asks for the load balancers of a cluster that has its own control plane.
@@ -54,9 +62,9 @@ func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 	d := &s.record.Data
 	if d.LB.Type == disabledType {
 		if d.Endpoint == "" || d.Port.Known && d.Port.N == 0 {
-			q.note(rowA21, id, answer(walk.None, s.title(), s.title()+" names none", "names them"))
+			q.Note(rowA21, id, answer(walk.None, s.title(), s.title()+" names none", "names them"))
 		} else {
-			q.note(rowA21, id, pass)
+			q.Note(rowA21, id, pass)
 		}
 		return
 	}
@@ -81,21 +89,25 @@ func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 				return ask(&fact)
 			}
 		}
-		q.look(rowA23, id, clusterTitle(id), of(func(f *balancerFact) walk.Answer { return s.schemed(f, object, first) }, true))
+		q.look(rowA23, id, infra.ClusterTitle(id), of(func(f *balancerFact) walk.Answer { return s.schemed(f, object, first) }, true))
 		if strings.HasPrefix(name, "v2/") {
-			q.look(rowA25, id, clusterTitle(id), of(func(f *balancerFact) walk.Answer {
+			q.Note(rowA26, id, walk.Answer{Found: walk.Unseen, Objects: []string{object}})
+			q.look(rowA25, id, infra.ClusterTitle(id), of(func(f *balancerFact) walk.Answer {
 				if f.State == "failed" {
 					return answer(walk.Differs, object, object+" is in state "+f.State, "is active")
 				}
 				return pass
 			}, false))
 		}
+		if strings.HasPrefix(name, "classic/") {
+			q.Note(rowA26, id, pass)
+		}
 		if first {
-			q.look(rowA29, id, clusterTitle(id), of(func(f *balancerFact) walk.Answer { return s.pointed(f, object) }, false))
+			q.look(rowA29, id, infra.ClusterTitle(id), of(func(f *balancerFact) walk.Answer { return s.pointed(f, object) }, false))
 		}
 	}
 	if len(d.LBSubnets) > 0 {
-		q.look(rowA24, id, clusterTitle(id), func(p *place) walk.Answer { return p.placed(s) })
+		q.look(rowA24, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.placed(s) })
 	}
 }
 

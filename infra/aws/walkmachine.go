@@ -49,9 +49,7 @@ func (q *questions) askMachine(m *member) {
 	}
 	subject := fmt.Sprintf("Machine %s/%s", machine.Namespace, machine.Name)
 	note := func(r *walk.Row, a walk.Answer) {
-		if a.Found != "" && !(a.Found == walk.Passed && q.passed[r]) {
-			q.keep(walk.Step{Row: r, Cluster: m.cluster, Subject: subject, Machine: m.index, Answer: a})
-		}
+		q.Keep(walk.Step{Row: r, Cluster: m.cluster, Subject: subject, Machine: m.index, Answer: a})
 	}
 	if m.machine.Data.ProviderID != "" {
 		a := pass

@@ -39,7 +39,7 @@ var (
 		Condition: conditionAsked,
 		Source:    "ReconcileSecurityGroups: pkg/cloud/services/securitygroup/securitygroups.go v2.0.0 to v2.13.0",
 	}
-	networkRows = []*walk.Row{rowA3, rowA13, rowA16}
+	networkRows = []*walk.Row{rowA3, rowA9, rowA13, rowA16}
 )
 
 // Rows of security groups.
@@ -67,7 +67,7 @@ func (q *questions) askNetwork(id backup.ClusterID, s *clusterLocation) {
 		return // CAPA makes it
 	}
 	object := "VPC " + s.vpc
-	q.look(rowA3, id, clusterTitle(id), func(p *place) walk.Answer {
+	q.look(rowA3, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
 		made, open := p.madeVPC(id, s)
 		switch {
 		case p.undecided(keyVPC):
@@ -82,7 +82,7 @@ func (q *questions) askNetwork(id backup.ClusterID, s *clusterLocation) {
 		return answer(walk.Differs, object, object+" lacks the tag "+tagOwner+id.Name+", which it had", "has the tag")
 	})
 	if slices.ContainsFunc(s.record.Data.Overrides[:], func(o string) bool { return o != "" }) {
-		q.look(rowA16, id, clusterTitle(id), func(p *place) walk.Answer {
+		q.look(rowA16, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
 			made, open := p.madeVPC(id, s)
 			if open.Found != "" || !made {
 				return orPass(open)
@@ -90,7 +90,8 @@ func (q *questions) askNetwork(id backup.ClusterID, s *clusterLocation) {
 			return answer(walk.Differs, s.title(), fmt.Sprintf("%s has securityGroupOverrides, and CAPA made %s", s.title(), object), "has none")
 		})
 	}
-	q.look(rowA13, id, clusterTitle(id), func(p *place) walk.Answer { return p.routed(id, s) })
+	q.look(rowA9, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.opened(id, s) })
+	q.look(rowA13, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.routed(id, s) })
 }
 
 func orPass(open walk.Answer) walk.Answer {
@@ -180,7 +181,7 @@ func (q *questions) askGroups(id backup.ClusterID, s *clusterLocation) {
 	if s.vpc == "" {
 		return
 	}
-	q.look(rowA17, id, clusterTitle(id), func(p *place) walk.Answer {
+	q.look(rowA17, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
 		for _, g := range s.groupNames(id) {
 			object := "security group " + g.name
 			group, there, open := read[groupFact](p, factGroup, join(s.vpc, g.name), object)
@@ -193,7 +194,7 @@ func (q *questions) askGroups(id backup.ClusterID, s *clusterLocation) {
 		}
 		return pass
 	})
-	q.look(rowA18, id, clusterTitle(id), func(p *place) walk.Answer { return p.ruled(id, s) })
+	q.look(rowA18, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.ruled(id, s) })
 }
 
 // ruled asks A18, which A17 leaves open where groups were not read.

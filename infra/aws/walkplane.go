@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"drift-detector/backup"
+	"drift-detector/infra"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
@@ -103,7 +104,7 @@ func planeFactOf(c *ekstypes.Cluster) planeFact {
 // first that it does not pass.
 func (q *questions) askPlane(id backup.ClusterID, s *clusterLocation) {
 	object := "EKS control plane " + s.tag
-	q.look(rowE4, id, clusterTitle(id), func(p *place) walk.Answer {
+	q.look(rowE4, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
 		_, _, open := read[planeFact](p, factPlane, s.tag, object)
 		return orPass(open)
 	})
@@ -119,7 +120,7 @@ func (q *questions) askPlane(id backup.ClusterID, s *clusterLocation) {
 		{rowE13, (*clusterLocation).authenticated},
 		{rowE16, (*clusterLocation).encrypted},
 	} {
-		q.look(ask.row, id, clusterTitle(id), func(p *place) walk.Answer {
+		q.look(ask.row, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
 			f, there, _ := read[planeFact](p, factPlane, s.tag, object)
 			if !there {
 				return walk.Answer{} // E4, or the resource, says it

@@ -44,17 +44,10 @@ var (
 	}
 	rowP7 = &walk.Row{
 		ID: "aws.P7", Of: poolKind,
-		Asks:      "type, profile, key, metadata options, spot, groups and tags of the launch template, and the name of the bootstrap Secret in it",
+		Asks:      "type, profile, key, metadata options, enclaves, spot, groups and tags of the launch template, and the name of the bootstrap Secret in it",
 		Differs:   walk.Replaces.Says("CAPA makes a new version of the template, and a refresh replaces all members"),
 		Condition: code.PoolsUncompared,
 		Source:    "LaunchTemplateNeedsUpdate, ReconcileLaunchTemplate: pkg/cloud/services/ec2/launchtemplate.go v2.0.0 to v2.13.0",
-	}
-	rowP15 = &walk.Row{
-		ID: "aws.P15", Of: poolKind,
-		Asks:    "the mixed instances policy of the group, where spec has one without a distribution",
-		None:    walk.OwnerHalts.Says("CAPA's comparison panics, and nothing is done for the pool"),
-		Source:  "diffASG: exp/controllers/awsmachinepool_controller.go v2.3.0 to v2.13.0",
-		Refused: "autoscaling groups",
 	}
 	rowP16 = &walk.Row{
 		ID: "aws.P16", Of: poolKind,
@@ -83,7 +76,7 @@ func (p *pool) object() string {
 
 // notePool keeps an answer of a pool.
 func (q *questions) notePool(r *walk.Row, p *pool, a walk.Answer) {
-	q.keep(walk.Step{Row: r, Cluster: p.cluster, Subject: p.title(), Machine: -1, Answer: a})
+	q.Keep(walk.Step{Row: r, Cluster: p.cluster, Subject: p.title(), Machine: -1, Answer: a})
 }
 
 // askPool asks what becomes of a pool whose controller acts.
@@ -127,7 +120,7 @@ func (q *questions) askBootstrap(p *pool) {
 	}
 	secret := infra.SecretAt{Backup: p.cluster.Backup, Namespace: p.cluster.Namespace, Name: p.group.BootstrapSecret}
 	object := fmt.Sprintf("Secret %s/%s", secret.Namespace, secret.Name)
-	q.list = append(q.list, infra.Step{
+	q.Steps = append(q.Steps, infra.Step{
 		Step:   walk.Step{Row: rowP4, Cluster: p.cluster, Subject: p.title(), Machine: -1, Answer: answer(walk.None, object, object+", of type cluster.x-k8s.io/secret, is not in the backup", "exists")},
 		Secret: secret,
 	})
@@ -149,14 +142,16 @@ func (q *questions) askGroup(p *pool) {
 		}
 	}
 	d := &p.record.Data
-	if d.Mixed != "" && d.Mixed != "null" && !strings.Contains(d.Mixed, `"instancesDistribution"`) {
-		q.look(rowP15, p.cluster, p.title(), of(func(f *asgFact) walk.Answer {
-			if !f.Mixed {
-				return answer(walk.None, object, object+" has no mixed instances policy", "has one")
-			}
-			return pass
-		}, true))
-	}
+	q.look(rowP15, p.cluster, p.title(), func(at *place) walk.Answer {
+		f, there, open := read[asgFact](at, factASG, p.groupName(), object)
+		if open.Found != "" {
+			open.Objects = []string{p.title()}
+			return open
+		} else if !there {
+			return walk.Answer{}
+		}
+		return q.placed(at, p, &f, object)
+	})
 	q.look(rowP16, p.cluster, p.title(), of(func(f *asgFact) walk.Answer {
 		if f.Status != "" {
 			return answer(walk.Differs, object, fmt.Sprintf("%s is in status %q", object, f.Status), "is gone or is not deleted")
@@ -258,8 +253,12 @@ func (q *questions) compared(at *place, p *pool, want *templateSpec, f *template
 	object := "launch template " + q.objs.templateName(p)
 	differ := want.differs(f)
 	secret := p.cluster.Namespace + "/" + p.group.BootstrapSecret
-	if f.Secret != "" && p.group.BootstrapSecret != "" && f.Secret != secret {
+	switch {
+	case p.group.BootstrapSecret == "" || f.Secret == secret:
+	case f.Secret != "":
 		differ = append(differ, fmt.Sprintf("the bootstrap Secret (%s, and the backup wants %s)", f.Secret, secret))
+	case p.kind == managedPoolKind: // the version that gets the tag refreshes no group by itself, but EKS has to have the newest
+		differ = append(differ, "the tag that names its bootstrap Secret, which it lacks")
 	}
 	if tags := q.objs.tagsChanged(p); tags {
 		differ = append(differ, "additionalTags, which are not those that were applied last")
@@ -271,8 +270,8 @@ func (q *questions) compared(at *place, p *pool, want *templateSpec, f *template
 	switch {
 	case differ != nil:
 		return answer(walk.Differs, object, object+" differs in "+strings.Join(differ, ", "), "is as the backup wants it")
-	case !known:
-		return walk.Answer{Found: walk.Unseen, Objects: []string{p.title()}}
+	case !known || p.kind == managedPoolKind && !slices.Contains(writesData, p.group.Bootstrap.Kind):
+		return walk.Answer{Found: walk.Unseen, Objects: []string{p.title()}} // groups, or whose new text is a new version for EKS
 	}
 	return pass
 }

@@ -51,8 +51,30 @@ var (
 		Condition: code.ControllerLogin,
 		Source:    "sessionForClusterWithRegion: pkg/cloud/scope/session.go; LoadDefaultConfig: aws-sdk-go-v2 config v2.0.0 to v2.13.0",
 	}
-	sessionRows = []*walk.Row{rowS1, rowS2, rowS5, rowS6, rowS7, rowS9}
+	rowR1 = &walk.Row{
+		ID: "aws.R1", Of: rosaKind,
+		Asks:    "OpenShift Cluster Manager (OCM), with the login in spec.credentialsSecretRef, for the cluster and its machine pools",
+		Refused: "OCM, which is not asked here, nor is its login looked for",
+		Source:  "ocmCredentials: pkg/rosa/client.go; reconcileNormal: controlplane/rosa/controllers/rosacontrolplane_controller.go v2.4.0 to v2.13.0",
+	}
+	sessionRows = []*walk.Row{rowS1, rowS2, rowS5, rowS6, rowS7, rowS9, rowR1}
 )
+
+const rosaKind = "ROSAControlPlane"
+
+// askROSA says of clusters of ROSA that nobody looks at what they are made of.
+func (q *questions) askROSA() {
+	for i := range q.objs.snapshot.Clusters {
+		c := &q.objs.snapshot.Clusters[i]
+		switch _, ours := q.objs.locations[c.ID()]; {
+		case c.ControlPlane.Kind == rosaKind:
+			object := fmt.Sprintf("%s %s/%s", rosaKind, c.Namespace, c.ControlPlane.Name)
+			q.Note(rowR1, c.ID(), walk.Answer{Found: walk.Unread, Why: object + " is known to OCM alone, which is not asked here", Objects: []string{object}})
+		case ours:
+			q.Note(rowR1, c.ID(), pass)
+		}
+	}
+}
 
 // askSession asks whether CAPA has a session for a cluster.
 func (q *questions) askSession(id backup.ClusterID, s *clusterLocation) {
@@ -65,12 +87,12 @@ func (q *questions) askSession(id backup.ClusterID, s *clusterLocation) {
 	for _, at := range chain {
 		switch p, why := q.objs.permission(id, at); p {
 		case Allowed:
-			q.note(rowS5, id, pass)
+			q.Note(rowS5, id, pass)
 		case Forbidden:
-			q.note(rowS5, id, answer(walk.Differs, at.Kind+" "+at.Name, why, "may be used"))
+			q.Note(rowS5, id, answer(walk.Differs, at.Kind+" "+at.Name, why, "may be used"))
 			whole = false
 		default:
-			q.note(rowS5, id, walk.Answer{Found: walk.Unread, Why: why, Objects: []string{at.Kind + " " + at.Name}})
+			q.Note(rowS5, id, walk.Answer{Found: walk.Unread, Why: why, Objects: []string{at.Kind + " " + at.Name}})
 		}
 	}
 	if whole {
@@ -85,30 +107,30 @@ func (q *questions) askChain(id backup.ClusterID, named identity, chain []identi
 		if named.Kind != roleIdentity {
 			r = rowS1
 		}
-		q.note(r, id, answer(walk.Differs, named.Kind+" "+named.Name, why, "may be used"))
+		q.Note(r, id, answer(walk.Differs, named.Kind+" "+named.Name, why, "may be used"))
 		return false
 	}
-	q.note(rowS1, id, pass)
+	q.Note(rowS1, id, pass)
 	if named.Kind == roleIdentity {
-		q.note(rowS7, id, pass)
+		q.Note(rowS7, id, pass)
 	}
 	switch end := chain[len(chain)-1]; {
 	case end.Kind != controllerIdentity:
 		return q.objs.holds(id.Backup, end)
 	case end.Name != defaultIdentity:
-		q.note(rowS2, id, answer(walk.Differs, end.Kind+" "+end.Name, "it is not called "+defaultIdentity, "is called "+defaultIdentity))
+		q.Note(rowS2, id, answer(walk.Differs, end.Kind+" "+end.Name, "it is not called "+defaultIdentity, "is called "+defaultIdentity))
 		return false
 	}
-	q.note(rowS2, id, pass)
+	q.Note(rowS2, id, pass)
 	return true
 }
 
 // askLogin asks the end of a chain. A controller whose Secret the backup lacks has another
 // credential, which nobody else has.
 func (q *questions) askLogin(id backup.ClusterID, s *clusterLocation, end identity) {
-	at := infra.AccessAt{Cluster: id, Subject: clusterTitle(id), ID: s.target, With: fmt.Sprintf("%s %s", end.Kind, end.Name)}
+	at := infra.AccessAt{Cluster: id, Subject: infra.ClusterTitle(id), ID: s.target, With: fmt.Sprintf("%s %s", end.Kind, end.Name)}
 	if end.Kind == staticIdentity {
-		q.list = append(q.list, at.CredentialStep(rowS6))
+		q.Steps = append(q.Steps, at.CredentialStep(rowS6))
 		return
 	}
 	step := at.CredentialStep(rowS9)
@@ -120,5 +142,5 @@ func (q *questions) askLogin(id backup.ClusterID, s *clusterLocation, end identi
 		}
 		return look(inv)
 	}
-	q.list = append(q.list, step)
+	q.Steps = append(q.Steps, step)
 }

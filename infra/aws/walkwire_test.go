@@ -2,6 +2,8 @@ package aws
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"drift-detector/backup"
@@ -21,7 +23,7 @@ func walkedBackup(t *testing.T) made {
 		"eksClusterName":           "c", // so that the lab calls the cluster of its node group as the provider does
 		"network": map[string]any{
 			"vpc":     map[string]any{"id": "vpc-1", "tags": map[string]any{tagOwner + "c": owned}},
-			"subnets": []any{map[string]any{"id": "c-a", "resourceID": "subnet-1", "cidrBlock": "10.0.0.0/24", "routeTableId": "rtb-1"}},
+			"subnets": []any{map[string]any{"id": "c-a", "resourceID": "subnet-1", "cidrBlock": "10.0.0.0/24", "routeTableId": "rtb-1", "isPublic": true}, map[string]any{"id": "c-b", "resourceID": "subnet-2", "cidrBlock": "10.0.1.0/24", "routeTableId": "rtb-2", "isPublic": false}},
 		},
 	})
 	groups := map[string]any{}
@@ -69,7 +71,7 @@ func TestWalkOverTheWire(t *testing.T) {
 	s, secrets := load(t, b.Bytes())
 	one, desired := 1, 1
 	member := instanceWith(idOf(2), "vpc-1", lab.EC2Tag{Key: tagGroup, Value: "p"})
-	o := lab.EC2Options{Backup: saved(t, b), Groups: []lab.EC2Group{{Name: "p", Desired: &one}, {Name: "eks-n", Desired: &desired, Tags: []lab.EC2Tag{{Key: tagEKSCluster, Value: "c"}, {Key: tagNodegroup, Value: "n"}}}}}
+	o := lab.EC2Options{Backup: saved(t, b), Groups: []lab.EC2Group{{Name: "p", Desired: &one, Subnets: []string{"subnet-2"}}, {Name: "eks-n", Desired: &desired, Tags: []lab.EC2Tag{{Key: tagEKSCluster, Value: "c"}, {Key: tagNodegroup, Value: "n"}}}}}
 	instances := []lab.EC2Instance{capaInstance(idOf(1), "vpc-1", "c", roleNode, "", "m"), member}
 	serve(t, o, nil, instances...)
 	inv := listAll(t, New(), s, secrets, infra.Access{})
@@ -78,7 +80,7 @@ func TestWalkOverTheWire(t *testing.T) {
 		t.Errorf("open are %v of %s", got, text)
 	}
 	for action, rows := range map[string][]string{
-		"ec2:DescribeRouteTables":            {"aws.A13"},
+		"ec2:DescribeRouteTables":            {"aws.A9", "aws.A13"},
 		"ec2:DescribeSecurityGroups":         {"aws.A17"},
 		"ec2:DescribeLaunchTemplateVersions": {"aws.P5"},
 		"eks:DescribeNodegroup":              {"aws.G4"},
@@ -99,6 +101,62 @@ func TestWalkOverTheWire(t *testing.T) {
 			t.Errorf("without %s open are %v, too", action, got)
 		}
 	}
+}
+
+// planeBackup is a control plane of EKS with all that CAPA asks of one.
+func planeBackup() made {
+	b := newMade().keys()
+	b.Add("clusters.cluster.x-k8s.io", capiObject("Cluster", "ns", "e", "e", map[string]any{"controlPlaneRef": map[string]any{"apiGroup": planeGroup, "kind": planeKind, "name": "e"}}))
+	plane := infraObject(planeKind, "ns", "e", "e", map[string]any{
+		"region": fleetRegion, "eksClusterName": "e", "version": "v1.34", "accessConfig": map[string]any{"authenticationMode": "api"},
+		"controlPlaneEndpoint": map[string]any{"host": "https://e.gr7." + fleetRegion + ".eks.amazonaws.com", "port": 443},
+		"addons":               []any{map[string]any{"name": "vpc-cni", "version": "v1.18", "configuration": "{}"}},
+		"accessEntries": []any{map[string]any{"principalARN": "arn:aws:iam::1:role/a/b", "type": "standard", "kubernetesGroups": []any{"ops"}, "accessPolicies": []any{
+			map[string]any{"policyARN": "arn:view", "accessScope": map[string]any{"type": "namespace", "namespaces": []any{"b", "a"}}},
+		}}},
+	})
+	plane["apiVersion"] = planeGroup + "/v1beta2"
+	b.Add("awsmanagedcontrolplanes."+planeGroup, plane)
+	b.Add("awsfargateprofiles."+group, infraObject(fargateKind, "ns", "f", "e", map[string]any{"clusterName": "e", "profileName": "f"}))
+	return b
+}
+
+// What a control plane has passes over the wire, and a call that is refused leaves its row unread.
+func TestPlanesOverTheWire(t *testing.T) {
+	b := planeBackup()
+	s, secrets := load(t, b.Bytes())
+	o := lab.EC2Options{Backup: saved(t, b)}
+	serve(t, o, nil)
+	inv := listAll(t, New(), s, secrets, infra.Access{})
+	if got := openSteps(t, s, inv); len(got) > 0 || len(inv.Listings[0].Warnings) > 0 {
+		t.Errorf("open are %v of %v, %v", got, inv.Listings[0].Facts, inv.Listings[0].Warnings)
+	}
+	for _, row := range []string{"aws.E14", "aws.E18", "aws.F2"} {
+		if !passes(s, inv, row) {
+			t.Errorf("%s does not pass", row)
+		}
+	}
+	for action, row := range map[string]string{
+		"eks:ListAddons": "aws.E18", "eks:DescribeAddon": "aws.E18", "eks:ListAccessEntries": "aws.E14", "eks:DescribeAccessEntry": "aws.E14",
+		"eks:ListAssociatedAccessPolicies": "aws.E14", "eks:DescribeFargateProfile": "aws.F2",
+	} {
+		o.Faults.DenyActions = []string{action}
+		serve(t, o, nil)
+		inv := listAll(t, New(), s, secrets, infra.Access{})
+		if got := openSteps(t, s, inv); got[row] != walk.Unread || len(got) != 1 {
+			t.Errorf("without %s open are %v", action, got)
+		}
+		if text := strings.Join(inv.Listings[0].Warnings, " "); !strings.Contains(text, action) {
+			t.Errorf("the warnings do not name %s: %s", action, text)
+		}
+	}
+}
+
+// passes reports whether a listing passes a step of a row.
+func passes(s *backup.Snapshot, inv infra.Inventory, row string) bool {
+	return slices.ContainsFunc(New().Expected(s).Steps, func(step infra.Step) bool {
+		return step.Row.ID == row && step.Look != nil && step.Look(&inv).Found == walk.Passed
+	})
 }
 
 // The controller's own key in the backup is tried where an operator's lists, and an

@@ -30,6 +30,7 @@
 //	walkcluster.go  what the cluster was given
 //	walkmanaged.go  what CAPO made for it
 //	walkbalancer.go load balancer and floating IP of the API server
+//	walkrules.go    rules of security groups, and the bastion
 //	walkserver.go   what a server is made of
 //	walkfound.go    the same of a server that exists
 //

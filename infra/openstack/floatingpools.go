@@ -12,15 +12,19 @@ import (
 	"drift-detector/report/code"
 )
 
-// floatingPool is an OpenStackFloatingIPPool, of which only matters whether it is there and can
-// log in, and floatingAddress the IPAddress that keeps which floating IP of it is a server's.
+// floatingPool is an OpenStackFloatingIPPool, of which only matters whether it is there, can log
+// in and finds its network, and floatingAddress the IPAddress that keeps which floating IP of it is a server's.
 type (
-	floatingPool    struct{ Identity identityRef }
+	floatingPool struct {
+		Identity identityRef
+		Network  string // spec.floatingIPNetwork, in JSON
+	}
 	floatingAddress struct{ Address string }
 )
 
 var (
-	floatingPools     = backup.NewKind("openstackfloatingippools."+group, identityFields(func(p *floatingPool) *identityRef { return &p.Identity })...).Ownerless()
+	floatingPools = backup.NewKind("openstackfloatingippools."+group, append(identityFields(func(p *floatingPool) *identityRef { return &p.Identity }),
+		backup.Raw(func(p *floatingPool) *string { return &p.Network }, "spec.floatingIPNetwork"))...).Ownerless()
 	floatingAddresses = backup.NewKind("ipaddresses.ipam.cluster.x-k8s.io",
 		backup.Text(func(a *floatingAddress) *string { return &a.Address }, "spec.address")).Ownerless()
 )
@@ -55,6 +59,22 @@ func (objs *objects) poolOf(m *member) *backup.Record[floatingPool] {
 		return nil
 	}
 	return objs.pools[capi.Object{Backup: claim.Backup, Namespace: claim.Namespace, Name: w.FloatingPool}]
+}
+
+// poolNetwork is where the pool of a machine looks for its network, and the probe of that: the only
+// external one where the pool names none. It is zero where filters cannot be
+// followed, or no login is named.
+func (objs *objects) poolNetwork(m *member) (h home, k infra.Key, object string) {
+	pool := objs.poolOf(m)
+	if pool == nil || pool.Data.Identity.Name == "" {
+		return home{}, infra.Key{}, ""
+	}
+	h = objs.homeBy(m.cluster, &pool.Data.Identity)
+	p := paramOf(pool.Data.Network)
+	if !p.given {
+		return h, infra.Key{Kind: keyExternal, Value: one}, "external network"
+	}
+	return h, p.with("router:external", "true").key(keyNetwork), "network " + p.people()
 }
 
 // poolLacks says that the backup lacks the pool, whose controller alone answers the claim

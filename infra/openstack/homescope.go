@@ -125,6 +125,11 @@ func (objs *objects) homeScopes() []*homeScope {
 		for _, u := range objs.logins(m) {
 			visit(m.cluster, u.home) // whether it is accepted
 		}
+		if h, k, _ := objs.poolNetwork(m); !k.IsZero() && h.kind != unknownIdentity {
+			at := visit(m.cluster, h)
+			at.probes[k] = true
+			at.probes[infra.Key{Kind: keyExternal, Value: several}] = k.Kind == keyExternal
+		}
 		s := visit(m.cluster, objs.homeOf(m.cluster, m, objs.locations[m.cluster]))
 		if key, _, _, _ := objs.strong(m); !key.IsZero() {
 			s.servers[key.Value] = true

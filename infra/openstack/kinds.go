@@ -89,6 +89,7 @@ type clusterRecord struct {
 	Bastion                      named
 	BastionEnabled               bool
 	BastionAddress               string // floating IP that spec asks for
+	BastionSpec                  string // what its server is to be made of, in JSON
 }
 
 // noFloatingIP reports whether CAPO gives the API server no floating IP, and noExternal
@@ -124,6 +125,7 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Raw(func(c *c) *string { return &c.WantFloatingIP }, "spec.apiServer.enableFloatingIP"),
 		backup.Raw(func(c *c) *string { return &c.WantExternal }, "spec.enableExternalNetwork"),
 		backup.Flag(func(c *c) *bool { return &c.BastionEnabled }, "spec.bastion.enabled"),
+		backup.Raw(func(c *c) *string { return &c.BastionSpec }, "spec.bastion.spec"),
 		backup.Text(func(c *c) *string { return &c.BastionAddress }, "spec.bastion.floatingIP", "spec.bastion.instance.floatingIP"),
 	)
 	both := func(of func(*c) *named, path ...string) {
@@ -169,6 +171,7 @@ type wish struct {
 	ServerGroup, ServerGroupID         string
 	KeyPair, Ports, Groups             string
 	FloatingPool, FloatingPoolKind     string // that a floating IP comes from
+	Trunk                              bool   // of every port that says nothing of it
 }
 
 func wishFields(spec string) []backup.Field[osServer] {
@@ -185,6 +188,7 @@ func wishFields(spec string) []backup.Field[osServer] {
 		backup.Raw(func(s *s) *string { return &s.Wish.Groups }, spec+".securityGroups"),
 		backup.Text(func(s *s) *string { return &s.Wish.FloatingPool }, spec+".floatingIPPoolRef.name"),
 		backup.Text(func(s *s) *string { return &s.Wish.FloatingPoolKind }, spec+".floatingIPPoolRef.kind"),
+		backup.Flag(func(s *s) *bool { return &s.Wish.Trunk }, spec+".trunk"),
 	}
 }
 

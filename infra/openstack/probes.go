@@ -56,6 +56,7 @@ type thingAnswer struct {
 	ID, Name, Status string
 	Provisioning     string                 `json:"provisioning_status"` // of a load balancer
 	VIPPort          string                 `json:"vip_port_id"`         // likewise
+	VIP              string                 `json:"vip_address"`         // likewise
 	IPVersion        int                    `json:"ip_version"`          // of a subnet
 	Project          string                 `json:"project_id"`
 	Network          string                 `json:"network_id"` // of a subnet
@@ -63,6 +64,14 @@ type thingAnswer struct {
 	Port             string                 `json:"port_id"` // of a floating IP
 	External         bool                   `json:"router:external"`
 	KeyPair          *struct{ Name string } `json:"keypair"`
+	Rules            []ruleAnswer           `json:"security_group_rules"`
+}
+
+// ruleAnswer is what is read of a rule of a security group.
+type ruleAnswer struct {
+	Description, Direction, Protocol string
+	IP                               string `json:"remote_ip_prefix"`
+	Group                            string `json:"remote_group_id"`
 }
 
 // readProbes looks for the things that the backup names.
@@ -320,6 +329,9 @@ func (l *listing) noteThing(kind infra.KeyKind, t *thingAnswer) {
 		l.noteName(infra.Key{Kind: kind, Value: byName + t.Name}, id, t.Network)
 	}
 	l.noteManaged(kind.String(), id, t)
+	if kind == keySecurity {
+		l.noteRules(t)
+	}
 	if t.Project != "" && t.Project == l.Identity {
 		l.found(keyOwn, kind.String()+"/"+id)
 	}
@@ -329,7 +341,7 @@ func (l *listing) noteThing(kind infra.KeyKind, t *thingAnswer) {
 // there to stay.
 func (l *listing) noteBalancer(t *thingAnswer) bool {
 	if l.marks[infra.Key{Kind: keyBalancer, Value: byName + t.Name}] {
-		f := infra.Fact{Name: factBalancer + "/" + t.Name, Value: infra.Brief(strings.ToLower(t.ID) + " " + t.Provisioning + " " + strings.ToLower(t.VIPPort))}
+		f := infra.Fact{Name: factBalancer + "/" + t.Name, Value: infra.Brief(strings.ToLower(t.ID) + " " + t.Provisioning + " " + strings.ToLower(t.VIPPort) + " " + t.VIP)}
 		if !slices.Contains(l.Facts, f) { // found by its id as well
 			l.Facts = append(l.Facts, f)
 		}

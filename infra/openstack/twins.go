@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,6 +74,12 @@ type wantedPort struct {
 	NameSuffix *string
 	Network    json.RawMessage
 	FixedIPs   []struct{ IPAddress string }
+	Trunk      bool
+}
+
+// trunks reports whether a port of the server is to be a trunk.
+func (w *wish) trunks() bool {
+	return w.Trunk || strings.Contains(w.Ports, `"trunk"`) && slices.ContainsFunc(w.ports(), func(p wantedPort) bool { return p.Trunk })
 }
 
 // ports are those that CAPO makes for the server.

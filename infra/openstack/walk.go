@@ -11,7 +11,7 @@ import (
 )
 
 // walked are what CAPO's controllers ask after a restore, in the order in which they do.
-var walked = slices.Concat(loginRows, clusterRows, managedRows, balancerRows, machineRows, serverRows)
+var walked = slices.Concat(loginRows, clusterRows, managedRows, ruleRows, balancerRows, machineRows, serverRows)
 
 func walkRows() []walk.Row {
 	all := make([]walk.Row, len(walked))
@@ -21,11 +21,10 @@ func walkRows() []walk.Row {
 	return all
 }
 
-// questions gathers the steps of a backup. Steps that pass are kept once for each row.
+// questions are those of a backup.
 type questions struct {
+	infra.Questions
 	objs   *objects
-	list   []infra.Step
-	passed map[*walk.Row]bool
 	things map[backup.ClusterID][]*dependency // that have a row, and can be looked up
 	places map[*infra.Listing]*place          // that were looked through
 }
@@ -33,7 +32,7 @@ type questions struct {
 // steps are those that the backup alone answers, and those of clusters that a listing
 // answers.
 func (objs *objects) steps() []infra.Step {
-	q := &questions{objs: objs, passed: map[*walk.Row]bool{}, things: map[backup.ClusterID][]*dependency{}, places: map[*infra.Listing]*place{}}
+	q := &questions{objs: objs, things: map[backup.ClusterID][]*dependency{}, places: map[*infra.Listing]*place{}}
 	for _, d := range objs.dependencies() {
 		if d.row != nil && len(d.keys) == 1 {
 			q.things[d.cluster] = append(q.things[d.cluster], d)
@@ -44,40 +43,25 @@ func (objs *objects) steps() []infra.Step {
 		if l := objs.locations[id]; l.record != nil && !l.record.Paused {
 			q.askNetworks(id, l)
 			q.askManaged(id, l)
+			q.askRules(id, l)
 			q.askBalancer(id, l)
 		}
 	}
 	for i := range objs.members {
 		q.askMember(&objs.members[i])
 	}
-	return q.list
-}
-
-// note keeps an answer that the backup gives about a cluster.
-func (q *questions) note(r *walk.Row, id backup.ClusterID, a walk.Answer) {
-	if a.Found == "" || a.Found == walk.Passed && q.passed[r] {
-		return
-	}
-	q.passed[r] = q.passed[r] || a.Found == walk.Passed
-	q.list = append(q.list, infra.Step{Step: walk.Step{Row: r, Cluster: id, Subject: clusterTitle(id), Machine: -1, Answer: a}})
+	return q.Steps
 }
 
 // look keeps a step of a cluster that the place answers in which its things are. Where that
 // was not listed, others say so.
 func (q *questions) look(r *walk.Row, id backup.ClusterID, of func(*place) walk.Answer) {
-	q.list = append(q.list, infra.Step{
-		Step: walk.Step{Row: r, Cluster: id, Subject: clusterTitle(id), Machine: -1},
-		Look: func(inv *infra.Inventory) walk.Answer {
-			if p := q.place(inv, q.objs.locations[id].home); p != nil {
-				return of(p)
-			}
-			return walk.Answer{}
-		},
+	q.Look(r, id, infra.ClusterTitle(id), func(inv *infra.Inventory) walk.Answer {
+		if p := q.place(inv, q.objs.locations[id].home); p != nil {
+			return of(p)
+		}
+		return walk.Answer{}
 	})
-}
-
-func clusterTitle(id backup.ClusterID) string {
-	return fmt.Sprintf("Cluster %s/%s", id.Namespace, id.Name)
 }
 
 // place is a listing that was looked through once. It may be of an older version, or for

@@ -16,7 +16,7 @@ var (
 	rowC21 = &walk.Row{
 		ID: "openstack.C21", Of: clusterKind,
 		Asks:    "the load balancer of the API server, by its name; of several it takes the first",
-		None:    walk.Writes.Says("CAPO makes one"),
+		None:    walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO makes one"},
 		Several: walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "CAPO takes the first of several, and which one that is nobody knows"},
 		Differs: walk.Halts.Says("CAPO makes a second load balancer, which gets no listeners, because those of the first one have their names: the floating IP moves to it, and nothing answers there; without a floating IP the address is taken, and the cluster is never ready"),
 		Source:  "getOrCreateAPILoadBalancer, checkIfLbExists: pkg/cloud/services/loadbalancer/loadbalancer.go v0.10.0 to v0.15.0-beta.0",
@@ -36,13 +36,26 @@ var (
 		Condition: code.HostResolves,
 		Source:    "getAPIServerFloatingIP: pkg/cloud/services/loadbalancer/loadbalancer.go; AssociateFloatingIP: pkg/cloud/services/networking/floatingip.go v0.10.0 to v0.15.0-beta.0",
 	}
-	balancerRows = []*walk.Row{rowC21, rowC22, rowC23}
+	rowC24 = &walk.Row{
+		ID: "openstack.C24", Of: clusterKind,
+		Asks:      "listeners, pools, members, health monitors and allowed CIDRs of the load balancer, which CAPO makes and sets back",
+		Condition: code.InfrastructureUnasked,
+		Source:    "reconcileAPILoadBalancerListener, getOrUpdateAllowedCIDRs, ReconcileLoadBalancerMember: pkg/cloud/services/loadbalancer/loadbalancer.go v0.9.0 to v0.15.0-beta.0",
+	}
+	rowC25 = &walk.Row{
+		ID: "openstack.C25", Of: clusterKind,
+		Asks:      "the address of the load balancer, which it writes into spec.controlPlaneEndpoint where the API server has no floating IP",
+		Differs:   walk.Halts.Says("another load balancer has the name, so that nothing answers at the recorded endpoint, and CAPO's webhook refuses to change that"),
+		Condition: code.InfrastructureUnasked,
+		Source:    "reconcileControlPlaneEndpoint: controllers/openstackcluster_controller.go; ValidateUpdate: pkg/webhooks/openstackcluster_webhook.go v0.10.0 to v0.15.0-beta.0",
+	}
+	balancerRows = []*walk.Row{rowC21, rowC22, rowC23, rowC24, rowC25}
 )
 
 // Facts of what is before an API server, beside those of [infra.Listing.NoteOwn].
 const (
 	// factBalancer names, with a name behind it, a load balancer of that name: id, provisioning
-	// status, and the id of the port of its address.
+	// status, the id of the port of its address, and that.
 	factBalancer = "loadBalancer"
 	// factFloating names, with an address behind it, the id of the port that has the floating IP; it
 	// is empty where none has.
@@ -55,28 +68,36 @@ func (q *questions) askBalancer(id backup.ClusterID, l *location) {
 	if d.LBEnabled {
 		q.look(rowC21, id, func(p *place) walk.Answer { return l.balancerAnswer(id, p) })
 		q.look(rowC22, id, func(p *place) walk.Answer { return l.statusAnswer(id, p) })
+		object := "load balancer " + balancerName(id)
+		q.Note(rowC24, id, walk.Answer{Found: walk.Unseen, Objects: []string{object}})
+		if d.noFloatingIP() && isAddress(d.Endpoint) {
+			q.look(rowC25, id, func(p *place) walk.Answer { return l.pointedAnswer(id, p) })
+		}
 		if l.address() != "" {
 			q.look(rowC23, id, func(p *place) walk.Answer { return l.takenAnswer(id, p) })
 		}
+	}
+	if !d.LBEnabled {
+		q.Note(rowC24, id, pass)
 	}
 	if _, err := netip.ParseAddr(d.Endpoint); err != nil && d.Endpoint != "" && d.FloatingIP == "" && !d.noFloatingIP() && l.release != byNameAlone {
 		object := infra.Brief(d.Endpoint)
 		if l.address() != "" {
 			object += " to " + l.address()
 		}
-		q.note(rowC23, id, walk.Answer{Found: walk.Unseen, Objects: []string{object}})
+		q.Note(rowC23, id, walk.Answer{Found: walk.Unseen, Objects: []string{object}})
 	}
 }
 
 // balancer is what a place says of one.
-type balancer struct{ id, status, port string }
+type balancer struct{ id, status, port, address string }
 
 // balancersOf are those of the name that a cluster's has. One that is being deleted is none.
 func (p *place) balancersOf(id backup.ClusterID) (all []balancer) {
 	for _, text := range p.Facts.All(factBalancer + "/" + balancerName(id)) {
-		f := append(strings.Fields(text), "", "", "")
+		f := append(strings.Fields(text), "", "", "", "")
 		if f[1] != "PENDING_DELETE" && f[1] != "DELETED" {
-			all = append(all, balancer{f[0], f[1], f[2]})
+			all = append(all, balancer{f[0], f[1], f[2], f[3]})
 		}
 	}
 	return all
@@ -90,6 +111,8 @@ func (l *location) balancerAnswer(id backup.ClusterID, p *place) walk.Answer {
 	switch n := len(p.balancersOf(id)); {
 	case n > 1:
 		return answer(walk.Several, object, fmt.Sprintf("%s has %d load balancers of the name %s", p.title(), n, balancerName(id)), "is one alone")
+	case n == 0 && len(p.Facts.All(factBalancer+"/"+balancerName(id))) > 0:
+		return answer(walk.None, object, object+" is being deleted", "is made again")
 	case n == 1 || p.found[name]:
 		return pass
 	case p.silent(name):
@@ -128,4 +151,21 @@ func (l *location) takenAnswer(id backup.ClusterID, p *place) walk.Answer {
 	}
 	object := "floating IP " + l.address()
 	return answer(walk.Differs, object, fmt.Sprintf("%s is on port %s, which is not that of load balancer %s", object, port, balancerName(id)), "is on the port of the load balancer")
+}
+
+// pointedAnswer asks C25.
+func (l *location) pointedAnswer(id backup.ClusterID, p *place) walk.Answer {
+	all, object := p.balancersOf(id), "load balancer "+balancerName(id)
+	if len(all) != 1 {
+		return walk.Answer{} // C21 says it
+	}
+	have, err := netip.ParseAddr(all[0].address)
+	want, _ := netip.ParseAddr(l.record.Data.Endpoint)
+	switch {
+	case err != nil:
+		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
+	case have != want:
+		return answer(walk.Differs, object, fmt.Sprintf("%s has address %s, and the recorded endpoint is %s", object, have, want), "has the recorded address")
+	}
+	return pass
 }

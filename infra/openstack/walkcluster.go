@@ -74,16 +74,16 @@ func (q *questions) askNetworks(id backup.ClusterID, l *location) {
 	object := clusterKind + " " + l.record.Namespace + "/" + l.record.Name
 	switch {
 	case len(managed) > 1:
-		q.note(rowC7, id, answer(walk.Several, object, fmt.Sprintf("%s has %d managedSubnets", object, len(managed)), "has one"))
+		q.Note(rowC7, id, answer(walk.Several, object, fmt.Sprintf("%s has %d managedSubnets", object, len(managed)), "has one"))
 	case len(managed) == 1:
-		q.note(rowC7, id, pass)
+		q.Note(rowC7, id, pass)
 	}
 	if k := l.anySubnets(); !k.IsZero() {
 		q.look(rowC9, id, func(p *place) walk.Answer { return subnetsAnswer(p, k) })
 	}
 	for _, part := range d.balancerGiven() {
 		if part.kind == keySubnet && part.id == "" {
-			q.note(rowC16, id, answer(walk.Differs, object, "the load balancer of "+object+" was given a subnet by a filter", "names it by its id"))
+			q.Note(rowC16, id, answer(walk.Differs, object, "the load balancer of "+object+" was given a subnet by a filter", "names it by its id"))
 			break
 		}
 	}

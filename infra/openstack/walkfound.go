@@ -77,14 +77,8 @@ func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 
 // keep adds a step; one that passes only the first time.
 func (x *inspection) keep(steps []walk.Step, r *walk.Row, a walk.Answer) []walk.Step {
-	if a.Found == "" || a.Found == walk.Passed && x.q.passed[r] {
+	if !x.q.Keeps(r, a) {
 		return steps
-	}
-	if a.Found == walk.Passed {
-		if x.q.passed == nil {
-			x.q.passed = map[*walk.Row]bool{}
-		}
-		x.q.passed[r] = true
 	}
 	return append(steps, walk.Step{Row: r, Answer: a})
 }

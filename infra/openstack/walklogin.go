@@ -74,7 +74,14 @@ var (
 		Condition: code.CredentialUntried,
 		Source:    "Reconcile: controllers/openstackfloatingippool_controller.go v0.10.0 to v0.15.0-beta.0",
 	}
-	loginRows = []*walk.Row{rowL2, rowL3, rowL4, rowL5, rowL6, rowL7, rowL8, rowA1}
+	rowA3 = &walk.Row{
+		ID: "openstack.A3", Of: poolKind,
+		Asks:    "the external network that spec.floatingIPNetwork of the pool names, else the only one that the project sees",
+		None:    walk.Waits.Says("CAPO answers no claim of the pool without its network, and waits for the floating IP before it looks for the server"),
+		Several: walk.Waits.Says("CAPO takes none of several and answers no claim of the pool, and waits for the floating IP before it looks for the server"),
+		Source:  "reconcileFloatingIPNetwork: controllers/openstackfloatingippool_controller.go v0.10.0 to v0.15.0-beta.0",
+	}
+	loginRows = []*walk.Row{rowL2, rowL3, rowL4, rowL5, rowL6, rowL7, rowL8, rowA1, rowA3}
 )
 
 // askLogin asks for the login of a cluster.
@@ -86,26 +93,26 @@ func (q *questions) askLogin(id backup.ClusterID, l *location) {
 	}
 	switch {
 	case h.mistake() != "":
-		q.note(rowL2, id, answer(walk.Differs, "identity "+h.name, h.mistake(), "may be used"))
+		q.Note(rowL2, id, answer(walk.Differs, "identity "+h.name, h.mistake(), "may be used"))
 		return
 	case objs.lacks(h):
-		q.note(rowL2, id, answer(walk.None, h.what(), h.what()+" is not in the backup", "exists"))
+		q.Note(rowL2, id, answer(walk.None, h.what(), h.what()+" is not in the backup", "exists"))
 		return
 	}
-	q.note(rowL2, id, pass)
+	q.Note(rowL2, id, pass)
 	if h.kind == identityKind {
 		switch why, undecided := objs.forbidden(id.Backup, h.name, id.Namespace); {
 		case why == "":
-			q.note(rowL3, id, pass)
+			q.Note(rowL3, id, pass)
 		case undecided:
-			q.note(rowL3, id, walk.Answer{Found: walk.Unread, Why: why, Objects: []string{identityKind + " " + h.name}})
+			q.Note(rowL3, id, walk.Answer{Found: walk.Unread, Why: why, Objects: []string{identityKind + " " + h.name}})
 		default:
-			q.note(rowL3, id, answer(walk.Differs, identityKind+" "+h.name, why, "may be used"))
+			q.Note(rowL3, id, answer(walk.Differs, identityKind+" "+h.name, why, "may be used"))
 			return
 		}
 	}
-	at := infra.AccessAt{Cluster: id, Subject: clusterTitle(id), ID: l.home, With: credentialTitle(h)}
-	q.list = append(q.list, q.holdsLogin(at), at.CertificateStep(rowL5), at.CredentialStep(rowL6))
+	at := infra.AccessAt{Cluster: id, Subject: infra.ClusterTitle(id), ID: l.home, With: credentialTitle(h)}
+	q.Steps = append(q.Steps, q.holdsLogin(at), at.CertificateStep(rowL5), at.CredentialStep(rowL6))
 }
 
 // holdsLogin asks L4.
@@ -173,8 +180,29 @@ func (q *questions) askOwnLogins(m *member) {
 		at := infra.AccessAt{Cluster: m.cluster, Subject: q.objs.titleOf(m), ID: u.id(), With: credentialTitle(u.home)}
 		s := at.CredentialStep(u.row)
 		s.Machine = m.index
-		q.list = append(q.list, s)
+		q.Steps = append(q.Steps, s)
 	}
+}
+
+// askPoolNetwork asks A3.
+func (q *questions) askPoolNetwork(m *member) {
+	h, k, object := q.objs.poolNetwork(m)
+	if m.index < 0 || k.IsZero() {
+		return
+	}
+	q.Steps = append(q.Steps, infra.Step{
+		Step: walk.Step{Row: rowA3, Cluster: m.cluster, Subject: q.objs.titleOf(m), Machine: m.index},
+		Look: func(inv *infra.Inventory) walk.Answer {
+			p := q.place(inv, h.id())
+			if p == nil {
+				return walk.Answer{}
+			}
+			if k.Kind == keyExternal && p.found[infra.Key{Kind: keyExternal, Value: several}] {
+				return answer(walk.Several, object, p.title()+" sees several external networks, and the pool names none", "is one alone, or is named by the pool")
+			}
+			return p.thing(k, object)
+		},
+	})
 }
 
 // factCompute names the microversion in which Nova answered.

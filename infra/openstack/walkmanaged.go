@@ -96,7 +96,7 @@ func (q *questions) askManaged(id backup.ClusterID, l *location) {
 		if !d.BastionEnabled && d.namesBastion() {
 			a = answer(walk.Differs, object, "rules of "+object+" name group "+roleBastion+", and it has no bastion", "has a bastion, or rules without its group")
 		}
-		q.note(rowC18b, id, a)
+		q.Note(rowC18b, id, a)
 	}
 	if k := l.bastionElsewhere(); !k.IsZero() {
 		q.look(rowC30, id, func(p *place) walk.Answer {

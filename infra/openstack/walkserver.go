@@ -79,13 +79,19 @@ var (
 		Differs: walk.Waits.Says("CAPO takes it from where it is, or where it is gone the machine is never ready"),
 		Source:  "associateIPAddressFromIPAddressClaim: controllers/openstackserver_controller.go v0.11.0 to v0.15.0-beta.0",
 	}
+	rowS8 = &walk.Row{
+		ID: "openstack.S8", Of: serverKind,
+		Asks:      "the extension trunk of Neutron, where a port is to be a trunk, and the trunk of the port; it makes none on a port that is in use",
+		Condition: code.InfrastructureUnasked,
+		Source:    "ConstructPorts: pkg/cloud/services/networking/port.go; getOrCreateTrunkForPort: trunk.go v0.10.0 to v0.15.0-beta.0",
+	}
 	rowO2 = &walk.Row{
 		ID: "openstack.O2", Of: "Image",
 		Asks:      "for itself, where a server names it: the OpenStack Resource Controller has to run",
 		Condition: code.ImagesResolved,
 		Source:    "getImageIDByReference: pkg/cloud/services/compute/instance.go v0.11.0 to v0.15.0-beta.0",
 	}
-	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS9, rowS10, rowS11, rowS13, rowS14, rowO2}
+	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS8, rowS9, rowS10, rowS11, rowS13, rowS14, rowO2}
 )
 
 func severalToo(r *walk.Row) *walk.Row {
@@ -109,6 +115,7 @@ func (objs *objects) titleOf(m *member) string {
 // askMember asks what the backup says of a machine, or a listing of what has no instance.
 func (q *questions) askMember(m *member) {
 	q.askOwnLogins(m)
+	q.askPoolNetwork(m)
 	q.askAlone(m)
 	if m.index < 0 || m.meta() == nil || m.meta().Paused {
 		return
@@ -117,29 +124,34 @@ func (q *questions) askMember(m *member) {
 		switch {
 		case lacks != "":
 			a := answer(walk.None, object, lacks, "exists")
-			q.list = append(q.list, infra.Step{Step: walk.Step{Row: r, Cluster: m.cluster, Subject: q.objs.titleOf(m), Machine: m.index, Answer: a}})
-		case !q.passed[r]:
-			q.note(r, m.cluster, pass)
+			q.Keep(walk.Step{Row: r, Cluster: m.cluster, Subject: q.objs.titleOf(m), Machine: m.index, Answer: a})
+		default:
+			q.Note(r, m.cluster, pass)
 		}
 	}
 	if machine := &q.objs.snapshot.Machines[m.index]; machine.ProviderID != "" && m.machine != nil {
 		if machine.BootstrapSecret == "" {
 			note(rowM5, "it names no bootstrap data", q.objs.titleOf(m))
 		} else {
-			q.note(rowM5, m.cluster, pass)
+			q.Note(rowM5, m.cluster, pass)
 		}
 	}
 	switch claim, w := q.objs.floatingClaim(m); {
 	case w == nil:
 	case w.FloatingPoolKind != poolKind:
-		q.note(rowS10, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{infra.Brief(w.FloatingPoolKind + " " + w.FloatingPool)}})
+		q.Note(rowS10, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{infra.Brief(w.FloatingPoolKind + " " + w.FloatingPool)}})
 	default:
 		note(rowS10, q.objs.poolLacks(m), poolKind+" "+claim.Namespace+"/"+w.FloatingPool)
 	}
-	if m.imageObject() != "" {
-		q.note(rowO2, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{clusterTitle(m.cluster)}})
+	if w := m.resolved(); w != nil && w.trunks() {
+		q.Note(rowS8, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{infra.ClusterTitle(m.cluster)}})
 	} else {
-		q.note(rowO2, m.cluster, pass)
+		q.Note(rowS8, m.cluster, pass)
+	}
+	if m.imageObject() != "" {
+		q.Note(rowO2, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{infra.ClusterTitle(m.cluster)}})
+	} else {
+		q.Note(rowO2, m.cluster, pass)
 	}
 	if lacks := q.objs.imageLacks(m); lacks != "" {
 		note(rowS3, lacks, "Image of "+q.objs.titleOf(m))
@@ -155,7 +167,7 @@ func (q *questions) askAlone(m *member) {
 	}
 	name, id := infra.Key{Kind: keyName, Value: q.objs.serverName(m)}, uuidOf(m.server.Data.InstanceID)
 	subject := q.objs.titleOf(m)
-	q.list = append(q.list, infra.Step{
+	q.Steps = append(q.Steps, infra.Step{
 		Step: walk.Step{Row: rowS1, Cluster: m.cluster, Subject: subject, Machine: -1},
 		Look: func(inv *infra.Inventory) walk.Answer {
 			p := q.place(inv, m.home)

@@ -112,3 +112,29 @@ func TestQueriesOfFilters(t *testing.T) {
 		t.Errorf("within a network: %q", k.Value)
 	}
 }
+
+// Of the groups that CAPO made in a real cloud no rule is another's, and one that is made by
+// hand is.
+func TestRulesOfRealGroups(t *testing.T) {
+	const group = factRules + "/k8s-cluster-"
+	for name, want := range map[string]string{"as CAPO made them": "[]", "with a rule made by hand": `["by hand"]`} {
+		s, data := cloudOf(t, openstacklab.Options{})
+		s.Edit("security_groups", func(o openstacklab.Object) bool {
+			if rules, _ := o["security_group_rules"].([]any); want != "[]" {
+				o["security_group_rules"] = append(rules, map[string]any{"direction": "ingress", "description": "by hand", "protocol": nil})
+			}
+			return true
+		})
+		seen := 0
+		for _, f := range only(t, data, infra.Access{}).Facts {
+			if strings.HasPrefix(f.Name, group) {
+				if seen++; f.Value != want {
+					t.Errorf("%s: %s %s", name, f.Name, f.Value)
+				}
+			}
+		}
+		if seen == 0 {
+			t.Errorf("%s: no rules were read", name)
+		}
+	}
+}

@@ -22,6 +22,7 @@
 //	walkcluster.go  failure domains and VSphereCluster
 //	walkmachine.go  VSphereMachine
 //	walkvm.go       VSphereVM, before and in the infrastructure
+//	walkhost.go     the host of a VM
 //	walkaddress.go  addresses from pools
 //	walkclone.go    what a clone needs
 //	remedies.go     what to do about a machine that could not be decided

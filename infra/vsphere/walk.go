@@ -20,18 +20,17 @@ func walkRows() []walk.Row {
 	return all
 }
 
-// asked gathers the steps of a backup. Steps that pass are kept once for each row.
+// questions are those of a backup.
 type questions struct {
-	objs   *objects
-	list   []infra.Step
-	passed map[*walk.Row]bool
-	pins   map[*place][]string // of the sessions that CAPV has for VMs
+	infra.Questions
+	objs *objects
+	pins map[*place][]string // of the sessions that CAPV has for VMs
 }
 
 // steps are those that the backup alone answers, and those of clusters that a listing
 // answers.
 func (objs *objects) steps(needed []infra.Resource) []infra.Step {
-	q := &questions{objs: objs, passed: map[*walk.Row]bool{}}
+	q := &questions{objs: objs}
 	for i := range objs.snapshot.Clusters {
 		id := objs.snapshot.Clusters[i].ID()
 		if c := objs.vsphereCluster(id); c != nil {
@@ -46,39 +45,26 @@ func (objs *objects) steps(needed []infra.Resource) []infra.Step {
 			q.askMachine(m)
 		}
 	}
-	return q.list
+	return q.Steps
 }
 
 // note keeps an answer of a cluster.
-func (q *questions) note(r *walk.Row, id backup.ClusterID, a walk.Answer) {
-	q.keep(walk.Step{Row: r, Cluster: id, Subject: clusterTitle(id), Machine: -1, Answer: a})
-}
+func (q *questions) note(r *walk.Row, id backup.ClusterID, a walk.Answer) { q.Note(r, id, a) }
 
 // noteMachine keeps an answer of a machine.
 func (q *questions) noteMachine(r *walk.Row, m *member, a walk.Answer) {
-	if a.Found == "" || a.Found == walk.Passed && q.passed[r] {
-		return
+	if q.Keeps(r, a) {
+		q.Steps = append(q.Steps, infra.Step{Step: walk.Step{Row: r, Cluster: m.cluster, Subject: q.objs.titleOf(m), Machine: m.index, Answer: a}})
 	}
-	q.keep(walk.Step{Row: r, Cluster: m.cluster, Subject: q.objs.titleOf(m), Machine: m.index, Answer: a})
-}
-
-func (q *questions) keep(s walk.Step) {
-	switch {
-	case s.Found == "" || s.Found == walk.Passed && q.passed[s.Row]:
-		return
-	case s.Found == walk.Passed:
-		q.passed[s.Row] = true
-	}
-	q.list = append(q.list, infra.Step{Step: s})
 }
 
 // look keeps a step of a cluster that a listing answers.
 func (q *questions) look(r *walk.Row, id backup.ClusterID, look func(*infra.Inventory) walk.Answer) {
-	q.list = append(q.list, infra.Step{Step: walk.Step{Row: r, Cluster: id, Subject: clusterTitle(id), Machine: -1}, Look: look})
+	q.Look(r, id, clusterTitle(id), look)
 }
 
 func clusterTitle(id backup.ClusterID) string {
-	return fmt.Sprintf("Cluster %s/%s", id.Namespace, id.Name)
+	return infra.ClusterTitle(id)
 }
 
 func (objs *objects) titleOf(m *member) string {

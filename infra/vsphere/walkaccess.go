@@ -80,7 +80,7 @@ func (q *questions) askSession(m *member) {
 		return
 	}
 	object, target := machineKind+" "+m.machine.Namespace+"/"+m.machine.Name, m.place.target
-	q.list = append(q.list, infra.Step{
+	q.Steps = append(q.Steps, infra.Step{
 		Step: walk.Step{Row: rowVM1b, Cluster: m.cluster, Subject: q.objs.titleOf(m), Machine: m.index},
 		Look: func(inv *infra.Inventory) (a walk.Answer) {
 			for _, pin := range pins {

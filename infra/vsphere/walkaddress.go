@@ -94,7 +94,7 @@ func (q *questions) askPools() {
 				title = "GlobalInClusterIPPool " + p.Name
 			}
 			out := rangesOf(p.Data.Excluded)
-			q.list = append(q.list, infra.Step{
+			q.Steps = append(q.Steps, infra.Step{
 				Step: walk.Step{Row: rowVM6, Subject: title, Machine: -1},
 				Look: func(inv *infra.Inventory) walk.Answer {
 					return poolAnswer(inv, title, func(a netip.Addr) bool { return in.has(a) && !out.has(a) && !known[a] })

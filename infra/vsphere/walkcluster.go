@@ -104,7 +104,7 @@ func (q *questions) askCluster(id backup.ClusterID, c *backup.Record[vsphereClus
 	q.askModules(id, c)
 	at := infra.AccessAt{Cluster: id, Subject: clusterTitle(id), ID: objs.targetID(id, objs.server(c.Data.Server)), With: credentialTitle(objs.identityOf(id))}
 	if objs.mayUse(id, c) {
-		q.list = append(q.list, at.CredentialStep(rowC6))
+		q.Steps = append(q.Steps, at.CredentialStep(rowC6))
 	}
 	q.look(rowC6b, id, func(inv *infra.Inventory) walk.Answer {
 		return certificateAnswer(inv, inv.Named(at.ID), clusterKind+" "+c.Namespace+"/"+c.Name, c.Data.Thumbprint)

@@ -66,13 +66,6 @@ var (
 		Versions: "v1.7 and later; before, where addresses come from pools",
 		Source:   "buildIPAMDeviceConfigs: pkg/services/govmomi/ipam/status.go v1.7.7 to v1.16.1",
 	}
-	rowR14 = &walk.Row{
-		ID: "vsphere.R14", Of: vmKind,
-		Asks:    "the host of the VM, and its name",
-		None:    walk.Waits.Says("CAPV cannot read the host and goes no further"),
-		Refused: "hosts, to an account that is not CAPV's",
-		Source:  "reconcileHostInfo: pkg/services/govmomi/service.go v1.5.8 to v1.16.1",
-	}
 	rowR15 = &walk.Row{
 		ID: "vsphere.R15", Of: vmKind,
 		Asks:      "the tags, module and storage policy that it attaches to the VM; where the VM has the recorded managed object id, vCenter is the same, and has them",
@@ -86,7 +79,7 @@ var (
 		Source: "reconcileNormal: controllers/vspherevm_controller.go; sanitizeIPAddrs: pkg/services/govmomi/net/net.go v1.5.8 to v1.16.1",
 	}
 	vmRows    = []*walk.Row{rowVM1, rowVM1b, rowVM4, rowVM4b, rowVM5, rowVM6, rowR1, rowR2}
-	foundRows = []*walk.Row{rowR4, rowR5, rowR6, rowR7, rowR8, rowR11, rowR14, rowR15, rowR17}
+	foundRows = []*walk.Row{rowR4, rowR5, rowR6, rowR7, rowR8, rowR11, rowR14, rowR15, rowR17, rowM9}
 )
 
 // Facts of the VM of a machine.
@@ -107,6 +100,7 @@ type inspection struct {
 	passing map[uint][]walk.Step // by the rows, as bits
 	places  map[placedAt]walk.Answer
 	centers map[*infra.Listing][]string // datacenters
+	labels  map[string]bool             // names of hosts, and whether they are values of labels
 }
 
 type placedAt struct {
@@ -116,7 +110,7 @@ type placedAt struct {
 
 // onInstance returns what asks the rows of the VM that a machine's controller takes.
 func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
-	x := &inspection{members: make([]*wanted, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, places: map[placedAt]walk.Answer{}, centers: map[*infra.Listing][]string{}}
+	x := &inspection{members: make([]*wanted, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, places: map[placedAt]walk.Answer{}, centers: map[*infra.Listing][]string{}, labels: map[string]bool{}}
 	groups := map[*backup.Record[vsphereZone]]vmGroup{}
 	for i := range objs.members {
 		if m := &objs.members[i]; m.index >= 0 && m.machine != nil && m.vm != nil {
@@ -133,6 +127,7 @@ func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
 		{rowR14, (*sight).host},
 		{rowR15, (*sight).named},
 		{rowR17, (*sight).address},
+		{rowM9, x.hostLabel},
 	}
 	return x.inspect
 }
@@ -386,21 +381,6 @@ func (s *sight) networkCards() walk.Answer {
 	have, _ := s.Facts.Get(factCards)
 	if n, _ := strconv.Atoi(have); n < s.m.cards {
 		return answer(walk.None, s.title(), fmt.Sprintf("%s has %s network cards, and %d network devices are wanted", s.title(), have, s.m.cards), "has as many")
-	}
-	return pass
-}
-
-// host asks R14. A VM that is off may have no host until it is started.
-func (s *sight) host() walk.Answer {
-	if !s.read || s.off {
-		return walk.Answer{}
-	}
-	if _, ok := s.Facts.Get(factHost); !ok {
-		why, refused := s.listing.FactsUnread.Get(factHost)
-		if of, _ := s.listing.Facts.Get(infra.FactCredential); refused || of == infra.OfOperator {
-			return walk.Answer{Found: walk.Unread, Why: cmp.Or(why, "the account that listed may not read the host of "+s.title()), Objects: []string{s.title()}}
-		}
-		return answer(walk.None, "host of "+s.title(), "the host of "+s.title()+" could not be read", "may be read by the account")
 	}
 	return pass
 }

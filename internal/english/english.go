@@ -49,6 +49,9 @@ func Capital(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
+// Clause returns a text without its last full stop.
+func Clause(text string) string { return strings.TrimSuffix(text, ".") }
+
 // Sentence returns text with one full stop at its end; of no text, nothing.
 func Sentence(text string) string {
 	if text == "" {

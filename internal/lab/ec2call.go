@@ -93,8 +93,12 @@ func (e *EC2) answer(c *apiCall) (answer any, cut bool, bad *refusal) {
 	case eksAction:
 		answer, bad = e.describeCluster(c)
 		return answer, false, bad
-	case nodegroupAction:
-		answer, bad = e.describeNodegroup(c)
+	case nodegroupAction, profileAction:
+		answer, bad = e.describeOfPlane(c)
+		return answer, false, bad
+	}
+	if c.service == "eks" {
+		answer, bad = e.describePlaneParts(c)
 		return answer, false, bad
 	}
 	var handle func(*apiCall) (element, *refusal)
@@ -236,7 +240,7 @@ func (s *signature) verify(r *http.Request, body []byte, secret string) bool {
 		fmt.Fprintf(&headers, "%s:%s\n", name, strings.TrimSpace(value))
 	}
 	request := strings.Join([]string{
-		r.Method, r.URL.EscapedPath(), r.URL.RawQuery, headers.String(), strings.Join(s.headers, ";"), digest(body),
+		r.Method, strings.ReplaceAll(r.URL.EscapedPath(), "%", "%25"), r.URL.RawQuery, headers.String(), strings.Join(s.headers, ";"), digest(body),
 	}, "\n")
 	scope := strings.Join([]string{s.day, s.region, s.service, "aws4_request"}, "/")
 	text := strings.Join([]string{algorithm, r.Header.Get("X-Amz-Date"), scope, digest([]byte(request))}, "\n")

@@ -33,9 +33,71 @@ func (c *apiCall) parseEKS(r *http.Request) {
 		return
 	}
 	c.action, c.name = "DescribeCluster", name
-	if cluster, group, of := strings.Cut(name, "/node-groups/"); of {
-		c.action, c.name = "DescribeNodegroup", cluster+"/"+group
+	for _, of := range [...]struct{ path, one, all string }{
+		{"/node-groups", "DescribeNodegroup", ""},
+		{"/fargate-profiles", "DescribeFargateProfile", ""},
+		{"/addons", "DescribeAddon", "ListAddons"},
+		{"/access-entries", "DescribeAccessEntry", "ListAccessEntries"},
+	} {
+		plane, rest, there := strings.Cut(name, of.path)
+		if !there {
+			continue
+		}
+		c.action, c.name = of.all, plane
+		if part, single := strings.CutPrefix(rest, "/"); single {
+			c.action, c.name = of.one, plane+"/"+part
+			if entry, policies := strings.CutSuffix(part, "/access-policies"); policies {
+				c.action, c.name = "ListAssociatedAccessPolicies", plane+"/"+entry
+			}
+		}
 	}
+}
+
+// describePlaneParts answers for add-ons and access entries, which are those of the backup.
+func (e *EC2) describePlaneParts(c *apiCall) (answer any, bad *refusal) {
+	plane, part, _ := strings.Cut(c.name, "/")
+	known := e.visible(c, eksAction)
+	i := slices.IndexFunc(known, func(p networkObject) bool { return p.id == plane })
+	if i < 0 {
+		return nil, refuse(http.StatusNotFound, "ResourceNotFoundException", "No cluster found for name: %s.", plane)
+	}
+	member, id := "addons", "name"
+	if !strings.HasSuffix(c.action, "Addons") && !strings.HasSuffix(c.action, "Addon") {
+		member, id = "entries", "principalARN"
+	}
+	all, _ := known[i].eks[member].([]map[string]any)
+	names := []any{}
+	var one map[string]any
+	for _, o := range all {
+		if names = append(names, o[id]); o[id] == part {
+			one = o
+		}
+	}
+	switch {
+	case c.action == "ListAddons":
+		return map[string]any{"addons": names}, nil
+	case c.action == "ListAccessEntries":
+		return map[string]any{"accessEntries": names}, nil
+	case one == nil:
+		return nil, refuse(http.StatusNotFound, "ResourceNotFoundException", "No %s found.", part)
+	case c.action == "DescribeAddon":
+		return map[string]any{"addon": map[string]any{
+			"addonName": part, "addonVersion": one["version"], "serviceAccountRoleArn": one["serviceAccountRoleARN"], "configurationValues": one["configuration"], "status": "ACTIVE",
+		}}, nil
+	case c.action == "DescribeAccessEntry":
+		kind, _ := one["type"].(string)
+		return map[string]any{"accessEntry": map[string]any{
+			"principalArn": part, "type": cmp.Or(strings.ToUpper(kind), "STANDARD"), "username": one["username"], "kubernetesGroups": one["kubernetesGroups"],
+			"tags": map[string]any{"kubernetes.io/cluster/" + known[i].eks["owner"].(string): "owned"},
+		}}, nil
+	}
+	policies := []any{}
+	given, _ := one["accessPolicies"].([]any)
+	for _, g := range given {
+		p, _ := g.(map[string]any)
+		policies = append(policies, map[string]any{"policyArn": p["policyARN"], "accessScope": p["accessScope"]})
+	}
+	return map[string]any{"associatedAccessPolicies": policies}, nil
 }
 
 // writeJSON answers a call of EKS.

@@ -27,6 +27,7 @@ type networkObject struct {
 	cidr   string         // of a subnet
 	subnet string         // of a NAT gateway and of a route table
 	scheme string         // of a load balancer
+	public bool           // of a subnet and of a route table
 	eks    map[string]any // what EKS says beside; of a launch template what it is made of
 }
 
@@ -41,6 +42,7 @@ const (
 const (
 	eksAction       = "eks:DescribeCluster"
 	nodegroupAction = "eks:DescribeNodegroup"
+	profileAction   = "eks:DescribeFargateProfile"
 	routesAction    = "ec2:DescribeRouteTables"
 	templatesAction = "ec2:DescribeLaunchTemplateVersions"
 )
@@ -55,9 +57,11 @@ type placement struct {
 		Labels    map[string]string `json:"labels"`
 	} `json:"metadata"`
 	Spec struct {
-		Region  string `json:"region"`
-		EKS     string `json:"eksClusterName"`
-		Version string `json:"version"`
+		Region  string           `json:"region"`
+		EKS     string           `json:"eksClusterName"`
+		Version string           `json:"version"`
+		Addons  []map[string]any `json:"addons"`
+		Entries []map[string]any `json:"accessEntries"`
 		Access  struct {
 			Public  *bool    `json:"public"`
 			Private bool     `json:"private"`
@@ -92,6 +96,7 @@ type placedSubnet struct {
 	NAT      string `json:"natGatewayId"`
 	CIDR     string `json:"cidrBlock"`
 	Routes   string `json:"routeTableId"`
+	Public   bool   `json:"isPublic"`
 }
 
 type placedGroup struct {
@@ -142,10 +147,11 @@ func (p *placement) parts() []networkObject {
 	add("ec2:DescribeVpcs", n.VPC.ID).owners = owners
 	for _, s := range n.Subnets {
 		subnet := cmp.Or(s.Resource, s.ID)
-		add("ec2:DescribeSubnets", subnet).cidr = s.CIDR
+		made := add("ec2:DescribeSubnets", subnet)
+		made.cidr, made.public = s.CIDR, s.Public
 		add("ec2:DescribeNatGateways", s.NAT).subnet = subnet
 		table := add(routesAction, s.Routes)
-		table.subnet, table.owners = subnet, owners
+		table.subnet, table.owners, table.public = subnet, owners, s.Public
 	}
 	for _, id := range n.Overrides {
 		add("ec2:DescribeSecurityGroups", id)
@@ -165,7 +171,7 @@ func (p *placement) parts() []networkObject {
 	if p.Kind == "AWSManagedControlPlane" {
 		plane := add(eksAction, cmp.Or(p.Spec.EKS, p.Metadata.Namespace+"_"+p.Metadata.Name))
 		plane.dns = p.Spec.Endpoint.Host
-		plane.eks = map[string]any{"version": strings.TrimPrefix(p.Spec.Version, "v")}
+		plane.eks = map[string]any{"version": strings.TrimPrefix(p.Spec.Version, "v"), "addons": p.Spec.Addons, "entries": p.Spec.Entries, "owner": cluster}
 		plane.eks["access"] = map[string]any{
 			"vpcId": n.VPC.ID, "endpointPublicAccess": p.Spec.Access.Public == nil || *p.Spec.Access.Public, "endpointPrivateAccess": p.Spec.Access.Private, "publicAccessCidrs": p.Spec.Access.CIDRs,
 		}
@@ -217,10 +223,18 @@ func (e *EC2) describeNetwork(c *apiCall, kind networkKind) (element, *refusal) 
 			item.Children = append(item.Children, leaf("state", cmp.Or(p.state, "available")), leaf("vpcId", p.vpc), leaf("subnetId", p.subnet))
 		case "subnetSet":
 			item.Children = append(item.Children, leaf("state", "available"), leaf("vpcId", p.vpc), leaf("cidrBlock", p.cidr))
+			// What was saved without tags shows by its gateway that it is public.
+			if p.public || slices.ContainsFunc(e.network, func(n networkObject) bool {
+				return n.kind == "ec2:DescribeNatGateways" && n.subnet == p.id && n.id != ""
+			}) {
+				item.Children = append(item.Children, branch("tagSet", branch("item", leaf("key", "sigs.k8s.io/cluster-api-provider-aws/role"), leaf("value", "public"))))
+			}
 		case "securityGroupInfo":
 			item.Children = append(item.Children, leaf("ownerId", EC2Account), leaf("vpcId", p.vpc), leaf("groupName", p.name), p.ownerTags())
 		case "routeTableSet":
 			item.Children = append(item.Children, leaf("vpcId", p.vpc), p.ownerTags(), branch("associationSet", branch("item", leaf("subnetId", p.subnet))))
+			gateway := map[bool]string{true: "igw-1", false: "local"}[p.public]
+			item.Children = append(item.Children, branch("routeSet", branch("item", leaf("gatewayId", gateway))))
 		}
 		set.Children = append(set.Children, item)
 	}

@@ -28,6 +28,7 @@ type poolObject struct {
 	} `json:"metadata"`
 	Spec struct {
 		Nodegroup string            `json:"eksNodegroupName"`
+		Fargate   string            `json:"profileName"`
 		AMI       string            `json:"amiVersion"`
 		Labels    map[string]string `json:"labels"`
 		Taints    []struct {
@@ -58,7 +59,7 @@ type poolObject struct {
 // read keeps an object of a tarball, if it is of a pool.
 func (p *pools) read(parts []string, body io.Reader) error {
 	switch {
-	case strings.HasPrefix(parts[1], "awsmachinepools."), strings.HasPrefix(parts[1], "awsmanagedmachinepools."):
+	case strings.HasPrefix(parts[1], "awsmachinepools."), strings.HasPrefix(parts[1], "awsmanagedmachinepools."), strings.HasPrefix(parts[1], "awsfargateprofiles."):
 		var o poolObject
 		if err := json.NewDecoder(body).Decode(&o); err != nil {
 			return fmt.Errorf("reading a pool: %w", err)
@@ -112,6 +113,11 @@ func (p *pools) parts() []networkObject {
 		c := &p.clusters[at]
 		if t := o.template(c); t != nil {
 			all = append(all, networkObject{kind: templatesAction, region: c.Spec.Region, id: t["name"].(string), eks: t})
+		}
+		if o.Kind == "AWSFargateProfile" {
+			all = append(all, networkObject{kind: profileAction, region: c.Spec.Region, id: cmp.Or(c.Spec.EKS, c.Metadata.Namespace+"_"+c.Metadata.Name) + "/" + o.Spec.Fargate, eks: map[string]any{
+				"fargateProfileName": o.Spec.Fargate, "status": "ACTIVE", "tags": map[string]string{"kubernetes.io/cluster/" + cluster: "owned"},
+			}})
 		}
 		if o.Kind == "AWSManagedMachinePool" {
 			name := cmp.Or(o.Spec.Nodegroup, o.Metadata.Namespace+"_"+strings.ReplaceAll(o.Metadata.Name, ".", "_"))
@@ -199,12 +205,13 @@ func textsOf(list any) (out []string) {
 	return out
 }
 
-// describeNodegroup answers for one node group of EKS.
-func (e *EC2) describeNodegroup(c *apiCall) (answer any, bad *refusal) {
-	for _, p := range e.visible(c, nodegroupAction) {
+// describeOfPlane answers for one node group or Fargate profile of EKS.
+func (e *EC2) describeOfPlane(c *apiCall) (answer any, bad *refusal) {
+	member := map[string]string{nodegroupAction: "nodegroup", profileAction: "fargateProfile"}[c.iam()]
+	for _, p := range e.visible(c, c.iam()) {
 		if p.id == c.name {
-			return map[string]any{"nodegroup": p.eks}, nil
+			return map[string]any{member: p.eks}, nil
 		}
 	}
-	return nil, refuse(http.StatusNotFound, "ResourceNotFoundException", "No node group found for name: %s.", c.name)
+	return nil, refuse(http.StatusNotFound, "ResourceNotFoundException", "No %s found for name: %s.", member, c.name)
 }

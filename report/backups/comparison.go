@@ -26,6 +26,8 @@ type Comparison struct {
 	ManagementClusters []ManagementCluster `json:"managementClusters,omitempty"`
 	// Borrowed says for which places of older backups a newer one gave the credential.
 	Borrowed []string `json:"borrowed"`
+
+	again string // see Document.Again
 }
 
 // Choice is which of some backups to restore.
@@ -313,13 +315,14 @@ func (s *clusterState) text() string {
 }
 
 // write says it in lines, the first of which begins with of, which backups these are. One
-// whose answer is not YES is never said to be restored: the next line is how to read why.
-func (c *Choice) write(line func(string, ...any), of string) {
+// whose answer is not YES is never said to be restored: the next line is how to read why, with
+// the flags again.
+func (c *Choice) write(line func(string, ...any), of, again string) {
 	if c.best.Safe == code.Yes {
 		line("%sRestore %s: %s.", of, c.Best, c.Why)
 	} else {
 		line("%sThe best is %s: %s.", of, c.Best, c.Why)
-		line("  drift-detector detect --backup %s -o report.json   (and the flags of this run)", terminal.Quoted(c.best.Place))
+		line("  drift-detector detect --backup %s -o report.json%s", terminal.Quoted(c.best.Place), again)
 	}
 	for _, k := range c.Clusters {
 		line("Cluster %s is better in %s: %s.", k.Cluster, k.Best, k.Why)
@@ -333,13 +336,13 @@ func (c *Comparison) text() string {
 	if c.Best == "" {
 		line("Restore none yet: %s.", c.Why)
 	} else {
-		c.write(line, "")
+		c.write(line, "", c.again)
 	}
 	for _, m := range c.ManagementClusters {
 		if names := english.First(3, m.Backups); m.Best == "" {
 			line("Of %s restore none yet: %s.", names, m.Why)
 		} else {
-			m.write(line, "Management cluster of "+names+": ")
+			m.write(line, "Management cluster of "+names+": ", c.again)
 		}
 	}
 	if !c.Complete {

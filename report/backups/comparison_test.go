@@ -111,9 +111,12 @@ func TestSeveralManagementClusters(t *testing.T) {
 func TestNotSafeIsNotSaidToBeRestored(t *testing.T) {
 	for safe, want := range map[code.Safe]string{
 		code.Yes: "Restore new: it is the newest, and no other is better.\n",
-		code.No:  "The best is new: it is the newest, and no other is better; even so the answer is NO: see its report first.\n  drift-detector detect --backup place/new -o report.json   (and the flags of this run)\n",
+		code.No:  "The best is new: it is the newest, and no other is better; even so the answer is NO: see its report first.\n  drift-detector detect --backup place/new -o report.json --s3-profile p\n",
 	} {
-		if text := Choose([]*Compared{compared("new", safe, nil)}).text(); !strings.Contains(text, want) {
+		d := &Document{}
+		d.Again("--s3-profile p")
+		d.Compare(Choose([]*Compared{compared("new", safe, nil)}))
+		if text := d.Comparison.text(); !strings.Contains(text, want) {
 			t.Errorf("%s:\n%s", safe, text)
 		}
 	}
@@ -133,6 +136,26 @@ func TestUnreadIsNotRestorable(t *testing.T) {
 	for _, want := range []string{"\ncut   can't be read\n", "2 backups, 1 can be restored", "\nNAME  RESTORE", "\ncut   no", "\nold   yes", "\ncut: can't be read: EOF\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
+// Where backups lie below several prefixes the table has the whole place of each, which --backup
+// takes, and the next command has the flags of the run.
+func TestTheNextCommandWorksAsItIs(t *testing.T) {
+	one, two := &Backup{Name: "a", Place: "s3://v/one/backups/a", Restorable: true}, &Backup{Name: "b", Place: "s3://v/two/backups/b"}
+	for _, c := range []struct {
+		all   []*Backup
+		place bool
+	}{{[]*Backup{one, two}, true}, {[]*Backup{one}, false}} {
+		d := New("s3://v", "", c.all, report.Tool{}, time.Time{})
+		d.Again("--s3-profile 'd r'")
+		var out strings.Builder
+		if err := Text(&out, d); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "  PLACE\n") && strings.Contains(out.String(), "  s3://v/two/backups/b\n"); got != c.place || !strings.Contains(out.String(), "\n  drift-detector backups s3://v --compare --s3-profile 'd r'\n") {
+			t.Errorf("places %t:\n%s", got, out.String())
 		}
 	}
 }

@@ -23,6 +23,16 @@ type Document struct {
 	Backups       []*Backup   `json:"backups"`
 	// Comparison is there after --compare only.
 	Comparison *Comparison `json:"comparison,omitempty"`
+
+	again string
+}
+
+// Again has the commands that the text suggests end with these flags, as a shell reads them:
+// those of the run that also mean something to them.
+func (d *Document) Again(flags string) {
+	if flags != "" {
+		d.again = " " + flags
+	}
 }
 
 // Summary counts the backups that are shown.
@@ -69,7 +79,7 @@ func New(place, only string, all []*Backup, tool report.Tool, now time.Time) *Do
 // Compare adds the comparison of some of the backups. One that could not be read for it
 // is not said to be restorable any more, whatever Velero wrote beside it.
 func (d *Document) Compare(c *Comparison) {
-	d.Comparison = c
+	d.Comparison, c.again = c, d.again
 	for _, k := range c.Compared {
 		for _, b := range d.Backups {
 			if b.Place == k.Place && k.Error != "" {

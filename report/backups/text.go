@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -39,7 +40,7 @@ func Text(w io.Writer, d *Document) error {
 	if d.Comparison == nil && d.Summary.Newest != "" {
 		line("")
 		line("The newest that can be restored is %s; it need not be the best. Compare with what runs:", d.Summary.Newest)
-		line("  drift-detector backups %s --compare", terminal.Quoted(d.Place))
+		line("  drift-detector backups %s --compare%s", terminal.Quoted(d.Place), d.again)
 	}
 	return b.Flush()
 }
@@ -49,6 +50,13 @@ func Text(w io.Writer, d *Document) error {
 func rows(all []*Backup) [][]string {
 	rows := [][]string{{"NAME", "RESTORE", "STARTED (UTC)", "TOOK", "PHASE", "ERRORS", "WARNINGS", "EXPIRES", "SIZE", "SCHEDULE"}}
 	called := callings(all)
+	several := false // prefixes: the name alone does not lead to the backup
+	for _, s := range all {
+		several = several || path.Dir(s.Place) != path.Dir(all[0].Place)
+	}
+	if several {
+		rows[0] = append(rows[0], "PLACE")
+	}
 	for _, s := range all {
 		took, can := "-", "no"
 		if s.Started != nil && s.Completed != nil {
@@ -65,6 +73,9 @@ func rows(all []*Backup) [][]string {
 			called[s], can, date(s.Started, "2006-01-02 15:04:05"), took, dash(s.Phase),
 			strconv.Itoa(s.Errors), strconv.Itoa(s.Warnings), expires, size(s.Size), dash(s.Schedule),
 		})
+		if several {
+			rows[len(rows)-1] = append(rows[len(rows)-1], s.Place)
+		}
 	}
 	return rows
 }

@@ -20,7 +20,7 @@ func decide(p *Parts, r *report.Report) *report.SafeAnswer {
 	if len(reasons) == 0 && r.Summary.Status != code.Healthy {
 		reasons = []report.AnswerReason{{Code: code.StatusNotHealthy, Message: "The status is " + string(r.Summary.Status), Objects: []string{}}}
 	}
-	out := &report.SafeAnswer{Safe: safeAfter(reasons), Reasons: reasons}
+	out := &report.SafeAnswer{Safe: report.SafeAfter(reasons), Reasons: reasons}
 	if p.Forecast != nil {
 		out.Conditions = slices.Clip(p.Forecast.Conditions)
 	}
@@ -39,7 +39,7 @@ func decideByPlan(p *Parts, r *report.Report) *report.PlanAnswer {
 	}
 	all := reasonsOf(p, r, p.ByPlan, func(check.Finding) bool { return true })
 	left := slices.DeleteFunc(reasonsOf(p, r, p.ByPlan, func(f check.Finding) bool { return !f.Mended }), func(reason report.AnswerReason) bool { return code.Of(reason.Code).Mended })
-	out := &report.PlanAnswer{Safe: safeAfter(left), Reasons: left}
+	out := &report.PlanAnswer{Safe: report.SafeAfter(left), Reasons: left}
 	type said struct {
 		code    code.Reason
 		message string
@@ -55,14 +55,6 @@ func decideByPlan(p *Parts, r *report.Report) *report.PlanAnswer {
 		}
 	}
 	return out
-}
-
-// safeAfter is the answer that reasons leave: the first is the most dangerous.
-func safeAfter(reasons []report.AnswerReason) code.Safe {
-	if len(reasons) == 0 {
-		return code.Yes
-	}
-	return code.SafeAfter(reasons[0].Code)
 }
 
 // reasonsOf returns the reasons that a forecast, what was seen, and those findings of the checks
@@ -114,7 +106,7 @@ func (d *decision) seen(p *Parts, r *report.Report) {
 	}
 	for i := range r.InfraMachines {
 		v := &r.InfraMachines[i].Instance
-		d.Add(code.InstancesToConfirm, "These instances may or may not belong to a cluster of the backup", "instance "+cmp.Or(v.Path, v.Name, v.Ref, v.ID))
+		d.Add(code.InstancesToConfirm, "These instances may or may not belong to a cluster of the backup", v.Object())
 	}
 	for _, e := range r.OtherErrors() {
 		d.Add(code.ErrorsOccurred, "Errors occurred, so that something may be missing", cmp.Or(e.Object, e.Scope, e.Message))

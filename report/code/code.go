@@ -32,6 +32,21 @@ const (
 // Answers returns the words for whether a restore is safe.
 func Answers() []Safe { return []Safe{Yes, WithWork, No, Unclear} }
 
+// danger has the answers, the least dangerous first.
+var danger = []Safe{Yes, WithWork, Unclear, No}
+
+// Worse reports whether an answer is more dangerous than another. One that is not known is as
+// one that is not clear; where either is empty that cannot be said.
+func (s Safe) Worse(than Safe) bool {
+	at := func(s Safe) int {
+		if i := slices.Index(danger, s); i >= 0 {
+			return i
+		}
+		return slices.Index(danger, Unclear)
+	}
+	return s != "" && than != "" && at(s) > at(than)
+}
+
 // Kind is a part of a report that codes are found in, in a word or two.
 type Kind string
 
@@ -107,9 +122,25 @@ type Phase string
 const (
 	Before    Phase = "before"
 	Restoring Phase = "restore"
-	Paused    Phase = "while paused" // after the restore, before the Cluster is unpaused
+	Paused    Phase = "whilePaused" // after the restore, before the Cluster is unpaused
 	After     Phase = "after"
 )
+
+// Phases returns them in their order.
+func Phases() []Phase { return []Phase{Before, Restoring, Paused, After} }
+
+// Title says of a phase when it is.
+func (p Phase) Title() string {
+	switch p {
+	case Before:
+		return "before the restore"
+	case Restoring:
+		return "the restore"
+	case Paused:
+		return "while paused"
+	}
+	return "later"
+}
 
 // Row is all that is known of a code.
 type Row struct {
@@ -119,6 +150,7 @@ type Row struct {
 	Safe     Safe     // the answer that a reason of the answer leaves
 	Person   bool     // a warning that needs a person whatever the status of its machine is
 	Heals    bool     // a Stale machine with this outcome is sound again without help
+	Decides  bool     // a reason that a person has to decide about: no step can
 	Deletes  bool     // with this outcome somebody deletes the Machine, and the instance that it took
 
 	Phases []Phase // where the plan has steps about it; none: it has no steps
@@ -164,6 +196,8 @@ func read(text string) []Row {
 			switch does {
 			case "heals":
 				r.Heals = true
+			case "decides":
+				r.Decides = true
 			case "deletes":
 				r.Deletes = true
 			case "person":

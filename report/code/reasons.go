@@ -140,6 +140,7 @@ const (
 	ControllerLogin       Reason = "ControllerLogin"
 	WatchFilter           Reason = "WatchFilter"
 	ExtensionsAnswer      Reason = "ExtensionsAnswer"
+	OnTheWordOf           Reason = "OnTheWordOf"
 	Narrowed              Reason = "Narrowed"
 	NewestBackup          Reason = "NewestBackup"
 	NodeConditionsUnread  Reason = "NodeConditionsUnread"

@@ -28,7 +28,9 @@ type Diff struct {
 	// Different says that there is a difference: something in a list below, or
 	// another status or count of the whole.
 	Different bool `json:"different"`
-	Worse     bool `json:"worse"` // the status of the whole
+	Worse     bool `json:"worse"` // the status of the whole, or one of the answers
+	// Answer is what became of the answers whether a restore is safe.
+	Answer Answer `json:"answer"`
 	// Complete says that both reports are. In one that is not, absence proves
 	// nothing: what is new here may have been there before, what is gone may
 	// still exist.
@@ -100,7 +102,7 @@ func New(old, new *report.Report) (*Diff, error) {
 	d := &Diff{
 		SchemaVersion: SchemaVersion, Kind: Kind,
 		Old: side(old), New: side(new),
-		Worse:    code.Worse(new.Summary.Status, old.Summary.Status),
+		Answer:   answers(old, new),
 		Complete: old.Summary.Complete && new.Summary.Complete,
 		Warnings: warnings(old, new),
 		Clusters: clusters(old, new),
@@ -108,8 +110,9 @@ func New(old, new *report.Report) (*Diff, error) {
 		Errors:   faults(old, new),
 		Checks:   checks(old, new),
 	}
+	d.Worse = code.Worse(new.Summary.Status, old.Summary.Status) || d.Answer.worse()
 	d.Machines, d.InfraMachines = items(old, new)
-	d.Different = d.Machines.any() || d.InfraMachines.any() || d.Clusters.any() || d.Scopes.any() || d.Errors.any() || d.Checks.any() || !sameNumbers(d.Old, d.New)
+	d.Different = d.Machines.any() || d.InfraMachines.any() || d.Clusters.any() || d.Scopes.any() || d.Errors.any() || d.Checks.any() || d.Answer.differs() || !sameNumbers(d.Old, d.New)
 	return d, nil
 }
 

@@ -24,11 +24,12 @@ var Formats = report.Formats[*Diff]{
 // JSON writes the document itself, in the form of [report.JSON].
 func JSON(w io.Writer, d *Diff) error { return report.Document(w, d) }
 
-// Text writes the diff for a person: what differs, how far to believe it, the
+// Text writes the diff for a person: what became of the answers, what differs, how far to believe it, the
 // counts before and after, then every list. Of the options it knows Color and
 // Width. It returns the first error of the writer.
 func Text(w io.Writer, d *Diff, o text.Options) error {
 	p := terminal.NewPrinter(w, o.Width, o.Color)
+	d.Answer.text(p)
 	p.Print(0, 2, terminal.Line{}.Prose(terminal.Bold, d.headline()))
 	p.Print(0, 2, terminal.Lead(terminal.Plain, "Status:", 0).Prose(text.Style(code.Mark(d.New.Status)), d.verdict(report.Valid, " -> ")))
 	for _, warning := range d.Warnings {
@@ -63,6 +64,7 @@ const longest = 30_000
 // counted.
 func Markdown(w io.Writer, d *Diff) error {
 	var b strings.Builder
+	d.Answer.markdown(&b)
 	fmt.Fprintf(&b, "**%s** Status: %s\n", d.headline(), d.verdict(markdown.Code, " → "))
 	for _, warning := range d.Warnings {
 		fmt.Fprintf(&b, "\n> **Note:** %s\n", warning)

@@ -184,7 +184,8 @@ func walk(at string, v any, into map[string]bool) {
 }
 
 const pinned = `
-schemaVersion kind old new different worse complete warnings machines infraMachines clusters scopes errors checks
+schemaVersion kind old new different worse answer complete warnings machines infraMachines clusters scopes errors checks
+answer.old answer.new answer.resolved answer.added answer.left
 checks.new checks.gone checks.changed
 old.generatedAt old.backups old.status old.complete old.clusters old.machines old.infraMachines old.ignored old.errors old.backupErrors
 old.clusters.total old.clusters.Healthy old.clusters.ManualRemediationNotRequired old.clusters.ManualRemediationRequired old.clusters.NeedFurtherConfirmation

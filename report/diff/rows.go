@@ -150,6 +150,9 @@ func (d *Diff) headline() string {
 			parts = append(parts, fmt.Sprintf("%s: %d new, %d gone, %d changed", t.what, t.new, t.gone, t.changed))
 		}
 	}
+	if len(parts) == 0 && sameNumbers(d.Old, d.New) {
+		return "Only the answer differs."
+	}
 	if len(parts) == 0 {
 		return "Only counts of the whole differ."
 	}
@@ -178,7 +181,7 @@ func (d *Diff) verdict(quoted func(string) string, arrow string) string {
 	switch {
 	case d.Old.Status == d.New.Status:
 		return quoted(string(d.New.Status)) + ", as before"
-	case d.Worse:
+	case code.Worse(d.New.Status, d.Old.Status):
 		return quoted(string(d.Old.Status)) + arrow + quoted(string(d.New.Status)) + ", worse"
 	}
 	better := ", better"

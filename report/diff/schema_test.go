@@ -43,6 +43,7 @@ func TestDiffsAreValid(t *testing.T) {
 
 // own are the Go types of the definitions that only a diff has.
 var own = map[string]reflect.Type{
+	"answer": reflect.TypeFor[Answer](), "answers": reflect.TypeFor[Answers](), "toSettle": reflect.TypeFor[Reason](),
 	"side": reflect.TypeFor[Side](), "source": reflect.TypeFor[Backup](), "field": reflect.TypeFor[Field](),
 	"item": reflect.TypeFor[Item](), "clusterOf": reflect.TypeFor[Cluster](), "place": reflect.TypeFor[Scope](),
 	"items": reflect.TypeFor[Lists[Item]](), "itemsChange": reflect.TypeFor[Change[Item]](),

@@ -28,20 +28,20 @@ func fold(all []link) links {
 // point is a line of the answer. Each has a link at least.
 type point struct {
 	links
-	Code   string
-	Status code.Status
-	Text   string
-	Likes  []point
+	Code        string
+	Status      code.Status
+	Text        string
+	When, Steps string // of what is to be done: the phase, and the steps of the plan
+	Why         []string
 }
 
-// Points are the lines of the answer: why it is not yes, the most dangerous first, then
-// what it rests on.
+// Points are the lines of the answer: what is to be done, phase by phase, then what it rests
+// on.
 func (v *view) points() []point {
 	var out []point
-	for _, p := range v.First() {
-		q := v.point(&p)
-		q.links = fold(q.First)
-		out = append(out, q)
+	places := v.Report.Places()
+	for i := range v.ToDo {
+		out = append(out, v.toDo(places, &v.ToDo[i]))
 	}
 	say := func(yes bool, status code.Status, text, href, name string) {
 		if yes {
@@ -64,19 +64,17 @@ func (v *view) points() []point {
 	return out
 }
 
-// point makes a line with links to all objects, of the likes too: those are folded
-// with all that they say.
-func (v *view) point(p *report.Point) point {
-	q := point{Code: string(p.Code), Status: p.Status, Text: p.Text}
-	for _, o := range p.Objects {
-		q.First = append(q.First, link{v.href(o.At), cmp.Or(o.Name, name(""))})
+// toDo makes a line of what is to be done, with links to all that it is about.
+func (v *view) toDo(places *report.Places, t *report.ToDo) point {
+	q := point{Code: string(t.Code), Status: t.Status(), Text: english.Sentence(t.Message), When: t.Phase.Title(), Steps: t.StepsText(), Why: v.Because(t)}
+	var to []link
+	for _, o := range places.At(t) {
+		to = append(to, link{v.href(o.At), cmp.Or(places.Short(o), name(""))})
 	}
-	if len(q.First) == 0 {
-		q.First = []link{{"about", "About this report"}}
+	if to == nil {
+		to = []link{{"about", "About this report"}}
 	}
-	for i := range p.Likes {
-		q.Likes = append(q.Likes, v.point(&p.Likes[i]))
-	}
+	q.links = fold(to)
 	return q
 }
 
@@ -160,7 +158,7 @@ func (v *view) before() before {
 			at[v.Report.Clusters[i].Title()] = i
 		}
 	}
-	for _, it := range outline.Before(v.Report).Items {
+	for _, it := range outline.Notes(v.Report).Items {
 		if said[[2]string{it.Code, it.Text}] {
 			continue
 		}

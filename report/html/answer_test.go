@@ -92,3 +92,15 @@ func TestNotesAreSentences(t *testing.T) {
 		}
 	}
 }
+
+// A thing that is to be done says when, in which step, and why.
+func TestWhatIsToBeDoneSaysWhy(t *testing.T) {
+	r := reporttest.Sized(1, 1)
+	r.Summary.Answer = &report.SafeAnswer{Safe: code.No, Reasons: []report.AnswerReason{{Code: code.RolloutDue, Message: "A rollout is due", Objects: []string{"x"}}}}
+	r.ToDo = []report.ToDo{{Phase: code.Paused, Safe: code.No, Code: code.RolloutDue, Message: "replaces machines", Objects: []string{"x"}, Steps: []int{7, 8}}}
+	_, root := written(t, r)
+	answer := content(find(root, func(n *html.Node) bool { return attr(n, "id") == "answer" })[0])
+	if want := "while paused RolloutDue replaces machines. step 7-8"; !strings.Contains(strings.Join(strings.Fields(answer), " "), want) || !strings.Contains(answer, "A rollout is due.") {
+		t.Errorf("no %q in %s", want, answer)
+	}
+}

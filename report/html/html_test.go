@@ -360,6 +360,14 @@ var leftOut = map[string]string{
 	"Report.Checks[].Clusters[]":       "the object of a check is named; the list is for scripts",
 	"Report.Summary.Answer.Safe":       "its words are the title: NOT CLEAR YET",
 	"Report.Summary.AnswerByPlan.Safe": "its words are shown",
+	"Report.ToDo[].Phase":              "its title is shown",
+	"Report.ToDo[].Safe":               "its mark is shown",
+
+	// Of the reasons for which something is to be done.
+	"Report.Summary.Answer.Reasons[].Code":      "ToDo has it",
+	"Report.Summary.Answer.Reasons[].Objects[]": "ToDo has them",
+	"Report.Summary.Answer.Reasons[].Message":   "folded beside what is to be done",
+	"Report.ToDo[].Reason":                      "the code is shown",
 
 	// What sentences say that are shown, for programs.
 	"Report.Summary.Answer.Reasons[].Until":        "the message says it",

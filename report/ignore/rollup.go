@@ -24,7 +24,7 @@ func rollUp(r *report.Report) {
 		s.Clusters.Count(c.Status)
 		status = code.Worst(status, c.Status)
 	}
-	if len(r.InfraMachines) > s.IgnoredInfraMachines {
+	if r.ToConfirm() > 0 {
 		status = code.Worst(status, code.NeedFurtherConfirmationInfraMachines)
 	}
 	if len(r.Errors) > 0 || !s.Complete {

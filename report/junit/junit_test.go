@@ -240,15 +240,21 @@ func TestTheAnswerInProperties(t *testing.T) {
 		Safe:       code.No,
 		Reasons:    []report.AnswerReason{{Code: "RolloutDue", Message: "A rollout is due", Objects: []string{"Machine a/b"}}, {Code: "GhostsLeft", Message: "They run on", Objects: strings.Split("abcdefghijkl", "")}},
 		Conditions: []report.Note{{Code: "RestoreOrder", Message: "All objects first"}},
-	}}}
+	}, AnswerByPlan: &report.PlanAnswer{Safe: code.WithWork, Reasons: []report.AnswerReason{{Code: "GhostsLeft"}}, Resolved: []report.AnswerReason{{Code: "RolloutDue"}}}}, ToDo: []report.ToDo{
+		{Phase: code.Paused, Safe: code.No, Code: "RolloutDue", Message: "replaces them", Objects: []string{"Machine a/b"}, Steps: []int{7, 8}, Decide: true, Resolved: true},
+		{Phase: code.After, Safe: code.WithWork, Code: "GhostsLeft", Message: "keep running", Objects: strings.Split("abcdefghijkl", "")},
+	}}
 	doc := written(t, r)
 	s := &read(t, doc).Suites[0]
-	for property, want := range map[string]string{"answer": "no", "answer.reasons": "RolloutDue GhostsLeft", "answer.conditions": "RestoreOrder"} {
+	for property, want := range map[string]string{"answer": "no", "answer.reasons": "RolloutDue GhostsLeft", "answer.conditions": "RestoreOrder", "answerByPlan": "withWork", "answerByPlan.reasons": "GhostsLeft", "answerByPlan.resolved": "RolloutDue"} {
 		if got := value(s, property); got != want {
 			t.Errorf("%s is %q, want %q", property, got, want)
 		}
 	}
-	for _, want := range []string{"RolloutDue: A rollout is due", "Machine a/b", "They run on a, b, c, d, e, f, g, h, i, j and 2 more", "RestoreOrder: All objects first"} {
+	for _, want := range []string{
+		"By the plan: NOT WITHOUT MANUAL WORK after 1 decision\n", "While paused: ? decide RolloutDue Machine a/b: replaces them (steps 7-8) A rollout is due.\n",
+		"Later: - GhostsLeft a, b, c and 9 more: keep running They run on.\n", "This holds only while: ? RestoreOrder All objects first.",
+	} {
 		if !strings.Contains(string(doc), want) {
 			t.Errorf("no %q in\n%s", want, doc)
 		}

@@ -45,17 +45,22 @@ func suites(r *report.Report) iter.Seq[*document.Suite] {
 func answer(r *report.Report, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: "report"}
 	a := r.Answer()
-	lines := []string{"Safe to restore? " + a.Safe, "Status: " + string(a.Status)}
+	lines := []string{"Safe to restore? " + a.Safe}
+	if a.ByPlan != "" {
+		lines = append(lines, english.Join(" ", "By the plan: "+a.ByPlan, a.After))
+	}
+	lines = append(lines, "Status: "+string(a.Status))
 	for _, f := range a.Facts {
 		lines = append(lines, code.Mark(f.Status)+" "+f.Text)
 	}
-	if s := r.Summary.Answer; s != nil {
-		for i := range s.Reasons {
-			n := &s.Reasons[i]
-			lines = append(lines, english.Join(" ", "reason: "+string(n.Code)+": "+n.Message, english.First(10, n.Objects)))
-		}
-		for i := range s.Conditions {
-			lines = append(lines, "condition: "+string(s.Conditions[i].Code)+": "+s.Conditions[i].Message)
+	for _, s := range append(outline.ToDo(r), outline.Conditions(r)) {
+		for i := range s.Items {
+			it := &s.Items[i]
+			line := english.Join(" ", s.Title+":", it.Mark, it.Status, it.Code, it.Text)
+			for j := range it.Facts {
+				line += " " + it.Facts[j].Said()
+			}
+			lines = append(lines, line)
 		}
 	}
 	for i := range r.Backups {
@@ -87,15 +92,17 @@ func count(s *document.Suite, r *report.Report) {
 	s.Set("status", sum.Status)
 	if a := sum.Answer; a != nil {
 		s.Set("answer", document.Clean(string(a.Safe)))
-		var reasons, conditions []string
-		for i := range a.Reasons {
-			reasons = append(reasons, string(a.Reasons[i].Code))
-		}
+		var conditions []string
 		for i := range a.Conditions {
 			conditions = append(conditions, string(a.Conditions[i].Code))
 		}
-		s.Set("answer.reasons", document.Clean(strings.Join(slices.Compact(reasons), " ")))
+		s.Set("answer.reasons", codes(a.Reasons))
 		s.Set("answer.conditions", document.Clean(strings.Join(slices.Compact(conditions), " ")))
+	}
+	if a := sum.AnswerByPlan; a != nil {
+		s.Set("answerByPlan", document.Clean(string(a.Safe)))
+		s.Set("answerByPlan.reasons", codes(a.Reasons))
+		s.Set("answerByPlan.resolved", codes(a.Resolved))
 	}
 	if sum.StatusWithoutRules != "" {
 		s.Set("statusWithoutRules", sum.StatusWithoutRules)
@@ -129,6 +136,15 @@ func count(s *document.Suite, r *report.Report) {
 	s.Set("resources."+string(code.Undecided), sum.Resources.Unknown)
 	s.Set("errors", sum.Errors)
 	s.Set("checks", len(r.Checks))
+}
+
+// codes are those of reasons, each once.
+func codes(reasons []report.AnswerReason) string {
+	var out []string
+	for i := range reasons {
+		out = append(out, string(reasons[i].Code))
+	}
+	return document.Clean(strings.Join(slices.Compact(out), " "))
 }
 
 func machines(s *document.Suite, prefix string, n report.MachineCounts) {

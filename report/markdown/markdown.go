@@ -35,9 +35,13 @@ func Write(w io.Writer, r *report.Report) error {
 }
 
 func document(r *report.Report) string {
-	before := newSection(outline.Before(r))
-	before.most = Limit / 4
-	all := []*section{before}
+	var all []*section
+	for _, s := range append(outline.ToDo(r), outline.Conditions(r)) {
+		all = append(all, newSection(s))
+	}
+	notes := newSection(outline.Notes(r))
+	notes.most = Limit / 4
+	all = append(all, notes)
 	all = append(all, clusters(r)...)
 	for _, s := range outline.Rest(r) {
 		all = append(all, newSection(s))
@@ -75,7 +79,11 @@ func written(head string, all []*section, foot string, limit int) string {
 func answer(r *report.Report) string {
 	a := r.Answer()
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Safe to restore? %s\n\nStatus: %s\n\n", prose(a.Safe), strong(string(a.Status)))
+	fmt.Fprintf(&b, "## Safe to restore? %s\n\n", prose(a.Safe))
+	if a.ByPlan != "" {
+		fmt.Fprintf(&b, "That is as Velero restores by default. By the plan: %s %s\n\n", strong(a.ByPlan), prose(a.After))
+	}
+	fmt.Fprintf(&b, "Status: %s\n\n", strong(string(a.Status)))
 	for _, f := range a.Facts {
 		fmt.Fprintf(&b, "- %s %s\n", Code(code.Mark(f.Status)), prose(f.Text))
 	}

@@ -378,7 +378,7 @@ func TestEveryNoteIsThere(t *testing.T) {
 			t.Errorf("%d times %q in:\n%s", strings.Count(doc, w), w, doc)
 		}
 	}
-	if says, holds := listed(t, doc, "Before the restore"); says != len(want) || holds != says {
+	if says, holds := listed(t, doc, "To know before the restore"); says != len(want) || holds != says {
 		t.Errorf("the section says %d and holds %d, want %d", says, holds, len(want))
 	}
 	for i := range r.Clusters {
@@ -400,7 +400,7 @@ func TestNotesOfManyClustersAreCut(t *testing.T) {
 		t.Errorf("%d bytes", len(doc))
 	}
 	want := 600 + len(r.Summary.Forecast.Notes)
-	if says, holds := listed(t, doc, "Before the restore"); says != want || holds != want || !strings.Contains(doc, "\n… and ") {
+	if says, holds := listed(t, doc, "To know before the restore"); says != want || holds != want || !strings.Contains(doc, "\n… and ") {
 		t.Errorf("says %d, holds %d, want %d", says, holds, want)
 	}
 }

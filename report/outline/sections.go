@@ -143,10 +143,62 @@ func NodeLists(r *report.Report) string {
 	return fmt.Sprintf("%d of %s read", read, english.Count(asked, "cluster"))
 }
 
-// Before is what to know and do before the restore that is not of a single machine.
-func Before(r *report.Report) Section {
-	s := Section{Title: "Before the restore"}
+// ToDo is what a person has to do or to decide, a section for each phase.
+func ToDo(r *report.Report) []Section {
+	var out []Section
+	places := r.Places()
+	for _, phase := range code.Phases() {
+		s := Section{Title: english.Capital(phase.Title())}
+		for _, t := range r.ToDoIn(phase) {
+			if places.IsShown(&t) {
+				s.Items = append(s.Items, toDo(r, places, &t))
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func toDo(r *report.Report, places *report.Places, t *report.ToDo) Item {
+	it := Item{Mark: t.Mark(), Code: string(t.Code), Text: english.Join(": ", places.About(t, 3), t.Message)}
+	switch steps := t.StepsText(); len(t.Steps) {
+	case 0:
+	case 1:
+		it.Text += " (step " + steps + ")"
+	default:
+		it.Text += " (steps " + steps + ")"
+	}
+	if t.Decide {
+		it.Status = "decide"
+	}
+	const most = 3 // sentences
+	why := r.Because(t)
+	for i, text := range why[:min(most, len(why))] {
+		if n := len(why) - most; i == most-1 && n > 0 {
+			text += fmt.Sprintf(" And %d more of this kind.", n)
+		}
+		it.Facts = append(it.Facts, Fact{Text: text})
+	}
+	return it
+}
+
+// Conditions are what the answer holds only while it is true.
+func Conditions(r *report.Report) Section {
+	s := Section{Title: "This holds only while"}
+	for _, n := range r.Answer().Conditions {
+		s.Items = append(s.Items, Item{Mark: code.Mark(code.Unknown), Code: string(n.Code), Text: n.Sentence()})
+	}
+	return s
+}
+
+// Notes are what to know before the restore that is not of a single machine.
+func Notes(r *report.Report) Section {
+	s := Section{Title: "To know before the restore"}
+	conditions := r.Answer().Conditions
 	add := func(n *report.Note, clusters []string) {
+		if slices.ContainsFunc(conditions, func(c report.Note) bool { return c.Code == n.Code && c.Sentence() == n.Sentence() }) {
+			return
+		}
 		s.Items = append(s.Items, Item{Mark: code.Mark(code.Unknown), Code: string(n.Code), Text: n.Sentence(), Clusters: clusters})
 	}
 	if f := r.Summary.Forecast; f != nil {
@@ -166,13 +218,13 @@ func Before(r *report.Report) Section {
 
 // Rest are the sections after the clusters.
 func Rest(r *report.Report) []Section {
-	return []Section{toConfirm(r), incomplete(r), missing(r), Checks(r.Checks, r.Backups), errors(r), rules(r), setAside(r)}
+	return []Section{toConfirm(r), incomplete(r), missing(r), Checks(r.Checks, r.Backups), errors(r), confirmed(r), rules(r), setAside(r)}
 }
 
 func toConfirm(r *report.Report) Section {
 	s := Section{Title: "VMs to confirm"}
 	for i := range r.InfraMachines {
-		if m := &r.InfraMachines[i]; m.Ignored == nil {
+		if m := &r.InfraMachines[i]; m.Ignored == nil && m.Confirmed == nil {
 			s.Items = append(s.Items, InfraMachine(r, m))
 		}
 	}
@@ -182,6 +234,9 @@ func toConfirm(r *report.Report) Section {
 // InfraMachine returns what is said about a VM to confirm.
 func InfraMachine(r *report.Report, m *report.InfraMachine) Item {
 	it := Item{Mark: code.Mark(code.Unknown), Kind: "VM", Name: m.Instance.Name, Code: string(m.Reason), Text: m.Message, Steps: m.Remediation}
+	if m.Confirmed != nil {
+		it.Aside = m.Confirmed.String()
+	}
 	if m.Ignored != nil {
 		it.Aside = "set aside by an ignore rule: " + m.Ignored.Reason
 	}
@@ -291,6 +346,22 @@ func Error(e *report.Error) Item {
 }
 
 // rules are the ignore rules that need a look: they expired, or match nothing.
+// confirmed are the confirmations, those that were not taken first.
+func confirmed(r *report.Report) Section {
+	s := Section{Title: "Confirmed by people"}
+	for i := range r.Confirmations {
+		c := &r.Confirmations[i]
+		it := Item{Mark: code.Mark(code.Healthy), Name: c.Subject, Text: english.Sentence(c.As + ", says " + c.By + " (" + c.On + ")")}
+		if c.State != report.ConfirmationTaken {
+			it.Mark, it.Status = code.Mark(code.Unknown), string(c.State)
+			it.Text += " Not taken: " + english.Sentence(c.Message)
+		}
+		s.Items = append(s.Items, it)
+	}
+	slices.SortStableFunc(s.Items, func(a, b Item) int { return cmp.Compare(b.Status, a.Status) })
+	return s
+}
+
 func rules(r *report.Report) Section {
 	s := Section{Title: "Ignore rules to look at"}
 	for i := range r.IgnoreRules {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,39 +12,110 @@ import (
 // About returns the labels of the steps about something that a code is said of: "16.2", or
 // "20" for all parts of a step. Those about a cluster as a whole are all of its own.
 func (p *Plan) About(word code.Reason, o report.Object) []string {
-	names, cluster := p.names(o)
 	var out []string
-	add := func(is bool, label string) {
-		if is && !slices.Contains(out, label) {
-			out = append(out, label)
-		}
-	}
-	whole := o.At.Part == report.InClusters && o.At.Set < 0
-	for _, s := range p.Sections {
-		for k := range s.Chapters {
-			c := &s.Chapters[k]
-			for i := range c.Steps {
-				about := c.Steps[i].about
-				add(slices.Contains(about, o.Name) || o.Name == "" && slices.Contains(about, string(word)), c.label(i))
-			}
-			add(whole && c.Cluster == cluster && len(c.Steps) > 0, fmt.Sprint(c.Number))
-			for i := range c.Batches {
-				b := &c.Batches[i]
-				is := slices.ContainsFunc(b.Items, func(i Item) bool { return i.vm == (o.At.Part == report.InVMs) && i.isAbout(names, cluster) })
-				add(is || whole && c.Cluster == cluster, fmt.Sprint(b.Number))
-			}
-		}
+	for _, s := range p.index().about(word, o) {
+		out = append(out, s.label)
 	}
 	return out
 }
 
+// numbered is a step in the order of the plan.
+type numbered struct {
+	at     int // in the plan
+	number int
+	label  string
+	phase  code.Phase
+}
+
+// stepIndex finds the steps about things.
+type stepIndex struct {
+	report   *report.Report
+	objects  map[string][]numbered // by the names that reasons have for things, and by codes
+	clusters map[string][]numbered // about a cluster as a whole
+	items    map[string][]ofItem   // by the name of an item, or of a machine that it is about
+}
+
+type ofItem struct {
+	numbered
+	*Item
+}
+
+// index returns the index, which is made once.
+func (p *Plan) index() *stepIndex {
+	if p.indexed != nil {
+		return p.indexed
+	}
+	x := &stepIndex{p.report, map[string][]numbered{}, map[string][]numbered{}, map[string][]ofItem{}}
+	p.indexed = x
+	n := 0
+	for _, s := range p.Sections {
+		phase := map[string]code.Phase{Before: code.Before, Restore: code.Restoring, After: code.After}[s.Phase]
+		for k := range s.Chapters {
+			c := &s.Chapters[k]
+			own := phase
+			if phase == code.After {
+				own = code.Paused // what comes first in the chapter of a cluster
+			}
+			for i := range c.Steps {
+				n++
+				number := c.Number
+				if c.Apart {
+					number += i
+				}
+				for _, name := range c.Steps[i].about {
+					x.objects[name] = append(x.objects[name], numbered{n, number, c.label(i), own})
+				}
+			}
+			if n++; len(c.Steps) > 0 {
+				x.clusters[c.Cluster] = append(x.clusters[c.Cluster], numbered{n, c.Number, fmt.Sprint(c.Number), own})
+			}
+			for i := range c.Batches {
+				n++
+				x.batch(c, &c.Batches[i], numbered{n, c.Batches[i].Number, fmt.Sprint(c.Batches[i].Number), phase})
+			}
+		}
+	}
+	return x
+}
+
+func (x *stepIndex) batch(c *Chapter, b *Batch, at numbered) {
+	x.clusters[c.Cluster] = append(x.clusters[c.Cluster], at)
+	for i := range b.Items {
+		item := &b.Items[i]
+		for _, name := range append([]string{item.Name}, item.machines...) {
+			x.items[name] = append(x.items[name], ofItem{at, item})
+		}
+	}
+}
+
+// about returns the steps about something that a code is said of, in their order.
+func (x *stepIndex) about(word code.Reason, o report.Object) []numbered {
+	out := slices.Clone(x.objects[o.Name])
+	if o.Name == "" {
+		out = append(out, x.objects[string(word)]...)
+	}
+	names, cluster := x.names(o)
+	if o.At.Part == report.InClusters && o.At.Set < 0 {
+		out = append(out, x.clusters[cluster]...)
+	}
+	for _, name := range names {
+		for _, of := range x.items[name] {
+			if of.vm == (o.At.Part == report.InVMs) && (cluster == "" || len(of.Clusters) == 0 || slices.Contains(of.Clusters, cluster)) {
+				out = append(out, of.numbered)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b numbered) int { return cmp.Compare(a.at, b.at) })
+	return slices.CompactFunc(out, func(a, b numbered) bool { return a.label == b.label })
+}
+
 // names are what items call a thing, or the machines of a set, and the cluster that it is of.
-func (p *Plan) names(o report.Object) (names []string, cluster string) {
+func (x *stepIndex) names(o report.Object) (names []string, cluster string) {
 	switch o.At.Part {
 	case report.InVMs:
-		return []string{p.report.InfraMachines[o.At.Index].Instance.Name}, ""
+		return []string{x.report.InfraMachines[o.At.Index].Instance.Name}, ""
 	case report.InClusters:
-		c := &p.report.Clusters[o.At.Index]
+		c := &x.report.Clusters[o.At.Index]
 		if o.At.Set < 0 {
 			return nil, c.Title()
 		}
@@ -55,12 +127,4 @@ func (p *Plan) names(o report.Object) (names []string, cluster string) {
 		return names, c.Title()
 	}
 	return []string{o.Name}, ""
-}
-
-// isAbout reports whether the item is about one of several things of a cluster.
-func (i *Item) isAbout(names []string, cluster string) bool {
-	if cluster != "" && len(i.Clusters) > 0 && !slices.Contains(i.Clusters, cluster) {
-		return false
-	}
-	return slices.ContainsFunc(names, func(n string) bool { return n == i.Name || slices.Contains(i.machines, n) })
 }

@@ -25,6 +25,7 @@ type Plan struct {
 	clusters []string // of the report
 	steps    int      // numbers of the whole plan
 	limits   func(Narrowing) []string
+	indexed  *stepIndex // nil until it is asked for
 }
 
 // Section is a part of the time line, which Phase names in one word.
@@ -77,17 +78,7 @@ type Item struct {
 func New(r *report.Report, tools Tools) Plan {
 	pl := newPlanner(r, tools)
 	pl.plan()
-	p := Plan{
-		report:  r,
-		Unknown: pl.limits(Narrowing{}),
-		limits:  pl.limits,
-		Sections: []Section{
-			{"Before the restore", Before, pl.beforeRestore()},
-			{"The restore", Restore, []Chapter{pl.restore()}},
-			{"After the restore", After, pl.afterRestore()},
-		},
-	}
-	p.number()
+	p := pl.arranged()
 	p.Checklist = p.Rows()
 	p.steps = len(p.Checklist)
 	for i := range pl.Clusters {
@@ -97,6 +88,22 @@ func New(r *report.Report, tools Tools) Plan {
 	listed, counted := pl.listed()
 	p.Whole = pl.Summary.Complete && listed >= counted
 	p.Variables = p.read(pl.variables)
+	return p
+}
+
+// arranged are the steps of all findings and of the restore, in order, with their numbers.
+func (pl *planner) arranged() Plan {
+	p := Plan{
+		report:  pl.Report,
+		Unknown: pl.limits(Narrowing{}),
+		limits:  pl.limits,
+		Sections: []Section{
+			{"Before the restore", Before, pl.beforeRestore()},
+			{"The restore", Restore, []Chapter{pl.restore()}},
+			{"After the restore", After, pl.afterRestore()},
+		},
+	}
+	p.number()
 	return p
 }
 

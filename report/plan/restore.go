@@ -8,6 +8,7 @@ import (
 	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // pausing makes Velero pause every Cluster that it restores (Velero
@@ -21,12 +22,13 @@ func (pl *planner) restore() Chapter {
 	d.before("Leave the controllers running, so that their webhooks answer; or remove Cluster API's webhook configurations before you stop them, and have them back before the controllers. With the webhooks in place and nobody behind them, Velero can restore no Cluster, Machine or infrastructure machine.",
 		kubectl(management, "get", "validatingwebhookconfigurations,mutatingwebhookconfigurations"))
 	d.before("Have every Cluster restored paused, so that you let one after the other go. Clusters that were paused in the backup stay so on purpose: do not unpause them with the others.",
-		inVelero("create", "configmap", "restore-paused", "--from-literal=modifiers.yaml="+pausing))
+		inVelero("create", "configmap", "restore-paused", "--from-literal=modifiers.yaml="+pausing)).about = []string{string(code.UnpausedClusters), string(code.ClustersFirst)}
 	text := "Restore the Backup of the report: compare its time with that above. The line does nothing while a Cluster that is not paused exists, nor where Velero was given an order of its own (--restore-resource-priorities): by default it puts Clusters last. Where Clusters come before their Machines, " + pl.clustersFirst() + ". If Velero's own order puts Clusters behind the Machines too, run the last part of the line by itself."
 	if len(pl.Backups) > 1 {
 		text += fmt.Sprintf(" The report is of %s: restore each, under a name of its own.", english.Count(len(pl.Backups), "backup"))
 	}
 	out := pl.leavable()
+	decided := len(out) > 0 && !slices.ContainsFunc(out, func(c *report.Cluster) bool { return c.Confirmed == nil })
 	if len(out) > 0 {
 		text += " If you leave clusters out, do not do this, but the next step."
 	}
@@ -34,9 +36,11 @@ func (pl *planner) restore() Chapter {
 	if len(rest) > 0 {
 		text += " " + pl.whyRestored(rest)
 	}
-	d.before(text, velero("backup", "get", shell.Variable(backupName)), restoring())
+	if !decided {
+		d.before(text, velero("backup", "get", shell.Variable(backupName)), restoring())
+	}
 	if len(out) > 0 {
-		pl.leaveOut(&d, out)
+		pl.leaveOut(&d, out, decided)
 	}
 	d.before("See that it completed, and read its errors and warnings before you go on. That something already exists is a mere warning, and means all the same that it was not restored.",
 		velero("restore", "describe", shell.Variable(restoreName), "--details"),
@@ -133,13 +137,16 @@ func restoring(options ...string) shell.Command {
 // selector asks every object for itself (Velero pkg/restore v1.18.1): what does
 // not have the label of its cluster is restored all the same, as most Cluster
 // objects themselves.
-func (pl *planner) leaveOut(d *draft, out []*report.Cluster) {
+func (pl *planner) leaveOut(d *draft, out []*report.Cluster, decided bool) {
 	labels := make([]string, len(out))
 	for i, c := range out {
 		labels[i] = c.Name
 	}
-	d.before("Instead, if no machine of these exists because they were deleted on purpose: restore without "+names(out)+". The line stops where that above does.",
-		restoring("--selector=cluster.x-k8s.io/cluster-name notin ("+strings.Join(labels, ",")+")"))
+	text := "Instead, if no machine of these exists because they were deleted on purpose: restore without " + names(out) + ". The line stops where that above does."
+	if decided {
+		text = "Restore the Backup of the report, without " + names(out) + ", which " + verb(len(out)) + " given up: compare its time with that above. The line does nothing while a Cluster that is not paused exists, nor where Velero was given an order of its own (--restore-resource-priorities)."
+	}
+	d.before(text, velero("backup", "get", shell.Variable(backupName)), restoring("--selector=cluster.x-k8s.io/cluster-name notin ("+strings.Join(labels, ",")+")"))
 	d.before("The selector leaves out what has the label cluster.x-k8s.io/cluster-name. Templates and Secrets often do not, and the Cluster object itself does not always: then it comes back alone. Paused, as here, it does no harm: leave it so. Unpaused, its controllers act on what came back with it, and could build an infrastructure cluster again. To be rid of it, see that nothing else of it came back, its infrastructure cluster least of all, which would be deleted with it; delete it while it is paused, and unpause it only then, so that its controllers let it go.", kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces"))
 }
 
@@ -150,4 +157,11 @@ func (pl *planner) whyRestored(gone []*report.Cluster) string {
 		return text + "the report is only of some clusters, and a selector would also leave out a running one of the same name in another namespace. Run detect on all clusters for that line, or leave these paused after the restore."
 	}
 	return text + "a selector goes by names alone, and can't tell it from others. Leave these paused after the restore."
+}
+
+func verb(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }

@@ -7,8 +7,8 @@ import (
 	"drift-detector/report/code"
 )
 
-// Fill writes into the report what to do about each of its findings. Whatever
-// steps it held before are forgotten. The same report gives the same steps. The variables
+// Fill writes into the report what to do about each of its findings, and the list of all that
+// is to be done. Whatever it held of that before is forgotten. The same report gives the same steps. The variables
 // that the commands read are listed beside them.
 func Fill(r *report.Report, tools Tools) {
 	pl := newPlanner(r, tools)
@@ -20,6 +20,8 @@ func Fill(r *report.Report, tools Tools) {
 	for m, steps := range pl.others {
 		m.Remediation = plain(steps)
 	}
+	p := pl.arranged()
+	r.ToDo = p.toDo()
 	r.Variables = nil
 	for _, v := range pl.variables {
 		if pl.read[v.Name] {
@@ -57,7 +59,7 @@ func (pl *planner) plan() {
 // healthy, is set aside by an ignore rule, or is of the management cluster
 // itself, which is lost anyway.
 func (pl *planner) machine(s *set, m *report.Machine) []Step {
-	if s.cluster.Self || m.Ignored != nil {
+	if s.cluster.Self || s.cluster.Confirmed != nil || m.Ignored != nil || m.Confirmed != nil && !warned(m, code.DuplicateID) {
 		return nil
 	}
 	d := draft{steps: pl.room[:0], read: pl.read, texts: pl.texts}

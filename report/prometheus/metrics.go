@@ -67,23 +67,28 @@ func ofAnswer(s *report.Summary) []*family {
 	for i, v := range []int{n.ManualRemediationRequired, n.NeedFurtherConfirmation, n.ManualRemediationNotRequired, n.Healthy} {
 		clusters.add(int64(v), string(clusterStatuses[i]))
 	}
-	return append([]*family{status, complete, clusters}, ofSafety(s.Answer)...)
+	return append([]*family{status, complete, clusters}, ofSafety(s)...)
 }
 
 // ofSafety says whether it is safe to restore. Of a report without an answer that is
 // not known.
-func ofSafety(a *report.SafeAnswer) []*family {
+func ofSafety(s *report.Summary) []*family {
 	safe := newFamily("safe_to_restore", "1 for the answer whether it is safe to restore the backup, 0 for the others. Only yes is yes.", largest, "answer")
+	byPlan := newFamily("safe_to_restore_by_plan", "The same for a restore by the plan: Clusters restored paused, its steps done, then unpaused.", largest, "answer")
 	reasons := newFamily("answer_reasons", "Machines, clusters and other things for which the answer is not yes, by the code of the reason.", sum, "code")
-	is := code.Unclear
-	if a != nil {
+	is, then := code.Unclear, code.Unclear
+	if a := s.Answer; a != nil {
 		is = a.Safe
 		for i := range a.Reasons {
 			reasons.add(int64(max(1, len(a.Reasons[i].Objects))), string(a.Reasons[i].Code))
 		}
 	}
-	addStatus(safe, []code.Safe{code.Yes, code.WithWork, code.No, code.Unclear}, is)
-	return []*family{safe, reasons}
+	if s.AnswerByPlan != nil {
+		then = s.AnswerByPlan.Safe
+	}
+	addStatus(safe, code.Answers(), is)
+	addStatus(byPlan, code.Answers(), then)
+	return []*family{safe, byPlan, reasons}
 }
 
 // addStatus adds a sample per status, as kube-state-metrics does for phases: so

@@ -79,6 +79,7 @@ func Fill(g *rand.Rand, v reflect.Value) {
 var closedWords = map[reflect.Type][]string{
 	reflect.TypeFor[code.Status]():     texts(code.RollUps()),
 	reflect.TypeFor[code.Safe]():       texts(code.Answers()),
+	reflect.TypeFor[code.Phase]():      texts(code.Phases()),
 	reflect.TypeFor[code.ScopeState](): texts(code.ScopeStates()),
 	reflect.TypeFor[code.Presence]():   texts(code.Presences()),
 	reflect.TypeFor[code.Severity]():   texts(code.Severities()),

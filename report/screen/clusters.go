@@ -13,16 +13,35 @@ import (
 	"drift-detector/report/text"
 )
 
-// columns are the counts of the table, after the name.
-var columns = []struct {
+// marks are the marks of statuses, the most urgent first.
+const marks = "!?-="
+
+// column are counts of the table, after the name.
+type column struct {
 	title string
 	width int
 	of    func(*report.MachineCounts) int
-}{
-	{"GHOST", 5, func(n *report.MachineCounts) int { return n.Ghost }},
-	{"STALE", 5, func(n *report.MachineCounts) int { return n.Stale }},
-	{"UNKN", 4, func(n *report.MachineCounts) int { return n.Unknown }},
-	{"OK", 4, func(n *report.MachineCounts) int { return n.Healthy }},
+}
+
+// columnsFor are the columns, wide enough for these counts; where none is Unknown there is no
+// column for that.
+func columnsFor(all []report.MachineCounts) []column {
+	out := []column{
+		{"GHOST", 0, func(n *report.MachineCounts) int { return n.Ghost }},
+		{"STALE", 0, func(n *report.MachineCounts) int { return n.Stale }},
+		{"UNKN", 0, func(n *report.MachineCounts) int { return n.Unknown }},
+		{"OK", 0, func(n *report.MachineCounts) int { return n.Healthy }},
+	}
+	for i := range out {
+		out[i].width = len(out[i].title)
+		for j := range all {
+			out[i].width = max(out[i].width, len(fmt.Sprint(out[i].of(&all[j]))))
+		}
+	}
+	if !slices.ContainsFunc(all, func(n report.MachineCounts) bool { return n.Unknown > 0 }) {
+		return slices.Delete(out, 2, 3)
+	}
+	return out
 }
 
 // leastAfter is the least room for what happens after the restore, in columns.
@@ -41,39 +60,45 @@ func (p *printer) clusters(r *report.Report, shown, rest []*report.Cluster) {
 	for _, c := range shown {
 		name = max(name, terminal.Width(terminal.Escape(c.Title())))
 	}
+	var sum report.MachineCounts
+	by := map[string]int{}
+	for _, c := range rest {
+		sum.Add(c.Counts)
+		by[code.Mark(c.Status)]++
+	}
+	counts := []report.MachineCounts{sum}
+	for _, c := range shown {
+		counts = append(counts, c.Counts)
+	}
+	t := table{printer: p, columns: columnsFor(counts)}
 	title := ""
-	for _, c := range columns {
+	for _, c := range t.columns {
 		title += fmt.Sprintf(" %*s", c.width, c.title)
 	}
-	t := table{p, min(name, max(p.Width-len("! ")-len(title)-leastAfter, 12)), 0}
+	t.name = min(name, max(p.Width-len("! ")-len(title)-leastAfter, 12))
 	t.after = p.Width - len("! ") - t.name - len(title) - len("  ")
 	p.Newline()
 	t.row(terminal.Bold, " ", "CLUSTER", title, []string{"AFTER THE RESTORE"})
 	lost, halted := hit(r, code.ControlPlaneDown), hit(r, code.ClusterHalted)
 	for _, c := range shown {
 		mark := code.Mark(c.Status)
-		t.row(text.Style(mark), mark, c.Title(), numbers(&c.Counts), outcomes(c, lost[c], halted[c]))
+		t.row(text.Style(mark), mark, c.Title(), t.numbers(&c.Counts), outcomes(c, lost[c], halted[c]))
 	}
 	if len(rest) > 0 {
-		var sum report.MachineCounts
-		by := map[string]int{}
-		for _, c := range rest {
-			sum.Add(c.Counts)
-			by[code.Mark(c.Status)]++
-		}
 		var words []string
 		for _, m := range strings.Split(marks, "") {
 			if by[m] > 0 {
 				words = append(words, fmt.Sprintf("%d %s", by[m], m))
 			}
 		}
-		t.row(terminal.Dim, " ", more, numbers(&sum), words)
+		t.row(terminal.Dim, " ", more, t.numbers(&sum), words)
 	}
 }
 
 // table is a table of so many columns for a name and for what comes last.
 type table struct {
 	*printer
+	columns     []column
 	name, after int
 }
 
@@ -92,9 +117,9 @@ func (t *table) row(st terminal.Style, mark, name, numbers string, after []strin
 }
 
 // numbers are the counts of a row; none is a dash.
-func numbers(n *report.MachineCounts) string {
+func (t *table) numbers(n *report.MachineCounts) string {
 	var b strings.Builder
-	for _, c := range columns {
+	for _, c := range t.columns {
 		if v := c.of(n); v > 0 {
 			fmt.Fprintf(&b, " %*d", c.width, v)
 		} else {

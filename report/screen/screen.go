@@ -23,49 +23,48 @@ import (
 type Options struct {
 	Color   bool   // colour beside the marks; for terminals
 	Width   int    // columns; 0 is 80, the least is 40
+	Height  int    // rows of the terminal; 0 is 24, the least
 	Program string // how the program is called, as a shell reads it; empty: drift-detector
 	Report  string // path of the saved JSON, as a shell reads it; empty: none was saved
 }
 
-// How many rows the parts of the screen take at 80 columns, so that all of them fit in 24
-// for a few clusters, and in 30 for any number.
 const (
-	screenRows = 30
-	fixedRows  = 11 // the answer, the next commands, titles and what is between the parts
-	mostFirst  = 8  // of what decides
-	leastFirst = 3
-	mostFaults = 10 // of what was not listed
-	leastFault = 4
-	manyRows   = 15 // of clusters
-	worstRows  = 10 // of clusters, where there are more
+	leastHeight   = 24
+	fixedRows     = 5 // the next commands, an empty row before them and what is to be done, and where people type
+	leastToDo     = 4 // rows of what is to be done
+	leastClusters = 5 // rows of clusters, where there are as many
+	leastFaults   = 4 // rows of what was not listed, its title among them
 )
 
-// Write prints the screen: at most 30 rows of 80 columns, whatever the report holds.
-// Names of the report are escaped, and shortened where they do not fit. It returns the
-// first error of the writer.
+// Write prints the screen: no more rows than the terminal has at 80 columns, whatever the
+// report holds. Names of the report are escaped, and shortened where they do not fit. It
+// returns the first error of the writer.
 func Write(w io.Writer, r *report.Report, o Options) error {
 	o.Width = max(cmp.Or(o.Width, 80), 40)
+	o.Height = max(o.Height, leastHeight)
 	o.Program = cmp.Or(o.Program, "drift-detector")
 	p := &printer{terminal.NewPrinter(w, o.Width, o.Color), o}
-	first, more := decisive(r)
-	all := worstFirst(r)
-	shown := len(all)
-	if shown > manyRows || shown > worstRows && !r.Summary.Complete {
-		shown = worstRows
-	}
-	room := screenRows - fixedRows - shown - min(len(all)-shown, 1)
-	faults, most := 0, mostFirst
+	room := o.Height - p.answer(r) - fixedRows
 	if !r.Summary.Complete {
-		room -= 2
-		most -= 2
-		faults = min(max(room-most, leastFault), mostFaults)
+		room -= leastFaults + 1
 	}
-	p.answer(r, first)
-	left, rows := p.first(first, min(max(room-faults, leastFirst), most))
-	more += left
-	p.clusters(r, all[:shown], all[shown:])
-	p.incomplete(r, max(faults, room-rows))
-	p.next(first, more)
+	todo, all := p.lines(r), worstFirst(r)
+	title, each, least := 2, 1, leastClusters
+	if p.Width < 80 {
+		title, each, least = 3, 2, 1
+		room-- // a command has two rows
+	}
+	clusters := min(len(all), max((room-title-p.needs(todo))/each, least), max(room-title-leastToDo, 0)/each)
+	if clusters < len(all) {
+		clusters = max(clusters-1, 0) // a row counts the others
+	}
+	if clusters > 0 {
+		room -= title + each*(clusters+min(1, len(all)-clusters))
+	}
+	rows := p.toDo(todo, max(room, leastToDo))
+	p.clusters(r, all[:clusters], all[clusters:])
+	p.incomplete(r, leastFaults-1+max(room-rows, 0))
+	p.next(r, todo)
 	return p.Flush()
 }
 
@@ -74,33 +73,26 @@ type printer struct {
 	Options
 }
 
-func (p *printer) answer(r *report.Report, first []line) {
+// answer prints both answers and what they are of, and returns how many rows that took.
+func (p *printer) answer(r *report.Report) (rows int) {
 	a := r.Answer()
-	todo, ask := 0, 0
-	for i := range first {
-		switch first[i].mark {
-		case "!":
-			todo++
-		case "?":
-			ask++
-		}
+	line := func(hang int, l terminal.Line) {
+		p.Print(0, hang, l)
+		rows += p.rows(hang, l)
 	}
-	why := ""
-	if s := r.Summary.Answer; s != nil && (s.Safe == code.No || s.Safe == code.Unclear) {
-		var parts []string
-		if todo > 0 {
-			parts = append(parts, english.Count(todo, "thing")+" to do first")
-		}
-		if ask > 0 {
-			parts = append(parts, fmt.Sprintf("%d to confirm", ask))
-		}
-		if why = strings.Join(parts, ", "); why != "" {
-			why = ": " + why
-		}
-	} else if len(first) > 0 && s != nil && s.Safe == code.Yes {
-		why = ", under the conditions below"
+	row := func(label string, as code.Status, word, rest string) {
+		line(2, terminal.Lead(terminal.Bold, label, answerLabel).Prose(text.Style(code.Mark(as)), word).Prose(terminal.Dim, rest))
 	}
-	p.Print(0, 2, terminal.Lead(terminal.Bold, "Safe to restore?", 0).Prose(text.Style(code.Mark(a.As)), a.Safe+why))
+	conditions := ""
+	if len(a.Conditions) > 0 {
+		conditions = "under " + english.Count(len(a.Conditions), "condition")
+	}
+	if a.ByPlan == "" {
+		row("Safe to restore?", a.As, a.Safe, conditions)
+	} else {
+		row("Safe to restore?", a.As, a.Safe, "as Velero restores by default")
+		row("By the plan:", a.ByPlanAs, a.ByPlan, english.Join(", ", a.After, conditions))
+	}
 	name, when := p.backups(r)
 	l := terminal.Lead(terminal.Plain, name, 0).Prose(terminal.Plain, when)
 	listed := fmt.Sprintf("Listed: %d of %s, %s.", len(r.Scopes)-len(r.Incomplete()), english.Count(len(r.Scopes), "place"), english.Count(instances(r), "VM"))
@@ -108,14 +100,17 @@ func (p *printer) answer(r *report.Report, first []line) {
 	if f := r.Options.Filter; f != nil {
 		l = l.Prose(terminal.Plain, "Only "+shorten(f.String(), 2*p.Width/3)+".")
 		if f.View {
-			l = l.Prose(terminal.Plain, "The answer is that of the whole report.")
+			l = l.Prose(terminal.Plain, "The answers are those of the whole report.")
 		}
 	}
 	if n := r.Summary.Ignored; n > 0 {
 		l = l.Prose(terminal.Plain, english.Count(n, "finding")+" set aside by ignore rules.")
 	}
-	p.Print(0, 2, l)
+	line(2, l)
+	return rows
 }
+
+const answerLabel = 17 // width of the labels of the answers
 
 func instances(r *report.Report) int {
 	n := 0
@@ -158,56 +153,6 @@ func age(d time.Duration) string {
 	}
 }
 
-// first prints what decides, as far as there is room, and returns how many things it
-// left out, and how many rows it took.
-func (p *printer) first(all []line, room int) (left, rows int) {
-	if len(all) == 0 {
-		return 0, 0
-	}
-	p.Title("FIRST")
-	width, hang, name := 0, 5, p.Width-5
-	if p.Width >= 80 {
-		name = p.Width - 30
-		for i := range all {
-			width = max(width, len(" 1 ! ")+len(all[i].code))
-		}
-		hang = width + 1
-	}
-	for i := range all {
-		l := &all[i]
-		row := terminal.Lead(text.Style(l.mark), fmt.Sprintf("%2d %s %s", i+1, l.mark, l.code), width).Prose(terminal.Plain, l.text(name))
-		n, rest := p.rows(hang, row), 0
-		if toDo(all[i+1:]) > 0 {
-			rest = 1 // the row that counts them
-		}
-		if i > 0 && p.Width >= 80 && rows+n+rest > room || i == mostFirst || l.hidden {
-			if n := toDo(all[i:]); n > 0 {
-				of := ""
-				if all[len(all)-1].hidden {
-					of = " of the whole report"
-				}
-				p.Print(0, hang, terminal.Lead(terminal.Dim, fmt.Sprintf("   and %d more%s: render shows all", n, of), 0))
-				rows++
-			}
-			return len(all) - i, rows
-		}
-		rows += n
-		p.Print(0, hang, row)
-	}
-	return 0, rows
-}
-
-// toDo is how many of the lines are things to do or to confirm, which the answer counts.
-func toDo(all []line) int {
-	n := 0
-	for i := range all {
-		if all[i].mark == "!" || all[i].mark == "?" {
-			n++
-		}
-	}
-	return n
-}
-
 // rows is how many rows a line takes.
 func (p *printer) rows(hang int, l terminal.Line) int {
 	var b bytes.Buffer
@@ -233,7 +178,7 @@ func (p *printer) incomplete(r *report.Report, room int) {
 	p.Print(0, 2, terminal.Lead(terminal.Yellow, "Incomplete:", 0).Prose(terminal.Yellow, what))
 	rows, each, all := 0, 2, faults(r)
 	if len(all) == 1 {
-		each = room
+		each = max(room-1, 1) // one is where it is
 	}
 	for i, f := range all {
 		name := shorten(f.where, p.Width/2)
@@ -254,28 +199,27 @@ func (p *printer) incomplete(r *report.Report, room int) {
 }
 
 // next says what to type.
-func (p *printer) next(first []line, more int) {
+func (p *printer) next(r *report.Report, todo []line) {
 	p.Newline()
 	if p.Report == "" {
 		p.command("Next", p.Program+" detect … -o report.json", "keeps it for plan and render")
 		return
 	}
-	everything := "everything, cluster by cluster"
-	if more > 0 {
-		everything = fmt.Sprintf("everything, %d more to know", more)
+	if len(r.ToDo) == 0 {
+		p.command("Next", p.Program+" render "+p.Report, "everything, cluster by cluster")
+		return
 	}
-	p.command("Next", p.Program+" plan "+p.Report, "what to do, in a safe order")
-	p.command("", p.Program+" render "+p.Report, everything)
-	if len(first) > 0 {
-		p.command("", p.Program+" explain "+string(first[0].code), "what a code means")
+	p.command("Next", p.Program+" plan "+p.Report, "the steps, in a safe order")
+	if len(todo) > 0 && code.Of(code.Reason(todo[0].word)).Code != "" { // one that explain knows
+		p.command("", p.Program+" explain "+todo[0].word+" "+p.Report, "what that means")
 	}
 }
 
 // command says what a command is for; beside a long one there is no room to.
 func (p *printer) command(label, command, what string) {
 	row := terminal.Lead(terminal.Plain, fmt.Sprintf("%-4s %s", label, command), min(p.Width*3/5, 60))
-	if l := row.Prose(terminal.Dim, what); p.Width < 80 || p.rows(0, l) == 1 {
+	if l := row.Prose(terminal.Dim, what); p.rows(0, l) == 1 {
 		row = l
 	}
-	p.Print(0, 7, row)
+	p.Print(0, 5, row)
 }

@@ -60,70 +60,46 @@ func sample() *report.Report {
 		},
 		Conditions: []report.Note{{Code: code.OldManagementCluster, Message: "Off"}, {Code: code.UnpausedClusters, Message: "Two"}, {Code: "NewestBackup", Message: "New"}},
 	}
+	r.Summary.AnswerByPlan = &report.PlanAnswer{Safe: code.Unclear, Reasons: []report.AnswerReason{{Code: code.CopiedID, Message: "Another", Objects: []string{"Machine t/prod-x"}}}}
+	r.ToDo = []report.ToDo{
+		{Phase: code.Before, Safe: code.No, Code: code.ControlPlaneDown, Message: "its control plane is gone: leave the cluster out, or recover etcd", Objects: []string{"KubeadmControlPlane t/dev"}, Steps: []int{4}, Decide: true, Resolved: true},
+		{Phase: code.Before, Safe: code.No, Code: code.IdentityAbsent, Reason: code.BackupError, Message: "create it; without it no controller acts on t/prod", Objects: []string{"VSphereClusterIdentity shared"}, Steps: []int{3}, Resolved: true},
+		{Phase: code.Before, Safe: code.No, Code: code.DuplicateID, Reason: code.CopiedID, Message: "another VM has its id: deleting the Machine may destroy both", Objects: []string{"Machine t/prod-x"}, Steps: []int{6, 7, 8}},
+		{Phase: code.Before, Safe: code.No, Code: code.OldManagementCluster, Message: "keep the old management cluster off, or two manage one VM", Steps: []int{2}},
+		{Phase: code.Paused, Safe: code.No, Code: "OfANewerVersion", Message: "What this version has no words for", Objects: []string{"Machine t/prod-x"}},
+		{Phase: code.After, Safe: code.WithWork, Code: code.GhostsLeft, Message: "keeps running, and no controller manages it", Objects: []string{"instance t-gone-1", "instance t-gone-2"}, Steps: []int{20, 22}, Resolved: true},
+	}
 	return r
 }
 
-const sampleScreen = `Safe to restore? NO: 5 things to do first
+const sampleScreen = `Safe to restore?  NO  as Velero restores by default
+By the plan:      NOT CLEAR YET  after 1 decision and 1 step
 fleet-data.tar.gz, 2026-11-21 04:06Z, 21h old.  Listed: 1 of 1 place, 64 VMs.
 
-FIRST
- 1 ! OfANewerVersion      t/prod-x: What this version has no words for.
- 2 ! ControlPlaneDown     t/dev: its control plane is lost: leave the cluster
-                          out, or recover etcd
- 3 ! IdentityAbsent       VSphereClusterIdentity shared: create it; without it
-                          no controller acts on t/prod
- 4 ! DuplicateID          t/prod-x: a delete may end 2 VMs
- 5 ! OldManagementCluster keep it off; pause 2 Clusters, or two act on one VM
+BEFORE      4 ? ControlPlaneDown     t/dev: its control plane is gone: leave the
+                                     cluster out, or recover etcd
+            3 ! IdentityAbsent       VSphereClusterIdentity shared: create it;
+                                     without it no controller acts on t/prod
+          6-8 ! DuplicateID          t/prod-x: another VM has its id: deleting
+                                     the Machine may destroy both
+            2 ! OldManagementCluster keep the old management cluster off, or two
+                                     manage one VM
+PAUSED        ! OfANewerVersion      t/prod-x: What this version has no words
+                                     for
+LATER   20 22 - GhostsLeft           instance t-gone-1 and 1 more: keeps running
 
-  CLUSTER GHOST STALE UNKN   OK  AFTER THE RESTORE
-! t/prod      2     -    - 1200  halted, 2 unmanaged
-? t/dev       -     4    -    -  control plane down, 4 stuck
-= t/well      -     -    -    3  paused, not known
+  CLUSTER GHOST STALE   OK  AFTER THE RESTORE
+! t/prod      2     - 1200  halted, 2 unmanaged
+? t/dev       -     4    -  control plane down, 4 broken
+= t/well      -     -    3  paused, not known
 
-Next dd plan r.json                              what to do, in a safe order
-     dd render r.json                            everything, 1 more to know
-     dd explain OfANewerVersion                  what a code means
+Next dd plan r.json                              the steps, in a safe order
+     dd explain ControlPlaneDown r.json          what that means
 `
 
 func TestScreen(t *testing.T) {
 	if got := shown(t, sample(), Options{Program: "dd", Report: "r.json"}); got != sampleScreen {
 		t.Errorf("got\n%s\nwant\n%s", got, sampleScreen)
-	}
-}
-
-// A view of one cluster says what is to be done about that one and about all, and counts
-// the rest: the answer is that of the whole report.
-func TestScreenOfOneCluster(t *testing.T) {
-	for cluster, want := range map[string]string{
-		"dev": `
- 1 ! ControlPlaneDown     t/dev: its control plane is lost: leave the cluster
-                          out, or recover etcd
- 2 ! IdentityAbsent       VSphereClusterIdentity own: gone
- 3 ! OldManagementCluster keep it off; pause every Cluster, or two act on one VM
-   and 2 more of the whole report: render shows all
-`,
-		"prod": `
- 1 ! OfANewerVersion      t/prod-x: What this version has no words for.
- 2 ! IdentityAbsent       VSphereClusterIdentity shared: create it; without it
-                          no controller acts on t/prod
- 3 ! DuplicateID          t/prod-x: a delete may end 2 VMs
- 4 ! OldManagementCluster keep it off; pause every Cluster, or two act on one VM
-   and 1 more of the whole report: render shows all
-`,
-		"well": `
- 1 ! OldManagementCluster keep it off; pause every Cluster, or two act on one VM
-   and 4 more of the whole report: render shows all
-`,
-	} {
-		r := sample()
-		r.Checks[0].Clusters = []string{"t/prod"}
-		r.Checks = append(r.Checks, report.Check{Severity: code.CheckError, Code: code.IdentityAbsent, Object: "VSphereClusterIdentity own", Message: "gone", Clusters: []string{"t/dev"}})
-		if err := r.Narrow(report.Filter{Clusters: []string{cluster}}); err != nil {
-			t.Fatal(err)
-		}
-		if got := shown(t, r, Options{}); !strings.Contains(got, want) || !strings.Contains(got, "NO: 5 things to do first") {
-			t.Errorf("%s: want%s\ngot\n%s", cluster, want, got)
-		}
 	}
 }
 
@@ -134,19 +110,8 @@ func TestAnyAgeFitsInItsRow(t *testing.T) {
 		r := sample()
 		r.Scopes = append(r.Scopes, report.Scope{Provider: "aws", State: code.ScopeComplete})
 		r.GeneratedAt = r.Backups[0].WrittenFrom.Add(d)
-		if got := shown(t, r, Options{}); !strings.Contains(got, "old.  Listed: 2 of 2 places, 64 VMs.\n\nFIRST") {
+		if got := shown(t, r, Options{}); !strings.Contains(got, "old.  Listed: 2 of 2 places, 64 VMs.\n\nBEFORE") {
 			t.Errorf("%s:\n%s", d, got)
-		}
-	}
-}
-
-func TestScreenOfAYes(t *testing.T) {
-	r := sample()
-	r.Summary.Answer.Safe, r.Summary.Answer.Reasons, r.Checks = code.Yes, nil, nil
-	got := shown(t, r, Options{})
-	for _, want := range []string{"Safe to restore? YES, under the conditions below\n", "OldManagementCluster", "NewestBackup ", "detect … -o report.json"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is not in\n%s", want, got)
 		}
 	}
 }
@@ -174,7 +139,7 @@ func TestScreenOfAnIncompleteReport(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
 	}
-	if n := strings.Count(got, "\n"); n > 30 {
+	if n := strings.Count(got, "\n"); n > 23 {
 		t.Errorf("%d lines:\n%s", n, got)
 	}
 }
@@ -191,7 +156,7 @@ func TestScreenIsOneScreen(t *testing.T) {
 		for _, width := range []int{0, 1, 40, 79, 80, 200} {
 			got := escapes.ReplaceAllString(shown(t, r, Options{Width: width, Color: true}), "")
 			lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
-			if len(lines) > 30 && width >= 80 || len(lines) > 90 {
+			if len(lines) > 23 {
 				t.Errorf("report %d at %d columns: %d lines\n%s", i, width, len(lines), got)
 			}
 			for _, l := range lines {
@@ -228,26 +193,125 @@ func TestScreenReturnsTheErrorOfItsWriter(t *testing.T) {
 	}
 }
 
-// What decides and has no room is counted where the reader looks for it.
-func TestWhatHasNoRoomIsCounted(t *testing.T) {
+// many has a thing to do for each reason of the answer.
+func many() *report.Report {
 	r := sample()
-	r.Summary.Answer.Reasons, r.Summary.Answer.Safe = nil, code.No
-	for _, row := range code.Table {
-		if row.Is(code.Answer) && row.Screen != "" {
-			r.Summary.Answer.Reasons = append(r.Summary.Answer.Reasons, report.AnswerReason{Code: row.Code, Message: string(row.Code), Objects: []string{"Cluster t/prod"}})
+	r.ToDo = nil
+	for _, phase := range code.Phases() {
+		for _, row := range code.Table {
+			if row.Is(code.Answer) && row.Screen != "" {
+				r.ToDo = append(r.ToDo, report.ToDo{Phase: phase, Safe: row.Safe, Code: row.Code, Message: row.Screen, Objects: []string{"Cluster t/prod"}, Steps: []int{len(r.ToDo) + 1}})
+			}
 		}
 	}
-	got := shown(t, r, Options{})
-	numbered := regexp.MustCompile(`(?m)^ ?\d+ [!?=-] `).FindAllString(got, -1)
-	others := regexp.MustCompile(`(?m)^   and (\d+) more: render shows all$`).FindStringSubmatch(got)
-	if others == nil {
-		t.Fatalf("nothing is counted:\n%s", got)
+	return r
+}
+
+// aThing is a row about a thing to do.
+var aThing = regexp.MustCompile(`(?m)^(BEFORE |RESTORE|PAUSED |LATER  |IF     |       ) +[0-9 -]* [!?=-] [A-Z]`)
+
+// What has no room is counted where the reader looks for it, and what is urgent comes before
+// the rest. A taller terminal has room for more.
+func TestWhatHasNoRoomIsCounted(t *testing.T) {
+	r, before := many(), 0
+	for _, height := range []int{0, 24, 40, 60, 100} {
+		got := shown(t, r, Options{Height: height})
+		n, more := len(aThing.FindAllString(got, -1)), regexp.MustCompile(`(?m)^ {8}and (\d+) more: render shows all$`).FindStringSubmatch(got)
+		if more == nil {
+			t.Fatalf("nothing is counted:\n%s", got)
+		}
+		if left, _ := strconv.Atoi(more[1]); n+left != len(r.ToDo) || n < before || height > 24 && n < height-20 {
+			t.Errorf("%d and %d of %d things in %d rows:\n%s", n, left, len(r.ToDo), height, got)
+		}
+		if rows := strings.Count(got, "\n"); rows > max(height, 24)-1 {
+			t.Errorf("%d rows of %d:\n%s", rows, height, got)
+		}
+		if strings.Contains(got, " - ") && strings.Contains(got, "LATER") && height < 60 {
+			t.Errorf("what is to be done later has taken the room:\n%s", got)
+		}
+		before = n
 	}
-	first, _ := decisive(r)
-	if n, _ := strconv.Atoi(others[1]); n+len(numbered) != toDo(first) || n < 10 {
-		t.Errorf("%d and %s of %d lines:\n%s", len(numbered), others[1], toDo(first), got)
+}
+
+// With 24 rows the answer and the first thing to do are on the screen when the program has
+// ended, whatever the report holds; at 40 columns each takes more rows.
+func TestTheAnswerStaysOnTheScreen(t *testing.T) {
+	incomplete := many()
+	incomplete.Summary.Complete = false
+	for i := range 300 {
+		incomplete.Scopes = append(incomplete.Scopes, report.Scope{Provider: "vsphere", Endpoint: fmt.Sprint("vc", i), State: code.ScopeFailed, Error: &report.Fault{Reason: "Unauthorized", Hint: strings.Repeat("ask ", 99)}})
 	}
-	if n := strings.Count(got, "\n"); n > 30 {
-		t.Errorf("%d rows:\n%s", n, got)
+	fleet := reporttest.Sized(525, 10)
+	fleet.ToDo = many().ToDo
+	hostile := reporttest.HostileReport()
+	hostile.ToDo = []report.ToDo{{Phase: code.Before, Safe: code.No, Code: code.Reason(strings.Repeat("x", 90)), Message: strings.Repeat("\x1b[2J ", 90), Objects: []string{strings.Repeat("\u202e", 300)}}}
+	for name, r := range map[string]*report.Report{"sample": sample(), "many": many(), "incomplete": incomplete, "525 clusters": fleet, "hostile": hostile} {
+		for _, width := range []int{40, 80, 120} {
+			got := shown(t, r, Options{Width: width, Report: "report.json"})
+			rows := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+			high := 0
+			for _, l := range rows {
+				high += max((terminal.Width(l)+width-1)/width, 1)
+			}
+			if high > 23 || !strings.HasPrefix(rows[0], "Safe to restore?") {
+				t.Errorf("%s at %d columns: %d rows\n%s", name, width, high, got)
+			}
+			for _, l := range rows {
+				if n := terminal.Width(l); n > width && !strings.Contains(l, "report.json") {
+					t.Errorf("%s at %d columns: %d in %q", name, width, n, l)
+				}
+			}
+			if !strings.Contains(got, string(r.ToDo[0].Code[:8])) {
+				t.Errorf("%s at %d columns: the first thing is not there:\n%s", name, width, got)
+			}
+		}
+	}
+}
+
+// A YES has its conditions on the screen: those special to the report in their own words, and
+// before those of every report.
+func TestScreenOfAYes(t *testing.T) {
+	r := sample()
+	r.Summary.Answer.Safe, r.Summary.Answer.Reasons, r.Checks = code.Yes, nil, nil
+	r.Summary.AnswerByPlan = &report.PlanAnswer{Safe: code.Yes}
+	r.Summary.Answer.Conditions = append(r.Summary.Answer.Conditions, report.Note{Code: code.PoolsUncompared, Message: "The pools p and q could not be compared"})
+	r.ToDo = r.ToDo[3:4] // to keep the old management cluster off
+	const want = `
+BEFORE   2 ! OldManagementCluster keep the old management cluster off, or two
+                                  manage one VM
+IF         ? UnpausedClusters     Two
+           ? PoolsUncompared      The pools p and q could not be compared
+           ? NewestBackup         there is no newer backup
+`
+	if got := shown(t, r, Options{}); !strings.HasPrefix(got, "Safe to restore?  YES  as Velero restores by default\nBy the plan:      YES  under 4 conditions\n") || !strings.Contains(got, want) || !strings.Contains(got, "detect … -o report.json") {
+		t.Errorf("want%s\ngot\n%s", want, got)
+	}
+	r.Summary.AnswerByPlan = nil
+	if got := shown(t, r, Options{}); !strings.HasPrefix(got, "Safe to restore?  YES  under 4 conditions\n") {
+		t.Errorf("of a version without the answer by the plan:\n%s", got)
+	}
+}
+
+// A view of one cluster says what is to be done about that one and about all: the answer is that
+// of the whole report.
+func TestScreenOfOneCluster(t *testing.T) {
+	for cluster, want := range map[string]string{
+		"dev":  "ControlPlaneDown OldManagementCluster",
+		"prod": "IdentityAbsent DuplicateID OldManagementCluster OfANewerVersion",
+		"well": "OldManagementCluster",
+	} {
+		r := sample()
+		r.Checks[0].Clusters = []string{"t/prod"}
+		if err := r.Narrow(report.Filter{Clusters: []string{cluster}}); err != nil {
+			t.Fatal(err)
+		}
+		got := shown(t, r, Options{})
+		var codes []string
+		for _, m := range regexp.MustCompile(`(?m)^.{10,14} [!?-] ([A-Za-z]+) `).FindAllStringSubmatch(got, -1) {
+			codes = append(codes, m[1])
+		}
+		if strings.Join(codes, " ") != want || !strings.Contains(got, "The answers are those of the") {
+			t.Errorf("%s: want %s, got %s\n%s", cluster, want, codes, got)
+		}
 	}
 }

@@ -15,11 +15,14 @@ import (
 func Readiness(w io.Writer, r *report.Readiness, o Options) error {
 	p := newPrinter(w, o)
 	answer, mark := r.Answer()
-	p.Print(0, 4, terminal.Lead(terminal.Bold, "Can it be restored?", 0).Prose(Style(mark), answer))
 	row := func(label, text string) {
 		p.Print(0, 4, terminal.Lead(terminal.Plain, label, 0).Prose(terminal.Plain, text))
 	}
-	row("Found:", r.Summary.String())
+	found := func() {
+		p.Print(0, 4, terminal.Lead(terminal.Bold, "Can it be restored?", 0).Prose(Style(mark), answer))
+		row("Found:", r.Summary.String())
+	}
+	found()
 	for i := range r.Backups {
 		row("Backup:", r.Backups[i].Path)
 	}
@@ -44,6 +47,10 @@ func Readiness(w io.Writer, r *report.Readiness, o Options) error {
 		for _, f := range it.Facts {
 			p.Print(2, 4, terminal.Lead(terminal.Bold, f.Label+":", 0).Prose(terminal.Dim, f.Text))
 		}
+	}
+	if o.AnswerLast {
+		p.Newline()
+		found()
 	}
 	return p.Flush()
 }

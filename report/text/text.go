@@ -19,6 +19,8 @@ type Options struct {
 	Width int  // columns; 0 is 80, the least is 40
 	All   bool // list healthy machines one by one too, and fold nothing
 	Most  int  // of the objects of one check, in Readiness; 0 is all of them
+	// AnswerLast has Readiness say the answer once more at its end.
+	AnswerLast bool
 }
 
 // Write prints the report for a person: is it safe to restore and why not, the
@@ -28,8 +30,11 @@ type Options struct {
 func Write(w io.Writer, r *report.Report, o Options) error {
 	p := newPrinter(w, o)
 	p.answer(r)
+	for _, s := range append(outline.ToDo(r), outline.Conditions(r)) {
+		p.section(s)
+	}
 	p.totals(r)
-	p.section(outline.Before(r))
+	p.section(outline.Notes(r))
 	p.clusters(r)
 	for _, s := range outline.Rest(r) {
 		p.section(s)
@@ -50,14 +55,26 @@ func newPrinter(w io.Writer, o Options) *printer {
 
 func (p *printer) answer(r *report.Report) {
 	a := r.Answer()
-	p.Print(0, 4, terminal.Lead(terminal.Bold, "Safe to restore?", 0).Prose(Style(code.Mark(a.As)), a.Safe))
-	p.Print(0, 4, terminal.Lead(terminal.Plain, "Status:", 0).Prose(Style(code.Mark(a.Status)), string(a.Status)))
-	p.Newline()
+	row := func(label string, as code.Status, word, rest string) {
+		l := terminal.Lead(terminal.Bold, label, answerLabel).Prose(Style(code.Mark(as)), word)
+		p.Print(0, answerLabel, l.Prose(terminal.Plain, rest))
+	}
+	how := ""
+	if a.ByPlan != "" {
+		how = "as Velero restores by default"
+	}
+	row("Safe to restore?", a.As, a.Safe, how)
+	if a.ByPlan != "" {
+		row("By the plan:", a.ByPlanAs, a.ByPlan, a.After)
+	}
+	row("Status:", a.Status, string(a.Status), "")
 	for _, f := range a.Facts {
 		mark := code.Mark(f.Status)
 		p.Print(2, 4, terminal.Lead(Style(mark), mark, 0).Prose(terminal.Plain, f.Text))
 	}
 }
+
+const answerLabel = 17 // width of the labels of the answers
 
 const label = 11 // width of the labels of the counts
 

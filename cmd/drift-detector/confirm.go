@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/internal/english"
+	"drift-detector/report/confirm"
+)
+
+type confirmOptions struct {
+	report, as, by, expires string
+	names                   []string
+	outputs                 []target
+}
+
+// saidAs are the values of --as.
+var saidAs = map[string]confirm.As{
+	"not-a-machine": confirm.NotAMachine, "leave": confirm.Leave, "given-up": confirm.GivenUp, "stays-off": confirm.StaysOff, "may-start": confirm.MayStart,
+}
+
+var saidNames = []string{"not-a-machine", "leave", "given-up", "stays-off", "may-start"}
+
+func confirmCommand(s *streams) *cli.Command {
+	var o confirmOptions
+	return &cli.Command{
+		Name:      "confirm",
+		Usage:     "write down what people say that no program can see",
+		UsageText: "drift-detector confirm REPORT NAME... --as WHAT --by WHO [options]",
+		Description: `NAME is a VM to confirm (its name, path or id), a folder of such VMs, or
+NAMESPACE/NAME of a Cluster or a machine. WHAT is
+
+   not-a-machine   a VM, or all in a folder: of no cluster of the backup
+   leave           a VM, or all in a folder: ours, and stays as it is
+   given-up        a Cluster of which nothing exists: left out of the restore
+   stays-off       a machine whose VM is off
+   may-start       a machine whose VM is off, and that a controller starts
+
+'detect --confirmations FILE' takes that for seen, as long as the ids are the same, and
+lists it under the conditions of the answer. A file that exists is added to.
+
+EXAMPLES:
+   drift-detector confirm report.json jumphost-01 --as not-a-machine --by OPS-1 -o confirmed.yaml
+   drift-detector confirm report.json /DC0/vm/infra --as leave --by "K. Lee" --expires 2027-01-31 -o confirmed.yaml
+   drift-detector confirm report.json tenant-alpha/alpha-dev --as given-up --by OPS-2 -o confirmed.yaml`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "as", Usage: "`WHAT` it is: " + strings.Join(saidNames, ", "), Destination: &o.as},
+			&cli.StringFlag{Name: "by", Usage: "`WHO` says so, a person or a ticket; every report repeats it", Destination: &o.by},
+			&cli.StringFlag{Name: "expires", Usage: "the last `DAY` on which it is taken; YYYY-MM-DD, UTC", Destination: &o.expires},
+			outputFlag("the confirmations", false),
+		},
+		Action: func(c *cli.Context) error {
+			fail := func(message string, args ...any) error {
+				return &usageError{message: fmt.Sprintf(message, args...), command: "confirm"}
+			}
+			if c.Args().Len() < 2 {
+				return fail("give the report that detect wrote, and the names of what is confirmed")
+			}
+			o.report, o.names = c.Args().First(), c.Args().Tail()
+			var err error
+			if o.outputs, err = readTargets(c, "yaml", []string{"yaml"}); err != nil {
+				return err
+			}
+			switch {
+			case len(o.outputs) > 1:
+				return fail("one --output takes the confirmations")
+			case saidAs[o.as] == "":
+				return fail("--as %q is not known; it is %s", o.as, english.Choice(saidNames))
+			case strings.TrimSpace(o.by) == "":
+				return fail("--by is required: say who confirms it")
+			}
+			return runConfirm(o, s)
+		},
+	}
+}
+
+func runConfirm(o confirmOptions, s *streams) error {
+	rep, err := readReport(o.report)
+	if err != nil {
+		return err
+	}
+	var more []confirm.Confirmation
+	for _, name := range o.names {
+		c, err := confirm.Of(rep, name, saidAs[o.as], o.by, s.now().UTC().Format(time.DateOnly), o.expires)
+		if err != nil {
+			return err
+		}
+		more = append(more, c)
+	}
+	var old []confirm.Confirmation
+	if path := o.outputs[0].path; path != "-" {
+		if old, err = readConfirmations([]string{path}); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	all := confirm.Merge(old, more)
+	return writeOutputs(o.outputs, s, []string{o.report}, func(w io.Writer, _ *output) error { return confirm.Write(w, all) })
+}
+
+// readConfirmations reads files of confirmations, as one list.
+func readConfirmations(files []string) ([]confirm.Confirmation, error) {
+	var all []confirm.Confirmation
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading confirmations: %w", err)
+		}
+		one, err := confirm.Read(name, f)
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one...)
+	}
+	return all, confirm.Contradiction(all)
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report"
+	"drift-detector/report/code"
+	"drift-detector/report/screen"
+)
+
+// toDoLine is a thing to do that a format prints: code, steps, and the line, whose names are
+// as they are.
+type toDoLine struct{ code, steps, line string }
+
+// lists read the list out of each format.
+var lists = map[string]func(document string) []toDoLine{
+	"screen": func(s string) []toDoLine {
+		return toDoLines(s, `(?m)^.{7} +(?P<steps>[0-9][0-9 -]*)? +[!?=-] (?P<code>[A-Z]\w+)  ?.*$`)
+	},
+	"text": func(s string) []toDoLine {
+		_, s, _ = strings.Cut(s, "\n\n")
+		s, _, _ = strings.Cut(s, "\nMachines ")
+		return toDoLines(s, `(?m)^  [!?=-] (?:decide +)?(?P<code>[A-Z]\w+) .*?(?:\(steps? (?P<steps>[0-9 -]+)\).*)?$`)
+	},
+	"markdown": func(s string) []toDoLine {
+		s = strings.ReplaceAll(s, "`", "")
+		var out string
+		for _, title := range []string{"Before the restore", "The restore", "While paused", "Later"} {
+			if _, section, ok := strings.Cut(s, "\n### "+title+" ("); ok {
+				section, _, _ = strings.Cut(section, "\n#")
+				out += section + "\n"
+			}
+		}
+		return toDoLines(strings.ReplaceAll(out, `\`, ""), `(?m)^- (?:\*\*decide\*\* )?(?P<code>[A-Z]\w+): .*?(?:\(steps? (?P<steps>[0-9 -]+)\))?$`)
+	},
+	"html": func(s string) []toDoLine {
+		_, s, _ = strings.Cut(s, `<section id="answer"`)
+		s, _, _ = strings.Cut(s, "</section>")
+		var all []string
+		for _, line := range regexp.MustCompile(`(?s)<small>[^<]*</small> <code>.*?</li>`).FindAllString(s, -1) {
+			all = append(all, html.UnescapeString(strings.ReplaceAll(line, "\n", " ")))
+		}
+		return toDoLines(strings.Join(all, "\n"), `(?m)^<small>[^<]*</small> <code>(?P<code>\w+)</code> .*?(?:<small>step (?P<steps>[0-9 -]+)</small>.*)?$`)
+	},
+	"junit": func(s string) []toDoLine {
+		return toDoLines(s, `(?m)^(?:Before the restore|The restore|While paused|Later): [!?=-] (?:decide )?(?P<code>[A-Z]\w+) .*?(?:\(steps? (?P<steps>[0-9 -]+)\).*)?$`)
+	},
+}
+
+func toDoLines(s, pattern string) []toDoLine {
+	re := regexp.MustCompile(pattern)
+	var out []toDoLine
+	for _, m := range re.FindAllStringSubmatch(s, -1) {
+		out = append(out, toDoLine{m[re.SubexpIndex("code")], strings.TrimSpace(m[re.SubexpIndex("steps")]), m[0]})
+	}
+	return out
+}
+
+// numbers are those that a text of steps stands for.
+func numbers(text string) []int {
+	var out []int
+	for _, part := range strings.Fields(text) {
+		from, to, is := strings.Cut(part, "-")
+		a, _ := strconv.Atoi(from)
+		b := a
+		if is {
+			b, _ = strconv.Atoi(to)
+		}
+		for n := a; n <= b; n++ {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// What is to be done about the four fleets is the same list in every format: codes, order,
+// objects and numbers of steps; and each number leads to a step of the plan about that.
+func TestOneListInEveryFormat(t *testing.T) {
+	aws, _ := capaFleet(t)
+	openstack, _ := openstackFleet(t, openstacklab.Options{})
+	for name, w := range map[string]*world{"lab": fleet(t), "restored": restored(t), "CAPA": aws, "CAPO": openstack} {
+		t.Run(name, func(t *testing.T) {
+			saved := filepath.Join(w.dir, "onelist.json")
+			o := w.detect()
+			if name == "CAPA" {
+				o = w.detectAWS()
+			}
+			if err := os.WriteFile(saved, o.json, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r := o.report
+			if len(r.ToDo) < 2 {
+				t.Fatalf("only %d things to do", len(r.ToDo))
+			}
+			places := r.Places()
+			for format, read := range lists {
+				got := read(inFormat(t, r, saved, format))
+				if len(got) != len(r.ToDo) {
+					t.Errorf("%s has %d things to do, the report %d: %v", format, len(got), len(r.ToDo), got)
+					continue
+				}
+				for i := range r.ToDo {
+					want := &r.ToDo[i]
+					if got[i].code != string(want.Code) || !slices.Equal(numbers(got[i].steps), want.Steps) {
+						t.Errorf("%s, number %d: %+v, want %s %v", format, i+1, got[i], want.Code, want.Steps)
+					}
+					for _, at := range places.At(want)[:min(1, len(want.Objects))] {
+						if !strings.Contains(got[i].line, places.Short(at)) {
+							t.Errorf("%s, number %d: no %s in %q", format, i+1, places.Short(at), got[i].line)
+						}
+					}
+				}
+			}
+			leads(t, r, saved)
+		})
+	}
+}
+
+// inFormat is a report as a format has it, with room for all.
+func inFormat(t *testing.T, r *report.Report, saved, format string) string {
+	t.Helper()
+	if format == "screen" {
+		var b strings.Builder
+		if err := screen.Write(&b, r, screen.Options{Width: 400, Height: 500}); err != nil {
+			t.Fatal(err)
+		}
+		s, _, _ := strings.Cut(b.String(), "CLUSTER ")
+		return s
+	}
+	s := runProgram(t, "render", saved, "--format", format).stdout
+	if format == "text" { // each thing in one line
+		s = regexp.MustCompile(`\n    +`).ReplaceAllString(s, " ")
+	}
+	return s
+}
+
+// leads demands that the steps of a thing to do are about it: each names one of its objects, and
+// each object is named by one of them.
+func leads(t *testing.T, r *report.Report, saved string) {
+	t.Helper()
+	places := r.Places()
+	texts := map[int]string{}
+	for i := range r.ToDo {
+		todo := &r.ToDo[i]
+		about := map[string]bool{}
+		for _, n := range todo.Steps {
+			if texts[n] == "" {
+				texts[n] = strings.ReplaceAll(runProgram(t, "plan", saved, "--step", fmt.Sprint(n)).stdout, `\`, "")
+			}
+			names := 0
+			for _, at := range places.At(todo) {
+				short := places.Short(at)
+				_, last, ok := strings.Cut(short, "/")
+				if !ok {
+					last = short[strings.LastIndexByte(short, ' ')+1:]
+				}
+				if strings.Contains(texts[n], last) {
+					about[at.Name], names = true, names+1
+				}
+			}
+			if texts[n] == "" || names == 0 && len(todo.Objects) > 0 {
+				t.Errorf("step %d of %s is not about %q:\n%s", n, todo.Code, todo.Objects, texts[n])
+			}
+		}
+		if len(todo.Steps) > 0 && len(about) < len(todo.Objects) && todo.Safe != code.Unclear {
+			t.Errorf("%s: of %q only %v are in steps %v", todo.Code, todo.Objects, about, todo.Steps)
+		}
+	}
+}

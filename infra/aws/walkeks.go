@@ -1,0 +1,218 @@
+package aws
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+// Rows of what a control plane of EKS has: access entries, add-ons, Fargate profiles.
+var (
+	rowE14 = &walk.Row{
+		ID: "aws.E14", Of: planeKind,
+		Asks:      "the access entries of EKS that have its tag, which are to be spec.accessEntries, where spec has any and its authentication mode knows them",
+		None:      walk.Does{Effect: walk.Writes, What: "CAPA lets the principal in again", Code: code.ChangesUndone},
+		Several:   walk.Does{Effect: walk.Writes, What: "EKS has an entry that CAPA did not make and refuses a second one, so that CAPA does nothing of what comes later: tags, OIDC provider and add-ons", Code: code.ChangesUndone},
+		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA deletes every other entry, and sets back type, user, groups and policies", Code: code.ChangesUndone},
+		Refused:   "the access entries of EKS",
+		Condition: conditionAsked,
+		Versions:  "v2.11 and later",
+		Source:    "reconcileAccessEntries: pkg/cloud/services/eks/accessentry.go v2.11.0 to v2.13.0",
+	}
+	rowE18 = &walk.Row{
+		ID: "aws.E18", Of: planeKind,
+		Asks:      "the add-ons of EKS, which are to be spec.addons, with their versions, roles and configuration",
+		None:      walk.Does{Effect: walk.Writes, What: "CAPA installs the add-on", Code: code.ChangesUndone},
+		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA deletes every other add-on with its Pods, and sets back version, role and configuration", Code: code.ChangesUndone},
+		Refused:   "the add-ons of EKS",
+		Condition: conditionAsked,
+		Source:    "reconcileAddons: pkg/cloud/services/eks/addons.go; Create: pkg/eks/addons/plan.go v2.0.0 to v2.13.0",
+	}
+	rowE19 = &walk.Row{
+		ID: "aws.E19", Of: planeKind,
+		Asks:      "the identity provider (OIDC) of EKS, which is to be spec.oidcIdentityProviderConfig, where spec has one; CAPA deletes another",
+		Condition: conditionAsked,
+		Source:    "reconcileIdentityProvider: pkg/cloud/services/eks/identity_provider.go; Create: pkg/eks/identityprovider/plan.go v2.0.0 to v2.13.0",
+	}
+	rowE3 = &walk.Row{
+		ID: "aws.E3", Of: planeKind,
+		Asks:      "the IAM roles of control plane, node groups and Fargate profiles: where one is gone CAPA makes it, or may not and does nothing more",
+		Condition: conditionAsked,
+		Source:    "reconcileControlPlaneIAMRole, reconcileNodegroupIAMRole, reconcileFargateIAMRole: pkg/cloud/services/eks/roles.go v2.0.0 to v2.13.0",
+	}
+	rowF2 = &walk.Row{
+		ID: "aws.F2", Of: fargateKind,
+		Asks:      "the Fargate profile of its name, with the tag kubernetes.io/cluster/CLUSTER",
+		None:      walk.Does{Effect: walk.Writes, What: "CAPA makes it, and Pods that it selects run on Fargate from then on", Code: code.ResourceMade},
+		Differs:   walk.OwnerHalts.Says("CAPA does nothing more for the profile"),
+		Refused:   "Fargate profiles",
+		Condition: conditionAsked,
+		Source:    "reconcileFargateProfile: pkg/cloud/services/eks/fargate.go v2.0.0 to v2.13.0",
+	}
+	eksRows = []*walk.Row{rowE3, rowE14, rowE18, rowE19, rowF2}
+)
+
+const fargateKind = "AWSFargateProfile"
+
+// fargateProfile is one of the backup.
+type fargateProfile struct {
+	cluster backup.ClusterID
+	title   string
+	name    nodegroupName // as EKS calls it
+}
+
+// fargateProfiles are those of the backup that somebody acts on.
+func (objs *objects) fargateProfiles() (all []fargateProfile) {
+	for f := range fargates.In(objs.snapshot).All() {
+		if f.ClusterName == "" || f.Paused {
+			continue
+		}
+		id := capi.ClusterOf(&f.Meta)
+		if s := objs.locations[id]; s != nil && s.record != nil && s.kind == planeKind && f.Data.Name != "" {
+			all = append(all, fargateProfile{id, fmt.Sprintf("%s %s/%s", fargateKind, f.Namespace, f.Name), nodegroupName{s.tag, f.Data.Name}})
+		}
+	}
+	return all
+}
+
+// admits reports whether CAPA looks at access entries.
+func (s *clusterLocation) admits() bool {
+	mode := strings.ToLower(s.record.Data.EKS.Mode)
+	return given(s.record.Data.EKS.Access) && (mode == "api" || mode == "api_and_config_map")
+}
+
+// ofPlane answers a row from a Fact of a control plane that is there.
+func ofPlane[T any](kind, plane, object string, ask func(T) walk.Answer) func(*place) walk.Answer {
+	return func(p *place) walk.Answer {
+		if _, there, _ := read[planeFact](p, factPlane, plane, object); !there {
+			return walk.Answer{} // E4, or the resource, says it
+		}
+		f, there, open := read[T](p, kind, plane, object)
+		if !there {
+			return open
+		}
+		return ask(f)
+	}
+}
+
+// askEKS asks for what a control plane has.
+func (q *questions) askEKS(id backup.ClusterID, s *clusterLocation) {
+	title, object := infra.ClusterTitle(id), "EKS control plane "+s.tag
+	q.Note(rowE3, id, walk.Answer{Found: walk.Unseen, Objects: []string{"the IAM roles of " + object}})
+	if s.admits() {
+		q.look(rowE14, id, title, ofPlane(factAccess, s.tag, object, func(f []accessFact) walk.Answer { return s.admitted(id, f) }))
+	}
+	q.look(rowE18, id, title, ofPlane(factAddons, s.tag, object, s.added))
+	if named := s.record.Data.EKS.OIDC; named != "" && named != "null" {
+		q.Note(rowE19, id, walk.Answer{Found: walk.Unseen, Objects: []string{s.title()}})
+	} else {
+		q.Note(rowE19, id, pass)
+	}
+}
+
+// admitted asks E14.
+func (s *clusterLocation) admitted(id backup.ClusterID, have []accessFact) walk.Answer {
+	type entry struct {
+		PrincipalARN, Type, Username string
+		KubernetesGroups             []string
+		AccessPolicies               []struct {
+			PolicyARN   string
+			AccessScope struct {
+				Type       string
+				Namespaces []string
+			}
+		}
+	}
+	var want []entry
+	_ = json.Unmarshal([]byte(s.record.Data.EKS.Access), &want)
+	for _, w := range want {
+		object := "access entry " + w.PrincipalARN
+		i := slices.IndexFunc(have, func(f accessFact) bool { return f.ARN == w.PrincipalARN })
+		if i < 0 {
+			return answer(walk.None, object, object+" is gone", "exists, or is not in spec.accessEntries")
+		}
+		f := have[i]
+		if !slices.Contains(f.Owners, id.Name) {
+			return answer(walk.Several, object, fmt.Sprintf("%s lacks the tag %s%s", object, tagCloud, id.Name), "has the tag")
+		}
+		policies := []string{}
+		for _, p := range w.AccessPolicies {
+			policies = append(policies, scopedPolicy(p.PolicyARN, p.AccessScope.Type, p.AccessScope.Namespaces))
+		}
+		slices.Sort(policies)
+		kind := strings.ToUpper(w.Type)
+		if kind == "" {
+			kind = "STANDARD"
+		}
+		nodes := kind == "EC2_LINUX" || kind == "EC2_WINDOWS" // CAPA sets no policies of these
+		groups := slices.Sorted(slices.Values(w.KubernetesGroups))
+		// An entry without username CAPA makes again in every pass, because EKS gives it one.
+		if kind != f.Type || w.Username != "" && w.Username != f.User || !slices.Equal(groups, f.Groups) || !nodes && !slices.Equal(policies, f.Policies) {
+			return answer(walk.Differs, object, object+" is not as "+s.title()+" has it", "is as the object has it")
+		}
+	}
+	for _, f := range have {
+		if slices.Contains(f.Owners, id.Name) && !slices.ContainsFunc(want, func(w entry) bool { return w.PrincipalARN == f.ARN }) {
+			object := "access entry " + f.ARN
+			return answer(walk.Differs, object, s.title()+" has no "+object, "is in spec.accessEntries, or lacks its tag")
+		}
+	}
+	return pass
+}
+
+// added asks E18.
+func (s *clusterLocation) added(have []addonFact) walk.Answer {
+	type addon struct{ Name, Version, ServiceAccountRoleARN, Configuration string }
+	var want []addon
+	_ = json.Unmarshal([]byte(s.record.Data.EKS.Addons), &want)
+	for _, f := range have {
+		if !slices.ContainsFunc(want, func(w addon) bool { return w.Name == f.Name }) {
+			object := "add-on " + f.Name
+			return answer(walk.Differs, object, s.title()+" has no "+object, "is in spec.addons")
+		}
+	}
+	for _, w := range want {
+		object := "add-on " + w.Name
+		i := slices.IndexFunc(have, func(f addonFact) bool { return f.Name == w.Name })
+		if i < 0 {
+			return answer(walk.None, object, object+" is not installed", "is installed, or not in spec.addons")
+		}
+		if f := have[i]; f != (addonFact{w.Name, w.Version, w.ServiceAccountRoleARN, configHash(w.Configuration)}) {
+			why := fmt.Sprintf("%s has version %s, and %s wants %s", object, f.Version, s.title(), w.Version)
+			if f.Version == w.Version {
+				why = object + " has another role or configuration than in " + s.title()
+			}
+			return answer(walk.Differs, object, why, "is as the object wants it")
+		}
+	}
+	return pass
+}
+
+// askProfile asks F2.
+func (q *questions) askProfile(of fargateProfile) {
+	object := fmt.Sprintf("Fargate profile %s/%s", of.name.cluster, of.name.name)
+	q.look(rowF2, of.cluster, of.title, func(p *place) walk.Answer {
+		if _, there, _ := read[planeFact](p, factPlane, of.name.cluster, object); !there {
+			return walk.Answer{}
+		}
+		f, there, open := read[profileFact](p, factProfile, join(of.name.cluster, of.name.name), object)
+		switch {
+		case open.Found != "":
+			return open
+		case !there:
+			return answer(walk.None, object, object+" is gone", "exists")
+		case !slices.Contains(f.Owners, of.cluster.Name):
+			return answer(walk.Differs, object, fmt.Sprintf("%s lacks the tag %s%s", object, tagCloud, of.cluster.Name), "has the tag")
+		case strings.HasSuffix(f.Status, "_FAILED"):
+			return answer(walk.Differs, object, object+" is "+f.Status, "is ACTIVE")
+		}
+		return pass
+	})
+}

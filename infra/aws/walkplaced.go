@@ -1,0 +1,96 @@
+package aws
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+var rowP15 = &walk.Row{
+	ID: "aws.P15", Of: poolKind,
+	Asks:      "the mixed instances policy of the group, where spec has one without a distribution, and its subnets, which are to be those of spec",
+	None:      walk.OwnerHalts.Says("CAPA's comparison panics, and nothing is done for the pool"),
+	Differs:   walk.Replaces.Says("CAPA sets the group to the backup's subnets: AWS replaces members that are in a zone without one, and spreads the others again"),
+	Refused:   "autoscaling groups",
+	Condition: code.PoolsUncompared,
+	Source:    "updatePool, diffASG: exp/controllers/awsmachinepool_controller.go; SubnetIDs: pkg/cloud/services/autoscaling/autoscalinggroup.go v2.3.0 to v2.13.0",
+}
+
+// placed asks P15.
+func (q *questions) placed(at *place, p *pool, f *asgFact, object string) walk.Answer {
+	d := &p.record.Data
+	if !f.Mixed && d.Mixed != "" && d.Mixed != "null" && !strings.Contains(d.Mixed, `"instancesDistribution"`) {
+		return answer(walk.None, object, object+" has no mixed instances policy", "has one")
+	}
+	want := q.objs.poolSubnets(at, p)
+	switch {
+	case want == nil || f.Subnets == nil:
+		return walk.Answer{Found: walk.Unseen, Objects: []string{p.title()}}
+	case !slices.Equal(want, f.Subnets):
+		return answer(walk.Differs, object, fmt.Sprintf("%s is in the subnets %s, and %s wants %s", object, list(f.Subnets), p.object(), list(want)), "is in the same subnets")
+	}
+	return pass
+}
+
+// poolSubnets are the ids of the subnets that CAPA wants a group to be in, sorted: those of spec,
+// else the cluster's private ones. They are nil where filters or zones choose them, or nobody
+// knows (Place in pkg/cloud/scope/shared.go, SubnetIDs in
+// pkg/cloud/services/autoscaling/autoscalinggroup.go v2.13.0).
+func (objs *objects) poolSubnets(at *place, p *pool) []string {
+	var named []struct {
+		ID      string          `json:"id"`
+		Filters json.RawMessage `json:"filters"`
+	}
+	_ = json.Unmarshal([]byte(p.record.Data.PoolSubnets), &named)
+	var ids []string
+	for _, n := range named {
+		switch {
+		case n.ID != "":
+			ids = append(ids, n.ID)
+		case n.Filters != nil:
+			return nil
+		}
+	}
+	if ids == nil && !given(p.record.Data.Zones) && !given(p.zones) {
+		ids = objs.privateSubnets(at, p)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// secondary is the tag of subnets that are for Pods alone (NameAWSSubnetAssociation in
+// api/v1beta2/tags.go v2.13.0).
+const secondary = "sigs.k8s.io/cluster-api-provider-aws/association"
+
+// privateSubnets are those of a cluster; one that is gone is the one with its addresses, see A6.
+func (objs *objects) privateSubnets(at *place, p *pool) (ids []string) {
+	s := objs.locations[p.cluster]
+	if s.record == nil {
+		return nil
+	}
+	real, _, _ := read[[]subnetFact](at, factSubnets, s.vpc, s.vpc)
+	for _, n := range s.specSubnets() {
+		if n.IsPublic != nil && *n.IsPublic || n.Tags[secondary] == "secondary" || n.ZoneType == "local-zone" || n.ZoneType == "wavelength-zone" {
+			continue
+		}
+		id := cmp.Or(n.ResourceID, n.ID)
+		if !slices.ContainsFunc(real, func(r subnetFact) bool { return r.ID == id }) {
+			if i := slices.IndexFunc(real, func(r subnetFact) bool { return r.CIDR == n.CIDRBlock && r.CIDR != "" }); i >= 0 {
+				id = real[i].ID
+			}
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// given reports whether a list in JSON holds anything.
+func given(text string) bool {
+	var all []json.RawMessage
+	return json.Unmarshal([]byte(text), &all) == nil && len(all) > 0
+}

@@ -1,0 +1,83 @@
+package aws
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"drift-detector/backup"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+var rowA9 = &walk.Row{
+	ID: "aws.A9", Of: clusterKind,
+	Asks:      "whether each subnet is public: by its tag, or by a route to the internet in its own table; it writes that over spec",
+	None:      walk.Halts.Says("CAPA wants a public subnet in a VPC that it made, and does nothing more for the cluster"),
+	Differs:   walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "CAPA takes the subnet for what it is now: gateways, load balancers and the subnets of pools follow that"},
+	Refused:   "route tables",
+	Condition: conditionAsked,
+	Source:    "describeVpcSubnets, reconcileSubnets: pkg/cloud/services/network/subnets.go v2.0.0 to v2.13.0",
+}
+
+// Values of routesFact.Internet.
+const (
+	routed   = "yes"
+	unrouted = "no"
+)
+
+// specSubnet is one of spec.network.subnets.
+type specSubnet struct {
+	ID, ResourceID, CIDRBlock, ZoneType string
+	IsPublic                            *bool
+	Tags                                map[string]string
+}
+
+func (s *clusterLocation) specSubnets() (all []specSubnet) {
+	_ = json.Unmarshal([]byte(s.record.Data.Network), &all)
+	return all
+}
+
+// opened asks A9. Subnets that were not read are others' to say.
+func (p *place) opened(id backup.ClusterID, s *clusterLocation) walk.Answer {
+	subnets, there, _ := read[[]subnetFact](p, factSubnets, s.vpc, s.vpc)
+	tables, _, open := read[[]routesFact](p, factRoutes, s.vpc, s.vpc)
+	switch {
+	case !there || p.undecided(keySubnet):
+		return walk.Answer{}
+	case open.Found != "":
+		return open
+	}
+	var public, asked, unseen bool
+	for _, want := range s.specSubnets() {
+		name := cmp.Or(want.ResourceID, want.ID)
+		i := slices.IndexFunc(subnets, func(f subnetFact) bool { return f.ID == name || f.CIDR == want.CIDRBlock && f.CIDR != "" })
+		if i < 0 || want.IsPublic == nil {
+			continue
+		}
+		asked = true
+		is, object := subnets[i].Public, "subnet "+subnets[i].ID
+		if t := slices.IndexFunc(tables, func(t routesFact) bool { return slices.Contains(t.Subnets, subnets[i].ID) }); !is && t >= 0 {
+			if tables[t].Internet == "" {
+				unseen = true
+				continue
+			}
+			is = tables[t].Internet == routed
+		}
+		public = public || is
+		if is != *want.IsPublic {
+			return answer(walk.Differs, object, fmt.Sprintf("%s is public: %t, and %s says %t", object, is, s.title(), *want.IsPublic), "is as the object says")
+		}
+	}
+	made, _ := p.madeVPC(id, s)
+	switch {
+	case unseen:
+		return walk.Answer{Found: walk.Unseen, Objects: []string{"VPC " + s.vpc}}
+	case asked && !public && made:
+		return answer(walk.None, "VPC "+s.vpc, "VPC "+s.vpc+" has no public subnet", "has one")
+	case asked:
+		return pass
+	}
+	return walk.Answer{}
+}

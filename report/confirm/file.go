@@ -1,0 +1,196 @@
+package confirm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
+)
+
+// As is what somebody says of a thing.
+type As string
+
+// What can be said.
+const (
+	NotAMachine As = "notAMachine" // of a VM, or of all in a folder: it belongs to no cluster of the backup
+	Leave       As = "leave"       // of a VM, or of all in a folder: it is ours, and stays as it is
+	GivenUp     As = "givenUp"     // of a cluster: it is left out of the restore
+	StaysOff    As = "staysOff"    // of a machine whose VM is off
+	MayStart    As = "mayStart"    // of a machine whose VM is off, and that a controller starts
+)
+
+// All returns what can be said.
+func All() []As { return []As{NotAMachine, Leave, GivenUp, StaysOff, MayStart} }
+
+// Confirmation is the word of a person for one thing. Exactly one of VM, Folder, Cluster and
+// Machine is set.
+type Confirmation struct {
+	VM      string `yaml:"vm,omitempty"`      // its name, which ID decides
+	Folder  string `yaml:"folder,omitempty"`  // inventory path; all that is in it or beneath it
+	Cluster string `yaml:"cluster,omitempty"` // namespace/name
+	Machine string `yaml:"machine,omitempty"` // namespace/name
+	// Provider and Place are of a VM or a folder: where it is, by the identity of the place in
+	// the report, or its endpoint where it has none.
+	Provider string `yaml:"provider,omitempty"`
+	Place    string `yaml:"place,omitempty"`
+	ID       string `yaml:"id,omitempty"` // of a VM, and of the instance of a machine
+	As       As     `yaml:"as"`
+	By       string `yaml:"by"`                // who says so: a person, a ticket
+	On       string `yaml:"on"`                // the day, YYYY-MM-DD, UTC
+	Expires  string `yaml:"expires,omitempty"` // the last day on which it is taken, likewise; empty: for good
+}
+
+// maxSize bounds a file of confirmations.
+const maxSize = 1 << 20
+
+type document struct {
+	Confirmations []Confirmation `yaml:"confirmations"`
+}
+
+// Read reads a file of confirmations. Nothing in it is guessed or skipped: what is not
+// understood is an error that begins with the name.
+func Read(name string, r io.Reader) ([]Confirmation, error) {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("%s: %s", terminal.Escape(name), terminal.Escape(fmt.Sprintf(format, args...)))
+	}
+	text, err := io.ReadAll(io.LimitReader(r, maxSize+1))
+	switch {
+	case err != nil:
+		return nil, fail("%v", err)
+	case len(text) > maxSize:
+		return nil, fail("it is larger than 1 MiB")
+	}
+	var doc document
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, fail("it is empty; 'drift-detector confirm' writes such files")
+		}
+		return nil, fail("%s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if err := decoder.Decode(new(document)); !errors.Is(err, io.EOF) {
+		return nil, fail("it holds a second YAML document; put all under one confirmations:")
+	}
+	for i := range doc.Confirmations {
+		if problem := doc.Confirmations[i].problem(); problem != "" {
+			return nil, fail("confirmation %d (%s): %s", i+1, doc.Confirmations[i].Subject(), problem)
+		}
+	}
+	return doc.Confirmations, nil
+}
+
+// Subject names the thing that it is about, with its kind.
+func (c *Confirmation) Subject() string {
+	switch {
+	case c.VM != "":
+		return "VM " + c.VM
+	case c.Folder != "":
+		return "folder " + c.Folder
+	case c.Cluster != "":
+		return "Cluster " + c.Cluster
+	case c.Machine != "":
+		return "Machine " + c.Machine
+	}
+	return "nothing"
+}
+
+// problem says what is wrong with it; empty for nothing.
+func (c *Confirmation) problem() string {
+	subjects := 0
+	for _, s := range []string{c.VM, c.Folder, c.Cluster, c.Machine} {
+		if s != "" {
+			subjects++
+		}
+	}
+	of := map[As]bool{NotAMachine: c.VM+c.Folder != "", Leave: c.VM+c.Folder != "", GivenUp: c.Cluster != "", StaysOff: c.Machine != "", MayStart: c.Machine != ""}
+	fits, known := of[c.As]
+	switch {
+	case subjects != 1:
+		return "it needs exactly one of vm, folder, cluster and machine"
+	case !known:
+		words := make([]string, 0, len(of))
+		for _, as := range All() {
+			words = append(words, string(as))
+		}
+		return fmt.Sprintf("as: %q is not known; it is %s", c.As, english.Choice(words))
+	case !fits:
+		return fmt.Sprintf("as: %s is not said of a %s", c.As, strings.ToLower(strings.SplitN(c.Subject(), " ", 2)[0]))
+	case c.VM+c.Folder != "" && (c.Provider == "" || c.Place == ""):
+		return "a VM or a folder needs provider and place"
+	case (c.VM != "" || c.Machine != "") && c.ID == "":
+		return "it needs the id of the VM: a name alone may be another VM's tomorrow"
+	case strings.TrimSpace(c.By) == "":
+		return "by: says who confirms it, and is missing"
+	case !isDay(c.On):
+		return fmt.Sprintf("on: %q is no day; write it as 2026-11-25", c.On)
+	case c.Expires != "" && !isDay(c.Expires):
+		return fmt.Sprintf("expires: %q is no day; write the last day on which it is taken, such as 2027-01-31", c.Expires)
+	}
+	return ""
+}
+
+func isDay(s string) bool {
+	_, err := time.Parse(time.DateOnly, s)
+	return err == nil
+}
+
+// key is equal for confirmations of one thing.
+func (c *Confirmation) key() [5]string {
+	if c.VM != "" {
+		return [5]string{"VM", c.Provider, c.Place, strings.ToLower(c.ID)}
+	}
+	return [5]string{c.Subject(), c.Provider, c.Place}
+}
+
+// Merge adds confirmations to those of a file. Of two about one thing the later one is kept.
+func Merge(old, more []Confirmation) []Confirmation {
+	out := slices.Clone(old)
+	for _, c := range more {
+		if i := slices.IndexFunc(out, func(o Confirmation) bool { return o.key() == c.key() }); i >= 0 {
+			out[i] = c
+		} else {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Write writes a file that Read reads. It returns the first error of the writer.
+func Write(w io.Writer, all []Confirmation) error {
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(document{all}); err != nil {
+		return fmt.Errorf("writing confirmations: %w", err)
+	}
+	if b.Len() > maxSize {
+		return fmt.Errorf("writing confirmations: %s make more than 1 MiB; confirm a folder as a whole", english.Count(len(all), "confirmation"))
+	}
+	if _, err := b.WriteTo(w); err != nil {
+		return fmt.Errorf("writing confirmations: %w", err)
+	}
+	return nil
+}
+
+// Contradiction returns an error for the first two of them that say different things of one
+// thing; nil where there are none.
+func Contradiction(all []Confirmation) error {
+	known := map[[5]string]*Confirmation{}
+	for i := range all {
+		c := &all[i]
+		if other := known[c.key()]; other != nil && other.As != c.As {
+			return fmt.Errorf("of %s %s says %s and %s says %s: let one of them hold, and remove the other", terminal.Escape(c.Subject()), terminal.Escape(other.By), other.As, terminal.Escape(c.By), c.As)
+		}
+		known[c.key()] = c
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package confirm
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"drift-detector/internal/english"
+	"drift-detector/report"
+)
+
+// Of returns the confirmation of a thing of a report: a VM to confirm by its name, path or id, a
+// folder of such VMs by its path, a cluster or a machine by namespace and name. It returns an error
+// when the report has no such thing, or several, or that cannot be said of it.
+func Of(r *report.Report, name string, as As, by, on, expires string) (Confirmation, error) {
+	a := application{r: r}
+	var found []Confirmation
+	for i := range r.InfraMachines {
+		v := &r.InfraMachines[i].Instance
+		if name == v.Name || name == v.Path || strings.EqualFold(name, v.ID) {
+			found = append(found, Confirmation{VM: v.Name, Provider: v.Provider, Place: a.place(v), ID: v.ID})
+		}
+	}
+	if len(found) == 0 && strings.HasPrefix(name, "/") {
+		found = folders(&a, name)
+	}
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		if c.Title() == name && !c.Self {
+			found = append(found, Confirmation{Cluster: name})
+		}
+		for _, s := range c.Sets() {
+			for j := range s.Machines {
+				if m := &s.Machines[j]; english.Join("/", m.Namespace, m.Name) == name && m.Instance != nil {
+					found = append(found, Confirmation{Machine: name, ID: m.Instance.ID})
+				}
+			}
+		}
+	}
+	if len(found) == 0 {
+		return Confirmation{}, fmt.Errorf("the report has no VM to confirm, folder of such, Cluster or machine with a VM that is called %q; machines and Clusters are NAMESPACE/NAME", name)
+	}
+	if len(found) > 1 {
+		return Confirmation{}, fmt.Errorf("%s are called %q: give the id of one, as the report has it", english.Count(len(found), "thing"), name)
+	}
+	c := found[0]
+	c.As, c.By, c.On, c.Expires = as, by, on, expires
+	if problem := c.problem(); problem != "" {
+		return Confirmation{}, fmt.Errorf("%s: %s", c.Subject(), problem)
+	}
+	return c, nil
+}
+
+// folders are the places of which VMs to confirm are in the folder.
+func folders(a *application, folder string) []Confirmation {
+	var out []Confirmation
+	for i := range a.r.InfraMachines {
+		v := &a.r.InfraMachines[i].Instance
+		c := Confirmation{Folder: path.Clean(folder), Provider: v.Provider, Place: a.place(v)}
+		if isIn(v.Path, folder) && !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}

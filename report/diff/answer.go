@@ -1,0 +1,193 @@
+package diff
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
+	"drift-detector/report"
+	"drift-detector/report/code"
+	"drift-detector/report/markdown"
+)
+
+// Answer is what became of the answers, and of what is to be done for them.
+type Answer struct {
+	Old      Answers  `json:"old"`
+	New      Answers  `json:"new"`
+	Resolved []Reason `json:"resolved"` // only the old report has it
+	Added    []Reason `json:"added"`    // only the new one has it
+	Left     []Reason `json:"left"`     // both have it
+}
+
+// Answers are those of a report; empty where it has none.
+type Answers struct {
+	Safe   code.Safe `json:"safe,omitempty"`   // as Velero restores by default
+	ByPlan code.Safe `json:"byPlan,omitempty"` // by the plan
+}
+
+// Reason is a code of the list of what is to be done, with the objects that it is about; none:
+// the restore as a whole.
+type Reason struct {
+	Code    code.Reason `json:"code"`
+	Objects []string    `json:"objects"`
+}
+
+func answers(old, new *report.Report) Answer {
+	a := Answer{Old: answersOf(old), New: answersOf(new)}
+	before, now := reasons(old), reasons(new)
+	a.Resolved, _ = apart(before, now)
+	a.Added, a.Left = apart(now, before)
+	return a
+}
+
+func answersOf(r *report.Report) (out Answers) {
+	if a := r.Summary.Answer; a != nil {
+		out.Safe = a.Safe
+	}
+	if a := r.Summary.AnswerByPlan; a != nil {
+		out.ByPlan = a.Safe
+	}
+	return out
+}
+
+// reasons are those of the list of what is to be done, but for what every restore has: its
+// conditions. Each code is there once.
+func reasons(r *report.Report) []Reason {
+	var out []Reason
+	for i := range r.ToDo {
+		t := &r.ToDo[i]
+		if row := code.Of(t.Code); row.Code != "" && !row.Is(code.Answer) && t.Reason == "" {
+			continue
+		}
+		out = add(out, t.Code, t.Objects)
+	}
+	return out
+}
+
+func add(all []Reason, word code.Reason, objects []string) []Reason {
+	i := slices.IndexFunc(all, func(r Reason) bool { return r.Code == word })
+	if i < 0 {
+		return append(all, Reason{word, append([]string{}, objects...)})
+	}
+	all[i].Objects = append(all[i].Objects, objects...)
+	return all
+}
+
+// apart divides reasons into those that others do not have, object by object, and those that
+// they have, too.
+func apart(all, others []Reason) (alone, both []Reason) {
+	alone, both = []Reason{}, []Reason{}
+	for _, r := range all {
+		i := slices.IndexFunc(others, func(o Reason) bool { return o.Code == r.Code })
+		if i < 0 {
+			alone = append(alone, r)
+			continue
+		}
+		has := map[string]bool{}
+		for _, name := range others[i].Objects {
+			has[name] = true
+		}
+		mine := slices.DeleteFunc(slices.Clone(r.Objects), func(name string) bool { return has[name] })
+		shared := slices.DeleteFunc(slices.Clone(r.Objects), func(name string) bool { return !has[name] })
+		if len(mine) > 0 {
+			alone = append(alone, Reason{r.Code, mine})
+		}
+		if len(shared) > 0 || len(r.Objects) == 0 && len(others[i].Objects) == 0 {
+			both = append(both, Reason{r.Code, append([]string{}, shared...)})
+		}
+	}
+	return alone, both
+}
+
+// worse reports whether one of the answers is worse than it was. Where a report has none, that
+// is not known.
+func (a *Answer) worse() bool {
+	return a.New.Safe.Worse(a.Old.Safe) || a.New.ByPlan.Worse(a.Old.ByPlan)
+}
+
+func (a *Answer) differs() bool {
+	return a.Old != a.New || len(a.Resolved)+len(a.Added) > 0
+}
+
+// told reports whether there is anything to say of the answers.
+func (a *Answer) told() bool { return a.differs() || a.Old != Answers{} || len(a.Left) > 0 }
+
+// words say what the answers were and are: "NO -> NO; by the plan: NOT CLEAR YET -> YES".
+func (a *Answer) words(arrow string) string {
+	change := func(old, new code.Safe) string {
+		if old == "" && new == "" {
+			return ""
+		}
+		return wordOf(old) + arrow + wordOf(new)
+	}
+	out := change(a.Old.Safe, a.New.Safe)
+	if by := change(a.Old.ByPlan, a.New.ByPlan); by != "" {
+		out = english.Join("; ", out, "by the plan: "+by)
+	}
+	if a.worse() {
+		out += ", worse"
+	}
+	return out
+}
+
+func wordOf(safe code.Safe) string {
+	if safe == "" {
+		return "not said"
+	}
+	return report.SafeWords(safe)
+}
+
+// lists are what was resolved, what is new and what is left. Names go through quoted.
+func (a *Answer) lists(quoted func(string) string) []struct{ label, text string } {
+	const most = 3 // objects of a reason
+	var out []struct{ label, text string }
+	for _, l := range []struct {
+		label string
+		all   []Reason
+		whole bool
+	}{{"resolved", a.Resolved, true}, {"new", a.Added, true}, {"left", a.Left, false}} {
+		var parts []string
+		for _, r := range l.all {
+			part := quoted(string(r.Code))
+			switch n := len(r.Objects); {
+			case n > 0 && l.whole:
+				var names []string
+				for _, name := range r.Objects {
+					names = append(names, quoted(name))
+				}
+				part += " (" + english.First(most, names) + ")"
+			case n > 1:
+				part += fmt.Sprintf(" (%d)", n)
+			}
+			parts = append(parts, part)
+		}
+		if parts != nil {
+			out = append(out, struct{ label, text string }{l.label, strings.Join(parts, ", ")})
+		}
+	}
+	return out
+}
+
+func (a *Answer) text(p *terminal.Printer) {
+	if !a.told() {
+		return
+	}
+	p.Print(0, 2, terminal.Lead(terminal.Bold, "Answer:", 0).Prose(terminal.Bold, a.words(" -> ")))
+	for _, l := range a.lists(report.Valid) {
+		p.Print(2, 4, terminal.Lead(terminal.Plain, l.label+":", 0).Prose(terminal.Plain, l.text))
+	}
+}
+
+func (a *Answer) markdown(w io.Writer) {
+	if !a.told() {
+		return
+	}
+	fmt.Fprintf(w, "**Answer:** %s\n\n", a.words(" → "))
+	for _, l := range a.lists(markdown.Code) {
+		fmt.Fprintf(w, "- %s: %s\n", l.label, l.text)
+	}
+	fmt.Fprintln(w)
+}

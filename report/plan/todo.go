@@ -1,0 +1,254 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/internal/english"
+	"drift-detector/report"
+	"drift-detector/report/code"
+)
+
+// ToDo returns what a person has to do or to decide about the restore of a report, phase by
+// phase, the most dangerous first, with the steps of the report's plan. What controllers do by
+// themselves and nobody has to see to is no part of it.
+func ToDo(r *report.Report, tools Tools) []report.ToDo {
+	p := New(r, tools)
+	return p.toDo()
+}
+
+func (p *Plan) toDo() []report.ToDo {
+	r := p.report
+	l := list{plan: p, report: r, all: []report.ToDo{}, points: r.Foretold(), steps: p.index(), left: map[code.Reason]bool{}}
+	if a := r.Summary.AnswerByPlan; a != nil {
+		for i := range a.Reasons {
+			l.left[a.Reasons[i].Code] = true
+		}
+	}
+	for i := range l.points {
+		switch point := &l.points[i]; {
+		case point.Code == code.BackupError:
+			l.checkErrors()
+		case point.Code == code.ClusterHalted && l.isOfChecks(point): // those of the checks say so
+		default:
+			l.reason(point)
+		}
+	}
+	l.conditions()
+	slices.SortStableFunc(l.all, func(a, b report.ToDo) int {
+		return cmp.Or(slices.Index(code.Phases(), a.Phase)-slices.Index(code.Phases(), b.Phase), code.Urgency(a.Status())-code.Urgency(b.Status()))
+	})
+	return l.all
+}
+
+// list gathers what is to be done.
+type list struct {
+	plan   *Plan
+	report *report.Report
+	points []report.Point
+	steps  *stepIndex
+	left   map[code.Reason]bool // reasons of which something is left by the plan
+	all    []report.ToDo
+}
+
+// add completes what is to be done, and adds it: once for each phase in which the plan has
+// steps about some of the objects.
+func (l *list) add(t report.ToDo, objects []report.Object) {
+	reason := cmp.Or(t.Reason, t.Code)
+	row := code.Of(reason)
+	t.Decide = row.Decides
+	t.Resolved = l.report.Summary.AnswerByPlan != nil && !l.left[reason]
+	phases := row.Phases
+	if t.Reason == code.BackupError {
+		phases = []code.Phase{code.Before}
+	}
+	otherwise := code.Before
+	switch {
+	case t.Safe == code.WithWork && (len(phases) == 0 || slices.Contains(phases, code.After)):
+		otherwise = code.After
+	case len(phases) > 0:
+		otherwise = phases[0]
+	}
+	if len(objects) == 0 {
+		objects = []report.Object{{}}
+	}
+	objects = slices.DeleteFunc(slices.Clone(objects), func(o report.Object) bool { return o.Name != "" && l.isConfirmed(o.At) })
+	if len(objects) == 0 {
+		return
+	}
+	in := map[code.Phase]*report.ToDo{}
+	named := map[string]bool{}
+	for _, o := range objects {
+		if named[o.Name] {
+			continue
+		}
+		named[o.Name] = true
+		steps := l.stepsAbout(t.Code, o, phases)
+		phase := otherwise
+		if len(steps) > 0 {
+			phase = steps[0].phase
+		}
+		if in[phase] == nil {
+			own := t
+			own.Phase, own.Objects, own.Steps, in[phase] = phase, []string{}, []int{}, &own
+		}
+		in[phase].Steps = append(in[phase].Steps, numbersOf(steps)...)
+		if o.Name != "" {
+			in[phase].Objects = append(in[phase].Objects, o.Name)
+		}
+	}
+	for _, phase := range code.Phases() {
+		if own := in[phase]; own != nil {
+			slices.Sort(own.Steps)
+			own.Steps = slices.Compact(own.Steps)
+			l.all = append(l.all, *own)
+		}
+	}
+}
+
+// isConfirmed reports whether a person has decided about the thing there.
+func (l *list) isConfirmed(at report.Place) bool {
+	if at.Part != report.InClusters {
+		return at.Part == report.InVMs && l.report.InfraMachines[at.Index].Confirmed != nil
+	}
+	c := &l.report.Clusters[at.Index]
+	return c.Confirmed != nil || at.Set >= 0 && at.Machine >= 0 && c.Sets()[at.Set].Machines[at.Machine].Confirmed != nil
+}
+
+// stepsAbout are the steps about a thing in the phases in which there are steps about the code.
+func (l *list) stepsAbout(word code.Reason, o report.Object, phases []code.Phase) []numbered {
+	return slices.DeleteFunc(l.steps.about(word, o), func(s numbered) bool {
+		return len(phases) > 0 && !slices.Contains(phases, s.phase)
+	})
+}
+
+func numbersOf(steps []numbered) []int {
+	out := make([]int, len(steps))
+	for i := range steps {
+		out[i] = steps[i].number
+	}
+	return out
+}
+
+// reason adds a reason of the answer.
+func (l *list) reason(p *report.Point) {
+	t := report.ToDo{Code: p.Code, Safe: code.SafeAfter(p.Code), Message: cmp.Or(code.Of(p.Code).Screen, english.Clause(p.Text))}
+	objects := p.Objects
+	for i := range p.Likes {
+		objects = append(objects[:len(objects):len(objects)], p.Likes[i].Objects...)
+	}
+	switch {
+	case p.Code == code.CopiedID && l.isDuplicate(objects):
+		t.Code, t.Reason, t.Safe = code.DuplicateID, code.CopiedID, code.No
+	case p.Code == code.ControlPlaneDown && len(objects) == 1 && l.isGone(objects[0].At):
+		t.Message = "its control plane is gone: leave the cluster out, or recover etcd"
+	}
+	l.add(t, objects)
+}
+
+// isDuplicate reports whether several VMs have the id of the machine at the first place.
+func (l *list) isDuplicate(objects []report.Object) bool {
+	at := objects[0].At
+	if at.Part != report.InClusters || at.Set < 0 || at.Machine < 0 {
+		return false
+	}
+	m := &l.report.Clusters[at.Index].Sets()[at.Set].Machines[at.Machine]
+	return slices.ContainsFunc(m.Warnings, func(w report.Warning) bool { return w.Reason == code.DuplicateID })
+}
+
+// isGone reports whether nothing is left of the control plane of the cluster there.
+func (l *list) isGone(at report.Place) bool {
+	if at.Part != report.InClusters || l.report.Clusters[at.Index].Forecast == nil {
+		return false
+	}
+	return slices.ContainsFunc(l.report.Clusters[at.Index].Forecast.Notes, func(n report.Note) bool { return n.Code == code.ControlPlaneGone })
+}
+
+// checkErrors adds the errors in the backup itself, one thing for each code, with the clusters
+// that they halt.
+func (l *list) checkErrors() {
+	at := map[code.Reason]int{}
+	var all []report.ToDo
+	var objects [][]report.Object
+	for i := range l.report.Checks {
+		c := &l.report.Checks[i]
+		if !c.Error() {
+			continue
+		}
+		j, known := at[c.Code]
+		if !known {
+			message := cmp.Or(c.Brief, c.Message)
+			if halted := l.haltedBy(c); len(halted) > 0 {
+				message = "create it; without it no controller acts on " + english.First(1, halted)
+			}
+			j = len(all)
+			at[c.Code], all, objects = j, append(all, report.ToDo{Code: c.Code, Reason: code.BackupError, Safe: code.No, Message: message}), append(objects, nil)
+		}
+		objects[j] = append(objects[j], report.Object{Name: c.Object, At: report.Place{Part: report.InChecks, Index: i}})
+	}
+	for i := range all {
+		l.add(all[i], objects[i])
+	}
+}
+
+// haltedBy are the clusters that no controller acts on because of a check's object.
+func (l *list) haltedBy(c *report.Check) []string {
+	var out []string
+	for i := range l.points {
+		if l.points[i].Code != code.ClusterHalted {
+			continue
+		}
+		for _, p := range append([]report.Point{l.points[i]}, l.points[i].Likes...) {
+			if isBecauseOf(&p, c) {
+				for _, o := range p.Objects {
+					out = append(out, strings.TrimPrefix(o.Name, "Cluster "))
+				}
+			}
+		}
+	}
+	return out
+}
+
+func isBecauseOf(p *report.Point, c *report.Check) bool {
+	return c.Error() && c.Object != "" && p.Until == c.Object
+}
+
+// isOfChecks reports whether each of a point's likes is because of some error in the backup.
+func (l *list) isOfChecks(p *report.Point) bool {
+	of := func(p *report.Point) bool {
+		return slices.ContainsFunc(l.report.Checks, func(c report.Check) bool { return isBecauseOf(p, &c) })
+	}
+	return of(p) && !slices.ContainsFunc(p.Likes, func(p report.Point) bool { return !of(&p) })
+}
+
+// conditions adds the conditions that a person has to see to, whatever the answer is.
+func (l *list) conditions() {
+	a := l.report.Summary.Answer
+	if a == nil {
+		return
+	}
+	n := 0
+	for i := range l.report.Clusters {
+		if c := &l.report.Clusters[i]; !c.Paused && !c.Self {
+			n++
+		}
+	}
+	pause := english.Count(n, "Cluster") + " as paused"
+	if l.report.Options.Filter != nil { // the others are restored, too
+		pause = "every Cluster as paused"
+	}
+	for i := range a.Conditions {
+		t := report.ToDo{Code: a.Conditions[i].Code, Safe: code.No}
+		switch t.Code {
+		case code.OldManagementCluster:
+			t.Message = "keep the old management cluster off, or two manage one VM"
+		case code.UnpausedClusters:
+			t.Message = fmt.Sprintf("restore %s, or their controllers act at once", pause)
+		default:
+			continue
+		}
+		l.add(t, nil)
+	}
+}

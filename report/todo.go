@@ -1,0 +1,160 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/internal/english"
+	"drift-detector/report/code"
+)
+
+// ToDo is one thing to do about a restore, or to decide. The list of them is the same in
+// every format.
+type ToDo struct {
+	Phase code.Phase `json:"phase"` // when
+	Safe  code.Safe  `json:"safe"`  // the answer that it leaves as long as nothing is done
+	// Code says what it is, and Reason for which reason or condition of the answer it is to be
+	// done, where that has another code: BackupError is for several checks.
+	Code   code.Reason `json:"code"`
+	Reason code.Reason `json:"reason,omitempty"`
+	// Message says what happens, or what to do, behind the names of Objects: a clause without
+	// its full stop.
+	Message string   `json:"message"`
+	Objects []string `json:"objects"` // as the reasons of the answer have them, most dangerous first
+	Steps   []int    `json:"steps"`   // of the plan, in order; none: it has no step about it
+	// Decide is set where a person has to decide, and Resolved where nothing is left of it once
+	// that and the steps of the plan are done.
+	Decide   bool `json:"decide,omitempty"`
+	Resolved bool `json:"resolved,omitempty"`
+}
+
+// Status is as urgent as the answer that is left.
+func (t *ToDo) Status() code.Status { return asStatus[t.Safe] }
+
+// Mark is the one character that stands for that: "?" where a person has to decide, too.
+func (t *ToDo) Mark() string {
+	if t.Decide && t.Safe == code.No {
+		return code.Mark(asStatus[code.Unclear])
+	}
+	return code.Mark(t.Status())
+}
+
+// StepsText returns the numbers of the steps in few characters: "6", "9-11", "3 17"; it is empty
+// where there is none.
+func (t *ToDo) StepsText() string {
+	var parts []string
+	for i := 0; i < len(t.Steps); i++ {
+		from := i
+		for i+1 < len(t.Steps) && t.Steps[i+1] == t.Steps[i]+1 {
+			i++
+		}
+		if i == from {
+			parts = append(parts, fmt.Sprint(t.Steps[i]))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", t.Steps[from], t.Steps[i]))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// Places finds the things of a report by the names that its reasons have for them.
+type Places struct {
+	of *Report
+	by places
+}
+
+// Places returns those of the report as it is now.
+func (r *Report) Places() *Places { return &Places{r, r.places()} }
+
+// Of is the place of a thing that a reason of the answer names.
+func (p *Places) Of(reason code.Reason, object string) Place { return p.by.of(reason, object) }
+
+// At are the places of the things that it is about, in the order of Objects.
+func (p *Places) At(t *ToDo) []Object {
+	out := make([]Object, len(t.Objects))
+	for i, name := range t.Objects {
+		out[i] = Object{name, p.by.of(cmp.Or(t.Reason, t.Code), name)}
+	}
+	return out
+}
+
+// Short is the name of a thing without its kind where the place says that: namespace and
+// name of what is in the clusters, the name of a VM.
+func (p *Places) Short(o Object) string {
+	switch o.At.Part {
+	case InVMs:
+		return cmp.Or(p.of.InfraMachines[o.At.Index].Instance.Name, o.Name)
+	case InClusters:
+		if kind, name, ok := strings.Cut(o.Name, " "); ok && !strings.Contains(name, " ") && kind != "" {
+			return name
+		}
+	}
+	return o.Name
+}
+
+// About names what a thing to do is about, at most so many things: "tenant/a, tenant/b and 3
+// more". It is empty where it is about the restore as a whole.
+func (p *Places) About(t *ToDo, most int) string {
+	names := make([]string, len(t.Objects))
+	for i, o := range p.At(t) {
+		names[i] = p.Short(o)
+	}
+	return english.First(most, names)
+}
+
+// IsShown reports whether the report has anything that it is about, which a report that was
+// narrowed may not.
+func (p *Places) IsShown(t *ToDo) bool {
+	f := p.of.Options.Filter
+	if f == nil || !f.View || len(t.Objects) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(p.At(t), func(o Object) bool {
+		if o.At.Part == InChecks {
+			c := &p.of.Checks[o.At.Index]
+			return len(c.Clusters) == 0 || slices.ContainsFunc(p.of.Clusters, func(k Cluster) bool { return slices.Contains(c.Clusters, k.Title()) })
+		}
+		return o.At.Part != InWhole
+	})
+}
+
+// Because are the sentences of the reasons for which a thing is to be done, in the order of
+// the answer. What a check found is with the checks.
+func (r *Report) Because(t *ToDo) []string {
+	word := cmp.Or(t.Reason, t.Code)
+	if word == code.BackupError {
+		return nil
+	}
+	var out []string
+	for _, p := range r.Foretold() {
+		for _, p := range append([]Point{p}, p.Likes...) {
+			about := slices.ContainsFunc(p.Objects, func(o Object) bool { return slices.Contains(t.Objects, o.Name) })
+			if p.Code == word && (about || len(t.Objects) == 0) && english.Clause(p.Text) != t.Message {
+				out = append(out, p.Text)
+			}
+		}
+	}
+	return out
+}
+
+// ToDoIn returns what is to be done in a phase.
+func (r *Report) ToDoIn(phase code.Phase) []ToDo {
+	return slices.DeleteFunc(slices.Clone(r.ToDo), func(t ToDo) bool { return t.Phase != phase })
+}
+
+// Needs counts the things that the answer of the plan is given after: those to decide, and
+// those to do before the last Cluster is unpaused.
+func (r *Report) Needs() (decisions, fixes int) {
+	for i := range r.ToDo {
+		switch t := &r.ToDo[i]; {
+		case !t.Resolved:
+		case t.Decide:
+			decisions++
+		case t.Phase != code.After && len(t.Steps) > 0:
+			fixes++
+		}
+	}
+	return decisions, fixes
+}
