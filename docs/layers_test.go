@@ -70,7 +70,7 @@ var layers = []layer{
 	{
 		name: "formats", // they decide nothing
 		has: func(pkg string, m module) bool {
-			return below("report")(pkg, m) && !at("report", "report/code", "report/build", "report/ignore", "report/plan", "report/backups", "report/releases")(pkg, m)
+			return below("report")(pkg, m) && !at("report", "report/code", "report/build", "report/ignore", "report/confirm", "report/plan", "report/backups", "report/releases")(pkg, m)
 		},
 		layers:  []string{"codes", "document", "terminal"},
 		foreign: []string{"github.com/go-json-experiment/json"},
@@ -78,7 +78,7 @@ var layers = []layer{
 	{name: "report", has: at("report/build"), layers: []string{"codes", "backup", "infra", "detector", "forecast", "document", "formats"}}, // nothing else below report knows the detector
 	{
 		name:    "ignore rules",
-		has:     at("report/ignore"),
+		has:     at("report/ignore", "report/confirm"),
 		layers:  []string{"codes", "document", "formats", "terminal"},
 		foreign: []string{"go.yaml.in/yaml/v3", "github.com/bmatcuk/doublestar/v4"},
 	},

@@ -39,7 +39,7 @@ NAMESPACE/NAME of a Cluster or a machine. WHAT is
 
    not-a-machine   a VM, or all in a folder: of no cluster of the backup
    leave           a VM, or all in a folder: ours, and stays as it is
-   given-up        a Cluster of which nothing exists: left out of the restore
+   given-up        a Cluster without any machine that runs: left out of the restore
    stays-off       a machine whose VM is off
    may-start       a machine whose VM is off, and that a controller starts
 

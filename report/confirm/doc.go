@@ -12,6 +12,6 @@
 //	  on: 2026-11-25
 //	  expires: 2027-01-31
 //
-// and changes a report by them. Whatever rests on a word is a condition of the answer that
-// names the person.
+// and changes a report by them. What rests on a word is a condition of the answer that names
+// the person.
 package confirm

@@ -106,6 +106,9 @@ func counts(r *report.Report) map[string]int {
 	if s.IgnoredInfraMachines > 0 {
 		out["ignoredInfraMachines"] = s.IgnoredInfraMachines
 	}
+	if s.ConfirmedInfraMachines > 0 {
+		out["confirmedInfraMachines"] = s.ConfirmedInfraMachines
+	}
 	if s.Forecast != nil && s.Forecast.NotHealing > 0 {
 		out["forecast.notHealing"] = s.Forecast.NotHealing
 	}
@@ -389,13 +392,13 @@ func TestEverythingIsShown(t *testing.T) {
 		r.Clusters[0].Self = false
 		if plain {
 			w := &r.Clusters[0].Workers.Groups[0].Machines[0]
-			w.Status, w.Warnings, w.Ignored, w.Others, w.Remediation = code.Healthy, nil, nil, nil, nil
+			w.Status, w.Warnings, w.Ignored, w.Confirmed, w.Others, w.Remediation = code.Healthy, nil, nil, nil, nil, nil
 		}
 		_, root := written(t, r)
 		body := content(find(root, func(n *html.Node) bool { return n.Data == "body" })[0])
 		for s, path := range m.paths {
 			gone := plain && strings.HasPrefix(path, "Report.Clusters[].Workers.Groups[].Machines[].") &&
-				slices.ContainsFunc([]string{".Status", ".Warnings", ".Ignored", ".Others", ".Remediation"}, func(f string) bool { return strings.Contains(path, "Machines[]"+f) })
+				slices.ContainsFunc([]string{".Status", ".Warnings", ".Ignored", ".Confirmed", ".Others", ".Remediation"}, func(f string) bool { return strings.Contains(path, "Machines[]"+f) })
 			// Providers are for the commands of plans.
 			if !gone && leftOut[path] == "" && !strings.HasPrefix(path, "Report.Providers[]") && !strings.Contains(body, s) {
 				t.Errorf("plain %t: %s is not shown", plain, path)

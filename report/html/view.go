@@ -260,7 +260,7 @@ func (m machine) rank() int {
 // Plain reports whether a few lines hold all that there is to say of the machine. An
 // fleet has thousands of those.
 func (m machine) Plain() bool {
-	return !m.Finding() && m.Ignored == nil && len(m.Others)+len(m.Remediation) == 0
+	return !m.Finding() && m.Ignored == nil && m.Confirmed == nil && len(m.Others)+len(m.Remediation) == 0
 }
 
 // Open are the findings, Rest the machines of which there is nothing to say.
