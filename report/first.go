@@ -64,11 +64,20 @@ func (r *Report) Foretold() []Point {
 		return r.First()
 	}
 	all := slices.Clone(a.Reasons)
+	type said struct {
+		code   code.Reason
+		object string
+	}
+	now, codes := map[said]bool{}, map[code.Reason]bool{}
+	for i := range a.Reasons {
+		codes[a.Reasons[i].Code] = true
+		for _, name := range a.Reasons[i].Objects {
+			now[said{a.Reasons[i].Code, name}] = true
+		}
+	}
 	for _, later := range slices.Concat(by.Reasons, by.Resolved) {
-		later.Objects = slices.DeleteFunc(slices.Clone(later.Objects), func(name string) bool {
-			return slices.ContainsFunc(a.Reasons, func(now AnswerReason) bool { return now.Code == later.Code && slices.Contains(now.Objects, name) })
-		})
-		if len(later.Objects) > 0 || !slices.ContainsFunc(a.Reasons, func(now AnswerReason) bool { return now.Code == later.Code }) {
+		later.Objects = slices.DeleteFunc(slices.Clone(later.Objects), func(name string) bool { return now[said{later.Code, name}] })
+		if len(later.Objects) > 0 || !codes[later.Code] {
 			all = append(all, later)
 		}
 	}

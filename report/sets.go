@@ -37,6 +37,14 @@ func setTitle(kind, name, otherwise string) string {
 	return strings.TrimSpace(kind + " " + name)
 }
 
+// MachinesOf are the machines of one of the Sets, by its index.
+func (c *Cluster) MachinesOf(set int) []Machine {
+	if set == 0 {
+		return c.ControlPlane.Machines
+	}
+	return c.Workers.Groups[set-1].Machines
+}
+
 // Title is namespace/name.
 func (c *Cluster) Title() string { return c.Namespace + "/" + c.Name }
 

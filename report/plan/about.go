@@ -119,10 +119,12 @@ func (x *stepIndex) names(o report.Object) (names []string, cluster string) {
 		if o.At.Set < 0 {
 			return nil, c.Title()
 		}
-		for k, m := range c.Sets()[o.At.Set].Machines {
-			if o.At.Machine < 0 || o.At.Machine == k {
-				names = append(names, m.Name)
-			}
+		all := c.MachinesOf(o.At.Set)
+		if o.At.Machine >= 0 {
+			return []string{all[o.At.Machine].Name}, c.Title()
+		}
+		for k := range all {
+			names = append(names, all[k].Name)
 		}
 		return names, c.Title()
 	}

@@ -63,6 +63,13 @@ func (pl *planner) gather(g, etcd *gathering, all []*set) {
 }
 
 func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
+	if len(pl.steps[m]) == 0 {
+		return
+	}
+	if pl.texts { // nobody reads more of it than the number of its step
+		pl.batched(g, etcd, s, m, Item{Name: m.Name, Clusters: []string{key(s.cluster)}}, false)
+		return
+	}
 	drifted := m.Status == code.Stale || m.Status == code.Ghost
 	item := Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m), outcome: outcome(m), Clusters: []string{key(s.cluster)}, words: wordsOf(m.Name, m.Node, s.name, m.Instance)}
 	item.words["NAMESPACE"], item.words["CLUSTER"] = s.cluster.Namespace, s.cluster.Name
@@ -78,6 +85,11 @@ func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
 	if tell {
 		item.Detail += ". " + strings.TrimSuffix(text, ".")
 	}
+	pl.batched(g, etcd, s, m, item, tell)
+}
+
+// batched puts a finding into its batch; tell says that it says what is behind all of its set.
+func (pl *planner) batched(g, etcd *gathering, s *set, m *report.Machine, item Item, tell bool) {
 	steps := pl.steps[m]
 	if s.plane && g.when == report.BeforeRestore {
 		steps = pl.etcdFirst(etcd, s.cluster, m, steps)

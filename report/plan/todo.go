@@ -110,11 +110,14 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 
 // isConfirmed reports whether a person has decided about the thing there.
 func (l *list) isConfirmed(at report.Place) bool {
+	if len(l.report.Confirmations) == 0 {
+		return false
+	}
 	if at.Part != report.InClusters {
 		return at.Part == report.InVMs && l.report.InfraMachines[at.Index].Confirmed != nil
 	}
 	c := &l.report.Clusters[at.Index]
-	return c.Confirmed != nil || at.Set >= 0 && at.Machine >= 0 && c.Sets()[at.Set].Machines[at.Machine].Confirmed != nil
+	return c.Confirmed != nil || at.Set >= 0 && at.Machine >= 0 && c.MachinesOf(at.Set)[at.Machine].Confirmed != nil
 }
 
 // stepsAbout are the steps about a thing in the phases in which there are steps about the code.
@@ -154,7 +157,7 @@ func (l *list) isDuplicate(objects []report.Object) bool {
 	if at.Part != report.InClusters || at.Set < 0 || at.Machine < 0 {
 		return false
 	}
-	m := &l.report.Clusters[at.Index].Sets()[at.Set].Machines[at.Machine]
+	m := &l.report.Clusters[at.Index].MachinesOf(at.Set)[at.Machine]
 	return slices.ContainsFunc(m.Warnings, func(w report.Warning) bool { return w.Reason == code.DuplicateID })
 }
 
