@@ -50,7 +50,7 @@ func complete(app *cli.App, args []string, s *streams) bool {
 }
 
 // hasValues are the flags whose values valuesOf may know.
-var hasValues = []string{"format", "fail-on", "status", "code"}
+var hasValues = []string{"format", "fail-on", "status", "code", "as"}
 
 // valuesOf are the values that a flag of a command takes, where they are known.
 func valuesOf(command *cli.Command, flag string) []string {
@@ -70,6 +70,8 @@ func valuesOf(command *cli.Command, flag string) []string {
 			return releasereport.Statuses
 		}
 		return []string{string(code.Ghost), string(code.Stale), string(code.Unknown), string(code.Healthy), string(code.Unattributed)}
+	case "as":
+		return saidNames
 	case "code":
 		return codeNames()
 	}

@@ -29,7 +29,7 @@ var helpGroups = []struct {
 	{"WHICH CLUSTERS", []string{"cluster", "namespace", "selector"}},
 	{"BUCKETS", storeFlagNames},
 	{"OUTPUT", []string{"format", "summary", "quiet", "ignore-healthy-resources"}},
-	{"CI", []string{"fail-on", "ignore-file"}},
+	{"CI", []string{"fail-on", "ignore-file", "confirmations"}},
 	{"OPTIONS", nil},
 }
 

@@ -28,7 +28,7 @@ func planCommand(s *streams) *cli.Command {
 	var o planOptions
 	return &cli.Command{
 		Name:      "plan",
-		Usage:     "print what to do about a report: a runbook, before and after the restore",
+		Usage:     "print what to do about a report, step by step",
 		UsageText: "drift-detector plan REPORT [options]",
 		Description: filled(`Who does what, when, in which safe order, with the commands for each finding.
 drift-detector runs none of them. As a shell script every command is commented

@@ -27,7 +27,7 @@ func schemaCommand(s *streams) *cli.Command {
 	documents := slices.Sorted(maps.Keys(schemas))
 	return &cli.Command{
 		Name:      "schema",
-		Usage:     "print the JSON Schema of the report or of what another command writes",
+		Usage:     "print the JSON Schema of what a command writes",
 		UsageText: "drift-detector schema [" + strings.Join(documents, "|") + "]",
 		Description: `The schema is of the report that this binary writes, or of the JSON of backups,
 check, diff or releases.
