@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/detector/releases"
+	"drift-detector/infra/store"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/code"
@@ -221,5 +223,9 @@ func readVelero(path string) (*check.VeleroBackup, error) {
 		return nil, &backup.InputError{Name: path, Problem: problem, Next: "give the " + check.VeleroFile + " from the backup's folder in the object store", Err: err}
 	}
 	defer f.Close()
-	return check.ReadVelero(path, f)
+	v, err := check.ReadVelero(path, f)
+	if err == nil && !v.IsWhole() {
+		v.Says(store.Beside(context.Background(), filepath.Dir(path), v.Name))
+	}
+	return v, err
 }

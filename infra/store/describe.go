@@ -81,7 +81,29 @@ func (p *Place) Described(ctx context.Context, s *Stored) (*check.VeleroBackup, 
 	if err := p.isOf(s, key, v.Name); err != nil {
 		return nil, err
 	}
-	return v, nil
+	if !v.IsWhole() {
+		v.Says(p.beside(ctx, path.Join(path.Dir(key), path.Base(v.Name))))
+	}
+	return v, ctx.Err()
+}
+
+// Beside reads the files in a folder of this machine that say what went wrong with a backup.
+func Beside(ctx context.Context, dir, name string) check.Beside {
+	p := &Place{objects: files{whole: dir, shown: dir}}
+	return p.beside(ctx, path.Base(name))
+}
+
+// beside reads the files beside a tarball that say what went wrong. at is their name without
+// what each ends in. One that can't be read is noted.
+func (p *Place) beside(ctx context.Context, at string) check.Beside {
+	b := check.Beside{Name: p.name(at)}
+	for suffix, into := range map[string]*[]byte{check.ResultsSuffix: &b.Results, check.OperationsSuffix: &b.Operations, check.ObjectsSuffix: &b.Objects} {
+		text, err := p.small(ctx, at+suffix, check.MaxBeside)
+		if *into = text; err != nil && !isMissing(err) {
+			*into, b.Unread = nil, briefly(err).Error()
+		}
+	}
+	return b
 }
 
 // text reads the description of a backup; it is nil when there is none.
