@@ -81,17 +81,27 @@ func (e *examination) errors(i int, v *VeleroBackup, says string) Finding {
 	}
 	in := e.namespacesOf(i, v)
 	var gone, unclear []string
+	near := map[string]bool{} // namespaces of what is lost
 	for _, f := range r.Faults {
 		switch of, about := concern(f.about, in); of {
 		case lost:
 			gone = append(gone, about)
+			for k := range f.about {
+				near[f.about[k].namespace] = true
+			}
 		case undecided:
 			unclear = append(unclear, f.Message)
 		}
 	}
 	slices.Sort(gone)
 	if gone = slices.Compact(gone); len(gone) > 0 {
-		return ruleIncomplete.On(i, what, "%s; lost: %s", says, some(gone))
+		f := ruleIncomplete.On(i, what, "%s; lost: %s", says, some(gone))
+		for k := range e.Clusters {
+			if c := &e.Clusters[k]; c.Backup == i && near[c.Namespace] && !near[""] {
+				f = f.Of(c.ID())
+			}
+		}
+		return f
 	}
 	switch {
 	case r.Unread != "":

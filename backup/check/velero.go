@@ -1,7 +1,6 @@
 package check
 
 import (
-	"encoding/json"
 	"io"
 	"time"
 
@@ -27,10 +26,7 @@ func ReadVelero(path string, r io.Reader) (*VeleroBackup, error) {
 		return nil, &backup.InputError{Name: path, Problem: "can't be read", Next: nextVelero, Err: err}
 	}
 	v := &VeleroBackup{Path: path}
-	file := struct {
-		outlineFile
-		Spec json.RawMessage
-	}{}
+	var file outlineFile
 	if err := decode(path, text, &file); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -149,8 +150,8 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 	return b, nil
 }
 
-// newerThan finds the newest backup of a store that can be restored and is younger than
-// one of it. A store that can't be listed has none that is known.
+// newerThan finds the newest backup of a store that can be restored, may hold clusters and is
+// younger than one of it. A store that can't be listed has none that is known.
 func newerThan(ctx context.Context, s *streams, p *store.Place, than *store.Stored) *check.NewerBackup {
 	all, err := p.Younger(ctx, than)
 	say := s.debugf // a credential may be allowed to read objects, and not to list them
@@ -160,13 +161,25 @@ func newerThan(ctx context.Context, s *streams, p *store.Place, than *store.Stor
 	if err != nil {
 		say("whether there is a newer backup is not known: %v", err)
 	}
-	for _, b := range all {
-		if describeBackup(b, s.now()).Restorable && b.Started().After(than.Started()) {
-			return &check.NewerBackup{Name: b.Name, Place: b.Place, Started: b.Started()}
-		}
+	c := newChoices(p, s.now())
+	younger := c.offered(all, func(b *store.Stored) bool { return b.Started().After(than.Started()) })
+	if len(younger) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	c.look(ctx, []*store.Stored{than})
+	if contents := c.read[than]; contents != nil {
+		c.of = contents.Namespaces
+	}
+	if found := c.holding(ctx, younger, 1); len(found) > 0 {
+		return &check.NewerBackup{Name: found[0].Name, Place: found[0].Place, Started: found[0].Started()}
 	}
 	return nil
 }
+
+// lookTime is how long it is looked whether a newer backup can hold the same clusters.
+const lookTime = time.Minute
 
 // besideTarball is what Velero says about a backup in the file beside it; nil
 // when there is none. One that can't be read costs no more than a warning.

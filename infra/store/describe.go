@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -85,6 +86,30 @@ func (p *Place) Described(ctx context.Context, s *Stored) (*check.VeleroBackup, 
 		v.Says(p.beside(ctx, path.Join(path.Dir(key), path.Base(v.Name))))
 	}
 	return v, ctx.Err()
+}
+
+// Contents returns what Velero's list of objects says of a backup; nil where there is none
+// beside the tarball. The error is a [*backup.InputError], or of the context.
+func (p *Place) Contents(ctx context.Context, s *Stored) (*check.Contents, error) {
+	key := p.folderOf(s) + "/" + s.Name + check.ObjectsSuffix
+	text, err := p.small(ctx, key, check.MaxBeside)
+	if isMissing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, cmp.Or(ctx.Err(), briefly(err))
+	}
+	decoding.Lock()
+	defer decoding.Unlock()
+	return check.ReadContents(p.name(key), text, nil)
+}
+
+// folderOf is the folder of a backup, as a key.
+func (p *Place) folderOf(s *Stored) string {
+	if s.key != "" {
+		return path.Dir(s.key)
+	}
+	return path.Join(s.Root, folder, s.Name)
 }
 
 // Beside reads the files in a folder of this machine that say what went wrong with a backup.
