@@ -47,8 +47,11 @@ func (o *backupsOptions) find(ctx context.Context, place *store.Place, now time.
 		if b.Description != nil {
 			schedules[b.Description.Schedule] = true
 		}
-		if o.shows(b) {
+		switch {
+		case o.shows(b):
 			l.stored = append(l.stored, b)
+		case b.Started().Before(o.from):
+			left++
 		}
 	}
 	if o.schedule != "" && len(l.stored) == 0 && l.unread == 0 && !schedules[o.schedule] {
