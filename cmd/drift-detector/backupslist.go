@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,7 +175,7 @@ func (c *choices) describe(b *store.Stored) *backupreport.Backup {
 		}
 	}
 	d.Expired = d.Expires != nil && c.now.After(*d.Expires)
-	if why := c.empty(b); why != "" {
+	if why := cmp.Or(c.empty(b), c.like(b)); why != "" {
 		d.Empty, d.Why = true, append(d.Why, "no cluster is in it: "+why)
 	}
 	if why := c.misdated(b); why != "" {
@@ -307,6 +308,9 @@ func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *
 		}
 	}
 	doc.Compare(c)
+	if len(p.skipped)+len(p.offered) > len(c.Compared) {
+		doc.CutToCompared()
+	}
 	return rep, nil
 }
 

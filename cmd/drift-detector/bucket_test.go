@@ -318,6 +318,10 @@ func TestOfferedCommandsRun(t *testing.T) {
 			t.Errorf("%q: status %d\n%s", args, o.code, o.stderr)
 		}
 	}
+	several := b.run("detect", "--backup", "s3://velero/mgmt", "-o", "r.json")
+	if want := "'drift-detector backups s3://velero/mgmt --s3-profile dr --s3-endpoint " + b.URL + "' lists them"; !strings.Contains(several.stderr, want) {
+		t.Errorf("no %q in %s", want, several.stderr)
+	}
 	refused := b.run("backups", "s3://velero", "--compare")
 	if refused.code != exitUsage || !strings.Contains(refused.stderr, "--compare --s3-profile dr --s3-endpoint "+b.URL) {
 		t.Errorf("status %d: %s", refused.code, refused.stderr)
@@ -391,6 +395,9 @@ func TestABucketAsPeopleHaveIt(t *testing.T) {
 		}
 	}
 	doc, _ := b.compare(append(w.reach(), "--last", "3")...)
+	if n := len(doc.Backups); n > 10 || n+doc.Summary.Left != 146 {
+		t.Errorf("%d backups shown, %d older", n, doc.Summary.Left)
+	}
 	if c := doc.Comparison; c.Best != "hand-made" || len(c.Skipped) == 0 {
 		t.Errorf("best %s: %s, skipped %+v", c.Best, c.Why, c.Skipped)
 	}

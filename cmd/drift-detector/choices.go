@@ -88,6 +88,26 @@ func (c *choices) empty(b *store.Stored) string {
 	return b.Description.LeavesOutAll(c.in[b.Root])
 }
 
+// like says why a backup is taken for one without clusters, of which its own files say nothing:
+// all of its schedule that were looked at, with the same filters or none, are. It is for the
+// list, and chooses nothing.
+func (c *choices) like(b *store.Stored) string {
+	if b.Description == nil || b.Description.Schedule == "" || c.read[b] != nil {
+		return ""
+	}
+	why := ""
+	for other, contents := range c.read {
+		if other.Root != b.Root || other.Description.Schedule != b.Description.Schedule || contents == nil {
+			continue
+		}
+		if contents.Objects > 0 {
+			return ""
+		}
+		why = "the newest of its schedule have none"
+	}
+	return why
+}
+
 // holding returns the first n backups of some that may hold clusters, the newest of which come
 // first. No more lists of objects are read than that takes; once the context has
 // ended, none is, and what is not known to be empty may hold clusters.

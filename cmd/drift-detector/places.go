@@ -73,6 +73,20 @@ func (o *storeOptions) read(c *cli.Context) error {
 	return nil
 }
 
+// words are the flags for the store, as a shell reads them back, each with a space before it.
+func (o *storeOptions) words() string {
+	text := ""
+	for _, f := range []struct{ name, value string }{{"profile", o.profile}, {"endpoint", o.endpoint}, {"sse-c-key", o.keyFile}} {
+		if f.value != "" {
+			text += " --s3-" + f.name + " " + quoted(f.value)
+		}
+	}
+	if o.ambient {
+		text += " --s3-ambient"
+	}
+	return text
+}
+
 // place opens the place at an address of a store, and says as whom it is read.
 func (o *storeOptions) place(ctx context.Context, s *streams, address string, quiet bool) (*store.Place, error) {
 	options := store.Options{Profile: o.profile, Ambient: o.ambient, Endpoint: o.endpoint, Keys: o.keys(), Logins: o.logins}
@@ -90,6 +104,7 @@ func (o *storeOptions) place(ctx context.Context, s *streams, address string, qu
 	if err != nil {
 		return nil, err
 	}
+	p.Flags = o.words()
 	if !quiet {
 		s.info("reading %s", use)
 	}

@@ -42,6 +42,7 @@ type objects interface {
 type Place struct {
 	objects
 	path   string // without slashes at its ends
+	Flags  string // with a space before, what a command needs that lists the place
 	isFile bool   // the path is known to be that of a tarball
 }
 
@@ -103,7 +104,7 @@ func (p *Place) Only(ctx context.Context) (*Stored, error) {
 		p.describe(ctx, all)
 		return all[0], nil
 	}
-	return nil, &backup.InputError{Name: p.Name(), Problem: fmt.Sprintf("holds %d backups", len(all)), Next: "give one of them; 'drift-detector backups " + p.Name() + "' lists them"}
+	return nil, &backup.InputError{Name: p.Name(), Problem: fmt.Sprintf("holds %d backups", len(all)), Next: "give one of them; 'drift-detector backups " + p.Name() + p.Flags + "' lists them"}
 }
 
 // described is the backup of a tarball, after a look whether it is there.

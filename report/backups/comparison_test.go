@@ -62,6 +62,43 @@ func TestNoBackupIsBetterForWhatItLacks(t *testing.T) {
 	}
 }
 
+// TestWhatARestoreDoesDecides: a backup that has every cluster better is the best, however many
+// errors are in it; one with an error that keeps clusters from working is not.
+func TestWhatARestoreDoesDecides(t *testing.T) {
+	type clusters = map[string][4]int
+	erring := func(name string, unmended bool, n clusters, codes ...code.Reason) *Compared {
+		r := &report.Report{}
+		r.Summary.Answer = &report.SafeAnswer{Safe: code.No, Reasons: []report.AnswerReason{{Code: code.BackupError}}}
+		r.Summary.AnswerByPlan = &report.PlanAnswer{Safe: code.WithWork}
+		for _, c := range codes {
+			r.Checks = append(r.Checks, report.Check{Code: c, Severity: code.CheckError, Object: string(c)})
+			if unmended {
+				r.Summary.AnswerByPlan.Reasons = append(r.Summary.AnswerByPlan.Reasons, report.AnswerReason{Code: code.BackupError, Objects: []string{string(c)}})
+			}
+		}
+		for cluster, n := range n {
+			r.Clusters = append(r.Clusters, report.Cluster{Namespace: "ns", Name: cluster, Counts: report.MachineCounts{Healthy: n[0], Ghost: n[1], Total: n[0] + n[1]}})
+			r.Summary.Machines.Ghost += n[1]
+		}
+		return Of(name, "place/"+name, r)
+	}
+	all, few := clusters{"a": {5, 0}, "b": {5, 0}}, clusters{"a": {4, 1}, "b": {4, 1}}
+	for what, c := range map[string]struct {
+		newest   *Compared
+		best     string
+		clusters int
+	}{
+		"errors that the plan mends":     {erring("new", false, all, "One", "Two", "Three"), "new", 0},
+		"errors that stop every cluster": {erring("new", true, all, "SecretsAbsent"), "old", 0},
+		"fewer of them":                  {erring("new", true, few, "SecretsAbsent"), "old", 0},
+	} {
+		got := Choose([]*Compared{c.newest, compared("old", code.WithWork, map[string][4]int{"a": {4, 1}, "b": {4, 1}})})
+		if got.Best != c.best || len(got.Clusters) != c.clusters {
+			t.Errorf("%s: %s (%s), %+v", what, got.Best, got.Why, got.Clusters)
+		}
+	}
+}
+
 // TestClusterOfPoolsRuns: its machines are in no list of machines.
 func TestClusterOfPoolsRuns(t *testing.T) {
 	pool := report.Cluster{Namespace: "ns", Name: "eks", Workers: report.Workers{Groups: []report.Group{{Pool: &report.Pool{Now: []string{"i-1"}}}}}}

@@ -18,8 +18,8 @@ func (c *Choice) write(line func(string, ...any), of string, run Flags) {
 		line("%sRestore %s: %s.", of, c.Best, c.Why)
 	} else {
 		line("%sThe best is %s: %s.", of, c.Best, c.Why)
-		line("  %s", run.detect(c.best.Place))
 	}
+	line("  %s", run.detect(c.best.Place))
 	for _, k := range c.Clusters {
 		line("Cluster %s is better in %s: %s.", k.Cluster, k.Best, k.Why)
 	}
@@ -81,7 +81,7 @@ func (c *Comparison) writeSkipped(line func(string, ...any), run Flags) {
 var brief = map[code.Safe]string{code.Yes: "YES", code.WithWork: "MANUAL WORK", code.Unclear: "NOT CLEAR", code.No: "NO"}
 
 func (c *Comparison) table() string {
-	rows := [][]string{{"NAME", "SAFE", "BY PLAN", "GHOST", "STALE", "UNKNOWN", "HEALTHY", "CLUSTERS"}}
+	rows := [][]string{{"NAME", "SAFE", "BY PLAN", "GHOST", "STALE", "UNKNOWN", "HEALTHY"}}
 	for _, k := range c.Compared {
 		switch {
 		case k.Error != "":
@@ -92,7 +92,7 @@ func (c *Comparison) table() string {
 			continue
 		}
 		m := k.Machines
-		rows = append(rows, []string{k.Name, brief[k.Safe], brief[k.ByPlan], strconv.Itoa(m.Ghost), strconv.Itoa(m.Stale), strconv.Itoa(m.Unknown), strconv.Itoa(m.Healthy), strconv.Itoa(k.Clusters)})
+		rows = append(rows, []string{k.Name, brief[k.Safe], brief[k.ByPlan], strconv.Itoa(m.Ghost), strconv.Itoa(m.Stale), strconv.Itoa(m.Unknown), strconv.Itoa(m.Healthy)})
 	}
 	return narrow(rows)
 }

@@ -116,6 +116,19 @@ func (d *Document) Compare(c *Comparison) {
 	d.count()
 }
 
+// CutToCompared leaves out the backups that are older than all that were compared.
+func (d *Document) CutToCompared() {
+	last := -1
+	for i, b := range d.Backups {
+		if slices.ContainsFunc(d.Comparison.Compared, func(k *Compared) bool { return k.Place == b.Place }) {
+			last = i
+		}
+	}
+	d.Summary.Left += len(d.Backups) - last - 1
+	d.Backups = d.Backups[:last+1]
+	d.count()
+}
+
 func (d *Document) count() {
 	d.Summary = Summary{Backups: len(d.Backups), Roots: []Root{}, Left: d.Summary.Left}
 	for _, b := range d.Backups {

@@ -32,7 +32,6 @@ func Text(w io.Writer, d *Document) error {
 	if d.Comparison == nil {
 		d.next(line)
 	}
-	called := callings(d.Backups)
 	for _, r := range d.Summary.Roots {
 		line("")
 		if len(d.Summary.Roots) > 1 {
@@ -41,17 +40,31 @@ func Text(w io.Writer, d *Document) error {
 		rows := [][]string{{"NAME", "RESTORE", "STARTED (UTC)", "PHASE", "SIZE"}}
 		for _, s := range d.Backups {
 			if s.Root == r.Place {
-				rows = append(rows, s.row(called[s]))
+				rows = append(rows, s.row())
 			}
 		}
 		_, _ = b.WriteString(narrow(rows))
 	}
+	d.minded(line)
+	return b.Flush()
+}
+
+// minded says what is to be minded of the backups, once for those that have it in common.
+func (d *Document) minded(line func(string, ...any)) {
+	called := callings(d.Backups)
+	of := map[string][]string{}
+	var order []string
 	for _, s := range d.Backups {
 		for _, why := range s.Why {
-			line("%s: %s", called[s], why)
+			if of[why] == nil {
+				order = append(order, why)
+			}
+			of[why] = append(of[why], called[s])
 		}
 	}
-	return b.Flush()
+	for _, why := range order {
+		line("%s: %s", english.First(3, of[why]), why)
+	}
 }
 
 // next says of each place which backup is the newest, what is newer and left out, and how to
@@ -110,7 +123,7 @@ func writeLine(b *bufio.Writer, text string) {
 }
 
 // row is a row of the table; what has no room in it is said below.
-func (s *Backup) row(called string) []string {
+func (s *Backup) row() []string {
 	can, phase := "no", s.Phase
 	switch {
 	case s.Empty:
@@ -121,7 +134,7 @@ func (s *Backup) row(called string) []string {
 	if len(phase) > len("PartiallyFailed") {
 		phase = "not finished" // its line below has the word
 	}
-	return []string{called, can, date(s.Started, "2006-01-02 15:04"), dash(phase), size(s.Size)}
+	return []string{s.Name, can, date(s.Started, "2006-01-02 15:04"), dash(phase), size(s.Size)}
 }
 
 // callings are the names of backups, and the places of those that share a name.
