@@ -139,7 +139,7 @@ func (o *checkOptions) collect(b openedBackup) archive.Visitor {
 		o.collected = append(o.collected, nil)
 		return archive.Visitor{}
 	}
-	c := releases.New(releases.Options{})
+	c := releases.New(releases.Options{Server: serverOf(b.velero)})
 	o.collected = append(o.collected, c)
 	return archive.Visitor{
 		Want: func(h *archive.Header) (bool, error) {
