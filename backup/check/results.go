@@ -27,7 +27,9 @@ type Fault struct {
 type Beside struct {
 	Name                         string // of the backup, with its folder
 	Results, Operations, Objects []byte
-	Unread                       string // why one of them could not be read
+	// Why the first two could not be read; empty where they were, or are not there. Without
+	// the third it is not known what an error is about that has no more than a name.
+	NoResults, NoOperations string
 }
 
 // ResultsSuffix, OperationsSuffix and ObjectsSuffix follow the name of a backup in the names
@@ -44,15 +46,19 @@ const maxFaults = 10_000
 // Says adds to the description of a backup what the files beside it say of its errors. What
 // can't be read is noted: then its errors are not known.
 func (v *VeleroBackup) Says(b Beside) {
-	r := &Results{Unread: b.Unread}
+	r := &Results{Unread: b.NoResults}
 	v.Results = r
-	if b.Results == nil {
-		r.unread("no " + b.Name + ResultsSuffix + " is beside the tarball")
-	} else {
+	switch {
+	case b.Results != nil:
 		r.readResults(b.Name+ResultsSuffix, b.Results)
+	case b.NoResults == "":
+		r.unread("no " + b.Name + ResultsSuffix + " is beside the tarball")
 	}
-	if b.Operations != nil {
-		r.readOperations(b.Name+OperationsSuffix, b.Operations)
+	if made := len(r.Faults); v.Errors > made { // Velero adds those of operations to the number
+		r.unread(b.NoOperations)
+		if b.Operations != nil {
+			r.readOperations(b.Name+OperationsSuffix, b.Operations)
+		}
 	}
 	if b.Objects == nil {
 		return
@@ -67,7 +73,6 @@ func (v *VeleroBackup) Says(b Beside) {
 	}
 	contents, err := ReadContents(b.Name+ObjectsSuffix, b.Objects, names)
 	if err != nil {
-		r.unread(err.Error())
 		return
 	}
 	v.Contents = contents

@@ -122,12 +122,19 @@ func Beside(ctx context.Context, dir, name string) check.Beside {
 // what each ends in. One that can't be read is noted.
 func (p *Place) beside(ctx context.Context, at string) check.Beside {
 	b := check.Beside{Name: p.name(at)}
-	for suffix, into := range map[string]*[]byte{check.ResultsSuffix: &b.Results, check.OperationsSuffix: &b.Operations, check.ObjectsSuffix: &b.Objects} {
+	read := func(suffix string) (text []byte, why string) {
 		text, err := p.small(ctx, at+suffix, check.MaxBeside)
-		if *into = text; err != nil && !isMissing(err) {
-			*into, b.Unread = nil, briefly(err).Error()
+		switch {
+		case isMissing(err):
+			return nil, ""
+		case err != nil:
+			return nil, briefly(err).Error()
 		}
+		return text, ""
 	}
+	b.Results, b.NoResults = read(check.ResultsSuffix)
+	b.Operations, b.NoOperations = read(check.OperationsSuffix)
+	b.Objects, _ = read(check.ObjectsSuffix)
 	return b
 }
 
