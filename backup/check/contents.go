@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +19,9 @@ import (
 type Contents struct {
 	Objects    int      // of Cluster API, its providers and k0rdent
 	Namespaces []string // in which those are, in order
+	// Manages says that controllers or kinds of Cluster API are among the objects: it is of a
+	// management cluster, though its clusters may have been deleted, or moved to another one.
+	Manages bool
 
 	named map[string][]item // see ReadContents
 }
@@ -56,6 +60,7 @@ func ReadContents(path string, text []byte, names map[string]bool) (*Contents, e
 				c.Objects++
 				in[i.namespace] = true
 			}
+			c.Manages = c.Manages || controllerForm.MatchString(i.name) || i.kind == "CustomResourceDefinition" && ofClusters(afterDot(i.name))
 			if names[i.name] {
 				c.named[i.name] = append(c.named[i.name], i)
 			}
@@ -67,6 +72,15 @@ func ReadContents(path string, text []byte, names map[string]bool) (*Contents, e
 	}
 	slices.Sort(c.Namespaces)
 	return c, nil
+}
+
+// controllerForm are names of controllers of Cluster API and its providers, as clusterctl and
+// the operator install them: capi-controller-manager, capv-controller-manager.
+var controllerForm = regexp.MustCompile(`^cap[a-z0-9]{1,4}(-[a-z-]+)?-controller-manager$`)
+
+func afterDot(name string) string {
+	_, group, _ := strings.Cut(name, ".")
+	return group
 }
 
 // called returns the objects of a name, in the namespace where that is known.

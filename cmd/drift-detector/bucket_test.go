@@ -181,9 +181,19 @@ func TestBackupsOfApplicationsAreOthers(t *testing.T) {
 	if doc, o := b.compare(append(w.reach(), "--last", "1")...); doc.Comparison.Best != "mgmt-2" || o.code != exitOK || doc.Summary.Newest != "mgmt-2" {
 		t.Errorf("status %d, best %s, newest %s\n%s", o.code, doc.Comparison.Best, doc.Summary.Newest, o.stderr)
 	}
-	b.store(storedAs{name: "bare", phase: "Completed", began: began.Add(-10 * time.Hour), tarball: app})
+	// One of a management cluster whose clusters are gone or were moved is a newer one.
+	moved := storedAs{name: "moved", phase: "Completed", began: began.Add(11 * time.Hour), tarball: app, objects: `{"apps/v1/Deployment":["capi-system/capi-controller-manager"]}`}
 	out := filepath.Join(t.TempDir(), "r.json")
-	b.run(append([]string{"detect", "--backup", "s3://velero/mgmt/backups/mgmt-2", "-o", out}, w.reach()...)...).demand(t, exitOK)
+	detect := append([]string{"detect", "--backup", "s3://velero/mgmt/backups/mgmt-2", "-o", out}, w.reach()...)
+	b.store(moved)
+	b.run(detect...).demand(t, exitOK)
+	if text, _ := os.ReadFile(out); !strings.Contains(string(text), `"NewerBackup"`) {
+		t.Error("a management cluster that has lost its clusters is no application")
+	}
+	moved.began = began.Add(-11 * time.Hour)
+	b.store(moved)
+	b.store(storedAs{name: "bare", phase: "Completed", began: began.Add(-10 * time.Hour), tarball: app})
+	b.run(detect...).demand(t, exitOK)
 	if text, _ := os.ReadFile(out); strings.Contains(string(text), `"NewerBackup"`) || !strings.Contains(string(text), `"safe": "yes"`) {
 		t.Errorf("a backup of an application is no newer one:\n%.1500s", text)
 	}

@@ -76,10 +76,8 @@ func (c *choices) empty(b *store.Stored) string {
 		return ""
 	case b.Description.Excludes != "":
 		return b.Description.Excludes
-	case contents != nil && contents.Objects == 0:
-		return "its list of objects has none of Cluster API"
-	case contents != nil && len(c.of) > 0 && !slices.ContainsFunc(contents.Namespaces, func(n string) bool { return slices.Contains(c.of, n) }):
-		return "its list of objects has none of Cluster API in the namespaces of these clusters"
+	case contents != nil && contents.Objects == 0 && !contents.Manages:
+		return "its list of objects has nothing of Cluster API"
 	case len(c.of) > 0:
 		return b.Description.LeavesOutAll(c.of)
 	case contents != nil || len(c.in[b.Root]) == 0:
@@ -100,7 +98,7 @@ func (c *choices) like(b *store.Stored) string {
 		if other.Root != b.Root || other.Description.Schedule != b.Description.Schedule || contents == nil {
 			continue
 		}
-		if contents.Objects > 0 {
+		if contents.Objects > 0 || contents.Manages {
 			return ""
 		}
 		why = "the newest of its schedule have none"
