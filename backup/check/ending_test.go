@@ -74,6 +74,7 @@ func TestWhatFailedDecides(t *testing.T) {
 		"fewer than Velero counted":         {"PartiallyFailed", "3", check.Beside{Results: resultsOf(t, []string{plugin}, nil)}, []string{unclear}, "of 2 of them no file"},
 		"an operation of an application":    {"PartiallyFailed", "2", check.Beside{Results: resultsOf(t, []string{plugin}, nil), Operations: operation("persistentvolumeclaims", "logging", "x")}, []string{elsewhere}, ""},
 		"an operation of a cluster":         {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, nil), Operations: operation("secrets", "tenant-alpha", "x")}, []string{lost}, ""},
+		"a plugin that names another":       {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" name: /a-kubeconfig message: /x error: /(groupResource=pods, namespace=logging, name=web)"}, nil)}, []string{unclear}, ""},
 		"no results":                        {"PartiallyFailed", "1", check.Beside{Name: "b"}, []string{unclear}, "no b-results.gz is beside"},
 		"results that are none":             {"PartiallyFailed", "1", check.Beside{Name: "b", Results: []byte("{}")}, []string{unclear}, "b-results.gz: no gzip"},
 		"a list that is none":               {"PartiallyFailed", "1", check.Beside{Name: "b", Results: resultsOf(t, []string{plugin}, nil), Objects: zipped(t, "[]")}, []string{elsewhere}, ""},
