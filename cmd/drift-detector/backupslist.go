@@ -264,7 +264,11 @@ func (o *backupsOptions) pick(ctx context.Context, place *store.Place, l *shownB
 	var roots []string
 	byRoot(l.stored, func(_ string, of []*store.Stored) { roots = append(roots, rootOf(of[0])) })
 	if len(roots) > 1 {
-		return nil, &backup.InputError{Name: place.Name(), Problem: fmt.Sprintf("holds the backups of several clusters or locations (%s)", english.First(5, roots)), Next: "compare those of one: " + o.flags.Compare(roots[0])}
+		lines := make([]string, 0, len(roots))
+		for _, root := range roots {
+			lines = append(lines, o.flags.Compare(root))
+		}
+		return nil, &backup.InputError{Name: place.Name(), Problem: "holds the backups of several clusters or locations: " + english.Count(len(roots), "place") + " with backups/", Next: "compare those of one: " + english.First(5, lines)}
 	}
 	p := &picked{last: o.last}
 	p.offered = l.choices.holding(ctx, l.choices.offered(l.stored, nil), maxCompared)
