@@ -2,6 +2,7 @@ package backup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -68,8 +69,10 @@ func (l *loading) readSource(ctx context.Context, backup int, source Source) (In
 		return Info{}, err
 	}
 	if !holdsClusterAPI(read.Resources) {
-		return Info{}, p.refuse("a Velero backup without Cluster API objects",
-			"give a backup of the management cluster that includes the namespaces of its clusters")
+		return Info{}, &InputError{
+			Name: p.name, Problem: "a Velero backup without Cluster API objects",
+			Next: "give a backup of the management cluster that includes the namespaces of its clusters", Err: ErrNoClusterAPI,
+		}
 	}
 	l.holds = append(l.holds, read.Resources)
 	info := Info{
@@ -91,6 +94,10 @@ func (c counter) Read(p []byte) (int, error) {
 	*c.bytes += int64(n)
 	return n, err
 }
+
+// ErrNoClusterAPI is the cause of the error for a backup that was read to its end, and holds
+// nothing of Cluster API.
+var ErrNoClusterAPI = errors.New("no Cluster API objects")
 
 // holdsClusterAPI reports whether a resource is of Cluster API.
 func holdsClusterAPI(resources map[string]int) bool {

@@ -25,6 +25,10 @@ type Outline struct {
 	// In UTC; zero where the file does not say it.
 	Started, Ended, Expires time.Time
 	Errors, Warnings        int
+	// Excludes is the filter that keeps Clusters and Machines out of the backup; empty for none.
+	Excludes string
+
+	namespaces *filters // nil where all namespaces may be in it, or it is not known which
 }
 
 // Bounds of velero-backup.json. An object of the API server is smaller than its database
@@ -60,6 +64,7 @@ type outlineFile struct {
 			Kubernetes string `json:"velero.io/source-cluster-k8s-gitversion"`
 		}
 	}
+	Spec   json.RawMessage
 	Status struct {
 		Phase                                           velerov1.BackupPhase
 		FormatVersion                                   string
@@ -103,5 +108,47 @@ func (f *outlineFile) outline(path string) (Outline, error) {
 			return Outline{}, &backup.InputError{Name: path, Problem: fmt.Sprintf("not the description of a backup: it has a name of more than %d bytes", maxText), Next: nextVelero}
 		}
 	}
+	o.scope(f.Spec)
 	return o, nil
+}
+
+// maxScope is how many namespaces an outline keeps: without them it is not known which are in
+// the backup.
+const maxScope = 50
+
+// scope notes what filters keep out. Of filters that can't be read nothing is known.
+func (o *Outline) scope(spec json.RawMessage) {
+	f, err := readFilters("", spec)
+	if err != nil {
+		return
+	}
+	for _, resource := range []string{"clusters." + coreGroup, "machines." + coreGroup, "clusterdeployments.k0rdent.mirantis.com"} {
+		if o.Excludes = strings.Clone(f.resource(resource, false)); o.Excludes == "" {
+			break
+		}
+	}
+	if len(f.IncludedNamespaces)+len(f.ExcludedNamespaces) > maxScope || f.namespaces() == "" {
+		return
+	}
+	o.namespaces = &filters{}
+	for _, list := range []struct{ from, to *[]string }{{&f.IncludedNamespaces, &o.namespaces.IncludedNamespaces}, {&f.ExcludedNamespaces, &o.namespaces.ExcludedNamespaces}} {
+		for _, namespace := range *list.from {
+			*list.to = append(*list.to, strings.Clone(short(namespace)))
+		}
+	}
+}
+
+// LeavesOutAll names the filter that keeps all of some namespaces out of the backup; it is ""
+// where one of them may be in it.
+func (o *Outline) LeavesOutAll(namespaces []string) string {
+	if o.namespaces == nil {
+		return ""
+	}
+	by := ""
+	for _, namespace := range namespaces {
+		if by = o.namespaces.namespace(namespace); by == "" {
+			return ""
+		}
+	}
+	return by
 }

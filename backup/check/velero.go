@@ -1,12 +1,8 @@
 package check
 
 import (
-	"cmp"
-	"encoding/json"
 	"io"
 	"time"
-
-	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 
 	"drift-detector/backup"
 )
@@ -17,7 +13,9 @@ import (
 type VeleroBackup struct {
 	Path string // of the file
 	Outline
-	filters filters
+	Results  *Results  // what went wrong; nil where nothing beside the tarball was read
+	Contents *Contents // nil where Velero's list of objects is not known
+	filters  filters
 }
 
 // ReadVelero reads velero-backup.json. The error is a [*backup.InputError]; it
@@ -28,10 +26,7 @@ func ReadVelero(path string, r io.Reader) (*VeleroBackup, error) {
 		return nil, &backup.InputError{Name: path, Problem: "can't be read", Next: nextVelero, Err: err}
 	}
 	v := &VeleroBackup{Path: path}
-	file := struct {
-		outlineFile
-		Spec json.RawMessage
-	}{}
+	var file outlineFile
 	if err := decode(path, text, &file); err != nil {
 		return nil, err
 	}
@@ -67,8 +62,12 @@ var (
 	ruleUndescribed = rule("undescribed")
 	ruleOther       = rule("other")
 	ruleIncomplete  = rule("incomplete")
-	ruleWarned      = rule("warned")
-	ruleExpired     = rule("expired")
+	ruleElsewhere   = rule("errors elsewhere")
+	ruleUnfinished  = rule("unfinished")
+	// RuleUnattributed is about errors of which nothing says whether they concern a cluster.
+	RuleUnattributed = rule("errors unattributed")
+	ruleWarned       = rule("warned")
+	ruleExpired      = rule("expired")
 )
 
 // descriptions are about what Velero says of each backup as a whole.
@@ -84,12 +83,7 @@ func descriptions(e *examination) []Finding {
 			found = append(found, ruleOther.On(i, what, "%s describes backup %s, which ran at another time", v.Path, v.Name))
 			continue
 		}
-		if v.Phase != velerov1.BackupPhaseCompleted || v.Errors > 0 {
-			found = append(found, ruleIncomplete.On(i, what, "phase of backup %s is %s, with %s and %s",
-				v.Name, cmp.Or(v.Phase, "not recorded"), count(v.Errors, "error"), count(v.Warnings, "warning")))
-		} else if v.Warnings > 0 {
-			found = append(found, ruleWarned.On(i, what, "backup %s completed with %s", v.Name, count(v.Warnings, "warning")))
-		}
+		found = append(found, e.ending(i, v)...)
 		if at := v.Expires; !at.IsZero() && e.options.Now.After(at) {
 			found = append(found, ruleExpired.On(i, what, "backup %s expired on %s", v.Name, at.Format(time.DateOnly)))
 		}

@@ -55,19 +55,19 @@ func TestVelero(t *testing.T) {
 		{
 			"not completed", whole, afterwards,
 			[]string{`"phase": "Completed"`, `"phase": "PartiallyFailed", "errors": 3, "warnings": 1`},
-			[]string{"+error BackupNotCompleted: backup backup.tar.gz"},
+			[]string{"+warning BackupErrorsUnclear: backup backup.tar.gz"},
 			"phase of backup mgmt-full is PartiallyFailed, with 3 errors and 1 warning",
 		},
 		{
 			"errors in spite of its phase", whole, afterwards,
 			[]string{`"phase": "Completed"`, `"phase": "Completed", "errors": 1`},
-			[]string{"+error BackupNotCompleted: backup backup.tar.gz"},
+			[]string{"+warning BackupErrorsUnclear: backup backup.tar.gz"},
 			"with 1 error and 0 warnings",
 		},
 		{
 			"no phase", whole, afterwards,
 			[]string{`"phase": "Completed",`, ``},
-			[]string{"+error BackupNotCompleted: backup backup.tar.gz"},
+			[]string{"+warning BackupErrorsUnclear: backup backup.tar.gz"},
 			"is not recorded",
 		},
 		{

@@ -39,12 +39,12 @@ func TestStoresOfSeveralClustersAreNotCompared(t *testing.T) {
 		b.putAt(prefix, "nightly-1", backuptest.Written.Add(time.Duration(i)*time.Hour), body)
 	}
 	o := b.run("backups", "s3://velero", "--compare", "--report", "nightly-1", "-o", filepath.Join(t.TempDir(), "r.json"))
-	if o.code != exitUsage || !strings.Contains(o.stderr, "s3://velero/mgmt-a/backups/nightly-1") || !strings.Contains(o.stderr, "mgmt-b") {
+	if o.code != exitUsage || !strings.Contains(o.stderr, "backups s3://velero/mgmt-a --compare") || !strings.Contains(o.stderr, "backups s3://velero/mgmt-b --compare") {
 		t.Errorf("%d: %s", o.code, o.stderr)
 	}
 	o = b.run("backups", "s3://velero")
 	for _, prefix := range []string{"mgmt-a", "mgmt-b"} {
-		if !strings.Contains(o.stdout, "\ns3://velero/"+prefix+"/backups/nightly-1 ") {
+		if !strings.Contains(o.stdout, "\ns3://velero/"+prefix+":\nNAME ") {
 			t.Errorf("which is whose? %s", o.stdout)
 		}
 	}

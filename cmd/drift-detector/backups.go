@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -13,14 +12,10 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 
-	"drift-detector/backup"
 	"drift-detector/infra"
-	"drift-detector/infra/shell"
 	"drift-detector/infra/store"
 	"drift-detector/internal/english"
-	"drift-detector/report"
 	backupreport "drift-detector/report/backups"
 	reportformats "drift-detector/report/formats"
 )
@@ -30,8 +25,8 @@ type backupsOptions struct {
 	place, schedule, since, report string
 	from                           time.Time
 	compares                       bool
-	again                          string // flags of the run that the next command needs
 	last                           int
+	flags                          backupreport.Flags // of this run, for the commands that are offered
 }
 
 var backupsFormats = []string{"text", "json"}
@@ -43,8 +38,10 @@ func backupsCommand(s *streams) *cli.Command {
 		Usage:     "list the backups of an object store, and say which can be restored",
 		UsageText: "drift-detector backups PLACE [options]",
 		Description: `PLACE is s3://BUCKET[/PREFIX], or a folder that is a copy of one. What Velero
-says of each backup is read, and no tarball. The newest is the first. --compare
-reads the newest, too, and says which one to restore.
+says of each backup is read, and no tarball. The newest is the first. Which is the
+newest that can be restored and may hold clusters is said for each prefix, and before it
+what is newer and Velero does not offer. --compare reads the newest, too, and says which
+one to restore. Backups that can hold no cluster are not compared.
 
 EXAMPLES:
    drift-detector backups s3://velero --s3-profile dr
@@ -53,7 +50,7 @@ EXAMPLES:
    drift-detector detect --backup s3://velero/mgmt/backups/nightly-1 --s3-profile dr -o report.json`,
 		Flags: append(o.listingFlags(),
 			&cli.BoolFlag{Name: "compare", Usage: "list the infrastructure once, decide the newest backups beside it, and say which to restore", Destination: &o.compares},
-			&cli.StringFlag{Name: "last", Usage: "compare the newest `N` that can be restored", Value: "5"},
+			&cli.StringFlag{Name: "last", Usage: "show and compare no more than the newest `N` that can be restored and may hold clusters; to compare, 5 if it is not given"},
 			&cli.StringFlag{Name: "report", Usage: "write the report on the backup `NAME` of those that are compared; as detect does, to --output", Destination: &o.report},
 			&cli.StringFlag{Name: "inventory", Usage: "compare with a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
 			&cli.StringFlag{Name: "schedule", Usage: "only backups of the schedule `NAME`", Destination: &o.schedule},
@@ -68,6 +65,7 @@ EXAMPLES:
 			if err := cmp.Or(o.readListing(c), o.readSince(s.now()), o.readCompare(c)); err != nil {
 				return err
 			}
+			o.flags = flagsOf(c)
 			formats := backupsFormats
 			if o.report != "" {
 				formats = reportformats.Report.Names()
@@ -76,7 +74,6 @@ EXAMPLES:
 			if o.outputs, err = readTargets(c, o.format, formats); err != nil {
 				return err
 			}
-			o.again = flagsAgain(c, "compare", "last", "report", "inventory", "dry-run", "schedule", "since", "format", "output", "quiet")
 			return runBackups(c.Context, o, s)
 		},
 	}
@@ -85,9 +82,13 @@ EXAMPLES:
 func (o *backupsOptions) readCompare(c *cli.Context) error {
 	var err error
 	compares := comparing(c)
-	o.last, err = strconv.Atoi(c.String("last"))
+	if c.IsSet("last") {
+		o.last, err = strconv.Atoi(c.String("last"))
+	} else if o.compares {
+		o.last = 5
+	}
 	switch {
-	case err != nil || o.last < 1 || o.last > maxCompared:
+	case err != nil || c.IsSet("last") && (o.last < 1 || o.last > maxCompared):
 		return &usageError{message: fmt.Sprintf("--last %q is no number from 1 to %d", c.String("last"), maxCompared), command: "backups"}
 	case !o.compares && len(compares) > 0:
 		return &usageError{message: strings.Join(compares, " and ") + " without --compare: a list reads no backup, and contacts nothing but the store", command: "backups"}
@@ -103,34 +104,8 @@ func (o *backupsOptions) readCompare(c *cli.Context) error {
 	return nil
 }
 
-// flagsAgain are the flags of a run but some, as a shell reads them. What is set in the
-// environment is still there for the next command.
-func flagsAgain(c *cli.Context, but ...string) string {
-	var out []string
-	for _, f := range c.Command.Flags {
-		name := f.Names()[0]
-		if !c.IsSet(name) || os.Getenv(variable(name)) != "" || slices.Contains(but, name) {
-			continue
-		}
-		values := []string{c.String(name)}
-		switch f.(type) {
-		case *cli.BoolFlag:
-			out = append(out, "--"+name)
-			continue
-		case *cli.StringSliceFlag:
-			values = c.StringSlice(name)
-		}
-		for _, v := range values {
-			if word, ok := shell.Quote(v); ok {
-				out = append(out, "--"+name, word)
-			}
-		}
-	}
-	return strings.Join(out, " ")
-}
-
 // ofList are the flags that mean something without --compare.
-var ofList = slices.Concat(storeFlagNames, []string{"credentials", infra.DeadlineFlag[2:], "quiet", "schedule", "since", "format", "output"})
+var ofList = slices.Concat(storeFlagNames, []string{"credentials", infra.DeadlineFlag[2:], "quiet", "schedule", "since", "last", "format", "output"})
 
 // comparing are the flags that were given for a comparison. A variable of the environment
 // may be set for another command, which has the flag, too.
@@ -138,7 +113,7 @@ func comparing(c *cli.Context) []string {
 	var given []string
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
-		meant := os.Getenv(variable(name)) == "" || name == "last" || name == "report"
+		meant := os.Getenv(variable(name)) == "" || name == "report"
 		if c.IsSet(name) && meant && !slices.Contains(ofList, name) && name != "compare" {
 			given = append(given, "--"+name)
 		}
@@ -176,6 +151,9 @@ func (o *backupsOptions) only() string {
 	if o.since != "" {
 		parts = append(parts, "--since "+o.since)
 	}
+	if o.last > 0 && !o.compares {
+		parts = append(parts, "--last "+strconv.Itoa(o.last))
+	}
 	return strings.Join(parts, " ")
 }
 
@@ -194,27 +172,23 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	if err != nil {
 		return o.bounds.explain(bounded, err)
 	}
-	all, err := place.Backups(bounded)
+	l, err := o.find(bounded, place, s.now())
 	if err != nil {
 		return o.bounds.explain(bounded, err)
 	}
-	doc, restorable, unread, err := o.describe(place, all, s.now())
-	if err != nil {
-		return err
-	}
-	doc.Again(s.typed.Text(o.again))
-	newest, err := o.newestOf(place, restorable)
+	l.doc.Reach(o.flags)
+	p, err := o.pick(bounded, place, l)
 	switch {
 	case err != nil:
-		return err
-	case newest != nil && o.dryRun:
-		return o.previewComparison(ctx, s, place, newest)
+		return o.bounds.explain(bounded, err)
+	case p != nil && o.dryRun:
+		return o.previewComparison(ctx, s, place, p.stored())
 	}
-	rep, err := o.fillComparison(ctx, s, place, newest, doc)
+	rep, err := o.fillComparison(ctx, s, place, p, l.doc)
 	if err != nil {
 		return err
 	}
-	write := listWriter(doc)
+	write := listWriter(l.doc)
 	if rep != nil {
 		write = reportWriter(rep, s)
 	}
@@ -225,49 +199,17 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 		return err
 	}
 	if rep != nil && !onStdout(o.outputs) {
-		if err := backupreport.Text(s.stdout, doc); err != nil {
+		if err := backupreport.Text(s.stdout, l.doc); err != nil {
 			return fmt.Errorf("writing to stdout: %w", err)
 		}
 	}
-	switch {
-	case unread > 0:
-		return &errIncomplete{message: fmt.Sprintf("what Velero says could not be read of %d of %s", unread, english.Count(len(all), "backup")), hints: []string{"the list says why for each"}}
-	case doc.Comparison != nil && !doc.Comparison.Complete:
+	switch c := l.doc.Comparison; {
+	case l.unread > 0:
+		return &errIncomplete{message: fmt.Sprintf("what Velero says could not be read of %d of %s", l.unread, english.Count(l.doc.Summary.Backups, "backup")), hints: []string{"the list says why for each"}}
+	case c != nil && !c.Complete:
 		return &errIncomplete{message: "incomplete: not everything could be listed or read for each backup", hints: []string{"--report NAME -o FILE writes what is known of one, and why"}}
 	}
 	return nil
-}
-
-// describe makes the document of the backups that are shown. unread is how many there are
-// of which Velero's description could not be read: without one, a schedule that no
-// backup is of is an error.
-func (o *backupsOptions) describe(place *store.Place, all []*store.Stored, now time.Time) (doc *backupreport.Document, restorable []*store.Stored, unread int, err error) {
-	var shown []*backupreport.Backup
-	schedules := map[string]bool{}
-	o.newest = map[string]*store.Stored{}
-	for _, b := range all {
-		if b.Problem != nil {
-			unread++
-		}
-		d := describeBackup(b, now)
-		schedules[d.Schedule] = true
-		if d.Restorable && o.newest[b.Root] == nil {
-			o.newest[b.Root] = b
-		}
-		if o.schedule != "" && d.Schedule != o.schedule || b.Started().Before(o.from) {
-			continue
-		}
-		shown = append(shown, d)
-		if d.Restorable {
-			restorable = append(restorable, b)
-		}
-	}
-	if o.schedule != "" && !schedules[o.schedule] && unread == 0 {
-		delete(schedules, "")
-		known := cmp.Or(english.First(20, slices.Sorted(maps.Keys(schedules))), "none")
-		return nil, nil, 0, fmt.Errorf("--schedule %s: %s holds no backup of such a schedule; it holds those of %s", o.schedule, place.Name(), known)
-	}
-	return backupreport.New(place.Name(), o.only(), shown, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now), restorable, unread, nil
 }
 
 // listWriter writes the list, in the format of each output.
@@ -280,101 +222,9 @@ func listWriter(doc *backupreport.Document) func(io.Writer, *output) error {
 	}
 }
 
-// newestOf are the backups that are to be compared; none without --compare.
-func (o *backupsOptions) newestOf(place *store.Place, restorable []*store.Stored) ([]*store.Stored, error) {
-	if !o.compares {
-		return nil, nil
-	}
-	for _, b := range restorable {
-		if b.Root != restorable[0].Root {
-			return nil, &backup.InputError{Name: place.Name(), Problem: fmt.Sprintf("holds the backups of several clusters or locations, such as %s and %s", restorable[0].Place, b.Place), Next: "compare those of one: give the place as far as the prefix before backups/"}
-		}
-	}
-	newest := restorable[:min(o.last, len(restorable))]
-	if len(newest) == 0 {
-		return nil, &backup.InputError{Name: place.Name(), Problem: "no backup that is shown can be restored", Next: "see why without --compare"}
-	}
-	if o.report != "" && !slices.ContainsFunc(newest, func(b *store.Stored) bool { return b.Name == o.report }) {
-		return nil, &usageError{message: fmt.Sprintf("--report %q is none of those that are compared (%s)", o.report, english.Count(len(newest), "backup")), command: "backups"}
-	}
-	return newest, nil
-}
-
-// fillComparison compares backups, if there are any to compare, and returns the report
-// that --report names.
-func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *store.Place, newest []*store.Stored, doc *backupreport.Document) (*report.Report, error) {
-	if newest == nil {
-		return nil, nil
-	}
-	c, rep, err := o.compare(ctx, s, place, newest, o.report)
-	if err == nil && c.Best == "" && c.ManagementClusters == nil {
-		err = &backup.InputError{Name: place.Name(), Problem: fmt.Sprintf("no backup that was to be compared could be read (%d in all); the newest: %s", len(newest), c.Compared[0].Error), Next: "see which others there are without --compare"}
-	}
-	if err == nil && o.report != "" && rep == nil {
-		err = &backup.InputError{Name: o.report, Problem: "could not be read", Next: "see why without --report"}
-	}
-	if err == nil {
-		doc.Compare(c)
-	}
-	return rep, err
-}
-
 func (o *backupsOptions) open(ctx context.Context, s *streams) (*store.Place, error) {
 	if store.IsAddress(o.place) {
 		return o.stores.place(ctx, s, o.place, o.quiet)
 	}
 	return store.Folder(o.place)
-}
-
-// describeBackup says of a stored backup what Velero does, and whether a Velero that is
-// given the store would restore it: it takes those that have ended, and what is not
-// finished it does not even list (pkg/controller/backup_sync_controller.go v1.18.3).
-func describeBackup(b *store.Stored, now time.Time) *backupreport.Backup {
-	d := &backupreport.Backup{Name: b.Name, Place: b.Place, Size: b.Size}
-	if b.Tarball == "" {
-		d.Why = append(d.Why, "its tarball is not in the store")
-	} else if b.Size == 0 {
-		d.Why = append(d.Why, "its tarball is empty: it is being written, or was cut off")
-	}
-	v := b.Description
-	switch {
-	case b.Problem != nil:
-		d.Why = append(d.Why, infra.Brief(b.Problem.Error()))
-	case v == nil:
-		d.Why = append(d.Why, "velero-backup.json is not beside the tarball: Velero does not see it, or it is being written")
-	}
-	if v == nil {
-		if !b.Written.IsZero() {
-			d.Started = &b.Written
-		}
-		return d
-	}
-	d.Schedule, d.Phase, d.Errors, d.Warnings = v.Schedule, string(v.Phase), v.Errors, v.Warnings
-	d.Format, d.Kubernetes = v.Format, v.Kubernetes
-	for _, at := range []struct {
-		from time.Time
-		to   **time.Time
-	}{{v.Started, &d.Started}, {v.Ended, &d.Completed}, {v.Expires, &d.Expires}} {
-		if !at.from.IsZero() {
-			*at.to = &at.from
-		}
-	}
-	d.Expired = d.Expires != nil && now.After(*d.Expires)
-	d.Restorable = len(d.Why) == 0
-	switch {
-	case slices.Contains([]velerov1.BackupPhase{velerov1.BackupPhaseCompleted, velerov1.BackupPhasePartiallyFailed}, v.Phase):
-	case v.Phase == velerov1.BackupPhaseFailed, v.Phase == velerov1.BackupPhaseFailedValidation:
-		d.Restorable, d.Why = false, append(d.Why, "it failed")
-	case v.Phase == velerov1.BackupPhaseDeleting:
-		d.Restorable, d.Why = false, append(d.Why, "it is being deleted")
-	default:
-		d.Restorable, d.Why = false, append(d.Why, "it was not finished")
-	}
-	if v.Format != "" && v.Format != "1" && v.Format != "1.1.0" {
-		d.Why = append(d.Why, "its format is not known here, and is read as 1.1.0")
-	}
-	if d.Expired {
-		d.Why = append(d.Why, "it has expired: a Velero that gets this store deletes it; keep a copy")
-	}
-	return d
 }

@@ -290,7 +290,6 @@ func TestFlagsOfAComparisonAreNotIgnored(t *testing.T) {
 	place := testdata + "bucket/mgmt-cluster-1"
 	for _, args := range [][]string{
 		{"--inventory", "inventory.json"},
-		{"--last", "3"},
 		{"--report", "mgmt-full", "-o", t.TempDir() + "/r.json"},
 		{"--dry-run"},
 		{"--cluster", "a"},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/detector/releases"
+	"drift-detector/infra/store"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/code"
@@ -137,7 +139,7 @@ func (o *checkOptions) collect(b openedBackup) archive.Visitor {
 		o.collected = append(o.collected, nil)
 		return archive.Visitor{}
 	}
-	c := releases.New(releases.Options{})
+	c := releases.New(releases.Options{Server: serverOf(b.velero)})
 	o.collected = append(o.collected, c)
 	return archive.Visitor{
 		Want: func(h *archive.Header) (bool, error) {
@@ -222,5 +224,9 @@ func readVelero(path string) (*check.VeleroBackup, error) {
 		return nil, &backup.InputError{Name: path, Problem: problem, Next: "give the " + check.VeleroFile + " from the backup's folder in the object store", Err: err}
 	}
 	defer f.Close()
-	return check.ReadVelero(path, f)
+	v, err := check.ReadVelero(path, f)
+	if err == nil && !v.IsWhole() {
+		v.Says(store.Beside(context.Background(), filepath.Dir(path), v.Name))
+	}
+	return v, err
 }

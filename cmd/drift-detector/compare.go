@@ -110,8 +110,9 @@ func (l *sharedListing) remember(t *infra.Target, found infra.Listing) {
 }
 
 // compare decides each of some backups, the newest first, on its own, beside one listing
-// of the infrastructure. keep is the name of the one whose report is wanted, too.
-func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Place, stored []*store.Stored, keep string) (*backupreport.Comparison, *report.Report, error) {
+// of the infrastructure, until there are as many as were asked for that hold a cluster. keep
+// is the name of the one whose report is wanted, too.
+func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Place, p *picked, keep string) (*backupreport.Comparison, *report.Report, error) {
 	access, err := o.access(s)
 	if err != nil {
 		return nil, nil, err
@@ -119,19 +120,26 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 	o.shared = newSharedListing()
 	defer o.shared.memo.Close(ctx)
 	began := s.now()
+	stored := slices.Concat(p.skipped, p.offered)
 	compared := make([]*backupreport.Compared, len(stored))
+	want := len(p.skipped) + min(p.last, len(p.offered))
 	var kept *report.Report
 	one := func(i int) (lacks bool, err error) {
 		b := stored[i]
 		if !o.quiet {
-			s.info("backup %d of %d: %s", i+1, len(stored), b.Name)
+			s.info("backup %d of %d: %s", i+1, want, b.Name)
 		}
 		e, err := o.loadStored(ctx, s, place, b)
 		switch {
 		case ctx.Err() != nil:
 			return false, ctx.Err()
+		case isEmpty(err):
+			compared[i] = &backupreport.Compared{Name: b.Name, Place: b.Place, Complete: true, Empty: true, Skipped: i < len(p.skipped)}
+			want = min(want+1, len(stored))
+			return false, nil
 		case err != nil:
 			compared[i] = backupreport.Unreadable(b.Name, b.Place, err)
+			compared[i].Skipped = i < len(p.skipped)
 			return false, nil
 		}
 		rep, _, err := o.decide(ctx, s, e, access)
@@ -139,13 +147,14 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 			return false, err // of the inventory, which is that of all of them
 		}
 		compared[i] = backupreport.Of(b.Name, b.Place, rep)
+		compared[i].Skipped = i < len(p.skipped)
 		if b.Name == keep {
 			kept = rep
 		}
 		return o.shared.lacks, nil
 	}
 	var again []int
-	for i := range stored {
+	for i := 0; i < want; i++ {
 		lacks, err := one(i)
 		if err != nil {
 			return nil, nil, err
@@ -159,7 +168,7 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 			return nil, nil, err
 		}
 	}
-	c := backupreport.Choose(compared)
+	c := backupreport.Choose(compared[:want])
 	c.ListedAt = began.UTC()
 	slices.Sort(o.shared.borrowed)
 	c.Borrowed = append(c.Borrowed, slices.Compact(o.shared.borrowed)...)
@@ -203,7 +212,7 @@ func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	velero, err := place.Described(bounded, b) // the list has its outline
-	if err != nil {
+	if can, _, _ := restorable(b); err != nil && (can || bounded.Err() != nil) {
 		return nil, o.bounds.explain(bounded, err)
 	}
 	opened := openedBackup{source: place.Source(bounded, b), velero: velero}

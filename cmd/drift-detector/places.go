@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -72,6 +73,20 @@ func (o *storeOptions) read(c *cli.Context) error {
 	return nil
 }
 
+// words are the flags for the store, as a shell reads them back, each with a space before it.
+func (o *storeOptions) words() string {
+	text := ""
+	for _, f := range []struct{ name, value string }{{"profile", o.profile}, {"endpoint", o.endpoint}, {"sse-c-key", o.keyFile}} {
+		if f.value != "" {
+			text += " --s3-" + f.name + " " + quoted(f.value)
+		}
+	}
+	if o.ambient {
+		text += " --s3-ambient"
+	}
+	return text
+}
+
 // place opens the place at an address of a store, and says as whom it is read.
 func (o *storeOptions) place(ctx context.Context, s *streams, address string, quiet bool) (*store.Place, error) {
 	options := store.Options{Profile: o.profile, Ambient: o.ambient, Endpoint: o.endpoint, Keys: o.keys(), Logins: o.logins}
@@ -89,6 +104,7 @@ func (o *storeOptions) place(ctx context.Context, s *streams, address string, qu
 	if err != nil {
 		return nil, err
 	}
+	p.Flags = o.words()
 	if !quiet {
 		s.info("reading %s", use)
 	}
@@ -149,8 +165,8 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 	return b, nil
 }
 
-// newerThan finds the newest backup of a store that can be restored and is younger than
-// one of it. A store that can't be listed has none that is known.
+// newerThan finds the newest backup of a store that can be restored, may hold clusters and is
+// younger than one of it. A store that can't be listed has none that is known.
 func newerThan(ctx context.Context, s *streams, p *store.Place, than *store.Stored) *check.NewerBackup {
 	all, err := p.Younger(ctx, than)
 	say := s.debugf // a credential may be allowed to read objects, and not to list them
@@ -160,13 +176,25 @@ func newerThan(ctx context.Context, s *streams, p *store.Place, than *store.Stor
 	if err != nil {
 		say("whether there is a newer backup is not known: %v", err)
 	}
-	for _, b := range all {
-		if describeBackup(b, s.now()).Restorable && b.Started().After(than.Started()) {
-			return &check.NewerBackup{Name: b.Name, Place: b.Place, Started: b.Started()}
-		}
+	c := newChoices(p, s.now())
+	younger := c.offered(all, func(b *store.Stored) bool { return b.Started().After(than.Started()) })
+	if len(younger) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	c.look(ctx, []*store.Stored{than})
+	if contents := c.read[than]; contents != nil {
+		c.of = contents.Namespaces
+	}
+	if found := c.holding(ctx, younger, 1); len(found) > 0 {
+		return &check.NewerBackup{Name: found[0].Name, Place: found[0].Place, Started: found[0].Started()}
 	}
 	return nil
 }
+
+// lookTime is how long it is looked whether a newer backup can hold the same clusters.
+const lookTime = time.Minute
 
 // besideTarball is what Velero says about a backup in the file beside it; nil
 // when there is none. One that can't be read costs no more than a warning.

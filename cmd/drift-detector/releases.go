@@ -121,7 +121,7 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 			return err
 		}
 	}
-	found, info, err := readReleases(bounded, b.source, b.velero, releases.Options{Namespace: o.namespace, Rules: rules})
+	found, info, err := readReleases(bounded, b.source, b.velero, releases.Options{Namespace: o.namespace, Rules: rules, Server: serverOf(b.velero)})
 	if err != nil {
 		return o.bounds.explain(bounded, err)
 	}
@@ -158,6 +158,15 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", strings.Join(o.fails, ","), strings.Join(matched, ", "))}
 	}
 	return nil
+}
+
+// serverOf is the version of the API server that was backed up, as Velero noted it; empty where
+// that is not known.
+func serverOf(velero *check.VeleroBackup) string {
+	if velero == nil {
+		return ""
+	}
+	return velero.Kubernetes
 }
 
 // readReleases walks a backup twice.

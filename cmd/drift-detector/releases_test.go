@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"drift-detector/internal/terminal"
 )
 
 const shopBackup = "../../detector/releases/testdata/shop-drifted-data.tar.gz"
@@ -99,8 +101,19 @@ func TestReleasesOfAFilteredBackup(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := runProgram(t, "releases", "--backup", path, "--velero-backup", velero)
-		if o.demand(t, exitOK); !strings.Contains(o.stdout, want) {
+		if o.demand(t, exitOK); !strings.Contains(strings.Join(strings.Fields(o.stdout), " "), want) {
 			t.Errorf("%s: no %q in\n%s", filter, want, o.stdout)
+		}
+	}
+}
+
+// Lines have 80 columns, except commands and values.
+func TestReleasesAreNarrow(t *testing.T) {
+	t.Parallel()
+	o := runProgram(t, "releases", "--backup", shopBackup)
+	for line := range strings.Lines(o.stdout) {
+		if line = strings.TrimSuffix(line, "\n"); terminal.Width(line) > 80 && !strings.HasPrefix(line, "      ") {
+			t.Errorf("%d columns: %s", terminal.Width(line), line)
 		}
 	}
 }

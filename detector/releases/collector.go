@@ -176,7 +176,7 @@ func (c *Collector) planRelease(k key, s *stored) {
 	slices.SortFunc(s.revisions, func(a, b Revision) int { return cmp.Compare(b.Revision, a.Revision) })
 	r := &Release{
 		Name: k.name, Namespace: k.namespace, Storage: k.storage, Revision: s.revisions[0].Revision,
-		History: s.revisions[1:], HelmStatus: s.revisions[0].Status, hooks: map[string]bool{},
+		History: s.revisions[1:], HelmStatus: s.revisions[0].Status, modified: s.revisions[0].Modified, hooks: map[string]bool{},
 	}
 	if r.newer = s.newer; r.newer == "" {
 		c.byID[r.id()] = r
@@ -346,7 +346,7 @@ func (c *Collector) compareWith(w *wanted, live Object, managed []byte) {
 	case err != nil:
 		w.compared.Verdict, w.compared.Message = NotComparable, err.Error()
 	default:
-		w.settle(out)
+		w.settle(out, c.options.Server)
 	}
 	if !w.adoptable(desired, live) {
 		w.compared.Upgrade, w.compared.unowned = Fails, true

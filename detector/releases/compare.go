@@ -27,6 +27,10 @@ type Change struct {
 	Benign  string `json:"benign,omitempty"`
 	Upgrade string `json:"upgrade"` // what Helm's next upgrade does: repairs, leaves, fails
 
+	// Admitted says that the value was changed in Helm's own request, at admission.
+	Admitted bool `json:"changedAtAdmission,omitempty"`
+
+	kept      bool // no upgrade repairs it, though nobody made it
 	stays     bool // Helm's three-way merge leaves it
 	unapplied bool // a server-side apply leaves it
 	unknown   bool // managedFields are absent, and so who wrote it

@@ -80,6 +80,9 @@ func refusal(kind string, live, merged Object, patch []Change, retains bool) str
 				continue
 			}
 			name, _, _ := strings.Cut(rest, "/")
+			if kind == "Job" && row.path == "/spec/completions" && isElastic(merged) {
+				continue
+			}
 			if row.except == "" || !slices.Contains(strings.Fields(row.except), name) {
 				return readable(c.Pointer, live, merged) + " is immutable"
 			}
@@ -94,7 +97,7 @@ func refusal(kind string, live, merged Object, patch []Change, retains bool) str
 		return "spec.resources.requests.storage can't shrink"
 	}
 	if kind == "Service" {
-		if why := twice(list(merged, "spec", "ports"), "ports"); why != "" {
+		if why := cmp.Or(twice(list(merged, "spec", "ports"), "ports"), refusedService(live, merged)); why != "" {
 			return why
 		}
 	}
@@ -105,6 +108,29 @@ func refusal(kind string, live, merged Object, patch []Change, retains bool) str
 		return why
 	}
 	return refusedPods(merged, retains)
+}
+
+// isElastic reports whether the completions of a Job may change: those of an Indexed one, in
+// tandem with its parallelism (pkg/apis/batch/validation:validateCompletions v1.35.4).
+func isElastic(job Object) bool {
+	completions, parallelism := at(job, "spec", "completions"), at(job, "spec", "parallelism")
+	return at(job, "spec", "completionMode") == "Indexed" && completions != nil && equal(completions, parallelism)
+}
+
+// refusedService says what of a Service may not change once it is set: the class of one that is
+// and stays a LoadBalancer, and the first of the IP families
+// (pkg/apis/core/validation:validateLoadBalancerClassField, validateUpgradeDowngradeIPFamilies
+// v1.35.4).
+func refusedService(live, merged Object) string {
+	is, to := at(live, "spec", "type"), at(merged, "spec", "type")
+	if is == "LoadBalancer" && to == "LoadBalancer" && !equal(at(live, "spec", "loadBalancerClass"), at(merged, "spec", "loadBalancerClass")) {
+		return "spec.loadBalancerClass is immutable"
+	}
+	had, has := list(live, "spec", "ipFamilies"), list(merged, "spec", "ipFamilies")
+	if is != "ExternalName" && to != "ExternalName" && len(had) > 0 && len(has) > 0 && !equal(had[0], has[0]) {
+		return "spec.ipFamilies[0] is immutable"
+	}
+	return ""
 }
 
 // escaped makes a key a part of a JSON pointer.

@@ -70,8 +70,9 @@ type Release struct {
 	Extra       []string    `json:"extra"`   // objects that have the release's annotations, and are not of it
 	After       After       `json:"after"`
 
-	target     string // the namespace that it is installed in, which Flux may keep apart from that of the records
-	newer      string // the storage that has newer records of it
+	target     string     // the namespace that it is installed in, which Flux may keep apart from that of the records
+	modified   *time.Time // when the newest record was
+	newer      string     // the storage that has newer records of it
 	controller *controller
 	hooks      map[string]bool
 	base       map[string]json.RawMessage // see readBase
@@ -88,6 +89,7 @@ type Counts struct {
 	Unchanged   int `json:"unchanged"`
 	Added       int `json:"added"` // fields that others added, without benign ones
 	Extra       int `json:"extra"`
+	Admitted    int `json:"changedAtAdmission"` // values that were changed in Helm's own request
 	NotCompared int `json:"notCompared"`
 }
 
@@ -163,6 +165,7 @@ type Options struct {
 	Namespace string    // of the releases; empty is all
 	Now       time.Time // for Jobs that expire
 	Rules     []*Rule
+	Server    string // version of the API server that was backed up, as v1.31.2; empty: not known
 }
 
 // Scope names what keeps objects of a resource and namespace out of a backup, or

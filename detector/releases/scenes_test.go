@@ -149,6 +149,36 @@ var scenes = []fieldObject{
 		"changed; replace /spec/ports/0/targetPort repairs, remove /spec/selector/c leaves, replace /spec/allocateLoadBalancerNodePorts repairs, replace /spec/externalTrafficPolicy repairs, remove /spec/loadBalancerSourceRanges repairs; ",
 	},
 	{
+		"a LoadBalancer of another class", "services", "shop",
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"p"},"spec":{"selector":{"a":"b"},"type":"LoadBalancer","loadBalancerClass":"x.io/b","ports":[{"name":"x","port":80,"targetPort":80,"protocol":"TCP"}]}}`,
+		"{apiVersion: v1, kind: Service, metadata: {name: p}, spec: {selector: {a: b}, type: LoadBalancer, loadBalancerClass: x.io/a, ports: [{name: x, port: 80, targetPort: 80}]}}",
+		"changed; replace /spec/loadBalancerClass fails; spec.loadBalancerClass is immutable",
+	},
+	{
+		"a class for what was no LoadBalancer", "services", "shop",
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"p"},"spec":{"selector":{"a":"b"},"type":"ClusterIP","ports":[{"name":"x","port":80,"targetPort":80,"protocol":"TCP"}]}}`,
+		"{apiVersion: v1, kind: Service, metadata: {name: p}, spec: {selector: {a: b}, type: LoadBalancer, loadBalancerClass: x.io/a, ports: [{name: x, port: 80, targetPort: 80}]}}",
+		"changed; add /spec/loadBalancerClass repairs, replace /spec/type repairs; ",
+	},
+	{
+		"the other IP family first", "services", "shop",
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"p"},"spec":{"selector":{"a":"b"},"type":"ClusterIP","ipFamilies":["IPv6"],"ipFamilyPolicy":"SingleStack","ports":[{"name":"x","port":80,"targetPort":80,"protocol":"TCP"}]}}`,
+		"{apiVersion: v1, kind: Service, metadata: {name: p}, spec: {selector: {a: b}, ipFamilies: [IPv4], ipFamilyPolicy: SingleStack, ports: [{name: x, port: 80, targetPort: 80}]}}",
+		"changed; replace /spec/ipFamilies/0 fails; spec.ipFamilies[0] is immutable",
+	},
+	{
+		"an Indexed Job that was made larger", "jobs.batch", "shop",
+		`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"p"},"spec":{"completionMode":"Indexed","completions":5,"parallelism":5,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`,
+		"{apiVersion: batch/v1, kind: Job, metadata: {name: p}, spec: {completionMode: Indexed, completions: 3, parallelism: 3, template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}",
+		"changed; replace /spec/completions repairs, replace /spec/parallelism repairs; ",
+	},
+	{
+		"an Indexed Job with fewer at a time", "jobs.batch", "shop",
+		`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"p"},"spec":{"completionMode":"Indexed","completions":5,"parallelism":5,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`,
+		"{apiVersion: batch/v1, kind: Job, metadata: {name: p}, spec: {completionMode: Indexed, completions: 3, parallelism: 2, template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}",
+		"changed; replace /spec/completions fails, replace /spec/parallelism fails; spec.completions is immutable",
+	},
+	{
 		"a PersistentVolumeClaim that is bound", "persistentvolumeclaims", "shop",
 		`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"p","annotations":{"pv.kubernetes.io/bind-completed":"yes"}},"spec":{"accessModes":["ReadWriteOnce"],"volumeName":"pv","storageClassName":"fast","volumeMode":"Filesystem","resources":{"requests":{"storage":"1Gi"}}}}`,
 		"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: p}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}",

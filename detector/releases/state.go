@@ -15,9 +15,13 @@ func withoutRecord(k *controller) *Release {
 }
 
 // settle keeps what the comparison of an object found, with the values of Secrets masked.
-func (w *wanted) settle(out *outcome) {
+func (w *wanted) settle(out *outcome, server string) {
 	c := w.compared
 	c.Refused, c.Added = out.refused, out.added
+	if out.refused == "" {
+		w.keep(out.changes, server)
+		w.keep(out.whole, server)
+	}
 	for i := range out.changes {
 		out.changes[i].Upgrade = w.upgrade(&out.changes[i], out)
 	}
@@ -93,6 +97,8 @@ func (w *wanted) exclude(why string, out *outcome) {
 func (w *wanted) upgrade(ch *Change, out *outcome) string {
 	method, flux := w.release.method()
 	switch {
+	case ch.kept:
+		return Leaves
 	case flux != nil && flux.replaces && method != "ssa" && !strings.Contains(out.refused, "immutable") && !strings.Contains(out.refused, "shrink"):
 		return Repairs
 	case method == "ssa":
@@ -292,7 +298,7 @@ func (r *Release) brief() string {
 	for _, p := range []struct {
 		name string
 		n    int
-	}{{"removed", r.Counts.Removed}, {"changed", r.Counts.Changed}, {"excluded", r.Counts.Excluded}, {"added", r.Counts.Added}} {
+	}{{"removed", r.Counts.Removed}, {"changed", r.Counts.Changed}, {"excluded", r.Counts.Excluded}, {"added", r.Counts.Added}, {"changed at admission", r.Counts.Admitted}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %d", p.name, p.n))
 		}
@@ -336,6 +342,11 @@ func (r *Release) count() {
 		for _, a := range o.Added {
 			if a.Benign == "" {
 				n.Added++
+			}
+		}
+		for _, ch := range o.Patch {
+			if ch.Admitted {
+				n.Admitted++
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -81,7 +82,60 @@ func (p *Place) Described(ctx context.Context, s *Stored) (*check.VeleroBackup, 
 	if err := p.isOf(s, key, v.Name); err != nil {
 		return nil, err
 	}
-	return v, nil
+	if !v.IsWhole() {
+		v.Says(p.beside(ctx, path.Join(path.Dir(key), path.Base(v.Name))))
+	}
+	return v, ctx.Err()
+}
+
+// Contents returns what Velero's list of objects says of a backup; nil where there is none
+// beside the tarball. The error is a [*backup.InputError], or of the context.
+func (p *Place) Contents(ctx context.Context, s *Stored) (*check.Contents, error) {
+	key := p.folderOf(s) + "/" + s.Name + check.ObjectsSuffix
+	text, err := p.small(ctx, key, check.MaxBeside)
+	if isMissing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, cmp.Or(ctx.Err(), briefly(err))
+	}
+	decoding.Lock()
+	defer decoding.Unlock()
+	return check.ReadContents(p.name(key), text, nil)
+}
+
+// folderOf is the folder of a backup, as a key.
+func (p *Place) folderOf(s *Stored) string {
+	if s.key != "" {
+		return path.Dir(s.key)
+	}
+	return path.Join(s.Root, folder, s.Name)
+}
+
+// Beside reads the files in a folder of this machine that say what went wrong with a backup.
+func Beside(ctx context.Context, dir, name string) check.Beside {
+	p := &Place{objects: files{whole: dir, shown: dir}}
+	return p.beside(ctx, path.Base(name))
+}
+
+// beside reads the files beside a tarball that say what went wrong. at is their name without
+// what each ends in. One that can't be read is noted.
+func (p *Place) beside(ctx context.Context, at string) check.Beside {
+	b := check.Beside{Name: p.name(at)}
+	read := func(suffix string) (text []byte, why string) {
+		text, err := p.small(ctx, at+suffix, check.MaxBeside)
+		switch {
+		case isMissing(err):
+			return nil, ""
+		case err != nil:
+			return nil, briefly(err).Error()
+		}
+		return text, ""
+	}
+	b.Results, b.NoResults = read(check.ResultsSuffix)
+	b.Operations, b.NoOperations = read(check.OperationsSuffix)
+	b.Objects, _ = read(check.ObjectsSuffix)
+	return b
 }
 
 // text reads the description of a backup; it is nil when there is none.

@@ -193,7 +193,7 @@ func (r *refusal) advice(doing string) (problem, next string) {
 	case r.code == "InvalidObjectState":
 		return "is archived, and can't be read as it is" + said, "bring it back first: aws s3api restore-object"
 	case r.status == http.StatusForbidden && doing == listing:
-		return "may not be listed with this credential" + said, "allow s3:ListBucket on the bucket, or give the place as far as backups/NAME, which needs s3:GetObject only"
+		return "may not be listed with this credential" + said, "allow s3:ListBucket on the bucket, or give the place as far as backups/NAME, which needs s3:GetObject only; a bucket whose readers pay (requester pays) is not read"
 	case r.status == http.StatusForbidden, r.status == http.StatusUnauthorized:
 		return "may not be read with this credential" + said, "allow s3:GetObject on it, and kms:Decrypt if the bucket is encrypted with KMS; without s3:ListBucket a missing object looks the same"
 	case r.status == http.StatusBadRequest:

@@ -53,6 +53,8 @@ func IsAddress(name string) bool {
 func Open(ctx context.Context, address string, o Options) (p *Place, use string, err error) {
 	u, err := url.Parse(address)
 	switch {
+	case err != nil && strings.Contains(address, "arn:"):
+		return nil, "", &backup.InputError{Name: "an address of a backup", Problem: "it has an ARN, and access points are not read", Next: "give s3://BUCKET/PREFIX/backups/NAME with the name of the bucket"}
 	case err != nil:
 		return nil, "", &backup.InputError{Name: "an address of a backup", Problem: "it is no URL", Next: "give s3://BUCKET/PREFIX/backups/NAME, and escape special characters", Err: nil}
 	case u.User != nil:

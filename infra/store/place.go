@@ -42,6 +42,7 @@ type objects interface {
 type Place struct {
 	objects
 	path   string // without slashes at its ends
+	Flags  string // with a space before, what a command needs that lists the place
 	isFile bool   // the path is known to be that of a tarball
 }
 
@@ -69,6 +70,7 @@ type Stored struct {
 	Problem     error // why the description could not be read; nil when it is read or missing
 
 	described bool
+	isFile    bool // whose time means nothing
 	key, etag string
 }
 
@@ -102,12 +104,12 @@ func (p *Place) Only(ctx context.Context) (*Stored, error) {
 		p.describe(ctx, all)
 		return all[0], nil
 	}
-	return nil, &backup.InputError{Name: p.Name(), Problem: fmt.Sprintf("holds %d backups", len(all)), Next: "give one of them; 'drift-detector backups " + p.Name() + "' lists them"}
+	return nil, &backup.InputError{Name: p.Name(), Problem: fmt.Sprintf("holds %d backups", len(all)), Next: "give one of them; 'drift-detector backups " + p.Name() + p.Flags + "' lists them"}
 }
 
 // described is the backup of a tarball, after a look whether it is there.
 func (p *Place) described(ctx context.Context, key string) (*Stored, error) {
-	s := &Stored{Name: strings.TrimSuffix(path.Base(key), tarball), Place: p.name(path.Dir(key)), Tarball: p.name(key), key: key, described: true}
+	s := &Stored{Name: strings.TrimSuffix(path.Base(key), tarball), Place: p.name(path.Dir(key)), Tarball: p.name(key), key: key, described: true, isFile: p.isLocal()}
 	source := p.Source(ctx, s)
 	r, err := source.Open()
 	if err != nil {
@@ -129,11 +131,15 @@ func (p *Place) Backups(ctx context.Context) ([]*Stored, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, &backup.InputError{Name: p.Name(), Problem: "no backup of Velero is here", Next: "give the bucket, or the prefix that spec.objectStorage.prefix of the BackupStorageLocation names"}
+		return nil, p.holdsNone()
 	}
 	p.describe(ctx, all)
 	sortByAge(all)
 	return all, ctx.Err()
+}
+
+func (p *Place) holdsNone() error {
+	return &backup.InputError{Name: p.Name(), Problem: "no backup of Velero is here", Next: "backups/ is looked for here and one folder deeper: give the bucket, or the prefix that spec.objectStorage.prefix of the BackupStorageLocation names"}
 }
 
 // Younger lists the backups of the same store that were begun after one of it, the
@@ -181,8 +187,12 @@ const maxSkew = time.Hour
 // when its volumes are done (backup_finalizer_controller.go), and when a bucket is copied.
 // The time of a file means nothing at all.
 func (p *Place) isStoredBefore(s *Stored, began time.Time) bool {
+	return !p.isLocal() && s.Written.Before(began.Add(-maxSkew))
+}
+
+func (p *Place) isLocal() bool {
 	_, local := p.objects.(files)
-	return !local && s.Written.Before(began.Add(-maxSkew))
+	return local
 }
 
 // rootOf is the prefix before backups/, of the folder of a backup.
@@ -195,14 +205,6 @@ func sortByAge(all []*Stored) {
 	slices.SortStableFunc(all, func(a, b *Stored) int {
 		return cmp.Or(b.Started().Compare(a.Started()), strings.Compare(a.Place, b.Place))
 	})
-}
-
-// Started is when the backup was begun; where nothing says so, when it was stored.
-func (s *Stored) Started() time.Time {
-	if d := s.Description; d != nil && !d.Started.IsZero() {
-		return d.Started
-	}
-	return s.Written
 }
 
 // list groups the objects of the place by backup, in the time that a listing has.
@@ -239,7 +241,7 @@ func (p *Place) grouped(ctx context.Context) ([]*Stored, error) {
 				if len(all) == maxStored {
 					return &backup.InputError{Name: p.Name(), Problem: fmt.Sprintf("holds more than %d backups", maxStored), Next: "give a prefix with fewer"}
 				}
-				s = &Stored{Name: name, Root: rootOf(dir), Place: p.name(dir)}
+				s = &Stored{Name: name, Root: rootOf(dir), Place: p.name(dir), isFile: p.isLocal()}
 				byFolder[dir] = s
 				all = append(all, s)
 			}
@@ -274,7 +276,7 @@ func (p *Place) roots(ctx context.Context) ([]string, error) {
 	case err != nil:
 		return nil, err
 	case slices.Contains(below, folder):
-		return []string{at + folder + "/"}, nil
+		return append([]string{at + folder + "/"}, p.strays(ctx, at, below)...), nil
 	case inOne:
 		return []string{at}, nil
 	}

@@ -325,6 +325,7 @@ func TestBadAddresses(t *testing.T) {
 		"https://u:c4n4ry@h/a":   "holds a user or a password",
 		"s3://ve lero/c4n4ry%zz": "it is no URL",
 		"s3://-velero":           "is not the name of a bucket",
+		"s3://arn:aws:s3:eu-west-1:1:accesspoint/a": "it has an ARN, and access points are not read",
 	} {
 		_, _, err := store.Open(t.Context(), address, o)
 		if !errors.As(err, new(*backup.InputError)) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "c4n4ry") {

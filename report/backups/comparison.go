@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"drift-detector/internal/english"
-	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -20,14 +17,14 @@ type Comparison struct {
 	ListedAt time.Time `json:"listedAt"`
 	Complete bool      `json:"complete"` // every place was listed, and every backup read
 	Choice
+	// Skipped are the backups that are newer than all that Velero offers, and that it does not.
+	Skipped  []*Skipped  `json:"skipped"`
 	Compared []*Compared `json:"compared"` // the newest first
 	// ManagementClusters are those that the backups are of, where they are known to be of
 	// several: no backup says which of them is lost, and Best is empty.
 	ManagementClusters []ManagementCluster `json:"managementClusters,omitempty"`
 	// Borrowed says for which places of older backups a newer one gave the credential.
 	Borrowed []string `json:"borrowed"`
-
-	again string // see Document.Again
 }
 
 // Choice is which of some backups to restore.
@@ -46,6 +43,7 @@ type Compared struct {
 	Place    string               `json:"place"`
 	Safe     code.Safe            `json:"safe,omitempty"`
 	Answer   string               `json:"answer,omitempty"` // Safe as people read it
+	ByPlan   code.Safe            `json:"safeByPlan,omitempty"`
 	Complete bool                 `json:"complete"`
 	Machines report.MachineCounts `json:"machines"`
 	Confirm  int                  `json:"infraMachines"` // VMs that may belong to a cluster
@@ -55,9 +53,14 @@ type Compared struct {
 	Error    string               `json:"error,omitempty"` // why it could not be read
 	// KubeSystemUID is the uid of Namespace kube-system in it, if it holds that.
 	KubeSystemUID string `json:"kubeSystemUID,omitempty"`
+	// Skipped says that Velero does not offer it: it is never the best.
+	Skipped bool `json:"skipped,omitempty"`
+	// Empty says that nothing of a cluster is in it.
+	Empty bool `json:"holdsNoCluster,omitempty"`
 
 	clusters map[string]clusterState
 	unplaced int // see clusterState
+	broken   map[string]bool
 }
 
 // ClusterChoice is the backup that is best for one cluster.
@@ -74,6 +77,7 @@ type clusterState struct {
 	// unplaced are VMs that with another backup are the cluster's, and with this one
 	// nobody's: a backup that lacks machines knows of no Ghost, either.
 	unplaced int
+	broken   bool // an error in the backup itself keeps it from working
 }
 
 // mayRun reports whether it is not known that all of the cluster is gone.
@@ -100,6 +104,10 @@ func Of(name, place string, r *report.Report) *Compared {
 	if a := r.Summary.Answer; a != nil {
 		c.Safe = a.Safe
 	}
+	c.ByPlan = c.Safe
+	if a := r.Summary.AnswerByPlan; a != nil {
+		c.ByPlan = a.Safe
+	}
 	for i := range r.Backups {
 		c.KubeSystemUID = r.Backups[i].KubeSystemUID
 	}
@@ -113,7 +121,51 @@ func Of(name, place string, r *report.Report) *Compared {
 			c.clusters[k.Namespace+"/"+k.Name] = stateOf(k)
 		}
 	}
+	c.fillBroken(r)
 	return c
+}
+
+// fillBroken notes the clusters that an error in the backup itself keeps from working after a
+// restore, even by the plan: all of them, where it says of none.
+func (c *Compared) fillBroken(r *report.Report) {
+	unmended := map[string]bool{}
+	switch s := &r.Summary; {
+	case s.AnswerByPlan != nil:
+		for i := range s.AnswerByPlan.Reasons {
+			notes(unmended, &s.AnswerByPlan.Reasons[i])
+		}
+	case s.Answer != nil:
+		for i := range s.Answer.Reasons {
+			notes(unmended, &s.Answer.Reasons[i])
+		}
+	}
+	c.broken = map[string]bool{}
+	for i := range r.Checks {
+		f := &r.Checks[i]
+		if !f.Error() || !unmended[f.Object] {
+			continue
+		}
+		for _, name := range f.Clusters {
+			c.broken[name] = true
+		}
+		for name := range c.clusters {
+			if len(f.Clusters) == 0 {
+				c.broken[name] = true
+			}
+		}
+	}
+	for name, s := range c.clusters {
+		s.broken = c.broken[name]
+		c.clusters[name] = s
+	}
+}
+
+func notes(objects map[string]bool, reason *report.AnswerReason) {
+	if reason.Code == code.BackupError {
+		for _, object := range reason.Objects {
+			objects[object] = true
+		}
+	}
 }
 
 // Unreadable is a backup that could not be read.
@@ -121,58 +173,10 @@ func Unreadable(name, place string, err error) *Compared {
 	return &Compared{Name: name, Place: place, Error: err.Error()}
 }
 
-// measure is one thing by which one backup is better than another, less being better, and
-// how to say so.
-type measure struct {
-	of  func(*Compared) int
-	say func(best, other *Compared) string
-}
-
-var safest = []code.Safe{code.Yes, code.WithWork, code.Unclear, code.No}
-
-// measures are in order: the first that differs decides. What is equal in all of them is
-// decided by age, for the newest. A Ghost is worse than any number of Stale machines, which
-// are made again.
-var measures = []measure{
-	{func(c *Compared) int { return min(len(c.Error), 1) }, func(_, o *Compared) string { return "can't be read" }},
-	{func(c *Compared) int { return len(c.Missing) }, func(_, o *Compared) string {
-		return "lacks " + english.First(3, o.Missing) + ", which other backups have and which runs, or may run"
-	}},
-	{func(c *Compared) int { return len(c.Lacks) }, func(_, o *Compared) string {
-		return "has " + english.Count(len(o.Lacks), "error") + " in itself: " + english.First(3, o.Lacks)
-	}},
-	{func(c *Compared) int { return slices.Index(safest, c.Safe) }, func(b, o *Compared) string { return "is safe to restore: " + o.Answer + ", and this one: " + b.Answer }},
-	{func(c *Compared) int { return c.Machines.Unknown + c.unplaced }, func(b, o *Compared) string {
-		if o.unplaced+b.unplaced > 0 {
-			return more(o.Machines.Unknown+o.unplaced, b.Machines.Unknown+b.unplaced, "Unknown or not in it")
-		}
-		return more(o.Machines.Unknown, b.Machines.Unknown, "Unknown")
-	}},
-	{func(c *Compared) int { return c.Machines.Ghost }, func(b, o *Compared) string { return more(o.Machines.Ghost, b.Machines.Ghost, "Ghost") }},
-	{func(c *Compared) int { return c.Machines.Stale }, func(b, o *Compared) string { return more(o.Machines.Stale, b.Machines.Stale, "Stale") }},
-	{func(c *Compared) int { return c.Confirm }, func(b, o *Compared) string {
-		return fmt.Sprintf("has %s to confirm, and this one %d", english.Count(o.Confirm, "VM"), b.Confirm)
-	}},
-}
-
-func more(n, instead int, what string) string {
-	return fmt.Sprintf("has %d %s, and this one %d", n, what, instead)
-}
-
-// difference is the first measure by which two backups differ, and which way.
-func difference(a, b *Compared) (m *measure, d int) {
-	for i := range measures {
-		if d := measures[i].of(a) - measures[i].of(b); d != 0 {
-			return &measures[i], d
-		}
-	}
-	return nil, 0
-}
-
 // Choose says which backup to restore, as a whole and for each cluster; of each management
 // cluster, where they are of several. compared are the newest first.
 func Choose(compared []*Compared) *Comparison {
-	c := &Comparison{Compared: compared, Borrowed: []string{}, Complete: true}
+	c := &Comparison{Compared: compared, Borrowed: []string{}, Skipped: []*Skipped{}, Complete: true}
 	c.ManagementClusters = managementClusters(compared)
 	if n := len(c.ManagementClusters); n > 0 {
 		c.Choice = Choice{Clusters: []ClusterChoice{}, Why: fmt.Sprintf("these are of %s, by the uid of Namespace kube-system; choose the one that is lost", english.Count(n, "management cluster"))}
@@ -181,7 +185,7 @@ func Choose(compared []*Compared) *Comparison {
 	}
 	for _, b := range compared {
 		b.Lacks, b.Missing = append([]string{}, b.Lacks...), append([]string{}, b.Missing...)
-		c.Complete = c.Complete && b.Complete && b.Error == ""
+		c.Complete = c.Complete && (b.Skipped || b.Complete && b.Error == "")
 	}
 	return c
 }
@@ -190,17 +194,31 @@ func Choose(compared []*Compared) *Comparison {
 func choose(compared []*Compared) Choice {
 	fillMissing(compared)
 	fillUnplaced(compared)
-	best := compared[0]
+	var best, newest *Compared
 	for _, b := range compared {
-		if _, d := difference(b, best); d < 0 {
+		if b.Skipped || b.Empty {
+			continue
+		}
+		if newest == nil {
+			newest = b
+		}
+		if best == nil {
+			best = b
+		} else if _, d := difference(b, best); d < 0 {
 			best = b
 		}
 	}
-	if best.Error != "" {
+	switch {
+	case best == nil:
+		return Choice{Why: "none of them is offered by Velero and holds a cluster", Clusters: []ClusterChoice{}}
+	case best.Error != "":
 		return Choice{Why: "no backup could be read", Clusters: []ClusterChoice{}}
 	}
 	c := Choice{best: best, Best: best.Name, Why: "it is the newest, and no other is better", Clusters: chooseClusters(compared, best)}
-	if newest := compared[0]; newest != best {
+	if slices.ContainsFunc(compared, func(b *Compared) bool { return b.Skipped }) {
+		c.Why = "it is the newest that Velero offers, and no other of those is better"
+	}
+	if newest != best {
 		m, _ := difference(newest, best)
 		c.Why = "the newest, " + newest.Name + ", " + m.say(best, newest)
 	}
@@ -224,7 +242,7 @@ func fillMissing(compared []*Compared) {
 			newer[name] = newer[name] || s.mayRun()
 		}
 		for _, name := range slices.Sorted(maps.Keys(runs)) {
-			if _, has := b.clusters[name]; !has && b.Error == "" && (runs[name] || newer[name]) {
+			if _, has := b.clusters[name]; !has && b.Error == "" && !b.Empty && (runs[name] || newer[name]) {
 				b.Missing = append(b.Missing, name)
 			}
 		}
@@ -260,7 +278,7 @@ func chooseClusters(compared []*Compared, best *Compared) []ClusterChoice {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		top := best
 		for _, b := range compared {
-			if b.cluster(name).betterThan(top.cluster(name)) {
+			if !b.Skipped && !b.Empty && b.cluster(name).betterThan(top.cluster(name)) {
 				top = b
 			}
 		}
@@ -291,6 +309,9 @@ func (s *clusterState) betterThan(o *clusterState) bool {
 	case o == nil:
 		return true
 	}
+	if s.broken != o.broken {
+		return o.broken
+	}
 	for _, pair := range [][2]int{
 		{s.counts.Unknown + s.unplaced, o.counts.Unknown + o.unplaced},
 		{s.counts.Ghost, o.counts.Ghost},
@@ -307,63 +328,12 @@ func (s *clusterState) text() string {
 	if s == nil {
 		return "nothing of it"
 	}
+	if s.broken {
+		return "an error that keeps it from working"
+	}
 	text := fmt.Sprintf("%d Ghost, %d Stale and %d Unknown of %s", s.counts.Ghost, s.counts.Stale, s.counts.Unknown, english.Count(s.counts.Total, "machine"))
 	if s.unplaced > 0 {
 		text += fmt.Sprintf(" (%d running, but not in it)", s.unplaced)
 	}
 	return text
-}
-
-// write says it in lines, the first of which begins with of, which backups these are. One
-// whose answer is not YES is never said to be restored: the next line is how to read why, with
-// the flags again.
-func (c *Choice) write(line func(string, ...any), of, again string) {
-	if c.best.Safe == code.Yes {
-		line("%sRestore %s: %s.", of, c.Best, c.Why)
-	} else {
-		line("%sThe best is %s: %s.", of, c.Best, c.Why)
-		line("  drift-detector detect --backup %s -o report.json%s", terminal.Quoted(c.best.Place), again)
-	}
-	for _, k := range c.Clusters {
-		line("Cluster %s is better in %s: %s.", k.Cluster, k.Best, k.Why)
-	}
-}
-
-// text is the comparison for a person.
-func (c *Comparison) text() string {
-	var b strings.Builder
-	line := func(format string, args ...any) { b.WriteString(terminal.Escape(fmt.Sprintf(format, args...)) + "\n") }
-	if c.Best == "" {
-		line("Restore none yet: %s.", c.Why)
-	} else {
-		c.write(line, "", c.again)
-	}
-	for _, m := range c.ManagementClusters {
-		if names := english.First(3, m.Backups); m.Best == "" {
-			line("Of %s restore none yet: %s.", names, m.Why)
-		} else {
-			m.write(line, "Management cluster of "+names+": ", c.again)
-		}
-	}
-	if !c.Complete {
-		line("Not everything could be listed or read: what was not seen is Unknown, and the choice may be another one.")
-	}
-	rows := [][]string{{"NAME", "SAFE TO RESTORE", "GHOST", "STALE", "UNKNOWN", "HEALTHY", "MACHINES", "CLUSTERS", "LACKS"}}
-	for _, k := range c.Compared {
-		if k.Error != "" {
-			rows = append(rows, []string{k.Name, "can't be read"})
-			continue
-		}
-		lacks := dash(english.First(2, k.Lacks))
-		if len(k.Missing) > 0 {
-			lacks = "cluster " + english.First(2, k.Missing) + strings.TrimSuffix(", "+lacks, ", -")
-		}
-		m := k.Machines
-		rows = append(rows, []string{k.Name, k.Answer, strconv.Itoa(m.Ghost), strconv.Itoa(m.Stale), strconv.Itoa(m.Unknown), strconv.Itoa(m.Healthy), strconv.Itoa(m.Total), strconv.Itoa(k.Clusters), lacks})
-	}
-	b.WriteString("\n" + terminal.Table(rows))
-	if n := len(c.Borrowed); n > 0 {
-		line("Credentials that a backup lacks came from another one: %s.", english.First(2, c.Borrowed))
-	}
-	return b.String()
 }

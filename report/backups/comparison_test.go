@@ -25,6 +25,9 @@ func compared(name string, safe code.Safe, clusters map[string][4]int) *Compared
 	return Of(name, "place/"+name, r)
 }
 
+// flat is a text without its line breaks.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 // TestNoBackupIsBetterForWhatItLacks: a backup that was narrowed has less to be Unknown, or
 // a Ghost, and is worse for it.
 func TestNoBackupIsBetterForWhatItLacks(t *testing.T) {
@@ -59,6 +62,43 @@ func TestNoBackupIsBetterForWhatItLacks(t *testing.T) {
 	}
 }
 
+// TestWhatARestoreDoesDecides: a backup that has every cluster better is the best, however many
+// errors are in it; one with an error that keeps clusters from working is not.
+func TestWhatARestoreDoesDecides(t *testing.T) {
+	type clusters = map[string][4]int
+	erring := func(name string, unmended bool, n clusters, codes ...code.Reason) *Compared {
+		r := &report.Report{}
+		r.Summary.Answer = &report.SafeAnswer{Safe: code.No, Reasons: []report.AnswerReason{{Code: code.BackupError}}}
+		r.Summary.AnswerByPlan = &report.PlanAnswer{Safe: code.WithWork}
+		for _, c := range codes {
+			r.Checks = append(r.Checks, report.Check{Code: c, Severity: code.CheckError, Object: string(c)})
+			if unmended {
+				r.Summary.AnswerByPlan.Reasons = append(r.Summary.AnswerByPlan.Reasons, report.AnswerReason{Code: code.BackupError, Objects: []string{string(c)}})
+			}
+		}
+		for cluster, n := range n {
+			r.Clusters = append(r.Clusters, report.Cluster{Namespace: "ns", Name: cluster, Counts: report.MachineCounts{Healthy: n[0], Ghost: n[1], Total: n[0] + n[1]}})
+			r.Summary.Machines.Ghost += n[1]
+		}
+		return Of(name, "place/"+name, r)
+	}
+	all, few := clusters{"a": {5, 0}, "b": {5, 0}}, clusters{"a": {4, 1}, "b": {4, 1}}
+	for what, c := range map[string]struct {
+		newest   *Compared
+		best     string
+		clusters int
+	}{
+		"errors that the plan mends":     {erring("new", false, all, "One", "Two", "Three"), "new", 0},
+		"errors that stop every cluster": {erring("new", true, all, "SecretsAbsent"), "old", 0},
+		"fewer of them":                  {erring("new", true, few, "SecretsAbsent"), "old", 0},
+	} {
+		got := Choose([]*Compared{c.newest, compared("old", code.WithWork, map[string][4]int{"a": {4, 1}, "b": {4, 1}})})
+		if got.Best != c.best || len(got.Clusters) != c.clusters {
+			t.Errorf("%s: %s (%s), %+v", what, got.Best, got.Why, got.Clusters)
+		}
+	}
+}
+
 // TestClusterOfPoolsRuns: its machines are in no list of machines.
 func TestClusterOfPoolsRuns(t *testing.T) {
 	pool := report.Cluster{Namespace: "ns", Name: "eks", Workers: report.Workers{Groups: []report.Group{{Pool: &report.Pool{Now: []string{"i-1"}}}}}}
@@ -89,12 +129,12 @@ func TestSeveralManagementClusters(t *testing.T) {
 	if a.Best != "a1" || !slices.Equal(a.Backups, []string{"a2", "a1"}) || b.Best != "b2" || len(a1.Missing) > 0 {
 		t.Errorf("%+v, %+v", a, b)
 	}
-	if text := c.text(); !strings.Contains(text, "Restore none yet: these are of 2 management clusters") || !strings.Contains(text, "Management cluster of a2, a1: Restore a1: the newest, a2, ") {
+	if text := flat(c.text(Flags{})); !strings.Contains(text, "Restore none yet: these are of 2 management clusters") || !strings.Contains(text, "Management cluster of a2, a1: Restore a1: the newest, a2, ") {
 		t.Error(text)
 	}
 	c = Choose([]*Compared{of("n", "", map[string][4]int{"one": good}), a2, b2})
-	if n := c.ManagementClusters[0]; n.Best != "" || !strings.Contains(c.text(), "Of n restore none yet: without Namespace kube-system") {
-		t.Errorf("%+v\n%s", n, c.text())
+	if n := c.ManagementClusters[0]; n.Best != "" || !strings.Contains(flat(c.text(Flags{})), "Of n restore none yet: without Namespace kube-system") {
+		t.Errorf("%+v\n%s", n, flat(c.text(Flags{})))
 	}
 	for what, all := range map[string][]*Compared{
 		"one uid":   {of("new", "uid-a", nil), of("old", "uid-a", nil)},
@@ -111,12 +151,9 @@ func TestSeveralManagementClusters(t *testing.T) {
 func TestNotSafeIsNotSaidToBeRestored(t *testing.T) {
 	for safe, want := range map[code.Safe]string{
 		code.Yes: "Restore new: it is the newest, and no other is better.\n",
-		code.No:  "The best is new: it is the newest, and no other is better; even so the answer is NO: see its report first.\n  drift-detector detect --backup place/new -o report.json --s3-profile p\n",
+		code.No:  "The best is new: it is the newest, and no other is better; even so the answer is NO: see its report first.\n  drift-detector detect --backup place/new -o report.json\n",
 	} {
-		d := &Document{}
-		d.Again("--s3-profile p")
-		d.Compare(Choose([]*Compared{compared("new", safe, nil)}))
-		if text := d.Comparison.text(); !strings.Contains(text, want) {
+		if text := flat(Choose([]*Compared{compared("new", safe, nil)}).text(Flags{})); !strings.Contains(text, flat(want)) {
 			t.Errorf("%s:\n%s", safe, text)
 		}
 	}
@@ -126,7 +163,7 @@ func TestNotSafeIsNotSaidToBeRestored(t *testing.T) {
 func TestUnreadIsNotRestorable(t *testing.T) {
 	d := New("place", "", []*Backup{{Name: "cut", Place: "place/cut", Restorable: true}, {Name: "old", Place: "place/old", Restorable: true}}, report.Tool{}, time.Time{})
 	d.Compare(Choose([]*Compared{Unreadable("cut", "place/cut", io.EOF), compared("old", code.Yes, nil)}))
-	if d.Summary != (Summary{Backups: 2, Restorable: 1, Newest: "old"}) || d.Backups[0].Restorable || !d.Backups[1].Restorable {
+	if s := d.Summary; s.Backups != 2 || s.Restorable != 1 || s.Newest != "old" || d.Backups[0].Restorable || !d.Backups[1].Restorable {
 		t.Errorf("%+v, %+v", d.Summary, *d.Backups[0])
 	}
 	var out strings.Builder
@@ -136,26 +173,6 @@ func TestUnreadIsNotRestorable(t *testing.T) {
 	for _, want := range []string{"\ncut   can't be read\n", "2 backups, 1 can be restored", "\nNAME  RESTORE", "\ncut   no", "\nold   yes", "\ncut: can't be read: EOF\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
-		}
-	}
-}
-
-// Where backups lie below several prefixes the table has the whole place of each, which --backup
-// takes, and the next command has the flags of the run.
-func TestTheNextCommandWorksAsItIs(t *testing.T) {
-	one, two := &Backup{Name: "a", Place: "s3://v/one/backups/a", Restorable: true}, &Backup{Name: "b", Place: "s3://v/two/backups/b"}
-	for _, c := range []struct {
-		all   []*Backup
-		place bool
-	}{{[]*Backup{one, two}, true}, {[]*Backup{one}, false}} {
-		d := New("s3://v", "", c.all, report.Tool{}, time.Time{})
-		d.Again("--s3-profile 'd r'")
-		var out strings.Builder
-		if err := Text(&out, d); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(out.String(), "  PLACE\n") && strings.Contains(out.String(), "  s3://v/two/backups/b\n"); got != c.place || !strings.Contains(out.String(), "\n  drift-detector backups s3://v --compare --s3-profile 'd r'\n") {
-			t.Errorf("places %t:\n%s", got, out.String())
 		}
 	}
 }

@@ -6,6 +6,7 @@ package backups
 import (
 	_ "embed" // the JSON Schema
 	"io"
+	"slices"
 	"time"
 
 	"drift-detector/report"
@@ -24,15 +25,7 @@ type Document struct {
 	// Comparison is there after --compare only.
 	Comparison *Comparison `json:"comparison,omitempty"`
 
-	again string
-}
-
-// Again has the commands that the text suggests end with these flags, as a shell reads them:
-// those of the run that also mean something to them.
-func (d *Document) Again(flags string) {
-	if flags != "" {
-		d.again = " " + flags
-	}
+	flags Flags
 }
 
 // Summary counts the backups that are shown.
@@ -40,6 +33,21 @@ type Summary struct {
 	Backups    int    `json:"backups"`
 	Restorable int    `json:"restorable"`
 	Newest     string `json:"newestRestorable,omitempty"` // its name
+	// Roots are the prefixes of the place that hold backups, each with its newest.
+	Roots []Root `json:"roots"`
+	// Left is how many more the place holds: older ones that --since or --last left out.
+	Left int `json:"older,omitempty"`
+}
+
+// Root is what is before backups/ in the addresses of backups: the place of one management
+// cluster, if everybody keeps to that.
+type Root struct {
+	Place  string `json:"place"`
+	Newest string `json:"newestRestorable,omitempty"` // that may hold clusters
+	// Skipped are those that are newer, and that Velero does not offer.
+	Skipped []*Skipped `json:"skipped"`
+
+	newest, read *Backup // read is what can be read where Velero offers none
 }
 
 // Backup is one backup of the store, as Velero describes it.
@@ -58,7 +66,16 @@ type Backup struct {
 	Format     string     `json:"formatVersion,omitempty"`
 	Kubernetes string     `json:"kubernetesVersion,omitempty"` // of the cluster that was backed up
 	Restorable bool       `json:"restorable"`
-	Why        []string   `json:"why"` // it can't be restored, or what to mind
+	Why        []string   `json:"why"`  // it can't be restored, or what to mind
+	Root       string     `json:"root"` // the address before backups/, for all backups there
+	// Empty says that no cluster is in it, as far as Velero's files say that.
+	Empty bool `json:"holdsNoCluster,omitempty"`
+	// Misdated says that the time at which it is said to have begun is wrong: its age is not
+	// used to choose.
+	Misdated bool `json:"misdated,omitempty"`
+	// TakeAll is how it is restored although Velero does not offer it; empty where Velero does,
+	// or where there is nothing to restore.
+	TakeAll string `json:"takeAllTheSame,omitempty"`
 }
 
 // New makes the document of backups, the newest first.
@@ -76,29 +93,85 @@ func New(place, only string, all []*Backup, tool report.Tool, now time.Time) *Do
 	return d
 }
 
+// Reach notes the flags of the run, for the commands that the text offers.
+func (d *Document) Reach(f Flags) { d.flags = f }
+
+// Left notes how many backups of the place are older than those that are shown.
+func (d *Document) Left(n int) { d.Summary.Left = n }
+
 // Compare adds the comparison of some of the backups. One that could not be read for it
 // is not said to be restorable any more, whatever Velero wrote beside it.
 func (d *Document) Compare(c *Comparison) {
-	d.Comparison, c.again = c, d.again
+	d.Comparison = c
 	for _, k := range c.Compared {
 		for _, b := range d.Backups {
 			if b.Place == k.Place && k.Error != "" {
 				b.Restorable, b.Why = false, append(b.Why, "can't be read: "+k.Error)
+			}
+			if b.Place == k.Place && k.Empty {
+				b.Empty = true
 			}
 		}
 	}
 	d.count()
 }
 
+// CutToCompared leaves out the backups that are older than all that were compared.
+func (d *Document) CutToCompared() {
+	last := -1
+	for i, b := range d.Backups {
+		if slices.ContainsFunc(d.Comparison.Compared, func(k *Compared) bool { return k.Place == b.Place }) {
+			last = i
+		}
+	}
+	d.Summary.Left += len(d.Backups) - last - 1
+	d.Backups = d.Backups[:last+1]
+	d.count()
+}
+
 func (d *Document) count() {
-	d.Summary = Summary{Backups: len(d.Backups)}
+	d.Summary = Summary{Backups: len(d.Backups), Roots: []Root{}, Left: d.Summary.Left}
 	for _, b := range d.Backups {
+		i := slices.IndexFunc(d.Summary.Roots, func(r Root) bool { return r.Place == b.Root })
+		if i < 0 {
+			i, d.Summary.Roots = len(d.Summary.Roots), append(d.Summary.Roots, Root{Place: b.Root, Skipped: []*Skipped{}})
+		}
+		d.Summary.Roots[i].add(b)
 		if b.Restorable {
-			if d.Summary.Restorable++; d.Summary.Newest == "" {
-				d.Summary.Newest = b.Name
+			d.Summary.Restorable++
+		}
+	}
+	for i := range d.Summary.Roots {
+		if r := &d.Summary.Roots[i]; r.newest != nil {
+			r.Newest = r.newest.Name
+			if d.Summary.Newest == "" {
+				d.Summary.Newest = r.Newest
 			}
 		}
 	}
+}
+
+// add takes the next backup of a root, the newest of which come first. One that is misdated is
+// the newest only where there is no other.
+func (r *Root) add(b *Backup) {
+	switch {
+	case b.Empty:
+	case b.Restorable && (r.newest == nil || r.newest.Misdated && !b.Misdated):
+		r.newest = b
+	case !b.Restorable && r.newest == nil && b.Size > 0 && b.Started != nil:
+		if r.read == nil {
+			r.read = b
+		}
+		r.Skipped = append(r.Skipped, b.skipped())
+	}
+}
+
+func (b *Backup) skipped() *Skipped {
+	why := "it can't be restored"
+	if len(b.Why) > 0 {
+		why = b.Why[0]
+	}
+	return &Skipped{Name: b.Name, Place: b.Place, Started: *b.Started, Why: why, TakeAll: b.TakeAll}
 }
 
 // JSON writes the document.

@@ -15,7 +15,7 @@ func managementClusters(compared []*Compared) []ManagementCluster {
 	of, known := map[string][]*Compared{}, 0
 	var uids []string
 	for _, b := range compared {
-		if b.Error != "" {
+		if b.Error != "" || b.Empty {
 			continue
 		}
 		if of[b.KubeSystemUID] == nil {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -13,71 +12,129 @@ import (
 	"drift-detector/internal/terminal"
 )
 
-// Text writes the document for a person: a table, what to mind, and what to do next.
+// Text writes the document for a person: what to take and what to do next, a table of 80
+// columns for each place, and what to mind.
 func Text(w io.Writer, d *Document) error {
 	b := bufio.NewWriter(w)
-	line := func(format string, args ...any) {
-		_, _ = b.WriteString(terminal.Escape(fmt.Sprintf(format, args...)) + "\n") // the first error is Flush's
+	line := func(format string, args ...any) { writeLine(b, fmt.Sprintf(format, args...)) } // the first error is Flush's
+	if d.Comparison != nil {
+		_, _ = b.WriteString(d.Comparison.text(d.flags) + "\n")
 	}
 	only := ""
 	if d.Only != "" {
 		only = " with " + d.Only
 	}
-	if d.Comparison != nil {
-		_, _ = b.WriteString(d.Comparison.text() + "\n")
+	more := ""
+	if n := d.Summary.Left; n > 0 {
+		more = fmt.Sprintf(" (%d more are older)", n)
 	}
-	line("%s: %s%s, %d can be restored", d.Place, english.Count(d.Summary.Backups, "backup"), only, d.Summary.Restorable)
-	if len(d.Backups) > 0 {
+	line("%s: %s%s%s, %d can be restored", d.Place, english.Count(d.Summary.Backups, "backup"), only, more, d.Summary.Restorable)
+	if d.Comparison == nil {
+		d.next(line)
+	}
+	for _, r := range d.Summary.Roots {
 		line("")
-		_, _ = b.WriteString(terminal.Table(rows(d.Backups)))
-	}
-	called := callings(d.Backups)
-	for _, s := range d.Backups {
-		for _, why := range s.Why {
-			line("%s: %s", called[s], why)
+		if len(d.Summary.Roots) > 1 {
+			line("%s:", r.Place)
 		}
+		rows := [][]string{{"NAME", "RESTORE", "STARTED (UTC)", "PHASE", "SIZE"}}
+		for _, s := range d.Backups {
+			if s.Root == r.Place {
+				rows = append(rows, s.row())
+			}
+		}
+		_, _ = b.WriteString(narrow(rows))
 	}
-	if d.Comparison == nil && d.Summary.Newest != "" {
-		line("")
-		line("The newest that can be restored is %s; it need not be the best. Compare with what runs:", d.Summary.Newest)
-		line("  drift-detector backups %s --compare%s", terminal.Quoted(d.Place), d.again)
-	}
+	d.minded(line)
 	return b.Flush()
 }
 
-// rows are the table. A terminal of 80 columns has no room for all of it: what decides is
-// where no line breaks.
-func rows(all []*Backup) [][]string {
-	rows := [][]string{{"NAME", "RESTORE", "STARTED (UTC)", "TOOK", "PHASE", "ERRORS", "WARNINGS", "EXPIRES", "SIZE", "SCHEDULE"}}
-	called := callings(all)
-	several := false // prefixes: the name alone does not lead to the backup
-	for _, s := range all {
-		several = several || path.Dir(s.Place) != path.Dir(all[0].Place)
-	}
-	if several {
-		rows[0] = append(rows[0], "PLACE")
-	}
-	for _, s := range all {
-		took, can := "-", "no"
-		if s.Started != nil && s.Completed != nil {
-			took = s.Completed.Sub(*s.Started).Round(time.Second).String()
-		}
-		if s.Restorable {
-			can = "yes"
-		}
-		expires := date(s.Expires, time.DateOnly)
-		if s.Expired {
-			expires += " (past)"
-		}
-		rows = append(rows, []string{
-			called[s], can, date(s.Started, "2006-01-02 15:04:05"), took, dash(s.Phase),
-			strconv.Itoa(s.Errors), strconv.Itoa(s.Warnings), expires, size(s.Size), dash(s.Schedule),
-		})
-		if several {
-			rows[len(rows)-1] = append(rows[len(rows)-1], s.Place)
+// minded says what is to be minded of the backups, once for those that have it in common.
+func (d *Document) minded(line func(string, ...any)) {
+	called := callings(d.Backups)
+	of := map[string][]string{}
+	var order []string
+	for _, s := range d.Backups {
+		for _, why := range s.Why {
+			if of[why] == nil {
+				order = append(order, why)
+			}
+			of[why] = append(of[why], called[s])
 		}
 	}
-	return rows
+	for _, why := range order {
+		line("%s: %s", english.First(3, of[why]), why)
+	}
+}
+
+// next says of each place which backup is the newest, what is newer and left out, and how to
+// find the best.
+func (d *Document) next(line func(string, ...any)) {
+	for _, r := range d.Summary.Roots {
+		place, of := d.Place, ""
+		if len(d.Summary.Roots) > 1 {
+			place, of = r.Place, " in "+r.Place
+		}
+		switch {
+		case r.newest != nil:
+			line("The newest that can be restored%s is %s; it need not be the best. Compare with what runs:", of, r.Newest)
+			line("  %s", d.flags.compare(place))
+			line("or read that one alone:")
+			line("  %s", d.flags.only(r.newest.Place))
+		case r.read != nil:
+			line("Velero offers none%s that holds clusters. What %s holds can be read:", of, r.read.Name)
+			line("  %s", d.flags.only(r.read.Place))
+			if r.read.TakeAll != "" {
+				line("%s", r.read.TakeAll)
+			}
+			continue
+		}
+		if r.newest != nil && len(r.Skipped) > 0 {
+			s := r.Skipped[0]
+			line("Left out: %s, newer, of %s: %s.", s.Name, s.Started.UTC().Format("2006-01-02 15:04"), s.Why)
+			line("  %s", d.flags.only(s.Place))
+		}
+	}
+}
+
+// writeLine writes a line for a person, broken where it is wider than the table; a command,
+// which is indented, is left whole.
+func writeLine(b *bufio.Writer, text string) {
+	text = terminal.Escape(text)
+	if strings.HasPrefix(text, "  ") {
+		_, _ = b.WriteString(text + "\n")
+		return
+	}
+	at := 0
+	for i, word := range strings.Split(text, " ") {
+		switch wide := terminal.Width(word); {
+		case i == 0:
+			at = wide
+		case at+1+wide > columns:
+			_, _ = b.WriteString("\n  ")
+			at = 2 + wide
+		default:
+			_ = b.WriteByte(' ')
+			at += 1 + wide
+		}
+		_, _ = b.WriteString(word)
+	}
+	_ = b.WriteByte('\n')
+}
+
+// row is a row of the table; what has no room in it is said below.
+func (s *Backup) row() []string {
+	can, phase := "no", s.Phase
+	switch {
+	case s.Empty:
+		can = "no cluster"
+	case s.Restorable:
+		can = "yes"
+	}
+	if len(phase) > len("PartiallyFailed") {
+		phase = "not finished" // its line below has the word
+	}
+	return []string{s.Name, can, date(s.Started, "2006-01-02 15:04"), dash(phase), size(s.Size)}
 }
 
 // callings are the names of backups, and the places of those that share a name.

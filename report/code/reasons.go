@@ -102,6 +102,7 @@ const (
 	NothingToCompare      Reason = "NothingToCompare"
 	NoForecast            Reason = "NoForecast"
 	NewerBackup           Reason = "NewerBackup"
+	BackupErrorsUnclear   Reason = "BackupErrorsUnclear"
 	StatusNotHealthy      Reason = "StatusNotHealthy"
 	OwnerHalted           Reason = "OwnerHalted"
 	MachinesHalted        Reason = "MachinesHalted"

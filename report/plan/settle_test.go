@@ -11,7 +11,7 @@ import (
 // elsewhere are the reasons of an answer that are no step before a cluster is unpaused,
 // with where the plan deals with them.
 var elsewhere = map[code.Reason]string{
-	code.BackupError: "the checks", code.NewerBackup: "its first lines", code.ErrorsOccurred: "the errors", code.Incomplete: "the scopes", code.NoForecast: "a report with a forecast",
+	code.BackupError: "the checks", code.BackupErrorsUnclear: "the checks", code.NewerBackup: "its first lines", code.ErrorsOccurred: "the errors", code.Incomplete: "the scopes", code.NoForecast: "a report with a forecast",
 	code.NothingToCompare: "another backup", code.StatusNotHealthy: "whatever the status comes from", code.InstancesToConfirm: "the VMs to confirm",
 	code.ClustersFirst: "the restore", code.ControlPlaneDown: "the control plane", code.GhostsLeft: "the Ghosts",
 	code.MachinesUnknown: "the Unknown machines", code.CopiedID: "the copies", code.MachinesBroken: "the Stale machines", code.InstancesNeverJoin: "the Stale machines", code.StaleReplaced: "nothing to do",

@@ -68,9 +68,38 @@ type printer struct {
 	diff bool
 }
 
-// line writes one line; the first error of the writer is Flush's.
+// columns is how wide lines are at most, except commands and values, which are left whole.
+const columns = 80
+
+// wholeLines is the indent of what is left whole.
+const wholeLines = "      "
+
+// line writes one line, broken where it is too wide; the first error of the writer is Flush's.
 func (p *printer) line(indent, format string, args ...any) {
-	_, _ = p.WriteString(indent + strings.TrimRight(terminal.Escape(fmt.Sprintf(format, args...)), " ") + "\n")
+	text := strings.TrimRight(terminal.Escape(fmt.Sprintf(format, args...)), " ")
+	if indent == wholeLines || terminal.Width(indent+text) <= columns {
+		_, _ = p.WriteString(indent + text + "\n")
+		return
+	}
+	_, _ = p.WriteString(indent)
+	at := len(indent)
+	for i, word := range strings.Split(text, " ") {
+		switch wide := terminal.Width(word); {
+		case i == 0:
+			at += wide
+		case at+1+wide > columns:
+			if word == "" {
+				continue
+			}
+			_, _ = p.WriteString("\n" + indent + "  ")
+			at = len(indent) + 2 + wide
+		default:
+			_ = p.WriteByte(' ')
+			at += 1 + wide
+		}
+		_, _ = p.WriteString(word)
+	}
+	_ = p.WriteByte('\n')
 }
 
 func (p *printer) table(all []*releases.Release) {
@@ -86,7 +115,35 @@ func (p *printer) table(all []*releases.Release) {
 		}
 		rows = append(rows, []string{r.Name, r.Namespace, revision, r.Ready, r.Reason, r.Message, orDash(r.Mode), suspended})
 	}
-	_, _ = p.WriteString(terminal.Table(rows))
+	table := terminal.Table(rows)
+	if !isWide(table) {
+		_, _ = p.WriteString(table)
+		return
+	}
+	for i, row := range rows { // without the messages, which are said below
+		rows[i] = slices.Concat(row[:5], row[6:])
+	}
+	if table = terminal.Table(rows); isWide(table) {
+		for i, row := range rows {
+			rows[i] = []string{row[1] + "/" + row[0], row[2], row[3], row[4]}
+		}
+		table = terminal.Table(rows)
+	}
+	_, _ = p.WriteString(table)
+	for _, r := range all {
+		if r.Message != "" {
+			p.line("", "%s/%s: %s", r.Namespace, r.Name, r.Message)
+		}
+	}
+}
+
+func isWide(table string) bool {
+	for line := range strings.Lines(table) {
+		if terminal.Width(strings.TrimSuffix(line, "\n")) > columns {
+			return true
+		}
+	}
+	return false
 }
 
 func orDash(s string) string {

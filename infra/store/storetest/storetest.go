@@ -74,6 +74,17 @@ func (s *Store) Put(bucket, key string, body []byte) {
 	s.buckets[bucket][key] = &object{body, fmt.Sprintf(`"%x"`, md5.Sum(body)), time.Now().UTC()}
 }
 
+// Dated says when the objects that are there were stored.
+func (s *Store) Dated(at func(key string) time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, objects := range s.buckets {
+		for key, o := range objects {
+			o.at = at(key).UTC()
+		}
+	}
+}
+
 // PutFolder stores the files of a folder below a prefix.
 func (s *Store) PutFolder(t testing.TB, bucket, prefix, dir string) {
 	t.Helper()

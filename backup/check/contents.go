@@ -1,0 +1,122 @@
+package check
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+)
+
+// Contents are the objects that Velero noted as those of a backup, in NAME-resource-list.json.gz
+// beside the tarball: what it took up, and what it failed to (Velero
+// pkg/backup/item_backupper.go:backupItemInternal notes an item before it reads it; v1.18.3).
+type Contents struct {
+	Objects    int      // of Cluster API, its providers and k0rdent
+	Namespaces []string // in which those are, in order
+	// Manages says that controllers or kinds of Cluster API are among the objects: it is of a
+	// management cluster, though its clusters may have been deleted, or moved to another one.
+	Manages bool
+
+	named map[string][]item // see ReadContents
+}
+
+// item is an object as a file of Velero's names it. Kind is empty where only the resource is
+// known, and the other way round.
+type item struct{ group, kind, resource, namespace, name string }
+
+// Bounds of the files beside a tarball. A list of 100,000 objects has 6 MB.
+const (
+	MaxBeside   = 16 << 20 // bytes of one as it is stored
+	maxInflated = 64 << 20 // and of its text
+)
+
+// ReadContents reads the text of a resource list. Of its objects it keeps those that have one
+// of the names. The error is a [*backup.InputError].
+func ReadContents(path string, text []byte, names map[string]bool) (*Contents, error) {
+	var lists map[string][]string
+	if err := inflateJSON(path, text, &lists); err != nil {
+		return nil, err
+	}
+	c := &Contents{named: map[string][]item{}}
+	in := map[string]bool{}
+	for what, list := range lists { // group/version/Kind; v1/Secret
+		part := strings.Split(what, "/")
+		i := item{kind: part[len(part)-1]}
+		if len(part) == 3 {
+			i.group = part[0]
+		}
+		for _, named := range list {
+			i.namespace, i.name = "", named
+			if namespace, name, ok := strings.Cut(named, "/"); ok {
+				i.namespace, i.name = namespace, name
+			}
+			if ofClusters(i.group) {
+				c.Objects++
+				in[i.namespace] = true
+			}
+			c.Manages = c.Manages || controllerForm.MatchString(i.name) || i.kind == "CustomResourceDefinition" && ofClusters(afterDot(i.name))
+			if names[i.name] {
+				c.named[i.name] = append(c.named[i.name], i)
+			}
+		}
+	}
+	delete(in, "")
+	for namespace := range in {
+		c.Namespaces = append(c.Namespaces, namespace)
+	}
+	slices.Sort(c.Namespaces)
+	return c, nil
+}
+
+// controllerForm are names of controllers of Cluster API and its providers, as clusterctl and
+// the operator install them: capi-controller-manager, capv-controller-manager.
+var controllerForm = regexp.MustCompile(`^cap[a-z0-9]{1,4}(-[a-z-]+)?-controller-manager$`)
+
+func afterDot(name string) string {
+	_, group, _ := strings.Cut(name, ".")
+	return group
+}
+
+// called returns the objects of a name, in the namespace where that is known.
+func (c *Contents) called(named item) []item {
+	return slices.DeleteFunc(slices.Clone(c.named[named.name]), func(i item) bool {
+		return named.namespace != "" && i.namespace != named.namespace
+	})
+}
+
+// ofClusters reports whether the objects of an API group are what Cluster API, its providers
+// or k0rdent work with.
+func ofClusters(group string) bool {
+	return group == coreGroup || strings.HasSuffix(group, "."+coreGroup) || group == "k0rdent.mirantis.com"
+}
+
+// inflateJSON decodes the text of a file that Velero stores as gzip.
+func inflateJSON(path string, text []byte, into any) error {
+	refuse := func(problem string) error {
+		return &backup.InputError{Name: path, Problem: problem, Next: "what it says is not known; get the file again from the object store"}
+	}
+	if len(text) > MaxBeside {
+		return refuse(fmt.Sprintf("larger than %d MiB", MaxBeside>>20))
+	}
+	z, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return refuse("no gzip")
+	}
+	plain, err := io.ReadAll(io.LimitReader(z, maxInflated+1))
+	switch {
+	case len(plain) > maxInflated:
+		return refuse(fmt.Sprintf("its text is larger than %d MiB", maxInflated>>20))
+	case err != nil:
+		return refuse("gzip that breaks off or is damaged")
+	}
+	if err := json.Unmarshal(plain, into); err != nil {
+		return refuse(jsonFault(err))
+	}
+	return nil
+}

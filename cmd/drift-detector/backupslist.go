@@ -1,0 +1,322 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/backup/check"
+	"drift-detector/infra"
+	"drift-detector/infra/store"
+	"drift-detector/internal/english"
+	"drift-detector/report"
+	backupreport "drift-detector/report/backups"
+)
+
+// shownBackups are the backups that are shown.
+type shownBackups struct {
+	doc     *backupreport.Document
+	rows    []*backupreport.Backup
+	stored  []*store.Stored // of the rows
+	unread  int             // backups whose description could not be read
+	choices *choices
+}
+
+// find lists the backups of the place, and describes those that are to be shown.
+func (o *backupsOptions) find(ctx context.Context, place *store.Place, now time.Time) (*shownBackups, error) {
+	c := newChoices(place, now)
+	var enough func([]*store.Stored) bool
+	if o.last > 0 {
+		enough = func(newest []*store.Stored) bool { return o.isEnough(ctx, c, newest) }
+	}
+	all, left, err := place.Recent(ctx, o.from, enough)
+	if err != nil {
+		return nil, err
+	}
+	l := &shownBackups{choices: c}
+	schedules := map[string]bool{}
+	for _, b := range all {
+		if b.Problem != nil {
+			l.unread++
+		}
+		if b.Description != nil {
+			schedules[b.Description.Schedule] = true
+		}
+		switch {
+		case o.shows(b):
+			l.stored = append(l.stored, b)
+		case b.Started().Before(o.from):
+			left++
+		}
+	}
+	if o.schedule != "" && len(l.stored) == 0 && l.unread == 0 && !schedules[o.schedule] {
+		delete(schedules, "")
+		known := "none"
+		if len(schedules) > 0 {
+			known = english.First(20, slices.Sorted(maps.Keys(schedules)))
+		}
+		return nil, fmt.Errorf("--schedule %s: %s holds no backup of such a schedule; it holds those of %s", o.schedule, place.Name(), known)
+	}
+	o.newest = o.newestOf(ctx, c, all)
+	left += l.cut(ctx, o)
+	for _, b := range l.stored {
+		l.rows = append(l.rows, c.describe(b))
+	}
+	l.doc = backupreport.New(place.Name(), o.only(), l.rows, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
+	l.doc.Left(left)
+	return l, nil
+}
+
+// shows reports whether a backup is one of those that were asked for.
+func (o *backupsOptions) shows(b *store.Stored) bool {
+	of := ""
+	if b.Description != nil {
+		of = b.Description.Schedule
+	}
+	return (o.schedule == "" || of == o.schedule) && !b.Started().Before(o.from)
+}
+
+// isEnough reports whether the newest backups hold as many as are to be shown, of each prefix.
+func (o *backupsOptions) isEnough(ctx context.Context, c *choices, newest []*store.Stored) bool {
+	all := true
+	byRoot(newest, func(_ string, of []*store.Stored) {
+		all = all && len(c.holding(ctx, c.offered(of, o.shows), o.last)) == o.last
+	})
+	return all && len(newest) > 0
+}
+
+// newestOf is the newest backup of each prefix that Velero offers and that may hold clusters.
+func (o *backupsOptions) newestOf(ctx context.Context, c *choices, all []*store.Stored) map[string]*store.Stored {
+	newest := map[string]*store.Stored{}
+	byRoot(all, func(root string, of []*store.Stored) {
+		if found := c.holding(ctx, c.offered(of, nil), 1); len(found) > 0 {
+			newest[root] = found[0]
+		}
+	})
+	return newest
+}
+
+// cut leaves out what is older than the last one that is to be shown, and returns how many
+// those are.
+func (l *shownBackups) cut(ctx context.Context, o *backupsOptions) int {
+	if o.last == 0 || o.compares {
+		return 0
+	}
+	oldest := map[string]*store.Stored{}
+	byRoot(l.stored, func(root string, of []*store.Stored) {
+		if found := l.choices.holding(ctx, l.choices.offered(of, nil), o.last); len(found) == o.last {
+			oldest[root] = found[o.last-1]
+		}
+	})
+	before := len(l.stored)
+	l.stored = slices.DeleteFunc(l.stored, func(b *store.Stored) bool {
+		last := oldest[b.Root]
+		return last != nil && b.Started().Before(last.Started())
+	})
+	return before - len(l.stored)
+}
+
+// byRoot calls of for the backups of each prefix, in the order in which they are.
+func byRoot(all []*store.Stored, of func(root string, backups []*store.Stored)) {
+	var roots []string
+	backups := map[string][]*store.Stored{}
+	for _, b := range all {
+		if backups[b.Root] == nil {
+			roots = append(roots, b.Root)
+		}
+		backups[b.Root] = append(backups[b.Root], b)
+	}
+	for _, root := range roots {
+		of(root, backups[root])
+	}
+}
+
+// offered are those of some backups that Velero offers for a restore, the misdated ones last;
+// also may refuse some.
+func (c *choices) offered(some []*store.Stored, also func(*store.Stored) bool) []*store.Stored {
+	var dated, misdated []*store.Stored
+	for _, b := range some {
+		switch can, _, _ := restorable(b); {
+		case !can || also != nil && !also(b):
+		case c.misdated(b) != "":
+			misdated = append(misdated, b)
+		default:
+			dated = append(dated, b)
+		}
+	}
+	return append(dated, misdated...)
+}
+
+// describe says of a stored backup what Velero does, and what speaks against it.
+func (c *choices) describe(b *store.Stored) *backupreport.Backup {
+	d := &backupreport.Backup{Name: b.Name, Place: b.Place, Size: b.Size, Root: rootOf(b)}
+	d.Restorable, d.Why, d.TakeAll = restorable(b)
+	v := b.Description
+	if v == nil {
+		if !b.Written.IsZero() {
+			d.Started = &b.Written
+		}
+		return d
+	}
+	d.Schedule, d.Phase, d.Errors, d.Warnings = v.Schedule, string(v.Phase), v.Errors, v.Warnings
+	d.Format, d.Kubernetes = v.Format, v.Kubernetes
+	for _, at := range []struct {
+		from time.Time
+		to   **time.Time
+	}{{v.Started, &d.Started}, {v.Ended, &d.Completed}, {v.Expires, &d.Expires}} {
+		if !at.from.IsZero() {
+			*at.to = &at.from
+		}
+	}
+	d.Expired = d.Expires != nil && c.now.After(*d.Expires)
+	if why := cmp.Or(c.empty(b), c.like(b)); why != "" {
+		d.Empty, d.Why = true, append(d.Why, "no cluster is in it: "+why)
+	}
+	if why := c.misdated(b); why != "" {
+		d.Misdated, d.Why = true, append(d.Why, why+": a clock was wrong, and its age is not used to choose")
+	}
+	if v.Errors > 0 {
+		d.Why = append(d.Why, "Velero counted "+english.Count(v.Errors, "error")+": 'drift-detector check' says whether they concern a cluster")
+	}
+	if v.Format != "" && v.Format != "1" && v.Format != "1.1.0" {
+		d.Why = append(d.Why, "its format is not known here, and is read as 1.1.0")
+	}
+	if d.Expired {
+		d.Why = append(d.Why, "it has expired: a Velero that gets this store deletes it; keep a copy")
+	}
+	return d
+}
+
+// rootOf is the address of what is before backups/.
+func rootOf(b *store.Stored) string {
+	at := strings.TrimSuffix(b.Place, b.Name)
+	at = strings.TrimRight(at, `/\`)
+	return strings.TrimRight(strings.TrimSuffix(at, "backups"), `/\`)
+}
+
+// How a backup is restored that Velero does not offer.
+const (
+	takeCopy   = "To take it all the same: copy its folder to another bucket, set status.phase to Completed in the velero-backup.json of the copy, and restore from a BackupStorageLocation with accessMode ReadOnly there."
+	takeBare   = "To take it all the same: copy its folder to another bucket, put the velero-backup.json of another backup in the copy, with this backup's metadata.name, and restore from a BackupStorageLocation with accessMode ReadOnly there."
+	takeByName = "To take it all the same: 'velero restore create --from-backup NAME' looks at no phase; read first what its tarball holds."
+)
+
+// restorable reports whether a Velero that is given the store offers a backup: it takes those
+// that have ended, and what is not finished it does not even list
+// (pkg/controller/backup_sync_controller.go v1.18.3). One that failed it lists, and restores by
+// its name (restore_controller.go:validateAndComplete). why says why not, and takeAll how such
+// a one is restored.
+func restorable(b *store.Stored) (can bool, why []string, takeAll string) {
+	v := b.Description
+	switch {
+	case b.Tarball == "":
+		why = append(why, "its tarball is not in the store")
+	case b.Size == 0:
+		why = append(why, "its tarball is empty: it is being written, or was cut off")
+	case v == nil:
+		takeAll = takeBare
+	case v.Ending() == check.Failed:
+		takeAll = takeByName
+	case v.Ending() == check.Unfinished, v.Ending() == check.Deleting:
+		takeAll = takeCopy
+	}
+	switch {
+	case b.Problem != nil:
+		return false, append(why, infra.Brief(b.Problem.Error())), ""
+	case v == nil:
+		return false, append(why, "velero-backup.json is not beside the tarball: Velero does not see it, or it is being written"), takeAll
+	}
+	switch v.Ending() {
+	case check.Ended:
+	case check.Failed:
+		why = append(why, "it failed")
+	case check.Deleting:
+		why = append(why, "it is being deleted")
+	default:
+		why = append(why, "it was not finished ("+string(v.Phase)+")")
+	}
+	return len(why) == 0, why, takeAll
+}
+
+// picked are the backups that are to be compared.
+type picked struct {
+	offered []*store.Stored // the newest first; more than are compared, should some be empty
+	skipped []*store.Stored // those that Velero does not offer, and whose tarballs may be read
+	root    string
+	last    int
+}
+
+func (p *picked) stored() []*store.Stored {
+	return slices.Concat(p.skipped, p.offered[:min(p.last, len(p.offered))])
+}
+
+// pick chooses the backups that are to be compared; none without --compare.
+func (o *backupsOptions) pick(ctx context.Context, place *store.Place, l *shownBackups) (*picked, error) {
+	if !o.compares {
+		return nil, nil
+	}
+	var roots []string
+	byRoot(l.stored, func(_ string, of []*store.Stored) { roots = append(roots, rootOf(of[0])) })
+	if len(roots) > 1 {
+		lines := make([]string, 0, len(roots))
+		for _, root := range roots {
+			lines = append(lines, o.flags.Compare(root))
+		}
+		return nil, &backup.InputError{Name: place.Name(), Problem: "holds the backups of several clusters or locations: " + english.Count(len(roots), "place") + " with backups/", Next: "compare those of one: " + english.First(5, lines)}
+	}
+	p := &picked{last: o.last}
+	p.offered = l.choices.holding(ctx, l.choices.offered(l.stored, nil), maxCompared)
+	for i, b := range l.stored {
+		if len(p.offered) > 0 && !b.Started().After(p.offered[0].Started()) || len(p.skipped) > 0 && len(p.offered) > 0 || len(p.skipped) == o.last {
+			break
+		}
+		if row := l.rows[i]; !row.Restorable && !row.Empty && b.Size > 0 {
+			p.skipped = append(p.skipped, b)
+		}
+	}
+	if len(p.offered)+len(p.skipped) == 0 {
+		return nil, &backup.InputError{Name: place.Name(), Problem: "no backup that is shown can be restored", Next: "see why without --compare"}
+	}
+	if o.report != "" && !slices.ContainsFunc(p.stored(), func(b *store.Stored) bool { return b.Name == o.report }) {
+		return nil, &usageError{message: fmt.Sprintf("--report %q is none of those that are compared (%s)", o.report, english.Count(len(p.stored()), "backup")), command: "backups"}
+	}
+	return p, ctx.Err()
+}
+
+// fillComparison compares backups, if there are any to compare, and returns the report
+// that --report names.
+func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *store.Place, p *picked, doc *backupreport.Document) (*report.Report, error) {
+	if p == nil {
+		return nil, nil
+	}
+	c, rep, err := o.compare(ctx, s, place, p, o.report)
+	if err != nil {
+		return nil, err
+	}
+	isRead := func(k *backupreport.Compared) bool { return k.Error == "" }
+	switch {
+	case !slices.ContainsFunc(c.Compared, isRead):
+		return nil, &backup.InputError{Name: place.Name(), Problem: fmt.Sprintf("no backup that was to be compared could be read (%d in all); the newest: %s", len(c.Compared), c.Compared[0].Error), Next: "see which others there are without --compare"}
+	case o.report != "" && rep == nil:
+		return nil, &backup.InputError{Name: o.report, Problem: "could not be read", Next: "see why without --report"}
+	}
+	for _, r := range doc.Summary.Roots {
+		for _, skipped := range r.Skipped {
+			c.Skip(skipped)
+		}
+	}
+	doc.Compare(c)
+	if len(p.skipped)+len(p.offered) > len(c.Compared) {
+		doc.CutToCompared()
+	}
+	return rep, nil
+}
+
+// isEmpty reports whether a backup was read to its end and holds nothing of a cluster.
+func isEmpty(err error) bool { return errors.Is(err, backup.ErrNoClusterAPI) }

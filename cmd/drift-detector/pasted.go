@@ -1,0 +1,51 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/infra/shell"
+	"drift-detector/internal/terminal"
+	backupreport "drift-detector/report/backups"
+)
+
+// notRepeated are the flags that say what is done with what was read, and not how it is read.
+var notRepeated = []string{"compare", "last", "report", "schedule", "since", "format", "output", "quiet", "dry-run"}
+
+// flagsOf are the flags of this run, as a shell reads them back: those for the store, and
+// those that detect takes, too.
+func flagsOf(c *cli.Context) backupreport.Flags {
+	var reach, all []string
+	for _, f := range c.Command.Flags {
+		name := f.Names()[0]
+		if !c.IsSet(name) || slices.Contains(notRepeated, name) {
+			continue
+		}
+		var words []string
+		switch f.(type) {
+		case *cli.BoolFlag:
+			words = []string{"--" + name}
+		case *cli.StringSliceFlag:
+			for _, value := range c.StringSlice(name) {
+				words = append(words, "--"+name, quoted(value))
+			}
+		default:
+			words = []string{"--" + name, quoted(c.String(name))}
+		}
+		all = append(all, words...)
+		if slices.Contains(storeFlagNames, name) || name == "credentials" {
+			reach = append(reach, words...)
+		}
+	}
+	return backupreport.Flags{Store: strings.Join(reach, " "), Run: strings.Join(all, " "), Quote: quoted}
+}
+
+// quoted is a word of a shell; of one that a terminal would not show, what it would.
+func quoted(word string) string {
+	if q, ok := shell.Quote(word); ok {
+		return q
+	}
+	return terminal.Quoted(word)
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Recent lists the backups below the place as Backups does, and describes no more than are
+// asked for: none that was stored before since, and, where enough is not nil, none that is
+// older than those for which it is true. left is how many are not among those it returns.
+func (p *Place) Recent(ctx context.Context, since time.Time, enough func(newestFirst []*Stored) bool) (all []*Stored, left int, err error) {
+	listed, err := p.list(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(listed) == 0 {
+		return nil, 0, p.holdsNone()
+	}
+	all = slices.DeleteFunc(slices.Clone(listed), func(s *Stored) bool {
+		return !since.IsZero() && !s.Written.IsZero() && p.isStoredBefore(s, since)
+	})
+	if enough == nil {
+		p.describe(ctx, all)
+	} else {
+		all = p.describeUntil(ctx, all, enough)
+	}
+	sortByAge(all)
+	return all, len(listed) - len(all), ctx.Err()
+}
+
+// describeUntil describes the backups in the order in which they were stored, the last one
+// first, until there are enough of those that were begun after all others.
+func (p *Place) describeUntil(ctx context.Context, all []*Stored, enough func([]*Stored) bool) []*Stored {
+	const atOnce = 4 * describing
+	slices.SortStableFunc(all, func(a, b *Stored) int {
+		switch { // of one without a tarball nothing is known
+		case a.Written.IsZero() != b.Written.IsZero() && a.Written.IsZero():
+			return -1
+		case a.Written.IsZero() != b.Written.IsZero():
+			return 1
+		}
+		return b.Written.Compare(a.Written)
+	})
+	n := 0
+	for n < len(all) && ctx.Err() == nil {
+		next := min(n+atOnce, len(all))
+		p.describe(ctx, all[n:next])
+		if n = next; n == len(all) {
+			break
+		}
+		sure := slices.DeleteFunc(slices.Clone(all[:n]), func(s *Stored) bool { return !p.isStoredBefore(all[n], s.Started()) })
+		sortByAge(sure)
+		if enough(sure) {
+			break
+		}
+	}
+	return all[:n]
+}
+
+// Started is when the backup was begun; where nothing says so, or what does is wrong, when it
+// was stored.
+func (s *Stored) Started() time.Time {
+	if d := s.Description; d != nil && !d.Started.IsZero() && s.Misdated() == "" {
+		return d.Started
+	}
+	return s.Written
+}
+
+// Misdated says what is wrong with the time at which a backup is said to have begun: another
+// clock than that of the store was wrong. It is empty where nothing is known to be.
+func (s *Stored) Misdated() string {
+	d := s.Description
+	switch {
+	case d == nil || d.Started.IsZero():
+	case !d.Ended.IsZero() && d.Started.After(d.Ended):
+		return "it is said to have begun after it was completed"
+	case !s.isFile && !s.Written.IsZero() && d.Started.After(s.Written.Add(maxSkew)):
+		return "it is said to have begun after it was stored"
+	}
+	return ""
+}

@@ -1,0 +1,43 @@
+package backups
+
+import "drift-detector/internal/terminal"
+
+// Flags are those of the run, as a shell reads them back, which a command needs that is offered.
+type Flags struct {
+	Store string // how the store is reached
+	Run   string // that, and how the infrastructure is
+	// Quote makes a word of a shell out of an address; nil shows where it begins and ends.
+	Quote func(string) string
+}
+
+func (f Flags) quoted(address string) string {
+	if f.Quote == nil {
+		return terminal.Quoted(address)
+	}
+	return f.Quote(address)
+}
+
+// detect is the command that says all of one backup.
+func (f Flags) detect(place string) string {
+	return "drift-detector detect --backup " + f.quoted(place) + " -o report.json" + spaced(f.Run)
+}
+
+// only is that command, with no more than the store's flags.
+func (f Flags) only(place string) string {
+	return "drift-detector detect --backup " + f.quoted(place) + " -o report.json" + spaced(f.Store)
+}
+
+// compare is the command that says which backup of a place is the best.
+func (f Flags) compare(place string) string {
+	return "drift-detector backups " + f.quoted(place) + " --compare" + spaced(f.Store)
+}
+
+func spaced(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " " + text
+}
+
+// Compare is the command that says which backup of a place is the best.
+func (f Flags) Compare(place string) string { return f.compare(place) }
