@@ -20,11 +20,14 @@ func TestFailOnCountsWhatIsOpen(t *testing.T) {
 	r.Summary.Machines = report.MachineCounts{Total: 6, Ghost: 2, Stale: 2, Unknown: 2}
 	r.Summary.InfraMachines, r.Summary.IgnoredInfraMachines = 3, 3
 	r.Summary.IgnoredMachines = &r.Summary.Machines
+	aside := report.InfraMachine{Ignored: &report.Ignored{}}
+	r.InfraMachines = []report.InfraMachine{aside, aside, aside}
 	all := failOn{"ghost", "stale", "unknown", "unattributed"}
 	if err := all.verdict(r); err != nil {
 		t.Errorf("all is set aside, and it fails: %v", err)
 	}
 	r.Summary.IgnoredInfraMachines = 1
+	r.InfraMachines = []report.InfraMachine{aside, {}, {}}
 	r.Summary.IgnoredMachines = &report.MachineCounts{Total: 3, Ghost: 1, Stale: 1, Unknown: 1}
 	var found *errFailOn
 	want := "--fail-on ghost,stale,unknown,unattributed: 1 Ghost, 1 Stale, 1 Unknown, 2 to confirm"

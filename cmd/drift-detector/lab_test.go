@@ -92,6 +92,9 @@ func fleetEC2() lab.EC2Options {
 // serveEC2 serves AWS as o says, until the test ends.
 func serveEC2(t *testing.T, o lab.EC2Options) *lab.EC2 {
 	t.Helper()
+	if _, err := labEC2(); err != nil { // before: what it sets would be taken back with the test
+		t.Fatal(err)
+	}
 	e, err := lab.StartEC2(o)
 	if err != nil {
 		t.Fatal(err)

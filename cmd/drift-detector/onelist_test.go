@@ -85,10 +85,13 @@ func numbers(text string) []int {
 // What is to be done about the four fleets is the same list in every format: codes, order,
 // objects and numbers of steps; and each number leads to a step of the plan about that.
 func TestOneListInEveryFormat(t *testing.T) {
-	aws, _ := capaFleet(t)
-	openstack, _ := openstackFleet(t, openstacklab.Options{})
-	for name, w := range map[string]*world{"lab": fleet(t), "restored": restored(t), "CAPA": aws, "CAPO": openstack} {
+	for name, serve := range map[string]func(*testing.T) *world{
+		"lab": fleet, "restored": restored,
+		"CAPA": func(t *testing.T) *world { w, _ := capaFleet(t); return w },
+		"CAPO": func(t *testing.T) *world { w, _ := openstackFleet(t, openstacklab.Options{}); return w },
+	} {
 		t.Run(name, func(t *testing.T) {
+			w := serve(t)
 			saved := filepath.Join(w.dir, "onelist.json")
 			o := w.detect()
 			if name == "CAPA" {

@@ -16,13 +16,13 @@ func TestEachOutputNamesTheNextCommand(t *testing.T) {
 	screen := runProgram(t, slices.Concat([]string{"detect", "--summary", "-o", saved}, w.sources(), w.reach())...)
 	screen.demand(t, exitOK)
 
-	first := regexp.MustCompile(`(?m)^ 1 ! (\w+)`).FindStringSubmatch(screen.stdout)
+	first := regexp.MustCompile(`(?m)^BEFORE +[\d-]* [!?] (\w+)`).FindStringSubmatch(screen.stdout)
 	if first == nil || !strings.Contains(screen.stdout, "drift-detector explain "+first[1]) || !strings.Contains(screen.stdout, "drift-detector plan "+saved) {
 		t.Fatalf("the screen does not name what to type next:\n%s", screen.stdout)
 	}
 	explained := runProgram(t, "explain", first[1])
 	explained.demand(t, exitOK)
-	for _, want := range []string{first[1], "What to do", "drift-detector plan report.json --phase after"} {
+	for _, want := range []string{first[1], "What to do", "drift-detector plan report.json --phase before"} {
 		if !strings.Contains(explained.stdout, want) {
 			t.Errorf("explain does not say %q:\n%s", want, explained.stdout)
 		}

@@ -32,20 +32,24 @@ type stepIndex struct {
 	report   *report.Report
 	objects  map[string][]numbered // by the names that reasons have for things, and by codes
 	clusters map[string][]numbered // about a cluster as a whole
-	items    map[string][]ofItem   // by the name of an item, or of a machine that it is about
+	items    map[itemKey][]numbered
 }
 
-type ofItem struct {
-	numbered
-	*Item
+// itemKey finds items by their name, or that of a machine that they are about, and by their
+// cluster: each of theirs, none for one of no known cluster, and anyCluster for all.
+type itemKey struct {
+	vm            bool
+	name, cluster string
 }
+
+const anyCluster = "*" // which is no name
 
 // index returns the index, which is made once.
 func (p *Plan) index() *stepIndex {
 	if p.indexed != nil {
 		return p.indexed
 	}
-	x := &stepIndex{p.report, map[string][]numbered{}, map[string][]numbered{}, map[string][]ofItem{}}
+	x := &stepIndex{p.report, map[string][]numbered{}, map[string][]numbered{}, map[itemKey][]numbered{}}
 	p.indexed = x
 	n := 0
 	for _, s := range p.Sections {
@@ -83,30 +87,72 @@ func (x *stepIndex) batch(c *Chapter, b *Batch, at numbered) {
 	for i := range b.Items {
 		item := &b.Items[i]
 		for _, name := range append([]string{item.Name}, item.machines...) {
-			x.items[name] = append(x.items[name], ofItem{at, item})
+			for _, cluster := range append([]string{anyCluster}, item.Clusters...) {
+				key := itemKey{item.vm, name, cluster}
+				x.items[key] = append(x.items[key], at)
+			}
+			if len(item.Clusters) == 0 {
+				key := itemKey{item.vm, name, ""}
+				x.items[key] = append(x.items[key], at)
+			}
 		}
 	}
 }
 
 // about returns the steps about something that a code is said of, in their order.
 func (x *stepIndex) about(word code.Reason, o report.Object) []numbered {
-	out := slices.Clone(x.objects[o.Name])
-	if o.Name == "" {
-		out = append(out, x.objects[string(word)]...)
+	return ordered(append(slices.Clone(x.named(word, o.Name)), x.at(o)...))
+}
+
+func ordered(all []numbered) []numbered {
+	slices.SortFunc(all, func(a, b numbered) int { return cmp.Compare(a.at, b.at) })
+	return slices.CompactFunc(all, func(a, b numbered) bool { return a.label == b.label })
+}
+
+// named are the steps that name something, or the code where it has no name.
+func (x *stepIndex) named(word code.Reason, name string) []numbered {
+	return x.objects[cmp.Or(name, string(word))]
+}
+
+// spot tells places apart that have steps of their own.
+type spot struct {
+	vm            bool
+	cluster, name string
+	set           int // of all machines of a set; -1: of one thing
+}
+
+func (x *stepIndex) spot(o report.Object) spot {
+	switch at := o.At; {
+	case at.Part == report.InVMs:
+		return spot{true, "", x.report.InfraMachines[at.Index].Instance.Name, -1}
+	case at.Part != report.InClusters:
+		return spot{false, "", o.Name, -1}
+	case at.Set < 0:
+		return spot{false, x.report.Clusters[at.Index].Title(), "", -1}
+	case at.Machine < 0:
+		return spot{false, x.report.Clusters[at.Index].Title(), o.Name, at.Set}
+	default:
+		c := &x.report.Clusters[at.Index]
+		return spot{false, c.Title(), c.MachinesOf(at.Set)[at.Machine].Name, -1}
 	}
+}
+
+// at are the steps about the place of something.
+func (x *stepIndex) at(o report.Object) []numbered {
+	var out []numbered
 	names, cluster := x.names(o)
 	if o.At.Part == report.InClusters && o.At.Set < 0 {
 		out = append(out, x.clusters[cluster]...)
 	}
+	vm := o.At.Part == report.InVMs
 	for _, name := range names {
-		for _, of := range x.items[name] {
-			if of.vm == (o.At.Part == report.InVMs) && (cluster == "" || len(of.Clusters) == 0 || slices.Contains(of.Clusters, cluster)) {
-				out = append(out, of.numbered)
-			}
+		if cluster == "" {
+			out = append(out, x.items[itemKey{vm, name, anyCluster}]...)
+			continue
 		}
+		out = append(append(out, x.items[itemKey{vm, name, cluster}]...), x.items[itemKey{vm, name, ""}]...)
 	}
-	slices.SortFunc(out, func(a, b numbered) int { return cmp.Compare(a.at, b.at) })
-	return slices.CompactFunc(out, func(a, b numbered) bool { return a.label == b.label })
+	return ordered(out)
 }
 
 // names are what items call a thing, or the machines of a set, and the cluster that it is of.

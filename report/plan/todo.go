@@ -27,6 +27,7 @@ func (p *Plan) toDo() []report.ToDo {
 			l.left[a.Reasons[i].Code] = true
 		}
 	}
+	l.read()
 	for i := range l.points {
 		switch point := &l.points[i]; {
 		case point.Code == code.BackupError:
@@ -51,6 +52,9 @@ type list struct {
 	steps  *stepIndex
 	left   map[code.Reason]bool // reasons of which something is left by the plan
 	all    []report.ToDo
+
+	waiting map[string][]string // clusters that are halted, by what they wait for
+	errors  map[string]bool     // objects of errors in the backup
 }
 
 // add completes what is to be done, and adds it: once for each phase in which the plan has
@@ -80,21 +84,40 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 	}
 	in := map[code.Phase]*report.ToDo{}
 	named := map[string]bool{}
+	known := map[spot][]numbered{} // what many things have in common is looked up and added once
+	type noted struct {
+		spot
+		code.Phase
+	}
+	added := map[noted]bool{}
 	for _, o := range objects {
 		if named[o.Name] {
 			continue
 		}
 		named[o.Name] = true
-		steps := l.stepsAbout(t.Code, o, phases)
+		at := l.steps.spot(o)
+		steps, is := known[at]
+		if !is {
+			steps = within(phases, l.steps.at(o))
+			known[at] = steps
+		}
+		own := within(phases, slices.Clone(l.steps.named(t.Code, o.Name)))
 		phase := otherwise
-		if len(steps) > 0 {
+		switch {
+		case len(own) > 0 && (len(steps) == 0 || own[0].at < steps[0].at):
+			phase = own[0].phase
+		case len(steps) > 0:
 			phase = steps[0].phase
 		}
 		if in[phase] == nil {
-			own := t
-			own.Phase, own.Objects, own.Steps, in[phase] = phase, []string{}, []int{}, &own
+			item := t
+			item.Phase, item.Objects, item.Steps, in[phase] = phase, []string{}, []int{}, &item
 		}
-		in[phase].Steps = append(in[phase].Steps, numbersOf(steps)...)
+		in[phase].Steps = append(in[phase].Steps, numbersOf(own)...)
+		if n := (noted{at, phase}); !added[n] {
+			added[n] = true
+			in[phase].Steps = append(in[phase].Steps, numbersOf(steps)...)
+		}
 		if o.Name != "" {
 			in[phase].Objects = append(in[phase].Objects, o.Name)
 		}
@@ -120,11 +143,9 @@ func (l *list) isConfirmed(at report.Place) bool {
 	return c.Confirmed != nil || at.Set >= 0 && at.Machine >= 0 && c.MachinesOf(at.Set)[at.Machine].Confirmed != nil
 }
 
-// stepsAbout are the steps about a thing in the phases in which there are steps about the code.
-func (l *list) stepsAbout(word code.Reason, o report.Object, phases []code.Phase) []numbered {
-	return slices.DeleteFunc(l.steps.about(word, o), func(s numbered) bool {
-		return len(phases) > 0 && !slices.Contains(phases, s.phase)
-	})
+// within are the steps in the phases in which there are steps about a code.
+func within(phases []code.Phase, steps []numbered) []numbered {
+	return slices.DeleteFunc(steps, func(s numbered) bool { return len(phases) > 0 && !slices.Contains(phases, s.phase) })
 }
 
 func numbersOf(steps []numbered) []int {
@@ -138,9 +159,9 @@ func numbersOf(steps []numbered) []int {
 // reason adds a reason of the answer.
 func (l *list) reason(p *report.Point) {
 	t := report.ToDo{Code: p.Code, Safe: code.SafeAfter(p.Code), Message: cmp.Or(code.Of(p.Code).Screen, english.Clause(p.Text))}
-	objects := p.Objects
+	objects := slices.Clone(p.Objects)
 	for i := range p.Likes {
-		objects = append(objects[:len(objects):len(objects)], p.Likes[i].Objects...)
+		objects = append(objects, p.Likes[i].Objects...)
 	}
 	switch {
 	case p.Code == code.CopiedID && l.isDuplicate(objects):
@@ -196,34 +217,37 @@ func (l *list) checkErrors() {
 	}
 }
 
-// haltedBy are the clusters that no controller acts on because of a check's object.
-func (l *list) haltedBy(c *report.Check) []string {
-	var out []string
+// read finds the clusters that wait for an object, and the objects of errors in the backup.
+func (l *list) read() {
+	l.waiting, l.errors = map[string][]string{}, map[string]bool{}
 	for i := range l.points {
 		if l.points[i].Code != code.ClusterHalted {
 			continue
 		}
 		for _, p := range append([]report.Point{l.points[i]}, l.points[i].Likes...) {
-			if isBecauseOf(&p, c) {
-				for _, o := range p.Objects {
-					out = append(out, strings.TrimPrefix(o.Name, "Cluster "))
-				}
+			for _, o := range p.Objects {
+				l.waiting[p.Until] = append(l.waiting[p.Until], strings.TrimPrefix(o.Name, "Cluster "))
 			}
 		}
 	}
-	return out
+	for i := range l.report.Checks {
+		if c := &l.report.Checks[i]; c.Error() && c.Object != "" {
+			l.errors[c.Object] = true
+		}
+	}
 }
 
-func isBecauseOf(p *report.Point, c *report.Check) bool {
-	return c.Error() && c.Object != "" && p.Until == c.Object
+// haltedBy are the clusters that no controller acts on because of a check's object.
+func (l *list) haltedBy(c *report.Check) []string {
+	if !l.errors[c.Object] {
+		return nil
+	}
+	return l.waiting[c.Object]
 }
 
 // isOfChecks reports whether each of a point's likes is because of some error in the backup.
 func (l *list) isOfChecks(p *report.Point) bool {
-	of := func(p *report.Point) bool {
-		return slices.ContainsFunc(l.report.Checks, func(c report.Check) bool { return isBecauseOf(p, &c) })
-	}
-	return of(p) && !slices.ContainsFunc(p.Likes, func(p report.Point) bool { return !of(&p) })
+	return l.errors[p.Until] && !slices.ContainsFunc(p.Likes, func(p report.Point) bool { return !l.errors[p.Until] })
 }
 
 // conditions adds the conditions that a person has to see to, whatever the answer is.
