@@ -248,7 +248,6 @@ func restorable(b *store.Stored) (can bool, why []string, takeAll string) {
 type picked struct {
 	offered []*store.Stored // the newest first; more than are compared, should some be empty
 	skipped []*store.Stored // those that Velero does not offer, and whose tarballs may be read
-	root    string
 	last    int
 }
 
