@@ -38,10 +38,11 @@ func backupsCommand(s *streams) *cli.Command {
 		Usage:     "list the backups of an object store, and say which can be restored",
 		UsageText: "drift-detector backups PLACE [options]",
 		Description: `PLACE is s3://BUCKET[/PREFIX], or a folder that is a copy of one. What Velero
-says of each backup is read, and no tarball. The newest is the first. Which is the
-newest that can be restored and may hold clusters is said for each prefix, and before it
-what is newer and Velero does not offer. --compare reads the newest, too, and says which
-one to restore. Backups that can hold no cluster are not compared.
+says of each backup is read, and no tarball. The newest is the first. Which is
+the newest that can be restored and may hold clusters is said for each prefix,
+and before it what is newer and Velero does not offer. --compare reads the
+newest, too, and says which one to restore. Backups that can hold no cluster are
+not compared.
 
 EXAMPLES:
    drift-detector backups s3://velero --s3-profile dr
