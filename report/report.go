@@ -344,7 +344,7 @@ type Machine struct {
 	Evidence   []Evidence       `json:"evidence"`
 	Warnings   []Warning        `json:"warnings,omitempty"`
 	Ignored    *Ignored         `json:"ignored,omitempty"`
-	Confirmed  *Confirmed       `json:"confirmed,omitempty"` // that its VM stays off, or may be started
+	Confirmed  *Confirmed       `json:"confirmed,omitempty"` // that its VM stays off
 	Forecast   *MachineForecast `json:"forecast,omitempty"`
 	// Remediation is what to do about it, in a safe order.
 	Remediation []Step `json:"remediation,omitempty"`
@@ -404,7 +404,7 @@ type Ignored struct {
 
 // Confirmed says on whose word a thing is no question any more.
 type Confirmed struct {
-	As      string `json:"as"`                // what it is: notAMachine, leave, givenUp, staysOff or mayStart
+	As      string `json:"as"`                // what it is: notAMachine, leave, givenUp or staysOff
 	By      string `json:"by"`                // a person, a ticket
 	On      string `json:"on"`                // the day, YYYY-MM-DD, UTC
 	Expires string `json:"expires,omitempty"` // the last day on which it is taken, likewise

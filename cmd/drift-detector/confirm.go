@@ -23,10 +23,10 @@ type confirmOptions struct {
 
 // saidAs are the values of --as.
 var saidAs = map[string]confirm.As{
-	"not-a-machine": confirm.NotAMachine, "leave": confirm.Leave, "given-up": confirm.GivenUp, "stays-off": confirm.StaysOff, "may-start": confirm.MayStart,
+	"not-a-machine": confirm.NotAMachine, "leave": confirm.Leave, "given-up": confirm.GivenUp, "stays-off": confirm.StaysOff,
 }
 
-var saidNames = []string{"not-a-machine", "leave", "given-up", "stays-off", "may-start"}
+var saidNames = []string{"not-a-machine", "leave", "given-up", "stays-off"}
 
 func confirmCommand(s *streams) *cli.Command {
 	var o confirmOptions
@@ -41,7 +41,6 @@ NAMESPACE/NAME of a Cluster or a machine. WHAT is
    leave           a VM, or all in a folder: ours, and stays as it is
    given-up        a Cluster without any machine that runs: left out of the restore
    stays-off       a machine whose VM is off
-   may-start       a machine whose VM is off, and that a controller starts
 
 'detect --confirmations FILE' takes that for seen, as long as the ids are the same, and
 lists it under the conditions of the answer. A file that exists is added to.

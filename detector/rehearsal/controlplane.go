@@ -154,11 +154,11 @@ func adoptedVersions(c *cluster) walk.Answer {
 	return passed
 }
 
-// renewed is how long before its end the client certificate of a kubeconfig is made anew
+// renewed is how long before its end the client certificate of a kubeconfig is made again
 // (ClientCertificateRenewalDuration in util/certs/consts.go v1.13.6).
 const renewed = 365 * 24 * time.Hour / 2
 
-// kubeconfigSeen asks core.K9. A Secret that is absent is made anew, and one of another type is
+// kubeconfigSeen asks core.K9. A Secret that is absent is made again, and one of another type is
 // its user's.
 func kubeconfigSeen(c *cluster) walk.Answer {
 	k, there := c.world.in.Secrets.Kubeconfigs[c.ID]

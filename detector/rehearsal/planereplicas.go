@@ -45,7 +45,7 @@ func (c *cluster) planeOwner() {
 	}
 	s.makes(p.Infrastructure, backup.Ref{})
 	if kind.Finds == owners.ByOwner {
-		return // it stands still, see owners.1 of the rehearsal
+		return // it does nothing, see owners.1 of the rehearsal
 	}
 	have := s.step(p.Desired, c.counted(owner{p.Kind, p.Name}).machines, true)
 	t := c.topology

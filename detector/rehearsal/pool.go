@@ -78,7 +78,7 @@ func (s *set) pausedPool() string {
 	return s.cluster.idlePools[s.Name]
 }
 
-// bounds compares the size of a pool that somebody else sets with the bounds of the
+// bounds compares the size of a pool that another tool sets with the bounds of the
 // backup. The controller sets those alone, and AWS moves a size that is outside of them
 // (CAPA UpdateASG in pkg/cloud/services/autoscaling/autoscalinggroup.go v2.13.0;
 // UpdateAutoScalingGroup in the API reference of Auto Scaling).
@@ -96,7 +96,7 @@ func (s *set) bounds(p *detector.PoolState) {
 }
 
 // pool compares what a MachinePool wants with what its pool is set to. Its controller
-// sets the pool to the replicas of the backup, unless somebody else sets those (CAPA
+// sets the pool to the replicas of the backup, unless another tool sets those (CAPA
 // exp/controllers/awsmachinepool_controller.go and pkg/cloud/services/eks/nodegroup.go
 // v2.13.0).
 func (s *set) pool() {

@@ -34,7 +34,7 @@ type owed struct {
 	unmakeable string            // why its owner can make no machine
 	managedBy  string
 	poolWants  int  // of a pool whose members end, how many are to be left
-	bounded    bool // a pool that somebody else sets is outside of the bounds that its controller sets
+	bounded    bool // a pool that another tool sets is outside of the bounds that its controller sets
 }
 
 // madeNow and deletedNow are how many Machines the owners make and delete right after the

@@ -209,7 +209,7 @@ func (q *questions) askTemplate(p *pool, exists, image, members *walk.Row) {
 	of := func(ask func(*place, *templateFact) walk.Answer) func(*place) walk.Answer {
 		return func(at *place) walk.Answer {
 			if !at.sees(q.objs.poolKey(p).Kind, q.objs.poolKey(p).Value) {
-				return walk.Answer{} // the pool is made anew
+				return walk.Answer{} // the pool is made again
 			}
 			f, there, open := read[templateFact](at, factTemplate, name, p.title())
 			if open.Found != "" || !there {

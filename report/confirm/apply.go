@@ -2,6 +2,7 @@ package confirm
 
 import (
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -68,9 +69,10 @@ func (a *application) take(c *Confirmation) (state report.ConfirmationState, why
 	return a.vms(c, mark)
 }
 
-// vms marks the VMs to confirm that it is about.
+// vms marks the VMs to confirm that it is about: the one with the id, or those in a folder that
+// nothing but their place ties to a cluster.
 func (a *application) vms(c *Confirmation, mark *report.Confirmed) (report.ConfirmationState, string) {
-	renamed, n := "", 0
+	var is, named []*report.InfraMachine
 	for i := range a.r.InfraMachines {
 		m := &a.r.InfraMachines[i]
 		v := &m.Instance
@@ -78,24 +80,31 @@ func (a *application) vms(c *Confirmation, mark *report.Confirmed) (report.Confi
 			continue
 		}
 		switch {
-		case c.Folder != "" && isIn(v.Path, c.Folder), c.VM != "" && strings.EqualFold(v.ID, c.ID):
+		case c.Folder != "" && isIn(v.Path, c.Folder) && m.Reason == code.InClusterFolder, c.VM != "" && strings.EqualFold(v.ID, c.ID):
+			is = append(is, m)
+		case c.VM != "" && v.Name == c.VM:
+			named = append(named, m)
+		}
+	}
+	if c.VM != "" && len(is) > 1 { // a copy has the id, too: the name has to tell them apart
+		is = slices.DeleteFunc(is, func(m *report.InfraMachine) bool { return m.Instance.Name != c.VM })
+	}
+	switch {
+	case c.VM != "" && len(is) > 1:
+		return report.ConfirmationChanged, "several VMs have that name and id"
+	case len(is) > 0:
+		for _, m := range is {
 			if m.Confirmed == nil {
 				a.r.Summary.ConfirmedInfraMachines++
 			}
 			m.Confirmed = mark
-			a.note(c, v.Object())
-			n++
-		case c.VM != "" && v.Name == c.VM:
-			renamed = v.ID
+			a.note(c, m.Instance.Object())
 		}
-	}
-	switch {
-	case n > 0:
 		return report.ConfirmationTaken, ""
 	case !slices.ContainsFunc(a.r.Scopes, func(s report.Scope) bool { return s.Provider == c.Provider && placeOf(&s) == c.Place }):
 		return report.ConfirmationUnused, "its place is none of this report"
-	case renamed != "":
-		return report.ConfirmationChanged, fmt.Sprintf("the VM of that name has the id %s now, and it speaks of %s", renamed, c.ID)
+	case len(named) > 0:
+		return report.ConfirmationChanged, fmt.Sprintf("the VM of that name has the id %s now, and it speaks of %s", named[0].Instance.ID, c.ID)
 	}
 	return report.ConfirmationUnused, "no VM to confirm is it: it is gone, or a machine of a cluster"
 }
@@ -107,48 +116,80 @@ func isIn(vm, folder string) bool {
 }
 
 // cluster marks a cluster that is given up, which only one may be of which nothing exists: the
-// machines of another would run on, unmanaged.
+// machines of another would run on, unmanaged. Of several of that name, in several backups, each
+// has to be such a one.
 func (a *application) cluster(c *Confirmation, mark *report.Confirmed) (report.ConfirmationState, string) {
+	var all []*report.Cluster
 	for i := range a.r.Clusters {
 		k := &a.r.Clusters[i]
-		switch n := &k.Counts; {
-		case k.Title() != c.Cluster || k.Self:
-		case n.Healthy+n.Ghost+n.Unknown > 0:
-			return report.ConfirmationChanged, english.Count(n.Healthy+n.Ghost+n.Unknown, "VM") + " of it exist, or may exist"
+		if k.Title() != c.Cluster || k.Self {
+			continue
+		}
+		if why := exists(k); why != "" {
+			return report.ConfirmationChanged, why
+		}
+		all = append(all, k)
+	}
+	if all == nil {
+		return report.ConfirmationUnused, "the report has no such cluster"
+	}
+	for _, k := range all {
+		k.Confirmed = mark
+	}
+	a.note(c, "Cluster "+c.Cluster)
+	return report.ConfirmationTaken, ""
+}
+
+// exists says what of a cluster exists, or may exist; empty when all that the backup records of
+// it is known to be gone.
+func exists(k *report.Cluster) string {
+	pool := func(g report.Group) bool { return g.Pool != nil && g.Pool.State != code.Absent }
+	switch n := k.Counts.Healthy + k.Counts.Ghost + k.Counts.Unknown; {
+	case n > 0:
+		return english.Count(n, "VM") + " of it exist, or may exist"
+	case slices.ContainsFunc(k.Workers.Groups, pool):
+		return "a machine pool of it exists, or may exist"
+	case !k.ControlPlane.Applicable || k.ControlPlane.Counts.Stale == 0:
+		return "whether its control plane is gone is not known"
+	}
+	return ""
+}
+
+// machine marks a machine whose VM is off. Of several of that name, in several backups, it is the
+// one with the id.
+func (a *application) machine(c *Confirmation, mark *report.Confirmed) (report.ConfirmationState, string) {
+	state, why := report.ConfirmationUnused, "the report has no such machine"
+	for m := range a.machines(c.Machine) {
+		switch {
+		case m.Instance == nil:
+			state, why = report.ConfirmationChanged, "no VM is it"
+		case !strings.EqualFold(m.Instance.ID, c.ID):
+			state, why = report.ConfirmationChanged, fmt.Sprintf("its VM has the id %s now, and it speaks of %s", m.Instance.ID, c.ID)
+		case !m.IsOff():
+			state, why = report.ConfirmationChanged, "its VM is "+m.Instance.State
 		default:
-			k.Confirmed = mark
-			a.note(c, "Cluster "+k.Title())
+			m.Confirmed = mark
+			a.note(c, "Machine "+c.Machine)
 			return report.ConfirmationTaken, ""
 		}
 	}
-	return report.ConfirmationUnused, "the report has no such cluster"
+	return state, why
 }
 
-// machine marks a machine whose VM is off.
-func (a *application) machine(c *Confirmation, mark *report.Confirmed) (report.ConfirmationState, string) {
-	for i := range a.r.Clusters {
-		k := &a.r.Clusters[i]
-		for _, s := range k.Sets() {
-			for j := range s.Machines {
-				m := &s.Machines[j]
-				if english.Join("/", m.Namespace, m.Name) != c.Machine || k.Self {
-					continue
+// machines are those of a namespace and name.
+func (a *application) machines(name string) iter.Seq[*report.Machine] {
+	return func(yield func(*report.Machine) bool) {
+		for i := range a.r.Clusters {
+			k := &a.r.Clusters[i]
+			for _, s := range k.Sets() {
+				for j := range s.Machines {
+					if m := &s.Machines[j]; !k.Self && english.Join("/", m.Namespace, m.Name) == name && !yield(m) {
+						return
+					}
 				}
-				switch {
-				case m.Instance == nil:
-					return report.ConfirmationChanged, "no VM is it"
-				case !strings.EqualFold(m.Instance.ID, c.ID):
-					return report.ConfirmationChanged, fmt.Sprintf("its VM has the id %s now, and it speaks of %s", m.Instance.ID, c.ID)
-				case !m.IsOff():
-					return report.ConfirmationChanged, "its VM is " + m.Instance.State
-				}
-				m.Confirmed = mark
-				a.note(c, "Machine "+c.Machine)
-				return report.ConfirmationTaken, ""
 			}
 		}
 	}
-	return report.ConfirmationUnused, "the report has no such machine"
 }
 
 // place is the identity of the place that an instance is in, or its endpoint.
@@ -179,7 +220,7 @@ func (a *application) note(c *Confirmation, object string) {
 }
 
 // settles are the reasons of the answer that a word is about.
-var settles = map[As]code.Reason{NotAMachine: code.InstancesToConfirm, Leave: code.InstancesToConfirm, StaysOff: code.InstancesStopped, MayStart: code.InstancesStarted}
+var settles = map[As]code.Reason{NotAMachine: code.InstancesToConfirm, Leave: code.InstancesToConfirm, StaysOff: code.InstancesStopped}
 
 // finish takes what was confirmed out of the answers, and makes conditions of it.
 func (a *application) finish() {
@@ -187,33 +228,63 @@ func (a *application) finish() {
 	if s.Status == code.NeedFurtherConfirmationInfraMachines && a.r.ToConfirm() == 0 {
 		s.Status = code.Healthy
 	}
+	open := a.open()
 	var conditions []report.Note
 	for _, w := range a.order {
 		objects := a.taken[w]
 		conditions = append(conditions, report.Note{Code: code.OnTheWordOf, Message: w.says(len(objects)), Objects: objects})
-		gone := func(reason code.Reason, object string) bool {
-			return reason == settles[w.as] && slices.Contains(objects, object)
-		}
-		if w.as == GivenUp {
-			gone = func(reason code.Reason, object string) bool {
-				return slices.Contains(objects, a.clusterOf(reason, object))
+		if w.as == GivenUp { // Velero restores it all the same, unless the plan leaves it out
+			if p := s.AnswerByPlan; p != nil {
+				var resolved []report.AnswerReason
+				p.Reasons, resolved = without(p.Reasons, func(reason code.Reason, object string) bool {
+					return slices.Contains(objects, a.clusterOf(reason, object))
+				})
+				p.Resolved = append(p.Resolved, resolved...)
 			}
-		} else if s.Answer != nil {
+			continue
+		}
+		gone := func(reason code.Reason, object string) bool {
+			return reason == settles[w.as] && slices.Contains(objects, object) && !open[object]
+		}
+		if s.Answer != nil {
 			s.Answer.Reasons, _ = without(s.Answer.Reasons, gone)
 		}
 		if p := s.AnswerByPlan; p != nil {
-			var settled []report.AnswerReason
-			p.Reasons, settled = without(p.Reasons, gone)
-			p.Resolved = append(p.Resolved, settled...)
+			p.Reasons, _ = without(p.Reasons, gone)
+			p.Resolved, _ = without(p.Resolved, gone)
 		}
 	}
 	if s.Answer != nil {
+		if len(s.Answer.Reasons) == 0 && s.Status != code.Healthy {
+			s.Answer.Reasons = []report.AnswerReason{{Code: code.StatusNotHealthy, Message: "The status is " + string(s.Status), Objects: []string{}}}
+		}
 		s.Answer.Safe = report.SafeAfter(s.Answer.Reasons)
 		s.Answer.Conditions = append(conditions, s.Answer.Conditions...)
 	}
 	if p := s.AnswerByPlan; p != nil {
 		p.Safe = report.SafeAfter(p.Reasons)
 	}
+}
+
+// open are the names of things of which not each has been confirmed: VMs of two places may have
+// one path, and machines of two backups one name.
+func (a *application) open() map[string]bool {
+	out := map[string]bool{}
+	for i := range a.r.InfraMachines {
+		if m := &a.r.InfraMachines[i]; m.Confirmed == nil {
+			out[m.Instance.Object()] = true
+		}
+	}
+	for w, objects := range a.taken {
+		for _, object := range objects {
+			for m := range a.machines(strings.TrimPrefix(object, "Machine ")) {
+				if w.as == StaysOff && m.Confirmed == nil && m.IsOff() {
+					out[object] = true
+				}
+			}
+		}
+	}
+	return out
 }
 
 // clusterOf names the cluster that an object is of, as reasons do; empty where it is of none.
@@ -229,9 +300,9 @@ func (a *application) clusterOf(reason code.Reason, object string) string {
 func (w word) says(n int) string {
 	what := map[As]string{
 		NotAMachine: "%s belong to no cluster of the backup", Leave: "%s are known, and stay as they are",
-		GivenUp: "%s are given up, and left out of the restore", StaysOff: "%s stay off", MayStart: "%s may be started",
+		GivenUp: "%s are given up, and left out of the restore", StaysOff: "%s stay off",
 	}[w.as]
-	noun := map[As]string{GivenUp: "Cluster", StaysOff: "machine", MayStart: "machine"}[w.as]
+	noun := map[As]string{GivenUp: "Cluster", StaysOff: "machine"}[w.as]
 	if noun == "" {
 		noun = "VM"
 	}

@@ -24,11 +24,10 @@ const (
 	Leave       As = "leave"       // of a VM, or of all in a folder: it is ours, and stays as it is
 	GivenUp     As = "givenUp"     // of a cluster: it is left out of the restore
 	StaysOff    As = "staysOff"    // of a machine whose VM is off
-	MayStart    As = "mayStart"    // of a machine whose VM is off, and that a controller starts
 )
 
 // All returns what can be said.
-func All() []As { return []As{NotAMachine, Leave, GivenUp, StaysOff, MayStart} }
+func All() []As { return []As{NotAMachine, Leave, GivenUp, StaysOff} }
 
 // Confirmation is the word of a person for one thing. Exactly one of VM, Folder, Cluster and
 // Machine is set.
@@ -111,7 +110,7 @@ func (c *Confirmation) problem() string {
 			subjects++
 		}
 	}
-	of := map[As]bool{NotAMachine: c.VM+c.Folder != "", Leave: c.VM+c.Folder != "", GivenUp: c.Cluster != "", StaysOff: c.Machine != "", MayStart: c.Machine != ""}
+	of := map[As]bool{NotAMachine: c.VM+c.Folder != "", Leave: c.VM+c.Folder != "", GivenUp: c.Cluster != "", StaysOff: c.Machine != ""}
 	fits, known := of[c.As]
 	switch {
 	case subjects != 1:

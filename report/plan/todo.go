@@ -131,16 +131,9 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 	}
 }
 
-// isConfirmed reports whether a person has decided about the thing there.
+// isConfirmed reports whether the thing there is of a cluster that a person has given up.
 func (l *list) isConfirmed(at report.Place) bool {
-	if len(l.report.Confirmations) == 0 {
-		return false
-	}
-	if at.Part != report.InClusters {
-		return at.Part == report.InVMs && l.report.InfraMachines[at.Index].Confirmed != nil
-	}
-	c := &l.report.Clusters[at.Index]
-	return c.Confirmed != nil || at.Set >= 0 && at.Machine >= 0 && c.MachinesOf(at.Set)[at.Machine].Confirmed != nil
+	return at.Part == report.InClusters && l.report.Clusters[at.Index].Confirmed != nil
 }
 
 // within are the steps in the phases in which there are steps about a code.
