@@ -65,6 +65,10 @@ func TestAWordIsAboutOneThing(t *testing.T) {
 		if got := r.Summary.Answer.Safe; got != c.want || r.ToConfirm() != c.open {
 			t.Errorf("%s: %s, %d open, %+v", name, got, r.ToConfirm(), r.Confirmations)
 		}
+		is := func(a report.AnswerReason) bool { return a.Code == code.InstancesToConfirm }
+		if slices.ContainsFunc(r.Summary.AnswerByPlan.Reasons, is) != (c.open > 0) || slices.ContainsFunc(r.Summary.Answer.Reasons, is) != (c.open > 0) {
+			t.Errorf("%s: %+v, by the plan %+v", name, r.Summary.Answer.Reasons, r.Summary.AnswerByPlan.Reasons)
+		}
 	}
 }
 
