@@ -171,7 +171,7 @@ func (r *Result) conclude(s *backup.Snapshot) {
 			r.Status = code.Worst(r.Status, r.Clusters[i].Status)
 		}
 	}
-	if slices.ContainsFunc(r.Unattributed, func(u Unattributed) bool { return u.Untouched == "" }) {
+	if len(r.Unattributed) > 0 {
 		r.Status = code.Worst(r.Status, code.NeedFurtherConfirmationInfraMachines)
 	}
 	// Problems of clusters that are not shown count as well: the VM of a machine that

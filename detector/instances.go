@@ -143,9 +143,6 @@ var instanceRows = []instanceRow{
 			p := f.suggest(code.ForeignNode, fmt.Sprintf("Node %s of cluster %s/%s says that it runs on it, but %s", n.Name, n.Cluster.Namespace, n.Cluster.Name, but), f.foreignTo()...)
 			p.unattributed.Foreign = f.foreignCluster
 			p.unattributed.Evidence = f.foreignEvidence()
-			if !n.agrees() && !n.ControlPlane {
-				p.unattributed.Untouched = madeBy(f.vm)
-			}
 			return p
 		},
 	},
@@ -206,7 +203,6 @@ var instanceRows = []instanceRow{
 			}
 			p.unattributed.Evidence = linkEvidence(f.location, code.Weak)
 			p.unattributed.Unlisted = all.unlisted
-			p.unattributed.Untouched = f.untouched(ids)
 			return p
 		},
 	},
@@ -248,29 +244,6 @@ func (f *instanceFacts) doubt(all []link) string { return f.index.doubt(f.vm, al
 func (f *instanceFacts) unlisted(id backup.ClusterID) string {
 	why, _ := f.index.unlisted(id)
 	return why
-}
-
-// untouched returns why no controller of the backup acts on an instance which nothing but its
-// place ties to clusters: somebody else made it, or their Nodes, which were all read, are elsewhere.
-func (f *instanceFacts) untouched(ids []backup.ClusterID) string {
-	unread := func(id backup.ClusterID) bool {
-		return f.index.nodes.lists[id].State != nodesRead || f.index.nodes.anywhere[id]
-	}
-	switch {
-	case f.vm.Maker != "":
-		return madeBy(f.vm)
-	case f.foreignTag != "" || slices.ContainsFunc(ids, unread):
-		return ""
-	}
-	return "nothing but its place ties it to a cluster, and none of the cluster's Nodes runs on it"
-}
-
-// madeBy says who else made an instance, or is empty.
-func madeBy(v *vm) string {
-	if v.Maker == "" {
-		return ""
-	}
-	return v.Maker + " made it, which is not restored as a part of the cluster"
 }
 
 // unproven reports whether no id shows that the place is where the machines are.

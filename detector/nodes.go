@@ -25,8 +25,6 @@ type nodes struct {
 	lists  map[backup.ClusterID]report.Nodes
 	// foreign are the lists whose Nodes name another cluster, that is, and none their own.
 	foreign map[backup.ClusterID]string
-	// anywhere are the clusters with a Node of which nothing says on which instance it runs.
-	anywhere map[backup.ClusterID]bool
 }
 
 type node struct {
@@ -52,7 +50,7 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 	n := nodes{
 		byKey: make(map[infra.Key][]*node, count), byName: map[nodeName][]*node{},
 		of: make(map[backup.ClusterID][]*node, len(listings)), lists: make(map[backup.ClusterID]report.Nodes, len(listings)),
-		foreign: map[backup.ClusterID]string{}, anywhere: map[backup.ClusterID]bool{},
+		foreign: map[backup.ClusterID]string{},
 	}
 	all := make([]node, 0, count)
 	for i := range listings {
@@ -94,7 +92,6 @@ func (n *nodes) note(l *infra.Listing) {
 		one := &l.Nodes[i]
 		id := one.Cluster
 		count[id]++
-		n.anywhere[id] = n.anywhere[id] || len(one.Keys) == 0
 		if one.ClusterName == id.Name && one.ClusterNamespace == id.Namespace {
 			own[id] = true
 		} else if one.ClusterName != "" {

@@ -23,8 +23,6 @@ type oracle struct {
 	all      []*oracleMachine
 	unread   bool // something may be a machine, and could not be read
 	missed   bool // a Node list that was asked for, and is needed
-	// untouched counts instances that nothing but their place ties to clusters.
-	untouched int
 }
 
 type oracleVM struct {

@@ -309,9 +309,6 @@ func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set str
 		for _, p := range locations {
 			o.missed = o.missed || reason != "InstanceUnreadable" && o.nodeListMissed(p.cluster)
 		}
-		if reason == "InClusterFolder" && !o.hasKind(v, infra.OwnerTag) && !slices.ContainsFunc(locations, func(p oracleLink) bool { return !o.placesAllNodes(p.cluster) }) {
-			o.untouched++
-		}
 		return loose(reason, o.onlyCluster(locations))
 	}
 	b := links[0]
@@ -393,17 +390,4 @@ func (o *oracle) doubtful(v *oracleVM, links []oracleLink) bool {
 	byName := !slices.ContainsFunc(links, func(b oracleLink) bool { return !b.byName })
 	read := o.nodeState(id) == "read"
 	return byName && !v.Created.After(o.snap.Backups[id.Backup].WrittenTo) || read && len(o.nodesOn(v)) == 0
-}
-
-// placesAllNodes reports whether the Node list of a cluster was read, and says of each Node where
-// it runs.
-func (o *oracle) placesAllNodes(id backup.ClusterID) bool {
-	for _, l := range o.inv.Listings {
-		for _, n := range l.Nodes {
-			if n.Cluster == id && len(n.Keys) == 0 {
-				return false
-			}
-		}
-	}
-	return o.nodeState(id) == "read"
 }

@@ -139,7 +139,7 @@ func (o *oracle) tell() []string {
 			loose++
 		}
 	}
-	o.tellClusters(say, ratings, loose-o.untouched, o.unread)
+	o.tellClusters(say, ratings, loose, o.unread)
 	sort.Strings(lines)
 	return lines
 }

@@ -117,9 +117,6 @@ type Unattributed struct {
 	Reason   code.Reason
 	Message  string
 	Evidence []report.Evidence
-	// Untouched says why no controller of the backup acts on it, whatever it is; empty where
-	// that is not known.
-	Untouched string
 	// Unread is true when it may be a machine and could not be read: the run has not
 	// seen everything.
 	Unread bool

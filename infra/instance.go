@@ -28,9 +28,6 @@ type Instance struct {
 	Host      Key       `json:"host,omitzero"` // host name in its own metadata, read for candidates only
 	// Exclude says why it can be nobody's machine: Template, Managed, "vCLS".
 	Exclude string `json:"exclude,omitempty"`
-	// Maker says who made it, where that is none of Cluster API's controllers: Karpenter, an
-	// autoscaling group that is no pool of the backup. Empty: not known.
-	Maker string `json:"maker,omitempty"`
 	// Unreadable says that its properties could not be read, so that its
 	// missing keys prove nothing.
 	Unreadable bool `json:"unreadable,omitempty"`

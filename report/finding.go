@@ -21,11 +21,11 @@ func (m *Machine) IsOff() bool {
 }
 
 // ToConfirm counts the VMs to confirm that neither a rule sets aside nor a person has
-// confirmed, and that a restored controller may act on.
+// confirmed.
 func (r *Report) ToConfirm() int {
 	n := 0
 	for i := range r.InfraMachines {
-		n += one(!r.InfraMachines[i].Settled())
+		n += one(r.InfraMachines[i].Ignored == nil && r.InfraMachines[i].Confirmed == nil)
 	}
 	return n
 }

@@ -391,17 +391,9 @@ type InfraMachine struct {
 	Reason         code.Reason `json:"reason"`
 	Message        string      `json:"message,omitempty"`
 	Evidence       []Evidence  `json:"evidence"`
-	// Untouched says why no restored controller acts on it, so that it is no question: a condition
-	// of the answer counts it.
-	Untouched   string     `json:"untouched,omitempty"`
-	Ignored     *Ignored   `json:"ignored,omitempty"`
-	Confirmed   *Confirmed `json:"confirmed,omitempty"`
-	Remediation []Step     `json:"remediation,omitempty"`
-}
-
-// Settled reports whether it is no question any more.
-func (m *InfraMachine) Settled() bool {
-	return m.Ignored != nil || m.Confirmed != nil || m.Untouched != ""
+	Ignored        *Ignored    `json:"ignored,omitempty"`
+	Confirmed      *Confirmed  `json:"confirmed,omitempty"`
+	Remediation    []Step      `json:"remediation,omitempty"`
 }
 
 // Ignored says which rule sets a finding aside.

@@ -1,7 +1,6 @@
 package rehearsal
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -182,7 +181,6 @@ func (w *world) conditions(notes []report.Note) []report.Note {
 	add(code.NodeConditionsUnread, "No Node and no Machine has a condition for which these have the machine replaced: they were not read", unseen)
 	about(code.OutsideClusters, "The instances of these objects, which belong to no cluster, were not looked for: each exists, as the only one of its name. Where one does not, its controller makes another", slices.Clone(w.in.Expected.Alone))
 	out = append(out, walkConditions(&w.trace)...)
-	about(code.InstancesUntouched, "These instances are none of the machines, and nothing restored acts on them: they are where machines of clusters are, but Karpenter or another autoscaling group made them, or none of the clusters' Nodes runs on them", w.untouched())
 	add(code.NothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
 	return append(out,
 		report.Note{Code: code.RestoredWhole, Message: "The restore takes the whole backup, cluster-scoped objects too, into its own namespaces, ends without an error, and finds none of its objects there: what is left out is missing for its controller, and what exists already is kept as it is"},
@@ -262,15 +260,4 @@ func webhooks(s *backup.Snapshot) string {
 		return fmt.Sprintf("%s. The backup holds %d of them, and the restore brings them along: exclude them, or let the controllers run", rule, n)
 	}
 	return rule + ". The backup holds none; those of the new cluster count all the same"
-}
-
-// untouched names the instances that no controller acts on.
-func (w *world) untouched() []string {
-	var out []string
-	for i := range w.in.Result.Unattributed {
-		if u := &w.in.Result.Unattributed[i]; u.Untouched != "" {
-			out = append(out, "instance "+cmp.Or(u.Instance.Path, u.Instance.Name, u.Instance.Ref, u.Instance.ID))
-		}
-	}
-	return out
 }

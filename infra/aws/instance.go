@@ -37,7 +37,6 @@ var excludedRoles = map[string]string{bastion: bastion, "common": "NAT"}
 type tags struct {
 	name, role, machineName      string
 	group, eksCluster, nodegroup string
-	maker                        string // who made it that is not CAPA
 	owners                       []string
 	marks                        []string // clusters that CAPA's tag or that of the cloud provider names
 }
@@ -54,9 +53,7 @@ func readTags(all []types.Tag) tags {
 		case tagMachineName:
 			t.machineName = value
 		case tagGroup:
-			t.group, t.maker = value, cmp.Or(t.maker, "autoscaling group "+infra.Brief(value))
-		case "karpenter.sh/nodepool", "karpenter.sh/provisioner-name": // from v0.32 on, and before
-			t.maker = "Karpenter"
+			t.group = value
 		case tagEKSCluster:
 			t.eksCluster = value
 		case tagNodegroup:
@@ -114,9 +111,6 @@ func (l *listing) instance(i *types.Instance) infra.Instance {
 		out.Warnings = []code.Reason{code.PoweredOff}
 	default: // EC2 has no other state, and never leaves it out: it may run, or have ended
 		out.Unreadable = true
-	}
-	if len(t.owners) == 0 && t.machineName == "" && t.nodegroup == "" {
-		out.Maker = t.maker
 	}
 	if len(t.owners) == 0 {
 		out.Exclude = "" // the role means something only beside CAPA's own tag

@@ -106,9 +106,6 @@ func (d *decision) seen(p *Parts, r *report.Report) {
 	}
 	for i := range r.InfraMachines {
 		v := &r.InfraMachines[i].Instance
-		if r.InfraMachines[i].Untouched != "" {
-			continue // a condition
-		}
 		d.Add(code.InstancesToConfirm, "These instances may or may not belong to a cluster of the backup", v.Object())
 	}
 	for _, e := range r.OtherErrors() {

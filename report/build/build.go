@@ -283,7 +283,7 @@ func instance(i *infra.Instance, at scopeName) report.Instance {
 func (b *builder) infraMachine(u *detector.Unattributed) report.InfraMachine {
 	m := report.InfraMachine{
 		Instance:       instance(&u.Instance, b.scope(u.Scope, "")),
-		ForeignCluster: u.Foreign, Reason: u.Reason, Message: u.Message, Evidence: u.Evidence, Untouched: u.Untouched,
+		ForeignCluster: u.Foreign, Reason: u.Reason, Message: u.Message, Evidence: u.Evidence,
 	}
 	if u.Cluster != nil {
 		m.Cluster = u.Cluster.Namespace + "/" + u.Cluster.Name

@@ -148,7 +148,6 @@ const (
 	NodesUnread           Reason = "NodesUnread"
 	NothingToReplace      Reason = "NothingToReplace"
 	OutsideClusters       Reason = "OutsideClusters"
-	InstancesUntouched    Reason = "InstancesUntouched"
 	OwnersPaused          Reason = "OwnersPaused"
 	PoolsUncompared       Reason = "PoolsUncompared"
 	RestoreOrder          Reason = "RestoreOrder"

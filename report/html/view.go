@@ -69,7 +69,7 @@ type vm struct {
 
 // Facts are what is known of it.
 func (v vm) Facts() []fact {
-	return append(known(fact{"May belong to", v.Cluster, false}, fact{"Names cluster", v.ForeignCluster, false}, fact{"No controller touches it", v.Untouched, false}), instance(&v.Instance)...)
+	return append(known(fact{"May belong to", v.Cluster, false}, fact{"Names cluster", v.ForeignCluster, false}), instance(&v.Instance)...)
 }
 
 // ignored is a finding that a rule sets aside.

@@ -218,25 +218,14 @@ func Notes(r *report.Report) Section {
 
 // Rest are the sections after the clusters.
 func Rest(r *report.Report) []Section {
-	return []Section{toConfirm(r), incomplete(r), missing(r), Checks(r.Checks, r.Backups), errors(r), untouched(r), confirmed(r), rules(r), setAside(r)}
+	return []Section{toConfirm(r), incomplete(r), missing(r), Checks(r.Checks, r.Backups), errors(r), confirmed(r), rules(r), setAside(r)}
 }
 
 func toConfirm(r *report.Report) Section {
 	s := Section{Title: "VMs to confirm"}
 	for i := range r.InfraMachines {
-		if m := &r.InfraMachines[i]; !m.Settled() {
+		if m := &r.InfraMachines[i]; m.Ignored == nil && m.Confirmed == nil {
 			s.Items = append(s.Items, InfraMachine(r, m))
-		}
-	}
-	return s
-}
-
-// untouched are the VMs that no controller acts on, without more than their names.
-func untouched(r *report.Report) Section {
-	s := Section{Title: "VMs that no controller touches"}
-	for i := range r.InfraMachines {
-		if m := &r.InfraMachines[i]; m.Untouched != "" && m.Ignored == nil && m.Confirmed == nil {
-			s.Items = append(s.Items, Item{Mark: code.Mark(code.Healthy), Kind: "VM", Name: m.Instance.Name, Code: string(m.Reason), Cluster: m.Cluster, Facts: fact("Because", m.Untouched)})
 		}
 	}
 	return s
@@ -256,7 +245,6 @@ func InfraMachine(r *report.Report, m *report.InfraMachine) Item {
 	it.Facts = append(it.Facts, where)
 	it.Facts = append(it.Facts, named("May belong to", m.Cluster)...)
 	it.Facts = append(it.Facts, named("Names the cluster", m.ForeignCluster)...)
-	it.Facts = append(it.Facts, named("No controller touches it", m.Untouched)...)
 	it.Facts = append(it.Facts, evidence(m.Evidence, false)...)
 	return it
 }

@@ -29,7 +29,7 @@ func (pl *planner) infraMachine(m *report.InfraMachine) []Step {
 		d.before(fmt.Sprintf("It has the id of machine %s of cluster %s. See there: what is to be done about both is said with that machine, once.", x.Name, key(c)))
 		return d.steps
 	}
-	if m.Confirmed != nil || m.Untouched != "" {
+	if m.Confirmed != nil {
 		return nil
 	}
 	text := code.Of(m.Reason).Confirm
