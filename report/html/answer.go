@@ -3,6 +3,7 @@ package html
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -94,10 +95,13 @@ type number struct{ Href, Text string }
 func (v *view) phases() []phase {
 	var out []phase
 	places := v.Report.Places()
-	for _, p := range code.Phases() {
+	known := code.Phases()
+	for _, p := range known {
 		in := phase{Title: english.Capital(p.Title())}
 		for i := range v.ToDo {
-			if t := &v.ToDo[i]; t.Phase == p && places.IsShown(t) {
+			t := &v.ToDo[i]
+			isOf := t.Phase == p || p == code.After && !slices.Contains(known, t.Phase) // of another release
+			if isOf && places.IsShown(t) {
 				in.Due = append(in.Due, v.due(places, t))
 			}
 		}
