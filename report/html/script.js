@@ -125,6 +125,7 @@
 		const [, inside] = hash.match(/^#[ms](\d+)-/) ?? [];
 		const cluster = inside && clusters.find((c) => c.element.dataset.index === inside);
 		if (cluster) build(cluster);
+		else if (hash.startsWith("#step-")) unpack(one("#runbook"));
 		else for (const row of all(`[data-at="${hash.slice(1)}"]`)) unpack(row);
 		return one(hash);
 	};
@@ -152,7 +153,7 @@
 	};
 	addEventListener("beforeprint", () => {
 		unpackAll();
-		folded = small ? [] : all("main :is(.row, .check, #variables):not([open], .rest *)");
+		folded = small ? [] : all("main :is(.row, .check, #variables, #runbook, .step):not([open], .rest *)");
 		for (const d of folded) d.open = true;
 	});
 	addEventListener("afterprint", () => {
@@ -274,7 +275,7 @@
 			n += c.rows.length;
 			c.element.open = true;
 		}
-		for (const d of all("main details:not(#more)")) if (!d.closest("[hidden]") && !(open && d.matches(".cluster"))) d.open = open;
+		for (const d of all("main details:not(#more, #plan *)")) if (!d.closest("[hidden]") && !(open && d.matches(".cluster"))) d.open = open;
 		unfold.textContent = open ? "Close all" : "Open all";
 	});
 	one("#reset").addEventListener("click", () => {
@@ -291,6 +292,12 @@
 		});
 	}
 	controls.addEventListener("input", (event) => (event.target.id === "order" ? order() : filter()));
+
+	addEventListener("keydown", (event) => {
+		if (event.key !== "/" || event.ctrlKey || event.altKey || event.metaKey || event.target.matches?.("input, select, textarea")) return;
+		event.preventDefault();
+		one("#find").focus();
+	});
 
 	controls.hidden = false;
 	one("#to-find").hidden = false;
