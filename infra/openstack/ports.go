@@ -136,6 +136,7 @@ func (l *listing) takePorts(all []portAnswer) error {
 			continue // an administrator and the owner of a network see those of others, too
 		}
 		l.found(keyPort, p.ID)
+		l.noteHolder(p)
 		var groups []string
 		for _, g := range p.Groups {
 			if !l.ports.used[g] {
