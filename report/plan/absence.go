@@ -46,11 +46,11 @@ func (pl *planner) findAbsent(s *set, m *report.Machine) absence {
 		checks = append(checks, manage(m.Namespace, "get", machines+m.Name, asJSON).Pipe(p.recheck("gone", machineOf(m))))
 	}
 	switch {
-	case pl.living(s.cluster) != nil:
+	case pl.recognised(s.cluster):
 		checks = append([]shell.Command{pl.notReady(s.cluster, m)}, checks...)
 		out.says = "no Node of it is Ready, "
 	case s.cluster.Nodes.State != report.NodesRead:
-		return absence{why: "the Node list of its cluster was not read, and no machine of it is known to run whose Node would show that a list is the right one"}
+		return absence{why: "the Node list of its cluster was not read, and no machine of it is Healthy whose Node would show that a list is the right one"}
 	}
 	out.says += "the Machine records the id of the report, it is the right " + scopes[0].Noun + ", the account sees a running machine of the cluster there, and nothing has the id or the name"
 	out.check = shell.All(checks[0], checks[1:]...)

@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // kubeadmControlPlane is the one kind of control plane whose etcd is known here.
@@ -82,6 +83,17 @@ func (pl *planner) isCluster(c *report.Cluster) shell.Command {
 // notReady stops at another cluster, and when a Node of the Machine is Ready.
 func (pl *planner) notReady(c *report.Cluster, m *report.Machine) shell.Command {
 	return pl.nodes(c).Pipe(recheck("not-ready", machineOf(m)))
+}
+
+// recognised reports whether the Nodes of a cluster show which it is: one is of a machine that is
+// Healthy, be it off.
+func (pl *planner) recognised(c *report.Cluster) bool {
+	for _, m := range machinesOf(c) {
+		if m.Status == code.Healthy && m.Instance != nil && pl.identifies(m.Instance.ID) {
+			return true
+		}
+	}
+	return false
 }
 
 // restored stops unless the object, a resource and a name, is one that this restore made.
