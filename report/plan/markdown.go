@@ -197,7 +197,7 @@ func (m *page) batch(b *Batch) {
 		m.printf("- %s\n", prose(more))
 	}
 	if f.pick != nil {
-		m.code("", texts(f.pick))
+		m.code("", f.pick[0].Rows(widest))
 	}
 	for n := range b.Steps {
 		s := &b.Steps[n]
@@ -242,15 +242,18 @@ func pieces(lines []shell.Command) [][]string {
 }
 
 // chained makes one command of several.
-func chained(lines []shell.Command) []string {
-	out := texts(lines)
-	for i := range out[:len(out)-1] {
-		if !lines[i].IsAsk() {
-			out[i] += " &&"
+func chained(lines []shell.Command) (out []string) {
+	for i, l := range lines {
+		out = append(out, l.Rows(widest)...)
+		if i < len(lines)-1 && !l.IsAsk() {
+			out[len(out)-1] += " &&"
 		}
 	}
 	return out
 }
+
+// widest is how long a row is. Tests compare commands as single lines.
+var widest = 150
 
 // code writes lines as they are, within a fence that is longer than any of theirs.
 func (m *page) code(indent string, lines []string) {
