@@ -232,6 +232,15 @@ func Set(name, value, what string) Command {
 	return Command{parts: []part{{kind: raw, text: name + "='" + value + "' # "}, {kind: raw, text: terminal.Escape(what)}}, ask: true, inTurn: true}
 }
 
+// Default sets a variable of the environment, unless it is set already, to a value that may be
+// empty; one that a shell would not read as it is, is left out. What is said of it is escaped.
+func Default(name, value, what string) Command {
+	if value != "" && !isPlain(value) {
+		value = ""
+	}
+	return Command{parts: []part{{kind: raw, text: "export " + name + `="${` + name + ":-" + value + `}" # `}, {kind: raw, text: terminal.Escape(what)}}, ask: true, inTurn: true}
+}
+
 // IsAsk reports whether Ask or Set made the line.
 func (c Command) IsAsk() bool { return c.ask }
 

@@ -102,7 +102,8 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		pl.names[c.Name]++
 		name := variableName(contextPrefix+c.Namespace+"_"+c.Name, taken)
 		pl.contexts[c] = name
-		pl.variables = append(pl.variables, Variable{Name: name, Meaning: pl.contextMeaning(c)})
+		meaning, value := pl.contextMeaning(c)
+		pl.variables = append(pl.variables, Variable{Name: name, Meaning: meaning, Value: value})
 		for _, m := range pl.machinesOf(c) {
 			pl.countID(m.Instance)
 		}
@@ -119,17 +120,14 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 	return pl
 }
 
-// contextMeaning names the cluster, and the backup where another one has it, too. Only of
-// kubeadm's control planes clusterctl's name for the context is known.
-func (pl *planner) contextMeaning(c *report.Cluster) string {
-	text := "context of workload cluster " + key(c)
+// contextMeaning names the cluster, and the backup where another one has it, too, and the
+// context as the files of extract have it.
+func (pl *planner) contextMeaning(c *report.Cluster) (meaning, value string) {
+	meaning, value = "context of workload cluster "+key(c), key(c)
 	if pl.isInAnotherBackup(c) && c.Backup >= 0 && c.Backup < len(pl.Backups) {
-		text += " of backup " + pl.Backups[c.Backup].Path
+		meaning += " of backup " + pl.Backups[c.Backup].Path
 	}
-	if pl.providers[c.Provider].planeResource(c) != "" {
-		return text
-	}
-	return text + "; clusterctl names it " + c.Name + "-admin@" + c.Name
+	return meaning + "; 'drift-detector extract kubeconfigs' writes a kubeconfig with the context " + value, value
 }
 
 // isInAnotherBackup reports whether another backup has a cluster of that namespace and name: they are

@@ -196,7 +196,7 @@ func TestPoint29ToolsAndNamespacesAreNotAssumed(t *testing.T) {
 	if velero < 4 {
 		t.Errorf("%d lines are for Velero", velero)
 	}
-	if text := asMarkdown(t, r); !strings.Contains(text, "export VELERO_NAMESPACE='velero' # ") || !strings.Contains(text, "OADP uses openshift-adp") {
+	if text := asMarkdown(t, r); !strings.Contains(text, `export VELERO_NAMESPACE="${VELERO_NAMESPACE:-velero}" # `) || !strings.Contains(text, "OADP uses openshift-adp") {
 		t.Error("the namespace is not set at the top")
 	}
 }

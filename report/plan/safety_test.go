@@ -224,7 +224,7 @@ func TestNoCommandHoldsWhatATerminalWouldNotShow(t *testing.T) {
 func TestVariablesAreSetOnceAndUsed(t *testing.T) {
 	text := asShell(t, sample("alpha-prod"))
 	for _, v := range New(sample("alpha-prod"), providerTools).Variables {
-		if n := strings.Count(text, "export "+v.Name+"='"+v.Value+"'"); n != 1 {
+		if n := strings.Count(text, "export "+v.Name+`="${`+v.Name+":-"+v.Value+`}"`); n != 1 {
 			t.Errorf("%s is set %d times", v.Name, n)
 		}
 		if !strings.Contains(text, "${"+v.Name+":?}") {

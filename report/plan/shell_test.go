@@ -83,7 +83,7 @@ func TestScriptDoesNothingAsItIsForHostileNames(t *testing.T) {
 	lint(t, writeScript(t, asShell(t, all)))
 }
 
-var unset = regexp.MustCompile(`(?m)^((?:export )?[A-Z][A-Z0-9_]*)=''`)
+var unset = regexp.MustCompile(`(?m)^((?:export )?[A-Z][A-Z0-9_]*)=(?:''|"\$\{\w+:-(?:[^}v][^}]*)?\}")`)
 
 // enact takes the comment signs away and fills the variables in: what a reckless
 // operator would run.
