@@ -214,6 +214,11 @@ func (p *Played) lacks(line string) string {
 	switch last := words[len(words)-1]; {
 	case words[0] == "answer":
 		return is(string(answer.Safe) == words[1])
+	case words[0] == "byPlan":
+		return is(p.Report.Summary.AnswerByPlan != nil && string(p.Report.Summary.AnswerByPlan.Safe) == words[1])
+	case words[0] == "resolved":
+		by := p.Report.Summary.AnswerByPlan
+		return is(by != nil && slices.ContainsFunc(by.Resolved, func(r report.AnswerReason) bool { return string(r.Code) == last }))
 	case words[0] == "reason":
 		return is(coded(last))
 	case words[0] == "no" && words[1] == "reason":
