@@ -11,6 +11,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/owners"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // planeReplicasDeed and planeRolloutDeed are asked of each control plane.
@@ -46,8 +47,8 @@ func (c *cluster) planeOwner() {
 		return
 	}
 	s.makes(p.Infrastructure, backup.Ref{})
-	if kind.Finds == owners.ByOwner && !c.world.byPlan {
-		return // it does nothing until its Machines are its own, see owners.1
+	if (kind.Finds == owners.ByOwner || c.withoutMachines()) && !c.world.byPlan {
+		return // it does nothing until its Machines are its own
 	}
 	have := s.step(p.Desired, c.counted(owner{p.Kind, p.Name}).machines, true)
 	t := c.topology
@@ -98,6 +99,13 @@ func (c *cluster) outdated(f *machine) string {
 		return fmt.Sprintf("its certificates expire on %s, and %s %s replaces machines %s before", m.CertificatesExpire.UTC().Format("2006-01-02"), p.Kind, p.Name, plural(int(p.CertificateDays.N), "day", "days"))
 	}
 	return complaints(m.Outdated)
+}
+
+// withoutMachines reports whether the control plane stands still before its Machines are its own.
+func (c *cluster) withoutMachines() bool {
+	return c.plane != nil && slices.ContainsFunc(c.walked, func(s *walk.Step) bool {
+		return slices.Contains([]string{"owners.1", "core.K3", "core.K4", "core.K5"}, s.Row.ID) && Reason(s) == code.OwnerHalted
+	})
 }
 
 // updatesInPlace reports whether the control plane brings another version to its machines as they
