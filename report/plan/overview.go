@@ -50,25 +50,10 @@ func (pl *planner) confirm() []Batch {
 		if _, x := pl.duplicate(m); x != nil {
 			continue
 		}
-		item := Item{vm: true, Name: m.Instance.Name, Detail: whereabouts(&m.Instance) + "; " + m.Message, Clusters: pl.mayBe(m), words: wordsOf(m.Instance.Name, "", "", &m.Instance)}
+		item := Item{vm: true, Name: m.Instance.Name, Detail: whereabouts(&m.Instance) + "; " + m.Message, Clusters: m.MayBelongTo(), words: wordsOf(m.Instance.Name, "", "", &m.Instance)}
 		g.add(string(m.Reason)+"\x00"+m.Instance.Provider+m.Instance.Scope, pl.others[m], item, "To confirm", string(m.Reason))
 	}
 	return g.finish()
-}
-
-// mayBe are the clusters that a VM may belong to, as the report names them; none when
-// that is not known.
-func (pl *planner) mayBe(m *report.InfraMachine) []string {
-	if m.Cluster != "" {
-		return []string{m.Cluster}
-	}
-	var out []string
-	for _, word := range strings.Fields(m.Message) {
-		if word = strings.Trim(word, ",;."); pl.backupsOf[word] != nil {
-			out = append(out, word)
-		}
-	}
-	return out
 }
 
 func notes(c *report.Cluster) []string {
