@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -202,7 +203,7 @@ var instanceRows = []instanceRow{
 				p.unattributed.Foreign = f.foreignTag
 			}
 			p.unattributed.Evidence = linkEvidence(f.location, code.Weak)
-			p.unattributed.Unlisted = all.unlisted
+			p.unattributed.Unlisted, p.unattributed.Unlinked = all.unlisted, all.listed && f.vm.olderThan(all.written)
 			return p
 		},
 	},
@@ -232,6 +233,12 @@ var instanceRows = []instanceRow{
 		func(*instanceFacts) bool { return true },
 		func(f *instanceFacts) placement { return placement{outOfScope: true, foreign: f.foreignTag} },
 	},
+}
+
+// olderThan reports whether the instance was there when a backup was written: one that came
+// since says that something was made in the cluster's place since.
+func (v *vm) olderThan(written time.Time) bool {
+	return !v.Created.IsZero() && v.Created.Before(written.Add(-clockSkew))
 }
 
 // missing returns why the instance may be that of a machine which only the backup lacks.

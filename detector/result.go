@@ -123,6 +123,9 @@ type Unattributed struct {
 	// Unlisted are the clusters whose Node lists were asked for and not read, and might
 	// say that it is theirs.
 	Unlisted []backup.ClusterID
+	// Unlinked is true when nothing but its place is said for a cluster, it is older than the backup,
+	// and no Node of the clusters there, whose lists were read, runs on it: no controller looks at it.
+	Unlinked bool
 }
 
 // Error is something that went wrong during the run.

@@ -202,6 +202,7 @@ func allCommands(s *streams) []*cli.Command {
 		diffCommand(s),
 		confirmCommand(s),
 		ignoreCommand(s),
+		extractCommand(s),
 		permissionsCommand(s),
 		schemaCommand(s),
 		completionCommand(s),

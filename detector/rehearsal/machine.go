@@ -89,6 +89,9 @@ func nodeOf(m *machine) walk.Answer {
 	if !m.cluster.nodesRead() || m.ProviderID == "" || m.verdict == nil || m.verdict.Status != code.Healthy {
 		return notAsked
 	}
+	if m.Owner.Kind == etcdadm { // its hosts run etcd alone, and never were Nodes
+		return notAsked
+	}
 	switch nodes := m.cluster.byID[m.ProviderID]; len(nodes) {
 	case 0:
 		return none("no Node has the provider id "+m.ProviderID, "its Node is registered with that id", m.title())

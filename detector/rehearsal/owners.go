@@ -79,6 +79,8 @@ func auditsEtcd(c *cluster) walk.Answer {
 	return none(left[0]+" has no Machine", "", left...)
 }
 
+const etcdadm = "EtcdadmCluster"
+
 // etcdCluster is an EtcdadmCluster.
 type etcdCluster struct{ Cluster string }
 
@@ -102,7 +104,7 @@ func ownsEtcd(c *cluster) walk.Answer {
 	case c.Paused:
 		return passed // that is a condition of its own
 	default:
-		title := named("EtcdadmCluster", c.ID.Namespace, name)
+		title := named(etcdadm, c.ID.Namespace, name)
 		return none(title+" owns no Machine after a restore", "each etcd Machine has its ownerReference again", title)
 	}
 }
@@ -152,7 +154,7 @@ func ownedByKnown(m *machine) walk.Answer {
 		return notAsked
 	}
 	switch m.Owner.Kind {
-	case "", "MachineSet", "MachinePool", "MachineDeployment", "Cluster", "EtcdadmCluster":
+	case "", "MachineSet", "MachinePool", "MachineDeployment", "Cluster", etcdadm:
 		return passed
 	}
 	if _, known := owners.Of(m.Owner.Kind); known {

@@ -90,6 +90,7 @@ func (l *listing) takeGroup(g *types.AutoScalingGroup) {
 			l.ProbesFound = append(l.ProbesFound, k)
 			if k.Kind == keyASG {
 				l.note(factASG, name, asgFactOf(g))
+				l.asgs = append(l.asgs, name)
 			}
 			if n := g.DesiredCapacity; n != nil {
 				l.PoolSizes = append(l.PoolSizes, infra.PoolSize{Probe: k, Desired: int64(*n), Living: living(g)})

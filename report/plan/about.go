@@ -14,7 +14,7 @@ import (
 func (p *Plan) About(word code.Reason, o report.Object) []string {
 	var out []string
 	for _, s := range p.index().about(word, o) {
-		out = append(out, s.label)
+		out = append(out, s.label())
 	}
 	return out
 }
@@ -23,8 +23,15 @@ func (p *Plan) About(word code.Reason, o report.Object) []string {
 type numbered struct {
 	at     int // in the plan
 	number int
-	label  string
+	part   int // 0: all parts
 	phase  code.Phase
+}
+
+func (n *numbered) label() string {
+	if n.part == 0 {
+		return fmt.Sprint(n.number)
+	}
+	return label(n.number, n.part)
 }
 
 // stepIndex finds the steps about things.
@@ -62,20 +69,17 @@ func (p *Plan) index() *stepIndex {
 			}
 			for i := range c.Steps {
 				n++
-				number := c.Number
-				if c.Apart {
-					number += i
-				}
+				number, part := c.place(i)
 				for _, name := range c.Steps[i].about {
-					x.objects[name] = append(x.objects[name], numbered{n, number, c.label(i), own})
+					x.objects[name] = append(x.objects[name], numbered{n, number, part, own})
 				}
 			}
 			if n++; len(c.Steps) > 0 {
-				x.clusters[c.Cluster] = append(x.clusters[c.Cluster], numbered{n, c.Number, fmt.Sprint(c.Number), own})
+				x.clusters[c.Cluster] = append(x.clusters[c.Cluster], numbered{n, c.Number, 0, own})
 			}
 			for i := range c.Batches {
 				n++
-				x.batch(c, &c.Batches[i], numbered{n, c.Batches[i].Number, fmt.Sprint(c.Batches[i].Number), phase})
+				x.batch(c, &c.Batches[i], numbered{n, c.Batches[i].Number, 0, phase})
 			}
 		}
 	}
@@ -106,7 +110,7 @@ func (x *stepIndex) about(word code.Reason, o report.Object) []numbered {
 
 func ordered(all []numbered) []numbered {
 	slices.SortFunc(all, func(a, b numbered) int { return cmp.Compare(a.at, b.at) })
-	return slices.CompactFunc(all, func(a, b numbered) bool { return a.label == b.label })
+	return slices.CompactFunc(all, func(a, b numbered) bool { return a.number == b.number && a.part == b.part })
 }
 
 // named are the steps that name something, or the code where it has no name.

@@ -157,7 +157,7 @@ func (pl *planner) findWitnesses() {
 	pl.witnesses = map[witnessKey]*report.Machine{}
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
-		for s, m := range machinesOf(c) {
+		for s, m := range pl.machinesOf(c) {
 			if m.Status != code.Healthy || m.Instance == nil {
 				continue
 			}
@@ -191,7 +191,7 @@ func (pl *planner) clusterScopes(c *report.Cluster, m *report.Machine) []*scope 
 			out = append(out, p)
 		}
 	}
-	for _, m := range machinesOf(c) {
+	for _, m := range pl.machinesOf(c) {
 		if m.Instance != nil {
 			note(pl.scopeOf(m.Instance))
 		}

@@ -155,6 +155,9 @@ const (
 // etcdFirst gives what is done once for the etcd of a machine's cluster to a batch for
 // clusters, and returns the other steps.
 func (pl *planner) etcdFirst(g *gathering, c *report.Cluster, m *report.Machine, steps []Step) []Step {
+	if !slices.ContainsFunc(steps, func(s Step) bool { return s.kind == forEtcd }) {
+		return steps
+	}
 	var etcd, others []Step
 	for _, s := range steps {
 		if s.kind == forEtcd {
@@ -163,22 +166,18 @@ func (pl *planner) etcdFirst(g *gathering, c *report.Cluster, m *report.Machine,
 			others = append(others, s)
 		}
 	}
-	if len(etcd) == 0 {
+	if p := g.of[c]; p != nil {
+		i := slices.Index(p.clusters, c)
+		p.items[i].Detail += ", " + m.Name
+		p.items[i].machines = append(p.items[i].machines, m.Name)
 		return others
-	}
-	for _, p := range g.batches {
-		if i := slices.Index(p.clusters, c); i >= 0 {
-			p.items[i].Detail += ", " + m.Name
-			p.items[i].machines = append(p.items[i].machines, m.Name)
-			return others
-		}
 	}
 	item := Item{Name: key(c), Detail: "because of " + m.Name, machines: []string{m.Name}, Clusters: []string{key(c)}, words: map[string]string{"NAMESPACE": c.Namespace, "CLUSTER": c.Name}}
 	if on := pl.members(c).named; on != nil {
 		item.words["NODE"], item.words["POD"] = on.Node, "etcd-"+on.Node
 	}
-	p := g.add("", etcd, item, "etcd", "× control plane (majority, snapshot)")
-	p.clusters, p.serial = append(p.clusters, c), true
+	p := g.add(likeness{}, etcd, item, "etcd", "× control plane (majority, snapshot)")
+	p.clusters, p.serial, g.of[c] = append(p.clusters, c), true, p
 	return others
 }
 

@@ -200,7 +200,7 @@ func findings(r *report.Report) map[string]int {
 		}
 	}
 	for i := range r.Clusters {
-		for _, m := range machinesOf(&r.Clusters[i]) {
+		for _, m := range newPlanner(r, Tools{}).machinesOf(&r.Clusters[i]) {
 			note(m.Name, m.Remediation)
 		}
 	}

@@ -118,7 +118,7 @@ func (pl *planner) living(c *report.Cluster) *report.Machine {
 
 func (pl *planner) findLiving(c *report.Cluster) *report.Machine {
 	var second *report.Machine
-	for _, m := range machinesOf(c) {
+	for _, m := range pl.machinesOf(c) {
 		if !runs(m) || m.Instance == nil || !pl.identifies(m.Instance.ID) {
 			continue
 		}

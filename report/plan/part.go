@@ -42,7 +42,7 @@ func (pl *planner) findParts() {
 		for _, end := range clusterSecrets {
 			add("Secret", c.Name+end)
 		}
-		for _, s := range sets(c) {
+		for _, s := range pl.sets(c) {
 			if s.kind != "Cluster" && s.kind != "Secret" {
 				add(s.kind, s.name)
 			}

@@ -57,7 +57,8 @@ type planner struct {
 	steps     map[*report.Machine][]Step          // of those that have any
 	others    map[*report.InfraMachine][]Step
 	read      map[string]bool // the variables that lines for findings read
-	texts     bool            // see draft
+	texts     bool            // see draft; of what is arranged nothing but numbers and subjects is read
+	setsOf    map[*report.Cluster][]*set
 	parts     map[part][]*report.Cluster
 	missing   map[int]map[string][]*report.Missing // by backup and object
 	found     []*fault
@@ -66,7 +67,8 @@ type planner struct {
 	reasonsOf map[*report.Cluster][]ownReason
 	copied    map[[3]string]copied       // by sameInstance
 	outcomes  map[[2]string]code.Outcome // by key of the cluster and name of the machine, of outcomeOfNamesake
-	reported  map[setID]bool             // sets of which the event behind their findings was noted
+	said      said
+	reported  map[setID]bool // sets of which the event behind their findings was noted
 }
 
 func newPlanner(r *report.Report, tools Tools) *planner {
@@ -76,6 +78,7 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
 		scopesOf: map[*report.Cluster][]*scope{}, places: map[witnessKey]placeCheck{},
 		alive: map[*report.Cluster]*report.Machine{}, membersOf: map[*report.Cluster]*members{}, reported: map[setID]bool{},
+		setsOf: make(map[*report.Cluster][]*set, len(r.Clusters)),
 	}
 	pl.readProviders()
 	pl.variables = []Variable{
@@ -99,7 +102,7 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		name := variableName(contextPrefix+c.Namespace+"_"+c.Name, taken)
 		pl.contexts[c] = name
 		pl.variables = append(pl.variables, Variable{Name: name, Meaning: pl.contextMeaning(c)})
-		for _, m := range machinesOf(c) {
+		for _, m := range pl.machinesOf(c) {
 			pl.countID(m.Instance)
 		}
 	}
