@@ -358,12 +358,13 @@ func (m *marker) fill(v reflect.Value, path string) {
 
 // leftOut are the strings that the page does not show, with why.
 var leftOut = map[string]string{
-	"Report.Options.FailOn[]":          "of the run, not of the fleet; JUnit asks for it",
-	"Report.Checks[].Clusters[]":       "the object of a check is named; the list is for scripts",
-	"Report.Summary.Answer.Safe":       "its words are the title: NOT CLEAR YET",
-	"Report.Summary.AnswerByPlan.Safe": "its words are shown",
-	"Report.ToDo[].Phase":              "its title is shown",
-	"Report.ToDo[].Safe":               "its mark is shown",
+	"Report.Options.FailOn[]":             "of the run, not of the fleet; JUnit asks for it",
+	"Report.Checks[].Clusters[]":          "the object of a check is named; the list is for scripts",
+	"Report.Summary.Answer.Safe":          "its words are the title: NOT CLEAR YET",
+	"Report.Summary.AnswerByPlan.Safe":    "its words are shown",
+	"Report.InfraMachines[].Candidates[]": "where Cluster is empty",
+	"Report.ToDo[].Phase":                 "its title is shown",
+	"Report.ToDo[].Safe":                  "its mark is shown",
 
 	// Of the reasons for which something is to be done.
 	"Report.Summary.Answer.Reasons[].Code":      "ToDo has it",
@@ -403,6 +404,16 @@ func TestEverythingIsShown(t *testing.T) {
 				t.Errorf("plain %t: %s is not shown", plain, path)
 			}
 		}
+	}
+}
+
+// A VM that may belong to one of several clusters is found by each of them.
+func TestVMOfSeveralClusters(t *testing.T) {
+	r := &report.Report{InfraMachines: []report.InfraMachine{{Candidates: []string{"t/a", "t/b c"}, Instance: report.Instance{Name: "vm"}}}}
+	page, root := written(t, r)
+	row := find(root, class("row"))[0]
+	if got := attr(row, "data-of"); got != "t/a\n\"t/b c\"" || !strings.Contains(page, "t/a or t/b c") {
+		t.Errorf("it is of %q", got)
 	}
 }
 

@@ -91,7 +91,7 @@
 			const row = text.slice(0, text.indexOf("</details>"));
 			const [, status, codes, aside, id] = row.match(/^data-status="([^"]*)" data-reason="([^"]*)"( data-ignored)?[^]*? id="(m[\d-]+)"/);
 			return {
-				index, id, status, codes: codes.split(" ").filter(Boolean), aside: aside !== undefined, cluster: cluster.title, fit: true, off: false,
+				index, id, status, codes: codes.split(" ").filter(Boolean), aside: aside !== undefined, of: [cluster.title], fit: true, off: false,
 				cell: cellOf.get(id), text: plain(row.slice(row.indexOf(">") + 1) + " " + cluster.title).toLowerCase(), name: plain(row.match(/<bdi class="name">(.*?)<\/bdi>/s)[1]),
 			};
 		});
@@ -107,7 +107,7 @@
 	};
 	const vms = all("#vms .row").map((element, index) => ({
 		element, index, id: element.dataset.at, status: element.dataset.status, codes: element.dataset.reason.split(" ").filter(Boolean),
-		cluster: element.dataset.of, aside: "ignored" in element.dataset, name: one(".name", element).textContent, fit: true,
+		of: element.dataset.of.split("\n").filter(Boolean), aside: "ignored" in element.dataset, name: one(".name", element).textContent, fit: true,
 		text: (one("summary", element).textContent + " " + plain(one("noscript", element)?.textContent ?? "") + " " + element.dataset.of).toLowerCase(),
 	}));
 
@@ -171,7 +171,7 @@
 		return want;
 	};
 	const matches = (row, want) =>
-		want.statuses.has(row.status) && (!want.cluster || row.cluster === want.cluster) &&
+		want.statuses.has(row.status) && (!want.cluster || row.of.includes(want.cluster)) &&
 		(!want.reason || row.codes.includes(want.reason)) && (!want.aside || (want.aside === "only") === row.aside) &&
 		want.words.every((word) => row.text.includes(word));
 
@@ -263,7 +263,7 @@
 		reveal();
 		return;
 	}
-	for (const title of [...new Set(clusters.map((c) => c.title).concat(vms.map((row) => row.cluster)))].filter(Boolean).sort(compare)) one("#in").add(new Option(title, title));
+	for (const title of [...new Set(clusters.map((c) => c.title).concat(vms.flatMap((row) => row.of)))].filter(Boolean).sort(compare)) one("#in").add(new Option(title, title));
 
 	const unfold = one("#unfold");
 	unfold.addEventListener("click", () => {

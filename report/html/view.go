@@ -80,9 +80,18 @@ type vm struct {
 	Like  string // as of a machine
 }
 
+// Of names the clusters that it may belong to, a line each: names hold no end of a line.
+func (v vm) Of() string {
+	var all []string
+	for _, cluster := range v.MayBelongTo() {
+		all = append(all, name(cluster))
+	}
+	return strings.Join(all, "\n")
+}
+
 // Facts are what is known of it.
 func (v vm) Facts() []fact {
-	return append(known(fact{"May belong to", v.Cluster, false}, fact{"Names cluster", v.ForeignCluster, false}), instance(&v.Instance)...)
+	return append(known(fact{"May belong to", strings.Join(v.MayBelongTo(), " or "), false}, fact{"Names cluster", v.ForeignCluster, false}), instance(&v.Instance)...)
 }
 
 // ignored is a finding that a rule sets aside.
