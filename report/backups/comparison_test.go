@@ -129,11 +129,11 @@ func TestSeveralManagementClusters(t *testing.T) {
 	if a.Best != "a1" || !slices.Equal(a.Backups, []string{"a2", "a1"}) || b.Best != "b2" || len(a1.Missing) > 0 {
 		t.Errorf("%+v, %+v", a, b)
 	}
-	if text := flat(c.text(Flags{})); !strings.Contains(text, "Restore none yet: these are of 2 management clusters") || !strings.Contains(text, "Management cluster of a2, a1: Restore a1: the newest, a2, ") {
+	if text := flat(c.text(Flags{})); !strings.Contains(text, "Restore none yet: these are of 2 management clusters") || !strings.Contains(text, "Management cluster of a2, a1, with ns/one: Restore a1: the newest, a2, ") {
 		t.Error(text)
 	}
 	c = Choose([]*Compared{of("n", "", map[string][4]int{"one": good}), a2, b2})
-	if n := c.ManagementClusters[0]; n.Best != "" || !strings.Contains(flat(c.text(Flags{})), "Of n restore none yet: without Namespace kube-system") {
+	if n := c.ManagementClusters[0]; n.Best != "" || !strings.Contains(flat(c.text(Flags{})), "Of n, with ns/one restore none yet: without Namespace kube-system") {
 		t.Errorf("%+v\n%s", n, flat(c.text(Flags{})))
 	}
 	for what, all := range map[string][]*Compared{
