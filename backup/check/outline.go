@@ -31,6 +31,8 @@ type Outline struct {
 	// Excludes is the filter that keeps Clusters and Machines out of the backup; empty for none.
 	Excludes string
 
+	// Beyond says that its filters are not used to tell what it may hold: there are too many.
+	Beyond string
 	// Spec is a digest of how it was to be made: that of a schedule, until somebody changes it.
 	Spec uint64
 
@@ -129,6 +131,7 @@ func (o *Outline) scope(spec json.RawMessage) {
 	o.Spec = digest.Sum64()
 	f, err := readFilters("", spec)
 	if err != nil {
+		o.Beyond = "its filters can't be read, and do not count: it may hold clusters"
 		return
 	}
 	o.Location = strings.Clone(short(f.StorageLocation))
@@ -137,7 +140,11 @@ func (o *Outline) scope(spec json.RawMessage) {
 			break
 		}
 	}
-	if len(f.IncludedNamespaces)+len(f.ExcludedNamespaces) > maxScope || f.namespaces() == "" {
+	switch n := len(f.IncludedNamespaces) + len(f.ExcludedNamespaces); {
+	case f.namespaces() == "":
+		return
+	case n > maxScope:
+		o.Beyond = fmt.Sprintf("its filters name %d namespaces, of which %d are the most that count: it may hold clusters", n, maxScope)
 		return
 	}
 	o.namespaces = &filters{}

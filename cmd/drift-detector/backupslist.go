@@ -73,8 +73,10 @@ func (o *backupsOptions) find(ctx context.Context, place *store.Place, now time.
 	if o.last > 0 && !o.compares {
 		l.cut(o.last, newest)
 	}
-	if why := c.bound(); why != "" {
-		l.doc.Bound(why)
+	for _, why := range append(place.Bounds(), c.bound()) {
+		if why != "" {
+			l.doc.Bound(why)
+		}
 	}
 	return l, nil
 }
@@ -184,6 +186,11 @@ func (c *choices) describe(b *store.Stored) *backupreport.Backup {
 	}
 	if why := c.misdated(b); why != "" {
 		d.Misdated, d.Why = true, append(d.Why, why+": a clock was wrong, and its age is not used to choose")
+	}
+	for _, why := range []string{v.Beyond, c.unread[b]} {
+		if why != "" && !d.Empty {
+			d.Why = append(d.Why, why)
+		}
 	}
 	if v.Errors > 0 {
 		d.Why = append(d.Why, "Velero counted "+english.Count(v.Errors, "error")+": 'drift-detector check' says whether they concern a cluster")

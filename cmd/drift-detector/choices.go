@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/infra/store"
 )
@@ -19,6 +21,7 @@ type choices struct {
 	read     map[*store.Stored]*check.Contents // nil where Velero's list of objects is not known
 	in       map[string][]string               // namespaces of clusters, by the prefix of a store
 	first    map[clusterName]string            // see link
+	unread   map[*store.Stored]string          // why a list is not used that is there
 	unlooked int                               // lists that were left out
 	tarballs map[*store.Stored]*tarballSays
 	looks    int // into tarballs
@@ -27,7 +30,7 @@ type choices struct {
 func newChoices(place *store.Place, now time.Time) *choices {
 	return &choices{
 		place: place, now: now, read: map[*store.Stored]*check.Contents{}, in: map[string][]string{},
-		first: map[clusterName]string{}, tarballs: map[*store.Stored]*tarballSays{},
+		unread: map[*store.Stored]string{}, first: map[clusterName]string{}, tarballs: map[*store.Stored]*tarballSays{},
 	}
 }
 
@@ -62,8 +65,9 @@ func (c *choices) look(ctx context.Context, some []*store.Stored) {
 			contents, err := c.place.Contents(ctx, b)
 			mu.Lock()
 			defer mu.Unlock()
-			if err == nil {
-				c.read[b] = contents
+			var refused *backup.InputError
+			if c.read[b] = contents; errors.As(err, &refused) {
+				c.unread[b] = "its list of objects is not used: " + refused.Problem
 			}
 			<-free
 		})

@@ -176,3 +176,28 @@ func TestUnreadIsNotRestorable(t *testing.T) {
 		}
 	}
 }
+
+// TestSignsOfAnotherManagementCluster: a Kubernetes that was newer before, or two Veleros.
+func TestSignsOfAnotherManagementCluster(t *testing.T) {
+	row := func(hours int, kubernetes, velero string) *Backup {
+		at := time.Date(2026, 11, 1, hours, 0, 0, 0, time.UTC)
+		return &Backup{Name: "n", Place: "p", Root: "r", Restorable: true, Phase: "Completed", Started: &at, Kubernetes: kubernetes, Velero: velero, Stream: Stream{Root: "r", Velero: velero}}
+	}
+	for what, c := range map[string]struct {
+		all  []*Backup
+		said string
+	}{
+		"upgraded":     {[]*Backup{row(3, "v1.34.1", "velero"), row(2, "v1.33.9", "velero")}, ""},
+		"not known":    {[]*Backup{row(3, "", "velero"), row(2, "v1.33.9", "velero")}, ""},
+		"two in turns": {[]*Backup{row(3, "v1.33.9", "velero"), row(2, "", "velero"), row(1, "v1.34.1", "velero")}, "Kubernetes was v1.33.9 in n, and v1.34.1 in n before: they may be of several"},
+		"two Veleros":  {[]*Backup{row(3, "v1.33.9", "velero"), row(2, "v1.33.9", "velero-b")}, "The backups are of Veleros in 2 namespaces: they may be of several"},
+	} {
+		var out strings.Builder
+		if err := Text(&out, New("r", "", c.all, report.Tool{}, time.Time{})); err != nil {
+			t.Fatal(err)
+		}
+		if has := strings.Contains(flat(out.String()), "may be of several"); has != (c.said != "") || !strings.Contains(flat(out.String()), c.said) {
+			t.Errorf("%s:\n%s", what, out.String())
+		}
+	}
+}
