@@ -62,7 +62,7 @@ const (
 	Same                    // they are of one management cluster
 	Another                 // they are of two that have nothing in common
 	// Moved are those of two management clusters that have a cluster in common: it was moved from
-	// one to the other, or one was made anew from a backup of the other.
+	// one to the other, or one was made again from a backup of the other.
 	Moved
 )
 

@@ -140,11 +140,11 @@ func (o *Outline) scope(spec json.RawMessage) {
 			break
 		}
 	}
-	switch n := len(f.IncludedNamespaces) + len(f.ExcludedNamespaces); {
+	switch {
 	case f.namespaces() == "":
 		return
-	case n > maxScope:
-		o.Beyond = fmt.Sprintf("its filters name %d namespaces, of which %d are the most that count: it may hold clusters", n, maxScope)
+	case len(f.IncludedNamespaces)+len(f.ExcludedNamespaces) > maxScope:
+		o.Beyond = fmt.Sprintf("its filters name more than %d namespaces, and do not count: it may hold clusters", maxScope)
 		return
 	}
 	o.namespaces = &filters{}

@@ -389,7 +389,7 @@ func TestBackupsOfSeveralManagementClusters(t *testing.T) {
 			t.Errorf("no %q in\n%s\n%s", want, text.stdout, text.stderr)
 		}
 	}
-	// A management cluster that was made anew has the clusters of the one before.
+	// A management cluster that was made again has the clusters of the one before.
 	b.put("nightly-2", "nightly", "Completed", backuptest.Written.Add(time.Hour), of("west", "east.corp"))
 	for name, args := range map[string][]string{"compared": append(compare, "--report", "nightly-2"), "alone": {"detect", "--backup", "s3://velero/mgmt/backups/nightly-2", "--inventory", nothing}} {
 		out := filepath.Join(t.TempDir(), "r.json")

@@ -297,7 +297,7 @@ func (p *picked) take(streams []*streamed, n int) (bound string) {
 	}
 	slices.SortStableFunc(p.stored, p.choices.inOrder)
 	if wanted > len(p.stored) {
-		bound = fmt.Sprintf("%d of %d backups are compared, %d of each schedule: %d are the most. --schedule compares those of one", len(p.stored), wanted, n, maxCompared)
+		bound = fmt.Sprintf("%s left out: %d are compared at most, of each schedule %d. --schedule compares those of one", english.Count(wanted-len(p.stored), "backup"), maxCompared, n)
 	}
 	return bound
 }

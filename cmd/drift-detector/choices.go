@@ -11,6 +11,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/infra/store"
+	"drift-detector/internal/english"
 )
 
 // choices says which backups of a place may hold clusters, and which of those Velero offers.
@@ -221,7 +222,7 @@ func (c *choices) bound() string {
 	if c.unlooked == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the lists of objects of %d backups were not read: %d are the most. A backup may hold clusters as long as nothing says that it does not; --last, --since, --schedule or a longer prefix leave fewer", c.unlooked, maxLooked)
+	return fmt.Sprintf("the list of objects of %s was not read: %d are the most. A backup may hold clusters as long as nothing says that it does not; --last, --since, --schedule or a longer prefix leave fewer", english.Count(c.unlooked, "backup"), maxLooked)
 }
 
 // misdated says why the age of a backup is not used to choose; "" where it is.

@@ -11,6 +11,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/store"
+	"drift-detector/internal/english"
 )
 
 // tarballSays is what a tarball says of which management cluster it is of.
@@ -106,7 +107,7 @@ func (c *choices) tarball(ctx context.Context, b *store.Stored) *tarballSays {
 	case b.Size > maxTarball:
 		return &tarballSays{unread: fmt.Sprintf("it is larger than %d MiB", maxTarball>>20)}
 	case c.looks == mostLooks:
-		return &tarballSays{unread: fmt.Sprintf("%d others were, the most that are", mostLooks)}
+		return &tarballSays{unread: "no more than " + english.Count(mostLooks, "newer one") + " are"}
 	}
 	c.looks++
 	t := &tarballSays{}

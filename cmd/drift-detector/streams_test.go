@@ -169,7 +169,7 @@ func TestNoMoreTarballsAreLookedInto(t *testing.T) {
 			}
 		}
 		text, _ := os.ReadFile(out)
-		if said := strings.Contains(string(text), "3 others were, the most that are"); looks != want || said != (lists == "") {
+		if said := strings.Contains(string(text), "no more than 3 newer ones are"); looks != want || said != (lists == "") {
 			t.Errorf("%d looks, want %d; the bound is said: %t", looks, want, said)
 		}
 	}
@@ -191,7 +191,7 @@ func TestBoundsAreSaid(t *testing.T) {
 	maxLooked = 70
 	doc, _ := b.compare("--inventory", emptyInventory(t))
 	said := strings.Join(doc.Summary.Bounds, "\n")
-	if n := len(doc.Comparison.Compared); n != maxCompared || !strings.Contains(said, "backups are compared, 1 of each schedule: 50 are the most. --schedule") || !strings.Contains(said, "70 are the most") {
+	if n := len(doc.Comparison.Compared); n != maxCompared || !strings.Contains(said, "backups left out: 50 are compared at most, of each schedule 1. --schedule") || !strings.Contains(said, "70 are the most") {
 		t.Errorf("%d compared: %s", n, said)
 	}
 	list := b.run("backups", "s3://velero/mgmt")
@@ -214,7 +214,7 @@ func TestWhatDoesNotCountIsSaid(t *testing.T) {
 		storedAs{name: "damaged", phase: "Completed", began: backuptest.Written.Add(-time.Minute), tarball: []byte("x"), objects: "no JSON"},
 	)
 	list := b.run("backups", "s3://velero/mgmt")
-	for _, want := range []string{"many: its filters name 51 namespaces, of which 50 are the most that count: it may hold clusters", "damaged: its list of objects is not used: no valid JSON"} {
+	for _, want := range []string{"many: its filters name more than 50 namespaces, and do not count: it may hold clusters", "damaged: its list of objects is not used: no valid JSON"} {
 		if !strings.Contains(strings.Join(strings.Fields(list.stdout), " "), want) {
 			t.Errorf("no %q in\n%s", want, list.stdout)
 		}

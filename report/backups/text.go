@@ -120,7 +120,7 @@ func (r *Root) left(line func(string, ...any), run Flags) {
 		case s.newer:
 			line("Left out: %s, newer, of %s: %s.", s.Name, began, s.Why)
 		default:
-			line("Left out: %s, of %s, the newest of its schedule, of which Velero offers none: %s.", s.Name, began, s.Why)
+			line("Left out: %s, of %s: %s; Velero offers no other of its schedule.", s.Name, began, s.Why)
 		}
 		if i == 0 {
 			line("  %s", run.only(s.Place))
