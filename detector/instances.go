@@ -317,12 +317,15 @@ func (f *instanceFacts) unattributed(reason code.Reason, message string, c *expe
 	return p
 }
 
-// suggest leaves an instance to a person, with the cluster where there is one.
+// mostCandidates is of how many clusters at most it is said that a VM may be theirs. In a folder that hundreds
+// share it may be anybody's.
+const mostCandidates = 20
+
+// suggest leaves an instance to a person, with the clusters that it may belong to.
 func (f *instanceFacts) suggest(reason code.Reason, message string, ids ...backup.ClusterID) placement {
 	u := &Unattributed{Instance: f.vm.shown(), Scope: f.vm.scope, Reason: reason, Message: message}
-	slices.SortFunc(ids, compareClusters)
-	if ids = slices.Compact(ids); len(ids) == 1 {
-		u.Cluster = &ids[0]
+	if ids = slices.Compact(slices.SortedFunc(slices.Values(ids), compareClusters)); len(ids) <= mostCandidates {
+		u.Clusters = ids
 	}
 	return placement{unattributed: u}
 }

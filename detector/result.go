@@ -112,8 +112,8 @@ type Cluster struct {
 type Unattributed struct {
 	Instance infra.Instance
 	Scope    string
-	Cluster  *backup.ClusterID // where one is suggested
-	Foreign  string            // name of a cluster that is not in the backup
+	Clusters []backup.ClusterID // that it may belong to, sorted; none: it is not known
+	Foreign  string             // name of a cluster that is not in the backup
 	Reason   code.Reason
 	Message  string
 	Evidence []report.Evidence
