@@ -130,7 +130,7 @@ esac
 `
 
 // programs are what commands call.
-var programs = []string{"kubectl", "govc", "aws", "velero"}
+var programs = []string{"kubectl", "govc", "aws", "velero", "clusterctl"}
 
 // install puts a stand-in of each program in a folder.
 func install(t *testing.T, text string) string {
