@@ -74,7 +74,7 @@ func recordedID(m *report.Machine) string {
 // remake deletes a Machine if nothing has its id.
 func (pl *planner) remake(d *draft, s *set, m *report.Machine, text string) {
 	if pl.assumes(code.OwnersPaused) {
-		text += " If its owner is one of those that the report says are paused, unpause that first: until then it makes none."
+		text += " If its owner is one of those that the report says are paused, unpause that first: until then it creates none."
 	}
 	a := pl.absent(s, m)
 	if a.why != "" {

@@ -35,11 +35,11 @@ func TestPoint19PoolsAreScaledBeforeTheClusterIsUnpaused(t *testing.T) {
 		change       func(*report.Group)
 		scales, says string
 	}{
-		"one more than the backup wants": {2, 3, func(*report.Group) {}, "--current-replicas=2 --replicas=3", "so that CAPA ends 1 running member, undrained"},
+		"one more than the backup specifies": {2, 3, func(*report.Group) {}, "--current-replicas=2 --replicas=3", "so that CAPA ends 1 running member, undrained"},
 		"one less":                       {3, 2, func(*report.Group) {}, "--current-replicas=3 --replicas=2", "so that CAPA makes 1 more"},
 		"as many":                        {2, 2, func(*report.Group) {}, "", ""},
 		"set to what is wanted":          {2, 3, func(g *report.Group) { g.Pool.DesiredNow = &two }, "", ""},
-		"set to another number":          {4, 3, func(g *report.Group) { g.Pool.DesiredNow = &two }, "--current-replicas=4 --replicas=2", "wants 4 machines and the group has 2"},
+		"set to another number":          {4, 3, func(g *report.Group) { g.Pool.DesiredNow = &two }, "--current-replicas=4 --replicas=2", "specifies 4 machines and the group has 2"},
 		"managed by others":              {2, 3, func(g *report.Group) { g.Pool.ManagedBy = "external-autoscaler" }, "", ""},
 		"nobody knows":                   {2, 3, func(g *report.Group) { g.Pool.State = code.Undecided }, "", ""},
 		"gone":                           {2, 0, func(g *report.Group) { g.Pool.State = code.Absent }, "", ""},
@@ -240,7 +240,7 @@ func TestPoint33TheKubeconfigOfEKSIsDeletedBeforeTheClusterIsUnpaused(t *testing
 		}
 		for _, label := range []string{`*restore-name*) exit ;;`, `*restore-name*) exit 1 ;;`, `*restore-name*) echo another; exit ;;`} {
 			if o := try(t, line, label); o.did(" delete ") {
-				t.Errorf("one that CAPA made is deleted: %q", o.calls)
+				t.Errorf("one that CAPA created is deleted: %q", o.calls)
 			}
 		}
 	}
