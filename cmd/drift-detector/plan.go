@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 
@@ -25,6 +26,7 @@ type planOptions struct {
 var planFormats = map[string]func(io.Writer, plan.Plan) error{
 	"markdown": plan.Markdown,
 	"shell":    plan.Shell,
+	"env":      plan.Env,
 }
 
 func planCommand(s *streams) *cli.Command {
@@ -45,9 +47,9 @@ EXAMPLES:
    drift-detector plan report.json -o runbook.md
    drift-detector plan report.json --phase before
    drift-detector plan report.json --cluster tenant-a/prod
-   drift-detector plan report.json -o runbook.sh`,
+   drift-detector plan report.json -o runbook.sh -o plan.env`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the plan: markdown or shell", Value: "markdown", Destination: &o.format},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the plan: markdown, shell, or env for its variables alone", Value: "markdown", Destination: &o.format},
 			&cli.StringSliceFlag{Name: "cluster", Usage: "print only the steps of the cluster `NAME`, or NAMESPACE/NAME; repeatable"},
 			&cli.StringSliceFlag{Name: "namespace", Usage: "print only the steps of clusters in `NAMESPACE`; repeatable"},
 			&cli.StringFlag{Name: "phase", Usage: "print only the steps of `PHASE`: before, restore or after", Destination: &o.part.Phase},
@@ -99,6 +101,11 @@ func runPlan(o planOptions, s *streams) error {
 // write writes the plan to its files, or to stdout: to a terminal the table, and a page at a
 // time what is longer.
 func (o *planOptions) write(s *streams, p plan.Plan) error {
+	for _, t := range o.outputs {
+		if _, err := os.Lstat(t.path); err == nil && t.format == "env" {
+			return fmt.Errorf("%s is there already, and what was filled in there would be lost: give another --output, or remove it", t.path)
+		}
+	}
 	if len(o.outputs) > 1 || o.outputs[0].path != "-" {
 		return writeOutputs(o.outputs, s, []string{o.report}, func(w io.Writer, to *output) error { return planFormats[to.format](w, p) })
 	}

@@ -40,7 +40,7 @@ func TestPlanOnATerminal(t *testing.T) {
 				t.Errorf("%s: %d columns: %q", name, n, l)
 			}
 		}
-		if !strings.Contains(text, " plan "+report+" --step 1") || !strings.Contains(text, " plan "+report+" -o plan.md") || strings.Contains(text, "govc") {
+		if !strings.Contains(text, " plan "+report+" --step 1") || !strings.Contains(text, " plan "+report+" -o plan.md") || !strings.Contains(text, " -o plan.env") || strings.Contains(text, "govc") {
 			t.Errorf("%s: it does not say how to go on:\n%s", name, text)
 		}
 	}

@@ -58,6 +58,7 @@
 //	facts.go        how the Facts of a listing are called
 //	probes.go       VPCs, subnets, security groups, gateways, load balancers, EKS
 //	faults.go       what went wrong, and what to do
+//	reach.go        the account that the AWS CLI is at, for another look
 //	operator.go     what errors about the operator's own configuration leave out
 //
 // Keys of instances and of expected machines, where tag is the name in CAPA's ownership tag:

@@ -42,6 +42,7 @@
 //	accounts.go     which accounts may be one, so that none is locked
 //	clouds.go       reads an entry of clouds.yaml
 //	operator.go     the operator's own clouds.yaml and variables
+//	reach.go        the project that the openstack command is at, for another look
 //	transport.go    bounds, certificates, and which servers may be contacted
 //	session.go      logs in, finds the services in the catalogue, logs out
 //	list.go         reads pages of servers

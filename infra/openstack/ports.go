@@ -139,6 +139,7 @@ func (l *listing) takePorts(all []portAnswer) error {
 		if l.marks[infra.Key{Kind: keyTrunk, Value: byName + p.Name}] && p.Device != "" {
 			l.Facts = append(l.Facts, infra.Fact{Name: factHeld + "/" + p.Name, Value: uuidOf(p.Device)})
 		}
+		l.noteHolder(p)
 		var groups []string
 		for _, g := range p.Groups {
 			if !l.ports.used[g] {

@@ -28,6 +28,6 @@
 // of each scene.
 //
 // Expectations: "=> ROW FOUND SUBJECT" (passes, none, several, differs, unread, unseen; the subject
-// may be left out), "=> ROW not asked", "=> answer ANSWER", "=> reason CODE", "=> no reason CODE",
+// may be left out), "=> ROW not asked", "=> answer ANSWER", "=> byPlan ANSWER", "=> resolved CODE" (by the plan), "=> reason CODE", "=> no reason CODE",
 // "=> says TEXT" (of a reason), "=> condition CODE", "=> no condition CODE", "=> outcome MACHINE OUTCOME".
 package scene

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/rehearsal"
@@ -124,7 +126,7 @@ func play(r *infra.Registry, in *base, s Scene) (*Played, error) {
 	if rest, err := changed(s.Before); err != nil || rest != nil {
 		return nil, fmt.Errorf("before then: %v %w", rest, err)
 	}
-	lived, err := load(r, all)
+	lived, err := load(r, all.tarball())
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +140,7 @@ func play(r *infra.Registry, in *base, s Scene) (*Played, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := load(r, all)
+	l, err := load(r, all.tarball())
 	if err != nil {
 		return nil, err
 	}
@@ -147,13 +149,21 @@ func play(r *infra.Registry, in *base, s Scene) (*Played, error) {
 			return nil, err
 		}
 	}
-	p := decide(r, l, inv)
+	p := decide(r, l, inv, now)
 	p.Scene = s
 	return p, nil
 }
 
-// decide is what detect does.
-func decide(r *infra.Registry, l *loaded, inv infra.Inventory) *Played {
+// Detect is what detect does with a backup and a saved inventory, when that was saved.
+func Detect(r *infra.Registry, b backup.Source, inv infra.Inventory) (*Played, error) {
+	l, err := load(r, b)
+	if err != nil {
+		return nil, err
+	}
+	return decide(r, l, inv, inv.Listings[0].ListedAt), nil
+}
+
+func decide(r *infra.Registry, l *loaded, inv infra.Inventory, now time.Time) *Played {
 	held := rehearsal.ReadSecrets(l.snapshot, l.secrets)
 	checks := check.Check(l.snapshot, l.secrets, check.Options{
 		Now: now, Velero: make([]*check.VeleroBackup, 1), Newer: make([]*check.NewerBackup, 1), Absent: l.expected.Absent,
@@ -204,6 +214,11 @@ func (p *Played) lacks(line string) string {
 	switch last := words[len(words)-1]; {
 	case words[0] == "answer":
 		return is(string(answer.Safe) == words[1])
+	case words[0] == "byPlan":
+		return is(p.Report.Summary.AnswerByPlan != nil && string(p.Report.Summary.AnswerByPlan.Safe) == words[1])
+	case words[0] == "resolved":
+		by := p.Report.Summary.AnswerByPlan
+		return is(by != nil && slices.ContainsFunc(by.Resolved, func(r report.AnswerReason) bool { return string(r.Code) == last }))
 	case words[0] == "reason":
 		return is(coded(last))
 	case words[0] == "no" && words[1] == "reason":

@@ -47,7 +47,7 @@ func Markdown(w io.Writer, p Plan) error {
 	return m.Flush()
 }
 
-const howToCopy = "The commands are for sh or bash. Copy one block at a time, and look at what it did before you take the next: within a block nothing runs after a command that failed, except in a loop, which goes on with the next object. A line whose variable is not set ends with an error and does nothing."
+const howToCopy = "The commands are for sh or bash. Copy one block at a time, and look at what it did before you take the next: within a block nothing runs after a command that failed, except in a loop, which goes on with the next object. A line whose variable is not set ends with an error and does nothing. `drift-detector plan REPORT -o plan.env` writes these variables into a file: fill them in there, and begin each shell with `. ./plan.env`."
 
 // checklist is the table of what there is to do.
 func (m *page) checklist(rows []Row) {
@@ -67,11 +67,11 @@ func cell(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(prose(s), `\|`, "|"), "|", `\|`)
 }
 
-// variableLines set the variables, with what each is behind it.
+// variableLines set the variables that are not set yet, with what each is behind it.
 func variableLines(vs []Variable) []string {
 	out := make([]string, len(vs))
 	for i, v := range vs {
-		out[i] = "export " + shell.Set(v.Name, v.Value, v.Meaning).Text()
+		out[i] = shell.Default(v.Name, v.Value, v.Meaning).Text()
 	}
 	return out
 }
@@ -197,7 +197,7 @@ func (m *page) batch(b *Batch) {
 		m.printf("- %s\n", prose(more))
 	}
 	if f.pick != nil {
-		m.code("", texts(f.pick))
+		m.code("", f.pick[0].Rows(widest))
 	}
 	for n := range b.Steps {
 		s := &b.Steps[n]
@@ -242,15 +242,18 @@ func pieces(lines []shell.Command) [][]string {
 }
 
 // chained makes one command of several.
-func chained(lines []shell.Command) []string {
-	out := texts(lines)
-	for i := range out[:len(out)-1] {
-		if !lines[i].IsAsk() {
-			out[i] += " &&"
+func chained(lines []shell.Command) (out []string) {
+	for i, l := range lines {
+		out = append(out, l.Rows(widest)...)
+		if i < len(lines)-1 && !l.IsAsk() {
+			out[len(out)-1] += " &&"
 		}
 	}
 	return out
 }
+
+// widest is how long a row is. Tests compare commands as single lines.
+var widest = 150
 
 // code writes lines as they are, within a fence that is longer than any of theirs.
 func (m *page) code(indent string, lines []string) {

@@ -164,11 +164,7 @@ func (pl *planner) poolSize(c *report.Cluster, p *report.Pool, size int64) (shel
 	if len(scopes) != 1 || !scopes[0].proven() || len(p.Now) == 0 {
 		return shell.Command{}, false
 	}
-	sizer, ok := scopes[0].Tool.(shell.Sizer)
-	if !ok || !scopes[0].Identifies(p.Now[0]) {
-		return shell.Command{}, false
-	}
-	return scopes[0].identityCheck.Then(sizer.GroupSize(scopes[0].Scope, p.Now[0]).Prints(fmt.Sprint(size)).OrStop("the group has another size by now: run detect again")), true
+	return scopes[0].recheck("pool", p.Now[0], fmt.Sprint(size)), scopes[0].Identifies(p.Now[0])
 }
 
 // freeKubeconfig lets a controller make the kubeconfig of its own kind of control
@@ -180,7 +176,7 @@ func (pl *planner) freeKubeconfig(d *draft, c *report.Cluster) {
 		return
 	}
 	secret := "secrets/" + c.Name + "-kubeconfig"
-	d.after("Before it is unpaused: delete the kubeconfig that was restored. "+owner+" refuses one that it does not own, and makes it when there is none.",
+	d.after("Before it is unpaused: delete the kubeconfig that was restored. "+owner+" refuses one that it does not own, and creates it when there is none.",
 		restored(c.Namespace, secret).Then(manage(c.Namespace, "delete", secret)))
 }
 

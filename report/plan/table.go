@@ -27,7 +27,7 @@ const narrowTable = 60
 func Table(w io.Writer, p Plan, look Look) error {
 	t := terminal.NewPrinter(w, look.Width, look.Color)
 	width := max(cmp.Or(look.Width, 80), 40)
-	t.Print(0, 2, terminal.Lead(terminal.Bold, english.Count(p.steps, "step")+", in this order.", 0).Prose(terminal.Plain, "None of the commands has been run."))
+	t.Print(0, 2, terminal.Lead(terminal.Bold, english.Count(p.steps, "step")+", in this order.", 0).Prose(terminal.Plain, "None of their commands has been run; --all prints them."))
 	if of := p.Of.String(); of != "" {
 		t.Print(0, 2, terminal.Lead(terminal.Plain, fmt.Sprintf("%d of them: only %s.", len(p.Checklist), of), 0))
 	}
@@ -65,7 +65,7 @@ func Table(w io.Writer, p Plan, look Look) error {
 	next := func(lead, command, why string) {
 		command = look.Program + " plan " + look.Report + command
 		if len("Next ")+terminal.Width(command) > width {
-			t.Print(2, 4, terminal.Lead(terminal.Plain, command, 0).Prose(terminal.Dim, why))
+			t.Print(2, 4, terminal.Lead(terminal.Plain, command, 0))
 			return
 		}
 		t.Print(0, 6, terminal.Lead(terminal.Dim, lead, 4).Field(terminal.Plain, command).Prose(terminal.Dim, why))
@@ -75,7 +75,8 @@ func Table(w io.Writer, p Plan, look Look) error {
 		first = p.Checklist[0].Number
 	}
 	next("Next", fmt.Sprintf(" --step %d", first), "a step with its commands")
-	next("", look.Options+" -o plan.md", "all of them, to keep; --all shows it here")
+	next("", look.Options+" -o plan.md", "all of them, to keep")
+	next("", look.Options+" -o plan.env", "their variables, to fill in")
 	return t.Flush()
 }
 
