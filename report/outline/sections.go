@@ -33,7 +33,7 @@ func Totals(r *report.Report) []Fact {
 	if f := s.Forecast; f != nil && len(f.Outcomes) > 0 {
 		say("Outcomes", parts(f.Outcomes, len(f.Outcomes)))
 	}
-	say("Listed", fmt.Sprintf("%d of %s, %s", len(r.Scopes)-len(r.Incomplete()), english.Count(len(r.Scopes), "place"), none(s.Errors, "error")))
+	say("Looked at", fmt.Sprintf("%s, %d of them not completely; %s", english.Count(len(r.Scopes), "place"), len(r.Incomplete()), english.Count(s.Errors, "error")))
 	for _, text := range places(r) {
 		say("Place", text)
 	}
@@ -48,14 +48,6 @@ func Totals(r *report.Report) []Fact {
 		})
 	}
 	return out
-}
-
-// none counts things: "no errors".
-func none(n int, noun string) string {
-	if n == 0 {
-		return "no " + noun + "s"
-	}
-	return english.Count(n, noun)
 }
 
 // places are the places that were listed: all where they are few, else the first ones
