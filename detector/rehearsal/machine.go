@@ -152,7 +152,7 @@ func (w *world) sharing(n int, ref backup.Ref) int {
 // groupsThereDeed is of what makes Machines.
 var groupsThereDeed = deed[*cluster]{walk.Row{
 	ID: "core.M1", Of: "Machine",
-	Asks:   "the MachineDeployment, MachineSet or MachinePool that made it",
+	Asks:   "the MachineDeployment, MachineSet or MachinePool that created it",
 	None:   walk.OwnerHalts.Says("nobody scales, rolls out or replaces its machines"),
 	Source: "getOwnerMachineDeployment: internal/controllers/machineset v1.9.0 to v1.14.0",
 }, groupsThere}
@@ -185,8 +185,8 @@ func (f *machine) ownerless() bool {
 var ownerDeeds = []deed[*machine]{
 	{walk.Row{
 		ID: "core.M2", Of: "Machine",
-		Asks:    "a MachineSet that takes it for its own: the one that made it, by its selector, since a restore takes away whose it is",
-		None:    walk.OwnerHalts.Says("nobody manages it: the MachineSet that made it is not in the backup"),
+		Asks:    "a MachineSet that takes it for its own: the one that created it, by its selector, since a restore takes away whose it is",
+		None:    walk.OwnerHalts.Says("nobody manages it: the MachineSet that created it is not in the backup"),
 		Differs: walk.OwnerHalts.Says("nobody manages it: no MachineSet selects it"),
 		Source:  "getAndAdoptMachinesForMachineSet: core/reconcilers/machineset v1.14.0; shouldAdopt: internal/controllers/machine v1.5.8 to v1.14.0",
 	}, adopted},

@@ -102,7 +102,7 @@ func (pl *planner) webhooksBack(d *draft) {
 // clustersFirst is what happens when Clusters exist before their Machines while
 // controllers run.
 func (pl *planner) clustersFirst() string {
-	text := "running controllers make new MachineSets and scale the restored ones to 0, which ends every running worker"
+	text := "running controllers create new MachineSets and scale the restored ones to 0, which terminates every running worker"
 	for i := range pl.Clusters {
 		if p := pl.providers[pl.Clusters[i].Provider]; p != nil && p.ClustersFirst != "" {
 			return text + "; and " + p.Controller + " " + p.ClustersFirst + ", and clones new VMs"

@@ -667,7 +667,7 @@ func TestWordsOfVSphereAreSaidOfVSphereAlone(t *testing.T) {
 func TestWarningsOfHealthyMachines(t *testing.T) {
 	for _, tt := range []struct{ reason, provider, outcome, want, who string }{
 		{"Reidentified", "vsphere", "", "both second ids differ", report.Operator},
-		{"MachineMissing", "vsphere", "OrphanedAndReplaced", "makes a new one", report.Controller},
+		{"MachineMissing", "vsphere", "OrphanedAndReplaced", "creates a new one", report.Controller},
 		{"MachineMissing", "vsphere", "GhostKeepsRunning", "may be a member of etcd", report.Operator},
 		{"PoweredOff", "vsphere", "AdoptedPoweredOn", "powers its VM on", report.Controller},
 		{"PoweredOff", "aws", "Adopted", "Start it", report.Operator},
