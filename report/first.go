@@ -86,12 +86,19 @@ func (r *Report) Foretold() []Point {
 
 // points returns reasons with the places of their objects.
 func (r *Report) points(reasons []AnswerReason) []Point {
-	places := r.places()
+	wanted := map[string]bool{}
+	for i := range reasons {
+		for _, name := range reasons[i].Objects {
+			wanted[name], wanted[clusterOf(name)] = true, true
+		}
+	}
+	places := r.placesOf(wanted)
 	var out []Point
 	at := map[code.Reason]int{}
 	for i := range reasons {
 		reason := &reasons[i]
 		p := Point{Code: reason.Code, Status: asStatus[code.SafeAfter(reason.Code)], Text: reason.Sentence(), Until: reason.Until}
+		p.Objects = slices.Grow(p.Objects, len(reason.Objects))
 		for _, name := range reason.Objects {
 			p.Objects = append(p.Objects, Object{name, places.of(reason.Code, name)})
 		}
@@ -119,48 +126,65 @@ func (r *Report) danger(at Place) int {
 // have for them. Of several things of one name it is the first.
 type places map[[2]string]Place
 
-func (r *Report) places() places {
-	out := places{}
+func (r *Report) places() places { return r.placesOf(nil) }
+
+// placesOf are those of the names that are wanted, or of all where that is nil.
+func (r *Report) placesOf(wanted map[string]bool) places {
+	p := placing{out: places{}, wanted: wanted}
 	for i := range r.Clusters {
-		out.cluster(&r.Clusters[i], i)
+		p.cluster(&r.Clusters[i], i)
 	}
 	for i := range r.InfraMachines {
-		out.add(InVMs, r.InfraMachines[i].Instance.Object(), Place{Index: i})
+		p.add(InVMs, Place{Index: i}, r.InfraMachines[i].Instance.Object())
 	}
 	for i := range r.Checks {
 		if r.Checks[i].Error() {
-			out.add(InChecks, r.Checks[i].Object, Place{Index: i})
+			p.add(InChecks, Place{Index: i}, r.Checks[i].Object)
 		}
 	}
 	for i := range r.Scopes {
-		out.add(InScopes, r.Scopes[i].Title(), Place{Index: i})
+		p.add(InScopes, Place{Index: i}, r.Scopes[i].Title())
 	}
 	for i := range r.Errors {
 		e := &r.Errors[i]
-		out.add(InErrors, cmp.Or(e.Object, e.Scope, e.Message), Place{Index: i})
+		p.add(InErrors, Place{Index: i}, cmp.Or(e.Object, e.Scope, e.Message))
 	}
-	return out
+	return p.out
 }
 
-func (p places) cluster(c *Cluster, i int) {
-	p.add(InClusters, c.Title(), Place{Index: i, Set: -1, Machine: -1})
-	p.add(InClusters, "Cluster "+c.Title(), Place{Index: i, Set: -1, Machine: -1})
+// placing collects places. Most names are not wanted, and are put together in room alone.
+type placing struct {
+	out    places
+	wanted map[string]bool
+	room   []byte
+}
+
+func (p *placing) cluster(c *Cluster, i int) {
+	p.add(InClusters, Place{Index: i, Set: -1, Machine: -1}, c.Namespace, "/", c.Name)
+	p.add(InClusters, Place{Index: i, Set: -1, Machine: -1}, "Cluster ", c.Namespace, "/", c.Name)
 	for j, s := range c.Sets() {
-		p.add(InClusters, s.object(c), Place{Index: i, Set: j, Machine: -1})
+		p.add(InClusters, Place{Index: i, Set: j, Machine: -1}, s.object(c))
 		for k := range s.Machines {
 			m := &s.Machines[k]
-			p.add(InClusters, "Machine "+cmp.Or(m.Namespace, c.Namespace)+"/"+m.Name, Place{Index: i, Set: j, Machine: k})
+			p.add(InClusters, Place{Index: i, Set: j, Machine: k}, "Machine ", cmp.Or(m.Namespace, c.Namespace), "/", m.Name)
 			if m.Status == code.Ghost {
-				p.add(InClusters, "instance "+m.Name, Place{Index: i, Set: j, Machine: k})
+				p.add(InClusters, Place{Index: i, Set: j, Machine: k}, "instance ", m.Name)
 			}
 		}
 	}
 }
 
-func (p places) add(part Part, name string, at Place) {
+func (p *placing) add(part Part, at Place, name ...string) {
+	p.room = p.room[:0]
+	for _, s := range name {
+		p.room = append(p.room, s...)
+	}
+	if p.wanted != nil && !p.wanted[string(p.room)] {
+		return
+	}
 	at.Part = part
-	if _, known := p[[2]string{string(part), name}]; !known {
-		p[[2]string{string(part), name}] = at
+	if of := [2]string{string(part), string(p.room)}; p.out[of] == (Place{}) {
+		p.out[of] = at
 	}
 }
 
@@ -173,5 +197,8 @@ func (p places) of(code code.Reason, name string) Place {
 	if at, ok := p[[2]string{string(part), name}]; ok {
 		return at
 	}
-	return p[[2]string{string(InClusters), name[strings.LastIndexByte(name, ' ')+1:]}]
+	return p[[2]string{string(InClusters), clusterOf(name)}]
 }
+
+// clusterOf is what the name of something may end with.
+func clusterOf(name string) string { return name[strings.LastIndexByte(name, ' ')+1:] }

@@ -71,6 +71,7 @@ var ownMachineRows = []row[*machine]{
 	{walk.Row{
 		ID: "core.M3", Of: "Machine",
 		Asks:    "its bootstrap object, which it makes its own",
+		None:    walk.NotReady.Says("the Machine does not report Ready again; its instance is adopted all the same"),
 		Several: walk.NotReady.Says("the bootstrap object has one owner alone: the other Machine fails on it again and again"),
 		Source:  "reconcileBootstrap, ensureExternalOwnershipAndWatch: machine_controller_phases.go v1.5.8 to v1.14.0",
 	}, bootstrapOwned},
@@ -81,12 +82,32 @@ var ownMachineRows = []row[*machine]{
 		None:    walk.NotReady.Says("the Machine gets no Node and does not become Ready"),
 		Source:  "getNode: machine_controller_noderef.go v1.8.12 to v1.14.0",
 	}, nodeOf},
+	{walk.Row{
+		ID: "core.M11", Of: "Machine",
+		Asks:    "a Node that is Ready, where the infrastructure has lost sight of the instance's host",
+		Refused: "whether the instance runs: its host is not connected, and what is known of it is old",
+		Source:  "updateStatus: internal/controllers/machine v1.9.0 to v1.14.0; reconcilePowerState: pkg/services/govmomi/service.go of CAPV v1.16.1",
+	}, runsUnseen},
 	inPlaceRow,
+}
+
+// runsUnseen asks core.M11.
+func runsUnseen(m *machine) walk.Answer {
+	switch nodes := m.cluster.byID[m.ProviderID]; {
+	case m.verdict == nil || !m.healthy() || !m.warned(code.Disconnected):
+		return notAsked
+	case len(nodes) == 1 && nodes[0].Ready:
+		return passed
+	}
+	return unread("the host of its instance is not connected, and no Node that is Ready shows that it runs", m.title())
 }
 
 // nodeOf asks core.M9.
 func nodeOf(m *machine) walk.Answer {
 	if !m.cluster.nodesRead() || m.ProviderID == "" || m.verdict == nil || m.verdict.Status != code.Healthy {
+		return notAsked
+	}
+	if m.Owner.Kind == etcdadm { // its hosts run etcd alone, and never were Nodes
 		return notAsked
 	}
 	switch nodes := m.cluster.byID[m.ProviderID]; len(nodes) {
@@ -100,14 +121,17 @@ func nodeOf(m *machine) walk.Answer {
 	}
 }
 
-// bootstrapOwned asks core.M3. Of one that is absent the answer says it machine by machine.
+// bootstrapOwned asks core.M3.
 func bootstrapOwned(m *machine) walk.Answer {
+	object := func() string { return named(m.Bootstrap.Kind, m.Bootstrap.Namespace, m.Bootstrap.Name) }
+	if m.unbootstrapped() {
+		return none(object()+" is not in the backup", object()+" exists", m.title())
+	}
 	if m.Bootstrap.IsZero() || m.verdict == nil || m.verdict.Status != code.Healthy {
 		return notAsked
 	}
 	if n := m.cluster.world.sharing(m.Backup, m.Bootstrap); n > 1 {
-		object := named(m.Bootstrap.Kind, m.Bootstrap.Namespace, m.Bootstrap.Name)
-		return several(fmt.Sprintf("%d Machines refer to %s", n, object), "one alone does", m.title())
+		return several(fmt.Sprintf("%d Machines refer to %s", n, object()), "one alone does", m.title())
 	}
 	return passed
 }

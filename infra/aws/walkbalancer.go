@@ -10,7 +10,7 @@ import (
 	"drift-detector/infra/walk"
 )
 
-// Rows of the load balancers of an API server. Whether each exists in the cluster's VPC is a
+// Rows of the load balancers of an API server, and of the bucket for bootstrap data. Whether each exists in the cluster's VPC is a
 // resource of the report.
 var (
 	rowA21 = &walk.Row{
@@ -47,19 +47,23 @@ var (
 		Differs: walk.Halts.Says("another load balancer has the name, so that nothing answers at the recorded endpoint, and CAPA's webhook refuses to change that"),
 		Source:  "reconcileLoadBalancer: controllers/awscluster_controller.go; ValidateUpdate: webhooks/awscluster_webhook.go v2.0.0 to v2.13.0",
 	}
-	rowA26 = &walk.Row{
-		ID: "aws.A26", Of: clusterKind,
-		Asks:      "target groups, listeners and targets of a load balancer that is not classic; it makes them, and AWS refuses a listener whose port another one has",
+	rowA30 = &walk.Row{
+		ID: "aws.A30", Of: clusterKind,
+		Asks:      "the bucket that spec.s3Bucket names, which is to be this account's: it makes the bucket where there is none, and writes its policy",
 		Condition: conditionAsked,
-		Versions:  "v2.6 and later",
-		Source:    "reconcileTargetGroupsAndListeners, RegisterInstanceWithAPIServerLB: pkg/cloud/services/elb/loadbalancer.go v2.6.0 to v2.13.0",
+		Source:    "ReconcileBucket: pkg/cloud/services/s3/s3.go v2.0.0 to v2.13.0",
 	}
-	balancerRows = []*walk.Row{rowA21, rowA23, rowA24, rowA25, rowA26, rowA29}
+	balancerRows = []*walk.Row{rowA21, rowA23, rowA24, rowA25, rowA26, rowA29, rowA30}
 )
 
 // askBalancers asks for the load balancers of a cluster that has its own control plane.
 func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 	d := &s.record.Data
+	if d.Bucket != "" {
+		q.Note(rowA30, id, walk.Answer{Found: walk.Unseen, Objects: []string{"bucket " + infra.Brief(d.Bucket)}})
+	} else {
+		q.Note(rowA30, id, pass)
+	}
 	if d.LB.Type == disabledType {
 		if d.Endpoint == "" || d.Port.Known && d.Port.N == 0 {
 			q.Note(rowA21, id, answer(walk.None, s.title(), s.title()+" names none", "names them"))
@@ -91,7 +95,6 @@ func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 		}
 		q.look(rowA23, id, infra.ClusterTitle(id), of(func(f *balancerFact) walk.Answer { return s.schemed(f, object, first) }, true))
 		if strings.HasPrefix(name, "v2/") {
-			q.Note(rowA26, id, walk.Answer{Found: walk.Unseen, Objects: []string{object}})
 			q.look(rowA25, id, infra.ClusterTitle(id), of(func(f *balancerFact) walk.Answer {
 				if f.State == "failed" {
 					return answer(walk.Differs, object, object+" is in state "+f.State, "is active")
@@ -99,9 +102,7 @@ func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 				return pass
 			}, false))
 		}
-		if strings.HasPrefix(name, "classic/") {
-			q.Note(rowA26, id, pass)
-		}
+		q.askTargets(id, s, &lb, [...]string{d.Listeners, d.SecondListeners}[min(i, 1)])
 		if first {
 			q.look(rowA29, id, infra.ClusterTitle(id), of(func(f *balancerFact) walk.Answer { return s.pointed(f, object) }, false))
 		}

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/rehearsal"
@@ -18,39 +20,55 @@ import (
 
 // Played is how a scene ended.
 type Played struct {
+	Scene  Scene
 	Trace  rehearsal.Trace
 	Report *report.Report
+}
+
+// Play plays the scenes of a folder, and gives each to a function, with what failed.
+func Play(folder string, r *infra.Registry, each func(Scene, func() (*Played, error))) error {
+	return without("", folder, r, each)
+}
+
+// without plays the scenes without the steps of a provider's row.
+func without(row, folder string, r *infra.Registry, each func(Scene, func() (*Played, error))) error {
+	scenes, err := Read(folder)
+	bases := map[string]*base{}
+	for i := 0; err == nil && i < len(scenes); i++ {
+		s := scenes[i]
+		if bases[s.Base] == nil {
+			if bases[s.Base], err = readBase(filepath.Join(folder, s.Base)); err != nil {
+				break
+			}
+		}
+		each(s, func() (*Played, error) { return play(r, bases[s.Base], s, row) })
+	}
+	return err
 }
 
 // Run plays the scenes of a folder, each as a test of its own, and fails for a row that has no
 // scene in which it passes, or for one of its answers.
 func Run(t *testing.T, folder string, r *infra.Registry, rows []walk.Row) {
-	scenes, err := Read(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	has, bases := map[string]bool{}, map[string]*base{}
-	for _, s := range scenes {
-		if bases[s.Base] == nil {
-			if bases[s.Base], err = readBase(filepath.Join(folder, s.Base)); err != nil {
-				t.Fatal(err)
-			}
-		}
+	has := map[string]bool{}
+	err := Play(folder, r, func(s Scene, end func() (*Played, error)) {
 		t.Run(strings.TrimSuffix(s.File, ".scene")+"/"+s.Name, func(t *testing.T) {
-			p, err := play(r, bases[s.Base], s)
+			p, err := end()
 			if err != nil {
 				t.Fatal(err)
 			}
+			for _, problem := range p.Unmet() {
+				t.Error(problem)
+			}
 			for _, line := range s.Expect {
-				if problem := p.lacks(line); problem != "" {
-					t.Errorf("=> %s: %s", line, problem)
-				}
 				words := strings.Fields(line)
 				if len(words) > 1 {
 					has[words[0]+" "+words[1]] = true
 				}
 			}
 		})
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	for i := range rows {
 		for _, answer := range demanded(&rows[i]) {
@@ -96,7 +114,7 @@ func readBase(folder string) (*base, error) {
 	return &base{all, well}, err
 }
 
-func play(r *infra.Registry, in *base, s Scene) (*Played, error) {
+func play(r *infra.Registry, in *base, s Scene, without string) (*Played, error) {
 	all := clone(in.objects)
 	changed := func(lines []string) (rest []string, err error) {
 		for _, line := range lines {
@@ -113,7 +131,7 @@ func play(r *infra.Registry, in *base, s Scene) (*Played, error) {
 	if rest, err := changed(s.Before); err != nil || rest != nil {
 		return nil, fmt.Errorf("before then: %v %w", rest, err)
 	}
-	lived, err := load(r, all)
+	lived, err := load(r, all.tarball())
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +145,7 @@ func play(r *infra.Registry, in *base, s Scene) (*Played, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := load(r, all)
+	l, err := load(r, all.tarball())
 	if err != nil {
 		return nil, err
 	}
@@ -136,11 +154,22 @@ func play(r *infra.Registry, in *base, s Scene) (*Played, error) {
 			return nil, err
 		}
 	}
-	return decide(r, l, inv), nil
+	l.drop(without)
+	p := decide(r, l, inv, now)
+	p.Scene = s
+	return p, nil
 }
 
-// decide is what detect does.
-func decide(r *infra.Registry, l *loaded, inv infra.Inventory) *Played {
+// Detect is what detect does with a backup and a saved inventory, when that was saved.
+func Detect(r *infra.Registry, b backup.Source, inv infra.Inventory) (*Played, error) {
+	l, err := load(r, b)
+	if err != nil {
+		return nil, err
+	}
+	return decide(r, l, inv, inv.Listings[0].ListedAt), nil
+}
+
+func decide(r *infra.Registry, l *loaded, inv infra.Inventory, now time.Time) *Played {
 	held := rehearsal.ReadSecrets(l.snapshot, l.secrets)
 	checks := check.Check(l.snapshot, l.secrets, check.Options{
 		Now: now, Velero: make([]*check.VeleroBackup, 1), Newer: make([]*check.NewerBackup, 1), Absent: l.expected.Absent,
@@ -152,10 +181,21 @@ func decide(r *infra.Registry, l *loaded, inv infra.Inventory) *Played {
 	})
 	p := &Played{Trace: future.Trace}
 	p.Report = build.New(build.Parts{
-		Result: result, Forecast: future.Forecast, Snapshot: l.snapshot, Inventory: inv, Absent: l.expected.Absent, LoadBalancers: l.expected.LoadBalancers,
+		Result: result, Forecast: future.Forecast, ByPlan: future.ByPlan, Snapshot: l.snapshot, Inventory: inv, Absent: l.expected.Absent, LoadBalancers: l.expected.LoadBalancers,
 		Checks: checks, Providers: r.Specs(), GeneratedAt: now,
 	})
 	return p
+}
+
+// Unmet are the expectations of the scene that do not hold, each with how it ended.
+func (p *Played) Unmet() []string {
+	var all []string
+	for _, line := range p.Scene.Expect {
+		if problem := p.lacks(line); problem != "" {
+			all = append(all, "=> "+line+": "+problem)
+		}
+	}
+	return all
 }
 
 // lacks says why an expectation does not hold, or is empty.
@@ -172,7 +212,7 @@ func (p *Played) lacks(line string) string {
 		if ok {
 			return ""
 		}
-		return p.describe()
+		return p.Describe()
 	}
 	if len(words) < 2 {
 		return "too few words"
@@ -180,6 +220,11 @@ func (p *Played) lacks(line string) string {
 	switch last := words[len(words)-1]; {
 	case words[0] == "answer":
 		return is(string(answer.Safe) == words[1])
+	case words[0] == "byPlan":
+		return is(p.Report.Summary.AnswerByPlan != nil && string(p.Report.Summary.AnswerByPlan.Safe) == words[1])
+	case words[0] == "resolved":
+		by := p.Report.Summary.AnswerByPlan
+		return is(by != nil && slices.ContainsFunc(by.Resolved, func(r report.AnswerReason) bool { return string(r.Code) == last }))
 	case words[0] == "reason":
 		return is(coded(last))
 	case words[0] == "no" && words[1] == "reason":
@@ -229,8 +274,8 @@ func (p *Played) outcome(machine string) string {
 	return ""
 }
 
-// describe says how the scene ended.
-func (p *Played) describe() string {
+// Describe says how the scene ended.
+func (p *Played) Describe() string {
 	var b strings.Builder
 	answer := p.Report.Summary.Answer
 	fmt.Fprintf(&b, "answer %s", answer.Safe)
@@ -240,9 +285,56 @@ func (p *Played) describe() string {
 	for _, n := range answer.Conditions {
 		fmt.Fprintf(&b, "\n  condition %s", n.Code)
 	}
+	if by := p.Report.Summary.AnswerByPlan; by != nil {
+		fmt.Fprintf(&b, "\n  by the plan %s", by.Safe)
+		for _, r := range by.Reasons {
+			fmt.Fprintf(&b, "\n    reason %s: %s %v", r.Code, r.Message, r.Objects)
+		}
+	}
 	for _, s := range p.Trace.Steps {
 		fmt.Fprintf(&b, "\n  %s %s %s: %s", s.Row.ID, s.Found, s.Subject, s.Why)
 	}
 	fmt.Fprintf(&b, "\n  passed: %v", p.Trace.Passed)
 	return b.String()
+}
+
+// Matter fails for a row without which its own scenes end as with it, but for what they say of the
+// row itself: nothing reads what it finds. Rows that are told otherwise are named; the function
+// takes a row of Cluster API itself out until what it returns is called.
+func Matter(t *testing.T, folder string, r *infra.Registry, rows []walk.Row, told []string, out func(id string) (restore func())) {
+	matters := map[string]bool{}
+	for i := range rows {
+		id := rows[i].ID
+		restore := func() {}
+		if out != nil {
+			restore = out(id)
+		}
+		err := without(id, folder, r, func(s Scene, end func() (*Played, error)) {
+			if of, _, _ := strings.Cut(strings.TrimSuffix(s.File, ".scene"), "-"); of != id || matters[id] {
+				return
+			}
+			p, err := end()
+			if err != nil {
+				t.Fatal(err)
+			}
+			matters[id] = slices.ContainsFunc(p.Unmet(), func(problem string) bool { return !strings.HasPrefix(problem, "=> "+id+" ") })
+		})
+		if restore(); err != nil {
+			t.Fatal(err)
+		}
+		if matters[id] == slices.Contains(told, id) {
+			t.Errorf("%s: what its scenes say beside that it is asked changes when the row is taken out: %v", id, matters[id])
+		}
+	}
+}
+
+// drop takes the steps of a row away.
+func (l *loaded) drop(row string) {
+	is := func(s *walk.Step) bool { return s.Row != nil && s.Row.ID == row }
+	l.expected.Steps = slices.DeleteFunc(l.expected.Steps, func(s infra.Step) bool { return is(&s.Step) })
+	for name, inspect := range l.expected.OnInstance {
+		l.expected.OnInstance[name] = func(i int, at infra.Sight) []walk.Step {
+			return slices.DeleteFunc(slices.Clone(inspect(i, at)), func(s walk.Step) bool { return is(&s) })
+		}
+	}
 }

@@ -14,7 +14,7 @@ import (
 func (p *Plan) About(word code.Reason, o report.Object) []string {
 	var out []string
 	for _, s := range p.index().about(word, o) {
-		out = append(out, s.label)
+		out = append(out, s.label())
 	}
 	return out
 }
@@ -23,8 +23,15 @@ func (p *Plan) About(word code.Reason, o report.Object) []string {
 type numbered struct {
 	at     int // in the plan
 	number int
-	label  string
+	part   int // 0: all parts
 	phase  code.Phase
+}
+
+func (n *numbered) label() string {
+	if n.part == 0 {
+		return fmt.Sprint(n.number)
+	}
+	return label(n.number, n.part)
 }
 
 // stepIndex finds the steps about things.
@@ -32,7 +39,15 @@ type stepIndex struct {
 	report   *report.Report
 	objects  map[string][]numbered // by the names that reasons have for things, and by codes
 	clusters map[string][]numbered // about a cluster as a whole
-	items    map[itemKey][]numbered
+	items    map[itemKey]int32     // the last of links
+	links    []link
+	titles   []string // of the clusters
+}
+
+// link is a step about an item, with the one before about the same, from 1; 0: none.
+type link struct {
+	numbered
+	before int32
 }
 
 // itemKey finds items by their name, or that of a machine that they are about, and by their
@@ -49,8 +64,11 @@ func (p *Plan) index() *stepIndex {
 	if p.indexed != nil {
 		return p.indexed
 	}
-	x := &stepIndex{p.report, map[string][]numbered{}, map[string][]numbered{}, map[itemKey][]numbered{}}
+	x := &stepIndex{report: p.report, objects: map[string][]numbered{}, clusters: map[string][]numbered{}, items: map[itemKey]int32{}, titles: make([]string, len(p.report.Clusters))}
 	p.indexed = x
+	for i := range p.report.Clusters {
+		x.titles[i] = p.report.Clusters[i].Title()
+	}
 	n := 0
 	for _, s := range p.Sections {
 		phase := map[string]code.Phase{Before: code.Before, Restore: code.Restoring, After: code.After}[s.Phase]
@@ -62,20 +80,17 @@ func (p *Plan) index() *stepIndex {
 			}
 			for i := range c.Steps {
 				n++
-				number := c.Number
-				if c.Apart {
-					number += i
-				}
+				number, part := c.place(i)
 				for _, name := range c.Steps[i].about {
-					x.objects[name] = append(x.objects[name], numbered{n, number, c.label(i), own})
+					x.objects[name] = append(x.objects[name], numbered{n, number, part, own})
 				}
 			}
 			if n++; len(c.Steps) > 0 {
-				x.clusters[c.Cluster] = append(x.clusters[c.Cluster], numbered{n, c.Number, fmt.Sprint(c.Number), own})
+				x.clusters[c.Cluster] = append(x.clusters[c.Cluster], numbered{n, c.Number, 0, own})
 			}
 			for i := range c.Batches {
 				n++
-				x.batch(c, &c.Batches[i], numbered{n, c.Batches[i].Number, fmt.Sprint(c.Batches[i].Number), phase})
+				x.batch(c, &c.Batches[i], numbered{n, c.Batches[i].Number, 0, phase})
 			}
 		}
 	}
@@ -86,17 +101,34 @@ func (x *stepIndex) batch(c *Chapter, b *Batch, at numbered) {
 	x.clusters[c.Cluster] = append(x.clusters[c.Cluster], at)
 	for i := range b.Items {
 		item := &b.Items[i]
-		for _, name := range append([]string{item.Name}, item.machines...) {
-			for _, cluster := range append([]string{anyCluster}, item.Clusters...) {
-				key := itemKey{item.vm, name, cluster}
-				x.items[key] = append(x.items[key], at)
-			}
-			if len(item.Clusters) == 0 {
-				key := itemKey{item.vm, name, ""}
-				x.items[key] = append(x.items[key], at)
-			}
+		x.item(item, item.Name, at)
+		for _, name := range item.machines {
+			x.item(item, name, at)
 		}
 	}
+}
+
+func (x *stepIndex) item(item *Item, name string, at numbered) {
+	x.link(itemKey{item.vm, name, anyCluster}, at)
+	for _, cluster := range item.Clusters {
+		x.link(itemKey{item.vm, name, cluster}, at)
+	}
+	if len(item.Clusters) == 0 {
+		x.link(itemKey{item.vm, name, ""}, at)
+	}
+}
+
+func (x *stepIndex) link(key itemKey, at numbered) {
+	x.links = append(x.links, link{at, x.items[key]})
+	x.items[key] = int32(len(x.links))
+}
+
+// add adds the steps about items.
+func (x *stepIndex) add(out []numbered, key itemKey) []numbered {
+	for n := x.items[key]; n > 0; n = x.links[n-1].before {
+		out = append(out, x.links[n-1].numbered)
+	}
+	return out
 }
 
 // about returns the steps about something that a code is said of, in their order.
@@ -106,7 +138,7 @@ func (x *stepIndex) about(word code.Reason, o report.Object) []numbered {
 
 func ordered(all []numbered) []numbered {
 	slices.SortFunc(all, func(a, b numbered) int { return cmp.Compare(a.at, b.at) })
-	return slices.CompactFunc(all, func(a, b numbered) bool { return a.label == b.label })
+	return slices.CompactFunc(all, func(a, b numbered) bool { return a.number == b.number && a.part == b.part })
 }
 
 // named are the steps that name something, or the code where it has no name.
@@ -128,17 +160,18 @@ func (x *stepIndex) spot(o report.Object) spot {
 	case at.Part != report.InClusters:
 		return spot{false, "", o.Name, -1}
 	case at.Set < 0:
-		return spot{false, x.report.Clusters[at.Index].Title(), "", -1}
-	case at.Machine < 0:
-		return spot{false, x.report.Clusters[at.Index].Title(), o.Name, at.Set}
+		return spot{false, x.titles[at.Index], "", -1}
 	default:
-		c := &x.report.Clusters[at.Index]
-		return spot{false, c.Title(), c.MachinesOf(at.Set)[at.Machine].Name, -1}
+		return spot{false, x.titles[at.Index], o.Name, at.Set}
 	}
 }
 
 // at are the steps about the place of something.
 func (x *stepIndex) at(o report.Object) []numbered {
+	if o.At.Part == report.InClusters && o.At.Set >= 0 && o.At.Machine >= 0 {
+		title, name := x.titles[o.At.Index], x.report.Clusters[o.At.Index].MachinesOf(o.At.Set)[o.At.Machine].Name
+		return ordered(x.add(x.add(nil, itemKey{false, name, title}), itemKey{false, name, ""}))
+	}
 	var out []numbered
 	names, cluster := x.names(o)
 	if o.At.Part == report.InClusters && o.At.Set < 0 {
@@ -147,10 +180,10 @@ func (x *stepIndex) at(o report.Object) []numbered {
 	vm := o.At.Part == report.InVMs
 	for _, name := range names {
 		if cluster == "" {
-			out = append(out, x.items[itemKey{vm, name, anyCluster}]...)
+			out = x.add(out, itemKey{vm, name, anyCluster})
 			continue
 		}
-		out = append(append(out, x.items[itemKey{vm, name, cluster}]...), x.items[itemKey{vm, name, ""}]...)
+		out = x.add(x.add(out, itemKey{vm, name, cluster}), itemKey{vm, name, ""})
 	}
 	return ordered(out)
 }
@@ -163,16 +196,13 @@ func (x *stepIndex) names(o report.Object) (names []string, cluster string) {
 	case report.InClusters:
 		c := &x.report.Clusters[o.At.Index]
 		if o.At.Set < 0 {
-			return nil, c.Title()
+			return nil, x.titles[o.At.Index]
 		}
 		all := c.MachinesOf(o.At.Set)
-		if o.At.Machine >= 0 {
-			return []string{all[o.At.Machine].Name}, c.Title()
-		}
 		for k := range all {
 			names = append(names, all[k].Name)
 		}
-		return names, c.Title()
+		return names, x.titles[o.At.Index]
 	}
 	return []string{o.Name}, ""
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,14 +22,14 @@ var order = []code.Status{code.Healthy, code.Unknown, code.Stale, code.Ghost}
 // Ghost is drained before what is Stale is replaced.
 func (pl *planner) findings(when string) (own map[*report.Cluster][]Batch, common []Batch) {
 	own = map[*report.Cluster][]Batch{}
-	etcd, workers := gathering{when: when}, gathering{when: when}
+	etcd, workers := pl.gathering(when), pl.gathering(when)
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
 		if c.Self {
 			continue
 		}
-		all := sets(c)
-		plane := gathering{when: when}
+		all := pl.sets(c)
+		plane := pl.gathering(when)
 		pl.gather(&plane, &etcd, all[:1])
 		own[c] = plane.finish()
 		pl.gather(&workers, &etcd, all[1:])
@@ -67,11 +68,11 @@ func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
 		return
 	}
 	if pl.texts { // nobody reads more of it than the number of its step
-		pl.batched(g, etcd, s, m, Item{Name: m.Name, Clusters: []string{key(s.cluster)}}, false)
+		pl.batched(g, etcd, s, m, Item{Name: m.Name, Clusters: s.in}, false)
 		return
 	}
 	drifted := m.Status == code.Stale || m.Status == code.Ghost
-	item := Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m), outcome: outcome(m), Clusters: []string{key(s.cluster)}, words: wordsOf(m.Name, m.Node, s.name, m.Instance)}
+	item := Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m), outcome: outcome(m), Clusters: s.in, words: wordsOf(m.Name, m.Node, s.name, m.Instance)}
 	item.words["NAMESPACE"], item.words["CLUSTER"] = s.cluster.Namespace, s.cluster.Name
 	if m.Instance == nil {
 		item.words["ID"] = recordedID(m)
@@ -94,8 +95,11 @@ func (pl *planner) batched(g, etcd *gathering, s *set, m *report.Machine, item I
 	if s.plane && g.when == report.BeforeRestore {
 		steps = pl.etcdFirst(etcd, s.cluster, m, steps)
 	}
-	kind := fmt.Sprint(s.cluster.Backup, s.plane, m.Status, m.Reason)
-	if found := g.add(kind, steps, item, s.title(), words(m)); found != nil {
+	like, owner, said := likeness{backup: s.cluster.Backup, plane: s.plane, status: m.Status, reason: m.Reason}, "", ""
+	if !pl.texts {
+		owner, said = s.title(), words(m)
+	}
+	if found := g.add(like, steps, item, owner, said); found != nil {
 		if !slices.Contains(found.clusters, s.cluster) {
 			found.clusters = append(found.clusters, s.cluster)
 		}
@@ -187,18 +191,74 @@ func whereabouts(i *report.Instance) string {
 // gathering collects batches of findings whose steps say the same.
 type gathering struct {
 	when    string
+	bare    bool // nobody asks for more of a batch than its number and what it is about
 	batches []*pending
-	at      map[string]*pending // by key those that have room, by key and clusters of the last item those that are full
+	at      map[likeness]*pending        // those that have room, and by the clusters of the last item those that are full
+	of      map[*report.Cluster]*pending // what is done once for a cluster
+	said    *said
+}
+
+func (pl *planner) gathering(when string) gathering {
+	return gathering{when: when, bare: pl.texts, at: map[likeness]*pending{}, of: map[*report.Cluster]*pending{}, said: &pl.said}
+}
+
+// likeness is what findings of one batch have in common.
+type likeness struct {
+	backup          int
+	plane           bool
+	status          code.Status
+	reason          code.Reason
+	provider, scope string
+	steps           int // who does what, by number
+	full            bool
+	clusters        string // of one that is full
+}
+
+// said numbers what steps say, and what all steps of a finding say: two numbers are equal
+// where the texts are.
+type said struct {
+	step map[[2]string]int // by who and text
+	all  map[string]int    // by the numbers of steps
+	room []byte            // for the next
+}
+
+// of is the number of the steps at a time; there are none where it is 0.
+func (x *said) of(steps []Step, when string) int {
+	if x.step == nil {
+		x.step, x.all = map[[2]string]int{}, map[string]int{}
+	}
+	x.room = x.room[:0]
+	for i := range steps {
+		if steps[i].When == when {
+			who := [2]string{steps[i].Who, steps[i].Text}
+			n, known := x.step[who]
+			if !known {
+				n = len(x.step)
+				x.step[who] = n
+			}
+			x.room = binary.AppendUvarint(x.room, uint64(n))
+		}
+	}
+	if len(x.room) == 0 {
+		return 0
+	}
+	n, known := x.all[string(x.room)]
+	if !known {
+		n = len(x.all) + 1
+		x.all[string(x.room)] = n
+	}
+	return n
 }
 
 type pending struct {
-	key, words string
-	status     code.Status
-	clusters   []*report.Cluster
-	owners     []string
-	serial     bool
-	texts      []Step
-	items      []Item
+	bare     bool
+	words    string
+	status   code.Status
+	clusters []*report.Cluster
+	owners   []string
+	serial   bool
+	texts    []Step
+	items    []Item
 }
 
 // most is how many findings of several clusters one batch has: what is pasted stays
@@ -207,40 +267,40 @@ const most = 20
 
 // add puts a finding with steps at this time into the batch of its like, and returns
 // that; nil without such steps.
-func (g *gathering) add(kind string, steps []Step, item Item, owner, words string) *pending {
-	var texts []Step
-	key := kind
-	for _, s := range steps {
-		if s.When != g.when {
-			continue
-		}
-		texts = append(texts, s)
-		item.Commands = append(item.Commands, s.lines)
-		key += "\x00" + s.Who + "\x00" + s.Text
-	}
-	if len(texts) == 0 {
+func (g *gathering) add(like likeness, steps []Step, item Item, owner, words string) *pending {
+	if like.steps = g.said.of(steps, g.when); like.steps == 0 {
 		return nil
 	}
-	whose := key + "\x00\x00" + strings.Join(item.Clusters, "\x00")
-	p := cmp.Or(g.at[whose], g.at[key])
+	full := like
+	full.full, full.clusters = true, strings.Join(item.Clusters, "\x00")
+	p := cmp.Or(g.at[full], g.at[like])
 	if p == nil {
-		p = &pending{key: key, words: words, texts: texts}
+		p = &pending{bare: g.bare, words: words}
+		for _, s := range steps {
+			if s.When == g.when {
+				p.texts = append(p.texts, s)
+			}
+		}
 		g.batches = append(g.batches, p)
 	}
-	if !slices.Contains(p.owners, owner) {
-		p.owners = append(p.owners, owner)
+	if !g.bare {
+		for i := range steps {
+			if steps[i].When == g.when {
+				item.Commands = append(item.Commands, steps[i].lines)
+			}
+		}
+		if !slices.Contains(p.owners, owner) {
+			p.owners = append(p.owners, owner)
+		}
 	}
 	p.items = append(p.items, item)
 	if len(p.items) >= most {
-		if g.at[key] == p {
-			delete(g.at, key)
+		if g.at[like] == p {
+			delete(g.at, like)
 		}
-		key = whose
+		like = full
 	}
-	if g.at == nil {
-		g.at = map[string]*pending{}
-	}
-	g.at[key] = p
+	g.at[like] = p
 	return p
 }
 
@@ -255,6 +315,9 @@ func (g *gathering) finish() []Batch {
 // batch has once what all do first; what they do later is done by each in its turn. One of
 // several clusters is never a loop: some of them may not be unpaused yet.
 func (p *pending) batch() Batch {
+	if p.bare {
+		return p.numbered()
+	}
 	b := Batch{Title: fmt.Sprintf("%s: %d %s", together(p.owners), len(p.items), p.words), Items: p.items, Serial: p.serial || len(p.clusters) > 1}
 	switch {
 	case len(p.clusters) == 1:
@@ -283,6 +346,15 @@ func (p *pending) batch() Batch {
 			}
 		}
 		b.Steps = append(b.Steps, step)
+	}
+	return b
+}
+
+// numbered is a batch of which only the number is read, and what it is about.
+func (p *pending) numbered() Batch {
+	b := Batch{Items: p.items, Steps: p.texts}
+	if len(p.clusters) == 1 {
+		b.Cluster = key(p.clusters[0])
 	}
 	return b
 }

@@ -29,6 +29,7 @@ type draft struct {
 	refused bool
 	read    map[string]bool // gets the variables that the commands read; nil: nobody asks
 	texts   bool            // nobody asks for the words of commands
+	bare    bool            // nobody asks for more of a step than that it is there, and what it is about
 }
 
 // step adds a step. When one of its commands can't be made, neither it nor any
@@ -55,6 +56,14 @@ func (d *draft) step(when, who, text string, commands ...shell.Command) *Step {
 	}
 	d.steps = append(d.steps, s)
 	return &d.steps[len(d.steps)-1]
+}
+
+// afterWith is after with commands that are made only when somebody reads them.
+func (d *draft) afterWith(text string, commands func() []shell.Command) *Step {
+	if d.bare {
+		return d.after(text)
+	}
+	return d.after(text, commands()...)
 }
 
 // before and after add a step of the operator.

@@ -49,13 +49,19 @@ func (p *Plan) number() {
 	}
 }
 
-// label is the number of a step.
-func (c *Chapter) label(i int) string {
+// place is the number of a step, and which part of that it is.
+func (c *Chapter) place(i int) (number, part int) {
 	if c.Apart {
-		return fmt.Sprintf("%d.1", c.Number+i)
+		return c.Number + i, 1
 	}
-	return fmt.Sprintf("%d.%d", c.Number, i+1)
+	return c.Number, i + 1
 }
+
+// label is a number with that of a part.
+func label(number, part int) string { return fmt.Sprintf("%d.%d", number, part) }
+
+// label is the number of a step.
+func (c *Chapter) label(i int) string { return label(c.place(i)) }
 
 // Rows is the checklist: what there is to do, in order.
 func (p *Plan) Rows() []Row {
@@ -125,7 +131,7 @@ func brief(text string) string {
 }
 
 // label is the number of a step.
-func (b *Batch) label(n int) string { return fmt.Sprintf("%d.%d", b.Number, n+1) }
+func (b *Batch) label(n int) string { return label(b.Number, n+1) }
 
 // title says which part of the plan this is.
 func (p *Plan) title() string {

@@ -25,11 +25,8 @@ func (pl *planner) beforeRestore() []Chapter {
 			continue
 		}
 		ch := chapter(c, own[c])
-		ch.Notes = notes(c)
-		for _, s := range sets(c) {
-			if text := code.Of(s.reason).Plan; text != "" {
-				ch.Notes = append(ch.Notes, s.title()+": "+text)
-			}
+		if !pl.texts {
+			ch.Notes = pl.notes(c)
 		}
 		if len(ch.Notes)+len(ch.Batches) > 0 {
 			out = append(out, ch)
@@ -44,46 +41,39 @@ func (pl *planner) beforeRestore() []Chapter {
 // confirm are the VMs that may be somebody's. One that has the id of a machine is in
 // the list of that machine's step.
 func (pl *planner) confirm() []Batch {
-	g := gathering{when: report.BeforeRestore}
+	g := pl.gathering(report.BeforeRestore)
 	for i := range pl.InfraMachines {
 		m := &pl.InfraMachines[i]
 		if _, x := pl.duplicate(m); x != nil {
 			continue
 		}
-		item := Item{vm: true, Name: m.Instance.Name, Detail: whereabouts(&m.Instance) + "; " + m.Message, Clusters: pl.mayBe(m), words: wordsOf(m.Instance.Name, "", "", &m.Instance)}
-		g.add(string(m.Reason)+"\x00"+m.Instance.Provider+m.Instance.Scope, pl.others[m], item, "To confirm", string(m.Reason))
+		item := Item{vm: true, Name: m.Instance.Name, Clusters: m.MayBelongTo()}
+		if !pl.texts {
+			item.Detail, item.words = whereabouts(&m.Instance)+"; "+m.Message, wordsOf(m.Instance.Name, "", "", &m.Instance)
+		}
+		g.add(likeness{reason: m.Reason, provider: m.Instance.Provider, scope: m.Instance.Scope}, pl.others[m], item, "To confirm", string(m.Reason))
 	}
 	return g.finish()
 }
 
-// mayBe are the clusters that a VM may belong to, as the report names them; none when
-// that is not known.
-func (pl *planner) mayBe(m *report.InfraMachine) []string {
-	if m.Cluster != "" {
-		return []string{m.Cluster}
-	}
+func (pl *planner) notes(c *report.Cluster) []string {
 	var out []string
-	for _, word := range strings.Fields(m.Message) {
-		if word = strings.Trim(word, ",;."); pl.backupsOf[word] != nil {
-			out = append(out, word)
+	switch {
+	case c.Forecast != nil:
+		if c.Forecast.Text != "" {
+			out = append(out, "Forecast: "+c.Forecast.Text+".")
+		}
+		decided := func(n report.Note) bool { return n.Code == code.ControlPlaneGone } // at its control plane
+		out = append(out, sentences(slices.DeleteFunc(slices.Clone(c.Forecast.Notes), decided))...)
+	case c.Paused:
+		out = append(out, "Paused in the backup, and so after the restore: nothing happens to it until it is unpaused.")
+	}
+	for _, s := range pl.sets(c) {
+		if text := code.Of(s.reason).Plan; text != "" {
+			out = append(out, s.title()+": "+text)
 		}
 	}
 	return out
-}
-
-func notes(c *report.Cluster) []string {
-	var out []string
-	if c.Forecast == nil {
-		if c.Paused {
-			out = append(out, "Paused in the backup, and so after the restore: nothing happens to it until it is unpaused.")
-		}
-		return out
-	}
-	if c.Forecast.Text != "" {
-		out = append(out, "Forecast: "+c.Forecast.Text+".")
-	}
-	decided := func(n report.Note) bool { return n.Code == code.ControlPlaneGone } // at its control plane
-	return append(out, sentences(slices.DeleteFunc(slices.Clone(c.Forecast.Notes), decided))...)
 }
 
 // chapter is the findings of one cluster.

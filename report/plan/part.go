@@ -23,18 +23,39 @@ func (pl *planner) clustersOf(object string) []*report.Cluster {
 	if pl.parts == nil {
 		pl.findParts()
 	}
-	kind, rest, _ := strings.Cut(object, " ")
-	namespace, name, _ := strings.Cut(rest, "/")
-	return pl.parts[part{kind, namespace, name}]
+	return pl.parts[partOf(object)]
 }
 
+func partOf(object string) part {
+	kind, rest, _ := strings.Cut(object, " ")
+	namespace, name, _ := strings.Cut(rest, "/")
+	return part{kind, namespace, name}
+}
+
+// findParts finds the clusters of all that anything asks for: reasons of the answer, and
+// errors of the backup.
 func (pl *planner) findParts() {
 	pl.parts = map[part][]*report.Cluster{}
+	if a := pl.Summary.Answer; a != nil {
+		for i := range a.Reasons {
+			for _, object := range a.Reasons[i].Objects {
+				pl.parts[partOf(object)] = nil
+			}
+		}
+	}
+	for i := range pl.Checks {
+		if k := &pl.Checks[i]; k.Error() {
+			pl.parts[partOf(k.Object)] = nil
+			for _, name := range k.Clusters {
+				pl.parts[partOf("Cluster "+name)] = nil
+			}
+		}
+	}
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
 		add := func(kind, name string) {
 			p := part{kind, c.Namespace, name}
-			if all := pl.parts[p]; len(all) == 0 || all[len(all)-1] != c {
+			if all, is := pl.parts[p]; is && (len(all) == 0 || all[len(all)-1] != c) {
 				pl.parts[p] = append(all, c)
 			}
 		}
@@ -42,7 +63,7 @@ func (pl *planner) findParts() {
 		for _, end := range clusterSecrets {
 			add("Secret", c.Name+end)
 		}
-		for _, s := range sets(c) {
+		for _, s := range pl.sets(c) {
 			if s.kind != "Cluster" && s.kind != "Secret" {
 				add(s.kind, s.name)
 			}

@@ -79,7 +79,7 @@ func New(r *report.Report, tools Tools) Plan {
 	pl := newPlanner(r, tools)
 	pl.plan()
 	p := pl.arranged()
-	p.Checklist = p.Rows()
+	p.Unknown, p.Checklist = pl.limits(Narrowing{}), p.Rows()
 	p.steps = len(p.Checklist)
 	for i := range pl.Clusters {
 		p.clusters = append(p.clusters, key(&pl.Clusters[i]))
@@ -94,9 +94,8 @@ func New(r *report.Report, tools Tools) Plan {
 // arranged are the steps of all findings and of the restore, in order, with their numbers.
 func (pl *planner) arranged() Plan {
 	p := Plan{
-		report:  pl.Report,
-		Unknown: pl.limits(Narrowing{}),
-		limits:  pl.limits,
+		report: pl.Report,
+		limits: pl.limits,
 		Sections: []Section{
 			{"Before the restore", Before, pl.beforeRestore()},
 			{"The restore", Restore, []Chapter{pl.restore()}},
@@ -244,7 +243,7 @@ func (pl *planner) limits(of Narrowing) []string {
 // listed counts machines that are no plain Healthy, in the lists and in the counts.
 func (pl *planner) listed() (listed, counted int) {
 	for i := range pl.Clusters {
-		for _, s := range sets(&pl.Clusters[i]) {
+		for _, s := range pl.sets(&pl.Clusters[i]) {
 			counted += s.counts.Stale + s.counts.Ghost + s.counts.Unknown
 			for j := range s.machines {
 				if s.machines[j].Status != code.Healthy {

@@ -27,7 +27,7 @@ func (pl *planner) afterRestore() []Chapter {
 				ch.Batches = append(ch.Batches, b)
 			}
 		}
-		var d draft
+		d := draft{bare: pl.texts}
 		pl.identities(&d, c)
 		ch.What = pl.release(&d, c)
 		ch.Steps = d.steps
@@ -76,8 +76,8 @@ func (pl *planner) identities(d *draft, c *report.Cluster) {
 }
 
 // memberGhosts counts Ghosts whose etcd members KubeadmControlPlane would remove.
-func memberGhosts(c *report.Cluster) int {
-	s := sets(c)[0]
+func (pl *planner) memberGhosts(c *report.Cluster) int {
+	s := pl.sets(c)[0]
 	if !s.stackedEtcd() {
 		return 0
 	}
@@ -95,7 +95,7 @@ func (pl *planner) release(d *draft, c *report.Cluster) string {
 		d.after("If you left it out, there is nothing to do. If it was restored, leave it paused until it is decided what becomes of it.", listMachines(c))
 		return "leave it paused, or out of the restore"
 	case lostControlPlane(c):
-		d.after("Leave it paused until it is decided what becomes of its control plane.", listMachines(c))
+		d.afterWith("Leave it paused until it is decided what becomes of its control plane.", func() []shell.Command { return []shell.Command{listMachines(c)} })
 		return "leave it paused: its control plane is lost"
 	}
 	pl.settleErrors(d, c)
@@ -109,16 +109,18 @@ func (pl *planner) release(d *draft, c *report.Cluster) string {
 	if pl.settle(d, c) {
 		lead, what = "Only when all of the above is resolved, or wanted: unpause it", "resolve what blocks it, then unpause it"
 	}
-	unpause := restored(c.Namespace, clusters+c.Name).Then(manage(c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":false}}`))
+	unpause := func() []shell.Command {
+		return []shell.Command{restored(c.Namespace, clusters+c.Name).Then(manage(c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":false}}`))}
+	}
 	switch {
 	case c.Paused:
-		d.after("It was paused in the backup. Leave it so until you know who paused it and why; what follows holds from when it is unpaused.", unpause)
+		d.afterWith("It was paused in the backup. Leave it so until you know who paused it and why; what follows holds from when it is unpaused.", unpause)
 		return "leave it paused, as it was in the backup"
 	case c.Derived:
 		d.after("Its Cluster object was not in the backup. Have it made again (ClusterDeployment, GitOps), paused at first, and only now that its Machines are back; then see what becomes of them.", listMachines(c))
 		return "create its Cluster object again"
 	default:
-		d.after(lead+", and wait until its Machines have been adopted: Running, with a Node each, except those below.", unpause, listMachines(c))
+		d.afterWith(lead+", and wait until its Machines have been adopted: Running, with a Node each, except those below.", func() []shell.Command { return append(unpause(), listMachines(c)) })
 		return what
 	}
 }
@@ -162,11 +164,7 @@ func (pl *planner) poolSize(c *report.Cluster, p *report.Pool, size int64) (shel
 	if len(scopes) != 1 || !scopes[0].proven() || len(p.Now) == 0 {
 		return shell.Command{}, false
 	}
-	sizer, ok := scopes[0].Tool.(shell.Sizer)
-	if !ok || !scopes[0].Identifies(p.Now[0]) {
-		return shell.Command{}, false
-	}
-	return scopes[0].identityCheck.Then(sizer.GroupSize(scopes[0].Scope, p.Now[0]).Prints(fmt.Sprint(size)).OrStop("the group has another size by now: run detect again")), true
+	return scopes[0].recheck("pool", p.Now[0], fmt.Sprint(size)), scopes[0].Identifies(p.Now[0])
 }
 
 // freeKubeconfig lets a controller make the kubeconfig of its own kind of control
@@ -185,10 +183,10 @@ func (pl *planner) freeKubeconfig(d *draft, c *report.Cluster) {
 // warnOfEviction comes before whatever lets KubeadmControlPlane act: it removes
 // the members of Ghosts within seconds.
 func (pl *planner) warnOfEviction(d *draft, c *report.Cluster) {
-	ghosts := memberGhosts(c)
+	ghosts := pl.memberGhosts(c)
 	if ghosts == 0 {
 		return
 	}
-	d.after(fmt.Sprintf("Before it is unpaused: KubeadmControlPlane removes the etcd members of Ghosts without asking, as soon as all its Machines have Nodes, and early releases remove all at once. Ghosts with a member: %d. See that every member answers. If one that is to stay does not, leave the cluster paused, and repair that member or take a newer backup: when the Ghosts' members go, etcd has no majority. Only if the silent one is a Ghost's, all that are to stay answer, and so does a majority of all: remove the members of the Ghosts by hand now, the silent one first, one at a time, as below.", ghosts)+
-		pl.etcdAt(c), pl.quorum(c)...)
+	d.afterWith(fmt.Sprintf("Before it is unpaused: KubeadmControlPlane removes the etcd members of Ghosts without asking, as soon as all its Machines have Nodes, and early releases remove all at once. Ghosts with a member: %d. See that every member answers. If one that is to stay does not, leave the cluster paused, and repair that member or take a newer backup: when the Ghosts' members go, etcd has no majority. Only if the silent one is a Ghost's, all that are to stay answer, and so does a majority of all: remove the members of the Ghosts by hand now, the silent one first, one at a time, as below.", ghosts)+
+		pl.etcdAt(c), func() []shell.Command { return pl.quorum(c) })
 }

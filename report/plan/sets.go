@@ -14,6 +14,7 @@ func key(c *report.Cluster) string { return c.Namespace + "/" + c.Name }
 // set is a control plane or a group of workers.
 type set struct {
 	cluster    *report.Cluster
+	in         []string // the name of the cluster
 	kind, name string
 	reason     code.Reason
 	desired    *int64
@@ -38,17 +39,28 @@ type setID struct {
 
 func (s *set) id() setID { return setID{s.cluster, s.kind, s.name, s.plane} }
 
+// sets are those of a cluster, which are made once.
+func (pl *planner) sets(c *report.Cluster) []*set {
+	known := pl.setsOf[c]
+	if known == nil {
+		known = sets(c)
+		pl.setsOf[c] = known
+	}
+	return known
+}
+
+// sets are the control plane of a cluster, then its groups.
 func sets(c *report.Cluster) []*set {
 	p := &c.ControlPlane
 	all := make([]set, 1+len(c.Workers.Groups))
-	out, plane := make([]*set, len(all)), &all[0]
-	*plane = set{cluster: c, kind: p.Kind, name: p.Name, reason: p.Reason, desired: p.Desired, counts: p.Counts, machines: p.Machines, plane: true}
+	out, plane, in := make([]*set, len(all)), &all[0], []string{key(c)}
+	*plane = set{cluster: c, in: in, kind: p.Kind, name: p.Name, reason: p.Reason, desired: p.Desired, counts: p.Counts, machines: p.Machines, plane: true}
 	if p.Forecast != nil {
 		plane.etcd, plane.rollout = p.Forecast.Etcd, p.Forecast.Rollout
 	}
 	for i := range c.Workers.Groups {
 		g, group := &c.Workers.Groups[i], &all[i+1]
-		*group = set{cluster: c, kind: g.Kind, name: g.Name, reason: g.Reason, desired: g.Desired, topology: g.Topology, counts: g.Counts, machines: g.Machines}
+		*group = set{cluster: c, in: in, kind: g.Kind, name: g.Name, reason: g.Reason, desired: g.Desired, topology: g.Topology, counts: g.Counts, machines: g.Machines}
 		if g.Forecast != nil {
 			group.managedBy, group.rollout = g.Forecast.ManagedBy, g.Forecast.Rollout
 		}
@@ -60,9 +72,9 @@ func sets(c *report.Cluster) []*set {
 }
 
 // machinesOf yields each machine of a cluster with its set, the control plane first.
-func machinesOf(c *report.Cluster) iter.Seq2[*set, *report.Machine] {
+func (pl *planner) machinesOf(c *report.Cluster) iter.Seq2[*set, *report.Machine] {
 	return func(yield func(*set, *report.Machine) bool) {
-		for _, s := range sets(c) {
+		for _, s := range pl.sets(c) {
 			for i := range s.machines {
 				if !yield(s, &s.machines[i]) {
 					return
@@ -76,7 +88,7 @@ func machinesOf(c *report.Cluster) iter.Seq2[*set, *report.Machine] {
 func (pl *planner) machines() iter.Seq2[*set, *report.Machine] {
 	return func(yield func(*set, *report.Machine) bool) {
 		for i := range pl.Clusters {
-			for s, m := range machinesOf(&pl.Clusters[i]) {
+			for s, m := range pl.machinesOf(&pl.Clusters[i]) {
 				if !yield(s, m) {
 					return
 				}

@@ -187,7 +187,7 @@ func (pl *planner) whatIsLeft(c *report.Cluster) string {
 // namesakes are the VMs that may be machines of a cluster, by name or location.
 func (pl *planner) namesakes(c *report.Cluster) []string {
 	out := slices.Clone(pl.alike[key(c)])
-	for _, m := range machinesOf(c) {
+	for _, m := range pl.machinesOf(c) {
 		for _, o := range m.Others {
 			out = append(out, cmp.Or(o.Path, o.Name))
 		}

@@ -83,24 +83,14 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 		return
 	}
 	in := map[code.Phase]*report.ToDo{}
-	named := map[string]bool{}
-	known := map[spot][]numbered{} // what many things have in common is looked up and added once
-	type noted struct {
-		spot
-		code.Phase
-	}
-	added := map[noted]bool{}
+	named := make(map[string]bool, len(objects))
+	known := shared{index: l.steps, phases: phases}
 	for _, o := range objects {
 		if named[o.Name] {
 			continue
 		}
 		named[o.Name] = true
-		at := l.steps.spot(o)
-		steps, is := known[at]
-		if !is {
-			steps = within(phases, l.steps.at(o))
-			known[at] = steps
-		}
+		steps, added := known.at(o)
 		own := within(phases, slices.Clone(l.steps.named(t.Code, o.Name)))
 		phase := otherwise
 		switch {
@@ -113,10 +103,12 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 			item := t
 			item.Phase, item.Objects, item.Steps, in[phase] = phase, []string{}, []int{}, &item
 		}
-		in[phase].Steps = append(in[phase].Steps, numbersOf(own)...)
-		if n := (noted{at, phase}); !added[n] {
-			added[n] = true
-			in[phase].Steps = append(in[phase].Steps, numbersOf(steps)...)
+		in[phase].Steps = addNumbers(in[phase].Steps, own)
+		if !added[phase] {
+			in[phase].Steps = addNumbers(in[phase].Steps, steps)
+			if added != nil {
+				added[phase] = true
+			}
 		}
 		if o.Name != "" {
 			in[phase].Objects = append(in[phase].Objects, o.Name)
@@ -141,12 +133,41 @@ func within(phases []code.Phase, steps []numbered) []numbered {
 	return slices.DeleteFunc(steps, func(s numbered) bool { return len(phases) > 0 && !slices.Contains(phases, s.phase) })
 }
 
-func numbersOf(steps []numbered) []int {
-	out := make([]int, len(steps))
+func addNumbers(out []int, steps []numbered) []int {
 	for i := range steps {
-		out[i] = steps[i].number
+		out = append(out, steps[i].number)
 	}
 	return out
+}
+
+// shared is what many things have in common: it is looked up once.
+type shared struct {
+	index  *stepIndex
+	phases []code.Phase
+	known  map[spot]common
+}
+
+type common struct {
+	steps []numbered
+	added map[code.Phase]bool // to what is done in a phase
+}
+
+// at are the steps about the place of something, and in which phases they were added: nil of
+// a machine, which has nothing in common with others.
+func (x *shared) at(o report.Object) ([]numbered, map[code.Phase]bool) {
+	if o.At.Part == report.InClusters && o.At.Machine >= 0 {
+		return within(x.phases, x.index.at(o)), nil
+	}
+	at := x.index.spot(o)
+	found, is := x.known[at]
+	if !is {
+		found = common{within(x.phases, x.index.at(o)), map[code.Phase]bool{}}
+		if x.known == nil {
+			x.known = map[spot]common{}
+		}
+		x.known[at] = found
+	}
+	return found.steps, found.added
 }
 
 // reason adds a reason of the answer.
