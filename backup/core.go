@@ -277,7 +277,8 @@ type controlPlaneFields struct {
 func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
 	return alone("a control plane with the same uid", NewKind(resource, append(
 		reference(func(t *controlPlaneFields) *refFields { return &t.Infrastructure },
-			"spec.machineTemplate.spec.infrastructureRef", "spec.machineTemplate.infrastructureRef", "spec.infrastructureTemplate"),
+			"spec.machineTemplate.spec.infrastructureRef", "spec.machineTemplate.infrastructureRef", "spec.infrastructureTemplate",
+			"spec.infrastructureRef"), // the last one of RKE2ControlPlane up to v1beta1
 		Text(func(t *controlPlaneFields) *string { return &t.Kind }, "kind"),
 		Text(func(t *controlPlaneFields) *string { return &t.NamingTemplate }, "spec.machineNaming.template", "spec.machineNamingStrategy.template"),
 		Count(func(t *controlPlaneFields) *Number { return &t.Desired }, "spec.replicas"),

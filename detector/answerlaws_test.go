@@ -264,7 +264,9 @@ func promises(e *world, r *report.Report, f *rehearsal.Forecast) []string {
 	}
 	a, s := r.Summary.Answer, r.Summary
 	yes, no, unknown := a.Safe == code.Yes, a.Safe == code.No, a.Safe == code.Unclear
-	demand(!yes || s.Status == code.Healthy && s.Complete && len(r.InfraMachines) == 0 && len(r.OtherErrors()) == 0, "yes beside another status")
+	demand(!yes || s.Complete && len(r.OtherErrors()) == 0, "yes, and not complete")
+	demand(!yes || s.Status == code.Healthy || s.Status == code.NeedFurtherConfirmationInfraMachines, "yes beside another status")
+	demand(!yes || len(r.InfraMachines) == 0 || !slices.ContainsFunc(e.result.Unattributed, func(u detector.Unattributed) bool { return !u.Unlinked }), "yes, and an instance to confirm")
 	demand(yes == (len(a.Reasons) == 0), "a reason and yes, or neither")
 	demand(s.Complete || no || unknown, "not complete, and an answer")
 	demand(s.Status != code.ManualRemediationRequired || !yes, "remediation is required")

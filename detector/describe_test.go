@@ -44,8 +44,8 @@ func describe(r Result) []string {
 	}
 	for _, u := range r.Unattributed {
 		cluster := "-"
-		if u.Cluster != nil {
-			cluster = cid(*u.Cluster)
+		if len(u.Clusters) == 1 {
+			cluster = cid(u.Clusters[0])
 		}
 		say("unattributed %s %s %s", u.Instance.Identity, u.Reason, cluster)
 	}

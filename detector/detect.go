@@ -132,15 +132,15 @@ func (c *expectedMachine) listed() bool {
 	return c.machine != nil || c.verdict.Status != code.Stale && c.verdict.Reason != code.PoolMember
 }
 
-// concerns reports whether the placement of an instance is about what is shown: its
-// cluster or, if it names none, a listing that shows it. Verdicts are filtered with
-// their clusters.
+// concerns reports whether the placement of an instance is about what is shown: one of the
+// clusters that it may belong to or, if none is known, a listing that shows it. Verdicts are
+// filtered with their clusters.
 func (p *placement) concerns(shows func(backup.ClusterID) bool, v *vm, shown []bool) bool {
 	switch {
 	case p.verdict != nil:
 		return true
-	case p.unattributed != nil && p.unattributed.Cluster != nil:
-		return shows(*p.unattributed.Cluster)
+	case p.unattributed != nil && len(p.unattributed.Clusters) > 0:
+		return slices.ContainsFunc(p.unattributed.Clusters, shows)
 	}
 	return slices.ContainsFunc(v.seen, func(i int32) bool { return shown[i] })
 }

@@ -63,12 +63,18 @@ func (ix *index) doubt(v *vm, all []link) string {
 // writtenTo is when the backup of a cluster was written to its end; in the far
 // future when that is not known, so that nothing is younger.
 func (ix *index) writtenTo(id backup.ClusterID) time.Time {
-	if i := id.Backup; i >= 0 && i < len(ix.snap.Backups) {
-		if k := &ix.snap.Backups[i]; !k.Undated && !k.WrittenTo.IsZero() {
-			return k.WrittenTo
-		}
+	if at := ix.dated(id); !at.IsZero() {
+		return at
 	}
 	return time.Unix(1<<40, 0)
+}
+
+// dated is the end of the backup that the cluster is from; zero where nobody knows it.
+func (ix *index) dated(id backup.ClusterID) time.Time {
+	if i := id.Backup; i >= 0 && i < len(ix.snap.Backups) && !ix.snap.Backups[i].Undated {
+		return ix.snap.Backups[i].WrittenTo
+	}
+	return time.Time{}
 }
 
 // ghost decides on an instance that belongs to a cluster by evidence of one

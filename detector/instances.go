@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -202,7 +203,7 @@ var instanceRows = []instanceRow{
 				p.unattributed.Foreign = f.foreignTag
 			}
 			p.unattributed.Evidence = linkEvidence(f.location, code.Weak)
-			p.unattributed.Unlisted = all.unlisted
+			p.unattributed.Unlisted, p.unattributed.Unlinked = all.unlisted, all.listed && f.vm.olderThan(all.written)
 			return p
 		},
 	},
@@ -232,6 +233,12 @@ var instanceRows = []instanceRow{
 		func(*instanceFacts) bool { return true },
 		func(f *instanceFacts) placement { return placement{outOfScope: true, foreign: f.foreignTag} },
 	},
+}
+
+// olderThan reports whether the instance was there when a backup was written: one that came
+// since says that something was made in the cluster's place since.
+func (v *vm) olderThan(written time.Time) bool {
+	return !v.Created.IsZero() && v.Created.Before(written.Add(-clockSkew))
 }
 
 // missing returns why the instance may be that of a machine which only the backup lacks.
@@ -310,12 +317,15 @@ func (f *instanceFacts) unattributed(reason code.Reason, message string, c *expe
 	return p
 }
 
-// suggest leaves an instance to a person, with the cluster where there is one.
+// mostCandidates is of how many clusters at most it is said that a VM may be theirs. In a folder that hundreds
+// share it may be anybody's.
+const mostCandidates = 20
+
+// suggest leaves an instance to a person, with the clusters that it may belong to.
 func (f *instanceFacts) suggest(reason code.Reason, message string, ids ...backup.ClusterID) placement {
 	u := &Unattributed{Instance: f.vm.shown(), Scope: f.vm.scope, Reason: reason, Message: message}
-	slices.SortFunc(ids, compareClusters)
-	if ids = slices.Compact(ids); len(ids) == 1 {
-		u.Cluster = &ids[0]
+	if ids = slices.Compact(slices.SortedFunc(slices.Values(ids), compareClusters)); len(ids) <= mostCandidates {
+		u.Clusters = ids
 	}
 	return placement{unattributed: u}
 }

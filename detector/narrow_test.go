@@ -2,6 +2,7 @@ package detector
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"drift-detector/backup"
@@ -11,7 +12,7 @@ import (
 // A narrowed result says of the clusters that it shows what the whole one says,
 // and nothing of the others.
 func TestNarrowedResultIsPartOfTheWhole(t *testing.T) {
-	compared, dropped := 0, 0
+	compared, dropped, several := 0, 0, 0
 	for seed := range uint64(400) {
 		s := randomWorld(seed)
 		whole := s.detect()
@@ -27,8 +28,11 @@ func TestNarrowedResultIsPartOfTheWhole(t *testing.T) {
 				for _, g := range got.Unattributed {
 					kept = kept || reflect.DeepEqual(u, g)
 				}
-				if u.Cluster != nil && kept != (*u.Cluster == c.ID) {
-					t.Fatalf("seed %d: %v alone: %v of %v, kept %v", seed, c.ID, u.Instance.Name, *u.Cluster, kept)
+				if len(u.Clusters) > 0 && kept != slices.Contains(u.Clusters, c.ID) {
+					t.Fatalf("seed %d: %v alone: %v of %v, kept %v", seed, c.ID, u.Instance.Name, u.Clusters, kept)
+				}
+				if len(u.Clusters) > 1 {
+					several++
 				}
 				if !kept {
 					dropped++
@@ -39,8 +43,8 @@ func TestNarrowedResultIsPartOfTheWhole(t *testing.T) {
 			}
 		}
 	}
-	if compared < 500 || dropped < 50 {
-		t.Errorf("compared %d clusters and dropped %d VMs: too few to tell", compared, dropped)
+	if compared < 500 || dropped < 50 || several < 50 {
+		t.Errorf("compared %d clusters and dropped %d VMs, and %d times one may belong to several: too few to tell", compared, dropped, several)
 	}
 }
 

@@ -112,8 +112,8 @@ type Cluster struct {
 type Unattributed struct {
 	Instance infra.Instance
 	Scope    string
-	Cluster  *backup.ClusterID // where one is suggested
-	Foreign  string            // name of a cluster that is not in the backup
+	Clusters []backup.ClusterID // that it may belong to, sorted; none: it is not known
+	Foreign  string             // name of a cluster that is not in the backup
 	Reason   code.Reason
 	Message  string
 	Evidence []report.Evidence
@@ -123,6 +123,9 @@ type Unattributed struct {
 	// Unlisted are the clusters whose Node lists were asked for and not read, and might
 	// say that it is theirs.
 	Unlisted []backup.ClusterID
+	// Unlinked is true when nothing but its place is said for a cluster, it is older than the backup,
+	// and no Node of the clusters there, whose lists were read, runs on it: no controller looks at it.
+	Unlinked bool
 }
 
 // Error is something that went wrong during the run.

@@ -3,6 +3,7 @@ package detector
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -24,7 +25,11 @@ type sharedLists struct {
 }
 
 // linkedClusters are the clusters of links, and those of them whose Node lists were not read.
-type linkedClusters struct{ clusters, unlisted []backup.ClusterID }
+type linkedClusters struct {
+	clusters, unlisted []backup.ClusterID
+	listed             bool      // the Node list of each was read
+	written            time.Time // when the oldest backup of them ended; zero where that is not known
+}
 
 // linked returns the clusters of links. Many that several instances share, see
 // gradeHints, are gone through once. They must not be changed.
@@ -40,6 +45,12 @@ func (ix *index) linked(all []link) linkedClusters {
 		why, _ := ix.unlisted(id)
 		return why == ""
 	})
+	for i, id := range of.clusters {
+		if at := ix.dated(id); i == 0 || at.Before(of.written) {
+			of.written = at
+		}
+	}
+	of.listed = !slices.ContainsFunc(of.clusters, func(id backup.ClusterID) bool { return ix.nodes.lists[id].State != nodesRead })
 	if len(all) > many {
 		ix.sharedLists.linked[&all[0]] = of
 	}

@@ -20,6 +20,15 @@ func (m *Machine) IsOff() bool {
 	return slices.ContainsFunc(m.Warnings, func(w Warning) bool { return w.Reason == code.PoweredOff })
 }
 
+// MayBelongTo are the clusters, as namespace/name, that the VM may belong to; none where that is
+// not known. It is one VM however many they are.
+func (m *InfraMachine) MayBelongTo() []string {
+	if m.Cluster != "" {
+		return []string{m.Cluster}
+	}
+	return m.Candidates
+}
+
 // ToConfirm counts the VMs to confirm that neither a rule sets aside nor a person has
 // confirmed.
 func (r *Report) ToConfirm() int {

@@ -16,6 +16,16 @@ func (f *Filter) Matches(namespace, name string) bool {
 		(len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, namespace))
 }
 
+// concerns reports whether a VM may belong to a cluster that was asked for: to one of those that
+// it may belong to or, where none is known, to any.
+func (f *Filter) concerns(m *InfraMachine) bool {
+	of := m.MayBelongTo()
+	return len(of) == 0 || slices.ContainsFunc(of, func(cluster string) bool {
+		namespace, name, _ := strings.Cut(cluster, "/")
+		return f.Matches(namespace, name)
+	})
+}
+
 // Narrow leaves in the report what somebody wants to see, and has it say so in
 // Options.Filter: the clusters that f names, and of their machines those of a status
 // that f names. Counts and the status are of these clusters; the answer, the notes and
@@ -37,10 +47,7 @@ func (r *Report) Narrow(f Filter) error {
 	f.View = true
 	r.Options.Filter = &f
 	r.Clusters = slices.DeleteFunc(r.Clusters, func(c Cluster) bool { return !f.Matches(c.Namespace, c.Name) })
-	r.InfraMachines = slices.DeleteFunc(r.InfraMachines, func(m InfraMachine) bool {
-		namespace, name, _ := strings.Cut(m.Cluster, "/")
-		return !f.Matches(namespace, name)
-	})
+	r.InfraMachines = slices.DeleteFunc(r.InfraMachines, func(m InfraMachine) bool { return !f.concerns(&m) })
 	r.count()
 	if len(f.Statuses) > 0 {
 		r.only(f.Statuses)

@@ -21,7 +21,7 @@ func TestNarrow(t *testing.T) {
 			c.Workers.Groups = []report.Group{{Machines: []report.Machine{{Name: "w", Status: other}}}}
 			r.Clusters = append(r.Clusters, c)
 		}
-		r.InfraMachines = []report.InfraMachine{{Cluster: "n/a"}, {Cluster: "n/b"}, {}}
+		r.InfraMachines = []report.InfraMachine{{Cluster: "n/a"}, {Cluster: "n/b"}, {Candidates: []string{"n/a", "n/b"}}, {Candidates: []string{"n/a", "n/c"}}, {}}
 		return r
 	}
 	r := made()
@@ -31,7 +31,7 @@ func TestNarrow(t *testing.T) {
 	if err := r.Narrow(report.Filter{Clusters: []string{"n/b"}}); err != nil {
 		t.Fatal(err)
 	}
-	if s := r.Summary; len(r.Clusters) != 1 || s.Clusters.Total != 1 || s.Machines.Stale != 1 || s.Machines.Ghost != 0 || s.InfraMachines != 1 ||
+	if s := r.Summary; len(r.Clusters) != 1 || s.Clusters.Total != 1 || s.Machines.Stale != 1 || s.Machines.Ghost != 0 || s.InfraMachines != 3 ||
 		s.Status != code.NeedFurtherConfirmationInfraMachines || s.Answer.Safe != code.No || r.Options.Filter.Covers() != "This shows only --cluster n/b; the answer is that of the whole report." {
 		t.Errorf("%+v", r)
 	}

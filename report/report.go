@@ -383,8 +383,10 @@ type Instance struct {
 // that no cluster can be held responsible for.
 type InfraMachine struct {
 	Instance Instance `json:"instance"`
-	// Cluster is namespace/name of the cluster of the backup that it may belong to.
-	Cluster string `json:"cluster"`
+	// Cluster is namespace/name of the cluster of the backup that it may belong to; empty where
+	// that may be one of several, which are Candidates, or where none is known.
+	Cluster    string   `json:"cluster"`
+	Candidates []string `json:"candidates,omitempty"`
 	// ForeignCluster is the cluster that it names and that the backup does not
 	// hold, with its namespace where known.
 	ForeignCluster string      `json:"foreignCluster,omitempty"`

@@ -39,7 +39,7 @@ var fields = map[string]string{
 	"variable":       "name meaning",
 	"warning":        "reason message",
 	"instance":       "provider scope account? id ref name path state created? addresses? tags?",
-	"infraMachine":   "instance cluster foreignCluster? reason message? evidence ignored? confirmed? remediation?",
+	"infraMachine":   "instance cluster candidates? foreignCluster? reason message? evidence ignored? confirmed? remediation?",
 	"scope":          "provider endpoint location account identity? state instances error? clusters?",
 	"provider":       "name title noun separateAccounts controller powersOn onDelete? clustersFirst? ownsKubeconfig? machineKinds clusterKind? managedPlanes? identityKinds? remedies?",
 	"kind":           "kind resource",

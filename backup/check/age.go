@@ -3,6 +3,8 @@ package check
 import (
 	"fmt"
 	"time"
+
+	"drift-detector/backup"
 )
 
 var (
@@ -52,12 +54,24 @@ func ages(e *examination) []Finding {
 
 // NewerBackup is a backup that is younger than one that is checked.
 type NewerBackup struct {
-	Name    string
-	Place   string // what --backup takes
-	Started time.Time
-	// SameCluster says that both are known to be of one management cluster: nobody knows
-	// before both are read.
-	SameCluster bool
+	Name     string
+	Place    string // what --backup takes
+	Started  time.Time
+	Relation backup.Relation
+	Unread   string // why its tarball, which tells the Relation, was not read; empty where it was
+}
+
+// of says which management cluster a newer backup is of.
+func (n *NewerBackup) of() string {
+	switch {
+	case n.Relation == backup.Same:
+		return ""
+	case n.Relation == backup.Moved:
+		return " is of another management cluster that has a cluster of this backup, too: it was moved, or the management cluster was made again; it"
+	case n.Unread != "":
+		return " is in the same place, of the same management cluster or of another (its tarball was not read: " + n.Unread + "), and"
+	}
+	return " is in the same place, of the same management cluster or of another, and"
 }
 
 func newer(e *examination) []Finding {
@@ -66,11 +80,7 @@ func newer(e *examination) []Finding {
 		if n == nil {
 			continue
 		}
-		of := " is in the same place, of the same management cluster or of another, and"
-		if n.SameCluster {
-			of = ""
-		}
-		found = append(found, RuleNewer.On(i, e.tarball(i), "%s%s is %s younger: %s", n.Name, of, span(n.Started.Sub(e.Backups[i].WrittenFrom)), n.Place))
+		found = append(found, RuleNewer.On(i, e.tarball(i), "%s%s is %s younger: %s", n.Name, n.of(), span(n.Started.Sub(e.Backups[i].WrittenFrom)), n.Place))
 	}
 	return found
 }

@@ -19,6 +19,8 @@ import (
 type Contents struct {
 	Objects    int      // of Cluster API, its providers and k0rdent
 	Namespaces []string // in which those are, in order
+	// Clusters are those that it names, as namespace/name in order, MaxClusters and one more at most.
+	Clusters []string
 	// Manages says that controllers or kinds of Cluster API are among the objects: it is of a
 	// management cluster, though its clusters may have been deleted, or moved to another one.
 	Manages bool
@@ -34,6 +36,7 @@ type item struct{ group, kind, resource, namespace, name string }
 const (
 	MaxBeside   = 16 << 20 // bytes of one as it is stored
 	maxInflated = 64 << 20 // and of its text
+	MaxClusters = 100      // whose names are kept of each list
 )
 
 // ReadContents reads the text of a resource list. Of its objects it keeps those that have one
@@ -60,7 +63,10 @@ func ReadContents(path string, text []byte, names map[string]bool) (*Contents, e
 				c.Objects++
 				in[i.namespace] = true
 			}
-			c.Manages = c.Manages || controllerForm.MatchString(i.name) || i.kind == "CustomResourceDefinition" && ofClusters(afterDot(i.name))
+			if i.kind == "Cluster" && i.group == coreGroup || i.kind == "ClusterDeployment" && ofClusters(i.group) {
+				c.Clusters = append(c.Clusters, named)
+			}
+			c.Manages = c.Manages || Manages(i.kind == "CustomResourceDefinition", i.name)
 			if names[i.name] {
 				c.named[i.name] = append(c.named[i.name], i)
 			}
@@ -71,7 +77,16 @@ func ReadContents(path string, text []byte, names map[string]bool) (*Contents, e
 		c.Namespaces = append(c.Namespaces, namespace)
 	}
 	slices.Sort(c.Namespaces)
+	slices.Sort(c.Clusters)
+	c.Clusters = slices.Compact(c.Clusters)
+	c.Clusters = slices.Clone(c.Clusters[:min(len(c.Clusters), MaxClusters+1)])
 	return c, nil
+}
+
+// Manages reports whether an object of a name, which may be a CustomResourceDefinition, is one
+// that only a management cluster has: a controller or a kind of Cluster API.
+func Manages(isDefinition bool, name string) bool {
+	return controllerForm.MatchString(name) || isDefinition && ofClusters(afterDot(name))
 }
 
 // controllerForm are names of controllers of Cluster API and its providers, as clusterctl and

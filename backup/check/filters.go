@@ -22,6 +22,7 @@ type filters struct {
 	IncludedClusterScopedResources, ExcludedClusterScopedResources     []string
 	IncludeClusterResources                                            *bool
 	ResourcePolicy                                                     *struct{ Name string }
+	StorageLocation                                                    string // which is none of them
 
 	selectors string // in words; empty for none
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"strings"
 	"time"
 
@@ -18,7 +19,9 @@ import (
 // while it is read, and no text is longer than maxText.
 type Outline struct {
 	Name       string
+	Namespace  string // of Velero
 	Schedule   string // empty for none
+	Location   string // the BackupStorageLocation that it was made for
 	Kubernetes string // version of the management cluster, as Velero noted it
 	Phase      velerov1.BackupPhase
 	Format     string
@@ -27,6 +30,11 @@ type Outline struct {
 	Errors, Warnings        int
 	// Excludes is the filter that keeps Clusters and Machines out of the backup; empty for none.
 	Excludes string
+
+	// Beyond says that its filters are not used to tell what it may hold: there are too many.
+	Beyond string
+	// Spec is a digest of how it was to be made: that of a schedule, until somebody changes it.
+	Spec uint64
 
 	namespaces *filters // nil where all namespaces may be in it, or it is not known which
 }
@@ -56,8 +64,8 @@ func ReadOutline(path string, text []byte) (*Outline, error) {
 type outlineFile struct {
 	APIVersion, Kind string
 	Metadata         struct {
-		Name   string
-		Labels struct {
+		Name, Namespace string
+		Labels          struct {
 			Schedule string `json:"velero.io/schedule-name"`
 		}
 		Annotations struct {
@@ -100,10 +108,10 @@ func (f *outlineFile) outline(path string) (Outline, error) {
 		return Outline{}, &backup.InputError{Name: path, Problem: "not the description of a backup: no Backup object of Velero", Next: nextVelero}
 	}
 	o := Outline{
-		Name: m.Name, Schedule: m.Labels.Schedule, Kubernetes: m.Annotations.Kubernetes, Phase: s.Phase, Format: s.FormatVersion,
+		Name: m.Name, Namespace: m.Namespace, Schedule: m.Labels.Schedule, Kubernetes: m.Annotations.Kubernetes, Phase: s.Phase, Format: s.FormatVersion,
 		Started: s.StartTimestamp.UTC(), Ended: s.CompletionTimestamp.UTC(), Expires: s.Expiration.UTC(), Errors: s.Errors, Warnings: s.Warnings,
 	}
-	for _, text := range []string{o.Name, o.Schedule, o.Kubernetes, string(o.Phase), o.Format} {
+	for _, text := range []string{o.Name, o.Namespace, o.Schedule, o.Kubernetes, string(o.Phase), o.Format} {
 		if len(text) > maxText {
 			return Outline{}, &backup.InputError{Name: path, Problem: fmt.Sprintf("not the description of a backup: it has a name of more than %d bytes", maxText), Next: nextVelero}
 		}
@@ -118,16 +126,25 @@ const maxScope = 50
 
 // scope notes what filters keep out. Of filters that can't be read nothing is known.
 func (o *Outline) scope(spec json.RawMessage) {
+	digest := fnv.New64a()
+	_, _ = digest.Write(spec)
+	o.Spec = digest.Sum64()
 	f, err := readFilters("", spec)
 	if err != nil {
+		o.Beyond = "its filters can't be read, and do not count: it may hold clusters"
 		return
 	}
+	o.Location = strings.Clone(short(f.StorageLocation))
 	for _, resource := range []string{"clusters." + coreGroup, "machines." + coreGroup, "clusterdeployments.k0rdent.mirantis.com"} {
 		if o.Excludes = strings.Clone(f.resource(resource, false)); o.Excludes == "" {
 			break
 		}
 	}
-	if len(f.IncludedNamespaces)+len(f.ExcludedNamespaces) > maxScope || f.namespaces() == "" {
+	switch {
+	case f.namespaces() == "":
+		return
+	case len(f.IncludedNamespaces)+len(f.ExcludedNamespaces) > maxScope:
+		o.Beyond = fmt.Sprintf("its filters name more than %d namespaces, and do not count: it may hold clusters", maxScope)
 		return
 	}
 	o.namespaces = &filters{}

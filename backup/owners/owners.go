@@ -33,6 +33,10 @@ type Kind struct {
 	// machines that run, the empty one if that is its default; OnDelete those with which it
 	// replaces a machine only when somebody deletes it.
 	InPlace, OnDelete []string
+	// Fewer are those with which it does so while it has fewer than three machines.
+	Fewer []string
+	// Minor says that it compares major and minor versions alone.
+	Minor bool
 	// Audits says that it removes every etcd member that has no Machine.
 	Audits bool
 	// NeedsInfrastructure says that it deletes a Machine whose infrastructure object is absent.
@@ -63,7 +67,7 @@ var kinds = []Kind{
 	},
 	{
 		Name: "MicroK8sControlPlane", Finds: ByLabel, Source: "reconcileMachines: controllers/reconcile.go v0.6.11 of cluster-api-control-plane-provider-microk8s",
-		Authorities: []string{"ca"}, Secrets: []string{"jointoken"}, InPlace: []string{"", "SmartUpgrade", "InPlaceUpgrade"},
+		Authorities: []string{"ca"}, Secrets: []string{"jointoken"}, InPlace: []string{"InPlaceUpgrade"}, Fewer: []string{"", "SmartUpgrade"}, Minor: true,
 	},
 	{Name: "K0smotronControlPlane", Finds: Pods, Source: "k0smotron_controlplane_controller.go v2.1.0", Authorities: []string{"ca", "etcd", "proxy", "sa"}},
 	{Name: "KamajiControlPlane", Finds: Pods, Source: "cluster-api-control-plane-provider-kamaji v0.20.0"},

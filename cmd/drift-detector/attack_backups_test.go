@@ -174,7 +174,7 @@ func TestNoYesBesideAYoungerBackup(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "r.json")
 		o := b.run("check", "--backup", place, "-o", out)
 		text, _ := os.ReadFile(out)
-		if !strings.Contains(string(text), `"NewerBackup"`) || !strings.Contains(string(text), unknownCluster) {
+		if !strings.Contains(string(text), `"NewerBackup"`) || strings.Contains(string(text), unknownCluster) {
 			t.Errorf("%s: %s %s", place, text[:min(len(text), 500)], o.stderr)
 		}
 	}

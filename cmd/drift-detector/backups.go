@@ -183,9 +183,9 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	case err != nil:
 		return o.bounds.explain(bounded, err)
 	case p != nil && o.dryRun:
-		return o.previewComparison(ctx, s, place, p.stored())
+		return o.previewComparison(ctx, s, place, p.stored)
 	}
-	rep, err := o.fillComparison(ctx, s, place, p, l.doc)
+	rep, err := o.fillComparison(ctx, s, place, p, l)
 	if err != nil {
 		return err
 	}

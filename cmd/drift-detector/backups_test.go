@@ -333,23 +333,29 @@ func TestBackupsOfSeveralManagementClusters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func(uid string) []byte {
+	// Each has a cluster of its own, by its endpoint, unless it was moved.
+	of := func(uid, endpoint string) []byte {
 		return backuptest.Rewrite(t, body, func(item string, body []byte) ([]byte, bool) {
-			if !strings.HasSuffix(item, "/cluster/kube-system.json") {
+			resource, _ := itemOf(item)
+			if resource != "clusters.cluster.x-k8s.io" && !strings.HasSuffix(item, "/cluster/kube-system.json") {
 				return body, true
 			}
 			var o map[string]any
 			if err := json.Unmarshal(body, &o); err != nil {
 				t.Fatal(err)
 			}
-			o["metadata"].(map[string]any)["uid"] = uid
+			if resource == "clusters.cluster.x-k8s.io" {
+				o["spec"].(map[string]any)["controlPlaneEndpoint"] = map[string]any{"host": endpoint, "port": 6443}
+			} else {
+				o["metadata"].(map[string]any)["uid"] = uid
+			}
 			body, _ = json.Marshal(o)
 			return body, true
 		})
 	}
 	b := newBucket(t)
 	for i, uid := range []string{"east", "west", "east"} {
-		b.put("nightly-"+string(rune('1'+i)), "nightly", "Completed", backuptest.Written.Add(time.Duration(i)*time.Hour), of(uid))
+		b.put("nightly-"+string(rune('1'+i)), "nightly", "Completed", backuptest.Written.Add(time.Duration(i)*time.Hour), of(uid, uid+".corp"))
 	}
 	nothing := filepath.Join(t.TempDir(), "inventory.json")
 	if err := os.WriteFile(nothing, []byte(`{"inventoryVersion": "1", "listings": []}`), 0o600); err != nil {
@@ -378,9 +384,18 @@ func TestBackupsOfSeveralManagementClusters(t *testing.T) {
 		t.Errorf("no inventory: status %d\n%s", o.code, o.stderr)
 	}
 	text := b.run(compare...)
-	for _, want := range []string{"Restore none yet: these are of 2 management clusters", "Management cluster of nightly-3, nightly-1: The best is nightly-3: "} {
-		if !strings.Contains(text.stdout, want) {
+	for _, want := range []string{"Restore none yet: these are of 2 management clusters", "Management cluster of nightly-3, nightly-1, with tenant-alpha/alpha-dev, tenant-alpha/alpha-prod, tenant-aws/aws-prod and 2 more: The best is nightly-3: "} {
+		if !strings.Contains(strings.Join(strings.Fields(text.stdout), " "), want) {
 			t.Errorf("no %q in\n%s\n%s", want, text.stdout, text.stderr)
+		}
+	}
+	// A management cluster that was made again has the clusters of the one before.
+	b.put("nightly-2", "nightly", "Completed", backuptest.Written.Add(time.Hour), of("west", "east.corp"))
+	for name, args := range map[string][]string{"compared": append(compare, "--report", "nightly-2"), "alone": {"detect", "--backup", "s3://velero/mgmt/backups/nightly-2", "--inventory", nothing}} {
+		out := filepath.Join(t.TempDir(), "r.json")
+		b.run(append(args, "-o", out)...)
+		if text, _ := os.ReadFile(out); !strings.Contains(string(text), "is of another management cluster that has a cluster of this backup, too") {
+			t.Errorf("%s: a newer backup has the same clusters: %.300s", name, text)
 		}
 	}
 }

@@ -63,13 +63,21 @@ func (o *backupsOptions) find(ctx context.Context, place *store.Place, now time.
 		}
 		return nil, fmt.Errorf("--schedule %s: %s holds no backup of such a schedule; it holds those of %s", o.schedule, place.Name(), known)
 	}
-	o.newest = o.newestOf(ctx, c, all)
-	left += l.cut(ctx, o)
+	o.choices, o.candidates = c, c.offered(all, nil)
+	newest := c.holding(ctx, o.candidates, max(o.last, 1))
 	for _, b := range l.stored {
 		l.rows = append(l.rows, c.describe(b))
 	}
 	l.doc = backupreport.New(place.Name(), o.only(), l.rows, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
 	l.doc.Left(left)
+	if o.last > 0 && !o.compares {
+		l.cut(o.last, newest)
+	}
+	for _, why := range append(place.Bounds(), c.bound()) {
+		if why != "" {
+			l.doc.Bound(why)
+		}
+	}
 	return l, nil
 }
 
@@ -82,44 +90,39 @@ func (o *backupsOptions) shows(b *store.Stored) bool {
 	return (o.schedule == "" || of == o.schedule) && !b.Started().Before(o.from)
 }
 
-// isEnough reports whether the newest backups hold as many as are to be shown, of each prefix.
+// isEnough reports whether the newest backups of a schedule hold as many as are to be shown of
+// each stream, or, of one that is long enough, none.
 func (o *backupsOptions) isEnough(ctx context.Context, c *choices, newest []*store.Stored) bool {
-	all := true
-	byRoot(newest, func(_ string, of []*store.Stored) {
-		all = all && len(c.holding(ctx, c.offered(of, o.shows), o.last)) == o.last
-	})
-	return all && len(newest) > 0
-}
-
-// newestOf is the newest backup of each prefix that Velero offers and that may hold clusters.
-func (o *backupsOptions) newestOf(ctx context.Context, c *choices, all []*store.Stored) map[string]*store.Stored {
-	newest := map[string]*store.Stored{}
-	byRoot(all, func(root string, of []*store.Stored) {
-		if found := c.holding(ctx, c.offered(of, nil), 1); len(found) > 0 {
-			newest[root] = found[0]
-		}
-	})
-	return newest
-}
-
-// cut leaves out what is older than the last one that is to be shown, and returns how many
-// those are.
-func (l *shownBackups) cut(ctx context.Context, o *backupsOptions) int {
-	if o.last == 0 || o.compares {
-		return 0
+	offered := c.offered(newest, o.shows)
+	streams := c.streams(c.holding(ctx, offered, o.last))
+	if len(streams) == 0 {
+		return len(offered) >= max(o.last, looking)
 	}
-	oldest := map[string]*store.Stored{}
-	byRoot(l.stored, func(root string, of []*store.Stored) {
-		if found := l.choices.holding(ctx, l.choices.offered(of, nil), o.last); len(found) == o.last {
-			oldest[root] = found[o.last-1]
+	return !slices.ContainsFunc(streams, func(s *streamed) bool { return len(s.backups) < o.last })
+}
+
+// cut leaves out what is older than the last of its stream of some backups that are shown; of a
+// stream that has none there, what is older than its first ones.
+func (l *shownBackups) cut(last int, shown []*store.Stored) {
+	streams := l.choices.streams(shown)
+	stays, others := map[string]bool{}, map[stream]int{}
+	for _, b := range l.stored {
+		of, has := l.choices.streamOf(b), false
+		for _, s := range streams {
+			if !s.MayBeOf(of) {
+				continue
+			}
+			has = true
+			oldest := s.backups[len(s.backups)-1]
+			stays[b.Place] = stays[b.Place] || len(s.backups) < last || !b.Started().Before(oldest.Started())
 		}
-	})
-	before := len(l.stored)
-	l.stored = slices.DeleteFunc(l.stored, func(b *store.Stored) bool {
-		last := oldest[b.Root]
-		return last != nil && b.Started().Before(last.Started())
-	})
-	return before - len(l.stored)
+		if !has {
+			of.Cluster = ""
+			others[of]++
+			stays[b.Place] = others[of] <= last
+		}
+	}
+	l.doc.Keep(func(b *backupreport.Backup) bool { return stays[b.Place] })
 }
 
 // byRoot calls of for the backups of each prefix, in the order in which they are.
@@ -155,7 +158,10 @@ func (c *choices) offered(some []*store.Stored, also func(*store.Stored) bool) [
 
 // describe says of a stored backup what Velero does, and what speaks against it.
 func (c *choices) describe(b *store.Stored) *backupreport.Backup {
-	d := &backupreport.Backup{Name: b.Name, Place: b.Place, Size: b.Size, Root: rootOf(b)}
+	d := &backupreport.Backup{Name: b.Name, Place: b.Place, Size: b.Size, Root: rootOf(b), Stream: c.streamOf(b)}
+	if contents := c.read[b]; contents != nil {
+		d.Clusters = contents.Clusters[:min(len(contents.Clusters), check.MaxClusters)]
+	}
 	d.Restorable, d.Why, d.TakeAll = restorable(b)
 	v := b.Description
 	if v == nil {
@@ -165,7 +171,7 @@ func (c *choices) describe(b *store.Stored) *backupreport.Backup {
 		return d
 	}
 	d.Schedule, d.Phase, d.Errors, d.Warnings = v.Schedule, string(v.Phase), v.Errors, v.Warnings
-	d.Format, d.Kubernetes = v.Format, v.Kubernetes
+	d.Format, d.Kubernetes, d.Velero, d.Location = v.Format, v.Kubernetes, v.Namespace, v.Location
 	for _, at := range []struct {
 		from time.Time
 		to   **time.Time
@@ -180,6 +186,11 @@ func (c *choices) describe(b *store.Stored) *backupreport.Backup {
 	}
 	if why := c.misdated(b); why != "" {
 		d.Misdated, d.Why = true, append(d.Why, why+": a clock was wrong, and its age is not used to choose")
+	}
+	for _, why := range []string{v.Beyond, c.unread[b]} {
+		if why != "" && !d.Empty {
+			d.Why = append(d.Why, why)
+		}
 	}
 	if v.Errors > 0 {
 		d.Why = append(d.Why, "Velero counted "+english.Count(v.Errors, "error")+": 'drift-detector check' says whether they concern a cluster")
@@ -246,13 +257,49 @@ func restorable(b *store.Stored) (can bool, why []string, takeAll string) {
 
 // picked are the backups that are to be compared.
 type picked struct {
-	offered []*store.Stored // the newest first; more than are compared, should some be empty
-	skipped []*store.Stored // those that Velero does not offer, and whose tarballs may be read
-	last    int
+	stored  []*store.Stored            // the newest first
+	skipped []*store.Stored            // those of them that Velero does not offer
+	older   map[stream][]*store.Stored // that take the place of one that is empty
+	choices *choices
 }
 
-func (p *picked) stored() []*store.Stored {
-	return slices.Concat(p.skipped, p.offered[:min(p.last, len(p.offered))])
+func (p *picked) isSkipped(b *store.Stored) bool { return slices.Contains(p.skipped, b) }
+
+// replace adds the next of the stream of a backup that is empty.
+func (p *picked) replace(i int) {
+	s := p.choices.streamOf(p.stored[i])
+	next := p.older[s]
+	if len(next) == 0 || p.isSkipped(p.stored[i]) {
+		return
+	}
+	at := i + 1
+	for at < len(p.stored) && p.choices.inOrder(p.stored[at], next[0]) < 0 {
+		at++
+	}
+	p.stored, p.older[s] = slices.Insert(p.stored, at, next[0]), next[1:]
+}
+
+// take picks the first n of each stream, or fewer where those are too many.
+func (p *picked) take(streams []*streamed, n int) (bound string) {
+	total := func(n int) (sum int) {
+		for _, s := range streams {
+			sum += min(n, len(s.backups))
+		}
+		return sum
+	}
+	wanted := total(n)
+	for n > 1 && total(n) > maxCompared {
+		n--
+	}
+	for _, s := range streams[:min(len(streams), maxCompared)] {
+		n := min(n, len(s.backups))
+		p.stored, p.older[s.Stream] = append(p.stored, s.backups[:n]...), s.backups[n:]
+	}
+	slices.SortStableFunc(p.stored, p.choices.inOrder)
+	if wanted > len(p.stored) {
+		bound = fmt.Sprintf("%s left out: %d are compared at most, of each schedule %d. --schedule compares those of one", english.Count(wanted-len(p.stored), "backup"), maxCompared, n)
+	}
+	return bound
 }
 
 // pick chooses the backups that are to be compared; none without --compare.
@@ -269,31 +316,43 @@ func (o *backupsOptions) pick(ctx context.Context, place *store.Place, l *shownB
 		}
 		return nil, &backup.InputError{Name: place.Name(), Problem: "holds the backups of several clusters or locations: " + english.Count(len(roots), "place") + " with backups/", Next: "compare those of one: " + english.First(5, lines)}
 	}
-	p := &picked{last: o.last}
-	p.offered = l.choices.holding(ctx, l.choices.offered(l.stored, nil), maxCompared)
-	for i, b := range l.stored {
-		if len(p.offered) > 0 && !b.Started().After(p.offered[0].Started()) || len(p.skipped) > 0 && len(p.offered) > 0 || len(p.skipped) == o.last {
-			break
-		}
-		if row := l.rows[i]; !row.Restorable && !row.Empty && b.Size > 0 {
-			p.skipped = append(p.skipped, b)
-		}
+	p := &picked{choices: l.choices, older: map[stream][]*store.Stored{}}
+	const spare = 8
+	if bound := p.take(l.choices.streams(l.choices.holding(ctx, l.choices.offered(l.stored, nil), o.last+spare)), o.last); bound != "" {
+		l.doc.Bound(bound)
 	}
-	if len(p.offered)+len(p.skipped) == 0 {
+	p.skip(l, o.last)
+	if len(p.stored) == 0 {
 		return nil, &backup.InputError{Name: place.Name(), Problem: "no backup that is shown can be restored", Next: "see why without --compare"}
 	}
-	if o.report != "" && !slices.ContainsFunc(p.stored(), func(b *store.Stored) bool { return b.Name == o.report }) {
-		return nil, &usageError{message: fmt.Sprintf("--report %q is none of those that are compared (%s)", o.report, english.Count(len(p.stored()), "backup")), command: "backups"}
+	if o.report != "" && !slices.ContainsFunc(p.stored, func(b *store.Stored) bool { return b.Name == o.report }) {
+		return nil, &usageError{message: fmt.Sprintf("--report %q is none of those that are compared (%s)", o.report, english.Count(len(p.stored), "backup")), command: "backups"}
 	}
 	return p, ctx.Err()
 }
 
+// skip adds what Velero does not offer: the newest of each stream, or some where it offers none.
+func (p *picked) skip(l *shownBackups, n int) {
+	none, of := len(p.stored) == 0, map[stream]bool{}
+	for _, r := range l.doc.Summary.Roots {
+		for _, skipped := range r.Skipped {
+			b := l.stored[slices.IndexFunc(l.stored, func(b *store.Stored) bool { return b.Place == skipped.Place })]
+			if s := l.choices.streamOf(b); len(p.skipped) < n && (none || !of[s]) {
+				p.skipped, of[s] = append(p.skipped, b), true
+			}
+		}
+	}
+	p.stored = append(p.stored, p.skipped...)
+	slices.SortStableFunc(p.stored, p.choices.inOrder)
+}
+
 // fillComparison compares backups, if there are any to compare, and returns the report
 // that --report names.
-func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *store.Place, p *picked, doc *backupreport.Document) (*report.Report, error) {
+func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *store.Place, p *picked, l *shownBackups) (*report.Report, error) {
 	if p == nil {
 		return nil, nil
 	}
+	doc := l.doc
 	c, rep, err := o.compare(ctx, s, place, p, o.report)
 	if err != nil {
 		return nil, err
@@ -311,9 +370,9 @@ func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *
 		}
 	}
 	doc.Compare(c)
-	if len(p.skipped)+len(p.offered) > len(c.Compared) {
-		doc.CutToCompared()
-	}
+	l.cut(o.last, slices.DeleteFunc(p.stored, func(b *store.Stored) bool {
+		return p.isSkipped(b) || slices.ContainsFunc(c.Compared, func(k *backupreport.Compared) bool { return k.Place == b.Place && k.Empty })
+	}))
 	return rep, nil
 }
 

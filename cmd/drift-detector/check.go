@@ -95,7 +95,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 			return err
 		}
 	}
-	o.checkOnly, o.offline, o.beside = true, true, o.collect
+	o.checkOnly, o.offline, o.ofStore, o.beside = true, true, true, o.collect
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	e, err := o.load(ctx, s)

@@ -2,62 +2,81 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/infra/store"
+	"drift-detector/internal/english"
 )
 
 // choices says which backups of a place may hold clusters, and which of those Velero offers.
 // One that can't hold any is no worse, no newer and not unreadable: it is another backup.
 type choices struct {
-	place *store.Place
-	now   time.Time
-	read  map[*store.Stored]*check.Contents // nil where Velero's list of objects is not known
-	in    map[string][]string               // namespaces of clusters, by the prefix of a store
-	of    []string                          // the only namespaces that count; nil for all
+	place    *store.Place
+	now      time.Time
+	read     map[*store.Stored]*check.Contents // nil where Velero's list of objects is not known
+	in       map[string][]string               // namespaces of clusters, by the prefix of a store
+	first    map[clusterName]string            // see link
+	unread   map[*store.Stored]string          // why a list is not used that is there
+	unlooked int                               // lists that were left out
+	tarballs map[*store.Stored]*tarballSays
+	looks    int // into tarballs
 }
 
 func newChoices(place *store.Place, now time.Time) *choices {
-	return &choices{place: place, now: now, read: map[*store.Stored]*check.Contents{}, in: map[string][]string{}}
+	return &choices{
+		place: place, now: now, read: map[*store.Stored]*check.Contents{}, in: map[string][]string{},
+		unread: map[*store.Stored]string{}, first: map[clusterName]string{}, tarballs: map[*store.Stored]*tarballSays{},
+	}
 }
 
 // looking is how many lists of objects are read at a time, and maxLooked in all: beyond, a
-// backup may hold clusters as long as nothing says that it does not.
-const (
-	looking   = 8
-	maxLooked = 2_000
-)
+// backup may hold clusters as long as nothing says that it does not. It is a variable for tests.
+const looking = 8
+
+var maxLooked = 2_000
 
 // look reads the lists of objects of some backups, those that are not known yet.
 func (c *choices) look(ctx context.Context, some []*store.Stored) {
 	var mu sync.Mutex
 	var done sync.WaitGroup
+	free := make(chan struct{}, looking)
 	for _, b := range some {
 		mu.Lock()
 		_, known := c.read[b]
 		full := len(c.read) >= maxLooked
 		mu.Unlock()
-		if known || full || ctx.Err() != nil || b.Description == nil || b.Description.Excludes != "" {
+		if known || ctx.Err() != nil || b.Description == nil || b.Description.Excludes != "" {
+			continue
+		}
+		if full {
+			c.unlooked++
 			continue
 		}
 		mu.Lock()
 		c.read[b] = nil
 		mu.Unlock()
+		free <- struct{}{}
 		done.Go(func() {
 			contents, err := c.place.Contents(ctx, b)
 			mu.Lock()
 			defer mu.Unlock()
-			if err == nil {
-				c.read[b] = contents
+			var refused *backup.InputError
+			if c.read[b] = contents; errors.As(err, &refused) {
+				c.unread[b] = "its list of objects is not used: " + refused.Problem
 			}
+			<-free
 		})
 	}
 	done.Wait()
 	for _, b := range some {
 		if contents := c.read[b]; contents != nil {
+			c.link(b.Root, contents.Clusters)
 			for _, namespace := range contents.Namespaces {
 				if !slices.Contains(c.in[b.Root], namespace) {
 					c.in[b.Root] = append(c.in[b.Root], namespace)
@@ -78,8 +97,6 @@ func (c *choices) empty(b *store.Stored) string {
 		return b.Description.Excludes
 	case contents != nil && contents.Objects == 0 && !contents.Manages:
 		return "its list of objects has nothing of Cluster API"
-	case len(c.of) > 0:
-		return b.Description.LeavesOutAll(c.of)
 	case contents != nil || len(c.in[b.Root]) == 0:
 		return ""
 	}
@@ -87,15 +104,14 @@ func (c *choices) empty(b *store.Stored) string {
 }
 
 // like says why a backup is taken for one without clusters, of which its own files say nothing:
-// all of its schedule that were looked at, with the same filters or none, are. It is for the
-// list, and chooses nothing.
+// all that were made as it was and that were looked at are. It is for the list.
 func (c *choices) like(b *store.Stored) string {
 	if b.Description == nil || b.Description.Schedule == "" || c.read[b] != nil {
 		return ""
 	}
 	why := ""
 	for other, contents := range c.read {
-		if other.Root != b.Root || other.Description.Schedule != b.Description.Schedule || contents == nil {
+		if contents == nil || madeAs(other) != madeAs(b) {
 			continue
 		}
 		if contents.Objects > 0 || contents.Manages {
@@ -106,23 +122,107 @@ func (c *choices) like(b *store.Stored) string {
 	return why
 }
 
-// holding returns the first n backups of some that may hold clusters, the newest of which come
-// first. No more lists of objects are read than that takes; once the context has
-// ended, none is, and what is not known to be empty may hold clusters.
+// made is how backups of one schedule are made, until somebody changes it.
+type made struct {
+	root, schedule string
+	spec           uint64
+}
+
+func madeAs(b *store.Stored) made {
+	if d := b.Description; d != nil {
+		return made{b.Root, d.Schedule, d.Spec}
+	}
+	return made{root: b.Root}
+}
+
+// group are the backups that are made alike, of which the newest were looked at.
+type group struct {
+	made
+	all    []*store.Stored
+	looked int
+}
+
+// holding returns the first n backups of some, which are in order, of each stream: those that
+// may hold clusters. No more lists of objects are read than that takes. Of a schedule none more
+// are where the newest hold no cluster, unless nothing else of the place holds one; once the
+// context has ended, none is, and what is not known to be empty may hold clusters.
 func (c *choices) holding(ctx context.Context, some []*store.Stored, n int) []*store.Stored {
-	var found []*store.Stored
-	for at := 0; at < len(some) && len(found) < n; at += looking {
-		part := some[at:min(at+looking, len(some))]
-		c.look(ctx, part)
-		for _, b := range part {
-			if c.empty(b) == "" {
-				found = append(found, b)
+	var groups []*group
+	of := map[made]*group{}
+	for _, b := range some {
+		k := madeAs(b)
+		if of[k] == nil {
+			of[k] = &group{made: k}
+			groups = append(groups, of[k])
+		}
+		of[k].all = append(of[k].all, b)
+	}
+	for batch := looking; ; batch *= 2 {
+		holds := map[string]bool{}
+		for _, g := range groups {
+			holds[g.root] = holds[g.root] || len(c.sure(g.all[:g.looked], 1)) > 0
+		}
+		var next []*store.Stored
+		for _, g := range groups {
+			if c.goesOn(g, n, holds[g.root]) {
+				to := min(g.looked+batch, len(g.all))
+				next = append(next, g.all[g.looked:to]...)
+				g.looked = to
 			}
 		}
-		// A later list may have said in which namespaces the clusters are.
-		found = slices.DeleteFunc(found, func(b *store.Stored) bool { return c.empty(b) != "" })
+		if len(next) == 0 {
+			break
+		}
+		c.look(ctx, next)
 	}
-	return found[:min(n, len(found))]
+	looked := map[*store.Stored]bool{}
+	for _, g := range groups {
+		for _, b := range g.all[:g.looked] {
+			looked[b] = true
+		}
+	}
+	return c.sure(slices.DeleteFunc(slices.Clone(some), func(b *store.Stored) bool { return !looked[b] }), n)
+}
+
+// goesOn reports whether older backups of a group are to be looked at, too.
+func (c *choices) goesOn(g *group, n int, holds bool) bool {
+	if g.looked == 0 || g.looked == len(g.all) {
+		return g.looked < len(g.all)
+	}
+	have := map[stream]int{}
+	for _, b := range c.sure(g.all[:g.looked], n) {
+		have[c.streamOf(b)]++
+	}
+	for _, many := range have {
+		if many < n {
+			return true
+		}
+	}
+	return len(have) == 0 && (g.schedule == "" || !holds)
+}
+
+// sure returns the first n backups of each stream that may hold clusters, by what was read.
+func (c *choices) sure(some []*store.Stored, n int) []*store.Stored {
+	var found []*store.Stored
+	have := map[stream]int{}
+	for _, b := range some {
+		if c.empty(b) != "" {
+			continue
+		}
+		if s := c.streamOf(b); have[s] < n {
+			have[s]++
+			found = append(found, b)
+		}
+	}
+	return found
+}
+
+// bound says that lists of objects were left out, if any were.
+func (c *choices) bound() string {
+	if c.unlooked == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the list of objects of %s was not read: %d are the most. A backup may hold clusters as long as nothing says that it does not; --last, --since, --schedule or a longer prefix leave fewer", english.Count(c.unlooked, "backup"), maxLooked)
 }
 
 // misdated says why the age of a backup is not used to choose; "" where it is.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
 	"drift-detector/infra/store"
@@ -23,13 +22,12 @@ type sharedListing struct {
 	targets  map[string]*infra.Target // by scope, of the newest backup that has a credential for it
 	listings map[string]infra.Listing // by scope, those that are not to be tried again
 	same     map[string]bool          // the first scopes of targets of this backup that are listed as for a newer one
-	uids     map[*store.Stored]string // of Namespace kube-system, of the backups that were read
 	borrowed []string
 	lacks    bool // the backup that was listed last has no credential for some place
 }
 
 func newSharedListing() *sharedListing {
-	return &sharedListing{registry: all.Registry(), targets: map[string]*infra.Target{}, listings: map[string]infra.Listing{}, uids: map[*store.Stored]string{}}
+	return &sharedListing{registry: all.Registry(), targets: map[string]*infra.Target{}, listings: map[string]infra.Listing{}}
 }
 
 // knows reports whether it was said before with which credential a place is listed.
@@ -110,8 +108,7 @@ func (l *sharedListing) remember(t *infra.Target, found infra.Listing) {
 }
 
 // compare decides each of some backups, the newest first, on its own, beside one listing
-// of the infrastructure, until there are as many as were asked for that hold a cluster. keep
-// is the name of the one whose report is wanted, too.
+// of the infrastructure. keep is the name of the one whose report is wanted, too.
 func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Place, p *picked, keep string) (*backupreport.Comparison, *report.Report, error) {
 	access, err := o.access(s)
 	if err != nil {
@@ -120,59 +117,71 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 	o.shared = newSharedListing()
 	defer o.shared.memo.Close(ctx)
 	began := s.now()
-	stored := slices.Concat(p.skipped, p.offered)
-	compared := make([]*backupreport.Compared, len(stored))
-	want := len(p.skipped) + min(p.last, len(p.offered))
+	compared := map[*store.Stored]*backupreport.Compared{}
 	var kept *report.Report
-	one := func(i int) (lacks bool, err error) {
-		b := stored[i]
+	one := func(i int, b *store.Stored) (lacks bool, err error) {
 		if !o.quiet {
-			s.info("backup %d of %d: %s", i+1, want, b.Name)
+			s.info("backup %d of %d: %s", i+1, len(p.stored), b.Name)
 		}
-		e, err := o.loadStored(ctx, s, place, b)
-		switch {
-		case ctx.Err() != nil:
-			return false, ctx.Err()
-		case isEmpty(err):
-			compared[i] = &backupreport.Compared{Name: b.Name, Place: b.Place, Complete: true, Empty: true, Skipped: i < len(p.skipped)}
-			want = min(want+1, len(stored))
-			return false, nil
-		case err != nil:
-			compared[i] = backupreport.Unreadable(b.Name, b.Place, err)
-			compared[i].Skipped = i < len(p.skipped)
-			return false, nil
+		row, rep, err := o.compareOne(ctx, s, place, b, access)
+		if err != nil {
+			return false, err
 		}
-		rep, _, err := o.decide(ctx, s, e, access)
-		if err := cmp.Or(err, ctx.Err()); err != nil {
-			return false, err // of the inventory, which is that of all of them
-		}
-		compared[i] = backupreport.Of(b.Name, b.Place, rep)
-		compared[i].Skipped = i < len(p.skipped)
-		if b.Name == keep {
+		row.Skipped, row.Misdated = p.isSkipped(b), p.choices.misdated(b) != ""
+		compared[b] = row
+		if b.Name == keep && rep != nil {
 			kept = rep
 		}
-		return o.shared.lacks, nil
+		return rep != nil && o.shared.lacks, nil
 	}
 	var again []int
-	for i := 0; i < want; i++ {
-		lacks, err := one(i)
+	for i := 0; i < len(p.stored); i++ {
+		lacks, err := one(i, p.stored[i])
 		if err != nil {
 			return nil, nil, err
 		}
 		if lacks {
 			again = append(again, i)
 		}
+		if compared[p.stored[i]].Empty {
+			p.replace(i)
+		}
 	}
 	for _, i := range again { // an older one may have had what this one lacks
-		if _, err := one(i); err != nil {
+		if _, err := one(i, p.stored[i]); err != nil {
 			return nil, nil, err
 		}
 	}
-	c := backupreport.Choose(compared[:want])
+	rows := make([]*backupreport.Compared, len(p.stored))
+	for i, b := range p.stored {
+		rows[i] = compared[b]
+	}
+	c := backupreport.Choose(rows)
 	c.ListedAt = began.UTC()
 	slices.Sort(o.shared.borrowed)
 	c.Borrowed = append(c.Borrowed, slices.Compact(o.shared.borrowed)...)
 	return c, kept, nil
+}
+
+// compareOne decides one backup. What keeps it from being read is in its row; the error is that
+// of the context, or of the inventory, which is that of all of them.
+func (o *detectOptions) compareOne(ctx context.Context, s *streams, place *store.Place, b *store.Stored, access infra.Access) (*backupreport.Compared, *report.Report, error) {
+	e, err := o.loadStored(ctx, s, place, b)
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case isEmpty(err):
+		return &backupreport.Compared{Name: b.Name, Place: b.Place, Complete: true, Empty: true}, nil, nil
+	case err != nil:
+		return backupreport.Unreadable(b.Name, b.Place, err), nil, nil
+	}
+	rep, _, err := o.decide(ctx, s, e, access)
+	if err := cmp.Or(err, ctx.Err()); err != nil {
+		return nil, nil, err
+	}
+	row := backupreport.Of(b.Name, b.Place, rep)
+	row.Tell(o.choices.tarballs[b].origin.UIDs())
+	return row, rep, nil
 }
 
 // previewComparison is --dry-run of compare: it says what would be contacted, each place
@@ -221,25 +230,14 @@ func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store
 		return nil, o.bounds.explain(bounded, err)
 	}
 	e.compared = true
-	o.shared.uids[b] = e.snapshot.Backups[0].KubeSystemUID
-	if n := o.shared.newest(o.newest[b.Root], b); n != nil && n.Started().After(b.Started()) {
-		uid := o.shared.uids[b]
-		e.newer[0] = &check.NewerBackup{Name: n.Name, Place: n.Place, Started: n.Started(), SameCluster: uid != "" && uid == o.shared.uids[n]}
-	}
-	return e, nil
-}
-
-// newest is the newest backup of the management cluster that a backup is of: the newest of
-// the place, or, where that is of another one, the newest of those that were read.
-func (l *sharedListing) newest(ofPlace, b *store.Stored) *store.Stored {
-	uid, other := l.uids[b], l.uids[ofPlace]
-	if uid == other || uid == "" || other == "" {
-		return ofPlace
-	}
-	for read, of := range l.uids {
-		if of == uid && read.Started().After(b.Started()) {
-			b = read
+	origin := e.snapshot.Origin(0)
+	o.choices.tarballs[b] = &tarballSays{origin: origin}
+	var younger []*store.Stored
+	for _, other := range o.candidates {
+		if other.Root == b.Root && other.Started().After(b.Started()) {
+			younger = append(younger, other)
 		}
 	}
-	return b
+	e.newer[0] = o.choices.newerThan(bounded, origin, younger)
+	return e, nil
 }

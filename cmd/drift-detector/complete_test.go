@@ -12,7 +12,7 @@ func TestCompletionOfValues(t *testing.T) {
 		"detect --format":                           "html json junit markdown prometheus text",
 		"detect --backup x --format":                "html json junit markdown prometheus text",
 		"check --format":                            "json junit markdown text",
-		"plan --format":                             "markdown shell",
+		"plan --format":                             "env markdown shell",
 		"detect --fail-on":                          "no not-yes by-plan ghost stale unknown unattributed error check",
 		"confirm --as":                              "not-a-machine leave given-up stays-off",
 		"check --fail-on":                           "error warning",

@@ -36,17 +36,17 @@ func confirmCommand(s *streams) *cli.Command {
 		UsageText: "drift-detector confirm REPORT NAME... --as WHAT --by WHO [options]",
 		Description: `NAME is a VM to confirm (its name, path or id), a folder of such VMs, or
 NAMESPACE/NAME of a Cluster or a machine. WHAT is
-
    not-a-machine   a VM, or all in a folder: of no cluster of the backup
    leave           a VM, or all in a folder: ours, and stays as it is
-   given-up        a Cluster without any machine that runs: left out of the restore
+   given-up        a Cluster whose machines are gone: left out of the restore
    stays-off       a machine whose VM is off
 
 'detect --confirmations FILE' takes that for seen, as long as the ids are the same, and
 lists it under the conditions of the answer. A file that exists is added to.
 
 EXAMPLES:
-   drift-detector confirm report.json jumphost-01 --as not-a-machine --by OPS-1 -o confirmed.yaml
+   drift-detector confirm report.json vm-1 --as leave --by OPS-1 -o said.yaml
+   drift-detector confirm report.json vm-7 --as not-a-machine --by OPS-1 -o confirmed.yaml
    drift-detector confirm report.json /DC0/vm/infra --as leave --by "K. Lee" --expires 2027-01-31 -o confirmed.yaml
    drift-detector confirm report.json tenant-alpha/alpha-dev --as given-up --by OPS-2 -o confirmed.yaml`,
 		Flags: []cli.Flag{

@@ -37,7 +37,8 @@ type detectOptions struct {
 	confirmFiles  []string
 	confirmed     []confirm.Confirmation
 	emptyFolders  []string
-	newest        map[string]*store.Stored // by the prefix of its store, of those that are compared
+	choices       *choices        // of the place whose backups are compared
+	candidates    []*store.Stored // there, which may be newer than one of them
 }
 
 func detectCommand(s *streams) *cli.Command {
@@ -119,7 +120,7 @@ func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *str
 		return err
 	}
 	defer out.discard()
-	o.offline = o.inventory != ""
+	o.offline, o.ofStore = o.inventory != "", true
 	e, err := o.load(ctx, s)
 	if err != nil {
 		return err

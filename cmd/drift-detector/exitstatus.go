@@ -75,6 +75,19 @@ var statuses = map[string][]status{
 		statusUsage,
 		{exitIncomplete, "incomplete", "the plan is written, but the report is incomplete, so the plan is, too"},
 	},
+	"extract": {
+		{exitOK, "done", "all that was asked for is written"},
+		statusUsage,
+		{exitIncomplete, "incomplete", "some of it is not in the backup, or was refused; the rest is written"},
+		statusInterrupted,
+	},
+	"recheck": {
+		{exitOK, "go on", "it is as the report says: what follows may run"},
+		{exitFailOn, "stop", "it is not as the report says"},
+		statusUsage,
+		{exitIncomplete, "stop", "it could not be looked at"},
+		statusInterrupted,
+	},
 	"diff": {
 		{exitOK, "done", "the differences are written"},
 		{exitFailOn, "found what --fail-on names", "the differences are written, and --fail-on matches one"},

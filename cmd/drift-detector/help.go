@@ -87,7 +87,8 @@ func helpPage(c *cli.Command) string {
 			fmt.Fprintf(&b, "%s:\n%s", helpGroups[i].title, g)
 		}
 	}
-	fmt.Fprintf(&b, "EXAMPLES:\n%s", twoExamples(rest))
+	_, examples, _ := strings.Cut(rest, "EXAMPLES:\n")
+	fmt.Fprintf(&b, "EXAMPLES:\n%s", twoExamples(examples))
 	var ends []string
 	for _, s := range statusesOf(c.Name) {
 		ends = append(ends, fmt.Sprintf("%d %s", s.code, s.short))

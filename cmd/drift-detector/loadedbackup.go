@@ -40,6 +40,7 @@ type backupOptions struct {
 	offline     bool                               // no place is listed
 	beside      func(openedBackup) archive.Visitor // see backup.Want
 	stores      storeOptions
+	ofStore     bool           // whether its store has a newer backup matters
 	shared      *sharedListing // with the backups that it is compared with; nil for none
 }
 
@@ -163,6 +164,10 @@ func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, er
 		opened = append(opened, b)
 	}
 	e, err := o.loadOpened(bounded, s, all.Registry(), opened)
+	if err == nil && o.ofStore {
+		e.findNewer(bounded, s)
+		err = bounded.Err()
+	}
 	return e, o.bounds.explain(bounded, err)
 }
 
@@ -170,14 +175,14 @@ func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, er
 func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *infra.Registry, opened []openedBackup) (*loadedBackup, error) {
 	enter(reading)
 	defer enter(deciding)
-	e := &loadedBackup{registry: registry, opened: opened}
+	e := &loadedBackup{registry: registry, opened: opened, newer: make([]*check.NewerBackup, len(opened))}
 	registry.Timeout = o.bounds.place
 	if slices.ContainsFunc(o.backups, store.IsAddress) {
 		e.store = o.stores.host()
 	}
 	var sources []backup.Source
 	for _, b := range opened {
-		sources, e.velero, e.newer = append(sources, b.source), append(e.velero, b.velero), append(e.newer, b.newer)
+		sources, e.velero = append(sources, b.source), append(e.velero, b.velero)
 	}
 	var err error
 	want := join(e.registry.Want(), check.Want(), rehearsal.Want())

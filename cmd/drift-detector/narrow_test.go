@@ -1,13 +1,17 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // For every cluster of the lab the report on it alone says of it what the whole
@@ -99,5 +103,54 @@ func TestNarrowedReportHasNoChecksOfOtherClusters(t *testing.T) {
 				t.Errorf("--cluster %s: a check names %s", c.Title(), other.Title())
 			}
 		}
+	}
+}
+
+// A VM that may belong to one of several clusters is shown with each of them and with no other, by
+// detect, render and plan alike, and is one VM wherever it is counted.
+func TestVMOfSeveralClustersIsShownWithEach(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	whole := w.detect()
+	several := 0
+	for i := range whole.report.Clusters {
+		title := whole.report.Clusters[i].Title()
+		var want []string
+		for k := range whole.report.InfraMachines {
+			m := &whole.report.InfraMachines[k]
+			if len(m.Candidates) > 1 {
+				several++
+			}
+			if slices.Contains(m.MayBelongTo(), title) {
+				want = append(want, m.Instance.Name)
+			}
+		}
+		saved := filepath.Join(w.dir, "several.json")
+		if err := os.WriteFile(saved, whole.json, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		one, shown := w.detect("--cluster", title).report, new(report.Report)
+		if err := json.Unmarshal([]byte(runProgram(t, "render", saved, "--format", "json", "--cluster", title).stdout), shown); err != nil {
+			t.Fatal(err)
+		}
+		for how, r := range map[string]*report.Report{"detect": one, "render": shown} {
+			var got []string
+			for k := range r.InfraMachines {
+				got = append(got, r.InfraMachines[k].Instance.Name)
+			}
+			if !slices.Equal(got, want) || r.Summary.InfraMachines != len(want) {
+				t.Errorf("%s --cluster %s shows %q and counts %d, want %q", how, title, got, r.Summary.InfraMachines, want)
+			}
+		}
+		steps := runProgram(t, "plan", saved, "--cluster", title).stdout
+		for k := range whole.report.InfraMachines {
+			m := &whole.report.InfraMachines[k]
+			if m.Reason != code.DuplicateID && strings.Contains(steps, "**"+m.Instance.Name+"**") != slices.Contains(want, m.Instance.Name) {
+				t.Errorf("plan --cluster %s shows %s: want %q", title, m.Instance.Name, want)
+			}
+		}
+	}
+	if several == 0 {
+		t.Error("the lab has no VM that may belong to several clusters")
 	}
 }

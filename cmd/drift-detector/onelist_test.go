@@ -43,13 +43,11 @@ var lists = map[string]func(document string) []toDoLine{
 		return toDoLines(strings.ReplaceAll(out, `\`, ""), `(?m)^- (?:\*\*decide\*\* )?(?P<code>[A-Z]\w+): .*?(?:\(steps? (?P<steps>[0-9 -]+)\))?$`)
 	},
 	"html": func(s string) []toDoLine {
-		_, s, _ = strings.Cut(s, `<section id="answer"`)
-		s, _, _ = strings.Cut(s, "</section>")
 		var all []string
-		for _, line := range regexp.MustCompile(`(?s)<small>[^<]*</small> <code>.*?</li>`).FindAllString(s, -1) {
+		for _, line := range regexp.MustCompile(`(?s)<li class="due".*?</li>`).FindAllString(s, -1) {
 			all = append(all, html.UnescapeString(strings.ReplaceAll(line, "\n", " ")))
 		}
-		return toDoLines(strings.Join(all, "\n"), `(?m)^<small>[^<]*</small> <code>(?P<code>\w+)</code> .*?(?:<small>step (?P<steps>[0-9 -]+)</small>.*)?$`)
+		return toDoLines(strings.Join(all, "\n"), `(?m)^<li class="due" data-code="(?P<code>\w+)" data-steps="(?P<steps>[0-9 -]*)".*$`)
 	},
 	"junit": func(s string) []toDoLine {
 		return toDoLines(s, `(?m)^(?:Before the restore|The restore|While paused|Later): [!?=-] (?:decide )?(?P<code>[A-Z]\w+) .*?(?:\(steps? (?P<steps>[0-9 -]+)\).*)?$`)

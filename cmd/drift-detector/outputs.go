@@ -19,7 +19,7 @@ type target struct{ path, format string }
 // extensions are the formats by the extension of a file, without the dot.
 var extensions = map[string]string{
 	"json": "json", "html": "html", "htm": "html", "md": "markdown", "txt": "text", "xml": "junit", "prom": "prometheus", "sh": "shell",
-	"yaml": "yaml", "yml": "yaml",
+	"yaml": "yaml", "yml": "yaml", "env": "env",
 }
 
 // extensionOf is the extension of a file, in small letters and without the dot. The name

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -118,7 +117,8 @@ func (o *storeOptions) place(ctx context.Context, s *streams, address string, qu
 type openedBackup struct {
 	source backup.Source
 	velero *check.VeleroBackup // nil where Velero's description is not beside the tarball
-	newer  *check.NewerBackup  // of the same store; nil where none is known
+	place  *store.Place        // in which it is one of others; nil for none
+	stored *store.Stored       // itself, there
 	once   bool                // it can be read once only
 }
 
@@ -147,7 +147,7 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 		if err != nil {
 			s.warn("%s; it is not used", err)
 		}
-		return openedBackup{source: p.Source(ctx, found), velero: velero, newer: newerThan(ctx, s, p, found)}, nil
+		return openedBackup{source: p.Source(ctx, found), velero: velero, place: p, stored: found}, nil
 	}
 	source, err := archive.FileSource(name)
 	if err != nil {
@@ -159,42 +159,11 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 	}
 	if p, err := store.Folder(filepath.Dir(source.Name)); err == nil && b.velero != nil {
 		if found, err := p.Only(ctx); err == nil {
-			b.newer = newerThan(ctx, s, p, found)
+			b.place, b.stored = p, found
 		}
 	}
 	return b, nil
 }
-
-// newerThan finds the newest backup of a store that can be restored, may hold clusters and is
-// younger than one of it. A store that can't be listed has none that is known.
-func newerThan(ctx context.Context, s *streams, p *store.Place, than *store.Stored) *check.NewerBackup {
-	all, err := p.Younger(ctx, than)
-	say := s.debugf // a credential may be allowed to read objects, and not to list them
-	if store.IsEndless(err) {
-		say = s.warn
-	}
-	if err != nil {
-		say("whether there is a newer backup is not known: %v", err)
-	}
-	c := newChoices(p, s.now())
-	younger := c.offered(all, func(b *store.Stored) bool { return b.Started().After(than.Started()) })
-	if len(younger) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
-	defer cancel()
-	c.look(ctx, []*store.Stored{than})
-	if contents := c.read[than]; contents != nil {
-		c.of = contents.Namespaces
-	}
-	if found := c.holding(ctx, younger, 1); len(found) > 0 {
-		return &check.NewerBackup{Name: found[0].Name, Place: found[0].Place, Started: found[0].Started()}
-	}
-	return nil
-}
-
-// lookTime is how long it is looked whether a newer backup can hold the same clusters.
-const lookTime = time.Minute
 
 // besideTarball is what Velero says about a backup in the file beside it; nil
 // when there is none. One that can't be read costs no more than a warning.

@@ -4,16 +4,20 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report/plan"
 )
 
 type planOptions struct {
 	report, format, step string
+	all                  bool
+	table                bool // the table alone, for a terminal
 	outputs              []target
 	part                 plan.Narrowing
 }
@@ -22,6 +26,7 @@ type planOptions struct {
 var planFormats = map[string]func(io.Writer, plan.Plan) error{
 	"markdown": plan.Markdown,
 	"shell":    plan.Shell,
+	"env":      plan.Env,
 }
 
 func planCommand(s *streams) *cli.Command {
@@ -34,20 +39,22 @@ func planCommand(s *streams) *cli.Command {
 drift-detector runs none of them. As a shell script every command is commented
 out. A line that changes something first sees that it is in the `+placesOr()+`
 and in the cluster of the report; lines that destroy a VM exist only where
-the evidence is strong, and read the VM again by its id.`, 80) + `
+the evidence is strong, and read the VM again by its id. On a terminal it is the table
+of steps; a file, a pipe and --all get the whole.`, 80) + `
 
 EXAMPLES:
-   drift-detector plan report.json > runbook.md
+   drift-detector plan report.json --step 7
+   drift-detector plan report.json -o runbook.md
    drift-detector plan report.json --phase before
    drift-detector plan report.json --cluster tenant-a/prod
-   drift-detector plan report.json --step 7
-   drift-detector plan report.json -o runbook.sh`,
+   drift-detector plan report.json -o runbook.sh -o plan.env`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the plan: markdown or shell", Value: "markdown", Destination: &o.format},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the plan: markdown, shell, or env for its variables alone", Value: "markdown", Destination: &o.format},
 			&cli.StringSliceFlag{Name: "cluster", Usage: "print only the steps of the cluster `NAME`, or NAMESPACE/NAME; repeatable"},
 			&cli.StringSliceFlag{Name: "namespace", Usage: "print only the steps of clusters in `NAMESPACE`; repeatable"},
 			&cli.StringFlag{Name: "phase", Usage: "print only the steps of `PHASE`: before, restore or after", Destination: &o.part.Phase},
 			&cli.StringFlag{Name: "step", Usage: "print only the step of `NUMBER` in the table, with what it needs", Destination: &o.step},
+			&cli.BoolFlag{Name: "all", Usage: "print the whole on a terminal; through the pager that PAGER names", Destination: &o.all},
 			outputFlag("the plan", true),
 		},
 		Action: func(c *cli.Context) error {
@@ -64,6 +71,7 @@ EXAMPLES:
 				}
 			}
 			o.part.Clusters, o.part.Namespaces = c.StringSlice("cluster"), c.StringSlice("namespace")
+			o.table = isTerminal(s.stdout) && !o.all && o.step == "" && !c.IsSet("output") && !c.IsSet("format")
 			return runPlan(o, s)
 		},
 	}
@@ -78,8 +86,7 @@ func runPlan(o planOptions, s *streams) error {
 	if err := plan.Narrow(o.part); err != nil {
 		return &usageError{message: err.Error(), command: "plan"}
 	}
-	err = writeOutputs(o.outputs, s, []string{o.report}, func(w io.Writer, to *output) error { return planFormats[to.format](w, plan) })
-	if err != nil {
+	if err := o.write(s, plan); err != nil {
 		return err
 	}
 	if !plan.Whole {
@@ -89,4 +96,45 @@ func runPlan(o planOptions, s *streams) error {
 		}
 	}
 	return nil
+}
+
+// write writes the plan to its files, or to stdout: to a terminal the table, and a page at a
+// time what is longer.
+func (o *planOptions) write(s *streams, p plan.Plan) error {
+	for _, t := range o.outputs {
+		if _, err := os.Lstat(t.path); err == nil && t.format == "env" {
+			return fmt.Errorf("%s is there already, and what was filled in there would be lost: give another --output, or remove it", t.path)
+		}
+	}
+	if len(o.outputs) > 1 || o.outputs[0].path != "-" {
+		return writeOutputs(o.outputs, s, []string{o.report}, func(w io.Writer, to *output) error { return planFormats[to.format](w, p) })
+	}
+	write := func(w io.Writer) error { return planFormats[o.outputs[0].format](w, p) }
+	if o.table {
+		look := textOptions(s)
+		program, _ := shell.Quote(s.program)
+		write = func(w io.Writer) error {
+			return plan.Table(w, p, plan.Look{Color: look.Color, Width: look.Width, Program: program, Report: quoted(o.report), Options: o.words()})
+		}
+	}
+	if err := page(s, write); err != nil {
+		return fmt.Errorf("writing to stdout: %w", err)
+	}
+	return nil
+}
+
+// words are the options that choose a part of the plan, as a shell reads them back, each with
+// a space before it.
+func (o *planOptions) words() string {
+	text := ""
+	for _, c := range o.part.Clusters {
+		text += " --cluster " + quoted(c)
+	}
+	for _, n := range o.part.Namespaces {
+		text += " --namespace " + quoted(n)
+	}
+	if o.part.Phase != "" {
+		text += " --phase " + o.part.Phase
+	}
+	return text
 }

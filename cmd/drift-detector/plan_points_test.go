@@ -284,7 +284,7 @@ func TestPoint31And29ThePlanOfTheLabBeginsWithItsConditions(t *testing.T) {
 	text := w.plan(w.detect())
 	at := 0
 	for _, piece := range []string{
-		"- Most important: ", "export VELERO_NAMESPACE='velero'", "## Before the restore", "govc version -require 0.46.0",
+		"- Most important: ", `export VELERO_NAMESPACE="${VELERO_NAMESPACE:-velero}"`, "## Before the restore", "govc version -require 0.46.0",
 		fmt.Sprintf("content.about.instanceUuid)\" = %s", w.vcenter.InstanceUUID()), "## The restore", "it holds Clusters:", "create configmap restore-paused",
 		"restore create", "--dry-run=server", "## After the restore", "stop: this restore did not make the object",
 	} {

@@ -13,6 +13,7 @@ import (
 	"drift-detector/report"
 	"drift-detector/report/code"
 	"drift-detector/report/formats"
+	"drift-detector/report/html"
 	"drift-detector/report/plan"
 	"drift-detector/report/screen"
 	"drift-detector/report/text"
@@ -94,19 +95,39 @@ func runRender(o renderOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	if o.only.String() != "" {
-		if err := rep.Narrow(o.only); err != nil {
-			return &usageError{message: err.Error(), command: "render"}
+	var runbook *html.Runbook
+	if slices.ContainsFunc(o.outputs, func(t target) bool { return t.format == "html" }) {
+		runbook, err = runbookOf(rep, o.only) // of the whole report: its numbers are those of the list
+	}
+	if err == nil && o.only.String() != "" {
+		err = rep.Narrow(o.only)
+	}
+	if err != nil {
+		return &usageError{message: err.Error(), command: "render"}
+	}
+	return writeOutputs(o.outputs, s, []string{o.report}, o.writer(rep, runbook, s))
+}
+
+// runbookOf is the plan of a report for its page, with the steps of what somebody wants to see.
+func runbookOf(r *report.Report, only report.Filter) (*html.Runbook, error) {
+	p := planOf(r)
+	if len(only.Clusters)+len(only.Namespaces) > 0 {
+		if err := p.Narrow(plan.Narrowing{Clusters: only.Clusters, Namespaces: only.Namespaces}); err != nil {
+			return nil, err
 		}
 	}
-	return writeOutputs(o.outputs, s, []string{o.report}, o.writer(rep, s))
+	return p.Runbook(), nil
 }
 
 // writer also writes the screen, which names the saved report for the next commands.
-func (o *renderOptions) writer(r *report.Report, s *streams) func(io.Writer, *output) error {
+func (o *renderOptions) writer(r *report.Report, runbook *html.Runbook, s *streams) func(io.Writer, *output) error {
 	write := reportWriter(r, s)
 	return func(w io.Writer, to *output) error {
-		if to.format != "screen" {
+		switch to.format {
+		case "screen":
+		case "html":
+			return html.WriteWith(w, r, runbook)
+		default:
 			return write(w, to)
 		}
 		look := screenOptions(s, []target{{o.report, "json"}})
@@ -123,6 +144,13 @@ func reportWriter(r *report.Report, s *streams) func(io.Writer, *output) error {
 	return func(w io.Writer, o *output) error {
 		if o.format == "text" && o.path == "" {
 			return text.Write(w, r, textOptions(s))
+		}
+		if o.format == "html" {
+			runbook, err := runbookOf(r, report.Filter{})
+			if err != nil {
+				return err
+			}
+			return html.WriteWith(w, r, runbook)
 		}
 		write, err := formats.Report.Named(o.format)
 		if err != nil {

@@ -22,6 +22,13 @@ import (
 // adoptionRows are asked of each cluster.
 var adoptionRows = []row[*cluster]{
 	{walk.Row{
+		ID: "core.D1", Of: "MachineDeployment",
+		Asks:     "the templates that it names, before it adopts its MachineSets; a MachineSet likewise, before its Machines",
+		None:     walk.OwnerHalts.Says("it fails before anything else: nobody adopts, scales, rolls out or replaces its machines"),
+		Source:   "reconcileExternalTemplateReference: internal/controllers/machinedeployment, internal/controllers/machineset v1.5.8 to v1.8.12; getTemplatesAndSetOwner from v1.9.0 on",
+		Versions: "up to v1.8; from v1.9.0 on, which writes status.v1beta2 or v1beta2 itself, it lacks them only where it makes a machine",
+	}, templatesFirst},
+	{walk.Row{
 		ID: "core.D2", Of: "MachineDeployment",
 		Asks:    "the MachineSets that its selector matches and nobody controls",
 		Several: walk.Replaces.Says("the first of several MachineDeployments adopts the MachineSet and deletes its Machines in a rollout, unless it is of its template; the others create MachineSets of their own"),
@@ -50,6 +57,31 @@ var adoptionMachineRows = []row[*machine]{
 		Differs: walk.Doubles.Says("it reads its selector as plain labels, fails to, counts no Machine, and creates all its replicas beside those that run, again and again"),
 		Source:  "getAndAdoptMachinesForMachineSet, syncReplicas: internal/controllers/machineset v1.9.0 to v1.13.4; core/reconcilers/machineset v1.14.0",
 	}, selectedOnce},
+}
+
+// templatesFirst asks core.D1. A MachineSet of a MachineDeployment has its templates, or is of an
+// older revision, which may lack them.
+func templatesFirst(c *cluster) walk.Answer {
+	found := notAsked
+	for _, g := range c.world.groupsOf(c.ID) {
+		kind := deployedKinds[g.Kind]
+		if kind == nil || g.Deployment != "" || g.Paused {
+			continue
+		}
+		if o := kind.In(c.world.in.Snapshot).Named(c.ID.Backup, g.Namespace, g.Name); o != nil && (o.Data.New || o.Data.V1Beta2) {
+			continue
+		}
+		for _, ref := range []backup.Ref{g.Infrastructure, g.Bootstrap} {
+			if !strings.HasSuffix(ref.Kind, clusterv1.TemplateSuffix) {
+				continue
+			}
+			if object := named(ref.Kind, ref.Namespace, ref.Name); c.lacks(ref) {
+				return none(object+" of "+named(g.Kind, g.Namespace, g.Name)+" is not in the backup, and Cluster API up to 1.8 may have written that", object+" exists", named(g.Kind, g.Namespace, g.Name))
+			}
+			found = passed
+		}
+	}
+	return found
 }
 
 // setsSelectedOnce asks core.D2.

@@ -29,7 +29,6 @@ var sayings = map[code.Reason]string{
 	code.InstancesStarted:    "The controller starts the instances of these machines",
 	code.InstancesStopped:    "The instances of these machines exist and do not run, and no controller starts them",
 	code.FoundByNameOnly:     "These machines are found by name alone, which is no proof",
-	code.MachinesNotReady:    "These Machines do not report Ready again, because their bootstrap objects are not in the backup",
 	code.PoolMachinesDeleted: "The Machines of members that left their pools are deleted; nothing that lives is",
 }
 
@@ -62,12 +61,6 @@ func (e *effects) onMachine(f *machine, o code.Outcome) {
 	}
 	if r := f.restore; r != nil && r.Unclaimed != "" && f.Machine != nil {
 		e.Add(code.OutcomeUnknown, "The addresses of these machines come from pools, and the backup lacks their IPAddressClaims or IPAddresses: others are made, which may be addresses that other machines have", name)
-	}
-	if doubt := f.doubt(); doubt != "" {
-		e.Add(code.OutcomeUnknown, f.check.title()+" calls running machines unhealthy"+doubt, name)
-	}
-	if f.unbootstrapped() && o != code.Halted {
-		e.said(code.MachinesNotReady, name)
 	}
 }
 

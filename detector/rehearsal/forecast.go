@@ -92,7 +92,7 @@ func (r rules) byPlan(w *world, first *Forecast) *Forecast {
 
 // waits reports whether controllers wait for something of the cluster that a plan may mend.
 func (c *cluster) waits() bool {
-	return c.mended || len(c.halts) > 0 || slices.ContainsFunc(c.walked, func(s *walk.Step) bool { return s.Does().Effect == walk.Waits })
+	return c.mended || len(c.halts) > 0 || c.withoutMachines() || slices.ContainsFunc(c.walked, func(s *walk.Step) bool { return s.Does().Effect == walk.Waits })
 }
 
 // cluster forecasts one cluster.

@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -147,10 +148,10 @@ func (w *world) conditions(notes []report.Note) []report.Note {
 	}
 	var paused, idle, managed, irreplaceable, unread, unseen []string
 	for _, c := range w.clusters {
+		paused = append(paused, c.pausedObjects()...)
 		if c.Self {
 			continue
 		}
-		paused = append(paused, c.pausedObjects()...)
 		idle = append(idle, c.pausedOwners()...)
 		for _, g := range c.groups {
 			if g.managedBy != "" {
@@ -180,6 +181,7 @@ func (w *world) conditions(notes []report.Note) []report.Note {
 	add(code.NodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
 	add(code.NodeConditionsUnread, "No Node and no Machine has a condition for which these have the machine replaced: they were not read", unseen)
 	about(code.OutsideClusters, "The instances of these objects, which belong to no cluster, were not looked for: each exists, as the only one of its name. Where one does not, its controller makes another", slices.Clone(w.in.Expected.Alone))
+	about(code.UnlinkedInstances, "Nothing but their place links these VMs to a cluster, no Node runs on them, and no controller looks at them: none is a member of an etcd", w.unlinked())
 	out = append(out, walkConditions(&w.trace)...)
 	add(code.NothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
 	return append(out,
@@ -206,6 +208,17 @@ func (c *cluster) unseenConditions() []string {
 		}
 		if slices.Sort(kinds); len(kinds) > 0 {
 			out = append(out, fmt.Sprintf("MachineHealthCheck %s/%s (%s)", c.ID.Namespace, h.name, strings.Join(slices.Compact(kinds), ", ")))
+		}
+	}
+	return out
+}
+
+// unlinked are the instances that are only where machines are.
+func (w *world) unlinked() []string {
+	var out []string
+	for i := range w.in.Result.Unattributed {
+		if u := &w.in.Result.Unattributed[i]; u.Unlinked {
+			out = append(out, "instance "+cmp.Or(u.Instance.Path, u.Instance.Name, u.Instance.Ref, u.Instance.ID))
 		}
 	}
 	return out

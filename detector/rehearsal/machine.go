@@ -71,6 +71,7 @@ var ownMachineRows = []row[*machine]{
 	{walk.Row{
 		ID: "core.M3", Of: "Machine",
 		Asks:    "its bootstrap object, which it makes its own",
+		None:    walk.NotReady.Says("the Machine does not report Ready again; its instance is adopted all the same"),
 		Several: walk.NotReady.Says("the bootstrap object has one owner alone: the other Machine fails on it again and again"),
 		Source:  "reconcileBootstrap, ensureExternalOwnershipAndWatch: machine_controller_phases.go v1.5.8 to v1.14.0",
 	}, bootstrapOwned},
@@ -89,6 +90,9 @@ func nodeOf(m *machine) walk.Answer {
 	if !m.cluster.nodesRead() || m.ProviderID == "" || m.verdict == nil || m.verdict.Status != code.Healthy {
 		return notAsked
 	}
+	if m.Owner.Kind == etcdadm { // its hosts run etcd alone, and never were Nodes
+		return notAsked
+	}
 	switch nodes := m.cluster.byID[m.ProviderID]; len(nodes) {
 	case 0:
 		return none("no Node has the provider id "+m.ProviderID, "its Node is registered with that id", m.title())
@@ -100,14 +104,17 @@ func nodeOf(m *machine) walk.Answer {
 	}
 }
 
-// bootstrapOwned asks core.M3. Of one that is absent the answer says it machine by machine.
+// bootstrapOwned asks core.M3.
 func bootstrapOwned(m *machine) walk.Answer {
+	object := func() string { return named(m.Bootstrap.Kind, m.Bootstrap.Namespace, m.Bootstrap.Name) }
+	if m.unbootstrapped() {
+		return none(object()+" is not in the backup", object()+" exists", m.title())
+	}
 	if m.Bootstrap.IsZero() || m.verdict == nil || m.verdict.Status != code.Healthy {
 		return notAsked
 	}
 	if n := m.cluster.world.sharing(m.Backup, m.Bootstrap); n > 1 {
-		object := named(m.Bootstrap.Kind, m.Bootstrap.Namespace, m.Bootstrap.Name)
-		return several(fmt.Sprintf("%d Machines refer to %s", n, object), "one alone does", m.title())
+		return several(fmt.Sprintf("%d Machines refer to %s", n, object()), "one alone does", m.title())
 	}
 	return passed
 }

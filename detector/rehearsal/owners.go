@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"drift-detector/backup"
@@ -32,6 +33,28 @@ var ownerRows = []row[*cluster]{
 		None:   walk.Does{Effect: walk.Replaces, Code: code.ControlPlaneDown, What: "it counts none of its etcd Machines, and creates one that begins a new, empty etcd"},
 		Source: "reconcile, intializeEtcdCluster: controllers/controller.go, scale.go v1.0.0 to v1.0.27 of etcdadm-controller",
 	}, ownsEtcd},
+	{walk.Row{
+		ID: "owners.11", Of: "control plane that updates in place",
+		Asks:    "the version of Kubernetes of its Machines, which it brings to another one as they run",
+		Differs: walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "it updates Kubernetes on machines that run, in place, one after the other, and how that ends is not known here"},
+		Source:  "internal/controller/controlplane/inplace.go v2.1.0 of k0smotron; reconcileMachines: controllers/reconcile.go v0.6.11 of cluster-api-control-plane-provider-microk8s",
+	}, versionInPlace},
+}
+
+// versionInPlace asks owners.11.
+func versionInPlace(c *cluster) walk.Answer {
+	if c.plane == nil || c.plane.Paused || !c.updatesInPlace(c.plane) {
+		return notAsked
+	}
+	wanted := c.wantedVersion(c.plane)
+	for i := range c.machines {
+		m := &c.machines[i]
+		if !m.ControlPlane || m.Version == "" || wanted == "" || sameRelease(m.Version, wanted) || ownerKind(c.plane).Minor && sameMinor(m.Version, wanted) {
+			continue
+		}
+		return differs(fmt.Sprintf("%s runs %s, and %s wants %s", m.title(), m.Version, c.planeTitle(), wanted), "", m.title())
+	}
+	return passed
 }
 
 // takesMachinesBack asks owners.1.
@@ -79,6 +102,8 @@ func auditsEtcd(c *cluster) walk.Answer {
 	return none(left[0]+" has no Machine", "", left...)
 }
 
+const etcdadm = "EtcdadmCluster"
+
 // etcdCluster is an EtcdadmCluster.
 type etcdCluster struct{ Cluster string }
 
@@ -102,7 +127,7 @@ func ownsEtcd(c *cluster) walk.Answer {
 	case c.Paused:
 		return passed // that is a condition of its own
 	default:
-		title := named("EtcdadmCluster", c.ID.Namespace, name)
+		title := named(etcdadm, c.ID.Namespace, name)
 		return none(title+" owns no Machine after a restore", "each etcd Machine has its ownerReference again", title)
 	}
 }
@@ -152,7 +177,7 @@ func ownedByKnown(m *machine) walk.Answer {
 		return notAsked
 	}
 	switch m.Owner.Kind {
-	case "", "MachineSet", "MachinePool", "MachineDeployment", "Cluster", "EtcdadmCluster":
+	case "", "MachineSet", "MachinePool", "MachineDeployment", "Cluster", etcdadm:
 		return passed
 	}
 	if _, known := owners.Of(m.Owner.Kind); known {

@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/version"
+
 	"drift-detector/backup"
 	"drift-detector/backup/owners"
 	"drift-detector/infra/walk"
+	"drift-detector/report/code"
 )
 
 // planeReplicasDeed and planeRolloutDeed are asked of each control plane.
@@ -44,8 +47,8 @@ func (c *cluster) planeOwner() {
 		return
 	}
 	s.makes(p.Infrastructure, backup.Ref{})
-	if kind.Finds == owners.ByOwner {
-		return // it does nothing, see owners.1 of the rehearsal
+	if (kind.Finds == owners.ByOwner || c.withoutMachines()) && !c.world.byPlan {
+		return // it does nothing until its Machines are its own
 	}
 	have := s.step(p.Desired, c.counted(owner{p.Kind, p.Name}).machines, true)
 	t := c.topology
@@ -81,21 +84,35 @@ func (c *cluster) outdated(f *machine) string {
 	if slices.Contains(kind.OnDelete, p.Strategy) {
 		return ""
 	}
-	version := c.wantedVersion(p)
-	if slices.Contains(kind.InPlace, p.Strategy) || sameRelease(m.Version, version) {
-		version = "" // is brought to the machines that run, or is no other
+	wanted := c.wantedVersion(p)
+	if c.updatesInPlace(p) || kind.Minor && sameMinor(m.Version, wanted) || sameRelease(m.Version, wanted) {
+		wanted = "" // is brought to the machines that run, or is no other
 	}
 	switch r := f.restore; {
-	case m.Version != "" && version != "" && m.Version != version:
-		return fmt.Sprintf("it runs Kubernetes %s, and %s is wanted", m.Version, version)
-	case m.Version == "" && version != "" && p.Kind == kubeadm:
-		return "it names no version of Kubernetes, and " + version + " is wanted"
+	case m.Version != "" && wanted != "" && m.Version != wanted:
+		return fmt.Sprintf("it runs Kubernetes %s, and %s is wanted", m.Version, wanted)
+	case m.Version == "" && wanted != "" && p.Kind == kubeadm:
+		return "it names no version of Kubernetes, and " + wanted + " is wanted"
 	case r != nil && r.Template != "" && p.Infrastructure.Name != "" && r.Template != p.Infrastructure.Name:
 		return fmt.Sprintf("it was made from %s %s, and %s is wanted", p.Infrastructure.Kind, r.Template, p.Infrastructure.Name)
 	case p.CertificateDays.Known && p.CertificateDays.N > 0 && !m.CertificatesExpire.IsZero() && c.world.in.Now.AddDate(0, 0, int(p.CertificateDays.N)).After(m.CertificatesExpire):
 		return fmt.Sprintf("its certificates expire on %s, and %s %s replaces machines %s before", m.CertificatesExpire.UTC().Format("2006-01-02"), p.Kind, p.Name, plural(int(p.CertificateDays.N), "day", "days"))
 	}
 	return complaints(m.Outdated)
+}
+
+// withoutMachines reports whether the control plane stands still before its Machines are its own.
+func (c *cluster) withoutMachines() bool {
+	return c.plane != nil && slices.ContainsFunc(c.walked, func(s *walk.Step) bool {
+		return slices.Contains([]string{"owners.1", "core.K3", "core.K4", "core.K5"}, s.Row.ID) && Reason(s) == code.OwnerHalted
+	})
+}
+
+// updatesInPlace reports whether the control plane brings another version to its machines as they
+// are.
+func (c *cluster) updatesInPlace(p *backup.ControlPlane) bool {
+	kind := ownerKind(p)
+	return slices.Contains(kind.InPlace, p.Strategy) || slices.Contains(kind.Fewer, p.Strategy) && len(c.control.members) < 3
 }
 
 // ownerKind is what is known of the kind of a control plane; zero when nothing is.
@@ -127,6 +144,13 @@ func complaints(text string) string {
 		return ""
 	}
 	return "its owner said that it is not up to date: " + strings.Join(out, "; ")
+}
+
+// sameMinor reports whether two versions have the same major and minor one.
+func sameMinor(a, b string) bool {
+	x, err := version.ParseGeneric(a)
+	y, otherwise := version.ParseGeneric(b)
+	return err == nil && otherwise == nil && x.Major() == y.Major() && x.Minor() == y.Minor()
 }
 
 // planeTemplateDeed is asked of each control plane.

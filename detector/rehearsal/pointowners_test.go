@@ -232,7 +232,7 @@ func TestPoint49NothingIsMadeOfNothing(t *testing.T) {
 			s.snapshot.Machines[0].Bootstrap = ref
 			s.lacks(ref)
 			s.worker("m", gone)
-		}, string(code.MachinesBroken) + " " + string(code.MachinesNotReady) + " " + string(code.OwnerHalted), []string{"KubeadmControlPlane ns/cp does nothing for its machines and their etcd until KubeadmConfig ns/a exists"}},
+		}, string(code.MachinesBroken) + " " + string(code.OwnerHalted), []string{"KubeadmControlPlane ns/cp does nothing for its machines and their etcd until KubeadmConfig ns/a exists"}},
 		"all there": {coveredBy(workers), bad(func(*story) {}), string(code.StaleReplaced), nil},
 	})
 }

@@ -34,7 +34,10 @@ func (p *actions) remedy(f *machine) bool {
 	case f.remedied:
 		p.notes(walk.Differs, f.replacement())
 	default:
-		p.notes(walk.None, f.remedy)
+		s := p.notes(walk.None, f.remedy)
+		if doubt := f.doubt(); doubt != "" {
+			p.Add(code.OutcomeUnknown, f.check.title()+" calls running machines unhealthy"+doubt, s.Subject)
+		}
 	}
 	return true
 }

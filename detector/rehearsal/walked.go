@@ -79,12 +79,15 @@ var acting = map[code.Reason]bool{
 }
 
 // acts returns what the restored controllers do to the management cluster itself. It is
-// lost, so that what is broken of it is nobody's concern, and what acts is.
+// lost, so that what is broken of it is nobody's concern, and what acts is: not while it is
+// restored paused, which is a condition then.
 func acts(c *cluster, all []report.AnswerReason) []report.AnswerReason {
 	var out []report.AnswerReason
 	for _, e := range all {
 		switch {
 		case e.Code == code.ManagementClusterActs || e.Code == code.ManagementClusterRuns || e.Code == code.OutcomeUnknown || e.Code == code.SpecUnseen:
+		case c.Paused:
+			continue
 		case acting[e.Code] || e.Code == code.ControlPlaneDown && c.remaking != "":
 			e.Code, e.Message = code.ManagementClusterActs, "Of the management cluster itself: "+e.Message
 		default:

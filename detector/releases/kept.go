@@ -29,24 +29,48 @@ func (w *wanted) isAdmitted(ch *Change) bool {
 	})
 }
 
-// since are declared fields that a server drops whose minor version is older, for there they are
-// not known or their feature is off by default (kubernetes.io "Feature Gates", and the release
-// notes of the versions).
-var since = []struct {
+// row is a declared field that a server drops whose minor version is older: there it is not
+// known, or its feature gate is off by default, and the registry's strategy takes it out.
+type row struct {
 	kind  string // empty for all that have Pods
 	field *regexp.Regexp
 	minor int
-}{
-	{kind: "Service", field: regexp.MustCompile(`^/spec/trafficDistribution$`), minor: 31},
-	{kind: "StatefulSet", field: regexp.MustCompile(`^/spec/(persistentVolumeClaimRetentionPolicy|ordinals)(/|$)`), minor: 27},
-	{kind: "PodDisruptionBudget", field: regexp.MustCompile(`^/spec/unhealthyPodEvictionPolicy$`), minor: 27},
-	{kind: "Job", field: regexp.MustCompile(`^/spec/(backoffLimitPerIndex|maxFailedIndexes|podReplacementPolicy)$`), minor: 29},
-	{kind: "Job", field: regexp.MustCompile(`^/spec/successPolicy(/|$)`), minor: 31},
-	{kind: "Job", field: regexp.MustCompile(`^/spec/managedBy$`), minor: 32},
-	{field: regexp.MustCompile(`/initContainers/\d+/restartPolicy$`), minor: 29},
-	{field: regexp.MustCompile(`/lifecycle/(preStop|postStart)/sleep(/|$)`), minor: 30},
-	{field: regexp.MustCompile(`/topologySpreadConstraints/\d+/matchLabelKeys(/|$)`), minor: 27},
-	{field: regexp.MustCompile(`/securityContext/appArmorProfile(/|$)`), minor: 30},
+}
+
+// pods leads to the spec of Pods.
+const pods = `^/spec/(jobTemplate/spec/)?(template/spec/)?`
+
+func field(kind, pattern string, minor int) row {
+	return row{kind, regexp.MustCompile(pattern + `(/|$)`), minor}
+}
+
+// since are those fields, each with the first version that has its gate on (Kubernetes
+// pkg/features/kube_features.go v1.35, versioned_kube_features.go v1.32; what is dropped:
+// pkg/api/pod/util.go:dropDisabledFields, and dropDisabledFields, PrepareForCreate and
+// dropStatefulSetDisabledFields of pkg/registry/{core/service,apps/statefulset,batch/job,policy/
+// poddisruptionbudget,autoscaling/horizontalpodautoscaler}/strategy.go). A server whose gates
+// somebody has set is none of these.
+var since = []row{
+	field("Service", `^/spec/trafficDistribution`, 31),                                                     // ServiceTrafficDistribution: 1.30 off, 1.31 on
+	field("StatefulSet", `^/spec/persistentVolumeClaimRetentionPolicy`, 27),                                // StatefulSetAutoDeletePVC: 1.23 off, 1.27 on
+	field("StatefulSet", `^/spec/ordinals`, 27),                                                            // StatefulSetStartOrdinal: 1.26 off, 1.27 on
+	field("StatefulSet", `^/spec/updateStrategy/rollingUpdate/maxUnavailable`, 35),                         // MaxUnavailableStatefulSet: 1.24 off, 1.35 on
+	field("PodDisruptionBudget", `^/spec/unhealthyPodEvictionPolicy`, 27),                                  // PDBUnhealthyPodEvictionPolicy: 1.26 off, 1.27 on
+	field("HorizontalPodAutoscaler", `^/spec/behavior/scale(Up|Down)/tolerance`, 35),                       // HPAConfigurableTolerance: 1.33 off, 1.35 on
+	field("Job", `^/spec/(backoffLimitPerIndex|maxFailedIndexes)`, 29),                                     // JobBackoffLimitPerIndex: 1.28 off, 1.29 on
+	field("Job", `^/spec/podReplacementPolicy`, 29),                                                        // JobPodReplacementPolicy: 1.28 off, 1.29 on
+	field("Job", `^/spec/successPolicy`, 31),                                                               // JobSuccessPolicy: 1.30 off, 1.31 on
+	field("Job", `^/spec/managedBy`, 32),                                                                   // JobManagedBy: 1.30 off, 1.32 on
+	field("", pods+`initContainers/\d+/restartPolicy`, 29),                                                 // SidecarContainers: 1.28 off, 1.29 on
+	field("", pods+`(initC|c)ontainers/\d+/lifecycle/(preStop|postStart)/sleep`, 30),                       // PodLifecycleSleepAction: 1.29 off, 1.30 on
+	field("", pods+`(initC|c)ontainers/\d+/resizePolicy`, 33),                                              // InPlacePodVerticalScaling: 1.27 off, 1.33 on
+	field("", pods+`(initC|c)ontainers/\d+/volumeMounts/\d+/recursiveReadOnly`, 31),                        // RecursiveReadOnlyMounts: 1.30 off, 1.31 on
+	field("", pods+`((initC|c)ontainers/\d+/)?securityContext/appArmorProfile`, 30),                        // the field is of 1.30, AppArmorFields on
+	field("", pods+`securityContext/supplementalGroupsPolicy`, 33),                                         // SupplementalGroupsPolicy: 1.31 off, 1.33 on
+	field("", pods+`hostUsers`, 33),                                                                        // UserNamespacesSupport: 1.25 off, 1.33 on
+	field("", pods+`topologySpreadConstraints/\d+/matchLabelKeys`, 27),                                     // MatchLabelKeysInPodTopologySpread: 1.25 off, 1.27 on
+	field("", pods+`topologySpreadConstraints/\d+/node(Affinity|Taints)Policy`, 26),                        // NodeInclusionPolicyInPodTopologySpread: 1.25 off, 1.26 on
+	field("", pods+`affinity/pod(Anti)?Affinity/\w+/\d+/(podAffinityTerm/)?(match|mismatch)LabelKeys`, 31), // MatchLabelKeysInPodAffinity: 1.29 off, 1.31 on
 }
 
 var minorForm = regexp.MustCompile(`^v?1\.(\d{1,3})\b`)
@@ -61,19 +85,42 @@ func minorOf(version string) int {
 	return n
 }
 
-// dropped says that the server that was backed up drops a field that is declared and absent; ""
-// where it does not, or its version is not known.
-func dropped(server, kind string, ch *Change) string {
-	minor := minorOf(server)
-	if minor == 0 || ch.Op != "add" {
-		return ""
-	}
-	for _, row := range since {
-		if minor < row.minor && (row.kind == "" || row.kind == kind) && row.field.MatchString(ch.Pointer) {
-			return "dropped by the server, " + server + ": it has the field since 1." + strconv.Itoa(row.minor) + ", and no upgrade repairs it"
+// declaredBelow are the pointers to the values below one that are no maps or lists.
+func declaredBelow(pointer string, value any) []string {
+	var all []string
+	switch v := value.(type) {
+	case map[string]any:
+		for key, below := range v {
+			all = append(all, declaredBelow(pointer+"/"+escaped.Replace(key), below)...)
+		}
+	case []any:
+		for i, below := range v {
+			all = append(all, declaredBelow(pointer+"/"+strconv.Itoa(i), below)...)
 		}
 	}
-	return ""
+	if len(all) == 0 {
+		return []string{pointer}
+	}
+	return all
+}
+
+// dropped says that the server that was backed up drops what is declared and absent, all of it;
+// "" where it does not, or its version is not known.
+func dropped(server string, c *Compared, ch *Change) string {
+	minor, first := minorOf(server), 0
+	if _, known := builtin[c.APIVersion+" "+c.Kind]; minor == 0 || ch.Op != "add" || !known {
+		return ""
+	}
+	for _, pointer := range declaredBelow(ch.Pointer, ch.Desired) {
+		i := slices.IndexFunc(since, func(r row) bool {
+			return minor < r.minor && (r.kind == "" || r.kind == c.Kind) && r.field.MatchString(pointer)
+		})
+		if i < 0 {
+			return ""
+		}
+		first = max(first, since[i].minor)
+	}
+	return "dropped by the server, " + server + ": it has the field since 1." + strconv.Itoa(first) + ", and no upgrade repairs it"
 }
 
 // keep names the changes that no upgrade repairs although nobody made them: they do not count,
@@ -81,7 +128,7 @@ func dropped(server, kind string, ch *Change) string {
 func (w *wanted) keep(changes []Change, server string) {
 	for i := range changes {
 		ch := &changes[i]
-		why := dropped(server, w.compared.Kind, ch)
+		why := dropped(server, w.compared, ch)
 		if why == "" && w.isAdmitted(ch) {
 			why = Admission
 			ch.Admitted = true

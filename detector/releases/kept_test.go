@@ -2,6 +2,7 @@ package releases
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -59,6 +60,54 @@ func TestWhatTheServerDropsIsNoDrift(t *testing.T) {
 		o := r.Releases[len(r.Releases)-1].object("Service/shop/p")
 		if o == nil || len(o.Patch) != 1 || (o.Verdict == Unchanged) != drops || (o.Patch[0].Upgrade == Leaves) != drops {
 			t.Errorf("%s: %+v", server, o)
+		}
+	}
+}
+
+// TestWhichFieldsAServerDrops: each row at the version before its own and at its own; what is above
+// a field counts where nothing else is declared there, and kinds of others never do.
+func TestWhichFieldsAServerDrops(t *testing.T) {
+	const deployment = "apps/v1 Deployment"
+	sleep := map[string]any{"preStop": map[string]any{"sleep": map[string]any{"seconds": int64(5)}}}
+	for _, c := range []struct {
+		kind, pointer string
+		value         any
+		minor         int // the first that does not
+	}{
+		{"v1 Service", "/spec/trafficDistribution", "PreferClose", 31},
+		{"apps/v1 StatefulSet", "/spec/persistentVolumeClaimRetentionPolicy", map[string]any{"whenDeleted": "Delete"}, 27},
+		{"apps/v1 StatefulSet", "/spec/ordinals/start", int64(1), 27},
+		{"apps/v1 StatefulSet", "/spec/updateStrategy/rollingUpdate/maxUnavailable", int64(2), 35},
+		{"apps/v1 StatefulSet", "/spec/updateStrategy/rollingUpdate", map[string]any{"maxUnavailable": int64(2), "partition": int64(1)}, 0},
+		{"policy/v1 PodDisruptionBudget", "/spec/unhealthyPodEvictionPolicy", "AlwaysAllow", 27},
+		{"autoscaling/v2 HorizontalPodAutoscaler", "/spec/behavior/scaleUp/tolerance", "0", 35},
+		{"batch/v1 Job", "/spec/backoffLimitPerIndex", int64(1), 29},
+		{"batch/v1 Job", "/spec/maxFailedIndexes", int64(1), 29},
+		{"batch/v1 Job", "/spec/podReplacementPolicy", "Failed", 29},
+		{"batch/v1 Job", "/spec/successPolicy/rules/0/succeededCount", int64(1), 31},
+		{"batch/v1 Job", "/spec/managedBy", "x", 32},
+		{deployment, "/spec/template/spec/initContainers/0/restartPolicy", "Always", 29},
+		{deployment, "/spec/template/spec/containers/0/restartPolicy", "Always", 0},
+		{deployment, "/spec/template/spec/containers/0/lifecycle/preStop/sleep", map[string]any{"seconds": int64(5)}, 30},
+		{deployment, "/spec/template/spec/containers/0/lifecycle", sleep, 30},
+		{deployment, "/spec/template/spec/containers/0/resizePolicy/0/restartPolicy", "x", 33},
+		{deployment, "/spec/template/spec/containers/0/volumeMounts/1/recursiveReadOnly", "Enabled", 31},
+		{deployment, "/spec/template/spec/containers/0/securityContext/appArmorProfile", map[string]any{"type": "Unconfined"}, 30},
+		{"batch/v1 CronJob", "/spec/jobTemplate/spec/template/spec/securityContext/appArmorProfile/type", "Unconfined", 30},
+		{"v1 Pod", "/spec/securityContext/supplementalGroupsPolicy", "Strict", 33},
+		{deployment, "/spec/template/spec/hostUsers", false, 33},
+		{deployment, "/spec/template/spec/topologySpreadConstraints/0/matchLabelKeys", []any{"a"}, 27},
+		{deployment, "/spec/template/spec/topologySpreadConstraints/0/nodeTaintsPolicy", "Honor", 26},
+		{deployment, "/spec/template/spec/affinity/podAntiAffinity/preferredDuringSchedulingIgnoredDuringExecution/0/podAffinityTerm/mismatchLabelKeys/0", "a", 31},
+		{"v1 ConfigMap", "/data/hostUsers", "x", 0},
+		{"monitoring.coreos.com/v1 Prometheus", "/spec/initContainers/0/restartPolicy", "Always", 0},
+	} {
+		api, kind, _ := strings.Cut(c.kind, " ")
+		drops := func(minor int) bool {
+			return dropped(fmt.Sprintf("v1.%d.3+x", minor), &Compared{APIVersion: api, Kind: kind}, &Change{Op: "add", Pointer: c.pointer, Desired: c.value}) != ""
+		}
+		if c.minor == 0 && drops(20) || c.minor > 0 && (!drops(c.minor-1) || drops(c.minor)) {
+			t.Errorf("%s %s: before 1.%d: %t, from then on: %t", c.kind, c.pointer, c.minor, drops(c.minor-1), drops(c.minor))
 		}
 	}
 }

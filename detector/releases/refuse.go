@@ -111,14 +111,15 @@ func refusal(kind string, live, merged Object, patch []Change, retains bool) str
 }
 
 // isElastic reports whether the completions of a Job may change: those of an Indexed one, in
-// tandem with its parallelism (pkg/apis/batch/validation:validateCompletions v1.35.4).
+// tandem with its parallelism (pkg/apis/batch/validation:validateCompletions v1.35.4; servers
+// before 1.27, without gate ElasticIndexedJob, let none change, which is not looked at).
 func isElastic(job Object) bool {
 	completions, parallelism := at(job, "spec", "completions"), at(job, "spec", "parallelism")
 	return at(job, "spec", "completionMode") == "Indexed" && completions != nil && equal(completions, parallelism)
 }
 
 // refusedService says what of a Service may not change once it is set: the class of one that is
-// and stays a LoadBalancer, and the first of the IP families
+// and stays a LoadBalancer, and, unless it is headless, the first of the IP families
 // (pkg/apis/core/validation:validateLoadBalancerClassField, validateUpgradeDowngradeIPFamilies
 // v1.35.4).
 func refusedService(live, merged Object) string {
@@ -127,7 +128,8 @@ func refusedService(live, merged Object) string {
 		return "spec.loadBalancerClass is immutable"
 	}
 	had, has := list(live, "spec", "ipFamilies"), list(merged, "spec", "ipFamilies")
-	if is != "ExternalName" && to != "ExternalName" && len(had) > 0 && len(has) > 0 && !equal(had[0], has[0]) {
+	headless := at(live, "spec", "clusterIP") == "None" || at(merged, "spec", "clusterIP") == "None"
+	if is != "ExternalName" && to != "ExternalName" && !headless && len(had) > 0 && len(has) > 0 && !equal(had[0], has[0]) {
 		return "spec.ipFamilies[0] is immutable"
 	}
 	return ""

@@ -167,6 +167,12 @@ var scenes = []fieldObject{
 		"changed; replace /spec/ipFamilies/0 fails; spec.ipFamilies[0] is immutable",
 	},
 	{
+		"the other IP family first, without a cluster IP", "services", "shop",
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"p"},"spec":{"selector":{"a":"b"},"type":"ClusterIP","clusterIP":"None","clusterIPs":["None"],"ipFamilies":["IPv6"],"ipFamilyPolicy":"SingleStack","ports":[{"name":"x","port":80,"targetPort":80,"protocol":"TCP"}]}}`,
+		"{apiVersion: v1, kind: Service, metadata: {name: p}, spec: {selector: {a: b}, clusterIP: None, ipFamilies: [IPv4], ipFamilyPolicy: SingleStack, ports: [{name: x, port: 80, targetPort: 80}]}}",
+		"changed; replace /spec/ipFamilies/0 repairs; ",
+	},
+	{
 		"an Indexed Job that was made larger", "jobs.batch", "shop",
 		`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"p"},"spec":{"completionMode":"Indexed","completions":5,"parallelism":5,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`,
 		"{apiVersion: batch/v1, kind: Job, metadata: {name: p}, spec: {completionMode: Indexed, completions: 3, parallelism: 3, template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}",

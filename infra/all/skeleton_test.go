@@ -24,7 +24,7 @@ func TestASkeletonHearsAllThatItLacks(t *testing.T) {
 		want []string // complaints
 	}{
 		{"bare", []string{
-			"no Check", "no Title", "no Supports", "no Scope", "no Keys", "no Want.Kinds", "no MachineKinds", "no ClusterKind",
+			"no Check", "no Reach", "no Title", "no Supports", "no Scope", "no Keys", "no Want.Kinds", "no MachineKinds", "no ClusterKind",
 			"no Controller.Name", "no Controller.Makes", "no Controller.ID", "no Tool", "no OnDelete", "no Permissions", "no test runs infratest.Run",
 			"no doc.go", `no table "Keys of instances"`, "no row in README.md",
 		}},

@@ -27,12 +27,15 @@
 //	walksession.go    the session with AWS
 //	walknetwork.go    VPC, route tables and security groups
 //	walkbalancer.go   load balancers
+//	walktargets.go    what is behind them
 //	walkmachine.go    AWSMachine and its instance
 //	walkpool.go       AWSMachinePool, its group and its template
 //	walkplaced.go     the subnets of a group
+//	walkhooks.go      the lifecycle hooks of a group
 //	walksubnets.go    which subnets are public
 //	walkplane.go      the control plane of EKS
 //	walkeks.go        what that has: access entries, add-ons, Fargate profiles
+//	walkroles.go      IAM roles
 //	walknodegroup.go  EKS node groups
 //	metadata.go       options of the instance metadata service
 //
@@ -51,9 +54,11 @@
 //	networks.go     what is in the VPCs that the backup names
 //	templates.go    launch templates and EKS node groups
 //	planes.go       what a control plane of EKS has
+//	parts.go        what a load balancer and a group have, and IAM roles
 //	facts.go        how the Facts of a listing are called
 //	probes.go       VPCs, subnets, security groups, gateways, load balancers, EKS
 //	faults.go       what went wrong, and what to do
+//	reach.go        the account that the AWS CLI is at, for another look
 //	operator.go     what errors about the operator's own configuration leave out
 //
 // Keys of instances and of expected machines, where tag is the name in CAPA's ownership tag:
@@ -107,6 +112,12 @@
 //	⌈k/200⌉ for each of three kinds Subnets, SecurityGroups, NatGateways, k not seen by then
 //	max(1, ⌈t/200⌉) if any pool has one  DescribeLaunchTemplateVersions, t in the region
 //	1 for each load balancer, each control plane and each node group of EKS
+//	1 + a for each control plane, a add-ons       ListAddons, DescribeAddon
+//	1 + 2e for each one with access entries       ListAccessEntries and two more for each of e
+//	2 for each one with an identity provider      IdentityProviderConfigs of EKS
+//	3 + t for each load balancer of the newer generation   its tags, listeners, t target groups
+//	1 for each group of an AWSMachinePool that is there    DescribeLifecycleHooks
+//	1 for each IAM role and each Fargate profile that the backup names
 //
 // and retries, at no more than 20 calls a second in a region. Instances that have no
 // key of the backup are kept packed (infra.Unrelated), so that memory is a matter of

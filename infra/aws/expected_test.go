@@ -79,6 +79,8 @@ func TestNeighbours(t *testing.T) {
 	shared.Tags[1].Value = "shared"
 	ended := capaInstance(idOf(8), "vpc-1", "prod", roleNode, "", "prod-md-bcdfg-fffff")
 	ended.State = lab.EC2State{Code: 32, Name: "shutting-down"}
+	capaMarked := capaInstance(idOf(12), "vpc-1", "other", roleNode, "", "other-md-bcdfg-ccccc")
+	capaMarked.Tags = append(capaMarked.Tags, lab.EC2Tag{Key: tagKarpenter, Value: "default"})
 	o, r := outcomeWith(t, b,
 		capaInstance(idOf(1), "vpc-1", "prod", "bastion", "", "prod-bastion"),
 		capaInstance(idOf(2), "vpc-1", "prod", "common", "", "prod-nat"),
@@ -89,12 +91,14 @@ func TestNeighbours(t *testing.T) {
 		ended,
 		instanceWith(idOf(9), "vpc-elsewhere"),
 		capaInstance(idOf(10), "vpc-1", "prod", roleNode, "without namespace", "prod-md-bcdfg-hhhhh"),
+		instanceWith(idOf(11), "vpc-1", lab.EC2Tag{Key: tagKarpenter, Value: "default"}, lab.EC2Tag{Key: tagCloud + "prod", Value: owned}),
+		capaMarked,
 	)
-	o.wantUnattributed(t, idOf(3), idOf(4), idOf(5), idOf(6), idOf(7), idOf(10))
+	o.wantUnattributed(t, idOf(3), idOf(4), idOf(5), idOf(6), idOf(7), idOf(10), idOf(12))
 	if len(o.ghosts) > 0 {
 		t.Errorf("the Ghosts are %v", o.ghosts)
 	}
-	if r.Excluded[bastion] != 1 || r.Excluded["NAT"] != 1 || r.Excluded["terminated"] != 1 || r.OutOfScope != 1 {
+	if r.Excluded[bastion] != 1 || r.Excluded["NAT"] != 1 || r.Excluded["terminated"] != 1 || r.Excluded[karpenter] != 1 || r.OutOfScope != 1 {
 		t.Errorf("excluded are %v, out of scope %d", r.Excluded, r.OutOfScope)
 	}
 }

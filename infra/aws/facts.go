@@ -24,6 +24,10 @@ const (
 	factAddons    = "addons"    // by control plane
 	factAccess    = "access"    // access entries, likewise
 	factProfile   = "fargate"   // Fargate profiles, by control plane and name
+	factOIDC      = "oidc"      // identity providers, by control plane
+	factHooks     = "hooks"     // lifecycle hooks, by autoscaling group
+	factTargets   = "targets"   // of a load balancer that is not classic, by its name
+	factRole      = "role"      // IAM roles, by name
 )
 
 // wasRead is the value of the Fact of a kind alone.

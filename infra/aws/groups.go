@@ -78,6 +78,12 @@ func (l *listing) takeGroup(g *types.AutoScalingGroup) {
 			nodegroup = aws.ToString(g.Tags[i].Value)
 		}
 	}
+	for i := range g.Instances {
+		if k := memberKey(aws.ToString(g.Instances[i].InstanceId)); l.marks[k] && g.DesiredCapacity != nil {
+			l.ProbesFound = append(l.ProbesFound, k)
+			l.PoolSizes = append(l.PoolSizes, infra.PoolSize{Probe: k, Desired: int64(*g.DesiredCapacity), Living: living(g)})
+		}
+	}
 	for _, id := range l.target.IDs {
 		for subnet := range strings.SplitSeq(aws.ToString(g.VPCZoneIdentifier), ",") {
 			k := placedKey(nodegroupKey(id, cluster, nodegroup), strings.TrimSpace(subnet))
@@ -90,6 +96,7 @@ func (l *listing) takeGroup(g *types.AutoScalingGroup) {
 			l.ProbesFound = append(l.ProbesFound, k)
 			if k.Kind == keyASG {
 				l.note(factASG, name, asgFactOf(g))
+				l.asgs = append(l.asgs, name)
 			}
 			if n := g.DesiredCapacity; n != nil {
 				l.PoolSizes = append(l.PoolSizes, infra.PoolSize{Probe: k, Desired: int64(*n), Living: living(g)})

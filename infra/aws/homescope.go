@@ -73,10 +73,10 @@ type homeScope struct {
 	// templates and nodegroups are those of pools, as AWS calls them.
 	templates  []string
 	nodegroups []nodegroupName
-	// access are the control planes of which the backup has access entries, profiles its
-	// Fargate profiles.
-	access   []string
-	profiles []nodegroupName
+	// access are the control planes of which the backup has access entries, oidc those of
+	// which it has an identity provider; profiles are its Fargate profiles, roles its IAM roles.
+	access, oidc, roles []string
+	profiles            []nodegroupName
 }
 
 // homeScopes are all places where the instances of the backup's clusters are, in the
@@ -105,6 +105,12 @@ func (objs *objects) homeScopes() []*homeScope {
 		if s.record != nil && s.kind == planeKind && s.admits() {
 			h.access = append(h.access, s.tag)
 		}
+		if s.record != nil && s.kind == planeKind && s.identified() {
+			h.oidc = append(h.oidc, s.tag)
+		}
+		if s.record != nil && s.record.Data.EKS.Role != "" {
+			h.roles = append(h.roles, s.record.Data.EKS.Role)
+		}
 		if s.record != nil && s.vpc != "" {
 			for _, g := range s.groupNames(id) {
 				h.groups[s.vpc] = append(h.groups[s.vpc], g.name)
@@ -126,6 +132,9 @@ func (objs *objects) homeScopes() []*homeScope {
 		if p.kind == managedPoolKind {
 			h.nodegroups = append(h.nodegroups, objs.nodegroupName(p))
 		}
+		if p.record != nil && p.record.Data.Role != "" {
+			h.roles = append(h.roles, p.record.Data.Role)
+		}
 		for _, k := range objs.ownPool(p) {
 			h.probes[k] = true
 		}
@@ -136,6 +145,9 @@ func (objs *objects) homeScopes() []*homeScope {
 	for _, f := range objs.fargateProfiles() {
 		h := byID[objs.locations[f.cluster].target]
 		h.profiles = append(h.profiles, f.name)
+		if f.role != "" {
+			h.roles = append(h.roles, f.role)
+		}
 	}
 	for _, h := range byID {
 		delete(h.probes, infra.Key{})

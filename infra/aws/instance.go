@@ -25,6 +25,8 @@ const (
 	tagGroup       = "aws:autoscaling:groupName"
 	tagEKSCluster  = "eks:cluster-name"
 	tagNodegroup   = "eks:nodegroup-name"
+	tagKarpenter   = "karpenter.sh/nodepool" // and of Karpenter before v0.33: GetTags: pkg/utils/utils.go of karpenter-provider-aws
+	tagProvisioner = "karpenter.sh/provisioner-name"
 	owned          = "owned"
 )
 
@@ -33,10 +35,15 @@ const bastion = "bastion"
 
 var excludedRoles = map[string]string{bastion: bastion, "common": "NAT"}
 
+// karpenter is the cause for which an instance is that of Karpenter, which runs in the cluster: a
+// restore of the management cluster changes nothing of it.
+const karpenter = "Karpenter"
+
 // tags are an instance's tags, as far as they matter here.
 type tags struct {
 	name, role, machineName      string
 	group, eksCluster, nodegroup string
+	karpenter                    bool
 	owners                       []string
 	marks                        []string // clusters that CAPA's tag or that of the cloud provider names
 }
@@ -58,6 +65,8 @@ func readTags(all []types.Tag) tags {
 			t.eksCluster = value
 		case tagNodegroup:
 			t.nodegroup = value
+		case tagKarpenter, tagProvisioner:
+			t.karpenter = value != ""
 		default:
 			if owner, ok := strings.CutPrefix(key, tagOwner); ok {
 				t.marks = append(t.marks, owner)
@@ -114,6 +123,9 @@ func (l *listing) instance(i *types.Instance) infra.Instance {
 	}
 	if len(t.owners) == 0 {
 		out.Exclude = "" // the role means something only beside CAPA's own tag
+		if t.karpenter && t.machineName == "" && t.group == "" && t.nodegroup == "" {
+			out.Exclude = karpenter
+		}
 	}
 	if t.role == bastion && !out.Gone {
 		for _, owner := range t.owners {

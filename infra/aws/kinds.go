@@ -43,26 +43,27 @@ type awsCluster struct {
 	VPCTags                        string // in JSON
 	// SecurityGroups are those that CAPA uses, by role; of them those of Overrides
 	// were there before, and CAPA makes the others.
-	SecurityGroups, Overrides [len(securityGroupRoles)]string
-	Endpoint                  string // host of the API server, or URL
-	LB, Secondary             loadBalancer
-	Bastion                   string
-	BastionEnabled            bool
-	NameTag                   string   // that CAPA puts on instances instead of their names
-	CIDRs                     []string // beside Subnets
-	Port                      backup.Number
-	Scheme, SecondScheme      string    // of the load balancers, as spec asks for them
-	LBSubnets                 []string  // likewise
-	Tags                      string    // additionalTags in JSON
-	Rules                     [4]string // of security groups that spec adds, in JSON
-	Network                   string    // the subnets, in JSON
-	EKS                       eksSpec
+	SecurityGroups, Overrides  [len(securityGroupRoles)]string
+	Endpoint                   string // host of the API server, or URL
+	LB, Secondary              loadBalancer
+	Bastion                    string
+	BastionEnabled             bool
+	NameTag                    string   // that CAPA puts on instances instead of their names
+	CIDRs                      []string // beside Subnets
+	Port                       backup.Number
+	Scheme, SecondScheme       string    // of the load balancers, as spec asks for them
+	LBSubnets                  []string  // likewise
+	Listeners, SecondListeners string    // that they have beside that of the API server, in JSON
+	Tags                       string    // additionalTags in JSON
+	Rules                      [4]string // of security groups that spec adds, in JSON
+	Network                    string    // the subnets, in JSON
+	EKS                        eksSpec
 }
 
 // eksSpec is what an AWSManagedControlPlane says of its control plane beside awsCluster;
 // what is not text is JSON.
 type eksSpec struct {
-	Version, UpgradePolicy, Encryption, EndpointAccess, Mode, Addons, Access, OIDC string
+	Version, UpgradePolicy, Encryption, EndpointAccess, Mode, Addons, Access, OIDC, Role string
 }
 
 // loadBalancer is one of the API server.
@@ -94,6 +95,8 @@ func placement() []backup.Field[awsCluster] {
 		backup.Text(func(c *c) *string { return &c.Scheme }, "spec.controlPlaneLoadBalancer.scheme"),
 		backup.Text(func(c *c) *string { return &c.SecondScheme }, "spec.secondaryControlPlaneLoadBalancer.scheme"),
 		backup.Texts(func(c *c) *[]string { return &c.LBSubnets }, "spec.controlPlaneLoadBalancer.subnets[]"),
+		backup.Raw(func(c *c) *string { return &c.Listeners }, "spec.controlPlaneLoadBalancer.additionalListeners"),
+		backup.Raw(func(c *c) *string { return &c.SecondListeners }, "spec.secondaryControlPlaneLoadBalancer.additionalListeners"),
 		backup.Raw(func(c *c) *string { return &c.Tags }, "spec.additionalTags"),
 		backup.Raw(func(c *c) *string { return &c.Network }, "spec.network.subnets", "spec.networkSpec.subnets"))
 	for i, path := range []string{"spec.network.cni", "spec.network.additionalControlPlaneIngressRules", "spec.network.additionalNodeIngressRules", "spec.controlPlaneLoadBalancer.ingressRules"} {
@@ -139,6 +142,7 @@ var planes = backup.NewKind("awsmanagedcontrolplanes."+planeGroup, append(placem
 	backup.Raw(func(c *awsCluster) *string { return &c.EKS.Addons }, "spec.addons"),
 	backup.Raw(func(c *awsCluster) *string { return &c.EKS.Access }, "spec.accessEntries"),
 	backup.Raw(func(c *awsCluster) *string { return &c.EKS.OIDC }, "spec.oidcIdentityProviderConfig"),
+	backup.Text(func(c *awsCluster) *string { return &c.EKS.Role }, "spec.roleName"),
 )...)
 
 type awsMachine struct {
@@ -183,8 +187,9 @@ type awsPool struct {
 	// What the walk asks for; what is not text is JSON.
 	Template, Suspend, Tags, TagsApplied, Mixed, PoolSubnets, Zones string
 	NoRefresh                                                       bool
+	Hooks                                                           string // of an AWSMachinePool
 	Labels                                                          string // of an AWSManagedMachinePool, as is all that follows
-	Taints, Scaling, AMIVersion                                     string
+	Taints, Scaling, AMIVersion, Role                               string
 }
 
 // walkedFields are what the walk asks of a pool.
@@ -201,6 +206,7 @@ var pools = backup.NewKind("awsmachinepools."+group, append(walkedFields(),
 	backup.Raw(func(p *awsPool) *string { return &p.Mixed }, "spec.mixedInstancesPolicy"),
 	backup.Raw(func(p *awsPool) *string { return &p.PoolSubnets }, "spec.subnets"),
 	backup.Raw(func(p *awsPool) *string { return &p.Zones }, "spec.availabilityZones"),
+	backup.Raw(func(p *awsPool) *string { return &p.Hooks }, "spec.lifecycleHooks"),
 	backup.Flag(func(p *awsPool) *bool { return &p.NoRefresh }, "spec.refreshPreferences.disable"),
 	backup.Text(func(p *awsPool) *string { return &p.ARN }, "spec.providerID"),
 	backup.Texts(func(p *awsPool) *[]string { return &p.ProviderIDs }, "spec.providerIDList[]"),
@@ -214,6 +220,7 @@ var managedPools = backup.NewKind("awsmanagedmachinepools."+group, append(walked
 	backup.Raw(func(p *awsPool) *string { return &p.Taints }, "spec.taints"),
 	backup.Raw(func(p *awsPool) *string { return &p.Scaling }, "spec.scaling"),
 	backup.Text(func(p *awsPool) *string { return &p.AMIVersion }, "spec.amiVersion"),
+	backup.Text(func(p *awsPool) *string { return &p.Role }, "spec.roleName"),
 	backup.Text(func(p *awsPool) *string { return &p.Nodegroup }, "spec.eksNodegroupName"),
 	backup.Texts(func(p *awsPool) *[]string { return &p.Subnets }, "spec.subnetIDs[]"),
 	backup.Texts(func(p *awsPool) *[]string { return &p.ProviderIDs }, "spec.providerIDList[]"),
@@ -231,10 +238,11 @@ var machinePools = backup.NewKind("machinepools.cluster.x-k8s.io",
 )
 
 // fargate is an AWSFargateProfile (exp/api/v1beta2 v2.13.0).
-type fargate struct{ Name string }
+type fargate struct{ Name, Role string }
 
 var fargates = backup.NewKind("awsfargateprofiles."+group,
 	backup.Text(func(f *fargate) *string { return &f.Name }, "spec.profileName"),
+	backup.Text(func(f *fargate) *string { return &f.Role }, "spec.roleName"),
 )
 
 // Each identity has its spec.allowedNamespaces in JSON, see Allows.

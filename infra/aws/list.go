@@ -46,6 +46,8 @@ type listing struct {
 	stateless []string
 	facts     map[[2]string]infra.Facts // of instances
 	planes    []string                  // of EKS that were found
+	asgs      []string                  // groups of AWSMachinePools that were found
+	lbs       map[string]string         // ARNs of load balancers that are not classic, by name
 }
 
 // List reads all instances of a region, and what else the backup names there.
@@ -69,7 +71,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	defer a.close()
 	run := listing{
 		Listing: &l, target: t, detail: d, api: a, page: p.page,
-		marks: map[infra.Key]bool{}, members: map[string][]infra.Key{}, seen: map[string]bool{},
+		marks: map[infra.Key]bool{}, members: map[string][]infra.Key{}, seen: map[string]bool{}, lbs: map[string]string{},
 	}
 	for _, k := range t.Probes {
 		run.marks[k] = true
@@ -120,7 +122,7 @@ func (l *listing) read(ctx context.Context) {
 		l.readNodegroups(ctx)
 		l.readNetworks(ctx)
 		l.readProbes(ctx)
-		l.readPlanes(ctx)
+		l.readParts(ctx)
 		// What was interrupted here is whole in its instances, but must not look
 		// as if all of it had been asked for.
 		if ctx.Err() != nil {

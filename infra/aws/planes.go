@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -60,9 +61,10 @@ func ownersOf(tags map[string]string) (all []string) {
 	return all
 }
 
-// readPlanes reads what the control planes have that were found: add-ons of each, and access
-// entries and Fargate profiles of those for which the backup has some.
-func (l *listing) readPlanes(ctx context.Context) {
+// readParts reads what things have that were found: add-ons of control planes, and access entries,
+// identity providers and Fargate profiles of those for which the backup has some; lifecycle hooks
+// of autoscaling groups, target groups of load balancers. IAM roles are asked for by their names.
+func (l *listing) readParts(ctx context.Context) {
 	for _, of := range []struct {
 		fact, action, what string
 		names              []string
@@ -70,6 +72,10 @@ func (l *listing) readPlanes(ctx context.Context) {
 	}{
 		{factAddons, "eks:ListAddons", "the add-ons of EKS", l.planes, l.readAddons},
 		{factAccess, "eks:ListAccessEntries", "the access entries of EKS", l.wanted(l.detail.access), l.readAccess},
+		{factOIDC, "eks:ListIdentityProviderConfigs", "the identity providers of EKS", l.wanted(l.detail.oidc), l.readOIDC},
+		{factHooks, "autoscaling:DescribeLifecycleHooks", "the lifecycle hooks of autoscaling groups", l.asgs, l.readHooks},
+		{factTargets, "elasticloadbalancing:DescribeTargetGroups", "the target groups of load balancers", slices.Sorted(maps.Keys(l.lbs)), l.readTargets},
+		{factRole, "iam:GetRole", "IAM roles", l.detail.roles, l.readRole},
 	} {
 		for i, name := range of.names {
 			if err := of.read(ctx, name); err != nil {
@@ -82,6 +88,10 @@ func (l *listing) readPlanes(ctx context.Context) {
 				l.noteRead(of.fact)
 			}
 		}
+	}
+	_, targets := l.FactsUnread.Get(factTargets)
+	if _, balancers := l.FactsUnread.Get(factBalancer); l.wants(keyClassicLB) && !targets && !balancers {
+		l.noteRead(factTargets)
 	}
 	l.readProfiles(ctx)
 }

@@ -59,6 +59,7 @@ var lookups = []lookup{
 				lb := &out.LoadBalancerDescriptions[i]
 				found = append(found, l.balancer(lb.LoadBalancerName, lb.VPCId, lb.DNSName)...)
 				l.note(factBalancer, "classic/"+aws.ToString(lb.LoadBalancerName), balancerFact{VPC: aws.ToString(lb.VPCId), Scheme: aws.ToString(lb.Scheme), DNS: aws.ToString(lb.DNSName)})
+				l.note(factTargets, "classic/"+aws.ToString(lb.LoadBalancerName), classicTargets(lb))
 			}
 		}
 		return found, unlessMissing(err)
@@ -70,6 +71,7 @@ var lookups = []lookup{
 				lb := &out.LoadBalancers[i]
 				found = append(found, l.balancer(lb.LoadBalancerName, lb.VpcId, lb.DNSName)...)
 				l.note(factBalancer, "v2/"+aws.ToString(lb.LoadBalancerName), balancerFactOf(lb))
+				l.lbs[aws.ToString(lb.LoadBalancerName)] = aws.ToString(lb.LoadBalancerArn)
 			}
 		}
 		return found, unlessMissing(err)
@@ -181,7 +183,7 @@ func filter(name string, values []string) []ec2types.Filter {
 // does not exist for the answer that it is.
 func unlessMissing(err error) error {
 	switch code, _ := codeOf(err); code {
-	case "LoadBalancerNotFound", "LoadBalancerNotFoundException", "AccessPointNotFound", "AccessPointNotFoundException", "ResourceNotFoundException":
+	case "LoadBalancerNotFound", "LoadBalancerNotFoundException", "AccessPointNotFound", "AccessPointNotFoundException", "ResourceNotFoundException", "NoSuchEntity", "NoSuchEntityException":
 		return nil
 	}
 	return err

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go/logging"
 
@@ -57,6 +58,14 @@ type api struct {
 	accessEntry    operation[eks.DescribeAccessEntryInput, eks.DescribeAccessEntryOutput, eks.Options]
 	policies       operation[eks.ListAssociatedAccessPoliciesInput, eks.ListAssociatedAccessPoliciesOutput, eks.Options]
 	profile        operation[eks.DescribeFargateProfileInput, eks.DescribeFargateProfileOutput, eks.Options]
+	providers      operation[eks.ListIdentityProviderConfigsInput, eks.ListIdentityProviderConfigsOutput, eks.Options]
+	provider       operation[eks.DescribeIdentityProviderConfigInput, eks.DescribeIdentityProviderConfigOutput, eks.Options]
+	hooks          operation[autoscaling.DescribeLifecycleHooksInput, autoscaling.DescribeLifecycleHooksOutput, autoscaling.Options]
+	lbTags         operation[elbv2.DescribeTagsInput, elbv2.DescribeTagsOutput, elbv2.Options]
+	targetGroups   operation[elbv2.DescribeTargetGroupsInput, elbv2.DescribeTargetGroupsOutput, elbv2.Options]
+	targets        operation[elbv2.DescribeTargetHealthInput, elbv2.DescribeTargetHealthOutput, elbv2.Options]
+	listeners      operation[elbv2.DescribeListenersInput, elbv2.DescribeListenersOutput, elbv2.Options]
+	role           operation[iam.GetRoleInput, iam.GetRoleOutput, iam.Options]
 	close          func()
 }
 
@@ -169,6 +178,14 @@ func newAPI(conf aws.Config) *api {
 		accessEntry:    checked(k.DescribeAccessEntry, checkAccessEntry),
 		policies:       checked(k.ListAssociatedAccessPolicies, checkPolicies),
 		profile:        checked(k.DescribeFargateProfile, checkProfile),
+		providers:      checked(k.ListIdentityProviderConfigs, checkProviders),
+		provider:       checked(k.DescribeIdentityProviderConfig, checkProvider),
+		hooks:          checked(g.DescribeLifecycleHooks, checkHooks),
+		lbTags:         checked(v2.DescribeTags, checkLBTags),
+		targetGroups:   checked(v2.DescribeTargetGroups, checkTargetGroups),
+		targets:        checked(v2.DescribeTargetHealth, checkTargets),
+		listeners:      checked(v2.DescribeListeners, checkListeners),
+		role:           checked(iam.NewFromConfig(conf).GetRole, checkRole),
 	}
 }
 

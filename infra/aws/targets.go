@@ -24,9 +24,10 @@ type detail struct {
 	// templates and nodegroups are those of the pools, as AWS calls them.
 	templates  []string
 	nodegroups []nodegroupName
-	// access are control planes whose access entries are read, profiles are Fargate profiles.
-	access   []string
-	profiles []nodegroupName
+	// access and oidc are control planes whose access entries and identity providers are read,
+	// roles are IAM roles, profiles are Fargate profiles.
+	access, oidc, roles []string
+	profiles            []nodegroupName
 }
 
 // Targets returns which regions to list, with which credential. Places that share
@@ -74,7 +75,7 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 		return t
 	}
 	t.Endpoint, t.Dial = p.endpoint(h.region)
-	t.Detail = &detail{region: h.region, ids: slices.Sorted(maps.Keys(h.ids)), insecure: a.InsecureSkipVerify, groups: h.groups, templates: h.templates, nodegroups: h.nodegroups, access: h.access, profiles: h.profiles}
+	t.Detail = &detail{region: h.region, ids: slices.Sorted(maps.Keys(h.ids)), insecure: a.InsecureSkipVerify, groups: h.groups, templates: h.templates, nodegroups: h.nodegroups, access: h.access, oidc: h.oidc, roles: h.roles, profiles: h.profiles}
 	f, fault := objs.credentialOf(h, secrets, a)
 	if fault != nil {
 		fault.Message = fmt.Sprintf("no credential for AWS region %s: %s", h.region, fault.Message)
@@ -141,6 +142,8 @@ func merge(into *infra.Target, t infra.Target) {
 	to.templates = append(to.templates, t.Detail.(*detail).templates...)
 	to.nodegroups = append(to.nodegroups, t.Detail.(*detail).nodegroups...)
 	to.access = append(to.access, t.Detail.(*detail).access...)
+	to.oidc = append(to.oidc, t.Detail.(*detail).oidc...)
+	to.roles = append(to.roles, t.Detail.(*detail).roles...)
 	to.profiles = append(to.profiles, t.Detail.(*detail).profiles...)
 	for vpc, names := range t.Detail.(*detail).groups {
 		to.groups[vpc] = append(to.groups[vpc], names...)
@@ -174,6 +177,8 @@ func finish(t *infra.Target) {
 	slices.Sort(d.ids)
 	d.ids = slices.Compact(d.ids)
 	d.nodegroups = slices.Compact(d.nodegroups)
+	slices.Sort(d.roles)
+	d.roles = slices.Compact(d.roles)
 	t.Own = eachOnce(t.Own)
 	if t.Refused != nil {
 		return

@@ -49,7 +49,6 @@ func (objs *objects) steps() []infra.Step {
 			q.askEKS(id, s)
 		} else {
 			q.askBalancers(id, s)
-			q.Note(rowE3, id, pass)
 		}
 	}
 	for i := range objs.pools {

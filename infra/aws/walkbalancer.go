@@ -47,13 +47,6 @@ var (
 		Differs: walk.Halts.Says("another load balancer has the name, so that nothing answers at the recorded endpoint, and CAPA's webhook refuses to change that"),
 		Source:  "reconcileLoadBalancer: controllers/awscluster_controller.go; ValidateUpdate: webhooks/awscluster_webhook.go v2.0.0 to v2.13.0",
 	}
-	rowA26 = &walk.Row{
-		ID: "aws.A26", Of: clusterKind,
-		Asks:      "target groups, listeners and targets of a load balancer that is not classic; it makes them, and AWS refuses a listener whose port another one has",
-		Condition: conditionAsked,
-		Versions:  "v2.6 and later",
-		Source:    "reconcileTargetGroupsAndListeners, RegisterInstanceWithAPIServerLB: pkg/cloud/services/elb/loadbalancer.go v2.6.0 to v2.13.0",
-	}
 	balancerRows = []*walk.Row{rowA21, rowA23, rowA24, rowA25, rowA26, rowA29}
 )
 
@@ -91,7 +84,6 @@ func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 		}
 		q.look(rowA23, id, infra.ClusterTitle(id), of(func(f *balancerFact) walk.Answer { return s.schemed(f, object, first) }, true))
 		if strings.HasPrefix(name, "v2/") {
-			q.Note(rowA26, id, walk.Answer{Found: walk.Unseen, Objects: []string{object}})
 			q.look(rowA25, id, infra.ClusterTitle(id), of(func(f *balancerFact) walk.Answer {
 				if f.State == "failed" {
 					return answer(walk.Differs, object, object+" is in state "+f.State, "is active")
@@ -99,9 +91,7 @@ func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 				return pass
 			}, false))
 		}
-		if strings.HasPrefix(name, "classic/") {
-			q.Note(rowA26, id, pass)
-		}
+		q.askTargets(id, s, &lb, [...]string{d.Listeners, d.SecondListeners}[min(i, 1)])
 		if first {
 			q.look(rowA29, id, infra.ClusterTitle(id), of(func(f *balancerFact) walk.Answer { return s.pointed(f, object) }, false))
 		}

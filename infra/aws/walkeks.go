@@ -37,15 +37,12 @@ var (
 	}
 	rowE19 = &walk.Row{
 		ID: "aws.E19", Of: planeKind,
-		Asks:      "the identity provider (OIDC) of EKS, which is to be spec.oidcIdentityProviderConfig, where spec has one; CAPA deletes another",
+		Asks:      "the identity provider (OIDC) of EKS, which is to be spec.oidcIdentityProviderConfig, where spec has one",
+		None:      walk.Does{Effect: walk.Writes, What: "CAPA lets everyone in again whom that provider knows", Code: code.ChangesUndone},
+		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA takes the provider off, and in its next pass puts the backup's in its place", Code: code.ChangesUndone},
+		Refused:   "the identity providers of EKS",
 		Condition: conditionAsked,
 		Source:    "reconcileIdentityProvider: pkg/cloud/services/eks/identity_provider.go; Create: pkg/eks/identityprovider/plan.go v2.0.0 to v2.13.0",
-	}
-	rowE3 = &walk.Row{
-		ID: "aws.E3", Of: planeKind,
-		Asks:      "the IAM roles of control plane, node groups and Fargate profiles: where one is gone CAPA makes it, or may not and does nothing more",
-		Condition: conditionAsked,
-		Source:    "reconcileControlPlaneIAMRole, reconcileNodegroupIAMRole, reconcileFargateIAMRole: pkg/cloud/services/eks/roles.go v2.0.0 to v2.13.0",
 	}
 	rowF2 = &walk.Row{
 		ID: "aws.F2", Of: fargateKind,
@@ -56,7 +53,7 @@ var (
 		Condition: conditionAsked,
 		Source:    "reconcileFargateProfile: pkg/cloud/services/eks/fargate.go v2.0.0 to v2.13.0",
 	}
-	eksRows = []*walk.Row{rowE3, rowE14, rowE18, rowE19, rowF2}
+	eksRows = []*walk.Row{rowE3, rowE14, rowE18, rowE19, rowF1, rowF2}
 )
 
 const fargateKind = "AWSFargateProfile"
@@ -66,6 +63,7 @@ type fargateProfile struct {
 	cluster backup.ClusterID
 	title   string
 	name    nodegroupName // as EKS calls it
+	role    string
 }
 
 // fargateProfiles are those of the backup that somebody acts on.
@@ -76,7 +74,7 @@ func (objs *objects) fargateProfiles() (all []fargateProfile) {
 		}
 		id := capi.ClusterOf(&f.Meta)
 		if s := objs.locations[id]; s != nil && s.record != nil && s.kind == planeKind && f.Data.Name != "" {
-			all = append(all, fargateProfile{id, fmt.Sprintf("%s %s/%s", fargateKind, f.Namespace, f.Name), nodegroupName{s.tag, f.Data.Name}})
+			all = append(all, fargateProfile{id, fmt.Sprintf("%s %s/%s", fargateKind, f.Namespace, f.Name), nodegroupName{s.tag, f.Data.Name}, f.Data.Role})
 		}
 	}
 	return all
@@ -105,16 +103,46 @@ func ofPlane[T any](kind, plane, object string, ask func(T) walk.Answer) func(*p
 // askEKS asks for what a control plane has.
 func (q *questions) askEKS(id backup.ClusterID, s *clusterLocation) {
 	title, object := infra.ClusterTitle(id), "EKS control plane "+s.tag
-	q.Note(rowE3, id, walk.Answer{Found: walk.Unseen, Objects: []string{"the IAM roles of " + object}})
+	q.askRole(rowE3, id, title, s.record.Data.EKS.Role)
 	if s.admits() {
 		q.look(rowE14, id, title, ofPlane(factAccess, s.tag, object, func(f []accessFact) walk.Answer { return s.admitted(id, f) }))
 	}
 	q.look(rowE18, id, title, ofPlane(factAddons, s.tag, object, s.added))
-	if named := s.record.Data.EKS.OIDC; named != "" && named != "null" {
-		q.Note(rowE19, id, walk.Answer{Found: walk.Unseen, Objects: []string{s.title()}})
+	if s.identified() {
+		q.look(rowE19, id, title, func(p *place) walk.Answer { return s.provided(p, object) })
 	} else {
 		q.Note(rowE19, id, pass)
 	}
+}
+
+// identified reports whether the backup has an identity provider.
+func (s *clusterLocation) identified() bool {
+	named := s.record.Data.EKS.OIDC
+	return named != "" && named != "null"
+}
+
+// provided asks E19.
+func (s *clusterLocation) provided(p *place, object string) walk.Answer {
+	if _, there, _ := read[planeFact](p, factPlane, s.tag, object); !there {
+		return walk.Answer{}
+	}
+	f, there, open := read[oidcFact](p, factOIDC, s.tag, object)
+	var spec struct {
+		IdentityProviderConfigName, IssuerURL, ClientID          string
+		GroupsClaim, GroupsPrefix, UsernameClaim, UsernamePrefix string
+		RequiredClaims                                           map[string]string
+	}
+	_ = json.Unmarshal([]byte(s.record.Data.EKS.OIDC), &spec)
+	want := oidcFact{spec.IdentityProviderConfigName, spec.IssuerURL, spec.ClientID, spec.GroupsClaim, spec.GroupsPrefix, spec.UsernameClaim, spec.UsernamePrefix, spec.RequiredClaims}
+	switch {
+	case open.Found != "":
+		return open
+	case !there:
+		return answer(walk.None, object, object+" has no identity provider", "has it, or "+s.title()+" does not")
+	case !f.is(want):
+		return answer(walk.Differs, object, fmt.Sprintf("the identity provider of %s is not as %s has it", object, s.title()), "is as the object has it")
+	}
+	return pass
 }
 
 // admitted asks E14.
@@ -197,6 +225,7 @@ func (s *clusterLocation) added(have []addonFact) walk.Answer {
 
 // askProfile asks F2.
 func (q *questions) askProfile(of fargateProfile) {
+	q.askRole(rowF1, of.cluster, of.title, of.role)
 	object := fmt.Sprintf("Fargate profile %s/%s", of.name.cluster, of.name.name)
 	q.look(rowF2, of.cluster, of.title, func(p *place) walk.Answer {
 		if _, there, _ := read[planeFact](p, factPlane, of.name.cluster, object); !there {

@@ -38,7 +38,7 @@ var (
 		Condition: conditionAsked,
 		Source:    "ensureInstanceMetadataOptions: controllers/awsmachine_controller.go v2.1.0 to v2.13.0",
 	}
-	machineRows = []*walk.Row{rowM3, rowM10, rowM15, rowM16}
+	machineRows = []*walk.Row{rowM3, rowM10, rowM13, rowM15, rowM16}
 )
 
 // askMachine asks what the backup says of a machine.
@@ -109,7 +109,7 @@ func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 	for i, ask := range [...]struct {
 		row *walk.Row
 		a   walk.Answer
-	}{{rowM15, x.grouped(m, at)}, {rowM16, x.optioned(m, at)}} {
+	}{{rowM13, x.registered(m, at)}, {rowM15, x.grouped(m, at)}, {rowM16, x.optioned(m, at)}} {
 		switch ask.a.Found {
 		case "":
 		case walk.Passed:

@@ -50,7 +50,7 @@ var (
 		Differs: walk.Does{Effect: walk.Writes, What: "CAPA writes the backup's labels and taints, and takes off others", Code: code.ChangesUndone},
 		Source:  "reconcileNodegroupConfig: pkg/cloud/services/eks/nodegroup.go v2.0.0 to v2.13.0",
 	}
-	nodegroupRows = []*walk.Row{rowG2, rowG4, rowG5, rowG8, rowG9}
+	nodegroupRows = []*walk.Row{rowG2, rowG3, rowG4, rowG5, rowG8, rowG9}
 )
 
 // unsound are the statuses after which CAPA goes no further.
@@ -75,6 +75,7 @@ func (q *questions) askNodegroup(p *pool) {
 			return ask(at, &f)
 		}
 	}
+	q.askRole(rowG3, p.cluster, p.title(), p.record.Data.Role)
 	q.look(rowG4, p.cluster, p.title(), of(func(_ *place, f *nodegroupFact) walk.Answer {
 		if !slices.Contains(f.Owners, p.cluster.Name) {
 			return answer(walk.Differs, object, fmt.Sprintf("%s lacks the tag %s%s", object, tagCloud, p.cluster.Name), "has the tag")

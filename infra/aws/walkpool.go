@@ -62,7 +62,7 @@ var (
 		Condition: conditionAsked,
 		Source:    "updatePool: exp/controllers/awsmachinepool_controller.go v2.0.0 to v2.13.0",
 	}
-	poolRows = []*walk.Row{rowP1, rowP4, rowP5, rowP6, rowP7, rowP15, rowP16, rowP18}
+	poolRows = []*walk.Row{rowP1, rowP4, rowP5, rowP6, rowP7, rowP12, rowP15, rowP16, rowP18}
 )
 
 // title names the MachinePool of a pool.
@@ -151,6 +151,16 @@ func (q *questions) askGroup(p *pool) {
 			return walk.Answer{}
 		}
 		return q.placed(at, p, &f, object)
+	})
+	q.look(rowP12, p.cluster, p.title(), func(at *place) walk.Answer {
+		if _, there, _ := read[asgFact](at, factASG, p.groupName(), object); !there {
+			return walk.Answer{} // it is made with the backup's, or another row says it
+		}
+		f, there, open := read[[]hookFact](at, factHooks, p.groupName(), p.title())
+		if !there {
+			return open
+		}
+		return p.hooked(f, object)
 	})
 	q.look(rowP16, p.cluster, p.title(), of(func(f *asgFact) walk.Answer {
 		if f.Status != "" {

@@ -44,7 +44,7 @@ func walkedBackup(t *testing.T) made {
 		"minSize": 1, "maxSize": 3, "awsLaunchTemplate": map[string]any{"instanceType": "m5.large", "ami": map[string]any{"id": "ami-1"}, "instanceMetadataOptions": map[string]any{"httpTokens": "required"}},
 	}))
 	b.Add("awsmanagedmachinepools."+group, infraObject(managedPoolKind, "ns", "n", "c", map[string]any{
-		"eksNodegroupName": "n", "taints": []any{map[string]any{"effect": "no-schedule", "key": "b"}, map[string]any{"effect": "prefer-no-schedule", "key": "a", "value": "c"}},
+		"eksNodegroupName": "n", "roleName": "nodes", "taints": []any{map[string]any{"effect": "no-schedule", "key": "b"}, map[string]any{"effect": "prefer-no-schedule", "key": "a", "value": "c"}},
 	}))
 	return b
 }
@@ -86,6 +86,8 @@ func TestWalkOverTheWire(t *testing.T) {
 		"eks:DescribeNodegroup":              {"aws.G4"},
 		"ec2:DescribeSubnets":                nil, // said of the resources
 		"ec2:DescribeNatGateways":            nil,
+		"autoscaling:DescribeLifecycleHooks": {"aws.P12"},
+		"iam:GetRole":                        {"aws.G3"},
 	} {
 		o.Faults.DenyActions = []string{action}
 		serve(t, o, nil, instances...)
@@ -108,16 +110,18 @@ func planeBackup() made {
 	b := newMade().keys()
 	b.Add("clusters.cluster.x-k8s.io", capiObject("Cluster", "ns", "e", "e", map[string]any{"controlPlaneRef": map[string]any{"apiGroup": planeGroup, "kind": planeKind, "name": "e"}}))
 	plane := infraObject(planeKind, "ns", "e", "e", map[string]any{
-		"region": fleetRegion, "eksClusterName": "e", "version": "v1.34", "accessConfig": map[string]any{"authenticationMode": "api"},
-		"controlPlaneEndpoint": map[string]any{"host": "https://e.gr7." + fleetRegion + ".eks.amazonaws.com", "port": 443},
-		"addons":               []any{map[string]any{"name": "vpc-cni", "version": "v1.18", "configuration": "{}"}},
+		"region": fleetRegion, "eksClusterName": "e", "roleName": "plane", "version": "v1.34",
+		"oidcIdentityProviderConfig": map[string]any{"identityProviderConfigName": "corp", "issuerUrl": "https://issuer.example.com", "clientId": "k8s"},
+		"accessConfig":               map[string]any{"authenticationMode": "api"},
+		"controlPlaneEndpoint":       map[string]any{"host": "https://e.gr7." + fleetRegion + ".eks.amazonaws.com", "port": 443},
+		"addons":                     []any{map[string]any{"name": "vpc-cni", "version": "v1.18", "configuration": "{}"}},
 		"accessEntries": []any{map[string]any{"principalARN": "arn:aws:iam::1:role/a/b", "type": "standard", "kubernetesGroups": []any{"ops"}, "accessPolicies": []any{
 			map[string]any{"policyARN": "arn:view", "accessScope": map[string]any{"type": "namespace", "namespaces": []any{"b", "a"}}},
 		}}},
 	})
 	plane["apiVersion"] = planeGroup + "/v1beta2"
 	b.Add("awsmanagedcontrolplanes."+planeGroup, plane)
-	b.Add("awsfargateprofiles."+group, infraObject(fargateKind, "ns", "f", "e", map[string]any{"clusterName": "e", "profileName": "f"}))
+	b.Add("awsfargateprofiles."+group, infraObject(fargateKind, "ns", "f", "e", map[string]any{"clusterName": "e", "profileName": "f", "roleName": "fargate"}))
 	return b
 }
 
@@ -131,7 +135,7 @@ func TestPlanesOverTheWire(t *testing.T) {
 	if got := openSteps(t, s, inv); len(got) > 0 || len(inv.Listings[0].Warnings) > 0 {
 		t.Errorf("open are %v of %v, %v", got, inv.Listings[0].Facts, inv.Listings[0].Warnings)
 	}
-	for _, row := range []string{"aws.E14", "aws.E18", "aws.F2"} {
+	for _, row := range []string{"aws.E3", "aws.E14", "aws.E18", "aws.E19", "aws.F1", "aws.F2"} {
 		if !passes(s, inv, row) {
 			t.Errorf("%s does not pass", row)
 		}
@@ -139,6 +143,7 @@ func TestPlanesOverTheWire(t *testing.T) {
 	for action, row := range map[string]string{
 		"eks:ListAddons": "aws.E18", "eks:DescribeAddon": "aws.E18", "eks:ListAccessEntries": "aws.E14", "eks:DescribeAccessEntry": "aws.E14",
 		"eks:ListAssociatedAccessPolicies": "aws.E14", "eks:DescribeFargateProfile": "aws.F2",
+		"eks:ListIdentityProviderConfigs": "aws.E19", "eks:DescribeIdentityProviderConfig": "aws.E19",
 	} {
 		o.Faults.DenyActions = []string{action}
 		serve(t, o, nil)
@@ -149,6 +154,20 @@ func TestPlanesOverTheWire(t *testing.T) {
 		if text := strings.Join(inv.Listings[0].Warnings, " "); !strings.Contains(text, action) {
 			t.Errorf("the warnings do not name %s: %s", action, text)
 		}
+	}
+}
+
+// A refusal of IAM roles leaves all rows of roles unread.
+func TestRolesOverTheWire(t *testing.T) {
+	b := planeBackup()
+	s, secrets := load(t, b.Bytes())
+	serve(t, lab.EC2Options{Backup: saved(t, b), Faults: lab.EC2Faults{DenyActions: []string{"iam:GetRole"}}}, nil)
+	if got := openSteps(t, s, listAll(t, New(), s, secrets, infra.Access{})); got["aws.E3"] != walk.Unread || got["aws.F1"] != walk.Unread || len(got) != 2 {
+		t.Errorf("open are %v", got)
+	}
+	serve(t, lab.EC2Options{Backup: saved(t, b), Absent: []string{"plane"}}, nil)
+	if got := openSteps(t, s, listAll(t, New(), s, secrets, infra.Access{})); got["aws.E3"] != walk.None || len(got) != 1 {
+		t.Errorf("open are %v", got)
 	}
 }
 
@@ -191,6 +210,42 @@ func TestOwnKeysAreTried(t *testing.T) {
 		by, own := l.AccessFact(infra.FactCredential, l.IDs[0]), l.AccessFact(infra.FactOwn, l.IDs[0])
 		if by != c.by || own != c.own {
 			t.Errorf("%s: listed by %q, and the backup's is %q; want %q, %q; %s %+v", name, by, own, c.by, c.own, l.State, l.Fault)
+		}
+	}
+}
+
+// What is behind a load balancer passes over the wire, and a call that is refused leaves its row
+// unread.
+func TestTargetsOverTheWire(t *testing.T) {
+	b := newMade().keys()
+	b.Add("clusters.cluster.x-k8s.io", capiObject("Cluster", "ns", "c", "c", map[string]any{"infrastructureRef": map[string]any{"apiGroup": group, "kind": clusterKind, "name": "c"}}))
+	host := "c-apiserver-1." + fleetRegion + ".elb.amazonaws.com"
+	o := infraObject(clusterKind, "ns", "c", "c", map[string]any{
+		"region": fleetRegion, "controlPlaneEndpoint": map[string]any{"host": host, "port": 6443},
+		"controlPlaneLoadBalancer": map[string]any{"scheme": "internet-facing", "loadBalancerType": "nlb"},
+		"network":                  map[string]any{"vpc": map[string]any{"id": "vpc-1", "tags": map[string]any{tagOwner + "c": owned}}},
+	})
+	o["status"] = map[string]any{"networkStatus": map[string]any{"apiServerElb": map[string]any{"name": "c-apiserver", "dnsName": host, "arn": "arn:lb/c-apiserver", "loadBalancerType": "nlb"}}}
+	b.Add("awsclusters."+group, o)
+	s, secrets := load(t, b.Bytes())
+	options := lab.EC2Options{Backup: saved(t, b)}
+	serve(t, options, nil, capaInstance(idOf(1), "vpc-1", "c", "control-plane", "", "m"))
+	inv := listAll(t, New(), s, secrets, infra.Access{})
+	if !passes(s, inv, "aws.A26") || len(inv.Listings[0].Warnings) > 0 {
+		t.Errorf("A26 does not pass with %v, %v", inv.Listings[0].Facts, inv.Listings[0].Warnings)
+	}
+	if f, _, _ := read[targetsFact](&place{&inv, &inv.Listings[0]}, factTargets, "v2/c-apiserver", "x"); !slices.Equal(f.Members, []string{idOf(1)}) {
+		t.Errorf("its targets are %v", f.Members)
+	}
+	for _, action := range []string{"DescribeTags", "DescribeTargetGroups", "DescribeListeners", "DescribeTargetHealth"} {
+		options.Faults.DenyActions = []string{"elasticloadbalancing:" + action}
+		serve(t, options, nil)
+		inv := listAll(t, New(), s, secrets, infra.Access{})
+		if got := openSteps(t, s, inv); got["aws.A26"] != walk.Unread {
+			t.Errorf("without %s open are %v", action, got)
+		}
+		if text := strings.Join(inv.Listings[0].Warnings, " "); !strings.Contains(text, action) {
+			t.Errorf("the warnings do not name %s: %s", action, text)
 		}
 	}
 }

@@ -29,6 +29,9 @@ func Lacks(p infra.Provider, module fs.FS, folder string) []string {
 		l.inFolder()
 		return l.all
 	}
+	if _, ok := p.(infra.Reacher); !ok {
+		l.add("has no Reach: infra.Reacher, for who looks once more before a line of a plan changes something")
+	}
 	l.fields()
 	l.kinds()
 	l.permissions()

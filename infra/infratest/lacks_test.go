@@ -26,6 +26,7 @@ func (described) Expected(*backup.Snapshot) infra.Expected { return infra.Expect
 
 func (described) List(context.Context, infra.Target) infra.Listing                   { return infra.Listing{} }
 func (described) Check(*backup.Snapshot, *backup.Secrets, time.Time) []check.Finding { return nil }
+func (described) Reach(string, infra.Sought) infra.Target                            { return infra.Target{} }
 
 // What is there may contradict itself. What is not there is for the skeleton of
 // infra/all.

@@ -38,6 +38,7 @@ type login struct {
 	// controllers use.
 	operators bool
 	kubeadm   bool // the control plane is a KubeadmControlPlane
+	of        *kubeconfig
 }
 
 // Format keeps keys and tokens out of whatever prints a Target.
@@ -66,7 +67,7 @@ func (k *kubeconfig) login() (*login, error) {
 	if err := refuse(cluster, user); err != nil {
 		return nil, err
 	}
-	l := &login{ignored: ignoredSettings(cluster)}
+	l := &login{ignored: ignoredSettings(cluster), of: k}
 	var err error
 	if l.endpoint, l.path, err = server(cluster.Server); err != nil {
 		return nil, err

@@ -30,6 +30,7 @@
 //	walkcluster.go  what the cluster was given
 //	walkmanaged.go  what CAPO made for it
 //	walkbalancer.go load balancer and floating IP of the API server
+//	walkbehind.go   what is behind that load balancer, availability zones and trunks
 //	walkrules.go    rules of security groups, and the bastion
 //	walkserver.go   what a server is made of
 //	walkfound.go    the same of a server that exists
@@ -41,12 +42,14 @@
 //	accounts.go     which accounts may be one, so that none is locked
 //	clouds.go       reads an entry of clouds.yaml
 //	operator.go     the operator's own clouds.yaml and variables
+//	reach.go        the project that the openstack command is at, for another look
 //	transport.go    bounds, certificates, and which servers may be contacted
 //	session.go      logs in, finds the services in the catalogue, logs out
 //	list.go         reads pages of servers
 //	ports.go        reads ports: which servers CAPO made
 //	instance.go     one server as Nova shows it
 //	probes.go       networks, images and other things that the backup names
+//	behind.go       members of pools, and which trunks are looked for
 //	walkaccess.go   which credential is accepted, which certificate is shown
 //	faults.go       what went wrong, and what to do
 //
@@ -110,8 +113,10 @@
 //	m                 in more than one page: of servers that the backup records and the
 //	                  list lacks
 //	1 for each kind   networks, external networks, subnets, routers, security groups,
-//	                  floating IPs, flavors, server groups, key pairs, load balancers; by
-//	                  id and by name, and one for each image, as far as the backup names any
+//	                  floating IPs, flavors, server groups, key pairs, load balancers,
+//	                  availability zones, extensions, trunks; by id and by name, and one
+//	                  for each image, as far as the backup names any
+//	3 for each        port of a load balancer: its listener, its pool, and that one's members
 //	1 for each        filter that is more than a name, managed subnet, and network whose subnets
 //	                  the cluster does not name
 //	1                 login with each credential of the backup, where another one lists

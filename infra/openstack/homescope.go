@@ -116,7 +116,7 @@ func (objs *objects) homeScopes() []*homeScope {
 		for _, k := range objs.locations[id].probes(id) {
 			s.probes[k] = true
 		}
-		for _, k := range objs.locations[id].landmarks() {
+		for _, k := range append(objs.locations[id].landmarks(), objs.locations[id].behind(id)...) {
 			s.probes[k] = true
 		}
 	}
@@ -138,6 +138,9 @@ func (objs *objects) homeScopes() []*homeScope {
 			s.probes[k] = true
 		}
 		s.probes[m.twinImages()] = true
+		for _, k := range objs.trunks(m) {
+			s.probes[k], s.probes[trunkExtension] = true, true
+		}
 		for _, k := range objs.twinPorts(m) {
 			s.probes[infra.Key{Kind: keyHeld, Value: k.Value}] = true
 		}

@@ -82,6 +82,9 @@ type clusterRecord struct {
 	LBNetwork, LBSubnets          string // that the load balancer was given, in JSON
 	RouterIPs                     string // spec.externalRouterIPs, in JSON
 	LBAddress                     string // of the API server, as CAPO last knew it
+	LBPorts                       string // beside that of the API server, in JSON
+	LBAllows, LBAllowed           string // allowed CIDRs of spec, and those that CAPO last set, in JSON
+	Port                          backup.Number
 	ManagedGroups                 string // in JSON; whether CAPO makes security groups
 	NoExternal                    bool
 	// What says the same in v1beta2 the other way round, in JSON: where it is absent, they are wanted.
@@ -119,6 +122,10 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Raw(func(c *c) *string { return &c.LBNetwork }, "spec.apiServerLoadBalancer.network", "spec.apiServer.managedLoadBalancer.network"),
 		backup.Raw(func(c *c) *string { return &c.LBSubnets }, "spec.apiServerLoadBalancer.subnets", "spec.apiServer.managedLoadBalancer.subnets"),
 		backup.Text(func(c *c) *string { return &c.LBAddress }, "status.apiServerLoadBalancer.ip", "status.apiServerManagedLoadBalancer.ip"),
+		backup.Raw(func(c *c) *string { return &c.LBPorts }, "spec.apiServerLoadBalancer.additionalPorts", "spec.apiServer.managedLoadBalancer.additionalPorts"),
+		backup.Raw(func(c *c) *string { return &c.LBAllows }, "spec.apiServerLoadBalancer.allowedCIDRs", "spec.apiServer.managedLoadBalancer.allowedCIDRs"),
+		backup.Raw(func(c *c) *string { return &c.LBAllowed }, "status.apiServerLoadBalancer.allowedCIDRs", "status.apiServerManagedLoadBalancer.allowedCIDRs"),
+		backup.Count(func(c *c) *backup.Number { return &c.Port }, "spec.controlPlaneEndpoint.port"),
 		backup.Raw(func(c *c) *string { return &c.RouterIPs }, "spec.externalRouterIPs", "spec.managedRouter.externalIPs"),
 		backup.Raw(func(c *c) *string { return &c.ManagedGroups }, "spec.managedSecurityGroups"),
 		backup.Flag(func(c *c) *bool { return &c.NoExternal }, "spec.disableExternalNetwork"),

@@ -54,8 +54,9 @@ type listing struct {
 	ids       []string               // of servers that the backup records
 	seen      map[[16]byte]bool      // ids of servers
 	ports     ports
-	external  string // id of the first external network
-	addressed bool   // a server has an address, and so a port
+	external  string            // id of the first external network
+	pools     map[string]string // ids of pools that are looked for, by name
+	addressed bool              // a server has an address, and so a port
 }
 
 // List reads all servers of a project, its ports, and what else the backup names there.
@@ -87,7 +88,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	l.Account, l.Identity = cmp.Or(v.project.Name, v.project.ID), v.project.ID
 	run := listing{
 		Listing: &l, target: t, recorded: d.recorded, ids: d.ids, cloud: v, retry: p.retry,
-		marks: map[infra.Key]bool{}, named: map[infra.Key]string{}, managed: map[string]infra.Key{}, floating: map[string]string{}, kept: map[string][]string{}, portless: map[string][]infra.Key{}, seen: map[[16]byte]bool{}, ports: newPorts(),
+		marks: map[infra.Key]bool{}, named: map[infra.Key]string{}, managed: map[string]infra.Key{}, floating: map[string]string{}, kept: map[string][]string{}, portless: map[string][]infra.Key{}, seen: map[[16]byte]bool{}, ports: newPorts(), pools: map[string]string{},
 	}
 	for _, k := range t.Probes {
 		run.mark(k)

@@ -136,6 +136,10 @@ func (l *listing) takePorts(all []portAnswer) error {
 			continue // an administrator and the owner of a network see those of others, too
 		}
 		l.found(keyPort, p.ID)
+		if l.marks[infra.Key{Kind: keyTrunk, Value: byName + p.Name}] && p.Device != "" {
+			l.Facts = append(l.Facts, infra.Fact{Name: factHeld + "/" + p.Name, Value: uuidOf(p.Device)})
+		}
+		l.noteHolder(p)
 		var groups []string
 		for _, g := range p.Groups {
 			if !l.ports.used[g] {

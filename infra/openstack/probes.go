@@ -45,6 +45,11 @@ var lookups = []lookup{
 	{kind: keySecurity, service: typeNetwork, what: "security groups", path: "security-groups", member: "security_groups", byName: "name"},
 	{kind: keyFloating, service: typeNetwork, what: "floating IPs", path: "floatingips", member: "floatingips", byName: "floating_ip_address"},
 	{kind: keyBalancer, service: typeBalancer, what: "load balancers", path: "lbaas/loadbalancers", member: "loadbalancers", byName: "name"},
+	{kind: keyListener, service: typeBalancer, what: "listeners of load balancers", path: "lbaas/listeners", member: "listeners", byName: "name"},
+	{kind: keyPool, service: typeBalancer, what: "pools of load balancers", path: "lbaas/pools", member: "pools", byName: "name"},
+	{kind: keyExtension, service: typeNetwork, what: "extensions of Neutron", path: "extensions", member: "extensions", whole: true},
+	{kind: keyTrunk, service: typeNetwork, what: "trunks", path: "trunks", member: "trunks", byName: "name"},
+	{kind: keyZone, service: typeCompute, what: "availability zones", path: "os-availability-zone", member: "availabilityZoneInfo", whole: true},
 	{kind: keyImage, service: typeImage, what: "images", path: "images", member: "images", byName: "name", each: true},
 	{kind: keyFlavor, service: typeCompute, what: "flavors", path: "flavors/detail", member: "flavors", whole: true},
 	{kind: keyServerGroup, service: typeCompute, what: "server groups", path: "os-server-groups", member: "server_groups", whole: true},
@@ -65,6 +70,10 @@ type thingAnswer struct {
 	External         bool                   `json:"router:external"`
 	KeyPair          *struct{ Name string } `json:"keypair"`
 	Rules            []ruleAnswer           `json:"security_group_rules"`
+	Alias            string                 // of an extension
+	Balancers        []struct{ ID string }  `json:"loadbalancers"`   // of a listener
+	Pool             string                 `json:"default_pool_id"` // likewise
+	CIDRs            []string               `json:"allowed_cidrs"`   // likewise
 }
 
 // ruleAnswer is what is read of a rule of a security group.
@@ -193,8 +202,11 @@ func (l *listing) lookUp(ctx context.Context, look *lookup, ids, names, queries 
 			return err
 		}
 	}
-	if look.kind == keyFloating {
+	switch look.kind {
+	case keyFloating:
 		return l.followFloating(ctx, service)
+	case keyPool:
+		return l.readMembers(ctx, service, base)
 	}
 	return nil
 }
@@ -316,6 +328,16 @@ func (l *listing) noteThing(kind infra.KeyKind, t *thingAnswer) {
 		if t.Port != "" && l.marks[infra.Key{Kind: keyElsewhere, Value: t.Address}] {
 			l.floating[strings.ToLower(t.Port)] = t.Address
 		}
+		return
+	case kind == keyZone, kind == keyExtension:
+		l.found(kind, t.Alias) // of a zone none is asked for
+		l.found(kind, listed)
+		return
+	case kind == keyListener, kind == keyPool:
+		l.noteBehind(kind, t)
+		return
+	case kind == keyTrunk:
+		l.found(kind, byName+t.Name)
 		return
 	case kind == keyImage && t.Status != "active": // no server can be made of it
 		return

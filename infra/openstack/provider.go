@@ -124,7 +124,12 @@ var (
 	keyManaged     = infra.KeyKindOf("managed")   // kind/name of what CAPO made, under its name
 	keyUsed        = infra.KeyKindOf("usedGroup") // name of a security group that ports are in
 	keyInside      = infra.KeyKindOf("subnetsOf") // id of a network, whose subnets are counted
-	keyOwn         = infra.KeyKindOf("own")       // one of the above that the project owns
+	keyListener    = infra.KeyKindOf("listener")
+	keyPool        = infra.KeyKindOf("pool")
+	keyZone        = infra.KeyKindOf("availabilityZone")
+	keyExtension   = infra.KeyKindOf("extension") // of Neutron
+	keyTrunk       = infra.KeyKindOf("trunk")
+	keyOwn         = infra.KeyKindOf("own") // one of the above that the project owns
 )
 
 // nameless is a key of servers of which Nova said no name: their cell is down.

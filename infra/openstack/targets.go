@@ -32,10 +32,11 @@ type recorded struct {
 	networks map[string]bool   // ids of those that CAPO made
 	planes   planes
 	ids      map[string][]string // of the servers of machines, by name
+	sought   string              // name of a server that is looked for once more
 }
 
 func (objs *objects) recorded() *recorded {
-	r := &recorded{map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, objs.planes(), map[string][]string{}}
+	r := &recorded{map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, objs.planes(), map[string][]string{}, ""}
 	for id, l := range objs.locations {
 		for _, c := range clusterNames(id) {
 			r.clusters[c] = true

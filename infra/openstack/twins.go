@@ -74,12 +74,16 @@ type wantedPort struct {
 	NameSuffix *string
 	Network    json.RawMessage
 	FixedIPs   []struct{ IPAddress string }
-	Trunk      bool
+	Trunk      *bool // nil: as the server
 }
 
 // trunks reports whether a port of the server is to be a trunk.
 func (w *wish) trunks() bool {
-	return w.Trunk || strings.Contains(w.Ports, `"trunk"`) && slices.ContainsFunc(w.ports(), func(p wantedPort) bool { return p.Trunk })
+	return (w.Trunk || strings.Contains(w.Ports, `"trunk"`)) && slices.ContainsFunc(w.ports(), func(p wantedPort) bool { return p.isTrunk(w) })
+}
+
+func (p *wantedPort) isTrunk(w *wish) bool {
+	return p.Trunk == nil && w.Trunk || p.Trunk != nil && *p.Trunk
 }
 
 // ports are those that CAPO makes for the server.

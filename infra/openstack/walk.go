@@ -45,6 +45,7 @@ func (objs *objects) steps() []infra.Step {
 			q.askManaged(id, l)
 			q.askRules(id, l)
 			q.askBalancer(id, l)
+			q.askZones(id)
 		}
 	}
 	for i := range objs.members {

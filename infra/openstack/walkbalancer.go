@@ -36,12 +36,6 @@ var (
 		Condition: code.HostResolves,
 		Source:    "getAPIServerFloatingIP: pkg/cloud/services/loadbalancer/loadbalancer.go; AssociateFloatingIP: pkg/cloud/services/networking/floatingip.go v0.10.0 to v0.15.0-beta.0",
 	}
-	rowC24 = &walk.Row{
-		ID: "openstack.C24", Of: clusterKind,
-		Asks:      "listeners, pools, members, health monitors and allowed CIDRs of the load balancer, which CAPO makes and sets back",
-		Condition: code.InfrastructureUnasked,
-		Source:    "reconcileAPILoadBalancerListener, getOrUpdateAllowedCIDRs, ReconcileLoadBalancerMember: pkg/cloud/services/loadbalancer/loadbalancer.go v0.9.0 to v0.15.0-beta.0",
-	}
 	rowC25 = &walk.Row{
 		ID: "openstack.C25", Of: clusterKind,
 		Asks:      "the address of the load balancer, which it writes into spec.controlPlaneEndpoint where the API server has no floating IP",
@@ -49,7 +43,7 @@ var (
 		Condition: code.InfrastructureUnasked,
 		Source:    "reconcileControlPlaneEndpoint: controllers/openstackcluster_controller.go; ValidateUpdate: pkg/webhooks/openstackcluster_webhook.go v0.10.0 to v0.15.0-beta.0",
 	}
-	balancerRows = []*walk.Row{rowC21, rowC22, rowC23, rowC24, rowC25}
+	balancerRows = []*walk.Row{rowC21, rowC22, rowC23, rowC24, rowC24b, rowC25, rowC27}
 )
 
 // Facts of what is before an API server, beside those of [infra.Listing.NoteOwn].
@@ -68,8 +62,8 @@ func (q *questions) askBalancer(id backup.ClusterID, l *location) {
 	if d.LBEnabled {
 		q.look(rowC21, id, func(p *place) walk.Answer { return l.balancerAnswer(id, p) })
 		q.look(rowC22, id, func(p *place) walk.Answer { return l.statusAnswer(id, p) })
-		object := "load balancer " + balancerName(id)
-		q.Note(rowC24, id, walk.Answer{Found: walk.Unseen, Objects: []string{object}})
+		q.look(rowC24, id, func(p *place) walk.Answer { return l.listenedAnswer(id, p) })
+		q.look(rowC24b, id, func(p *place) walk.Answer { return l.allowedAnswer(id, p) })
 		if d.noFloatingIP() && isAddress(d.Endpoint) {
 			q.look(rowC25, id, func(p *place) walk.Answer { return l.pointedAnswer(id, p) })
 		}
@@ -79,6 +73,7 @@ func (q *questions) askBalancer(id backup.ClusterID, l *location) {
 	}
 	if !d.LBEnabled {
 		q.Note(rowC24, id, pass)
+		q.Note(rowC24b, id, pass)
 	}
 	if _, err := netip.ParseAddr(d.Endpoint); err != nil && d.Endpoint != "" && d.FloatingIP == "" && !d.noFloatingIP() && l.release != byNameAlone {
 		object := infra.Brief(d.Endpoint)

@@ -239,7 +239,7 @@ func (l *location) kindsOf() []infra.KeyKind {
 		kinds = append(kinds, keySecurity)
 	}
 	if d.LBEnabled {
-		kinds = append(kinds, keyBalancer)
+		kinds = append(kinds, keyBalancer, keyListener, keyPool)
 	}
 	if l.address() != "" {
 		kinds = append(kinds, keyFloating)

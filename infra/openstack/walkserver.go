@@ -32,7 +32,7 @@ var (
 		None:   walk.Waits.Says("CAPO waits for the bootstrap data, although the server runs"),
 		Source: "reconcileNormal: controllers/openstackmachine_controller.go v0.9.0 to v0.15.0-beta.0",
 	}
-	machineRows = []*walk.Row{rowM3, rowM5, rowM12}
+	machineRows = []*walk.Row{rowM3, rowM5, rowM10, rowM12}
 
 	rowS1 = &walk.Row{
 		ID: "openstack.S1", Of: serverKind,
@@ -81,9 +81,12 @@ var (
 	}
 	rowS8 = &walk.Row{
 		ID: "openstack.S8", Of: serverKind,
-		Asks:      "the extension trunk of Neutron, where a port is to be a trunk, and the trunk of the port; it makes none on a port that is in use",
+		Asks:      "the extension trunk of Neutron, where a port is to be a trunk, and the trunk of the port",
+		None:      walk.Waits.Says("CAPO fails before it looks for the server (there is no trunk support)"),
+		Differs:   walk.Waits.Says("Neutron makes no trunk of a port that a server has, and CAPO goes no further"),
+		Refused:   "extensions and trunks of Neutron",
 		Condition: code.InfrastructureUnasked,
-		Source:    "ConstructPorts: pkg/cloud/services/networking/port.go; getOrCreateTrunkForPort: trunk.go v0.10.0 to v0.15.0-beta.0",
+		Source:    "ConstructPorts: pkg/cloud/services/networking/port.go; getOrCreateTrunkForPort: trunk.go v0.10.0 to v0.15.0-beta.0; Port of a trunk: neutron/services/trunk/rules.py",
 	}
 	rowO2 = &walk.Row{
 		ID: "openstack.O2", Of: "Image",
@@ -143,8 +146,18 @@ func (q *questions) askMember(m *member) {
 	default:
 		note(rowS10, q.objs.poolLacks(m), poolKind+" "+claim.Namespace+"/"+w.FloatingPool)
 	}
-	if w := m.resolved(); w != nil && w.trunks() {
-		q.Note(rowS8, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{infra.ClusterTitle(m.cluster)}})
+	q.askRegistered(m)
+	if trunks := q.objs.trunks(m); trunks != nil {
+		q.Steps = append(q.Steps, infra.Step{
+			Step: walk.Step{Row: rowS8, Cluster: m.cluster, Subject: q.objs.titleOf(m), Machine: m.index},
+			Look: func(inv *infra.Inventory) walk.Answer {
+				p := q.place(inv, m.home)
+				if p == nil {
+					return walk.Answer{}
+				}
+				return p.trunked(trunks)
+			},
+		})
 	} else {
 		q.Note(rowS8, m.cluster, pass)
 	}

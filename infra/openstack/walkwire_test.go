@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,6 +136,55 @@ func TestRulesOfRealGroups(t *testing.T) {
 		}
 		if seen == 0 {
 			t.Errorf("%s: no rules were read", name)
+		}
+	}
+}
+
+// What is behind a load balancer, trunks and zones pass over the wire, and a call that is refused
+// leaves what it is needed for unread.
+func TestBehindOverTheWire(t *testing.T) {
+	const id, name = "11111111-2222-4333-8444-555555555555", "k8s-clusterapi-cluster-tenant-os-b-data-kubeapi"
+	served := func(t *testing.T, o openstacklab.Options) (*openstacklab.Server, []byte) {
+		s, data := cloudOf(t, o)
+		s.Endpoint("load-balancer", s.Network)
+		s.Add("loadbalancers", openstacklab.Object{"id": id, "name": name, "project_id": openstacklab.Recorded.ProjectID, "provisioning_status": "ACTIVE"})
+		return s, edit(t, data, func(resource string, object map[string]any) bool {
+			if strings.HasPrefix(resource, "openstackclusters.") && object["metadata"].(map[string]any)["name"] == "data" {
+				object["spec"].(map[string]any)["apiServerLoadBalancer"] = map[string]any{"enabled": true}
+			}
+			if strings.HasPrefix(resource, "openstackservers.") {
+				object["spec"].(map[string]any)["trunk"] = true
+			}
+			return true
+		})
+	}
+	_, data := served(t, openstacklab.Options{})
+	l := only(t, data, infra.Access{})
+	p := &place{Listing: &l}
+	const port = "-38102" // of the recorded endpoint
+	f, known := factOf[listenerFact](p, factListener+"/"+name+port)
+	members, _ := factOf[map[string]string](p, factMembers+"/"+name+port)
+	if !known || f.Balancer != id || f.Pool == "" || len(members) == 0 || len(l.Warnings) > 0 {
+		t.Errorf("the listener is %+v, the pool's members are %v: %v", f, members, l.Warnings)
+	}
+	for _, k := range []infra.Key{trunkExtension, zones} {
+		if !slices.Contains(l.ProbesFound, k) {
+			t.Errorf("%s was not found", k)
+		}
+	}
+	held := slices.ContainsFunc(l.Facts, func(f infra.Fact) bool { return strings.HasPrefix(f.Name, factHeld+"/") })
+	if trunk := slices.ContainsFunc(l.ProbesFound, func(k infra.Key) bool { return k.Kind == keyTrunk }); trunk || !held {
+		t.Errorf("a trunk that is not there was found (%t), or no port of a server that is to be one (%t)", trunk, held)
+	}
+	for call, kind := range map[string]infra.KeyKind{
+		"neutron GET /v2.0/lbaas/listeners": keyListener, "neutron GET /v2.0/lbaas/pools": keyPool, "neutron GET /v2.0/lbaas/pools/{id}/members": keyPool,
+		"neutron GET /v2.0/extensions": keyExtension, "neutron GET /v2.0/trunks": keyTrunk, "nova GET /v2.1/os-availability-zone": keyZone,
+	} {
+		s, data := served(t, openstacklab.Options{})
+		s.Fail(openstacklab.Fault{Call: call, Status: 403, Body: "{}"})
+		l := only(t, data, infra.Access{})
+		if _, refused := l.Facts.Get(factRefused + "/" + kind.String()); !refused || !slices.Contains(l.Unread, kind) {
+			t.Errorf("without %s unread are %v: %v", call, l.Unread, l.Warnings)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Raw is shell text of the program's own: variables, redirections, operators. It is
-// not quoted.
+// not quoted. A newline in it is a space where a command is one line, see Command.Rows.
 type Raw string
 
 // Variable reads a variable by its name. An unset or empty one ends the command: an empty
@@ -105,7 +105,9 @@ func around(before, between, after string, lines ...Command) Command {
 	return out
 }
 
-// wrap puts program text around a line.
+// Wrap puts program text around a line.
+func (c Command) Wrap(before, after Raw) Command { return c.wrap(string(before), string(after)) }
+
 func (c Command) wrap(before, after string) Command { return around(before, "", after, c) }
 
 // With adds words to a line.
@@ -125,17 +127,33 @@ func (c Command) Text() string {
 		if p.spaced {
 			text = append(text, ' ')
 		}
-		switch p.kind {
-		case raw:
-			text = append(text, p.text...)
-		case word:
-			text = appendQuoted(text, p.text)
-		case variable:
-			text = append(append(append(text, `"${`...), p.text...), `:?}"`...)
-		}
+		text = p.append(text)
 	}
 	return string(text)
 }
+
+// append adds the text of a part, as it is in one line.
+func (p part) append(text []byte) []byte {
+	switch p.kind {
+	case word:
+		return appendQuoted(text, p.text)
+	case variable:
+		return append(append(append(text, `"${`...), p.text...), `:?}"`...)
+	}
+	for i := range len(p.text) {
+		text = append(text, p.text[i])
+		if p.text[i] == '\n' {
+			text[len(text)-1] = ' '
+		}
+	}
+	return text
+}
+
+// Between pieces of a line.
+const (
+	andThen = " && "
+	pipe    = " | "
+)
 
 // Refused returns the text for whose sake there is no line.
 func (c Command) Refused() string { return c.refused }
@@ -155,8 +173,9 @@ func (c Command) Variables(note func(name string)) {
 // Then runs next only when c succeeded.
 func (c Command) Then(next Command) Command { return All(c, next) }
 
-// Or runs next only when c failed.
-func (c Command) Or(next Command) Command { return around("{ ", " || { ", "; }; }", c, next) }
+// Pipe has next read what c prints. What next needs it to print is for next to see: nothing
+// else says that c failed.
+func (c Command) Pipe(next Command) Command { return around("", pipe, "", c, next) }
 
 // All runs each command only when those before it succeeded.
 func All(first Command, more ...Command) Command {
@@ -167,7 +186,7 @@ func All(first Command, more ...Command) Command {
 	case 1:
 		return all[0]
 	}
-	return around("", " && ", "", all...)
+	return around("", andThen, "", all...)
 }
 
 // OrStop makes a check that fails say why, with the words that it found, and end
@@ -195,19 +214,11 @@ func (c Command) Private() Command { return c.wrap("(umask 077; ", ")") }
 // Prints fails unless c prints want, a string, a Raw or a Variable, and nothing else.
 func (c Command) Prints(want any) Command { return around(`test "$(`, `)" = `, "", c, Line(want)) }
 
-// PrintsAny fails unless c prints anything.
-func (c Command) PrintsAny() Command { return c.wrap(`test -n "$(`, `)"`) }
-
 // Empty fails when a variable holds anything.
 func Empty(variable string) Command { return Line(Raw(`test -z "$` + variable + `"`)) }
 
-// Has fails unless a variable holds a text, which is put together of pieces. What Quote
+// Lacks fails when a variable holds a text, which is put together of pieces. What Quote
 // leaves as it is has no meaning in a pattern either.
-func Has(variable string, pieces ...any) Command {
-	return Line(Pieces(pieces)).wrap(`case "$`+variable+`" in *`, "*) ;; *) false ;; esac")
-}
-
-// Lacks fails when a variable holds a text, see Has.
 func Lacks(variable string, pieces ...any) Command {
 	return Line(Pieces(pieces)).wrap(`case "$`+variable+`" in *`, "*) false ;; esac")
 }
@@ -219,6 +230,15 @@ func Ask(name, what string) Command { return Set(name, "", what) }
 // Set is Ask with a value of the program's own, which most operators need not change.
 func Set(name, value, what string) Command {
 	return Command{parts: []part{{kind: raw, text: name + "='" + value + "' # "}, {kind: raw, text: terminal.Escape(what)}}, ask: true, inTurn: true}
+}
+
+// Default sets a variable of the environment, unless it is set already, to a value that may be
+// empty; one that a shell would not read as it is, is left out. What is said of it is escaped.
+func Default(name, value, what string) Command {
+	if value != "" && !isPlain(value) {
+		value = ""
+	}
+	return Command{parts: []part{{kind: raw, text: "export " + name + `="${` + name + ":-" + value + `}" # `}, {kind: raw, text: terminal.Escape(what)}}, ask: true, inTurn: true}
 }
 
 // IsAsk reports whether Ask or Set made the line.

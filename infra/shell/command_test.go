@@ -9,7 +9,7 @@ func TestRefusalSticks(t *testing.T) {
 	for name, c := range map[string]Command{
 		"Then": good.Then(bad), "Then, first": bad.Then(good), "All": All(good, good, bad), "OrStop": bad.OrStop("no"), "OrStop, what was found": good.OrStop("no", "a\nb"),
 		"OrSay": bad.OrSay("no"), "Keep": bad.Keep("X"), "Private": bad.Private(), "Prints": bad.Prints("a"), "Prints, what is wanted": good.Prints("a\nb"),
-		"PrintsAny": bad.PrintsAny(), "Has": Has("X", "a", "a\nb"), "Lacks": Lacks("X", "a\nb"),
+		"Pipe": good.Pipe(bad), "Pipe, first": bad.Pipe(good), "Lacks": Lacks("X", "a\nb"),
 	} {
 		if c.Text() != "" || c.Refused() != "a\nb" || c.IsZero() {
 			t.Errorf("%s: %q, refused %q", name, c.Text(), c.Refused())
@@ -38,12 +38,12 @@ func TestLines(t *testing.T) {
 		`X=$(get "${ID:?}" 'a b')`:                                      read.Keep("X"),
 		`(umask 077; get "${ID:?}" 'a b')`:                              read.Private(),
 		`test "$(get "${ID:?}" 'a b')" = '*'`:                           read.Prints("*"),
-		`test -n "$(get "${ID:?}" 'a b')"`:                              read.PrintsAny(),
-		`test -z "$X"`:                                                  Empty("X"),
-		`case "$X" in *'*'"${ID:?}"*) ;; *) false ;; esac`:              Has("X", "*", Variable("ID")),
-		`case "$X" in *a*) false ;; esac`:                               Lacks("X", "a"),
-		`X='' # a\x0atouch x`:                                           Ask("X", "a\ntouch x"),
-		`X='velero' # its namespace`:                                    Set("X", "velero", "its namespace"),
+		`get "${ID:?}" 'a b' | get "${ID:?}" 'a b'`:                     read.Pipe(read),
+		`test -z "$X"`: Empty("X"),
+		`case "$X" in *'*'"${ID:?}"*) false ;; esac`: Lacks("X", "*", Variable("ID")),
+		`case "$X" in *a*) false ;; esac`:            Lacks("X", "a"),
+		`X='' # a\x0atouch x`:                        Ask("X", "a\ntouch x"),
+		`X='velero' # its namespace`:                 Set("X", "velero", "its namespace"),
 	} {
 		if c.Text() != want || c.Refused() != "" {
 			t.Errorf("got %s, want %s", c.Text(), want)

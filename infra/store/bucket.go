@@ -107,7 +107,7 @@ func (b *bucket) folders(ctx context.Context, prefix string) ([]string, error) {
 				return b.explain(ctx, listing, prefix, err)
 			}
 			if len(names) == maxFolders {
-				return &backup.InputError{Name: b.name(prefix), Problem: fmt.Sprintf("has more than %d folders", maxFolders), Next: "give the place as far as backups/"}
+				return beyond(b.name(prefix), maxFolders, "folders", "give the place as far as backups/")
 			}
 			names = append(names, strings.TrimSuffix(strings.TrimPrefix(key, prefix), "/"))
 		}

@@ -44,7 +44,12 @@ type Place struct {
 	path   string // without slashes at its ends
 	Flags  string // with a space before, what a command needs that lists the place
 	isFile bool   // the path is known to be that of a tarball
+	bounds []string
 }
+
+// Bounds are those that were reached while backups were looked for, each with its number and
+// what leaves more room. They left out places, and no backup of those that were listed.
+func (p *Place) Bounds() []string { return p.bounds }
 
 // Name is what messages call the place.
 func (p *Place) Name() string { return p.name(p.path) }
@@ -227,7 +232,7 @@ func (p *Place) grouped(ctx context.Context) ([]*Stored, error) {
 		byFolder := map[string]*Stored{}
 		err := p.each(ctx, root, func(o object) error {
 			if objects++; objects > maxObjects {
-				return &backup.InputError{Name: p.Name(), Problem: fmt.Sprintf("holds more than %d objects", maxObjects), Next: "give the place as far as backups/NAME"}
+				return beyond(p.Name(), maxObjects, "objects", "give the place as far as backups/NAME")
 			}
 			dir, file := path.Split(o.key)
 			dir = strings.TrimSuffix(dir, "/")
@@ -239,7 +244,7 @@ func (p *Place) grouped(ctx context.Context) ([]*Stored, error) {
 			s := byFolder[dir]
 			if s == nil {
 				if len(all) == maxStored {
-					return &backup.InputError{Name: p.Name(), Problem: fmt.Sprintf("holds more than %d backups", maxStored), Next: "give a prefix with fewer"}
+					return beyond(p.Name(), maxStored, "backups", "give a prefix with fewer")
 				}
 				s = &Stored{Name: name, Root: rootOf(dir), Place: p.name(dir), isFile: p.isLocal()}
 				byFolder[dir] = s

@@ -2,13 +2,15 @@ package store
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"time"
 )
 
 // Recent lists the backups below the place as Backups does, and describes no more than are
-// asked for: none that was stored before since, and, where enough is not nil, none that is
-// older than those for which it is true. left is how many are not among those it returns.
+// asked for: none that was stored before since, and, where enough is not nil, of each schedule
+// none that is older than those for which it is true. left is how many are not among those it
+// returns.
 func (p *Place) Recent(ctx context.Context, since time.Time, enough func(newestFirst []*Stored) bool) (all []*Stored, left int, err error) {
 	listed, err := p.list(ctx)
 	if err != nil {
@@ -23,10 +25,41 @@ func (p *Place) Recent(ctx context.Context, since time.Time, enough func(newestF
 	if enough == nil {
 		p.describe(ctx, all)
 	} else {
-		all = p.describeUntil(ctx, all, enough)
+		all = p.describeEach(ctx, all, enough)
 	}
 	sortByAge(all)
 	return all, len(listed) - len(all), ctx.Err()
+}
+
+// describeEach describes the newest backups of each schedule, as their names tell it before
+// anything is read.
+func (p *Place) describeEach(ctx context.Context, all []*Stored, enough func([]*Stored) bool) (described []*Stored) {
+	type schedule struct{ root, name string }
+	of := map[schedule][]*Stored{}
+	var order []schedule
+	for _, s := range all {
+		k := schedule{s.Root, ScheduleIn(s.Name)}
+		if of[k] == nil {
+			order = append(order, k)
+		}
+		of[k] = append(of[k], s)
+	}
+	for _, k := range order {
+		described = append(described, p.describeUntil(ctx, of[k], enough)...)
+	}
+	return described
+}
+
+// timestamped are the names of scheduled backups (Velero pkg/apis/velero/v1/schedule_types.go:
+// TimestampedName v1.18.3).
+var timestamped = regexp.MustCompile(`^(.+)-[0-9]{14}$`)
+
+// ScheduleIn is the schedule in the name of a backup; "" where the name has none.
+func ScheduleIn(name string) string {
+	if m := timestamped.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // describeUntil describes the backups in the order in which they were stored, the last one

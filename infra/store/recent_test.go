@@ -90,6 +90,20 @@ func TestBackupsBesideBackups(t *testing.T) {
 	}
 }
 
+// TestFoldersBesideBackupsAreBounded: what is beyond the bound is said, and costs no other backup.
+func TestFoldersBesideBackupsAreBounded(t *testing.T) {
+	s := storetest.Start(t, false)
+	began := time.Now().Add(-time.Hour)
+	put(s, "", "n1", began)
+	for i := range 101 {
+		s.Put("velero", fmt.Sprintf("f%03d/x", i), nil)
+	}
+	p := at(t, "s3://velero", options(s))
+	if all, err := p.Backups(t.Context()); err != nil || len(all) != 1 || len(p.Bounds()) != 1 || !strings.Contains(p.Bounds()[0], "has 101 folders beside backups/: backups of others are looked for in 100, the most") {
+		t.Errorf("%s, %q, %v", names(all), p.Bounds(), err)
+	}
+}
+
 // TestAStartThatIsWrong: no backup begins after it was stored, or after it was completed.
 func TestAStartThatIsWrong(t *testing.T) {
 	s := storetest.Start(t, false)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -14,8 +15,10 @@ var ofVelero = []string{folder, "restores", "restic", "metadata", "plugins", "ko
 // below may be the ones. A folder that can't be listed is passed over.
 func (p *Place) strays(ctx context.Context, at string, below []string) []string {
 	var found []string
-	for i, f := range slices.DeleteFunc(slices.Clone(below), func(f string) bool { return slices.Contains(ofVelero, f) }) {
+	beside := slices.DeleteFunc(slices.Clone(below), func(f string) bool { return slices.Contains(ofVelero, f) })
+	for i, f := range beside {
 		if i == maxRoots {
+			p.bounds = append(p.bounds, fmt.Sprintf("%s has %d folders beside backups/: backups of others are looked for in %d, the most. Give the prefix that spec.objectStorage.prefix of the BackupStorageLocation names", p.Name(), len(beside), maxRoots))
 			break
 		}
 		if deeper, err := p.folders(ctx, at+f+"/"); err == nil && slices.Contains(deeper, folder) {

@@ -34,6 +34,7 @@
 //	targets.go      one target per vCenter and credential
 //	credentials.go  finds a credential as CAPV does
 //	environment.go  finds one in the variables of govc
+//	reach.go        the vCenter that govc is at, for another look
 //	session.go      connects, logs in, logs out
 //	limits.go       bounds on time and size
 //	machinevms.go   what CAPV asks of the VMs of machines

@@ -113,6 +113,12 @@ func (e *EC2) answer(c *apiCall) (answer any, cut bool, bad *refusal) {
 		handle = e.describeLoadBalancers
 	case templatesAction:
 		handle = e.describeTemplates
+	case "autoscaling:DescribeLifecycleHooks":
+		handle = e.describeHooks
+	case "elasticloadbalancing:DescribeTags", "elasticloadbalancing:DescribeTargetGroups", "elasticloadbalancing:DescribeListeners", "elasticloadbalancing:DescribeTargetHealth":
+		handle = e.describeBehind
+	case roleAction:
+		handle = e.getRole
 	default:
 		if kind, ok := networkKinds[c.iam()]; ok {
 			handle = func(c *apiCall) (element, *refusal) { return e.describeNetwork(c, kind) }

@@ -29,7 +29,7 @@ func (e *EC2) describeCluster(c *apiCall) (answer any, bad *refusal) {
 // parseEKS reads what is asked for out of the path of a call.
 func (c *apiCall) parseEKS(r *http.Request) {
 	name, ok := strings.CutPrefix(r.URL.Path, "/clusters/")
-	if !ok || r.Method != http.MethodGet {
+	if !ok || r.Method != http.MethodGet && !strings.HasSuffix(name, "/identity-provider-configs/describe") {
 		return
 	}
 	c.action, c.name = "DescribeCluster", name
@@ -38,6 +38,7 @@ func (c *apiCall) parseEKS(r *http.Request) {
 		{"/fargate-profiles", "DescribeFargateProfile", ""},
 		{"/addons", "DescribeAddon", "ListAddons"},
 		{"/access-entries", "DescribeAccessEntry", "ListAccessEntries"},
+		{"/identity-provider-configs", "DescribeIdentityProviderConfig", "ListIdentityProviderConfigs"},
 	} {
 		plane, rest, there := strings.Cut(name, of.path)
 		if !there {
@@ -73,7 +74,16 @@ func (e *EC2) describePlaneParts(c *apiCall) (answer any, bad *refusal) {
 			one = o
 		}
 	}
+	oidc, _ := known[i].eks["oidc"].(map[string]any)
 	switch {
+	case c.action == "ListIdentityProviderConfigs":
+		all := []any{}
+		if oidc != nil {
+			all = append(all, map[string]any{"type": "oidc", "name": oidc["identityProviderConfigName"]})
+		}
+		return map[string]any{"identityProviderConfigs": all}, nil
+	case c.action == "DescribeIdentityProviderConfig":
+		return map[string]any{"identityProviderConfig": map[string]any{"oidc": oidc}}, nil
 	case c.action == "ListAddons":
 		return map[string]any{"addons": names}, nil
 	case c.action == "ListAccessEntries":

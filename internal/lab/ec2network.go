@@ -45,6 +45,7 @@ const (
 	profileAction   = "eks:DescribeFargateProfile"
 	routesAction    = "ec2:DescribeRouteTables"
 	templatesAction = "ec2:DescribeLaunchTemplateVersions"
+	roleAction      = "iam:GetRole"
 )
 
 // placement is what AWSClusters and AWSManagedControlPlanes say of their
@@ -61,6 +62,8 @@ type placement struct {
 		EKS     string           `json:"eksClusterName"`
 		Version string           `json:"version"`
 		Addons  []map[string]any `json:"addons"`
+		OIDC    map[string]any   `json:"oidcIdentityProviderConfig"`
+		Role    string           `json:"roleName"`
 		Entries []map[string]any `json:"accessEntries"`
 		Access  struct {
 			Public  *bool    `json:"public"`
@@ -166,12 +169,13 @@ func (p *placement) parts() []networkObject {
 			kind = newLB
 		}
 		made := add(kind, lb.Name)
-		made.dns, made.scheme = lb.DNS, p.Spec.Balancer.Scheme
+		made.dns, made.scheme, made.owners = lb.DNS, p.Spec.Balancer.Scheme, owners
 	}
 	if p.Kind == "AWSManagedControlPlane" {
 		plane := add(eksAction, cmp.Or(p.Spec.EKS, p.Metadata.Namespace+"_"+p.Metadata.Name))
 		plane.dns = p.Spec.Endpoint.Host
-		plane.eks = map[string]any{"version": strings.TrimPrefix(p.Spec.Version, "v"), "addons": p.Spec.Addons, "entries": p.Spec.Entries, "owner": cluster}
+		plane.eks = map[string]any{"version": strings.TrimPrefix(p.Spec.Version, "v"), "addons": p.Spec.Addons, "entries": p.Spec.Entries, "owner": cluster, "oidc": p.Spec.OIDC}
+		add(roleAction, p.Spec.Role)
 		plane.eks["access"] = map[string]any{
 			"vpcId": n.VPC.ID, "endpointPublicAccess": p.Spec.Access.Public == nil || *p.Spec.Access.Public, "endpointPrivateAccess": p.Spec.Access.Private, "publicAccessCidrs": p.Spec.Access.CIDRs,
 		}
@@ -297,7 +301,8 @@ func (e *EC2) describeLoadBalancers(c *apiCall) (element, *refusal) {
 			if kind == classicLB {
 				vpc = "VPCId"
 			}
-			set.Children = append(set.Children, branch("member", leaf("LoadBalancerName", p.id), leaf("DNSName", p.dns), leaf(vpc, p.vpc), leaf("Scheme", cmp.Or(p.scheme, "internet-facing"))))
+			set.Children = append(set.Children, branch("member", leaf("LoadBalancerName", p.id), leaf("DNSName", p.dns), leaf(vpc, p.vpc), leaf("Scheme", cmp.Or(p.scheme, "internet-facing")),
+				leaf("LoadBalancerArn", "arn:lb/"+p.id), e.targets(&p, "Instances", func(id string) element { return leaf("InstanceId", id) })))
 		}
 	}
 	return result(c.action, set), nil

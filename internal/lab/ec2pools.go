@@ -29,6 +29,7 @@ type poolObject struct {
 	Spec struct {
 		Nodegroup string            `json:"eksNodegroupName"`
 		Fargate   string            `json:"profileName"`
+		Role      string            `json:"roleName"`
 		AMI       string            `json:"amiVersion"`
 		Labels    map[string]string `json:"labels"`
 		Taints    []struct {
@@ -114,6 +115,7 @@ func (p *pools) parts() []networkObject {
 		if t := o.template(c); t != nil {
 			all = append(all, networkObject{kind: templatesAction, region: c.Spec.Region, id: t["name"].(string), eks: t})
 		}
+		all = append(all, networkObject{kind: roleAction, region: c.Spec.Region, id: o.Spec.Role})
 		if o.Kind == "AWSFargateProfile" {
 			all = append(all, networkObject{kind: profileAction, region: c.Spec.Region, id: cmp.Or(c.Spec.EKS, c.Metadata.Namespace+"_"+c.Metadata.Name) + "/" + o.Spec.Fargate, eks: map[string]any{
 				"fargateProfileName": o.Spec.Fargate, "status": "ACTIVE", "tags": map[string]string{"kubernetes.io/cluster/" + cluster: "owned"},

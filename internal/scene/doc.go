@@ -12,7 +12,8 @@
 //	=> answer withWork
 //
 // Changes of objects: "set KIND NS/NAME PATH JSON", "unset KIND NS/NAME PATH", "delete KIND
-// NS/NAME", "add OBJECT" in YAML of one line, "copy KIND NS/NAME NEW" (a cluster-scoped object has no NS/). A PATH is members
+// NS/NAME", "add OBJECT" in YAML of one line, "copy KIND NS/NAME NEW" (a cluster-scoped object has no NS/), "again OLD NEW …": a second one of
+// each object in which the first OLD stands, with every OLD replaced by the NEW behind it. A PATH is members
 // joined by dots; a member that holds dots is in brackets: metadata.labels[a.b/c], an element
 // of a list is its number. What exists (one instance for each machine, as the backup expects it,
 // and one Node) follows the objects as they are before the line "then": changes behind it are of the
@@ -27,6 +28,6 @@
 // of each scene.
 //
 // Expectations: "=> ROW FOUND SUBJECT" (passes, none, several, differs, unread, unseen; the subject
-// may be left out), "=> ROW not asked", "=> answer ANSWER", "=> reason CODE", "=> no reason CODE",
+// may be left out), "=> ROW not asked", "=> answer ANSWER", "=> byPlan ANSWER", "=> resolved CODE" (by the plan), "=> reason CODE", "=> no reason CODE",
 // "=> says TEXT" (of a reason), "=> condition CODE", "=> no condition CODE", "=> outcome MACHINE OUTCOME".
 package scene

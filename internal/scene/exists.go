@@ -27,12 +27,12 @@ type loaded struct {
 	expected infra.Expected
 }
 
-func load(r *infra.Registry, all objects) (*loaded, error) {
+func load(r *infra.Registry, b backup.Source) (*loaded, error) {
 	w := r.Want()
 	for _, more := range []backup.Want{check.Want(), rehearsal.Want()} {
 		w.Kinds, w.Secrets = append(w.Kinds, more.Kinds...), append(w.Secrets, more.Secrets...)
 	}
-	s, secrets, err := backup.Load(context.Background(), []backup.Source{all.tarball()}, w)
+	s, secrets, err := backup.Load(context.Background(), []backup.Source{b}, w)
 	if err != nil {
 		return nil, err
 	}

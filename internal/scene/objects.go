@@ -78,6 +78,9 @@ func (all *objects) change(line string) (bool, error) {
 		*all = append(*all, o)
 		return true, nil
 	}
+	if words[0] == "again" {
+		return true, all.again(words[1:])
+	}
 	verbs := map[string]int{"set": 5, "unset": 4, "delete": 3, "copy": 4}
 	least, known := verbs[words[0]]
 	if !known {
@@ -108,6 +111,29 @@ func (all *objects) change(line string) (bool, error) {
 		return true, err
 	}
 	return true, set((*all)[i], words[3], value)
+}
+
+// again adds a second one of every object in which the first word stands, with the words
+// replaced, each by the one behind it.
+func (all *objects) again(pairs []string) error {
+	if len(pairs) < 2 || len(pairs)%2 != 0 {
+		return fmt.Errorf("again: %v are no pairs", pairs)
+	}
+	for _, o := range clone(*all) {
+		text, err := json.Marshal(o)
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(string(text), pairs[0]) {
+			continue
+		}
+		var second map[string]any
+		if err := json.Unmarshal([]byte(strings.NewReplacer(pairs...).Replace(string(text))), &second); err != nil {
+			return err
+		}
+		*all = append(*all, second)
+	}
+	return nil
 }
 
 // valueOf is the JSON behind a path of a line.

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/rehearsal"
@@ -18,39 +20,50 @@ import (
 
 // Played is how a scene ended.
 type Played struct {
+	Scene  Scene
 	Trace  rehearsal.Trace
 	Report *report.Report
+}
+
+// Play plays the scenes of a folder, and gives each to a function, with what failed.
+func Play(folder string, r *infra.Registry, each func(Scene, func() (*Played, error))) error {
+	scenes, err := Read(folder)
+	bases := map[string]*base{}
+	for i := 0; err == nil && i < len(scenes); i++ {
+		s := scenes[i]
+		if bases[s.Base] == nil {
+			if bases[s.Base], err = readBase(filepath.Join(folder, s.Base)); err != nil {
+				break
+			}
+		}
+		each(s, func() (*Played, error) { return play(r, bases[s.Base], s) })
+	}
+	return err
 }
 
 // Run plays the scenes of a folder, each as a test of its own, and fails for a row that has no
 // scene in which it passes, or for one of its answers.
 func Run(t *testing.T, folder string, r *infra.Registry, rows []walk.Row) {
-	scenes, err := Read(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	has, bases := map[string]bool{}, map[string]*base{}
-	for _, s := range scenes {
-		if bases[s.Base] == nil {
-			if bases[s.Base], err = readBase(filepath.Join(folder, s.Base)); err != nil {
-				t.Fatal(err)
-			}
-		}
+	has := map[string]bool{}
+	err := Play(folder, r, func(s Scene, end func() (*Played, error)) {
 		t.Run(strings.TrimSuffix(s.File, ".scene")+"/"+s.Name, func(t *testing.T) {
-			p, err := play(r, bases[s.Base], s)
+			p, err := end()
 			if err != nil {
 				t.Fatal(err)
 			}
+			for _, problem := range p.Unmet() {
+				t.Error(problem)
+			}
 			for _, line := range s.Expect {
-				if problem := p.lacks(line); problem != "" {
-					t.Errorf("=> %s: %s", line, problem)
-				}
 				words := strings.Fields(line)
 				if len(words) > 1 {
 					has[words[0]+" "+words[1]] = true
 				}
 			}
 		})
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	for i := range rows {
 		for _, answer := range demanded(&rows[i]) {
@@ -113,7 +126,7 @@ func play(r *infra.Registry, in *base, s Scene) (*Played, error) {
 	if rest, err := changed(s.Before); err != nil || rest != nil {
 		return nil, fmt.Errorf("before then: %v %w", rest, err)
 	}
-	lived, err := load(r, all)
+	lived, err := load(r, all.tarball())
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +140,7 @@ func play(r *infra.Registry, in *base, s Scene) (*Played, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := load(r, all)
+	l, err := load(r, all.tarball())
 	if err != nil {
 		return nil, err
 	}
@@ -136,11 +149,21 @@ func play(r *infra.Registry, in *base, s Scene) (*Played, error) {
 			return nil, err
 		}
 	}
-	return decide(r, l, inv), nil
+	p := decide(r, l, inv, now)
+	p.Scene = s
+	return p, nil
 }
 
-// decide is what detect does.
-func decide(r *infra.Registry, l *loaded, inv infra.Inventory) *Played {
+// Detect is what detect does with a backup and a saved inventory, when that was saved.
+func Detect(r *infra.Registry, b backup.Source, inv infra.Inventory) (*Played, error) {
+	l, err := load(r, b)
+	if err != nil {
+		return nil, err
+	}
+	return decide(r, l, inv, inv.Listings[0].ListedAt), nil
+}
+
+func decide(r *infra.Registry, l *loaded, inv infra.Inventory, now time.Time) *Played {
 	held := rehearsal.ReadSecrets(l.snapshot, l.secrets)
 	checks := check.Check(l.snapshot, l.secrets, check.Options{
 		Now: now, Velero: make([]*check.VeleroBackup, 1), Newer: make([]*check.NewerBackup, 1), Absent: l.expected.Absent,
@@ -152,10 +175,21 @@ func decide(r *infra.Registry, l *loaded, inv infra.Inventory) *Played {
 	})
 	p := &Played{Trace: future.Trace}
 	p.Report = build.New(build.Parts{
-		Result: result, Forecast: future.Forecast, Snapshot: l.snapshot, Inventory: inv, Absent: l.expected.Absent, LoadBalancers: l.expected.LoadBalancers,
+		Result: result, Forecast: future.Forecast, ByPlan: future.ByPlan, Snapshot: l.snapshot, Inventory: inv, Absent: l.expected.Absent, LoadBalancers: l.expected.LoadBalancers,
 		Checks: checks, Providers: r.Specs(), GeneratedAt: now,
 	})
 	return p
+}
+
+// Unmet are the expectations of the scene that do not hold, each with how it ended.
+func (p *Played) Unmet() []string {
+	var all []string
+	for _, line := range p.Scene.Expect {
+		if problem := p.lacks(line); problem != "" {
+			all = append(all, "=> "+line+": "+problem)
+		}
+	}
+	return all
 }
 
 // lacks says why an expectation does not hold, or is empty.
@@ -172,7 +206,7 @@ func (p *Played) lacks(line string) string {
 		if ok {
 			return ""
 		}
-		return p.describe()
+		return p.Describe()
 	}
 	if len(words) < 2 {
 		return "too few words"
@@ -180,6 +214,11 @@ func (p *Played) lacks(line string) string {
 	switch last := words[len(words)-1]; {
 	case words[0] == "answer":
 		return is(string(answer.Safe) == words[1])
+	case words[0] == "byPlan":
+		return is(p.Report.Summary.AnswerByPlan != nil && string(p.Report.Summary.AnswerByPlan.Safe) == words[1])
+	case words[0] == "resolved":
+		by := p.Report.Summary.AnswerByPlan
+		return is(by != nil && slices.ContainsFunc(by.Resolved, func(r report.AnswerReason) bool { return string(r.Code) == last }))
 	case words[0] == "reason":
 		return is(coded(last))
 	case words[0] == "no" && words[1] == "reason":
@@ -229,8 +268,8 @@ func (p *Played) outcome(machine string) string {
 	return ""
 }
 
-// describe says how the scene ended.
-func (p *Played) describe() string {
+// Describe says how the scene ended.
+func (p *Played) Describe() string {
 	var b strings.Builder
 	answer := p.Report.Summary.Answer
 	fmt.Fprintf(&b, "answer %s", answer.Safe)
@@ -239,6 +278,12 @@ func (p *Played) describe() string {
 	}
 	for _, n := range answer.Conditions {
 		fmt.Fprintf(&b, "\n  condition %s", n.Code)
+	}
+	if by := p.Report.Summary.AnswerByPlan; by != nil {
+		fmt.Fprintf(&b, "\n  by the plan %s", by.Safe)
+		for _, r := range by.Reasons {
+			fmt.Fprintf(&b, "\n    reason %s: %s %v", r.Code, r.Message, r.Objects)
+		}
 	}
 	for _, s := range p.Trace.Steps {
 		fmt.Fprintf(&b, "\n  %s %s %s: %s", s.Row.ID, s.Found, s.Subject, s.Why)

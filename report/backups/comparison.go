@@ -55,9 +55,12 @@ type Compared struct {
 	KubeSystemUID string `json:"kubeSystemUID,omitempty"`
 	// Skipped says that Velero does not offer it: it is never the best.
 	Skipped bool `json:"skipped,omitempty"`
+	// Misdated says that its age is not used to choose: it is the best only where there is no other.
+	Misdated bool `json:"misdated,omitempty"`
 	// Empty says that nothing of a cluster is in it.
 	Empty bool `json:"holdsNoCluster,omitempty"`
 
+	uids     map[string]bool // see Tell
 	clusters map[string]clusterState
 	unplaced int // see clusterState
 	broken   map[string]bool
@@ -168,6 +171,9 @@ func notes(objects map[string]bool, reason *report.AnswerReason) {
 	}
 }
 
+// offered reports whether Velero offers it, and it holds a cluster.
+func (c *Compared) offered() bool { return !c.Skipped && !c.Empty }
+
 // Unreadable is a backup that could not be read.
 func Unreadable(name, place string, err error) *Compared {
 	return &Compared{Name: name, Place: place, Error: err.Error()}
@@ -177,9 +183,10 @@ func Unreadable(name, place string, err error) *Compared {
 // cluster, where they are of several. compared are the newest first.
 func Choose(compared []*Compared) *Comparison {
 	c := &Comparison{Compared: compared, Borrowed: []string{}, Skipped: []*Skipped{}, Complete: true}
-	c.ManagementClusters = managementClusters(compared)
-	if n := len(c.ManagementClusters); n > 0 {
-		c.Choice = Choice{Clusters: []ClusterChoice{}, Why: fmt.Sprintf("these are of %s, by the uid of Namespace kube-system; choose the one that is lost", english.Count(n, "management cluster"))}
+	all, known := managementClusters(compared)
+	c.ManagementClusters = all
+	if n := len(all); n > 0 {
+		c.Choice = Choice{Clusters: []ClusterChoice{}, Why: several(n, known)}
 	} else {
 		c.Choice = choose(compared)
 	}
@@ -195,8 +202,9 @@ func choose(compared []*Compared) Choice {
 	fillMissing(compared)
 	fillUnplaced(compared)
 	var best, newest *Compared
+	dated := slices.ContainsFunc(compared, func(b *Compared) bool { return b.offered() && !b.Misdated && b.Error == "" })
 	for _, b := range compared {
-		if b.Skipped || b.Empty {
+		if !b.offered() || dated && b.Misdated {
 			continue
 		}
 		if newest == nil {
@@ -278,7 +286,7 @@ func chooseClusters(compared []*Compared, best *Compared) []ClusterChoice {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		top := best
 		for _, b := range compared {
-			if !b.Skipped && !b.Empty && b.cluster(name).betterThan(top.cluster(name)) {
+			if b.offered() && b.Misdated == best.Misdated && b.cluster(name).betterThan(top.cluster(name)) {
 				top = b
 			}
 		}

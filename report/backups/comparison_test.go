@@ -129,11 +129,11 @@ func TestSeveralManagementClusters(t *testing.T) {
 	if a.Best != "a1" || !slices.Equal(a.Backups, []string{"a2", "a1"}) || b.Best != "b2" || len(a1.Missing) > 0 {
 		t.Errorf("%+v, %+v", a, b)
 	}
-	if text := flat(c.text(Flags{})); !strings.Contains(text, "Restore none yet: these are of 2 management clusters") || !strings.Contains(text, "Management cluster of a2, a1: Restore a1: the newest, a2, ") {
+	if text := flat(c.text(Flags{})); !strings.Contains(text, "Restore none yet: these are of 2 management clusters") || !strings.Contains(text, "Management cluster of a2, a1, with ns/one: Restore a1: the newest, a2, ") {
 		t.Error(text)
 	}
 	c = Choose([]*Compared{of("n", "", map[string][4]int{"one": good}), a2, b2})
-	if n := c.ManagementClusters[0]; n.Best != "" || !strings.Contains(flat(c.text(Flags{})), "Of n restore none yet: without Namespace kube-system") {
+	if n := c.ManagementClusters[0]; n.Best != "" || !strings.Contains(flat(c.text(Flags{})), "Of n, with ns/one restore none yet: without Namespace kube-system") {
 		t.Errorf("%+v\n%s", n, flat(c.text(Flags{})))
 	}
 	for what, all := range map[string][]*Compared{
@@ -173,6 +173,31 @@ func TestUnreadIsNotRestorable(t *testing.T) {
 	for _, want := range []string{"\ncut   can't be read\n", "2 backups, 1 can be restored", "\nNAME  RESTORE", "\ncut   no", "\nold   yes", "\ncut: can't be read: EOF\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
+// TestSignsOfAnotherManagementCluster: a Kubernetes that was newer before, or two Veleros.
+func TestSignsOfAnotherManagementCluster(t *testing.T) {
+	row := func(hours int, kubernetes, velero string) *Backup {
+		at := time.Date(2026, 11, 1, hours, 0, 0, 0, time.UTC)
+		return &Backup{Name: "n", Place: "p", Root: "r", Restorable: true, Phase: "Completed", Started: &at, Kubernetes: kubernetes, Velero: velero, Stream: Stream{Root: "r", Velero: velero}}
+	}
+	for what, c := range map[string]struct {
+		all  []*Backup
+		said string
+	}{
+		"upgraded":     {[]*Backup{row(3, "v1.34.1", "velero"), row(2, "v1.33.9", "velero")}, ""},
+		"not known":    {[]*Backup{row(3, "", "velero"), row(2, "v1.33.9", "velero")}, ""},
+		"two in turns": {[]*Backup{row(3, "v1.33.9", "velero"), row(2, "", "velero"), row(1, "v1.34.1", "velero")}, "Kubernetes was v1.33.9 in n, and v1.34.1 in n before: they may be of several"},
+		"two Veleros":  {[]*Backup{row(3, "v1.33.9", "velero"), row(2, "v1.33.9", "velero-b")}, "The backups are of Veleros in 2 namespaces: they may be of several"},
+	} {
+		var out strings.Builder
+		if err := Text(&out, New("r", "", c.all, report.Tool{}, time.Time{})); err != nil {
+			t.Fatal(err)
+		}
+		if has := strings.Contains(flat(out.String()), "may be of several"); has != (c.said != "") || !strings.Contains(flat(out.String()), c.said) {
+			t.Errorf("%s:\n%s", what, out.String())
 		}
 	}
 }

@@ -37,7 +37,11 @@ func (c *Comparison) text(run Flags) string {
 	}
 	c.writeSkipped(line, run)
 	for _, m := range c.ManagementClusters {
-		if names := english.First(3, m.Backups); m.Best == "" {
+		names := english.First(3, m.Backups)
+		if len(m.Holds) > 0 {
+			names += ", with " + english.First(3, m.Holds)
+		}
+		if m.Best == "" {
 			line("Of %s restore none yet: %s.", names, m.Why)
 		} else {
 			m.write(line, "Management cluster of "+names+": ", run)
@@ -66,7 +70,11 @@ func (c *Comparison) text(run Flags) string {
 func (c *Comparison) writeSkipped(line func(string, ...any), run Flags) {
 	for i, s := range c.Skipped {
 		if i == 0 {
-			line("Left out: %s, newer, of %s: %s; %s.", s.Name, s.Started.UTC().Format("2006-01-02 15:04"), s.Why, s.Text)
+			newer := ""
+			if s.newer {
+				newer = " newer,"
+			}
+			line("Left out: %s,%s of %s: %s; %s.", s.Name, newer, s.Started.UTC().Format("2006-01-02 15:04"), s.Why, s.Text)
 			line("  %s", run.detect(s.Place))
 			if s.TakeAll != "" && (s.Holds == "better" || c.Best == "") {
 				line("%s", s.TakeAll)

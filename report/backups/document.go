@@ -37,6 +37,8 @@ type Summary struct {
 	Roots []Root `json:"roots"`
 	// Left is how many more the place holds: older ones that --since or --last left out.
 	Left int `json:"older,omitempty"`
+	// Bounds are those that were reached, each with its number and what leaves more room.
+	Bounds []string `json:"bounds,omitempty"`
 }
 
 // Root is what is before backups/ in the addresses of backups: the place of one management
@@ -44,9 +46,14 @@ type Summary struct {
 type Root struct {
 	Place  string `json:"place"`
 	Newest string `json:"newestRestorable,omitempty"` // that may hold clusters
-	// Skipped are those that are newer, and that Velero does not offer.
+	// Streams are the schedules of each management cluster, as far as Velero's files tell those
+	// apart, of which Velero offers a backup that may hold clusters; that of the newest first.
+	Streams []RootStream `json:"streams"`
+	// Skipped are those that Velero does not offer, and that are newer than all of their stream
+	// that it does.
 	Skipped []*Skipped `json:"skipped"`
 
+	streams      []*RootStream
 	newest, read *Backup // read is what can be read where Velero offers none
 }
 
@@ -68,6 +75,10 @@ type Backup struct {
 	Restorable bool       `json:"restorable"`
 	Why        []string   `json:"why"`  // it can't be restored, or what to mind
 	Root       string     `json:"root"` // the address before backups/, for all backups there
+	Velero     string     `json:"veleroNamespace,omitempty"`
+	Location   string     `json:"storageLocation,omitempty"` // the name of the BackupStorageLocation
+	Clusters   []string   `json:"clusters,omitempty"`        // as Velero's list of objects names them, where it was read
+	Stream     Stream     `json:"-"`
 	// Empty says that no cluster is in it, as far as Velero's files say that.
 	Empty bool `json:"holdsNoCluster,omitempty"`
 	// Misdated says that the time at which it is said to have begun is wrong: its age is not
@@ -96,6 +107,9 @@ func New(place, only string, all []*Backup, tool report.Tool, now time.Time) *Do
 // Reach notes the flags of the run, for the commands that the text offers.
 func (d *Document) Reach(f Flags) { d.flags = f }
 
+// Bound notes a bound that was reached.
+func (d *Document) Bound(text string) { d.Summary.Bounds = append(d.Summary.Bounds, text) }
+
 // Left notes how many backups of the place are older than those that are shown.
 func (d *Document) Left(n int) { d.Summary.Left = n }
 
@@ -116,62 +130,38 @@ func (d *Document) Compare(c *Comparison) {
 	d.count()
 }
 
-// CutToCompared leaves out the backups that are older than all that were compared.
-func (d *Document) CutToCompared() {
-	last := -1
-	for i, b := range d.Backups {
-		if slices.ContainsFunc(d.Comparison.Compared, func(k *Compared) bool { return k.Place == b.Place }) {
-			last = i
-		}
-	}
-	d.Summary.Left += len(d.Backups) - last - 1
-	d.Backups = d.Backups[:last+1]
+// Keep leaves out the other backups of the place.
+func (d *Document) Keep(stays func(*Backup) bool) {
+	before := len(d.Backups)
+	d.Backups = slices.DeleteFunc(d.Backups, func(b *Backup) bool { return !stays(b) })
+	d.Summary.Left += before - len(d.Backups)
 	d.count()
 }
 
 func (d *Document) count() {
-	d.Summary = Summary{Backups: len(d.Backups), Roots: []Root{}, Left: d.Summary.Left}
+	d.Summary = Summary{Backups: len(d.Backups), Roots: []Root{}, Left: d.Summary.Left, Bounds: d.Summary.Bounds}
 	for _, b := range d.Backups {
-		i := slices.IndexFunc(d.Summary.Roots, func(r Root) bool { return r.Place == b.Root })
-		if i < 0 {
-			i, d.Summary.Roots = len(d.Summary.Roots), append(d.Summary.Roots, Root{Place: b.Root, Skipped: []*Skipped{}})
+		if !slices.ContainsFunc(d.Summary.Roots, func(r Root) bool { return r.Place == b.Root }) {
+			d.Summary.Roots = append(d.Summary.Roots, Root{Place: b.Root, Streams: []RootStream{}, Skipped: []*Skipped{}})
 		}
-		d.Summary.Roots[i].add(b)
 		if b.Restorable {
 			d.Summary.Restorable++
 		}
 	}
 	for i := range d.Summary.Roots {
-		if r := &d.Summary.Roots[i]; r.newest != nil {
-			r.Newest = r.newest.Name
-			if d.Summary.Newest == "" {
-				d.Summary.Newest = r.Newest
-			}
+		r := &d.Summary.Roots[i]
+		if r.fill(d.Backups); d.Summary.Newest == "" {
+			d.Summary.Newest = r.Newest
 		}
 	}
 }
 
-// add takes the next backup of a root, the newest of which come first. One that is misdated is
-// the newest only where there is no other.
-func (r *Root) add(b *Backup) {
-	switch {
-	case b.Empty:
-	case b.Restorable && (r.newest == nil || r.newest.Misdated && !b.Misdated):
-		r.newest = b
-	case !b.Restorable && r.newest == nil && b.Size > 0 && b.Started != nil:
-		if r.read == nil {
-			r.read = b
-		}
-		r.Skipped = append(r.Skipped, b.skipped())
-	}
-}
-
-func (b *Backup) skipped() *Skipped {
+func (b *Backup) skipped(newer bool) *Skipped {
 	why := "it can't be restored"
 	if len(b.Why) > 0 {
 		why = b.Why[0]
 	}
-	return &Skipped{Name: b.Name, Place: b.Place, Started: *b.Started, Why: why, TakeAll: b.TakeAll}
+	return &Skipped{Name: b.Name, Place: b.Place, Started: *b.Started, Why: why, TakeAll: b.TakeAll, newer: newer}
 }
 
 // JSON writes the document.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Skipped is a backup that is newer than those that Velero offers, and why Velero does not
-// offer it.
+// Skipped is a backup that is newer than those of its stream that Velero offers, and why Velero
+// does not offer it.
 type Skipped struct {
 	Name    string    `json:"name"`
 	Place   string    `json:"place"`
@@ -19,6 +19,8 @@ type Skipped struct {
 	Text string `json:"text,omitempty"`
 	// TakeAll is how it is restored all the same.
 	TakeAll string `json:"takeAllTheSame,omitempty"`
+
+	newer bool // than what Velero offers
 }
 
 // Skip adds a backup that Velero does not offer, the newest first. Where it was compared, too,

@@ -29,6 +29,9 @@ func Text(w io.Writer, d *Document) error {
 		more = fmt.Sprintf(" (%d more are older)", n)
 	}
 	line("%s: %s%s%s, %d can be restored", d.Place, english.Count(d.Summary.Backups, "backup"), only, more, d.Summary.Restorable)
+	for _, bound := range d.Summary.Bounds {
+		line("%s", english.Sentence(bound))
+	}
 	if d.Comparison == nil {
 		d.next(line)
 	}
@@ -70,29 +73,57 @@ func (d *Document) minded(line func(string, ...any)) {
 // next says of each place which backup is the newest, what is newer and left out, and how to
 // find the best.
 func (d *Document) next(line func(string, ...any)) {
-	for _, r := range d.Summary.Roots {
+	for i := range d.Summary.Roots {
+		r := &d.Summary.Roots[i]
 		place, of := d.Place, ""
 		if len(d.Summary.Roots) > 1 {
 			place, of = r.Place, " in "+r.Place
 		}
-		switch {
-		case r.newest != nil:
-			line("The newest that can be restored%s is %s; it need not be the best. Compare with what runs:", of, r.Newest)
-			line("  %s", d.flags.compare(place))
-			line("or read that one alone:")
-			line("  %s", d.flags.only(r.newest.Place))
-		case r.read != nil:
+		switch several := r.managementClusters(); {
+		case r.newest == nil && r.read == nil:
+			continue
+		case r.newest == nil:
 			line("Velero offers none%s that holds clusters. What %s holds can be read:", of, r.read.Name)
 			line("  %s", d.flags.only(r.read.Place))
 			if r.read.TakeAll != "" {
 				line("%s", r.read.TakeAll)
 			}
 			continue
+		case len(several) > 1:
+			line("The backups%s are of %s, or of parts of one: Velero lists no Cluster of one with those of another. Which it is, and which is the best, --compare says:", of, english.Count(len(several), "management cluster"))
+			line("  %s", d.flags.compare(place))
+			for _, s := range several {
+				line("The newest that can be restored%s with %s is %s:", of, english.First(2, s.Clusters), s.Newest)
+				line("  %s", d.flags.only(s.newest.Place))
+			}
+		default:
+			line("The newest that can be restored%s is %s; it need not be the best. Compare with what runs:", of, r.Newest)
+			line("  %s", d.flags.compare(place))
+			line("or read that one alone:")
+			line("  %s", d.flags.only(r.newest.Place))
+			if sign := d.sign(r); sign != "" {
+				line("%s: they may be of several management clusters, which only --compare tells.", sign)
+			}
 		}
-		if r.newest != nil && len(r.Skipped) > 0 {
-			s := r.Skipped[0]
-			line("Left out: %s, newer, of %s: %s.", s.Name, s.Started.UTC().Format("2006-01-02 15:04"), s.Why)
-			line("  %s", d.flags.only(s.Place))
+		r.left(line, d.flags)
+	}
+}
+
+// left says what is newer and left out: the newest in full.
+func (r *Root) left(line func(string, ...any), run Flags) {
+	const most = 3
+	for i, s := range r.Skipped {
+		switch began := s.Started.UTC().Format("2006-01-02 15:04"); {
+		case i == most:
+			line("Left out, too: %d more.", len(r.Skipped)-most)
+			return
+		case s.newer:
+			line("Left out: %s, newer, of %s: %s.", s.Name, began, s.Why)
+		default:
+			line("Left out: %s, of %s: %s; Velero offers no other of its schedule.", s.Name, began, s.Why)
+		}
+		if i == 0 {
+			line("  %s", run.only(s.Place))
 		}
 	}
 }

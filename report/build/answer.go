@@ -17,7 +17,7 @@ import (
 // change it: they change what people look at, not what controllers do.
 func decide(p *Parts, r *report.Report) *report.SafeAnswer {
 	reasons := reasonsOf(p, r, p.Forecast, func(check.Finding) bool { return true })
-	if len(reasons) == 0 && r.Summary.Status != code.Healthy {
+	if len(reasons) == 0 && r.Summary.Status != code.Healthy && r.Summary.Status != code.NeedFurtherConfirmationInfraMachines {
 		reasons = []report.AnswerReason{{Code: code.StatusNotHealthy, Message: "The status is " + string(r.Summary.Status), Objects: []string{}}}
 	}
 	out := &report.SafeAnswer{Safe: report.SafeAfter(reasons), Reasons: reasons}
@@ -105,8 +105,9 @@ func (d *decision) seen(p *Parts, r *report.Report) {
 		}
 	}
 	for i := range r.InfraMachines {
-		v := &r.InfraMachines[i].Instance
-		d.Add(code.InstancesToConfirm, "These instances may or may not belong to a cluster of the backup", v.Object())
+		if !res.Unattributed[i].Unlinked { // else it is a condition
+			d.Add(code.InstancesToConfirm, "These instances may or may not belong to a cluster of the backup", r.InfraMachines[i].Instance.Object())
+		}
 	}
 	for _, e := range r.OtherErrors() {
 		d.Add(code.ErrorsOccurred, "Errors occurred, so that something may be missing", cmp.Or(e.Object, e.Scope, e.Message))

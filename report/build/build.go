@@ -285,8 +285,11 @@ func (b *builder) infraMachine(u *detector.Unattributed) report.InfraMachine {
 		Instance:       instance(&u.Instance, b.scope(u.Scope, "")),
 		ForeignCluster: u.Foreign, Reason: u.Reason, Message: u.Message, Evidence: u.Evidence,
 	}
-	if u.Cluster != nil {
-		m.Cluster = u.Cluster.Namespace + "/" + u.Cluster.Name
+	for _, id := range u.Clusters {
+		m.Candidates = append(m.Candidates, id.Namespace+"/"+id.Name)
+	}
+	if m.Candidates = slices.Compact(m.Candidates); len(m.Candidates) == 1 { // of several backups
+		m.Cluster, m.Candidates = m.Candidates[0], nil
 	}
 	return m
 }

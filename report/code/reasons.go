@@ -148,6 +148,7 @@ const (
 	NodesUnread           Reason = "NodesUnread"
 	NothingToReplace      Reason = "NothingToReplace"
 	OutsideClusters       Reason = "OutsideClusters"
+	UnlinkedInstances     Reason = "UnlinkedInstances"
 	OwnersPaused          Reason = "OwnersPaused"
 	PoolsUncompared       Reason = "PoolsUncompared"
 	RestoreOrder          Reason = "RestoreOrder"

@@ -258,7 +258,7 @@ func (a *application) finish() {
 		}
 	}
 	if s.Answer != nil {
-		if len(s.Answer.Reasons) == 0 && s.Status != code.Healthy {
+		if len(s.Answer.Reasons) == 0 && s.Status != code.Healthy && s.Status != code.NeedFurtherConfirmationInfraMachines {
 			s.Answer.Reasons = []report.AnswerReason{{Code: code.StatusNotHealthy, Message: "The status is " + string(s.Status), Objects: []string{}}}
 		}
 		s.Answer.Safe = report.SafeAfter(s.Answer.Reasons)

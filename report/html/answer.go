@@ -3,7 +3,10 @@ package html
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
@@ -18,7 +21,7 @@ type links struct{ First, Rest []link }
 type link struct{ Href, Name string }
 
 // few is how many things a line names before it counts the others.
-const few = 3
+const few = 1
 
 func fold(all []link) links {
 	n := min(few, len(all))
@@ -28,21 +31,13 @@ func fold(all []link) links {
 // point is a line of the answer. Each has a link at least.
 type point struct {
 	links
-	Code        string
-	Status      code.Status
-	Text        string
-	When, Steps string // of what is to be done: the phase, and the steps of the plan
-	Why         []string
+	Status code.Status
+	Text   string
 }
 
-// Points are the lines of the answer: what is to be done, phase by phase, then what it rests
-// on.
+// points are what the answer rests on.
 func (v *view) points() []point {
 	var out []point
-	places := v.Report.Places()
-	for i := range v.ToDo {
-		out = append(out, v.toDo(places, &v.ToDo[i]))
-	}
 	say := func(yes bool, status code.Status, text, href, name string) {
 		if yes {
 			out = append(out, point{Status: status, Text: text, links: links{First: []link{{href, name}}}})
@@ -51,7 +46,7 @@ func (v *view) points() []point {
 	s, m := &v.Summary, &v.Summary.Machines
 	say(s.Answer == nil, code.Unknown, "This report was made by a version that did not look at all that controllers do: run detect again.", "about", "About this report")
 	if s.Answer != nil && len(s.Answer.Conditions) > 0 {
-		say(true, code.Unknown, "The answer is true only under "+english.Count(len(s.Answer.Conditions), "condition")+".", "before", "Before the restore")
+		say(true, code.Unknown, "The answer assumes "+english.Count(len(s.Answer.Conditions), "thing")+".", "before", "What it assumes")
 	}
 	say(!s.Complete, code.Unknown, "Not everything could be listed. What was not seen is Unknown, never Stale.", v.placesID(), "Places that were listed")
 	if n := s.Ignored; n > 0 {
@@ -64,18 +59,76 @@ func (v *view) points() []point {
 	return out
 }
 
-// toDo makes a line of what is to be done, with links to all that it is about.
-func (v *view) toDo(places *report.Places, t *report.ToDo) point {
-	q := point{Code: string(t.Code), Status: t.Status(), Text: english.Sentence(t.Message), When: t.Phase.Title(), Steps: t.StepsText(), Why: v.Because(t)}
+// age is how old the oldest backup was when its infrastructure was listed.
+func (v *view) age() string {
+	var oldest time.Time
+	for i := range v.Backups {
+		if at := v.Backups[i].WrittenFrom; !at.IsZero() && (oldest.IsZero() || at.Before(oldest)) {
+			oldest = at
+		}
+	}
+	if oldest.IsZero() || !v.GeneratedAt.After(oldest) {
+		return ""
+	}
+	return ago(v.GeneratedAt.Sub(oldest)) + " old"
+}
+
+// phase is what is to be done in a phase of the restore.
+type phase struct {
+	Title string
+	Due   []due
+}
+
+// due is a thing to do or to decide.
+type due struct {
+	links
+	*report.ToDo
+	Text    string
+	Numbers []number // of its steps
+	Why     []string
+}
+
+// number is a number of steps, "6" or "9-11", that leads to the first of them.
+type number struct{ Href, Text string }
+
+// phases are what is to be done, phase by phase.
+func (v *view) phases() []phase {
+	var out []phase
+	places := v.Report.Places()
+	known := code.Phases()
+	for _, p := range known {
+		in := phase{Title: english.Capital(p.Title())}
+		for i := range v.ToDo {
+			t := &v.ToDo[i]
+			isOf := t.Phase == p || p == code.After && !slices.Contains(known, t.Phase) // of another release
+			if isOf && places.IsShown(t) {
+				in.Due = append(in.Due, v.due(places, t))
+			}
+		}
+		if in.Due != nil {
+			out = append(out, in)
+		}
+	}
+	return out
+}
+
+// due makes a line of what is to be done, with links to all that it is about.
+func (v *view) due(places *report.Places, t *report.ToDo) due {
+	d := due{ToDo: t, Text: t.Message, Why: v.Because(t)}
+	for _, part := range strings.Fields(t.StepsText()) {
+		from, _, _ := strings.Cut(part, "-")
+		n := number{Text: part}
+		if first, err := strconv.Atoi(from); err == nil && v.steps[first] {
+			n.Href = "step-" + from
+		}
+		d.Numbers = append(d.Numbers, n)
+	}
 	var to []link
 	for _, o := range places.At(t) {
 		to = append(to, link{v.href(o.At), cmp.Or(places.Short(o), name(""))})
 	}
-	if to == nil {
-		to = []link{{"about", "About this report"}}
-	}
-	q.links = fold(to)
-	return q
+	d.links = fold(to)
+	return d
 }
 
 // href is the id of the element that shows a place.
@@ -124,23 +177,12 @@ func (v *view) rulesID() string {
 type before struct {
 	Conditions []report.Note
 	Notes      []note
-	Steps      []due
-	Due        int // findings with such steps
 }
 
 // note is a note with the clusters that it is about.
 type note struct {
 	links
 	Code, Text string
-}
-
-// due are findings of one kind that have steps before the restore.
-type due struct {
-	links
-	face
-	Status code.Status
-	Code   string
-	N      int
 }
 
 func (v *view) before() before {
@@ -168,53 +210,7 @@ func (v *view) before() before {
 		}
 		out.Notes = append(out.Notes, note{fold(to), it.Code, it.Text})
 	}
-	out.Steps, out.Due = v.due()
 	return out
-}
-
-// due are the findings with steps of the operator before the restore, those of the
-// worst clusters first.
-func (v *view) due() (out []due, n int) {
-	at := map[string]int{}
-	all := [][]link{}
-	add := func(look face, status code.Status, code string, steps []report.Step, to link) {
-		if !isDue(steps) {
-			return
-		}
-		key := string(status) + " " + code
-		i, known := at[key]
-		if !known {
-			i = len(out)
-			at[key], out, all = i, append(out, due{face: look, Status: status, Code: code}), append(all, nil)
-		}
-		out[i].N++
-		n++
-		all[i] = append(all[i], to)
-	}
-	for i := range v.Clusters {
-		for j := range v.Clusters[i].Sets {
-			for _, m := range v.Clusters[i].Sets[j].Machines {
-				code, _, _ := strings.Cut(reasons(m), " ")
-				add(look(m), m.Status, code, m.Remediation, link{m.ID, title(m.Namespace, m.Name)})
-			}
-		}
-	}
-	for i := range v.VMs {
-		add(face{tone(code.Unknown), code.Mark(code.Unknown)}, "VM to confirm", string(v.VMs[i].Reason), v.VMs[i].Remediation, link{fmt.Sprint("v", v.VMs[i].Index), name(v.VMs[i].Instance.Name)})
-	}
-	for i := range out {
-		out[i].links = fold(all[i])
-	}
-	return out, n
-}
-
-func isDue(steps []report.Step) bool {
-	for i := range steps {
-		if steps[i].When == report.BeforeRestore && steps[i].Who == report.Operator {
-			return true
-		}
-	}
-	return false
 }
 
 // After are the notes that are not for before the restore.

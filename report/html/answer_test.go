@@ -1,8 +1,9 @@
 package html
 
 import (
-	"fmt"
+	"bytes"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,11 +27,15 @@ func TestEveryLineOfTheAnswerHasALink(t *testing.T) {
 		for _, n := range find(root, func(n *html.Node) bool { return has(n, "id") }) {
 			ids[attr(n, "id")] = true
 		}
-		answer := find(root, func(n *html.Node) bool { return attr(n, "id") == "answer" })[0]
-		for _, line := range find(answer, func(n *html.Node) bool { return n.Data == "li" && class("why")(n.Parent) }) {
+		due := find(root, class("due"))
+		whole := len(slices.DeleteFunc(slices.Clone(r.ToDo), func(t report.ToDo) bool { return len(t.Objects) > 0 })) // about no object
+		for j, line := range append(due, find(root, func(n *html.Node) bool { return n.Data == "li" && class("why")(n.Parent) })...) {
 			lines++
 			links := find(line, func(n *html.Node) bool { return n.Data == "a" })
 			if len(links) == 0 {
+				whole--
+			}
+			if len(links) == 0 && (j >= len(due) || whole < 0) {
 				t.Errorf("report %d: no link in %q", i, content(line))
 			}
 			for _, a := range links {
@@ -49,35 +54,12 @@ func TestEveryLineOfTheAnswerHasALink(t *testing.T) {
 func TestOrderOfSections(t *testing.T) {
 	page, _ := written(t, reporttest.HostileReport())
 	at := -1
-	for _, id := range []string{"answer", "map", "before", "clusters", "vms", "restore", "rules", "scopes", "about"} {
+	for _, id := range []string{"answer", "map", "todo", "found", "before", "clusters", "vms", "restore", "rules", "scopes", "about"} {
 		i := strings.Index(page, `<section id="`+id+`"`)
 		if i <= at {
 			t.Errorf("section %s is missing, or too early", id)
 		}
 		at = i
-	}
-}
-
-// The answer names the clusters that something must be done about, the worst
-// first, and says how many more there are.
-func TestAnswerSaysWhere(t *testing.T) {
-	r := &report.Report{}
-	for i, status := range []code.Status{
-		code.Healthy, code.ManualRemediationNotRequired, code.ManualRemediationRequired, code.NeedFurtherConfirmation,
-		code.ManualRemediationNotRequired, code.ManualRemediationNotRequired, code.ManualRemediationNotRequired,
-	} {
-		c := report.Cluster{Namespace: "ns", Name: fmt.Sprint("c", i), Status: status}
-		c.Counts = report.MachineCounts{Total: 3, Ghost: 1, Stale: 2}
-		r.Clusters = append(r.Clusters, c)
-	}
-	r.Clusters = append(r.Clusters, report.Cluster{Name: "self", Self: true, Status: code.ManualRemediationRequired})
-	v := newView(r)
-	var got []string
-	for _, c := range v.Where() {
-		got = append(got, c.Name+" "+c.Brief())
-	}
-	if want := "c2 1 Ghost, 2 Stale|c3 1 Ghost, 2 Stale|c1 1 Ghost, 2 Stale|c4 1 Ghost, 2 Stale|c5 1 Ghost, 2 Stale"; strings.Join(got, "|") != want || v.Elsewhere() != 1 {
-		t.Errorf("%q and %d more", got, v.Elsewhere())
 	}
 }
 
@@ -99,8 +81,27 @@ func TestWhatIsToBeDoneSaysWhy(t *testing.T) {
 	r.Summary.Answer = &report.SafeAnswer{Safe: code.No, Reasons: []report.AnswerReason{{Code: code.RolloutDue, Message: "A rollout is due", Objects: []string{"x"}}}}
 	r.ToDo = []report.ToDo{{Phase: code.Paused, Safe: code.No, Code: code.RolloutDue, Message: "replaces machines", Objects: []string{"x"}, Steps: []int{7, 8}}}
 	_, root := written(t, r)
-	answer := content(find(root, func(n *html.Node) bool { return attr(n, "id") == "answer" })[0])
-	if want := "while paused RolloutDue replaces machines. step 7-8"; !strings.Contains(strings.Join(strings.Fields(answer), " "), want) || !strings.Contains(answer, "A rollout is due.") {
-		t.Errorf("no %q in %s", want, answer)
+	todo := strings.Join(strings.Fields(content(find(root, func(n *html.Node) bool { return attr(n, "id") == "todo" })[0])), " ")
+	if want := "While paused (1) 7-8 ! x replaces machines RolloutDue"; !strings.Contains(todo, want) || !strings.Contains(todo, "A rollout is due.") {
+		t.Errorf("no %q in %s", want, todo)
+	}
+}
+
+// Its steps lead to those of the plan, where that is in the page, and only to those that it has.
+func TestNumbersOfStepsLeadToTheSteps(t *testing.T) {
+	r := reporttest.Sized(1, 1)
+	r.ToDo = []report.ToDo{{Phase: code.Before, Code: code.RolloutDue, Message: "m", Steps: []int{2, 3, 7}}}
+	b := &Runbook{Phases: []RunbookPhase{{Chapters: []RunbookChapter{{Steps: []RunbookStep{{Number: 2}, {Number: 3}}}}}}}
+	for _, b := range []*Runbook{nil, b} {
+		var out bytes.Buffer
+		if err := WriteWith(&out, r, b); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Contains(out.String(), `<a href="#step-2">2-3</a> 7 </span>`), b != nil; got != want {
+			t.Errorf("with a link %t, want %t", got, want)
+		}
+		if got, want := strings.Contains(out.String(), `id="step-3"`), b != nil; got != want {
+			t.Errorf("with the step %t, want %t", got, want)
+		}
 	}
 }

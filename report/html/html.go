@@ -29,15 +29,22 @@ var (
 	script string
 )
 
-// Write writes the report as a page: the answer, a picture of the fleet with
-// one cell per machine, then all that the report says. The bytes are the same
-// for the same report. It returns the first error of the writer.
+// Write writes the report as a page: what a restore would do, what is to be done, then all
+// that the report says. The bytes are the same for the same report. It returns the first error
+// of the writer.
 //
 // Names are foreign text. [html/template] escapes them, no link is made of
 // them, and the page forbids every script but its own (see policy).
-func Write(w io.Writer, r *report.Report) error {
+func Write(w io.Writer, r *report.Report) error { return WriteWith(w, r, nil) }
+
+// WriteWith writes the report as Write does, with the plan of the report.
+func WriteWith(w io.Writer, r *report.Report, b *Runbook) error {
+	return write(w, newView(r, b))
+}
+
+func write(w io.Writer, v view) error {
 	b := bufio.NewWriter(w)
-	if err := parsed().Execute(b, newView(r)); err != nil {
+	if err := parsed().Execute(b, v); err != nil {
 		return fmt.Errorf("writing the report as HTML: %w", err)
 	}
 	if err := b.Flush(); err != nil {
@@ -52,7 +59,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 
 // policy is a Content-Security-Policy (CSP level 3, w3c.github.io/webappsec-csp)
 // under which nothing is loaded, and nothing runs but this style and this script.
-func policy() string {
+func policy(style string) string {
 	return "default-src 'none'; script-src " + hashed(script) + "; style-src " + hashed(style) +
 		"; base-uri 'none'; form-action 'none'"
 }

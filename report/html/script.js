@@ -91,7 +91,7 @@
 			const row = text.slice(0, text.indexOf("</details>"));
 			const [, status, codes, aside, id] = row.match(/^data-status="([^"]*)" data-reason="([^"]*)"( data-ignored)?[^]*? id="(m[\d-]+)"/);
 			return {
-				index, id, status, codes: codes.split(" ").filter(Boolean), aside: aside !== undefined, cluster: cluster.title, fit: true, off: false,
+				index, id, status, codes: codes.split(" ").filter(Boolean), aside: aside !== undefined, of: [cluster.title], fit: true, off: false,
 				cell: cellOf.get(id), text: plain(row.slice(row.indexOf(">") + 1) + " " + cluster.title).toLowerCase(), name: plain(row.match(/<bdi class="name">(.*?)<\/bdi>/s)[1]),
 			};
 		});
@@ -107,7 +107,7 @@
 	};
 	const vms = all("#vms .row").map((element, index) => ({
 		element, index, id: element.dataset.at, status: element.dataset.status, codes: element.dataset.reason.split(" ").filter(Boolean),
-		cluster: element.dataset.of, aside: "ignored" in element.dataset, name: one(".name", element).textContent, fit: true,
+		of: element.dataset.of.split("\n").filter(Boolean), aside: "ignored" in element.dataset, name: one(".name", element).textContent, fit: true,
 		text: (one("summary", element).textContent + " " + plain(one("noscript", element)?.textContent ?? "") + " " + element.dataset.of).toLowerCase(),
 	}));
 
@@ -125,6 +125,7 @@
 		const [, inside] = hash.match(/^#[ms](\d+)-/) ?? [];
 		const cluster = inside && clusters.find((c) => c.element.dataset.index === inside);
 		if (cluster) build(cluster);
+		else if (hash.startsWith("#step-")) unpack(one("#runbook"));
 		else for (const row of all(`[data-at="${hash.slice(1)}"]`)) unpack(row);
 		return one(hash);
 	};
@@ -152,7 +153,7 @@
 	};
 	addEventListener("beforeprint", () => {
 		unpackAll();
-		folded = small ? [] : all("main :is(.row, .check, #variables):not([open], .rest *)");
+		folded = small ? [] : all("main :is(.row, .check, #variables, #runbook, .step):not([open], .rest *)");
 		for (const d of folded) d.open = true;
 	});
 	addEventListener("afterprint", () => {
@@ -170,7 +171,7 @@
 		return want;
 	};
 	const matches = (row, want) =>
-		want.statuses.has(row.status) && (!want.cluster || row.cluster === want.cluster) &&
+		want.statuses.has(row.status) && (!want.cluster || row.of.includes(want.cluster)) &&
 		(!want.reason || row.codes.includes(want.reason)) && (!want.aside || (want.aside === "only") === row.aside) &&
 		want.words.every((word) => row.text.includes(word));
 
@@ -262,7 +263,7 @@
 		reveal();
 		return;
 	}
-	for (const title of [...new Set(clusters.map((c) => c.title).concat(vms.map((row) => row.cluster)))].filter(Boolean).sort(compare)) one("#in").add(new Option(title, title));
+	for (const title of [...new Set(clusters.map((c) => c.title).concat(vms.flatMap((row) => row.of)))].filter(Boolean).sort(compare)) one("#in").add(new Option(title, title));
 
 	const unfold = one("#unfold");
 	unfold.addEventListener("click", () => {
@@ -274,7 +275,7 @@
 			n += c.rows.length;
 			c.element.open = true;
 		}
-		for (const d of all("main details:not(#more)")) if (!d.closest("[hidden]") && !(open && d.matches(".cluster"))) d.open = open;
+		for (const d of all("main details:not(#more, #plan *)")) if (!d.closest("[hidden]") && !(open && d.matches(".cluster"))) d.open = open;
 		unfold.textContent = open ? "Close all" : "Open all";
 	});
 	one("#reset").addEventListener("click", () => {
@@ -291,6 +292,12 @@
 		});
 	}
 	controls.addEventListener("input", (event) => (event.target.id === "order" ? order() : filter()));
+
+	addEventListener("keydown", (event) => {
+		if (event.key !== "/" || event.ctrlKey || event.altKey || event.metaKey || event.target.matches?.("input, select, textarea")) return;
+		event.preventDefault();
+		one("#find").focus();
+	});
 
 	controls.hidden = false;
 	one("#to-find").hidden = false;

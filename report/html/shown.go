@@ -8,11 +8,11 @@ import (
 	"drift-detector/report"
 )
 
-// shown is a copy of the report in which every string is as a reader may see
+// shown is a copy of a report or a runbook in which every string is as a reader may see
 // it. It is made at once, so that no place of the page can forget to. Maps stay
 // as they are: two of their keys might become one.
-func shown(r *report.Report) *report.Report {
-	out := *r
+func shown[T any](of *T) *T {
+	out := *of
 	show(reflect.ValueOf(&out).Elem())
 	return &out
 }

@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/outline"
 )
 
 // view is what the page is made of.
@@ -25,7 +26,16 @@ type view struct {
 	Aside    []ignored
 	Groups   []checkGroup
 	Points   []point
+	Phases   []phase
+	Parts    []part
+	Moments  []moment
+	Age      string // of the oldest backup
 	Before   before
+	Runbook  *Runbook
+	Few      bool // clusters: the picture has a row for each, and comes before what is to be done
+
+	after outline.After
+	steps map[int]bool // that the runbook has
 }
 
 // cluster is a cluster with what its machines are called on the page.
@@ -35,6 +45,7 @@ type cluster struct {
 	Sets  []set
 	Open  bool   // from the start; of a large fleet none is
 	File  string // the backup that holds it
+	After string // what happens to it after the restore
 }
 
 // set is the control plane or a group of workers.
@@ -48,6 +59,7 @@ type set struct {
 	Findings     int       // how many of Machines are findings
 	Topology     string    // name in the topology of the Cluster
 	Unlisted     int       // Healthy machines that the report leaves out
+	Short        string    // its name in a row of few clusters
 	ControlPlane *report.ControlPlaneForecast
 	Group        *report.GroupForecast
 }
@@ -57,6 +69,7 @@ type set struct {
 type machine struct {
 	*report.Machine
 	ID   string
+	Fate fate
 	Like string // the machine of the set whose steps say the same; empty: none before it
 }
 
@@ -67,9 +80,18 @@ type vm struct {
 	Like  string // as of a machine
 }
 
+// Of names the clusters that it may belong to, a line each: names hold no end of a line.
+func (v vm) Of() string {
+	var all []string
+	for _, cluster := range v.MayBelongTo() {
+		all = append(all, name(cluster))
+	}
+	return strings.Join(all, "\n")
+}
+
 // Facts are what is known of it.
 func (v vm) Facts() []fact {
-	return append(known(fact{"May belong to", v.Cluster, false}, fact{"Names cluster", v.ForeignCluster, false}), instance(&v.Instance)...)
+	return append(known(fact{"May belong to", strings.Join(v.MayBelongTo(), " or "), false}, fact{"Names cluster", v.ForeignCluster, false}), instance(&v.Instance)...)
 }
 
 // ignored is a finding that a rule sets aside.
@@ -79,13 +101,17 @@ type ignored struct {
 	*report.Ignored
 }
 
-func newView(r *report.Report) view {
+func newView(r *report.Report, b *Runbook) view {
 	r = shown(r)
-	v := view{Report: r, Answer: r.Answer(), Policy: policy(), Style: template.CSS(style), Script: template.JS(script), Groups: groups(r.Checks)}
+	v := view{Report: r, Answer: r.Answer(), Script: template.JS(script), Groups: groups(r.Checks), after: outline.AfterRestore(r)}
+	if b != nil {
+		v.Runbook, v.steps = shown(b), b.Numbers()
+	}
 	cells := 0
 	for i := range r.Clusters {
 		c := cluster{Cluster: &r.Clusters[i], Index: i}
-		c.Sets = sets(&c)
+		c.Sets = v.sets(&c)
+		c.After = strings.Join(v.after.Of(c.Cluster), ", ")
 		cells += c.Counts.Total
 		v.Clusters = append(v.Clusters, c)
 		v.setAside(&c)
@@ -102,6 +128,23 @@ func newView(r *report.Report) view {
 	for i := range r.Backups {
 		v.Missing += len(r.Backups[i].Missing)
 	}
+	v.size(cells)
+	for i := range v.Clusters {
+		c := &v.Clusters[i]
+		if c.Backup >= 0 && c.Backup < len(r.Backups) {
+			c.File = r.Backups[c.Backup].Path
+		}
+		c.Open = v.Size != "small" && (c.Findings() > 0 || c.Status != code.Healthy)
+	}
+	v.Points, v.Phases, v.Before = v.points(), v.phases(), v.before()
+	v.Parts, v.Moments, v.Age = v.parts(), v.moments(), v.age()
+	sheet := style + v.sizes()
+	v.Style, v.Policy = template.CSS(sheet), policy(sheet)
+	return v
+}
+
+// size says how large cells are, and whether the picture fits the first screen.
+func (v *view) size(cells int) {
 	switch {
 	case cells <= 60:
 		v.Size = "large"
@@ -110,15 +153,10 @@ func newView(r *report.Report) view {
 	default:
 		v.Size = "small"
 	}
-	for i := range v.Clusters {
-		c := &v.Clusters[i]
-		if c.Backup >= 0 && c.Backup < len(r.Backups) {
-			c.File = r.Backups[c.Backup].Path
-		}
-		c.Open = v.Size != "small" && (c.Findings() > 0 || c.Status != code.Healthy)
+	v.Few = v.Size == "large" && len(v.Clusters) <= 6
+	if v.Few {
+		v.Size += " few"
 	}
-	v.Points, v.Before = v.points(), v.before()
-	return v
 }
 
 func (v *view) setAside(c *cluster) {
@@ -144,36 +182,6 @@ func (c *cluster) urgency() int {
 	return n
 }
 
-// most is how many clusters the answer names; the picture has them all.
-const most = 5
-
-// Where are the clusters that something must be done about, the worst first.
-func (v view) Where() []cluster {
-	all := v.concerned()
-	return all[:min(most, len(all))]
-}
-
-// Elsewhere is how many more there are.
-func (v view) Elsewhere() int { return len(v.concerned()) - len(v.Where()) }
-
-func (v view) concerned() []cluster {
-	return slices.DeleteFunc(slices.Clone(v.Clusters), func(c cluster) bool { return c.Self || c.Status == code.Healthy })
-}
-
-// Brief counts what is not Healthy in the cluster.
-func (c cluster) Brief() string {
-	var parts []string
-	for _, n := range []struct {
-		count  int
-		status code.Status
-	}{{c.Counts.Ghost, code.Ghost}, {c.Counts.Unknown, code.Unknown}, {c.Counts.Stale, code.Stale}} {
-		if n.count > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n.count, n.status))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
 // Findings is how many machines of the cluster there is something to say of.
 func (c *cluster) Findings() int {
 	n := 0
@@ -183,19 +191,20 @@ func (c *cluster) Findings() int {
 	return n
 }
 
-func sets(c *cluster) []set {
+func (v *view) sets(c *cluster) []set {
 	var out []set
 	for i, s := range c.Cluster.Sets() {
 		t := set{Set: s, Cluster: c.Index, Index: i, Workers: i > 0, Unlisted: s.Counts.Healthy}
 		if i == 0 {
-			t.Kind, t.Name, t.ControlPlane = c.ControlPlane.Kind, c.ControlPlane.Name, c.ControlPlane.Forecast
+			t.Kind, t.Name, t.ControlPlane, t.Short = c.ControlPlane.Kind, c.ControlPlane.Name, c.ControlPlane.Forecast, "CP"
 		} else {
 			g := &c.Workers.Groups[i-1]
 			t.Kind, t.Name, t.Topology, t.Group = g.Kind, g.Name, g.Topology, g.Forecast
+			t.Short = cmp.Or(strings.TrimPrefix(g.Name, c.Name+"-"), "workers")
 		}
 		for j := range s.Machines {
 			m := &s.Machines[j]
-			t.Machines = append(t.Machines, machine{Machine: m, ID: fmt.Sprintf("m%d-%d-%d", c.Index, i, j)})
+			t.Machines = append(t.Machines, machine{Machine: m, ID: fmt.Sprintf("m%d-%d-%d", c.Index, i, j), Fate: v.fateIn(c.Cluster, m)})
 			if m.Status == code.Healthy {
 				t.Unlisted--
 			}

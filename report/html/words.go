@@ -30,7 +30,7 @@ func tone(status code.Status) string {
 	return [...]string{"ghost", "unknown", "stale", "healthy"}[code.Urgency(status)]
 }
 
-// face is how a machine looks: class and mark.
+// face is how a thing looks: class and mark.
 type face struct{ Tone, Mark string }
 
 // look differs from tone and mark for machines that are Healthy with a warning.
@@ -43,7 +43,7 @@ func look(m machine) face {
 
 // label is what a machine is called where only its mark is seen.
 func label(m machine) string {
-	s := name(m.Name) + ": " + string(m.Status)
+	s := name(m.Name) + ": " + string(m.Status) + ", " + m.Fate.Word
 	if m.Status == code.Healthy && m.Finding() {
 		s += ", with a warning"
 	}
@@ -213,14 +213,14 @@ func verdictFacts(m machine) []fact {
 	return facts
 }
 
-// number is one of several numbers about one thing.
-type number struct {
+// quantity is one of several numbers about one thing.
+type quantity struct {
 	Label string
 	N     int
 }
 
-func replicas(r report.Replicas) []number {
-	return []number{
+func replicas(r report.Replicas) []quantity {
+	return []quantity{
 		{"recorded in the backup", r.Recorded},
 		{"working after the restore", r.Working},
 		{"re-created", r.Created},

@@ -243,7 +243,16 @@ func InfraMachine(r *report.Report, m *report.InfraMachine) Item {
 	where := vm("VM", &m.Instance, m.Instance.Name)
 	where.Values = showScope(where.Values, len(r.Scopes) > 1)
 	it.Facts = append(it.Facts, where)
-	it.Facts = append(it.Facts, named("May belong to", m.Cluster)...)
+	if of := m.MayBelongTo(); len(of) > 0 {
+		f := Fact{Label: "May belong to"}
+		for _, cluster := range of {
+			f.Values = append(f.Values, Value{Text: cluster})
+		}
+		if len(of) > 1 {
+			f.Text = "one of them; it is counted once"
+		}
+		it.Facts = append(it.Facts, f)
+	}
 	it.Facts = append(it.Facts, named("Names the cluster", m.ForeignCluster)...)
 	it.Facts = append(it.Facts, evidence(m.Evidence, false)...)
 	return it

@@ -35,31 +35,24 @@ func (pl *planner) findAbsent(s *set, m *report.Machine) absence {
 		return absence{why: "the report can't say where to look"}
 	}
 	var out absence
-	checks := make([]shell.Command, 0, 4)
-	named := ""
+	var checks []shell.Command
 	for _, p := range scopes {
-		place, what := pl.placeCheck(s, p)
 		switch {
 		case !p.proven():
 			return absence{why: "the report does not say which " + p.Noun + " it was made from, as one of an older release or inventory does not: run detect again"}
-		case what == "":
+		case !pl.isSeen(s.cluster, p):
 			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing proves that it would be seen there"}
 		}
-		checks = append(checks, place, p.free(id))
-		if by, ok := p.Tool.(shell.Namer); ok {
-			checks = append(checks, infrastructureName(m).Then(by.Named(p.Scope)).OrStop("another VM has the name of the machine, or what goes with the Machine: the controller would delete that, too"))
-			named = ", no VM has its name but one that its controller made"
-		}
+		checks = append(checks, manage(m.Namespace, "get", machines+m.Name, asJSON).Pipe(p.recheck("gone", machineOf(m))))
 	}
-	out.says = "it is the right " + scopes[0].Noun + ", the account sees a running machine of the cluster there, nothing has the id" + named
-	if s.cluster.Nodes.State != report.NodesRead {
-		if pl.living(s.cluster) == nil {
-			return absence{why: "the Node list of its cluster was not read, and no machine of it is known to run whose Node would show that a list is the right one"}
-		}
-		checks = append(checks, pl.noNode(s.cluster, id))
-		out.says += ", no Node with the id is Ready (the report was made without the Node list)"
+	switch {
+	case pl.recognised(s.cluster):
+		checks = append([]shell.Command{pl.notReady(s.cluster, m)}, checks...)
+		out.says = "no Node of it is Ready, "
+	case s.cluster.Nodes.State != report.NodesRead:
+		return absence{why: "the Node list of its cluster was not read, and no machine of it is Healthy whose Node would show that a list is the right one"}
 	}
-	checks = append(checks, isMachine(m))
+	out.says += "the Machine records the id of the report, it is the right " + scopes[0].Noun + ", the account sees a running machine of the cluster there, and nothing has the id or the name"
 	out.check = shell.All(checks[0], checks[1:]...)
 	return out
 }
@@ -87,8 +80,8 @@ func (pl *planner) remake(d *draft, s *set, m *report.Machine, text string) {
 			pl.decide(d, s, m, text, "no machine of the cluster is known to run, so that no Node can distinguish its etcd from that of another")
 			return
 		}
-		c = shell.All(pl.isCluster(s.cluster), pl.answers(s.cluster), c)
-		a.says += ", etcd has a majority"
+		c = shell.All(pl.answers(s.cluster), c)
+		a.says += "; etcd has a majority"
 	}
 	d.after(text+" The line looks first, because "+pl.onDelete(s.cluster)+": "+a.says+".", a.before(c))
 }
@@ -105,73 +98,32 @@ func (pl *planner) decide(d *draft, s *set, m *report.Machine, text, why string)
 	look := []shell.Command{manage(m.Namespace, "describe", machines+m.Name), pl.nodesByID(s.cluster)}
 	for _, p := range pl.clusterScopes(s.cluster, m) {
 		if id := recordedID(m); p.Identifies(id) && p.proven() {
-			look = append(look, p.identityCheck.Then(p.Find(p.Scope, id)))
+			look = append(look, p.free(id))
 		}
 	}
 	d.after(text+" No line does that: "+why+". Decide by hand, when an account that may see everything there has shown whether there is a VM with the id or one with the name, and you have looked at the Nodes of the cluster; "+pl.onDelete(s.cluster)+".", look...)
 }
 
-// witnessKey is a set as seen at a scope, or all sets of a cluster, of which it only has that.
-type witnessKey struct {
-	set setID
-	at  *scope
-}
-
-// placeCheck is how to see that commands are at a scope, with an account that sees the
-// machines of the set there: by a witness.
-type placeCheck struct {
-	check shell.Command
-	what  string // the witness; empty: there is none
-}
-
-func (pl *planner) placeCheck(s *set, p *scope) (check shell.Command, what string) {
-	k := witnessKey{s.id(), p}
-	known, ok := pl.places[k]
-	if !ok {
-		sees, what := p.sees(s.cluster, pl.witness(s, p))
-		known = placeCheck{p.identityCheck.Then(sees.OrStop("this account does not see " + what + " of the cluster")), what}
-		pl.places[k] = known
-	}
-	return known.check, known.what
-}
-
-// witness is an instance of the cluster that whoever searches a scope has to find
-// there: one of the same set where there is one, since machines of a set are side by
-// side; but rather one of another set than one with a warning, which may say that it is
-// elsewhere. It is nil where no machine of the cluster is Healthy.
-func (pl *planner) witness(s *set, p *scope) *report.Instance {
-	if pl.witnesses == nil {
-		pl.findWitnesses()
-	}
-	own, other := pl.witnesses[witnessKey{s.id(), p}], pl.witnesses[witnessKey{setID{cluster: s.cluster}, p}]
-	switch {
-	case other == nil:
-		return nil
-	case own == nil || len(own.Warnings) > 0 && len(other.Warnings) == 0:
-		return other.Instance
-	}
-	return own.Instance
-}
-
-func (pl *planner) findWitnesses() {
-	pl.witnesses = map[witnessKey]*report.Machine{}
-	for i := range pl.Clusters {
-		c := &pl.Clusters[i]
-		for s, m := range pl.machinesOf(c) {
-			if m.Status != code.Healthy || m.Instance == nil {
-				continue
-			}
-			p := pl.scopeOf(m.Instance)
-			if p == nil || !p.Identifies(m.Instance.ID) {
-				continue
-			}
-			for _, k := range []witnessKey{{s.id(), p}, {setID{cluster: c}, p}} {
-				if have := pl.witnesses[k]; have == nil || len(have.Warnings) > 0 && len(m.Warnings) == 0 {
-					pl.witnesses[k] = m
-				}
-			}
+// isSeen reports whether something of a cluster is known at a scope by which whoever searches
+// it can see that the account finds what there is: a Healthy machine, or a resource.
+func (pl *planner) isSeen(c *report.Cluster, p *scope) bool {
+	k := seenAt{c, p}
+	seen, known := pl.seen[k]
+	if !known {
+		for _, m := range pl.machinesOf(c) {
+			seen = seen || m.Status == code.Healthy && m.Instance != nil && p.Identifies(m.Instance.ID) && pl.scopeOf(m.Instance) == p
 		}
+		for _, r := range c.Resources {
+			seen = seen || r.State == code.Present && p.Landmark(r.Kind, r.Name)
+		}
+		pl.seen[k] = seen
 	}
+	return seen
+}
+
+type seenAt struct {
+	cluster *report.Cluster
+	at      *scope
 }
 
 // clusterScopes are where a Machine's VM would be: where its own was seen, else where

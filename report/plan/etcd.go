@@ -111,36 +111,27 @@ func (pl *planner) quorum(c *report.Cluster) []shell.Command {
 // answers is the check that etcd has a majority: the member that is asked has to
 // agree on a read with most of the others.
 func (pl *planner) answers(c *report.Cluster) shell.Command {
-	return pl.etcdctl(c, "endpoint", "health").OrStop("etcd has no majority")
+	return pl.etcdctl(c, "endpoint", "health")
 }
 
-// allAnswer is the check that every member of etcd answers.
+// allAnswer is the check that every member of etcd answers: if one does not, another one
+// less may cost the majority.
 func (pl *planner) allAnswer(c *report.Cluster) shell.Command {
-	return pl.etcdctl(c, "endpoint", "health", "--cluster").OrStop("a member of etcd does not answer: another one less may cost the majority")
+	return pl.etcdctl(c, "endpoint", "health", "--cluster")
 }
 
 // evict removes the member of a Ghost, if it is that one and all members answer.
 func (pl *planner) evict(c *report.Cluster, m *report.Machine) []shell.Command {
-	mine := shell.Has("MEMBERS", shell.Variable("MEMBER_ID"), ", started, ", memberName(m), ", ")
 	return append(pl.askNode(c, m),
 		shell.Ask("MEMBER_ID", "the id beside "+nodeName(m)+" in that list"),
-		shell.All(pl.isNode(c, nodeWord(m), m.Instance.ID), pl.etcdctl(c, "member", "list").Keep("MEMBERS"),
-			mine.OrStop("that is not the member of this Ghost"), pl.allAnswer(c), pl.etcdctl(c, "member", "remove", shell.Variable("MEMBER_ID"))))
+		shell.All(pl.isNode(c, nodeWord(m), m.Instance.ID), pl.etcdctl(c, "member", "list").Pipe(recheck("member", nodeWord(m), shell.Variable("MEMBER_ID"))),
+			pl.allAnswer(c), pl.etcdctl(c, "member", "remove", shell.Variable("MEMBER_ID"))))
 }
 
 // evicted is the check that a Ghost is no member of etcd any more, and that all that
 // are left answer. Its Node is deleted by then, so that another shows the cluster.
 func (pl *planner) evicted(c *report.Cluster, m *report.Machine) shell.Command {
-	return shell.All(pl.isCluster(c), pl.etcdctl(c, "member", "list").Keep("MEMBERS"),
-		shell.Lacks("MEMBERS", ", ", memberName(m), ", ").OrStop("it is still a member of etcd"), pl.allAnswer(c))
-}
-
-// memberName is what kubeadm calls the etcd member of a Node: like the Node.
-func memberName(m *report.Machine) any {
-	if m.Node != "" {
-		return m.Node
-	}
-	return shell.Variable("NODE")
+	return shell.All(pl.isCluster(c), pl.etcdctl(c, "member", "list").Pipe(recheck("no-member", nodeWord(m))), pl.allAnswer(c))
 }
 
 // snapshotFile is on the Node and in the pod alike: kubeadm mounts the folder

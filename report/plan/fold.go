@@ -55,7 +55,7 @@ func (b *Batch) fold() folded {
 		}
 	}
 	if len(out.serial) > 0 && len(v.names) > 0 {
-		out.pick = []shell.Command{program(fmt.Sprintf("pick%d() { %s; }", b.Number, v.cases("$1")))}
+		out.pick = []shell.Command{v.cases("$1").Wrap(shell.Raw(fmt.Sprintf("pick%d() { ", b.Number)), "; }")}
 	}
 	return out
 }
@@ -191,23 +191,24 @@ func (v *variables) loop(lines []shell.Command) shell.Command {
 	for i := range v.batch.Items {
 		fmt.Fprintf(&b, " %d", v.batch.Items[i].Number)
 	}
-	fmt.Fprintf(&b, `; do { %s && %s; } || echo "not done for number $ITEM of the list" >&2; done)`, v.cases("$ITEM"), strings.Join(texts(lines), " && "))
-	return program(b.String())
+	return shell.All(v.cases("$ITEM"), lines...).
+		Wrap(shell.Raw(b.String()+"; do { "), "; } ||\necho \"not done for number $ITEM of the list\" >&2; done)")
 }
 
 // cases sets the variables for the item of a number. What was set for another one is gone
 // first, also when no item has the number or a variable that is read is not set.
-func (v *variables) cases(number string) string {
+func (v *variables) cases(number string) shell.Command {
 	var b strings.Builder
 	fmt.Fprintf(&b, `unset %s; case "%s" in`, strings.Join(v.names, " "), number)
 	for i, item := range v.batch.Items {
-		fmt.Fprintf(&b, " %d) %s ;;", item.Number, strings.Join(v.set[i], " "))
+		between := " "
+		if len(strings.Join(v.set[i], between)) > widest {
+			between = "\n"
+		}
+		fmt.Fprintf(&b, "\n%d) %s ;;", item.Number, strings.Join(v.set[i], between))
 	}
-	return b.String() + " *) false ;; esac"
+	return shell.Line(shell.Raw(b.String() + "\n*) false ;; esac"))
 }
-
-// program is a line that is put together of others.
-func program(text string) shell.Command { return shell.Line(shell.Raw(text)) }
 
 // texts are the lines as they are printed.
 func texts(lines []shell.Command) []string {

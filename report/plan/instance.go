@@ -11,7 +11,6 @@ import (
 type vm struct {
 	*report.Instance
 	*scope
-	same shell.Command // of guarded, once it is made
 }
 
 // vm finds out how commands address an instance; nil when its ids or its scope do not
@@ -36,28 +35,11 @@ func (pl *planner) only(i *report.Instance) bool { return pl.withID[strings.ToLo
 
 func (v *vm) show() shell.Command { return v.Show(v.address()) }
 
-// guarded runs a command only after the instance was read again by its id, at the
-// scope of the report, and found to be the one of the report. It is empty where that
-// can't be seen.
-func (v *vm) guarded(c shell.Command) shell.Command {
-	if !v.proven() {
-		return shell.Command{}
-	}
-	if v.same.IsZero() {
-		v.same = v.Same(v.address()).OrStop("this is not the VM of the report")
-	}
-	return v.same.Then(c)
-}
-
 // start runs an instance that is off.
 func (v *vm) start() shell.Command { return v.guarded(v.Start(v.address())) }
 
 // startAs runs a VM that has been given another id.
-func (v *vm) startAs(id string) shell.Command {
-	renamed := *v.Instance
-	renamed.ID = id
-	return (&vm{Instance: &renamed, scope: v.scope}).start()
-}
+func (v *vm) startAs(id string) shell.Command { return v.guarded(v.Start(v.address()), "--id="+id) }
 
 // renames reports whether the instance can be given another id.
 func (v *vm) renames() bool {
@@ -67,18 +49,14 @@ func (v *vm) renames() bool {
 
 // rename gives an instance another id while it is off; see renames.
 func (v *vm) rename(id any) shell.Command {
-	return v.guarded(v.ended().Then(v.Tool.(shell.Renamer).Rename(v.address(), id)))
+	return v.guarded(v.Tool.(shell.Renamer).Rename(v.address(), id), off)
 }
-
-// ended stops while the instance runs.
-func (v *vm) ended() shell.Command { return v.Off(v.address()).OrStop("it still runs") }
 
 // newID gives a copy of a machine an id of its own, while the machine itself runs.
 func (v *vm) newID(machine *vm) []shell.Command {
-	runs := machine.On(machine.address()).OrStop("the machine itself does not run: the copy may be what is alive")
 	return []shell.Command{
 		shell.Ask("NEW_UUID", "a new one, such as uuidgen prints, for "+v.Name),
-		machine.guarded(runs).Then(v.rename(shell.Variable("NEW_UUID"))),
+		machine.is(on).Then(v.rename(shell.Variable("NEW_UUID"))),
 	}
 }
 
@@ -114,5 +92,5 @@ func (v *vm) remove(d *draft, first shell.Command) {
 	r := v.Remove(v.address())
 	v.follow(d, r.Before)
 	d.after(r.Stop, first.Then(v.guarded(v.Stop(v.address()))))
-	d.after(r.Destroy, v.guarded(v.ended().Then(v.Destroy(v.address()))))
+	d.after(r.Destroy, v.guarded(v.Destroy(v.address()), off))
 }

@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // kubeadmControlPlane is the one kind of control plane whose etcd is known here.
@@ -59,50 +60,47 @@ func (pl *planner) attachments(c *report.Cluster) shell.Command {
 		"--output=custom-columns=NODE:.spec.nodeName,VOLUME:.spec.source.persistentVolumeName,ATTACHED:.status.attached")
 }
 
-// providerID is where an object records the id of its instance.
-const providerID = "--output=jsonpath={.spec.providerID}"
+// asJSON is how kubectl prints what recheck reads.
+const asJSON = "--output=json"
+
+// nodes prints the Nodes of a cluster for recheck.
+func (pl *planner) nodes(c *report.Cluster) shell.Command {
+	return pl.workload(c, "get", "nodes", asJSON)
+}
 
 // isNode stops unless the Node runs on the instance, by the id that the Node itself
 // records: the cluster of another context may have a Node of that name.
-func (pl *planner) isNode(c *report.Cluster, name any, id string) shell.Command {
-	return pl.workload(c, "get", name, providerID).Keep("ID").Then(shell.Line(shell.Raw(`test "${ID##*/}" =`), strings.ToLower(id))).
-		OrStop("the Node of that name is of another machine, or the context of another cluster")
+func (pl *planner) isNode(c *report.Cluster, node any, id string) shell.Command {
+	return pl.nodes(c).Pipe(recheck("runs-on", node, id))
 }
-
-// infrastructureName keeps the name of a Machine's infrastructure object as NAME, which
-// is its instance's.
-func infrastructureName(m *report.Machine) shell.Command {
-	return manage(m.Namespace, "get", machines+m.Name, "--output=jsonpath={.spec.infrastructureRef.name}").Keep("NAME")
-}
-
-// isMachine stops unless the Machine records the id of the report: another
-// management cluster may have a Machine of that name.
-func isMachine(m *report.Machine) shell.Command {
-	return manage(m.Namespace, "get", machines+m.Name, providerID).Prints(m.ProviderID).
-		OrStop("the Machine of that name is not the one of the report, or the context of another management cluster")
-}
-
-// restored stops unless the object is one that this restore made. Velero labels all
-// that it restores (pkg/restore/restore.go v1.18.1).
-func restored(namespace, object string) shell.Command {
-	return manage(namespace, "get", object, `--output=jsonpath={.metadata.labels.velero\.io/restore-name}`).Prints(shell.Variable(restoreName)).
-		OrStop("this restore did not make the object, or the context is of another management cluster")
-}
-
-// nodeReady lists the ids of all Nodes, each with whether it is Ready.
-const nodeReady = `--output=jsonpath={range .items[*]}{.spec.providerID}{" "}{.status.conditions[?(@.type=="Ready")].status}{" "}{end}`
 
 // isCluster stops unless the Nodes that a context leads to include that of a machine
-// which certainly is of the cluster: there has to be one, see living. NODES then holds them.
+// which certainly is of the cluster: there has to be one, see living.
 func (pl *planner) isCluster(c *report.Cluster) shell.Command {
-	m := pl.living(c)
-	return pl.workload(c, "get", "nodes", nodeReady).Keep("NODES").
-		Then(shell.Has("NODES", "/"+strings.ToLower(m.Instance.ID)+" ").OrStop("the context is of another cluster: it has no Node of " + m.Name))
+	return pl.nodes(c).Pipe(recheck("is", shell.Pieces{"cluster/", c.Namespace, "/", c.Name}))
 }
 
-// noNode stops when the Node of an instance is Ready.
-func (pl *planner) noNode(c *report.Cluster, id string) shell.Command {
-	return pl.isCluster(c).Then(shell.Lacks("NODES", "/"+strings.ToLower(id), shell.Raw(`" True"`)).OrStop("its Node is alive, so that the machine exists somewhere"))
+// notReady stops at another cluster, and when a Node of the Machine is Ready.
+func (pl *planner) notReady(c *report.Cluster, m *report.Machine) shell.Command {
+	return pl.nodes(c).Pipe(recheck("not-ready", machineOf(m)))
+}
+
+// recognised reports whether the Nodes of a cluster show which it is: one is of a machine that is
+// Healthy, be it off.
+func (pl *planner) recognised(c *report.Cluster) bool {
+	for _, m := range pl.machinesOf(c) {
+		if m.Status == code.Healthy && m.Instance != nil && pl.identifies(m.Instance.ID) {
+			return true
+		}
+	}
+	return false
+}
+
+// restored stops unless the object, a resource and a name, is one that this restore made.
+func restored(namespace, object string) shell.Command {
+	resource, name, _ := strings.Cut(object, "/")
+	return manage(namespace, "get", object, asJSON).
+		Pipe(recheck("restored", shell.Pieces{resource + "/", namespace, "/", name}, "--restore", shell.Variable(restoreName)))
 }
 
 // living is a machine of the cluster that is known to run, one whose Node is known

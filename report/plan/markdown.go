@@ -47,7 +47,7 @@ func Markdown(w io.Writer, p Plan) error {
 	return m.Flush()
 }
 
-const howToCopy = "The commands are for sh or bash. Copy one block at a time, and look at what it did before you take the next: within a block nothing runs after a command that failed, except in a loop, which goes on with the next object. A line whose variable is not set ends with an error and does nothing."
+const howToCopy = "The commands are for sh or bash. Copy one block at a time, and look at what it did before you take the next: within a block nothing runs after a command that failed, except in a loop, which goes on with the next object. A line whose variable is not set ends with an error and does nothing. `drift-detector plan REPORT -o plan.env` writes these variables into a file: fill them in there, and begin each shell with `. ./plan.env`."
 
 // checklist is the table of what there is to do.
 func (m *page) checklist(rows []Row) {
@@ -67,11 +67,11 @@ func cell(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(prose(s), `\|`, "|"), "|", `\|`)
 }
 
-// variableLines set the variables, with what each is behind it.
+// variableLines set the variables that are not set yet, with what each is behind it.
 func variableLines(vs []Variable) []string {
 	out := make([]string, len(vs))
 	for i, v := range vs {
-		out[i] = "export " + shell.Set(v.Name, v.Value, v.Meaning).Text()
+		out[i] = shell.Default(v.Name, v.Value, v.Meaning).Text()
 	}
 	return out
 }
@@ -108,14 +108,7 @@ func (m *page) chapter(c *Chapter) {
 // step is a box to tick, with what to copy. What a step before of the same chapter
 // has is pointed to.
 func (m *page) step(label string, s *Step, text string, blocks []block) {
-	all := ""
-	for _, b := range blocks {
-		all += strings.Join(append(texts(b.lines), b.item), "\x00") + "\x00"
-	}
-	before := m.copied[all]
-	if len(blocks) > 0 && len(blocks[0].lines) > 0 && before == "" {
-		m.copied[all] = label
-	}
+	before := m.sameAs(label, blocks)
 	m.printf("- [ ] **%s** %s%s", label, whose(s), prose(text))
 	if before != "" {
 		m.printf(" *Commands: those of %s.*\n", before)
@@ -131,6 +124,20 @@ func (m *page) step(label string, s *Step, text string, blocks []block) {
 		}
 		m.commands(b.lines)
 	}
+}
+
+// sameAs is the step before of the same chapter that has these commands; without one it is this one
+// for those that follow.
+func (m *page) sameAs(label string, blocks []block) string {
+	all := ""
+	for _, b := range blocks {
+		all += strings.Join(append(texts(b.lines), b.item), "\x00") + "\x00"
+	}
+	before := m.copied[all]
+	if len(blocks) > 0 && len(blocks[0].lines) > 0 && before == "" {
+		m.copied[all] = label
+	}
+	return before
 }
 
 // once is a text, or its first sentence and where the rest has been said. What is done for
@@ -190,7 +197,7 @@ func (m *page) batch(b *Batch) {
 		m.printf("- %s\n", prose(more))
 	}
 	if f.pick != nil {
-		m.code("", texts(f.pick))
+		m.code("", f.pick[0].Rows(widest))
 	}
 	for n := range b.Steps {
 		s := &b.Steps[n]
@@ -210,30 +217,43 @@ func (m *page) batch(b *Batch) {
 // their own. The first block is indented, which takes fewer lines, and the next has a
 // fence, because it would be one with the first otherwise.
 func (m *page) commands(lines []shell.Command) {
+	for i, block := range pieces(lines) {
+		if i == 0 {
+			m.printf("\n      %s\n", strings.Join(block, "\n      "))
+		} else {
+			m.code("  ", block)
+		}
+	}
+}
+
+// pieces are the lines that are copied at once: a new piece begins where the operator fills a
+// value in.
+func pieces(lines []shell.Command) [][]string {
+	var out [][]string
 	for from := 0; from < len(lines); {
 		to := from + 1
 		for to < len(lines) && (!lines[to].IsAsk() || lines[to-1].IsAsk()) {
 			to++
 		}
-		if block := chained(lines[from:to]); from == 0 {
-			m.printf("\n      %s\n", strings.Join(block, "\n      "))
-		} else {
-			m.code("  ", block)
-		}
+		out = append(out, chained(lines[from:to]))
 		from = to
 	}
+	return out
 }
 
 // chained makes one command of several.
-func chained(lines []shell.Command) []string {
-	out := texts(lines)
-	for i := range out[:len(out)-1] {
-		if !lines[i].IsAsk() {
-			out[i] += " &&"
+func chained(lines []shell.Command) (out []string) {
+	for i, l := range lines {
+		out = append(out, l.Rows(widest)...)
+		if i < len(lines)-1 && !l.IsAsk() {
+			out[len(out)-1] += " &&"
 		}
 	}
 	return out
 }
+
+// widest is how long a row is. Tests compare commands as single lines.
+var widest = 150
 
 // code writes lines as they are, within a fence that is longer than any of theirs.
 func (m *page) code(indent string, lines []string) {

@@ -73,7 +73,7 @@ func paste(t *testing.T, blocks [][]string, behaviour string) []string {
 // another fence of the same item asks for.
 var filled = func() string {
 	text := ""
-	for _, name := range []string{"MGMT", "OLD_MGMT", "BACKUP", "RESTORE", "VELERO_NAMESPACE", "ETCD_POD", "VCENTER_1", "VCENTER_2", "AWS_1", "CTX_ALPHA_ALPHA", "CTX_ALPHA_ALPHA2", "CTX_BETA_BETA", "NODE"} {
+	for _, name := range []string{"REPORT", "MGMT", "OLD_MGMT", "BACKUP", "RESTORE", "VELERO_NAMESPACE", "ETCD_POD", "VCENTER_1", "VCENTER_2", "AWS_1", "CTX_ALPHA_ALPHA", "CTX_ALPHA_ALPHA2", "CTX_BETA_BETA", "NODE"} {
 		text += name + "=filled\n"
 	}
 	return text
@@ -90,7 +90,10 @@ func TestPasteOfAFenceStopsAtTheFirstFailure(t *testing.T) {
 	blocks := fences(text)
 	ran := 0
 	for i, calls := range paste(t, blocks, "exit 1") {
-		n := strings.Count(calls, "\n")
+		n := strings.Count(calls, "\n") - strings.Count(calls, "drift-detector recheck ") // which may be behind a pipe
+		if strings.HasPrefix(calls, "drift-detector recheck ") && n == 0 {
+			n = 1
+		}
 		ran += min(n, 1)
 		if n > 1 {
 			t.Errorf("after a failure there is more to come:\n%s\nof\n%s", calls, strings.Join(blocks[i], "\n"))
@@ -161,12 +164,10 @@ func TestEveryClusterOfTheOldManagementClusterIsPaused(t *testing.T) {
 
 // A VM that still runs is not destroyed, even if the step before was left out.
 func TestWhatRunsIsNotDestroyed(t *testing.T) {
-	for state, want := range map[string]int{"poweredOn running": 0, "poweredOff stopped": 3} {
-		vsphere, aws, _ := strings.Cut(state, " ")
-		now := strings.NewReplacer("echo poweredOff", "echo "+vsphere, "echo stopped", "echo "+aws).Replace(answers)
-		calls := strings.Join(paste(t, fences(asMarkdown(t, sample("alpha"))), now), "")
+	for runs, want := range map[string]int{"case \"${0##*/} $*\" in\n" + stops(" --state=off ") + "\nesac\n": 0, "": 3} {
+		calls := strings.Join(paste(t, fences(asMarkdown(t, sample("alpha"))), runs+answers), "")
 		if got := strings.Count(calls, "govc vm.destroy") + strings.Count(calls, "terminate-instances"); got != want {
-			t.Errorf("%s: %d VMs are destroyed, want %d", state, got, want)
+			t.Errorf("%q: %d VMs are destroyed, want %d", runs, got, want)
 		}
 	}
 }

@@ -47,28 +47,13 @@ func (pl *planner) confirm() []Batch {
 		if _, x := pl.duplicate(m); x != nil {
 			continue
 		}
-		item := Item{vm: true, Name: m.Instance.Name, Clusters: pl.mayBe(m)}
+		item := Item{vm: true, Name: m.Instance.Name, Clusters: m.MayBelongTo()}
 		if !pl.texts {
 			item.Detail, item.words = whereabouts(&m.Instance)+"; "+m.Message, wordsOf(m.Instance.Name, "", "", &m.Instance)
 		}
 		g.add(likeness{reason: m.Reason, provider: m.Instance.Provider, scope: m.Instance.Scope}, pl.others[m], item, "To confirm", string(m.Reason))
 	}
 	return g.finish()
-}
-
-// mayBe are the clusters that a VM may belong to, as the report names them; none when
-// that is not known.
-func (pl *planner) mayBe(m *report.InfraMachine) []string {
-	if m.Cluster != "" {
-		return []string{m.Cluster}
-	}
-	var out []string
-	for _, word := range strings.Fields(m.Message) {
-		if word = strings.Trim(word, ",;."); pl.backupsOf[word] != nil {
-			out = append(out, word)
-		}
-	}
-	return out
 }
 
 func (pl *planner) notes(c *report.Cluster) []string {

@@ -11,6 +11,7 @@ import (
 
 // Names of variables that every plan may need.
 const (
+	reportFile    = "REPORT"
 	management    = "MGMT"
 	oldManagement = "OLD_MGMT"
 	backupName    = "BACKUP"
@@ -49,8 +50,7 @@ type planner struct {
 		absence absence
 	}
 	scopesOf  map[*report.Cluster][]*scope
-	places    map[witnessKey]placeCheck
-	witnesses map[witnessKey]*report.Machine      // nil until one is asked for
+	seen      map[seenAt]bool
 	alive     map[*report.Cluster]*report.Machine // of living
 	membersOf map[*report.Cluster]*members        // of the control planes
 	room      []Step                              // for the steps of the next machine
@@ -76,12 +76,13 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		Report: r, tools: tools, providers: map[string]*provider{}, identityKinds: map[string]string{},
 		contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: map[string]int{}, names: map[string]int{},
 		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
-		scopesOf: map[*report.Cluster][]*scope{}, places: map[witnessKey]placeCheck{},
+		scopesOf: map[*report.Cluster][]*scope{}, seen: map[seenAt]bool{},
 		alive: map[*report.Cluster]*report.Machine{}, membersOf: map[*report.Cluster]*members{}, reported: map[setID]bool{},
 		setsOf: make(map[*report.Cluster][]*set, len(r.Clusters)),
 	}
 	pl.readProviders()
 	pl.variables = []Variable{
+		{Name: reportFile, Meaning: "the file of this report, which drift-detector recheck reads"},
 		{Name: management, Meaning: "context of the new management cluster in your kubeconfig"},
 		{Name: oldManagement, Meaning: "context of the old management cluster, as long as it answers"},
 		{Name: backupName, Meaning: "name of the Backup that Velero restores; there has to be one of that name in the new cluster"},
@@ -101,7 +102,8 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		pl.names[c.Name]++
 		name := variableName(contextPrefix+c.Namespace+"_"+c.Name, taken)
 		pl.contexts[c] = name
-		pl.variables = append(pl.variables, Variable{Name: name, Meaning: pl.contextMeaning(c)})
+		meaning, value := pl.contextMeaning(c)
+		pl.variables = append(pl.variables, Variable{Name: name, Meaning: meaning, Value: value})
 		for _, m := range pl.machinesOf(c) {
 			pl.countID(m.Instance)
 		}
@@ -118,17 +120,14 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 	return pl
 }
 
-// contextMeaning names the cluster, and the backup where another one has it, too. Only of
-// kubeadm's control planes clusterctl's name for the context is known.
-func (pl *planner) contextMeaning(c *report.Cluster) string {
-	text := "context of workload cluster " + key(c)
+// contextMeaning names the cluster, and the backup where another one has it, too, and the
+// context as the files of extract have it.
+func (pl *planner) contextMeaning(c *report.Cluster) (meaning, value string) {
+	meaning, value = "context of workload cluster "+key(c), key(c)
 	if pl.isInAnotherBackup(c) && c.Backup >= 0 && c.Backup < len(pl.Backups) {
-		text += " of backup " + pl.Backups[c.Backup].Path
+		meaning += " of backup " + pl.Backups[c.Backup].Path
 	}
-	if pl.providers[c.Provider].planeResource(c) != "" {
-		return text
-	}
-	return text + "; clusterctl names it " + c.Name + "-admin@" + c.Name
+	return meaning + "; 'drift-detector extract kubeconfigs' writes a kubeconfig with the context " + value, value
 }
 
 // isInAnotherBackup reports whether another backup has a cluster of that namespace and name: they are

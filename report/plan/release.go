@@ -164,11 +164,7 @@ func (pl *planner) poolSize(c *report.Cluster, p *report.Pool, size int64) (shel
 	if len(scopes) != 1 || !scopes[0].proven() || len(p.Now) == 0 {
 		return shell.Command{}, false
 	}
-	sizer, ok := scopes[0].Tool.(shell.Sizer)
-	if !ok || !scopes[0].Identifies(p.Now[0]) {
-		return shell.Command{}, false
-	}
-	return scopes[0].identityCheck.Then(sizer.GroupSize(scopes[0].Scope, p.Now[0]).Prints(fmt.Sprint(size)).OrStop("the group has another size by now: run detect again")), true
+	return scopes[0].recheck("pool", p.Now[0], fmt.Sprint(size)), scopes[0].Identifies(p.Now[0])
 }
 
 // freeKubeconfig lets a controller make the kubeconfig of its own kind of control

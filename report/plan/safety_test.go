@@ -84,19 +84,17 @@ func guarded(t *testing.T, lines []string) {
 		if !destroys(l) {
 			continue
 		}
-		at := strings.Index(l, " || { echo 'stop: this is not the VM of the report' >&2; false; }; } && ")
-		if at < 0 {
-			t.Errorf("no guard in %s", l)
-			continue
+		looks, rest, _ := strings.Cut(l, ` --at "${`)
+		if !guard.MatchString(looks) || destroys(looks) || !strings.Contains(rest, ` && `) || !destroys(rest) {
+			t.Errorf("it does not look at the VM first: %s", l)
 		}
-		checks, rest := l[:at], l[at:]
-		vsphere := strings.Contains(checks, `content.about.instanceUuid)" = `+vcenterID+" && ") && strings.Contains(checks, `config.uuid)" = `)
-		aws := strings.Contains(checks, "Name=owner-id,Values="+account) && strings.HasSuffix(checks, `)" = `+ec2ID)
-		if !vsphere && !aws || destroys(checks) || !destroys(rest) {
-			t.Errorf("it does not compare place and id first: %s", l)
+		if !strings.Contains(l, "off -force") && !strings.Contains(l, "stop-instances") && !strings.Contains(looks, " --state=off") {
+			t.Errorf("it does not see that the VM is off: %s", l)
 		}
 	}
 }
+
+var guard = regexp.MustCompile(`(^|&& )drift-detector recheck "\$\{REPORT:\?\}" vm (` + ec2ID + `|[0-9a-f-]{36} vm-\d+)( --state=off)?$`)
 
 func TestInstancesOfAWSAreGuardedByAccountAndID(t *testing.T) {
 	r := sample("alpha-prod")
@@ -128,11 +126,8 @@ func deletesMachine(command string) bool {
 // unproven is what a line that deletes a Machine does not look at first, in the order
 // in which it has to.
 func unproven(line string) string {
-	for _, want := range []string{"about.instanceUuid)|get-caller-identity", "this account does not see", "FOUND=$(", `test -z "$FOUND"`, "get machines.", "spec.providerID}')\" = "} {
-		at := -1
-		for _, one := range strings.Split(want, "|") {
-			at = max(at, strings.Index(line, one))
-		}
+	for _, want := range []string{" get nodes ", " not-ready machine/", " get machines.", " gone machine/", " --at "} {
+		at := strings.Index(line, want)
 		if at < 0 {
 			return "it lacks " + want + ", or that comes too late"
 		}
@@ -177,7 +172,7 @@ func TestEveryPlaceOfAClusterIsSearched(t *testing.T) {
 	Fill(r, providerTools)
 	lines := commands(find(t, r, code.Stale, "worker").Remediation)
 	last := lines[len(lines)-1]
-	if strings.Count(last, "FOUND=$(") != 2 || !strings.Contains(last, "VCENTER_1") || !strings.Contains(last, "VCENTER_2") {
+	if strings.Count(last, " gone machine/alpha-prod/alpha-prod --at ") != 2 || !strings.Contains(last, "VCENTER_1") || !strings.Contains(last, "VCENTER_2") {
 		t.Errorf("one place is not searched: %s", last)
 	}
 }
@@ -229,7 +224,7 @@ func TestNoCommandHoldsWhatATerminalWouldNotShow(t *testing.T) {
 func TestVariablesAreSetOnceAndUsed(t *testing.T) {
 	text := asShell(t, sample("alpha-prod"))
 	for _, v := range New(sample("alpha-prod"), providerTools).Variables {
-		if n := strings.Count(text, "export "+v.Name+"='"+v.Value+"'"); n != 1 {
+		if n := strings.Count(text, "export "+v.Name+`="${`+v.Name+":-"+v.Value+`}"`); n != 1 {
 			t.Errorf("%s is set %d times", v.Name, n)
 		}
 		if !strings.Contains(text, "${"+v.Name+":?}") {

@@ -174,6 +174,9 @@ func asShell(t *testing.T, r *report.Report) string {
 	return print(t, func(b *strings.Builder) error { return Shell(b, New(r, providerTools)) })
 }
 
+// Most tests look for commands as single lines.
+func init() { widest = 1 << 20 }
+
 func asMarkdown(t *testing.T, r *report.Report) string {
 	return print(t, func(b *strings.Builder) error { return Markdown(b, New(r, providerTools)) })
 }

@@ -7,7 +7,6 @@ import (
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
-	"drift-detector/report/code"
 )
 
 // scope is a scope of the report, as commands address it.
@@ -15,9 +14,6 @@ type scope struct {
 	*provider // one with a tool
 	shell.Scope
 	name string // as report.ScopeName has it
-	// identityCheck stops at any other scope than the report's; it is empty where commands
-	// can't see at which one they are.
-	identityCheck shell.Command
 }
 
 // at is an instance of the scope, as the tool takes it.
@@ -41,10 +37,7 @@ func (pl *planner) findScopes() {
 		}
 		count[prefix]++
 		at.Variable = fmt.Sprintf("%s_%d", prefix, count[prefix])
-		p := &scope{known, at, report.ScopeName(s.Provider, s.Endpoint, s.Location), known.Here(at)}
-		if p.proven() {
-			p.identityCheck = p.identityCheck.OrStop("this is not the " + p.Noun + " of the report")
-		}
+		p := &scope{known, at, report.ScopeName(s.Provider, s.Endpoint, s.Location)}
 		name := known.scopeKey(report.ScopeName(s.Provider, s.Endpoint, s.Location), s.Account)
 		if pl.scopes[name] != nil {
 			continue // the same scope under another account
@@ -88,28 +81,7 @@ func (p *provider) scopeKey(scope, account string) string {
 }
 
 // proven reports whether commands can see that they are at the scope.
-func (p *scope) proven() bool { return !p.identityCheck.IsZero() }
-
-// sees fails unless whoever asks sees the cluster at the scope, by an instance where
-// one is known, see shell.Tool.Sees.
-func (p *scope) sees(c *report.Cluster, i *report.Instance) (check shell.Command, what string) {
-	var present []shell.Resource
-	for _, r := range c.Resources {
-		if r.State == code.Present {
-			present = append(present, shell.Resource{Kind: r.Kind, Name: r.Name})
-		}
-	}
-	if i == nil {
-		return p.Sees(p.Scope, nil, present)
-	}
-	at := p.at(i)
-	return p.Sees(p.Scope, &at, present)
-}
-
-// free stops when anything has an id. A search that fails is no absence.
-func (p *scope) free(id string) shell.Command {
-	return p.Find(p.Scope, id).Keep("FOUND").Then(shell.Empty("FOUND").OrStop("something has the id "+id+":", shell.Raw(`"$FOUND"`)))
-}
+func (p *scope) proven() bool { return p.IsPlace(p.Identity) }
 
 // checkScopes is the first step: the tools are new enough, and each variable leads to
 // the scope of the report. Each line that changes something looks again.
@@ -130,7 +102,9 @@ func (pl *planner) checkScopes(d *draft) {
 			text += " " + why
 			lines = append(lines, needs)
 		}
-		lines = append(lines, p.identityCheck)
+		if p.proven() {
+			lines = append(lines, p.is())
+		}
 	}
 	if len(lines) > 0 {
 		d.before(text, lines...)

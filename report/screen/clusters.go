@@ -10,6 +10,7 @@ import (
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/outline"
 	"drift-detector/report/text"
 )
 
@@ -79,10 +80,10 @@ func (p *printer) clusters(r *report.Report, shown, rest []*report.Cluster) {
 	t.after = p.Width - len("! ") - t.name - len(title) - len("  ")
 	p.Newline()
 	t.row(terminal.Bold, " ", "CLUSTER", title, []string{"AFTER THE RESTORE"})
-	lost, halted := hit(r, code.ControlPlaneDown), hit(r, code.ClusterHalted)
+	after := outline.AfterRestore(r)
 	for _, c := range shown {
 		mark := code.Mark(c.Status)
-		t.row(text.Style(mark), mark, c.Title(), t.numbers(&c.Counts), outcomes(c, lost[c], halted[c]))
+		t.row(text.Style(mark), mark, c.Title(), t.numbers(&c.Counts), after.Of(c))
 	}
 	if len(rest) > 0 {
 		var words []string
@@ -156,61 +157,6 @@ func worstFirst(r *report.Report) []*report.Cluster {
 		return cmp.Or(code.Urgency(a.Status)-code.Urgency(b.Status), b.Counts.Ghost-a.Counts.Ghost,
 			b.Counts.Unknown-a.Counts.Unknown, b.Counts.Stale-a.Counts.Stale)
 	})
-	return out
-}
-
-// hit are the clusters that objects of a reason are in.
-func hit(r *report.Report, code code.Reason) map[*report.Cluster]bool {
-	out := map[*report.Cluster]bool{}
-	for _, p := range r.First() {
-		if p.Code != code {
-			continue
-		}
-		for _, like := range append([]report.Point{p}, p.Likes...) {
-			for _, o := range like.Objects {
-				if o.At.Part == report.InClusters {
-					out[&r.Clusters[o.At.Index]] = true
-				}
-			}
-		}
-	}
-	return out
-}
-
-// outcomes say what happens to a cluster after the restore.
-func outcomes(c *report.Cluster, lost, halted bool) []string {
-	var out []string
-	if lost {
-		out = append(out, "control plane down")
-	}
-	if halted {
-		out = append(out, "halted")
-	}
-	if c.Paused {
-		out = append(out, "paused")
-	}
-	if c.Forecast == nil {
-		return append(out, "not known")
-	}
-	// Taken over is said only where there is nothing else to say.
-	n := map[string]int{}
-	var words []string
-	for _, r := range code.Table {
-		if r.Is(code.Forecast) && r.Screen != "" {
-			words, n[r.Screen] = append(words, r.Screen), n[r.Screen]+c.Forecast.Outcomes[code.Outcome(r.Code)]
-		}
-	}
-	for _, w := range slices.Compact(words) {
-		if n[w] > 0 {
-			out = append(out, fmt.Sprintf("%d %s", n[w], w))
-		}
-	}
-	if len(out) == 0 {
-		if n := c.Forecast.Outcomes[code.Adopted]; n > 0 {
-			return []string{fmt.Sprintf("all %d taken over", n)}
-		}
-		return []string{"-"}
-	}
 	return out
 }
 

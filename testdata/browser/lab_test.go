@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,8 +18,10 @@ import (
 	"drift-detector/report/code"
 )
 
-// made is the lab's report as `make demo` makes it: 49 machines in 5 clusters.
-var made = sync.OnceValues(func() ([]byte, error) {
+// demo is what `make demo` makes of the lab, 49 machines in 5 clusters: report.json and report.html.
+type demo struct{ document, page []byte }
+
+var made = sync.OnceValues(func() (*demo, error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		return nil, err
@@ -36,24 +39,41 @@ var made = sync.OnceValues(func() ([]byte, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
-	demo := exec.Command(filepath.Join(dir, "bin", "demo"))
-	demo.Dir = dir
-	if out, err := demo.CombinedOutput(); err != nil {
+	run := exec.Command(filepath.Join(dir, "bin", "demo"))
+	run.Dir = dir
+	if out, err := run.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
-	return os.ReadFile(filepath.Join(dir, "report.json"))
+	var d demo
+	if d.document, err = os.ReadFile(filepath.Join(dir, "report.json")); err != nil {
+		return nil, err
+	}
+	d.page, err = os.ReadFile(filepath.Join(dir, "report.html"))
+	return &d, err
 })
+
+// labPage is the URL of the page that the program writes of the lab, with all that its plan has.
+func labPage(t *testing.T) string {
+	t.Helper()
+	lab(t)
+	d, _ := made()
+	name := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(name, d.page, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return (&url.URL{Scheme: "file", Path: name}).String()
+}
 
 func lab(t *testing.T) *report.Report {
 	t.Helper()
 	if browser == nil {
 		missing(t, "chromium")
 	}
-	doc, err := made()
+	d, err := made()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return parsed(t, doc)
+	return parsed(t, d.document)
 }
 
 func parsed(t *testing.T, doc []byte) *report.Report {

@@ -23,6 +23,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/html"
+	"drift-detector/report/plan"
 )
 
 // browser is the context of the one Chromium of all tests, or nil when the
@@ -95,10 +96,15 @@ type look struct {
 // end when the page asked for anything else, complained or opened a dialog.
 func open(t *testing.T, r *report.Report, l look) *tab {
 	t.Helper()
+	return openFile(t, written(t, r), l)
+}
+
+func openFile(t *testing.T, file string, l look) *tab {
+	t.Helper()
 	if browser == nil {
 		missing(t, "chromium")
 	}
-	b := &tab{T: t, file: written(t, r)}
+	b := &tab{T: t, file: file}
 	var stop context.CancelFunc
 	b.ctx, stop = chromedp.NewContext(browser)
 	t.Cleanup(stop)
@@ -123,7 +129,8 @@ func written(t *testing.T, r *report.Report) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := html.Write(f, r); err != nil {
+	p := plan.New(r, nil) // tools of providers would need all that the program links
+	if err := html.WriteWith(f, r, p.Runbook()); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

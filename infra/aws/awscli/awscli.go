@@ -8,7 +8,7 @@ import (
 	"drift-detector/infra/shell"
 )
 
-// Tool is the AWS CLI. It implements [shell.Tool] and [shell.Sizer].
+// Tool is the AWS CLI. It implements [shell.Tool].
 type Tool struct{}
 
 var (
@@ -40,54 +40,16 @@ func line(s shell.Scope, words ...any) shell.Command {
 	return shell.Line(append(head, words...)...)
 }
 
-// Here compares the account of the caller.
-func (Tool) Here(s shell.Scope) shell.Command {
-	if !accountForm.MatchString(s.Identity) {
-		return shell.Command{}
-	}
-	return line(s, "sts", "get-caller-identity", "--query=Account", "--output=text").Prints(s.Identity)
-}
+// IsPlace reports whether identity is the number of an account.
+func (Tool) IsPlace(identity string) bool { return accountForm.MatchString(identity) }
 
-// Sees falls back on the cluster's VPC: who may list instances at all lists every
-// instance of the account's region, and the VPC says that it is that region.
-func (t Tool) Sees(s shell.Scope, i *shell.Instance, present []shell.Resource) (check shell.Command, what string) {
-	if i != nil && t.Identifies(i.ID) {
-		return line(s, "ec2", "describe-instances", "--filters=Name=instance-id,Values="+i.ID,
-			"--query=Reservations[].Instances[].InstanceId", "--output=text").Prints(i.ID), "instance " + i.ID
-	}
-	for _, r := range present {
-		if r.Kind == "VPC" && vpcForm.MatchString(r.Name) {
-			return line(s, "ec2", "describe-vpcs", "--filters=Name=vpc-id,Values="+r.Name, "--query=Vpcs[].VpcId", "--output=text").Prints(r.Name), r.Name
-		}
-	}
-	return shell.Command{}, ""
-}
-
-// Find prints the id of an instance that is not terminated.
-func (Tool) Find(s shell.Scope, id string) shell.Command {
-	return line(s, "ec2", "describe-instances",
-		"--filters=Name=instance-id,Values="+id, "--query=Reservations[].Instances[?State.Name!='terminated'].InstanceId", "--output=text")
-}
+// Landmark takes a VPC: who may list instances at all lists every instance of the account's
+// region, and the VPC says that it is that region.
+func (Tool) Landmark(kind, name string) bool { return kind == "VPC" && vpcForm.MatchString(name) }
 
 // Show prints all of an instance.
 func (Tool) Show(i shell.Instance) shell.Command {
 	return line(i.Scope, "ec2", "describe-instances", "--instance-ids="+i.ID, "--output=json")
-}
-
-// Same looks for the instance id in the account of the report.
-func (Tool) Same(i shell.Instance) shell.Command {
-	return line(i.Scope, "ec2", "describe-instances", "--filters", "Name=instance-id,Values="+i.ID, "Name=owner-id,Values="+i.Identity,
-		"--query=Reservations[].Instances[].InstanceId", "--output=text").Prints(i.ID)
-}
-
-// Off compares the state.
-func (Tool) Off(i shell.Instance) shell.Command { return state(i).Prints("stopped") }
-
-// On compares the state.
-func (Tool) On(i shell.Instance) shell.Command { return state(i).Prints("running") }
-
-func state(i shell.Instance) shell.Command {
-	return line(i.Scope, "ec2", "describe-instances", "--instance-ids="+i.ID, "--query=Reservations[].Instances[].State.Name", "--output=text")
 }
 
 // Start starts an instance.
@@ -103,11 +65,6 @@ func (Tool) Stop(i shell.Instance) shell.Command {
 // Destroy terminates an instance.
 func (Tool) Destroy(i shell.Instance) shell.Command {
 	return line(i.Scope, "ec2", "terminate-instances", "--instance-ids="+i.ID)
-}
-
-// GroupSize prints the desired capacity of an instance's Auto Scaling group.
-func (Tool) GroupSize(s shell.Scope, member string) shell.Command {
-	return line(s, "autoscaling", "describe-auto-scaling-groups", "--query=AutoScalingGroups[?Instances[?InstanceId=='"+member+"']].DesiredCapacity", "--output=text")
 }
 
 // Detach saves the volumes beside the root volume.

@@ -43,66 +43,14 @@ func line(s shell.Scope, words ...any) shell.Command {
 	return shell.Line(append(head, words...)...)
 }
 
-// Here compares the project of the token.
-func (Tool) Here(s shell.Scope) shell.Command {
-	if !projectForm.MatchString(s.Identity) {
-		return shell.Command{}
-	}
-	return line(s, "token", "issue", "-f", "value", "-c", "project_id").Prints(s.Identity)
-}
+// IsPlace reports whether identity is the id of a project.
+func (Tool) IsPlace(identity string) bool { return projectForm.MatchString(identity) }
 
-// Sees looks for a server of the cluster by its id, or for a network by its id: who sees
-// either of them in a project sees all servers of it.
-func (t Tool) Sees(s shell.Scope, i *shell.Instance, present []shell.Resource) (check shell.Command, what string) {
-	if i != nil && t.Identifies(i.ID) {
-		return line(s, "server", "show", i.ID, "-f", "value", "-c", "id").Prints(i.ID), "server " + i.ID
-	}
-	for _, r := range present {
-		if r.Kind == "subnet" && serverForm.MatchString(r.Name) {
-			return line(s, "subnet", "show", r.Name, "-f", "value", "-c", "id").Prints(r.Name), "subnet " + r.Name
-		}
-	}
-	return shell.Command{}, ""
-}
-
-// Find prints the id of a server, and nothing where the project has none of it. It reads
-// the whole list, because `server show` fails alike for one that is gone and for a cloud
-// that does not answer.
-func (Tool) Find(s shell.Scope, id string) shell.Command {
-	return line(s, "server", "list", "--limit=-1", "-f", "value", "-c", "ID").Keep("IDS").
-		Then(shell.Line(shell.Raw(`printf '%s\n' "$IDS" | sed -n`), "/^"+id+"$/p"))
-}
-
-// Named takes a server for CAPO's when it has a port that is named after it: CAPO makes
-// the ports of its servers so, and nobody else does.
-func (Tool) Named(s shell.Scope) shell.Command {
-	servers := line(s, "server", "list", "--limit=-1", shell.Raw(`--name="^${NAME:?}$"`), "-f", "value", "-c", "ID").Keep("IDS")
-	ports := line(s, "port", "list", shell.Raw(`--server="$IDS"`), "-f", "value", "-c", "Name").Keep("PORTS")
-	// A port of the name goes with the Machine, too, whichever server it is attached to.
-	port := line(s, "port", "list", shell.Raw(`--name="${NAME:?}-0"`), "-f", "value", "-c", "ID").Keep("PORT")
-	free := line(s, "port", "show", shell.Raw(`"$PORT"`), "-f", "value", "-c", "device_id").Keep("DEVICE").Then(shell.Empty("DEVICE"))
-	return shell.All(servers,
-		shell.Empty("IDS").Or(ports.Then(shell.Has("PORTS", shell.Raw(`"${NAME:?}-"`)))),
-		shell.Line(shell.Raw(`test -n "$IDS"`)).Or(port.Then(shell.Empty("PORT").Or(free))))
-}
+// Landmark takes a subnet by its id: who sees it in a project sees all servers of that.
+func (Tool) Landmark(kind, name string) bool { return kind == "subnet" && serverForm.MatchString(name) }
 
 // Show prints all of a server.
 func (Tool) Show(i shell.Instance) shell.Command { return line(i.Scope, "server", "show", i.ID) }
-
-// Same looks for the server in the project of the report.
-func (t Tool) Same(i shell.Instance) shell.Command {
-	return t.Here(i.Scope).Then(line(i.Scope, "server", "show", i.ID, "-f", "value", "-c", "id").Prints(i.ID))
-}
-
-// Off compares the status.
-func (Tool) Off(i shell.Instance) shell.Command { return status(i).Prints("SHUTOFF") }
-
-// On compares the status.
-func (Tool) On(i shell.Instance) shell.Command { return status(i).Prints("ACTIVE") }
-
-func status(i shell.Instance) shell.Command {
-	return line(i.Scope, "server", "show", i.ID, "-f", "value", "-c", "status")
-}
 
 // starts are the commands for servers that are not running in another way than stopped:
 // Nova refuses each of them in any other state (nova/compute/api.py 34.0.0).
@@ -163,6 +111,6 @@ func (Tool) Detach(i shell.Instance) []shell.Step {
 func (Tool) Remove(i shell.Instance) shell.Removal {
 	return shell.Removal{
 		Stop:    "Stop the server and check that nothing depends on it (reversible).",
-		Destroy: "Delete it when it has stopped; the line does nothing before. Ports that CAPO made for it (its name and -0) and floating IPs stay behind: `openstack port list --device-owner=''` shows those without a server.",
+		Destroy: "Delete it when it has stopped; the line does nothing before. Ports that CAPO made for it (its name and -0) and floating IPs stay behind: `openstack port list --long` shows them; those without a server have no Device Owner.",
 	}
 }

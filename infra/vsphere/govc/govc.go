@@ -3,7 +3,6 @@ package govc
 
 import (
 	"regexp"
-	"strings"
 
 	"drift-detector/infra/shell"
 )
@@ -31,7 +30,7 @@ func isUUID(id string) bool {
 
 // Variable holds the URL of a vCenter.
 func (Tool) Variable(s shell.Scope) (prefix, meaning string, ok bool) {
-	return "VCENTER", "URL of vCenter " + s.Endpoint + " for govc, as you reach it; govc also needs GOVC_USERNAME and GOVC_PASSWORD or, where vCenters differ in them, both in the URL and none of these variables", true
+	return "VCENTER", "URL of vCenter " + s.Endpoint + " for govc, as you reach it; user and password in GOVC_USERNAME and GOVC_PASSWORD, or in it", true
 }
 
 // Identifies reports whether id is a UUID.
@@ -59,50 +58,15 @@ func line(s shell.Scope, words ...any) shell.Command {
 // mo is how govc addresses a managed object by its id (govmomi find/finder.go v0.56.0).
 func mo(i shell.Instance) string { return "VirtualMachine:" + i.Ref }
 
-func property(i shell.Instance, name string) shell.Command {
-	return line(i.Scope, "object.collect", "-s", mo(i), name)
-}
+// IsPlace reports whether identity is a UUID, as the vCenter's own id is.
+func (Tool) IsPlace(identity string) bool { return isUUID(identity) }
 
-// Here compares the vCenter's own id, which govc reads without a look at the inventory.
-func (Tool) Here(s shell.Scope) shell.Command {
-	if !isUUID(s.Identity) {
-		return shell.Command{}
-	}
-	return line(s, "object.collect", "-s", "-", "content.about.instanceUuid").Prints(s.Identity)
-}
-
-// Sees searches as Find does: a VM that can be read by its managed object id need not
-// be found.
-func (t Tool) Sees(s shell.Scope, i *shell.Instance, _ []shell.Resource) (check shell.Command, what string) {
-	if i == nil || !isUUID(i.ID) {
-		return shell.Command{}, ""
-	}
-	return t.Find(s, i.ID).PrintsAny(), "VM " + i.Name
-}
-
-// Find searches the whole inventory for a BIOS UUID.
-func (Tool) Find(s shell.Scope, id string) shell.Command {
-	return line(s, "find", "/", "-type", "m", "-config.uuid", strings.ToLower(id))
-}
+// Landmark knows of none: who sees a network or a folder need not see a VM.
+func (Tool) Landmark(kind, name string) bool { return false }
 
 // Show prints what tells VMs apart.
 func (Tool) Show(i shell.Instance) shell.Command {
 	return line(i.Scope, "object.collect", mo(i), "name", "config.uuid", "config.instanceUuid", "config.createDate", "runtime.powerState", "guest.hostName", "guest.ipAddress")
-}
-
-// Same compares the vCenter and the BIOS UUID.
-func (t Tool) Same(i shell.Instance) shell.Command {
-	return t.Here(i.Scope).Then(property(i, "config.uuid").Prints(i.ID))
-}
-
-// Off compares the power state.
-func (Tool) Off(i shell.Instance) shell.Command {
-	return property(i, "runtime.powerState").Prints("poweredOff")
-}
-
-// On compares the power state.
-func (Tool) On(i shell.Instance) shell.Command {
-	return property(i, "runtime.powerState").Prints("poweredOn")
 }
 
 // Start powers a VM on.

@@ -19,6 +19,7 @@ var collections = map[string]struct{ kind, one, class, missing string }{
 	"security-groups": {"security_groups", "security_group", "SecurityGroupNotFound", "Security group %s does not exist"},
 	// Octavia's, where the catalogue leads to neutron for it (see [Server.Endpoint]). None were recorded.
 	"lbaas/loadbalancers": {"loadbalancers", "loadbalancer", "NotFound", "Load Balancer %s not found."},
+	"trunks":              {"trunks", "trunk", "TrunkNotFound", "Trunk %s could not be found."},
 }
 
 func (s *Server) neutron() http.Handler {
@@ -56,6 +57,7 @@ func (s *Server) neutron() http.Handler {
 			}})
 		}))
 	}
+	s.behind(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusNotFound, Object{"NeutronError": Object{"type": "HTTPNotFound", "message": "The resource could not be found.", "detail": ""}})
 	})

@@ -100,6 +100,9 @@ func (s *Server) nova() http.Handler {
 	handle("/os-server-groups/{id}", (*novaCall).serverGroup)
 	handle("/os-keypairs", (*novaCall).keyPairs)
 	handle("/os-keypairs/{id}", (*novaCall).keyPair)
+	handle("/os-availability-zone", func(c *novaCall) {
+		answer(c.w, http.StatusOK, Object{"availabilityZoneInfo": []Object{{"zoneName": "nova", "zoneState": Object{"available": true}, "hosts": nil}}})
+	})
 	handle("/flavors/detail", func(c *novaCall) { answer(c.w, http.StatusOK, Object{"flavors": c.flavors()}) })
 	handle("/flavors/{id}", (*novaCall).flavor)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {

@@ -114,7 +114,7 @@ func Unattributed() []detector.Unattributed {
 	return []detector.Unattributed{
 		{
 			Instance: *VM(201, "/DC0/vm/capi/tenant-alpha", "jumphost-01"), Scope: HomeTarget,
-			Cluster: &backup.ClusterID{Namespace: "tenant-alpha", Name: "alpha-prod"}, Reason: code.InClusterFolder,
+			Clusters: []backup.ClusterID{{Namespace: "tenant-alpha", Name: "alpha-prod"}}, Reason: code.InClusterFolder,
 			Message: "is in a folder of the cluster; nothing else links it to the cluster",
 		},
 		{

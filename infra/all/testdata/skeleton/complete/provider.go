@@ -73,6 +73,10 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, _ infra.
 	return []infra.Target{t}
 }
 
+func (p *provider) Reach(at string, _ infra.Sought) infra.Target {
+	return infra.Target{Provider: "skeleton", Endpoint: at}
+}
+
 func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	serials := map[string]string{}
 	for m := range machines.In(s).All() {

@@ -17,25 +17,12 @@ func (tool) Variable(s shell.Scope) (prefix, meaning string, ok bool) {
 
 func (tool) Identifies(id string) bool { return serialForm.MatchString(id) }
 
-func (tool) Addresses(i shell.Instance) bool               { return serialForm.MatchString(i.ID) }
-func (tool) Requires() (check shell.Command, why string)   { return shell.Command{}, "" }
-func (t tool) Find(s shell.Scope, id string) shell.Command { return line(s, "find", id) }
-func (t tool) Show(i shell.Instance) shell.Command         { return line(i.Scope, "show", i.ID) }
+func (tool) Addresses(i shell.Instance) bool             { return serialForm.MatchString(i.ID) }
+func (tool) Requires() (check shell.Command, why string) { return shell.Command{}, "" }
+func (t tool) Show(i shell.Instance) shell.Command       { return line(i.Scope, "show", i.ID) }
 
-func (t tool) Here(s shell.Scope) shell.Command {
-	if !serialForm.MatchString(s.Identity) {
-		return shell.Command{}
-	}
-	return line(s, "serial").Prints(s.Identity)
-}
-
-func (t tool) Same(i shell.Instance) shell.Command {
-	return t.Here(i.Scope).Then(line(i.Scope, "find", i.ID).Prints(i.ID))
-}
-
-func (t tool) Off(i shell.Instance) shell.Command { return line(i.Scope, "state", i.ID).Prints("off") }
-
-func (t tool) On(i shell.Instance) shell.Command { return line(i.Scope, "state", i.ID).Prints("on") }
+func (tool) IsPlace(identity string) bool    { return serialForm.MatchString(identity) }
+func (tool) Landmark(kind, name string) bool { return false }
 
 func (t tool) Start(i shell.Instance) shell.Command { return line(i.Scope, "on", i.ID) }
 
@@ -46,13 +33,6 @@ func (tool) LeaveBalancer(shell.Instance, []shell.LoadBalancer) []shell.Step { r
 func (tool) Detach(shell.Instance) []shell.Step                              { return nil }
 func (tool) Remove(shell.Instance) shell.Removal {
 	return shell.Removal{Stop: "Switch it off.", Destroy: "Wipe it."}
-}
-
-func (t tool) Sees(s shell.Scope, i *shell.Instance, _ []shell.Resource) (check shell.Command, what string) {
-	if i == nil || !t.Addresses(*i) {
-		return shell.Command{}, ""
-	}
-	return t.Find(s, i.ID).PrintsAny(), "box " + i.Name
 }
 
 func line(s shell.Scope, words ...any) shell.Command {

@@ -1,0 +1,343 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/backup"
+	"drift-detector/backup/archive"
+	"drift-detector/backup/selection"
+	"drift-detector/infra"
+	"drift-detector/infra/all"
+	"drift-detector/internal/english"
+)
+
+type extractOptions struct {
+	backupOptions
+	what, folder string
+	names        []string
+	force        bool
+	wanted       []secretData // of those names
+}
+
+// extracts are what can be taken out of a backup.
+var extracts = []string{"kubeconfigs", "credentials", "secret"}
+
+func extractCommand(s *streams) *cli.Command {
+	var o extractOptions
+	return &cli.Command{
+		Name:      "extract",
+		Usage:     "write credentials of a backup to files, for a restore",
+		UsageText: "drift-detector extract WHAT [NAMESPACE/NAME...] --backup BACKUP [options]",
+		Description: `With the management cluster the way to the workload clusters is lost; the backup
+has it. Files are for their owner alone (0600), none is replaced, and stderr
+says what each of them is. Nothing is contacted. WHAT is
+   kubeconfigs   of all workload clusters, or of those that are named, each with
+                 the context NAMESPACE/NAME
+   credentials   for the infrastructure of all clusters, or of those that are
+                 named: variables of govc and the AWS CLI, clouds.yaml
+   secret        each value of the Secret NAMESPACE/NAME in a file of its own
+
+Of a kubeconfig or clouds.yaml nothing is written but the server, its CA, and the
+login: one that needs a program or a file of its own is refused. A Secret is written
+as it is: read it before a program does.
+
+EXAMPLES:
+   drift-detector extract kubeconfigs --backup mgmt-data.tar.gz -o kubeconfigs
+   drift-detector extract secret capv-system/vcenter --backup mgmt-data.tar.gz
+   drift-detector extract kubeconfigs tenant-a/prod --backup s3://velero/mgmt/backups/nightly-1 --s3-profile dr`,
+		BashComplete: func(c *cli.Context) { fmt.Fprintln(s.stdout, strings.Join(extracts, "\n")) },
+		Flags: append(o.stores.flags(),
+			backupFlag(),
+			o.bounds.flag(readWithin),
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the files into `FOLDER`; it is made if there is none", Value: ".", Destination: &o.folder},
+			&cli.BoolFlag{Name: "force", Usage: "replace files that are there", Destination: &o.force},
+		),
+		Action: func(c *cli.Context) error {
+			if err := o.readExtract(c); err != nil {
+				return err
+			}
+			return runExtract(c.Context, o, s)
+		},
+	}
+}
+
+func (o *extractOptions) readExtract(c *cli.Context) error {
+	fail := func(message string, args ...any) error {
+		return &usageError{message: fmt.Sprintf(message, args...), command: "extract"}
+	}
+	o.what, o.names, o.backups = c.Args().First(), c.Args().Tail(), c.StringSlice("backup")
+	switch {
+	case !slices.Contains(extracts, o.what):
+		return fail("say what to extract: %s", english.Choice(extracts))
+	case len(o.backups) == 0:
+		return fail("--backup is required")
+	case len(o.backups) > 1:
+		return fail("--backup is given several times; extract reads one")
+	case o.what == "secret" && len(o.names) == 0:
+		return fail("name the Secret: NAMESPACE/NAME")
+	case o.folder == stdinName || slices.Contains(stdoutNames, o.folder):
+		return fail("--output names a folder: a secret is not written to a terminal or into a pipe")
+	}
+	if o.what != "secret" {
+		return cmp.Or(o.bounds.read(c), o.stores.read(c))
+	}
+	for _, name := range o.names {
+		namespace, object, ok := strings.Cut(name, "/")
+		if !ok || namespace == "" || object == "" {
+			return fail("%q is no NAMESPACE/NAME", name)
+		}
+		o.wanted = append(o.wanted, secretData{namespace: namespace, name: object})
+	}
+	o.beside = func(openedBackup) archive.Visitor {
+		return archive.Visitor{Want: o.wantsSecret, Visit: func(i *archive.Item) error { o.secretOf(&i.Header).read(i.Body); return nil }}
+	}
+	return cmp.Or(o.bounds.read(c), o.stores.read(c))
+}
+
+// secretData is the data of a Secret of the backup, and what is wrong with it.
+type secretData struct {
+	namespace, name string
+	found           bool
+	data            map[string][]byte
+	err             error
+}
+
+func (o *extractOptions) secretOf(h *archive.Header) *secretData {
+	for i := range o.wanted {
+		if w := &o.wanted[i]; h.Resource == "secrets" && h.Version == "" && w.namespace == string(h.Namespace) && w.name == string(h.Name) {
+			return w
+		}
+	}
+	return nil
+}
+
+func (o *extractOptions) wantsSecret(h *archive.Header) (bool, error) {
+	return o.secretOf(h) != nil, nil
+}
+
+// read takes the data of a Secret. An error of the decoder may quote it.
+func (d *secretData) read(body []byte) {
+	var object struct {
+		Data map[string][]byte `json:"data"`
+	}
+	d.found = true
+	if json.Unmarshal(body, &object) != nil {
+		d.err = errors.New("its data is no base64")
+	}
+	d.data = object.Data
+}
+
+// extracted are the files of one credential.
+type extracted struct {
+	what  string // and where it comes from
+	files []infra.LoginFile
+	use   string
+	lacks []string
+}
+
+func runExtract(ctx context.Context, o extractOptions, s *streams) error {
+	e, err := o.load(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer e.secrets.Drop()
+	names := o.fileNames()
+	var found []extracted
+	var failed []string
+	if o.what == "secret" {
+		found, failed = o.values(names)
+	} else {
+		asked := selection.Selection{Clusters: o.names}
+		shows, err := asked.Of(e.snapshot)
+		if err != nil {
+			return errors.New(strings.TrimPrefix(err.Error(), "--cluster "))
+		}
+		found, failed = o.logins(e, shows, names)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, f := range failed {
+		s.say("error: ", "%s", f)
+	}
+	if len(found) == 0 {
+		return &backup.InputError{Name: o.backups[0], Problem: "nothing to extract was found in it: " + o.what, Next: "see which clusters it holds with 'drift-detector detect --dry-run'"}
+	}
+	if err := o.write(s, found); err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return &errIncomplete{message: fmt.Sprintf("%s not written; the others are", are(len(failed), "credential"))}
+	}
+	return nil
+}
+
+func are(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " is"
+	}
+	return english.Count(n, noun) + " are"
+}
+
+// values are the values of the Secrets that were asked for.
+func (o *extractOptions) values(name func(string) string) (found []extracted, failed []string) {
+	for _, w := range o.wanted {
+		what := "Secret " + w.namespace + "/" + w.name
+		switch {
+		case !w.found:
+			failed = append(failed, what+" is not in the backup")
+		case w.err != nil:
+			failed = append(failed, what+": "+w.err.Error())
+		case len(w.data) == 0:
+			failed = append(failed, what+" holds no data")
+		default:
+			x := extracted{what: what}
+			for _, key := range slices.Sorted(maps.Keys(w.data)) {
+				x.files = append(x.files, infra.LoginFile{Name: name(w.namespace + "." + w.name + "." + key), Text: backup.NewSensitive(string(w.data[key]))})
+			}
+			found = append(found, x)
+		}
+	}
+	return found, failed
+}
+
+// logins are those that the places of the clusters, or their API servers, are listed with.
+func (o *extractOptions) logins(e *loadedBackup, shows func(backup.ClusterID) bool, name func(string) string) (found []extracted, failed []string) {
+	targets := infra.For(shows, e.registry.Targets(e.snapshot, e.secrets, infra.Access{}))
+	specs := map[string]infra.Spec{}
+	for _, spec := range all.Registry().Specs() {
+		specs[spec.Name] = spec
+	}
+	for i := range targets {
+		t := &targets[i]
+		if specs[t.Provider].NodesOnly != (o.what == "kubeconfigs") {
+			continue
+		}
+		named := map[string]string{}
+		x, err := e.registry.Extract(*t, func(as string) string {
+			if named[as] == "" {
+				named[as] = name(as)
+			}
+			return absolute(filepath.Join(o.folder, named[as]))
+		})
+		if err != nil {
+			failed = append(failed, cmp.Or(clusterNames(t.Clusters), t.Endpoint)+": "+err.Error())
+			continue
+		}
+		for i := range x.Files {
+			x.Files[i].Name = named[x.Files[i].Name]
+		}
+		found = append(found, extracted{fmt.Sprintf("%s of %s, from %s", credentialWord(t), clusterNames(t.Clusters), t.Source), x.Files, x.Use, x.Lacks})
+	}
+	return found, failed
+}
+
+// credentialWord says what a credential is for.
+func credentialWord(t *infra.Target) string {
+	if t.NodeState != "" {
+		return "the kubeconfig"
+	}
+	return "the login to " + t.Endpoint
+}
+
+func absolute(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		return whole
+	}
+	return path
+}
+
+// fileNames returns what makes names of files of the words of a backup: each once, none with
+// a sign that leads to another folder.
+func (o *extractOptions) fileNames() func(string) string {
+	const most = 200 // bytes; file systems allow 255
+	given := map[string]int{}
+	return func(words string) string {
+		name := strings.Map(func(r rune) rune {
+			if r < 0x80 && (r == '.' || r == '-' || r == '_' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z') {
+				return r
+			}
+			return '_'
+		}, words)
+		name = name[max(0, len(name)-most):]
+		if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "-") {
+			name = "_" + name[1:]
+		}
+		key := strings.ToLower(name) // which some file systems take for the same
+		if given[key]++; given[key] > 1 {
+			return fmt.Sprintf("%d.%s", given[key], name)
+		}
+		return name
+	}
+}
+
+// write writes all files, or none of them, and says what they are.
+func (o *extractOptions) write(s *streams, found []extracted) error {
+	if err := os.Mkdir(o.folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("making the folder %s: %w", o.folder, err)
+	}
+	var targets []target
+	texts := map[string]string{}
+	for _, x := range found {
+		for _, f := range x.files {
+			path := filepath.Join(o.folder, f.Name)
+			info, err := os.Lstat(path)
+			switch {
+			case err == nil && !o.force:
+				return fmt.Errorf("%s is there already, and nothing was written: give another --output, or --force to replace it", path)
+			case err == nil && !info.Mode().IsRegular():
+				return fmt.Errorf("%s is no regular file, and nothing was written: a secret is not written through it", path)
+			}
+			targets = append(targets, target{path, ""})
+			texts[path] = f.Text.Reveal()
+		}
+	}
+	all, err := createOutputs(targets, s, o.backups...)
+	if err != nil {
+		return err
+	}
+	defer all.discard()
+	for i, out := range all {
+		if _, err := io.WriteString(out, texts[targets[i].path]); err != nil {
+			return out.failed(err)
+		}
+	}
+	if err := all.commit(); err != nil {
+		return err
+	}
+	for _, x := range found {
+		for _, f := range x.files {
+			s.info("wrote %s: a credential, keep it as one: %s", filepath.Join(o.folder, f.Name), x.what)
+		}
+		for _, l := range x.lacks {
+			s.warn("%s: %s", x.what, l)
+		}
+	}
+	o.sayUse(s, found)
+	return nil
+}
+
+// sayUse says how the files are used.
+func (o *extractOptions) sayUse(s *streams, found []extracted) {
+	if o.what == "kubeconfigs" && len(found) > 1 {
+		s.hint(`all at once: export KUBECONFIG="${KUBECONFIG:-$HOME/.kube/config}$(printf ':%%s' %s/*.kubeconfig)"; the contexts are NAMESPACE/NAME`, quoted(absolute(o.folder)))
+		return
+	}
+	for _, x := range found[:min(len(found), few)] {
+		if x.use != "" {
+			s.hint("use it with: %s", x.use)
+		}
+	}
+}

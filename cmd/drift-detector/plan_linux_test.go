@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// On a terminal a plan is its table: one row for each step, with the command that shows it.
+// What goes elsewhere, and --all, is the whole.
+func TestPlanOnATerminal(t *testing.T) {
+	w := fleet(t)
+	report := filepath.Join(w.dir, "report.json")
+	w.detect()
+	whole := runProgram(t, "plan", report).stdout
+	rows := regexp.MustCompile(`(?m)^\| (\d+) \|`).FindAllStringSubmatch(whole, -1)
+	if len(rows) < 20 || !strings.Contains(whole, "```sh") {
+		t.Fatalf("%d rows; a pipe gets the whole:\n%s", len(rows), whole)
+	}
+	for _, c := range []struct {
+		columns int
+		env     map[string]string
+	}{{80, nil}, {40, nil}, {120, nil}, {80, map[string]string{"TERM": "dumb", "PAGER": "sed s/^/PAGED/"}}} {
+		lines, sent, code := onTerminal(t, c.columns, c.env, "plan", report)
+		name := fmt.Sprintf("%d columns, %v", c.columns, c.env)
+		if code != exitOK || c.columns >= 80 && len(lines) > 40 || strings.Contains(sent, "PAGED") || strings.Contains(sent, "\x1b[") != (c.env == nil) {
+			t.Errorf("%s: exit status %d, %d rows:\n%s", name, code, len(lines), strings.Join(lines, "\n"))
+		}
+		text := strings.Join(lines, "\n") + "\n"
+		for _, r := range rows {
+			if n := len(regexp.MustCompile(`(?m)^ +`+r[1]+` `).FindAllString(text, -1)); n != 1 {
+				t.Errorf("%s: step %s has %d rows:\n%s", name, r[1], n, text)
+			}
+		}
+		for _, l := range lines {
+			if n := utf8.RuneCountInString(l); n > c.columns && !strings.Contains(l, report) {
+				t.Errorf("%s: %d columns: %q", name, n, l)
+			}
+		}
+		if !strings.Contains(text, " plan "+report+" --step 1") || !strings.Contains(text, " plan "+report+" -o plan.md") || !strings.Contains(text, " -o plan.env") || strings.Contains(text, "govc") {
+			t.Errorf("%s: it does not say how to go on:\n%s", name, text)
+		}
+	}
+	paged := map[string]string{"PAGER": "sed s/^/PAGED/"}
+	for _, c := range []struct {
+		args []string
+		env  map[string]string
+		want string
+	}{
+		{[]string{"--all"}, nil, whole},
+		{[]string{"--all"}, paged, "PAGED" + strings.ReplaceAll(strings.TrimSuffix(whole, "\n"), "\n", "\nPAGED") + "\n"},
+		{[]string{"--format", "markdown"}, nil, whole},
+		{[]string{"-o", "-"}, nil, whole},
+		{[]string{"--step", "9"}, map[string]string{"PAGER": "cat"}, runProgram(t, "plan", report, "--step", "9").stdout},
+	} {
+		_, sent, code := onTerminal(t, 80, c.env, append([]string{"plan", report}, c.args...)...)
+		if got := strings.ReplaceAll(sent, "\r\n", "\n"); code != exitOK || got != c.want {
+			t.Errorf("%v with %v: exit status %d\n%s", c.args, c.env, code, got)
+		}
+	}
+	lines, _, _ := onTerminal(t, 80, nil, "plan", report, "--phase", "before", "--cluster", "tenant-beta/beta-prod")
+	text := strings.Join(lines, "\n")
+	if !strings.Contains(text, "only ") || strings.Contains(text, "After the restore") || !strings.Contains(text, " --cluster tenant-beta/beta-prod --phase before -o plan.md") {
+		t.Errorf("a part:\n%s", text)
+	}
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"drift-detector/infra"
+	"drift-detector/infra/all"
+	"drift-detector/internal/terminal"
+	"drift-detector/report/recheck"
+)
+
+type recheckOptions struct {
+	report string
+	recheck.Question
+	bounds
+}
+
+func recheckCommand(s *streams) *cli.Command {
+	var o recheckOptions
+	return &cli.Command{
+		Name:      "recheck",
+		Usage:     "look once more, before a line of the plan changes something",
+		UsageText: "drift-detector recheck REPORT CHECK NAME... [options]",
+		Description: `The lines of a plan call it: what follows && runs only if it is as in the report.
+It looks through the same door as that command: with govc's own variables, the
+profile of the AWS CLI, the entry of clouds.yaml, and at what kubectl printed on
+stdin. It changes nothing, and what it cannot see whole lets nothing pass.
+
+CHECKS:
+` + recheck.Help(),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "at", Usage: "`PLACE`: GOVC_URL, --profile of aws, --os-cloud of openstack", Destination: &o.At},
+			&cli.StringFlag{Name: "region", Usage: "`REGION` of the place, where it has one", Destination: &o.Region},
+			&cli.StringFlag{Name: "state", Usage: "the VM is in `STATE`: off or on", Destination: &o.State},
+			&cli.StringFlag{Name: "id", Usage: "the VM has been given `ID` since the report", Destination: &o.ID},
+			&cli.StringFlag{Name: "restore", Usage: "`NAME` of the Velero restore", Destination: &o.Restore},
+			&cli.StringFlag{Name: infra.TimeoutFlag[2:], Usage: "list the place within `TIME`", Destination: &o.timeout},
+		},
+		Action: func(c *cli.Context) error {
+			given := c.Args().Slice()
+			if len(given) < 3 {
+				return &usageError{message: "give the report that detect wrote, a check, and the name of what is looked at", command: "recheck"}
+			}
+			o.report, o.Check, o.Names = given[0], given[1], given[2:]
+			if err := o.bounds.read(c); err != nil {
+				return err
+			}
+			return runRecheck(c.Context, o, s)
+		},
+	}
+}
+
+func runRecheck(ctx context.Context, o recheckOptions, s *streams) error {
+	rep, err := readReport(o.report)
+	if err != nil {
+		return err
+	}
+	registry := all.Registry()
+	registry.Timeout = o.place
+	tools := registry.Tools()
+	said, err := o.Ask(ctx, rep, recheck.Eyes{
+		Objects: &kubectlOutput{s.stdin},
+		Place: func(ctx context.Context, provider, at string, sought infra.Sought) infra.Listing {
+			t := registry.Reach(provider, at, sought)
+			if t.Refused == nil {
+				s.info("%s", t.Use)
+			}
+			return registry.Collect(ctx, []infra.Target{t}, nil).Listings[0]
+		},
+		Form: func(provider, id string) bool { return tools[provider] != nil && tools[provider].Identifies(id) },
+	})
+	var stop *recheck.Refusal
+	var unseen *recheck.Unseen
+	switch {
+	case errors.As(err, &stop):
+		return &errFailOn{fmt.Sprintf("stop: %s. Next: %s", stop.Text, stop.Next)}
+	case errors.As(err, &unseen):
+		return &errIncomplete{message: "stop: " + strings.TrimSuffix(unseen.Text, "."), hints: []string{unseen.Next}}
+	case err != nil:
+		return fmt.Errorf("recheck: %w", err)
+	}
+	_, err = fmt.Fprintln(s.stdout, "go on: "+terminal.Escape(said))
+	return err
+}
+
+// kubectlOutput reads what kubectl printed, and does not wait for a person to type it.
+type kubectlOutput struct{ io.Reader }
+
+func (p *kubectlOutput) Read(b []byte) (int, error) {
+	if f, ok := p.Reader.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return 0, errors.New("it is a terminal; pipe it in: kubectl get … --output=json | drift-detector recheck …")
+	}
+	return p.Reader.Read(b)
+}

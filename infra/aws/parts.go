@@ -1,0 +1,227 @@
+package aws
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+)
+
+// hookFact is a lifecycle hook of an autoscaling group.
+type hookFact struct {
+	Name, Transition, Result string
+	Seconds                  int64
+	Target, Role             string `json:",omitempty"`
+	Metadata                 string `json:",omitempty"` // see configHash
+}
+
+func (l *listing) readHooks(ctx context.Context, group string) error {
+	out, err := l.api.hooks(ctx, &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &group})
+	if err != nil {
+		return err
+	}
+	all := []hookFact{}
+	for i := range out.LifecycleHooks {
+		h := &out.LifecycleHooks[i]
+		all = append(all, hookFact{
+			aws.ToString(h.LifecycleHookName), aws.ToString(h.LifecycleTransition), aws.ToString(h.DefaultResult), int64(aws.ToInt32(h.HeartbeatTimeout)),
+			aws.ToString(h.NotificationTargetARN), aws.ToString(h.RoleARN), configHash(aws.ToString(h.NotificationMetadata)),
+		})
+	}
+	l.note(factHooks, group, all)
+	return nil
+}
+
+// targetsFact is what is behind a load balancer. A classic one has Members alone.
+type targetsFact struct {
+	Owners    []string       `json:",omitempty"` // the clusters that CAPA's tag names
+	Groups    []targetGroup  `json:",omitempty"`
+	Listeners []listenerFact `json:",omitempty"`
+	Members   []string       `json:",omitempty"` // instances, in any of the groups
+}
+
+type targetGroup struct {
+	Name, Protocol string
+	Port           int64
+}
+
+// listenerFact is a listener, and the target group that its first action names.
+type listenerFact struct {
+	Port  int64
+	Group string
+}
+
+func classicTargets(lb *elbtypes.LoadBalancerDescription) targetsFact {
+	var f targetsFact
+	for _, i := range lb.Instances {
+		f.Members = append(f.Members, aws.ToString(i.InstanceId))
+	}
+	slices.Sort(f.Members)
+	return f
+}
+
+// readTargets reads what is behind a load balancer that is not classic. It has fifty listeners
+// at most, and as many target groups as their rules name (quotas of Elastic Load Balancing); one
+// page of each is all.
+func (l *listing) readTargets(ctx context.Context, name string) error {
+	arn := l.lbs[name]
+	tags, err := l.api.lbTags(ctx, &elbv2.DescribeTagsInput{ResourceArns: []string{arn}})
+	if err != nil {
+		return &actionError{"elasticloadbalancing:DescribeTags", err}
+	}
+	groups, err := l.api.targetGroups(ctx, &elbv2.DescribeTargetGroupsInput{LoadBalancerArn: &arn})
+	if err != nil {
+		return err
+	}
+	listeners, err := l.api.listeners(ctx, &elbv2.DescribeListenersInput{LoadBalancerArn: &arn})
+	if err != nil {
+		return &actionError{"elasticloadbalancing:DescribeListeners", err}
+	}
+	f := targetsFact{Owners: ownersOfBalancer(tags.TagDescriptions)}
+	names, members := map[string]string{}, map[string]bool{}
+	for i := range groups.TargetGroups {
+		g := &groups.TargetGroups[i]
+		names[aws.ToString(g.TargetGroupArn)] = aws.ToString(g.TargetGroupName)
+		f.Groups = append(f.Groups, targetGroup{aws.ToString(g.TargetGroupName), string(g.Protocol), int64(aws.ToInt32(g.Port))})
+		targets, err := l.api.targets(ctx, &elbv2.DescribeTargetHealthInput{TargetGroupArn: g.TargetGroupArn})
+		if err != nil {
+			return &actionError{"elasticloadbalancing:DescribeTargetHealth", err}
+		}
+		for _, t := range targets.TargetHealthDescriptions {
+			members[aws.ToString(t.Target.Id)] = true
+		}
+	}
+	for i := range listeners.Listeners {
+		n := &listeners.Listeners[i]
+		one := listenerFact{Port: int64(aws.ToInt32(n.Port))}
+		if len(n.DefaultActions) > 0 {
+			one.Group = names[aws.ToString(n.DefaultActions[0].TargetGroupArn)]
+		}
+		f.Listeners = append(f.Listeners, one)
+	}
+	f.Members = slices.Sorted(maps.Keys(members))
+	l.note(factTargets, "v2/"+name, f)
+	return nil
+}
+
+func ownersOfBalancer(all []elbv2types.TagDescription) []string {
+	var out []string
+	for i := range all {
+		for _, t := range all[i].Tags {
+			if cluster, ok := strings.CutPrefix(aws.ToString(t.Key), tagOwner); ok && aws.ToString(t.Value) == owned {
+				out = append(out, cluster)
+			}
+		}
+	}
+	return out
+}
+
+// oidcFact is the identity provider of a control plane.
+type oidcFact struct {
+	Name, Issuer, Client                                     string
+	GroupsClaim, GroupsPrefix, UsernameClaim, UsernamePrefix string            `json:",omitempty"`
+	Claims                                                   map[string]string `json:",omitempty"`
+}
+
+// is reports whether it is another one.
+func (f oidcFact) is(want oidcFact) bool {
+	same := maps.Equal(f.Claims, want.Claims)
+	f.Claims, want.Claims = nil, nil
+	return same && reflect.DeepEqual(f, want)
+}
+
+// readOIDC reads the first identity provider of a control plane, as CAPA does; there is one at
+// most.
+func (l *listing) readOIDC(ctx context.Context, plane string) error {
+	all, err := l.api.providers(ctx, &eks.ListIdentityProviderConfigsInput{ClusterName: &plane})
+	if err != nil {
+		return err
+	}
+	if len(all.IdentityProviderConfigs) == 0 {
+		return nil
+	}
+	out, err := l.api.provider(ctx, &eks.DescribeIdentityProviderConfigInput{ClusterName: &plane, IdentityProviderConfig: &all.IdentityProviderConfigs[0]})
+	if err != nil {
+		if unlessMissing(err) == nil {
+			return nil
+		}
+		return &actionError{"eks:DescribeIdentityProviderConfig", err}
+	}
+	c := out.IdentityProviderConfig.Oidc
+	l.note(factOIDC, plane, oidcFact{
+		aws.ToString(c.IdentityProviderConfigName), aws.ToString(c.IssuerUrl), aws.ToString(c.ClientId),
+		aws.ToString(c.GroupsClaim), aws.ToString(c.GroupsPrefix), aws.ToString(c.UsernameClaim), aws.ToString(c.UsernamePrefix), c.RequiredClaims,
+	})
+	return nil
+}
+
+// roleFact is that an IAM role exists.
+type roleFact struct{}
+
+func (l *listing) readRole(ctx context.Context, name string) error {
+	if _, err := l.api.role(ctx, &iam.GetRoleInput{RoleName: &name}); err != nil {
+		return unlessMissing(err)
+	}
+	l.note(factRole, name, roleFact{})
+	return nil
+}
+
+func checkHooks(_ *autoscaling.DescribeLifecycleHooksInput, out *autoscaling.DescribeLifecycleHooksOutput) error {
+	return complete("DescribeLifecycleHooks", out.LifecycleHooks, func(h *astypes.LifecycleHook) *string { return h.LifecycleHookName }, nil)
+}
+
+func checkLBTags(in *elbv2.DescribeTagsInput, out *elbv2.DescribeTagsOutput) error {
+	if len(out.TagDescriptions) != len(in.ResourceArns) {
+		return lacking("DescribeTags", "is not about the load balancer that was asked for")
+	}
+	for i := range out.TagDescriptions {
+		if err := complete("DescribeTags", out.TagDescriptions[i].Tags, func(t *elbv2types.Tag) *string { return t.Key }, nil); err != nil {
+			return err
+		}
+	}
+	return complete("DescribeTags", out.TagDescriptions, func(d *elbv2types.TagDescription) *string { return d.ResourceArn }, nil)
+}
+
+func checkTargetGroups(_ *elbv2.DescribeTargetGroupsInput, out *elbv2.DescribeTargetGroupsOutput) error {
+	return complete("DescribeTargetGroups", out.TargetGroups, func(g *elbv2types.TargetGroup) *string { return g.TargetGroupArn }, out.NextMarker)
+}
+
+func checkTargets(_ *elbv2.DescribeTargetHealthInput, out *elbv2.DescribeTargetHealthOutput) error {
+	if slices.ContainsFunc(out.TargetHealthDescriptions, func(d elbv2types.TargetHealthDescription) bool { return d.Target == nil }) {
+		return lacking("DescribeTargetHealth", "holds a state without its target")
+	}
+	return complete("DescribeTargetHealth", out.TargetHealthDescriptions, func(d *elbv2types.TargetHealthDescription) *string { return d.Target.Id }, nil)
+}
+
+func checkListeners(_ *elbv2.DescribeListenersInput, out *elbv2.DescribeListenersOutput) error {
+	return complete("DescribeListeners", out.Listeners, func(n *elbv2types.Listener) *string { return n.ListenerArn }, out.NextMarker)
+}
+
+func checkProviders(_ *eks.ListIdentityProviderConfigsInput, out *eks.ListIdentityProviderConfigsOutput) error {
+	return complete("ListIdentityProviderConfigs", out.IdentityProviderConfigs, func(p *ekstypes.IdentityProviderConfig) *string { return p.Name }, out.NextToken)
+}
+
+func checkProvider(in *eks.DescribeIdentityProviderConfigInput, out *eks.DescribeIdentityProviderConfigOutput) error {
+	if c := out.IdentityProviderConfig; c == nil || c.Oidc == nil || aws.ToString(c.Oidc.IdentityProviderConfigName) != aws.ToString(in.IdentityProviderConfig.Name) {
+		return lacking("DescribeIdentityProviderConfig", "is not about the identity provider that was asked for")
+	}
+	return nil
+}
+
+func checkRole(in *iam.GetRoleInput, out *iam.GetRoleOutput) error {
+	if out.Role == nil || aws.ToString(out.Role.RoleName) != aws.ToString(in.RoleName) {
+		return lacking("GetRole", "is not about the role that was asked for")
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package vsphere
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/report/code"
+)
+
+// Reach leads to the vCenter that govc is at with a GOVC_URL.
+func (p *provider) Reach(at string, _ infra.Sought) infra.Target {
+	t := infra.Target{Provider: Name, Endpoint: "vCenter"}
+	given, ok := govcCredential(func(name string) string {
+		if name == "GOVC_URL" {
+			return at
+		}
+		return os.Getenv(name)
+	})
+	server, err := infra.ParseEndpoint(given.Endpoint)
+	if !ok || err != nil {
+		t.Refused = &infra.Fault{
+			Reason: code.NoCredential, Message: "the URL of the vCenter for govc is not an https:// one, or user or password are missing",
+			Hint: "set GOVC_USERNAME and GOVC_PASSWORD, as govc needs them, or have both in the URL",
+		}
+		return t
+	}
+	t.Endpoint, t.Account, t.Source = server.String(), given.Username, given.Source
+	trust, err := govcTrust(server)
+	if err != nil {
+		t.Refused = &infra.Fault{Reason: code.UntrustedCertificate, Message: fmt.Sprintf("vCenter %s: %v", server, err), Hint: "correct GOVC_TLS_CA_CERTS or GOVC_TLS_KNOWN_HOSTS"}
+		return t
+	}
+	c := credential{user: backup.NewSensitive(given.Username), password: given.Password}
+	t.Credential, t.Redaction = c, infra.NewRedaction(c.password)
+	t.Detail = &detail{server: server, trust: trust, recorded: newObjects(new(backup.Snapshot)).recordedMachines()}
+	t.Own = []infra.Own{{}} // it is the operator's
+	t.Use = fmt.Sprintf("vCenter %s: user %s from %s", server, t.Account, t.Source)
+	return t
+}
+
+// govcTrust is what govc's variables say of certificates (govmomi cli/flags/client.go and
+// vim25/soap/client.go v0.56.0).
+func govcTrust(server infra.Endpoint) (infra.Trust, error) {
+	trust := infra.Trust{ServerName: server.Host}
+	trust.Insecure, _ = strconv.ParseBool(os.Getenv("GOVC_INSECURE"))
+	for _, file := range filepath.SplitList(os.Getenv("GOVC_TLS_CA_CERTS")) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return trust, fmt.Errorf("GOVC_TLS_CA_CERTS: %w", err)
+		}
+		trust.CA = append(append(trust.CA, text...), '\n')
+	}
+	for _, file := range filepath.SplitList(os.Getenv("GOVC_TLS_KNOWN_HOSTS")) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return trust, fmt.Errorf("GOVC_TLS_KNOWN_HOSTS: %w", err)
+		}
+		for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+			host, print, _ := strings.Cut(strings.TrimSpace(lines.Text()), " ")
+			if e, err := infra.ParseEndpoint(host); err == nil && e == server {
+				trust.Thumbprint = strings.TrimSpace(print)
+			}
+		}
+	}
+	return trust, nil
+}

@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"drift-detector/infra/shell"
+	"drift-detector/report"
+)
+
+// recheck is a line that looks once more: what follows it runs only when what it looks at is
+// as in the report.
+func recheck(words ...any) shell.Command {
+	return shell.Line(shell.Raw("drift-detector recheck"), shell.Variable(reportFile)).With(words...)
+}
+
+// machineOf is what recheck calls a Machine. The kind comes first, so that no name of foreign
+// origin is an option.
+func machineOf(m *report.Machine) any { return shell.Pieces{"machine/", m.Namespace, "/", m.Name} }
+
+// recheck looks at the scope as its tool does: at what leads the tool there.
+func (p *scope) recheck(words ...any) shell.Command {
+	words = append(words, "--at", shell.Variable(p.Variable))
+	if p.Region != "" {
+		words = append(words, "--region="+p.Region)
+	}
+	return recheck(words...)
+}
+
+// is stops at any other place than the scope.
+func (p *scope) is() shell.Command { return p.recheck("place", p.Identity) }
+
+// free stops when anything has an id. A search that fails is no absence.
+func (p *scope) free(id string) shell.Command { return p.recheck("free", id) }
+
+// Whether an instance runs.
+const (
+	off = "--state=off"
+	on  = "--state=on"
+)
+
+// is stops unless the instance is there, at the scope of the report, with the id of the
+// report, and as options say. It is empty where that can't be seen.
+func (v *vm) is(options ...any) shell.Command {
+	if !v.proven() {
+		return shell.Command{}
+	}
+	words := []any{"vm", v.ID}
+	if v.Ref != "" {
+		words = append(words, v.Ref)
+	}
+	return v.recheck(append(words, options...)...)
+}
+
+// guarded runs a command only after the instance was looked at again.
+func (v *vm) guarded(c shell.Command, options ...any) shell.Command {
+	if !v.proven() {
+		return shell.Command{}
+	}
+	return v.is(options...).Then(c)
+}

@@ -1,0 +1,123 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
+)
+
+// Look says where the table of a plan appears, and what can be typed there.
+type Look struct {
+	Color   bool
+	Width   int    // columns; 0 is 80, the least is 40
+	Program string // as a shell reads it
+	Report  string // its path, as a shell reads it
+	Options string // those of this run that choose a part of the plan, as a shell reads them
+}
+
+// narrowTable is the width below which a row has no column for clusters.
+const narrowTable = 60
+
+// Table writes what there is to do, one row for each step, and how to go on. It returns the
+// first error of the writer.
+func Table(w io.Writer, p Plan, look Look) error {
+	t := terminal.NewPrinter(w, look.Width, look.Color)
+	width := max(cmp.Or(look.Width, 80), 40)
+	t.Print(0, 2, terminal.Lead(terminal.Bold, english.Count(p.steps, "step")+", in this order.", 0).Prose(terminal.Plain, "None of their commands has been run; --all prints them."))
+	if of := p.Of.String(); of != "" {
+		t.Print(0, 2, terminal.Lead(terminal.Plain, fmt.Sprintf("%d of them: only %s.", len(p.Checklist), of), 0))
+	}
+	for _, line := range p.Unknown {
+		t.Print(0, 2, terminal.Lead(terminal.Yellow, "?", 1).Prose(terminal.Plain, line))
+	}
+	clusters, counts := 0, 0
+	for _, r := range p.Checklist {
+		clusters, counts = max(clusters, terminal.Width(terminal.Escape(clusterWord(r)))), max(counts, len(count(r)))
+	}
+	clusters = min(clusters, width*3/8)
+	phase := ""
+	for _, r := range p.Checklist {
+		if r.Phase != phase {
+			phase = r.Phase
+			t.Title(p.titleOf(phase))
+		}
+		lead, room := fmt.Sprintf("%4d", r.Number), width-len("1234  ")-counts-2
+		l := terminal.Lead(terminal.Plain, lead, len(lead))
+		what := r.What
+		if width >= narrowTable {
+			l = l.Field(terminal.Dim, fill(terminal.Begin(terminal.Escape(clusterWord(r)), clusters), clusters))
+			room -= clusters + 2
+		} else if r.Cluster != "" {
+			_, name, _ := strings.Cut(clusterWord(r), "/")
+			what = name + ": " + what
+		}
+		what = fitted(terminal.Escape(what), room)
+		if r.Machines > 0 {
+			what = fill(what, room) + fmt.Sprintf("%*s", counts+2, count(r))
+		}
+		t.Print(0, 6, l.Field(terminal.Plain, what))
+	}
+	t.Newline()
+	next := func(lead, command, why string) {
+		command = look.Program + " plan " + look.Report + command
+		if len("Next ")+terminal.Width(command) > width {
+			t.Print(2, 4, terminal.Lead(terminal.Plain, command, 0))
+			return
+		}
+		t.Print(0, 6, terminal.Lead(terminal.Dim, lead, 4).Field(terminal.Plain, command).Prose(terminal.Dim, why))
+	}
+	first := 1
+	if len(p.Checklist) > 0 {
+		first = p.Checklist[0].Number
+	}
+	next("Next", fmt.Sprintf(" --step %d", first), "a step with its commands")
+	next("", look.Options+" -o plan.md", "all of them, to keep")
+	next("", look.Options+" -o plan.env", "their variables, to fill in")
+	return t.Flush()
+}
+
+func (p *Plan) titleOf(phase string) string {
+	for _, s := range p.Sections {
+		if s.Phase == phase {
+			return s.Title
+		}
+	}
+	return phase
+}
+
+// clusterWord is the first of the clusters of a row.
+func clusterWord(r Row) string {
+	first, _, more := strings.Cut(cmp.Or(r.Cluster, "all"), ", ")
+	if more {
+		first += ", …"
+	}
+	return first
+}
+
+// fitted is a title in so many columns: of the names the end is kept, which tells them apart,
+// and what is behind the colon is not cut as long as there is room for both.
+func fitted(what string, room int) string {
+	about, means, ok := strings.Cut(what, ": ")
+	if ok && terminal.Width(what) > room {
+		about = terminal.End(about, max(room-terminal.Width(means)-2, room/3))
+		what = about + ": " + means
+	}
+	return terminal.Begin(what, room)
+}
+
+// count is how many machines a row is about, as a word.
+func count(r Row) string {
+	if r.Machines == 0 {
+		return ""
+	}
+	return fmt.Sprint(r.Machines)
+}
+
+// fill makes a word so many columns wide.
+func fill(s string, width int) string {
+	return fmt.Sprintf("%s%*s", s, max(width-terminal.Width(s), 0), "")
+}
