@@ -203,7 +203,7 @@ func All(first Command, more ...Command) Command {
 // OrStop makes a check that fails say why, with the words that it found, and end
 // what depends on it.
 func (c Command) OrStop(why string, found ...any) Command {
-	return around("{ ", " || { echo ", " >&2; false; }; }", c, Line(append([]any{"stop: " + why}, found...)...))
+	return around("{ ", " ||\n{ echo ", " >&2; false; }; }", c, Line(append([]any{"stop: " + why}, found...)...))
 }
 
 // OrSay makes a command whose failure is printed and stops nothing that follows. The

@@ -67,11 +67,17 @@ func cell(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(prose(s), `\|`, "|"), "|", `\|`)
 }
 
-// variableLines set the variables that are not set yet, with what each is behind it.
+// variableLines set the variables that are not set yet, with what each is behind it, or above
+// it where one row has no room for both.
 func variableLines(vs []Variable) []string {
-	out := make([]string, len(vs))
-	for i, v := range vs {
-		out[i] = shell.Default(v.Name, v.Value, v.Meaning).Text()
+	var out []string
+	for _, v := range vs {
+		line := shell.Default(v.Name, v.Value, v.Meaning).Text()
+		if head, cut := strings.CutSuffix(line, " # "+terminal.Escape(v.Meaning)); cut && len(line) > widest {
+			out = append(out, "# "+terminal.Escape(v.Meaning))
+			line = head
+		}
+		out = append(out, line)
 	}
 	return out
 }

@@ -187,7 +187,7 @@ func (a *asking) gone() (string, error) {
 	}
 	id := lastPart(m.ProviderID)
 	if !a.Form(c.Provider, id) {
-		return "", fmt.Errorf("Machine %s has no id in the report that a VM could be looked for by", a.Names[0])
+		return "", fmt.Errorf("the report has no id of Machine %s by which a VM could be looked for", a.Names[0])
 	}
 	o, err := readObject(a.Objects)
 	if err != nil {
