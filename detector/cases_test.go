@@ -281,7 +281,7 @@ func TestEdgeCases(t *testing.T) {
 			s.vm("unrelated", key("folder", "f"))
 		}, []wish{{name: "unrelated", reason: code.InClusterFolder}}},
 
-		{"50 made again under the same name", func(s *scene) {
+		{"50 created again under the same name", func(s *scene) {
 			s.worker("m")
 			s.worker("n")
 			s.vmOf("n")

@@ -31,7 +31,7 @@ func (f *machineFacts) overlooked(found *vm) (v Verdict, overlooked bool) {
 		return f.ambiguous(f.without(nil, []*vm{found}, f.searched)), true
 	case len(f.searched) == 0 && f.scope.complete:
 		return f.with(unknown(code.NotFoundByName, fmt.Sprintf(
-			"%s is its instance, but the backup holds no id in %s, where its controller reads it: it searches by name, finds none and makes a second one; write the id there before the controllers start",
+			"%s is its instance, but the backup holds no id in %s, where its controller reads it: it searches by name, finds none and creates a second one; write the id there before the controllers start",
 			nameOf(found), f.expected.Reads)), found, code.Medium), true
 	}
 	return v, false

@@ -51,7 +51,7 @@ func (ix *index) doubt(v *vm, all []link) string {
 	byName := !slices.ContainsFunc(all, func(b link) bool { return !b.byName })
 	switch {
 	case byName && v.Created.IsZero():
-		return "when it was made is not known"
+		return "when it was created is not known"
 	case byName && !v.Created.After(ix.writtenTo(b.cluster())):
 		return "it is older than the backup, which would hold its machine"
 	case ix.nodes.lists[b.cluster()].State == nodesRead && len(ix.nodes.on(v)) == 0:

@@ -61,7 +61,7 @@ var instanceRows = []instanceRow{
 	},
 	{
 		"excluded",
-		"The provider knows that the instance is no machine, it has ended, or it is a member of a known pool.",
+		"The provider knows that the instance is no machine, it is terminated, or it is a member of a known pool.",
 		[]outcome{{"", excluded}},
 		func(f *instanceFacts) bool { return f.exclude != "" },
 		func(f *instanceFacts) placement { return placement{excluded: f.exclude} },
@@ -137,7 +137,7 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) bool { return len(f.foreign) > 0 },
 		func(f *instanceFacts) placement {
 			n := f.foreign[0]
-			but := "Cluster API did not make it"
+			but := "Cluster API did not create it"
 			if n.agrees() {
 				but = "it is neither placed nor named as the cluster's machines are"
 			}

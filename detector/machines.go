@@ -209,7 +209,7 @@ var machineRows = []machineRow{
 		[]outcome{{code.Unknown, code.AmbiguousMatch}},
 		func(f *machineFacts) bool { return f.expected.Strong.IsZero() && f.expected.Unnamed != "" },
 		func(f *machineFacts) Verdict {
-			return unknown(code.AmbiguousMatch, "the backup records no id for it, and the name of an instance made since is not known: "+f.expected.Unnamed)
+			return unknown(code.AmbiguousMatch, "the backup records no id for it, and the name of an instance created since is not known: "+f.expected.Unnamed)
 		},
 	},
 	{
@@ -227,7 +227,7 @@ var machineRows = []machineRow{
 		[]outcome{{code.Stale, code.NotProvisioned}},
 		func(f *machineFacts) bool { return f.expected.Strong.IsZero() },
 		func(f *machineFacts) Verdict {
-			v := stale(code.NotProvisioned, "the backup records no id for it, and no instance was made since")
+			v := stale(code.NotProvisioned, "the backup records no id for it, and no instance was created since")
 			v.Evidence = f.reservations()
 			return v
 		},

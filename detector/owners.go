@@ -236,7 +236,7 @@ func (o *owners) deploymentOf(cluster backup.ClusterID, set string) string {
 // empty when they are. The owner is a resolved one.
 func (o *owners) missing(id infra.OwnerID) string {
 	if id.Kind == "" {
-		return "the backup does not say which owner made it, and one that it lacks may have"
+		return "the backup does not say which owner created it, and one that it lacks may have"
 	}
 	if p := o.plane(id); p != nil {
 		if o.machineless(p.Kind) {

@@ -163,7 +163,7 @@ var droppedRow = machineRow{
 	[]outcome{{code.Unknown, code.LeftPool}},
 	func(f *machineFacts) bool { return f.dropped },
 	func(f *machineFacts) Verdict {
-		return f.with(unknown(code.LeftPool, nameOf(f.home[0])+" is its instance, but its pool lists it no more: the controller deletes this Machine when it is restored, and ends the instance with it; to keep the instance, leave Machine and infrastructure machine out of the restore"), f.home[0], code.Strong)
+		return f.with(unknown(code.LeftPool, nameOf(f.home[0])+" is its instance, but its pool lists it no more: the controller deletes this Machine when it is restored, and terminates the instance with it; to keep the instance, leave Machine and infrastructure machine out of the restore"), f.home[0], code.Strong)
 	},
 }
 
@@ -224,7 +224,7 @@ func (ix *index) several(at clusterScope, keys []infra.Key) bool {
 var whenGone = map[code.WhenGone]string{
 	code.FailsReplacement: "replacing a machine will fail",
 	code.HaltsCluster:     "the restored controllers do nothing for the cluster until it is back",
-	code.MadeAgain:        "the restored controllers make a new one",
+	code.MadeAgain:        "the restored controllers create a new one",
 }
 
 // haltsOf are the expected machines' Halts by cluster, in order.

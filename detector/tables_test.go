@@ -176,7 +176,7 @@ func twoPoweredOff(s *scene) {
 // another machine shows that this is the right vCenter.
 func withWitness(s *scene) {
 	s.worker(subject).Witness = []infra.Key{key("place", "f/m")}
-	s.vm("made again", bios("b-new"), key("place", "f/m"))
+	s.vm("created again", bios("b-new"), key("place", "f/m"))
 	s.worker("x")
 	s.vmOf("x")
 }

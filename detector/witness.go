@@ -63,9 +63,9 @@ func (f *machineFacts) displaced(found *vm) (v Verdict, displaced bool) {
 	running := keep(f.without(found, f.home, f.copies, f.identity, f.namesakes, f.witness), runs)
 	switch {
 	case f.node != nil:
-		v = unknown(code.NodeAlive, fmt.Sprintf("%s does not run, but Node %s reports that it is %s: another instance runs in its place, and powering this one on makes a second", nameOf(found), f.node.Name, condition(f.node)))
+		v = unknown(code.NodeAlive, fmt.Sprintf("%s does not run, but Node %s reports that it is %s: another instance runs in its place, and powering this one on creates a second", nameOf(found), f.node.Name, condition(f.node)))
 	case len(running) > 0:
-		v = unknown(code.AmbiguousMatch, fmt.Sprintf("%s does not run, and %s, which has its id or its name, does: powering on makes a second one", nameOf(found), nameOf(running[0])))
+		v = unknown(code.AmbiguousMatch, fmt.Sprintf("%s does not run, and %s, which has its id or its name, does: powering on creates a second one", nameOf(found), nameOf(running[0])))
 	case !f.scope.complete:
 		v = unknown(code.ScopeIncomplete, fmt.Sprintf("%s does not run, and what may run in its place is not known: %s", nameOf(found), f.scope.fault.Message))
 	case f.unlisted != "":

@@ -43,7 +43,7 @@ func (r *Registry) Survey(s *backup.Snapshot) Expected {
 var ruleMachineAbsent = check.Rule{
 	Code: "MachineAbsent", Severity: code.CheckWarning,
 	Happens: "The backup holds the infrastructure of a machine and not its Machine.",
-	Why:     "Velero leaves out what is being deleted. What is left of the machine is restored without an owner and never reconciled: its VM and its Node run on, and what owned the Machine makes a surplus one.",
+	Why:     "Velero leaves out what is being deleted. What is left of the machine is restored without an owner and never reconciled: its VM and its Node run on, and what owned the Machine creates a surplus one.",
 	Do:      "after the restore, see that the workload has left its Node, and remove VM, Node and what is left of the machine by hand",
 }
 

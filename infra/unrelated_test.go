@@ -76,7 +76,7 @@ func TestTakeUnrelated(t *testing.T) {
 			t.Errorf("%s: %d taken, %d left of %d", name, len(taken), len(left), n)
 		}
 		if got := slices.Collect(before.All()); !reflect.DeepEqual(got, all) {
-			t.Errorf("%s: a copy that was made before has %d of %d", name, len(got), n)
+			t.Errorf("%s: a copy that was created before has %d of %d", name, len(got), n)
 		}
 	}
 }

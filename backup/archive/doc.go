@@ -2,8 +2,8 @@
 // JSON file each, below resources/.
 //
 // [Walk] makes one streaming pass over a [Source] and hands whole items to a
-// [Visitor], which says by the name of an item whether it wants the body.
-// Nothing is extracted to disk; a body that nobody wants is passed over. A
+// [Visitor], which says by the name of an item whether it reads the body.
+// Nothing is extracted to disk; a body that nobody reads is passed over. A
 // Source can be walked again: what the first pass finds may decide what the
 // second one is to read.
 //

@@ -67,7 +67,7 @@ func (n *NewerBackup) of() string {
 	case n.Relation == backup.Same:
 		return ""
 	case n.Relation == backup.Moved:
-		return " is of another management cluster that has a cluster of this backup, too: it was moved, or the management cluster was made again; it"
+		return " is of another management cluster that has a cluster of this backup, too: it was moved, or the management cluster was created again; it"
 	case n.Unread != "":
 		return " is in the same place, of the same management cluster or of another (its tarball was not read: " + n.Unread + "), and"
 	}

@@ -238,7 +238,7 @@ func TestFaults(t *testing.T) {
 			"its Machine is not in the backup",
 		},
 		{
-			"a Machine was being made", editing("machines.cluster.x-k8s.io/tenant-alpha/alpha-prod-md-1-jqqjv-wvlnf", func(o map[string]any) { delete(o["spec"].(map[string]any), "providerID") }),
+			"a Machine was being created", editing("machines.cluster.x-k8s.io/tenant-alpha/alpha-prod-md-1-jqqjv-wvlnf", func(o map[string]any) { delete(o["spec"].(map[string]any), "providerID") }),
 			[]string{
 				"+warning BootstrapTokenExpired: Machine tenant-alpha/alpha-prod-md-1-jqqjv-wvlnf",
 				"+warning MachineProvisioning: Machine tenant-alpha/alpha-prod-md-1-jqqjv-wvlnf",

@@ -392,7 +392,7 @@ func TestPoint44AllowedNamespaces(t *testing.T) {
 		{name: "by its name, without the Namespace", change: both(uses, noNamespace), add: with(byName), want: []string{fine}},
 		{name: "by another label", change: uses, add: with(labels(map[string]any{"team": "shop"})), want: []string{bad, fine}},
 		{name: "by a label that it has", change: both(uses, team), add: with(labels(map[string]any{"team": "shop"})), want: []string{fine}},
-		{name: "by a label, without the Namespace", change: both(uses, noNamespace), add: with(labels(map[string]any{"team": "shop"})), want: []string{maybe, fine}, says: "Velero makes a Namespace that is not in the backup without its labels"},
+		{name: "by a label, without the Namespace", change: both(uses, noNamespace), add: with(labels(map[string]any{"team": "shop"})), want: []string{maybe, fine}, says: "Velero creates a Namespace that is not in the backup without its labels"},
 	})
 }
 

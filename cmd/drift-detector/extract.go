@@ -61,7 +61,7 @@ EXAMPLES:
 		Flags: append(o.stores.flags(),
 			backupFlag(),
 			o.bounds.flag(readWithin),
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the files into `FOLDER`; it is made if there is none", Value: ".", Destination: &o.folder},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the files into `FOLDER`; it is created if there is none", Value: ".", Destination: &o.folder},
 			&cli.BoolFlag{Name: "force", Usage: "replace files that are there", Destination: &o.force},
 		),
 		Action: func(c *cli.Context) error {

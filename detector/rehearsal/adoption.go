@@ -26,7 +26,7 @@ var adoptionRows = []row[*cluster]{
 		Asks:     "the templates that it names, before it adopts its MachineSets; a MachineSet likewise, before its Machines",
 		None:     walk.OwnerHalts.Says("it fails before anything else: nobody adopts, scales, rolls out or replaces its machines"),
 		Source:   "reconcileExternalTemplateReference: internal/controllers/machinedeployment, internal/controllers/machineset v1.5.8 to v1.8.12; getTemplatesAndSetOwner from v1.9.0 on",
-		Versions: "up to v1.8; from v1.9.0 on, which writes status.v1beta2 or v1beta2 itself, it lacks them only where it makes a machine",
+		Versions: "up to v1.8; from v1.9.0 on, which writes status.v1beta2 or v1beta2 itself, it lacks them only where it creates a machine",
 	}, templatesFirst},
 	{walk.Row{
 		ID: "core.D2", Of: "MachineDeployment",

@@ -23,7 +23,7 @@ var ownRows = []row[*cluster]{
 	{walk.Row{
 		ID: "core.C2", Of: "Cluster",
 		Asks:   "the references to infrastructure cluster and control plane that its topology wrote",
-		None:   walk.Replaces.Says("its topology makes another infrastructure cluster or another control plane, with a template of its own, by which all machines of the control plane are to be replaced"),
+		None:   walk.Replaces.Says("its topology creates another infrastructure cluster or another control plane, with a template of its own, by which all machines of the control plane are to be replaced"),
 		Source: "Reconcile: internal/controllers/cluster/cluster_controller.go; computeInfrastructureCluster, computeControlPlane: exp/topology/desiredstate/desired_state.go v1.5.8 to v1.13.6",
 	}, referencesWritten},
 	{walk.Row{
@@ -179,9 +179,13 @@ func resourceSetsApplied(c *cluster) walk.Answer {
 	if c.object == nil {
 		return notAsked
 	}
+	all := c.world.setsOf(c.ID.Backup, c.ID.Namespace)
+	if len(all) == 0 {
+		return passed
+	}
 	var objects []string
 	own := labels.Set(labelsOf(c.object.Labels))
-	for _, r := range c.world.setsOf(c.ID.Backup, c.ID.Namespace) {
+	for _, r := range all {
 		if selects(r.Data.Selector, own) {
 			objects = append(objects, named("ClusterResourceSet", r.Namespace, r.Name)+" on "+c.title())
 		}

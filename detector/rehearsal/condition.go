@@ -59,7 +59,7 @@ var conditionRows = []conditionRow{
 		if f.outcome != code.OtherInstanceTaken {
 			return ""
 		}
-		return "deleting the Machine ends that instance, even if it was made by hand"
+		return "deleting the Machine terminates that instance, even if it was made by hand"
 	},
 	// Clusters before Machines: CAPV makes the VSphereVM before Velero does,
 	// without its id, and then looks for the VM by folder and name.
@@ -95,9 +95,9 @@ var conditionRows = []conditionRow{
 			return ""
 		}
 		if f.set.deleted == 1 {
-			return "unless it is the Machine that its owner deletes at once, with its instance, because it has one more than it wants; one without a Node goes first"
+			return "unless it is the Machine that its owner deletes at once, with its instance, because it has one more than its replicas; one without a Node goes first"
 		}
-		return fmt.Sprintf("unless it is among the %d Machines that its owner deletes at once, with their instances, because it has more than it wants; those without a Node go first", f.set.deleted)
+		return fmt.Sprintf("unless it is among the %d Machines that its owner deletes at once, with their instances, because it has more than its replicas; those without a Node go first", f.set.deleted)
 	},
 	func(f *machine) string {
 		switch s := f.set; {
@@ -106,7 +106,7 @@ var conditionRows = []conditionRow{
 		case f.rolled == "" && s.rolledSets[f.Machine.Set] != "":
 			return "unless its owner deletes it at once: " + s.rolledSets[f.Machine.Set]
 		case f.rolled != "" && s.unmakeable != "" && !s.idle():
-			return "unless its owner deletes it before it makes another, which it cannot: " + s.unmakeable
+			return "unless its owner deletes it before it creates another, which it cannot: " + s.unmakeable
 		}
 		return ""
 	},
@@ -147,13 +147,13 @@ var conditionRows = []conditionRow{
 		if f.outcome != code.NewInstanceCreated {
 			return ""
 		}
-		return "the bootstrap token in the backup expires soon after it was made: the new instance may not be able to join"
+		return "the bootstrap token in the backup expires soon after it was created: the new instance may not be able to join"
 	},
 	func(f *machine) string {
 		if f.outcome != code.Stuck || !f.unprovisioned() {
 			return ""
 		}
-		return "until the cause is gone: then a new instance is made"
+		return "until the cause is gone: then a new instance is created"
 	},
 	func(f *machine) string {
 		if !f.ghost() || f.verdict.RoleKnown {

@@ -12,10 +12,10 @@ type Condition struct {
 
 // Conditions are those of the rows, the special ones first.
 var Conditions = []Condition{
-	{code.PoolAddressesTaken, "These addresses are excluded from their pools (spec.excludedAddresses) before a machine is made: VMs have them, and the pools believe that they are free"},
+	{code.PoolAddressesTaken, "These addresses are excluded from their pools (spec.excludedAddresses) before a machine is created: VMs have them, and the pools believe that they are free"},
 	{code.NamedInVCenter, "The tags, modules, VM groups and storage policies that these objects name exist in vCenter: they are named by ids that were not looked up"},
 	{code.VCenterUnasked, "The names of datacenters are unique, and the VMs of machines have what CAPV asks for (an address, a network card for each device, the hardware version, a host that can be read): the inventory was saved before this was asked for"},
-	{code.InfrastructureUnasked, "What AWS or OpenStack says of these is what the controllers want: the inventory was saved before that was asked for, or the backup names it by a filter, which was not followed, or not at all"},
+	{code.InfrastructureUnasked, "What AWS or OpenStack says of these is what the objects specify: the inventory was saved before that was asked for, or the backup names it by a filter, which was not followed, or not at all"},
 	{code.PoolsUncompared, "Launch template, image, version, subnets and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it does nothing"},
 	{code.ControllerLogin, "The new management cluster's CAPA can log in as the old one's did, with its service account or its instance, and may assume the same roles: the login of these is not in the backup"},
 	{code.HostResolves, "The names of these API servers lead to their floating IPs, as the pods of the controllers look them up"},

@@ -33,7 +33,7 @@ func withSynthetic(all map[string]infra.Controller) map[string]infra.Controller 
 	two := "the query for the name fails (DuplicateServerNames) and is tried again and again"
 	again := "CAPO does not look at such a server again: clear status.instanceState of the OpenStackServer"
 	late := "perhaps ready only after 20 minutes: kubectl annotate openstackmachine wakes it"
-	capo := infra.Controller{Name: "CAPO", ID: infra.IDInStatus, Makes: "makes a server", Late: late, Obstacles: map[infra.Obstacle]string{
+	capo := infra.Controller{Name: "CAPO", ID: infra.IDInStatus, Makes: "creates a server", Late: late, Obstacles: map[infra.Obstacle]string{
 		infra.Renamed: port, infra.SharedName: two, infra.OtherID: refused, infra.ErrorState: again,
 	}}
 	all[capo14] = capo
@@ -43,15 +43,15 @@ func withSynthetic(all map[string]infra.Controller) map[string]infra.Controller 
 	capo.Obstacles = map[infra.Obstacle]string{infra.SharedName: two, infra.OtherID: refused}
 	all[capo9] = capo
 	all[capg] = infra.Controller{Name: "CAPG", ID: infra.IDNowhere, Makes: "inserts an instance"}
-	all[capk] = infra.Controller{Name: "CAPK", ID: infra.IDNowhere, Makes: "makes a VirtualMachine"}
-	all[capx] = infra.Controller{Name: "CAPX", ID: infra.IDInStatus, Makes: "makes a VM", Obstacles: map[infra.Obstacle]string{
+	all[capk] = infra.Controller{Name: "CAPK", ID: infra.IDNowhere, Makes: "creates a VirtualMachine"}
+	all[capx] = infra.Controller{Name: "CAPX", ID: infra.IDInStatus, Makes: "creates a VM", Obstacles: map[infra.Obstacle]string{
 		infra.SharedName: "it finds more than one and fails",
 	}}
 	all[capmox] = infra.Controller{Name: "CAPMOX", ID: infra.IDInSpec, Makes: "clones a VM", PowersOn: true, Obstacles: map[infra.Obstacle]string{
 		infra.Renamed: "expected VM name to match",
 	}}
-	all[caph] = infra.Controller{Name: "CAPH", ID: infra.IDInSpec, Makes: "makes a server", PowersOn: true}
-	all[capz] = infra.Controller{Name: "CAPZ", ID: infra.IDInSpec, Makes: "makes a VM"}
+	all[caph] = infra.Controller{Name: "CAPH", ID: infra.IDInSpec, Makes: "creates a server", PowersOn: true}
+	all[capz] = infra.Controller{Name: "CAPZ", ID: infra.IDInSpec, Makes: "creates a VM"}
 	all["unplaced"] = infra.Controller{Name: "CAPU"} // does not say where its id is
 	return all
 }
@@ -73,7 +73,7 @@ var machineCases = map[string]machineCase{
 	"gone":       {gone, finding(gone, detector.FindsNothing)},
 	"renamed":    {warned(found, "Renamed"), finding(warned(found, "Renamed"), detector.FindsNothing)},
 	"two of one": {found, finding(found, detector.FindsSeveral)},
-	"made again": {gone, finding(gone, detector.FindsOther)}, // by hand, under the name
+	"created again": {gone, finding(gone, detector.FindsOther)}, // by hand, under the name
 	"off":        {halted(found), finding(halted(found), detector.FindsByName)},
 	"error":      {warned(found, "ErrorState"), finding(warned(found, "ErrorState"), detector.FindsByName)},
 	"never made": {never, finding(never, detector.FindsNothing)},
@@ -91,9 +91,9 @@ type cell struct {
 func TestWhatControllersDo(t *testing.T) {
 	adopted := cell{code.Adopted, "found by the recorded id", ""}
 	byName := cell{code.Adopted, "found by its name", ""}
-	stuck := cell{code.Stuck, "never makes a new instance", string(code.MachinesBroken)}
-	made := cell{code.NewInstanceCreated, "finds none and makes a new one", string(code.MachinesMade)}
-	second := cell{code.NewInstanceCreated, "makes a second one beside it", string(code.SecondInstance)}
+	stuck := cell{code.Stuck, "never creates a new instance", string(code.MachinesBroken)}
+	made := cell{code.NewInstanceCreated, "finds none and creates a new one", string(code.MachinesMade)}
+	second := cell{code.NewInstanceCreated, "creates a second one beside it", string(code.SecondInstance)}
 	off := cell{code.Stuck, "never starts one", string(code.InstancesStopped)}
 	on := cell{code.AdoptedPoweredOn, "powers it on", string(code.InstancesStarted)}
 	unclear := cell{code.CannotKnow, "may take another instance", string(code.OutcomeUnknown)}
@@ -103,25 +103,25 @@ func TestWhatControllersDo(t *testing.T) {
 	taken := cell{code.OtherInstanceTaken, "takes over another instance", string(code.OtherInstance)}
 	broken := cell{code.Halted, "an error state: CAPO does not look at such a server again", string(code.MachinesHalted)}
 	byFirstName := cell{code.AdoptedByName, "found by its name", string(code.FoundByNameOnly)}
-	first := cell{code.NewInstanceCreated, "a new one is made", string(code.MachinesMade)}
+	first := cell{code.NewInstanceCreated, "a new one is created", string(code.MachinesMade)}
 	for controller, cells := range map[string]map[string]cell{
-		vsphere: {"living": adopted, "gone": stuck, "renamed": adopted, "two of one": adopted, "made again": stuck, "off": on, "error": adopted},
-		aws:     {"living": adopted, "gone": stuck, "renamed": adopted, "two of one": adopted, "made again": stuck, "off": off, "error": adopted},
+		vsphere: {"living": adopted, "gone": stuck, "renamed": adopted, "two of one": adopted, "created again": stuck, "off": on, "error": adopted},
+		aws:     {"living": adopted, "gone": stuck, "renamed": adopted, "two of one": adopted, "created again": stuck, "off": off, "error": adopted},
 		capz:    {"living": adopted, "gone": stuck, "off": off, "error": adopted},
 		caph:    {"living": adopted, "gone": stuck, "renamed": adopted},
 		capmox:  {"living": adopted, "gone": stuck, "renamed": {code.Halted, "another name: expected VM name to match", string(code.MachinesHalted)}, "off": on},
 		capo14: {
 			"living": {code.Adopted, "perhaps ready only after 20 minutes", ""}, "gone": neverJoins, "renamed": port, "two of one": shared,
-			"made again": {code.OtherInstanceTaken, "cannot be recorded: the webhook", string(code.OtherInstance)}, "off": off, "error": broken,
+			"created again": {code.OtherInstanceTaken, "cannot be recorded: the webhook", string(code.OtherInstance)}, "off": off, "error": broken,
 		},
-		capo15: {"living": byName, "gone": made, "renamed": port, "two of one": shared, "made again": taken, "off": off, "error": broken},
+		capo15: {"living": byName, "gone": made, "renamed": port, "two of one": shared, "created again": taken, "off": off, "error": broken},
 		capo9: {
 			"living": {code.Adopted, "CAPO looks by name alone", ""}, "gone": neverJoins, "renamed": {code.NewInstanceNeverJoins, "second one beside it, whose id", string(code.SecondInstance)},
-			"two of one": shared, "made again": taken, "off": off, "error": byName,
+			"two of one": shared, "created again": taken, "off": off, "error": byName,
 		},
 		capg: {"living": byName, "gone": made, "off": off},
 		capk: {"living": byName, "gone": made, "two of one": unclear},
-		capx: {"living": {code.Adopted, "CAPX reads the id in a status, which a restore drops", ""}, "gone": made, "renamed": second, "two of one": shared, "made again": taken},
+		capx: {"living": {code.Adopted, "CAPX reads the id in a status, which a restore drops", ""}, "gone": made, "renamed": second, "two of one": shared, "created again": taken},
 	} {
 		cells["never made"], cells["made since"] = first, byFirstName
 		for name, want := range cells {
@@ -175,8 +175,8 @@ func TestHealthChecksAndControllersThatLookByName(t *testing.T) {
 		says    string
 		effects string
 	}{
-		"gone":       {finding(gone, detector.FindsNothing), false, "makes a new one, which is deleted with the Machine", string(code.StaleReplaced)},
-		"made again": {finding(gone, detector.FindsOther), false, "and that instance is deleted with the Machine", string(code.StaleReplaced) + " " + string(code.OtherInstance)},
+		"gone":       {finding(gone, detector.FindsNothing), false, "creates a new one, which is deleted with the Machine", string(code.StaleReplaced)},
+		"created again": {finding(gone, detector.FindsOther), false, "and that instance is deleted with the Machine", string(code.StaleReplaced) + " " + string(code.OtherInstance)},
 		"off":        {finding(halted(found), detector.FindsByName), true, "its instance is deleted", string(code.LivingReplaced)},
 		"error":      {finding(warned(found, "ErrorState"), detector.FindsByName), true, "its instance is deleted", string(code.LivingReplaced)},
 	} {
@@ -364,7 +364,7 @@ func TestWhateverDeletesAMachineMissesARenamedInstance(t *testing.T) {
 		s.node("m", false)
 		c.tell(s)
 		f := s.end()
-		if got := s.outcome(f, "m"); !strings.Contains(got.Message, "makes a second one beside it") {
+		if got := s.outcome(f, "m"); !strings.Contains(got.Message, "creates a second one beside it") {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if codes := effectsOf(f); !strings.Contains(codes, string(code.SecondInstance)) {

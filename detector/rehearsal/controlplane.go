@@ -40,13 +40,13 @@ var planeRows = []row[*cluster]{
 	{walk.Row{
 		ID: "core.K8", Of: kubeadm,
 		Asks:    "the certificates of an etcd outside of the cluster, which it does not create itself, and the key of the authority of one inside",
-		None:    walk.OwnerHalts.Says("it fails before anything else, and cannot make them"),
+		None:    walk.OwnerHalts.Says("it fails before anything else, and cannot create them"),
 		Differs: walk.Halts.Says("it takes etcd for one outside of the cluster, whose client certificate it lacks, and never calls the control plane initialised: it may replace machines that run without a look at the others"),
 		Source:  "reconcileClusterCertificates: controller.go; Lookup: util/secret/certificates.go v1.5.8 to v1.14.0; getEtcdCAKeyPair, GetWorkloadCluster: controlplane/kubeadm/internal/cluster.go v1.13.6",
 	}, externalCertificates},
 	{walk.Row{
 		ID: "core.K9", Of: kubeadm,
-		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name, and key value in it; where the Secret is of its own type a client certificate that lasts for half a year, or the key of the authority to make another",
+		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name, and key value in it; where the Secret is of its own type a client certificate that lasts for half a year, or the key of the authority to create another",
 		None:    walk.OwnerHalts.Says("it finds no kubeconfig in a Secret that exists, fails, and connects to no API server"),
 		Differs: walk.OwnerHalts.Says("it fails on the Secret and goes no further: no rollout, no scaling, no remediation, no audit of etcd"),
 		Source:  "reconcileKubeconfig: controller.go and helpers.go; NeedsClientCertRotation, RegenerateSecret: util/kubeconfig/kubeconfig.go v1.5.8 to v1.14.0; the cache: setup.go v1.13.4",
@@ -175,7 +175,7 @@ func kubeconfigSeen(c *cluster) walk.Answer {
 	case k.Ends.IsZero():
 		return differs(secret+" is of type "+ownType+" and has no client certificate", secret+" has one, or is of another type", secret)
 	case k.Keyless && k.Ends.Before(c.world.in.Now.Add(renewed)):
-		return differs(fmt.Sprintf("the client certificate in %s ends on %s, and %s has no key to make another", secret, k.Ends.UTC().Format(time.DateOnly), authority),
+		return differs(fmt.Sprintf("the client certificate in %s ends on %s, and %s has no key to create another", secret, k.Ends.UTC().Format(time.DateOnly), authority),
 			secret+" has one that lasts for half a year, or is of type Opaque", secret, authority)
 	}
 	return passed

@@ -10,10 +10,10 @@ import (
 // sayings are the messages of effects that machines have one by one.
 var sayings = map[code.Reason]string{
 	code.MachinesDeleted:     "Running machines are deleted with their instances",
-	code.RolloutDue:          "A rollout is due: running machines are deleted, one after the other, and made again as their owners want them",
+	code.RolloutDue:          "A rollout is due: running machines are deleted, one after the other, and created again as their owners specify",
 	code.LivingReplaced:      "A MachineHealthCheck has running machines deleted with their instances",
-	code.SecondInstance:      "A second instance is made beside one that exists",
-	code.OtherInstance:       "The controller takes over an instance that is not the machine's, because it has the machine's name: deleting the Machine ends it",
+	code.SecondInstance:      "A second instance is created beside one that exists",
+	code.OtherInstance:       "The controller takes over an instance that is not the machine's, because it has the machine's name: deleting the Machine terminates it",
 	code.EtcdMembersRemoved:  "KubeadmControlPlane removes running etcd members that have no Machine in the backup",
 	code.MachinesUnknown:     "Whether the instances of these machines exist, or which they are, is not known",
 	code.OutcomeUnknown:      "What becomes of these is not known here",
@@ -22,10 +22,10 @@ var sayings = map[code.Reason]string{
 	code.MachinesHalted:      "The controller does nothing for these machines until you act; their instances run on",
 	code.MachinesBroken:      "These machines have no instance and stay broken until you act",
 	code.StaleReplaced:       "These machines have no instance and are replaced",
-	code.MachinesMade:        "New instances are made for these machines",
-	code.InstancesNeverJoin:  "New instances are made for these machines and never join: their ids cannot be recorded, and nobody deletes them",
+	code.MachinesMade:        "New instances are created for these machines",
+	code.InstancesNeverJoin:  "New instances are created for these machines and never join: their ids cannot be recorded, and nobody deletes them",
 	code.GhostsLeft:          "These instances run on, and nobody manages them",
-	code.MachinesMissing:     "The backup lacks the Machines of these: their instances are left alone, and their owners may make others",
+	code.MachinesMissing:     "The backup lacks the Machines of these: their instances are left alone, and their owners may create others",
 	code.InstancesStarted:    "The controller starts the instances of these machines",
 	code.InstancesStopped:    "The instances of these machines exist and do not run, and no controller starts them",
 	code.FoundByNameOnly:     "These machines are found by name alone, which is no proof",
@@ -60,7 +60,7 @@ func (e *effects) onMachine(f *machine, o code.Outcome) {
 		e.said(code.CopiedID, name)
 	}
 	if r := f.restore; r != nil && r.Unclaimed != "" && f.Machine != nil {
-		e.Add(code.OutcomeUnknown, "The addresses of these machines come from pools, and the backup lacks their IPAddressClaims or IPAddresses: others are made, which may be addresses that other machines have", name)
+		e.Add(code.OutcomeUnknown, "The addresses of these machines come from pools, and the backup lacks their IPAddressClaims or IPAddresses: others are created, which may be addresses that other machines have", name)
 	}
 }
 
@@ -111,7 +111,7 @@ func (f *machine) object() string {
 func (w *world) generalEffects() []report.AnswerReason {
 	var e effects
 	if priorities, first := ownOrder(w.in.Snapshot); first {
-		e.Add(code.ClustersFirst, "The Velero in the backup restores Clusters before their machines ("+prioritiesFlag+"="+priorities+"): while controllers run, each MachineDeployment then makes a new MachineSet and ends every running worker of the restored one", "Deployment velero")
+		e.Add(code.ClustersFirst, "The Velero in the backup restores Clusters before their machines ("+prioritiesFlag+"="+priorities+"): while controllers run, each MachineDeployment then creates a new MachineSet and terminates every running worker of the restored one", "Deployment velero")
 	}
 	e.onWalk(w.walked)
 	return e.List

@@ -78,14 +78,14 @@ func (f *machine) controller() string { return f.cluster.controller.Name }
 // neverMade is why a machine whose id is recorded gets no new instance (CAPV
 // pkg/services/govmomi/service.go v1.16.1, CAPA controllers/awsmachine_controller.go v2.11.1).
 func (f *machine) neverMade() string {
-	return f.controller() + " never makes a new instance for a machine whose id is recorded"
+	return f.controller() + " never creates a new instance for a machine whose id is recorded"
 }
 
 // lost is why the controllers do not get hold of an instance that exists.
 func (f *machine) lost() string {
 	switch {
 	case f.reason(code.InfraObjectMissing) && f.verdict.Instance == nil:
-		return "its infrastructure object is not in the backup, so that no controller looks for an instance or makes one"
+		return "its infrastructure object is not in the backup, so that no controller looks for an instance or creates one"
 	case f.reason(code.InfraObjectMissing):
 		return "its infrastructure object is not in the backup, so that no controller ties the Machine to the instance that exists"
 	}
@@ -137,13 +137,13 @@ func (f *machine) doubt() string {
 func (f *machine) replacement() string {
 	_, why := f.complaint()
 	if f.verdict.ControlPlane {
-		text := why + ": KubeadmControlPlane deletes the Machine and makes another"
+		text := why + ": KubeadmControlPlane deletes the Machine and creates another"
 		if f.cluster.uninitialised && !f.cluster.externalEtcd() {
 			text += ", with an empty etcd"
 		}
 		return text
 	}
-	return why + ": the Machine is deleted, and its " + f.Machine.Owner.Kind + " makes another"
+	return why + ": the Machine is deleted, and its " + f.Machine.Owner.Kind + " creates another"
 }
 
 // oneLine puts a message of several lines into one.

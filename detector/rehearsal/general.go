@@ -82,7 +82,7 @@ func (n *clones) count(c *cluster) {
 
 // firstClusters is what happens, whatever the provider, when Clusters are back before
 // their machines while controllers run: seen with Cluster API 1.13.4 and CAPA 2.13.0.
-const firstClusters = "each MachineDeployment may make a new MachineSet and end every running worker of the restored one"
+const firstClusters = "each MachineDeployment may create a new MachineSet and terminate every running worker of the restored one"
 
 // assumption says on what order of the restore the forecast rests, and what
 // happens in another one. Numbers are given only when all was seen.
@@ -125,7 +125,7 @@ func defaults(all []*cluster) string {
 	if of == nil {
 		return ""
 	}
-	return ". Those of " + strings.Join(of, " and ") + " must answer again before any controller makes machines: without their defaults new instances hang"
+	return ". Those of " + strings.Join(of, " and ") + " must answer again before any controller creates machines: without their defaults new instances hang"
 }
 
 // conditions are what the forecast depends on, and so an answer that is made of it.
@@ -176,14 +176,14 @@ func (w *world) conditions(notes []report.Note) []report.Note {
 	}
 	add(code.ExtensionsAnswer, "The servers of these runtime extensions answer: while one does not, Cluster API's own controller ends a minute after each start, and nothing is reconciled", extended)
 	about(code.ClustersPaused, "These are paused in the backup, and nothing happens to them until they are unpaused. What is said of them holds from then on", paused)
-	about(code.OwnersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before they are unpaused", idle)
+	about(code.OwnersPaused, "These owners are paused in the backup, and create, delete and replace no machine. Look again before they are unpaused", idle)
 	add(code.ReplicasManaged, "Something other than Cluster API sets the replicas of these groups, and may change them as soon as it runs", managed)
 	add(code.NodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
 	add(code.NodeConditionsUnread, "No Node and no Machine has a condition for which these have the machine replaced: they were not read", unseen)
-	about(code.OutsideClusters, "The instances of these objects, which belong to no cluster, were not looked for: each exists, as the only one of its name. Where one does not, its controller makes another", slices.Clone(w.in.Expected.Alone))
+	about(code.OutsideClusters, "The instances of these objects, which belong to no cluster, were not looked for: each exists, as the only one of its name. Where one does not, its controller creates another", slices.Clone(w.in.Expected.Alone))
 	about(code.UnlinkedInstances, "Nothing but their place links these VMs to a cluster, no Node runs on them, and no controller looks at them: none is a member of an etcd", w.unlinked())
 	out = append(out, walkConditions(&w.trace)...)
-	add(code.NothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
+	add(code.NothingToReplace, "No machine needs to be replaced: new ones cannot be created", irreplaceable)
 	return append(out,
 		report.Note{Code: code.RestoredWhole, Message: "The restore takes the whole backup, cluster-scoped objects too, into its own namespaces, ends without an error, and finds none of its objects there: what is left out is missing for its controller, and what exists already is kept as it is"},
 		report.Note{Code: code.SameControllers, Message: "The new controllers are of the releases that wrote the backup, with the same feature gates, reach the infrastructure as the old ones did, and may still change there what they could: reading alone was tried. Others may roll machines, refuse objects, or go no further"},

@@ -63,7 +63,7 @@ var healthDeeds = []deed[*machine]{
 	{walk.Row{
 		ID: "core.H10", Of: "MachineHealthCheck",
 		Asks:    "a template of a remediation of others",
-		Differs: walk.Does{Effect: walk.Replaces, Code: code.OutcomeUnknown, What: "it makes a request of that kind, and what that does is not known here"},
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.OutcomeUnknown, What: "it creates a request of that kind, and what that does is not known here"},
 		Source:  "patchUnhealthyTargets: internal/controllers/machinehealthcheck v1.8.0 to v1.14.0",
 	}, remediatedByOthers},
 }

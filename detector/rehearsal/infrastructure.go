@@ -31,11 +31,11 @@ var infrastructureDeeds = []deed[*cluster]{
 	}, clusterThere},
 	{walk.Row{
 		ID: "core.R1", Of: "infrastructure of the cluster",
-		Asks:    "what it made for the cluster: networks, gateways, control planes that the cloud runs",
-		None:    walk.Does{Effect: walk.Makes, Code: code.ResourceMade, What: "it makes what is gone again"},
-		Differs: walk.Does{Effect: walk.Makes, Code: code.ControlPlaneDown, What: "it makes an empty control plane of the name"},
-		Several: walk.Deletes.Says("it ends what runs and is not wanted"),
-		Refused: "resources that it ends if they exist",
+		Asks:    "what it created for the cluster: networks, gateways, control planes that the cloud runs",
+		None:    walk.Does{Effect: walk.Makes, Code: code.ResourceMade, What: "it creates what is gone again"},
+		Differs: walk.Does{Effect: walk.Makes, Code: code.ControlPlaneDown, What: "it creates an empty control plane of the name"},
+		Several: walk.Deletes.Says("it deletes what runs and is not specified"),
+		Refused: "resources that it deletes if they exist",
 		Source:  "the walks of the providers",
 	}, resourcesThere},
 }
@@ -95,18 +95,18 @@ func resourcesThere(p *actions, c *cluster) bool {
 	for i := range c.Resources {
 		switch r := &c.Resources[i]; {
 		case r.WhenGone == code.Unwanted && r.State == code.Present:
-			p.finds(walk.Several, fmt.Sprintf("%s %s runs, and %s does not want it: %s ends it", r.Kind, r.Name, r.UsedBy, c.controller.Name))
+			p.finds(walk.Several, fmt.Sprintf("%s %s runs, and %s does not specify it: %s deletes it", r.Kind, r.Name, r.UsedBy, c.controller.Name))
 		case r.WhenGone == code.Unwanted:
-			p.unread(code.ResourceUndecided, fmt.Sprintf("%s %s is ended if it exists, and whether it does could not be looked up", r.Kind, r.Name))
+			p.unread(code.ResourceUndecided, fmt.Sprintf("%s %s is deleted if it exists, and whether it does could not be looked up", r.Kind, r.Name))
 		case r.State != code.Absent || r.Several || r.WhenGone != code.MadeAgain:
 		case strings.HasSuffix(r.Kind, "control plane"):
-			p.finds(walk.Differs, fmt.Sprintf("%s %s is gone: its API server does not answer. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name))
+			p.finds(walk.Differs, fmt.Sprintf("%s %s is gone: its API server does not answer. %s creates an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name))
 		default:
 			made = append(made, r.Kind+" "+r.Name)
 		}
 	}
 	if made != nil && !c.holderGone() {
-		p.finds(walk.None, fmt.Sprintf("%s makes %s again, which %s gone", c.controller.Name, strings.Join(made, ", "), verb(len(made), "is", "are")))
+		p.finds(walk.None, fmt.Sprintf("%s creates %s again, which %s gone", c.controller.Name, strings.Join(made, ", "), verb(len(made), "is", "are")))
 	}
 	return len(c.Resources) > 0
 }

@@ -157,7 +157,7 @@ func TestForecastIsWhatTheRealControllersDid(t *testing.T) {
 		}
 	}
 	if created != len(oracle.Created) {
-		t.Errorf("%d Machines are to be made, the controllers made %d", created, len(oracle.Created))
+		t.Errorf("%d Machines are to be created, the controllers made %d", created, len(oracle.Created))
 	}
 }
 

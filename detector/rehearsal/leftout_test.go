@@ -60,7 +60,7 @@ func TestControlPlaneMachinesThatTheBackupLacks(t *testing.T) {
 			removed + " " + made + " " + missing,
 			[]string{"begins an empty cluster behind the same endpoint"},
 		},
-		"all are, and it can make none": {nil, func(s *story) {
+		"all are, and it can create none": {nil, func(s *story) {
 			wantPlane(s, 1)
 			s.leftOutPlane("c", orphan)
 			s.snapshot.ControlPlanes[0].Infrastructure = backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "t"}

@@ -14,7 +14,7 @@ var rolloutDeeds = []deed[*set]{
 	{walk.Row{
 		ID: "core.D4", Of: "MachineDeployment",
 		Asks:    "its MachineSets: one that is of its template and of the version of the topology, which it keeps",
-		Differs: walk.Replaces.Says("it rolls out: the Machines of the others are deleted, one after the other, and made again"),
+		Differs: walk.Replaces.Says("it rolls out: the Machines of the others are deleted, one after the other, and created again"),
 		Source:  "rolloutRollingUpdate, rolloutOnDelete, FindNewAndOldMachineSets: core/reconcilers/machinedeployment v1.14.0, internal/controllers/machinedeployment v1.5.8 to v1.13.6",
 	}, groupRollout},
 	planeRolloutDeed,
@@ -90,11 +90,11 @@ func (s *set) deployment(md *backup.Group, sets []*backup.Group, have int) {
 			// that the Machines themselves were counted.
 			why = fmt.Sprintf("its MachineSet %s is of an older revision: Cluster API from 1.12 on deletes what the status of such a set does not count yet, and a restore empties that status", one.Name)
 		case version != md.Version:
-			why = fmt.Sprintf("it runs Kubernetes %s, and the topology of its Cluster wants %s", md.Version, version)
+			why = fmt.Sprintf("it runs Kubernetes %s, and the topology of its Cluster specifies %s", md.Version, version)
 		case one.Version != md.Version:
-			why = fmt.Sprintf("it runs Kubernetes %s, and MachineDeployment %s wants %s", one.Version, md.Name, md.Version)
+			why = fmt.Sprintf("it runs Kubernetes %s, and MachineDeployment %s specifies %s", one.Version, md.Name, md.Version)
 		default:
-			why = fmt.Sprintf("its MachineSet %s does not match what MachineDeployment %s wants", one.Name, md.Name)
+			why = fmt.Sprintf("its MachineSet %s does not match what MachineDeployment %s specifies", one.Name, md.Name)
 		}
 		if s.cluster.counted(owner{machineSet, one.Name}).machines > 0 {
 			s.rolledSets[one.Name] = why

@@ -45,9 +45,9 @@ var templateDeeds = []deed[*set]{
 	planeTemplateDeed,
 	{walk.Row{
 		ID: "core.S1", Of: "owner of machines",
-		Asks:    "the templates that it makes a Machine from, and what their instances are made with",
-		None:    walk.Does{Effect: walk.OwnerHalts, Code: code.CannotReplace, What: "it makes none of the machines that it has to make"},
-		Differs: walk.Does{Effect: walk.Replaces, Code: code.OutcomeUnknown, What: "it makes none of the machines of a rollout, and may delete others for it"},
+		Asks:    "the templates that it creates a Machine from, and what their instances are created with",
+		None:    walk.Does{Effect: walk.OwnerHalts, Code: code.CannotReplace, What: "it creates none of the machines that it has to create"},
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.OutcomeUnknown, What: "it creates none of the machines of a rollout, and may delete others for it"},
 		Source:  "getTemplatesAndSetOwner, reconcileInfrastructure, reconcileBootstrapConfig: core/reconcilers/machinedeployment, core/reconcilers/machineset v1.14.0",
 	}, templatesThere},
 }
@@ -59,9 +59,9 @@ func templatesThere(p *actions, s *set) bool {
 		return s.plane != nil || s.group() != nil
 	case s.idle():
 	case s.due != "":
-		p.finds(walk.Differs, fmt.Sprintf("A rollout of %s is due, for which it can make no machine: %s. How many running ones it deletes all the same is up to maxSurge and maxUnavailable", s.title(), s.unmakeable))
+		p.finds(walk.Differs, fmt.Sprintf("A rollout of %s is due, for which it can create no machine: %s. How many running ones it deletes all the same is up to maxSurge and maxUnavailable", s.title(), s.unmakeable))
 	case s.created > 0 || slices.ContainsFunc(s.members, func(f *machine) bool { return f.Machine != nil && f.unhealthy && f.remedied }):
-		p.finds(walk.None, fmt.Sprintf("%s has to make machines and cannot: %s", s.title(), s.unmakeable))
+		p.finds(walk.None, fmt.Sprintf("%s has to create machines and cannot: %s", s.title(), s.unmakeable))
 	}
 	return false
 }
@@ -89,14 +89,14 @@ func groupReplicas(p *actions, s *set) bool {
 // replicas finds what the owners of a set make and delete.
 func (p *actions) replicas(s *set) bool {
 	if s.created > 0 && s.unmakeable == "" {
-		p.finds(walk.None, fmt.Sprintf("%s makes %s, because it wants more than the backup holds", s.title(), plural(s.created, "machine", "machines")))
+		p.finds(walk.None, fmt.Sprintf("%s creates %s, because the backup holds fewer Machines than its replicas", s.title(), plural(s.created, "machine", "machines")))
 	}
 	if s.deleted > 0 && s.removed == "" {
-		p.finds(walk.Several, fmt.Sprintf("%s deletes %s with %s, because it wants fewer than the backup holds", s.title(),
+		p.finds(walk.Several, fmt.Sprintf("%s deletes %s with %s, because the backup holds more Machines than its replicas", s.title(),
 			plural(s.deleted, "machine", "machines"), verb(s.deleted, "its instance", "their instances")))
 	}
 	if s.Reason == code.MachinesNotInBackup {
-		p.says(code.MachinesMissing, p.notes(walk.None, fmt.Sprintf("%s had more machines than the backup holds: it makes others, and the instances of those may run on", s.title())))
+		p.says(code.MachinesMissing, p.notes(walk.None, fmt.Sprintf("%s had more machines than the backup holds: it creates others, and the instances of those may run on", s.title())))
 	}
 	return true
 }
@@ -176,7 +176,7 @@ func (f *machine) spared() string {
 	case !f.stale():
 		return ""
 	case of != nil && of.NoCreate:
-		return "annotation " + clusterv1.DisableMachineCreateAnnotation + " keeps MachineSet " + of.Name + " from making another"
+		return "annotation " + clusterv1.DisableMachineCreateAnnotation + " keeps MachineSet " + of.Name + " from creating another"
 	case s.current != nil && s.current.Name != f.by.name:
 		return "MachineSet " + f.by.name + " is of an older revision, and from Cluster API 1.9 on leaves it to a rollout of MachineDeployment " + s.Name + ", which does none"
 	}
@@ -196,7 +196,7 @@ func (c *cluster) skewed(g *backup.Group) string {
 	runs := func(check clusterv1.MachineSetPreflightCheck) bool {
 		return !slices.Contains(skipped, string(check)) && !slices.Contains(skipped, string(clusterv1.MachineSetPreflightCheckAll))
 	}
-	const none = "%s %s makes none from Cluster API 1.9 on until %s says which version it runs"
+	const none = "%s %s creates none from Cluster API 1.9 on until %s says which version it runs"
 	switch lost, paused := c.lostPlane(), c.pausedPlane(); {
 	case lost != "" && runs(clusterv1.MachineSetPreflightCheckControlPlaneIsStable):
 		return fmt.Sprintf(none, g.Kind, g.Name, lost+", which the backup lacks,")
@@ -213,7 +213,7 @@ func (c *cluster) skewed(g *backup.Group) string {
 	}
 	ahead := int(set.Minor()) - int(plane.Minor())
 	if c.behind && !c.remediates && c.nodeless > 0 && runs(clusterv1.MachineSetPreflightCheckControlPlaneIsStable) {
-		return fmt.Sprintf("%s %s makes none from Cluster API 1.9 on until its control plane runs Kubernetes %s, and that waits for %s without a Node", g.Kind, g.Name, wanted, plural(c.nodeless, "Machine", "Machines"))
+		return fmt.Sprintf("%s %s creates none from Cluster API 1.9 on until its control plane runs Kubernetes %s, and that waits for %s without a Node", g.Kind, g.Name, wanted, plural(c.nodeless, "Machine", "Machines"))
 	}
 	switch {
 	case c.topology != nil && g.Version != wanted && runs(clusterv1.MachineSetPreflightCheckControlPlaneVersionSkew):
@@ -222,7 +222,7 @@ func (c *cluster) skewed(g *backup.Group) string {
 	default:
 		return ""
 	}
-	return fmt.Sprintf("%s %s is of Kubernetes %s and its control plane of %s, for which Cluster API from 1.9 or 1.10 on makes no machine", g.Kind, g.Name, g.Version, wanted)
+	return fmt.Sprintf("%s %s is of Kubernetes %s and its control plane of %s, for which Cluster API from 1.9 or 1.10 on creates no machine", g.Kind, g.Name, g.Version, wanted)
 }
 
 // workerMarkedDeed is asked of each worker that a health check covers.

@@ -17,13 +17,13 @@ var makerRows = []row[*world]{
 	}, anywherePaused},
 	{walk.Row{
 		ID: "owners.7", Of: "other makers of Clusters",
-		Asks:    "what they make Clusters or machines of: Rancher's provisioning, Tanzu Kubernetes Grid, Gardener",
+		Asks:    "what they create Clusters or machines of: Rancher's provisioning, Tanzu Kubernetes Grid, Gardener",
 		Differs: walk.Does{Effect: walk.OwnerHalts, Code: code.OutcomeUnknown, What: "what their controllers do to what is restored is not known here"},
 		Source:  "planner.go of Rancher; the supervisor of Tanzu is closed; of Gardener's machine controllers nothing was read",
 	}, makersKnown},
 	{walk.Row{
 		ID: "owners.8", Of: "ClusterDeployment of k0rdent",
-		Asks:    "its HelmRelease, which makes the Cluster with all its objects unless spec.suspend is true: it is restored before the Cluster",
+		Asks:    "its HelmRelease, which creates the Cluster with all its objects unless spec.suspend is true: it is restored before the Cluster",
 		Differs: walk.Does{Effect: walk.Replaces, Code: code.ClustersFirst, What: "Helm creates the Cluster before Velero restores it, unpaused"},
 		Source:  "reconcileHelmRelease: internal/controller/clusterdeployment_controller.go v1.11.4 of k0rdent",
 	}, releasesSuspended},

@@ -25,7 +25,7 @@ func notesOnCluster(c *cluster, f *Cluster) []report.Note {
 		add(true, code.IdentityAbsent, "%s is not in the backup: the cluster is not reconciled until it exists; create its Secret first, then the identity, then change an annotation on the infrastructure cluster, because the controller backs off", strings.Join(identities, " and "))
 		out[len(out)-1].Objects = identities
 	}
-	add(c.Derived, code.ClusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until it is made again, by hand, by a ClusterDeployment or by GitOps")
+	add(c.Derived, code.ClusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until it is created again, by hand, by a ClusterDeployment or by GitOps")
 	add(c.ControlPlane.Reason == code.HostedInManagementCluster, code.HostedInManagementCluster, "Its control plane ran as pods inside the management cluster, and is lost with it until it is restored there")
 	lost := "no controller brings it back"
 	if c.remaking != "" {
@@ -172,7 +172,7 @@ func textOf(c *cluster, f *Cluster) string {
 		}
 		created, deleted = created+r.Created, deleted+r.Deleted
 	}
-	add(max(0, created-o[code.OrphanedAndReplaced]), "%d further made")
+	add(max(0, created-o[code.OrphanedAndReplaced]), "%d further created")
 	add(deleted, "%d deleted by their owners")
 	add(o[code.CannotKnow], "%d not known")
 	if len(parts) == 0 {

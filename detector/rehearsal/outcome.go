@@ -117,7 +117,7 @@ var outcomeRows = []outcomeRow{
 	{
 		"infrastructure without Machine, owner short of machines", func(f *machine) bool { return f.orphan() && f.set.created > 0 }, code.OrphanedAndReplaced,
 		func(f *machine) string {
-			return leftOut + f.runsOn() + " without one, and the owner makes a new Machine because it is short of one"
+			return leftOut + f.runsOn() + " without one, and the owner creates a new Machine because it is short of one"
 		},
 	},
 	{
@@ -140,26 +140,26 @@ var outcomeRows = []outcomeRow{
 			return f.pool() && f.set.pausedPool() != "" && (f.verdict.Status != code.Healthy || f.reason(code.LeftPool))
 		}, code.Halted,
 		func(f *machine) string {
-			return f.set.pausedPool() + " is paused: " + f.controller() + " neither makes members of its pool nor deletes the Machines of those that left it"
+			return f.set.pausedPool() + " is paused: " + f.controller() + " neither creates members of its pool nor deletes the Machines of those that left it"
 		},
 	},
 	{
 		"member that left its pool", func(f *machine) bool { return f.pool() && f.verdict.Reason == code.PoolMember }, code.MemberGone,
 		func(f *machine) string {
-			return "its pool has replaced or dropped it: " + f.controller() + " deletes its Machine and infrastructure object, and makes those of new members"
+			return "its pool has replaced or dropped it: " + f.controller() + " deletes its Machine and infrastructure object, and creates those of new members"
 		},
 	},
 	{
 		"lives, and left its pool", func(f *machine) bool { return f.pool() && f.reason(code.LeftPool) }, code.DeletedByOwner,
 		func(f *machine) string {
-			return "its pool lists it no more: " + f.controller() + " deletes its Machine, and ends the instance with it"
+			return "its pool lists it no more: " + f.controller() + " deletes its Machine, and terminates the instance with it"
 		},
 	},
 	{
 		"member of a pool that is not there, or stopped", func(f *machine) bool {
 			return f.pool() && (f.verdict.Status != code.Healthy || f.off() && !f.poweredOn())
 		}, code.CannotKnow,
-		say("its pool makes and replaces its members by itself"),
+		say("its pool creates and replaces its members by itself"),
 	},
 	{
 		"its owner goes", func(f *machine) bool { return f.decided() && f.set.removed != "" }, code.DeletedByOwner,
@@ -182,14 +182,14 @@ var outcomeRows = []outcomeRow{
 		func(f *machine) string { return f.halted() },
 	},
 	{
-		"its owner wants another one", func(f *machine) bool {
+		"its owner specifies another one", func(f *machine) bool {
 			return f.rolled != "" && f.set.unmakeable == "" && (f.healthy() || f.stale() && (!f.verdict.ControlPlane || f.superseded()))
 		}, code.RolledByOwner,
 		func(f *machine) string {
 			if f.superseded() {
-				return f.rolled + ": its owner has made another, and deletes it"
+				return f.rolled + ": its owner has created another, and deletes it"
 			}
-			return clauses(f.rolled+": its owner makes another and deletes it, one after the other", f.ended())
+			return clauses(f.rolled+": its owner creates another and deletes it, one after the other", f.ended())
 		},
 	},
 	{
@@ -204,7 +204,7 @@ var outcomeRows = []outcomeRow{
 			return f.healthy() && f.template() && finds
 		}, code.Stuck,
 		func(f *machine) string {
-			return "its VM is a template now: " + f.controller() + " finds it, cannot run it and makes no other"
+			return "its VM is a template now: " + f.controller() + " finds it, cannot run it and creates no other"
 		},
 	},
 	{
@@ -215,11 +215,11 @@ var outcomeRows = []outcomeRow{
 		func(f *machine) string { return f.noID() + ", and its search by name may take another instance" },
 	},
 	{
-		"its controller searches by name, finds none, and cannot make one", func(f *machine) bool { return f.makesOne() && f.cannotBeMade() != "" }, code.Stuck,
-		func(f *machine) string { return f.searched() + ", and no new one can be made: " + f.cannotBeMade() },
+		"its controller searches by name, finds none, and cannot create one", func(f *machine) bool { return f.makesOne() && f.cannotBeMade() != "" }, code.Stuck,
+		func(f *machine) string { return f.searched() + ", and no new one can be created: " + f.cannotBeMade() },
 	},
 	{
-		"its controller searches by name, makes one, and cannot record its id", func(f *machine) bool {
+		"its controller searches by name, creates one, and cannot record its id", func(f *machine) bool {
 			return f.makesOne() && f.obstacle(infra.OtherID) != "" && !f.replaced()
 		}, code.NewInstanceNeverJoins,
 		func(f *machine) string {
@@ -247,18 +247,18 @@ var outcomeRows = []outcomeRow{
 		func(f *machine) string {
 			filled := f.noID() + ": it is found by its name, and the id is filled in"
 			if f.verdict.ControlPlane && f.verdict.ByID {
-				return filled + "; whether its bootstrap data is used again is not proven, and of a first control-plane machine that data makes a new cluster"
+				return filled + "; whether its bootstrap data is used again is not proven, and of a first control-plane machine that data creates a new cluster"
 			}
 			return filled
 		},
 	},
 	{
-		"a health check deletes it, and none can be made", func(f *machine) bool {
+		"a health check deletes it, and none can be created", func(f *machine) bool {
 			return f.decided() && f.unhealthy && f.remedied && f.set.unmakeable != ""
 		}, code.DeletedByMachineHealthCheck,
 		func(f *machine) string {
 			_, why := f.complaint()
-			return clauses(why+": the Machine is deleted, and its owner can make no other: "+f.set.unmakeable, f.ended())
+			return clauses(why+": the Machine is deleted, and its owner can create no other: "+f.set.unmakeable, f.ended())
 		},
 	},
 	{
@@ -300,13 +300,13 @@ var outcomeRows = []outcomeRow{
 	{
 		"not provisioned, and cannot be", func(f *machine) bool { return f.unprovisioned() && f.cannotBeMade() != "" }, code.Stuck,
 		func(f *machine) string {
-			return "no id is recorded and no instance has its name, and no new one can be made: " + f.cannotBeMade()
+			return "no id is recorded and no instance has its name, and no new one can be created: " + f.cannotBeMade()
 		},
 	},
 	{
 		"not provisioned", func(f *machine) bool { return f.unprovisioned() }, code.NewInstanceCreated,
 		func(f *machine) string {
-			return f.although("no id is recorded and no instance has its name: a new one is made")
+			return f.although("no id is recorded and no instance has its name: a new one is created")
 		},
 	},
 	{

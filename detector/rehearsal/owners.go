@@ -52,7 +52,7 @@ func versionInPlace(c *cluster) walk.Answer {
 		if !m.ControlPlane || m.Version == "" || wanted == "" || sameRelease(m.Version, wanted) || ownerKind(c.plane).Minor && sameMinor(m.Version, wanted) {
 			continue
 		}
-		return differs(fmt.Sprintf("%s runs %s, and %s wants %s", m.title(), m.Version, c.planeTitle(), wanted), "", m.title())
+		return differs(fmt.Sprintf("%s runs %s, and %s specifies %s", m.title(), m.Version, c.planeTitle(), wanted), "", m.title())
 	}
 	return passed
 }

@@ -68,7 +68,7 @@ func (f *machine) despitePause() string {
 		return ""
 	}
 	return strings.Join(objects, " and ") + " " + verb(len(objects), "has", "have") + " the annotation " + clusterv1.PausedAnnotation +
-		": " + f.controller() + " makes the instance for " + r.Independent + ", which has not"
+		": " + f.controller() + " creates the instance for " + r.Independent + ", which has not"
 }
 
 // although puts behind what the controller does that it does so despite a pause.

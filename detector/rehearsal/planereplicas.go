@@ -10,8 +10,8 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/owners"
+	"drift-detector/detector"
 	"drift-detector/infra/walk"
-	"drift-detector/report/code"
 )
 
 // planeReplicasDeed and planeRolloutDeed are asked of each control plane.
@@ -25,7 +25,7 @@ var (
 	}, planeReplicas}
 	planeRolloutDeed = deed[*set]{walk.Row{
 		ID: "core.K19", Of: "control plane",
-		Asks:    "its Machines, which are to be as it wants them: version, template, configuration, age of certificates",
+		Asks:    "its Machines, which are to be as it specifies them: version, template, configuration, age of certificates",
 		Differs: walk.Replaces.Says("it rolls out: it creates a Machine and deletes another, one after the other"),
 		Source:  "MachinesNeedingRollout: controlplane/kubeadm/internal/control_plane.go; UpToDate: filters.go v1.5.8 to v1.14.0",
 	}, planeRollout}
@@ -90,22 +90,22 @@ func (c *cluster) outdated(f *machine) string {
 	}
 	switch r := f.restore; {
 	case m.Version != "" && wanted != "" && m.Version != wanted:
-		return fmt.Sprintf("it runs Kubernetes %s, and %s is wanted", m.Version, wanted)
+		return fmt.Sprintf("it runs Kubernetes %s, and %s is specified", m.Version, wanted)
 	case m.Version == "" && wanted != "" && p.Kind == kubeadm:
-		return "it names no version of Kubernetes, and " + wanted + " is wanted"
+		return "it names no version of Kubernetes, and " + wanted + " is specified"
 	case r != nil && r.Template != "" && p.Infrastructure.Name != "" && r.Template != p.Infrastructure.Name:
-		return fmt.Sprintf("it was made from %s %s, and %s is wanted", p.Infrastructure.Kind, r.Template, p.Infrastructure.Name)
+		return fmt.Sprintf("it was created from %s %s, and %s is specified", p.Infrastructure.Kind, r.Template, p.Infrastructure.Name)
 	case p.CertificateDays.Known && p.CertificateDays.N > 0 && !m.CertificatesExpire.IsZero() && c.world.in.Now.AddDate(0, 0, int(p.CertificateDays.N)).After(m.CertificatesExpire):
 		return fmt.Sprintf("its certificates expire on %s, and %s %s replaces machines %s before", m.CertificatesExpire.UTC().Format("2006-01-02"), p.Kind, p.Name, plural(int(p.CertificateDays.N), "day", "days"))
 	}
 	return complaints(m.Outdated)
 }
 
-// withoutMachines reports whether the control plane stands still before its Machines are its own.
+// withoutMachines reports whether the control plane stands still before its Machines are its own,
+// and nothing else is in doubt of them.
 func (c *cluster) withoutMachines() bool {
-	return c.plane != nil && slices.ContainsFunc(c.walked, func(s *walk.Step) bool {
-		return slices.Contains([]string{"owners.1", "core.K3", "core.K4", "core.K5"}, s.Row.ID) && Reason(s) == code.OwnerHalted
-	})
+	known := !slices.ContainsFunc(c.control.members, func(m *machine) bool { return !m.healthy() || m.verdict.Finds != detector.FindsByID })
+	return c.plane != nil && (c.finds("owners.1", walk.Differs) || known && c.finds("core.K4", walk.Differs))
 }
 
 // updatesInPlace reports whether the control plane brings another version to its machines as they

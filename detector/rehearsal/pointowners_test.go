@@ -38,8 +38,8 @@ func TestPoint46EveryLevelCounts(t *testing.T) {
 		"MachineSet wants more":         {nil, func(s *story) { three(s); want(s, 4) }, string(code.MachinesMade), []string{"makes 1 machine,"}},
 		"MachineSet is paused":          {nil, func(s *story) { three(s); want(s, 4); s.snapshot.Groups[1].Paused = true }, "", nil},
 		"MachineDeployment is paused":   {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(5); s.snapshot.Groups[0].Paused = true }, "", nil},
-		"MachineSet may make none":      {nil, func(s *story) { three(s); want(s, 4); s.snapshot.Groups[1].NoCreate = true }, string(code.MachinesMade), []string{"makes 1 machine,"}},
-		"MachineSet may make none, nobody else either": {nil, func(s *story) {
+		"MachineSet may create none":      {nil, func(s *story) { three(s); want(s, 4); s.snapshot.Groups[1].NoCreate = true }, string(code.MachinesMade), []string{"makes 1 machine,"}},
+		"MachineSet may create none, nobody else either": {nil, func(s *story) {
 			three(s)
 			want(s, 4)
 			s.snapshot.Groups[0].Paused, s.snapshot.Groups[1].NoCreate = true, true
@@ -60,7 +60,7 @@ func TestPoint46EveryLevelCounts(t *testing.T) {
 		"topology lacks the MachineDeployment": {nil, managed(fields{"workers": fields{"machineDeployments": []any{}}}), string(code.MachinesDeleted), []string{"Running machines are deleted"}},
 		"topology has one that the backup lacks": {nil, managed(fields{"workers": fields{"machineDeployments": []any{
 			fields{"name": "x"}, fields{"name": "y", "replicas": 2},
-		}}}), string(code.MachinesMade), []string{"MachineDeployment y of the topology is not in the backup: it is made again, with 2 machines"}},
+		}}}), string(code.MachinesMade), []string{"MachineDeployment y of the topology is not in the backup: it is created again, with 2 machines"}},
 		"topology wants another version": {nil, func(s *story) {
 			managed(fields{"version": "v2", "workers": fields{"machineDeployments": []any{fields{"name": "x"}}}})(s)
 			s.snapshot.Groups[0].Version, s.snapshot.Groups[1].Version = "v1", "v1"
@@ -122,8 +122,8 @@ func TestPoint19And32PoolsOfEveryKind(t *testing.T) {
 	last := func(s *story) *backup.Group { return &s.snapshot.Groups[len(s.snapshot.Groups)-1] }
 	play(t, map[string]scene{
 		"as wanted":        {nil, pool(code.Present, 3, 3, nil), "", nil},
-		"has grown":        {nil, pool(code.Present, 2, 3, nil), string(code.PoolScaledBack), []string{"1 running instance ends, undrained, as soon as CAPA acts. Set its replicas to 3 before that"}},
-		"has shrunk":       {nil, pool(code.Present, 5, 3, nil), string(code.PoolGrown), []string{"2 instances are made"}},
+		"has grown":        {nil, pool(code.Present, 2, 3, nil), string(code.PoolScaledBack), []string{"1 running instance is terminated, undrained, as soon as CAPA acts. Set its replicas to 3 before that"}},
+		"has shrunk":       {nil, pool(code.Present, 5, 3, nil), string(code.PoolGrown), []string{"2 instances are created"}},
 		"is gone":          {nil, pool(code.Absent, 3, 0, nil), string(code.MachinesMade), []string{"The pool of MachinePool ns/mp is gone"}},
 		"not decided":      {nil, pool(code.Undecided, 3, 0, nil), string(code.PoolNotDecided), nil},
 		"managed":          {nil, pool(code.Present, 2, 3, func(s *story) { last(s).ReplicasManagedBy = "karpenter" }), "", nil},
@@ -133,7 +133,7 @@ func TestPoint19And32PoolsOfEveryKind(t *testing.T) {
 		"its object is paused": {nil, pool(code.Present, 2, 3, func(s *story) {
 			s.expected.Pools = []infra.Pool{{Cluster: prod, Kind: machinePool, Name: "mp", Paused: "AWSMachinePool mp"}}
 		}), "", nil},
-		"its topology wants what it has": {nil, pool(code.Present, 2, 3, func(s *story) {
+		"its topology specifies what it has": {nil, pool(code.Present, 2, 3, func(s *story) {
 			s.topology(fields{"class": "c", "workers": fields{"machinePools": []any{fields{"name": "x", "replicas": 3}}}})
 			last(s).Labels = `{"topology.cluster.x-k8s.io/owned":"","topology.cluster.x-k8s.io/pool-name":"x"}`
 		}), "", nil},

@@ -134,7 +134,7 @@ func (s *story) lacks(r backup.Ref) {
 // without the object.
 func TestPoint25EKSControlPlane(t *testing.T) {
 	play(t, map[string]scene{
-		"gone":       {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", code.Absent, code.MadeAgain) }, string(code.ControlPlaneDown), []string{"EKS control plane prod is gone: its API server does not answer. CAPA makes an empty one"}},
+		"gone":       {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", code.Absent, code.MadeAgain) }, string(code.ControlPlaneDown), []string{"EKS control plane prod is gone: its API server does not answer. CAPA creates an empty one"}},
 		"halts":      {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", code.Absent, code.HaltsCluster) }, string(code.ClusterHalted), nil},
 		"undecided":  {nil, func(s *story) { onEKS(s); s.resource("VPC", "v", code.Undecided, code.HaltsCluster) }, string(code.ResourceUndecided), []string{"Without VPC v the controllers do nothing"}},
 		"its object": {nil, func(s *story) { onEKS(s); s.lacks(s.snapshot.Clusters[0].ControlPlane) }, string(code.ClusterHalted), []string{"until AWSManagedControlPlane ns/cp exists, which the backup lacks"}},
@@ -247,7 +247,7 @@ func TestUnclaimedAddress(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	e := f.Clusters[0].Effects
-	if len(e) != 1 || e[0].Code != code.OutcomeUnknown || strings.Join(e[0].Objects, " ") != "Machine ns/m" || !strings.Contains(e[0].Message, "IPAddresses: others are made") {
+	if len(e) != 1 || e[0].Code != code.OutcomeUnknown || strings.Join(e[0].Objects, " ") != "Machine ns/m" || !strings.Contains(e[0].Message, "IPAddresses: others are created") {
 		t.Errorf("%+v", e)
 	}
 }

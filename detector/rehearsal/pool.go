@@ -16,9 +16,9 @@ var poolDeeds = []deed[*set]{
 	{walk.Row{
 		ID: "core.N2", Of: "MachinePool",
 		Asks:    "the size of its pool, which the controller of its infrastructure sets to the replicas of the backup, unless something else sets those",
-		None:    walk.Makes.Says("the pool is made again, with new machines"),
-		Several: walk.Does{Effect: walk.Deletes, Code: code.PoolScaledBack, What: "the instances that are too many end, undrained"},
-		Differs: walk.Does{Effect: walk.Makes, Code: code.PoolGrown, What: "the instances that are too few are made"},
+		None:    walk.Makes.Says("the pool is created again, with new machines"),
+		Several: walk.Does{Effect: walk.Deletes, Code: code.PoolScaledBack, What: "the instances that are too many are terminated, undrained"},
+		Differs: walk.Does{Effect: walk.Makes, Code: code.PoolGrown, What: "the instances that are too few are created"},
 		Refused: "whether the pool exists, and its size",
 		Source:  "exp/controllers/awsmachinepool_controller.go, pkg/cloud/services/eks/nodegroup.go, autoscaling/autoscalinggroup.go of CAPA v2.8.1 to v2.13.0",
 	}, poolSize},
@@ -31,10 +31,10 @@ func poolSize(p *actions, s *set) bool {
 	case s.Kind != machinePool || pool == nil || s.removed != "":
 		return false
 	case pool.State == code.Absent && s.pausedPool() != "":
-		p.says(code.OwnerHalted, p.notes(walk.None, fmt.Sprintf("The pool of %s is gone, and nobody makes it again until %s is unpaused", title, s.pausedPool())))
+		p.says(code.OwnerHalted, p.notes(walk.None, fmt.Sprintf("The pool of %s is gone, and nobody creates it again until %s is unpaused", title, s.pausedPool())))
 		return true
 	case pool.State == code.Absent:
-		p.finds(walk.None, fmt.Sprintf("The pool of %s is gone: it is made again, with new machines", title))
+		p.finds(walk.None, fmt.Sprintf("The pool of %s is gone: it is created again, with new machines", title))
 		return true
 	case pool.State == code.Undecided:
 		p.unread(code.PoolNotDecided, fmt.Sprintf("Whether the pool of %s exists could not be looked up", title))
@@ -47,16 +47,16 @@ func poolSize(p *actions, s *set) bool {
 		return true
 	}
 	now := int(pool.DesiredNow.N)
-	wants, remedy := fmt.Sprintf("wants %d", now+s.created), "its replicas"
+	wants, remedy := fmt.Sprintf("specifies %d", now+s.created), "its replicas"
 	if s.deleted > 0 {
-		wants = fmt.Sprintf("wants %d", s.poolWants)
+		wants = fmt.Sprintf("specifies %d", s.poolWants)
 	}
 	if s.bounded {
 		wants, remedy = fmt.Sprintf("allows %d to %d", pool.Min.N, pool.Max.N), "maxSize of its infrastructure"
 	}
 	if s.deleted > 0 {
 		p.finds(walk.Several, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s, undrained, as soon as %s acts. Set %s to %d before that",
-			title, now, wants, plural(s.deleted, "running instance ends", "running instances end"), s.cluster.controller.Name, remedy, now))
+			title, now, wants, plural(s.deleted, "running instance is terminated", "running instances are terminated"), s.cluster.controller.Name, remedy, now))
 	}
 	if s.created > 0 {
 		p.finds(walk.Differs, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s made", title,
@@ -125,7 +125,7 @@ func (s *set) pool() {
 			want = n
 		}
 		if t.Version != "" && itself.Version != "" && t.Version != itself.Version && !at(t.poolsDeferred, i) {
-			s.due = fmt.Sprintf("it runs Kubernetes %s, and the topology of its Cluster wants %s", itself.Version, t.Version)
+			s.due = fmt.Sprintf("it runs Kubernetes %s, and the topology of its Cluster specifies %s", itself.Version, t.Version)
 		}
 	}
 	switch {

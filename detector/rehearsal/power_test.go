@@ -117,7 +117,7 @@ func workerGhost(name string) detector.Verdict {
 // Without its infrastructure object a Machine may have an instance, or none that
 // anybody found.
 func TestInfraObjectMissing(t *testing.T) {
-	for says, instance := range map[string]*infra.Instance{"the instance that exists": {ID: "1"}, "looks for an instance or makes one": nil} {
+	for says, instance := range map[string]*infra.Instance{"the instance that exists": {ID: "1"}, "looks for an instance or creates one": nil} {
 		s := newStory(t)
 		v := unknown(code.InfraObjectMissing)
 		v.Instance = instance

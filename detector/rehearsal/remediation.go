@@ -54,7 +54,7 @@ var planeDeeds = []deed[*cluster]{
 	{walk.Row{
 		ID: "core.K18", Of: kubeadm,
 		Asks:   "any Machine of its own",
-		None:   walk.Does{Effect: walk.Doubles, Code: code.EtcdMembersRemoved, What: "it makes its first Machine as that of a new control plane, beside what runs"},
+		None:   walk.Does{Effect: walk.Doubles, Code: code.EtcdMembersRemoved, What: "it creates its first Machine as that of a new control plane, beside what runs"},
 		Source: "initializeControlPlane: controlplane/kubeadm/internal/controllers/scale.go v1.6.0 to v1.14.0",
 	}, planeBegun},
 	{walk.Row{
@@ -90,7 +90,7 @@ func planeBegun(p *actions, c *cluster) bool {
 		return false
 	}
 	if s := &c.control; c.recorded == 0 && s.created > 0 && s.unmakeable == "" && (len(s.members) > 0 || s.Reason == code.MachinesNotInBackup) {
-		p.finds(walk.None, fmt.Sprintf("The backup holds no Machine of %s, which had some: it makes its first Machine as that of a new control plane, beside what runs. That one begins an empty cluster behind the same endpoint, or joins and is then the only member that etcd keeps", s.title()))
+		p.finds(walk.None, fmt.Sprintf("The backup holds no Machine of %s, which had some: it creates its first Machine as that of a new control plane, beside what runs. That one begins an empty cluster behind the same endpoint, or joins and is then the only member that etcd keeps", s.title()))
 	}
 	return true
 }
@@ -143,7 +143,7 @@ func (c *cluster) remade(h *check) string {
 	}
 	takes := "because " + cause + ", KubeadmControlPlane takes the control plane for one that was never initialised"
 	if c.recorded == 1 {
-		return h.title() + " covers its only Machine: " + takes + ", deletes the Machine, with its instance if it has one, and makes another" + with
+		return h.title() + " covers its only Machine: " + takes + ", deletes the Machine, with its instance if it has one, and creates another" + with
 	}
 	return h.title() + " covers its Machines: " + takes + ", and deletes one of them. What instance that has is deleted once the API server answers, and at once before Cluster API 1.8"
 }

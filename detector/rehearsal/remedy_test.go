@@ -60,7 +60,7 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 		"without MachineSet":            {checkSpec(workers), func(s *story) { s.snapshot.Machines[1].Owner = backup.Owner{} }, false, "no MachineSet owns it"},
 		"nothing may be in flight":      {checkSpec(workers), func(s *story) { s.snapshot.Groups[0].NoRemediation = true }, false, "maxInFlight of MachineDeployment md lets no unhealthy machine"},
 		"older revision, and OnDelete":  {checkSpec(workers), func(s *story) { s.snapshot.Groups[0].OnDelete = true; s.older() }, false, "MachineSet md-old is of an older revision"},
-		"MachineSet that makes none":    {checkSpec(workers), func(s *story) { s.snapshot.Groups[1].NoCreate = true }, false, "keeps MachineSet md-old from making another"},
+		"MachineSet that creates none":    {checkSpec(workers), func(s *story) { s.snapshot.Groups[1].NoCreate = true }, false, "keeps MachineSet md-old from creating another"},
 		"revision kept, and OnDelete":   {checkSpec(workers), func(s *story) { s.snapshot.Groups[0].OnDelete = true }, true, "check-0"},
 		"control plane paused":          {checkSpec(workers), func(s *story) { s.snapshot.ControlPlanes[0].Paused = true }, false, "until KubeadmControlPlane cp is unpaused"},
 		"control plane paused, and asked for": {checkSpec(workers), func(s *story) {
@@ -291,7 +291,7 @@ func TestHealthChecksThatNobodyKnows(t *testing.T) {
 // machines runs nothing says so again: health checks do not spare its machines, and
 // KubeadmControlPlane replaces even the only one. Workers are spared.
 func TestControlPlaneThatIsNotInitialised(t *testing.T) {
-	const empty, first = "makes another, with an empty etcd", "and deletes one of them"
+	const empty, first = "creates another, with an empty etcd", "and deletes one of them"
 	on := func(provider string, planes ...detector.Verdict) func(*story) {
 		return func(s *story) {
 			s.cluster.Provider = provider
@@ -314,7 +314,7 @@ func TestControlPlaneThatIsNotInitialised(t *testing.T) {
 		"the only one is suspended":     {checkSpec(planes), on(vsphere, asleep(found)), code.ReplacedByMachineHealthCheck, "its instance is deleted", empty},
 		"powered off, and powered on":   {checkSpec(planes), on(vsphere, halted(found)), code.AdoptedPoweredOn, "powers it on", ""},
 		"powered on once it may be":     {checkSpec(planes), func(s *story) { halt(s); on(vsphere, halted(found))(s) }, code.AdoptedPoweredOn, "", ""},
-		"etcd is elsewhere":             {checkSpec(planes), external, code.ReplacedByMachineHealthCheck, "makes another", "makes another"},
+		"etcd is elsewhere":             {checkSpec(planes), external, code.ReplacedByMachineHealthCheck, "creates another", "creates another"},
 		"all of three are gone":         {checkSpec(planes), on(vsphere, gone, gone, gone), code.Stuck, first, first},
 		"all of three are stopped":      {checkSpec(planes), on(aws, halted(found), halted(found), halted(found)), code.Stuck, first, first},
 		"no health check":               {checkSpec("other"), on(vsphere, gone), code.Stuck, "no MachineHealthCheck", ""},

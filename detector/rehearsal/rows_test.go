@@ -54,16 +54,16 @@ var rowStories = []rowStory{
 		s.expect(s.worker("m", found), infra.Restore{Lacks: []string{"VSphereDeploymentZone a"}})
 	}, code.Halted},
 	{"its controller does nothing for it", nil, func(s *story) { s.expect(s.worker("m", gone), infra.Restore{Refused: "it refuses"}) }, code.Halted},
-	{"its owner wants another one", nil, func(s *story) { s.worker("m", found); s.newTemplate() }, code.RolledByOwner},
-	{"its owner wants another one", nil, func(s *story) { s.worker("m", gone); s.newTemplate() }, code.RolledByOwner},
+	{"its owner specifies another one", nil, func(s *story) { s.worker("m", found); s.newTemplate() }, code.RolledByOwner},
+	{"its owner specifies another one", nil, func(s *story) { s.worker("m", gone); s.newTemplate() }, code.RolledByOwner},
 	{"asked to be replaced", coveredBy(workers), func(s *story) { s.worker("m", warned(found, "PoweredOff")).machine.Remediate = true }, code.ReplacedByMachineHealthCheck},
 	{"healthy, a template", nil, func(s *story) { s.worker("m", warned(found, "Template")) }, code.Stuck},
 	{"its controller searches by name and takes another one, or any of several", nil, func(s *story) { s.worker("m", finding(found, detector.FindsSeveral)) }, code.CannotKnow},
-	{"its controller searches by name, finds none, and cannot make one", nil, func(s *story) {
+	{"its controller searches by name, finds none, and cannot create one", nil, func(s *story) {
 		m := s.worker("m", finding(gone, detector.FindsNothing))
 		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
 	}, code.Stuck},
-	{"its controller searches by name, makes one, and cannot record its id", nil, func(s *story) {
+	{"its controller searches by name, creates one, and cannot record its id", nil, func(s *story) {
 		s.cluster.Provider = capo14
 		s.worker("m", finding(gone, detector.FindsNothing))
 	}, code.NewInstanceNeverJoins},
@@ -80,7 +80,7 @@ var rowStories = []rowStory{
 	{"what its controller finds is not known", nil, func(s *story) { s.worker("m", finding(byName, detector.FindsUnknown)) }, code.CannotKnow},
 	{"healthy, found by name", nil, func(s *story) { s.worker("m", byName) }, code.AdoptedByName},
 	{"healthy, found by name", nil, func(s *story) { s.worker("m", finding(found, detector.FindsByName)) }, code.AdoptedByName},
-	{"a health check deletes it, and none can be made", coveredBy(workers), func(s *story) {
+	{"a health check deletes it, and none can be created", coveredBy(workers), func(s *story) {
 		s.plane("a", found)
 		s.worker("m", gone)
 		s.noTemplate()
@@ -140,14 +140,14 @@ var rowStories = []rowStory{
 		s.expect(s.worker("m", found), infra.Restore{Refused: "it refuses"})
 		s.newTemplate()
 	}, code.Halted},
-	{"its owner wants another one", coveredBy(workers), func(s *story) {
+	{"its owner specifies another one", coveredBy(workers), func(s *story) {
 		s.plane("a", found)
 		s.worker("m", found).machine.Remediate = true
 		s.newTemplate()
 	}, code.RolledByOwner},
 	{"asked to be replaced", coveredBy(workers), func(s *story) { s.worker("m", warned(found, "Template")).machine.Remediate = true }, code.ReplacedByMachineHealthCheck},
 	{"healthy, a template", nil, func(s *story) { s.worker("m", finding(warned(found, "Template"), detector.FindsOther)) }, code.Stuck},
-	{"its controller searches by name, finds none, and cannot make one", nil, func(s *story) {
+	{"its controller searches by name, finds none, and cannot create one", nil, func(s *story) {
 		m := s.worker("m", finding(found, detector.FindsNothing))
 		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
 	}, code.Stuck},
@@ -157,7 +157,7 @@ var rowStories = []rowStory{
 		s.node("m", false)
 		s.noTemplate()
 	}, code.AdoptedByName},
-	{"a health check deletes it, and none can be made", coveredBy(workers), func(s *story) {
+	{"a health check deletes it, and none can be created", coveredBy(workers), func(s *story) {
 		s.plane("a", found)
 		s.worker("m", found)
 		s.node("m", false)
@@ -176,7 +176,7 @@ var rowStories = []rowStory{
 	}, code.ReplacedByMachineHealthCheck},
 	{"healthy, found by name", coveredBy(workers), func(s *story) { s.plane("a", found); s.worker("m", byName); s.node("m", false) }, code.AdoptedByName},
 	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "unplaced"; s.worker("m", found) }, code.CannotKnow},
-	{"its controller searches by name, finds none, and cannot make one", nil, func(s *story) {
+	{"its controller searches by name, finds none, and cannot create one", nil, func(s *story) {
 		s.cluster.Provider = capo14
 		m := s.worker("m", finding(gone, detector.FindsNothing))
 		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
@@ -234,7 +234,7 @@ var disjointRows = map[string]string{
 	"member that left its pool":                      "the next wants one that lives",
 	"member of a pool that is not there, or stopped": "the next wants a decided one of an owner that goes, and pools have none",
 	"its controller searches by name and takes another one, or any of several": "the next finds none",
-	"its controller searches by name, makes one, and cannot record its id":     "the next records it",
+	"its controller searches by name, creates one, and cannot record its id":     "the next records it",
 	"its controller searches by name and finds none":                           "with an id in the next",
 	"its instance is in its controller's way":                                  "the next takes another one",
 	"healthy, powered off":                   "with an id here, without in the next",

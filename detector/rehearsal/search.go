@@ -88,9 +88,9 @@ func (f *machine) searched() string {
 
 // searchedAndMade says that the controller makes an instance because it finds none.
 func (f *machine) searchedAndMade() string {
-	makes := " and makes a second one beside it"
+	makes := " and creates a second one beside it"
 	if f.verdict.Instance == nil || f.stale() {
-		makes = " and makes a new one"
+		makes = " and creates a new one"
 	}
 	return f.although(f.searched() + makes)
 }

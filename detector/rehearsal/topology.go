@@ -24,13 +24,13 @@ var topologyRows = []row[*cluster]{
 	{walk.Row{
 		ID: "core.T3", Of: "topology",
 		Asks:    "its label on the infrastructure cluster, the control plane and their templates, and the MachineDeployments that have its labels, one for each name",
-		None:    walk.OwnerHalts.Says("it fails on an object that is not its own: nothing that the topology wants is done"),
-		Several: walk.OwnerHalts.Says("it fails before it compares anything: nothing that the topology wants is done"),
+		None:    walk.OwnerHalts.Says("it fails on an object that is not its own: nothing that the topology specifies is done"),
+		Several: walk.OwnerHalts.Says("it fails before it compares anything: nothing that the topology specifies is done"),
 		Source:  "getCurrentControlPlaneState, getCurrentMachineDeploymentState: topology/cluster/current_state.go v1.5.8 to v1.14.0",
 	}, topologyOwns},
 	{walk.Row{
 		ID: "core.T4", Of: "topology",
-		Asks:    "what the Cluster and its ClusterClass want together, which it compares with every object",
+		Asks:    "what the Cluster and its ClusterClass specify together, which it compares with every object",
 		Differs: walk.Does{Effect: walk.Replaces, Code: code.SpecUnseen, What: "what has changed is carried out, and may roll machines"},
 		Source:  "desiredstate.Generate, reconcileState: topology/cluster v1.9.0 to v1.14.0; generations: cluster_controller.go",
 	}, topologySeen},
@@ -46,13 +46,13 @@ var topologyRows = []row[*cluster]{
 var topologyDeeds = []deed[*cluster]{
 	{walk.Row{
 		ID: "core.T2", Of: "topology",
-		Asks:    "variables and patches, from which it computes what it wants: it could not when the backup was taken",
-		Differs: walk.Does{Effect: walk.Replaces, Code: code.SpecUnseen, What: "what it wants then is carried out once it can, and may roll machines"},
+		Asks:    "variables and patches, from which it computes what it specifies: it could not when the backup was taken",
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.SpecUnseen, What: "what it specifies then is carried out once it can, and may roll machines"},
 		Source:  "DefaultAndValidateVariables, desiredstate.Generate: topology/cluster v1.9.0 to v1.14.0",
 	}, topologyReconciled},
 	{walk.Row{
 		ID: "core.T7", Of: "topology",
-		Asks:   "the MachineDeployments and MachinePools that it wants",
+		Asks:   "the MachineDeployments and MachinePools that it specifies",
 		None:   walk.Makes.Says("it creates what is absent, with its machines"),
 		Source: "reconcileMachineDeployments, reconcileMachinePools: topology/cluster/reconcile_state.go v1.9.0 to v1.14.0",
 	}, topologyThere},
@@ -62,7 +62,7 @@ var topologyDeeds = []deed[*cluster]{
 var unwantedDeed = deed[*set]{walk.Row{
 	ID: "core.T7b", Of: "topology",
 	Asks:    "the MachineDeployments and MachinePools that have its label",
-	Several: walk.Deletes.Says("it deletes one that it does not want, with all its machines"),
+	Several: walk.Deletes.Says("it deletes one that it does not specify, with all its machines"),
 	Source:  "reconcileMachineDeployments, reconcileMachinePools: topology/cluster/reconcile_state.go v1.9.0 to v1.14.0",
 }, topologyWants}
 
@@ -87,7 +87,7 @@ func topologyThere(p *actions, c *cluster) bool {
 	}
 	absent := func(kind, named string, n backup.Number) {
 		if !there[owner{kind, named}] {
-			p.finds(walk.None, fmt.Sprintf("%s %s of the topology is not in the backup: it is made again, with %s", kind, named, machinesOf(n)))
+			p.finds(walk.None, fmt.Sprintf("%s %s of the topology is not in the backup: it is created again, with %s", kind, named, machinesOf(n)))
 		}
 	}
 	for i, deployment := range t.Names {
@@ -145,11 +145,10 @@ func topologyOwns(c *cluster) walk.Answer {
 	names := map[string]*backup.Group{}
 	for _, g := range c.world.groupsOf(c.ID) {
 		key := topologyNames[g.Kind]
-		all := g.Labels.Map()
-		if _, owned := all[clusterv1.ClusterTopologyOwnedLabel]; key == "" || !owned {
+		if _, owned := g.Labels.Lookup(clusterv1.ClusterTopologyOwnedLabel); key == "" || !owned {
 			continue
 		}
-		title, name := named(g.Kind, g.Namespace, g.Name), all[key]
+		title, name := named(g.Kind, g.Namespace, g.Name), g.Labels.Get(key)
 		if name == "" {
 			return none(title+" lacks label "+key, title+" has it", title)
 		}
@@ -229,14 +228,14 @@ func pendingHooks(c *cluster) walk.Answer {
 var classWholeDeed = deed[*cluster]{walk.Row{
 	ID: "core.L1", Of: "topology",
 	Asks:   "the templates and extensions of its ClusterClass",
-	None:   walk.OwnerHalts.Says("it fails before it compares anything: nothing that it wants is done"),
+	None:   walk.OwnerHalts.Says("it fails before it compares anything: nothing that it specifies is done"),
 	Source: "reconcileExternalReferences, reconcileVariables: internal/controllers/clusterclass v1.5.8 to v1.14.0",
 }, classWhole}
 
 // classWhole asks core.L1.
 func classWhole(p *actions, c *cluster) bool {
 	if lacking := c.topology.lacking(c); lacking != "" {
-		p.finds(walk.None, fmt.Sprintf("Nothing that the topology of the Cluster wants is done until %s exists, which the backup lacks", lacking))
+		p.finds(walk.None, fmt.Sprintf("Nothing that the topology of the Cluster specifies is done until %s exists, which the backup lacks", lacking))
 	}
 	return c.topology != nil
 }

@@ -230,7 +230,7 @@ func (f *machine) findRemedy() (bool, string) {
 	case f.verdict.ControlPlane:
 		return f.cluster.remediates, f.cluster.remediation
 	case f.by.kind != machineSet:
-		return false, "no MachineSet owns it, so that nobody would make another"
+		return false, "no MachineSet owns it, so that nobody would create another"
 	case f.pausedOwner() != "":
 		return false, f.pausedOwner() + " is paused, and leaves it as it is"
 	case f.spared() != "":

@@ -30,14 +30,14 @@ var (
 	ruleKubeconfig  = check.Rule{
 		Code: "KubeconfigNotAdopted", Severity: code.CheckError, Mended: true,
 		Happens: "The backup holds a kubeconfig that its controller does not take back.",
-		Why:     "A restore takes ownerReferences away, and CAPA refuses a kubeconfig that its AWSManagedControlPlane does not own (pkg/cloud/services/eks/config.go): the control plane is never ready again. Without the Secret CAPA makes a new one.",
+		Why:     "A restore takes ownerReferences away, and CAPA refuses a kubeconfig that its AWSManagedControlPlane does not own (pkg/cloud/services/eks/config.go): the control plane is never ready again. Without the Secret CAPA creates a new one.",
 		Do:      "leave the Secret out of the restore (velero restore create --exclude-resources or a label selector), or delete it after the restore, before the cluster is unpaused",
 	}
 	ruleBootstrap = check.Rule{
 		Code: "BootstrapDataAbsent", Severity: code.CheckWarning,
 		Happens: "The backup lacks the bootstrap data of a machine.",
 		Why:     "The AWSMachine records no instance: CAPA looks for one by its tags, and where it finds none that runs, it can't launch one without the bootstrap data.",
-		Do:      "see whether its instance runs (run drift-detector detect); if not, delete the Machine after the restore, so that its owner makes another",
+		Do:      "see whether its instance runs (run drift-detector detect); if not, delete the Machine after the restore, so that its owner creates another",
 	}
 )
 

@@ -200,7 +200,7 @@ func TestMoto(t *testing.T) {
 			}
 			own := slices.ContainsFunc(l.ProbesFound, func(k infra.Key) bool { return k.Kind == keyOwnVPC })
 			if len(l.ProbesFound) != 4 || !own || !slices.Contains(l.ProbesFound, pool.Probe) {
-				t.Errorf("found are %v, want VPC, that CAPA made it in this account, load balancer and pool", l.ProbesFound)
+				t.Errorf("found are %v, want VPC, that CAPA created it in this account, load balancer and pool", l.ProbesFound)
 			}
 			if want := []infra.PoolSize{{Probe: pool.Probe, Desired: 3}}; len(l.PoolSizes) != 1 || l.PoolSizes[0].Probe != want[0].Probe || l.PoolSizes[0].Desired != 3 || *l.PoolSizes[0].Living != 3 {
 				t.Errorf("the pool is set to %v, want %v", l.PoolSizes, want)

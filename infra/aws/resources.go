@@ -48,13 +48,13 @@ func (objs *objects) resources() []infra.Resource {
 // elb/loadbalancer.go; eks/cluster.go; ec2/bastion.go). A restore takes the status of
 // AWSCluster away, so that machines wait until CAPA has gone through all of them.
 const (
-	withoutVPC    = "CAPA never makes a VPC that the cluster names: it does nothing for the cluster until it names another"
-	withoutSubnet = "CAPA never makes a subnet that the cluster names: it does nothing for the cluster until the subnet is taken out of the list"
-	withoutGroup  = "CAPA never makes a security group of securityGroupOverrides: it does nothing for the cluster until it names another"
+	withoutVPC    = "CAPA never creates a VPC that the cluster names: it does nothing for the cluster until it names another"
+	withoutSubnet = "CAPA never creates a subnet that the cluster names: it does nothing for the cluster until the subnet is taken out of the list"
+	withoutGroup  = "CAPA never creates a security group of securityGroupOverrides: it does nothing for the cluster until it names another"
 	withoutLB     = "CAPA calls a cluster without the load balancer of its API server unrecoverable: it does nothing for it"
-	withoutNAT    = "new machines in its zone have no way out, and CAPA makes gateways only in VPCs that it made"
+	withoutNAT    = "new machines in its zone have no way out, and CAPA creates gateways only in VPCs that it created"
 	withoutWish   = "CAPA terminates a bastion that spec.bastion does not ask for"
-	withoutEKS    = "CAPA makes a new control plane of that name, and an empty one: the Nodes and workloads of the old one are not in it"
+	withoutEKS    = "CAPA creates a new control plane of that name, and an empty one: the Nodes and workloads of the old one are not in it"
 )
 
 // parts are what a cluster's object names, each once, in the order of their kinds and names.

@@ -157,7 +157,7 @@ func (w *templateSpec) differs(f *templateFact) []string {
 		{"privateDnsName", f.DNS, want.DNS},
 	} {
 		if m.have != m.want {
-			out = append(out, fmt.Sprintf("%s (%s, and the backup wants %s)", m.name, said(m.have), said(m.want)))
+			out = append(out, fmt.Sprintf("%s (%s, and the backup has %s)", m.name, said(m.have), said(m.want)))
 		}
 	}
 	return out

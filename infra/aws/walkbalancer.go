@@ -123,7 +123,7 @@ func (s *clusterLocation) schemed(f *balancerFact, object string, first bool) wa
 	}
 	// Before v2.0 the one scheme was written with a capital letter: SchemeToSDKScheme.
 	if !strings.EqualFold(want, f.Scheme) {
-		return answer(walk.Differs, object, fmt.Sprintf("%s is %s, and %s wants it %s", object, f.Scheme, s.title(), want), "is "+want)
+		return answer(walk.Differs, object, fmt.Sprintf("%s is %s, and %s specifies it %s", object, f.Scheme, s.title(), want), "is "+want)
 	}
 	return pass
 }

@@ -19,7 +19,7 @@ var (
 		ID: "aws.E14", Of: planeKind,
 		Asks:      "the access entries of EKS that have its tag, which are to be spec.accessEntries, where spec has any and its authentication mode knows them",
 		None:      walk.Does{Effect: walk.Writes, What: "CAPA lets the principal in again", Code: code.ChangesUndone},
-		Several:   walk.Does{Effect: walk.Writes, What: "EKS has an entry that CAPA did not make and refuses a second one, so that CAPA does nothing of what comes later: tags, OIDC provider and add-ons", Code: code.ChangesUndone},
+		Several:   walk.Does{Effect: walk.Writes, What: "EKS has an entry that CAPA did not create and refuses a second one, so that CAPA does nothing of what comes later: tags, OIDC provider and add-ons", Code: code.ChangesUndone},
 		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA deletes every other entry, and sets back type, user, groups and policies", Code: code.ChangesUndone},
 		Refused:   "the access entries of EKS",
 		Condition: conditionAsked,
@@ -47,7 +47,7 @@ var (
 	rowF2 = &walk.Row{
 		ID: "aws.F2", Of: fargateKind,
 		Asks:      "the Fargate profile of its name, with the tag kubernetes.io/cluster/CLUSTER",
-		None:      walk.Does{Effect: walk.Writes, What: "CAPA makes it, and Pods that it selects run on Fargate from then on", Code: code.ResourceMade},
+		None:      walk.Does{Effect: walk.Writes, What: "CAPA creates it, and Pods that it selects run on Fargate from then on", Code: code.ResourceMade},
 		Differs:   walk.OwnerHalts.Says("CAPA does nothing more for the profile"),
 		Refused:   "Fargate profiles",
 		Condition: conditionAsked,
@@ -213,11 +213,11 @@ func (s *clusterLocation) added(have []addonFact) walk.Answer {
 			return answer(walk.None, object, object+" is not installed", "is installed, or not in spec.addons")
 		}
 		if f := have[i]; f != (addonFact{w.Name, w.Version, w.ServiceAccountRoleARN, configHash(w.Configuration)}) {
-			why := fmt.Sprintf("%s has version %s, and %s wants %s", object, f.Version, s.title(), w.Version)
+			why := fmt.Sprintf("%s has version %s, and %s specifies %s", object, f.Version, s.title(), w.Version)
 			if f.Version == w.Version {
 				why = object + " has another role or configuration than in " + s.title()
 			}
-			return answer(walk.Differs, object, why, "is as the object wants it")
+			return answer(walk.Differs, object, why, "is as the object specifies")
 		}
 	}
 	return pass

@@ -13,7 +13,7 @@ import (
 var rowP12 = &walk.Row{
 	ID: "aws.P12", Of: poolKind,
 	Asks:      "the lifecycle hooks of the group, which are to be spec.lifecycleHooks",
-	None:      walk.Does{Effect: walk.Writes, What: "CAPA makes the hook, for which members that start or end wait", Code: code.ChangesUndone},
+	None:      walk.Does{Effect: walk.Writes, What: "CAPA creates the hook, for which members that start or end wait", Code: code.ChangesUndone},
 	Differs:   walk.Does{Effect: walk.Writes, What: "CAPA deletes every other hook, such as one that drains Nodes, and sets changed ones back", Code: code.ChangesUndone},
 	Refused:   "the lifecycle hooks of autoscaling groups",
 	Condition: conditionAsked,

@@ -191,7 +191,7 @@ func (x *inspection) optioned(m *member, at infra.Sight) walk.Answer {
 	case !seen:
 		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 	case have != want.String():
-		return answer(walk.Differs, object, fmt.Sprintf("%s has metadata options %s, and %s %s/%s wants %s", object, have, machineKind, m.machine.Namespace, m.machine.Name, want), "has these")
+		return answer(walk.Differs, object, fmt.Sprintf("%s has metadata options %s, and %s %s/%s specifies %s", object, have, machineKind, m.machine.Namespace, m.machine.Name, want), "has these")
 	}
 	return pass
 }

@@ -16,24 +16,24 @@ import (
 var (
 	rowA3 = &walk.Row{
 		ID: "aws.A3", Of: clusterKind,
-		Asks:      "its own tag on the VPC, which says that it made it",
-		Differs:   walk.Writes.Says("CAPA takes the VPC for one that others made, or the other way round: it makes, tags and removes other things in it"),
+		Asks:      "its own tag on the VPC, which says that it created it",
+		Differs:   walk.Writes.Says("CAPA takes the VPC for one that others created, or the other way round: it creates, tags and removes other things in it"),
 		Refused:   "VPCs",
 		Condition: conditionAsked,
 		Source:    "reconcileVPC: pkg/cloud/services/network/vpc.go v2.2.0 to v2.13.0",
 	}
 	rowA13 = &walk.Row{
 		ID: "aws.A13", Of: clusterKind,
-		Asks:      "the route table of each subnet, among those that have its own tag, in a VPC that it made",
-		None:      walk.Writes.Says("CAPA makes a route table for the subnet"),
-		Differs:   walk.Halts.Says("CAPA does not see the table, makes another and cannot associate it with the subnet; it does nothing more for the cluster"),
+		Asks:      "the route table of each subnet, among those that have its own tag, in a VPC that it created",
+		None:      walk.Writes.Says("CAPA creates a route table for the subnet"),
+		Differs:   walk.Halts.Says("CAPA does not see the table, creates another and cannot associate it with the subnet; it does nothing more for the cluster"),
 		Refused:   "route tables",
 		Condition: conditionAsked,
 		Source:    "reconcileRouteTables, describeVpcRouteTables: pkg/cloud/services/network/routetables.go v2.0.0 to v2.13.0",
 	}
 	rowA16 = &walk.Row{
 		ID: "aws.A16", Of: clusterKind,
-		Asks:      "no securityGroupOverrides in a VPC that it made",
+		Asks:      "no securityGroupOverrides in a VPC that it created",
 		Differs:   walk.Halts.Says("CAPA takes none, and does nothing more for the cluster"),
 		Refused:   "VPCs",
 		Condition: conditionAsked,
@@ -47,7 +47,7 @@ var (
 	rowA17 = &walk.Row{
 		ID: "aws.A17", Of: clusterKind,
 		Asks:      "a security group for each role, by its name among those that have its own tag",
-		Differs:   walk.Halts.Says("CAPA does not see the group, and AWS refuses to make another of its name; it does nothing more for the cluster"),
+		Differs:   walk.Halts.Says("CAPA does not see the group, and AWS refuses to create another of its name; it does nothing more for the cluster"),
 		Refused:   "security groups",
 		Condition: conditionAsked,
 		Source:    "describeSecurityGroupsByName, createSecurityGroup: pkg/cloud/services/securitygroup/securitygroups.go v2.0.0 to v2.13.0",
@@ -87,7 +87,7 @@ func (q *questions) askNetwork(id backup.ClusterID, s *clusterLocation) {
 			if open.Found != "" || !made {
 				return orPass(open)
 			}
-			return answer(walk.Differs, s.title(), fmt.Sprintf("%s has securityGroupOverrides, and CAPA made %s", s.title(), object), "has none")
+			return answer(walk.Differs, s.title(), fmt.Sprintf("%s has securityGroupOverrides, and CAPA created %s", s.title(), object), "has none")
 		})
 	}
 	q.look(rowA9, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.opened(id, s) })

@@ -16,8 +16,8 @@ var (
 	rowG2 = &walk.Row{
 		ID: "aws.G2", Of: managedPoolKind,
 		Asks:      "the launch template of spec.awsLaunchTemplate, as an AWSMachinePool does",
-		None:      walk.Does{Effect: walk.Replaces, What: "CAPA makes another template, and has EKS replace all nodes"},
-		Differs:   walk.Replaces.Says("CAPA makes a new version of the template, and has EKS replace all nodes"),
+		None:      walk.Does{Effect: walk.Replaces, What: "CAPA creates another template, and has EKS replace all nodes"},
+		Differs:   walk.Replaces.Says("CAPA creates a new version of the template, and has EKS replace all nodes"),
 		Refused:   "launch templates",
 		Condition: code.PoolsUncompared,
 		Source:    "ReconcileLaunchTemplate: pkg/cloud/services/ec2/launchtemplate.go; reconcileNodegroupVersion: pkg/cloud/services/eks/nodegroup.go v2.3.0 to v2.13.0",
@@ -111,11 +111,11 @@ func (q *questions) versioned(at *place, p *pool, f *nodegroupFact, object strin
 	d := &p.record.Data
 	switch {
 	case d.Template != "" && !f.HasTemplate:
-		return answer(walk.None, object, object+" has no launch template, and "+p.object()+" wants one", "has one")
+		return answer(walk.None, object, object+" has no launch template, and "+p.object()+" specifies one", "has one")
 	case older(f.Version, p.group.Version):
-		return answer(walk.Differs, object, fmt.Sprintf("%s has version %s, and %s wants %s", object, f.Version, p.title(), p.group.Version), "has it")
+		return answer(walk.Differs, object, fmt.Sprintf("%s has version %s, and %s specifies %s", object, f.Version, p.title(), p.group.Version), "has it")
 	case d.AMIVersion != "" && d.AMIVersion != f.Release:
-		return answer(walk.Differs, object, fmt.Sprintf("%s has release %s, and %s wants %s", object, f.Release, p.object(), d.AMIVersion), "has it")
+		return answer(walk.Differs, object, fmt.Sprintf("%s has release %s, and %s specifies %s", object, f.Release, p.object(), d.AMIVersion), "has it")
 	}
 	if d.Template != "" {
 		t, there, _ := read[templateFact](at, factTemplate, q.objs.templateName(p), object)
@@ -132,7 +132,7 @@ func (p *pool) configured(f *nodegroupFact, object string) walk.Answer {
 	d := &p.record.Data
 	size, whose := int64(f.Desired), object+" is set to"
 	if p.managedBy == "" && p.desired.Known {
-		size, whose = p.desired.N, p.title()+" wants"
+		size, whose = p.desired.N, p.title()+" specifies"
 	}
 	var bounds *struct{ MinSize, MaxSize int64 }
 	if _ = json.Unmarshal([]byte(d.Scaling), &bounds); bounds != nil && (size > bounds.MaxSize || size < bounds.MinSize) {
@@ -145,7 +145,7 @@ func (p *pool) configured(f *nodegroupFact, object string) walk.Answer {
 	case !maps.Equal(labels, f.Labels):
 		return answer(walk.Differs, object, object+" has other labels than "+p.object(), "has the same")
 	case !slices.Equal(taintTexts(taints), f.Taints):
-		return answer(walk.Differs, object, fmt.Sprintf("%s has the taints %s, and %s wants %s", object, list(f.Taints), p.object(), list(taintTexts(taints))), "has the same")
+		return answer(walk.Differs, object, fmt.Sprintf("%s has the taints %s, and %s specifies %s", object, list(f.Taints), p.object(), list(taintTexts(taints))), "has the same")
 	}
 	return pass
 }

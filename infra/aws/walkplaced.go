@@ -32,7 +32,7 @@ func (q *questions) placed(at *place, p *pool, f *asgFact, object string) walk.A
 	case want == nil || f.Subnets == nil:
 		return walk.Answer{Found: walk.Unseen, Objects: []string{p.title()}}
 	case !slices.Equal(want, f.Subnets):
-		return answer(walk.Differs, object, fmt.Sprintf("%s is in the subnets %s, and %s wants %s", object, list(f.Subnets), p.object(), list(want)), "is in the same subnets")
+		return answer(walk.Differs, object, fmt.Sprintf("%s is in the subnets %s, and %s specifies %s", object, list(f.Subnets), p.object(), list(want)), "is in the same subnets")
 	}
 	return pass
 }

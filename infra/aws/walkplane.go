@@ -22,7 +22,7 @@ var (
 	rowE4 = &walk.Row{
 		ID: "aws.E4", Of: planeKind,
 		Asks:      "the EKS control plane of its name",
-		Refused:   "EKS control planes: where there is none CAPA makes an empty one",
+		Refused:   "EKS control planes: where there is none CAPA creates an empty one",
 		Condition: conditionAsked,
 		Source:    "reconcileCluster: pkg/cloud/services/eks/cluster.go v2.0.0 to v2.13.0",
 	}
@@ -42,7 +42,7 @@ var (
 	rowE7 = &walk.Row{
 		ID: "aws.E7", Of: planeKind,
 		Asks:    "the endpoint of EKS, which it writes into spec.controlPlaneEndpoint",
-		Differs: walk.Halts.Says("EKS made another control plane of the name: nothing answers at the recorded endpoint, and what ran there is not in it"),
+		Differs: walk.Halts.Says("EKS created another control plane of the name: nothing answers at the recorded endpoint, and what ran there is not in it"),
 		Source:  "reconcileCluster: pkg/cloud/services/eks/cluster.go v2.0.0 to v2.13.0",
 	}
 	rowE11 = &walk.Row{
@@ -126,7 +126,7 @@ func (q *questions) askPlane(id backup.ClusterID, s *clusterLocation) {
 				return walk.Answer{} // E4, or the resource, says it
 			}
 			if why := ask.of(s, &f); why != "" {
-				return answer(walk.Differs, object, object+" "+why, "is as "+s.title()+" wants it")
+				return answer(walk.Differs, object, object+" "+why, "is as "+s.title()+" specifies it")
 			}
 			return pass
 		})
@@ -157,7 +157,7 @@ func (s *clusterLocation) elsewhere(f *planeFact) string {
 
 func (s *clusterLocation) behind(f *planeFact) string {
 	if want := s.record.Data.EKS.Version; want != "" && older(f.Version, want) {
-		return fmt.Sprintf("has version %s, and %s wants %s", f.Version, s.title(), want)
+		return fmt.Sprintf("has version %s, and %s specifies %s", f.Version, s.title(), want)
 	}
 	return ""
 }
@@ -174,9 +174,9 @@ func (s *clusterLocation) opened(f *planeFact) string {
 	public := want.Public == nil || *want.Public
 	switch {
 	case public != f.Public || want.Private != f.Private:
-		return fmt.Sprintf("has public access %t and private access %t, and %s wants %t and %t", f.Public, f.Private, s.title(), public, want.Private)
+		return fmt.Sprintf("has public access %t and private access %t, and %s specifies %t and %t", f.Public, f.Private, s.title(), public, want.Private)
 	case public && networks(f.CIDRs) != networks(want.PublicCIDRs):
-		return fmt.Sprintf("may be reached from %s, and %s wants %s", networks(f.CIDRs), s.title(), networks(want.PublicCIDRs))
+		return fmt.Sprintf("may be reached from %s, and %s specifies %s", networks(f.CIDRs), s.title(), networks(want.PublicCIDRs))
 	}
 	return ""
 }
@@ -202,7 +202,7 @@ func (s *clusterLocation) authenticated(f *planeFact) string {
 	if want == "" || f.Mode == "" || want == f.Mode {
 		return ""
 	}
-	return fmt.Sprintf("has authentication mode %s, and %s wants %s", f.Mode, s.title(), want)
+	return fmt.Sprintf("has authentication mode %s, and %s specifies %s", f.Mode, s.title(), want)
 }
 
 // encrypted asks E16: what is not on yet CAPA turns on.
@@ -218,7 +218,7 @@ func (s *clusterLocation) encrypted(f *planeFact) string {
 	if f.Key == "" || f.Key == want.Provider {
 		return ""
 	}
-	return fmt.Sprintf("encrypts Secrets with %s, and %s wants %s", f.Key, s.title(), said(want.Provider))
+	return fmt.Sprintf("encrypts Secrets with %s, and %s specifies %s", f.Key, s.title(), said(want.Provider))
 }
 
 // older reports whether a Kubernetes version is older than another by its major and minor

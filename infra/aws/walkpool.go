@@ -30,7 +30,7 @@ var (
 	rowP5 = &walk.Row{
 		ID: "aws.P5", Of: poolKind,
 		Asks:      "the newest version of the launch template of its name",
-		None:      walk.Does{Effect: walk.Writes, What: "CAPA makes another template, and the autoscaling group keeps the id of the one that is gone: it can launch nothing", Code: code.CannotReplace},
+		None:      walk.Does{Effect: walk.Writes, What: "CAPA creates another template, and the autoscaling group keeps the id of the one that is gone: it can launch nothing", Code: code.CannotReplace},
 		Refused:   "launch templates",
 		Condition: code.PoolsUncompared,
 		Source:    "GetLaunchTemplate: pkg/cloud/services/ec2/launchtemplate.go v2.0.0 to v2.13.0",
@@ -38,14 +38,14 @@ var (
 	rowP6 = &walk.Row{
 		ID: "aws.P6", Of: poolKind,
 		Asks:      "the image of the launch template, which is to be ami.id, else the newest of its owner and name",
-		Differs:   walk.Replaces.Says("CAPA makes a new version of the template, and a refresh replaces all members"),
+		Differs:   walk.Replaces.Says("CAPA creates a new version of the template, and a refresh replaces all members"),
 		Condition: code.PoolsUncompared,
 		Source:    "DiscoverLaunchTemplateAMI, ReconcileLaunchTemplate: pkg/cloud/services/ec2/launchtemplate.go v2.0.0 to v2.13.0",
 	}
 	rowP7 = &walk.Row{
 		ID: "aws.P7", Of: poolKind,
 		Asks:      "type, profile, key, metadata options, enclaves, spot, groups and tags of the launch template, and the name of the bootstrap Secret in it",
-		Differs:   walk.Replaces.Says("CAPA makes a new version of the template, and a refresh replaces all members"),
+		Differs:   walk.Replaces.Says("CAPA creates a new version of the template, and a refresh replaces all members"),
 		Condition: code.PoolsUncompared,
 		Source:    "LaunchTemplateNeedsUpdate, ReconcileLaunchTemplate: pkg/cloud/services/ec2/launchtemplate.go v2.0.0 to v2.13.0",
 	}
@@ -58,7 +58,7 @@ var (
 	rowP18 = &walk.Row{
 		ID: "aws.P18", Of: poolKind,
 		Asks:      "the suspended processes of the group, which are to be those of spec.suspendProcesses",
-		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA resumes every other process: unhealthy and surplus members end, and missing ones are made", Code: code.ChangesUndone},
+		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA resumes every other process: unhealthy and surplus members are terminated, and missing ones are created", Code: code.ChangesUndone},
 		Condition: conditionAsked,
 		Source:    "updatePool: exp/controllers/awsmachinepool_controller.go v2.0.0 to v2.13.0",
 	}
@@ -100,7 +100,7 @@ func (q *questions) askPool(p *pool) {
 	d := &p.record.Data
 	a := pass
 	if n := p.desired; n.Known && p.managedBy == "" && (d.Min.Known && n.N < d.Min.N || d.Max.Known && n.N > d.Max.N) {
-		a = answer(walk.Differs, p.title(), fmt.Sprintf("%s wants %d members, and %s allows %d to %d", p.title(), n.N, object, d.Min.N, d.Max.N), "wants a number that is allowed")
+		a = answer(walk.Differs, p.title(), fmt.Sprintf("%s specifies %d members, and %s allows %d to %d", p.title(), n.N, object, d.Min.N, d.Max.N), "specifies a number that is allowed")
 	}
 	q.notePool(rowP16, p, a)
 	q.askGroup(p)
@@ -249,7 +249,7 @@ func (q *questions) askTemplate(p *pool, exists, image, members *walk.Row) {
 		case want.AMI.ID == "":
 			return refreshes(walk.Answer{Found: walk.Unseen, Objects: []string{p.title()}})
 		case want.AMI.ID != f.Image:
-			return refreshes(answer(walk.Differs, object, fmt.Sprintf("%s has image %s, and %s wants %s", object, f.Image, p.object(), want.AMI.ID), "has the same image"))
+			return refreshes(answer(walk.Differs, object, fmt.Sprintf("%s has image %s, and %s specifies %s", object, f.Image, p.object(), want.AMI.ID), "has the same image"))
 		}
 		return pass
 	}))
@@ -266,7 +266,7 @@ func (q *questions) compared(at *place, p *pool, want *templateSpec, f *template
 	switch {
 	case p.group.BootstrapSecret == "" || f.Secret == secret:
 	case f.Secret != "":
-		differ = append(differ, fmt.Sprintf("the bootstrap Secret (%s, and the backup wants %s)", f.Secret, secret))
+		differ = append(differ, fmt.Sprintf("the bootstrap Secret (%s, and the backup has %s)", f.Secret, secret))
 	case p.kind == managedPoolKind: // the version that gets the tag refreshes no group by itself, but EKS has to have the newest
 		differ = append(differ, "the tag that names its bootstrap Secret, which it lacks")
 	}
@@ -275,11 +275,11 @@ func (q *questions) compared(at *place, p *pool, want *templateSpec, f *template
 	}
 	groups, known := q.objs.poolGroups(at, p, want)
 	if known && !slices.Equal(groups, f.Groups) {
-		differ = append(differ, fmt.Sprintf("security groups (%s, and the backup wants %s)", list(f.Groups), list(groups)))
+		differ = append(differ, fmt.Sprintf("security groups (%s, and the backup has %s)", list(f.Groups), list(groups)))
 	}
 	switch {
 	case differ != nil:
-		return answer(walk.Differs, object, object+" differs in "+strings.Join(differ, ", "), "is as the backup wants it")
+		return answer(walk.Differs, object, object+" differs in "+strings.Join(differ, ", "), "is as the backup has it")
 	case !known || p.kind == managedPoolKind && !slices.Contains(writesData, p.group.Bootstrap.Kind):
 		return walk.Answer{Found: walk.Unseen, Objects: []string{p.title()}} // groups, or whose new text is a new version for EKS
 	}

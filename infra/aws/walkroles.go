@@ -8,9 +8,9 @@ import (
 // Rows of IAM roles. A role that its object does not name is not asked for: CAPA writes the name
 // there before it looks for the role.
 var (
-	rowE3 = roleRow("aws.E3", planeKind, "reconcileControlPlaneIAMRole", walk.Halts.Says("CAPA makes the role if its feature gate EKSEnableIAM is on, else does nothing more for the cluster"))
-	rowG3 = roleRow("aws.G3", managedPoolKind, "reconcileNodegroupIAMRole", walk.OwnerHalts.Says("CAPA makes the role if its feature gate EKSEnableIAM is on, else does nothing for the pool"))
-	rowF1 = roleRow("aws.F1", fargateKind, "reconcileFargateIAMRole", walk.OwnerHalts.Says("CAPA makes the role if its feature gate EKSEnableIAM is on, else does nothing for the profile"))
+	rowE3 = roleRow("aws.E3", planeKind, "reconcileControlPlaneIAMRole", walk.Halts.Says("CAPA creates the role if its feature gate EKSEnableIAM is on, else does nothing more for the cluster"))
+	rowG3 = roleRow("aws.G3", managedPoolKind, "reconcileNodegroupIAMRole", walk.OwnerHalts.Says("CAPA creates the role if its feature gate EKSEnableIAM is on, else does nothing for the pool"))
+	rowF1 = roleRow("aws.F1", fargateKind, "reconcileFargateIAMRole", walk.OwnerHalts.Says("CAPA creates the role if its feature gate EKSEnableIAM is on, else does nothing for the profile"))
 )
 
 func roleRow(id, of, function string, none walk.Does) *walk.Row {

@@ -14,7 +14,7 @@ import (
 var rowA9 = &walk.Row{
 	ID: "aws.A9", Of: clusterKind,
 	Asks:      "whether each subnet is public: by its tag, or by a route to the internet in its own table; it writes that over spec",
-	None:      walk.Halts.Says("CAPA wants a public subnet in a VPC that it made, and does nothing more for the cluster"),
+	None:      walk.Halts.Says("CAPA needs a public subnet in a VPC that it created, and does nothing more for the cluster"),
 	Differs:   walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "CAPA takes the subnet for what it is now: gateways, load balancers and the subnets of pools follow that"},
 	Refused:   "route tables",
 	Condition: conditionAsked,

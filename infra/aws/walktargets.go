@@ -16,9 +16,9 @@ import (
 var (
 	rowA26 = &walk.Row{
 		ID: "aws.A26", Of: clusterKind,
-		Asks:      "a target group for each port of a load balancer that it made and that is not classic, by the prefix of its name, and a listener that leads to it",
-		None:      walk.Does{Effect: walk.Writes, What: "CAPA makes the target group or the listener, and registers the control plane", Code: code.ResourceMade},
-		Differs:   walk.Halts.Says("CAPA makes another target group, AWS refuses a second listener on its port, and CAPA does nothing more for the cluster"),
+		Asks:      "a target group for each port of a load balancer that it created and that is not classic, by the prefix of its name, and a listener that leads to it",
+		None:      walk.Does{Effect: walk.Writes, What: "CAPA creates the target group or the listener, and registers the control plane", Code: code.ResourceMade},
+		Differs:   walk.Halts.Says("CAPA creates another target group, AWS refuses a second listener on its port, and CAPA does nothing more for the cluster"),
 		Refused:   "target groups, listeners and tags of load balancers",
 		Condition: conditionAsked,
 		Versions:  "v2.6 and later",

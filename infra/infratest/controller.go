@@ -25,7 +25,7 @@ func ControllerProblems(c infra.Controller, machines []infra.ExpectedMachine) []
 		problem(c.ID != "" || c.Makes != "" || len(c.Obstacles) > 0 || c.Late != "", "a controller without a Name is described, and nothing is foretold of it")
 		return out
 	}
-	problem(c.Makes == "", "it does not say how it makes an instance")
+	problem(c.Makes == "", "it does not say how it creates an instance")
 	problem(!slices.Contains([]infra.IDPlace{infra.IDInSpec, infra.IDInStatus, infra.IDNowhere}, c.ID), "ID is %q: it does not say where the id is by which it looks", c.ID)
 	problem(c.ID != infra.IDInSpec && c.RunningOnly && c.PowersOn, "it looks by name among instances that run, so that it starts none")
 	for o, why := range c.Obstacles {

@@ -9,8 +9,8 @@ import (
 
 func TestControllerProblems(t *testing.T) {
 	key := []infra.Key{{Kind: infra.KeyKindOf("name"), Value: "m"}}
-	spec := infra.Controller{Name: "CAPT", Makes: "makes a VM", ID: infra.IDInSpec}
-	status := infra.Controller{Name: "CAPT", Makes: "makes a VM", ID: infra.IDInStatus}
+	spec := infra.Controller{Name: "CAPT", Makes: "creates a VM", ID: infra.IDInSpec}
+	status := infra.Controller{Name: "CAPT", Makes: "creates a VM", ID: infra.IDInStatus}
 	with := func(c infra.Controller, o infra.Obstacle, why string) infra.Controller {
 		c.Obstacles = map[infra.Obstacle]string{o: why}
 		return c
@@ -25,8 +25,8 @@ func TestControllerProblems(t *testing.T) {
 		"id in the status":      {with(status, infra.Renamed, "it is in use"), []infra.ExpectedMachine{byName}, ""},
 		"nothing is foretold":   {infra.Controller{}, nil, ""},
 		"no name":               {infra.Controller{ID: infra.IDInSpec}, nil, "without a Name"},
-		"no place of the id":    {infra.Controller{Name: "CAPT", Makes: "makes a VM"}, nil, "where the id is"},
-		"makes nothing":         {infra.Controller{Name: "CAPT", ID: infra.IDInSpec}, nil, "how it makes"},
+		"no place of the id":    {infra.Controller{Name: "CAPT", Makes: "creates a VM"}, nil, "where the id is"},
+		"makes nothing":         {infra.Controller{Name: "CAPT", ID: infra.IDInSpec}, nil, "how it creates"},
 		"unknown obstacle":      {with(status, "Bad", "it is"), nil, "no Obstacle"},
 		"obstacle, no reason":   {with(status, infra.OtherID, ""), nil, "no clause"},
 		"obstacle, a sentence":  {with(status, infra.OtherID, "It is."), nil, "no clause"},

@@ -85,7 +85,7 @@ func (l *lacks) fields() {
 		{len(s.MachineKinds) > 0, "MachineKinds", "its infrastructure machines"},
 		{s.ClusterKind != (infra.Kind{}), "ClusterKind", "its infrastructure cluster"},
 		{s.Controller.Name != "", "Controller.Name", "without it nothing is foretold of a restore"},
-		{s.Controller.Makes != "", "Controller.Makes", "how its controller makes an instance"},
+		{s.Controller.Makes != "", "Controller.Makes", "how its controller creates an instance"},
 		{s.Controller.ID != "", "Controller.ID", "where its controller finds the id of an instance after a restore"},
 		{s.Tool != nil, "Tool", "the lines of its own command line, for plans"},
 		{s.OnDelete != "", "OnDelete", "what its controller does to instances when a Machine is deleted"},

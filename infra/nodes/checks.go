@@ -21,7 +21,7 @@ var (
 	ruleKubeconfigMade = check.Rule{
 		Code: "KubeconfigAbsent", Severity: code.CheckWarning,
 		Happens: "The backup lacks the kubeconfig of a cluster.",
-		Why:     "KubeadmControlPlane makes a new one, if the cluster's certificate authority is restored; until then neither a person nor drift-detector reaches the cluster.",
+		Why:     "KubeadmControlPlane creates a new one, if the cluster's certificate authority is restored; until then neither a person nor drift-detector reaches the cluster.",
 		Do:      "see that Secret <cluster>-ca is in the backup; give a kubeconfig to drift-detector detect with --credentials",
 	}
 	ruleUnreadable = check.Rule{
@@ -39,7 +39,7 @@ var (
 	ruleExpiredMade = check.Rule{
 		Code: "KubeconfigExpired", Severity: code.CheckWarning,
 		Happens: "The client certificate in the kubeconfig of a cluster has expired.",
-		Why:     "The cluster refuses its client certificate until KubeadmControlPlane has made a new one, which takes the cluster's certificate authority and the Cluster not to be paused; drift-detector reads no Nodes of the cluster.",
+		Why:     "The cluster refuses its client certificate until KubeadmControlPlane has created a new one, which takes the cluster's certificate authority and the Cluster not to be paused; drift-detector reads no Nodes of the cluster.",
 		Do:      "see that Secret <cluster>-ca is in the backup; give a kubeconfig to drift-detector detect with --credentials",
 	}
 	ruleExpiring = check.Rule{

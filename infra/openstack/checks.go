@@ -30,7 +30,7 @@ var (
 	ruleOtherCloud = check.Rule{
 		Code: "IdentityDiffers", Severity: code.CheckWarning,
 		Happens: "Objects of one cluster name different identities.",
-		Why:     "CAPO looks for a server where the OpenStackServer says, and makes the cluster's network where the OpenStackCluster says: with another project in each, a new server finds no network.",
+		Why:     "CAPO looks for a server where the OpenStackServer says, and creates the cluster's network where the OpenStackCluster says: with another project in each, a new server finds no network.",
 		Do:      "see that both identities lead to the same project",
 	}
 )

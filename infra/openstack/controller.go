@@ -55,14 +55,14 @@ const (
 var remedies = map[code.Reason]string{
 	code.AmbiguousMatch:     "Several servers may be the machine. First find out which of them its Node runs on: compare the Node's addresses and heartbeat with theirs. That one is left as it is; the owner of another one renames it. Then run detect again. Until then nothing may start, stop or delete any of them: CAPO looks by name, and does nothing for the machine while several have it.",
 	code.ConflictingIDs:     "Two objects of the backup record different ids for it, and after the restore CAPO goes by neither: it takes the server that has the machine's name. Look both ids up, and see before its cluster is unpaused that the machine's own server has that name, and no other one.",
-	code.IdentityChanged:    "A server with its name is there under another id, which nobody can change. Find out by its Node, its port and its addresses whether it was made in the place of the machine's own. As long as it has the name, CAPO takes it for the machine's, and deletes it with the Machine: rename it before its cluster is unpaused if it is to stay, and run detect again.",
+	code.IdentityChanged:    "A server with its name is there under another id, which nobody can change. Find out by its Node, its port and its addresses whether it was created in the place of the machine's own. As long as it has the name, CAPO takes it for the machine's, and deletes it with the Machine: rename it before its cluster is unpaused if it is to stay, and run detect again.",
 	code.InstanceUnreadable: "A server that may be this machine could not be read: its cell is down, Nova does not know its state, or it is being deleted (openstack server show, task_state). Have that repaired, or wait until it is gone, before the restore, and run detect again: meanwhile CAPO does not find it, or takes over what is about to go.",
 }
 
 // controllerOf describes CAPO in one of its releases.
 func controllerOf(r release) infra.Controller {
 	c := infra.Controller{
-		Name: "CAPO", ID: infra.IDInStatus, Makes: "makes a server",
+		Name: "CAPO", ID: infra.IDInStatus, Makes: "creates a server",
 		Obstacles: map[infra.Obstacle]string{
 			infra.Renamed: renamedBlocks + clearState, infra.SharedName: sharedBlocks,
 			infra.OtherID: idRefused, infra.ErrorState: errorEnds, infra.NotActive: notActive, infra.Unread: cellDown + cellBack,

@@ -107,7 +107,7 @@ func (l *listing) lookUpImages(ctx context.Context, service *gophercloud.Service
 		l.found(keyImage, asked)
 		for _, status := range found {
 			if status != "active" {
-				l.Warnings = append(l.Warnings, fmt.Sprintf("%s: image %s is %s: CAPO takes over what runs of it, and no new server can be made", where(l.target), people, infra.Brief(status)))
+				l.Warnings = append(l.Warnings, fmt.Sprintf("%s: image %s is %s: CAPO takes over what runs of it, and no new server can be created", where(l.target), people, infra.Brief(status)))
 			}
 		}
 	default:

@@ -78,14 +78,14 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 				hints = append(hints, infra.OwnershipHint{
 					Grade: infra.Strong, Owner: owner, ControlPlane: role == roleControlPlane,
 					Key:    infra.Key{Kind: keyGroup, Value: join(c, g)},
-					Detail: fmt.Sprintf("it has a port that CAPO made for cluster %s, in the cluster's security group %s", c, g),
+					Detail: fmt.Sprintf("it has a port that CAPO created for cluster %s, in the cluster's security group %s", c, g),
 				})
 			}
 		}
 		if n := l.madeNetwork(id); n != "" {
 			hints = append(hints, infra.OwnershipHint{
 				Grade: infra.LocationOnly, Key: infra.Key{Kind: keyNetwork, Value: n}, Owner: whole,
-				Detail: fmt.Sprintf("it is in network %s, which CAPO made for cluster %s/%s", n, id.Namespace, id.Name),
+				Detail: fmt.Sprintf("it is in network %s, which CAPO created for cluster %s/%s", n, id.Namespace, id.Name),
 			})
 		}
 		// Up to Cluster API 1.6 servers are named after templates, which tell no owner. Another
@@ -94,14 +94,14 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 			for _, c := range clusterNames(id) {
 				hints = append(hints, infra.OwnershipHint{
 					Grade: infra.NameOnly, Key: infra.Key{Kind: keyNetMade, Value: join(c, n)}, Owner: whole, ByName: true,
-					Detail: fmt.Sprintf("it has a port that CAPO made for a cluster %s, in network %s", c, n),
+					Detail: fmt.Sprintf("it has a port that CAPO created for a cluster %s, in network %s", c, n),
 				})
 			}
 		}
 		for _, c := range clusterNames(id) {
 			hints = append(hints, infra.OwnershipHint{
 				Grade: infra.NameOnly, Key: infra.Key{Kind: keyLent, Value: c}, Owner: whole, ByName: true,
-				Detail: fmt.Sprintf("it has a port that CAPO made for another server, of a machine of cluster %s that the backup has", c),
+				Detail: fmt.Sprintf("it has a port that CAPO created for another server, of a machine of cluster %s that the backup has", c),
 			})
 		}
 		hints = append(hints, infra.OwnershipHint{
@@ -142,7 +142,7 @@ func (objs *objects) hintsOf(id backup.ClusterID, l *location, o *infra.OwnerID)
 	if g := l.group(role); g != "" {
 		for _, c := range clusterNames(id) {
 			add(infra.Strong, false, pick(keyGroupStem, keyGroupTwo),
-				fmt.Sprintf("it has a port that CAPO made for cluster %s, in the cluster's security group %s; %s", c, g, made), c, g, stem)
+				fmt.Sprintf("it has a port that CAPO created for cluster %s, in the cluster's security group %s; %s", c, g, made), c, g, stem)
 		}
 		// CAPO makes the port of every machine: without one it may be anybody's.
 		add(infra.NameOnly, true, pick(keyNamed, keyNamedTwo), fmt.Sprintf("it is in the cluster's security group %s, and %s; CAPO made no port for it", g, is), g, stem)
@@ -155,7 +155,7 @@ func (objs *objects) hintsOf(id backup.ClusterID, l *location, o *infra.OwnerID)
 			grade, byName = infra.Strong, false
 		}
 		for _, c := range clusterNames(id) {
-			add(grade, byName, pick(keyNetStem, keyNetTwo), fmt.Sprintf("it has a port that CAPO made for a cluster %s, in network %s; %s", c, n, made), c, n, stem)
+			add(grade, byName, pick(keyNetStem, keyNetTwo), fmt.Sprintf("it has a port that CAPO created for a cluster %s, in network %s; %s", c, n, made), c, n, stem)
 		}
 	}
 	add(infra.NameOnly, true, pick(keyStem1, keyStem2), is, stem)

@@ -55,8 +55,8 @@ type needs struct {
 // pkg/cloud/services/networking v0.14.7). What it makes again has another id, and the
 // OpenStackServers of the backup name the old one.
 const (
-	madeWithOtherID = "CAPO makes a new one, with another id; OpenStackServers of the backup name the old one, so that none of their servers can be made again"
-	neverMade       = "CAPO never makes one that the cluster was given: it does nothing for the cluster until it is back"
+	madeWithOtherID = "CAPO creates a new one, with another id; OpenStackServers of the backup name the old one, so that none of their servers can be created again"
+	neverMade       = "CAPO never creates one that the cluster was given: it does nothing for the cluster until it is back"
 	lostAddress     = "CAPO asks for the same address again, which only an administrator of OpenStack may choose: it does nothing for the cluster until the project has it"
 )
 

@@ -369,7 +369,7 @@ func TestNamesOfTemplates(t *testing.T) {
 		t.Errorf("what CAPO made is %v, %+v", w.ghosts[template], w.unattributed[template])
 	}
 	if u, ok := w.unattributed[other]; ok {
-		t.Errorf("what it made for a cluster that the backup lacks is %+v", u)
+		t.Errorf("what it created for a cluster that the backup lacks is %+v", u)
 	}
 	if w.excluded[roleBastion] != 2 {
 		t.Errorf("excluded are %v", w.excluded)

@@ -16,9 +16,9 @@ var (
 	rowC21 = &walk.Row{
 		ID: "openstack.C21", Of: clusterKind,
 		Asks:    "the load balancer of the API server, by its name; of several it takes the first",
-		None:    walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO makes one"},
+		None:    walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO creates one"},
 		Several: walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "CAPO takes the first of several, and which one that is nobody knows"},
-		Differs: walk.Halts.Says("CAPO makes a second load balancer, which gets no listeners, because those of the first one have their names: the floating IP moves to it, and nothing answers there; without a floating IP the address is taken, and the cluster is never ready"),
+		Differs: walk.Halts.Says("CAPO creates a second load balancer, which gets no listeners, because those of the first one have their names: the floating IP moves to it, and nothing answers there; without a floating IP the address is taken, and the cluster is never ready"),
 		Source:  "getOrCreateAPILoadBalancer, checkIfLbExists: pkg/cloud/services/loadbalancer/loadbalancer.go v0.10.0 to v0.15.0-beta.0",
 	}
 	rowC22 = &walk.Row{
@@ -107,7 +107,7 @@ func (l *location) balancerAnswer(id backup.ClusterID, p *place) walk.Answer {
 	case n > 1:
 		return answer(walk.Several, object, fmt.Sprintf("%s has %d load balancers of the name %s", p.title(), n, balancerName(id)), "is one alone")
 	case n == 0 && len(p.Facts.All(factBalancer+"/"+balancerName(id))) > 0:
-		return answer(walk.None, object, object+" is being deleted", "is made again")
+		return answer(walk.None, object, object+" is being deleted", "is created again")
 	case n == 1 || p.found[name]:
 		return pass
 	case p.silent(name):

@@ -19,8 +19,8 @@ var (
 	rowC24 = &walk.Row{
 		ID: "openstack.C24", Of: clusterKind,
 		Asks:      "a listener and a pool for each port of the load balancer, by their names alone",
-		None:      walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO makes it, and puts the control plane behind it"},
-		Differs:   walk.Halts.Says("CAPO takes the listener of the name for the load balancer's, or makes a pool that Octavia refuses, and the port is served by nothing"),
+		None:      walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO creates it, and puts the control plane behind it"},
+		Differs:   walk.Halts.Says("CAPO takes the listener of the name for the load balancer's, or creates a pool that Octavia refuses, and the port is served by nothing"),
 		Condition: code.InfrastructureUnasked,
 		Source:    "reconcileAPILoadBalancerListener, getOrCreateListener, getOrCreatePool: pkg/cloud/services/loadbalancer/loadbalancer.go v0.9.0 to v0.15.0-beta.0",
 	}

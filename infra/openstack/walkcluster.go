@@ -15,7 +15,7 @@ import (
 func clusterRow(id, asks, source string) *walk.Row {
 	return &walk.Row{
 		ID: "openstack." + id, Of: clusterKind, Asks: asks,
-		None:    walk.Halts.Says("CAPO never makes one that the cluster was given, and never calls the cluster ready"),
+		None:    walk.Halts.Says("CAPO never creates one that the cluster was given, and never calls the cluster ready"),
 		Several: walk.Halts.Says("CAPO takes none of several, and never calls the cluster ready"),
 		Source:  source + " v0.10.0 to v0.15.0-beta.0",
 	}
@@ -51,7 +51,7 @@ var (
 	rowC16 = &walk.Row{
 		ID: "openstack.C16", Of: clusterKind,
 		Asks:    "the network that the load balancer of the API server was given, and its subnets, by their ids alone",
-		None:    walk.Halts.Says("CAPO never makes one that the cluster was given, and never calls the cluster ready"),
+		None:    walk.Halts.Says("CAPO never creates one that the cluster was given, and never calls the cluster ready"),
 		Several: walk.Halts.Says("CAPO takes none of several, and never calls the cluster ready"),
 		Differs: walk.Halts.Says("CAPO looks for no subnet by a filter, and never calls the cluster ready"),
 		Source:  "resolveLoadBalancerNetwork: controllers/openstackcluster_controller.go v0.10.0 to v0.14.7",

@@ -55,7 +55,7 @@ var (
 	rowL8 = &walk.Row{
 		ID: "openstack.L8", Of: clusterKind,
 		Asks:    "Nova for a microversion: 2.38 or later, up to release 0.11 2.60 or later",
-		Differs: walk.Halts.Says("CAPO makes no client of Nova, and never calls the cluster ready"),
+		Differs: walk.Halts.Says("CAPO creates no client of Nova, and never calls the cluster ready"),
 		Source:  "NewComputeClient: pkg/clients/compute.go v0.10.0 to v0.15.0-beta.0",
 	}
 	rowM3 = &walk.Row{

@@ -16,47 +16,47 @@ import (
 var (
 	rowC12 = &walk.Row{
 		ID: "openstack.C12", Of: clusterKind,
-		Asks:    "the network that it made, by its name",
-		None:    walk.Writes.Says("CAPO makes one"),
+		Asks:    "the network that it created, by its name",
+		None:    walk.Writes.Says("CAPO creates one"),
 		Several: walk.Halts.Says("CAPO takes none of several, and never calls the cluster ready"),
-		Differs: walk.Halts.Says("CAPO makes a second network and cannot connect that to the router, because the addresses of both overlap, and never calls the cluster ready"),
+		Differs: walk.Halts.Says("CAPO creates a second network and cannot connect that to the router, because the addresses of both overlap, and never calls the cluster ready"),
 		Source:  "ReconcileNetwork: pkg/cloud/services/networking/network.go v0.9.0 to v0.15.0-beta.0",
 	}
 	rowC13 = &walk.Row{
 		ID: "openstack.C13", Of: clusterKind,
 		Asks:    "the subnet of its network with the addresses of spec.managedSubnets",
-		None:    walk.Writes.Says("CAPO makes one"),
+		None:    walk.Writes.Says("CAPO creates one"),
 		Several: walk.Halts.Says("CAPO takes none of several, and never calls the cluster ready"),
 		Source:  "ReconcileSubnet: pkg/cloud/services/networking/network.go v0.9.0 to v0.15.0-beta.0",
 	}
 	rowC14 = &walk.Row{
 		ID: "openstack.C14", Of: clusterKind,
-		Asks:    "the router that it made, by its name",
-		None:    walk.Writes.Says("CAPO makes one"),
+		Asks:    "the router that it created, by its name",
+		None:    walk.Writes.Says("CAPO creates one"),
 		Several: walk.Halts.Says("CAPO takes none of several, and never calls the cluster ready"),
-		Differs: walk.Halts.Says("CAPO makes a second router and cannot connect that to the subnet, because the first one has the address, and never calls the cluster ready"),
+		Differs: walk.Halts.Says("CAPO creates a second router and cannot connect that to the subnet, because the first one has the address, and never calls the cluster ready"),
 		Source:  "getExistingRouter: pkg/cloud/services/networking/router.go v0.9.0 to v0.15.0-beta.0",
 	}
 	rowC17 = &walk.Row{
 		ID: "openstack.C17", Of: clusterKind,
 		Asks:     "the security group of a bastion, where there is to be none, to delete it",
-		Several:  walk.Does{Effect: walk.Writes, Code: code.InstancesNeverJoin, What: "CAPO takes none of several and ends there: no group gets into its status, and machines that it makes from then on are in group default alone and never join"},
-		Differs:  walk.Does{Effect: walk.Writes, Code: code.InstancesNeverJoin, What: "Neutron refuses to delete it and CAPO ends there: no group gets into its status, and machines that it makes from then on are in group default alone and never join"},
+		Several:  walk.Does{Effect: walk.Writes, Code: code.InstancesNeverJoin, What: "CAPO takes none of several and ends there: no group gets into its status, and machines that it creates from then on are in group default alone and never join"},
+		Differs:  walk.Does{Effect: walk.Writes, Code: code.InstancesNeverJoin, What: "Neutron refuses to delete it and CAPO ends there: no group gets into its status, and machines that it creates from then on are in group default alone and never join"},
 		Versions: "v0.11 and later",
 		Source:   "ReconcileSecurityGroups: pkg/cloud/services/networking/securitygroups.go v0.11.0 to v0.15.0-beta.0",
 	}
 	rowC18 = &walk.Row{
 		ID: "openstack.C18", Of: clusterKind,
-		Asks:    "the security groups that it made, by their names",
-		None:    walk.Writes.Says("CAPO makes one"),
+		Asks:    "the security groups that it created, by their names",
+		None:    walk.Writes.Says("CAPO creates one"),
 		Several: walk.Halts.Says("CAPO takes none of several, and never calls the cluster ready"),
-		Differs: walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO makes a second security group: machines made from then on are in that one, and its rules do not let them and those of the first one reach each other"},
+		Differs: walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO creates a second security group: machines created from then on are in that one, and its rules do not let them and those of the first one reach each other"},
 		Source:  "getOrCreateSecurityGroup: pkg/cloud/services/networking/securitygroups.go v0.9.0 to v0.15.0-beta.0",
 	}
 	rowC18b = &walk.Row{
 		ID: "openstack.C18b", Of: clusterKind,
 		Asks:     "the groups that rules of spec.managedSecurityGroups name as remote ones, which have to be managed",
-		Differs:  walk.Halts.Says("CAPO makes no rules for a group of a bastion that there is not, and never calls the cluster ready"),
+		Differs:  walk.Halts.Says("CAPO creates no rules for a group of a bastion that there is not, and never calls the cluster ready"),
 		Versions: "v0.11 and later",
 		Source:   "generateDesiredSecGroups, getAllNodesRules: pkg/cloud/services/networking/securitygroups.go v0.11.0 to v0.15.0-beta.0",
 	}
@@ -185,7 +185,7 @@ func unusedAnswer(p *place, k infra.Key) walk.Answer {
 	case p.several[k]:
 		return answer(walk.Several, object, p.title()+" has several of the name "+infra.Brief(k.Value), "is gone")
 	case p.found[k]:
-		return answer(walk.Differs, object, object+" is not wanted any more, and ports are in it", "is in no use")
+		return answer(walk.Differs, object, object+" is not specified any more, and ports are in it", "is in no use")
 	case p.silent(k) || p.unread[keySecurity]:
 		return walk.Answer{}
 	}

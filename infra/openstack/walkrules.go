@@ -19,15 +19,15 @@ import (
 var (
 	rowC18c = &walk.Row{
 		ID: "openstack.C18c", Of: clusterKind,
-		Asks:      "no rule in the security groups that it made that the cluster's object does not ask for; here their descriptions say whose they are",
+		Asks:      "no rule in the security groups that it created that the cluster's object does not ask for; here their descriptions say whose they are",
 		Differs:   walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO deletes every other rule, one that was opened since the backup too"},
 		Condition: code.InfrastructureUnasked,
 		Source:    "reconcileGroupRules, Matches: pkg/cloud/services/networking/securitygroups.go v0.9.0 to v0.15.0-beta.0",
 	}
 	rowC29 = &walk.Row{
 		ID: "openstack.C29", Of: clusterKind,
-		Asks:     "the OpenStackServer of the bastion, which has to be as spec.bastion makes it",
-		Differs:  walk.Does{Effect: walk.Replaces, Code: code.MachinesDeleted, What: "CAPO deletes the bastion with its server and makes another"},
+		Asks:     "the OpenStackServer of the bastion, which has to be as spec.bastion specifies it",
+		Differs:  walk.Does{Effect: walk.Replaces, Code: code.MachinesDeleted, What: "CAPO deletes the bastion with its server and creates another"},
 		Versions: "v0.11 and later",
 		Source:   "reconcileBastionServer: controllers/openstackcluster_controller.go v0.11.0 to v0.15.0-beta.0",
 	}

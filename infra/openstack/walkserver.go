@@ -37,7 +37,7 @@ var (
 	rowS1 = &walk.Row{
 		ID: "openstack.S1", Of: serverKind,
 		Asks:     "its server, whether or not it has an owner",
-		None:     walk.Makes.Says("CAPO makes a server for an OpenStackServer without a Machine"),
+		None:     walk.Makes.Says("CAPO creates a server for an OpenStackServer without a Machine"),
 		Versions: "v0.11 and later",
 		Source:   "Reconcile: controllers/openstackserver_controller.go v0.11.0 to v0.15.0-beta.0",
 	}
@@ -63,14 +63,14 @@ var (
 	rowS11 = &walk.Row{
 		ID: "openstack.S11", Of: serverKind,
 		Asks:    "a port with the address that the spec gives, where there is none of the name, and for its network",
-		None:    walk.Waits.Says("Neutron makes no port in a network that is gone, and CAPO goes no further"),
+		None:    walk.Waits.Says("Neutron creates no port in a network that is gone, and CAPO goes no further"),
 		Differs: walk.Waits.Says("Neutron refuses a second port with the address, and CAPO goes no further"),
 		Source:  "EnsurePort: pkg/cloud/services/networking/port.go v0.12.0 to v0.14.7; CreatePorts v0.10.0, v0.11.0",
 	}
 	rowS13 = &walk.Row{
 		ID: "openstack.S13", Of: serverKind,
 		Asks:    "a server with the port of its name, where it finds none of the machine's name; what is renamed keeps CAPO from that as long as it has the port",
-		Differs: walk.Doubles.Says("CAPO finds neither server nor port of the name and makes both, beside the server that runs"),
+		Differs: walk.Doubles.Says("CAPO finds neither server nor port of the name and creates both, beside the server that runs"),
 		Source:  "getOrCreateServer: controllers/openstackserver_controller.go; createInstanceImpl: pkg/cloud/services/compute/instance.go v0.10.0 to v0.15.0-beta.0",
 	}
 	rowS14 = &walk.Row{
@@ -83,7 +83,7 @@ var (
 		ID: "openstack.S8", Of: serverKind,
 		Asks:      "the extension trunk of Neutron, where a port is to be a trunk, and the trunk of the port",
 		None:      walk.Waits.Says("CAPO fails before it looks for the server (there is no trunk support)"),
-		Differs:   walk.Waits.Says("Neutron makes no trunk of a port that a server has, and CAPO goes no further"),
+		Differs:   walk.Waits.Says("Neutron creates no trunk of a port that a server has, and CAPO goes no further"),
 		Refused:   "extensions and trunks of Neutron",
 		Condition: code.InfrastructureUnasked,
 		Source:    "ConstructPorts: pkg/cloud/services/networking/port.go; getOrCreateTrunkForPort: trunk.go v0.10.0 to v0.15.0-beta.0; Port of a trunk: neutron/services/trunk/rules.py",

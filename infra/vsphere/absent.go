@@ -11,7 +11,7 @@ import (
 // CAPV takes the bare clone spec where it does not find the zone of a machine or the
 // zone's domain (pkg/services/vimmachine.go generateOverrideFunc), and its own webhook
 // refuses that change of a VSphereVM (internal/webhooks/vspherevm.go v1.16.1).
-const whyPlacement = capi.WhyClusterScoped + "CAPV derives the place of its machines from it: each with a VSphereVM is not reconciled after a restore, because another place is refused, and each without one is looked for and made elsewhere"
+const whyPlacement = capi.WhyClusterScoped + "CAPV derives the place of its machines from it: each with a VSphereVM is not reconciled after a restore, because another place is refused, and each without one is looked for and created elsewhere"
 
 // absent lists what vSphere objects refer to and the backup lacks, each missing
 // object once.

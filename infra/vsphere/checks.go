@@ -23,8 +23,8 @@ var (
 	ruleBootstrap   = check.Rule{
 		Code: "BootstrapDataAbsent", Severity: code.CheckWarning,
 		Happens: "The backup lacks the bootstrap data of a machine.",
-		Why:     "CAPV makes the VSphereVM again, without the BIOS UUID, and looks for the VM by its name; where it finds none, it can't clone one without the bootstrap data.",
-		Do:      "see whether its VM is there under its name (run drift-detector detect); if not, delete the Machine after the restore, so that its owner makes another",
+		Why:     "CAPV creates the VSphereVM again, without the BIOS UUID, and looks for the VM by its name; where it finds none, it can't clone one without the bootstrap data.",
+		Do:      "see whether its VM is there under its name (run drift-detector detect); if not, delete the Machine after the restore, so that its owner creates another",
 	}
 	ruleAddress = check.Rule{
 		Code: "AddressAbsent", Severity: code.CheckWarning,
@@ -35,7 +35,7 @@ var (
 	ruleGone = check.Rule{
 		Code: "VMGone", Severity: code.CheckWarning,
 		Happens: "The controller had lost the VM of a machine before the backup.",
-		Why:     "CAPV has not found the VM by its BIOS UUID any more, and says so nowhere but in this condition: Machine and VSphereMachine look fine. It never makes a recorded VM again.",
+		Why:     "CAPV has not found the VM by its BIOS UUID any more, and says so nowhere but in this condition: Machine and VSphereMachine look fine. It never creates a recorded VM again.",
 		Do:      "see whether the VM is gone for good (run drift-detector detect); after the restore a MachineHealthCheck replaces the Machine, or a person deletes it",
 	}
 )

@@ -52,7 +52,7 @@ func (p *provider) Spec() infra.Spec {
 			// off, and DestroyVM looks for the VM again until none has the UUID.
 			Name: "CAPV", ID: infra.IDInSpec, PowersOn: true, DeletesCopies: true,
 			Makes:         "clones a VM",
-			ClustersFirst: "makes VSphereVMs without their ids",
+			ClustersFirst: "creates VSphereVMs without their ids",
 		},
 		OnDelete: "deleting a Machine makes CAPV destroy every VM of its datacenter that has its id",
 		Tool:     govc.Tool{},

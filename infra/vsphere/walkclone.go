@@ -14,8 +14,8 @@ import (
 func cloneRow(id, asks, source string) *walk.Row {
 	return &walk.Row{
 		ID: "vsphere." + id, Of: vmKind, Asks: asks,
-		None:    walk.Retries.Says("where a machine is to be made, CAPV clones no VM"),
-		Several: walk.Retries.Says("CAPV takes none of several: where a machine is to be made, it clones no VM"),
+		None:    walk.Retries.Says("where a machine is to be created, CAPV clones no VM"),
+		Several: walk.Retries.Says("CAPV takes none of several: where a machine is to be created, it clones no VM"),
 		Source:  source + ": pkg/services/govmomi/vcenter/clone.go v1.5.8 to v1.16.1; govmomi find/finder.go v0.53.0",
 	}
 }
@@ -34,6 +34,7 @@ var (
 // askThings asks for what machines are made with.
 func (q *questions) askThings(needed []infra.Resource) {
 	seen := map[*infra.Listing]*lookedUp{}
+	q.Steps = slices.Grow(q.Steps, len(needed))
 	for i := range needed {
 		r := &needed[i]
 		if len(r.Keys) != 1 || ofThing[r.Keys[0].Kind] == nil {

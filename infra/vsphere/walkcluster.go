@@ -79,8 +79,8 @@ var (
 	}
 	rowC8 = &walk.Row{
 		ID: "vsphere.C8", Of: clusterKind,
-		Asks:    "the owners of machines, and the template of each, where spec.clusterModules shows that it makes modules of them",
-		None:    walk.Halts.Says("CAPV makes no module for the owner, and does nothing for the cluster"),
+		Asks:    "the owners of machines, and the template of each, where spec.clusterModules shows that it creates modules of them",
+		None:    walk.Halts.Says("CAPV creates no module for the owner, and does nothing for the cluster"),
 		Several: walk.Halts.Says("CAPV does not know whose machines belong together, and does nothing for the cluster"),
 		Source:  "fetchMachineOwnerObjects, Reconcile: controllers/clustermodule_reconciler.go v1.5.8 to v1.16.1",
 	}

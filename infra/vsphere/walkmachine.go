@@ -24,7 +24,7 @@ var (
 	rowM5 = &walk.Row{
 		ID: "vsphere.M5", Of: machineKind,
 		Asks:    "the VSphereVM of the name that its Machine's name and naming template give",
-		Differs: walk.Doubles.Says("CAPV makes another VSphereVM, without the id, finds no VM of its name and clones one beside the one that runs"),
+		Differs: walk.Doubles.Says("CAPV creates another VSphereVM, without the id, finds no VM of its name and clones one beside the one that runs"),
 		Source:  "findVSphereVM, generateVMObjectName: pkg/services/vimmachine.go v1.5.8 to v1.16.1",
 	}
 	rowM6 = &walk.Row{

@@ -300,7 +300,7 @@ func (s *sight) hardware() walk.Answer {
 		return walk.Answer{Found: walk.Differs, Why: s.title() + " says no hardware version", Objects: []string{s.title()}}
 	}
 	if h, known := hardwareNumber(have); !known || h < numberOf(want) {
-		return answer(walk.Differs, s.title(), fmt.Sprintf("%s has hardware version %s, and %s is wanted", s.title(), have, want), "is upgraded while it is off")
+		return answer(walk.Differs, s.title(), fmt.Sprintf("%s has hardware version %s, and %s is specified", s.title(), have, want), "is upgraded while it is off")
 	}
 	return pass
 }
@@ -380,7 +380,7 @@ func (s *sight) networkCards() walk.Answer {
 	}
 	have, _ := s.Facts.Get(factCards)
 	if n, _ := strconv.Atoi(have); n < s.m.cards {
-		return answer(walk.None, s.title(), fmt.Sprintf("%s has %s network cards, and %d network devices are wanted", s.title(), have, s.m.cards), "has as many")
+		return answer(walk.None, s.title(), fmt.Sprintf("%s has %s network cards, and %d network devices are specified", s.title(), have, s.m.cards), "has as many")
 	}
 	return pass
 }

@@ -54,7 +54,7 @@ const (
 	Deletes       Effect = "deletes"       // deletes machines that run, with their instances
 	Replaces      Effect = "replaces"      // deletes machines that run, and makes others
 	RemovesMember Effect = "removesMember" // removes an etcd member that runs
-	Doubles       Effect = "doubles"       // makes an instance beside one that runs
+	Doubles       Effect = "duplicates"    // makes an instance beside one that runs
 	Halts         Effect = "halts"         // no controller acts on the cluster
 	OwnerHalts    Effect = "ownerHalts"    // the owner of machines neither makes, replaces nor deletes any
 	Waits         Effect = "waits"         // nothing is done for the machine, its instance runs on

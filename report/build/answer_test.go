@@ -33,7 +33,7 @@ func TestDecide(t *testing.T) {
 		codes code.Reason
 	}{
 		"nothing to do":     {buildtest.Healthy, code.Yes, ""},
-		"machines are made": {func() build.Parts { return buildtest.Foreseen(buildtest.Healthy(), effect(code.MachinesMade, "a")) }, code.WithWork, "MachinesMade"},
+		"machines are created": {func() build.Parts { return buildtest.Foreseen(buildtest.Healthy(), effect(code.MachinesMade, "a")) }, code.WithWork, "MachinesMade"},
 		"the worst decides, and is first": {func() build.Parts {
 			return buildtest.Foreseen(buildtest.Healthy(), effect(code.MachinesMade, "a"), effect(code.SpecUnseen, "b"), effect(code.RolloutDue, "c"))
 		}, code.No, "RolloutDue SpecUnseen MachinesMade"},

@@ -161,7 +161,7 @@
 	});
 	matchMedia("print").addEventListener("change", (event) => { if (event.matches) unpackAll(); });
 
-	const wanted = () => {
+	const asked = () => {
 		const boxes = all('[name="status"]');
 		const want = {
 			statuses: new Set(boxes.filter((box) => box.checked).map((box) => box.value)), cluster: one("#in").value,
@@ -204,7 +204,7 @@
 		if (span) span.textContent = n < of ? `(${n} of ${of})` : `(${of})`;
 	};
 	const filter = () => {
-		const want = wanted();
+		const want = asked();
 		filtered = !want.all;
 		let [left, shown, hidden] = [0, 0, 0];
 		for (const c of inOrder) {

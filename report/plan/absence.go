@@ -39,7 +39,7 @@ func (pl *planner) findAbsent(s *set, m *report.Machine) absence {
 	for _, p := range scopes {
 		switch {
 		case !p.proven():
-			return absence{why: "the report does not say which " + p.Noun + " it was made from, as one of an older release or inventory does not: run detect again"}
+			return absence{why: "the report does not say which " + p.Noun + " it was created from, as one of an older release or inventory does not: run detect again"}
 		case !pl.isSeen(s.cluster, p):
 			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing proves that it would be seen there"}
 		}
@@ -67,7 +67,7 @@ func recordedID(m *report.Machine) string {
 // remake deletes a Machine if nothing has its id.
 func (pl *planner) remake(d *draft, s *set, m *report.Machine, text string) {
 	if pl.assumes(code.OwnersPaused) {
-		text += " If its owner is one of those that the report says are paused, unpause that first: until then it makes none."
+		text += " If its owner is one of those that the report says are paused, unpause that first: until then it creates none."
 	}
 	a := pl.absent(s, m)
 	if a.why != "" {

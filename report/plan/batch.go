@@ -78,7 +78,7 @@ func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
 		item.words["ID"] = recordedID(m)
 	}
 	if exist := s.counts.Healthy + s.counts.Ghost; !s.plane && drifted && s.desired != nil && int64(exist) != *s.desired {
-		item.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %d wanted, %d exist", item.Detail, *s.desired, exist), "; ")
+		item.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %d desired, %d exist", item.Detail, *s.desired, exist), "; ")
 	}
 	text := event(s)
 	later := func(step Step) bool { return g.when == report.BeforeRestore && step.When == report.AfterRestore }

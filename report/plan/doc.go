@@ -5,7 +5,7 @@
 // with what the restore as a whole needs, as a [Plan], which [Markdown] and
 // [Shell] print. All are pure functions of the report and of the providers' [Tools]:
 // nothing here is ever run, and steps that a report brings along are not believed but
-// made again. What a plan says of an infrastructure is in Report.Providers; lines
+// made new. What a plan says of an infrastructure is in Report.Providers; lines
 // that address an instance are made by the tool of its provider.
 //
 // What the steps rest on: the order of removing machines is Cluster API's own

@@ -63,7 +63,7 @@ func (pl *planner) end(d *draft, c *report.Cluster, m *report.Machine, v *vm, fi
 
 // capacityFirst is said of every owner alike, so that its Ghosts are one batch with
 // those of others: the commands are what differs.
-const capacityFirst = "Capacity first: replace the Stale machines of the same owner, if there are any. If the owner wants fewer machines than exist and the load needs them all, scale it to those that exist. Wait until the new machines are Running, and see that the others can carry the load."
+const capacityFirst = "Capacity first: replace the Stale machines of the same owner, if there are any. If the owner has fewer replicas than machines exist and the load needs them all, scale it to those that exist. Wait until the new machines are Running, and see that the others can carry the load."
 
 // capacity comes before a drain: what runs on the Ghost needs another place.
 func (pl *planner) capacity(d *draft, s *set) {

@@ -145,10 +145,10 @@ func (pl *planner) answer() []string {
 	case newer >= 0:
 		out = append(out, "A newer backup is in the same place: if it is of the same management cluster, plan with that one. "+english.Sentence(pl.Checks[newer].Message))
 	case s.Machines.Ghost > 0:
-		out = append(out, "If there is a newer backup, plan with that one: Ghosts are machines that were made after this backup.")
+		out = append(out, "If there is a newer backup, plan with that one: Ghosts are machines that were created after this backup.")
 	}
 	if f := s.Forecast; f != nil && f.NotHealing > 0 {
-		out = append(out, fmt.Sprintf("Stale machines that no controller replaces: %d.", f.NotHealing))
+		out = append(out, english.Count(f.NotHealing, "Stale machine")+" will not be replaced automatically.")
 	}
 	for _, k := range pl.Backups {
 		out = append(out, fmt.Sprintf("Backup %s, written %s to %s.", k.Path, k.WrittenFrom.Format("2006-01-02 15:04:05"), k.WrittenTo.Format("15:04:05 MST")))

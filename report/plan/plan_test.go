@@ -179,7 +179,7 @@ func TestMachinesThatDoNotHealAreToldOnce(t *testing.T) {
 		r := sample("alpha")
 		r.Summary.Forecast = &report.GeneralForecast{NotHealing: n, Notes: []report.Note{{Code: "NotHealing", Message: "3 will not heal"}, {Code: "Other", Message: "more of it."}}}
 		text := asMarkdown(t, r)
-		if got := [2]int{strings.Count(text, "that no controller replaces: 3"), strings.Count(text, "3 will not heal.")}; got != want {
+		if got := [2]int{strings.Count(text, "3 Stale machines will not be replaced automatically"), strings.Count(text, "3 will not heal.")}; got != want {
 			t.Errorf("%d: shown %v, want %v", n, got, want)
 		}
 		if !strings.Contains(text, "- more of it.\n") {

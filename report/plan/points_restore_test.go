@@ -35,16 +35,16 @@ func TestPoint19PoolsAreScaledBeforeTheClusterIsUnpaused(t *testing.T) {
 		change       func(*report.Group)
 		scales, says string
 	}{
-		"one more than the backup wants": {2, 3, func(*report.Group) {}, "--current-replicas=2 --replicas=3", "so that CAPA ends 1 running member, undrained"},
-		"one less":                       {3, 2, func(*report.Group) {}, "--current-replicas=3 --replicas=2", "so that CAPA makes 1 more"},
-		"as many":                        {2, 2, func(*report.Group) {}, "", ""},
-		"set to what is wanted":          {2, 3, func(g *report.Group) { g.Pool.DesiredNow = &two }, "", ""},
-		"set to another number":          {4, 3, func(g *report.Group) { g.Pool.DesiredNow = &two }, "--current-replicas=4 --replicas=2", "wants 4 machines and the group has 2"},
-		"managed by others":              {2, 3, func(g *report.Group) { g.Pool.ManagedBy = "external-autoscaler" }, "", ""},
-		"nobody knows":                   {2, 3, func(g *report.Group) { g.Pool.State = code.Undecided }, "", ""},
-		"gone":                           {2, 0, func(g *report.Group) { g.Pool.State = code.Absent }, "", ""},
-		"no number":                      {2, 3, func(g *report.Group) { g.Pool.Desired = nil }, "", ""},
-		"no member to look it up by":     {2, 0, func(*report.Group) {}, "", "Compare with the group itself first"},
+		"one more than the backup specifies": {2, 3, func(*report.Group) {}, "--current-replicas=2 --replicas=3", "so that CAPA terminates 1 running member, undrained"},
+		"one less":                           {3, 2, func(*report.Group) {}, "--current-replicas=3 --replicas=2", "so that CAPA creates 1 more"},
+		"as many":                            {2, 2, func(*report.Group) {}, "", ""},
+		"set to what is wanted":              {2, 3, func(g *report.Group) { g.Pool.DesiredNow = &two }, "", ""},
+		"set to another number":              {4, 3, func(g *report.Group) { g.Pool.DesiredNow = &two }, "--current-replicas=4 --replicas=2", "has 4 replicas and the group has 2"},
+		"managed by others":                  {2, 3, func(g *report.Group) { g.Pool.ManagedBy = "external-autoscaler" }, "", ""},
+		"nobody knows":                       {2, 3, func(g *report.Group) { g.Pool.State = code.Undecided }, "", ""},
+		"gone":                               {2, 0, func(g *report.Group) { g.Pool.State = code.Absent }, "", ""},
+		"no number":                          {2, 3, func(g *report.Group) { g.Pool.Desired = nil }, "", ""},
+		"no member to look it up by":         {2, 0, func(*report.Group) {}, "", "Compare with the group itself first"},
 	} {
 		steps := pooled(tt.desired, tt.now, tt.change)
 		text := chapterText(steps)
@@ -144,12 +144,12 @@ func TestPoint31NothingActsBeforeAllIsRestored(t *testing.T) {
 	r := sample("alpha")
 	p := New(r, providerTools)
 	if !slices.ContainsFunc(p.Answer, func(s string) bool {
-		return strings.HasPrefix(s, "Most important") && strings.Contains(s, "ends every running worker") && strings.Contains(s, "no other tool may create them first")
+		return strings.HasPrefix(s, "Most important") && strings.Contains(s, "terminates every running worker") && strings.Contains(s, "no other tool may create them first")
 	}) {
 		t.Errorf("%q", p.Answer)
 	}
 	steps := p.Sections[1].Chapters[0].Steps
-	inOrder(t, lines(steps), "It must hold none of the Clusters yet, also none that another tool makes", "Only if that names one: turn off what made it, and pause it at once. Do not delete it",
+	inOrder(t, lines(steps), "The new cluster must hold none of the Clusters yet, also none that another tool makes", "Only if that names one: turn off what made it, and pause it at once. Do not delete it",
 		"create configmap restore-paused", "restore create", "status.phase")
 	if text := chapterText(steps); !strings.Contains(text, "Flux, Argo CD, Helm, k0rdent") {
 		t.Error("other tools that make Clusters are not named")
@@ -234,7 +234,7 @@ func TestPoint33TheKubeconfigOfEKSIsDeletedBeforeTheClusterIsUnpaused(t *testing
 			t.Errorf("%s", o.printed)
 		}
 		if o := try(t, line, stops(" restored secrets/alpha/alpha2-kubeconfig ")); o.did(" delete ") {
-			t.Errorf("one that CAPA made is deleted: %q", o.calls)
+			t.Errorf("one that CAPA created is deleted: %q", o.calls)
 		}
 	}
 }

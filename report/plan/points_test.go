@@ -104,9 +104,9 @@ func TestPoint1NoMachineExistsIsNotSaidWhileNamesakesLive(t *testing.T) {
 func TestALostControlPlaneIsNotLeftToAHealthCheck(t *testing.T) {
 	r := deleted()
 	m := &r.Clusters[0].ControlPlane.Machines[0]
-	m.Forecast.Outcome, m.Forecast.Message = code.ReplacedByMachineHealthCheck, "KubeadmControlPlane makes another, with an empty etcd"
+	m.Forecast.Outcome, m.Forecast.Message = code.ReplacedByMachineHealthCheck, "KubeadmControlPlane creates another, with an empty etcd"
 	text := planText(t, r)
-	if !strings.Contains(text, "Keep the cluster paused until that is decided: KubeadmControlPlane makes another, with an empty etcd.") || strings.Contains(text, "Watch, and do nothing") {
+	if !strings.Contains(text, "Keep the cluster paused until that is decided: KubeadmControlPlane creates another, with an empty etcd.") || strings.Contains(text, "Watch, and do nothing") {
 		t.Error(text)
 	}
 }

@@ -43,7 +43,9 @@ func (pl *planner) afterRestore() []Chapter {
 	if len(workers) > 0 {
 		out = append(out, Chapter{Title: "Workers of all clusters: first what is Stale, then Ghosts", Notes: []string{workersLast}, Batches: workers})
 	}
-	return out
+	var d draft
+	d.after("When all is done, let Velero write again: until then it takes no backup. It deletes those that have expired as soon as it may; save the one that you restored first if you still need it.", accessMode("ReadWrite"))
+	return append(out, Chapter{Title: "At the end", What: "let Velero write again", Steps: d.steps})
 }
 
 // remember takes a reminder among the notes, which are read before anything of the cluster
@@ -107,7 +109,7 @@ func (pl *planner) release(d *draft, c *report.Cluster) string {
 		what = "resolve what blocks it, then unpause it"
 	}
 	if pl.settle(d, c) {
-		lead, what = "Only when all of the above is resolved, or wanted: unpause it", "resolve what blocks it, then unpause it"
+		lead, what = "Only when all of the above is resolved, or left so on purpose: unpause it", "resolve what blocks it, then unpause it"
 	}
 	unpause := func() []shell.Command {
 		return []shell.Command{restored(c.Namespace, clusters+c.Name).Then(manage(c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":false}}`))}
@@ -117,7 +119,7 @@ func (pl *planner) release(d *draft, c *report.Cluster) string {
 		d.afterWith("It was paused in the backup. Leave it so until you know who paused it and why; what follows holds from when it is unpaused.", unpause)
 		return "leave it paused, as it was in the backup"
 	case c.Derived:
-		d.after("Its Cluster object was not in the backup. Have it made again (ClusterDeployment, GitOps), paused at first, and only now that its Machines are back; then see what becomes of them.", listMachines(c))
+		d.after("Its Cluster object was not in the backup. Have it created again (ClusterDeployment, GitOps), paused at first, and only now that its Machines are back; then see what becomes of them.", listMachines(c))
 		return "create its Cluster object again"
 	default:
 		d.afterWith(lead+", and wait until its Machines have been adopted: Running, with a Node each, except those below.", func() []shell.Command { return append(unpause(), listMachines(c)) })
@@ -141,11 +143,11 @@ func (pl *planner) keepPoolSizes(d *draft, c *report.Cluster) {
 		if now == *p.Desired {
 			continue
 		}
-		does := fmt.Sprintf("ends %s, undrained", english.Count(int(now-*p.Desired), "running member"))
+		does := fmt.Sprintf("terminates %s, undrained", english.Count(int(now-*p.Desired), "running member"))
 		if now < *p.Desired {
-			does = fmt.Sprintf("makes %d more", *p.Desired-now)
+			does = fmt.Sprintf("creates %d more", *p.Desired-now)
 		}
-		text := fmt.Sprintf("Before it is unpaused: MachinePool %s wants %s and the group has %d, so that %s %s. Let it want what the group has.", g.Name, english.Count(int(*p.Desired), "machine"), now, pl.controllerOf(c), does)
+		text := fmt.Sprintf("Before it is unpaused: MachinePool %s has %s and the group has %d, so that %s %s. Set its replicas to the size of the group.", g.Name, english.Count(int(*p.Desired), "replica"), now, pl.controllerOf(c), does)
 		about := []string{g.Kind + " " + c.Namespace + "/" + g.Name}
 		check, ok := pl.poolSize(c, p, now)
 		if !ok {
@@ -176,7 +178,7 @@ func (pl *planner) freeKubeconfig(d *draft, c *report.Cluster) {
 		return
 	}
 	secret := "secrets/" + c.Name + "-kubeconfig"
-	d.after("Before it is unpaused: delete the kubeconfig that was restored. "+owner+" refuses one that it does not own, and makes it when there is none.",
+	d.after("Before it is unpaused: delete the kubeconfig that was restored. "+owner+" refuses one that it does not own, and creates it when there is none.",
 		restored(c.Namespace, secret).Then(manage(c.Namespace, "delete", secret)))
 }
 

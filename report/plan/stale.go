@@ -19,28 +19,28 @@ func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 		if s.plane && lostControlPlane(s.cluster) {
 			break
 		}
-		d.controller("A MachineHealthCheck covers it: the Machine is deleted and made again, some minutes after the control plane is initialised. Watch, and do nothing.", listMachines(s.cluster))
+		d.controller("A MachineHealthCheck covers it: the Machine is deleted and created again, some minutes after the control plane is initialised. Watch, and do nothing.", listMachines(s.cluster))
 		return
 	case code.NewInstanceCreated:
-		d.controller("A new VM is made for it. If that does not join, its bootstrap token has expired: delete the Machine, and its owner makes another.", listMachines(s.cluster))
+		d.controller("A new VM is created for it. If that does not join, its bootstrap token has expired: delete the Machine, and its owner creates another.", listMachines(s.cluster))
 		return
 	case code.RolledByOwner:
-		d.controller("A rollout of its owner replaces it: the Machine is deleted and made again. Watch, and do nothing.", listMachines(s.cluster))
+		d.controller("A rollout of its owner replaces it: the Machine is deleted and created again. Watch, and do nothing.", listMachines(s.cluster))
 		return
 	case code.DeletedByOwner:
-		d.controller("Its owner goes, and deletes it: "+m.Forecast.Message+". If its machines are wanted, resolve that before the cluster is unpaused.", listMachines(s.cluster))
+		d.controller("Its owner goes, and deletes it: "+m.Forecast.Message+". If you need its machines, resolve that before the cluster is unpaused.", listMachines(s.cluster))
 		return
 	case code.DeletedByMachineHealthCheck:
-		d.after("Bring back what its owner makes machines from, before the cluster is unpaused: a MachineHealthCheck has the Machine deleted, and none comes in its place. "+sentence(m.Forecast.Message), listMachines(s.cluster))
+		d.after("Bring back what its owner creates machines from, before the cluster is unpaused: a MachineHealthCheck has the Machine deleted, and none comes in its place. "+sentence(m.Forecast.Message), listMachines(s.cluster))
 		return
 	case code.Halted:
 		d.after("Its controller does nothing for it until this is resolved: "+m.Forecast.Message+". Then run detect again: do not delete the Machine before, because its deletion would not end.", listMachines(s.cluster))
 		return
 	case code.OtherInstanceTaken:
-		d.before("Do not delete its Machine: its controller takes over another VM that has its name, and would end that one. Find out whose that VM is, and rename it before the cluster is unpaused, or keep all infrastructure objects of the machine paused. " + sentence(m.Forecast.Message))
+		d.before("Do not delete its Machine: its controller takes over another VM that has its name, and would terminate that one. Find out whose that VM is, and rename it before the cluster is unpaused, or keep all infrastructure objects of the machine paused. " + sentence(m.Forecast.Message))
 		return
 	case code.NewInstanceNeverJoins:
-		d.controller("A new VM is made for it that never joins, because its id cannot be recorded. It runs until the Machine is deleted, and is then deleted with it.", listMachines(s.cluster))
+		d.controller("A new VM is created for it that never joins, because its id cannot be recorded. It runs until the Machine is deleted, and is then deleted with it.", listMachines(s.cluster))
 	case code.UntouchedPaused:
 		what := "Machine is paused (annotation cluster.x-k8s.io/paused)"
 		if s.cluster.Paused {
@@ -52,7 +52,7 @@ func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 			d.before("What happens to it is not known. Resolve what the report calls Unknown in its cluster, and run detect again.")
 			return
 		}
-		d.after("What its controllers do is not known here. Watch them first: if its Machine stays without a VM, delete it by hand once you have seen that there is still no VM with its id, and its owner makes another.", listMachines(s.cluster))
+		d.after("What its controllers do is not known here. Watch them first: if its Machine stays without a VM, delete it by hand once you have seen that there is still no VM with its id, and its owner creates another.", listMachines(s.cluster))
 		return
 	}
 	switch {
@@ -61,9 +61,9 @@ func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 	case s.plane:
 		pl.staleControlPlane(d, s, m)
 	case lostControlPlane(s.cluster):
-		d.before("None of the machines of its control plane that the backup records was found, so that a new worker would have nothing to join. What becomes of the cluster is decided at its control plane; there is nothing to do for this one by itself.")
+		d.before("None of the machines of its control plane that the backup records was found, so that a new worker would have nothing to join. Nothing to do here: decide about the control plane first.")
 	case s.kind == "MachinePool":
-		d.controller("Its pool makes and replaces its members by itself.", listMachines(s.cluster))
+		d.controller("Its pool creates and replaces its members by itself.", listMachines(s.cluster))
 	default:
 		pl.staleWorker(d, s, m)
 	}
@@ -79,14 +79,14 @@ func lostControlPlane(c *report.Cluster) bool {
 func (pl *planner) neverProvisioned(d *draft, s *set, m *report.Machine) {
 	d.after("It had no VM when the backup was taken, and will get none while the cause lasts: look at its conditions, and remove the cause (a missing template, a quota, a network).",
 		manage(m.Namespace, "describe", machines+m.Name))
-	d.controller("Then its VM is made at once. If it is not wanted any more, scale its owner down instead.", listMachines(s.cluster))
+	d.controller("Then its VM is made at once. If you do not need it any more, scale its owner down instead.", listMachines(s.cluster))
 }
 
 // staleWorker is replaced by its owner as soon as the Machine is gone, because a
 // Machine without a VM counts as a replica.
 func (pl *planner) staleWorker(d *draft, s *set, m *report.Machine) {
 	pl.scaleDown(d, s, m)
-	text := "Delete the Machine: nothing replaces it as long as it exists, because it counts as a replica. Its owner then makes a new one."
+	text := "Delete the Machine: nothing replaces it as long as it exists, because it counts as a replica. Its owner then creates a new one."
 	if outcome(m) == "" {
 		text = "If no MachineHealthCheck covers it (one that does replaces it by itself): " + strings.ToLower(text[:1]) + text[1:]
 	}
@@ -113,7 +113,7 @@ func (pl *planner) scaleDown(d *draft, s *set, m *report.Machine) {
 	if to < living {
 		return
 	}
-	text := "Decide: fewer machines exist than the backup wants, and nothing replaced the others. If the group was scaled down after the backup, mark one Stale Machine after the other and scale their owner down by one each time, in the order of this list: it deletes the one that is marked."
+	text := "Decide: fewer machines exist than the replicas in the backup, and nothing replaced the others. If the group was scaled down after the backup, mark one Stale Machine after the other and scale their owner down by one each time, in the order of this list: it deletes the one that is marked."
 	a := pl.absent(s, m)
 	if a.why != "" {
 		d.after(text + " No line does that: " + a.why + ".")
@@ -121,7 +121,8 @@ func (pl *planner) scaleDown(d *draft, s *set, m *report.Machine) {
 	}
 	look, scale := s.scale(to+1, to)
 	mark := manage(m.Namespace, "annotate", machines+m.Name, "--overwrite", "cluster.x-k8s.io/delete-machine=yes")
-	d.after(text+atTheTopology(s)+" The line makes the same checks as that of the next step, which is then to be skipped.", append(look, a.before(mark, scale))...)
+	wanted := manage(m.Namespace, "get", scalable[s.kind]+s.name, "--output=jsonpath={.spec.replicas}").Prints(fmt.Sprint(to + 1)).OrStop(fmt.Sprintf("the replicas are not %d: nothing was marked", to+1))
+	d.after(text+atTheTopology(s)+" The line looks at the replicas before it marks anything, and makes the same checks as that of the next step, which is then to be skipped.", append(look, a.before(wanted.Then(mark), scale))...)
 }
 
 // nth numbers a Machine among those of the set that somebody may scale away.
@@ -159,7 +160,7 @@ func (pl *planner) staleControlPlane(d *draft, s *set, m *report.Machine) {
 		d.after("Replace it with the means of this kind of control plane, one machine at a time, when a majority of the others answers.", listMachines(c))
 		return
 	case s.externalEtcd():
-		pl.remake(d, s, m, "Delete the Machine, one at a time; KubeadmControlPlane makes a new one. etcd is not on these machines.")
+		pl.remake(d, s, m, "Delete the Machine, one at a time; KubeadmControlPlane creates a new one. etcd is not on these machines.")
 		return
 	}
 	pl.saveEtcd(d, c)
@@ -169,7 +170,7 @@ func (pl *planner) staleControlPlane(d *draft, s *set, m *report.Machine) {
 	} else {
 		d.after(text+" One at a time: go on only while a majority of the members answers.", pl.quorum(c)...)
 	}
-	pl.remake(d, s, m, "Delete the Machine. KubeadmControlPlane makes a new one only when none of its Machines is without a Node: with several Stale ones, delete the next as soon as etcd answers, without waiting for a replacement.")
+	pl.remake(d, s, m, "Delete the Machine. KubeadmControlPlane creates a new one only when none of its Machines is without a Node: with several Stale ones, delete the next as soon as etcd answers, without waiting for a replacement.")
 	d.after("See that the members of etcd answer before the next one; the member of the deleted Machine may have to be removed.", append(pl.quorum(c), listMachines(c))...)
 }
 

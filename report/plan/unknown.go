@@ -140,12 +140,12 @@ func (pl *planner) poweredOff(d *draft, s *set, m *report.Machine) {
 		d.controller(pl.controllerOf(c)+" powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", pl.look(m)...)
 	case outcome(m) == code.ReplacedByMachineHealthCheck:
 		d.before("It does not run, and a MachineHealthCheck deletes its Machine and its VM after the restore. Start it before, if it is to stay, and see that its Node is Ready.", look...)
-		d.controller("What still does not run is deleted and made again. Watch, and do nothing.", listMachines(c))
+		d.controller("What still does not run is deleted and created again. Watch, and do nothing.", listMachines(c))
 	case !starts && last:
 	case !starts && s.plane:
 		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused: deleting the Machine of a control plane costs it a member of etcd.", look...)
 	case !starts:
-		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused, and see that its Node is Ready: a MachineHealthCheck that covers it ends it otherwise. If it is off on purpose, keep its cluster paused.", look...)
+		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused, and see that its Node is Ready: a MachineHealthCheck that covers it deletes it otherwise. If it is off on purpose, keep its cluster paused.", look...)
 	case suspended(m):
 		d.after("Its VM is suspended: "+p.Controller+" powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, keep its cluster paused.", look...)
 	case c.Paused || outcome(m) == code.UntouchedPaused:
@@ -172,12 +172,12 @@ func suspended(m *report.Machine) bool { return m.Instance != nil && m.Instance.
 func (pl *planner) machineMissing(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
 	if outcome(m) == code.OrphanedAndReplaced {
-		d.controller("Its owner is short of a Machine and makes a new one, with a new VM.", listMachines(c))
+		d.controller("Its owner is short of a Machine and creates a new one, with a new VM.", listMachines(c))
 	}
 	if s.stackedEtcd() {
 		d.after("It may be a member of etcd, and KubeadmControlPlane removes members that have no Machine. See that a majority of the members answers without it before you touch it.", pl.quorum(c)...)
 	}
-	d.after("Its Machine is not in the backup: it was being deleted when that was taken, or was left out. VM and Node run on. If it was left out, keep them and take a backup that holds it. Only if it was being deleted, finish that by hand: see that the group has the machines that it wants, find its Node by the id, and drain and delete it.",
+	d.after("Its Machine is not in the backup: it was being deleted when that was taken, or was left out. VM and Node run on. If it was left out, keep them and take a backup that holds it. Only if it was being deleted, finish that by hand: see that the group has as many machines as its replicas, find its Node by the id, and drain and delete it.",
 		append([]shell.Command{listMachines(c), pl.nodesByID(c)}, pl.look(m)...)...)
 	var left []shell.Command
 	kinds := ""

@@ -111,6 +111,6 @@ func (Tool) Detach(i shell.Instance) []shell.Step {
 func (Tool) Remove(i shell.Instance) shell.Removal {
 	return shell.Removal{
 		Stop:    "Stop the server and check that nothing depends on it (reversible).",
-		Destroy: "Delete it when it has stopped; the line does nothing before. Ports that CAPO made for it (its name and -0) and floating IPs stay behind: `openstack port list --long` shows them; those without a server have no Device Owner.",
+		Destroy: "Delete it when it has stopped; the line does nothing before. Ports that CAPO created for it (its name and -0) and floating IPs stay behind: `openstack port list --long` shows them; those without a server have no Device Owner.",
 	}
 }

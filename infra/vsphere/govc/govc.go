@@ -48,7 +48,7 @@ const least = "0.46.0"
 // Requires compares the release of govc.
 func (Tool) Requires() (check shell.Command, why string) {
 	return shell.Line(shell.Raw("govc version -require " + least)),
-		"govc has to be " + least + " or later, because earlier releases take no managed object ids. One that was built from source may call itself 0.0.0 and fail here: take a release."
+		"govc has to be " + least + " or later, because earlier releases take no managed object ids. A govc built from source may report 0.0.0 and fail here; use a release from github.com/vmware/govmomi/releases."
 }
 
 func line(s shell.Scope, words ...any) shell.Command {
