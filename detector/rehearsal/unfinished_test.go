@@ -78,9 +78,9 @@ func TestRolloutThatMakesNone(t *testing.T) {
 		says    string
 	}{
 		"ahead of the control plane":           {"v1.36.0", "", gone, code.Stuck, "MachineDeployment md is of Kubernetes v1.36.0 and its control plane of v1.35.1"},
-		"ahead of the control plane, running":  {"v1.36.0", "", found, code.RolledByOwner, "MachineDeployment md wants v1.36.0"},
-		"as the control plane":                 {"v1.35.1", "", gone, code.RolledByOwner, "MachineDeployment md wants v1.35.1"},
-		"of a topology, once that is upgraded": {"v1.35.1", "v1.36.0", gone, code.RolledByOwner, "MachineDeployment md wants v1.35.1"},
+		"ahead of the control plane, running":  {"v1.36.0", "", found, code.RolledByOwner, "MachineDeployment md specifies v1.36.0"},
+		"as the control plane":                 {"v1.35.1", "", gone, code.RolledByOwner, "MachineDeployment md specifies v1.35.1"},
+		"of a topology, once that is upgraded": {"v1.35.1", "v1.36.0", gone, code.RolledByOwner, "MachineDeployment md specifies v1.35.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, checkSpec(workers))
