@@ -124,7 +124,7 @@ func TestExplain(t *testing.T) {
 			if text != "" && !strings.HasSuffix(text, ".") || text == "" && r.Kind != "Checks of the backup" {
 				t.Errorf("%s: %q is no sentence", r.Code, text)
 			}
-			for _, word := range []string{"ends, doubles", " doubles ", "created again", " creates another", " strangers"} {
+			for _, word := range []string{"ends, doubles", " doubles ", "made again", " makes another", " strangers"} {
 				if r.Kind != "Checks of the backup" && strings.Contains(text, word) {
 					t.Errorf("%s: %q is no word of Cluster API: %s", r.Code, word, text)
 				}
