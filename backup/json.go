@@ -124,6 +124,15 @@ func (l Labels) Map() map[string]string {
 // Plain is Map for labels as Kubernetes writes them: strings without escapes, and nothing
 // between them. It reports false for any others.
 func (l Labels) Plain() (out map[string]string, ok bool) {
+	out = make(map[string]string, strings.Count(string(l), ","))
+	if !l.plain(func(key, value string) { out[key] = value }) {
+		return nil, false
+	}
+	return out, true
+}
+
+// plain calls found with all labels, as long as they are plain, and reports whether all are.
+func (l Labels) plain(found func(key, value string)) (ok bool) {
 	rest := string(l)
 	next := func() (text string) {
 		i := -1
@@ -135,20 +144,19 @@ func (l Labels) Plain() (out map[string]string, ok bool) {
 		}
 		return text
 	}
-	out = make(map[string]string, strings.Count(rest, ","))
 	for separator := byte('{'); ; separator = ',' {
 		if rest == "" || rest[0] != separator {
-			return out, rest == "}"
+			return rest == "}"
 		}
 		key := next()
 		if !ok || rest == "" || rest[0] != ':' {
-			return nil, false
+			return false
 		}
 		value := next()
 		if !ok || !isPlain(key) || !isPlain(value) {
-			return nil, false
+			return false
 		}
-		out[key] = value
+		found(key, value)
 	}
 }
 
@@ -163,7 +171,23 @@ func isPlain(text string) bool {
 }
 
 // Get is the value of a label, empty when there is none.
-func (l Labels) Get(key string) string { return l.Map()[key] }
+func (l Labels) Get(key string) string {
+	value, _ := l.Lookup(key)
+	return value
+}
+
+// Lookup is Get, and whether there is the label.
+func (l Labels) Lookup(key string) (value string, is bool) {
+	if l == "" || l.plain(func(k, v string) {
+		if k == key {
+			value, is = v, true
+		}
+	}) {
+		return value, is
+	}
+	value, is = l.Map()[key]
+	return value, is
+}
 
 var errNotObject = errors.New("not an object")
 

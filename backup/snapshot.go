@@ -183,11 +183,10 @@ func (g *Group) SameTemplate(o *Group) bool {
 // Topology is the name of a MachineDeployment in spec.topology of its Cluster,
 // which sets its replicas; empty when it is of no managed topology.
 func (g *Group) Topology() string {
-	all := g.Labels.Map()
-	if _, owned := all[clusterv1.ClusterTopologyOwnedLabel]; !owned {
+	if _, owned := g.Labels.Lookup(clusterv1.ClusterTopologyOwnedLabel); !owned {
 		return ""
 	}
-	return all[clusterv1.ClusterTopologyMachineDeploymentNameLabel]
+	return g.Labels.Get(clusterv1.ClusterTopologyMachineDeploymentNameLabel)
 }
 
 // Machine is a Machine of Cluster API, v1alpha3 to v1beta2.

@@ -108,6 +108,16 @@ type Backup struct {
 	Items         int       `json:"items"`
 	KubeSystemUID string    `json:"kubeSystemUID,omitempty"`
 	Missing       []Missing `json:"missing"`
+	// Installed are the releases of Cluster API and its providers in the management cluster,
+	// as far as the backup says.
+	Installed []Installed `json:"installed,omitempty"`
+}
+
+// Installed is a release of a provider. Type is core, or what 'clusterctl init' calls it.
+type Installed struct {
+	Type    string `json:"type"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
 }
 
 // Missing is something that the backup refers to and lacks.

@@ -55,6 +55,9 @@ func ReadContents(path string, text []byte, names map[string]bool) (*Contents, e
 			i.group = part[0]
 		}
 		for _, named := range list {
+			if len(named) > 2*maxText+1 { // no object has such a name
+				continue
+			}
 			i.namespace, i.name = "", named
 			if namespace, name, ok := strings.Cut(named, "/"); ok {
 				i.namespace, i.name = namespace, name

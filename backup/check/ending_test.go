@@ -106,14 +106,20 @@ func TestWhatFailedDecides(t *testing.T) {
 	}
 }
 
-// FuzzBeside: nothing that is beside a tarball is more than a finding, and no message is long
-// or holds a control character.
+// FuzzBeside: nothing that is beside a tarball is more than a finding or an error, and no
+// message is long.
 func FuzzBeside(f *testing.F) {
 	seed := []byte(`{"errors":{"velero":[" resource: /secrets name: /a message: /m error: /e"],"namespaces":{"n":[" name: /b message: /m error: /x (groupResource=pods, namespace=n, name=b)"]}}}`)
 	f.Add(seed, []byte(`[{"spec":{"resourceIdentifier":{"Resource":"pods","Name":"b"}},"status":{"error":"x"}}]`), []byte(listed), []byte(`{"kind":"Backup","apiVersion":"velero.io/v1","metadata":{"name":"b"},"status":{"phase":"PartiallyFailed","errors":2}}`), []byte{0, 9, 11, 0})
 	f.Add([]byte(`[]`), []byte(`{}`), []byte(`{"a":[""]}`), []byte(`{}`), []byte{})
 	f.Fuzz(func(t *testing.T, results, operations, objects, description, edits []byte) {
 		description = mutate.JSON(description, edits)
+		if o, err := check.ReadOutline("velero-backup.json", description); err == nil {
+			o.LeavesOutAll([]string{"a", "b"})
+		}
+		if c, err := check.ReadContents("list", zipped(t, string(objects)), nil); err == nil && len(c.Clusters) > check.MaxClusters+1 {
+			t.Errorf("%d names of clusters", len(c.Clusters))
+		}
 		v, err := check.ReadVelero("velero-backup.json", bytes.NewReader(description))
 		if err != nil {
 			v = described(t, `"phase": "Completed"`, `"phase": "PartiallyFailed", "errors": 1`)

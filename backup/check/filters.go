@@ -194,12 +194,20 @@ func (f *filters) resource(resource string, clusterScoped bool) string {
 }
 
 // namesResource reports whether an entry of a list means a resource. Velero asks
-// the API server, which knows a resource by plural and singular, with or
-// without its group (Velero pkg/discovery/helper.go v1.18.1).
+// the API server, which knows a resource by plural, singular and short name, with or
+// without its group or what that begins with (Velero pkg/discovery/helper.go v1.18.3;
+// client-go restmapper/shortcut.go, apimachinery pkg/api/meta/restmapper.go).
 func namesResource(entry, resource string) bool {
 	entry, resource = strings.ToLower(strings.TrimSpace(entry)), strings.ToLower(resource)
-	plural, _, _ := strings.Cut(resource, ".")
-	return entry == "*" || entry == resource || entry == plural || entry+"s" == plural
+	name, ofGroup, _ := strings.Cut(entry, ".")
+	plural, group, _ := strings.Cut(resource, ".")
+	return entry == "*" || (name == plural || name+"s" == plural || shortNames[name] == plural) && strings.HasPrefix(group, ofGroup)
+}
+
+// shortNames are those of Cluster API's kinds (api/…/*_types.go, kubebuilder:resource, v1.14.2).
+var shortNames = map[string]string{
+	"cc": "clusterclasses", "cl": "clusters", "kcp": "kubeadmcontrolplanes", "ma": "machines", "md": "machinedeployments",
+	"mhc": "machinehealthchecks", "mp": "machinepools", "ms": "machinesets",
 }
 
 // namespace names the list that leaves a namespace out. Entries may be patterns.

@@ -56,7 +56,7 @@ const (
 // kept when the certificate ends; of bootstrap data nothing but that it
 // is there.
 func Want() backup.Want {
-	w := backup.Want{Kinds: []backup.AnyKind{clusterKind, classKind, healthCheckKind, deploymentKind, hostKind}}
+	w := backup.Want{Kinds: []backup.AnyKind{clusterKind, classKind, healthCheckKind, deploymentKind, hostKind, inventoryKind, controllerKind}}
 	for _, k := range versionedKinds {
 		w.Kinds = append(w.Kinds, k)
 	}

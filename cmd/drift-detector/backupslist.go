@@ -312,7 +312,7 @@ func (o *backupsOptions) pick(ctx context.Context, place *store.Place, l *shownB
 	if len(roots) > 1 {
 		lines := make([]string, 0, len(roots))
 		for _, root := range roots {
-			lines = append(lines, o.flags.Compare(root))
+			lines = append(lines, o.flags.Compare(backupreport.Alone(root, place.Name())))
 		}
 		return nil, &backup.InputError{Name: place.Name(), Problem: "holds the backups of several clusters or locations: " + english.Count(len(roots), "place") + " with backups/", Next: "compare those of one: " + english.First(5, lines)}
 	}
@@ -337,7 +337,7 @@ func (p *picked) skip(l *shownBackups, n int) {
 	for _, r := range l.doc.Summary.Roots {
 		for _, skipped := range r.Skipped {
 			b := l.stored[slices.IndexFunc(l.stored, func(b *store.Stored) bool { return b.Place == skipped.Place })]
-			if s := l.choices.streamOf(b); len(p.skipped) < n && (none || !of[s]) {
+			if s := l.choices.streamOf(b); b.Size > 0 && len(p.skipped) < n && (none || !of[s]) {
 				p.skipped, of[s] = append(p.skipped, b), true
 			}
 		}

@@ -404,6 +404,15 @@ func TestABucketAsPeopleHaveIt(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, first)
 		}
 	}
+	t.Chdir(t.TempDir())
+	for _, args := range offeredIn(t, list.stdout) {
+		if args[0] == "backups" { // the newest of each schedule are enough here
+			args = append(args, "--last", "1")
+		}
+		if o := runProgram(t, append(args, w.reach()...)...); o.code != exitOK {
+			t.Errorf("%q: status %d\n%s", args, o.code, o.stderr)
+		}
+	}
 	doc, _ := b.compare(append(w.reach(), "--last", "3")...)
 	if n := len(doc.Backups); n > 17 || n+doc.Summary.Left != 146 {
 		t.Errorf("%d backups shown, %d older", n, doc.Summary.Left)

@@ -20,7 +20,8 @@ type choices struct {
 	place    *store.Place
 	now      time.Time
 	read     map[*store.Stored]*check.Contents // nil where Velero's list of objects is not known
-	in       map[string][]string               // namespaces of clusters, by the prefix of a store
+	in       map[string][]string               // namespaces of clusters, by the prefix of a store, maxNamespaces at most
+	isIn     map[[2]string]bool                // the same, by prefix and namespace
 	first    map[clusterName]string            // see link
 	unread   map[*store.Stored]string          // why a list is not used that is there
 	unlooked int                               // lists that were left out
@@ -30,7 +31,7 @@ type choices struct {
 
 func newChoices(place *store.Place, now time.Time) *choices {
 	return &choices{
-		place: place, now: now, read: map[*store.Stored]*check.Contents{}, in: map[string][]string{},
+		place: place, now: now, read: map[*store.Stored]*check.Contents{}, in: map[string][]string{}, isIn: map[[2]string]bool{},
 		unread: map[*store.Stored]string{}, first: map[clusterName]string{}, tarballs: map[*store.Stored]*tarballSays{},
 	}
 }
@@ -40,6 +41,10 @@ func newChoices(place *store.Place, now time.Time) *choices {
 const looking = 8
 
 var maxLooked = 2_000
+
+// maxNamespaces is with how many namespaces of clusters the filters of backups are compared: where
+// there are more, filters say nothing.
+const maxNamespaces = 1_000
 
 // look reads the lists of objects of some backups, those that are not known yet.
 func (c *choices) look(ctx context.Context, some []*store.Stored) {
@@ -78,7 +83,8 @@ func (c *choices) look(ctx context.Context, some []*store.Stored) {
 		if contents := c.read[b]; contents != nil {
 			c.link(b.Root, contents.Clusters)
 			for _, namespace := range contents.Namespaces {
-				if !slices.Contains(c.in[b.Root], namespace) {
+				if at := [2]string{b.Root, namespace}; !c.isIn[at] && len(c.in[b.Root]) <= maxNamespaces {
+					c.isIn[at] = true
 					c.in[b.Root] = append(c.in[b.Root], namespace)
 				}
 			}
@@ -97,7 +103,7 @@ func (c *choices) empty(b *store.Stored) string {
 		return b.Description.Excludes
 	case contents != nil && contents.Objects == 0 && !contents.Manages:
 		return "its list of objects has nothing of Cluster API"
-	case contents != nil || len(c.in[b.Root]) == 0:
+	case contents != nil || len(c.in[b.Root]) == 0 || len(c.in[b.Root]) > maxNamespaces:
 		return ""
 	}
 	return b.Description.LeavesOutAll(c.in[b.Root])
@@ -219,6 +225,11 @@ func (c *choices) sure(some []*store.Stored, n int) []*store.Stored {
 
 // bound says that lists of objects were left out, if any were.
 func (c *choices) bound() string {
+	for _, namespaces := range c.in {
+		if len(namespaces) > maxNamespaces && c.unlooked == 0 {
+			return fmt.Sprintf("clusters are in more than %d namespaces, the most with which filters are compared: a backup with filters may hold clusters. A longer prefix, --schedule or --since leave fewer", maxNamespaces)
+		}
+	}
 	if c.unlooked == 0 {
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 	"sync/atomic"
 )
 
@@ -32,15 +33,25 @@ const (
 // running is the phase of this process.
 var running atomic.Int32
 
-func enter(p phase) { running.Store(int32(p)) }
+func enter(p phase) {
+	running.Store(int32(p))
+	if p == reading && soon.Load() {
+		setGoal()
+	}
+}
+
+// setGoal sets when the next collection begins. It is nil before collectSooner.
+var setGoal func()
 
 // collectSooner holds a run to that rule, unless the operator has set one. After each
-// collection the finalizer of an object that nothing refers to sets when the next begins.
+// collection the finalizer of an object that nothing refers to sets when the next begins. Where
+// two collections follow close upon each other, as while a program starts on a busy machine, the
+// second finds that object in use, and what was set for the little that was held then would let
+// 180 MB pile up beside what a fleet needs: when a backup is read it is set anew.
 func collectSooner() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	soon.Store(true)
 	type cycle struct{ _ *byte }
 	sample, ours := []metrics.Sample{
 		{Name: "/gc/heap/live:bytes"},
@@ -49,10 +60,12 @@ func collectSooner() {
 		{Name: "/memory/classes/heap/free:bytes"},
 	}, smallHeap/leastHeap*100
 	debug.SetGCPercent(ours)
+	var one sync.Mutex
 	taken := uint64(0) // from the system at most: what is given back costs to take again
 	goal := uint64(0)  // what was held at the last collection, with the garbage beside it
-	var adjust func(*cycle)
-	adjust = func(c *cycle) {
+	setGoal = func() {
+		one.Lock()
+		defer one.Unlock()
 		metrics.Read(sample)
 		held := sample[0].Value.Uint64()
 		taken = max(taken, sample[1].Value.Uint64()+sample[2].Value.Uint64()+sample[3].Value.Uint64())
@@ -68,15 +81,20 @@ func collectSooner() {
 		case held > goal/3*2: // it found little, and the next would, too
 			garbage = 2 * mostGarbage
 		}
-		next := int(max(garbage, free*100/max(held, 1)))
+		next := int(max(garbage, free*100/max(held, leastHeap)))
 		goal = held + held*uint64(next)/100
 		if was := debug.SetGCPercent(next); was != ours {
 			debug.SetGCPercent(was) // readReleases has set its own for a while
 		} else {
 			ours = next
 		}
+	}
+	var adjust func(*cycle)
+	adjust = func(c *cycle) {
+		setGoal()
 		runtime.SetFinalizer(c, adjust)
 	}
+	soon.Store(true)
 	runtime.SetFinalizer(new(cycle), adjust)
 }
 

@@ -78,8 +78,8 @@ func TestPoint40GroupsCount(t *testing.T) {
 		"MachineDeployment specifies one less": {"machinedeployments", prodMD, 3, "no", "MachinesDeleted"},
 		"MachineDeployment specifies one more": {"machinedeployments", prodMD, 5, "withWork", "MachinesMade"},
 		"MachineSet specifies one less":        {"machinesets", prodSet, 3, "no", "MachinesDeleted MachinesMade"},
-		"control plane wants more":         {"kubeadmcontrolplanes", prodKCP, 5, "withWork", "MachinesMade"},
-		"control plane wants fewer":        {"kubeadmcontrolplanes", prodKCP, 1, "no", "MachinesDeleted"},
+		"control plane wants more":             {"kubeadmcontrolplanes", prodKCP, 5, "withWork", "MachinesMade"},
+		"control plane wants fewer":            {"kubeadmcontrolplanes", prodKCP, 1, "no", "MachinesDeleted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := well(t)

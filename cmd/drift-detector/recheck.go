@@ -29,17 +29,20 @@ func recheckCommand(s *streams) *cli.Command {
 		Name:      "recheck",
 		Usage:     "look once more, before a line of the plan changes something",
 		UsageText: "drift-detector recheck REPORT CHECK NAME... [options]",
-		Description: `The lines of a plan call it: what follows && runs only if it is as in the report.
-It looks through the same door as that command: with govc's own variables, the
-profile of the AWS CLI, the entry of clouds.yaml, and at what kubectl printed on
-stdin. It changes nothing, and what it cannot see whole lets nothing pass.
-
+		Description: `What follows && in a line of the plan runs only if things are as in the report.
+It looks where the line acts: through govc's own variables, the profile of the
+AWS CLI, the entry of clouds.yaml, and at what kubectl or etcdctl print to it
+("these"). It changes nothing, and what it cannot see whole is a stop.
 CHECKS:
-` + recheck.Help(),
+` + recheck.Help() + `
+
+EXAMPLES:
+   drift-detector recheck report.json vm i-0e09aee8835a36969 --at prod
+   kubectl get nodes -o json | drift-detector recheck report.json is cluster/a/b`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "at", Usage: "`PLACE`: GOVC_URL, --profile of aws, --os-cloud of openstack", Destination: &o.At},
+			&cli.StringFlag{Name: "at", Usage: "`PLACE` for govc (GOVC_URL), aws (--profile) or openstack (--os-cloud)", Destination: &o.At},
 			&cli.StringFlag{Name: "region", Usage: "`REGION` of the place, where it has one", Destination: &o.Region},
-			&cli.StringFlag{Name: "state", Usage: "the VM is in `STATE`: off or on", Destination: &o.State},
+			&cli.StringFlag{Name: "state", Usage: "the VM is also in `STATE`: off or on", Destination: &o.State},
 			&cli.StringFlag{Name: "id", Usage: "the VM has been given `ID` since the report", Destination: &o.ID},
 			&cli.StringFlag{Name: "restore", Usage: "`NAME` of the Velero restore", Destination: &o.Restore},
 			&cli.StringFlag{Name: infra.TimeoutFlag[2:], Usage: "list the place within `TIME`", Destination: &o.timeout},
@@ -67,7 +70,7 @@ func runRecheck(ctx context.Context, o recheckOptions, s *streams) error {
 	registry.Timeout = o.place
 	tools := registry.Tools()
 	said, err := o.Ask(ctx, rep, recheck.Eyes{
-		Objects: &kubectlOutput{s.stdin},
+		Objects: &fromKubectl{s.stdin},
 		Place: func(ctx context.Context, provider, at string, sought infra.Sought) infra.Listing {
 			t := registry.Reach(provider, at, sought)
 			if t.Refused == nil {
@@ -91,10 +94,10 @@ func runRecheck(ctx context.Context, o recheckOptions, s *streams) error {
 	return err
 }
 
-// kubectlOutput reads what kubectl printed, and does not wait for a person to type it.
-type kubectlOutput struct{ io.Reader }
+// fromKubectl reads what kubectl printed, and does not wait for a person to type it.
+type fromKubectl struct{ io.Reader }
 
-func (p *kubectlOutput) Read(b []byte) (int, error) {
+func (p *fromKubectl) Read(b []byte) (int, error) {
 	if f, ok := p.Reader.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return 0, errors.New("it is a terminal; pipe it in: kubectl get … --output=json | drift-detector recheck …")
 	}

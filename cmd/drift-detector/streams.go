@@ -38,14 +38,21 @@ func (c *choices) managementClusterOf(b *store.Stored) string {
 	return c.firstOf(clusterName{b.Root, contents.Clusters[0]}).name
 }
 
-func (c *choices) firstOf(at clusterName) clusterName {
+func (c *choices) firstOf(of clusterName) clusterName {
+	at := of
 	for {
 		up, linked := c.first[at]
 		if !linked || up == at.name {
-			return at
+			break
 		}
 		at.name = up
 	}
+	for of != at { // the next time it is one step
+		up := c.first[of]
+		c.first[of] = at.name
+		of.name = up
+	}
+	return at
 }
 
 // link notes that clusters were seen together.

@@ -238,6 +238,14 @@ func TestStreamsOfOneManagementCluster(t *testing.T) {
 	if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil {
 		t.Fatal(o.stderr)
 	}
+	// A cluster that was added before the other one was deleted leads from one to the other.
+	at := backuptest.Written.Add(time.Hour)
+	for i, clusters := range []string{`"n/c"`, `"n/c","m/b"`, `"m/b","tenant-alpha/alpha-prod"`} {
+		b.store(storedAs{name: fmt.Sprintf("hand-%d", i), phase: "Completed", began: at.Add(-time.Duration(i) * time.Minute), tarball: body, objects: `{"cluster.x-k8s.io/v1beta2/Cluster":[` + clusters + `]}`})
+	}
+	if text := b.run("backups", "s3://velero/mgmt"); strings.Contains(text.stdout, "management clusters") || !strings.Contains(text.stdout, "is hand-0;") {
+		t.Errorf("%s", text.stdout)
+	}
 	r := doc.Summary.Roots[0]
 	if len(doc.Backups) != 4 || doc.Summary.Left != 4 || len(r.Streams) != 2 || r.Streams[1].Schedule != "weekly" || !slices.Equal(r.Streams[1].Clusters, []string{"tenant-alpha/alpha-prod"}) {
 		t.Errorf("%d shown, %d older, %+v", len(doc.Backups), doc.Summary.Left, r.Streams)

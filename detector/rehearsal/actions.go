@@ -30,7 +30,7 @@ var (
 type actions struct {
 	effects
 	steps  []walk.Step
-	passed map[string]int
+	passed map[string]int // nil: nobody counts
 
 	row     *walk.Row
 	of      step
@@ -42,9 +42,9 @@ type actions struct {
 // first what the clusters wait for, then what becomes of machines and what their owners do, and
 // then what else did not pass.
 func (w *world) effectsOn(c *cluster, f *Cluster) []report.AnswerReason {
-	p := actions{passed: w.trace.Passed}
-	if w.byPlan {
-		p.passed = map[string]int{}
+	var p actions
+	if !w.byPlan {
+		p.passed = w.trace.Passed
 	}
 	p.of = step{c: c}
 	asked(&p, clusterDeeds, c)
@@ -76,7 +76,7 @@ func asked[Of any](p *actions, deeds []deed[Of], of Of) {
 	for i := range deeds {
 		d := &deeds[i]
 		p.row, p.found = &d.Row, false
-		if d.ask(p, of) && !p.found {
+		if d.ask(p, of) && !p.found && p.passed != nil {
 			p.passed[d.ID]++
 		}
 	}

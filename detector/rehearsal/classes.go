@@ -90,11 +90,10 @@ func topologyPool(g *backup.Group) string {
 	if g == nil {
 		return ""
 	}
-	all := g.Labels.Map()
-	if _, owned := all[clusterv1.ClusterTopologyOwnedLabel]; !owned {
+	if _, owned := g.Labels.Lookup(clusterv1.ClusterTopologyOwnedLabel); !owned {
 		return ""
 	}
-	return all[clusterv1.ClusterTopologyMachinePoolNameLabel]
+	return g.Labels.Get(clusterv1.ClusterTopologyMachinePoolNameLabel)
 }
 
 // managedTopologies are the topologies of the clusters that have one.

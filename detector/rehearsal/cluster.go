@@ -179,9 +179,13 @@ func resourceSetsApplied(c *cluster) walk.Answer {
 	if c.object == nil {
 		return notAsked
 	}
+	all := c.world.setsOf(c.ID.Backup, c.ID.Namespace)
+	if len(all) == 0 {
+		return passed
+	}
 	var objects []string
 	own := labels.Set(labelsOf(c.object.Labels))
-	for _, r := range c.world.setsOf(c.ID.Backup, c.ID.Namespace) {
+	for _, r := range all {
 		if selects(r.Data.Selector, own) {
 			objects = append(objects, named("ClusterResourceSet", r.Namespace, r.Name)+" on "+c.title())
 		}

@@ -85,7 +85,7 @@ func (r rules) byPlan(w *world, first *Forecast) *Forecast {
 		if second == nil {
 			second = &Forecast{Clusters: slices.Clone(first.Clusters), Effects: first.Effects}
 		}
-		second.Clusters[i] = r.cluster(c)
+		second.Clusters[i] = Cluster{Effects: r.cluster(c).Effects}
 	}
 	return cmp.Or(second, first)
 }
@@ -114,8 +114,10 @@ func (r rules) cluster(c *cluster) Cluster {
 		out.Groups[i] = Group{report.GroupForecast{Replicas: g.replicas(machines), ManagedBy: g.managedBy, Rollout: g.rollout(machines)}, machines}
 	}
 	out.Effects = c.world.effectsOn(c, &out)
-	out.Notes = notesOnCluster(c, &out)
-	out.Text = textOf(c, &out)
+	if !c.world.byPlan {
+		out.Notes = notesOnCluster(c, &out)
+		out.Text = textOf(c, &out)
+	}
 	if c.Self {
 		out.Effects = acts(c, out.Effects)
 	}
@@ -142,7 +144,9 @@ func (r rules) machine(f *machine) Machine {
 	for i := range r.outcomes {
 		if r.outcomes[i].Fits(f) {
 			out.Outcome = r.outcomes[i].Outcome
-			out.Message = r.outcomes[i].Why(f)
+			if !f.cluster.world.byPlan { // of which there are the effects alone
+				out.Message = r.outcomes[i].Why(f)
+			}
 			break
 		}
 	}
@@ -156,6 +160,9 @@ func (r rules) machine(f *machine) Machine {
 			return out
 		}
 		out.Condition = "until it is unpaused, and then " + phrases[out.After]
+		return out
+	}
+	if f.cluster.world.byPlan {
 		return out
 	}
 	for i := range r.conditions {

@@ -186,7 +186,7 @@ func (w *world) conditions(notes []report.Note) []report.Note {
 	add(code.NothingToReplace, "No machine needs to be replaced: new ones cannot be created", irreplaceable)
 	return append(out,
 		report.Note{Code: code.RestoredWhole, Message: "The restore takes the whole backup, cluster-scoped objects too, into its own namespaces, ends without an error, and finds none of its objects there: what is left out is missing for its controller, and what exists already is kept as it is"},
-		report.Note{Code: code.SameControllers, Message: "The new controllers are of the releases that wrote the backup, with the same feature gates: others may roll machines, or refuse objects"},
+		report.Note{Code: code.SameControllers, Message: "The new controllers are of the releases that wrote the backup, with the same feature gates, reach the infrastructure as the old ones did, and may still change there what they could: reading alone was tried. Others may roll machines, refuse objects, or go no further"},
 		report.Note{Code: code.NewestBackup, Message: "No newer backup exists, and nobody changed the clusters since: " + written(s)})
 }
 

@@ -82,7 +82,24 @@ var ownMachineRows = []row[*machine]{
 		None:    walk.NotReady.Says("the Machine gets no Node and does not become Ready"),
 		Source:  "getNode: machine_controller_noderef.go v1.8.12 to v1.14.0",
 	}, nodeOf},
+	{walk.Row{
+		ID: "core.M11", Of: "Machine",
+		Asks:    "a Node that is Ready, where the infrastructure has lost sight of the instance's host",
+		Refused: "whether the instance runs: its host is not connected, and what is known of it is old",
+		Source:  "updateStatus: internal/controllers/machine v1.9.0 to v1.14.0; reconcilePowerState: pkg/services/govmomi/service.go of CAPV v1.16.1",
+	}, runsUnseen},
 	inPlaceRow,
+}
+
+// runsUnseen asks core.M11.
+func runsUnseen(m *machine) walk.Answer {
+	switch nodes := m.cluster.byID[m.ProviderID]; {
+	case m.verdict == nil || !m.healthy() || !m.warned(code.Disconnected):
+		return notAsked
+	case len(nodes) == 1 && nodes[0].Ready:
+		return passed
+	}
+	return unread("the host of its instance is not connected, and no Node that is Ready shows that it runs", m.title())
 }
 
 // nodeOf asks core.M9.

@@ -10,8 +10,8 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/owners"
+	"drift-detector/detector"
 	"drift-detector/infra/walk"
-	"drift-detector/report/code"
 )
 
 // planeReplicasDeed and planeRolloutDeed are asked of each control plane.
@@ -101,11 +101,11 @@ func (c *cluster) outdated(f *machine) string {
 	return complaints(m.Outdated)
 }
 
-// withoutMachines reports whether the control plane stands still before its Machines are its own.
+// withoutMachines reports whether the control plane stands still before its Machines are its own,
+// and nothing else is in doubt of them.
 func (c *cluster) withoutMachines() bool {
-	return c.plane != nil && slices.ContainsFunc(c.walked, func(s *walk.Step) bool {
-		return slices.Contains([]string{"owners.1", "core.K3", "core.K4", "core.K5"}, s.Row.ID) && Reason(s) == code.OwnerHalted
-	})
+	known := !slices.ContainsFunc(c.control.members, func(m *machine) bool { return !m.healthy() || m.verdict.Finds != detector.FindsByID })
+	return c.plane != nil && (c.finds("owners.1", walk.Differs) || known && c.finds("core.K4", walk.Differs))
 }
 
 // updatesInPlace reports whether the control plane brings another version to its machines as they

@@ -38,7 +38,7 @@ func TestPoint46EveryLevelCounts(t *testing.T) {
 		"MachineSet wants more":         {nil, func(s *story) { three(s); want(s, 4) }, string(code.MachinesMade), []string{"creates 1 machine,"}},
 		"MachineSet is paused":          {nil, func(s *story) { three(s); want(s, 4); s.snapshot.Groups[1].Paused = true }, "", nil},
 		"MachineDeployment is paused":   {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(5); s.snapshot.Groups[0].Paused = true }, "", nil},
-		"MachineSet may create none":      {nil, func(s *story) { three(s); want(s, 4); s.snapshot.Groups[1].NoCreate = true }, string(code.MachinesMade), []string{"creates 1 machine,"}},
+		"MachineSet may create none":    {nil, func(s *story) { three(s); want(s, 4); s.snapshot.Groups[1].NoCreate = true }, string(code.MachinesMade), []string{"creates 1 machine,"}},
 		"MachineSet may create none, nobody else either": {nil, func(s *story) {
 			three(s)
 			want(s, 4)

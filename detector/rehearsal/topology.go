@@ -145,11 +145,10 @@ func topologyOwns(c *cluster) walk.Answer {
 	names := map[string]*backup.Group{}
 	for _, g := range c.world.groupsOf(c.ID) {
 		key := topologyNames[g.Kind]
-		all := g.Labels.Map()
-		if _, owned := all[clusterv1.ClusterTopologyOwnedLabel]; key == "" || !owned {
+		if _, owned := g.Labels.Lookup(clusterv1.ClusterTopologyOwnedLabel); key == "" || !owned {
 			continue
 		}
-		title, name := named(g.Kind, g.Namespace, g.Name), all[key]
+		title, name := named(g.Kind, g.Namespace, g.Name), g.Labels.Get(key)
 		if name == "" {
 			return none(title+" lacks label "+key, title+" has it", title)
 		}

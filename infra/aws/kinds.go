@@ -58,6 +58,7 @@ type awsCluster struct {
 	Rules                      [4]string // of security groups that spec adds, in JSON
 	Network                    string    // the subnets, in JSON
 	EKS                        eksSpec
+	Bucket                     string // for bootstrap data
 }
 
 // eksSpec is what an AWSManagedControlPlane says of its control plane beside awsCluster;
@@ -97,6 +98,7 @@ func placement() []backup.Field[awsCluster] {
 		backup.Texts(func(c *c) *[]string { return &c.LBSubnets }, "spec.controlPlaneLoadBalancer.subnets[]"),
 		backup.Raw(func(c *c) *string { return &c.Listeners }, "spec.controlPlaneLoadBalancer.additionalListeners"),
 		backup.Raw(func(c *c) *string { return &c.SecondListeners }, "spec.secondaryControlPlaneLoadBalancer.additionalListeners"),
+		backup.Text(func(c *c) *string { return &c.Bucket }, "spec.s3Bucket.name"),
 		backup.Raw(func(c *c) *string { return &c.Tags }, "spec.additionalTags"),
 		backup.Raw(func(c *c) *string { return &c.Network }, "spec.network.subnets", "spec.networkSpec.subnets"))
 	for i, path := range []string{"spec.network.cni", "spec.network.additionalControlPlaneIngressRules", "spec.network.additionalNodeIngressRules", "spec.controlPlaneLoadBalancer.ingressRules"} {

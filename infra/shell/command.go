@@ -112,11 +112,22 @@ func (c Command) wrap(before, after string) Command { return around(before, "", 
 
 // With adds words to a line.
 func (c Command) With(words ...any) Command {
-	more := Line(words...)
-	if len(more.parts) > 0 {
-		more.parts[0].spaced = true
+	if c.refused != "" {
+		return c
 	}
-	return around("", "", "", c, more)
+	out := Command{parts: make([]part, len(c.parts), len(c.parts)+len(words)+1), inTurn: c.inTurn}
+	copy(out.parts, c.parts)
+	for _, w := range words {
+		if pieces, several := w.(Pieces); several {
+			out.add(true, pieces...)
+		} else {
+			out.add(true, w)
+		}
+	}
+	if out.refused != "" {
+		return Command{refused: out.refused}
+	}
+	return out
 }
 
 // Text returns the line; empty where there is none.

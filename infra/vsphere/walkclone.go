@@ -34,6 +34,7 @@ var (
 // askThings asks for what machines are made with.
 func (q *questions) askThings(needed []infra.Resource) {
 	seen := map[*infra.Listing]*lookedUp{}
+	q.Steps = slices.Grow(q.Steps, len(needed))
 	for i := range needed {
 		r := &needed[i]
 		if len(r.Keys) != 1 || ofThing[r.Keys[0].Kind] == nil {

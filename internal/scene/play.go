@@ -27,6 +27,11 @@ type Played struct {
 
 // Play plays the scenes of a folder, and gives each to a function, with what failed.
 func Play(folder string, r *infra.Registry, each func(Scene, func() (*Played, error))) error {
+	return without("", folder, r, each)
+}
+
+// without plays the scenes without the steps of a provider's row.
+func without(row, folder string, r *infra.Registry, each func(Scene, func() (*Played, error))) error {
 	scenes, err := Read(folder)
 	bases := map[string]*base{}
 	for i := 0; err == nil && i < len(scenes); i++ {
@@ -36,7 +41,7 @@ func Play(folder string, r *infra.Registry, each func(Scene, func() (*Played, er
 				break
 			}
 		}
-		each(s, func() (*Played, error) { return play(r, bases[s.Base], s) })
+		each(s, func() (*Played, error) { return play(r, bases[s.Base], s, row) })
 	}
 	return err
 }
@@ -109,7 +114,7 @@ func readBase(folder string) (*base, error) {
 	return &base{all, well}, err
 }
 
-func play(r *infra.Registry, in *base, s Scene) (*Played, error) {
+func play(r *infra.Registry, in *base, s Scene, without string) (*Played, error) {
 	all := clone(in.objects)
 	changed := func(lines []string) (rest []string, err error) {
 		for _, line := range lines {
@@ -149,6 +154,7 @@ func play(r *infra.Registry, in *base, s Scene) (*Played, error) {
 			return nil, err
 		}
 	}
+	l.drop(without)
 	p := decide(r, l, inv, now)
 	p.Scene = s
 	return p, nil
@@ -290,4 +296,45 @@ func (p *Played) Describe() string {
 	}
 	fmt.Fprintf(&b, "\n  passed: %v", p.Trace.Passed)
 	return b.String()
+}
+
+// Matter fails for a row without which its own scenes end as with it, but for what they say of the
+// row itself: nothing reads what it finds. Rows that are told otherwise are named; the function
+// takes a row of Cluster API itself out until what it returns is called.
+func Matter(t *testing.T, folder string, r *infra.Registry, rows []walk.Row, told []string, out func(id string) (restore func())) {
+	matters := map[string]bool{}
+	for i := range rows {
+		id := rows[i].ID
+		restore := func() {}
+		if out != nil {
+			restore = out(id)
+		}
+		err := without(id, folder, r, func(s Scene, end func() (*Played, error)) {
+			if of, _, _ := strings.Cut(strings.TrimSuffix(s.File, ".scene"), "-"); of != id || matters[id] {
+				return
+			}
+			p, err := end()
+			if err != nil {
+				t.Fatal(err)
+			}
+			matters[id] = slices.ContainsFunc(p.Unmet(), func(problem string) bool { return !strings.HasPrefix(problem, "=> "+id+" ") })
+		})
+		if restore(); err != nil {
+			t.Fatal(err)
+		}
+		if matters[id] == slices.Contains(told, id) {
+			t.Errorf("%s: what its scenes say beside that it is asked changes when the row is taken out: %v", id, matters[id])
+		}
+	}
+}
+
+// drop takes the steps of a row away.
+func (l *loaded) drop(row string) {
+	is := func(s *walk.Step) bool { return s.Row != nil && s.Row.ID == row }
+	l.expected.Steps = slices.DeleteFunc(l.expected.Steps, func(s infra.Step) bool { return is(&s.Step) })
+	for name, inspect := range l.expected.OnInstance {
+		l.expected.OnInstance[name] = func(i int, at infra.Sight) []walk.Step {
+			return slices.DeleteFunc(slices.Clone(inspect(i, at)), func(s walk.Step) bool { return is(&s) })
+		}
+	}
 }

@@ -75,7 +75,9 @@ func (c *Comparison) writeSkipped(line func(string, ...any), run Flags) {
 				newer = " newer,"
 			}
 			line("Left out: %s,%s of %s: %s; %s.", s.Name, newer, s.Started.UTC().Format("2006-01-02 15:04"), s.Why, s.Text)
-			line("  %s", run.detect(s.Place))
+			if s.stored {
+				line("  %s", run.detect(s.Place))
+			}
 			if s.TakeAll != "" && (s.Holds == "better" || c.Best == "") {
 				line("%s", s.TakeAll)
 			}

@@ -1,6 +1,10 @@
 package backups
 
-import "drift-detector/internal/terminal"
+import (
+	"strings"
+
+	"drift-detector/internal/terminal"
+)
 
 // Flags are those of the run, as a shell reads them back, which a command needs that is offered.
 type Flags struct {
@@ -37,6 +41,15 @@ func spaced(text string) string {
 		return ""
 	}
 	return " " + text
+}
+
+// Alone is the address of the backups of one root of a place: where backups of others are below
+// it, as far as backups/.
+func Alone(root, place string) string {
+	if root == strings.TrimRight(place, "/") {
+		return root + "/backups"
+	}
+	return root
 }
 
 // Compare is the command that says which backup of a place is the best.

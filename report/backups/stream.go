@@ -68,7 +68,7 @@ func (r *Root) fill(all []*Backup) {
 	}
 	said := map[Stream]bool{} // those of which Velero offers none
 	for _, b := range all {
-		if b.Root == r.Place && !b.Empty && !b.Restorable && b.Size > 0 && b.Started != nil {
+		if b.Root == r.Place && !b.Empty && !b.Restorable && b.Started != nil {
 			r.skip(b, said)
 		}
 	}
@@ -83,7 +83,7 @@ func (s *RootStream) has(b *Backup) bool {
 // skip notes a backup that Velero does not offer, and that is newer than those of its stream that
 // it does, or than all. Of a stream of which it offers none, the newest is.
 func (r *Root) skip(b *Backup, said map[Stream]bool) {
-	if r.newest == nil && r.read == nil {
+	if r.newest == nil && r.read == nil && b.Size > 0 {
 		r.read = b
 	}
 	newer, matches := r.newest == nil || b.isNewer(r.newest), false

@@ -77,7 +77,7 @@ func (d *Document) next(line func(string, ...any)) {
 		r := &d.Summary.Roots[i]
 		place, of := d.Place, ""
 		if len(d.Summary.Roots) > 1 {
-			place, of = r.Place, " in "+r.Place
+			place, of = Alone(r.Place, d.Place), " in "+r.Place
 		}
 		switch several := r.managementClusters(); {
 		case r.newest == nil && r.read == nil:
@@ -122,7 +122,7 @@ func (r *Root) left(line func(string, ...any), run Flags) {
 		default:
 			line("Left out: %s, of %s: %s; Velero offers no other of its schedule.", s.Name, began, s.Why)
 		}
-		if i == 0 {
+		if i == 0 && s.stored {
 			line("  %s", run.only(s.Place))
 		}
 	}

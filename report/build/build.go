@@ -123,6 +123,11 @@ func backups(s *backup.Snapshot, more []backup.Absence) []report.Backup {
 			WrittenFrom: utc(b.WrittenFrom), WrittenTo: utc(b.WrittenTo), Items: b.Items, KubeSystemUID: b.KubeSystemUID,
 		}
 	}
+	for i := range out {
+		for _, p := range check.Installed(s, i) {
+			out[i].Installed = append(out[i].Installed, report.Installed(p))
+		}
+	}
 	for _, a := range slices.Concat(s.Absent, more) {
 		if a.Backup < 0 || a.Backup >= len(out) {
 			continue

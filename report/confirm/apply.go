@@ -22,6 +22,9 @@ func Apply(r *report.Report, all []Confirmation, now time.Time) (warnings []stri
 	if err := Contradiction(all); err != nil {
 		return nil, fmt.Errorf("confirmations: %w", err)
 	}
+	if len(all) == 0 {
+		return nil, nil
+	}
 	a := application{r: r, places: r.Places(), today: now.UTC().Format(time.DateOnly), taken: map[word][]string{}}
 	for i := range all {
 		c := &all[i]

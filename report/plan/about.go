@@ -64,12 +64,13 @@ func (p *Plan) index() *stepIndex {
 	if p.indexed != nil {
 		return p.indexed
 	}
-	x := &stepIndex{report: p.report, objects: map[string][]numbered{}, clusters: map[string][]numbered{}, items: map[itemKey]int32{}, titles: make([]string, len(p.report.Clusters))}
+	x := &stepIndex{report: p.report, objects: map[string][]numbered{}, clusters: map[string][]numbered{}, titles: make([]string, len(p.report.Clusters))}
 	p.indexed = x
 	for i := range p.report.Clusters {
 		x.titles[i] = p.report.Clusters[i].Title()
 	}
 	n := 0
+	x.grow(p)
 	for _, s := range p.Sections {
 		phase := map[string]code.Phase{Before: code.Before, Restore: code.Restoring, After: code.After}[s.Phase]
 		for k := range s.Chapters {
@@ -95,6 +96,19 @@ func (p *Plan) index() *stepIndex {
 		}
 	}
 	return x
+}
+
+// grow makes room for what is known of most items: a name, with any and with one cluster.
+func (x *stepIndex) grow(p *Plan) {
+	items := 0
+	for _, s := range p.Sections {
+		for i := range s.Chapters {
+			for k := range s.Chapters[i].Batches {
+				items += len(s.Chapters[i].Batches[k].Items)
+			}
+		}
+	}
+	x.items, x.links = make(map[itemKey]int32, items), make([]link, 0, 2*items)
 }
 
 func (x *stepIndex) batch(c *Chapter, b *Batch, at numbered) {

@@ -207,7 +207,8 @@ func TestRetryOfAnEKSCluster(t *testing.T) {
 // the same plan.
 func TestANewProviderNeedsNothingHere(t *testing.T) {
 	renamed := func(s string) string {
-		return strings.NewReplacer("vsphere vc.example", "tiny vc.example", "vsphere alpha", "tiny alpha", "infrastructure-vsphere", "infrastructure-tiny").Replace(s)
+		return strings.NewReplacer("vsphere vc.example", "tiny vc.example", "vsphere alpha", "tiny alpha", "infrastructure-vsphere", "infrastructure-tiny",
+			"infrastructure=vsphere", "infrastructure=tiny", "VSPHERE_RELEASE", "TINY_RELEASE", "release of vsphere", "release of tiny", "kubeadm, vsphere", "kubeadm, tiny").Replace(s)
 	}
 	var doc bytes.Buffer
 	if err := report.JSON(&doc, sample("alpha")); err != nil {

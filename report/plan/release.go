@@ -43,7 +43,9 @@ func (pl *planner) afterRestore() []Chapter {
 	if len(workers) > 0 {
 		out = append(out, Chapter{Title: "Workers of all clusters: first what is Stale, then Ghosts", Notes: []string{workersLast}, Batches: workers})
 	}
-	return out
+	var d draft
+	d.after("When all is done, let Velero write again: until then it takes no backup. It deletes those that have expired as soon as it may; save the one that you restored first if you still need it.", accessMode("ReadWrite"))
+	return append(out, Chapter{Title: "At the end", What: "let Velero write again", Steps: d.steps})
 }
 
 // remember takes a reminder among the notes, which are read before anything of the cluster

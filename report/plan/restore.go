@@ -54,12 +54,22 @@ func (pl *planner) restore() Chapter {
 // emptyCluster is where to restore to. A Cluster that is there already is acted on
 // while its Machines are not yet back.
 func (pl *planner) emptyCluster(d *draft) {
-	d.before("In the new cluster install the releases of Cluster API and of the providers that the old one had, or later ones that still serve the API versions of the backup, and Velero with the object store of the backup. It must hold none of the Clusters yet, also none that another tool makes: what does so by itself (Flux, Argo CD, Helm, k0rdent) stays off until all is restored and unpaused.",
+	pl.install(d)
+	d.before("Have Velero there, with the object store of the backup, and make its storage locations read-only until all is done: a Velero that may write deletes each backup that has expired. The last line lists all that it has: each must be ReadOnly.",
+		accessMode("ReadOnly"), inVelero("get", "backupstoragelocations.velero.io", "--output=custom-columns=NAME:.metadata.name,ACCESS:.spec.accessMode"))
+	d.before("The new cluster must hold none of the Clusters yet, also none that another tool makes: what does so by itself (Flux, Argo CD, Helm, k0rdent) stays off until all is restored and unpaused.",
 		kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--no-headers").Keep("CLUSTERS").
 			Then(shell.Empty("CLUSTERS").OrStop("it holds Clusters:", shell.Raw(`"$CLUSTERS"`))))
 	d.before("Only if that names one: turn off what made it, and pause it at once. Do not delete it: its controllers would take down what runs under its name. Restore into another management cluster, which holds none.",
 		shell.Ask("EXISTING_NAMESPACE", "its namespace"), shell.Ask("EXISTING", "its name"),
 		kubectl(management, "--namespace", shell.Variable("EXISTING_NAMESPACE"), "patch", shell.Pieces{clusters, shell.Variable("EXISTING")}, "--type=merge", pausePatch))
+}
+
+// accessMode sets that of all storage locations. Velero deletes expired backups of those that
+// are not ReadOnly (pkg/controller/gc_controller.go v1.18.3).
+func accessMode(mode string) shell.Command {
+	set := inVelero("patch", shell.Raw(`"$L"`), "--type=merge", `--patch={"spec":{"accessMode":"`+mode+`"}}`)
+	return inVelero("get", "backupstoragelocations.velero.io", "--output=name").Keep("LOCATIONS").Then(set.OrSay("not patched: look at this one").Each("L", "LOCATIONS"))
 }
 
 // webhooksBack comes before anything is unpaused: what controllers make without the

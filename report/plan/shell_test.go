@@ -111,7 +111,7 @@ esac
 `
 
 // programs are what commands call.
-var programs = []string{"kubectl", "govc", "aws", "velero", "drift-detector"}
+var programs = []string{"kubectl", "govc", "aws", "velero", "drift-detector", "clusterctl"}
 
 // install puts a stand-in of each program in a folder.
 func install(t *testing.T, text string) string {

@@ -223,6 +223,9 @@ func TestGroupThatWasScaledDownIsScaledOneByOneAndMarkedFirst(t *testing.T) {
 	for i, want := range []string{"--current-replicas=3 --replicas=2", "--current-replicas=2 --replicas=1"} {
 		m := &g.Machines[i]
 		line := scaling(m)
+		if looked := fmt.Sprintf(`--output=jsonpath={.spec.replicas}')" = %d `, 3-i); !strings.Contains(strings.ReplaceAll(line, "'", ""), strings.ReplaceAll(looked, "'", "")) || strings.Index(line, "spec.replicas") > strings.Index(line, "delete-machine=yes") {
+			t.Errorf("the replicas are not looked at before the mark: %s", line)
+		}
 		pieces := strings.Split(line, " && ")
 		last := len(pieces) - 1
 		if last != 4 || unproven(line) != "" || !strings.Contains(pieces[last-2], "annotate machines.cluster.x-k8s.io/"+m.Name+" --overwrite cluster.x-k8s.io/delete-machine=yes") ||

@@ -6,6 +6,8 @@ import (
 	"io"
 	"regexp"
 	"strings"
+
+	"drift-detector/internal/english"
 )
 
 var memberID = regexp.MustCompile(`^[0-9a-f]{1,16}$`)
@@ -54,5 +56,5 @@ func (a *asking) noMember() (string, error) {
 			return "", refuse("remove its member first, with the line before", "Node %s is still an etcd member, %s", a.Names[0], id)
 		}
 	}
-	return fmt.Sprintf("Node %s is none of the %d members of etcd", a.Names[0], len(all)), nil
+	return fmt.Sprintf("Node %s is no member of etcd, which has %s", a.Names[0], english.Count(len(all), "member")), nil
 }

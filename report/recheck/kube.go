@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drift-detector/infra"
+	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -158,7 +159,7 @@ func (a *asking) ofCluster(c *report.Cluster) ([]object, error) {
 			}
 		}
 	}
-	return nil, refuse("set the variable to the context of that cluster", "the context leads to another cluster than %s of the report: none of its %d Nodes is on a machine that the report has as Healthy", c.Title(), len(nodes))
+	return nil, refuse("set the variable to the context of that cluster", "the context leads to another cluster than %s of the report: of %s none is on a machine that the report has as Healthy", c.Title(), english.Count(len(nodes), "Node"))
 }
 
 func (a *asking) isCluster() (string, error) {
@@ -168,7 +169,7 @@ func (a *asking) isCluster() (string, error) {
 			if err != nil {
 				return "", err
 			}
-			return fmt.Sprintf("the %d Nodes are those of cluster %s", len(nodes), a.Names[0]), nil
+			return fmt.Sprintf("%s, of cluster %s", english.Count(len(nodes), "Node"), a.Names[0]), nil
 		}
 	}
 	return "", fmt.Errorf("the report has no Cluster %s: is it the report that the plan was made from?", a.Names[0])

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"drift-detector/infra"
+	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -48,24 +49,24 @@ type check struct {
 
 // checks are all that can be asked, in the order in which help lists them.
 var checks = []check{
-	{"place", []string{"ID"}, "the place at --at calls itself ID", (*asking).isPlace},
-	{"vm", []string{"ID", "[REF]"}, "the VM at --at is that of the report (and off: --state=off)", (*asking).vm},
-	{"free", []string{"ID"}, "no VM at --at has the id ID", (*asking).free},
-	{"pool", []string{"ID", "SIZE"}, "the group of instance ID at --at has SIZE members", (*asking).pool},
-	{"gone", []string{"machine/NAMESPACE/NAME"}, "no VM at --at is that of the Machine on stdin", (*asking).gone},
-	{"is", []string{"cluster/NAMESPACE/NAME"}, "the Nodes on stdin are those of the cluster", (*asking).isCluster},
-	{"not-ready", []string{"machine/NAMESPACE/NAME"}, "no Node of it on stdin is Ready", (*asking).notReady},
-	{"runs-on", []string{"node/NAME", "ID"}, "the Node, of those on stdin, runs on VM ID", (*asking).runsOn},
-	{"member", []string{"node/NAME", "ID"}, "ID is the Node's, of the etcd members on stdin", (*asking).member},
-	{"no-member", []string{"node/NAME"}, "none of the etcd members on stdin is the Node's", (*asking).noMember},
-	{"restored", []string{"RESOURCE/NAMESPACE/NAME"}, "the object on stdin is of --restore", (*asking).restored},
+	{"place", []string{"ID"}, "--at leads to the place with that id", (*asking).isPlace},
+	{"vm", []string{"ID", "[REF]"}, "that VM at --at is the report's", (*asking).vm},
+	{"free", []string{"ID"}, "no VM at --at has the id", (*asking).free},
+	{"pool", []string{"ID", "SIZE"}, "the group of instance ID has SIZE members", (*asking).pool},
+	{"gone", []string{"machine/NAMESPACE/NAME"}, "no VM at --at is the Machine's", (*asking).gone},
+	{"is", []string{"cluster/NAMESPACE/NAME"}, "these are the Nodes of the cluster", (*asking).isCluster},
+	{"not-ready", []string{"machine/NAMESPACE/NAME"}, "none of these Nodes is Ready and its", (*asking).notReady},
+	{"runs-on", []string{"node/NAME", "ID"}, "the Node, one of these, is on VM ID", (*asking).runsOn},
+	{"member", []string{"node/NAME", "ID"}, "of these etcd members ID is the Node's", (*asking).member},
+	{"no-member", []string{"node/NAME"}, "none of these etcd members is the Node's", (*asking).noMember},
+	{"restored", []string{"RESOURCE/NAMESPACE/NAME"}, "this object is of the --restore", (*asking).restored},
 }
 
 // Help lists what can be asked, a line each.
 func Help() string {
 	var b strings.Builder
 	for _, c := range checks {
-		fmt.Fprintf(&b, "   %s\n      %s\n", strings.Join(append([]string{c.name}, c.takes...), " "), c.says)
+		fmt.Fprintf(&b, "   %-33s %s\n", strings.Join(append([]string{c.name}, c.takes...), " "), c.says)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -176,7 +177,7 @@ func (a *asking) isPlace() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s is %s of the report, id %s, with %d VMs", where(&l), at.Endpoint, at.Identity, l.Count()), nil
+	return fmt.Sprintf("%s is %s of the report, id %s, with %s", where(&l), at.Endpoint, at.Identity, english.Count(l.Count(), "VM")), nil
 }
 
 // holds reports whether an instance was seen at a place, by whichever account.

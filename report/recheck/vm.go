@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drift-detector/infra"
+	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -303,7 +304,7 @@ func (a *asking) pool() (string, error) {
 		return "", unseen("see with the console which group it is in", "no one group in %s has instance %s", where(&l), a.Names[0])
 	}
 	if now := l.PoolSizes[0].Desired; now != size {
-		return "", refuse(again, "the group of instance %s in %s is set to %d members, and no more to %d", a.Names[0], where(&l), now, size)
+		return "", refuse(again, "the group of instance %s in %s is set to %s, and no more to %d", a.Names[0], where(&l), english.Count(int(now), "member"), size)
 	}
-	return fmt.Sprintf("the group of instance %s in %s is set to %d members", a.Names[0], where(&l), size), nil
+	return fmt.Sprintf("the group of instance %s in %s is set to %s", a.Names[0], where(&l), english.Count(int(size), "member")), nil
 }

@@ -2,6 +2,8 @@ package oracle
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,8 +51,9 @@ func fleet(t *testing.T, id string) *lab.VCenter {
 	return v
 }
 
-// detected is the report of the real program on the lab, except for its AWS cluster.
-func detected(t *testing.T, v *lab.VCenter) *report.Report {
+// detected is the report of the real program on the lab, except for its AWS cluster, and the
+// folder with both.
+func detected(t *testing.T, v *lab.VCenter) (*report.Report, string) {
 	t.Helper()
 	backup := filepath.Join(testdata, "fleet-data.tar.gz")
 	n, err := lab.StartAPIServers(backup, filepath.Join(testdata, "nodes"))
@@ -87,11 +90,11 @@ func detected(t *testing.T, v *lab.VCenter) *report.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return r, dir
 }
 
-// shell runs lines of a plan with the real govc and stand-ins of the other programs,
-// which record what they are called with.
+// shell runs lines of a plan with the real govc, the real recheck and stand-ins of the other
+// programs, which record what they are called with.
 type shell struct {
 	t        *testing.T
 	bin, log string
@@ -100,13 +103,15 @@ type shell struct {
 
 const standIn = `#!/bin/sh
 echo "${0##*/} $*" >>"$LOG"
+for word; do case "$word" in --namespace=*) space=${word#*=} ;; *.cluster.x-k8s.io/*) kind=${word%%s.*} name=${word#*/} ;; esac; done
 case "$*" in
-*spec.providerID*) echo "$PROVIDER_ID" ;;
-*restore-name*) echo restore-1 ;;
+*" get nodes --output=json") cat "$NODES" ;;
+*" member list") echo "1a, started, another, https://10.0.0.1:2380, https://10.0.0.1:2379, false" ;;
+*" --output=json") printf '{"kind":"%s","metadata":{"namespace":"%s","name":"%s","labels":{"velero.io/restore-name":"restore-1"}},"spec":{"providerID":"%s","infrastructureRef":{"name":"%s"}}}' "$kind" "$space" "$name" "$PROVIDER_ID" "$name" ;;
 esac
 `
 
-func newShell(t *testing.T, v *lab.VCenter, version string) *shell {
+func newShell(t *testing.T, v *lab.VCenter, version, dir string, r *report.Report) *shell {
 	t.Helper()
 	s := &shell{t: t, bin: t.TempDir()}
 	s.log = filepath.Join(s.bin, "log")
@@ -114,15 +119,46 @@ func newShell(t *testing.T, v *lab.VCenter, version string) *shell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(self, filepath.Join(s.bin, "govc")); err != nil {
-		t.Fatal(err)
+	for name, program := range map[string]string{"govc": self, "drift-detector": filepath.Join(dir, "drift-detector")} {
+		if err := os.Symlink(program, filepath.Join(s.bin, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.WriteFile(filepath.Join(s.bin, "kubectl"), []byte(standIn), 0o700); err != nil {
-		t.Fatal(err)
+	nodes := filepath.Join(s.bin, "nodes.json")
+	for file, text := range map[string]string{filepath.Join(s.bin, "kubectl"): standIn, nodes: nodesOf(t, r)} {
+		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
-	s.env = append(os.Environ(), "PATH="+s.bin+":"+os.Getenv("PATH"), "LOG="+s.log, "GOVC_TEST_VERSION="+version, "HOME="+s.bin,
-		"VCENTER_1=https://user:secret@"+v.Addr, "GOVC_INSECURE=true", "MGMT=mgmt", "RESTORE=restore-1")
+	s.env = append(os.Environ(), "PATH="+s.bin+":"+os.Getenv("PATH"), "LOG="+s.log, "GOVC_TEST_VERSION="+version, "HOME="+s.bin, "NODES="+nodes,
+		"GOVC_INSECURE=true", "MGMT=mgmt", "RESTORE=restore-1", "REPORT="+filepath.Join(dir, "report.json"))
+	for _, v := range r.Variables {
+		if strings.HasPrefix(v.Name, "CTX_") {
+			s.env = append(s.env, v.Name+"=workload")
+		}
+	}
+	s.env = append(s.env, "VCENTER_1=https://user:secret@"+v.Addr)
 	return s
+}
+
+// nodesOf is what kubectl prints of the Nodes of the machines that run, and of the Ghosts.
+func nodesOf(t *testing.T, r *report.Report) string {
+	t.Helper()
+	var items []any
+	for i := range r.Clusters {
+		for _, set := range r.Clusters[i].Sets() {
+			for _, m := range set.Machines {
+				if m.Instance != nil {
+					items = append(items, map[string]any{"kind": "Node", "metadata": map[string]string{"name": cmp.Or(m.Node, m.Name)}, "spec": map[string]string{"providerID": "vsphere://" + m.Instance.ID}})
+				}
+			}
+		}
+	}
+	text, err := json.Marshal(map[string]any{"kind": "List", "items": items})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // run says whether a line succeeded, what it printed, and how kubectl was called.
@@ -159,7 +195,7 @@ func lines(r *report.Report, piece string) (out [][2]string) {
 // delete Machines and VMs with the real govc.
 func TestPoint26DeleteLinesNeedTheRightVCenterAndAnAccountThatSees(t *testing.T) {
 	right := fleet(t, "")
-	r := detected(t, right)
+	r, dir := detected(t, right)
 	deletes, ends := lines(r, " delete machines."), slices.Concat(lines(r, "vm.power -off"), lines(r, "vm.destroy"))
 	if len(deletes) < 5 || len(ends) < 10 {
 		t.Fatalf("the plan has %d lines that delete Machines and %d that end VMs", len(deletes), len(ends))
@@ -180,12 +216,12 @@ func TestPoint26DeleteLinesNeedTheRightVCenterAndAnAccountThatSees(t *testing.T)
 		vcenter *lab.VCenter
 		says    string
 	}{
-		"a replica of the site": {fleet(t, "0a0a0a0a-0000-4000-8000-000000000001"), "stop: this is not the v"},
-		"an empty vCenter":      {empty, "stop: this is not the v"},
-		"a blind account":       {blind, "stop: this"},
+		"a replica of the site": {fleet(t, "0a0a0a0a-0000-4000-8000-000000000001"), "stop: vsphere 127.0.0.1"},
+		"an empty vCenter":      {empty, "stop: vsphere 127.0.0.1"},
+		"a blind account":       {blind, "stop: th"},
 	} {
 		before := len(at.vcenter.VMs())
-		s := newShell(t, at.vcenter, "v0.56.0")
+		s := newShell(t, at.vcenter, "v0.56.0", dir, r)
 		for _, l := range slices.Concat(deletes, ends) {
 			ok, printed, calls := s.run(l[0], l[1])
 			if ok || strings.Contains(calls, " delete ") || !strings.Contains(strings.ToLower(printed), at.says) {
@@ -197,7 +233,7 @@ func TestPoint26DeleteLinesNeedTheRightVCenterAndAnAccountThatSees(t *testing.T)
 		}
 	}
 
-	s := newShell(t, right, "v0.56.0")
+	s := newShell(t, right, "v0.56.0", dir, r)
 	for _, l := range deletes {
 		if ok, printed, calls := s.run(l[0], l[1]); !ok || !strings.Contains(calls, " delete machines.") {
 			t.Errorf("in the right place: %s, called %q: %s", printed, calls, l[0])
@@ -205,6 +241,9 @@ func TestPoint26DeleteLinesNeedTheRightVCenterAndAnAccountThatSees(t *testing.T)
 		if ok, _, calls := s.run(l[0], "vsphere://another"); ok || strings.Contains(calls, " delete ") {
 			t.Errorf("another Machine of the name is deleted: %s", l[0])
 		}
+	}
+	if ok, printed, calls := s.run(deletes[0][0], ""); ok || strings.Contains(calls, " delete ") {
+		t.Errorf("a Machine without an id is deleted: %s", printed)
 	}
 	before := len(right.VMs())
 	for _, l := range ends {
@@ -223,7 +262,8 @@ func TestPoint26DeleteLinesNeedTheRightVCenterAndAnAccountThatSees(t *testing.T)
 func TestPoint29GovcHasToBeNewEnough(t *testing.T) {
 	v := fleet(t, "")
 	var check string
-	for _, step := range plan.New(detected(t, v), tools).Sections[0].Chapters[0].Steps {
+	r, dir := detected(t, v)
+	for _, step := range plan.New(r, tools).Sections[0].Chapters[0].Steps {
 		for _, c := range step.Commands {
 			if strings.HasPrefix(c, "govc version ") {
 				check = c
@@ -234,7 +274,7 @@ func TestPoint29GovcHasToBeNewEnough(t *testing.T) {
 		t.Fatal("the plan does not look at govc's version")
 	}
 	for version, want := range map[string]bool{"0.18.0": false, "v0.45.1": false, "v0.0.0": false, "v0.46.0": true, "v0.56.0": true} {
-		if ok, printed, _ := newShell(t, v, version).run(check, ""); ok != want {
+		if ok, printed, _ := newShell(t, v, version, dir, r).run(check, ""); ok != want {
 			t.Errorf("%s: %v (%s)", version, ok, printed)
 		}
 	}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"drift-detector/internal/lab"
+	"drift-detector/report"
+	"drift-detector/report/code"
+)
+
+// The program stops a line wherever it has to, says why and what next in words, and no secret.
+func TestRecheckOfTheLab(t *testing.T) {
+	w := fleet(t)
+	t.Setenv("GOVC_INSECURE", "true")
+	file := filepath.Join(w.dir, "looked.json")
+	o := w.detect()
+	write := func(name string, text []byte) string {
+		path := filepath.Join(w.dir, name)
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("looked.json", o.json)
+	replica, err := lab.StartVCenter(lab.VCenterOptions{Archive: testdata + "vcenter-after.tar.gz", InstanceUUID: "0a0a0a0a-0000-4000-8000-000000000001"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(replica.Close)
+	var ghost, stale *report.Machine
+	for i := range o.report.Clusters {
+		for _, s := range o.report.Clusters[i].Sets() {
+			for k := range s.Machines {
+				switch m := &s.Machines[k]; {
+				case m.Status == code.Ghost && o.report.Clusters[i].Provider == "vsphere":
+					ghost = m
+				case m.Status == code.Stale && m.Name == "alpha-prod-md-gpu-tfdnj-2spl2":
+					stale = m
+				}
+			}
+		}
+	}
+	at := "--at=https://user:s3cret-m4rk3r@" + w.vcenter.Addr
+	vm := []string{"vm", ghost.Instance.ID, ghost.Instance.Ref}
+	gone := "machine/" + stale.Namespace + "/" + stale.Name
+	object := fmt.Sprintf(`{"kind":"Machine","metadata":{"namespace":%q,"name":%q},"spec":{"providerID":%q,"infrastructureRef":{"name":%q}}}`, stale.Namespace, stale.Name, stale.ProviderID, stale.Name)
+	for _, c := range []struct {
+		name, file string
+		args       []string
+		stdin      string
+		code       exitCode
+		says       string
+	}{
+		{"the VM of the report", file, append(vm, at), "", exitOK, "go on: VM " + ghost.Instance.Ref},
+		{"it runs", file, append(vm, at, "--state=off"), "", exitFailOn, "still runs (poweredOn). Next: stop it"},
+		{"another vCenter", file, append(vm, "--at=https://user:s3cret-m4rk3r@"+replica.Addr), "", exitFailOn, "is another place than that of the report"},
+		{"nobody answers", file, append(vm, "--at=https://user:s3cret-m4rk3r@127.0.0.1:1"), "", exitIncomplete, "stop: could not look"},
+		{"no URL", file, vm, "", exitUsage, "needs --at"},
+		{"an empty URL", file, append(vm, "--at="), "", exitUsage, "--at is empty"},
+		{"a VM of no report", file, []string{"vm", ghost.Instance.ID, "vm-1", at}, "", exitUsage, "is it the report that the plan was made from?"},
+		{"a Machine whose VM is gone", file, []string{"gone", gone, at}, object, exitOK, "has no VM"},
+		{"kubectl failed", file, []string{"gone", gone, at}, "", exitIncomplete, "it printed nothing"},
+		{"a Machine of another report", file, []string{"gone", "machine/a/b", at}, object, exitUsage, "the report has no Machine a/b"},
+		{"a report that is cut", write("cut.json", o.json[:len(o.json)/2]), append(vm, at), "", exitUsage, "not a whole JSON document"},
+		{"of another schema", write("older.json", bytes.Replace(o.json, []byte(`"schemaVersion": "1"`), []byte(`"schemaVersion": "0"`), 1)), append(vm, at), "", exitUsage, "schema"},
+		{"no report", filepath.Join(w.dir, "none.json"), append(vm, at), "", exitUsage, "none.json"},
+		{"no check", file, []string{"look", "x"}, "", exitUsage, "is no check; it is one of place, vm"},
+		{"no time", file, append(vm, at, "--timeout=0s"), "", exitUsage, "must be more than 0"},
+		{"no name", file, []string{"vm"}, "", exitUsage, "the name of what is looked at"},
+	} {
+		var stdout, stderr bytes.Buffer
+		s := &streams{stdin: strings.NewReader(c.stdin), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+		args := append([]string{"recheck", c.file}, c.args...)
+		got := run(context.Background(), append([]string{"drift-detector"}, args...), s)
+		declared(t, args, got)
+		said := stdout.String() + stderr.String()
+		if got != c.code || !strings.Contains(said, c.says) || strings.Contains(said, "s3cret-m4rk3r") {
+			t.Errorf("%s: %d, want %d and %q:\n%s", c.name, got, c.code, c.says, said)
+		}
+		if (stdout.Len() > 0) != (got == exitOK) {
+			t.Errorf("%s: stdout has %q", c.name, stdout.String())
+		}
+		if got == exitFailOn && strings.Count(stderr.String(), "error: ") != 1 {
+			t.Errorf("%s: %s", c.name, stderr.String())
+		}
+	}
+}
+
+// long are words that are longer by themselves: JSON that kubectl takes whole.
+var long = regexp.MustCompile(`resourceModifierRules|--patch='\[\{"op":"test"`)
+
+// No row of a runbook is longer than 160 characters, but a word that is.
+func TestRowsOfAPlanAreShort(t *testing.T) {
+	t.Parallel()
+	for name, w := range map[string]*world{"fleet": fleet(t), "restored": restored(t)} {
+		rows, in := 0, false
+		for row := range strings.Lines(w.plan(w.detect())) {
+			row = strings.TrimSuffix(row, "\n")
+			if strings.HasPrefix(strings.TrimSpace(row), "```") {
+				in = !in
+			} else if in || strings.HasPrefix(row, "      ") {
+				rows++
+				if n := len(row); n > 160 && !long.MatchString(row) {
+					t.Errorf("%s: %d characters: %s", name, n, row)
+				}
+			}
+		}
+		if rows < 150 {
+			t.Errorf("%s: %d rows of commands", name, rows)
+		}
+	}
+}
