@@ -148,7 +148,9 @@ func worlds() (right []things, wrong map[string]things) {
 		otherIDs(x)
 		x.identity, x.restore = foreign, "another"
 	})
-	vary("a replica of the place", func(x *things) { x.identity, x.restore, x.node = foreign, "another", func(n *nodeThing) { n.id = "x://other" } })
+	vary("a replica of the place", func(x *things) {
+		x.identity, x.restore, x.node = foreign, "another", func(n *nodeThing) { n.id = "x://other" }
+	})
 	vary("the ids differ", otherIDs)
 	vary("the names are of other VMs", func(x *things) {
 		was := x.instance

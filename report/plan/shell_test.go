@@ -98,8 +98,8 @@ func enact(script string) string {
 // tools records what kubectl and the like are called with, and answers like an
 // infrastructure in which each VM is still the one of the report.
 const tools = `#!/bin/sh
-printf '%s\0' "${0##*/}" "$@" >>"$RECORD"
-printf '\n\0' >>"$RECORD"
+printf '%s\0' "${0##*/}" "$@" '
+' >>"$RECORD"
 ` + answers
 
 // answers is what they print. SAMPLE is the name that everything has.
