@@ -157,7 +157,7 @@ func TestAnswerIsNotYes(t *testing.T) {
 		{"load balancer of the API gone: its cluster is not reconciled", changedAWS(func(*world, *lab.EC2) {}, gone("aws-prod-apiserver")), "no", "ClusterHalted", "Cluster tenant-aws/aws-prod"},
 		{"VPC gone: its cluster is not reconciled", changedAWS(func(*world, *lab.EC2) {}, gone("vpc-0a1b2c3d4e5f60718")), "no", "ClusterHalted", "Cluster tenant-aws/aws-prod"},
 		{"pool that has grown since: a running member ends", changedAWS(func(_ *world, ec2 *lab.EC2) { growPool(ec2) }), "no", "PoolScaledBack", "MachinePool tenant-aws/aws-prod-mp-0"},
-		{"pool that has shrunk since: a member is made", changedAWS(func(_ *world, ec2 *lab.EC2) {
+		{"pool that has shrunk since: a member is created", changedAWS(func(_ *world, ec2 *lab.EC2) {
 			ec2.Change(func(i *lab.EC2Instance) bool { return i.InstanceID != "i-002e263aadef727c1" })
 		}), "withWork", "PoolGrown", "MachinePool tenant-aws/aws-prod-mp-0"},
 		{"upgrade half-way: the control plane wants another version", changed(func(w *world) {
@@ -182,11 +182,11 @@ func TestAnswerIsNotYes(t *testing.T) {
 		{"control plane that says no number, which a webhook makes 1", changed(func(w *world) {
 			w.set("kubeadmcontrolplanes", prodKCP, nil, "spec", "replicas")
 		}), "no", "MachinesDeleted", "KubeadmControlPlane tenant-alpha/alpha-prod"},
-		{"MachineDeployment that says no number, which a webhook makes the autoscaler's least", changed(func(w *world) {
+		{"MachineDeployment that says no number, which a webhook creates the autoscaler's least", changed(func(w *world) {
 			w.set("machinedeployments", prodMD, nil, "spec", "replicas")
 			w.set("machinedeployments", prodMD, "5", "metadata", "annotations", "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size")
 		}), "withWork", "MachinesMade", "MachineDeployment tenant-alpha/" + prodMD},
-		{"control plane wants more: a machine is made", changed(func(w *world) {
+		{"control plane wants more: a machine is created", changed(func(w *world) {
 			w.set("kubeadmcontrolplanes", prodKCP, 5, "spec", "replicas")
 		}), "withWork", "MachinesMade", "KubeadmControlPlane tenant-alpha/alpha-prod"},
 		{"infrastructure cluster missing: the cluster is not reconciled", changed(func(w *world) { w.drop("vsphereclusters", "alpha-prod") }), "no", "ClusterHalted BackupError Incomplete MachinesUnknown", "Cluster tenant-alpha/alpha-prod"},
@@ -197,7 +197,7 @@ func TestAnswerIsNotYes(t *testing.T) {
 		{"Velero that restores Clusters before their machines", changed(func(w *world) {
 			w.velero("--restore-resource-priorities=namespaces,secrets,clusters.cluster.x-k8s.io,machines.cluster.x-k8s.io")
 		}), "no", "ClustersFirst", "Deployment velero"},
-		{"NAT gateway gone: CAPA makes it again", changedAWS(func(w *world, _ *lab.EC2) {
+		{"NAT gateway gone: CAPA creates it again", changedAWS(func(w *world, _ *lab.EC2) {
 			w.set("awsclusters", "aws-prod", []object{{"id": "aws-prod-subnet-public-us-east-1c", "natGatewayId": "nat-0bbbbbbbbbbbbbbbb"}}, "spec", "network", "subnets")
 			w.set("awsclusters", "aws-prod", "owned", "spec", "network", "vpc", "tags", "sigs.k8s.io/cluster-api-provider-aws/cluster/aws-prod")
 		}), "withWork", "ResourceMade", "Cluster tenant-aws/aws-prod"},
@@ -228,7 +228,7 @@ func TestAnswerIsNotYes(t *testing.T) {
 			w.set("secrets", "alpha-prod-ca", nil, "data")
 		}), "no", "BackupError", "Secret tenant-alpha/alpha-prod-ca"},
 		{"MachineDeployment missing: nobody manages its machines", changed(func(w *world) { w.drop("machinedeployments", prodMD) }), "no", "BackupError OwnerHalted", "MachineDeployment tenant-alpha/" + prodMD},
-		{"machine that its MachineSet does not select: another is made, and nobody has it", changed(func(w *world) {
+		{"machine that its MachineSet does not select: another is created, and nobody has it", changed(func(w *world) {
 			w.set("machines", prodOne, "quarantine", "metadata", "labels", "machine-template-hash")
 		}), "withWork", "OwnerHalted MachinesMade", "Machine tenant-alpha/" + prodOne},
 		{"template of the control plane missing on AWS: it does nothing for its machines", changedAWS(func(w *world, _ *lab.EC2) {

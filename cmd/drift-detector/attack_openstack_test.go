@@ -284,7 +284,7 @@ func TestOpenStackServerOfNoCluster(t *testing.T) {
 	})
 	a := w.run(append(w.sources(), w.withOpenStackNodes()...)...).report.Summary.Answer
 	for _, c := range a.Conditions {
-		if c.Code == "OutsideClusters" && strings.HasSuffix(c.Message, "makes another: OpenStackServer tenant-os-b/jump") {
+		if c.Code == "OutsideClusters" && strings.HasSuffix(c.Message, "creates another: OpenStackServer tenant-os-b/jump") {
 			return
 		}
 	}

@@ -52,8 +52,8 @@ func TestOpenStackManagedThingsByName(t *testing.T) {
 	args := append(w.sources(), w.withOpenStackNodes()...)
 	w.run(args...).demandSafe(t, true, code.Adopted, "")
 	for kind, c := range map[string]struct{ name, renamed, twins string }{
-		"networks": {"k8s-clusterapi-cluster-tenant-os-b-data", "makes a second network", "name of the cluster's network"},
-		"routers":  {"k8s-clusterapi-cluster-tenant-os-b-data", "makes a second router", "name of the cluster's router"},
+		"networks": {"k8s-clusterapi-cluster-tenant-os-b-data", "creates a second network", "name of the cluster's network"},
+		"routers":  {"k8s-clusterapi-cluster-tenant-os-b-data", "creates a second router", "name of the cluster's router"},
 		// The cluster is ready with a second group: what lives keeps the first one, by its id.
 		"security_groups": {"k8s-cluster-tenant-os-b-data-secgroup-worker", "", "name of the cluster's security group"},
 	} {

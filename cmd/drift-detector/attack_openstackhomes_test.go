@@ -29,7 +29,7 @@ func TestOpenStackMachinesOfTheirOwnRegion(t *testing.T) {
 		}
 		return true
 	})
-	w.run(args...).demandSafe(t, false, code.Adopted, "makes a second network")
+	w.run(args...).demandSafe(t, false, code.Adopted, "creates a second network")
 }
 
 // CAPO looks up the networks and security groups of a machine's ports before it looks for

@@ -196,8 +196,7 @@ EXAMPLES:
    drift-detector detect --backup mgmt-data.tar.gz -o report.json
    drift-detector plan report.json > runbook.md
 
-'drift-detector help COMMAND' has its options, 'drift-detector explain CODE'
-what a code of a report means, 'drift-detector man' all of it.
+'drift-detector help COMMAND' has its options, 'drift-detector man' all of it.
 `)
 	return b.String()
 }

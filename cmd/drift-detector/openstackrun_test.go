@@ -29,7 +29,7 @@ func TestOpenStackPlan(t *testing.T) {
 		"that machine's controller looks by name: it takes this VM for the machine's own",
 		"with one of a control plane without a load balancer of CAPO's its floating IPs: it is",
 		"server list --limit=-1 --name=\"^${NAME:?}$\"",
-		"CAPO makes network k8s-clusterapi-cluster-tenant-os-a-web-old, router k8s-clusterapi-cluster-tenant-os-a-web-old, ",
+		"CAPO creates network k8s-clusterapi-cluster-tenant-os-a-web-old, router k8s-clusterapi-cluster-tenant-os-a-web-old, ",
 		"deleting its infrastructure machine (OpenStackMachine, OpenStackServer) makes",
 	} {
 		if !strings.Contains(plan, want) {

@@ -85,7 +85,7 @@ func TestPoint19And32PoolsAreSetBack(t *testing.T) {
 	growPool(ec2)
 	a := w.answer()
 	a.demand(t, "no", "PoolScaledBack")
-	if !strings.Contains(a.o.stdout, "1 running instance ends, undrained") {
+	if !strings.Contains(a.o.stdout, "1 running instance is terminated, undrained") {
 		t.Errorf("nobody says so:\n%s", a.o.stdout)
 	}
 	ec2.Change(func(i *lab.EC2Instance) bool {
@@ -237,7 +237,7 @@ func TestPoint23VSphereVMMissing(t *testing.T) {
 		outcome, says string
 		safe, code    string
 	}{
-		"gone":                    {prodOne, func(w *world) { w.ensure(w.vcenter.Remove(prodOne)) }, "NewInstanceCreated", "makes a new one", "withWork", "MachinesMade"},
+		"gone":                    {prodOne, func(w *world) { w.ensure(w.vcenter.Remove(prodOne)) }, "NewInstanceCreated", "creates a new one", "withWork", "MachinesMade"},
 		"renamed":                 {prodOne, func(w *world) { w.ensure(w.vcenter.Rename(prodOne, "zz")) }, "NewInstanceCreated", "second one", "no", "SecondInstance"},
 		"in place":                {prodOne, func(*world) {}, "AdoptedByName", "found by its name", "withWork", "FoundByNameOnly"},
 		"of the control plane":    {planeOne, func(*world) {}, "AdoptedByName", "a new cluster", "withWork", "FoundByNameOnly"},

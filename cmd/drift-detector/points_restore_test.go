@@ -60,7 +60,7 @@ func TestPoint35NeverProvisionedOnAWS(t *testing.T) {
 func TestPoint37WebhooksOfCAPA(t *testing.T) {
 	w, _ := wellAWS(t)
 	for _, c := range w.answer().Conditions {
-		if c.Code == "WebhooksDuringRestore" && strings.Contains(c.Message, "CAPA must answer again before any controller makes machines") {
+		if c.Code == "WebhooksDuringRestore" && strings.Contains(c.Message, "CAPA must answer again before any controller creates machines") {
 			return
 		}
 	}
@@ -75,11 +75,11 @@ func TestPoint40GroupsCount(t *testing.T) {
 		replicas         int
 		safe, code       string
 	}{
-		"MachineDeployment wants one less": {"machinedeployments", prodMD, 3, "no", "MachinesDeleted"},
-		"MachineDeployment wants one more": {"machinedeployments", prodMD, 5, "withWork", "MachinesMade"},
-		"MachineSet wants one less":        {"machinesets", prodSet, 3, "no", "MachinesDeleted MachinesMade"},
-		"control plane wants more":         {"kubeadmcontrolplanes", prodKCP, 5, "withWork", "MachinesMade"},
-		"control plane wants fewer":        {"kubeadmcontrolplanes", prodKCP, 1, "no", "MachinesDeleted"},
+		"MachineDeployment specifies one less": {"machinedeployments", prodMD, 3, "no", "MachinesDeleted"},
+		"MachineDeployment specifies one more": {"machinedeployments", prodMD, 5, "withWork", "MachinesMade"},
+		"MachineSet specifies one less":        {"machinesets", prodSet, 3, "no", "MachinesDeleted MachinesMade"},
+		"control plane wants more":             {"kubeadmcontrolplanes", prodKCP, 5, "withWork", "MachinesMade"},
+		"control plane wants fewer":            {"kubeadmcontrolplanes", prodKCP, 1, "no", "MachinesDeleted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := well(t)
@@ -189,7 +189,7 @@ func TestPoint49ReplacementsThatCannotBeMade(t *testing.T) {
 			w.unregister("alpha-prod", prodOne)
 			take(w)
 			a := w.answer()
-			a.foretells(t, prodOne, "DeletedByMachineHealthCheck", "can make no other")
+			a.foretells(t, prodOne, "DeletedByMachineHealthCheck", "can create no other")
 			a.demand(t, "withWork", "CannotReplace MachinesBroken")
 		})
 	}

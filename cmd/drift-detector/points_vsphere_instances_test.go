@@ -232,7 +232,7 @@ func TestPoint10AMatchThatIsOff(t *testing.T) {
 		w.serveNodes(alive)
 		o := w.detect()
 		o.says(t, map[string]string{likeWorker: "Unknown NodeAlive"})
-		if !strings.Contains(o.message(likeWorker), "powering this one on makes a second") {
+		if !strings.Contains(o.message(likeWorker), "powering this one on creates a second") {
 			t.Errorf("it says %s", o.message(likeWorker))
 		}
 	})

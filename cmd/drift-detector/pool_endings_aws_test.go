@@ -73,9 +73,9 @@ func TestAnswerOnWhatEndsBesideMachines(t *testing.T) {
 			bastions("aws-prod")(w, ec2)
 			w.set("awsclusters", "aws-prod", true, "spec", "bastion", "enabled")
 		}, "yes", "", ""},
-		"autoscaled beyond maxSize":        {bounds("maxSize", 2, true), "no", "PoolScaledBack", "allows 1 to 2: 1 running instance ends"},
+		"autoscaled beyond maxSize":        {bounds("maxSize", 2, true), "no", "PoolScaledBack", "allows 1 to 2: 1 running instance is terminated"},
 		"autoscaled up to maxSize":         {bounds("maxSize", 3, true), "yes", "", ""},
-		"autoscaled down, minSize is more": {bounds("minSize", 3, false), "withWork", "PoolGrown", "1 instance is made"},
+		"autoscaled down, minSize is more": {bounds("minSize", 3, false), "withWork", "PoolGrown", "1 instance is created"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			a := changedAWS(c.change)(t).answer()

@@ -147,7 +147,7 @@ func TestPlanSettlesTheAnswerFirst(t *testing.T) {
 		"second VM": {changed(func(w *world) {
 			w.drop("vspherevms", prodOne)
 			w.ensure(w.vcenter.Rename(prodOne, "zz"))
-		}), []string{"A second instance is made", prodOne}},
+		}), []string{"A second instance is created", prodOne}},
 		"halted": {changed(func(w *world) {
 			w.set("vspheremachines", prodOne, "", "metadata", "annotations", "cluster.x-k8s.io/paused")
 		}), []string{"does nothing for these machines", prodOne}},

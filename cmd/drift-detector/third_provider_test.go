@@ -126,7 +126,7 @@ func TestAThirdProviderNeedsNothingButItself(t *testing.T) {
 	for _, c := range r.Clusters {
 		for _, m := range machinesOf(c) {
 			got[m.Name] = string(m.Status) + " " + string(m.Forecast.Outcome)
-			if m.Status == code.Stale && !strings.HasPrefix(m.Forecast.Message, "CAPT never makes a new instance") {
+			if m.Status == code.Stale && !strings.HasPrefix(m.Forecast.Message, "CAPT never creates a new instance") {
 				t.Errorf("%s: %s", m.Name, m.Forecast.Message)
 			}
 			if m.Status != code.Healthy && len(m.Remediation) == 0 {

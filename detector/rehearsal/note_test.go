@@ -156,8 +156,8 @@ func TestWhatClonesWouldBeMade(t *testing.T) {
 		}, "For how many is not known", "up to"},
 		"nothing":          {func(s *story) { s.worker("a", found); s.worker("b", never); s.ghostWorker("c") }, "by folder and name alone", "up to"},
 		"paused":           {func(s *story) { s.cluster.Paused = true; s.worker("a", gone) }, "by folder and name alone", "up to"},
-		"none of CAPV's":   {func(s *story) { s.cluster.Provider = aws; s.worker("a", gone) }, "end every running worker", "CAPV"},
-		"the cluster Self": {func(s *story) { s.cluster.Self = true; s.worker("a", gone) }, "end every running worker", "CAPV"},
+		"none of CAPV's":   {func(s *story) { s.cluster.Provider = aws; s.worker("a", gone) }, "terminate every running worker", "CAPV"},
+		"the cluster Self": {func(s *story) { s.cluster.Self = true; s.worker("a", gone) }, "terminate every running worker", "CAPV"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)

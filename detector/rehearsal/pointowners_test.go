@@ -33,18 +33,18 @@ func TestPoint46EveryLevelCounts(t *testing.T) {
 	}
 	play(t, map[string]scene{
 		"MachineDeployment wants fewer": {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(2) }, string(code.MachinesDeleted), []string{"MachineDeployment ns/md deletes 1 machine with its instance"}},
-		"MachineDeployment wants more":  {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(5) }, string(code.MachinesMade), []string{"makes 2 machines"}},
+		"MachineDeployment wants more":  {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(5) }, string(code.MachinesMade), []string{"creates 2 machines"}},
 		"MachineSet wants fewer":        {nil, func(s *story) { three(s); s.snapshot.Groups[1].Desired = number(2) }, string(code.MachinesDeleted) + " " + string(code.MachinesMade), nil},
-		"MachineSet wants more":         {nil, func(s *story) { three(s); want(s, 4) }, string(code.MachinesMade), []string{"makes 1 machine,"}},
+		"MachineSet wants more":         {nil, func(s *story) { three(s); want(s, 4) }, string(code.MachinesMade), []string{"creates 1 machine,"}},
 		"MachineSet is paused":          {nil, func(s *story) { three(s); want(s, 4); s.snapshot.Groups[1].Paused = true }, "", nil},
 		"MachineDeployment is paused":   {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(5); s.snapshot.Groups[0].Paused = true }, "", nil},
-		"MachineSet may create none":      {nil, func(s *story) { three(s); want(s, 4); s.snapshot.Groups[1].NoCreate = true }, string(code.MachinesMade), []string{"makes 1 machine,"}},
+		"MachineSet may create none":    {nil, func(s *story) { three(s); want(s, 4); s.snapshot.Groups[1].NoCreate = true }, string(code.MachinesMade), []string{"creates 1 machine,"}},
 		"MachineSet may create none, nobody else either": {nil, func(s *story) {
 			three(s)
 			want(s, 4)
 			s.snapshot.Groups[0].Paused, s.snapshot.Groups[1].NoCreate = true, true
 		}, "", nil},
-		"control plane wants more": {nil, func(s *story) { s.plane("p", found); s.snapshot.ControlPlanes[0].Desired = number(3) }, string(code.MachinesMade), []string{"KubeadmControlPlane ns/cp makes 2 machines"}},
+		"control plane wants more": {nil, func(s *story) { s.plane("p", found); s.snapshot.ControlPlanes[0].Desired = number(3) }, string(code.MachinesMade), []string{"KubeadmControlPlane ns/cp creates 2 machines"}},
 		"control plane wants fewer": {nil, func(s *story) {
 			s.plane("p", found)
 			s.plane("q", found)

@@ -90,13 +90,13 @@ func TestPoint18WhatIsGoneHalts(t *testing.T) {
 			onAWS(s)
 			s.resource("placement group", "p", code.Absent, code.HaltsCluster)
 		}, string(code.ClusterHalted), []string{"placement group p"}},
-		"a managed subnet, as its provider says": {nil, func(s *story) { onAWS(s); s.resource("subnet", "s", code.Absent, code.MadeAgain) }, string(code.ResourceMade), []string{"CAPA makes subnet s again"}},
-		"NAT gateway":                            {nil, func(s *story) { onAWS(s); s.resource("NAT gateway", "n", code.Absent, code.MadeAgain) }, string(code.ResourceMade), []string{"CAPA makes NAT gateway n again"}},
+		"a managed subnet, as its provider says": {nil, func(s *story) { onAWS(s); s.resource("subnet", "s", code.Absent, code.MadeAgain) }, string(code.ResourceMade), []string{"CAPA creates subnet s again"}},
+		"NAT gateway":                            {nil, func(s *story) { onAWS(s); s.resource("NAT gateway", "n", code.Absent, code.MadeAgain) }, string(code.ResourceMade), []string{"CAPA creates NAT gateway n again"}},
 		"several things": {nil, func(s *story) {
 			onAWS(s)
 			s.resource("subnet", "s", code.Absent, code.MadeAgain)
 			s.resource("NAT gateway", "n", code.Absent, code.MadeAgain)
-		}, string(code.ResourceMade), []string{"CAPA makes subnet s, NAT gateway n again, which are gone"}},
+		}, string(code.ResourceMade), []string{"CAPA creates subnet s, NAT gateway n again, which are gone"}},
 		"present":                     {nil, func(s *story) { onAWS(s); s.resource("VPC", "v", code.Present, code.HaltsCluster) }, "", nil},
 		"image, with nothing to make": {nil, func(s *story) { onAWS(s); s.resource("image", "ami", code.Absent, code.FailsReplacement) }, "", nil},
 		"an identity that may not be used": {nil, func(s *story) {
@@ -130,7 +130,7 @@ func (s *story) lacks(r backup.Ref) {
 	s.absent = append(s.absent, backup.Absence{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name})
 }
 
-// CAPA makes an empty EKS control plane in the place of one that is gone, and does nothing more
+// CAPA creates an empty EKS control plane in the place of one that is gone, and does nothing more
 // without the object.
 func TestPoint25EKSControlPlane(t *testing.T) {
 	play(t, map[string]scene{

@@ -59,7 +59,7 @@ func poolSize(p *actions, s *set) bool {
 			title, now, wants, plural(s.deleted, "running instance is terminated", "running instances are terminated"), s.cluster.controller.Name, remedy, now))
 	}
 	if s.created > 0 {
-		p.finds(walk.Differs, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s made", title,
+		p.finds(walk.Differs, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s created", title,
 			now, wants, plural(s.created, "instance is", "instances are")))
 	}
 	return true

@@ -78,9 +78,9 @@ func TestRolloutThatMakesNone(t *testing.T) {
 		says    string
 	}{
 		"ahead of the control plane":           {"v1.36.0", "", gone, code.Stuck, "MachineDeployment md is of Kubernetes v1.36.0 and its control plane of v1.35.1"},
-		"ahead of the control plane, running":  {"v1.36.0", "", found, code.RolledByOwner, "MachineDeployment md wants v1.36.0"},
-		"as the control plane":                 {"v1.35.1", "", gone, code.RolledByOwner, "MachineDeployment md wants v1.35.1"},
-		"of a topology, once that is upgraded": {"v1.35.1", "v1.36.0", gone, code.RolledByOwner, "MachineDeployment md wants v1.35.1"},
+		"ahead of the control plane, running":  {"v1.36.0", "", found, code.RolledByOwner, "MachineDeployment md specifies v1.36.0"},
+		"as the control plane":                 {"v1.35.1", "", gone, code.RolledByOwner, "MachineDeployment md specifies v1.35.1"},
+		"of a topology, once that is upgraded": {"v1.35.1", "v1.36.0", gone, code.RolledByOwner, "MachineDeployment md specifies v1.35.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, checkSpec(workers))
@@ -109,7 +109,7 @@ func TestRolloutThatMayDelete(t *testing.T) {
 		"on delete, of an older revision":         {func(s *story) { onDelete(s); s.older() }, found, string(code.RolloutDue), "unless its owner deletes it at once: its MachineSet md-old is of an older revision"},
 		"on delete, of the revision that is kept": {func(s *story) { onDelete(s) }, found, "", ""},
 		"on delete, and no MachineSet fits":       {func(s *story) { onDelete(s); s.snapshot.Groups[0].Version = "v2" }, gone, "", "MachineSet md-old is of an older revision, and from Cluster API 1.9 on leaves it"},
-		"rolled out, and none can be created":        {func(s *story) { s.noTemplate(); s.older() }, found, string(code.OutcomeUnknown), "before it creates another, which it cannot: VSphereMachineTemplate md"},
+		"rolled out, and none can be created":     {func(s *story) { s.noTemplate(); s.older() }, found, string(code.OutcomeUnknown), "before it creates another, which it cannot: VSphereMachineTemplate md"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, checkSpec(workers))

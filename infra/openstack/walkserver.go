@@ -62,14 +62,14 @@ var (
 	}
 	rowS11 = &walk.Row{
 		ID: "openstack.S11", Of: serverKind,
-		Asks:    "for a port with the address that the spec gives, where there is none of the name, and for its network",
+		Asks:    "a port with the address that the spec gives, where there is none of the name, and for its network",
 		None:    walk.Waits.Says("Neutron creates no port in a network that is gone, and CAPO goes no further"),
 		Differs: walk.Waits.Says("Neutron refuses a second port with the address, and CAPO goes no further"),
 		Source:  "EnsurePort: pkg/cloud/services/networking/port.go v0.12.0 to v0.14.7; CreatePorts v0.10.0, v0.11.0",
 	}
 	rowS13 = &walk.Row{
 		ID: "openstack.S13", Of: serverKind,
-		Asks:    "for a server with the port of its name, where it finds none of the machine's name; what is renamed keeps CAPO from that as long as it has the port",
+		Asks:    "a server with the port of its name, where it finds none of the machine's name; what is renamed keeps CAPO from that as long as it has the port",
 		Differs: walk.Doubles.Says("CAPO finds neither server nor port of the name and creates both, beside the server that runs"),
 		Source:  "getOrCreateServer: controllers/openstackserver_controller.go; createInstanceImpl: pkg/cloud/services/compute/instance.go v0.10.0 to v0.15.0-beta.0",
 	}
@@ -90,7 +90,7 @@ var (
 	}
 	rowO2 = &walk.Row{
 		ID: "openstack.O2", Of: "Image",
-		Asks:      "for itself, where a server names it: the OpenStack Resource Controller has to run",
+		Asks:      "itself, where a server names it: the OpenStack Resource Controller has to run",
 		Condition: code.ImagesResolved,
 		Source:    "getImageIDByReference: pkg/cloud/services/compute/instance.go v0.11.0 to v0.15.0-beta.0",
 	}

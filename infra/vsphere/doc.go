@@ -35,6 +35,7 @@
 //	credentials.go  finds a credential as CAPV does
 //	environment.go  finds one in the variables of govc
 //	reach.go        the vCenter that govc is at, for another look
+//	extract.go      writes the credential of a target as variables, for `extract`
 //	session.go      connects, logs in, logs out
 //	limits.go       bounds on time and size
 //	machinevms.go   what CAPV asks of the VMs of machines

@@ -18,7 +18,7 @@ const conditionFree = code.PoolAddressesTaken
 // rowVM6 is the part of the claims that neither the pool nor the claim shows.
 var rowVM6 = &walk.Row{
 	ID: "vsphere.VM6", Of: vmKind,
-	Asks:      "for each new claim the first address of its pool without an IPAddress, which no VM may have",
+	Asks:      "the first address of its pool without an IPAddress, for each new claim, which no VM may have",
 	Condition: conditionFree,
 	Source:    "reconcileIPAddressClaims: controllers/vspherevm_ipaddress_reconciler.go v1.6.0 to v1.16.1; FindFreeAddress: cluster-api-ipam-provider-in-cluster internal/poolutil/pool.go v1.1.0",
 }

@@ -29,7 +29,7 @@ var (
 	}
 	rowM6 = &walk.Row{
 		ID: "vsphere.M6", Of: machineKind,
-		Asks:    "to write its whole clone spec, with what the failure domain says, into its VSphereVM",
+		Asks:    "leave to write its whole clone spec, with what the failure domain says, into its VSphereVM",
 		Differs: walk.Waits.Says("CAPV's webhook refuses to change it"),
 		Source:  "createOrPatchVSphereVM: pkg/services/vimmachine.go; ValidateUpdate: internal/webhooks/vspherevm.go v1.8.10 to v1.16.1",
 	}

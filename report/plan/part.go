@@ -53,12 +53,12 @@ func (pl *planner) findParts() {
 	}
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
-		add := func(kind, name string) {
-			p := part{kind, c.Namespace, name}
+		note := func(p part) {
 			if all, is := pl.parts[p]; is && (len(all) == 0 || all[len(all)-1] != c) {
 				pl.parts[p] = append(all, c)
 			}
 		}
+		add := func(kind, name string) { note(part{kind, c.Namespace, name}) }
 		add("Cluster", c.Name)
 		for _, end := range clusterSecrets {
 			add("Secret", c.Name+end)
@@ -68,9 +68,11 @@ func (pl *planner) findParts() {
 				add(s.kind, s.name)
 			}
 			for k := range s.machines {
-				if m := &s.machines[k]; m.Status != code.Ghost {
+				m := &s.machines[k]
+				if m.Status != code.Ghost {
 					add("Machine", m.Name)
 				}
+				note(partOf("instance " + m.Name)) // as the answer names one without a Machine
 			}
 		}
 	}

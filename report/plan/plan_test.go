@@ -347,7 +347,7 @@ func TestEvictionIsWarnedOfBeforeAnythingIsUnpaused(t *testing.T) {
 		r := sample("alpha")
 		change(&r.Clusters[0])
 		steps := lines(New(r, providerTools).Sections[2].Chapters[0].Steps)
-		inOrder(t, steps, "Ghosts with a member: 1. See that every member answers. If one that is to stay does not, leave the cluster paused, and repair that member or take a newer backup", "")
+		inOrder(t, steps, "Ghosts with a member: 1 (alpha). See that every member answers. If one that is to stay does not, leave the cluster paused, and repair that member or take a newer backup", "")
 		i := slices.IndexFunc(steps, func(s string) bool { return strings.Contains(s, "Ghosts with a member") })
 		if i < 0 || !strings.Contains(steps[i], "Only if the silent one is a Ghost's, all that are to stay answer, and so does a majority of all: remove") || !strings.Contains(steps[i], "endpoint health") {
 			t.Errorf("%s: %q", name, steps)

@@ -189,6 +189,17 @@ func (pl *planner) warnOfEviction(d *draft, c *report.Cluster) {
 	if ghosts == 0 {
 		return
 	}
-	d.afterWith(fmt.Sprintf("Before it is unpaused: KubeadmControlPlane removes the etcd members of Ghosts without asking, as soon as all its Machines have Nodes, and early releases remove all at once. Ghosts with a member: %d. See that every member answers. If one that is to stay does not, leave the cluster paused, and repair that member or take a newer backup: when the Ghosts' members go, etcd has no majority. Only if the silent one is a Ghost's, all that are to stay answer, and so does a majority of all: remove the members of the Ghosts by hand now, the silent one first, one at a time, as below.", ghosts)+
+	var names []string
+	for i := range c.ControlPlane.Machines {
+		if m := &c.ControlPlane.Machines[i]; m.Status == code.Ghost {
+			names = append(names, m.Name)
+		}
+	}
+	step := d.afterWith(fmt.Sprintf("Before it is unpaused: KubeadmControlPlane removes the etcd members of Ghosts without asking, as soon as all its Machines have Nodes, and early releases remove all at once. Ghosts with a member: %d (%s). See that every member answers. If one that is to stay does not, leave the cluster paused, and repair that member or take a newer backup: when the Ghosts' members go, etcd has no majority. Only if the silent one is a Ghost's, all that are to stay answer, and so does a majority of all: remove the members of the Ghosts by hand now, the silent one first, one at a time, as below.", ghosts, english.First(shown, names))+
 		pl.etcdAt(c), func() []shell.Command { return pl.quorum(c) })
+	for _, r := range pl.reasons(c) {
+		if r.Code == code.EtcdMembersRemoved {
+			step.about = r.objects
+		}
+	}
 }

@@ -13,16 +13,16 @@ import (
 // what to do first, before it is unpaused, about each reason of which the table of codes
 // says that. It reports whether there is anything.
 func (pl *planner) settle(d *draft, c *report.Cluster) bool {
-	if pl.reasonsOf == nil {
-		pl.findReasons()
-	}
 	any := false
-	for _, reason := range pl.reasonsOf[c] {
+	for _, reason := range pl.reasons(c) {
 		r, own, first := reason.AnswerReason, reason.objects, code.Of(reason.Code).Plan
 		if first == "" {
 			continue
 		}
 		any = true
+		if r.Code == code.EtcdMembersRemoved && pl.memberGhosts(c) > 0 {
+			continue // warnOfEviction says it
+		}
 		text := "Before it is unpaused: " + strings.TrimSuffix(r.Message, ".")
 		if strings.HasPrefix(own[0], "Machine ") { // the messages of others name what they are about, or say that of the cluster
 			text += ": " + listed(own)
@@ -36,6 +36,14 @@ func (pl *planner) settle(d *draft, c *report.Cluster) bool {
 type ownReason struct {
 	*report.AnswerReason
 	objects []string
+}
+
+// reasons are those of the answer that are about a cluster.
+func (pl *planner) reasons(c *report.Cluster) []ownReason {
+	if pl.reasonsOf == nil {
+		pl.findReasons()
+	}
+	return pl.reasonsOf[c]
 }
 
 func (pl *planner) findReasons() {

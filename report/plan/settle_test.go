@@ -14,7 +14,7 @@ var elsewhere = map[code.Reason]string{
 	code.BackupError: "the checks", code.BackupErrorsUnclear: "the checks", code.NewerBackup: "its first lines", code.ErrorsOccurred: "the errors", code.Incomplete: "the scopes", code.NoForecast: "a report with a forecast",
 	code.NothingToCompare: "another backup", code.StatusNotHealthy: "whatever the status comes from", code.InstancesToConfirm: "the VMs to confirm",
 	code.ClustersFirst: "the restore", code.ControlPlaneDown: "the control plane", code.GhostsLeft: "the Ghosts",
-	code.MachinesUnknown: "the Unknown machines", code.CopiedID: "the copies", code.MachinesBroken: "the Stale machines", code.InstancesNeverJoin: "the Stale machines", code.StaleReplaced: "nothing to do",
+	code.MachinesUnknown: "the Unknown machines", code.CopiedID: "the copies", code.MachinesBroken: "the Stale machines", code.StaleReplaced: "nothing to do",
 	code.InstancesStopped: "the machines that are off", code.ResourceMade: "nothing to do", code.PoolMachinesDeleted: "nothing to do",
 }
 
@@ -43,6 +43,33 @@ func TestStaleMachinesThatTheirOwnersDealWith(t *testing.T) {
 			if deletesMachine(line) || strings.Contains(line, " scale ") {
 				t.Errorf("%s: %s", outcome, line)
 			}
+		}
+	}
+}
+
+// What makes the answer NO has a step in the plan: that running etcd members are removed, and
+// that new instances never join, before the cluster is unpaused.
+func TestReasonsAboutInstancesHaveAStep(t *testing.T) {
+	for _, c := range []struct {
+		reason code.Reason
+		status code.Status
+		role   report.Role
+		object func(m *report.Machine) string
+	}{
+		{code.EtcdMembersRemoved, code.Ghost, "control-plane", func(m *report.Machine) string { return "instance " + m.Name }},
+		{code.InstancesNeverJoin, code.Stale, "worker", func(m *report.Machine) string { return "Machine " + m.Namespace + "/" + m.Name }},
+	} {
+		r := sample("alpha")
+		m := find(t, r, c.status, c.role)
+		r.Summary.Answer = &report.SafeAnswer{Safe: code.No, Reasons: []report.AnswerReason{{Code: c.reason, Message: "it does so", Objects: []string{c.object(m)}}}}
+		var found []report.ToDo
+		for _, do := range ToDo(r, providerTools) {
+			if do.Code == c.reason {
+				found = append(found, do)
+			}
+		}
+		if len(found) != 1 || len(found[0].Steps) == 0 || found[0].Phase != code.Paused {
+			t.Errorf("%s: %+v", c.reason, found)
 		}
 	}
 }
