@@ -109,7 +109,7 @@ func TestWhatTheAbsenceOfResourcesMeans(t *testing.T) {
 	want := []report.Resource{
 		{Kind: "thing", Name: "a", State: code.Absent, UsedBy: "", WhenGone: code.FailsReplacement, Message: "replacing a machine will fail: thing a was not found"},
 		{Kind: "thing", Name: "b", State: code.Absent, UsedBy: "", WhenGone: code.HaltsCluster, Message: "the restored controllers do nothing for the cluster until it is back: thing b was not found"},
-		{Kind: "thing", Name: "c", State: code.Absent, UsedBy: "", WhenGone: code.MadeAgain, Message: "the restored controllers make a new one: thing c was not found"},
+		{Kind: "thing", Name: "c", State: code.Absent, UsedBy: "", WhenGone: code.MadeAgain, Message: "the restored controllers create a new one: thing c was not found"},
 		{Kind: "thing", Name: "d", State: code.Absent, UsedBy: "", WhenGone: code.HaltsCluster, Message: "nothing goes on: thing d was not found"},
 		{Kind: "thing", Name: "e", State: code.Undecided, UsedBy: "", WhenGone: code.HaltsCluster, Message: "whether it exists is not known: what there is of its kind at vc/user could not be read; if it is gone: the restored controllers do nothing for the cluster until it is back"},
 	}
