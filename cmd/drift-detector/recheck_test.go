@@ -50,7 +50,7 @@ func TestRecheckOfTheLab(t *testing.T) {
 	at := "--at=https://user:s3cret-m4rk3r@" + w.vcenter.Addr
 	vm := []string{"vm", ghost.Instance.ID, ghost.Instance.Ref}
 	gone := "machine/" + stale.Namespace + "/" + stale.Name
-	object := fmt.Sprintf(`{"kind":"Machine","metadata":{"namespace":%q,"name":%q},"spec":{"providerID":%q,"infrastructureRef":{"name":%q}}}`, stale.Namespace, stale.Name, stale.ProviderID, stale.Name)
+	object := fmt.Sprintf(`{"kind":"Machine","metadata":{"namespace":%q,"name":%q,"creationTimestamp":"2099-01-01T00:00:00Z","labels":{"velero.io/restore-name":"restore-1"}},"spec":{"providerID":%q,"infrastructureRef":{"name":%q}}}`, stale.Namespace, stale.Name, stale.ProviderID, stale.Name)
 	for _, c := range []struct {
 		name, file string
 		args       []string
@@ -65,9 +65,10 @@ func TestRecheckOfTheLab(t *testing.T) {
 		{"no URL", file, vm, "", exitUsage, "needs --at"},
 		{"an empty URL", file, append(vm, "--at="), "", exitUsage, "--at is empty"},
 		{"a VM of no report", file, []string{"vm", ghost.Instance.ID, "vm-1", at}, "", exitUsage, "is it the report that the plan was made from?"},
-		{"a Machine whose VM is gone", file, []string{"gone", gone, at}, object, exitOK, "has no VM"},
-		{"kubectl failed", file, []string{"gone", gone, at}, "", exitIncomplete, "it printed nothing"},
-		{"a Machine of another report", file, []string{"gone", "machine/a/b", at}, object, exitUsage, "the report has no Machine a/b"},
+		{"a Machine whose VM is gone", file, []string{"gone", gone, "--restore=restore-1", at}, object, exitOK, "has no VM"},
+		{"the Machine of the old management cluster", file, []string{"gone", gone, "--restore=restore-1", at}, strings.Replace(object, "2099", "2020", 1), exitFailOn, "it is of the old management cluster. Next: "},
+		{"kubectl failed", file, []string{"gone", gone, "--restore=restore-1", at}, "", exitIncomplete, "it printed nothing"},
+		{"a Machine of another report", file, []string{"gone", "machine/a/b", "--restore=restore-1", at}, object, exitUsage, "the report has no Machine a/b"},
 		{"a report that is cut", write("cut.json", o.json[:len(o.json)/2]), append(vm, at), "", exitUsage, "not a whole JSON document"},
 		{"of another schema", write("older.json", bytes.Replace(o.json, []byte(`"schemaVersion": "1"`), []byte(`"schemaVersion": "0"`), 1)), append(vm, at), "", exitUsage, "schema"},
 		{"no report", filepath.Join(w.dir, "none.json"), append(vm, at), "", exitUsage, "none.json"},

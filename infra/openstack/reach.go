@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -17,6 +18,13 @@ func (p *provider) Reach(at string, s infra.Sought) infra.Target {
 	f, err := p.ofOperator(infra.Access{Options: map[string]string{flagCloud: at}})
 	if err != nil {
 		t.Refused = &infra.Fault{Reason: code.NoCredential, Message: err.Error(), Hint: "give the entry that the openstack command gets with --os-cloud"}
+		return t
+	}
+	if set := p.overrides(at, s.Location); set != "" {
+		t.Refused = &infra.Fault{
+			Reason: code.NoCredential, Message: set + " is set, which the openstack command takes instead of what entry " + at + " of clouds.yaml says",
+			Hint: "unset the OS_ variables of logins, such as those of an openrc file, and run the line again",
+		}
 		return t
 	}
 	c := f.credential
@@ -42,6 +50,26 @@ func (p *provider) Reach(at string, s infra.Sought) infra.Target {
 	t.Use = fmt.Sprintf("OpenStack project at %s: %s", t.Endpoint, f.source)
 	p.accounts.note(&c)
 	return t
+}
+
+// overrides names a variable that leads the openstack command elsewhere than an entry of
+// clouds.yaml: it prefers what its environment says (openstacksdk openstack/config/loader.py,
+// _fix_backwards_auth).
+func (p *provider) overrides(cloud, region string) string {
+	names := []string{"tenant_id", "tenant_name", "endpoint_override", "auth_type"}
+	for name := range knownAuth {
+		names = append(names, name)
+	}
+	if region == "" { // else the line says it
+		names = append(names, "region_name")
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if name = "OS_" + strings.ToUpper(name); cloud != ofVariables && p.getenv(name) != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // noteHolder notes to which server a port is attached that is named after a server that is

@@ -29,9 +29,10 @@ func TestReachIsWhereTheCloudLeads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	env := map[string]string{"OS_CLIENT_CONFIG_FILE": clouds}
 	look := func(cloud string, sought infra.Sought) infra.Listing {
 		p := small().(*provider)
-		p.getenv = func(name string) string { return map[string]string{"OS_CLIENT_CONFIG_FILE": clouds}[name] }
+		p.getenv = func(name string) string { return env[name] }
 		r := infra.NewRegistry(p)
 		return r.Collect(t.Context(), []infra.Target{r.Reach(Name, cloud, sought)}, nil).Listings[0]
 	}
@@ -57,5 +58,12 @@ func TestReachIsWhereTheCloudLeads(t *testing.T) {
 		if l := look(cloud, infra.Sought{}); l.State != code.ScopeFailed || l.Fault == nil || l.Fault.Hint == "" || strings.Contains(l.Fault.Message, "wr0ng") {
 			t.Errorf("%s: %s, %+v", name, l.State, l.Fault)
 		}
+	}
+	for _, name := range []string{"OS_AUTH_URL", "OS_PROJECT_ID", "OS_PROJECT_NAME", "OS_TENANT_NAME", "OS_USERNAME", "OS_APPLICATION_CREDENTIAL_ID", "OS_REGION_NAME"} {
+		env[name] = "0ther"
+		if l := look("mine", infra.Sought{}); l.State != code.ScopeFailed || l.Fault == nil || !strings.Contains(l.Fault.Message, name) || strings.Contains(l.Fault.Message, "0ther") {
+			t.Errorf("%s leads the openstack command elsewhere: %s, %+v", name, l.State, l.Fault)
+		}
+		delete(env, name)
 	}
 }

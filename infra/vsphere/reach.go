@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -24,9 +25,9 @@ func (p *provider) Reach(at string, _ infra.Sought) infra.Target {
 		return os.Getenv(name)
 	})
 	server, err := infra.ParseEndpoint(given.Endpoint)
-	if !ok || err != nil {
+	if !ok || err != nil || !isRoot(at) {
 		t.Refused = &infra.Fault{
-			Reason: code.NoCredential, Message: "the URL of the vCenter for govc is not an https:// one, or user or password are missing",
+			Reason: code.NoCredential, Message: "the URL of the vCenter for govc is not an https:// one of no path but /sdk, or user or password are missing",
 			Hint: "set GOVC_USERNAME and GOVC_PASSWORD, as govc needs them, or have both in the URL",
 		}
 		return t
@@ -43,6 +44,16 @@ func (p *provider) Reach(at string, _ infra.Sought) infra.Target {
 	t.Own = []infra.Own{{}} // it is the operator's
 	t.Use = fmt.Sprintf("vCenter %s: user %s from %s", server, t.Account, t.Source)
 	return t
+}
+
+// isRoot reports whether a URL leads to the vCenter of its host: govc follows any path, behind
+// which may be another one (govmomi vim25/soap/client.go v0.56.0), and only /sdk is looked at.
+func isRoot(at string) bool {
+	if !strings.Contains(at, "://") {
+		at = "https://" + at
+	}
+	u, err := url.Parse(strings.TrimSpace(at))
+	return err == nil && (u.Path == "" || u.Path == "/sdk")
 }
 
 // govcTrust is what govc's variables say of certificates (govmomi cli/flags/client.go and

@@ -40,6 +40,9 @@ func TestReachIsWhereGovcIs(t *testing.T) {
 		"a wrong password":               {"https://user:wr0ng@" + v.Addr, map[string]string{"GOVC_INSECURE": "true"}, code.ScopeFailed, "AuthenticationFailed", "wr0ng"},
 		"no password":                    {"https://user@" + v.Addr, map[string]string{"GOVC_INSECURE": "true"}, code.ScopeFailed, "NoCredential", ""},
 		"without TLS":                    {"http://" + user + v.Addr, map[string]string{"GOVC_INSECURE": "true"}, code.ScopeFailed, "NoCredential", "secret"},
+		"as govc has it at last":         {"https://" + user + v.Addr + "/sdk", map[string]string{"GOVC_INSECURE": "true"}, code.ScopeComplete, "", ""},
+		"another one behind a path":      {"https://" + user + v.Addr + "/other/sdk", map[string]string{"GOVC_INSECURE": "true"}, code.ScopeFailed, "NoCredential", "secret"},
+		"the same without a scheme":      {user + v.Addr + "/other/sdk", map[string]string{"GOVC_INSECURE": "true"}, code.ScopeFailed, "NoCredential", "secret"},
 		"nowhere":                        {"https://" + user + "127.0.0.1:1", map[string]string{"GOVC_INSECURE": "true"}, code.ScopeFailed, "Unreachable", "secret"},
 		"the variables name another one": {"https://" + user + v.Addr, map[string]string{"GOVC_INSECURE": "true", "GOVC_URL": "https://127.0.0.1:1"}, code.ScopeComplete, "", ""},
 	} {

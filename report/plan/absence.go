@@ -43,7 +43,7 @@ func (pl *planner) findAbsent(s *set, m *report.Machine) absence {
 		case !pl.isSeen(s.cluster, p):
 			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing proves that it would be seen there"}
 		}
-		checks = append(checks, manage(m.Namespace, "get", machines+m.Name, asJSON).Pipe(p.recheck("gone", machineOf(m))))
+		checks = append(checks, manage(m.Namespace, "get", machines+m.Name, asJSON).Pipe(p.recheck("gone", machineOf(m), "--restore", shell.Variable(restoreName))))
 	}
 	switch {
 	case pl.recognised(s.cluster):
@@ -52,7 +52,7 @@ func (pl *planner) findAbsent(s *set, m *report.Machine) absence {
 	case s.cluster.Nodes.State != report.NodesRead:
 		return absence{why: "the Node list of its cluster was not read, and no machine of it is Healthy whose Node would show that a list is the right one"}
 	}
-	out.says += "the Machine records the id of the report, it is the right " + scopes[0].Noun + ", the account sees a running machine of the cluster there, and nothing has the id or the name"
+	out.says += "the Machine is of the restore and records the id of the report, it is the right " + scopes[0].Noun + ", the account sees a running machine of the cluster there, and nothing has the id or the name"
 	out.check = shell.All(checks[0], checks[1:]...)
 	return out
 }

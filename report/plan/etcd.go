@@ -120,18 +120,23 @@ func (pl *planner) allAnswer(c *report.Cluster) shell.Command {
 	return pl.etcdctl(c, "endpoint", "health", "--cluster")
 }
 
+// memberList prints the members of etcd for recheck.
+func (pl *planner) memberList(c *report.Cluster) shell.Command {
+	return pl.etcdctl(c, "member", "list", "--write-out=json")
+}
+
 // evict removes the member of a Ghost, if it is that one and all members answer.
 func (pl *planner) evict(c *report.Cluster, m *report.Machine) []shell.Command {
 	return append(pl.askNode(c, m),
 		shell.Ask("MEMBER_ID", "the id beside "+nodeName(m)+" in that list"),
-		shell.All(pl.isNode(c, nodeWord(m), m.Instance.ID), pl.etcdctl(c, "member", "list").Pipe(recheck("member", nodeWord(m), shell.Variable("MEMBER_ID"))),
+		shell.All(pl.isNode(c, nodeWord(m), m.Instance.ID), pl.memberList(c).Pipe(recheck("member", nodeWord(m), shell.Variable("MEMBER_ID"))),
 			pl.allAnswer(c), pl.etcdctl(c, "member", "remove", shell.Variable("MEMBER_ID"))))
 }
 
 // evicted is the check that a Ghost is no member of etcd any more, and that all that
 // are left answer. Its Node is deleted by then, so that another shows the cluster.
 func (pl *planner) evicted(c *report.Cluster, m *report.Machine) shell.Command {
-	return shell.All(pl.isCluster(c), pl.etcdctl(c, "member", "list").Pipe(recheck("no-member", nodeWord(m))), pl.allAnswer(c))
+	return shell.All(pl.isCluster(c), pl.memberList(c).Pipe(recheck("no-member", nodeWord(m))), pl.allAnswer(c))
 }
 
 // snapshotFile is on the Node and in the pod alike: kubeadm mounts the folder

@@ -76,9 +76,9 @@ func (pl *planner) capacity(d *draft, s *set) {
 	case s.managedBy != "":
 		d.after("Capacity first: the replicas of its owner are set by "+s.managedBy+". See that the other machines can carry the load, or raise the limit there, and wait until new ones are Ready.", s.listed)
 	case known && s.desired != nil && int64(alive) > *s.desired:
-		look, scale := s.scale(*s.desired, int64(alive))
+		look, owned, scale := s.scale(*s.desired, int64(alive))
 		d.after(capacityFirst+atTheTopology(s),
-			append(look, scale, s.listed)...)
+			append(look, owned.Then(scale), s.listed)...)
 	default:
 		d.after(capacityFirst+atTheTopology(s), s.listed)
 	}

@@ -111,8 +111,8 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 	for i := range r.InfraMachines {
 		m := &r.InfraMachines[i]
 		pl.countID(&m.Instance)
-		if m.Cluster != "" {
-			pl.alike[m.Cluster] = append(pl.alike[m.Cluster], cmp.Or(m.Instance.Path, m.Instance.Name))
+		for _, of := range m.MayBelongTo() {
+			pl.alike[of] = append(pl.alike[of], cmp.Or(m.Instance.Path, m.Instance.Name))
 		}
 	}
 	pl.variables = append(pl.variables, Variable{Name: etcdPod, Meaning: "an etcd pod of a control-plane Node that runs, in kube-system of the cluster in question"})

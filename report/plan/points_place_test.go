@@ -122,7 +122,7 @@ func TestPointD1NodesAreReadBeforeAMachineIsDeleted(t *testing.T) {
 				t.Errorf("%s: %s", state, o.printed)
 			}
 		}
-		if text := planText(t, r); !strings.Contains(text, "no Node of it is Ready, the Machine records the id of the report") {
+		if text := planText(t, r); !strings.Contains(text, "no Node of it is Ready, the Machine is of the restore and records the id of the report") {
 			t.Errorf("%s: the step does not say so", state)
 		}
 	}

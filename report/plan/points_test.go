@@ -71,6 +71,9 @@ func TestPoint1NoMachineExistsIsNotSaidWhileNamesakesLive(t *testing.T) {
 		"a VM that may be of the cluster": func(r *report.Report) {
 			r.InfraMachines[0].Cluster, r.InfraMachines[0].Instance.Path = "alpha/alpha", "/DC/vm/restored"
 		},
+		"a VM that may be of one of several": func(r *report.Report) {
+			r.InfraMachines[0].Cluster, r.InfraMachines[0].Candidates, r.InfraMachines[0].Instance.Path = "", []string{"other/other", "alpha/alpha"}, "/DC/vm/restored"
+		},
 		"an Unknown worker": func(r *report.Report) {
 			c := &r.Clusters[0]
 			c.Counts.Total, c.Counts.Unknown = 2, 1

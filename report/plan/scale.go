@@ -9,10 +9,10 @@ import (
 
 // scale changes the replicas of an owner from one number to another, and fails
 // when they are not what they were: a line that is run twice, or out of turn,
-// does nothing. What a ClusterClass made is scaled at its Cluster, because the
+// does nothing. Whether the owner is of the restore, owned sees first. What a ClusterClass made is scaled at its Cluster, because the
 // topology controller takes any other change back (Cluster API
 // exp/topology/desiredstate/desired_state.go v1.14.0); look finds its place there.
-func (s *set) scale(from, to int64) (look []shell.Command, scale shell.Command) {
+func (s *set) scale(from, to int64) (look []shell.Command, owned, scale shell.Command) {
 	object := scalable[s.kind] + s.name
 	if s.topology != "" {
 		object = clusters + s.cluster.Name
@@ -21,13 +21,13 @@ func (s *set) scale(from, to int64) (look []shell.Command, scale shell.Command) 
 		s.restored = restored(s.cluster.Namespace, object)
 	}
 	if s.topology == "" {
-		return nil, s.restored.Then(manage(s.cluster.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to))).InTurn()
+		return nil, s.restored, manage(s.cluster.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to)).InTurn()
 	}
 	look = []shell.Command{
 		manage(s.cluster.Namespace, "get", object, `--output=go-template={{range $i, $m := .spec.topology.workers.machineDeployments}}{{$i}} {{$m.name}} {{$m.replicas}}{{"\n"}}{{end}}`),
 		shell.Ask("INDEX", "the number before "+s.topology+" in that list"),
 	}
-	return look, s.restored.Then(manage(s.cluster.Namespace, "patch", object, "--type=json", topologyPatch(s.topology, from, to)))
+	return look, s.restored, manage(s.cluster.Namespace, "patch", object, "--type=json", topologyPatch(s.topology, from, to))
 }
 
 // topologyPatch is a JSON patch of the MachineDeployment at ${INDEX}: it fails

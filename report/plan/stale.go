@@ -119,10 +119,10 @@ func (pl *planner) scaleDown(d *draft, s *set, m *report.Machine) {
 		d.after(text + " No line does that: " + a.why + ".")
 		return
 	}
-	look, scale := s.scale(to+1, to)
+	look, owned, scale := s.scale(to+1, to)
 	mark := manage(m.Namespace, "annotate", machines+m.Name, "--overwrite", "cluster.x-k8s.io/delete-machine=yes")
 	wanted := manage(m.Namespace, "get", scalable[s.kind]+s.name, "--output=jsonpath={.spec.replicas}").Prints(fmt.Sprint(to + 1)).OrStop(fmt.Sprintf("the replicas are not %d: nothing was marked", to+1))
-	d.after(text+atTheTopology(s)+" The line looks at the replicas before it marks anything, and makes the same checks as that of the next step, which is then to be skipped.", append(look, a.before(wanted.Then(mark), scale))...)
+	d.after(text+atTheTopology(s)+" The line looks at the replicas and at the owner before it marks anything, and makes the same checks as that of the next step, which is then to be skipped.", append(look, a.before(owned, wanted.Then(mark), scale))...)
 }
 
 // nth numbers a Machine among those of the set that somebody may scale away.

@@ -228,8 +228,8 @@ func TestGroupThatWasScaledDownIsScaledOneByOneAndMarkedFirst(t *testing.T) {
 		}
 		pieces := strings.Split(line, " && ")
 		last := len(pieces) - 1
-		if last != 5 || unproven(line) != "" || !strings.Contains(pieces[last-2], "annotate machines.cluster.x-k8s.io/"+m.Name+" --overwrite cluster.x-k8s.io/delete-machine=yes") ||
-			!strings.Contains(pieces[last-1], " restored machinedeployments.cluster.x-k8s.io/") || !strings.Contains(pieces[last], want) {
+		if last != 5 || unproven(line) != "" || !strings.Contains(pieces[last-1], "annotate machines.cluster.x-k8s.io/"+m.Name+" --overwrite cluster.x-k8s.io/delete-machine=yes") ||
+			!strings.Contains(pieces[last-3], " restored machinedeployments.cluster.x-k8s.io/") || !strings.Contains(pieces[last], want) {
 			t.Errorf("search, mark and scale are not one command: %s", line)
 		}
 		inOrder(t, commands(m.Remediation), want, "delete machines")

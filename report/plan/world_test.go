@@ -22,7 +22,7 @@ type world struct {
 	places   map[string]infra.Listing // by the variable that leads there
 	nodes    map[string]string        // what kubectl prints, by the variable of the context
 	object   func(resource, name string) string
-	members  string
+	members  []etcdMember
 	majority bool
 }
 
@@ -37,6 +37,11 @@ type things struct {
 	gone     bool                // nothing answers
 	evicted  bool                // Ghosts have left etcd
 	majority bool
+}
+
+type etcdMember struct {
+	ID   uint64 `json:"ID"`
+	Name string `json:"name,omitempty"`
 }
 
 type nodeThing struct{ name, id, ready string }
@@ -102,19 +107,23 @@ func (x things) world(r *report.Report) *world {
 		w.nodes[pl.contexts[c]] = x.nodesOf(pl, c)
 		for k := range c.ControlPlane.Machines {
 			if m := &c.ControlPlane.Machines[k]; m.Status == code.Healthy || m.Status == code.Ghost && !x.evicted {
-				w.members += fmt.Sprintf("%x, %s, %s, https://10.0.0.1:2380, https://10.0.0.1:2379, false\n", 10+k, map[bool]string{true: "started", false: "unstarted"}[x.majority], nodeOf(m))
+				one := etcdMember{ID: uint64(10 + k)}
+				if x.majority {
+					one.Name = nodeOf(m)
+				}
+				w.members = append(w.members, one)
 			}
 		}
 	}
 	if x.gone {
-		w.members, w.nodes = "", nil
+		w.members, w.nodes = nil, nil
 	}
 	w.object = func(resource, name string) string {
 		if x.gone {
 			return ""
 		}
 		kind, _, _ := strings.Cut(resource, ".")
-		o := map[string]any{"kind": strings.TrimSuffix(kind, "s"), "metadata": map[string]any{"namespace": "alpha", "name": name, "labels": map[string]string{"velero.io/restore-name": x.restore}}}
+		o := map[string]any{"kind": strings.TrimSuffix(kind, "s"), "metadata": map[string]any{"namespace": "alpha", "name": name, "creationTimestamp": "2030-01-01T00:00:00Z", "labels": map[string]string{"velero.io/restore-name": x.restore}}}
 		for _, m := range pl.machines() {
 			if kind == "machines" && m.Name == name && m.ProviderID != "" && m.Status == code.Stale {
 				o["spec"] = map[string]any{"providerID": x.recorded(m.ProviderID), "infrastructureRef": map[string]string{"name": m.Name}}
@@ -188,12 +197,16 @@ func (w *world) run(t *testing.T, line string) (changes []string, stopped error)
 			}
 			continue
 		}
-		printed := w.members
+		text, err := json.Marshal(map[string]any{"members": w.members})
+		if err != nil {
+			t.Fatal(err)
+		}
+		printed := string(text)
 		if found := asksKubectl.FindStringSubmatch(asked); found != nil && found[2] != "" {
 			printed = w.object(found[2], found[3])
 		} else if found != nil {
 			printed = w.nodes[found[1]]
-		} else if piped && !strings.HasSuffix(asked, " member list") {
+		} else if piped && !strings.HasSuffix(asked, " member list --write-out=json") {
 			t.Fatalf("what does it print? %s", asked)
 		}
 		if strings.Contains(question, " runs-on node/ ") { // as the list of Nodes says
@@ -201,10 +214,10 @@ func (w *world) run(t *testing.T, line string) (changes []string, stopped error)
 			nodeName = "node-" + id
 			question = strings.Replace(question, " node/ ", " node/"+nodeName+" ", 1)
 		}
-		for row := range strings.Lines(w.members) {
-			if name := strings.Split(row, ", "); strings.Contains(question, " member node/"+name[2]+" ") {
-				question = question[:strings.LastIndexByte(question, ' ')+1] + name[0]
-				member = name[0]
+		for _, one := range w.members {
+			if strings.Contains(question, " member node/"+one.Name+" ") {
+				member = fmt.Sprintf("%x", one.ID)
+				question = question[:strings.LastIndexByte(question, ' ')+1] + member
 			}
 		}
 		if err := w.recheck(question, printed); err != nil {

@@ -1,34 +1,33 @@
 package recheck
 
 import (
-	"bufio"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"drift-detector/internal/english"
 )
 
-var memberID = regexp.MustCompile(`^[0-9a-f]{1,16}$`)
-
-// members reads what `etcdctl member list` prints, a line each of id, status, name, addresses
-// and whether it is a learner (etcdctl/ctlv3/command/util.go v3.5). All have to have started.
+// members reads what `etcdctl member list --write-out=json` prints, of which no part passes for
+// the whole as one of its lines would (etcdctl/ctlv3/command/printer_json.go v3.6). All have to
+// have started: one that has not has no name yet.
 func members(r io.Reader) (names map[string]string, err error) {
-	names = map[string]string{}
-	lines := bufio.NewScanner(io.LimitReader(r, 1<<20))
-	for lines.Scan() {
-		f := strings.Split(strings.TrimSpace(lines.Text()), ", ")
-		switch {
-		case len(f) < 5 || !memberID.MatchString(f[0]):
-			return nil, unseen("see what etcdctl member list says", "could not look: what etcdctl printed is no list of members")
-		case f[1] != "started":
-			return nil, refuse("see why it has not started: another member less may cost the majority", "etcd member %s has not started", f[0])
-		}
-		names[f[0]] = f[2]
+	var list struct {
+		Members []struct {
+			ID   uint64 `json:"ID"`
+			Name string `json:"name"`
+		} `json:"members"`
 	}
-	if lines.Err() != nil || len(names) == 0 {
-		return nil, unseen("see what etcdctl member list says", "could not look: etcdctl printed no list of members")
+	if decode(r, &list) != nil || len(list.Members) == 0 {
+		return nil, unseen("see what etcdctl member list says", "could not look: etcdctl printed no whole list of members")
+	}
+	names = map[string]string{}
+	for _, m := range list.Members {
+		id := fmt.Sprintf("%x", m.ID)
+		if m.Name == "" {
+			return nil, refuse("see why it has not started: another member less may cost the majority", "etcd member %s has not started", id)
+		}
+		names[id] = m.Name
 	}
 	return names, nil
 }

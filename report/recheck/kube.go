@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"drift-detector/infra"
 	"drift-detector/internal/english"
@@ -28,6 +29,7 @@ type object struct {
 		Name      string            `json:"name"`
 		Namespace string            `json:"namespace"`
 		Labels    map[string]string `json:"labels"`
+		Created   time.Time         `json:"creationTimestamp"`
 	} `json:"metadata"`
 	Spec struct {
 		ProviderID        string `json:"providerID"`
@@ -198,12 +200,29 @@ func (a *asking) notReady() (string, error) {
 	return fmt.Sprintf("no Node of Machine %s is Ready", a.Names[0]), nil
 }
 
-// restored sees that an object is one that a restore made. Velero labels all that it restores
-// (pkg/restore/restore.go v1.18.1).
-func (a *asking) restored() (string, error) {
+// madeByRestore sees that an object is one that the restore made, and not the one of the old
+// management cluster that is in the backup. Velero labels all that it restores
+// (pkg/restore/restore.go v1.18.1), and the label of an older restore is in the old one, too: but
+// what was there to be backed up is older than the backup.
+func (a *asking) madeByRestore(o *object) error {
+	const next = "see that the context is that of the new management cluster, and that RESTORE is the restore there"
 	if a.Restore == "" {
-		return "", errors.New("restored needs --restore: the name of the Velero restore")
+		return fmt.Errorf("%s needs --restore: the name of the Velero restore", a.Check)
 	}
+	what := fmt.Sprintf("%s %s/%s", o.Kind, o.Metadata.Namespace, o.Metadata.Name)
+	if of := o.Metadata.Labels["velero.io/restore-name"]; of != a.Restore {
+		return refuse(next, "%s was not made by restore %s (label velero.io/restore-name is %q)", what, a.Restore, of)
+	}
+	for i := range a.Backups {
+		if k := &a.Backups[i]; !o.Metadata.Created.After(k.WrittenTo) {
+			return refuse(next, "%s was created %s, before backup %s was written: it is of the old management cluster", what, o.Metadata.Created.Format(time.RFC3339), k.Path)
+		}
+	}
+	return nil
+}
+
+// restored sees that an object is one that a restore made.
+func (a *asking) restored() (string, error) {
 	resource, rest, _ := strings.Cut(a.Names[0], "/")
 	namespace, name, named := strings.Cut(rest, "/")
 	if !named {
@@ -218,9 +237,8 @@ func (a *asking) restored() (string, error) {
 	if err := o.is(strings.TrimSuffix(plural, "s"), namespace, name); err != nil {
 		return "", err
 	}
-	if of := o.Metadata.Labels["velero.io/restore-name"]; of != a.Restore {
-		return "", refuse("see that the context is that of the new management cluster, and that RESTORE is the restore there",
-			"%s %s was not made by restore %s (label velero.io/restore-name is %q)", o.Kind, rest, a.Restore, of)
+	if err := a.madeByRestore(&o); err != nil {
+		return "", err
 	}
 	return fmt.Sprintf("%s %s was made by restore %s", o.Kind, rest, a.Restore), nil
 }

@@ -53,7 +53,7 @@ var checks = []check{
 	{"vm", []string{"ID", "[REF]"}, "that VM at --at is the report's", (*asking).vm},
 	{"free", []string{"ID"}, "no VM at --at has the id", (*asking).free},
 	{"pool", []string{"ID", "SIZE"}, "the group of instance ID has SIZE members", (*asking).pool},
-	{"gone", []string{"machine/NAMESPACE/NAME"}, "no VM at --at is the Machine's", (*asking).gone},
+	{"gone", []string{"machine/NAMESPACE/NAME"}, "no VM at --at is this Machine's, of --restore", (*asking).gone},
 	{"is", []string{"cluster/NAMESPACE/NAME"}, "these are the Nodes of the cluster", (*asking).isCluster},
 	{"not-ready", []string{"machine/NAMESPACE/NAME"}, "none of these Nodes is Ready and its", (*asking).notReady},
 	{"runs-on", []string{"node/NAME", "ID"}, "the Node, one of these, is on VM ID", (*asking).runsOn},

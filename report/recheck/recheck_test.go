@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"drift-detector/infra"
 	"drift-detector/report"
@@ -26,7 +27,8 @@ func reported() *report.Report {
 		return &report.Instance{Provider: "vsphere", Scope: "vsphere vc", ID: id, Ref: ref, Name: "n-" + ref}
 	}
 	return &report.Report{
-		Scopes: []report.Scope{{Provider: "vsphere", Endpoint: "vc", Identity: vcenter}},
+		Backups: []report.Backup{{Path: "b.tar.gz", WrittenTo: time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC)}},
+		Scopes:  []report.Scope{{Provider: "vsphere", Endpoint: "vc", Identity: vcenter}},
 		Clusters: []report.Cluster{{
 			Namespace: "ns", Name: "c", Provider: "vsphere",
 			Workers: report.Workers{Groups: []report.Group{{Kind: "MachineDeployment", Name: "md", Machines: []report.Machine{
@@ -47,8 +49,9 @@ func seen() infra.Listing {
 }
 
 const (
-	staleObject = `{"kind":"Machine","metadata":{"namespace":"ns","name":"stale","labels":{"velero.io/restore-name":"r-1"}},"spec":{"providerID":"vsphere://` + idStale + `","infrastructureRef":{"name":"stale-vm"}}}`
-	memberList  = "1a, started, runs, https://10.0.0.1:2380, https://10.0.0.1:2379, false\n2b, started, ghost, https://10.0.0.2:2380, https://10.0.0.2:2379, false\n"
+	staleObject = `{"kind":"Machine","metadata":{"namespace":"ns","name":"stale","creationTimestamp":"2026-11-25T12:00:00Z","labels":{"velero.io/restore-name":"r-1"}},"spec":{"providerID":"vsphere://` + idStale + `","infrastructureRef":{"name":"stale-vm"}}}`
+	memberList  = `{"header":{"cluster_id":14841639068965178418,"member_id":26,"raft_term":2},"members":[{"ID":26,"name":"runs","peerURLs":["https://10.0.0.1:2380"],"clientURLs":["https://10.0.0.1:2379"]},{"ID":17442555302283345667,"name":"ghost","peerURLs":["https://10.0.0.2:2380"],"clientURLs":["https://10.0.0.2:2379"]}]}`
+	ofGhost     = "f21067a1ffb47f03"
 )
 
 func nodeList(nodes ...[3]string) string {
@@ -175,41 +178,48 @@ func TestChecks(t *testing.T) {
 		{"free: a blind account", "free " + idStale, "", func(_ *report.Report, l *infra.Listing) { l.Instances = nil }, blind},
 		{"free: no id", "free x", "", nil, misuse},
 
-		{"gone", "gone machine/ns/stale", staleObject, nil, passes},
-		{"gone: it is there", "gone machine/ns/stale", staleObject, more(infra.Instance{ID: strings.ToUpper(idStale), Name: "x"}), stops},
-		{"gone: it has ended", "gone machine/ns/stale", staleObject, more(infra.Instance{ID: idStale, Name: "x", Gone: true}), passes},
-		{"gone: a VM has its name", "gone machine/ns/stale", staleObject, more(infra.Instance{ID: "1", Name: "stale"}), stops},
-		{"gone: a VM has the name of its object", "gone machine/ns/stale", staleObject, more(infra.Instance{ID: "1", Name: "stale-vm"}), stops},
-		{"gone: a template has its name", "gone machine/ns/stale", staleObject, more(infra.Instance{ID: "1", Name: "stale", Exclude: infra.Template}), passes},
-		{"gone: a known VM has its name", "gone machine/ns/stale", staleObject, vm(1, func(v *infra.Instance) { v.Name = "stale" }), passes},
-		{"gone: one that is unreadable", "gone machine/ns/stale", staleObject, more(infra.Instance{Unreadable: true}), blind},
-		{"gone: another place", "gone machine/ns/stale", staleObject, another, stops},
-		{"gone: no network", "gone machine/ns/stale", staleObject, refused, blind},
-		{"gone: a partial list", "gone machine/ns/stale", staleObject, partial, blind},
-		{"gone: a blind account", "gone machine/ns/stale", staleObject, func(_ *report.Report, l *infra.Listing) { l.Instances = nil }, blind},
-		{"gone: an account that sees another cluster", "gone machine/ns/stale", staleObject, func(_ *report.Report, l *infra.Listing) { l.Instances = l.Instances[1:] }, blind},
-		{"gone: nothing printed", "gone machine/ns/stale", "", nil, blind},
-		{"gone: cut off", "gone machine/ns/stale", staleObject[:60], nil, blind},
-		{"gone: followed by more", "gone machine/ns/stale", staleObject + staleObject, nil, blind},
-		{"gone: another Machine", "gone machine/ns/stale", strings.Replace(staleObject, `"stale"`, `"other"`, 1), nil, stops},
-		{"gone: another namespace", "gone machine/ns/stale", strings.Replace(staleObject, `"ns"`, `"other"`, 1), nil, stops},
-		{"gone: another kind", "gone machine/ns/stale", strings.Replace(staleObject, "Machine", "Cluster", 1), nil, stops},
-		{"gone: it records another id", "gone machine/ns/stale", strings.Replace(staleObject, idStale, idGhost, 1), nil, stops},
-		{"gone: it records none", "gone machine/ns/stale", strings.Replace(staleObject, "vsphere://"+idStale, "", 1), nil, stops},
+		{"gone", "gone machine/ns/stale --restore=r-1", staleObject, nil, passes},
+		{"gone: it is there", "gone machine/ns/stale --restore=r-1", staleObject, more(infra.Instance{ID: strings.ToUpper(idStale), Name: "x"}), stops},
+		{"gone: it has ended", "gone machine/ns/stale --restore=r-1", staleObject, more(infra.Instance{ID: idStale, Name: "x", Gone: true}), passes},
+		{"gone: a VM has its name", "gone machine/ns/stale --restore=r-1", staleObject, more(infra.Instance{ID: "1", Name: "stale"}), stops},
+		{"gone: a VM has the name of its object", "gone machine/ns/stale --restore=r-1", staleObject, more(infra.Instance{ID: "1", Name: "stale-vm"}), stops},
+		{"gone: a template has its name", "gone machine/ns/stale --restore=r-1", staleObject, more(infra.Instance{ID: "1", Name: "stale", Exclude: infra.Template}), passes},
+		{"gone: a VM that the report knows by its name", "gone machine/ns/stale --restore=r-1", staleObject, func(r *report.Report, l *infra.Listing) {
+			r.Clusters[0].Workers.Groups[0].Machines[1].Instance.Name, l.Instances[1].Name = "stale", "stale"
+		}, passes},
+		{"gone: a known VM was given its name", "gone machine/ns/stale --restore=r-1", staleObject, vm(1, func(v *infra.Instance) { v.Name = "stale" }), stops},
+		{"gone: no restore is named", "gone machine/ns/stale", staleObject, nil, misuse},
+		{"gone: of another restore", "gone machine/ns/stale --restore=r-2", staleObject, nil, stops},
+		{"gone: the Machine of the old management cluster", "gone machine/ns/stale --restore=r-1", strings.Replace(staleObject, "-25T", "-20T", 1), nil, stops},
+		{"gone: nobody knows when it was created", "gone machine/ns/stale --restore=r-1", strings.Replace(staleObject, `"creationTimestamp":"2026-11-25T12:00:00Z",`, "", 1), nil, stops},
+		{"gone: one that is unreadable", "gone machine/ns/stale --restore=r-1", staleObject, more(infra.Instance{Unreadable: true}), blind},
+		{"gone: another place", "gone machine/ns/stale --restore=r-1", staleObject, another, stops},
+		{"gone: no network", "gone machine/ns/stale --restore=r-1", staleObject, refused, blind},
+		{"gone: a partial list", "gone machine/ns/stale --restore=r-1", staleObject, partial, blind},
+		{"gone: a blind account", "gone machine/ns/stale --restore=r-1", staleObject, func(_ *report.Report, l *infra.Listing) { l.Instances = nil }, blind},
+		{"gone: an account that sees another cluster", "gone machine/ns/stale --restore=r-1", staleObject, func(_ *report.Report, l *infra.Listing) { l.Instances = l.Instances[1:] }, blind},
+		{"gone: nothing printed", "gone machine/ns/stale --restore=r-1", "", nil, blind},
+		{"gone: cut off", "gone machine/ns/stale --restore=r-1", staleObject[:60], nil, blind},
+		{"gone: followed by more", "gone machine/ns/stale --restore=r-1", staleObject + staleObject, nil, blind},
+		{"gone: another Machine", "gone machine/ns/stale --restore=r-1", strings.Replace(staleObject, `"stale"`, `"other"`, 1), nil, stops},
+		{"gone: another namespace", "gone machine/ns/stale --restore=r-1", strings.Replace(staleObject, `"ns"`, `"other"`, 1), nil, stops},
+		{"gone: another kind", "gone machine/ns/stale --restore=r-1", strings.Replace(staleObject, "Machine", "Cluster", 1), nil, stops},
+		{"gone: it records another id", "gone machine/ns/stale --restore=r-1", strings.Replace(staleObject, idStale, idGhost, 1), nil, stops},
+		{"gone: it records none", "gone machine/ns/stale --restore=r-1", strings.Replace(staleObject, "vsphere://"+idStale, "", 1), nil, stops},
 		{"gone: not of the report", "gone machine/ns/other", staleObject, nil, misuse},
 		{"gone: a Ghost has no Machine", "gone machine/ns/ghost", staleObject, nil, misuse},
-		{"gone: its port is another server's", "gone machine/ns/stale", staleObject, func(_ *report.Report, l *infra.Listing) {
+		{"gone: its port is another server's", "gone machine/ns/stale --restore=r-1", staleObject, func(_ *report.Report, l *infra.Listing) {
 			l.Facts = infra.Facts{{Name: infra.FactHolder, Value: "stale-vm-0 77058bb1"}}
 		}, stops},
-		{"gone: its port is free", "gone machine/ns/stale", staleObject, func(_ *report.Report, l *infra.Listing) {
+		{"gone: its port is free", "gone machine/ns/stale --restore=r-1", staleObject, func(_ *report.Report, l *infra.Listing) {
 			l.Facts = infra.Facts{{Name: infra.FactHolder, Value: "stale-vm-0 "}}
 		}, passes},
-		{"gone: shown by a resource", "gone machine/ns/stale", staleObject, func(r *report.Report, l *infra.Listing) {
+		{"gone: shown by a resource", "gone machine/ns/stale --restore=r-1", staleObject, func(r *report.Report, l *infra.Listing) {
 			r.Clusters[0].Workers.Groups[0].Machines[0].Status = code.Unknown
 			r.Clusters[0].Resources = []report.Resource{{Kind: "VPC", Name: "vpc-1", State: code.Present}}
 			l.ProbesFound = []infra.Key{{Kind: infra.KeyKindOf("vpc"), Value: "vpc-1"}}
 		}, passes},
-		{"gone: shown by nothing", "gone machine/ns/stale", staleObject, func(r *report.Report, _ *infra.Listing) {
+		{"gone: shown by nothing", "gone machine/ns/stale --restore=r-1", staleObject, func(r *report.Report, _ *infra.Listing) {
 			r.Clusters[0].Workers.Groups[0].Machines[0].Status = code.Unknown
 		}, blind},
 
@@ -239,17 +249,21 @@ func TestChecks(t *testing.T) {
 		{"runs-on: a VM of no report", "runs-on node/ghost " + idStale, nodes, nil, misuse},
 		{"runs-on: no Node is named", "runs-on node/ " + idGhost, nodes, nil, misuse},
 
-		{"member", "member node/ghost 2b", memberList, nil, passes},
+		{"member", "member node/ghost " + ofGhost, memberList, nil, passes},
 		{"member: another's", "member node/ghost 1a", memberList, nil, stops},
 		{"member: no such id", "member node/ghost 3c", memberList, nil, stops},
-		{"member: one has not started", "member node/ghost 2b", memberList + "3c, unstarted, , https://10.0.0.3:2380, , false\n", nil, stops},
-		{"member: a list that fails", "member node/ghost 2b", "", nil, blind},
-		{"member: an error", "member node/ghost 2b", "Error: context deadline exceeded\n", nil, blind},
+		{"member: one has not started", "member node/ghost " + ofGhost, strings.Replace(memberList, `"name":"runs",`, "", 1), nil, stops},
+		{"member: a list that fails", "member node/ghost " + ofGhost, "", nil, blind},
+		{"member: an error", "member node/ghost " + ofGhost, "Error: context deadline exceeded\n", nil, blind},
+		{"no-member: a line of text, as of a list cut short", "no-member node/other", "1a, started, runs, https://10.0.0.1:2380, https://10.0.0.1:2379, false\n", nil, blind},
+		{"no-member: cut short", "no-member node/other", memberList[:strings.Index(memberList, `,{"ID":1744`)], nil, blind},
+		{"no-member: no members", "no-member node/other", `{"header":{},"members":[]}`, nil, blind},
 		{"no-member", "no-member node/other", memberList, nil, passes},
 		{"no-member: it is one", "no-member node/ghost", memberList, nil, stops},
 		{"no-member: a list that fails", "no-member node/other", "", nil, blind},
 
 		{"restored", "restored machines.cluster.x-k8s.io/ns/stale --restore=r-1", staleObject, nil, passes},
+		{"restored: the label of an earlier restore, in the old management cluster", "restored machines.cluster.x-k8s.io/ns/stale --restore=r-1", strings.Replace(staleObject, "-25T", "-20T", 1), nil, stops},
 		{"restored: by another", "restored machines.cluster.x-k8s.io/ns/stale --restore=r-2", staleObject, nil, stops},
 		{"restored: by none", "restored machines.cluster.x-k8s.io/ns/stale --restore=r-1", strings.Replace(staleObject, "velero.io", "x", 1), nil, stops},
 		{"restored: another object", "restored machines.cluster.x-k8s.io/ns/other --restore=r-1", staleObject, nil, stops},

@@ -160,8 +160,8 @@ func sees(l *infra.Listing, any []*report.Instance) bool {
 }
 
 // noneHas sees that nothing has the id, nor one of the names, other than what the report knows
-// as something else.
-func noneHas(l *infra.Listing, id string, names []string, known map[string]bool) error {
+// by that name as something else: what was given the name since may be taken by it.
+func noneHas(l *infra.Listing, id string, names []string, known map[string]string) error {
 	for k := range l.Instances {
 		v := &l.Instances[k]
 		what := fmt.Sprintf("%s (%s)", v.Name, cmp.Or(v.Ref, v.ID))
@@ -171,7 +171,7 @@ func noneHas(l *infra.Listing, id string, names []string, known map[string]bool)
 			return refuse(again, "VM %s in %s has the id %s: it is not gone", what, where(l), id)
 		case v.Unreadable && v.ID == "" && (v.Name == "" || named):
 			return unseen("see why it cannot be read", "VM %s in %s could not be read, and may be it", what, where(l))
-		case named && v.Exclude == "" && !known[strings.ToLower(v.ID)]:
+		case named && v.Exclude == "" && known[strings.ToLower(v.ID)] != v.Name:
 			return refuse(again, "VM %s in %s has the name of the machine and another id, %s: it may be the machine", what, where(l), v.ID)
 		}
 	}
@@ -196,6 +196,9 @@ func (a *asking) gone() (string, error) {
 	if err := o.is("Machine", m.Namespace, m.Name); err != nil {
 		return "", err
 	}
+	if err := a.madeByRestore(&o); err != nil {
+		return "", err
+	}
 	if o.Spec.ProviderID != m.ProviderID {
 		return "", refuse(again, "Machine %s is not the one of the report: it records %q, and the report has %q", a.Names[0], o.Spec.ProviderID, m.ProviderID)
 	}
@@ -216,8 +219,8 @@ func (a *asking) gone() (string, error) {
 	if witnesses := a.witnesses(c, in, at); !sees(&l, witnesses) && (len(witnesses) > 0 || !landmark(&l, s)) {
 		return "", unseen("use an account that may see all VMs of the cluster there", "this account sees none of the machines of cluster %s in %s, so that nothing is known of others", c.Title(), where(&l))
 	}
-	known := map[string]bool{}
-	a.instances(func(i *report.Instance) { known[strings.ToLower(i.ID)] = true })
+	known := map[string]string{}
+	a.instances(func(i *report.Instance) { known[strings.ToLower(i.ID)] = i.Name })
 	if err := noneHas(&l, id, []string{m.Name, s.Name}, known); err != nil {
 		return "", err
 	}

@@ -106,8 +106,8 @@ echo "${0##*/} $*" >>"$LOG"
 for word; do case "$word" in --namespace=*) space=${word#*=} ;; *.cluster.x-k8s.io/*) kind=${word%%s.*} name=${word#*/} ;; esac; done
 case "$*" in
 *" get nodes --output=json") cat "$NODES" ;;
-*" member list") echo "1a, started, another, https://10.0.0.1:2380, https://10.0.0.1:2379, false" ;;
-*" --output=json") printf '{"kind":"%s","metadata":{"namespace":"%s","name":"%s","labels":{"velero.io/restore-name":"restore-1"}},"spec":{"providerID":"%s","infrastructureRef":{"name":"%s"}}}' "$kind" "$space" "$name" "$PROVIDER_ID" "$name" ;;
+*" member list --write-out=json") echo '{"header":{},"members":[{"ID":26,"name":"another"}]}' ;;
+*" --output=json") printf '{"kind":"%s","metadata":{"namespace":"%s","name":"%s","creationTimestamp":"2099-01-01T00:00:00Z","labels":{"velero.io/restore-name":"restore-1"}},"spec":{"providerID":"%s","infrastructureRef":{"name":"%s"}}}' "$kind" "$space" "$name" "$PROVIDER_ID" "$name" ;;
 esac
 `
 

@@ -107,7 +107,8 @@ func (Tool) Detach(i shell.Instance) []shell.Step {
 }
 
 // Remove ends a server. The ports that CAPO made stay, and a new server of the name would
-// get them.
+// get them. Only --long shows Device Owner (python-openstackclient master,
+// openstackclient/network/v2/port.py).
 func (Tool) Remove(i shell.Instance) shell.Removal {
 	return shell.Removal{
 		Stop:    "Stop the server and check that nothing depends on it (reversible).",
