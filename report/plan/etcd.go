@@ -129,7 +129,7 @@ func (pl *planner) memberList(c *report.Cluster) shell.Command {
 func (pl *planner) evict(c *report.Cluster, m *report.Machine) []shell.Command {
 	return append(pl.askNode(c, m),
 		shell.Ask("MEMBER_ID", "the id beside "+nodeName(m)+" in that list"),
-		shell.All(pl.isNode(c, nodeWord(m), m.Instance.ID), pl.memberList(c).Pipe(recheck("member", nodeWord(m), shell.Variable("MEMBER_ID"))),
+		shell.All(pl.isGhost(c, m), pl.memberList(c).Pipe(recheck("member", nodeWord(m), shell.Variable("MEMBER_ID"))),
 			pl.allAnswer(c), pl.etcdctl(c, "member", "remove", shell.Variable("MEMBER_ID"))))
 }
 

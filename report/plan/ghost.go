@@ -54,11 +54,11 @@ func (pl *planner) ghostWorker(d *draft, s *set, m *report.Machine, v *vm) {
 // end drains the Node of a Ghost, saves its disks, and removes Node and VM, the VM only
 // where first allows that.
 func (pl *planner) end(d *draft, c *report.Cluster, m *report.Machine, v *vm, first shell.Command) {
-	isNode := pl.isNode(c, nodeWord(m), m.Instance.ID)
-	d.after("Drain its Node, and wait until no volume is attached to it any more.", append(pl.drain(c, m, isNode), pl.attachments(c))...)
+	isGhost := pl.isGhost(c, m)
+	d.after("Drain its Node, and wait until no volume is attached to it any more.", append(pl.drain(c, m, isGhost), pl.attachments(c))...)
 	v.detach(d)
-	d.after("Delete its Node.", isNode.Then(pl.workload(c, "delete", nodeWord(m))))
-	v.remove(d, first)
+	d.after("Delete its Node.", isGhost.Then(pl.workload(c, "delete", nodeWord(m))))
+	v.remove(d, pl.noMachine(m.Instance.ID), first)
 }
 
 // capacityFirst is said of every owner alike, so that its Ghosts are one batch with
@@ -139,10 +139,10 @@ func nodeName(m *report.Machine) string {
 	return m.Name
 }
 
-// drain empties the Node of a Ghost, where it is the one of the report.
-func (pl *planner) drain(c *report.Cluster, m *report.Machine, isNode shell.Command) []shell.Command {
+// drain empties the Node of a Ghost, where it still is one.
+func (pl *planner) drain(c *report.Cluster, m *report.Machine, isGhost shell.Command) []shell.Command {
 	drain := pl.workload(c, "drain", nodeWord(m), "--ignore-daemonsets", "--delete-emptydir-data")
-	return append(pl.askNode(c, m), isNode.Then(drain))
+	return append(pl.askNode(c, m), isGhost.Then(drain))
 }
 
 // askNode leads through the Node list to a Node whose name is not known.

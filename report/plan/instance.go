@@ -85,12 +85,12 @@ func (v *vm) leaveBalancer(d *draft, c *report.Cluster) {
 // detach takes the disks that are to stay off the instance.
 func (v *vm) detach(d *draft) { v.follow(d, v.Detach(v.address())) }
 
-// remove ends the instance, if first allows that. Both lines compare once more, so
-// that neither works without. What still runs is not destroyed: the step that can be
+// remove ends the instance of a Ghost, which ghost sees, if first allows that. Both lines compare
+// once more, so that neither works without. What still runs is not destroyed: the step that can be
 // undone would be skipped.
-func (v *vm) remove(d *draft, first shell.Command) {
+func (v *vm) remove(d *draft, ghost, first shell.Command) {
 	r := v.Remove(v.address())
 	v.follow(d, r.Before)
-	d.after(r.Stop, first.Then(v.guarded(v.Stop(v.address()))))
-	d.after(r.Destroy, v.guarded(v.Destroy(v.address()), off))
+	d.after(r.Stop, shell.All(ghost, first, v.guarded(v.Stop(v.address()))))
+	d.after(r.Destroy, shell.All(ghost, v.guarded(v.Destroy(v.address()), off)))
 }

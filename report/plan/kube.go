@@ -74,6 +74,17 @@ func (pl *planner) isNode(c *report.Cluster, node any, id string) shell.Command 
 	return pl.nodes(c).Pipe(recheck("runs-on", node, id))
 }
 
+// noMachine stops when a Machine of the new management cluster has the instance by now.
+func (pl *planner) noMachine(id string) shell.Command {
+	return kubectl(management, "get", "machines.cluster.x-k8s.io", "--all-namespaces", asJSON).
+		Pipe(recheck("no-machine", id, "--restore", shell.Variable(restoreName)))
+}
+
+// isGhost stops when the Node of a Ghost runs on another instance, or a Machine has it by now.
+func (pl *planner) isGhost(c *report.Cluster, m *report.Machine) shell.Command {
+	return pl.noMachine(m.Instance.ID).Then(pl.isNode(c, nodeWord(m), m.Instance.ID))
+}
+
 // isCluster stops unless the Nodes that a context leads to include that of a machine
 // which certainly is of the cluster: there has to be one, see living.
 func (pl *planner) isCluster(c *report.Cluster) shell.Command {

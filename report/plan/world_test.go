@@ -23,6 +23,7 @@ type world struct {
 	nodes    map[string]string        // what kubectl prints, by the variable of the context
 	object   func(resource, name string) string
 	members  []etcdMember
+	machines string // what kubectl prints of the management cluster
 	majority bool
 }
 
@@ -36,6 +37,7 @@ type things struct {
 	ready    bool                // the Nodes of Stale Machines are
 	gone     bool                // nothing answers
 	evicted  bool                // Ghosts have left etcd
+	owned    bool                // Ghosts have Machines by now
 	majority bool
 }
 
@@ -132,6 +134,19 @@ func (x things) world(r *report.Report) *world {
 		text, _ := json.Marshal(o)
 		return string(text)
 	}
+	var all []string
+	for _, m := range pl.machines() {
+		if one := w.object("machines.cluster.x-k8s.io", m.Name); m.Status != code.Ghost {
+			all = append(all, strings.Replace(one, `"machine"`, `"Machine"`, 1))
+		}
+		if m.Status == code.Ghost && x.owned && m.Instance != nil {
+			all = append(all, fmt.Sprintf(`{"kind":"Machine","metadata":{"name":"new"},"spec":{"providerID":"x://%s"}}`, m.Instance.ID))
+		}
+	}
+	w.machines = `{"kind":"List","items":[` + strings.Join(all, ",") + `]}`
+	if x.gone {
+		w.machines = ""
+	}
 	return w
 }
 
@@ -165,7 +180,7 @@ func (x things) nodesOf(pl *planner, c *report.Cluster) string {
 
 var (
 	readsVariable = regexp.MustCompile(`"?(node/)?\$\{([A-Z0-9_]+):\?\}"?`)
-	asksKubectl   = regexp.MustCompile(`^kubectl --context ([A-Z0-9_]+)(?: --namespace=\S+)? get (?:([a-z.0-9-]+)/(\S+) --output=json|nodes --output=json)$`)
+	asksKubectl   = regexp.MustCompile(`^kubectl --context ([A-Z0-9_]+)(?: --namespace=\S+)? get (?:([a-z.0-9-]+)/(\S+) --output=json|(?:nodes|machines.cluster.x-k8s.io --all-namespaces) --output=json)$`)
 )
 
 // run does what a line does, with the real recheck, and returns what it changes and why it
@@ -204,6 +219,8 @@ func (w *world) run(t *testing.T, line string) (changes []string, stopped error)
 		printed := string(text)
 		if found := asksKubectl.FindStringSubmatch(asked); found != nil && found[2] != "" {
 			printed = w.object(found[2], found[3])
+		} else if strings.HasSuffix(asked, " --all-namespaces --output=json") {
+			printed = w.machines
 		} else if found != nil {
 			printed = w.nodes[found[1]]
 		} else if piped && !strings.HasSuffix(asked, " member list --write-out=json") {

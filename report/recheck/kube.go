@@ -81,8 +81,8 @@ func (o *object) is(kind, namespace, name string) error {
 	return nil
 }
 
-// readNodes reads a whole list of Nodes: "List" is what kubectl makes of a NodeList.
-func readNodes(r io.Reader) ([]object, error) {
+// readList reads a whole list of objects of a kind: "List" is what kubectl makes of a NodeList.
+func readList(r io.Reader, kind string) ([]object, error) {
 	var list struct {
 		Kind     string    `json:"kind"`
 		Items    *[]object `json:"items"`
@@ -93,12 +93,13 @@ func readNodes(r io.Reader) ([]object, error) {
 	if err := decode(r, &list); err != nil {
 		return nil, err
 	}
-	if list.Kind != "List" && list.Kind != "NodeList" || list.Items == nil || list.Metadata.Continue != "" {
-		return nil, unseen("have kubectl get nodes --output=json print it", "could not look: what kubectl printed is no whole list of Nodes")
+	next := "have kubectl get print all of them with --output=json"
+	if list.Kind != "List" && list.Kind != kind+"List" || list.Items == nil || list.Metadata.Continue != "" {
+		return nil, unseen(next, "could not look: what kubectl printed is no whole list of %ss", kind)
 	}
 	for i := range *list.Items {
-		if o := &(*list.Items)[i]; o.Kind != "" && o.Kind != "Node" || o.Metadata.Name == "" {
-			return nil, unseen("have kubectl get nodes --output=json print it", "could not look: what kubectl printed holds something that is no Node")
+		if o := &(*list.Items)[i]; o.Kind != "" && o.Kind != kind || o.Metadata.Name == "" {
+			return nil, unseen(next, "could not look: what kubectl printed holds something that is no %s", kind)
 		}
 	}
 	return *list.Items, nil
@@ -125,7 +126,7 @@ func (a *asking) runsOn() (string, error) {
 	if !known {
 		return "", fmt.Errorf("the report has no VM with the id %s: is it the report that the plan was made from?", a.Names[1])
 	}
-	nodes, err := readNodes(a.Objects)
+	nodes, err := readList(a.Objects, "Node")
 	if err != nil {
 		return "", err
 	}
@@ -144,7 +145,7 @@ func (a *asking) runsOn() (string, error) {
 
 // ofCluster reads the Nodes of a cluster, and sees by a machine that runs that they are its own.
 func (a *asking) ofCluster(c *report.Cluster) ([]object, error) {
-	nodes, err := readNodes(a.Objects)
+	nodes, err := readList(a.Objects, "Node")
 	if err != nil {
 		return nil, err
 	}
@@ -219,6 +220,45 @@ func (a *asking) madeByRestore(o *object) error {
 		}
 	}
 	return nil
+}
+
+// noMachine sees that a VM without a Machine has none by now: another backup may have been
+// restored since the report, or the VM adopted. One that records no id yet may be its by name.
+func (a *asking) noMachine() (string, error) {
+	id, names := a.Names[0], map[string]bool{}
+	a.instances(func(i *report.Instance) {
+		if strings.EqualFold(i.ID, id) {
+			names[i.Name] = true
+		}
+	})
+	if len(names) == 0 {
+		return "", fmt.Errorf("the report has no VM with the id %s: is it the report that the plan was made from?", id)
+	}
+	all, err := readList(a.Objects, "Machine")
+	if err != nil {
+		return "", err
+	}
+	var foreign error
+	of := 0 // the restore
+	for i := range all {
+		o := &all[i]
+		named := names[o.Metadata.Name] || names[o.Spec.InfrastructureRef.Name]
+		if o.runsOn(id) || o.Spec.ProviderID == "" && named {
+			return "", refuse(again, "Machine %s/%s has the VM with the id %s by now: it is no Ghost any more", o.Metadata.Namespace, o.Metadata.Name, id)
+		}
+		if err := a.madeByRestore(o); err == nil {
+			of++
+		} else {
+			foreign = err
+		}
+	}
+	switch {
+	case of > 0:
+		return fmt.Sprintf("none of %s has the VM with the id %s", english.Count(len(all), "Machine"), id), nil
+	case foreign != nil:
+		return "", foreign
+	}
+	return "", unseen("see that the context is that of the new management cluster, and that the restore has been done", "the management cluster has no Machine, so that nothing shows which it is")
 }
 
 // restored sees that an object is one that a restore made.

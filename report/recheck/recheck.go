@@ -59,6 +59,7 @@ var checks = []check{
 	{"runs-on", []string{"node/NAME", "ID"}, "the Node, one of these, is on VM ID", (*asking).runsOn},
 	{"member", []string{"node/NAME", "ID"}, "of these etcd members ID is the Node's", (*asking).member},
 	{"no-member", []string{"node/NAME"}, "none of these etcd members is the Node's", (*asking).noMember},
+	{"no-machine", []string{"ID"}, "none of these Machines, of --restore, has the VM", (*asking).noMachine},
 	{"restored", []string{"RESOURCE/NAMESPACE/NAME"}, "this object is of the --restore", (*asking).restored},
 }
 

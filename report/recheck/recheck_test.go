@@ -62,6 +62,10 @@ func nodeList(nodes ...[3]string) string {
 	return `{"apiVersion":"v1","items":[` + strings.Join(items, ",") + `],"kind":"List","metadata":{"resourceVersion":""}}`
 }
 
+func machineList(items ...string) string {
+	return `{"apiVersion":"v1","items":[` + strings.Join(items, ",") + `],"kind":"List","metadata":{"resourceVersion":""}}`
+}
+
 var nodes = nodeList([3]string{"runs", "vsphere://" + idRuns, "True"}, [3]string{"ghost", "vsphere://" + strings.ToUpper(idGhost), "True"}, [3]string{"stale", "vsphere://" + idStale, "Unknown"})
 
 // Outcomes of a question.
@@ -261,6 +265,20 @@ func TestChecks(t *testing.T) {
 		{"no-member", "no-member node/other", memberList, nil, passes},
 		{"no-member: it is one", "no-member node/ghost", memberList, nil, stops},
 		{"no-member: a list that fails", "no-member node/other", "", nil, blind},
+
+		{"no-machine", "no-machine " + idGhost + " --restore=r-1", machineList(staleObject), nil, passes},
+		{"no-machine: a newer backup was restored, which has it", "no-machine " + idGhost + " --restore=r-1", machineList(staleObject, strings.Replace(staleObject, idStale, strings.ToUpper(idGhost), 1)), nil, stops},
+		{"no-machine: a Machine is about to record it", "no-machine " + idGhost + " --restore=r-1", machineList(staleObject, `{"metadata":{"name":"n-vm-2"},"spec":{}}`), nil, stops},
+		{"no-machine: the object of one is called so", "no-machine " + idGhost + " --restore=r-1", machineList(staleObject, `{"metadata":{"name":"x"},"spec":{"infrastructureRef":{"name":"n-vm-2"}}}`), nil, stops},
+		{"no-machine: the old management cluster", "no-machine " + idGhost + " --restore=r-1", machineList(strings.Replace(staleObject, "-25T", "-20T", 1)), nil, stops},
+		{"no-machine: of another restore", "no-machine " + idGhost + " --restore=r-2", machineList(staleObject), nil, stops},
+		{"no-machine: an empty list", "no-machine " + idGhost + " --restore=r-1", machineList(), nil, blind},
+		{"no-machine: a part of the list", "no-machine " + idGhost + " --restore=r-1", strings.Replace(machineList(staleObject), `"resourceVersion":""`, `"continue":"x"`, 1), nil, blind},
+		{"no-machine: cut short", "no-machine " + idGhost + " --restore=r-1", machineList(staleObject)[:200], nil, blind},
+		{"no-machine: Nodes", "no-machine " + idGhost + " --restore=r-1", nodes, nil, blind},
+		{"no-machine: kubectl failed", "no-machine " + idGhost + " --restore=r-1", "", nil, blind},
+		{"no-machine: not of the report", "no-machine " + idStale + " --restore=r-1", machineList(staleObject), nil, misuse},
+		{"no-machine: no restore is named", "no-machine " + idGhost, machineList(staleObject), nil, misuse},
 
 		{"restored", "restored machines.cluster.x-k8s.io/ns/stale --restore=r-1", staleObject, nil, passes},
 		{"restored: the label of an earlier restore, in the old management cluster", "restored machines.cluster.x-k8s.io/ns/stale --restore=r-1", strings.Replace(staleObject, "-25T", "-20T", 1), nil, stops},

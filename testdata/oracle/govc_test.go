@@ -106,6 +106,7 @@ echo "${0##*/} $*" >>"$LOG"
 for word; do case "$word" in --namespace=*) space=${word#*=} ;; *.cluster.x-k8s.io/*) kind=${word%%s.*} name=${word#*/} ;; esac; done
 case "$*" in
 *" get nodes --output=json") cat "$NODES" ;;
+*" get machines.cluster.x-k8s.io --all-namespaces --output=json") echo '{"kind":"List","items":[{"kind":"Machine","metadata":{"name":"one","creationTimestamp":"2099-01-01T00:00:00Z","labels":{"velero.io/restore-name":"restore-1"}}}]}' ;;
 *" member list --write-out=json") echo '{"header":{},"members":[{"ID":26,"name":"another"}]}' ;;
 *" --output=json") printf '{"kind":"%s","metadata":{"namespace":"%s","name":"%s","creationTimestamp":"2099-01-01T00:00:00Z","labels":{"velero.io/restore-name":"restore-1"}},"spec":{"providerID":"%s","infrastructureRef":{"name":"%s"}}}' "$kind" "$space" "$name" "$PROVIDER_ID" "$name" ;;
 esac
