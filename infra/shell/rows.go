@@ -3,15 +3,21 @@ package shell
 import "strings"
 
 // Rows returns the command in rows of so many characters at most, if no word of it is longer. A
-// command of several rows is in braces: a row of it that is copied alone, which may be the one that
-// changes something without what looks first, is a mistake in its syntax or waits for more,
-// and does nothing.
+// command of several rows is in braces, and so is each call in it that is: a row that is copied
+// alone, which may be the one that changes something without what looks first, or with the half
+// of its words, is a mistake in its syntax or waits for more, and does nothing.
 func (c Command) Rows(most int) []string {
 	if text := c.Text(); len(text) <= most || c.ask {
 		return []string{text}
 	}
 	const indent, begin, end = "  ", "{ ", "; }"
-	most -= len(begin) + len(end)
+	most -= len(begin) + 2*len(end)
+	open := false // a call has braces of its own
+	closed := func() string {
+		was := open
+		open = false
+		return map[bool]string{true: end}[was]
+	}
 	rows := []string{begin}
 	last := func() *string { return &rows[len(rows)-1] }
 	room := func(n int) bool {
@@ -21,11 +27,15 @@ func (c Command) Rows(most int) []string {
 		text := string(p.append(nil))
 		switch {
 		case p.kind == raw && (p.text == andThen || p.text == pipe):
-			*last() += strings.TrimRight(text, " ")
-			if next := c.upTo(i + 1); room(next + 1) {
+			*last() += closed() + strings.TrimRight(text, " ")
+			next := c.upTo(i + 1)
+			if room(next + 1) {
 				*last() += " "
-			} else {
-				rows = append(rows, indent)
+				continue
+			}
+			rows = append(rows, indent)
+			if open = len(indent)+next > most && !c.isOpen(i+1); open {
+				*last() += begin
 			}
 		case p.kind == raw && strings.Contains(p.text, "\n"):
 			for k, row := range strings.Split(p.text, "\n") {
@@ -43,8 +53,14 @@ func (c Command) Rows(most int) []string {
 			*last() += text
 		}
 	}
-	*last() += end
+	*last() += closed() + end
 	return rows
+}
+
+// isOpen reports whether what begins with a part has to have an end, as braces have.
+func (c *Command) isOpen(at int) bool {
+	p := c.parts[at]
+	return p.kind == raw && strings.ContainsAny(p.text, "{(")
 }
 
 // word is how long the word is that begins with a part.

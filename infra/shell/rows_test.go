@@ -13,7 +13,7 @@ import (
 func TestRows(t *testing.T) {
 	long := strings.Repeat("x", 40)
 	look := Line("look", long).Pipe(Line("recheck", Variable("ID"), long))
-	c := All(look, Line("look", long), Line("change", Pieces{long, Variable("ID")}, "--a", long, "--b", long, "it's; & `here`"))
+	c := All(look, Line("look", long), Line("change", Pieces{long, Variable("ID")}, "--a", long, "--b", long, "--c", long, "it's; & `here`"))
 	rows := c.Rows(100)
 	if len(rows) < 4 || rows[0][:2] != "{ " || !strings.HasSuffix(rows[len(rows)-1], "; }") {
 		t.Fatalf("%q", rows)
@@ -53,7 +53,7 @@ func TestRows(t *testing.T) {
 		if len(row) > 100 {
 			t.Errorf("%d characters: %s", len(row), row)
 		}
-		if got := run(row, "no"); strings.Contains(got, "change") && !strings.HasSuffix(row, `\`) {
+		if got := run(row+"\n\n", "no"); strings.Contains(got, "change") {
 			t.Errorf("row %d alone does %q: %s", i, got, row)
 		}
 		if got := run(strings.Join(rows[i:], "\n"), "no"); i > 0 && strings.Contains(got, "change") {
