@@ -84,7 +84,7 @@ func TestPoint26ThePlanOfTheLabProvesItsPlace(t *testing.T) {
 			if strings.Contains(l, "AWS_1") {
 				continue
 			}
-			if !regexp.MustCompile(` not-ready machine/\S+ .* gone machine/\S+ --at "\$\{VCENTER_1:\?\}" && .* delete machines\.`).MatchString(l) {
+			if !regexp.MustCompile(` not-ready machine/\S+ .* gone machine/\S+ --at "\$\{VCENTER_1:\?\}" --restore "\$\{RESTORE:\?\}"(; \})? && .* delete machines\.`).MatchString(l) {
 				t.Errorf("%s: %s", name, l)
 			}
 		}
@@ -110,6 +110,11 @@ func TestPoint26ThePlanOfTheLabProvesItsPlace(t *testing.T) {
 func TestPoint1ANamesakeOfALostControlPlane(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
+	for _, vm := range []string{"alpha-prod-jzxnt-clone", "jumphost-01"} { // which lie where its machines did
+		if err := w.vcenter.Move(vm, "/DC0/vm/restored"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	before := w.plan(w.detect())
 	if !strings.Contains(before, "leave it out of the restore") || !strings.Contains(before, "notin (alpha-dev)") {
 		t.Fatal("without a namesake the plan does not leave the lost cluster out")

@@ -43,7 +43,7 @@ func (pl *planner) findAbsent(s *set, m *report.Machine) absence {
 		case !pl.isSeen(s.cluster, p):
 			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing proves that it would be seen there"}
 		}
-		checks = append(checks, manage(m.Namespace, "get", machines+m.Name, asJSON).Pipe(p.recheck("gone", machineOf(m), "--restore", shell.Variable(restoreName))))
+		checks = append(checks, manage(m.Namespace, "get", machines+m.Name, asJSON).Pipe(p.recheck("gone", machineOf(m)).With("--restore", shell.Variable(restoreName))))
 	}
 	switch {
 	case pl.recognised(s.cluster):

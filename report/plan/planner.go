@@ -20,6 +20,9 @@ const (
 	etcdPod       = "ETCD_POD"
 )
 
+// notAMachine is what a person says of a VM that belongs to no cluster of the backup.
+const notAMachine = "notAMachine"
+
 // contextPrefix is what the variables begin with that lead to clusters.
 const contextPrefix = "CTX_"
 
@@ -111,6 +114,9 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 	for i := range r.InfraMachines {
 		m := &r.InfraMachines[i]
 		pl.countID(&m.Instance)
+		if m.Confirmed != nil && m.Confirmed.As == notAMachine {
+			continue
+		}
 		for _, of := range m.MayBelongTo() {
 			pl.alike[of] = append(pl.alike[of], cmp.Or(m.Instance.Path, m.Instance.Name))
 		}

@@ -59,6 +59,18 @@ func planText(t *testing.T, r *report.Report) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(asShell(t, r), "\n##", " ")), " ")
 }
 
+// A VM of which a person says that it is no machine is none of a cluster that is gone.
+func TestAVMThatIsNoMachineKeepsNoClusterIn(t *testing.T) {
+	for as, out := range map[string]bool{"notAMachine": true, "leave": false} {
+		r := deleted()
+		vm := &r.InfraMachines[0]
+		vm.Cluster, vm.Candidates, vm.Confirmed = "", []string{"other/other", "alpha/alpha"}, &report.Confirmed{As: as}
+		if got := strings.Contains(planText(t, r), "notin (alpha)"); got != out {
+			t.Errorf("%s: left out %v", as, got)
+		}
+	}
+}
+
 // No text may say that no machine exists while VMs with the names of recorded ones
 // live or machines are Unknown, and no line leaves such a cluster out.
 func TestPoint1NoMachineExistsIsNotSaidWhileNamesakesLive(t *testing.T) {

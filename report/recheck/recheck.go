@@ -53,13 +53,13 @@ var checks = []check{
 	{"vm", []string{"ID", "[REF]"}, "that VM at --at is the report's", (*asking).vm},
 	{"free", []string{"ID"}, "no VM at --at has the id", (*asking).free},
 	{"pool", []string{"ID", "SIZE"}, "the group of instance ID has SIZE members", (*asking).pool},
-	{"gone", []string{"machine/NAMESPACE/NAME"}, "no VM at --at is this Machine's, of --restore", (*asking).gone},
+	{"gone", []string{"machine/NAMESPACE/NAME"}, "no VM at --at is this Machine's", (*asking).gone},
 	{"is", []string{"cluster/NAMESPACE/NAME"}, "these are the Nodes of the cluster", (*asking).isCluster},
 	{"not-ready", []string{"machine/NAMESPACE/NAME"}, "none of these Nodes is Ready and its", (*asking).notReady},
 	{"runs-on", []string{"node/NAME", "ID"}, "the Node, one of these, is on VM ID", (*asking).runsOn},
 	{"member", []string{"node/NAME", "ID"}, "of these etcd members ID is the Node's", (*asking).member},
 	{"no-member", []string{"node/NAME"}, "none of these etcd members is the Node's", (*asking).noMember},
-	{"no-machine", []string{"ID"}, "none of these Machines, of --restore, has the VM", (*asking).noMachine},
+	{"no-machine", []string{"ID"}, "no Machine of these has VM ID", (*asking).noMachine},
 	{"restored", []string{"RESOURCE/NAMESPACE/NAME"}, "this object is of the --restore", (*asking).restored},
 }
 
