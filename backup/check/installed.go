@@ -38,8 +38,13 @@ var controllerKind = backup.NewKind("deployments.apps",
 // providerTypes are the types of clusterctl's inventory, and the beginnings of the labels of
 // their components (cmd/clusterctl/api/v1alpha3/provider_type.go, labels.go v1.14.0).
 var providerTypes = []struct{ inventory, word string }{
-	{"CoreProvider", "core"}, {"BootstrapProvider", "bootstrap"}, {"ControlPlaneProvider", "control-plane"},
-	{"InfrastructureProvider", "infrastructure"}, {"IPAMProvider", "ipam"}, {"RuntimeExtensionProvider", "runtime-extension"}, {"AddonProvider", "addon"},
+	{"CoreProvider", "core"},
+	{"BootstrapProvider", "bootstrap"},
+	{"ControlPlaneProvider", "control-plane"},
+	{"InfrastructureProvider", "infrastructure"},
+	{"IPAMProvider", "ipam"},
+	{"RuntimeExtensionProvider", "runtime-extension"},
+	{"AddonProvider", "addon"},
 }
 
 // The forms of a name and of a version. Both become words of a command.

@@ -20,8 +20,10 @@ func TestInstalled(t *testing.T) {
 		for _, i := range images {
 			containers = append(containers, object{"image": i})
 		}
-		return object{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object{"namespace": "s", "name": name, "labels": object{"cluster.x-k8s.io/provider": label}},
-			"spec": object{"template": object{"spec": object{"containers": containers}}}}
+		return object{
+			"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object{"namespace": "s", "name": name, "labels": object{"cluster.x-k8s.io/provider": label}},
+			"spec": object{"template": object{"spec": object{"containers": containers}}},
+		}
 	}
 	file := backuptest.New().Add("clusters.cluster.x-k8s.io", object{"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Cluster", "metadata": object{"namespace": "a", "name": "b"}})
 	for _, o := range []object{noted("cluster-api", "CoreProvider", "v1.10.4"), noted("vsphere", "InfrastructureProvider", "v1.13.0"), noted("x;y", "CoreProvider", "v1.0.0"), noted("odd", "OtherProvider", "v1.0.0"), noted("late", "AddonProvider", "latest")} {

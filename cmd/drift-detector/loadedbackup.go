@@ -53,7 +53,7 @@ func (o *backupOptions) listingFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of workload clusters; without them the answer is never YES", Destination: &o.skipNodes},
 		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure; those of API servers are always verified", Destination: &o.insecure},
-		&cli.StringSliceFlag{Name: "endpoint", Usage: "connect to TO instead of FROM, which the backup has: `FROM=TO`; each is host:port or a URL; repeatable"},
+		&cli.StringSliceFlag{Name: "endpoint", Usage: "reach the backup's FROM at TO: `FROM=TO`; each is host:port or a URL; repeatable"},
 		&cli.StringFlag{Name: "timeout", Usage: "list each place within `TIME`; a " + placesOr("Node list of a cluster") + "; such as 90s or 1h30m; what is cut off is incomplete (exit status 3)", Value: infra.Brisk(infra.DefaultTimeout), Destination: &o.bounds.timeout},
 		o.bounds.flag("read the backup and list all places within `TIME`; then the report is written of what was listed, incomplete (exit status 3)"),
 		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` of credentials to use instead; its entries override those of the backup per endpoint: endpoints: [{endpoint: vc.corp, username: …, password: …}], or passwordFile, thumbprint, caFile, kubeconfig", Destination: &o.credentials},

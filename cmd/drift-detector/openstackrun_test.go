@@ -20,15 +20,15 @@ func TestOpenStackPlan(t *testing.T) {
 	t.Parallel()
 	w, _ := openstackFleet(t, openstacklab.Options{})
 	w.run(slices.Concat(w.sources(), w.withOpenStackNodes())...).demand(t, exitOK)
-	plan := runProgram(t, "plan", filepath.Join(w.dir, "report.json")).stdout
+	plan := wholeLines(runProgram(t, "plan", filepath.Join(w.dir, "report.json")).stdout)
 	for _, want := range []string{
 		"openstack --os-cloud \"${OPENSTACK_1:?}\" --os-region-name=RegionOne server start 25c98e95-4a7e-4c8f-9bf6-eacd0392f697",
-		"server delete --wait", "token issue -f value -c project_id)\" = 40efb056b07944ce8207023157ab1cea",
+		"server delete --wait", "recheck \"${REPORT:?}\" place 40efb056b07944ce8207023157ab1cea --at \"${OPENSTACK_1:?}\"",
 		"Do not delete its Machine: its controller takes over another VM that has its name",
 		"pod/etcd-web-prod-control-plane-bvzln",
 		"that machine's controller looks by name: it takes this VM for the machine's own",
-		"with one of a control plane without a load balancer of CAPO's its floating IPs: it is",
-		"server list --limit=-1 --name=\"^${NAME:?}$\"",
+		"with one of a control plane without a load balancer of CAPO's its floating IPs: no Node of it is Ready",
+		"recheck \"${REPORT:?}\" gone machine/tenant-os-a/web-prod-control-plane-4g7wb --at \"${OPENSTACK_1:?}\" --region=RegionOne",
 		"CAPO creates network k8s-clusterapi-cluster-tenant-os-a-web-old, router k8s-clusterapi-cluster-tenant-os-a-web-old, ",
 		"deleting its infrastructure machine (OpenStackMachine, OpenStackServer) makes",
 	} {
@@ -43,7 +43,7 @@ func TestOpenStackPlan(t *testing.T) {
 	}
 	for line := range strings.Lines(plan) {
 		deletes, _, _ := strings.Cut(line, "server delete")
-		if deletes != line && (!strings.Contains(deletes, "token issue") || !strings.Contains(deletes, "-c id)") || !strings.Contains(deletes, "= SHUTOFF")) {
+		if deletes != line && (!strings.Contains(deletes, `recheck "${REPORT:?}" vm `) || !strings.Contains(deletes, "--state=off")) {
 			t.Errorf("a line destroys and has not looked: %s", line)
 		}
 	}

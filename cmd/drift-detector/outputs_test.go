@@ -116,7 +116,7 @@ func TestBadOutputsWriteNothing(t *testing.T) {
 		{[]string{"detect", "-o", ""}, "--output is empty"},
 		{[]string{"detect", "-o", "-", "--summary"}, "--summary would be mixed"},
 		{[]string{"detect", "--summary", "--quiet"}, "--summary and --quiet exclude each other"},
-		{[]string{"plan", "no.json", "-o", file("x.html")}, "plan does not write .html; the extension is .md or .sh"},
+		{[]string{"plan", "no.json", "-o", file("x.html")}, "plan does not write .html; the extension is .env, .md or .sh, or give --format"},
 		{[]string{"render", "no.json", "-o", file("x.sh")}, "render does not write .sh"},
 		{[]string{"check", "-o", file("x.prom")}, "check does not write .prom"},
 		{[]string{"diff", "no.json", "no.json", "-o", file("x.prom")}, "diff does not write .prom"},

@@ -103,7 +103,7 @@ func TestPoint46TopologyWantsAnotherNumber(t *testing.T) {
 	}{
 		{"as many", "yes", "", "", object{"name": "x", "class": "w", "replicas": 4}},
 		{"fewer", "no", "MachinesDeleted", "deletes 3 machines with their instances", object{"name": "x", "class": "w", "replicas": 1}},
-		{"more", "withWork", "MachinesMade", "makes 2 machines", object{"name": "x", "class": "w", "replicas": 6}},
+		{"more", "withWork", "MachinesMade", "creates 2 machines", object{"name": "x", "class": "w", "replicas": 6}},
 		{"not this one", "no", "MachinesDeleted MachinesMade", "it is created again, with 4 machines", object{"name": "y", "class": "w", "replicas": 4}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,13 +8,13 @@ import (
 	"drift-detector/internal/lab"
 )
 
-// Clusters that are back before their machines end every living worker: the first
+// Clusters that are back before their machines terminate every running worker: the first
 // condition of every answer, whatever the provider.
 func TestPoint31ClustersFirst(t *testing.T) {
 	aws, _ := wellAWS(t)
 	for name, w := range map[string]*world{"vsphere": well(t), "aws": aws} {
 		a := w.answer()
-		if len(a.Conditions) == 0 || a.Conditions[0].Code != "RestoreOrder" || !strings.Contains(a.Conditions[0].Message, "end every running worker") {
+		if len(a.Conditions) == 0 || a.Conditions[0].Code != "RestoreOrder" || !strings.Contains(a.Conditions[0].Message, "terminate every running worker") {
 			t.Errorf("%s: conditions %+v", name, a.Conditions)
 		}
 	}

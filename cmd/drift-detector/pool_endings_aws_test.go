@@ -67,7 +67,7 @@ func TestAnswerOnWhatEndsBesideMachines(t *testing.T) {
 		safe, codes string
 		says        string
 	}{
-		"bastion that was turned on since": {bastions("aws-prod"), "no", "MachinesDeleted", "CAPA ends it"},
+		"bastion that was turned on since": {bastions("aws-prod"), "no", "MachinesDeleted", "CAPA deletes it"},
 		"bastion of another cluster":       {bastions("another"), "yes", "", ""},
 		"bastion that is asked for": {func(w *world, ec2 *lab.EC2) {
 			bastions("aws-prod")(w, ec2)

@@ -39,7 +39,7 @@ func TestDetectEndsWithOneScreen(t *testing.T) {
 		"\nPAUSED    16 ! PoolScaledBack       ", " more: render shows all\n",
 		"\n! tenant-alpha/alpha-prod     3     3 10  3 unmanaged, 3 broken",
 		"\n! tenant-gamma/gamma-edge     2     1  7  1 duplicated, 2 unmanaged",
-		"\n! tenant-aws/aws-prod         1     2  4  1 unmanaged, 3 broken",
+		"\n! tenant-aws/aws-prod         1     2  4  1 terminated, 1 unmanaged, 3 broken",
 		"\n? tenant-alpha/alpha-dev      -     4  -  control plane down",
 		"\n- tenant-beta/beta-prod       -     3  9  halted, 3 broken",
 		"bin/drift-detector plan ", "bin/drift-detector explain ControlPlaneDown",

@@ -156,7 +156,7 @@ func TestPlanSettlesTheAnswerFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := c.make(t)
 			a := w.answer()
-			lines := strings.Split(w.plan(a.o), "\n")
+			lines := strings.Split(wholeLines(w.plan(a.o)), "\n")
 			let := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, `{"spec":{"paused":false}}`) })
 			if let < 0 {
 				t.Fatal("nothing is unpaused")

@@ -69,15 +69,15 @@ func TestControllersAreConsistent(t *testing.T) {
 type machineCase struct{ byID, byName detector.Verdict }
 
 var machineCases = map[string]machineCase{
-	"living":     {found, finding(found, detector.FindsByName)},
-	"gone":       {gone, finding(gone, detector.FindsNothing)},
-	"renamed":    {warned(found, "Renamed"), finding(warned(found, "Renamed"), detector.FindsNothing)},
-	"two of one": {found, finding(found, detector.FindsSeveral)},
+	"living":        {found, finding(found, detector.FindsByName)},
+	"gone":          {gone, finding(gone, detector.FindsNothing)},
+	"renamed":       {warned(found, "Renamed"), finding(warned(found, "Renamed"), detector.FindsNothing)},
+	"two of one":    {found, finding(found, detector.FindsSeveral)},
 	"created again": {gone, finding(gone, detector.FindsOther)}, // by hand, under the name
-	"off":        {halted(found), finding(halted(found), detector.FindsByName)},
-	"error":      {warned(found, "ErrorState"), finding(warned(found, "ErrorState"), detector.FindsByName)},
-	"never made": {never, finding(never, detector.FindsNothing)},
-	"made since": {finding(byName, detector.FindsByName), finding(byName, detector.FindsByName)},
+	"off":           {halted(found), finding(halted(found), detector.FindsByName)},
+	"error":         {warned(found, "ErrorState"), finding(warned(found, "ErrorState"), detector.FindsByName)},
+	"never made":    {never, finding(never, detector.FindsNothing)},
+	"made since":    {finding(byName, detector.FindsByName), finding(byName, detector.FindsByName)},
 }
 
 // cell is what a controller makes of a machine in one case.
@@ -175,10 +175,10 @@ func TestHealthChecksAndControllersThatLookByName(t *testing.T) {
 		says    string
 		effects string
 	}{
-		"gone":       {finding(gone, detector.FindsNothing), false, "creates a new one, which is deleted with the Machine", string(code.StaleReplaced)},
+		"gone":          {finding(gone, detector.FindsNothing), false, "creates a new one, which is deleted with the Machine", string(code.StaleReplaced)},
 		"created again": {finding(gone, detector.FindsOther), false, "and that instance is deleted with the Machine", string(code.StaleReplaced) + " " + string(code.OtherInstance)},
-		"off":        {finding(halted(found), detector.FindsByName), true, "its instance is deleted", string(code.LivingReplaced)},
-		"error":      {finding(warned(found, "ErrorState"), detector.FindsByName), true, "its instance is deleted", string(code.LivingReplaced)},
+		"off":           {finding(halted(found), detector.FindsByName), true, "its instance is deleted", string(code.LivingReplaced)},
+		"error":         {finding(warned(found, "ErrorState"), detector.FindsByName), true, "its instance is deleted", string(code.LivingReplaced)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, checkSpec(workers))

@@ -60,7 +60,7 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 		"without MachineSet":            {checkSpec(workers), func(s *story) { s.snapshot.Machines[1].Owner = backup.Owner{} }, false, "no MachineSet owns it"},
 		"nothing may be in flight":      {checkSpec(workers), func(s *story) { s.snapshot.Groups[0].NoRemediation = true }, false, "maxInFlight of MachineDeployment md lets no unhealthy machine"},
 		"older revision, and OnDelete":  {checkSpec(workers), func(s *story) { s.snapshot.Groups[0].OnDelete = true; s.older() }, false, "MachineSet md-old is of an older revision"},
-		"MachineSet that creates none":    {checkSpec(workers), func(s *story) { s.snapshot.Groups[1].NoCreate = true }, false, "keeps MachineSet md-old from creating another"},
+		"MachineSet that creates none":  {checkSpec(workers), func(s *story) { s.snapshot.Groups[1].NoCreate = true }, false, "keeps MachineSet md-old from creating another"},
 		"revision kept, and OnDelete":   {checkSpec(workers), func(s *story) { s.snapshot.Groups[0].OnDelete = true }, true, "check-0"},
 		"control plane paused":          {checkSpec(workers), func(s *story) { s.snapshot.ControlPlanes[0].Paused = true }, false, "until KubeadmControlPlane cp is unpaused"},
 		"control plane paused, and asked for": {checkSpec(workers), func(s *story) {

@@ -234,7 +234,7 @@ var disjointRows = map[string]string{
 	"member that left its pool":                      "the next wants one that lives",
 	"member of a pool that is not there, or stopped": "the next wants a decided one of an owner that goes, and pools have none",
 	"its controller searches by name and takes another one, or any of several": "the next finds none",
-	"its controller searches by name, creates one, and cannot record its id":     "the next records it",
+	"its controller searches by name, creates one, and cannot record its id":   "the next records it",
 	"its controller searches by name and finds none":                           "with an id in the next",
 	"its instance is in its controller's way":                                  "the next takes another one",
 	"healthy, powered off":                   "with an id here, without in the next",

@@ -73,6 +73,26 @@ type place struct {
 	unread                map[infra.KeyKind]bool
 	kinds, kindsAsked     map[infra.KeyKind]bool // of what was found, and of what was asked for
 	lacking               map[infra.KeyKind]bool // of what was asked for and not found
+	servers               map[infra.Key]int      // that exist and were read, by their keys; nil until one is asked for
+}
+
+// server returns the server with the key that exists and was read, or nil.
+func (p *place) server(k infra.Key) *infra.Instance {
+	if p.servers == nil {
+		p.servers = make(map[infra.Key]int, len(p.Instances))
+		for i := len(p.Instances) - 1; i >= 0; i-- {
+			if at := &p.Instances[i]; !at.Gone && !at.Unreadable {
+				for _, k := range at.Keys {
+					p.servers[k] = i
+				}
+			}
+		}
+	}
+	i, ok := p.servers[k]
+	if !ok || k.IsZero() {
+		return nil
+	}
+	return &p.Instances[i]
 }
 
 // place returns the listing of a home, nil where it says nothing of what is beside servers.
@@ -100,7 +120,7 @@ func (q *questions) placeOf(l *infra.Listing) *place {
 			}
 			return all
 		}
-		p = &place{l, set(l.ProbesFound), set(l.Ambiguous), set(l.Asked), map[infra.KeyKind]bool{}, kinds(l.ProbesFound), kinds(l.Asked), map[infra.KeyKind]bool{}}
+		p = &place{l, set(l.ProbesFound), set(l.Ambiguous), set(l.Asked), map[infra.KeyKind]bool{}, kinds(l.ProbesFound), kinds(l.Asked), map[infra.KeyKind]bool{}, nil}
 		for _, k := range l.Asked {
 			p.lacking[k.Kind] = p.lacking[k.Kind] || !p.found[k]
 		}

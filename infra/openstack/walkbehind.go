@@ -221,11 +221,11 @@ func (q *questions) askRegistered(m *member) {
 			if p == nil {
 				return walk.Answer{}
 			}
-			i := slices.IndexFunc(p.Instances, func(i infra.Instance) bool { return i.HasKey(own) && !i.Gone && !i.Unreadable })
-			if own.IsZero() || i < 0 {
+			at := p.server(own)
+			if at == nil {
 				return walk.Answer{}
 			}
-			return l.registeredAnswer(m, p, &p.Instances[i])
+			return l.registeredAnswer(m, p, at)
 		},
 	})
 }

@@ -32,7 +32,7 @@ func TestDecide(t *testing.T) {
 		safe  code.Safe
 		codes code.Reason
 	}{
-		"nothing to do":     {buildtest.Healthy, code.Yes, ""},
+		"nothing to do":        {buildtest.Healthy, code.Yes, ""},
 		"machines are created": {func() build.Parts { return buildtest.Foreseen(buildtest.Healthy(), effect(code.MachinesMade, "a")) }, code.WithWork, "MachinesMade"},
 		"the worst decides, and is first": {func() build.Parts {
 			return buildtest.Foreseen(buildtest.Healthy(), effect(code.MachinesMade, "a"), effect(code.SpecUnseen, "b"), effect(code.RolloutDue, "c"))

@@ -11,9 +11,12 @@ import (
 // does not take the newest, and takes nothing from an edited report that is no release.
 func TestReleasesAreThoseOfTheBackup(t *testing.T) {
 	all := []report.Installed{
-		{Type: "core", Name: "cluster-api", Version: "v1.10.4"}, {Type: "bootstrap", Name: "kubeadm", Version: "v1.10.4"},
-		{Type: "control-plane", Name: "kubeadm", Version: "v1.10.4"}, {Type: "infrastructure", Name: "vsphere", Version: "v1.13.0"},
-		{Type: "infrastructure", Name: "aws", Version: "v2.9.1"}, {Type: "ipam", Name: "in-cluster", Version: "v1.0.2"},
+		{Type: "core", Name: "cluster-api", Version: "v1.10.4"},
+		{Type: "bootstrap", Name: "kubeadm", Version: "v1.10.4"},
+		{Type: "control-plane", Name: "kubeadm", Version: "v1.10.4"},
+		{Type: "infrastructure", Name: "vsphere", Version: "v1.13.0"},
+		{Type: "infrastructure", Name: "aws", Version: "v2.9.1"},
+		{Type: "ipam", Name: "in-cluster", Version: "v1.0.2"},
 	}
 	line := func(installed ...report.Installed) (text, command string) {
 		r := sample("alpha")
@@ -39,8 +42,12 @@ func TestReleasesAreThoseOfTheBackup(t *testing.T) {
 		t.Errorf("%s\n%s", text, command)
 	}
 	for _, bad := range []report.Installed{
-		{Type: "core; touch x", Name: "cluster-api", Version: "v1.2.3"}, {Type: "core", Name: "a:v1;x", Version: "v1.2.3"}, {Type: "core", Name: "--help", Version: "v1.2.3"},
-		{Type: "ipam", Name: "x", Version: "latest"}, {Type: "ipam", Name: "x", Version: "v1.2.3\nv"}, {Type: "kubeconfig", Name: "x", Version: "v1.2.3"},
+		{Type: "core; touch x", Name: "cluster-api", Version: "v1.2.3"},
+		{Type: "core", Name: "a:v1;x", Version: "v1.2.3"},
+		{Type: "core", Name: "--help", Version: "v1.2.3"},
+		{Type: "ipam", Name: "x", Version: "latest"},
+		{Type: "ipam", Name: "x", Version: "v1.2.3\nv"},
+		{Type: "kubeconfig", Name: "x", Version: "v1.2.3"},
 	} {
 		if _, got := line(append(all, bad)...); strings.Contains(got, ";") || strings.Contains(got, "help") || strings.Contains(got, "x:") || strings.Contains(got, "--kubeconfig=") || strings.Contains(got, "latest") {
 			t.Errorf("%+v: %s", bad, got)

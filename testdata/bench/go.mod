@@ -27,6 +27,7 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/eks v1.105.3 // indirect
 	github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing v1.41.7 // indirect
 	github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2 v1.63.7 // indirect
+	github.com/aws/aws-sdk-go-v2/service/iam v1.64.7 // indirect
 	github.com/aws/aws-sdk-go-v2/service/internal/accept-encoding v1.13.24 // indirect
 	github.com/aws/aws-sdk-go-v2/service/internal/presigned-url v1.14.9 // indirect
 	github.com/aws/aws-sdk-go-v2/service/signin v1.12.2 // indirect
