@@ -30,13 +30,14 @@ the answer by the plan, what is open before the restore, confirmations, and the
 new management cluster, as kubectl prints it to this command: that it is not the
 old one, has none of the Clusters, the providers' releases of the backup and a
 Velero that only reads. The first line is go, or not yet and how much. What is
-not piped in is not looked at, and is no go.
-
-EXAMPLES:
+not piped in is not looked at, and is no go:
    { kubectl get --raw /apis/cluster.x-k8s.io/v1beta1/clusters &&
      kubectl get ns,providers.clusterctl.cluster.x-k8s.io,deploy,bsl -A -o json
-   } | drift-detector ready report.json --confirmations said.yaml --done 2
-   drift-detector ready report.json < new-cluster.json -o ready.json`,
+   } > new.json
+
+EXAMPLES:
+   drift-detector ready report.json --done 2 --done 3 < new.json
+   drift-detector ready report.json --confirmations said.yaml < new.json -o ready.json`,
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "confirmations", Usage: "YAML `FILE` of confirmations that detect was given; repeatable"},
 			&cli.StringSliceFlag{Name: "done", Usage: "`STEP` of the plan that you did, or a check that the list offers; repeatable"},
