@@ -167,5 +167,8 @@ func (l *listing) unread(ctx context.Context, action, what string, err error, ki
 		}
 	}
 	f := listFault(ctx, l.target, action, "reading "+what, err)
-	l.Warnings = append(l.Warnings, fmt.Sprintf("%s; %s", f.Message, f.Hint))
+	// Of all that the end of its time cuts off, the fault is the same.
+	if said := fmt.Sprintf("%s; %s", f.Message, f.Hint); !slices.Contains(l.Warnings, said) {
+		l.Warnings = append(l.Warnings, said)
+	}
 }
