@@ -35,7 +35,7 @@ func backupsCommand(s *streams) *cli.Command {
 	var o backupsOptions
 	return &cli.Command{
 		Name:      "backups",
-		Usage:     "list the backups of an object store, and say which can be restored",
+		Usage:     "list the backups of an object store, and which can be restored",
 		UsageText: "drift-detector backups PLACE [options]",
 		Description: `PLACE is s3://BUCKET[/PREFIX], or a folder that is a copy of one. What Velero
 says of each backup is read, and no tarball. The newest is the first. Which is

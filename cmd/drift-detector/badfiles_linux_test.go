@@ -36,6 +36,8 @@ var fileFlags = map[string][]string{
 	"render":                  {"render", "FILE", "-o", "OUT"},
 	"diff, the first":         {"diff", "FILE", "REPORT"},
 	"diff, the second":        {"diff", "REPORT", "FILE"},
+	"ready":                   {"ready", "FILE"},
+	"ready --confirmations":   {"ready", "REPORT", "--confirmations", "FILE"},
 	"ignore":                  {"ignore", "FILE", "--reason", "why", "--status", "Stale"},
 }
 

@@ -81,6 +81,13 @@ var statuses = map[string][]status{
 		{exitIncomplete, "incomplete", "some of it is not in the backup, or was refused; the rest is written"},
 		statusInterrupted,
 	},
+	"ready": {
+		{exitOK, "go", "go: all that the restore step of the plan takes for granted holds"},
+		{exitFailOn, "not yet", "not yet: something is missing, see the list"},
+		statusUsage,
+		{exitIncomplete, "not looked at", "nothing is known to be missing, but not everything was looked at; do not restore"},
+		statusInterrupted,
+	},
 	"recheck": {
 		{exitOK, "go on", "it is as the report says: what follows may run"},
 		{exitFailOn, "stop", "it is not as the report says"},

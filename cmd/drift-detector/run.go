@@ -199,6 +199,7 @@ func allCommands(s *streams) []*cli.Command {
 		inventoryCommand(s),
 		renderCommand(s),
 		planCommand(s),
+		readyCommand(s),
 		recheckCommand(s),
 		diffCommand(s),
 		confirmCommand(s),

@@ -11,6 +11,7 @@ import (
 	"drift-detector/report"
 	backupreport "drift-detector/report/backups"
 	"drift-detector/report/diff"
+	"drift-detector/report/ready"
 	releasereport "drift-detector/report/releases"
 )
 
@@ -19,6 +20,7 @@ var schemas = map[string]func() []byte{
 	"report":   report.Schema,
 	"check":    report.CheckSchema,
 	"diff":     diff.Schema,
+	"ready":    ready.Schema,
 	"releases": releasereport.Schema,
 	"backups":  backupreport.Schema,
 }
@@ -30,7 +32,7 @@ func schemaCommand(s *streams) *cli.Command {
 		Usage:     "print the JSON Schema of what a command writes",
 		UsageText: "drift-detector schema [" + strings.Join(documents, "|") + "]",
 		Description: `The schema is of the report that this binary writes, or of the JSON of backups,
-check, diff or releases.
+check, diff, ready or releases.
 
 EXAMPLES:
    drift-detector schema > report.schema.json

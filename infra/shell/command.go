@@ -188,6 +188,9 @@ func (c Command) Then(next Command) Command { return All(c, next) }
 // else says that c failed.
 func (c Command) Pipe(next Command) Command { return around("", pipe, "", c, next) }
 
+// Or runs next where it fails.
+func (c Command) Or(next Command) Command { return around("", " || ", "", c, next) }
+
 // All runs each command only when those before it succeeded.
 func All(first Command, more ...Command) Command {
 	all := slices.DeleteFunc(append([]Command{first}, more...), Command.IsZero)

@@ -23,6 +23,7 @@ func (pl *planner) restore() Chapter {
 		kubectl(management, "get", "validatingwebhookconfigurations,mutatingwebhookconfigurations"))
 	d.before("Have every Cluster restored paused, so that you let one after the other go. Clusters that were paused in the backup stay so on purpose: do not unpause them with the others.",
 		inVelero("create", "configmap", "restore-paused", "--from-literal=modifiers.yaml="+pausing)).about = []string{string(code.UnpausedClusters), string(code.ClustersFirst)}
+	pl.ready(&d)
 	text := "Restore the Backup of the report: compare its time with that above. The line does nothing while a Cluster that is not paused exists, nor where Velero was given an order of its own (--restore-resource-priorities): by default it puts Clusters last. Where Clusters come before their Machines, " + pl.clustersFirst() + ". If Velero's own order puts Clusters behind the Machines too, run the last part of the line by itself."
 	if len(pl.Backups) > 1 {
 		text += fmt.Sprintf(" The report is of %s: restore each, under a name of its own.", english.Count(len(pl.Backups), "backup"))
@@ -63,6 +64,18 @@ func (pl *planner) emptyCluster(d *draft) {
 	d.before("Only if that names one: turn off what made it, and pause it at once. Do not delete it: its controllers would take down what runs under its name. Restore into another management cluster, which holds none.",
 		shell.Ask("EXISTING_NAMESPACE", "its namespace"), shell.Ask("EXISTING", "its name"),
 		kubectl(management, "--namespace", shell.Variable("EXISTING_NAMESPACE"), "patch", shell.Pieces{clusters, shell.Variable("EXISTING")}, "--type=merge", pausePatch))
+}
+
+// ready looks at all that the restore takes for granted. Only the API server's own list says of
+// what it is where it is empty, so that Clusters are asked for without kubectl's; later releases of
+// Cluster API serve v1beta2 alone.
+func (pl *planner) ready(d *draft) {
+	list := func(version string) shell.Command {
+		return kubectl(management, "get", "--raw", "/apis/cluster.x-k8s.io/"+version+"/clusters")
+	}
+	kinds := kubectl(management, "get", "namespaces,providers.clusterctl.cluster.x-k8s.io,deployments.apps,backupstoragelocations.velero.io", "--all-namespaces", asJSON)
+	d.before("Right before the restore look once more at all that it takes for granted, with a young report: it has to say go. Give it --confirmations with the file that detect took, and --done with the number of each step that it lists and you did.",
+		list("v1beta2").Or(list("v1beta1")).Then(kinds).Wrap("{ ", "; }").Pipe(shell.Line(shell.Raw("drift-detector ready"), shell.Variable(reportFile))))
 }
 
 // accessMode sets that of all storage locations. Velero deletes expired backups of those that

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"drift-detector/internal/english"
+	"drift-detector/report/ready"
+)
+
+type readyOptions struct {
+	report, format      string
+	done, confirmations []string
+	outputs             []target
+}
+
+func readyCommand(s *streams) *cli.Command {
+	var o readyOptions
+	return &cli.Command{
+		Name:      "ready",
+		Usage:     "say whether the restore of the plan may begin now",
+		UsageText: "drift-detector ready REPORT [options]",
+		Description: `Looks again, read-only, at all that the plan's restore step takes for granted:
+the answer by the plan, what is open before the restore, confirmations, and the
+new management cluster, as kubectl prints it to this command: that it is not the
+old one, has none of the Clusters, the providers' releases of the backup and a
+Velero that only reads. The first line is go, or not yet and how much. What is
+not piped in is not looked at, and is no go:
+   { kubectl get --raw /apis/cluster.x-k8s.io/v1beta1/clusters &&
+     kubectl get ns,providers.clusterctl.cluster.x-k8s.io,deploy,bsl -A -o json
+   } > new.json
+
+EXAMPLES:
+   drift-detector ready report.json --done 2 --done 3 < new.json
+   drift-detector ready report.json --confirmations said.yaml < new.json -o ready.json`,
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "confirmations", Usage: "YAML `FILE` of confirmations that detect was given; repeatable"},
+			&cli.StringSliceFlag{Name: "done", Usage: "`STEP` of the plan that you did, or a check that the list offers; repeatable"},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the list: " + ready.Formats.String(), Value: "text", Destination: &o.format},
+			outputFlag("the list", true),
+		},
+		Action: func(c *cli.Context) error {
+			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
+				return err
+			}
+			o.done, o.confirmations = c.StringSlice("done"), c.StringSlice("confirmations")
+			var err error
+			if o.outputs, err = readTargets(c, o.format, ready.Formats.Names()); err != nil {
+				return err
+			}
+			return runReady(o, s)
+		},
+	}
+}
+
+func runReady(o readyOptions, s *streams) error {
+	rep, err := readReport(o.report)
+	if err != nil {
+		return err
+	}
+	q := ready.Question{Report: rep, File: quoted(o.report), Given: len(o.confirmations) > 0, Done: o.done, Now: s.now()}
+	if q.Confirmations, err = readConfirmations(o.confirmations); err != nil {
+		return err
+	}
+	if f, ok := s.stdin.(*os.File); s.stdin != nil && (!ok || !term.IsTerminal(int(f.Fd()))) {
+		q.Printed = s.stdin
+	}
+	d := ready.Look(q)
+	for _, w := range o.done {
+		if !slices.Contains(d.Words(), w) {
+			takes := "nothing"
+			if len(d.Words()) > 0 {
+				takes = english.Choice(d.Words())
+			}
+			return &usageError{message: fmt.Sprintf("--done %q: of this report it takes %s", w, takes), command: "ready"}
+		}
+	}
+	err = writeOutputs(o.outputs, s, slices.Concat([]string{o.report}, o.confirmations), func(w io.Writer, to *output) error {
+		if to.format == "text" && to.path == "" {
+			return ready.Text(w, d, textOptions(s))
+		}
+		write, err := ready.Formats.Named(to.format)
+		if err != nil {
+			return err
+		}
+		return write(w, d)
+	})
+	switch {
+	case err != nil:
+		return err
+	case d.Result == ready.NotYet:
+		return &errFailOn{fmt.Sprintf("not yet: %d of %d; do not restore", d.Open, len(d.Items))}
+	case d.Result == ready.Blind:
+		return &errIncomplete{message: fmt.Sprintf("not looked at: %d of %d; do not restore", d.Open, len(d.Items)), hints: []string{"pipe in what is missing: drift-detector help ready"}}
+	}
+	return nil
+}

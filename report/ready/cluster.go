@@ -1,0 +1,271 @@
+package ready
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"drift-detector/internal/english"
+	"drift-detector/report"
+)
+
+// API groups of what is looked at.
+const (
+	clusterGroup  = "cluster.x-k8s.io"
+	providerGroup = "clusterctl.cluster.x-k8s.io"
+	veleroGroup   = "velero.io"
+)
+
+// Look at all that lets a restore begin, in the order of what it would do.
+func (l *looking) cluster() {
+	s, err := &seen{}, errors.New("nothing was piped in")
+	if l.Printed != nil {
+		s, err = read(l.Printed)
+	}
+	if err != nil {
+		for _, k := range []struct{ check, what string }{
+			{"oldCluster", "that it is another cluster than the old one"},
+			{"clusters", "that it holds none of the Clusters"},
+			{"releases", "the releases of its providers"},
+			{"velero", "its Velero"},
+			{"location", "its storage locations"},
+		} {
+			l.unseen(k.check, k.what, err.Error())
+		}
+		return
+	}
+	l.another(s)
+	l.none(s)
+	l.velero(s)
+	l.releases(s)
+}
+
+// unseen adds what was not looked at.
+func (l *looking) unseen(check, what, why string, words ...string) {
+	next := "pipe it in as 'drift-detector help ready' says"
+	if l.restore > 0 {
+		next = l.step(l.restore) + " has the line"
+	}
+	for _, w := range words {
+		next = "look yourself; once it is right: --done " + w
+	}
+	l.add(Item{Check: check, State: Unseen, What: "not looked at: " + what, Why: why, Next: next, Step: l.restore}, words...)
+}
+
+// another sees that it is not the management cluster of the backup.
+func (l *looking) another(s *seen) {
+	uid := ""
+	for _, o := range s.of("", "Namespace") {
+		if o.Metadata.Name == "kube-system" {
+			if uid != "" && uid != o.Metadata.UID {
+				l.unseen("oldCluster", "which cluster it is", "two clusters were piped in")
+				return
+			}
+			uid = o.Metadata.UID
+		}
+	}
+	said := len(l.Report.Backups) > 0
+	for i := range l.Report.Backups {
+		switch of := l.Report.Backups[i].KubeSystemUID; {
+		case of == "":
+			said = false
+		case of == uid:
+			l.add(Item{Check: "oldCluster", State: Missing, What: "this is the OLD management cluster: stop", Why: "its kube-system has the uid of the one in the backup", Next: "set the context to the new management cluster, and pipe that in", Step: l.restore})
+			return
+		}
+	}
+	switch {
+	case uid == "":
+		l.unseen("oldCluster", "that it is another cluster than the old one", "its namespace kube-system was not piped in")
+	case !said:
+		l.unseen("oldCluster", "that it is another cluster than the old one", "the backup does not have the uid of kube-system", "oldCluster")
+	default:
+		l.add(Item{Check: "oldCluster", State: Holds, What: "it is another cluster than the old one, by the uid of kube-system"})
+	}
+}
+
+// none sees that it holds no Cluster of the report, and none that is not paused: the line of the
+// plan restores nothing where one is.
+func (l *looking) none(s *seen) {
+	var there, acting []string
+	all := s.of(clusterGroup, "Cluster")
+	for _, o := range all {
+		if slices.ContainsFunc(l.Report.Clusters, func(c report.Cluster) bool { return c.Title() == o.title() }) {
+			there = append(there, o.title())
+		} else if !o.Spec.Paused {
+			acting = append(acting, o.title())
+		}
+	}
+	if len(there) > 0 {
+		l.add(Item{Check: "clusters", State: Missing, What: "it already holds " + strings.TrimSuffix(about(there), ": "), Why: "controllers act on them while their Machines are not yet back", Next: "turn off what created them, and restore into a cluster that holds none: " + l.step(l.restore), Step: l.restore, Objects: there})
+	}
+	if len(acting) > 0 {
+		l.add(Item{Check: "clusters", State: Missing, What: "it holds Clusters that are not paused: " + strings.TrimSuffix(about(acting), ": "), Why: "the line of the plan restores nothing where one is", Next: l.step(l.restore), Step: l.restore, Objects: acting})
+	}
+	switch {
+	case len(there)+len(acting) > 0:
+	case !s.clusters:
+		l.unseen("clusters", "that it holds none of the Clusters", "no ClusterList was piped in; an empty list of kubectl get does not say of what")
+	default:
+		l.add(Item{Check: "clusters", State: Holds, What: "it holds none of the Clusters of the report"})
+	}
+}
+
+// Types of clusterctl's inventory, and what 'clusterctl init' and reports call them
+// (cmd/clusterctl/api/v1alpha3/provider_type.go v1.14.0).
+var providerTypes = map[string]string{
+	"CoreProvider": "core", "BootstrapProvider": "bootstrap", "ControlPlaneProvider": "control-plane",
+	"InfrastructureProvider": "infrastructure", "IPAMProvider": "ipam", "RuntimeExtensionProvider": "runtime-extension", "AddonProvider": "addon",
+}
+
+// releases sees that the providers are those of the backup.
+func (l *looking) releases(s *seen) {
+	has, needs := map[[2]string][]string{}, map[[2]string][]string{}
+	var order [][2]string
+	for _, o := range s.of(providerGroup, "Provider") {
+		key := [2]string{providerTypes[o.Type], o.ProviderName}
+		has[key] = append(has[key], strings.TrimSpace(o.Version))
+	}
+	for i := range l.Report.Backups {
+		for _, p := range l.Report.Backups[i].Installed {
+			key := [2]string{p.Type, p.Name}
+			if needs[key] == nil {
+				order = append(order, key)
+			}
+			if !slices.Contains(needs[key], p.Version) {
+				needs[key] = append(needs[key], p.Version)
+			}
+		}
+	}
+	switch {
+	case len(has) == 0:
+		l.unseen("releases", "the releases of its providers", "no Provider object was piped in; clusterctl init creates them", "releases")
+		return
+	case !slices.ContainsFunc(order, func(k [2]string) bool { return k[0] == "core" }), !slices.ContainsFunc(order, func(k [2]string) bool { return k[0] == "infrastructure" }):
+		l.unseen("releases", "the releases of the old cluster", "the backup does not say those of Cluster API and an infrastructure provider", "releases")
+	}
+	differs := false
+	for _, key := range order {
+		what := key[0] + " provider " + name(key[1])
+		old, now := needs[key], has[key]
+		item := Item{Check: "releases", State: Missing, Step: l.restore, Next: "install the release of the backup: " + l.step(l.restore)}
+		switch {
+		case len(now) == 0:
+			item.What, item.Why = what+" is not there", "the old cluster had "+name(old[0])
+		case len(old) > 1:
+			l.unseen("releases", "the release of "+what, "the backup names several: "+strings.TrimSuffix(about(old), ": "), "releases")
+			differs = true
+			continue
+		case slices.ContainsFunc(now, func(v string) bool { return v != old[0] }):
+			item.What, item.Why = what+" has release "+name(strings.Join(now, ", ")), "the old cluster had "+name(old[0])
+		default:
+			continue
+		}
+		differs = true
+		l.add(item)
+	}
+	if !differs && len(order) > 0 {
+		l.add(Item{Check: "releases", State: Holds, What: english.Count(len(order), "provider") + " with the releases of the backup"})
+	}
+}
+
+var minor = regexp.MustCompile(`:v1\.([0-9]{1,3})\.[0-9]+(?:[-.+@].*)?$`)
+
+// firstModifiers is the first minor release of Velero 1 that pauses Clusters as they are
+// restored: an older one skips what it does not know (internal/resourcemodifiers v1.12.0).
+const firstModifiers = 12
+
+// velero sees that Velero runs as the line of the plan needs it, with locations that nobody writes.
+func (l *looking) velero(s *seen) {
+	var all []*object
+	for _, o := range s.of("apps", "Deployment") {
+		if o.Metadata.Name == "velero" {
+			all = append(all, o)
+		}
+	}
+	if len(all) != 1 {
+		why := "no Deployment velero was piped in"
+		if len(all) > 1 {
+			why = "there are several: Deployments velero of " + strings.TrimSuffix(about(titles(all)), ": ")
+		}
+		l.unseen("velero", "its Velero", why)
+		l.unseen("location", "its storage locations", why)
+		return
+	}
+	v := all[0]
+	image, words := "", []string{}
+	for _, c := range v.Spec.Template.Spec.Containers {
+		if c.Image != "" && (image == "" || strings.Contains(strings.Join(c.Command, " "), "velero")) {
+			image = c.Image
+		}
+		words = append(append(words, c.Command...), c.Args...)
+	}
+	item := Item{Check: "velero", State: Missing, What: "Velero in namespace " + name(v.Metadata.Namespace), Next: l.step(l.restore), Step: l.restore}
+	release := minor.FindStringSubmatch(image)
+	ofMinor := 0
+	if release != nil {
+		ofMinor, _ = strconv.Atoi(release[1])
+	}
+	switch {
+	case v.Status.AvailableReplicas < 1:
+		item.What += " does not run"
+		item.Why = "no replica of its Deployment is available"
+		l.add(item)
+	case slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "--restore-resource-priorities") }):
+		item.What += " has an order of its own"
+		item.Why = "--restore-resource-priorities may put Clusters before their Machines"
+		l.add(item)
+	case release == nil:
+		l.unseen("velero", "the release of Velero", "its image does not say it: "+name(image), "velero")
+	case ofMinor < firstModifiers:
+		item.What += " is " + name(image)
+		item.Why = fmt.Sprintf("older than v1.%d, which is the first that restores Clusters paused", firstModifiers)
+		l.add(item)
+	default:
+		item.State, item.What = Holds, item.What+" runs: "+name(image)
+		l.add(item)
+	}
+	l.locations(s, v.Metadata.Namespace)
+}
+
+// locations sees that one is there, and that no Velero deletes backups from any.
+func (l *looking) locations(s *seen, namespace string) {
+	var writable []string
+	all, available := 0, 0
+	for _, o := range s.of(veleroGroup, "BackupStorageLocation") {
+		if o.Metadata.Namespace != namespace {
+			continue
+		}
+		all++
+		if o.Status.Phase == "Available" {
+			available++
+		}
+		if o.Spec.AccessMode != "ReadOnly" {
+			writable = append(writable, o.Metadata.Name)
+		}
+	}
+	item := Item{Check: "location", State: Missing, Next: l.step(l.restore), Step: l.restore}
+	switch {
+	case all == 0:
+		l.unseen("location", "its storage locations", "no BackupStorageLocation of that Velero was piped in")
+		return
+	case len(writable) > 0:
+		item.What, item.Why, item.Objects = "Velero may write to "+strings.TrimSuffix(about(writable), ": "), "it deletes each backup there that has expired", writable
+	case available == 0:
+		item.What, item.Why = "no storage location of Velero is Available", "it cannot read the backup"
+	default:
+		item.State, item.What = Holds, english.Count(all, "storage location")+" of Velero, read-only, one at least Available"
+	}
+	l.add(item)
+}
+
+func titles(all []*object) []string {
+	out := make([]string, len(all))
+	for i, o := range all {
+		out[i] = o.title()
+	}
+	return out
+}

@@ -1,0 +1,153 @@
+package ready
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"drift-detector/infra"
+)
+
+// Bounds on what kubectl prints.
+const mostRead = 256 << 20
+
+var bounds = infra.Bounds{Items: 20_000_000}
+
+// object is what is read of an object of the new management cluster.
+type object struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name      string            `json:"name"`
+		Namespace string            `json:"namespace"`
+		UID       string            `json:"uid"`
+		Labels    map[string]string `json:"labels"`
+	} `json:"metadata"`
+	// Of a Provider of clusterctl.
+	ProviderName string `json:"providerName"`
+	Type         string `json:"type"`
+	Version      string `json:"version"`
+
+	Spec struct {
+		Paused     bool   `json:"paused"`
+		AccessMode string `json:"accessMode"`
+		Template   struct {
+			Spec struct {
+				Containers []container `json:"containers"`
+			} `json:"spec"`
+		} `json:"template"`
+	} `json:"spec"`
+	Status struct {
+		Phase             string `json:"phase"`
+		AvailableReplicas int    `json:"availableReplicas"`
+	} `json:"status"`
+}
+
+type container struct {
+	Image   string   `json:"image"`
+	Command []string `json:"command"`
+	Args    []string `json:"args"`
+}
+
+func (o *object) title() string {
+	if o.Metadata.Namespace == "" {
+		return o.Metadata.Name
+	}
+	return o.Metadata.Namespace + "/" + o.Metadata.Name
+}
+
+func (o *object) is(group, kind string) bool {
+	g, _, in := strings.Cut(o.APIVersion, "/")
+	return o.Kind == kind && (group == "" && !in || in && g == group)
+}
+
+// seen is what kubectl printed.
+type seen struct {
+	objects []object
+	// clusters is set where a whole ClusterList is there: kubectl's own List of no Cluster is the
+	// same as one that nobody asked for Clusters, or whose asking failed.
+	clusters bool
+}
+
+// read reads the documents that kubectl printed, one behind the other. An error is about the
+// whole: of what ends too soon nothing is believed.
+func read(r io.Reader) (*seen, error) {
+	out := &seen{}
+	dec := json.NewDecoder(bounds.JSON(io.NopCloser(io.LimitReader(r, mostRead))))
+	for n := 0; ; n++ {
+		var raw json.RawMessage
+		err := dec.Decode(&raw)
+		if errors.Is(err, io.EOF) && n > 0 {
+			return out, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return nil, errors.New("kubectl printed nothing")
+		}
+		if err == nil {
+			err = out.add(raw)
+		}
+		if err != nil {
+			return nil, brief(err)
+		}
+	}
+}
+
+func (s *seen) add(raw []byte) error {
+	var doc struct {
+		object
+		Items *[]object `json:"items"`
+	}
+	var list struct {
+		Metadata struct {
+			Continue string `json:"continue"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		return err
+	}
+	if doc.Items == nil {
+		s.objects = append(s.objects, doc.object)
+		return nil
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return err
+	}
+	if list.Metadata.Continue != "" {
+		return errors.New("a list that kubectl printed is not whole")
+	}
+	of, typed := strings.CutSuffix(doc.Kind, "List")
+	for i := range *doc.Items {
+		o := &(*doc.Items)[i]
+		if typed && of != "" && o.Kind == "" { // as the API server answers
+			o.Kind, o.APIVersion = of, doc.APIVersion
+		}
+	}
+	s.objects = append(s.objects, *doc.Items...)
+	s.clusters = s.clusters || doc.is(clusterGroup, "ClusterList")
+	return nil
+}
+
+// brief leaves out what an error quotes of an answer.
+func brief(err error) error {
+	var syntax *json.SyntaxError
+	var shape *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax), errors.As(err, &shape):
+		return errors.New("what kubectl printed is no JSON of objects")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("what kubectl printed ends too soon")
+	}
+	return err
+}
+
+// of returns the objects of a kind.
+func (s *seen) of(group, kind string) []*object {
+	var out []*object
+	for i := range s.objects {
+		if s.objects[i].is(group, kind) {
+			out = append(out, &s.objects[i])
+		}
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+// Package ready looks again, right before a restore, whether all that the plan's restore step
+// takes for granted holds: by the report, by the confirmations it rests on, and by what kubectl
+// prints of the new management cluster. It changes nothing. What it does not see lets nothing pass.
+package ready
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"drift-detector/internal/terminal"
+	"drift-detector/report"
+	"drift-detector/report/code"
+	"drift-detector/report/confirm"
+)
+
+// State is what became of a look at one precondition.
+type State string
+
+// The states, the most pressing first.
+const (
+	Missing  State = "missing"
+	Unseen   State = "notLookedAt"
+	OnWord   State = "onYourWord" // --done says that it is done
+	Holds    State = "holds"
+	longest        = 48 // columns of a foreign name
+	mostObjs       = 3  // things that a sentence names
+)
+
+var states = []State{Missing, Unseen, OnWord, Holds}
+
+// Result is the answer as a whole.
+type Result string
+
+// The results.
+const (
+	Go     Result = "go"
+	NotYet Result = "notYet" // something is missing
+	Blind  Result = "notLookedAt"
+)
+
+// Document is all that was looked at.
+type Document struct {
+	SchemaVersion string     `json:"schemaVersion"`
+	Kind          string     `json:"kind"`
+	GeneratedAt   time.Time  `json:"generatedAt"`
+	ReportedAt    time.Time  `json:"reportedAt"` // when the report was made
+	BackupAt      *time.Time `json:"backupAt"`   // when the oldest backup of it was written; null where it does not say
+	Result        Result     `json:"result"`
+	ByDefault     code.Safe  `json:"byDefault"` // the report's answers
+	ByPlan        code.Safe  `json:"byPlan"`
+	Open          int        `json:"open"` // items that neither hold nor are on your word
+	Items         []Item     `json:"items"`
+	words         []string
+}
+
+// Words are what --done takes.
+func (d *Document) Words() []string { return slices.Compact(slices.Sorted(slices.Values(d.words))) }
+
+// Item is one precondition.
+type Item struct {
+	Check   string   `json:"check"`
+	State   State    `json:"state"`
+	What    string   `json:"what"`
+	Why     string   `json:"why,omitempty"`
+	Next    string   `json:"next,omitempty"`
+	Step    int      `json:"step,omitempty"` // of the plan
+	Objects []string `json:"objects,omitempty"`
+}
+
+// Question is what is looked at.
+type Question struct {
+	Report        *report.Report
+	File          string // the report, as a word of a command
+	Confirmations []confirm.Confirmation
+	Given         bool      // that a file of confirmations was given
+	Printed       io.Reader // what kubectl printed of the new management cluster; nil: nothing
+	Done          []string  // steps of the plan, and checks, that the operator answers for
+	Now           time.Time
+}
+
+// looking is a question under way.
+type looking struct {
+	Question
+	doc     *Document
+	restore int // step of the plan
+}
+
+// Look returns what holds and what does not.
+func Look(q Question) *Document {
+	l := looking{Question: q, doc: &Document{
+		SchemaVersion: report.SchemaVersion, Kind: "drift-detector ready", GeneratedAt: q.Now.UTC(), ReportedAt: q.Report.GeneratedAt,
+		ByDefault: code.Unclear, ByPlan: code.Unclear, Items: []Item{},
+	}}
+	for i := range q.Report.ToDo {
+		if t := &q.Report.ToDo[i]; t.Phase == code.Restoring && len(t.Steps) > 0 && l.restore == 0 {
+			l.restore = t.Steps[0]
+		}
+	}
+	l.cluster()
+	l.answers()
+	l.age()
+	l.confirmations()
+	d := l.doc
+	slices.SortStableFunc(d.Items, func(a, b Item) int { return slices.Index(states, a.State) - slices.Index(states, b.State) })
+	d.Result = Go
+	for i := len(d.Items) - 1; i >= 0; i-- {
+		switch d.Items[i].State {
+		case Missing:
+			d.Open, d.Result = d.Open+1, NotYet
+		case Unseen:
+			d.Open, d.Result = d.Open+1, Blind
+		}
+	}
+	return d
+}
+
+// add adds an item. One that is open is on the operator's word where --done has all the words
+// that it goes by; none: nobody's word is enough.
+func (l *looking) add(i Item, words ...string) {
+	l.doc.words = append(l.doc.words, words...)
+	said := func(w string) bool { return slices.Contains(l.Done, w) }
+	if (i.State == Missing || i.State == Unseen) && len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !said(w) }) {
+		i.State = OnWord
+	}
+	if i.State == Holds || i.State == OnWord {
+		i.Why, i.Next = "", ""
+	}
+	l.doc.Items = append(l.doc.Items, i)
+}
+
+// step is the command that prints a step of the plan.
+func (l *looking) step(n int) string {
+	return fmt.Sprintf("drift-detector plan %s --step %d", l.File, n)
+}
+
+// again is what to do where the report says too little.
+func again(why string) string { return "run detect again" + why + ", and go on with that report" }
+
+// name is a foreign name in a sentence.
+func name(s string) string { return terminal.Begin(report.Valid(cmp.Or(s, "(no name)")), longest) }

@@ -1,0 +1,277 @@
+package ready
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/report"
+	"drift-detector/report/code"
+	"drift-detector/report/confirm"
+	"drift-detector/report/reporttest"
+	"drift-detector/report/schematest"
+	"drift-detector/report/text"
+)
+
+var now = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+
+const (
+	oldUID  = "977d117a-f9fd-4d40-a057-7a4fb59d67ea"
+	newUID  = "11111111-f9fd-4d40-a057-7a4fb59d67ea"
+	hostile = "x\x1b[2J\ngo\u202e`rm -rf`$(id) "
+)
+
+// said is the one confirmation that the report rests on.
+var said = confirm.Confirmation{Cluster: "ns/gone", As: confirm.GivenUp, By: "OPS-1", On: "2026-11-27", Expires: "2026-11-28"}
+
+// reported is a report with which a restore may begin: NO by default, YES by the plan.
+func reported() *report.Report {
+	return &report.Report{
+		SchemaVersion: "1", GeneratedAt: now.Add(-time.Hour),
+		Summary: report.Summary{
+			Complete: true, Answer: &report.SafeAnswer{Safe: code.No}, AnswerByPlan: &report.PlanAnswer{Safe: code.Yes},
+		},
+		Backups: []report.Backup{{KubeSystemUID: oldUID, WrittenTo: now.Add(-72 * time.Hour), Installed: []report.Installed{
+			{Type: "core", Name: "cluster-api", Version: "v1.10.1"}, {Type: "infrastructure", Name: "vsphere", Version: "v1.13.0"},
+		}}},
+		Clusters: []report.Cluster{{Namespace: "ns", Name: "a"}, {Namespace: "ns", Name: "b"}},
+		ToDo: []report.ToDo{
+			{Phase: code.Before, Safe: code.No, Code: code.OldManagementCluster, Message: "keep the old management cluster off", Objects: []string{}, Steps: []int{2}, Resolved: true},
+			{Phase: code.Before, Safe: code.WithWork, Code: code.GhostsLeft, Message: "keeps running", Objects: []string{"instance g"}, Steps: []int{8}},
+			{Phase: code.Restoring, Safe: code.No, Code: code.UnpausedClusters, Message: "restore 2 Clusters as paused", Steps: []int{12}, Resolved: true},
+			{Phase: code.Paused, Safe: code.No, Code: code.PoolScaledBack, Message: "scaled", Objects: []string{"MachinePool ns/p"}, Steps: []int{16}, Resolved: true},
+		},
+		Confirmations: []report.Confirmation{
+			{Subject: said.Subject(), As: "givenUp", By: said.By, On: said.On, Expires: said.Expires, State: report.ConfirmationTaken},
+			{Subject: "VM other", As: "leave", By: "X", On: "2026-01-01", Expires: "2026-01-02", State: report.ConfirmationExpired},
+		},
+	}
+}
+
+// Pieces of what kubectl prints of the new cluster.
+const (
+	noClusters = `{"kind":"ClusterList","apiVersion":"cluster.x-k8s.io/v1beta1","metadata":{"resourceVersion":"7"},"items":[]}`
+	kubeSystem = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"` + newUID + `"}}`
+	coreIs     = `{"apiVersion":"clusterctl.cluster.x-k8s.io/v1alpha3","kind":"Provider","metadata":{"name":"cluster-api","namespace":"capi-system"},"providerName":"cluster-api","type":"CoreProvider","version":"v1.10.1"}`
+	infraIs    = `{"apiVersion":"clusterctl.cluster.x-k8s.io/v1alpha3","kind":"Provider","metadata":{"name":"infrastructure-vsphere","namespace":"capv-system"},"providerName":"vsphere","type":"InfrastructureProvider","version":"v1.13.0"}`
+	veleroIs   = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"velero","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"name":"velero","image":"velero/velero:v1.17.0","command":["/velero"],"args":["server"]}]}}},"status":{"availableReplicas":1}}`
+	locationIs = `{"apiVersion":"velero.io/v1","kind":"BackupStorageLocation","metadata":{"name":"default","namespace":"velero"},"spec":{"accessMode":"ReadOnly"},"status":{"phase":"Available"}}`
+)
+
+func list(items ...string) string {
+	return `{"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":""},"items":[` + strings.Join(items, ",") + `]}`
+}
+
+func printed() string {
+	return noClusters + "\n" + list(kubeSystem, coreIs, infraIs, veleroIs, locationIs)
+}
+
+func question() Question {
+	return Question{
+		Report: reported(), File: "report.json", Confirmations: []confirm.Confirmation{said}, Given: true,
+		Printed: strings.NewReader(printed()), Done: []string{"2"}, Now: now,
+	}
+}
+
+// Every precondition passes, fails, or is not looked at.
+func TestEveryPrecondition(t *testing.T) {
+	swap := func(old, with string) func(*Question) {
+		return func(q *Question) {
+			text := strings.Replace(printed(), old, with, 1)
+			if text == printed() {
+				t.Fatalf("nothing to replace: %s", old)
+			}
+			q.Printed = strings.NewReader(text)
+		}
+	}
+	print := func(text string) func(*Question) {
+		return func(q *Question) { q.Printed = strings.NewReader(text) }
+	}
+	in := func(change func(*report.Report)) func(*Question) { return func(q *Question) { change(q.Report) } }
+	cluster := func(name, spec string) string {
+		return `{"metadata":{"namespace":"ns","name":"` + name + `"},"spec":` + spec + `}`
+	}
+	clusters := func(all ...string) func(*Question) {
+		return swap(`"items":[]`, `"items":[`+strings.Join(all, ",")+`]`)
+	}
+	for name, c := range map[string]struct {
+		change func(*Question)
+		want   Result
+		says   string // of the first item that is open, or of the list
+	}{
+		"all is there":                 {func(*Question) {}, Go, "is safe: YES"},
+		"by the plan with work":        {in(func(r *report.Report) { r.Summary.AnswerByPlan.Safe = code.WithWork }), Go, "NOT WITHOUT MANUAL WORK"},
+		"by the plan no":               {in(func(r *report.Report) { r.Summary.AnswerByPlan.Safe = code.No }), NotYet, "not safe: NO"},
+		"by the plan not clear":        {in(func(r *report.Report) { r.Summary.AnswerByPlan.Safe = code.Unclear }), NotYet, "NOT CLEAR YET"},
+		"by an answer of a later kind": {in(func(r *report.Report) { r.Summary.AnswerByPlan.Safe = "fine" }), NotYet, "not safe"},
+		"no answer":                    {in(func(r *report.Report) { r.Summary.Answer = nil }), Blind, "does not say"},
+		"no answer by the plan":        {in(func(r *report.Report) { r.Summary.AnswerByPlan = nil }), Blind, "does not say"},
+		"no list":                      {in(func(r *report.Report) { r.ToDo = nil }), Blind, "does not say"},
+		"a reason that no list has": {in(func(r *report.Report) {
+			r.Summary.AnswerByPlan.Reasons = []report.AnswerReason{{Code: code.CopiedID, Message: "two have its id", Objects: []string{"Machine ns/m"}}}
+		}), NotYet, "Machine ns/m: two have its id"},
+		"not resolved by the plan": {in(func(r *report.Report) {
+			r.ToDo = append(r.ToDo, report.ToDo{Phase: code.Before, Safe: code.No, Code: code.DuplicateID, Message: "another VM has its id", Objects: []string{"Machine ns/m"}, Steps: []int{6}})
+		}), NotYet, "Machine ns/m: another VM has its id"},
+		"nobody's word resolves that": {func(q *Question) {
+			q.Report.ToDo = append(q.Report.ToDo, report.ToDo{Phase: code.Paused, Safe: code.Unclear, Code: code.OutcomeUnknown, Message: "not known", Steps: []int{6}})
+			q.Done = append(q.Done, "6")
+		}, NotYet, "not known"},
+		"open before the restore":    {func(q *Question) { q.Done = nil }, NotYet, "keep the old management cluster off"},
+		"one of two steps is done":   {in(func(r *report.Report) { r.ToDo[0].Steps = []int{2, 3} }), NotYet, "keep the old management cluster off"},
+		"open, and without a step":   {in(func(r *report.Report) { r.ToDo[0].Steps = nil }), NotYet, "explain OldManagementCluster"},
+		"incomplete":                 {in(func(r *report.Report) { r.Summary.Complete = false }), NotYet, "incomplete"},
+		"of some clusters":           {in(func(r *report.Report) { r.Options.Filter = &report.Filter{Clusters: []string{"a"}} }), NotYet, "--cluster a"},
+		"too old":                    {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest - time.Second) }), NotYet, "4 hours"},
+		"just young":                 {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest) }), Go, "4 hours old"},
+		"of tomorrow":                {in(func(r *report.Report) { r.GeneratedAt = now.Add(time.Hour) }), NotYet, "clock"},
+		"of no time":                 {in(func(r *report.Report) { r.GeneratedAt = time.Time{} }), NotYet, "clock"},
+		"a confirmation expired":     {func(q *Question) { q.Now = now.Add(24 * time.Hour); q.Report.GeneratedAt = q.Now }, NotYet, "expired"},
+		"no file of confirmations":   {func(q *Question) { q.Given = false; q.Confirmations = nil }, Blind, "no file was given"},
+		"a confirmation withdrawn":   {func(q *Question) { q.Confirmations = nil }, NotYet, "does not say so any more"},
+		"another says it":            {func(q *Question) { q.Confirmations[0].By = "OPS-2" }, NotYet, "does not say so any more"},
+		"said of another id":         {func(q *Question) { q.Confirmations[0].ID = "x" }, NotYet, "does not say so any more"},
+		"no confirmations are used":  {func(q *Question) { q.Report.Confirmations = nil; q.Given = false }, Go, ""},
+		"nothing is piped in":        {func(q *Question) { q.Printed = nil }, Blind, "nothing was piped in"},
+		"kubectl failed":             {print(""), Blind, "printed nothing"},
+		"it ends too soon":           {print(printed()[:len(printed())-3]), Blind, "ends too soon"},
+		"it is no JSON":              {print("error: You must be logged in"), Blind, "no JSON"},
+		"it is another JSON":         {print(`[1, "a"]`), Blind, "no JSON"},
+		"the old management cluster": {swap(newUID, oldUID), NotYet, "OLD management cluster"},
+		"the old one of two backups": {func(q *Question) {
+			q.Report.Backups = append(q.Report.Backups, report.Backup{KubeSystemUID: newUID})
+		}, NotYet, "OLD management cluster"},
+		"no kube-system":             {swap(kubeSystem+",", ""), Blind, "kube-system was not piped in"},
+		"kube-system has no uid":     {swap(newUID, ""), Blind, "kube-system was not piped in"},
+		"two clusters piped in":      {swap(coreIs, coreIs+","+strings.Replace(kubeSystem, newUID, "2", 1)), Blind, "two clusters"},
+		"a backup without a uid":     {in(func(r *report.Report) { r.Backups[0].KubeSystemUID = "" }), Blind, "does not have the uid"},
+		"a report without a backup":  {in(func(r *report.Report) { r.Backups = nil }), Blind, "does not have the uid"},
+		"it holds a Cluster":         {clusters(cluster("b", `{"paused":true}`)), NotYet, "already holds ns/b"},
+		"that is in kubectl's list":  {swap(coreIs, `{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster",`+cluster("a", `{}`)[1:]+","+coreIs), NotYet, "already holds ns/a"},
+		"another Cluster acts":       {clusters(cluster("z", `{}`)), NotYet, "not paused: ns/z"},
+		"another Cluster is paused":  {clusters(cluster("z", `{"paused":true}`)), Go, ""},
+		"Clusters are not asked for": {print(list(kubeSystem, coreIs, infraIs, veleroIs, locationIs)), Blind, "no ClusterList"},
+		"Clusters of another group":  {swap("cluster.x-k8s.io/v1beta1", "example.org/v1"), Blind, "no ClusterList"},
+		"a list that is cut":         {swap(`"resourceVersion":"7"`, `"continue":"x"`), Blind, "not whole"},
+		"another release":            {swap(`"version":"v1.13.0"`, `"version":"v1.12.0"`), NotYet, "vsphere has release v1.12.0: the old cluster had v1.13.0"},
+		"a provider is not there":    {swap(infraIs+",", ""), NotYet, "infrastructure provider vsphere is not there"},
+		"two releases of it":         {swap(infraIs, infraIs+","+strings.Replace(infraIs, "v1.13.0", "v1.13.1", 1)), NotYet, "v1.13.0, v1.13.1"},
+		"no providers":               {swap(coreIs+","+infraIs+",", ""), Blind, "no Provider object"},
+		"the backup says no release": {in(func(r *report.Report) { r.Backups[0].Installed = nil }), Blind, "does not say those"},
+		"the backup says two": {in(func(r *report.Report) {
+			r.Backups[0].Installed = append(r.Backups[0].Installed, report.Installed{Type: "core", Name: "cluster-api", Version: "v1.9.0"})
+		}), Blind, "names several: v1.10.1, v1.9.0"},
+		"releases on a person's word": {func(q *Question) { q.Report.Backups[0].Installed = nil; q.Done = append(q.Done, "releases") }, Go, "not looked at: the releases of the old cluster"},
+		"no Velero":                   {swap(veleroIs+",", ""), Blind, "no Deployment velero"},
+		"two of them":                 {swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"namespace":"velero"`, `"namespace":"v2"`, 1)), Blind, "several"},
+		"it does not run":             {swap(`"availableReplicas":1`, `"availableReplicas":0`), NotYet, "does not run"},
+		"its order is its own":        {swap(`["server"]`, `["server","--restore-resource-priorities=clusters"]`), NotYet, "order of its own"},
+		"it pauses nothing":           {swap("velero:v1.17.0", "velero:v1.11.1"), NotYet, "first that restores Clusters paused"},
+		"an image by its digest":      {swap("velero:v1.17.0", "velero@sha256:00"), Blind, "does not say it"},
+		"no location":                 {swap(","+locationIs, ""), Blind, "no BackupStorageLocation"},
+		"of another Velero":           {swap(`"name":"default","namespace":"velero"`, `"name":"default","namespace":"v2"`), Blind, "no BackupStorageLocation"},
+		"a location is writable":      {swap(locationIs, locationIs+","+strings.NewReplacer(`"ReadOnly"`, `"ReadWrite"`, "default", "second").Replace(locationIs)), NotYet, "may write to second"},
+		"writable by default":         {swap(`{"accessMode":"ReadOnly"}`, `{}`), NotYet, "may write to default"},
+		"none is Available":           {swap(`"phase":"Available"`, `"phase":"Unavailable"`), NotYet, "is Available"},
+	} {
+		q := question()
+		c.change(&q)
+		d := Look(q)
+		var all bytes.Buffer
+		for _, i := range d.Items {
+			if c.want == Go || i.State == Missing || i.State == Unseen {
+				fmt.Fprintln(&all, i.What+": "+i.Why+". "+i.Next)
+			}
+			if open := i.State == Missing || i.State == Unseen; open != (i.Next != "") || open != (i.Why != "") {
+				t.Errorf("%s: %+v", name, i)
+			}
+		}
+		first := map[Result]State{Go: OnWord, NotYet: Missing, Blind: Unseen}[c.want]
+		if d.Result != c.want || !strings.Contains(all.String(), c.says) || d.Items[0].State != first || (d.Open == 0) != (c.want == Go) {
+			t.Errorf("%s: %s, %d open, first %s, want %s with %q of\n%s", name, d.Result, d.Open, d.Items[0].State, c.want, c.says, all.String())
+		}
+	}
+}
+
+// The old management cluster comes first, whatever else is missing.
+func TestMostImportantFirst(t *testing.T) {
+	q := question()
+	q.Done, q.Given, q.Report.Summary.Complete = nil, false, false
+	q.Printed = strings.NewReader(strings.NewReplacer(newUID, oldUID, `"ReadOnly"`, `"ReadWrite"`).Replace(printed()))
+	d := Look(q)
+	if !strings.Contains(d.Items[0].What, "OLD management cluster: stop") || d.Items[0].Step != 12 {
+		t.Errorf("%+v", d.Items[0])
+	}
+	if !slices.IsSortedFunc(d.Items, func(a, b Item) int { return slices.Index(states, a.State) - slices.Index(states, b.State) }) {
+		t.Errorf("%+v", d.Items)
+	}
+	var b bytes.Buffer
+	if err := Text(&b, d, text.Options{Width: 80}); err != nil || !strings.HasPrefix(b.String(), fmt.Sprintf("not yet: %d of %d (1 not looked at)\n", d.Open, len(d.Items))) {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// A name breaks no row, moves no cursor, and says no go. All is at most 24 rows.
+func TestHostileNames(t *testing.T) {
+	q := question()
+	long := hostile + strings.Repeat("w", 300)
+	q.Report.Clusters[0] = report.Cluster{Namespace: "ns", Name: long}
+	q.Report.Backups[0].Installed[1] = report.Installed{Type: hostile, Name: long, Version: long}
+	q.Report.Confirmations[0].Subject, q.Report.Confirmations[0].By = long, long
+	for i := range 30 {
+		q.Report.ToDo = append(q.Report.ToDo, report.ToDo{Phase: code.Before, Safe: code.No, Code: code.DuplicateID, Message: "another VM has its id", Objects: []string{fmt.Sprint(i, long), long, long, long, long}, Steps: []int{20 + i}})
+	}
+	quoted := strings.NewReplacer("\x1b", `\u001b`, "\n", `\n`).Replace(long)
+	q.Printed = strings.NewReader(strings.Replace(strings.ReplaceAll(printed(), `"default"`, `"`+quoted+`"`), `"ReadOnly"`, `"ReadWrite"`, 1))
+	d := Look(q)
+	if d.Result != NotYet || !slices.ContainsFunc(d.Items, func(i Item) bool { return i.Check == "location" && i.State == Missing }) {
+		t.Fatalf("%+v", d)
+	}
+	for _, width := range []int{0, 40, 80, 200} {
+		var b bytes.Buffer
+		if err := Text(&b, d, text.Options{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(b.String(), "\n"); n > 24 || strings.ContainsAny(b.String(), "\x1b\u202e") {
+			t.Errorf("width %d: %d rows\n%s", width, n, b.String())
+		}
+		for row := range strings.Lines(b.String()) {
+			if strings.HasPrefix(row, "go") {
+				t.Errorf("width %d: %q", width, row)
+			}
+		}
+	}
+}
+
+// No random report and no random input is a go, and each document is valid.
+func TestRandomReportsAreValidAndNeverGo(t *testing.T) {
+	valid := schematest.Strict(t, Schema())
+	for seed := range uint64(300) {
+		g := rand.New(rand.NewPCG(seed, 1))
+		q := question()
+		q.Report = reporttest.Filled(g)
+		if seed%2 == 0 {
+			q.Printed = strings.NewReader(printed()[:g.IntN(len(printed()))])
+		}
+		d := Look(q)
+		var doc, words bytes.Buffer
+		if err := Formats["json"](&doc, d); err != nil {
+			t.Fatal(err)
+		}
+		if err := valid(doc.Bytes()); err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, doc.String())
+		}
+		if err := Formats["text"](&words, d); err != nil || d.Result == Go || strings.Count(words.String(), "\n") > 24 {
+			t.Fatalf("seed %d: %v\n%s", seed, err, words.String())
+		}
+	}
+}
+
+func TestSchemaHasEveryFieldDescribed(t *testing.T) {
+	schematest.Fields(t, schema, reflect.TypeFor[Document](), map[string]reflect.Type{"item": reflect.TypeFor[Item]()})
+}

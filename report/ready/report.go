@@ -1,0 +1,176 @@
+package ready
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"drift-detector/internal/english"
+	"drift-detector/report"
+	"drift-detector/report/code"
+)
+
+// Bounds on the age of a report: VMs and what a restore does to them change meanwhile.
+const (
+	oldest = 4 * time.Hour
+	skew   = 5 * time.Minute // clocks differ
+)
+
+func isSafe(s code.Safe) bool { return s == code.Yes || s == code.WithWork }
+
+// answers sees that the restore is safe by the plan, and that what the plan has before it is done.
+func (l *looking) answers() {
+	r := l.Report
+	a, p := r.Summary.Answer, r.Summary.AnswerByPlan
+	if a == nil || p == nil || r.ToDo == nil {
+		l.add(Item{Check: "answer", State: Unseen, What: "the report does not say whether a restore by the plan is safe", Why: "an older version of drift-detector made it", Next: again("")})
+		return
+	}
+	l.doc.ByDefault, l.doc.ByPlan = a.Safe, p.Safe
+	open := false
+	for i := range r.ToDo {
+		open = l.toDo(&r.ToDo[i]) || open
+	}
+	for i := range p.Reasons {
+		k := &p.Reasons[i]
+		listed := slices.ContainsFunc(r.ToDo, func(t report.ToDo) bool {
+			return !t.Resolved && !isSafe(t.Safe) && (t.Code == k.Code || t.Reason == k.Code)
+		})
+		if !isSafe(code.SafeAfter(k.Code)) && !listed {
+			open = true
+			l.add(Item{Check: string(k.Code), State: Missing, What: about(k.Objects) + english.Clause(k.Message), Why: "the plan does not resolve it", Next: fmt.Sprintf("drift-detector explain %s %s", k.Code, l.File), Objects: k.Objects})
+		}
+	}
+	item := Item{Check: "answer", State: Holds, What: "the restore by the plan is safe: " + report.SafeWords(p.Safe)}
+	if !isSafe(p.Safe) {
+		if open {
+			return // the items say why
+		}
+		item = Item{Check: "answer", State: Missing, What: "the restore by the plan is not safe: " + report.SafeWords(p.Safe), Why: "the report says so", Next: "drift-detector render " + l.File}
+	}
+	l.add(item)
+}
+
+// toDo reports whether a thing to do leaves the answer by the plan open. What leaves no more than
+// work does not keep a restore from being safe.
+func (l *looking) toDo(t *report.ToDo) bool {
+	if isSafe(t.Safe) || t.Resolved && t.Phase != code.Before {
+		return false
+	}
+	item := Item{Check: string(t.Code), State: Missing, What: about(t.Objects) + t.Message, Objects: t.Objects, Next: fmt.Sprintf("drift-detector explain %s %s", t.Code, l.File)}
+	var words []string
+	if len(t.Steps) > 0 {
+		item.Step, item.Next = t.Steps[0], l.step(t.Steps[0])
+	}
+	if !t.Resolved {
+		item.Why = "the plan does not resolve it"
+		item.Next += "; do it, then " + again("")
+		l.add(item)
+		return true
+	}
+	for _, n := range t.Steps {
+		words = append(words, strconv.Itoa(n))
+	}
+	item.Why = "the plan has it before the restore"
+	for _, w := range words {
+		if w == words[0] {
+			item.Next += "; then --done " + w
+		} else {
+			item.Next += " --done " + w
+		}
+	}
+	l.add(item, words...)
+	return false
+}
+
+// about names things in front of a clause.
+func about(objects []string) string {
+	if len(objects) == 0 {
+		return ""
+	}
+	short := make([]string, 0, mostObjs)
+	for _, o := range objects[:min(mostObjs, len(objects))] {
+		short = append(short, name(o))
+	}
+	text := english.First(mostObjs, append(short, objects[len(short):]...))
+	return text + ": "
+}
+
+// age sees that the report is whole and young.
+func (l *looking) age() {
+	r := l.Report
+	whole := Item{Check: "complete", State: Holds, What: "the report is complete"}
+	switch f := r.Options.Filter; {
+	case !r.Summary.Complete:
+		whole = Item{Check: "complete", State: Missing, What: "the report is incomplete", Why: "what was not seen is Unknown", Next: "resolve what it lists under scopes and errors, and " + again("")}
+	case f != nil:
+		whole = Item{Check: "complete", State: Missing, What: "the report is only of some clusters: " + name(f.String()), Why: "the restore brings back all", Next: again(" without that")}
+	}
+	l.add(whole)
+	since := l.Now.Sub(r.GeneratedAt)
+	young := Item{Check: "age", State: Holds, What: "the report is " + ago(since) + " old"}
+	switch {
+	case r.GeneratedAt.IsZero(), since < -skew:
+		young = Item{Check: "age", State: Missing, What: "the report is of a time to come, or of none", Why: "a clock is wrong, here or where it was made", Next: "set the clock, and " + again("")}
+	case since > oldest:
+		young.State, young.Why, young.Next = Missing, "VMs change meanwhile; "+ago(oldest)+" is the most", again("")
+	}
+	for i := range r.Backups {
+		if at := r.Backups[i].WrittenTo; !at.IsZero() && (l.doc.BackupAt == nil || at.Before(*l.doc.BackupAt)) {
+			l.doc.BackupAt = &at
+		}
+	}
+	l.add(young)
+}
+
+// ago is a length of time in words.
+func ago(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < 2*time.Hour:
+		return english.Count(int(d.Minutes()), "minute")
+	case d < 48*time.Hour:
+		return english.Count(int(d.Hours()), "hour")
+	}
+	return english.Count(int(d.Hours()/24), "day")
+}
+
+// confirmations sees that people still say what the report takes for seen.
+func (l *looking) confirmations() {
+	today := l.Now.UTC().Format(time.DateOnly)
+	used, open := 0, false
+	for i := range l.Report.Confirmations {
+		c := &l.Report.Confirmations[i]
+		if c.State != report.ConfirmationTaken {
+			continue
+		}
+		used++
+		item := Item{Check: "confirmation", State: Missing, What: name(c.Subject) + ": " + name(c.As) + ", on the word of " + name(c.By), Objects: []string{c.Subject}}
+		switch {
+		case c.Expires != "" && today > c.Expires:
+			item.Why, item.Next = "it expired on "+name(c.Expires), "ask again, write it down with drift-detector confirm, and "+again(" with --confirmations")
+		case !l.Given:
+			item.State, item.Why, item.Next = Unseen, "the report rests on it, and no file was given", "give the file with --confirmations"
+		case !l.stillSaid(c):
+			item.Why, item.Next = "the file does not say so any more", again(" with the file as it is")
+		default:
+			continue
+		}
+		open = true
+		l.add(item)
+	}
+	if used > 0 && !open {
+		l.add(Item{Check: "confirmation", State: Holds, What: english.Count(used, "confirmation") + " of people, as in the file"})
+	}
+}
+
+func (l *looking) stillSaid(c *report.Confirmation) bool {
+	for i := range l.Confirmations {
+		f := &l.Confirmations[i]
+		same := report.Confirmation{Subject: f.Subject(), ID: f.ID, As: string(f.As), By: f.By, On: f.On, Expires: f.Expires, State: c.State, Message: c.Message}
+		if same == *c {
+			return true
+		}
+	}
+	return false
+}
