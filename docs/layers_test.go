@@ -83,7 +83,7 @@ var layers = []layer{
 		foreign: []string{"go.yaml.in/yaml/v3", "github.com/bmatcuk/doublestar/v4"},
 	},
 	{name: "plan", has: at("report/plan"), layers: []string{"codes", "document", "formats", "terminal", "shell"}},
-	{name: "recheck", has: at("report/recheck"), layers: []string{"codes", "infra", "document", "terminal"}}, // what lines of a plan look at once more
+	{name: "recheck", has: at("report/recheck"), layers: []string{"codes", "infra", "document", "terminal"}},                            // what lines of a plan look at once more
 	{name: "readiness", has: at("report/ready"), layers: []string{"codes", "infra", "document", "formats", "ignore rules", "terminal"}}, // what a restore takes for granted
 	{name: "backup list", has: at("report/backups"), layers: []string{"codes", "document", "formats", "terminal"}},
 	{name: "release report", has: at("report/releases"), layers: []string{"releases", "document", "formats", "terminal"}},
