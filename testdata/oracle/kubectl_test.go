@@ -89,6 +89,7 @@ func TestKubectlPrintsWhatLinesCompare(t *testing.T) {
 	const list = `{"items": [{"metadata": {"namespace": "n", "name": "a"}, "spec": {"paused": true}}, {"metadata": {"namespace": "n", "name": "b"}, "spec": {}}, {"metadata": {"namespace": "n", "name": "c"}, "spec": {"paused": false}}]}`
 	want := map[string][2]string{ // by a piece of the expression: an object, and what is printed of it
 		"status.phase":          {object, "Completed"},
+		"={.spec.replicas}":     {`{"spec": {"replicas": 3}}`, "3"},
 		"containers":            {object, `["/velero"]["server","--restore-resource-priorities=a,b"]`},
 		"range .items}}{{if .s": {list, "n/b n/c "},
 		"range .items}}{{.meta": {list, "n/a n/b n/c "},
