@@ -39,7 +39,7 @@ var growths = []growth{
 	{name: "machines and MachineHealthChecks of the whole cluster", pick: grownMachine, few: 20, vary: []string{grownMachine}, extra: wholeChecks},
 	{name: "folders", pick: grownMachine, vary: []string{grownMachine, "/DC0/vm/capi/tenant-alpha"}},
 	{name: "endpoints", pick: "tenant-alpha", vary: []string{"tenant-alpha", "alpha-prod", "alpha-dev", "127.0.0.1:36459"}},
-	{name: "endpoints with flags for each", pick: "tenant-alpha", few: 30, vary: []string{"tenant-alpha", "alpha-prod", "alpha-dev", "127.0.0.1"}, given: true},
+	{name: "endpoints with flags for each", pick: "tenant-alpha", few: 15, vary: []string{"tenant-alpha", "alpha-prod", "alpha-dev", "127.0.0.1"}, given: true},
 	{name: "accounts and flags for endpoints", few: 30, extra: accounts, given: true},
 	{name: "unknown VMs", pick: "DC0_H0_VM0", vary: []string{"DC0_H0_VM0"}},
 	{name: "unknown VMs of one name", pick: "DC0_H0_VM0"},
