@@ -227,7 +227,7 @@ func (a *assembly) readGroups() {
 			Version: r.Data.Version, FailureDomain: r.Data.FailureDomain,
 			Bootstrap: r.Data.Bootstrap.ref(r.Namespace), BootstrapSecret: r.Data.BootstrapSecret,
 			Halted: r.Data.Halted, OnDelete: r.Data.Strategy == onDelete, RolloutAfter: moment(r.Data.RolloutAfter),
-			NoCreate: r.Data.NoCreate == "true", SkippedChecks: r.Data.SkippedChecks, NoRemediation: r.Data.MaxInFlight == "0" || r.Data.MaxInFlight == `"0%"`,
+			Recent: r.Data.Recent, NoCreate: r.Data.NoCreate == "true", SkippedChecks: r.Data.SkippedChecks, NoRemediation: r.Data.MaxInFlight == "0" || r.Data.MaxInFlight == `"0%"`,
 		}
 		if r.kind == "MachineSet" {
 			g.Deployment = ownerNamed(&r.Meta, "MachineDeployment", r.Data.Deployment)

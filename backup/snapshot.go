@@ -164,6 +164,7 @@ type Group struct {
 	Halted       bool      // spec.paused of a MachineDeployment: it is scaled, and not rolled out
 	OnDelete     bool      // its strategy replaces a machine only when somebody deletes it
 	RolloutAfter time.Time // when its machines are to be replaced, spec.rollout.after; zero when no time is set
+	Recent       bool      // written by Cluster API v1.9.0 or later, as its members tell
 	NoCreate     bool      // annotation cluster.x-k8s.io/disable-machine-create is "true"
 	// SkippedChecks are the preflight checks that a MachineSet skips before it makes a
 	// machine: annotation machineset.cluster.x-k8s.io/skip-preflight-checks.

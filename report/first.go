@@ -58,30 +58,37 @@ func (r *Report) First() []Point {
 
 // Foretold are, in the same form, the reasons of First, and those that show only once the plan
 // is followed: what controllers do when nothing keeps them from it any more.
-func (r *Report) Foretold() []Point {
+func (r *Report) Foretold() []Point { return r.points(r.foretold("")) }
+
+// foretold returns these reasons, of one code where that is not empty.
+func (r *Report) foretold(only code.Reason) []AnswerReason {
 	a, by := r.Summary.Answer, r.Summary.AnswerByPlan
-	if a == nil || by == nil {
-		return r.First()
+	if a == nil {
+		return nil
 	}
-	all := slices.Clone(a.Reasons)
+	others := func(reason AnswerReason) bool { return only != "" && reason.Code != only }
+	all := slices.DeleteFunc(slices.Clone(a.Reasons), others)
+	if by == nil {
+		return all
+	}
 	type said struct {
 		code   code.Reason
 		object string
 	}
 	now, codes := map[said]bool{}, map[code.Reason]bool{}
-	for i := range a.Reasons {
-		codes[a.Reasons[i].Code] = true
-		for _, name := range a.Reasons[i].Objects {
-			now[said{a.Reasons[i].Code, name}] = true
+	for i := range all {
+		codes[all[i].Code] = true
+		for _, name := range all[i].Objects {
+			now[said{all[i].Code, name}] = true
 		}
 	}
-	for _, later := range slices.Concat(by.Reasons, by.Resolved) {
+	for _, later := range slices.DeleteFunc(slices.Concat(by.Reasons, by.Resolved), others) {
 		later.Objects = slices.DeleteFunc(slices.Clone(later.Objects), func(name string) bool { return now[said{later.Code, name}] })
 		if len(later.Objects) > 0 || !codes[later.Code] {
 			all = append(all, later)
 		}
 	}
-	return r.points(all)
+	return all
 }
 
 // points returns reasons with the places of their objects.

@@ -127,13 +127,15 @@ func (r *Report) Because(t *ToDo) []string {
 	if word == code.BackupError {
 		return nil
 	}
+	objects := make(map[string]bool, len(t.Objects))
+	for _, name := range t.Objects {
+		objects[name] = true
+	}
 	var out []string
-	for _, p := range r.Foretold() {
-		for _, p := range append([]Point{p}, p.Likes...) {
-			about := slices.ContainsFunc(p.Objects, func(o Object) bool { return slices.Contains(t.Objects, o.Name) })
-			if p.Code == word && (about || len(t.Objects) == 0) && english.Clause(p.Text) != t.Message {
-				out = append(out, p.Text)
-			}
+	for _, reason := range r.foretold(word) {
+		about := len(objects) == 0 || slices.ContainsFunc(reason.Objects, func(name string) bool { return objects[name] })
+		if text := reason.Sentence(); about && english.Clause(text) != t.Message {
+			out = append(out, text)
 		}
 	}
 	return out

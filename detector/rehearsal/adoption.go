@@ -64,11 +64,7 @@ var adoptionMachineRows = []row[*machine]{
 func templatesFirst(c *cluster) walk.Answer {
 	found := notAsked
 	for _, g := range c.world.groupsOf(c.ID) {
-		kind := deployedKinds[g.Kind]
-		if kind == nil || g.Deployment != "" || g.Paused {
-			continue
-		}
-		if o := kind.In(c.world.in.Snapshot).Named(c.ID.Backup, g.Namespace, g.Name); o != nil && (o.Data.New || o.Data.V1Beta2) {
+		if g.Kind != machineDeployment && g.Kind != machineSet || g.Deployment != "" || g.Paused || g.Recent {
 			continue
 		}
 		for _, ref := range []backup.Ref{g.Infrastructure, g.Bootstrap} {

@@ -18,7 +18,7 @@ func Want() backup.Want {
 		ofTopologies = append(ofTopologies, topologyKinds[name])
 	}
 	return backup.Want{
-		Kinds: append([]backup.AnyKind{servers, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses, deployedKinds[machineDeployment], deployedKinds[machineSet], healthChecks, extensions, webhookKinds[0], webhookKinds[1]}, ofTopologies...),
+		Kinds: append([]backup.AnyKind{servers, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses, healthChecks, extensions, webhookKinds[0], webhookKinds[1]}, ofTopologies...),
 		Secrets: []backup.SecretRule{
 			{Name: "*" + etcdClientSuffix, Optional: []string{"tls.crt"}, Digest: func(backup.Sensitive) backup.Digest { return backup.Digest{} }},
 			{Name: "*" + kubeconfigSuffix, Type: ownType, Mark: ownType},
@@ -130,22 +130,6 @@ var classKinds = backup.NewKind("clusterclasses.cluster.x-k8s.io",
 	backup.Raws(func(c *classObject) *[]string { return &c.Deployments },
 		"spec.workers.machineDeployments[].healthCheck", "spec.workers.machineDeployments[].machineHealthCheck"),
 )
-
-// deployed is what tells which Cluster API wrote a MachineDeployment or MachineSet.
-type deployed struct {
-	New     bool // it has conditions of v1beta2, as from v1.9.0 on
-	V1Beta2 bool // it is of that version, as from v1.11.0 on
-}
-
-var deployedKinds = func() map[string]*backup.Kind[deployed] {
-	all := map[string]*backup.Kind[deployed]{}
-	for _, kind := range []string{machineDeployment, machineSet} {
-		all[kind] = backup.NewKind(strings.ToLower(kind)+"s.cluster.x-k8s.io",
-			backup.Present(func(d *deployed) *bool { return &d.New }, "status.v1beta2"),
-			backup.Present(func(d *deployed) *bool { return &d.V1Beta2 }, "spec.template.spec.infrastructureRef.apiGroup"))
-	}
-	return all
-}()
 
 // resourceSet is a ClusterResourceSet.
 type resourceSet struct {
