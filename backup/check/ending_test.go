@@ -50,6 +50,9 @@ func TestWhatFailedDecides(t *testing.T) {
 	operation := func(resource, namespace, err string) []byte {
 		return zipped(t, `[{"spec":{"resourceIdentifier":{"Group":"","Resource":"`+resource+`","Namespace":"`+namespace+`","Name":"data"}},"status":{"phase":"Failed","error":"`+err+`"}}]`)
 	}
+	failedSecret := func(namespace, name string) []byte {
+		return resultsOf(t, nil, map[string][]string{namespace: {" resource: /secrets name: /" + name + " message: /Error backing up item error: /x"}})
+	}
 	whole := derive(t, lab, without())
 	before := signs(checked(t, whole, afterwards, described(t)))
 	for what, c := range map[string]struct {
@@ -65,15 +68,27 @@ func TestWhatFailedDecides(t *testing.T) {
 		"a name of a Pod and of a Machine":  {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" name: /one message: /Error backing up item"}, nil), Objects: zipped(t, listed)}, []string{lost}, "lost: Machine tenant-alpha/one"},
 		"that Pod, by its namespace":        {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"logging": {" name: /one message: /hook"}}), Objects: zipped(t, listed)}, []string{elsewhere}, ""},
 		"a name that is in no list":         {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" name: /gone message: /x"}, nil), Objects: zipped(t, listed)}, []string{unclear}, ""},
-		"a Secret of a cluster":             {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"tenant-alpha": {" resource: /secrets name: /a-kubeconfig message: /x"}})}, []string{lost}, "lost: secrets tenant-alpha/a-kubeconfig"},
+		"a Secret of a cluster":             {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"tenant-alpha": {" resource: /secrets name: /alpha-prod-kubeconfig message: /x"}})}, []string{lost}, "lost: secrets tenant-alpha/alpha-prod-kubeconfig"},
 		"a Secret elsewhere":                {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"logging": {" resource: /secrets name: /data-key message: /x"}})}, []string{elsewhere}, ""},
+		"a Secret that nothing refers to":   {"PartiallyFailed", "1", check.Beside{Results: failedSecret("tenant-alpha", "app-tls")}, []string{elsewhere}, ""},
+		"a record of Helm's":                {"PartiallyFailed", "1", check.Beside{Results: failedSecret("tenant-alpha", "sh.helm.release.v1.alpha-prod.v7")}, []string{elsewhere}, ""},
+		"a Secret named after a cluster":    {"PartiallyFailed", "1", check.Beside{Results: failedSecret("tenant-alpha", "alpha-prod-app-tls")}, []string{unclear}, ""},
+		"a kubeconfig of no cluster known":  {"PartiallyFailed", "1", check.Beside{Results: failedSecret("tenant-alpha", "gone-kubeconfig")}, []string{unclear}, ""},
+		"the Secret that is an identity":    {"PartiallyFailed", "1", check.Beside{Results: failedSecret("tenant-gamma", "gamma-edge")}, []string{lost}, "lost: secrets tenant-gamma/gamma-edge"},
+		"what a ClusterResourceSet applies": {"PartiallyFailed", "1", check.Beside{Results: failedSecret("tenant-alpha", "cloud-provider-vsphere-credentials")}, []string{lost}, ""},
+		"a Secret beside the controllers":   {"PartiallyFailed", "1", check.Beside{Results: failedSecret("capv-system", "unknown")}, []string{unclear}, ""},
+		"that, by its name alone":           {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"capv-system": {" name: /unknown message: /x"}})}, []string{unclear}, ""},
+		"bootstrap data of a machine":       {"PartiallyFailed", "1", check.Beside{Results: failedSecret("tenant-beta", "beta-prod-2f8p6")}, []string{lost}, ""},
+		"a kind of Cluster API":             {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" resource: /customresourcedefinitions.apiextensions.k8s.io name: /machines.cluster.x-k8s.io message: /x"}, nil)}, []string{unclear}, ""},
+		"a Pod elsewhere that no list has":  {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"logging": {" name: /unlisted message: /hook"}}), Objects: zipped(t, listed)}, []string{elsewhere}, ""},
+		"a plugin's words about another":    {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"tenant-beta": {" name: /beta-prod-etcd message: /x error: /(groupResource=pods, namespace=logging, name=beta-prod-etcd)"}})}, []string{unclear}, ""},
 		"all Secrets":                       {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" resource: /secrets message: /Error listing items error: /timeout"}, nil)}, []string{lost}, "lost: every object of secrets"},
 		"all Machines":                      {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" resource: /machines.cluster.x-k8s.io message: /Error listing items"}, nil)}, []string{lost}, "machines"},
 		"a claim in a cluster's namespace":  {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"tenant-alpha": {" resource: /persistentvolumeclaims name: /etcd message: /x"}})}, []string{unclear}, ""},
 		"nothing of an object":              {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" message: /Error collecting resources from API group error: /x"}, nil)}, []string{unclear}, "Error collecting resources"},
 		"fewer than Velero counted":         {"PartiallyFailed", "3", check.Beside{Results: resultsOf(t, []string{plugin}, nil)}, []string{unclear}, "of 2 of them no file"},
 		"an operation of an application":    {"PartiallyFailed", "2", check.Beside{Results: resultsOf(t, []string{plugin}, nil), Operations: operation("persistentvolumeclaims", "logging", "x")}, []string{elsewhere}, ""},
-		"an operation of a cluster":         {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, nil), Operations: operation("secrets", "tenant-alpha", "x")}, []string{lost}, ""},
+		"an operation of a cluster":         {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, nil), Operations: operation("machines", "tenant-alpha", "x")}, []string{unclear}, ""},
 		"a plugin that names another":       {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" name: /a-kubeconfig message: /x error: /(groupResource=pods, namespace=logging, name=web)"}, nil)}, []string{unclear}, ""},
 		"no results":                        {"PartiallyFailed", "1", check.Beside{Name: "b"}, []string{unclear}, "no b-results.gz is beside"},
 		"results that are none":             {"PartiallyFailed", "1", check.Beside{Name: "b", Results: []byte("{}")}, []string{unclear}, "b-results.gz: no gzip"},
