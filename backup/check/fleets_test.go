@@ -125,9 +125,10 @@ func TestClusterScoped(t *testing.T) {
 		t.Errorf("difference %q", got)
 	}
 	failed := func(name string) []string { // beside the controllers, where an identity of clusters names it
-		v := described(t, `"phase": "Completed"`, `"phase": "PartiallyFailed", "errors": 1`)
+		ended := []string{`"completionTimestamp": "2026-11-21T04:06:32Z"`, `"completionTimestamp": "2026-11-21T04:16:32Z"`}
+		v := described(t, append(ended, `"phase": "Completed"`, `"phase": "PartiallyFailed", "errors": 1`)...)
 		v.Says(check.Beside{Results: resultsOf(t, nil, map[string][]string{"capv-system": {" resource: /secrets name: /" + name + " message: /x"}})})
-		return difference(signs(checked(t, scoped, afterwards, described(t))), signs(checked(t, scoped, afterwards, v)))
+		return difference(signs(checked(t, scoped, afterwards, described(t, ended...))), signs(checked(t, scoped, afterwards, v)))
 	}
 	if got := failed("vcenter-shared-creds"); !slices.Equal(got, []string{"+error BackupNotCompleted: backup backup.tar.gz"}) {
 		t.Errorf("the Secret of an identity: %q", got)
