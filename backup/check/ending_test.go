@@ -67,6 +67,7 @@ func TestWhatFailedDecides(t *testing.T) {
 		"a name, and no list":               {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{named}, nil)}, []string{unclear}, "first \"name: /pvc-1"},
 		"a name of a Pod and of a Machine":  {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" name: /one message: /Error backing up item"}, nil), Objects: zipped(t, listed)}, []string{lost}, "lost: Machine tenant-alpha/one"},
 		"that Pod, by its namespace":        {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"logging": {" name: /one message: /hook"}}), Objects: zipped(t, listed)}, []string{elsewhere}, ""},
+		"a list of fewer than were counted": {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{named}, nil), Objects: zipped(t, `{"v1/PersistentVolume":["pvc-1"]}`)}, []string{unclear}, ""},
 		"a name that is in no list":         {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" name: /gone message: /x"}, nil), Objects: zipped(t, listed)}, []string{unclear}, ""},
 		"a Secret of a cluster":             {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"tenant-alpha": {" resource: /secrets name: /alpha-prod-kubeconfig message: /x"}})}, []string{lost}, "lost: secrets tenant-alpha/alpha-prod-kubeconfig"},
 		"a Secret elsewhere":                {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"logging": {" resource: /secrets name: /data-key message: /x"}})}, []string{elsewhere}, ""},
@@ -106,7 +107,7 @@ func TestWhatFailedDecides(t *testing.T) {
 		"finalizing, with a volume's error": {"FinalizingPartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{plugin}, nil)}, []string{elsewhere, "+warning BackupUnfinished: backup backup.tar.gz"}, ""},
 	} {
 		t.Run(what, func(t *testing.T) {
-			v := described(t, `"phase": "Completed"`, `"phase": "`+c.phase+`", "errors": `+c.errors)
+			v := described(t, `"itemsBackedUp": 588`, `"itemsBackedUp": 7`, `"phase": "Completed"`, `"phase": "`+c.phase+`", "errors": `+c.errors)
 			if !v.IsWhole() {
 				v.Says(c.beside)
 			}

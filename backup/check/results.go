@@ -72,7 +72,7 @@ func (v *VeleroBackup) Says(b Beside) {
 		}
 	}
 	contents, err := ReadContents(b.Name+ObjectsSuffix, b.Objects, names)
-	if err != nil {
+	if err != nil || contents.Lacks(&v.Outline) != "" {
 		return
 	}
 	v.Contents = contents

@@ -26,6 +26,7 @@ type backupsOptions struct {
 	from                           time.Time
 	compares                       bool
 	last                           int
+	asked                          bool               // for that many
 	flags                          backupreport.Flags // of this run, for the commands that are offered
 }
 
@@ -86,6 +87,7 @@ func (o *backupsOptions) readCompare(c *cli.Context) error {
 	compares := comparing(c)
 	if c.IsSet("last") {
 		o.last, err = strconv.Atoi(c.String("last"))
+		o.asked = true
 	} else if o.compares {
 		o.last = 5
 	}

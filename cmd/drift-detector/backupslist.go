@@ -98,18 +98,18 @@ func (o *backupsOptions) isEnough(ctx context.Context, c *choices, newest []*sto
 	if len(streams) == 0 {
 		return len(offered) >= max(o.last, looking)
 	}
-	return !slices.ContainsFunc(streams, func(s *streamed) bool { return len(s.backups) < o.last })
+	return !slices.ContainsFunc(streams, func(s *streamed) bool { return !s.misdated && len(s.backups) < o.last })
 }
 
 // cut leaves out what is older than the last of its stream of some backups that are shown; of a
 // stream that has none there, what is older than its first ones.
 func (l *shownBackups) cut(last int, shown []*store.Stored) {
 	streams := l.choices.streams(shown)
-	stays, others := map[string]bool{}, map[stream]int{}
+	stays, others := map[string]bool{}, map[dated]int{}
 	for _, b := range l.stored {
-		of, has := l.choices.streamOf(b), false
+		of, has := l.choices.datedStream(b), false
 		for _, s := range streams {
-			if !s.MayBeOf(of) {
+			if s.misdated != of.misdated || !s.MayBeOf(of.stream) {
 				continue
 			}
 			has = true
@@ -163,11 +163,12 @@ func (c *choices) describe(b *store.Stored) *backupreport.Backup {
 		d.Clusters = contents.Clusters[:min(len(contents.Clusters), check.MaxClusters)]
 	}
 	d.Restorable, d.Why, d.TakeAll = restorable(b)
+	if at := b.Started(); !at.IsZero() {
+		d.Started = &at
+	}
 	v := b.Description
 	if v == nil {
-		if !b.Written.IsZero() {
-			d.Started = &b.Written
-		}
+		d.Why = append(d.Why, b.Dated())
 		return d
 	}
 	d.Schedule, d.Phase, d.Errors, d.Warnings = v.Schedule, string(v.Phase), v.Errors, v.Warnings
@@ -180,9 +181,14 @@ func (c *choices) describe(b *store.Stored) *backupreport.Backup {
 			*at.to = &at.from
 		}
 	}
-	d.Expired = d.Expires != nil && c.now.After(*d.Expires)
-	if why := cmp.Or(c.empty(b), c.like(b)); why != "" {
+	d.Expired = c.expired(b)
+	if why := c.empty(b); why != "" {
 		d.Empty, d.Why = true, append(d.Why, "no cluster is in it: "+why)
+	} else if why := c.unlooked(b); why != "" {
+		d.Unlooked, d.Why = true, append(d.Why, why)
+	}
+	if why := b.Dated(); why != "" {
+		d.Why = append(d.Why, why)
 	}
 	if why := c.misdated(b); why != "" {
 		d.Misdated, d.Why = true, append(d.Why, why+": a clock was wrong, and its age is not used to choose")
@@ -202,6 +208,11 @@ func (c *choices) describe(b *store.Stored) *backupreport.Backup {
 		d.Why = append(d.Why, "it has expired: a Velero that gets this store deletes it; keep a copy")
 	}
 	return d
+}
+
+// expired reports whether the time to live of a described backup is over.
+func (c *choices) expired(b *store.Stored) bool {
+	return !b.Description.Expires.IsZero() && c.now.After(b.Description.Expires)
 }
 
 // rootOf is the address of what is before backups/.
@@ -250,16 +261,17 @@ func restorable(b *store.Stored) (can bool, why []string, takeAll string) {
 	case check.Deleting:
 		why = append(why, "it is being deleted")
 	default:
-		why = append(why, "it was not finished ("+string(v.Phase)+")")
+		why = append(why, "it was not finished ("+cmp.Or(string(v.Phase), "no phase is recorded")+")")
 	}
 	return len(why) == 0, why, takeAll
 }
 
 // picked are the backups that are to be compared.
 type picked struct {
-	stored  []*store.Stored            // the newest first
-	skipped []*store.Stored            // those of them that Velero does not offer
-	older   map[stream][]*store.Stored // that take the place of one that is empty
+	stored  []*store.Stored           // the newest first
+	skipped []*store.Stored           // those of them that Velero does not offer
+	older   map[dated][]*store.Stored // that take the place of one that is empty
+	bounded bool                      // there were too many
 	choices *choices
 }
 
@@ -267,20 +279,24 @@ func (p *picked) isSkipped(b *store.Stored) bool { return slices.Contains(p.skip
 
 // replace adds the next of the stream of a backup that is empty.
 func (p *picked) replace(i int) {
-	s := p.choices.streamOf(p.stored[i])
+	s := p.choices.datedStream(p.stored[i])
 	next := p.older[s]
 	if len(next) == 0 || p.isSkipped(p.stored[i]) {
 		return
 	}
-	at := i + 1
-	for at < len(p.stored) && p.choices.inOrder(p.stored[at], next[0]) < 0 {
-		at++
-	}
-	p.stored, p.older[s] = slices.Insert(p.stored, at, next[0]), next[1:]
+	p.insert(next[0])
+	p.older[s] = next[1:]
 }
 
-// take picks the first n of each stream, or fewer where those are too many.
-func (p *picked) take(streams []*streamed, n int) (bound string) {
+// insert adds one in its place.
+func (p *picked) insert(b *store.Stored) {
+	at, _ := slices.BinarySearchFunc(p.stored, b, p.choices.inOrder)
+	p.stored = slices.Insert(p.stored, at, b)
+}
+
+// take picks the first n of each stream, or fewer where those are too many: then of each schedule
+// as many, so that a bound costs older backups before it costs a schedule.
+func (p *picked) take(streams []*streamed, n, most int) (bound string) {
 	total := func(n int) (sum int) {
 		for _, s := range streams {
 			sum += min(n, len(s.backups))
@@ -288,16 +304,17 @@ func (p *picked) take(streams []*streamed, n int) (bound string) {
 		return sum
 	}
 	wanted := total(n)
-	for n > 1 && total(n) > maxCompared {
+	for n > 1 && total(n) > most {
 		n--
 	}
-	for _, s := range streams[:min(len(streams), maxCompared)] {
+	for _, s := range streams[:min(len(streams), most)] {
 		n := min(n, len(s.backups))
-		p.stored, p.older[s.Stream] = append(p.stored, s.backups[:n]...), s.backups[n:]
+		p.stored, p.older[s.dated] = append(p.stored, s.backups[:n]...), s.backups[n:]
 	}
 	slices.SortStableFunc(p.stored, p.choices.inOrder)
 	if wanted > len(p.stored) {
-		bound = fmt.Sprintf("%s left out: %d are compared at most, of each schedule %d. --schedule compares those of one", english.Count(wanted-len(p.stored), "backup"), maxCompared, n)
+		p.bounded = len(streams) > most
+		bound = fmt.Sprintf("%s left out: %d are compared at most where --last is not given, of each schedule %d. --last N compares as many of each, --schedule those of one", english.Count(wanted-len(p.stored), "backup"), maxCompared, n)
 	}
 	return bound
 }
@@ -316,9 +333,13 @@ func (o *backupsOptions) pick(ctx context.Context, place *store.Place, l *shownB
 		}
 		return nil, &backup.InputError{Name: place.Name(), Problem: "holds the backups of several clusters or locations: " + english.Count(len(roots), "place") + " with backups/", Next: "compare those of one: " + english.First(5, lines)}
 	}
-	p := &picked{choices: l.choices, older: map[stream][]*store.Stored{}}
+	p := &picked{choices: l.choices, older: map[dated][]*store.Stored{}}
 	const spare = 8
-	if bound := p.take(l.choices.streams(l.choices.holding(ctx, l.choices.offered(l.stored, nil), o.last+spare)), o.last); bound != "" {
+	streams, most := l.choices.streams(l.choices.holding(ctx, l.choices.offered(l.stored, nil), o.last+spare)), maxCompared
+	if o.asked {
+		most = max(most, o.last*len(streams))
+	}
+	if bound := p.take(streams, o.last, most); bound != "" {
 		l.doc.Bound(bound)
 	}
 	p.skip(l, o.last)
@@ -353,7 +374,7 @@ func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *
 		return nil, nil
 	}
 	doc := l.doc
-	c, rep, err := o.compare(ctx, s, place, p, o.report)
+	c, rep, err := o.compare(ctx, s, place, p, l.stored, doc.Summary.Left, o.report)
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,10 @@ import (
 // was listed once for all of them, and which one to restore.
 type Comparison struct {
 	ListedAt time.Time `json:"listedAt"`
-	Complete bool      `json:"complete"` // every place was listed, and every backup read
+	Complete bool      `json:"complete"` // every place was listed, every backup read, and no bound left one out
 	Choice
+	// NotCompared is how many others may hold clusters, and were not compared.
+	NotCompared int `json:"notCompared"`
 	// Skipped are the backups that are newer than all that Velero offers, and that it does not.
 	Skipped  []*Skipped  `json:"skipped"`
 	Compared []*Compared `json:"compared"` // the newest first
@@ -34,7 +36,8 @@ type Choice struct {
 	// Clusters are those that another backup than Best has better, or that Best lacks.
 	Clusters []ClusterChoice `json:"clusters"`
 
-	best *Compared
+	best    *Compared
+	bounded bool // a bound left out what may be better
 }
 
 // Compared is one backup beside the infrastructure: what detect says of it alone.
@@ -55,8 +58,10 @@ type Compared struct {
 	KubeSystemUID string `json:"kubeSystemUID,omitempty"`
 	// Skipped says that Velero does not offer it: it is never the best.
 	Skipped bool `json:"skipped,omitempty"`
-	// Misdated says that its age is not used to choose: it is the best only where there is no other.
+	// Misdated says that its age is not used to choose: what it holds is.
 	Misdated bool `json:"misdated,omitempty"`
+	// Expired says that a Velero which gets the store deletes it.
+	Expired bool `json:"expired,omitempty"`
 	// Empty says that nothing of a cluster is in it.
 	Empty bool `json:"holdsNoCluster,omitempty"`
 
@@ -202,9 +207,8 @@ func choose(compared []*Compared) Choice {
 	fillMissing(compared)
 	fillUnplaced(compared)
 	var best, newest *Compared
-	dated := slices.ContainsFunc(compared, func(b *Compared) bool { return b.offered() && !b.Misdated && b.Error == "" })
-	for _, b := range compared {
-		if !b.offered() || dated && b.Misdated {
+	for _, b := range compared { // what has a wrong date comes last
+		if !b.offered() {
 			continue
 		}
 		if newest == nil {
@@ -222,18 +226,56 @@ func choose(compared []*Compared) Choice {
 	case best.Error != "":
 		return Choice{Why: "no backup could be read", Clusters: []ClusterChoice{}}
 	}
-	c := Choice{best: best, Best: best.Name, Why: "it is the newest, and no other is better", Clusters: chooseClusters(compared, best)}
+	c := Choice{best: best, Best: best.Name, Why: newestOf(best, "it is the newest"), Clusters: chooseClusters(compared, best)}
 	if slices.ContainsFunc(compared, func(b *Compared) bool { return b.Skipped }) {
-		c.Why = "it is the newest that Velero offers, and no other of those is better"
+		c.Why = newestOf(best, "it is the newest that Velero offers")
 	}
 	if newest != best {
 		m, _ := difference(newest, best)
 		c.Why = "the newest, " + newest.Name + ", " + m.say(best, newest)
+		if best.Misdated {
+			c.Why += "; its own date is wrong"
+		}
+	}
+	if best.Expired {
+		c.Why += "; " + expired
 	}
 	if best.Safe != code.Yes {
 		c.Why += "; even so the answer is " + best.Answer + ": see its report first"
 	}
 	return c
+}
+
+const expired = "it has expired, and a Velero that gets this store deletes it: copy its folder first"
+
+func newestOf(best *Compared, newest string) string {
+	if best.Misdated {
+		newest = "its date is wrong, as those of all"
+	}
+	return newest + ", and no other that was compared is better"
+}
+
+// Leaves notes how many backups that may hold clusters were not compared, and what is known of
+// them: whoever reads which one to restore reads that, too. Where a bound left them out, the
+// comparison is not complete.
+func (c *Comparison) Leaves(n int, known string, bounded bool) {
+	c.NotCompared, c.Complete = n, c.Complete && !bounded
+	choices := []*Choice{&c.Choice}
+	for i := range c.ManagementClusters {
+		choices = append(choices, &c.ManagementClusters[i].Choice)
+	}
+	for _, choice := range choices {
+		if choice.bounded = bounded; n > 0 {
+			choice.Why += "; " + were(n) + " not compared" + known
+		}
+	}
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "1 other was"
+	}
+	return english.Count(n, "other") + " were"
 }
 
 // fillMissing notes the clusters that a backup lacks. One of which nobody knows whether it
@@ -286,7 +328,7 @@ func chooseClusters(compared []*Compared, best *Compared) []ClusterChoice {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		top := best
 		for _, b := range compared {
-			if b.offered() && b.Misdated == best.Misdated && b.cluster(name).betterThan(top.cluster(name)) {
+			if b.offered() && b.cluster(name).betterThan(top.cluster(name)) {
 				top = b
 			}
 		}
@@ -295,6 +337,9 @@ func chooseClusters(compared []*Compared, best *Compared) []ClusterChoice {
 		}
 		have, want := best.cluster(name), top.cluster(name)
 		why := fmt.Sprintf("%s there, and %s in %s", want.text(), have.text(), best.Name)
+		if top.Expired {
+			why += "; " + expired
+		}
 		better = append(better, ClusterChoice{Cluster: name, Best: top.Name, Why: why})
 	}
 	return better

@@ -12,9 +12,10 @@ import (
 )
 
 // write says it in lines, the first of which begins with of, which backups these are. One
-// whose answer is not YES is never said to be restored: the next line is how to read why.
+// whose answer is not YES is never said to be restored, nor one where a bound left out others: the
+// next line is how to read why.
 func (c *Choice) write(line func(string, ...any), of string, run Flags) {
-	if c.best.Safe == code.Yes {
+	if c.best.Safe == code.Yes && !c.bounded {
 		line("%sRestore %s: %s.", of, c.Best, c.Why)
 	} else {
 		line("%sThe best is %s: %s.", of, c.Best, c.Why)

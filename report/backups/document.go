@@ -81,6 +81,9 @@ type Backup struct {
 	Stream     Stream     `json:"-"`
 	// Empty says that no cluster is in it, as far as Velero's files say that.
 	Empty bool `json:"holdsNoCluster,omitempty"`
+	// Unlooked says that its list of objects was not read, because newer ones of its schedule hold no
+	// cluster: whether it does is not known.
+	Unlooked bool `json:"notLookedAt,omitempty"`
 	// Misdated says that the time at which it is said to have begun is wrong: its age is not
 	// used to choose.
 	Misdated bool `json:"misdated,omitempty"`

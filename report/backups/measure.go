@@ -28,7 +28,7 @@ var measures = []measure{
 		return "lacks " + english.First(3, o.Missing) + ", which other backups have and which runs, or may run"
 	}},
 	{func(c *Compared) int { return len(c.broken) }, func(b, o *Compared) string {
-		return fmt.Sprintf("has errors in itself (%s) that keep %s from working, and this one %d", english.First(3, o.Lacks), english.Count(len(o.broken), "cluster"), len(b.broken))
+		return fmt.Sprintf("has errors in itself (%s) that concern %s, and this one %d", english.First(3, o.Lacks), english.Count(len(o.broken), "cluster"), len(b.broken))
 	}},
 	{func(c *Compared) int { return c.Machines.Unknown + c.unplaced }, func(b, o *Compared) string {
 		if o.unplaced+b.unplaced > 0 {
