@@ -125,8 +125,10 @@ func comparing(c *cli.Context) []string {
 	return given
 }
 
-// maxCompared is how many backups are compared at most: each takes the time of a detect.
-const maxCompared = 50
+// maxCompared is how many backups are compared at most where --last does not say how many of each
+// schedule, and of how many of each it can: each takes the time of a detect. It is a variable for
+// tests.
+var maxCompared = 50
 
 // readSince takes a time before now, or a date.
 func (o *backupsOptions) readSince(now time.Time) error {

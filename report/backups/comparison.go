@@ -65,6 +65,8 @@ type Compared struct {
 	// Empty says that nothing of a cluster is in it.
 	Empty bool `json:"holdsNoCluster,omitempty"`
 
+	safe, byPlan code.Safe // as they are when no backup were newer: that is what is to be chosen
+
 	uids     map[string]bool // see Tell
 	clusters map[string]clusterState
 	unplaced int // see clusterState
@@ -112,9 +114,15 @@ func Of(name, place string, r *report.Report) *Compared {
 	if a := r.Summary.Answer; a != nil {
 		c.Safe = a.Safe
 	}
-	c.ByPlan = c.Safe
+	c.ByPlan, c.safe = c.Safe, c.Safe
+	if a := r.Summary.Answer; a != nil && a.Safe == code.Unclear {
+		c.safe = butForNewer(a.Reasons)
+	}
+	c.byPlan = c.safe
 	if a := r.Summary.AnswerByPlan; a != nil {
-		c.ByPlan = a.Safe
+		if c.ByPlan, c.byPlan = a.Safe, a.Safe; a.Safe == code.Unclear {
+			c.byPlan = butForNewer(a.Reasons)
+		}
 	}
 	for i := range r.Backups {
 		c.KubeSystemUID = r.Backups[i].KubeSystemUID
@@ -131,6 +139,15 @@ func Of(name, place string, r *report.Report) *Compared {
 	}
 	c.fillBroken(r)
 	return c
+}
+
+// butForNewer is the answer that an unclear one would be if there were no newer backup.
+func butForNewer(reasons []report.AnswerReason) code.Safe {
+	rest := slices.DeleteFunc(slices.Clone(reasons), func(r report.AnswerReason) bool { return r.Code == code.NewerBackup })
+	if len(rest) == len(reasons) {
+		return code.Unclear
+	}
+	return report.SafeAfter(rest)
 }
 
 // fillBroken notes the clusters that an error in the backup itself keeps from working after a
