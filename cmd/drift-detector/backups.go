@@ -43,8 +43,8 @@ says of each backup is read, and no tarball. The newest is the first. Which is
 the newest that can be restored and may hold clusters is said for each prefix,
 and before it what is newer and Velero does not offer. --compare reads the
 newest of each schedule, too, and says which one to restore, for each management
-cluster: no file beside a tarball says which one a backup is of. Backups that
-can hold no cluster are not compared.
+cluster: no file beside a tarball says which one a backup is of. How many others
+may hold clusters, and were not compared, is in the same sentence.
 
 EXAMPLES:
    drift-detector backups s3://velero --s3-profile dr
@@ -53,7 +53,7 @@ EXAMPLES:
    drift-detector detect --backup s3://velero/mgmt/backups/nightly-1 --s3-profile dr -o report.json`,
 		Flags: append(o.listingFlags(),
 			&cli.BoolFlag{Name: "compare", Usage: "list the infrastructure once, decide the newest backups beside it, and say which to restore", Destination: &o.compares},
-			&cli.StringFlag{Name: "last", Usage: "show and compare no more than the newest `N` of each schedule that can be restored and may hold clusters; to compare, 5 if it is not given"},
+			&cli.StringFlag{Name: "last", Usage: "show and compare no more than the newest `N` of each schedule that can be restored and may hold clusters; to compare, 5 if it is not given, and fewer where that is more than 50 in all"},
 			&cli.StringFlag{Name: "report", Usage: "write the report on the backup `NAME` of those that are compared; as detect does, to --output", Destination: &o.report},
 			&cli.StringFlag{Name: "inventory", Usage: "compare with a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
 			&cli.StringFlag{Name: "schedule", Usage: "only backups of the schedule `NAME`", Destination: &o.schedule},

@@ -66,7 +66,7 @@ func difference(a, b *Compared) (m *measure, d int) {
 // answer is an answer without newer backups, which are said where the whole one is another.
 func answer(safe, whole code.Safe) string {
 	if safe != whole {
-		return report.SafeWords(safe) + " but for newer ones"
+		return report.SafeWords(safe) + " without newer ones"
 	}
 	return report.SafeWords(safe)
 }
