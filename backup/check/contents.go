@@ -91,7 +91,10 @@ func ReadContents(path string, text []byte, names map[string]bool) (*Contents, e
 // Lacks says how a list contradicts what Velero counted, which notes each item in it that it counts
 // (pkg/backup/backup.go v1.18.3); "" where it does not.
 func (c *Contents) Lacks(o *Outline) string {
-	if o == nil || c.Items >= o.Items {
+	switch {
+	case c.Items == 0:
+		return "it has no object"
+	case o == nil || c.Items >= o.Items:
 		return ""
 	}
 	return fmt.Sprintf("it has %s, and Velero counted %d", count(c.Items, "object"), o.Items)

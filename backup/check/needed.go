@@ -198,6 +198,8 @@ func (e *examination) loss(n int, v *VeleroBackup, i *item, in map[string]bool) 
 		return elsewhere
 	case s == nil, !e.readWhole(n):
 		return undecided
+	case i.namespace == "": // it has one, which is not known
+		return max(s.is, undecided)
 	case in[i.namespace] && m != nil, controllersIn.MatchString(i.namespace), v.controllers[i.namespace]:
 		return max(s.is, undecided)
 	}

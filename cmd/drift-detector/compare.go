@@ -166,7 +166,8 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 		rows[i] = compared[b]
 	}
 	c := backupreport.Choose(rows)
-	c.Leaves(len(rest)-len(added)+left, restSays(known && left == 0, p.bounded), p.bounded)
+	n := len(rest) - len(added) + left
+	c.Leaves(n, restSays(n, known, p.bounded), p.bounded)
 	c.ListedAt = began.UTC()
 	slices.Sort(o.shared.borrowed)
 	c.Borrowed = append(c.Borrowed, slices.Compact(o.shared.borrowed)...)

@@ -53,7 +53,7 @@ func (e *loadedBackup) findNewer(ctx context.Context, s *streams) {
 			n.Misdated = wrong
 		}
 		for _, other := range all {
-			if can, _, _ := restorable(other); can && c.misdated(other) != "" && wrong == "" {
+			if can, _, _ := restorable(other); can && c.misdated(other) != "" {
 				s.warn("whether %s is newer than this backup is not known: %s. 'drift-detector backups PLACE --compare' says whether it is better", other.Place, c.misdated(other))
 			}
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sort"
 
@@ -21,27 +22,31 @@ func (p *picked) others(shown []*store.Stored) []*store.Stored {
 }
 
 // addOthers adds to those that are compared the newest of other management clusters that are among
-// the rest, as far as a few of its tarballs tell: the oldest of each schedule, and where that is of
-// another one, those that lead to the newest of it. known says that the oldest of all are of the
-// management clusters that are compared.
-func (p *picked) addOthers(ctx context.Context, rest []*store.Stored) (added []*store.Stored, known bool) {
+// the rest, as far as a few of its tarballs tell: the oldest of each schedule, where that is of
+// another one those that lead to the newest of it, and then the newest. known is how many of the rest
+// are of the management clusters that are compared.
+func (p *picked) addOthers(ctx context.Context, rest []*store.Stored) (added []*store.Stored, known int) {
 	bounded, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	p.choices.looks, p.choices.mostLooks = 0, mostPeeks
-	known = true
-	for _, of := range p.choices.schedules(rest) {
-		relation := p.relation(bounded, of[len(of)-1])
-		if relation == backup.Same {
-			continue
+	compared := slices.Clone(p.stored)
+	isAnother := func(b *store.Stored) bool { // or of a part of one that has nothing in common
+		o := p.choices.tarball(bounded, b).origin
+		return o != nil && (o.KubeSystemUID != "" || len(o.UIDs()) > 0) && p.relation(bounded, b, compared) != backup.Same
+	}
+	for _, of := range p.choices.schedules(rest) { // what is read is known below
+		if isAnother(of[len(of)-1]) {
+			sort.Search(len(of)-1, func(i int) bool { return isAnother(of[i]) })
 		}
-		known = false
-		if relation == backup.Unclear {
-			continue
-		}
-		newest := sort.Search(len(of), func(i int) bool { return p.relation(bounded, of[i]) > backup.Same })
-		if newest < len(of) && p.choices.tarballs[of[newest]] != nil {
-			p.insert(of[newest])
-			added = append(added, of[newest])
+	}
+	for _, b := range rest { // the newest first
+		switch {
+		case p.choices.unlooked(b) != "":
+		case p.relation(bounded, b, p.stored) == backup.Same:
+			known++
+		case isAnother(b):
+			p.insert(b)
+			added = append(added, b)
 		}
 	}
 	return added, known
@@ -64,15 +69,15 @@ func (c *choices) schedules(some []*store.Stored) (all [][]*store.Stored) {
 	return all
 }
 
-// relation returns what a backup is to those that are compared: Same where it is of the management
+// relation returns what a backup is to some that were read: Same where it is of the management
 // cluster of one of them, Unclear where nothing tells.
-func (p *picked) relation(ctx context.Context, b *store.Stored) backup.Relation {
+func (p *picked) relation(ctx context.Context, b *store.Stored, some []*store.Stored) backup.Relation {
 	t := p.choices.tarball(ctx, b)
 	if t.origin == nil {
 		return backup.Unclear
 	}
 	relation := backup.Unclear
-	for _, other := range p.stored {
+	for _, other := range some {
 		if o := p.choices.tarballs[other]; o != nil && o.origin != nil {
 			switch r := o.origin.Relation(t.origin); r {
 			case backup.Same:
@@ -85,14 +90,18 @@ func (p *picked) relation(ctx context.Context, b *store.Stored) backup.Relation 
 	return relation
 }
 
-// restSays is what is known of those that were not compared.
-func restSays(known, bounded bool) string {
-	says := ", of management clusters that are not known"
-	if known {
-		says = ", of the same management cluster as far as the oldest tell"
-	}
-	if bounded {
+// restSays is what is known of n backups that were not compared.
+func restSays(n, known int, bounded bool) string {
+	says := ", and whose management cluster that is is not known"
+	switch {
+	case bounded:
 		says = ", and may be better: too many schedules are here"
+	case known == n:
+		says = ", of the same management cluster as those"
+	case known > 0:
+		says = fmt.Sprintf(", %d of them known to be of the same management cluster as those", known)
+	case n > 1:
+		says = ", and whose management clusters those are is not known"
 	}
 	return says + " (--last N compares more)"
 }

@@ -36,7 +36,7 @@ func TestBackupsOfAnotherManagementClusterBehindTheNewest(t *testing.T) {
 		at(i, west)
 	}
 	doc, _ := b.compare(w.reach()...)
-	if c := doc.Comparison; c.NotCompared != 4 || len(c.ManagementClusters) != 0 || !strings.Contains(c.Why, "4 others were not compared, of the same management cluster as far as the oldest tell") {
+	if c := doc.Comparison; c.NotCompared != 4 || len(c.ManagementClusters) != 0 || !strings.Contains(c.Why, "4 others were not compared, of the same management cluster as those (--last N compares more)") {
 		t.Errorf("%d not compared: %s", c.NotCompared, c.Why)
 	}
 	for i := range 3 {
@@ -49,18 +49,42 @@ func TestBackupsOfAnotherManagementClusterBehindTheNewest(t *testing.T) {
 		t.Errorf("best %q: %s, %+v", c.Best, c.Why, c.ManagementClusters)
 	}
 	for _, m := range c.ManagementClusters {
-		if !strings.Contains(m.Why, "6 others were not compared, of management clusters that are not known (--last N compares more)") {
+		if !strings.Contains(m.Why, "6 others were not compared, of the same management cluster as those (--last N compares more)") {
 			t.Errorf("%s: %s", m.Best, m.Why)
 		}
 	}
 	if said := b.sentence(w.reach()...); !strings.HasPrefix(said, "Restore none yet: these are of 2 management clusters") {
 		t.Error(said)
 	}
+	// One that lies between those of the other one is found, as far as tarballs are read.
+	late := hoursBefore(24*6 + 1)
+	b.store(storedAs{name: "nightly-" + late.Format("20060102150405"), schedule: "nightly", phase: "Completed", began: late, tarball: body, objects: ofEast})
+	if doc, _ = b.compare(w.reach()...); doc.Comparison.ManagementClusters[1].Best != "nightly-"+late.Format("20060102150405") {
+		t.Errorf("%+v", doc.Comparison.ManagementClusters)
+	}
 	// A newer one of its own that has the same names lies between: it is not taken for another's.
 	out := filepath.Join(t.TempDir(), "r.json")
 	b.run(append([]string{"detect", "--backup", "s3://velero/mgmt/backups/nightly-" + hoursBefore(24*10).Format("20060102150405"), "-o", out}, w.reach()...)...)
 	if text, _ := os.ReadFile(out); !strings.Contains(string(text), `"NewerBackup"`) {
 		t.Errorf("%.300s", text)
+	}
+}
+
+// TestOthersWithoutKubeSystem: uids of Clusters tell, too, where the newest of another one is older
+// than all that are compared.
+func TestOthersWithoutKubeSystem(t *testing.T) {
+	_, body := wellBody(t)
+	b := newBucket(t)
+	for i := range 7 {
+		who := "west"
+		if i > 5 {
+			who = "east"
+		}
+		b.store(storedAs{name: fmt.Sprintf("n%d", i), phase: "Completed", began: hoursBefore(i), tarball: ofAnother(t, body, who, false)})
+	}
+	doc, _ := b.compare("--inventory", emptyInventory(t))
+	if c := doc.Comparison; c.Best != "" || len(c.ManagementClusters) != 2 || !slices.Equal(c.ManagementClusters[1].Backups, []string{"n6"}) || c.NotCompared != 1 {
+		t.Errorf("best %q, %d not compared: %+v", c.Best, c.NotCompared, c.ManagementClusters)
 	}
 }
 
