@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/internal/mutate"
 )
@@ -143,6 +144,14 @@ func FuzzBeside(f *testing.F) {
 		}
 		v.Says(check.Beside{Name: "b", Results: zipped(t, string(mutate.JSON(results, edits))), Operations: zipped(t, string(operations)), Objects: zipped(t, string(objects))})
 		v.Says(check.Beside{Name: "b", Results: results, Objects: objects})
+		if look := v.Referrers(); look.Visit != nil {
+			for _, body := range [][]byte{objects, results, description} {
+				item := archive.Item{Header: archive.Header{Resource: "machines.cluster.x-k8s.io", Namespace: []byte("n"), Name: []byte("a")}, Body: body}
+				if wants, err := look.Want(&item.Header); err != nil || !wants || look.Visit(&item) != nil {
+					t.Error("an object ends the pass")
+				}
+			}
+		}
 		for _, f := range v.Results.Faults {
 			if len(f.Message) > 300 {
 				t.Errorf("a message of %d bytes", len(f.Message))

@@ -166,9 +166,11 @@ func (c *choices) describe(b *store.Stored) *backupreport.Backup {
 	if at := b.Started(); !at.IsZero() {
 		d.Started = &at
 	}
+	why := c.misdated(b)
+	d.Misdated = why != ""
 	v := b.Description
-	if v == nil {
-		d.Why = append(d.Why, b.Dated())
+	if v == nil { // what is said of it first says that, too
+		d.Why[len(d.Why)-1] += "; " + cmp.Or(why, b.Dated())
 		return d
 	}
 	d.Schedule, d.Phase, d.Errors, d.Warnings = v.Schedule, string(v.Phase), v.Errors, v.Warnings
@@ -182,16 +184,20 @@ func (c *choices) describe(b *store.Stored) *backupreport.Backup {
 		}
 	}
 	d.Expired = c.expired(b)
-	if why := c.empty(b); why != "" {
-		d.Empty, d.Why = true, append(d.Why, "no cluster is in it: "+why)
-	} else if why := c.unlooked(b); why != "" {
-		d.Unlooked, d.Why = true, append(d.Why, why)
+	if empty := c.empty(b); empty != "" {
+		none := "no cluster is in it: "
+		if c.read[b] == nil && v.Excludes == "" {
+			none = "no namespace of the others' clusters is in it: "
+		}
+		d.Empty, d.Why = true, append(d.Why, none+empty)
+	} else if unlooked := c.unlooked(b); unlooked != "" {
+		d.Unlooked, d.Why = true, append(d.Why, unlooked)
 	}
-	if why := b.Dated(); why != "" {
-		d.Why = append(d.Why, why)
+	if dated := b.Dated(); dated != "" {
+		d.Why = append(d.Why, dated)
 	}
-	if why := c.misdated(b); why != "" {
-		d.Misdated, d.Why = true, append(d.Why, why+": a clock was wrong, and its age is not used to choose")
+	if d.Misdated {
+		d.Why = append(d.Why, why+": a clock was wrong, and its age is not used to choose")
 	}
 	for _, why := range []string{v.Beyond, c.unread[b]} {
 		if why != "" && !d.Empty {

@@ -282,7 +282,7 @@ func (c *choices) misdated(b *store.Stored) string {
 	if why := b.Misdated(); why != "" {
 		return why
 	}
-	if d := b.Description; d != nil && d.Started.After(c.now.Add(skew)) {
+	if b.Started().After(c.now.Add(skew)) {
 		return "it is said to have begun after now"
 	}
 	return ""

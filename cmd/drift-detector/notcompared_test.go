@@ -231,12 +231,13 @@ func TestWhatIsNotRecordedIsSaid(t *testing.T) {
 	b.store(
 		storedAs{name: "bare", tarball: []byte("x")},
 		storedAs{name: "n-20261119040600", tarball: []byte("x")},
+		storedAs{name: "n-99991231000000", tarball: []byte("x")},
 		storedAs{name: "silent", phase: "x", began: hoursBefore(3), tarball: []byte("x"), status: map[string]any{"phase": nil}},
 		storedAs{name: "undated", phase: "Completed", tarball: []byte("x"), status: map[string]any{"startTimestamp": nil}},
 	)
 	list := b.run("backups", "s3://velero/mgmt")
 	said := strings.Join(strings.Fields(list.stdout), " ")
-	for _, want := range []string{"nothing says when it began: its time is when it was stored", "n-20261119040600: nothing says when it began but its name", "2026-11-19 04:06", "it was not finished (no phase is recorded)"} {
+	for _, want := range []string{"nothing says when it began: its time is when it was stored", "nothing says when it began but its name", "2026-11-19 04:06", "it was not finished (no phase is recorded)", "Left out: n-99991231000000, whose date is wrong: velero-backup.json is not beside the tarball"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in\n%s", want, list.stdout)
 		}

@@ -71,11 +71,14 @@ func (c *Comparison) text(run Flags) string {
 func (c *Comparison) writeSkipped(line func(string, ...any), run Flags) {
 	for i, s := range c.Skipped {
 		if i == 0 {
-			newer := ""
-			if s.newer {
-				newer = " newer,"
+			dated := " of " + s.Started.UTC().Format("2006-01-02 15:04")
+			switch {
+			case s.misdated:
+				dated = " whose date is wrong"
+			case s.newer:
+				dated = " newer," + dated
 			}
-			line("Left out: %s,%s of %s: %s; %s.", s.Name, newer, s.Started.UTC().Format("2006-01-02 15:04"), s.Why, s.Text)
+			line("Left out: %s,%s: %s; %s.", s.Name, dated, s.Why, s.Text)
 			if s.stored {
 				line("  %s", run.detect(s.Place))
 			}

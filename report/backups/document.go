@@ -164,7 +164,7 @@ func (b *Backup) skipped(newer bool) *Skipped {
 	if len(b.Why) > 0 {
 		why = b.Why[0]
 	}
-	return &Skipped{Name: b.Name, Place: b.Place, Started: *b.Started, Why: why, TakeAll: b.TakeAll, newer: newer, stored: b.Size > 0}
+	return &Skipped{Name: b.Name, Place: b.Place, Started: *b.Started, Why: why, TakeAll: b.TakeAll, newer: newer && !b.Misdated, misdated: b.Misdated, stored: b.Size > 0}
 }
 
 // JSON writes the document.

@@ -131,6 +131,8 @@ func (r *Root) left(line func(string, ...any), run Flags) {
 			return
 		case s.newer:
 			line("Left out: %s, newer, of %s: %s.", s.Name, began, s.Why)
+		case s.misdated:
+			line("Left out: %s, whose date is wrong: %s.", s.Name, s.Why)
 		default:
 			line("Left out: %s, of %s: %s; Velero offers no other of its schedule.", s.Name, began, s.Why)
 		}
