@@ -352,7 +352,14 @@ func (o *backupsOptions) pick(ctx context.Context, place *store.Place, l *shownB
 	if len(p.stored) == 0 {
 		return nil, &backup.InputError{Name: place.Name(), Problem: "no backup that is shown can be restored", Next: "see why without --compare"}
 	}
-	if o.report != "" && !slices.ContainsFunc(p.stored, func(b *store.Stored) bool { return b.Name == o.report }) {
+	isMeant := func(b *store.Stored) bool { return b.Name == o.report }
+	if i := slices.IndexFunc(l.stored, isMeant); i >= 0 && l.stored[i].Size > 0 && !slices.Contains(p.stored, l.stored[i]) {
+		p.insert(l.stored[i]) // whichever it is
+		if can, _, _ := restorable(l.stored[i]); !can {
+			p.skipped = append(p.skipped, l.stored[i])
+		}
+	}
+	if o.report != "" && !slices.ContainsFunc(p.stored, isMeant) {
 		return nil, &usageError{message: fmt.Sprintf("--report %q is none of those that are compared (%s)", o.report, english.Count(len(p.stored), "backup")), command: "backups"}
 	}
 	return p, ctx.Err()

@@ -56,14 +56,18 @@ func TestBackupsOfAnotherManagementClusterBehindTheNewest(t *testing.T) {
 	if said := b.sentence(w.reach()...); !strings.HasPrefix(said, "Restore none yet: these are of 2 management clusters") {
 		t.Error(said)
 	}
-	// One that lies between those of the other one is found, as far as tarballs are read.
+	out := filepath.Join(t.TempDir(), "r.json")
+	b.run(append([]string{"backups", "s3://velero/mgmt", "--compare", "--report", newest, "-o", out}, w.reach()...)...).demand(t, exitOK)
+	if text, _ := os.ReadFile(out); !strings.Contains(string(text), newest+".tar.gz") {
+		t.Errorf("%.300s", text)
+	}
+	// One that is between those of the other one is found, as far as tarballs are read.
 	late := hoursBefore(24*6 + 1)
 	b.store(storedAs{name: "nightly-" + late.Format("20060102150405"), schedule: "nightly", phase: "Completed", began: late, tarball: body, objects: ofEast})
 	if doc, _ = b.compare(w.reach()...); doc.Comparison.ManagementClusters[1].Best != "nightly-"+late.Format("20060102150405") {
 		t.Errorf("%+v", doc.Comparison.ManagementClusters)
 	}
-	// A newer one of its own that has the same names lies between: it is not taken for another's.
-	out := filepath.Join(t.TempDir(), "r.json")
+	// A newer one of its own that has the same names is between: it is not taken for another's.
 	b.run(append([]string{"detect", "--backup", "s3://velero/mgmt/backups/nightly-" + hoursBefore(24*10).Format("20060102150405"), "-o", out}, w.reach()...)...)
 	if text, _ := os.ReadFile(out); !strings.Contains(string(text), `"NewerBackup"`) {
 		t.Errorf("%.300s", text)
