@@ -103,7 +103,7 @@ func TestAWrongDateNeitherWinsNorLoses(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			b := newBucket(t)
-			for i := range 7 {
+			for i := range 30 {
 				b.store(storedAs{name: fmt.Sprintf("right-%d", i), schedule: "n", phase: "Completed", began: hoursBefore(i), tarball: old, objects: ofClusters})
 			}
 			wrong := storedAs{name: "wrong", schedule: "n", phase: "Completed", began: began, tarball: body, objects: ofClusters}
