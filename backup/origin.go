@@ -39,6 +39,12 @@ func (s *Snapshot) Origin(backup int) *Origin {
 	return o
 }
 
+// Has reports whether the backup has a cluster of that namespace/name.
+func (o *Origin) Has(name string) bool {
+	_, has := o.endpoints[name]
+	return has
+}
+
 // UIDs are those of Clusters, control planes and MachineDeployments.
 func (o *Origin) UIDs() map[string]bool { return o.uids }
 

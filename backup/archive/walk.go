@@ -43,6 +43,34 @@ type Visitor struct {
 	Problem func(path, reason string)
 }
 
+// And returns a visitor that calls both, each for what it wants. One without Visit wants nothing.
+func (v Visitor) And(w Visitor) Visitor {
+	switch {
+	case v.Visit == nil:
+		return w
+	case w.Visit == nil:
+		return v
+	}
+	var first, second bool
+	return Visitor{
+		Want: func(h *Header) (_ bool, err error) {
+			if first, err = v.Want(h); err == nil {
+				second, err = w.Want(h)
+			}
+			return first || second, err
+		},
+		Visit: func(i *Item) (err error) {
+			if first {
+				err = v.Visit(i)
+			}
+			if second && err == nil {
+				err = w.Visit(i)
+			}
+			return err
+		},
+	}
+}
+
 // Bounds limit what an archive may cost. Item and Versions cost the item that
 // breaks them; the others end the walk, because what is beyond them might be
 // what matters.

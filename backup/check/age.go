@@ -59,6 +59,7 @@ type NewerBackup struct {
 	Started  time.Time
 	Relation backup.Relation
 	Unread   string // why its tarball, which tells the Relation, was not read; empty where it was
+	Misdated string // what is wrong with the date of the one that is checked; empty where nothing is
 }
 
 // of says which management cluster a newer backup is of.
@@ -80,7 +81,11 @@ func newer(e *examination) []Finding {
 		if n == nil {
 			continue
 		}
-		found = append(found, RuleNewer.On(i, e.tarball(i), "%s%s is %s younger: %s", n.Name, n.of(), span(n.Started.Sub(e.Backups[i].WrittenFrom)), n.Place))
+		is := "is " + span(n.Started.Sub(e.Backups[i].WrittenFrom)) + " younger"
+		if n.Misdated != "" {
+			is = "may be younger (of this one " + n.Misdated + ")"
+		}
+		found = append(found, RuleNewer.On(i, e.tarball(i), "%s%s %s: %s", n.Name, n.of(), is, n.Place))
 	}
 	return found
 }

@@ -17,6 +17,7 @@ import (
 // beside the tarball: what it took up, and what it failed to (Velero
 // pkg/backup/item_backupper.go:backupItemInternal notes an item before it reads it; v1.18.3).
 type Contents struct {
+	Items      int      // of all kinds
 	Objects    int      // of Cluster API, its providers and k0rdent
 	Namespaces []string // in which those are, in order
 	// Clusters are those that it names, as namespace/name in order, MaxClusters and one more at most.
@@ -55,6 +56,7 @@ func ReadContents(path string, text []byte, names map[string]bool) (*Contents, e
 			i.group = part[0]
 		}
 		for _, named := range list {
+			c.Items++
 			if len(named) > 2*maxText+1 { // no object has such a name
 				continue
 			}
@@ -84,6 +86,18 @@ func ReadContents(path string, text []byte, names map[string]bool) (*Contents, e
 	c.Clusters = slices.Compact(c.Clusters)
 	c.Clusters = slices.Clone(c.Clusters[:min(len(c.Clusters), MaxClusters+1)])
 	return c, nil
+}
+
+// Lacks says how a list contradicts what Velero counted, which notes each item in it that it counts
+// (pkg/backup/backup.go v1.18.3); "" where it does not.
+func (c *Contents) Lacks(o *Outline) string {
+	switch {
+	case c.Items == 0:
+		return "it has no object"
+	case o == nil || c.Items >= o.Items:
+		return ""
+	}
+	return fmt.Sprintf("it has %s, and Velero counted %d", count(c.Items, "object"), o.Items)
 }
 
 // Manages reports whether an object of a name, which may be a CustomResourceDefinition, is one

@@ -83,7 +83,7 @@ func (e *examination) errors(i int, v *VeleroBackup, says string) Finding {
 	var gone, unclear []string
 	near := map[string]bool{} // namespaces of what is lost
 	for _, f := range r.Faults {
-		switch of, about := concern(f.about, in); of {
+		switch of, about := e.concern(i, v, f.about, in); of {
 		case lost:
 			gone = append(gone, about)
 			for k := range f.about {
@@ -144,12 +144,16 @@ const (
 
 // concern returns the worst that one of the objects would mean that an error may be about, and
 // how to call that object. in are the namespaces of clusters.
-func concern(about []item, in map[string]bool) (of int, object string) {
+func (e *examination) concern(n int, v *VeleroBackup, about []item, in map[string]bool) (of int, object string) {
 	if len(about) == 0 {
 		return undecided, ""
 	}
 	for _, i := range about {
-		if is := i.concern(in); is > of {
+		is := i.concern(in)
+		if i.data() != "" {
+			is = e.loss(n, v, &i, in)
+		}
+		if is > of {
 			of, object = is, i.text()
 		}
 	}
@@ -167,9 +171,6 @@ func (i *item) text() string {
 	return kind + " " + i.namespace + "/" + i.name
 }
 
-// data are what the controllers read beside their own objects.
-var data = []string{"secret", "secrets", "configmap", "configmaps"}
-
 // ownKinds are cluster-scoped kinds of Kubernetes and Velero on which no controller of a cluster
 // depends after a restore.
 var ownKinds = []string{
@@ -177,20 +178,21 @@ var ownKinds = []string{
 	"volumesnapshotclass", "volumesnapshotclasses", "node", "nodes", "csinode", "csinodes", "volumeattachment", "volumeattachments",
 }
 
-// concern returns what it means that an object failed. In a namespace of clusters everything but
-// Secrets and ConfigMaps may be of use: a control plane may run there. A Secret elsewhere that
-// an identity names, and that is absent, is a finding of its own.
+// concern returns what it means that an object failed that is no Secret or ConfigMap. In a namespace
+// of clusters it may be of use: a control plane may run there. The kinds of Cluster API come with
+// its controllers.
 func (i *item) concern(in map[string]bool) int {
 	kind := strings.ToLower(cmp.Or(i.kind, i.resource))
-	_, ofCRD, _ := strings.Cut(i.name, ".")
-	switch isData := i.group == "" && slices.Contains(data, kind); {
-	case ofClusters(i.group), strings.HasPrefix(kind, "customresourcedefinition") && ofClusters(ofCRD):
+	switch {
+	case ofClusters(i.group):
 		return lost
-	case isData && (in[i.namespace] || i.namespace == "" && i.name == ""):
-		return lost
+	case strings.HasPrefix(kind, "customresourcedefinition") && ofClusters(afterDot(i.name)):
+		return undecided
 	case slices.Contains(ownKinds, kind):
 		return elsewhere
 	case in[i.namespace], i.name == "":
+		return undecided
+	case kind == "" && controllersIn.MatchString(i.namespace):
 		return undecided
 	case i.namespace != "":
 		return elsewhere

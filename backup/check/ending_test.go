@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/internal/mutate"
 )
@@ -50,6 +51,9 @@ func TestWhatFailedDecides(t *testing.T) {
 	operation := func(resource, namespace, err string) []byte {
 		return zipped(t, `[{"spec":{"resourceIdentifier":{"Group":"","Resource":"`+resource+`","Namespace":"`+namespace+`","Name":"data"}},"status":{"phase":"Failed","error":"`+err+`"}}]`)
 	}
+	failedSecret := func(namespace, name string) []byte {
+		return resultsOf(t, nil, map[string][]string{namespace: {" resource: /secrets name: /" + name + " message: /Error backing up item error: /x"}})
+	}
 	whole := derive(t, lab, without())
 	before := signs(checked(t, whole, afterwards, described(t)))
 	for what, c := range map[string]struct {
@@ -59,39 +63,53 @@ func TestWhatFailedDecides(t *testing.T) {
 		want   []string
 		says   string
 	}{
-		"a volume of an application":        {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{plugin}, nil)}, []string{elsewhere}, "all are about other objects"},
-		"a volume by its name alone":        {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{named}, nil), Objects: zipped(t, listed)}, []string{elsewhere}, ""},
-		"a name, and no list":               {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{named}, nil)}, []string{unclear}, "first \"name: /pvc-1"},
-		"a name of a Pod and of a Machine":  {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" name: /one message: /Error backing up item"}, nil), Objects: zipped(t, listed)}, []string{lost}, "lost: Machine tenant-alpha/one"},
-		"that Pod, by its namespace":        {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"logging": {" name: /one message: /hook"}}), Objects: zipped(t, listed)}, []string{elsewhere}, ""},
-		"a name that is in no list":         {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" name: /gone message: /x"}, nil), Objects: zipped(t, listed)}, []string{unclear}, ""},
-		"a Secret of a cluster":             {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"tenant-alpha": {" resource: /secrets name: /a-kubeconfig message: /x"}})}, []string{lost}, "lost: secrets tenant-alpha/a-kubeconfig"},
-		"a Secret elsewhere":                {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"logging": {" resource: /secrets name: /data-key message: /x"}})}, []string{elsewhere}, ""},
-		"all Secrets":                       {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" resource: /secrets message: /Error listing items error: /timeout"}, nil)}, []string{lost}, "lost: every object of secrets"},
-		"all Machines":                      {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" resource: /machines.cluster.x-k8s.io message: /Error listing items"}, nil)}, []string{lost}, "machines"},
-		"a claim in a cluster's namespace":  {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"tenant-alpha": {" resource: /persistentvolumeclaims name: /etcd message: /x"}})}, []string{unclear}, ""},
-		"nothing of an object":              {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" message: /Error collecting resources from API group error: /x"}, nil)}, []string{unclear}, "Error collecting resources"},
-		"fewer than Velero counted":         {"PartiallyFailed", "3", check.Beside{Results: resultsOf(t, []string{plugin}, nil)}, []string{unclear}, "of 2 of them no file"},
-		"an operation of an application":    {"PartiallyFailed", "2", check.Beside{Results: resultsOf(t, []string{plugin}, nil), Operations: operation("persistentvolumeclaims", "logging", "x")}, []string{elsewhere}, ""},
-		"an operation of a cluster":         {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, nil), Operations: operation("secrets", "tenant-alpha", "x")}, []string{lost}, ""},
-		"a plugin that names another":       {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" name: /a-kubeconfig message: /x error: /(groupResource=pods, namespace=logging, name=web)"}, nil)}, []string{unclear}, ""},
-		"no results":                        {"PartiallyFailed", "1", check.Beside{Name: "b"}, []string{unclear}, "no b-results.gz is beside"},
-		"results that are none":             {"PartiallyFailed", "1", check.Beside{Name: "b", Results: []byte("{}")}, []string{unclear}, "b-results.gz: no gzip"},
-		"a list that is none":               {"PartiallyFailed", "1", check.Beside{Name: "b", Results: resultsOf(t, []string{plugin}, nil), Objects: zipped(t, "[]")}, []string{elsewhere}, ""},
-		"results that are cut":              {"PartiallyFailed", "1", check.Beside{Name: "b", Results: resultsOf(t, []string{plugin}, nil)[:40]}, []string{unclear}, "breaks off"},
-		"results that are too large":        {"PartiallyFailed", "1", check.Beside{Name: "b", Results: zipped(t, strings.Repeat(" ", 64<<20+1))}, []string{unclear}, "larger than 64 MiB"},
-		"results that can't be read":        {"PartiallyFailed", "1", check.Beside{Name: "b", NoResults: "no permission"}, []string{unclear}, "no permission"},
-		"operations that can't be read":     {"PartiallyFailed", "2", check.Beside{Name: "b", Results: resultsOf(t, []string{plugin}, nil), NoOperations: "no permission"}, []string{unclear}, "no permission"},
-		"operations that nobody needs":      {"PartiallyFailed", "1", check.Beside{Name: "b", Results: resultsOf(t, []string{plugin}, nil), NoOperations: "no permission"}, []string{elsewhere}, ""},
-		"errors in spite of its phase":      {"Completed", "1", check.Beside{Results: resultsOf(t, []string{plugin}, nil)}, []string{elsewhere}, ""},
-		"failed":                            {"Failed", "1", check.Beside{Results: resultsOf(t, []string{plugin}, nil)}, []string{lost}, ""},
-		"running":                           {"InProgress", "0", check.Beside{}, []string{lost}, ""},
-		"without a phase":                   {"", "0", check.Beside{Name: "b"}, []string{unclear}, "is not recorded"},
-		"finalizing":                        {"Finalizing", "0", check.Beside{}, []string{"+warning BackupUnfinished: backup backup.tar.gz"}, "Velero does not offer it"},
-		"finalizing, with a volume's error": {"FinalizingPartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{plugin}, nil)}, []string{elsewhere, "+warning BackupUnfinished: backup backup.tar.gz"}, ""},
+		"a volume of an application":              {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{plugin}, nil)}, []string{elsewhere}, "all are about other objects"},
+		"a volume by its name alone":              {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{named}, nil), Objects: zipped(t, listed)}, []string{elsewhere}, ""},
+		"a name, and no list":                     {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{named}, nil)}, []string{unclear}, "first \"name: /pvc-1"},
+		"a name of a Pod and of a Machine":        {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" name: /one message: /Error backing up item"}, nil), Objects: zipped(t, listed)}, []string{lost}, "lost: Machine tenant-alpha/one"},
+		"that Pod, by its namespace":              {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"logging": {" name: /one message: /hook"}}), Objects: zipped(t, listed)}, []string{elsewhere}, ""},
+		"a list of fewer than were counted":       {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{named}, nil), Objects: zipped(t, `{"v1/PersistentVolume":["pvc-1"]}`)}, []string{unclear}, ""},
+		"a name that is in no list":               {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" name: /gone message: /x"}, nil), Objects: zipped(t, listed)}, []string{unclear}, ""},
+		"a Secret of a cluster":                   {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"tenant-alpha": {" resource: /secrets name: /alpha-prod-kubeconfig message: /x"}})}, []string{lost}, "lost: secrets tenant-alpha/alpha-prod-kubeconfig"},
+		"a Secret elsewhere":                      {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"logging": {" resource: /secrets name: /data-key message: /x"}})}, []string{elsewhere}, ""},
+		"a Secret that nothing refers to":         {"PartiallyFailed", "1", check.Beside{Results: failedSecret("tenant-alpha", "app-tls")}, []string{elsewhere}, ""},
+		"a Secret of which no namespace is noted": {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" resource: /secrets name: /app-tls message: /x"}, nil)}, []string{unclear}, ""},
+		"a record of Helm's":                      {"PartiallyFailed", "1", check.Beside{Results: failedSecret("tenant-alpha", "sh.helm.release.v1.alpha-prod.v7")}, []string{elsewhere}, ""},
+		"a Secret named after a cluster":          {"PartiallyFailed", "1", check.Beside{Results: failedSecret("tenant-alpha", "alpha-prod-app-tls")}, []string{unclear}, ""},
+		"a kubeconfig of no cluster known":        {"PartiallyFailed", "1", check.Beside{Results: failedSecret("tenant-alpha", "gone-kubeconfig")}, []string{unclear}, ""},
+		"the Secret that is an identity":          {"PartiallyFailed", "1", check.Beside{Results: failedSecret("tenant-gamma", "gamma-edge")}, []string{lost}, "lost: secrets tenant-gamma/gamma-edge"},
+		"what a ClusterResourceSet applies":       {"PartiallyFailed", "1", check.Beside{Results: failedSecret("tenant-alpha", "cloud-provider-vsphere-credentials")}, []string{lost}, ""},
+		"a Secret beside the controllers":         {"PartiallyFailed", "1", check.Beside{Results: failedSecret("capv-system", "unknown")}, []string{unclear}, ""},
+		"that, by its name alone":                 {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"capv-system": {" name: /unknown message: /x"}})}, []string{unclear}, ""},
+		"bootstrap data of a machine":             {"PartiallyFailed", "1", check.Beside{Results: failedSecret("tenant-beta", "beta-prod-2f8p6")}, []string{lost}, ""},
+		"a kind of Cluster API":                   {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" resource: /customresourcedefinitions.apiextensions.k8s.io name: /machines.cluster.x-k8s.io message: /x"}, nil)}, []string{unclear}, ""},
+		"a Pod elsewhere that no list has":        {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"logging": {" name: /unlisted message: /hook"}}), Objects: zipped(t, listed)}, []string{elsewhere}, ""},
+		"a plugin's words about another":          {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"tenant-beta": {" name: /beta-prod-etcd message: /x error: /(groupResource=pods, namespace=logging, name=beta-prod-etcd)"}})}, []string{unclear}, ""},
+		"all Secrets":                             {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" resource: /secrets message: /Error listing items error: /timeout"}, nil)}, []string{lost}, "lost: every object of secrets"},
+		"all Machines":                            {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" resource: /machines.cluster.x-k8s.io message: /Error listing items"}, nil)}, []string{lost}, "machines"},
+		"a claim in a cluster's namespace":        {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, map[string][]string{"tenant-alpha": {" resource: /persistentvolumeclaims name: /etcd message: /x"}})}, []string{unclear}, ""},
+		"nothing of an object":                    {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" message: /Error collecting resources from API group error: /x"}, nil)}, []string{unclear}, "Error collecting resources"},
+		"fewer than Velero counted":               {"PartiallyFailed", "3", check.Beside{Results: resultsOf(t, []string{plugin}, nil)}, []string{unclear}, "of 2 of them no file"},
+		"an operation of an application":          {"PartiallyFailed", "2", check.Beside{Results: resultsOf(t, []string{plugin}, nil), Operations: operation("persistentvolumeclaims", "logging", "x")}, []string{elsewhere}, ""},
+		"an operation of a cluster":               {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, nil, nil), Operations: operation("machines", "tenant-alpha", "x")}, []string{unclear}, ""},
+		"a plugin that names another":             {"PartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{" name: /a-kubeconfig message: /x error: /(groupResource=pods, namespace=logging, name=web)"}, nil)}, []string{unclear}, ""},
+		"no results":                              {"PartiallyFailed", "1", check.Beside{Name: "b"}, []string{unclear}, "no b-results.gz is beside"},
+		"results that are none":                   {"PartiallyFailed", "1", check.Beside{Name: "b", Results: []byte("{}")}, []string{unclear}, "b-results.gz: no gzip"},
+		"a list that is none":                     {"PartiallyFailed", "1", check.Beside{Name: "b", Results: resultsOf(t, []string{plugin}, nil), Objects: zipped(t, "[]")}, []string{elsewhere}, ""},
+		"results that are cut":                    {"PartiallyFailed", "1", check.Beside{Name: "b", Results: resultsOf(t, []string{plugin}, nil)[:40]}, []string{unclear}, "breaks off"},
+		"results that are too large":              {"PartiallyFailed", "1", check.Beside{Name: "b", Results: zipped(t, strings.Repeat(" ", 64<<20+1))}, []string{unclear}, "larger than 64 MiB"},
+		"results that can't be read":              {"PartiallyFailed", "1", check.Beside{Name: "b", NoResults: "no permission"}, []string{unclear}, "no permission"},
+		"operations that can't be read":           {"PartiallyFailed", "2", check.Beside{Name: "b", Results: resultsOf(t, []string{plugin}, nil), NoOperations: "no permission"}, []string{unclear}, "no permission"},
+		"operations that nobody needs":            {"PartiallyFailed", "1", check.Beside{Name: "b", Results: resultsOf(t, []string{plugin}, nil), NoOperations: "no permission"}, []string{elsewhere}, ""},
+		"errors in spite of its phase":            {"Completed", "1", check.Beside{Results: resultsOf(t, []string{plugin}, nil)}, []string{elsewhere}, ""},
+		"failed":                                  {"Failed", "1", check.Beside{Results: resultsOf(t, []string{plugin}, nil)}, []string{lost}, ""},
+		"running":                                 {"InProgress", "0", check.Beside{}, []string{lost}, ""},
+		"without a phase":                         {"", "0", check.Beside{Name: "b"}, []string{unclear}, "is not recorded"},
+		"finalizing":                              {"Finalizing", "0", check.Beside{}, []string{"+warning BackupUnfinished: backup backup.tar.gz"}, "Velero does not offer it"},
+		"finalizing, with a volume's error":       {"FinalizingPartiallyFailed", "1", check.Beside{Results: resultsOf(t, []string{plugin}, nil)}, []string{elsewhere, "+warning BackupUnfinished: backup backup.tar.gz"}, ""},
 	} {
 		t.Run(what, func(t *testing.T) {
-			v := described(t, `"phase": "Completed"`, `"phase": "`+c.phase+`", "errors": `+c.errors)
+			v := described(t, `"itemsBackedUp": 588`, `"itemsBackedUp": 7`, `"phase": "Completed"`, `"phase": "`+c.phase+`", "errors": `+c.errors)
 			if !v.IsWhole() {
 				v.Says(c.beside)
 			}
@@ -126,6 +144,14 @@ func FuzzBeside(f *testing.F) {
 		}
 		v.Says(check.Beside{Name: "b", Results: zipped(t, string(mutate.JSON(results, edits))), Operations: zipped(t, string(operations)), Objects: zipped(t, string(objects))})
 		v.Says(check.Beside{Name: "b", Results: results, Objects: objects})
+		if look := v.Referrers(); look.Visit != nil {
+			for _, body := range [][]byte{objects, results, description} {
+				item := archive.Item{Header: archive.Header{Resource: "machines.cluster.x-k8s.io", Namespace: []byte("n"), Name: []byte("a")}, Body: body}
+				if wants, err := look.Want(&item.Header); err != nil || !wants || look.Visit(&item) != nil {
+					t.Error("an object ends the pass")
+				}
+			}
+		}
 		for _, f := range v.Results.Faults {
 			if len(f.Message) > 300 {
 				t.Errorf("a message of %d bytes", len(f.Message))

@@ -124,6 +124,18 @@ func TestClusterScoped(t *testing.T) {
 	if want := []string{"-error IdentityAbsent: VSphereClusterIdentity vcenter-shared"}; !slices.Equal(got, want) {
 		t.Errorf("difference %q", got)
 	}
+	failed := func(name string) []string { // beside the controllers, where an identity of clusters names it
+		ended := []string{`"completionTimestamp": "2026-11-21T04:06:32Z"`, `"completionTimestamp": "2026-11-21T04:16:32Z"`}
+		v := described(t, append(ended, `"phase": "Completed"`, `"phase": "PartiallyFailed", "errors": 1`)...)
+		v.Says(check.Beside{Results: resultsOf(t, nil, map[string][]string{"capv-system": {" resource: /secrets name: /" + name + " message: /x"}})})
+		return difference(signs(checked(t, scoped, afterwards, described(t, ended...))), signs(checked(t, scoped, afterwards, v)))
+	}
+	if got := failed("vcenter-shared-creds"); !slices.Equal(got, []string{"+error BackupNotCompleted: backup backup.tar.gz"}) {
+		t.Errorf("the Secret of an identity: %q", got)
+	}
+	if got := failed("capv-webhook-service-cert"); !slices.Equal(got, []string{"+warning BackupErrorsUnclear: backup backup.tar.gz"}) {
+		t.Errorf("a Secret beside the controllers: %q", got)
+	}
 }
 
 // A backup is old when the next one of a daily schedule should have been written,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/backup/archive"
 	"drift-detector/backup/backuptest"
 	"drift-detector/backup/check"
 	"drift-detector/infra/all"
@@ -41,6 +42,12 @@ func checkShown(t testing.TB, only func(backup.ClusterID) bool, now time.Time, v
 	registry := all.Registry()
 	want, own := registry.Want(), check.Want()
 	want.Kinds, want.Secrets = append(want.Kinds, own.Kinds...), append(want.Secrets, own.Secrets...)
+	want.Beside = func(i int) archive.Visitor {
+		if i < len(v) {
+			return v[i].Referrers()
+		}
+		return archive.Visitor{}
+	}
 	s, secrets, err := backup.Load(t.Context(), sources, want)
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ type Outline struct {
 	// In UTC; zero where the file does not say it.
 	Started, Ended, Expires time.Time
 	Errors, Warnings        int
+	Items                   int // that Velero counted; 0 where it does not say it
 	// Excludes is the filter that keeps Clusters and Machines out of the backup; empty for none.
 	Excludes string
 
@@ -78,6 +79,7 @@ type outlineFile struct {
 		FormatVersion                                   string
 		StartTimestamp, CompletionTimestamp, Expiration metav1.Time
 		Errors, Warnings                                int
+		Progress                                        struct{ ItemsBackedUp int }
 	}
 }
 
@@ -109,7 +111,7 @@ func (f *outlineFile) outline(path string) (Outline, error) {
 	}
 	o := Outline{
 		Name: m.Name, Namespace: m.Namespace, Schedule: m.Labels.Schedule, Kubernetes: m.Annotations.Kubernetes, Phase: s.Phase, Format: s.FormatVersion,
-		Started: s.StartTimestamp.UTC(), Ended: s.CompletionTimestamp.UTC(), Expires: s.Expiration.UTC(), Errors: s.Errors, Warnings: s.Warnings,
+		Started: s.StartTimestamp.UTC(), Ended: s.CompletionTimestamp.UTC(), Expires: s.Expiration.UTC(), Errors: s.Errors, Warnings: s.Warnings, Items: s.Progress.ItemsBackedUp,
 	}
 	for _, text := range []string{o.Name, o.Namespace, o.Schedule, o.Kubernetes, string(o.Phase), o.Format} {
 		if len(text) > maxText {

@@ -72,13 +72,16 @@ func (v *VeleroBackup) Says(b Beside) {
 		}
 	}
 	contents, err := ReadContents(b.Name+ObjectsSuffix, b.Objects, names)
-	if err != nil {
+	if err != nil || contents.Lacks(&v.Outline) != "" {
 		return
 	}
 	v.Contents = contents
 	for i, f := range r.Faults {
-		if len(f.about) == 1 && f.about[0].resource == "" { // all objects of that name may be it
-			r.Faults[i].about = contents.called(f.about[0])
+		if len(f.about) != 1 || f.about[0].resource != "" {
+			continue
+		}
+		if all := contents.called(f.about[0]); len(all) > 0 { // each of that name may be it
+			r.Faults[i].about = all
 		}
 	}
 }
@@ -162,12 +165,15 @@ func faultOf(namespace, text string) Fault {
 	if m := nameForm.FindStringSubmatch(text); m != nil {
 		i.name = m[1]
 	}
-	if m := actionForm.FindStringSubmatch(text); m != nil && (i.name == "" || i.name == m[3]) && i.resource == "" {
+	m := actionForm.FindStringSubmatch(text)
+	called := m != nil && (i.name == "" || i.name == m[3]) && i.resource == ""
+	if i.resource != "" || i.name != "" && (!called || namespace != "" && namespace != m[2]) {
+		f.about = []item{i}
+	}
+	if called {
 		i.resource, i.group, _ = strings.Cut(m[1], ".")
 		i.namespace, i.name = m[2], m[3]
-	}
-	if i.resource != "" || i.name != "" {
-		f.about = []item{i}
+		f.about = append(f.about, i)
 	}
 	return f
 }

@@ -16,6 +16,9 @@ type VeleroBackup struct {
 	Results  *Results  // what went wrong; nil where nothing beside the tarball was read
 	Contents *Contents // nil where Velero's list of objects is not known
 	filters  filters
+
+	sought      map[string][]*sought // by name, see Referrers
+	controllers map[string]bool      // namespaces in which controllers of Cluster API are
 }
 
 // ReadVelero reads velero-backup.json. The error is a [*backup.InputError]; it

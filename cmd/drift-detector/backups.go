@@ -26,6 +26,7 @@ type backupsOptions struct {
 	from                           time.Time
 	compares                       bool
 	last                           int
+	asked                          bool               // for that many
 	flags                          backupreport.Flags // of this run, for the commands that are offered
 }
 
@@ -42,8 +43,8 @@ says of each backup is read, and no tarball. The newest is the first. Which is
 the newest that can be restored and may hold clusters is said for each prefix,
 and before it what is newer and Velero does not offer. --compare reads the
 newest of each schedule, too, and says which one to restore, for each management
-cluster: no file beside a tarball says which one a backup is of. Backups that
-can hold no cluster are not compared.
+cluster: no file beside a tarball says which one a backup is of. How many others
+may hold clusters, and were not compared, is in the same sentence.
 
 EXAMPLES:
    drift-detector backups s3://velero --s3-profile dr
@@ -52,7 +53,7 @@ EXAMPLES:
    drift-detector detect --backup s3://velero/mgmt/backups/nightly-1 --s3-profile dr -o report.json`,
 		Flags: append(o.listingFlags(),
 			&cli.BoolFlag{Name: "compare", Usage: "list the infrastructure once, decide the newest backups beside it, and say which to restore", Destination: &o.compares},
-			&cli.StringFlag{Name: "last", Usage: "show and compare no more than the newest `N` of each schedule that can be restored and may hold clusters; to compare, 5 if it is not given"},
+			&cli.StringFlag{Name: "last", Usage: "show and compare no more than the newest `N` of each schedule that can be restored and may hold clusters; to compare, 5 if it is not given, and fewer where that is more than 50 in all"},
 			&cli.StringFlag{Name: "report", Usage: "write the report on the backup `NAME` of those that are compared; as detect does, to --output", Destination: &o.report},
 			&cli.StringFlag{Name: "inventory", Usage: "compare with a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
 			&cli.StringFlag{Name: "schedule", Usage: "only backups of the schedule `NAME`", Destination: &o.schedule},
@@ -86,6 +87,7 @@ func (o *backupsOptions) readCompare(c *cli.Context) error {
 	compares := comparing(c)
 	if c.IsSet("last") {
 		o.last, err = strconv.Atoi(c.String("last"))
+		o.asked = true
 	} else if o.compares {
 		o.last = 5
 	}
@@ -123,8 +125,10 @@ func comparing(c *cli.Context) []string {
 	return given
 }
 
-// maxCompared is how many backups are compared at most: each takes the time of a detect.
-const maxCompared = 50
+// maxCompared is how many backups are compared at most where --last does not say how many of each
+// schedule, and of how many of each it can: each takes the time of a detect. It is a variable for
+// tests.
+var maxCompared = 50
 
 // readSince takes a time before now, or a date.
 func (o *backupsOptions) readSince(now time.Time) error {

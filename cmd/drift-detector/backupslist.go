@@ -98,18 +98,18 @@ func (o *backupsOptions) isEnough(ctx context.Context, c *choices, newest []*sto
 	if len(streams) == 0 {
 		return len(offered) >= max(o.last, looking)
 	}
-	return !slices.ContainsFunc(streams, func(s *streamed) bool { return len(s.backups) < o.last })
+	return !slices.ContainsFunc(streams, func(s *streamed) bool { return !s.misdated && len(s.backups) < o.last })
 }
 
 // cut leaves out what is older than the last of its stream of some backups that are shown; of a
 // stream that has none there, what is older than its first ones.
 func (l *shownBackups) cut(last int, shown []*store.Stored) {
 	streams := l.choices.streams(shown)
-	stays, others := map[string]bool{}, map[stream]int{}
+	stays, others := map[string]bool{}, map[dated]int{}
 	for _, b := range l.stored {
-		of, has := l.choices.streamOf(b), false
+		of, has := l.choices.datedStream(b), false
 		for _, s := range streams {
-			if !s.MayBeOf(of) {
+			if s.misdated != of.misdated || !s.MayBeOf(of.stream) {
 				continue
 			}
 			has = true
@@ -163,11 +163,14 @@ func (c *choices) describe(b *store.Stored) *backupreport.Backup {
 		d.Clusters = contents.Clusters[:min(len(contents.Clusters), check.MaxClusters)]
 	}
 	d.Restorable, d.Why, d.TakeAll = restorable(b)
+	if at := b.Started(); !at.IsZero() {
+		d.Started = &at
+	}
+	why := c.misdated(b)
+	d.Misdated = why != ""
 	v := b.Description
-	if v == nil {
-		if !b.Written.IsZero() {
-			d.Started = &b.Written
-		}
+	if v == nil { // what is said of it first says that, too
+		d.Why[len(d.Why)-1] += "; " + cmp.Or(why, b.Dated())
 		return d
 	}
 	d.Schedule, d.Phase, d.Errors, d.Warnings = v.Schedule, string(v.Phase), v.Errors, v.Warnings
@@ -180,12 +183,21 @@ func (c *choices) describe(b *store.Stored) *backupreport.Backup {
 			*at.to = &at.from
 		}
 	}
-	d.Expired = d.Expires != nil && c.now.After(*d.Expires)
-	if why := cmp.Or(c.empty(b), c.like(b)); why != "" {
-		d.Empty, d.Why = true, append(d.Why, "no cluster is in it: "+why)
+	d.Expired = c.expired(b)
+	if empty := c.empty(b); empty != "" {
+		none := "no cluster is in it: "
+		if c.read[b] == nil && v.Excludes == "" {
+			none = "no namespace of the others' clusters is in it: "
+		}
+		d.Empty, d.Why = true, append(d.Why, none+empty)
+	} else if unlooked := c.unlooked(b); unlooked != "" {
+		d.Unlooked, d.Why = true, append(d.Why, unlooked)
 	}
-	if why := c.misdated(b); why != "" {
-		d.Misdated, d.Why = true, append(d.Why, why+": a clock was wrong, and its age is not used to choose")
+	if dated := b.Dated(); dated != "" {
+		d.Why = append(d.Why, dated)
+	}
+	if d.Misdated {
+		d.Why = append(d.Why, why+": a clock was wrong, and its age is not used to choose")
 	}
 	for _, why := range []string{v.Beyond, c.unread[b]} {
 		if why != "" && !d.Empty {
@@ -202,6 +214,11 @@ func (c *choices) describe(b *store.Stored) *backupreport.Backup {
 		d.Why = append(d.Why, "it has expired: a Velero that gets this store deletes it; keep a copy")
 	}
 	return d
+}
+
+// expired reports whether the time to live of a described backup is over.
+func (c *choices) expired(b *store.Stored) bool {
+	return !b.Description.Expires.IsZero() && c.now.After(b.Description.Expires)
 }
 
 // rootOf is the address of what is before backups/.
@@ -250,100 +267,9 @@ func restorable(b *store.Stored) (can bool, why []string, takeAll string) {
 	case check.Deleting:
 		why = append(why, "it is being deleted")
 	default:
-		why = append(why, "it was not finished ("+string(v.Phase)+")")
+		why = append(why, "it was not finished ("+cmp.Or(string(v.Phase), "no phase is recorded")+")")
 	}
 	return len(why) == 0, why, takeAll
-}
-
-// picked are the backups that are to be compared.
-type picked struct {
-	stored  []*store.Stored            // the newest first
-	skipped []*store.Stored            // those of them that Velero does not offer
-	older   map[stream][]*store.Stored // that take the place of one that is empty
-	choices *choices
-}
-
-func (p *picked) isSkipped(b *store.Stored) bool { return slices.Contains(p.skipped, b) }
-
-// replace adds the next of the stream of a backup that is empty.
-func (p *picked) replace(i int) {
-	s := p.choices.streamOf(p.stored[i])
-	next := p.older[s]
-	if len(next) == 0 || p.isSkipped(p.stored[i]) {
-		return
-	}
-	at := i + 1
-	for at < len(p.stored) && p.choices.inOrder(p.stored[at], next[0]) < 0 {
-		at++
-	}
-	p.stored, p.older[s] = slices.Insert(p.stored, at, next[0]), next[1:]
-}
-
-// take picks the first n of each stream, or fewer where those are too many.
-func (p *picked) take(streams []*streamed, n int) (bound string) {
-	total := func(n int) (sum int) {
-		for _, s := range streams {
-			sum += min(n, len(s.backups))
-		}
-		return sum
-	}
-	wanted := total(n)
-	for n > 1 && total(n) > maxCompared {
-		n--
-	}
-	for _, s := range streams[:min(len(streams), maxCompared)] {
-		n := min(n, len(s.backups))
-		p.stored, p.older[s.Stream] = append(p.stored, s.backups[:n]...), s.backups[n:]
-	}
-	slices.SortStableFunc(p.stored, p.choices.inOrder)
-	if wanted > len(p.stored) {
-		bound = fmt.Sprintf("%s left out: %d are compared at most, of each schedule %d. --schedule compares those of one", english.Count(wanted-len(p.stored), "backup"), maxCompared, n)
-	}
-	return bound
-}
-
-// pick chooses the backups that are to be compared; none without --compare.
-func (o *backupsOptions) pick(ctx context.Context, place *store.Place, l *shownBackups) (*picked, error) {
-	if !o.compares {
-		return nil, nil
-	}
-	var roots []string
-	byRoot(l.stored, func(_ string, of []*store.Stored) { roots = append(roots, rootOf(of[0])) })
-	if len(roots) > 1 {
-		lines := make([]string, 0, len(roots))
-		for _, root := range roots {
-			lines = append(lines, o.flags.Compare(backupreport.Alone(root, place.Name())))
-		}
-		return nil, &backup.InputError{Name: place.Name(), Problem: "holds the backups of several clusters or locations: " + english.Count(len(roots), "place") + " with backups/", Next: "compare those of one: " + english.First(5, lines)}
-	}
-	p := &picked{choices: l.choices, older: map[stream][]*store.Stored{}}
-	const spare = 8
-	if bound := p.take(l.choices.streams(l.choices.holding(ctx, l.choices.offered(l.stored, nil), o.last+spare)), o.last); bound != "" {
-		l.doc.Bound(bound)
-	}
-	p.skip(l, o.last)
-	if len(p.stored) == 0 {
-		return nil, &backup.InputError{Name: place.Name(), Problem: "no backup that is shown can be restored", Next: "see why without --compare"}
-	}
-	if o.report != "" && !slices.ContainsFunc(p.stored, func(b *store.Stored) bool { return b.Name == o.report }) {
-		return nil, &usageError{message: fmt.Sprintf("--report %q is none of those that are compared (%s)", o.report, english.Count(len(p.stored), "backup")), command: "backups"}
-	}
-	return p, ctx.Err()
-}
-
-// skip adds what Velero does not offer: the newest of each stream, or some where it offers none.
-func (p *picked) skip(l *shownBackups, n int) {
-	none, of := len(p.stored) == 0, map[stream]bool{}
-	for _, r := range l.doc.Summary.Roots {
-		for _, skipped := range r.Skipped {
-			b := l.stored[slices.IndexFunc(l.stored, func(b *store.Stored) bool { return b.Place == skipped.Place })]
-			if s := l.choices.streamOf(b); b.Size > 0 && len(p.skipped) < n && (none || !of[s]) {
-				p.skipped, of[s] = append(p.skipped, b), true
-			}
-		}
-	}
-	p.stored = append(p.stored, p.skipped...)
-	slices.SortStableFunc(p.stored, p.choices.inOrder)
 }
 
 // fillComparison compares backups, if there are any to compare, and returns the report
@@ -353,7 +279,7 @@ func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *
 		return nil, nil
 	}
 	doc := l.doc
-	c, rep, err := o.compare(ctx, s, place, p, o.report)
+	c, rep, err := o.compare(ctx, s, place, p, l.stored, doc.Summary.Left, o.report)
 	if err != nil {
 		return nil, err
 	}

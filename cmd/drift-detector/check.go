@@ -89,9 +89,8 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 		return err
 	}
 	defer out.discard()
-	var given *check.VeleroBackup
 	if o.velero != "" {
-		if given, err = readVelero(o.velero); err != nil {
+		if o.described, err = readVelero(o.velero); err != nil {
 			return err
 		}
 	}
@@ -101,9 +100,6 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	e, err := o.load(ctx, s)
 	if err != nil {
 		return err
-	}
-	if given != nil {
-		e.velero = []*check.VeleroBackup{given}
 	}
 	now := s.now()
 	found := e.check(now)

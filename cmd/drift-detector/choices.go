@@ -17,21 +17,22 @@ import (
 // choices says which backups of a place may hold clusters, and which of those Velero offers.
 // One that can't hold any is no worse, no newer and not unreadable: it is another backup.
 type choices struct {
-	place    *store.Place
-	now      time.Time
-	read     map[*store.Stored]*check.Contents // nil where Velero's list of objects is not known
-	in       map[string][]string               // namespaces of clusters, by the prefix of a store, maxNamespaces at most
-	isIn     map[[2]string]bool                // the same, by prefix and namespace
-	first    map[clusterName]string            // see link
-	unread   map[*store.Stored]string          // why a list is not used that is there
-	unlooked int                               // lists that were left out
-	tarballs map[*store.Stored]*tarballSays
-	looks    int // into tarballs
+	place     *store.Place
+	now       time.Time
+	read      map[*store.Stored]*check.Contents // nil where Velero's list of objects is not known
+	in        map[string][]string               // namespaces of clusters, by the prefix of a store, maxNamespaces at most
+	isIn      map[[2]string]bool                // the same, by prefix and namespace
+	first     map[clusterName]string            // see link
+	unread    map[*store.Stored]string          // why a list is not used that is there
+	skipped   int                               // lists that were left out
+	tarballs  map[*store.Stored]*tarballSays
+	looks     int // into tarballs, mostLooks at most
+	mostLooks int
 }
 
 func newChoices(place *store.Place, now time.Time) *choices {
 	return &choices{
-		place: place, now: now, read: map[*store.Stored]*check.Contents{}, in: map[string][]string{}, isIn: map[[2]string]bool{},
+		place: place, now: now, mostLooks: mostLooks, read: map[*store.Stored]*check.Contents{}, in: map[string][]string{}, isIn: map[[2]string]bool{},
 		unread: map[*store.Stored]string{}, first: map[clusterName]string{}, tarballs: map[*store.Stored]*tarballSays{},
 	}
 }
@@ -60,7 +61,7 @@ func (c *choices) look(ctx context.Context, some []*store.Stored) {
 			continue
 		}
 		if full {
-			c.unlooked++
+			c.skipped++
 			continue
 		}
 		mu.Lock()
@@ -72,6 +73,10 @@ func (c *choices) look(ctx context.Context, some []*store.Stored) {
 			mu.Lock()
 			defer mu.Unlock()
 			var refused *backup.InputError
+			if contents != nil && contents.Lacks(b.Description) != "" {
+				c.unread[b] = "its list of objects is not used: " + contents.Lacks(b.Description)
+				contents = nil
+			}
 			if c.read[b] = contents; errors.As(err, &refused) {
 				c.unread[b] = "its list of objects is not used: " + refused.Problem
 			}
@@ -109,23 +114,33 @@ func (c *choices) empty(b *store.Stored) string {
 	return b.Description.LeavesOutAll(c.in[b.Root])
 }
 
-// like says why a backup is taken for one without clusters, of which its own files say nothing:
-// all that were made as it was and that were looked at are. It is for the list.
-func (c *choices) like(b *store.Stored) string {
-	if b.Description == nil || b.Description.Schedule == "" || c.read[b] != nil {
+// unlooked says why a backup was not looked at: newer ones that were made as it was, and samples of
+// the others, hold no cluster.
+func (c *choices) unlooked(b *store.Stored) string {
+	if _, looked := c.read[b]; looked || b.Description == nil || b.Description.Schedule == "" || c.empty(b) != "" {
 		return ""
 	}
-	why := ""
+	empty := 0
 	for other, contents := range c.read {
-		if contents == nil || madeAs(other) != madeAs(b) {
+		if madeAs(other) != madeAs(b) {
 			continue
 		}
-		if contents.Objects > 0 || contents.Manages {
+		if contents == nil || contents.Objects > 0 || contents.Manages {
 			return ""
 		}
-		why = "the newest of its schedule have none"
+		empty++
 	}
-	return why
+	if empty == 0 {
+		return ""
+	}
+	return fmt.Sprintf("not known whether a cluster is in it: of its schedule %s looked at, the newest and some of the others, and none has one; --schedule %s looks at all", were(empty), quoted(b.Description.Schedule))
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "1 backup was"
+	}
+	return english.Count(n, "backup") + " were"
 }
 
 // made is how backups of one schedule are made, until somebody changes it.
@@ -144,21 +159,36 @@ func madeAs(b *store.Stored) made {
 // group are the backups that are made alike, of which the newest were looked at.
 type group struct {
 	made
-	all    []*store.Stored
-	looked int
+	all     []*store.Stored
+	looked  int
+	sampled bool
+	to      int // as far as samples hold clusters
+}
+
+// samples are backups of a group at growing distances from those that were looked at, and its last.
+func (g *group) samples() (some []*store.Stored) {
+	for step := 1; g.looked+step < len(g.all); step *= 2 {
+		some = append(some, g.all[g.looked+step-1])
+	}
+	return append(some, g.all[len(g.all)-1])
 }
 
 // holding returns the first n backups of some, which are in order, of each stream: those that
 // may hold clusters. No more lists of objects are read than that takes. Of a schedule none more
-// are where the newest hold no cluster, unless nothing else of the place holds one; once the
+// are where the newest and samples of the others hold no cluster, unless nothing else of the place
+// holds one; once the
 // context has ended, none is, and what is not known to be empty may hold clusters.
 func (c *choices) holding(ctx context.Context, some []*store.Stored, n int) []*store.Stored {
+	type alike struct { // what has a wrong date is not older than others
+		made
+		misdated bool
+	}
 	var groups []*group
-	of := map[made]*group{}
+	of := map[alike]*group{}
 	for _, b := range some {
-		k := madeAs(b)
+		k := alike{madeAs(b), c.misdated(b) != ""}
 		if of[k] == nil {
-			of[k] = &group{made: k}
+			of[k] = &group{made: k.made}
 			groups = append(groups, of[k])
 		}
 		of[k].all = append(of[k].all, b)
@@ -174,12 +204,22 @@ func (c *choices) holding(ctx context.Context, some []*store.Stored, n int) []*s
 				to := min(g.looked+batch, len(g.all))
 				next = append(next, g.all[g.looked:to]...)
 				g.looked = to
+			} else if !g.sampled && g.looked < len(g.all) && len(c.sure(g.all[:g.looked], 1)) == 0 {
+				g.sampled = true
+				next = append(next, g.samples()...)
 			}
 		}
 		if len(next) == 0 {
 			break
 		}
 		c.look(ctx, next)
+		for _, g := range groups {
+			for i := len(g.all); g.sampled && i > max(g.looked, g.to); i-- {
+				if _, known := c.read[g.all[i-1]]; known && c.empty(g.all[i-1]) == "" {
+					g.to = i
+				}
+			}
+		}
 	}
 	looked := map[*store.Stored]bool{}
 	for _, g := range groups {
@@ -195,27 +235,27 @@ func (c *choices) goesOn(g *group, n int, holds bool) bool {
 	if g.looked == 0 || g.looked == len(g.all) {
 		return g.looked < len(g.all)
 	}
-	have := map[stream]int{}
+	have := map[dated]int{}
 	for _, b := range c.sure(g.all[:g.looked], n) {
-		have[c.streamOf(b)]++
+		have[c.datedStream(b)]++
 	}
 	for _, many := range have {
 		if many < n {
 			return true
 		}
 	}
-	return len(have) == 0 && (g.schedule == "" || !holds)
+	return g.looked < g.to || len(have) == 0 && (g.schedule == "" || !holds)
 }
 
 // sure returns the first n backups of each stream that may hold clusters, by what was read.
 func (c *choices) sure(some []*store.Stored, n int) []*store.Stored {
 	var found []*store.Stored
-	have := map[stream]int{}
+	have := map[dated]int{}
 	for _, b := range some {
 		if c.empty(b) != "" {
 			continue
 		}
-		if s := c.streamOf(b); have[s] < n {
+		if s := c.datedStream(b); have[s] < n {
 			have[s]++
 			found = append(found, b)
 		}
@@ -226,14 +266,14 @@ func (c *choices) sure(some []*store.Stored, n int) []*store.Stored {
 // bound says that lists of objects were left out, if any were.
 func (c *choices) bound() string {
 	for _, namespaces := range c.in {
-		if len(namespaces) > maxNamespaces && c.unlooked == 0 {
+		if len(namespaces) > maxNamespaces && c.skipped == 0 {
 			return fmt.Sprintf("clusters are in more than %d namespaces, the most with which filters are compared: a backup with filters may hold clusters. A longer prefix, --schedule or --since leave fewer", maxNamespaces)
 		}
 	}
-	if c.unlooked == 0 {
+	if c.skipped == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the list of objects of %s was not read: %d are the most. A backup may hold clusters as long as nothing says that it does not; --last, --since, --schedule or a longer prefix leave fewer", english.Count(c.unlooked, "backup"), maxLooked)
+	return fmt.Sprintf("the list of objects of %s was not read: %d are the most. A backup may hold clusters as long as nothing says that it does not; --last, --since, --schedule or a longer prefix leave fewer", english.Count(c.skipped, "backup"), maxLooked)
 }
 
 // misdated says why the age of a backup is not used to choose; "" where it is.
@@ -242,7 +282,7 @@ func (c *choices) misdated(b *store.Stored) string {
 	if why := b.Misdated(); why != "" {
 		return why
 	}
-	if d := b.Description; d != nil && d.Started.After(c.now.Add(skew)) {
+	if b.Started().After(c.now.Add(skew)) {
 		return "it is said to have begun after now"
 	}
 	return ""

@@ -108,8 +108,9 @@ func (l *sharedListing) remember(t *infra.Target, found infra.Listing) {
 }
 
 // compare decides each of some backups, the newest first, on its own, beside one listing
-// of the infrastructure. keep is the name of the one whose report is wanted, too.
-func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Place, p *picked, keep string) (*backupreport.Comparison, *report.Report, error) {
+// of the infrastructure. shown are those of which they were picked, left is how many were not
+// described, and keep is the name of the one whose report is wanted, too.
+func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Place, p *picked, shown []*store.Stored, left int, keep string) (*backupreport.Comparison, *report.Report, error) {
 	access, err := o.access(s)
 	if err != nil {
 		return nil, nil, err
@@ -128,6 +129,7 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 			return false, err
 		}
 		row.Skipped, row.Misdated = p.isSkipped(b), p.choices.misdated(b) != ""
+		row.Expired = b.Description != nil && p.choices.expired(b)
 		compared[b] = row
 		if b.Name == keep && rep != nil {
 			kept = rep
@@ -152,11 +154,20 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 			return nil, nil, err
 		}
 	}
+	rest := p.others(shown)
+	added, known := p.addOthers(ctx, rest)
+	for _, b := range added {
+		if _, err := one(len(p.stored)-1, b); err != nil {
+			return nil, nil, err
+		}
+	}
 	rows := make([]*backupreport.Compared, len(p.stored))
 	for i, b := range p.stored {
 		rows[i] = compared[b]
 	}
 	c := backupreport.Choose(rows)
+	n := len(rest) - len(added) + left
+	c.Leaves(n, restSays(n, known, p.bounded), p.bounded)
 	c.ListedAt = began.UTC()
 	slices.Sort(o.shared.borrowed)
 	c.Borrowed = append(c.Borrowed, slices.Compact(o.shared.borrowed)...)
@@ -232,12 +243,9 @@ func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store
 	e.compared = true
 	origin := e.snapshot.Origin(0)
 	o.choices.tarballs[b] = &tarballSays{origin: origin}
-	var younger []*store.Stored
-	for _, other := range o.candidates {
-		if other.Root == b.Root && other.Started().After(b.Started()) {
-			younger = append(younger, other)
-		}
+	younger := slices.DeleteFunc(o.choices.younger(o.candidates, b), func(other *store.Stored) bool { return other.Root != b.Root })
+	if e.newer[0] = o.choices.newerThan(bounded, origin, younger); e.newer[0] != nil {
+		e.newer[0].Misdated = o.choices.misdated(b)
 	}
-	e.newer[0] = o.choices.newerThan(bounded, origin, younger)
 	return e, nil
 }

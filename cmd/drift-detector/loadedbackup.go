@@ -39,6 +39,7 @@ type backupOptions struct {
 	checkOnly   bool                               // nothing but checks needs what is expected
 	offline     bool                               // no place is listed
 	beside      func(openedBackup) archive.Visitor // see backup.Want
+	described   *check.VeleroBackup                // by a file that was given
 	stores      storeOptions
 	ofStore     bool           // whether its store has a newer backup matters
 	shared      *sharedListing // with the backups that it is compared with; nil for none
@@ -187,8 +188,15 @@ func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *in
 	var err error
 	want := join(e.registry.Want(), check.Want(), rehearsal.Want())
 	want.Offline = o.offline
-	if o.beside != nil {
-		want.Beside = func(i int) archive.Visitor { return o.beside(opened[i]) }
+	if o.described != nil {
+		e.velero = []*check.VeleroBackup{o.described}
+	}
+	want.Beside = func(i int) archive.Visitor {
+		var asked archive.Visitor
+		if o.beside != nil {
+			asked = o.beside(opened[i])
+		}
+		return asked.And(e.velero[i].Referrers())
 	}
 	if e.snapshot, e.secrets, err = backup.Load(ctx, sources, want); err != nil {
 		return nil, err

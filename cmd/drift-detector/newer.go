@@ -36,7 +36,9 @@ func (e *loadedBackup) findNewer(ctx context.Context, s *streams) {
 		if b.place == nil {
 			continue
 		}
-		all, err := b.place.Younger(ctx, b.stored)
+		c := newChoices(b.place, s.now())
+		wrong := c.misdated(b.stored)
+		all, err := b.place.Younger(ctx, b.stored, wrong != "")
 		say := s.debugf // a credential may be allowed to read objects, and not to list them
 		if store.IsEndless(err) {
 			say = s.warn
@@ -44,15 +46,30 @@ func (e *loadedBackup) findNewer(ctx context.Context, s *streams) {
 		if err != nil {
 			say("whether there is a newer backup is not known: %v", err)
 		}
-		c := newChoices(b.place, s.now())
-		younger := c.offered(all, func(other *store.Stored) bool { return other.Started().After(b.stored.Started()) })
-		if len(younger) > 0 {
+		if younger := c.younger(all, b.stored); len(younger) > 0 {
 			e.newer[i] = c.newerThan(ctx, e.snapshot.Origin(i), younger)
+		}
+		if n := e.newer[i]; n != nil {
+			n.Misdated = wrong
+		}
+		for _, other := range all {
+			if can, _, _ := restorable(other); can && c.misdated(other) != "" {
+				s.warn("whether %s is newer than this backup is not known: %s. 'drift-detector backups PLACE --compare' says whether it is better", other.Place, c.misdated(other))
+			}
 		}
 		if why := c.bound(); why != "" {
 			s.warn("%s", why)
 		}
 	}
+}
+
+// younger are those of some backups that Velero offers and that are younger than one. What has a
+// wrong date is younger than none, and none that has a date is known to be older than it.
+func (c *choices) younger(some []*store.Stored, than *store.Stored) []*store.Stored {
+	wrong := c.misdated(than) != ""
+	return c.offered(some, func(other *store.Stored) bool {
+		return other.Place != than.Place && c.misdated(other) == "" && (wrong || other.Started().After(than.Started()))
+	})
 }
 
 // newerThan returns the newest of some backups, which are younger than one and begin with the
@@ -82,7 +99,11 @@ func (c *choices) newerThan(ctx context.Context, than *backup.Origin, younger []
 				return n
 			}
 			if contents := c.read[b]; contents != nil {
-				others = append(others, contents.Clusters...)
+				for _, name := range contents.Clusters {
+					if !than.Has(name) { // else both call one so
+						others = append(others, name)
+					}
+				}
 			}
 		}
 	}
@@ -106,8 +127,8 @@ func (c *choices) tarball(ctx context.Context, b *store.Stored) *tarballSays {
 	switch {
 	case b.Size > maxTarball:
 		return &tarballSays{unread: fmt.Sprintf("it is larger than %d MiB", maxTarball>>20)}
-	case c.looks == mostLooks:
-		return &tarballSays{unread: "no more than " + english.Count(mostLooks, "newer one") + " are"}
+	case c.looks == c.mostLooks:
+		return &tarballSays{unread: "no more than " + english.Count(c.mostLooks, "newer one") + " are"}
 	}
 	c.looks++
 	t := &tarballSays{}

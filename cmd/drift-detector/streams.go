@@ -66,9 +66,19 @@ func (c *choices) link(root string, clusters []string) {
 	}
 }
 
+// dated is a stream, or what has a wrong date of it: by its age nothing is left out.
+type dated struct {
+	stream
+	misdated bool
+}
+
+func (c *choices) datedStream(b *store.Stored) dated {
+	return dated{c.streamOf(b), c.misdated(b) != ""}
+}
+
 // streamed is a stream with its backups, in order.
 type streamed struct {
-	backupreport.Stream
+	dated
 	backups []*store.Stored
 }
 
@@ -76,10 +86,10 @@ type streamed struct {
 func (c *choices) streams(some []*store.Stored) []*streamed {
 	var all []*streamed
 	for _, b := range some {
-		s := c.streamOf(b)
-		i := slices.IndexFunc(all, func(have *streamed) bool { return have.Stream == s })
+		s := c.datedStream(b)
+		i := slices.IndexFunc(all, func(have *streamed) bool { return have.dated == s })
 		if i < 0 {
-			i, all = len(all), append(all, &streamed{Stream: s})
+			i, all = len(all), append(all, &streamed{dated: s})
 		}
 		all[i].backups = append(all[i].backups, b)
 	}

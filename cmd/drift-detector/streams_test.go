@@ -191,7 +191,7 @@ func TestBoundsAreSaid(t *testing.T) {
 	maxLooked = 70
 	doc, _ := b.compare("--inventory", emptyInventory(t))
 	said := strings.Join(doc.Summary.Bounds, "\n")
-	if n := len(doc.Comparison.Compared); n != maxCompared || !strings.Contains(said, "backups left out: 50 are compared at most, of each schedule 1. --schedule") || !strings.Contains(said, "70 are the most") {
+	if n := len(doc.Comparison.Compared); n != maxCompared || !strings.Contains(said, "backups left out: 50 are compared at most where --last is not given, of each schedule 1. --last N") || !strings.Contains(said, "70 are the most") {
 		t.Errorf("%d compared: %s", n, said)
 	}
 	list := b.run("backups", "s3://velero/mgmt")

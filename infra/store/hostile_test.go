@@ -81,7 +81,7 @@ func TestManyLargeDescriptions(t *testing.T) {
 				return nil, err
 			}
 			one.Description.Started = one.Description.Started.Add(-time.Hour)
-			all, err := p.Younger(t.Context(), one)
+			all, err := p.Younger(t.Context(), one, false)
 			return append(all, one), err
 		},
 	} {

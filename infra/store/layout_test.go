@@ -111,7 +111,7 @@ func TestYoungerBackupIsFound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := p.Younger(t.Context(), than)
+		all, err := p.Younger(t.Context(), than, false)
 		if err != nil || len(all) != 1 || all[0].Name != "n2" {
 			t.Errorf("%s: %s, %v", p.Name(), names(all), err)
 		}

@@ -148,12 +148,15 @@ func (p *Place) holdsNone() error {
 }
 
 // Younger lists the backups of the same store that were begun after one of it, the
-// newest first, with what Velero says of them. None is known where it is not known when
-// that one was begun. It takes youngerTime at most, and leaves most of what a context has:
+// newest first, with what Velero says of them; where undated says that the time of that one is
+// wrong, all of it. None is known where it is not known when that one was begun. It takes youngerTime at most, and leaves most of what a context has:
 // nothing that is decided waits for it.
-func (p *Place) Younger(ctx context.Context, than *Stored) (all []*Stored, err error) {
+func (p *Place) Younger(ctx context.Context, than *Stored, undated bool) (all []*Stored, err error) {
 	dir := path.Dir(than.key)
 	began := than.Started()
+	if undated {
+		began = firstVelero
+	}
 	if path.Base(path.Dir(dir)) != folder || began.IsZero() {
 		return nil, nil
 	}

@@ -52,7 +52,7 @@ func (p *Place) describeEach(ctx context.Context, all []*Stored, enough func([]*
 
 // timestamped are the names of scheduled backups (Velero pkg/apis/velero/v1/schedule_types.go:
 // TimestampedName v1.18.3).
-var timestamped = regexp.MustCompile(`^(.+)-[0-9]{14}$`)
+var timestamped = regexp.MustCompile(`^(.+)-([0-9]{14})$`)
 
 // ScheduleIn is the schedule in the name of a backup; "" where the name has none.
 func ScheduleIn(name string) string {
@@ -91,14 +91,41 @@ func (p *Place) describeUntil(ctx context.Context, all []*Stored, enough func([]
 	return all[:n]
 }
 
-// Started is when the backup was begun; where nothing says so, or what does is wrong, when it
-// was stored.
+// Started is when the backup was begun; where nothing says so, or what does is wrong, what Dated
+// says.
 func (s *Stored) Started() time.Time {
 	if d := s.Description; d != nil && !d.Started.IsZero() && s.Misdated() == "" {
 		return d.Started
 	}
+	if m := timestamped.FindStringSubmatch(s.Name); m != nil && (s.Description == nil || s.Description.Started.IsZero()) {
+		if t, err := time.Parse("20060102150405", m[2]); err == nil {
+			return t
+		}
+	}
 	return s.Written
 }
+
+// Dated says what Started goes by where no description does; "" where one does.
+func (s *Stored) Dated() string {
+	switch at := s.Started(); {
+	case s.Description != nil && !s.Description.Started.IsZero():
+		return ""
+	case at.IsZero():
+		return "nothing says when it began"
+	case !at.Equal(s.Written):
+		return "nothing says when it began but its name"
+	case s.isFile:
+		return "nothing says when it began: its time is that of a file"
+	}
+	return "nothing says when it began: its time is when it was stored"
+}
+
+// firstVelero is before the first release, which was called Ark.
+var firstVelero = time.Date(2017, 8, 1, 0, 0, 0, 0, time.UTC)
+
+// longest is far more than a backup takes: Velero gives up operations after 4 hours
+// (pkg/cmd/server/config/config.go v1.18.3).
+const longest = 14 * 24 * time.Hour
 
 // Misdated says what is wrong with the time at which a backup is said to have begun: another
 // clock than that of the store was wrong. It is empty where nothing is known to be.
@@ -106,8 +133,12 @@ func (s *Stored) Misdated() string {
 	d := s.Description
 	switch {
 	case d == nil || d.Started.IsZero():
+	case d.Started.Before(firstVelero):
+		return "it is said to have begun before there was a Velero"
 	case !d.Ended.IsZero() && d.Started.After(d.Ended):
 		return "it is said to have begun after it was completed"
+	case d.Ended.After(d.Started.Add(longest)):
+		return "it is said to have begun more than 14 days before it was completed"
 	case !s.isFile && !s.Written.IsZero() && d.Started.After(s.Written.Add(maxSkew)):
 		return "it is said to have begun after it was stored"
 	}

@@ -200,7 +200,7 @@ func TestNothingWaitsForYoungerBackups(t *testing.T) {
 				defer cancel()
 			}
 			begun := time.Now()
-			_, err := (&Place{objects: bucketOf(t, slowly{10 * time.Second, 1 << 20})}).Younger(ctx, &Stored{key: "backups/n/n.tar.gz", Written: begun})
+			_, err := (&Place{objects: bucketOf(t, slowly{10 * time.Second, 1 << 20})}).Younger(ctx, &Stored{key: "backups/n/n.tar.gz", Written: begun}, false)
 			if took := time.Since(begun); took > most || !IsEndless(err) || ctx.Err() != nil {
 				t.Errorf("--deadline %s: after %s: %v", own, took, err)
 			}

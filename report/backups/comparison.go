@@ -15,8 +15,10 @@ import (
 // was listed once for all of them, and which one to restore.
 type Comparison struct {
 	ListedAt time.Time `json:"listedAt"`
-	Complete bool      `json:"complete"` // every place was listed, and every backup read
+	Complete bool      `json:"complete"` // every place was listed, every backup read, and no bound left one out
 	Choice
+	// NotCompared is how many others may hold clusters, and were not compared.
+	NotCompared int `json:"notCompared"`
 	// Skipped are the backups that are newer than all that Velero offers, and that it does not.
 	Skipped  []*Skipped  `json:"skipped"`
 	Compared []*Compared `json:"compared"` // the newest first
@@ -34,7 +36,8 @@ type Choice struct {
 	// Clusters are those that another backup than Best has better, or that Best lacks.
 	Clusters []ClusterChoice `json:"clusters"`
 
-	best *Compared
+	best    *Compared
+	bounded bool // a bound left out what may be better
 }
 
 // Compared is one backup beside the infrastructure: what detect says of it alone.
@@ -55,10 +58,14 @@ type Compared struct {
 	KubeSystemUID string `json:"kubeSystemUID,omitempty"`
 	// Skipped says that Velero does not offer it: it is never the best.
 	Skipped bool `json:"skipped,omitempty"`
-	// Misdated says that its age is not used to choose: it is the best only where there is no other.
+	// Misdated says that its age is not used to choose: what it holds is.
 	Misdated bool `json:"misdated,omitempty"`
+	// Expired says that a Velero which gets the store deletes it.
+	Expired bool `json:"expired,omitempty"`
 	// Empty says that nothing of a cluster is in it.
 	Empty bool `json:"holdsNoCluster,omitempty"`
+
+	safe, byPlan code.Safe // as they are when no backup were newer: that is what is to be chosen
 
 	uids     map[string]bool // see Tell
 	clusters map[string]clusterState
@@ -73,29 +80,6 @@ type ClusterChoice struct {
 	Why     string `json:"why"`
 }
 
-// clusterState is one cluster in one backup.
-type clusterState struct {
-	counts report.MachineCounts
-	runs   bool // something of it was seen: a VM, a Node or an instance of a pool
-	// unplaced are VMs that with another backup are the cluster's, and with this one
-	// nobody's: a backup that lacks machines knows of no Ghost, either.
-	unplaced int
-	broken   bool // an error in the backup itself keeps it from working
-}
-
-// mayRun reports whether it is not known that all of the cluster is gone.
-func (s clusterState) mayRun() bool { return s.runs || s.counts.Unknown > 0 }
-
-func stateOf(k *report.Cluster) clusterState {
-	s := clusterState{counts: k.Counts, runs: k.Counts.Healthy+k.Counts.Ghost+k.Nodes.Count > 0}
-	for i := range k.Workers.Groups {
-		if p := k.Workers.Groups[i].Pool; p != nil && len(p.Now) > 0 {
-			s.runs = true
-		}
-	}
-	return s
-}
-
 // Of takes from the report on a backup what the comparison needs.
 func Of(name, place string, r *report.Report) *Compared {
 	answer := r.Answer()
@@ -107,9 +91,15 @@ func Of(name, place string, r *report.Report) *Compared {
 	if a := r.Summary.Answer; a != nil {
 		c.Safe = a.Safe
 	}
-	c.ByPlan = c.Safe
+	c.ByPlan, c.safe = c.Safe, c.Safe
+	if a := r.Summary.Answer; a != nil && a.Safe == code.Unclear {
+		c.safe = butForNewer(a.Reasons)
+	}
+	c.byPlan = c.safe
 	if a := r.Summary.AnswerByPlan; a != nil {
-		c.ByPlan = a.Safe
+		if c.ByPlan, c.byPlan = a.Safe, a.Safe; a.Safe == code.Unclear {
+			c.byPlan = butForNewer(a.Reasons)
+		}
 	}
 	for i := range r.Backups {
 		c.KubeSystemUID = r.Backups[i].KubeSystemUID
@@ -126,6 +116,15 @@ func Of(name, place string, r *report.Report) *Compared {
 	}
 	c.fillBroken(r)
 	return c
+}
+
+// butForNewer is the answer that an unclear one would be if there were no newer backup.
+func butForNewer(reasons []report.AnswerReason) code.Safe {
+	rest := slices.DeleteFunc(slices.Clone(reasons), func(r report.AnswerReason) bool { return r.Code == code.NewerBackup })
+	if len(rest) == len(reasons) {
+		return code.Unclear
+	}
+	return report.SafeAfter(rest)
 }
 
 // fillBroken notes the clusters that an error in the backup itself keeps from working after a
@@ -202,9 +201,8 @@ func choose(compared []*Compared) Choice {
 	fillMissing(compared)
 	fillUnplaced(compared)
 	var best, newest *Compared
-	dated := slices.ContainsFunc(compared, func(b *Compared) bool { return b.offered() && !b.Misdated && b.Error == "" })
-	for _, b := range compared {
-		if !b.offered() || dated && b.Misdated {
+	for _, b := range compared { // what has a wrong date comes last
+		if !b.offered() {
 			continue
 		}
 		if newest == nil {
@@ -222,18 +220,56 @@ func choose(compared []*Compared) Choice {
 	case best.Error != "":
 		return Choice{Why: "no backup could be read", Clusters: []ClusterChoice{}}
 	}
-	c := Choice{best: best, Best: best.Name, Why: "it is the newest, and no other is better", Clusters: chooseClusters(compared, best)}
+	c := Choice{best: best, Best: best.Name, Why: newestOf(best, "it is the newest"), Clusters: chooseClusters(compared, best)}
 	if slices.ContainsFunc(compared, func(b *Compared) bool { return b.Skipped }) {
-		c.Why = "it is the newest that Velero offers, and no other of those is better"
+		c.Why = newestOf(best, "it is the newest that Velero offers")
 	}
 	if newest != best {
 		m, _ := difference(newest, best)
 		c.Why = "the newest, " + newest.Name + ", " + m.say(best, newest)
+		if best.Misdated {
+			c.Why += "; its own date is wrong"
+		}
+	}
+	if best.Expired {
+		c.Why += "; " + expired
 	}
 	if best.Safe != code.Yes {
 		c.Why += "; even so the answer is " + best.Answer + ": see its report first"
 	}
 	return c
+}
+
+const expired = "it has expired, and a Velero that gets this store deletes it: copy its folder first"
+
+func newestOf(best *Compared, newest string) string {
+	if best.Misdated {
+		newest = "its date is wrong, as those of all"
+	}
+	return newest + ", and no other that was compared is better"
+}
+
+// Leaves notes how many backups that may hold clusters were not compared, and what is known of
+// them: whoever reads which one to restore reads that, too. Where a bound left them out, the
+// comparison is not complete.
+func (c *Comparison) Leaves(n int, known string, bounded bool) {
+	c.NotCompared, c.Complete = n, c.Complete && !bounded
+	choices := []*Choice{&c.Choice}
+	for i := range c.ManagementClusters {
+		choices = append(choices, &c.ManagementClusters[i].Choice)
+	}
+	for _, choice := range choices {
+		if choice.bounded = bounded; n > 0 {
+			choice.Why += "; " + were(n) + " not compared" + known
+		}
+	}
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "1 other was"
+	}
+	return english.Count(n, "other") + " were"
 }
 
 // fillMissing notes the clusters that a backup lacks. One of which nobody knows whether it
@@ -286,7 +322,7 @@ func chooseClusters(compared []*Compared, best *Compared) []ClusterChoice {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		top := best
 		for _, b := range compared {
-			if b.offered() && b.Misdated == best.Misdated && b.cluster(name).betterThan(top.cluster(name)) {
+			if b.offered() && b.cluster(name).betterThan(top.cluster(name)) {
 				top = b
 			}
 		}
@@ -295,53 +331,10 @@ func chooseClusters(compared []*Compared, best *Compared) []ClusterChoice {
 		}
 		have, want := best.cluster(name), top.cluster(name)
 		why := fmt.Sprintf("%s there, and %s in %s", want.text(), have.text(), best.Name)
+		if top.Expired {
+			why += "; " + expired
+		}
 		better = append(better, ClusterChoice{Cluster: name, Best: top.Name, Why: why})
 	}
 	return better
-}
-
-// cluster is a cluster of the backup; nil when it has none of the name.
-func (c *Compared) cluster(name string) *clusterState {
-	if s, ok := c.clusters[name]; ok {
-		return &s
-	}
-	return nil
-}
-
-// betterThan reports whether a restore of the cluster leaves less to do. A cluster that
-// is gone is in no backup better than in none.
-func (s *clusterState) betterThan(o *clusterState) bool {
-	switch {
-	case s == nil || !s.mayRun():
-		return false
-	case o == nil:
-		return true
-	}
-	if s.broken != o.broken {
-		return o.broken
-	}
-	for _, pair := range [][2]int{
-		{s.counts.Unknown + s.unplaced, o.counts.Unknown + o.unplaced},
-		{s.counts.Ghost, o.counts.Ghost},
-		{s.counts.Stale, o.counts.Stale},
-	} {
-		if pair[0] != pair[1] {
-			return pair[0] < pair[1]
-		}
-	}
-	return false
-}
-
-func (s *clusterState) text() string {
-	if s == nil {
-		return "nothing of it"
-	}
-	if s.broken {
-		return "an error that keeps it from working"
-	}
-	text := fmt.Sprintf("%d Ghost, %d Stale and %d Unknown of %s", s.counts.Ghost, s.counts.Stale, s.counts.Unknown, english.Count(s.counts.Total, "machine"))
-	if s.unplaced > 0 {
-		text += fmt.Sprintf(" (%d running, but not in it)", s.unplaced)
-	}
-	return text
 }

@@ -150,8 +150,8 @@ func TestSeveralManagementClusters(t *testing.T) {
 // TestNotSafeIsNotSaidToBeRestored: who reads no further than the first word restores.
 func TestNotSafeIsNotSaidToBeRestored(t *testing.T) {
 	for safe, want := range map[code.Safe]string{
-		code.Yes: "Restore new: it is the newest, and no other is better.\n",
-		code.No:  "The best is new: it is the newest, and no other is better; even so the answer is NO: see its report first.\n  drift-detector detect --backup place/new -o report.json\n",
+		code.Yes: "Restore new: it is the newest, and no other that was compared is better.\n",
+		code.No:  "The best is new: it is the newest, and no other that was compared is better; even so the answer is NO: see its report first.\n  drift-detector detect --backup place/new -o report.json\n",
 	} {
 		if text := flat(Choose([]*Compared{compared("new", safe, nil)}).text(Flags{})); !strings.Contains(text, flat(want)) {
 			t.Errorf("%s:\n%s", safe, text)

@@ -12,9 +12,10 @@ import (
 )
 
 // write says it in lines, the first of which begins with of, which backups these are. One
-// whose answer is not YES is never said to be restored: the next line is how to read why.
+// whose answer is not YES is never said to be restored, nor one where a bound left out others: the
+// next line is how to read why.
 func (c *Choice) write(line func(string, ...any), of string, run Flags) {
-	if c.best.Safe == code.Yes {
+	if c.best.Safe == code.Yes && !c.bounded {
 		line("%sRestore %s: %s.", of, c.Best, c.Why)
 	} else {
 		line("%sThe best is %s: %s.", of, c.Best, c.Why)
@@ -70,11 +71,14 @@ func (c *Comparison) text(run Flags) string {
 func (c *Comparison) writeSkipped(line func(string, ...any), run Flags) {
 	for i, s := range c.Skipped {
 		if i == 0 {
-			newer := ""
-			if s.newer {
-				newer = " newer,"
+			dated := " of " + s.Started.UTC().Format("2006-01-02 15:04")
+			switch {
+			case s.misdated:
+				dated = " whose date is wrong"
+			case s.newer:
+				dated = " newer," + dated
 			}
-			line("Left out: %s,%s of %s: %s; %s.", s.Name, newer, s.Started.UTC().Format("2006-01-02 15:04"), s.Why, s.Text)
+			line("Left out: %s,%s: %s; %s.", s.Name, dated, s.Why, s.Text)
 			if s.stored {
 				line("  %s", run.detect(s.Place))
 			}

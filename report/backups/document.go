@@ -81,6 +81,9 @@ type Backup struct {
 	Stream     Stream     `json:"-"`
 	// Empty says that no cluster is in it, as far as Velero's files say that.
 	Empty bool `json:"holdsNoCluster,omitempty"`
+	// Unlooked says that its list of objects was not read, because newer ones of its schedule hold no
+	// cluster: whether it does is not known.
+	Unlooked bool `json:"notLookedAt,omitempty"`
 	// Misdated says that the time at which it is said to have begun is wrong: its age is not
 	// used to choose.
 	Misdated bool `json:"misdated,omitempty"`
@@ -161,7 +164,7 @@ func (b *Backup) skipped(newer bool) *Skipped {
 	if len(b.Why) > 0 {
 		why = b.Why[0]
 	}
-	return &Skipped{Name: b.Name, Place: b.Place, Started: *b.Started, Why: why, TakeAll: b.TakeAll, newer: newer, stored: b.Size > 0}
+	return &Skipped{Name: b.Name, Place: b.Place, Started: *b.Started, Why: why, TakeAll: b.TakeAll, newer: newer && !b.Misdated, misdated: b.Misdated, stored: b.Size > 0}
 }
 
 // JSON writes the document.

@@ -10,11 +10,15 @@ import (
 type Flags struct {
 	Store string // how the store is reached
 	Run   string // that, and how the infrastructure is
+	Pick  string // which backups are compared
 	// Quote makes a word of a shell out of an address; nil shows where it begins and ends.
 	Quote func(string) string
 }
 
 func (f Flags) quoted(address string) string {
+	if strings.HasPrefix(address, "-") { // a folder, and no flag
+		address = "./" + address
+	}
 	if f.Quote == nil {
 		return terminal.Quoted(address)
 	}
@@ -33,7 +37,7 @@ func (f Flags) only(place string) string {
 
 // compare is the command that says which backup of a place is the best.
 func (f Flags) compare(place string) string {
-	return "drift-detector backups " + f.quoted(place) + " --compare" + spaced(f.Store)
+	return "drift-detector backups " + f.quoted(place) + " --compare" + spaced(f.Store) + spaced(f.Pick)
 }
 
 func spaced(text string) string {

@@ -28,7 +28,7 @@ var measures = []measure{
 		return "lacks " + english.First(3, o.Missing) + ", which other backups have and which runs, or may run"
 	}},
 	{func(c *Compared) int { return len(c.broken) }, func(b, o *Compared) string {
-		return fmt.Sprintf("has errors in itself (%s) that keep %s from working, and this one %d", english.First(3, o.Lacks), english.Count(len(o.broken), "cluster"), len(b.broken))
+		return fmt.Sprintf("has errors in itself (%s) that concern %s, and this one %d", english.First(3, o.Lacks), english.Count(len(o.broken), "cluster"), len(b.broken))
 	}},
 	{func(c *Compared) int { return c.Machines.Unknown + c.unplaced }, func(b, o *Compared) string {
 		if o.unplaced+b.unplaced > 0 {
@@ -38,9 +38,11 @@ var measures = []measure{
 	}},
 	{func(c *Compared) int { return c.Machines.Ghost }, func(b, o *Compared) string { return more(o.Machines.Ghost, b.Machines.Ghost, "Ghost") }},
 	{func(c *Compared) int { return c.Machines.Stale }, func(b, o *Compared) string { return more(o.Machines.Stale, b.Machines.Stale, "Stale") }},
-	{func(c *Compared) int { return slices.Index(safest, c.Safe) }, func(b, o *Compared) string { return "is safe to restore: " + o.Answer + ", and this one: " + b.Answer }},
-	{func(c *Compared) int { return slices.Index(safest, c.ByPlan) }, func(b, o *Compared) string {
-		return "is safe to restore by the plan: " + o.byPlan() + ", and this one: " + b.byPlan()
+	{func(c *Compared) int { return slices.Index(safest, c.safe) }, func(b, o *Compared) string {
+		return "is safe to restore: " + answer(o.safe, o.Safe) + ", and this one: " + answer(b.safe, b.Safe)
+	}},
+	{func(c *Compared) int { return slices.Index(safest, c.byPlan) }, func(b, o *Compared) string {
+		return "is safe to restore by the plan: " + answer(o.byPlan, o.ByPlan) + ", and this one: " + answer(b.byPlan, b.ByPlan)
 	}},
 	{func(c *Compared) int { return c.Confirm }, func(b, o *Compared) string {
 		return fmt.Sprintf("has %s to confirm, and this one %d", english.Count(o.Confirm, "VM"), b.Confirm)
@@ -61,4 +63,10 @@ func difference(a, b *Compared) (m *measure, d int) {
 	return nil, 0
 }
 
-func (c *Compared) byPlan() string { return report.SafeWords(c.ByPlan) }
+// answer is an answer without newer backups, which are said where the whole one is another.
+func answer(safe, whole code.Safe) string {
+	if safe != whole {
+		return report.SafeWords(safe) + " without newer ones"
+	}
+	return report.SafeWords(safe)
+}

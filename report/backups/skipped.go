@@ -20,8 +20,9 @@ type Skipped struct {
 	// TakeAll is how it is restored all the same.
 	TakeAll string `json:"takeAllTheSame,omitempty"`
 
-	newer  bool // than what Velero offers
-	stored bool // its tarball is there
+	newer    bool // than what Velero offers
+	misdated bool // it is not known whether it is newer
+	stored   bool // its tarball is there
 }
 
 // Skip adds a backup that Velero does not offer, the newest first. Where it was compared, too,

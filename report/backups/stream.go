@@ -43,7 +43,7 @@ type RootStream struct {
 // stream, and what was left out. One that is misdated is the newest only where there is no other.
 func (r *Root) fill(all []*Backup) {
 	for _, b := range all {
-		if b.Root != r.Place || b.Empty || !b.Restorable {
+		if b.Root != r.Place || b.Empty || b.Unlooked || !b.Restorable {
 			continue
 		}
 		i := 0
@@ -68,7 +68,7 @@ func (r *Root) fill(all []*Backup) {
 	}
 	said := map[Stream]bool{} // those of which Velero offers none
 	for _, b := range all {
-		if b.Root == r.Place && !b.Empty && !b.Restorable && b.Started != nil {
+		if b.Root == r.Place && !b.Empty && !b.Unlooked && !b.Restorable && b.Started != nil {
 			r.skip(b, said)
 		}
 	}

@@ -93,11 +93,11 @@ func (d *Document) next(line func(string, ...any)) {
 			line("The backups%s are of %s, or of parts of one: Velero lists no Cluster of one with those of another. Which it is, and which is the best, --compare says:", of, english.Count(len(several), "management cluster"))
 			line("  %s", d.flags.compare(place))
 			for _, s := range several {
-				line("The newest that can be restored%s with %s is %s:", of, english.First(2, s.Clusters), s.Newest)
+				line("The newest that can be restored%s with %s is %s:%s", of, english.First(2, s.Clusters), s.Newest, s.newest.minds())
 				line("  %s", d.flags.only(s.newest.Place))
 			}
 		default:
-			line("The newest that can be restored%s is %s; it need not be the best. Compare with what runs:", of, r.Newest)
+			line("The newest that can be restored%s is %s; it need not be the best.%s Compare with what runs:", of, r.Newest, r.newest.minds())
 			line("  %s", d.flags.compare(place))
 			line("or read that one alone:")
 			line("  %s", d.flags.only(r.newest.Place))
@@ -107,6 +107,18 @@ func (d *Document) next(line func(string, ...any)) {
 		}
 		r.left(line, d.flags)
 	}
+}
+
+// minds is what is to be known of a backup before anything is done with it.
+func (s *Backup) minds() string {
+	text := ""
+	if s.Misdated {
+		text = " Its date is wrong, as those of all."
+	}
+	if s.Expired {
+		text += " It has expired: a Velero that gets this store deletes it."
+	}
+	return text
 }
 
 // left says what is newer and left out: the newest in full.
@@ -119,6 +131,8 @@ func (r *Root) left(line func(string, ...any), run Flags) {
 			return
 		case s.newer:
 			line("Left out: %s, newer, of %s: %s.", s.Name, began, s.Why)
+		case s.misdated:
+			line("Left out: %s, whose date is wrong: %s.", s.Name, s.Why)
 		default:
 			line("Left out: %s, of %s: %s; Velero offers no other of its schedule.", s.Name, began, s.Why)
 		}
@@ -159,6 +173,8 @@ func (s *Backup) row() []string {
 	switch {
 	case s.Empty:
 		can = "no cluster"
+	case s.Unlooked:
+		can = "not known"
 	case s.Restorable:
 		can = "yes"
 	}
