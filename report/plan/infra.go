@@ -47,6 +47,7 @@ func (pl *planner) infraMachine(m *report.InfraMachine) []Step {
 		look = append(look, v.show())
 	}
 	d.before(text, look...)
+	pl.notOurs(&d, m)
 	return d.steps
 }
 
