@@ -37,8 +37,8 @@ func (c Command) Rows(most int) []string {
 				*last() += " \\"
 				rows = append(rows, indent+indent)
 			}
-			for _, piece := range pieces(text, &inText) {
-				if !room(len(piece)) {
+			for k, piece := range pieces(text, &inText) {
+				if k > 0 && !room(len(piece)) { // within the quotes
 					rows = append(rows, indent+indent)
 				}
 				*last() += piece

@@ -87,7 +87,7 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 	}
 	pl.readProviders()
 	pl.variables = []Variable{
-		{Name: reportFile, Meaning: "the file of this report, which drift-detector recheck reads"},
+		{Name: reportFile, Meaning: "the file of this report, which recheck, confirm and ready read"},
 		{Name: management, Meaning: "context of the new management cluster in your kubeconfig"},
 		{Name: oldManagement, Meaning: "context of the old management cluster, as long as it answers"},
 		{Name: backupName, Meaning: "name of the Backup that Velero restores; there has to be one of that name in the new cluster"},
