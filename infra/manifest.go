@@ -1,15 +1,16 @@
 package infra
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v3"
 
 	"drift-detector/backup"
-	"drift-detector/internal/terminal"
 )
 
 // IdentityWriter is a Provider that makes again what clusters log in with, as far as what
@@ -46,15 +47,24 @@ func (m *Manifest) YAML() ([]byte, error) {
 	for name, value := range m.Fields {
 		all[name] = value
 	}
-	text, err := yaml.Marshal(all)
-	if err != nil {
+	var b bytes.Buffer
+	for _, s := range m.Says {
+		b.WriteString("# " + strings.Map(printable, s) + "\n")
+	}
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(all); err != nil {
 		return nil, fmt.Errorf("writing %s: %w", m.Kind, err)
 	}
-	var b strings.Builder
-	for _, s := range m.Says {
-		b.WriteString("# " + terminal.Escape(s) + "\n")
+	return b.Bytes(), nil
+}
+
+// printable takes what could end a comment, or trick a terminal, for a question mark.
+func printable(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
 	}
-	return append([]byte(b.String()), text...), nil
+	return '?'
 }
 
 // Title names it as findings do.
