@@ -47,8 +47,8 @@ says what each of them is. Nothing is contacted. WHAT is
                  the context NAMESPACE/NAME
    credentials   for the infrastructure of all clusters, or of those that are
                  named: variables of govc and the AWS CLI, clouds.yaml
-   manifests     the identities and Secrets that clusters log in with and that the
-                 backup lacks, for 'kubectl apply': what is not known says 'fill in'
+   manifests     identities and Secrets that clusters log in with and that the
+                 backup lacks, for kubectl apply; 'fill in' is what is not known
    secret        each value of the Secret NAMESPACE/NAME in a file of its own
 
 Of a kubeconfig or clouds.yaml nothing is written but the server, its CA, and the
@@ -330,7 +330,7 @@ func (o *extractOptions) write(s *streams, found []extracted) error {
 			case err == nil && !info.Mode().IsRegular():
 				return fmt.Errorf("%s is no regular file, and nothing was written: a secret is not written through it", path)
 			}
-			targets = append(targets, target{path, ""})
+			targets = append(targets, target{path, extensions[extensionOf(path)]}) // no form of a report
 			texts[path] = f.Text.Reveal()
 		}
 	}
@@ -351,7 +351,7 @@ func (o *extractOptions) write(s *streams, found []extracted) error {
 		for _, f := range x.files {
 			as := ": a credential, keep it as one"
 			if o.what == "manifests" {
-				as = ", which holds no secret: read it, fill it in"
+				as = ", which holds no secret"
 			}
 			s.info("wrote %s%s: %s", filepath.Join(o.folder, f.Name), as, x.what)
 		}

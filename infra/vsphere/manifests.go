@@ -17,7 +17,7 @@ func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []inf
 	objs := newObjects(s)
 	var all []infra.Manifest
 	uses := map[capi.Object][]backup.ClusterID{}
-	unproven := map[capi.Object][]string{}
+	unproven := map[capi.Object][]backup.ClusterID{}
 	var order []capi.Object
 	for _, id := range slices.SortedFunc(maps.Keys(objs.known), capi.CompareClusters) {
 		c := objs.vsphereCluster(id)
@@ -34,7 +34,7 @@ func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []inf
 				order = append(order, at)
 			}
 			if objs.identities[at] == nil && !objs.hasLoggedIn(id, c) {
-				unproven[at] = append(unproven[at], id.Namespace)
+				unproven[at] = append(unproven[at], id)
 				continue
 			}
 			uses[at] = append(uses[at], id)
@@ -47,7 +47,7 @@ func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []inf
 }
 
 // identityAgain is an identity that the backup lacks, with the Secret of one that lacks it.
-func (objs *objects) identityAgain(at capi.Object, uses []backup.ClusterID, unproven []string, secrets *backup.Secrets) (all []infra.Manifest) {
+func (objs *objects) identityAgain(at capi.Object, uses []backup.ClusterID, unproven []backup.ClusterID, secrets *backup.Secrets) (all []infra.Manifest) {
 	id := capi.Identity{Backup: at.Backup, Kind: identityKind, Name: at.Name, Key: passKey}
 	object := objs.identities[at]
 	if object != nil {
@@ -74,8 +74,9 @@ func (objs *objects) identityAgain(at capi.Object, uses []backup.ClusterID, unpr
 	if len(uses) > 0 {
 		allowed = map[string]any{"selector": infra.OnlyNamespaces(m.MayUse(uses))}
 	}
-	for _, n := range unproven {
-		m.Says = append(m.Says, "Clusters of namespace "+n+" name it, too, and nothing shows that CAPV has logged in for them: it is not among those that may use it.")
+	m.Clusters = slices.Concat(uses, unproven)
+	for _, id := range unproven {
+		m.Says = append(m.Says, "A cluster of namespace "+id.Namespace+" names it, too, and nothing shows that CAPV has logged in for it: the namespace is not among those that may use it.")
 	}
 	m.Fields = map[string]any{"spec": map[string]any{"secretName": name, "allowedNamespaces": allowed}}
 	return append(all, m)
