@@ -91,7 +91,7 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		{Name: management, Meaning: "context of the new management cluster in your kubeconfig"},
 		{Name: oldManagement, Meaning: "context of the old management cluster, as long as it answers"},
 		{Name: backupName, Meaning: "name of the Backup that Velero restores; there has to be one of that name in the new cluster"},
-		{Name: backupFile, Meaning: "the backup of the report as detect took it; for kubeconfigs: drift-detector extract kubeconfigs --backup \"$BACKUP_FILE\" -o kubeconfigs", Value: fileOf(r)},
+		{Name: backupFile, Meaning: "the backup of the report as detect took it; kubeconfigs: drift-detector extract kubeconfigs --backup \"$BACKUP_FILE\" -o kubeconfigs", Value: fileOf(r)},
 		{Name: saidFile, Meaning: "the file of what people say, which detect reads with --confirmations", Value: "said.yaml"},
 		{Name: restoreName, Meaning: "a name of your choice for the restore, of small letters, digits and dashes, 63 at most"},
 		{Name: veleroSpace, Meaning: "namespace of Velero in the new cluster; OADP uses openshift-adp", Value: "velero"},
