@@ -3,15 +3,19 @@ package backup
 import (
 	"fmt"
 	"iter"
-	"sort"
 
 	"drift-detector/backup/archive"
 )
 
 // Record is one object of a kind: its metadata and what the kind's fields read.
 type Record[T any] struct {
+	head
+	Data T
+}
+
+// head is what records of all kinds have.
+type head struct {
 	Meta
-	Data   T
 	origin origin
 }
 
@@ -19,10 +23,23 @@ type Record[T any] struct {
 // namespace and name.
 type Table[T any] struct {
 	blocks [][]Record[T]
-	count  int
+	index
+}
+
+// index puts the records of a table in order.
+type index struct {
+	count int
 	// order holds positions in the blocks, when the records did not come in
 	// order or when some of them are copies that lost.
 	order []uint32
+}
+
+// position returns where the record is that has a place in the order of All.
+func (x *index) position(place int) uint32 {
+	if x.order != nil {
+		return x.order[place]
+	}
+	return uint32(place)
 }
 
 // Len is the number of records.
@@ -52,22 +69,20 @@ func (t *Table[T]) All() iter.Seq[*Record[T]] {
 // Named is the record of an object, or nil.
 func (t *Table[T]) Named(backup int, namespace, name string) *Record[T] {
 	want := Meta{Backup: backup, Namespace: namespace, Name: name}
-	i, found := sort.Find(t.count, func(i int) int { return compareNames(&want, &t.inOrder(i).Meta) })
+	i, found := find(t, &want)
 	if !found {
 		return nil
 	}
-	return t.inOrder(i)
-}
-
-// inOrder is the record at a position in the order of All.
-func (t *Table[T]) inOrder(i int) *Record[T] {
-	if t.order != nil {
-		return t.at(t.order[i])
-	}
-	return t.at(uint32(i))
+	return t.at(t.position(i))
 }
 
 func (t *Table[T]) at(i uint32) *Record[T] { return &t.blocks[i/blockLen][i%blockLen] }
+
+func (t *Table[T]) head(i uint32) *head { return &t.at(i).head }
+
+func (t *Table[T]) copyData(to, from uint32) { t.at(to).Data = t.at(from).Data }
+
+func (t *Table[T]) ordered() *index { return &t.index }
 
 // AnyKind is a Kind of whatever record type. Only this package implements it.
 type AnyKind interface {

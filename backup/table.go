@@ -3,7 +3,6 @@ package backup
 import (
 	"errors"
 	"reflect"
-	"slices"
 	"time"
 
 	"drift-detector/backup/archive"
@@ -59,9 +58,8 @@ type builder[T any] struct {
 	usage  []usage
 	meta   metaUsage
 	table  Table[T]
-	forms  []archive.Form
+	copies copies
 	size   int // bytes of a record
-	next   int // see has
 	// gathered is used again for each field that reads its paths together.
 	gathered []found
 }
@@ -69,7 +67,7 @@ type builder[T any] struct {
 func newBuilder[T any](k *Kind[T], m *memory) *builder[T] {
 	b := &builder[T]{
 		kind: k, memory: m, own: layout{scan: &scan{k.plan, m.capture(k.plan)}}, usage: make([]usage, len(k.columns)),
-		size: int(reflect.TypeFor[Record[T]]().Size()),
+		size: int(reflect.TypeFor[Record[T]]().Size()), copies: copies{resource: k.resource, alone: k.alone},
 	}
 	for _, c := range k.columns {
 		b.own.slots = append(b.own.slots, c.slots)
@@ -122,7 +120,7 @@ func (b *builder[T]) fill(r *Record[T], e *entry) error {
 			break
 		}
 	}
-	r.origin = origin{written: e.Written.Unix(), copy: b.form(e.Form)}
+	r.origin = origin{written: e.Written.Unix(), copy: b.copies.form(e.Form)}
 	return nil
 }
 
@@ -157,15 +155,15 @@ func (b *builder[T]) join(s *scan) error {
 	return nil
 }
 
-// form is the number of a copy's form.
-func (b *builder[T]) form(f archive.Form) uint32 {
-	i := slices.Index(b.forms, f)
-	if i < 0 {
-		i = len(b.forms)
-		b.forms = append(b.forms, f)
-	}
-	return uint32(i)
+// finish settles the table, and hands it over alone, without what reading needed.
+func (b *builder[T]) finish(l *loading) {
+	b.copies.settle(&b.table, l)
+	handed := b.table
+	l.tables[b.kind] = &handed
 }
+
+// has reports whether the settled table holds an object.
+func (b *builder[T]) has(m *Meta) bool { return b.copies.has(&b.table, m) }
 
 // add adds an empty record. The first block grows as needed, because most kinds have few
 // objects; later ones are made whole.

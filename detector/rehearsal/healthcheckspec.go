@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	//lint:ignore SA1019 Deprecated, and what backups hold.
-	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
@@ -24,21 +24,56 @@ var healthChecks = backup.NewKind("machinehealthchecks.cluster.x-k8s.io",
 	backup.Raw(func(h *healthCheck) *string { return &h.Spec }, "spec"),
 )
 
+// olderCheck is what a health check up to v1beta1 names otherwise than one of v1beta2
+// (Cluster API api/core/v1beta1/machinehealthcheck_types.go v1.14.2).
+type olderCheck struct {
+	NodeStartupTimeout         *metav1.Duration
+	UnhealthyConditions        []olderCondition
+	UnhealthyMachineConditions []olderCondition
+	MaxUnhealthy               *intstr.IntOrString
+	UnhealthyRange             string
+	RemediationTemplate        clusterv1.MachineHealthCheckRemediationTemplateReference
+}
+
+type olderCondition struct {
+	Type, Status string
+	Timeout      metav1.Duration
+}
+
 // decodeCheck reads the spec of a MachineHealthCheck, or a health check of a topology
 // or a class, which has the same members. Those of v1alpha3 to v1beta1 have other
-// names than those of v1beta2, so that a text needs no version (Cluster API
-// api/core/v1beta1 and v1beta2 v1.14.2).
+// names than those of v1beta2, so that a text needs no version.
 func decodeCheck(text string) (*clusterv1.MachineHealthCheckSpec, error) {
-	var spec clusterv1.MachineHealthCheckSpec
-	var older clusterv1beta1.MachineHealthCheckSpec
+	var older olderCheck
 	if err := json.Unmarshal([]byte(text), &older); err != nil {
 		return nil, err
 	}
-	if err := clusterv1beta1.Convert_v1beta1_MachineHealthCheckSpec_To_v1beta2_MachineHealthCheckSpec(&older, &spec, nil); err != nil {
-		return nil, err
+	spec := older.convert()
+	err := json.Unmarshal([]byte(text), spec)
+	return spec, err
+}
+
+// convert returns it as v1beta2 writes it, but for the members that have the same name
+// in both (Convert_v1beta1_MachineHealthCheckSpec_To_v1beta2_MachineHealthCheckSpec in
+// Cluster API api/core/v1beta1/conversion.go v1.14.2, a package that is deprecated and
+// 600 kB of the program).
+func (o *olderCheck) convert() *clusterv1.MachineHealthCheckSpec {
+	var spec clusterv1.MachineHealthCheckSpec
+	for _, c := range o.UnhealthyConditions {
+		spec.Checks.UnhealthyNodeConditions = append(spec.Checks.UnhealthyNodeConditions, clusterv1.UnhealthyNodeCondition{
+			Type: corev1.NodeConditionType(c.Type), Status: corev1.ConditionStatus(c.Status), TimeoutSeconds: clusterv1.ConvertToSeconds(&c.Timeout),
+		})
 	}
-	err := json.Unmarshal([]byte(text), &spec)
-	return &spec, err
+	for _, c := range o.UnhealthyMachineConditions {
+		spec.Checks.UnhealthyMachineConditions = append(spec.Checks.UnhealthyMachineConditions, clusterv1.UnhealthyMachineCondition{
+			Type: c.Type, Status: metav1.ConditionStatus(c.Status), TimeoutSeconds: clusterv1.ConvertToSeconds(&c.Timeout),
+		})
+	}
+	spec.Checks.NodeStartupTimeoutSeconds = clusterv1.ConvertToSeconds(o.NodeStartupTimeout)
+	spec.Remediation.TriggerIf.UnhealthyLessThanOrEqualTo = o.MaxUnhealthy
+	spec.Remediation.TriggerIf.UnhealthyInRange = o.UnhealthyRange
+	spec.Remediation.TemplateRef = o.RemediationTemplate
+	return &spec
 }
 
 // check is a health check with what it finds after the restore.

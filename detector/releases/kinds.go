@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -51,7 +50,7 @@ var builtin = map[string]kind{
 	"batch/v1 CronJob":    namespaced[batchv1.CronJob]("cronjobs.batch"),
 
 	"autoscaling/v1 HorizontalPodAutoscaler": {resource: "horizontalpodautoscalers.autoscaling"},
-	"autoscaling/v2 HorizontalPodAutoscaler": namespaced[autoscalingv2.HorizontalPodAutoscaler]("horizontalpodautoscalers.autoscaling"),
+	"autoscaling/v2 HorizontalPodAutoscaler": {resource: "horizontalpodautoscalers.autoscaling"},
 
 	"networking.k8s.io/v1 Ingress":       {resource: "ingresses.networking.k8s.io"},
 	"networking.k8s.io/v1 IngressClass":  {resource: "ingressclasses.networking.k8s.io", cluster: true},
