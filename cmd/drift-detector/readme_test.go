@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"drift-detector/report/screen"
-	"time"
 
 	"github.com/urfave/cli/v2"
 )

@@ -68,7 +68,8 @@ func TestRowsOfLooseWords(t *testing.T) {
 	const modifiers = `{"version":"v1","a":["x, y","it's \"z\", too","0123456789"],"b":{"c":"d"}}`
 	list := "name notin (" + strings.Repeat("one,", 30) + "two)"
 	for _, words := range [][]any{
-		{Loose("--patch=" + modifiers)}, {"first", Loose(list)},
+		{Loose("--patch=" + modifiers)},
+		{"first", Loose(list)},
 		{Pieces{"--patch=", Loose(`[{"op":"test","path":"/a, b/`), Variable("INDEX"), Loose(`/name","value":"md, 0"},{"op":"replace"}]`)}},
 	} {
 		c := Line(append([]any{Raw("printf %s")}, words...)...)

@@ -9,7 +9,7 @@ import (
 )
 
 // The selector with which a plan leaves clusters out is one that Velero's own command line takes,
-// also in rows, and what has no label of a cluster is restored (pkg/cmd/util/flag/label_selector.go
+// also in rows, and what has no label of a cluster is restored (pkg/cmd/util/flag/labelselector.go
 // and pkg/restore/restore.go v1.18.3 parse and match with these functions).
 func TestVeleroTakesTheSelector(t *testing.T) {
 	for _, text := range []string{
