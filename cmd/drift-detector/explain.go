@@ -229,7 +229,7 @@ func inThePlan(phases []code.Phase, f *explainedReport, separator string) string
 	for _, p := range phases {
 		text := "drift-detector plan " + report + " --phase " + string(p)
 		if p == code.Paused {
-			text = "drift-detector plan " + report + " --phase after  (while its Cluster is paused)"
+			text = "drift-detector plan " + report + " --phase after  # while paused"
 		}
 		out = append(out, text)
 	}
