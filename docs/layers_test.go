@@ -62,7 +62,7 @@ var layers = []layer{
 	},
 	{name: "provider list", has: at("infra/all"), layers: []string{"infra", "provider"}},
 	{name: "detector", has: at("detector"), layers: []string{"codes", "document", "backup", "infra"}},
-	{name: "forecast", has: at("detector/rehearsal"), layers: []string{"codes", "document", "terminal", "backup", "infra", "detector"}, foreign: apiTypes},
+	{name: "forecast", has: at("detector/rehearsal"), layers: []string{"codes", "document", "terminal", "backup", "infra", "detector"}, foreign: append([]string{"k8s.io/api"}, apiTypes...)},
 	{
 		name: "releases", has: at("detector/releases"), layers: []string{"backup"},
 		foreign: append([]string{"k8s.io/api", "sigs.k8s.io/structured-merge-diff/v6", "sigs.k8s.io/yaml", "github.com/wI2L/jsondiff"}, apiTypes...),

@@ -100,7 +100,13 @@ func runConfirm(o confirmOptions, s *streams) error {
 		}
 	}
 	all := confirm.Merge(old, more)
-	return writeOutputs(o.outputs, s, []string{o.report}, func(w io.Writer, _ *output) error { return confirm.Write(w, all) })
+	if err := writeOutputs(o.outputs, s, []string{o.report}, func(w io.Writer, _ *output) error { return confirm.Write(w, all) }); err != nil {
+		return err
+	}
+	if path := o.outputs[0].path; path != "-" {
+		s.hint("run detect again as before, and with --confirmations %s; go on with the report of that", quoted(path))
+	}
+	return nil
 }
 
 // readConfirmations reads files of confirmations, as one list.

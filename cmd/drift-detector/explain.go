@@ -13,7 +13,6 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/infra/all"
 	"drift-detector/internal/english"
-	"drift-detector/internal/terminal"
 	"drift-detector/report/code"
 )
 
@@ -169,7 +168,7 @@ func (o *explainOptions) explained(codes []code.Row) []byte {
 		for _, also := range rows[1:] {
 			say("As a check", strings.Join([]string{upper(string(also.Severity)), also.Happens, also.Why, also.Do}, " "))
 		}
-		say("In the plan", inThePlan(phases, o.found))
+		fmt.Fprintf(&b, "%-16s%s\n", "In the plan", inThePlan(phases, o.found, "\n"+strings.Repeat(" ", 16)))
 		o.found.print(&b, rows)
 	}
 	return b.Bytes()
@@ -217,24 +216,24 @@ func phasesOf(rows []code.Row) []code.Phase {
 	return out
 }
 
-// inThePlan says where the plan of a report has steps about a code.
-func inThePlan(phases []code.Phase, f *explainedReport) string {
+// inThePlan says where the plan of a report has steps about a code: commands as they are typed.
+func inThePlan(phases []code.Phase, f *explainedReport, separator string) string {
 	if len(phases) == 0 {
 		return "No steps of its own."
 	}
 	report := "report.json"
 	if f != nil {
-		report = f.file
+		report = quoted(f.file)
 	}
 	var out []string
 	for _, p := range phases {
-		text := "plan " + terminal.Escape(report) + " --phase " + string(p)
+		text := "drift-detector plan " + report + " --phase " + string(p)
 		if p == code.Paused {
-			text = "plan " + terminal.Escape(report) + " --phase after, while its Cluster is paused"
+			text = "drift-detector plan " + report + " --phase after  # while paused"
 		}
 		out = append(out, text)
 	}
-	return "drift-detector " + strings.Join(out, "; ") + "."
+	return strings.Join(out, separator)
 }
 
 // listed is a line for each code, under the kinds. On a terminal it is cut where the line ends.

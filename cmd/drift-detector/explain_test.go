@@ -251,3 +251,68 @@ func TestCodesOfAReportAreExplained(t *testing.T) {
 		}
 	}
 }
+
+// Each code says what happens and what to do in words of its own: two codes of which the same is
+// said are one, or one of them says too little. Checks for objects that the backup lacks have one
+// remedy.
+func TestCodesSayWhatIsTheirOwn(t *testing.T) {
+	for what, of := range map[string]func(*code.Row) string{"what happens": func(r *code.Row) string { return r.Happens }, "what to do": func(r *code.Row) string { return r.Do }} {
+		said := map[string]code.Reason{}
+		for _, r := range allCodes() {
+			text := of(&r)
+			if before, twice := said[text]; twice && before != r.Code && text != "" && (what == "what happens" || !r.Is(code.Check)) {
+				t.Errorf("%s: %s and %s both say %q", what, before, r.Code, text)
+			}
+			said[text] = r.Code
+		}
+	}
+}
+
+// explain with a report lists all of the report that a code is said of, with the steps that the
+// list of what to do has, in the four fleets.
+func TestExplainOfAReport(t *testing.T) {
+	line := regexp.MustCompile(`(?m)^ {16}(\S.*?)(?:   steps? ([0-9., ]+))?$`)
+	for name, serve := range fourFleets {
+		o := serve(t)
+		file := filepath.Join(t.TempDir(), "report.json")
+		if err := os.WriteFile(file, o.json, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		steps := 0
+		for i := range o.report.ToDo {
+			todo := &o.report.ToDo[i]
+			explained := runProgram(t, "explain", string(todo.Code), file)
+			explained.demand(t, exitOK)
+			_, listed, _ := strings.Cut(explained.stdout, "\nIn the report")
+			found := map[string][]string{}
+			for _, m := range line.FindAllStringSubmatch(listed, -1) {
+				found[m[1]] = append(found[m[1]], strings.Split(m[2], ", ")...)
+			}
+			var numbers []int
+			objects := todo.Objects
+			if len(objects) == 0 {
+				objects = []string{"the restore as a whole"}
+			}
+			for _, object := range objects {
+				labels, there := found[object]
+				if !there {
+					t.Errorf("%s: explain %s does not list %s:\n%s", name, todo.Code, object, explained.stdout)
+				}
+				for _, l := range labels {
+					l, _, _ = strings.Cut(l, ".")
+					if n, err := strconv.Atoi(l); err == nil {
+						numbers = append(numbers, n)
+					}
+				}
+			}
+			for _, n := range todo.Steps {
+				if steps++; !slices.Contains(numbers, n) {
+					t.Errorf("%s: explain %s has no step %d of %v, but %v:\n%s", name, todo.Code, n, todo.Steps, numbers, explained.stdout)
+				}
+			}
+		}
+		if steps < 3 {
+			t.Errorf("%s: only %d steps", name, steps)
+		}
+	}
+}

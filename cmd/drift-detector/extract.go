@@ -32,7 +32,7 @@ type extractOptions struct {
 }
 
 // extracts are what can be taken out of a backup.
-var extracts = []string{"kubeconfigs", "credentials", "secret"}
+var extracts = []string{"kubeconfigs", "credentials", "manifests", "secret"}
 
 func extractCommand(s *streams) *cli.Command {
 	var o extractOptions
@@ -47,6 +47,8 @@ says what each of them is. Nothing is contacted. WHAT is
                  the context NAMESPACE/NAME
    credentials   for the infrastructure of all clusters, or of those that are
                  named: variables of govc and the AWS CLI, clouds.yaml
+   manifests     identities and Secrets that clusters log in with and that the
+                 backup lacks, for kubectl apply; 'fill in' is what is not known
    secret        each value of the Secret NAMESPACE/NAME in a file of its own
 
 Of a kubeconfig or clouds.yaml nothing is written but the server, its CA, and the
@@ -164,13 +166,24 @@ func runExtract(ctx context.Context, o extractOptions, s *streams) error {
 		if err != nil {
 			return errors.New(strings.TrimPrefix(err.Error(), "--cluster "))
 		}
-		found, failed = o.logins(e, shows, names)
+		if o.what == "manifests" {
+			found, err = o.manifests(e, shows, names)
+		} else {
+			found, failed = o.logins(e, shows, names)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	for _, f := range failed {
 		s.say("error: ", "%s", f)
+	}
+	if len(found) == 0 && o.what == "manifests" {
+		s.info("nothing to write: the backup lacks nothing that its clusters log in with, as far as they name it")
+		return nil
 	}
 	if len(found) == 0 {
 		return &backup.InputError{Name: o.backups[0], Problem: "nothing to extract was found in it: " + o.what, Next: "see which clusters it holds with 'drift-detector detect --dry-run'"}
@@ -244,6 +257,23 @@ func (o *extractOptions) logins(e *loadedBackup, shows func(backup.ClusterID) bo
 	return found, failed
 }
 
+// manifests are the objects that clusters log in with and that the backup lacks.
+func (o *extractOptions) manifests(e *loadedBackup, shows func(backup.ClusterID) bool, name func(string) string) (found []extracted, err error) {
+	for _, m := range e.registry.Identities(e.snapshot, e.secrets) {
+		if !slices.ContainsFunc(m.Clusters, shows) {
+			continue
+		}
+		text, err := m.YAML()
+		if err != nil {
+			return nil, err
+		}
+		of := strings.ReplaceAll(strings.TrimPrefix(m.Title(), m.Kind+" "), "/", ".")
+		file := infra.LoginFile{Name: name(m.Kind + "." + of + ".yaml"), Text: backup.NewSensitive(string(text))}
+		found = append(found, extracted{what: m.Title(), files: []infra.LoginFile{file}, lacks: m.Lacks()})
+	}
+	return found, nil
+}
+
 // credentialWord says what a credential is for.
 func credentialWord(t *infra.Target) string {
 	if t.NodeState != "" {
@@ -300,7 +330,7 @@ func (o *extractOptions) write(s *streams, found []extracted) error {
 			case err == nil && !info.Mode().IsRegular():
 				return fmt.Errorf("%s is no regular file, and nothing was written: a secret is not written through it", path)
 			}
-			targets = append(targets, target{path, ""})
+			targets = append(targets, target{path, extensions[extensionOf(path)]}) // no form of a report
 			texts[path] = f.Text.Reveal()
 		}
 	}
@@ -319,7 +349,11 @@ func (o *extractOptions) write(s *streams, found []extracted) error {
 	}
 	for _, x := range found {
 		for _, f := range x.files {
-			s.info("wrote %s: a credential, keep it as one: %s", filepath.Join(o.folder, f.Name), x.what)
+			as := ": a credential, keep it as one"
+			if o.what == "manifests" {
+				as = ", which holds no secret"
+			}
+			s.info("wrote %s%s: %s", filepath.Join(o.folder, f.Name), as, x.what)
 		}
 		for _, l := range x.lacks {
 			s.warn("%s: %s", x.what, l)
@@ -331,6 +365,10 @@ func (o *extractOptions) write(s *streams, found []extracted) error {
 
 // sayUse says how the files are used.
 func (o *extractOptions) sayUse(s *streams, found []extracted) {
+	if o.what == "manifests" {
+		s.hint("once Velero has restored its Secret: kubectl apply -f FILE")
+		return
+	}
 	if o.what == "kubeconfigs" && len(found) > 1 {
 		s.hint(`all at once: export KUBECONFIG="${KUBECONFIG:-$HOME/.kube/config}$(printf ':%%s' %s/*.kubeconfig)"; the contexts are NAMESPACE/NAME`, quoted(absolute(o.folder)))
 		return

@@ -180,7 +180,7 @@ func TestExtractedSecretsStayInTheirFolder(t *testing.T) {
 func TestExtractMisuse(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"extract":                                        "say what to extract: kubeconfigs, credentials or secret",
+		"extract":                                        "say what to extract: kubeconfigs, credentials, manifests or secret",
 		"extract everything --backup x":                  "say what to extract",
 		"extract secret --backup x":                      "name the Secret: NAMESPACE/NAME",
 		"extract secret x --backup x":                    `"x" is no NAMESPACE/NAME`,

@@ -38,7 +38,7 @@ var readers = map[string]func(doc string) map[string]int{
 			"Ghost": `Machines \d+ in \d+ clusters?: (\d+) Ghost`, "Unknown": `clusters?: \d+ Ghost, (\d+) Unknown`,
 			"Stale": `Unknown, (\d+) Stale`, "Healthy": `Stale, (\d+) Healthy`,
 			"infraMachines": `Other VMs (\d+) to confirm`, "outOfScope": `(\d+) out of scope`,
-			"errors": `not completely; (\d+) errors?`, "ignored": `(\d+) findings? (?:is|are) set aside`,
+			"errors": `of \d+ places?, (\d+|no) errors?`, "ignored": `(\d+) findings? (?:is|are) set aside`,
 		})
 	},
 	"markdown": func(doc string) map[string]int {
@@ -46,7 +46,7 @@ var readers = map[string]func(doc string) map[string]int{
 			"machines": `- Machines: (\d+) in`, "Ghost": `- Machines: \d+ in \d+ clusters?: (\d+) Ghost`, "Unknown": `clusters?: \d+ Ghost, (\d+) Unknown`,
 			"Stale": `Unknown, (\d+) Stale`, "Healthy": `Stale, (\d+) Healthy`,
 			"clusters": `- Clusters: (\d+):`, "infraMachines": `Other VMs: (\d+) to confirm`, "outOfScope": `(\d+) out of scope`,
-			"errors": `not completely; (\d+) errors?`, "ignored": `(\d+) findings? (?:is|are) set aside`,
+			"errors": `of \d+ places?, (\d+|no) errors?`, "ignored": `(\d+) findings? (?:is|are) set aside`,
 		})
 	},
 	"junit": func(doc string) map[string]int {

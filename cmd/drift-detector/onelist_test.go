@@ -80,21 +80,21 @@ func numbers(text string) []int {
 	return out
 }
 
+// fourFleets are runs of detect on the fleets of the lab, and of each other provider.
+var fourFleets = map[string]func(*testing.T) outcome{
+	"lab":      func(t *testing.T) outcome { return fleet(t).detect() },
+	"restored": func(t *testing.T) outcome { return restored(t).detect() },
+	"CAPA":     func(t *testing.T) outcome { w, _ := capaFleet(t); return w.detectAWS() },
+	"CAPO":     func(t *testing.T) outcome { w, _ := openstackFleet(t, openstacklab.Options{}); return w.detect() },
+}
+
 // What is to be done about the four fleets is the same list in every format: codes, order,
 // objects and numbers of steps; and each number leads to a step of the plan about that.
 func TestOneListInEveryFormat(t *testing.T) {
-	for name, serve := range map[string]func(*testing.T) *world{
-		"lab": fleet, "restored": restored,
-		"CAPA": func(t *testing.T) *world { w, _ := capaFleet(t); return w },
-		"CAPO": func(t *testing.T) *world { w, _ := openstackFleet(t, openstacklab.Options{}); return w },
-	} {
+	for name, serve := range fourFleets {
 		t.Run(name, func(t *testing.T) {
-			w := serve(t)
-			saved := filepath.Join(w.dir, "onelist.json")
-			o := w.detect()
-			if name == "CAPA" {
-				o = w.detectAWS()
-			}
+			saved := filepath.Join(t.TempDir(), "onelist.json")
+			o := serve(t)
 			if err := os.WriteFile(saved, o.json, 0o600); err != nil {
 				t.Fatal(err)
 			}

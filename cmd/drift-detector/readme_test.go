@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/report/screen"
+
 	"github.com/urfave/cli/v2"
 )
 
@@ -30,9 +32,13 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 		t.Fatal("the README does not show the screen")
 	}
 	shown, _, _ := strings.Cut(rest, "```")
-	o := fleet(t).detect("--summary")
+	o := fleet(t).detect()
 	o.demand(t, exitOK)
-	real := strings.Split(o.stdout, "\n")
+	var printed strings.Builder
+	if err := screen.Write(&printed, o.report, screen.Options{Report: "report.json"}); err != nil {
+		t.Fatal(err)
+	}
+	real := strings.Split(printed.String(), "\n")
 	lines := 0
 	for line := range strings.Lines(shown) {
 		if line = strings.TrimSuffix(line, "\n"); line == "…" || line == "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -9,24 +10,28 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"drift-detector/report"
+	"drift-detector/report/code"
+	"drift-detector/report/reporttest"
 )
 
 // onTerminal runs the program on a terminal of so many columns, and returns the lines
 // that are left there.
-func onTerminal(t *testing.T, columns int, environment map[string]string, args ...string) (lines []string, sent string, code exitCode) {
+func onTerminal(t *testing.T, columns int, environment map[string]string, args ...string) (lines []string, sent string, status exitCode) {
 	t.Helper()
 	tty := openTerminal(t, columns)
 	s := &streams{stdout: tty.File, stderr: tty.File, getenv: func(name string) string { return environment[name] }, now: clock}
-	code = run(context.Background(), append([]string{"bin/drift-detector"}, args...), s)
+	status = run(context.Background(), append([]string{"bin/drift-detector"}, args...), s)
 	sent = tty.end()
-	return strings.Split(strings.TrimSuffix(strings.Join(show(sent), "\n"), "\n"), "\n"), sent, code
+	return strings.Split(strings.TrimSuffix(strings.Join(show(sent), "\n"), "\n"), "\n"), sent, status
 }
 
 // A terminal of 24 rows that ran detect on the lab shows everything that decides.
 func TestDetectEndsWithOneScreen(t *testing.T) {
 	w := fleet(t)
-	report := filepath.Join(w.dir, "report.json")
-	lines, _, code := onTerminal(t, 80, nil, slices.Concat([]string{"detect", "-o", report}, w.sources(), w.reach())...)
+	t.Chdir(w.dir) // the commands to type have the name of the report, and are short
+	lines, _, code := onTerminal(t, 80, nil, slices.Concat([]string{"detect", "-o", "report.json"}, w.sources(), w.reach())...)
 	if code != exitOK {
 		t.Fatalf("exit status %d:\n%s", code, strings.Join(lines, "\n"))
 	}
@@ -36,7 +41,7 @@ func TestDetectEndsWithOneScreen(t *testing.T) {
 		"\nfleet-data.tar.gz, 2026-11-21 04:06Z, ", "Listed: 2 of 2 places, 64 VMs.",
 		"\nBEFORE     4 ? ControlPlaneDown     ", "\n           3 ! IdentityAbsent       ", "\n           6 ! DuplicateID          ",
 		"\n           2 ! OldManagementCluster keep the old management cluster off\n",
-		"\nPAUSED    16 ! PoolScaledBack       ", " more: render shows all\n",
+		"\nPAUSED    16 ! PoolScaledBack       ", " more: bin/drift-detector render report.json\n",
 		"\n! tenant-alpha/alpha-prod     3     3 10  3 unmanaged, 3 broken",
 		"\n! tenant-gamma/gamma-edge     2     1  7  1 duplicated, 2 unmanaged",
 		"\n! tenant-aws/aws-prod         1     2  4  1 terminated, 1 unmanaged, 3 broken",
@@ -195,5 +200,45 @@ func TestWhatATerminalCannotShow(t *testing.T) {
 	last := strings.Join(lines[max(0, len(lines)-4):], "\n")
 	if code != exitOK || len(lines) < 24 || !strings.Contains(last, "\nCan it be restored? ") || !strings.Contains(last, "\nFound: ") {
 		t.Errorf("exit status %d, %d lines, at last\n%s", code, len(lines), last)
+	}
+}
+
+// Of a fleet of 5,040 machines and of an incomplete report the answer and the first thing to do are
+// on the last 23 rows of any terminal; so are they of the lab's.
+func TestTheEndOfAnyTerminal(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	lab := w.detect().report
+	large := reporttest.Sized(504, 10)
+	large.ToDo = lab.ToDo
+	incomplete := w.detect().report
+	incomplete.Summary.Complete = false
+	incomplete.Scopes[0].State = code.ScopeFailed
+	incomplete.Scopes[0].Error = &report.Fault{Reason: "Unauthorized", Message: "the server refuses the login", Hint: strings.Repeat("give another credential ", 20)}
+	for name, r := range map[string]*report.Report{"the lab's": lab, "5,040 machines": large, "incomplete": incomplete} {
+		file := filepath.Join(w.dir, strings.ReplaceAll(name, " ", "-")+".json")
+		var doc bytes.Buffer
+		if err := report.JSON(&doc, r); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, doc.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, columns := range []int{80, 40} {
+			for _, env := range []map[string]string{nil, {"TERM": "dumb"}} {
+				lines, _, code := onTerminal(t, columns, env, "render", file, "--format", "screen")
+				var rows []string // as a terminal breaks them
+				for _, l := range lines {
+					for ; utf8.RuneCountInString(l) > columns; l = string([]rune(l)[columns:]) {
+						rows = append(rows, string([]rune(l)[:columns]))
+					}
+					rows = append(rows, l)
+				}
+				last := strings.Join(rows[max(0, len(rows)-23):], "\n")
+				if code != exitOK || !strings.Contains(last, "Safe to restore?  ") || !strings.Contains(last, string(r.ToDo[0].Code)) {
+					t.Errorf("%s at %d columns, %v: exit status %d, %d rows\n%s", name, columns, env, code, len(rows), strings.Join(rows, "\n"))
+				}
+			}
+		}
 	}
 }

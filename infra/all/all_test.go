@@ -38,7 +38,7 @@ func TestReadmeListsTheProviders(t *testing.T) {
 	if !ok || !ok2 {
 		t.Fatal("README.md has lost the marks of its table of providers")
 	}
-	want := head + begin + "\n| provider | what is read | a scope is a | what an account must be allowed |\n|---|---|---|---|\n"
+	want := head + begin + "\n| provider | what is read | one place is | what an account must be allowed |\n|---|---|---|---|\n"
 	for _, p := range Registry().Providers() {
 		if s := p.Spec(); !s.NodesOnly {
 			want += infratest.Row(&s, infratest.Folder(p))

@@ -45,6 +45,7 @@
 //	credentials.go  finds a credential along CAPA's chain of identities
 //	profile.go      reads the controller's credentials file
 //	extract.go      writes the credential of a target as variables, for `extract`
+//	manifests.go    makes identities again that the backup lacks, for `extract`
 //	session.go      builds the calls, assumes roles
 //	logins.go       counts the logins that a key has failed at
 //	transport.go    bounds on rate, time and size

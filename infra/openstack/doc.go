@@ -45,6 +45,7 @@
 //	reach.go        the project that the openstack command is at, for another look
 //	transport.go    bounds, certificates, and which servers may be contacted
 //	extract.go      writes the credential of a target as variables, for `extract`
+//	manifests.go    makes identities again that the backup lacks, for `extract`
 //	session.go      logs in, finds the services in the catalogue, logs out
 //	list.go         reads pages of servers
 //	ports.go        reads ports: which servers CAPO made

@@ -10,6 +10,10 @@ import (
 // not quoted. A newline in it is a space where a command is one line, see Command.Rows.
 type Raw string
 
+// Loose is a word in which white space behind a comma means nothing, as in JSON and in label
+// selectors: rows may break there.
+type Loose string
+
 // Variable reads a variable by its name. An unset or empty one ends the command: an empty
 // --context would quietly mean the current one.
 type Variable string
@@ -31,6 +35,7 @@ type Command struct {
 type part struct {
 	kind   partKind
 	spaced bool // a space is before it
+	loose  bool // see [Loose]
 	text   string
 }
 
@@ -61,19 +66,25 @@ func (c *Command) add(spaced bool, pieces ...any) {
 		spaced := spaced && i == 0
 		switch p := p.(type) {
 		case Raw:
-			c.parts = append(c.parts, part{raw, spaced, string(p)})
+			c.parts = append(c.parts, part{kind: raw, spaced: spaced, text: string(p)})
 		case Variable:
-			c.parts = append(c.parts, part{variable, spaced, string(p)})
+			c.parts = append(c.parts, part{kind: variable, spaced: spaced, text: string(p)})
 		case string:
-			if !quotable(p) && c.refused == "" {
-				c.refused = p
-			}
-			c.parts = append(c.parts, part{word, spaced, p})
+			c.quoted(part{word, spaced, false, p})
+		case Loose:
+			c.quoted(part{word, spaced, true, string(p)})
 		}
 	}
 	if c.refused != "" {
 		c.parts = nil
 	}
+}
+
+func (c *Command) quoted(p part) {
+	if !quotable(p.text) && c.refused == "" {
+		c.refused = p.text
+	}
+	c.parts = append(c.parts, p)
 }
 
 // around puts program text around lines, with another text between them. The first that

@@ -20,12 +20,29 @@ func (c Command) Rows(most int) []string {
 	}
 	rows := []string{begin}
 	last := func() *string { return &rows[len(rows)-1] }
+	inText := false // of a loose word
 	room := func(n int) bool {
 		return len(strings.TrimSpace(*last())) == 0 || *last() == begin || len(*last())+n <= most
 	}
 	for i, p := range c.parts {
 		text := string(p.append(nil))
+		if p.spaced {
+			inText = false
+		}
 		switch {
+		case p.loose && len(text) > 0 && text[0] == '\'':
+			if p.spaced && room(c.word(i)+len(" \\")) {
+				*last() += " "
+			} else if p.spaced {
+				*last() += " \\"
+				rows = append(rows, indent+indent)
+			}
+			for k, piece := range pieces(text, &inText) {
+				if k > 0 && !room(len(piece)) { // within the quotes
+					rows = append(rows, indent+indent)
+				}
+				*last() += piece
+			}
 		case p.kind == raw && (p.text == andThen || p.text == pipe):
 			*last() += closed() + strings.TrimRight(text, " ")
 			next := c.upTo(i + 1)
@@ -55,6 +72,23 @@ func (c Command) Rows(most int) []string {
 	}
 	*last() += closed() + end
 	return rows
+}
+
+// pieces are those of a quoted word that end in a comma outside of JSON's texts. A row that ends
+// within a word waits for the rest of it.
+func pieces(text string, inText *bool) (out []string) {
+	from := 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && *inText:
+			i++
+		case c == '"':
+			*inText = !*inText
+		case c == ',' && !*inText:
+			out, from = append(out, text[from:i+1]), i+1
+		}
+	}
+	return append(out, text[from:])
 }
 
 // isOpen reports whether what begins with a part has to have an end, as braces have.

@@ -62,6 +62,40 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// A long word in which white space behind a comma means nothing breaks there, and not within
+// a text of JSON; a shell has the same word but for that white space.
+func TestRowsOfLooseWords(t *testing.T) {
+	const modifiers = `{"version":"v1","a":["x, y","it's \"z\", too","0123456789"],"b":{"c":"d"}}`
+	list := "name notin (" + strings.Repeat("one,", 30) + "two)"
+	for _, words := range [][]any{
+		{Loose("--patch=" + modifiers)},
+		{"first", Loose(list)},
+		{Pieces{"--patch=", Loose(`[{"op":"test","path":"/a, b/`), Variable("INDEX"), Loose(`/name","value":"md, 0"},{"op":"replace"}]`)}},
+	} {
+		c := Line(append([]any{Raw("printf %s")}, words...)...)
+		rows := c.Rows(60)
+		if len(rows) < 3 {
+			t.Errorf("%q", rows)
+		}
+		for _, row := range rows {
+			if len(row) > 66 && !strings.Contains(row, "INDEX") {
+				t.Errorf("%d characters: %s", len(row), row)
+			}
+		}
+		run := func(script string) string {
+			out, err := exec.Command("sh", "-c", "INDEX=7; "+script).Output()
+			if err != nil {
+				t.Fatalf("%s: %v", script, err)
+			}
+			return string(out)
+		}
+		one, many := run(c.Text()), run(strings.Join(rows, "\n"))
+		if strings.Contains(many, "x,\n") || strings.Contains(many, "a,\n b") || strings.ReplaceAll(strings.ReplaceAll(many, "\n    ", ""), "\n", "") != one {
+			t.Errorf("%q, and in rows %q", one, many)
+		}
+	}
+}
+
 // What is short is one line, and so is what a person fills in.
 func TestShortRows(t *testing.T) {
 	for _, c := range []Command{Line("echo", "a"), Ask("X", strings.Repeat("long ", 50))} {

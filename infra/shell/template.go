@@ -30,7 +30,7 @@ func Template(lines []Command, said string, name func(values []string, variables
 		case same:
 			line.parts = append(line.parts, p)
 		case first.ask && k > 0:
-			line.parts = append(line.parts, part{raw, p.spaced, said})
+			line.parts = append(line.parts, part{kind: raw, spaced: p.spaced, text: said})
 		case p.kind == raw:
 			return Command{}, false
 		default:
@@ -39,6 +39,9 @@ func Template(lines []Command, said string, name func(values []string, variables
 				return Command{}, false
 			}
 			pieces[0].spaced = p.spaced
+			for i := range pieces {
+				pieces[i].loose = p.loose && pieces[i].kind == word
+			}
 			line.parts = append(line.parts, pieces...)
 		}
 	}

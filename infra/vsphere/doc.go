@@ -36,6 +36,7 @@
 //	environment.go  finds one in the variables of govc
 //	reach.go        the vCenter that govc is at, for another look
 //	extract.go      writes the credential of a target as variables, for `extract`
+//	manifests.go    makes identities again that the backup lacks, for `extract`
 //	session.go      connects, logs in, logs out
 //	limits.go       bounds on time and size
 //	machinevms.go   what CAPV asks of the VMs of machines

@@ -79,7 +79,7 @@ var kinds = []struct {
 	{ToConfirm, "Reasons of VMs to confirm (`infraMachines`)"},
 	{Warning, "Warnings"},
 	{OfPlane, "Control planes and groups"},
-	{OfScope, "Scopes that are not complete"},
+	{OfScope, "Places that are not complete"},
 	{OfNodes, "Node lists"},
 	{Answer, "Reasons of the answer"},
 	{Condition, "Conditions of the answer"},

@@ -111,7 +111,7 @@ func TestItems(t *testing.T) {
 		"a Ghost that was renamed":                          {fleet(machine("b", "", code.Ghost, vm("1", "vm-1", "b"))), fleet(ghost), []string{"~a [name b>a] [VM path /DC0/vm/b>/DC0/vm/a]"}, nil},
 		"a Ghost that was moved":                            {fleet(machine("a", "", code.Ghost, moved)), fleet(ghost), []string{"~a [VM path /DC0/vm/old/a>/DC0/vm/a]"}, nil},
 		"a Ghost that was registered again":                 {fleet(machine("a", "", code.Ghost, vm("1", "vm-9", "a"))), fleet(ghost), []string{"~a [VM ref vm-9>vm-1]"}, nil},
-		"a Ghost under another address of its vCenter":      {fleet(machine("a", "", code.Ghost, elsewhere(vm("1", "vm-1", "a")))), fleet(ghost), []string{"~a [VM scope vsphere other:443>vsphere vc:443]"}, nil},
+		"a Ghost under another address of its vCenter":      {fleet(machine("a", "", code.Ghost, elsewhere(vm("1", "vm-1", "a")))), fleet(ghost), []string{"~a [VM place vsphere other:443>vsphere vc:443]"}, nil},
 		"another Ghost of that name":                        {fleet(machine("a", "", code.Ghost, vm("2", "vm-2", "a"))), fleet(ghost), []string{"+a Ghost", "-a Ghost"}, nil},
 		"another id under one reference is an unrelated VM": {fleet(machine("a", "", code.Ghost, vm("2", "vm-1", "a"))), fleet(ghost), []string{"+a Ghost", "-a Ghost"}, nil},
 		"an id that could not be read":                      {fleet(machine("a", "", code.Unknown, vm("", "vm-1", "a"))), fleet(ghost), []string{"~a [status Unknown>Ghost] [VM id >1]"}, nil},

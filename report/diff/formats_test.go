@@ -127,7 +127,7 @@ func TestJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := map[string]int{}
-		for kind, l := range map[string]Lists[map[string]any]{"Machines": doc.Machines, "VMs to confirm": doc.InfraMachines, "Clusters": doc.Clusters, "Scopes": doc.Scopes, "Errors": doc.Errors, "Checks": doc.Checks} {
+		for kind, l := range map[string]Lists[map[string]any]{"Machines": doc.Machines, "VMs to confirm": doc.InfraMachines, "Clusters": doc.Clusters, "Places": doc.Scopes, "Errors": doc.Errors, "Checks": doc.Checks} {
 			got[kind+" new"], got[kind+" gone"], got[kind+" changed"] = len(l.New), len(l.Gone), len(l.Changed)
 			if l.New == nil || l.Gone == nil || l.Changed == nil {
 				t.Fatalf("diff %d: a list of %s is null", i, kind)
@@ -325,7 +325,7 @@ func TestTextExample(t *testing.T) {
 	new := fleet(stale, kept, machine("md-0 b", "", code.Ghost, vm("2", "vm-2", "md-0 b")))
 	new.Summary.Status, new.Summary.Complete = code.ManualRemediationRequired, false
 	new.Scopes[0].State = "partial"
-	const want = `Machines: 1 new, 0 gone, 2 changed; Scopes: 0 new, 0 gone, 1 changed.
+	const want = `Machines: 1 new, 0 gone, 2 changed; Places: 0 new, 0 gone, 1 changed.
 Status: Healthy -> ManualRemediationRequired, worse
 ! The new report is incomplete: not everything could be looked at, so what is
   gone here may still exist.
@@ -356,7 +356,7 @@ MACHINES CHANGED (2)
     ignored: (none) -> "kept for forensics"  /DC0/vm/old-ghost  id 3  ref vm-3
     in vsphere vc:443
 
-SCOPES CHANGED (1)
+PLACES CHANGED (1)
   ? partial "vsphere vc:443"  state: complete -> partial
 `
 	if got := write(t, plain, compareOK(t, old, new)); got != want {

@@ -179,7 +179,7 @@ func (i *Item) parts(other *Item) []part {
 	case other.Instance == nil:
 		out = append(out, part{"VM path", cmp.Or(v.Path, v.Name)}, part{"VM id", v.ID})
 	default:
-		out = append(out, part{"VM path", v.Path}, part{"VM id", v.ID}, part{"VM ref", v.Ref}, part{"VM scope", v.Scope})
+		out = append(out, part{"VM path", v.Path}, part{"VM id", v.ID}, part{"VM ref", v.Ref}, part{"VM place", v.Scope})
 		if i.UID != "" || other.UID != "" { // else it is the name of both
 			out = append(out, part{"VM name", v.Name})
 		}

@@ -16,7 +16,7 @@ import (
 func (d *Diff) sections() []outline.Section {
 	all := append(lists("Machines", &d.Machines, itemOf), lists("VMs to confirm", &d.InfraMachines, itemOf)...)
 	all = append(all, lists("Clusters", &d.Clusters, clusterOf)...)
-	all = append(all, lists("Scopes", &d.Scopes, scopeOf)...)
+	all = append(all, lists("Places", &d.Scopes, scopeOf)...)
 	all = append(all, lists("Errors", &d.Errors, errorOf)...)
 	all = append(all, lists("Checks", &d.Checks, checkOf)...)
 	for i := range all {
@@ -170,7 +170,7 @@ func (d *Diff) tallies() []tally {
 		{"Machines", len(d.Machines.New), len(d.Machines.Gone), len(d.Machines.Changed)},
 		{"VMs to confirm", len(d.InfraMachines.New), len(d.InfraMachines.Gone), len(d.InfraMachines.Changed)},
 		{"Clusters", len(d.Clusters.New), len(d.Clusters.Gone), len(d.Clusters.Changed)},
-		{"Scopes", len(d.Scopes.New), len(d.Scopes.Gone), len(d.Scopes.Changed)},
+		{"Places", len(d.Scopes.New), len(d.Scopes.Gone), len(d.Scopes.Changed)},
 		{"Errors", len(d.Errors.New), len(d.Errors.Gone), len(d.Errors.Changed)},
 		{"Checks", len(d.Checks.New), len(d.Checks.Gone), len(d.Checks.Changed)},
 	}

@@ -33,7 +33,7 @@ func Totals(r *report.Report) []Fact {
 	if f := s.Forecast; f != nil && len(f.Outcomes) > 0 {
 		say("Outcomes", parts(f.Outcomes, len(f.Outcomes)))
 	}
-	say("Looked at", fmt.Sprintf("%s, %d of them not completely; %s", english.Count(len(r.Scopes), "place"), len(r.Incomplete()), english.Count(s.Errors, "error")))
+	say("Listed", fmt.Sprintf("%d of %s, %s", len(r.Scopes)-len(r.Incomplete()), english.Count(len(r.Scopes), "place"), errorsOf(s.Errors)))
 	for _, text := range places(r) {
 		say("Place", text)
 	}
@@ -410,4 +410,11 @@ func setAside(r *report.Report) Section {
 		add("to confirm", m.Instance.Name, m.Cluster, m.Reason, m.Ignored)
 	}
 	return s
+}
+
+func errorsOf(n int) string {
+	if n == 0 {
+		return "no errors"
+	}
+	return english.Count(n, "error")
 }

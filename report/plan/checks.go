@@ -36,7 +36,12 @@ func (pl *planner) faults() []Batch {
 	for _, f := range pl.faultsFound() {
 		k := f.Check
 		if last == nil || k.Code != last.Code || k.Why != last.Why || k.Do != last.Do {
-			out = append(out, Batch{Note: k.Why, Steps: []Step{{Step: report.Step{When: report.BeforeRestore, Who: report.Operator, Text: sentence(k.Do)}}}})
+			d := draft{bare: pl.texts}
+			d.before(sentence(k.Do))
+			if k.Code == code.IdentityAbsent || k.Code == credentialAbsent {
+				d.before("Have its manifest written as far as what refers to it says what it was, read it, and fill in what is not known. It is applied after the restore, before its cluster is unpaused.", extract("manifests"))
+			}
+			out = append(out, Batch{Note: k.Why, Steps: d.steps})
 		}
 		last = k
 		batch := &out[len(out)-1]
@@ -45,6 +50,9 @@ func (pl *planner) faults() []Batch {
 	}
 	return out
 }
+
+// credentialAbsent is the check of the providers for a login that the backup lacks.
+const credentialAbsent code.Reason = "CredentialAbsent"
 
 // sentence makes one of a phrase.
 func sentence(text string) string { return english.Sentence(english.Capital(text)) }

@@ -44,9 +44,10 @@ func (pl *planner) infraMachine(m *report.InfraMachine) []Step {
 	}
 	var look []shell.Command
 	if v := pl.vm(&m.Instance); v != nil {
-		look = append(look, v.show())
+		look = append(look, v.show().InTurn()) // what its owner says is written down for one after the other
 	}
 	d.before(text, look...)
+	pl.notOurs(&d, m)
 	return d.steps
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // changing are the words of calls that change something.
-var changing = []string{" delete ", " drain ", " patch ", " scale ", "member remove", "vm.power", "vm.destroy", "vm.change", "device.remove", "terminate-", "stop-", "start-", "detach-", "deregister-", "restore create"}
+var changing = []string{" delete ", " apply ", " drain ", " patch ", " scale ", "member remove", "vm.power", "vm.destroy", "vm.change", "device.remove", "terminate-", "stop-", "start-", "detach-", "deregister-", "restore create"}
 
 // anyPlan is a report of which every machine has become something else by chance.
 func anyPlan(seed uint64) *report.Report {

@@ -157,11 +157,10 @@ func (pl *planner) absences(d *draft) {
 			name := strings.TrimPrefix(m.Namespace+"/"+m.Name, "/")
 			text := fmt.Sprintf("%s %s is not in the backup, and referred to by %s: %s. ", m.Kind, name, m.ReferredBy, m.Why)
 			if pl.identityKinds[m.Kind] != "" {
-				text += "Write its manifest now, from your sources or from another backup. After the restore its Secret has to exist first, then the identity."
-			} else {
-				text += "Find it in your sources or in another backup, or make it again, before its cluster is unpaused."
+				d.before(text+"Have its manifest written, compare it with your sources, and fill in what is not known. After the restore its Secret has to exist first, then the identity.", extract("manifests"))
+				continue
 			}
-			d.before(text)
+			d.before(text + "Find it in your sources or in another backup, or create it again, before its cluster is unpaused.")
 		}
 	}
 }
@@ -189,12 +188,12 @@ func (pl *planner) goneClusters() []*report.Cluster {
 // all others: it knows no namespaces. A report of some clusters does not know
 // what others are called.
 func (pl *planner) leavable() []*report.Cluster {
-	if pl.Options.Filter != nil {
-		return nil
-	}
-	return slices.DeleteFunc(pl.goneClusters(), func(c *report.Cluster) bool {
-		return pl.names[c.Name] != 1 || !labelForm.MatchString(c.Name)
-	})
+	return slices.DeleteFunc(pl.goneClusters(), func(c *report.Cluster) bool { return !pl.tellable(c) })
+}
+
+// tellable reports whether a label selector can tell a cluster from all others.
+func (pl *planner) tellable(c *report.Cluster) bool {
+	return pl.Options.Filter == nil && pl.names[c.Name] == 1 && labelForm.MatchString(c.Name)
 }
 
 func names(cs []*report.Cluster) string { return listed(keys(cs)) }

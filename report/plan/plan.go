@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
@@ -128,6 +129,9 @@ func (p *Plan) read(all []Variable) []Variable {
 				}
 			}
 		}
+	}
+	for name := range used {
+		used[backupFile] = used[backupFile] || strings.HasPrefix(name, contextPrefix) // whose kubeconfigs are extracted from it
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(v Variable) bool { return !used[v.Name] })
 }

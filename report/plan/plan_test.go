@@ -256,6 +256,34 @@ func lines[S Step | report.Step](steps []S) []string {
 	return out
 }
 
+// What is of the management cluster itself is left out of each restore, where a selector can tell
+// it, and so are the webhook configurations of the old cluster.
+func TestTheOldManagementClusterIsLeftOut(t *testing.T) {
+	r := deleted()
+	r.Clusters[1].Self = true
+	for want, name := range map[string]string{"notin (alpha,alpha2)": "alpha2", "notin (alpha)": "al)pha"} {
+		r.Clusters[1].Name = name
+		steps := New(r, providerTools).Sections[1].Chapters[0].Steps
+		for _, c := range commands(steps) {
+			if !strings.Contains(c, "restore create") {
+				continue
+			}
+			if !strings.Contains(c, " --exclude-resources=validatingwebhookconfigurations,mutatingwebhookconfigurations ") {
+				t.Errorf("it restores webhook configurations: %s", c)
+			}
+			if strings.Contains(c, want) {
+				want = ""
+			}
+		}
+		if want != "" {
+			t.Errorf("no line has %s: %q", want, commands(steps))
+		}
+		if says := strings.Contains(chapterText(steps), "the label of the management cluster itself, alpha/alpha2"); says != (name == "alpha2") {
+			t.Errorf("%s: it says so: %v", name, says)
+		}
+	}
+}
+
 // The restore of all and the restore without a cluster are one or the other, and
 // so never one block to copy; the Cluster object may come back all the same.
 func TestClusterThatIsGoneCanBeLeftOutOfTheRestore(t *testing.T) {
@@ -283,7 +311,6 @@ func TestClusterThatMayLiveIsNotLeftOut(t *testing.T) {
 		"one machine lives":       {func(r *report.Report) { r.Clusters[0].Counts = report.MachineCounts{Total: 2, Healthy: 1, Stale: 1} }, ""},
 		"another has its name":    {func(r *report.Report) { r.Clusters[1].Name = "alpha" }, "can't tell it from others"},
 		"its name is no label":    {func(r *report.Report) { r.Clusters[0].Name = "alpha)" }, "can't tell it from others"},
-		"the management itself":   {func(r *report.Report) { r.Clusters[0].Self = true }, ""},
 		"others are not shown":    {func(r *report.Report) { r.Options.Filter = &report.Filter{Namespaces: []string{"alpha"}} }, "the report is only of some clusters"},
 	} {
 		r := deleted()

@@ -17,6 +17,8 @@ const (
 	backupName    = "BACKUP"
 	restoreName   = "RESTORE"
 	veleroSpace   = "VELERO_NAMESPACE"
+	saidFile      = "SAID"
+	backupFile    = "BACKUP_FILE"
 	etcdPod       = "ETCD_POD"
 )
 
@@ -85,10 +87,12 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 	}
 	pl.readProviders()
 	pl.variables = []Variable{
-		{Name: reportFile, Meaning: "the file of this report, which drift-detector recheck reads"},
+		{Name: reportFile, Meaning: "the file of this report, which recheck, confirm and ready read"},
 		{Name: management, Meaning: "context of the new management cluster in your kubeconfig"},
 		{Name: oldManagement, Meaning: "context of the old management cluster, as long as it answers"},
 		{Name: backupName, Meaning: "name of the Backup that Velero restores; there has to be one of that name in the new cluster"},
+		{Name: backupFile, Meaning: "the backup of the report as detect took it; kubeconfigs: drift-detector extract kubeconfigs --backup \"$BACKUP_FILE\" -o kubeconfigs", Value: fileOf(r)},
+		{Name: saidFile, Meaning: "the file of what people say, which detect reads with --confirmations", Value: "said.yaml"},
 		{Name: restoreName, Meaning: "a name of your choice for the restore, of small letters, digits and dashes, 63 at most"},
 		{Name: veleroSpace, Meaning: "namespace of Velero in the new cluster; OADP uses openshift-adp", Value: "velero"},
 	}
@@ -126,6 +130,14 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 	return pl
 }
 
+// fileOf is where the backup of a report is; empty where there are several.
+func fileOf(r *report.Report) string {
+	if len(r.Backups) != 1 {
+		return ""
+	}
+	return r.Backups[0].Path
+}
+
 // contextMeaning names the cluster, and the backup where another one has it, too, and the
 // context as the files of extract have it.
 func (pl *planner) contextMeaning(c *report.Cluster) (meaning, value string) {
@@ -133,7 +145,7 @@ func (pl *planner) contextMeaning(c *report.Cluster) (meaning, value string) {
 	if pl.isInAnotherBackup(c) && c.Backup >= 0 && c.Backup < len(pl.Backups) {
 		meaning += " of backup " + pl.Backups[c.Backup].Path
 	}
-	return meaning + "; 'drift-detector extract kubeconfigs' writes a kubeconfig with the context " + value, value
+	return meaning + "; in the extracted kubeconfigs it is " + value, value
 }
 
 // isInAnotherBackup reports whether another backup has a cluster of that namespace and name: they are

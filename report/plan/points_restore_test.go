@@ -149,9 +149,9 @@ func TestPoint31NothingActsBeforeAllIsRestored(t *testing.T) {
 		t.Errorf("%q", p.Answer)
 	}
 	steps := p.Sections[1].Chapters[0].Steps
-	inOrder(t, lines(steps), "The new cluster must hold none of the Clusters yet, also none that another tool makes", "Only if that names one: turn off what made it, and pause it at once. Do not delete it",
+	inOrder(t, lines(steps), "The new cluster must not contain any of these Clusters yet. Keep Flux, Argo CD, Helm and k0rdent off", "Only if that names one: turn off what made it, and pause it at once. Do not delete it",
 		"create configmap restore-paused", "restore create", "status.phase")
-	if text := chapterText(steps); !strings.Contains(text, "Flux, Argo CD, Helm, k0rdent") {
+	if text := chapterText(steps); !strings.Contains(text, "Flux, Argo CD, Helm and k0rdent") {
 		t.Error("other tools that make Clusters are not named")
 	}
 	find := func(piece string) string {

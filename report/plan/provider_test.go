@@ -197,7 +197,7 @@ func TestRetryOfAnEKSCluster(t *testing.T) {
 		c.Forecast = &report.ClusterForecast{Notes: []report.Note{{Code: code.IdentityAbsent, Objects: []string{"AWSClusterRoleIdentity role"}}}}
 		var d draft
 		newPlanner(r, providerTools).identities(&d, c)
-		if len(d.steps) != 1 || len(d.steps[0].Commands) != 2 || !strings.Contains(d.steps[0].Commands[1], want) {
+		if len(d.steps) != 1 || len(d.steps[0].Commands) != 3 || !strings.Contains(d.steps[0].Commands[0], "apply --filename=manifests/AWSClusterRoleIdentity.role.yaml") || !strings.Contains(d.steps[0].Commands[2], want) {
 			t.Errorf("%s: %+v", kind, d.steps)
 		}
 	}

@@ -69,11 +69,11 @@ const workersLast = "Begin with those of a cluster when it is unpaused and its o
 // infrastructure cluster is touched: CAPV's retries come ever later.
 func (pl *planner) identities(d *draft, c *report.Cluster) {
 	for _, m := range pl.identitiesOf(c) {
-		lines := []shell.Command{kubectl(management, "get", pl.identityKinds[m.Kind]+m.Name)}
+		lines := []shell.Command{pl.manifest(c, m), kubectl(management, "get", pl.identityKinds[m.Kind]+m.Name)}
 		if object := pl.providers[c.Provider].clusterResource(c); object != "" {
 			lines = append(lines, manage(c.Namespace, "annotate", object, "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", shell.Raw(`drift-detector/retry="$(date +%s)"`)))
 		}
-		d.after(fmt.Sprintf("The cluster is not reconciled until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, then touch the infrastructure cluster, because its controller backs off.", m.Kind, m.Name), lines...)
+		d.after(fmt.Sprintf("The cluster is not reconciled until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, which extract wrote, then change an annotation of the infrastructure cluster, because its controller backs off.", m.Kind, m.Name), lines...)
 	}
 }
 

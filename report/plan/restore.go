@@ -19,12 +19,12 @@ const pausing = `{"version":"v1","resourceModifierRules":[{"conditions":{"groupR
 func (pl *planner) restore() Chapter {
 	var d draft
 	pl.emptyCluster(&d)
-	d.before("Leave the controllers running, so that their webhooks answer; or remove Cluster API's webhook configurations before you stop them, and have them back before the controllers. With the webhooks in place and nobody behind them, Velero can restore no Cluster, Machine or infrastructure machine.",
+	d.before("Either keep the controllers running, or delete Cluster API's webhook configurations before you stop them, and create them again before you start them again. Where the webhooks are there and nobody answers, Velero can restore no Cluster, Machine or infrastructure machine.",
 		kubectl(management, "get", "validatingwebhookconfigurations,mutatingwebhookconfigurations"))
 	d.before("Have every Cluster restored paused, so that you let one after the other go. Clusters that were paused in the backup stay so on purpose: do not unpause them with the others.",
-		inVelero("create", "configmap", "restore-paused", "--from-literal=modifiers.yaml="+pausing)).about = []string{string(code.UnpausedClusters), string(code.ClustersFirst)}
+		inVelero("create", "configmap", "restore-paused", shell.Loose("--from-literal=modifiers.yaml="+pausing))).about = []string{string(code.UnpausedClusters), string(code.ClustersFirst)}
 	pl.ready(&d)
-	text := "Restore the Backup of the report: compare its time with that above. The line does nothing while a Cluster that is not paused exists, nor where Velero was given an order of its own (--restore-resource-priorities): by default it puts Clusters last. Where Clusters come before their Machines, " + pl.clustersFirst() + ". If Velero's own order puts Clusters behind the Machines too, run the last part of the line by itself."
+	text := restoreText + " By default Velero puts Clusters last. Where they come before their Machines, " + pl.clustersFirst() + ". If that other order puts Clusters behind the Machines, too, run the last part of the line by itself." + pl.leftOut()
 	if len(pl.Backups) > 1 {
 		text += fmt.Sprintf(" The report is of %s: restore each, under a name of its own.", english.Count(len(pl.Backups), "backup"))
 	}
@@ -38,7 +38,7 @@ func (pl *planner) restore() Chapter {
 		text += " " + pl.whyRestored(rest)
 	}
 	if !decided {
-		d.before(text, velero("backup", "get", shell.Variable(backupName)), restoring())
+		d.before(text, velero("backup", "get", shell.Variable(backupName)), pl.restoring(nil))
 	}
 	if len(out) > 0 {
 		pl.leaveOut(&d, out, decided)
@@ -58,7 +58,7 @@ func (pl *planner) emptyCluster(d *draft) {
 	pl.install(d)
 	d.before("Have Velero there, with the object store of the backup, and make its storage locations read-only until all is done: a Velero that may write deletes each backup that has expired. The last line lists all that it has: each must be ReadOnly.",
 		accessMode("ReadOnly"), inVelero("get", "backupstoragelocations.velero.io", "--output=custom-columns=NAME:.metadata.name,ACCESS:.spec.accessMode"))
-	d.before("The new cluster must hold none of the Clusters yet, also none that another tool makes: what does so by itself (Flux, Argo CD, Helm, k0rdent) stays off until all is restored and unpaused.",
+	d.before("The new cluster must not contain any of these Clusters yet. Keep Flux, Argo CD, Helm and k0rdent off until everything is restored and unpaused.",
 		kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--no-headers").Keep("CLUSTERS").
 			Then(shell.Empty("CLUSTERS").OrStop("it holds Clusters:", shell.Raw(`"$CLUSTERS"`))))
 	d.before("Only if that names one: turn off what made it, and pause it at once. Do not delete it: its controllers would take down what runs under its name. Restore into another management cluster, which holds none.",
@@ -74,8 +74,18 @@ func (pl *planner) ready(d *draft) {
 		return kubectl(management, "get", "--raw", "/apis/cluster.x-k8s.io/"+version+"/clusters")
 	}
 	kinds := kubectl(management, "get", "namespaces,providers.clusterctl.cluster.x-k8s.io,deployments.apps,backupstoragelocations.velero.io", "--all-namespaces", asJSON)
-	d.before("Right before the restore look once more at all that it takes for granted, with a young report: it has to say go. Give it --confirmations with the file that detect took, and --done with the number of each step that it lists and you did.",
-		list("v1beta2").Or(list("v1beta1")).Then(kinds).Wrap("{ ", "; }").Pipe(shell.Line(shell.Raw("drift-detector ready"), shell.Variable(reportFile))))
+	d.before("Right before the restore check once more all that it takes for granted, with a young report: it has to say go. It lists what is open: of what you did, add --done with the number of its step.",
+		list("v1beta2").Or(list("v1beta1")).Then(kinds).Wrap("{ ", "; }").Pipe(pl.isReady()))
+}
+
+// isReady asks for all that the restore takes for granted. It is given the file of what people
+// said where the report rests on it.
+func (pl *planner) isReady() shell.Command {
+	line := shell.Line(shell.Raw("drift-detector ready"), shell.Variable(reportFile))
+	if slices.ContainsFunc(pl.Confirmations, func(c report.Confirmation) bool { return c.State == report.ConfirmationTaken }) {
+		line = line.With(shell.Raw("--confirmations"), shell.Variable(saidFile))
+	}
+	return line
 }
 
 // accessMode sets that of all storage locations. Velero deletes expired backups of those that
@@ -141,12 +151,43 @@ const (
 	started  = `--output=jsonpath={.spec.template.spec.containers[*].command}{.spec.template.spec.containers[*].args}`
 )
 
-// restoring is the restore, with further options. It stops where controllers could
-// act before all is there.
-func restoring(options ...string) shell.Command {
-	words := []any{"restore", "create", shell.Variable(restoreName), shell.Raw("--from-backup"), shell.Variable(backupName), "--resource-modifier-configmap=restore-paused"}
-	for _, o := range options {
-		words = append(words, o)
+// notOfTheOld are the webhook configurations of the old cluster, which would ask what is not
+// there: those of the new one are installed with its providers. Velero takes resources by their
+// names alone (pkg/util/collections/includes_excludes.go v1.18.3).
+const notOfTheOld = "--exclude-resources=validatingwebhookconfigurations,mutatingwebhookconfigurations"
+
+// selves are the management cluster's own Clusters, if a label selector can tell them from all
+// others.
+func (pl *planner) selves() []*report.Cluster {
+	var out []*report.Cluster
+	for i := range pl.Clusters {
+		if c := &pl.Clusters[i]; c.Self && pl.tellable(c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// leftOut says what the line of the restore leaves out for itself.
+func (pl *planner) leftOut() string {
+	text := " It leaves out the webhook configurations of the old cluster"
+	if selves := pl.selves(); len(selves) > 0 {
+		text += ", and what has the label of the management cluster itself, " + names(selves)
+	}
+	return text + "."
+}
+
+// restoring is the restore, without some clusters and the management cluster's own. It stops
+// where controllers could act before all is there. Selectors ask every object for itself (Velero
+// pkg/restore/restore.go v1.18.3), and one alone is taken.
+func (pl *planner) restoring(without []*report.Cluster) shell.Command {
+	words := []any{"restore", "create", shell.Variable(restoreName), shell.Raw("--from-backup"), shell.Variable(backupName), "--resource-modifier-configmap=restore-paused", notOfTheOld}
+	if without = slices.Concat(without, pl.selves()); len(without) > 0 {
+		labels := make([]string, len(without))
+		for i, c := range without {
+			labels[i] = c.Name
+		}
+		words = append(words, shell.Loose("--selector=cluster.x-k8s.io/cluster-name notin ("+strings.Join(labels, ",")+")"))
 	}
 	return shell.All(
 		kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", unpaused).Keep("UNPAUSED"),
@@ -156,21 +197,20 @@ func restoring(options ...string) shell.Command {
 		velero(append(words, "--wait")...))
 }
 
+// restoreText says what the line of the restore does.
+const restoreText = "Restore the Backup of the report: compare its time with that above. The line does nothing while a Cluster that is not paused exists, or if Velero runs with --restore-resource-priorities."
+
 // leaveOut is the restore without clusters that were deleted on purpose. A label
 // selector asks every object for itself (Velero pkg/restore v1.18.1): what does
 // not have the label of its cluster is restored all the same, as most Cluster
 // objects themselves.
 func (pl *planner) leaveOut(d *draft, out []*report.Cluster, decided bool) {
-	labels := make([]string, len(out))
-	for i, c := range out {
-		labels[i] = c.Name
-	}
-	text := "Instead, if no machine of these exists because they were deleted on purpose: restore without " + names(out) + ". The line stops where that above does."
+	text := "Instead, if no machine of these exists because they were deleted on purpose: restore without " + names(out) + ". It makes the same checks as the line above."
 	if decided {
-		text = "Restore the Backup of the report, without " + names(out) + ", which " + verb(len(out)) + " given up: compare its time with that above. The line does nothing while a Cluster that is not paused exists, nor where Velero was given an order of its own (--restore-resource-priorities)."
+		text = restoreText + " It leaves out " + names(out) + ", which " + verb(len(out)) + " given up." + pl.leftOut()
 	}
-	d.before(text, velero("backup", "get", shell.Variable(backupName)), restoring("--selector=cluster.x-k8s.io/cluster-name notin ("+strings.Join(labels, ",")+")"))
-	d.before("The selector leaves out what has the label cluster.x-k8s.io/cluster-name. Templates and Secrets often do not, and the Cluster object itself does not always: then it comes back alone. Paused, as here, it does no harm: leave it so. Unpaused, its controllers act on what came back with it, and could build an infrastructure cluster again. To be rid of it, see that nothing else of it came back, its infrastructure cluster least of all, which would be deleted with it; delete it while it is paused, and unpause it only then, so that its controllers let it go.", kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces"))
+	d.before(text, velero("backup", "get", shell.Variable(backupName)), pl.restoring(out))
+	d.before("The selector leaves out what has the label cluster.x-k8s.io/cluster-name. Templates and Secrets often do not have it, and the Cluster object itself does not always: then it comes back alone. Paused, as here, it does no harm: leave it so. Unpaused, its controllers act on what came back with it, and may create an infrastructure cluster again. To remove it: check that its infrastructure cluster did not come back (it would be deleted, too); delete the Cluster while it is paused; then unpause it so that its finalizer is removed.", kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces"))
 }
 
 // whyRestored says why no line leaves clusters out of which nothing exists.

@@ -38,10 +38,10 @@ func topologyPatch(name string, from, to int64) any {
 	const at = "/spec/topology/workers/machineDeployments/"
 	index := shell.Variable("INDEX")
 	return shell.Pieces{
-		"--patch=", `[{"op":"test","path":"` + at, index,
-		fmt.Sprintf(`/name","value":%s},{"op":"test","path":"%s`, quoted, at), index,
-		fmt.Sprintf(`/replicas","value":%d},{"op":"replace","path":"%s`, from, at), index,
-		fmt.Sprintf(`/replicas","value":%d}]`, to),
+		"--patch=", shell.Loose(`[{"op":"test","path":"` + at), index,
+		shell.Loose(fmt.Sprintf(`/name","value":%s},{"op":"test","path":"%s`, quoted, at)), index,
+		shell.Loose(fmt.Sprintf(`/replicas","value":%d},{"op":"replace","path":"%s`, from, at)), index,
+		shell.Loose(fmt.Sprintf(`/replicas","value":%d}]`, to)),
 	}
 }
 

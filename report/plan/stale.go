@@ -152,6 +152,7 @@ func (pl *planner) staleControlPlane(d *draft, s *set, m *report.Machine) {
 			text += " Keep the cluster paused until that is decided: " + m.Forecast.Message + "."
 		}
 		d.before(text)
+		pl.givenUp(d, c)
 		return
 	case etcd && pl.members(c).running == 0:
 		d.before("No machine of the control plane that the backup records is known to run, so that its etcd lives on what the backup does not know, if at all. Delete none of its Machines: KubeadmControlPlane removes etcd members that have no Machine, and those may be the only ones alive. Start what is off, or take a newer backup, and run detect again."+pl.etcdAt(c), pl.quorum(c)...)

@@ -443,7 +443,7 @@ func TestCopyIsDealtWithOnce(t *testing.T) {
 		infra.Instance, infra.Reason = m.Others[0], "DuplicateID"
 		tt.change(m)
 		Fill(r, providerTools)
-		want := 1 // a look
+		want := 3 // a look, and what its owner says
 		if tt.there {
 			want = 0
 		}

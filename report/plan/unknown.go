@@ -146,6 +146,7 @@ func (pl *planner) poweredOff(d *draft, s *set, m *report.Machine) {
 		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused: deleting the Machine of a control plane costs it a member of etcd.", look...)
 	case !starts:
 		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused, and see that its Node is Ready: a MachineHealthCheck that covers it deletes it otherwise. If it is off on purpose, keep its cluster paused.", look...)
+		pl.staysOff(d, m)
 	case suspended(m):
 		d.after("Its VM is suspended: "+p.Controller+" powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, keep its cluster paused.", look...)
 	case c.Paused || outcome(m) == code.UntouchedPaused:

@@ -103,7 +103,7 @@ func (l *looking) age() {
 	whole := Item{Check: "complete", State: Holds, What: "the report is complete"}
 	switch f := r.Options.Filter; {
 	case !r.Summary.Complete:
-		whole = Item{Check: "complete", State: Missing, What: "the report is incomplete", Why: "what was not seen is Unknown", Next: "resolve what it lists under scopes and errors, and " + again("")}
+		whole = Item{Check: "complete", State: Missing, What: "the report is incomplete", Why: "what was not seen is Unknown", Next: "resolve what it lists as incomplete and as errors, and " + again("")}
 	case f != nil:
 		whole = Item{Check: "complete", State: Missing, What: "the report is only of some clusters: " + name(f.String()), Why: "the restore brings back all", Next: again(" without that")}
 	}

@@ -44,15 +44,15 @@ func Write(w io.Writer, r *report.Report, o Options) error {
 	o.Height = max(o.Height, leastHeight)
 	o.Program = cmp.Or(o.Program, "drift-detector")
 	p := &printer{terminal.NewPrinter(w, o.Width, o.Color), o}
-	room := o.Height - p.answer(r) - fixedRows
+	todo, all := p.lines(r), worstFirst(r)
+	next := p.next(r, todo)
+	room := o.Height - p.answer(r) - fixedRows - p.broken(next)
 	if !r.Summary.Complete {
 		room -= leastFaults + 1
 	}
-	todo, all := p.lines(r), worstFirst(r)
 	title, each, least := 2, 1, leastClusters
 	if p.Width < 80 {
 		title, each, least = 3, 2, 1
-		room-- // a command has two rows
 	}
 	clusters := min(len(all), max((room-title-p.needs(todo))/each, least), max(room-title-leastToDo, 0)/each)
 	if clusters < len(all) {
@@ -64,7 +64,10 @@ func Write(w io.Writer, r *report.Report, o Options) error {
 	rows := p.toDo(todo, max(room, leastToDo))
 	p.clusters(r, all[:clusters], all[clusters:])
 	p.incomplete(r, leastFaults-1+max(room-rows, 0))
-	p.next(r, todo)
+	p.Newline()
+	for _, c := range next {
+		p.command(c)
+	}
 	return p.Flush()
 }
 
@@ -198,27 +201,43 @@ func (p *printer) incomplete(r *report.Report, room int) {
 	}
 }
 
-// next says what to type.
-func (p *printer) next(r *report.Report, todo []line) {
-	p.Newline()
-	if p.Report == "" {
-		p.command("Next", p.Program+" detect … -o report.json", "keeps it for plan and render")
-		return
+// command is what to type next, and what for.
+type command struct{ label, line, what string }
+
+// next are the commands to type, one of two where the report's name is so long that both would
+// take the room of what matters.
+func (p *printer) next(r *report.Report, todo []line) []command {
+	switch {
+	case p.Report == "":
+		return []command{{"Next", p.Program + " detect … -o report.json", "keeps it for plan and render"}}
+	case len(r.ToDo) == 0:
+		return []command{{"Next", p.Program + " render " + p.Report, "everything, cluster by cluster"}}
 	}
-	if len(r.ToDo) == 0 {
-		p.command("Next", p.Program+" render "+p.Report, "everything, cluster by cluster")
-		return
+	all := []command{{"Next", p.Program + " plan " + p.Report, "the steps, in a safe order"}}
+	if len(todo) == 0 || code.Of(code.Reason(todo[0].word)).Code == "" { // none that explain knows
+		return all
 	}
-	p.command("Next", p.Program+" plan "+p.Report, "the steps, in a safe order")
-	if len(todo) > 0 && code.Of(code.Reason(todo[0].word)).Code != "" { // one that explain knows
-		p.command("", p.Program+" explain "+todo[0].word+" "+p.Report, "what that means")
+	both := append(all, command{"", p.Program + " explain " + todo[0].word + " " + p.Report, "what that means"})
+	if p.broken(both) > 3 {
+		return all
 	}
+	return both
 }
 
+// broken is how many rows a terminal adds where it breaks commands.
+func (p *printer) broken(all []command) (rows int) {
+	for _, c := range all {
+		rows += max(terminal.Width(c.lead())-1, 0) / p.Width
+	}
+	return rows
+}
+
+func (c *command) lead() string { return fmt.Sprintf("%-4s %s", c.label, c.line) }
+
 // command says what a command is for; beside a long one there is no room to.
-func (p *printer) command(label, command, what string) {
-	row := terminal.Lead(terminal.Plain, fmt.Sprintf("%-4s %s", label, command), min(p.Width*3/5, 60))
-	if l := row.Prose(terminal.Dim, what); p.rows(0, l) == 1 {
+func (p *printer) command(c command) {
+	row := terminal.Lead(terminal.Plain, c.lead(), min(p.Width*3/5, 60))
+	if l := row.Prose(terminal.Dim, c.what); p.rows(0, l) == 1 {
 		row = l
 	}
 	p.Print(0, 5, row)

@@ -168,7 +168,7 @@ func (p *printer) toDo(all []line, room int) int {
 		spare, rows = spare-(n-each), rows+n
 	}
 	if n := len(all) - len(shown); n > 0 {
-		p.Print(0, 2, terminal.Lead(terminal.Dim, fmt.Sprintf("        and %d more: render shows all", n), 0))
+		p.Print(0, 2, terminal.Lead(terminal.Dim, p.more(n), 0))
 		rows++
 	}
 	return rows
@@ -212,4 +212,13 @@ func (p *printer) rowsOf(all []line) int {
 		n += p.rows(hang, l)
 	}
 	return n
+}
+
+// more says how many are not shown, and what shows them: in one row.
+func (p *printer) more(n int) string {
+	said := fmt.Sprintf("        and %d more: ", n)
+	if whole := said + p.Program + " render " + p.Report; p.Report != "" && terminal.Width(whole) <= p.Width {
+		return whole
+	}
+	return said + "render shows all"
 }

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/vmware/govmomi/cli"
@@ -28,14 +30,41 @@ import (
 // tools are those that plans of these reports use.
 var tools = plan.Tools{"vsphere": govc.Tool{}}
 
-// TestMain is govc itself where the test binary is called by that name.
+// TestMain is govc itself where the test binary is called by that name, and the stand-in of
+// another program by its.
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "govc" {
+	standIns := map[string]func([]string){"kubectl": kubectl, "velero": veleroCommand, "clusterctl": clusterctl}
+	switch name := filepath.Base(os.Args[0]); {
+	case name == "govc":
 		flags.BuildVersion = os.Getenv("GOVC_TEST_VERSION")
 		os.Exit(cli.Run(os.Args[1:]))
+	case standIns[name] != nil:
+		standIns[name](os.Args[1:])
+		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if program != "" {
+		_ = os.RemoveAll(filepath.Dir(program))
+	}
+	os.Exit(code)
 }
+
+var program string // that built made
+
+// built makes the program, once.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "drift-detector-oracle-")
+	if err != nil {
+		return "", err
+	}
+	program = filepath.Join(dir, "drift-detector")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", program, "./cmd/drift-detector")
+	cmd.Dir = filepath.Join(testdata, "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return program, nil
+})
 
 const testdata = ".."
 
@@ -66,12 +95,14 @@ func detected(t *testing.T, v *lab.VCenter) (*report.Report, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, file := filepath.Join(dir, "drift-detector"), filepath.Join(dir, "report.json")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "./cmd/drift-detector")
-	build.Dir = filepath.Join(testdata, "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	program, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
+	if err := os.Symlink(program, filepath.Join(dir, "drift-detector")); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "report.json")
 	args := []string{"detect", "--backup", backup, "-o", file, "--quiet", "--credentials", creds, "--endpoint", v.Reroute()}
 	for _, r := range n.Reroutes() {
 		args = append(args, "--endpoint", r)

@@ -1,0 +1,83 @@
+package vsphere
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+// Identities returns the VSphereClusterIdentities that the backup lacks, and the Secrets that
+// clusters log in with (CAPV apis/v1beta1/vsphereclusteridentity_types.go and
+// pkg/identity/identity.go v1.16.1).
+func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []infra.Manifest {
+	objs := newObjects(s)
+	var all []infra.Manifest
+	uses := map[capi.Object][]backup.ClusterID{}
+	unproven := map[capi.Object][]backup.ClusterID{}
+	var order []capi.Object
+	for _, id := range slices.SortedFunc(maps.Keys(objs.known), capi.CompareClusters) {
+		c := objs.vsphereCluster(id)
+		if c == nil {
+			continue
+		}
+		switch at := (capi.Object{Backup: c.Backup, Name: c.Data.IdentityName}); c.Data.IdentityKind {
+		case secretKind:
+			if _, fault := fromSecret(secrets.Named(c.Backup, c.Namespace, at.Name), ""); fault != nil {
+				all = append(all, infra.LoginSecret(c.Backup, []backup.ClusterID{id}, c.Namespace, at.Name, userKey, passKey))
+			}
+		case identityKind:
+			if uses[at] == nil && unproven[at] == nil {
+				order = append(order, at)
+			}
+			if objs.identities[at] == nil && !objs.hasLoggedIn(id, c) {
+				unproven[at] = append(unproven[at], id)
+				continue
+			}
+			uses[at] = append(uses[at], id)
+		}
+	}
+	for _, at := range order {
+		all = append(all, objs.identityAgain(at, uses[at], unproven[at], secrets)...)
+	}
+	return all
+}
+
+// identityAgain is an identity that the backup lacks, with the Secret of one that lacks it.
+func (objs *objects) identityAgain(at capi.Object, uses []backup.ClusterID, unproven []backup.ClusterID, secrets *backup.Secrets) (all []infra.Manifest) {
+	id := capi.Identity{Backup: at.Backup, Kind: identityKind, Name: at.Name, Key: passKey}
+	object := objs.identities[at]
+	if object != nil {
+		id.Known, id.Secret = true, object.Data.Secret
+	}
+	s, _, _ := ofManager.OfIdentity(secrets, id)
+	name, namespace := id.Secret, managerSpace
+	if name == "" {
+		name = at.Name
+	}
+	if s != nil {
+		name, namespace = s.Name, s.Namespace
+	} else {
+		all = append(all, infra.LoginSecret(at.Backup, uses, namespace, name, userKey, passKey))
+	}
+	if object != nil {
+		return all
+	}
+	m := infra.Manifest{Backup: at.Backup, APIVersion: group + "/v1beta1", Kind: identityKind, Name: at.Name}
+	if s != nil {
+		m.Says = append(m.Says, fmt.Sprintf("The backup lacks it. Its Secret %s/%s comes back with the restore: CAPV reads it in its own namespace.", namespace, name))
+	}
+	allowed := infra.Open("namespaces that may use it")
+	if len(uses) > 0 {
+		allowed = map[string]any{"selector": infra.OnlyNamespaces(m.MayUse(uses))}
+	}
+	m.Clusters = slices.Concat(uses, unproven)
+	for _, id := range unproven {
+		m.Says = append(m.Says, "A cluster of namespace "+id.Namespace+" names it, too, and nothing shows that CAPV has logged in for it: the namespace is not among those that may use it.")
+	}
+	m.Fields = map[string]any{"spec": map[string]any{"secretName": name, "allowedNamespaces": allowed}}
+	return append(all, m)
+}
