@@ -11,3 +11,7 @@ import (
 func TestWalkScenes(t *testing.T) {
 	scene.Run(t, "testdata/walk", all.Registry(), aws.New().Spec().Walk)
 }
+
+func TestEveryRowMatters(t *testing.T) {
+	scene.Matter(t, "testdata/walk", all.Registry(), aws.New().Spec().Walk, nil, nil)
+}
