@@ -224,7 +224,7 @@ func (a *assembly) readGroups() {
 			Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 			Labels:         r.Data.Labels, TemplateLabels: r.Data.TemplateLabels, Selector: r.Data.Selector,
 			ReplicasManagedBy: r.Data.managedBy(), Autoscaled: r.Data.Autoscaled,
-			Version: r.Data.Version, FailureDomain: r.Data.FailureDomain,
+			Version: r.Data.Version, FailureDomain: r.Data.FailureDomain, Members: r.Data.Members,
 			Bootstrap: r.Data.Bootstrap.ref(r.Namespace), BootstrapSecret: r.Data.BootstrapSecret,
 			Halted: r.Data.Halted, OnDelete: r.Data.Strategy == onDelete, RolloutAfter: moment(r.Data.RolloutAfter),
 			Recent: r.Data.Recent, NoCreate: r.Data.NoCreate == "true", SkippedChecks: r.Data.SkippedChecks, NoRemediation: r.Data.MaxInFlight == "0" || r.Data.MaxInFlight == `"0%"`,

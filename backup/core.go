@@ -203,6 +203,7 @@ type groupFields struct {
 	NoCreate, SkippedChecks             string
 	MaxInFlight                         string // JSON: a number, or a percentage as a string
 	Recent                              bool
+	Members                             []string
 }
 
 func newGroupKind(resource string) *Kind[groupFields] {
@@ -228,6 +229,7 @@ func newGroupKind(resource string) *Kind[groupFields] {
 			Text(func(t *groupFields) *string { return &t.RolloutAfter }, "spec.rollout.after", "spec.rolloutAfter"),
 			Text(func(t *groupFields) *string { return &t.NoCreate }, "annotation:"+clusterv1.DisableMachineCreateAnnotation),
 			Text(func(t *groupFields) *string { return &t.SkippedChecks }, "annotation:"+clusterv1.MachineSetSkipPreflightChecksAnnotation),
+			Texts(func(t *groupFields) *[]string { return &t.Members }, "spec.providerIDList[]"),
 			Raw(func(t *groupFields) *string { return &t.MaxInFlight }, "spec.remediation.maxInFlight", "spec.strategy.remediation.maxInFlight"),
 			// Conditions of v1beta2 as v1.9.0 writes them, and references as v1.11.0 does.
 			Present(func(t *groupFields) *bool { return &t.Recent }, "status.v1beta2", "spec.template.spec.infrastructureRef.apiGroup"),

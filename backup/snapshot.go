@@ -161,6 +161,8 @@ type Group struct {
 	Bootstrap       Ref    // bootstrap.configRef
 	BootstrapSecret string // bootstrap.dataSecretName
 
+	Members []string // spec.providerIDList of a MachinePool
+
 	Halted       bool      // spec.paused of a MachineDeployment: it is scaled, and not rolled out
 	OnDelete     bool      // its strategy replaces a machine only when somebody deletes it
 	RolloutAfter time.Time // when its machines are to be replaced, spec.rollout.after; zero when no time is set

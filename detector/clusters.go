@@ -28,10 +28,11 @@ type drafts struct {
 	last      *draft // that was asked for: nearly always, it is again
 
 	unattributed []*Unattributed
+	unreadPools  map[clusterSet]PoolState
 }
 
 func newDrafts(ix *index, c *infra.Expected) *drafts {
-	d := &drafts{owners: ix.owners, nodes: ix.nodes.lists, providers: c.Providers, byID: make(map[backup.ClusterID]*draft, len(ix.snap.Clusters))}
+	d := &drafts{owners: ix.owners, nodes: ix.nodes.lists, providers: c.Providers, unreadPools: ix.unreadPools, byID: make(map[backup.ClusterID]*draft, len(ix.snap.Clusters))}
 	for i := range ix.snap.Clusters {
 		c := &ix.snap.Clusters[i]
 		one := d.of(c.ID())
@@ -82,10 +83,10 @@ func (d *drafts) unread(g *backup.Group) {
 	if s.Pool != nil {
 		return
 	}
-	s.Pool = &PoolState{
-		State: code.Undecided, Desired: g.Desired, ManagedBy: g.ReplicasManagedBy,
-		Message: "whether it exists is not known: no provider of this version reads " + cmp.Or(g.Infrastructure.Kind, "its kind"),
-	}
+	one := d.unreadPools[clusterSet{g.Cluster, setName{g.Kind, g.Name}}]
+	one.State, one.Desired, one.ManagedBy = code.Undecided, g.Desired, g.ReplicasManagedBy
+	one.Message = "whether it exists is not known: no provider of this version reads " + cmp.Or(g.Infrastructure.Kind, "its kind")
+	s.Pool = &one
 }
 
 // of returns the draft of a cluster, a derived one when the backup does not list it.

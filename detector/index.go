@@ -25,6 +25,7 @@ type index struct {
 	owners                *owners
 	hints                 hintIndex
 	pools                 []poolSet
+	unreadPools           map[clusterSet]PoolState
 	// poolState is whether each pool exists, by the key of its members.
 	poolState map[clusterKey]code.Presence
 
@@ -153,6 +154,7 @@ func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now tim
 		ix.ownTags[k] = true
 	}
 	ix.pools = ix.newPools(c.Pools)
+	ix.findUnread(c.UnreadPools)
 	for i := range ix.vms {
 		ix.vms[i].scope = ix.seenAt(&ix.vms[i], "")
 	}

@@ -271,12 +271,18 @@ func (ix *index) instanceFacts(v *vm) *instanceFacts {
 		f.exclude = cmp.Or(f.exclude, memberOfPool)
 	}
 	ix.findDuplicate(f)
+	f.foreignTag = ix.foreignTag(v)
+	return f
+}
+
+// foreignTag is the cluster outside the backup that an instance's tags name as its owner.
+func (ix *index) foreignTag(v *vm) (cluster string) {
 	for _, k := range v.Keys {
 		if k.Kind == infra.OwnerTag && !ix.ownTags[k] {
-			f.foreignTag = k.Value
+			cluster = k.Value
 		}
 	}
-	return f
+	return cluster
 }
 
 // decideSharedID decides on instances that share an id. A Node runs on only one of

@@ -155,3 +155,34 @@ func TestTiesByWhatIsShared(t *testing.T) {
 		}
 	}
 }
+
+// An instance that a pool of a kind that nobody reads lists is its member, as long as nothing
+// says that it is another's.
+func TestMembersOfAnUnreadPool(t *testing.T) {
+	for name, c := range map[string]struct {
+		arrange func(*scene)
+		member  bool
+	}{
+		"nothing else":                 {func(*scene) {}, true},
+		"where machines are":           {func(s *scene) { s.hint(infra.LocationOnly, bios("a"), infra.OwnerID{Cluster: prod}, 0) }, true},
+		"a Node that names no machine": {func(s *scene) { s.node(prod, bios("a"), "") }, true},
+		"a Node of the pool":           {func(s *scene) { n := s.node(prod, bios("a"), "a"); n.OwnerKind, n.OwnerName = machinePool, "own" }, true},
+		"a Node of a MachineSet":       {func(s *scene) { s.node(prod, bios("a"), "a") }, false},
+		"a Node of another cluster":    {func(s *scene) { s.node(backup.ClusterID{Namespace: "tenant", Name: "dev"}, bios("a"), "") }, false},
+		"made for a MachineSet":        {func(s *scene) { s.hint(infra.Strong, bios("a"), ownedBy("MachineSet", "md-bcdfg"), 1) }, false},
+		"ended":                        {func(s *scene) { s.listings[0].Instances[0].Gone = true }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene()
+			s.snap.Groups = append(s.snap.Groups, backup.Group{Meta: backup.Meta{Namespace: "tenant", Name: "own"}, Kind: machinePool, Cluster: prod})
+			s.expected.UnreadPools = []infra.UnreadPool{{Cluster: prod, Name: "own", Members: []infra.Key{bios("a"), bios("gone")}}}
+			s.vm("a", bios("a"))
+			c.arrange(s)
+			r := s.detect()
+			p := poolOf(t, r, "own").Pool
+			if p.State != code.Undecided || len(p.Then) != 2 || (len(p.Now) == 1) != c.member || (r.Excluded[memberOfPool] == 1) != c.member {
+				t.Errorf("the pool is %+v, left out are %v", p, r.Excluded)
+			}
+		})
+	}
+}

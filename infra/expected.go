@@ -14,6 +14,7 @@ type Expected struct {
 	Absent         []backup.Absence // what the provider misses in the backup
 	Exclude        []Exclusion
 	Pools          []Pool
+	UnreadPools    []UnreadPool // those that list members; the Registry fills them in
 	Resources      []Resource
 	Recipes        []Recipe
 	OwnerTags      []Key // of kind OwnerTag: those of the backup's own clusters

@@ -151,6 +151,27 @@ func (r *Registry) Expected(s *backup.Snapshot) Expected {
 			all.Machines = append(all.Machines, ExpectedMachine{Machine: i, Source: s.Machines[i].Infrastructure.Kind})
 		}
 	}
+	all.UnreadPools = r.unreadPools(s.Groups, all.Pools)
+	return all
+}
+
+// unreadPools are the MachinePools that list members and are none of those that are read.
+func (r *Registry) unreadPools(groups []backup.Group, read []Pool) (all []UnreadPool) {
+	is := make(map[OwnerID]bool, len(read))
+	for i := range read {
+		is[OwnerID{Cluster: read[i].Cluster, Kind: read[i].Kind, Name: read[i].Name}] = true
+	}
+	for i := range groups {
+		g := &groups[i]
+		if len(g.Members) == 0 || is[OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name}] {
+			continue
+		}
+		p := UnreadPool{Cluster: g.Cluster, Name: g.Name}
+		for _, id := range g.Members {
+			p.Members = append(p.Members, r.Keys(id)...)
+		}
+		all = append(all, p)
+	}
 	return all
 }
 

@@ -65,4 +65,7 @@ func (c *Expected) eachKey(pass func(Key)) {
 		pass(c.Pools[i].Key)
 		all(c.Pools[i].Members)
 	}
+	for i := range c.UnreadPools {
+		all(c.UnreadPools[i].Members)
+	}
 }

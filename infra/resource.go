@@ -25,6 +25,14 @@ type Pool struct {
 	Min, Max backup.Number
 }
 
+// UnreadPool is a MachinePool whose infrastructure no provider reads, with the members that
+// its object lists.
+type UnreadPool struct {
+	Cluster backup.ClusterID
+	Name    string
+	Members []Key
+}
+
 // PoolSize is how many members a pool is set to have where it is, by the Probe of
 // its Pool. A controller that finds another number there than Pool.Desired sets it
 // back, and members end or are made.

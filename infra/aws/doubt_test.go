@@ -116,7 +116,7 @@ func TestPoolsThatCannotBeTold(t *testing.T) {
 		"no managed pool":          {eks(true).pool("prod", "mp", managedPoolKind, "own"), code.PoolUndecided, 1},
 		"no control plane":         {nodegroup(eks(false)).pool("prod", "mp", managedPoolKind, "own"), code.PoolUndecided, 1},
 		"no AWSMachinePool":        {eks(false).pool("prod", "mp", poolKind, "own"), code.PoolUndecided, 1},
-		"a kind that nobody reads": {eks(true).pool("prod", "mp", "ROSAMachinePool", "own"), code.PoolUndecided, 0},
+		"a kind that nobody reads": {eks(true).pool("prod", "mp", "ROSAMachinePool", "own"), code.PoolUndecided, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, r := outcomeWith(t, c.b, member)
@@ -128,6 +128,41 @@ func TestPoolsThatCannotBeTold(t *testing.T) {
 				t.Errorf("the roll-up is %s", g.Status)
 			}
 		})
+	}
+}
+
+// Members that the backup lists of a pool whose kind nobody reads are that pool's, unless
+// something says more surely whose they are.
+func TestMembersOfAPoolThatNobodyReads(t *testing.T) {
+	for _, kind := range []string{"ROSAMachinePool", "KarpenterMachinePool"} {
+		for name, c := range map[string]struct {
+			tags []lab.EC2Tag
+			ours bool
+		}{
+			"no tags":                   {nil, true},
+			"the cluster's mark":        {[]lab.EC2Tag{{Key: tagCloud + "prod", Value: owned}}, true},
+			"tags of a MachineSet":      {capaInstance(idOf(1), "vpc-1", "prod", roleNode, "ns/prod-md-bcdfg-ccccc", "").Tags, false},
+			"tags of a role elsewhere":  {capaInstance(idOf(1), "vpc-1", "twin", roleNode, "", "").Tags, false},
+			"tags of a cluster unknown": {capaInstance(idOf(1), "vpc-1", "alien", roleNode, "", "").Tags, false},
+		} {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				b := newMade().cluster("ns", "prod", fleetRegion, "vpc-1").cluster("ns", "twin", fleetRegion, "vpc-1").
+					set("ns", "prod", "prod-md-bcdfg", 0).pool("prod", "mp", kind, "own")
+				o, r := outcomeWith(t, b, instanceWith(idOf(1), "vpc-1", c.tags...), instanceWith(idOf(2), "vpc-1"))
+				_, stranger := o.unattributed[idOf(1)]
+				_, ghost := o.ghosts[idOf(1)]
+				if (stranger || ghost) == c.ours {
+					t.Errorf("the member is %+v %+v", o.unattributed[idOf(1)], o.ghosts[idOf(1)])
+				}
+				if v := o.unattributed[idOf(2)]; v.Reason != code.InClusterFolder {
+					t.Errorf("the instance beside it is %+v", v)
+				}
+				g := groupNamed(r, backup.ClusterID{Namespace: "ns", Name: "prod"}, "mp")
+				if g == nil || g.Reason != code.PoolUndecided || len(g.Pool.Then) != 1 || (len(g.Pool.Now) == 1) != c.ours {
+					t.Errorf("the pool is %+v", g)
+				}
+			})
+		}
 	}
 }
 

@@ -230,12 +230,10 @@ var managedPools = backup.NewKind("awsmanagedmachinepools."+group, append(walked
 
 // machinePool is what Cluster API's own MachinePool says beside a backup.Group.
 type machinePool struct {
-	ProviderIDs []string
-	Zones       string // in JSON
+	Zones string // in JSON
 }
 
 var machinePools = backup.NewKind("machinepools.cluster.x-k8s.io",
-	backup.Texts(func(p *machinePool) *[]string { return &p.ProviderIDs }, "spec.providerIDList[]"),
 	backup.Raw(func(p *machinePool) *string { return &p.Zones }, "spec.failureDomains"),
 )
 

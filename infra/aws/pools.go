@@ -40,11 +40,11 @@ func (objs *objects) joinPools() {
 		if g.Kind != machinePoolKind || ref.Group != group || infraPools[ref.Kind] == nil {
 			continue
 		}
-		p := pool{cluster: g.Cluster, name: g.Name, kind: ref.Kind, infraName: ref.Name, desired: g.Desired, managedBy: g.ReplicasManagedBy, group: g}
+		p := pool{cluster: g.Cluster, name: g.Name, kind: ref.Kind, infraName: ref.Name, desired: g.Desired, managedBy: g.ReplicasManagedBy, providerIDs: g.Members, group: g}
 		p.record = infraPools[ref.Kind][capi.Referred(g.Backup, g.Namespace, ref)]
 		used[p.record] = true
 		if x := extras[capi.ObjectOf(&g.Meta)]; x != nil {
-			p.providerIDs, p.zones = x.Data.ProviderIDs, x.Data.Zones
+			p.zones = x.Data.Zones
 		}
 		objs.addPool(p)
 	}
