@@ -273,8 +273,8 @@ func TestEdgeCases(t *testing.T) {
 			s.vmOf("m")
 			s.group(prod, "md-bcdfg").Replicas = known(2)
 			s.hint(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
-			s.vm("md-bcdfg-bbbbb", key("stem", "md-bcdfg"))
-		}, []wish{{name: "md-bcdfg-bbbbb", status: code.Unknown, reason: code.MachineNotInBackup, set: "MachineDeployment/md"}}},
+			s.vm("md-bcdfg-bbbbb", key("stem", "md-bcdfg")).Warnings = []code.Reason{code.Disconnected}
+		}, []wish{{name: "md-bcdfg-bbbbb", status: code.Unknown, reason: code.MachineNotInBackup, warnings: string(code.Disconnected), set: "MachineDeployment/md"}}},
 
 		{"49 another management cluster's VM in a shared folder", func(s *scene) {
 			s.hint(infra.LocationOnly, key("folder", "f"), ownedBy("", ""), 0)
@@ -318,7 +318,7 @@ func TestEdgeCases(t *testing.T) {
 			s.vmOf("m").Warnings = []code.Reason{code.PoweredOff}
 			n := s.node(prod, bios("b-m"), "m")
 			n.Ready, n.NoReady = false, true
-		}, []wish{{name: "m", status: code.Unknown, reason: code.NodeListUnread}}},
+		}, []wish{{name: "m", status: code.Unknown, reason: code.NodeListUnread, warnings: "PoweredOff"}}},
 
 		{"53 a heartbeat from the future proves nothing", func(s *scene) {
 			s.worker("m")

@@ -97,6 +97,7 @@ func (f *instanceFacts) ghost(links []link, s code.Strength) placement {
 		Status: code.Ghost, Message: "it belongs to the cluster, but the backup has no Machine for it",
 		Name: f.vm.Name, Namespace: b.cluster().Namespace, ControlPlane: b.controlPlane, RoleKnown: b.roleKnown,
 		Instance: &instance, Scope: f.vm.scope, Evidence: linkEvidence(links, s),
+		Warnings: conditions(f.vm, f.index.words[f.vm.provider]),
 	}
 	if b.node != nil {
 		v.Node, v.ProviderID = b.node.Name, b.node.ProviderID

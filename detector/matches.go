@@ -44,10 +44,11 @@ func (f *machineFacts) others(v Verdict, more []*vm) Verdict {
 	return v
 }
 
-// with sets the instance of a verdict and its evidence.
+// with sets the instance of a verdict, its evidence and what is the matter with it.
 func (f *machineFacts) with(v Verdict, found *vm, s code.Strength) Verdict {
 	v.Instance = found.Instance
 	v.Evidence = f.evidence(found, s)
+	v.Warnings = conditions(found, f.words)
 	return v
 }
 
@@ -61,9 +62,6 @@ func (f *machineFacts) healthy(found *vm, s code.Strength) Verdict {
 		return v
 	}
 	v := f.with(Verdict{Status: code.Healthy, ByID: hasKey(found, f.expected.Strong)}, found, s)
-	for _, w := range found.Warnings {
-		v.Warnings = append(v.Warnings, report.Warning{Reason: w, Message: f.condition(w)})
-	}
 	if found.Exclude == infra.Template {
 		v.Warnings = append(v.Warnings, report.Warning{Reason: code.Template, Message: "the VM is a template now: neither a person nor its controller can power it on"})
 	}

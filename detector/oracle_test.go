@@ -278,5 +278,7 @@ func (o *oracle) find(test func(*oracleVM) bool) []*oracleVM {
 }
 
 func (o *oracle) set(c *oracleMachine, s code.Status, reason string, v *oracleVM) {
-	c.status, c.reason, c.vm = s, reason, v
+	if c.status, c.reason, c.vm, c.warnings = s, reason, v, nil; v != nil {
+		c.warnings = words(v.Warnings)
+	}
 }

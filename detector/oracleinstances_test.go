@@ -348,7 +348,9 @@ func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set str
 			why = "NodeListUnread"
 		}
 	}
-	return fmt.Sprintf("machine %s %s %s/%s %s %s [] %s", o.cid(b.cluster), set, b.cluster.Namespace, v.Name, status, why, v.Identity), b.cluster, set, status
+	warnings := words(v.Warnings)
+	slices.Sort(warnings)
+	return fmt.Sprintf("machine %s %s %s/%s %s %s %v %s", o.cid(b.cluster), set, b.cluster.Namespace, v.Name, status, why, slices.Compact(warnings), v.Identity), b.cluster, set, status
 }
 
 // nameless reports whether an owner has a machine of which neither an id nor the name

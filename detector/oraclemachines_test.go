@@ -194,7 +194,6 @@ func (o *oracle) match(c *oracleMachine, v *oracleVM, duplicate, reidentified bo
 		return
 	}
 	o.set(c, code.Healthy, "", v)
-	c.warnings = append(c.warnings, words(v.Warnings)...)
 	if v.Exclude == infra.Template {
 		c.warnings = append(c.warnings, "Template")
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"drift-detector/infra"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -13,12 +14,16 @@ func (f *machineFacts) label(kind infra.KeyKind) string {
 	return cmp.Or(f.words[name], name)
 }
 
-// condition returns what a warning means that an instance brings along.
-func (f *machineFacts) condition(reason code.Reason) string {
-	if reason == code.PoweredOff {
-		return "the VM is powered off"
+// conditions are what an instance brings along, with what it means.
+func conditions(v *vm, words map[string]string) (all []report.Warning) {
+	for _, w := range v.Warnings {
+		message := cmp.Or(words[string(w)], string(w))
+		if w == code.PoweredOff {
+			message = "the VM is powered off"
+		}
+		all = append(all, report.Warning{Reason: w, Message: message})
 	}
-	return cmp.Or(f.words[string(reason)], string(reason))
+	return all
 }
 
 // nameOf is what a person finds an instance by.
