@@ -61,7 +61,7 @@ race: ## look for data races, in what does several things at once
 
 FAULTS ?= all
 
-faults: ## spoil each call, handshake and answer of each server, and hold every verdict: 20 minutes
+faults: ## spoil each call, handshake and answer of each server, and hold every verdict: 40 minutes
 	@FAULTS='$(FAULTS)' go test ./cmd/drift-detector -run '^TestFaultMatrix$$' -count 1 -timeout 2h -v | grep -v -e '^=== ' -e '^--- PASS'
 
 cover: ## say how much of the code the tests run: each function, and the whole last

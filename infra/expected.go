@@ -46,9 +46,16 @@ type Expected struct {
 // Decided lets go of what only decides verdicts: of machines there is left what is said of a
 // restore.
 func (c *Expected) Decided() {
-	var all []ExpectedMachine // few of them
+	left := func(m *ExpectedMachine) bool { return m.Restore != nil || m.InfraMissing }
+	n := 0
 	for i := range c.Machines {
-		if m := &c.Machines[i]; m.Restore != nil || m.InfraMissing {
+		if left(&c.Machines[i]) {
+			n++
+		}
+	}
+	all := make([]ExpectedMachine, 0, n)
+	for i := range c.Machines {
+		if m := &c.Machines[i]; left(m) {
 			all = append(all, ExpectedMachine{Machine: m.Machine, Provider: m.Provider, Restore: m.Restore, InfraMissing: m.InfraMissing})
 		}
 	}

@@ -18,6 +18,7 @@ func unmarshalers() *json.Unmarshalers {
 	keys := keyReader{kinds: map[string]KeyKind{}}
 	return json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(keys.read),
+		json.UnmarshalFromFunc(factReader{}.read),
 		inParts(func(i *Instance) { share(keys.last, &i.ID, &i.Ref, &i.Name, &i.Path, &i.Host.Value) }),
 		inParts(func(n *Node) {
 			for i := range n.Keys {
@@ -52,6 +53,35 @@ func inParts[T any](done func(*T)) *json.Unmarshalers {
 		*into = slices.Concat(append(parts, room[:n])...)
 		return err
 	})
+}
+
+// factReader reads lists of facts, of which machines mostly have the same. It has those that
+// it has read by their JSON, up to a bound: one inventory may have a list for each instance.
+type factReader map[string]Facts
+
+const mostFacts = 1024
+
+func (r factReader) read(dec *jsontext.Decoder, into *Facts) error {
+	all, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	if known, is := r[string(all)]; is {
+		*into = known
+		return nil
+	}
+	var list []Fact
+	if err := json.Unmarshal(all, &list); err != nil {
+		if s := (*json.SemanticError)(nil); errors.As(err, &s) {
+			s.JSONPointer = dec.StackPointer() + s.JSONPointer
+		}
+		return err
+	}
+	*into = slices.Clip(slices.Clone(list))
+	if len(r) < mostFacts {
+		r[string(all)] = *into
+	}
+	return nil
 }
 
 // keyReader reads lists of keys, which are nearly all of an inventory. The values of a list

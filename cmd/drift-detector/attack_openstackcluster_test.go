@@ -11,9 +11,9 @@ import (
 
 // managedOpenStack is the fleet of wellOpenStack with a network, a router and security
 // groups that CAPO made for it.
-func managedOpenStack(t *testing.T) (*world, *openstacklab.Server) {
+func managedOpenStack(t *testing.T, o openstacklab.Options) (*world, *openstacklab.Server) {
 	t.Helper()
-	w, cloud := wellOpenStack(t, openstacklab.Options{})
+	w, cloud := wellOpenStack(t, o)
 	const network, router, name = "c47ce825-6d66-4882-9be5-1cbccd4536f7", "11111111-aaaa-4111-8111-111111111111", "k8s-clusterapi-cluster-tenant-os-b-data"
 	w.change("managed", func(resource, _ string, o object) bool {
 		if resource != "openstackclusters" {
@@ -48,7 +48,7 @@ func managedOpenStack(t *testing.T) (*world, *openstacklab.Server) {
 // two things of the name it takes none.
 func TestOpenStackManagedThingsByName(t *testing.T) {
 	t.Parallel()
-	w, cloud := managedOpenStack(t)
+	w, cloud := managedOpenStack(t, openstacklab.Options{})
 	args := append(w.sources(), w.withOpenStackNodes()...)
 	w.run(args...).demandSafe(t, true, code.Adopted, "")
 	for kind, c := range map[string]struct{ name, renamed, twins string }{
@@ -81,7 +81,7 @@ func TestOpenStackManagedThingsByName(t *testing.T) {
 // balancer.
 func TestOpenStackFloatingIPOfAnother(t *testing.T) {
 	t.Parallel()
-	w, cloud := managedOpenStack(t)
+	w, cloud := managedOpenStack(t, openstacklab.Options{})
 	const ip = "203.0.113.77"
 	w.change("floating", func(resource, _ string, o object) bool {
 		if resource == "openstackclusters" {

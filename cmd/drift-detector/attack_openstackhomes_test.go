@@ -13,7 +13,7 @@ import (
 // for where the cluster is.
 func TestOpenStackMachinesOfTheirOwnRegion(t *testing.T) {
 	t.Parallel()
-	w, cloud := managedOpenStack(t)
+	w, cloud := managedOpenStack(t, openstacklab.Options{})
 	w.change("region", func(resource, _ string, o object) bool {
 		if resource == "openstackclusters" { // its clouds.yaml names the same
 			delete(in(o, "spec", "identityRef"), "region")

@@ -30,6 +30,7 @@ type inBucket struct {
 func newBucket(t *testing.T) *inBucket {
 	t.Helper()
 	b := &inBucket{Store: storetest.Start(t, false), t: t}
+	b.Now = clock // a backup without description began when it was stored: not after a run that takes minutes
 	file := filepath.Join(t.TempDir(), "credentials")
 	text := fmt.Sprintf("[dr]\naws_access_key_id = %s\naws_secret_access_key = %s\n", storetest.KeyID, storetest.Secret)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -114,6 +114,8 @@ func callOf(r *http.Request) string {
 		r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "limit=500", "limit=3", 1)
 	case strings.HasSuffix(name, "/kubeadm-config"):
 		name = "ConfigMap"
+	case strings.HasPrefix(name, "/clusters/"):
+		name, _ = lab.EKSCall(r)
 	case strings.HasPrefix(name, "/v2") || strings.HasPrefix(name, "/v3"):
 		name = openstacklab.CallOf(r)
 	case soapMethod.Match(body):
@@ -121,7 +123,9 @@ func callOf(r *http.Request) string {
 		body = bytes.Replace(body, []byte("<maxObjects>1250</maxObjects>"), []byte("<maxObjects>12</maxObjects>"), 1)
 	default:
 		if form, err := url.ParseQuery(string(body)); err == nil && form.Get("Action") != "" {
-			name = form.Get("Action")
+			if name = form.Get("Action"); name == "DescribeLoadBalancers" { // of two services
+				name += " " + form.Get("Version")
+			}
 		}
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))

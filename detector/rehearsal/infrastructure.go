@@ -35,7 +35,7 @@ var infrastructureDeeds = []deed[*cluster]{
 		None:    walk.Does{Effect: walk.Makes, Code: code.ResourceMade, What: "it creates what is gone again"},
 		Differs: walk.Does{Effect: walk.Makes, Code: code.ControlPlaneDown, What: "it creates an empty control plane of the name"},
 		Several: walk.Deletes.Says("it deletes what runs and is not specified"),
-		Refused: "resources that it deletes if they exist",
+		Refused: "resources that it deletes if they exist, or creates again if they are gone",
 		Source:  "the walks of the providers",
 	}, resourcesThere},
 }
@@ -98,6 +98,8 @@ func resourcesThere(p *actions, c *cluster) bool {
 			p.finds(walk.Several, fmt.Sprintf("%s %s runs, and %s does not specify it: %s deletes it", r.Kind, r.Name, r.UsedBy, c.controller.Name))
 		case r.WhenGone == code.Unwanted:
 			p.unread(code.ResourceUndecided, fmt.Sprintf("%s %s is deleted if it exists, and whether it does could not be looked up", r.Kind, r.Name))
+		case r.WhenGone == code.MadeAgain && r.State == code.Undecided && !r.Several && !c.holderGone():
+			p.unread(code.ResourceUndecided, fmt.Sprintf("%s %s is created again if it is gone, and whether it is could not be looked up", r.Kind, r.Name))
 		case r.State != code.Absent || r.Several || r.WhenGone != code.MadeAgain:
 		case strings.HasSuffix(r.Kind, "control plane"):
 			p.finds(walk.Differs, fmt.Sprintf("%s %s is gone: its API server does not answer. %s creates an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name))

@@ -92,6 +92,8 @@ func (l *listing) readProbes(ctx context.Context) {
 			continue
 		}
 		if err := l.lookUp(ctx, look, ids, names, queries); err != nil {
+			// Of a name that is found there may be several.
+			l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(k infra.Key) bool { return k.Kind == look.kind && strings.HasPrefix(k.Value, byName) })
 			l.unread(ctx, look, err)
 		}
 	}

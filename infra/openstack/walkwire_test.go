@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -185,6 +186,38 @@ func TestBehindOverTheWire(t *testing.T) {
 		l := only(t, data, infra.Access{})
 		if _, refused := l.Facts.Get(factRefused + "/" + kind.String()); !refused || !slices.Contains(l.Unread, kind) {
 			t.Errorf("without %s unread are %v: %v", call, l.Unread, l.Warnings)
+		}
+	}
+}
+
+// An image that is found by its id does not answer for its name: whether it is the only one of the
+// name is not known where that call fails.
+func TestImageOfANameUnread(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	data = edit(t, data, func(resource string, object map[string]any) bool {
+		if meta := object["metadata"].(map[string]any); strings.HasPrefix(resource, "openstackservers.") && meta["name"] == "data-control-plane-cjtfx" {
+			object["spec"].(map[string]any)["image"] = map[string]any{"id": "60c55fb5-9684-4c4e-894f-94655d0d0c01"}
+		}
+		return true
+	})
+	name := infra.Key{Kind: keyImage, Value: byName + "ubuntu-2404-kube-v1.34.2"}
+	if !slices.Contains(only(t, data, infra.Access{}).ProbesFound, name) {
+		t.Fatal("the image is not found by its name")
+	}
+	s.Fail(openstacklab.Fault{Call: "glance GET /v2/images", Status: 403, Body: "{}"})
+	if l := only(t, data, infra.Access{}); slices.Contains(l.ProbesFound, name) || !slices.Contains(l.Unread, keyImage) || s.Calls()["glance GET /v2/images/{id}"] == 0 {
+		t.Errorf("found are %v, unread %v", l.ProbesFound, l.Unread)
+	}
+}
+
+// What an account must be allowed names all that is looked up.
+func TestPermissionsNameEachLookup(t *testing.T) {
+	text := New().Spec().Permissions.Text
+	for i := range lookups {
+		prefix := map[string]string{typeCompute: "/v2.1/", typeImage: "/v2/"}[lookups[i].service]
+		path, _, _ := strings.Cut(cmp.Or(prefix, "/v2.0/")+lookups[i].path, "?")
+		if !strings.Contains(text, path+"`") {
+			t.Errorf("%s is not in permissions.md", path)
 		}
 	}
 }

@@ -183,7 +183,7 @@ func (e *EC2) parse(r *http.Request) (*apiCall, *refusal) {
 	}
 	c.action, c.version = c.form.Get("Action"), c.form.Get("Version")
 	if c.service == "eks" {
-		c.parseEKS(r)
+		c.action, c.name = EKSCall(r)
 	}
 	e.mu.Lock()
 	key, known := e.keys[s.keyID]

@@ -26,13 +26,13 @@ func (e *EC2) describeCluster(c *apiCall) (answer any, bad *refusal) {
 	}}, nil
 }
 
-// parseEKS reads what is asked for out of the path of a call.
-func (c *apiCall) parseEKS(r *http.Request) {
+// EKSCall is the call of EKS that a request is, and what it is about: "DescribeAddon" and
+// "plane/addon". EKS names what is asked for in the path.
+func EKSCall(r *http.Request) (action, of string) {
 	name, ok := strings.CutPrefix(r.URL.Path, "/clusters/")
 	if !ok || r.Method != http.MethodGet && !strings.HasSuffix(name, "/identity-provider-configs/describe") {
-		return
+		return "", ""
 	}
-	c.action, c.name = "DescribeCluster", name
 	for _, of := range [...]struct{ path, one, all string }{
 		{"/node-groups", "DescribeNodegroup", ""},
 		{"/fargate-profiles", "DescribeFargateProfile", ""},
@@ -41,17 +41,18 @@ func (c *apiCall) parseEKS(r *http.Request) {
 		{"/identity-provider-configs", "DescribeIdentityProviderConfig", "ListIdentityProviderConfigs"},
 	} {
 		plane, rest, there := strings.Cut(name, of.path)
-		if !there {
-			continue
-		}
-		c.action, c.name = of.all, plane
-		if part, single := strings.CutPrefix(rest, "/"); single {
-			c.action, c.name = of.one, plane+"/"+part
-			if entry, policies := strings.CutSuffix(part, "/access-policies"); policies {
-				c.action, c.name = "ListAssociatedAccessPolicies", plane+"/"+entry
-			}
+		part, single := strings.CutPrefix(rest, "/")
+		entry, policies := strings.CutSuffix(part, "/access-policies")
+		switch {
+		case there && single && policies:
+			return "ListAssociatedAccessPolicies", plane + "/" + entry
+		case there && single:
+			return of.one, plane + "/" + part
+		case there:
+			return of.all, plane
 		}
 	}
+	return "DescribeCluster", name
 }
 
 // describePlaneParts answers for add-ons and access entries, which are those of the backup.

@@ -31,6 +31,9 @@ const (
 
 // Store is a running store.
 type Store struct {
+	// Now is the clock of the store, where it is not nil.
+	Now func() time.Time
+
 	*httptest.Server
 	Region string // of all buckets; empty accepts each
 	Page   int    // most keys in an answer; 1000 if zero
@@ -64,6 +67,13 @@ func Start(t testing.TB, tls bool) *Store {
 	return s
 }
 
+func (s *Store) now() time.Time {
+	if s.Now != nil {
+		return s.Now()
+	}
+	return time.Now()
+}
+
 // Put stores an object.
 func (s *Store) Put(bucket, key string, body []byte) {
 	s.mu.Lock()
@@ -71,7 +81,7 @@ func (s *Store) Put(bucket, key string, body []byte) {
 	if s.buckets[bucket] == nil {
 		s.buckets[bucket] = map[string]*object{}
 	}
-	s.buckets[bucket][key] = &object{body, fmt.Sprintf(`"%x"`, md5.Sum(body)), time.Now().UTC()}
+	s.buckets[bucket][key] = &object{body, fmt.Sprintf(`"%x"`, md5.Sum(body)), s.now().UTC()}
 }
 
 // Dated says when the objects that are there were stored.
