@@ -54,6 +54,9 @@ var (
 	imageTag     = regexp.MustCompile(`:(v[0-9][^:/@]*)(?:@.*)?$`)
 )
 
+// InstalledKinds are the kinds that Installed reads.
+func InstalledKinds() []backup.AnyKind { return []backup.AnyKind{inventoryKind, controllerKind} }
+
 // Installed returns what was installed in the management cluster of a backup: what clusterctl
 // noted, and what Deployments ran. A provider is there as often as that is not the same.
 func Installed(s *backup.Snapshot, n int) []Provider {

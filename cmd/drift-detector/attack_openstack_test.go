@@ -2,11 +2,13 @@ package main
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"drift-detector/backup/backuptest"
 	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -267,7 +269,11 @@ func TestOpenStackBootstrapData(t *testing.T) {
 				"providerName": "openstack", "type": "InfrastructureProvider", "version": version,
 			})
 		})
-		w.run(append(w.sources(), w.withOpenStackNodes()...)...).demandSafe(t, c.want == code.Adopted, c.want, c.says)
+		r := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
+		r.demandSafe(t, c.want == code.Adopted, c.want, c.says)
+		if want := (report.Installed{Type: "infrastructure", Name: "openstack", Version: version}); !slices.Contains(r.report.Backups[0].Installed, want) {
+			t.Errorf("installed is %v, want %v", r.report.Backups[0].Installed, want)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
@@ -257,7 +258,7 @@ func (o *detectOptions) obtain(ctx context.Context, s *streams, e *loadedBackup,
 // listed: the credentials, and most of the objects of the backup.
 func (e *loadedBackup) forget() {
 	e.secrets.Drop()
-	e.snapshot.Keep(rehearsal.Want().Kinds...)
+	e.snapshot.Keep(append(rehearsal.Want().Kinds, check.InstalledKinds()...)...)
 	collectNow()
 }
 
