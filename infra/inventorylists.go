@@ -56,7 +56,8 @@ func inParts[T any](done func(*T)) *json.Unmarshalers {
 }
 
 // factReader reads lists of facts, of which machines mostly have the same. It has those that
-// it has read by their JSON, up to a bound: one inventory may have a list for each instance.
+// it has read by their JSON, up to a bound: one inventory may have a list for each instance. They
+// are shared, and nobody changes facts that were read.
 type factReader map[string]Facts
 
 const mostFacts = 1024

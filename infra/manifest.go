@@ -32,7 +32,8 @@ type Manifest struct {
 	Clusters         []backup.ClusterID
 }
 
-// Open stands for a text that is not known. It is a list, which no API server takes for one.
+// Open returns what is in the place of a text that is not known: a list, which no API server
+// takes for one.
 func Open(what string) any { return []string{openWord + what} }
 
 const openWord = "fill in: "

@@ -77,6 +77,9 @@ type Options struct {
 	// Velero is what Velero says about each backup, in the order of
 	// Snapshot.Backups; nil where that is not known.
 	Velero []*VeleroBackup
+	// Unread says, in the same order, why Velero's description of a backup can't be read, which
+	// then is nil in Velero; empty for others.
+	Unread []string
 	// Newer is the newest backup of the same store that can be restored and is younger,
 	// for each backup; nil where there is none, or none is known.
 	Newer []*NewerBackup

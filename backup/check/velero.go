@@ -78,6 +78,10 @@ func descriptions(e *examination) []Finding {
 	var found []Finding
 	for i, b := range e.Backups {
 		v, what := e.velero(i), e.tarball(i)
+		if i < len(e.options.Unread) && e.options.Unread[i] != "" {
+			found = append(found, RuleUnattributed.On(i, what, "whether Velero counted errors is not known: %s", e.options.Unread[i]))
+			continue
+		}
 		if v == nil {
 			found = append(found, ruleUndescribed.On(i, what, "no %s is known", VeleroFile))
 			continue

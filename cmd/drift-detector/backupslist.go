@@ -63,8 +63,8 @@ func (o *backupsOptions) find(ctx context.Context, place *store.Place, now time.
 		}
 		return nil, fmt.Errorf("--schedule %s: %s holds no backup of such a schedule; it holds those of %s", o.schedule, place.Name(), known)
 	}
-	o.choices, o.candidates = c, c.offered(all, nil)
-	newest := c.holding(ctx, o.candidates, max(o.last, 1))
+	o.choices, o.candidates = c, all
+	newest := c.holding(ctx, c.offered(all, nil), max(o.last, 1))
 	for _, b := range l.stored {
 		l.rows = append(l.rows, c.describe(b))
 	}

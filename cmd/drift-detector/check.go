@@ -200,7 +200,7 @@ func writeReadiness(w io.Writer, doc *report.Readiness, to *output, s *streams) 
 // before the credentials are dropped.
 func (e *loadedBackup) check(now time.Time) []check.Finding {
 	return check.Check(e.snapshot, e.secrets, check.Options{
-		Now: now, Velero: e.velero, Newer: e.newer, Absent: e.expected.Absent, Only: e.shows,
+		Now: now, Velero: e.velero, Unread: e.unread, Newer: e.newer, Absent: e.expected.Absent, Only: e.shows,
 		Findings:    e.registry.Check(e.snapshot, e.secrets, e.expected, now),
 		Controllers: e.registry.Makers(e.expected),
 	})

@@ -235,7 +235,7 @@ func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store
 	if can, _, _ := restorable(b); err != nil && (can || bounded.Err() != nil) {
 		return nil, o.bounds.explain(bounded, err)
 	}
-	opened := openedBackup{source: place.Source(bounded, b), velero: velero}
+	opened := openedBackup{source: place.Source(bounded, b), velero: velero, unread: s.unused(err)}
 	e, err := o.loadOpened(bounded, s, o.shared.registry, []openedBackup{opened})
 	if err != nil {
 		return nil, o.bounds.explain(bounded, err)
@@ -243,6 +243,7 @@ func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store
 	e.compared = true
 	origin := e.snapshot.Origin(0)
 	o.choices.tarballs[b] = &tarballSays{origin: origin}
+	o.choices.looks, o.choices.mostLooks = 0, mostCompared // others than those that were read before
 	younger := slices.DeleteFunc(o.choices.younger(o.candidates, b), func(other *store.Stored) bool { return other.Root != b.Root })
 	if e.newer[0] = o.choices.newerThan(bounded, origin, younger); e.newer[0] != nil {
 		e.newer[0].Misdated = o.choices.misdated(b)

@@ -149,7 +149,8 @@ type loadedBackup struct {
 	opened   []openedBackup
 	store    string // endpoint of the object store that a backup is read from; empty for none
 	newer    []*check.NewerBackup
-	velero   []*check.VeleroBackup // by backup; nil where Velero's file is not beside the tarball
+	velero   []*check.VeleroBackup // by backup; nil where Velero's file is not beside the tarball, or unread
+	unread   []string              // by backup: why Velero's file can't be read
 }
 
 // load finds the backups that --backup names, and reads them.
@@ -183,13 +184,13 @@ func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *in
 	}
 	var sources []backup.Source
 	for _, b := range opened {
-		sources, e.velero = append(sources, b.source), append(e.velero, b.velero)
+		sources, e.velero, e.unread = append(sources, b.source), append(e.velero, b.velero), append(e.unread, b.unread)
 	}
 	var err error
 	want := join(e.registry.Want(), check.Want(), rehearsal.Want())
 	want.Offline = o.offline
 	if o.described != nil {
-		e.velero = []*check.VeleroBackup{o.described}
+		e.velero, e.unread = []*check.VeleroBackup{o.described}, nil
 	}
 	want.Beside = func(i int) archive.Visitor {
 		var asked archive.Visitor

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"drift-detector/backup"
@@ -24,9 +25,12 @@ type tarballSays struct {
 // Bounds of looking into newer tarballs of which nothing is asked but whether they are of the
 // same management cluster. A larger one, or one more, may be.
 const (
-	lookTime   = time.Minute // for all of them, and for the lists of objects
-	mostLooks  = 3
-	maxTarball = 256 << 20 // bytes
+	lookTime  = time.Minute // for all of them, and for the lists of objects
+	mostLooks = 3
+	// mostCompared is for each backup that --compare reads: it is the way out where the others
+	// are too many to be read by detect.
+	mostCompared = 32
+	maxTarball   = 256 << 20 // bytes
 )
 
 // findNewer looks for newer backups in the stores of those that were read. A store that can't be
@@ -46,7 +50,9 @@ func (e *loadedBackup) findNewer(ctx context.Context, s *streams) {
 		if err != nil {
 			say("whether there is a newer backup is not known: %v", err)
 		}
-		if younger := c.younger(all, b.stored); len(younger) > 0 {
+		s.some(s.warn, c.unoffered(all, b.stored))
+		younger := c.younger(all, b.stored)
+		if len(younger) > 0 {
 			e.newer[i] = c.newerThan(ctx, e.snapshot.Origin(i), younger)
 		}
 		if n := e.newer[i]; n != nil {
@@ -63,13 +69,34 @@ func (e *loadedBackup) findNewer(ctx context.Context, s *streams) {
 	}
 }
 
-// younger are those of some backups that Velero offers and that are younger than one. What has a
+// younger are those of some backups that are younger than one, the newest first, and that Velero
+// offers, or will offer: the tarball of one that is not finished has all objects. What has a
 // wrong date is younger than none, and none that has a date is known to be older than it.
 func (c *choices) younger(some []*store.Stored, than *store.Stored) []*store.Stored {
-	wrong := c.misdated(than) != ""
-	return c.offered(some, func(other *store.Stored) bool {
-		return other.Place != than.Place && c.misdated(other) == "" && (wrong || other.Started().After(than.Started()))
+	all := slices.DeleteFunc(slices.Clone(some), func(other *store.Stored) bool {
+		can, _, _ := restorable(other)
+		d := other.Description
+		coming := d != nil && d.Ending() == check.Unfinished && other.Size > 0 && other.Problem == nil
+		return !can && !coming || c.misdated(other) != "" || !c.isYounger(other, than)
 	})
+	slices.SortStableFunc(all, func(x, y *store.Stored) int { return y.Started().Compare(x.Started()) })
+	return all
+}
+
+// isYounger reports whether a backup was begun after another, or may have been, where that has a
+// wrong date.
+func (c *choices) isYounger(other, than *store.Stored) bool {
+	return other.Place != than.Place && (c.misdated(than) != "" || other.Started().After(than.Started()))
+}
+
+// unoffered says of those of some backups that are younger than one why Velero does not offer them.
+func (c *choices) unoffered(some []*store.Stored, than *store.Stored) (says []string) {
+	for _, other := range some {
+		if can, why, _ := restorable(other); !can && c.isYounger(other, than) {
+			says = append(says, other.Place+" is newer than this backup, and Velero does not offer it: "+strings.Join(why, "; "))
+		}
+	}
+	return says
 }
 
 // newerThan returns the newest of some backups, which are younger than one and begin with the

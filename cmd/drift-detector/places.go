@@ -116,7 +116,8 @@ func (o *storeOptions) place(ctx context.Context, s *streams, address string, qu
 // openedBackup is one backup that --backup names.
 type openedBackup struct {
 	source backup.Source
-	velero *check.VeleroBackup // nil where Velero's description is not beside the tarball
+	velero *check.VeleroBackup // nil where Velero's description is not beside the tarball, or can't be read
+	unread string              // why it can't be read; empty where it was, or where there is none
 	place  *store.Place        // in which it is one of others; nil for none
 	stored *store.Stored       // itself, there
 	once   bool                // it can be read once only
@@ -144,16 +145,14 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 		if ctx.Err() != nil { // cut off, which is no fault of the backup
 			return openedBackup{}, ctx.Err()
 		}
-		if err != nil {
-			s.warn("%s; it is not used", err)
-		}
-		return openedBackup{source: p.Source(ctx, found), velero: velero, place: p, stored: found}, nil
+		return openedBackup{source: p.Source(ctx, found), velero: velero, unread: s.unused(err), place: p, stored: found}, nil
 	}
 	source, err := archive.FileSource(name)
 	if err != nil {
 		return openedBackup{}, err
 	}
-	b := openedBackup{source: source, velero: besideTarball(s, source.Name), once: !isRegular(source.Name)}
+	b := openedBackup{source: source, once: !isRegular(source.Name)}
+	b.velero, b.unread = besideTarball(s, source.Name)
 	if b.once {
 		b.source = archive.Waiting(ctx, source)
 	}
@@ -165,18 +164,24 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 	return b, nil
 }
 
-// besideTarball is what Velero says about a backup in the file beside it; nil
-// when there is none. One that can't be read costs no more than a warning.
-func besideTarball(s *streams, tarball string) *check.VeleroBackup {
+// besideTarball is what Velero says about a backup in the file beside it, nil when there is
+// none, and why it can't be read.
+func besideTarball(s *streams, tarball string) (v *check.VeleroBackup, unread string) {
 	path := filepath.Join(filepath.Dir(tarball), check.VeleroFile)
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil
+		return nil, ""
 	}
 	v, err := readVelero(path)
-	if err != nil {
-		s.warn("%s; it is not used", err)
+	return v, s.unused(err)
+}
+
+// unused warns of what can't be read, and returns why; it is empty where there is no error.
+func (s *streams) unused(err error) string {
+	if err == nil {
+		return ""
 	}
-	return v
+	s.warn("%s; it is not used", err)
+	return infra.Brief(err.Error())
 }
 
 // isRegular reports whether a file can be read again.

@@ -128,7 +128,7 @@ func (d *decision) checks(all []check.Finding, counts func(check.Finding) bool) 
 			d.Add(code.NewerBackup, "A newer backup is in the same place, so that this one is not to be restored without a reason: "+f.Message, f.Object)
 		}
 		if f.Code == check.RuleUnattributed.Code {
-			d.Add(code.BackupErrorsUnclear, "Velero counted errors while it made the backup, and something that a cluster needs may be missing: "+f.Message, f.Object)
+			d.Add(code.BackupErrorsUnclear, "Something that a cluster needs may be missing from the backup: "+f.Message, f.Object)
 		}
 		if f.Severity == code.CheckError && counts(f) {
 			d.Add(code.BackupError, "The backup must not be restored as it is ("+string(f.Code)+"): "+strings.TrimSuffix(f.Why, "."), f.Object)

@@ -170,6 +170,8 @@ func (a *application) machine(c *Confirmation, mark *report.Confirmed) (report.C
 			state, why = report.ConfirmationChanged, fmt.Sprintf("its VM has the id %s now, and it speaks of %s", m.Instance.ID, c.ID)
 		case !m.IsOff():
 			state, why = report.ConfirmationChanged, "its VM is "+m.Instance.State
+		case a.starts("Machine " + c.Machine):
+			state, why = report.ConfirmationUnused, "its controller powers it on after a restore: its cluster has to stay paused for that"
 		default:
 			m.Confirmed = mark
 			a.note(c, "Machine "+c.Machine)
@@ -177,6 +179,20 @@ func (a *application) machine(c *Confirmation, mark *report.Confirmed) (report.C
 		}
 	}
 	return state, why
+}
+
+// starts reports whether a controller powers on the VM of a machine, now or by the plan.
+func (a *application) starts(object string) bool {
+	var all []report.AnswerReason
+	if now := a.r.Summary.Answer; now != nil {
+		all = append(all, now.Reasons...)
+	}
+	if by := a.r.Summary.AnswerByPlan; by != nil {
+		all = append(append(all, by.Reasons...), by.Resolved...)
+	}
+	return slices.ContainsFunc(all, func(r report.AnswerReason) bool {
+		return r.Code == code.InstancesStarted && slices.Contains(r.Objects, object)
+	})
 }
 
 // machines are those of a namespace and name.

@@ -108,3 +108,34 @@ func TestAWordDoesNotHideAStatus(t *testing.T) {
 		t.Errorf("%v, %+v", err, r.Summary.Answer)
 	}
 }
+
+// Whoever says that a VM stays off is not taken at their word where a controller powers it on.
+func TestWhatAControllerStartsDoesNotStayOff(t *testing.T) {
+	for name, c := range map[string]struct {
+		started func(*report.Report, report.AnswerReason)
+		taken   bool
+	}{
+		"nobody starts it": {func(*report.Report, report.AnswerReason) {}, true},
+		"now": {func(r *report.Report, on report.AnswerReason) {
+			r.Summary.Answer.Reasons = append(r.Summary.Answer.Reasons, on)
+		}, false},
+		"by the plan": {func(r *report.Report, on report.AnswerReason) {
+			r.Summary.AnswerByPlan.Reasons = append(r.Summary.AnswerByPlan.Reasons, on)
+		}, false},
+		"by the plan, decided": {func(r *report.Report, on report.AnswerReason) {
+			r.Summary.AnswerByPlan.Resolved = append(r.Summary.AnswerByPlan.Resolved, on)
+		}, false},
+	} {
+		r := asked()
+		r.Clusters[0].ControlPlane.Machines = []report.Machine{{
+			Name: "a", Namespace: "t", Status: code.Healthy, Instance: &report.Instance{ID: "1", State: "poweredOff"}, Warnings: []report.Warning{{Reason: code.PoweredOff}},
+		}}
+		c.started(r, report.AnswerReason{Code: code.InstancesStarted, Objects: []string{"Machine t/a"}})
+		if _, err := Apply(r, []Confirmation{{Machine: "t/a", ID: "1", As: StaysOff, By: "x", On: "2026-11-25"}}, today); err != nil {
+			t.Fatal(err)
+		}
+		if taken := r.Confirmations[0].State == report.ConfirmationTaken; taken != c.taken {
+			t.Errorf("%s: %+v", name, r.Confirmations[0])
+		}
+	}
+}

@@ -152,9 +152,10 @@ const (
 )
 
 // notOfTheOld are the webhook configurations of the old cluster, which would ask what is not
-// there: those of the new one are installed with its providers. Velero takes resources by their
-// names alone (pkg/util/collections/includes_excludes.go v1.18.3).
-const notOfTheOld = "--exclude-resources=validatingwebhookconfigurations,mutatingwebhookconfigurations"
+// there: those of the new one are installed with its providers; and what the old Velero had, its
+// locations, of which one may be written to, and its schedules, which run at once: Velero leaves
+// neither out by itself (nonRestorableResources in pkg/controller/restore_controller.go v1.18.3).
+const notOfTheOld = "--exclude-resources=validatingwebhookconfigurations,mutatingwebhookconfigurations,backupstoragelocations.velero.io,schedules.velero.io"
 
 // selves are the management cluster's own Clusters, if a label selector can tell them from all
 // others.
@@ -170,7 +171,7 @@ func (pl *planner) selves() []*report.Cluster {
 
 // leftOut says what the line of the restore leaves out for itself.
 func (pl *planner) leftOut() string {
-	text := " It leaves out the webhook configurations of the old cluster"
+	text := " It leaves out the webhook configurations of the old cluster, and the locations and schedules of its Velero"
 	if selves := pl.selves(); len(selves) > 0 {
 		text += ", and what has the label of the management cluster itself, " + names(selves)
 	}

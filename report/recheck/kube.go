@@ -30,6 +30,7 @@ type object struct {
 		Namespace string            `json:"namespace"`
 		Labels    map[string]string `json:"labels"`
 		Created   time.Time         `json:"creationTimestamp"`
+		Deleted   *time.Time        `json:"deletionTimestamp"`
 	} `json:"metadata"`
 	Spec struct {
 		ProviderID        string `json:"providerID"`
@@ -279,6 +280,9 @@ func (a *asking) restored() (string, error) {
 	}
 	if err := a.madeByRestore(&o); err != nil {
 		return "", err
+	}
+	if o.Kind == "Cluster" && o.Metadata.Deleted != nil {
+		return "", refuse("keep it paused, and see who deletes it", "Cluster %s is being deleted: once it is unpaused, its controllers delete its Machines and their VMs", rest)
 	}
 	return fmt.Sprintf("%s %s was made by restore %s", o.Kind, rest, a.Restore), nil
 }

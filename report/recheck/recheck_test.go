@@ -282,6 +282,8 @@ func TestChecks(t *testing.T) {
 
 		{"restored", "restored machines.cluster.x-k8s.io/ns/stale --restore=r-1", staleObject, nil, passes},
 		{"restored: the label of an earlier restore, in the old management cluster", "restored machines.cluster.x-k8s.io/ns/stale --restore=r-1", strings.Replace(staleObject, "-25T", "-20T", 1), nil, stops},
+		{"restored: a Cluster", "restored clusters.cluster.x-k8s.io/ns/stale --restore=r-1", strings.Replace(staleObject, "Machine", "Cluster", 1), nil, passes},
+		{"restored: a Cluster that is being deleted", "restored clusters.cluster.x-k8s.io/ns/stale --restore=r-1", strings.NewReplacer("Machine", "Cluster", `"labels"`, `"deletionTimestamp":"2026-11-25T12:30:00Z","labels"`).Replace(staleObject), nil, stops},
 		{"restored: by another", "restored machines.cluster.x-k8s.io/ns/stale --restore=r-2", staleObject, nil, stops},
 		{"restored: by none", "restored machines.cluster.x-k8s.io/ns/stale --restore=r-1", strings.Replace(staleObject, "velero.io", "x", 1), nil, stops},
 		{"restored: another object", "restored machines.cluster.x-k8s.io/ns/other --restore=r-1", staleObject, nil, stops},

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/backup/backuptest"
+)
+
+// detected is the report of a backup of the bucket, as text, and what the run printed.
+func (b *inBucket) detected(w *world, name string) (string, outcome) {
+	b.t.Helper()
+	out := filepath.Join(b.t.TempDir(), "r.json")
+	o := b.run(append([]string{"detect", "--backup", "s3://velero/mgmt/backups/" + name, "-o", out}, w.reach()...)...)
+	text, err := os.ReadFile(out)
+	if err != nil {
+		b.t.Fatal(err, o.stderr)
+	}
+	return string(text), o
+}
+
+// A description that is there and can't be read says nothing of errors: that is no YES, whatever
+// the backup holds.
+func TestADescriptionThatCannotBeReadIsNoYES(t *testing.T) {
+	w, body := wellBody(t)
+	for name, damage := range map[string]func([]byte) []byte{
+		"whole":     func(text []byte) []byte { return text },
+		"cut":       func(text []byte) []byte { return text[:len(text)/2] },
+		"empty":     func([]byte) []byte { return nil },
+		"no object": func([]byte) []byte { return []byte("null") },
+		"nothing":   func([]byte) []byte { return []byte("{}") },
+	} {
+		b := newBucket(t)
+		b.store(storedAs{name: "one", phase: "Completed", began: backuptest.Written, tarball: body})
+		text := damage(fmt.Appendf(nil, `{"apiVersion":"velero.io/v1","kind":"Backup","metadata":{"name":"one"},"status":{"phase":"Completed","formatVersion":"1.1.0","startTimestamp":%q}}`,
+			backuptest.Written.UTC().Format(time.RFC3339)))
+		b.Put("velero", "mgmt/backups/one/velero-backup.json", text)
+		report, o := b.detected(w, "one")
+		if got := strings.Contains(report, `"BackupErrorsUnclear"`); got != (name != "whole") || strings.Contains(report, `"safe": "yes"`) != (name == "whole") {
+			t.Errorf("%s: errors are unclear: %t\n%s", name, got, o.stdout)
+		}
+		folder := t.TempDir()
+		for file, content := range map[string][]byte{"one.tar.gz": body, "velero-backup.json": text} {
+			if err := os.WriteFile(filepath.Join(folder, file), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := w.run(append([]string{"--backup", filepath.Join(folder, "one.tar.gz")}, w.reach()...)...)
+		if yes := r.report.Summary.Answer.Safe == "yes"; yes != (name == "whole") {
+			t.Errorf("%s, in a folder: %s\n%s", name, r.report.Summary.Answer.Safe, r.stderr)
+		}
+	}
+}
+
+// A newer backup that Velero does not offer is said, and one that it will offer is a newer one.
+func TestNewerOnesThatVeleroDoesNotOfferAreSaid(t *testing.T) {
+	w, body := wellBody(t)
+	for phase, counts := range map[string]bool{"Finalizing": true, "WaitingForPluginOperations": true, "Deleting": false, "InProgress": false, "Failed": false} {
+		b := newBucket(t)
+		b.store(
+			storedAs{name: "old", phase: "Completed", began: backuptest.Written, tarball: body},
+			storedAs{name: "new", phase: phase, began: backuptest.Written.Add(time.Hour), tarball: body},
+		)
+		report, o := b.detected(w, "old")
+		if !strings.Contains(o.stderr, "backups/new is newer than this backup, and Velero does not offer it: ") {
+			t.Errorf("%s: it is not said:\n%s", phase, o.stderr)
+		}
+		if got := strings.Contains(report, `"NewerBackup"`); got != counts {
+			t.Errorf("%s: it is a newer one: %t", phase, got)
+		}
+	}
+}
+
+// What detect has no time to read, the comparison reads: backups of applications take no YES.
+func TestManyNewerBackupsOfApplications(t *testing.T) {
+	w, body := wellBody(t)
+	b := newBucket(t)
+	app := bareOf(t, body)
+	b.store(storedAs{name: "mgmt", phase: "Completed", began: backuptest.Written, tarball: body})
+	for i := range 6 {
+		b.store(storedAs{name: fmt.Sprintf("app-%d", i), phase: "Completed", began: backuptest.Written.Add(time.Duration(i+1) * time.Hour), tarball: app})
+	}
+	if report, _ := b.detected(w, "mgmt"); !strings.Contains(report, `"NewerBackup"`) {
+		t.Error("those that were not read may be newer ones")
+	}
+	doc, o := b.compare(append(w.reach(), "--last", "20")...)
+	c := doc.Comparison
+	if c.Best != "mgmt" || strings.Contains(c.Why, "NOT CLEAR") {
+		t.Errorf("%s: %s\n%s", c.Best, c.Why, o.stderr)
+	}
+}
