@@ -158,7 +158,7 @@ func (d *drafts) displayGroup(g *backup.Group) setName {
 
 // addMachine puts the verdict on a machine or an orphan where it belongs.
 func (d *drafts) addMachine(c *expectedMachine) {
-	one := d.of(c.cluster)
+	one := d.of(c.of.Cluster)
 	if c.verdict.ControlPlane {
 		s := &one.ControlPlane
 		s.Machines = append(s.Machines, c.verdict)

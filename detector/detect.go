@@ -63,7 +63,7 @@ func (t tables) detect(s *backup.Snapshot, c infra.Expected, inv infra.Inventory
 func (ix *index) letGo(shows func(backup.ClusterID) bool) {
 	n := 0
 	for _, c := range ix.expected {
-		if !c.listed() || !shows(c.cluster) {
+		if !c.listed() || !shows(c.of.Cluster) {
 			*c.verdict = Verdict{}
 		}
 		if c.verdict.Instance != nil {
@@ -86,14 +86,14 @@ func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 	f := ix.facts(c)
 	v := c.verdict
 	*v = decideMachine(rows, f)
-	v.Namespace, v.Name, v.UID = c.namespace, c.name, c.uid
+	v.Namespace, v.Name, v.UID = c.of.Namespace, c.of.Name, c.of.UID
 	v.RoleKnown = true
 	if m := c.machine; m != nil {
 		v.ControlPlane, v.ProviderID, v.Node = m.ControlPlane, m.ProviderID, m.Node
 	} else {
 		v.ControlPlane, v.ProviderID = c.Orphan.ControlPlane, c.Orphan.ProviderID
 		if v.Status == code.Healthy {
-			v.Warnings = append(v.Warnings, report.Warning{Reason: code.MachineMissing, Message: c.Orphan.Kind + " " + c.name + " is in the backup without its Machine: it was being deleted, or was left out"})
+			v.Warnings = append(v.Warnings, report.Warning{Reason: code.MachineMissing, Message: c.Orphan.Kind + " " + c.of.Name + " is in the backup without its Machine: it was being deleted, or was left out"})
 			slices.SortFunc(v.Warnings, compareWarnings)
 		}
 	}

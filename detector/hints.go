@@ -52,7 +52,7 @@ func (ix *index) findShared(hints []infra.OwnershipHint) {
 		for _, v := range keep(c.byID, func(v *vm) bool { return alive(v) && ix.atHome(c, v) }) {
 			for _, k := range v.Keys {
 				if kinds[k.Kind] {
-					ix.hints.shared[clusterKey{c.cluster, k}] = true
+					ix.hints.shared[clusterKey{c.of.Cluster, k}] = true
 				}
 			}
 		}
@@ -96,8 +96,8 @@ func (t *hintIndex) findLocations(proofs []infra.VisibilityProof, expected []*ex
 		}
 	}
 	for i, c := range expected {
-		if i == 0 || c.cluster != expected[i-1].cluster || c.Home.Target != expected[i-1].Home.Target {
-			t.addLocations(c.cluster, targets[c.Home.Target]...)
+		if i == 0 || c.of.Cluster != expected[i-1].of.Cluster || c.Home.Target != expected[i-1].Home.Target {
+			t.addLocations(c.of.Cluster, targets[c.Home.Target]...)
 		}
 	}
 	for _, p := range proofs {

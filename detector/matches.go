@@ -112,6 +112,6 @@ func (f *machineFacts) id() string {
 	case !c.Identity.IsZero():
 		return f.label(c.Identity.Kind) + " " + c.Identity.Value
 	default:
-		return "an instance of machine " + c.name
+		return "an instance of machine " + c.of.Name
 	}
 }

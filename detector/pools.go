@@ -170,10 +170,10 @@ var droppedRow = machineRow{
 // dropped reports whether an instance is none of the members of its machine's pool,
 // which was read. Of a pool whose own object the backup lacks no controller looks.
 func (ix *index) dropped(c *expectedMachine, v *vm) bool {
-	if c.Pool.IsZero() || v.Gone || v.HasKey(c.Pool) || ix.poolState[clusterKey{c.cluster, c.Pool}] != code.Present {
+	if c.Pool.IsZero() || v.Gone || v.HasKey(c.Pool) || ix.poolState[clusterKey{c.of.Cluster, c.Pool}] != code.Present {
 		return false
 	}
-	return !slices.ContainsFunc(ix.poolsOf(c.cluster), func(p poolSet) bool { return p.Key == c.Pool && p.Guessed != "" })
+	return !slices.ContainsFunc(ix.poolsOf(c.of.Cluster), func(p poolSet) bool { return p.Key == c.Pool && p.Guessed != "" })
 }
 
 // poolsOf returns the pools of a cluster.

@@ -134,7 +134,9 @@ func (r *Registry) Expected(s *backup.Snapshot) Expected {
 		gather(&all.Halts, c.Halts)
 		gather(&all.Alone, c.Alone)
 		gather(&all.Steps, c.Steps)
-		maps.Copy(all.OnInstance, c.OnInstance)
+		if len(c.Providers) > 0 { // it holds on to what it read
+			maps.Copy(all.OnInstance, c.OnInstance)
+		}
 		for id, name := range c.Providers {
 			all.Providers[id] = name
 		}

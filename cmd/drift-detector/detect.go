@@ -258,7 +258,7 @@ func (o *detectOptions) obtain(ctx context.Context, s *streams, e *loadedBackup,
 // listed: the credentials, and most of the objects of the backup.
 func (e *loadedBackup) forget() {
 	e.secrets.Drop()
-	e.snapshot.Keep(append(rehearsal.Want().Kinds, check.InstalledKinds()...)...)
+	e.snapshot.Keep(append(rehearsal.Needs(e.snapshot), check.InstalledKinds()...)...)
 	collectNow()
 }
 
