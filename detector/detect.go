@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -94,7 +95,7 @@ func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 		v.ControlPlane, v.ProviderID = c.Orphan.ControlPlane, c.Orphan.ProviderID
 		if v.Status == code.Healthy {
 			v.Warnings = append(v.Warnings, report.Warning{Reason: code.MachineMissing, Message: c.Orphan.Kind + " " + c.of.Name + " is in the backup without its Machine: it was being deleted, or was left out"})
-			slices.SortFunc(v.Warnings, compareWarnings)
+			sorting.By(v.Warnings, compareWarnings)
 		}
 	}
 	v.Finds = f.finds(v)
@@ -198,7 +199,7 @@ func (r *Result) conclude(s *backup.Snapshot) {
 		r.Complete = false
 		r.Errors = append(r.Errors, Error{Message: text, Hint: "see whether the account may read them (drift-detector permissions), and whether they are inaccessible or orphaned"})
 	}
-	slices.SortFunc(r.Errors, func(a, b Error) int {
+	sorting.By(r.Errors, func(a, b Error) int {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
 	})
 	if len(r.Errors) > 0 {

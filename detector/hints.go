@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 )
 
 // hintIndex finds the hints of an instance.
@@ -208,7 +209,7 @@ func strongest(all []link) []link {
 	}
 	most := slices.MaxFunc(all, func(a, b link) int { return cmp.Compare(a.specificity, b.specificity) }).specificity
 	all = slices.DeleteFunc(all, func(b link) bool { return b.specificity != most })
-	slices.SortFunc(all, compareLinks)
+	sorting.By(all, compareLinks)
 	return all
 }
 
@@ -229,6 +230,6 @@ func clustersOf(all []link) []backup.ClusterID {
 	for i := range all {
 		out[i] = all[i].cluster()
 	}
-	slices.SortFunc(out, compareClusters)
+	sorting.By(out, compareClusters)
 	return slices.Compact(out)
 }

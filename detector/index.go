@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
 
@@ -165,7 +166,7 @@ func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now tim
 // the first cause in order. That of a machine stays the machine's.
 func (ix *index) exclude(all []infra.Exclusion) {
 	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b infra.Exclusion) int {
+	sorting.By(all, func(a, b infra.Exclusion) int {
 		return cmp.Or(cmp.Compare(a.Cause, b.Cause), compareKeys(a.Key, b.Key))
 	})
 	for _, x := range all {

@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -290,7 +291,7 @@ func (ix *index) foreignTag(v *vm) (cluster string) {
 // Ghost.
 func decideSharedID(f *instanceFacts) placement {
 	ids := slices.Clone(f.suspects)
-	slices.SortFunc(ids, compareClusters)
+	sorting.By(ids, compareClusters)
 	ids = slices.Compact(ids)
 	p := f.suggest(code.DuplicateID, nameOf(f.duplicate)+" has the same id, and nothing shows which of them belongs to "+clusterNames(ids), ids...)
 	p.unattributed.Foreign = f.foreignCluster
