@@ -108,9 +108,9 @@ func (l *sharedListing) remember(t *infra.Target, found infra.Listing) {
 }
 
 // compare decides each of some backups, the newest first, on its own, beside one listing
-// of the infrastructure. shown are those of which they were picked, left is how many were not
-// described, and keep is the name of the one whose report is wanted, too.
-func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Place, p *picked, shown []*store.Stored, left int, keep string) (*backupreport.Comparison, *report.Report, error) {
+// of the infrastructure. They were picked of those that are shown, and keep is the name of the one
+// whose report is wanted, too.
+func (o *backupsOptions) compare(ctx context.Context, s *streams, place *store.Place, p *picked, shown *shownBackups, keep string) (*backupreport.Comparison, *report.Report, error) {
 	access, err := o.access(s)
 	if err != nil {
 		return nil, nil, err
@@ -155,7 +155,7 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 		}
 	}
 	rest := p.others(shown)
-	added, known := p.addOthers(ctx, rest)
+	added, known := p.addOthers(ctx, shown, rest)
 	for _, b := range added {
 		if _, err := one(len(p.stored)-1, b); err != nil {
 			return nil, nil, err
@@ -165,9 +165,18 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 	for i, b := range p.stored {
 		rows[i] = compared[b]
 	}
-	c := backupreport.Choose(rows)
-	n := len(rest) - len(added) + left
-	c.Leaves(n, restSays(n, known, p.bounded), p.bounded)
+	of := ""
+	if o.schedule != "" {
+		of = "--schedule " + o.schedule
+	}
+	c := backupreport.Choose(rows, of)
+	n := len(rest) - len(added) + len(shown.early)
+	wider := ""
+	if n > 0 {
+		wider = o.wider(p, shown.early)
+	}
+	shown.doc.Widen(wider)
+	c.Leaves(n, restSays(n, known, p.bounded, wider), p.bounded)
 	c.ListedAt = began.UTC()
 	slices.Sort(o.shared.borrowed)
 	c.Borrowed = append(c.Borrowed, slices.Compact(o.shared.borrowed)...)

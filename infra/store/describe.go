@@ -20,6 +20,9 @@ const describing = 8
 // other on the way, and take the memory of one.
 var decoding sync.Mutex
 
+// Describe reads what Velero says of a backup that Recent has left.
+func (p *Place) Describe(ctx context.Context, s *Stored) { p.describe(ctx, []*Stored{s}) }
+
 // describe reads what Velero says of each backup, in the time that a listing has. What
 // can't be read is noted, and so is what there was no time for.
 func (p *Place) describe(ctx context.Context, all []*Stored) {

@@ -110,7 +110,7 @@ func TestAStartThatIsWrong(t *testing.T) {
 	erring(s, "right", time.Now())
 	erring(s, "future", time.Now().Add(90*24*time.Hour))
 	all, left, err := at(t, "s3://velero/mgmt", options(s)).Recent(t.Context(), time.Time{}, nil)
-	if err != nil || left != 0 || len(all) != 2 {
+	if err != nil || len(left) != 0 || len(all) != 2 {
 		t.Fatal(all, err)
 	}
 	for _, b := range all {
