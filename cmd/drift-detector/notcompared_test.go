@@ -224,7 +224,7 @@ func TestAListThatVelerosCountContradicts(t *testing.T) {
 		storedAs{name: "new", phase: "Completed", began: hoursBefore(0), tarball: body, objects: ofApplication, status: map[string]any{"progress": map[string]any{"itemsBackedUp": 387}}},
 	)
 	doc, _ := b.compare(w.reach()...)
-	if doc.Comparison.Best != "new" || doc.Backups[0].Empty || !strings.Contains(strings.Join(doc.Backups[0].Why, " "), "its list of objects is not used: it has 2 objects, and Velero counted 387") {
+	if doc.Comparison.Best != "new" || doc.Backups[0].Empty || !strings.Contains(strings.Join(doc.Backups[0].Why, " "), "its list of objects is not used: it has 10 objects, and Velero counted 387") {
 		t.Errorf("best %s, %+v", doc.Comparison.Best, doc.Backups[0])
 	}
 	b.store(storedAs{name: "new", phase: "Completed", began: hoursBefore(0), tarball: body, objects: `{"v1/ConfigMap":["shop/one"]}`, status: map[string]any{"progress": map[string]any{"itemsBackedUp": 1}}})
