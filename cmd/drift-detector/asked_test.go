@@ -161,3 +161,50 @@ func TestWhatSinceLeavesOutIsComparedByAnOlderSince(t *testing.T) {
 	}
 	t.Error("it does not end")
 }
+
+// TestOneClusterOfABucketIsSaid: the best for one cluster need not be the best.
+func TestOneClusterOfABucketIsSaid(t *testing.T) {
+	w, body := wellBody(t)
+	b := newBucket(t)
+	b.store(storedAs{name: "one", phase: "Completed", began: hoursBefore(1), tarball: body, objects: ofClusters})
+	const said = "no other cluster was looked at than those of --cluster tenant-alpha/alpha-prod"
+	if all := b.sentence(w.reach()...); strings.Contains(all, said) {
+		t.Error(all)
+	}
+	if one := b.sentence(append(w.reach(), "--cluster", "tenant-alpha/alpha-prod")...); !strings.Contains(one, said) {
+		t.Error(one)
+	}
+}
+
+// TestPlacesWithPatternsAreMeantAsTyped: braces and the like in a prefix, a folder, a schedule or the name
+// of a backup are letters, a shell reads the commands back so, and what is not there is said.
+func TestPlacesWithPatternsAreMeantAsTyped(t *testing.T) {
+	w, body := wellBody(t)
+	b := newBucket(t)
+	odd := "mgmt-{a,b}*[x]"
+	for _, prefix := range []string{odd, "mgmt-a"} {
+		b.store(storedAs{prefix: prefix, name: "n{1,2}*", schedule: "night{ly}", phase: "Completed", began: hoursBefore(1), tarball: body, objects: ofClusters})
+	}
+	t.Chdir(t.TempDir())
+	list := b.run("backups", "s3://velero/"+odd, "--schedule", "night{ly}")
+	list.demand(t, exitOK)
+	if strings.Contains(list.stdout, "mgmt-a") || !strings.Contains(list.stdout, "1 backup with --schedule night{ly}, 1 can be") {
+		t.Error(list.stdout)
+	}
+	for _, args := range offeredIn(t, list.stdout) {
+		if o := runProgram(t, append(args, w.reach()...)...); o.code != exitOK {
+			t.Errorf("%q: status %d\n%s", args, o.code, o.stderr)
+		}
+	}
+	for _, args := range [][]string{
+		{"backups", "s3://velero/mgmt-*"}, {"backups", "s3://velero/mgmt-{a,c}"}, {"backups", "mgmt-*"}, {"backups", "./{a,b}"},
+		{"detect", "--backup", "s3://velero/mgmt-a/backups/n*"}, {"detect", "--backup", "*.tar.gz"},
+		append([]string{"backups", "s3://velero/mgmt-a", "--compare", "--report", "n*", "-o", "r.json"}, w.reach()...),
+		append([]string{"backups", "s3://velero/mgmt-a", "--compare", "--cluster", "tenant-alpha/{alpha,beta}-prod"}, w.reach()...),
+		append([]string{"backups", "s3://velero/mgmt-a", "--compare", "--cluster", "tenant-alpha/alpha-*"}, w.reach()...),
+	} {
+		if o := b.run(args...); o.code != exitUsage || !strings.Contains(o.stderr, "error: ") {
+			t.Errorf("%q: status %d\n%s%s", args, o.code, o.stdout, o.stderr)
+		}
+	}
+}

@@ -176,6 +176,9 @@ func (o *backupsOptions) compare(ctx context.Context, s *streams, place *store.P
 		wider = o.wider(p, shown.early)
 	}
 	shown.doc.Widen(wider)
+	if f := o.filter(); f != nil {
+		c.Narrowed(f)
+	}
 	c.Leaves(n, restSays(n, known, p.bounded, wider), p.bounded)
 	c.ListedAt = began.UTC()
 	slices.Sort(o.shared.borrowed)

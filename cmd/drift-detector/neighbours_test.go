@@ -43,13 +43,19 @@ func TestADescriptionThatCannotBeReadIsNoYES(t *testing.T) {
 		if got := strings.Contains(report, `"BackupErrorsUnclear"`); got != (name != "whole") || strings.Contains(report, `"safe": "yes"`) != (name == "whole") {
 			t.Errorf("%s: errors are unclear: %t\n%s", name, got, o.stdout)
 		}
+		if complete := strings.Contains(report, `"complete": true`); o.code != exitOK || !complete { // no verdict rests on it
+			t.Errorf("%s: status %d, complete %t", name, o.code, complete)
+		}
 		folder := t.TempDir()
 		for file, content := range map[string][]byte{"one.tar.gz": body, "velero-backup.json": text} {
 			if err := os.WriteFile(filepath.Join(folder, file), content, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r := w.run(append([]string{"--backup", filepath.Join(folder, "one.tar.gz")}, w.reach()...)...)
+		r := w.run(append([]string{"--backup", filepath.Join(folder, "one.tar.gz"), "--fail-on", "unknown"}, w.reach()...)...)
+		if (r.code == exitFailOn) != (name != "whole") {
+			t.Errorf("%s: status %d with --fail-on unknown", name, r.code)
+		}
 		if yes := r.report.Summary.Answer.Safe == "yes"; yes != (name == "whole") {
 			t.Errorf("%s, in a folder: %s\n%s", name, r.report.Summary.Answer.Safe, r.stderr)
 		}

@@ -215,6 +215,35 @@ func TestTheBestHasExpired(t *testing.T) {
 	}
 }
 
+// TestACertificateAuthorityThatIsAbsent: the plan takes it from elsewhere, and workers that a backup lacks
+// are nowhere else; where nothing else differs, it decides.
+func TestACertificateAuthorityThatIsAbsent(t *testing.T) {
+	w, body := wellBody(t)
+	without := backuptest.Rewrite(t, body, func(item string, body []byte) ([]byte, bool) {
+		resource, name := itemOf(item)
+		return body, resource != "secrets" || name != "alpha-prod-ca"
+	})
+	fewer := backuptest.Rewrite(t, body, func(item string, body []byte) ([]byte, bool) {
+		_, name := itemOf(item)
+		return body, !strings.HasPrefix(name, "alpha-prod-md-0-")
+	})
+	for best, old := range map[string][]byte{"old": body, "new": fewer} {
+		b := newBucket(t)
+		b.store(
+			storedAs{name: "old", phase: "Completed", began: hoursBefore(24), tarball: old, objects: ofClusters},
+			storedAs{name: "new", phase: "Completed", began: hoursBefore(0), tarball: without, objects: ofClusters},
+		)
+		doc, _ := b.compare(w.reach()...)
+		c := doc.Comparison
+		if c.Best != best || !slices.Equal(c.Compared[0].Lacks, []string{"CertificateAbsent"}) {
+			t.Errorf("best %s, want %s: %s, lacks %q", c.Best, best, c.Why, c.Compared[0].Lacks)
+		}
+		if said := b.sentence(w.reach()...); best == "new" && (!strings.HasPrefix(said, "The best is new: ") || !strings.Contains(said, "even so the answer is NO")) {
+			t.Error(said)
+		}
+	}
+}
+
 // TestAListThatVelerosCountContradicts: it says nothing of what is in the backup.
 func TestAListThatVelerosCountContradicts(t *testing.T) {
 	w, body := wellBody(t)

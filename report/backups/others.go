@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"drift-detector/internal/english"
+	"drift-detector/report"
 )
 
 // Other is a backup that was not asked for: of another schedule than --schedule names.
@@ -86,6 +87,11 @@ func (c *Comparison) NotAsked(o *Others) {
 	if o != nil {
 		c.say(o.text())
 	}
+}
+
+// Narrowed says of a comparison that no more was looked at than some of the clusters.
+func (c *Comparison) Narrowed(to *report.Filter) {
+	c.say("no other cluster was looked at than those of " + to.String())
 }
 
 // say adds to the sentences that choose.
