@@ -197,8 +197,12 @@ func TestPlacesWithPatternsAreMeantAsTyped(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"backups", "s3://velero/mgmt-*"}, {"backups", "s3://velero/mgmt-{a,c}"}, {"backups", "mgmt-*"}, {"backups", "./{a,b}"},
-		{"detect", "--backup", "s3://velero/mgmt-a/backups/n*"}, {"detect", "--backup", "*.tar.gz"},
+		{"backups", "s3://velero/mgmt-*"},
+		{"backups", "s3://velero/mgmt-{a,c}"},
+		{"backups", "mgmt-*"},
+		{"backups", "./{a,b}"},
+		{"detect", "--backup", "s3://velero/mgmt-a/backups/n*"},
+		{"detect", "--backup", "*.tar.gz"},
 		append([]string{"backups", "s3://velero/mgmt-a", "--compare", "--report", "n*", "-o", "r.json"}, w.reach()...),
 		append([]string{"backups", "s3://velero/mgmt-a", "--compare", "--cluster", "tenant-alpha/{alpha,beta}-prod"}, w.reach()...),
 		append([]string{"backups", "s3://velero/mgmt-a", "--compare", "--cluster", "tenant-alpha/alpha-*"}, w.reach()...),
