@@ -84,6 +84,32 @@ func TestAnotherScheduleThatWasNotAskedForIsSaid(t *testing.T) {
 	}
 }
 
+// TestBehindAnotherManagementClusterIsANewerOne: the newest of a schedule may be of a management cluster
+// that goes on, and those of the lost one are behind more than are described at first. What compare
+// says of a backup is what detect says of it alone.
+func TestBehindAnotherManagementClusterIsANewerOne(t *testing.T) {
+	w, body := wellBody(t)
+	west := ofAnother(t, body, "west", true)
+	b := newBucket(t)
+	b.scheduled("nightly", hoursBefore(0), 24*time.Hour, 40, west, ofWest)
+	b.scheduled("nightly", hoursBefore(24*40), 24*time.Hour, 3, body, ofEast)
+	b.scheduled("weekly", hoursBefore(24*41+1), 7*24*time.Hour, 2, body, ofEast)
+	b.Dated(stored)
+	newest := nameAt("weekly", hoursBefore(24*41+1))
+	alone, _ := b.detected(w, newest)
+	if !strings.Contains(alone, `"NewerBackup"`) {
+		t.Fatal("detect does not find it")
+	}
+	for _, args := range [][]string{{"--schedule", "weekly"}, {"--schedule", "weekly", "--last", "1"}, {"--last", "1"}} {
+		doc, _ := b.compare(append(w.reach(), args...)...)
+		for _, row := range doc.Comparison.Compared {
+			if row.Name == newest && row.Safe != "unknown" {
+				t.Errorf("%s: %s is %s: %s", args, row.Name, row.Safe, doc.Comparison.Why)
+			}
+		}
+	}
+}
+
 // TestAScheduleThatIsNot: --schedule is a name as it is typed, and no pattern; that none was found says
 // how far was looked.
 func TestAScheduleThatIsNot(t *testing.T) {

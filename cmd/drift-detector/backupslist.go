@@ -84,7 +84,7 @@ func (o *backupsOptions) find(ctx context.Context, place *store.Place, now time.
 		}
 		return nil, fmt.Errorf("--schedule %s: %s holds no backup of such a schedule%s; it holds those of %s", o.schedule, place.Name(), since, known)
 	}
-	o.choices, o.candidates = c, all
+	o.choices, o.candidates, o.left = c, all, left
 	newest := c.holding(ctx, c.offered(all, o.shows), max(o.last, 1))
 	for _, b := range l.stored {
 		l.rows = append(l.rows, c.describe(b))

@@ -256,9 +256,32 @@ func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store
 	origin := e.snapshot.Origin(0)
 	o.choices.tarballs[b] = &tarballSays{origin: origin}
 	o.choices.looks, o.choices.mostLooks = 0, mostCompared // others than those that were read before
-	younger := slices.DeleteFunc(o.choices.younger(o.candidates, b), func(other *store.Stored) bool { return other.Root != b.Root })
-	if e.newer[0] = o.choices.newerThan(bounded, origin, younger); e.newer[0] != nil {
+	if e.newer[0] = o.choices.newerThan(bounded, origin, o.choices.youngerBeside(o.candidates, b)); e.newer[0] == nil {
+		e.newer[0] = o.choices.newerThan(bounded, origin, o.choices.youngerBeside(o.describeLeft(bounded, place, b), b))
+	}
+	if e.newer[0] != nil {
 		e.newer[0].Misdated = o.choices.misdated(b)
 	}
 	return e, nil
+}
+
+// youngerBeside are the younger ones of the same prefix.
+func (c *choices) youngerBeside(some []*store.Stored, than *store.Stored) []*store.Stored {
+	return slices.DeleteFunc(c.younger(some, than), func(other *store.Stored) bool { return other.Root != than.Root })
+}
+
+// describeLeft describes those that were left and may be younger than a backup, of which none is known
+// that is: behind the newest of another management cluster there may be one of its own.
+func (o *detectOptions) describeLeft(ctx context.Context, place *store.Place, than *store.Stored) []*store.Stored {
+	var late, left []*store.Stored
+	for _, b := range o.left {
+		if b.Root == than.Root && o.choices.isYounger(b, than) {
+			late = append(late, b)
+		} else {
+			left = append(left, b)
+		}
+	}
+	place.Describe(ctx, late...)
+	o.left, o.candidates = left, append(o.candidates, late...)
+	return late
 }
