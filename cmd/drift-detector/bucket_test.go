@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -238,33 +237,6 @@ func TestWhatVeleroDoesNotOfferIsSaidFirst(t *testing.T) {
 		said, _, _ = strings.Cut(list.stdout, "\nNAME")
 		if !strings.Contains(said, "Left out: new, newer") || !strings.Contains(said, "is old;") {
 			t.Errorf("%q: not said before the list:\n%s", phase, list.stdout)
-		}
-	}
-}
-
-// TestTheNewestThatIsNotReadIsSaidFirst: one that is still running, or whose description may not be read,
-// is newer than the best, and that is not said to be the newest.
-func TestTheNewestThatIsNotReadIsSaidFirst(t *testing.T) {
-	w, body := wellBody(t)
-	for phase, status := range map[string]exitCode{"InProgress": exitOK, "Completed": exitIncomplete} {
-		b := newBucket(t)
-		b.store(
-			storedAs{name: "old", phase: "Completed", began: backuptest.Written.Add(-48 * time.Hour), tarball: withoutWorkers(t, body)},
-			storedAs{name: "new", phase: phase, began: backuptest.Written, tarball: body},
-		)
-		if phase == "Completed" {
-			b.Spoil = func(rw http.ResponseWriter, r *http.Request) bool {
-				denied := strings.HasSuffix(r.URL.Path, "/new/velero-backup.json")
-				if denied {
-					http.Error(rw, "<Error><Code>AccessDenied</Code></Error>", http.StatusForbidden)
-				}
-				return denied
-			}
-		}
-		o := b.run(append([]string{"backups", "s3://velero/mgmt", "--compare"}, w.reach()...)...)
-		said, _, _ := strings.Cut(o.stdout, "\nNAME")
-		if said = strings.Join(strings.Fields(said), " "); o.code != status || strings.Contains(said, "it is the newest, and") || !strings.Contains(said, "it is the newest that Velero offers") || !strings.Contains(said, "Left out: new, newer") {
-			t.Errorf("%s: status %d\n%s%s", phase, o.code, o.stdout, o.stderr)
 		}
 	}
 }
