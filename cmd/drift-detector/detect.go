@@ -40,6 +40,7 @@ type detectOptions struct {
 	emptyFolders  []string
 	choices       *choices        // of the place whose backups are compared
 	candidates    []*store.Stored // there, which may be newer than one of them
+	left          []*store.Stored // there, and not described
 }
 
 func detectCommand(s *streams) *cli.Command {
