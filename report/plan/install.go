@@ -94,5 +94,5 @@ func (pl *planner) install(d *draft) {
 	if len(several) > 0 {
 		text += " Of these it names several releases, which one ran is not known: " + english.First(10, several) + "."
 	}
-	d.before(text, append(asks, shell.Line(words...))...)
+	d.before(text, append(asks, pl.isNew().Then(shell.Line(words...)))...)
 }
