@@ -148,7 +148,7 @@ func (pl *planner) keepPoolSizes(d *draft, c *report.Cluster) {
 		if now < *p.Desired {
 			does = fmt.Sprintf("creates %d more", *p.Desired-now)
 		}
-		text := fmt.Sprintf("Before it is unpaused: MachinePool %s has %s and the group has %d, so that %s %s. Set its replicas to the size of the group.", g.Name, english.Count(int(*p.Desired), "replica"), now, pl.controllerOf(c), does)
+		text := fmt.Sprintf("Before it is unpaused: MachinePool %s has %s and the group has %d, so that %s %s. Set its replicas to the size of the group; where the infrastructure object has bounds of its own, it has to be within them.", g.Name, english.Count(int(*p.Desired), "replica"), now, pl.controllerOf(c), does)
 		about := []string{g.Kind + " " + c.Namespace + "/" + g.Name}
 		check, ok := pl.poolSize(c, p, now)
 		if !ok {
