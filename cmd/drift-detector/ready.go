@@ -31,13 +31,14 @@ func readyCommand(s *streams) *cli.Command {
 the answer by the plan, what is open before the restore, confirmations, and the
 new management cluster, as kubectl prints it to this command: that it is not the
 old one, has none of the Clusters, controllers that run, of the minor releases
-of the backup, and a Velero that only reads, has the Backup of the report and the
-plan's ConfigMap. The first line is go, or not yet and how much. What is not
+of the backup, and a Velero that only reads, with the Backup of the report and
+the plan's ConfigMap. The first line is go, or not yet and how much. What is not
 piped in is not looked at, and is no go:
    { kubectl get --raw /apis/cluster.x-k8s.io/v1beta1/clusters
      kubectl get providers.clusterctl.cluster.x-k8s.io -A -o json
      kubectl get bsl,backups.velero.io,cm -n velero -o json
-     kubectl get ns,deploy,mutatingwebhookconfigurations -A -o json; } > new.json
+     kubectl get ns,deploy,mutatingwebhookconfigurations -A -o json
+   } > new.json
 
 EXAMPLES:
    drift-detector ready report.json --done 2 --done 3 < new.json

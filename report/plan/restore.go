@@ -99,13 +99,13 @@ const wasWritable = "drift-detector/was=ReadWrite"
 // v1.18.3); none is said is writable.
 func (pl *planner) readOnly() shell.Command {
 	writable := inVelero("get", "backupstoragelocations.velero.io", `--output=go-template={{range .items}}{{if eq (print .spec.accessMode) "ReadOnly"}}{{else}}{{.metadata.name}} {{end}}{{end}}`)
-	set := inVelero("patch", shell.Raw(`"backupstoragelocations.velero.io/$L"`), "--type=merge", `--patch={"metadata":{"labels":{"drift-detector/was":"ReadWrite"}},"spec":{"accessMode":"ReadOnly"}}`)
+	set := inVelero("patch", shell.Raw(`"backupstoragelocations.velero.io/$L"`), "--type=merge", shell.Loose(`--patch={"metadata":{"labels":{"drift-detector/was":"ReadWrite"}},"spec":{"accessMode":"ReadOnly"}}`))
 	return shell.All(pl.isNew(), writable.Keep("LOCATIONS"), set.OrSay("not patched: look at this one").Each("L", "LOCATIONS"))
 }
 
 // writableAgain takes that back, and leaves what was read-only before.
 func (pl *planner) writableAgain() shell.Command {
-	set := inVelero("patch", shell.Raw(`"$L"`), "--type=merge", `--patch={"metadata":{"labels":{"drift-detector/was":null}},"spec":{"accessMode":"ReadWrite"}}`)
+	set := inVelero("patch", shell.Raw(`"$L"`), "--type=merge", shell.Loose(`--patch={"metadata":{"labels":{"drift-detector/was":null}},"spec":{"accessMode":"ReadWrite"}}`))
 	return shell.All(pl.isNew(), inVelero("get", "backupstoragelocations.velero.io", "--selector="+wasWritable, "--output=name").Keep("LOCATIONS"),
 		shell.Line(shell.Raw(`test -n "$LOCATIONS"`)).OrStop("no location is marked: see yourself which was writable before"),
 		set.OrSay("not patched: look at this one").Each("L", "LOCATIONS"))

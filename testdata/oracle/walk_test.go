@@ -289,6 +289,7 @@ func TestTheWayFromNoToGo(t *testing.T) {
 		t.Errorf("by default it is %s", answer.Summary.Answer.Safe)
 	}
 
+	w.pausesTheOldOne(plan)
 	restoring := labelsOf(t, plan, "drift-detector ready")
 	if len(restoring) != 1 {
 		t.Fatalf("ready is in steps %v", restoring)
@@ -377,6 +378,31 @@ func (w *operator) confirms(plan, label string) (out string) {
 		out += w.types(0, slices.Concat(function, lines), "BY=''", fmt.Sprintf("pick%s %d; BY=OPS-1", number, n))
 	}
 	return out
+}
+
+// pausesTheOldOne pauses the Clusters of the old management cluster, and nothing behind any
+// other context.
+func (w *operator) pausesTheOldOne(plan string) {
+	w.t.Helper()
+	labels := labelsOf(w.t, plan, `"${OLD_MGMT:?}"`)
+	if len(labels) != 1 {
+		w.t.Fatalf("the old one is in steps %v", labels)
+	}
+	has := func(uid string) string {
+		return `[{"resource":"namespaces","object":{"kind":"Namespace","metadata":{"name":"kube-system","uid":"` + uid + `"}}},
+{"resource":"clusters.cluster.x-k8s.io","object":{"kind":"Cluster","metadata":{"namespace":"tenant","name":"made-later"},"spec":{}}}]`
+	}
+	for name, uid := range map[string]string{"old": w.report().Backups[0].KubeSystemUID, "foreign": "of-another"} {
+		path := filepath.Join(w.dir, "clusters", name+".json")
+		if err := os.WriteFile(path, []byte(has(uid)), 0o600); err != nil {
+			w.t.Fatal(err)
+		}
+		out := w.runs(map[bool]int{true: 0, false: 1}[name == "old"], "OLD_MGMT="+name+"\n"+strings.Join(block(w.t, plan, labels[0]), "\n"))
+		text, err := os.ReadFile(path)
+		if paused := strings.Contains(string(text), `"paused":true`); err != nil || paused != (name == "old") || !paused && !strings.Contains(out, "this is not the old management cluster") {
+			w.t.Errorf("%s: %v, paused is %v\n%s", name, err, paused, out)
+		}
+	}
 }
 
 // isProven tries the line of the restore where it must do nothing: with the Backup of another
