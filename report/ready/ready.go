@@ -143,7 +143,7 @@ func (l *looking) add(i Item, words ...string) {
 	case i.State == OnWord:
 		i.Next = ""
 	case len(words) == 0 && said(i.Check):
-		i.Why += "; --done " + i.Check + " does not settle that"
+		i.Why += "; --done " + i.Check + " does not resolve that"
 	}
 	l.doc.Items = append(l.doc.Items, i)
 }

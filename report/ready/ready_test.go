@@ -178,14 +178,14 @@ func TestEveryPrecondition(t *testing.T) {
 		}, Go, "it has the later release v2.0.0"},
 		"an earlier release":         {swap(`"version":"v1.13.0"`, `"version":"v1.12.9"`), NotYet, "vsphere has release v1.12.9: the old cluster had v1.13.0"},
 		"an earlier and a later one": {swap(infraIs, strings.Replace(infraIs, "v1.13.0", "v1.14.0", 1)+","+strings.Replace(infraIs, "v1.13.0", "v1.12.0", 1)), NotYet, "v1.14.0, v1.12.0"},
-		"a word does not settle that": {func(q *Question) {
+		"a word does not resolve that": {func(q *Question) {
 			swap(`"version":"v1.13.0"`, `"version":"v1.12.0"`)(q)
 			q.Done = append(q.Done, "releases")
-		}, NotYet, "the old cluster had v1.13.0; --done releases does not settle that"},
+		}, NotYet, "the old cluster had v1.13.0; --done releases does not resolve that"},
 		"nor that nothing was printed": {func(q *Question) {
 			q.Printed = strings.NewReader("")
 			q.Done = append(q.Done, "releases")
-		}, Blind, "kubectl printed nothing; --done releases does not settle that"},
+		}, Blind, "kubectl printed nothing; --done releases does not resolve that"},
 		"a release of another form": {swap(`"version":"v1.13.0"`, `"version":"latest"`), NotYet, "vsphere has release latest"},
 		"a provider is not there":   {swap(infraIs+",", ""), NotYet, "infrastructure provider vsphere is not there"},
 		"two releases of it":        {swap(infraIs, infraIs+","+strings.Replace(infraIs, "v1.13.0", "v1.11.1", 1)), NotYet, "v1.13.0, v1.11.1"},

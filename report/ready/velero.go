@@ -109,14 +109,14 @@ func (l *looking) controllers(s *seen) {
 		if asked {
 			l.add(Item{Check: "controllers", State: Missing, What: "no replica runs of " + what, Why: why, Next: "start them, or delete their webhook configurations: " + l.step(l.restore), Step: l.restore, Objects: stopped})
 		} else {
-			l.unseen("controllers", "whether the webhooks of "+what+" are gone, of which no replica runs", why, "controllers")
+			l.unseen("controllers", "whether the webhooks are gone of "+what+": no replica runs", why, "controllers")
 		}
 	}
 	if len(lacking) > 0 {
 		l.unseen("controllers", "that the controllers run of "+strings.TrimSuffix(about(lacking), ": "), "no Deployment with the label "+providerLabel+" of them was piped in", "controllers")
 	}
 	if len(stopped)+len(lacking) == 0 {
-		l.add(Item{Check: "controllers", State: Holds, What: english.Count(len(there), "provider") + " of which each controller runs"})
+		l.add(Item{Check: "controllers", State: Holds, What: english.Count(len(there), "provider") + " with controllers that run"})
 	}
 }
 

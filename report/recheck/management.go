@@ -88,7 +88,7 @@ func (a *asking) backup() (string, error) {
 	for k := range a.Backups {
 		written += fmt.Sprintf("; %s was written %s to %s", a.Backups[k].Path, clock(a.Backups[k].WrittenFrom), clock(a.Backups[k].WrittenTo))
 	}
-	return "", refuse(other+"; if somebody has packed the tarball again, "+byHand, "%s is not that of the report%s", what, written)
+	return "", refuse(other+"; if you have packed the tarball again, "+byHand, "%s is not that of the report%s", what, written)
 }
 
 func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
