@@ -156,9 +156,10 @@ func (pl *planner) webhooksBack(d *draft) {
 	d.before(text, append(hooks, asked...)...)
 }
 
-// returns reports whether Machines of a cluster come back with the restore, whatever is decided.
+// returns reports whether Machines of a cluster come back with the restore: one whose control
+// plane is lost may be left out yet.
 func (pl *planner) returns(c *report.Cluster) bool {
-	return c.Confirmed == nil && !pl.gone(c) &&
+	return c.Confirmed == nil && !lostControlPlane(c) &&
 		slices.ContainsFunc(pl.sets(c), func(s *set) bool { return s.counts.Healthy+s.counts.Stale > 0 })
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // Stand-ins of kubectl, velero and clusterctl: what they change is in a file for each context of
-// the folder $CLUSTERS. They do what the lines of a plan need of them, in the words of the real
+// the folder $OF_CONTEXTS. They do what the lines of a plan need of them, in the words of the real
 // ones, and fail at all else.
 
 type stored struct {
@@ -52,7 +52,7 @@ type cluster struct {
 }
 
 func openCluster(context string) *cluster {
-	c := &cluster{path: filepath.Join(os.Getenv("CLUSTERS"), strings.ReplaceAll(context, "/", ".")+".json")}
+	c := &cluster{path: filepath.Join(os.Getenv("OF_CONTEXTS"), strings.ReplaceAll(context, "/", ".")+".json")}
 	text, err := os.ReadFile(c.path)
 	check(err)
 	check(json.Unmarshal(text, &c.all))

@@ -93,7 +93,7 @@ func newOperator(t *testing.T) *operator {
 	}
 	ensure(os.WriteFile(config, []byte(text), 0o600))
 	w.env = append(append(os.Environ(), ec2.Environment()...), "AWS_CONFIG_FILE="+config, "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+w.dir,
-		"GOVC_INSECURE=true", "GOVC_TEST_VERSION=v0.56.0", "CLUSTERS="+filepath.Join(w.dir, "clusters"), "KUBECONFIG=")
+		"GOVC_INSECURE=true", "GOVC_TEST_VERSION=v0.56.0", "OF_CONTEXTS="+filepath.Join(w.dir, "clusters"), "KUBECONFIG=")
 	return w
 }
 
