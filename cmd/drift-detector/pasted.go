@@ -20,7 +20,7 @@ var picking = []string{"schedule", "since", "last"}
 // flagsOf are the flags of this run, as a shell reads them back: those for the store, and
 // those that detect takes, too.
 func flagsOf(c *cli.Context) backupreport.Flags {
-	var reach, all, pick []string
+	var reach, all, pick, every []string
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
 		if !c.IsSet(name) || slices.Contains(notRepeated, name) {
@@ -39,6 +39,9 @@ func flagsOf(c *cli.Context) backupreport.Flags {
 		}
 		if slices.Contains(picking, name) {
 			pick = append(pick, words...)
+			if name != "schedule" {
+				every = append(every, words...)
+			}
 			continue
 		}
 		all = append(all, words...)
@@ -46,7 +49,7 @@ func flagsOf(c *cli.Context) backupreport.Flags {
 			reach = append(reach, words...)
 		}
 	}
-	return backupreport.Flags{Store: strings.Join(reach, " "), Run: strings.Join(all, " "), Pick: strings.Join(pick, " "), Quote: quoted}
+	return backupreport.Flags{Store: strings.Join(reach, " "), Run: strings.Join(all, " "), Pick: strings.Join(pick, " "), All: strings.Join(every, " "), Quote: quoted}
 }
 
 // quoted is a word of a shell; of one that a terminal would not show, what printf makes of it.

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
+	"drift-detector/internal/sorting"
 )
 
 // Names and versions of a report become words of a command: only what has these forms is taken.
@@ -58,7 +59,7 @@ func (pl *planner) installed() []provided {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b provided) int { return slices.Index(initFlags, a.kind) - slices.Index(initFlags, b.kind) })
+	sorting.StableBy(out, func(a, b provided) int { return slices.Index(initFlags, a.kind) - slices.Index(initFlags, b.kind) })
 	return out
 }
 

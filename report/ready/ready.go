@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"drift-detector/internal/sorting"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -113,7 +114,7 @@ func Look(q Question) *Document {
 	l.age()
 	l.confirmations()
 	d := l.doc
-	slices.SortStableFunc(d.Items, func(a, b Item) int { return slices.Index(states, a.State) - slices.Index(states, b.State) })
+	sorting.StableBy(d.Items, func(a, b Item) int { return slices.Index(states, a.State) - slices.Index(states, b.State) })
 	d.Result = Go
 	for i := len(d.Items) - 1; i >= 0; i-- {
 		switch d.Items[i].State {
