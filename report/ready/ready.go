@@ -57,8 +57,17 @@ type Document struct {
 	words         []string
 }
 
-// Words are what --done takes.
+// Words are what --done takes now.
 func (d *Document) Words() []string { return slices.Compact(slices.Sorted(slices.Values(d.words))) }
+
+// answerable are the checks that may come to rest on a person's word.
+var answerable = []string{"backup", "controllers", "namespaces", "oldCluster", "releases", "velero"}
+
+// Takes reports whether --done takes a word, be it of no use now: a check that could not be made
+// offers none, and says why.
+func (d *Document) Takes(word string) bool {
+	return slices.Contains(d.words, word) || slices.Contains(answerable, word)
+}
 
 // Item is one precondition.
 type Item struct {
@@ -124,10 +133,18 @@ func (l *looking) add(i Item, words ...string) {
 	l.doc.words = append(l.doc.words, words...)
 	said := func(w string) bool { return slices.Contains(l.Done, w) }
 	if (i.State == Missing || i.State == Unseen) && len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !said(w) }) {
+		if i.State == Missing { // the plan has it, and it is done
+			i.Why = ""
+		}
 		i.State = OnWord
 	}
-	if i.State == Holds || i.State == OnWord {
+	switch {
+	case i.State == Holds:
 		i.Why, i.Next = "", ""
+	case i.State == OnWord:
+		i.Next = ""
+	case len(words) == 0 && said(i.Check):
+		i.Why += "; --done " + i.Check + " does not resolve that"
 	}
 	l.doc.Items = append(l.doc.Items, i)
 }
