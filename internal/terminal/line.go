@@ -174,10 +174,14 @@ var columns = runewidth.Condition{StrictEmojiNeutral: true}
 // Width is how many columns a terminal needs for escaped text: two for each ideograph,
 // none for a mark that is drawn over the character before it.
 func Width(s string) int {
-	if strings.IndexFunc(s, func(r rune) bool { return r > '~' }) < 0 {
-		return len(s)
+	n := 0
+	for _, r := range s {
+		if r > '~' && (r < '─' || r > '╿') { // the lines of a tree are a column each
+			return columns.StringWidth(s)
+		}
+		n++
 	}
-	return columns.StringWidth(s)
+	return n
 }
 
 // Begin is as much of the beginning of escaped text as so many columns hold, with an
