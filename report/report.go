@@ -449,6 +449,8 @@ const (
 	ConfirmationExpired ConfirmationState = "expired" // its last day is over
 	ConfirmationChanged ConfirmationState = "changed" // what it is about is another now
 	ConfirmationUnused  ConfirmationState = "unused"  // the report has nothing that it is about
+	// ConfirmationContradicted stands for a word of which another says the contrary.
+	ConfirmationContradicted ConfirmationState = "contradicted"
 )
 
 // IgnoreRule is one rule of an ignore file.

@@ -222,11 +222,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		GeneratedAt:   now,
 		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter(), FailOn: o.fails},
 	})
-	warnings, err := confirm.Apply(rep, o.confirmed, now)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, w := range warnings {
+	for _, w := range confirm.Apply(rep, o.confirmed, now) {
 		s.warn("%s", w)
 	}
 	tools, incomplete := e.registry.Tools(), verdictOnRun(result)

@@ -79,6 +79,9 @@ func Text(w io.Writer, d *Document, o text.Options) error {
 		return fmt.Errorf("writing what is ready: %w", err)
 	}
 	left, shown := rows-4, 0 // the head may need three rows where it is narrow, and the last is for what is cut
+	if d.Result == Go {
+		items = append(d.holdsOnlyWhile(o), items...)
+	}
 	for _, t := range items {
 		n := bytes.Count(t, []byte("\n"))
 		if n > left && shown > 0 {
@@ -96,6 +99,20 @@ func Text(w io.Writer, d *Document, o text.Options) error {
 		}
 	}
 	return nil
+}
+
+// holdsOnlyWhile are all conditions of a go, in a row each where that is wide enough: nothing
+// else says them before the restore begins.
+func (d *Document) holdsOnlyWhile(o text.Options) (out [][]byte) {
+	for i := range d.Conditions {
+		var b bytes.Buffer
+		p := terminal.NewPrinter(&b, o.Width, o.Color)
+		what := string(d.Conditions[i].Code) + ": " + d.Conditions[i].Sentence()
+		p.Print(0, 2, terminal.Lead(terminal.Yellow, "if", 0).Prose(terminal.Plain, terminal.Begin(report.Valid(what), max(o.Width, 40)-3)))
+		_ = p.Flush()
+		out = append(out, b.Bytes())
+	}
+	return out
 }
 
 // text is an item in at most two parts: what and why, and what next.
