@@ -70,6 +70,8 @@ type Item struct {
 	Next    string   `json:"next,omitempty"`
 	Step    int      `json:"step,omitempty"` // of the plan
 	Objects []string `json:"objects,omitempty"`
+
+	command string // the part of Next that is typed
 }
 
 // Question is what is looked at.
@@ -126,6 +128,7 @@ func Look(q Question) *Document {
 // that it goes by; none: nobody's word is enough.
 func (l *looking) add(i Item, words ...string) {
 	l.doc.words = append(l.doc.words, words...)
+	i.command = l.step(i.Step)
 	said := func(w string) bool { return slices.Contains(l.Done, w) }
 	if (i.State == Missing || i.State == Unseen) && len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !said(w) }) {
 		i.State = OnWord

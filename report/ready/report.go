@@ -40,7 +40,7 @@ func (l *looking) answers() {
 		})
 		if !isSafe(code.SafeAfter(k.Code)) && !listed {
 			open = true
-			l.add(Item{Check: string(k.Code), State: Missing, What: about(k.Objects) + english.Clause(k.Message), Why: "the plan does not resolve it", Next: l.Program+" explain "+string(k.Code)+" "+l.File, Objects: k.Objects})
+			l.add(Item{Check: string(k.Code), State: Missing, What: about(k.Objects) + english.Clause(k.Message), Why: "the plan does not resolve it", Next: l.Program + " explain " + string(k.Code) + " " + l.File, Objects: k.Objects})
 		}
 	}
 	item := Item{Check: "answer", State: Holds, What: "the restore by the plan is safe: " + report.SafeWords(p.Safe)}

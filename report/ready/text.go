@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"strings"
 
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
@@ -132,7 +133,12 @@ func (i *Item) text(o text.Options) []byte {
 	}
 	p.Print(0, 2, line)
 	if i.Next != "" {
-		p.Print(2, 4, terminal.Lead(terminal.Bold, "Next:", 0).Prose(terminal.Plain, report.Valid(i.Next)))
+		before, after, has := strings.Cut(i.Next, i.command)
+		line := terminal.Lead(terminal.Bold, "Next:", 0).Prose(terminal.Plain, report.Valid(before))
+		if has && i.command != "" { // which a break would make two commands of
+			line = line.Field(terminal.Plain, report.Valid(i.command))
+		}
+		p.Print(2, 4, line.Prose(terminal.Plain, report.Valid(strings.TrimPrefix(after, "; "))))
 	}
 	_ = p.Flush()
 	return b.Bytes()
