@@ -67,6 +67,10 @@ func TestConfirmationsAreTaken(t *testing.T) {
 			t.Errorf("%s is to be decided still: %v", d.Code, d.Objects)
 		}
 	}
+	out := slices.IndexFunc(r.ToDo, func(d report.ToDo) bool { return d.Code == code.ControlPlaneDown })
+	if out < 0 || r.ToDo[out].Decide || !r.ToDo[out].Resolved || r.ToDo[out].Phase != code.Restoring || len(r.ToDo[out].Steps) != 1 || !strings.Contains(r.ToDo[out].Message, "on the word of OPS-1") {
+		t.Errorf("the list does not say why the answer is NO: %+v", r.ToDo)
+	}
 	path := filepath.Join(w.dir, "after.json")
 	if err := os.WriteFile(path, after.json, 0o600); err != nil {
 		t.Fatal(err)
@@ -80,6 +84,9 @@ func TestConfirmationsAreTaken(t *testing.T) {
 	}
 	if !strings.Contains(plan.stdout, "notin (alpha-dev)") {
 		t.Error("the plan restores the cluster that is given up")
+	}
+	if !strings.Contains(plan.stdout, `export SAID="${SAID:-`+file+`}"`) || !strings.Contains(plan.stdout, `ready "${REPORT:?}" --confirmations "${SAID:?}"`) {
+		t.Error("the plan does not name the file of confirmations")
 	}
 	text := runProgram(t, "render", path, "--format", "text").stdout
 	if !strings.Contains(text, "CONFIRMED BY PEOPLE (") || !strings.Contains(text, "notAMachine, says OPS-1") {

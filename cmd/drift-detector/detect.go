@@ -224,7 +224,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		Providers:     e.registry.Specs(),
 		Tool:          report.Tool{Name: "drift-detector", Version: version, Commit: commit},
 		GeneratedAt:   now,
-		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter(), FailOn: o.fails},
+		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter(), FailOn: o.fails, Confirmations: o.confirmFiles},
 	})
 	for _, w := range confirm.Apply(rep, o.confirmed, now) {
 		s.warn("%s", w)
