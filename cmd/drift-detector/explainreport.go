@@ -98,9 +98,24 @@ func (f *explainedReport) print(b *bytes.Buffer, rows []code.Row) {
 		if steps != "" && terminal.Width(name)+len("   "+steps) <= room {
 			name, steps = name+"   "+steps, ""
 		}
-		fmt.Fprintf(b, "%*s%s\n", indent, "", terminal.End(name, room)) // the end tells names apart
+		for _, row := range broken(name, room) {
+			fmt.Fprintf(b, "%*s%s\n", indent, "", row)
+		}
 		if steps != "" {
 			b.WriteString(indented(steps, indent+2, indent+2))
 		}
 	}
+}
+
+// broken is a name in rows of so many columns, behind a slash where there is one: nothing of it is
+// left out, because it is looked up.
+func broken(name string, room int) (rows []string) {
+	for terminal.Width(name) > room {
+		at := len(terminal.Begin(name, room)) - len("…")
+		if slash := strings.LastIndexByte(name[:at], '/'); slash > 0 {
+			at = slash + 1
+		}
+		rows, name = append(rows, name[:at]), name[at:]
+	}
+	return append(rows, name)
 }
