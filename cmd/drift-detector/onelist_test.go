@@ -126,10 +126,17 @@ func TestOneListInEveryFormat(t *testing.T) {
 					if got[i].code != string(want.Code) || !slices.Equal(numbers(got[i].steps), want.Steps) {
 						t.Errorf("%s, number %d: %+v, want %s %v", format, i+1, got[i], want.Code, want.Steps)
 					}
-					for _, at := range places.At(want)[:min(1, len(want.Objects))] {
+					named := 3 // of the things that it is about; the others are counted
+					if format == "screen" || format == "html" {
+						named = 1
+					}
+					for _, at := range places.At(want)[:min(named, len(want.Objects))] {
 						if !strings.Contains(got[i].line, places.Short(at)) {
 							t.Errorf("%s, number %d: no %s in %q", format, i+1, places.Short(at), got[i].line)
 						}
+					}
+					if more := len(want.Objects) - named; more > 0 && !strings.Contains(got[i].line, fmt.Sprint("and ", more, " more")) {
+						t.Errorf("%s, number %d: %d more are not counted in %q", format, i+1, more, got[i].line)
 					}
 				}
 			}
