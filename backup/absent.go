@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"drift-detector/internal/sorting"
 )
 
 // absent gathers references that lead nowhere, by kind.
@@ -66,7 +68,7 @@ func (a *assembly) findAbsent() {
 			Backup: k.backup, Kind: k.kind, Name: "*", Resource: g.resource, ReferredBy: by, Why: whyKind, Clusters: inOrder(g.clusters), HaltsTopology: g.classes,
 		})
 	}
-	slices.SortFunc(s.Absent, func(x, y Absence) int {
+	sorting.By(s.Absent, func(x, y Absence) int {
 		return cmp.Or(cmp.Compare(x.Backup, y.Backup), strings.Compare(x.Kind, y.Kind),
 			strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name), strings.Compare(x.ReferredBy, y.ReferredBy))
 	})
@@ -163,7 +165,7 @@ func (a *assembly) follow(gone map[objectKey]*absent, clusters []ClusterID, ref 
 
 // inOrder sorts clusters and leaves each in once.
 func inOrder(ids []ClusterID) []ClusterID {
-	slices.SortFunc(ids, func(x, y ClusterID) int {
+	sorting.By(ids, func(x, y ClusterID) int {
 		return cmp.Or(cmp.Compare(x.Backup, y.Backup), strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name))
 	})
 	return slices.Compact(ids)

@@ -10,6 +10,7 @@ import (
 
 	"drift-detector/backup/archive"
 	"drift-detector/backup/naming"
+	"drift-detector/internal/sorting"
 )
 
 // assembly turns the tables of the core kinds into the values of a Snapshot.
@@ -186,7 +187,7 @@ func (a *assembly) readControlPlanes() {
 		}
 		delete(s.tables, k)
 	}
-	slices.SortFunc(s.ControlPlanes, func(x, y ControlPlane) int {
+	sorting.By(s.ControlPlanes, func(x, y ControlPlane) int {
 		return cmp.Or(compareNames(&x.Meta, &y.Meta), strings.Compare(x.Kind, y.Kind))
 	})
 }
@@ -212,7 +213,7 @@ func (a *assembly) readGroups() {
 			}
 		}
 	}
-	slices.SortFunc(all, func(x, y groupRecord) int {
+	sorting.By(all, func(x, y groupRecord) int {
 		return cmp.Or(compareNames(&x.Meta, &y.Meta), strings.Compare(x.kind, y.kind), strings.Compare(x.UID, y.UID))
 	})
 	a.snapshot.Groups = make([]Group, len(all))

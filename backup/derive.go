@@ -2,10 +2,11 @@ package backup
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"drift-detector/internal/sorting"
 )
 
 // infraCluster is the infrastructure cluster of some provider.
@@ -28,7 +29,7 @@ func (a *assembly) readInfraClusters() {
 		}
 		delete(a.snapshot.tables, k)
 	}
-	slices.SortFunc(a.infra, func(x, y infraCluster) int {
+	sorting.By(a.infra, func(x, y infraCluster) int {
 		return cmp.Or(compareNames(&x.Meta, &y.Meta), strings.Compare(x.ref.Kind, y.ref.Kind))
 	})
 }
@@ -52,7 +53,7 @@ func (a *assembly) derive() {
 	}
 	a.fillFromInfra()
 	a.fillControlPlanes()
-	slices.SortFunc(s.Clusters, func(x, y Cluster) int { return compareNames(&x.Meta, &y.Meta) })
+	sorting.By(s.Clusters, func(x, y Cluster) int { return compareNames(&x.Meta, &y.Meta) })
 	for i := range s.Clusters {
 		a.clusters[s.Clusters[i].ID()] = i
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+
+	"drift-detector/internal/sorting"
 )
 
 // shape is a document that was scanned by one plan. Objects of a kind are alike: what has
@@ -166,7 +168,7 @@ func (s *scanner) learn(c *capture) {
 			h.values = append(h.values, shapeValue{slot, v.elem, v.form})
 		}
 	}
-	slices.SortStableFunc(h.bounds, func(a, b bound) int { return cmp.Compare(a.at, b.at) })
+	sorting.StableBy(h.bounds, func(a, b bound) int { return cmp.Compare(a.at, b.at) })
 	s.learnText(h)
 }
 

@@ -2,10 +2,10 @@ package detector
 
 import (
 	"cmp"
-	"slices"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -158,7 +158,7 @@ func (d *drafts) displayGroup(g *backup.Group) setName {
 
 // addMachine puts the verdict on a machine or an orphan where it belongs.
 func (d *drafts) addMachine(c *expectedMachine) {
-	one := d.of(c.cluster)
+	one := d.of(c.of.Cluster)
 	if c.verdict.ControlPlane {
 		s := &one.ControlPlane
 		s.Machines = append(s.Machines, c.verdict)
@@ -198,7 +198,7 @@ func (d *drafts) clusters(shows func(backup.ClusterID) bool) []Cluster {
 			out = append(out, d.finish(one))
 		}
 	}
-	slices.SortFunc(out, func(a, b Cluster) int { return compareClusters(a.ID, b.ID) })
+	sorting.By(out, func(a, b Cluster) int { return compareClusters(a.ID, b.ID) })
 	return out
 }
 
@@ -220,7 +220,7 @@ func (d *drafts) finish(one *draft) Cluster {
 		c.Workers = code.Worst(c.Workers, s.Status)
 		c.WorkerGroups = append(c.WorkerGroups, *s)
 	}
-	slices.SortFunc(c.WorkerGroups, func(a, b Set) int {
+	sorting.By(c.WorkerGroups, func(a, b Set) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 	})
 	c.Status = code.Worst(c.ControlPlane.Status, c.Workers)

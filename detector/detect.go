@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -63,7 +64,7 @@ func (t tables) detect(s *backup.Snapshot, c infra.Expected, inv infra.Inventory
 func (ix *index) letGo(shows func(backup.ClusterID) bool) {
 	n := 0
 	for _, c := range ix.expected {
-		if !c.listed() || !shows(c.cluster) {
+		if !c.listed() || !shows(c.of.Cluster) {
 			*c.verdict = Verdict{}
 		}
 		if c.verdict.Instance != nil {
@@ -86,15 +87,15 @@ func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 	f := ix.facts(c)
 	v := c.verdict
 	*v = decideMachine(rows, f)
-	v.Namespace, v.Name, v.UID = c.namespace, c.name, c.uid
+	v.Namespace, v.Name, v.UID = c.of.Namespace, c.of.Name, c.of.UID
 	v.RoleKnown = true
 	if m := c.machine; m != nil {
 		v.ControlPlane, v.ProviderID, v.Node = m.ControlPlane, m.ProviderID, m.Node
 	} else {
 		v.ControlPlane, v.ProviderID = c.Orphan.ControlPlane, c.Orphan.ProviderID
 		if v.Status == code.Healthy {
-			v.Warnings = append(v.Warnings, report.Warning{Reason: code.MachineMissing, Message: c.Orphan.Kind + " " + c.name + " is in the backup without its Machine: it was being deleted, or was left out"})
-			slices.SortFunc(v.Warnings, compareWarnings)
+			v.Warnings = append(v.Warnings, report.Warning{Reason: code.MachineMissing, Message: c.Orphan.Kind + " " + c.of.Name + " is in the backup without its Machine: it was being deleted, or was left out"})
+			sorting.By(v.Warnings, compareWarnings)
 		}
 	}
 	v.Finds = f.finds(v)
@@ -198,7 +199,7 @@ func (r *Result) conclude(s *backup.Snapshot) {
 		r.Complete = false
 		r.Errors = append(r.Errors, Error{Message: text, Hint: "see whether the account may read them (drift-detector permissions), and whether they are inaccessible or orphaned"})
 	}
-	slices.SortFunc(r.Errors, func(a, b Error) int {
+	sorting.By(r.Errors, func(a, b Error) int {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
 	})
 	if len(r.Errors) > 0 {

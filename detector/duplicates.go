@@ -5,6 +5,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 )
 
 // sharers are the living instances with one id, and the clusters that any of them is
@@ -76,7 +77,7 @@ func (ix *index) clustersOfAny(s *sharers) []backup.ClusterID {
 				s.clusters = append(s.clusters, ix.clusterLinks(v).clusters()...)
 			}
 		}
-		slices.SortFunc(s.clusters, compareClusters)
+		sorting.By(s.clusters, compareClusters)
 		s.clusters = slices.Compact(s.clusters)
 	}
 	return s.clusters

@@ -70,7 +70,7 @@ func (ix *index) facts(c *expectedMachine) *machineFacts {
 	}
 	f.reidentified = len(f.home) == 1 && ix.reidentified(c, f.home[0])
 	ix.secondFacts(c, f)
-	f.pool = ix.poolState[clusterKey{c.cluster, c.Pool}]
+	f.pool = ix.poolState[clusterKey{c.of.Cluster, c.Pool}]
 	f.dropped = len(f.home) == 1 && ix.dropped(c, f.home[0])
 	if len(f.home) == 1 && f.home[0].Gone {
 		f.remade = ix.remade(c, f)
@@ -83,7 +83,7 @@ func (ix *index) facts(c *expectedMachine) *machineFacts {
 	if !slices.ContainsFunc(f.home, runs) {
 		ix.nameFacts(c, f)
 	}
-	f.unlisted, f.unasked = ix.unlisted(c.cluster)
+	f.unlisted, f.unasked = ix.unlisted(c.of.Cluster)
 	f.unlisted = cmp.Or(f.unlisted, f.unclear)
 	f.unvisited = ix.unvisited[c.Provider]
 	return f

@@ -35,7 +35,7 @@ func (ix *index) missing(v *vm, b link) string {
 		c = cmp.Or(c, ix.unnamed[known])
 	}
 	if c != nil {
-		return fmt.Sprintf("it may be that of machine %s/%s, for which the backup has neither the id nor the name of its instance", c.namespace, c.name)
+		return fmt.Sprintf("it may be that of machine %s/%s, for which the backup has neither the id nor the name of its instance", c.of.Namespace, c.of.Name)
 	}
 	if v.Created.After(ix.writtenTo(b.cluster()).Add(clockSkew)) {
 		return ""

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 )
 
 // hintIndex finds the hints of an instance.
@@ -52,7 +53,7 @@ func (ix *index) findShared(hints []infra.OwnershipHint) {
 		for _, v := range keep(c.byID, func(v *vm) bool { return alive(v) && ix.atHome(c, v) }) {
 			for _, k := range v.Keys {
 				if kinds[k.Kind] {
-					ix.hints.shared[clusterKey{c.cluster, k}] = true
+					ix.hints.shared[clusterKey{c.of.Cluster, k}] = true
 				}
 			}
 		}
@@ -96,8 +97,8 @@ func (t *hintIndex) findLocations(proofs []infra.VisibilityProof, expected []*ex
 		}
 	}
 	for i, c := range expected {
-		if i == 0 || c.cluster != expected[i-1].cluster || c.Home.Target != expected[i-1].Home.Target {
-			t.addLocations(c.cluster, targets[c.Home.Target]...)
+		if i == 0 || c.of.Cluster != expected[i-1].of.Cluster || c.Home.Target != expected[i-1].Home.Target {
+			t.addLocations(c.of.Cluster, targets[c.Home.Target]...)
 		}
 	}
 	for _, p := range proofs {
@@ -208,7 +209,7 @@ func strongest(all []link) []link {
 	}
 	most := slices.MaxFunc(all, func(a, b link) int { return cmp.Compare(a.specificity, b.specificity) }).specificity
 	all = slices.DeleteFunc(all, func(b link) bool { return b.specificity != most })
-	slices.SortFunc(all, compareLinks)
+	sorting.By(all, compareLinks)
 	return all
 }
 
@@ -229,6 +230,6 @@ func clustersOf(all []link) []backup.ClusterID {
 	for i := range all {
 		out[i] = all[i].cluster()
 	}
-	slices.SortFunc(out, compareClusters)
+	sorting.By(out, compareClusters)
 	return slices.Compact(out)
 }

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
 
@@ -51,17 +52,16 @@ type index struct {
 // expectedMachine is one machine of the backup, or an orphan, with what became of it.
 type expectedMachine struct {
 	*infra.ExpectedMachine
-	machine              *backup.Machine // nil for an orphan
-	cluster              backup.ClusterID
-	namespace, name, uid string
-	conflicting          []*expectedMachine // those that record the same strong key, this one among them
-	byID                 []*vm              // the instances that have the strong key
-	byIdentity           []*vm              // the instances that have the second key
-	nodes                []*node            // those that say they are the machine, whether they agree or not
-	home                 *homeScope
-	verdict              *Verdict
-	owners               []*owner // the nearest first
-	matched              *vm      // the machine's instance; nil when none was found
+	machine     *backup.Machine    // nil for an orphan
+	of          *backup.Machine    // it, else what is known of the orphan's: its names, uid and cluster
+	conflicting []*expectedMachine // those that record the same strong key, this one among them
+	byID        []*vm              // the instances that have the strong key
+	byIdentity  []*vm              // the instances that have the second key
+	nodes       []*node            // those that say they are the machine, whether they agree or not
+	home        *homeScope
+	verdict     *Verdict
+	owners      []*owner // the nearest first
+	matched     *vm      // the machine's instance; nil when none was found
 }
 
 // vm is one instance, merged from all listings that show it. The Instance is that of a
@@ -166,7 +166,7 @@ func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now tim
 // the first cause in order. That of a machine stays the machine's.
 func (ix *index) exclude(all []infra.Exclusion) {
 	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b infra.Exclusion) int {
+	sorting.By(all, func(a, b infra.Exclusion) int {
 		return cmp.Or(cmp.Compare(a.Cause, b.Cause), compareKeys(a.Key, b.Key))
 	})
 	for _, x := range all {
@@ -193,7 +193,7 @@ func orderExpected(s *backup.Snapshot, in []infra.ExpectedMachine) []*expectedMa
 			}
 		case c.Orphan != nil:
 			o := c.Orphan
-			all = append(all, expectedMachine{ExpectedMachine: c, cluster: o.Cluster, namespace: o.Namespace, name: o.Name, uid: o.UID})
+			all = append(all, expectedMachine{ExpectedMachine: c, of: &backup.Machine{Meta: backup.Meta{Namespace: o.Namespace, Name: o.Name, UID: o.UID}, Cluster: o.Cluster}})
 		}
 	}
 	for i, c := range byMachine {
@@ -201,7 +201,7 @@ func orderExpected(s *backup.Snapshot, in []infra.ExpectedMachine) []*expectedMa
 		if c == nil {
 			c = &infra.ExpectedMachine{Machine: i, Source: m.Infrastructure.Kind}
 		}
-		all = append(all, expectedMachine{ExpectedMachine: c, machine: m, cluster: m.Cluster, namespace: m.Namespace, name: m.Name, uid: m.UID})
+		all = append(all, expectedMachine{ExpectedMachine: c, machine: m, of: m})
 	}
 	out, verdicts := make([]*expectedMachine, len(all)), make([]Verdict, len(all))
 	for i := range all {
@@ -212,13 +212,13 @@ func orderExpected(s *backup.Snapshot, in []infra.ExpectedMachine) []*expectedMa
 }
 
 func compareSubjects(a, b *expectedMachine) int {
-	if c := compareClusters(a.cluster, b.cluster); c != 0 {
+	if c := compareClusters(a.of.Cluster, b.of.Cluster); c != 0 {
 		return c
 	}
-	if c := cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name)); c != 0 {
+	if c := cmp.Or(cmp.Compare(a.of.Namespace, b.of.Namespace), cmp.Compare(a.of.Name, b.of.Name)); c != 0 {
 		return c
 	}
-	return cmp.Or(cmp.Compare(a.uid, b.uid), compareExpected(a.ExpectedMachine, b.ExpectedMachine))
+	return cmp.Or(cmp.Compare(a.of.UID, b.of.UID), compareExpected(a.ExpectedMachine, b.ExpectedMachine))
 }
 
 // compareExpected puts the expected machine of a provider before that of none.

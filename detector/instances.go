@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -73,7 +74,7 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) bool { return f.vm.duplicateOf != nil },
 		func(f *instanceFacts) placement {
 			c := f.vm.duplicateOf
-			return f.unattributed(code.DuplicateID, fmt.Sprintf("it has the id of machine %s/%s, whose instance is %s", c.namespace, c.name, nameOf(c.matched)), c)
+			return f.unattributed(code.DuplicateID, fmt.Sprintf("it has the id of machine %s/%s, whose instance is %s", c.of.Namespace, c.of.Name, nameOf(c.matched)), c)
 		},
 	},
 	{
@@ -104,7 +105,7 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) bool { return f.vm.cloneOf != nil },
 		func(f *instanceFacts) placement {
 			c := f.vm.cloneOf
-			p := f.unattributed(code.CloneOf, fmt.Sprintf("its own metadata says it is %s, the host name of machine %s/%s", f.vm.Host.Value, c.namespace, c.name), c)
+			p := f.unattributed(code.CloneOf, fmt.Sprintf("its own metadata says it is %s, the host name of machine %s/%s", f.vm.Host.Value, c.of.Namespace, c.of.Name), c)
 			p.unattributed.Evidence = []report.Evidence{{Kind: f.vm.Host.Kind.String(), Detail: "host name in its metadata is " + f.vm.Host.Value, Strength: code.Medium}}
 			return p
 		},
@@ -290,7 +291,7 @@ func (ix *index) foreignTag(v *vm) (cluster string) {
 // Ghost.
 func decideSharedID(f *instanceFacts) placement {
 	ids := slices.Clone(f.suspects)
-	slices.SortFunc(ids, compareClusters)
+	sorting.By(ids, compareClusters)
 	ids = slices.Compact(ids)
 	p := f.suggest(code.DuplicateID, nameOf(f.duplicate)+" has the same id, and nothing shows which of them belongs to "+clusterNames(ids), ids...)
 	p.unattributed.Foreign = f.foreignCluster
@@ -317,9 +318,9 @@ func decideLeftOut(f *instanceFacts) placement {
 
 // unattributed is the placement of an instance that a machine refers to.
 func (f *instanceFacts) unattributed(reason code.Reason, message string, c *expectedMachine) placement {
-	p := f.suggest(reason, message, c.cluster)
+	p := f.suggest(reason, message, c.of.Cluster)
 	p.unattributed.Unread = reason == code.InstanceUnreadable
-	p.unattributed.Evidence = []report.Evidence{{Kind: "machine", Detail: c.namespace + "/" + c.name, Strength: code.Medium}}
+	p.unattributed.Evidence = []report.Evidence{{Kind: "machine", Detail: c.of.Namespace + "/" + c.of.Name, Strength: code.Medium}}
 	return p
 }
 

@@ -255,7 +255,7 @@ func conflictingNames(c *expectedMachine) string {
 		if len(names) == few {
 			return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(c.conflicting)-1-few)
 		}
-		names = append(names, other.namespace+"/"+other.name)
+		names = append(names, other.of.Namespace+"/"+other.of.Name)
 	}
 	return strings.Join(names, ", ")
 }

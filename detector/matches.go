@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -76,7 +77,7 @@ func (f *machineFacts) healthy(found *vm, s code.Strength) Verdict {
 	if f.reidentified {
 		v.Warnings = append(v.Warnings, report.Warning{Reason: code.Reidentified, Message: "both second keys differ: it was restored from a copy, or only a copy is left"})
 	}
-	slices.SortFunc(v.Warnings, compareWarnings)
+	sorting.By(v.Warnings, compareWarnings)
 	v.Warnings = slices.Compact(v.Warnings)
 	return v
 }
@@ -112,6 +113,6 @@ func (f *machineFacts) id() string {
 	case !c.Identity.IsZero():
 		return f.label(c.Identity.Kind) + " " + c.Identity.Value
 	default:
-		return "an instance of machine " + c.name
+		return "an instance of machine " + c.of.Name
 	}
 }

@@ -37,10 +37,10 @@ type nodeLists struct {
 func (ix *index) newNodeLists() nodeLists {
 	n := nodeLists{map[backup.ClusterID][]*expectedMachine{}, map[backup.ClusterID]bool{}, map[backup.ClusterID]bool{}, nil}
 	for from, to := 0, 0; from < len(ix.expected); from = to {
-		id := ix.expected[from].cluster
+		id := ix.expected[from].of.Cluster
 		var planes []*expectedMachine
 		machines, joined := false, false
-		for to = from; to < len(ix.expected) && ix.expected[to].cluster == id; to++ {
+		for to = from; to < len(ix.expected) && ix.expected[to].of.Cluster == id; to++ {
 			c := ix.expected[to]
 			if c.isPlane() {
 				planes = append(planes, c)
@@ -87,7 +87,7 @@ func (ix *index) doubtLists() {
 		}
 		for _, c := range ix.asked.planes[id] {
 			if c.machine != nil && c.machine.Node != "" && ix.runs(c) {
-				list.State, list.Error = nodesUnreachable, fmt.Sprintf("it %s, although the instance of control-plane machine %s runs", says, c.name)
+				list.State, list.Error = nodesUnreachable, fmt.Sprintf("it %s, although the instance of control-plane machine %s runs", says, c.of.Name)
 				ix.nodes.lists[id] = list
 				break
 			}

@@ -135,12 +135,12 @@ func (n *nodes) add(one *node) {
 func (n *nodes) join(expected []*expectedMachine) {
 	var of []*node
 	for i, c := range expected {
-		if i == 0 || c.cluster != expected[i-1].cluster {
-			of = n.of[c.cluster]
+		if i == 0 || c.of.Cluster != expected[i-1].of.Cluster {
+			of = n.of[c.of.Cluster]
 		}
-		from, _ := slices.BinarySearchFunc(of, c, func(one *node, c *expectedMachine) int { return one.compareMachine(c.namespace, c.name) })
+		from, _ := slices.BinarySearchFunc(of, c, func(one *node, c *expectedMachine) int { return one.compareMachine(c.of.Namespace, c.of.Name) })
 		to := from
-		for to < len(of) && of[to].compareMachine(c.namespace, c.name) == 0 {
+		for to < len(of) && of[to].compareMachine(c.of.Namespace, c.of.Name) == 0 {
 			to++
 		}
 		c.nodes = of[from:to]
@@ -167,7 +167,7 @@ func (ix *index) nodeFacts(c *expectedMachine, f *machineFacts) {
 			f.node = cmp.Or(f.node, one.Node)
 		}
 		if one.mute && f.unclear == "" {
-			f.unclear = fmt.Sprintf("the Node list of cluster %s/%s does not say whether Node %s is ready, or since when", c.cluster.Namespace, c.cluster.Name, one.Name)
+			f.unclear = fmt.Sprintf("the Node list of cluster %s/%s does not say whether Node %s is ready, or since when", c.of.Cluster.Namespace, c.of.Cluster.Name, one.Name)
 		}
 		if (one.Ready || one.Unready) && one.Heartbeat.IsZero() && !one.mute {
 			f.undated = cmp.Or(f.undated, one.Name)
@@ -185,11 +185,11 @@ func (n *nodes) ofMachine(c *expectedMachine) iter.Seq[*node] {
 			lists[0] = n.byKey[c.Strong]
 		}
 		if c.machine != nil && c.machine.Node != "" && len(n.byName) > 0 {
-			lists[2] = n.byName[nodeName{c.cluster, c.machine.Node}]
+			lists[2] = n.byName[nodeName{c.of.Cluster, c.machine.Node}]
 		}
 		for _, all := range lists {
 			for _, one := range all {
-				if one.Cluster == c.cluster && !yield(one) {
+				if one.Cluster == c.of.Cluster && !yield(one) {
 					return
 				}
 			}

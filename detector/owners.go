@@ -163,7 +163,7 @@ func (c *expectedMachine) isPlane() bool {
 }
 
 func lineageOf(c *expectedMachine) lineage {
-	l := lineage{cluster: c.cluster, plane: c.isPlane()}
+	l := lineage{cluster: c.of.Cluster, plane: c.isPlane()}
 	if m := c.machine; m != nil {
 		l.owner, l.set, l.deployment, l.pool = m.Owner, m.Set, m.Deployment, m.Pool
 	} else {

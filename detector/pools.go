@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -40,7 +41,7 @@ func (ix *index) newPools(all []infra.Pool) []poolSet {
 		s.Then, s.Now = sortedOnce(s.Then), sortedOnce(s.Now)
 		ix.judgePool(p, s)
 	}
-	slices.SortStableFunc(out, comparePools)
+	sorting.StableBy(out, comparePools)
 	ix.poolState = make(map[clusterKey]code.Presence, len(out))
 	for i := range out {
 		if k := (clusterKey{out[i].Cluster, out[i].Key}); ix.poolState[k] != code.Undecided {
@@ -170,10 +171,10 @@ var droppedRow = machineRow{
 // dropped reports whether an instance is none of the members of its machine's pool,
 // which was read. Of a pool whose own object the backup lacks no controller looks.
 func (ix *index) dropped(c *expectedMachine, v *vm) bool {
-	if c.Pool.IsZero() || v.Gone || v.HasKey(c.Pool) || ix.poolState[clusterKey{c.cluster, c.Pool}] != code.Present {
+	if c.Pool.IsZero() || v.Gone || v.HasKey(c.Pool) || ix.poolState[clusterKey{c.of.Cluster, c.Pool}] != code.Present {
 		return false
 	}
-	return !slices.ContainsFunc(ix.poolsOf(c.cluster), func(p poolSet) bool { return p.Key == c.Pool && p.Guessed != "" })
+	return !slices.ContainsFunc(ix.poolsOf(c.of.Cluster), func(p poolSet) bool { return p.Key == c.Pool && p.Guessed != "" })
 }
 
 // poolsOf returns the pools of a cluster.
@@ -234,7 +235,7 @@ func haltsOf(all []infra.Halt) map[backup.ClusterID][]infra.Halt {
 		out[h.Cluster] = append(out[h.Cluster], h)
 	}
 	for id, list := range out {
-		slices.SortFunc(list, func(a, b infra.Halt) int {
+		sorting.By(list, func(a, b infra.Halt) int {
 			return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message))
 		})
 		out[id] = slices.Compact(list)
@@ -286,7 +287,7 @@ func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]report.R
 		out[r.Cluster] = append(list, s)
 	}
 	for id, list := range out {
-		slices.SortFunc(list, func(a, b report.Resource) int {
+		sorting.By(list, func(a, b report.Resource) int {
 			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UsedBy, b.UsedBy),
 				severityOf(b.State)-severityOf(a.State), cmp.Compare(a.Message, b.Message))
 		})

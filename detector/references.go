@@ -76,7 +76,7 @@ func (ix *index) noteUnnamed(c *expectedMachine) {
 		return
 	}
 	// Of an instance that nothing ties to an owner it may be any of the cluster's.
-	ids := []infra.OwnerID{{Cluster: c.cluster}}
+	ids := []infra.OwnerID{{Cluster: c.of.Cluster}}
 	for _, one := range c.owners {
 		ids = append(ids, one.OwnerID)
 	}
@@ -149,7 +149,7 @@ func reasonOf(c *expectedMachine, otherwise code.Reason) code.Reason {
 
 // referenceText explains a reference in a sentence.
 func referenceText(r reference) string {
-	name := r.machine.namespace + "/" + r.machine.name
+	name := r.machine.of.Namespace + "/" + r.machine.of.Name
 	switch r.reason {
 	case code.SameName:
 		return "it has the name of machine " + name + ", but not its id"

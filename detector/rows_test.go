@@ -51,7 +51,7 @@ func deciding(s *scene, ofMachines bool) string {
 	for i := range t.machines {
 		one := machineRows[i]
 		t.machines[i].Decide = func(f *machineFacts) Verdict {
-			if ofMachines && f.expected.name == subject {
+			if ofMachines && f.expected.of.Name == subject {
 				row = one.Name
 			}
 			return one.Decide(f)

@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -68,7 +69,7 @@ func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []repo
 		provider, _, _ := strings.Cut(target, "/")
 		out = append(out, report.Scope{Provider: provider, Endpoint: target, State: code.ScopeFailed, Error: faultNotListed(target), Clusters: eachOnce(of)})
 	}
-	slices.SortFunc(out, compareScopes)
+	sorting.By(out, compareScopes)
 	return out
 }
 

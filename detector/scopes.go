@@ -20,7 +20,7 @@ type clusterScope struct {
 }
 
 func homeOf(c *expectedMachine) clusterScope {
-	return clusterScope{c.cluster, c.Home.Target, c.Home.Folder}
+	return clusterScope{c.of.Cluster, c.Home.Target, c.Home.Folder}
 }
 
 // homeScope is what is known of a place: whether absence can be concluded there, and

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 )
 
 // orderListings returns the listings in an order of their own.
@@ -18,7 +19,7 @@ func orderListings(in []infra.Listing) []infra.Listing {
 	for i := range out {
 		out[i].IDs = slices.Sorted(slices.Values(out[i].IDs))
 	}
-	slices.SortStableFunc(out, func(a, b infra.Listing) int {
+	sorting.StableBy(out, func(a, b infra.Listing) int {
 		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Location, b.Location),
 			cmp.Compare(a.Account, b.Account), slices.Compare(a.IDs, b.IDs), a.ListedAt.Compare(b.ListedAt))
 	})

@@ -31,7 +31,7 @@ func (ix *index) hasNoOtherOwner(c *expectedMachine, v *vm) bool {
 		return false
 	}
 	return !slices.ContainsFunc(ix.nodes.on(v), func(n *node) bool {
-		return n.agrees() && (n.Cluster != c.cluster || n.Machine != c.name || n.ClusterNamespace != c.namespace)
+		return n.agrees() && (n.Cluster != c.of.Cluster || n.Machine != c.of.Name || n.ClusterNamespace != c.of.Namespace)
 	})
 }
 
@@ -92,7 +92,7 @@ func (ix *index) countSecondKeys() *secondKeys {
 	for _, c := range ix.expected {
 		for _, v := range c.byID {
 			identity, ref, refOther := hasKey(v, c.Identity), hasKey(v, c.Ref), hasOtherKey(v, c.Ref)
-			for _, n := range [...]*secondCount{at(s.clusters, c.cluster), at(s.targets, c.Home.Target)} {
+			for _, n := range [...]*secondCount{at(s.clusters, c.of.Cluster), at(s.targets, c.Home.Target)} {
 				n.identity += one(identity)
 				n.ref += one(ref)
 				n.refOther += one(refOther)
@@ -131,7 +131,7 @@ func (ix *index) reidentified(c *expectedMachine, v *vm) bool {
 	if ix.second == nil {
 		ix.second = ix.countSecondKeys()
 	}
-	n := at(ix.second.clusters, c.cluster)
+	n := at(ix.second.clusters, c.of.Cluster)
 	if n.identity > 0 {
 		return true
 	}

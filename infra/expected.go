@@ -1,6 +1,8 @@
 package infra
 
 import (
+	"iter"
+
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
@@ -62,11 +64,36 @@ func (c *Expected) Decided() {
 	c.Machines, c.OwnershipHints, c.Proofs = all, nil, nil
 }
 
-// Look answers the steps that a listing decides, which nobody has to look at again.
+// Look answers the steps that a listing decides, which nobody has to look at again. Those that
+// pass are left out, but for the first of a row.
 func (c *Expected) Look(inv *Inventory) {
-	for i := range c.Steps {
-		if s := &c.Steps[i]; s.Look != nil {
-			s.Answer, s.Look = s.Look(inv), nil
+	var q Questions
+	for s := range c.Answers(inv) {
+		if q.Keeps(s.Row, s.Answer) {
+			q.Steps = append(q.Steps, s)
+		}
+	}
+	c.Steps = q.Steps
+}
+
+// Answers are the steps with their answers.
+func (c *Expected) Answers(inv *Inventory) iter.Seq[Step] {
+	return func(yield func(Step) bool) {
+		for _, s := range c.Steps {
+			switch {
+			case s.Each != nil:
+				for one := range s.Each(inv) {
+					if !yield(Step{Step: one}) {
+						return
+					}
+				}
+				continue
+			case s.Look != nil:
+				s.Answer, s.Look = s.Look(inv), nil
+			}
+			if !yield(s) {
+				return
+			}
 		}
 	}
 }
@@ -128,12 +155,14 @@ type Blocker struct {
 }
 
 // Step is a step of a provider's walk. Look, where it is not nil, answers it once all is
-// listed. With a Secret the step passes where the backup holds that bootstrap Secret of a MachinePool,
-// and has its answer where it does not.
+// listed; Each returns all the steps that it stands for, where there are many. With a Secret the
+// step passes where the backup holds that bootstrap Secret of a MachinePool, and has its answer
+// where it does not.
 type Step struct {
 	walk.Step
 	Look   func(*Inventory) walk.Answer
-	Secret SecretAt
+	Each   func(*Inventory) iter.Seq[walk.Step]
+	Secret *SecretAt
 }
 
 // SecretAt is where a Secret is in the backups.

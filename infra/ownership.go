@@ -69,8 +69,28 @@ func (t *OwnershipHint) Evidence() string {
 	if t.Place == "" {
 		return t.Detail
 	}
-	id := t.Owner.Cluster
-	return strings.NewReplacer("{place}", t.Place, "{owner}", t.Owner.Kind+" "+t.Owner.Name, "{cluster}", id.Namespace+"/"+id.Name).Replace(t.Detail)
+	var b strings.Builder
+	b.Grow(len(t.Detail) + len(t.Place) + len(t.Owner.Name))
+	for rest := t.Detail; ; {
+		text, behind, found := strings.Cut(rest, "{")
+		b.WriteString(text)
+		if !found {
+			return b.String()
+		}
+		word, left, _ := strings.Cut(behind, "}")
+		id := t.Owner.Cluster
+		switch rest = left; word {
+		case "place":
+			b.WriteString(t.Place)
+		case "owner":
+			b.WriteString(t.Owner.Kind + " " + t.Owner.Name)
+		case "cluster":
+			b.WriteString(id.Namespace + "/" + id.Name)
+		default:
+			b.WriteByte('{')
+			rest = behind
+		}
+	}
 }
 
 // VisibilityProof is what a complete listing must show before it is trusted to be of

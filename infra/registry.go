@@ -12,6 +12,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra/shell"
 	"drift-detector/infra/walk"
+	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
 
@@ -134,7 +135,9 @@ func (r *Registry) Expected(s *backup.Snapshot) Expected {
 		gather(&all.Halts, c.Halts)
 		gather(&all.Alone, c.Alone)
 		gather(&all.Steps, c.Steps)
-		maps.Copy(all.OnInstance, c.OnInstance)
+		if len(c.Providers) > 0 { // it holds on to what it read
+			maps.Copy(all.OnInstance, c.OnInstance)
+		}
 		for id, name := range c.Providers {
 			all.Providers[id] = name
 		}
@@ -193,7 +196,7 @@ func (r *Registry) Targets(s *backup.Snapshot, secrets *backup.Secrets, a Access
 	for _, p := range r.providers {
 		all = append(all, p.Targets(s, secrets, a)...)
 	}
-	slices.SortStableFunc(all, func(x, y Target) int {
+	sorting.StableBy(all, func(x, y Target) int {
 		return cmp.Or(cmp.Compare(x.Provider, y.Provider), cmp.Compare(x.Endpoint, y.Endpoint), slices.Compare(x.IDs, y.IDs))
 	})
 	return all

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
 
@@ -109,14 +110,14 @@ func (r *Report) points(reasons []AnswerReason) []Point {
 		for _, name := range reason.Objects {
 			p.Objects = append(p.Objects, Object{name, places.of(reason.Code, name)})
 		}
-		slices.SortStableFunc(p.Objects, func(a, b Object) int { return cmp.Compare(r.danger(a.At), r.danger(b.At)) })
+		sorting.StableBy(p.Objects, func(a, b Object) int { return cmp.Compare(r.danger(a.At), r.danger(b.At)) })
 		if j, known := at[p.Code]; known {
 			out[j].Likes = append(out[j].Likes, p)
 			continue
 		}
 		at[p.Code], out = len(out), append(out, p)
 	}
-	slices.SortStableFunc(out, func(a, b Point) int { return cmp.Compare(code.Rank(a.Code), code.Rank(b.Code)) })
+	sorting.StableBy(out, func(a, b Point) int { return cmp.Compare(code.Rank(a.Code), code.Rank(b.Code)) })
 	return out
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
 
@@ -56,7 +57,7 @@ func (f Finding) And(more string) Finding {
 // Of says which clusters the finding concerns.
 func (f Finding) Of(clusters ...backup.ClusterID) Finding {
 	f.Clusters = append(slices.Clone(f.Clusters), clusters...)
-	slices.SortFunc(f.Clusters, compareClusters)
+	sorting.By(f.Clusters, compareClusters)
 	f.Clusters = slices.Compact(f.Clusters)
 	return f
 }
@@ -123,7 +124,7 @@ func Check(s *backup.Snapshot, secrets *backup.Secrets, o Options) []Finding {
 	for i := range all {
 		e.explain(&all[i])
 	}
-	slices.SortFunc(all, func(a, b Finding) int {
+	sorting.By(all, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(code.Severities(), a.Severity), slices.Index(code.Severities(), b.Severity)),
 			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Backup, b.Backup),

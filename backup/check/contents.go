@@ -100,6 +100,23 @@ func (c *Contents) Lacks(o *Outline) string {
 	return fmt.Sprintf("it has %s, and Velero counted %d", count(c.Items, "object"), o.Items)
 }
 
+// Of a tarball that is larger than what a list without Cluster API says, the list is not believed. The
+// lab's has 380 bytes for each object; one of an application that has this much for each is looked
+// into, as one that has no list.
+const (
+	ofTarball = 64 << 10 // bytes, whatever is in it
+	ofObject  = 32 << 10
+)
+
+// Denies says how the size of a tarball contradicts a list that has nothing of Cluster API; "" where
+// it does not.
+func (c *Contents) Denies(size int64) string {
+	if c.Objects > 0 || c.Manages || size <= ofTarball+ofObject*int64(c.Items) {
+		return ""
+	}
+	return fmt.Sprintf("it has %s, which do not make a tarball of %d bytes", count(c.Items, "object"), size)
+}
+
 // Manages reports whether an object of a name, which may be a CustomResourceDefinition, is one
 // that only a management cluster has: a controller or a kind of Cluster API.
 func Manages(isDefinition bool, name string) bool {

@@ -87,7 +87,7 @@ func filtered(e *examination) []Finding {
 			if deployments && resource == "clusters."+coreGroup {
 				continue // k0rdent makes them again
 			}
-			if by := f.resource(resource, false); by != "" {
+			if by := f.resource(resource, false, true); by != "" {
 				found = append(found, ruleKinds.On(i, "every object of "+resource, "left out of backup %s by %s", v.Name, by))
 			}
 		}
@@ -128,7 +128,7 @@ func (v *VeleroBackup) LeavesOut(resource, namespace string) string {
 // leavesOut names the filter that leaves an object out, or may do so.
 func (f *filters) leavesOut(a Absent) string {
 	clusterScoped := a.Namespace == ""
-	if by := f.resource(a.Resource, clusterScoped); by != "" {
+	if by := f.resource(a.Resource, clusterScoped, false); by != "" {
 		return by
 	}
 	by := ""
@@ -167,8 +167,8 @@ func (f *filters) scoped() bool {
 		len(f.IncludedClusterScopedResources)+len(f.ExcludedClusterScopedResources) > 0
 }
 
-// resource names the list of resources that leaves a resource out.
-func (f *filters) resource(resource string, clusterScoped bool) string {
+// resource names the list of resources that leaves a resource out: surely, or that may do so.
+func (f *filters) resource(resource string, clusterScoped, sure bool) string {
 	in, out, inName, outName := f.IncludedNamespaceScopedResources, f.ExcludedNamespaceScopedResources,
 		"includedNamespaceScopedResources", "excludedNamespaceScopedResources"
 	if clusterScoped {
@@ -185,7 +185,9 @@ func (f *filters) resource(resource string, clusterScoped bool) string {
 		{"includedResources", f.IncludedResources, true},
 		{inName, in, true},
 	} {
-		names := slices.ContainsFunc(list.entries, func(entry string) bool { return namesResource(entry, resource) })
+		names := slices.ContainsFunc(list.entries, func(entry string) bool {
+			return namesResource(entry, resource) || !isPlain(entry) && list.includes == sure
+		})
 		if list.includes && len(list.entries) > 0 && !names || !list.includes && names {
 			return list.name + ": " + brief(list.entries)
 		}
@@ -201,7 +203,19 @@ func namesResource(entry, resource string) bool {
 	entry, resource = strings.ToLower(strings.TrimSpace(entry)), strings.ToLower(resource)
 	name, ofGroup, _ := strings.Cut(entry, ".")
 	plural, group, _ := strings.Cut(resource, ".")
-	return entry == "*" || (name == plural || name+"s" == plural || shortNames[name] == plural) && strings.HasPrefix(group, ofGroup)
+	if strings.ContainsAny(entry, "*?[") { // Velero asks for none of that name, and takes it for a pattern
+		fits, err := path.Match(entry, resource)
+		return err == nil && fits && isPlain(entry)
+	}
+	return (name == plural || name+"s" == plural || shortNames[name] == plural) && strings.HasPrefix(group, ofGroup)
+}
+
+// isPlain reports whether an entry means the same to everybody. Velero's patterns are those of
+// github.com/gobwas/glob, which has {a,b}, and in which ! negates a set and ^ does not; namespaces
+// with some of that it refuses, by its version (pkg/util/wildcard/expand.go v1.18.3).
+func isPlain(entry string) bool {
+	_, err := path.Match(entry, "")
+	return err == nil && !strings.ContainsAny(entry, "{}!^\\()|,") && !strings.Contains(entry, "**")
 }
 
 // shortNames are those of Cluster API's kinds (api/…/*_types.go, kubebuilder:resource, v1.14.2).
@@ -210,18 +224,19 @@ var shortNames = map[string]string{
 	"mhc": "machinehealthchecks", "mp": "machinepools", "ms": "machinesets",
 }
 
-// namespace names the list that leaves a namespace out. Entries may be patterns.
+// namespace names the list that leaves a namespace out. Entries may be patterns; what not everybody
+// takes for the same may leave it out.
 func (f *filters) namespace(namespace string) string {
-	among := func(list []string) bool {
+	among := func(list []string, unless bool) bool {
 		return slices.ContainsFunc(list, func(pattern string) bool {
 			fits, err := path.Match(pattern, namespace)
-			return pattern == namespace || err == nil && fits
+			return pattern == namespace || isPlain(pattern) && err == nil && fits || unless && !isPlain(pattern)
 		})
 	}
 	switch {
-	case among(f.ExcludedNamespaces):
+	case among(f.ExcludedNamespaces, true):
 		return "excludedNamespaces: " + brief(f.ExcludedNamespaces)
-	case len(f.IncludedNamespaces) > 0 && !among(f.IncludedNamespaces):
+	case len(f.IncludedNamespaces) > 0 && !among(f.IncludedNamespaces, false):
 		return "includedNamespaces: " + brief(f.IncludedNamespaces)
 	}
 	return ""

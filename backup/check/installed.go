@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/internal/sorting"
 )
 
 // Provider is a release of Cluster API or of one of its providers that was installed in the
@@ -75,7 +76,7 @@ func Installed(s *backup.Snapshot, n int) []Provider {
 	}
 	noted = append(noted, ran...)
 	noted = slices.DeleteFunc(noted, func(p Provider) bool { return !providerForm.MatchString(p.Name) || !versionForm.MatchString(p.Version) })
-	slices.SortFunc(noted, func(a, b Provider) int {
+	sorting.By(noted, func(a, b Provider) int {
 		return cmp.Or(cmp.Compare(orderOf(a.Type), orderOf(b.Type)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
 	})
 	return slices.Compact(noted)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,12 +139,15 @@ func (o *Outline) scope(spec json.RawMessage) {
 	}
 	o.Location = strings.Clone(short(f.StorageLocation))
 	for _, resource := range []string{"clusters." + coreGroup, "machines." + coreGroup, "clusterdeployments.k0rdent.mirantis.com"} {
-		if o.Excludes = strings.Clone(f.resource(resource, false)); o.Excludes == "" {
+		if o.Excludes = strings.Clone(f.resource(resource, false, true)); o.Excludes == "" {
 			break
 		}
 	}
 	switch {
 	case f.namespaces() == "":
+		return
+	case slices.ContainsFunc(slices.Concat(f.IncludedNamespaces, f.ExcludedNamespaces), func(entry string) bool { return !isPlain(entry) }):
+		o.Beyond = "its filters name namespaces by patterns that are not read alike by all Veleros, and do not count: it may hold clusters"
 		return
 	case len(f.IncludedNamespaces)+len(f.ExcludedNamespaces) > maxScope:
 		o.Beyond = fmt.Sprintf("its filters name more than %d namespaces, and do not count: it may hold clusters", maxScope)

@@ -95,3 +95,39 @@ func TestLongFiltersAreCutInFindings(t *testing.T) {
 		}
 	}
 }
+
+// TestPatternsThatVeleroReads: what a filter may let in is not said to be left out, and what it may leave
+// out is no proof that it did not exist. Braces and the like mean what each Velero takes them for.
+func TestPatternsThatVeleroReads(t *testing.T) {
+	const clusters = "clusters.cluster.x-k8s.io"
+	for spec, c := range map[string]struct{ excludes, left bool }{
+		`"includedResources":["*.cluster.x-k8s.io"]`:               {false, false},
+		`"includedResources":["clusters.*"]`:                       {false, false},
+		`"includedResources":["{clusters,machines}.*"]`:            {false, true},
+		`"includedResources":["secret*"]`:                          {true, true},
+		`"includedResources":["secrets","[!a]*"]`:                  {false, true},
+		`"excludedResources":["*.cluster.x-k8s.io"]`:               {false, true}, // k0rdent's may be in it
+		`"excludedResources":["*"]`:                                {true, true},
+		`"excludedResources":["{clusters}.*"]`:                     {false, true},
+		`"includedNamespaceScopedResources":["*cluster*"]`:         {false, false},
+		`"includedNamespaces":["tenant-*"]`:                        {false, false},
+		`"includedNamespaces":["tenant-[^a]*"]`:                    {false, true},
+		`"includedNamespaces":["{tenant-alpha,tenant-beta}"]`:      {false, true},
+		`"includedNamespaces":["shop-*"]`:                          {true, true},
+		`"includedNamespaces":["*"],"excludedNamespaces":["ten["]`: {false, true},
+		`"excludedNamespaces":["tenant-?lpha"]`:                    {true, true},
+	} {
+		text := ofBackup("", spec, "")
+		o, err := check.ReadOutline("f", []byte(text))
+		v, also := check.ReadVelero("f", strings.NewReader(text))
+		if err != nil || also != nil {
+			t.Fatal(spec, err, also)
+		}
+		if by := o.Excludes + o.LeavesOutAll([]string{"tenant-alpha"}); (by != "") != c.excludes {
+			t.Errorf("%s: no cluster is in it: %q", spec, by)
+		}
+		if by := v.LeavesOut(clusters, "tenant-alpha"); (by != "") != c.left {
+			t.Errorf("%s: a Cluster may be left out by %q", spec, by)
+		}
+	}
+}

@@ -168,7 +168,7 @@ func TestBackupsAreListed(t *testing.T) {
 	}
 	o = b.run("backups", "s3://velero/mgmt", "--schedule", "weekly")
 	o.demand(t, exitOK)
-	if !strings.Contains(o.stdout, "2 backups with --schedule weekly, 2 can be restored") || strings.Contains(o.stdout, "nightly") {
+	if !strings.Contains(o.stdout, "2 backups with --schedule weekly, 2 can be restored") || strings.Contains(o.stdout, "\nnightly") {
 		t.Error(o.stdout)
 	}
 	o = b.run("backups", "s3://velero/mgmt", "--schedule", "nope")

@@ -24,6 +24,8 @@ type shownBackups struct {
 	doc     *backupreport.Document
 	rows    []*backupreport.Backup
 	stored  []*store.Stored // of the rows
+	early   []*store.Stored // older ones that --since leaves out
+	older   []*store.Stored // and that --last does, without a description
 	unread  int             // backups whose description could not be read
 	choices *choices
 }
@@ -32,7 +34,7 @@ type shownBackups struct {
 func (o *backupsOptions) find(ctx context.Context, place *store.Place, now time.Time) (*shownBackups, error) {
 	c := newChoices(place, now)
 	var enough func([]*store.Stored) bool
-	if o.last > 0 {
+	if o.last > 0 || o.schedule != "" {
 		enough = func(newest []*store.Stored) bool { return o.isEnough(ctx, c, newest) }
 	}
 	all, left, err := place.Recent(ctx, o.from, enough)
@@ -40,6 +42,17 @@ func (o *backupsOptions) find(ctx context.Context, place *store.Place, now time.
 		return nil, err
 	}
 	l := &shownBackups{choices: c}
+	var others []backupreport.Other
+	for _, b := range left {
+		switch of := store.ScheduleIn(b.Name); {
+		case o.schedule != "" && of != "" && of != o.schedule:
+			others = append(others, backupreport.Other{Root: rootOf(b), Name: b.Name, Started: b.Started()})
+		case b.Started().Before(o.from):
+			l.early = append(l.early, b)
+		default:
+			l.older = append(l.older, b)
+		}
+	}
 	schedules := map[string]bool{}
 	for _, b := range all {
 		if b.Problem != nil {
@@ -51,8 +64,12 @@ func (o *backupsOptions) find(ctx context.Context, place *store.Place, now time.
 		switch {
 		case o.shows(b):
 			l.stored = append(l.stored, b)
-		case b.Started().Before(o.from):
-			left++
+		case !o.isOf(b):
+			if c.empty(b) == "" {
+				others = append(others, backupreport.Other{Root: rootOf(b), Name: b.Name, Started: b.Started()})
+			}
+		default:
+			l.early = append(l.early, b)
 		}
 	}
 	if o.schedule != "" && len(l.stored) == 0 && l.unread == 0 && !schedules[o.schedule] {
@@ -61,15 +78,20 @@ func (o *backupsOptions) find(ctx context.Context, place *store.Place, now time.
 		if len(schedules) > 0 {
 			known = english.First(20, slices.Sorted(maps.Keys(schedules)))
 		}
-		return nil, fmt.Errorf("--schedule %s: %s holds no backup of such a schedule; it holds those of %s", o.schedule, place.Name(), known)
+		since := ""
+		if len(left) > 0 && o.since != "" {
+			since = " begun since " + o.since
+		}
+		return nil, fmt.Errorf("--schedule %s: %s holds no backup of such a schedule%s; it holds those of %s", o.schedule, place.Name(), since, known)
 	}
-	o.choices, o.candidates = c, all
-	newest := c.holding(ctx, c.offered(all, nil), max(o.last, 1))
+	o.choices, o.candidates, o.left = c, all, left
+	newest := c.holding(ctx, c.offered(all, o.shows), max(o.last, 1))
 	for _, b := range l.stored {
 		l.rows = append(l.rows, c.describe(b))
 	}
 	l.doc = backupreport.New(place.Name(), o.only(), l.rows, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
-	l.doc.Left(left)
+	l.doc.Left(len(l.older) + len(l.early))
+	l.doc.NotAsked(others)
 	if o.last > 0 && !o.compares {
 		l.cut(o.last, newest)
 	}
@@ -83,22 +105,63 @@ func (o *backupsOptions) find(ctx context.Context, place *store.Place, now time.
 
 // shows reports whether a backup is one of those that were asked for.
 func (o *backupsOptions) shows(b *store.Stored) bool {
+	return o.isOf(b) && !b.Started().Before(o.from)
+}
+
+// isOf reports whether a backup is of the schedule that was asked for.
+func (o *backupsOptions) isOf(b *store.Stored) bool {
 	of := ""
 	if b.Description != nil {
 		of = b.Description.Schedule
 	}
-	return (o.schedule == "" || of == o.schedule) && !b.Started().Before(o.from)
+	return o.schedule == "" || of == o.schedule
+}
+
+// isOfOthers reports whether backups whose names have one schedule are of another one than was asked
+// for: Velero names them so (pkg/apis/velero/v1/schedule_types.go:TimestampedName v1.18.3), and a
+// person may name one at will, so that their labels have to say the same as far as they were read.
+func (o *backupsOptions) isOfOthers(some []*store.Stored) bool {
+	named, confirmed := store.ScheduleIn(some[0].Name), false
+	if o.schedule == "" || named == "" || named == o.schedule {
+		return false
+	}
+	for _, b := range some {
+		if b.Description != nil && b.Description.Schedule != named {
+			return false
+		}
+		confirmed = confirmed || b.Description != nil
+	}
+	return confirmed
 }
 
 // isEnough reports whether the newest backups of a schedule hold as many as are to be shown of
-// each stream, or, of one that is long enough, none.
+// each stream, or, of one that is long enough, none. Of a schedule that was not asked for, the newest
+// that may hold clusters is enough: what is compared may be older than that.
 func (o *backupsOptions) isEnough(ctx context.Context, c *choices, newest []*store.Stored) bool {
-	offered := c.offered(newest, o.shows)
-	streams := c.streams(c.holding(ctx, offered, o.last))
-	if len(streams) == 0 {
-		return len(offered) >= max(o.last, looking)
+	wanted, shows := o.last, o.shows
+	if o.compares {
+		wanted += spare
 	}
-	return !slices.ContainsFunc(streams, func(s *streamed) bool { return !s.misdated && len(s.backups) < o.last })
+	if len(newest) > 0 && o.isOfOthers(newest) {
+		wanted, shows = 1, nil
+	}
+	if wanted == 0 {
+		return false
+	}
+	offered := c.offered(newest, shows)
+	streams := c.streams(c.holding(ctx, offered, wanted))
+	if len(streams) == 0 {
+		return len(offered) >= max(wanted, looking)
+	}
+	return !slices.ContainsFunc(streams, func(s *streamed) bool { return !s.misdated && len(s.backups) < wanted })
+}
+
+// add shows one that was left.
+func (l *shownBackups) add(b *store.Stored) {
+	at, _ := slices.BinarySearchFunc(l.stored, b, func(a, b *store.Stored) int { return b.Started().Compare(a.Started()) })
+	l.stored = slices.Insert(l.stored, at, b)
+	l.older = slices.DeleteFunc(l.older, func(other *store.Stored) bool { return other == b })
+	l.doc.Show(at, l.choices.describe(b))
 }
 
 // cut leaves out what is older than the last of its stream of some backups that are shown; of a
@@ -185,7 +248,7 @@ func (c *choices) describe(b *store.Stored) *backupreport.Backup {
 	}
 	d.Expired = c.expired(b)
 	if empty := c.empty(b); empty != "" {
-		none := "no cluster is in it: "
+		none := "by what Velero noted, no cluster is in it: "
 		if c.read[b] == nil && v.Excludes == "" {
 			none = "no namespace of the others' clusters is in it: "
 		}
@@ -279,7 +342,7 @@ func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *
 		return nil, nil
 	}
 	doc := l.doc
-	c, rep, err := o.compare(ctx, s, place, p, l.stored, doc.Summary.Left, o.report)
+	c, rep, err := o.compare(ctx, s, place, p, l, o.report)
 	if err != nil {
 		return nil, err
 	}
@@ -296,6 +359,9 @@ func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *
 		}
 	}
 	doc.Compare(c)
+	for _, r := range doc.Summary.Roots {
+		c.NotAsked(r.Others)
+	}
 	l.cut(o.last, slices.DeleteFunc(p.stored, func(b *store.Stored) bool {
 		return p.isSkipped(b) || slices.ContainsFunc(c.Compared, func(k *backupreport.Compared) bool { return k.Place == b.Place && k.Empty })
 	}))

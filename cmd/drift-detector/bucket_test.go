@@ -68,7 +68,7 @@ func (b *inBucket) store(all ...storedAs) {
 
 const (
 	// ofApplication and ofClusters are lists of objects.
-	ofApplication = `{"apps/v1/Deployment":["shop/web"],"v1/Secret":["shop/web"]}`
+	ofApplication = `{"apps/v1/Deployment":["shop/web"],"v1/Secret":["shop/1","shop/2","shop/3","shop/4","shop/5","shop/6","shop/7","shop/8","shop/9"]}`
 	ofClusters    = `{"cluster.x-k8s.io/v1beta2/Cluster":["tenant-alpha/alpha-prod"],"v1/PersistentVolumeClaim":["logging/data"]}`
 	// volumeFailed are the results of a backup in which a snapshot of a volume failed.
 	volumeFailed = `{"errors":{"velero":[" name: /data message: /Error backing up item error: /error executing custom action (groupResource=persistentvolumeclaims, namespace=logging, name=data): rpc error: code = Unknown desc = snapshot failed"]},"warnings":{}}`

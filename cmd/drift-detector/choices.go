@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,9 +74,11 @@ func (c *choices) look(ctx context.Context, some []*store.Stored) {
 			mu.Lock()
 			defer mu.Unlock()
 			var refused *backup.InputError
-			if contents != nil && contents.Lacks(b.Description) != "" {
-				c.unread[b] = "its list of objects is not used: " + contents.Lacks(b.Description)
-				contents = nil
+			if contents != nil {
+				if why := cmp.Or(contents.Lacks(b.Description), contents.Denies(b.Size)); why != "" {
+					c.unread[b] = "its list of objects is not used: " + why
+					contents = nil
+				}
 			}
 			if c.read[b] = contents; errors.As(err, &refused) {
 				c.unread[b] = "its list of objects is not used: " + refused.Problem

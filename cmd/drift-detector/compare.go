@@ -108,9 +108,9 @@ func (l *sharedListing) remember(t *infra.Target, found infra.Listing) {
 }
 
 // compare decides each of some backups, the newest first, on its own, beside one listing
-// of the infrastructure. shown are those of which they were picked, left is how many were not
-// described, and keep is the name of the one whose report is wanted, too.
-func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Place, p *picked, shown []*store.Stored, left int, keep string) (*backupreport.Comparison, *report.Report, error) {
+// of the infrastructure. They were picked of those that are shown, and keep is the name of the one
+// whose report is wanted, too.
+func (o *backupsOptions) compare(ctx context.Context, s *streams, place *store.Place, p *picked, shown *shownBackups, keep string) (*backupreport.Comparison, *report.Report, error) {
 	access, err := o.access(s)
 	if err != nil {
 		return nil, nil, err
@@ -155,7 +155,7 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 		}
 	}
 	rest := p.others(shown)
-	added, known := p.addOthers(ctx, rest)
+	added, known := p.addOthers(ctx, shown, rest)
 	for _, b := range added {
 		if _, err := one(len(p.stored)-1, b); err != nil {
 			return nil, nil, err
@@ -165,9 +165,21 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 	for i, b := range p.stored {
 		rows[i] = compared[b]
 	}
-	c := backupreport.Choose(rows)
-	n := len(rest) - len(added) + left
-	c.Leaves(n, restSays(n, known, p.bounded), p.bounded)
+	of := ""
+	if o.schedule != "" {
+		of = "--schedule " + o.schedule
+	}
+	c := backupreport.Choose(rows, of)
+	n := len(rest) - len(added) + len(shown.early)
+	wider := ""
+	if n > 0 {
+		wider = o.wider(p, shown.early)
+	}
+	shown.doc.Widen(wider)
+	if f := o.filter(); f != nil {
+		c.Narrowed(f)
+	}
+	c.Leaves(n, restSays(n, known, p.bounded, wider), p.bounded)
 	c.ListedAt = began.UTC()
 	slices.Sort(o.shared.borrowed)
 	c.Borrowed = append(c.Borrowed, slices.Compact(o.shared.borrowed)...)
@@ -244,9 +256,32 @@ func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store
 	origin := e.snapshot.Origin(0)
 	o.choices.tarballs[b] = &tarballSays{origin: origin}
 	o.choices.looks, o.choices.mostLooks = 0, mostCompared // others than those that were read before
-	younger := slices.DeleteFunc(o.choices.younger(o.candidates, b), func(other *store.Stored) bool { return other.Root != b.Root })
-	if e.newer[0] = o.choices.newerThan(bounded, origin, younger); e.newer[0] != nil {
+	if e.newer[0] = o.choices.newerThan(bounded, origin, o.choices.youngerBeside(o.candidates, b)); e.newer[0] == nil {
+		e.newer[0] = o.choices.newerThan(bounded, origin, o.choices.youngerBeside(o.describeLeft(bounded, place, b), b))
+	}
+	if e.newer[0] != nil {
 		e.newer[0].Misdated = o.choices.misdated(b)
 	}
 	return e, nil
+}
+
+// youngerBeside are the younger ones of the same prefix.
+func (c *choices) youngerBeside(some []*store.Stored, than *store.Stored) []*store.Stored {
+	return slices.DeleteFunc(c.younger(some, than), func(other *store.Stored) bool { return other.Root != than.Root })
+}
+
+// describeLeft describes those that were left and may be younger than a backup, of which none is known
+// that is: behind the newest of another management cluster there may be one of its own.
+func (o *detectOptions) describeLeft(ctx context.Context, place *store.Place, than *store.Stored) []*store.Stored {
+	var late, left []*store.Stored
+	for _, b := range o.left {
+		if b.Root == than.Root && o.choices.isYounger(b, than) {
+			late = append(late, b)
+		} else {
+			left = append(left, b)
+		}
+	}
+	place.Describe(ctx, late...)
+	o.left, o.candidates = left, append(o.candidates, late...)
+	return late
 }

@@ -41,6 +41,7 @@ type detectOptions struct {
 	again         string          // the command that saves the report, see streams.again
 	choices       *choices        // of the place whose backups are compared
 	candidates    []*store.Stored // there, which may be newer than one of them
+	left          []*store.Stored // there, and not described
 }
 
 func detectCommand(s *streams) *cli.Command {
@@ -258,7 +259,7 @@ func (o *detectOptions) obtain(ctx context.Context, s *streams, e *loadedBackup,
 // listed: the credentials, and most of the objects of the backup.
 func (e *loadedBackup) forget() {
 	e.secrets.Drop()
-	e.snapshot.Keep(append(rehearsal.Want().Kinds, check.InstalledKinds()...)...)
+	e.snapshot.Keep(append(rehearsal.Needs(e.snapshot), check.InstalledKinds()...)...)
 	collectNow()
 }
 

@@ -13,6 +13,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/infra/all"
 	"drift-detector/internal/english"
+	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
 
@@ -111,7 +112,7 @@ func allCodes() []code.Row {
 		out = append(out, code.Listed(kind)...)
 	}
 	rules := slices.Concat(check.Rules(), all.Registry().Rules())
-	slices.SortStableFunc(rules, func(a, b check.Rule) int { return cmp.Compare(a.Code, b.Code) })
+	sorting.StableBy(rules, func(a, b check.Rule) int { return cmp.Compare(a.Code, b.Code) })
 	for _, r := range rules {
 		r.Kinds, r.Phases, r.Do = []code.Kind{code.Check}, nil, upper(r.Do)
 		if r.Severity == code.CheckError {

@@ -285,7 +285,7 @@ func TestExplainOfAReport(t *testing.T) {
 			explained := runProgram(t, "explain", string(todo.Code), file)
 			explained.demand(t, exitOK)
 			_, listed, _ := strings.Cut(explained.stdout, "\nIn the report")
-			listed = regexp.MustCompile(`/\n {16}(\S)`).ReplaceAllString(listed, "/$1") // names
+			listed = regexp.MustCompile(`/\n {16}(\S)`).ReplaceAllString(listed, "/$1")  // names
 			listed = regexp.MustCompile(`\n {18}(\S)`).ReplaceAllString(listed, "   $1") // and their steps
 			found := map[string][]string{}
 			for _, m := range line.FindAllStringSubmatch(listed, -1) {

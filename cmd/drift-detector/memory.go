@@ -78,7 +78,7 @@ func collectSooner() {
 			}
 		case now == reading:
 			garbage = readingGarbage
-		case held > goal/3*2: // it found little, and the next would, too
+		case held > goal/4*3: // it found little, and the next would, too
 			garbage = 2 * mostGarbage
 		}
 		next := int(max(garbage, free*100/max(held, leastHeap)))

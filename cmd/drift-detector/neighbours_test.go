@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,13 +44,19 @@ func TestADescriptionThatCannotBeReadIsNoYES(t *testing.T) {
 		if got := strings.Contains(report, `"BackupErrorsUnclear"`); got != (name != "whole") || strings.Contains(report, `"safe": "yes"`) != (name == "whole") {
 			t.Errorf("%s: errors are unclear: %t\n%s", name, got, o.stdout)
 		}
+		if complete := strings.Contains(report, `"complete": true`); o.code != exitOK || !complete { // no verdict rests on it
+			t.Errorf("%s: status %d, complete %t", name, o.code, complete)
+		}
 		folder := t.TempDir()
 		for file, content := range map[string][]byte{"one.tar.gz": body, "velero-backup.json": text} {
 			if err := os.WriteFile(filepath.Join(folder, file), content, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r := w.run(append([]string{"--backup", filepath.Join(folder, "one.tar.gz")}, w.reach()...)...)
+		r := w.run(append([]string{"--backup", filepath.Join(folder, "one.tar.gz"), "--fail-on", "unknown"}, w.reach()...)...)
+		if (r.code == exitFailOn) != (name != "whole") {
+			t.Errorf("%s: status %d with --fail-on unknown", name, r.code)
+		}
 		if yes := r.report.Summary.Answer.Safe == "yes"; yes != (name == "whole") {
 			t.Errorf("%s, in a folder: %s\n%s", name, r.report.Summary.Answer.Safe, r.stderr)
 		}
@@ -91,5 +98,32 @@ func TestManyNewerBackupsOfApplications(t *testing.T) {
 	c := doc.Comparison
 	if c.Best != "mgmt" || strings.Contains(c.Why, "NOT CLEAR") {
 		t.Errorf("%s: %s\n%s", c.Best, c.Why, o.stderr)
+	}
+}
+
+// TestTheNewestThatIsNotReadIsSaidFirst: one that is still running, or whose description may not be read,
+// is newer than the best, and that is not said to be the newest.
+func TestTheNewestThatIsNotReadIsSaidFirst(t *testing.T) {
+	w, body := wellBody(t)
+	for phase, status := range map[string]exitCode{"InProgress": exitOK, "Completed": exitIncomplete} {
+		b := newBucket(t)
+		b.store(
+			storedAs{name: "old", phase: "Completed", began: backuptest.Written.Add(-48 * time.Hour), tarball: withoutWorkers(t, body)},
+			storedAs{name: "new", phase: phase, began: backuptest.Written, tarball: body},
+		)
+		if phase == "Completed" {
+			b.Spoil = func(rw http.ResponseWriter, r *http.Request) bool {
+				denied := strings.HasSuffix(r.URL.Path, "/new/velero-backup.json")
+				if denied {
+					http.Error(rw, "<Error><Code>AccessDenied</Code></Error>", http.StatusForbidden)
+				}
+				return denied
+			}
+		}
+		o := b.run(append([]string{"backups", "s3://velero/mgmt", "--compare"}, w.reach()...)...)
+		said, _, _ := strings.Cut(o.stdout, "\nNAME")
+		if said = strings.Join(strings.Fields(said), " "); o.code != status || strings.Contains(said, "it is the newest, and") || !strings.Contains(said, "it is the newest that Velero offers") || !strings.Contains(said, "Left out: new, newer") {
+			t.Errorf("%s: status %d\n%s%s", phase, o.code, o.stdout, o.stderr)
+		}
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
+	"strings"
+	"time"
 
 	"drift-detector/backup"
 	"drift-detector/infra/store"
@@ -14,23 +17,43 @@ import (
 // cluster they are of.
 const mostPeeks = 8
 
-// others are those that Velero offers and that may hold clusters, without those that are compared.
-func (p *picked) others(shown []*store.Stored) []*store.Stored {
-	return p.choices.offered(shown, func(b *store.Stored) bool {
+// others are those that Velero offers and that may hold clusters, without those that are compared, and
+// those that --last has left out before anything was read of them.
+func (p *picked) others(shown *shownBackups) []*store.Stored {
+	all := p.choices.offered(shown.stored, func(b *store.Stored) bool {
 		return !slices.Contains(p.stored, b) && p.choices.empty(b) == ""
 	})
+	all = append(all, shown.older...)
+	slices.SortStableFunc(all, p.choices.inOrder)
+	return all
+}
+
+// isOffered reports whether a backup that is left may be compared, and shows it then.
+func (p *picked) isOffered(ctx context.Context, shown *shownBackups, b *store.Stored) bool {
+	if !slices.Contains(shown.older, b) {
+		return true
+	}
+	p.choices.place.Describe(ctx, b)
+	can, _, _ := restorable(b)
+	if can {
+		shown.add(b)
+	}
+	return can
 }
 
 // addOthers adds to those that are compared the newest of other management clusters that are among
 // the rest, as far as a few of its tarballs tell: the oldest of each schedule, where that is of
 // another one those that lead to the newest of it, and then the newest. known is how many of the rest
 // are of the management clusters that are compared.
-func (p *picked) addOthers(ctx context.Context, rest []*store.Stored) (added []*store.Stored, known int) {
+func (p *picked) addOthers(ctx context.Context, shown *shownBackups, rest []*store.Stored) (added []*store.Stored, known int) {
 	bounded, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	p.choices.looks, p.choices.mostLooks = 0, mostPeeks
 	compared := slices.Clone(p.stored)
 	isAnother := func(b *store.Stored) bool { // or of a part of one that has nothing in common
+		if b.Size == 0 {
+			return false
+		}
 		o := p.choices.tarball(bounded, b).origin
 		return o != nil && (o.KubeSystemUID != "" || len(o.UIDs()) > 0) && p.relation(bounded, b, compared) != backup.Same
 	}
@@ -44,7 +67,7 @@ func (p *picked) addOthers(ctx context.Context, rest []*store.Stored) (added []*
 		case p.choices.unlooked(b) != "":
 		case p.relation(bounded, b, p.stored) == backup.Same:
 			known++
-		case isAnother(b):
+		case isAnother(b) && p.isOffered(bounded, shown, b):
 			p.insert(b)
 			added = append(added, b)
 		}
@@ -91,7 +114,7 @@ func (p *picked) relation(ctx context.Context, b *store.Stored, some []*store.St
 }
 
 // restSays is what is known of n backups that were not compared.
-func restSays(n, known int, bounded bool) string {
+func restSays(n, known int, bounded bool, wider string) string {
 	says := ", and whose management cluster that is is not known"
 	switch {
 	case bounded:
@@ -103,5 +126,40 @@ func restSays(n, known int, bounded bool) string {
 	case n > 1:
 		says = ", and whose management clusters those are is not known"
 	}
-	return says + " (--last N compares more)"
+	if wider == "" {
+		return says
+	}
+	return says + " (" + wider + " compares more)"
+}
+
+// wider are the flags of this run that pick backups, so that more are compared: those before --since,
+// which are early, and more of each schedule of which there are more. It is empty where nothing is
+// wider.
+func (o *backupsOptions) wider(p *picked, early []*store.Stored) string {
+	since, n := o.since, p.each
+	if len(early) > 0 {
+		at := o.from.Add(-p.choices.now.Sub(o.from)) // twice as far back
+		newest := slices.MaxFunc(early, func(a, b *store.Stored) int { return a.Started().Compare(b.Started()) })
+		if began := newest.Started(); began.Before(at) {
+			at = began
+		}
+		since = at.UTC().Format(time.DateOnly)
+	}
+	switch {
+	case p.bounded: // of as many schedules as there are, the newest
+		n = 1
+	case p.isFull():
+		n = min(max(o.last, 2*p.each), maxCompared)
+	}
+	if since == o.since && n == p.each && !p.bounded {
+		return ""
+	}
+	var words []string
+	if o.schedule != "" {
+		words = append(words, "--schedule", quoted(o.schedule))
+	}
+	if since != "" {
+		words = append(words, "--since", quoted(since))
+	}
+	return strings.Join(append(words, "--last", strconv.Itoa(n)), " ")
 }

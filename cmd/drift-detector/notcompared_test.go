@@ -36,7 +36,7 @@ func TestBackupsOfAnotherManagementClusterBehindTheNewest(t *testing.T) {
 		at(i, west)
 	}
 	doc, _ := b.compare(w.reach()...)
-	if c := doc.Comparison; c.NotCompared != 4 || len(c.ManagementClusters) != 0 || !strings.Contains(c.Why, "4 others were not compared, of the same management cluster as those (--last N compares more)") {
+	if c := doc.Comparison; c.NotCompared != 4 || len(c.ManagementClusters) != 0 || !strings.Contains(c.Why, "4 others were not compared, of the same management cluster as those (--last 10 compares more)") {
 		t.Errorf("%d not compared: %s", c.NotCompared, c.Why)
 	}
 	for i := range 3 {
@@ -49,7 +49,7 @@ func TestBackupsOfAnotherManagementClusterBehindTheNewest(t *testing.T) {
 		t.Errorf("best %q: %s, %+v", c.Best, c.Why, c.ManagementClusters)
 	}
 	for _, m := range c.ManagementClusters {
-		if !strings.Contains(m.Why, "6 others were not compared, of the same management cluster as those (--last N compares more)") {
+		if !strings.Contains(m.Why, "6 others were not compared, of the same management cluster as those (--last 10 compares more)") {
 			t.Errorf("%s: %s", m.Best, m.Why)
 		}
 	}
@@ -186,7 +186,7 @@ func TestTooManySchedulesToCompare(t *testing.T) {
 	if o.code != exitIncomplete || doc.Comparison.Complete || doc.Comparison.NotCompared != 1 {
 		t.Errorf("status %d, %+v", o.code, doc.Comparison)
 	}
-	if said := b.sentence(w.reach()...); !strings.HasPrefix(said, "The best is s0: ") || !strings.Contains(said, "1 other was not compared, and may be better: too many schedules are here (--last N compares more)") {
+	if said := b.sentence(w.reach()...); !strings.HasPrefix(said, "The best is s0: ") || !strings.Contains(said, "1 other was not compared, and may be better: too many schedules are here (--last 1 compares more)") {
 		t.Error(said)
 	}
 	if doc, o := b.compare(append(w.reach(), "--last", "1")...); o.code != exitOK || len(doc.Comparison.Compared) != 3 {
@@ -215,6 +215,35 @@ func TestTheBestHasExpired(t *testing.T) {
 	}
 }
 
+// TestACertificateAuthorityThatIsAbsent: the plan takes it from elsewhere, and workers that a backup lacks
+// are nowhere else; where nothing else differs, it decides.
+func TestACertificateAuthorityThatIsAbsent(t *testing.T) {
+	w, body := wellBody(t)
+	without := backuptest.Rewrite(t, body, func(item string, body []byte) ([]byte, bool) {
+		resource, name := itemOf(item)
+		return body, resource != "secrets" || name != "alpha-prod-ca"
+	})
+	fewer := backuptest.Rewrite(t, body, func(item string, body []byte) ([]byte, bool) {
+		_, name := itemOf(item)
+		return body, !strings.HasPrefix(name, "alpha-prod-md-0-")
+	})
+	for best, old := range map[string][]byte{"old": body, "new": fewer} {
+		b := newBucket(t)
+		b.store(
+			storedAs{name: "old", phase: "Completed", began: hoursBefore(24), tarball: old, objects: ofClusters},
+			storedAs{name: "new", phase: "Completed", began: hoursBefore(0), tarball: without, objects: ofClusters},
+		)
+		doc, _ := b.compare(w.reach()...)
+		c := doc.Comparison
+		if c.Best != best || !slices.Equal(c.Compared[0].Lacks, []string{"CertificateAbsent"}) {
+			t.Errorf("best %s, want %s: %s, lacks %q", c.Best, best, c.Why, c.Compared[0].Lacks)
+		}
+		if said := b.sentence(w.reach()...); best == "new" && (!strings.HasPrefix(said, "The best is new: ") || !strings.Contains(said, "even so the answer is NO")) {
+			t.Error(said)
+		}
+	}
+}
+
 // TestAListThatVelerosCountContradicts: it says nothing of what is in the backup.
 func TestAListThatVelerosCountContradicts(t *testing.T) {
 	w, body := wellBody(t)
@@ -224,8 +253,22 @@ func TestAListThatVelerosCountContradicts(t *testing.T) {
 		storedAs{name: "new", phase: "Completed", began: hoursBefore(0), tarball: body, objects: ofApplication, status: map[string]any{"progress": map[string]any{"itemsBackedUp": 387}}},
 	)
 	doc, _ := b.compare(w.reach()...)
-	if doc.Comparison.Best != "new" || doc.Backups[0].Empty || !strings.Contains(strings.Join(doc.Backups[0].Why, " "), "its list of objects is not used: it has 2 objects, and Velero counted 387") {
+	if doc.Comparison.Best != "new" || doc.Backups[0].Empty || !strings.Contains(strings.Join(doc.Backups[0].Why, " "), "its list of objects is not used: it has 10 objects, and Velero counted 387") {
 		t.Errorf("best %s, %+v", doc.Comparison.Best, doc.Backups[0])
+	}
+	b.store(storedAs{name: "new", phase: "Completed", began: hoursBefore(0), tarball: body, objects: `{"v1/ConfigMap":["shop/one"]}`, status: map[string]any{"progress": map[string]any{"itemsBackedUp": 1}}})
+	for _, name := range []string{"small", "smaller"} { // the same list, believed
+		b.store(storedAs{name: name, phase: "Completed", began: hoursBefore(-1), tarball: bareOf(t, body)[:20_000], objects: `{"v1/ConfigMap":["shop/one"]}`})
+	}
+	doc, _ = b.compare(w.reach()...)
+	if doc.Comparison.Best != "new" || doc.Backups[2].Empty || !strings.Contains(strings.Join(doc.Backups[2].Why, " "), fmt.Sprintf("its list of objects is not used: it has 1 object, which do not make a tarball of %d bytes", len(body))) {
+		t.Errorf("best %s, %+v", doc.Comparison.Best, doc.Backups[2])
+	}
+	if why := strings.Join(doc.Backups[0].Why, " "); !doc.Backups[0].Empty || !strings.Contains(why, "by what Velero noted, no cluster is in it: its list of objects has nothing of Cluster API") {
+		t.Errorf("%+v", doc.Backups[0])
+	}
+	if report, _ := b.detected(w, "old"); !strings.Contains(report, `"NewerBackup"`) {
+		t.Error("the newer one does not count")
 	}
 }
 

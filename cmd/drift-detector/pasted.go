@@ -23,7 +23,7 @@ var picking = []string{"schedule", "since", "last"}
 // flagsOf are the flags of this run, as a shell reads them back: those for the store, and
 // those that detect takes, too.
 func (s *streams) flagsOf(c *cli.Context) backupreport.Flags {
-	var reach, all, pick []string
+	var reach, all, pick, every []string
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
 		if !c.IsSet(name) || slices.Contains(notRepeated, name) {
@@ -42,6 +42,9 @@ func (s *streams) flagsOf(c *cli.Context) backupreport.Flags {
 		}
 		if slices.Contains(picking, name) {
 			pick = append(pick, words...)
+			if name != "schedule" {
+				every = append(every, words...)
+			}
 			continue
 		}
 		all = append(all, words...)
@@ -49,7 +52,7 @@ func (s *streams) flagsOf(c *cli.Context) backupreport.Flags {
 			reach = append(reach, words...)
 		}
 	}
-	return backupreport.Flags{Program: quoted(s.program), Store: strings.Join(reach, " "), Run: strings.Join(all, " "), Pick: strings.Join(pick, " "), Quote: quoted}
+	return backupreport.Flags{Program: quoted(s.program), Store: strings.Join(reach, " "), Run: strings.Join(all, " "), Pick: strings.Join(pick, " "), All: strings.Join(every, " "), Quote: quoted}
 }
 
 // again is the command of this run that saves its report; empty where it cannot be repeated:

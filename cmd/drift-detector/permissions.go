@@ -9,11 +9,12 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/internal/sorting"
 )
 
 func permissionsCommand(s *streams) *cli.Command {
 	specs := slices.DeleteFunc(all.Registry().Specs(), func(p infra.Spec) bool { return p.Permissions.Text == "" })
-	slices.SortFunc(specs, func(a, b infra.Spec) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(specs, func(a, b infra.Spec) int { return strings.Compare(a.Name, b.Name) })
 	var providers, about []string
 	var examples strings.Builder
 	for _, p := range specs {

@@ -11,16 +11,32 @@ import (
 	backupreport "drift-detector/report/backups"
 )
 
+// spare are how many of each stream there are beyond those that are to be compared, should a tarball
+// hold no cluster.
+const spare = 8
+
 // picked are the backups that are to be compared.
 type picked struct {
 	stored  []*store.Stored           // the newest first
 	skipped []*store.Stored           // those of them that Velero does not offer
 	older   map[dated][]*store.Stored // that take the place of one that is empty
 	bounded bool                      // there were too many
+	each    int                       // how many of each stream are compared
 	choices *choices
 }
 
 func (p *picked) isSkipped(b *store.Stored) bool { return slices.Contains(p.skipped, b) }
+
+// isFull reports whether as many of a stream are compared as may be of each.
+func (p *picked) isFull() bool {
+	have := map[dated]int{}
+	for _, b := range p.stored {
+		if have[p.choices.datedStream(b)]++; have[p.choices.datedStream(b)] >= p.each {
+			return true
+		}
+	}
+	return false
+}
 
 // replace adds the next of the stream of a backup that is empty.
 func (p *picked) replace(i int) {
@@ -52,6 +68,7 @@ func (p *picked) take(streams []*streamed, n, most int) (bound string) {
 	for n > 1 && total(n) > most {
 		n--
 	}
+	p.each = n
 	for _, s := range streams[:min(len(streams), most)] {
 		n := min(n, len(s.backups))
 		p.stored, p.older[s.dated] = append(p.stored, s.backups[:n]...), s.backups[n:]
@@ -79,7 +96,6 @@ func (o *backupsOptions) pick(ctx context.Context, place *store.Place, l *shownB
 		return nil, &backup.InputError{Name: place.Name(), Problem: "holds the backups of several clusters or locations: " + english.Count(len(roots), "place") + " with backups/", Next: "compare those of one: " + english.First(5, lines)}
 	}
 	p := &picked{choices: l.choices, older: map[dated][]*store.Stored{}}
-	const spare = 8
 	streams, most := l.choices.streams(l.choices.holding(ctx, l.choices.offered(l.stored, nil), o.last+spare)), maxCompared
 	if o.asked {
 		most = max(most, o.last*len(streams))

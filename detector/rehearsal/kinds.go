@@ -27,6 +27,21 @@ func Want() backup.Want {
 	}
 }
 
+// Needs are those of these kinds that a rehearsal of a backup looks at: where no Cluster has a
+// topology, nothing that one makes.
+func Needs(s *backup.Snapshot) []backup.AnyKind {
+	all := Want().Kinds
+	for c := range clusterKinds.In(s).All() {
+		if c.Data.Class != "" {
+			return all
+		}
+	}
+	return slices.DeleteFunc(all, func(k backup.AnyKind) bool {
+		_, of := k.(*backup.Kind[topologyObject])
+		return of
+	})
+}
+
 // clusterObject is what only the walk asks of a Cluster.
 type clusterObject struct {
 	Generation, Observed backup.Number // of the object, and of what its topology controller has seen

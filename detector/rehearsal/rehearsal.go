@@ -163,12 +163,8 @@ func (w *world) ask(r *walk.Row, of step, a walk.Answer) {
 // providers adds the steps of the infrastructure providers: what the backup alone decides, what a
 // listing decides, and those on the instance that each machine's controller takes.
 func (w *world) providers() {
-	for i := range w.in.Expected.Steps {
-		s := w.in.Expected.Steps[i]
-		if s.Look != nil {
-			s.Answer = s.Look(&w.in.Inventory)
-		}
-		if s.Secret != (infra.SecretAt{}) && w.in.Secrets.Pools[s.Secret] {
+	for s := range w.in.Expected.Answers(&w.in.Inventory) {
+		if s.Secret != nil && w.in.Secrets.Pools[*s.Secret] {
 			s.Answer = passed
 		}
 		w.note(s.Step)

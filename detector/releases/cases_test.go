@@ -191,6 +191,10 @@ var fields = []struct {
 	}, "replace /spec/replicas fails", ""},
 	{"helm 3 repairs", web, manifest("replicas: 5", "replicas: 3"), "replace /spec/replicas repairs", ""},
 	{"replicas under an autoscaler", worker, manifest("spec:\n  selector: {matchLabels: {app: shop-worker}}", "spec:\n  replicas: 1\n  selector: {matchLabels: {app: shop-worker}}"), "replace /spec/replicas repairs benign", ""},
+	{"replicas beyond what an autoscaler allows", worker, func(t testing.TB, w world) {
+		put(w.get("deployments.apps", "shop-worker"), int64(50), "spec", "replicas")
+		manifest("spec:\n  selector: {matchLabels: {app: shop-worker}}", "spec:\n  replicas: 1\n  selector: {matchLabels: {app: shop-worker}}")(t, w)
+	}, "replace /spec/replicas repairs benign", ""},
 	{"autoscaling/v1", "HorizontalPodAutoscaler/shop/shop-worker", func(t testing.TB, w world) {
 		o := w.get("horizontalpodautoscalers.autoscaling", "shop-worker")
 		put(o, "autoscaling/v1", "apiVersion")

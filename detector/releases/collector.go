@@ -13,6 +13,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"drift-detector/internal/sorting"
 )
 
 // Collector takes the objects of a backup twice: in the first pass the records
@@ -173,7 +175,7 @@ func (c *Collector) Plan(scope Scope) {
 
 // planRelease unpacks the newest record of a release, and notes what its manifest wants.
 func (c *Collector) planRelease(k key, s *stored) {
-	slices.SortFunc(s.revisions, func(a, b Revision) int { return cmp.Compare(b.Revision, a.Revision) })
+	sorting.By(s.revisions, func(a, b Revision) int { return cmp.Compare(b.Revision, a.Revision) })
 	r := &Release{
 		Name: k.name, Namespace: k.namespace, Storage: k.storage, Revision: s.revisions[0].Revision,
 		History: s.revisions[1:], HelmStatus: s.revisions[0].Status, modified: s.revisions[0].Modified, hooks: map[string]bool{},

@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/internal/sorting"
 )
 
 // identity is how a cluster says which credential CAPA is to use. It is the
@@ -154,7 +155,7 @@ func (objs *objects) homeScopes() []*homeScope {
 	}
 	list := slices.SortedFunc(maps.Values(byID), func(a, b *homeScope) int { return cmp.Compare(a.id, b.id) })
 	for _, h := range list {
-		slices.SortFunc(h.clusters, capi.CompareClusters)
+		sorting.By(h.clusters, capi.CompareClusters)
 	}
 	return list
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
 
@@ -88,7 +89,7 @@ func allTags(all []types.Tag) []infra.Tag {
 	for i := range all {
 		out[i] = infra.Tag{Key: unique.Make(aws.ToString(all[i].Key)).Value(), Value: aws.ToString(all[i].Value)}
 	}
-	slices.SortFunc(out, func(a, b infra.Tag) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value)) })
+	sorting.By(out, func(a, b infra.Tag) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value)) })
 	return out
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
 
@@ -133,12 +134,12 @@ func (l *listing) read(ctx context.Context) {
 		l.Fault = networkFault(l.target, "listing instances", lacking("DescribeInstances", fmt.Sprintf("holds %d without a state that is known, first %s", n, l.stateless[0])))
 	}
 	l.addGroupKeys()
-	slices.SortFunc(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
-	slices.SortFunc(l.PoolSizes, func(a, b infra.PoolSize) int { return capi.CompareKeys(a.Probe, b.Probe) })
+	sorting.By(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
+	sorting.By(l.PoolSizes, func(a, b infra.PoolSize) int { return capi.CompareKeys(a.Probe, b.Probe) })
 	slices.SortFunc(l.ProbesFound, capi.CompareKeys)
 	l.ProbesFound = slices.Compact(l.ProbesFound)
 	slices.SortFunc(l.Unread, infra.KeyKind.Compare)
-	slices.SortStableFunc(l.Facts, func(a, b infra.Fact) int { return cmp.Compare(a.Name, b.Name) })
+	sorting.StableBy(l.Facts, func(a, b infra.Fact) int { return cmp.Compare(a.Name, b.Name) })
 	switch {
 	case l.Fault == nil:
 		l.State = code.ScopeComplete

@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
 
@@ -94,7 +95,7 @@ func (s *clusterLocation) parts(id backup.ClusterID) []dependency {
 		all = append(all, dependency{kind: "EKS control plane", name: s.tag, key: infra.Key{Kind: keyEKS, Value: s.tag}, whenGone: code.MadeAgain, consequence: withoutEKS})
 	}
 	all = append(all, s.bastion(id))
-	slices.SortStableFunc(all, func(a, b dependency) int {
+	sorting.StableBy(all, func(a, b dependency) int {
 		return cmp.Or(capi.CompareKeys(a.key, b.key), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
 	})
 	return slices.CompactFunc(all, func(a, b dependency) bool { return a.key == b.key && a.name == b.name })

@@ -118,7 +118,7 @@ func (q *questions) askBootstrap(p *pool) {
 		q.notePool(rowP4, p, pass)
 		return
 	}
-	secret := infra.SecretAt{Backup: p.cluster.Backup, Namespace: p.cluster.Namespace, Name: p.group.BootstrapSecret}
+	secret := &infra.SecretAt{Backup: p.cluster.Backup, Namespace: p.cluster.Namespace, Name: p.group.BootstrapSecret}
 	object := fmt.Sprintf("Secret %s/%s", secret.Namespace, secret.Name)
 	q.Steps = append(q.Steps, infra.Step{
 		Step:   walk.Step{Row: rowP4, Cluster: p.cluster, Subject: p.title(), Machine: -1, Answer: answer(walk.None, object, object+", of type cluster.x-k8s.io/secret, is not in the backup", "exists")},

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"drift-detector/backup"
+	"drift-detector/internal/sorting"
 )
 
 // WhyClusterScoped is why a default backup lacks what is cluster-scoped
@@ -66,7 +67,7 @@ func (m *Missing) List() []backup.Absence {
 			Clusters: slices.SortedFunc(maps.Keys(m.clusters[k]), CompareClusters),
 		})
 	}
-	slices.SortFunc(list, func(a, b backup.Absence) int {
+	sorting.By(list, func(a, b backup.Absence) int {
 		return cmp.Or(cmp.Compare(a.Backup, b.Backup), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	return list

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 )
 
 // Numbered returns the id of a target. Two backups may use one name for two
@@ -19,7 +20,7 @@ func Numbered(id string, backup int) string {
 // Tidy sorts the lists of a target and drops what they hold twice.
 func Tidy(t *infra.Target) {
 	slices.Sort(t.IDs)
-	slices.SortFunc(t.Clusters, CompareClusters)
+	sorting.By(t.Clusters, CompareClusters)
 	t.Clusters = slices.Compact(t.Clusters)
 	slices.SortFunc(t.Probes, CompareKeys)
 	t.Probes = slices.Compact(t.Probes)

@@ -22,7 +22,7 @@ func orphans(c infra.Expected) (all []infra.Orphan) {
 func withoutFunctions(c infra.Expected) infra.Expected {
 	c.OnInstance, c.Steps = nil, slices.Clone(c.Steps)
 	for i := range c.Steps {
-		c.Steps[i].Look = nil
+		c.Steps[i].Look, c.Steps[i].Each = nil, nil
 	}
 	return c
 }

@@ -9,12 +9,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
 
@@ -49,7 +49,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 			n.Keys = p.others.Keys(n.ProviderID)
 		}
 	}
-	slices.SortStableFunc(read.nodes, func(a, b infra.Node) int { return cmp.Compare(a.Name, b.Name) })
+	sorting.StableBy(read.nodes, func(a, b infra.Node) int { return cmp.Compare(a.Name, b.Name) })
 	whose := infra.OfBackup
 	if l.operators {
 		whose = infra.OfOperator

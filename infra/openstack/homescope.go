@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/internal/sorting"
 )
 
 // home is where CAPO looks for servers: the cloud that an identityRef leads to. It is
@@ -156,7 +157,7 @@ func (objs *objects) homeScopes() []*homeScope {
 	list := slices.SortedFunc(maps.Values(byID), func(a, b *homeScope) int { return cmp.Compare(a.id(), b.id()) })
 	for _, s := range list {
 		delete(s.probes, infra.Key{})
-		slices.SortFunc(s.clusters, capi.CompareClusters)
+		sorting.By(s.clusters, capi.CompareClusters)
 		s.clusters = slices.Compact(s.clusters)
 	}
 	return list

@@ -9,6 +9,7 @@ import (
 	"unique"
 
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
 
@@ -159,7 +160,7 @@ func tagsOf(s *serverAnswer) []infra.Tag {
 		k, v, _ := strings.Cut(t, "=")
 		out = append(out, infra.Tag{Key: unique.Make(k).Value(), Value: v})
 	}
-	slices.SortFunc(out, func(a, b infra.Tag) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value)) })
+	sorting.By(out, func(a, b infra.Tag) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value)) })
 	return slices.Compact(out)
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
 
@@ -114,7 +115,7 @@ func (l *listing) read(ctx context.Context) {
 		// it had been asked for.
 		l.Fault = infra.CutOff(ctx, where(l.target))
 	}
-	slices.SortFunc(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
+	sorting.By(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
 	slices.SortFunc(l.ProbesFound, capi.CompareKeys)
 	l.ProbesFound = slices.Compact(l.ProbesFound)
 	slices.SortFunc(l.Unread, infra.KeyKind.Compare)

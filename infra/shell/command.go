@@ -222,7 +222,7 @@ func (c Command) OrStop(why string, found ...any) Command {
 
 // OrSay makes a command whose failure is printed and stops nothing that follows. The
 // message is the program's own.
-func (c Command) OrSay(message string) Command { return c.wrap("", " || echo '"+message+"' >&2") }
+func (c Command) OrSay(message string) Command { return c.wrap("", " ||\necho '"+message+"' >&2") }
 
 // Keep assigns what a command prints to a variable, and fails when the command does.
 func (c Command) Keep(name string) Command { return c.wrap(name+"=$(", ")") }

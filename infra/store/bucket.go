@@ -37,6 +37,7 @@ type bucket struct {
 	customerKey backup.Sensitive
 	logins      *infra.Logins
 	taken       atomic.Bool // the store has taken the key
+	outage      outage
 
 	mu     sync.Mutex
 	region string
@@ -68,6 +69,12 @@ func (b *bucket) where() string {
 		return ""
 	}
 	return " at " + b.endpoint.Scheme + "://" + b.endpoint.Host
+}
+
+// server is the URL of the store, without the bucket's path.
+func (b *bucket) server(region string) string {
+	u := b.base(region)
+	return u.Scheme + "://" + u.Host
 }
 
 // page is an answer of ListObjectsV2.
@@ -263,10 +270,20 @@ func (b *bucket) ask(ctx context.Context, key string, query url.Values, header h
 		if err != nil {
 			return nil, err
 		}
+		if err := b.outage.known(); err != nil {
+			return nil, err
+		}
+		began := time.Now()
 		res, err := b.client.Do(req)
 		if err != nil {
-			return nil, withoutURL(err)
+			err = withoutURL(err)
+			if u := unreached(b.server(region), err); u != nil && ctx.Err() == nil {
+				b.outage.note(began, u)
+				return nil, u
+			}
+			return nil, err
 		}
+		b.outage.note(began, nil)
 		if res.StatusCode == http.StatusOK || res.StatusCode == http.StatusPartialContent {
 			return res, nil
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"sync"
 
 	"drift-detector/backup"
@@ -19,6 +20,11 @@ const describing = 8
 // decoding is held by the one that makes an outline: large descriptions wait for each
 // other on the way, and take the memory of one.
 var decoding sync.Mutex
+
+// Describe reads what Velero says of backups that Recent has left, once.
+func (p *Place) Describe(ctx context.Context, some ...*Stored) {
+	p.describe(ctx, slices.DeleteFunc(slices.Clone(some), func(s *Stored) bool { return s.Description != nil || s.Problem != nil }))
+}
 
 // describe reads what Velero says of each backup, in the time that a listing has. What
 // can't be read is noted, and so is what there was no time for.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -141,8 +140,7 @@ func advice(doing string, err error) (problem, next string) {
 	var endless *endlessError
 	var broken *brokenError
 	var untrusted *tls.CertificateVerificationError
-	var network *net.OpError
-	var dns *net.DNSError
+	var none *unreachedError
 	switch {
 	case errors.Is(err, infra.ErrLockout):
 		return "the store refuses the key: " + err.Error(), "check --s3-profile or --s3-ambient, and --s3-endpoint if the key is of another store"
@@ -166,7 +164,9 @@ func advice(doing string, err error) (problem, next string) {
 		return r.advice(doing)
 	case errors.As(err, &untrusted):
 		return "the certificate of the store is not trusted: " + infra.Brief(untrusted.Err.Error()), "give the certificate of its authority in AWS_CA_BUNDLE"
-	case errors.As(err, &network) && network.Op == "dial", errors.As(err, &dns), errors.Is(err, context.DeadlineExceeded):
+	case errors.As(err, &none):
+		return none.Error(), none.next
+	case errors.Is(err, context.DeadlineExceeded):
 		return "can't be reached: " + infra.Brief(err.Error()), "run from where the store can be reached, or set HTTPS_PROXY"
 	}
 	return "can't be read: " + infra.Brief(err.Error()), nextAgain

@@ -9,15 +9,14 @@ import (
 
 // Recent lists the backups below the place as Backups does, and describes no more than are
 // asked for: none that was stored before since, and, where enough is not nil, of each schedule
-// none that is older than those for which it is true. left is how many are not among those it
-// returns.
-func (p *Place) Recent(ctx context.Context, since time.Time, enough func(newestFirst []*Stored) bool) (all []*Stored, left int, err error) {
+// none that is older than those for which it is true. left are those that it does not describe.
+func (p *Place) Recent(ctx context.Context, since time.Time, enough func(newestFirst []*Stored) bool) (all, left []*Stored, err error) {
 	listed, err := p.list(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	if len(listed) == 0 {
-		return nil, 0, p.holdsNone()
+		return nil, nil, p.holdsNone()
 	}
 	all = slices.DeleteFunc(slices.Clone(listed), func(s *Stored) bool {
 		return !since.IsZero() && !s.Written.IsZero() && p.isStoredBefore(s, since)
@@ -28,7 +27,11 @@ func (p *Place) Recent(ctx context.Context, since time.Time, enough func(newestF
 		all = p.describeEach(ctx, all, enough)
 	}
 	sortByAge(all)
-	return all, len(listed) - len(all), ctx.Err()
+	taken := map[*Stored]bool{}
+	for _, s := range all {
+		taken[s] = true
+	}
+	return all, slices.DeleteFunc(listed, func(s *Stored) bool { return taken[s] }), ctx.Err()
 }
 
 // describeEach describes the newest backups of each schedule, as their names tell it before
@@ -62,27 +65,30 @@ func ScheduleIn(name string) string {
 	return ""
 }
 
-// describeUntil describes the backups in the order in which they were stored, the last one
-// first, until there are enough of those that were begun after all others.
+// describeUntil describes the backups of a schedule in the order of the times in their names, the last
+// one first, as long as those are right, and else in the order in which they were stored, until there
+// are enough of those that were begun after all others.
 func (p *Place) describeUntil(ctx context.Context, all []*Stored, enough func([]*Stored) bool) []*Stored {
-	const atOnce = 4 * describing
-	slices.SortStableFunc(all, func(a, b *Stored) int {
-		switch { // of one without a tarball nothing is known
-		case a.Written.IsZero() != b.Written.IsZero() && a.Written.IsZero():
-			return -1
-		case a.Written.IsZero() != b.Written.IsZero():
-			return 1
-		}
-		return b.Written.Compare(a.Written)
-	})
+	atOnce := describing
+	named := ScheduleIn(all[0].Name) != ""
+	sortByAge(all)
 	n := 0
 	for n < len(all) && ctx.Err() == nil {
+		if named = named && !slices.ContainsFunc(all[:n], (*Stored).isMisnamed); !named {
+			sortByStored(all[n:])
+		}
 		next := min(n+atOnce, len(all))
+		atOnce = min(2*atOnce, 4*describing)
 		p.describe(ctx, all[n:next])
 		if n = next; n == len(all) {
 			break
 		}
-		sure := slices.DeleteFunc(slices.Clone(all[:n]), func(s *Stored) bool { return !p.isStoredBefore(all[n], s.Started()) })
+		sure := slices.DeleteFunc(slices.Clone(all[:n]), func(s *Stored) bool {
+			if named && !s.isMisnamed() {
+				return !all[n].Started().Before(s.Started())
+			}
+			return !p.isStoredBefore(all[n], s.Started())
+		})
 		sortByAge(sure)
 		if enough(sure) {
 			break
@@ -91,16 +97,51 @@ func (p *Place) describeUntil(ctx context.Context, all []*Stored, enough func([]
 	return all[:n]
 }
 
+// sortByStored puts the last one first. Of one without a tarball nothing is known.
+func sortByStored(all []*Stored) {
+	slices.SortStableFunc(all, func(a, b *Stored) int {
+		switch {
+		case a.Written.IsZero() != b.Written.IsZero() && a.Written.IsZero():
+			return -1
+		case a.Written.IsZero() != b.Written.IsZero():
+			return 1
+		}
+		return b.Written.Compare(a.Written)
+	})
+}
+
+// named returns the time in a name; zero where it has none.
+func (s *Stored) named() time.Time {
+	if m := timestamped.FindStringSubmatch(s.Name); m != nil {
+		if at, err := time.Parse("20060102150405", m[2]); err == nil {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+// isMisnamed reports whether the time in the name of a backup is known to be another one than that at
+// which it began: a backup waits for those before it, and none waits for a day.
+func (s *Stored) isMisnamed() bool {
+	at := s.named()
+	if at.IsZero() {
+		return true
+	}
+	if s.Description == nil {
+		return false
+	}
+	waited := s.Started().Sub(at)
+	return waited < -time.Minute || waited > 24*time.Hour
+}
+
 // Started is when the backup was begun; where nothing says so, or what does is wrong, what Dated
 // says.
 func (s *Stored) Started() time.Time {
 	if d := s.Description; d != nil && !d.Started.IsZero() && s.Misdated() == "" {
 		return d.Started
 	}
-	if m := timestamped.FindStringSubmatch(s.Name); m != nil && (s.Description == nil || s.Description.Started.IsZero()) {
-		if t, err := time.Parse("20060102150405", m[2]); err == nil {
-			return t
-		}
+	if at := s.named(); !at.IsZero() && (s.Description == nil || s.Description.Started.IsZero()) {
+		return at
 	}
 	return s.Written
 }

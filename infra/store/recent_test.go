@@ -104,13 +104,26 @@ func TestFoldersBesideBackupsAreBounded(t *testing.T) {
 	}
 }
 
+// TestDeeperPrefixesAreNotSearched: what to give is said.
+func TestDeeperPrefixesAreNotSearched(t *testing.T) {
+	s := storetest.Start(t, false)
+	s.Put("velero", "prod/eu/mgmt-a/backups/n/velero-backup.json", []byte("{}"))
+	_, _, err := at(t, "s3://velero/prod", options(s)).Recent(t.Context(), time.Time{}, nil)
+	if err == nil || !strings.Contains(err.Error(), "backups/ is looked for here and one folder deeper: give the bucket, or the prefix that spec.objectStorage.prefix") {
+		t.Error(err)
+	}
+	if all, _, err := at(t, "s3://velero/prod/eu", options(s)).Recent(t.Context(), time.Time{}, nil); err != nil || len(all) != 1 {
+		t.Error(all, err)
+	}
+}
+
 // TestAStartThatIsWrong: no backup begins after it was stored, or after it was completed.
 func TestAStartThatIsWrong(t *testing.T) {
 	s := storetest.Start(t, false)
 	erring(s, "right", time.Now())
 	erring(s, "future", time.Now().Add(90*24*time.Hour))
 	all, left, err := at(t, "s3://velero/mgmt", options(s)).Recent(t.Context(), time.Time{}, nil)
-	if err != nil || left != 0 || len(all) != 2 {
+	if err != nil || len(left) != 0 || len(all) != 2 {
 		t.Fatal(all, err)
 	}
 	for _, b := range all {

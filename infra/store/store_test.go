@@ -231,8 +231,9 @@ func TestRefusals(t *testing.T) {
 	for says, spoil := range map[string]func(http.ResponseWriter, *http.Request) bool{
 		"there is no such bucket": answer(404, "NoSuchBucket"),
 		"may not be listed":       answer(403, "AccessDenied"),
-		"refuses the key":         answer(403, "SignatureDoesNotMatch"),
-		"has expired":             answer(400, "ExpiredToken"),
+		"a bucket whose readers pay (requester pays) is not read": answer(403, "AccessDenied", "X-Amz-Request-Charged", "requester"),
+		"refuses the key": answer(403, "SignatureDoesNotMatch"),
+		"has expired":     answer(400, "ExpiredToken"),
 		"from the store's (403 RequestTimeTooSkewed)": answer(403, "RequestTimeTooSkewed", "Date", time.Now().Add(time.Hour+time.Second).UTC().Format(http.TimeFormat)),
 		"has no time for it (503 SlowDown)":           answer(503, "SlowDown"),
 		"sends elsewhere":                             answer(307, "TemporaryRedirect", "Location", "https://attacker.example/"),

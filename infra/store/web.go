@@ -47,7 +47,11 @@ func (w web) source(ctx context.Context, key, etag string) backup.Source {
 				req.Header = header
 				res, err := w.client.Do(req)
 				if err != nil {
-					return nil, withoutURL(err)
+					err = withoutURL(err)
+					if none := unreached(u.Scheme+"://"+u.Host, err); none != nil {
+						return nil, none
+					}
+					return nil, err
 				}
 				if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusPartialContent {
 					return nil, readRefusal(res)

@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/internal/sorting"
 )
 
 // identity is how a cluster says which credential CAPV is to use. It is the
@@ -163,7 +164,7 @@ func (l *homeScopeList) addClusters() {
 func (l *homeScopeList) sorted() []*homeScope {
 	all := slices.SortedFunc(maps.Values(l.byID), func(a, b *homeScope) int { return cmp.Compare(a.id, b.id) })
 	for _, h := range all {
-		slices.SortFunc(h.clusters, capi.CompareClusters)
+		sorting.By(h.clusters, capi.CompareClusters)
 		slices.Sort(h.folders)
 		h.folders = slices.Compact(h.folders)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
 
@@ -102,7 +103,7 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 	if l.Fault == nil {
 		l.Fault = infra.CutOff(ctx, "vCenter "+t.Endpoint)
 	}
-	slices.SortFunc(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
+	sorting.By(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
 	switch {
 	case l.Fault == nil:
 		l.State = code.ScopeComplete

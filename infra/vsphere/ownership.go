@@ -11,6 +11,7 @@ import (
 	"drift-detector/backup/naming"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/internal/sorting"
 )
 
 // minAnchor is how many characters of its owner's own name a naming template
@@ -40,7 +41,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 		if len(folders[id]) > 0 {
 			hints = objs.locationHints(hints, id, folders[id])
 		}
-		slices.SortFunc(hints[first:], compareHints)
+		sorting.By(hints[first:], compareHints)
 	}
 	return hints
 }

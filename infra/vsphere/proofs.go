@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/internal/sorting"
 )
 
 // proofs returns what a listing must show before absence may be concluded from it,
@@ -69,7 +70,7 @@ func (objs *objects) proofs() []infra.VisibilityProof {
 			add(p.at.Folder, func() []infra.VisibilityProof { return folderProofs(p.at, roots[p.at.Folder]) })
 		}
 	}
-	slices.SortStableFunc(proofs, func(a, b infra.VisibilityProof) int {
+	sorting.StableBy(proofs, func(a, b infra.VisibilityProof) int {
 		return cmp.Or(capi.CompareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target))
 	})
 	return proofs

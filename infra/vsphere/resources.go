@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
 
@@ -91,7 +92,7 @@ func (n *needed) complete() {
 // resources lists what must exist for a machine to be replaced.
 func (objs *objects) resources() []infra.Resource {
 	n := objs.needed()
-	slices.SortFunc(n.list, compareThings)
+	sorting.By(n.list, compareThings)
 	list, keys := make([]infra.Resource, len(n.list)), make([]infra.Key, len(n.list))
 	for i, t := range n.list {
 		list[i] = infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: t.users, WhenGone: code.FailsReplacement}
@@ -128,7 +129,7 @@ func (n *needed) addTemplates() {
 				in = append(in, use{t, inZone})
 			}
 		}
-		slices.SortFunc(in, func(a, b use) int { return cmp.Compare(a.Name, b.Name) })
+		sorting.By(in, func(a, b use) int { return cmp.Compare(a.Name, b.Name) })
 		for i := range in {
 			t := &in[i]
 			if i+1 < len(in) && in[i+1].Record == t.Record {

@@ -2,7 +2,9 @@ package vsphere
 
 import (
 	"fmt"
+	"iter"
 	"slices"
+	"sync"
 
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
@@ -33,28 +35,35 @@ var (
 
 // askThings asks for what machines are made with.
 func (q *questions) askThings(needed []infra.Resource) {
-	seen := map[*infra.Listing]*lookedUp{}
-	q.Steps = slices.Grow(q.Steps, len(needed))
-	for i := range needed {
-		r := &needed[i]
-		if len(r.Keys) != 1 || ofThing[r.Keys[0].Kind] == nil {
-			continue
+	q.Steps = append(q.Steps, infra.Step{Each: func(inv *infra.Inventory) iter.Seq[walk.Step] {
+		return func(yield func(walk.Step) bool) {
+			seen := map[*infra.Listing]*lookedUp{}
+			for i := range needed {
+				r := &needed[i]
+				l := inv.Named(r.Target)
+				if l == nil || len(r.Keys) != 1 || ofThing[r.Keys[0].Kind] == nil {
+					continue
+				}
+				if seen[l] == nil {
+					seen[l] = lookUp(l)
+				}
+				s := walk.Step{Row: ofThing[r.Keys[0].Kind], Cluster: r.Cluster, Machine: -1, Answer: thingAnswer(l, seen[l], r)}
+				if s.Found != walk.Passed {
+					s.Subject = clusterTitle(r.Cluster)
+				}
+				if !yield(s) {
+					return
+				}
+			}
 		}
-		q.look(ofThing[r.Keys[0].Kind], r.Cluster, func(inv *infra.Inventory) walk.Answer {
-			l := inv.Named(r.Target)
-			if l == nil {
-				return walk.Answer{}
-			}
-			if seen[l] == nil {
-				seen[l] = lookUp(l)
-			}
-			return thingAnswer(l, seen[l], r)
-		})
-	}
+	}})
 }
 
 // lookedUp are the keys of a listing, so that nobody looks through its lists for each thing.
-type lookedUp struct{ several, found, asked map[infra.Key]bool }
+type lookedUp struct {
+	several, found map[infra.Key]bool
+	asked          func() map[infra.Key]bool
+}
 
 func lookUp(l *infra.Listing) *lookedUp {
 	set := func(keys []infra.Key) map[infra.Key]bool {
@@ -64,7 +73,7 @@ func lookUp(l *infra.Listing) *lookedUp {
 		}
 		return all
 	}
-	return &lookedUp{set(l.Ambiguous), set(l.ProbesFound), set(l.Asked)}
+	return &lookedUp{set(l.Ambiguous), set(l.ProbesFound), sync.OnceValue(func() map[infra.Key]bool { return set(l.Asked) })}
 }
 
 func thingAnswer(l *infra.Listing, of *lookedUp, r *infra.Resource) walk.Answer {
@@ -74,7 +83,7 @@ func thingAnswer(l *infra.Listing, of *lookedUp, r *infra.Resource) walk.Answer 
 		return answer(walk.Several, object, fmt.Sprintf("several in vCenter %s answer to %s of %s", l.Endpoint, object, r.UsedBy), "names one alone")
 	case of.found[k]:
 		return pass
-	case l.State != code.ScopeComplete || slices.Contains(l.Unread, k.Kind) || !of.asked[k]:
+	case l.State != code.ScopeComplete || slices.Contains(l.Unread, k.Kind) || !of.asked()[k]:
 		return walk.Answer{}
 	}
 	return answer(walk.None, object, fmt.Sprintf("vCenter %s has no %s of %s", l.Endpoint, object, r.UsedBy), "exists")

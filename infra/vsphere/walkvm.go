@@ -111,7 +111,7 @@ type placedAt struct {
 // onInstance returns what asks the rows of the VM that a machine's controller takes.
 func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
 	x := &inspection{members: make([]*wanted, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, places: map[placedAt]walk.Answer{}, centers: map[*infra.Listing][]string{}, labels: map[string]bool{}}
-	groups := map[*backup.Record[vsphereZone]]vmGroup{}
+	groups := map[*backup.Record[vsphereZone]]*vmGroup{}
 	for i := range objs.members {
 		if m := &objs.members[i]; m.index >= 0 && m.machine != nil && m.vm != nil {
 			x.members[m.index] = objs.wanted(m, groups)
@@ -137,8 +137,8 @@ func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
 type wanted struct {
 	*place
 	*cloneRest
-	group           vmGroup
-	cards           int
+	group           *vmGroup // nil: none
+	cards           int32
 	modules         bool // clusterModules of its VSphereCluster
 	ref             string
 	namespace, name string // of the VSphereVM
@@ -147,8 +147,8 @@ type wanted struct {
 // vmGroup is the group of VMs of a failure domain, and the compute cluster that has it.
 type vmGroup struct{ name, cluster string }
 
-func (objs *objects) wanted(m *member, groups map[*backup.Record[vsphereZone]]vmGroup) *wanted {
-	w := &wanted{place: m.place, cloneRest: objs.restOf(m), cards: len(objs.devices(m)), ref: refOf(m.vm.Data.VMRef), namespace: m.vm.Namespace, name: m.vm.Name}
+func (objs *objects) wanted(m *member, groups map[*backup.Record[vsphereZone]]*vmGroup) *wanted {
+	w := &wanted{place: m.place, cloneRest: objs.restOf(m), cards: int32(len(objs.devices(m))), ref: refOf(m.vm.Data.VMRef), namespace: m.vm.Namespace, name: m.vm.Name}
 	if c := objs.vsphereCluster(m.cluster); c != nil {
 		w.modules = strings.Trim(c.Data.Modules, "[]") != ""
 	}
@@ -158,7 +158,7 @@ func (objs *objects) wanted(m *member, groups map[*backup.Record[vsphereZone]]vm
 	}
 	group, known := groups[zone]
 	if domain := objs.domainOf(zone); !known && domain != nil {
-		group = vmGroup{domain.Data.Group, domain.Data.Cluster}
+		group = &vmGroup{domain.Data.Group, domain.Data.Cluster}
 		groups[zone] = group
 	}
 	w.group = group
@@ -349,7 +349,7 @@ func (s *sight) pci() walk.Answer {
 // inGroup asks R11.
 func (s *sight) inGroup() walk.Answer {
 	group := s.m.group
-	if group.name == "" {
+	if group == nil || group.name == "" {
 		return walk.Answer{}
 	}
 	object := fmt.Sprintf("VM group %s of compute cluster %s", group.name, group.cluster)
@@ -379,7 +379,7 @@ func (s *sight) networkCards() walk.Answer {
 		return walk.Answer{}
 	}
 	have, _ := s.Facts.Get(factCards)
-	if n, _ := strconv.Atoi(have); n < s.m.cards {
+	if n, _ := strconv.Atoi(have); n < int(s.m.cards) {
 		return answer(walk.None, s.title(), fmt.Sprintf("%s has %s network cards, and %d network devices are specified", s.title(), have, s.m.cards), "has as many")
 	}
 	return pass

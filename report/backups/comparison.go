@@ -182,15 +182,16 @@ func Unreadable(name, place string, err error) *Compared {
 }
 
 // Choose says which backup to restore, as a whole and for each cluster; of each management
-// cluster, where they are of several. compared are the newest first.
-func Choose(compared []*Compared) *Comparison {
+// cluster, where they are of several. compared are the newest first; of is the flag that leaves out
+// newer ones, empty for none.
+func Choose(compared []*Compared, of string) *Comparison {
 	c := &Comparison{Compared: compared, Borrowed: []string{}, Skipped: []*Skipped{}, Complete: true}
-	all, known := managementClusters(compared)
+	all, known := managementClusters(compared, of)
 	c.ManagementClusters = all
 	if n := len(all); n > 0 {
 		c.Choice = Choice{Clusters: []ClusterChoice{}, Why: several(n, known)}
 	} else {
-		c.Choice = choose(compared)
+		c.Choice = choose(compared, of)
 	}
 	for _, b := range compared {
 		b.Lacks, b.Missing = append([]string{}, b.Lacks...), append([]string{}, b.Missing...)
@@ -200,7 +201,10 @@ func Choose(compared []*Compared) *Comparison {
 }
 
 // choose says which of the backups of a management cluster to restore.
-func choose(compared []*Compared) Choice {
+func choose(compared []*Compared, of string) Choice {
+	if of != "" {
+		of = " with " + of
+	}
 	fillMissing(compared)
 	fillUnplaced(compared)
 	var best, newest *Compared
@@ -223,13 +227,13 @@ func choose(compared []*Compared) Choice {
 	case best.Error != "":
 		return Choice{Why: "no backup could be read", Clusters: []ClusterChoice{}}
 	}
-	c := Choice{best: best, Best: best.Name, Why: newestOf(best, "it is the newest"), Clusters: chooseClusters(compared, best)}
+	c := Choice{best: best, Best: best.Name, Why: newestOf(best, "it is the newest"+of), Clusters: chooseClusters(compared, best)}
 	if slices.ContainsFunc(compared, func(b *Compared) bool { return b.Skipped }) {
-		c.Why = newestOf(best, "it is the newest that Velero offers")
+		c.Why = newestOf(best, "it is the newest"+of+" that Velero offers")
 	}
 	if newest != best {
 		m, _ := difference(newest, best)
-		c.Why = "the newest, " + newest.Name + ", " + m.say(best, newest)
+		c.Why = "the newest" + of + ", " + newest.Name + ", " + m.say(best, newest)
 		if best.Misdated {
 			c.Why += "; its own date is wrong"
 		}
@@ -257,14 +261,12 @@ func newestOf(best *Compared, newest string) string {
 // comparison is not complete.
 func (c *Comparison) Leaves(n int, known string, bounded bool) {
 	c.NotCompared, c.Complete = n, c.Complete && !bounded
-	choices := []*Choice{&c.Choice}
+	c.bounded = bounded
 	for i := range c.ManagementClusters {
-		choices = append(choices, &c.ManagementClusters[i].Choice)
+		c.ManagementClusters[i].bounded = bounded
 	}
-	for _, choice := range choices {
-		if choice.bounded = bounded; n > 0 {
-			choice.Why += "; " + were(n) + " not compared" + known
-		}
+	if n > 0 {
+		c.say(were(n) + " not compared" + known)
 	}
 }
 

@@ -51,7 +51,7 @@ func TestNoBackupIsBetterForWhatItLacks(t *testing.T) {
 		{"many Stale, and a Ghost in the older", clusters{"a": {3, 0, 9, 0}}, clusters{"a": {2, 1, 0, 0}}, "newer", ""},
 		{"runs, and lacking in the newer", clusters{"a": good}, clusters{"a": good, "b": {1, 0, 2, 0}}, "older", ""},
 	} {
-		got := Choose([]*Compared{compared("newer", code.Unclear, c.newer), compared("older", code.Unclear, c.older)})
+		got := Choose([]*Compared{compared("newer", code.Unclear, c.newer), compared("older", code.Unclear, c.older)}, "")
 		better := ""
 		for _, k := range got.Clusters {
 			better += k.Cluster
@@ -92,7 +92,7 @@ func TestWhatARestoreDoesDecides(t *testing.T) {
 		"errors that stop every cluster": {erring("new", true, all, "SecretsAbsent"), "old", 0},
 		"fewer of them":                  {erring("new", true, few, "SecretsAbsent"), "old", 0},
 	} {
-		got := Choose([]*Compared{c.newest, compared("old", code.WithWork, map[string][4]int{"a": {4, 1}, "b": {4, 1}})})
+		got := Choose([]*Compared{c.newest, compared("old", code.WithWork, map[string][4]int{"a": {4, 1}, "b": {4, 1}})}, "")
 		if got.Best != c.best || len(got.Clusters) != c.clusters {
 			t.Errorf("%s: %s (%s), %+v", what, got.Best, got.Why, got.Clusters)
 		}
@@ -103,7 +103,7 @@ func TestWhatARestoreDoesDecides(t *testing.T) {
 func TestClusterOfPoolsRuns(t *testing.T) {
 	pool := report.Cluster{Namespace: "ns", Name: "eks", Workers: report.Workers{Groups: []report.Group{{Pool: &report.Pool{Now: []string{"i-1"}}}}}}
 	older := Of("older", "", &report.Report{Clusters: []report.Cluster{pool}})
-	c := Choose([]*Compared{compared("newer", code.Unclear, nil), older})
+	c := Choose([]*Compared{compared("newer", code.Unclear, nil), older}, "")
 	if c.Best != "older" || !strings.Contains(c.Why, "lacks ns/eks") {
 		t.Errorf("%s: %s", c.Best, c.Why)
 	}
@@ -121,7 +121,7 @@ func TestSeveralManagementClusters(t *testing.T) {
 	a2 := of("a2", "uid-a", map[string][4]int{"one": stale})
 	b2 := of("b2", "uid-b", map[string][4]int{"two": good, "three": good})
 	a1 := of("a1", "uid-a", map[string][4]int{"one": good})
-	c := Choose([]*Compared{a2, b2, a1, Unreadable("x", "", io.EOF)})
+	c := Choose([]*Compared{a2, b2, a1, Unreadable("x", "", io.EOF)}, "")
 	if c.Best != "" || len(c.Clusters) > 0 || len(c.ManagementClusters) != 2 {
 		t.Fatalf("best %q, %+v", c.Best, c.ManagementClusters)
 	}
@@ -129,19 +129,19 @@ func TestSeveralManagementClusters(t *testing.T) {
 	if a.Best != "a1" || !slices.Equal(a.Backups, []string{"a2", "a1"}) || b.Best != "b2" || len(a1.Missing) > 0 {
 		t.Errorf("%+v, %+v", a, b)
 	}
-	if text := flat(c.text(Flags{})); !strings.Contains(text, "Restore none yet: these are of 2 management clusters") || !strings.Contains(text, "Management cluster of a2, a1, with ns/one: Restore a1: the newest, a2, ") {
+	if text := flat(c.text("place", Flags{})); !strings.Contains(text, "Restore none yet: these are of 2 management clusters") || !strings.Contains(text, "Management cluster of a2, a1, with ns/one: Restore a1: the newest, a2, ") {
 		t.Error(text)
 	}
-	c = Choose([]*Compared{of("n", "", map[string][4]int{"one": good}), a2, b2})
-	if n := c.ManagementClusters[0]; n.Best != "" || !strings.Contains(flat(c.text(Flags{})), "Of n, with ns/one restore none yet: without Namespace kube-system") {
-		t.Errorf("%+v\n%s", n, flat(c.text(Flags{})))
+	c = Choose([]*Compared{of("n", "", map[string][4]int{"one": good}), a2, b2}, "")
+	if n := c.ManagementClusters[0]; n.Best != "" || !strings.Contains(flat(c.text("place", Flags{})), "Of n, with ns/one restore none yet: without Namespace kube-system") {
+		t.Errorf("%+v\n%s", n, flat(c.text("place", Flags{})))
 	}
 	for what, all := range map[string][]*Compared{
 		"one uid":   {of("new", "uid-a", nil), of("old", "uid-a", nil)},
 		"one known": {of("new", "", nil), of("old", "uid-a", nil)},
 		"none":      {of("new", "", nil), of("old", "", nil)},
 	} {
-		if c := Choose(all); c.Best != "new" || c.ManagementClusters != nil {
+		if c := Choose(all, ""); c.Best != "new" || c.ManagementClusters != nil {
 			t.Errorf("%s: %q, %+v", what, c.Best, c.ManagementClusters)
 		}
 	}
@@ -153,7 +153,7 @@ func TestNotSafeIsNotSaidToBeRestored(t *testing.T) {
 		code.Yes: "Restore new: it is the newest, and no other that was compared is better.\n",
 		code.No:  "The best is new: it is the newest, and no other that was compared is better; even so the answer is NO: see its report first.\n  drift-detector detect --backup place/new -o report.json\n",
 	} {
-		if text := flat(Choose([]*Compared{compared("new", safe, nil)}).text(Flags{})); !strings.Contains(text, flat(want)) {
+		if text := flat(Choose([]*Compared{compared("new", safe, nil)}, "").text("place", Flags{})); !strings.Contains(text, flat(want)) {
 			t.Errorf("%s:\n%s", safe, text)
 		}
 	}
@@ -164,7 +164,7 @@ func TestAYesHasItsConditions(t *testing.T) {
 	for _, byPlan := range []bool{false, true} {
 		r := &report.Report{Summary: report.Summary{Complete: true, Answer: &report.SafeAnswer{Safe: code.No, Conditions: []report.Note{{Code: code.NewestBackup, Message: "No newer one"}, {Code: code.OnTheWordOf, Message: "On the word of OPS-1"}}}, AnswerByPlan: &report.PlanAnswer{Safe: code.No}}}
 		text := func() string {
-			return Choose([]*Compared{Of("b", "place/b", r)}).text(Flags{Program: "bin/drift-detector"})
+			return Choose([]*Compared{Of("b", "place/b", r)}, "").text("place", Flags{Program: "bin/drift-detector"})
 		}
 		if got := text(); strings.Contains(got, "only while") {
 			t.Errorf("conditions without a YES:\n%s", got)
@@ -183,7 +183,7 @@ func TestAYesHasItsConditions(t *testing.T) {
 // TestUnreadIsNotRestorable: one screen does not say both of a backup.
 func TestUnreadIsNotRestorable(t *testing.T) {
 	d := New("place", "", []*Backup{{Name: "cut", Place: "place/cut", Restorable: true}, {Name: "old", Place: "place/old", Restorable: true}}, report.Tool{}, time.Time{})
-	d.Compare(Choose([]*Compared{Unreadable("cut", "place/cut", io.EOF), compared("old", code.Yes, nil)}))
+	d.Compare(Choose([]*Compared{Unreadable("cut", "place/cut", io.EOF), compared("old", code.Yes, nil)}, ""))
 	if s := d.Summary; s.Backups != 2 || s.Restorable != 1 || s.Newest != "old" || d.Backups[0].Restorable || !d.Backups[1].Restorable {
 		t.Errorf("%+v, %+v", d.Summary, *d.Backups[0])
 	}

@@ -33,7 +33,7 @@ func (c *Choice) write(line func(string, ...any), of string, run Flags) {
 }
 
 // text is the comparison for a person.
-func (c *Comparison) text(run Flags) string {
+func (c *Comparison) text(place string, run Flags) string {
 	var out strings.Builder
 	b := bufio.NewWriter(&out)
 	line := func(format string, args ...any) { writeLine(b, fmt.Sprintf(format, args...)) }
@@ -53,6 +53,10 @@ func (c *Comparison) text(run Flags) string {
 		} else {
 			m.write(line, "Management cluster of "+names+": ", run)
 		}
+	}
+	if c.NotCompared > 0 && run.More != "" {
+		line("More of them are compared with:")
+		line("  %s", run.more(place))
 	}
 	if !c.Complete {
 		line("Not everything could be listed or read: what was not seen is Unknown, and the choice may be another one.")

@@ -25,7 +25,8 @@ type Document struct {
 	// Comparison is there after --compare only.
 	Comparison *Comparison `json:"comparison,omitempty"`
 
-	flags Flags
+	flags  Flags
+	others []Other
 }
 
 // Summary counts the backups that are shown.
@@ -35,7 +36,7 @@ type Summary struct {
 	Newest     string `json:"newestRestorable,omitempty"` // its name
 	// Roots are the prefixes of the place that hold backups, each with its newest.
 	Roots []Root `json:"roots"`
-	// Left is how many more the place holds: older ones that --since or --last left out.
+	// Left is how many more of those the place holds: older ones that --since or --last left out.
 	Left int `json:"older,omitempty"`
 	// Bounds are those that were reached, each with its number and what leaves more room.
 	Bounds []string `json:"bounds,omitempty"`
@@ -52,6 +53,8 @@ type Root struct {
 	// Skipped are those that Velero does not offer, and that are newer than all of their stream
 	// that it does.
 	Skipped []*Skipped `json:"skipped"`
+	// Others are those of other schedules, where one is asked for.
+	Others *Others `json:"otherSchedules,omitempty"`
 
 	streams      []*RootStream
 	newest, read *Backup // read is what can be read where Velero offers none
@@ -110,6 +113,9 @@ func New(place, only string, all []*Backup, tool report.Tool, now time.Time) *Do
 // Reach notes the flags of the run, for the commands that the text offers.
 func (d *Document) Reach(f Flags) { d.flags = f }
 
+// Widen notes the flags with which more backups are compared, in place of those that pick them.
+func (d *Document) Widen(flags string) { d.flags.More = flags }
+
 // Bound notes a bound that was reached.
 func (d *Document) Bound(text string) { d.Summary.Bounds = append(d.Summary.Bounds, text) }
 
@@ -133,6 +139,16 @@ func (d *Document) Compare(c *Comparison) {
 	d.count()
 }
 
+// Show adds one of those that were left.
+func (d *Document) Show(at int, b *Backup) {
+	if b.Why == nil {
+		b.Why = []string{}
+	}
+	d.Backups = slices.Insert(d.Backups, at, b)
+	d.Summary.Left--
+	d.count()
+}
+
 // Keep leaves out the other backups of the place.
 func (d *Document) Keep(stays func(*Backup) bool) {
 	before := len(d.Backups)
@@ -153,7 +169,8 @@ func (d *Document) count() {
 	}
 	for i := range d.Summary.Roots {
 		r := &d.Summary.Roots[i]
-		if r.fill(d.Backups); d.Summary.Newest == "" {
+		r.fill(d.Backups)
+		if r.countOthers(d.others); d.Summary.Newest == "" {
 			d.Summary.Newest = r.Newest
 		}
 	}

@@ -13,6 +13,8 @@ type Flags struct {
 	Store   string // how the store is reached
 	Run     string // that, and how the infrastructure is
 	Pick    string // which backups are compared
+	All     string // the same without --schedule
+	More    string // the same, widened for those that were not compared; empty where nothing is wider
 	// Quote makes a word of a shell out of an address; nil shows where it begins and ends.
 	Quote func(string) string
 }
@@ -42,6 +44,18 @@ func (f Flags) only(place string) string {
 // compare is the command that says which backup of a place is the best.
 func (f Flags) compare(place string) string {
 	return f.program() + " backups " + f.quoted(place) + " --compare" + spaced(f.Store) + spaced(f.Pick)
+}
+
+// all is that command for all schedules.
+func (f Flags) all(place string) string {
+	f.Pick = f.All
+	return f.compare(place)
+}
+
+// more is the command that compares more of them.
+func (f Flags) more(place string) string {
+	f.Store, f.Pick = f.Run, f.More
+	return f.compare(place)
 }
 
 func spaced(text string) string {

@@ -84,7 +84,7 @@ func sortByOrigin(compared []*Compared) (all []*kin, silent []*Compared) {
 // managementClusters sorts backups by the management cluster that they are of, and chooses
 // one of each. It returns nothing where they are not known to be of several, or of parts of one
 // that have nothing in common. known reports whether each says which it is of.
-func managementClusters(compared []*Compared) (out []ManagementCluster, known bool) {
+func managementClusters(compared []*Compared, of string) (out []ManagementCluster, known bool) {
 	all, silent := sortByOrigin(compared)
 	if len(all) < 2 {
 		return nil, true
@@ -104,7 +104,7 @@ func managementClusters(compared []*Compared) (out []ManagementCluster, known bo
 	for _, k := range all {
 		m := ManagementCluster{KubeSystemUID: k.uid, Choice: Choice{Why: noKubeSystem, Clusters: []ClusterChoice{}}}
 		if len(silent) == 0 || k.rows[0] != silent[0] {
-			m.Choice = choose(k.rows)
+			m.Choice = choose(k.rows, of)
 			known = known && k.uid != ""
 		}
 		names := map[string]bool{}

@@ -18,7 +18,7 @@ func Text(w io.Writer, d *Document) error {
 	b := bufio.NewWriter(w)
 	line := func(format string, args ...any) { writeLine(b, fmt.Sprintf(format, args...)) } // the first error is Flush's
 	if d.Comparison != nil {
-		_, _ = b.WriteString(d.Comparison.text(d.flags) + "\n")
+		_, _ = b.WriteString(d.Comparison.text(d.Place, d.flags) + "\n")
 	}
 	only := ""
 	if d.Only != "" {
@@ -73,11 +73,18 @@ func (d *Document) minded(line func(string, ...any)) {
 // next says of each place which backup is the newest, what is newer and left out, and how to
 // find the best.
 func (d *Document) next(line func(string, ...any)) {
+	only := ""
+	if d.Only != "" {
+		only = " with " + d.Only
+	}
+	if places := d.elsewhere(); len(places) > 0 {
+		line("Of other schedules only, which were not asked for: %s", english.First(3, places))
+	}
 	for i := range d.Summary.Roots {
 		r := &d.Summary.Roots[i]
-		place, of := d.Place, ""
+		place, of := d.Place, only
 		if len(d.Summary.Roots) > 1 {
-			place, of = Alone(r.Place, d.Place), " in "+r.Place
+			place, of = Alone(r.Place, d.Place), only+" in "+r.Place
 		}
 		switch several := r.managementClusters(); {
 		case r.newest == nil && r.read == nil:
@@ -105,7 +112,11 @@ func (d *Document) next(line func(string, ...any)) {
 				line("%s: they may be of several management clusters, which only --compare tells.", sign)
 			}
 		}
-		r.left(line, d.flags)
+		r.left(line, only, d.flags)
+		if r.Others != nil {
+			line("%s. With those:", r.Others.text())
+			line("  %s", d.flags.all(place))
+		}
 	}
 }
 
@@ -122,7 +133,7 @@ func (s *Backup) minds() string {
 }
 
 // left says what is newer and left out: the newest in full.
-func (r *Root) left(line func(string, ...any), run Flags) {
+func (r *Root) left(line func(string, ...any), only string, run Flags) {
 	const most = 3
 	for i, s := range r.Skipped {
 		switch began := s.Started.UTC().Format("2006-01-02 15:04"); {
@@ -134,7 +145,7 @@ func (r *Root) left(line func(string, ...any), run Flags) {
 		case s.misdated:
 			line("Left out: %s, whose date is wrong: %s.", s.Name, s.Why)
 		default:
-			line("Left out: %s, of %s: %s; Velero offers no other of its schedule.", s.Name, began, s.Why)
+			line("Left out: %s, of %s: %s; Velero offers no other of its schedule%s.", s.Name, began, s.Why, only)
 		}
 		if i == 0 && s.stored {
 			line("  %s", run.only(s.Place))

@@ -8,6 +8,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/rehearsal"
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -85,7 +86,7 @@ func (d *decision) effects(all []report.AnswerReason) {
 
 // sorted are the reasons, the most dangerous first, each with its objects once.
 func (d *decision) sorted() []report.AnswerReason {
-	slices.SortFunc(d.List, func(a, b report.AnswerReason) int {
+	sorting.By(d.List, func(a, b report.AnswerReason) int {
 		return cmp.Or(code.Rank(a.Code)-code.Rank(b.Code), strings.Compare(a.Message, b.Message))
 	})
 	for i := range d.List {

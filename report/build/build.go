@@ -13,6 +13,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -136,7 +137,7 @@ func backups(s *backup.Snapshot, more []backup.Absence) []report.Backup {
 		out[a.Backup].Missing = append(out[a.Backup].Missing, m)
 	}
 	for i := range out {
-		slices.SortFunc(out[i].Missing, compareMissing)
+		sorting.By(out[i].Missing, compareMissing)
 		out[i].Missing = slices.Compact(out[i].Missing)
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 )
 
@@ -30,9 +31,9 @@ func compare[T any](old, new []T, ways []identity[T], fields func(a, b *T) []Fie
 		})
 	}
 	out.Gone, out.New = append(out.Gone, old...), append(out.New, new...)
-	slices.SortStableFunc(out.New, func(a, b T) int { return order(&a, &b) })
-	slices.SortStableFunc(out.Gone, func(a, b T) int { return order(&a, &b) })
-	slices.SortStableFunc(out.Changed, func(a, b Change[T]) int {
+	sorting.StableBy(out.New, func(a, b T) int { return order(&a, &b) })
+	sorting.StableBy(out.Gone, func(a, b T) int { return order(&a, &b) })
+	sorting.StableBy(out.Changed, func(a, b Change[T]) int {
 		if c := order(&a.New, &b.New); c != 0 {
 			return c
 		}

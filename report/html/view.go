@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
-	"slices"
 	"strings"
 
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 	"drift-detector/report/outline"
@@ -116,7 +116,7 @@ func newView(r *report.Report, b *Runbook) view {
 		v.Clusters = append(v.Clusters, c)
 		v.setAside(&c)
 	}
-	slices.SortStableFunc(v.Clusters, func(a, b cluster) int { return cmp.Compare(a.urgency(), b.urgency()) })
+	sorting.StableBy(v.Clusters, func(a, b cluster) int { return cmp.Compare(a.urgency(), b.urgency()) })
 	alike := likes{}
 	for i := range r.InfraMachines {
 		m := &r.InfraMachines[i]
@@ -213,7 +213,7 @@ func (v *view) sets(c *cluster) []set {
 			}
 		}
 		t.Unlisted = max(t.Unlisted, 0) // a report that was changed by hand may count too few
-		slices.SortStableFunc(t.Machines, func(a, b machine) int { return cmp.Compare(a.rank(), b.rank()) })
+		sorting.StableBy(t.Machines, func(a, b machine) int { return cmp.Compare(a.rank(), b.rank()) })
 		alike := likes{}
 		for j := range t.Machines {
 			m := &t.Machines[j]

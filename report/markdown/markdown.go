@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"drift-detector/internal/english"
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 	"drift-detector/report/outline"
@@ -191,7 +192,7 @@ func machines(status code.Status, all []outline.Item) *section {
 		}
 		return 1
 	}
-	slices.SortStableFunc(s.Items, func(a, b outline.Item) int { return cmp.Compare(rank(a), rank(b)) })
+	sorting.StableBy(s.Items, func(a, b outline.Item) int { return cmp.Compare(rank(a), rank(b)) })
 	for i := range s.Items {
 		s.Items[i].Minor = false
 	}

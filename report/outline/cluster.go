@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"slices"
 
 	"drift-detector/internal/english"
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -62,7 +62,7 @@ func cluster(r *report.Report, c *report.Cluster) *Cluster {
 		out.Minor = out.Minor && it.Minor
 		out.Resources = append(out.Resources, it)
 	}
-	slices.SortStableFunc(out.Sets, func(a, b Set) int { return cmp.Compare(a.rank(), b.rank()) })
+	sorting.StableBy(out.Sets, func(a, b Set) int { return cmp.Compare(a.rank(), b.rank()) })
 	out.Facts = remarks(r, c)
 	return out
 }
@@ -99,7 +99,7 @@ func set(c *report.Cluster, s *report.Set) Set {
 		out.Machines = append(out.Machines, it)
 	}
 	out.Unlisted = max(out.Unlisted, 0) // a report that was changed by hand may count too few
-	slices.SortStableFunc(out.Machines, func(a, b Item) int { return cmp.Compare(a.rank(), b.rank()) })
+	sorting.StableBy(out.Machines, func(a, b Item) int { return cmp.Compare(a.rank(), b.rank()) })
 	return out
 }
 

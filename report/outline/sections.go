@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drift-detector/internal/english"
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -57,7 +58,7 @@ func places(r *report.Report) []string {
 	all := r.Scopes
 	if len(all) > few {
 		all = slices.Clone(all)
-		slices.SortStableFunc(all, func(a, b report.Scope) int {
+		sorting.StableBy(all, func(a, b report.Scope) int {
 			return cmp.Compare(complete(&a), complete(&b))
 		})
 		all = all[:most]
@@ -370,7 +371,7 @@ func confirmed(r *report.Report) Section {
 		}
 		s.Items = append(s.Items, it)
 	}
-	slices.SortStableFunc(s.Items, func(a, b Item) int { return cmp.Compare(b.Status, a.Status) })
+	sorting.StableBy(s.Items, func(a, b Item) int { return cmp.Compare(b.Status, a.Status) })
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -151,7 +152,7 @@ func (x *stepIndex) about(word code.Reason, o report.Object) []numbered {
 }
 
 func ordered(all []numbered) []numbered {
-	slices.SortFunc(all, func(a, b numbered) int { return cmp.Compare(a.at, b.at) })
+	sorting.By(all, func(a, b numbered) int { return cmp.Compare(a.at, b.at) })
 	return slices.CompactFunc(all, func(a, b numbered) bool { return a.number == b.number && a.part == b.part })
 }
 

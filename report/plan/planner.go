@@ -15,6 +15,8 @@ const (
 	reportFile    = "REPORT"
 	management    = "MGMT"
 	oldManagement = "OLD_MGMT"
+	managementUID = "MGMT_UID"
+	oldUID        = "OLD_MGMT_UID"
 	backupName    = "BACKUP"
 	restoreName   = "RESTORE"
 	veleroSpace   = "VELERO_NAMESPACE"
@@ -90,7 +92,9 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 	pl.variables = []Variable{
 		{Name: reportFile, Meaning: "the file of this report, which recheck, confirm and ready read"},
 		{Name: management, Meaning: "context of the new management cluster in your kubeconfig"},
+		{Name: managementUID, Meaning: "uid of namespace kube-system there, once you have seen by hand that it is not the old management cluster"},
 		{Name: oldManagement, Meaning: "context of the old management cluster, as long as it answers"},
+		{Name: oldUID, Meaning: "uid of namespace kube-system there, once you have seen by hand that it is the old management cluster"},
 		{Name: backupName, Meaning: "name of the Backup that Velero restores; there has to be one of that name in the new cluster"},
 		{Name: backupFile, Meaning: "the backup of the report as detect took it; kubeconfigs: drift-detector extract kubeconfigs --backup \"$BACKUP_FILE\" -o kubeconfigs", Value: fileOf(r)},
 		{Name: saidFile, Meaning: "the file of what people say, which detect reads with --confirmations", Value: saidFileOf(r)},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drift-detector/internal/english"
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -38,7 +39,7 @@ func (p *Plan) toDo() []report.ToDo {
 		}
 	}
 	l.conditions()
-	slices.SortStableFunc(l.all, func(a, b report.ToDo) int {
+	sorting.StableBy(l.all, func(a, b report.ToDo) int {
 		return cmp.Or(slices.Index(code.Phases(), a.Phase)-slices.Index(code.Phases(), b.Phase), code.Urgency(a.Status())-code.Urgency(b.Status()))
 	})
 	return l.all

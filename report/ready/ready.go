@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"drift-detector/internal/sorting"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -58,8 +59,17 @@ type Document struct {
 	words      []string
 }
 
-// Words are what --done takes.
+// Words are what --done takes now.
 func (d *Document) Words() []string { return slices.Compact(slices.Sorted(slices.Values(d.words))) }
+
+// answerable are the checks that may come to rest on a person's word.
+var answerable = []string{"backup", "controllers", "namespaces", "oldCluster", "releases", "velero"}
+
+// Takes reports whether --done takes a word, be it of no use now: a check that could not be made
+// offers none, and says why.
+func (d *Document) Takes(word string) bool {
+	return slices.Contains(d.words, word) || slices.Contains(answerable, word)
+}
 
 // Item is one precondition.
 type Item struct {
@@ -111,7 +121,7 @@ func Look(q Question) *Document {
 	l.age()
 	l.confirmations()
 	d := l.doc
-	slices.SortStableFunc(d.Items, func(a, b Item) int { return slices.Index(states, a.State) - slices.Index(states, b.State) })
+	sorting.StableBy(d.Items, func(a, b Item) int { return slices.Index(states, a.State) - slices.Index(states, b.State) })
 	d.Result = Go
 	for i := len(d.Items) - 1; i >= 0; i-- {
 		switch d.Items[i].State {
@@ -131,10 +141,18 @@ func (l *looking) add(i Item, words ...string) {
 	i.command = l.step(i.Step)
 	said := func(w string) bool { return slices.Contains(l.Done, w) }
 	if (i.State == Missing || i.State == Unseen) && len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !said(w) }) {
+		if i.State == Missing { // the plan has it, and it is done
+			i.Why = ""
+		}
 		i.State = OnWord
 	}
-	if i.State == Holds || i.State == OnWord {
+	switch {
+	case i.State == Holds:
 		i.Why, i.Next = "", ""
+	case i.State == OnWord:
+		i.Next = ""
+	case len(words) == 0 && said(i.Check):
+		i.Why += "; --done " + i.Check + " does not resolve that"
 	}
 	l.doc.Items = append(l.doc.Items, i)
 }

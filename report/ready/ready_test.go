@@ -36,10 +36,10 @@ func reported() *report.Report {
 		Summary: report.Summary{
 			Complete: true, Answer: &report.SafeAnswer{Safe: code.No}, AnswerByPlan: &report.PlanAnswer{Safe: code.Yes},
 		},
-		Backups: []report.Backup{{KubeSystemUID: oldUID, WrittenTo: now.Add(-72 * time.Hour), Installed: []report.Installed{
+		Backups: []report.Backup{{KubeSystemUID: oldUID, WrittenFrom: now.Add(-73 * time.Hour), WrittenTo: now.Add(-72 * time.Hour), Installed: []report.Installed{
 			{Type: "core", Name: "cluster-api", Version: "v1.10.1"}, {Type: "infrastructure", Name: "vsphere", Version: "v1.13.0"},
 		}}},
-		Clusters: []report.Cluster{{Namespace: "ns", Name: "a"}, {Namespace: "ns", Name: "b"}},
+		Clusters: []report.Cluster{{Namespace: "ns", Name: "a", Provider: "vsphere"}, {Namespace: "ns", Name: "b"}},
 		ToDo: []report.ToDo{
 			{Phase: code.Before, Safe: code.No, Code: code.OldManagementCluster, Message: "keep the old management cluster off", Objects: []string{}, Steps: []int{2}, Resolved: true},
 			{Phase: code.Before, Safe: code.WithWork, Code: code.GhostsLeft, Message: "keeps running", Objects: []string{"instance g"}, Steps: []int{8}},
@@ -56,10 +56,13 @@ func reported() *report.Report {
 // Pieces of what kubectl prints of the new cluster.
 const (
 	noClusters = `{"kind":"ClusterList","apiVersion":"cluster.x-k8s.io/v1beta1","metadata":{"resourceVersion":"7"},"items":[]}`
-	kubeSystem = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"` + newUID + `"}}`
+	kubeSystem = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"` + newUID + `","creationTimestamp":"2026-01-01T00:00:00Z"}}`
+	defaultIs  = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default","uid":"1"},"status":{"phase":"Active"}}`
 	coreIs     = `{"apiVersion":"clusterctl.cluster.x-k8s.io/v1alpha3","kind":"Provider","metadata":{"name":"cluster-api","namespace":"capi-system"},"providerName":"cluster-api","type":"CoreProvider","version":"v1.10.1"}`
 	infraIs    = `{"apiVersion":"clusterctl.cluster.x-k8s.io/v1alpha3","kind":"Provider","metadata":{"name":"infrastructure-vsphere","namespace":"capv-system"},"providerName":"vsphere","type":"InfrastructureProvider","version":"v1.13.0"}`
 	veleroIs   = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"velero","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"name":"velero","image":"velero/velero:v1.17.0","command":["/velero"],"args":["server"]}]}}},"status":{"availableReplicas":1}}`
+	modifierIs = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"restore-paused","namespace":"velero"},"data":{"modifiers.yaml":"{\"version\":\"v1\",\"resourceModifierRules\":[{\"conditions\":{\"groupResource\":\"clusters.cluster.x-k8s.io\"},\n    \"mergePatches\":[{\"patchData\":\"{\\\"spec\\\":{\\\"paused\\\":true}}\"}]}]}"}}`
+	backupIs   = `{"apiVersion":"velero.io/v1","kind":"Backup","metadata":{"name":"nightly","namespace":"velero"},"spec":{"storageLocation":"default"},"status":{"phase":"Completed","startTimestamp":"2026-11-25T11:00:00Z","completionTimestamp":"2026-11-25T12:00:00Z"}}`
 	locationIs = `{"apiVersion":"velero.io/v1","kind":"BackupStorageLocation","metadata":{"name":"default","namespace":"velero"},"spec":{"accessMode":"ReadOnly"},"status":{"phase":"Available"}}`
 )
 
@@ -67,8 +70,17 @@ func list(items ...string) string {
 	return `{"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":""},"items":[` + strings.Join(items, ",") + `]}`
 }
 
+// runs is a controller of a provider, and hook a webhook configuration of one.
+func runs(provider string, replicas int) string {
+	return fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"%s","namespace":"x","labels":{"cluster.x-k8s.io/provider":"%[1]s"}},"status":{"availableReplicas":%d}}`, provider, replicas)
+}
+
+func hook(provider string) string {
+	return `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingWebhookConfiguration","metadata":{"name":"x","labels":{"cluster.x-k8s.io/provider":"` + provider + `"}}}`
+}
+
 func printed() string {
-	return noClusters + "\n" + list(kubeSystem, coreIs, infraIs, veleroIs, locationIs)
+	return noClusters + "\n" + list(kubeSystem, coreIs, infraIs, veleroIs, locationIs) + list(defaultIs, runs("cluster-api", 1), runs("infrastructure-vsphere", 1), backupIs, modifierIs)
 }
 
 func question() Question {
@@ -174,10 +186,56 @@ func TestEveryPrecondition(t *testing.T) {
 		"Clusters are not asked for": {print(list(kubeSystem, coreIs, infraIs, veleroIs, locationIs)), Blind, "no ClusterList"},
 		"Clusters of another group":  {swap("cluster.x-k8s.io/v1beta1", "example.org/v1"), Blind, "no ClusterList"},
 		"a list that is cut":         {swap(`"resourceVersion":"7"`, `"continue":"x"`), Blind, "not whole"},
-		"another release":            {swap(`"version":"v1.13.0"`, `"version":"v1.12.0"`), NotYet, "vsphere has release v1.12.0: the old cluster had v1.13.0"},
-		"a provider is not there":    {swap(infraIs+",", ""), NotYet, "infrastructure provider vsphere is not there"},
-		"two releases of it":         {swap(infraIs, infraIs+","+strings.Replace(infraIs, "v1.13.0", "v1.13.1", 1)), NotYet, "v1.13.0, v1.13.1"},
-		"no providers":               {swap(coreIs+","+infraIs+",", ""), Blind, "no Provider object"},
+		"a later patch":              {swap(`"version":"v1.13.0"`, `"version":"v1.13.2"`), Go, "later patches"},
+		"a later minor release":      {swap(`"version":"v1.13.0"`, `"version":"v1.14.0"`), Blind, "still serves the API versions of the backup: it has the later release v1.14.0, the old cluster had v1.13.0"},
+		"which a person has looked at": {func(q *Question) {
+			swap(`"version":"v1.13.0"`, `"version":"v2.0.0"`)(q)
+			q.Done = append(q.Done, "releases")
+		}, Go, "it has the later release v2.0.0"},
+		"an earlier release":         {swap(`"version":"v1.13.0"`, `"version":"v1.12.9"`), NotYet, "vsphere has release v1.12.9: the old cluster had v1.13.0"},
+		"an earlier and a later one": {swap(infraIs, strings.Replace(infraIs, "v1.13.0", "v1.14.0", 1)+","+strings.Replace(infraIs, "v1.13.0", "v1.12.0", 1)), NotYet, "v1.14.0, v1.12.0"},
+		"a word does not resolve that": {func(q *Question) {
+			swap(`"version":"v1.13.0"`, `"version":"v1.12.0"`)(q)
+			q.Done = append(q.Done, "releases")
+		}, NotYet, "the old cluster had v1.13.0; --done releases does not resolve that"},
+		"nor that nothing was printed": {func(q *Question) {
+			q.Printed = strings.NewReader("")
+			q.Done = append(q.Done, "releases")
+		}, Blind, "kubectl printed nothing; --done releases does not resolve that"},
+		"a release of another form": {swap(`"version":"v1.13.0"`, `"version":"latest"`), NotYet, "vsphere has release latest"},
+		"a provider is not there":   {swap(infraIs+",", ""), NotYet, "infrastructure provider vsphere is not there"},
+		"two releases of it":        {swap(infraIs, infraIs+","+strings.Replace(infraIs, "v1.13.0", "v1.11.1", 1)), NotYet, "v1.13.0, v1.11.1"},
+		"no providers":              {swap(coreIs+","+infraIs+",", ""), Blind, "none is installed as clusterctl does"},
+		"that a person has looked at": {func(q *Question) {
+			swap(coreIs+","+infraIs+",", "")(q)
+			q.Done = append(q.Done, "releases")
+		}, Go, "none is installed as clusterctl does"},
+		"no replica of a controller":              {swap(runs("infrastructure-vsphere", 1), runs("infrastructure-vsphere", 0)), Blind, "no replica runs"},
+		"and its webhooks are there":              {swap(runs("infrastructure-vsphere", 1), runs("infrastructure-vsphere", 0)+","+hook("infrastructure-vsphere")), NotYet, "no replica runs of x/infrastructure-vsphere"},
+		"another's webhooks are":                  {swap(runs("infrastructure-vsphere", 1), runs("infrastructure-vsphere", 0)+","+hook("cluster-api")), Blind, "no replica runs"},
+		"controllers are not printed":             {swap(runs("infrastructure-vsphere", 1)+",", ""), Blind, "the controllers run of infrastructure-vsphere"},
+		"of kubeadm, neither":                     {in(func(r *report.Report) { r.Clusters[1].ControlPlane.Kind = "KubeadmControlPlane" }), Blind, "bootstrap-kubeadm, control-plane-kubeadm"},
+		"a namespace ends":                        {swap(defaultIs, defaultIs+`,{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns"},"status":{"phase":"Terminating"}}`), NotYet, "Terminating: ns"},
+		"one is marked":                           {swap(defaultIs, defaultIs+`,{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns","deletionTimestamp":"2026-11-28T11:00:00Z"}}`), NotYet, "Terminating: ns"},
+		"another one ends":                        {swap(`"Active"`, `"Terminating"`), Blind, "whether the backup has the Terminating default"},
+		"no list of namespaces":                   {swap(defaultIs+",", ""), Blind, "no whole list of namespaces"},
+		"no Backup":                               {swap(backupIs+",", ""), Blind, "no Backup of that Velero"},
+		"the Backup of another night":             {swap("2026-11-25T12:00:00Z", "2026-11-25T11:30:00Z"), Blind, "none of 1 Backup ran when"},
+		"and one of that":                         {swap(backupIs, strings.ReplaceAll(strings.Replace(backupIs, "nightly", "later", 1), "2026-11-25", "2026-11-26")+","+backupIs), Go, "Backup nightly of Velero is that of the report"},
+		"two of that night":                       {swap(backupIs, strings.Replace(backupIs, "nightly", "of-others", 1)+","+backupIs), Blind, "several ran when"},
+		"it failed":                               {swap(`"Completed"`, `"Failed"`), NotYet, "its phase is Failed"},
+		"its location is not there":               {swap(`"storageLocation":"default"`, `"storageLocation":"second"`), Blind, "its storage location second was not piped in"},
+		"the other of two locations is Available": {swap(locationIs, strings.Replace(locationIs, `"default"`, `"second"`, 1)+","+strings.Replace(locationIs, `"Available"`, `"Unavailable"`, 1)), NotYet, "can't read Backup nightly"},
+		"a second backup": {in(func(r *report.Report) {
+			r.Backups = append(r.Backups, report.Backup{Path: "second", KubeSystemUID: "2", WrittenFrom: now, WrittenTo: now})
+		}), Blind, "none of 1 Backup ran when second was written"},
+		"no ConfigMap":         {swap(","+modifierIs, ""), Blind, "no ConfigMap restore-paused"},
+		"it does not pause":    {swap(`:true}}`, `:false}}`), NotYet, "another than the plan's"},
+		"of another namespace": {swap(`"name":"restore-paused","namespace":"velero"`, `"name":"restore-paused","namespace":"v2"`), Blind, "no ConfigMap restore-paused"},
+		"no uid, and a young cluster": {func(q *Question) {
+			q.Report.Backups[0].KubeSystemUID = ""
+			swap(`"creationTimestamp":"2026-01-01`, `"creationTimestamp":"2026-11-26`)(q)
+		}, Go, "another cluster than the old one"},
 		"the backup says no release": {in(func(r *report.Report) { r.Backups[0].Installed = nil }), Blind, "does not say those"},
 		"the backup says two": {in(func(r *report.Report) {
 			r.Backups[0].Installed = append(r.Backups[0].Installed, report.Installed{Type: "core", Name: "cluster-api", Version: "v1.9.0"})
@@ -203,13 +261,48 @@ func TestEveryPrecondition(t *testing.T) {
 			if c.want == Go || i.State == Missing || i.State == Unseen {
 				fmt.Fprintln(&all, i.What+": "+i.Why+". "+i.Next)
 			}
-			if open := i.State == Missing || i.State == Unseen; open != (i.Next != "") || open != (i.Why != "") {
+			if open := i.State == Missing || i.State == Unseen; open != (i.Next != "") || open && i.Why == "" || i.State == Holds && i.Why != "" {
 				t.Errorf("%s: %+v", name, i)
 			}
 		}
 		first := map[Result]State{Go: OnWord, NotYet: Missing, Blind: Unseen}[c.want]
 		if d.Result != c.want || !strings.Contains(all.String(), c.says) || d.Items[0].State != first || (d.Open == 0) != (c.want == Go) {
 			t.Errorf("%s: %s, %d open, first %s, want %s with %q of\n%s", name, d.Result, d.Open, d.Items[0].State, c.want, c.says, all.String())
+		}
+	}
+}
+
+// A report whose answer is not that of its reasons, or whose list is not the one that follows, is
+// no report that detect wrote.
+func TestAChangedReportIsNone(t *testing.T) {
+	why := func(change func(*report.Report)) string {
+		r := &report.Report{ToDo: []report.ToDo{{Phase: code.Before, Safe: code.No, Code: code.DuplicateID, Objects: []string{"Machine ns/m"}, Steps: []int{6}}}}
+		r.Summary.Answer = &report.SafeAnswer{Safe: code.No, Reasons: []report.AnswerReason{{Code: code.DuplicateID}}}
+		r.Summary.AnswerByPlan = &report.PlanAnswer{Safe: code.Yes}
+		follows := []report.ToDo{r.ToDo[0]}
+		change(r)
+		return Contradiction(r, follows)
+	}
+	for name, c := range map[string]struct {
+		change func(*report.Report)
+		says   string
+	}{
+		"as written":             {func(*report.Report) {}, ""},
+		"nothing to do":          {func(r *report.Report) { r.ToDo = []report.ToDo{} }, "it lists 0 things to do, and from what it has found follow 1 thing"},
+		"resolved":               {func(r *report.Report) { r.ToDo[0].Resolved = true }, "it lists 1 thing"},
+		"of another step":        {func(r *report.Report) { r.ToDo[0].Steps = []int{7} }, "it lists 1 thing"},
+		"less dangerous":         {func(r *report.Report) { r.ToDo[0].Safe = code.WithWork }, "it lists 1 thing"},
+		"of nothing":             {func(r *report.Report) { r.ToDo[0].Objects = nil }, "it lists 1 thing"},
+		"the answer":             {func(r *report.Report) { r.Summary.Answer.Safe = code.Yes }, "its answer is YES, and its reasons leave NO"},
+		"no reasons":             {func(r *report.Report) { r.Summary.Answer.Reasons = nil }, "its answer is NO, and its reasons leave YES"},
+		"the answer by the plan": {func(r *report.Report) { r.Summary.AnswerByPlan.Reasons = r.Summary.Answer.Reasons }, "its answer by the plan is YES"},
+		"of an older version":    {func(r *report.Report) { r.Summary.AnswerByPlan, r.ToDo = nil, nil }, ""},
+		"of some clusters": {func(r *report.Report) {
+			r.Options.Filter, r.ToDo[0].Steps = &report.Filter{Clusters: []string{"a"}}, []int{7}
+		}, ""},
+	} {
+		if got := why(c.change); !strings.Contains(got, c.says) || (got == "") != (c.says == "") {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

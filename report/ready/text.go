@@ -125,7 +125,7 @@ func (i *Item) text(o text.Options) []byte {
 		what += ". " + english.Sentence(english.Capital(i.Why))
 	}
 	if i.State == OnWord {
-		what += " (on your word)"
+		what = strings.TrimSuffix(what, ".") + " (on your word)"
 	}
 	line := terminal.Lead(looks[i.State].style, looks[i.State].mark, 0).Prose(terminal.Plain, report.Valid(what))
 	if i.Step > 0 && i.State != Holds {
