@@ -99,7 +99,7 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		{Name: backupFile, Meaning: "the backup of the report as detect took it; kubeconfigs: drift-detector extract kubeconfigs --backup \"$BACKUP_FILE\" -o kubeconfigs", Value: fileOf(r)},
 		{Name: saidFile, Meaning: "the file of what people say, which detect reads with --confirmations", Value: saidFileOf(r)},
 		{Name: restoreName, Meaning: "a name of your choice for the restore, of small letters, digits and dashes, 63 at most"},
-		{Name: veleroSpace, Meaning: "namespace of Velero in the new cluster; OADP uses openshift-adp", Value: "velero"},
+		{Name: veleroSpace, Meaning: "namespace of Velero in the new cluster; OADP uses openshift-adp, k0rdent kcm-system", Value: "velero"},
 	}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
