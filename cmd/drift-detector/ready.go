@@ -71,7 +71,7 @@ func runReady(o readyOptions, s *streams) error {
 	if why := ready.Contradiction(rep, plan.ToDo(rep, describedTools(rep))); why != "" {
 		return &backup.InputError{Name: o.report, Problem: "the report is changed or incomplete, or another version made it: " + why, Next: "run detect again, and give the report as it writes it"}
 	}
-	q := ready.Question{Report: rep, File: quoted(o.report), Given: len(o.confirmations) > 0, Done: o.done, Now: s.now()}
+	q := ready.Question{Report: rep, File: quoted(o.report), Program: quoted(s.program), Given: len(o.confirmations) > 0, Done: o.done, Now: s.now()}
 	if q.Confirmations, err = readConfirmations(o.confirmations); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func runReady(o readyOptions, s *streams) error {
 	case d.Result == ready.NotYet:
 		return &errFailOn{fmt.Sprintf("not yet: %d of %d; do not restore", d.Open, len(d.Items))}
 	case d.Result == ready.Blind:
-		return &errIncomplete{message: fmt.Sprintf("not looked at: %d of %d; do not restore", d.Open, len(d.Items)), hints: []string{"pipe in what is missing: drift-detector help ready"}}
+		return &errIncomplete{message: fmt.Sprintf("not looked at: %d of %d; do not restore", d.Open, len(d.Items)), hints: []string{"pipe in what is missing: " + quoted(s.program) + " help ready"}}
 	}
 	return nil
 }

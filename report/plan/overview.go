@@ -158,7 +158,7 @@ func (pl *planner) absences(d *draft) {
 			name := strings.TrimPrefix(m.Namespace+"/"+m.Name, "/")
 			text := fmt.Sprintf("%s %s is not in the backup, and referred to by %s: %s. ", m.Kind, name, m.ReferredBy, m.Why)
 			if pl.identityKinds[m.Kind] != "" {
-				d.before(text+"Have its manifest written, compare it with your sources, and fill in what is not known. After the restore its Secret has to exist first, then the identity.", extract("manifests"))
+				d.before(text+"Have its manifest written, compare it with your sources, and fill in what is not known. After the restore a Secret that it names has to exist first, then the identity.", extract("manifests"))
 				continue
 			}
 			d.before(text + "Find it in your sources or in another backup, or create it again, before its cluster is unpaused.")

@@ -81,12 +81,15 @@ func (pl *planner) ready(d *draft) {
 		all.Wrap("{ ", "; }").Pipe(pl.isReady()))
 }
 
-// isReady asks for all that the restore takes for granted. It is given the file of what people
-// said where the report rests on it.
+// isReady asks for all that the restore takes for granted. It is given the files of what people
+// said that detect was given.
 func (pl *planner) isReady() shell.Command {
 	line := shell.Line(shell.Raw("drift-detector ready"), shell.Variable(reportFile))
 	if slices.ContainsFunc(pl.Confirmations, func(c report.Confirmation) bool { return c.State == report.ConfirmationTaken }) {
 		line = line.With(shell.Raw("--confirmations"), shell.Variable(saidFile))
+		for _, more := range pl.Options.Confirmations[min(1, len(pl.Options.Confirmations)):] {
+			line = line.With(shell.Raw("--confirmations"), more)
+		}
 	}
 	return line
 }

@@ -52,7 +52,7 @@ func (l *looking) cluster() {
 
 // unseen adds what was not looked at.
 func (l *looking) unseen(check, what, why string, words ...string) {
-	next := "pipe it in as 'drift-detector help ready' says"
+	next := "pipe it in as '" + l.Program + " help ready' says"
 	if l.restore > 0 {
 		next = l.step(l.restore) + " has the line"
 	}

@@ -54,7 +54,9 @@ type Document struct {
 	ByPlan        code.Safe  `json:"byPlan"`
 	Open          int        `json:"open"` // items that neither hold nor are on your word
 	Items         []Item     `json:"items"`
-	words         []string
+	// Conditions are what go holds only while each of them does: those of the report's answers.
+	Conditions []report.Note `json:"conditions"`
+	words      []string
 }
 
 // Words are what --done takes now.
@@ -78,12 +80,15 @@ type Item struct {
 	Next    string   `json:"next,omitempty"`
 	Step    int      `json:"step,omitempty"` // of the plan
 	Objects []string `json:"objects,omitempty"`
+
+	command string // the part of Next that is typed
 }
 
 // Question is what is looked at.
 type Question struct {
 	Report        *report.Report
 	File          string // the report, as a word of a command
+	Program       string // how the program is called, likewise
 	Confirmations []confirm.Confirmation
 	Given         bool      // that a file of confirmations was given
 	Printed       io.Reader // what kubectl printed of the new management cluster; nil: nothing
@@ -100,9 +105,11 @@ type looking struct {
 
 // Look returns what holds and what does not.
 func Look(q Question) *Document {
+	q.Program = cmp.Or(q.Program, "drift-detector")
 	l := looking{Question: q, doc: &Document{
 		SchemaVersion: report.SchemaVersion, Kind: "drift-detector ready", GeneratedAt: q.Now.UTC(), ReportedAt: q.Report.GeneratedAt,
 		ByDefault: code.Unclear, ByPlan: code.Unclear, Items: []Item{},
+		Conditions: append([]report.Note{}, q.Report.Answer().Conditions...),
 	}}
 	for i := range q.Report.ToDo {
 		if t := &q.Report.ToDo[i]; t.Phase == code.Restoring && len(t.Steps) > 0 && l.restore == 0 {
@@ -131,6 +138,7 @@ func Look(q Question) *Document {
 // that it goes by; none: nobody's word is enough.
 func (l *looking) add(i Item, words ...string) {
 	l.doc.words = append(l.doc.words, words...)
+	i.command = l.step(i.Step)
 	said := func(w string) bool { return slices.Contains(l.Done, w) }
 	if (i.State == Missing || i.State == Unseen) && len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !said(w) }) {
 		if i.State == Missing { // the plan has it, and it is done
@@ -151,7 +159,7 @@ func (l *looking) add(i Item, words ...string) {
 
 // step is the command that prints a step of the plan.
 func (l *looking) step(n int) string {
-	return fmt.Sprintf("drift-detector plan %s --step %d", l.File, n)
+	return fmt.Sprintf("%s plan %s --step %d", l.Program, l.File, n)
 }
 
 // again is what to do where the report says too little.

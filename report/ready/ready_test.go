@@ -134,27 +134,43 @@ func TestEveryPrecondition(t *testing.T) {
 			q.Report.ToDo = append(q.Report.ToDo, report.ToDo{Phase: code.Paused, Safe: code.Unclear, Code: code.OutcomeUnknown, Message: "not known", Steps: []int{6}})
 			q.Done = append(q.Done, "6")
 		}, NotYet, "not known"},
-		"open before the restore":    {func(q *Question) { q.Done = nil }, NotYet, "keep the old management cluster off"},
-		"one of two steps is done":   {in(func(r *report.Report) { r.ToDo[0].Steps = []int{2, 3} }), NotYet, "keep the old management cluster off"},
-		"open, and without a step":   {in(func(r *report.Report) { r.ToDo[0].Steps = nil }), NotYet, "explain OldManagementCluster"},
-		"incomplete":                 {in(func(r *report.Report) { r.Summary.Complete = false }), NotYet, "incomplete"},
-		"of some clusters":           {in(func(r *report.Report) { r.Options.Filter = &report.Filter{Clusters: []string{"a"}} }), NotYet, "--cluster a"},
-		"too old":                    {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest - time.Second) }), NotYet, "4 hours"},
-		"just young":                 {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest) }), Go, "4 hours old"},
-		"of tomorrow":                {in(func(r *report.Report) { r.GeneratedAt = now.Add(time.Hour) }), NotYet, "clock"},
-		"of no time":                 {in(func(r *report.Report) { r.GeneratedAt = time.Time{} }), NotYet, "clock"},
-		"a confirmation expired":     {func(q *Question) { q.Now = now.Add(24 * time.Hour); q.Report.GeneratedAt = q.Now }, NotYet, "expired"},
-		"no file of confirmations":   {func(q *Question) { q.Given = false; q.Confirmations = nil }, Blind, "no file was given"},
-		"a confirmation withdrawn":   {func(q *Question) { q.Confirmations = nil }, NotYet, "does not say so any more"},
-		"another says it":            {func(q *Question) { q.Confirmations[0].By = "OPS-2" }, NotYet, "does not say so any more"},
-		"said of another id":         {func(q *Question) { q.Confirmations[0].ID = "x" }, NotYet, "does not say so any more"},
-		"no confirmations are used":  {func(q *Question) { q.Report.Confirmations = nil; q.Given = false }, Go, ""},
-		"nothing is piped in":        {func(q *Question) { q.Printed = nil }, Blind, "nothing was piped in"},
-		"kubectl failed":             {print(""), Blind, "printed nothing"},
-		"it ends too soon":           {print(printed()[:len(printed())-3]), Blind, "ends too soon"},
-		"it is no JSON":              {print("error: You must be logged in"), Blind, "no JSON"},
-		"it is another JSON":         {print(`[1, "a"]`), Blind, "no JSON"},
-		"the old management cluster": {swap(newUID, oldUID), NotYet, "OLD management cluster"},
+		"open before the restore":  {func(q *Question) { q.Done = nil }, NotYet, "keep the old management cluster off"},
+		"one of two steps is done": {in(func(r *report.Report) { r.ToDo[0].Steps = []int{2, 3} }), NotYet, "keep the old management cluster off"},
+		"open, and without a step": {in(func(r *report.Report) { r.ToDo[0].Steps = nil }), NotYet, "explain OldManagementCluster"},
+		"incomplete":               {in(func(r *report.Report) { r.Summary.Complete = false }), NotYet, "incomplete"},
+		"of some clusters":         {in(func(r *report.Report) { r.Options.Filter = &report.Filter{Clusters: []string{"a"}} }), NotYet, "--cluster a"},
+		"too old":                  {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest - time.Second) }), NotYet, "4 hours"},
+		"just young":               {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest) }), Go, "4 hours old"},
+		"of tomorrow":              {in(func(r *report.Report) { r.GeneratedAt = now.Add(time.Hour) }), NotYet, "clock"},
+		"of no time":               {in(func(r *report.Report) { r.GeneratedAt = time.Time{} }), NotYet, "clock"},
+		"a confirmation expired":   {func(q *Question) { q.Now = now.Add(24 * time.Hour); q.Report.GeneratedAt = q.Now }, NotYet, "expired"},
+		"no file of confirmations": {func(q *Question) { q.Given = false; q.Confirmations = nil }, Blind, "no file was given"},
+		"a confirmation withdrawn": {func(q *Question) { q.Confirmations = nil }, NotYet, "does not say so any more"},
+		"another says it":          {func(q *Question) { q.Confirmations[0].By = "OPS-2" }, NotYet, "does not say so any more"},
+		"said of another id":       {func(q *Question) { q.Confirmations[0].ID = "x" }, NotYet, "does not say so any more"},
+		"a word after the report": {func(q *Question) {
+			q.Confirmations = append(q.Confirmations, confirm.Confirmation{VM: "v", ID: "1", Provider: "vsphere", Place: "p", As: confirm.Leave, By: "OPS-3", On: "2026-11-28"})
+		}, NotYet, "1 word of the file is not in this report: VM v: the answer and the plan do not know it. run detect again"},
+		"two of them": {func(q *Question) {
+			for _, id := range []string{"1", "2"} {
+				q.Confirmations = append(q.Confirmations, confirm.Confirmation{VM: "v" + id, ID: id, Provider: "vsphere", Place: "p", As: confirm.Leave, By: "OPS-3", On: "2026-11-28"})
+			}
+		}, NotYet, "2 words of the file are not in this report: VM v1, VM v2"},
+		"a word that contradicts one of the report": {func(q *Question) {
+			v := confirm.Confirmation{VM: "v", ID: "1", Provider: "vsphere", Place: "p", As: confirm.Leave, By: "OPS-3", On: "2026-11-27"}
+			q.Report.Confirmations = append(q.Report.Confirmations, report.Confirmation{Subject: v.Subject(), ID: v.ID, As: string(v.As), By: v.By, On: v.On, State: report.ConfirmationTaken})
+			other := v
+			other.As, other.By = confirm.NotAMachine, "OPS-4"
+			q.Confirmations = append(q.Confirmations, v, other)
+		}, NotYet, "OPS-4 says notAMachine of VM v, and neither is taken: OPS-3 says leave"},
+		"the same word twice, and once in the report": {func(q *Question) { q.Confirmations = append(q.Confirmations, said) }, NotYet, "1 word of the file is not in this report"},
+		"no confirmations are used":                   {func(q *Question) { q.Report.Confirmations, q.Confirmations, q.Given = nil, nil, false }, Go, ""},
+		"nothing is piped in":                         {func(q *Question) { q.Printed = nil }, Blind, "nothing was piped in"},
+		"kubectl failed":                              {print(""), Blind, "printed nothing"},
+		"it ends too soon":                            {print(printed()[:len(printed())-3]), Blind, "ends too soon"},
+		"it is no JSON":                               {print("error: You must be logged in"), Blind, "no JSON"},
+		"it is another JSON":                          {print(`[1, "a"]`), Blind, "no JSON"},
+		"the old management cluster":                  {swap(newUID, oldUID), NotYet, "OLD management cluster"},
 		"the old one of two backups": {func(q *Question) {
 			q.Report.Backups = append(q.Report.Backups, report.Backup{KubeSystemUID: newUID})
 		}, NotYet, "OLD management cluster"},
@@ -226,7 +242,7 @@ func TestEveryPrecondition(t *testing.T) {
 		}), Blind, "names several: v1.10.1, v1.9.0"},
 		"releases on a person's word": {func(q *Question) { q.Report.Backups[0].Installed = nil; q.Done = append(q.Done, "releases") }, Go, "not looked at: the releases of the old cluster"},
 		"no Velero":                   {swap(veleroIs+",", ""), Blind, "no Deployment velero"},
-		"two of them":                 {swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"namespace":"velero"`, `"namespace":"v2"`, 1)), Blind, "several"},
+		"two Veleros":                 {swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"namespace":"velero"`, `"namespace":"v2"`, 1)), Blind, "several"},
 		"it does not run":             {swap(`"availableReplicas":1`, `"availableReplicas":0`), NotYet, "does not run"},
 		"its order is its own":        {swap(`["server"]`, `["server","--restore-resource-priorities=clusters"]`), NotYet, "order of its own"},
 		"it pauses nothing":           {swap("velero:v1.17.0", "velero:v1.11.1"), NotYet, "first that restores Clusters paused"},
@@ -367,4 +383,35 @@ func TestRandomReportsAreValidAndNeverGo(t *testing.T) {
 
 func TestSchemaHasEveryFieldDescribed(t *testing.T) {
 	schematest.Fields(t, schema, reflect.TypeFor[Document](), map[string]reflect.Type{"item": reflect.TypeFor[Item]()})
+}
+
+// A go is printed with all its conditions, those that are special to the report first, and in a
+// row each where the terminal is wide enough.
+func TestGoHasItsConditions(t *testing.T) {
+	q := question()
+	q.Report.Summary.Answer.Conditions = []report.Note{{Code: code.NewestBackup, Message: "No newer backup exists"}, {Code: code.OnTheWordOf, Message: "1 Cluster is given up, on the word of OPS-1 (2026-11-27)"}}
+	for range 10 {
+		q.Report.Summary.Answer.Conditions = append(q.Report.Summary.Answer.Conditions, report.Note{Code: code.WatchFilter, Message: strings.Repeat("long ", 60)})
+	}
+	for _, width := range []int{40, 80} {
+		q.Printed = strings.NewReader(printed())
+		d := Look(q)
+		var b bytes.Buffer
+		if err := Text(&b, d, text.Options{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		rows := strings.Split(b.String(), "\n")
+		at := slices.IndexFunc(rows, func(r string) bool { return strings.HasPrefix(r, "if OnTheWordOf: 1 Cluster is given up") })
+		if !strings.HasPrefix(rows[0], "go") || at < 0 || strings.Count(b.String(), "\nif ") != 12 || len(rows) > 25 || !strings.Contains(strings.Join(rows[at:], "\n"), "if NewestBackup: ") {
+			t.Errorf("width %d: %s", width, b.String())
+		}
+		if len(d.Conditions) != 12 || d.Conditions[0].Code != code.OnTheWordOf {
+			t.Errorf("%+v", d.Conditions)
+		}
+	}
+	q.Done, q.Printed = nil, strings.NewReader(printed())
+	var b bytes.Buffer
+	if err := Text(&b, Look(q), text.Options{}); err != nil || strings.Contains(b.String(), "\nif ") {
+		t.Errorf("%v: conditions without a go:\n%s", err, b.String())
+	}
 }

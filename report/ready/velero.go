@@ -45,7 +45,7 @@ func (l *looking) backups(s *seen, namespace string) {
 		case len(fits) > 1:
 			l.unseen("backup", "which Backup of Velero is that of the report", "several ran when "+name(b.Path)+" was written: "+strings.TrimSuffix(about(names), ": "), "backup")
 		case !fits[0].Restorable():
-			l.add(Item{Check: "backup", State: Missing, What: "Velero does not restore Backup " + name(names[0]), Why: "its phase is " + name(fits[0].Phase), Next: "take another backup: drift-detector backups --compare", Step: l.restore, Objects: names})
+			l.add(Item{Check: "backup", State: Missing, What: "Velero does not restore Backup " + name(names[0]), Why: "its phase is " + name(fits[0].Phase), Next: "take another backup: " + l.Program + " backups PLACE --compare", Step: l.restore, Objects: names})
 		case phases[locations[names[0]]] == "":
 			l.unseen("backup", "whether Velero can read Backup "+name(names[0]), "its storage location "+name(locations[names[0]])+" was not piped in, or does not say whether it is Available")
 		case phases[locations[names[0]]] != "Available":
