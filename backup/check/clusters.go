@@ -1,9 +1,6 @@
 package check
 
 import (
-	"crypto/x509"
-	"encoding/pem"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -142,18 +139,6 @@ func (e *examination) expiry(s *backup.Secret) []Finding {
 		rule, what = ruleAuthority, "expired"
 	}
 	return []Finding{rule.On(s.Backup, name("Secret", s.Namespace, s.Name), "its certificate %s on %s", what, end.UTC().Format(time.DateOnly))}
-}
-
-// certificate says when a certificate in PEM ends.
-func certificate(text backup.Sensitive) (d backup.Digest) {
-	block, _ := pem.Decode([]byte(text.Reveal()))
-	if block == nil {
-		return backup.Digest{Problem: errors.New("not PEM")}
-	}
-	if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
-		d.Ends = cert.NotAfter
-	}
-	return d
 }
 
 // secretsAbsent are backups of clusters without any Secret: one finding, instead

@@ -46,7 +46,7 @@ var planeRows = []row[*cluster]{
 	}, externalCertificates},
 	{walk.Row{
 		ID: "core.K9", Of: kubeadm,
-		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name, and key value in it; where the Secret is of its own type a client certificate that lasts for half a year, or the key of the authority to create another",
+		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name, and key value in it; where the Secret is of its own type a client certificate that lasts for half a year, or the key of the authority to create another, as where there is none",
 		None:    walk.OwnerHalts.Says("it finds no kubeconfig in a Secret that exists, fails, and connects to no API server"),
 		Differs: walk.OwnerHalts.Says("it fails on the Secret and goes no further: no rollout, no scaling, no remediation, no audit of etcd"),
 		Source:  "reconcileKubeconfig: controller.go and helpers.go; NeedsClientCertRotation, RegenerateSecret: util/kubeconfig/kubeconfig.go v1.5.8 to v1.14.0; the cache: setup.go v1.13.4",
@@ -116,7 +116,7 @@ func externalCertificates(c *cluster) walk.Answer {
 	}
 	if c.world.in.Secrets.Keyless[c.ID] {
 		secret := named("Secret", c.ID.Namespace, c.ID.Name+etcdSuffix)
-		return differs(secret+" has no tls.key", secret+" has its key", secret)
+		return differs(secret+" has no key of its certificate", secret+" has it", secret)
 	}
 	if !c.plane.ExternalEtcd {
 		return notAsked
@@ -158,15 +158,18 @@ func adoptedVersions(c *cluster) walk.Answer {
 // (ClientCertificateRenewalDuration in util/certs/consts.go v1.13.6).
 const renewed = 365 * 24 * time.Hour / 2
 
-// kubeconfigSeen asks core.K9. A Secret that is absent is made again, and one of another type is
-// its user's.
+// kubeconfigSeen asks core.K9. A Secret that is absent is made again, where the authority allows
+// it, and one of another type is its user's.
 func kubeconfigSeen(c *cluster) walk.Answer {
 	k, there := c.world.in.Secrets.Kubeconfigs[c.ID]
-	if !c.is(kubeadm) || !there {
+	unmade := c.world.in.Secrets.Unmade[c.ID]
+	if !c.is(kubeadm) || !there && unmade == "" {
 		return notAsked
 	}
 	secret, authority := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix), named("Secret", c.ID.Namespace, c.ID.Name+authoritySuffix)
 	switch {
+	case !there:
+		return differs(authority+" "+unmade+", and "+secret+" is to be made with it", secret+" exists", secret, authority)
 	case !k.Labelled:
 		return differs(secret+" lacks label cluster.x-k8s.io/cluster-name="+c.ID.Name, secret+" has it", secret)
 	case k.Empty:

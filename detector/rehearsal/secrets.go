@@ -21,8 +21,11 @@ type Secrets struct {
 	// name, which the backup lacks, or which holds no certificate.
 	Lacking map[backup.ClusterID]string
 	// Keyless are the clusters whose etcd is their own, and whose Secret with the authority of
-	// etcd has a certificate and no key.
+	// etcd has a certificate and no key of it.
 	Keyless map[backup.ClusterID]bool
+	// Unmade are the clusters without a kubeconfig whose authority KubeadmControlPlane makes none
+	// with, and what that lacks.
+	Unmade map[backup.ClusterID]string
 }
 
 // Kubeconfig is what is known of a kubeconfig Secret.
@@ -33,7 +36,7 @@ type Kubeconfig struct {
 	Read     bool // what is in it is known
 	// Ends is when its client certificate does; zero where it has none.
 	Ends time.Time
-	// Keyless says that the authority of the cluster has a certificate and no key.
+	// Keyless says that the authority of the cluster has a certificate and no key of it.
 	Keyless bool
 }
 
@@ -46,16 +49,38 @@ func readKubeconfig(of, authority *backup.Secret, cluster string) Kubeconfig {
 	if d := of.Digest("value"); d != nil && d.Problem == nil {
 		k.Read, k.Ends = true, d.Ends
 	}
-	if authority != nil && authority.Holds("tls.crt") {
-		d := authority.Digest("tls.key")
-		k.Keyless = d == nil || d.Problem != nil
-	}
+	k.Keyless = cannotSign(authority)
 	return k
+}
+
+// cannotSign reports whether an authority that is there has no key of its certificate, so that
+// nothing is signed with it (getEtcdCAKeyPair and generateClientCert in
+// controlplane/kubeadm/internal/cluster.go, generateKubeconfig in util/kubeconfig v1.13.6).
+func cannotSign(authority *backup.Secret) bool {
+	if authority == nil || !authority.Holds("tls.crt") {
+		return false
+	}
+	certificate, key := authority.Digest("tls.crt"), authority.Digest("tls.key")
+	return certificate == nil || key == nil || certificate.Ends.IsZero() || !key.Ends.IsZero() || key.Pair == "" || certificate.Pair != key.Pair
+}
+
+// unmade says why KubeadmControlPlane makes no kubeconfig of a cluster that has none. Where there
+// is no authority either, it creates that first, and a check says so.
+func unmade(authority *backup.Secret, cluster string) string {
+	switch {
+	case authority == nil:
+		return ""
+	case authority.ClusterName != cluster:
+		return "lacks label cluster.x-k8s.io/cluster-name=" + cluster
+	case cannotSign(authority):
+		return "has no key of its certificate"
+	}
+	return ""
 }
 
 // ReadSecrets looks at the Secrets of a Snapshot that was loaded with [Want].
 func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
-	out := Secrets{Missing: map[string]string{}, Kubeconfigs: map[backup.ClusterID]Kubeconfig{}, Pools: map[infra.SecretAt]bool{}, Lacking: map[backup.ClusterID]string{}, Keyless: map[backup.ClusterID]bool{}}
+	out := Secrets{Missing: map[string]string{}, Kubeconfigs: map[backup.ClusterID]Kubeconfig{}, Pools: map[infra.SecretAt]bool{}, Lacking: map[backup.ClusterID]string{}, Keyless: map[backup.ClusterID]bool{}, Unmade: map[backup.ClusterID]string{}}
 	for i := range s.Machines {
 		m := &s.Machines[i]
 		// Of data that somebody made by hand it is not known what its Secret looks like.
@@ -72,7 +97,7 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 	for i := range s.ControlPlanes {
 		if p := &s.ControlPlanes[i]; p.Kind == kubeadm && !p.ExternalEtcd {
 			etcd := secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+etcdSuffix)
-			out.Keyless[p.Cluster] = etcd != nil && etcd.Holds("tls.crt") && !etcd.Holds("tls.key")
+			out.Keyless[p.Cluster] = cannotSign(etcd)
 		}
 		if p := &s.ControlPlanes[i]; p.Kind == kubeadm && p.ExternalEtcd {
 			for _, suffix := range []string{etcdClientSuffix, etcdSuffix} {
@@ -84,8 +109,11 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 	}
 	for i := range s.Clusters {
 		id := s.Clusters[i].ID()
+		authority := secrets.Named(id.Backup, id.Namespace, id.Name+authoritySuffix)
 		if k := secrets.Named(id.Backup, id.Namespace, id.Name+kubeconfigSuffix); k != nil {
-			out.Kubeconfigs[id] = readKubeconfig(k, secrets.Named(id.Backup, id.Namespace, id.Name+authoritySuffix), id.Name)
+			out.Kubeconfigs[id] = readKubeconfig(k, authority, id.Name)
+		} else if why := unmade(authority, id.Name); why != "" {
+			out.Unmade[id] = why
 		}
 	}
 	return out

@@ -160,8 +160,11 @@ func topologyOwns(c *cluster) walk.Answer {
 		refs = append(refs, g.Bootstrap, g.Infrastructure)
 	}
 	for _, r := range refs {
-		if c.world.topologyLost(c.ID.Backup, r) {
-			title := named(r.Kind, r.Namespace, r.Name)
+		title := named(r.Kind, r.Namespace, r.Name)
+		switch there, owned := c.world.ofTopology(c.ID.Backup, r); {
+		case !there:
+			return none(title+" is not in the backup", title+" exists", title)
+		case !owned:
 			return none(title+" lacks label "+clusterv1.ClusterTopologyOwnedLabel, title+" has it", title)
 		}
 	}
@@ -174,15 +177,15 @@ var topologyNames = map[string]string{
 	"MachinePool":       clusterv1.ClusterTopologyMachinePoolNameLabel,
 }
 
-// topologyLost reports whether an object, of a kind that is read here, is in the backup and has
-// not the label of a topology.
-func (w *world) topologyLost(n int, ref backup.Ref) bool {
+// ofTopology reports whether an object is in the backup, and has the label of a topology. Of a
+// kind that is not read here both are taken for granted.
+func (w *world) ofTopology(n int, ref backup.Ref) (there, owned bool) {
 	kind := topologyKinds[ref.Kind+"."+ref.Group]
 	if kind == nil {
-		return false
+		return true, true
 	}
 	r := kind.In(w.in.Snapshot).Named(n, ref.Namespace, ref.Name)
-	return r != nil && !r.Data.Owned
+	return r != nil, r != nil && r.Data.Owned
 }
 
 // topologySeen asks core.T4: a change that the controller had not seen when the backup was
