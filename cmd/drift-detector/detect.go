@@ -117,7 +117,7 @@ func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *str
 	if err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.inventory, o.credentials}, o.ignoreFiles, o.confirmFiles, o.backups)...)
+	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.inventory, o.credentials}, o.ignoreFiles, o.confirmFiles, o.live.inputs(), o.backups)...)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ var helpGroups = []struct {
 	title string
 	flags []string
 }{
-	{"NEEDED", []string{"backup", "output", "reason"}},
+	{"NEEDED", []string{"backup", "kubeconfig", "context", "output", "reason"}},
 	{"WHERE AND AS WHOM", slices.Concat(providerFlagNames, []string{"endpoint", "credentials", "insecure-skip-verify", "skip-access-apiserver", "timeout", "deadline", "inventory", "empty-folder", "dry-run"})},
 	{"WHICH CLUSTERS", []string{"cluster", "namespace", "selector"}},
 	{"BUCKETS", storeFlagNames},
