@@ -16,8 +16,8 @@ type liveOptions struct{ kubeconfig, context string }
 
 func (o *liveOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "kubeconfig", Usage: "read the management cluster that runs; instead of --backup, with this kubeconfig `FILE` of yours; in-cluster is the account of the Pod", Destination: &o.kubeconfig},
-		&cli.StringFlag{Name: "context", Usage: "`NAME` of a context of --kubeconfig; the current one if not given", Destination: &o.context},
+		&cli.StringFlag{Name: "kubeconfig", Usage: "or read the running cluster with this `FILE`; the management cluster as it is now, by a kubeconfig of yours, instead of a backup; in-cluster is the account of the Pod that the program runs in", Destination: &o.kubeconfig},
+		&cli.StringFlag{Name: "context", Usage: "use the context `NAME` of --kubeconfig; the current one if not given", Destination: &o.context},
 	}
 }
 

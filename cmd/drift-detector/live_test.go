@@ -1,17 +1,27 @@
 package main
 
 import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/yaml"
+
+	"drift-detector/infra/live"
 	"drift-detector/internal/lab"
+	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
-// management serves the objects of the world's backup as the management cluster that runs.
-func (w *world) management(t *testing.T) (*lab.Management, []string) {
+// management serves the objects of a tarball as the management cluster that runs. No output of
+// the test may hold its token, with which every continue token begins.
+func management(t *testing.T, tarball string) (*lab.Management, []string) {
 	t.Helper()
-	m, err := lab.StartManagement(w.backups[0])
+	m, err := lab.StartManagement(tarball)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,20 +33,375 @@ func (w *world) management(t *testing.T) (*lab.Management, []string) {
 	return m, []string{"--kubeconfig", file}
 }
 
+func (o outcome) keeps(t *testing.T, secret string) {
+	t.Helper()
+	if text := o.stdout + o.stderr + string(o.json); strings.Contains(text, secret) {
+		t.Errorf("an output holds %s:\n%s", secret, text)
+	}
+}
 
-// A management cluster that runs with the objects of a backup gives the verdicts of the backup.
+// saved is what the world's places hold now, as a file.
+func (w *world) saved(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "inventory.json")
+	runProgram(t, slices.Concat([]string{"inventory", "-o", file}, w.sources(), w.reach())...).demand(t, exitOK)
+	return file
+}
+
+// decidedIn are the machines of a report with all that was decided on them, and the VMs to
+// confirm, by their names.
+func decidedIn(t *testing.T, r *report.Report) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	add := func(name string, v any) {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] += string(text)
+	}
+	machines := func(cluster, set string, list []report.Machine) {
+		for _, m := range list {
+			add(cluster+" "+set+" "+m.Name, m)
+		}
+	}
+	for _, c := range r.Clusters {
+		machines(c.Name, "", c.ControlPlane.Machines)
+		for _, g := range c.Workers.Groups {
+			machines(c.Name, g.Name, g.Machines)
+		}
+	}
+	for _, u := range r.InfraMachines {
+		add("VM "+u.Instance.Name, u)
+	}
+	return all
+}
+
+// A management cluster that runs with the objects of a backup gives the verdicts of the backup,
+// in every byte, with the role that the program prints and nothing beyond.
 func TestLiveVerdictsAreThoseOfTheBackup(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
-	m, from := w.management(t)
+	m, from := management(t, w.backups[0])
+	asked := holdToRole(t, m)
 	tarball := w.detect()
-	live := w.run(slices.Concat(from, w.reach())...)
-	live.demand(t, exitOK)
-	live.agreesWith(t, readOracle(t, testdata+"verdicts.json"))
-	for _, path := range m.Asked() {
-		if strings.Contains(path, "watch") || strings.Contains(path, "/events") {
-			t.Errorf("asked for %s", path)
+	tarball.demand(t, exitOK)
+	o := w.run(slices.Concat(from, w.reach())...)
+	o.keeps(t, m.Token)
+	o.agreesWith(t, readOracle(t, testdata+"verdicts.json"))
+	o.agreesWith(t, readAWSOracle(t))
+	want, got := decidedIn(t, tarball.report), decidedIn(t, o.report)
+	for name, text := range want {
+		if got[name] != text {
+			t.Errorf("%s is\n%s\nand of the backup\n%s", name, got[name], text)
 		}
 	}
-	_ = tarball
+	if len(got) != len(want) || len(got) < 50 {
+		t.Errorf("%d verdicts, %d of the backup", len(got), len(want))
+	}
+	// The role allows no subgroup of a provider that nobody reads: that decides nothing.
+	o.demand(t, exitOK)
+	for _, e := range o.report.Errors {
+		if !strings.Contains(e.Object, ".vcsim.") {
+			t.Errorf("%+v", e)
+		}
+	}
+	if n := len(*asked); n != 2 {
+		t.Errorf("beyond the role: %v", *asked)
+	}
+}
+
+// holdToRole has a management cluster refuse what the printed role does not allow, and returns
+// what that was.
+func holdToRole(t *testing.T, m *lab.Management) *[]string {
+	t.Helper()
+	first, _, _ := strings.Cut(live.Role, "---\n")
+	var role struct {
+		Rules []struct{ APIGroups, Resources, ResourceNames, Verbs []string }
+	}
+	if err := yaml.UnmarshalStrict([]byte(first), &struct {
+		APIVersion, Kind string
+		Metadata         map[string]any
+		Rules            any
+	}{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal([]byte(first), &role); err != nil {
+		t.Fatal(err)
+	}
+	allowed := func(group, resource, name, verb string) bool {
+		for _, r := range role.Rules {
+			if slices.Contains(r.APIGroups, group) && (slices.Contains(r.Resources, resource) || slices.Contains(r.Resources, "*")) &&
+				slices.Contains(r.Verbs, verb) && (len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, name)) {
+				return true
+			}
+		}
+		return false
+	}
+	refused := &[]string{}
+	m.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+		ok := len(parts) == 1 // discovery
+		switch {
+		case parts[0] == "api" && len(parts) == 3:
+			ok = allowed("", parts[2], "", "list")
+		case parts[0] == "apis" && len(parts) == 4:
+			ok = allowed(parts[1], parts[3], "", "list")
+		case parts[0] == "api" && len(parts) == 6:
+			ok = allowed("", parts[4], parts[5], "get")
+		}
+		if ok = ok && !r.URL.Query().Has("watch"); !ok {
+			*refused = append(*refused, r.URL.Path)
+			lab.Refuse(w, http.StatusForbidden, "no "+m.Token)
+		}
+		return !ok
+	}
+	return refused
+}
+
+// No verdict comes from a kind that could not be read: what rests on it is Unknown, the kind is
+// named, and the run ends with 3.
+func TestLiveVerdictsRestOnWhatWasRead(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	inventory := w.saved(t)
+	const capi, vsphere = ".cluster.x-k8s.io", ".infrastructure.cluster.x-k8s.io"
+	for kind, provider := range map[string]string{ // whose machines rest on it; empty: all
+		"machines" + capi: "", "machinesets" + capi: "", "kubeadmcontrolplanes.controlplane" + capi: "", "clusters" + capi: "",
+		"customresourcedefinitions.apiextensions.k8s.io": "",
+		"vspherevms" + vsphere:                           "vsphere", "vspheremachines" + vsphere: "vsphere", "vsphereclusters" + vsphere: "vsphere",
+		"awsmachines" + vsphere: "aws",
+		"secrets":               "none", "kubeadmconfigs.bootstrap" + capi: "none", "machinehealthchecks" + capi: "none",
+	} {
+		for _, how := range []string{"forbidden", "broken", "unserved", "stale"} {
+			if how != "forbidden" && !strings.HasSuffix(kind, capi) {
+				continue
+			}
+			t.Run(kind+" "+how, func(t *testing.T) {
+				m, from := management(t, w.backups[0])
+				if kind == "machinehealthchecks"+capi {
+					k := m.Kind(kind)
+					k.Version, k.Kind, k.Namespaced = "v1beta2", "MachineHealthCheck", true
+				}
+				switch resource, group, _ := strings.Cut(kind, "."); how {
+				case "unserved":
+					m.Kind(kind).Unserved = true
+				case "stale":
+					m.Kind(kind).Stale = true
+				default:
+					m.Before = func(w http.ResponseWriter, r *http.Request) bool {
+						if strings.HasSuffix(r.URL.Path, "/"+resource) && strings.Contains(r.URL.Path, group) {
+							lab.Refuse(w, map[string]int{"forbidden": 403, "broken": 500}[how], m.Token)
+							return true
+						}
+						return false
+					}
+				}
+				one := *w
+				one.dir = t.TempDir()
+				o := one.run(append(from, "--inventory", inventory)...)
+				o.demand(t, exitIncomplete)
+				o.keeps(t, m.Token)
+				if !strings.Contains(o.stderr, kind) {
+					t.Errorf("the kind is not named:\n%s", o.stderr)
+				}
+				for _, c := range o.report.Clusters {
+					for _, x := range allMachines(c) {
+						if c.Provider == provider || provider == "" {
+							if x.Status != code.Unknown {
+								t.Errorf("%s/%s is %s %s", c.Name, x.Name, x.Status, x.Reason)
+							}
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func allMachines(c report.Cluster) []report.Machine {
+	all := slices.Clone(c.ControlPlane.Machines)
+	for _, g := range c.Workers.Groups {
+		all = append(all, g.Machines...)
+	}
+	return all
+}
+
+// A machine that is being deleted, by whatever object, is neither Healthy nor Stale, and its VM
+// is no Ghost; the others are as they are.
+func TestLiveMachineThatIsBeingDeleted(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	inventory := w.saved(t)
+	const since = "2026-11-01T10:00:00Z"
+	before := w.detect("--inventory", inventory)
+	before.demand(t, exitOK)
+	for _, one := range []struct{ resource, name, cluster, machines string }{
+		{"machines.cluster.x-k8s.io", "alpha-prod-nnxbq", "alpha-prod", "alpha-prod-nnxbq"},
+		{"machines.cluster.x-k8s.io", "beta-prod-md-1-69knr-hv7zw", "beta-prod", "beta-prod-md-1-69knr-hv7zw"}, // its VM is gone
+		{"vspheremachines.infrastructure.cluster.x-k8s.io", "alpha-prod-nnxbq", "alpha-prod", "alpha-prod-nnxbq"},
+		{"vspherevms.infrastructure.cluster.x-k8s.io", "alpha-prod-nnxbq", "alpha-prod", "alpha-prod-nnxbq"},
+		{"machinesets.cluster.x-k8s.io", "alpha-prod-md-0-cjzhw", "alpha-prod", "alpha-prod-md-0-cjzhw-"},
+		{"clusters.cluster.x-k8s.io", "alpha-dev", "alpha-dev", "alpha-dev-"},
+	} {
+		t.Run(one.resource+" "+one.name, func(t *testing.T) {
+			m, from := management(t, w.backups[0])
+			found := false
+			for _, o := range m.Kind(one.resource).Objects {
+				if meta := o["metadata"].(map[string]any); meta["name"] == one.name {
+					meta["deletionTimestamp"], found = since, true
+				}
+			}
+			if !found {
+				t.Fatal("no such object")
+			}
+			run := *w
+			run.dir = t.TempDir()
+			o := run.run(append(from, "--inventory", inventory)...)
+			o.demand(t, exitOK)
+			n := 0
+			for i, c := range o.report.Clusters {
+				was := allMachines(before.report.Clusters[i])
+				for _, x := range allMachines(c) {
+					switch at := slices.IndexFunc(was, func(y report.Machine) bool { return y.Name == x.Name && y.Role == x.Role }); {
+					case c.Name == one.cluster && x.UID != "" && strings.HasPrefix(x.Name, one.machines):
+						n++
+						if x.Status != code.Unknown || x.Reason != code.BeingDeleted || !strings.Contains(x.Message, one.name+" is being deleted, since "+since) {
+							t.Errorf("%s is %s %s: %s", x.Name, x.Status, x.Reason, x.Message)
+						}
+					case at < 0:
+						t.Errorf("%s/%s is %s %s, and was not there", c.Name, x.Name, x.Status, x.Reason)
+					case was[at].Status != x.Status && x.Status != code.Unknown:
+						t.Errorf("%s/%s is %s, and was %s", c.Name, x.Name, x.Status, was[at].Status)
+					}
+				}
+			}
+			if n == 0 {
+				t.Error("no machine is being deleted")
+			}
+		})
+	}
+}
+
+// check says of a management cluster what it says of a backup of it, and nothing of what it
+// could not read.
+func TestCheckOfAManagementCluster(t *testing.T) {
+	t.Parallel()
+	codes := func(args ...string) (outcome, map[string]int) {
+		file := filepath.Join(t.TempDir(), "check.json")
+		o := runProgram(t, slices.Concat([]string{"check", "-o", file}, args)...)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err, o.stderr)
+		}
+		o.json = text
+		var doc struct {
+			Checks []struct{ Code, Object string }
+		}
+		if err := json.Unmarshal(text, &doc); err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]int{}
+		for _, c := range doc.Checks {
+			if !strings.HasPrefix(c.Object, "backup ") { // as a whole: its age, and what Velero says of it
+				all[c.Code+" "+c.Object]++
+			}
+		}
+		return o, all
+	}
+	tarball := testdata + "fleet-cluster-scoped-data.tar.gz"
+	m, from := management(t, tarball)
+	holdToRole(t, m)
+	_, want := codes("--backup", tarball)
+	o, got := codes(from...)
+	o.demand(t, exitOK)
+	for c := range want {
+		if got[c] != want[c] {
+			t.Errorf("lacks %s", c)
+		}
+	}
+	for c := range got {
+		if want[c] == 0 {
+			t.Errorf("has %s", c)
+		}
+	}
+	m.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/api/v1/secrets" {
+			lab.Refuse(w, http.StatusForbidden, m.Token)
+			return true
+		}
+		return false
+	}
+	o, got = codes(from...)
+	o.demand(t, exitIncomplete)
+	o.keeps(t, m.Token)
+	for c := range got {
+		if strings.HasPrefix(c, "SecretsAbsent") || want[c] == 0 {
+			t.Errorf("without Secrets: %s", c)
+		}
+	}
+	if !strings.Contains(o.stderr, "secrets (not read: the user of the kubeconfig may not list it (403))") {
+		t.Errorf("%s", o.stderr)
+	}
+}
+
+// releases says of a management cluster what it says of a backup of it.
+func TestReleasesOfAManagementCluster(t *testing.T) {
+	t.Parallel()
+	releases := func(args ...string) (outcome, any) {
+		file := filepath.Join(t.TempDir(), "releases.json")
+		o := runProgram(t, slices.Concat([]string{"releases", "-o", file}, args)...)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err, o.stderr)
+		}
+		o.json = text
+		var doc map[string]any
+		if err := json.Unmarshal(text, &doc); err != nil {
+			t.Fatal(err)
+		}
+		return o, doc["releases"]
+	}
+	m, from := management(t, shopBackup)
+	_, want := releases("--backup", shopBackup)
+	o, got := releases(from...)
+	o.demand(t, exitOK)
+	o.keeps(t, m.Token)
+	if a, b := asJSON(t, want), asJSON(t, got); a != b || len(a) < 1000 {
+		t.Errorf("they differ: %s", firstDifference(a, b))
+	}
+	m.Kind("deployments.apps").Stale = true
+	o, _ = releases(from...)
+	o.demand(t, exitIncomplete)
+	if !strings.Contains(o.stderr, "deployments.apps") {
+		t.Errorf("%s", o.stderr)
+	}
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestLiveUsage(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"detect", "check", "releases", "inventory"} {
+		for want, args := range map[string][]string{
+			"--backup or --kubeconfig is required": {},
+			"--backup and --kubeconfig exclude":    {"--backup", "b", "--kubeconfig", "k"},
+			"--context is of --kubeconfig":         {"--backup", "b", "--context", "c"},
+			"no such file":                         {"--kubeconfig", "none", "-o", filepath.Join(t.TempDir(), "o.json")},
+			"the program does not run in a Pod":    {"--kubeconfig", "in-cluster", "-o", filepath.Join(t.TempDir(), "o.json")},
+		} {
+			o := runProgram(t, append([]string{command}, args...)...)
+			o.demand(t, exitUsage)
+			if !strings.Contains(o.stderr, want) {
+				t.Errorf("%s %v: %s", command, args, o.stderr)
+			}
+		}
+	}
 }

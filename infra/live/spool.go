@@ -30,7 +30,9 @@ func (s spool) size() (n int) {
 // write writes the entries, and lets go of them.
 func (s spool) write(to io.Writer) error {
 	for i, part := range s {
-		s[i] = nil
+		if s[i] = nil; len(part) == 0 {
+			continue // of a page without objects
+		}
 		if _, err := io.Copy(to, flate.NewReader(bytes.NewReader(part))); err != nil {
 			return err
 		}
