@@ -44,6 +44,9 @@ type Expected struct {
 	// a provider reads the kind, and why, in a sentence without its full stop. The Registry
 	// fills it in.
 	Unread map[Reading]string
+	// Made names, by cluster, a Machine of a management cluster that runs which was made while
+	// the places were listed. See Meanwhile.
+	Made map[backup.ClusterID]string
 	// Controllers are the clusters whose controller is not as in Spec.Controller, because
 	// the backup tells that it has another version.
 	Controllers map[backup.ClusterID]Controller

@@ -194,6 +194,9 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := e.again(ctx, o); err != nil {
+		return nil, nil, err
+	}
 	result := detector.Detect(e.snapshot, e.expected, inv, detector.Options{Now: now, Only: e.shows})
 	e.expected.Decided()
 	e.expected.Look(&inv)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -99,4 +101,34 @@ func more(n int) string {
 		return ""
 	}
 	return "; and " + english.Count(n, "other")
+}
+
+// again reads the Machines of a management cluster once more, after all places were listed: a
+// Machine that was deleted meanwhile, or made, must look neither lost nor like a VM without one.
+func (e *loadedBackup) again(ctx context.Context, o *detectOptions) error {
+	for n, b := range e.opened {
+		if b.live == nil {
+			continue
+		}
+		bounded, stop := o.bounds.begin(ctx)
+		defer stop()
+		source := b.live.Source(bounded, live.Wants{Resource: func(id string) bool { return id == "machines.cluster.x-k8s.io" }})
+		after, _, err := backup.Load(bounded, []backup.Source{source}, backup.Want{})
+		why := ""
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, backup.ErrNoClusterAPI) && len(source.Unread()) == 0: // all of them are gone
+			after = &backup.Snapshot{}
+		case err != nil:
+			why = err.Error()
+		default:
+			_, why = after.Unread(0, nil)
+		}
+		if why != "" {
+			e.snapshot.Problems = append(e.snapshot.Problems, backup.Problem{Backup: n, Item: "machines.cluster.x-k8s.io", Reason: "not read again: " + why, Decisive: true})
+		}
+		e.expected.Meanwhile(n, e.snapshot, after, why)
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -278,6 +279,76 @@ func TestLiveMachineThatIsBeingDeleted(t *testing.T) {
 			}
 			if n == 0 {
 				t.Error("no machine is being deleted")
+			}
+		})
+	}
+}
+
+// What happens to Machines while the infrastructure is listed makes none of them lost, and no VM
+// one without a Machine.
+func TestLiveMachinesThatChangeMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	inventory := w.saved(t)
+	const gone = "beta-prod-md-1-69knr-hv7zw" // Stale: its VM is gone
+	before := w.detect("--inventory", inventory)
+	for name, one := range map[string]struct {
+		second func(*lab.Listed, http.ResponseWriter) bool // before Machines are listed again
+		code   exitCode
+		check  func(c string, was, is report.Machine) bool
+	}{
+		"nothing": {nil, exitOK, func(_ string, was, is report.Machine) bool { return was.Status == is.Status }},
+		"deleted": {func(k *lab.Listed, _ http.ResponseWriter) bool {
+			k.Objects = slices.DeleteFunc(slices.Clone(k.Objects), func(o map[string]any) bool { return o["metadata"].(map[string]any)["name"] == gone })
+			return false
+		}, exitOK, func(_ string, was, is report.Machine) bool {
+			return is.Name == gone && is.Reason == code.BeingDeleted || is.Name != gone && is.Status == was.Status
+		}},
+		"made": {func(k *lab.Listed, _ http.ResponseWriter) bool {
+			for _, o := range slices.Clone(k.Objects) {
+				if meta := o["metadata"].(map[string]any); strings.HasPrefix(meta["name"].(string), "alpha-prod-md-0") {
+					one := maps.Clone(o)
+					one["metadata"] = maps.Clone(meta)
+					one["metadata"].(map[string]any)["uid"], one["metadata"].(map[string]any)["name"] = "new", "alpha-prod-md-0-cjzhw-zzzzz"
+					k.Objects = append(k.Objects, one)
+					return false
+				}
+			}
+			return false
+		}, exitOK, func(c string, was, is report.Machine) bool {
+			return is.Status == was.Status && (c != "alpha-prod" || was.Status != code.Ghost) || c == "alpha-prod" && was.Status == code.Ghost && is.Reason == code.MachineNotInBackup && strings.Contains(is.Message, "zzzzz")
+		}},
+		"refused": {func(_ *lab.Listed, w http.ResponseWriter) bool {
+			lab.Refuse(w, http.StatusForbidden, "no")
+			return true
+		}, exitIncomplete, func(_ string, _, is report.Machine) bool { return is.Status == code.Unknown }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, from := management(t, w.backups[0])
+			read := 0
+			m.Before = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path != "/apis/cluster.x-k8s.io/v1beta2/machines" || r.URL.Query().Has("continue") {
+					return false
+				}
+				if read++; read == 2 && one.second != nil {
+					return one.second(m.Kind("machines.cluster.x-k8s.io"), w)
+				}
+				return false
+			}
+			run := *w
+			run.dir = t.TempDir()
+			o := run.run(append(from, "--inventory", inventory)...)
+			o.demand(t, one.code)
+			if read != 2 {
+				t.Errorf("Machines were listed %d times", read)
+			}
+			for i, c := range o.report.Clusters {
+				was := allMachines(before.report.Clusters[i])
+				for j, is := range allMachines(c) {
+					if !one.check(c.Name, was[j], is) {
+						t.Errorf("%s/%s is %s %s, and was %s: %s", c.Name, is.Name, is.Status, is.Reason, was[j].Status, is.Message)
+					}
+				}
 			}
 		})
 	}
