@@ -88,6 +88,9 @@ EXAMPLES:
 			if !c.IsSet("output") && !c.IsSet("format") {
 				o.outputs = nil // the screen alone
 			}
+			if i := slices.IndexFunc(o.fails, func(kind string) bool { return slices.Contains(ofRestore, kind) }); i >= 0 && o.live.kubeconfig != "" {
+				return &usageError{message: "--fail-on " + o.fails[i] + " is about a restore, and --kubeconfig reads a management cluster that runs: use ghost, stale, unknown, unattributed or error", command: "detect"}
+			}
 			switch {
 			case o.dryRun && o.inventory != "":
 				return &usageError{message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", command: "detect"}
@@ -204,9 +207,14 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		inv.Listings[i].Instances, inv.Listings[i].Unrelated = nil, infra.Unrelated{}
 	}
 	collectNow()
-	future := rehearsal.Rehearse(rehearsal.Inputs{
-		Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Now: now,
-	})
+	var future rehearsal.Rehearsal
+	if o.live.kubeconfig != "" {
+		checks = nil // of what a restore lacks
+	} else {
+		future = rehearsal.Rehearse(rehearsal.Inputs{
+			Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Now: now,
+		})
+	}
 	future.Trace, e.expected.Steps, e.expected.OnInstance = rehearsal.Trace{}, nil, nil
 	for i := range inv.Listings {
 		inv.Listings[i].Nodes = nil
@@ -234,7 +242,9 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		s.warn("%s", w)
 	}
 	tools, incomplete := e.registry.Tools(), verdictOnRun(result)
-	plan.Fill(rep, tools)
+	if !rep.IsLive() {
+		plan.Fill(rep, tools)
+	}
 	return rep, incomplete, nil
 }
 

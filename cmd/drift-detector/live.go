@@ -11,6 +11,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra/live"
 	"drift-detector/internal/english"
+	"drift-detector/report"
 )
 
 // liveOptions say which management cluster that runs is read instead of a backup.
@@ -61,6 +62,15 @@ func (o *liveOptions) open(s *streams, b *bounds, quiet bool) (*live.Cluster, er
 		s.warn("%s", w)
 	}
 	return c, nil
+}
+
+// refuseLive refuses a report of a management cluster that runs, where a command is about a
+// restore.
+func refuseLive(file string, r *report.Report) error {
+	if !r.IsLive() {
+		return nil
+	}
+	return &backup.InputError{Name: file, Problem: "it is of a management cluster that runs: nothing is restored", Next: "give the report of a backup; 'drift-detector render' shows this one"}
 }
 
 // wanted is what a pass for w reads of a management cluster.

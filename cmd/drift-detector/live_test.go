@@ -476,3 +476,66 @@ func TestLiveUsage(t *testing.T) {
 		}
 	}
 }
+
+// What is said of a management cluster that runs is what has drifted, and nothing of a restore.
+func TestLiveDriftNow(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	m, from := management(t, w.backups[0])
+	for _, o := range m.Kind("machines.cluster.x-k8s.io").Objects {
+		if meta := o["metadata"].(map[string]any); meta["name"] == "alpha-prod-nnxbq" {
+			meta["deletionTimestamp"] = "2026-11-01T10:00:00Z"
+		}
+	}
+	args := slices.Concat(from, w.reach())
+	o := w.run(append(args, "--fail-on", "ghost,stale")...)
+	o.demand(t, exitFailOn)
+	o.keeps(t, m.Token)
+	r := o.report
+	if r.Summary.Answer != nil || r.Summary.AnswerByPlan != nil || r.Summary.Forecast != nil || len(r.ToDo) > 0 || len(r.Checks) > 0 || !r.Backups[0].Live {
+		t.Errorf("it speaks of a restore: %+v", r.Summary)
+	}
+	for _, c := range r.Clusters {
+		for _, x := range allMachines(c) {
+			if x.Forecast != nil || len(x.Remediation) > 0 {
+				t.Errorf("%s has a forecast or steps", x.Name)
+			}
+		}
+	}
+	counts := map[string]int{}
+	for _, d := range r.Drift() {
+		counts[d.Word]++
+	}
+	all := r.Summary.Machines
+	if counts["LEAKED"] == 0 || counts["LOST"] == 0 || counts["DELETING"] != 1 || counts["LEAKED"] < all.Ghost || counts["LOST"] < all.Stale {
+		t.Errorf("drift %v of %+v", counts, all)
+	}
+	saved := filepath.Join(w.dir, "report.json")
+	for _, format := range []string{"text", "markdown", "html", "junit"} {
+		out := runProgram(t, "render", saved, "--format", format)
+		out.demand(t, exitOK)
+		if !strings.Contains(out.stdout, "Drift now:") || !strings.Contains(out.stdout, "LEAKED") || strings.Contains(out.stdout, "Safe to restore") {
+			t.Errorf("%s:\n%.600s", format, out.stdout)
+		}
+	}
+	screen := runProgram(t, append([]string{"detect"}, args...)...)
+	screen.demand(t, exitOK)
+	for _, want := range []string{"Drift now:", "LEAKED", "LOST", "DELETING", "alpha-prod-nnxbq"} {
+		if !strings.Contains(screen.stdout, want) {
+			t.Errorf("the screen lacks %s:\n%s", want, screen.stdout)
+		}
+	}
+	if strings.Contains(screen.stdout, "estore") || strings.Contains(screen.stdout, "ackup") {
+		t.Errorf("the screen speaks of a restore:\n%s", screen.stdout)
+	}
+	for command, want := range map[string]string{"plan": "nothing is restored", "ready": "nothing is restored"} {
+		out := runProgram(t, command, saved)
+		out.demand(t, exitUsage)
+		if !strings.Contains(out.stderr, want) {
+			t.Errorf("%s: %s", command, out.stderr)
+		}
+	}
+	for _, kind := range []string{"no", "not-yes", "by-plan", "check"} {
+		runProgram(t, slices.Concat([]string{"detect", "--fail-on", kind}, args)...).demand(t, exitUsage)
+	}
+}

@@ -63,6 +63,9 @@ func runReady(o readyOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
+	if err := refuseLive(o.report, rep); err != nil {
+		return err
+	}
 	q := ready.Question{Report: rep, File: quoted(o.report), Given: len(o.confirmations) > 0, Done: o.done, Now: s.now()}
 	if q.Confirmations, err = readConfirmations(o.confirmations); err != nil {
 		return err
