@@ -27,7 +27,7 @@ var apiTypes = []string{
 
 // layers are in order: each imports only layers above it in this list.
 var layers = []layer{
-	{name: "codes", has: at("report/code")}, // the words of all others
+	{name: "codes", has: at("report/code")},        // the words of all others
 	{name: "sorting", has: at("internal/sorting")}, // which any may import, as it may package slices
 	{name: "terminal", has: at("internal/terminal", "internal/english"), foreign: []string{"github.com/mattn/go-runewidth"}},
 	{name: "document", has: at("report"), layers: []string{"codes", "terminal"}, foreign: []string{"github.com/go-json-experiment/json"}}, // what the detector and the forecast fill, and formats print

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,11 +140,26 @@ func misfit(err error) string {
 		if wrong.JSONPointer != "" {
 			what = strconv.Quote(string(wrong.JSONPointer))
 		}
-		return what + " is a JSON " + kindWords.Replace(wrong.JSONKind.String()) + ", which it is in no inventory"
+		return fmt.Sprintf("%s is a JSON %s, not %s", what, kindWords.Replace(wrong.JSONKind.String()), kindOf(wrong.GoType))
 	case errors.As(err, &broken):
 		return fmt.Sprintf("byte %d is not JSON: %v", broken.ByteOffset+1, broken.Err)
 	}
 	return err.Error()
+}
+
+// kindOf names the kind of JSON that a value of a type is read from.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice:
+		return "an array"
+	case reflect.Bool:
+		return "a boolean"
+	case reflect.String:
+		return "a string"
+	}
+	return "a number"
 }
 
 var kindWords = strings.NewReplacer("[", "array", "{", "object", "true", "boolean", "false", "boolean")

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"drift-detector/backup"
 )
@@ -29,6 +31,7 @@ type Manifest struct {
 	Namespace, Name  string
 	Fields           map[string]any // beside the metadata
 	Says             []string       // sentences about it, of foreign names
+	NeedsSecret      bool           // it names a Secret, which has to be there first
 	Clusters         []backup.ClusterID
 }
 
@@ -74,6 +77,41 @@ func (m *Manifest) Title() string {
 		return m.Kind + " " + m.Name
 	}
 	return m.Kind + " " + m.Namespace + "/" + m.Name
+}
+
+// Problem says why no object can be of its name, which something of the backup refers to; empty
+// where one can.
+func (m *Manifest) Problem() string {
+	bad := validation.IsDNS1123Subdomain(m.Name)
+	if m.Namespace != "" && bad == nil {
+		bad = validation.IsDNS1123Label(m.Namespace)
+	}
+	if bad == nil {
+		return ""
+	}
+	return "no object can have that name, and nothing was written for it: see what its clusters refer to (" + bad[0] + ")"
+}
+
+// When says when it is applied.
+func (m *Manifest) When() string {
+	switch {
+	case m.Kind == "Secret":
+		return "before what logs in with it"
+	case m.NeedsSecret:
+		return "once its Secret is there"
+	}
+	return "before its cluster is unpaused"
+}
+
+var versionForm = regexp.MustCompile(`^v[0-9]{1,3}((alpha|beta)[0-9]{1,3})?$`)
+
+// VersionLike is the apiVersion of a group that an object of the backup has, which the API server
+// that wrote it served; otherwise where that is of another group, or none.
+func VersionLike(apiVersion, group, otherwise string) string {
+	if of, version, ok := strings.Cut(apiVersion, "/"); ok && of == group && versionForm.MatchString(version) {
+		return apiVersion
+	}
+	return group + "/" + otherwise
 }
 
 // Lacks says what of it is not known.

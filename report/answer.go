@@ -43,8 +43,8 @@ type Answer struct {
 	// decisions and 3 steps". Both are empty in reports of versions that did not answer it.
 	ByPlan, After string
 	ByPlanAs      code.Status
-	// Conditions are what holds only while each of them does; none where neither answer
-	// is that anything is safe.
+	// Conditions are what holds only while each of them does, those that are special to the
+	// report first; none where neither answer is that anything is safe.
 	Conditions []Note
 	Facts      []Fact
 }
@@ -84,10 +84,14 @@ func (r *Report) Answer() Answer {
 		a.After = r.after()
 	}
 	if s := r.Summary.Answer; s != nil && (isSafe(s.Safe) || r.Summary.AnswerByPlan != nil && isSafe(r.Summary.AnswerByPlan.Safe)) {
-		a.Conditions = s.Conditions
+		a.Conditions = slices.Clone(s.Conditions)
+		slices.SortStableFunc(a.Conditions, func(a, b Note) int { return one(b.isSpecial()) - one(a.isSpecial()) })
 	}
 	return a
 }
+
+// isSpecial reports whether a condition says something of this report that its code does not.
+func (n *Note) isSpecial() bool { return code.Of(n.Code).Screen == "" }
 
 func isSafe(safe code.Safe) bool { return safe == code.Yes || safe == code.WithWork }
 

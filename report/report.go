@@ -60,6 +60,8 @@ type Options struct {
 	Filter *Filter `json:"filter,omitempty"`
 	// FailOn is what --fail-on of the run named: JUnit has it fail.
 	FailOn []string `json:"failOn,omitempty"`
+	// Confirmations are the files of --confirmations, as they were typed: the plan names them.
+	Confirmations []string `json:"confirmations,omitempty"`
 }
 
 // Filter is the clusters that were asked for: those that match
@@ -425,8 +427,11 @@ type Confirmed struct {
 
 // String says it: "notAMachine, on the word of OPS-1 (2026-11-25)".
 func (c *Confirmed) String() string {
-	return c.As + ", on the word of " + c.By + " (" + c.On + ")"
+	return c.As + ", " + c.OnTheWord()
 }
+
+// OnTheWord says whose word it is: "on the word of OPS-1 (2026-11-25)".
+func (c *Confirmed) OnTheWord() string { return "on the word of " + c.By + " (" + c.On + ")" }
 
 // Confirmation is the word of a person, as a file of confirmations has it, and whether it was
 // taken.
@@ -450,6 +455,8 @@ const (
 	ConfirmationExpired ConfirmationState = "expired" // its last day is over
 	ConfirmationChanged ConfirmationState = "changed" // what it is about is another now
 	ConfirmationUnused  ConfirmationState = "unused"  // the report has nothing that it is about
+	// ConfirmationContradicted stands for a word of which another says the contrary.
+	ConfirmationContradicted ConfirmationState = "contradicted"
 )
 
 // IgnoreRule is one rule of an ignore file.

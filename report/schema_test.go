@@ -15,7 +15,7 @@ import (
 var fields = map[string]string{
 	"report":         "schemaVersion tool generatedAt options backups summary toDo? clusters infraMachines scopes checks errors providers? ignoreRules? confirmations? variables?",
 	"tool":           "name version commit",
-	"options":        "ignoreHealthy skipNodes filter? failOn?",
+	"options":        "ignoreHealthy skipNodes filter? failOn? confirmations?",
 	"backup":         "path sha256 formatVersion writtenFrom writtenTo items kubeSystemUID? live? missing installed?",
 	"installed":      "type name version",
 	"missing":        "kind namespace name referredBy why",

@@ -160,3 +160,39 @@ func (r *Report) Needs() (decisions, fixes int) {
 	}
 	return decisions, fixes
 }
+
+// Listed are the reasons for which the answers are not yes as the list of what is to be done has
+// them: each code once, in its order, with all objects, of the things that are wanted. What every
+// restore has, conditions, is no reason.
+func (r *Report) Listed(wanted func(*ToDo) bool) []AnswerReason {
+	out := []AnswerReason{}
+	for i := range r.ToDo {
+		t := &r.ToDo[i]
+		if row := code.Of(t.Code); !wanted(t) || row.Code != "" && !row.Is(code.Answer) && t.Reason == "" {
+			continue
+		}
+		at := slices.IndexFunc(out, func(have AnswerReason) bool { return have.Code == t.Code })
+		if at < 0 {
+			at, out = len(out), append(out, AnswerReason{Code: t.Code, Message: t.Message})
+		}
+		out[at].Objects = append(out[at].Objects, t.Objects...)
+	}
+	return out
+}
+
+// ListedNow are the reasons of the answer to a restore as Velero does it by default, and
+// ListedByPlan those of the answer by the plan, and what that resolves. A report of a version
+// without the list has them as its answers do.
+func (r *Report) ListedNow() []AnswerReason {
+	if r.ToDo == nil && r.Summary.Answer != nil {
+		return r.Summary.Answer.Reasons
+	}
+	return r.Listed(func(*ToDo) bool { return true })
+}
+
+func (r *Report) ListedByPlan() (left, resolved []AnswerReason) {
+	if by := r.Summary.AnswerByPlan; r.ToDo == nil && by != nil {
+		return by.Reasons, by.Resolved
+	}
+	return r.Listed(func(t *ToDo) bool { return !t.Resolved }), r.Listed(func(t *ToDo) bool { return t.Resolved })
+}

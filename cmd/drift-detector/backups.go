@@ -68,7 +68,7 @@ EXAMPLES:
 			if err := cmp.Or(o.readListing(c), o.readSince(s.now()), o.readCompare(c)); err != nil {
 				return err
 			}
-			o.flags = flagsOf(c)
+			o.flags = s.flagsOf(c)
 			formats := backupsFormats
 			if o.report != "" {
 				formats = reportformats.Report.Names()

@@ -42,7 +42,8 @@ NAMESPACE/NAME of a Cluster or a machine. WHAT is
    stays-off       a machine whose VM is off
 
 'detect --confirmations FILE' takes that for seen, as long as the ids are the same, and
-lists it under the conditions of the answer. A file that exists is added to.
+lists it under the conditions of the answer. A file that exists is added to: what others
+say in it stays, and of two words that contradict each other none is taken.
 
 EXAMPLES:
    drift-detector confirm report.json vm-1 --as leave --by OPS-1 -o said.yaml
@@ -74,6 +75,8 @@ EXAMPLES:
 				return fail("--as %q is not known; it is %s", o.as, english.Choice(saidNames))
 			case strings.TrimSpace(o.by) == "":
 				return fail("--by is required: say who confirms it")
+			case o.expires != "" && o.expires < s.now().UTC().Format(time.DateOnly):
+				return fail("--expires %s is over, and the confirmation would never be taken: give the last day on which it is", o.expires)
 			}
 			return runConfirm(o, s)
 		},
@@ -99,9 +102,16 @@ func runConfirm(o confirmOptions, s *streams) error {
 			return err
 		}
 	}
-	all := confirm.Merge(old, more)
+	all, replaced := confirm.Merge(old, more)
 	if err := writeOutputs(o.outputs, s, []string{o.report}, func(w io.Writer, _ *output) error { return confirm.Write(w, all) }); err != nil {
 		return err
+	}
+	for i := range replaced {
+		r := &replaced[i]
+		s.info("replaced what %s said of %s before: %s (%s)", r.By, r.Subject(), r.As, english.Join(", until ", r.On, r.Expires))
+	}
+	for _, c := range confirm.Contradictions(all, more) {
+		s.warn("%s", c)
 	}
 	if path := o.outputs[0].path; path != "-" {
 		s.hint("run detect again as before, and with --confirmations %s; go on with the report of that", quoted(path))
@@ -124,5 +134,5 @@ func readConfirmations(files []string) ([]confirm.Confirmation, error) {
 		}
 		all = append(all, one...)
 	}
-	return all, confirm.Contradiction(all)
+	return all, nil
 }

@@ -67,6 +67,10 @@ func TestConfirmationsAreTaken(t *testing.T) {
 			t.Errorf("%s is to be decided still: %v", d.Code, d.Objects)
 		}
 	}
+	out := slices.IndexFunc(r.ToDo, func(d report.ToDo) bool { return d.Code == code.ControlPlaneDown })
+	if out < 0 || r.ToDo[out].Decide || !r.ToDo[out].Resolved || r.ToDo[out].Phase != code.Restoring || len(r.ToDo[out].Steps) != 1 || !strings.Contains(r.ToDo[out].Message, "on the word of OPS-1") {
+		t.Errorf("the list does not say why the answer is NO: %+v", r.ToDo)
+	}
 	path := filepath.Join(w.dir, "after.json")
 	if err := os.WriteFile(path, after.json, 0o600); err != nil {
 		t.Fatal(err)
@@ -80,6 +84,9 @@ func TestConfirmationsAreTaken(t *testing.T) {
 	}
 	if !strings.Contains(plan.stdout, "notin (alpha-dev)") {
 		t.Error("the plan restores the cluster that is given up")
+	}
+	if !strings.Contains(plan.stdout, `export SAID="${SAID:-`+file+`}"`) || !strings.Contains(plan.stdout, `ready "${REPORT:?}" --confirmations "${SAID:?}"`) {
+		t.Error("the plan does not name the file of confirmations")
 	}
 	text := runProgram(t, "render", path, "--format", "text").stdout
 	if !strings.Contains(text, "CONFIRMED BY PEOPLE (") || !strings.Contains(text, "notAMachine, says OPS-1") {
@@ -134,7 +141,6 @@ func TestConfirmationsThatDoNotFit(t *testing.T) {
 		}
 	}
 	for name, lines := range map[string][]string{
-		"two words":    {entry(v.Name, v.ID, s.Identity, "as: leave"), entry(v.Name, v.ID, s.Identity, "as: notAMachine")},
 		"unknown key":  {"- {vn: x}\n"},
 		"unknown word": {entry(v.Name, v.ID, s.Identity, "as: mine")},
 		"no id":        {"- {vm: x, provider: vsphere, place: p, as: leave, by: b, on: 2026-11-25}\n"},
@@ -148,11 +154,45 @@ func TestConfirmationsThatDoNotFit(t *testing.T) {
 			t.Errorf("%s: %q", name, after.stderr)
 		}
 	}
-	for _, args := range [][]string{{"jumphost-01"}, {"jumphost-01", "--as", "mine", "--by", "x"}, {"jumphost-01", "--as", "leave"}, {"nobody", "--as", "leave", "--by", "x"}, {"jumphost-01", "--as", "given-up", "--by", "x"}} {
+	write(entry(v.Name, v.ID, s.Identity, "as: leave"), strings.Replace(entry(v.Name, v.ID, s.Identity, "as: notAMachine"), "OPS-1", "OPS-2", 1))
+	after := w.detect("--confirmations", file)
+	after.demand(t, exitOK)
+	if got := after.report.Confirmations; len(got) != 2 || got[0].State != report.ConfirmationContradicted || got[1].State != report.ConfirmationContradicted || after.report.InfraMachines[i].Confirmed != nil || !strings.Contains(after.stderr, "OPS-2 says notAMachine of VM "+v.Name) {
+		t.Errorf("two that contradict: %+v\n%s", got, after.stderr)
+	}
+	for _, args := range [][]string{{"jumphost-01"}, {"jumphost-01", "--as", "leave", "--by", "x", "--expires", "2020-01-01"}, {"jumphost-01", "--as", "mine", "--by", "x"}, {"jumphost-01", "--as", "leave"}, {"nobody", "--as", "leave", "--by", "x"}, {"jumphost-01", "--as", "given-up", "--by", "x"}} {
 		saved := filepath.Join(w.dir, "report.json")
 		if err := os.WriteFile(saved, o.json, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		runProgram(t, append([]string{"confirm", saved}, args...)...).demand(t, exitUsage)
+	}
+}
+
+// What one person wrote down, another does not take away: each keeps their own word, a change of
+// one's own is said, and so is what contradicts.
+func TestConfirmKeepsWhatOthersSaid(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	saved, file := filepath.Join(w.dir, "others.json"), filepath.Join(w.dir, "others.yaml")
+	if err := os.WriteFile(saved, w.detect().json, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	say := func(as, by string) outcome {
+		t.Helper()
+		out := runProgram(t, "confirm", saved, "jumphost-01", "--as", as, "--by", by, "-o", file)
+		out.demand(t, exitOK)
+		return out
+	}
+	say("leave", "K. Lee")
+	if out := say("not-a-machine", "OPS-2"); !strings.Contains(out.stderr, "OPS-2 says notAMachine of VM jumphost-01, and neither is taken: K. Lee says leave") {
+		t.Errorf("a contradiction is not said: %s", out.stderr)
+	}
+	if out := say("leave", "OPS-2"); !strings.Contains(out.stderr, "replaced what OPS-2 said of VM jumphost-01 before: notAMachine") {
+		t.Errorf("what was replaced is not said: %s", out.stderr)
+	}
+	all, err := readConfirmations([]string{file})
+	if err != nil || len(all) != 2 || all[0].By != "K. Lee" || all[1].By != "OPS-2" {
+		t.Errorf("%v: %+v", err, all)
 	}
 }

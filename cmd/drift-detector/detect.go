@@ -38,6 +38,7 @@ type detectOptions struct {
 	confirmFiles  []string
 	confirmed     []confirm.Confirmation
 	emptyFolders  []string
+	again         string          // the command that saves the report, see streams.again
 	choices       *choices        // of the place whose backups are compared
 	candidates    []*store.Stored // there, which may be newer than one of them
 	left          []*store.Stored // there, and not described
@@ -77,6 +78,7 @@ EXAMPLES:
 			if err := o.read(c); err != nil {
 				return err
 			}
+			o.again = s.again(c)
 			o.ignoreFiles, o.emptyFolders, o.confirmFiles = c.StringSlice("ignore-file"), c.StringSlice("empty-folder"), c.StringSlice("confirmations")
 			var err error
 			if o.fails, err = parseFailOn(o.failOn, "detect", failNames()); err != nil {
@@ -176,7 +178,9 @@ func (o *detectOptions) show(s *streams, rep *report.Report) error {
 	case o.quiet || onStdout(o.outputs):
 		return nil
 	case o.summary || len(o.outputs) == 0 || isTerminal(s.stdout):
-		return screen.Write(s.stdout, rep, screenOptions(s, o.outputs))
+		look := screenOptions(s, o.outputs)
+		look.Again = o.again
+		return screen.Write(s.stdout, rep, look)
 	default:
 		return text.Write(s.stdout, rep, textOptions(s))
 	}
@@ -232,13 +236,9 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		Providers:     e.registry.Specs(),
 		Tool:          report.Tool{Name: "drift-detector", Version: version, Commit: commit},
 		GeneratedAt:   now,
-		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter(), FailOn: o.fails},
+		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter(), FailOn: o.fails, Confirmations: o.confirmFiles},
 	})
-	warnings, err := confirm.Apply(rep, o.confirmed, now)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, w := range warnings {
+	for _, w := range confirm.Apply(rep, o.confirmed, now) {
 		s.warn("%s", w)
 	}
 	tools, incomplete := e.registry.Tools(), verdictOnRun(result)

@@ -41,7 +41,7 @@ func codesPage() string {
 			fmt.Fprintf(&b, "* %s %s %s\n", r.Meaning(), r.Why, r.Do)
 		}
 		if phases := phasesOf(rows); len(phases) > 0 {
-			fmt.Fprintf(&b, "* In the plan: %s\n", inThePlan(phases, nil, "; "))
+			fmt.Fprintf(&b, "* In the plan: %s\n", inThePlan("drift-detector", phases, nil, "; "))
 		}
 	}
 	return strings.NewReplacer("<", "\\<", "*-", "\\*-").Replace(b.String())

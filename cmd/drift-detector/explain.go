@@ -46,6 +46,7 @@ EXAMPLES:
 			if err != nil {
 				return err
 			}
+			o.program = quoted(s.program)
 			_, err = s.stdout.Write(o.print(codes, isTerminal(s.stdout)))
 			return err
 		},
@@ -54,7 +55,8 @@ EXAMPLES:
 
 type explainOptions struct {
 	format, search string
-	named          bool // codes were given by their names
+	program        string // as a shell reads it
+	named          bool   // codes were given by their names
 	found          *explainedReport
 }
 
@@ -169,7 +171,7 @@ func (o *explainOptions) explained(codes []code.Row) []byte {
 		for _, also := range rows[1:] {
 			say("As a check", strings.Join([]string{upper(string(also.Severity)), also.Happens, also.Why, also.Do}, " "))
 		}
-		fmt.Fprintf(&b, "%-16s%s\n", "In the plan", inThePlan(phases, o.found, "\n"+strings.Repeat(" ", 16)))
+		fmt.Fprintf(&b, "%-16s%s\n", "In the plan", inThePlan(o.program, phases, o.found, "\n"+strings.Repeat(" ", 16)))
 		o.found.print(&b, rows)
 	}
 	return b.Bytes()
@@ -218,7 +220,7 @@ func phasesOf(rows []code.Row) []code.Phase {
 }
 
 // inThePlan says where the plan of a report has steps about a code: commands as they are typed.
-func inThePlan(phases []code.Phase, f *explainedReport, separator string) string {
+func inThePlan(program string, phases []code.Phase, f *explainedReport, separator string) string {
 	if len(phases) == 0 {
 		return "No steps of its own."
 	}
@@ -228,9 +230,12 @@ func inThePlan(phases []code.Phase, f *explainedReport, separator string) string
 	}
 	var out []string
 	for _, p := range phases {
-		text := "drift-detector plan " + report + " --phase " + string(p)
+		text := program + " plan " + report + " --phase " + string(p)
 		if p == code.Paused {
-			text = "drift-detector plan " + report + " --phase after  # while paused"
+			text = program + " plan " + report + " --phase after"
+			if whole := text + "  # while paused"; len(whole) <= helpWidth-16 {
+				text = whole
+			}
 		}
 		out = append(out, text)
 	}

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"drift-detector/report"
 	"drift-detector/report/build"
@@ -284,6 +285,8 @@ func TestExplainOfAReport(t *testing.T) {
 			explained := runProgram(t, "explain", string(todo.Code), file)
 			explained.demand(t, exitOK)
 			_, listed, _ := strings.Cut(explained.stdout, "\nIn the report")
+			listed = regexp.MustCompile(`/\n {16}(\S)`).ReplaceAllString(listed, "/$1")  // names
+			listed = regexp.MustCompile(`\n {18}(\S)`).ReplaceAllString(listed, "   $1") // and their steps
 			found := map[string][]string{}
 			for _, m := range line.FindAllStringSubmatch(listed, -1) {
 				found[m[1]] = append(found[m[1]], strings.Split(m[2], ", ")...)
@@ -313,6 +316,34 @@ func TestExplainOfAReport(t *testing.T) {
 		}
 		if steps < 3 {
 			t.Errorf("%s: only %d steps", name, steps)
+		}
+	}
+}
+
+// What explain says of any code, alone and of a report, is no wider than a terminal.
+func TestExplainFitsATerminal(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	w.detect()
+	found, err := readFound(filepath.Join(w.dir, "report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found.file = "report.json"
+	wide := "instance /" + strings.Repeat("long/", 40)
+	found.report.InfraMachines[0].Instance.Path = strings.TrimPrefix(wide, "instance ")
+	for _, of := range []*explainedReport{nil, found} {
+		o := explainOptions{found: of, program: "drift-detector", named: true}
+		for _, c := range codeNames() {
+			rows, err := codesNamed([]string{c})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for row := range strings.Lines(string(o.print(rows, true))) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(row, "\n")); n > 80 {
+					t.Errorf("%s: %d columns: %q", c, n, row)
+				}
+			}
 		}
 	}
 }

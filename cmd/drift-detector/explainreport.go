@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,18 +86,36 @@ func (f *explainedReport) print(b *bytes.Buffer, rows []code.Row) {
 	}
 	fmt.Fprintf(b, "%-16s%s\n", "In the report", english.Count(len(all), "occurrence"))
 	for _, o := range all {
-		steps := ""
+		const indent, room = 16, helpWidth - 16
+		name, steps := terminal.Escape(cmp.Or(o.Name, "the restore as a whole")), ""
 		switch len(o.Steps) {
 		case 0:
 		case 1:
-			steps = "   step " + o.Steps[0]
+			steps = "step " + o.Steps[0]
 		default:
-			steps = "   steps " + strings.Join(o.Steps, ", ")
+			steps = "steps " + strings.Join(o.Steps, ", ")
 		}
-		name := o.Name
-		if name == "" {
-			name = "the restore as a whole"
+		if steps != "" && terminal.Width(name)+len("   "+steps) <= room {
+			name, steps = name+"   "+steps, ""
 		}
-		fmt.Fprintf(b, "%16s%s%s\n", "", terminal.Escape(name), steps)
+		for _, row := range broken(name, room) {
+			fmt.Fprintf(b, "%*s%s\n", indent, "", row)
+		}
+		if steps != "" {
+			b.WriteString(indented(steps, indent+2, indent+2))
+		}
 	}
+}
+
+// broken is a name in rows of so many columns, behind a slash where there is one: nothing of it is
+// left out, because it is looked up.
+func broken(name string, room int) (rows []string) {
+	for terminal.Width(name) > room {
+		at := len(terminal.Begin(name, room)) - len("…")
+		if slash := strings.LastIndexByte(name[:at], '/'); slash > 0 {
+			at = slash + 1
+		}
+		rows, name = append(rows, name[:at]), name[at:]
+	}
+	return append(rows, name)
 }

@@ -167,7 +167,7 @@ func runExtract(ctx context.Context, o extractOptions, s *streams) error {
 			return errors.New(strings.TrimPrefix(err.Error(), "--cluster "))
 		}
 		if o.what == "manifests" {
-			found, err = o.manifests(e, shows, names)
+			found, failed, err = o.manifests(e, shows, names)
 		} else {
 			found, failed = o.logins(e, shows, names)
 		}
@@ -181,7 +181,7 @@ func runExtract(ctx context.Context, o extractOptions, s *streams) error {
 	for _, f := range failed {
 		s.say("error: ", "%s", f)
 	}
-	if len(found) == 0 && o.what == "manifests" {
+	if len(found)+len(failed) == 0 && o.what == "manifests" {
 		s.info("nothing to write: the backup lacks nothing that its clusters log in with, as far as they name it")
 		return nil
 	}
@@ -192,7 +192,11 @@ func runExtract(ctx context.Context, o extractOptions, s *streams) error {
 		return err
 	}
 	if len(failed) > 0 {
-		return &errIncomplete{message: fmt.Sprintf("%s not written; the others are", are(len(failed), "credential"))}
+		what := "credential"
+		if o.what == "manifests" {
+			what = "manifest"
+		}
+		return &errIncomplete{message: fmt.Sprintf("%s not written; the others are", are(len(failed), what))}
 	}
 	return nil
 }
@@ -258,20 +262,24 @@ func (o *extractOptions) logins(e *loadedBackup, shows func(backup.ClusterID) bo
 }
 
 // manifests are the objects that clusters log in with and that the backup lacks.
-func (o *extractOptions) manifests(e *loadedBackup, shows func(backup.ClusterID) bool, name func(string) string) (found []extracted, err error) {
+func (o *extractOptions) manifests(e *loadedBackup, shows func(backup.ClusterID) bool, name func(string) string) (found []extracted, failed []string, err error) {
 	for _, m := range e.registry.Identities(e.snapshot, e.secrets) {
 		if !slices.ContainsFunc(m.Clusters, shows) {
 			continue
 		}
+		if problem := m.Problem(); problem != "" {
+			failed = append(failed, fmt.Sprintf("%s %q of %s: %s", m.Kind, english.Join("/", m.Namespace, m.Name), clusterNames(m.Clusters), problem))
+			continue
+		}
 		text, err := m.YAML()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		of := strings.ReplaceAll(strings.TrimPrefix(m.Title(), m.Kind+" "), "/", ".")
 		file := infra.LoginFile{Name: name(m.Kind + "." + of + ".yaml"), Text: backup.NewSensitive(string(text))}
-		found = append(found, extracted{what: m.Title(), files: []infra.LoginFile{file}, lacks: m.Lacks()})
+		found = append(found, extracted{what: m.Title(), files: []infra.LoginFile{file}, use: m.When(), lacks: m.Lacks()})
 	}
-	return found, nil
+	return found, failed, nil
 }
 
 // credentialWord says what a credential is for.
@@ -366,7 +374,9 @@ func (o *extractOptions) write(s *streams, found []extracted) error {
 // sayUse says how the files are used.
 func (o *extractOptions) sayUse(s *streams, found []extracted) {
 	if o.what == "manifests" {
-		s.hint("once Velero has restored its Secret: kubectl apply -f FILE")
+		for _, x := range found[:min(len(found), few)] {
+			s.hint("%s: after the restore, %s: kubectl apply -f %s", x.what, x.use, quoted(filepath.Join(o.folder, x.files[0].Name)))
+		}
 		return
 	}
 	if o.what == "kubeconfigs" && len(found) > 1 {

@@ -177,6 +177,34 @@ func TestExtractedSecretsStayInTheirFolder(t *testing.T) {
 	}
 }
 
+// The manifest of the identity that the lab's backup lacks is whole, in the version of the lab's
+// other objects, and stderr says when each is applied; one of an impossible name is refused, and
+// the others are written.
+func TestManifestsSayWhenAndWhatVersion(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	out := filepath.Join(w.dir, "manifests")
+	o := runProgram(t, append([]string{"extract", "manifests", "-o", out}, w.sources()...)...)
+	o.demand(t, exitOK)
+	text := string(mustRead(t, filepath.Join(out, "VSphereClusterIdentity.vcenter-shared.yaml")))
+	for _, want := range []string{"apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\n", "secretName: vcenter-shared-creds\n", "kubernetes.io/metadata.name: tenant-beta\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, want := range []string{"VSphereClusterIdentity vcenter-shared: after the restore, once its Secret is there: kubectl apply -f ", "AWSClusterControllerIdentity default: after the restore, before its cluster is unpaused: kubectl apply -f "} {
+		if !strings.Contains(o.stderr, want) {
+			t.Errorf("no %q in\n%s", want, o.stderr)
+		}
+	}
+	w.set("vsphereclusters", "beta-prod", "Not A Name", "spec", "identityRef", "name")
+	o = runProgram(t, append([]string{"extract", "manifests", "-o", out, "--force"}, w.sources()...)...)
+	o.demand(t, exitIncomplete)
+	if !strings.Contains(o.stderr, `VSphereClusterIdentity "Not A Name" of tenant-beta/beta-prod: no object can have that name`) || !strings.Contains(o.stderr, "1 manifest is not written; the others are") {
+		t.Error(o.stderr)
+	}
+}
+
 func TestExtractMisuse(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

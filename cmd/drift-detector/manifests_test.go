@@ -42,18 +42,16 @@ func TestExtractedManifests(t *testing.T) {
 			w.drop("secrets", "vcenter-shared-creds")
 			return w
 		}, map[string]string{
-			"VSphereClusterIdentity.vcenter-shared.yaml": "  secretName: vcenter-shared\n",
-			"Secret.capv-system.vcenter-shared.yaml":     "stringData:\n  password:\n    - 'fill in: password'\n  username:\n    - 'fill in: username'\n",
-		}, "Secret capv-system/vcenter-shared: fill in: password"},
+			"VSphereClusterIdentity.vcenter-shared.yaml": "  secretName:\n    - 'fill in: name of the Secret with its username and password, in namespace capv-system'\n",
+		}, "fill in: name of the Secret"},
 		"a cluster's own Secret": {func(t *testing.T) *world { w := fleet(t); w.drop("secrets", "gamma-edge"); return w }, map[string]string{
 			"Secret.tenant-gamma.gamma-edge.yaml": "  namespace: tenant-gamma\n",
 		}, "fill in: username"},
 		"keys of AWS": {aws("AWSClusterStaticIdentity"), map[string]string{
-			"AWSClusterStaticIdentity.acme.yaml": allowed + "    list:\n      - tenant-aws\n  secretRef: acme\n",
-			"Secret.capa-system.acme.yaml":       "stringData:\n  AccessKeyID:\n    - 'fill in: AccessKeyID'\n  SecretAccessKey:\n",
-		}, "fill in: SecretAccessKey"},
+			"AWSClusterStaticIdentity.acme.yaml": allowed + "    list:\n      - tenant-aws\n  secretRef:\n    - 'fill in: name of the Secret with its AccessKeyID and SecretAccessKey, in namespace capa-system'\n",
+		}, "fill in: name of the Secret"},
 		"a role of AWS": {aws("AWSClusterRoleIdentity"), map[string]string{
-			"AWSClusterRoleIdentity.acme.yaml": allowed + "    list:\n      - tenant-aws\n  roleARN:\n    - 'fill in: arn:aws:iam::ACCOUNT:role/NAME'\n  sourceIdentityRef:\n    kind: AWSClusterControllerIdentity\n    name: default\n",
+			"AWSClusterRoleIdentity.acme.yaml": allowed + "    list:\n      - tenant-aws\n  roleARN:\n    - 'fill in: arn:aws:iam::ACCOUNT:role/NAME'\n  sourceIdentityRef:\n    kind:\n      - 'fill in: kind of the identity that assumes the role; as a rule AWSClusterControllerIdentity'\n",
 		}, "fill in: arn:aws:iam::ACCOUNT:role/NAME"},
 		"a clouds.yaml": {openstack(object{"cloudName": "mycloud", "name": "other", "region": "RegionOne", "type": "Secret"}), map[string]string{
 			"Secret.tenant-os-b.other.yaml": "  clouds.yaml: |\n    clouds:\n      mycloud:\n        auth:\n          application_credential_id: FILL IN\n",

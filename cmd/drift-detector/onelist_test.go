@@ -49,6 +49,18 @@ var lists = map[string]func(document string) []toDoLine{
 		}
 		return toDoLines(strings.Join(all, "\n"), `(?m)^<li class="due" data-code="(?P<code>\w+)" data-steps="(?P<steps>[0-9 -]*)".*$`)
 	},
+	"plan": func(s string) []toDoLine {
+		s = strings.NewReplacer("`", "", `\`, "").Replace(s)
+		_, s, _ = strings.Cut(s, "\n## What is to be done\n")
+		s, _, _ = strings.Cut(s, "\n| # |")
+		return toDoLines(s, `(?m)^- (?:Before the restore|The restore|While paused|Later): (?:decide )?(?P<code>[A-Z]\w+): .*?(?:\(steps? (?P<steps>[0-9 -]+)\))?$`)
+	},
+	"plan as a script": func(s string) []toDoLine {
+		_, s, _ = strings.Cut(s, "## ======== WHAT IS TO BE DONE\n")
+		s, _, _ = strings.Cut(s, "\n\n## ========")
+		s = strings.ReplaceAll(s, "\n##   ", " ")
+		return toDoLines(s, `(?m)^## - (?:Before the restore|The restore|While paused|Later): (?:decide )?(?P<code>[A-Z]\w+): .*?(?:\(steps? (?P<steps>[0-9 -]+)\))?$`)
+	},
 	"junit": func(s string) []toDoLine {
 		return toDoLines(s, `(?m)^(?:Before the restore|The restore|While paused|Later): [!?=-] (?:decide )?(?P<code>[A-Z]\w+) .*?(?:\(steps? (?P<steps>[0-9 -]+)\).*)?$`)
 	},
@@ -114,13 +126,21 @@ func TestOneListInEveryFormat(t *testing.T) {
 					if got[i].code != string(want.Code) || !slices.Equal(numbers(got[i].steps), want.Steps) {
 						t.Errorf("%s, number %d: %+v, want %s %v", format, i+1, got[i], want.Code, want.Steps)
 					}
-					for _, at := range places.At(want)[:min(1, len(want.Objects))] {
+					named := 3 // of the things that it is about; the others are counted
+					if format == "screen" || format == "html" {
+						named = 1
+					}
+					for _, at := range places.At(want)[:min(named, len(want.Objects))] {
 						if !strings.Contains(got[i].line, places.Short(at)) {
 							t.Errorf("%s, number %d: no %s in %q", format, i+1, places.Short(at), got[i].line)
 						}
 					}
+					if more := len(want.Objects) - named; more > 0 && !strings.Contains(got[i].line, fmt.Sprint("and ", more, " more")) {
+						t.Errorf("%s, number %d: %d more are not counted in %q", format, i+1, more, got[i].line)
+					}
 				}
 			}
+			sameCodes(t, r, saved)
 			leads(t, r, saved)
 		})
 	}
@@ -137,11 +157,51 @@ func inFormat(t *testing.T, r *report.Report, saved, format string) string {
 		s, _, _ := strings.Cut(b.String(), "CLUSTER ")
 		return s
 	}
+	switch format {
+	case "plan":
+		return runProgram(t, "plan", saved).stdout
+	case "plan as a script":
+		return runProgram(t, "plan", saved, "--format", "shell").stdout
+	}
 	s := runProgram(t, "render", saved, "--format", format).stdout
 	if format == "text" { // each thing in one line
 		s = regexp.MustCompile(`\n    +`).ReplaceAllString(s, " ")
 	}
 	return s
+}
+
+// sameCodes demands that what is for programs has the codes of the list, in its order: those of
+// reasons, for all that is to be done, and for what the plan leaves and resolves.
+func sameCodes(t *testing.T, r *report.Report, saved string) {
+	t.Helper()
+	want := func(wanted func(*report.ToDo) bool) string {
+		var out []string
+		for i := range r.ToDo {
+			d := &r.ToDo[i]
+			if isCondition := d.Code == code.OldManagementCluster || d.Code == code.UnpausedClusters; wanted(d) && !isCondition && !slices.Contains(out, string(d.Code)) {
+				out = append(out, string(d.Code))
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	junit := runProgram(t, "render", saved, "--format", "junit").stdout
+	for property, wanted := range map[string]func(*report.ToDo) bool{
+		"answer.reasons":        func(*report.ToDo) bool { return true },
+		"answerByPlan.reasons":  func(d *report.ToDo) bool { return !d.Resolved },
+		"answerByPlan.resolved": func(d *report.ToDo) bool { return d.Resolved },
+	} {
+		got := regexp.MustCompile(`<property name="` + property + `" value="([^"]*)"`).FindStringSubmatch(junit)
+		if got == nil || got[1] != want(wanted) {
+			t.Errorf("JUnit's %s is %q, want %q", property, got, want(wanted))
+		}
+	}
+	var got []string
+	for _, m := range regexp.MustCompile(`(?m)^drift_detector_answer_reasons\{code="(\w+)"\} \d+$`).FindAllStringSubmatch(runProgram(t, "render", saved, "--format", "prometheus").stdout, -1) {
+		got = append(got, m[1])
+	}
+	if all := want(func(*report.ToDo) bool { return true }); strings.Join(got, " ") != all {
+		t.Errorf("Prometheus has the reasons %q, want %q", got, all)
+	}
 }
 
 // leads demands that the steps of a thing to do are about it: each names one of its objects, and

@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,7 +22,7 @@ var picking = []string{"schedule", "since", "last"}
 
 // flagsOf are the flags of this run, as a shell reads them back: those for the store, and
 // those that detect takes, too.
-func flagsOf(c *cli.Context) backupreport.Flags {
+func (s *streams) flagsOf(c *cli.Context) backupreport.Flags {
 	var reach, all, pick, every []string
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
@@ -49,7 +52,38 @@ func flagsOf(c *cli.Context) backupreport.Flags {
 			reach = append(reach, words...)
 		}
 	}
-	return backupreport.Flags{Store: strings.Join(reach, " "), Run: strings.Join(all, " "), Pick: strings.Join(pick, " "), All: strings.Join(every, " "), Quote: quoted}
+	return backupreport.Flags{Program: quoted(s.program), Store: strings.Join(reach, " "), Run: strings.Join(all, " "), Pick: strings.Join(pick, " "), All: strings.Join(every, " "), Quote: quoted}
+}
+
+// again is the command of this run that saves its report; empty where it cannot be repeated:
+// standard input has been read, and what may be secret in an address is not printed.
+func (s *streams) again(c *cli.Context) string {
+	line := quoted(s.program) + " " + c.Command.Name + " " + s.flagsOf(c).Run + " -o report.json"
+	if slices.Contains(c.StringSlice("backup"), stdinName) || s.typed.Text(line) != line {
+		return ""
+	}
+	return line
+}
+
+// pathHint says what makes the lines of a plan run: it is a document, and names drift-detector
+// whichever way that was called. It is empty where the shell finds this program by that name.
+func (s *streams) pathHint() string {
+	const name = "drift-detector"
+	if s.program == name {
+		return ""
+	}
+	own, err := os.Executable()
+	if found, no := exec.LookPath(name); err == nil && no == nil && sameFile(own, found) {
+		return ""
+	}
+	folder, base := filepath.Split(s.program)
+	switch {
+	case base != name:
+		return "the lines of the plan call " + name + ": have this program in your PATH by that name"
+	case filepath.IsAbs(folder):
+		return "the lines of the plan call " + name + ": first export PATH=" + quoted(filepath.Clean(folder)) + `:"$PATH"`
+	}
+	return "the lines of the plan call " + name + `: first export PATH="$PWD"/` + quoted(filepath.Clean(folder)) + `:"$PATH"`
 }
 
 // quoted is a word of a shell; of one that a terminal would not show, what printf makes of it.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"drift-detector/infra/shell"
 	"drift-detector/report/plan"
 )
 
@@ -92,6 +91,9 @@ func runPlan(o planOptions, s *streams) error {
 	if err := o.write(s, plan); err != nil {
 		return err
 	}
+	if hint := s.pathHint(); hint != "" && !o.table {
+		s.hint("%s", hint)
+	}
 	if !plan.Whole {
 		return &errIncomplete{
 			message: "the report is incomplete, so this plan is, too; it begins with what it could not know",
@@ -114,10 +116,9 @@ func (o *planOptions) write(s *streams, p plan.Plan) error {
 	}
 	write := func(w io.Writer) error { return planFormats[o.outputs[0].format](w, p) }
 	if o.table {
-		look := textOptions(s)
-		program, _ := shell.Quote(s.program)
+		look := screenOptions(s, nil)
 		write = func(w io.Writer) error {
-			return plan.Table(w, p, plan.Look{Color: look.Color, Width: look.Width, Program: program, Report: quoted(o.report), Options: o.words()})
+			return plan.Table(w, p, plan.Look{Color: look.Color, Width: look.Width, Height: look.Height, Program: look.Program, Report: quoted(o.report), Options: o.words()})
 		}
 	}
 	if err := page(s, write); err != nil {

@@ -20,20 +20,29 @@ func TestPlanOnATerminal(t *testing.T) {
 	if len(rows) < 20 || !strings.Contains(whole, "```sh") {
 		t.Fatalf("%d rows; a pipe gets the whole:\n%s", len(rows), whole)
 	}
+	t.Chdir(w.dir) // the commands to type are short
+	report = "report.json"
 	for _, c := range []struct {
-		columns int
-		env     map[string]string
-	}{{80, nil}, {40, nil}, {120, nil}, {80, map[string]string{"TERM": "dumb", "PAGER": "sed s/^/PAGED/"}}} {
-		lines, sent, code := onTerminal(t, c.columns, c.env, "plan", report)
-		name := fmt.Sprintf("%d columns, %v", c.columns, c.env)
-		if code != exitOK || c.columns >= 80 && len(lines) > 40 || strings.Contains(sent, "PAGED") || strings.Contains(sent, "\x1b[") != (c.env == nil) {
+		columns, rows int
+		env           map[string]string
+	}{{80, 24, nil}, {40, 24, nil}, {80, 40, nil}, {40, 60, nil}, {120, 40, nil}, {80, 24, map[string]string{"TERM": "dumb", "PAGER": "sed s/^/PAGED/"}}} {
+		lines, sent, code := onTall(t, c.columns, c.rows, c.env, "plan", report)
+		name := fmt.Sprintf("%d columns, %d rows, %v", c.columns, c.rows, c.env)
+		if code != exitOK || len(lines) > c.rows-1 || strings.Contains(sent, "PAGED") || strings.Contains(sent, "\x1b[") != (c.env == nil) {
 			t.Errorf("%s: exit status %d, %d rows:\n%s", name, code, len(lines), strings.Join(lines, "\n"))
 		}
 		text := strings.Join(lines, "\n") + "\n"
+		shown := 0
 		for _, r := range rows {
-			if n := len(regexp.MustCompile(`(?m)^ +`+r[1]+` `).FindAllString(text, -1)); n != 1 {
-				t.Errorf("%s: step %s has %d rows:\n%s", name, r[1], n, text)
+			switch n := len(regexp.MustCompile(`(?m)^ +`+r[1]+` `).FindAllString(text, -1)); {
+			case n == 1 && fmt.Sprint(shown+1) == r[1]:
+				shown++
+			case n > 0 || c.rows >= 40:
+				t.Errorf("%s: step %s has %d rows, behind %d:\n%s", name, r[1], n, shown, text)
 			}
+		}
+		if more := fmt.Sprintf("   … %d more: --all", len(rows)-shown); shown < 8 || strings.Contains(text, more) != (shown < len(rows)) {
+			t.Errorf("%s: %d of %d steps:\n%s", name, shown, len(rows), text)
 		}
 		for _, l := range lines {
 			if n := utf8.RuneCountInString(l); n > c.columns && !strings.Contains(l, report) {
@@ -57,7 +66,12 @@ func TestPlanOnATerminal(t *testing.T) {
 		{[]string{"--step", "9"}, map[string]string{"PAGER": "cat"}, runProgram(t, "plan", report, "--step", "9").stdout},
 	} {
 		_, sent, code := onTerminal(t, 80, c.env, append([]string{"plan", report}, c.args...)...)
-		if got := strings.ReplaceAll(sent, "\r\n", "\n"); code != exitOK || got != c.want {
+		got := strings.ReplaceAll(sent, "\r\n", "\n")
+		got, hint, _ := strings.Cut(got, "drift-detector: hint: the lines of the plan call drift-detector: first export PATH=") // it is called by its path
+		if hint != "\"$PWD\"/bin:\"$PATH\"\n" {
+			t.Errorf("%v with %v: hint %q", c.args, c.env, hint)
+		}
+		if code != exitOK || got != c.want {
 			t.Errorf("%v with %v: exit status %d\n%s", c.args, c.env, code, got)
 		}
 	}

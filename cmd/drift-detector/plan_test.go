@@ -402,7 +402,7 @@ func TestPlansAreShort(t *testing.T) {
 	for name, tt := range map[string]struct {
 		w     *world
 		lines int
-	}{"fleet": {fleet(t), 405}, "restored": {restored(t), 545}} {
+	}{"fleet": {fleet(t), 425}, "restored": {restored(t), 565}} {
 		if n := strings.Count(wholeLines(tt.w.plan(tt.w.detect())), "\n"); n > tt.lines || n < 300 {
 			t.Errorf("the plan of the %s lab has %d lines, want at most %d", name, n, tt.lines)
 		}

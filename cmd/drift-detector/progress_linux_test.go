@@ -53,7 +53,7 @@ func (p *pseudoTerminal) end() string {
 	return p.sent.String()
 }
 
-func openTerminal(t *testing.T, columns int) *pseudoTerminal {
+func openTerminal(t *testing.T, columns, rows int) *pseudoTerminal {
 	t.Helper()
 	controller, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -67,7 +67,7 @@ func openTerminal(t *testing.T, columns int) *pseudoTerminal {
 	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)}); err != nil {
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(rows), Col: uint16(columns)}); err != nil {
 		t.Fatal(err)
 	}
 	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
@@ -120,7 +120,7 @@ func show(sent string) []string {
 }
 
 func TestProgressComesAndGoes(t *testing.T) {
-	tty := openTerminal(t, 60)
+	tty := openTerminal(t, 60, 24)
 	s := &streams{stderr: tty.File}
 	targets := []infra.Target{
 		{Provider: "vsphere", Endpoint: "vc1.example:443"},

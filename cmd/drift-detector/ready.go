@@ -9,7 +9,9 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"drift-detector/backup"
 	"drift-detector/internal/english"
+	"drift-detector/report/plan"
 	"drift-detector/report/ready"
 )
 
@@ -28,11 +30,14 @@ func readyCommand(s *streams) *cli.Command {
 		Description: `Looks again, read-only, at all that the plan's restore step takes for granted:
 the answer by the plan, what is open before the restore, confirmations, and the
 new management cluster, as kubectl prints it to this command: that it is not the
-old one, has none of the Clusters, the providers' releases of the backup and a
-Velero that only reads. The first line is go, or not yet and how much. What is
-not piped in is not looked at, and is no go:
-   { kubectl get --raw /apis/cluster.x-k8s.io/v1beta1/clusters &&
-     kubectl get ns,providers.clusterctl.cluster.x-k8s.io,deploy,bsl -A -o json
+old one, has none of the Clusters, controllers that run, of the minor releases
+of the backup, and a Velero that only reads, with the Backup of the report and
+the plan's ConfigMap. The first line is go, or not yet and how much. What is not
+piped in is not looked at, and is no go:
+   { kubectl get --raw /apis/cluster.x-k8s.io/v1beta1/clusters
+     kubectl get providers.clusterctl.cluster.x-k8s.io -A -o json
+     kubectl get bsl,backups.velero.io,cm -n velero -o json
+     kubectl get ns,deploy,mutatingwebhookconfigurations -A -o json
    } > new.json
 
 EXAMPLES:
@@ -66,7 +71,10 @@ func runReady(o readyOptions, s *streams) error {
 	if err := refuseLive(o.report, rep); err != nil {
 		return err
 	}
-	q := ready.Question{Report: rep, File: quoted(o.report), Given: len(o.confirmations) > 0, Done: o.done, Now: s.now()}
+	if why := ready.Contradiction(rep, plan.ToDo(rep, describedTools(rep))); why != "" {
+		return &backup.InputError{Name: o.report, Problem: "the report is changed or incomplete, or another version made it: " + why, Next: "run detect again, and give the report as it writes it"}
+	}
+	q := ready.Question{Report: rep, File: quoted(o.report), Program: quoted(s.program), Given: len(o.confirmations) > 0, Done: o.done, Now: s.now()}
 	if q.Confirmations, err = readConfirmations(o.confirmations); err != nil {
 		return err
 	}
@@ -75,7 +83,7 @@ func runReady(o readyOptions, s *streams) error {
 	}
 	d := ready.Look(q)
 	for _, w := range o.done {
-		if !slices.Contains(d.Words(), w) {
+		if !d.Takes(w) {
 			takes := "nothing"
 			if len(d.Words()) > 0 {
 				takes = english.Choice(d.Words())
@@ -99,7 +107,7 @@ func runReady(o readyOptions, s *streams) error {
 	case d.Result == ready.NotYet:
 		return &errFailOn{fmt.Sprintf("not yet: %d of %d; do not restore", d.Open, len(d.Items))}
 	case d.Result == ready.Blind:
-		return &errIncomplete{message: fmt.Sprintf("not looked at: %d of %d; do not restore", d.Open, len(d.Items)), hints: []string{"pipe in what is missing: drift-detector help ready"}}
+		return &errIncomplete{message: fmt.Sprintf("not looked at: %d of %d; do not restore", d.Open, len(d.Items)), hints: []string{"pipe in what is missing: " + quoted(s.program) + " help ready"}}
 	}
 	return nil
 }

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan"
 	"drift-detector/report/ready"
 	"drift-detector/report/schematest"
 )
@@ -38,6 +40,7 @@ func TestReadyOfTheLab(t *testing.T) {
 		{"nothing", "", nil, exitFailOn, "not yet: ", "not looked at"},
 		{"what is open", none, nil, exitFailOn, "not yet: ", "Next: drift-detector plan " + saved + " --step "},
 		{"a step that is none", none, []string{"--done", "99"}, exitUsage, "", `--done "99": of this report it takes `},
+		{"a word that is of no use", "error: You must be logged in", []string{"--done", "releases"}, exitFailOn, "not yet: ", "(9 not looked at)"},
 		{"an empty word", none, []string{"--done="}, exitUsage, "", "--done is empty"},
 		{"no file of confirmations", none, []string{"--confirmations", filepath.Join(w.dir, "no.yaml")}, exitUsage, "", "no.yaml"},
 	} {
@@ -70,49 +73,69 @@ func TestReadyIsGo(t *testing.T) {
 	w := fleet(t)
 	r := w.detect().report
 	r.Summary.AnswerByPlan.Safe, r.Summary.AnswerByPlan.Reasons = code.Yes, nil
-	var left []report.ToDo
-	for _, d := range r.ToDo {
-		if d.Code == code.OldManagementCluster || d.Phase == code.Restoring {
-			left = append(left, d)
-		}
-	}
-	r.ToDo = left
+	r.Summary.Answer.Reasons = slices.DeleteFunc(r.Summary.Answer.Reasons, func(a report.AnswerReason) bool { return a.Code != code.PoolScaledBack })
+	changed := *r
+	changed.ToDo = []report.ToDo{}
+	r.ToDo = plan.ToDo(r, describedTools(r))
 	r.Backups[0].Installed = []report.Installed{{Type: "core", Name: "cluster-api", Version: "v1.10.1"}, {Type: "infrastructure", Name: "vsphere", Version: "v1.13.0"}}
 	saved := filepath.Join(w.dir, "go.json")
-	var doc bytes.Buffer
-	if err := report.JSON(&doc, r); err != nil {
-		t.Fatal(err)
+	for path, r := range map[string]*report.Report{saved: r, saved + ".changed": &changed} {
+		var doc bytes.Buffer
+		if err := report.JSON(&doc, r); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, doc.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.WriteFile(saved, doc.Bytes(), 0o600); err != nil {
+	controllers := ""
+	for _, of := range []string{"cluster-api", "bootstrap-kubeadm", "control-plane-kubeadm", "infrastructure-vsphere", "infrastructure-aws"} {
+		controllers += `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"c","namespace":"` + of + `","labels":{"cluster.x-k8s.io/provider":"` + of + `"}},"status":{"availableReplicas":1}},`
+	}
+	modifiers, err := json.Marshal(report.Modifiers)
+	if err != nil {
 		t.Fatal(err)
 	}
 	provider := func(name, kind, release string) string {
 		return `{"apiVersion":"clusterctl.cluster.x-k8s.io/v1alpha3","kind":"Provider","metadata":{"name":"p"},"providerName":"` + name + `","type":"` + kind + `","version":"` + release + `"}`
 	}
 	seen := `{"kind":"ClusterList","apiVersion":"cluster.x-k8s.io/v1beta2","metadata":{},"items":[]}
-{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"another"}},` +
+{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"another"}},
+{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default"}},
+{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"restore-paused","namespace":"velero"},"data":{"modifiers.yaml":` + string(modifiers) + `}},
+{"apiVersion":"velero.io/v1","kind":"Backup","metadata":{"name":"b","namespace":"velero"},"spec":{"storageLocation":"default"},"status":{"phase":"Completed","startTimestamp":"2026-11-21T04:06:20Z","completionTimestamp":"2026-11-21T04:06:32Z"}},` + controllers +
 		provider("cluster-api", "CoreProvider", "v1.10.1") + "," + provider("vsphere", "InfrastructureProvider", "v1.13.0") + `,
 {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"velero","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"image":"velero/velero:v1.17.0"}]}}},"status":{"availableReplicas":1}},
 {"apiVersion":"velero.io/v1","kind":"BackupStorageLocation","metadata":{"name":"default","namespace":"velero"},"spec":{"accessMode":"ReadOnly"},"status":{"phase":"Available"}}]}`
-	step := fmt.Sprint(r.ToDo[0].Steps[0])
+	var steps []string
+	for _, d := range r.ToDo {
+		if d.Phase == code.Before && d.Safe == code.No {
+			steps = append(steps, fmt.Sprint(d.Steps[0]))
+		}
+	}
 	for _, c := range []struct {
-		name, stdin, done string
-		code              exitCode
-		first             string
+		name, stdin string
+		done        []string
+		code        exitCode
+		first       string
 	}{
-		{"all was seen", seen, step, exitOK, "go: by the plan, paused\n"},
-		{"the step is not done", seen, "", exitFailOn, "not yet: 1 of "},
-		{"nothing was piped in", "", step, exitIncomplete, "not yet: 5 of "},
+		{"all was seen", seen, steps, exitOK, "go: by the plan, paused\n"},
+		{"the step is not done", seen, steps[1:], exitFailOn, "not yet: 1 of "},
+		{"nothing was piped in", "", steps, exitIncomplete, "not yet: 9 of "},
+		{"the report is changed", seen, steps, exitUsage, ""},
 	} {
 		var stdout, stderr bytes.Buffer
 		s := &streams{stdin: strings.NewReader(c.stdin), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
 		args := []string{"ready", saved}
-		if c.done != "" {
-			args = append(args, "--done", c.done)
+		if c.code == exitUsage {
+			args[1] += ".changed"
+		}
+		for _, step := range c.done {
+			args = append(args, "--done", step)
 		}
 		got := run(t.Context(), append([]string{"drift-detector"}, args...), s)
 		declared(t, args, got)
-		if got != c.code || !strings.HasPrefix(stdout.String(), c.first) {
+		if got != c.code || !strings.HasPrefix(stdout.String(), c.first) || c.code == exitUsage && !strings.Contains(stderr.String(), "the report is changed or incomplete") {
 			t.Errorf("%s: status %d\n%s%s", c.name, got, stdout.String(), stderr.String())
 		}
 	}

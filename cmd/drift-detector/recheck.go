@@ -43,7 +43,7 @@ EXAMPLES:
 			&cli.StringFlag{Name: "at", Usage: "`PLACE` for govc (GOVC_URL), aws (--profile) or openstack (--os-cloud)", Destination: &o.At},
 			&cli.StringFlag{Name: "region", Usage: "`REGION` of the place, where it has one", Destination: &o.Region},
 			&cli.StringFlag{Name: "state", Usage: "the VM is also in `STATE`: off or on", Destination: &o.State},
-			&cli.StringFlag{Name: "id", Usage: "the VM has been given `ID` since the report", Destination: &o.ID},
+			&cli.StringFlag{Name: "id", Usage: "`ID` that the VM has been given since the report; of management and backup the uid of what you have compared by hand", Destination: &o.ID},
 			&cli.StringFlag{Name: "restore", Usage: "`NAME` of the Velero restore", Destination: &o.Restore},
 			&cli.StringFlag{Name: infra.TimeoutFlag[2:], Usage: "list the place within `TIME`", Destination: &o.timeout},
 		},

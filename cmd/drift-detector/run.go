@@ -120,7 +120,7 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 		return exitIncomplete
 	case errors.As(err, &usage):
 		s.say("error: ", "%s%s", usage.message, s.fromEnvironment(usage.message))
-		s.hint("%s", strings.TrimSpace("see 'drift-detector "+usage.command)+" --help'")
+		s.hint("%s", strings.TrimSpace("see '"+quoted(s.program)+" "+usage.command)+" --help'")
 		return exitUsage
 	default:
 		s.say("error: ", "%s", err)

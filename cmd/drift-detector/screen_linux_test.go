@@ -20,7 +20,13 @@ import (
 // that are left there.
 func onTerminal(t *testing.T, columns int, environment map[string]string, args ...string) (lines []string, sent string, status exitCode) {
 	t.Helper()
-	tty := openTerminal(t, columns)
+	return onTall(t, columns, 24, environment, args...)
+}
+
+// onTall is onTerminal with so many rows.
+func onTall(t *testing.T, columns, rows int, environment map[string]string, args ...string) (lines []string, sent string, status exitCode) {
+	t.Helper()
+	tty := openTerminal(t, columns, rows)
 	s := &streams{stdout: tty.File, stderr: tty.File, getenv: func(name string) string { return environment[name] }, now: clock}
 	status = run(context.Background(), append([]string{"bin/drift-detector"}, args...), s)
 	sent = tty.end()

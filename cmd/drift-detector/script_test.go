@@ -15,7 +15,12 @@ import (
 
 // commands are what this test binary does under other names than its own.
 var commands = map[string]func(){
-	"drift-detector": func() { os.Exit(int(run(context.Background(), os.Args, process()))) },
+	"drift-detector": func() {
+		if called := os.Getenv("CALLED"); called != "" { // testscript makes the bare name of every path
+			os.Args[0] = called
+		}
+		os.Exit(int(run(context.Background(), os.Args, process())))
+	},
 }
 
 func TestMain(m *testing.M) { testscript.Main(m, commands) }

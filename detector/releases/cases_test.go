@@ -101,6 +101,15 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// Helm refuses the next upgrade of a release that was being uninstalled, also where Flux asks for it.
+func TestAReleaseThatIsBeingUninstalledCannotBeUpgraded(t *testing.T) {
+	w := shop(t)
+	status(t, w, "uninstalling")
+	if r := w.one(t); r.Reason != Uninstalled || !strings.Contains(r.Message, "has no deployed releases") {
+		t.Errorf("%s %q", r.Reason, r.Message)
+	}
+}
+
 func show(v any) string {
 	body, _ := json.MarshalIndent(v, "", " ")
 	return string(body)

@@ -269,6 +269,10 @@ func (r *Release) finish() {
 		row("False", Locked, "revision %d is %s", r.Revision, r.HelmStatus)
 	case r.HelmStatus == "failed":
 		row("False", Failed, "revision %d failed", r.Revision)
+	case r.HelmStatus == "uninstalling" && older < 0:
+		// prepareUpgrade in Helm pkg/action/upgrade.go v4.2.4; through Flux, too (fluxcd/flux2
+		// issue 4614). One that is uninstalled is installed again by upgrade --install.
+		row("False", Uninstalled, "revision %d is %s: an upgrade fails, for Helm \"has no deployed releases\"", r.Revision, r.HelmStatus)
 	case r.HelmStatus == "uninstalled" || r.HelmStatus == "uninstalling":
 		row("False", Uninstalled, "revision %d is %s", r.Revision, r.HelmStatus)
 	case r.HelmStatus != "deployed" && older >= 0:

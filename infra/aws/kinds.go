@@ -33,6 +33,7 @@ const (
 
 // awsCluster is an AWSCluster or an AWSManagedControlPlane: where a cluster is.
 type awsCluster struct {
+	APIVersion                 string
 	Region                     string
 	EKSName                    string // of an AWSManagedControlPlane
 	IdentityKind, IdentityName string
@@ -77,6 +78,7 @@ var securityGroupRoles = [...]string{"bastion", "node", "node-eks-additional", "
 func placement() []backup.Field[awsCluster] {
 	type c = awsCluster
 	fields := []backup.Field[c]{
+		backup.Text(func(c *c) *string { return &c.APIVersion }, "apiVersion"),
 		backup.Text(func(c *c) *string { return &c.Region }, "spec.region"),
 		backup.Text(func(c *c) *string { return &c.IdentityKind }, "spec.identityRef.kind"),
 		backup.Text(func(c *c) *string { return &c.IdentityName }, "spec.identityRef.name"),

@@ -1,8 +1,6 @@
 package aws
 
 import (
-	"fmt"
-
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
@@ -33,18 +31,21 @@ func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []inf
 	}
 	var all []infra.Manifest
 	for _, u := range order {
-		m := infra.Manifest{Backup: u.backup, APIVersion: group + "/v1beta2", Kind: u.Kind, Name: u.Name}
+		m := infra.Manifest{Backup: u.backup, APIVersion: infra.VersionLike(objs.locations[uses[u][0]].record.Data.APIVersion, group, "v1beta2"), Kind: u.Kind, Name: u.Name}
 		spec := map[string]any{}
 		switch u.Kind {
 		case staticIdentity:
 			secret, absent := objs.staticSecret(u.backup, u.Name, uses[u], secrets)
 			all = append(all, absent...)
-			spec["secretRef"] = secret
-			m.Says = append(m.Says, fmt.Sprintf("The backup lacks it. CAPA reads Secret %s in its own namespace.", secret))
+			spec["secretRef"], m.NeedsSecret = secret, true
+			m.Says = append(m.Says, "The backup lacks it. CAPA reads its Secret in its own namespace.")
 		case roleIdentity:
 			spec["roleARN"] = infra.Open("arn:aws:iam::ACCOUNT:role/NAME")
-			spec["sourceIdentityRef"] = map[string]any{"kind": controllerIdentity, "name": defaultIdentity}
-			m.Says = append(m.Says, "The backup lacks it. Where the role is not assumed with the controller's own identity, correct sourceIdentityRef; add externalID if the role asks for one.")
+			spec["sourceIdentityRef"] = map[string]any{
+				"kind": infra.Open("kind of the identity that assumes the role; as a rule " + controllerIdentity),
+				"name": infra.Open("its name; as a rule " + defaultIdentity),
+			}
+			m.Says = append(m.Says, "The backup lacks it. Add externalID if the role asks for one.")
 		case controllerIdentity:
 			m.Says = append(m.Says, "The backup lacks it. CAPA creates it, for all namespaces, when it starts, unless its feature AutoControllerIdentityCreator is off: only then is this needed.")
 			spec["allowedNamespaces"], m.Clusters = map[string]any{}, uses[u]
@@ -63,17 +64,18 @@ func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []inf
 	return all
 }
 
-// staticSecret names the Secret of an identity, and returns it where the backup lacks it.
-func (objs *objects) staticSecret(n int, name string, uses []backup.ClusterID, secrets *backup.Secrets) (string, []infra.Manifest) {
+// staticSecret names the Secret of an identity, as far as that is known, and returns it where the
+// backup lacks it.
+func (objs *objects) staticSecret(n int, name string, uses []backup.ClusterID, secrets *backup.Secrets) (any, []infra.Manifest) {
 	id := capi.Identity{Backup: n, Kind: staticIdentity, Name: name, Key: secretKey}
 	if r := objs.statics[capi.Object{Backup: n, Name: name}]; r != nil {
 		id.Known, id.Secret = true, r.Data.Secret
 	}
-	if s, _, _ := ofManager.OfIdentity(secrets, id); s != nil {
+	switch s, _, _ := ofManager.OfIdentity(secrets, id); {
+	case s != nil:
 		return s.Name, nil
-	}
-	if id.Secret == "" {
-		id.Secret = name
+	case id.Secret == "":
+		return infra.Open("name of the Secret with its " + accessKey + " and " + secretKey + ", in namespace " + managerSpace), nil
 	}
 	return id.Secret, []infra.Manifest{infra.LoginSecret(n, uses, managerSpace, id.Secret, accessKey, secretKey)}
 }

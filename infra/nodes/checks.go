@@ -72,14 +72,19 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, now time.T
 		if c.ControlPlane.Kind == "KubeadmControlPlane" { // Cluster API controlplane/kubeadm reconcileKubeconfig v1.14.0
 			absent, expired = ruleKubeconfigMade, ruleExpiredMade
 		}
-		var known *backup.Digest
-		if secret := secrets.Named(c.Backup, c.Namespace, c.Meta.Name+"-kubeconfig"); secret != nil {
+		secret, known := secrets.Named(c.Backup, c.Namespace, c.Meta.Name+"-kubeconfig"), (*backup.Digest)(nil)
+		if secret != nil {
 			known = secret.Digest(secretKey)
 		}
-		if known == nil {
-			if c.Endpoint != "" { // else there was nothing to reach yet
-				found = append(found, absent.On(c.Backup, what, "not in the backup").At("secrets", c.Namespace).Of(c.ID()))
-			}
+		switch {
+		case known != nil:
+		case c.Endpoint == "": // there was nothing to reach yet
+			continue
+		case secret != nil:
+			found = append(found, absent.On(c.Backup, what, "in the backup, and its key %s is empty or absent", secretKey).Of(c.ID()))
+			continue
+		default:
+			found = append(found, absent.On(c.Backup, what, "not in the backup").At("secrets", c.Namespace).Of(c.ID()))
 			continue
 		}
 		if known.Problem != nil {

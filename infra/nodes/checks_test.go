@@ -37,6 +37,8 @@ func TestCheck(t *testing.T) {
 	add("own-good", "OwnControlPlane", good)
 	add("token", "OwnControlPlane", token)
 	add("broken", "KubeadmControlPlane", "hunter2: [")
+	add("empty", "OwnControlPlane", "")
+	b.Add("secrets", secretObject("one", "empty-kubeconfig", map[string]string{"value": ""}))
 	unborn := clusterObject("one", "unborn")
 	delete(unborn["spec"].(map[string]any), "controlPlaneEndpoint")
 	b.Add("clusters.cluster.x-k8s.io", unborn)
@@ -57,6 +59,7 @@ func TestCheck(t *testing.T) {
 		return all
 	}
 	always := []string{
+		"error KubeconfigAbsent Secret one/empty-kubeconfig: in the backup, and its key value is empty or absent",
 		"error KubeconfigAbsent Secret one/own-gone-kubeconfig: not in the backup",
 		"warning KubeconfigAbsent Secret one/kcp-gone-kubeconfig: not in the backup",
 		"warning KubeconfigUnusable Secret one/broken-kubeconfig: it is not a kubeconfig",

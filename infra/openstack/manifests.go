@@ -36,7 +36,7 @@ func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []inf
 		at := capi.Object{Backup: h.backup, Name: h.name}
 		switch object := objs.identities[at]; {
 		case h.kind == identityKind && object == nil:
-			m := infra.Manifest{Backup: h.backup, APIVersion: group + "/v1alpha1", Kind: identityKind, Name: h.name, Says: []string{"The backup lacks it, and nothing says in which Secret its clouds.yaml is: find that in your sources."}}
+			m := infra.Manifest{Backup: h.backup, APIVersion: group + "/v1alpha1", Kind: identityKind, Name: h.name, NeedsSecret: true, Says: []string{"The backup lacks it, and nothing says in which Secret its clouds.yaml is: find that in your sources."}}
 			m.Fields = map[string]any{"spec": map[string]any{
 				"secretRef":         map[string]any{"namespace": infra.Open("namespace of the Secret with its " + cloudsKey), "name": infra.Open("name of that Secret")},
 				"namespaceSelector": infra.OnlyNamespaces(m.MayUse(uses[at])),

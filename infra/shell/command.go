@@ -143,7 +143,7 @@ func (c Command) With(words ...any) Command {
 
 // Text returns the line; empty where there is none.
 func (c Command) Text() string {
-	var room [512]byte // as nearly all fit into
+	var room [1024]byte // as nearly all fit into
 	text := room[:0]
 	for _, p := range c.parts {
 		if p.spaced {
@@ -162,10 +162,11 @@ func (p part) append(text []byte) []byte {
 	case variable:
 		return append(append(append(text, `"${`...), p.text...), `:?}"`...)
 	}
-	for i := range len(p.text) {
-		text = append(text, p.text[i])
-		if p.text[i] == '\n' {
-			text[len(text)-1] = ' '
+	from := len(text)
+	text = append(text, p.text...)
+	for i := from; i < len(text); i++ {
+		if text[i] == '\n' {
+			text[i] = ' '
 		}
 	}
 	return text
@@ -222,7 +223,7 @@ func (c Command) OrStop(why string, found ...any) Command {
 
 // OrSay makes a command whose failure is printed and stops nothing that follows. The
 // message is the program's own.
-func (c Command) OrSay(message string) Command { return c.wrap("", " || echo '"+message+"' >&2") }
+func (c Command) OrSay(message string) Command { return c.wrap("", " ||\necho '"+message+"' >&2") }
 
 // Keep assigns what a command prints to a variable, and fails when the command does.
 func (c Command) Keep(name string) Command { return c.wrap(name+"=$(", ")") }

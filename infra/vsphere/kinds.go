@@ -65,6 +65,7 @@ func dependencies[T any](of func(*T) *needs, at string) []backup.Field[T] {
 }
 
 type vsphereCluster struct {
+	APIVersion                 string
 	Server, Thumbprint         string
 	IdentityKind, IdentityName string
 	Zones                      string // failureDomainSelector in JSON
@@ -75,6 +76,7 @@ type vsphereCluster struct {
 }
 
 var clusters = backup.NewKind("vsphereclusters."+group,
+	backup.Text(func(c *vsphereCluster) *string { return &c.APIVersion }, "apiVersion"),
 	backup.Text(func(c *vsphereCluster) *string { return &c.Server }, "spec.server"),
 	backup.Text(func(c *vsphereCluster) *string { return &c.Thumbprint }, "spec.thumbprint"),
 	backup.Text(func(c *vsphereCluster) *string { return &c.IdentityKind }, "spec.identityRef.kind"),

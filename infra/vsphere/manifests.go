@@ -54,21 +54,19 @@ func (objs *objects) identityAgain(at capi.Object, uses []backup.ClusterID, unpr
 		id.Known, id.Secret = true, object.Data.Secret
 	}
 	s, _, _ := ofManager.OfIdentity(secrets, id)
-	name, namespace := id.Secret, managerSpace
-	if name == "" {
-		name = at.Name
-	}
-	if s != nil {
-		name, namespace = s.Name, s.Namespace
-	} else {
-		all = append(all, infra.LoginSecret(at.Backup, uses, namespace, name, userKey, passKey))
+	if s == nil && id.Secret != "" {
+		all = append(all, infra.LoginSecret(at.Backup, uses, managerSpace, id.Secret, userKey, passKey))
 	}
 	if object != nil {
 		return all
 	}
-	m := infra.Manifest{Backup: at.Backup, APIVersion: group + "/v1beta1", Kind: identityKind, Name: at.Name}
+	m := infra.Manifest{Backup: at.Backup, APIVersion: objs.versionOf(slices.Concat(uses, unproven)), Kind: identityKind, Name: at.Name, NeedsSecret: true}
+	name := infra.Open("name of the Secret with its " + userKey + " and " + passKey + ", in namespace " + managerSpace)
 	if s != nil {
-		m.Says = append(m.Says, fmt.Sprintf("The backup lacks it. Its Secret %s/%s comes back with the restore: CAPV reads it in its own namespace.", namespace, name))
+		name = s.Name
+		m.Says = append(m.Says, fmt.Sprintf("The backup lacks it. Its Secret %s/%s comes back with the restore: CAPV reads it in its own namespace.", s.Namespace, s.Name))
+	} else {
+		m.Says = append(m.Says, "The backup lacks it, and nothing says which Secret is its: find that in your sources, or create one.")
 	}
 	allowed := infra.Open("namespaces that may use it")
 	if len(uses) > 0 {
@@ -80,4 +78,17 @@ func (objs *objects) identityAgain(at capi.Object, uses []backup.ClusterID, unpr
 	}
 	m.Fields = map[string]any{"spec": map[string]any{"secretName": name, "allowedNamespaces": allowed}}
 	return append(all, m)
+}
+
+// versionOf is the apiVersion that the backup has of objects of the group: that of the first of
+// the clusters. CAPV serves identities in each version in which it serves clusters
+// (apis/v1beta1, and apis/v1beta2 of v1.16.1).
+func (objs *objects) versionOf(uses []backup.ClusterID) string {
+	have := ""
+	for _, id := range uses {
+		if c := objs.vsphereCluster(id); c != nil && have == "" {
+			have = c.Data.APIVersion
+		}
+	}
+	return infra.VersionLike(have, group, "v1beta1")
 }

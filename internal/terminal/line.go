@@ -5,6 +5,8 @@ package terminal
 import (
 	"bufio"
 	"io"
+	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,24 +16,26 @@ import (
 
 // Style is how a word looks on a terminal. It never carries a meaning that the
 // words do not say.
-type Style string
+type Style uint8
 
 const (
-	Plain  Style = ""
-	Bold   Style = "\x1b[1m"
-	Dim    Style = "\x1b[2m"
-	Red    Style = "\x1b[31m"
-	Green  Style = "\x1b[32m"
-	Yellow Style = "\x1b[33m"
-	reset        = "\x1b[0m"
+	Plain Style = iota
+	Bold
+	Dim
+	Red
+	Green
+	Yellow
 )
+
+// sequences are what a terminal is sent for each style; that of Plain ends the one before.
+var sequences = [...]string{Plain: "\x1b[0m", Bold: "\x1b[1m", Dim: "\x1b[2m", Red: "\x1b[31m", Green: "\x1b[32m", Yellow: "\x1b[33m"}
 
 // word is a piece of text that is never broken: an id is copied and pasted.
 type word struct {
 	text  string // escaped
+	pad   int32  // least width, when another word follows in its row
+	gap   int8   // spaces before it, when it is not the first of its row
 	style Style
-	gap   int  // spaces before it, when it is not the first of its row
-	pad   int  // least width, when another word follows in its row
 	part  bool // begins a part of the line, which rather moves to the next row than be broken
 }
 
@@ -42,14 +46,15 @@ type Line []word
 // Lead begins a line with a mark or a label of at least width characters. What
 // comes next stays beside it as far as it fits.
 func Lead(st Style, s string, width int) Line {
-	return Line{{text: Escape(s), style: st, pad: max(width, 1)}}
+	return Line{{text: Escape(s), style: st, pad: int32(max(width, 1))}}
 }
 
-func (l Line) add(st Style, words ...string) Line {
-	for i, s := range words {
+func (l Line) add(st Style, words iter.Seq[string]) Line {
+	first := len(l) > 1
+	for s := range words {
 		w := word{text: s, style: st, gap: 1}
-		if i == 0 && len(l) > 1 {
-			w.gap, w.part = 2, true
+		if first {
+			w.gap, w.part, first = 2, true, false
 		}
 		l = append(l, w)
 	}
@@ -62,18 +67,21 @@ func (l Line) Field(st Style, words ...string) Line {
 	for i, s := range words {
 		escaped[i] = Escape(s)
 	}
-	return l.add(st, escaped...)
+	return l.add(st, slices.Values(escaped))
 }
 
 // Prose adds a part that may be broken at spaces.
-func (l Line) Prose(st Style, s string) Line { return l.add(st, strings.Fields(Escape(s))...) }
+func (l Line) Prose(st Style, s string) Line {
+	s = Escape(s)
+	return slices.Grow(l, strings.Count(s, " ")+1).add(st, strings.FieldsSeq(s))
+}
 
 // Named adds a part that is a label and a piece that stays whole: "id 42-…".
 func (l Line) Named(st Style, label, s string) Line {
 	if s == "" {
 		return l
 	}
-	return l.add(st, append(strings.Fields(label), Quoted(s))...)
+	return l.add(st, slices.Values(append(strings.Fields(label), Quoted(s))))
 }
 
 // Items adds a list, separated by commas, that is rather broken between its
@@ -127,15 +135,15 @@ func (p *Printer) Print(indent, hang int, l Line) {
 // Branch lays a line out as Print does, with the lines of a tree before its rows:
 // first before the first row, next before the others.
 func (p *Printer) Branch(first, next string, l Line) {
-	col := Width(first)
+	col, before := Width(first), 0
 	p.text(first)
 	for i, w := range l {
 		gap := 0
 		if i > 0 {
-			gap = w.gap + max(0, l[i-1].pad-Width(l[i-1].text))
+			gap = int(w.gap) + max(0, int(l[i-1].pad)-before)
 		}
 		need := Width(w.text)
-		if w.part {
+		if before = need; w.part {
 			need = l.part(i)
 		}
 		if i > 0 && col+gap+need > p.width {
@@ -150,7 +158,7 @@ func (p *Printer) Branch(first, next string, l Line) {
 		p.spaces(gap)
 		p.turn(w.style)
 		p.text(w.text)
-		col += gap + Width(w.text)
+		col += gap + before
 	}
 	p.turn(Plain)
 	p.Newline()
@@ -162,10 +170,11 @@ func (p *Printer) turn(st Style) {
 		return
 	}
 	if p.now != Plain {
-		p.text(reset)
+		p.text(sequences[Plain])
 	}
-	p.text(string(st))
-	p.now = st
+	if p.now = st; st != Plain {
+		p.text(sequences[st])
+	}
 }
 
 // columns are the same wherever the program runs: no locale has a say.
@@ -174,10 +183,14 @@ var columns = runewidth.Condition{StrictEmojiNeutral: true}
 // Width is how many columns a terminal needs for escaped text: two for each ideograph,
 // none for a mark that is drawn over the character before it.
 func Width(s string) int {
-	if strings.IndexFunc(s, func(r rune) bool { return r > '~' }) < 0 {
-		return len(s)
+	n := 0
+	for _, r := range s {
+		if r > '~' && (r < '─' || r > '╿') { // the lines of a tree are a column each
+			return columns.StringWidth(s)
+		}
+		n++
 	}
-	return columns.StringWidth(s)
+	return n
 }
 
 // Begin is as much of the beginning of escaped text as so many columns hold, with an
@@ -208,7 +221,7 @@ func (l Line) part(i int) int {
 		if w.part {
 			break
 		}
-		n += w.gap + Width(w.text)
+		n += int(w.gap) + Width(w.text)
 	}
 	return n
 }

@@ -42,3 +42,17 @@ func TestRowsOfWideCharacters(t *testing.T) {
 		}
 	}
 }
+
+// What is counted here is what the library counts.
+func TestLinesOfTreesAreAsWideAsTheLibrarySays(t *testing.T) {
+	for r := '─'; r <= '╿'; r++ {
+		if s := "a" + string(r) + "b"; Width(s) != 3 || columns.StringWidth(s) != 3 {
+			t.Errorf("%q: %d columns, the library says %d", s, Width(s), columns.StringWidth(s))
+		}
+	}
+	for _, s := range []string{"", "abc", "├─ 界", "─\u0301", "é", "…"} {
+		if got, want := Width(s), columns.StringWidth(s); got != want {
+			t.Errorf("%q: %d columns, the library says %d", s, got, want)
+		}
+	}
+}

@@ -42,11 +42,14 @@ type Choice struct {
 
 // Compared is one backup beside the infrastructure: what detect says of it alone.
 type Compared struct {
-	Name     string               `json:"name"`
-	Place    string               `json:"place"`
-	Safe     code.Safe            `json:"safe,omitempty"`
-	Answer   string               `json:"answer,omitempty"` // Safe as people read it
-	ByPlan   code.Safe            `json:"safeByPlan,omitempty"`
+	Name   string    `json:"name"`
+	Place  string    `json:"place"`
+	Safe   code.Safe `json:"safe,omitempty"`
+	Answer string    `json:"answer,omitempty"` // Safe as people read it
+	ByPlan code.Safe `json:"safeByPlan,omitempty"`
+	// Conditions are what a YES holds only while each of them does, the special ones first.
+	Conditions []report.Note `json:"conditions,omitempty"`
+
 	Complete bool                 `json:"complete"`
 	Machines report.MachineCounts `json:"machines"`
 	Confirm  int                  `json:"infraMachines"` // VMs that may belong to a cluster
@@ -86,7 +89,7 @@ func Of(name, place string, r *report.Report) *Compared {
 	c := &Compared{
 		Name: name, Place: place, Answer: answer.Safe, Safe: code.Unclear, Complete: r.Summary.Complete,
 		Machines: r.Summary.Machines, Confirm: r.Summary.InfraMachines, Clusters: r.Summary.Clusters.Total,
-		clusters: map[string]clusterState{},
+		clusters: map[string]clusterState{}, Conditions: answer.Conditions,
 	}
 	if a := r.Summary.Answer; a != nil {
 		c.Safe = a.Safe

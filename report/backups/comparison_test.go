@@ -159,6 +159,27 @@ func TestNotSafeIsNotSaidToBeRestored(t *testing.T) {
 	}
 }
 
+// TestAYesHasItsConditions: whoever restores the backup that is said to be the best sees them.
+func TestAYesHasItsConditions(t *testing.T) {
+	for _, byPlan := range []bool{false, true} {
+		r := &report.Report{Summary: report.Summary{Complete: true, Answer: &report.SafeAnswer{Safe: code.No, Conditions: []report.Note{{Code: code.NewestBackup, Message: "No newer one"}, {Code: code.OnTheWordOf, Message: "On the word of OPS-1"}}}, AnswerByPlan: &report.PlanAnswer{Safe: code.No}}}
+		text := func() string {
+			return Choose([]*Compared{Of("b", "place/b", r)}, "").text("place", Flags{Program: "bin/drift-detector"})
+		}
+		if got := text(); strings.Contains(got, "only while") {
+			t.Errorf("conditions without a YES:\n%s", got)
+		}
+		if byPlan {
+			r.Summary.AnswerByPlan.Safe = code.Yes
+		} else {
+			r.Summary.Answer.Safe = code.Yes
+		}
+		if got := flat(text()); !strings.Contains(got, "bin/drift-detector detect --backup place/b -o report.json only while OnTheWordOf: On the word of OPS-1. only while NewestBackup: No newer one.") {
+			t.Errorf("by the plan %t: %s", byPlan, got)
+		}
+	}
+}
+
 // TestUnreadIsNotRestorable: one screen does not say both of a backup.
 func TestUnreadIsNotRestorable(t *testing.T) {
 	d := New("place", "", []*Backup{{Name: "cut", Place: "place/cut", Restorable: true}, {Name: "old", Place: "place/old", Restorable: true}}, report.Tool{}, time.Time{})

@@ -21,6 +21,12 @@ func (c *Choice) write(line func(string, ...any), of string, run Flags) {
 		line("%sThe best is %s: %s.", of, c.Best, c.Why)
 	}
 	line("  %s", run.detect(c.best.Place))
+	if c.best.Safe == code.Yes || c.best.ByPlan == code.Yes { // which is none without them
+		for i := range c.best.Conditions {
+			n := &c.best.Conditions[i]
+			line("  only while %s: %s", n.Code, n.Sentence())
+		}
+	}
 	for _, k := range c.Clusters {
 		line("Cluster %s is better in %s: %s.", k.Cluster, k.Best, k.Why)
 	}

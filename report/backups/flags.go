@@ -1,6 +1,7 @@
 package backups
 
 import (
+	"cmp"
 	"strings"
 
 	"drift-detector/internal/terminal"
@@ -8,11 +9,12 @@ import (
 
 // Flags are those of the run, as a shell reads them back, which a command needs that is offered.
 type Flags struct {
-	Store string // how the store is reached
-	Run   string // that, and how the infrastructure is
-	Pick  string // which backups are compared
-	All   string // the same without --schedule
-	More  string // the same, widened for those that were not compared; empty where nothing is wider
+	Program string // how the program is called, as a shell reads it; empty: drift-detector
+	Store   string // how the store is reached
+	Run     string // that, and how the infrastructure is
+	Pick    string // which backups are compared
+	All     string // the same without --schedule
+	More    string // the same, widened for those that were not compared; empty where nothing is wider
 	// Quote makes a word of a shell out of an address; nil shows where it begins and ends.
 	Quote func(string) string
 }
@@ -27,19 +29,21 @@ func (f Flags) quoted(address string) string {
 	return f.Quote(address)
 }
 
+func (f Flags) program() string { return cmp.Or(f.Program, "drift-detector") }
+
 // detect is the command that says all of one backup.
 func (f Flags) detect(place string) string {
-	return "drift-detector detect --backup " + f.quoted(place) + " -o report.json" + spaced(f.Run)
+	return f.program() + " detect --backup " + f.quoted(place) + " -o report.json" + spaced(f.Run)
 }
 
 // only is that command, with no more than the store's flags.
 func (f Flags) only(place string) string {
-	return "drift-detector detect --backup " + f.quoted(place) + " -o report.json" + spaced(f.Store)
+	return f.program() + " detect --backup " + f.quoted(place) + " -o report.json" + spaced(f.Store)
 }
 
 // compare is the command that says which backup of a place is the best.
 func (f Flags) compare(place string) string {
-	return "drift-detector backups " + f.quoted(place) + " --compare" + spaced(f.Store) + spaced(f.Pick)
+	return f.program() + " backups " + f.quoted(place) + " --compare" + spaced(f.Store) + spaced(f.Pick)
 }
 
 // all is that command for all schedules.

@@ -3,6 +3,7 @@ package confirm
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -16,30 +17,105 @@ import (
 // Apply takes the confirmations into a report that was just made: what they speak of is marked,
 // no longer a reason of the answers, and a condition of them. Confirmations that speak of
 // nothing in the report, of a VM with another id, or only until a day that is over, are listed
-// and not taken; warnings say so. It returns an error, and changes nothing, where two of them
-// contradict each other.
-func Apply(r *report.Report, all []Confirmation, now time.Time) (warnings []string, err error) {
-	if err := Contradiction(all); err != nil {
-		return nil, fmt.Errorf("confirmations: %w", err)
-	}
+// and not taken; so are those that say different things of one thing. Warnings say so.
+func Apply(r *report.Report, all []Confirmation, now time.Time) (warnings []string) {
 	if len(all) == 0 {
-		return nil, nil
+		return nil
 	}
 	a := application{r: r, places: r.Places(), today: now.UTC().Format(time.DateOnly), taken: map[word][]string{}}
+	about := make([][]thing, len(all))
 	for i := range all {
 		c := &all[i]
-		state, why := a.take(c)
-		r.Confirmations = append(r.Confirmations, report.Confirmation{
-			Subject: c.Subject(), ID: c.ID, As: string(c.As), By: c.By, On: c.On, Expires: c.Expires, State: state, Message: why,
-		})
-		if state != report.ConfirmationTaken {
-			warnings = append(warnings, fmt.Sprintf("what %s confirms of %s is not taken: %s", c.By, c.Subject(), why))
+		own := report.Confirmation{Subject: c.Subject(), ID: c.ID, As: string(c.As), By: c.By, On: c.On, Expires: c.Expires}
+		about[i], own.State, own.Message = a.about(c)
+		r.Confirmations = append(r.Confirmations, own)
+	}
+	refine(all, about)
+	for i, disputed := range contradictions(all, about) {
+		about[i] = slices.DeleteFunc(about[i], func(t thing) bool { return disputed[t] != "" })
+		for _, t := range slices.SortedFunc(maps.Keys(disputed), func(a, b thing) int { return strings.Compare(a.object, b.object) }) {
+			if len(about[i]) > 0 { // of a folder the rest is taken
+				warnings = append(warnings, fmt.Sprintf("what %s confirms of %s is not taken of %s: %s", all[i].By, all[i].Subject(), t.object, disputed[t]))
+				continue
+			}
+			r.Confirmations[i].State, r.Confirmations[i].Message = report.ConfirmationContradicted, disputed[t]
+		}
+	}
+	for i := range all {
+		c, own := &all[i], &r.Confirmations[i]
+		if own.State != report.ConfirmationTaken {
+			warnings = append(warnings, fmt.Sprintf("what %s confirms of %s is not taken: %s", c.By, c.Subject(), own.Message))
+			continue
+		}
+		for _, t := range about[i] {
+			if *t.mark == nil {
+				*t.mark = &report.Confirmed{As: own.As, By: c.By, On: c.On, Expires: c.Expires}
+			}
+			a.note(c, t.object)
 		}
 	}
 	if len(a.order) > 0 {
 		a.finish()
 	}
-	return warnings, nil
+	return warnings
+}
+
+// thing is what a word is about: its name in the report, and where the report has the word.
+type thing struct {
+	object string
+	mark   **report.Confirmed
+}
+
+// refine takes out of a folder the VMs of which the same person says something themselves.
+func refine(all []Confirmation, about [][]thing) {
+	type own struct {
+		thing
+		by string
+	}
+	said := map[own]bool{}
+	for i := range all {
+		for _, t := range about[i] {
+			if all[i].Folder == "" {
+				said[own{t, all[i].By}] = true
+			}
+		}
+	}
+	for i := range all {
+		if all[i].Folder != "" {
+			about[i] = slices.DeleteFunc(about[i], func(t thing) bool { return said[own{t, all[i].By}] })
+		}
+	}
+}
+
+// contradictions returns, for each confirmation, the things of which another one says something
+// else, and what. None of them is right because it was read last.
+func contradictions(all []Confirmation, about [][]thing) []map[thing]string {
+	out := make([]map[thing]string, len(all))
+	of := map[thing][]int{}
+	for i := range about {
+		for _, t := range about[i] {
+			of[t] = append(of[t], i)
+		}
+	}
+	for t, words := range of {
+		for _, i := range words {
+			for _, j := range words {
+				if all[i].As == all[j].As || out[i][t] != "" {
+					continue
+				}
+				if out[i] == nil {
+					out[i] = map[thing]string{}
+				}
+				out[i][t] = all[j].contradicts()
+			}
+		}
+	}
+	return out
+}
+
+// contradicts is what is said of a confirmation to whoever says another thing.
+func (c *Confirmation) contradicts() string {
+	return fmt.Sprintf("%s says %s of %s (%s): let one of them hold, and remove the other", c.By, c.As, c.Subject(), c.On)
 }
 
 // application is the work of Apply.
@@ -57,24 +133,22 @@ type word struct {
 	by, on string
 }
 
-// take marks what a confirmation speaks of, or says why it is not taken.
-func (a *application) take(c *Confirmation) (state report.ConfirmationState, why string) {
-	if c.Expires != "" && a.today > c.Expires {
-		return report.ConfirmationExpired, "it expired on " + c.Expires
-	}
-	mark := &report.Confirmed{As: string(c.As), By: c.By, On: c.On, Expires: c.Expires}
+// about returns what a confirmation speaks of, or says why it is not taken.
+func (a *application) about(c *Confirmation) (all []thing, state report.ConfirmationState, why string) {
 	switch {
+	case c.Expires != "" && a.today > c.Expires:
+		return nil, report.ConfirmationExpired, "it expired on " + c.Expires
 	case c.Cluster != "":
-		return a.cluster(c, mark)
+		return a.cluster(c)
 	case c.Machine != "":
-		return a.machine(c, mark)
+		return a.machine(c)
 	}
-	return a.vms(c, mark)
+	return a.vms(c)
 }
 
-// vms marks the VMs to confirm that it is about: the one with the id, or those in a folder that
+// vms are the VMs to confirm that it is about: the one with the id, or those in a folder that
 // nothing but their place ties to a cluster.
-func (a *application) vms(c *Confirmation, mark *report.Confirmed) (report.ConfirmationState, string) {
+func (a *application) vms(c *Confirmation) (all []thing, state report.ConfirmationState, why string) {
 	var is, named []*report.InfraMachine
 	for i := range a.r.InfraMachines {
 		m := &a.r.InfraMachines[i]
@@ -94,22 +168,18 @@ func (a *application) vms(c *Confirmation, mark *report.Confirmed) (report.Confi
 	}
 	switch {
 	case c.VM != "" && len(is) > 1:
-		return report.ConfirmationChanged, "several VMs have that name and id"
+		return nil, report.ConfirmationChanged, "several VMs have that name and id"
 	case len(is) > 0:
 		for _, m := range is {
-			if m.Confirmed == nil {
-				a.r.Summary.ConfirmedInfraMachines++
-			}
-			m.Confirmed = mark
-			a.note(c, m.Instance.Object())
+			all = append(all, thing{m.Instance.Object(), &m.Confirmed})
 		}
-		return report.ConfirmationTaken, ""
+		return all, report.ConfirmationTaken, ""
 	case !slices.ContainsFunc(a.r.Scopes, func(s report.Scope) bool { return s.Provider == c.Provider && placeOf(&s) == c.Place }):
-		return report.ConfirmationUnused, "its place is none of this report"
+		return nil, report.ConfirmationUnused, "its place is none of this report"
 	case len(named) > 0:
-		return report.ConfirmationChanged, fmt.Sprintf("the VM of that name has the id %s now, and it speaks of %s", named[0].Instance.ID, c.ID)
+		return nil, report.ConfirmationChanged, fmt.Sprintf("the VM of that name has the id %s now, and it speaks of %s", named[0].Instance.ID, c.ID)
 	}
-	return report.ConfirmationUnused, "no VM to confirm is it: it is gone, or a machine of a cluster"
+	return nil, report.ConfirmationUnused, "no VM to confirm is it: it is gone, or a machine of a cluster"
 }
 
 // isIn reports whether an inventory path is in a folder or beneath it.
@@ -118,29 +188,24 @@ func isIn(vm, folder string) bool {
 	return strings.HasPrefix(path.Clean("/"+vm), folder+"/")
 }
 
-// cluster marks a cluster that is given up, which only one may be of which nothing exists: the
+// cluster is a cluster that is given up, which only one may be of which nothing exists: the
 // machines of another would run on, unmanaged. Of several of that name, in several backups, each
 // has to be such a one.
-func (a *application) cluster(c *Confirmation, mark *report.Confirmed) (report.ConfirmationState, string) {
-	var all []*report.Cluster
+func (a *application) cluster(c *Confirmation) (all []thing, state report.ConfirmationState, why string) {
 	for i := range a.r.Clusters {
 		k := &a.r.Clusters[i]
 		if k.Title() != c.Cluster || k.Self {
 			continue
 		}
 		if why := exists(k); why != "" {
-			return report.ConfirmationChanged, why
+			return nil, report.ConfirmationChanged, why
 		}
-		all = append(all, k)
+		all = append(all, thing{"Cluster " + c.Cluster, &k.Confirmed})
 	}
 	if all == nil {
-		return report.ConfirmationUnused, "the report has no such cluster"
+		return nil, report.ConfirmationUnused, "the report has no such cluster"
 	}
-	for _, k := range all {
-		k.Confirmed = mark
-	}
-	a.note(c, "Cluster "+c.Cluster)
-	return report.ConfirmationTaken, ""
+	return all, report.ConfirmationTaken, ""
 }
 
 // exists says what of a cluster exists, or may exist; empty when all that the backup records of
@@ -158,10 +223,10 @@ func exists(k *report.Cluster) string {
 	return ""
 }
 
-// machine marks a machine whose VM is off. Of several of that name, in several backups, it is the
+// machine is a machine whose VM is off. Of several of that name, in several backups, it is the
 // one with the id.
-func (a *application) machine(c *Confirmation, mark *report.Confirmed) (report.ConfirmationState, string) {
-	state, why := report.ConfirmationUnused, "the report has no such machine"
+func (a *application) machine(c *Confirmation) (all []thing, state report.ConfirmationState, why string) {
+	state, why = report.ConfirmationUnused, "the report has no such machine"
 	for m := range a.machines(c.Machine) {
 		switch {
 		case m.Instance == nil:
@@ -173,12 +238,10 @@ func (a *application) machine(c *Confirmation, mark *report.Confirmed) (report.C
 		case a.starts("Machine " + c.Machine):
 			state, why = report.ConfirmationUnused, "its controller powers it on after a restore: its cluster has to stay paused for that"
 		default:
-			m.Confirmed = mark
-			a.note(c, "Machine "+c.Machine)
-			return report.ConfirmationTaken, ""
+			return []thing{{"Machine " + c.Machine, &m.Confirmed}}, report.ConfirmationTaken, ""
 		}
 	}
-	return state, why
+	return nil, state, why
 }
 
 // starts reports whether a controller powers on the VM of a machine, now or by the plan.
@@ -244,6 +307,11 @@ var settles = map[As]code.Reason{NotAMachine: code.InstancesToConfirm, Leave: co
 // finish takes what was confirmed out of the answers, and makes conditions of it.
 func (a *application) finish() {
 	s := &a.r.Summary
+	for i := range a.r.InfraMachines {
+		if a.r.InfraMachines[i].Confirmed != nil {
+			s.ConfirmedInfraMachines++
+		}
+	}
 	if s.Status == code.NeedFurtherConfirmationInfraMachines && a.r.ToConfirm() == 0 {
 		s.Status = code.Healthy
 	}

@@ -2,6 +2,7 @@ package confirm
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,9 +60,7 @@ func TestAWordIsAboutOneThing(t *testing.T) {
 		"a namesake in a folder": {[]report.InfraMachine{vm("vc1", "a", "1", code.InClusterFolder), vm("vc1", "b", "2", code.SameName)}, folder, code.Unclear, 1},
 	} {
 		r := asked(c.vms...)
-		if _, err := Apply(r, []Confirmation{c.say}, today); err != nil {
-			t.Fatal(err)
-		}
+		Apply(r, []Confirmation{c.say}, today)
 		if got := r.Summary.Answer.Safe; got != c.want || r.ToConfirm() != c.open {
 			t.Errorf("%s: %s, %d open, %+v", name, got, r.ToConfirm(), r.Confirmations)
 		}
@@ -90,9 +89,7 @@ func TestOnlyWhatIsGoneIsGivenUp(t *testing.T) {
 	} {
 		r := asked()
 		c.change(r)
-		if _, err := Apply(r, []Confirmation{{Cluster: "t/dev", As: GivenUp, By: "x", On: "2026-11-25"}}, today); err != nil {
-			t.Fatal(err)
-		}
+		Apply(r, []Confirmation{{Cluster: "t/dev", As: GivenUp, By: "x", On: "2026-11-25"}}, today)
 		down := slices.ContainsFunc(r.Summary.AnswerByPlan.Reasons, func(a report.AnswerReason) bool { return a.Code == code.ControlPlaneDown })
 		if taken := r.Confirmations[0].State == report.ConfirmationTaken; taken != c.taken || down == taken {
 			t.Errorf("%s: %+v, by the plan %+v", name, r.Confirmations[0], r.Summary.AnswerByPlan.Reasons)
@@ -104,8 +101,8 @@ func TestOnlyWhatIsGoneIsGivenUp(t *testing.T) {
 func TestAWordDoesNotHideAStatus(t *testing.T) {
 	r := asked(vm("vc1", "a", "1", code.InClusterFolder))
 	r.Summary.Status = code.NeedFurtherConfirmation
-	if _, err := Apply(r, []Confirmation{of("a", "1")}, today); err != nil || r.Summary.Answer.Safe == code.Yes {
-		t.Errorf("%v, %+v", err, r.Summary.Answer)
+	if Apply(r, []Confirmation{of("a", "1")}, today); r.Summary.Answer.Safe == code.Yes {
+		t.Errorf("%+v", r.Summary.Answer)
 	}
 }
 
@@ -131,11 +128,74 @@ func TestWhatAControllerStartsDoesNotStayOff(t *testing.T) {
 			Name: "a", Namespace: "t", Status: code.Healthy, Instance: &report.Instance{ID: "1", State: "poweredOff"}, Warnings: []report.Warning{{Reason: code.PoweredOff}},
 		}}
 		c.started(r, report.AnswerReason{Code: code.InstancesStarted, Objects: []string{"Machine t/a"}})
-		if _, err := Apply(r, []Confirmation{{Machine: "t/a", ID: "1", As: StaysOff, By: "x", On: "2026-11-25"}}, today); err != nil {
-			t.Fatal(err)
-		}
+		Apply(r, []Confirmation{{Machine: "t/a", ID: "1", As: StaysOff, By: "x", On: "2026-11-25"}}, today)
 		if taken := r.Confirmations[0].State == report.ConfirmationTaken; taken != c.taken {
 			t.Errorf("%s: %+v", name, r.Confirmations[0])
 		}
+	}
+}
+
+// Of two who say different things of one VM neither is right because it was read last: both are
+// listed, and the VM is to be confirmed still. Two who say the same are two conditions.
+func TestContradictionsAreNotTaken(t *testing.T) {
+	says := func(by string, as As, folder, expires string) Confirmation {
+		c := of("a", "1")
+		c.By, c.As, c.Expires = by, as, expires
+		if folder != "" {
+			c.VM, c.ID, c.Folder = "", "", folder
+		}
+		return c
+	}
+	for name, c := range map[string]struct {
+		all    []Confirmation
+		states string
+		open   int
+		words  int // conditions
+	}{
+		"two say the same":              {[]Confirmation{says("x", Leave, "", ""), says("y", Leave, "", "")}, "taken taken", 1, 2},
+		"two contradict":                {[]Confirmation{says("x", Leave, "", ""), says("y", NotAMachine, "", "")}, "contradicted contradicted", 2, 0},
+		"one of three contradicts":      {[]Confirmation{says("x", Leave, "", ""), says("y", NotAMachine, "", ""), says("z", Leave, "", "")}, "contradicted contradicted contradicted", 2, 0},
+		"a folder contradicts a VM":     {[]Confirmation{says("x", Leave, "/DC/vm/f", ""), says("y", NotAMachine, "", "")}, "taken contradicted", 1, 1},
+		"one says more of a VM":         {[]Confirmation{says("x", Leave, "/DC/vm/f", ""), says("x", NotAMachine, "", "")}, "taken taken", 0, 2},
+		"what has expired says nothing": {[]Confirmation{says("x", Leave, "", "2020-01-01"), says("y", NotAMachine, "", "")}, "expired taken", 1, 1},
+	} {
+		r := asked(vm("vc1", "a", "1", code.InClusterFolder), vm("vc1", "b", "2", code.InClusterFolder))
+		warnings := Apply(r, c.all, today)
+		var states []string
+		for _, o := range r.Confirmations {
+			states = append(states, string(o.State))
+		}
+		open, words := r.ToConfirm(), 0
+		for _, n := range r.Summary.Answer.Conditions {
+			if n.Code == code.OnTheWordOf {
+				words++
+			}
+		}
+		if got := strings.Join(states, " "); got != c.states || open != c.open || words != c.words || (len(warnings) > 0) != (got != "taken taken") {
+			t.Errorf("%s: %s, %d open, %d conditions, %q", name, got, open, words, warnings)
+		}
+		if strings.Contains(c.states, "contradicted") && !strings.Contains(strings.Join(warnings, "\n"), "y says notAMachine of VM a") {
+			t.Errorf("%s: %q", name, warnings)
+		}
+	}
+}
+
+// What somebody said is replaced by what the same one says now, which is returned; what others
+// said stays.
+func TestMergeKeepsWhatOthersSay(t *testing.T) {
+	c := func(by string, as As) Confirmation {
+		c := of("a", "1")
+		c.By, c.As = by, as
+		return c
+	}
+	all, replaced := Merge([]Confirmation{c("x", Leave), c("y", Leave)}, []Confirmation{c("y", NotAMachine)})
+	if len(all) != 2 || all[0] != c("x", Leave) || all[1] != c("y", NotAMachine) || len(replaced) != 1 || replaced[0] != c("y", Leave) {
+		t.Errorf("%+v, %+v", all, replaced)
+	}
+	if said := Contradictions(all, []Confirmation{c("y", NotAMachine)}); len(said) != 1 || !strings.Contains(said[0], "y says notAMachine of VM a, and neither is taken: x says leave") {
+		t.Errorf("%q", said)
+	}
+	if _, replaced := Merge(all, []Confirmation{c("y", NotAMachine)}); replaced != nil {
+		t.Errorf("the same again replaces %+v", replaced)
 	}
 }

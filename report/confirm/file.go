@@ -150,14 +150,33 @@ func (c *Confirmation) key() [5]string {
 	return [5]string{c.Subject(), c.Provider, c.Place}
 }
 
-// Merge adds confirmations to those of a file. Of two about one thing the later one is kept.
-func Merge(old, more []Confirmation) []Confirmation {
-	out := slices.Clone(old)
+// Merge adds confirmations to those of a file. What somebody said of a thing is replaced by what
+// the same person or ticket says now, and returned; what others say of it stays.
+func Merge(old, more []Confirmation) (all, replaced []Confirmation) {
+	all = slices.Clone(old)
 	for _, c := range more {
-		if i := slices.IndexFunc(out, func(o Confirmation) bool { return o.key() == c.key() }); i >= 0 {
-			out[i] = c
-		} else {
-			out = append(out, c)
+		i := slices.IndexFunc(all, func(o Confirmation) bool { return o.key() == c.key() && o.By == c.By })
+		if i < 0 {
+			all = append(all, c)
+			continue
+		}
+		if before := all[i]; before.As != c.As || before.Expires != c.Expires {
+			replaced = append(replaced, before)
+		}
+		all[i] = c
+	}
+	return all, replaced
+}
+
+// Contradictions say which words of others are not the same as those that are given: of none of
+// them anything is taken.
+func Contradictions(all, given []Confirmation) []string {
+	var out []string
+	for i := range given {
+		for j := range all {
+			if c := &all[j]; c.key() == given[i].key() && c.As != given[i].As {
+				out = append(out, fmt.Sprintf("%s says %s of %s, and neither is taken: %s", given[i].By, given[i].As, given[i].Subject(), c.contradicts()))
+			}
 		}
 	}
 	return out
@@ -176,20 +195,6 @@ func Write(w io.Writer, all []Confirmation) error {
 	}
 	if _, err := b.WriteTo(w); err != nil {
 		return fmt.Errorf("writing confirmations: %w", err)
-	}
-	return nil
-}
-
-// Contradiction returns an error for the first two of them that say different things of one
-// thing; nil where there are none.
-func Contradiction(all []Confirmation) error {
-	known := map[[5]string]*Confirmation{}
-	for i := range all {
-		c := &all[i]
-		if other := known[c.key()]; other != nil && other.As != c.As {
-			return fmt.Errorf("of %s %s says %s and %s says %s: let one of them hold, and remove the other", terminal.Escape(c.Subject()), terminal.Escape(other.By), other.As, terminal.Escape(c.By), c.As)
-		}
-		known[c.key()] = c
 	}
 	return nil
 }

@@ -17,9 +17,14 @@ import (
 type Answer struct {
 	Old      Answers  `json:"old"`
 	New      Answers  `json:"new"`
-	Resolved []Reason `json:"resolved"` // only the old report has it
+	Resolved []Reason `json:"resolved"` // only the old report has it, and the new one saw that it is gone
+	NotSeen  []Reason `json:"notSeen"`  // only the old report has it, and the new one did not look at all
 	Added    []Reason `json:"added"`    // only the new one has it
 	Left     []Reason `json:"left"`     // both have it
+	// Conditions are what the new answers hold only while each of them does.
+	Conditions []report.Note `json:"conditions"`
+
+	blind, first bool // the new report, or the old one, did not look at all
 }
 
 // Answers are those of a report; empty where it has none.
@@ -36,11 +41,21 @@ type Reason struct {
 }
 
 func answers(old, new *report.Report) Answer {
-	a := Answer{Old: answersOf(old), New: answersOf(new)}
+	a := Answer{Old: answersOf(old), New: answersOf(new), NotSeen: []Reason{}, Conditions: append([]report.Note{}, new.Answer().Conditions...)}
 	before, now := reasons(old), reasons(new)
 	a.Resolved, _ = apart(before, now)
 	a.Added, a.Left = apart(now, before)
+	a.first = !old.Summary.Complete
+	if a.blind = isBlind(old, new); a.blind {
+		a.Resolved, a.NotSeen = []Reason{}, a.Resolved
+	}
 	return a
+}
+
+// isBlind reports whether the new report did not look at all that the old one may have seen: what
+// it does not have is not resolved.
+func isBlind(old, new *report.Report) bool {
+	return !new.Summary.Complete || new.Options.SkipNodes && !old.Options.SkipNodes
 }
 
 func answersOf(r *report.Report) (out Answers) {
@@ -53,27 +68,13 @@ func answersOf(r *report.Report) (out Answers) {
 	return out
 }
 
-// reasons are those of the list of what is to be done, but for what every restore has: its
-// conditions. Each code is there once.
+// reasons are those of the list of what is to be done.
 func reasons(r *report.Report) []Reason {
 	var out []Reason
-	for i := range r.ToDo {
-		t := &r.ToDo[i]
-		if row := code.Of(t.Code); row.Code != "" && !row.Is(code.Answer) && t.Reason == "" {
-			continue
-		}
-		out = add(out, t.Code, t.Objects)
+	for _, t := range r.Listed(func(*report.ToDo) bool { return true }) {
+		out = append(out, Reason{t.Code, append([]string{}, t.Objects...)})
 	}
 	return out
-}
-
-func add(all []Reason, word code.Reason, objects []string) []Reason {
-	i := slices.IndexFunc(all, func(r Reason) bool { return r.Code == word })
-	if i < 0 {
-		return append(all, Reason{word, append([]string{}, objects...)})
-	}
-	all[i].Objects = append(all[i].Objects, objects...)
-	return all
 }
 
 // apart divides reasons into those that others do not have, object by object, and those that
@@ -109,7 +110,7 @@ func (a *Answer) worse() bool {
 }
 
 func (a *Answer) differs() bool {
-	return a.Old != a.New || len(a.Resolved)+len(a.Added) > 0
+	return a.Old != a.New || len(a.Resolved)+len(a.NotSeen)+len(a.Added) > 0
 }
 
 // told reports whether there is anything to say of the answers.
@@ -127,11 +128,16 @@ func (a *Answer) words(arrow string) string {
 	if by := change(a.Old.ByPlan, a.New.ByPlan); by != "" {
 		out = english.Join("; ", out, "by the plan: "+by)
 	}
-	if a.worse() {
+	switch {
+	case a.worse():
 		out += ", worse"
+	case a.blind && a.Old != a.New:
+		out += ", which says nothing: " + notLooked
 	}
 	return out
 }
+
+const notLooked = "the new report did not look at all"
 
 func wordOf(safe code.Safe) string {
 	if safe == "" {
@@ -143,12 +149,16 @@ func wordOf(safe code.Safe) string {
 // lists are what was resolved, what is new and what is left. Names go through quoted.
 func (a *Answer) lists(quoted func(string) string) []struct{ label, text string } {
 	const most = 3 // objects of a reason
+	added := "new"
+	if a.first {
+		added = "new, or not seen in the older report"
+	}
 	var out []struct{ label, text string }
 	for _, l := range []struct {
 		label string
 		all   []Reason
 		whole bool
-	}{{"resolved", a.Resolved, true}, {"new", a.Added, true}, {"left", a.Left, false}} {
+	}{{"resolved", a.Resolved, true}, {"not seen in the newer report", a.NotSeen, true}, {added, a.Added, true}, {"left", a.Left, false}} {
 		var parts []string
 		for _, r := range l.all {
 			part := quoted(string(r.Code))
@@ -166,6 +176,11 @@ func (a *Answer) lists(quoted func(string) string) []struct{ label, text string 
 		}
 		if parts != nil {
 			out = append(out, struct{ label, text string }{l.label, strings.Join(parts, ", ")})
+		}
+	}
+	if a.New.Safe == code.Yes || a.New.ByPlan == code.Yes { // which is none without them
+		for i := range a.Conditions {
+			out = append(out, struct{ label, text string }{"only while", quoted(string(a.Conditions[i].Code)) + ": " + quoted(a.Conditions[i].Sentence())})
 		}
 	}
 	return out

@@ -14,7 +14,7 @@ import (
 func TestTheAnswerComesFirst(t *testing.T) {
 	old, new := fleet(), fleet()
 	old.Summary.Answer, old.Summary.AnswerByPlan = &report.SafeAnswer{Safe: code.No}, &report.PlanAnswer{Safe: code.Unclear}
-	new.Summary.Answer, new.Summary.AnswerByPlan = &report.SafeAnswer{Safe: code.No}, &report.PlanAnswer{Safe: code.Yes}
+	new.Summary.Answer, new.Summary.AnswerByPlan = &report.SafeAnswer{Safe: code.No, Conditions: []report.Note{{Code: code.NewestBackup, Message: "none"}}}, &report.PlanAnswer{Safe: code.Yes}
 	todo := func(word, reason code.Reason, objects ...string) report.ToDo {
 		return report.ToDo{Phase: code.Before, Safe: code.No, Code: word, Reason: reason, Objects: objects}
 	}
@@ -29,6 +29,7 @@ func TestTheAnswerComesFirst(t *testing.T) {
 	d := compareOK(t, old, new)
 	if want := (Answer{
 		Old: Answers{code.No, code.Unclear}, New: Answers{code.No, code.Yes},
+		NotSeen: []Reason{}, Conditions: []report.Note{{Code: code.NewestBackup, Message: "none"}},
 		Resolved: []Reason{{code.DuplicateID, []string{"Machine a/x"}}, {code.MachinesBroken, []string{"Machine a/1"}}},
 		Added:    []Reason{{code.MachinesBroken, []string{"Machine a/3", "Machine a/4"}}, {code.ResourceUndecided, []string{"Cluster a/b"}}},
 		Left:     []Reason{{code.IdentityAbsent, []string{"Identity i"}}, {code.MachinesBroken, []string{"Machine a/2"}}},
@@ -40,6 +41,7 @@ func TestTheAnswerComesFirst(t *testing.T) {
   new: MachinesBroken (Machine a/3, Machine a/4), ResourceUndecided (Cluster
     a/b)
   left: IdentityAbsent, MachinesBroken
+  only while: NewestBackup: none.
 Only the answer differs.
 `
 	if got := write(t, plain, d); !strings.HasPrefix(got, text) {
@@ -77,6 +79,51 @@ func TestAnAnswerThatGotWorse(t *testing.T) {
 				if matched, _ := d.Fails([]string{"worse"}); (len(matched) > 0) != d.Worse {
 					t.Errorf("--fail-on worse: %q", matched)
 				}
+			}
+		}
+	}
+}
+
+// What a report that did not look at all does not have is not resolved, and VMs of places that it
+// did not list whole are not gone: nothing says that it is better, and --fail-on worse says so.
+func TestWhatIsNotSeenIsNotResolved(t *testing.T) {
+	ghost := machine("g", "", code.Ghost, vm("1", "vm-1", "g"))
+	stale := machine("s", "u", code.Stale, nil)
+	for name, c := range map[string]struct {
+		change            func(old, new *report.Report)
+		resolved, notSeen int
+		gone, unseen      int
+		worse             bool
+	}{
+		"it looked at all": {func(_, _ *report.Report) {}, 1, 0, 1, 0, false},
+		"a place was not listed": {func(_, new *report.Report) {
+			new.Summary.Complete, new.Scopes[0].State = false, code.ScopeFailed
+		}, 0, 1, 0, 1, true},
+		"another place was not": {func(_, new *report.Report) {
+			new.Summary.Complete, new.Scopes = false, append(new.Scopes, report.Scope{Provider: "aws", Endpoint: "e", State: code.ScopeFailed})
+		}, 0, 1, 1, 0, true},
+		"nor was it before": {func(old, new *report.Report) {
+			for _, r := range []*report.Report{old, new} {
+				r.Summary.Complete, r.Scopes[0].State = false, code.ScopePartial
+			}
+		}, 0, 1, 0, 1, false},
+		"the Nodes were not read": {func(_, new *report.Report) { new.Options.SkipNodes = true }, 0, 1, 1, 0, false},
+		"the place is none of it": {func(_, new *report.Report) { new.Summary.Complete, new.Scopes = false, nil }, 0, 1, 0, 1, true},
+	} {
+		old, new := fleet(ghost, stale), fleet(stale)
+		old.Summary.Answer, new.Summary.Answer = &report.SafeAnswer{Safe: code.No}, &report.SafeAnswer{Safe: code.Unclear}
+		old.ToDo = []report.ToDo{{Phase: code.Before, Safe: code.No, Code: code.DuplicateID, Reason: code.CopiedID, Objects: []string{"Machine a/x"}}}
+		c.change(old, new)
+		d := compareOK(t, old, new)
+		text, markdown := write(t, plain, d), write(t, Markdown, d)
+		if len(d.Answer.Resolved) != c.resolved || len(d.Answer.NotSeen) != c.notSeen || len(d.Machines.Gone) != c.gone || len(d.Machines.NotSeen) != c.unseen || d.Worse != c.worse {
+			t.Errorf("%s: %+v, worse %t\n%s", name, d.Answer, d.Worse, text)
+		}
+		for _, s := range []string{text, markdown} {
+			s = strings.Join(strings.Fields(s), " ")
+			if strings.Contains(s, "resolved: ") != (c.resolved > 0) || strings.Contains(s, "not seen in the newer report: ") != (c.notSeen > 0) || strings.Contains(s, ", which says nothing: "+notLooked) != (c.notSeen > 0) ||
+				strings.Contains(strings.ToLower(s), "machines not seen in the newer") != (c.unseen > 0) {
+				t.Errorf("%s:\n%s", name, s)
 			}
 		}
 	}

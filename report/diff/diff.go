@@ -28,7 +28,9 @@ type Diff struct {
 	// Different says that there is a difference: something in a list below, or
 	// another status or count of the whole.
 	Different bool `json:"different"`
-	Worse     bool `json:"worse"` // the status of the whole, or one of the answers
+	// Worse says that the status of the whole, or one of the answers, is; or that the new report
+	// did not look where the old one did.
+	Worse bool `json:"worse"`
 	// Answer is what became of the answers whether a restore is safe.
 	Answer Answer `json:"answer"`
 	// Complete says that both reports are. In one that is not, absence proves
@@ -50,10 +52,12 @@ type Diff struct {
 }
 
 // Lists are what only the new report has, what only the old one has, and what
-// both have and say something else of.
+// both have and say something else of. What the new report lacks because it did not look there
+// is not gone.
 type Lists[T any] struct {
 	New     []T         `json:"new"`
 	Gone    []T         `json:"gone"`
+	NotSeen []T         `json:"notSeen"`
 	Changed []Change[T] `json:"changed"`
 }
 
@@ -110,13 +114,43 @@ func New(old, new *report.Report) (*Diff, error) {
 		Errors:   faults(old, new),
 		Checks:   checks(old, new),
 	}
-	d.Worse = code.Worse(new.Summary.Status, old.Summary.Status) || d.Answer.worse()
 	d.Machines, d.InfraMachines = items(old, new)
+	d.notSeen(new)
+	d.Worse = code.Worse(new.Summary.Status, old.Summary.Status) || d.Answer.worse() || d.sawMore(old, new)
 	d.Different = d.Machines.any() || d.InfraMachines.any() || d.Clusters.any() || d.Scopes.any() || d.Errors.any() || d.Checks.any() || d.Answer.differs() || !sameNumbers(d.Old, d.New)
 	return d, nil
 }
 
-func (l *Lists[T]) any() bool { return len(l.New)+len(l.Gone)+len(l.Changed) > 0 }
+func (l *Lists[T]) any() bool { return len(l.New)+len(l.Gone)+len(l.NotSeen)+len(l.Changed) > 0 }
+
+// notSeen takes out of what is gone all that the new report did not look for: VMs of places that
+// it did not list whole, and what the backup held where not all of that could be read.
+func (d *Diff) notSeen(new *report.Report) {
+	if new.Summary.Complete {
+		return
+	}
+	unread := len(new.OtherErrors()) > 0
+	vm := func(v *report.Instance) bool {
+		return v == nil || !slices.ContainsFunc(new.Scopes, func(s report.Scope) bool { return s.Holds(v) && s.State == code.ScopeComplete })
+	}
+	item := func(i *Item) bool { return i.UID != "" && unread || i.UID == "" && vm(i.Instance) }
+	d.Machines.unsee(item)
+	d.InfraMachines.unsee(item)
+	d.Clusters.unsee(func(*Cluster) bool { return unread })
+	d.Checks.unsee(func(*report.Check) bool { return unread })
+	d.Errors.unsee(func(*report.Error) bool { return true })
+}
+
+func (l *Lists[T]) unsee(is func(*T) bool) {
+	l.NotSeen, l.Gone = split(l.Gone, func(one T) bool { return is(&one) })
+}
+
+// sawMore reports whether the old report looked where the new one did not.
+func (d *Diff) sawMore(old, new *report.Report) bool {
+	return old.Summary.Complete && !new.Summary.Complete || slices.ContainsFunc(d.Scopes.Changed, func(c Change[Scope]) bool {
+		return c.Old.State == code.ScopeComplete && c.New.State != code.ScopeComplete
+	})
+}
 
 func comparable(old, new *report.Report) error {
 	for _, r := range []struct {

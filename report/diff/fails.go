@@ -26,7 +26,8 @@ var statuses = []struct {
 //	             a machine or VM that is so now and was not, or was not there
 //	new-error    an error of the run that was not there
 //	new-check    an error in the backup itself that was not there, or was none
-//	worse        the status of the whole, or an answer, got worse
+//	worse        the status of the whole, or an answer, got worse, or the new
+//	             report did not look where the old one did
 //	changed      there is any difference
 //	incomplete   one of the reports is incomplete
 //

@@ -185,8 +185,8 @@ func walk(at string, v any, into map[string]bool) {
 
 const pinned = `
 schemaVersion kind old new different worse answer complete warnings machines infraMachines clusters scopes errors checks
-answer.old answer.new answer.resolved answer.added answer.left
-checks.new checks.gone checks.changed
+answer.old answer.new answer.resolved answer.notSeen answer.added answer.left answer.conditions
+checks.new checks.gone checks.notSeen checks.changed
 old.generatedAt old.backups old.status old.complete old.clusters old.machines old.infraMachines old.ignored old.errors old.backupErrors
 old.clusters.total old.clusters.Healthy old.clusters.ManualRemediationNotRequired old.clusters.ManualRemediationRequired old.clusters.NeedFurtherConfirmation
 old.machines.total old.machines.Healthy old.machines.Stale old.machines.Ghost old.machines.Unknown
@@ -194,18 +194,18 @@ new.generatedAt new.backups new.status new.complete new.clusters new.machines ne
 new.clusters.total new.clusters.Healthy new.clusters.ManualRemediationNotRequired new.clusters.ManualRemediationRequired new.clusters.NeedFurtherConfirmation
 new.machines.total new.machines.Healthy new.machines.Stale new.machines.Ghost new.machines.Unknown
 new.backups.path new.backups.sha256 new.backups.writtenTo
-machines.new machines.gone machines.changed infraMachines.new infraMachines.gone infraMachines.changed
+machines.new machines.gone machines.notSeen machines.changed infraMachines.new infraMachines.gone infraMachines.notSeen infraMachines.changed
 machines.new.cluster machines.new.namespace machines.new.name machines.new.uid machines.new.role machines.new.status machines.new.warnings machines.new.instance machines.new.ignored machines.new.self
 machines.changed.old machines.changed.new machines.changed.fields machines.changed.fields.field machines.changed.fields.old machines.changed.fields.new
 machines.changed.old.cluster machines.changed.old.namespace machines.changed.old.name machines.changed.old.uid machines.changed.old.role machines.changed.old.status machines.changed.old.warnings machines.changed.old.instance machines.changed.old.ignored machines.changed.old.self
 machines.changed.new.cluster machines.changed.new.namespace machines.changed.new.name machines.changed.new.uid machines.changed.new.role machines.changed.new.status machines.changed.new.reason machines.changed.new.message machines.changed.new.warnings machines.changed.new.instance machines.changed.new.ignored machines.changed.new.because machines.changed.new.self
 machines.changed.new.instance.provider machines.changed.new.instance.scope machines.changed.new.instance.id machines.changed.new.instance.ref machines.changed.new.instance.name machines.changed.new.instance.path machines.changed.new.instance.state
-clusters.new clusters.gone clusters.changed clusters.changed.old clusters.changed.new clusters.changed.fields clusters.changed.fields.field clusters.changed.fields.old clusters.changed.fields.new
+clusters.new clusters.gone clusters.notSeen clusters.changed clusters.changed.old clusters.changed.new clusters.changed.fields clusters.changed.fields.field clusters.changed.fields.old clusters.changed.fields.new
 clusters.changed.old.namespace clusters.changed.old.name clusters.changed.old.status clusters.changed.old.self clusters.changed.new.namespace clusters.changed.new.name clusters.changed.new.status clusters.changed.new.self
-scopes.new scopes.gone scopes.changed scopes.changed.old scopes.changed.new scopes.changed.fields scopes.changed.fields.field scopes.changed.fields.old scopes.changed.fields.new
+scopes.new scopes.gone scopes.notSeen scopes.changed scopes.changed.old scopes.changed.new scopes.changed.fields scopes.changed.fields.field scopes.changed.fields.old scopes.changed.fields.new
 scopes.changed.old.provider scopes.changed.old.endpoint scopes.changed.old.location scopes.changed.old.account scopes.changed.old.state
 scopes.changed.new.provider scopes.changed.new.endpoint scopes.changed.new.location scopes.changed.new.account scopes.changed.new.state scopes.changed.new.reason
-errors.new errors.gone errors.changed
+errors.new errors.gone errors.notSeen errors.changed
 `
 
 var heading = regexp.MustCompile(`(?m)^(?:### )?([A-Za-z ]+) \((\d+)\)$`)
@@ -223,7 +223,7 @@ func sums(text string) map[string]int {
 func headings(d *Diff) map[string]int {
 	out := map[string]int{}
 	for _, l := range d.tallies() {
-		for what, n := range map[string]int{"new": l.new, "gone": l.gone, "changed": l.changed} {
+		for what, n := range map[string]int{"new": l.new, "gone": l.gone, "changed": l.changed, "not seen in the newer": l.unseen} {
 			if n > 0 {
 				out[strings.ToLower(l.what)+" "+what] = n
 			}
@@ -245,7 +245,8 @@ func TestTextAndMarkdownCount(t *testing.T) {
 		if len(markdown) > longest+3000 {
 			t.Fatalf("diff %d: the Markdown has %d bytes", i, len(markdown))
 		}
-		listed := strings.Count(markdown, "\n- ")
+		_, lists, _ := strings.Cut(markdown, " Status: ") // behind the answer
+		listed := strings.Count(lists, "\n- ")
 		for _, m := range regexp.MustCompile(`\n… and (\d+) more`).FindAllStringSubmatch(markdown, -1) {
 			n, _ := strconv.Atoi(m[1])
 			listed += n

@@ -34,6 +34,7 @@ func items(old, new *report.Report) (machines, vms Lists[Item]) {
 	all := compare(itemsOf(old), itemsOf(new), itemIdentities, itemFields, compareItems)
 	is := func(i Item) bool { return i.Status == code.Unattributed }
 	both := func(c Change[Item]) bool { return is(c.Old) && is(c.New) }
+	vms.NotSeen, machines.NotSeen = []Item{}, []Item{}
 	vms.New, machines.New = split(all.New, is)
 	vms.Gone, machines.Gone = split(all.Gone, is)
 	vms.Changed, machines.Changed = split(all.Changed, both)

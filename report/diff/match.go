@@ -22,7 +22,7 @@ type identity[T any] struct {
 // compare finds the things of one report in the other, by the identities in
 // their order, and lists what is left over and what differs.
 func compare[T any](old, new []T, ways []identity[T], fields func(a, b *T) []Field, order func(a, b *T) int) Lists[T] {
-	out := Lists[T]{[]T{}, []T{}, []Change[T]{}}
+	out := Lists[T]{[]T{}, []T{}, []T{}, []Change[T]{}}
 	for _, way := range ways {
 		old, new = way.pair(old, new, func(a, b *T) {
 			if f := fields(a, b); len(f) > 0 {

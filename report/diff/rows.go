@@ -41,7 +41,7 @@ func valid(it *outline.Item) {
 	}
 }
 
-// lists are the three lists of a kind. Of makes an item of a thing, whole when nothing
+// lists are the lists of a kind. Of makes an item of a thing, whole when nothing
 // else is said of it.
 func lists[T any](kind string, l *Lists[T], of func(t *T, whole bool) outline.Item) []outline.Section {
 	fresh := outline.Section{Title: kind + " new"}
@@ -60,7 +60,11 @@ func lists[T any](kind string, l *Lists[T], of func(t *T, whole bool) outline.It
 		it.Mark = " "
 		gone.Items = append(gone.Items, it)
 	}
-	return []outline.Section{fresh, changed, gone}
+	unseen := outline.Section{Title: kind + " not seen in the newer"}
+	for i := range l.NotSeen {
+		unseen.Items = append(unseen.Items, of(&l.NotSeen[i], true))
+	}
+	return []outline.Section{fresh, changed, gone, unseen}
 }
 
 func changes(fields []Field) []outline.Fact {
@@ -146,8 +150,12 @@ func (d *Diff) headline() string {
 	}
 	var parts []string
 	for _, t := range d.tallies() {
-		if t.new+t.gone+t.changed > 0 {
-			parts = append(parts, fmt.Sprintf("%s: %d new, %d gone, %d changed", t.what, t.new, t.gone, t.changed))
+		if t.new+t.gone+t.changed+t.unseen > 0 {
+			text := fmt.Sprintf("%s: %d new, %d gone, %d changed", t.what, t.new, t.gone, t.changed)
+			if t.unseen > 0 {
+				text += fmt.Sprintf(", %d not seen in the newer report", t.unseen)
+			}
+			parts = append(parts, text)
 		}
 	}
 	if len(parts) == 0 && sameNumbers(d.Old, d.New) {
@@ -161,18 +169,18 @@ func (d *Diff) headline() string {
 
 // tally is how many things of a kind differ.
 type tally struct {
-	what               string
-	new, gone, changed int
+	what                       string
+	new, gone, changed, unseen int
 }
 
 func (d *Diff) tallies() []tally {
 	return []tally{
-		{"Machines", len(d.Machines.New), len(d.Machines.Gone), len(d.Machines.Changed)},
-		{"VMs to confirm", len(d.InfraMachines.New), len(d.InfraMachines.Gone), len(d.InfraMachines.Changed)},
-		{"Clusters", len(d.Clusters.New), len(d.Clusters.Gone), len(d.Clusters.Changed)},
-		{"Places", len(d.Scopes.New), len(d.Scopes.Gone), len(d.Scopes.Changed)},
-		{"Errors", len(d.Errors.New), len(d.Errors.Gone), len(d.Errors.Changed)},
-		{"Checks", len(d.Checks.New), len(d.Checks.Gone), len(d.Checks.Changed)},
+		{"Machines", len(d.Machines.New), len(d.Machines.Gone), len(d.Machines.Changed), len(d.Machines.NotSeen)},
+		{"VMs to confirm", len(d.InfraMachines.New), len(d.InfraMachines.Gone), len(d.InfraMachines.Changed), len(d.InfraMachines.NotSeen)},
+		{"Clusters", len(d.Clusters.New), len(d.Clusters.Gone), len(d.Clusters.Changed), len(d.Clusters.NotSeen)},
+		{"Places", len(d.Scopes.New), len(d.Scopes.Gone), len(d.Scopes.Changed), len(d.Scopes.NotSeen)},
+		{"Errors", len(d.Errors.New), len(d.Errors.Gone), len(d.Errors.Changed), len(d.Errors.NotSeen)},
+		{"Checks", len(d.Checks.New), len(d.Checks.Gone), len(d.Checks.Changed), len(d.Checks.NotSeen)},
 	}
 }
 

@@ -96,13 +96,14 @@ func count(s *document.Suite, r *report.Report) {
 		for i := range a.Conditions {
 			conditions = append(conditions, string(a.Conditions[i].Code))
 		}
-		s.Set("answer.reasons", codes(a.Reasons))
+		s.Set("answer.reasons", codes(r.ListedNow()))
 		s.Set("answer.conditions", document.Clean(strings.Join(slices.Compact(conditions), " ")))
 	}
 	if a := sum.AnswerByPlan; a != nil {
 		s.Set("answerByPlan", document.Clean(string(a.Safe)))
-		s.Set("answerByPlan.reasons", codes(a.Reasons))
-		s.Set("answerByPlan.resolved", codes(a.Resolved))
+		left, resolved := r.ListedByPlan()
+		s.Set("answerByPlan.reasons", codes(left))
+		s.Set("answerByPlan.resolved", codes(resolved))
 	}
 	if sum.StatusWithoutRules != "" {
 		s.Set("statusWithoutRules", sum.StatusWithoutRules)

@@ -145,13 +145,16 @@ func NodeLists(r *report.Report) string {
 }
 
 // ToDo is what a person has to do or to decide, a section for each phase.
-func ToDo(r *report.Report) []Section {
+func ToDo(r *report.Report) []Section { return ToDoOf(r, func(*report.ToDo) bool { return true }) }
+
+// ToDoOf is that of the things that are wanted.
+func ToDoOf(r *report.Report, wanted func(*report.ToDo) bool) []Section {
 	var out []Section
 	places := r.Places()
 	for _, phase := range code.Phases() {
 		s := Section{Title: english.Capital(phase.Title())}
 		for _, t := range r.ToDoIn(phase) {
-			if places.IsShown(&t) {
+			if wanted(&t) && places.IsShown(&t) {
 				s.Items = append(s.Items, toDo(r, places, &t))
 			}
 		}

@@ -88,12 +88,12 @@ func (pl *planner) install(d *draft) {
 		}
 		asked[variable] = true
 	}
-	text := "In the new cluster install the releases of Cluster API and of the providers that the old one had, or later ones that still serve the API versions of the backup. The line is for clusterctl; what another tool installed, install with that."
+	text := "In the new cluster install the releases of Cluster API and of the providers that the old one had, or later patches of them; with a later minor release see first that it still serves the API versions of the backup: ready asks for your word. The line is for clusterctl; what another tool installed, install with that."
 	if len(unknown) > 0 {
 		text += " The backup does not say the release of " + english.First(10, unknown) + ": look in your sources."
 	}
 	if len(several) > 0 {
 		text += " Of these it names several releases, which one ran is not known: " + english.First(10, several) + "."
 	}
-	d.before(text, append(asks, shell.Line(words...))...)
+	d.before(text, append(asks, pl.isNew().Then(shell.Line(words...)))...)
 }

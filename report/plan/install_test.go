@@ -7,6 +7,9 @@ import (
 	"drift-detector/report"
 )
 
+// isNewLine comes before what changes the new management cluster.
+const isNewLine = `kubectl --context "${MGMT:?}" get namespaces/kube-system --output=json | drift-detector recheck "${REPORT:?}" management new && `
+
 // The line installs what the backup says, asks for what it does not say, so that clusterctl
 // does not take the newest, and takes nothing from an edited report that is no release.
 func TestReleasesAreThoseOfTheBackup(t *testing.T) {
@@ -25,7 +28,7 @@ func TestReleasesAreThoseOfTheBackup(t *testing.T) {
 		return step.Text, strings.Join(step.Commands, "\n")
 	}
 	text, command := line(all...)
-	if want := `clusterctl init --kubeconfig-context "${MGMT:?}" --core=cluster-api:v1.10.4 --bootstrap=kubeadm:v1.10.4 --control-plane=kubeadm:v1.10.4 --infrastructure=vsphere:v1.13.0 --infrastructure=aws:v2.9.1 --ipam=in-cluster:v1.0.2`; command != want || strings.Contains(text, "does not say") {
+	if want := isNewLine + `clusterctl init --kubeconfig-context "${MGMT:?}" --core=cluster-api:v1.10.4 --bootstrap=kubeadm:v1.10.4 --control-plane=kubeadm:v1.10.4 --infrastructure=vsphere:v1.13.0 --infrastructure=aws:v2.9.1 --ipam=in-cluster:v1.0.2`; command != want || strings.Contains(text, "does not say") {
 		t.Errorf("%s\n%s\nwant\n%s", text, command, want)
 	}
 	text, command = line()

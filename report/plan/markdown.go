@@ -26,6 +26,10 @@ func Markdown(w io.Writer, p Plan) error {
 		m.printf("## What this plan could not know\n")
 		m.list(p.Unknown)
 	}
+	if due := p.due(); len(due) > 0 {
+		m.printf("## What is to be done\n")
+		m.list(due)
+	}
 	if p.Of.Step == 0 {
 		m.checklist(p.Checklist)
 	}

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/outline"
 )
 
 // The phases of a plan.
@@ -153,6 +155,26 @@ func (p *Plan) lead() []string {
 	default:
 		return p.Answer
 	}
+}
+
+// due is the list of what is to be done, as every format of the report has it: in a part of the
+// plan what its steps are about.
+func (p *Plan) due() []string {
+	numbers := map[int]bool{}
+	for _, r := range p.Checklist {
+		numbers[r.Number] = true
+	}
+	of := func(t *report.ToDo) bool {
+		return p.Of.ofAll() || slices.ContainsFunc(t.Steps, func(n int) bool { return numbers[n] })
+	}
+	var out []string
+	for _, s := range outline.ToDoOf(p.report, of) {
+		for i := range s.Items {
+			it := &s.Items[i]
+			out = append(out, s.Title+": "+english.Join(" ", it.Status, it.Code+":", it.Text))
+		}
+	}
+	return out
 }
 
 // shown are the items that are listed: all where a step needs the line of one, or

@@ -116,8 +116,9 @@ const pausePatch = `--patch={"spec":{"paused":true}}`
 func (pl *planner) stopOld(d *draft) {
 	names := kubectl(oldManagement, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--output=go-template={{range .items}}{{.metadata.namespace}}/{{.metadata.name}} {{end}}").Keep("CLUSTERS")
 	pause := kubectl(oldManagement, shell.Raw(`--namespace="${C%%/*}"`), "patch", shell.Raw(`"clusters.cluster.x-k8s.io/${C#*/}"`), "--type=merge", pausePatch)
-	d.before("Shut the old management cluster down for good. If any part of it still answers and can't be shut down, pause all its Clusters: two management clusters that reconcile the same VMs destroy each other's. The last line lists all that it has: each must be paused.",
-		names.Then(pause.OrSay("not paused: look at this one").Each("C", "CLUSTERS")),
+	text, look := pl.byHand(oldManagement, "the old one", oldUID)
+	d.before("Shut the old management cluster down for good. If any part of it still answers and can't be shut down, pause all its Clusters: two management clusters that reconcile the same VMs destroy each other's. The last line lists all that it has: each must be paused."+text, look,
+		shell.All(pl.isOld(), names, pause.OrSay("not paused: look at this one").Each("C", "CLUSTERS")),
 		kubectl(oldManagement, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--output=custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,PAUSED:.spec.paused")).about = []string{string(code.OldManagementCluster)}
 }
 
@@ -157,7 +158,7 @@ func (pl *planner) absences(d *draft) {
 			name := strings.TrimPrefix(m.Namespace+"/"+m.Name, "/")
 			text := fmt.Sprintf("%s %s is not in the backup, and referred to by %s: %s. ", m.Kind, name, m.ReferredBy, m.Why)
 			if pl.identityKinds[m.Kind] != "" {
-				d.before(text+"Have its manifest written, compare it with your sources, and fill in what is not known. After the restore its Secret has to exist first, then the identity.", extract("manifests"))
+				d.before(text+"Have its manifest written, compare it with your sources, and fill in what is not known. After the restore a Secret that it names has to exist first, then the identity.", extract("manifests"))
 				continue
 			}
 			d.before(text + "Find it in your sources or in another backup, or create it again, before its cluster is unpaused.")

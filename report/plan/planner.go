@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"drift-detector/report"
@@ -14,6 +15,8 @@ const (
 	reportFile    = "REPORT"
 	management    = "MGMT"
 	oldManagement = "OLD_MGMT"
+	managementUID = "MGMT_UID"
+	oldUID        = "OLD_MGMT_UID"
 	backupName    = "BACKUP"
 	restoreName   = "RESTORE"
 	veleroSpace   = "VELERO_NAMESPACE"
@@ -89,12 +92,14 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 	pl.variables = []Variable{
 		{Name: reportFile, Meaning: "the file of this report, which recheck, confirm and ready read"},
 		{Name: management, Meaning: "context of the new management cluster in your kubeconfig"},
+		{Name: managementUID, Meaning: "uid of namespace kube-system there, once you have seen by hand that it is not the old management cluster"},
 		{Name: oldManagement, Meaning: "context of the old management cluster, as long as it answers"},
+		{Name: oldUID, Meaning: "uid of namespace kube-system there, once you have seen by hand that it is the old management cluster"},
 		{Name: backupName, Meaning: "name of the Backup that Velero restores; there has to be one of that name in the new cluster"},
 		{Name: backupFile, Meaning: "the backup of the report as detect took it; kubeconfigs: drift-detector extract kubeconfigs --backup \"$BACKUP_FILE\" -o kubeconfigs", Value: fileOf(r)},
-		{Name: saidFile, Meaning: "the file of what people say, which detect reads with --confirmations", Value: "said.yaml"},
+		{Name: saidFile, Meaning: "the file of what people say, which detect reads with --confirmations", Value: saidFileOf(r)},
 		{Name: restoreName, Meaning: "a name of your choice for the restore, of small letters, digits and dashes, 63 at most"},
-		{Name: veleroSpace, Meaning: "namespace of Velero in the new cluster; OADP uses openshift-adp", Value: "velero"},
+		{Name: veleroSpace, Meaning: "namespace of Velero in the new cluster; OADP uses openshift-adp, k0rdent kcm-system", Value: "velero"},
 	}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
@@ -128,6 +133,12 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 	pl.variables = append(pl.variables, Variable{Name: etcdPod, Meaning: "an etcd pod of a control-plane Node that runs, in kube-system of the cluster in question"})
 	pl.findScopes()
 	return pl
+}
+
+// saidFileOf is the first file that detect was given of what people say: what else they say is
+// added to it.
+func saidFileOf(r *report.Report) string {
+	return append(slices.Clip(r.Options.Confirmations), "said.yaml")[0]
 }
 
 // fileOf is where the backup of a report is; empty where there are several.

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
@@ -9,6 +11,41 @@ import (
 // as in the report.
 func recheck(words ...any) shell.Command {
 	return shell.Line(shell.Raw("drift-detector recheck"), shell.Variable(reportFile)).With(words...)
+}
+
+// kubeSystem prints what tells one management cluster from another.
+func kubeSystem(context string, output string) shell.Command {
+	return kubectl(context, "get", "namespaces/kube-system", output)
+}
+
+// isOld stops at any other cluster than the management cluster of the backup.
+func (pl *planner) isOld() shell.Command { return pl.isManagement(oldManagement, "old", oldUID) }
+
+// isNew stops at the management cluster of the backup.
+func (pl *planner) isNew() shell.Command { return pl.isManagement(management, "new", managementUID) }
+
+func (pl *planner) isManagement(context, which, uid string) shell.Command {
+	look := recheck("management", which)
+	if !pl.recognisesOld() {
+		look = look.With("--id", shell.Variable(uid))
+	}
+	return kubeSystem(context, asJSON).Pipe(look)
+}
+
+// recognisesOld reports whether each backup has the uid of kube-system.
+func (pl *planner) recognisesOld() bool {
+	without := func(b report.Backup) bool { return b.KubeSystemUID == "" }
+	return len(pl.Backups) > 0 && !slices.ContainsFunc(pl.Backups, without)
+}
+
+// byHand is what a person has to compare where the backup does not have the uid, with the line
+// that prints it.
+func (pl *planner) byHand(context, which, uid string) (text string, look shell.Command) {
+	if pl.recognisesOld() {
+		return "", shell.Command{}
+	}
+	return " The backup does not have the uid of namespace kube-system, by which the lines would recognise the old management cluster: compare the Clusters and Nodes behind " + context + " with the report by hand, and only if it is " + which + ", set " + uid + " to the uid that the first line prints.",
+		kubeSystem(context, "--output=custom-columns=UID:.metadata.uid,CREATED:.metadata.creationTimestamp")
 }
 
 // machineOf is what recheck calls a Machine. The kind comes first, so that no name of foreign

@@ -44,7 +44,7 @@ func (pl *planner) afterRestore() []Chapter {
 		out = append(out, Chapter{Title: "Workers of all clusters: first what is Stale, then Ghosts", Notes: []string{workersLast}, Batches: workers})
 	}
 	var d draft
-	d.after("When all is done, let Velero write again: until then it takes no backup. It deletes those that have expired as soon as it may; save the one that you restored first if you still need it.", accessMode("ReadWrite"))
+	d.after("When all is done, let Velero write again: until then it takes no backup. It deletes those that have expired as soon as it may; save the one that you restored first if you still need it.", pl.writableAgain())
 	return append(out, Chapter{Title: "At the end", What: "let Velero write again", Steps: d.steps})
 }
 
@@ -72,6 +72,7 @@ func (pl *planner) identities(d *draft, c *report.Cluster) {
 		lines := []shell.Command{pl.manifest(c, m), kubectl(management, "get", pl.identityKinds[m.Kind]+m.Name)}
 		if object := pl.providers[c.Provider].clusterResource(c); object != "" {
 			lines = append(lines, manage(c.Namespace, "annotate", object, "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", shell.Raw(`drift-detector/retry="$(date +%s)"`)))
+			lines[len(lines)-1] = pl.isNew().Then(lines[len(lines)-1])
 		}
 		d.after(fmt.Sprintf("The cluster is not reconciled until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, which extract wrote, then change an annotation of the infrastructure cluster, because its controller backs off.", m.Kind, m.Name), lines...)
 	}
@@ -147,7 +148,7 @@ func (pl *planner) keepPoolSizes(d *draft, c *report.Cluster) {
 		if now < *p.Desired {
 			does = fmt.Sprintf("creates %d more", *p.Desired-now)
 		}
-		text := fmt.Sprintf("Before it is unpaused: MachinePool %s has %s and the group has %d, so that %s %s. Set its replicas to the size of the group.", g.Name, english.Count(int(*p.Desired), "replica"), now, pl.controllerOf(c), does)
+		text := fmt.Sprintf("Before it is unpaused: MachinePool %s has %s and the group has %d, so that %s %s. Set its replicas to the size of the group; where the infrastructure object has bounds of its own, it has to be within them.", g.Name, english.Count(int(*p.Desired), "replica"), now, pl.controllerOf(c), does)
 		about := []string{g.Kind + " " + c.Namespace + "/" + g.Name}
 		check, ok := pl.poolSize(c, p, now)
 		if !ok {

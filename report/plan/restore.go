@@ -11,20 +11,16 @@ import (
 	"drift-detector/report/code"
 )
 
-// pausing makes Velero pause every Cluster that it restores (Velero
-// internal/resourcemodifiers v1.18.1).
-const pausing = `{"version":"v1","resourceModifierRules":[{"conditions":{"groupResource":"clusters.cluster.x-k8s.io"},"mergePatches":[{"patchData":"{\"spec\":{\"paused\":true}}"}]}]}`
-
 // restore is the restore itself.
 func (pl *planner) restore() Chapter {
 	var d draft
 	pl.emptyCluster(&d)
 	d.before("Either keep the controllers running, or delete Cluster API's webhook configurations before you stop them, and create them again before you start them again. Where the webhooks are there and nobody answers, Velero can restore no Cluster, Machine or infrastructure machine.",
 		kubectl(management, "get", "validatingwebhookconfigurations,mutatingwebhookconfigurations"))
-	d.before("Have every Cluster restored paused, so that you let one after the other go. Clusters that were paused in the backup stay so on purpose: do not unpause them with the others.",
-		inVelero("create", "configmap", "restore-paused", shell.Loose("--from-literal=modifiers.yaml="+pausing))).about = []string{string(code.UnpausedClusters), string(code.ClustersFirst)}
+	d.before("Have every Cluster restored paused, so that you let one after the other go. Clusters that were paused in the backup stay so on purpose: do not unpause them with the others. The line fails where a ConfigMap of that name is there already: the restore itself compares it, and stops at any other.",
+		pl.isNew().Then(inVelero("create", "configmap", report.ModifiersName, shell.Loose("--from-literal="+report.ModifiersKey+"="+report.Modifiers)))).about = []string{string(code.UnpausedClusters), string(code.ClustersFirst)}
 	pl.ready(&d)
-	text := restoreText + " By default Velero puts Clusters last. Where they come before their Machines, " + pl.clustersFirst() + ". If that other order puts Clusters behind the Machines, too, run the last part of the line by itself." + pl.leftOut()
+	text := restoreText + " By default Velero puts Clusters last. Where they come before their Machines, " + pl.clustersFirst() + ". If that other order puts Clusters behind the Machines, too, leave out of the line what looks at STARTED, and nothing else." + pl.leftOut()
 	if len(pl.Backups) > 1 {
 		text += fmt.Sprintf(" The report is of %s: restore each, under a name of its own.", english.Count(len(pl.Backups), "backup"))
 	}
@@ -55,15 +51,18 @@ func (pl *planner) restore() Chapter {
 // emptyCluster is where to restore to. A Cluster that is there already is acted on
 // while its Machines are not yet back.
 func (pl *planner) emptyCluster(d *draft) {
+	if text, look := pl.byHand(management, "another one", managementUID); text != "" {
+		d.before("See that MGMT leads to the new management cluster."+text, look)
+	}
 	pl.install(d)
-	d.before("Have Velero there, with the object store of the backup, and make its storage locations read-only until all is done: a Velero that may write deletes each backup that has expired. The last line lists all that it has: each must be ReadOnly.",
-		accessMode("ReadOnly"), inVelero("get", "backupstoragelocations.velero.io", "--output=custom-columns=NAME:.metadata.name,ACCESS:.spec.accessMode"))
+	d.before("Have Velero there, with the object store of the backup, and make its storage locations read-only until all is done: a Velero that may write deletes each backup that has expired. The first line marks those that it may write to, for the last step of the plan. The last line lists all that it has: each must be ReadOnly.",
+		pl.readOnly(), inVelero("get", "backupstoragelocations.velero.io", "--output=custom-columns=NAME:.metadata.name,ACCESS:.spec.accessMode"))
 	d.before("The new cluster must not contain any of these Clusters yet. Keep Flux, Argo CD, Helm and k0rdent off until everything is restored and unpaused.",
 		kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--no-headers").Keep("CLUSTERS").
 			Then(shell.Empty("CLUSTERS").OrStop("it holds Clusters:", shell.Raw(`"$CLUSTERS"`))))
 	d.before("Only if that names one: turn off what made it, and pause it at once. Do not delete it: its controllers would take down what runs under its name. Restore into another management cluster, which holds none.",
 		shell.Ask("EXISTING_NAMESPACE", "its namespace"), shell.Ask("EXISTING", "its name"),
-		kubectl(management, "--namespace", shell.Variable("EXISTING_NAMESPACE"), "patch", shell.Pieces{clusters, shell.Variable("EXISTING")}, "--type=merge", pausePatch))
+		pl.isNew().Then(kubectl(management, "--namespace", shell.Variable("EXISTING_NAMESPACE"), "patch", shell.Pieces{clusters, shell.Variable("EXISTING")}, "--type=merge", pausePatch)))
 }
 
 // ready looks at all that the restore takes for granted. Only the API server's own list says of
@@ -73,53 +72,98 @@ func (pl *planner) ready(d *draft) {
 	list := func(version string) shell.Command {
 		return kubectl(management, "get", "--raw", "/apis/cluster.x-k8s.io/"+version+"/clusters")
 	}
-	kinds := kubectl(management, "get", "namespaces,providers.clusterctl.cluster.x-k8s.io,deployments.apps,backupstoragelocations.velero.io", "--all-namespaces", asJSON)
+	ofVelero := func(what string) shell.Command { return inVelero("get", what, asJSON).OrSay("not printed: " + what) }
+	all := shell.All(list("v1beta2").Or(list("v1beta1")).OrSay("not printed: Clusters"),
+		kubectl(management, "get", "namespaces,deployments.apps,mutatingwebhookconfigurations,validatingwebhookconfigurations", "--all-namespaces", asJSON).OrSay("not printed: namespaces and Deployments"),
+		kubectl(management, "get", "providers.clusterctl.cluster.x-k8s.io", "--all-namespaces", asJSON).OrSay("not printed: providers as clusterctl installs them"),
+		ofVelero("backupstoragelocations.velero.io,backups.velero.io"), ofVelero("configmaps/"+report.ModifiersName))
 	d.before("Right before the restore check once more all that it takes for granted, with a young report: it has to say go. It lists what is open: of what you did, add --done with the number of its step.",
-		list("v1beta2").Or(list("v1beta1")).Then(kinds).Wrap("{ ", "; }").Pipe(pl.isReady()))
+		all.Wrap("{ ", "; }").Pipe(pl.isReady()))
 }
 
-// isReady asks for all that the restore takes for granted. It is given the file of what people
-// said where the report rests on it.
+// isReady asks for all that the restore takes for granted. It is given the files of what people
+// said that detect was given.
 func (pl *planner) isReady() shell.Command {
 	line := shell.Line(shell.Raw("drift-detector ready"), shell.Variable(reportFile))
 	if slices.ContainsFunc(pl.Confirmations, func(c report.Confirmation) bool { return c.State == report.ConfirmationTaken }) {
 		line = line.With(shell.Raw("--confirmations"), shell.Variable(saidFile))
+		for _, more := range pl.Options.Confirmations[min(1, len(pl.Options.Confirmations)):] {
+			line = line.With(shell.Raw("--confirmations"), more)
+		}
 	}
 	return line
 }
 
-// accessMode sets that of all storage locations. Velero deletes expired backups of those that
-// are not ReadOnly (pkg/controller/gc_controller.go v1.18.3).
-func accessMode(mode string) shell.Command {
-	set := inVelero("patch", shell.Raw(`"$L"`), "--type=merge", `--patch={"spec":{"accessMode":"`+mode+`"}}`)
-	return inVelero("get", "backupstoragelocations.velero.io", "--output=name").Keep("LOCATIONS").Then(set.OrSay("not patched: look at this one").Each("L", "LOCATIONS"))
+// wasWritable marks the storage locations that the plan has made read-only.
+const wasWritable = "drift-detector/was=ReadWrite"
+
+// readOnly keeps Velero from writing to its storage locations, and marks those to which it might.
+// It deletes expired backups of those that are not ReadOnly (pkg/controller/gc_controller.go
+// v1.18.3); none is said is writable.
+func (pl *planner) readOnly() shell.Command {
+	writable := inVelero("get", "backupstoragelocations.velero.io", `--output=go-template={{range .items}}{{if eq (print .spec.accessMode) "ReadOnly"}}{{else}}{{.metadata.name}} {{end}}{{end}}`)
+	set := inVelero("patch", shell.Raw(`"backupstoragelocations.velero.io/$L"`), "--type=merge", shell.Loose(`--patch={"metadata":{"labels":{"drift-detector/was":"ReadWrite"}},"spec":{"accessMode":"ReadOnly"}}`))
+	return shell.All(pl.isNew(), writable.Keep("LOCATIONS"), set.OrSay("not patched: look at this one").Each("L", "LOCATIONS"))
+}
+
+// writableAgain takes that back, and leaves what was read-only before.
+func (pl *planner) writableAgain() shell.Command {
+	set := inVelero("patch", shell.Raw(`"$L"`), "--type=merge", shell.Loose(`--patch={"metadata":{"labels":{"drift-detector/was":null}},"spec":{"accessMode":"ReadWrite"}}`))
+	return shell.All(pl.isNew(), inVelero("get", "backupstoragelocations.velero.io", "--selector="+wasWritable, "--output=name").Keep("LOCATIONS"),
+		shell.Line(shell.Raw(`test -n "$LOCATIONS"`)).OrStop("no location is marked: see yourself which was writable before"),
+		set.OrSay("not patched: look at this one").Each("L", "LOCATIONS"))
 }
 
 // webhooksBack comes before anything is unpaused: what controllers make without the
 // webhooks' defaults hangs. A Deployment of no replicas counts as available, so that
-// the webhooks themselves are asked, by a change that is not kept.
+// the webhooks themselves are asked, by a change that is not kept, of an object that comes
+// back: where a selector finds none nothing is asked, and kubectl is content.
 func (pl *planner) webhooksBack(d *draft) {
 	var hooks, asked []shell.Command
+	var unasked []string
 	known := map[string]bool{}
-	look := func(label string, c *report.Cluster, kind string) {
+	look := func(label string, of []*report.Cluster, kind func(*report.Cluster) string) {
 		if known[label] {
 			return
 		}
 		known[label] = true
 		hooks = append(hooks, kubectl(management, "get", "mutatingwebhookconfigurations", "--selector=cluster.x-k8s.io/provider="+label, "--output=name").Keep("HOOKS").
 			Then(shell.Line(shell.Raw(`test -n "$HOOKS"`)).OrStop("no webhook configuration of "+label+" is there")))
-		asked = append(asked, manage(c.Namespace, "annotate", kind, "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", "--dry-run=server", "drift-detector/asked=yes"))
+		i := slices.IndexFunc(of, pl.returns)
+		if i < 0 {
+			unasked = append(unasked, label)
+			return
+		}
+		asked = append(asked, manage(of[i].Namespace, "annotate", kind(of[i]), "--selector=cluster.x-k8s.io/cluster-name="+of[i].Name, "--overwrite", "--dry-run=server", "--output=name", "drift-detector/asked=yes").Keep("ASKED").
+			Then(shell.Line(shell.Raw(`test -n "$ASKED"`)).OrStop("nothing of "+label+" is there to ask its webhooks about")))
 	}
+	byProvider := map[string][]*report.Cluster{}
+	var all []*report.Cluster
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
 		if p := pl.providers[c.Provider]; p != nil && len(p.MachineKinds) > 0 && !c.Self {
-			look("cluster-api", c, "machines.cluster.x-k8s.io")
-			look("infrastructure-"+c.Provider, c, p.MachineKinds[0].Resource)
+			all, byProvider[c.Provider] = append(all, c), append(byProvider[c.Provider], c)
 		}
 	}
-	if len(hooks) > 0 {
-		d.before("Before any Cluster is unpaused, see that the webhooks are there and answer: without their defaults new infrastructure machines hang. The last lines ask them and change nothing.", append(hooks, asked...)...)
+	for _, c := range all {
+		look("cluster-api", all, func(*report.Cluster) string { return "machines.cluster.x-k8s.io" })
+		look("infrastructure-"+c.Provider, byProvider[c.Provider], func(c *report.Cluster) string { return pl.providers[c.Provider].MachineKinds[0].Resource })
 	}
+	if len(hooks) == 0 {
+		return
+	}
+	text := "Before any Cluster is unpaused, see that the webhooks are there and answer: without their defaults new infrastructure machines hang. The last lines ask them and change nothing."
+	if len(unasked) > 0 {
+		text += " None asks those of " + english.First(10, unasked) + ", because no cluster has a Machine that certainly comes back: see yourself that their controllers run."
+	}
+	d.before(text, append(hooks, asked...)...)
+}
+
+// returns reports whether Machines of a cluster come back with the restore: one whose control
+// plane is lost may be left out yet.
+func (pl *planner) returns(c *report.Cluster) bool {
+	return c.Confirmed == nil && !lostControlPlane(c) &&
+		slices.ContainsFunc(pl.sets(c), func(s *set) bool { return s.counts.Healthy+s.counts.Stale > 0 })
 }
 
 // clustersFirst is what happens when Clusters exist before their Machines while
@@ -182,7 +226,7 @@ func (pl *planner) leftOut() string {
 // where controllers could act before all is there. Selectors ask every object for itself (Velero
 // pkg/restore/restore.go v1.18.3), and one alone is taken.
 func (pl *planner) restoring(without []*report.Cluster) shell.Command {
-	words := []any{"restore", "create", shell.Variable(restoreName), shell.Raw("--from-backup"), shell.Variable(backupName), "--resource-modifier-configmap=restore-paused", notOfTheOld}
+	words := []any{"restore", "create", shell.Variable(restoreName), shell.Raw("--from-backup"), shell.Variable(backupName), "--resource-modifier-configmap=" + report.ModifiersName, notOfTheOld}
 	if without = slices.Concat(without, pl.selves()); len(without) > 0 {
 		labels := make([]string, len(without))
 		for i, c := range without {
@@ -190,7 +234,9 @@ func (pl *planner) restoring(without []*report.Cluster) shell.Command {
 		}
 		words = append(words, shell.Loose("--selector=cluster.x-k8s.io/cluster-name notin ("+strings.Join(labels, ",")+")"))
 	}
-	return shell.All(
+	return shell.All(pl.isNew(),
+		inVelero("get", "backups.velero.io", asJSON).Pipe(recheck("backup", shell.Pieces{"backup/", shell.Variable(backupName)})),
+		inVelero("get", "configmaps/"+report.ModifiersName, asJSON).Pipe(recheck("pauses", "configmap/"+report.ModifiersName)),
 		kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", unpaused).Keep("UNPAUSED"),
 		shell.Empty("UNPAUSED").OrStop("Clusters that are not paused:", shell.Raw(`"$UNPAUSED"`)),
 		inVelero("get", "deployments.apps/velero", started).Keep("STARTED"),
@@ -199,7 +245,7 @@ func (pl *planner) restoring(without []*report.Cluster) shell.Command {
 }
 
 // restoreText says what the line of the restore does.
-const restoreText = "Restore the Backup of the report: compare its time with that above. The line does nothing while a Cluster that is not paused exists, or if Velero runs with --restore-resource-priorities."
+const restoreText = "Restore the Backup of the report. The line does nothing at the old management cluster, with a Backup that ran at another time than that of the report, with a ConfigMap that does not pause, while a Cluster that is not paused exists, or if Velero runs with --restore-resource-priorities."
 
 // leaveOut is the restore without clusters that were deleted on purpose. A label
 // selector asks every object for itself (Velero pkg/restore v1.18.1): what does

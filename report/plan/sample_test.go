@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"drift-detector/infra/all"
 	"drift-detector/report"
@@ -82,7 +83,7 @@ func sample(name string) *report.Report {
 	return &report.Report{
 		SchemaVersion: report.SchemaVersion,
 		Providers:     described,
-		Backups:       []report.Backup{{Path: name, Missing: []report.Missing{{Kind: "VSphereClusterIdentity", Name: name, ReferredBy: "VSphereCluster " + name + "/" + name, Why: name}, {Kind: name, Namespace: name, Name: name, ReferredBy: name, Why: name}}}},
+		Backups:       []report.Backup{{Path: name, KubeSystemUID: oldKubeSystem, WrittenFrom: written, WrittenTo: written.Add(time.Minute), Missing: []report.Missing{{Kind: "VSphereClusterIdentity", Name: name, ReferredBy: "VSphereCluster " + name + "/" + name, Why: name}, {Kind: name, Namespace: name, Name: name, ReferredBy: name, Why: name}}}},
 		Summary:       report.Summary{Status: code.ManualRemediationRequired, InfraMachines: 1, Machines: report.MachineCounts{Total: 10, Healthy: 3, Stale: 3, Ghost: 3, Unknown: 1}},
 		Clusters: []report.Cluster{
 			{
@@ -113,6 +114,11 @@ func sample(name string) *report.Report {
 		Errors: []report.Error{{Message: name}},
 	}
 }
+
+// Of the management cluster that was backed up, and of the new one.
+const oldKubeSystem, newKubeSystem = "uid-of-the-old", "uid-of-the-new"
+
+var written = time.Date(2026, 11, 21, 4, 0, 0, 0, time.UTC)
 
 // group is the first group of workers of the first cluster.
 func group(r *report.Report) *report.Group { return &r.Clusters[0].Workers.Groups[0] }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"drift-detector/infra/shell"
@@ -13,7 +14,7 @@ import (
 // what to do first, before it is unpaused, about each reason of which the table of codes
 // says that. It reports whether there is anything.
 func (pl *planner) settle(d *draft, c *report.Cluster) bool {
-	any := false
+	any, earlier := false, d.steps
 	for _, reason := range pl.reasons(c) {
 		r, own, first := reason.AnswerReason, reason.objects, code.Of(reason.Code).Plan
 		if first == "" {
@@ -23,6 +24,9 @@ func (pl *planner) settle(d *draft, c *report.Cluster) bool {
 		if r.Code == code.EtcdMembersRemoved && pl.memberGhosts(c) > 0 {
 			continue // warnOfEviction says it
 		}
+		if (r.Code == code.PoolScaledBack || r.Code == code.PoolGrown) && areAbout(earlier, own) {
+			continue // keepPoolSizes says it, with the line
+		}
 		text := "Before it is unpaused: " + strings.TrimSuffix(r.Message, ".")
 		if strings.HasPrefix(own[0], "Machine ") { // the messages of others name what they are about, or say that of the cluster
 			text += ": " + listed(own)
@@ -30,6 +34,16 @@ func (pl *planner) settle(d *draft, c *report.Cluster) bool {
 		d.afterWith(text+". "+first, func() []shell.Command { return pl.spare(c, r.Code, own) }).about = own
 	}
 	return any
+}
+
+// areAbout reports whether there is a step about each of the objects.
+func areAbout(steps []Step, objects []string) bool {
+	for _, o := range objects {
+		if !slices.ContainsFunc(steps, func(s Step) bool { return slices.Contains(s.about, o) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // ownReason is a reason of the answer, with the objects of one cluster that it is about.

@@ -19,6 +19,36 @@ var elsewhere = map[code.Reason]string{
 }
 
 // A reason for which the answer is not yes is dealt with in the plan, and in one place.
+// That a pool has another size is one step, with its line, and not a second one without.
+func TestAPoolIsScaledInOneStep(t *testing.T) {
+	two := int64(2)
+	for _, c := range []struct {
+		code   code.Reason
+		object string
+		steps  int
+	}{
+		{code.PoolScaledBack, "MachinePool alpha/mp-0", 1},
+		{code.PoolGrown, "MachinePool alpha/mp-0", 1},
+		{code.PoolScaledBack, "MachinePool alpha/mp-1", 2}, // of which no number is known
+		{code.PoolNotDecided, "MachinePool alpha/mp-0", 2},
+	} {
+		r := sample("alpha")
+		r.Clusters[1].Workers.Groups = append(r.Clusters[1].Workers.Groups,
+			report.Group{Kind: "MachinePool", Name: "mp-0", Pool: &report.Pool{State: code.Present, Desired: &two, Now: []string{ec2ID, ec2ID, ec2ID}}},
+			report.Group{Kind: "MachinePool", Name: "mp-1", Pool: &report.Pool{State: code.Undecided}})
+		r.Summary.Answer = &report.SafeAnswer{Reasons: []report.AnswerReason{{Code: c.code, Message: "The pool of " + c.object + " is another", Objects: []string{c.object}}}}
+		n := 0
+		for _, s := range New(r, providerTools).Sections[2].Chapters[1].Steps {
+			if strings.Contains(s.Text, "mp-") {
+				n++
+			}
+		}
+		if n != c.steps {
+			t.Errorf("%s of %s: %d steps, want %d", c.code, c.object, n, c.steps)
+		}
+	}
+}
+
 func TestEveryReasonOfTheAnswerHasAPlaceInThePlan(t *testing.T) {
 	for _, r := range code.Table {
 		if r.Is(code.Answer) && (r.Plan == "") == (elsewhere[r.Code] == "") {

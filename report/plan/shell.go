@@ -29,6 +29,10 @@ func Shell(w io.Writer, p Plan) error {
 		s.title("WHAT THIS PLAN COULD NOT KNOW")
 		s.list("", p.Unknown)
 	}
+	if due := p.due(); len(due) > 0 {
+		s.title("WHAT IS TO BE DONE")
+		s.list("", due)
+	}
 	if p.Of.Step == 0 {
 		s.title("CHECKLIST")
 		for _, r := range p.Checklist {

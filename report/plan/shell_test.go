@@ -107,6 +107,8 @@ const answers = `case "$*" in
 *" cksum "*) echo "$(cksum </dev/null | cut -d ' ' -f 1,2) /file" ;;
 *status.phase*) echo Completed ;;
 *mutatingwebhookconfigurations*--output=name) echo hook ;;
+*annotate*--dry-run=server*) echo asked ;;
+*backupstoragelocations*) echo default ;;
 esac
 `
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 type Look struct {
 	Color   bool
 	Width   int    // columns; 0 is 80, the least is 40
+	Height  int    // rows of the terminal, of which one is the prompt's; 0: as many as it takes
 	Program string // as a shell reads it
 	Report  string // its path, as a shell reads it
 	Options string // those of this run that choose a part of the plan, as a shell reads them
@@ -25,22 +27,42 @@ const narrowTable = 60
 // Table writes what there is to do, one row for each step, and how to go on. It returns the
 // first error of the writer.
 func Table(w io.Writer, p Plan, look Look) error {
-	t := terminal.NewPrinter(w, look.Width, look.Color)
+	var b bytes.Buffer
+	t := terminal.NewPrinter(&b, look.Width, look.Color)
 	width := max(cmp.Or(look.Width, 80), 40)
 	t.Print(0, 2, terminal.Lead(terminal.Bold, english.Count(p.steps, "step")+", in this order.", 0).Prose(terminal.Plain, "None of their commands has been run; --all prints them."))
 	if of := p.Of.String(); of != "" {
 		t.Print(0, 2, terminal.Lead(terminal.Plain, fmt.Sprintf("%d of them: only %s.", len(p.Checklist), of), 0))
 	}
-	for _, line := range p.Unknown {
+	for i, line := range p.Unknown {
+		if look.Height > 0 { // a row each, and few of them
+			if i == mostUnknown {
+				line = fmt.Sprintf("and %d more that the plan could not know: --all", len(p.Unknown)-i)
+			}
+			line = terminal.Begin(line, width-2)
+		}
 		t.Print(0, 2, terminal.Lead(terminal.Yellow, "?", 1).Prose(terminal.Plain, line))
+		if look.Height > 0 && i == mostUnknown {
+			break
+		}
 	}
 	clusters, counts := 0, 0
 	for _, r := range p.Checklist {
 		clusters, counts = max(clusters, terminal.Width(terminal.Escape(clusterWord(r)))), max(counts, len(count(r)))
 	}
 	clusters = min(clusters, width*3/8)
+	commands := look.next(p)
+	below := 2 // an empty row, and the prompt
+	for _, c := range commands {
+		below += 1 + max(terminal.Width("Next "+c.line)-1, 0)/width
+	}
+	_ = t.Flush()
+	shown := len(p.Checklist)
+	if look.Height > 0 {
+		shown = fits(p.Checklist, look.Height-bytes.Count(b.Bytes(), []byte("\n"))-below)
+	}
 	phase := ""
-	for _, r := range p.Checklist {
+	for _, r := range p.Checklist[:shown] {
 		if r.Phase != phase {
 			phase = r.Phase
 			t.Title(p.titleOf(phase))
@@ -61,23 +83,65 @@ func Table(w io.Writer, p Plan, look Look) error {
 		}
 		t.Print(0, 6, l.Field(terminal.Plain, what))
 	}
-	t.Newline()
-	next := func(lead, command, why string) {
-		command = look.Program + " plan " + look.Report + command
-		if len("Next ")+terminal.Width(command) > width {
-			t.Print(2, 4, terminal.Lead(terminal.Plain, command, 0))
-			return
-		}
-		t.Print(0, 6, terminal.Lead(terminal.Dim, lead, 4).Field(terminal.Plain, command).Prose(terminal.Dim, why))
+	if more := len(p.Checklist) - shown; more > 0 {
+		t.Print(0, 6, terminal.Lead(terminal.Dim, fmt.Sprintf("   … %d more: --all", more), 0))
 	}
+	t.Newline()
+	for i, c := range commands {
+		lead := ""
+		if i == 0 {
+			lead = "Next"
+		}
+		if len("Next ")+terminal.Width(c.line) > width {
+			t.Print(2, 4, terminal.Lead(terminal.Plain, c.line, 0))
+			continue
+		}
+		l := terminal.Lead(terminal.Dim, lead, 4).Field(terminal.Plain, c.line)
+		if len("Next ")+terminal.Width(c.line+"  "+c.why) <= width {
+			l = l.Prose(terminal.Dim, c.why)
+		}
+		t.Print(0, 6, l)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// mostUnknown is how many lines of a small terminal say what the plan could not know.
+const mostUnknown = 3
+
+// command is what to type next, and what for.
+type command struct{ line, why string }
+
+func (look *Look) next(p Plan) []command {
 	first := 1
 	if len(p.Checklist) > 0 {
 		first = p.Checklist[0].Number
 	}
-	next("Next", fmt.Sprintf(" --step %d", first), "a step with its commands")
-	next("", look.Options+" -o plan.md", "all of them, to keep")
-	next("", look.Options+" -o plan.env", "their variables, to fill in")
-	return t.Flush()
+	start := look.Program + " plan " + look.Report
+	return []command{
+		{start + fmt.Sprintf(" --step %d", first), "a step with its commands"},
+		{start + look.Options + " -o plan.md", "all of them, to keep"},
+		{start + look.Options + " -o plan.env", "their variables, to fill in"},
+	}
+}
+
+// fits is how many steps have room in so many rows: one at least.
+func fits(steps []Row, room int) int {
+	used, phase := 0, ""
+	for i, r := range steps {
+		if r.Phase != phase {
+			phase, used = r.Phase, used+2 // an empty row, and the title
+		}
+		used++
+		counts := min(len(steps)-i-1, 1) // the row that counts the others
+		if used+counts > room {
+			return max(i, 1)
+		}
+	}
+	return len(steps)
 }
 
 func (p *Plan) titleOf(phase string) string {

@@ -79,6 +79,7 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 	if len(objects) == 0 {
 		objects = []report.Object{{}}
 	}
+	l.givenUp(t, objects)
 	objects = slices.DeleteFunc(slices.Clone(objects), func(o report.Object) bool { return o.Name != "" && l.isConfirmed(o.At) })
 	if len(objects) == 0 {
 		return
@@ -127,6 +128,26 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 // isConfirmed reports whether the thing there is of a cluster that a person has given up.
 func (l *list) isConfirmed(at report.Place) bool {
 	return at.Part == report.InClusters && l.report.Clusters[at.Index].Confirmed != nil
+}
+
+// givenUp adds what is of clusters that people have given up: Velero restores them by default, so
+// that it is a reason of that answer still, and the plan's restore leaves them out.
+func (l *list) givenUp(t report.ToDo, objects []report.Object) {
+	if t.Safe == code.WithWork {
+		return
+	}
+	own := t
+	own.Phase, own.Decide, own.Resolved, own.Objects, own.Steps = code.Restoring, false, true, []string{}, []int{}
+	for _, o := range objects {
+		if o.Name != "" && l.isConfirmed(o.At) && !slices.Contains(own.Objects, o.Name) {
+			own.Objects = append(own.Objects, o.Name)
+			own.Message = "restored by default: left out, " + l.report.Clusters[o.At.Index].Confirmed.OnTheWord()
+		}
+	}
+	if len(own.Objects) > 0 {
+		own.Steps = addNumbers(own.Steps, l.steps.named(code.UnpausedClusters, ""))
+		l.all = append(l.all, own)
+	}
 }
 
 // within are the steps in the phases in which there are steps about a code.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"drift-detector/infra"
 	"drift-detector/report"
@@ -21,7 +22,8 @@ type world struct {
 	report   *report.Report
 	places   map[string]infra.Listing // by the variable that leads there
 	nodes    map[string]string        // what kubectl prints, by the variable of the context
-	object   func(resource, name string) string
+	object   func(context, resource, name string) string
+	backups  string // what kubectl prints of Velero's
 	members  []etcdMember
 	machines string // what kubectl prints of the management cluster
 	majority bool
@@ -37,6 +39,9 @@ type things struct {
 	ready    bool                // the Nodes of Stale Machines are
 	gone     bool                // nothing answers
 	evicted  bool                // Ghosts have left etcd
+	switched bool                // the contexts of the management clusters
+	later    time.Duration       // that Velero's Backup ran
+	modifier string              // what a ConfigMap has
 	owned    bool                // Ghosts have Machines by now
 	majority bool
 }
@@ -51,7 +56,7 @@ type nodeThing struct{ name, id, ready string }
 // asReported is the world of the report, in which VMs have a state.
 func asReported(state func(name, provider string) string) things {
 	return things{
-		identity: func(s string) string { return s }, node: func(*nodeThing) {}, recorded: func(s string) string { return s }, restore: "RESTORE", majority: true,
+		identity: func(s string) string { return s }, node: func(*nodeThing) {}, recorded: func(s string) string { return s }, restore: "RESTORE", majority: true, modifier: report.Modifiers,
 		instance: func(i infra.Instance) infra.Instance {
 			i.State = state(i.Name, i.State)
 			return i
@@ -120,11 +125,20 @@ func (x things) world(r *report.Report) *world {
 	if x.gone {
 		w.members, w.nodes = nil, nil
 	}
-	w.object = func(resource, name string) string {
+	if began := written.Add(x.later).Format(time.RFC3339); !x.gone {
+		w.backups = `{"kind":"List","items":[{"kind":"Backup","metadata":{"name":"BACKUP"},"status":{"phase":"Completed","startTimestamp":"` + began + `","completionTimestamp":"` + written.Add(x.later+2*time.Minute).Format(time.RFC3339) + `"}}]}`
+	}
+	w.object = func(context, resource, name string) string {
 		if x.gone {
 			return ""
 		}
 		kind, _, _ := strings.Cut(resource, ".")
+		switch text, _ := json.Marshal(x.modifier); {
+		case kind == "namespaces":
+			return `{"kind":"Namespace","metadata":{"name":"` + name + `","uid":"` + map[bool]string{true: oldKubeSystem, false: newKubeSystem}[(context == oldManagement) != x.switched] + `"}}`
+		case kind == "configmaps":
+			return `{"kind":"ConfigMap","metadata":{"name":"` + name + `"},"data":{"modifiers.yaml":` + string(text) + `}}`
+		}
 		o := map[string]any{"kind": strings.TrimSuffix(kind, "s"), "metadata": map[string]any{"namespace": "alpha", "name": name, "creationTimestamp": "2030-01-01T00:00:00Z", "labels": map[string]string{"velero.io/restore-name": x.restore}}}
 		for _, m := range pl.machines() {
 			if kind == "machines" && m.Name == name && m.ProviderID != "" && m.Status == code.Stale {
@@ -136,7 +150,7 @@ func (x things) world(r *report.Report) *world {
 	}
 	var all []string
 	for _, m := range pl.machines() {
-		if one := w.object("machines.cluster.x-k8s.io", m.Name); m.Status != code.Ghost {
+		if one := w.object(management, "machines.cluster.x-k8s.io", m.Name); m.Status != code.Ghost {
 			all = append(all, strings.Replace(one, `"machine"`, `"Machine"`, 1))
 		}
 		if m.Status == code.Ghost && x.owned && m.Instance != nil {
@@ -180,7 +194,7 @@ func (x things) nodesOf(pl *planner, c *report.Cluster) string {
 
 var (
 	readsVariable = regexp.MustCompile(`"?(node/)?\$\{([A-Z0-9_]+):\?\}"?`)
-	asksKubectl   = regexp.MustCompile(`^kubectl --context ([A-Z0-9_]+)(?: --namespace=\S+)? get (?:([a-z.0-9-]+)/(\S+) --output=json|(?:nodes|machines.cluster.x-k8s.io --all-namespaces) --output=json)$`)
+	asksKubectl   = regexp.MustCompile(`^kubectl --context ([A-Z0-9_]+)(?: --namespace=\S+)? get (?:([a-z.0-9-]+)/(\S+) --output=json|(?:nodes|backups.velero.io|machines.cluster.x-k8s.io --all-namespaces) --output=json)$`)
 )
 
 // run does what a line does, with the real recheck, and returns what it changes and why it
@@ -218,7 +232,9 @@ func (w *world) run(t *testing.T, line string) (changes []string, stopped error)
 		}
 		printed := string(text)
 		if found := asksKubectl.FindStringSubmatch(asked); found != nil && found[2] != "" {
-			printed = w.object(found[2], found[3])
+			printed = w.object(found[1], found[2], found[3])
+		} else if strings.HasSuffix(asked, " get backups.velero.io --output=json") {
+			printed = w.backups
 		} else if strings.HasSuffix(asked, " --all-namespaces --output=json") {
 			printed = w.machines
 		} else if found != nil {

@@ -97,6 +97,9 @@ func TestPromtoolTakesTheRules(t *testing.T) {
 	if out, err := exec.Command(promtool, "check", "rules", rules).CombinedOutput(); err != nil {
 		t.Errorf("%v:\n%s", err, out)
 	}
+	if out, err := exec.Command(promtool, "test", "rules", filepath.Join("testdata", "alerts_test.yaml")).CombinedOutput(); err != nil {
+		t.Errorf("%v:\n%s", err, out)
+	}
 	// Its parser of expressions takes those of the dashboard as rules, too.
 	type rule map[string]string
 	var all []rule

@@ -13,7 +13,7 @@ import (
 // families are all metrics, in the order in which they are printed: of the
 // report, of its answer, of the clusters, of what else was found.
 func families(r *report.Report) []*family {
-	return slices.Concat(ofReport(r), ofAnswer(&r.Summary), ofClusters(r), ofTheRest(r))
+	return slices.Concat(ofReport(r), ofAnswer(r), ofClusters(r), ofTheRest(r))
 }
 
 func ofReport(r *report.Report) []*family {
@@ -56,7 +56,8 @@ var clusterStatuses = slices.DeleteFunc(code.RollUps(), func(s code.Status) bool
 	return s == code.NeedFurtherConfirmationInfraMachines
 })
 
-func ofAnswer(s *report.Summary) []*family {
+func ofAnswer(r *report.Report) []*family {
+	s := &r.Summary
 	// Not summary_status: promtool takes that for a metric of type summary.
 	status := newFamily("status", "1 for the status of the whole report, 0 for the others.", largest, "status")
 	addStatus(status, code.RollUps(), s.Status)
@@ -67,28 +68,32 @@ func ofAnswer(s *report.Summary) []*family {
 	for i, v := range []int{n.ManualRemediationRequired, n.NeedFurtherConfirmation, n.ManualRemediationNotRequired, n.Healthy} {
 		clusters.add(int64(v), string(clusterStatuses[i]))
 	}
-	return append([]*family{status, complete, clusters}, ofSafety(s)...)
+	return append([]*family{status, complete, clusters}, ofSafety(r)...)
 }
 
 // ofSafety says whether it is safe to restore. Of a report without an answer that is
 // not known.
-func ofSafety(s *report.Summary) []*family {
+func ofSafety(r *report.Report) []*family {
 	safe := newFamily("safe_to_restore", "1 for the answer whether it is safe to restore the backup, 0 for the others. Only yes is yes.", largest, "answer")
 	byPlan := newFamily("safe_to_restore_by_plan", "The same for a restore by the plan: Clusters restored paused, its steps done, then unpaused.", largest, "answer")
-	reasons := newFamily("answer_reasons", "Machines, clusters and other things for which the answer is not yes, by the code of the reason.", sum, "code")
+	reasons := newFamily("answer_reasons", "Machines, clusters and other things for which the answer is not yes, by the code in the list of what is to be done.", sum, "code")
+	conditions := newFamily("answer_conditions", "What the answers hold only while each of them does, by code: a yes is none without them.", sum, "code")
 	is, then := code.Unclear, code.Unclear
-	if a := s.Answer; a != nil {
+	if a := r.Summary.Answer; a != nil {
 		is = a.Safe
-		for i := range a.Reasons {
-			reasons.add(int64(max(1, len(a.Reasons[i].Objects))), string(a.Reasons[i].Code))
+		for _, reason := range r.ListedNow() {
+			reasons.add(int64(max(1, len(reason.Objects))), string(reason.Code))
 		}
 	}
-	if s.AnswerByPlan != nil {
-		then = s.AnswerByPlan.Safe
+	if by := r.Summary.AnswerByPlan; by != nil {
+		then = by.Safe
+	}
+	for _, c := range r.Answer().Conditions {
+		conditions.add(1, string(c.Code))
 	}
 	addStatus(safe, code.Answers(), is)
 	addStatus(byPlan, code.Answers(), then)
-	return []*family{safe, byPlan, reasons}
+	return []*family{safe, byPlan, reasons, conditions}
 }
 
 // addStatus adds a sample per status, as kube-state-metrics does for phases: so

@@ -214,6 +214,7 @@ func TestTheAnswerInMetrics(t *testing.T) {
 		want   []string
 	}{
 		{a, []string{`safe_to_restore{answer="no"} 1`, `safe_to_restore{answer="yes"} 0`, `answer_reasons{code="RolloutDue"} 3`, `answer_reasons{code="NoForecast"} 1`}},
+		{&report.SafeAnswer{Safe: code.Yes, Conditions: []report.Note{{Code: code.OnTheWordOf}, {Code: code.OnTheWordOf}, {Code: code.NewestBackup}}}, []string{`answer_conditions{code="OnTheWordOf"} 2`, `answer_conditions{code="NewestBackup"} 1`}},
 		{&report.SafeAnswer{Safe: code.Yes}, []string{`safe_to_restore{answer="yes"} 1`, `safe_to_restore{answer="no"} 0`, `safe_to_restore{answer="withWork"} 0`, `safe_to_restore{answer="unknown"} 0`}},
 		{nil, []string{`safe_to_restore{answer="unknown"} 1`, `safe_to_restore{answer="yes"} 0`, `safe_to_restore_by_plan{answer="unknown"} 1`}},
 		{&report.SafeAnswer{Safe: "later"}, []string{`safe_to_restore{answer="later"} 1`, `safe_to_restore{answer="yes"} 0`}},

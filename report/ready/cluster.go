@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
@@ -30,8 +31,12 @@ func (l *looking) cluster() {
 			{"oldCluster", "that it is another cluster than the old one"},
 			{"clusters", "that it holds none of the Clusters"},
 			{"releases", "the releases of its providers"},
+			{"controllers", "that its controllers run"},
+			{"namespaces", "that no namespace is being deleted"},
 			{"velero", "its Velero"},
 			{"location", "its storage locations"},
+			{"backup", "the Backup of Velero"},
+			{"modifiers", "the ConfigMap that pauses Clusters"},
 		} {
 			l.unseen(k.check, k.what, err.Error())
 		}
@@ -41,11 +46,13 @@ func (l *looking) cluster() {
 	l.none(s)
 	l.velero(s)
 	l.releases(s)
+	l.controllers(s)
+	l.namespaces(s)
 }
 
 // unseen adds what was not looked at.
 func (l *looking) unseen(check, what, why string, words ...string) {
-	next := "pipe it in as 'drift-detector help ready' says"
+	next := "pipe it in as '" + l.Program + " help ready' says"
 	if l.restore > 0 {
 		next = l.step(l.restore) + " has the line"
 	}
@@ -57,27 +64,20 @@ func (l *looking) unseen(check, what, why string, words ...string) {
 
 // another sees that it is not the management cluster of the backup.
 func (l *looking) another(s *seen) {
-	uid := ""
+	uid, created := "", time.Time{}
 	for _, o := range s.of("", "Namespace") {
 		if o.Metadata.Name == "kube-system" {
 			if uid != "" && uid != o.Metadata.UID {
 				l.unseen("oldCluster", "which cluster it is", "two clusters were piped in")
 				return
 			}
-			uid = o.Metadata.UID
+			uid, created = o.Metadata.UID, o.Metadata.Created
 		}
 	}
-	said := len(l.Report.Backups) > 0
-	for i := range l.Report.Backups {
-		switch of := l.Report.Backups[i].KubeSystemUID; {
-		case of == "":
-			said = false
-		case of == uid:
-			l.add(Item{Check: "oldCluster", State: Missing, What: "this is the OLD management cluster: stop", Why: "its kube-system has the uid of the one in the backup", Next: "set the context to the new management cluster, and pipe that in", Step: l.restore})
-			return
-		}
-	}
+	is, said := l.Report.IsOld(uid, created)
 	switch {
+	case is:
+		l.add(Item{Check: "oldCluster", State: Missing, What: "this is the OLD management cluster: stop", Why: "its kube-system has the uid of the one in the backup", Next: "set the context to the new management cluster, and pipe that in", Step: l.restore})
 	case uid == "":
 		l.unseen("oldCluster", "that it is another cluster than the old one", "its namespace kube-system was not piped in")
 	case !said:
@@ -121,9 +121,9 @@ var providerTypes = map[string]string{
 	"InfrastructureProvider": "infrastructure", "IPAMProvider": "ipam", "RuntimeExtensionProvider": "runtime-extension", "AddonProvider": "addon",
 }
 
-// releases sees that the providers are those of the backup.
+// releases sees that the providers are those of the backup, or of the same minor release.
 func (l *looking) releases(s *seen) {
-	has, needs := map[[2]string][]string{}, map[[2]string][]string{}
+	has, needs := map[[2]string][]string{}, map[[2]string][]report.Installed{}
 	var order [][2]string
 	for _, o := range s.of(providerGroup, "Provider") {
 		key := [2]string{providerTypes[o.Type], o.ProviderName}
@@ -135,41 +135,56 @@ func (l *looking) releases(s *seen) {
 			if needs[key] == nil {
 				order = append(order, key)
 			}
-			if !slices.Contains(needs[key], p.Version) {
-				needs[key] = append(needs[key], p.Version)
+			if !slices.Contains(needs[key], p) {
+				needs[key] = append(needs[key], p)
 			}
 		}
 	}
 	switch {
 	case len(has) == 0:
-		l.unseen("releases", "the releases of its providers", "no Provider object was piped in; clusterctl init creates them", "releases")
+		l.unseen("releases", "the releases of its providers", "no Provider object was piped in: none is installed as clusterctl does, or kubectl was not asked", "releases")
 		return
 	case !slices.ContainsFunc(order, func(k [2]string) bool { return k[0] == "core" }), !slices.ContainsFunc(order, func(k [2]string) bool { return k[0] == "infrastructure" }):
 		l.unseen("releases", "the releases of the old cluster", "the backup does not say those of Cluster API and an infrastructure provider", "releases")
 	}
 	differs := false
 	for _, key := range order {
-		what := key[0] + " provider " + name(key[1])
-		old, now := needs[key], has[key]
-		item := Item{Check: "releases", State: Missing, Step: l.restore, Next: "install the release of the backup: " + l.step(l.restore)}
-		switch {
-		case len(now) == 0:
-			item.What, item.Why = what+" is not there", "the old cluster had "+name(old[0])
-		case len(old) > 1:
-			l.unseen("releases", "the release of "+what, "the backup names several: "+strings.TrimSuffix(about(old), ": "), "releases")
-			differs = true
-			continue
-		case slices.ContainsFunc(now, func(v string) bool { return v != old[0] }):
-			item.What, item.Why = what+" has release "+name(strings.Join(now, ", ")), "the old cluster had "+name(old[0])
-		default:
-			continue
-		}
-		differs = true
-		l.add(item)
+		differs = l.release(key[0]+" provider "+name(key[1]), needs[key], has[key]) || differs
 	}
 	if !differs && len(order) > 0 {
-		l.add(Item{Check: "releases", State: Holds, What: english.Count(len(order), "provider") + " with the releases of the backup"})
+		l.add(Item{Check: "releases", State: Holds, What: english.Count(len(order), "provider") + " with the releases of the backup, or later patches of them"})
 	}
+}
+
+// release reports whether a provider is not known to be as in the backup.
+func (l *looking) release(what string, old []report.Installed, now []string) bool {
+	versions := make([]string, len(old))
+	for i := range old {
+		versions[i] = old[i].Version
+	}
+	worst := report.SameMinor
+	for _, v := range now {
+		if c := old[0].Compare(v); c == report.OtherRelease || worst == report.SameMinor {
+			worst = c
+		}
+	}
+	item := Item{Check: "releases", State: Missing, Step: l.restore, Next: "install the release of the backup: " + l.step(l.restore)}
+	switch {
+	case len(now) == 0:
+		item.What, item.Why = what+" is not there", "the old cluster had "+name(versions[0])
+	case len(old) > 1:
+		l.unseen("releases", "the release of "+what, "the backup names several: "+strings.TrimSuffix(about(versions), ": "), "releases")
+		return true
+	case worst == report.OtherRelease:
+		item.What, item.Why = what+" has release "+name(strings.Join(now, ", ")), "the old cluster had "+name(versions[0])
+	case worst == report.LaterMinor:
+		l.unseen("releases", "whether "+what+" still serves the API versions of the backup", "it has the later release "+name(strings.Join(now, ", "))+", the old cluster had "+name(versions[0]), "releases")
+		return true
+	default:
+		return false
+	}
+	l.add(item)
+	return true
 }
 
 var minor = regexp.MustCompile(`:v1\.([0-9]{1,3})\.[0-9]+(?:[-.+@].*)?$`)
@@ -193,6 +208,8 @@ func (l *looking) velero(s *seen) {
 		}
 		l.unseen("velero", "its Velero", why)
 		l.unseen("location", "its storage locations", why)
+		l.unseen("backup", "the Backup of Velero", why)
+		l.unseen("modifiers", "the ConfigMap that pauses Clusters", why)
 		return
 	}
 	v := all[0]
@@ -229,6 +246,8 @@ func (l *looking) velero(s *seen) {
 		l.add(item)
 	}
 	l.locations(s, v.Metadata.Namespace)
+	l.backups(s, v.Metadata.Namespace)
+	l.modifiers(s, v.Metadata.Namespace)
 }
 
 // locations sees that one is there, and that no Velero deletes backups from any.

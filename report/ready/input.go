@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"drift-detector/infra"
 )
@@ -23,15 +24,19 @@ type object struct {
 		Namespace string            `json:"namespace"`
 		UID       string            `json:"uid"`
 		Labels    map[string]string `json:"labels"`
+		Created   time.Time         `json:"creationTimestamp"`
+		Deleted   *time.Time        `json:"deletionTimestamp"`
 	} `json:"metadata"`
 	// Of a Provider of clusterctl.
 	ProviderName string `json:"providerName"`
 	Type         string `json:"type"`
 	Version      string `json:"version"`
 
+	Data map[string]string `json:"data"` // of a ConfigMap
 	Spec struct {
 		Paused     bool   `json:"paused"`
 		AccessMode string `json:"accessMode"`
+		Location   string `json:"storageLocation"`
 		Template   struct {
 			Spec struct {
 				Containers []container `json:"containers"`
@@ -39,8 +44,10 @@ type object struct {
 		} `json:"template"`
 	} `json:"spec"`
 	Status struct {
-		Phase             string `json:"phase"`
-		AvailableReplicas int    `json:"availableReplicas"`
+		Phase             string    `json:"phase"`
+		AvailableReplicas int       `json:"availableReplicas"`
+		Started           time.Time `json:"startTimestamp"`
+		Ended             time.Time `json:"completionTimestamp"`
 	} `json:"status"`
 }
 

@@ -54,11 +54,22 @@ type Document struct {
 	ByPlan        code.Safe  `json:"byPlan"`
 	Open          int        `json:"open"` // items that neither hold nor are on your word
 	Items         []Item     `json:"items"`
-	words         []string
+	// Conditions are what go holds only while each of them does: those of the report's answers.
+	Conditions []report.Note `json:"conditions"`
+	words      []string
 }
 
-// Words are what --done takes.
+// Words are what --done takes now.
 func (d *Document) Words() []string { return slices.Compact(slices.Sorted(slices.Values(d.words))) }
+
+// answerable are the checks that may come to rest on a person's word.
+var answerable = []string{"backup", "controllers", "namespaces", "oldCluster", "releases", "velero"}
+
+// Takes reports whether --done takes a word, be it of no use now: a check that could not be made
+// offers none, and says why.
+func (d *Document) Takes(word string) bool {
+	return slices.Contains(d.words, word) || slices.Contains(answerable, word)
+}
 
 // Item is one precondition.
 type Item struct {
@@ -69,12 +80,15 @@ type Item struct {
 	Next    string   `json:"next,omitempty"`
 	Step    int      `json:"step,omitempty"` // of the plan
 	Objects []string `json:"objects,omitempty"`
+
+	command string // the part of Next that is typed
 }
 
 // Question is what is looked at.
 type Question struct {
 	Report        *report.Report
 	File          string // the report, as a word of a command
+	Program       string // how the program is called, likewise
 	Confirmations []confirm.Confirmation
 	Given         bool      // that a file of confirmations was given
 	Printed       io.Reader // what kubectl printed of the new management cluster; nil: nothing
@@ -91,9 +105,11 @@ type looking struct {
 
 // Look returns what holds and what does not.
 func Look(q Question) *Document {
+	q.Program = cmp.Or(q.Program, "drift-detector")
 	l := looking{Question: q, doc: &Document{
 		SchemaVersion: report.SchemaVersion, Kind: "drift-detector ready", GeneratedAt: q.Now.UTC(), ReportedAt: q.Report.GeneratedAt,
 		ByDefault: code.Unclear, ByPlan: code.Unclear, Items: []Item{},
+		Conditions: append([]report.Note{}, q.Report.Answer().Conditions...),
 	}}
 	for i := range q.Report.ToDo {
 		if t := &q.Report.ToDo[i]; t.Phase == code.Restoring && len(t.Steps) > 0 && l.restore == 0 {
@@ -122,19 +138,28 @@ func Look(q Question) *Document {
 // that it goes by; none: nobody's word is enough.
 func (l *looking) add(i Item, words ...string) {
 	l.doc.words = append(l.doc.words, words...)
+	i.command = l.step(i.Step)
 	said := func(w string) bool { return slices.Contains(l.Done, w) }
 	if (i.State == Missing || i.State == Unseen) && len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !said(w) }) {
+		if i.State == Missing { // the plan has it, and it is done
+			i.Why = ""
+		}
 		i.State = OnWord
 	}
-	if i.State == Holds || i.State == OnWord {
+	switch {
+	case i.State == Holds:
 		i.Why, i.Next = "", ""
+	case i.State == OnWord:
+		i.Next = ""
+	case len(words) == 0 && said(i.Check):
+		i.Why += "; --done " + i.Check + " does not resolve that"
 	}
 	l.doc.Items = append(l.doc.Items, i)
 }
 
 // step is the command that prints a step of the plan.
 func (l *looking) step(n int) string {
-	return fmt.Sprintf("drift-detector plan %s --step %d", l.File, n)
+	return fmt.Sprintf("%s plan %s --step %d", l.Program, l.File, n)
 }
 
 // again is what to do where the report says too little.

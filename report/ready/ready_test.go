@@ -36,10 +36,10 @@ func reported() *report.Report {
 		Summary: report.Summary{
 			Complete: true, Answer: &report.SafeAnswer{Safe: code.No}, AnswerByPlan: &report.PlanAnswer{Safe: code.Yes},
 		},
-		Backups: []report.Backup{{KubeSystemUID: oldUID, WrittenTo: now.Add(-72 * time.Hour), Installed: []report.Installed{
+		Backups: []report.Backup{{KubeSystemUID: oldUID, WrittenFrom: now.Add(-73 * time.Hour), WrittenTo: now.Add(-72 * time.Hour), Installed: []report.Installed{
 			{Type: "core", Name: "cluster-api", Version: "v1.10.1"}, {Type: "infrastructure", Name: "vsphere", Version: "v1.13.0"},
 		}}},
-		Clusters: []report.Cluster{{Namespace: "ns", Name: "a"}, {Namespace: "ns", Name: "b"}},
+		Clusters: []report.Cluster{{Namespace: "ns", Name: "a", Provider: "vsphere"}, {Namespace: "ns", Name: "b"}},
 		ToDo: []report.ToDo{
 			{Phase: code.Before, Safe: code.No, Code: code.OldManagementCluster, Message: "keep the old management cluster off", Objects: []string{}, Steps: []int{2}, Resolved: true},
 			{Phase: code.Before, Safe: code.WithWork, Code: code.GhostsLeft, Message: "keeps running", Objects: []string{"instance g"}, Steps: []int{8}},
@@ -56,10 +56,13 @@ func reported() *report.Report {
 // Pieces of what kubectl prints of the new cluster.
 const (
 	noClusters = `{"kind":"ClusterList","apiVersion":"cluster.x-k8s.io/v1beta1","metadata":{"resourceVersion":"7"},"items":[]}`
-	kubeSystem = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"` + newUID + `"}}`
+	kubeSystem = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"` + newUID + `","creationTimestamp":"2026-01-01T00:00:00Z"}}`
+	defaultIs  = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default","uid":"1"},"status":{"phase":"Active"}}`
 	coreIs     = `{"apiVersion":"clusterctl.cluster.x-k8s.io/v1alpha3","kind":"Provider","metadata":{"name":"cluster-api","namespace":"capi-system"},"providerName":"cluster-api","type":"CoreProvider","version":"v1.10.1"}`
 	infraIs    = `{"apiVersion":"clusterctl.cluster.x-k8s.io/v1alpha3","kind":"Provider","metadata":{"name":"infrastructure-vsphere","namespace":"capv-system"},"providerName":"vsphere","type":"InfrastructureProvider","version":"v1.13.0"}`
 	veleroIs   = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"velero","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"name":"velero","image":"velero/velero:v1.17.0","command":["/velero"],"args":["server"]}]}}},"status":{"availableReplicas":1}}`
+	modifierIs = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"restore-paused","namespace":"velero"},"data":{"modifiers.yaml":"{\"version\":\"v1\",\"resourceModifierRules\":[{\"conditions\":{\"groupResource\":\"clusters.cluster.x-k8s.io\"},\n    \"mergePatches\":[{\"patchData\":\"{\\\"spec\\\":{\\\"paused\\\":true}}\"}]}]}"}}`
+	backupIs   = `{"apiVersion":"velero.io/v1","kind":"Backup","metadata":{"name":"nightly","namespace":"velero"},"spec":{"storageLocation":"default"},"status":{"phase":"Completed","startTimestamp":"2026-11-25T11:00:00Z","completionTimestamp":"2026-11-25T12:00:00Z"}}`
 	locationIs = `{"apiVersion":"velero.io/v1","kind":"BackupStorageLocation","metadata":{"name":"default","namespace":"velero"},"spec":{"accessMode":"ReadOnly"},"status":{"phase":"Available"}}`
 )
 
@@ -67,8 +70,17 @@ func list(items ...string) string {
 	return `{"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":""},"items":[` + strings.Join(items, ",") + `]}`
 }
 
+// runs is a controller of a provider, and hook a webhook configuration of one.
+func runs(provider string, replicas int) string {
+	return fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"%s","namespace":"x","labels":{"cluster.x-k8s.io/provider":"%[1]s"}},"status":{"availableReplicas":%d}}`, provider, replicas)
+}
+
+func hook(provider string) string {
+	return `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingWebhookConfiguration","metadata":{"name":"x","labels":{"cluster.x-k8s.io/provider":"` + provider + `"}}}`
+}
+
 func printed() string {
-	return noClusters + "\n" + list(kubeSystem, coreIs, infraIs, veleroIs, locationIs)
+	return noClusters + "\n" + list(kubeSystem, coreIs, infraIs, veleroIs, locationIs) + list(defaultIs, runs("cluster-api", 1), runs("infrastructure-vsphere", 1), backupIs, modifierIs)
 }
 
 func question() Question {
@@ -122,27 +134,43 @@ func TestEveryPrecondition(t *testing.T) {
 			q.Report.ToDo = append(q.Report.ToDo, report.ToDo{Phase: code.Paused, Safe: code.Unclear, Code: code.OutcomeUnknown, Message: "not known", Steps: []int{6}})
 			q.Done = append(q.Done, "6")
 		}, NotYet, "not known"},
-		"open before the restore":    {func(q *Question) { q.Done = nil }, NotYet, "keep the old management cluster off"},
-		"one of two steps is done":   {in(func(r *report.Report) { r.ToDo[0].Steps = []int{2, 3} }), NotYet, "keep the old management cluster off"},
-		"open, and without a step":   {in(func(r *report.Report) { r.ToDo[0].Steps = nil }), NotYet, "explain OldManagementCluster"},
-		"incomplete":                 {in(func(r *report.Report) { r.Summary.Complete = false }), NotYet, "incomplete"},
-		"of some clusters":           {in(func(r *report.Report) { r.Options.Filter = &report.Filter{Clusters: []string{"a"}} }), NotYet, "--cluster a"},
-		"too old":                    {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest - time.Second) }), NotYet, "4 hours"},
-		"just young":                 {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest) }), Go, "4 hours old"},
-		"of tomorrow":                {in(func(r *report.Report) { r.GeneratedAt = now.Add(time.Hour) }), NotYet, "clock"},
-		"of no time":                 {in(func(r *report.Report) { r.GeneratedAt = time.Time{} }), NotYet, "clock"},
-		"a confirmation expired":     {func(q *Question) { q.Now = now.Add(24 * time.Hour); q.Report.GeneratedAt = q.Now }, NotYet, "expired"},
-		"no file of confirmations":   {func(q *Question) { q.Given = false; q.Confirmations = nil }, Blind, "no file was given"},
-		"a confirmation withdrawn":   {func(q *Question) { q.Confirmations = nil }, NotYet, "does not say so any more"},
-		"another says it":            {func(q *Question) { q.Confirmations[0].By = "OPS-2" }, NotYet, "does not say so any more"},
-		"said of another id":         {func(q *Question) { q.Confirmations[0].ID = "x" }, NotYet, "does not say so any more"},
-		"no confirmations are used":  {func(q *Question) { q.Report.Confirmations = nil; q.Given = false }, Go, ""},
-		"nothing is piped in":        {func(q *Question) { q.Printed = nil }, Blind, "nothing was piped in"},
-		"kubectl failed":             {print(""), Blind, "printed nothing"},
-		"it ends too soon":           {print(printed()[:len(printed())-3]), Blind, "ends too soon"},
-		"it is no JSON":              {print("error: You must be logged in"), Blind, "no JSON"},
-		"it is another JSON":         {print(`[1, "a"]`), Blind, "no JSON"},
-		"the old management cluster": {swap(newUID, oldUID), NotYet, "OLD management cluster"},
+		"open before the restore":  {func(q *Question) { q.Done = nil }, NotYet, "keep the old management cluster off"},
+		"one of two steps is done": {in(func(r *report.Report) { r.ToDo[0].Steps = []int{2, 3} }), NotYet, "keep the old management cluster off"},
+		"open, and without a step": {in(func(r *report.Report) { r.ToDo[0].Steps = nil }), NotYet, "explain OldManagementCluster"},
+		"incomplete":               {in(func(r *report.Report) { r.Summary.Complete = false }), NotYet, "incomplete"},
+		"of some clusters":         {in(func(r *report.Report) { r.Options.Filter = &report.Filter{Clusters: []string{"a"}} }), NotYet, "--cluster a"},
+		"too old":                  {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest - time.Second) }), NotYet, "4 hours"},
+		"just young":               {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest) }), Go, "4 hours old"},
+		"of tomorrow":              {in(func(r *report.Report) { r.GeneratedAt = now.Add(time.Hour) }), NotYet, "clock"},
+		"of no time":               {in(func(r *report.Report) { r.GeneratedAt = time.Time{} }), NotYet, "clock"},
+		"a confirmation expired":   {func(q *Question) { q.Now = now.Add(24 * time.Hour); q.Report.GeneratedAt = q.Now }, NotYet, "expired"},
+		"no file of confirmations": {func(q *Question) { q.Given = false; q.Confirmations = nil }, Blind, "no file was given"},
+		"a confirmation withdrawn": {func(q *Question) { q.Confirmations = nil }, NotYet, "does not say so any more"},
+		"another says it":          {func(q *Question) { q.Confirmations[0].By = "OPS-2" }, NotYet, "does not say so any more"},
+		"said of another id":       {func(q *Question) { q.Confirmations[0].ID = "x" }, NotYet, "does not say so any more"},
+		"a word after the report": {func(q *Question) {
+			q.Confirmations = append(q.Confirmations, confirm.Confirmation{VM: "v", ID: "1", Provider: "vsphere", Place: "p", As: confirm.Leave, By: "OPS-3", On: "2026-11-28"})
+		}, NotYet, "1 word of the file is not in this report: VM v: the answer and the plan do not know it. run detect again"},
+		"two of them": {func(q *Question) {
+			for _, id := range []string{"1", "2"} {
+				q.Confirmations = append(q.Confirmations, confirm.Confirmation{VM: "v" + id, ID: id, Provider: "vsphere", Place: "p", As: confirm.Leave, By: "OPS-3", On: "2026-11-28"})
+			}
+		}, NotYet, "2 words of the file are not in this report: VM v1, VM v2"},
+		"a word that contradicts one of the report": {func(q *Question) {
+			v := confirm.Confirmation{VM: "v", ID: "1", Provider: "vsphere", Place: "p", As: confirm.Leave, By: "OPS-3", On: "2026-11-27"}
+			q.Report.Confirmations = append(q.Report.Confirmations, report.Confirmation{Subject: v.Subject(), ID: v.ID, As: string(v.As), By: v.By, On: v.On, State: report.ConfirmationTaken})
+			other := v
+			other.As, other.By = confirm.NotAMachine, "OPS-4"
+			q.Confirmations = append(q.Confirmations, v, other)
+		}, NotYet, "OPS-4 says notAMachine of VM v, and neither is taken: OPS-3 says leave"},
+		"the same word twice, and once in the report": {func(q *Question) { q.Confirmations = append(q.Confirmations, said) }, NotYet, "1 word of the file is not in this report"},
+		"no confirmations are used":                   {func(q *Question) { q.Report.Confirmations, q.Confirmations, q.Given = nil, nil, false }, Go, ""},
+		"nothing is piped in":                         {func(q *Question) { q.Printed = nil }, Blind, "nothing was piped in"},
+		"kubectl failed":                              {print(""), Blind, "printed nothing"},
+		"it ends too soon":                            {print(printed()[:len(printed())-3]), Blind, "ends too soon"},
+		"it is no JSON":                               {print("error: You must be logged in"), Blind, "no JSON"},
+		"it is another JSON":                          {print(`[1, "a"]`), Blind, "no JSON"},
+		"the old management cluster":                  {swap(newUID, oldUID), NotYet, "OLD management cluster"},
 		"the old one of two backups": {func(q *Question) {
 			q.Report.Backups = append(q.Report.Backups, report.Backup{KubeSystemUID: newUID})
 		}, NotYet, "OLD management cluster"},
@@ -158,17 +186,63 @@ func TestEveryPrecondition(t *testing.T) {
 		"Clusters are not asked for": {print(list(kubeSystem, coreIs, infraIs, veleroIs, locationIs)), Blind, "no ClusterList"},
 		"Clusters of another group":  {swap("cluster.x-k8s.io/v1beta1", "example.org/v1"), Blind, "no ClusterList"},
 		"a list that is cut":         {swap(`"resourceVersion":"7"`, `"continue":"x"`), Blind, "not whole"},
-		"another release":            {swap(`"version":"v1.13.0"`, `"version":"v1.12.0"`), NotYet, "vsphere has release v1.12.0: the old cluster had v1.13.0"},
-		"a provider is not there":    {swap(infraIs+",", ""), NotYet, "infrastructure provider vsphere is not there"},
-		"two releases of it":         {swap(infraIs, infraIs+","+strings.Replace(infraIs, "v1.13.0", "v1.13.1", 1)), NotYet, "v1.13.0, v1.13.1"},
-		"no providers":               {swap(coreIs+","+infraIs+",", ""), Blind, "no Provider object"},
+		"a later patch":              {swap(`"version":"v1.13.0"`, `"version":"v1.13.2"`), Go, "later patches"},
+		"a later minor release":      {swap(`"version":"v1.13.0"`, `"version":"v1.14.0"`), Blind, "still serves the API versions of the backup: it has the later release v1.14.0, the old cluster had v1.13.0"},
+		"which a person has looked at": {func(q *Question) {
+			swap(`"version":"v1.13.0"`, `"version":"v2.0.0"`)(q)
+			q.Done = append(q.Done, "releases")
+		}, Go, "it has the later release v2.0.0"},
+		"an earlier release":         {swap(`"version":"v1.13.0"`, `"version":"v1.12.9"`), NotYet, "vsphere has release v1.12.9: the old cluster had v1.13.0"},
+		"an earlier and a later one": {swap(infraIs, strings.Replace(infraIs, "v1.13.0", "v1.14.0", 1)+","+strings.Replace(infraIs, "v1.13.0", "v1.12.0", 1)), NotYet, "v1.14.0, v1.12.0"},
+		"a word does not resolve that": {func(q *Question) {
+			swap(`"version":"v1.13.0"`, `"version":"v1.12.0"`)(q)
+			q.Done = append(q.Done, "releases")
+		}, NotYet, "the old cluster had v1.13.0; --done releases does not resolve that"},
+		"nor that nothing was printed": {func(q *Question) {
+			q.Printed = strings.NewReader("")
+			q.Done = append(q.Done, "releases")
+		}, Blind, "kubectl printed nothing; --done releases does not resolve that"},
+		"a release of another form": {swap(`"version":"v1.13.0"`, `"version":"latest"`), NotYet, "vsphere has release latest"},
+		"a provider is not there":   {swap(infraIs+",", ""), NotYet, "infrastructure provider vsphere is not there"},
+		"two releases of it":        {swap(infraIs, infraIs+","+strings.Replace(infraIs, "v1.13.0", "v1.11.1", 1)), NotYet, "v1.13.0, v1.11.1"},
+		"no providers":              {swap(coreIs+","+infraIs+",", ""), Blind, "none is installed as clusterctl does"},
+		"that a person has looked at": {func(q *Question) {
+			swap(coreIs+","+infraIs+",", "")(q)
+			q.Done = append(q.Done, "releases")
+		}, Go, "none is installed as clusterctl does"},
+		"no replica of a controller":              {swap(runs("infrastructure-vsphere", 1), runs("infrastructure-vsphere", 0)), Blind, "no replica runs"},
+		"and its webhooks are there":              {swap(runs("infrastructure-vsphere", 1), runs("infrastructure-vsphere", 0)+","+hook("infrastructure-vsphere")), NotYet, "no replica runs of x/infrastructure-vsphere"},
+		"another's webhooks are":                  {swap(runs("infrastructure-vsphere", 1), runs("infrastructure-vsphere", 0)+","+hook("cluster-api")), Blind, "no replica runs"},
+		"controllers are not printed":             {swap(runs("infrastructure-vsphere", 1)+",", ""), Blind, "the controllers run of infrastructure-vsphere"},
+		"of kubeadm, neither":                     {in(func(r *report.Report) { r.Clusters[1].ControlPlane.Kind = "KubeadmControlPlane" }), Blind, "bootstrap-kubeadm, control-plane-kubeadm"},
+		"a namespace ends":                        {swap(defaultIs, defaultIs+`,{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns"},"status":{"phase":"Terminating"}}`), NotYet, "Terminating: ns"},
+		"one is marked":                           {swap(defaultIs, defaultIs+`,{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns","deletionTimestamp":"2026-11-28T11:00:00Z"}}`), NotYet, "Terminating: ns"},
+		"another one ends":                        {swap(`"Active"`, `"Terminating"`), Blind, "whether the backup has the Terminating default"},
+		"no list of namespaces":                   {swap(defaultIs+",", ""), Blind, "no whole list of namespaces"},
+		"no Backup":                               {swap(backupIs+",", ""), Blind, "no Backup of that Velero"},
+		"the Backup of another night":             {swap("2026-11-25T12:00:00Z", "2026-11-25T11:30:00Z"), Blind, "none of 1 Backup ran when"},
+		"and one of that":                         {swap(backupIs, strings.ReplaceAll(strings.Replace(backupIs, "nightly", "later", 1), "2026-11-25", "2026-11-26")+","+backupIs), Go, "Backup nightly of Velero is that of the report"},
+		"two of that night":                       {swap(backupIs, strings.Replace(backupIs, "nightly", "of-others", 1)+","+backupIs), Blind, "several ran when"},
+		"it failed":                               {swap(`"Completed"`, `"Failed"`), NotYet, "its phase is Failed"},
+		"its location is not there":               {swap(`"storageLocation":"default"`, `"storageLocation":"second"`), Blind, "its storage location second was not piped in"},
+		"the other of two locations is Available": {swap(locationIs, strings.Replace(locationIs, `"default"`, `"second"`, 1)+","+strings.Replace(locationIs, `"Available"`, `"Unavailable"`, 1)), NotYet, "can't read Backup nightly"},
+		"a second backup": {in(func(r *report.Report) {
+			r.Backups = append(r.Backups, report.Backup{Path: "second", KubeSystemUID: "2", WrittenFrom: now, WrittenTo: now})
+		}), Blind, "none of 1 Backup ran when second was written"},
+		"no ConfigMap":         {swap(","+modifierIs, ""), Blind, "no ConfigMap restore-paused"},
+		"it does not pause":    {swap(`:true}}`, `:false}}`), NotYet, "another than the plan's"},
+		"of another namespace": {swap(`"name":"restore-paused","namespace":"velero"`, `"name":"restore-paused","namespace":"v2"`), Blind, "no ConfigMap restore-paused"},
+		"no uid, and a young cluster": {func(q *Question) {
+			q.Report.Backups[0].KubeSystemUID = ""
+			swap(`"creationTimestamp":"2026-01-01`, `"creationTimestamp":"2026-11-26`)(q)
+		}, Go, "another cluster than the old one"},
 		"the backup says no release": {in(func(r *report.Report) { r.Backups[0].Installed = nil }), Blind, "does not say those"},
 		"the backup says two": {in(func(r *report.Report) {
 			r.Backups[0].Installed = append(r.Backups[0].Installed, report.Installed{Type: "core", Name: "cluster-api", Version: "v1.9.0"})
 		}), Blind, "names several: v1.10.1, v1.9.0"},
 		"releases on a person's word": {func(q *Question) { q.Report.Backups[0].Installed = nil; q.Done = append(q.Done, "releases") }, Go, "not looked at: the releases of the old cluster"},
 		"no Velero":                   {swap(veleroIs+",", ""), Blind, "no Deployment velero"},
-		"two of them":                 {swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"namespace":"velero"`, `"namespace":"v2"`, 1)), Blind, "several"},
+		"two Veleros":                 {swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"namespace":"velero"`, `"namespace":"v2"`, 1)), Blind, "several"},
 		"it does not run":             {swap(`"availableReplicas":1`, `"availableReplicas":0`), NotYet, "does not run"},
 		"its order is its own":        {swap(`["server"]`, `["server","--restore-resource-priorities=clusters"]`), NotYet, "order of its own"},
 		"it pauses nothing":           {swap("velero:v1.17.0", "velero:v1.11.1"), NotYet, "first that restores Clusters paused"},
@@ -187,13 +261,48 @@ func TestEveryPrecondition(t *testing.T) {
 			if c.want == Go || i.State == Missing || i.State == Unseen {
 				fmt.Fprintln(&all, i.What+": "+i.Why+". "+i.Next)
 			}
-			if open := i.State == Missing || i.State == Unseen; open != (i.Next != "") || open != (i.Why != "") {
+			if open := i.State == Missing || i.State == Unseen; open != (i.Next != "") || open && i.Why == "" || i.State == Holds && i.Why != "" {
 				t.Errorf("%s: %+v", name, i)
 			}
 		}
 		first := map[Result]State{Go: OnWord, NotYet: Missing, Blind: Unseen}[c.want]
 		if d.Result != c.want || !strings.Contains(all.String(), c.says) || d.Items[0].State != first || (d.Open == 0) != (c.want == Go) {
 			t.Errorf("%s: %s, %d open, first %s, want %s with %q of\n%s", name, d.Result, d.Open, d.Items[0].State, c.want, c.says, all.String())
+		}
+	}
+}
+
+// A report whose answer is not that of its reasons, or whose list is not the one that follows, is
+// no report that detect wrote.
+func TestAChangedReportIsNone(t *testing.T) {
+	why := func(change func(*report.Report)) string {
+		r := &report.Report{ToDo: []report.ToDo{{Phase: code.Before, Safe: code.No, Code: code.DuplicateID, Objects: []string{"Machine ns/m"}, Steps: []int{6}}}}
+		r.Summary.Answer = &report.SafeAnswer{Safe: code.No, Reasons: []report.AnswerReason{{Code: code.DuplicateID}}}
+		r.Summary.AnswerByPlan = &report.PlanAnswer{Safe: code.Yes}
+		follows := []report.ToDo{r.ToDo[0]}
+		change(r)
+		return Contradiction(r, follows)
+	}
+	for name, c := range map[string]struct {
+		change func(*report.Report)
+		says   string
+	}{
+		"as written":             {func(*report.Report) {}, ""},
+		"nothing to do":          {func(r *report.Report) { r.ToDo = []report.ToDo{} }, "it lists 0 things to do, and from what it has found follow 1 thing"},
+		"resolved":               {func(r *report.Report) { r.ToDo[0].Resolved = true }, "it lists 1 thing"},
+		"of another step":        {func(r *report.Report) { r.ToDo[0].Steps = []int{7} }, "it lists 1 thing"},
+		"less dangerous":         {func(r *report.Report) { r.ToDo[0].Safe = code.WithWork }, "it lists 1 thing"},
+		"of nothing":             {func(r *report.Report) { r.ToDo[0].Objects = nil }, "it lists 1 thing"},
+		"the answer":             {func(r *report.Report) { r.Summary.Answer.Safe = code.Yes }, "its answer is YES, and its reasons leave NO"},
+		"no reasons":             {func(r *report.Report) { r.Summary.Answer.Reasons = nil }, "its answer is NO, and its reasons leave YES"},
+		"the answer by the plan": {func(r *report.Report) { r.Summary.AnswerByPlan.Reasons = r.Summary.Answer.Reasons }, "its answer by the plan is YES"},
+		"of an older version":    {func(r *report.Report) { r.Summary.AnswerByPlan, r.ToDo = nil, nil }, ""},
+		"of some clusters": {func(r *report.Report) {
+			r.Options.Filter, r.ToDo[0].Steps = &report.Filter{Clusters: []string{"a"}}, []int{7}
+		}, ""},
+	} {
+		if got := why(c.change); !strings.Contains(got, c.says) || (got == "") != (c.says == "") {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }
@@ -274,4 +383,35 @@ func TestRandomReportsAreValidAndNeverGo(t *testing.T) {
 
 func TestSchemaHasEveryFieldDescribed(t *testing.T) {
 	schematest.Fields(t, schema, reflect.TypeFor[Document](), map[string]reflect.Type{"item": reflect.TypeFor[Item]()})
+}
+
+// A go is printed with all its conditions, those that are special to the report first, and in a
+// row each where the terminal is wide enough.
+func TestGoHasItsConditions(t *testing.T) {
+	q := question()
+	q.Report.Summary.Answer.Conditions = []report.Note{{Code: code.NewestBackup, Message: "No newer backup exists"}, {Code: code.OnTheWordOf, Message: "1 Cluster is given up, on the word of OPS-1 (2026-11-27)"}}
+	for range 10 {
+		q.Report.Summary.Answer.Conditions = append(q.Report.Summary.Answer.Conditions, report.Note{Code: code.WatchFilter, Message: strings.Repeat("long ", 60)})
+	}
+	for _, width := range []int{40, 80} {
+		q.Printed = strings.NewReader(printed())
+		d := Look(q)
+		var b bytes.Buffer
+		if err := Text(&b, d, text.Options{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		rows := strings.Split(b.String(), "\n")
+		at := slices.IndexFunc(rows, func(r string) bool { return strings.HasPrefix(r, "if OnTheWordOf: 1 Cluster is given up") })
+		if !strings.HasPrefix(rows[0], "go") || at < 0 || strings.Count(b.String(), "\nif ") != 12 || len(rows) > 25 || !strings.Contains(strings.Join(rows[at:], "\n"), "if NewestBackup: ") {
+			t.Errorf("width %d: %s", width, b.String())
+		}
+		if len(d.Conditions) != 12 || d.Conditions[0].Code != code.OnTheWordOf {
+			t.Errorf("%+v", d.Conditions)
+		}
+	}
+	q.Done, q.Printed = nil, strings.NewReader(printed())
+	var b bytes.Buffer
+	if err := Text(&b, Look(q), text.Options{}); err != nil || strings.Contains(b.String(), "\nif ") {
+		t.Errorf("%v: conditions without a go:\n%s", err, b.String())
+	}
 }

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/confirm"
 )
 
 // Bounds on the age of a report: VMs and what a restore does to them change meanwhile.
@@ -18,6 +20,29 @@ const (
 )
 
 func isSafe(s code.Safe) bool { return s == code.Yes || s == code.WithWork }
+
+// Contradiction returns what the report has that detect never writes: an answer that is not that of
+// its reasons, or a list other than the one that follows from the rest. Empty: it has nothing of that.
+func Contradiction(r *report.Report, toDo []report.ToDo) string {
+	a, p := r.Summary.Answer, r.Summary.AnswerByPlan
+	if a == nil || p == nil {
+		return ""
+	}
+	if left := report.SafeAfter(a.Reasons); left != a.Safe {
+		return fmt.Sprintf("its answer is %s, and its reasons leave %s", report.SafeWords(a.Safe), report.SafeWords(left))
+	}
+	if left := report.SafeAfter(p.Reasons); left != p.Safe {
+		return fmt.Sprintf("its answer by the plan is %s, and its reasons leave %s", report.SafeWords(p.Safe), report.SafeWords(left))
+	}
+	same := func(x, y report.ToDo) bool {
+		return x.Phase == y.Phase && x.Safe == y.Safe && x.Code == y.Code && x.Reason == y.Reason && x.Resolved == y.Resolved &&
+			slices.Equal(x.Objects, y.Objects) && slices.Equal(x.Steps, y.Steps)
+	}
+	if r.Options.Filter == nil && !slices.EqualFunc(r.ToDo, toDo, same) { // what narrows a report keeps the steps of the whole
+		return fmt.Sprintf("it lists %s to do, and from what it has found follow %s", english.Count(len(r.ToDo), "thing"), english.Count(len(toDo), "thing"))
+	}
+	return ""
+}
 
 // answers sees that the restore is safe by the plan, and that what the plan has before it is done.
 func (l *looking) answers() {
@@ -39,7 +64,7 @@ func (l *looking) answers() {
 		})
 		if !isSafe(code.SafeAfter(k.Code)) && !listed {
 			open = true
-			l.add(Item{Check: string(k.Code), State: Missing, What: about(k.Objects) + english.Clause(k.Message), Why: "the plan does not resolve it", Next: fmt.Sprintf("drift-detector explain %s %s", k.Code, l.File), Objects: k.Objects})
+			l.add(Item{Check: string(k.Code), State: Missing, What: about(k.Objects) + english.Clause(k.Message), Why: "the plan does not resolve it", Next: l.Program + " explain " + string(k.Code) + " " + l.File, Objects: k.Objects})
 		}
 	}
 	item := Item{Check: "answer", State: Holds, What: "the restore by the plan is safe: " + report.SafeWords(p.Safe)}
@@ -47,7 +72,7 @@ func (l *looking) answers() {
 		if open {
 			return // the items say why
 		}
-		item = Item{Check: "answer", State: Missing, What: "the restore by the plan is not safe: " + report.SafeWords(p.Safe), Why: "the report says so", Next: "drift-detector render " + l.File}
+		item = Item{Check: "answer", State: Missing, What: "the restore by the plan is not safe: " + report.SafeWords(p.Safe), Why: "the report says so", Next: l.Program + " render " + l.File}
 	}
 	l.add(item)
 }
@@ -58,7 +83,7 @@ func (l *looking) toDo(t *report.ToDo) bool {
 	if isSafe(t.Safe) || t.Resolved && t.Phase != code.Before {
 		return false
 	}
-	item := Item{Check: string(t.Code), State: Missing, What: about(t.Objects) + t.Message, Objects: t.Objects, Next: fmt.Sprintf("drift-detector explain %s %s", t.Code, l.File)}
+	item := Item{Check: string(t.Code), State: Missing, What: about(t.Objects) + t.Message, Objects: t.Objects, Next: l.Program + " explain " + string(t.Code) + " " + l.File}
 	var words []string
 	if len(t.Steps) > 0 {
 		item.Step, item.Next = t.Steps[0], l.step(t.Steps[0])
@@ -135,12 +160,18 @@ func ago(d time.Duration) string {
 	return english.Count(int(d.Hours()/24), "day")
 }
 
-// confirmations sees that people still say what the report takes for seen.
+// confirmations sees that people still say what the report takes for seen, and that it has seen
+// all that they say: a word that was written down later changes neither the report nor the plan.
 func (l *looking) confirmations() {
 	today := l.Now.UTC().Format(time.DateOnly)
+	unseen := slices.Clone(l.Confirmations)
 	used, open := 0, false
 	for i := range l.Report.Confirmations {
 		c := &l.Report.Confirmations[i]
+		at := slices.IndexFunc(unseen, func(f confirm.Confirmation) bool { return isSame(&f, c) })
+		if at >= 0 {
+			unseen = slices.Delete(unseen, at, at+1)
+		}
 		if c.State != report.ConfirmationTaken {
 			continue
 		}
@@ -148,10 +179,10 @@ func (l *looking) confirmations() {
 		item := Item{Check: "confirmation", State: Missing, What: name(c.Subject) + ": " + name(c.As) + ", on the word of " + name(c.By), Objects: []string{c.Subject}}
 		switch {
 		case c.Expires != "" && today > c.Expires:
-			item.Why, item.Next = "it expired on "+name(c.Expires), "ask again, write it down with drift-detector confirm, and "+again(" with --confirmations")
+			item.Why, item.Next = "it expired on "+name(c.Expires), "ask again, write it down with "+l.Program+" confirm, and "+again(" with --confirmations")
 		case !l.Given:
 			item.State, item.Why, item.Next = Unseen, "the report rests on it, and no file was given", "give the file with --confirmations"
-		case !l.stillSaid(c):
+		case at < 0:
 			item.Why, item.Next = "the file does not say so any more", again(" with the file as it is")
 		default:
 			continue
@@ -159,18 +190,29 @@ func (l *looking) confirmations() {
 		open = true
 		l.add(item)
 	}
+	for _, what := range confirm.Contradictions(l.Confirmations, unseen) {
+		open = true
+		l.add(Item{Check: "confirmation", State: Missing, What: "people contradict each other", Why: report.Valid(what), Next: again(" with the file as it is then")})
+	}
+	if len(unseen) > 0 {
+		open = true
+		item := Item{Check: "confirmation", State: Missing, Why: "the answer and the plan do not know them", Next: again(" with --confirmations and that file")}
+		item.What = english.Count(len(unseen), "word") + " of the file are not in this report"
+		if len(unseen) == 1 {
+			item.What, item.Why = "1 word of the file is not in this report", "the answer and the plan do not know it"
+		}
+		for i := range unseen {
+			item.Objects = append(item.Objects, unseen[i].Subject())
+		}
+		item.What += ": " + strings.TrimSuffix(about(item.Objects), ": ")
+		l.add(item)
+	}
 	if used > 0 && !open {
 		l.add(Item{Check: "confirmation", State: Holds, What: english.Count(used, "confirmation") + " of people, as in the file"})
 	}
 }
 
-func (l *looking) stillSaid(c *report.Confirmation) bool {
-	for i := range l.Confirmations {
-		f := &l.Confirmations[i]
-		same := report.Confirmation{Subject: f.Subject(), ID: f.ID, As: string(f.As), By: f.By, On: f.On, Expires: f.Expires, State: c.State, Message: c.Message}
-		if same == *c {
-			return true
-		}
-	}
-	return false
+// isSame reports whether a report has a word of a file.
+func isSame(f *confirm.Confirmation, c *report.Confirmation) bool {
+	return *c == report.Confirmation{Subject: f.Subject(), ID: f.ID, As: string(f.As), By: f.By, On: f.On, Expires: f.Expires, State: c.State, Message: c.Message}
 }

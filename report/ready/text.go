@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"strings"
 
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
@@ -79,6 +80,9 @@ func Text(w io.Writer, d *Document, o text.Options) error {
 		return fmt.Errorf("writing what is ready: %w", err)
 	}
 	left, shown := rows-4, 0 // the head may need three rows where it is narrow, and the last is for what is cut
+	if d.Result == Go {
+		items = append(d.holdsOnlyWhile(o), items...)
+	}
 	for _, t := range items {
 		n := bytes.Count(t, []byte("\n"))
 		if n > left && shown > 0 {
@@ -98,6 +102,20 @@ func Text(w io.Writer, d *Document, o text.Options) error {
 	return nil
 }
 
+// holdsOnlyWhile are all conditions of a go, in a row each where that is wide enough: nothing
+// else says them before the restore begins.
+func (d *Document) holdsOnlyWhile(o text.Options) (out [][]byte) {
+	for i := range d.Conditions {
+		var b bytes.Buffer
+		p := terminal.NewPrinter(&b, o.Width, o.Color)
+		what := string(d.Conditions[i].Code) + ": " + d.Conditions[i].Sentence()
+		p.Print(0, 2, terminal.Lead(terminal.Yellow, "if", 0).Prose(terminal.Plain, terminal.Begin(report.Valid(what), max(o.Width, 40)-3)))
+		_ = p.Flush()
+		out = append(out, b.Bytes())
+	}
+	return out
+}
+
 // text is an item in at most two parts: what and why, and what next.
 func (i *Item) text(o text.Options) []byte {
 	var b bytes.Buffer
@@ -107,7 +125,7 @@ func (i *Item) text(o text.Options) []byte {
 		what += ". " + english.Sentence(english.Capital(i.Why))
 	}
 	if i.State == OnWord {
-		what += " (on your word)"
+		what = strings.TrimSuffix(what, ".") + " (on your word)"
 	}
 	line := terminal.Lead(looks[i.State].style, looks[i.State].mark, 0).Prose(terminal.Plain, report.Valid(what))
 	if i.Step > 0 && i.State != Holds {
@@ -115,7 +133,12 @@ func (i *Item) text(o text.Options) []byte {
 	}
 	p.Print(0, 2, line)
 	if i.Next != "" {
-		p.Print(2, 4, terminal.Lead(terminal.Bold, "Next:", 0).Prose(terminal.Plain, report.Valid(i.Next)))
+		before, after, has := strings.Cut(i.Next, i.command)
+		line := terminal.Lead(terminal.Bold, "Next:", 0).Prose(terminal.Plain, report.Valid(before))
+		if has && i.command != "" { // which a break would make two commands of
+			line = line.Field(terminal.Plain, report.Valid(i.command))
+		}
+		p.Print(2, 4, line.Prose(terminal.Plain, report.Valid(strings.TrimPrefix(after, "; "))))
 	}
 	_ = p.Flush()
 	return b.Bytes()

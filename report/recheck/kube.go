@@ -28,6 +28,7 @@ type object struct {
 	Metadata struct {
 		Name      string            `json:"name"`
 		Namespace string            `json:"namespace"`
+		UID       string            `json:"uid"`
 		Labels    map[string]string `json:"labels"`
 		Created   time.Time         `json:"creationTimestamp"`
 		Deleted   *time.Time        `json:"deletionTimestamp"`
@@ -38,7 +39,11 @@ type object struct {
 			Name string `json:"name"`
 		} `json:"infrastructureRef"`
 	} `json:"spec"`
+	Data   map[string]string `json:"data"` // of a ConfigMap
 	Status struct {
+		Phase      string    `json:"phase"`
+		Started    time.Time `json:"startTimestamp"`
+		Ended      time.Time `json:"completionTimestamp"`
 		Conditions []struct {
 			Type   string `json:"type"`
 			Status string `json:"status"`

@@ -28,7 +28,7 @@ type Question struct {
 	At      string // where the command line of the provider is: a URL, a profile, an entry of clouds.yaml
 	Region  string // of the place, where it has one
 	State   string // "off" or "on"; empty: any
-	ID      string // that a VM has been given since the report
+	ID      string // that a VM has been given since the report, or by which a person knows the object
 	Restore string // name of the Velero restore
 }
 
@@ -61,6 +61,9 @@ var checks = []check{
 	{"no-member", []string{"node/NAME"}, "none of these etcd members is the Node's", (*asking).noMember},
 	{"no-machine", []string{"ID"}, "no Machine of these has VM ID", (*asking).noMachine},
 	{"restored", []string{"RESOURCE/NAMESPACE/NAME"}, "this object is of the --restore", (*asking).restored},
+	{"management", []string{"OLD-OR-NEW"}, "old: kube-system is the backup's; new: not", (*asking).management},
+	{"backup", []string{"backup/NAME"}, "this Backup of Velero is the report's", (*asking).backup},
+	{"pauses", []string{"configmap/NAME"}, "this is the plan's ConfigMap", (*asking).pauses},
 }
 
 // Help lists what can be asked, a line each.

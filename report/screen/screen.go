@@ -26,6 +26,7 @@ type Options struct {
 	Height  int    // rows of the terminal; 0 is 24, the least
 	Program string // how the program is called, as a shell reads it; empty: drift-detector
 	Report  string // path of the saved JSON, as a shell reads it; empty: none was saved
+	Again   string // the command that saves it, where none was; empty: it cannot be repeated
 }
 
 const (
@@ -44,9 +45,15 @@ func Write(w io.Writer, r *report.Report, o Options) error {
 	o.Height = max(o.Height, leastHeight)
 	o.Program = cmp.Or(o.Program, "drift-detector")
 	p := &printer{terminal.NewPrinter(w, o.Width, o.Color), o}
-	todo, all := p.lines(r), worstFirst(r)
-	next := p.next(r, todo)
+	todo, all, conditions := p.lines(r), worstFirst(r), p.conditions(r)
+	next := p.next(r, append(slices.Clip(todo), conditions...))
 	room := o.Height - p.answer(r) - fixedRows - p.broken(next)
+	brief := 0
+	if len(conditions) > 0 {
+		l, hang := inBrief(conditions)
+		brief = p.rows(hang, l)
+		room -= brief
+	}
 	if !r.Summary.Complete {
 		room -= leastFaults + 1
 	}
@@ -54,14 +61,30 @@ func Write(w io.Writer, r *report.Report, o Options) error {
 	if p.Width < 80 {
 		title, each, least = 3, 2, 1
 	}
-	clusters := min(len(all), max((room-title-p.needs(todo))/each, least), max(room-title-leastToDo, 0)/each)
+	needs := p.needs(todo)
+	if len(conditions) > 0 {
+		needs = p.needs(append(slices.Clip(todo), conditions...)) - brief
+	}
+	clusters := min(len(all), max((room-title-needs)/each, least), max(room-title-leastToDo, 0)/each)
 	if clusters < len(all) {
 		clusters = max(clusters-1, 0) // a row counts the others
 	}
 	if clusters > 0 {
 		room -= title + each*(clusters+min(1, len(all)-clusters))
 	}
-	rows := p.toDo(todo, max(room, leastToDo))
+	room = max(room, leastToDo-min(brief, 1))
+	if whole := append(slices.Clip(todo), conditions...); p.rowsOf(whole) <= room+brief {
+		todo, conditions = whole, nil
+		room += brief
+	}
+	rows := p.toDo(todo, room)
+	if len(conditions) > 0 {
+		if len(todo) == 0 {
+			p.Newline()
+		}
+		l, hang := inBrief(conditions)
+		p.Print(0, hang, l)
+	}
 	p.clusters(r, all[:clusters], all[clusters:])
 	p.incomplete(r, leastFaults-1+max(room-rows, 0))
 	p.Newline()
@@ -209,7 +232,11 @@ type command struct{ label, line, what string }
 func (p *printer) next(r *report.Report, todo []line) []command {
 	switch {
 	case p.Report == "":
-		return []command{{"Next", p.Program + " detect … -o report.json", "keeps it for plan and render"}}
+		again := []command{{"Next", p.Again, "keeps it for plan and render"}}
+		if p.Again == "" || p.broken(again) > 3 {
+			return []command{{"Next", "the same with -o report.json", "keeps it for plan and render"}}
+		}
+		return again
 	case len(r.ToDo) == 0:
 		return []command{{"Next", p.Program + " render " + p.Report, "everything, cluster by cluster"}}
 	}
@@ -236,7 +263,7 @@ func (c *command) lead() string { return fmt.Sprintf("%-4s %s", c.label, c.line)
 
 // command says what a command is for; beside a long one there is no room to.
 func (p *printer) command(c command) {
-	row := terminal.Lead(terminal.Plain, c.lead(), min(p.Width*3/5, 60))
+	row := terminal.Lead(terminal.Plain, c.lead(), max(min(p.Width*3/5, 60), terminal.Width(c.lead())+1))
 	if l := row.Prose(terminal.Dim, c.what); p.rows(0, l) == 1 {
 		row = l
 	}

@@ -283,12 +283,57 @@ IF         ? UnpausedClusters     Two
            ? PoolsUncompared      The pools p and q could not be compared
            ? NewestBackup         there is no newer backup
 `
-	if got := shown(t, r, Options{}); !strings.HasPrefix(got, "Safe to restore?  YES  as Velero restores by default\nBy the plan:      YES  under 4 conditions\n") || !strings.Contains(got, want) || !strings.Contains(got, "detect … -o report.json") {
+	if got := shown(t, r, Options{}); !strings.HasPrefix(got, "Safe to restore?  YES  as Velero restores by default\nBy the plan:      YES  under 4 conditions\n") || !strings.Contains(got, want) || !strings.Contains(got, "\nNext the same with -o report.json ") {
 		t.Errorf("want%s\ngot\n%s", want, got)
 	}
 	r.Summary.AnswerByPlan = nil
 	if got := shown(t, r, Options{}); !strings.HasPrefix(got, "Safe to restore?  YES  under 4 conditions\n") {
 		t.Errorf("of a version without the answer by the plan:\n%s", got)
+	}
+}
+
+// A YES by the plan has all its conditions on the screen, too, however little room there is: by
+// their codes at least.
+func TestNoConditionOfAYesIsLeftOut(t *testing.T) {
+	for name, r := range map[string]*report.Report{"sample": sample(), "many": many(), "525 clusters": reporttest.Sized(525, 10)} {
+		r.Summary.Answer = &report.SafeAnswer{Safe: code.No, Reasons: sample().Summary.Answer.Reasons}
+		r.Summary.AnswerByPlan = &report.PlanAnswer{Safe: code.Yes}
+		if name == "525 clusters" {
+			r.ToDo = many().ToDo
+		}
+		var words []string
+		for _, row := range code.Table {
+			if row.Is(code.Condition) && !row.Is(code.Note) && len(words) < 14 {
+				words = append(words, string(row.Code))
+				r.Summary.Answer.Conditions = append(r.Summary.Answer.Conditions, report.Note{Code: row.Code, Message: strings.Repeat("so ", 99)})
+			}
+		}
+		for _, o := range []Options{{Width: 40}, {}, {Width: 120, Height: 80}} {
+			got := shown(t, r, o)
+			for _, w := range words {
+				if !strings.Contains(got, w) {
+					t.Errorf("%s, %+v: no %s in\n%s", name, o, w, got)
+				}
+			}
+			if rows := strings.Count(got, "\n"); rows > max(o.Height, 24)-1 || !strings.Contains(got, string(r.ToDo[0].Code)) {
+				t.Errorf("%s, %+v: %d rows\n%s", name, o, rows, got)
+			}
+		}
+	}
+}
+
+// Without a report that was saved the next command is the one that saves it, whole, or what to add
+// where that cannot be repeated or would take the screen.
+func TestNextSavesTheReport(t *testing.T) {
+	for again, want := range map[string]string{
+		"": "\nNext the same with -o report.json ",
+		"bin/drift-detector detect --backup b.tar.gz -o report.json": "\nNext bin/drift-detector detect --backup b.tar.gz -o report.json",
+		strings.Repeat("x", 400): "\nNext the same with -o report.json ",
+	} {
+		got := shown(t, sample(), Options{Again: again})
+		if !strings.Contains(got, want) || strings.Contains(got, "drift-detector plan") || strings.Contains(got, "…") {
+			t.Errorf("%q: want %q in\n%s", again, want, got)
+		}
 	}
 }
 

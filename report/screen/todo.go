@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,7 +37,7 @@ func (l *line) text(width int) string {
 var whens = map[code.Phase]string{code.Before: "BEFORE", code.Restoring: "RESTORE", code.Paused: "PAUSED", code.After: "LATER"}
 
 // lines are the things to do, in the order of the report; those that are about what a narrowed
-// report does not show are left out. Behind them is what a YES depends on.
+// report does not show are left out.
 func (p *printer) lines(r *report.Report) []line {
 	var out []line
 	if r.IsLive() {
@@ -59,9 +60,6 @@ func (p *printer) lines(r *report.Report) []line {
 		}
 		out = append(out, line{whens[t.Phase], t.StepsText(), t.Mark(), p.word(t.Code), about, terminal.Escape(t.Message)})
 	}
-	if a := r.Summary.Answer; a != nil && a.Safe == code.Yes {
-		out = append(out, p.conditions(r)...)
-	}
 	return out
 }
 
@@ -70,23 +68,35 @@ func (p *printer) word(c code.Reason) string {
 	return terminal.Begin(terminal.Escape(string(c)), min(p.Width-12, 32))
 }
 
-// conditions are those that are not to be done: first what is special to the report, in its own
-// words, then what holds for each.
-func (p *printer) conditions(r *report.Report) []line {
-	var special, general []line
-	for _, c := range r.Summary.Answer.Conditions {
+// conditions are what a YES depends on and that is not to be done, in the report's order: what
+// is special to it in its own words.
+func (p *printer) conditions(r *report.Report) (out []line) {
+	now, by := r.Summary.Answer, r.Summary.AnswerByPlan
+	if yes := now != nil && now.Safe == code.Yes || by != nil && by.Safe == code.Yes; !yes {
+		return nil
+	}
+	all := r.Answer().Conditions
+	for i := range all {
+		c := &all[i]
 		if slices.ContainsFunc(r.ToDo, func(t report.ToDo) bool { return t.Code == c.Code }) {
 			continue
 		}
-		l := line{when: "IF", mark: "?", word: p.word(c.Code), means: code.Of(c.Code).Screen}
-		if l.means != "" {
-			general = append(general, l)
-			continue
-		}
-		l.means = terminal.Escape(english.Clause(c.Sentence()))
-		special = append(special, l)
+		means := cmp.Or(code.Of(c.Code).Screen, terminal.Escape(english.Clause(c.Sentence())))
+		out = append(out, line{when: "IF", mark: "?", word: p.word(c.Code), means: means})
 	}
-	return append(special, general...)
+	return out
+}
+
+// inBrief are the conditions by their codes, each once: none of them is left out where there is
+// no room for their words.
+func inBrief(all []line) (l terminal.Line, hang int) {
+	var words []string
+	for i := range all {
+		if !slices.Contains(words, all[i].word) {
+			words = append(words, all[i].word)
+		}
+	}
+	return terminal.Lead(text.Style("?"), "IF ?", 0).Prose(terminal.Plain, strings.Join(words, ", ")), 5
 }
 
 // columnsOf are the widths of what is before the text.
@@ -157,8 +167,8 @@ func (p *printer) toDo(all []line, room int) int {
 		each = 2 // the second is what it means
 	}
 	shown := all
-	if p.rowsOf(all) > room {
-		shown = p.fit(all, room/each)
+	if p.rowsOf(all) > room && each*len(all) > room {
+		shown = urgentFirst(all, (room-1)/each) // the last row counts the others
 	}
 	spare, rows := room-each*len(shown)-min(1, len(all)-len(shown)), 0
 	for i := range shown {
@@ -182,18 +192,14 @@ func (p *printer) toDo(all []line, room int) int {
 	return rows
 }
 
-// fit returns those that there is room for, in their order: the urgent ones first.
-func (p *printer) fit(all []line, room int) []line {
-	if len(all) <= room {
-		return all
-	}
+// urgentFirst returns so many of them in their order, of which the urgent ones come first.
+func urgentFirst(all []line, left int) []line {
 	urgent := 0
 	for i := range all {
 		if all[i].mark == "!" || all[i].mark == "?" {
 			urgent++
 		}
 	}
-	left := room - 1 // the last row counts the others
 	var out []line
 	for i := range all {
 		is := all[i].mark == "!" || all[i].mark == "?"
@@ -206,9 +212,6 @@ func (p *printer) fit(all []line, room int) []line {
 			continue
 		}
 		out = append(out, all[i])
-	}
-	if len(out) == len(all)-1 && left >= 0 {
-		return all // the row that counts one has room for it
 	}
 	return out
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // Stand-ins of kubectl, velero and clusterctl: what they change is in a file for each context of
-// the folder $CLUSTERS. They do what the lines of a plan need of them, in the words of the real
+// the folder $OF_CONTEXTS. They do what the lines of a plan need of them, in the words of the real
 // ones, and fail at all else.
 
 type stored struct {
@@ -52,7 +52,7 @@ type cluster struct {
 }
 
 func openCluster(context string) *cluster {
-	c := &cluster{path: filepath.Join(os.Getenv("CLUSTERS"), strings.ReplaceAll(context, "/", ".")+".json")}
+	c := &cluster{path: filepath.Join(os.Getenv("OF_CONTEXTS"), strings.ReplaceAll(context, "/", ".")+".json")}
 	text, err := os.ReadFile(c.path)
 	check(err)
 	check(json.Unmarshal(text, &c.all))
@@ -130,7 +130,7 @@ func kubectl(args []string) {
 		k.get(c)
 	case verb == "create" && c.words[1] == "configmap":
 		key, value, _ := strings.Cut(c.flags["from-literal"], "=")
-		if !k.add("configmaps", map[string]any{"kind": "ConfigMap", "metadata": map[string]any{"namespace": c.flags["namespace"], "name": c.words[2]}, "data": map[string]any{key: value}}) {
+		if !k.add("configmaps", map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": c.flags["namespace"], "name": c.words[2]}, "data": map[string]any{key: value}}) {
 			check(errors.New("already exists"))
 		}
 	case verb == "apply":
@@ -235,6 +235,7 @@ func (k *cluster) change(verb string, c call, s *stored) {
 	switch verb {
 	case "annotate":
 		if c.flags["dry-run"] != "" {
+			fmt.Println(s.Resource + "/" + s.meta("name"))
 			return
 		}
 		for _, w := range c.words[2:] {
@@ -301,7 +302,11 @@ func clusterctl(args []string) {
 			"apiVersion": "clusterctl.cluster.x-k8s.io/v1alpha3", "kind": "Provider", "metadata": map[string]any{"namespace": label + "-system", "name": label},
 			"providerName": name, "type": types[flag], "version": release,
 		})
-		k.add("mutatingwebhookconfigurations", map[string]any{"kind": "MutatingWebhookConfiguration", "metadata": map[string]any{"name": label, "labels": map[string]any{"cluster.x-k8s.io/provider": label}}})
+		k.add("deployments.apps", map[string]any{
+			"apiVersion": "apps/v1", "kind": "Deployment", "status": map[string]any{"availableReplicas": 1},
+			"metadata": map[string]any{"namespace": label + "-system", "name": label + "-controller-manager", "labels": map[string]any{"cluster.x-k8s.io/provider": label}},
+		})
+		k.add("mutatingwebhookconfigurations", map[string]any{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration", "metadata": map[string]any{"name": label, "labels": map[string]any{"cluster.x-k8s.io/provider": label}}})
 	}
 	k.save()
 }

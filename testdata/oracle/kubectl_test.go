@@ -88,12 +88,13 @@ func TestKubectlPrintsWhatLinesCompare(t *testing.T) {
 		"topology": {"workers": {"machineDeployments": [{"name": "md-0", "replicas": 3}, {"name": "md-1"}]}}}}`
 	const list = `{"items": [{"metadata": {"namespace": "n", "name": "a"}, "spec": {"paused": true}}, {"metadata": {"namespace": "n", "name": "b"}, "spec": {}}, {"metadata": {"namespace": "n", "name": "c"}, "spec": {"paused": false}}]}`
 	want := map[string][2]string{ // by a piece of the expression: an object, and what is printed of it
-		"status.phase":          {object, "Completed"},
-		"={.spec.replicas}":     {`{"spec": {"replicas": 3}}`, "3"},
-		"containers":            {object, `["/velero"]["server","--restore-resource-priorities=a,b"]`},
-		"range .items}}{{if .s": {list, "n/b n/c "},
-		"range .items}}{{.meta": {list, "n/a n/b n/c "},
-		"$m := .spec.topology":  {object, "0 md-0 3\n1 md-1 <no value>\n"},
+		"status.phase":           {object, "Completed"},
+		"={.spec.replicas}":      {`{"spec": {"replicas": 3}}`, "3"},
+		"containers":             {object, `["/velero"]["server","--restore-resource-priorities=a,b"]`},
+		"range .items}}{{if .s":  {list, "n/b n/c "},
+		"range .items}}{{.meta":  {list, "n/a n/b n/c "},
+		"print .spec.accessMode": {`{"items": [{"metadata": {"name": "a"}, "spec": {"accessMode": "ReadOnly"}}, {"metadata": {"name": "b"}, "spec": {}}, {"metadata": {"name": "c"}, "spec": {"accessMode": "ReadWrite"}}, {"metadata": {"name": "d"}}]}`, "b c d "},
+		"$m := .spec.topology":   {object, "0 md-0 3\n1 md-1 <no value>\n"},
 	}
 	found := templates(t, planned())
 	if len(found) != len(want) {

@@ -69,12 +69,15 @@ func newOperator(t *testing.T) *operator {
 	}
 	new, err := json.Marshal([]stored{
 		{"namespaces", map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "kube-system", "uid": "of-the-new-one"}}},
+		{"namespaces", map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "default", "uid": "default"}}},
 		{"deployments.apps", map[string]any{
 			"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"namespace": "velero", "name": "velero"}, "status": map[string]any{"availableReplicas": 1},
 			"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"image": "velero/velero:v1.18.3", "command": []any{"/velero"}, "args": []any{"server"}}}}}},
 		}},
 		{"backupstoragelocations.velero.io", map[string]any{"apiVersion": "velero.io/v1", "kind": "BackupStorageLocation", "metadata": map[string]any{"namespace": "velero", "name": "default"}, "spec": map[string]any{}, "status": map[string]any{"phase": "Available"}}},
-		{"backups.velero.io", map[string]any{"apiVersion": "velero.io/v1", "kind": "Backup", "metadata": map[string]any{"namespace": "velero", "name": "nightly"}}},
+		{"backupstoragelocations.velero.io", map[string]any{"apiVersion": "velero.io/v1", "kind": "BackupStorageLocation", "metadata": map[string]any{"namespace": "velero", "name": "archive"}, "spec": map[string]any{"accessMode": "ReadOnly"}, "status": map[string]any{"phase": "Available"}}},
+		ran("nightly", "2026-11-21T04:06:20Z", "2026-11-21T04:06:32Z"),
+		ran("later", "2026-11-22T04:06:20Z", "2026-11-22T04:06:32Z"),
 	})
 	ensure(err)
 	ensure(os.WriteFile(filepath.Join(w.dir, "clusters", "new.json"), new, 0o600))
@@ -90,8 +93,16 @@ func newOperator(t *testing.T) *operator {
 	}
 	ensure(os.WriteFile(config, []byte(text), 0o600))
 	w.env = append(append(os.Environ(), ec2.Environment()...), "AWS_CONFIG_FILE="+config, "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+w.dir,
-		"GOVC_INSECURE=true", "GOVC_TEST_VERSION=v0.56.0", "CLUSTERS="+filepath.Join(w.dir, "clusters"), "KUBECONFIG=")
+		"GOVC_INSECURE=true", "GOVC_TEST_VERSION=v0.56.0", "OF_CONTEXTS="+filepath.Join(w.dir, "clusters"), "KUBECONFIG=")
 	return w
+}
+
+// ran is a Backup that Velero has created from its storage location.
+func ran(name, from, to string) stored {
+	return stored{"backups.velero.io", map[string]any{
+		"apiVersion": "velero.io/v1", "kind": "Backup", "metadata": map[string]any{"namespace": "velero", "name": name}, "spec": map[string]any{"storageLocation": "default"},
+		"status": map[string]any{"phase": "Completed", "startTimestamp": from, "completionTimestamp": to},
+	}}
 }
 
 // nodesFile is what kubectl's stand-in has of a workload cluster: its Nodes.
@@ -278,6 +289,7 @@ func TestTheWayFromNoToGo(t *testing.T) {
 		t.Errorf("by default it is %s", answer.Summary.Answer.Safe)
 	}
 
+	w.pausesTheOldOne(plan)
 	restoring := labelsOf(t, plan, "drift-detector ready")
 	if len(restoring) != 1 {
 		t.Fatalf("ready is in steps %v", restoring)
@@ -291,6 +303,9 @@ func TestTheWayFromNoToGo(t *testing.T) {
 		lines := block(t, plan, label)
 		switch text := strings.Join(lines, "\n"); {
 		case strings.Contains(text, "EXISTING=''"): // only if there is one
+		case strings.Contains(text, "restore create"):
+			w.isProven(lines)
+			w.types(0, lines)
 		case strings.Contains(text, "drift-detector ready"):
 			w.isReady(lines)
 		case strings.Contains(text, "clusterctl init"):
@@ -301,6 +316,9 @@ func TestTheWayFromNoToGo(t *testing.T) {
 	}
 	w.pausedAre(map[string]bool{"alpha-prod": true, "aws-prod": true, "beta-prod": true, "gamma-edge": true})
 	w.whilePaused(plan)
+	for _, label := range labelsOf(t, plan, `"drift-detector/was":null`) {
+		w.types(0, block(t, plan, label))
+	}
 	w.pausedAre(map[string]bool{"alpha-prod": false, "aws-prod": false, "beta-prod": false, "gamma-edge": false})
 	w.ended()
 }
@@ -360,6 +378,68 @@ func (w *operator) confirms(plan, label string) (out string) {
 		out += w.types(0, slices.Concat(function, lines), "BY=''", fmt.Sprintf("pick%s %d; BY=OPS-1", number, n))
 	}
 	return out
+}
+
+// pausesTheOldOne pauses the Clusters of the old management cluster, and nothing behind any
+// other context.
+func (w *operator) pausesTheOldOne(plan string) {
+	w.t.Helper()
+	labels := labelsOf(w.t, plan, `"${OLD_MGMT:?}"`)
+	if len(labels) != 1 {
+		w.t.Fatalf("the old one is in steps %v", labels)
+	}
+	has := func(uid string) string {
+		return `[{"resource":"namespaces","object":{"kind":"Namespace","metadata":{"name":"kube-system","uid":"` + uid + `"}}},
+{"resource":"clusters.cluster.x-k8s.io","object":{"kind":"Cluster","metadata":{"namespace":"tenant","name":"made-later"},"spec":{}}}]`
+	}
+	for name, uid := range map[string]string{"old": w.report().Backups[0].KubeSystemUID, "foreign": "of-another"} {
+		path := filepath.Join(w.dir, "clusters", name+".json")
+		if err := os.WriteFile(path, []byte(has(uid)), 0o600); err != nil {
+			w.t.Fatal(err)
+		}
+		out := w.runs(map[bool]int{true: 0, false: 1}[name == "old"], "OLD_MGMT="+name+"\n"+strings.Join(block(w.t, plan, labels[0]), "\n"))
+		text, err := os.ReadFile(path)
+		if paused := strings.Contains(string(text), `"paused":true`); err != nil || paused != (name == "old") || !paused && !strings.Contains(out, "this is not the old management cluster") {
+			w.t.Errorf("%s: %v, paused is %v\n%s", name, err, paused, out)
+		}
+	}
+}
+
+// isProven tries the line of the restore where it must do nothing: with the Backup of another
+// night, with a ConfigMap that pauses nothing, and at the old management cluster.
+func (w *operator) isProven(lines []string) {
+	w.t.Helper()
+	script := strings.Join(lines, "\n")
+	path := filepath.Join(w.dir, "clusters", "new.json")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for says, change := range map[string][2]string{
+		"Backup later, which ran": {"", ""},
+		"is another than the plan's: Velero would restore Clusters that are not paused": {`\\\"paused\\\":true`, `\\\"paused\\\":false`},
+		"this is the OLD management cluster":                                            {`"of-the-new-one"`, `"` + w.report().Backups[0].KubeSystemUID + `"`},
+	} {
+		name := map[bool]string{true: "later", false: "nightly"}[change[0] == ""]
+		text := strings.ReplaceAll(string(whole), change[0], change[1])
+		if change[0] == "" {
+			text = string(whole)
+		} else if text == string(whole) {
+			w.t.Fatalf("nothing to change: %s", change[0])
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			w.t.Fatal(err)
+		}
+		if out := w.runs(1, "BACKUP="+name+"\n"+script); !strings.Contains(out, says) {
+			w.t.Errorf("it does not say %q: %s", says, out)
+		}
+		if w.stored("restores.velero.io", "restore-1") != nil {
+			w.t.Fatal("it restores all the same: " + says)
+		}
+	}
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // isReady does what ready says until it says go.
@@ -469,6 +549,12 @@ func (w *operator) ended() {
 	}
 	if w.stored("machines.cluster.x-k8s.io", "alpha-prod-jzxnt") == nil {
 		w.t.Error("a machine that runs did not come back")
+	}
+	for name, mode := range map[string]string{"default": "ReadWrite", "archive": "ReadOnly"} {
+		s := w.stored("backupstoragelocations.velero.io", name)
+		if spec, _ := s.Object["spec"].(map[string]any); spec["accessMode"] != mode || len(s.labels()) > 0 {
+			w.t.Errorf("location %s is %v, marked %v", name, spec["accessMode"], s.labels())
+		}
 	}
 	if w.typed < 30 {
 		w.t.Errorf("only %d commands were typed", w.typed)

@@ -1,0 +1,179 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"drift-detector/report"
+	"drift-detector/report/code"
+)
+
+// lineWith is the one command of a plan that holds a piece.
+func lineWith(t *testing.T, r *report.Report, piece string) string {
+	t.Helper()
+	found := ""
+	for _, line := range planLines(r) {
+		if strings.Contains(line, piece) {
+			if found != "" && found != line {
+				t.Fatalf("%q is in several lines", piece)
+			}
+			found = line
+		}
+	}
+	if found == "" {
+		t.Fatalf("no line has %q", piece)
+	}
+	return found
+}
+
+// releases are what the operator fills in.
+const releases = "CLUSTER_API_RELEASE=v1 KUBEADM_RELEASE=v1 VSPHERE_RELEASE=v1 AWS_RELEASE=v1\n"
+
+// Where the backup does not have the uid of kube-system, a person says which cluster it is: no
+// line acts before that, and the plan says what is to be compared.
+func TestAManagementClusterThatIsNotKnownIsComparedByHand(t *testing.T) {
+	for name, change := range map[string]func(*report.Report){
+		"no uid":        func(r *report.Report) { r.Backups[0].KubeSystemUID = "" },
+		"one has none":  func(r *report.Report) { r.Backups = append(r.Backups, report.Backup{Path: "second"}) },
+		"of no backup":  func(r *report.Report) { r.Backups = nil },
+		"the uid is":    func(*report.Report) {},
+		"both uids are": func(r *report.Report) { r.Backups = append(r.Backups, report.Backup{KubeSystemUID: "second"}) },
+	} {
+		r := sample("alpha")
+		change(r)
+		known := strings.HasSuffix(name, "is") || strings.HasSuffix(name, "are")
+		text := planText(t, r)
+		for piece, variable := range map[string]string{`recheck "${REPORT:?}" management old`: "OLD_MGMT_UID", `recheck "${REPORT:?}" management new`: "MGMT_UID"} {
+			for _, line := range planLines(r) {
+				if strings.Contains(line, piece) && strings.Contains(line, piece+` --id "${`+variable+`:?}" && `) == known {
+					t.Errorf("%s: %s", name, line)
+				}
+			}
+			if strings.Contains(text, "set "+variable+" to the uid that the first line prints") == known || strings.Contains(text, "export "+variable+"=") == known {
+				t.Errorf("%s: %s", name, text)
+			}
+		}
+		if o := try(t, releases+lineWith(t, r, "clusterctl init")); o.did("clusterctl init") != known {
+			t.Errorf("%s: %q", name, o.calls)
+		}
+	}
+}
+
+// What changes a management cluster is done at no other.
+func TestManagementClustersAreProven(t *testing.T) {
+	r := sample("alpha")
+	r.Clusters[0].Forecast.Notes = []report.Note{{Code: code.IdentityAbsent, Objects: []string{"VSphereClusterIdentity alpha"}}}
+	for piece, which := range map[string]string{
+		`"${OLD_MGMT:?}" --namespace=`: "old", "clusterctl init": "new", `"drift-detector/was":"ReadWrite"`: "new", "${EXISTING:?}": "new",
+		"create configmap": "new", "restore create": "new", `"drift-detector/was":null`: "new", "drift-detector/retry=": "new",
+	} {
+		line := releases + "EXISTING=x EXISTING_NAMESPACE=x\n" + lineWith(t, r, piece)
+		changes := func(o outcomeOf) bool {
+			for _, w := range changing {
+				if o.did(strings.TrimSpace(w) + " ") {
+					return true
+				}
+			}
+			return o.did("create ") || o.did("annotate ")
+		}
+		const one = `*" get clusters"*"{{range .items}}{{.metadata.namespace}}"*) echo "n/c "; exit ;;`
+		if o := try(t, line, one); !changes(o) {
+			t.Errorf("%s: %q\n%s", piece, o.calls, o.printed)
+		}
+		if o := try(t, line, stops(" management "+which), one); changes(o) {
+			t.Errorf("%s: it changes the other one: %q", piece, o.calls)
+		}
+	}
+}
+
+// The restore is of the report's Backup, and paused, or is none.
+func TestTheRestoreIsProven(t *testing.T) {
+	line := lineWith(t, sample("alpha"), "restore create")
+	for _, piece := range []string{" backup backup/filled", " pauses configmap/restore-paused"} {
+		if o := try(t, line, stops(piece)); o.did("restore create") || !o.did("recheck filled"+piece) {
+			t.Errorf("%s: %q", piece, o.calls)
+		}
+	}
+	if o := try(t, line); !o.did("restore create") {
+		t.Errorf("%q %s", o.calls, o.printed)
+	}
+}
+
+// What ready looks at is asked for one by one: that clusterctl installed nothing hides nothing else.
+func TestReadySeesWhatIsThere(t *testing.T) {
+	line := lineWith(t, sample("alpha"), "drift-detector ready")
+	all := []string{"v1beta2/clusters", "get namespaces,deployments.apps,", "get providers.clusterctl", "get backupstoragelocations.velero.io,backups.velero.io", "get configmaps/restore-paused"}
+	for _, fails := range append(all, "nothing") {
+		o := try(t, line, `*"`+fails+`"*) exit 1 ;;`, `"kubectl "*) echo "{}" ;;`, `"drift-detector ready "*) test "$(wc -l)" -ge 4; exit ;;`)
+		if !o.ok {
+			t.Errorf("%s: %q %s", fails, o.calls, o.printed)
+		}
+		for _, one := range all {
+			if !o.did(one) {
+				t.Errorf("without %s it does not ask for %s", fails, one)
+			}
+		}
+	}
+	if o := try(t, line, `"drift-detector ready "*) exit 1 ;;`); o.ok {
+		t.Error("no go, and the line goes on")
+	}
+}
+
+// What Velero might not write to before the plan it may not write to afterwards.
+func TestOnlyWhatWasWritableIsWritableAgain(t *testing.T) {
+	off, on := lineWith(t, sample("alpha"), `"drift-detector/was":"ReadWrite"`), lineWith(t, sample("alpha"), `"drift-detector/was":null`)
+	if o := try(t, off, `*backupstoragelocations*go-template*) echo "a b "; exit ;;`); !o.did("patch backupstoragelocations.velero.io/a ") || !o.did("patch backupstoragelocations.velero.io/b ") || !strings.Contains(off, `if eq (print .spec.accessMode) "ReadOnly"`) {
+		t.Errorf("%q of %s", o.calls, off)
+	}
+	if o := try(t, on, `*"--selector=drift-detector/was=ReadWrite --output=name") echo "backupstoragelocation.velero.io/a"; exit ;;`, `*backupstoragelocations*) echo "backupstoragelocation.velero.io/b"; exit ;;`); !o.did("patch backupstoragelocation.velero.io/a ") || o.did("location.velero.io/b") {
+		t.Errorf("%q of %s", o.calls, on)
+	}
+	if o := try(t, on, `*--output=name*) exit ;;`); o.ok || !strings.Contains(o.printed, "no location is marked") {
+		t.Errorf("%q %s", o.calls, o.printed)
+	}
+}
+
+// A question about nothing has no answer: webhooks are asked about an object that comes back,
+// and where there is none after all the line stops.
+func TestWebhooksAreAskedAboutSomething(t *testing.T) {
+	about := func(change func(*report.Report)) (lines []string, text string) {
+		r := sample("alpha")
+		change(r)
+		steps := New(r, providerTools).Sections[1].Chapters[0].Steps
+		last := steps[len(steps)-1]
+		for _, c := range last.Commands {
+			if strings.Contains(c, "--dry-run=server") {
+				lines = append(lines, c)
+			}
+		}
+		return lines, last.Text
+	}
+	lines, text := about(func(*report.Report) {})
+	if len(lines) != 3 || strings.Contains(text, "None asks") {
+		t.Fatalf("%q %s", lines, text)
+	}
+	for _, line := range lines {
+		if o := try(t, line, `*annotate*) exit ;;`); o.ok || !strings.Contains(o.printed, "stop: nothing of ") {
+			t.Errorf("nothing is asked, and it goes on: %s", line)
+		}
+	}
+	gone := func(r *report.Report) { r.Clusters[0] = deleted().Clusters[0] }
+	lines, text = about(gone)
+	if len(lines) != 2 || strings.Contains(strings.Join(lines, ""), "cluster-name=alpha ") || !strings.Contains(text, "None asks those of infrastructure-vsphere, because") {
+		t.Errorf("of what may be left out: %q %s", lines, text)
+	}
+	lines, _ = about(func(r *report.Report) { r.Clusters[0].Confirmed = &report.Confirmed{As: "givenUp"} })
+	if strings.Contains(strings.Join(lines, ""), "cluster-name=alpha ") {
+		t.Errorf("of what is given up: %q", lines)
+	}
+	if lines, text = about(func(r *report.Report) {
+		for _, s := range sets(&r.Clusters[1]) {
+			for i := range s.machines {
+				s.machines[i].Status = code.Ghost
+			}
+		}
+		r.Clusters[1].Workers.Groups[0].Counts = report.MachineCounts{Total: 3, Ghost: 3}
+	}); len(lines) != 2 || !strings.Contains(text, "None asks those of infrastructure-aws") {
+		t.Errorf("of Ghosts: %q %s", lines, text)
+	}
+}

@@ -1,0 +1,120 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What a plan's restore takes for granted of the new management cluster: its lines look at it
+// right before they act, and ready looks at it as a whole.
+
+// ModifiersName and ModifiersKey are where the plan keeps the Modifiers: a ConfigMap of Velero's
+// namespace, and its one key.
+const (
+	ModifiersName = "restore-paused"
+	ModifiersKey  = "modifiers.yaml"
+)
+
+// Modifiers make Velero pause every Cluster that it restores (Velero
+// internal/resourcemodifiers v1.18.3).
+const Modifiers = `{"version":"v1","resourceModifierRules":[{"conditions":{"groupResource":"clusters.cluster.x-k8s.io"},"mergePatches":[{"patchData":"{\"spec\":{\"paused\":true}}"}]}]}`
+
+// ArePausing reports whether the data of a ConfigMap is the Modifiers and nothing else, but for
+// the white space that a line of several rows has. Velero takes the only key, whatever its name.
+func ArePausing(data map[string]string) bool {
+	var b bytes.Buffer
+	return len(data) == 1 && json.Compact(&b, []byte(data[ModifiersKey])) == nil && b.String() == Modifiers
+}
+
+// IsOld reports whether a management cluster is one of those that were backed up, by the uid of
+// its namespace kube-system and when that was created. It is another one where each backup has
+// another uid, or was written before it was created. Otherwise it is not known.
+func (r *Report) IsOld(uid string, created time.Time) (is, known bool) {
+	if uid == "" {
+		return false, false
+	}
+	known = len(r.Backups) > 0
+	for i := range r.Backups {
+		b := &r.Backups[i]
+		if b.KubeSystemUID == uid {
+			return true, true
+		}
+		known = known && (b.KubeSystemUID != "" || !b.WrittenTo.IsZero() && created.After(b.WrittenTo))
+	}
+	return false, known
+}
+
+// VeleroBackup is a Backup of Velero, as far as it tells which tarball it is of. Velero creates it
+// from velero-backup.json in every cluster that reads its location, with another uid
+// (pkg/controller/backup_sync_controller.go v1.18.3).
+type VeleroBackup struct {
+	Name, UID, Phase string
+	Started, Ended   time.Time
+}
+
+// Restorable reports whether Velero restores it: it has ended, with all objects or with errors.
+func (v *VeleroBackup) Restorable() bool {
+	return v.Phase == "Completed" || v.Phase == "PartiallyFailed"
+}
+
+// IsOf reports whether it may be of the tarball: the items were written while it ran, by
+// the same clock, and where the tarball is in a store its folder has the name. The slack is that
+// of backup/check for the file beside a tarball.
+func (v *VeleroBackup) IsOf(b *Backup) bool {
+	const slack = time.Minute
+	if b.WrittenFrom.IsZero() || v.Started.IsZero() || v.Ended.IsZero() {
+		return false
+	}
+	if dir := path.Dir(b.Path); strings.HasPrefix(b.Path, "s3://") && path.Base(path.Dir(dir)) == "backups" && path.Base(dir) != v.Name {
+		return false
+	}
+	return !b.WrittenFrom.Before(v.Started.Add(-slack)) && !b.WrittenTo.After(v.Ended.Add(slack))
+}
+
+// Among returns which Backups may be of the tarball.
+func (b *Backup) Among(all []VeleroBackup) []VeleroBackup {
+	return slices.DeleteFunc(slices.Clone(all), func(v VeleroBackup) bool { return !v.IsOf(b) })
+}
+
+// Upgrade is how the release of a provider compares with that of the backup.
+type Upgrade int
+
+// Later releases of the same minor serve the same API versions; of others it is for a person to
+// see whether they still do (Cluster API docs/book/src/reference/versions.md v1.14.0).
+const (
+	OtherRelease Upgrade = iota // older, or not to be compared
+	SameMinor                   // the same release, or a later patch
+	LaterMinor
+)
+
+var releaseForm = regexp.MustCompile(`^v([0-9]{1,6})\.([0-9]{1,6})\.([0-9]{1,6})$`)
+
+// Compare says what a release is to that of the backup.
+func (p *Installed) Compare(release string) Upgrade {
+	if release == p.Version && release != "" {
+		return SameMinor
+	}
+	old, now := releaseForm.FindStringSubmatch(p.Version), releaseForm.FindStringSubmatch(release)
+	if old == nil || now == nil {
+		return OtherRelease
+	}
+	for i := range 3 {
+		was, _ := strconv.Atoi(old[i+1])
+		is, _ := strconv.Atoi(now[i+1])
+		switch {
+		case is < was:
+			return OtherRelease
+		case is > was && i == 2:
+			return SameMinor
+		case is > was:
+			return LaterMinor
+		}
+	}
+	return SameMinor
+}
