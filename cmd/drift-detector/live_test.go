@@ -48,7 +48,7 @@ func (w *world) saved(t *testing.T) string {
 }
 
 // decidedIn are the machines of a report with all that was decided on them, and the VMs to
-// confirm, by their names.
+// confirm, by their names; what a restore makes of them is left out.
 func decidedIn(t *testing.T, r *report.Report) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -61,6 +61,7 @@ func decidedIn(t *testing.T, r *report.Report) map[string]string {
 	}
 	machines := func(cluster, set string, list []report.Machine) {
 		for _, m := range list {
+			m.Forecast, m.Remediation = nil, nil // which are of a restore
 			add(cluster+" "+set+" "+m.Name, m)
 		}
 	}
@@ -71,6 +72,7 @@ func decidedIn(t *testing.T, r *report.Report) map[string]string {
 		}
 	}
 	for _, u := range r.InfraMachines {
+		u.Remediation = nil
 		add("VM "+u.Instance.Name, u)
 	}
 	return all
