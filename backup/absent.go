@@ -135,6 +135,9 @@ func (a *assembly) follow(gone map[objectKey]*absent, clusters []ClusterID, ref 
 		resource = resourceOf(ref)
 		a.resources[id] = resource
 	}
+	if _, unread := a.load.infos[backup].Unread[resource]; unread {
+		return false
+	}
 	entire := a.load.holds[backup][resource] == 0
 	if !entire {
 		known, found := a.load.lookUp(resource, backup, ref)

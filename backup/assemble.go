@@ -38,7 +38,7 @@ func key(m *Meta, kind, name string) objectKey {
 
 // assemble makes the Snapshot once all tables are settled.
 func (l *loading) assemble() *Snapshot {
-	s := &Snapshot{Backups: l.infos, tables: l.tables}
+	s := &Snapshot{Backups: l.infos, tables: l.tables, deleting: l.deleting}
 	a := &assembly{
 		load: l, snapshot: s,
 		clusters: map[ClusterID]int{},

@@ -67,6 +67,7 @@ type loading struct {
 	overlaps *overlap         // the first of them
 	looked   Meta             // see lookUp
 	present  []AnyKind        // of which only names are read
+	deleting map[objectKey]deletion
 
 	// Kinds that are met while reading: all control planes, all infrastructure clusters.
 	controlPlanes []*Kind[controlPlaneFields]
@@ -84,6 +85,8 @@ func newLoading(sources int, w Want, bounds limits) *loading {
 		joint:   map[string]*scan{},
 		tables:  map[AnyKind]any{},
 		faults:  make([]faults, sources),
+
+		deleting: map[objectKey]deletion{},
 	}
 	l.secrets = newSecretReader(w, l.memory)
 	return l
@@ -158,13 +161,17 @@ const maxProblems = 1000
 
 // problem notes what is wrong with an item.
 func (l *loading) problem(backup int, item, reason string) {
-	f, decisive := &l.faults[backup], l.decisive(archive.ResourceIn(item))
+	l.note(Problem{Backup: backup, Item: item, Reason: reason, Decisive: l.decisive(archive.ResourceIn(item))})
+}
+
+func (l *loading) note(p Problem) {
+	f := &l.faults[p.Backup]
 	if len(f.listed) >= maxProblems {
 		f.unlisted++
-		f.decisive = f.decisive || decisive
+		f.decisive = f.decisive || p.Decisive
 		return
 	}
-	f.listed = append(f.listed, Problem{Backup: backup, Item: item, Reason: reason, Decisive: decisive})
+	f.listed = append(f.listed, p)
 }
 
 // decisive reports whether verdicts rest on objects of a resource: it is one of Cluster

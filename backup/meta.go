@@ -72,6 +72,11 @@ func readMeta(to *Meta, e *entry, p *plan, c *capture, m *memory, use *metaUsage
 		e.created = to.Created
 	}
 	_, to.Paused = c.at(p, slotPaused)
+	if f, ok := c.at(p, slotDeleting); ok {
+		if err := m.moment(f.values[0], &e.deleting); err != nil {
+			return fieldError{metaPaths[slotDeleting], err}
+		}
+	}
 	if err := readOwners(to, e.ownerless, p, c, m, use); err != nil {
 		return err
 	}

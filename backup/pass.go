@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -68,18 +69,19 @@ func (l *loading) readSource(ctx context.Context, backup int, source Source) (In
 	if err != nil {
 		return Info{}, err
 	}
+	unread := l.unreadOf(backup, source)
 	if !holdsClusterAPI(read.Resources) {
-		return Info{}, &InputError{
-			Name: p.name, Problem: "a Velero backup without Cluster API objects",
-			Next: "give a backup of the management cluster that includes the namespaces of its clusters", Err: ErrNoClusterAPI,
-		}
+		return Info{}, nothing(source, unread)
 	}
 	l.holds = append(l.holds, read.Resources)
 	info := Info{
 		Path: source.Name, SHA256: read.SHA256, FormatVersion: read.FormatVersion,
 		WrittenFrom: read.WrittenFrom, WrittenTo: read.WrittenTo, Items: read.Items,
+		Live: source.Live, Unread: unread,
 	}
-	p.date(&info)
+	if !source.Live { // whose times are one clock's
+		p.date(&info)
+	}
 	return info, nil
 }
 
@@ -93,6 +95,25 @@ func (c counter) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	*c.bytes += int64(n)
 	return n, err
+}
+
+// nothing is the error for a source without objects of Cluster API.
+func nothing(source Source, unread map[string]string) error {
+	for _, resource := range slices.Sorted(maps.Keys(unread)) {
+		if isClusterAPI(groupOfResource(resource)) {
+			return &InputError{
+				Name: source.Name, Problem: fmt.Sprintf("nothing of Cluster API could be read; %s: %s", resource, unread[resource]),
+				Next: "give an account with the role that 'drift-detector permissions kubernetes' prints",
+			}
+		}
+	}
+	if source.Live {
+		return &InputError{Name: source.Name, Problem: "holds no Cluster API objects", Next: "give the kubeconfig, and the context, of the management cluster", Err: ErrNoClusterAPI}
+	}
+	return &InputError{
+		Name: source.Name, Problem: "a Velero backup without Cluster API objects",
+		Next: "give a backup of the management cluster that includes the namespaces of its clusters", Err: ErrNoClusterAPI,
+	}
 }
 
 // ErrNoClusterAPI is the cause of the error for a backup that was read to its end, and holds
@@ -153,6 +174,7 @@ func (p *pass) visit(item *archive.Item) error {
 	for _, r := range p.reading {
 		err := r.read(&p.entry, &p.load.scanner)
 		p.born(p.entry.created)
+		p.load.dying(&p.entry)
 		if err != nil {
 			p.problem(item.Path(), err.Error())
 			break

@@ -46,6 +46,7 @@ const (
 	slotCreated
 	slotClusterName
 	slotPaused
+	slotDeleting
 	slotOwnerKind
 	slotOwnerName
 	slotOwnerUID
@@ -62,6 +63,7 @@ var metaPaths = [...]string{
 	slotCreated:         "metadata.creationTimestamp",
 	slotClusterName:     "label:" + clusterv1.ClusterNameLabel,
 	slotPaused:          "annotation:" + clusterv1.PausedAnnotation,
+	slotDeleting:        "metadata.deletionTimestamp",
 	slotOwnerKind:       "metadata.ownerReferences[].kind",
 	slotOwnerName:       "metadata.ownerReferences[].name",
 	slotOwnerUID:        "metadata.ownerReferences[].uid",

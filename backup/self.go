@@ -3,6 +3,7 @@ package backup
 import (
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -19,11 +20,15 @@ var selfKind = func() *Kind[selfFields] {
 		Text(func(t *selfFields) *string { return &t.Configuration }, "data.ClusterConfiguration"),
 	)
 	k.only = func(namespace, name []byte) bool {
-		return string(namespace) == "kube-public" && string(name) == "cluster-info" ||
-			string(namespace) == "kube-system" && string(name) == "kubeadm-config"
+		return slices.ContainsFunc(SelfConfigMaps, func(o struct{ Namespace, Name string }) bool {
+			return string(namespace) == o.Namespace && string(name) == o.Name
+		})
 	}
 	return k
 }()
+
+// SelfConfigMaps are the ConfigMaps that are read, and no others.
+var SelfConfigMaps = []struct{ Namespace, Name string }{{"kube-public", "cluster-info"}, {"kube-system", "kubeadm-config"}}
 
 // tkgSystem is where Tanzu Kubernetes Grid keeps the objects of the management
 // cluster itself (vmware-tanzu/tanzu-framework tkg/constants/cluster_internal.go v0.28.1).

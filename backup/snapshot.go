@@ -20,7 +20,8 @@ type Snapshot struct {
 	Absent        []Absence      // what objects refer to and the backup lacks
 	Problems      []Problem      // items that could not be read
 
-	tables map[AnyKind]any // *Table[T] by kind, see Kind.In
+	tables   map[AnyKind]any        // *Table[T] by kind, see Kind.In
+	deleting map[objectKey]deletion // see Deleting; the kind is a plural
 }
 
 // Info describes one tarball that was read.
@@ -40,6 +41,12 @@ type Info struct {
 	// KubeSystemUID is the uid of Namespace kube-system, which is as good as one of the
 	// management cluster; empty where the backup does not hold that Namespace.
 	KubeSystemUID string
+	// Live says that it is no tarball, but a management cluster that runs, read from
+	// WrittenFrom to WrittenTo by its own clock.
+	Live bool
+	// Unread are the resources that it could not be asked for, and why: nothing is known of
+	// their objects.
+	Unread map[string]string
 }
 
 // ClusterID names a cluster of a Snapshot. Backup is the index into

@@ -24,6 +24,7 @@ type entry struct {
 	scanned   bool      // for all readers
 	ownerless bool      // nobody asks for its owners
 	created   time.Time // of the object, once it is read
+	deleting  time.Time // since when it is being deleted; zero when it is not
 	meta      *Meta     // once a reader has read it
 }
 

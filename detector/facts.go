@@ -46,6 +46,7 @@ type machineFacts struct {
 	unasked            bool   // nobody asked for the Node list
 	unclear            string // why the list does not say whether its Node is alive
 	undated            string // name of its Node that reports, and not when, as all of the list
+	unread             string // which objects of the backup that decide could not be read; empty: none
 	unvisited          string // another place of its provider that was not listed: a narrowed run, or one that failed
 }
 
@@ -86,6 +87,7 @@ func (ix *index) facts(c *expectedMachine) *machineFacts {
 	f.unlisted, f.unasked = ix.unlisted(c.of.Cluster)
 	f.unlisted = cmp.Or(f.unlisted, f.unclear)
 	f.unvisited = ix.unvisited[c.Provider]
+	f.unread = ix.kindsUnread[infra.Reading{Backup: c.of.Cluster.Backup, Provider: c.Provider}]
 	return f
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/infra"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -19,6 +20,12 @@ const clockSkew = 5 * time.Minute
 // lacks, or empty when the link's owner made it later. What was created after the
 // backup was written needs no counting.
 func (ix *index) missing(v *vm, b link) string {
+	if why := ix.kindsUnread[infra.Reading{Backup: b.cluster().Backup, Provider: v.provider}]; why != "" {
+		return why
+	}
+	if name := ix.made[b.cluster()]; name != "" && (v.Created.IsZero() || v.Created.After(ix.snap.Backups[b.cluster().Backup].WrittenFrom.Add(-clockSkew))) {
+		return "Machine " + name + " was made while the infrastructure was listed"
+	}
 	current := func(i int32) bool { return ix.tooOld(&ix.scopes.listings[i], b.cluster()) == nil }
 	if !slices.ContainsFunc(v.seen, current) {
 		return "it was listed before the backup was written, and may be gone with its machine since"

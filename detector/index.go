@@ -44,9 +44,11 @@ type index struct {
 	proofs      map[backup.ClusterID][]*infra.VisibilityProof // of whole targets
 	nodesAt     map[string][]*node                            // that prove a target
 
-	words     map[string]map[string]string // of providers, see infra.Spec.Words
-	inBackup  map[[2]string]bool           // clusters by namespace and name; nil: not looked yet
-	unvisited map[string]string            // by provider: the first target of machines that was not listed
+	words       map[string]map[string]string // of providers, see infra.Spec.Words
+	inBackup    map[[2]string]bool           // clusters by namespace and name; nil: not looked yet
+	kindsUnread map[infra.Reading]string     // see infra.Expected.Unread
+	made        map[backup.ClusterID]string  // see infra.Expected.Made
+	unvisited   map[string]string            // by provider: the first target of machines that was not listed
 }
 
 // expectedMachine is one machine of the backup, or an orphan, with what became of it.
@@ -119,7 +121,7 @@ func (s *finders) others(c *expectedMachine) bool { return s.many || (s.first !=
 // newIndex joins the inputs.
 func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now time.Time) *index {
 	listings := orderListings(inv.Listings)
-	ix := &index{snap: s, expected: orderExpected(s, c.Machines), sharedLists: newSharedLists(), sharers: map[sharersOf]*sharers{}, words: c.Words}
+	ix := &index{snap: s, expected: orderExpected(s, c.Machines), sharedLists: newSharedLists(), sharers: map[sharersOf]*sharers{}, words: c.Words, kindsUnread: c.Unread, made: c.Made}
 	ix.nodes = indexNodes(listings, now)
 	ix.nodes.join(ix.expected)
 	listings = addRelated(listings, &c, &ix.nodes)

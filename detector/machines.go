@@ -13,6 +13,22 @@ import (
 // machineRows is the table for machines: the first row that applies decides.
 var machineRows = []machineRow{
 	{
+		"being-deleted",
+		"The Machine, or an object without which it has no instance, is being deleted.",
+		[]outcome{{code.Unknown, code.BeingDeleted}},
+		func(f *machineFacts) bool { return f.expected.Dying != "" },
+		func(f *machineFacts) Verdict {
+			return f.undecided(code.BeingDeleted, f.expected.Dying)
+		},
+	},
+	{
+		"kind-unread",
+		"Objects that say what to look for could not be read.",
+		[]outcome{{code.Unknown, code.KindUnread}},
+		func(f *machineFacts) bool { return f.unread != "" },
+		func(f *machineFacts) Verdict { return f.undecided(code.KindUnread, f.unread) },
+	},
+	{
 		"provider-unsupported",
 		"No provider of this version reads this kind of machine.",
 		[]outcome{{code.Unknown, code.UnsupportedProvider}},
@@ -239,6 +255,15 @@ var machineRows = []machineRow{
 		func(*machineFacts) bool { return true },
 		decideNothing,
 	},
+}
+
+// undecided is the verdict where what was found decides nothing. The one instance that has
+// its id is the machine's all the same.
+func (f *machineFacts) undecided(reason code.Reason, message string) Verdict {
+	if len(f.home) == 1 && len(f.expected.conflicting) == 0 {
+		return f.others(f.with(unknown(reason, message), f.home[0], code.Strong), f.copies)
+	}
+	return f.naming(unknown(reason, message), f.home, f.copies, f.identity, f.weak)
 }
 
 func (f *machineFacts) inPool() bool { return !f.expected.Pool.IsZero() }

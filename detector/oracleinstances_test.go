@@ -326,7 +326,7 @@ func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set str
 				kind, own = p.Kind, p.Name
 			}
 		}
-		if o.mayBeMember(v, b.cluster) || o.nameless(b.cluster, kind, own) || !v.Created.After(end.Add(5*time.Minute)) && !o.sufficient(b.cluster, kind, own) {
+		if o.expected.Unread[infra.Reading{Backup: b.cluster.Backup, Provider: "vsphere"}] != "" || o.mayBeMember(v, b.cluster) || o.nameless(b.cluster, kind, own) || !v.Created.After(end.Add(5*time.Minute)) && !o.sufficient(b.cluster, kind, own) {
 			status, b, lacking = code.Unknown, links[i], true
 		}
 	}

@@ -10,6 +10,14 @@ import (
 
 // decide is the table for machines in plain words.
 func (o *oracle) decide(c *oracleMachine) {
+	if c.Dying != "" || o.expected.Unread[infra.Reading{Backup: c.cluster.Backup, Provider: c.Provider}] != "" {
+		reason := "BeingDeleted"
+		if c.Dying == "" {
+			reason = "KindUnread"
+		}
+		o.set(c, code.Unknown, reason, o.onlyOne(c))
+		return
+	}
 	if c.Provider == "" {
 		o.set(c, code.Unknown, "UnsupportedProvider", nil)
 		return
@@ -107,6 +115,26 @@ func (o *oracle) decide(c *oracleMachine) {
 		return
 	}
 	o.decideAbsent(c, strongAway)
+}
+
+// onlyOne is the one instance with the strong key of a machine that nobody else records, where
+// there is one; an ended one only where none lives.
+func (o *oracle) onlyOne(c *oracleMachine) *oracleVM {
+	for _, other := range o.all {
+		for _, v := range o.vms {
+			if other != c && o.has(v, c.Strong) && o.has(v, other.Strong) {
+				return nil
+			}
+		}
+	}
+	here := o.find(func(v *oracleVM) bool { return o.has(v, c.Strong) && o.atHome(c, v) })
+	if living := slices.DeleteFunc(slices.Clone(here), func(v *oracleVM) bool { return v.Gone }); len(living) > 0 {
+		here = living
+	}
+	if len(here) == 1 {
+		return here[0]
+	}
+	return nil
 }
 
 // decideAbsent goes on where the strong key was not found at a complete home.

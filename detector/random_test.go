@@ -42,6 +42,17 @@ func randomWorld(seed uint64) *scene {
 	if d.chance(trouble) {
 		s.snap.Problems = []backup.Problem{{Item: "x", Reason: "bad"}}
 	}
+	if !d.chance(10) {
+		return s
+	}
+	for i := range s.expected.Machines { // of a management cluster that runs
+		if d.chance(30) {
+			s.expected.Machines[i].Dying = "it is being deleted"
+		}
+	}
+	if d.chance(30) {
+		s.kindUnread()
+	}
 	return s
 }
 

@@ -73,6 +73,11 @@ func (s *scene) cluster(id backup.ClusterID) {
 	s.expected.Proofs = append(s.expected.Proofs, infra.VisibilityProof{Cluster: id, Target: vc, All: []infra.Key{key("folder", "f")}})
 }
 
+// kindUnread has a kind that vSphere's machines rest on unread.
+func (s *scene) kindUnread() {
+	s.expected.Unread = map[infra.Reading]string{{Provider: "vsphere"}: "VSphereMachines could not be read"}
+}
+
 // list adds a complete listing with the probe that proofs ask for.
 func (s *scene) list(target string) *infra.Listing {
 	l := &infra.Listing{

@@ -41,7 +41,7 @@ var layers = []layer{
 	{
 		name: "infra", // what a provider is, and what providers share
 		has: func(pkg string, m module) bool {
-			return below("infra")(pkg, m) && !at("infra/shell", "infra/store", "infra/all")(pkg, m) && m.provider(pkg) == ""
+			return below("infra")(pkg, m) && !at("infra/shell", "infra/store", "infra/live", "infra/all")(pkg, m) && m.provider(pkg) == ""
 		},
 		layers:  []string{"codes", "document", "backup", "shell"},
 		foreign: append([]string{"go.yaml.in/yaml/v3", "github.com/go-json-experiment/json", "github.com/klauspost/compress/flate"}, apiTypes...),
@@ -51,6 +51,12 @@ var layers = []layer{
 		has:     at("infra/store"),
 		layers:  []string{"backup", "infra"},
 		foreign: []string{"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"},
+	},
+	{
+		name:    "management cluster", // that runs, as a backup
+		has:     at("infra/live"),
+		layers:  []string{"backup", "infra"},
+		foreign: []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress/flate", "sigs.k8s.io/yaml"},
 	},
 	{
 		// Listed in infra/all, so that a new one needs no line here. No provider
@@ -91,7 +97,7 @@ var layers = []layer{
 	{
 		name:    "command",
 		has:     at("cmd/drift-detector"),
-		layers:  []string{"codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "document", "formats", "plan", "recheck", "readiness", "terminal", "shell", "releases", "release report", "store", "backup list"},
+		layers:  []string{"codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "document", "formats", "plan", "recheck", "readiness", "terminal", "shell", "releases", "release report", "store", "management cluster", "backup list"},
 		foreign: []string{"github.com/cpuguy83/go-md2man/v2", "github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term", "github.com/vmware-tanzu/velero/pkg/apis", "k8s.io/klog/v2"},
 	},
 	{

@@ -37,6 +37,7 @@ func (r *Registry) Survey(s *backup.Snapshot) Expected {
 		all.Machines, all.Absent = append(all.Machines, one.Machines...), append(all.Absent, one.Absent...)
 		maps.Copy(all.Providers, one.Providers)
 	}
+	all.Absent = known(s, all.Absent)
 	return all
 }
 

@@ -40,6 +40,13 @@ type Expected struct {
 	// words by provider, both as the Specs have them. The Registry fills them in.
 	ManagedPlanes map[string]bool
 	Words         map[string]map[string]string
+	// Unread says which objects could not be read that decide on machines of a backup of which
+	// a provider reads the kind, and why, in a sentence without its full stop. The Registry
+	// fills it in.
+	Unread map[Reading]string
+	// Made names, by cluster, a Machine of a management cluster that runs which was made while
+	// the places were listed. See Meanwhile.
+	Made map[backup.ClusterID]string
 	// Controllers are the clusters whose controller is not as in Spec.Controller, because
 	// the backup tells that it has another version.
 	Controllers map[backup.ClusterID]Controller
@@ -138,9 +145,19 @@ type ExpectedMachine struct {
 	Restore      *Restore // nil when there is nothing to say
 	// Blockers are what keeps its controller from the machine where it is found at home.
 	Blockers []Blocker
+	// Dying says that the machine, or an object without which it has no instance, is being
+	// deleted, and since when, in a sentence without its full stop; empty when none is. The
+	// Registry fills it in.
+	Dying string
 	// Pool is the Key of the Pool that the machine is a member of. A pool makes
 	// and replaces its members itself, so that one that is gone proves nothing.
 	Pool Key
+}
+
+// Reading is what a provider reads of a backup.
+type Reading struct {
+	Backup   int
+	Provider string
 }
 
 // Blocker is something that is not an instance, and that makes a machine's controller do

@@ -155,6 +155,7 @@ func (r *Registry) Expected(s *backup.Snapshot) Expected {
 		}
 	}
 	all.UnreadPools = r.unreadPools(s.Groups, all.Pools)
+	r.sight(s, &all)
 	return all
 }
 

@@ -32,8 +32,11 @@ func SafeAfter(reasons []AnswerReason) code.Safe {
 // Answer is what a reader must know first: every format begins with it, and then has the
 // list of what is to be done.
 type Answer struct {
-	Safe   string      // to restore as Velero does by default? "YES", "CONFIRM FIRST", …
-	Status code.Status // Summary.Status
+	// Question is what Safe answers: "Safe to restore?", or of a management cluster that runs
+	// "Drift now:".
+	Question string
+	Safe     string      // to restore as Velero does by default? "YES", "CONFIRM FIRST", …
+	Status   code.Status // Summary.Status
 	// As is the status that Safe looks like: Status, or a worse one.
 	As code.Status
 	// ByPlan is Safe for a restore by the plan, and After what that is given after: "after 2
@@ -55,7 +58,11 @@ type Fact struct {
 // Answer says whether it is safe to restore, as Velero does by default and by the plan. Of a
 // report without an answer nobody knows.
 func (r *Report) Answer() Answer {
-	a := Answer{Status: r.Summary.Status, As: r.Summary.Status, Facts: facts(r)}
+	a := Answer{Question: "Safe to restore?", Status: r.Summary.Status, As: r.Summary.Status, Facts: facts(r)}
+	if r.IsLive() {
+		a.Question, a.Safe = "Drift now:", r.driftNow()
+		return a
+	}
 	safe := code.Unclear
 	if s := r.Summary.Answer; s != nil {
 		safe = s.Safe
@@ -111,7 +118,8 @@ func facts(r *Report) []Fact {
 			out = append(out, Fact{status, text})
 		}
 	}
-	say(r.Summary.Answer == nil, code.Unknown, "This report was made by a version that did not look at all that controllers do: run detect again.")
+	live := r.IsLive()
+	say(r.Summary.Answer == nil && !live, code.Unknown, "This report was made by a version that did not look at all that controllers do: run detect again.")
 	say(!r.Summary.Complete, code.Unknown, "Not everything could be listed or read. What was not seen is Unknown, never Stale.")
 	n := r.Summary.Ignored
 	say(n > 0, code.Unknown, "Ignore rules set "+english.Count(n, "finding")+" aside; without the rules the status is "+string(r.Summary.StatusWithoutRules)+".")
@@ -119,8 +127,12 @@ func facts(r *Report) []Fact {
 		say(true, code.Unknown, f.Covers())
 	}
 	m := &r.Summary.Machines
-	say(m.Total == 0 && !r.hasPool(), r.Summary.Status, "The backup holds no machine that could be compared.")
-	say(m.Total > 0 && m.Healthy == m.Total, code.Healthy, "Every machine of the backup has its VM.")
+	of := "backup"
+	if live {
+		of = "management cluster"
+	}
+	say(m.Total == 0 && !r.hasPool(), r.Summary.Status, "The "+of+" holds no machine that could be compared.")
+	say(m.Total > 0 && m.Healthy == m.Total, code.Healthy, "Every machine of the "+of+" has its VM.")
 	return out
 }
 

@@ -118,7 +118,7 @@ func otherThing(doc []byte) string {
 		return "this is compressed, as a backup is" + instead + ", from detect --backup FILE"
 	case text[0] == '<':
 		return "this is the report in another format, or a page" + instead
-	case text[0] == '#' || bytes.HasPrefix(text, []byte("Safe to restore?")):
+	case text[0] == '#' || bytes.HasPrefix(text, []byte("Safe to restore?")), bytes.HasPrefix(text, []byte("Drift now:")):
 		return "this is the report in another format" + instead
 	case text[0] == 0:
 		return "this is no text" + instead

@@ -16,7 +16,7 @@ var fields = map[string]string{
 	"report":         "schemaVersion tool generatedAt options backups summary toDo? clusters infraMachines scopes checks errors providers? ignoreRules? confirmations? variables?",
 	"tool":           "name version commit",
 	"options":        "ignoreHealthy skipNodes filter? failOn? confirmations?",
-	"backup":         "path sha256 formatVersion writtenFrom writtenTo items kubeSystemUID? missing installed?",
+	"backup":         "path sha256 formatVersion writtenFrom writtenTo items kubeSystemUID? live? missing installed?",
 	"installed":      "type name version",
 	"missing":        "kind namespace name referredBy why",
 	"summary":        "status complete answer? answerByPlan? clusters machines infraMachines excluded outOfScope resources foreignTags? ignored ignoredMachines? ignoredInfraMachines? confirmedInfraMachines? statusWithoutRules? errors forecast?",

@@ -18,6 +18,11 @@ type Source struct {
 	Name string
 	// Open returns a reader at the beginning. It is called once for each pass.
 	Open func() (io.ReadCloser, error)
+	// Live says that it is a management cluster that runs: what it holds is its objects now.
+	Live bool
+	// Unread returns the resources that the last pass could not read whole, and why: nothing
+	// of them is in the stream. Nil where a stream is whole or is none.
+	Unread func() map[string]string
 }
 
 // FileSource is the backup at a path: a tarball, or a folder of the object

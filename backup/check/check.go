@@ -120,6 +120,7 @@ func Check(s *backup.Snapshot, secrets *backup.Secrets, o Options) []Finding {
 		all = append(all, find(e)...)
 	}
 	all = slices.DeleteFunc(all, e.foldedSecret)
+	all = slices.DeleteFunc(all, e.unsure)
 	all = narrow(all, o.Only)
 	for i := range all {
 		e.explain(&all[i])

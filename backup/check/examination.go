@@ -1,7 +1,10 @@
 package check
 
 import (
+	"cmp"
+
 	"drift-detector/backup"
+	"drift-detector/report/code"
 )
 
 // object names one object of a backup, within its kind.
@@ -66,6 +69,20 @@ func ownerOf(m *backup.Machine) owner {
 // lacksGroup reports whether the backup does not hold what makes machines.
 func (e *examination) lacksGroup(by owner) bool {
 	return e.Group(by.backup, by.namespace, by.kind, by.name) == nil
+}
+
+// restsOn are the kinds of which nothing may be absent, so that a finding is one, where it does
+// not name them as absent.
+var restsOn = map[code.Reason]string{
+	ruleHealth.Code:         "machinehealthchecks." + coreGroup,
+	ruleClusterLeftOut.Code: "clusters." + coreGroup,
+}
+
+// unsure reports whether a finding says that something is absent of a kind that could not be
+// read.
+func (e *examination) unsure(f Finding) bool {
+	_, unread := e.Backups[f.Backup].Unread[cmp.Or(restsOn[f.Code], f.Absent.Resource)]
+	return unread
 }
 
 // velero is what Velero says about a backup, or nil.

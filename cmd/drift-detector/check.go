@@ -52,7 +52,7 @@ EXAMPLES:
    drift-detector check --backup mgmt-data.tar.gz --cluster alpha-prod
    drift-detector check --backup bucket/backups/nightly --fail-on error -o check.json
    drift-detector check --backup nightly --ignore-file accepted.yaml -o junit.xml`,
-		Flags: slices.Concat([]cli.Flag{backupFlag(), o.bounds.flag(readWithin)}, o.stores.flags(), o.selectionFlags(), []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.live.flags(), []cli.Flag{o.bounds.flag(readWithin)}, o.stores.flags(), o.selectionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on a finding of this `SEVERITY` or worse: error or warning", Destination: &o.failOn},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; those with check: are applied, and what they set aside is still listed, but ignored by --fail-on; repeatable"},
@@ -84,7 +84,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.velero}, o.ignoreFiles, o.backups)...)
+	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.velero}, o.ignoreFiles, o.live.inputs(), o.backups)...)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,10 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 			return err
 		}
 	}
-	o.checkOnly, o.offline, o.ofStore, o.beside = true, true, true, o.collect
+	o.checkOnly, o.offline, o.ofStore = true, true, true
+	if o.live.kubeconfig == "" { // else the releases command says it, with the rights that it needs
+		o.beside = o.collect
+	}
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	e, err := o.load(ctx, s)
@@ -125,7 +128,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	if open.Errors > 0 && o.failOn != "" || open.Warnings > 0 && o.failOn == string(code.CheckWarning) {
 		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", o.failOn, doc.Summary)}
 	}
-	return nil
+	return unreadKinds(e.snapshot)
 }
 
 // collect takes the records of Helm's releases in the pass that reads a backup anyway. A

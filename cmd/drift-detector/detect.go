@@ -90,6 +90,9 @@ EXAMPLES:
 			if !c.IsSet("output") && !c.IsSet("format") {
 				o.outputs = nil // the screen alone
 			}
+			if i := slices.IndexFunc(o.fails, func(kind string) bool { return slices.Contains(ofRestore, kind) }); i >= 0 && o.live.kubeconfig != "" {
+				return &usageError{message: "--fail-on " + o.fails[i] + " is about a restore, and --kubeconfig reads a management cluster that runs: use ghost, stale, unknown, unattributed or error", command: "detect"}
+			}
 			switch {
 			case o.dryRun && o.inventory != "":
 				return &usageError{message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", command: "detect"}
@@ -119,7 +122,7 @@ func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *str
 	if err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.inventory, o.credentials}, o.ignoreFiles, o.confirmFiles, o.backups)...)
+	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.inventory, o.credentials}, o.ignoreFiles, o.confirmFiles, o.live.inputs(), o.backups)...)
 	if err != nil {
 		return err
 	}
@@ -198,6 +201,9 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := e.again(ctx, o); err != nil {
+		return nil, nil, err
+	}
 	result := detector.Detect(e.snapshot, e.expected, inv, detector.Options{Now: now, Only: e.shows})
 	e.expected.Decided()
 	e.expected.Look(&inv)
@@ -205,9 +211,14 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		inv.Listings[i].Instances, inv.Listings[i].Unrelated = nil, infra.Unrelated{}
 	}
 	collectNow()
-	future := rehearsal.Rehearse(rehearsal.Inputs{
-		Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Now: now,
-	})
+	var future rehearsal.Rehearsal
+	if o.live.kubeconfig != "" {
+		checks = nil // of what a restore lacks
+	} else {
+		future = rehearsal.Rehearse(rehearsal.Inputs{
+			Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Now: now,
+		})
+	}
 	future.Trace, e.expected.Steps, e.expected.OnInstance = rehearsal.Trace{}, nil, nil
 	for i := range inv.Listings {
 		inv.Listings[i].Nodes = nil
@@ -231,7 +242,9 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		s.warn("%s", w)
 	}
 	tools, incomplete := e.registry.Tools(), verdictOnRun(result)
-	plan.Fill(rep, tools)
+	if !rep.IsLive() {
+		plan.Fill(rep, tools)
+	}
 	return rep, incomplete, nil
 }
 

@@ -45,12 +45,14 @@ var statuses = map[string][]status{
 		{exitOK, "done", "all findings are written"},
 		{exitFailOn, "found what --fail-on names", "all findings are written, and --fail-on matches one"},
 		statusUsage,
+		{exitIncomplete, "incomplete", "the findings are written, but a kind of the management cluster could not be read"},
 		statusInterrupted,
 	},
 	"releases": {
 		{exitOK, "done", "the result is written, with or without drift"},
 		{exitFailOn, "found what --fail-on names", "the result is written, and holds what --fail-on names"},
 		statusUsage,
+		{exitIncomplete, "incomplete", "the result is written, but a kind of the management cluster could not be read"},
 		statusInterrupted,
 	},
 	"backups": {

@@ -35,6 +35,9 @@ var failKinds = []struct {
 	{"ghost", func(r *report.Report) string { return counted(r.Open().Ghost, "Ghost") }},
 	{"stale", func(r *report.Report) string { return counted(r.Open().Stale, "Stale") }},
 	{"unknown", func(r *report.Report) string {
+		if r.IsLive() {
+			return counted(r.Open().Unknown, "Unknown")
+		}
 		return english.Join(", ", answerIs(r, func(safe code.Safe) bool { return safe == code.Unclear }), counted(r.Open().Unknown, "Unknown"))
 	}},
 	{"unattributed", func(r *report.Report) string {
@@ -43,6 +46,9 @@ var failKinds = []struct {
 	{"error", func(r *report.Report) string { return counted(r.Summary.Errors, "with an error") }},
 	{"check", func(r *report.Report) string { return counted(r.OpenCheckErrors(), "wrong in the backup itself") }},
 }
+
+// ofRestore are those that only a report of a backup has.
+var ofRestore = []string{"no", "not-yes", "by-plan", "check"}
 
 func counted(n int, what string) string {
 	if n == 0 {

@@ -24,7 +24,7 @@ var helpGroups = []struct {
 	title string
 	flags []string
 }{
-	{"NEEDED", []string{"backup", "output", "reason"}},
+	{"NEEDED", []string{"backup", "kubeconfig", "context", "output", "reason"}},
 	{"WHERE AND AS WHOM", slices.Concat(providerFlagNames, []string{"endpoint", "credentials", "insecure-skip-verify", "skip-access-apiserver", "timeout", "deadline", "inventory", "empty-folder", "dry-run"})},
 	{"WHICH CLUSTERS", []string{"cluster", "namespace", "selector"}},
 	{"BUCKETS", storeFlagNames},
@@ -103,7 +103,9 @@ func elsewhere(command string, f cli.Flag) string {
 	name := f.Names()[0]
 	prefix, _, _ := strings.Cut(name, "-")
 	switch {
-	case slices.Contains(providerFlagNames, name), slices.Contains(storeFlagNames, name) && command != "backups":
+	case command == "detect" && name == "context":
+		return "--" + name
+	case command == "detect" && name == "empty-folder", slices.Contains(providerFlagNames, name), slices.Contains(storeFlagNames, name) && command != "backups":
 		return "--" + prefix + "-…"
 	case command == "backups" && name != "credentials" && name != "deadline" && slices.Contains(slices.Concat(helpGroups[1].flags, helpGroups[2].flags), name):
 		return "those of detect"

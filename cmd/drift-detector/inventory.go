@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -54,7 +55,7 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s, append([]string{o.credentials}, o.backups...)...)
+	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.credentials}, o.live.inputs(), o.backups)...)
 	if err != nil {
 		return err
 	}
@@ -74,5 +75,8 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 	if err := out.commit(); err != nil {
 		return err
 	}
-	return incomplete(notListed(inv), "", "")
+	if err := incomplete(notListed(inv), "", ""); err != nil {
+		return err
+	}
+	return unreadKinds(e.snapshot)
 }

@@ -41,12 +41,13 @@ type backupOptions struct {
 	beside      func(openedBackup) archive.Visitor // see backup.Want
 	described   *check.VeleroBackup                // by a file that was given
 	stores      storeOptions
+	live        liveOptions
 	ofStore     bool           // whether its store has a newer backup matters
 	shared      *sharedListing // with the backups that it is compared with; nil for none
 }
 
 func (o *backupOptions) flags() []cli.Flag {
-	return append([]cli.Flag{backupFlag()}, o.listingFlags()...)
+	return slices.Concat([]cli.Flag{backupFlag()}, o.live.flags(), o.listingFlags())
 }
 
 // listingFlags are those about the infrastructure that backups name.
@@ -76,8 +77,8 @@ func (o *backupOptions) read(c *cli.Context) error {
 		return err
 	}
 	o.backups = c.StringSlice("backup")
-	if len(o.backups) == 0 {
-		return &usageError{message: "--backup is required", command: c.Command.Name}
+	if err := o.live.read(c, o.backups); err != nil {
+		return err
 	}
 	if first := slices.Index(o.backups, stdinName); first >= 0 && slices.Contains(o.backups[first+1:], stdinName) {
 		return &usageError{message: "--backup - is given twice: standard input can be read once only", command: c.Command.Name}
@@ -165,6 +166,13 @@ func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, er
 		}
 		opened = append(opened, b)
 	}
+	if o.live.kubeconfig != "" {
+		c, err := o.live.open(s, &o.bounds, o.quiet)
+		if err != nil {
+			return nil, err
+		}
+		opened = append(opened, openedBackup{live: c})
+	}
 	e, err := o.loadOpened(bounded, s, all.Registry(), opened)
 	if err == nil && o.ofStore {
 		e.findNewer(bounded, s)
@@ -182,13 +190,16 @@ func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *in
 	if slices.ContainsFunc(o.backups, store.IsAddress) {
 		e.store = o.stores.host()
 	}
+	want := join(e.registry.Want(), check.Want(), rehearsal.Want())
+	want.Offline = o.offline
 	var sources []backup.Source
 	for _, b := range opened {
+		if b.live != nil {
+			b.source = b.live.Source(ctx, wanted(want))
+		}
 		sources, e.velero, e.unread = append(sources, b.source), append(e.velero, b.velero), append(e.unread, b.unread)
 	}
 	var err error
-	want := join(e.registry.Want(), check.Want(), rehearsal.Want())
-	want.Offline = o.offline
 	if o.described != nil {
 		e.velero, e.unread = []*check.VeleroBackup{o.described}, nil
 	}

@@ -9,15 +9,21 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/infra/live"
 	"drift-detector/internal/sorting"
 )
+
+// managementSpec is what --kubeconfig needs.
+var managementSpec = infra.Spec{Name: "kubernetes", Permissions: infra.Permissions{
+	About: "is a ClusterRole for --kubeconfig, which reads the management cluster itself", Text: live.Role, Save: "role.yaml",
+}}
 
 func permissionsCommand(s *streams) *cli.Command {
 	specs := slices.DeleteFunc(all.Registry().Specs(), func(p infra.Spec) bool { return p.Permissions.Text == "" })
 	sorting.By(specs, func(a, b infra.Spec) int { return strings.Compare(a.Name, b.Name) })
 	var providers, about []string
 	var examples strings.Builder
-	for _, p := range specs {
+	for _, p := range append(specs, managementSpec) {
 		providers = append(providers, p.Name)
 		about = append(about, "For "+p.Name+" it "+p.Permissions.About+".")
 		examples.WriteString("\n   drift-detector permissions " + p.Name)
@@ -36,7 +42,7 @@ func permissionsCommand(s *streams) *cli.Command {
 			if c.NArg() != 1 || i < 0 {
 				return &usageError{message: "name one provider: " + strings.Join(providers, ", "), command: "permissions"}
 			}
-			_, err := io.WriteString(s.stdout, specs[i].Permissions.Text)
+			_, err := io.WriteString(s.stdout, append(specs, managementSpec)[i].Permissions.Text)
 			return err
 		},
 	}

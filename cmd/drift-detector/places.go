@@ -14,6 +14,7 @@ import (
 	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/infra"
+	"drift-detector/infra/live"
 	"drift-detector/infra/store"
 	"drift-detector/internal/english"
 )
@@ -121,6 +122,7 @@ type openedBackup struct {
 	place  *store.Place        // in which it is one of others; nil for none
 	stored *store.Stored       // itself, there
 	once   bool                // it can be read once only
+	live   *live.Cluster       // that is read instead of a backup; nil for none
 }
 
 // open finds the backup that --backup names: a file, a folder, standard input, or a place

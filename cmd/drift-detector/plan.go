@@ -81,6 +81,9 @@ func runPlan(o planOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
+	if err := refuseLive(o.report, rep); err != nil {
+		return err
+	}
 	plan := planOf(rep)
 	if err := plan.Narrow(o.part); err != nil {
 		return &usageError{message: err.Error(), command: "plan"}

@@ -69,11 +69,12 @@ func TestReadmeCommandsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?s)\n```\n(.*?)```").FindAllStringSubmatch(readme(t), -1)
+	_, kubeconfig := management(t, w.backups[0])
 	bucket := newBucket(t)
 	bucket.PutFolder(t, "velero", "mgmt-cluster-1/", filepath.Join(root, "bucket/mgmt-cluster-1"))
 	stored := strings.NewReplacer("s3://BUCKET", "s3://velero", "PREFIX", "mgmt-cluster-1", "NAME", "mgmt-full", "PROFILE", "dr")
 	t.Chdir(w.dir)
-	for name, target := range map[string]string{"testdata": root, "NAME": filepath.Join(root, "bucket/mgmt-cluster-1/backups/mgmt-full")} {
+	for name, target := range map[string]string{"testdata": root, "mgmt.yaml": kubeconfig[1], "NAME": filepath.Join(root, "bucket/mgmt-cluster-1/backups/mgmt-full")} {
 		if err := os.Symlink(target, name); err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +95,7 @@ func TestReadmeCommandsWork(t *testing.T) {
 				if strings.Contains(line, "s3://BUCKET") {
 					args = append(strings.Fields(stored.Replace(line))[1:], "--s3-endpoint", bucket.URL)
 				}
-				lists := args[0] == "backups" && !slices.Contains(args, "--compare") // of the infrastructure nothing
+				lists := args[0] == "backups" && !slices.Contains(args, "--compare") || slices.Contains([]string{"check", "releases", "permissions"}, args[0]) // of the infrastructure nothing
 				if words[0] == "drift-detector" && !slices.Contains(args, "--inventory") && !lists {
 					args = append(args, w.reach()...)
 				}

@@ -68,6 +68,9 @@ func runReady(o readyOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
+	if err := refuseLive(o.report, rep); err != nil {
+		return err
+	}
 	if why := ready.Contradiction(rep, plan.ToDo(rep, describedTools(rep))); why != "" {
 		return &backup.InputError{Name: o.report, Problem: "the report is changed or incomplete, or another version made it: " + why, Next: "run detect again, and give the report as it writes it"}
 	}

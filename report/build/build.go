@@ -71,9 +71,11 @@ func New(p Parts) *report.Report {
 		r.Errors = append(r.Errors, report.Error{Scope: e.Scope, Object: e.Object, Message: e.Message, Hint: e.Hint})
 	}
 	r.Summary = summary(&p.Result, r)
-	r.Summary.Forecast = generalForecast(p.Forecast)
-	r.Summary.Answer = decide(&p, r)
-	r.Summary.AnswerByPlan = decideByPlan(&p, r)
+	if !r.IsLive() { // of which nothing is restored
+		r.Summary.Forecast = generalForecast(p.Forecast)
+		r.Summary.Answer = decide(&p, r)
+		r.Summary.AnswerByPlan = decideByPlan(&p, r)
+	}
 	r.FillLists()
 	return r
 }
@@ -121,7 +123,7 @@ func backups(s *backup.Snapshot, more []backup.Absence) []report.Backup {
 	for i, b := range s.Backups {
 		out[i] = report.Backup{
 			Path: b.Path, SHA256: b.SHA256, FormatVersion: b.FormatVersion,
-			WrittenFrom: utc(b.WrittenFrom), WrittenTo: utc(b.WrittenTo), Items: b.Items, KubeSystemUID: b.KubeSystemUID,
+			WrittenFrom: utc(b.WrittenFrom), WrittenTo: utc(b.WrittenTo), Items: b.Items, KubeSystemUID: b.KubeSystemUID, Live: b.Live,
 		}
 	}
 	for i := range out {

@@ -3,12 +3,14 @@ package code
 // Reasons of verdicts, and of VMs to confirm.
 const (
 	AmbiguousMatch      Reason = "AmbiguousMatch"
+	BeingDeleted        Reason = "BeingDeleted"
 	ClaimedTwice        Reason = "ClaimedTwice"
 	ConflictingIDs      Reason = "ConflictingIDs"
 	FoundElsewhere      Reason = "FoundElsewhere"
 	IdentityChanged     Reason = "IdentityChanged"
 	InfraObjectMissing  Reason = "InfraObjectMissing"
 	InstanceUnreadable  Reason = "InstanceUnreadable"
+	KindUnread          Reason = "KindUnread"
 	LeftPool            Reason = "LeftPool"
 	MachineNotInBackup  Reason = "MachineNotInBackup"
 	NodeAlive           Reason = "NodeAlive"

@@ -45,7 +45,7 @@ func suites(r *report.Report) iter.Seq[*document.Suite] {
 func answer(r *report.Report, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: "report"}
 	a := r.Answer()
-	lines := []string{"Safe to restore? " + a.Safe}
+	lines := []string{a.Question + " " + a.Safe}
 	if a.ByPlan != "" {
 		lines = append(lines, english.Join(" ", "By the plan: "+a.ByPlan, a.After))
 	}

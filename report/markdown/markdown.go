@@ -80,7 +80,7 @@ func written(head string, all []*section, foot string, limit int) string {
 func answer(r *report.Report) string {
 	a := r.Answer()
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Safe to restore? %s\n\n", prose(a.Safe))
+	fmt.Fprintf(&b, "## %s %s\n\n", a.Question, prose(a.Safe))
 	if a.ByPlan != "" {
 		fmt.Fprintf(&b, "That is as Velero restores by default. By the plan: %s %s\n\n", strong(a.ByPlan), prose(a.After))
 	}

@@ -79,11 +79,17 @@ func (p *printer) clusters(r *report.Report, shown, rest []*report.Cluster) {
 	t.name = min(name, max(p.Width-len("! ")-len(title)-leastAfter, 12))
 	t.after = p.Width - len("! ") - t.name - len(title) - len("  ")
 	p.Newline()
-	t.row(terminal.Bold, " ", "CLUSTER", title, []string{"AFTER THE RESTORE"})
-	after := outline.AfterRestore(r)
+	after, last := outline.AfterRestore(r), []string{"AFTER THE RESTORE"}
+	if r.IsLive() { // of which nothing is restored
+		last = nil
+	}
+	t.row(terminal.Bold, " ", "CLUSTER", title, last)
 	for _, c := range shown {
 		mark := code.Mark(c.Status)
-		t.row(text.Style(mark), mark, c.Title(), t.numbers(&c.Counts), after.Of(c))
+		if last != nil {
+			last = after.Of(c)
+		}
+		t.row(text.Style(mark), mark, c.Title(), t.numbers(&c.Counts), last)
 	}
 	if len(rest) > 0 {
 		var words []string

@@ -114,7 +114,7 @@ func (p *printer) answer(r *report.Report) (rows int) {
 		conditions = "under " + english.Count(len(a.Conditions), "condition")
 	}
 	if a.ByPlan == "" {
-		row("Safe to restore?", a.As, a.Safe, conditions)
+		row(a.Question, a.As, a.Safe, conditions)
 	} else {
 		row("Safe to restore?", a.As, a.Safe, "as Velero restores by default")
 		row("By the plan:", a.ByPlanAs, a.ByPlan, english.Join(", ", a.After, conditions))

@@ -40,6 +40,14 @@ var whens = map[code.Phase]string{code.Before: "BEFORE", code.Restoring: "RESTOR
 // report does not show are left out.
 func (p *printer) lines(r *report.Report) []line {
 	var out []line
+	if r.IsLive() {
+		for _, d := range r.Drift() {
+			l := line{when: "NOW", mark: code.Mark(d.Machine.Status), word: d.Word, about: terminal.Escape(d.Machine.Namespace + "/" + d.Machine.Name)}
+			l.about, l.means = shorten(l.about, p.Width*5/8), terminal.Escape(d.Means())
+			out = append(out, l)
+		}
+		return out
+	}
 	places := r.Places()
 	for i := range r.ToDo {
 		t := &r.ToDo[i]

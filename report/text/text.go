@@ -63,7 +63,7 @@ func (p *printer) answer(r *report.Report) {
 	if a.ByPlan != "" {
 		how = "as Velero restores by default"
 	}
-	row("Safe to restore?", a.As, a.Safe, how)
+	row(a.Question, a.As, a.Safe, how)
 	if a.ByPlan != "" {
 		row("By the plan:", a.ByPlanAs, a.ByPlan, a.After)
 	}

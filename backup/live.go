@@ -1,0 +1,123 @@
+package backup
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Needs returns which resources a Load with w reads or counts: what else a management cluster
+// that runs holds need not be asked for.
+func (w Want) Needs() func(resource string) bool {
+	named := map[string]bool{}
+	for _, k := range slices.Concat(w.Kinds, coreKinds) {
+		named[k.Resource()] = k.Resource() != selfKind.resource
+	}
+	secrets := len(w.Secrets) > 0
+	return func(resource string) bool {
+		return named[resource] || secrets && resource == secretResource || isClusterAPI(groupOfResource(resource)) || isReferredTo(resource)
+	}
+}
+
+// definitionResource are the CustomResourceDefinitions, without which nobody knows what a
+// server should serve.
+const definitionResource = "customresourcedefinitions.apiextensions.k8s.io"
+
+// unreadOf notes which resources a source could not read whole. All that rests on one is
+// unknown; it is not absent.
+func (l *loading) unreadOf(backup int, source Source) map[string]string {
+	if source.Unread == nil {
+		return nil
+	}
+	unread := source.Unread()
+	for _, resource := range slices.Sorted(maps.Keys(unread)) {
+		l.note(Problem{Backup: backup, Item: resource, Reason: "not read: " + unread[resource], Decisive: l.needs(resource)})
+	}
+	return unread
+}
+
+// needs reports whether somebody reads objects of a resource, so that a backup without them
+// does not hold everything.
+func (l *loading) needs(resource string) bool {
+	return resource == definitionResource || resource == secretResource && l.secrets.wanted() || isControlPlane(resource) || isInfraCluster(resource) ||
+		isReferredTo(resource) || slices.ContainsFunc(l.wanted, func(k AnyKind) bool { return k.Resource() == resource })
+}
+
+// unreadCore names a resource that verdicts on all machines of a backup rest on and that could
+// not be read, and why; both are empty where there is none.
+func (i *Info) unreadCore() (resource, why string) {
+	for _, resource := range slices.Sorted(maps.Keys(i.Unread)) {
+		group := groupOfResource(resource)
+		if resource == definitionResource || isControlPlane(resource) || group == coreGroup && !strings.HasPrefix(resource, "machinehealthchecks.") && !strings.HasPrefix(resource, "clusterclasses.") {
+			return resource, i.Unread[resource]
+		}
+	}
+	return "", ""
+}
+
+// Unread returns, for verdicts on machines of a backup that a provider of those kinds reads,
+// which resource they rest on that could not be read, and why; both are empty where there is
+// none.
+func (s *Snapshot) Unread(backup int, kinds []AnyKind) (resource, why string) {
+	if backup < 0 || backup >= len(s.Backups) || len(s.Backups[backup].Unread) == 0 {
+		return "", ""
+	}
+	i := &s.Backups[backup]
+	if resource, why = i.unreadCore(); resource != "" {
+		return resource, why
+	}
+	for _, resource := range slices.Sorted(maps.Keys(i.Unread)) {
+		if isInfrastructure(groupOfResource(resource)) && slices.ContainsFunc(kinds, func(k AnyKind) bool { return k.Resource() == resource }) {
+			return resource, i.Unread[resource]
+		}
+	}
+	return "", ""
+}
+
+// deletion is an object that is being deleted, and since when.
+type deletion struct {
+	resource, name string // name is empty for the object itself
+	since          time.Time
+}
+
+// Deleting names what is being deleted of an object, itself or what it controls of its
+// infrastructure, and since when; the time is zero where nothing is. Velero leaves such objects
+// out, a management cluster that runs holds them.
+func (s *Snapshot) Deleting(backup int, kind, namespace, name string) (what string, since time.Time) {
+	d := s.deleting[objectKey{backup, plural(kind), namespace, name}]
+	if d.name == "" {
+		return kind + " " + namespace + "/" + name, d.since
+	}
+	return d.resource + " " + namespace + "/" + d.name, d.since
+}
+
+// plural is a kind as resources name it.
+func plural(kind string) string {
+	name, _, _ := strings.Cut(resourceOf(Ref{Kind: kind}), ".")
+	return name
+}
+
+// dying notes an object that is being deleted, and that its owner loses what it
+// needs: a Machine whose VSphereVM somebody deletes is about to lose its VM.
+func (l *loading) dying(e *entry) {
+	if e.deleting.IsZero() || e.meta == nil {
+		return
+	}
+	resource, _, _ := strings.Cut(e.Resource, ".")
+	l.deleting[objectKey{e.backup, resource, e.meta.Namespace, e.meta.Name}] = deletion{since: e.deleting}
+	l.memory.spend(smallObject)
+	if !isInfrastructure(groupOfResource(e.Resource)) {
+		return
+	}
+	for _, o := range e.meta.Owners {
+		if !strings.HasSuffix(o.Kind, "Machine") {
+			continue // a template of a Cluster, for example, comes and goes
+		}
+		k := objectKey{e.backup, plural(o.Kind), e.meta.Namespace, o.Name}
+		if _, known := l.deleting[k]; !known {
+			l.deleting[k] = deletion{resource, e.meta.Name, e.deleting}
+			l.memory.spend(smallObject)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/backup"
+	"drift-detector/infra/live"
+	"drift-detector/internal/english"
+	"drift-detector/report"
+)
+
+// liveOptions say which management cluster that runs is read instead of a backup.
+type liveOptions struct{ kubeconfig, context string }
+
+func (o *liveOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "kubeconfig", Usage: "or read the running cluster with this `FILE`; the management cluster as it is now, by a kubeconfig of yours, instead of a backup; in-cluster is the account of the Pod that the program runs in", Destination: &o.kubeconfig},
+		&cli.StringFlag{Name: "context", Usage: "use the context `NAME` of --kubeconfig; the current one if not given", Destination: &o.context},
+	}
+}
+
+// read refuses both a backup and a management cluster, and neither.
+func (o *liveOptions) read(c *cli.Context, backups []string) error {
+	fail := func(message string) error { return &usageError{message: message, command: c.Command.Name} }
+	switch {
+	case len(backups) == 0 && o.kubeconfig == "":
+		return fail("--backup or --kubeconfig is required")
+	case len(backups) > 0 && o.kubeconfig != "":
+		return fail("--backup and --kubeconfig exclude each other: give one")
+	case o.context != "" && o.kubeconfig == "":
+		return fail("--context is of --kubeconfig, which is not given")
+	case o.kubeconfig != "" && c.String("velero-backup") != "":
+		return fail("--velero-backup describes a backup, and --kubeconfig reads none")
+	}
+	return nil
+}
+
+// inputs are the files that it reads, which no output may be.
+func (o *liveOptions) inputs() []string {
+	if o.kubeconfig == live.InCluster {
+		return nil
+	}
+	return []string{o.kubeconfig}
+}
+
+// open reads the kubeconfig, and says where it leads. Nothing is contacted.
+func (o *liveOptions) open(s *streams, b *bounds, quiet bool) (*live.Cluster, error) {
+	c, err := live.Open(o.kubeconfig, o.context, s.getenv)
+	if err != nil {
+		return nil, err
+	}
+	c.Timeout = b.place
+	if !quiet {
+		s.info("reading the management cluster at %s with %s", c.Name, o.kubeconfig)
+	}
+	for _, w := range c.Warnings {
+		s.warn("%s", w)
+	}
+	return c, nil
+}
+
+// refuseLive refuses a report of a management cluster that runs, where a command is about a
+// restore.
+func refuseLive(file string, r *report.Report) error {
+	if !r.IsLive() {
+		return nil
+	}
+	return &backup.InputError{Name: file, Problem: "it is of a management cluster that runs: nothing is restored", Next: "give the report of a backup; 'drift-detector render' shows this one"}
+}
+
+// wanted is what a pass for w reads of a management cluster.
+func wanted(w backup.Want) live.Wants {
+	of := live.Wants{Resource: w.Needs()}
+	for _, o := range backup.SelfConfigMaps {
+		of.ConfigMaps = append(of.ConfigMaps, live.Object(o))
+	}
+	return of
+}
+
+// unreadKinds is the error for kinds of a management cluster that could not be read; nil where
+// all were.
+func unreadKinds(s *backup.Snapshot) error {
+	var kinds []string
+	for _, p := range s.Problems {
+		if _, unread := s.Backups[p.Backup].Unread[p.Item]; unread && p.Decisive {
+			kinds = append(kinds, p.Item+" ("+p.Reason+")")
+		}
+	}
+	return notRead(kinds)
+}
+
+func notRead(kinds []string) error {
+	if len(kinds) == 0 {
+		return nil
+	}
+	slices.Sort(kinds)
+	n := len(kinds)
+	return &errIncomplete{
+		message: "incomplete: could not read " + english.Count(n, "kind") + " of the management cluster: " + strings.Join(kinds[:min(n, few)], "; ") + more(n-few),
+		hints:   []string{"nothing is concluded from what could not be read; 'drift-detector permissions kubernetes' prints what the account must be allowed"},
+	}
+}
+
+func more(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return "; and " + english.Count(n, "other")
+}
+
+// again reads the Machines of a management cluster once more, after all places were listed: a
+// Machine that was deleted meanwhile, or made, must look neither lost nor like a VM without one.
+func (e *loadedBackup) again(ctx context.Context, o *detectOptions) error {
+	for n, b := range e.opened {
+		if b.live == nil {
+			continue
+		}
+		bounded, stop := o.bounds.begin(ctx)
+		defer stop()
+		source := b.live.Source(bounded, live.Wants{Resource: func(id string) bool { return id == "machines.cluster.x-k8s.io" }})
+		after, _, err := backup.Load(bounded, []backup.Source{source}, backup.Want{})
+		why := ""
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, backup.ErrNoClusterAPI) && len(source.Unread()) == 0: // all of them are gone
+			after = &backup.Snapshot{}
+		case err != nil:
+			why = err.Error()
+		default:
+			_, why = after.Unread(0, nil)
+		}
+		if why != "" {
+			e.snapshot.Problems = append(e.snapshot.Problems, backup.Problem{Backup: n, Item: "machines.cluster.x-k8s.io", Reason: "not read again: " + why, Decisive: true})
+		}
+		e.expected.Meanwhile(n, e.snapshot, after, why)
+	}
+	return nil
+}

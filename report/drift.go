@@ -1,0 +1,89 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/report/code"
+)
+
+// IsLive reports whether the report is of a management cluster that runs. Nothing is restored
+// then: there is no answer, no forecast and no plan, but what has drifted now.
+func (r *Report) IsLive() bool {
+	return slices.ContainsFunc(r.Backups, func(b Backup) bool { return b.Live })
+}
+
+// Drift is one machine, or one VM without a Machine, of a management cluster that runs, that is
+// not as it should be.
+type Drift struct {
+	Word    string // LEAKED, LOST, DELETING or UNKNOWN
+	Cluster *Cluster
+	Machine *Machine
+}
+
+// driftWords are in the order of what is to be looked at first.
+var driftWords = []string{"LEAKED", "LOST", "DELETING", "UNKNOWN"}
+
+// driftWord says what a machine is that has not healthy written on it; empty for one that has.
+func driftWord(m *Machine) string {
+	switch {
+	case m.Status == code.Ghost:
+		return "LEAKED"
+	case m.Status == code.Stale:
+		return "LOST"
+	case m.Reason == code.BeingDeleted:
+		return "DELETING"
+	case m.Status == code.Unknown:
+		return "UNKNOWN"
+	}
+	return ""
+}
+
+// Drift lists what has drifted and no rule sets aside: what leaks first, in the order of the
+// clusters.
+func (r *Report) Drift() []Drift {
+	var out []Drift
+	for _, word := range driftWords {
+		for i := range r.Clusters {
+			c := &r.Clusters[i]
+			for _, s := range c.Sets() {
+				for j := range s.Machines {
+					if m := &s.Machines[j]; m.Ignored == nil && driftWord(m) == word {
+						out = append(out, Drift{word, c, m})
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Means says in a clause what a drift is.
+func (d *Drift) Means() string {
+	switch i := d.Machine.Instance; {
+	case d.Word != "LEAKED":
+		return strings.TrimSuffix(d.Machine.Message, ".")
+	case i != nil && i.Created != nil:
+		return "its VM runs since " + i.Created.UTC().Format("2006-01-02") + ", and no Machine has it"
+	}
+	return "its VM runs, and no Machine has it"
+}
+
+// driftNow says how much of each there is: "2 LEAKED, 1 LOST"; NONE where there is nothing.
+func (r *Report) driftNow() string {
+	of := map[string]int{}
+	for _, d := range r.Drift() {
+		of[d.Word]++
+	}
+	var parts []string
+	for _, word := range driftWords {
+		if of[word] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", of[word], word))
+		}
+	}
+	if parts == nil {
+		return "NONE"
+	}
+	return strings.Join(parts, ", ")
+}
