@@ -119,7 +119,7 @@ func refuse(r *report.Report, seen *Observation) error {
 		}
 	}
 	if len(seen.Clusters) > 0 && !ours && !isUnread(seen, "Cluster") {
-		return fmt.Errorf("none of the report's Clusters is there, but %d others are: nothing was restored yet, or the report is of another fleet", len(seen.Clusters))
+		return errors.New("none of the report's Clusters is there, and others are: nothing was restored yet, or the report is of another fleet")
 	}
 	return nil
 }
