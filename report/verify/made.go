@@ -42,9 +42,8 @@ func (w *world) made(d *Document) []Made {
 			rooms[groupKey{c.Namespace, c.Name, g.name}] = g.room()
 		}
 	}
-	for i := range w.seen.Machines {
-		m := &w.seen.Machines[i]
-		if w.mine[name{m.Namespace, m.Name}] || !clusters[name{m.Namespace, m.Cluster}] {
+	for _, m := range w.newcomers {
+		if !clusters[name{m.Namespace, m.Cluster}] {
 			continue
 		}
 		v := Made{Kind: "Machine", Namespace: m.Namespace, Name: m.Name, Cluster: m.Cluster, Group: m.Group, Created: moment(m.Created), Verdict: NotJudged}
@@ -54,9 +53,6 @@ func (w *world) made(d *Document) []Made {
 		foretold[m.Name] = v.Verdict != Not
 		out = append(out, v)
 	}
-	sorting.By(out, func(a, b Made) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
 	for i := range d.Machines {
 		m := &d.Machines[i]
 		if m.Facts.ID != "" {

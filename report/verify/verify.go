@@ -36,19 +36,21 @@ const (
 
 // Document is all that was compared.
 type Document struct {
-	SchemaVersion string           `json:"schemaVersion"`
-	Kind          string           `json:"kind"`
-	ReportedAt    time.Time        `json:"reportedAt"`
-	Server        string           `json:"server"`
-	ReadAt        time.Time        `json:"readAt"`
-	State         State            `json:"state"`
-	Summary       Summary          `json:"summary"`
-	Clusters      []ClusterVerdict `json:"clusters"`
-	Groups        []GroupVerdict   `json:"groups"`
-	Machines      []MachineVerdict `json:"machines"`
-	Made          []Made           `json:"made"` // since the report
-	Gone          []Gone           `json:"gone"` // VMs, since the report
-	Unread        []Unread         `json:"unread"`
+	SchemaVersion string    `json:"schemaVersion"`
+	Kind          string    `json:"kind"`
+	ReportedAt    time.Time `json:"reportedAt"`
+	Server        string    `json:"server"`
+	ReadAt        time.Time `json:"readAt"`
+	// StartedAt is since when controllers may act on the first of the Clusters; null where none is there.
+	StartedAt *time.Time       `json:"startedAt"`
+	State     State            `json:"state"`
+	Summary   Summary          `json:"summary"`
+	Clusters  []ClusterVerdict `json:"clusters"`
+	Groups    []GroupVerdict   `json:"groups"`
+	Machines  []MachineVerdict `json:"machines"`
+	Made      []Made           `json:"made"` // since the report
+	Gone      []Gone           `json:"gone"` // VMs, since the report
+	Unread    []Unread         `json:"unread"`
 }
 
 // Summary counts machines and Ghosts.
@@ -77,8 +79,13 @@ func Judge(r *report.Report, seen *Observation) (*Document, error) {
 		Clusters: []ClusterVerdict{}, Groups: []GroupVerdict{}, Machines: []MachineVerdict{}, Unread: append([]Unread{}, seen.Unread...),
 	}
 	for i := range r.Clusters {
-		if c := &r.Clusters[i]; !c.Self {
-			w.judgeCluster(d, c)
+		c := &r.Clusters[i]
+		if c.Self {
+			continue
+		}
+		w.judgeCluster(d, c)
+		if at := moment(startOf(w.clusters[name{c.Namespace, c.Name}])); at != nil && (d.StartedAt == nil || at.Before(*d.StartedAt)) {
+			d.StartedAt = at
 		}
 	}
 	d.Made, d.Gone = w.made(d), w.gone()

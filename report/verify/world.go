@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -15,19 +16,20 @@ type name struct{ namespace, name string }
 
 // world is a report and what was seen, by names and ids.
 type world struct {
-	report   *report.Report
-	seen     *Observation
-	clusters map[name]*Cluster
-	machines map[name]*Machine
-	objects  map[name][]*Object
-	owned    map[name][]*Object          // by the name of an owner that is another's
-	listed   map[string]*report.Instance // by id, in lower case
-	known    map[string]bool             // ids of the instances that the report has
-	mine     map[name]bool               // Machines that the report has
-	named    map[string][]string         // ids of listed instances, by name
-	younger  map[groupKey][]*Machine     // Machines that the report does not have
-	lost     map[groupKey]int            // Machines of the report that are not there
-	restored time.Time                   // when the first of the report's objects came; zero: none
+	report    *report.Report
+	seen      *Observation
+	clusters  map[name]*Cluster
+	machines  map[name]*Machine
+	objects   map[name][]*Object
+	owned     map[name][]*Object          // by the name of an owner that is another's
+	listed    map[string]*report.Instance // by id, in lower case
+	known     map[string]bool             // ids of the instances that the report has
+	mine      map[name]bool               // Machines that the report has
+	named     map[string][]string         // ids of listed instances, by name
+	newcomers []*Machine                  // that the report does not have, the oldest first
+	younger   map[groupKey][]*Machine     // they, by group
+	lost      map[groupKey]int            // Machines of the report that are not there
+	restored  time.Time                   // when the first of the report's objects came; zero: none
 }
 
 // groupKey is a group of workers or a control plane of a cluster.
@@ -84,6 +86,12 @@ func (w *world) readMachines() {
 			}
 			continue
 		}
+		w.newcomers = append(w.newcomers, m)
+	}
+	sorting.By(w.newcomers, func(a, b *Machine) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	for _, m := range w.newcomers {
 		in := groupKey{m.Namespace, m.Cluster, m.Group}
 		w.younger[in] = append(w.younger[in], m)
 	}
@@ -200,12 +208,14 @@ func (f *subject) objectGone() bool {
 }
 
 // start is since when controllers may act on the Cluster; zero where that is not known.
-func (f *subject) start() time.Time {
-	if f.there == nil {
+func (f *subject) start() time.Time { return startOf(f.there) }
+
+func startOf(there *Cluster) time.Time {
+	if there == nil {
 		return time.Time{}
 	}
-	at := f.there.Created
-	if c := condition(f.there.Conditions, "Paused"); c.Status == "False" && c.Since.After(at) {
+	at := there.Created
+	if c := condition(there.Conditions, "Paused"); c.Status == "False" && c.Since.After(at) {
 		at = c.Since
 	}
 	return at
