@@ -88,7 +88,7 @@ func setsOf(c *report.Cluster) []group {
 // judgeCluster adds a cluster with its groups and machines.
 func (w *world) judgeCluster(d *Document, c *report.Cluster) {
 	out := ClusterVerdict{Namespace: c.Namespace, Name: c.Name, Presence: "reconciled", Verdict: As}
-	switch there := w.clusters[name{c.Namespace, c.Name}]; {
+	switch there := w.get(c.Namespace, c.Name).cluster; {
 	case there == nil:
 		out.Presence = "absent"
 	case there.Paused:
@@ -126,11 +126,11 @@ func (w *world) judgeGroup(d *Document, c *report.Cluster, g *group) GroupVerdic
 		v := w.judgeMachine(c, g, m)
 		d.Machines = append(d.Machines, v)
 		out.Verdict = worse(out.Verdict, v.Verdict)
-		if there := w.machines[name{m.Namespace, m.Name}]; m.Status != code.Ghost && there != nil && there.Deleting.IsZero() {
+		if there := w.machine(m); m.Status != code.Ghost && there != nil && there.Deleting.IsZero() {
 			out.Seen++
 		}
 	}
-	for _, y := range w.younger[groupKey{c.Namespace, c.Name, g.name}] {
+	for _, y := range w.get(c.Namespace, c.Name, g.name).younger {
 		if y.Deleting.IsZero() {
 			out.Seen++
 		}

@@ -34,20 +34,12 @@ type Gone struct {
 func (w *world) made(d *Document) []Made {
 	out := []Made{}
 	foretold := map[string]bool{} // names of Machines and ids whose VM is to be a new one
-	rooms, clusters := map[groupKey]*room{}, map[name]bool{}
-	for i := range w.report.Clusters {
-		c := &w.report.Clusters[i]
-		clusters[name{c.Namespace, c.Name}] = !c.Self
-		for _, g := range setsOf(c) {
-			rooms[groupKey{c.Namespace, c.Name, g.name}] = g.room()
-		}
-	}
 	for _, m := range w.newcomers {
-		if !clusters[name{m.Namespace, m.Cluster}] {
+		if !w.get(m.Namespace, m.Cluster).mine {
 			continue
 		}
 		v := Made{Kind: "Machine", Namespace: m.Namespace, Name: m.Name, Cluster: m.Cluster, Group: m.Group, Created: moment(m.Created), Verdict: NotJudged}
-		if r := rooms[groupKey{m.Namespace, m.Cluster, m.Group}]; r != nil {
+		if r := w.get(m.Namespace, m.Cluster, m.Group).room; r != nil {
 			v.Verdict = r.take()
 		}
 		foretold[m.Name] = v.Verdict != Not
@@ -109,8 +101,10 @@ func (w *world) newVMs(foretold map[string]bool) []Made {
 			taken[idOf(o.ID)] = true
 		}
 	}
-	for id, v := range w.listed {
-		if w.known[id] || v.Created == nil || v.Created.Before(w.report.GeneratedAt) {
+	for i := range w.seen.Instances {
+		v := &w.seen.Instances[i]
+		id := idOf(v.ID)
+		if w.get(id).instance != v || w.get(id).known || v.Created == nil || v.Created.Before(w.report.GeneratedAt) {
 			continue
 		}
 		if !taken[id] && !names[v.Name] {
@@ -131,7 +125,7 @@ func (w *world) newVMs(foretold map[string]bool) []Made {
 func (w *world) gone() []Gone {
 	out := []Gone{}
 	add := func(v *report.Instance, provider, machine string, verdict Verdict) {
-		if v != nil && w.listed[idOf(v.ID)] == nil && w.complete(provider, v) {
+		if v != nil && w.get(idOf(v.ID)).instance == nil && w.complete(provider, v) {
 			out = append(out, Gone{Name: v.Name, ID: v.ID, Machine: machine, Verdict: verdict})
 		}
 	}

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -91,19 +90,29 @@ type Condition struct {
 	Since                         time.Time // lastTransitionTime
 }
 
-// condition returns the first of a type; the zero Condition where there is none.
-func condition(list []Condition, kinds ...string) Condition {
+// none is the Condition of what has none of a type.
+var none Condition
+
+// condition returns the first of a type; none where there is no such.
+func condition(list []Condition, kinds ...string) *Condition {
 	for _, kind := range kinds {
-		if i := slices.IndexFunc(list, func(c Condition) bool { return c.Type == kind }); i >= 0 {
-			return list[i]
+		for i := range list {
+			if list[i].Type == kind {
+				return &list[i]
+			}
 		}
 	}
-	return Condition{}
+	return &none
 }
 
 // beyondPaused reports whether a controller has written more than that it is paused.
 func beyondPaused(list []Condition) bool {
-	return slices.ContainsFunc(list, func(c Condition) bool { return c.Type != "Paused" })
+	for i := range list {
+		if list[i].Type != "Paused" {
+			return true
+		}
+	}
+	return false
 }
 
 // joined reports whether the Machine is Running with its instance and its Node. Its phase alone

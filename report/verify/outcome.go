@@ -197,7 +197,7 @@ func (f *subject) second() string {
 	if f.of.Instance == nil || f.of.Instance.Name == "" {
 		return ""
 	}
-	for _, id := range f.named[f.of.Instance.Name] {
+	for _, id := range f.get("", f.of.Instance.Name).ids {
 		if id != f.recorded && f.ageOf(id) == after {
 			return id
 		}
@@ -308,7 +308,7 @@ func (f *subject) neverJoins() *finding {
 	if out := f.newVM(); out != nil {
 		return out
 	}
-	switch made := f.listed[f.taken.id]; {
+	switch made := f.get(f.taken.id).instance; {
 	case f.machine.joined() || f.machine.nodeHealthy():
 		return not("is Running on a new VM")
 	case made == nil || made.Created == nil || f.seen.At.Sub(*made.Created) < startup:

@@ -53,7 +53,7 @@ func (f *subject) due() time.Time {
 		if initialized.Status != "True" && !f.plane {
 			return time.Time{} // it spares workers until then
 		}
-		for _, c := range []Condition{initialized, condition(f.there.Conditions, "InfrastructureReady"), f.infrastructureReady()} {
+		for _, c := range []*Condition{initialized, condition(f.there.Conditions, "InfrastructureReady"), f.infrastructureReady()} {
 			if c.Status == "True" && c.Since.After(at) {
 				at = c.Since
 			}
@@ -65,9 +65,9 @@ func (f *subject) due() time.Time {
 	return at.Add(time.Duration(min(by.Seconds, 1<<31)) * time.Second)
 }
 
-func (f *subject) infrastructureReady() Condition {
+func (f *subject) infrastructureReady() *Condition {
 	if f.machine == nil {
-		return Condition{}
+		return &none
 	}
 	return condition(f.machine.Conditions, "InfrastructureReady")
 }
@@ -111,7 +111,7 @@ func setOfName(machine string) string {
 // from the group.
 func (f *subject) inPlace(seen string, is func(*Machine) bool) *finding {
 	n, one := 0, ""
-	for _, y := range f.younger[f.group] {
+	for _, y := range f.group.younger {
 		if is(y) && y.Deleting.IsZero() {
 			n, one = n+1, y.Name
 		}
@@ -119,14 +119,14 @@ func (f *subject) inPlace(seen string, is func(*Machine) bool) *finding {
 	switch {
 	case n == 0:
 		return notYet("its Machine is gone, and no other is created in its place")
-	case !f.plane && n < f.lost[f.group]:
+	case !f.plane && n < f.group.lost:
 		return notYet("its Machine is gone, and not each that is gone from its group has another in its place")
 	}
 	return as(seen + ": " + one + " is there")
 }
 
 // surplus is how many new Machines a group has beyond those in place of Machines of the report.
-func (f *subject) surplus() int { return len(f.younger[f.group]) - f.lost[f.group] }
+func (f *subject) surplus() int { return len(f.group.younger) - f.group.lost }
 
 // owner is whether the owner of the machine is there; known is false where that was not read.
 func (f *subject) owner() (there, known bool) {
@@ -135,7 +135,7 @@ func (f *subject) owner() (there, known bool) {
 	}
 	for i := range f.seen.Groups {
 		g := &f.seen.Groups[i]
-		if g.Kind == f.kind && g.Namespace == f.group.namespace && g.Name == f.group.group && g.Deleting.IsZero() {
+		if g.Kind == f.kind && g.Namespace == f.cluster.Namespace && g.Name == f.in && g.Deleting.IsZero() {
 			return true, true
 		}
 	}
@@ -155,9 +155,9 @@ func (f *subject) deletedByOwner() *finding {
 	case f.pool:
 		return as("its Machine and its VM are gone")
 	case there:
-		return notYet("its Machine is gone, and " + f.kind + " " + f.group.group + " is still there")
+		return notYet("its Machine is gone, and " + f.kind + " " + f.in + " is still there")
 	}
-	return as("it is gone with " + f.kind + " " + f.group.group)
+	return as("it is gone with " + f.kind + " " + f.in)
 }
 
 // deletedByCheck waits until no other Machine is created any more.
@@ -169,11 +169,11 @@ func (f *subject) deletedByCheck() *finding {
 	switch {
 	case !known:
 		return unjudged("its Machine is gone, and " + f.kind + " could not be read")
-	case len(f.younger[f.group]) >= f.lost[f.group]:
-		return not("its Machine is gone, and " + f.younger[f.group][0].Name + " was created, which was not foretold")
+	case len(f.group.younger) >= f.group.lost:
+		return not("its Machine is gone, and " + f.group.younger[0].Name + " was created, which was not foretold")
 	case f.pool || !there:
 		return not("its Machine is gone with its owner")
-	case len(f.younger[f.group]) > 0 || f.due().IsZero() || f.seen.At.Before(f.due().Add(startup)):
+	case len(f.group.younger) > 0 || f.due().IsZero() || f.seen.At.Before(f.due().Add(startup)):
 		return notYet("its Machine is gone; whether another is created shows later")
 	}
 	return as("its Machine is gone, and no other was created")
@@ -206,5 +206,5 @@ func (f *subject) orphaned() *finding {
 	if f.surplus() < 1 {
 		return f.awaits("its VM runs on; no new Machine is created beside it yet", soon)
 	}
-	return as("its VM runs on, and " + f.younger[f.group][0].Name + " was created beside it")
+	return as("its VM runs on, and " + f.group.younger[0].Name + " was created beside it")
 }

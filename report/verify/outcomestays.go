@@ -159,7 +159,7 @@ func (f *subject) keepsRunning() *finding {
 	case f.of.Role != report.RoleWorker:
 		return unjudged("its VM is there; etcd was not asked")
 	case !ghost && f.surplus() > 0:
-		return unjudged("its VM is there; whether " + f.younger[f.group][0].Name + " was created in its place is not known")
+		return unjudged("its VM is there; whether " + f.group.younger[0].Name + " was created in its place is not known")
 	case !ghost && !f.longer(soon):
 		return f.awaits("its VM is there; whether another Machine is created shows later", soon)
 	}

@@ -18,7 +18,7 @@ const (
 type taken struct {
 	is  sight
 	id  string // of an instance that it took; empty where it took none
-	say Condition
+	say *Condition
 }
 
 // about returns what the controller has made of a machine, by the objects of the machine, the one
@@ -33,7 +33,7 @@ func about(provider string, objects []*Object) taken {
 			return t
 		}
 	}
-	return taken{is: silent}
+	return taken{is: silent, say: &none}
 }
 
 // provider is the kinds of objects in which a controller says what it has made of a machine, and

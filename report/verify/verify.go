@@ -84,7 +84,7 @@ func Judge(r *report.Report, seen *Observation) (*Document, error) {
 			continue
 		}
 		w.judgeCluster(d, c)
-		if at := moment(startOf(w.clusters[name{c.Namespace, c.Name}])); at != nil && (d.StartedAt == nil || at.Before(*d.StartedAt)) {
+		if at := moment(startOf(w.get(c.Namespace, c.Name).cluster)); at != nil && (d.StartedAt == nil || at.Before(*d.StartedAt)) {
 			d.StartedAt = at
 		}
 	}

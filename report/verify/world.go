@@ -2,7 +2,6 @@ package verify
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,62 +10,79 @@ import (
 	"drift-detector/report/code"
 )
 
-// name is a namespace with a name.
-type name struct{ namespace, name string }
-
 // world is a report and what was seen, by names and ids.
 type world struct {
 	report    *report.Report
 	seen      *Observation
-	clusters  map[name]*Cluster
-	machines  map[name]*Machine
-	objects   map[name][]*Object
-	owned     map[name][]*Object          // by the name of an owner that is another's
-	listed    map[string]*report.Instance // by id, in lower case
-	known     map[string]bool             // ids of the instances that the report has
-	mine      map[name]bool               // Machines that the report has
-	named     map[string][]string         // ids of listed instances, by name
-	newcomers []*Machine                  // that the report does not have, the oldest first
-	younger   map[groupKey][]*Machine     // they, by group
-	lost      map[groupKey]int            // Machines of the report that are not there
-	restored  time.Time                   // when the first of the report's objects came; zero: none
+	named     map[string]*entry // by key
+	newcomers []*Machine        // that the report does not have, the oldest first
+	restored  time.Time         // when the first of the report's objects came; zero: none
 }
 
-// groupKey is a group of workers or a control plane of a cluster.
-type groupKey struct{ namespace, cluster, group string }
+// entry is all that has a name, or an id.
+type entry struct {
+	cluster  *Cluster
+	machine  *Machine
+	objects  []*Object // and those that one of this name owns
+	mine     bool      // the report has a Machine, or a Cluster, of this name
+	instance *report.Instance
+	known    bool       // the report has an instance with this id
+	ids      []string   // of listed instances with this name
+	younger  []*Machine // newcomers of a group
+	lost     int        // Machines of the report that a group lacks
+	room     *room      // of a group, how many newcomers were foretold
+}
+
+// key is a name in a namespace, a group of a cluster, an id, or the name of an instance.
+func key(parts ...string) string { return strings.Join(parts, "\x00") }
+
+// at returns the entry of a key, which may be written to.
+func (w *world) at(parts ...string) *entry {
+	k := key(parts...)
+	if w.named[k] == nil {
+		w.named[k] = new(entry)
+	}
+	return w.named[k]
+}
+
+var nobody entry
+
+// get returns the entry of a key, to be read.
+func (w *world) get(parts ...string) *entry { return cmp.Or(w.named[key(parts...)], &nobody) }
 
 func newWorld(r *report.Report, seen *Observation) *world {
-	w := &world{
-		report: r, seen: seen, clusters: map[name]*Cluster{}, machines: map[name]*Machine{}, objects: map[name][]*Object{}, owned: map[name][]*Object{},
-		listed: map[string]*report.Instance{}, known: map[string]bool{}, mine: map[name]bool{}, named: map[string][]string{},
-		younger: map[groupKey][]*Machine{}, lost: map[groupKey]int{},
-	}
+	w := &world{report: r, seen: seen, named: map[string]*entry{}}
 	for i := range seen.Clusters {
-		w.clusters[name{seen.Clusters[i].Namespace, seen.Clusters[i].Name}] = &seen.Clusters[i]
+		w.at(seen.Clusters[i].Namespace, seen.Clusters[i].Name).cluster = &seen.Clusters[i]
 	}
 	for i := range seen.Objects {
 		o := &seen.Objects[i]
-		at := name{o.Namespace, o.Name}
-		w.objects[at] = append(w.objects[at], o)
+		own := w.at(o.Namespace, o.Name)
+		own.objects = append(own.objects, o)
 		for _, by := range o.Owners {
 			if by.Name != o.Name && isMachineKind(by.Kind) {
-				w.owned[name{o.Namespace, by.Name}] = append(w.owned[name{o.Namespace, by.Name}], o)
+				owner := w.at(o.Namespace, by.Name)
+				owner.objects = append(owner.objects, o)
 			}
 		}
 	}
 	for i := range seen.Instances {
 		if v := &seen.Instances[i]; !hasEnded(v.State) {
-			w.listed[idOf(v.ID)] = v
-			w.named[v.Name] = append(w.named[v.Name], idOf(v.ID))
+			w.at(idOf(v.ID)).instance = v
+			all := w.at("", v.Name)
+			all.ids = append(all.ids, idOf(v.ID))
 		}
 	}
 	for i := range r.InfraMachines {
-		w.known[idOf(r.InfraMachines[i].Instance.ID)] = true
+		w.at(idOf(r.InfraMachines[i].Instance.ID)).known = true
 	}
 	for i := range r.Clusters {
-		for _, s := range r.Clusters[i].Sets() {
-			for j := range s.Machines {
-				w.remember(&s.Machines[j])
+		c := &r.Clusters[i]
+		w.at(c.Namespace, c.Name).mine = !c.Self
+		for _, g := range setsOf(c) {
+			w.at(c.Namespace, c.Name, g.name).room = g.room()
+			for j := range g.machines {
+				w.remember(&g.machines[j])
 			}
 		}
 	}
@@ -78,35 +94,45 @@ func newWorld(r *report.Report, seen *Observation) *world {
 func (w *world) readMachines() {
 	for i := range w.seen.Machines {
 		m := &w.seen.Machines[i]
-		at := name{m.Namespace, m.Name}
-		w.machines[at] = m
-		if w.mine[at] {
-			if w.restored.IsZero() || m.Created.Before(w.restored) {
-				w.restored = m.Created
-			}
-			continue
+		e := w.at("Machine", m.Namespace, m.Name)
+		if e.machine = m; !e.mine {
+			w.newcomers = append(w.newcomers, m)
+		} else if w.restored.IsZero() || m.Created.Before(w.restored) {
+			w.restored = m.Created
 		}
-		w.newcomers = append(w.newcomers, m)
 	}
 	sorting.By(w.newcomers, func(a, b *Machine) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	for _, m := range w.newcomers {
-		in := groupKey{m.Namespace, m.Cluster, m.Group}
-		w.younger[in] = append(w.younger[in], m)
+		in := w.at(m.Namespace, m.Cluster, m.Group)
+		in.younger = append(in.younger, m)
 	}
 	for i := range w.report.Clusters {
 		c := &w.report.Clusters[i]
-		for _, s := range setsOf(c) {
-			for j := range s.machines {
-				m := &s.machines[j]
-				hadOne := m.Status != code.Ghost && !slices.ContainsFunc(m.Warnings, func(w report.Warning) bool { return w.Reason == code.MachineMissing })
-				if hadOne && w.machines[name{m.Namespace, m.Name}] == nil {
-					w.lost[groupKey{c.Namespace, c.Name, s.name}]++
+		for _, g := range setsOf(c) {
+			for j := range g.machines {
+				if m := &g.machines[j]; hadMachine(m) && w.machine(m) == nil {
+					w.at(c.Namespace, c.Name, g.name).lost++
 				}
 			}
 		}
 	}
+}
+
+// machine returns the Machine of the name that one of the report has.
+func (w *world) machine(m *report.Machine) *Machine {
+	return w.get("Machine", m.Namespace, m.Name).machine
+}
+
+// hadMachine reports whether the backup has a Machine, not only an infrastructure object, or nothing.
+func hadMachine(m *report.Machine) bool {
+	for i := range m.Warnings {
+		if m.Warnings[i].Reason == code.MachineMissing {
+			return false
+		}
+	}
+	return m.Status != code.Ghost
 }
 
 // unread returns a kind that was not read whole and that decides about the subject; empty where
@@ -123,16 +149,16 @@ func (f *subject) unread() string {
 // remember notes a machine of the report with its instances.
 func (w *world) remember(m *report.Machine) {
 	if m.Status != code.Ghost {
-		w.mine[name{m.Namespace, m.Name}] = true
+		w.at("Machine", m.Namespace, m.Name).mine = true
 	}
-	for _, v := range m.Others {
-		w.known[idOf(v.ID)] = true
+	for i := range m.Others {
+		w.at(idOf(m.Others[i].ID)).known = true
 	}
 	if m.Instance != nil {
-		w.known[idOf(m.Instance.ID)] = true
+		w.at(idOf(m.Instance.ID)).known = true
 	}
 	if m.ProviderID != "" {
-		w.known[idOf(m.ProviderID)] = true
+		w.at(idOf(m.ProviderID)).known = true
 	}
 }
 
@@ -158,7 +184,8 @@ type subject struct {
 	of       *report.Machine
 	outcome  code.Outcome
 	cluster  *report.Cluster
-	group    groupKey
+	group    *entry // of its group
+	in       string // name of its group
 	kind     string // of its group: MachineDeployment, MachinePool, KubeadmControlPlane
 	pool     bool   // a MachinePool makes its machines
 	plane    bool
@@ -174,20 +201,25 @@ type subject struct {
 // restore leaves without an owner.
 func (w *world) newSubject(c *report.Cluster, set *group, m *report.Machine) *subject {
 	f := &subject{
-		world: w, of: m, outcome: m.Forecast.Outcome, cluster: c, group: groupKey{c.Namespace, c.Name, set.name}, kind: set.kind, pool: set.kind == "MachinePool",
-		plane: set.plane, there: w.clusters[name{c.Namespace, c.Name}], machine: w.machines[name{m.Namespace, m.Name}],
-		recorded: idOf(m.ProviderID),
+		world: w, of: m, outcome: m.Forecast.Outcome, cluster: c, group: w.get(c.Namespace, c.Name, set.name), in: set.name, kind: set.kind, pool: set.kind == "MachinePool",
+		plane: set.plane, there: w.get(c.Namespace, c.Name).cluster, machine: w.machine(m),
+		recorded: idOf(m.ProviderID), taken: about("", nil),
 	}
 	if m.Status == code.Ghost {
 		f.recorded = "" // it is what its Node says
 		return f
 	}
-	object := name{m.Namespace, m.Name}
+	namespace, object := m.Namespace, m.Name
 	if m.Infrastructure != nil {
-		object = name{cmp.Or(m.Infrastructure.Namespace, m.Namespace), m.Infrastructure.Name}
+		namespace, object = cmp.Or(m.Infrastructure.Namespace, m.Namespace), m.Infrastructure.Name
 	}
-	f.objects = slices.Concat(w.objects[object], w.owned[object])
-	slices.SortStableFunc(f.objects, func(a, b *Object) int { return rank(a.Kind) - rank(b.Kind) })
+	for _, last := range []bool{false, true} {
+		for _, o := range w.get(namespace, object).objects {
+			if isMachineKind(o.Kind) == last {
+				f.objects = append(f.objects, o)
+			}
+		}
+	}
 	f.taken = about(c.Provider, f.objects)
 	return f
 }
@@ -195,16 +227,14 @@ func (w *world) newSubject(c *report.Cluster, set *group, m *report.Machine) *su
 // isMachineKind reports whether a kind of the infrastructure's objects is that which a Machine refers to.
 func isMachineKind(kind string) bool { return strings.HasSuffix(kind, "Machine") }
 
-func rank(kind string) int {
-	if isMachineKind(kind) {
-		return 1
-	}
-	return 0
-}
-
 // objectGone reports whether no object of the infrastructure is left that is not being deleted.
 func (f *subject) objectGone() bool {
-	return !slices.ContainsFunc(f.objects, func(o *Object) bool { return o.Deleting.IsZero() })
+	for _, o := range f.objects {
+		if o.Deleting.IsZero() {
+			return false
+		}
+	}
+	return true
 }
 
 // start is since when controllers may act on the Cluster; zero where that is not known.
@@ -247,7 +277,7 @@ func (f *subject) instance() presence {
 	if f.of.Instance != nil {
 		id = idOf(f.of.Instance.ID)
 	}
-	if v := f.listed[id]; v != nil && id != "" {
+	if v := f.get(id).instance; v != nil && id != "" {
 		if isOff(v.State) {
 			return stopped
 		}
@@ -272,9 +302,9 @@ const (
 const slack = 2 * time.Minute
 
 func (f *subject) ageOf(id string) age {
-	v := f.listed[id]
+	v := f.get(id).instance
 	switch {
-	case f.known[id]:
+	case f.get(id).known:
 		return before
 	case v == nil || v.Created == nil:
 		return unknownAge
