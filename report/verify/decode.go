@@ -177,9 +177,14 @@ func timeOf(t *time.Time) time.Time {
 }
 
 // conditions are those of v1beta2 of the contract, then those that an object has beside them.
+// One that is older than its object came with the restore, which brings a status back where
+// annotation velero.io/restore-status asks for it: no controller has said it since.
 func (in *object) conditions() []Condition {
 	var out []Condition
 	for _, c := range slices.Concat(in.Status.V1Beta2.Conditions, in.Status.Conditions, in.Status.Deprecated.V1Beta1.Conditions) {
+		if since := timeOf(c.LastTransitionTime); !since.IsZero() && since.Before(in.created()) {
+			continue
+		}
 		out = append(out, Condition{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message, Since: timeOf(c.LastTransitionTime)})
 	}
 	return out

@@ -126,6 +126,13 @@ func TestAdd(t *testing.T) {
 	if i := o.Objects[0]; i.ID != "id" || i.State != "ERROR" || len(o.Objects) != 1 {
 		t.Errorf("%+v", o.Objects)
 	}
+	if err := o.Add("Machine", []byte(`{"metadata":{"name":"old","creationTimestamp":"2026-11-25T03:00:00Z"},"status":{"phase":"Running","conditions":[
+		{"type":"InfrastructureReady","status":"True","lastTransitionTime":"2026-11-24T00:00:00Z"},{"type":"NodeHealthy","status":"True","lastTransitionTime":"2026-11-25T03:00:00Z"}]}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if m := o.Machines[1]; m.joined() || len(m.Conditions) != 1 { // one came with the restore
+		t.Errorf("%+v", m)
+	}
 	var syntax *json.UnmarshalTypeError
 	if err := o.Add("Machine", []byte(`{"metadata":{"name":{}}}`)); !errors.As(err, &syntax) || !strings.Contains(err.Error(), "reading a Machine") {
 		t.Error(err)

@@ -83,8 +83,8 @@ type Check struct{ Namespace, Name, Cluster string }
 // Owner is an ownerReference.
 type Owner struct{ Kind, Name string }
 
-// Condition is a condition of an object, those of v1beta2 before those of the same type of
-// v1beta1.
+// Condition is a condition of an object that a controller has written since the object was
+// created, those of v1beta2 before those of the same type of v1beta1.
 type Condition struct {
 	Type, Status, Reason, Message string
 	Since                         time.Time // lastTransitionTime
@@ -94,12 +94,10 @@ type Condition struct {
 var none Condition
 
 // condition returns the first of a type; none where there is no such.
-func condition(list []Condition, kinds ...string) *Condition {
-	for _, kind := range kinds {
-		for i := range list {
-			if list[i].Type == kind {
-				return &list[i]
-			}
+func condition(list []Condition, kind string) *Condition {
+	for i := range list {
+		if list[i].Type == kind {
+			return &list[i]
 		}
 	}
 	return &none

@@ -53,6 +53,8 @@ func (f *subject) judge() *finding {
 		return unjudged(f.describe())
 	case len(Kinds(f.cluster.Provider)) == 0:
 		return unjudged("what the controller of provider " + f.cluster.Provider + " says of its machines is not known here")
+	case f.of.Infrastructure != nil && !isObject(f.of.Infrastructure.Kind):
+		return unjudged("what is said of a " + f.of.Infrastructure.Kind + " is not known here")
 	case f.unread() != "":
 		return unjudged(f.unread() + " could not be read")
 	case f.of.Status == code.Ghost:
@@ -169,6 +171,9 @@ func (f *subject) takenOver() *finding {
 		return not("has taken instance " + t.id + " instead of " + f.recorded)
 	case t.is == absent || t.is == refused || t.is == broken || t.is == off:
 		return not("its controller reports " + t.say.Reason).at(t.say.Since)
+	case condition(f.machine.Conditions, "HealthCheckSucceeded").Status == "False":
+		c := condition(f.machine.Conditions, "HealthCheckSucceeded")
+		return not("a MachineHealthCheck calls it unhealthy: " + c.Reason).at(c.Since)
 	case f.second() != "":
 		return not("instance " + f.second() + " of its name was created beside its own")
 	case t.is == silent:

@@ -124,7 +124,7 @@ func (f *subject) untouched() *finding {
 		return unjudged("is not paused any more: what the forecast says of it no longer applies")
 	case f.of.Instance != nil && f.instance() == isMissing:
 		return not("its VM is gone")
-	case beyondPaused(f.machine.Conditions) || len(f.machine.Owners) > 0 || f.machine.Phase != "":
+	case beyondPaused(f.machine.Conditions) || len(f.machine.Owners) > 0:
 		return not("is paused, and a controller has acted on it")
 	case len(f.objects) == 0:
 		return unjudged("is paused; its infrastructure object was not seen")

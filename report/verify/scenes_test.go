@@ -319,6 +319,9 @@ func TestDangersAreFound(t *testing.T) {
 		"deleting while paused": {newScene("vsphere").with(func(s *scene) {
 			s.machine().Deleting, s.seen.Clusters[0].Paused = later, true
 		}), code.Adopted, "is Deleting"},
+		"called unhealthy": {newScene("vsphere").running("id-1").with(func(s *scene) {
+			s.machine().Conditions = append(s.machine().Conditions, Condition{Type: "HealthCheckSucceeded", Status: "False", Reason: "UnhealthyNode"})
+		}), code.Adopted, "a MachineHealthCheck calls it unhealthy: UnhealthyNode"},
 		"Machine gone":                {newScene("aws").gone(), code.Adopted, "its Machine is gone"},
 		"VM gone":                     {newScene("aws").waits().with(func(s *scene) { s.seen.Instances = nil }), code.Adopted, "its VM is gone"},
 		"another VM":                  {newScene("vsphere").running("id-2"), code.Adopted, "has taken instance id-2"},
@@ -481,8 +484,14 @@ func TestEachPartIsAskedFor(t *testing.T) {
 		"a Ghost's object is gone":            {fresh().with(func(s *scene) { s.seen.Machines, s.seen.Objects = nil, nil }), code.GhostKeepsRunning, Not, "infrastructure object is gone"},
 		"by name, and its id is recorded":     {fresh().running("id-1"), code.AdoptedByName, NotJudged, "whose id is recorded"},
 		"by name, another":                    {fresh().with(func(s *scene) { s.of.ProviderID = "" }).running("id-9"), code.AdoptedByName, Not, "another than was foretold"},
-		"other provider":                      {fresh().running("id-1").with(func(s *scene) { s.provider = "tinkerbell" }), code.Adopted, NotJudged, "provider tinkerbell"},
-		"a word of a later release":           {fresh().running("id-1"), "Teleported", NotJudged, "is Running"},
+		"another kind":                        {fresh().running("id-1").with(func(s *scene) { s.of.Infrastructure.Kind = "AWSMachinePoolMachine" }), code.Adopted, NotJudged, "AWSMachinePoolMachine"},
+		"halted, by controllers that have just started": {fresh().waits().with(func(s *scene) {
+			for i := range s.machine().Conditions {
+				s.machine().Conditions[i].Since = now.Add(-time.Minute)
+			}
+		}), code.Halted, NotYet, "has not acted so far"},
+		"other provider":            {fresh().running("id-1").with(func(s *scene) { s.provider = "tinkerbell" }), code.Adopted, NotJudged, "provider tinkerbell"},
+		"a word of a later release": {fresh().running("id-1"), "Teleported", NotJudged, "is Running"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if v := c.scene.one(t, c.foretold); v.Verdict != c.want || !strings.Contains(v.Seen, c.seen) {

@@ -57,7 +57,10 @@ func Kinds(name string) []string { return providers[name].kinds }
 // ofVSphere reads a VSphereVM, or a VSphereMachine, which repeats its condition (CAPV v1.16.1,
 // as in the recorded restore). The id in its spec is the backup's until the condition holds.
 func ofVSphere(o *Object) taken {
-	c := condition(o.Conditions, "VirtualMachineProvisioned", "VMProvisioned")
+	c := condition(o.Conditions, "VirtualMachineProvisioned")
+	if c == &none {
+		c = condition(o.Conditions, "VMProvisioned") // of v1beta1
+	}
 	switch {
 	case c.Status == "True" && o.ID != "":
 		return taken{found, idOf(o.ID), c}

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"drift-detector/internal/english"
@@ -79,7 +78,8 @@ func height(b []byte) int { return bytes.Count(b, []byte("\n")) }
 func (d *Document) headline() terminal.Line {
 	s, lead, style := d.Summary, "", terminal.Green
 	not := s.NotAsForetold
-	for _, m := range d.Made {
+	for i := range d.Made {
+		m := &d.Made[i]
 		if m.Verdict == Not && m.Kind == "Machine" {
 			not++
 		}
@@ -127,14 +127,16 @@ func (d *Document) alarms(o text.Options) (out [][]byte) {
 		}
 		out = append(out, one)
 	}
-	for _, m := range d.Made {
+	for i := range d.Made {
+		m := &d.Made[i]
 		if m.Verdict == Not && !said[m.Name] {
 			said[m.Name] = true
 			what := m.Kind + " " + english.Join("/", m.Namespace, m.Name) + " was created, and was not foretold"
 			out = append(out, printed(o, 0, 2, terminal.Lead(terminal.Red, "!", 0).Prose(terminal.Plain, report.Valid(what))))
 		}
 	}
-	for _, g := range d.Gone {
+	for i := range d.Gone {
+		g := &d.Gone[i]
 		if g.Verdict == Not && g.Machine == "" {
 			out = append(out, printed(o, 0, 2, terminal.Lead(terminal.Red, "!", 0).Prose(terminal.Plain, report.Valid("VM "+g.Name+" is gone"))))
 		}
@@ -145,24 +147,28 @@ func (d *Document) alarms(o text.Options) (out [][]byte) {
 // wait is machines of a cluster for which the same is awaited.
 type wait struct {
 	cluster, seen, do string
-	paused            bool
 	names             []string
 	until             *time.Time // the latest
 }
 
 // waits are they, those of one cluster with the same words together.
-func (d *Document) waits() (out []wait) {
+func (d *Document) waits() (out []*wait) {
 	for i := range d.Machines {
 		m := &d.Machines[i]
 		if m.Verdict != NotYet {
 			continue
 		}
 		cluster := m.Namespace + "/" + m.Cluster
-		at := slices.IndexFunc(out, func(w wait) bool { return w.cluster == cluster && w.seen == m.Seen })
-		if at < 0 {
-			at, out = len(out), append(out, wait{cluster: cluster, seen: m.Seen, do: m.Do, paused: m.Paused})
+		var w *wait
+		for _, have := range out {
+			if have.cluster == cluster && have.seen == m.Seen {
+				w = have
+			}
 		}
-		w := &out[at]
+		if w == nil {
+			w = &wait{cluster: cluster, seen: m.Seen, do: m.Do}
+			out = append(out, w)
+		}
 		w.names = append(w.names, m.Name)
 		if m.Until != nil && (w.until == nil || m.Until.After(*w.until)) {
 			w.until = m.Until
@@ -192,7 +198,8 @@ func (d *Document) awaited(o text.Options) (out [][]byte) {
 // foot is what was created and what is gone since, and what could not be read.
 func (d *Document) foot(o text.Options) (out []byte) {
 	machines, vms, foretold, gone := 0, 0, 0, len(d.Gone)
-	for _, m := range d.Made {
+	for i := range d.Made {
+		m := &d.Made[i]
 		if m.Kind == "Machine" {
 			machines++
 		} else {

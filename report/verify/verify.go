@@ -3,7 +3,6 @@ package verify
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"drift-detector/report"
@@ -118,7 +117,9 @@ func refuse(r *report.Report, seen *Observation) error {
 				uids[s.Machines[j].UID] = true
 			}
 		}
-		ours = ours || slices.ContainsFunc(seen.Clusters, func(o Cluster) bool { return o.Namespace == c.Namespace && o.Name == c.Name })
+		for j := range seen.Clusters {
+			ours = ours || seen.Clusters[j].Namespace == c.Namespace && seen.Clusters[j].Name == c.Name
+		}
 	}
 	for i := range seen.Machines {
 		if m := &seen.Machines[i]; m.UID != "" && uids[m.UID] {
@@ -133,14 +134,16 @@ func refuse(r *report.Report, seen *Observation) error {
 
 // isUnread reports whether a kind was not read whole.
 func isUnread(seen *Observation, kind string) bool {
-	return slices.ContainsFunc(seen.Unread, func(u Unread) bool { return u.Kind == kind })
+	for i := range seen.Unread {
+		if seen.Unread[i].Kind == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // conclude counts and says what became of all. What was not read decides before what is awaited.
 func (d *Document) conclude() {
-	is := func(v Verdict) bool {
-		return slices.ContainsFunc(d.Machines, func(m MachineVerdict) bool { return m.Verdict == v && !m.Paused })
-	}
 	for i := range d.Machines {
 		m := &d.Machines[i]
 		switch {
@@ -156,12 +159,19 @@ func (d *Document) conclude() {
 			d.Summary.NotJudged++
 		}
 	}
+	not := d.Summary.NotAsForetold > 0
+	for i := range d.Made {
+		not = not || d.Made[i].Verdict == Not
+	}
+	for i := range d.Gone {
+		not = not || d.Gone[i].Verdict == Not
+	}
 	switch {
-	case is(Not), slices.ContainsFunc(d.Made, func(m Made) bool { return m.Verdict == Not }), slices.ContainsFunc(d.Gone, func(g Gone) bool { return g.Verdict == Not }):
+	case not:
 		d.State = SomeNot
 	case len(d.Unread) > 0:
 		d.State = Incomplete
-	case is(NotYet), !is(As) && len(d.Machines) > 0:
+	case d.Summary.NotYet > 0, d.Summary.AsForetold == 0 && len(d.Machines) > 0:
 		d.State = Waiting // nothing that was seen is no success
 	default:
 		d.State = AllAsForetold

@@ -237,8 +237,23 @@ func (f *subject) objectGone() bool {
 	return true
 }
 
-// start is since when controllers may act on the Cluster; zero where that is not known.
-func (f *subject) start() time.Time { return startOf(f.there) }
+// start is since when controllers act on the machine, or may act on its Cluster; zero where that is
+// not known. They may have been started long after the restore.
+func (f *subject) start() time.Time {
+	at, first := startOf(f.there), time.Time{}
+	if f.machine == nil {
+		return at
+	}
+	for i := range f.machine.Conditions {
+		if since := f.machine.Conditions[i].Since; first.IsZero() || !since.IsZero() && since.Before(first) {
+			first = since
+		}
+	}
+	if first.After(at) {
+		return first
+	}
+	return at
+}
 
 func startOf(there *Cluster) time.Time {
 	if there == nil {
