@@ -45,12 +45,25 @@ func (b *reporting) add(provider, namespace, cluster, in string, m report.Machin
 }
 
 func (b *reporting) done() *report.Report {
+	for i := range b.Clusters {
+		b.Clusters[i].ControlPlane.Forecast.Replicas.Recorded = recorded(b.Clusters[i].ControlPlane.Machines)
+	}
 	for cluster, groups := range b.order {
 		for _, g := range groups {
+			g.Forecast.Replicas.Recorded = recorded(g.Machines)
 			b.Clusters[b.clusters[cluster]].Workers.Groups = append(b.Clusters[b.clusters[cluster]].Workers.Groups, *g)
 		}
 	}
 	return b.Report
+}
+
+func recorded(machines []report.Machine) (n int) {
+	for i := range machines {
+		if hadMachine(&machines[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 func judged(t testing.TB, r *report.Report, seen *Observation) *Document {

@@ -29,6 +29,7 @@ type GroupVerdict struct {
 	Foretold  *int    `json:"foretold,omitempty"` // Machines afterwards; absent of a pool, which makes its own
 	Seen      int     `json:"seen"`               // Machines that are there and not being deleted
 	Verdict   Verdict `json:"verdict"`
+	awaited   bool    // it has another number of Machines than was foretold
 }
 
 // MachineVerdict is what became of a machine, or of a VM without one.
@@ -85,6 +86,18 @@ func setsOf(c *report.Cluster) []group {
 	return out
 }
 
+// deleted is how many Machines are to be deleted without another in their place. Of some the
+// number of the group's replicas says it, too.
+func (g *group) deleted() int {
+	n := 0
+	for i := range g.machines {
+		if f := g.machines[i].Forecast; f != nil && (f.Outcome == code.DeletedByOwner || f.Outcome == code.DeletedByMachineHealthCheck) {
+			n++
+		}
+	}
+	return n
+}
+
 // judgeCluster adds a cluster with its groups and machines.
 func (w *world) judgeCluster(d *Document, c *report.Cluster) {
 	out := ClusterVerdict{Namespace: c.Namespace, Name: c.Name, Presence: "reconciled", Verdict: As}
@@ -135,8 +148,9 @@ func (w *world) judgeGroup(d *Document, c *report.Cluster, g *group) GroupVerdic
 			out.Seen++
 		}
 	}
-	if out.Foretold != nil && out.Seen != *out.Foretold {
-		out.Verdict = worse(out.Verdict, NotYet)
+	at := w.get(c.Namespace, c.Name).cluster
+	if out.Foretold != nil && at != nil && !at.Paused && (out.Seen > *out.Foretold || out.Seen < *out.Foretold-g.deleted()) {
+		out.awaited, out.Verdict = true, worse(out.Verdict, NotYet)
 	}
 	return out
 }

@@ -247,6 +247,13 @@ func TestReplayWithoutAFalseAlarm(t *testing.T) {
 			t.Errorf("after %d s: %d as foretold", after, d.Summary.AsForetold)
 		}
 		last = d.Summary.AsForetold
+		if d.Summary.NotYet == 4 { // and nothing else is awaited
+			for _, g := range d.Groups {
+				if g.awaited {
+					t.Errorf("after %d s: %+v", after, g)
+				}
+			}
+		}
 	}
 	if want := 23 - 4 + 4; last != want { // the Machines of four were not woken, and four are Ghosts
 		t.Errorf("%d as foretold at the end, want %d", last, want)

@@ -431,6 +431,25 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// A group that is short of a Machine is awaited, though each machine is as foretold; not while its
+// Cluster is paused.
+func TestAGroupIsShort(t *testing.T) {
+	s := newScene("vsphere").running("id-1")
+	s.created = 1
+	d := judged(t, s.report(code.Adopted), &s.seen)
+	if d.State != Waiting || d.Groups[1].Verdict != NotYet || *d.Groups[1].Foretold != 2 || !strings.Contains(written(t, "text", d), "has 1 Machine; foretold: 2") {
+		t.Errorf("%s, %+v\n%s", d.State, d.Groups, written(t, "text", d))
+	}
+	s.another("md-0-abcde-young", "")
+	if d := judged(t, s.report(code.Adopted), &s.seen); d.State != AllAsForetold {
+		t.Errorf("%+v", d)
+	}
+	gone := came("vsphere")[code.DeletedByOwner][0]
+	if d := judged(t, gone.report(code.DeletedByOwner), &gone.seen); d.State != AllAsForetold {
+		t.Errorf("%+v", d)
+	}
+}
+
 // New Machines are foretold as far as their group was to create some; a VM of a new Machine is as
 // its Machine is. VMs of others are not listed.
 func TestWhatWasMadeSince(t *testing.T) {

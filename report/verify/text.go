@@ -192,6 +192,13 @@ func (d *Document) awaited(o text.Options) (out [][]byte) {
 		}
 		out = append(out, one)
 	}
+	for i := range d.Groups {
+		g := &d.Groups[i]
+		if g.awaited {
+			what := fmt.Sprintf("%s/%s: %s %s has %s; foretold: %d", g.Namespace, g.Cluster, g.Kind, g.Name, english.Count(g.Seen, "Machine"), *g.Foretold)
+			out = append(out, printed(o, 0, 2, terminal.Lead(terminal.Yellow, ".", 0).Prose(terminal.Plain, report.Valid(what))))
+		}
+	}
 	return out
 }
 

@@ -166,12 +166,16 @@ func (d *Document) conclude() {
 	for i := range d.Gone {
 		not = not || d.Gone[i].Verdict == Not
 	}
+	awaited := d.Summary.NotYet > 0
+	for i := range d.Groups {
+		awaited = awaited || d.Groups[i].awaited
+	}
 	switch {
 	case not:
 		d.State = SomeNot
 	case len(d.Unread) > 0:
 		d.State = Incomplete
-	case d.Summary.NotYet > 0, d.Summary.AsForetold == 0 && len(d.Machines) > 0:
+	case awaited, d.Summary.AsForetold == 0 && len(d.Machines) > 0:
 		d.State = Waiting // nothing that was seen is no success
 	default:
 		d.State = AllAsForetold
