@@ -2,6 +2,7 @@ package scene
 
 import (
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -332,6 +333,14 @@ func Matter(t *testing.T, folder string, r *infra.Registry, rows []walk.Row, tol
 func (l *loaded) drop(row string) {
 	is := func(s *walk.Step) bool { return s.Row != nil && s.Row.ID == row }
 	l.expected.Steps = slices.DeleteFunc(l.expected.Steps, func(s infra.Step) bool { return is(&s.Step) })
+	for i := range l.expected.Steps {
+		if s := &l.expected.Steps[i]; s.Each != nil {
+			each := s.Each
+			s.Each = func(inv *infra.Inventory) iter.Seq[walk.Step] {
+				return slices.Values(slices.DeleteFunc(slices.Collect(each(inv)), func(s walk.Step) bool { return is(&s) }))
+			}
+		}
+	}
 	for name, inspect := range l.expected.OnInstance {
 		l.expected.OnInstance[name] = func(i int, at infra.Sight) []walk.Step {
 			return slices.DeleteFunc(slices.Clone(inspect(i, at)), func(s walk.Step) bool { return is(&s) })
