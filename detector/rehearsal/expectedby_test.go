@@ -8,7 +8,9 @@ import (
 
 // When a health check acts is said with what it counts from; of what none replaces nothing is.
 func TestWhenAHealthCheckActs(t *testing.T) {
-	minded := func(key string, conditions ...any) fields { return fields{"nodeStartupTimeoutSeconds": 120, key: conditions} }
+	minded := func(key string, conditions ...any) fields {
+		return fields{"nodeStartupTimeoutSeconds": 120, key: conditions}
+	}
 	node := fields{"type": "Ready", "status": "Unknown", "timeoutSeconds": 300}
 	for name, c := range map[string]struct {
 		check   fields
