@@ -28,7 +28,7 @@ func (b *reporting) add(provider, namespace, cluster, in string, m report.Machin
 	if !known {
 		i = len(b.Clusters)
 		b.clusters[cluster] = i
-		b.Clusters = append(b.Clusters, report.Cluster{Namespace: namespace, Name: cluster, Provider: provider, Nodes: report.Nodes{State: "listed"}, ControlPlane: report.ControlPlane{
+		b.Clusters = append(b.Clusters, report.Cluster{Namespace: namespace, Name: cluster, Provider: provider, Nodes: report.Nodes{State: report.NodesRead}, ControlPlane: report.ControlPlane{
 			Kind: "KubeadmControlPlane", Name: cluster + "-control-plane", Forecast: &report.ControlPlaneForecast{},
 		}})
 	}

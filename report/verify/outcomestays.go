@@ -30,7 +30,7 @@ func (f *subject) stuck() *finding {
 	switch {
 	case out.verdict != As || !f.machine.nodeHealthy():
 		return out
-	case f.of.Status == code.Stale && f.cluster.Nodes.State == "listed":
+	case f.of.Status == code.Stale && f.cluster.Nodes.State == report.NodesRead:
 		return not("has no VM, and its Node is registered all the same")
 	case f.of.Status == code.Stale:
 		return as(out.seen + "; its Node is registered all the same, which the report did not look at")

@@ -283,3 +283,41 @@ func TestReplayOfWrongForecasts(t *testing.T) {
 		neverAsForetold(t, r, seen)
 	}
 }
+
+// The report that detect wrote of this fleet is judged likewise, with its own counts of replicas.
+func TestReplayOfARealReport(t *testing.T) {
+	log := readChanges(t)
+	file, err := os.Open(testdata + "openstack/report.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	unpacked, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := report.Read(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.GeneratedAt = started.Add(-5 * time.Minute)
+	see := func(after int) *Document {
+		seen := seenAt(log, started.Add(time.Duration(after)*time.Second))
+		seen.Scopes = r.Scopes
+		for i := range seen.Instances {
+			seen.Instances[i].Scope = report.ScopeName(r.Scopes[0].Provider, r.Scopes[0].Endpoint, r.Scopes[0].Location)
+		}
+		return judged(t, r, seen)
+	}
+	for after := 1; after <= untouched; after += 7 {
+		if d := see(after); d.State != Waiting {
+			t.Fatalf("after %d s: %s, %+v, %+v, %+v", after, d.State, notAs(d), d.Made, d.Gone)
+		}
+	}
+	if got, want := see(untouched).Summary, (Summary{AsForetold: 23, NotYet: 4, NotJudged: 1}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got, want := see(1185).Summary, (Summary{AsForetold: 23, NotAsForetold: 4, NotJudged: 1}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
