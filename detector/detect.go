@@ -89,6 +89,9 @@ func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 	*v = decideMachine(rows, f)
 	v.Namespace, v.Name, v.UID = c.of.Namespace, c.of.Name, c.of.UID
 	v.RoleKnown = true
+	if !c.of.Infrastructure.IsZero() {
+		v.Infrastructure = &c.of.Infrastructure
+	}
 	if m := c.machine; m != nil {
 		v.ControlPlane, v.ProviderID, v.Node = m.ControlPlane, m.ProviderID, m.Node
 	} else {

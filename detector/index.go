@@ -195,7 +195,10 @@ func orderExpected(s *backup.Snapshot, in []infra.ExpectedMachine) []*expectedMa
 			}
 		case c.Orphan != nil:
 			o := c.Orphan
-			all = append(all, expectedMachine{ExpectedMachine: c, of: &backup.Machine{Meta: backup.Meta{Namespace: o.Namespace, Name: o.Name, UID: o.UID}, Cluster: o.Cluster}})
+			all = append(all, expectedMachine{ExpectedMachine: c, of: &backup.Machine{
+				Meta: backup.Meta{Namespace: o.Namespace, Name: o.Name, UID: o.UID}, Cluster: o.Cluster,
+				Infrastructure: backup.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name},
+			}})
 		}
 	}
 	for i, c := range byMachine {

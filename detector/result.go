@@ -34,6 +34,7 @@ type Verdict struct {
 	RoleKnown       bool
 	ProviderID      string
 	Node            string
+	Infrastructure  *backup.Ref // the object of the infrastructure's controller; nil where none is referred to
 	Instance        *infra.Instance
 	ByID            bool             // the verdict is Healthy because Instance has the id that the backup records
 	Scope           string           // id of the target where Instance was seen

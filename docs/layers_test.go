@@ -77,7 +77,7 @@ var layers = []layer{
 	{
 		name: "formats", // they decide nothing
 		has: func(pkg string, m module) bool {
-			return below("report")(pkg, m) && !at("report", "report/code", "report/build", "report/ignore", "report/confirm", "report/plan", "report/recheck", "report/ready", "report/backups", "report/releases")(pkg, m)
+			return below("report")(pkg, m) && !at("report", "report/code", "report/build", "report/ignore", "report/confirm", "report/plan", "report/recheck", "report/ready", "report/verify", "report/backups", "report/releases")(pkg, m)
 		},
 		layers:  []string{"codes", "document", "terminal"},
 		foreign: []string{"github.com/go-json-experiment/json"},
@@ -92,12 +92,13 @@ var layers = []layer{
 	{name: "plan", has: at("report/plan"), layers: []string{"codes", "document", "formats", "terminal", "shell"}},
 	{name: "recheck", has: at("report/recheck"), layers: []string{"codes", "infra", "document", "terminal"}},                            // what lines of a plan look at once more
 	{name: "readiness", has: at("report/ready"), layers: []string{"codes", "infra", "document", "formats", "ignore rules", "terminal"}}, // what a restore takes for granted
+	{name: "verification", has: at("report/verify"), layers: []string{"codes", "document", "formats", "terminal", "shell"}},             // what came of a forecast
 	{name: "backup list", has: at("report/backups"), layers: []string{"codes", "document", "formats", "terminal"}},
 	{name: "release report", has: at("report/releases"), layers: []string{"releases", "document", "formats", "terminal"}},
 	{
 		name:    "command",
 		has:     at("cmd/drift-detector"),
-		layers:  []string{"codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "document", "formats", "plan", "recheck", "readiness", "terminal", "shell", "releases", "release report", "store", "management cluster", "backup list"},
+		layers:  []string{"codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "document", "formats", "plan", "recheck", "readiness", "verification", "terminal", "shell", "releases", "release report", "store", "management cluster", "backup list"},
 		foreign: []string{"github.com/cpuguy83/go-md2man/v2", "github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term", "github.com/vmware-tanzu/velero/pkg/apis", "k8s.io/klog/v2"},
 	},
 	{

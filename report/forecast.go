@@ -75,7 +75,30 @@ type MachineForecast struct {
 	Condition string       `json:"condition,omitempty"` // when the outcome holds, or when it does not
 	Message   string       `json:"message"`
 	RolledOut bool         `json:"rolledOut,omitempty"` // is part of the rollout of its group
+	// ExpectedBy is when a health check calls the machine unhealthy. Absent where none does.
+	ExpectedBy ExpectedBy `json:"expectedBy,omitzero"`
 }
+
+// ExpectedBy is how long after an event something is expected.
+type ExpectedBy struct {
+	Event   Event `json:"event"`
+	Seconds int64 `json:"seconds"`
+}
+
+// Event is what a time is counted from.
+type Event string
+
+// Events that a health check counts from (needsRemediation and nodeChecks in
+// internal/controllers/machinehealthcheck/machinehealthcheck_targets.go, Cluster API v1.13.6).
+const (
+	ControllersStart Event = "controllersStart"
+	// NodeStartup is the latest of these: the Machine is created, its Cluster's
+	// ControlPlaneInitialized and InfrastructureReady and its own InfrastructureReady become
+	// True.
+	NodeStartup      Event = "nodeStartup"
+	MachineCondition Event = "machineCondition" // a condition of the Machine changes
+	NodeCondition    Event = "nodeCondition"    // a condition of its Node changes
+)
 
 // Heals reports whether a Stale machine is sound again without help.
 func (f *MachineForecast) Heals() bool { return f != nil && f.Outcome.Heals() }

@@ -342,25 +342,35 @@ type ResourceCounts struct {
 
 // Machine is the verdict on one machine.
 type Machine struct {
-	Namespace  string           `json:"namespace"`
-	Name       string           `json:"name"`
-	UID        string           `json:"uid,omitempty"`
-	Role       Role             `json:"role"`
-	Status     code.Status      `json:"status"`
-	Reason     code.Reason      `json:"reason,omitempty"`
-	Message    string           `json:"message,omitempty"`
-	ProviderID string           `json:"providerID,omitempty"`
-	Node       string           `json:"node,omitempty"`
-	Instance   *Instance        `json:"instance"`
-	Others     []Instance       `json:"otherInstances,omitempty"`
-	MoreOthers int              `json:"moreInstances,omitempty"` // beside Others
-	Evidence   []Evidence       `json:"evidence"`
-	Warnings   []Warning        `json:"warnings,omitempty"`
-	Ignored    *Ignored         `json:"ignored,omitempty"`
-	Confirmed  *Confirmed       `json:"confirmed,omitempty"` // that its VM stays off
-	Forecast   *MachineForecast `json:"forecast,omitempty"`
+	Namespace  string      `json:"namespace"`
+	Name       string      `json:"name"`
+	UID        string      `json:"uid,omitempty"`
+	Role       Role        `json:"role"`
+	Status     code.Status `json:"status"`
+	Reason     code.Reason `json:"reason,omitempty"`
+	Message    string      `json:"message,omitempty"`
+	ProviderID string      `json:"providerID,omitempty"`
+	Node       string      `json:"node,omitempty"`
+	// Infrastructure is the object of the infrastructure's controller. Absent from reports of
+	// versions that did not name it, and where the backup refers to none.
+	Infrastructure *ObjectName      `json:"infrastructure,omitempty"`
+	Instance       *Instance        `json:"instance"`
+	Others         []Instance       `json:"otherInstances,omitempty"`
+	MoreOthers     int              `json:"moreInstances,omitempty"` // beside Others
+	Evidence       []Evidence       `json:"evidence"`
+	Warnings       []Warning        `json:"warnings,omitempty"`
+	Ignored        *Ignored         `json:"ignored,omitempty"`
+	Confirmed      *Confirmed       `json:"confirmed,omitempty"` // that its VM stays off
+	Forecast       *MachineForecast `json:"forecast,omitempty"`
 	// Remediation is what to do about it, in a safe order.
 	Remediation []Step `json:"remediation,omitempty"`
+}
+
+// ObjectName names an object of the API server.
+type ObjectName struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
 }
 
 // Evidence is one fact that a verdict rests on.

@@ -165,6 +165,9 @@ func (r rules) machine(f *machine) Machine {
 	if f.cluster.world.byPlan {
 		return out
 	}
+	if out.Outcome == code.ReplacedByMachineHealthCheck || out.Outcome == code.DeletedByMachineHealthCheck {
+		out.ExpectedBy = f.expectedBy()
+	}
 	for i := range r.conditions {
 		if text := r.conditions[i](f); text != "" {
 			if out.Condition != "" {

@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -223,6 +224,37 @@ var statusWhenGone = map[string]metav1.ConditionStatus{
 	clusterv1.AvailableCondition:           metav1.ConditionFalse,
 	clusterv1.MachineNodeHealthyCondition:  metav1.ConditionUnknown,
 	clusterv1.MachineNodeReadyCondition:    metav1.ConditionUnknown,
+}
+
+// expectedBy returns when a health check calls the machine unhealthy, the latest of what it may
+// mean by its complaint; zero where none covers it.
+func (f *machine) expectedBy() report.ExpectedBy {
+	if f.check == nil {
+		return report.ExpectedBy{}
+	}
+	out := report.ExpectedBy{Event: report.ControllersStart}
+	later := func(seconds *int32) {
+		if seconds != nil {
+			out.Seconds = max(out.Seconds, int64(*seconds))
+		}
+	}
+	switch row, _ := f.complaint(); row {
+	case "core.H6":
+		out.Event = report.MachineCondition
+		for _, c := range f.check.spec.Checks.UnhealthyMachineConditions {
+			if c.Type == f.minded {
+				later(c.TimeoutSeconds)
+			}
+		}
+	case "core.H7":
+		out.Event, out.Seconds = report.NodeStartup, int64(f.check.timeout/time.Second)
+	case "core.H8":
+		out.Event = report.NodeCondition
+		for _, c := range f.check.spec.Checks.UnhealthyNodeConditions {
+			later(c.TimeoutSeconds)
+		}
+	}
+	return out
 }
 
 // breakage is the parts of a Machine whose conditions will not hold for long after the

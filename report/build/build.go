@@ -238,6 +238,9 @@ func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) report.Machi
 		ProviderID: v.ProviderID, Node: v.Node,
 		Evidence: v.Evidence, Warnings: v.Warnings, MoreOthers: v.MoreOthers,
 	}
+	if ref := v.Infrastructure; ref != nil {
+		m.Infrastructure = &report.ObjectName{Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name}
+	}
 	if v.Instance != nil {
 		i := instance(v.Instance, b.scope(v.Scope, c.Provider))
 		m.Instance = &i

@@ -196,3 +196,17 @@ func poolOf(p detector.PoolState) *report.Pool {
 	c := detector.Cluster{WorkerGroups: []detector.Set{{Pool: &p}}}
 	return build.New(build.Parts{Result: detector.Result{Clusters: []detector.Cluster{c}}}).Clusters[0].Workers.Groups[0].Pool
 }
+
+// A machine names the object of its infrastructure's controller; a Ghost has none.
+func TestMachinesNameTheirInfrastructureObjects(t *testing.T) {
+	p := buildtest.Sample()
+	ref := backup.Ref{Group: "infrastructure.cluster.x-k8s.io", Kind: "VSphereMachine", Namespace: "tenant", Name: "short"}
+	p.Result.Clusters[0].ControlPlane.Machines[0].Infrastructure = &ref
+	c := build.New(p).Clusters[0]
+	if got := c.ControlPlane.Machines[0].Infrastructure; got == nil || *got != (report.ObjectName{Kind: "VSphereMachine", Namespace: "tenant", Name: "short"}) {
+		t.Errorf("%+v", got)
+	}
+	if got := c.Workers.Groups[0].Machines[0].Infrastructure; got != nil {
+		t.Errorf("%+v without one", got)
+	}
+}

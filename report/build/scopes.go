@@ -43,6 +43,28 @@ func scopes(found []report.Scope, listings []infra.Listing) []report.Scope {
 	return out
 }
 
+// Listed returns all instances of an inventory, those too that nothing refers to, and the scopes of a
+// result with who each place is, for what compares a report with what is there now.
+func Listed(inventory infra.Inventory, found []report.Scope) ([]report.Instance, []report.Scope) {
+	b := builder{scopes: map[string]scopeName{}}
+	b.nameScopes(inventory.Listings)
+	var out []report.Instance
+	for i := range inventory.Listings {
+		l := &inventory.Listings[i]
+		if len(l.IDs) == 0 {
+			continue
+		}
+		at := b.scope(l.IDs[0], l.Provider)
+		for j := range l.Instances {
+			out = append(out, instance(&l.Instances[j], at))
+		}
+		for one := range l.Unrelated.All() {
+			out = append(out, instance(&one, at))
+		}
+	}
+	return out, scopes(found, inventory.Listings)
+}
+
 // scopeKey is what a scope and the listing behind it have in common.
 type scopeKey struct{ provider, endpoint, location, account string }
 

@@ -1,0 +1,25 @@
+package build_test
+
+import (
+	"testing"
+
+	"drift-detector/infra"
+	"drift-detector/report"
+	"drift-detector/report/build"
+	"drift-detector/report/code"
+)
+
+// All that was listed is there, what nothing refers to as well, in the place that has its name.
+func TestListedHasWhatNothingRefersTo(t *testing.T) {
+	l := infra.Listing{IDs: []string{"t"}, Provider: "aws", Endpoint: "aws", Location: "eu-1", Account: "1", Identity: "1", State: code.ScopeComplete, Instances: []infra.Instance{{ID: "i-1"}}}
+	l.Unrelated.Add(infra.Instance{ID: "i-2", Name: "other"})
+	all, places := build.Listed(infra.Inventory{Listings: []infra.Listing{l, {NodeState: "read"}}}, []report.Scope{{Provider: "aws", Endpoint: "aws", Location: "eu-1", Account: "1", State: code.ScopeComplete}})
+	if len(all) != 2 || all[0].ID != "i-1" || all[1].Name != "other" || len(places) != 1 || places[0].Identity != "1" {
+		t.Fatalf("%+v, %+v", all, places)
+	}
+	for i := range all {
+		if !places[0].Holds(&all[i]) {
+			t.Errorf("%+v is not in %+v", all[i], places[0])
+		}
+	}
+}

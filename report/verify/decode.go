@@ -1,0 +1,191 @@
+package verify
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"drift-detector/report"
+)
+
+// object is what is read of one, in the versions v1beta1 and v1beta2 of Cluster API and v1beta1 of
+// the providers.
+type object struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Namespace         string            `json:"namespace"`
+		Name              string            `json:"name"`
+		UID               string            `json:"uid"`
+		Labels            map[string]string `json:"labels"`
+		Annotations       map[string]string `json:"annotations"`
+		CreationTimestamp *time.Time        `json:"creationTimestamp"`
+		DeletionTimestamp *time.Time        `json:"deletionTimestamp"`
+		OwnerReferences   []Owner           `json:"ownerReferences"`
+	} `json:"metadata"`
+	Spec struct {
+		Paused            *bool             `json:"paused"`
+		ClusterName       string            `json:"clusterName"`
+		InfrastructureRef report.ObjectName `json:"infrastructureRef"`
+		ProviderID        string            `json:"providerID"`
+		BiosUUID          string            `json:"biosUUID"`   // VSphereVM
+		InstanceID        string            `json:"instanceID"` // AWSMachine
+	} `json:"spec"`
+	Status struct {
+		Phase   string `json:"phase"`
+		NodeRef struct {
+			Name string `json:"name"`
+		} `json:"nodeRef"`
+		InstanceID    string          `json:"instanceID"` // OpenStackServer, OpenStackMachine
+		InstanceState string          `json:"instanceState"`
+		Conditions    []conditionJSON `json:"conditions"`
+		V1Beta2       conditionsJSON  `json:"v1beta2"`
+		Deprecated    struct {
+			V1Beta1 conditionsJSON `json:"v1beta1"`
+		} `json:"deprecated"`
+	} `json:"status"`
+}
+
+type conditionsJSON struct {
+	Conditions []conditionJSON `json:"conditions"`
+}
+
+type conditionJSON struct {
+	Type, Status, Reason, Message string
+	LastTransitionTime            *time.Time
+}
+
+// Labels and annotations of Cluster API.
+const (
+	clusterLabel      = "cluster.x-k8s.io/cluster-name"
+	deploymentLabel   = "cluster.x-k8s.io/deployment-name"
+	setLabel          = "cluster.x-k8s.io/set-name"
+	poolLabel         = "cluster.x-k8s.io/pool-name"
+	planeLabel        = "cluster.x-k8s.io/control-plane-name"
+	pausedMark        = "cluster.x-k8s.io/paused"
+	remediationMark   = "controlplane.cluster.x-k8s.io/remediation-for" // RemediationData of controlplane/kubeadm v1.13.6
+	kubeSystem        = "kube-system"
+	machineDeployment = "MachineDeployment"
+)
+
+// Add takes an object of the API server, as JSON. One of a kind that decides nothing is skipped.
+// Items of a list may come without their kind; it is given then.
+func (o *Observation) Add(kind string, data []byte) error {
+	var in object
+	if err := json.Unmarshal(data, &in); err != nil {
+		return fmt.Errorf("reading a %s: %w", kind, err)
+	}
+	if in.Kind != "" {
+		kind = in.Kind
+	}
+	m := &in.Metadata
+	switch {
+	case kind == "Namespace":
+		if m.Name == kubeSystem {
+			o.KubeSystemUID, o.Created = m.UID, in.created()
+		}
+	case kind == "Cluster":
+		o.Clusters = append(o.Clusters, Cluster{Namespace: m.Namespace, Name: m.Name, Created: in.created(), Paused: in.paused(), Conditions: in.conditions()})
+	case kind == "Machine":
+		o.Machines = append(o.Machines, in.machine())
+	case kind == "MachineHealthCheck":
+		o.Checks = append(o.Checks, Check{m.Namespace, m.Name, in.cluster()})
+	case slices.Contains([]string{machineDeployment, "MachineSet", "MachinePool"}, kind), strings.HasSuffix(kind, "ControlPlane"):
+		o.Groups = append(o.Groups, Group{Kind: kind, Namespace: m.Namespace, Name: m.Name, Cluster: in.cluster(), Deleting: in.deleting()})
+	case isObject(kind):
+		o.Objects = append(o.Objects, in.infrastructure(kind))
+	}
+	return nil
+}
+
+// isObject reports whether a kind is that of an object of an infrastructure's controller.
+func isObject(kind string) bool {
+	for name := range providers {
+		if slices.Contains(Kinds(name), kind) {
+			return true
+		}
+	}
+	return false
+}
+
+func (in *object) machine() Machine {
+	m, l := &in.Metadata, in.Metadata.Labels
+	out := Machine{
+		Namespace: m.Namespace, Name: m.Name, UID: m.UID, Cluster: in.cluster(), Created: in.created(), Deleting: in.deleting(), Paused: in.paused(),
+		Phase: in.Status.Phase, Node: in.Status.NodeRef.Name, Conditions: in.conditions(), Owners: m.OwnerReferences, Infrastructure: in.Spec.InfrastructureRef,
+	}
+	// The label of a control plane may be a hash of its name.
+	i := slices.IndexFunc(m.OwnerReferences, func(by Owner) bool { return strings.HasSuffix(by.Kind, "ControlPlane") })
+	switch {
+	case i >= 0:
+		out.Group = m.OwnerReferences[i].Name
+	case l[deploymentLabel] != "":
+		out.Group = l[deploymentLabel]
+	case l[poolLabel] != "":
+		out.Group = l[poolLabel]
+	case l[planeLabel] != "":
+		out.Group = l[planeLabel]
+	default:
+		out.Group = l[setLabel]
+	}
+	var remediated struct{ Machine string }
+	if err := json.Unmarshal([]byte(m.Annotations[remediationMark]), &remediated); err == nil {
+		out.RemediationFor = remediated.Machine
+	}
+	return out
+}
+
+func (in *object) infrastructure(kind string) Object {
+	out := Object{
+		ObjectName: report.ObjectName{Kind: kind, Namespace: in.Metadata.Namespace, Name: in.Metadata.Name},
+		Deleting:   in.deleting(), Owners: in.Metadata.OwnerReferences, Conditions: in.conditions(), State: in.Status.InstanceState,
+	}
+	switch {
+	case strings.HasPrefix(kind, "OpenStack"): // what its spec says came with the restore
+		out.ID = in.Status.InstanceID
+	case in.Spec.BiosUUID != "":
+		out.ID = in.Spec.BiosUUID
+	case in.Spec.InstanceID != "":
+		out.ID = in.Spec.InstanceID
+	default:
+		out.ID = in.Spec.ProviderID
+	}
+	return out
+}
+
+func (in *object) cluster() string {
+	if in.Spec.ClusterName != "" {
+		return in.Spec.ClusterName
+	}
+	return in.Metadata.Labels[clusterLabel]
+}
+
+func (in *object) paused() bool {
+	_, marked := in.Metadata.Annotations[pausedMark]
+	return marked || in.Spec.Paused != nil && *in.Spec.Paused
+}
+
+func (in *object) created() time.Time  { return timeOf(in.Metadata.CreationTimestamp) }
+func (in *object) deleting() time.Time { return timeOf(in.Metadata.DeletionTimestamp) }
+
+func timeOf(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+// conditions are those of v1beta2 of the contract, then those that an object has beside them.
+// One that is older than its object came with the restore, which brings a status back where
+// annotation velero.io/restore-status asks for it: no controller has said it since.
+func (in *object) conditions() []Condition {
+	var out []Condition
+	for _, c := range slices.Concat(in.Status.V1Beta2.Conditions, in.Status.Conditions, in.Status.Deprecated.V1Beta1.Conditions) {
+		if since := timeOf(c.LastTransitionTime); !since.IsZero() && since.Before(in.created()) {
+			continue
+		}
+		out = append(out, Condition{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message, Since: timeOf(c.LastTransitionTime)})
+	}
+	return out
+}

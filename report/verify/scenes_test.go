@@ -1,0 +1,542 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/report"
+	"drift-detector/report/code"
+)
+
+// scene is one machine of a report with what is seen of it, twenty minutes after the controllers
+// could act. Its group has another machine, which was taken over.
+type scene struct {
+	provider string
+	of       report.Machine
+	group    string
+	kind     string
+	created  int // Machines that its group was to create
+	seen     Observation
+}
+
+var (
+	reported = time.Date(2026, 11, 25, 2, 0, 0, 0, time.UTC)
+	unpaused = reported.Add(time.Hour)
+	now      = unpaused.Add(20 * time.Minute)
+	earlier  = reported.Add(-24 * time.Hour)
+	later    = unpaused.Add(time.Minute)
+)
+
+// forms are the objects and words of a provider.
+var forms = map[string]struct {
+	prefix, machine, own, condition, notFound, on, off string
+}{
+	"vsphere":   {"vsphere://", "VSphereMachine", "VSphereVM", "VirtualMachineProvisioned", "NotFoundByBIOSUUID", "poweredOn", "poweredOff"},
+	"openstack": {"openstack:///", "OpenStackMachine", "OpenStackServer", "InstanceReady", "InstanceNotFound", "ACTIVE", "SHUTOFF"},
+	"aws":       {"aws:///eu-1a/", "AWSMachine", "", "InstanceReady", "InstanceTerminated", "running", "stopped"},
+}
+
+func newScene(provider string) *scene {
+	form := forms[provider]
+	s := &scene{provider: provider, group: "md-0", kind: "MachineDeployment"}
+	s.of = report.Machine{
+		Namespace: "ns", Name: "md-0-abcde-fghij", UID: "old", Role: report.RoleWorker, Status: code.Healthy, ProviderID: form.prefix + "id-1",
+		Instance:       &report.Instance{Provider: provider, Scope: provider + " here", ID: "id-1", Name: "md-0-abcde-fghij", State: form.on},
+		Infrastructure: &report.ObjectName{Kind: form.machine, Namespace: "ns", Name: "infra-1"},
+		Forecast:       &report.MachineForecast{},
+	}
+	s.seen = Observation{
+		At: now, KubeSystemUID: "new", Created: reported,
+		Clusters:  []Cluster{{Namespace: "ns", Name: "c", Created: unpaused, Conditions: []Condition{{Type: "ControlPlaneInitialized", Status: "True", Since: unpaused}}}},
+		Machines:  []Machine{{Namespace: "ns", Name: s.of.Name, UID: "new", Cluster: "c", Group: "md-0", Created: unpaused, Owners: []Owner{{"MachineSet", "md-0-abcde"}}}},
+		Objects:   []Object{{ObjectName: report.ObjectName{Kind: form.machine, Namespace: "ns", Name: "infra-1"}}},
+		Groups:    []Group{{Kind: "MachineDeployment", Namespace: "ns", Name: "md-0", Cluster: "c"}},
+		Instances: []report.Instance{{Provider: provider, Scope: provider + " here", ID: "ID-1", Name: s.of.Name, State: form.on, Created: &earlier}},
+		Scopes:    []report.Scope{{Provider: provider, Endpoint: "here", State: code.ScopeComplete}},
+	}
+	if form.own != "" {
+		s.seen.Objects = append(s.seen.Objects, Object{ObjectName: report.ObjectName{Kind: form.own, Namespace: "ns", Name: "own-1"}, Owners: []Owner{{form.machine, "infra-1"}}})
+	}
+	return s
+}
+
+func (s *scene) machine() *Machine { return &s.seen.Machines[0] }
+
+// says has the object that knows most say of its instance what a condition does.
+func (s *scene) says(status, reason, id string) *scene {
+	o := &s.seen.Objects[len(s.seen.Objects)-1]
+	o.ID, o.Conditions = id, []Condition{{Type: forms[s.provider].condition, Status: status, Reason: reason, Since: later}}
+	return s
+}
+
+// is sets the Machine's phase and its conditions InfrastructureReady and NodeHealthy.
+func (s *scene) is(phase, infrastructure, node string) *scene {
+	m := s.machine()
+	m.Phase, m.Conditions = phase, []Condition{{Type: "InfrastructureReady", Status: infrastructure}, {Type: "NodeHealthy", Status: node}}
+	return s
+}
+
+func (s *scene) running(id string) *scene {
+	return s.says("True", "", id).is("Running", "True", "True")
+}
+func (s *scene) waits() *scene { return s.is("Provisioned", "False", "Unknown") }
+
+// lost takes the VM away, from the report too.
+func (s *scene) lost() *scene {
+	s.of.Status, s.of.Instance, s.seen.Instances = code.Stale, nil, nil
+	return s
+}
+
+// off has the VM off when the report was made.
+func (s *scene) off() *scene {
+	s.of.Warnings, s.of.Instance.State = []report.Warning{{Reason: code.PoweredOff}}, forms[s.provider].off
+	return s
+}
+
+// gone has Machine, infrastructure objects and VM deleted.
+func (s *scene) gone() *scene {
+	s.seen.Machines, s.seen.Objects, s.seen.Instances = nil, nil, nil
+	return s
+}
+
+func (s *scene) newVM(id string, at time.Time) *scene {
+	s.seen.Instances = append(s.seen.Instances, report.Instance{Provider: s.provider, Scope: s.provider + " here", ID: id, Name: s.of.Name, State: forms[s.provider].on, Created: &at})
+	return s
+}
+
+func (s *scene) another(name, replaces string) *scene {
+	s.seen.Machines = append(s.seen.Machines, Machine{Namespace: "ns", Name: name, UID: "young", Cluster: "c", Group: s.group, Created: later, RemediationFor: replaces})
+	return s
+}
+
+// within makes it a machine of a pool, or of the control plane.
+func (s *scene) within(kind string) *scene {
+	s.kind, s.group = kind, "g"
+	if kind == "KubeadmControlPlane" {
+		s.of.Role = report.RoleControlPlane
+	}
+	s.seen.Groups[0].Kind, s.seen.Groups[0].Name = kind, "g"
+	for i := range s.seen.Machines {
+		s.seen.Machines[i].Group = "g"
+	}
+	return s
+}
+
+func (s *scene) with(change func(*scene)) *scene { change(s); return s }
+
+// report has the machine with an outcome.
+func (s *scene) report(foretold code.Outcome) *report.Report {
+	b := newReport(reported)
+	m := s.of
+	m.Forecast = &report.MachineForecast{Outcome: foretold, ExpectedBy: s.of.Forecast.ExpectedBy}
+	b.add(s.provider, "ns", "c", s.group, m)
+	if g := b.groups[s.group]; g != nil {
+		g.Kind, g.Forecast.Replicas.Created = s.kind, s.created
+	}
+	r := b.done()
+	if m.Role == report.RoleControlPlane {
+		r.Clusters[0].ControlPlane.Name = s.group
+	}
+	return r
+}
+
+// came are scenes in which an outcome came, of each provider that has it.
+func came(provider string) map[code.Outcome][]*scene {
+	form := forms[provider]
+	fresh := func() *scene { return newScene(provider) }
+	ghost := func() *scene {
+		return fresh().with(func(s *scene) {
+			s.of.Status, s.of.Infrastructure, s.of.ProviderID, s.of.UID = code.Ghost, nil, "", ""
+			s.seen.Machines, s.seen.Objects = nil, nil
+		})
+	}
+	orphan := func() *scene {
+		return fresh().with(func(s *scene) {
+			s.of.Warnings, s.created = []report.Warning{{Reason: code.MachineMissing}}, 1
+			s.seen.Machines = nil
+			for i := range s.seen.Objects {
+				s.seen.Objects[i].Owners = nil
+				s.seen.Objects[i].Name = "infra-1"
+			}
+		})
+	}
+	unnamed := func(s *scene) { s.of.ProviderID = "" }
+	out := map[code.Outcome][]*scene{
+		code.Adopted:       {fresh().running("id-1")},
+		code.AdoptedByName: {fresh().running("id-1").with(unnamed)},
+		code.Stuck:         {fresh().lost().says("False", form.notFound, "").waits(), fresh().lost().waits()},
+		code.StuckNodeLeft: {fresh().lost().says("False", form.notFound, "").is("Provisioned", "False", "True")},
+		code.Halted:        {fresh().waits()},
+		code.UntouchedPaused: {fresh().with(func(s *scene) {
+			s.seen.Clusters[0].Paused, s.machine().Owners = true, nil
+			s.machine().Conditions = []Condition{{Type: "Paused", Status: "True"}}
+		})},
+		code.NewInstanceCreated: {fresh().lost().newVM("id-2", later).running("id-2")},
+		code.OtherInstanceTaken: {fresh().lost().newVM("id-3", earlier).says("True", "", "id-3").waits()},
+		code.ReplacedByMachineHealthCheck: {
+			fresh().lost().gone().another("md-0-abcde-young", ""), fresh().gone().another("md-0-abcde-young", ""),
+			fresh().gone().within("KubeadmControlPlane").another("c-young", "md-0-abcde-fghij"),
+		},
+		code.RolledByOwner: {fresh().gone().another("md-0-zzzzz-young", ""), fresh().gone().within("KubeadmControlPlane").another("c-young", "")},
+		code.DeletedByOwner: {
+			fresh().gone().with(func(s *scene) { s.seen.Groups = nil }), fresh().within("MachinePool").gone(),
+		},
+		code.DeletedByMachineHealthCheck: {fresh().gone().with(func(s *scene) {
+			s.of.Forecast.ExpectedBy = report.ExpectedBy{Event: report.NodeStartup, Seconds: 60}
+		})},
+		code.MemberGone:          {fresh().within("MachinePool").lost().gone()},
+		code.OrphanedAndReplaced: {orphan().another("md-0-abcde-young", "")},
+		code.GhostKeepsRunning:   {ghost(), orphan().with(func(s *scene) { s.created = 0 })},
+	}
+	if provider == "vsphere" {
+		out[code.AdoptedPoweredOn] = []*scene{fresh().off().running("id-1")}
+	}
+	if provider == "openstack" {
+		out[code.NewInstanceNeverJoins] = []*scene{fresh().lost().newVM("id-2", later).says("True", "", "id-2").waits()}
+		out[code.Halted] = append(out[code.Halted], fresh().says("False", "InstanceStateError", "id-1").waits())
+		out[code.Stuck] = append(out[code.Stuck], fresh().off().with(func(s *scene) {
+			s.seen.Instances[0].State, s.seen.Objects[1].State = "SHUTOFF", "SHUTOFF"
+			s.says("Unknown", "InstanceNotReady", "id-1").waits()
+		}))
+	}
+	return out
+}
+
+// one returns the verdict of the scene's machine.
+func (s *scene) one(t testing.TB, foretold code.Outcome) MachineVerdict {
+	t.Helper()
+	d := judged(t, s.report(foretold), &s.seen)
+	if len(d.Machines) != 1 {
+		t.Fatalf("%d machines", len(d.Machines))
+	}
+	return d.Machines[0]
+}
+
+// What came is as foretold, and nothing else is: over all pairs of outcomes.
+func TestOnlyWhatCameIsAsForetold(t *testing.T) {
+	for provider := range forms {
+		scenes := came(provider)
+		for _, truth := range outcomes() {
+			for i, s := range scenes[truth] {
+				t.Run(fmt.Sprintf("%s/%s/%d", provider, truth, i), func(t *testing.T) {
+					if v := s.one(t, truth); v.Verdict != As {
+						t.Errorf("it came, and is %+v", v)
+					}
+					for _, wrong := range outcomes() {
+						if wrong != truth {
+							if v := s.one(t, wrong); v.Verdict == As {
+								t.Errorf("%s is %+v", wrong, v)
+							}
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// Each outcome that can be seen has a scene, and what a rule is there for is known.
+func TestEachOutcomeHasARule(t *testing.T) {
+	seen := map[code.Outcome]bool{code.GhostEtcdMemberKept: true, code.GhostEtcdMemberRemoved: true, code.CannotKnow: true}
+	for provider := range forms {
+		for o := range came(provider) {
+			seen[o] = true
+		}
+	}
+	for _, o := range outcomes() {
+		if (rules[o] == nil) != (o == code.CannotKnow) || !seen[o] {
+			t.Errorf("%s: rule %t, scene %t", o, rules[o] != nil, seen[o])
+		}
+	}
+}
+
+// Where something was not seen, nothing that rests on it is as foretold.
+func TestWhatIsNotSeenIsNeverAsForetold(t *testing.T) {
+	for provider := range forms {
+		unread := []string{"Machine", "Cluster"}
+		unread = append(unread, Kinds(provider)...)
+		for truth, scenes := range came(provider) {
+			for i, s := range scenes {
+				changes := map[string]func(*Observation){
+					"no Cluster": func(o *Observation) { o.Clusters = nil },
+					"no status": func(o *Observation) {
+						for j := range o.Machines {
+							o.Machines[j].Conditions, o.Machines[j].Phase = nil, ""
+						}
+						for j := range o.Objects {
+							o.Objects[j].Conditions = nil
+						}
+						o.Clusters[0].Paused = false
+					},
+				}
+				for _, kind := range unread {
+					changes[kind] = func(o *Observation) { o.Unread = []Unread{{Kind: kind, Why: "403"}} }
+				}
+				for what, change := range changes {
+					ghost := s.of.Status == code.Ghost || len(s.seen.Machines) == 0 || s.seen.Machines[0].UID == "young" // their VM, or their absence, is what is seen
+					if ghost && (what == "no Cluster" || what == "no status") {
+						continue
+					}
+					with := *s
+					with.seen.Clusters = slices.Clone(s.seen.Clusters)
+					with.seen.Machines, with.seen.Objects = slices.Clone(s.seen.Machines), slices.Clone(s.seen.Objects)
+					change(&with.seen)
+					if v := with.one(t, truth); v.Verdict == As || v.Verdict == Not && what != "no status" {
+						t.Errorf("%s/%s/%d without %s: %+v", provider, truth, i, what, v)
+					}
+				}
+			}
+		}
+	}
+}
+
+// An incomplete place proves no absence.
+func TestAnIncompletePlaceProvesNoAbsence(t *testing.T) {
+	for provider := range forms {
+		for truth, scenes := range came(provider) {
+			for i, s := range scenes {
+				s.seen.Instances, s.seen.Scopes[0].State = nil, code.ScopePartial
+				d := judged(t, s.report(truth), &s.seen)
+				if d.State == SomeNot || len(d.Gone) > 0 || d.State == AllAsForetold {
+					t.Errorf("%s/%s/%d: %s, %+v", provider, truth, i, d.State, d)
+				}
+			}
+		}
+	}
+}
+
+func TestDangersAreFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		scene    *scene
+		foretold code.Outcome
+		seen     string
+	}{
+		"deleting": {newScene("vsphere").running("id-1").with(func(s *scene) { s.machine().Deleting = later }), code.Adopted, "is Deleting"},
+		"deleting while paused": {newScene("vsphere").with(func(s *scene) {
+			s.machine().Deleting, s.seen.Clusters[0].Paused = later, true
+		}), code.Adopted, "is Deleting"},
+		"called unhealthy": {newScene("vsphere").running("id-1").with(func(s *scene) {
+			s.machine().Conditions = append(s.machine().Conditions, Condition{Type: "HealthCheckSucceeded", Status: "False", Reason: "UnhealthyNode"})
+		}), code.Adopted, "a MachineHealthCheck calls it unhealthy: UnhealthyNode"},
+		"Machine gone":                {newScene("aws").gone(), code.Adopted, "its Machine is gone"},
+		"VM gone":                     {newScene("aws").waits().with(func(s *scene) { s.seen.Instances = nil }), code.Adopted, "its VM is gone"},
+		"another VM":                  {newScene("vsphere").running("id-2"), code.Adopted, "has taken instance id-2"},
+		"a second VM":                 {newScene("vsphere").newVM("id-2", later).running("id-1"), code.Adopted, "instance id-2 of its name"},
+		"started":                     {newScene("vsphere").off().running("id-1"), code.Adopted, "it was started"},
+		"refused":                     {newScene("vsphere").says("False", "NotFoundByBIOSUUID", "id-1").waits(), code.Adopted, "NotFoundByBIOSUUID"},
+		"a VM came back":              {newScene("vsphere").running("id-1"), code.Stuck, "is Running"},
+		"acted while paused":          {newScene("vsphere").running("id-1").with(func(s *scene) { s.seen.Clusters[0].Paused = true }), code.UntouchedPaused, "a controller has acted"},
+		"not deleted, long after due": {newScene("vsphere").running("id-1").with(func(s *scene) { s.of.Forecast.ExpectedBy = report.ExpectedBy{Event: report.ControllersStart} }), code.ReplacedByMachineHealthCheck, "nobody has deleted it"},
+		"a Ghost is off": {newScene("vsphere").with(func(s *scene) {
+			s.of.Status, s.seen.Machines, s.seen.Instances[0].State = code.Ghost, nil, "poweredOff"
+		}), code.GhostKeepsRunning, "its VM is off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := c.scene.one(t, c.foretold)
+			if v.Verdict != Not || !strings.Contains(v.Seen, c.seen) {
+				t.Errorf("%+v, want %q", v, c.seen)
+			}
+			if paused := c.scene.seen.Clusters[0].Paused; (v.Do == "") != paused {
+				t.Errorf("to do: %q", v.Do)
+			}
+		})
+	}
+}
+
+// Who deletes a machine is named, and the command pauses its Cluster.
+func TestAnAlarmSaysWhoAndWhatToDo(t *testing.T) {
+	s := newScene("vsphere").running("id-1")
+	s.machine().Deleting = later
+	v := s.one(t, code.AdoptedPoweredOn)
+	if want := `kubectl patch clusters.cluster.x-k8s.io c -n ns --type merge -p '{"spec":{"paused":true}}'`; v.Do != want || v.Who != "MachineSet md-0-abcde" || v.Since == nil || !v.Since.Equal(later) {
+		t.Errorf("%+v, want %s", v, want)
+	}
+	s.machine().Conditions = append(s.machine().Conditions, Condition{Type: "HealthCheckSucceeded", Status: "False"})
+	s.seen.Checks = []Check{{"ns", "mhc", "c"}, {"other", "mhc-2", "c"}}
+	if v := s.one(t, code.Adopted); v.Who != "MachineHealthCheck mhc" {
+		t.Errorf("%+v", v)
+	}
+}
+
+// What is awaited has a time, and a command where one helps.
+func TestWhatIsAwaitedHasATime(t *testing.T) {
+	s := newScene("openstack").says("True", "", "id-1").waits()
+	s.seen.At = unpaused.Add(5 * time.Minute)
+	v := s.one(t, code.Adopted)
+	if v.Verdict != NotYet || v.Until == nil || !v.Until.Equal(unpaused.Add(20*time.Minute)) || !strings.HasPrefix(v.Do, "kubectl annotate openstackmachines.infrastructure.cluster.x-k8s.io infra-1 -n ns poke=") {
+		t.Errorf("%+v", v)
+	}
+	s = newScene("vsphere").lost().waits()
+	s.of.Forecast.ExpectedBy = report.ExpectedBy{Event: report.NodeStartup, Seconds: 600}
+	s.seen.Clusters[0].Conditions[0].Since = unpaused.Add(3 * time.Minute)
+	if v := s.one(t, code.ReplacedByMachineHealthCheck); v.Verdict != NotYet || v.Until == nil || !v.Until.Equal(unpaused.Add(13*time.Minute)) {
+		t.Errorf("%+v", v)
+	}
+	s.seen.Clusters[0].Conditions = nil // it spares workers until the control plane is initialized
+	if v := s.one(t, code.ReplacedByMachineHealthCheck); v.Verdict != NotYet || v.Until != nil {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for name, change := range map[string]func(*scene, *report.Report){
+		"the old management cluster": func(s *scene, r *report.Report) {
+			r.Backups, s.seen.KubeSystemUID = []report.Backup{{KubeSystemUID: "uid"}}, "uid"
+		},
+		"by the uid of a Machine": func(s *scene, _ *report.Report) { s.machine().UID = "old" },
+		"another fleet":           func(s *scene, _ *report.Report) { s.seen.Clusters[0].Name = "other" },
+		"healthy ones left out":   func(_ *scene, r *report.Report) { r.Options.IgnoreHealthy = true },
+		"of some statuses": func(_ *scene, r *report.Report) {
+			r.Options.Filter = &report.Filter{Statuses: []code.Status{code.Stale}}
+		},
+		"no forecast": func(_ *scene, r *report.Report) { r.Summary.Forecast = nil },
+	} {
+		s := newScene("vsphere").running("id-1")
+		r := s.report(code.Adopted)
+		change(s, r)
+		if d, err := Judge(r, &s.seen); d != nil || !errors.Is(err, ErrRefused) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The state of all decides the exit status; what is paused or not judged does not.
+func TestStates(t *testing.T) {
+	ok, wait := newScene("vsphere").running("id-1"), newScene("vsphere").waits()
+	paused := newScene("vsphere").with(func(s *scene) { s.seen.Clusters[0].Paused = true })
+	bad := newScene("vsphere").running("id-2")
+	unread := newScene("vsphere").running("id-1").with(func(s *scene) { s.seen.Unread = []Unread{{"Secret", "403"}} })
+	for name, c := range map[string]struct {
+		scene    *scene
+		foretold code.Outcome
+		want     State
+		exit     int
+		decided  bool
+	}{
+		"as foretold": {ok, code.Adopted, AllAsForetold, 0, true},
+		"not yet":     {wait, code.Adopted, Waiting, 4, false},
+		"paused":      {paused, code.Adopted, Waiting, 4, false},
+		"not judged":  {ok, code.CannotKnow, Waiting, 4, false},
+		"not":         {bad, code.Adopted, SomeNot, 1, true},
+		"unread":      {unread, code.Adopted, Incomplete, 3, false},
+	} {
+		d := judged(t, c.scene.report(c.foretold), &c.scene.seen)
+		if d.State != c.want || d.State.ExitStatus() != c.exit || d.Decided() != c.decided {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
+// A group that is short of a Machine is awaited, though each machine is as foretold; not while its
+// Cluster is paused.
+func TestAGroupIsShort(t *testing.T) {
+	s := newScene("vsphere").running("id-1")
+	s.created = 1
+	d := judged(t, s.report(code.Adopted), &s.seen)
+	if d.State != Waiting || d.Groups[1].Verdict != NotYet || *d.Groups[1].Foretold != 2 || !strings.Contains(written(t, "text", d), "has 1 Machine; foretold: 2") {
+		t.Errorf("%s, %+v\n%s", d.State, d.Groups, written(t, "text", d))
+	}
+	s.another("md-0-abcde-young", "")
+	if d := judged(t, s.report(code.Adopted), &s.seen); d.State != AllAsForetold {
+		t.Errorf("%+v", d)
+	}
+	gone := came("vsphere")[code.DeletedByOwner][0]
+	if d := judged(t, gone.report(code.DeletedByOwner), &gone.seen); d.State != AllAsForetold {
+		t.Errorf("%+v", d)
+	}
+}
+
+// New Machines are foretold as far as their group was to create some; a VM of a new Machine is as
+// its Machine is. VMs of others are not listed.
+func TestWhatWasMadeSince(t *testing.T) {
+	s := newScene("vsphere").running("id-1").another("md-0-abcde-aaaaa", "").another("md-0-abcde-bbbbb", "")
+	s.created = 1
+	for _, v := range []string{"md-0-abcde-aaaaa", "md-0-abcde-bbbbb", "jenkins"} {
+		s.seen.Instances = append(s.seen.Instances, report.Instance{Provider: "vsphere", Scope: "vsphere here", ID: "of-" + v, Name: v, Created: &later})
+	}
+	d := judged(t, s.report(code.Adopted), &s.seen)
+	var got []string
+	for _, m := range d.Made {
+		got = append(got, m.Kind+" "+m.Name+" "+string(m.Verdict))
+	}
+	want := []string{"Machine md-0-abcde-aaaaa asForetold", "Machine md-0-abcde-bbbbb notAsForetold", "VM md-0-abcde-aaaaa asForetold", "VM md-0-abcde-bbbbb notAsForetold"}
+	if !slices.Equal(got, want) || d.State != SomeNot {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if g := d.Groups[1]; g.Seen != 3 || g.Verdict != NotYet {
+		t.Errorf("%+v", g)
+	}
+}
+
+// Half of what was foretold is not yet as foretold, and each part of it is looked at.
+func TestEachPartIsAskedFor(t *testing.T) {
+	fresh := func() *scene { return newScene("vsphere") }
+	early := func(s *scene) { s.seen.At = unpaused.Add(5 * time.Minute) }
+	watched := func(s *scene) { early(s); s.seen.Checks = []Check{{"ns", "mhc", "c"}} }
+	due := func(s *scene) {
+		s.of.Forecast.ExpectedBy = report.ExpectedBy{Event: report.NodeStartup, Seconds: 60}
+	}
+	stuck := func() *scene { return fresh().lost().says("False", "NotFoundByBIOSUUID", "").waits() }
+	for name, c := range map[string]struct {
+		scene    *scene
+		foretold code.Outcome
+		want     Verdict
+		seen     string
+	}{
+		"replaced, its VM is left":            {fresh().with(func(s *scene) { s.seen.Machines, s.seen.Objects = nil, nil }).another("md-0-abcde-young", ""), code.ReplacedByMachineHealthCheck, NotYet, "its VM is still there"},
+		"replaced, its object is left":        {fresh().lost().with(func(s *scene) { s.seen.Machines = nil }).another("md-0-abcde-young", ""), code.ReplacedByMachineHealthCheck, NotYet, "its infrastructure object is"},
+		"replaced, none in its place":         {fresh().gone(), code.ReplacedByMachineHealthCheck, NotYet, "no other is created"},
+		"replaced, Deleting":                  {fresh().with(func(s *scene) { s.machine().Deleting = later }), code.ReplacedByMachineHealthCheck, NotYet, "is Deleting"},
+		"deleted by a check, before its time": {fresh().gone().with(due).with(func(s *scene) { s.seen.At = unpaused.Add(3 * time.Minute) }), code.DeletedByMachineHealthCheck, NotYet, "shows later"},
+		"deleted by a check, and another":     {fresh().gone().with(due).another("md-0-abcde-young", ""), code.DeletedByMachineHealthCheck, Not, "md-0-abcde-young was created"},
+		"never joins, and its Node is well":   {fresh().lost().newVM("id-2", later).says("True", "", "id-2").is("Provisioned", "False", "True"), code.NewInstanceNeverJoins, Not, "is Running"},
+		"never joins, a young VM":             {fresh().lost().newVM("id-2", now.Add(-time.Minute)).says("True", "", "id-2").waits(), code.NewInstanceNeverJoins, NotYet, "shows later"},
+		"stuck":                               {stuck().with(early), code.Stuck, As, "NotFoundByBIOSUUID"},
+		"stuck, and watched":                  {stuck().with(watched), code.Stuck, NotYet, "shows later"},
+		"stuck, and taken over":               {fresh().says("True", "", "id-1").waits(), code.Stuck, Not, "taken over"},
+		"stuck, its VM runs":                  {fresh().waits(), code.Stuck, NotYet, "its VM runs"},
+		"stuck, and left alone":               {newScene("openstack").says("False", "InstanceStateError", "id-1").waits(), code.Stuck, Not, "leaves it alone"},
+		"a Ghost's object is gone":            {fresh().with(func(s *scene) { s.seen.Machines, s.seen.Objects = nil, nil }), code.GhostKeepsRunning, Not, "infrastructure object is gone"},
+		"by name, and its id is recorded":     {fresh().running("id-1"), code.AdoptedByName, NotJudged, "whose id is recorded"},
+		"by name, another":                    {fresh().with(func(s *scene) { s.of.ProviderID = "" }).running("id-9"), code.AdoptedByName, Not, "another than was foretold"},
+		"another kind":                        {fresh().running("id-1").with(func(s *scene) { s.of.Infrastructure.Kind = "AWSMachinePoolMachine" }), code.Adopted, NotJudged, "AWSMachinePoolMachine"},
+		"halted, by controllers that have just started": {fresh().waits().with(func(s *scene) {
+			for i := range s.machine().Conditions {
+				s.machine().Conditions[i].Since = now.Add(-time.Minute)
+			}
+		}), code.Halted, NotYet, "has not acted so far"},
+		"other provider":            {fresh().running("id-1").with(func(s *scene) { s.provider = "tinkerbell" }), code.Adopted, NotJudged, "provider tinkerbell"},
+		"a word of a later release": {fresh().running("id-1"), "Teleported", NotJudged, "is Running"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if v := c.scene.one(t, c.foretold); v.Verdict != c.want || !strings.Contains(v.Seen, c.seen) {
+				t.Errorf("%+v, want %s, %q", v, c.want, c.seen)
+			}
+		})
+	}
+}
+
+// Of two that are gone with one in their place none is as foretold: nobody can see whose it is.
+func TestOneInThePlaceOfTwo(t *testing.T) {
+	s := newScene("vsphere").lost().gone().another("md-0-abcde-young", "")
+	r := s.report(code.ReplacedByMachineHealthCheck)
+	second := s.of
+	second.Name, second.Forecast = "md-0-abcde-zzzzz", &report.MachineForecast{Outcome: code.ReplacedByMachineHealthCheck}
+	g := &r.Clusters[0].Workers.Groups[0]
+	g.Machines = append(g.Machines, second)
+	for _, m := range judged(t, r, &s.seen).Machines {
+		if m.Verdict != NotYet {
+			t.Errorf("%+v", m)
+		}
+	}
+	s.another("md-0-abcde-other", "")
+	for _, m := range judged(t, r, &s.seen).Machines {
+		if m.Verdict != As {
+			t.Errorf("%+v", m)
+		}
+	}
+}
