@@ -279,6 +279,7 @@ func (a *assembly) readMachines() {
 		if (m.ControlPlane || m.ProviderID == "") && m.Bootstrap.Kind == "KubeadmConfig" {
 			if c := configs.Named(m.Backup, m.Bootstrap.Namespace, m.Bootstrap.Name); c != nil {
 				config = c.Data
+				m.ConfigUnlabelled = m.ControlPlane && !config.ControlPlane
 			}
 		}
 		m.JoinsByToken = config.Token

@@ -128,16 +128,17 @@ var classKind = NewKind("clusterclasses."+coreGroup, func() (fields []Field[clas
 
 const expiryAnnotation = "annotation:" + clusterv1.MachineCertificatesExpiryDateAnnotation
 
-// configFields say of a KubeadmConfig whether its machine joins with a token, and when the
-// certificates that it made expire.
+// configFields say of a KubeadmConfig whether its machine joins with a token, when the
+// certificates that it made expire, and whether it has the label of a control plane's.
 type configFields struct {
-	Token              bool
-	CertificatesExpire string
+	Token, ControlPlane bool
+	CertificatesExpire  string
 }
 
 var configKind = NewKind("kubeadmconfigs.bootstrap."+coreGroup,
 	Present(func(c *configFields) *bool { return &c.Token }, "spec.joinConfiguration.discovery.bootstrapToken.token"),
 	Text(func(c *configFields) *string { return &c.CertificatesExpire }, expiryAnnotation),
+	Present(func(c *configFields) *bool { return &c.ControlPlane }, "label:"+clusterv1.MachineControlPlaneLabel),
 ).Ownerless()
 
 type machineFields struct {

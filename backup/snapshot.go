@@ -244,6 +244,9 @@ type Machine struct {
 	// JoinsByToken reports of a machine without a provider id that its KubeadmConfig has a
 	// bootstrap token.
 	JoinsByToken bool
+	// ConfigUnlabelled reports of a machine of a control plane that its KubeadmConfig, which the
+	// backup holds, lacks label cluster.x-k8s.io/control-plane.
+	ConfigUnlabelled bool
 	// Hooks are the annotations for which its deletion waits, separated by commas: whoever
 	// set them takes them away.
 	Hooks string

@@ -67,7 +67,7 @@ func Want() backup.Want {
 	}
 	for _, part := range caParts {
 		// The certificate is optional: other Secrets have such names, too.
-		w.Secrets = append(w.Secrets, backup.SecretRule{Name: "*-" + part, Optional: []string{certificateKey, privateKey}, Digest: certificate})
+		w.Secrets = append(w.Secrets, backup.SecretRule{Name: "*-" + part, Optional: []string{certificateKey, privateKey}, Digest: backup.CertificateDigest})
 	}
 	// Bootstrap data and all else that Cluster API itself makes is of this type
 	// (Cluster API api/core/v1beta2/common_types.go v1.14.0).

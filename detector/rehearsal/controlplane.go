@@ -27,9 +27,10 @@ var planeRows = []row[*cluster]{
 	}, labelledMachines},
 	{walk.Row{
 		ID: "core.K3", Of: kubeadm,
-		Asks:   "a KubeadmConfig as the bootstrap object of each Machine that it takes over",
-		None:   walk.OwnerHalts.Says("it takes over none of its Machines: no rollout, no scaling, no remediation, no audit of etcd"),
-		Source: "adoptMachines: controller.go v1.5.8 to v1.14.0",
+		Asks:    "a KubeadmConfig as the bootstrap object of each Machine that it takes over, with label cluster.x-k8s.io/control-plane, since it reads them through a cache of those",
+		None:    walk.OwnerHalts.Says("it takes over none of its Machines: no rollout, no scaling, no remediation, no audit of etcd"),
+		Differs: walk.OwnerHalts.Says("it does not see the KubeadmConfig and takes over none of its Machines: no rollout, no scaling, no remediation, no audit of etcd"),
+		Source:  "adoptMachines: controller.go v1.5.8 to v1.14.0; the cache: controlplane/kubeadm/internal/setup/setup.go v1.13.6, controlplane/kubeadm/setup/setup.go v1.14.2",
 	}, bootstrapKinds},
 	{walk.Row{
 		ID: "core.K4", Of: kubeadm,
@@ -102,6 +103,9 @@ func bootstrapKinds(c *cluster) walk.Answer {
 			return none(m.title()+" has no bootstrap object", "it has a KubeadmConfig", m.title())
 		case m.Bootstrap.Kind != "KubeadmConfig":
 			return none(m.title()+" has a "+m.Bootstrap.Kind, "it has a KubeadmConfig", m.title())
+		case m.ConfigUnlabelled:
+			config := named("KubeadmConfig", m.Bootstrap.Namespace, m.Bootstrap.Name)
+			return differs(config+" lacks label "+clusterv1.MachineControlPlaneLabel, config+" has it", config)
 		default:
 			found = passed
 		}
@@ -123,7 +127,7 @@ func externalCertificates(c *cluster) walk.Answer {
 	}
 	if lacking := c.world.in.Secrets.Lacking[c.ID]; lacking != "" {
 		secret := named("Secret", c.ID.Namespace, lacking)
-		return none(secret+" is not in the backup, or has no certificate", secret+" has it", secret)
+		return none(secret+" is not in the backup, or has no certificate or no key of it", secret+" has both", secret)
 	}
 	return passed
 }

@@ -20,7 +20,7 @@ func Want() backup.Want {
 	return backup.Want{
 		Kinds: append([]backup.AnyKind{servers, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses, healthChecks, extensions, webhookKinds[0], webhookKinds[1]}, ofTopologies...),
 		Secrets: []backup.SecretRule{
-			{Name: "*" + etcdClientSuffix, Optional: []string{"tls.crt"}, Digest: func(backup.Sensitive) backup.Digest { return backup.Digest{} }},
+			{Name: "*" + etcdClientSuffix, Optional: []string{"tls.crt", "tls.key"}, Digest: backup.CertificateDigest},
 			{Name: "*" + kubeconfigSuffix, Type: ownType, Mark: ownType},
 			{Type: ownType},
 		},

@@ -18,7 +18,7 @@ type Secrets struct {
 	// Pools are the bootstrap Secrets that MachinePools name and the backup holds.
 	Pools map[infra.SecretAt]bool
 	// Lacking is a Secret that a control plane needs for an etcd outside of its cluster, by
-	// name, which the backup lacks, or which holds no certificate.
+	// name, which the backup lacks, or which holds no certificate, or no key of it.
 	Lacking map[backup.ClusterID]string
 	// Keyless are the clusters whose etcd is their own, and whose Secret with the authority of
 	// etcd has a certificate and no key of it.
@@ -100,8 +100,9 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 			out.Keyless[p.Cluster] = cannotSign(etcd)
 		}
 		if p := &s.ControlPlanes[i]; p.Kind == kubeadm && p.ExternalEtcd {
+			// The key of its authority is not asked for (getAPIServerEtcdClientCert).
 			for _, suffix := range []string{etcdClientSuffix, etcdSuffix} {
-				if s := secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+suffix); s == nil || !s.Holds("tls.crt") {
+				if s := secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+suffix); s == nil || !s.Holds("tls.crt") || suffix == etcdClientSuffix && cannotSign(s) {
 					out.Lacking[p.Cluster] = p.Cluster.Name + suffix
 				}
 			}

@@ -1,4 +1,4 @@
-package check
+package backup
 
 import (
 	"crypto/ecdsa"
@@ -11,22 +11,20 @@ import (
 	"encoding/pem"
 	"errors"
 	"math/big"
-
-	"drift-detector/backup"
 )
 
-// certificate says of the first block of a PEM text, which is all that Cluster API reads
+// CertificateDigest says of the first block of a PEM text, which is all that Cluster API reads
 // (DecodeCertPEM, DecodePrivateKeyPEM in util/certs/certs.go v1.13.6), when the certificate in
 // it ends, and of which pair of keys that or the private key in it is.
-func certificate(text backup.Sensitive) (d backup.Digest) {
+func CertificateDigest(text Sensitive) (d Digest) {
 	block, _ := pem.Decode([]byte(text.Reveal()))
 	if block == nil {
-		return backup.Digest{Problem: errors.New("not PEM")}
+		return Digest{Problem: errors.New("not PEM")}
 	}
 	if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
-		return backup.Digest{Ends: cert.NotAfter, Pair: pairOf(cert.PublicKey)}
+		return Digest{Ends: cert.NotAfter, Pair: pairOf(cert.PublicKey)}
 	}
-	return backup.Digest{Pair: pairOf(publicKey(block.Bytes))}
+	return Digest{Pair: pairOf(publicKey(block.Bytes))}
 }
 
 // pairOf stands for a public key, and tells nothing else; it is empty for what is none.

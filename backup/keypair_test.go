@@ -1,4 +1,4 @@
-package check
+package backup
 
 import (
 	"crypto"
@@ -12,8 +12,6 @@ import (
 	"math/big"
 	"testing"
 	"time"
-
-	"drift-detector/backup"
 )
 
 // Each form of a private key that Cluster API reads is of the pair of its certificate, and of no
@@ -42,8 +40,8 @@ func TestPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	digest := func(kind string, der []byte) backup.Digest {
-		return certificate(backup.NewSensitive(string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))))
+	digest := func(kind string, der []byte) Digest {
+		return CertificateDigest(NewSensitive(string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))))
 	}
 	all := map[string]string{}
 	for name, c := range map[string]struct {
@@ -75,7 +73,7 @@ func TestPairs(t *testing.T) {
 		"no key":      string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("hunter2")})),
 		"no PEM":      "hunter2",
 	} {
-		if d := certificate(backup.NewSensitive(text)); d.Pair != "" {
+		if d := CertificateDigest(NewSensitive(text)); d.Pair != "" {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
