@@ -27,7 +27,8 @@ func CertificateDigest(text Sensitive) (d Digest) {
 	return Digest{Pair: pairOf(publicKey(block.Bytes))}
 }
 
-// pairOf stands for a public key, and tells nothing else; it is empty for what is none.
+// pairOf returns a digest of a public key, the same for a certificate and its private key; it is
+// empty for what is no public key.
 func pairOf(public any) string {
 	var text []byte
 	switch k := public.(type) {

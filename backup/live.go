@@ -37,7 +37,7 @@ func (l *loading) unreadOf(backup int, source Source) map[string]string {
 	return unread
 }
 
-// needs reports whether somebody reads objects of a resource, so that a backup without them
+// needs reports whether objects of a resource are read, so that a backup without them
 // does not hold everything.
 func (l *loading) needs(resource string) bool {
 	return resource == definitionResource || resource == secretResource && l.secrets.wanted() || isControlPlane(resource) || isInfraCluster(resource) ||
@@ -99,7 +99,7 @@ func plural(kind string) string {
 }
 
 // dying notes an object that is being deleted, and that its owner loses what it
-// needs: a Machine whose VSphereVM somebody deletes is about to lose its VM.
+// needs: a Machine whose VSphereVM is being deleted is about to lose its VM.
 func (l *loading) dying(e *entry) {
 	if e.deleting.IsZero() || e.meta == nil {
 		return

@@ -175,7 +175,7 @@ func (l *loading) note(p Problem) {
 }
 
 // decisive reports whether verdicts rest on objects of a resource: it is one of Cluster
-// API or of an infrastructure provider, and somebody asked for it.
+// API or of an infrastructure provider, and was asked for.
 func (l *loading) decisive(resource string) bool {
 	return isClusterAPI(groupOfResource(resource)) && (isControlPlane(resource) || isInfraCluster(resource) ||
 		slices.ContainsFunc(l.wanted, func(k AnyKind) bool { return k.Resource() == resource }))

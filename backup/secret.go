@@ -33,7 +33,7 @@ type SecretRule struct {
 type Digest struct {
 	Ends    time.Time // when the certificate in it expires; zero where it has none
 	Problem error     // why it is of no use; nil where nothing is wrong with it
-	Pair    string    // stands for the pair of keys that the certificate or the key in it is of; empty where it has none
+	Pair    string    // digest of the public key of the certificate or private key in it; empty where it has none
 }
 
 // Secret is one Secret of the backup, cut down to the keys that a SecretRule names.

@@ -172,7 +172,7 @@ type Blocker struct {
 }
 
 // Step is a step of a provider's walk. Look, where it is not nil, answers it once all is
-// listed; Each returns all the steps that it stands for, where there are many. With a Secret the
+// listed; Each, where it is not nil, returns many steps instead. With a Secret the
 // step passes where the backup holds that bootstrap Secret of a MachinePool, and has its answer
 // where it does not.
 type Step struct {

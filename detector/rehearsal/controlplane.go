@@ -47,9 +47,9 @@ var planeRows = []row[*cluster]{
 	}, externalCertificates},
 	{walk.Row{
 		ID: "core.K9", Of: kubeadm,
-		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name, and key value in it; where the Secret is of its own type a client certificate that lasts for half a year, or the key of the authority to create another, as where there is none",
+		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name, and key value in it; where the Secret is of its own type a client certificate that lasts for half a year, or the key of the authority that it trusts to create another, as where there is none",
 		None:    walk.OwnerHalts.Says("it finds no kubeconfig in a Secret that exists, fails, and connects to no API server"),
-		Differs: walk.OwnerHalts.Says("it fails on the Secret and goes no further: no rollout, no scaling, no remediation, no audit of etcd"),
+		Differs: walk.OwnerHalts.Says("it fails on the Secret, or writes one that the API server refuses, and goes no further: no rollout, no scaling, no remediation, no audit of etcd"),
 		Source:  "reconcileKubeconfig: controller.go and helpers.go; NeedsClientCertRotation, RegenerateSecret: util/kubeconfig/kubeconfig.go v1.5.8 to v1.14.0; the cache: setup.go v1.13.4",
 	}, kubeconfigSeen},
 	{walk.Row{
@@ -181,6 +181,9 @@ func kubeconfigSeen(c *cluster) walk.Answer {
 	case !k.Own || !k.Read:
 	case k.Ends.IsZero():
 		return differs(secret+" is of type "+ownType+" and has no client certificate", secret+" has one, or is of another type", secret)
+	case k.Foreign && k.Ends.Before(c.world.in.Now.Add(renewed)):
+		return differs(fmt.Sprintf("the client certificate in %s ends on %s, and it is created again with %s, which is another authority than its own", secret, k.Ends.UTC().Format(time.DateOnly), authority),
+			secret+" has one that lasts for half a year, or is of type Opaque", secret, authority)
 	case k.Keyless && k.Ends.Before(c.world.in.Now.Add(renewed)):
 		return differs(fmt.Sprintf("the client certificate in %s ends on %s, and %s has no key to create another", secret, k.Ends.UTC().Format(time.DateOnly), authority),
 			secret+" has one that lasts for half a year, or is of type Opaque", secret, authority)

@@ -36,6 +36,8 @@ type Kubeconfig struct {
 	Read     bool // what is in it is known
 	// Ends is when its client certificate does; zero where it has none.
 	Ends time.Time
+	// Foreign says that the authority in the kubeconfig is not that of the cluster.
+	Foreign bool
 	// Keyless says that the authority of the cluster has a certificate and no key of it.
 	Keyless bool
 }
@@ -50,6 +52,10 @@ func readKubeconfig(of, authority *backup.Secret, cluster string) Kubeconfig {
 		k.Read, k.Ends = true, d.Ends
 	}
 	k.Keyless = cannotSign(authority)
+	if d := of.Digest("value"); d != nil && authority != nil {
+		own := authority.Digest("tls.crt")
+		k.Foreign = own != nil && own.Pair != "" && d.Pair != "" && own.Pair != d.Pair
+	}
 	return k
 }
 

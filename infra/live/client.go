@@ -71,7 +71,7 @@ func (c *Cluster) certificate(*tls.CertificateRequestInfo) (*tls.Certificate, er
 	return c.shown.cert, nil
 }
 
-// identify logs in, unless somebody has done so since that many logins, and returns what is
+// identify logs in, unless that was done since that many logins, and returns what is
 // shown to the server and how many logins there were.
 func (c *Cluster) identify(ctx context.Context, since int) (identity, int, error) {
 	c.mu.Lock()

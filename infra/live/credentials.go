@@ -183,7 +183,7 @@ func (p *plugin) run(ctx context.Context, l *login) (*credential, error) {
 	return answer.Status, nil
 }
 
-// info is what a plugin is told.
+// info is what a plugin is given.
 func (p *plugin) info(at *clusterEntry) string {
 	spec := map[string]any{"interactive": false}
 	if p.ProvideClusterInfo {

@@ -110,7 +110,10 @@ func digest(text backup.Sensitive) backup.Digest {
 	if config.err != nil {
 		return backup.Digest{Problem: config.err}
 	}
-	return backup.Digest{Ends: expiry(config.user.ClientCertificateData)}
+	return backup.Digest{
+		Ends: expiry(config.user.ClientCertificateData),
+		Pair: backup.CertificateDigest(backup.NewSensitive(string(config.cluster.CertificateAuthorityData))).Pair,
+	}
 }
 
 // expiry is when a PEM certificate ends; zero when there is none.

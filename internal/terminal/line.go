@@ -4,6 +4,7 @@ package terminal
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"iter"
 	"slices"
@@ -115,6 +116,15 @@ type Printer struct {
 	width int
 	color bool
 	now   Style
+}
+
+// Rows is a line as Print lays it out, in one row or more.
+func Rows(width int, color bool, indent, hang int, l Line) []byte {
+	var b bytes.Buffer
+	p := NewPrinter(&b, width, color)
+	p.Print(indent, hang, l)
+	_ = p.Flush() // a Buffer takes all
+	return b.Bytes()
 }
 
 // NewPrinter returns a printer of that many columns: 0 is 80, the least is 40.

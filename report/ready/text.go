@@ -106,12 +106,9 @@ func Text(w io.Writer, d *Document, o text.Options) error {
 // else says them before the restore begins.
 func (d *Document) holdsOnlyWhile(o text.Options) (out [][]byte) {
 	for i := range d.Conditions {
-		var b bytes.Buffer
-		p := terminal.NewPrinter(&b, o.Width, o.Color)
 		what := string(d.Conditions[i].Code) + ": " + d.Conditions[i].Sentence()
-		p.Print(0, 2, terminal.Lead(terminal.Yellow, "if", 0).Prose(terminal.Plain, terminal.Begin(report.Valid(what), max(o.Width, 40)-3)))
-		_ = p.Flush()
-		out = append(out, b.Bytes())
+		line := terminal.Lead(terminal.Yellow, "if", 0).Prose(terminal.Plain, terminal.Begin(report.Valid(what), max(o.Width, 40)-3))
+		out = append(out, terminal.Rows(o.Width, o.Color, 0, 2, line))
 	}
 	return out
 }

@@ -46,20 +46,30 @@ func (f *subject) stuckNodeLeft() *finding {
 	return out
 }
 
-// unrepaired asks for a Machine whose controller has no VM that runs, and makes none. That it says
-// nothing for a long time counts only where its VM is known to be gone.
-func (f *subject) unrepaired() *finding {
-	if f.machine == nil || !f.machine.Deleting.IsZero() || !beyondPaused(f.machine.Conditions) {
-		return f.stays()
-	}
-	t, at := f.taken, f.instance()
-	switch {
+// tookVM returns what contradicts that a Machine's controller takes no VM, or nil.
+func (f *subject) tookVM() *finding {
+	switch t := f.taken; {
 	case f.machine.joined():
 		return not("is Running")
 	case t.id != "" && t.id != f.recorded:
 		return not("has taken instance " + t.id)
 	case t.is == found:
 		return not("its VM is taken over")
+	}
+	return nil
+}
+
+// unrepaired asks for a Machine whose controller has no VM that runs, and makes none. That it says
+// nothing for a long time counts only where its VM is known to be gone.
+func (f *subject) unrepaired() *finding {
+	if f.machine == nil || !f.machine.Deleting.IsZero() || !beyondPaused(f.machine.Conditions) {
+		return f.stays()
+	}
+	if out := f.tookVM(); out != nil {
+		return out
+	}
+	t, at := f.taken, f.instance()
+	switch {
 	case t.is == broken:
 		return not("its VM is there, and its controller leaves it alone: " + t.say.Reason)
 	case t.is == off:
@@ -85,14 +95,11 @@ func (f *subject) halted() *finding {
 	if out := f.stays(); out != nil {
 		return out
 	}
+	if out := f.tookVM(); out != nil {
+		return out
+	}
 	t := f.taken
 	switch {
-	case f.machine.joined():
-		return not("is Running")
-	case t.id != "" && t.id != f.recorded:
-		return not("has taken instance " + t.id)
-	case t.is == found:
-		return not("its VM is taken over")
 	case t.is == off:
 		return not("its controller has its VM, which does not run").at(t.say.Since)
 	case t.is == absent:

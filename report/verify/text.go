@@ -63,13 +63,8 @@ func Text(w io.Writer, d *Document, o text.Options) error {
 	return nil
 }
 
-// printed is a line as it is shown, in one row or more.
 func printed(o text.Options, indent, hang int, l terminal.Line) []byte {
-	var b bytes.Buffer
-	p := terminal.NewPrinter(&b, o.Width, o.Color)
-	p.Print(indent, hang, l)
-	_ = p.Flush()
-	return b.Bytes()
+	return terminal.Rows(o.Width, o.Color, indent, hang, l)
 }
 
 func height(b []byte) int { return bytes.Count(b, []byte("\n")) }
