@@ -37,16 +37,25 @@ func (b *bounds) read(c *cli.Context) error {
 		if !c.IsSet(strings.TrimPrefix(f.name, "--")) {
 			continue
 		}
-		d, err := time.ParseDuration(f.value)
-		switch {
-		case err != nil:
-			return &usageError{message: fmt.Sprintf("%s %q is no time; it is a number and a unit, such as 90s, 10m or 1h30m", f.name, f.value), command: c.Command.Name}
-		case d <= 0:
-			return &usageError{message: fmt.Sprintf("%s %q would leave no time; it must be more than 0", f.name, f.value), command: c.Command.Name}
+		d, err := positive(f.name, f.value, c.Command.Name)
+		if err != nil {
+			return err
 		}
 		*f.into = d
 	}
 	return nil
+}
+
+// positive reads the value of a flag of a command as a time of more than nothing.
+func positive(flag, value, command string) (time.Duration, error) {
+	d, err := time.ParseDuration(value)
+	switch {
+	case err != nil:
+		return 0, &usageError{message: fmt.Sprintf("%s %q is no time; it is a number and a unit, such as 90s, 10m or 1h30m", flag, value), command: command}
+	case d <= 0:
+		return 0, &usageError{message: fmt.Sprintf("%s %q would leave no time; it must be more than 0", flag, value), command: command}
+	}
+	return d, nil
 }
 
 // begin is a context that ends with the deadline, where there is one. What it cuts off

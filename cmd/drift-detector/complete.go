@@ -13,6 +13,7 @@ import (
 	"drift-detector/report/formats"
 	"drift-detector/report/ready"
 	releasereport "drift-detector/report/releases"
+	"drift-detector/report/verify"
 )
 
 const completionFlag = "--generate-bash-completion"
@@ -58,7 +59,7 @@ func valuesOf(command *cli.Command, flag string) []string {
 	switch flag {
 	case "format":
 		return map[string][]string{
-			"detect": formats.Report.Names(), "render": renderFormats, "check": formats.Check.Names(), "diff": diff.Formats.Names(), "ready": ready.Formats.Names(), "releases": releasesFormats,
+			"detect": formats.Report.Names(), "render": renderFormats, "check": formats.Check.Names(), "diff": diff.Formats.Names(), "ready": ready.Formats.Names(), "verify": verify.Formats.Names(), "releases": releasesFormats,
 			"backups": backupsFormats,
 			"plan":    slices.Sorted(maps.Keys(planFormats)), "version": {"json", "text"}, "explain": {"json", "text"},
 		}[command.Name]

@@ -14,6 +14,7 @@ const (
 	exitFailOn      exitCode = 1
 	exitUsage       exitCode = 2
 	exitIncomplete  exitCode = 3
+	exitAwaited     exitCode = 4
 	exitInterrupted exitCode = 130
 )
 
@@ -95,6 +96,14 @@ var statuses = map[string][]status{
 		{exitFailOn, "stop", "it is not as the report says"},
 		statusUsage,
 		{exitIncomplete, "stop", "it could not be looked at"},
+		statusInterrupted,
+	},
+	"verify": {
+		{exitOK, "as foretold", "all that can be judged is as the report foretold"},
+		{exitFailOn, "not as foretold", "something is not as the report foretold"},
+		{exitUsage, "wrong usage or input, or refused", "wrong usage, or the old management cluster, or another fleet than the report's"},
+		{exitIncomplete, "incomplete", "something could not be read, and nothing is known to be wrong"},
+		{exitAwaited, "not yet", "something is awaited, and nothing is wrong so far"},
 		statusInterrupted,
 	},
 	"diff": {

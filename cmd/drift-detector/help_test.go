@@ -55,7 +55,7 @@ func TestHelpFitsOneScreen(t *testing.T) {
 // --deadline is wherever something is read from elsewhere, in help and for completion.
 func TestDeadlineIsForAllThatIsRead(t *testing.T) {
 	for _, c := range newApp(&streams{}).Commands {
-		reads := slices.Contains([]string{"detect", "check", "releases", "backups", "inventory", "extract"}, c.Name)
+		reads := slices.Contains([]string{"detect", "check", "releases", "backups", "inventory", "extract", "verify"}, c.Name)
 		if has := strings.Contains(runProgram(t, "help", c.Name).stdout, "\n   --deadline TIME "); has != reads {
 			t.Errorf("help %s has --deadline: %t", c.Name, has)
 		}

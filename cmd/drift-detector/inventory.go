@@ -20,7 +20,7 @@ func inventoryCommand(s *streams) *cli.Command {
 	var o inventoryOptions
 	return &cli.Command{
 		Name:      "inventory",
-		Usage:     "list the real infrastructure that a backup names and save it, without secrets",
+		Usage:     "save a list of the real infrastructure, without secrets",
 		UsageText: "drift-detector inventory --backup FILE -o FILE [options]",
 		Description: `What was listed is saved without secrets, so that 'detect --inventory' can
 decide from it on a machine that reaches nothing.

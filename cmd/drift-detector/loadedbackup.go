@@ -54,15 +54,25 @@ func (o *backupOptions) flags() []cli.Flag {
 func (o *backupOptions) listingFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of workload clusters; without them the answer is never YES", Destination: &o.skipNodes},
+	}, o.placeFlags(), o.stores.flags(), providerFlags(), o.selectionFlags(), []cli.Flag{
+		quietFlag(&o.quiet),
+		&cli.BoolFlag{Name: "dry-run", Usage: "only print what would be contacted, and how; which endpoints, as which accounts, with which Secrets", Destination: &o.dryRun},
+	})
+}
+
+// placeFlags are those that say how places are reached.
+func (o *backupOptions) placeFlags() []cli.Flag {
+	return []cli.Flag{
 		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure; those of API servers are always verified", Destination: &o.insecure},
 		&cli.StringSliceFlag{Name: "endpoint", Usage: "reach the backup's FROM at TO: `FROM=TO`; each is host:port or a URL; repeatable"},
 		&cli.StringFlag{Name: "timeout", Usage: "list each place within `TIME`; a " + placesOr("Node list of a cluster") + "; such as 90s or 1h30m; what is cut off is incomplete (exit status 3)", Value: infra.Brisk(infra.DefaultTimeout), Destination: &o.bounds.timeout},
 		o.bounds.flag("read the backup and list all places within `TIME`; then the report is written of what was listed, incomplete (exit status 3)"),
 		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` of credentials to use instead; its entries override those of the backup per endpoint: endpoints: [{endpoint: vc.corp, username: …, password: …}], or passwordFile, thumbprint, caFile, kubeconfig", Destination: &o.credentials},
-	}, o.stores.flags(), providerFlags(), o.selectionFlags(), []cli.Flag{
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only; no progress, summary or credential notices", Destination: &o.quiet},
-		&cli.BoolFlag{Name: "dry-run", Usage: "only print what would be contacted, and how; which endpoints, as which accounts, with which Secrets", Destination: &o.dryRun},
-	})
+	}
+}
+
+func quietFlag(to *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only; no progress, summary or credential notices", Destination: to}
 }
 
 func backupFlag() cli.Flag {

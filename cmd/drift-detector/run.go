@@ -98,6 +98,7 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 	}
 	var failOn *errFailOn
 	var incomplete *errIncomplete
+	var awaited *errAwaited
 	var usage *usageError
 	switch {
 	case err == nil:
@@ -108,6 +109,9 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 	case errors.As(err, &failOn):
 		s.say("error: ", "%s", failOn.message)
 		return exitFailOn
+	case errors.As(err, &awaited):
+		s.say("error: ", "%s", awaited.message)
+		return exitAwaited
 	case errors.As(err, &incomplete) && incomplete.said:
 		return exitIncomplete
 	case errors.As(err, &incomplete):
@@ -201,6 +205,7 @@ func allCommands(s *streams) []*cli.Command {
 		planCommand(s),
 		readyCommand(s),
 		recheckCommand(s),
+		verifyCommand(s),
 		diffCommand(s),
 		confirmCommand(s),
 		ignoreCommand(s),

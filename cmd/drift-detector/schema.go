@@ -13,6 +13,7 @@ import (
 	"drift-detector/report/diff"
 	"drift-detector/report/ready"
 	releasereport "drift-detector/report/releases"
+	"drift-detector/report/verify"
 )
 
 // schemas are the JSON Schemas of what commands write as JSON.
@@ -23,6 +24,7 @@ var schemas = map[string]func() []byte{
 	"ready":    ready.Schema,
 	"releases": releasereport.Schema,
 	"backups":  backupreport.Schema,
+	"verify":   verify.Schema,
 }
 
 func schemaCommand(s *streams) *cli.Command {
@@ -32,7 +34,7 @@ func schemaCommand(s *streams) *cli.Command {
 		Usage:     "print the JSON Schema of what a command writes",
 		UsageText: "drift-detector schema [" + strings.Join(documents, "|") + "]",
 		Description: `The schema is of the report that this binary writes, or of the JSON of backups,
-check, diff, ready or releases.
+check, diff, ready, releases or verify.
 
 EXAMPLES:
    drift-detector schema > report.schema.json

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -110,6 +111,9 @@ func (m *Management) Kind(id string) *Listed {
 	}
 	return k
 }
+
+// Kinds are the names of all resources.
+func (m *Management) Kinds() []string { return slices.Sorted(maps.Keys(m.kinds)) }
 
 // Add adds an object to a resource.
 func (m *Management) Add(id string, o map[string]any) {

@@ -3,6 +3,7 @@ package verify
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -68,6 +69,45 @@ const (
 	kubeSystem        = "kube-system"
 	machineDeployment = "MachineDeployment"
 )
+
+// kinds are those of Cluster API that decide something, by their resources.
+var kinds = map[string]string{
+	"namespaces":                           "Namespace",
+	"clusters.cluster.x-k8s.io":            "Cluster",
+	"machines.cluster.x-k8s.io":            "Machine",
+	"machinedeployments.cluster.x-k8s.io":  machineDeployment,
+	"machinesets.cluster.x-k8s.io":         "MachineSet",
+	"machinepools.cluster.x-k8s.io":        "MachinePool",
+	"machinehealthchecks.cluster.x-k8s.io": "MachineHealthCheck",
+}
+
+// Kind returns the kind of the objects of a resource, as the directory of a backup names it; empty
+// for one that decides nothing. That of a control plane is its resource.
+func Kind(resource string) string {
+	if kind := kinds[resource]; kind != "" {
+		return kind
+	}
+	if strings.HasSuffix(resource, ".controlplane.cluster.x-k8s.io") {
+		return resource
+	}
+	for name := range providers {
+		for _, kind := range Kinds(name) {
+			if resource == strings.ToLower(kind)+"s.infrastructure.cluster.x-k8s.io" {
+				return kind
+			}
+		}
+	}
+	return ""
+}
+
+// NotRead notes resources that were not read whole, and why.
+func (o *Observation) NotRead(resources map[string]string) {
+	for _, resource := range slices.Sorted(maps.Keys(resources)) {
+		if kind := Kind(resource); kind != "" {
+			o.Unread = append(o.Unread, Unread{kind, resources[resource]})
+		}
+	}
+}
 
 // Add takes an object of the API server, as JSON. One of a kind that decides nothing is skipped.
 // Items of a list may come without their kind; it is given then.

@@ -149,7 +149,11 @@ func (w *world) judgeGroup(d *Document, c *report.Cluster, g *group) GroupVerdic
 		}
 	}
 	at := w.get(c.Namespace, c.Name).cluster
-	if out.Foretold != nil && at != nil && !at.Paused && (out.Seen > *out.Foretold || out.Seen < *out.Foretold-g.deleted()) {
+	more := 0
+	if w.seen.ByPlan {
+		more = g.changed()
+	}
+	if out.Foretold != nil && at != nil && !at.Paused && (out.Seen > *out.Foretold+more || out.Seen < *out.Foretold-g.deleted()-more) {
 		out.awaited, out.Verdict = true, worse(out.Verdict, NotYet)
 	}
 	return out
@@ -162,7 +166,7 @@ func (w *world) judgeMachine(c *report.Cluster, g *group, m *report.Machine) Mac
 		return out
 	}
 	f := w.newSubject(c, g, m)
-	is := f.judge()
+	is := f.byPlan(f.judge())
 	out.Foretold, out.Verdict, out.Seen, out.Paused = f.outcome, is.verdict, is.seen, is.paused
 	out.Since, out.Until, out.Facts = moment(is.since), moment(is.until), f.facts()
 	switch is.verdict {

@@ -24,7 +24,9 @@ type Observation struct {
 	Scopes    []report.Scope
 	// NoInfrastructure says that the infrastructure was not to be listed.
 	NoInfrastructure bool
-	Unread           []Unread
+	// ByPlan says that the restore was made by the report's plan.
+	ByPlan bool
+	Unread []Unread
 }
 
 // Unread is a kind of objects that was not read whole.

@@ -3,6 +3,8 @@ package verify
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"drift-detector/report"
@@ -38,6 +40,7 @@ type Document struct {
 	SchemaVersion string    `json:"schemaVersion"`
 	Kind          string    `json:"kind"`
 	ReportedAt    time.Time `json:"reportedAt"`
+	ByPlan        bool      `json:"byPlan"`
 	Server        string    `json:"server"`
 	ReadAt        time.Time `json:"readAt"`
 	// StartedAt is since when controllers may act on the first of the Clusters; null where none is there.
@@ -74,8 +77,8 @@ func Judge(r *report.Report, seen *Observation) (*Document, error) {
 	w := newWorld(r, seen)
 	d := &Document{
 		SchemaVersion: report.SchemaVersion, Kind: "drift-detector verify", ReportedAt: r.GeneratedAt.UTC(),
-		Server: seen.Server, ReadAt: seen.At.UTC(),
-		Clusters: []ClusterVerdict{}, Groups: []GroupVerdict{}, Machines: []MachineVerdict{}, Unread: append([]Unread{}, seen.Unread...),
+		ByPlan: seen.ByPlan, Server: seen.Server, ReadAt: seen.At.UTC(),
+		Clusters: []ClusterVerdict{}, Groups: []GroupVerdict{}, Machines: []MachineVerdict{}, Unread: unreadOf(r, seen),
 	}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
@@ -90,7 +93,11 @@ func Judge(r *report.Report, seen *Observation) (*Document, error) {
 	d.Made, d.Gone = w.made(d), w.gone()
 	for _, s := range seen.Scopes {
 		if s.State != code.ScopeComplete {
-			d.Unread = append(d.Unread, Unread{Kind: s.Title(), Why: "it was not listed to the end"})
+			one := Unread{Kind: s.Title(), Why: "it was not listed to the end"}
+			if s.Error != nil {
+				one.Why = s.Error.Message
+			}
+			d.Unread = append(d.Unread, one)
 		}
 	}
 	d.conclude()
@@ -132,20 +139,43 @@ func refuse(r *report.Report, seen *Observation) error {
 	return nil
 }
 
-// isUnread reports whether a kind was not read whole.
+// isUnread reports whether a kind was not read whole. That of a control plane is noted by its resource.
 func isUnread(seen *Observation, kind string) bool {
 	for i := range seen.Unread {
-		if seen.Unread[i].Kind == kind {
+		if is := seen.Unread[i].Kind; is == kind || strings.HasPrefix(is, strings.ToLower(kind)+"s.controlplane.") {
 			return true
 		}
 	}
 	return false
 }
 
+// unreadOf are the kinds that were not read whole, without those of infrastructures and control
+// planes that the report does not have.
+func unreadOf(r *report.Report, seen *Observation) []Unread {
+	out := []Unread{}
+	for _, u := range seen.Unread {
+		if !isObject(u.Kind) && !strings.Contains(u.Kind, ".controlplane.") || slices.ContainsFunc(r.Clusters, func(c report.Cluster) bool {
+			return slices.Contains(Kinds(c.Provider), u.Kind) || strings.HasPrefix(u.Kind, strings.ToLower(c.ControlPlane.Kind)+"s.")
+		}) {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
 // conclude counts and says what became of all. What was not read decides before what is awaited.
 func (d *Document) conclude() {
+	came, expected := 0, 0 // of what controllers are to act on
 	for i := range d.Machines {
 		m := &d.Machines[i]
+		switch m.Foretold {
+		case code.UntouchedPaused, code.GhostKeepsRunning:
+		default:
+			expected++
+			if m.Verdict == As {
+				came++
+			}
+		}
 		switch {
 		case m.Paused:
 			d.Summary.Paused++
@@ -175,7 +205,7 @@ func (d *Document) conclude() {
 		d.State = SomeNot
 	case len(d.Unread) > 0:
 		d.State = Incomplete
-	case awaited, d.Summary.AsForetold == 0 && len(d.Machines) > 0:
+	case awaited, came == 0 && expected > 0:
 		d.State = Waiting // nothing that was seen is no success
 	default:
 		d.State = AllAsForetold

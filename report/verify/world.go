@@ -80,7 +80,11 @@ func newWorld(r *report.Report, seen *Observation) *world {
 		c := &r.Clusters[i]
 		w.at(c.Namespace, c.Name).mine = !c.Self
 		for _, g := range setsOf(c) {
-			w.at(c.Namespace, c.Name, g.name).room = g.room()
+			room := g.room()
+			if room != nil && seen.ByPlan {
+				room.left += g.changed()
+			}
+			w.at(c.Namespace, c.Name, g.name).room = room
 			for j := range g.machines {
 				w.remember(&g.machines[j])
 			}

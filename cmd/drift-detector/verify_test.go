@@ -1,0 +1,203 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/internal/lab"
+	"drift-detector/report"
+	"drift-detector/report/code"
+	"drift-detector/report/verify"
+)
+
+// restoredInto makes a management cluster what a restore of its objects leaves: they are of another
+// cluster, created at a time, without owners and status.
+func restoredInto(m *lab.Management, at time.Time) {
+	created := at.UTC().Format(time.RFC3339)
+	for _, id := range m.Kinds() {
+		for _, o := range m.Kind(id).Objects {
+			meta := o["metadata"].(map[string]any)
+			meta["uid"], meta["creationTimestamp"] = "new-"+meta["name"].(string), created
+			if strings.Contains(id, "cluster.x-k8s.io") {
+				delete(o, "status")
+				delete(meta, "ownerReferences")
+			}
+		}
+	}
+	for _, o := range m.Kind("vsphereclusters.infrastructure.cluster.x-k8s.io").Objects {
+		o["status"] = map[string]any{"conditions": conditionsAt(at, "VCenterAvailable")} // with its identity CAPV has logged in
+	}
+	m.Now = func() time.Time { return at.Add(20 * time.Minute) }
+}
+
+// conditionsAt are conditions as controllers write them.
+func conditionsAt(at time.Time, types ...string) []any {
+	var out []any
+	for _, t := range types {
+		out = append(out, map[string]any{"type": t, "status": "True", "reason": t, "observedGeneration": 1, "lastTransitionTime": at.UTC().Format(time.RFC3339)})
+	}
+	return out
+}
+
+// takeOver has the controllers find the VM of a Machine, by its name or that in its provider id.
+func takeOver(m *lab.Management, x *report.Machine, at time.Time) {
+	for id, types := range map[string][]string{
+		"machines.cluster.x-k8s.io":                  {"InfrastructureReady", "NodeHealthy"},
+		"vspherevms.infrastructure.cluster.x-k8s.io": {"VirtualMachineProvisioned"},
+	} {
+		for _, o := range m.Kind(id).Objects {
+			id, _ := o["spec"].(map[string]any)["biosUUID"].(string)
+			if o["metadata"].(map[string]any)["name"] == x.Name || id != "" && strings.HasSuffix(x.ProviderID, id) {
+				o["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{"kind": x.Infrastructure.Kind, "name": x.Infrastructure.Name}}
+				o["status"] = map[string]any{"phase": "Running", "conditions": conditionsAt(at, types...)}
+			}
+		}
+	}
+}
+
+// reportedBefore is the report of an hour ago.
+func (w *world) reportedBefore(args ...string) *report.Report {
+	w.t.Helper()
+	file := filepath.Join(w.dir, "report.json")
+	o := runAt(w.t, func() time.Time { return clock().Add(-time.Hour) }, slices.Concat([]string{"detect", "-o", file}, w.sources(), w.reach(), args)...)
+	o.demand(w.t, exitOK)
+	r, err := readReport(file)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+func (w *world) verify(m *lab.Management, args ...string) (outcome, *verify.Document) {
+	w.t.Helper()
+	kubeconfig, err := m.WriteKubeconfig(w.t.TempDir())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	file := filepath.Join(w.t.TempDir(), "verify.json")
+	o := runProgram(w.t, slices.Concat([]string{"verify", filepath.Join(w.dir, "report.json"), "--kubeconfig", kubeconfig, "-o", file}, args, w.reach())...)
+	o.keeps(w.t, m.Token)
+	if o.json, err = os.ReadFile(file); err != nil {
+		return o, nil
+	}
+	o.keeps(w.t, m.Token)
+	d := new(verify.Document)
+	if err := json.Unmarshal(o.json, d); err != nil {
+		w.t.Fatal(err)
+	}
+	return o, d
+}
+
+// From a management cluster in which nothing is restored yet to one whose controllers did what was
+// foretold, and one thing that was not.
+func TestVerifyARestore(t *testing.T) {
+	t.Parallel()
+	w := restored(t)
+	before := w.reportedBefore()
+	old, _ := management(t, w.backups[0])
+	if o, _ := w.verify(old); o.code != exitUsage || !strings.Contains(o.stderr, "was backed up") {
+		t.Errorf("the old management cluster: %d %s", o.code, o.stderr)
+	}
+
+	m, _ := management(t, w.backups[0])
+	at := clock().Add(-25 * time.Minute).Truncate(time.Second)
+	restoredInto(m, at)
+	clusters := m.Kind("clusters.cluster.x-k8s.io").Objects
+	for _, c := range clusters {
+		c["spec"].(map[string]any)["paused"] = true
+	}
+	holdToRole(t, m)
+	o, d := w.verify(m)
+	o.demand(t, exitAwaited)
+	if d.Summary.Paused < 40 || d.Summary.NotAsForetold != 0 || len(d.Gone)+len(d.Made) != 0 {
+		t.Errorf("paused: %+v, gone %v, made %v", d.Summary, d.Gone, d.Made)
+	}
+
+	for _, c := range clusters {
+		c["spec"].(map[string]any)["paused"] = false
+	}
+	adopted := map[string]bool{}
+	for i := range before.Clusters {
+		for _, x := range allMachines(before.Clusters[i]) {
+			if x.Forecast != nil && x.Forecast.Outcome == code.Adopted {
+				adopted[x.Name] = true
+				takeOver(m, &x, at.Add(time.Minute))
+			}
+		}
+	}
+	o, d = w.verify(m)
+	o.demand(t, exitAwaited)
+	got := 0
+	for _, v := range d.Machines {
+		if adopted[v.Name] {
+			if got++; v.Verdict != verify.As {
+				t.Errorf("%s is %s: %s", v.Name, v.Verdict, v.Seen)
+			}
+		}
+		if v.Verdict == verify.Not {
+			t.Errorf("%s: %s, and it %s", v.Name, v.Foretold, v.Seen)
+		}
+	}
+	if got < 20 || d.Server == "" || d.ReadAt.Before(at) {
+		t.Errorf("%d adopted, at %s of %s", got, d.ReadAt, d.Server)
+	}
+
+	machines := m.Kind("machines.cluster.x-k8s.io").Objects
+	meta := machines[slices.IndexFunc(machines, func(o map[string]any) bool { return adopted[o["metadata"].(map[string]any)["name"].(string)] })]["metadata"].(map[string]any)
+	meta["deletionTimestamp"] = at.Add(2 * time.Minute).UTC().Format(time.RFC3339)
+	o, _ = w.verify(m, "-o", "-")
+	o.demand(t, exitFailOn)
+	for _, want := range []string{"NOT AS FORETOLD", meta["name"].(string), "kubectl patch clusters.cluster.x-k8s.io"} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("the screen lacks %q:\n%s", want, o.stdout)
+		}
+	}
+	delete(meta, "deletionTimestamp")
+
+	allowed := m.Before
+	m.Before = func(rw http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/machinehealthchecks") {
+			lab.Refuse(rw, http.StatusForbidden, m.Token)
+			return true
+		}
+		return allowed(rw, r)
+	}
+	if o, d = w.verify(m); o.code != exitIncomplete || d.State != verify.Incomplete || !strings.Contains(o.stderr, "MachineHealthCheck") {
+		t.Errorf("without health checks: %d %s", o.code, o.stderr)
+	}
+}
+
+// With --wait it looks again, until the time is over or nothing is awaited.
+func TestVerifyWaits(t *testing.T) {
+	t.Parallel()
+	w := restored(t)
+	w.reportedBefore("--cluster", "alpha-prod")
+	m, _ := management(t, w.backups[0])
+	at := clock().Add(-25 * time.Minute).Truncate(time.Second)
+	restoredInto(m, at)
+	looks := func() (n int) {
+		for _, path := range m.Asked() {
+			if strings.Contains(path, "/machines?") {
+				n++
+			}
+		}
+		return n
+	}
+	o, _ := w.verify(m, "--wait", "2s")
+	o.demand(t, exitAwaited)
+	if n := looks(); n < 4 || !strings.Contains(o.stderr, "looking again") {
+		t.Errorf("%d listings of Machines: %s", n, o.stderr)
+	}
+	if o := runProgram(t, "verify", filepath.Join(w.dir, "report.json")); o.code != exitUsage || !strings.Contains(o.stderr, "--kubeconfig is required") {
+		t.Errorf("without --kubeconfig: %s", o.stderr)
+	}
+	if o, _ := w.verify(m, "--wait", "soon"); o.code != exitUsage {
+		t.Errorf("--wait soon: %d", o.code)
+	}
+}
