@@ -3,6 +3,7 @@ package detector
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"drift-detector/infra"
 	"drift-detector/report/code"
@@ -13,6 +14,7 @@ type machineFacts struct {
 	expected    *expectedMachine
 	scope       *homeScope
 	words       map[string]string // of its provider
+	read        time.Time         // when its management cluster was, where it is one that runs
 	sharedLists *sharedLists
 	named       []*vm // beside the verdict's own instance
 	// blind are unreadable instances that may be the machine: those at home that
@@ -55,6 +57,9 @@ type machineFacts struct {
 func (ix *index) facts(c *expectedMachine) *machineFacts {
 	f := &ix.reused
 	*f = machineFacts{expected: c, scope: c.home, words: ix.words[c.Provider], sharedLists: &ix.sharedLists}
+	if b := c.of.Cluster.Backup; b < len(ix.snap.Backups) && ix.snap.Backups[b].Live {
+		f.read = ix.snap.Backups[b].WrittenFrom
+	}
 	f.home, f.copies = ix.home(c)
 	if len(c.conflicting) == 0 {
 		f.single = singledOut(c, f.home)

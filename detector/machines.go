@@ -16,9 +16,13 @@ var machineRows = []machineRow{
 		"being-deleted",
 		"The Machine, or an object without which it has no instance, is being deleted.",
 		[]outcome{{code.Unknown, code.BeingDeleted}},
-		func(f *machineFacts) bool { return f.expected.Dying != "" },
+		func(f *machineFacts) bool { return f.expected.Dying != nil },
 		func(f *machineFacts) Verdict {
-			return f.undecided(code.BeingDeleted, f.expected.Dying)
+			v := f.undecided(code.BeingDeleted, f.expected.Dying.Text)
+			if since := &f.expected.Dying.Since; !since.IsZero() {
+				v.Deleting = since
+			}
+			return v
 		},
 	},
 	{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"drift-detector/infra"
 	"drift-detector/internal/sorting"
@@ -77,9 +78,28 @@ func (f *machineFacts) healthy(found *vm, s code.Strength) Verdict {
 	if f.reidentified {
 		v.Warnings = append(v.Warnings, report.Warning{Reason: code.Reidentified, Message: "both second keys differ: it was restored from a copy, or only a copy is left"})
 	}
+	if says := f.idle(); says != "" {
+		v.Warnings = append(v.Warnings, report.Warning{Reason: code.NotRunning, Message: says})
+	}
 	sorting.By(v.Warnings, compareWarnings)
 	v.Warnings = slices.Compact(v.Warnings)
 	return v
+}
+
+// soon is within what time a Machine comes to run: controllers of all providers take minutes.
+const soon = 10 * time.Minute
+
+// idle says of a machine of a management cluster that runs, and that has its VM, why it is not Running.
+func (f *machineFacts) idle() string {
+	m := f.expected.machine
+	if f.read.IsZero() || m == nil || m.Phase == "" || m.Phase == "Running" || f.read.Sub(m.Created) < soon {
+		return ""
+	}
+	says := "its Machine is " + m.Phase
+	if m.InfraMessage != "" {
+		says += ": " + m.InfraMessage
+	}
+	return says
 }
 
 func compareWarnings(a, b report.Warning) int {

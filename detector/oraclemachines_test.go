@@ -10,9 +10,9 @@ import (
 
 // decide is the table for machines in plain words.
 func (o *oracle) decide(c *oracleMachine) {
-	if c.Dying != "" || o.expected.Unread[infra.Reading{Backup: c.cluster.Backup, Provider: c.Provider}] != "" {
+	if c.Dying != nil || o.expected.Unread[infra.Reading{Backup: c.cluster.Backup, Provider: c.Provider}] != "" {
 		reason := "BeingDeleted"
-		if c.Dying == "" {
+		if c.Dying == nil {
 			reason = "KindUnread"
 		}
 		o.set(c, code.Unknown, reason, o.onlyOne(c))

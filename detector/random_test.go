@@ -47,7 +47,7 @@ func randomWorld(seed uint64) *scene {
 	}
 	for i := range s.expected.Machines { // of a management cluster that runs
 		if d.chance(30) {
-			s.expected.Machines[i].Dying = "it is being deleted"
+			s.expected.Machines[i].Dying = &infra.Deletion{Text: "it is being deleted"}
 		}
 	}
 	if d.chance(30) {

@@ -43,9 +43,10 @@ type Verdict struct {
 	OtherScopes     []string         // id of the target where each of Others was seen
 	Evidence        []report.Evidence
 	Warnings        []report.Warning
-	Finds           Finds  // what the machine's controller takes for its instance after the restore
-	Blocked         string // why the machine's controller does nothing for it: an [infra.Blocker] that was found
-	Unmakeable      string // likewise, why it can make no instance for it
+	Deleting        *time.Time // since when it is being deleted; nil: it is not
+	Finds           Finds      // what the machine's controller takes for its instance after the restore
+	Blocked         string     // why the machine's controller does nothing for it: an [infra.Blocker] that was found
+	Unmakeable      string     // likewise, why it can make no instance for it
 }
 
 // Finds is what a machine's controller takes for its instance after a restore. It is a

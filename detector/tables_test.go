@@ -20,7 +20,10 @@ type rowScene struct {
 // machineScenes has the plainest scene of every row first; those after it also
 // apply to later rows, so that the order of the rows shows.
 var machineScenes = []rowScene{
-	{"being-deleted", func(s *scene) { s.worker(subject).Dying = "its Machine is being deleted"; s.vmOf(subject) }, code.Unknown, code.BeingDeleted},
+	{"being-deleted", func(s *scene) {
+		s.worker(subject).Dying = &infra.Deletion{Text: "its Machine is being deleted"}
+		s.vmOf(subject)
+	}, code.Unknown, code.BeingDeleted},
 	{"kind-unread", func(s *scene) { s.worker(subject); s.vmOf(subject); s.kindUnread() }, code.Unknown, code.KindUnread},
 	{"provider-unsupported", func(s *scene) { s.worker(subject).Provider = "" }, code.Unknown, code.UnsupportedProvider},
 	{"id-recorded-twice", func(s *scene) { s.worker(subject); s.worker("other").Strong = bios("b-m") }, code.Unknown, code.ClaimedTwice},
@@ -59,7 +62,10 @@ var machineScenes = []rowScene{
 	{"never-provisioned", func(s *scene) { s.worker(subject).Strong = infra.Key{} }, code.Stale, code.NotProvisioned},
 	{"not-found", func(s *scene) { s.worker(subject) }, code.Stale, code.InstanceNotFound},
 
-	{"being-deleted", func(s *scene) { s.worker(subject).Dying = "its Machine is being deleted"; s.kindUnread() }, code.Unknown, code.BeingDeleted},
+	{"being-deleted", func(s *scene) {
+		s.worker(subject).Dying = &infra.Deletion{Text: "its Machine is being deleted"}
+		s.kindUnread()
+	}, code.Unknown, code.BeingDeleted},
 	{"kind-unread", func(s *scene) {
 		s.worker(subject).Provider = ""
 		s.expected.Unread = map[infra.Reading]string{{}: "Machines could not be read"}

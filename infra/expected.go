@@ -2,6 +2,7 @@ package infra
 
 import (
 	"iter"
+	"time"
 
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
@@ -145,13 +146,18 @@ type ExpectedMachine struct {
 	Restore      *Restore // nil when there is nothing to say
 	// Blockers are what keeps its controller from the machine where it is found at home.
 	Blockers []Blocker
-	// Dying says that the machine, or an object without which it has no instance, is being
-	// deleted, and since when, in a sentence without its full stop; empty when none is. The
-	// Registry fills it in.
-	Dying string
+	// Dying is the deletion of the machine, or of an object without which it has no instance; nil
+	// when none is being deleted. The Registry fills it in.
+	Dying *Deletion
 	// Pool is the Key of the Pool that the machine is a member of. A pool makes
 	// and replaces its members itself, so that one that is gone proves nothing.
 	Pool Key
+}
+
+// Deletion is that an object of a management cluster that runs is being deleted.
+type Deletion struct {
+	Text  string    // a sentence without its full stop
+	Since time.Time // zero: it is gone
 }
 
 // Reading is what a provider reads of a backup.

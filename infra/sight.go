@@ -58,12 +58,12 @@ func (c *Expected) Meanwhile(n int, before, after *backup.Snapshot, why string) 
 	}
 	for i := range c.Machines {
 		one := &c.Machines[i]
-		if one.Machine < 0 || before.Machines[one.Machine].Backup != n || one.Dying != "" {
+		if one.Machine < 0 || before.Machines[one.Machine].Backup != n || one.Dying != nil {
 			continue
 		}
 		m := &before.Machines[one.Machine]
 		if at := now[m.UID]; at == nil {
-			one.Dying = "Machine " + m.Namespace + "/" + m.Name + " was deleted while the infrastructure was listed"
+			one.Dying = &Deletion{Text: "Machine " + m.Namespace + "/" + m.Name + " was deleted while the infrastructure was listed"}
 		} else {
 			one.Dying = dying(after, at.Backup, object{"Machine", m.Namespace, m.Name})
 		}
@@ -92,11 +92,11 @@ func known(s *backup.Snapshot, all []backup.Absence) []backup.Absence {
 type object struct{ kind, namespace, name string }
 
 // dying names the first of some objects that is being deleted, and says since when.
-func dying(s *backup.Snapshot, n int, objects ...object) string {
+func dying(s *backup.Snapshot, n int, objects ...object) *Deletion {
 	for _, o := range objects {
 		if what, since := s.Deleting(n, o.kind, o.namespace, o.name); !since.IsZero() {
-			return what + " is being deleted, since " + since.UTC().Format(time.RFC3339)
+			return &Deletion{what + " is being deleted, since " + since.UTC().Format(time.RFC3339), since}
 		}
 	}
-	return ""
+	return nil
 }

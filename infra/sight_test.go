@@ -24,7 +24,11 @@ func TestMeanwhile(t *testing.T) {
 	e := expected()
 	e.Meanwhile(0, before, after, "")
 	for i, want := range []string{"", "a/goes was deleted", "a/again was deleted", ""} {
-		if got := e.Machines[i].Dying; (got == "") != (want == "") || !strings.Contains(got, want) {
+		got := ""
+		if d := e.Machines[i].Dying; d != nil {
+			got = d.Text
+		}
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("machine %d: %q", i, got)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"drift-detector/report/code"
 )
@@ -17,25 +18,43 @@ func (r *Report) IsLive() bool {
 // Drift is one machine, or one VM without a Machine, of a management cluster that runs, that is
 // not as it should be.
 type Drift struct {
-	Word    string // LEAKED, LOST, DELETING or UNKNOWN
+	Word    string // one of driftWords
 	Cluster *Cluster
 	Machine *Machine
 }
 
 // driftWords are in the order of what is to be looked at first.
-var driftWords = []string{"LEAKED", "LOST", "DELETING", "UNKNOWN"}
+var driftWords = []string{"LEAKED", "LOST", "STUCK", "TWIN", "DELETING", "UNKNOWN"}
+
+// patience is how long the deletion of a machine may take: a VM is gone within minutes.
+const patience = 10 * time.Minute
 
 // driftWord says what a machine is that has not healthy written on it; empty for one that has.
-func driftWord(m *Machine) string {
+func (r *Report) driftWord(m *Machine) string {
 	switch {
 	case m.Status == code.Ghost:
 		return "LEAKED"
 	case m.Status == code.Stale:
 		return "LOST"
+	case m.Deleting != nil && r.GeneratedAt.Sub(*m.Deleting) > patience, m.warned(code.NotRunning):
+		return "STUCK"
+	case m.warned(code.DuplicateID):
+		return "TWIN"
 	case m.Reason == code.BeingDeleted:
 		return "DELETING"
 	case m.Status == code.Unknown:
 		return "UNKNOWN"
+	}
+	return ""
+}
+
+func (m *Machine) warned(reason code.Reason) bool { return m.warning(reason) != "" }
+
+func (m *Machine) warning(reason code.Reason) string {
+	for i := range m.Warnings {
+		if m.Warnings[i].Reason == reason {
+			return m.Warnings[i].Message
+		}
 	}
 	return ""
 }
@@ -49,7 +68,7 @@ func (r *Report) Drift() []Drift {
 			c := &r.Clusters[i]
 			for _, s := range c.Sets() {
 				for j := range s.Machines {
-					if m := &s.Machines[j]; m.Ignored == nil && driftWord(m) == word {
+					if m := &s.Machines[j]; m.Ignored == nil && r.driftWord(m) == word {
 						out = append(out, Drift{word, c, m})
 					}
 				}
@@ -62,6 +81,12 @@ func (r *Report) Drift() []Drift {
 // Means says in a clause what a drift is.
 func (d *Drift) Means() string {
 	switch i := d.Machine.Instance; {
+	case d.Word == "TWIN":
+		return d.Machine.warning(code.DuplicateID)
+	case d.Word == "STUCK" && d.Machine.Deleting == nil:
+		return d.Machine.warning(code.NotRunning)
+	case d.Word == "STUCK":
+		return "is being deleted since " + d.Machine.Deleting.Format("2006-01-02 15:04Z")
 	case d.Word != "LEAKED":
 		return strings.TrimSuffix(d.Machine.Message, ".")
 	case i != nil && i.Created != nil:

@@ -362,6 +362,8 @@ type Machine struct {
 	Ignored        *Ignored         `json:"ignored,omitempty"`
 	Confirmed      *Confirmed       `json:"confirmed,omitempty"` // that its VM stays off
 	Forecast       *MachineForecast `json:"forecast,omitempty"`
+	// Deleting is since when a management cluster that runs deletes it. Absent where it does not.
+	Deleting *time.Time `json:"deleting,omitempty"`
 	// Remediation is what to do about it, in a safe order.
 	Remediation []Step `json:"remediation,omitempty"`
 }

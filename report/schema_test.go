@@ -35,7 +35,7 @@ var fields = map[string]string{
 	"group":          "kind name status reason? desired? topology? pool? counts machines forecast?",
 	"pool":           "state then now missing added desired? desiredNow? managedBy? message?",
 	"resource":       "kind name state usedBy whenGone? message? several?",
-	"machine":        "namespace name uid? role status reason? message? providerID? node? infrastructure? instance otherInstances? moreInstances? evidence warnings? ignored? confirmed? forecast? remediation?",
+	"machine":        "namespace name uid? role status reason? message? providerID? node? infrastructure? instance otherInstances? moreInstances? evidence warnings? ignored? confirmed? deleting? forecast? remediation?",
 	"objectName":     "kind namespace name",
 	"evidence":       "kind detail strength",
 	"variable":       "name meaning",

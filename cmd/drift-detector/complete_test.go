@@ -13,7 +13,7 @@ func TestCompletionOfValues(t *testing.T) {
 		"detect --backup x --format":                "html json junit markdown prometheus text",
 		"check --format":                            "json junit markdown text",
 		"plan --format":                             "env markdown shell",
-		"detect --fail-on":                          "no not-yes by-plan ghost stale unknown unattributed error check",
+		"detect --fail-on":                          "no not-yes by-plan ghost stale unknown unattributed error leaked lost stuck check",
 		"confirm --as":                              "not-a-machine leave given-up stays-off",
 		"check --fail-on":                           "error warning",
 		"ignore --status":                           "Ghost Stale Unknown Healthy Unattributed",

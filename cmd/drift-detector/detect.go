@@ -90,8 +90,8 @@ EXAMPLES:
 			if !c.IsSet("output") && !c.IsSet("format") {
 				o.outputs = nil // the screen alone
 			}
-			if i := slices.IndexFunc(o.fails, func(kind string) bool { return slices.Contains(ofRestore, kind) }); i >= 0 && o.live.kubeconfig != "" {
-				return &usageError{message: "--fail-on " + o.fails[i] + " is about a restore, and --kubeconfig reads a management cluster that runs: use ghost, stale, unknown, unattributed or error", command: "detect"}
+			if err := o.fails.fit(o.live.kubeconfig != ""); err != nil {
+				return err
 			}
 			switch {
 			case o.dryRun && o.inventory != "":

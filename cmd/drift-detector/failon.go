@@ -44,11 +44,30 @@ var failKinds = []struct {
 		return counted(r.ToConfirm(), "to confirm")
 	}},
 	{"error", func(r *report.Report) string { return counted(r.Summary.Errors, "with an error") }},
+	{"leaked", drifted("LEAKED")},
+	{"lost", drifted("LOST")},
+	{"stuck", drifted("STUCK")},
 	{"check", func(r *report.Report) string { return counted(r.OpenCheckErrors(), "wrong in the backup itself") }},
 }
 
 // ofRestore are those that only a report of a backup has.
 var ofRestore = []string{"no", "not-yes", "by-plan", "check"}
+
+// ofLive are those that only a report of a management cluster that runs has.
+var ofLive = []string{"leaked", "lost", "stuck"}
+
+// drifted counts what is of one word in such a report.
+func drifted(word string) func(*report.Report) string {
+	return func(r *report.Report) string {
+		n := 0
+		for _, d := range r.Drift() {
+			if d.Word == word {
+				n++
+			}
+		}
+		return counted(n, word)
+	}
+}
 
 func counted(n int, what string) string {
 	if n == 0 {
@@ -111,4 +130,18 @@ func (f failOn) verdict(r *report.Report) error {
 		return nil
 	}
 	return &errFailOn{fmt.Sprintf("--fail-on %s: %s", strings.Join(f, ","), strings.Join(found, ", "))}
+}
+
+// fit refuses what the report of such a source never has.
+func (f failOn) fit(live bool) error {
+	other, why := ofLive, "is about a management cluster that runs, and --backup reads one that is to be restored: use ghost or stale"
+	if live {
+		other, why = ofRestore, "is about a restore, and --kubeconfig reads a management cluster that runs: use leaked, lost, stuck, unknown, unattributed or error"
+	}
+	for _, kind := range f {
+		if slices.Contains(other, kind) {
+			return &usageError{message: "--fail-on " + kind + " " + why, command: "detect"}
+		}
+	}
+	return nil
 }

@@ -291,10 +291,12 @@ func TestLiveDriftNow(t *testing.T) {
 	for _, o := range m.Kind("machines.cluster.x-k8s.io").Objects {
 		if meta := o["metadata"].(map[string]any); meta["name"] == "alpha-prod-nnxbq" {
 			meta["deletionTimestamp"] = "2026-11-01T10:00:00Z"
+		} else if meta["name"] == "alpha-prod-kcn2q" {
+			o["status"].(map[string]any)["phase"] = "Provisioned"
 		}
 	}
 	args := slices.Concat(from, w.reach())
-	o := w.run(append(args, "--fail-on", "ghost,stale")...)
+	o := w.run(append(args, "--fail-on", "leaked,lost,stuck")...)
 	o.demand(t, exitFailOn)
 	o.keeps(t, m.Token)
 	r := o.report
@@ -313,20 +315,20 @@ func TestLiveDriftNow(t *testing.T) {
 		counts[d.Word]++
 	}
 	all := r.Summary.Machines
-	if counts["LEAKED"] == 0 || counts["LOST"] == 0 || counts["DELETING"] != 1 || counts["LEAKED"] < all.Ghost || counts["LOST"] < all.Stale {
+	if counts["LEAKED"] == 0 || counts["LOST"] == 0 || counts["STUCK"] != 2 || counts["LEAKED"] < all.Ghost || counts["LOST"] < all.Stale {
 		t.Errorf("drift %v of %+v", counts, all)
 	}
 	saved := filepath.Join(w.dir, "report.json")
 	for _, format := range []string{"text", "markdown", "html", "junit"} {
 		out := runProgram(t, "render", saved, "--format", format)
 		out.demand(t, exitOK)
-		if !strings.Contains(out.stdout, "Drift now:") || !strings.Contains(out.stdout, "LEAKED") || strings.Contains(out.stdout, "Safe to restore") {
+		if !strings.Contains(out.stdout, "Drift now:") || !strings.Contains(out.stdout, "LEAKED") || strings.Contains(out.stdout, "Safe to restore") || !strings.Contains(out.stdout, "its Machine is Provisioned") {
 			t.Errorf("%s:\n%.600s", format, out.stdout)
 		}
 	}
 	screen := runProgram(t, append([]string{"detect"}, args...)...)
 	screen.demand(t, exitOK)
-	for _, want := range []string{"Drift now:", "LEAKED", "LOST", "DELETING", "alpha-prod-nnxbq"} {
+	for _, want := range []string{"Drift now:", "LEAKED", "LOST", "STUCK", "alpha-prod-nnxbq"} {
 		if !strings.Contains(screen.stdout, want) {
 			t.Errorf("the screen lacks %s:\n%s", want, screen.stdout)
 		}
@@ -343,5 +345,11 @@ func TestLiveDriftNow(t *testing.T) {
 	}
 	for _, kind := range []string{"no", "not-yes", "by-plan", "check"} {
 		runProgram(t, slices.Concat([]string{"detect", "--fail-on", kind}, args)...).demand(t, exitUsage)
+	}
+	for _, kind := range ofLive {
+		if !strings.Contains(o.stderr, kind) && !strings.Contains(o.stderr, strings.ToUpper(kind)) {
+			t.Errorf("--fail-on %s found nothing: %s", kind, o.stderr)
+		}
+		runProgram(t, "detect", "--fail-on", kind, "--backup", w.backups[0]).demand(t, exitUsage)
 	}
 }

@@ -241,6 +241,10 @@ func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) report.Machi
 	if ref := v.Infrastructure; ref != nil {
 		m.Infrastructure = &report.ObjectName{Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name}
 	}
+	if v.Deleting != nil {
+		at := utc(*v.Deleting)
+		m.Deleting = &at
+	}
 	if v.Instance != nil {
 		i := instance(v.Instance, b.scope(v.Scope, c.Provider))
 		m.Instance = &i

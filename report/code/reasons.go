@@ -39,6 +39,7 @@ const (
 	MachineMissing            Reason = "MachineMissing"
 	Moved                     Reason = "Moved"
 	NotActive                 Reason = "NotActive"
+	NotRunning                Reason = "NotRunning"
 	PoweredOff                Reason = "PoweredOff"
 	Reidentified              Reason = "Reidentified"
 	Renamed                   Reason = "Renamed"
