@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/report"
 	"drift-detector/report/code"
 	"drift-detector/report/schematest"
 	"drift-detector/report/text"
@@ -121,5 +122,40 @@ func (noSpace) Write([]byte) (int, error) { return 0, errors.New("no space left"
 func TestTextNamesTheErrorOfItsWriter(t *testing.T) {
 	if err := Text(noSpace{}, &Document{}, text.Options{}); err == nil || !strings.Contains(err.Error(), "writing what came of the forecast") {
 		t.Error(err)
+	}
+}
+
+// The same is in every format: what is not as foretold with its command, what is awaited, and counts;
+// foreign text is escaped.
+func TestFormats(t *testing.T) {
+	b := newReport(reported)
+	s := newScene("vsphere").says("True", "", "id-1").is("Running", "True", "True")
+	s.of.Forecast.Outcome = code.Adopted
+	b.add("vsphere", "ns", "c", "md-0", s.of)
+	gone := s.of
+	gone.Name, gone.Forecast = "gone|<b>\x1b[31m", &report.MachineForecast{Outcome: code.Adopted}
+	b.add("vsphere", "ns", "c", "md-0", gone)
+	d := judged(t, b.done(), &s.seen)
+	for name, want := range map[string][]string{
+		"html":     {"NOT AS FORETOLD", "Content-Security-Policy", "<h2>Not as foretold: 1</h2>", "gone|&lt;b&gt;\\x1b[31m", "kubectl patch"},
+		"markdown": {"## After the restore: NOT AS FORETOLD", "### Not as foretold: 1", `gone\x7c<b>\x1b[31m`, "| machine | foretold |"},
+		"junit":    {`tests="2" failures="1"`, `name="gone|&lt;b&gt;\x1b[31m"`, "foretold Adopted"},
+	} {
+		var out strings.Builder
+		write, err := Formats.Named(name)
+		if err == nil {
+			err = write(&out, d)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(out.String(), w) {
+				t.Errorf("%s lacks %q:\n%s", name, w, out.String())
+			}
+		}
+		if strings.Contains(out.String(), "\x1b") || strings.Contains(out.String(), "<b>\x1b") {
+			t.Errorf("%s has an escape sequence", name)
+		}
 	}
 }

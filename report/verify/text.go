@@ -21,8 +21,11 @@ func Schema() []byte { return report.WithDefinitions(schema) }
 
 // Formats are the forms of it.
 var Formats = report.Formats[*Document]{
-	"json": func(w io.Writer, d *Document) error { return report.Document(w, d) },
-	"text": func(w io.Writer, d *Document) error { return Text(w, d, text.Options{}) },
+	"html":     HTML,
+	"junit":    JUnit,
+	"markdown": Markdown,
+	"json":     func(w io.Writer, d *Document) error { return report.Document(w, d) },
+	"text":     func(w io.Writer, d *Document) error { return Text(w, d, text.Options{}) },
 }
 
 // rows are those of a small terminal, less the one of the next prompt.
@@ -71,6 +74,12 @@ func height(b []byte) int { return bytes.Count(b, []byte("\n")) }
 
 // headline is the answer.
 func (d *Document) headline() terminal.Line {
+	lead, style, counts := d.answer()
+	return terminal.Lead(style, lead, 0).Prose(terminal.Plain, counts)
+}
+
+// answer is the state in words, how it looks, and counts.
+func (d *Document) answer() (string, terminal.Style, string) {
 	s, lead, style := d.Summary, "", terminal.Green
 	not := s.NotAsForetold
 	for i := range d.Made {
@@ -96,7 +105,7 @@ func (d *Document) headline() terminal.Line {
 	if d.StartedAt != nil {
 		counts = d.ReadAt.Sub(*d.StartedAt).Truncate(time.Second).String() + " after the restore; " + counts
 	}
-	return terminal.Lead(style, lead, 0).Prose(terminal.Plain, counts)
+	return lead, style, counts
 }
 
 // alarms are what is not as foretold: machines with the command that pauses their Cluster, then what
