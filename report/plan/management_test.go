@@ -64,8 +64,8 @@ func TestManagementClustersAreProven(t *testing.T) {
 	r := sample("alpha")
 	r.Clusters[0].Forecast.Notes = []report.Note{{Code: code.IdentityAbsent, Objects: []string{"VSphereClusterIdentity alpha"}}}
 	for piece, which := range map[string]string{
-		`"${OLD_MGMT:?}" --namespace=`: "old", "clusterctl init": "new", `"drift-detector/was":"ReadWrite"`: "new", "${EXISTING:?}": "new",
-		"create configmap": "new", "restore create": "new", `"drift-detector/was":null`: "new", "drift-detector/retry=": "new",
+		`"${OLD_MGMT:?}" --namespace=`: "old", "clusterctl init": "new", `"drift-detector/was":"ReadWrite"`: "new", "${EXISTING:?}": "filled",
+		"create configmap": "new", "restore create": "new", `"drift-detector/was":null`: "filled", "drift-detector/retry=": "filled",
 	} {
 		line := releases + "EXISTING=x EXISTING_NAMESPACE=x\n" + lineWith(t, r, piece)
 		changes := func(o outcomeOf) bool {
@@ -102,7 +102,7 @@ func TestTheRestoreIsProven(t *testing.T) {
 // What ready looks at is asked for one by one: that clusterctl installed nothing hides nothing else.
 func TestReadySeesWhatIsThere(t *testing.T) {
 	line := lineWith(t, sample("alpha"), "drift-detector ready")
-	all := []string{"v1beta2/clusters", "get namespaces,deployments.apps,", "get providers.clusterctl", "get backupstoragelocations.velero.io,backups.velero.io", "get configmaps/restore-paused"}
+	all := []string{"v1beta2/clusters", "get namespaces,nodes,deployments.apps,", "get providers.clusterctl", "get backupstoragelocations.velero.io,backups.velero.io", "get configmaps/restore-paused"}
 	for _, fails := range append(all, "nothing") {
 		o := try(t, line, `*"`+fails+`"*) exit 1 ;;`, `"kubectl "*) echo "{}" ;;`, `"drift-detector ready "*) test "$(wc -l)" -ge 4; exit ;;`)
 		if !o.ok {

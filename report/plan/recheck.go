@@ -19,17 +19,44 @@ func kubeSystem(context string, output string) shell.Command {
 }
 
 // isOld stops at any other cluster than the management cluster of the backup.
-func (pl *planner) isOld() shell.Command { return pl.isManagement(oldManagement, "old", oldUID) }
+func (pl *planner) isOld() shell.Command {
+	return kubeSystem(oldManagement, asJSON).Pipe(pl.isManagement("old", oldUID))
+}
 
-// isNew stops at the management cluster of the backup.
-func (pl *planner) isNew() shell.Command { return pl.isManagement(management, "new", managementUID) }
+// isNew stops at the management cluster of the backup, at a cluster of the report, and at one that
+// holds a Cluster: it is for lines before the restore.
+func (pl *planner) isNew() shell.Command {
+	return pl.printsNew().Pipe(pl.isManagement("new", managementUID))
+}
 
-func (pl *planner) isManagement(context, which, uid string) shell.Command {
+// isFilled is isNew for lines after the restore: it stops where no Cluster is, or one that the
+// report does not name.
+func (pl *planner) isFilled() shell.Command {
+	return pl.printsNew().Pipe(pl.isManagement("filled", managementUID))
+}
+
+func (pl *planner) isManagement(which, uid string) shell.Command {
 	look := recheck("management", which)
 	if !pl.recognisesOld() {
 		look = look.With("--id", shell.Variable(uid))
 	}
-	return kubeSystem(context, asJSON).Pipe(look)
+	return look
+}
+
+// printsNew prints what tells a new management cluster from others. Where Cluster API is not
+// installed yet, the list of API groups shows that there are no Clusters.
+func (pl *planner) printsNew() shell.Command {
+	return shell.All(kubectl(management, "get", "namespaces,nodes", asJSON),
+		allClusters().Or(kubectl(management, "get", "--raw", "/apis"))).Wrap("{ ", "; }")
+}
+
+// allClusters asks for Clusters without kubectl's own list: only that of the API server says of what
+// it is where it is empty. Later releases of Cluster API serve v1beta2 alone.
+func allClusters() shell.Command {
+	list := func(version string) shell.Command {
+		return kubectl(management, "get", "--raw", "/apis/cluster.x-k8s.io/"+version+"/clusters")
+	}
+	return list("v1beta2").Or(list("v1beta1"))
 }
 
 // recognisesOld reports whether each backup has the uid of kube-system.

@@ -75,42 +75,48 @@ func (l *looking) another(s *seen) {
 		}
 	}
 	is, said := l.Report.IsOld(uid, created)
-	switch {
+	var nodes []report.SeenNode
+	for _, o := range s.of("", "Node") {
+		nodes = append(nodes, report.SeenNode{Name: o.Metadata.Name, ProviderID: o.Spec.ProviderID, Annotations: o.Metadata.Annotations})
+	}
+	of, why := l.Report.ClusterOf(nodes)
+	switch next := "set the context to the new management cluster, and pipe that in"; {
 	case is:
-		l.add(Item{Check: "oldCluster", State: Missing, What: "this is the OLD management cluster: stop", Why: "its kube-system has the uid of the one in the backup", Next: "set the context to the new management cluster, and pipe that in", Step: l.restore})
+		l.add(Item{Check: "oldCluster", State: Missing, What: "this is the OLD management cluster: stop", Why: "its kube-system has the uid of the one in the backup", Next: next, Step: l.restore})
+	case of != "":
+		l.add(Item{Check: "oldCluster", State: Missing, What: "this is cluster " + name(of) + " of the report: stop", Why: report.Valid(why), Next: next, Step: l.restore})
 	case uid == "":
 		l.unseen("oldCluster", "that it is another cluster than the old one", "its namespace kube-system was not piped in")
+	case len(nodes) == 0:
+		l.unseen("oldCluster", "that it is no cluster of the report", "no Node was piped in")
 	case !said:
 		l.unseen("oldCluster", "that it is another cluster than the old one", "the backup does not have the uid of kube-system", "oldCluster")
 	default:
-		l.add(Item{Check: "oldCluster", State: Holds, What: "it is another cluster than the old one, by the uid of kube-system"})
+		l.add(Item{Check: "oldCluster", State: Holds, What: "it is another cluster than the old one, by the uid of kube-system, and none of the report, by " + english.Count(len(nodes), "Node")})
 	}
 }
 
-// none sees that it holds no Cluster of the report, and none that is not paused: the line of the
+// none sees that it holds no Cluster: of the report its controllers would act on while Machines are
+// missing, and one that holds others may be the living management cluster of those. The line of the
 // plan restores nothing where one is.
 func (l *looking) none(s *seen) {
-	var there, acting []string
-	all := s.of(clusterGroup, "Cluster")
-	for _, o := range all {
-		if slices.ContainsFunc(l.Report.Clusters, func(c report.Cluster) bool { return c.Title() == o.title() }) {
-			there = append(there, o.title())
-		} else if !o.Spec.Paused {
-			acting = append(acting, o.title())
-		}
+	var all []report.HeldCluster
+	for _, o := range s.of(clusterGroup, "Cluster") {
+		all = append(all, report.HeldCluster{Title: o.title(), Paused: o.Spec.Paused, Restore: o.Metadata.Labels["velero.io/restore-name"], Created: o.Metadata.Created})
 	}
-	if len(there) > 0 {
-		l.add(Item{Check: "clusters", State: Missing, What: "it already holds " + strings.TrimSuffix(about(there), ": "), Why: "controllers act on them while their Machines are not yet back", Next: "turn off what created them, and restore into a cluster that holds none: " + l.step(l.restore), Step: l.restore, Objects: there})
+	ours, others := l.Report.Held(all)
+	if len(ours) > 0 {
+		l.add(Item{Check: "clusters", State: Missing, What: "it already holds " + strings.TrimSuffix(about(ours), ": "), Why: "controllers act on them while their Machines are not yet back", Next: "turn off what created them, and restore into a cluster that holds none: " + l.step(l.restore), Step: l.restore, Objects: ours})
 	}
-	if len(acting) > 0 {
-		l.add(Item{Check: "clusters", State: Missing, What: "it holds Clusters that are not paused: " + strings.TrimSuffix(about(acting), ": "), Why: "the line of the plan restores nothing where one is", Next: l.step(l.restore), Step: l.restore, Objects: acting})
+	if len(others) > 0 {
+		l.add(Item{Check: "clusters", State: Missing, What: "it holds Clusters that the report does not name: " + strings.TrimSuffix(about(others), ": "), Why: "it may be the living management cluster of others", Next: "set the context to the new management cluster; restore into one that holds none: " + l.step(l.restore), Step: l.restore, Objects: others})
 	}
 	switch {
-	case len(there)+len(acting) > 0:
+	case len(ours)+len(others) > 0:
 	case !s.clusters:
 		l.unseen("clusters", "that it holds none of the Clusters", "no ClusterList was piped in; an empty list of kubectl get does not say of what")
 	default:
-		l.add(Item{Check: "clusters", State: Holds, What: "it holds none of the Clusters of the report"})
+		l.add(Item{Check: "clusters", State: Holds, What: "it holds " + held(len(all))})
 	}
 }
 
@@ -287,4 +293,11 @@ func titles(all []*object) []string {
 		out[i] = o.title()
 	}
 	return out
+}
+
+func held(n int) string {
+	if n == 0 {
+		return "no Cluster"
+	}
+	return "no Cluster but " + strconv.Itoa(n) + " that the restore of another backup of the report has made"
 }

@@ -26,6 +26,8 @@ type object struct {
 		Labels    map[string]string `json:"labels"`
 		Created   time.Time         `json:"creationTimestamp"`
 		Deleted   *time.Time        `json:"deletionTimestamp"`
+
+		Annotations map[string]string `json:"annotations"`
 	} `json:"metadata"`
 	// Of a Provider of clusterctl.
 	ProviderName string `json:"providerName"`
@@ -35,6 +37,7 @@ type object struct {
 	Data map[string]string `json:"data"` // of a ConfigMap
 	Spec struct {
 		Paused     bool   `json:"paused"`
+		ProviderID string `json:"providerID"` // of a Node
 		AccessMode string `json:"accessMode"`
 		Location   string `json:"storageLocation"`
 		Template   struct {
@@ -107,7 +110,8 @@ func (s *seen) add(raw []byte) error {
 	}
 	var list struct {
 		Metadata struct {
-			Continue string `json:"continue"`
+			Continue  string `json:"continue"`
+			Remaining int64  `json:"remainingItemCount"`
 		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(raw, &doc); err != nil {
@@ -120,7 +124,7 @@ func (s *seen) add(raw []byte) error {
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return err
 	}
-	if list.Metadata.Continue != "" {
+	if list.Metadata.Continue != "" || list.Metadata.Remaining > 0 {
 		return errors.New("a list that kubectl printed is not whole")
 	}
 	of, typed := strings.CutSuffix(doc.Kind, "List")

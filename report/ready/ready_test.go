@@ -39,7 +39,7 @@ func reported() *report.Report {
 		Backups: []report.Backup{{KubeSystemUID: oldUID, WrittenFrom: now.Add(-73 * time.Hour), WrittenTo: now.Add(-72 * time.Hour), Installed: []report.Installed{
 			{Type: "core", Name: "cluster-api", Version: "v1.10.1"}, {Type: "infrastructure", Name: "vsphere", Version: "v1.13.0"},
 		}}},
-		Clusters: []report.Cluster{{Namespace: "ns", Name: "a", Provider: "vsphere"}, {Namespace: "ns", Name: "b"}},
+		Clusters: []report.Cluster{{Namespace: "ns", Name: "a", Provider: "vsphere", ControlPlane: report.ControlPlane{Machines: []report.Machine{{ProviderID: "vsphere://wl"}}}}, {Namespace: "ns", Name: "b"}},
 		ToDo: []report.ToDo{
 			{Phase: code.Before, Safe: code.No, Code: code.OldManagementCluster, Message: "keep the old management cluster off", Objects: []string{}, Steps: []int{2}, Resolved: true},
 			{Phase: code.Before, Safe: code.WithWork, Code: code.GhostsLeft, Message: "keeps running", Objects: []string{"instance g"}, Steps: []int{8}},
@@ -58,6 +58,7 @@ const (
 	noClusters = `{"kind":"ClusterList","apiVersion":"cluster.x-k8s.io/v1beta1","metadata":{"resourceVersion":"7"},"items":[]}`
 	kubeSystem = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"` + newUID + `","creationTimestamp":"2026-01-01T00:00:00Z"}}`
 	defaultIs  = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default","uid":"1"},"status":{"phase":"Active"}}`
+	nodeIs     = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n-1"},"spec":{"providerID":"vsphere://n1"}}`
 	coreIs     = `{"apiVersion":"clusterctl.cluster.x-k8s.io/v1alpha3","kind":"Provider","metadata":{"name":"cluster-api","namespace":"capi-system"},"providerName":"cluster-api","type":"CoreProvider","version":"v1.10.1"}`
 	infraIs    = `{"apiVersion":"clusterctl.cluster.x-k8s.io/v1alpha3","kind":"Provider","metadata":{"name":"infrastructure-vsphere","namespace":"capv-system"},"providerName":"vsphere","type":"InfrastructureProvider","version":"v1.13.0"}`
 	veleroIs   = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"velero","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"name":"velero","image":"velero/velero:v1.17.0","command":["/velero"],"args":["server"]}]}}},"status":{"availableReplicas":1}}`
@@ -80,7 +81,7 @@ func hook(provider string) string {
 }
 
 func printed() string {
-	return noClusters + "\n" + list(kubeSystem, coreIs, infraIs, veleroIs, locationIs) + list(defaultIs, runs("cluster-api", 1), runs("infrastructure-vsphere", 1), backupIs, modifierIs)
+	return noClusters + "\n" + list(kubeSystem, nodeIs, coreIs, infraIs, veleroIs, locationIs) + list(defaultIs, runs("cluster-api", 1), runs("infrastructure-vsphere", 1), backupIs, modifierIs)
 }
 
 func question() Question {
@@ -181,9 +182,13 @@ func TestEveryPrecondition(t *testing.T) {
 		"a report without a backup":  {in(func(r *report.Report) { r.Backups = nil }), Blind, "does not have the uid"},
 		"it holds a Cluster":         {clusters(cluster("b", `{"paused":true}`)), NotYet, "already holds ns/b"},
 		"that is in kubectl's list":  {swap(coreIs, `{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster",`+cluster("a", `{}`)[1:]+","+coreIs), NotYet, "already holds ns/a"},
-		"another Cluster acts":       {clusters(cluster("z", `{}`)), NotYet, "not paused: ns/z"},
-		"another Cluster is paused":  {clusters(cluster("z", `{"paused":true}`)), Go, ""},
-		"Clusters are not asked for": {print(list(kubeSystem, coreIs, infraIs, veleroIs, locationIs)), Blind, "no ClusterList"},
+		"another Cluster acts":       {clusters(cluster("z", `{}`)), NotYet, "the living management cluster of others"},
+		"another Cluster is paused":  {clusters(cluster("z", `{"paused":true}`)), NotYet, "does not name: ns/z"},
+		"a workload cluster":         {swap("vsphere://n1", "vsphere://WL"), NotYet, "this is cluster ns/a of the report: stop: Node n-1 is on its machine wl"},
+		"a Node says so":             {swap(`"name":"n-1"`, `"name":"n-1","annotations":{"cluster.x-k8s.io/cluster-namespace":"ns","cluster.x-k8s.io/cluster-name":"b"}`), NotYet, "this is cluster ns/b of the report"},
+		"no Nodes":                   {swap(nodeIs+",", ""), Blind, "no Node was piped in"},
+		"a list that goes on":        {swap(`"resourceVersion":"7"`, `"remainingItemCount":4`), Blind, "not whole"},
+		"Clusters are not asked for": {print(list(kubeSystem, nodeIs, coreIs, infraIs, veleroIs, locationIs)), Blind, "no ClusterList"},
 		"Clusters of another group":  {swap("cluster.x-k8s.io/v1beta1", "example.org/v1"), Blind, "no ClusterList"},
 		"a list that is cut":         {swap(`"resourceVersion":"7"`, `"continue":"x"`), Blind, "not whole"},
 		"a later patch":              {swap(`"version":"v1.13.0"`, `"version":"v1.13.2"`), Go, "later patches"},
