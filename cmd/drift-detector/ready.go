@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
-	"drift-detector/backup"
 	"drift-detector/internal/english"
 	"drift-detector/report/plan"
 	"drift-detector/report/ready"
@@ -72,7 +71,7 @@ func runReady(o readyOptions, s *streams) error {
 		return err
 	}
 	if why := ready.Contradiction(rep, plan.ToDo(rep, describedTools(rep))); why != "" {
-		return &backup.InputError{Name: o.report, Problem: "the report is changed or incomplete, or another version made it: " + why, Next: "run detect again, and give the report as it writes it"}
+		return refuseChanged(o.report, why)
 	}
 	q := ready.Question{Report: rep, File: quoted(o.report), Program: quoted(s.program), Given: len(o.confirmations) > 0, Done: o.done, Now: s.now()}
 	if q.Confirmations, err = readConfirmations(o.confirmations); err != nil {

@@ -59,6 +59,36 @@ func TestAManagementClusterThatIsNotKnownIsComparedByHand(t *testing.T) {
 	}
 }
 
+// Where nothing says which Backup of Velero the report is of, a person says it; where it is known, the
+// plan names it.
+func TestABackupThatIsNotKnownIsComparedByHand(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*report.Report)
+		known  bool
+		value  string
+	}{
+		"Velero says it":    {func(*report.Report) {}, true, "export BACKUP=backup"},
+		"of each":           {func(r *report.Report) { r.Backups = append(r.Backups, r.Backups[0]) }, true, "#export BACKUP=''"},
+		"of one of two":     {func(r *report.Report) { r.Backups = append(r.Backups, report.Backup{}) }, false, "#export BACKUP=''"},
+		"nothing says it":   {func(r *report.Report) { r.Backups[0].Velero = nil }, false, "#export BACKUP=''"},
+		"no name of Velero": {func(r *report.Report) { r.Backups[0].Velero.Name = "--all" }, true, "#export BACKUP=''"},
+	} {
+		r := sample("alpha")
+		if name != "no name of Velero" {
+			r.Backups[0].Velero.Name = "backup"
+		}
+		c.change(r)
+		line := lineWith(t, r, "restore create")
+		var env strings.Builder
+		if err := Env(&env, New(r, providerTools)); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(line, `backup backup/"${BACKUP:?}" --id "${BACKUP_UID:?}" && `) == c.known || strings.Contains(planText(t, r), "set BACKUP_UID to the uid") == c.known || !strings.Contains(strings.ToLower(env.String()), strings.ToLower(c.value)) {
+			t.Errorf("%s: %s\n%s", name, line, env.String())
+		}
+	}
+}
+
 // What changes a management cluster is done at no other.
 func TestManagementClustersAreProven(t *testing.T) {
 	r := sample("alpha")

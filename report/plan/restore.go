@@ -33,8 +33,11 @@ func (pl *planner) restore() Chapter {
 	if len(rest) > 0 {
 		text += " " + pl.whyRestored(rest)
 	}
+	if !pl.recognisesBackup() {
+		text += backupByHand
+	}
 	if !decided {
-		d.before(text, velero("backup", "get", shell.Variable(backupName)), pl.restoring(nil))
+		d.before(text, pl.showsBackup(), pl.restoring(nil))
 	}
 	if len(out) > 0 {
 		pl.leaveOut(&d, out, decided)
@@ -226,7 +229,7 @@ func (pl *planner) restoring(without []*report.Cluster) shell.Command {
 		words = append(words, shell.Loose("--selector=cluster.x-k8s.io/cluster-name notin ("+strings.Join(labels, ",")+")"))
 	}
 	return shell.All(pl.isNew(),
-		inVelero("get", "backups.velero.io", asJSON).Pipe(recheck("backup", shell.Pieces{"backup/", shell.Variable(backupName)})),
+		inVelero("get", "backups.velero.io", asJSON).Pipe(pl.isBackup()),
 		inVelero("get", "configmaps/"+report.ModifiersName, asJSON).Pipe(recheck("pauses", "configmap/"+report.ModifiersName)),
 		inVelero("get", "deployments.apps/velero", started).Keep("STARTED"),
 		shell.Lacks("STARTED", "--restore-resource-priorities").OrStop("Velero has an order of its own:", shell.Raw(`"$STARTED"`)),
@@ -234,7 +237,7 @@ func (pl *planner) restoring(without []*report.Cluster) shell.Command {
 }
 
 // restoreText says what the line of the restore does.
-const restoreText = "Restore the Backup of the report. The line does nothing at the old management cluster, at a cluster of the report, where a Cluster exists, with a Backup that ran at another time than that of the report, with a ConfigMap that does not pause, or if Velero runs with --restore-resource-priorities."
+const restoreText = "Restore the Backup of the report. The line does nothing at the old management cluster, at a cluster of the report, where a Cluster exists, with another Backup than that of the report, with a ConfigMap that does not pause, or if Velero runs with --restore-resource-priorities."
 
 // leaveOut is the restore without clusters that were deleted on purpose. A label
 // selector asks every object for itself (Velero pkg/restore v1.18.1): what does
@@ -245,7 +248,10 @@ func (pl *planner) leaveOut(d *draft, out []*report.Cluster, decided bool) {
 	if decided {
 		text = restoreText + " It leaves out " + names(out) + ", which " + verb(len(out)) + " given up." + pl.leftOut()
 	}
-	d.before(text, velero("backup", "get", shell.Variable(backupName)), pl.restoring(out))
+	if decided && !pl.recognisesBackup() {
+		text += backupByHand
+	}
+	d.before(text, pl.showsBackup(), pl.restoring(out))
 	d.before("The selector leaves out what has the label cluster.x-k8s.io/cluster-name. Templates and Secrets often do not have it, and the Cluster object itself does not always: then it comes back alone. Paused, as here, it does no harm: leave it so. Unpaused, its controllers act on what came back with it, and may create an infrastructure cluster again. To remove it: check that its infrastructure cluster did not come back (it would be deleted, too); delete the Cluster while it is paused; then unpause it so that its finalizer is removed.", kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces"))
 }
 

@@ -42,6 +42,7 @@ type things struct {
 	evicted  bool                // Ghosts have left etcd
 	switched bool                // the contexts of the management clusters
 	workload bool                // the context of the new one leads to a workload cluster
+	more     int                 // items that the Backup of Velero has
 	others   bool                // the new one has Clusters that are in no report
 	other    bool                // the restore was done, or was not
 	later    time.Duration       // that Velero's Backup ran
@@ -130,7 +131,7 @@ func (x things) world(r *report.Report) *world {
 		w.members, w.nodes = nil, nil
 	}
 	if began := written.Add(x.later).Format(time.RFC3339); !x.gone {
-		w.backups = `{"kind":"List","items":[{"kind":"Backup","metadata":{"name":"BACKUP"},"status":{"phase":"Completed","startTimestamp":"` + began + `","completionTimestamp":"` + written.Add(x.later+2*time.Minute).Format(time.RFC3339) + `"}}]}`
+		w.backups = `{"kind":"List","items":[{"kind":"Backup","metadata":{"name":"BACKUP"},"status":{"phase":"Completed","startTimestamp":"` + began + `","completionTimestamp":"` + written.Add(x.later+2*time.Minute).Format(time.RFC3339) + `","progress":{"itemsBackedUp":` + fmt.Sprint(588+x.more) + `}}}]}`
 	}
 	w.newOne = func(filled bool) string { return x.newOne(w, pl, filled) }
 	w.object = func(context, resource, name string) string {

@@ -51,6 +51,9 @@ type object struct {
 		AvailableReplicas int       `json:"availableReplicas"`
 		Started           time.Time `json:"startTimestamp"`
 		Ended             time.Time `json:"completionTimestamp"`
+		Progress          struct {
+			Items int `json:"itemsBackedUp"`
+		} `json:"progress"`
 	} `json:"status"`
 }
 

@@ -15,7 +15,7 @@ func (l *looking) backups(s *seen, namespace string) {
 	var all []report.VeleroBackup
 	locations := map[string]string{} // by Backup
 	for _, o := range s.of(veleroGroup, "Backup") {
-		if v := (report.VeleroBackup{Name: o.Metadata.Name, UID: o.Metadata.UID, Phase: o.Status.Phase, Started: o.Status.Started, Ended: o.Status.Ended}); o.Metadata.Namespace == namespace && o.Metadata.Deleted == nil {
+		if v := (report.VeleroBackup{Name: o.Metadata.Name, UID: o.Metadata.UID, Phase: o.Status.Phase, Started: o.Status.Started, Ended: o.Status.Ended, Items: o.Status.Progress.Items}); o.Metadata.Namespace == namespace && o.Metadata.Deleted == nil {
 			all, locations[v.Name] = append(all, v), o.Spec.Location
 		}
 	}
@@ -34,24 +34,26 @@ func (l *looking) backups(s *seen, namespace string) {
 	}
 	for i := range l.Report.Backups {
 		b := &l.Report.Backups[i]
-		fits := b.Among(all)
+		fits, how := b.Best(all)
 		names := make([]string, len(fits))
 		for k := range fits {
 			names[k] = fits[k].Name
 		}
 		switch {
 		case len(fits) == 0:
-			l.unseen("backup", "which Backup of Velero is that of the report", fmt.Sprintf("none of %s ran when %s was written", english.Count(len(all), "Backup"), name(b.Path)), "backup")
+			l.unseen("backup", "which Backup of Velero is that of the report", fmt.Sprintf("none of %s ran when %s was written, with its name and number of items", english.Count(len(all), "Backup"), name(b.Path)), "backup")
 		case len(fits) > 1:
-			l.unseen("backup", "which Backup of Velero is that of the report", "several ran when "+name(b.Path)+" was written: "+strings.TrimSuffix(about(names), ": "), "backup")
+			l.unseen("backup", "which Backup of Velero is that of the report", "several may be that of "+name(b.Path)+": "+strings.TrimSuffix(about(names), ": "), "backup")
 		case !fits[0].Restorable():
 			l.add(Item{Check: "backup", State: Missing, What: "Velero does not restore Backup " + name(names[0]), Why: "its phase is " + name(fits[0].Phase), Next: "take another backup: " + l.Program + " backups PLACE --compare", Step: l.restore, Objects: names})
 		case phases[locations[names[0]]] == "":
 			l.unseen("backup", "whether Velero can read Backup "+name(names[0]), "its storage location "+name(locations[names[0]])+" was not piped in, or does not say whether it is Available")
 		case phases[locations[names[0]]] != "Available":
 			l.add(Item{Check: "backup", State: Missing, What: "Velero can't read Backup " + name(names[0]), Why: "its storage location " + name(locations[names[0]]) + " is not Available", Next: l.step(l.restore), Step: l.restore, Objects: names})
+		case how != report.Same:
+			l.unseen("backup", "whether Backup "+name(names[0])+" is that of the report", "it ran when "+name(b.Path)+" was written, as that of any cluster with the same schedule; compare: velero backup describe --details", "backup")
 		default:
-			l.add(Item{Check: "backup", State: Holds, What: "Backup " + name(names[0]) + " of Velero is that of the report, by its times", Objects: names})
+			l.add(Item{Check: "backup", State: Holds, What: "Backup " + name(names[0]) + " of Velero is that of the report, by its name, times and number of items", Objects: names})
 		}
 	}
 }

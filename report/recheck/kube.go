@@ -47,9 +47,12 @@ type object struct {
 	} `json:"spec"`
 	Data   map[string]string `json:"data"` // of a ConfigMap
 	Status struct {
-		Phase      string    `json:"phase"`
-		Started    time.Time `json:"startTimestamp"`
-		Ended      time.Time `json:"completionTimestamp"`
+		Phase    string    `json:"phase"`
+		Started  time.Time `json:"startTimestamp"`
+		Ended    time.Time `json:"completionTimestamp"`
+		Progress struct {
+			Items int `json:"itemsBackedUp"`
+		} `json:"progress"`
 		Conditions []struct {
 			Type   string `json:"type"`
 			Status string `json:"status"`

@@ -113,7 +113,7 @@ func (a *asking) backup() (string, error) {
 	if all[i].Metadata.Deleted != nil || !v.Restorable() {
 		return "", refuse(other, "Backup %s is none that Velero restores: its phase is %q", v.Name, v.Phase)
 	}
-	what := fmt.Sprintf("Backup %s, which ran %s to %s,", v.Name, clock(v.Started), clock(v.Ended))
+	what := fmt.Sprintf("Backup %s, which ran %s to %s with %s,", v.Name, clock(v.Started), clock(v.Ended), english.Count(v.Items, "item"))
 	if a.ID != "" {
 		if a.ID != v.UID {
 			return "", refuse("compare again", "Backup %s has uid %q, and --id gives %s: it is another one than was compared by hand", v.Name, v.UID, a.ID)
@@ -123,17 +123,21 @@ func (a *asking) backup() (string, error) {
 	byHand := "compare what is in it with the report by hand (velero backup describe " + v.Name + " --details), and only if it is that one: --id " + v.UID
 	for k := range a.Backups {
 		b := &a.Backups[k]
-		if !v.IsOf(b) {
+		switch v.Is(b) {
+		case report.Other:
 			continue
+		case report.Possible:
+			return "", unseen(byHand, "%s may be that of %s by its times, as a Backup of any cluster with the same schedule: nothing shows that it is", what, b.Path)
 		}
-		if fits := b.Among(of); len(fits) > 1 {
-			return "", unseen(byHand, "%s of Velero ran when %s was written, so that nothing shows which one it is", english.Count(len(fits), "Backup"), b.Path)
-		}
-		return what + " is that of the report, by its times", nil
+		return what + " is that of the report, by its name, its times and its number of items", nil
 	}
 	written := ""
 	for k := range a.Backups {
-		written += fmt.Sprintf("; %s was written %s to %s", a.Backups[k].Path, clock(a.Backups[k].WrittenFrom), clock(a.Backups[k].WrittenTo))
+		b := &a.Backups[k]
+		written += fmt.Sprintf("; %s was written %s to %s, with %s", b.Path, clock(b.WrittenFrom), clock(b.WrittenTo), english.Count(b.Items, "item"))
+		if d := b.Velero; d != nil {
+			written += fmt.Sprintf(", by Backup %s of %s", d.Name, clock(d.Started))
+		}
 	}
 	return "", refuse(other+"; if you have packed the tarball again, "+byHand, "%s is not that of the report%s", what, written)
 }
@@ -141,7 +145,7 @@ func (a *asking) backup() (string, error) {
 func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func (o *object) asBackup() report.VeleroBackup {
-	return report.VeleroBackup{Name: o.Metadata.Name, UID: o.Metadata.UID, Phase: o.Status.Phase, Started: o.Status.Started, Ended: o.Status.Ended}
+	return report.VeleroBackup{Name: o.Metadata.Name, UID: o.Metadata.UID, Phase: o.Status.Phase, Started: o.Status.Started, Ended: o.Status.Ended, Items: o.Status.Progress.Items}
 }
 
 // pauses sees that a ConfigMap makes Velero pause the Clusters: one of that name that was there

@@ -17,6 +17,7 @@ func TestTheRestoreIsThatOfTheReport(t *testing.T) {
 		return func(r *report.Report, _ *infra.Listing) {
 			b := &r.Backups[0]
 			b.KubeSystemUID, b.WrittenFrom = "u-old", b.WrittenTo.Add(-time.Minute)
+			b.Items, b.Velero = 565, &report.Described{Name: "nightly", Started: b.WrittenFrom, Ended: b.WrittenTo.Add(-time.Second), Items: 588}
 			if change != nil {
 				change(b)
 			}
@@ -58,9 +59,10 @@ func TestTheRestoreIsThatOfTheReport(t *testing.T) {
 	}
 	const says = `"spec":{},"metadata":{"name":"n-2","annotations":{"cluster.x-k8s.io/cluster-namespace":"ns","cluster.x-k8s.io/cluster-name":"c"}}`
 	of := func(name, started, phase string) string {
-		return `{"kind":"Backup","metadata":{"name":"` + name + `","uid":"u-` + name + `"},"status":{"phase":"` + phase + `","startTimestamp":"` + started + `:00Z","completionTimestamp":"` + started + `:59Z"}}`
+		return `{"kind":"Backup","metadata":{"name":"` + name + `","uid":"u-` + name + `"},"status":{"phase":"` + phase + `","startTimestamp":"` + started + `:00Z","completionTimestamp":"` + started + `:59Z","progress":{"itemsBackedUp":588}}}`
 	}
 	nightly, later := of("nightly", "2026-11-23T23:59", "Completed"), of("later", "2026-11-24T23:59", "Completed")
+	byTarball := func(b *report.Backup) { b.Velero = &report.Described{Name: "nightly", Started: b.WrittenFrom} }
 	inStore := func(name string) func(*report.Report, *infra.Listing) {
 		return with(func(b *report.Backup) { b.Path = "s3://velero/mgmt/backups/" + name + "/" + name + ".tar.gz" })
 	}
@@ -138,8 +140,17 @@ func TestTheRestoreIsThatOfTheReport(t *testing.T) {
 		{"backup: it failed", "backup backup/nightly", machineList(of("nightly", "2026-11-23T23:59", "Failed")), with(nil), stops},
 		{"backup: it is deleted", "backup backup/nightly", machineList(strings.Replace(nightly, `"uid"`, `"deletionTimestamp":"2026-11-25T12:30:00Z","uid"`, 1)), with(nil), stops},
 		{"backup: it does not say when it ran", "backup backup/nightly", machineList(strings.ReplaceAll(nightly, "Timestamp", "")), with(nil), stops},
-		{"backup: another ran meanwhile", "backup backup/nightly", machineList(nightly, of("of-others", "2026-11-23T23:59", "Completed")), with(nil), blind},
-		{"backup: that was compared by hand", "backup backup/nightly --id=u-nightly", machineList(nightly, of("of-others", "2026-11-23T23:59", "Completed")), with(nil), passes},
+		{"backup: another ran meanwhile", "backup backup/nightly", machineList(nightly, of("of-others", "2026-11-23T23:59", "Completed")), with(nil), passes},
+		{"backup: which is not it", "backup backup/of-others", machineList(nightly, of("of-others", "2026-11-23T23:59", "Completed")), with(nil), stops},
+		{"backup: of that name and time, with other items", "backup backup/nightly", machineList(strings.Replace(nightly, "588", "587", 1)), with(nil), stops},
+		{"backup: begun a second later", "backup backup/nightly", machineList(strings.Replace(nightly, "23:59:00Z", "23:59:01Z", 1)), with(nil), stops},
+		{"backup: done a second earlier", "backup backup/nightly", machineList(strings.Replace(nightly, "23:59:59Z", "23:59:58Z", 1)), with(nil), stops},
+		{"backup: which does not count", "backup backup/nightly", machineList(strings.Replace(nightly, "588", "0", 1)), with(nil), blind},
+		{"backup: by the tarball alone", "backup backup/nightly", machineList(strings.Replace(nightly, "588", "565", 1)), with(byTarball), passes},
+		{"backup: with other items than it", "backup backup/nightly", machineList(nightly), with(byTarball), stops},
+		{"backup: nothing says which it is", "backup backup/nightly", machineList(strings.Replace(nightly, "588", "565", 1)), with(func(b *report.Backup) { b.Velero = nil }), blind},
+		{"backup: and it is another", "backup backup/nightly", machineList(nightly), with(func(b *report.Backup) { b.Velero = nil }), stops},
+		{"backup: that was compared by hand", "backup backup/nightly --id=u-nightly", machineList(nightly), with(func(b *report.Backup) { b.Velero = nil }), passes},
 		{"backup: another was compared by hand", "backup backup/nightly --id=u-x", machineList(nightly), with(nil), stops},
 		{"backup: the tarball was packed again", "backup backup/nightly", machineList(nightly), with(func(b *report.Backup) { b.WrittenFrom = b.WrittenFrom.Add(-time.Hour) }), stops},
 		{"backup: of the folder of that name", "backup backup/nightly", machineList(nightly), inStore("nightly"), passes},
