@@ -40,7 +40,7 @@ func TestReadyOfTheLab(t *testing.T) {
 		{"nothing", "", nil, exitFailOn, "not yet: ", "not looked at"},
 		{"what is open", none, nil, exitFailOn, "not yet: ", "Next: drift-detector plan " + saved + " --step "},
 		{"a step that is none", none, []string{"--done", "99"}, exitUsage, "", `--done "99": of this report it takes `},
-		{"a word that is of no use", "error: You must be logged in", []string{"--done", "releases"}, exitFailOn, "not yet: ", "(9 not looked at)"},
+		{"a word that is of no use", "error: You must be logged in", []string{"--done", "releases"}, exitFailOn, "not yet: ", "(10 not looked at)"},
 		{"an empty word", none, []string{"--done="}, exitUsage, "", "--done is empty"},
 		{"no file of confirmations", none, []string{"--confirmations", filepath.Join(w.dir, "no.yaml")}, exitUsage, "", "no.yaml"},
 	} {
@@ -103,6 +103,7 @@ func TestReadyIsGo(t *testing.T) {
 		return `{"apiVersion":"clusterctl.cluster.x-k8s.io/v1alpha3","kind":"Provider","metadata":{"name":"p"},"providerName":"` + name + `","type":"` + kind + `","version":"` + release + `"}`
 	}
 	seen := `{"kind":"ClusterList","apiVersion":"cluster.x-k8s.io/v1beta2","metadata":{},"items":[]}
+{"kind":"RestoreList","apiVersion":"velero.io/v1","metadata":{},"items":[]}
 {"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"another"}},
 {"apiVersion":"v1","kind":"Node","metadata":{"name":"new-1"}},
 {"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default"}},
@@ -125,7 +126,7 @@ func TestReadyIsGo(t *testing.T) {
 	}{
 		{"all was seen", seen, steps, exitOK, "go: by the plan, paused\n"},
 		{"the step is not done", seen, steps[1:], exitFailOn, "not yet: 1 of "},
-		{"nothing was piped in", "", steps, exitIncomplete, "not yet: 9 of "},
+		{"nothing was piped in", "", steps, exitIncomplete, "not yet: 10 of "},
 		{"the report is changed", seen, steps, exitUsage, ""},
 	} {
 		var stdout, stderr bytes.Buffer

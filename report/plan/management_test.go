@@ -132,7 +132,7 @@ func TestTheRestoreIsProven(t *testing.T) {
 // What ready looks at is asked for one by one: that clusterctl installed nothing hides nothing else.
 func TestReadySeesWhatIsThere(t *testing.T) {
 	line := lineWith(t, sample("alpha"), "drift-detector ready")
-	all := []string{"v1beta2/clusters", "get namespaces,nodes,deployments.apps,", "get providers.clusterctl", "get backupstoragelocations.velero.io,backups.velero.io", "get configmaps/restore-paused"}
+	all := []string{"v1beta2/clusters", "get namespaces,nodes,deployments.apps,", "get providers.clusterctl", "v1/restores", "get backupstoragelocations.velero.io,backups.velero.io", "get configmaps/restore-paused"}
 	for _, fails := range append(all, "nothing") {
 		o := try(t, line, `*"`+fails+`"*) exit 1 ;;`, `"kubectl "*) echo "{}" ;;`, `"drift-detector ready "*) test "$(wc -l)" -ge 4; exit ;;`)
 		if !o.ok {

@@ -74,7 +74,7 @@ func (pl *planner) ready(d *draft) {
 	all := shell.All(allClusters().OrSay("not printed: Clusters"),
 		kubectl(management, "get", "namespaces,nodes,deployments.apps,mutatingwebhookconfigurations,validatingwebhookconfigurations", "--all-namespaces", asJSON).OrSay("not printed: namespaces, Nodes and Deployments"),
 		kubectl(management, "get", "providers.clusterctl.cluster.x-k8s.io", "--all-namespaces", asJSON).OrSay("not printed: providers as clusterctl installs them"),
-		ofVelero("backupstoragelocations.velero.io,backups.velero.io"), ofVelero("configmaps/"+report.ModifiersName))
+		kubectl(management, "get", "--raw", "/apis/velero.io/v1/restores").OrSay("not printed: Restores"), ofVelero("backupstoragelocations.velero.io,backups.velero.io"), ofVelero("configmaps/"+report.ModifiersName))
 	d.before("Right before the restore check once more all that it takes for granted, with a young report: it has to say go. It lists what is open: of what you did, add --done with the number of its step.",
 		all.Wrap("{ ", "; }").Pipe(pl.isReady()))
 }
@@ -186,8 +186,9 @@ func velero(words ...any) shell.Command {
 	return shell.Line(append([]any{shell.Raw("velero --kubecontext"), shell.Variable(management), shell.Pieces{"--namespace=", shell.Variable(veleroSpace)}}, words...)...)
 }
 
-// started is what Velero was started with, which may hold an order of its own.
-const started = `--output=jsonpath={.spec.template.spec.containers[*].command}{.spec.template.spec.containers[*].args}`
+// started is what the Deployments of Velero's namespace were started with, however they are called:
+// it may hold an order of its own.
+const started = `--output=jsonpath={.items[*].spec.template.spec.containers[*].command}{.items[*].spec.template.spec.containers[*].args}`
 
 // notOfTheOld are the webhook configurations of the old cluster, which would ask what is not
 // there: those of the new one are installed with its providers; and what the old Velero had, its
@@ -231,7 +232,8 @@ func (pl *planner) restoring(without []*report.Cluster) shell.Command {
 	return shell.All(pl.isNew(),
 		inVelero("get", "backups.velero.io", asJSON).Pipe(pl.isBackup()),
 		inVelero("get", "configmaps/"+report.ModifiersName, asJSON).Pipe(recheck("pauses", "configmap/"+report.ModifiersName)),
-		inVelero("get", "deployments.apps/velero", started).Keep("STARTED"),
+		inVelero("get", "deployments.apps", started).Keep("STARTED"),
+		shell.Line(shell.Raw(`test -n "$STARTED"`)).OrStop("no Deployment is there: set "+veleroSpace+" to the namespace of Velero"),
 		shell.Lacks("STARTED", "--restore-resource-priorities").OrStop("Velero has an order of its own:", shell.Raw(`"$STARTED"`)),
 		velero(append(words, "--wait")...))
 }

@@ -2,8 +2,6 @@ package ready
 
 import (
 	"errors"
-	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +33,7 @@ func (l *looking) cluster() {
 			{"namespaces", "that no namespace is being deleted"},
 			{"velero", "its Velero"},
 			{"location", "its storage locations"},
+			{"restores", "that no other Restore is under way"},
 			{"backup", "the Backup of Velero"},
 			{"modifiers", "the ConfigMap that pauses Clusters"},
 		} {
@@ -113,7 +112,7 @@ func (l *looking) none(s *seen) {
 	}
 	switch {
 	case len(ours)+len(others) > 0:
-	case !s.clusters:
+	case !s.lists["Cluster"]:
 		l.unseen("clusters", "that it holds none of the Clusters", "no ClusterList was piped in; an empty list of kubectl get does not say of what")
 	default:
 		l.add(Item{Check: "clusters", State: Holds, What: "it holds " + held(len(all))})
@@ -191,100 +190,6 @@ func (l *looking) release(what string, old []report.Installed, now []string) boo
 	}
 	l.add(item)
 	return true
-}
-
-var minor = regexp.MustCompile(`:v1\.([0-9]{1,3})\.[0-9]+(?:[-.+@].*)?$`)
-
-// firstModifiers is the first minor release of Velero 1 that pauses Clusters as they are
-// restored: an older one skips what it does not know (internal/resourcemodifiers v1.12.0).
-const firstModifiers = 12
-
-// velero sees that Velero runs as the line of the plan needs it, with locations that nobody writes.
-func (l *looking) velero(s *seen) {
-	var all []*object
-	for _, o := range s.of("apps", "Deployment") {
-		if o.Metadata.Name == "velero" {
-			all = append(all, o)
-		}
-	}
-	if len(all) != 1 {
-		why := "no Deployment velero was piped in"
-		if len(all) > 1 {
-			why = "there are several: Deployments velero of " + strings.TrimSuffix(about(titles(all)), ": ")
-		}
-		l.unseen("velero", "its Velero", why)
-		l.unseen("location", "its storage locations", why)
-		l.unseen("backup", "the Backup of Velero", why)
-		l.unseen("modifiers", "the ConfigMap that pauses Clusters", why)
-		return
-	}
-	v := all[0]
-	image, words := "", []string{}
-	for _, c := range v.Spec.Template.Spec.Containers {
-		if c.Image != "" && (image == "" || strings.Contains(strings.Join(c.Command, " "), "velero")) {
-			image = c.Image
-		}
-		words = append(append(words, c.Command...), c.Args...)
-	}
-	item := Item{Check: "velero", State: Missing, What: "Velero in namespace " + name(v.Metadata.Namespace), Next: l.step(l.restore), Step: l.restore}
-	release := minor.FindStringSubmatch(image)
-	ofMinor := 0
-	if release != nil {
-		ofMinor, _ = strconv.Atoi(release[1])
-	}
-	switch {
-	case v.Status.AvailableReplicas < 1:
-		item.What += " does not run"
-		item.Why = "no replica of its Deployment is available"
-		l.add(item)
-	case slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "--restore-resource-priorities") }):
-		item.What += " has an order of its own"
-		item.Why = "--restore-resource-priorities may put Clusters before their Machines"
-		l.add(item)
-	case release == nil:
-		l.unseen("velero", "the release of Velero", "its image does not say it: "+name(image), "velero")
-	case ofMinor < firstModifiers:
-		item.What += " is " + name(image)
-		item.Why = fmt.Sprintf("older than v1.%d, which is the first that restores Clusters paused", firstModifiers)
-		l.add(item)
-	default:
-		item.State, item.What = Holds, item.What+" runs: "+name(image)
-		l.add(item)
-	}
-	l.locations(s, v.Metadata.Namespace)
-	l.backups(s, v.Metadata.Namespace)
-	l.modifiers(s, v.Metadata.Namespace)
-}
-
-// locations sees that one is there, and that no Velero deletes backups from any.
-func (l *looking) locations(s *seen, namespace string) {
-	var writable []string
-	all, available := 0, 0
-	for _, o := range s.of(veleroGroup, "BackupStorageLocation") {
-		if o.Metadata.Namespace != namespace {
-			continue
-		}
-		all++
-		if o.Status.Phase == "Available" {
-			available++
-		}
-		if o.Spec.AccessMode != "ReadOnly" {
-			writable = append(writable, o.Metadata.Name)
-		}
-	}
-	item := Item{Check: "location", State: Missing, Next: l.step(l.restore), Step: l.restore}
-	switch {
-	case all == 0:
-		l.unseen("location", "its storage locations", "no BackupStorageLocation of that Velero was piped in")
-		return
-	case len(writable) > 0:
-		item.What, item.Why, item.Objects = "Velero may write to "+strings.TrimSuffix(about(writable), ": "), "it deletes each backup there that has expired", writable
-	case available == 0:
-		item.What, item.Why = "no storage location of Velero is Available", "it cannot read the backup"
-	default:
-		item.State, item.What = Holds, english.Count(all, "storage location")+" of Velero, read-only, one at least Available"
-	}
-	l.add(item)
 }
 
 func titles(all []*object) []string {

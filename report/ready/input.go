@@ -40,6 +40,7 @@ type object struct {
 		ProviderID string `json:"providerID"` // of a Node
 		AccessMode string `json:"accessMode"`
 		Location   string `json:"storageLocation"`
+		Replicas   *int   `json:"replicas"`
 		Template   struct {
 			Spec struct {
 				Containers []container `json:"containers"`
@@ -70,6 +71,22 @@ func (o *object) title() string {
 	return o.Metadata.Namespace + "/" + o.Metadata.Name
 }
 
+// runs reports whether a Deployment does: what is scaled to none, or deleted, may have a replica yet.
+func (o *object) runs() bool { return o.why() == "" }
+
+// why says why a Deployment does not run.
+func (o *object) why() string {
+	switch {
+	case o.Metadata.Deleted != nil:
+		return "its Deployment is being deleted"
+	case o.Spec.Replicas != nil && *o.Spec.Replicas == 0:
+		return "its Deployment is scaled to 0 replicas"
+	case o.Status.AvailableReplicas < 1:
+		return "no replica of its Deployment is available"
+	}
+	return ""
+}
+
 func (o *object) is(group, kind string) bool {
 	g, _, in := strings.Cut(o.APIVersion, "/")
 	return o.Kind == kind && (group == "" && !in || in && g == group)
@@ -78,15 +95,15 @@ func (o *object) is(group, kind string) bool {
 // seen is what kubectl printed.
 type seen struct {
 	objects []object
-	// clusters is set where a whole ClusterList is there: kubectl's own List of no Cluster is the
-	// same as one that nobody asked for Clusters, or whose asking failed.
-	clusters bool
+	// lists has the kinds, Cluster and Restore, of which the API server's own list is there whole:
+	// kubectl's List of none is the same as one that nobody asked for them, or whose asking failed.
+	lists map[string]bool
 }
 
 // read reads the documents that kubectl printed, one behind the other. An error is about the
 // whole: of what ends too soon nothing is believed.
 func read(r io.Reader) (*seen, error) {
-	out := &seen{}
+	out := &seen{lists: map[string]bool{}}
 	dec := json.NewDecoder(bounds.JSON(io.NopCloser(io.LimitReader(r, mostRead))))
 	for n := 0; ; n++ {
 		var raw json.RawMessage
@@ -138,7 +155,9 @@ func (s *seen) add(raw []byte) error {
 		}
 	}
 	s.objects = append(s.objects, *doc.Items...)
-	s.clusters = s.clusters || doc.is(clusterGroup, "ClusterList")
+	for kind, group := range map[string]string{"Cluster": clusterGroup, "Restore": veleroGroup} {
+		s.lists[kind] = s.lists[kind] || doc.is(group, kind+"List")
+	}
 	return nil
 }
 

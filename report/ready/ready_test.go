@@ -56,6 +56,7 @@ func reported() *report.Report {
 // Pieces of what kubectl prints of the new cluster.
 const (
 	noClusters = `{"kind":"ClusterList","apiVersion":"cluster.x-k8s.io/v1beta1","metadata":{"resourceVersion":"7"},"items":[]}`
+	noRestores = `{"kind":"RestoreList","apiVersion":"velero.io/v1","metadata":{"resourceVersion":"8"},"items":[]}`
 	kubeSystem = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"` + newUID + `","creationTimestamp":"2026-01-01T00:00:00Z"}}`
 	defaultIs  = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default","uid":"1"},"status":{"phase":"Active"}}`
 	nodeIs     = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n-1"},"spec":{"providerID":"vsphere://n1"}}`
@@ -81,7 +82,7 @@ func hook(provider string) string {
 }
 
 func printed() string {
-	return noClusters + "\n" + list(kubeSystem, nodeIs, coreIs, infraIs, veleroIs, locationIs) + list(defaultIs, runs("cluster-api", 1), runs("infrastructure-vsphere", 1), backupIs, modifierIs)
+	return noClusters + noRestores + "\n" + list(kubeSystem, nodeIs, coreIs, infraIs, veleroIs, locationIs) + list(defaultIs, runs("cluster-api", 1), runs("infrastructure-vsphere", 1), backupIs, modifierIs)
 }
 
 func question() Question {
@@ -259,18 +260,38 @@ func TestEveryPrecondition(t *testing.T) {
 		"the backup says two": {in(func(r *report.Report) {
 			r.Backups[0].Installed = append(r.Backups[0].Installed, report.Installed{Type: "core", Name: "cluster-api", Version: "v1.9.0"})
 		}), Blind, "names several: v1.10.1, v1.9.0"},
-		"releases on a person's word": {func(q *Question) { q.Report.Backups[0].Installed = nil; q.Done = append(q.Done, "releases") }, Go, "not looked at: the releases of the old cluster"},
-		"no Velero":                   {swap(veleroIs+",", ""), Blind, "no Deployment velero"},
-		"two Veleros":                 {swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"namespace":"velero"`, `"namespace":"v2"`, 1)), Blind, "several"},
-		"it does not run":             {swap(`"availableReplicas":1`, `"availableReplicas":0`), NotYet, "does not run"},
-		"its order is its own":        {swap(`["server"]`, `["server","--restore-resource-priorities=clusters"]`), NotYet, "order of its own"},
-		"it pauses nothing":           {swap("velero:v1.17.0", "velero:v1.11.1"), NotYet, "first that restores Clusters paused"},
-		"an image by its digest":      {swap("velero:v1.17.0", "velero@sha256:00"), Blind, "does not say it"},
-		"no location":                 {swap(","+locationIs, ""), Blind, "no BackupStorageLocation"},
-		"of another Velero":           {swap(`"name":"default","namespace":"velero"`, `"name":"default","namespace":"v2"`), Blind, "no BackupStorageLocation"},
-		"a location is writable":      {swap(locationIs, locationIs+","+strings.NewReplacer(`"ReadOnly"`, `"ReadWrite"`, "default", "second").Replace(locationIs)), NotYet, "may write to second"},
-		"writable by default":         {swap(`{"accessMode":"ReadOnly"}`, `{}`), NotYet, "may write to default"},
-		"none is Available":           {swap(`"phase":"Available"`, `"phase":"Unavailable"`), NotYet, "is Available"},
+		"releases on a person's word":   {func(q *Question) { q.Report.Backups[0].Installed = nil; q.Done = append(q.Done, "releases") }, Go, "not looked at: the releases of the old cluster"},
+		"another Restore is under way":  {swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"velero","name":"r"},"status":{"phase":"InProgress"}}]`, 1)), NotYet, "another Restore is under way: r"},
+		"one that waits for it":         {swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"velero","name":"r"}}]`, 1)), NotYet, "another Restore is under way: r"},
+		"in kubectl's list":             {swap(coreIs, coreIs+`,{"apiVersion":"velero.io/v1","kind":"Restore","metadata":{"namespace":"velero","name":"r"},"status":{"phase":"Finalizing"}}`), NotYet, "another Restore is under way: r"},
+		"one that is done":              {swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"velero","name":"r"},"status":{"phase":"PartiallyFailed"}}]`, 1)), Go, "no other Restore"},
+		"Restores are not asked for":    {swap(noRestores, ""), Blind, "no RestoreList"},
+		"Velero is scaled to none":      {swap(`"spec":{"template":{"spec":{"containers":[{"name":"velero"`, `"spec":{"replicas":0,"template":{"spec":{"containers":[{"name":"velero"`), NotYet, "does not run: its Deployment is scaled to 0"},
+		"Velero is being deleted":       {swap(`"name":"velero","namespace":"velero"`, `"name":"velero","namespace":"velero","deletionTimestamp":"2026-11-28T11:00:00Z"`), NotYet, "is being deleted"},
+		"Velero by another name":        {swap(`"name":"velero","namespace":"velero"`, `"name":"backup-velero","namespace":"velero"`), Go, "Velero in namespace velero runs"},
+		"of another image":              {swap(`"name":"velero","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"name":"velero","image":"velero/velero:v1.17.0"`, `"name":"bk","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"image":"side:v1"},{"name":"x","image":"mirror/vmware-velero:v1.17.0"`), Go, "runs: mirror/vmware-velero:v1.17.0"},
+		"an interface of it":            {swap(veleroIs, veleroIs+`,{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"velero-ui","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"image":"x/velero-ui:v1"}]}}},"status":{"availableReplicas":1}}`), Go, "Velero in namespace velero runs"},
+		"a second one elsewhere":        {swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"namespace":"velero"`, `"namespace":"v2"`, 1)), Go, "Velero in namespace velero runs"},
+		"its location ends":             {swap(`"name":"default","namespace":"velero"}`, `"name":"default","namespace":"velero","deletionTimestamp":"2026-11-28T11:00:00Z"}`), NotYet, "no storage location of Velero is Available"},
+		"the ConfigMap ends":            {swap(`"name":"restore-paused","namespace":"velero"`, `"name":"restore-paused","namespace":"velero","deletionTimestamp":"2026-11-28T11:00:00Z"`), NotYet, "ConfigMap restore-paused is being deleted"},
+		"webhooks without a Deployment": {swap(runs("infrastructure-vsphere", 1), hook("infrastructure-vsphere")), NotYet, "webhook configurations without a Deployment: infrastructure-vsphere"},
+		"of a provider that the report does not need": {func(q *Question) {
+			swap(defaultIs, defaultIs+","+hook("infrastructure-aws"))(q)
+			q.Done = append(q.Done, "controllers")
+		}, NotYet, "webhook configurations without a Deployment: infrastructure-aws"},
+		"webhooks of others":             {swap(defaultIs, defaultIs+","+strings.Replace(hook("x"), "cluster.x-k8s.io/provider", "app", 1)), Go, ""},
+		"a controller is scaled to none": {swap(`"availableReplicas":1}}`+","+runs("infrastructure-vsphere", 1), `"availableReplicas":1},"spec":{"replicas":0}},`+runs("infrastructure-vsphere", 1)), Blind, "no replica runs"},
+		"no Velero":                      {swap(veleroIs+",", ""), Blind, "set VELERO_NAMESPACE"},
+		"two Veleros":                    {swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"name":"velero"`, `"name":"velero-2"`, 1)), Blind, "several"},
+		"it does not run":                {swap(`"availableReplicas":1`, `"availableReplicas":0`), NotYet, "does not run"},
+		"its order is its own":           {swap(`["server"]`, `["server","--restore-resource-priorities=clusters"]`), NotYet, "order of its own"},
+		"it pauses nothing":              {swap("velero:v1.17.0", "velero:v1.11.1"), NotYet, "first that restores Clusters paused"},
+		"an image by its digest":         {swap("velero:v1.17.0", "velero@sha256:00"), Blind, "does not say it"},
+		"no location":                    {swap(","+locationIs, ""), Blind, "no BackupStorageLocation"},
+		"of another Velero":              {swap(`"name":"default","namespace":"velero"`, `"name":"default","namespace":"v2"`), Blind, "no BackupStorageLocation"},
+		"a location is writable":         {swap(locationIs, locationIs+","+strings.NewReplacer(`"ReadOnly"`, `"ReadWrite"`, "default", "second").Replace(locationIs)), NotYet, "may write to second"},
+		"writable by default":            {swap(`{"accessMode":"ReadOnly"}`, `{}`), NotYet, "may write to default"},
+		"none is Available":              {swap(`"phase":"Available"`, `"phase":"Unavailable"`), NotYet, "is Available"},
 	} {
 		q := question()
 		c.change(&q)
