@@ -171,7 +171,7 @@ func TestPoint31NothingActsBeforeAllIsRestored(t *testing.T) {
 		"all is as it has to be":  {"restore create", "velero --kubecontext filled --namespace=filled restore create filled", nil, true},
 		"a Cluster is there":      {"restore create", "restore create", []string{stops(" management new")}, false},
 		"an order of its own":     {"restore create", "restore create", []string{`*"get deployments.apps "*) echo '["server","--restore-resource-priorities=clusters.cluster.x-k8s.io,machines"]'; exit ;;`}, false},
-		"no Velero there":          {"restore create", "restore create", []string{`*"get deployments.apps "*) exit ;;`}, false},
+		"no Velero there":         {"restore create", "restore create", []string{`*"get deployments.apps "*) exit ;;`}, false},
 		"no such Velero":          {"restore create", "restore create", []string{`*"get deployments.apps "*) exit 1 ;;`}, false},
 		"unpaused where restored": {`"paused":false`, `"paused":false`, nil, true},
 	} {

@@ -365,7 +365,7 @@ func (w *operator) confirms(plan, label string) (out string) {
 	w.t.Helper()
 	number, _, _ := strings.Cut(label, ".")
 	lines := block(w.t, plan, label)
-	if strings.Contains(strings.Join(lines, "\n"), "--as stays-off") {
+	if strings.Contains(strings.Join(lines, "\n"), "--as staysOff") {
 		return ""
 	}
 	function := pick(plan, number)
