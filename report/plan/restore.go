@@ -63,7 +63,7 @@ func (pl *planner) emptyCluster(d *draft) {
 	d.before("The new cluster must not contain any Clusters yet: the lines of this part stop where one is. Keep Flux, Argo CD, Helm and k0rdent off until everything is restored and unpaused.",
 		kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--no-headers").Keep("CLUSTERS").
 			Then(shell.Empty("CLUSTERS").OrStop("it holds Clusters:", shell.Raw(`"$CLUSTERS"`))))
-	d.before("Only if that names one of the report: turn off what made it, and pause it at once. The line stops where the cluster holds one that the report does not name: it may be the living management cluster of others. Do not delete it: its controllers would take down what runs under its name. Restore into another management cluster, which holds none.",
+	d.before("Only if that names one of the report: turn off what made it, and pause it at once. The line stops where the cluster holds one that the report does not name: it may be the running management cluster of others. Do not delete it: its controllers would take down what runs under its name. Restore into another management cluster, which holds none.",
 		shell.Ask("EXISTING_NAMESPACE", "its namespace"), shell.Ask("EXISTING", "its name"),
 		pl.isFilled().Then(kubectl(management, "--namespace", shell.Variable("EXISTING_NAMESPACE"), "patch", shell.Pieces{clusters, shell.Variable("EXISTING")}, "--type=merge", pausePatch)))
 }

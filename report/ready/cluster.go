@@ -108,7 +108,7 @@ func (l *looking) none(s *seen) {
 		l.add(Item{Check: "clusters", State: Missing, What: "it already holds " + strings.TrimSuffix(about(ours), ": "), Why: "controllers act on them while their Machines are not yet back", Next: "turn off what created them, and restore into a cluster that holds none: " + l.step(l.restore), Step: l.restore, Objects: ours})
 	}
 	if len(others) > 0 {
-		l.add(Item{Check: "clusters", State: Missing, What: "it holds Clusters that the report does not name: " + strings.TrimSuffix(about(others), ": "), Why: "it may be the living management cluster of others", Next: "set the context to the new management cluster; restore into one that holds none: " + l.step(l.restore), Step: l.restore, Objects: others})
+		l.add(Item{Check: "clusters", State: Missing, What: "it holds Clusters that the report does not name: " + strings.TrimSuffix(about(others), ": "), Why: "it may be the running management cluster of others", Next: "set the context to the new management cluster; restore into one that holds none: " + l.step(l.restore), Step: l.restore, Objects: others})
 	}
 	switch {
 	case len(ours)+len(others) > 0:

@@ -183,7 +183,7 @@ func TestEveryPrecondition(t *testing.T) {
 		"a report without a backup":  {in(func(r *report.Report) { r.Backups = nil }), Blind, "does not have the uid"},
 		"it holds a Cluster":         {clusters(cluster("b", `{"paused":true}`)), NotYet, "already holds ns/b"},
 		"that is in kubectl's list":  {swap(coreIs, `{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster",`+cluster("a", `{}`)[1:]+","+coreIs), NotYet, "already holds ns/a"},
-		"another Cluster acts":       {clusters(cluster("z", `{}`)), NotYet, "the living management cluster of others"},
+		"another Cluster acts":       {clusters(cluster("z", `{}`)), NotYet, "the running management cluster of others"},
 		"another Cluster is paused":  {clusters(cluster("z", `{"paused":true}`)), NotYet, "does not name: ns/z"},
 		"a workload cluster":         {swap("vsphere://n1", "vsphere://WL"), NotYet, "this is cluster ns/a of the report: stop: Node n-1 is on its machine wl"},
 		"a Node says so":             {swap(`"name":"n-1"`, `"name":"n-1","annotations":{"cluster.x-k8s.io/cluster-namespace":"ns","cluster.x-k8s.io/cluster-name":"b"}`), NotYet, "this is cluster ns/b of the report"},

@@ -84,7 +84,7 @@ func (a *asking) isAnother(p *printed, which, set string) error {
 	case len(others) > 0 && a.Options.Filter != nil:
 		return unseen("run detect on all clusters, and go on with the plan of that report", "it holds %s, and the report is only of some clusters of the backup", english.First(3, others))
 	case len(others) > 0:
-		return refuse(set+"; restore into a cluster that holds no Clusters", "it holds Clusters that the report does not name, and may be the living management cluster of others: %s", english.First(3, others))
+		return refuse(set+"; restore into a cluster that holds no Clusters", "it holds Clusters that the report does not name, and may be the running management cluster of others: %s", english.First(3, others))
 	case len(ours) > 0 && which == isNew:
 		return refuse("turn off what made them, and pause them with the line of the plan; restore into a cluster that holds none", "it holds Clusters of the report already: %s", english.First(3, ours))
 	case len(p.clusters) == 0 && which == isFilled:
