@@ -26,10 +26,12 @@ type printed struct {
 // document is an object, a list of some, or the list of API groups.
 type document struct {
 	object
-	Items  *[]object `json:"items"`
-	Groups []struct {
-		Name string `json:"name"`
-	} `json:"groups"`
+	Items  *[]object  `json:"items"`
+	Groups []apiGroup `json:"groups"`
+}
+
+type apiGroup struct {
+	Name string `json:"name"`
 }
 
 // readManagement reads the documents that kubectl printed, one behind the other. Of what ends too
@@ -65,13 +67,7 @@ func (p *printed) add(d *document) error {
 	switch {
 	case d.Kind == "APIGroupList":
 		// The API groups of every cluster are there, or it is not the whole list.
-		has := func(name string) bool {
-			return slices.ContainsFunc(d.Groups, func(g struct {
-				Name string `json:"name"`
-			}) bool {
-				return g.Name == name
-			})
-		}
+		has := func(name string) bool { return slices.Contains(d.Groups, apiGroup{name}) }
 		p.whole = p.whole || has("apps") && !has(clusterGroup)
 		return nil
 	case d.Items == nil:
