@@ -44,7 +44,7 @@ func (r *Report) Narrow(f Filter) error {
 			f.Namespaces = old.Namespaces
 		}
 	}
-	f.View = true
+	f.View, r.Digests = true, nil
 	r.Options.Filter = &f
 	r.Clusters = slices.DeleteFunc(r.Clusters, func(c Cluster) bool { return !f.Matches(c.Namespace, c.Name) })
 	r.InfraMachines = slices.DeleteFunc(r.InfraMachines, func(m InfraMachine) bool { return !f.concerns(&m) })

@@ -79,7 +79,7 @@ func TestReadinessJSON(t *testing.T) {
 		t.Errorf("check %s", got)
 	}
 	out.Reset()
-	if err := report.ReadinessJSON(&out, build.Readiness(nil, nil, nil, report.Tool{}, time.Time{})); err != nil || strings.Contains(out.String(), "null") {
+	if err := report.ReadinessJSON(&out, build.Readiness(nil, nil, nil, nil, report.Tool{}, time.Time{})); err != nil || strings.Contains(out.String(), "null") {
 		t.Errorf("%v: %s", err, &out)
 	}
 }

@@ -41,6 +41,8 @@ type Report struct {
 	Confirmations []Confirmation `json:"confirmations,omitempty"`
 	// Variables are those that commands of steps read; absent when none does.
 	Variables []Variable `json:"variables,omitempty"`
+	// Digests are those of the members, by their names: see Seal.
+	Digests map[string]string `json:"digests,omitempty"`
 }
 
 // Tool says what made the report.
@@ -114,6 +116,17 @@ type Backup struct {
 	// Installed are the releases of Cluster API and its providers in the management cluster,
 	// as far as the backup says.
 	Installed []Installed `json:"installed,omitempty"`
+	// Velero is what Velero says of the backup; nil where neither its file nor the tarball does.
+	Velero *Described `json:"velero,omitempty"`
+}
+
+// Described is the Backup of Velero that wrote a tarball, as its file velero-backup.json has it, or
+// the tarball itself, which has it as it was while it ran.
+type Described struct {
+	Name    string    `json:"name"`
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended,omitzero"`
+	Items   int       `json:"items,omitempty"` // that Velero counted
 }
 
 // Installed is a release of a provider. Type is core, or what 'clusterctl init' calls it.

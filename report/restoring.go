@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,6 +55,7 @@ func (r *Report) IsOld(uid string, created time.Time) (is, known bool) {
 type VeleroBackup struct {
 	Name, UID, Phase string
 	Started, Ended   time.Time
+	Items            int // that it counted
 }
 
 // Restorable reports whether Velero restores it: it has ended, with all objects or with errors.
@@ -63,23 +63,59 @@ func (v *VeleroBackup) Restorable() bool {
 	return v.Phase == "Completed" || v.Phase == "PartiallyFailed"
 }
 
-// IsOf reports whether it may be of the tarball: the items were written while it ran, by
-// the same clock, and where the tarball is in a store its folder has the name. The slack is that
-// of backup/check for the file beside a tarball.
-func (v *VeleroBackup) IsOf(b *Backup) bool {
+// Likeness is how surely a Backup of Velero is that of a tarball.
+type Likeness int
+
+// The times of a Backup are those of every cluster with the same schedule: only what Velero itself
+// says of the tarball tells them apart.
+const (
+	Other    Likeness = iota
+	Possible          // nothing shows that it is another one, nor that it is this
+	Same
+)
+
+// Is compares it with a tarball: its items were written while it ran, by the same clock, and where
+// the tarball is in a store its folder has the name. The slack is that of backup/check for the file
+// beside a tarball. It is the same where what Velero says of the tarball is what it says of itself,
+// with as many items as Velero counted, or the tarball holds: Velero counts what it writes
+// (pkg/backup/backup.go v1.18.3).
+func (v *VeleroBackup) Is(b *Backup) Likeness {
 	const slack = time.Minute
-	if b.WrittenFrom.IsZero() || v.Started.IsZero() || v.Ended.IsZero() {
-		return false
+	if b.WrittenFrom.IsZero() || v.Started.IsZero() || v.Ended.IsZero() || b.WrittenFrom.Before(v.Started.Add(-slack)) || b.WrittenTo.After(v.Ended.Add(slack)) {
+		return Other
 	}
 	if dir := path.Dir(b.Path); strings.HasPrefix(b.Path, "s3://") && path.Base(path.Dir(dir)) == "backups" && path.Base(dir) != v.Name {
-		return false
+		return Other
 	}
-	return !b.WrittenFrom.Before(v.Started.Add(-slack)) && !b.WrittenTo.After(v.Ended.Add(slack))
+	d, items := b.Velero, b.Items
+	if d != nil && d.Items > 0 {
+		items = d.Items
+	}
+	switch {
+	case v.Items > 0 && items > 0 && v.Items != items:
+		return Other
+	case d == nil:
+		return Possible
+	case d.Name != v.Name || !d.Started.Equal(v.Started) || !d.Ended.IsZero() && !d.Ended.Equal(v.Ended):
+		return Other
+	case v.Items == 0 || d.Started.IsZero():
+		return Possible
+	}
+	return Same
 }
 
-// Among returns which Backups may be of the tarball.
-func (b *Backup) Among(all []VeleroBackup) []VeleroBackup {
-	return slices.DeleteFunc(slices.Clone(all), func(v VeleroBackup) bool { return !v.IsOf(b) })
+// Best returns the Backups that are those of the tarball, and how surely: where none is the same,
+// those that may be.
+func (b *Backup) Best(all []VeleroBackup) (of []VeleroBackup, how Likeness) {
+	for i := range all {
+		switch is := all[i].Is(b); {
+		case is > how:
+			of, how = []VeleroBackup{all[i]}, is
+		case is == how && is != Other:
+			of = append(of, all[i])
+		}
+	}
+	return of, how
 }
 
 // Upgrade is how the release of a provider compares with that of the backup.

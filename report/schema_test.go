@@ -13,10 +13,11 @@ import (
 // fields pins the document: within schema 1 this list may grow, and nothing in
 // it may be renamed or removed. A trailing ? marks what may be absent.
 var fields = map[string]string{
-	"report":         "schemaVersion tool generatedAt options backups summary toDo? clusters infraMachines scopes checks errors providers? ignoreRules? confirmations? variables?",
+	"report":         "schemaVersion tool generatedAt options backups summary toDo? clusters infraMachines scopes checks errors providers? ignoreRules? confirmations? variables? digests?",
 	"tool":           "name version commit",
 	"options":        "ignoreHealthy skipNodes filter? failOn? confirmations?",
-	"backup":         "path sha256 formatVersion writtenFrom writtenTo items kubeSystemUID? live? missing installed?",
+	"backup":         "path sha256 formatVersion writtenFrom writtenTo items kubeSystemUID? live? missing installed? velero?",
+	"described":      "name started ended? items?",
 	"installed":      "type name version",
 	"missing":        "kind namespace name referredBy why",
 	"summary":        "status complete answer? answerByPlan? clusters machines infraMachines excluded outOfScope resources foreignTags? ignored ignoredMachines? ignoredInfraMachines? confirmedInfraMachines? statusWithoutRules? errors forecast?",

@@ -107,7 +107,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	now := s.now()
 	found := e.check(now)
 	e.secrets.Drop()
-	doc := build.Readiness(e.snapshot, e.expected.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
+	doc := build.Readiness(e.snapshot, e.expected.Absent, found, e.described(), report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
 	doc.Filter = o.filter()
 	if doc.Releases, err = o.releases(bounded, e); err != nil {
 		return o.bounds.explain(bounded, err)

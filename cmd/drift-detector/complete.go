@@ -73,7 +73,7 @@ func valuesOf(command *cli.Command, flag string) []string {
 		}
 		return []string{string(code.Ghost), string(code.Stale), string(code.Unknown), string(code.Healthy), string(code.Unattributed)}
 	case "as":
-		return saidNames
+		return saidNames()
 	case "code":
 		return codeNames()
 	}

@@ -14,7 +14,7 @@ func TestCompletionOfValues(t *testing.T) {
 		"check --format":                            "json junit markdown text",
 		"plan --format":                             "env markdown shell",
 		"detect --fail-on":                          "no not-yes by-plan ghost stale unknown unattributed error leaked lost stuck check",
-		"confirm --as":                              "not-a-machine leave given-up stays-off",
+		"confirm --as":                              "notAMachine leave givenUp staysOff",
 		"check --fail-on":                           "error warning",
 		"ignore --status":                           "Ghost Stale Unknown Healthy Unattributed",
 		"detect --cluster":                          "",

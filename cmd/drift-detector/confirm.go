@@ -17,16 +17,18 @@ import (
 
 type confirmOptions struct {
 	report, as, by, expires string
+	said                    confirm.As
 	names                   []string
 	outputs                 []target
 }
 
-// saidAs are the values of --as.
-var saidAs = map[string]confirm.As{
-	"not-a-machine": confirm.NotAMachine, "leave": confirm.Leave, "given-up": confirm.GivenUp, "stays-off": confirm.StaysOff,
+// saidNames are the values of --as.
+func saidNames() (names []string) {
+	for _, as := range confirm.All() {
+		names = append(names, string(as))
+	}
+	return names
 }
-
-var saidNames = []string{"not-a-machine", "leave", "given-up", "stays-off"}
 
 func confirmCommand(s *streams) *cli.Command {
 	var o confirmOptions
@@ -36,10 +38,10 @@ func confirmCommand(s *streams) *cli.Command {
 		UsageText: "drift-detector confirm REPORT NAME... --as WHAT --by WHO [options]",
 		Description: `NAME is a VM to confirm (its name, path or id), a folder of such VMs, or
 NAMESPACE/NAME of a Cluster or a machine. WHAT is
-   not-a-machine   a VM, or all in a folder: of no cluster of the backup
-   leave           a VM, or all in a folder: ours, and stays as it is
-   given-up        a Cluster whose machines are gone: left out of the restore
-   stays-off       a machine whose VM is off
+   notAMachine   a VM, or all in a folder: of no cluster of the backup
+   leave         a VM, or all in a folder: ours, and stays as it is
+   givenUp       a Cluster whose machines are gone: left out of the restore
+   staysOff      a machine whose VM is off
 
 'detect --confirmations FILE' takes that for seen, as long as the ids are the same, and
 lists it under the conditions of the answer. A file that exists is added to: what others
@@ -47,11 +49,11 @@ say in it stays, and of two words that contradict each other none is taken.
 
 EXAMPLES:
    drift-detector confirm report.json vm-1 --as leave --by OPS-1 -o said.yaml
-   drift-detector confirm report.json vm-7 --as not-a-machine --by OPS-1 -o confirmed.yaml
+   drift-detector confirm report.json vm-7 --as notAMachine --by OPS-1 -o confirmed.yaml
    drift-detector confirm report.json /DC0/vm/infra --as leave --by "K. Lee" --expires 2027-01-31 -o confirmed.yaml
-   drift-detector confirm report.json tenant-alpha/alpha-dev --as given-up --by OPS-2 -o confirmed.yaml`,
+   drift-detector confirm report.json tenant-alpha/alpha-dev --as givenUp --by OPS-2 -o confirmed.yaml`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "as", Usage: "`WHAT` it is: " + strings.Join(saidNames, ", "), Destination: &o.as},
+			&cli.StringFlag{Name: "as", Usage: "`WHAT` it is: " + strings.Join(saidNames(), ", "), Destination: &o.as},
 			&cli.StringFlag{Name: "by", Usage: "`WHO` says so, a person or a ticket; every report repeats it", Destination: &o.by},
 			&cli.StringFlag{Name: "expires", Usage: "the last `DAY` on which it is taken; YYYY-MM-DD, UTC", Destination: &o.expires},
 			outputFlag("the confirmations", false),
@@ -68,13 +70,17 @@ EXAMPLES:
 			if o.outputs, err = readTargets(c, "yaml", []string{"yaml"}); err != nil {
 				return err
 			}
+			var known bool
+			o.said, known = confirm.Named(o.as)
 			switch {
 			case len(o.outputs) > 1:
 				return fail("one --output takes the confirmations")
-			case saidAs[o.as] == "":
-				return fail("--as %q is not known; it is %s", o.as, english.Choice(saidNames))
+			case !known:
+				return fail("--as %q is not known; it is %s", o.as, english.Choice(saidNames()))
 			case strings.TrimSpace(o.by) == "":
 				return fail("--by is required: say who confirms it")
+			case o.expires != "" && !confirm.IsDay(o.expires):
+				return fail("--expires %q is no day; give the last day on which it is taken, such as 2027-01-31", o.expires)
 			case o.expires != "" && o.expires < s.now().UTC().Format(time.DateOnly):
 				return fail("--expires %s is over, and the confirmation would never be taken: give the last day on which it is", o.expires)
 			}
@@ -90,7 +96,7 @@ func runConfirm(o confirmOptions, s *streams) error {
 	}
 	var more []confirm.Confirmation
 	for _, name := range o.names {
-		c, err := confirm.Of(rep, name, saidAs[o.as], o.by, s.now().UTC().Format(time.DateOnly), o.expires)
+		c, err := confirm.Of(rep, name, o.said, o.by, s.now().UTC().Format(time.DateOnly), o.expires)
 		if err != nil {
 			return err
 		}
@@ -109,6 +115,11 @@ func runConfirm(o confirmOptions, s *streams) error {
 	for i := range replaced {
 		r := &replaced[i]
 		s.info("replaced what %s said of %s before: %s (%s)", r.By, r.Subject(), r.As, english.Join(", until ", r.On, r.Expires))
+	}
+	for i := range more {
+		if why := confirm.NotTaken(rep, &more[i], s.now()); why != "" {
+			s.warn("%s", why)
+		}
 	}
 	for _, c := range confirm.Contradictions(all, more) {
 		s.warn("%s", c)

@@ -30,10 +30,10 @@ func TestConfirmationsAreTaken(t *testing.T) {
 	for i := range o.report.InfraMachines {
 		vms = append(vms, o.report.InfraMachines[i].Instance.Path)
 	}
-	say("not-a-machine", vms...)
+	say("notAMachine", vms...)
 	say("leave", "/DC0/vm/capi/tenant-beta")
-	say("given-up", "tenant-alpha/alpha-dev")
-	say("stays-off", "tenant-aws/aws-prod-md-1a-f7mmd-kplkg")
+	say("givenUp", "tenant-alpha/alpha-dev")
+	say("staysOff", "tenant-aws/aws-prod-md-1a-f7mmd-kplkg")
 
 	after := w.detect("--confirmations", file)
 	after.demand(t, exitOK)
@@ -160,7 +160,7 @@ func TestConfirmationsThatDoNotFit(t *testing.T) {
 	if got := after.report.Confirmations; len(got) != 2 || got[0].State != report.ConfirmationContradicted || got[1].State != report.ConfirmationContradicted || after.report.InfraMachines[i].Confirmed != nil || !strings.Contains(after.stderr, "OPS-2 says notAMachine of VM "+v.Name) {
 		t.Errorf("two that contradict: %+v\n%s", got, after.stderr)
 	}
-	for _, args := range [][]string{{"jumphost-01"}, {"jumphost-01", "--as", "leave", "--by", "x", "--expires", "2020-01-01"}, {"jumphost-01", "--as", "mine", "--by", "x"}, {"jumphost-01", "--as", "leave"}, {"nobody", "--as", "leave", "--by", "x"}, {"jumphost-01", "--as", "given-up", "--by", "x"}} {
+	for _, args := range [][]string{{"jumphost-01"}, {"jumphost-01", "--as", "leave", "--by", "x", "--expires", "2020-01-01"}, {"jumphost-01", "--as", "mine", "--by", "x"}, {"jumphost-01", "--as", "leave"}, {"nobody", "--as", "leave", "--by", "x"}, {"jumphost-01", "--as", "leave", "--by", "x", "--expires", "2027-02-30"}, {"jumphost-01", "--as", "given-up", "--by", "x"}} {
 		saved := filepath.Join(w.dir, "report.json")
 		if err := os.WriteFile(saved, o.json, 0o600); err != nil {
 			t.Fatal(err)
@@ -190,6 +190,12 @@ func TestConfirmKeepsWhatOthersSaid(t *testing.T) {
 	}
 	if out := say("leave", "OPS-2"); !strings.Contains(out.stderr, "replaced what OPS-2 said of VM jumphost-01 before: notAMachine") {
 		t.Errorf("what was replaced is not said: %s", out.stderr)
+	}
+	if out := runProgram(t, "confirm", saved, "tenant-alpha/alpha-prod", "--as", "given-up", "--by", "OPS-2", "-o", filepath.Join(w.dir, "alive.yaml")); out.code != exitOK || !strings.Contains(out.stderr, "Cluster tenant-alpha/alpha-prod is written down as givenUp, and detect will not take that") || !strings.Contains(out.stderr, "would run on, and nothing would manage it") {
+		t.Errorf("status %d, a cluster that lives is given up: %s", out.code, out.stderr)
+	}
+	if out := runProgram(t, "confirm", saved, "jumphost-01", "--as", "leave", "--by", "x", "--expires", "2026-02-30"); !strings.Contains(out.stderr, `--expires "2026-02-30" is no day`) {
+		t.Errorf("a day that no calendar has: %s", out.stderr)
 	}
 	all, err := readConfirmations([]string{file})
 	if err != nil || len(all) != 2 || all[0].By != "K. Lee" || all[1].By != "OPS-2" {

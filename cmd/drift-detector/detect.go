@@ -143,6 +143,9 @@ func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *str
 	for _, w := range warnings {
 		s.warn("%s", w)
 	}
+	if err := rep.Seal(); err != nil {
+		return err
+	}
 	if err := out.write(reportWriter(rep, s)); err != nil {
 		return err
 	}
@@ -231,6 +234,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		Snapshot:      e.snapshot,
 		Inventory:     inv,
 		Absent:        e.expected.Absent,
+		Described:     e.described(),
 		LoadBalancers: e.expected.LoadBalancers,
 		Checks:        checks,
 		Providers:     e.registry.Specs(),

@@ -162,6 +162,7 @@ type loadedBackup struct {
 	newer    []*check.NewerBackup
 	velero   []*check.VeleroBackup // by backup; nil where Velero's file is not beside the tarball, or unread
 	unread   []string              // by backup: why Velero's file can't be read
+	runs     []check.Runs          // by backup
 }
 
 // load finds the backups that --backup names, and reads them.
@@ -213,12 +214,14 @@ func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *in
 	if o.described != nil {
 		e.velero, e.unread = []*check.VeleroBackup{o.described}, nil
 	}
+	e.runs = make([]check.Runs, len(opened))
 	want.Beside = func(i int) archive.Visitor {
 		var asked archive.Visitor
 		if o.beside != nil {
 			asked = o.beside(opened[i])
 		}
-		return asked.And(e.velero[i].Referrers())
+		e.runs[i] = check.Runs{}
+		return asked.And(e.velero[i].Referrers()).And(e.runs[i].Visitor())
 	}
 	if e.snapshot, e.secrets, err = backup.Load(ctx, sources, want); err != nil {
 		return nil, err
@@ -238,6 +241,15 @@ func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *in
 	e.expected = expect(e.snapshot)
 	e.narrow()
 	return e, nil
+}
+
+// described is what Velero says of each backup.
+func (e *loadedBackup) described() []*check.Outline {
+	out := make([]*check.Outline, len(e.snapshot.Backups))
+	for i, b := range e.snapshot.Backups {
+		out[i] = check.Described(b, e.velero[i], &e.runs[i])
+	}
+	return out
 }
 
 // join is what several packages ask of a backup.

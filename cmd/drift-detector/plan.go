@@ -85,6 +85,7 @@ func runPlan(o planOptions, s *streams) error {
 		return err
 	}
 	plan := planOf(rep)
+	plan.In(o.report)
 	if err := plan.Narrow(o.part); err != nil {
 		return &usageError{message: err.Error(), command: "plan"}
 	}

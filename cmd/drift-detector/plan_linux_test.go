@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,15 +12,14 @@ import (
 // What goes elsewhere, and --all, is the whole.
 func TestPlanOnATerminal(t *testing.T) {
 	w := fleet(t)
-	report := filepath.Join(w.dir, "report.json")
 	w.detect()
+	t.Chdir(w.dir) // the commands to type are short
+	const report = "report.json"
 	whole := runProgram(t, "plan", report).stdout
 	rows := regexp.MustCompile(`(?m)^\| (\d+) \|`).FindAllStringSubmatch(whole, -1)
 	if len(rows) < 20 || !strings.Contains(whole, "```sh") {
 		t.Fatalf("%d rows; a pipe gets the whole:\n%s", len(rows), whole)
 	}
-	t.Chdir(w.dir) // the commands to type are short
-	report = "report.json"
 	for _, c := range []struct {
 		columns, rows int
 		env           map[string]string

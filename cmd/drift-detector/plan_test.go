@@ -294,8 +294,8 @@ func TestPlanOfAReportWithoutProviders(t *testing.T) {
 	if len(r.Providers) == 0 {
 		t.Fatal("the report describes no provider")
 	}
-	plan := func(name string) string {
-		file := filepath.Join(w.dir, name)
+	plan := func() string {
+		file := filepath.Join(w.dir, "made.json")
 		f, err := os.Create(file)
 		if err != nil {
 			t.Fatal(err)
@@ -307,9 +307,9 @@ func TestPlanOfAReportWithoutProviders(t *testing.T) {
 		o.demand(t, exitOK)
 		return o.stdout
 	}
-	want := plan("new.json")
+	want := plan()
 	r.Providers = nil
-	if plan("old.json") != want || !strings.Contains(want, "govc") || !strings.Contains(want, "deleting a Machine makes CAPV") {
+	if plan() != want || !strings.Contains(want, "govc") || !strings.Contains(want, "deleting a Machine makes CAPV") {
 		t.Error("the plan is another one")
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
-	"drift-detector/backup"
 	"drift-detector/internal/english"
 	"drift-detector/report/plan"
 	"drift-detector/report/ready"
@@ -30,14 +29,16 @@ func readyCommand(s *streams) *cli.Command {
 		Description: `Looks again, read-only, at all that the plan's restore step takes for granted:
 the answer by the plan, what is open before the restore, confirmations, and the
 new management cluster, as kubectl prints it to this command: that it is not the
-old one, has none of the Clusters, controllers that run, of the minor releases
-of the backup, and a Velero that only reads, with the Backup of the report and
-the plan's ConfigMap. The first line is go, or not yet and how much. What is not
-piped in is not looked at, and is no go:
+old one nor one of the report, has no Cluster, controllers that run, of the minor
+releases of the backup, and an idle Velero that only reads, with the Backup of
+the report and the plan's ConfigMap. The first line is go, or not yet and how
+much. What is not piped in is not looked at, and is no go. Velero is found by
+what its Deployment runs; if its namespace is not velero, give that to -n:
    { kubectl get --raw /apis/cluster.x-k8s.io/v1beta1/clusters
+     kubectl get --raw /apis/velero.io/v1/restores
      kubectl get providers.clusterctl.cluster.x-k8s.io -A -o json
      kubectl get bsl,backups.velero.io,cm -n velero -o json
-     kubectl get ns,deploy,mutatingwebhookconfigurations -A -o json
+     kubectl get ns,no,deploy,mutatingwebhookconfigurations -A -o json
    } > new.json
 
 EXAMPLES:
@@ -72,7 +73,7 @@ func runReady(o readyOptions, s *streams) error {
 		return err
 	}
 	if why := ready.Contradiction(rep, plan.ToDo(rep, describedTools(rep))); why != "" {
-		return &backup.InputError{Name: o.report, Problem: "the report is changed or incomplete, or another version made it: " + why, Next: "run detect again, and give the report as it writes it"}
+		return refuseChanged(o.report, why)
 	}
 	q := ready.Question{Report: rep, File: quoted(o.report), Program: quoted(s.program), Given: len(o.confirmations) > 0, Done: o.done, Now: s.now()}
 	if q.Confirmations, err = readConfirmations(o.confirmations); err != nil {

@@ -11,8 +11,10 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
 	"drift-detector/report/recheck"
 )
@@ -66,6 +68,9 @@ func runRecheck(ctx context.Context, o recheckOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
+	if members, _ := rep.Changed(); len(members) > 0 {
+		return refuseChanged(o.report, "not as detect wrote it: "+english.First(len(members), members))
+	}
 	registry := all.Registry()
 	registry.Timeout = o.place
 	tools := registry.Tools()
@@ -92,6 +97,11 @@ func runRecheck(ctx context.Context, o recheckOptions, s *streams) error {
 	}
 	_, err = fmt.Fprintln(s.stdout, "go on: "+terminal.Escape(said))
 	return err
+}
+
+// refuseChanged is the error for a report that is another than detect wrote.
+func refuseChanged(file, why string) error {
+	return &backup.InputError{Name: file, Problem: "the report is changed or incomplete, or another version made it: " + why, Next: "run detect again, and give the report as it writes it"}
 }
 
 // fromKubectl reads what kubectl printed, and does not wait for a person to type it.

@@ -69,6 +69,7 @@ func TestRecheckOfTheLab(t *testing.T) {
 		{"kubectl failed", file, []string{"gone", gone, "--restore=restore-1", at}, "", exitIncomplete, "it printed nothing"},
 		{"a Machine of another report", file, []string{"gone", "machine/a/b", "--restore=restore-1", at}, object, exitUsage, "the report has no Machine a/b"},
 		{"a report that is cut", write("cut.json", o.json[:len(o.json)/2]), append(vm, at), "", exitUsage, "not a whole JSON document"},
+		{"a report that is edited", write("edited.json", bytes.Replace(o.json, []byte(`"kubeSystemUID": "`), []byte(`"kubeSystemUID": "0`), 1)), append(vm, at), "", exitUsage, "not as detect wrote it: backups"},
 		{"of another schema", write("older.json", bytes.Replace(o.json, []byte(`"schemaVersion": "1"`), []byte(`"schemaVersion": "0"`), 1)), append(vm, at), "", exitUsage, "schema"},
 		{"no report", filepath.Join(w.dir, "none.json"), append(vm, at), "", exitUsage, "none.json"},
 		{"no check", file, []string{"look", "x"}, "", exitUsage, "is no check; it is one of place, vm"},

@@ -31,8 +31,9 @@ type Parts struct {
 	Forecast *rehearsal.Forecast
 	// ByPlan is that of a restore by the plan; nil leaves the answer to it out.
 	ByPlan      *rehearsal.Forecast
-	Checks      []check.Finding // on the backup alone
-	Providers   []infra.Spec    // of the run
+	Checks      []check.Finding  // on the backup alone
+	Described   []*check.Outline // by backup, or none; nil where Velero says nothing of it
+	Providers   []infra.Spec     // of the run
 	Tool        report.Tool
 	GeneratedAt time.Time
 	Options     report.Options
@@ -52,7 +53,7 @@ func New(p Parts) *report.Report {
 		Tool:          p.Tool,
 		GeneratedAt:   utc(p.GeneratedAt),
 		Options:       p.Options,
-		Backups:       backups(p.Snapshot, p.Absent),
+		Backups:       backups(p.Snapshot, p.Absent, p.Described),
 	}
 	for i := range p.Result.Clusters {
 		c := b.cluster(&p.Result.Clusters[i], forecastOf(p.Forecast, i))
@@ -115,7 +116,7 @@ func utc(t time.Time) time.Time {
 	return t
 }
 
-func backups(s *backup.Snapshot, more []backup.Absence) []report.Backup {
+func backups(s *backup.Snapshot, more []backup.Absence, described []*check.Outline) []report.Backup {
 	if s == nil {
 		return nil
 	}
@@ -129,6 +130,10 @@ func backups(s *backup.Snapshot, more []backup.Absence) []report.Backup {
 	for i := range out {
 		for _, p := range check.Installed(s, i) {
 			out[i].Installed = append(out[i].Installed, report.Installed(p))
+		}
+		if i < len(described) && described[i] != nil {
+			d := described[i]
+			out[i].Velero = &report.Described{Name: d.Name, Started: utc(d.Started), Ended: utc(d.Ended), Items: max(d.Items, 0)}
 		}
 	}
 	for _, a := range slices.Concat(s.Absent, more) {

@@ -10,10 +10,10 @@ import (
 
 // Readiness makes the document of a Snapshot, of what providers miss in it,
 // and of the findings.
-func Readiness(s *backup.Snapshot, absent []backup.Absence, found []check.Finding, tool report.Tool, at time.Time) *report.Readiness {
+func Readiness(s *backup.Snapshot, absent []backup.Absence, found []check.Finding, described []*check.Outline, tool report.Tool, at time.Time) *report.Readiness {
 	r := &report.Readiness{
 		SchemaVersion: report.SchemaVersion, Tool: tool, GeneratedAt: utc(at),
-		Backups: backups(s, absent), Checks: Checks(found),
+		Backups: backups(s, absent, described), Checks: Checks(found),
 	}
 	r.Summary = report.CountChecks(r.Checks)
 	r.FillLists()

@@ -213,6 +213,8 @@ func (a *application) cluster(c *Confirmation) (all []thing, state report.Confir
 func exists(k *report.Cluster) string {
 	pool := func(g report.Group) bool { return g.Pool != nil && g.Pool.State != code.Absent }
 	switch n := k.Counts.Healthy + k.Counts.Ghost + k.Counts.Unknown; {
+	case k.Nodes.State == report.NodesRead:
+		return "its API server answers, with " + english.Count(k.Nodes.Count, "Node")
 	case n > 0:
 		return english.Count(n, "VM") + " of it exist, or may exist"
 	case slices.ContainsFunc(k.Workers.Groups, pool):

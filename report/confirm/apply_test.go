@@ -199,3 +199,52 @@ func TestMergeKeepsWhatOthersSay(t *testing.T) {
 		t.Errorf("the same again replaces %+v", replaced)
 	}
 }
+
+// One spelling is written; what commands took before is read all the same.
+func TestAWordHasOneSpelling(t *testing.T) {
+	for word, want := range map[string]As{"givenUp": GivenUp, "given-up": GivenUp, "not-a-machine": NotAMachine, "notAMachine": NotAMachine, "leave": Leave, "stays-off": StaysOff, "mine": "", "": ""} {
+		if as, known := Named(word); known != (want != "") || known && as != want {
+			t.Errorf("%s: %s, %v", word, as, known)
+		}
+	}
+	all, err := Read("said.yaml", strings.NewReader("confirmations:\n- cluster: a/b\n  as: given-up\n  by: OPS-1\n  on: \"2026-11-25\"\n"))
+	if err != nil || all[0].As != GivenUp {
+		t.Errorf("%v %+v", err, all)
+	}
+}
+
+// A day that no calendar has is refused where it stands.
+func TestADayIsOfTheCalendar(t *testing.T) {
+	const first = "confirmations:\n- cluster: a/b\n  as: givenUp\n  by: OPS-1\n  on: 2026-11-25\n\n- cluster: a/c\n  as: givenUp\n  by: OPS-1\n  on: 2026-11-25\n  expires: "
+	for day, says := range map[string]string{"2026-12-31": "", "2026-02-30": `said.yaml: line 7: confirmation 2 (Cluster a/c): expires: "2026-02-30" is no day`, "2027-13-01": "line 7", "soon": "line 7"} {
+		_, err := Read("said.yaml", strings.NewReader(first+day+"\n"))
+		if (err != nil) != (says != "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", day, err)
+		}
+	}
+}
+
+// What detect would not take of a report is said when it is written down, and what it means.
+func TestWhatIsNotTakenIsSaid(t *testing.T) {
+	given := Confirmation{Cluster: "t/dev", As: GivenUp, By: "x", On: "2026-11-25"}
+	for name, c := range map[string]struct {
+		change func(*report.Cluster)
+		says   string
+	}{
+		"it is gone":              {func(*report.Cluster) {}, ""},
+		"its API server answers":  {func(c *report.Cluster) { c.Nodes = report.Nodes{State: report.NodesRead, Count: 3} }, "its API server answers, with 3 Nodes; a cluster that is given up is left out of the restore"},
+		"VMs of it run":           {func(c *report.Cluster) { c.Counts.Healthy = 2 }, "2 VMs of it exist"},
+		"it may have some":        {func(c *report.Cluster) { c.Counts.Unknown = 1 }, "1 VM of it exist"},
+		"its control plane lives": {func(c *report.Cluster) { c.ControlPlane.Counts.Stale = 0 }, "whether its control plane is gone"},
+	} {
+		r := asked()
+		c.change(&r.Clusters[0])
+		if got := NotTaken(r, &given, today); !strings.Contains(got, c.says) || (got == "") != (c.says == "") {
+			t.Errorf("%s: %q", name, got)
+		}
+		Apply(r, []Confirmation{given}, today)
+		if taken := r.Clusters[0].Confirmed != nil; taken != (c.says == "") {
+			t.Errorf("%s: taken %v", name, taken)
+		}
+	}
+}

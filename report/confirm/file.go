@@ -29,6 +29,17 @@ const (
 // All returns what can be said.
 func All() []As { return []As{NotAMachine, Leave, GivenUp, StaysOff} }
 
+// Named is what a word says: as the file and reports spell it, or as commands did before, with dashes
+// and small letters.
+func Named(word string) (As, bool) {
+	for _, as := range All() {
+		if strings.EqualFold(strings.ReplaceAll(word, "-", ""), string(as)) {
+			return as, true
+		}
+	}
+	return As(word), false
+}
+
 // Confirmation is the word of a person for one thing. Exactly one of VM, Folder, Cluster and
 // Machine is set.
 type Confirmation struct {
@@ -80,11 +91,22 @@ func Read(name string, r io.Reader) ([]Confirmation, error) {
 		return nil, fail("it holds a second YAML document; put all under one confirmations:")
 	}
 	for i := range doc.Confirmations {
-		if problem := doc.Confirmations[i].problem(); problem != "" {
-			return nil, fail("confirmation %d (%s): %s", i+1, doc.Confirmations[i].Subject(), problem)
+		c := &doc.Confirmations[i]
+		c.As, _ = Named(string(c.As))
+		if problem := c.problem(); problem != "" {
+			return nil, fail("line %d: confirmation %d (%s): %s", lineOf(text, i), i+1, c.Subject(), problem)
 		}
 	}
 	return doc.Confirmations, nil
+}
+
+// lineOf is where a confirmation begins in the text of a file that was read.
+func lineOf(text []byte, n int) int {
+	var doc struct{ Confirmations []yaml.Node }
+	if yaml.Unmarshal(text, &doc) != nil || n >= len(doc.Confirmations) {
+		return 1
+	}
+	return doc.Confirmations[n].Line
 }
 
 // Subject names the thing that it is about, with its kind.
@@ -129,15 +151,16 @@ func (c *Confirmation) problem() string {
 		return "it needs the id of the VM: a name alone may be another VM's tomorrow"
 	case strings.TrimSpace(c.By) == "":
 		return "by: says who confirms it, and is missing"
-	case !isDay(c.On):
+	case !IsDay(c.On):
 		return fmt.Sprintf("on: %q is no day; write it as 2026-11-25", c.On)
-	case c.Expires != "" && !isDay(c.Expires):
+	case c.Expires != "" && !IsDay(c.Expires):
 		return fmt.Sprintf("expires: %q is no day; write the last day on which it is taken, such as 2027-01-31", c.Expires)
 	}
 	return ""
 }
 
-func isDay(s string) bool {
+// IsDay reports whether a text is a day of the calendar: 2027-02-30 is none.
+func IsDay(s string) bool {
 	_, err := time.Parse(time.DateOnly, s)
 	return err == nil
 }

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
@@ -50,6 +51,21 @@ func Of(r *report.Report, name string, as As, by, on, expires string) (Confirmat
 		return Confirmation{}, fmt.Errorf("%s: %s", c.Subject(), problem)
 	}
 	return c, nil
+}
+
+// NotTaken says why detect would not take a confirmation of a report by what that report shows, and
+// what it means; empty where it would.
+func NotTaken(r *report.Report, c *Confirmation, now time.Time) string {
+	a := application{r: r, places: r.Places(), today: now.UTC().Format(time.DateOnly)}
+	_, state, why := a.about(c)
+	if state == report.ConfirmationTaken {
+		return ""
+	}
+	text := fmt.Sprintf("%s is written down as %s, and detect will not take that as long as it is as in this report: %s", c.Subject(), c.As, why)
+	if c.As == GivenUp {
+		text += "; a cluster that is given up is left out of the restore: what lives of it would run on, and nothing would manage it"
+	}
+	return text
 }
 
 // folders are the places of which VMs to confirm are in the folder.

@@ -358,6 +358,8 @@ func (m *marker) fill(v reflect.Value, path string) {
 
 // leftOut are the strings that the page does not show, with why.
 var leftOut = map[string]string{
+	"Report.Digests[key]":                 "of the document, for ready and recheck",
+	"Report.Digests[value]":               "of the document, for ready and recheck",
 	"Report.Options.FailOn[]":             "of the run, not of the fleet; JUnit asks for it",
 	"Report.Options.Confirmations[]":      "of the run; the plan in the page names the file, and the words of it are listed",
 	"Report.Checks[].Clusters[]":          "the object of a check is named; the list is for scripts",

@@ -59,13 +59,43 @@ func TestAManagementClusterThatIsNotKnownIsComparedByHand(t *testing.T) {
 	}
 }
 
+// Where nothing says which Backup of Velero the report is of, a person says it; where it is known, the
+// plan names it.
+func TestABackupThatIsNotKnownIsComparedByHand(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*report.Report)
+		known  bool
+		value  string
+	}{
+		"Velero says it":    {func(*report.Report) {}, true, "export BACKUP=backup"},
+		"of each":           {func(r *report.Report) { r.Backups = append(r.Backups, r.Backups[0]) }, true, "#export BACKUP=''"},
+		"of one of two":     {func(r *report.Report) { r.Backups = append(r.Backups, report.Backup{}) }, false, "#export BACKUP=''"},
+		"nothing says it":   {func(r *report.Report) { r.Backups[0].Velero = nil }, false, "#export BACKUP=''"},
+		"no name of Velero": {func(r *report.Report) { r.Backups[0].Velero.Name = "--all" }, true, "#export BACKUP=''"},
+	} {
+		r := sample("alpha")
+		if name != "no name of Velero" {
+			r.Backups[0].Velero.Name = "backup"
+		}
+		c.change(r)
+		line := lineWith(t, r, "restore create")
+		var env strings.Builder
+		if err := Env(&env, New(r, providerTools)); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(line, `backup backup/"${BACKUP:?}" --id "${BACKUP_UID:?}" && `) == c.known || strings.Contains(planText(t, r), "set BACKUP_UID to the uid") == c.known || !strings.Contains(strings.ToLower(env.String()), strings.ToLower(c.value)) {
+			t.Errorf("%s: %s\n%s", name, line, env.String())
+		}
+	}
+}
+
 // What changes a management cluster is done at no other.
 func TestManagementClustersAreProven(t *testing.T) {
 	r := sample("alpha")
 	r.Clusters[0].Forecast.Notes = []report.Note{{Code: code.IdentityAbsent, Objects: []string{"VSphereClusterIdentity alpha"}}}
 	for piece, which := range map[string]string{
-		`"${OLD_MGMT:?}" --namespace=`: "old", "clusterctl init": "new", `"drift-detector/was":"ReadWrite"`: "new", "${EXISTING:?}": "new",
-		"create configmap": "new", "restore create": "new", `"drift-detector/was":null`: "new", "drift-detector/retry=": "new",
+		`"${OLD_MGMT:?}" --namespace=`: "old", "clusterctl init": "new", `"drift-detector/was":"ReadWrite"`: "new", "${EXISTING:?}": "filled",
+		"create configmap": "new", "restore create": "new", `"drift-detector/was":null`: "filled", "drift-detector/retry=": "filled",
 	} {
 		line := releases + "EXISTING=x EXISTING_NAMESPACE=x\n" + lineWith(t, r, piece)
 		changes := func(o outcomeOf) bool {
@@ -102,7 +132,7 @@ func TestTheRestoreIsProven(t *testing.T) {
 // What ready looks at is asked for one by one: that clusterctl installed nothing hides nothing else.
 func TestReadySeesWhatIsThere(t *testing.T) {
 	line := lineWith(t, sample("alpha"), "drift-detector ready")
-	all := []string{"v1beta2/clusters", "get namespaces,deployments.apps,", "get providers.clusterctl", "get backupstoragelocations.velero.io,backups.velero.io", "get configmaps/restore-paused"}
+	all := []string{"v1beta2/clusters", "get namespaces,nodes,deployments.apps,", "get providers.clusterctl", "v1/restores", "get backupstoragelocations.velero.io,backups.velero.io", "get configmaps/restore-paused"}
 	for _, fails := range append(all, "nothing") {
 		o := try(t, line, `*"`+fails+`"*) exit 1 ;;`, `"kubectl "*) echo "{}" ;;`, `"drift-detector ready "*) test "$(wc -l)" -ge 4; exit ;;`)
 		if !o.ok {

@@ -171,7 +171,7 @@ var labelForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9]
 // gone reports whether of all that the backup records of a cluster nothing was found, nor
 // anything that may be its and was not given up with it.
 func (pl *planner) gone(c *report.Cluster) bool {
-	return c.Counts.Total > 0 && c.Counts.Stale == c.Counts.Total && lostControlPlane(c) && (c.Confirmed != nil || len(pl.namesakes(c)) == 0)
+	return c.Nodes.State != report.NodesRead && c.Counts.Total > 0 && c.Counts.Stale == c.Counts.Total && lostControlPlane(c) && (c.Confirmed != nil || len(pl.namesakes(c)) == 0)
 }
 
 // goneClusters are those of which nothing exists any more.

@@ -234,7 +234,7 @@ func deleted() *report.Report {
 	r := sample("alpha")
 	c := &r.Clusters[0]
 	c.ControlPlane.Machines, c.ControlPlane.Counts = c.ControlPlane.Machines[2:3], report.MachineCounts{Total: 1, Stale: 1}
-	c.Workers.Groups, c.Counts = nil, report.MachineCounts{Total: 1, Stale: 1}
+	c.Workers.Groups, c.Counts, c.Nodes.State = nil, report.MachineCounts{Total: 1, Stale: 1}, "unreachable"
 	return r
 }
 
@@ -308,6 +308,7 @@ func TestClusterThatMayLiveIsNotLeftOut(t *testing.T) {
 		says   string
 	}{
 		"it had no control plane": {func(r *report.Report) { r.Clusters[0].ControlPlane = report.ControlPlane{} }, ""},
+		"its API server answers":  {func(r *report.Report) { r.Clusters[0].Nodes.State = report.NodesRead }, ""},
 		"one machine lives":       {func(r *report.Report) { r.Clusters[0].Counts = report.MachineCounts{Total: 2, Healthy: 1, Stale: 1} }, ""},
 		"another has its name":    {func(r *report.Report) { r.Clusters[1].Name = "alpha" }, "can't tell it from others"},
 		"its name is no label":    {func(r *report.Report) { r.Clusters[0].Name = "alpha)" }, "can't tell it from others"},

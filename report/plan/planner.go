@@ -19,6 +19,7 @@ const (
 	oldUID        = "OLD_MGMT_UID"
 	backupName    = "BACKUP"
 	restoreName   = "RESTORE"
+	backupUID     = "BACKUP_UID"
 	veleroSpace   = "VELERO_NAMESPACE"
 	saidFile      = "SAID"
 	backupFile    = "BACKUP_FILE"
@@ -95,7 +96,8 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		{Name: managementUID, Meaning: "uid of namespace kube-system there, once you have seen by hand that it is not the old management cluster"},
 		{Name: oldManagement, Meaning: "context of the old management cluster, as long as it answers"},
 		{Name: oldUID, Meaning: "uid of namespace kube-system there, once you have seen by hand that it is the old management cluster"},
-		{Name: backupName, Meaning: "name of the Backup that Velero restores; there has to be one of that name in the new cluster"},
+		{Name: backupName, Meaning: "name of the Backup that Velero restores; there has to be one of that name in the new cluster", Value: backupOf(r)},
+		{Name: backupUID, Meaning: "uid of that Backup, once you have seen by hand that it is the one that the report is of"},
 		{Name: backupFile, Meaning: "the backup of the report as detect took it; kubeconfigs: drift-detector extract kubeconfigs --backup \"$BACKUP_FILE\" -o kubeconfigs", Value: fileOf(r)},
 		{Name: saidFile, Meaning: "the file of what people say, which detect reads with --confirmations", Value: saidFileOf(r)},
 		{Name: restoreName, Meaning: "a name of your choice for the restore, of small letters, digits and dashes, 63 at most"},

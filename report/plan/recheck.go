@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"regexp"
 	"slices"
 
 	"drift-detector/infra/shell"
@@ -19,17 +20,44 @@ func kubeSystem(context string, output string) shell.Command {
 }
 
 // isOld stops at any other cluster than the management cluster of the backup.
-func (pl *planner) isOld() shell.Command { return pl.isManagement(oldManagement, "old", oldUID) }
+func (pl *planner) isOld() shell.Command {
+	return kubeSystem(oldManagement, asJSON).Pipe(pl.isManagement("old", oldUID))
+}
 
-// isNew stops at the management cluster of the backup.
-func (pl *planner) isNew() shell.Command { return pl.isManagement(management, "new", managementUID) }
+// isNew stops at the management cluster of the backup, at a cluster of the report, and at one that
+// holds a Cluster: it is for lines before the restore.
+func (pl *planner) isNew() shell.Command {
+	return pl.printsNew().Pipe(pl.isManagement("new", managementUID))
+}
 
-func (pl *planner) isManagement(context, which, uid string) shell.Command {
+// isFilled is isNew for lines after the restore: it stops where no Cluster is, or one that the
+// report does not name.
+func (pl *planner) isFilled() shell.Command {
+	return pl.printsNew().Pipe(pl.isManagement("filled", managementUID))
+}
+
+func (pl *planner) isManagement(which, uid string) shell.Command {
 	look := recheck("management", which)
 	if !pl.recognisesOld() {
 		look = look.With("--id", shell.Variable(uid))
 	}
-	return kubeSystem(context, asJSON).Pipe(look)
+	return look
+}
+
+// printsNew prints what tells a new management cluster from others. Where Cluster API is not
+// installed yet, the list of API groups shows that there are no Clusters.
+func (pl *planner) printsNew() shell.Command {
+	return shell.All(kubectl(management, "get", "namespaces,nodes", asJSON),
+		allClusters().Or(kubectl(management, "get", "--raw", "/apis"))).Wrap("{ ", "; }")
+}
+
+// allClusters asks for Clusters without kubectl's own list: only that of the API server says of what
+// it is where it is empty. Later releases of Cluster API serve v1beta2 alone.
+func allClusters() shell.Command {
+	list := func(version string) shell.Command {
+		return kubectl(management, "get", "--raw", "/apis/cluster.x-k8s.io/"+version+"/clusters")
+	}
+	return list("v1beta2").Or(list("v1beta1"))
 }
 
 // recognisesOld reports whether each backup has the uid of kube-system.
@@ -46,6 +74,41 @@ func (pl *planner) byHand(context, which, uid string) (text string, look shell.C
 	}
 	return " The backup does not have the uid of namespace kube-system, by which the lines would recognise the old management cluster: compare the Clusters and Nodes behind " + context + " with the report by hand, and only if it is " + which + ", set " + uid + " to the uid that the first line prints.",
 		kubeSystem(context, "--output=custom-columns=UID:.metadata.uid,CREATED:.metadata.creationTimestamp")
+}
+
+// isBackup stops at any other Backup than that of the report.
+func (pl *planner) isBackup() shell.Command {
+	look := recheck("backup", shell.Pieces{"backup/", shell.Variable(backupName)})
+	if !pl.recognisesBackup() {
+		look = look.With("--id", shell.Variable(backupUID))
+	}
+	return look
+}
+
+// recognisesBackup reports whether Velero says of each backup what tells it from others.
+func (pl *planner) recognisesBackup() bool {
+	return len(pl.Backups) > 0 && !slices.ContainsFunc(pl.Backups, func(b report.Backup) bool { return b.Velero == nil })
+}
+
+// backupByHand is what a person has to compare where it does not.
+const backupByHand = " Neither the tarball nor velero-backup.json beside it says which Backup of Velero it is of, and its times are those of any cluster with the same schedule: compare what is in the Backup with the report by hand (velero backup describe --details), and only if it is that one, set " + backupUID + " to the uid that the first line prints."
+
+// showsBackup prints the Backup that is restored.
+func (pl *planner) showsBackup() shell.Command {
+	if pl.recognisesBackup() {
+		return velero("backup", "get", shell.Variable(backupName))
+	}
+	return inVelero("get", shell.Pieces{"backups.velero.io/", shell.Variable(backupName)}, "--output=custom-columns=UID:.metadata.uid,STARTED:.status.startTimestamp,ENDED:.status.completionTimestamp,ITEMS:.status.progress.itemsBackedUp")
+}
+
+var backupForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+
+// backupOf is the name of the Backup where the report is of one, and Velero says it.
+func backupOf(r *report.Report) string {
+	if len(r.Backups) == 1 && r.Backups[0].Velero != nil && backupForm.MatchString(r.Backups[0].Velero.Name) {
+		return r.Backups[0].Velero.Name
+	}
+	return ""
 }
 
 // machineOf is what recheck calls a Machine. The kind comes first, so that no name of foreign

@@ -72,7 +72,7 @@ func (pl *planner) identities(d *draft, c *report.Cluster) {
 		lines := []shell.Command{pl.manifest(c, m), kubectl(management, "get", pl.identityKinds[m.Kind]+m.Name)}
 		if object := pl.providers[c.Provider].clusterResource(c); object != "" {
 			lines = append(lines, manage(c.Namespace, "annotate", object, "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", shell.Raw(`drift-detector/retry="$(date +%s)"`)))
-			lines[len(lines)-1] = pl.isNew().Then(lines[len(lines)-1])
+			lines[len(lines)-1] = pl.isFilled().Then(lines[len(lines)-1])
 		}
 		d.after(fmt.Sprintf("The cluster is not reconciled until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, which extract wrote, then change an annotation of the infrastructure cluster, because its controller backs off.", m.Kind, m.Name), lines...)
 	}

@@ -33,8 +33,11 @@ func (pl *planner) restore() Chapter {
 	if len(rest) > 0 {
 		text += " " + pl.whyRestored(rest)
 	}
+	if !pl.recognisesBackup() {
+		text += backupByHand
+	}
 	if !decided {
-		d.before(text, velero("backup", "get", shell.Variable(backupName)), pl.restoring(nil))
+		d.before(text, pl.showsBackup(), pl.restoring(nil))
 	}
 	if len(out) > 0 {
 		pl.leaveOut(&d, out, decided)
@@ -57,26 +60,21 @@ func (pl *planner) emptyCluster(d *draft) {
 	pl.install(d)
 	d.before("Have Velero there, with the object store of the backup, and make its storage locations read-only until all is done: a Velero that may write deletes each backup that has expired. The first line marks those that it may write to, for the last step of the plan. The last line lists all that it has: each must be ReadOnly.",
 		pl.readOnly(), inVelero("get", "backupstoragelocations.velero.io", "--output=custom-columns=NAME:.metadata.name,ACCESS:.spec.accessMode"))
-	d.before("The new cluster must not contain any of these Clusters yet. Keep Flux, Argo CD, Helm and k0rdent off until everything is restored and unpaused.",
+	d.before("The new cluster must not contain any Clusters yet: the lines of this part stop where one is. Keep Flux, Argo CD, Helm and k0rdent off until everything is restored and unpaused.",
 		kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--no-headers").Keep("CLUSTERS").
 			Then(shell.Empty("CLUSTERS").OrStop("it holds Clusters:", shell.Raw(`"$CLUSTERS"`))))
-	d.before("Only if that names one: turn off what made it, and pause it at once. Do not delete it: its controllers would take down what runs under its name. Restore into another management cluster, which holds none.",
+	d.before("Only if that names one of the report: turn off what made it, and pause it at once. The line stops where the cluster holds one that the report does not name: it may be the running management cluster of others. Do not delete it: its controllers would take down what runs under its name. Restore into another management cluster, which holds none.",
 		shell.Ask("EXISTING_NAMESPACE", "its namespace"), shell.Ask("EXISTING", "its name"),
-		pl.isNew().Then(kubectl(management, "--namespace", shell.Variable("EXISTING_NAMESPACE"), "patch", shell.Pieces{clusters, shell.Variable("EXISTING")}, "--type=merge", pausePatch)))
+		pl.isFilled().Then(kubectl(management, "--namespace", shell.Variable("EXISTING_NAMESPACE"), "patch", shell.Pieces{clusters, shell.Variable("EXISTING")}, "--type=merge", pausePatch)))
 }
 
-// ready looks at all that the restore takes for granted. Only the API server's own list says of
-// what it is where it is empty, so that Clusters are asked for without kubectl's; later releases of
-// Cluster API serve v1beta2 alone.
+// ready looks at all that the restore takes for granted.
 func (pl *planner) ready(d *draft) {
-	list := func(version string) shell.Command {
-		return kubectl(management, "get", "--raw", "/apis/cluster.x-k8s.io/"+version+"/clusters")
-	}
 	ofVelero := func(what string) shell.Command { return inVelero("get", what, asJSON).OrSay("not printed: " + what) }
-	all := shell.All(list("v1beta2").Or(list("v1beta1")).OrSay("not printed: Clusters"),
-		kubectl(management, "get", "namespaces,deployments.apps,mutatingwebhookconfigurations,validatingwebhookconfigurations", "--all-namespaces", asJSON).OrSay("not printed: namespaces and Deployments"),
+	all := shell.All(allClusters().OrSay("not printed: Clusters"),
+		kubectl(management, "get", "namespaces,nodes,deployments.apps,mutatingwebhookconfigurations,validatingwebhookconfigurations", "--all-namespaces", asJSON).OrSay("not printed: namespaces, Nodes and Deployments"),
 		kubectl(management, "get", "providers.clusterctl.cluster.x-k8s.io", "--all-namespaces", asJSON).OrSay("not printed: providers as clusterctl installs them"),
-		ofVelero("backupstoragelocations.velero.io,backups.velero.io"), ofVelero("configmaps/"+report.ModifiersName))
+		kubectl(management, "get", "--raw", "/apis/velero.io/v1/restores").OrSay("not printed: Restores"), ofVelero("backupstoragelocations.velero.io,backups.velero.io"), ofVelero("configmaps/"+report.ModifiersName))
 	d.before("Right before the restore check once more all that it takes for granted, with a young report: it has to say go. It lists what is open: of what you did, add --done with the number of its step.",
 		all.Wrap("{ ", "; }").Pipe(pl.isReady()))
 }
@@ -109,7 +107,7 @@ func (pl *planner) readOnly() shell.Command {
 // writableAgain takes that back, and leaves what was read-only before.
 func (pl *planner) writableAgain() shell.Command {
 	set := inVelero("patch", shell.Raw(`"$L"`), "--type=merge", shell.Loose(`--patch={"metadata":{"labels":{"drift-detector/was":null}},"spec":{"accessMode":"ReadWrite"}}`))
-	return shell.All(pl.isNew(), inVelero("get", "backupstoragelocations.velero.io", "--selector="+wasWritable, "--output=name").Keep("LOCATIONS"),
+	return shell.All(pl.isFilled(), inVelero("get", "backupstoragelocations.velero.io", "--selector="+wasWritable, "--output=name").Keep("LOCATIONS"),
 		shell.Line(shell.Raw(`test -n "$LOCATIONS"`)).OrStop("no location is marked: see yourself which was writable before"),
 		set.OrSay("not patched: look at this one").Each("L", "LOCATIONS"))
 }
@@ -188,12 +186,9 @@ func velero(words ...any) shell.Command {
 	return shell.Line(append([]any{shell.Raw("velero --kubecontext"), shell.Variable(management), shell.Pieces{"--namespace=", shell.Variable(veleroSpace)}}, words...)...)
 }
 
-// Clusters that controllers act on, and what Velero was started with, which may hold
-// an order of its own.
-const (
-	unpaused = `--output=go-template={{range .items}}{{if .spec.paused}}{{else}}{{.metadata.namespace}}/{{.metadata.name}} {{end}}{{end}}`
-	started  = `--output=jsonpath={.spec.template.spec.containers[*].command}{.spec.template.spec.containers[*].args}`
-)
+// started is what the Deployments of Velero's namespace were started with, however they are called:
+// it may hold an order of its own.
+const started = `--output=jsonpath={.items[*].spec.template.spec.containers[*].command}{.items[*].spec.template.spec.containers[*].args}`
 
 // notOfTheOld are the webhook configurations of the old cluster, which would ask what is not
 // there: those of the new one are installed with its providers; and what the old Velero had, its
@@ -235,17 +230,16 @@ func (pl *planner) restoring(without []*report.Cluster) shell.Command {
 		words = append(words, shell.Loose("--selector=cluster.x-k8s.io/cluster-name notin ("+strings.Join(labels, ",")+")"))
 	}
 	return shell.All(pl.isNew(),
-		inVelero("get", "backups.velero.io", asJSON).Pipe(recheck("backup", shell.Pieces{"backup/", shell.Variable(backupName)})),
+		inVelero("get", "backups.velero.io", asJSON).Pipe(pl.isBackup()),
 		inVelero("get", "configmaps/"+report.ModifiersName, asJSON).Pipe(recheck("pauses", "configmap/"+report.ModifiersName)),
-		kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", unpaused).Keep("UNPAUSED"),
-		shell.Empty("UNPAUSED").OrStop("Clusters that are not paused:", shell.Raw(`"$UNPAUSED"`)),
-		inVelero("get", "deployments.apps/velero", started).Keep("STARTED"),
+		inVelero("get", "deployments.apps", started).Keep("STARTED"),
+		shell.Line(shell.Raw(`test -n "$STARTED"`)).OrStop("no Deployment is there: set "+veleroSpace+" to the namespace of Velero"),
 		shell.Lacks("STARTED", "--restore-resource-priorities").OrStop("Velero has an order of its own:", shell.Raw(`"$STARTED"`)),
 		velero(append(words, "--wait")...))
 }
 
 // restoreText says what the line of the restore does.
-const restoreText = "Restore the Backup of the report. The line does nothing at the old management cluster, with a Backup that ran at another time than that of the report, with a ConfigMap that does not pause, while a Cluster that is not paused exists, or if Velero runs with --restore-resource-priorities."
+const restoreText = "Restore the Backup of the report. The line does nothing at the old management cluster, at a cluster of the report, where a Cluster exists, with another Backup than that of the report, with a ConfigMap that does not pause, or if Velero runs with --restore-resource-priorities."
 
 // leaveOut is the restore without clusters that were deleted on purpose. A label
 // selector asks every object for itself (Velero pkg/restore v1.18.1): what does
@@ -256,7 +250,10 @@ func (pl *planner) leaveOut(d *draft, out []*report.Cluster, decided bool) {
 	if decided {
 		text = restoreText + " It leaves out " + names(out) + ", which " + verb(len(out)) + " given up." + pl.leftOut()
 	}
-	d.before(text, velero("backup", "get", shell.Variable(backupName)), pl.restoring(out))
+	if decided && !pl.recognisesBackup() {
+		text += backupByHand
+	}
+	d.before(text, pl.showsBackup(), pl.restoring(out))
 	d.before("The selector leaves out what has the label cluster.x-k8s.io/cluster-name. Templates and Secrets often do not have it, and the Cluster object itself does not always: then it comes back alone. Paused, as here, it does no harm: leave it so. Unpaused, its controllers act on what came back with it, and may create an infrastructure cluster again. To remove it: check that its infrastructure cluster did not come back (it would be deleted, too); delete the Cluster while it is paused; then unpause it so that its finalizer is removed.", kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces"))
 }
 

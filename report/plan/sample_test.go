@@ -83,7 +83,7 @@ func sample(name string) *report.Report {
 	return &report.Report{
 		SchemaVersion: report.SchemaVersion,
 		Providers:     described,
-		Backups:       []report.Backup{{Path: name, KubeSystemUID: oldKubeSystem, WrittenFrom: written, WrittenTo: written.Add(time.Minute), Missing: []report.Missing{{Kind: "VSphereClusterIdentity", Name: name, ReferredBy: "VSphereCluster " + name + "/" + name, Why: name}, {Kind: name, Namespace: name, Name: name, ReferredBy: name, Why: name}}}},
+		Backups:       []report.Backup{{Path: name, KubeSystemUID: oldKubeSystem, WrittenFrom: written, WrittenTo: written.Add(time.Minute), Items: 588, Velero: &report.Described{Name: "BACKUP", Started: written}, Missing: []report.Missing{{Kind: "VSphereClusterIdentity", Name: name, ReferredBy: "VSphereCluster " + name + "/" + name, Why: name}, {Kind: name, Namespace: name, Name: name, ReferredBy: name, Why: name}}}},
 		Summary:       report.Summary{Status: code.ManualRemediationRequired, InfraMachines: 1, Machines: report.MachineCounts{Total: 10, Healthy: 3, Stale: 3, Ghost: 3, Unknown: 1}},
 		Clusters: []report.Cluster{
 			{

@@ -21,19 +21,19 @@ func (pl *planner) notOurs(d *draft, m *report.InfraMachine) {
 	if v := pl.vm(&m.Instance); v == nil || !pl.only(&m.Instance) && (len(name) < 2 || name[0] != '/') {
 		return
 	}
-	d.word("Only if its owner says that it is of no cluster of the backup. Where it is one of yours that is to stay as it is, --as leave.", name, "not-a-machine")
+	d.word("Only if its owner says that it is of no cluster of the backup. Where it is one of yours that is to stay as it is, --as leave.", name, "notAMachine")
 }
 
 // givenUp has it written down that a cluster is, of which nothing exists any more.
 func (pl *planner) givenUp(d *draft, c *report.Cluster) {
 	if labelForm.MatchString(c.Namespace) && labelForm.MatchString(c.Name) && pl.gone(c) {
-		d.word("Only if the cluster was deleted on purpose: the plan leaves it out of the restore then.", key(c), "given-up")
+		d.word("Only if the cluster was deleted on purpose: the plan leaves it out of the restore then.", key(c), "givenUp")
 	}
 }
 
 // staysOff has it written down that a machine is off on purpose.
 func (pl *planner) staysOff(d *draft, m *report.Machine) {
 	if labelForm.MatchString(m.Namespace) && labelForm.MatchString(m.Name) {
-		d.word("Only if it is off on purpose, and stays so.", m.Namespace+"/"+m.Name, "stays-off")
+		d.word("Only if it is off on purpose, and stays so.", m.Namespace+"/"+m.Name, "staysOff")
 	}
 }

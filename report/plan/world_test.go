@@ -23,7 +23,8 @@ type world struct {
 	places   map[string]infra.Listing // by the variable that leads there
 	nodes    map[string]string        // what kubectl prints, by the variable of the context
 	object   func(context, resource, name string) string
-	backups  string // what kubectl prints of Velero's
+	backups  string                   // what kubectl prints of Velero's
+	newOne   func(filled bool) string // what is printed of the new management cluster
 	members  []etcdMember
 	machines string // what kubectl prints of the management cluster
 	majority bool
@@ -40,6 +41,10 @@ type things struct {
 	gone     bool                // nothing answers
 	evicted  bool                // Ghosts have left etcd
 	switched bool                // the contexts of the management clusters
+	workload bool                // the context of the new one leads to a workload cluster
+	more     int                 // items that the Backup of Velero has
+	others   bool                // the new one has Clusters that are in no report
+	other    bool                // the restore was done, or was not
 	later    time.Duration       // that Velero's Backup ran
 	modifier string              // what a ConfigMap has
 	owned    bool                // Ghosts have Machines by now
@@ -126,8 +131,9 @@ func (x things) world(r *report.Report) *world {
 		w.members, w.nodes = nil, nil
 	}
 	if began := written.Add(x.later).Format(time.RFC3339); !x.gone {
-		w.backups = `{"kind":"List","items":[{"kind":"Backup","metadata":{"name":"BACKUP"},"status":{"phase":"Completed","startTimestamp":"` + began + `","completionTimestamp":"` + written.Add(x.later+2*time.Minute).Format(time.RFC3339) + `"}}]}`
+		w.backups = `{"kind":"List","items":[{"kind":"Backup","metadata":{"name":"BACKUP"},"status":{"phase":"Completed","startTimestamp":"` + began + `","completionTimestamp":"` + written.Add(x.later+2*time.Minute).Format(time.RFC3339) + `","progress":{"itemsBackedUp":` + fmt.Sprint(588+x.more) + `}}}]}`
 	}
+	w.newOne = func(filled bool) string { return x.newOne(w, pl, filled) }
 	w.object = func(context, resource, name string) string {
 		if x.gone {
 			return ""
@@ -162,6 +168,33 @@ func (x things) world(r *report.Report) *world {
 		w.machines = ""
 	}
 	return w
+}
+
+// newOne is what is printed of the new management cluster.
+func (x things) newOne(w *world, pl *planner, filled bool) string {
+	if x.gone {
+		return ""
+	}
+	node := "x://of-the-new-one"
+	for _, m := range pl.machines() {
+		if x.workload && m.Instance != nil {
+			node = "x://" + m.Instance.ID
+		}
+	}
+	var clusters []string
+	held := func(namespace, name string) {
+		clusters = append(clusters, fmt.Sprintf(`{"metadata":{"namespace":%q,"name":%q},"spec":{"paused":true}}`, namespace, name))
+	}
+	for i := range w.report.Clusters {
+		if c := &w.report.Clusters[i]; filled != x.other {
+			held(c.Namespace, c.Name)
+		}
+	}
+	if x.others {
+		held("prod", "shop")
+	}
+	return `{"kind":"List","apiVersion":"v1","items":[` + w.object(management, "namespaces", "kube-system") + `,{"kind":"Node","metadata":{"name":"new"},"spec":{"providerID":"` + node + `"}}]}
+{"kind":"ClusterList","apiVersion":"cluster.x-k8s.io/v1beta2","metadata":{},"items":[` + strings.Join(clusters, ",") + `]}`
 }
 
 func nodeOf(m *report.Machine) string {
@@ -201,6 +234,7 @@ var (
 // stopped.
 func (w *world) run(t *testing.T, line string) (changes []string, stopped error) {
 	t.Helper()
+	line = strings.ReplaceAll(line, printsNewLine, "prints-new")
 	member, nodeName := "a", "" // what the operator filled in
 	for piece := range strings.SplitSeq(line, " && ") {
 		piece = readsVariable.ReplaceAllStringFunc(piece, func(s string) string {
@@ -233,6 +267,8 @@ func (w *world) run(t *testing.T, line string) (changes []string, stopped error)
 		printed := string(text)
 		if found := asksKubectl.FindStringSubmatch(asked); found != nil && found[2] != "" {
 			printed = w.object(found[1], found[2], found[3])
+		} else if asked == "prints-new" {
+			printed = w.newOne(strings.Contains(question, " filled"))
 		} else if strings.HasSuffix(asked, " get backups.velero.io --output=json") {
 			printed = w.backups
 		} else if strings.HasSuffix(asked, " --all-namespaces --output=json") {

@@ -2,8 +2,6 @@ package ready
 
 import (
 	"errors"
-	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +33,7 @@ func (l *looking) cluster() {
 			{"namespaces", "that no namespace is being deleted"},
 			{"velero", "its Velero"},
 			{"location", "its storage locations"},
+			{"restores", "that no other Restore is under way"},
 			{"backup", "the Backup of Velero"},
 			{"modifiers", "the ConfigMap that pauses Clusters"},
 		} {
@@ -75,42 +74,48 @@ func (l *looking) another(s *seen) {
 		}
 	}
 	is, said := l.Report.IsOld(uid, created)
-	switch {
+	var nodes []report.SeenNode
+	for _, o := range s.of("", "Node") {
+		nodes = append(nodes, report.SeenNode{Name: o.Metadata.Name, ProviderID: o.Spec.ProviderID, Annotations: o.Metadata.Annotations})
+	}
+	of, why := l.Report.ClusterOf(nodes)
+	switch next := "set the context to the new management cluster, and pipe that in"; {
 	case is:
-		l.add(Item{Check: "oldCluster", State: Missing, What: "this is the OLD management cluster: stop", Why: "its kube-system has the uid of the one in the backup", Next: "set the context to the new management cluster, and pipe that in", Step: l.restore})
+		l.add(Item{Check: "oldCluster", State: Missing, What: "this is the OLD management cluster: stop", Why: "its kube-system has the uid of the one in the backup", Next: next, Step: l.restore})
+	case of != "":
+		l.add(Item{Check: "oldCluster", State: Missing, What: "this is cluster " + name(of) + " of the report: stop", Why: report.Valid(why), Next: next, Step: l.restore})
 	case uid == "":
 		l.unseen("oldCluster", "that it is another cluster than the old one", "its namespace kube-system was not piped in")
+	case len(nodes) == 0:
+		l.unseen("oldCluster", "that it is no cluster of the report", "no Node was piped in")
 	case !said:
 		l.unseen("oldCluster", "that it is another cluster than the old one", "the backup does not have the uid of kube-system", "oldCluster")
 	default:
-		l.add(Item{Check: "oldCluster", State: Holds, What: "it is another cluster than the old one, by the uid of kube-system"})
+		l.add(Item{Check: "oldCluster", State: Holds, What: "it is another cluster than the old one, by the uid of kube-system, and none of the report, by " + english.Count(len(nodes), "Node")})
 	}
 }
 
-// none sees that it holds no Cluster of the report, and none that is not paused: the line of the
+// none sees that it holds no Cluster: of the report its controllers would act on while Machines are
+// missing, and one that holds others may be the living management cluster of those. The line of the
 // plan restores nothing where one is.
 func (l *looking) none(s *seen) {
-	var there, acting []string
-	all := s.of(clusterGroup, "Cluster")
-	for _, o := range all {
-		if slices.ContainsFunc(l.Report.Clusters, func(c report.Cluster) bool { return c.Title() == o.title() }) {
-			there = append(there, o.title())
-		} else if !o.Spec.Paused {
-			acting = append(acting, o.title())
-		}
+	var all []report.HeldCluster
+	for _, o := range s.of(clusterGroup, "Cluster") {
+		all = append(all, report.HeldCluster{Title: o.title(), Paused: o.Spec.Paused, Restore: o.Metadata.Labels["velero.io/restore-name"], Created: o.Metadata.Created})
 	}
-	if len(there) > 0 {
-		l.add(Item{Check: "clusters", State: Missing, What: "it already holds " + strings.TrimSuffix(about(there), ": "), Why: "controllers act on them while their Machines are not yet back", Next: "turn off what created them, and restore into a cluster that holds none: " + l.step(l.restore), Step: l.restore, Objects: there})
+	ours, others := l.Report.Held(all)
+	if len(ours) > 0 {
+		l.add(Item{Check: "clusters", State: Missing, What: "it already holds " + strings.TrimSuffix(about(ours), ": "), Why: "controllers act on them while their Machines are not yet back", Next: "turn off what created them, and restore into a cluster that holds none: " + l.step(l.restore), Step: l.restore, Objects: ours})
 	}
-	if len(acting) > 0 {
-		l.add(Item{Check: "clusters", State: Missing, What: "it holds Clusters that are not paused: " + strings.TrimSuffix(about(acting), ": "), Why: "the line of the plan restores nothing where one is", Next: l.step(l.restore), Step: l.restore, Objects: acting})
+	if len(others) > 0 {
+		l.add(Item{Check: "clusters", State: Missing, What: "it holds Clusters that the report does not name: " + strings.TrimSuffix(about(others), ": "), Why: "it may be the running management cluster of others", Next: "set the context to the new management cluster; restore into one that holds none: " + l.step(l.restore), Step: l.restore, Objects: others})
 	}
 	switch {
-	case len(there)+len(acting) > 0:
-	case !s.clusters:
+	case len(ours)+len(others) > 0:
+	case !s.lists["Cluster"]:
 		l.unseen("clusters", "that it holds none of the Clusters", "no ClusterList was piped in; an empty list of kubectl get does not say of what")
 	default:
-		l.add(Item{Check: "clusters", State: Holds, What: "it holds none of the Clusters of the report"})
+		l.add(Item{Check: "clusters", State: Holds, What: "it holds " + held(len(all))})
 	}
 }
 
@@ -187,104 +192,17 @@ func (l *looking) release(what string, old []report.Installed, now []string) boo
 	return true
 }
 
-var minor = regexp.MustCompile(`:v1\.([0-9]{1,3})\.[0-9]+(?:[-.+@].*)?$`)
-
-// firstModifiers is the first minor release of Velero 1 that pauses Clusters as they are
-// restored: an older one skips what it does not know (internal/resourcemodifiers v1.12.0).
-const firstModifiers = 12
-
-// velero sees that Velero runs as the line of the plan needs it, with locations that nobody writes.
-func (l *looking) velero(s *seen) {
-	var all []*object
-	for _, o := range s.of("apps", "Deployment") {
-		if o.Metadata.Name == "velero" {
-			all = append(all, o)
-		}
-	}
-	if len(all) != 1 {
-		why := "no Deployment velero was piped in"
-		if len(all) > 1 {
-			why = "there are several: Deployments velero of " + strings.TrimSuffix(about(titles(all)), ": ")
-		}
-		l.unseen("velero", "its Velero", why)
-		l.unseen("location", "its storage locations", why)
-		l.unseen("backup", "the Backup of Velero", why)
-		l.unseen("modifiers", "the ConfigMap that pauses Clusters", why)
-		return
-	}
-	v := all[0]
-	image, words := "", []string{}
-	for _, c := range v.Spec.Template.Spec.Containers {
-		if c.Image != "" && (image == "" || strings.Contains(strings.Join(c.Command, " "), "velero")) {
-			image = c.Image
-		}
-		words = append(append(words, c.Command...), c.Args...)
-	}
-	item := Item{Check: "velero", State: Missing, What: "Velero in namespace " + name(v.Metadata.Namespace), Next: l.step(l.restore), Step: l.restore}
-	release := minor.FindStringSubmatch(image)
-	ofMinor := 0
-	if release != nil {
-		ofMinor, _ = strconv.Atoi(release[1])
-	}
-	switch {
-	case v.Status.AvailableReplicas < 1:
-		item.What += " does not run"
-		item.Why = "no replica of its Deployment is available"
-		l.add(item)
-	case slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "--restore-resource-priorities") }):
-		item.What += " has an order of its own"
-		item.Why = "--restore-resource-priorities may put Clusters before their Machines"
-		l.add(item)
-	case release == nil:
-		l.unseen("velero", "the release of Velero", "its image does not say it: "+name(image), "velero")
-	case ofMinor < firstModifiers:
-		item.What += " is " + name(image)
-		item.Why = fmt.Sprintf("older than v1.%d, which is the first that restores Clusters paused", firstModifiers)
-		l.add(item)
-	default:
-		item.State, item.What = Holds, item.What+" runs: "+name(image)
-		l.add(item)
-	}
-	l.locations(s, v.Metadata.Namespace)
-	l.backups(s, v.Metadata.Namespace)
-	l.modifiers(s, v.Metadata.Namespace)
-}
-
-// locations sees that one is there, and that no Velero deletes backups from any.
-func (l *looking) locations(s *seen, namespace string) {
-	var writable []string
-	all, available := 0, 0
-	for _, o := range s.of(veleroGroup, "BackupStorageLocation") {
-		if o.Metadata.Namespace != namespace {
-			continue
-		}
-		all++
-		if o.Status.Phase == "Available" {
-			available++
-		}
-		if o.Spec.AccessMode != "ReadOnly" {
-			writable = append(writable, o.Metadata.Name)
-		}
-	}
-	item := Item{Check: "location", State: Missing, Next: l.step(l.restore), Step: l.restore}
-	switch {
-	case all == 0:
-		l.unseen("location", "its storage locations", "no BackupStorageLocation of that Velero was piped in")
-		return
-	case len(writable) > 0:
-		item.What, item.Why, item.Objects = "Velero may write to "+strings.TrimSuffix(about(writable), ": "), "it deletes each backup there that has expired", writable
-	case available == 0:
-		item.What, item.Why = "no storage location of Velero is Available", "it cannot read the backup"
-	default:
-		item.State, item.What = Holds, english.Count(all, "storage location")+" of Velero, read-only, one at least Available"
-	}
-	l.add(item)
-}
-
 func titles(all []*object) []string {
 	out := make([]string, len(all))
 	for i, o := range all {
 		out[i] = o.title()
 	}
 	return out
+}
+
+func held(n int) string {
+	if n == 0 {
+		return "no Cluster"
+	}
+	return "no Cluster but " + strconv.Itoa(n) + " that the restore of another backup of the report has made"
 }

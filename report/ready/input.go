@@ -26,6 +26,8 @@ type object struct {
 		Labels    map[string]string `json:"labels"`
 		Created   time.Time         `json:"creationTimestamp"`
 		Deleted   *time.Time        `json:"deletionTimestamp"`
+
+		Annotations map[string]string `json:"annotations"`
 	} `json:"metadata"`
 	// Of a Provider of clusterctl.
 	ProviderName string `json:"providerName"`
@@ -35,8 +37,10 @@ type object struct {
 	Data map[string]string `json:"data"` // of a ConfigMap
 	Spec struct {
 		Paused     bool   `json:"paused"`
+		ProviderID string `json:"providerID"` // of a Node
 		AccessMode string `json:"accessMode"`
 		Location   string `json:"storageLocation"`
+		Replicas   *int   `json:"replicas"`
 		Template   struct {
 			Spec struct {
 				Containers []container `json:"containers"`
@@ -48,6 +52,9 @@ type object struct {
 		AvailableReplicas int       `json:"availableReplicas"`
 		Started           time.Time `json:"startTimestamp"`
 		Ended             time.Time `json:"completionTimestamp"`
+		Progress          struct {
+			Items int `json:"itemsBackedUp"`
+		} `json:"progress"`
 	} `json:"status"`
 }
 
@@ -64,6 +71,22 @@ func (o *object) title() string {
 	return o.Metadata.Namespace + "/" + o.Metadata.Name
 }
 
+// runs reports whether a Deployment does: what is scaled to none, or deleted, may have a replica yet.
+func (o *object) runs() bool { return o.why() == "" }
+
+// why says why a Deployment does not run.
+func (o *object) why() string {
+	switch {
+	case o.Metadata.Deleted != nil:
+		return "its Deployment is being deleted"
+	case o.Spec.Replicas != nil && *o.Spec.Replicas == 0:
+		return "its Deployment is scaled to 0 replicas"
+	case o.Status.AvailableReplicas < 1:
+		return "no replica of its Deployment is available"
+	}
+	return ""
+}
+
 func (o *object) is(group, kind string) bool {
 	g, _, in := strings.Cut(o.APIVersion, "/")
 	return o.Kind == kind && (group == "" && !in || in && g == group)
@@ -72,15 +95,15 @@ func (o *object) is(group, kind string) bool {
 // seen is what kubectl printed.
 type seen struct {
 	objects []object
-	// clusters is set where a whole ClusterList is there: kubectl's own List of no Cluster is the
-	// same as one that nobody asked for Clusters, or whose asking failed.
-	clusters bool
+	// lists has the kinds, Cluster and Restore, of which the API server's own list is there whole:
+	// kubectl's List of none is the same as one that nobody asked for them, or whose asking failed.
+	lists map[string]bool
 }
 
 // read reads the documents that kubectl printed, one behind the other. An error is about the
 // whole: of what ends too soon nothing is believed.
 func read(r io.Reader) (*seen, error) {
-	out := &seen{}
+	out := &seen{lists: map[string]bool{}}
 	dec := json.NewDecoder(bounds.JSON(io.NopCloser(io.LimitReader(r, mostRead))))
 	for n := 0; ; n++ {
 		var raw json.RawMessage
@@ -107,7 +130,8 @@ func (s *seen) add(raw []byte) error {
 	}
 	var list struct {
 		Metadata struct {
-			Continue string `json:"continue"`
+			Continue  string `json:"continue"`
+			Remaining int64  `json:"remainingItemCount"`
 		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(raw, &doc); err != nil {
@@ -120,7 +144,7 @@ func (s *seen) add(raw []byte) error {
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return err
 	}
-	if list.Metadata.Continue != "" {
+	if list.Metadata.Continue != "" || list.Metadata.Remaining > 0 {
 		return errors.New("a list that kubectl printed is not whole")
 	}
 	of, typed := strings.CutSuffix(doc.Kind, "List")
@@ -131,7 +155,9 @@ func (s *seen) add(raw []byte) error {
 		}
 	}
 	s.objects = append(s.objects, *doc.Items...)
-	s.clusters = s.clusters || doc.is(clusterGroup, "ClusterList")
+	for kind, group := range map[string]string{"Cluster": clusterGroup, "Restore": veleroGroup} {
+		s.lists[kind] = s.lists[kind] || doc.is(group, kind+"List")
+	}
 	return nil
 }
 

@@ -36,10 +36,10 @@ func reported() *report.Report {
 		Summary: report.Summary{
 			Complete: true, Answer: &report.SafeAnswer{Safe: code.No}, AnswerByPlan: &report.PlanAnswer{Safe: code.Yes},
 		},
-		Backups: []report.Backup{{KubeSystemUID: oldUID, WrittenFrom: now.Add(-73 * time.Hour), WrittenTo: now.Add(-72 * time.Hour), Installed: []report.Installed{
+		Backups: []report.Backup{{KubeSystemUID: oldUID, WrittenFrom: now.Add(-73 * time.Hour), WrittenTo: now.Add(-72 * time.Hour), Items: 588, Velero: &report.Described{Name: "nightly", Started: now.Add(-73 * time.Hour)}, Installed: []report.Installed{
 			{Type: "core", Name: "cluster-api", Version: "v1.10.1"}, {Type: "infrastructure", Name: "vsphere", Version: "v1.13.0"},
 		}}},
-		Clusters: []report.Cluster{{Namespace: "ns", Name: "a", Provider: "vsphere"}, {Namespace: "ns", Name: "b"}},
+		Clusters: []report.Cluster{{Namespace: "ns", Name: "a", Provider: "vsphere", ControlPlane: report.ControlPlane{Machines: []report.Machine{{ProviderID: "vsphere://wl"}}}}, {Namespace: "ns", Name: "b"}},
 		ToDo: []report.ToDo{
 			{Phase: code.Before, Safe: code.No, Code: code.OldManagementCluster, Message: "keep the old management cluster off", Objects: []string{}, Steps: []int{2}, Resolved: true},
 			{Phase: code.Before, Safe: code.WithWork, Code: code.GhostsLeft, Message: "keeps running", Objects: []string{"instance g"}, Steps: []int{8}},
@@ -56,13 +56,15 @@ func reported() *report.Report {
 // Pieces of what kubectl prints of the new cluster.
 const (
 	noClusters = `{"kind":"ClusterList","apiVersion":"cluster.x-k8s.io/v1beta1","metadata":{"resourceVersion":"7"},"items":[]}`
+	noRestores = `{"kind":"RestoreList","apiVersion":"velero.io/v1","metadata":{"resourceVersion":"8"},"items":[]}`
 	kubeSystem = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"` + newUID + `","creationTimestamp":"2026-01-01T00:00:00Z"}}`
 	defaultIs  = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default","uid":"1"},"status":{"phase":"Active"}}`
+	nodeIs     = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n-1"},"spec":{"providerID":"vsphere://n1"}}`
 	coreIs     = `{"apiVersion":"clusterctl.cluster.x-k8s.io/v1alpha3","kind":"Provider","metadata":{"name":"cluster-api","namespace":"capi-system"},"providerName":"cluster-api","type":"CoreProvider","version":"v1.10.1"}`
 	infraIs    = `{"apiVersion":"clusterctl.cluster.x-k8s.io/v1alpha3","kind":"Provider","metadata":{"name":"infrastructure-vsphere","namespace":"capv-system"},"providerName":"vsphere","type":"InfrastructureProvider","version":"v1.13.0"}`
 	veleroIs   = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"velero","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"name":"velero","image":"velero/velero:v1.17.0","command":["/velero"],"args":["server"]}]}}},"status":{"availableReplicas":1}}`
 	modifierIs = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"restore-paused","namespace":"velero"},"data":{"modifiers.yaml":"{\"version\":\"v1\",\"resourceModifierRules\":[{\"conditions\":{\"groupResource\":\"clusters.cluster.x-k8s.io\"},\n    \"mergePatches\":[{\"patchData\":\"{\\\"spec\\\":{\\\"paused\\\":true}}\"}]}]}"}}`
-	backupIs   = `{"apiVersion":"velero.io/v1","kind":"Backup","metadata":{"name":"nightly","namespace":"velero"},"spec":{"storageLocation":"default"},"status":{"phase":"Completed","startTimestamp":"2026-11-25T11:00:00Z","completionTimestamp":"2026-11-25T12:00:00Z"}}`
+	backupIs   = `{"apiVersion":"velero.io/v1","kind":"Backup","metadata":{"name":"nightly","namespace":"velero"},"spec":{"storageLocation":"default"},"status":{"phase":"Completed","startTimestamp":"2026-11-25T11:00:00Z","completionTimestamp":"2026-11-25T12:00:00Z","progress":{"itemsBackedUp":588}}}`
 	locationIs = `{"apiVersion":"velero.io/v1","kind":"BackupStorageLocation","metadata":{"name":"default","namespace":"velero"},"spec":{"accessMode":"ReadOnly"},"status":{"phase":"Available"}}`
 )
 
@@ -80,7 +82,7 @@ func hook(provider string) string {
 }
 
 func printed() string {
-	return noClusters + "\n" + list(kubeSystem, coreIs, infraIs, veleroIs, locationIs) + list(defaultIs, runs("cluster-api", 1), runs("infrastructure-vsphere", 1), backupIs, modifierIs)
+	return noClusters + noRestores + "\n" + list(kubeSystem, nodeIs, coreIs, infraIs, veleroIs, locationIs) + list(defaultIs, runs("cluster-api", 1), runs("infrastructure-vsphere", 1), backupIs, modifierIs)
 }
 
 func question() Question {
@@ -181,9 +183,13 @@ func TestEveryPrecondition(t *testing.T) {
 		"a report without a backup":  {in(func(r *report.Report) { r.Backups = nil }), Blind, "does not have the uid"},
 		"it holds a Cluster":         {clusters(cluster("b", `{"paused":true}`)), NotYet, "already holds ns/b"},
 		"that is in kubectl's list":  {swap(coreIs, `{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster",`+cluster("a", `{}`)[1:]+","+coreIs), NotYet, "already holds ns/a"},
-		"another Cluster acts":       {clusters(cluster("z", `{}`)), NotYet, "not paused: ns/z"},
-		"another Cluster is paused":  {clusters(cluster("z", `{"paused":true}`)), Go, ""},
-		"Clusters are not asked for": {print(list(kubeSystem, coreIs, infraIs, veleroIs, locationIs)), Blind, "no ClusterList"},
+		"another Cluster acts":       {clusters(cluster("z", `{}`)), NotYet, "the running management cluster of others"},
+		"another Cluster is paused":  {clusters(cluster("z", `{"paused":true}`)), NotYet, "does not name: ns/z"},
+		"a workload cluster":         {swap("vsphere://n1", "vsphere://WL"), NotYet, "this is cluster ns/a of the report: stop: Node n-1 is on its machine wl"},
+		"a Node says so":             {swap(`"name":"n-1"`, `"name":"n-1","annotations":{"cluster.x-k8s.io/cluster-namespace":"ns","cluster.x-k8s.io/cluster-name":"b"}`), NotYet, "this is cluster ns/b of the report"},
+		"no Nodes":                   {swap(nodeIs+",", ""), Blind, "no Node was piped in"},
+		"a list that goes on":        {swap(`"resourceVersion":"7"`, `"remainingItemCount":4`), Blind, "not whole"},
+		"Clusters are not asked for": {print(list(kubeSystem, nodeIs, coreIs, infraIs, veleroIs, locationIs)), Blind, "no ClusterList"},
 		"Clusters of another group":  {swap("cluster.x-k8s.io/v1beta1", "example.org/v1"), Blind, "no ClusterList"},
 		"a list that is cut":         {swap(`"resourceVersion":"7"`, `"continue":"x"`), Blind, "not whole"},
 		"a later patch":              {swap(`"version":"v1.13.0"`, `"version":"v1.13.2"`), Go, "later patches"},
@@ -210,19 +216,33 @@ func TestEveryPrecondition(t *testing.T) {
 			swap(coreIs+","+infraIs+",", "")(q)
 			q.Done = append(q.Done, "releases")
 		}, Go, "none is installed as clusterctl does"},
-		"no replica of a controller":              {swap(runs("infrastructure-vsphere", 1), runs("infrastructure-vsphere", 0)), Blind, "no replica runs"},
-		"and its webhooks are there":              {swap(runs("infrastructure-vsphere", 1), runs("infrastructure-vsphere", 0)+","+hook("infrastructure-vsphere")), NotYet, "no replica runs of x/infrastructure-vsphere"},
-		"another's webhooks are":                  {swap(runs("infrastructure-vsphere", 1), runs("infrastructure-vsphere", 0)+","+hook("cluster-api")), Blind, "no replica runs"},
-		"controllers are not printed":             {swap(runs("infrastructure-vsphere", 1)+",", ""), Blind, "the controllers run of infrastructure-vsphere"},
-		"of kubeadm, neither":                     {in(func(r *report.Report) { r.Clusters[1].ControlPlane.Kind = "KubeadmControlPlane" }), Blind, "bootstrap-kubeadm, control-plane-kubeadm"},
-		"a namespace ends":                        {swap(defaultIs, defaultIs+`,{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns"},"status":{"phase":"Terminating"}}`), NotYet, "Terminating: ns"},
-		"one is marked":                           {swap(defaultIs, defaultIs+`,{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns","deletionTimestamp":"2026-11-28T11:00:00Z"}}`), NotYet, "Terminating: ns"},
-		"another one ends":                        {swap(`"Active"`, `"Terminating"`), Blind, "whether the backup has the Terminating default"},
-		"no list of namespaces":                   {swap(defaultIs+",", ""), Blind, "no whole list of namespaces"},
-		"no Backup":                               {swap(backupIs+",", ""), Blind, "no Backup of that Velero"},
-		"the Backup of another night":             {swap("2026-11-25T12:00:00Z", "2026-11-25T11:30:00Z"), Blind, "none of 1 Backup ran when"},
-		"and one of that":                         {swap(backupIs, strings.ReplaceAll(strings.Replace(backupIs, "nightly", "later", 1), "2026-11-25", "2026-11-26")+","+backupIs), Go, "Backup nightly of Velero is that of the report"},
-		"two of that night":                       {swap(backupIs, strings.Replace(backupIs, "nightly", "of-others", 1)+","+backupIs), Blind, "several ran when"},
+		"no replica of a controller":         {swap(runs("infrastructure-vsphere", 1), runs("infrastructure-vsphere", 0)), Blind, "no replica runs"},
+		"and its webhooks are there":         {swap(runs("infrastructure-vsphere", 1), runs("infrastructure-vsphere", 0)+","+hook("infrastructure-vsphere")), NotYet, "no replica runs of x/infrastructure-vsphere"},
+		"another's webhooks are":             {swap(runs("infrastructure-vsphere", 1), runs("infrastructure-vsphere", 0)+","+hook("cluster-api")), Blind, "no replica runs"},
+		"controllers are not printed":        {swap(runs("infrastructure-vsphere", 1)+",", ""), Blind, "the controllers run of infrastructure-vsphere"},
+		"of kubeadm, neither":                {in(func(r *report.Report) { r.Clusters[1].ControlPlane.Kind = "KubeadmControlPlane" }), Blind, "bootstrap-kubeadm, control-plane-kubeadm"},
+		"a namespace ends":                   {swap(defaultIs, defaultIs+`,{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns"},"status":{"phase":"Terminating"}}`), NotYet, "Terminating: ns"},
+		"one is marked":                      {swap(defaultIs, defaultIs+`,{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns","deletionTimestamp":"2026-11-28T11:00:00Z"}}`), NotYet, "Terminating: ns"},
+		"another one ends":                   {swap(`"Active"`, `"Terminating"`), Blind, "whether the backup has the Terminating default"},
+		"no list of namespaces":              {swap(defaultIs+",", ""), Blind, "no whole list of namespaces"},
+		"no Backup":                          {swap(backupIs+",", ""), Blind, "no Backup of that Velero"},
+		"the Backup of another night":        {swap("2026-11-25T12:00:00Z", "2026-11-25T11:30:00Z"), Blind, "none of 1 Backup ran when"},
+		"and one of that":                    {swap(backupIs, strings.ReplaceAll(strings.Replace(backupIs, "nightly", "later", 1), "2026-11-25", "2026-11-26")+","+backupIs), Go, "Backup nightly of Velero is that of the report"},
+		"two of that night":                  {swap(backupIs, strings.Replace(backupIs, "nightly", "of-others", 1)+","+backupIs), Go, "Backup nightly of Velero is that of the report, by its name"},
+		"one of others of that night":        {swap(backupIs, strings.Replace(backupIs, "nightly", "of-others", 1)), Blind, "none of 1 Backup ran when"},
+		"of the same name, with other items": {swap("588", "589"), Blind, "none of 1 Backup ran when"},
+		"nothing says which it is":           {in(func(r *report.Report) { r.Backups[0].Velero = nil }), Blind, "as that of any cluster with the same schedule"},
+		"on a person's word": {func(q *Question) {
+			q.Report.Backups[0].Velero, q.Done = nil, append(q.Done, "backup")
+		}, Go, "whether Backup nightly is that of the report"},
+		"on a person's word, and it failed": {func(q *Question) {
+			swap(`"Completed"`, `"Failed"`)(q)
+			q.Report.Backups[0].Velero, q.Done = nil, append(q.Done, "backup")
+		}, NotYet, "its phase is Failed"},
+		"several may be it": {func(q *Question) {
+			swap(backupIs, strings.Replace(backupIs, "nightly", "of-others", 1)+","+backupIs)(q)
+			q.Report.Backups[0].Velero = nil
+		}, Blind, "several may be that of"},
 		"it failed":                               {swap(`"Completed"`, `"Failed"`), NotYet, "its phase is Failed"},
 		"its location is not there":               {swap(`"storageLocation":"default"`, `"storageLocation":"second"`), Blind, "its storage location second was not piped in"},
 		"the other of two locations is Available": {swap(locationIs, strings.Replace(locationIs, `"default"`, `"second"`, 1)+","+strings.Replace(locationIs, `"Available"`, `"Unavailable"`, 1)), NotYet, "can't read Backup nightly"},
@@ -240,18 +260,38 @@ func TestEveryPrecondition(t *testing.T) {
 		"the backup says two": {in(func(r *report.Report) {
 			r.Backups[0].Installed = append(r.Backups[0].Installed, report.Installed{Type: "core", Name: "cluster-api", Version: "v1.9.0"})
 		}), Blind, "names several: v1.10.1, v1.9.0"},
-		"releases on a person's word": {func(q *Question) { q.Report.Backups[0].Installed = nil; q.Done = append(q.Done, "releases") }, Go, "not looked at: the releases of the old cluster"},
-		"no Velero":                   {swap(veleroIs+",", ""), Blind, "no Deployment velero"},
-		"two Veleros":                 {swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"namespace":"velero"`, `"namespace":"v2"`, 1)), Blind, "several"},
-		"it does not run":             {swap(`"availableReplicas":1`, `"availableReplicas":0`), NotYet, "does not run"},
-		"its order is its own":        {swap(`["server"]`, `["server","--restore-resource-priorities=clusters"]`), NotYet, "order of its own"},
-		"it pauses nothing":           {swap("velero:v1.17.0", "velero:v1.11.1"), NotYet, "first that restores Clusters paused"},
-		"an image by its digest":      {swap("velero:v1.17.0", "velero@sha256:00"), Blind, "does not say it"},
-		"no location":                 {swap(","+locationIs, ""), Blind, "no BackupStorageLocation"},
-		"of another Velero":           {swap(`"name":"default","namespace":"velero"`, `"name":"default","namespace":"v2"`), Blind, "no BackupStorageLocation"},
-		"a location is writable":      {swap(locationIs, locationIs+","+strings.NewReplacer(`"ReadOnly"`, `"ReadWrite"`, "default", "second").Replace(locationIs)), NotYet, "may write to second"},
-		"writable by default":         {swap(`{"accessMode":"ReadOnly"}`, `{}`), NotYet, "may write to default"},
-		"none is Available":           {swap(`"phase":"Available"`, `"phase":"Unavailable"`), NotYet, "is Available"},
+		"releases on a person's word":   {func(q *Question) { q.Report.Backups[0].Installed = nil; q.Done = append(q.Done, "releases") }, Go, "not looked at: the releases of the old cluster"},
+		"another Restore is under way":  {swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"velero","name":"r"},"status":{"phase":"InProgress"}}]`, 1)), NotYet, "another Restore is under way: r"},
+		"one that waits for it":         {swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"velero","name":"r"}}]`, 1)), NotYet, "another Restore is under way: r"},
+		"in kubectl's list":             {swap(coreIs, coreIs+`,{"apiVersion":"velero.io/v1","kind":"Restore","metadata":{"namespace":"velero","name":"r"},"status":{"phase":"Finalizing"}}`), NotYet, "another Restore is under way: r"},
+		"one that is done":              {swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"velero","name":"r"},"status":{"phase":"PartiallyFailed"}}]`, 1)), Go, "no other Restore"},
+		"Restores are not asked for":    {swap(noRestores, ""), Blind, "no RestoreList"},
+		"Velero is scaled to none":      {swap(`"spec":{"template":{"spec":{"containers":[{"name":"velero"`, `"spec":{"replicas":0,"template":{"spec":{"containers":[{"name":"velero"`), NotYet, "does not run: its Deployment is scaled to 0"},
+		"Velero is being deleted":       {swap(`"name":"velero","namespace":"velero"`, `"name":"velero","namespace":"velero","deletionTimestamp":"2026-11-28T11:00:00Z"`), NotYet, "is being deleted"},
+		"Velero by another name":        {swap(`"name":"velero","namespace":"velero"`, `"name":"backup-velero","namespace":"velero"`), Go, "Velero in namespace velero runs"},
+		"of another image":              {swap(`"name":"velero","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"name":"velero","image":"velero/velero:v1.17.0"`, `"name":"bk","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"image":"side:v1"},{"name":"x","image":"mirror/vmware-velero:v1.17.0"`), Go, "runs: mirror/vmware-velero:v1.17.0"},
+		"an interface of it":            {swap(veleroIs, veleroIs+`,{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"velero-ui","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"image":"x/velero-ui:v1"}]}}},"status":{"availableReplicas":1}}`), Go, "Velero in namespace velero runs"},
+		"a second one elsewhere":        {swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"namespace":"velero"`, `"namespace":"v2"`, 1)), Go, "Velero in namespace velero runs"},
+		"its location ends":             {swap(`"name":"default","namespace":"velero"}`, `"name":"default","namespace":"velero","deletionTimestamp":"2026-11-28T11:00:00Z"}`), NotYet, "no storage location of Velero is Available"},
+		"the ConfigMap ends":            {swap(`"name":"restore-paused","namespace":"velero"`, `"name":"restore-paused","namespace":"velero","deletionTimestamp":"2026-11-28T11:00:00Z"`), NotYet, "ConfigMap restore-paused is being deleted"},
+		"webhooks without a Deployment": {swap(runs("infrastructure-vsphere", 1), hook("infrastructure-vsphere")), NotYet, "webhook configurations without a Deployment: infrastructure-vsphere"},
+		"of a provider that the report does not need": {func(q *Question) {
+			swap(defaultIs, defaultIs+","+hook("infrastructure-aws"))(q)
+			q.Done = append(q.Done, "controllers")
+		}, NotYet, "webhook configurations without a Deployment: infrastructure-aws"},
+		"webhooks of others":             {swap(defaultIs, defaultIs+","+strings.Replace(hook("x"), "cluster.x-k8s.io/provider", "app", 1)), Go, ""},
+		"a controller is scaled to none": {swap(`"availableReplicas":1}}`+","+runs("infrastructure-vsphere", 1), `"availableReplicas":1},"spec":{"replicas":0}},`+runs("infrastructure-vsphere", 1)), Blind, "no replica runs"},
+		"no Velero":                      {swap(veleroIs+",", ""), Blind, "set VELERO_NAMESPACE"},
+		"two Veleros":                    {swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"name":"velero"`, `"name":"velero-2"`, 1)), Blind, "several"},
+		"it does not run":                {swap(`"availableReplicas":1`, `"availableReplicas":0`), NotYet, "does not run"},
+		"its order is its own":           {swap(`["server"]`, `["server","--restore-resource-priorities=clusters"]`), NotYet, "order of its own"},
+		"it pauses nothing":              {swap("velero:v1.17.0", "velero:v1.11.1"), NotYet, "first that restores Clusters paused"},
+		"an image by its digest":         {swap("velero:v1.17.0", "velero@sha256:00"), Blind, "does not say it"},
+		"no location":                    {swap(","+locationIs, ""), Blind, "no BackupStorageLocation"},
+		"of another Velero":              {swap(`"name":"default","namespace":"velero"`, `"name":"default","namespace":"v2"`), Blind, "no BackupStorageLocation"},
+		"a location is writable":         {swap(locationIs, locationIs+","+strings.NewReplacer(`"ReadOnly"`, `"ReadWrite"`, "default", "second").Replace(locationIs)), NotYet, "may write to second"},
+		"writable by default":            {swap(`{"accessMode":"ReadOnly"}`, `{}`), NotYet, "may write to default"},
+		"none is Available":              {swap(`"phase":"Available"`, `"phase":"Unavailable"`), NotYet, "is Available"},
 	} {
 		q := question()
 		c.change(&q)
@@ -272,36 +312,57 @@ func TestEveryPrecondition(t *testing.T) {
 	}
 }
 
-// A report whose answer is not that of its reasons, or whose list is not the one that follows, is
-// no report that detect wrote.
+// A report of which a member is another than detect wrote, or whose list is not the one that follows
+// from the rest, is no report to begin a restore by.
 func TestAChangedReportIsNone(t *testing.T) {
-	why := func(change func(*report.Report)) string {
-		r := &report.Report{ToDo: []report.ToDo{{Phase: code.Before, Safe: code.No, Code: code.DuplicateID, Objects: []string{"Machine ns/m"}, Steps: []int{6}}}}
-		r.Summary.Answer = &report.SafeAnswer{Safe: code.No, Reasons: []report.AnswerReason{{Code: code.DuplicateID}}}
-		r.Summary.AnswerByPlan = &report.PlanAnswer{Safe: code.Yes}
-		follows := []report.ToDo{r.ToDo[0]}
+	why := func(sealed, change func(*report.Report)) string {
+		r := reported()
+		r.InfraMachines = []report.InfraMachine{{}}
+		r.Backups[0].Missing = []report.Missing{{Kind: "Secret", Name: "x"}}
+		r.Clusters[0].ControlPlane.Machines[0].Status = code.Stale
+		follows := slices.Clone(r.ToDo)
+		if sealed != nil {
+			sealed(r)
+		}
+		if err := r.Seal(); err != nil {
+			t.Fatal(err)
+		}
 		change(r)
 		return Contradiction(r, follows)
 	}
+	as := func(*report.Report) {}
 	for name, c := range map[string]struct {
-		change func(*report.Report)
-		says   string
+		sealed, change func(*report.Report)
+		says           string
 	}{
-		"as written":             {func(*report.Report) {}, ""},
-		"nothing to do":          {func(r *report.Report) { r.ToDo = []report.ToDo{} }, "it lists 0 things to do, and from what it has found follow 1 thing"},
-		"resolved":               {func(r *report.Report) { r.ToDo[0].Resolved = true }, "it lists 1 thing"},
-		"of another step":        {func(r *report.Report) { r.ToDo[0].Steps = []int{7} }, "it lists 1 thing"},
-		"less dangerous":         {func(r *report.Report) { r.ToDo[0].Safe = code.WithWork }, "it lists 1 thing"},
-		"of nothing":             {func(r *report.Report) { r.ToDo[0].Objects = nil }, "it lists 1 thing"},
-		"the answer":             {func(r *report.Report) { r.Summary.Answer.Safe = code.Yes }, "its answer is YES, and its reasons leave NO"},
-		"no reasons":             {func(r *report.Report) { r.Summary.Answer.Reasons = nil }, "its answer is NO, and its reasons leave YES"},
-		"the answer by the plan": {func(r *report.Report) { r.Summary.AnswerByPlan.Reasons = r.Summary.Answer.Reasons }, "its answer by the plan is YES"},
-		"of an older version":    {func(r *report.Report) { r.Summary.AnswerByPlan, r.ToDo = nil, nil }, ""},
-		"of some clusters": {func(r *report.Report) {
-			r.Options.Filter, r.ToDo[0].Steps = &report.Filter{Clusters: []string{"a"}}, []int{7}
+		"as written":                       {nil, as, ""},
+		"written again":                    {nil, func(r *report.Report) { again := *r; again.IgnoreRules = []report.IgnoreRule{}; *r = again }, ""},
+		"nothing to do":                    {nil, func(r *report.Report) { r.ToDo = []report.ToDo{} }, "not as detect wrote it: toDo"},
+		"resolved":                         {nil, func(r *report.Report) { r.ToDo[1].Resolved = true }, "toDo"},
+		"VMs of nobody":                    {nil, func(r *report.Report) { r.InfraMachines = []report.InfraMachine{} }, "infraMachines"},
+		"nothing is missing in the backup": {nil, func(r *report.Report) { r.Backups[0].Missing = []report.Missing{} }, "backups"},
+		"no uid":                           {nil, func(r *report.Report) { r.Backups[0].KubeSystemUID = "" }, "backups"},
+		"a status":                         {nil, func(r *report.Report) { r.Clusters[0].ControlPlane.Machines[0].Status = code.Healthy }, "clusters"},
+		"a place":                          {nil, func(r *report.Report) { r.Scopes = append(r.Scopes, report.Scope{Provider: "aws"}) }, "scopes"},
+		"the answer":                       {nil, func(r *report.Report) { r.Summary.Answer.Safe = code.Yes }, "summary"},
+		"its time":                         {nil, func(r *report.Report) { r.GeneratedAt = now }, "generatedAt"},
+		"an option":                        {nil, func(r *report.Report) { r.Options.SkipNodes = true }, "options"},
+		"a confirmation":                   {nil, func(r *report.Report) { r.Confirmations[0].Expires = "" }, "confirmations"},
+		"several": {nil, func(r *report.Report) {
+			r.Clusters, r.Backups[0].Items, r.Summary.Complete = nil, 0, false
+		}, "not as detect wrote it: backups, summary, clusters"},
+		"a digest":             {nil, func(r *report.Report) { delete(r.Digests, "scopes"); delete(r.Digests, "tool") }, "tool"},
+		"no digests":           {nil, func(r *report.Report) { r.Digests = nil }, "it has no digests"},
+		"of another version":   {func(r *report.Report) { r.ToDo[0].Steps = []int{7} }, as, "it lists 4 things to do, and from what it has found follow 4 things"},
+		"less dangerous there": {func(r *report.Report) { r.ToDo[0].Safe = code.WithWork }, as, "it lists 4 things"},
+		"of nothing there":     {func(r *report.Report) { r.ToDo[1].Objects = nil }, as, "it lists 4 things"},
+		"narrowed": {nil, func(r *report.Report) {
+			if err := r.Narrow(report.Filter{Clusters: []string{"a"}}); err != nil {
+				t.Fatal(err)
+			}
 		}, ""},
 	} {
-		if got := why(c.change); !strings.Contains(got, c.says) || (got == "") != (c.says == "") {
+		if got := why(c.sealed, c.change); !strings.Contains(got, c.says) || (got == "") != (c.says == "") {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

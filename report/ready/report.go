@@ -21,24 +21,26 @@ const (
 
 func isSafe(s code.Safe) bool { return s == code.Yes || s == code.WithWork }
 
-// Contradiction returns what the report has that detect never writes: an answer that is not that of
-// its reasons, or a list other than the one that follows from the rest. Empty: it has nothing of that.
+// Contradiction returns what the report has that detect never writes: a member that is another than
+// it was written, or a list to do other than the one that follows from the rest in this release, of
+// whose plan --done names the steps. Empty: it has nothing of that. What narrows a report has no
+// digests, and keeps the steps of the whole: it is none to go by either, see age.
 func Contradiction(r *report.Report, toDo []report.ToDo) string {
-	a, p := r.Summary.Answer, r.Summary.AnswerByPlan
-	if a == nil || p == nil {
+	if r.Options.Filter != nil && r.Options.Filter.View {
 		return ""
 	}
-	if left := report.SafeAfter(a.Reasons); left != a.Safe {
-		return fmt.Sprintf("its answer is %s, and its reasons leave %s", report.SafeWords(a.Safe), report.SafeWords(left))
-	}
-	if left := report.SafeAfter(p.Reasons); left != p.Safe {
-		return fmt.Sprintf("its answer by the plan is %s, and its reasons leave %s", report.SafeWords(p.Safe), report.SafeWords(left))
+	members, sealed := r.Changed()
+	switch {
+	case !sealed:
+		return "it has no digests, by which a change would show"
+	case len(members) > 0:
+		return "not as detect wrote it: " + english.First(len(members), members)
 	}
 	same := func(x, y report.ToDo) bool {
 		return x.Phase == y.Phase && x.Safe == y.Safe && x.Code == y.Code && x.Reason == y.Reason && x.Resolved == y.Resolved &&
 			slices.Equal(x.Objects, y.Objects) && slices.Equal(x.Steps, y.Steps)
 	}
-	if r.Options.Filter == nil && !slices.EqualFunc(r.ToDo, toDo, same) { // what narrows a report keeps the steps of the whole
+	if !slices.EqualFunc(r.ToDo, toDo, same) {
 		return fmt.Sprintf("it lists %s to do, and from what it has found follow %s", english.Count(len(r.ToDo), "thing"), english.Count(len(toDo), "thing"))
 	}
 	return ""

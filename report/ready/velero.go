@@ -2,12 +2,157 @@ package ready
 
 import (
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
 )
+
+// firstModifiers is the first minor release of Velero 1 that pauses Clusters as they are
+// restored: an older one skips what it does not know (internal/resourcemodifiers v1.12.0).
+const firstModifiers = 12
+
+// isVelero reports whether a container is the server of Velero, however its Deployment is called:
+// 'velero install' and OADP call that velero, Helm after the release.
+func (c *container) isVelero() bool {
+	repository, _, _ := strings.Cut(path.Base(c.Image), ":")
+	repository, _, _ = strings.Cut(repository, "@")
+	words := strings.Join(append(slices.Clone(c.Command), c.Args...), " ")
+	return strings.Contains(words, "velero server") || repository == "velero" && strings.Contains(words, "server")
+}
+
+// deployments are those of Velero's server. Without an image that says so the name is enough; of
+// several those count that have one of the storage locations in their namespace.
+func (s *seen) deployments() []*object {
+	var all, beside []*object
+	for _, o := range s.of("apps", "Deployment") {
+		if o.Metadata.Name == "velero" || slices.ContainsFunc(o.Spec.Template.Spec.Containers, func(c container) bool { return c.isVelero() }) {
+			all = append(all, o)
+		}
+	}
+	for _, o := range all {
+		if slices.ContainsFunc(s.of(veleroGroup, "BackupStorageLocation"), func(l *object) bool { return l.Metadata.Namespace == o.Metadata.Namespace }) {
+			beside = append(beside, o)
+		}
+	}
+	if len(beside) > 0 {
+		return beside
+	}
+	return all
+}
+
+// velero sees that Velero runs as the line of the plan needs it, with locations that nobody writes.
+func (l *looking) velero(s *seen) {
+	all := s.deployments()
+	if len(all) != 1 {
+		why := "no Deployment that runs 'velero server' was piped in: kubectl get deployments -A shows it; set VELERO_NAMESPACE to its namespace"
+		if len(all) > 1 {
+			why = "there are several: Deployments " + strings.TrimSuffix(about(titles(all)), ": ") + "; pipe in only that of VELERO_NAMESPACE"
+		}
+		l.unseen("velero", "its Velero", why)
+		l.unseen("location", "its storage locations", why)
+		l.unseen("backup", "the Backup of Velero", why)
+		l.unseen("modifiers", "the ConfigMap that pauses Clusters", why)
+		return
+	}
+	v := all[0]
+	image, words := "", []string{}
+	for _, c := range v.Spec.Template.Spec.Containers {
+		if c.Image != "" && (image == "" || c.isVelero()) {
+			image = c.Image
+		}
+		words = append(append(words, c.Command...), c.Args...)
+	}
+	item := Item{Check: "velero", State: Missing, What: "Velero in namespace " + name(v.Metadata.Namespace), Next: l.step(l.restore), Step: l.restore}
+	release := minor.FindStringSubmatch(image)
+	ofMinor := 0
+	if release != nil {
+		ofMinor, _ = strconv.Atoi(release[1])
+	}
+	switch {
+	case !v.runs():
+		item.What += " does not run"
+		item.Why = v.why()
+		l.add(item)
+	case slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "--restore-resource-priorities") }):
+		item.What += " has an order of its own"
+		item.Why = "--restore-resource-priorities may put Clusters before their Machines"
+		l.add(item)
+	case release == nil:
+		l.unseen("velero", "the release of Velero", "its image does not say it: "+name(image), "velero")
+	case ofMinor < firstModifiers:
+		item.What += " is " + name(image)
+		item.Why = fmt.Sprintf("older than v1.%d, which is the first that restores Clusters paused", firstModifiers)
+		l.add(item)
+	default:
+		item.State, item.What = Holds, item.What+" runs: "+name(image)
+		l.add(item)
+	}
+	l.idle(s, v.Metadata.Namespace)
+	l.locations(s, v.Metadata.Namespace)
+	l.backups(s, v.Metadata.Namespace)
+	l.modifiers(s, v.Metadata.Namespace)
+}
+
+var minor = regexp.MustCompile(`:v1\.([0-9]{1,3})\.[0-9]+(?:[-.+@].*)?$`)
+
+// ended are the phases of a Restore that Velero does nothing more for (pkg/apis/velero/v1/
+// restore_types.go v1.18.3).
+var ended = []string{"Completed", "PartiallyFailed", "Failed", "FailedValidation"}
+
+// idle sees that no other Restore is under way: it may restore Clusters that are not paused, and
+// this one would wait for it.
+func (l *looking) idle(s *seen, namespace string) {
+	var running []string
+	for _, o := range s.of(veleroGroup, "Restore") {
+		if o.Metadata.Namespace == namespace && !slices.Contains(ended, o.Status.Phase) {
+			running = append(running, o.Metadata.Name)
+		}
+	}
+	switch {
+	case len(running) > 0:
+		l.add(Item{Check: "restores", State: Missing, What: "another Restore is under way: " + strings.TrimSuffix(about(running), ": "), Why: "it may bring Clusters back that are not paused", Next: "wait until it is done, see what it has made, and look again: " + l.step(l.restore), Step: l.restore, Objects: running})
+	case !s.lists["Restore"]:
+		l.unseen("restores", "that no other Restore is under way", "no RestoreList was piped in; an empty list of kubectl get does not say of what")
+	default:
+		l.add(Item{Check: "restores", State: Holds, What: "no other Restore is under way"})
+	}
+}
+
+// locations sees that one is there, and that no Velero deletes backups from any.
+func (l *looking) locations(s *seen, namespace string) {
+	var writable []string
+	all, available := 0, 0
+	for _, o := range s.of(veleroGroup, "BackupStorageLocation") {
+		if o.Metadata.Namespace != namespace {
+			continue
+		}
+		all++
+		if o.Status.Phase == "Available" && o.Metadata.Deleted == nil {
+			available++
+		}
+		if o.Spec.AccessMode != "ReadOnly" {
+			writable = append(writable, o.Metadata.Name)
+		}
+	}
+	item := Item{Check: "location", State: Missing, Next: l.step(l.restore), Step: l.restore}
+	switch {
+	case all == 0:
+		l.unseen("location", "its storage locations", "no BackupStorageLocation of that Velero was piped in")
+		return
+	case len(writable) > 0:
+		item.What, item.Why, item.Objects = "Velero may write to "+strings.TrimSuffix(about(writable), ": "), "it deletes each backup there that has expired", writable
+	case available == 0:
+		item.What, item.Why = "no storage location of Velero is Available", "it cannot read the backup"
+	default:
+		item.State, item.What = Holds, english.Count(all, "storage location")+" of Velero, read-only, one at least Available"
+	}
+	l.add(item)
+}
 
 // backups sees that Velero has the Backup of each tarball of the report, and from a location
 // that it can read: of its name may be another one.
@@ -15,7 +160,7 @@ func (l *looking) backups(s *seen, namespace string) {
 	var all []report.VeleroBackup
 	locations := map[string]string{} // by Backup
 	for _, o := range s.of(veleroGroup, "Backup") {
-		if v := (report.VeleroBackup{Name: o.Metadata.Name, UID: o.Metadata.UID, Phase: o.Status.Phase, Started: o.Status.Started, Ended: o.Status.Ended}); o.Metadata.Namespace == namespace && o.Metadata.Deleted == nil {
+		if v := (report.VeleroBackup{Name: o.Metadata.Name, UID: o.Metadata.UID, Phase: o.Status.Phase, Started: o.Status.Started, Ended: o.Status.Ended, Items: o.Status.Progress.Items}); o.Metadata.Namespace == namespace && o.Metadata.Deleted == nil {
 			all, locations[v.Name] = append(all, v), o.Spec.Location
 		}
 	}
@@ -23,6 +168,9 @@ func (l *looking) backups(s *seen, namespace string) {
 	for _, o := range s.of(veleroGroup, "BackupStorageLocation") {
 		if o.Metadata.Namespace == namespace {
 			phases[o.Metadata.Name] = o.Status.Phase
+			if o.Metadata.Deleted != nil {
+				phases[o.Metadata.Name] = "being deleted"
+			}
 		}
 	}
 	if len(all) == 0 {
@@ -34,24 +182,26 @@ func (l *looking) backups(s *seen, namespace string) {
 	}
 	for i := range l.Report.Backups {
 		b := &l.Report.Backups[i]
-		fits := b.Among(all)
+		fits, how := b.Best(all)
 		names := make([]string, len(fits))
 		for k := range fits {
 			names[k] = fits[k].Name
 		}
 		switch {
 		case len(fits) == 0:
-			l.unseen("backup", "which Backup of Velero is that of the report", fmt.Sprintf("none of %s ran when %s was written", english.Count(len(all), "Backup"), name(b.Path)), "backup")
+			l.unseen("backup", "which Backup of Velero is that of the report", fmt.Sprintf("none of %s ran when %s was written, with its name and number of items", english.Count(len(all), "Backup"), name(b.Path)), "backup")
 		case len(fits) > 1:
-			l.unseen("backup", "which Backup of Velero is that of the report", "several ran when "+name(b.Path)+" was written: "+strings.TrimSuffix(about(names), ": "), "backup")
+			l.unseen("backup", "which Backup of Velero is that of the report", "several may be that of "+name(b.Path)+": "+strings.TrimSuffix(about(names), ": "), "backup")
 		case !fits[0].Restorable():
 			l.add(Item{Check: "backup", State: Missing, What: "Velero does not restore Backup " + name(names[0]), Why: "its phase is " + name(fits[0].Phase), Next: "take another backup: " + l.Program + " backups PLACE --compare", Step: l.restore, Objects: names})
 		case phases[locations[names[0]]] == "":
 			l.unseen("backup", "whether Velero can read Backup "+name(names[0]), "its storage location "+name(locations[names[0]])+" was not piped in, or does not say whether it is Available")
 		case phases[locations[names[0]]] != "Available":
 			l.add(Item{Check: "backup", State: Missing, What: "Velero can't read Backup " + name(names[0]), Why: "its storage location " + name(locations[names[0]]) + " is not Available", Next: l.step(l.restore), Step: l.restore, Objects: names})
+		case how != report.Same:
+			l.unseen("backup", "whether Backup "+name(names[0])+" is that of the report", "it ran when "+name(b.Path)+" was written, as that of any cluster with the same schedule; compare: velero backup describe --details", "backup")
 		default:
-			l.add(Item{Check: "backup", State: Holds, What: "Backup " + name(names[0]) + " of Velero is that of the report, by its times", Objects: names})
+			l.add(Item{Check: "backup", State: Holds, What: "Backup " + name(names[0]) + " of Velero is that of the report, by its name, times and number of items", Objects: names})
 		}
 	}
 }
@@ -62,6 +212,10 @@ func (l *looking) modifiers(s *seen, namespace string) {
 		if o.Metadata.Namespace != namespace || o.Metadata.Name != report.ModifiersName {
 			continue
 		}
+		if o.Metadata.Deleted != nil {
+			l.add(Item{Check: "modifiers", State: Missing, What: "ConfigMap " + report.ModifiersName + " is being deleted", Why: "Velero restores nothing without it", Next: "wait until it is gone, and create the plan's: " + l.step(l.restore), Step: l.restore})
+			return
+		}
 		if report.ArePausing(o.Data) {
 			l.add(Item{Check: "modifiers", State: Holds, What: "ConfigMap " + report.ModifiersName + " pauses each Cluster"})
 			return
@@ -70,94 +224,4 @@ func (l *looking) modifiers(s *seen, namespace string) {
 		return
 	}
 	l.unseen("modifiers", "the ConfigMap that pauses Clusters", "no ConfigMap "+report.ModifiersName+" of Velero's namespace was piped in")
-}
-
-// providerLabel is on all that a provider's manifests have, however they were installed (Cluster
-// API core/config/default/kustomization.yaml v1.14.2).
-const providerLabel = "cluster.x-k8s.io/provider"
-
-// controllers sees that those of Cluster API and of the infrastructure run: their webhooks are
-// asked about each object that Velero creates, and where nobody answers it creates none.
-func (l *looking) controllers(s *seen) {
-	var stopped, lacking []string
-	hooked, there := map[string]bool{}, map[string]bool{}
-	for i := range s.objects {
-		if o := &s.objects[i]; o.is("admissionregistration.k8s.io", "MutatingWebhookConfiguration") || o.is("admissionregistration.k8s.io", "ValidatingWebhookConfiguration") {
-			hooked[o.Metadata.Labels[providerLabel]] = true
-		}
-	}
-	asked := false
-	for _, o := range s.of("apps", "Deployment") {
-		of := o.Metadata.Labels[providerLabel]
-		if of == "" {
-			continue
-		}
-		there[of] = true
-		if o.Status.AvailableReplicas < 1 {
-			stopped = append(stopped, o.title())
-			asked = asked || hooked[of]
-		}
-	}
-	for _, of := range l.providers() {
-		if !there[of] && !slices.Contains(lacking, of) {
-			lacking = append(lacking, of)
-		}
-	}
-	const why = "where their webhooks are there and nobody answers, Velero can restore no Cluster, Machine or infrastructure machine"
-	if len(stopped) > 0 {
-		what := strings.TrimSuffix(about(stopped), ": ")
-		if asked {
-			l.add(Item{Check: "controllers", State: Missing, What: "no replica runs of " + what, Why: why, Next: "start them, or delete their webhook configurations: " + l.step(l.restore), Step: l.restore, Objects: stopped})
-		} else {
-			l.unseen("controllers", "whether the webhooks are gone of "+what+": no replica runs", why, "controllers")
-		}
-	}
-	if len(lacking) > 0 {
-		l.unseen("controllers", "that the controllers run of "+strings.TrimSuffix(about(lacking), ": "), "no Deployment with the label "+providerLabel+" of them was piped in", "controllers")
-	}
-	if len(stopped)+len(lacking) == 0 {
-		l.add(Item{Check: "controllers", State: Holds, What: english.Count(len(there), "provider") + " with controllers that run"})
-	}
-}
-
-// providers are the labels of those that the clusters of the report need.
-func (l *looking) providers() []string {
-	out := []string{"cluster-api"}
-	for i := range l.Report.Clusters {
-		c := &l.Report.Clusters[i]
-		if c.Provider != "" && !c.Self {
-			out = append(out, "infrastructure-"+c.Provider)
-		}
-		if c.ControlPlane.Kind == "KubeadmControlPlane" && !c.Self {
-			out = append(out, "bootstrap-kubeadm", "control-plane-kubeadm")
-		}
-	}
-	return out
-}
-
-// namespaces sees that none is being deleted: in those nothing can be created. A list without
-// the namespaces that every cluster has is not whole.
-func (l *looking) namespaces(s *seen) {
-	var ending []string
-	whole := map[string]bool{}
-	for _, o := range s.of("", "Namespace") {
-		whole[o.Metadata.Name] = true
-		if o.Metadata.Deleted != nil || o.Status.Phase == "Terminating" {
-			ending = append(ending, o.Metadata.Name)
-		}
-	}
-	own := slices.DeleteFunc(slices.Clone(ending), func(n string) bool {
-		return !slices.ContainsFunc(l.Report.Clusters, func(c report.Cluster) bool { return c.Namespace == n })
-	})
-	const why = "Velero can create nothing in a namespace that is being deleted"
-	switch {
-	case len(own) > 0:
-		l.add(Item{Check: "namespaces", State: Missing, What: "Terminating: " + strings.TrimSuffix(about(own), ": "), Why: why, Next: "wait until it is gone, or see what keeps it, and look again", Objects: own, Step: l.restore})
-	case !whole["default"] || !whole["kube-system"]:
-		l.unseen("namespaces", "that no namespace is being deleted", "no whole list of namespaces was piped in")
-	case len(ending) > 0:
-		l.unseen("namespaces", "whether the backup has the Terminating "+strings.TrimSuffix(about(ending), ": "), why, "namespaces")
-	default:
-		l.add(Item{Check: "namespaces", State: Holds, What: "no namespace is being deleted"})
-	}
 }

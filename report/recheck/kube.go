@@ -24,16 +24,22 @@ var (
 
 // object is what is read of an object of a cluster.
 type object struct {
-	Kind     string `json:"kind"`
-	Metadata struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
 		Name      string            `json:"name"`
 		Namespace string            `json:"namespace"`
 		UID       string            `json:"uid"`
 		Labels    map[string]string `json:"labels"`
 		Created   time.Time         `json:"creationTimestamp"`
 		Deleted   *time.Time        `json:"deletionTimestamp"`
+
+		Annotations map[string]string `json:"annotations"`
+		Continue    string            `json:"continue"` // of a list
+		Remaining   int64             `json:"remainingItemCount"`
 	} `json:"metadata"`
 	Spec struct {
+		Paused            bool   `json:"paused"`
 		ProviderID        string `json:"providerID"`
 		InfrastructureRef struct {
 			Name string `json:"name"`
@@ -41,9 +47,12 @@ type object struct {
 	} `json:"spec"`
 	Data   map[string]string `json:"data"` // of a ConfigMap
 	Status struct {
-		Phase      string    `json:"phase"`
-		Started    time.Time `json:"startTimestamp"`
-		Ended      time.Time `json:"completionTimestamp"`
+		Phase    string    `json:"phase"`
+		Started  time.Time `json:"startTimestamp"`
+		Ended    time.Time `json:"completionTimestamp"`
+		Progress struct {
+			Items int `json:"itemsBackedUp"`
+		} `json:"progress"`
 		Conditions []struct {
 			Type   string `json:"type"`
 			Status string `json:"status"`
@@ -112,7 +121,7 @@ func readList(r io.Reader, kind string) ([]object, error) {
 }
 
 func (o *object) runsOn(id string) bool {
-	return o.Spec.ProviderID != "" && lastPart(o.Spec.ProviderID) == strings.ToLower(id)
+	return o.Spec.ProviderID != "" && report.InstanceID(o.Spec.ProviderID) == strings.ToLower(id)
 }
 
 func (o *object) ready() bool {
@@ -199,8 +208,8 @@ func (a *asking) notReady() (string, error) {
 	for i := range nodes {
 		n := &nodes[i]
 		// Another machine of the report may have the name by now, as it has an address.
-		named := m.Node != "" && n.Metadata.Name == m.Node && !known[lastPart(n.Spec.ProviderID)]
-		if (named || n.runsOn(lastPart(m.ProviderID))) && n.ready() {
+		named := m.Node != "" && n.Metadata.Name == m.Node && !known[report.InstanceID(n.Spec.ProviderID)]
+		if (named || n.runsOn(report.InstanceID(m.ProviderID))) && n.ready() {
 			return "", refuse(again, "Node %s of Machine %s is Ready: the machine runs somewhere", n.Metadata.Name, a.Names[0])
 		}
 	}

@@ -9,23 +9,29 @@ import (
 	"drift-detector/report"
 )
 
+// Which management cluster a line is for.
+const (
+	isOld    = "old"
+	isNew    = "new"    // before the restore: it holds no Cluster
+	isFilled = "filled" // it holds Clusters, of the report only
+)
+
 // management sees that a context leads to the old management cluster, or to another one, by the
 // uid of its namespace kube-system. Where the backup does not have that, it is a person who
-// compares, and gives the uid of what he has seen.
+// compares, and gives the uid of what he has seen. Of another one it also sees that it is no
+// cluster of the report, nor a management cluster of others.
 func (a *asking) management() (string, error) {
-	old := a.Names[0] == "old"
-	if !old && a.Names[0] != "new" {
-		return "", fmt.Errorf("%q is no management cluster; it is old or new", a.Names[0])
+	which := a.Names[0]
+	if which != isOld && which != isNew && which != isFilled {
+		return "", fmt.Errorf("%q is no management cluster; it is old, new or filled", which)
 	}
-	o, err := readObject(a.Objects)
+	old := which == isOld
+	p, err := readManagement(a.Objects)
 	if err != nil {
 		return "", err
 	}
-	if err := o.is("Namespace", "", "kube-system"); err != nil {
-		return "", err
-	}
-	uid := o.Metadata.UID
-	is, known := a.IsOld(uid, o.Metadata.Created)
+	uid := p.space.Metadata.UID
+	is, known := a.IsOld(uid, p.space.Metadata.Created)
 	const set = "set the variable of the context, and look with kubectl config get-contexts where it leads"
 	switch {
 	case uid == "":
@@ -37,13 +43,54 @@ func (a *asking) management() (string, error) {
 	case known && old:
 		return "it is the old management cluster, by the uid of kube-system " + uid, nil
 	case known:
-		return "it is another management cluster than the old one, kube-system " + uid, nil
 	case a.ID == "":
-		return "", unseen("compare its Clusters and Nodes with the report by hand, and only if it is the "+a.Names[0]+" management cluster: --id "+uid, "the backup does not have the uid of kube-system, so that nothing shows which management cluster this is")
+		return "", unseen("compare its Clusters and Nodes with the report by hand, and only if it is the "+word(old)+" management cluster: --id "+uid, "the backup does not have the uid of kube-system, so that nothing shows which management cluster this is")
 	case a.ID != uid:
 		return "", refuse(set, "kube-system has uid %s, and --id gives %s: it is another cluster than the one that was compared by hand", uid, a.ID)
 	}
-	return "it is the " + a.Names[0] + " management cluster by your word, kube-system " + uid, nil
+	if !old {
+		if err := a.isAnother(p, which, set); err != nil {
+			return "", err
+		}
+	}
+	if known {
+		return fmt.Sprintf("it is another management cluster than the old one, kube-system %s, with %s and %s", uid, english.Count(len(p.nodes), "Node"), english.Count(len(p.clusters), "Cluster")), nil
+	}
+	return "it is the " + word(old) + " management cluster by your word, kube-system " + uid, nil
+}
+
+func word(old bool) string {
+	if old {
+		return isOld
+	}
+	return isNew
+}
+
+// isAnother sees that it is no cluster of the report, and holds no Clusters of others: before the
+// restore none, later those of the report.
+func (a *asking) isAnother(p *printed, which, set string) error {
+	const next = "run the line of the plan as it is: it prints namespaces, Nodes and Clusters"
+	if len(p.nodes) == 0 {
+		return unseen(next, "could not look: kubectl printed no Node, so that nothing shows which cluster this is")
+	}
+	if of, why := a.ClusterOf(p.nodes); of != "" {
+		return refuse(set, "this is cluster %s of the report, and no new management cluster: %s", of, why)
+	}
+	if !p.whole {
+		return unseen(next, "could not look: kubectl printed no whole ClusterList, so that it is not known which Clusters it holds")
+	}
+	ours, others := a.Held(p.clusters)
+	switch {
+	case len(others) > 0 && a.Options.Filter != nil:
+		return unseen("run detect on all clusters, and go on with the plan of that report", "it holds %s, and the report is only of some clusters of the backup", english.First(3, others))
+	case len(others) > 0:
+		return refuse(set+"; restore into a cluster that holds no Clusters", "it holds Clusters that the report does not name, and may be the running management cluster of others: %s", english.First(3, others))
+	case len(ours) > 0 && which == isNew:
+		return refuse("turn off what made them, and pause them with the line of the plan; restore into a cluster that holds none", "it holds Clusters of the report already: %s", english.First(3, ours))
+	case len(p.clusters) == 0 && which == isFilled:
+		return refuse(set, "it holds none of the Clusters of the report: the restore was done elsewhere, or not yet")
+	}
+	return nil
 }
 
 // backup sees that a Backup of Velero is the one that the report is of: of that name may be
@@ -66,7 +113,7 @@ func (a *asking) backup() (string, error) {
 	if all[i].Metadata.Deleted != nil || !v.Restorable() {
 		return "", refuse(other, "Backup %s is none that Velero restores: its phase is %q", v.Name, v.Phase)
 	}
-	what := fmt.Sprintf("Backup %s, which ran %s to %s,", v.Name, clock(v.Started), clock(v.Ended))
+	what := fmt.Sprintf("Backup %s, which ran %s to %s with %s,", v.Name, clock(v.Started), clock(v.Ended), english.Count(v.Items, "item"))
 	if a.ID != "" {
 		if a.ID != v.UID {
 			return "", refuse("compare again", "Backup %s has uid %q, and --id gives %s: it is another one than was compared by hand", v.Name, v.UID, a.ID)
@@ -76,17 +123,21 @@ func (a *asking) backup() (string, error) {
 	byHand := "compare what is in it with the report by hand (velero backup describe " + v.Name + " --details), and only if it is that one: --id " + v.UID
 	for k := range a.Backups {
 		b := &a.Backups[k]
-		if !v.IsOf(b) {
+		switch v.Is(b) {
+		case report.Other:
 			continue
+		case report.Possible:
+			return "", unseen(byHand, "%s may be that of %s by its times, as a Backup of any cluster with the same schedule: nothing shows that it is", what, b.Path)
 		}
-		if fits := b.Among(of); len(fits) > 1 {
-			return "", unseen(byHand, "%s of Velero ran when %s was written, so that nothing shows which one it is", english.Count(len(fits), "Backup"), b.Path)
-		}
-		return what + " is that of the report, by its times", nil
+		return what + " is that of the report, by its name, its times and its number of items", nil
 	}
 	written := ""
 	for k := range a.Backups {
-		written += fmt.Sprintf("; %s was written %s to %s", a.Backups[k].Path, clock(a.Backups[k].WrittenFrom), clock(a.Backups[k].WrittenTo))
+		b := &a.Backups[k]
+		written += fmt.Sprintf("; %s was written %s to %s, with %s", b.Path, clock(b.WrittenFrom), clock(b.WrittenTo), english.Count(b.Items, "item"))
+		if d := b.Velero; d != nil {
+			written += fmt.Sprintf(", by Backup %s of %s", d.Name, clock(d.Started))
+		}
 	}
 	return "", refuse(other+"; if you have packed the tarball again, "+byHand, "%s is not that of the report%s", what, written)
 }
@@ -94,7 +145,7 @@ func (a *asking) backup() (string, error) {
 func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func (o *object) asBackup() report.VeleroBackup {
-	return report.VeleroBackup{Name: o.Metadata.Name, UID: o.Metadata.UID, Phase: o.Status.Phase, Started: o.Status.Started, Ended: o.Status.Ended}
+	return report.VeleroBackup{Name: o.Metadata.Name, UID: o.Metadata.UID, Phase: o.Status.Phase, Started: o.Status.Started, Ended: o.Status.Ended, Items: o.Status.Progress.Items}
 }
 
 // pauses sees that a ConfigMap makes Velero pause the Clusters: one of that name that was there

@@ -45,25 +45,27 @@ type check struct {
 	takes []string // of which form the things are
 	says  string
 	ask   func(*asking) (string, error)
+	// restores is set where it takes a restore for granted: a report without a backup knows of none.
+	restores bool
 }
 
 // checks are all that can be asked, in the order in which help lists them.
 var checks = []check{
-	{"place", []string{"ID"}, "--at leads to the place with that id", (*asking).isPlace},
-	{"vm", []string{"ID", "[REF]"}, "that VM at --at is the report's", (*asking).vm},
-	{"free", []string{"ID"}, "no VM at --at has the id", (*asking).free},
-	{"pool", []string{"ID", "SIZE"}, "the group of instance ID has SIZE members", (*asking).pool},
-	{"gone", []string{"machine/NAMESPACE/NAME"}, "no VM at --at is this Machine's", (*asking).gone},
-	{"is", []string{"cluster/NAMESPACE/NAME"}, "these are the Nodes of the cluster", (*asking).isCluster},
-	{"not-ready", []string{"machine/NAMESPACE/NAME"}, "none of these Nodes is Ready and its", (*asking).notReady},
-	{"runs-on", []string{"node/NAME", "ID"}, "the Node, one of these, is on VM ID", (*asking).runsOn},
-	{"member", []string{"node/NAME", "ID"}, "of these etcd members ID is the Node's", (*asking).member},
-	{"no-member", []string{"node/NAME"}, "none of these etcd members is the Node's", (*asking).noMember},
-	{"no-machine", []string{"ID"}, "no Machine of these has VM ID", (*asking).noMachine},
-	{"restored", []string{"RESOURCE/NAMESPACE/NAME"}, "this object is of the --restore", (*asking).restored},
-	{"management", []string{"OLD-OR-NEW"}, "old: kube-system is the backup's; new: not", (*asking).management},
-	{"backup", []string{"backup/NAME"}, "this Backup of Velero is the report's", (*asking).backup},
-	{"pauses", []string{"configmap/NAME"}, "this is the plan's ConfigMap", (*asking).pauses},
+	{"place", []string{"ID"}, "--at leads to the place with that id", (*asking).isPlace, false},
+	{"vm", []string{"ID", "[REF]"}, "that VM at --at is the report's", (*asking).vm, false},
+	{"free", []string{"ID"}, "no VM at --at has the id", (*asking).free, false},
+	{"pool", []string{"ID", "SIZE"}, "the group of instance ID has SIZE members", (*asking).pool, false},
+	{"gone", []string{"machine/NAMESPACE/NAME"}, "no VM at --at is this Machine's", (*asking).gone, true},
+	{"is", []string{"cluster/NAMESPACE/NAME"}, "these are the Nodes of the cluster", (*asking).isCluster, false},
+	{"not-ready", []string{"machine/NAMESPACE/NAME"}, "none of these Nodes is Ready and its", (*asking).notReady, false},
+	{"runs-on", []string{"node/NAME", "ID"}, "the Node, one of these, is on VM ID", (*asking).runsOn, false},
+	{"member", []string{"node/NAME", "ID"}, "of these etcd members ID is the Node's", (*asking).member, false},
+	{"no-member", []string{"node/NAME"}, "none of these etcd members is the Node's", (*asking).noMember, false},
+	{"no-machine", []string{"ID"}, "no Machine of these has VM ID", (*asking).noMachine, true},
+	{"restored", []string{"RESOURCE/NAMESPACE/NAME"}, "this object is of the --restore", (*asking).restored, true},
+	{"management", []string{"WHICH"}, "old, new (no Clusters) or filled (the report's)", (*asking).management, true},
+	{"backup", []string{"backup/NAME"}, "this Backup of Velero is the report's", (*asking).backup, true},
+	{"pauses", []string{"configmap/NAME"}, "this is the plan's ConfigMap", (*asking).pauses, true},
 }
 
 // Help lists what can be asked, a line each.
@@ -119,6 +121,9 @@ func (q Question) Ask(ctx context.Context, r *report.Report, e Eyes) (string, er
 	i := slices.IndexFunc(checks, func(c check) bool { return c.name == q.Check })
 	if i < 0 {
 		return "", fmt.Errorf("%q is no check; it is one of %s", q.Check, strings.Join(Names(), ", "))
+	}
+	if checks[i].restores && r.IsLive() {
+		return "", fmt.Errorf("the report is of a management cluster that runs, and of no backup: nothing is restored by it, and %s is about a restore; give the report of the backup", q.Check)
 	}
 	misuse := fmt.Errorf("it is: %s %s", q.Check, strings.Join(checks[i].takes, " "))
 	least := slices.DeleteFunc(slices.Clone(checks[i].takes), func(form string) bool { return form[0] == '[' })
@@ -223,9 +228,4 @@ func (a *asking) machine(title string) (*report.Cluster, *report.Set, *report.Ma
 		return nil, nil, nil, fmt.Errorf("the report has no Machine %s: is it the report that the plan was made from?", title)
 	}
 	return c, in, found, nil
-}
-
-// lastPart is the id in a provider id.
-func lastPart(providerID string) string {
-	return strings.ToLower(providerID[strings.LastIndexByte(providerID, '/')+1:])
 }

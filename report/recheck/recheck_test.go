@@ -144,6 +144,7 @@ func more(i infra.Instance) func(*report.Report, *infra.Listing) {
 // Each check lets a line go on where all is as in the report, and stops it in every other
 // case: a place, a VM or an object that differs, what cannot be seen, a report of something else.
 func TestChecks(t *testing.T) {
+	live := func(r *report.Report, _ *infra.Listing) { r.Backups[0].Live = true }
 	const is = "vm " + idGhost + " vm-2"
 	for _, q := range []question{
 		{"place", "place " + vcenter, "", nil, passes},
@@ -290,6 +291,10 @@ func TestChecks(t *testing.T) {
 		{"restored: another kind", "restored clusters.cluster.x-k8s.io/ns/stale --restore=r-1", staleObject, nil, stops},
 		{"restored: no restore", "restored machines.cluster.x-k8s.io/ns/stale", staleObject, nil, misuse},
 		{"restored: no name", "restored machines.cluster.x-k8s.io --restore=r-1", staleObject, nil, misuse},
+		{"restored: the report is of no backup", "restored machines.cluster.x-k8s.io/ns/stale --restore=r-1", staleObject, live, misuse},
+		{"gone: the same", "gone machine/ns/stale --restore=r-1", staleObject, live, misuse},
+		{"no-machine: the same", "no-machine " + idGhost + " --restore=r-1", machineList(staleObject), live, misuse},
+		{"is: the same, without a restore", "is cluster/ns/c", nodes, live, passes},
 
 		{"no check", "look x", "", nil, misuse},
 		{"too few names", "vm", "", nil, misuse},

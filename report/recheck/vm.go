@@ -185,7 +185,7 @@ func (a *asking) gone() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id := lastPart(m.ProviderID)
+	id := report.InstanceID(m.ProviderID)
 	if !a.Form(c.Provider, id) {
 		return "", fmt.Errorf("the report has no id of Machine %s by which a VM could be looked for", a.Names[0])
 	}

@@ -147,18 +147,31 @@ func kubectl(args []string) {
 
 // raw prints a list as the API server has it.
 func (k *cluster) raw(path string) {
+	served := map[string]string{"velero.io": "v1"}
+	if slices.ContainsFunc(k.all, func(s stored) bool { return s.Resource == "providers.clusterctl.cluster.x-k8s.io" }) {
+		served["cluster.x-k8s.io"] = "v1beta2"
+	}
+	if path == "/apis" {
+		groups := []any{map[string]any{"name": "apps"}}
+		for name := range served {
+			groups = append(groups, map[string]any{"name": name})
+		}
+		print(map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
+		return
+	}
 	rest, ok := strings.CutPrefix(path, "/apis/")
 	parts := strings.Split(rest, "/")
-	if !ok || len(parts) != 3 || parts[1] != "v1beta2" {
+	if !ok || len(parts) != 3 || served[parts[0]] != parts[1] {
 		check(errors.New("the server could not find the requested resource"))
 	}
+	kinds := map[string]string{"clusters": "ClusterList", "restores": "RestoreList"}
 	items := []any{}
 	for i := range k.all {
 		if k.all[i].Resource == parts[2]+"."+parts[0] {
 			items = append(items, k.all[i].Object)
 		}
 	}
-	print(map[string]any{"kind": "ClusterList", "apiVersion": parts[0] + "/" + parts[1], "metadata": map[string]any{}, "items": items})
+	print(map[string]any{"kind": kinds[parts[2]], "apiVersion": parts[0] + "/" + parts[1], "metadata": map[string]any{}, "items": items})
 }
 
 func print(value any) {

@@ -90,8 +90,7 @@ func TestKubectlPrintsWhatLinesCompare(t *testing.T) {
 	want := map[string][2]string{ // by a piece of the expression: an object, and what is printed of it
 		"status.phase":           {object, "Completed"},
 		"={.spec.replicas}":      {`{"spec": {"replicas": 3}}`, "3"},
-		"containers":             {object, `["/velero"]["server","--restore-resource-priorities=a,b"]`},
-		"range .items}}{{if .s":  {list, "n/b n/c "},
+		"containers":             {`{"items": [` + object + `]}`, `["/velero"]["server","--restore-resource-priorities=a,b"]`},
 		"range .items}}{{.meta":  {list, "n/a n/b n/c "},
 		"print .spec.accessMode": {`{"items": [{"metadata": {"name": "a"}, "spec": {"accessMode": "ReadOnly"}}, {"metadata": {"name": "b"}, "spec": {}}, {"metadata": {"name": "c"}, "spec": {"accessMode": "ReadWrite"}}, {"metadata": {"name": "d"}}]}`, "b c d "},
 		"$m := .spec.topology":   {object, "0 md-0 3\n1 md-1 <no value>\n"},

@@ -70,13 +70,14 @@ func newOperator(t *testing.T) *operator {
 	new, err := json.Marshal([]stored{
 		{"namespaces", map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "kube-system", "uid": "of-the-new-one"}}},
 		{"namespaces", map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "default", "uid": "default"}}},
+		{"nodes", map[string]any{"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": "new-1"}, "spec": map[string]any{"providerID": "kind://docker/new/new-1"}}},
 		{"deployments.apps", map[string]any{
 			"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"namespace": "velero", "name": "velero"}, "status": map[string]any{"availableReplicas": 1},
 			"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"image": "velero/velero:v1.18.3", "command": []any{"/velero"}, "args": []any{"server"}}}}}},
 		}},
 		{"backupstoragelocations.velero.io", map[string]any{"apiVersion": "velero.io/v1", "kind": "BackupStorageLocation", "metadata": map[string]any{"namespace": "velero", "name": "default"}, "spec": map[string]any{}, "status": map[string]any{"phase": "Available"}}},
 		{"backupstoragelocations.velero.io", map[string]any{"apiVersion": "velero.io/v1", "kind": "BackupStorageLocation", "metadata": map[string]any{"namespace": "velero", "name": "archive"}, "spec": map[string]any{"accessMode": "ReadOnly"}, "status": map[string]any{"phase": "Available"}}},
-		ran("nightly", "2026-11-21T04:06:20Z", "2026-11-21T04:06:32Z"),
+		ran("mgmt-full", "2026-11-21T04:06:20Z", "2026-11-21T04:06:32Z"),
 		ran("later", "2026-11-22T04:06:20Z", "2026-11-22T04:06:32Z"),
 	})
 	ensure(err)
@@ -101,7 +102,7 @@ func newOperator(t *testing.T) *operator {
 func ran(name, from, to string) stored {
 	return stored{"backups.velero.io", map[string]any{
 		"apiVersion": "velero.io/v1", "kind": "Backup", "metadata": map[string]any{"namespace": "velero", "name": name}, "spec": map[string]any{"storageLocation": "default"},
-		"status": map[string]any{"phase": "Completed", "startTimestamp": from, "completionTimestamp": to},
+		"status": map[string]any{"phase": "Completed", "startTimestamp": from, "completionTimestamp": to, "progress": map[string]any{"itemsBackedUp": 565}},
 	}}
 }
 
@@ -348,7 +349,7 @@ func (w *operator) variables(plan string) {
 		w.t.Fatal(err)
 	}
 	w.printed += string(text)
-	for name, value := range map[string]string{"REPORT": "report.json", "MGMT": "new", "BACKUP": "nightly", "RESTORE": "restore-1", "AWS_1": "lab", "VCENTER_1": "https://user:pass@" + w.vcenter.Addr} {
+	for name, value := range map[string]string{"MGMT": "new", "RESTORE": "restore-1", "AWS_1": "lab", "VCENTER_1": "https://user:pass@" + w.vcenter.Addr} {
 		open := "#export " + name + "=''"
 		if !strings.Contains(string(text), open) {
 			w.t.Errorf("plan.env does not ask for %s:\n%s", name, text)
@@ -365,7 +366,7 @@ func (w *operator) confirms(plan, label string) (out string) {
 	w.t.Helper()
 	number, _, _ := strings.Cut(label, ".")
 	lines := block(w.t, plan, label)
-	if strings.Contains(strings.Join(lines, "\n"), "--as stays-off") {
+	if strings.Contains(strings.Join(lines, "\n"), "--as staysOff") {
 		return ""
 	}
 	function := pick(plan, number)
@@ -418,9 +419,10 @@ func (w *operator) isProven(lines []string) {
 	for says, change := range map[string][2]string{
 		"Backup later, which ran": {"", ""},
 		"is another than the plan's: Velero would restore Clusters that are not paused": {`\\\"paused\\\":true`, `\\\"paused\\\":false`},
+		"this is cluster tenant-alpha/alpha-prod of the report":                         {`"kind://docker/new/new-1"`, `"vsphere://` + w.machineOf("tenant-alpha/alpha-prod") + `"`},
 		"this is the OLD management cluster":                                            {`"of-the-new-one"`, `"` + w.report().Backups[0].KubeSystemUID + `"`},
 	} {
-		name := map[bool]string{true: "later", false: "nightly"}[change[0] == ""]
+		name := map[bool]string{true: "later", false: "mgmt-full"}[change[0] == ""]
 		text := strings.ReplaceAll(string(whole), change[0], change[1])
 		if change[0] == "" {
 			text = string(whole)
@@ -440,6 +442,20 @@ func (w *operator) isProven(lines []string) {
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// machineOf is the id of a VM of a cluster.
+func (w *operator) machineOf(cluster string) string {
+	r := w.report()
+	for i := range r.Clusters {
+		for _, m := range r.Clusters[i].ControlPlane.Machines {
+			if r.Clusters[i].Title() == cluster && m.Instance != nil {
+				return m.Instance.ID
+			}
+		}
+	}
+	w.t.Fatalf("%s has no VM", cluster)
+	return ""
 }
 
 // isReady does what ready says until it says go.

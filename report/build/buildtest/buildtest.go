@@ -248,5 +248,5 @@ func Readiness() *report.Readiness {
 			gone.On(0, "Secret a/b", "not there"), gone.On(1, "Secret a/c", "not there\x1b[31m either"),
 			late.On(0, "Cluster a/b", "too late"), note.On(1, "backup b.tar.gz", "3 days old"),
 		},
-		report.Tool{Name: "drift-detector"}, time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC))
+		nil, report.Tool{Name: "drift-detector"}, time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC))
 }

@@ -1,0 +1,108 @@
+package ready
+
+import (
+	"slices"
+	"strings"
+
+	"drift-detector/internal/english"
+	"drift-detector/report"
+)
+
+// providerLabel is on all that a provider's manifests have, however they were installed (Cluster
+// API core/config/default/kustomization.yaml v1.14.2).
+const providerLabel = "cluster.x-k8s.io/provider"
+
+// controllers sees that those of Cluster API and of the infrastructure run: their webhooks are
+// asked about each object that Velero creates, and where nobody answers it creates none.
+func (l *looking) controllers(s *seen) {
+	var stopped, lacking, dangling []string
+	hooked, there := map[string]bool{}, map[string]bool{}
+	for i := range s.objects {
+		if o := &s.objects[i]; o.is("admissionregistration.k8s.io", "MutatingWebhookConfiguration") || o.is("admissionregistration.k8s.io", "ValidatingWebhookConfiguration") {
+			hooked[o.Metadata.Labels[providerLabel]] = true
+		}
+	}
+	asked := false
+	for _, o := range s.of("apps", "Deployment") {
+		of := o.Metadata.Labels[providerLabel]
+		if of == "" {
+			continue
+		}
+		there[of] = true
+		if !o.runs() {
+			stopped = append(stopped, o.title())
+			asked = asked || hooked[of]
+		}
+	}
+	for of := range hooked {
+		if of != "" && !there[of] {
+			dangling = append(dangling, of)
+		}
+	}
+	slices.Sort(dangling)
+	for _, of := range l.providers() {
+		if !there[of] && !hooked[of] && !slices.Contains(lacking, of) {
+			lacking = append(lacking, of)
+		}
+	}
+	const why = "where their webhooks are there and nobody answers, Velero can restore no Cluster, Machine or infrastructure machine"
+	if len(stopped) > 0 {
+		what := strings.TrimSuffix(about(stopped), ": ")
+		if asked {
+			l.add(Item{Check: "controllers", State: Missing, What: "no replica runs of " + what, Why: why, Next: "start them, or delete their webhook configurations: " + l.step(l.restore), Step: l.restore, Objects: stopped})
+		} else {
+			l.unseen("controllers", "whether the webhooks are gone of "+what+": no replica runs", why, "controllers")
+		}
+	}
+	if len(dangling) > 0 {
+		l.add(Item{Check: "controllers", State: Missing, What: "webhook configurations without a Deployment: " + strings.TrimSuffix(about(dangling), ": "), Why: why, Next: "install what answers them, or delete them: " + l.step(l.restore), Step: l.restore, Objects: dangling})
+	}
+	if len(lacking) > 0 {
+		l.unseen("controllers", "that the controllers run of "+strings.TrimSuffix(about(lacking), ": "), "no Deployment with the label "+providerLabel+" of them was piped in", "controllers")
+	}
+	if len(stopped)+len(lacking)+len(dangling) == 0 {
+		l.add(Item{Check: "controllers", State: Holds, What: english.Count(len(there), "provider") + " with controllers that run"})
+	}
+}
+
+// providers are the labels of those that the clusters of the report need.
+func (l *looking) providers() []string {
+	out := []string{"cluster-api"}
+	for i := range l.Report.Clusters {
+		c := &l.Report.Clusters[i]
+		if c.Provider != "" && !c.Self {
+			out = append(out, "infrastructure-"+c.Provider)
+		}
+		if c.ControlPlane.Kind == "KubeadmControlPlane" && !c.Self {
+			out = append(out, "bootstrap-kubeadm", "control-plane-kubeadm")
+		}
+	}
+	return out
+}
+
+// namespaces sees that none is being deleted: in those nothing can be created. A list without
+// the namespaces that every cluster has is not whole.
+func (l *looking) namespaces(s *seen) {
+	var ending []string
+	whole := map[string]bool{}
+	for _, o := range s.of("", "Namespace") {
+		whole[o.Metadata.Name] = true
+		if o.Metadata.Deleted != nil || o.Status.Phase == "Terminating" {
+			ending = append(ending, o.Metadata.Name)
+		}
+	}
+	own := slices.DeleteFunc(slices.Clone(ending), func(n string) bool {
+		return !slices.ContainsFunc(l.Report.Clusters, func(c report.Cluster) bool { return c.Namespace == n })
+	})
+	const why = "Velero can create nothing in a namespace that is being deleted"
+	switch {
+	case len(own) > 0:
+		l.add(Item{Check: "namespaces", State: Missing, What: "Terminating: " + strings.TrimSuffix(about(own), ": "), Why: why, Next: "wait until it is gone, or see what keeps it, and look again", Objects: own, Step: l.restore})
+	case !whole["default"] || !whole["kube-system"]:
+		l.unseen("namespaces", "that no namespace is being deleted", "no whole list of namespaces was piped in")
+	case len(ending) > 0:
+		l.unseen("namespaces", "whether the backup has the Terminating "+strings.TrimSuffix(about(ending), ": "), why, "namespaces")
+	default:
+		l.add(Item{Check: "namespaces", State: Holds, What: "no namespace is being deleted"})
+	}
+}
