@@ -360,7 +360,7 @@ type Machine struct {
 	Evidence       []Evidence       `json:"evidence"`
 	Warnings       []Warning        `json:"warnings,omitempty"`
 	Ignored        *Ignored         `json:"ignored,omitempty"`
-	Confirmed      *Confirmed       `json:"confirmed,omitempty"` // that its VM stays off
+	Confirmed      *Confirmed       `json:"confirmed,omitempty"` // that its VM stays off, or runs on without its Machine
 	Forecast       *MachineForecast `json:"forecast,omitempty"`
 	// Remediation is what to do about it, in a safe order.
 	Remediation []Step `json:"remediation,omitempty"`

@@ -37,7 +37,8 @@ func confirmCommand(s *streams) *cli.Command {
 		Description: `NAME is a VM to confirm (its name, path or id), a folder of such VMs, or
 NAMESPACE/NAME of a Cluster or a machine. WHAT is
    not-a-machine   a VM, or all in a folder: of no cluster of the backup
-   leave           a VM, or all in a folder: ours, and stays as it is
+   leave           a VM, all in a folder, or a machine whose Machine the backup
+                   lacks: ours, and stays as it is
    given-up        a Cluster whose machines are gone: left out of the restore
    stays-off       a machine whose VM is off
 

@@ -223,8 +223,8 @@ func exists(k *report.Cluster) string {
 	return ""
 }
 
-// machine is a machine whose VM is off. Of several of that name, in several backups, it is the
-// one with the id.
+// machine is a machine whose VM is off, or whose Machine the backup lacks while its VM runs on. Of
+// several of that name, in several backups, it is the one with the id.
 func (a *application) machine(c *Confirmation) (all []thing, state report.ConfirmationState, why string) {
 	state, why = report.ConfirmationUnused, "the report has no such machine"
 	for m := range a.machines(c.Machine) {
@@ -233,9 +233,15 @@ func (a *application) machine(c *Confirmation) (all []thing, state report.Confir
 			state, why = report.ConfirmationChanged, "no VM is it"
 		case !strings.EqualFold(m.Instance.ID, c.ID):
 			state, why = report.ConfirmationChanged, fmt.Sprintf("its VM has the id %s now, and it speaks of %s", m.Instance.ID, c.ID)
-		case !m.IsOff():
+		case c.As == Leave && !isMissing(m):
+			state, why = report.ConfirmationChanged, "its Machine is in the backup, and a controller reconciles it"
+		case c.As == Leave && m.Role == report.RoleControlPlane:
+			state, why = report.ConfirmationUnused, "it is of a control plane, which may remove it from etcd"
+		case c.As == Leave && !a.named("Machine "+c.Machine, code.MachinesMissing):
+			state, why = report.ConfirmationUnused, "more becomes of it than that its VM keeps running: the report says what"
+		case c.As == StaysOff && !m.IsOff():
 			state, why = report.ConfirmationChanged, "its VM is "+m.Instance.State
-		case a.starts("Machine " + c.Machine):
+		case c.As == StaysOff && a.named("Machine "+c.Machine, code.InstancesStarted): // now or by the plan
 			state, why = report.ConfirmationUnused, "its controller powers it on after a restore: its cluster has to stay paused for that"
 		default:
 			return []thing{{"Machine " + c.Machine, &m.Confirmed}}, report.ConfirmationTaken, ""
@@ -244,8 +250,13 @@ func (a *application) machine(c *Confirmation) (all []thing, state report.Confir
 	return nil, state, why
 }
 
-// starts reports whether a controller powers on the VM of a machine, now or by the plan.
-func (a *application) starts(object string) bool {
+// isMissing reports whether the backup lacks the Machine of a machine, and has what else is its.
+func isMissing(m *report.Machine) bool {
+	return slices.ContainsFunc(m.Warnings, func(w report.Warning) bool { return w.Reason == code.MachineMissing })
+}
+
+// named reports whether an answer has a reason about an object, or has it resolved by the plan.
+func (a *application) named(object string, reason code.Reason) bool {
 	var all []report.AnswerReason
 	if now := a.r.Summary.Answer; now != nil {
 		all = append(all, now.Reasons...)
@@ -254,7 +265,7 @@ func (a *application) starts(object string) bool {
 		all = append(append(all, by.Reasons...), by.Resolved...)
 	}
 	return slices.ContainsFunc(all, func(r report.AnswerReason) bool {
-		return r.Code == code.InstancesStarted && slices.Contains(r.Objects, object)
+		return r.Code == reason && slices.Contains(r.Objects, object)
 	})
 }
 
@@ -302,7 +313,9 @@ func (a *application) note(c *Confirmation, object string) {
 }
 
 // settles are the reasons of the answer that a word is about.
-var settles = map[As]code.Reason{NotAMachine: code.InstancesToConfirm, Leave: code.InstancesToConfirm, StaysOff: code.InstancesStopped}
+var settles = map[As][]code.Reason{
+	NotAMachine: {code.InstancesToConfirm}, Leave: {code.InstancesToConfirm, code.MachinesMissing}, StaysOff: {code.InstancesStopped},
+}
 
 // finish takes what was confirmed out of the answers, and makes conditions of it.
 func (a *application) finish() {
@@ -331,7 +344,7 @@ func (a *application) finish() {
 			continue
 		}
 		gone := func(reason code.Reason, object string) bool {
-			return reason == settles[w.as] && slices.Contains(objects, object) && !open[object]
+			return slices.Contains(settles[w.as], reason) && slices.Contains(objects, object) && !open[object]
 		}
 		if s.Answer != nil {
 			s.Answer.Reasons, _ = without(s.Answer.Reasons, gone)
@@ -365,7 +378,7 @@ func (a *application) open() map[string]bool {
 	for w, objects := range a.taken {
 		for _, object := range objects {
 			for m := range a.machines(strings.TrimPrefix(object, "Machine ")) {
-				if w.as == StaysOff && m.Confirmed == nil && m.IsOff() {
+				if m.Confirmed == nil && (w.as == StaysOff && m.IsOff() || w.as == Leave && isMissing(m)) {
 					out[object] = true
 				}
 			}

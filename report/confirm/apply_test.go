@@ -135,6 +135,43 @@ func TestWhatAControllerStartsDoesNotStayOff(t *testing.T) {
 	}
 }
 
+// A machine whose Machine the backup lacks is left on the word of its owner, where its VM just
+// keeps running: that the owner creates another machine stays a reason of its own.
+func TestAMachineThatTheBackupLacksIsLeft(t *testing.T) {
+	missing := report.AnswerReason{Code: code.MachinesMissing, Objects: []string{"Machine t/a"}}
+	for name, c := range map[string]struct {
+		change func(*report.Report, *report.Machine)
+		as     As
+		taken  bool
+	}{
+		"left":                 {func(*report.Report, *report.Machine) {}, Leave, true},
+		"off":                  {func(_ *report.Report, m *report.Machine) { m.Instance.State = "poweredOff" }, Leave, true},
+		"its Machine is there": {func(_ *report.Report, m *report.Machine) { m.Warnings = nil }, Leave, false},
+		"another VM":           {func(_ *report.Report, m *report.Machine) { m.Instance.ID = "2" }, Leave, false},
+		"no VM":                {func(_ *report.Report, m *report.Machine) { m.Instance = nil }, Leave, false},
+		"of a control plane":   {func(_ *report.Report, m *report.Machine) { m.Role = report.RoleControlPlane }, Leave, false},
+		"etcd loses its member": {func(r *report.Report, _ *report.Machine) {
+			r.Summary.Answer.Reasons[1].Code, r.Summary.AnswerByPlan.Reasons[0].Code = code.EtcdMembersRemoved, code.EtcdMembersRemoved
+		}, Leave, false},
+		"that is not what it says": {func(*report.Report, *report.Machine) {}, StaysOff, false},
+	} {
+		r := asked()
+		group := report.Group{Kind: "MachineDeployment", Name: "md", Machines: []report.Machine{{
+			Name: "a", Namespace: "t", Status: code.Healthy, Instance: &report.Instance{ID: "1", State: "poweredOn"}, Warnings: []report.Warning{{Reason: code.MachineMissing}},
+		}}}
+		r.Clusters[0].Workers.Groups = []report.Group{group}
+		made := report.AnswerReason{Code: code.MachinesMade, Objects: []string{"MachineDeployment t/md"}}
+		r.Summary.Answer.Reasons = []report.AnswerReason{made, missing}
+		r.Summary.AnswerByPlan.Reasons = []report.AnswerReason{missing}
+		c.change(r, &r.Clusters[0].Workers.Groups[0].Machines[0])
+		Apply(r, []Confirmation{{Machine: "t/a", ID: "1", As: c.as, By: "x", On: "2026-11-25"}}, today)
+		now, by := r.Summary.Answer, r.Summary.AnswerByPlan
+		if taken := r.Confirmations[0].State == report.ConfirmationTaken; taken != c.taken || (by.Safe == code.Yes) != taken || now.Safe == code.Yes || (len(now.Reasons) == 1) != taken {
+			t.Errorf("%s: %+v, %+v, by the plan %+v", name, r.Confirmations[0], now.Reasons, by)
+		}
+	}
+}
+
 // Of two who say different things of one VM neither is right because it was read last: both are
 // listed, and the VM is to be confirmed still. Two who say the same are two conditions.
 func TestContradictionsAreNotTaken(t *testing.T) {

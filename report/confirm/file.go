@@ -21,7 +21,7 @@ type As string
 // What can be said.
 const (
 	NotAMachine As = "notAMachine" // of a VM, or of all in a folder: it belongs to no cluster of the backup
-	Leave       As = "leave"       // of a VM, or of all in a folder: it is ours, and stays as it is
+	Leave       As = "leave"       // of a VM, of all in a folder, or of a machine whose Machine the backup lacks: ours, and stays as it is
 	GivenUp     As = "givenUp"     // of a cluster: it is left out of the restore
 	StaysOff    As = "staysOff"    // of a machine whose VM is off
 )
@@ -110,7 +110,7 @@ func (c *Confirmation) problem() string {
 			subjects++
 		}
 	}
-	of := map[As]bool{NotAMachine: c.VM+c.Folder != "", Leave: c.VM+c.Folder != "", GivenUp: c.Cluster != "", StaysOff: c.Machine != ""}
+	of := map[As]bool{NotAMachine: c.VM+c.Folder != "", Leave: c.VM+c.Folder+c.Machine != "", GivenUp: c.Cluster != "", StaysOff: c.Machine != ""}
 	fits, known := of[c.As]
 	switch {
 	case subjects != 1:
