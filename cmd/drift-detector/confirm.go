@@ -39,12 +39,14 @@ NAMESPACE/NAME of a Cluster or a machine. WHAT is
    not-a-machine   a VM, or all in a folder: of no cluster of the backup
    leave           a VM, all in a folder, or a machine whose Machine the backup
                    lacks: ours, and stays as it is
-   given-up        a Cluster whose machines are gone: left out of the restore
+   given-up        a Cluster whose machines are gone: left out of the restore,
+                   or left paused where no selector leaves out that alone
    stays-off       a machine whose VM is off
 
 'detect --confirmations FILE' takes that for seen, as long as the ids are the same, and
-lists it under the conditions of the answer. A file that exists is added to: what others
-say in it stays, and of two words that contradict each other none is taken.
+lists it under the conditions of the answer; a folder stands for the VMs that it holds
+now. A file that exists is added to: what others say in it stays, and of two words that
+contradict each other none is taken.
 
 EXAMPLES:
    drift-detector confirm report.json vm-1 --as leave --by OPS-1 -o said.yaml

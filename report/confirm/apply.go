@@ -26,7 +26,7 @@ func Apply(r *report.Report, all []Confirmation, now time.Time) (warnings []stri
 	about := make([][]thing, len(all))
 	for i := range all {
 		c := &all[i]
-		own := report.Confirmation{Subject: c.Subject(), ID: c.ID, As: string(c.As), By: c.By, On: c.On, Expires: c.Expires}
+		own := report.Confirmation{Subject: c.Subject(), ID: c.ID, IDs: c.IDs, As: string(c.As), By: c.By, On: c.On, Expires: c.Expires}
 		about[i], own.State, own.Message = a.about(c)
 		r.Confirmations = append(r.Confirmations, own)
 	}
@@ -46,6 +46,9 @@ func Apply(r *report.Report, all []Confirmation, now time.Time) (warnings []stri
 		if own.State != report.ConfirmationTaken {
 			warnings = append(warnings, fmt.Sprintf("what %s confirms of %s is not taken: %s", c.By, c.Subject(), own.Message))
 			continue
+		}
+		if own.Message != "" {
+			warnings = append(warnings, fmt.Sprintf("what %s confirms of %s is not all: %s", c.By, c.Subject(), own.Message))
 		}
 		for _, t := range about[i] {
 			if *t.mark == nil {
@@ -131,6 +134,8 @@ type application struct {
 type word struct {
 	as     As
 	by, on string
+	folder string // of a whole folder
+	paused bool   // of a cluster that no selector leaves out
 }
 
 // about returns what a confirmation speaks of, or says why it is not taken.
@@ -146,9 +151,56 @@ func (a *application) about(c *Confirmation) (all []thing, state report.Confirma
 	return a.vms(c)
 }
 
-// vms are the VMs to confirm that it is about: the one with the id, or those in a folder that
-// nothing but their place ties to a cluster.
+const notHere = "its place is none of this report"
+
+// has reports whether the report has the place.
+func (a *application) has(c *Confirmation) bool {
+	return slices.ContainsFunc(a.r.Scopes, func(s report.Scope) bool { return s.Provider == c.Provider && placeOf(&s) == c.Place })
+}
+
+// folder are the VMs in a folder that nothing but their place ties to a cluster, of those that it
+// held when that was said. Of what came later it says nothing, nor of an id that a copy has by now:
+// why names them.
+func (a *application) folder(c *Confirmation) (all []thing, state report.ConfirmationState, why string) {
+	had, have := map[string]int{}, map[string]int{}
+	for _, id := range c.IDs {
+		had[strings.ToLower(id)]++
+	}
+	var there []*report.InfraMachine
+	for i := range a.r.InfraMachines {
+		m := &a.r.InfraMachines[i]
+		if v := &m.Instance; m.Reason == code.InClusterFolder && v.Provider == c.Provider && isIn(v.Path, c.Folder) && a.place(v) == c.Place {
+			there = append(there, m)
+			have[strings.ToLower(v.ID)]++
+		}
+	}
+	var later []string
+	for _, m := range there {
+		if id := strings.ToLower(m.Instance.ID); id != "" && have[id] <= had[id] {
+			all = append(all, thing{m.Instance.Object(), &m.Confirmed})
+		} else {
+			later = append(later, m.Instance.Name)
+		}
+	}
+	if len(later) > 0 {
+		why = "it says nothing of VMs that it did not hold then: " + english.First(3, later)
+	}
+	switch {
+	case len(all) > 0:
+		return all, report.ConfirmationTaken, why
+	case !a.has(c):
+		return nil, report.ConfirmationUnused, notHere
+	case why != "":
+		return nil, report.ConfirmationChanged, why
+	}
+	return nil, report.ConfirmationUnused, "none of the VMs that it held is to confirm: they are gone, or tied to a cluster by more than their place"
+}
+
+// vms is the VM to confirm with the id.
 func (a *application) vms(c *Confirmation) (all []thing, state report.ConfirmationState, why string) {
+	if c.Folder != "" {
+		return a.folder(c)
+	}
 	var is, named []*report.InfraMachine
 	for i := range a.r.InfraMachines {
 		m := &a.r.InfraMachines[i]
@@ -157,25 +209,22 @@ func (a *application) vms(c *Confirmation) (all []thing, state report.Confirmati
 			continue
 		}
 		switch {
-		case c.Folder != "" && isIn(v.Path, c.Folder) && m.Reason == code.InClusterFolder, c.VM != "" && strings.EqualFold(v.ID, c.ID):
+		case strings.EqualFold(v.ID, c.ID):
 			is = append(is, m)
-		case c.VM != "" && v.Name == c.VM:
+		case v.Name == c.VM:
 			named = append(named, m)
 		}
 	}
-	if c.VM != "" && len(is) > 1 { // a copy has the id, too: the name has to tell them apart
+	if len(is) > 1 { // a copy has the id, too: the name has to tell them apart
 		is = slices.DeleteFunc(is, func(m *report.InfraMachine) bool { return m.Instance.Name != c.VM })
 	}
 	switch {
-	case c.VM != "" && len(is) > 1:
+	case len(is) > 1:
 		return nil, report.ConfirmationChanged, "several VMs have that name and id"
 	case len(is) > 0:
-		for _, m := range is {
-			all = append(all, thing{m.Instance.Object(), &m.Confirmed})
-		}
-		return all, report.ConfirmationTaken, ""
-	case !slices.ContainsFunc(a.r.Scopes, func(s report.Scope) bool { return s.Provider == c.Provider && placeOf(&s) == c.Place }):
-		return nil, report.ConfirmationUnused, "its place is none of this report"
+		return []thing{{is[0].Instance.Object(), &is[0].Confirmed}}, report.ConfirmationTaken, ""
+	case !a.has(c):
+		return nil, report.ConfirmationUnused, notHere
 	case len(named) > 0:
 		return nil, report.ConfirmationChanged, fmt.Sprintf("the VM of that name has the id %s now, and it speaks of %s", named[0].Instance.ID, c.ID)
 	}
@@ -303,13 +352,19 @@ func placeOf(s *report.Scope) string {
 }
 
 func (a *application) note(c *Confirmation, object string) {
-	w := word{c.As, c.By, c.On}
+	w := word{c.As, c.By, c.On, c.Folder, c.As == GivenUp && !a.leavesOut(c.Cluster)}
 	if a.taken[w] == nil {
 		a.order = append(a.order, w)
 	}
 	if !slices.Contains(a.taken[w], object) {
 		a.taken[w] = append(a.taken[w], object)
 	}
+}
+
+// leavesOut reports whether the plan's restore leaves out each cluster of a name.
+func (a *application) leavesOut(title string) bool {
+	tells := a.r.Tellable()
+	return !slices.ContainsFunc(a.r.Clusters, func(k report.Cluster) bool { return k.Title() == title && !tells(&k) })
 }
 
 // settles are the reasons of the answer that a word is about.
@@ -402,14 +457,21 @@ func (w word) says(n int) string {
 		NotAMachine: "%s belong to no cluster of the backup", Leave: "%s are known, and stay as they are",
 		GivenUp: "%s are given up, and left out of the restore", StaysOff: "%s stay off",
 	}[w.as]
+	if w.paused {
+		what = "%s are given up, and left paused after the restore (no selector leaves out that alone)"
+	}
 	noun := map[As]string{GivenUp: "Cluster", StaysOff: "machine"}[w.as]
 	if noun == "" {
 		noun = "VM"
 	}
-	text := fmt.Sprintf(what, english.Count(n, noun))
+	count := english.Count(n, noun)
 	if n == 1 {
-		text = strings.NewReplacer(" belong to", " belongs to", " are ", " is ", " stay ", " stays ").Replace(text)
+		what = strings.NewReplacer(" belong to", " belongs to", " are ", " is ", " stay ", " stays ").Replace(what + " ")
 	}
+	if w.folder != "" {
+		count += " in folder " + w.folder
+	}
+	text := strings.TrimSpace(fmt.Sprintf(what, count))
 	return text + ", on the word of " + w.by + " (" + w.on + ")"
 }
 

@@ -33,7 +33,7 @@ func All() []As { return []As{NotAMachine, Leave, GivenUp, StaysOff} }
 // Machine is set.
 type Confirmation struct {
 	VM      string `yaml:"vm,omitempty"`      // its name, which ID decides
-	Folder  string `yaml:"folder,omitempty"`  // inventory path; all that is in it or beneath it
+	Folder  string `yaml:"folder,omitempty"`  // inventory path; what IDs has of all that is in it or beneath it
 	Cluster string `yaml:"cluster,omitempty"` // namespace/name
 	Machine string `yaml:"machine,omitempty"` // namespace/name
 	// Provider and Place are of a VM or a folder: where it is, by the identity of the place in
@@ -41,10 +41,12 @@ type Confirmation struct {
 	Provider string `yaml:"provider,omitempty"`
 	Place    string `yaml:"place,omitempty"`
 	ID       string `yaml:"id,omitempty"` // of a VM, and of the instance of a machine
-	As       As     `yaml:"as"`
-	By       string `yaml:"by"`                // who says so: a person, a ticket
-	On       string `yaml:"on"`                // the day, YYYY-MM-DD, UTC
-	Expires  string `yaml:"expires,omitempty"` // the last day on which it is taken, likewise; empty: for good
+	// IDs are of a folder: the VMs that it held when that was said, and all that it is about.
+	IDs     []string `yaml:"ids,omitempty"`
+	As      As       `yaml:"as"`
+	By      string   `yaml:"by"`                // who says so: a person, a ticket
+	On      string   `yaml:"on"`                // the day, YYYY-MM-DD, UTC
+	Expires string   `yaml:"expires,omitempty"` // the last day on which it is taken, likewise; empty: for good
 }
 
 // maxSize bounds a file of confirmations.
@@ -127,6 +129,10 @@ func (c *Confirmation) problem() string {
 		return "a VM or a folder needs provider and place"
 	case (c.VM != "" || c.Machine != "") && c.ID == "":
 		return "it needs the id of the VM: a name alone may be another VM's tomorrow"
+	case c.Folder != "" && len(c.IDs) == 0:
+		return "it needs the ids of the VMs that are in it: who says it knows nothing of later ones"
+	case c.Folder == "" && len(c.IDs) > 0:
+		return "ids: are of a folder"
 	case strings.TrimSpace(c.By) == "":
 		return "by: says who confirms it, and is missing"
 	case !isDay(c.On):

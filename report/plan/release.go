@@ -91,8 +91,11 @@ func (pl *planner) memberGhosts(c *report.Cluster) int {
 // comes down to.
 func (pl *planner) release(d *draft, c *report.Cluster) string {
 	switch {
+	case c.Confirmed != nil && !pl.tells(c):
+		d.after("It is given up, "+c.Confirmed.OnTheWord()+". The restore brings it back, because no selector leaves out that alone: leave it paused.", listMachines(c))
+		return "it is given up: leave it paused"
 	case c.Confirmed != nil:
-		d.after("It is given up ("+c.Confirmed.String()+"). Where its Cluster came back all the same, leave it paused.", listMachines(c))
+		d.after("It is given up, "+c.Confirmed.OnTheWord()+". Where its Cluster came back all the same, leave it paused.", listMachines(c))
 		return "it is given up: leave it out, or paused"
 	case pl.gone(c):
 		d.after("If you left it out, there is nothing to do. If it was restored, leave it paused until it is decided what becomes of it.", listMachines(c))

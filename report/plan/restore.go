@@ -25,19 +25,24 @@ func (pl *planner) restore() Chapter {
 		text += fmt.Sprintf(" The report is of %s: restore each, under a name of its own.", english.Count(len(pl.Backups), "backup"))
 	}
 	out := pl.leavable()
-	decided := len(out) > 0 && !slices.ContainsFunc(out, func(c *report.Cluster) bool { return c.Confirmed == nil })
+	given := slices.DeleteFunc(slices.Clone(out), func(c *report.Cluster) bool { return c.Confirmed == nil })
+	decided := len(out) > 0 && len(given) == len(out)
+	if len(given) > 0 {
+		text += " It leaves out " + names(given) + ", which " + verb(len(given)) + " given up."
+	}
 	if len(out) > 0 {
 		text += " If you leave clusters out, do not do this, but the next step."
 	}
-	rest := slices.DeleteFunc(pl.goneClusters(), func(c *report.Cluster) bool { return slices.Contains(out, c) })
-	if len(rest) > 0 {
-		text += " " + pl.whyRestored(rest)
+	rest := ""
+	if others := slices.DeleteFunc(pl.goneClusters(), func(c *report.Cluster) bool { return slices.Contains(out, c) }); len(others) > 0 {
+		rest = " " + pl.whyRestored(others)
 	}
+	text += rest
 	if !decided {
-		d.before(text, velero("backup", "get", shell.Variable(backupName)), pl.restoring(nil))
+		d.before(text, velero("backup", "get", shell.Variable(backupName)), pl.restoring(given))
 	}
 	if len(out) > 0 {
-		pl.leaveOut(&d, out, decided)
+		pl.leaveOut(&d, out, decided, rest)
 	}
 	d.before("See that it completed, and read its errors and warnings before you go on. That something already exists is a mere warning, and means all the same that it was not restored.",
 		velero("restore", "describe", shell.Variable(restoreName), "--details"),
@@ -206,7 +211,7 @@ const notOfTheOld = "--exclude-resources=validatingwebhookconfigurations,mutatin
 func (pl *planner) selves() []*report.Cluster {
 	var out []*report.Cluster
 	for i := range pl.Clusters {
-		if c := &pl.Clusters[i]; c.Self && pl.tellable(c) {
+		if c := &pl.Clusters[i]; c.Self && pl.tells(c) {
 			out = append(out, c)
 		}
 	}
@@ -251,10 +256,10 @@ const restoreText = "Restore the Backup of the report. The line does nothing at 
 // selector asks every object for itself (Velero pkg/restore v1.18.1): what does
 // not have the label of its cluster is restored all the same, as most Cluster
 // objects themselves.
-func (pl *planner) leaveOut(d *draft, out []*report.Cluster, decided bool) {
+func (pl *planner) leaveOut(d *draft, out []*report.Cluster, decided bool, rest string) {
 	text := "Instead, if no machine of these exists because they were deleted on purpose: restore without " + names(out) + ". It makes the same checks as the line above."
 	if decided {
-		text = restoreText + " It leaves out " + names(out) + ", which " + verb(len(out)) + " given up." + pl.leftOut()
+		text = restoreText + " It leaves out " + names(out) + ", which " + verb(len(out)) + " given up." + pl.leftOut() + rest
 	}
 	d.before(text, velero("backup", "get", shell.Variable(backupName)), pl.restoring(out))
 	d.before("The selector leaves out what has the label cluster.x-k8s.io/cluster-name. Templates and Secrets often do not have it, and the Cluster object itself does not always: then it comes back alone. Paused, as here, it does no harm: leave it so. Unpaused, its controllers act on what came back with it, and may create an infrastructure cluster again. To remove it: check that its infrastructure cluster did not come back (it would be deleted, too); delete the Cluster while it is paused; then unpause it so that its finalizer is removed.", kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces"))

@@ -214,5 +214,5 @@ func (l *looking) confirmations() {
 
 // isSame reports whether a report has a word of a file.
 func isSame(f *confirm.Confirmation, c *report.Confirmation) bool {
-	return *c == report.Confirmation{Subject: f.Subject(), ID: f.ID, As: string(f.As), By: f.By, On: f.On, Expires: f.Expires, State: c.State, Message: c.Message}
+	return c.Subject == f.Subject() && c.ID == f.ID && slices.Equal(c.IDs, f.IDs) && c.As == string(f.As) && c.By == f.By && c.On == f.On && c.Expires == f.Expires
 }
