@@ -359,6 +359,7 @@ func (m *marker) fill(v reflect.Value, path string) {
 // leftOut are the strings that the page does not show, with why.
 var leftOut = map[string]string{
 	"Report.Options.FailOn[]":             "of the run, not of the fleet; JUnit asks for it",
+	"Report.Confirmations[].IDs[]":        "of the VMs of a folder, which are listed with their ids",
 	"Report.Options.Confirmations[]":      "of the run; the plan in the page names the file, and the words of it are listed",
 	"Report.Checks[].Clusters[]":          "the object of a check is named; the list is for scripts",
 	"Report.Summary.Answer.Safe":          "its words are the title: NOT CLEAR YET",

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
@@ -74,7 +75,7 @@ func (pl *planner) identities(d *draft, c *report.Cluster) {
 			lines = append(lines, manage(c.Namespace, "annotate", object, "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", shell.Raw(`drift-detector/retry="$(date +%s)"`)))
 			lines[len(lines)-1] = pl.isNew().Then(lines[len(lines)-1])
 		}
-		d.after(fmt.Sprintf("The cluster is not reconciled until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, which extract wrote, then change an annotation of the infrastructure cluster, because its controller backs off.", m.Kind, m.Name), lines...)
+		d.after(fmt.Sprintf("The cluster is not reconciled until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, which extract wrote, then change an annotation of the infrastructure cluster, because its controller backs off.", m.Kind, m.Name), lines...).about = []string{m.Kind + " " + strings.TrimPrefix(m.Namespace+"/"+m.Name, "/")}
 	}
 }
 

@@ -67,7 +67,10 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 	t.Decide = row.Decides
 	t.Resolved = l.report.Summary.AnswerByPlan != nil && !l.left[reason]
 	phases := row.Phases
-	if t.Reason == code.BackupError {
+	switch {
+	case t.Phase != "":
+		phases = []code.Phase{t.Phase}
+	case t.Reason == code.BackupError:
 		phases = []code.Phase{code.Before}
 	}
 	otherwise := code.Before
@@ -267,7 +270,28 @@ func (l *list) checkErrors() {
 		objects[j] = append(objects[j], report.Object{Name: c.Object, At: report.Place{Part: report.InChecks, Index: i}})
 	}
 	for i := range all {
-		l.add(all[i], objects[i])
+		l.checkError(all[i], objects[i])
+	}
+}
+
+// checkError adds an error in the backup itself: of what the plan creates while the clusters are
+// paused, once for the manifest that is written before, and once for when it is applied.
+func (l *list) checkError(t report.ToDo, objects []report.Object) {
+	applied := slices.DeleteFunc(slices.Clone(objects), func(o report.Object) bool {
+		return len(within([]code.Phase{code.Paused}, slices.Clone(l.steps.named("", o.Name)))) == 0
+	})
+	if len(applied) > 0 {
+		own := t
+		own.Phase = code.Paused
+		l.add(own, applied)
+		t.Message = "write its manifest; it is applied after the restore"
+		before := slices.DeleteFunc(slices.Clone(objects), func(o report.Object) bool { return !slices.Contains(applied, o) })
+		objects = slices.DeleteFunc(slices.Clone(objects), func(o report.Object) bool { return slices.Contains(applied, o) })
+		l.add(t, before)
+		t.Message = own.Message
+	}
+	if len(objects) > 0 {
+		l.add(t, objects)
 	}
 }
 
