@@ -32,6 +32,13 @@ func ArePausing(data map[string]string) bool {
 	return len(data) == 1 && json.Compact(&b, []byte(data[ModifiersKey])) == nil && b.String() == Modifiers
 }
 
+// What ready reads of the new management cluster beside its Clusters, as kubectl names it: of all
+// namespaces, and of that of Velero.
+var (
+	LooksAt         = []string{"namespaces", "deployments.apps", "mutatingwebhookconfigurations", "validatingwebhookconfigurations", "providers.clusterctl.cluster.x-k8s.io"}
+	LooksAtInVelero = []string{"backupstoragelocations.velero.io", "backups.velero.io", "configmaps"}
+)
+
 // LabelForm is what a value of a label looks like.
 var LabelForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
 

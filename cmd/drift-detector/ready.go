@@ -37,7 +37,9 @@ piped in is not looked at, and is no go:
    { kubectl get --raw /apis/cluster.x-k8s.io/v1beta1/clusters
      kubectl get providers.clusterctl.cluster.x-k8s.io -A -o json
      kubectl get bsl,backups.velero.io,cm -n velero -o json
-     kubectl get ns,deploy,mutatingwebhookconfigurations -A -o json
+     kubectl get ns,deploy -A -o json
+     kubectl get mutatingwebhookconfigurations -o json
+     kubectl get validatingwebhookconfigurations -o json
    } > new.json
 
 EXAMPLES:

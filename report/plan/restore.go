@@ -77,11 +77,16 @@ func (pl *planner) ready(d *draft) {
 	list := func(version string) shell.Command {
 		return kubectl(management, "get", "--raw", "/apis/cluster.x-k8s.io/"+version+"/clusters")
 	}
-	ofVelero := func(what string) shell.Command { return inVelero("get", what, asJSON).OrSay("not printed: " + what) }
-	all := shell.All(list("v1beta2").Or(list("v1beta1")).OrSay("not printed: Clusters"),
-		kubectl(management, "get", "namespaces,deployments.apps,mutatingwebhookconfigurations,validatingwebhookconfigurations", "--all-namespaces", asJSON).OrSay("not printed: namespaces and Deployments"),
-		kubectl(management, "get", "providers.clusterctl.cluster.x-k8s.io", "--all-namespaces", asJSON).OrSay("not printed: providers as clusterctl installs them"),
-		ofVelero("backupstoragelocations.velero.io,backups.velero.io"), ofVelero("configmaps/"+report.ModifiersName))
+	looks := []shell.Command{list("v1beta2").Or(list("v1beta1")).OrSay("not printed: Clusters")}
+	last := len(report.LooksAt) - 1 // of which there may be no kind
+	looks = append(looks,
+		kubectl(management, "get", strings.Join(report.LooksAt[:last], ","), "--all-namespaces", asJSON).OrSay("not printed: namespaces, Deployments and webhooks"),
+		kubectl(management, "get", report.LooksAt[last], "--all-namespaces", asJSON).OrSay("not printed: providers as clusterctl installs them"))
+	last = len(report.LooksAtInVelero) - 1 // of which it takes one
+	for _, what := range []string{strings.Join(report.LooksAtInVelero[:last], ","), report.LooksAtInVelero[last] + "/" + report.ModifiersName} {
+		looks = append(looks, inVelero("get", what, asJSON).OrSay("not printed: "+what))
+	}
+	all := shell.All(looks[0], looks[1:]...)
 	d.before("Right before the restore check once more all that it takes for granted, with a young report: it has to say go. It lists what is open: of what you did, add --done with the number of its step.",
 		all.Wrap("{ ", "; }").Pipe(pl.isReady()))
 }
