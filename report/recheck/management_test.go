@@ -79,6 +79,8 @@ func TestTheRestoreIsThatOfTheReport(t *testing.T) {
 		{"backup: it is deleted", "backup backup/nightly", machineList(strings.Replace(nightly, `"uid"`, `"deletionTimestamp":"2026-11-25T12:30:00Z","uid"`, 1)), with(nil), stops},
 		{"backup: it does not say when it ran", "backup backup/nightly", machineList(strings.ReplaceAll(nightly, "Timestamp", "")), with(nil), stops},
 		{"backup: another ran meanwhile", "backup backup/nightly", machineList(nightly, of("of-others", "2026-11-23T23:59", "Completed")), with(nil), blind},
+		{"backup: a year earlier, by hand", "backup backup/e --id=u-e", machineList(of("e", "2025-11-24T00:00", "Completed")), with(nil), passes}, // the tarball was packed again
+		{"backup: a year later, by hand", "backup backup/e --id=u-e", machineList(of("e", "2027-11-24T00:00", "Completed")), with(nil), stops},
 		{"backup: that was compared by hand", "backup backup/nightly --id=u-nightly", machineList(nightly, of("of-others", "2026-11-23T23:59", "Completed")), with(nil), passes},
 		{"backup: another was compared by hand", "backup backup/nightly --id=u-x", machineList(nightly), with(nil), stops},
 		{"backup: the tarball was packed again", "backup backup/nightly", machineList(nightly), with(func(b *report.Backup) { b.WrittenFrom = b.WrittenFrom.Add(-time.Hour) }), stops},
