@@ -347,3 +347,15 @@ func TestExplainFitsATerminal(t *testing.T) {
 		}
 	}
 }
+
+// Steps are named as people do: a part of a step that is named as a whole is said with it.
+func TestStepsInWords(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "8": "step 8", "8.2": "step 8.2", "8.2 8.3": "steps 8.2 and 8.3", "8.2 8.3 8": "step 8 (8.2 and 8.3)", "8 8.2": "step 8 (8.2)",
+		"3 8.2 8": "steps 3 and 8 (8.2)", "3.1 8.2 8.3 8 11": "steps 3.1, 8 (8.2 and 8.3) and 11", "18 8.1": "steps 18 and 8.1",
+	} {
+		if got := stepsInWords(strings.Fields(in)); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

@@ -39,6 +39,11 @@ func Contradiction(r *report.Report, toDo []report.ToDo) string {
 			slices.Equal(x.Objects, y.Objects) && slices.Equal(x.Steps, y.Steps)
 	}
 	if r.Options.Filter == nil && !slices.EqualFunc(r.ToDo, toDo, same) { // what narrows a report keeps the steps of the whole
+		for i := range toDo {
+			if len(r.ToDo) == len(toDo) && !same(r.ToDo[i], toDo[i]) {
+				return fmt.Sprintf("number %d of the %s to do that it lists (%s) is not what follows from what it has found", i+1, english.Count(len(toDo), "thing"), name(string(r.ToDo[i].Code)))
+			}
+		}
 		return fmt.Sprintf("it lists %s to do, and from what it has found follow %s", english.Count(len(r.ToDo), "thing"), english.Count(len(toDo), "thing"))
 	}
 	return ""

@@ -360,3 +360,32 @@ func TestScreenOfOneCluster(t *testing.T) {
 		}
 	}
 }
+
+// A list of steps that is long shifts no row: it is cut, and the code is where those of others are.
+func TestAWideListOfStepsShiftsNoRow(t *testing.T) {
+	r := sample()
+	for _, steps := range [][]int{{6, 7, 8}, {9, 19, 20}, {10, 12, 14, 16, 18}, {1001, 1003, 1005}} {
+		r.ToDo[2].Steps = steps
+		var b strings.Builder
+		if err := Write(&b, r, Options{Program: "dd", Report: "r.json"}); err != nil {
+			t.Fatal(err)
+		}
+		column := -1
+		for _, todo := range r.ToDo {
+			for line := range strings.Lines(b.String()) {
+				before, _, ok := strings.Cut(line, " "+string(todo.Code)+" ")
+				if !ok || strings.HasPrefix(strings.TrimSpace(line), "dd ") {
+					continue
+				}
+				if at := terminal.Width(before); column >= 0 && at != column {
+					t.Errorf("steps %v: %s begins in column %d, and others in %d:\n%s", steps, todo.Code, at, column, b.String())
+				} else {
+					column = at
+				}
+			}
+		}
+	}
+	if got := step("9-11") + step("3 17") + step("6"); got != "(steps 9-11)(steps 3, 17)(step 6)" {
+		t.Error(got)
+	}
+}

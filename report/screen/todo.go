@@ -105,8 +105,12 @@ func columnsOf(all []line) (steps, word int) {
 	for i := range all {
 		steps, word = max(steps, len(all[i].steps)), max(word, len(all[i].word))
 	}
-	return min(steps, 6), word
+	return min(steps, mostSteps), word
 }
+
+// mostSteps are the columns for numbers of steps: a longer list is cut, or its row would begin
+// behind those of the others.
+const mostSteps = 9
 
 // row is a line as it is printed, beneath the one before it, and where its further rows begin.
 // One that is cut has no further rows.
@@ -125,7 +129,7 @@ func (p *printer) row(all []line, i int, cut bool) (l terminal.Line, hang int) {
 	if i > 0 && all[i-1].when == when {
 		when = ""
 	}
-	lead := fmt.Sprintf("%-7s %*s %s ", when, steps, at.steps, at.mark)
+	lead := fmt.Sprintf("%-7s %s%s %s ", when, strings.Repeat(" ", max(steps-terminal.Width(at.steps), 0)), terminal.Begin(at.steps, steps), at.mark)
 	hang = len(lead) + word + 1
 	width := 0
 	if cut {
@@ -137,6 +141,9 @@ func (p *printer) row(all []line, i int, cut bool) (l terminal.Line, hang int) {
 func step(steps string) string {
 	if steps == "" {
 		return ""
+	}
+	if strings.ContainsAny(steps, " -") {
+		return "(steps " + strings.ReplaceAll(steps, " ", ", ") + ")"
 	}
 	return "(step " + steps + ")"
 }
