@@ -14,7 +14,7 @@ import (
 // Look says where the table of a plan appears, and what can be typed there.
 type Look struct {
 	Color   bool
-	Width   int    // columns; 0 is 80, the least is 40
+	Width   int    // columns; 0 is 80, the least is terminal.Narrowest
 	Height  int    // rows of the terminal, of which one is the prompt's; 0: as many as it takes
 	Program string // as a shell reads it
 	Report  string // its path, as a shell reads it
@@ -29,7 +29,7 @@ const narrowTable = 60
 func Table(w io.Writer, p Plan, look Look) error {
 	var b bytes.Buffer
 	t := terminal.NewPrinter(&b, look.Width, look.Color)
-	width := max(cmp.Or(look.Width, 80), 40)
+	width := max(cmp.Or(look.Width, 80), terminal.Narrowest)
 	t.Print(0, 2, terminal.Lead(terminal.Bold, english.Count(p.steps, "step")+", in this order.", 0).Prose(terminal.Plain, "None of their commands has been run; --all prints them."))
 	if of := p.Of.String(); of != "" {
 		t.Print(0, 2, terminal.Lead(terminal.Plain, fmt.Sprintf("%d of them: only %s.", len(p.Checklist), of), 0))

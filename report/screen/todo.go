@@ -117,8 +117,12 @@ const mostSteps = 9
 func (p *printer) row(all []line, i int, cut bool) (l terminal.Line, hang int) {
 	at := &all[i]
 	if p.Width < 80 {
-		l := terminal.Lead(text.Style(at.mark), at.mark+" "+at.word, 0)
-		l = l.Prose(terminal.Dim, step(at.steps))
+		word, steps := at.word, step(at.steps)
+		if cut { // one row for both
+			word = terminal.Begin(word, max(p.Width-len("! ")-terminal.Width(steps)-1, 8))
+		}
+		l := terminal.Lead(text.Style(at.mark), at.mark+" "+word, 0)
+		l = l.Prose(terminal.Dim, steps)
 		if !cut {
 			l = l.Prose(terminal.Plain, at.text(0))
 		}
@@ -235,8 +239,14 @@ func (p *printer) rowsOf(all []line) int {
 // more says how many are not shown, and what shows them: in one row.
 func (p *printer) more(n int) string {
 	said := fmt.Sprintf("        and %d more: ", n)
+	if p.Width < 80 {
+		said = strings.TrimPrefix(said, "      ")
+	}
 	if whole := said + p.Program + " render " + p.Report; p.Report != "" && terminal.Width(whole) <= p.Width {
 		return whole
 	}
-	return said + "render shows all"
+	if whole := said + "render shows all"; terminal.Width(whole) <= p.Width {
+		return whole
+	}
+	return strings.TrimSuffix(said, ": ")
 }
