@@ -75,7 +75,7 @@ func (a *asking) backup() (string, error) {
 		if !slices.ContainsFunc(a.Backups, func(b report.Backup) bool {
 			return b.WrittenTo.IsZero() || v.Started.IsZero() || !v.Started.After(b.WrittenTo.Add(time.Minute))
 		}) {
-			return "", refuse(other, "Backup %s began %s, after the last object of the report was written (%s): it is another one, whoever compared them", v.Name, clock(v.Started), clock(a.Backups[0].WrittenTo))
+			return "", refuse(other, "Backup %s began %s, after the last object of the report was written (%s): it is another one, and no word makes it that", v.Name, clock(v.Started), clock(a.Backups[0].WrittenTo))
 		}
 		text := what + " is that of the report by your word"
 		for k := range a.Backups {
