@@ -272,7 +272,7 @@ func TestCodesSayWhatIsTheirOwn(t *testing.T) {
 // explain with a report lists all of the report that a code is said of, with the steps that the
 // list of what to do has, in the four fleets.
 func TestExplainOfAReport(t *testing.T) {
-	line := regexp.MustCompile(`(?m)^ {16}(\S.*?)(?:   steps? ([0-9., ]+))?$`)
+	line := regexp.MustCompile(`(?m)^ {16}(\S.*?)(?:   steps? ([0-9., and()]+))?$`)
 	for name, serve := range fourFleets {
 		o := serve(t)
 		file := filepath.Join(t.TempDir(), "report.json")
@@ -289,7 +289,7 @@ func TestExplainOfAReport(t *testing.T) {
 			listed = regexp.MustCompile(`\n {18}(\S)`).ReplaceAllString(listed, "   $1") // and their steps
 			found := map[string][]string{}
 			for _, m := range line.FindAllStringSubmatch(listed, -1) {
-				found[m[1]] = append(found[m[1]], strings.Split(m[2], ", ")...)
+				found[m[1]] = append(found[m[1]], regexp.MustCompile(`[0-9.]+`).FindAllString(m[2], -1)...)
 			}
 			var numbers []int
 			objects := todo.Objects

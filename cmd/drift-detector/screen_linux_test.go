@@ -45,9 +45,9 @@ func TestDetectEndsWithOneScreen(t *testing.T) {
 	for _, want := range []string{
 		"Safe to restore?  NO  as Velero restores by default\nBy the plan:      NOT CLEAR YET  after ",
 		"\nfleet-data.tar.gz, 2026-11-21 04:06Z, ", "Listed: 2 of 2 places, 64 VMs.",
-		"\nBEFORE     4 ? ControlPlaneDown     ", "\n           3 ! IdentityAbsent       ", "\n           6 ! DuplicateID          ",
-		"\n           2 ! OldManagementCluster keep the old management cluster off\n",
-		"\nPAUSED    16 ! PoolScaledBack       ", " more: bin/drift-detector render report.json\n",
+		"\nBEFORE      4 ? ControlPlaneDown     ", "\n            3 ! IdentityAbsent       ", "\n            6 ! DuplicateID          ",
+		"\n            2 ! OldManagementCluster keep the old management cluster off\n",
+		"\nPAUSED     17 ! PoolScaledBack       ", " more: bin/drift-detector render report.json\n",
 		"\n! tenant-alpha/alpha-prod     3     3 10  3 unmanaged, 3 broken",
 		"\n! tenant-gamma/gamma-edge     2     1  7  1 duplicated, 2 unmanaged",
 		"\n! tenant-aws/aws-prod         1     2  4  1 terminated, 1 unmanaged, 3 broken",

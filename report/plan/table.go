@@ -64,8 +64,12 @@ func Table(w io.Writer, p Plan, look Look) error {
 	phase := ""
 	for _, r := range p.Checklist[:shown] {
 		if r.Phase != phase {
+			if phase == "" {
+				t.Print(0, 0, terminal.Lead(terminal.Bold, p.titleOf(r.Phase), 0))
+			} else {
+				t.Title(p.titleOf(r.Phase))
+			}
 			phase = r.Phase
-			t.Title(p.titleOf(phase))
 		}
 		lead, room := fmt.Sprintf("%4d", r.Number), width-len("1234  ")-counts-2
 		l := terminal.Lead(terminal.Plain, lead, len(lead))
@@ -130,7 +134,7 @@ func (look *Look) next(p Plan) []command {
 
 // fits is how many steps have room in so many rows: one at least.
 func fits(steps []Row, room int) int {
-	used, phase := 0, ""
+	used, phase := -1, "" // the first title has no empty row above it
 	for i, r := range steps {
 		if r.Phase != phase {
 			phase, used = r.Phase, used+2 // an empty row, and the title

@@ -110,7 +110,7 @@ func columnsOf(all []line) (steps, word int) {
 
 // mostSteps are the columns for numbers of steps: a longer list is cut, or its row would begin
 // behind those of the others.
-const mostSteps = 9
+const mostSteps = 20
 
 // row is a line as it is printed, beneath the one before it, and where its further rows begin.
 // One that is cut has no further rows.
