@@ -373,7 +373,7 @@ type Machine struct {
 	Evidence       []Evidence       `json:"evidence"`
 	Warnings       []Warning        `json:"warnings,omitempty"`
 	Ignored        *Ignored         `json:"ignored,omitempty"`
-	Confirmed      *Confirmed       `json:"confirmed,omitempty"` // that its VM stays off
+	Confirmed      *Confirmed       `json:"confirmed,omitempty"` // that its VM stays off, or runs on without its Machine
 	Forecast       *MachineForecast `json:"forecast,omitempty"`
 	// Deleting is since when a management cluster that runs deletes it. Absent where it does not.
 	Deleting *time.Time `json:"deleting,omitempty"`
@@ -461,14 +461,15 @@ func (c *Confirmed) OnTheWord() string { return "on the word of " + c.By + " (" 
 // Confirmation is the word of a person, as a file of confirmations has it, and whether it was
 // taken.
 type Confirmation struct {
-	Subject string            `json:"subject"`      // what it is about, with its kind: "VM jumphost-01"
-	ID      string            `json:"id,omitempty"` // of a VM
+	Subject string            `json:"subject"`       // what it is about, with its kind: "VM jumphost-01"
+	ID      string            `json:"id,omitempty"`  // of a VM
+	IDs     []string          `json:"ids,omitempty"` // of a folder: of the VMs that it held
 	As      string            `json:"as"`
 	By      string            `json:"by"`
 	On      string            `json:"on"`
 	Expires string            `json:"expires,omitempty"`
 	State   ConfirmationState `json:"state"`
-	Message string            `json:"message,omitempty"` // why it is not taken
+	Message string            `json:"message,omitempty"` // why it is not taken, or of what that is there
 }
 
 // ConfirmationState is whether a confirmation was taken.

@@ -31,6 +31,28 @@ func ArePausing(data map[string]string) bool {
 	return len(data) == 1 && json.Compact(&b, []byte(data[ModifiersKey])) == nil && b.String() == Modifiers
 }
 
+// What ready reads of the new management cluster beside its Clusters, as kubectl names it: of all
+// namespaces, and of that of Velero.
+var (
+	LooksAt         = []string{"namespaces", "nodes", "deployments.apps", "mutatingwebhookconfigurations", "validatingwebhookconfigurations", "providers.clusterctl.cluster.x-k8s.io"}
+	LooksAtInVelero = []string{"backupstoragelocations.velero.io", "backups.velero.io", "configmaps"}
+)
+
+// LabelForm is what a value of a label looks like.
+var LabelForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
+
+// Tellable returns by what a label selector of the restore can tell a cluster from all others: it
+// knows no namespaces, and a report of some clusters does not know what others are called.
+func (r *Report) Tellable() func(*Cluster) bool {
+	names := make(map[string]int, len(r.Clusters))
+	for i := range r.Clusters {
+		names[r.Clusters[i].Name]++
+	}
+	return func(c *Cluster) bool {
+		return r.Options.Filter == nil && names[c.Name] == 1 && LabelForm.MatchString(c.Name)
+	}
+}
+
 // IsOld reports whether a management cluster is one of those that were backed up, by the uid of
 // its namespace kube-system and when that was created. It is another one where each backup has
 // another uid, or was written before it was created. Otherwise it is not known.

@@ -49,7 +49,7 @@ var fields = map[string]string{
 	"filter":         "clusters? namespaces? selector? statuses? view?",
 	"ignored":        "rule reason",
 	"confirmed":      "as by on expires?",
-	"confirmation":   "subject id? as by on expires? state message?",
+	"confirmation":   "subject id? ids? as by on expires? state message?",
 	"ignoreRule":     "file line reason? expires? include? state matched",
 	"fault":          "reason message hint?",
 	"check":          "severity code backup object message brief? why do clusters? ignored?",

@@ -39,13 +39,16 @@ func confirmCommand(s *streams) *cli.Command {
 		Description: `NAME is a VM to confirm (its name, path or id), a folder of such VMs, or
 NAMESPACE/NAME of a Cluster or a machine. WHAT is
    notAMachine   a VM, or all in a folder: of no cluster of the backup
-   leave         a VM, or all in a folder: ours, and stays as it is
-   givenUp       a Cluster whose machines are gone: left out of the restore
+   leave         a VM, all in a folder, or a machine whose Machine the backup
+                 lacks: ours, and stays as it is
+   givenUp       a Cluster whose machines are gone: left out of the restore,
+                 or left paused where no selector leaves out that alone
    staysOff      a machine whose VM is off
 
 'detect --confirmations FILE' takes that for seen, as long as the ids are the same, and
-lists it under the conditions of the answer. A file that exists is added to: what others
-say in it stays, and of two words that contradict each other none is taken.
+lists it under the conditions of the answer; a folder stands for the VMs that it holds
+now. A file that exists is added to: what others say in it stays, and of two words that
+contradict each other none is taken.
 
 EXAMPLES:
    drift-detector confirm report.json vm-1 --as leave --by OPS-1 -o said.yaml

@@ -272,7 +272,7 @@ func TestCodesSayWhatIsTheirOwn(t *testing.T) {
 // explain with a report lists all of the report that a code is said of, with the steps that the
 // list of what to do has, in the four fleets.
 func TestExplainOfAReport(t *testing.T) {
-	line := regexp.MustCompile(`(?m)^ {16}(\S.*?)(?:   steps? ([0-9., ]+))?$`)
+	line := regexp.MustCompile(`(?m)^ {16}(\S.*?)(?:   steps? ([0-9., and()]+))?$`)
 	for name, serve := range fourFleets {
 		o := serve(t)
 		file := filepath.Join(t.TempDir(), "report.json")
@@ -289,7 +289,7 @@ func TestExplainOfAReport(t *testing.T) {
 			listed = regexp.MustCompile(`\n {18}(\S)`).ReplaceAllString(listed, "   $1") // and their steps
 			found := map[string][]string{}
 			for _, m := range line.FindAllStringSubmatch(listed, -1) {
-				found[m[1]] = append(found[m[1]], strings.Split(m[2], ", ")...)
+				found[m[1]] = append(found[m[1]], regexp.MustCompile(`[0-9.]+`).FindAllString(m[2], -1)...)
 			}
 			var numbers []int
 			objects := todo.Objects
@@ -344,6 +344,18 @@ func TestExplainFitsATerminal(t *testing.T) {
 					t.Errorf("%s: %d columns: %q", c, n, row)
 				}
 			}
+		}
+	}
+}
+
+// Steps are named as people do: a part of a step that is named as a whole is said with it.
+func TestStepsInWords(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "8": "step 8", "8.2": "step 8.2", "8.2 8.3": "steps 8.2 and 8.3", "8.2 8.3 8": "step 8 (8.2 and 8.3)", "8 8.2": "step 8 (8.2)",
+		"3 8.2 8": "steps 3 and 8 (8.2)", "3.1 8.2 8.3 8 11": "steps 3.1, 8 (8.2 and 8.3) and 11", "18 8.1": "steps 18 and 8.1",
+	} {
+		if got := stepsInWords(strings.Fields(in)); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
 }

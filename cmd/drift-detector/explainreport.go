@@ -87,14 +87,7 @@ func (f *explainedReport) print(b *bytes.Buffer, rows []code.Row) {
 	fmt.Fprintf(b, "%-16s%s\n", "In the report", english.Count(len(all), "occurrence"))
 	for _, o := range all {
 		const indent, room = 16, helpWidth - 16
-		name, steps := terminal.Escape(cmp.Or(o.Name, "the restore as a whole")), ""
-		switch len(o.Steps) {
-		case 0:
-		case 1:
-			steps = "step " + o.Steps[0]
-		default:
-			steps = "steps " + strings.Join(o.Steps, ", ")
-		}
+		name, steps := terminal.Escape(cmp.Or(o.Name, "the restore as a whole")), stepsInWords(o.Steps)
 		if steps != "" && terminal.Width(name)+len("   "+steps) <= room {
 			name, steps = name+"   "+steps, ""
 		}
@@ -105,6 +98,32 @@ func (f *explainedReport) print(b *bytes.Buffer, rows []code.Row) {
 			b.WriteString(indented(steps, indent+2, indent+2))
 		}
 	}
+}
+
+// stepsInWords names steps as people do: "steps 3.1 and 8 (8.2 and 8.3)", where 8 is a whole step.
+func stepsInWords(steps []string) string {
+	parts, words := map[string][]string{}, []string{}
+	for _, s := range steps {
+		if number, _, part := strings.Cut(s, "."); part && slices.Contains(steps, number) {
+			parts[number] = append(parts[number], s)
+		}
+	}
+	for _, s := range steps {
+		number, _, part := strings.Cut(s, ".")
+		if own := parts[number]; part && own != nil {
+			continue
+		} else if own != nil {
+			s += " (" + english.And(own) + ")"
+		}
+		words = append(words, s)
+	}
+	switch len(words) {
+	case 0:
+		return ""
+	case 1:
+		return "step " + words[0]
+	}
+	return "steps " + english.And(words)
 }
 
 // broken is a name in rows of so many columns, behind a slash where there is one: nothing of it is

@@ -204,14 +204,22 @@ func sameCodes(t *testing.T, r *report.Report, saved string) {
 	}
 }
 
-// leads demands that the steps of a thing to do are about it: each names one of its objects, and
+// leads demands that the steps of a thing to do are about it, the first in its phase: each names one of its objects, and
 // each object is named by one of them.
 func leads(t *testing.T, r *report.Report, saved string) {
 	t.Helper()
 	places := r.Places()
 	texts := map[int]string{}
+	phases := map[string]string{} // of the plan, by step
+	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \| (\w+) \|`).FindAllStringSubmatch(runProgram(t, "plan", saved, "--all").stdout, -1) {
+		phases[row[1]] = row[2]
+	}
+	of := map[code.Phase]string{code.Before: "before", code.Restoring: "restore", code.Paused: "after", code.After: "after"}
 	for i := range r.ToDo {
 		todo := &r.ToDo[i]
+		if len(todo.Steps) > 0 && phases[fmt.Sprint(todo.Steps[0])] != of[todo.Phase] {
+			t.Errorf("%s is for %s, and step %d for %s", todo.Code, todo.Phase, todo.Steps[0], phases[fmt.Sprint(todo.Steps[0])])
+		}
 		about := map[string]bool{}
 		for _, n := range todo.Steps {
 			if texts[n] == "" {

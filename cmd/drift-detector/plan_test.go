@@ -113,7 +113,7 @@ var (
 	scaleDownOr      = slices.Concat([]string{"after-restore operator: scale"}, replace)
 	duplicate        = []string{"before-restore operator: get object.collect object.collect", "before-restore operator: ask vm.change", "after-restore operator:"}
 	watchPowerOn     = []string{"after-restore controller: object.collect"}
-	finishDeletion   = []string{"after-restore controller: get", "after-restore operator: get get object.collect", "after-restore operator: get"}
+	finishDeletion   = []string{"before-restore operator: ask ask", "after-restore controller: get", "after-restore operator: get get object.collect", "after-restore operator: get"}
 	findTheCause     = []string{"after-restore operator: describe", "after-restore controller: get"}
 )
 
@@ -402,7 +402,7 @@ func TestPlansAreShort(t *testing.T) {
 	for name, tt := range map[string]struct {
 		w     *world
 		lines int
-	}{"fleet": {fleet(t), 425}, "restored": {restored(t), 565}} {
+	}{"fleet": {fleet(t), 436}, "restored": {restored(t), 572}} {
 		if n := strings.Count(wholeLines(tt.w.plan(tt.w.detect())), "\n"); n > tt.lines || n < 300 {
 			t.Errorf("the plan of the %s lab has %d lines, want at most %d", name, n, tt.lines)
 		}

@@ -38,7 +38,9 @@ what its Deployment runs; if its namespace is not velero, give that to -n:
      kubectl get --raw /apis/velero.io/v1/restores
      kubectl get providers.clusterctl.cluster.x-k8s.io -A -o json
      kubectl get bsl,backups.velero.io,cm -n velero -o json
-     kubectl get ns,no,deploy,mutatingwebhookconfigurations -A -o json
+     kubectl get ns,no,deploy -A -o json
+     kubectl get mutatingwebhookconfigurations -o json
+     kubectl get validatingwebhookconfigurations -o json
    } > new.json
 
 EXAMPLES:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -142,6 +143,38 @@ func TestReadyIsGo(t *testing.T) {
 		declared(t, args, got)
 		if got != c.code || !strings.HasPrefix(stdout.String(), c.first) || c.code == exitUsage && !strings.Contains(stderr.String(), "not as detect wrote it: infraMachines") {
 			t.Errorf("%s: status %d\n%s%s", c.name, got, stdout.String(), stderr.String())
+		}
+	}
+}
+
+// What help, README and plan ask kubectl for is what ready reads, all of it.
+func TestAllThatReadyReadsIsAskedFor(t *testing.T) {
+	t.Parallel()
+	short := map[string]string{"ns": "namespaces", "deploy": "deployments.apps", "bsl": "backupstoragelocations.velero.io", "cm": "configmaps"}
+	want := slices.Sorted(slices.Values(slices.Concat(report.LooksAt, report.LooksAtInVelero)))
+	_, inReadme, _ := strings.Cut(readme(t), "{ kubectl get --raw /apis/cluster.x-k8s.io/")
+	inReadme, _, _ = strings.Cut(inReadme, "| drift-detector ready")
+	_, inHelp, _ := strings.Cut(runProgram(t, "ready", "--help").stdout, "{ kubectl get --raw /apis/cluster.x-k8s.io/")
+	inHelp, _, _ = strings.Cut(inHelp, "}")
+	saved := filepath.Join(t.TempDir(), "report.json")
+	if err := os.WriteFile(saved, fleet(t).detect().json, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, inPlan, _ := strings.Cut(runProgram(t, "plan", saved, "--all").stdout, "/apis/cluster.x-k8s.io/v1beta1/clusters")
+	inPlan, _, _ = strings.Cut(inPlan, "| drift-detector ready")
+	for where, text := range map[string]string{"README": inReadme, "help": inHelp, "plan": strings.ReplaceAll(inPlan, "\\\n", " ")} {
+		var got []string
+		for _, get := range regexp.MustCompile(`\sget\s+([a-z.,0-9/-]+)\s`).FindAllStringSubmatch(text, -1) {
+			for _, what := range strings.Split(get[1], ",") {
+				what, _, _ = strings.Cut(what, "/")
+				if full := short[what]; full != "" {
+					what = full
+				}
+				got = append(got, what)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s asks for %q, and ready reads %q", where, got, want)
 		}
 	}
 }

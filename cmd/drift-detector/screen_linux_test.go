@@ -45,9 +45,9 @@ func TestDetectEndsWithOneScreen(t *testing.T) {
 	for _, want := range []string{
 		"Safe to restore?  NO  as Velero restores by default\nBy the plan:      NOT CLEAR YET  after ",
 		"\nfleet-data.tar.gz, 2026-11-21 04:06Z, ", "Listed: 2 of 2 places, 64 VMs.",
-		"\nBEFORE     4 ? ControlPlaneDown     ", "\n           3 ! IdentityAbsent       ", "\n           6 ! DuplicateID          ",
-		"\n           2 ! OldManagementCluster keep the old management cluster off\n",
-		"\nPAUSED    16 ! PoolScaledBack       ", " more: bin/drift-detector render report.json\n",
+		"\nBEFORE      4 ? ControlPlaneDown     ", "\n            3 ! IdentityAbsent       ", "\n            6 ! DuplicateID          ",
+		"\n            2 ! OldManagementCluster keep the old management cluster off\n",
+		"\nPAUSED     17 ! PoolScaledBack       ", " more: bin/drift-detector render report.json\n",
 		"\n! tenant-alpha/alpha-prod     3     3 10  3 unmanaged, 3 broken",
 		"\n! tenant-gamma/gamma-edge     2     1  7  1 duplicated, 2 unmanaged",
 		"\n! tenant-aws/aws-prod         1     2  4  1 terminated, 1 unmanaged, 3 broken",
@@ -75,6 +75,7 @@ func TestScreenOfTerminals(t *testing.T) {
 	}{
 		{"wide", 200, nil, true},
 		{"narrow", 40, nil, true},
+		{"narrower", 30, nil, true},
 		{"tiny", 10, nil, true},
 		{"dumb", 80, map[string]string{"TERM": "dumb"}, false},
 		{"no colour", 80, map[string]string{"NO_COLOR": "1"}, false},
@@ -84,7 +85,7 @@ func TestScreenOfTerminals(t *testing.T) {
 			t.Errorf("%s: exit status %d\n%q", c.name, code, sent)
 		}
 		for _, l := range lines {
-			if n := utf8.RuneCountInString(l); n > max(c.columns, 40) && !strings.Contains(l, "bin/drift-detector") {
+			if n := utf8.RuneCountInString(l); n > max(c.columns, 24) && !strings.Contains(l, "bin/drift-detector") && !strings.HasPrefix(l, "Next ") {
 				t.Errorf("%s: %d columns: %q", c.name, n, l)
 			}
 		}
@@ -230,7 +231,7 @@ func TestTheEndOfAnyTerminal(t *testing.T) {
 		if err := os.WriteFile(file, doc.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, columns := range []int{80, 40} {
+		for _, columns := range []int{80, 40, 30} {
 			for _, env := range []map[string]string{nil, {"TERM": "dumb"}} {
 				lines, _, code := onTerminal(t, columns, env, "render", file, "--format", "screen")
 				var rows []string // as a terminal breaks them

@@ -32,12 +32,17 @@ func First(most int, list []string) string {
 }
 
 // Choice returns what one may choose from: "json, text or html".
-func Choice(list []string) string {
+func Choice(list []string) string { return ending(" or ", list) }
+
+// And returns all of a list: "json, text and html".
+func And(list []string) string { return ending(" and ", list) }
+
+func ending(word string, list []string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")
 	}
 	last := len(list) - 1
-	return strings.Join(list[:last], ", ") + " or " + list[last]
+	return strings.Join(list[:last], ", ") + word + list[last]
 }
 
 // Capital returns text with a capital letter at its beginning.

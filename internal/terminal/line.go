@@ -127,12 +127,15 @@ func Rows(width int, color bool, indent, hang int, l Line) []byte {
 	return b.Bytes()
 }
 
-// NewPrinter returns a printer of that many columns: 0 is 80, the least is 40.
+// Narrowest is the least width that is laid out: what a terminal has less breaks in it.
+const Narrowest = 24
+
+// NewPrinter returns a printer of that many columns: 0 is 80, the least is Narrowest.
 func NewPrinter(w io.Writer, width int, color bool) *Printer {
 	if width <= 0 {
 		width = 80
 	}
-	return &Printer{to: bufio.NewWriter(w), width: max(width, 40), color: color}
+	return &Printer{to: bufio.NewWriter(w), width: max(width, Narrowest), color: color}
 }
 
 // Print lays a line out: the first row after indent spaces, the next ones after

@@ -26,7 +26,7 @@ func Apply(r *report.Report, all []Confirmation, now time.Time) (warnings []stri
 	about := make([][]thing, len(all))
 	for i := range all {
 		c := &all[i]
-		own := report.Confirmation{Subject: c.Subject(), ID: c.ID, As: string(c.As), By: c.By, On: c.On, Expires: c.Expires}
+		own := report.Confirmation{Subject: c.Subject(), ID: c.ID, IDs: c.IDs, As: string(c.As), By: c.By, On: c.On, Expires: c.Expires}
 		about[i], own.State, own.Message = a.about(c)
 		r.Confirmations = append(r.Confirmations, own)
 	}
@@ -46,6 +46,9 @@ func Apply(r *report.Report, all []Confirmation, now time.Time) (warnings []stri
 		if own.State != report.ConfirmationTaken {
 			warnings = append(warnings, fmt.Sprintf("what %s confirms of %s is not taken: %s", c.By, c.Subject(), own.Message))
 			continue
+		}
+		if own.Message != "" {
+			warnings = append(warnings, fmt.Sprintf("what %s confirms of %s is not all: %s", c.By, c.Subject(), own.Message))
 		}
 		for _, t := range about[i] {
 			if *t.mark == nil {
@@ -131,6 +134,8 @@ type application struct {
 type word struct {
 	as     As
 	by, on string
+	folder string // of a whole folder
+	paused bool   // of a cluster that no selector leaves out
 }
 
 // about returns what a confirmation speaks of, or says why it is not taken.
@@ -146,9 +151,56 @@ func (a *application) about(c *Confirmation) (all []thing, state report.Confirma
 	return a.vms(c)
 }
 
-// vms are the VMs to confirm that it is about: the one with the id, or those in a folder that
-// nothing but their place ties to a cluster.
+const notHere = "its place is none of this report"
+
+// has reports whether the report has the place.
+func (a *application) has(c *Confirmation) bool {
+	return slices.ContainsFunc(a.r.Scopes, func(s report.Scope) bool { return s.Provider == c.Provider && placeOf(&s) == c.Place })
+}
+
+// folder are the VMs in a folder that nothing but their place ties to a cluster, of those that it
+// held when that was said. Of what came later it says nothing, nor of an id that a copy has by now:
+// why names them.
+func (a *application) folder(c *Confirmation) (all []thing, state report.ConfirmationState, why string) {
+	had, have := map[string]int{}, map[string]int{}
+	for _, id := range c.IDs {
+		had[strings.ToLower(id)]++
+	}
+	var there []*report.InfraMachine
+	for i := range a.r.InfraMachines {
+		m := &a.r.InfraMachines[i]
+		if v := &m.Instance; m.Reason == code.InClusterFolder && v.Provider == c.Provider && isIn(v.Path, c.Folder) && a.place(v) == c.Place {
+			there = append(there, m)
+			have[strings.ToLower(v.ID)]++
+		}
+	}
+	var later []string
+	for _, m := range there {
+		if id := strings.ToLower(m.Instance.ID); id != "" && have[id] <= had[id] {
+			all = append(all, thing{m.Instance.Object(), &m.Confirmed})
+		} else {
+			later = append(later, m.Instance.Name)
+		}
+	}
+	if len(later) > 0 {
+		why = "it says nothing of VMs that it did not hold then: " + english.First(3, later)
+	}
+	switch {
+	case len(all) > 0:
+		return all, report.ConfirmationTaken, why
+	case !a.has(c):
+		return nil, report.ConfirmationUnused, notHere
+	case why != "":
+		return nil, report.ConfirmationChanged, why
+	}
+	return nil, report.ConfirmationUnused, "none of the VMs that it held is to confirm: they are gone, or tied to a cluster by more than their place"
+}
+
+// vms is the VM to confirm with the id.
 func (a *application) vms(c *Confirmation) (all []thing, state report.ConfirmationState, why string) {
+	if c.Folder != "" {
+		return a.folder(c)
+	}
 	var is, named []*report.InfraMachine
 	for i := range a.r.InfraMachines {
 		m := &a.r.InfraMachines[i]
@@ -157,25 +209,22 @@ func (a *application) vms(c *Confirmation) (all []thing, state report.Confirmati
 			continue
 		}
 		switch {
-		case c.Folder != "" && isIn(v.Path, c.Folder) && m.Reason == code.InClusterFolder, c.VM != "" && strings.EqualFold(v.ID, c.ID):
+		case strings.EqualFold(v.ID, c.ID):
 			is = append(is, m)
-		case c.VM != "" && v.Name == c.VM:
+		case v.Name == c.VM:
 			named = append(named, m)
 		}
 	}
-	if c.VM != "" && len(is) > 1 { // a copy has the id, too: the name has to tell them apart
+	if len(is) > 1 { // a copy has the id, too: the name has to tell them apart
 		is = slices.DeleteFunc(is, func(m *report.InfraMachine) bool { return m.Instance.Name != c.VM })
 	}
 	switch {
-	case c.VM != "" && len(is) > 1:
+	case len(is) > 1:
 		return nil, report.ConfirmationChanged, "several VMs have that name and id"
 	case len(is) > 0:
-		for _, m := range is {
-			all = append(all, thing{m.Instance.Object(), &m.Confirmed})
-		}
-		return all, report.ConfirmationTaken, ""
-	case !slices.ContainsFunc(a.r.Scopes, func(s report.Scope) bool { return s.Provider == c.Provider && placeOf(&s) == c.Place }):
-		return nil, report.ConfirmationUnused, "its place is none of this report"
+		return []thing{{is[0].Instance.Object(), &is[0].Confirmed}}, report.ConfirmationTaken, ""
+	case !a.has(c):
+		return nil, report.ConfirmationUnused, notHere
 	case len(named) > 0:
 		return nil, report.ConfirmationChanged, fmt.Sprintf("the VM of that name has the id %s now, and it speaks of %s", named[0].Instance.ID, c.ID)
 	}
@@ -225,8 +274,8 @@ func exists(k *report.Cluster) string {
 	return ""
 }
 
-// machine is a machine whose VM is off. Of several of that name, in several backups, it is the
-// one with the id.
+// machine is a machine whose VM is off, or whose Machine the backup lacks while its VM runs on. Of
+// several of that name, in several backups, it is the one with the id.
 func (a *application) machine(c *Confirmation) (all []thing, state report.ConfirmationState, why string) {
 	state, why = report.ConfirmationUnused, "the report has no such machine"
 	for m := range a.machines(c.Machine) {
@@ -235,9 +284,15 @@ func (a *application) machine(c *Confirmation) (all []thing, state report.Confir
 			state, why = report.ConfirmationChanged, "no VM is it"
 		case !strings.EqualFold(m.Instance.ID, c.ID):
 			state, why = report.ConfirmationChanged, fmt.Sprintf("its VM has the id %s now, and it speaks of %s", m.Instance.ID, c.ID)
-		case !m.IsOff():
+		case c.As == Leave && !isMissing(m):
+			state, why = report.ConfirmationChanged, "its Machine is in the backup, and a controller reconciles it"
+		case c.As == Leave && m.Role == report.RoleControlPlane:
+			state, why = report.ConfirmationUnused, "it is of a control plane, which may remove it from etcd"
+		case c.As == Leave && !a.named("Machine "+c.Machine, code.MachinesMissing):
+			state, why = report.ConfirmationUnused, "more becomes of it than that its VM keeps running: the report says what"
+		case c.As == StaysOff && !m.IsOff():
 			state, why = report.ConfirmationChanged, "its VM is "+m.Instance.State
-		case a.starts("Machine " + c.Machine):
+		case c.As == StaysOff && a.named("Machine "+c.Machine, code.InstancesStarted): // now or by the plan
 			state, why = report.ConfirmationUnused, "its controller powers it on after a restore: its cluster has to stay paused for that"
 		default:
 			return []thing{{"Machine " + c.Machine, &m.Confirmed}}, report.ConfirmationTaken, ""
@@ -246,8 +301,13 @@ func (a *application) machine(c *Confirmation) (all []thing, state report.Confir
 	return nil, state, why
 }
 
-// starts reports whether a controller powers on the VM of a machine, now or by the plan.
-func (a *application) starts(object string) bool {
+// isMissing reports whether the backup lacks the Machine of a machine, and has what else is its.
+func isMissing(m *report.Machine) bool {
+	return slices.ContainsFunc(m.Warnings, func(w report.Warning) bool { return w.Reason == code.MachineMissing })
+}
+
+// named reports whether an answer has a reason about an object, or has it resolved by the plan.
+func (a *application) named(object string, reason code.Reason) bool {
 	var all []report.AnswerReason
 	if now := a.r.Summary.Answer; now != nil {
 		all = append(all, now.Reasons...)
@@ -256,7 +316,7 @@ func (a *application) starts(object string) bool {
 		all = append(append(all, by.Reasons...), by.Resolved...)
 	}
 	return slices.ContainsFunc(all, func(r report.AnswerReason) bool {
-		return r.Code == code.InstancesStarted && slices.Contains(r.Objects, object)
+		return r.Code == reason && slices.Contains(r.Objects, object)
 	})
 }
 
@@ -294,7 +354,7 @@ func placeOf(s *report.Scope) string {
 }
 
 func (a *application) note(c *Confirmation, object string) {
-	w := word{c.As, c.By, c.On}
+	w := word{c.As, c.By, c.On, c.Folder, c.As == GivenUp && !a.leavesOut(c.Cluster)}
 	if a.taken[w] == nil {
 		a.order = append(a.order, w)
 	}
@@ -303,8 +363,16 @@ func (a *application) note(c *Confirmation, object string) {
 	}
 }
 
+// leavesOut reports whether the plan's restore leaves out each cluster of a name.
+func (a *application) leavesOut(title string) bool {
+	tells := a.r.Tellable()
+	return !slices.ContainsFunc(a.r.Clusters, func(k report.Cluster) bool { return k.Title() == title && !tells(&k) })
+}
+
 // settles are the reasons of the answer that a word is about.
-var settles = map[As]code.Reason{NotAMachine: code.InstancesToConfirm, Leave: code.InstancesToConfirm, StaysOff: code.InstancesStopped}
+var settles = map[As][]code.Reason{
+	NotAMachine: {code.InstancesToConfirm}, Leave: {code.InstancesToConfirm, code.MachinesMissing}, StaysOff: {code.InstancesStopped},
+}
 
 // finish takes what was confirmed out of the answers, and makes conditions of it.
 func (a *application) finish() {
@@ -333,7 +401,7 @@ func (a *application) finish() {
 			continue
 		}
 		gone := func(reason code.Reason, object string) bool {
-			return reason == settles[w.as] && slices.Contains(objects, object) && !open[object]
+			return slices.Contains(settles[w.as], reason) && slices.Contains(objects, object) && !open[object]
 		}
 		if s.Answer != nil {
 			s.Answer.Reasons, _ = without(s.Answer.Reasons, gone)
@@ -367,7 +435,7 @@ func (a *application) open() map[string]bool {
 	for w, objects := range a.taken {
 		for _, object := range objects {
 			for m := range a.machines(strings.TrimPrefix(object, "Machine ")) {
-				if w.as == StaysOff && m.Confirmed == nil && m.IsOff() {
+				if m.Confirmed == nil && (w.as == StaysOff && m.IsOff() || w.as == Leave && isMissing(m)) {
 					out[object] = true
 				}
 			}
@@ -391,14 +459,21 @@ func (w word) says(n int) string {
 		NotAMachine: "%s belong to no cluster of the backup", Leave: "%s are known, and stay as they are",
 		GivenUp: "%s are given up, and left out of the restore", StaysOff: "%s stay off",
 	}[w.as]
+	if w.paused {
+		what = "%s are given up, and left paused after the restore (no selector leaves out that alone)"
+	}
 	noun := map[As]string{GivenUp: "Cluster", StaysOff: "machine"}[w.as]
 	if noun == "" {
 		noun = "VM"
 	}
-	text := fmt.Sprintf(what, english.Count(n, noun))
+	count := english.Count(n, noun)
 	if n == 1 {
-		text = strings.NewReplacer(" belong to", " belongs to", " are ", " is ", " stay ", " stays ").Replace(text)
+		what = strings.NewReplacer(" belong to", " belongs to", " are ", " is ", " stay ", " stays ").Replace(what + " ")
 	}
+	if w.folder != "" {
+		count += " in folder " + w.folder
+	}
+	text := strings.TrimSpace(fmt.Sprintf(what, count))
 	return text + ", on the word of " + w.by + " (" + w.on + ")"
 }
 

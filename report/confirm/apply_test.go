@@ -1,6 +1,7 @@
 package confirm
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func of(name, id string) Confirmation {
 // a better reason than its place, is still to be confirmed.
 func TestAWordIsAboutOneThing(t *testing.T) {
 	folder := of("", "")
-	folder.Folder = "/DC/vm/f"
+	folder.Folder, folder.IDs = "/DC/vm/f", []string{"1", "2"}
 	for name, c := range map[string]struct {
 		vms  []report.InfraMachine
 		say  Confirmation
@@ -135,6 +136,43 @@ func TestWhatAControllerStartsDoesNotStayOff(t *testing.T) {
 	}
 }
 
+// A machine whose Machine the backup lacks is left on the word of its owner, where its VM just
+// keeps running: that the owner creates another machine stays a reason of its own.
+func TestAMachineThatTheBackupLacksIsLeft(t *testing.T) {
+	missing := report.AnswerReason{Code: code.MachinesMissing, Objects: []string{"Machine t/a"}}
+	for name, c := range map[string]struct {
+		change func(*report.Report, *report.Machine)
+		as     As
+		taken  bool
+	}{
+		"left":                 {func(*report.Report, *report.Machine) {}, Leave, true},
+		"off":                  {func(_ *report.Report, m *report.Machine) { m.Instance.State = "poweredOff" }, Leave, true},
+		"its Machine is there": {func(_ *report.Report, m *report.Machine) { m.Warnings = nil }, Leave, false},
+		"another VM":           {func(_ *report.Report, m *report.Machine) { m.Instance.ID = "2" }, Leave, false},
+		"no VM":                {func(_ *report.Report, m *report.Machine) { m.Instance = nil }, Leave, false},
+		"of a control plane":   {func(_ *report.Report, m *report.Machine) { m.Role = report.RoleControlPlane }, Leave, false},
+		"etcd loses its member": {func(r *report.Report, _ *report.Machine) {
+			r.Summary.Answer.Reasons[1].Code, r.Summary.AnswerByPlan.Reasons[0].Code = code.EtcdMembersRemoved, code.EtcdMembersRemoved
+		}, Leave, false},
+		"that is not what it says": {func(*report.Report, *report.Machine) {}, StaysOff, false},
+	} {
+		r := asked()
+		group := report.Group{Kind: "MachineDeployment", Name: "md", Machines: []report.Machine{{
+			Name: "a", Namespace: "t", Status: code.Healthy, Instance: &report.Instance{ID: "1", State: "poweredOn"}, Warnings: []report.Warning{{Reason: code.MachineMissing}},
+		}}}
+		r.Clusters[0].Workers.Groups = []report.Group{group}
+		made := report.AnswerReason{Code: code.MachinesMade, Objects: []string{"MachineDeployment t/md"}}
+		r.Summary.Answer.Reasons = []report.AnswerReason{made, missing}
+		r.Summary.AnswerByPlan.Reasons = []report.AnswerReason{missing}
+		c.change(r, &r.Clusters[0].Workers.Groups[0].Machines[0])
+		Apply(r, []Confirmation{{Machine: "t/a", ID: "1", As: c.as, By: "x", On: "2026-11-25"}}, today)
+		now, by := r.Summary.Answer, r.Summary.AnswerByPlan
+		if taken := r.Confirmations[0].State == report.ConfirmationTaken; taken != c.taken || (by.Safe == code.Yes) != taken || now.Safe == code.Yes || (len(now.Reasons) == 1) != taken {
+			t.Errorf("%s: %+v, %+v, by the plan %+v", name, r.Confirmations[0], now.Reasons, by)
+		}
+	}
+}
+
 // Of two who say different things of one VM neither is right because it was read last: both are
 // listed, and the VM is to be confirmed still. Two who say the same are two conditions.
 func TestContradictionsAreNotTaken(t *testing.T) {
@@ -142,7 +180,7 @@ func TestContradictionsAreNotTaken(t *testing.T) {
 		c := of("a", "1")
 		c.By, c.As, c.Expires = by, as, expires
 		if folder != "" {
-			c.VM, c.ID, c.Folder = "", "", folder
+			c.VM, c.ID, c.Folder, c.IDs = "", "", folder, []string{"1", "2"}
 		}
 		return c
 	}
@@ -189,7 +227,7 @@ func TestMergeKeepsWhatOthersSay(t *testing.T) {
 		return c
 	}
 	all, replaced := Merge([]Confirmation{c("x", Leave), c("y", Leave)}, []Confirmation{c("y", NotAMachine)})
-	if len(all) != 2 || all[0] != c("x", Leave) || all[1] != c("y", NotAMachine) || len(replaced) != 1 || replaced[0] != c("y", Leave) {
+	if len(all) != 2 || !reflect.DeepEqual(all, []Confirmation{c("x", Leave), c("y", NotAMachine)}) || !reflect.DeepEqual(replaced, []Confirmation{c("y", Leave)}) {
 		t.Errorf("%+v, %+v", all, replaced)
 	}
 	if said := Contradictions(all, []Confirmation{c("y", NotAMachine)}); len(said) != 1 || !strings.Contains(said[0], "y says notAMachine of VM a, and neither is taken: x says leave") {
@@ -245,6 +283,72 @@ func TestWhatIsNotTakenIsSaid(t *testing.T) {
 		Apply(r, []Confirmation{given}, today)
 		if taken := r.Clusters[0].Confirmed != nil; taken != (c.says == "") {
 			t.Errorf("%s: taken %v", name, taken)
+		}
+	}
+}
+
+// A word on a folder is about what that held when it was said: a later VM is named, and so is a
+// copy that has the id of one by now. The condition names the folder.
+func TestAFolderIsWhatItHeld(t *testing.T) {
+	held := func() []report.InfraMachine {
+		return []report.InfraMachine{vm("vc1", "a", "A1", code.InClusterFolder), vm("vc1", "b", "2", code.InClusterFolder), vm("vc1", "named", "3", code.SameName), vm("vc2", "c", "4", code.InClusterFolder)}
+	}
+	r := asked(held()...)
+	r.InfraMachines = r.InfraMachines[:3]
+	c, err := Of(r, "/DC/vm/f", Leave, "x", "2026-11-25", "")
+	if err != nil || !reflect.DeepEqual(c.IDs, []string{"A1", "2"}) {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	for name, now := range map[string]struct {
+		vms   []report.InfraMachine
+		state report.ConfirmationState
+		open  int
+		later string
+	}{
+		"the same":       {held(), report.ConfirmationTaken, 2, ""},
+		"one less":       {held()[1:], report.ConfirmationTaken, 2, ""},
+		"a later one":    {append(held(), vm("vc1", "new-vm", "9", code.InClusterFolder)), report.ConfirmationTaken, 3, "new-vm"},
+		"a copy":         {append(held(), vm("vc1", "copy", "a1", code.InClusterFolder)), report.ConfirmationTaken, 4, "a, copy"},
+		"others alone":   {[]report.InfraMachine{vm("vc1", "new-vm", "9", code.InClusterFolder), vm("vc1", "no-id", "", code.InClusterFolder)}, report.ConfirmationChanged, 2, "new-vm, no-id"},
+		"more than that": {[]report.InfraMachine{vm("vc1", "a", "A1", code.SameName)}, report.ConfirmationUnused, 1, ""},
+	} {
+		r := asked(now.vms...)
+		warnings := strings.Join(Apply(r, []Confirmation{c}, today), "\n")
+		own := r.Confirmations[0]
+		if own.State != now.state || r.ToConfirm() != now.open || now.later != "" && (!strings.HasSuffix(own.Message, now.later) || !strings.HasSuffix(warnings, now.later)) || !slices.Equal(own.IDs, c.IDs) {
+			t.Errorf("%s: %+v, %d open, %q", name, own, r.ToConfirm(), warnings)
+		}
+		if all := r.Summary.Answer.Conditions; own.State == report.ConfirmationTaken && (len(all) != 1 || !strings.Contains(all[0].Message, " in folder /DC/vm/f ") || !strings.Contains(all[0].Message, "on the word of x")) {
+			t.Errorf("%s: %+v", name, all)
+		}
+	}
+	for name, c := range map[string]Confirmation{
+		"a folder of no VMs": {Folder: "/f", Provider: "vsphere", Place: "p", As: Leave, By: "x", On: "2026-11-25"},
+		"a VM with several":  {VM: "a", ID: "1", IDs: []string{"1"}, Provider: "vsphere", Place: "p", As: Leave, By: "x", On: "2026-11-25"},
+	} {
+		if c.problem() == "" {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+// A cluster that no selector tells from another is not left out: the condition says that it stays
+// paused.
+func TestWhatIsGivenUpAndRestored(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*report.Report)
+		want   string
+	}{
+		"alone":                {func(*report.Report) {}, "1 Cluster is given up, and left out of the restore, on"},
+		"a namesake":           {func(r *report.Report) { r.Clusters = append(r.Clusters, report.Cluster{Namespace: "u", Name: "dev"}) }, "1 Cluster is given up, and left paused after the restore (no"},
+		"a report of some":     {func(r *report.Report) { r.Options.Filter = &report.Filter{Clusters: []string{"dev"}} }, "1 Cluster is given up, and left paused after the restore (no"},
+		"the name is no label": {func(r *report.Report) { r.Clusters[0].Name = "dev." }, "1 Cluster is given up, and left paused after the restore (no"},
+	} {
+		r := asked()
+		c.change(r)
+		Apply(r, []Confirmation{{Cluster: r.Clusters[0].Title(), As: GivenUp, By: "x", On: "2026-11-25"}}, today)
+		if all := r.Summary.Answer.Conditions; len(all) != 1 || !strings.HasPrefix(all[0].Message, c.want) {
+			t.Errorf("%s: %+v", name, all)
 		}
 	}
 }

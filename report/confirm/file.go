@@ -21,7 +21,7 @@ type As string
 // What can be said.
 const (
 	NotAMachine As = "notAMachine" // of a VM, or of all in a folder: it belongs to no cluster of the backup
-	Leave       As = "leave"       // of a VM, or of all in a folder: it is ours, and stays as it is
+	Leave       As = "leave"       // of a VM, of all in a folder, or of a machine whose Machine the backup lacks: ours, and stays as it is
 	GivenUp     As = "givenUp"     // of a cluster: it is left out of the restore
 	StaysOff    As = "staysOff"    // of a machine whose VM is off
 )
@@ -44,7 +44,7 @@ func Named(word string) (As, bool) {
 // Machine is set.
 type Confirmation struct {
 	VM      string `yaml:"vm,omitempty"`      // its name, which ID decides
-	Folder  string `yaml:"folder,omitempty"`  // inventory path; all that is in it or beneath it
+	Folder  string `yaml:"folder,omitempty"`  // inventory path; what IDs has of all that is in it or beneath it
 	Cluster string `yaml:"cluster,omitempty"` // namespace/name
 	Machine string `yaml:"machine,omitempty"` // namespace/name
 	// Provider and Place are of a VM or a folder: where it is, by the identity of the place in
@@ -52,10 +52,12 @@ type Confirmation struct {
 	Provider string `yaml:"provider,omitempty"`
 	Place    string `yaml:"place,omitempty"`
 	ID       string `yaml:"id,omitempty"` // of a VM, and of the instance of a machine
-	As       As     `yaml:"as"`
-	By       string `yaml:"by"`                // who says so: a person, a ticket
-	On       string `yaml:"on"`                // the day, YYYY-MM-DD, UTC
-	Expires  string `yaml:"expires,omitempty"` // the last day on which it is taken, likewise; empty: for good
+	// IDs are of a folder: the VMs that it held when that was said, and all that it is about.
+	IDs     []string `yaml:"ids,omitempty"`
+	As      As       `yaml:"as"`
+	By      string   `yaml:"by"`                // who says so: a person, a ticket
+	On      string   `yaml:"on"`                // the day, YYYY-MM-DD, UTC
+	Expires string   `yaml:"expires,omitempty"` // the last day on which it is taken, likewise; empty: for good
 }
 
 // maxSize bounds a file of confirmations.
@@ -132,7 +134,7 @@ func (c *Confirmation) problem() string {
 			subjects++
 		}
 	}
-	of := map[As]bool{NotAMachine: c.VM+c.Folder != "", Leave: c.VM+c.Folder != "", GivenUp: c.Cluster != "", StaysOff: c.Machine != ""}
+	of := map[As]bool{NotAMachine: c.VM+c.Folder != "", Leave: c.VM+c.Folder+c.Machine != "", GivenUp: c.Cluster != "", StaysOff: c.Machine != ""}
 	fits, known := of[c.As]
 	switch {
 	case subjects != 1:
@@ -149,6 +151,10 @@ func (c *Confirmation) problem() string {
 		return "a VM or a folder needs provider and place"
 	case (c.VM != "" || c.Machine != "") && c.ID == "":
 		return "it needs the id of the VM: a name alone may be another VM's tomorrow"
+	case c.Folder != "" && len(c.IDs) == 0:
+		return "it needs the ids of the VMs that are in it: who says it knows nothing of later ones"
+	case c.Folder == "" && len(c.IDs) > 0:
+		return "ids: are of a folder"
 	case strings.TrimSpace(c.By) == "":
 		return "by: says who confirms it, and is missing"
 	case !IsDay(c.On):

@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Of returns the confirmation of a thing of a report: a VM to confirm by its name, path or id, a
@@ -68,14 +69,22 @@ func NotTaken(r *report.Report, c *Confirmation, now time.Time) string {
 	return text
 }
 
-// folders are the places of which VMs to confirm are in the folder.
+// folders are the places of which VMs to confirm are in the folder, with the ids of those that
+// nothing but their place ties to a cluster.
 func folders(a *application, folder string) []Confirmation {
 	var out []Confirmation
 	for i := range a.r.InfraMachines {
 		v := &a.r.InfraMachines[i].Instance
-		c := Confirmation{Folder: path.Clean(folder), Provider: v.Provider, Place: a.place(v)}
-		if isIn(v.Path, folder) && !slices.Contains(out, c) {
-			out = append(out, c)
+		if !isIn(v.Path, folder) {
+			continue
+		}
+		place := a.place(v)
+		at := slices.IndexFunc(out, func(c Confirmation) bool { return c.Provider == v.Provider && c.Place == place })
+		if at < 0 {
+			at, out = len(out), append(out, Confirmation{Folder: path.Clean(folder), Provider: v.Provider, Place: place})
+		}
+		if a.r.InfraMachines[i].Reason == code.InClusterFolder && v.ID != "" {
+			out[at].IDs = append(out[at].IDs, v.ID)
 		}
 	}
 	return out

@@ -19,8 +19,11 @@ type Answer struct {
 	New      Answers  `json:"new"`
 	Resolved []Reason `json:"resolved"` // only the old report has it, and the new one saw that it is gone
 	NotSeen  []Reason `json:"notSeen"`  // only the old report has it, and the new one did not look at all
-	Added    []Reason `json:"added"`    // only the new one has it
-	Left     []Reason `json:"left"`     // both have it
+	// NotInBackup stands for what only the old report has, of clusters that the new one has not: the
+	// backup lacks them, and nobody looked at what is theirs.
+	NotInBackup []Reason `json:"notInBackup"`
+	Added       []Reason `json:"added"` // only the new one has it
+	Left        []Reason `json:"left"`  // both have it
 	// Conditions are what the new answers hold only while each of them does.
 	Conditions []report.Note `json:"conditions"`
 
@@ -45,11 +48,63 @@ func answers(old, new *report.Report) Answer {
 	before, now := reasons(old), reasons(new)
 	a.Resolved, _ = apart(before, now)
 	a.Added, a.Left = apart(now, before)
+	a.Resolved, a.NotInBackup = withCluster(old, new, a.Resolved)
 	a.first = !old.Summary.Complete
 	if a.blind = isBlind(old, new); a.blind {
 		a.Resolved, a.NotSeen = []Reason{}, a.Resolved
 	}
 	return a
+}
+
+// withCluster divides reasons that only the old report has into others and those of clusters that
+// the new one does not have at all.
+func withCluster(old, new *report.Report, all []Reason) (others, left []Reason) {
+	others, left = []Reason{}, []Reason{}
+	there := make(map[string]bool, len(new.Clusters))
+	for i := range new.Clusters {
+		there[new.Clusters[i].Title()] = true
+	}
+	type named struct {
+		code   code.Reason
+		object string
+	}
+	gone, places := map[named]bool{}, old.Places()
+	for i := range new.Scopes {
+		there[new.Scopes[i].Title()] = true
+	}
+	for i := range old.ToDo {
+		t := &old.ToDo[i]
+		for _, o := range places.At(t) {
+			of := titlesAt(old, o.At)
+			gone[named{t.Code, o.Name}] = len(of) > 0 && !slices.ContainsFunc(of, func(title string) bool { return there[title] })
+		}
+	}
+	for _, r := range all {
+		stays, leaves := split(r.Objects, func(name string) bool { return !gone[named{r.Code, name}] })
+		if len(stays) > 0 || len(r.Objects) == 0 {
+			others = append(others, Reason{r.Code, stays})
+		}
+		if len(leaves) > 0 {
+			left = append(left, Reason{r.Code, leaves})
+		}
+	}
+	return others, left
+}
+
+// titlesAt are the clusters, or the place, that a thing of a report is of, or may be; none where it
+// is of none.
+func titlesAt(r *report.Report, at report.Place) []string {
+	switch at.Part {
+	case report.InClusters:
+		return []string{r.Clusters[at.Index].Title()}
+	case report.InVMs:
+		return r.InfraMachines[at.Index].MayBelongTo()
+	case report.InScopes: // a place that no cluster of the backup has any more
+		return []string{r.Scopes[at.Index].Title()}
+	case report.InChecks:
+		return r.Checks[at.Index].Clusters
+	}
+	return nil
 }
 
 // isBlind reports whether the new report did not look at all that the old one may have seen: what
@@ -110,7 +165,7 @@ func (a *Answer) worse() bool {
 }
 
 func (a *Answer) differs() bool {
-	return a.Old != a.New || len(a.Resolved)+len(a.NotSeen)+len(a.Added) > 0
+	return a.Old != a.New || len(a.Resolved)+len(a.NotSeen)+len(a.NotInBackup)+len(a.Added) > 0
 }
 
 // told reports whether there is anything to say of the answers.
@@ -158,7 +213,7 @@ func (a *Answer) lists(quoted func(string) string) []struct{ label, text string 
 		label string
 		all   []Reason
 		whole bool
-	}{{"resolved", a.Resolved, true}, {"not seen in the newer report", a.NotSeen, true}, {added, a.Added, true}, {"left", a.Left, false}} {
+	}{{"resolved", a.Resolved, true}, {"not seen in the newer report", a.NotSeen, true}, {"no longer in the backup", a.NotInBackup, true}, {added, a.Added, true}, {"left", a.Left, false}} {
 		var parts []string
 		for _, r := range l.all {
 			part := quoted(string(r.Code))

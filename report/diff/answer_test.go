@@ -29,7 +29,7 @@ func TestTheAnswerComesFirst(t *testing.T) {
 	d := compareOK(t, old, new)
 	if want := (Answer{
 		Old: Answers{code.No, code.Unclear}, New: Answers{code.No, code.Yes},
-		NotSeen: []Reason{}, Conditions: []report.Note{{Code: code.NewestBackup, Message: "none"}},
+		NotSeen: []Reason{}, NotInBackup: []Reason{}, Conditions: []report.Note{{Code: code.NewestBackup, Message: "none"}},
 		Resolved: []Reason{{code.DuplicateID, []string{"Machine a/x"}}, {code.MachinesBroken, []string{"Machine a/1"}}},
 		Added:    []Reason{{code.MachinesBroken, []string{"Machine a/3", "Machine a/4"}}, {code.ResourceUndecided, []string{"Cluster a/b"}}},
 		Left:     []Reason{{code.IdentityAbsent, []string{"Identity i"}}, {code.MachinesBroken, []string{"Machine a/2"}}},
@@ -125,6 +125,52 @@ func TestWhatIsNotSeenIsNotResolved(t *testing.T) {
 				strings.Contains(strings.ToLower(s), "machines not seen in the newer") != (c.unseen > 0) {
 				t.Errorf("%s:\n%s", name, s)
 			}
+		}
+	}
+}
+
+// What went out of the backup together with its cluster is not resolved: nobody looked at it.
+func TestWhatLeftWithItsClusterIsNotResolved(t *testing.T) {
+	old, new := fleet(), fleet()
+	gone := report.Cluster{Namespace: "t", Name: "gone"}
+	gone.ControlPlane.Machines = []report.Machine{{Namespace: "t", Name: "m"}}
+	old.Clusters = append(old.Clusters, gone)
+	own := old.Clusters[0].Title()
+	maybe := func(name string, of ...string) report.InfraMachine {
+		return report.InfraMachine{Instance: report.Instance{Name: name, Path: "/DC/vm/" + name}, Candidates: of}
+	}
+	old.InfraMachines = append(old.InfraMachines, maybe("a", "t/gone"), maybe("b", "t/gone", own))
+	old.Scopes = append(old.Scopes, report.Scope{Provider: "aws", Endpoint: "e", State: code.ScopeFailed})
+	place := []string{old.Scopes[len(old.Scopes)-1].Title()}
+	old.Checks = append(old.Checks,
+		report.Check{Code: code.IdentityAbsent, Severity: code.CheckError, Object: "Identity i", Clusters: []string{"t/gone"}},
+		report.Check{Code: code.IdentityAbsent, Severity: code.CheckError, Object: "Identity j", Clusters: []string{own}})
+	broken, halted := []string{"Machine t/m"}, []string{"Cluster t/gone"}
+	vms, identities := []string{"instance /DC/vm/a", "instance /DC/vm/b"}, []string{"Identity i", "Identity j"}
+	old.Summary.Answer = &report.SafeAnswer{Safe: code.No, Reasons: []report.AnswerReason{
+		{Code: code.MachinesBroken, Objects: broken}, {Code: code.ClusterHalted, Objects: halted}, {Code: code.InstancesToConfirm, Objects: vms}, {Code: code.BackupError, Objects: identities}, {Code: code.Incomplete, Objects: place},
+	}}
+	new.Summary.Answer = &report.SafeAnswer{Safe: code.Yes}
+	old.ToDo = []report.ToDo{
+		{Code: code.MachinesBroken, Objects: broken},
+		{Code: code.ClusterHalted, Objects: halted},
+		{Code: code.InstancesToConfirm, Objects: vms},
+		{Code: code.OldManagementCluster},
+		{Code: code.IdentityAbsent, Reason: code.BackupError, Objects: identities}, {Code: code.Incomplete, Objects: place},
+	}
+	d := compareOK(t, old, new)
+	if want := []Reason{{code.MachinesBroken, broken}, {code.ClusterHalted, halted}, {code.InstancesToConfirm, vms[:1]}, {code.IdentityAbsent, identities[:1]}, {code.Incomplete, place}}; !reflect.DeepEqual(d.Answer.NotInBackup, want) {
+		t.Errorf("not in the backup: %+v", d.Answer.NotInBackup)
+	}
+	if want := []Reason{{code.InstancesToConfirm, vms[1:]}, {code.IdentityAbsent, identities[1:]}}; !reflect.DeepEqual(d.Answer.Resolved, want) {
+		t.Errorf("resolved: %+v", d.Answer.Resolved)
+	}
+	if matched, _ := d.Fails([]string{"worse"}); !d.Worse || len(matched) != 1 {
+		t.Errorf("worse %t, %q", d.Worse, matched)
+	}
+	for _, f := range []string{write(t, plain, d), write(t, Markdown, d)} {
+		if text := strings.Join(strings.Fields(f), " "); !strings.Contains(text, "no longer in the backup: ") {
+			t.Error(f)
 		}
 	}
 }

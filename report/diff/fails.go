@@ -27,7 +27,8 @@ var statuses = []struct {
 //	new-error    an error of the run that was not there
 //	new-check    an error in the backup itself that was not there, or was none
 //	worse        the status of the whole, or an answer, got worse, or the new
-//	             report did not look where the old one did
+//	             report did not look where the old one did, or its backup lacks a
+//	             cluster of which something was to be done
 //	changed      there is any difference
 //	incomplete   one of the reports is incomplete
 //

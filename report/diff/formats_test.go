@@ -185,7 +185,7 @@ func walk(at string, v any, into map[string]bool) {
 
 const pinned = `
 schemaVersion kind old new different worse answer complete warnings machines infraMachines clusters scopes errors checks
-answer.old answer.new answer.resolved answer.notSeen answer.added answer.left answer.conditions
+answer.old answer.new answer.resolved answer.notSeen answer.notInBackup answer.added answer.left answer.conditions
 checks.new checks.gone checks.notSeen checks.changed
 old.generatedAt old.backups old.status old.complete old.clusters old.machines old.infraMachines old.ignored old.errors old.backupErrors
 old.clusters.total old.clusters.Healthy old.clusters.ManualRemediationNotRequired old.clusters.ManualRemediationRequired old.clusters.NeedFurtherConfirmation

@@ -361,6 +361,7 @@ var leftOut = map[string]string{
 	"Report.Digests[key]":                 "of the document, for ready and recheck",
 	"Report.Digests[value]":               "of the document, for ready and recheck",
 	"Report.Options.FailOn[]":             "of the run, not of the fleet; JUnit asks for it",
+	"Report.Confirmations[].IDs[]":        "of the VMs of a folder, which are listed with their ids",
 	"Report.Options.Confirmations[]":      "of the run; the plan in the page names the file, and the words of it are listed",
 	"Report.Checks[].Clusters[]":          "the object of a check is named; the list is for scripts",
 	"Report.Summary.Answer.Safe":          "its words are the title: NOT CLEAR YET",

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -166,12 +165,12 @@ func (pl *planner) absences(d *draft) {
 	}
 }
 
-var labelForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
+var labelForm = report.LabelForm
 
 // gone reports whether of all that the backup records of a cluster nothing was found, nor
 // anything that may be its and was not given up with it.
 func (pl *planner) gone(c *report.Cluster) bool {
-	return c.Nodes.State != report.NodesRead && c.Counts.Total > 0 && c.Counts.Stale == c.Counts.Total && lostControlPlane(c) && (c.Confirmed != nil || len(pl.namesakes(c)) == 0)
+	return c.Confirmed != nil || c.Nodes.State != report.NodesRead && c.Counts.Total > 0 && c.Counts.Stale == c.Counts.Total && lostControlPlane(c) && len(pl.namesakes(c)) == 0
 }
 
 // goneClusters are those of which nothing exists any more.
@@ -185,16 +184,9 @@ func (pl *planner) goneClusters() []*report.Cluster {
 	return out
 }
 
-// leavable are those of them whose names a label selector can tell from those of
-// all others: it knows no namespaces. A report of some clusters does not know
-// what others are called.
+// leavable are those of them that a label selector can tell from all others.
 func (pl *planner) leavable() []*report.Cluster {
-	return slices.DeleteFunc(pl.goneClusters(), func(c *report.Cluster) bool { return !pl.tellable(c) })
-}
-
-// tellable reports whether a label selector can tell a cluster from all others.
-func (pl *planner) tellable(c *report.Cluster) bool {
-	return pl.Options.Filter == nil && pl.names[c.Name] == 1 && labelForm.MatchString(c.Name)
+	return slices.DeleteFunc(pl.goneClusters(), func(c *report.Cluster) bool { return !pl.tells(c) })
 }
 
 func names(cs []*report.Cluster) string { return listed(keys(cs)) }

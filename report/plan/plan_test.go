@@ -326,6 +326,54 @@ func TestClusterThatMayLiveIsNotLeftOut(t *testing.T) {
 	}
 }
 
+// What is given up the list, the lines and the cluster's own step speak of alike: it is left out of
+// each way to restore, or restored and left paused where no selector tells it from others.
+func TestWhatIsGivenUpIsSaidOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(*report.Report)
+		leftOut bool
+		creates int // ways to restore
+	}{
+		"alone":             {func(*report.Report) {}, true, 1},
+		"one has its name":  {func(r *report.Report) { r.Clusters[1].Namespace, r.Clusters[1].Name = "other", "alpha" }, false, 1},
+		"a report of some":  {func(r *report.Report) { r.Options.Filter = &report.Filter{Namespaces: []string{"alpha"}} }, false, 1},
+		"the name no label": {func(r *report.Report) { r.Clusters[0].Name = "alpha)" }, false, 1},
+		"another one is gone": {func(r *report.Report) {
+			other := r.Clusters[0]
+			other.Name, other.Confirmed = "gone", nil
+			r.Clusters = append(r.Clusters, other)
+		}, true, 2},
+	} {
+		r := deleted()
+		r.Clusters[0].Confirmed = &report.Confirmed{As: "givenUp", By: "OPS-1", On: "2026-11-25"}
+		c.change(r)
+		title := r.Clusters[0].Title()
+		r.Summary.Answer = &report.SafeAnswer{Safe: code.No, Reasons: []report.AnswerReason{{Code: code.ClusterHalted, Message: "halted", Objects: []string{"Cluster " + title}}}, Conditions: []report.Note{{Code: code.UnpausedClusters}}}
+		p := New(r, providerTools)
+		text := strings.Join(lines(p.Sections[1].Chapters[0].Steps), "\n")
+		own := strings.Join(lines(p.Sections[2].Chapters[0].Steps), "\n")
+		ways, without := strings.Count(text, "restore create"), strings.Count(text, "notin (alpha")
+		if ways != c.creates || (without == ways) != c.leftOut || without != 0 && !c.leftOut {
+			t.Errorf("%s: %d ways to restore, %d leave it out\n%s", name, ways, without, text)
+		}
+		if strings.Contains(own, "The restore brings it back") == c.leftOut || !strings.Contains(own, "leave it paused") {
+			t.Errorf("%s: %s", name, own)
+		}
+		at := slices.IndexFunc(p.toDo(), func(d report.ToDo) bool { return d.Code == code.ClusterHalted })
+		if at < 0 {
+			t.Fatalf("%s: it is not in the list", name)
+		}
+		d := p.toDo()[at]
+		phase, step := code.Restoring, p.Sections[1].Chapters[0].Number
+		if !c.leftOut {
+			phase, step = code.Paused, p.Sections[2].Chapters[0].Number
+		}
+		if d.Phase != phase || strings.Contains(d.Message, ": left out") != c.leftOut || !slices.Equal(d.Steps, []int{step}) {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
 // Whether or not it can be left out, no step unpauses what is gone.
 func TestClusterThatIsGoneStaysPaused(t *testing.T) {
 	r := deleted()

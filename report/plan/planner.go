@@ -49,7 +49,7 @@ type planner struct {
 	contexts  map[*report.Cluster]string // variable of a cluster's kubeconfig context
 	scopes    map[string]*scope          // by scopeKey; nil where a scope's name means several
 	withID    map[string]int             // how many instances of the report have an id
-	names     map[string]int             // how many clusters have a name
+	tells     func(*report.Cluster) bool // of tellable, once it is made
 	backupsOf map[string]map[int]bool    // backups that hold a cluster of a key
 	alike     map[string][]string        // VMs that may be of a cluster, by its key
 
@@ -83,7 +83,7 @@ type planner struct {
 func newPlanner(r *report.Report, tools Tools) *planner {
 	pl := &planner{
 		Report: r, tools: tools, providers: map[string]*provider{}, identityKinds: map[string]string{},
-		contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: map[string]int{}, names: map[string]int{},
+		contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: map[string]int{}, tells: r.Tellable(),
 		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
 		scopesOf: map[*report.Cluster][]*scope{}, seen: map[seenAt]bool{},
 		alive: map[*report.Cluster]*report.Machine{}, membersOf: map[*report.Cluster]*members{}, reported: map[setID]bool{},
@@ -113,7 +113,6 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 	taken := map[string]int{}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
-		pl.names[c.Name]++
 		name := variableName(contextPrefix+c.Namespace+"_"+c.Name, taken)
 		pl.contexts[c] = name
 		meaning, value := pl.contextMeaning(c)

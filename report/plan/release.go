@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
@@ -74,7 +75,7 @@ func (pl *planner) identities(d *draft, c *report.Cluster) {
 			lines = append(lines, manage(c.Namespace, "annotate", object, "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", shell.Raw(`drift-detector/retry="$(date +%s)"`)))
 			lines[len(lines)-1] = pl.isFilled().Then(lines[len(lines)-1])
 		}
-		d.after(fmt.Sprintf("The cluster is not reconciled until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, which extract wrote, then change an annotation of the infrastructure cluster, because its controller backs off.", m.Kind, m.Name), lines...)
+		d.after(fmt.Sprintf("The cluster is not reconciled until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, which extract wrote, then change an annotation of the infrastructure cluster, because its controller backs off.", m.Kind, m.Name), lines...).about = []string{m.Kind + " " + strings.TrimPrefix(m.Namespace+"/"+m.Name, "/")}
 	}
 }
 
@@ -91,8 +92,11 @@ func (pl *planner) memberGhosts(c *report.Cluster) int {
 // comes down to.
 func (pl *planner) release(d *draft, c *report.Cluster) string {
 	switch {
+	case c.Confirmed != nil && !pl.tells(c):
+		d.after("It is given up, "+c.Confirmed.OnTheWord()+". The restore brings it back, because no selector leaves out that alone: leave it paused.", listMachines(c))
+		return "it is given up: leave it paused"
 	case c.Confirmed != nil:
-		d.after("It is given up ("+c.Confirmed.String()+"). Where its Cluster came back all the same, leave it paused.", listMachines(c))
+		d.after("It is given up, "+c.Confirmed.OnTheWord()+". Where its Cluster came back all the same, leave it paused.", listMachines(c))
 		return "it is given up: leave it out, or paused"
 	case pl.gone(c):
 		d.after("If you left it out, there is nothing to do. If it was restored, leave it paused until it is decided what becomes of it.", listMachines(c))

@@ -25,22 +25,27 @@ func (pl *planner) restore() Chapter {
 		text += fmt.Sprintf(" The report is of %s: restore each, under a name of its own.", english.Count(len(pl.Backups), "backup"))
 	}
 	out := pl.leavable()
-	decided := len(out) > 0 && !slices.ContainsFunc(out, func(c *report.Cluster) bool { return c.Confirmed == nil })
+	given := slices.DeleteFunc(slices.Clone(out), func(c *report.Cluster) bool { return c.Confirmed == nil })
+	decided := len(out) > 0 && len(given) == len(out)
+	if len(given) > 0 {
+		text += " It leaves out " + names(given) + ", which " + verb(len(given)) + " given up."
+	}
 	if len(out) > 0 {
 		text += " If you leave clusters out, do not do this, but the next step."
 	}
-	rest := slices.DeleteFunc(pl.goneClusters(), func(c *report.Cluster) bool { return slices.Contains(out, c) })
-	if len(rest) > 0 {
-		text += " " + pl.whyRestored(rest)
+	rest := ""
+	if others := slices.DeleteFunc(pl.goneClusters(), func(c *report.Cluster) bool { return slices.Contains(out, c) }); len(others) > 0 {
+		rest = " " + pl.whyRestored(others)
 	}
+	text += rest
 	if !pl.recognisesBackup() {
 		text += backupByHand
 	}
 	if !decided {
-		d.before(text, pl.showsBackup(), pl.restoring(nil))
+		d.before(text, pl.showsBackup(), pl.restoring(given))
 	}
 	if len(out) > 0 {
-		pl.leaveOut(&d, out, decided)
+		pl.leaveOut(&d, out, decided, rest)
 	}
 	d.before("See that it completed, and read its errors and warnings before you go on. That something already exists is a mere warning, and means all the same that it was not restored.",
 		velero("restore", "describe", shell.Variable(restoreName), "--details"),
@@ -70,11 +75,16 @@ func (pl *planner) emptyCluster(d *draft) {
 
 // ready looks at all that the restore takes for granted.
 func (pl *planner) ready(d *draft) {
-	ofVelero := func(what string) shell.Command { return inVelero("get", what, asJSON).OrSay("not printed: " + what) }
-	all := shell.All(allClusters().OrSay("not printed: Clusters"),
-		kubectl(management, "get", "namespaces,nodes,deployments.apps,mutatingwebhookconfigurations,validatingwebhookconfigurations", "--all-namespaces", asJSON).OrSay("not printed: namespaces, Nodes and Deployments"),
-		kubectl(management, "get", "providers.clusterctl.cluster.x-k8s.io", "--all-namespaces", asJSON).OrSay("not printed: providers as clusterctl installs them"),
-		kubectl(management, "get", "--raw", "/apis/velero.io/v1/restores").OrSay("not printed: Restores"), ofVelero("backupstoragelocations.velero.io,backups.velero.io"), ofVelero("configmaps/"+report.ModifiersName))
+	looks := []shell.Command{allClusters().OrSay("not printed: Clusters"), kubectl(management, "get", "--raw", "/apis/velero.io/v1/restores").OrSay("not printed: Restores")}
+	last := len(report.LooksAt) - 1 // of which there may be no kind
+	looks = append(looks,
+		kubectl(management, "get", strings.Join(report.LooksAt[:last], ","), "--all-namespaces", asJSON).OrSay("not printed: namespaces, Nodes, Deployments and webhooks"),
+		kubectl(management, "get", report.LooksAt[last], "--all-namespaces", asJSON).OrSay("not printed: providers as clusterctl installs them"))
+	last = len(report.LooksAtInVelero) - 1 // of which it takes one
+	for _, what := range []string{strings.Join(report.LooksAtInVelero[:last], ","), report.LooksAtInVelero[last] + "/" + report.ModifiersName} {
+		looks = append(looks, inVelero("get", what, asJSON).OrSay("not printed: "+what))
+	}
+	all := shell.All(looks[0], looks[1:]...)
 	d.before("Right before the restore check once more all that it takes for granted, with a young report: it has to say go. It lists what is open: of what you did, add --done with the number of its step.",
 		all.Wrap("{ ", "; }").Pipe(pl.isReady()))
 }
@@ -201,7 +211,7 @@ const notOfTheOld = "--exclude-resources=validatingwebhookconfigurations,mutatin
 func (pl *planner) selves() []*report.Cluster {
 	var out []*report.Cluster
 	for i := range pl.Clusters {
-		if c := &pl.Clusters[i]; c.Self && pl.tellable(c) {
+		if c := &pl.Clusters[i]; c.Self && pl.tells(c) {
 			out = append(out, c)
 		}
 	}
@@ -245,10 +255,10 @@ const restoreText = "Restore the Backup of the report. The line does nothing at 
 // selector asks every object for itself (Velero pkg/restore v1.18.1): what does
 // not have the label of its cluster is restored all the same, as most Cluster
 // objects themselves.
-func (pl *planner) leaveOut(d *draft, out []*report.Cluster, decided bool) {
+func (pl *planner) leaveOut(d *draft, out []*report.Cluster, decided bool, rest string) {
 	text := "Instead, if no machine of these exists because they were deleted on purpose: restore without " + names(out) + ". It makes the same checks as the line above."
 	if decided {
-		text = restoreText + " It leaves out " + names(out) + ", which " + verb(len(out)) + " given up." + pl.leftOut()
+		text = restoreText + " It leaves out " + names(out) + ", which " + verb(len(out)) + " given up." + pl.leftOut() + rest
 	}
 	if decided && !pl.recognisesBackup() {
 		text += backupByHand

@@ -3,8 +3,11 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"drift-detector/infra/shell"
+	"drift-detector/internal/english"
+	"drift-detector/report"
 )
 
 // scale changes the replicas of an owner from one number to another, and fails
@@ -28,6 +31,37 @@ func (s *set) scale(from, to int64) (look []shell.Command, owned, scale shell.Co
 		shell.Ask("INDEX", "the number before "+s.topology+" in that list"),
 	}
 	return look, s.restored, manage(s.cluster.Namespace, "patch", object, "--type=json", topologyPatch(s.topology, from, to))
+}
+
+// asRestored sets the replicas of groups, and of their MachineSets, which create machines on their
+// own as soon as they are not paused (syncReplicas in Cluster API
+// core/reconcilers/machineset/machineset_controller.go v1.14.0), to the Machines that were restored:
+// where it is one MachineSet that is short, nobody else sets them, and none of them was deleted.
+func (pl *planner) asRestored(c *report.Cluster, objects []string) []shell.Command {
+	var lines []shell.Command
+	for i := range c.Workers.Groups {
+		g := &c.Workers.Groups[i]
+		if g.Kind != "MachineDeployment" || !labelForm.MatchString(g.Name) || !slices.Contains(objects, g.Kind+" "+c.Namespace+"/"+g.Name) ||
+			g.Topology != "" || g.Desired == nil || g.Forecast == nil || g.Forecast.ManagedBy != "" || g.Forecast.Rollout != nil {
+			continue
+		}
+		from, n := *g.Desired, &g.Forecast.Replicas
+		to := int64(n.Recorded)
+		if n.Deleted != 0 || to+int64(n.Created) != from {
+			continue
+		}
+		scaled := func(object any) shell.Command {
+			return manage(c.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to))
+		}
+		sets := manage(c.Namespace, "get", "machinesets.cluster.x-k8s.io",
+			shell.Pieces{"--selector=cluster.x-k8s.io/deployment-name=" + g.Name + ",velero.io/restore-name=", shell.Variable(restoreName)},
+			fmt.Sprintf(`--output=go-template={{range .items}}{{if eq (print .spec.replicas) "%d"}}{{.metadata.name}} {{end}}{{end}}`, from))
+		object := scalable[g.Kind] + g.Name
+		lines = append(lines, shell.All(restored(c.Namespace, object), sets.Keep("SETS"),
+			shell.Line(shell.Raw(`test -n "$SETS"`)).OrStop(fmt.Sprintf("no MachineSet of it has %s: nothing was scaled", english.Count(int(from), "replica"))),
+			scaled(shell.Raw(`"machinesets.cluster.x-k8s.io/$S"`)).OrSay("not scaled: look at this one").Each("S", "SETS"), scaled(object)))
+	}
+	return lines
 }
 
 // topologyPatch is a JSON patch of the MachineDeployment at ${INDEX}: it fails

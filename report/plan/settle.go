@@ -31,7 +31,12 @@ func (pl *planner) settle(d *draft, c *report.Cluster) bool {
 		if strings.HasPrefix(own[0], "Machine ") { // the messages of others name what they are about, or say that of the cluster
 			text += ": " + listed(own)
 		}
-		d.afterWith(text+". "+first, func() []shell.Command { return pl.spare(c, r.Code, own) }).about = own
+		d.afterWith(text+". "+first, func() []shell.Command {
+			if r.Code == code.MachinesMade {
+				return pl.asRestored(c, own)
+			}
+			return pl.spare(c, r.Code, own)
+		}).about = own
 	}
 	return any
 }

@@ -49,6 +49,40 @@ func TestAPoolIsScaledInOneStep(t *testing.T) {
 	}
 }
 
+// The replicas of a group that creates machines are set to what was restored, and those of its
+// MachineSet with them: where somebody else sets them, or that is not what it is short of, no line
+// does that.
+func TestAGroupIsScaledToWhatWasRestored(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*report.Group)
+		line   bool
+	}{
+		"one is short":         {func(*report.Group) {}, true},
+		"an autoscaler":        {func(g *report.Group) { g.Forecast.ManagedBy = "cluster autoscaler" }, false},
+		"a topology":           {func(g *report.Group) { g.Topology = "md" }, false},
+		"a rollout":            {func(g *report.Group) { g.Forecast.Rollout = &report.Rollout{} }, false},
+		"others are deleted":   {func(g *report.Group) { g.Forecast.Replicas.Deleted = 1 }, false},
+		"another difference":   {func(g *report.Group) { g.Forecast.Replicas.Created = 2 }, false},
+		"replicas not known":   {func(g *report.Group) { g.Desired = nil }, false},
+		"no form of an object": {func(g *report.Group) { g.Name = "md;0" }, false},
+	} {
+		r := sample("alpha")
+		g := group(r)
+		g.Kind, g.Name, g.Desired, g.Forecast = "MachineDeployment", "md-0", number(3), &report.GroupForecast{Replicas: report.Replicas{Recorded: 2, Created: 1}}
+		c.change(g)
+		object := "MachineDeployment " + r.Clusters[0].Namespace + "/" + g.Name
+		r.Summary.Answer = &report.SafeAnswer{Reasons: []report.AnswerReason{{Code: code.MachinesMade, Message: object + " creates 1 machine", Objects: []string{object}}}}
+		text := asShell(t, r)
+		at := strings.Index(text, `"machinesets.cluster.x-k8s.io/$S" --current-replicas=3 --replicas=2`)
+		if line := at >= 0 && strings.Contains(text[at:], "machinedeployments.cluster.x-k8s.io/md-0 --current-replicas=3 --replicas=2"); line != c.line {
+			t.Errorf("%s: a line is %v", name, line)
+		}
+		if !strings.Contains(text, "those of its MachineSet, too") {
+			t.Errorf("%s: nobody says that the MachineSet has replicas", name)
+		}
+	}
+}
+
 func TestEveryReasonOfTheAnswerHasAPlaceInThePlan(t *testing.T) {
 	for _, r := range code.Table {
 		if r.Is(code.Answer) && (r.Plan == "") == (elsewhere[r.Code] == "") {

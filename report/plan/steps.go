@@ -59,7 +59,7 @@ func (pl *planner) plan() {
 // healthy, is set aside by an ignore rule, or is of the management cluster
 // itself, which is lost anyway.
 func (pl *planner) machine(s *set, m *report.Machine) []Step {
-	if s.cluster.Self || s.cluster.Confirmed != nil || m.Ignored != nil || m.Confirmed != nil && !warned(m, code.DuplicateID) {
+	if s.cluster.Self || s.cluster.Confirmed != nil || m.Ignored != nil || m.Confirmed != nil && !warned(m, code.DuplicateID) && !warned(m, code.MachineMissing) {
 		return nil
 	}
 	d := draft{steps: pl.room[:0], read: pl.read, texts: pl.texts}
@@ -67,6 +67,8 @@ func (pl *planner) machine(s *set, m *report.Machine) []Step {
 		pl.duplicateID(&d, s.cluster, m)
 	}
 	switch {
+	case m.Confirmed != nil && warned(m, code.MachineMissing):
+		d.after("Left as it is, " + m.Confirmed.OnTheWord() + ": do not delete what was restored of it without its Machine, because its controller deletes the VM with that.").kind = reminder
 	case m.Status == code.Ghost:
 		pl.ghost(&d, s, m)
 	case m.Status == code.Stale:

@@ -683,6 +683,23 @@ func TestWarningsOfHealthyMachines(t *testing.T) {
 			t.Errorf("%s of %s: %+v", tt.reason, tt.provider, s)
 		}
 	}
+	for as, want := range map[string]string{"": "--as leave --by", "leave": "do not delete what was restored of it"} { // of a worker whose Machine is missing
+		r := sample("alpha")
+		g := group(r)
+		g.Machines = append(g.Machines, report.Machine{
+			Namespace: "alpha", Name: "w-9", Status: code.Healthy, Instance: vsphereVM("w-9", "42", 9),
+			Warnings: []report.Warning{{Reason: code.MachineMissing}}, Forecast: &report.MachineForecast{Outcome: code.OrphanedAndReplaced},
+		})
+		if as != "" {
+			g.Machines[len(g.Machines)-1].Confirmed = &report.Confirmed{As: as, By: "x", On: "2026-11-25"}
+		}
+		pl := newPlanner(r, providerTools)
+		pl.plan()
+		s := plain(pl.steps[&g.Machines[len(g.Machines)-1]])
+		if len(s) == 0 || !strings.Contains(s[0].Text+strings.Join(s[0].Commands, " "), want) || as != "" && len(s) > 1 {
+			t.Errorf("left %q: %+v", as, s)
+		}
+	}
 	if s := stepsOf(t, sample("alpha"), code.Healthy, "control-plane"); len(s) > 0 {
 		t.Errorf("steps for a healthy machine: %+v", s)
 	}

@@ -14,7 +14,7 @@ import (
 // Look says where the table of a plan appears, and what can be typed there.
 type Look struct {
 	Color   bool
-	Width   int    // columns; 0 is 80, the least is 40
+	Width   int    // columns; 0 is 80, the least is terminal.Narrowest
 	Height  int    // rows of the terminal, of which one is the prompt's; 0: as many as it takes
 	Program string // as a shell reads it
 	Report  string // its path, as a shell reads it
@@ -29,7 +29,7 @@ const narrowTable = 60
 func Table(w io.Writer, p Plan, look Look) error {
 	var b bytes.Buffer
 	t := terminal.NewPrinter(&b, look.Width, look.Color)
-	width := max(cmp.Or(look.Width, 80), 40)
+	width := max(cmp.Or(look.Width, 80), terminal.Narrowest)
 	t.Print(0, 2, terminal.Lead(terminal.Bold, english.Count(p.steps, "step")+", in this order.", 0).Prose(terminal.Plain, "None of their commands has been run; --all prints them."))
 	if of := p.Of.String(); of != "" {
 		t.Print(0, 2, terminal.Lead(terminal.Plain, fmt.Sprintf("%d of them: only %s.", len(p.Checklist), of), 0))
@@ -64,8 +64,12 @@ func Table(w io.Writer, p Plan, look Look) error {
 	phase := ""
 	for _, r := range p.Checklist[:shown] {
 		if r.Phase != phase {
+			if phase == "" {
+				t.Print(0, 0, terminal.Lead(terminal.Bold, p.titleOf(r.Phase), 0))
+			} else {
+				t.Title(p.titleOf(r.Phase))
+			}
 			phase = r.Phase
-			t.Title(p.titleOf(phase))
 		}
 		lead, room := fmt.Sprintf("%4d", r.Number), width-len("1234  ")-counts-2
 		l := terminal.Lead(terminal.Plain, lead, len(lead))
@@ -130,7 +134,7 @@ func (look *Look) next(p Plan) []command {
 
 // fits is how many steps have room in so many rows: one at least.
 func fits(steps []Row, room int) int {
-	used, phase := 0, ""
+	used, phase := -1, "" // the first title has no empty row above it
 	for i, r := range steps {
 		if r.Phase != phase {
 			phase, used = r.Phase, used+2 // an empty row, and the title

@@ -12,7 +12,7 @@ import (
 func TestTableOfHostileNames(t *testing.T) {
 	for _, name := range []string{"web", "\x1b[2J\u202e", strings.Repeat("long", 100), "字字字字字字字字字字字字字字字字字字"} {
 		p := New(sample(name), providerTools)
-		for _, width := range []int{40, 80, 200} {
+		for _, width := range []int{24, 30, 40, 80, 200} {
 			var b bytes.Buffer
 			if err := Table(&b, p, Look{Width: width, Program: "drift-detector", Report: "r.json"}); err != nil {
 				t.Fatal(err)

@@ -22,7 +22,7 @@ func ToDo(r *report.Report, tools Tools) []report.ToDo {
 
 func (p *Plan) toDo() []report.ToDo {
 	r := p.report
-	l := list{plan: p, report: r, all: []report.ToDo{}, points: r.Foretold(), steps: p.index(), left: map[code.Reason]bool{}}
+	l := list{plan: p, report: r, all: []report.ToDo{}, points: r.Foretold(), steps: p.index(), tells: r.Tellable(), left: map[code.Reason]bool{}}
 	if a := r.Summary.AnswerByPlan; a != nil {
 		for i := range a.Reasons {
 			l.left[a.Reasons[i].Code] = true
@@ -51,7 +51,8 @@ type list struct {
 	report *report.Report
 	points []report.Point
 	steps  *stepIndex
-	left   map[code.Reason]bool // reasons of which something is left by the plan
+	tells  func(*report.Cluster) bool // from all others, by a selector
+	left   map[code.Reason]bool       // reasons of which something is left by the plan
 	all    []report.ToDo
 
 	waiting map[string][]string // clusters that are halted, by what they wait for
@@ -66,7 +67,10 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 	t.Decide = row.Decides
 	t.Resolved = l.report.Summary.AnswerByPlan != nil && !l.left[reason]
 	phases := row.Phases
-	if t.Reason == code.BackupError {
+	switch {
+	case t.Phase != "":
+		phases = []code.Phase{t.Phase}
+	case t.Reason == code.BackupError:
 		phases = []code.Phase{code.Before}
 	}
 	otherwise := code.Before
@@ -131,22 +135,39 @@ func (l *list) isConfirmed(at report.Place) bool {
 }
 
 // givenUp adds what is of clusters that people have given up: Velero restores them by default, so
-// that it is a reason of that answer still, and the plan's restore leaves them out.
+// that it is a reason of that answer still. The plan's restore leaves them out, but for those that no
+// selector tells from others: they stay paused.
 func (l *list) givenUp(t report.ToDo, objects []report.Object) {
 	if t.Safe == code.WithWork {
 		return
 	}
-	own := t
-	own.Phase, own.Decide, own.Resolved, own.Objects, own.Steps = code.Restoring, false, true, []string{}, []int{}
+	own := map[string]*report.ToDo{}
+	var messages []string
+	named := map[string]bool{}
 	for _, o := range objects {
-		if o.Name != "" && l.isConfirmed(o.At) && !slices.Contains(own.Objects, o.Name) {
-			own.Objects = append(own.Objects, o.Name)
-			own.Message = "restored by default: left out, " + l.report.Clusters[o.At.Index].Confirmed.OnTheWord()
+		if o.Name == "" || !l.isConfirmed(o.At) || named[o.Name] {
+			continue
 		}
+		named[o.Name] = true
+		c, item := &l.report.Clusters[o.At.Index], t
+		item.Phase, item.Decide, item.Resolved, item.Objects, item.Steps = code.Restoring, false, true, []string{}, []int{}
+		steps, does := l.steps.named(code.UnpausedClusters, ""), "restored by default: left out, "
+		if !l.tells(c) {
+			item.Phase, does = code.Paused, "no selector can leave it out: restored, and left paused, "
+			steps = within([]code.Phase{code.Paused}, slices.Clone(l.steps.clusters[c.Title()]))
+		}
+		item.Message = does + c.Confirmed.OnTheWord()
+		if own[item.Message] == nil {
+			own[item.Message], messages = &item, append(messages, item.Message)
+		}
+		known := own[item.Message]
+		known.Objects, known.Steps = append(known.Objects, o.Name), addNumbers(known.Steps, steps)
 	}
-	if len(own.Objects) > 0 {
-		own.Steps = addNumbers(own.Steps, l.steps.named(code.UnpausedClusters, ""))
-		l.all = append(l.all, own)
+	for _, m := range messages {
+		item := own[m]
+		slices.Sort(item.Steps)
+		item.Steps = slices.Compact(item.Steps)
+		l.all = append(l.all, *item)
 	}
 }
 
@@ -249,7 +270,28 @@ func (l *list) checkErrors() {
 		objects[j] = append(objects[j], report.Object{Name: c.Object, At: report.Place{Part: report.InChecks, Index: i}})
 	}
 	for i := range all {
-		l.add(all[i], objects[i])
+		l.checkError(all[i], objects[i])
+	}
+}
+
+// checkError adds an error in the backup itself: of what the plan creates while the clusters are
+// paused, once for the manifest that is written before, and once for when it is applied.
+func (l *list) checkError(t report.ToDo, objects []report.Object) {
+	applied := slices.DeleteFunc(slices.Clone(objects), func(o report.Object) bool {
+		return len(within([]code.Phase{code.Paused}, slices.Clone(l.steps.named("", o.Name)))) == 0
+	})
+	if len(applied) > 0 {
+		own := t
+		own.Phase = code.Paused
+		l.add(own, applied)
+		t.Message = "write its manifest; it is applied after the restore"
+		before := slices.DeleteFunc(slices.Clone(objects), func(o report.Object) bool { return !slices.Contains(applied, o) })
+		objects = slices.DeleteFunc(slices.Clone(objects), func(o report.Object) bool { return slices.Contains(applied, o) })
+		l.add(t, before)
+		t.Message = own.Message
+	}
+	if len(objects) > 0 {
+		l.add(t, objects)
 	}
 }
 

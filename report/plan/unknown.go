@@ -172,6 +172,9 @@ func suspended(m *report.Machine) bool { return m.Instance != nil && m.Instance.
 // other objects come back without an owner, and a new Machine is made beside it.
 func (pl *planner) machineMissing(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
+	if !s.plane {
+		pl.isLeft(d, m)
+	}
 	if outcome(m) == code.OrphanedAndReplaced {
 		d.controller("Its owner is short of a Machine and creates a new one, with a new VM.", listMachines(c))
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"drift-detector/infra/shell"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // word adds a step that writes down what a person says. name is of no form that an option has.
@@ -35,5 +36,13 @@ func (pl *planner) givenUp(d *draft, c *report.Cluster) {
 func (pl *planner) staysOff(d *draft, m *report.Machine) {
 	if labelForm.MatchString(m.Namespace) && labelForm.MatchString(m.Name) {
 		d.word("Only if it is off on purpose, and stays so.", m.Namespace+"/"+m.Name, "staysOff")
+	}
+}
+
+// isLeft has it written down that a VM runs on whose Machine the backup lacks.
+func (pl *planner) isLeft(d *draft, m *report.Machine) {
+	leaves := outcome(m) == code.OrphanedAndReplaced || outcome(m) == code.GhostKeepsRunning
+	if leaves && m.Instance != nil && labelForm.MatchString(m.Namespace) && labelForm.MatchString(m.Name) {
+		d.word("Its Machine is not in the backup, and its VM keeps running without one. Only if its owner says that the VM is known and stays as it is, managed by no controller. Else take a backup that holds its Machine, or end it after the restore.", m.Namespace+"/"+m.Name, "leave")
 	}
 }

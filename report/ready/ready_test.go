@@ -353,9 +353,9 @@ func TestAChangedReportIsNone(t *testing.T) {
 		}, "not as detect wrote it: backups, summary, clusters"},
 		"a digest":             {nil, func(r *report.Report) { delete(r.Digests, "scopes"); delete(r.Digests, "tool") }, "tool"},
 		"no digests":           {nil, func(r *report.Report) { r.Digests = nil }, "it has no digests"},
-		"of another version":   {func(r *report.Report) { r.ToDo[0].Steps = []int{7} }, as, "it lists 4 things to do, and from what it has found follow 4 things"},
-		"less dangerous there": {func(r *report.Report) { r.ToDo[0].Safe = code.WithWork }, as, "it lists 4 things"},
-		"of nothing there":     {func(r *report.Report) { r.ToDo[1].Objects = nil }, as, "it lists 4 things"},
+		"of another version":   {func(r *report.Report) { r.ToDo[0].Steps = []int{7} }, as, "number 1 of the 4 things to do that it lists ("},
+		"less dangerous there": {func(r *report.Report) { r.ToDo[0].Safe = code.WithWork }, as, "number 1 of the 4 things"},
+		"of nothing there":     {func(r *report.Report) { r.ToDo[1].Objects = nil }, as, "number 2 of the 4 things"},
 		"narrowed": {nil, func(r *report.Report) {
 			if err := r.Narrow(report.Filter{Clusters: []string{"a"}}); err != nil {
 				t.Fatal(err)

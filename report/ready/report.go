@@ -40,7 +40,12 @@ func Contradiction(r *report.Report, toDo []report.ToDo) string {
 		return x.Phase == y.Phase && x.Safe == y.Safe && x.Code == y.Code && x.Reason == y.Reason && x.Resolved == y.Resolved &&
 			slices.Equal(x.Objects, y.Objects) && slices.Equal(x.Steps, y.Steps)
 	}
-	if !slices.EqualFunc(r.ToDo, toDo, same) {
+	if r.Options.Filter == nil && !slices.EqualFunc(r.ToDo, toDo, same) { // what narrows a report keeps the steps of the whole
+		for i := range toDo {
+			if len(r.ToDo) == len(toDo) && !same(r.ToDo[i], toDo[i]) {
+				return fmt.Sprintf("number %d of the %s to do that it lists (%s) is not what follows from what it has found", i+1, english.Count(len(toDo), "thing"), name(string(r.ToDo[i].Code)))
+			}
+		}
 		return fmt.Sprintf("it lists %s to do, and from what it has found follow %s", english.Count(len(r.ToDo), "thing"), english.Count(len(toDo), "thing"))
 	}
 	return ""
@@ -216,5 +221,5 @@ func (l *looking) confirmations() {
 
 // isSame reports whether a report has a word of a file.
 func isSame(f *confirm.Confirmation, c *report.Confirmation) bool {
-	return *c == report.Confirmation{Subject: f.Subject(), ID: f.ID, As: string(f.As), By: f.By, On: f.On, Expires: f.Expires, State: c.State, Message: c.Message}
+	return c.Subject == f.Subject() && c.ID == f.ID && slices.Equal(c.IDs, f.IDs) && c.As == string(f.As) && c.By == f.By && c.On == f.On && c.Expires == f.Expires
 }

@@ -107,7 +107,7 @@ func Text(w io.Writer, d *Document, o text.Options) error {
 func (d *Document) holdsOnlyWhile(o text.Options) (out [][]byte) {
 	for i := range d.Conditions {
 		what := string(d.Conditions[i].Code) + ": " + d.Conditions[i].Sentence()
-		line := terminal.Lead(terminal.Yellow, "if", 0).Prose(terminal.Plain, terminal.Begin(report.Valid(what), max(o.Width, 40)-3))
+		line := terminal.Lead(terminal.Yellow, "if", 0).Prose(terminal.Plain, terminal.Begin(report.Valid(what), max(o.Width, terminal.Narrowest)-3))
 		out = append(out, terminal.Rows(o.Width, o.Color, 0, 2, line))
 	}
 	return out

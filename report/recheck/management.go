@@ -118,7 +118,17 @@ func (a *asking) backup() (string, error) {
 		if a.ID != v.UID {
 			return "", refuse("compare again", "Backup %s has uid %q, and --id gives %s: it is another one than was compared by hand", v.Name, v.UID, a.ID)
 		}
-		return what + " is that of the report by your word", nil
+		// A tarball that was packed again has later times than the Backup, and never earlier ones.
+		if !slices.ContainsFunc(a.Backups, func(b report.Backup) bool {
+			return b.WrittenTo.IsZero() || v.Started.IsZero() || !v.Started.After(b.WrittenTo.Add(time.Minute))
+		}) {
+			return "", refuse(other, "Backup %s began %s, after the last object of the report was written (%s): it is another one, and no word makes it that", v.Name, clock(v.Started), clock(a.Backups[0].WrittenTo))
+		}
+		text := what + " is that of the report by your word"
+		for k := range a.Backups {
+			text += fmt.Sprintf("; %s was written %s to %s", a.Backups[k].Path, clock(a.Backups[k].WrittenFrom), clock(a.Backups[k].WrittenTo))
+		}
+		return text, nil
 	}
 	byHand := "compare what is in it with the report by hand (velero backup describe " + v.Name + " --details), and only if it is that one: --id " + v.UID
 	for k := range a.Backups {

@@ -151,6 +151,8 @@ func TestTheRestoreIsThatOfTheReport(t *testing.T) {
 		{"backup: nothing says which it is", "backup backup/nightly", machineList(strings.Replace(nightly, "588", "565", 1)), with(func(b *report.Backup) { b.Velero = nil }), blind},
 		{"backup: and it is another", "backup backup/nightly", machineList(nightly), with(func(b *report.Backup) { b.Velero = nil }), stops},
 		{"backup: that was compared by hand", "backup backup/nightly --id=u-nightly", machineList(nightly), with(func(b *report.Backup) { b.Velero = nil }), passes},
+		{"backup: a year earlier, by hand", "backup backup/e --id=u-e", machineList(of("e", "2025-11-24T00:00", "Completed")), with(nil), passes}, // the tarball was packed again
+		{"backup: a year later, by hand", "backup backup/e --id=u-e", machineList(of("e", "2027-11-24T00:00", "Completed")), with(nil), stops},
 		{"backup: another was compared by hand", "backup backup/nightly --id=u-x", machineList(nightly), with(nil), stops},
 		{"backup: the tarball was packed again", "backup backup/nightly", machineList(nightly), with(func(b *report.Backup) { b.WrittenFrom = b.WrittenFrom.Add(-time.Hour) }), stops},
 		{"backup: of the folder of that name", "backup backup/nightly", machineList(nightly), inStore("nightly"), passes},

@@ -22,7 +22,7 @@ import (
 // Options say where the screen appears and what can be typed there.
 type Options struct {
 	Color   bool   // colour beside the marks; for terminals
-	Width   int    // columns; 0 is 80, the least is 40
+	Width   int    // columns; 0 is 80, the least is terminal.Narrowest
 	Height  int    // rows of the terminal; 0 is 24, the least
 	Program string // how the program is called, as a shell reads it; empty: drift-detector
 	Report  string // path of the saved JSON, as a shell reads it; empty: none was saved
@@ -34,18 +34,24 @@ const (
 	fixedRows     = 5 // the next commands, an empty row before them and what is to be done, and where people type
 	leastToDo     = 4 // rows of what is to be done
 	leastClusters = 5 // rows of clusters, where there are as many
-	leastFaults   = 4 // rows of what was not listed, its title among them
+	// narrowestTable is the width beneath which there is no table of clusters: its numbers and what
+	// is left of a name need as much.
+	narrowestTable = 36
+	leastFaults    = 4 // rows of what was not listed, its title among them
 )
 
 // Write prints the screen: no more rows than the terminal has at 80 columns, whatever the
 // report holds. Names of the report are escaped, and shortened where they do not fit. It
 // returns the first error of the writer.
 func Write(w io.Writer, r *report.Report, o Options) error {
-	o.Width = max(cmp.Or(o.Width, 80), 40)
+	o.Width = max(cmp.Or(o.Width, 80), terminal.Narrowest)
 	o.Height = max(o.Height, leastHeight)
 	o.Program = cmp.Or(o.Program, "drift-detector")
 	p := &printer{terminal.NewPrinter(w, o.Width, o.Color), o}
 	todo, all, conditions := p.lines(r), worstFirst(r), p.conditions(r)
+	if o.Width < narrowestTable {
+		all = nil
+	}
 	next := p.next(r, append(slices.Clip(todo), conditions...))
 	room := o.Height - p.answer(r) - fixedRows - p.broken(next)
 	brief := 0
@@ -198,12 +204,17 @@ func (p *printer) incomplete(r *report.Report, room int) {
 	if n := len(r.Incomplete()); n > 0 {
 		what = fmt.Sprintf("%d of %s not listed", n, english.Count(len(r.Scopes), "place"))
 	}
-	if n := r.Summary.Machines.Unknown; n > 0 {
+	if p.Width < narrowestTable {
+		what = strings.TrimSuffix(what, " not listed")
+	} else if n := r.Summary.Machines.Unknown; n > 0 {
 		what += "; " + english.Count(n, "machine") + " Unknown"
 	}
 	p.Print(0, 2, terminal.Lead(terminal.Yellow, "Incomplete:", 0).Prose(terminal.Yellow, what))
 	rows, each, all := 0, 2, faults(r)
-	if len(all) == 1 {
+	switch {
+	case p.Width < narrowestTable:
+		each = 1
+	case len(all) == 1:
 		each = max(room-1, 1) // one is where it is
 	}
 	for i, f := range all {

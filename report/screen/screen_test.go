@@ -153,14 +153,14 @@ func TestScreenIsOneScreen(t *testing.T) {
 		all = append(all, reporttest.Random(seed))
 	}
 	for i, r := range all {
-		for _, width := range []int{0, 1, 40, 79, 80, 200} {
+		for _, width := range []int{0, 1, 30, 40, 79, 80, 200} {
 			got := escapes.ReplaceAllString(shown(t, r, Options{Width: width, Color: true}), "")
 			lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 			if len(lines) > 23 {
 				t.Errorf("report %d at %d columns: %d lines\n%s", i, width, len(lines), got)
 			}
 			for _, l := range lines {
-				if n := terminal.Width(l); n > max(width, 40) && width > 0 && !strings.Contains(l, "drift-detector") {
+				if n := terminal.Width(l); n > max(width, terminal.Narrowest) && width > 0 && !strings.Contains(l, "drift-detector") && !strings.HasPrefix(l, "Next ") {
 					t.Errorf("report %d at %d columns: %d in %q", i, width, n, l)
 				}
 				if strings.ContainsAny(l, "\x1b\r\u202e\u2066") {
@@ -358,5 +358,34 @@ func TestScreenOfOneCluster(t *testing.T) {
 		if strings.Join(codes, " ") != want || !strings.Contains(got, "The answers are those of the") {
 			t.Errorf("%s: want %s, got %s\n%s", cluster, want, codes, got)
 		}
+	}
+}
+
+// A list of steps that is long shifts no row: it is cut, and the code is where those of others are.
+func TestAWideListOfStepsShiftsNoRow(t *testing.T) {
+	r := sample()
+	for _, steps := range [][]int{{6, 7, 8}, {9, 19, 20}, {10, 12, 14, 16, 18}, {1001, 1003, 1005}} {
+		r.ToDo[2].Steps = steps
+		var b strings.Builder
+		if err := Write(&b, r, Options{Program: "dd", Report: "r.json"}); err != nil {
+			t.Fatal(err)
+		}
+		column := -1
+		for _, todo := range r.ToDo {
+			for line := range strings.Lines(b.String()) {
+				before, _, ok := strings.Cut(line, " "+string(todo.Code)+" ")
+				if !ok || strings.HasPrefix(strings.TrimSpace(line), "dd ") {
+					continue
+				}
+				if at := terminal.Width(before); column >= 0 && at != column {
+					t.Errorf("steps %v: %s begins in column %d, and others in %d:\n%s", steps, todo.Code, at, column, b.String())
+				} else {
+					column = at
+				}
+			}
+		}
+	}
+	if got := step("9-11") + step("3 17") + step("6"); got != "(steps 9-11)(steps 3, 17)(step 6)" {
+		t.Error(got)
 	}
 }

@@ -105,16 +105,24 @@ func columnsOf(all []line) (steps, word int) {
 	for i := range all {
 		steps, word = max(steps, len(all[i].steps)), max(word, len(all[i].word))
 	}
-	return min(steps, 6), word
+	return min(steps, mostSteps), word
 }
+
+// mostSteps are the columns for numbers of steps: a longer list is cut, or its row would begin
+// behind those of the others.
+const mostSteps = 20
 
 // row is a line as it is printed, beneath the one before it, and where its further rows begin.
 // One that is cut has no further rows.
 func (p *printer) row(all []line, i int, cut bool) (l terminal.Line, hang int) {
 	at := &all[i]
 	if p.Width < 80 {
-		l := terminal.Lead(text.Style(at.mark), at.mark+" "+at.word, 0)
-		l = l.Prose(terminal.Dim, step(at.steps))
+		word, steps := at.word, step(at.steps)
+		if cut { // one row for both
+			word = terminal.Begin(word, max(p.Width-len("! ")-terminal.Width(steps)-1, 8))
+		}
+		l := terminal.Lead(text.Style(at.mark), at.mark+" "+word, 0)
+		l = l.Prose(terminal.Dim, steps)
 		if !cut {
 			l = l.Prose(terminal.Plain, at.text(0))
 		}
@@ -125,7 +133,7 @@ func (p *printer) row(all []line, i int, cut bool) (l terminal.Line, hang int) {
 	if i > 0 && all[i-1].when == when {
 		when = ""
 	}
-	lead := fmt.Sprintf("%-7s %*s %s ", when, steps, at.steps, at.mark)
+	lead := fmt.Sprintf("%-7s %s%s %s ", when, strings.Repeat(" ", max(steps-terminal.Width(at.steps), 0)), terminal.Begin(at.steps, steps), at.mark)
 	hang = len(lead) + word + 1
 	width := 0
 	if cut {
@@ -137,6 +145,9 @@ func (p *printer) row(all []line, i int, cut bool) (l terminal.Line, hang int) {
 func step(steps string) string {
 	if steps == "" {
 		return ""
+	}
+	if strings.ContainsAny(steps, " -") {
+		return "(steps " + strings.ReplaceAll(steps, " ", ", ") + ")"
 	}
 	return "(step " + steps + ")"
 }
@@ -228,8 +239,14 @@ func (p *printer) rowsOf(all []line) int {
 // more says how many are not shown, and what shows them: in one row.
 func (p *printer) more(n int) string {
 	said := fmt.Sprintf("        and %d more: ", n)
+	if p.Width < 80 {
+		said = strings.TrimPrefix(said, "      ")
+	}
 	if whole := said + p.Program + " render " + p.Report; p.Report != "" && terminal.Width(whole) <= p.Width {
 		return whole
 	}
-	return said + "render shows all"
+	if whole := said + "render shows all"; terminal.Width(whole) <= p.Width {
+		return whole
+	}
+	return strings.TrimSuffix(said, ": ")
 }

@@ -16,7 +16,7 @@ import (
 // Options say how the text looks, never what it says about counts and verdicts.
 type Options struct {
 	Color bool // colour beside the marks; for terminals
-	Width int  // columns; 0 is 80, the least is 40
+	Width int  // columns; 0 is 80, the least is terminal.Narrowest
 	All   bool // list healthy machines one by one too, and fold nothing
 	Most  int  // of the objects of one check, in Readiness; 0 is all of them
 	// AnswerLast has Readiness say the answer once more at its end.

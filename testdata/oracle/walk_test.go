@@ -283,8 +283,8 @@ func TestTheWayFromNoToGo(t *testing.T) {
 		w.types(0, block(t, plan, label))
 	}
 	answer := w.report()
-	if p := answer.Summary.AnswerByPlan.Safe; p != code.Yes && p != code.WithWork {
-		t.Fatalf("by the plan it is %s: %v", p, answer.Summary.AnswerByPlan.Reasons)
+	if p := answer.Summary.AnswerByPlan.Safe; p != code.Yes || !strings.Contains(screen, "By the plan:      YES") {
+		t.Fatalf("by the plan it is %s: %v\n%s", p, answer.Summary.AnswerByPlan.Reasons, screen)
 	}
 	if answer.Summary.Answer.Safe != code.No {
 		t.Errorf("by default it is %s", answer.Summary.Answer.Safe)
@@ -554,6 +554,11 @@ func (w *operator) ended() {
 	spec, _ := w.stored("machinepools.cluster.x-k8s.io", "aws-prod-mp-0").Object["spec"].(map[string]any)
 	if spec["replicas"] != float64(3) {
 		w.t.Errorf("the pool has %v replicas", spec["replicas"])
+	}
+	for resource, name := range map[string]string{"machinedeployments.cluster.x-k8s.io": "gamma-edge-md-1", "machinesets.cluster.x-k8s.io": "gamma-edge-md-1-rrrv7"} {
+		if spec, _ := w.stored(resource, name).Object["spec"].(map[string]any); spec["replicas"] != float64(2) {
+			w.t.Errorf("%s has %v replicas: it creates a machine beside the VM that stays", name, spec["replicas"])
+		}
 	}
 	if w.stored("vsphereclusteridentities.infrastructure.cluster.x-k8s.io", "vcenter-shared") == nil {
 		w.t.Error("the identity is not there")
