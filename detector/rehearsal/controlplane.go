@@ -121,14 +121,14 @@ func externalCertificates(c *cluster) walk.Answer {
 	}
 	if c.world.in.Secrets.Keyless[c.ID] {
 		secret := named("Secret", c.ID.Namespace, c.ID.Name+etcdSuffix)
-		return differs(secret+" has no key of its certificate", secret+" has it", secret)
+		return differs(secret+" has no key of its certificate", secret+" has tls.crt and tls.key of the authority of etcd, /etc/kubernetes/pki/etcd/ca.crt and ca.key of a control plane machine", secret)
 	}
 	if !c.plane.ExternalEtcd {
 		return notAsked
 	}
 	if lacking := c.world.in.Secrets.Lacking[c.ID]; lacking != "" {
 		secret := named("Secret", c.ID.Namespace, lacking)
-		return none(secret+" is not in the backup, or has no certificate or no key of it", secret+" has both", secret)
+		return none(secret+" is not in the backup, or has no certificate or no key of it", secret+" has both: tls.crt and tls.key of apiserver-etcd-client, tls.crt of the authority of etcd", secret)
 	}
 	return passed
 }
@@ -170,7 +170,8 @@ func kubeconfigSeen(c *cluster) walk.Answer {
 	secret, authority := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix), named("Secret", c.ID.Namespace, c.ID.Name+authoritySuffix)
 	switch {
 	case !there:
-		return differs(authority+" "+unmade+", and "+secret+" is to be made with it", secret+" exists", secret, authority)
+		return differs(authority+" "+unmade+", and "+secret+" is to be made with it",
+			authority+" has label cluster.x-k8s.io/cluster-name="+c.ID.Name+", tls.crt and tls.key, /etc/kubernetes/pki/ca.crt and ca.key of a control plane machine, or "+secret+" exists", secret, authority)
 	case !k.Labelled:
 		return differs(secret+" lacks label cluster.x-k8s.io/cluster-name="+c.ID.Name, secret+" has it", secret)
 	case k.Empty:
@@ -206,17 +207,21 @@ func (c *cluster) renewal(k *Kubeconfig, secret, authority string) walk.Answer {
 	return passed
 }
 
-// certificatesLast asks core.K23. What the backup says of it is in core.K19.
+// restoring is how long a restore may take before the controllers run.
+const restoring = 7 * 24 * time.Hour
+
+// certificatesLast asks core.K23. What is due already is in core.K19.
 func certificatesLast(c *cluster) walk.Answer {
 	if !c.is(kubeadm) || c.plane.Paused || !c.plane.CertificateDays.Known || c.plane.CertificateDays.N == 0 {
 		return notAsked
 	}
+	due := c.world.in.Now.AddDate(0, 0, int(c.plane.CertificateDays.N))
 	found := notAsked
 	var unknown []string
 	for i := range c.machines {
 		switch m := &c.machines[i]; {
 		case !m.ControlPlane || m.verdict == nil || m.verdict.Status == code.Stale:
-		case m.CertificatesExpire.IsZero():
+		case m.CertificatesExpire.IsZero() || due.Before(m.CertificatesExpire) && due.Add(restoring).After(m.CertificatesExpire):
 			unknown = append(unknown, m.title())
 		default:
 			found = passed
