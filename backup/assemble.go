@@ -276,13 +276,15 @@ func (a *assembly) readMachines() {
 			Hooks: r.Data.Hooks, Remediated: r.Data.Remediated, StatusRestored: r.Data.StatusRestored, InPlace: r.Data.InPlace,
 		}
 		var config configFields // of those of which somebody asks for it
-		if (m.ControlPlane || m.ProviderID == "") && m.Bootstrap.Kind == "KubeadmConfig" {
+		if (m.ControlPlane || m.ProviderID == "" || m.BootstrapSecret == "") && m.Bootstrap.Kind == "KubeadmConfig" {
 			if c := configs.Named(m.Backup, m.Bootstrap.Namespace, m.Bootstrap.Name); c != nil {
 				config = c.Data
+				m.Bootstrapped = true
 				m.ConfigUnlabelled = m.ControlPlane && !config.ControlPlane
 			}
 		}
-		m.JoinsByToken = config.Token
+		m.JoinsByToken = config.Token && (m.ControlPlane || m.ProviderID == "")
+		m.Bootstrapped = m.Bootstrapped || m.BootstrapSecret != ""
 		m.CertificatesExpire = moment(cmp.Or(r.Data.CertificatesExpire, config.CertificatesExpire, r.Data.CertificatesExpired))
 		if c := r.Data.InfraReady; c != nil {
 			m.InfraMessage = c.Message

@@ -34,6 +34,21 @@ type Digest struct {
 	Ends    time.Time // when the certificate in it expires; zero where it has none
 	Problem error     // why it is of no use; nil where nothing is wrong with it
 	Pair    string    // digest of the public key of the certificate or private key in it; empty where it has none
+	// Kubeconfig is what decides who gets in with a kubeconfig, and how it is renewed; nil for
+	// what is none, and for one that was not read.
+	Kubeconfig *KubeconfigDigest
+}
+
+// KubeconfigDigest is of all that a kubeconfig holds, as Cluster API reads it.
+type KubeconfigDigest struct {
+	Refused  string    // why client-go makes no client of it; empty where it makes one
+	Unread   bool      // it is not even a kubeconfig
+	Other    bool      // it names a proxy or another name of the server, which the next one will not
+	Certless bool      // one of its users has no client certificate
+	First    time.Time // when the first of the client certificates of all users expires
+	// Here and Elsewhere are the names of the clusters in it: those at the server of the current
+	// context, and all others.
+	Here, Elsewhere []string
 }
 
 // Secret is one Secret of the backup, cut down to the keys that a SecretRule names.

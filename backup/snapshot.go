@@ -244,6 +244,10 @@ type Machine struct {
 	// JoinsByToken reports of a machine without a provider id that its KubeadmConfig has a
 	// bootstrap token.
 	JoinsByToken bool
+	// Bootstrapped reports that the machine names its bootstrap data, or that the backup has the
+	// KubeadmConfig of which data is made again, with a new token (reconcile in
+	// bootstrap/kubeadm/internal/controllers v1.13.6): whoever waits for data goes on.
+	Bootstrapped bool
 	// ConfigUnlabelled reports of a machine of a control plane that its KubeadmConfig, which the
 	// backup holds, lacks label cluster.x-k8s.io/control-plane.
 	ConfigUnlabelled bool

@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -15,7 +16,7 @@ import (
 
 // clusterRows are asked once for each cluster, in this order: by the controllers of
 // Cluster, its topology and its control plane.
-var clusterRows = slices.Concat(ownRows, topologyRows, ownerRows, planeRows, adoptionRows, nodeRows, addonRows)
+var clusterRows = slices.Concat(extensionRows, ownRows, topologyRows, ownerRows, planeRows, adoptionRows, nodeRows, addonRows)
 
 // ownRows are those of the controller of Cluster (internal/controllers/cluster;
 // core/reconcilers/cluster from v1.14.0).
@@ -168,7 +169,7 @@ func endpoint(c *cluster) walk.Answer {
 var addonRows = []row[*cluster]{
 	{walk.Row{
 		ID: "core.B5", Of: "ClusterResourceSet",
-		Asks:      "what it applied before, which a restore takes away: with strategy Reconcile it writes all of it again, as the backup has it",
+		Asks:      "what it applied before, which a restore takes away: with strategy Reconcile it writes all of it again, as the backup has it, with ApplyOnce what is absent by then",
 		Condition: code.ResourceSetsApplied,
 		Source:    "Reconcile: clusterresourcesetbinding_controller.go; ApplyClusterResourceSet: clusterresourceset_controller.go v1.5.8 to v1.14.0",
 	}, resourceSetsApplied},
@@ -187,7 +188,7 @@ func resourceSetsApplied(c *cluster) walk.Answer {
 	own := labels.Set(labelsOf(c.object.Labels))
 	for _, r := range all {
 		if selects(r.Data.Selector, own) {
-			objects = append(objects, named("ClusterResourceSet", r.Namespace, r.Name)+" on "+c.title())
+			objects = append(objects, fmt.Sprintf("%s (%s) on %s", named("ClusterResourceSet", r.Namespace, r.Name), cmp.Or(r.Data.Strategy, "ApplyOnce"), c.title()))
 		}
 	}
 	if objects == nil {
@@ -207,14 +208,13 @@ func selects(text string, own labels.Set) bool {
 	return err != nil || !selector.Empty() && selector.Matches(own)
 }
 
-// setsOf returns the ClusterResourceSets of a namespace that write again what they hold.
+// setsOf returns the ClusterResourceSets of a namespace.
 func (w *world) setsOf(n int, namespace string) []*backup.Record[resourceSet] {
 	if w.sets == nil {
 		w.sets = map[owned][]*backup.Record[resourceSet]{}
 		for r := range resourceSets.In(w.in.Snapshot).All() {
-			if at := (owned{backup: r.Backup, namespace: r.Namespace}); r.Data.Strategy == "Reconcile" {
-				w.sets[at] = append(w.sets[at], r)
-			}
+			at := owned{backup: r.Backup, namespace: r.Namespace}
+			w.sets[at] = append(w.sets[at], r)
 		}
 	}
 	return w.sets[owned{backup: n, namespace: namespace}]

@@ -24,10 +24,10 @@ var Conditions = []Condition{
 	{code.CertificateUnchecked, "The controllers trust the certificates of the infrastructure's servers: the check was turned off here"},
 	{code.PendingHooks, "The runtime extensions of these hooks answer and let the Clusters go on: the hooks were pending when the backup was taken, and are called again"},
 	{code.ForeignPools, "The IPAM providers of these pools bind their claims again to the addresses that they had"},
-	{code.ResourceSetsApplied, "What these ClusterResourceSets hold is still what the workload clusters are to have: they write it again as the backup has it, passwords included"},
+	{code.ResourceSetsApplied, "What these ClusterResourceSets hold is still what the workload clusters are to have: they write it again as the backup has it, passwords included, and those with ApplyOnce create again what was deleted there"},
 	{code.APIServersAnswer, "The API servers of these clusters answer with the kubeconfigs of the backup: they were asked with others from here, or these are created again"},
 	{code.WatchFilter, "The new controllers run with the watch filter of these Clusters: others leave them alone"},
-	{code.CertificatesLast, "The certificates of these machines last longer than the days before which KubeadmControlPlane replaces machines: the backup does not say when they expire"},
+	{code.CertificatesLast, "The certificates of these machines last longer than the days before which KubeadmControlPlane replaces machines: the backup does not say when they expire, or that day is within a week"},
 	{code.EtcdMembers, "The etcd of these clusters has no member beside those of their Nodes: KubeadmControlPlane removes one that has no Machine"},
 	{code.APIServersReached, "The new management cluster reaches the API servers of these clusters as they were reached from here, and ConfigMap kube-system/kubeadm-config is there where nobody looked for it: else their control planes count as never initialised"},
 }

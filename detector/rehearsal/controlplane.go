@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/version"
@@ -47,7 +48,7 @@ var planeRows = []row[*cluster]{
 	}, externalCertificates},
 	{walk.Row{
 		ID: "core.K9", Of: kubeadm,
-		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name, and key value in it; where the Secret is of its own type a client certificate that lasts for half a year, or the key of the authority that it trusts to create another, as where there is none",
+		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name, and key value in it; where the Secret is of its own type client certificates of all its users that last for half a year, or the key of the authority that it trusts and the server of the cluster of its name in it to create another, as where there is none",
 		None:    walk.OwnerHalts.Says("it finds no kubeconfig in a Secret that exists, fails, and connects to no API server"),
 		Differs: walk.OwnerHalts.Says("it fails on the Secret, or writes one that the API server refuses, and goes no further: no rollout, no scaling, no remediation, no audit of etcd"),
 		Source:  "reconcileKubeconfig: controller.go and helpers.go; NeedsClientCertRotation, RegenerateSecret: util/kubeconfig/kubeconfig.go v1.5.8 to v1.14.0; the cache: setup.go v1.13.4",
@@ -120,14 +121,14 @@ func externalCertificates(c *cluster) walk.Answer {
 	}
 	if c.world.in.Secrets.Keyless[c.ID] {
 		secret := named("Secret", c.ID.Namespace, c.ID.Name+etcdSuffix)
-		return differs(secret+" has no key of its certificate", secret+" has it", secret)
+		return differs(secret+" has no key of its certificate", secret+" has tls.crt and tls.key of the authority of etcd, /etc/kubernetes/pki/etcd/ca.crt and ca.key of a control plane machine", secret)
 	}
 	if !c.plane.ExternalEtcd {
 		return notAsked
 	}
 	if lacking := c.world.in.Secrets.Lacking[c.ID]; lacking != "" {
 		secret := named("Secret", c.ID.Namespace, lacking)
-		return none(secret+" is not in the backup, or has no certificate or no key of it", secret+" has both", secret)
+		return none(secret+" is not in the backup, or has no certificate or no key of it", secret+" has both: tls.crt and tls.key of apiserver-etcd-client, tls.crt of the authority of etcd", secret)
 	}
 	return passed
 }
@@ -158,10 +159,6 @@ func adoptedVersions(c *cluster) walk.Answer {
 	return passed
 }
 
-// renewed is how long before its end the client certificate of a kubeconfig is made again
-// (ClientCertificateRenewalDuration in util/certs/consts.go v1.13.6).
-const renewed = 365 * 24 * time.Hour / 2
-
 // kubeconfigSeen asks core.K9. A Secret that is absent is made again, where the authority allows
 // it, and one of another type is its user's.
 func kubeconfigSeen(c *cluster) walk.Answer {
@@ -173,35 +170,58 @@ func kubeconfigSeen(c *cluster) walk.Answer {
 	secret, authority := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix), named("Secret", c.ID.Namespace, c.ID.Name+authoritySuffix)
 	switch {
 	case !there:
-		return differs(authority+" "+unmade+", and "+secret+" is to be made with it", secret+" exists", secret, authority)
+		return differs(authority+" "+unmade+", and "+secret+" is to be made with it",
+			authority+" has label cluster.x-k8s.io/cluster-name="+c.ID.Name+", tls.crt and tls.key, /etc/kubernetes/pki/ca.crt and ca.key of a control plane machine, or "+secret+" exists", secret, authority)
 	case !k.Labelled:
 		return differs(secret+" lacks label cluster.x-k8s.io/cluster-name="+c.ID.Name, secret+" has it", secret)
 	case k.Empty:
 		return none(secret+" has no key value", secret+" has it, or is deleted", secret)
-	case !k.Own || !k.Read:
-	case k.Ends.IsZero():
-		return differs(secret+" is of type "+ownType+" and has no client certificate", secret+" has one, or is of another type", secret)
-	case k.Foreign && k.Ends.Before(c.world.in.Now.Add(renewed)):
-		return differs(fmt.Sprintf("the client certificate in %s ends on %s, and it is created again with %s, which is another authority than its own", secret, k.Ends.UTC().Format(time.DateOnly), authority),
-			secret+" has one that lasts for half a year, or is of type Opaque", secret, authority)
-	case k.Keyless && k.Ends.Before(c.world.in.Now.Add(renewed)):
-		return differs(fmt.Sprintf("the client certificate in %s ends on %s, and %s has no key to create another", secret, k.Ends.UTC().Format(time.DateOnly), authority),
-			secret+" has one that lasts for half a year, or is of type Opaque", secret, authority)
+	case !k.Own || k.KubeconfigDigest == nil:
+		return passed
+	case k.Unread:
+		return differs(secret+" holds no kubeconfig", secret+" holds one, or is deleted", secret)
+	case k.Certless:
+		return differs(secret+" is of type "+ownType+" and has a user without a client certificate", "each user in "+secret+" has one, or it is of another type", secret)
+	case k.due(c.world.in.Now):
+		return c.renewal(&k, secret, authority)
+	case k.Foreign:
+		return differs(secret+" trusts another authority than "+authority+", with which the next one and new machines are created", authority+" holds the authority of the cluster", secret, authority)
 	}
 	return passed
 }
 
-// certificatesLast asks core.K23. What the backup says of it is in core.K19.
+// renewal says what is wrong with the kubeconfig that is created in place of one that ends.
+func (c *cluster) renewal(k *Kubeconfig, secret, authority string) walk.Answer {
+	ends := fmt.Sprintf("a client certificate in %s ends on %s, and ", secret, k.First.UTC().Format(time.DateOnly))
+	until := secret + " has one that lasts for half a year, or is of type Opaque"
+	switch {
+	case !slices.Contains(k.Here, c.ID.Name) && !slices.Contains(k.Elsewhere, c.ID.Name):
+		return differs(ends+"has no cluster "+c.ID.Name+" in it, whose server the next one is to name", until, secret)
+	case !slices.Contains(k.Here, c.ID.Name):
+		return differs(ends+"the next one names the server of cluster "+c.ID.Name+" in it, which is not that of its current context", until, secret)
+	case k.Foreign:
+		return differs(ends+"it is created again with "+authority+", which is another authority than its own", until, secret, authority)
+	case k.Keyless:
+		return differs(ends+authority+" has no key to create another", until, secret, authority)
+	}
+	return passed
+}
+
+// restoring is how long a restore may take before the controllers run.
+const restoring = 7 * 24 * time.Hour
+
+// certificatesLast asks core.K23. What is due already is in core.K19.
 func certificatesLast(c *cluster) walk.Answer {
 	if !c.is(kubeadm) || c.plane.Paused || !c.plane.CertificateDays.Known || c.plane.CertificateDays.N == 0 {
 		return notAsked
 	}
+	due := c.world.in.Now.AddDate(0, 0, int(c.plane.CertificateDays.N))
 	found := notAsked
 	var unknown []string
 	for i := range c.machines {
 		switch m := &c.machines[i]; {
 		case !m.ControlPlane || m.verdict == nil || m.verdict.Status == code.Stale:
-		case m.CertificatesExpire.IsZero():
+		case m.CertificatesExpire.IsZero() || due.Before(m.CertificatesExpire) && due.Add(restoring).After(m.CertificatesExpire):
 			unknown = append(unknown, m.title())
 		default:
 			found = passed

@@ -64,9 +64,16 @@ func apiServer(c *cluster) walk.Answer {
 	if c.list != nil {
 		credential, _ = c.list.Facts.Get(infra.FactCredential)
 	}
+	k := c.world.in.Secrets.Kubeconfigs[c.ID]
+	written := k.KubeconfigDigest != nil && !c.ownsKubeconfig()
+	secret := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix)
 	switch {
 	case c.Nodes.State == "" || c.Derived || c.Self || c.planeGone() && !c.nodesRead():
 		return notAsked
+	case written && k.Refused != "" && !(c.is(kubeadm) && k.due(c.world.in.Now)):
+		return differs("no client is made of the kubeconfig in "+secret+": "+k.Refused, secret+" holds one that works", secret)
+	case written && k.Other && c.nodesRead():
+		return unseen(c.title()) // over another way than from here, or with another name of the server
 	case c.nodesRead() && credential == infra.OfOperator:
 		return unseen(c.title())
 	case c.nodesRead():

@@ -33,9 +33,8 @@ type Kubeconfig struct {
 	Labelled bool // it has the label cluster.x-k8s.io/cluster-name with the cluster's name
 	Empty    bool // it holds no kubeconfig
 	Own      bool // it is of the type of Secrets that Cluster API makes, so that its control plane renews it
-	Read     bool // what is in it is known
-	// Ends is when its client certificate does; zero where it has none.
-	Ends time.Time
+	// Digest is what is in it; nil where that was not read.
+	*backup.KubeconfigDigest
 	// Foreign says that the authority in the kubeconfig is not that of the cluster.
 	Foreign bool
 	// Keyless says that the authority of the cluster has a certificate and no key of it.
@@ -48,15 +47,26 @@ const ownType = "cluster.x-k8s.io/secret"
 
 func readKubeconfig(of, authority *backup.Secret, cluster string) Kubeconfig {
 	k := Kubeconfig{Labelled: of.ClusterName == cluster, Empty: !of.Holds("value"), Own: of.Holds(ownType)}
-	if d := of.Digest("value"); d != nil && d.Problem == nil {
-		k.Read, k.Ends = true, d.Ends
-	}
 	k.Keyless = cannotSign(authority)
-	if d := of.Digest("value"); d != nil && authority != nil {
+	d := of.Digest("value")
+	if d == nil {
+		return k
+	}
+	k.KubeconfigDigest = d.Kubeconfig
+	if authority != nil {
 		own := authority.Digest("tls.crt")
 		k.Foreign = own != nil && own.Pair != "" && d.Pair != "" && own.Pair != d.Pair
 	}
 	return k
+}
+
+// renewed is how long before its end the client certificate of a kubeconfig is made again
+// (ClientCertificateRenewalDuration in util/certs/consts.go v1.13.6).
+const renewed = 365 * 24 * time.Hour / 2
+
+// due reports whether a kubeconfig is created again at once, whatever is in it.
+func (k *Kubeconfig) due(now time.Time) bool {
+	return k.Own && k.KubeconfigDigest != nil && !k.Unread && !k.Certless && k.First.Before(now.Add(renewed))
 }
 
 // cannotSign reports whether an authority that is there has no key of its certificate, so that

@@ -14,7 +14,7 @@ import (
 var (
 	rowM3 = &walk.Row{
 		ID: "aws.M3", Of: machineKind,
-		Asks:   "spec.bootstrap.dataSecretName of its Machine",
+		Asks:   "spec.bootstrap.dataSecretName of its Machine, which Cluster API writes again where there is a KubeadmConfig",
 		None:   walk.Waits.Says("CAPA waits for the bootstrap data, although the instance runs"),
 		Source: "reconcileNormal: controllers/awsmachine_controller.go v2.0.0 to v2.13.0",
 	}
@@ -53,7 +53,7 @@ func (q *questions) askMachine(m *member) {
 	}
 	if m.machine.Data.ProviderID != "" {
 		a := pass
-		if machine.BootstrapSecret == "" {
+		if !machine.Bootstrapped {
 			a = answer(walk.None, subject, "it names no bootstrap data", "names it")
 		}
 		note(rowM3, a)

@@ -104,16 +104,63 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, now time.T
 	return found
 }
 
-// digest says why a kubeconfig can't be read, and when its client certificate ends.
+// digest says why a kubeconfig can't be read, when its client certificate ends, and what
+// becomes of it.
 func digest(text backup.Sensitive) backup.Digest {
 	config := parse(text, maxKubeconfig)
-	if config.err != nil {
-		return backup.Digest{Problem: config.err}
+	d := backup.Digest{Problem: config.err}
+	if config.err == nil {
+		d.Ends = expiry(config.user.ClientCertificateData)
+		d.Pair = backup.CertificateDigest(backup.NewSensitive(string(config.cluster.CertificateAuthorityData))).Pair
 	}
-	return backup.Digest{
-		Ends: expiry(config.user.ClientCertificateData),
-		Pair: backup.CertificateDigest(backup.NewSensitive(string(config.cluster.CertificateAuthorityData))).Pair,
+	if !config.long {
+		d.Kubeconfig = config.whole(d.Ends)
 	}
+	return d
+}
+
+// whole reads what util/kubeconfig of Cluster API v1.13.6 does: NeedsClientCertRotation looks at
+// all users, RegenerateSecret takes the server of the cluster that is named as the Cluster.
+func (k *kubeconfig) whole(ends time.Time) *backup.KubeconfigDigest {
+	d := &backup.KubeconfigDigest{Refused: k.refused(), Unread: k.all == nil && k.err != nil}
+	if k.cluster != nil {
+		d.Other = k.cluster.ProxyURL != "" || k.cluster.TLSServerName != ""
+	}
+	if k.all == nil {
+		if k.err == nil {
+			d.First, d.Certless, d.Here = ends, ends.IsZero(), []string{k.name}
+		}
+		return d
+	}
+	for _, user := range k.all.AuthInfos {
+		end := expiry(user.ClientCertificateData)
+		d.Certless = d.Certless || end.IsZero()
+		if d.First.IsZero() || end.Before(d.First) {
+			d.First = end
+		}
+	}
+	for name, c := range k.all.Clusters {
+		if k.cluster != nil && c.Server == k.cluster.Server {
+			d.Here = append(d.Here, name)
+		} else {
+			d.Elsewhere = append(d.Elsewhere, name)
+		}
+	}
+	return d
+}
+
+// refused says why client-go makes no client of a kubeconfig (validateClusterInfo and
+// validateAuthInfo in tools/clientcmd/validation.go, TLSConfigFor in transport/transport.go v0.36).
+func (k *kubeconfig) refused() string {
+	switch {
+	case k.err != nil:
+		return k.err.Error()
+	case k.cluster.InsecureSkipTLSVerify && len(k.cluster.CertificateAuthorityData)+len(k.cluster.CertificateAuthority) > 0:
+		return "it has an authority, and insecure-skip-tls-verify beside it"
+	case (len(k.user.ClientCertificateData)+len(k.user.ClientCertificate) > 0) != (len(k.user.ClientKeyData)+len(k.user.ClientKey) > 0):
+		return "it has a client certificate without its key, or a key alone"
+	}
+	return ""
 }
 
 // expiry is when a PEM certificate ends; zero when there is none.

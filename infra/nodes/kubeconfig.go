@@ -167,6 +167,9 @@ type kubeconfig struct {
 	cluster *clientcmdapi.Cluster
 	user    *clientcmdapi.AuthInfo
 	err     error
+	name    string               // of the cluster, where it is in the form in which Cluster API writes it
+	all     *clientcmdapi.Config // else all that is in it; nil for what is no kubeconfig
+	long    bool                 // it was not read
 }
 
 // server is the server that a kubeconfig names, whatever else is wrong with it.
@@ -200,7 +203,9 @@ func decode(text string) (*clientcmdapi.Config, error) {
 func parse(text backup.Sensitive, most int) kubeconfig {
 	fail := func(format string, args ...any) kubeconfig { return kubeconfig{err: fmt.Errorf(format, args...)} }
 	if size := len(text.Reveal()); size > most {
-		return fail("it was not read: it has %d bytes, more than %d; a real one has a few thousand", size, most)
+		k := fail("it was not read: it has %d bytes, more than %d; a real one has a few thousand", size, most)
+		k.long = true
+		return k
 	}
 	if k, ok := written(text.Reveal()); ok {
 		return k
@@ -209,13 +214,15 @@ func parse(text backup.Sensitive, most int) kubeconfig {
 	if err != nil {
 		return fail("it is not a kubeconfig")
 	}
+	k := kubeconfig{all: conf}
 	current := conf.Contexts[conf.CurrentContext]
 	if current == nil {
-		return fail("it has no current context")
+		k.err = errors.New("it has no current context")
+		return k
 	}
-	cluster, user := conf.Clusters[current.Cluster], conf.AuthInfos[current.AuthInfo]
-	if cluster == nil || user == nil {
-		return fail("its current context names a cluster or user that it does not hold")
+	k.cluster, k.user = conf.Clusters[current.Cluster], conf.AuthInfos[current.AuthInfo]
+	if k.cluster == nil || k.user == nil {
+		k.err = errors.New("its current context names a cluster or user that it does not hold")
 	}
-	return kubeconfig{cluster: cluster, user: user}
+	return k
 }

@@ -51,7 +51,7 @@ func written(text string) (k kubeconfig, ok bool) {
 	if text != "" || member != cluster || account != user || current != context {
 		return k, false
 	}
-	k.cluster, k.user = &clientcmdapi.Cluster{Server: server}, &clientcmdapi.AuthInfo{}
+	k.name, k.cluster, k.user = cluster, &clientcmdapi.Cluster{Server: server}, &clientcmdapi.AuthInfo{}
 	for _, d := range []struct {
 		text string
 		into *[]byte

@@ -28,7 +28,7 @@ var (
 	}
 	rowM5 = &walk.Row{
 		ID: "openstack.M5", Of: machineKind,
-		Asks:   "spec.bootstrap.dataSecretName of its Machine",
+		Asks:   "spec.bootstrap.dataSecretName of its Machine, which Cluster API writes again where there is a KubeadmConfig",
 		None:   walk.Waits.Says("CAPO waits for the bootstrap data, although the server runs"),
 		Source: "reconcileNormal: controllers/openstackmachine_controller.go v0.9.0 to v0.15.0-beta.0",
 	}
@@ -133,7 +133,7 @@ func (q *questions) askMember(m *member) {
 		}
 	}
 	if machine := &q.objs.snapshot.Machines[m.index]; machine.ProviderID != "" && m.machine != nil {
-		if machine.BootstrapSecret == "" {
+		if !machine.Bootstrapped {
 			note(rowM5, "it names no bootstrap data", q.objs.titleOf(m))
 		} else {
 			q.Note(rowM5, m.cluster, pass)

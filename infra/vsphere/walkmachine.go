@@ -17,7 +17,7 @@ import (
 var (
 	rowM4 = &walk.Row{
 		ID: "vsphere.M4", Of: machineKind,
-		Asks:   "spec.bootstrap.dataSecretName of its Machine",
+		Asks:   "spec.bootstrap.dataSecretName of its Machine, which Cluster API writes again where there is a KubeadmConfig",
 		None:   walk.Waits.Says("CAPV waits for the bootstrap data, although the VM runs"),
 		Source: "reconcileNormal: controllers/vspheremachine_controller.go v1.5.8 to v1.16.1",
 	}
@@ -82,7 +82,7 @@ func (q *questions) askMachine(m *member) {
 	}
 	if !m.strong.IsZero() {
 		a := pass
-		if machine.BootstrapSecret == "" {
+		if !machine.Bootstrapped {
 			a = answer(walk.None, q.objs.titleOf(m), "it names no bootstrap data", "names it")
 		}
 		q.noteMachine(rowM4, m, a)

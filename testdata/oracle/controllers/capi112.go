@@ -7,6 +7,7 @@ import (
 	"crypto/rsa"
 	"errors"
 
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -20,3 +21,6 @@ var managementFields = []string{"managementCluster", "managementClusterUncached"
 func (*clusterCache) GetClientCertificatePrivateKey(context.Context, client.ObjectKey) (*rsa.PrivateKey, error) {
 	return nil, errors.New("no private key is needed")
 }
+
+// planeCache is what the cache of KubeadmControlPlane holds (controlplane/kubeadm/main.go).
+func planeCache() map[client.Object]cache.ByObject { return secretsOfClusters() }

@@ -13,8 +13,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// damages are the names of what a backup may lack, or have wrong.
-var damages = slices.Sorted(maps.Keys(damage))
+// damages are the names of what a backup may lack, or have wrong. Secrets may have much wrong.
+var damages = append(slices.Sorted(maps.Keys(damage)), repeated(4, slices.Sorted(maps.Keys(secretDamage))...)...)
 
 var damage = map[string]mutation{
 	"noMachine":           lacking("Machine"),

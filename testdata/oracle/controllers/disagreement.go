@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -34,6 +35,7 @@ const (
 	cautious  = "Cautious"  // the answer is no, and nothing that runs was harmed
 	falseMade = "FalseMade" // a reason says that machines are made, and none was
 	disturbed = "Disturbed" // the answer is yes, and not all goes on as it was
+	failing   = "Failing"   // the answer is yes, and a controller fails
 	acted     = "ActedPaused"
 )
 
@@ -133,9 +135,14 @@ func (res *Result) wrongAnswers() []Disagreement {
 		say(falseYes, "%d VMs destroyed, %d made a second time, running members removed of etcd: %v", gone, second, res.RemovedRunning)
 	}
 	if f.Safe == "yes" {
-		untouched := res.count(func(f *Fate) bool { return f.After == "kept" && f.Object == "kept" && f.Provisioned })
+		untouched := res.count(func(f *Fate) bool {
+			return f.After == "kept" && f.Object == "kept" && f.Provisioned && (f.Node || !res.Reached)
+		})
 		if len(res.Made) > 0 || untouched < len(res.Fates) {
 			say(disturbed, "%d of %d machines go on as they were, %d were made", untouched, len(res.Fates), len(res.Made))
+		}
+		for _, who := range slices.Sorted(maps.Keys(res.Errors)) {
+			say(failing, "%s: %.300s", who, res.Errors[who])
 		}
 	}
 	if f.Safe == "withWork" && (again > 0 || len(isMade) > 0) && !f.says("MachinesMade", "StaleReplaced", "MachinesMissing") {

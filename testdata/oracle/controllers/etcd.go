@@ -2,17 +2,17 @@ package oracle
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -27,21 +27,23 @@ type management struct {
 	e *Engine
 }
 
+// GetWorkloadCluster has a client certificate of elliptic curves, which costs little: what it
+// is of, Cluster API asks nowhere.
 func (m *management) GetWorkloadCluster(ctx context.Context, cluster *clusterv1.Cluster, _ bootstrapv1.EncryptionAlgorithmType) (internal.WorkloadCluster, error) {
-	key := client.ObjectKeyFromObject(cluster)
-	wl, err := m.e.cache.workload(ctx, key)
+	found, err := m.Management.GetWorkloadCluster(ctx, cluster, bootstrapv1.EncryptionAlgorithmECDSAP256)
 	if err != nil {
-		return nil, &internal.RemoteClusterConnectionError{Name: key.String(), Err: err}
+		return nil, err
 	}
-	if err := m.e.client.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: key.Name + "-etcd"}, &corev1.Secret{}); err != nil {
-		return nil, fmt.Errorf("failed to get secret; etcd CA bundle %s-etcd: %w", key, err)
-	}
-	real := &internal.Workload{Client: wl.client, CoreDNSMigrator: &internal.CoreDNSMigrator{}}
+	real := found.(*internal.Workload)
+	shown := unexported(unexported(reflect.ValueOf(real), "etcdClientGenerator"), "tlsConfig").Interface().(*tls.Config)
 	dial := &internal.EtcdClientGenerator{}
 	setUnexported(dial, "createClient", func(_ context.Context, endpoint string) (*etcd.Client, error) {
 		node := nodeOfEndpoint(endpoint)
 		if !m.e.world.memberUp(node) {
 			return nil, errors.New("etcd of node " + node + " does not answer")
+		}
+		if err := m.e.world.workload.etcd.signed(shown.Certificates[0].Certificate[0]); err != nil {
+			return nil, fmt.Errorf("etcd of node %s refuses the certificate: %w", node, err)
 		}
 		return &etcd.Client{EtcdClient: &member{m.e, node}, Endpoint: endpoint, LeaderID: memberID(m.e.world.leader()), CallTimeout: time.Second}, nil
 	})

@@ -50,6 +50,7 @@ type Result struct {
 	RemovedMembers []string          `json:"removedMembers,omitempty"`
 	RemovedRunning []string          `json:"removedRunningMembers,omitempty"`
 	PoweredOn      []string          `json:"poweredOn,omitempty"`
+	Reached        bool              `json:"reached,omitempty"`     // the workload's API server answers, if it is asked with a kubeconfig of its own
 	ActedPaused    []string          `json:"actedPaused,omitempty"` // what was done while the Cluster was paused
 	Errors         map[string]string `json:"errors,omitempty"`
 	Log            []string          `json:"log,omitempty"`
@@ -227,6 +228,7 @@ func (res *Result) after(e *Engine) {
 	for _, f := range res.Fates {
 		running[f.Machine] = f.After == "kept"
 	}
+	res.Reached = w.quorum() && !w.workload.cut
 	res.RemovedMembers, res.PoweredOn, res.Errors, res.Log = w.removedMembers, w.poweredOn, e.errs, e.log
 	for _, m := range w.removedMembers {
 		if running[m] {

@@ -58,9 +58,9 @@ func (w *World) writeInventory(l listings, file string) error {
 			instances = append(instances, w.instance(v, examples))
 		}
 	}
-	vcenter["instances"] = instances
+	vcenter["instances"], vcenter["facts"] = instances, w.factsOf(vcenter["facts"].([]any))
 	state := "read"
-	if !w.quorum() {
+	if !w.quorum() || !w.readable() {
 		state = "unreachable"
 	}
 	nodes := maps.Clone(l.nodes(state))
@@ -70,6 +70,27 @@ func (w *World) writeInventory(l listings, file string) error {
 		nodes["nodes"] = w.listedNodes()
 	}
 	return os.WriteFile(file, asJSON(map[string]any{"inventoryVersion": "1", "listings": []any{vcenter, nodes}}), 0o600)
+}
+
+// factsOf are those of the vCenter whose certificate the VSphereClusters pin: the one from
+// which the inventory was made has another.
+func (w *World) factsOf(facts []any) []any {
+	facts = slices.Clone(facts)
+	for i, f := range facts {
+		switch f := maps.Clone(f.(map[string]any)); f["name"] {
+		case "certificate":
+			f["value"] = "verified"
+			facts[i] = f
+		}
+	}
+	return facts
+}
+
+// readable reports whether the program gets into the workload cluster with the kubeconfig in
+// the backup, or with an operator's where there is none.
+func (w *World) readable() bool {
+	s := w.get("Secret", w.Cluster.Name+"-kubeconfig")
+	return s == nil || w.workload.admit(secretValue(s, "value")) == nil
 }
 
 // instance is the example whose name is most like the VM's, with what is the VM's own.

@@ -12,7 +12,7 @@ type mutation func(w *World, r *rand.Rand) string
 // mutations are all of them by name: edits, drift and damage.
 var mutations = func() map[string]mutation {
 	all := map[string]mutation{}
-	for _, some := range []map[string]mutation{ownerEdits, machineEdits, drift, damage} {
+	for _, some := range []map[string]mutation{ownerEdits, machineEdits, drift, damage, secretDamage} {
 		maps.Copy(all, some)
 	}
 	return all

@@ -14,6 +14,7 @@ import (
 // startWorkload makes the workload cluster of the VMs that run.
 func (w *World) startWorkload() {
 	w.workload = newWorkload()
+	w.workload.api, w.workload.etcd = w.authorityOf("-ca"), w.authorityOf("-etcd")
 	version := w.version()
 	for _, v := range w.VMs {
 		if v.ControlPlane && (!v.Gone || w.membersLeft[v.Name]) {

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"encoding/base64"
 	"maps"
 	"math/rand"
 	"slices"
@@ -32,6 +33,23 @@ func set(o *obj, v any, at ...string) {
 	if err := unstructured.SetNestedField(o.Object, v, at...); err != nil {
 		panic(err)
 	}
+}
+
+// secretValue is a value of a Secret, nil where that lacks the key.
+func secretValue(s *obj, key string) []byte {
+	encoded, has, _ := unstructured.NestedString(s.Object, "data", key)
+	if !has {
+		return nil
+	}
+	value, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func setSecretValue(s *obj, key string, value []byte) {
+	set(s, base64.StdEncoding.EncodeToString(value), "data", key)
 }
 
 func unset(o *obj, at ...string) { unstructured.RemoveNestedField(o.Object, at...) }

@@ -109,7 +109,7 @@ func (e *Engine) setups(m *recordingManager) []setup {
 			return (&controllers.MachineReconciler{Client: c, APIReader: c, ClusterCache: cc, RemoteConditionsGracePeriod: 5 * time.Minute}).SetupWithManager(ctx, m, opts)
 		}},
 		{"kubeadmconfig", &bootstrapv1.KubeadmConfigList{}, func() error {
-			return (&bootstrapcontrollers.KubeadmConfigReconciler{Client: c, SecretCachingClient: c, ClusterCache: cc, TokenTTL: 15 * time.Minute}).SetupWithManager(ctx, m, opts)
+			return (&bootstrapcontrollers.KubeadmConfigReconciler{Client: c, SecretCachingClient: e.throughCache(secretsOfClusters(), true), ClusterCache: cc, TokenTTL: 15 * time.Minute}).SetupWithManager(ctx, m, opts)
 		}},
 		{"machinehealthcheck", &clusterv1.MachineHealthCheckList{}, func() error {
 			return (&controllers.MachineHealthCheckReconciler{Client: c, ClusterCache: cc}).SetupWithManager(ctx, m, opts)
@@ -118,12 +118,12 @@ func (e *Engine) setups(m *recordingManager) []setup {
 }
 
 func (e *Engine) kubeadmControlPlane() *kcpcontrollers.KubeadmControlPlaneReconciler {
-	c := e.client
+	c, secrets := e.throughCache(planeCache(), false), e.throughCache(planeCache(), true)
 	r := &kcpcontrollers.KubeadmControlPlaneReconciler{
-		Client: c, APIReader: c, SecretCachingClient: c, ClusterCache: e.cache,
+		Client: c, APIReader: e.client, SecretCachingClient: secrets, ClusterCache: e.cache,
 		EtcdDialTimeout: time.Second, EtcdCallTimeout: time.Second, RemoteConditionsGracePeriod: 5 * time.Minute,
 	}
-	m := &management{&internal.Management{Client: c, SecretCachingClient: c, ClusterCache: e.cache}, e}
+	m := &management{&internal.Management{Client: c, SecretCachingClient: secrets, ClusterCache: e.cache, ClientCertCache: clientCerts{}}, e}
 	for _, field := range managementFields {
 		setUnexported(r, field, internal.ManagementCluster(m))
 	}

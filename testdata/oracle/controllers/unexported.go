@@ -5,10 +5,19 @@ import (
 	"unsafe"
 )
 
+// unexported is a field that Cluster API shows to nobody, of what a pointer or interface is of.
+func unexported(structure reflect.Value, field string) reflect.Value {
+	for structure.Kind() == reflect.Pointer || structure.Kind() == reflect.Interface {
+		structure = structure.Elem()
+	}
+	f := structure.FieldByName(field)
+	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
+}
+
 // setUnexported sets a field that Cluster API sets in its own tests only.
 func setUnexported(structure any, field string, value any) {
-	f := reflect.ValueOf(structure).Elem().FieldByName(field)
-	reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem().Set(reflect.ValueOf(value).Convert(f.Type()))
+	f := unexported(reflect.ValueOf(structure), field)
+	f.Set(reflect.ValueOf(value).Convert(f.Type()))
 }
 
 // setDeep sets an unexported bool of the reconciler in a controller, and reports whether

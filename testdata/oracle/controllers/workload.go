@@ -21,6 +21,7 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	"sigs.k8s.io/cluster-api/util/kubeconfig"
 )
 
 // workload is one workload cluster: its API server and the members of its etcd.
@@ -30,10 +31,13 @@ type workload struct {
 	calls   int
 	failing bool // every third call fails
 	cut     bool // it runs, and the management cluster does not reach it
+	api     *authority
+	etcd    *authority
+	admits  map[string]error // whether its API server admits a kubeconfig, by its text
 }
 
 func newWorkload() *workload {
-	wl := &workload{members: map[string]bool{}}
+	wl := &workload{members: map[string]bool{}, admits: map[string]error{}}
 	fails := func() error {
 		if wl.calls++; wl.failing && wl.calls%3 == 0 {
 			return errors.New("etcdserver: request timed out")
@@ -95,8 +99,12 @@ func (c *clusterCache) workload(ctx context.Context, key client.ObjectKey) (*wor
 	if err := c.e.client.Get(ctx, key, cluster); err != nil || !yes(cluster.Status.Initialization.InfrastructureProvisioned) {
 		return nil, clustercache.ErrClusterNotConnected
 	}
-	if err := c.e.client.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: key.Name + "-kubeconfig"}, &corev1.Secret{}); err != nil {
-		return nil, clustercache.ErrClusterNotConnected
+	value, err := kubeconfig.FromSecret(ctx, c.e.throughCache(secretsOfClusters(), true), key)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", clustercache.ErrClusterNotConnected, err)
+	}
+	if err := w.workload.admit(value); err != nil {
+		return nil, fmt.Errorf("%w: %w", clustercache.ErrClusterNotConnected, err)
 	}
 	return w.workload, nil
 }

@@ -99,6 +99,11 @@ func rehearse(seed int64, dir string) (*Result, error) {
 			from = o
 		}
 	}
+	h := history(r)
+	return from.rehearse(h, r, seed, dir)
+}
+
+func (from origin) rehearse(h History, r *rand.Rand, seed int64, dir string) (*Result, error) {
 	b, err := from.base()
 	if err != nil {
 		return nil, err
@@ -106,7 +111,7 @@ func rehearse(seed int64, dir string) (*Result, error) {
 	names.Seed(seed)
 	w := b.clone(seed)
 	w.startWorkload()
-	if err := w.liveThrough(history(r), r); err != nil {
+	if err := w.liveThrough(h, r); err != nil {
 		return nil, err
 	}
 	l, err := from.listings()
@@ -131,6 +136,20 @@ func rehearse(seed int64, dir string) (*Result, error) {
 	res.Disagreements = res.disagreements()
 	res.explain(w)
 	return res, nil
+}
+
+// A cluster that nothing happened to is restored with a YES: of one that is halted whatever
+// happens to it, there is nothing to disagree about.
+func TestUntouched(t *testing.T) {
+	for _, o := range origins {
+		res, err := o.rehearse(History{}, rand.New(rand.NewSource(1)), 1, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Forecast.Safe != "yes" || len(res.Disagreements) > 0 {
+			t.Errorf("%s: answer %s %v, %v", o, res.Forecast.Safe, res.Forecast.Reasons, res.Disagreements)
+		}
+	}
 }
 
 // The forecast and the answer agree with what the controllers do in random worlds, apart
