@@ -156,7 +156,8 @@ func TestWhatLeftWithItsClusterIsNotResolved(t *testing.T) {
 		{Code: code.ClusterHalted, Objects: halted},
 		{Code: code.InstancesToConfirm, Objects: vms},
 		{Code: code.OldManagementCluster},
-		{Code: code.IdentityAbsent, Reason: code.BackupError, Objects: identities}, {Code: code.Incomplete, Objects: place},
+		{Code: code.IdentityAbsent, Reason: code.BackupError, Objects: identities},
+		{Code: code.Incomplete, Objects: place},
 	}
 	d := compareOK(t, old, new)
 	if want := []Reason{{code.MachinesBroken, broken}, {code.ClusterHalted, halted}, {code.InstancesToConfirm, vms[:1]}, {code.IdentityAbsent, identities[:1]}, {code.Incomplete, place}}; !reflect.DeepEqual(d.Answer.NotInBackup, want) {
