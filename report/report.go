@@ -41,7 +41,7 @@ type Report struct {
 	Confirmations []Confirmation `json:"confirmations,omitempty"`
 	// Variables are those that commands of steps read; absent when none does.
 	Variables []Variable `json:"variables,omitempty"`
-	// Digests are those of the members, by their names: see Seal.
+	// Digests are those of the members, by their names: see Sealed.
 	Digests map[string]string `json:"digests,omitempty"`
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -143,10 +144,14 @@ func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *str
 	for _, w := range warnings {
 		s.warn("%s", w)
 	}
-	if err := rep.Seal(); err != nil {
-		return err
-	}
-	if err := out.write(reportWriter(rep, s)); err != nil {
+	as := reportWriter(rep, s)
+	err = out.write(func(w io.Writer, to *output) error {
+		if to.format == "json" {
+			return report.Sealed(w, rep)
+		}
+		return as(w, to)
+	})
+	if err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {

@@ -77,7 +77,12 @@ func TestReadyIsGo(t *testing.T) {
 	r.Summary.Answer.Reasons = slices.DeleteFunc(r.Summary.Answer.Reasons, func(a report.AnswerReason) bool { return a.Code != code.PoolScaledBack })
 	r.ToDo = plan.ToDo(r, describedTools(r))
 	r.Backups[0].Installed = []report.Installed{{Type: "core", Name: "cluster-api", Version: "v1.10.1"}, {Type: "infrastructure", Name: "vsphere", Version: "v1.13.0"}}
-	if err := r.Seal(); err != nil {
+	var written bytes.Buffer
+	err := report.Sealed(&written, r)
+	if err == nil {
+		r, err = report.Read(&written)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	changed := *r
