@@ -127,7 +127,7 @@ func (pl *planner) release(d *draft, c *report.Cluster) string {
 		d.after("Its Cluster object was not in the backup. Have it created again (ClusterDeployment, GitOps), paused at first, and only now that its Machines are back; then see what becomes of them.", listMachines(c))
 		return "create its Cluster object again"
 	default:
-		d.afterWith(lead+", and wait until its Machines have been adopted: Running, with a Node each, except those below.", func() []shell.Command { return append(unpause(), listMachines(c)) })
+		d.afterWith(lead+", and wait until its Machines have been adopted: Running, with a Node each, except those below. `drift-detector verify` compares it with the report.", func() []shell.Command { return append(unpause(), listMachines(c)) })
 		return what
 	}
 }
