@@ -189,6 +189,17 @@ func (f *machine) replaceable() bool {
 	return f.check != nil && f.check.remediator() == "" && f.pausedOwner() == "" && f.spared() == "" && !f.cluster.lostControlPlane() && (!f.verdict.ControlPlane || f.cluster.remediates)
 }
 
+// isRacing reports whether a health check may ask for a replacement before KubeadmControlPlane has
+// written that it is initialised, until when it minds neither etcd nor that it has one Machine
+// alone: it returns once it has adopted Machines, and writes its status the next time, after it
+// has looked at what is unhealthy (Reconcile and reconcileUnhealthyMachines in
+// controlplane/kubeadm/internal/controllers v1.13.6; seen in testdata/oracle/controllers).
+func (f *machine) isRacing() bool {
+	c := f.cluster
+	awaits := c.topology != nil && c.plane != nil && c.topology.Version != "" && c.topology.Version != c.plane.Version
+	return f.Machine.Remediate && c.control.Kind == kubeadm && c.pausedPlane() == "" && c.pausedMember() == "" && !awaits
+}
+
 // waitsForPlane says what has to happen before a health check has the machine replaced, or
 // is empty: only the object of the control plane says that this is initialised, which a
 // restore takes away, and that of a paused one is not asked. Health checks spare workers until
@@ -227,6 +238,8 @@ func (f *machine) findRemedy() (bool, string) {
 		return false, h.title() + " covers it, but skips it while the control plane is not initialised, and no machine of that runs"
 	case h.remediator() != "":
 		return false, h.title() + " leaves it to " + h.remediator() + ", not to its owner"
+	case f.verdict.ControlPlane && f.isRacing():
+		return h.allows()
 	case f.verdict.ControlPlane:
 		return f.cluster.remediates, f.cluster.remediation
 	case f.by.kind != machineSet:
