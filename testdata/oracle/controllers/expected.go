@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -48,12 +49,28 @@ var known = []Known{
 			return text(c, "spec", "topology", "classRef", "name") != ""
 		})
 	}},
+	{"A6", "beside an answer that says that an owner is halted, what that was to do does not come", func(_ *World, res *Result, d Disagreement) bool {
+		return slices.Contains([]string{falseMade, cautious, notMade}, d.Kind) && res.Forecast.says("OwnerHalted") && res.fails("kubeadmcontrolplane", "machinedeployment", "machineset")
+	}},
+	{"A7", "a template that nothing has to be made of is a condition (NothingToReplace), and its MachineSet fails each time", func(_ *World, res *Result, d Disagreement) bool {
+		return d.Kind == failing && slices.Contains(res.Forecast.Conditions, "NothingToReplace") && strings.Contains(d.Text, "failed to retrieve ") && strings.Contains(d.Text, "Template ")
+	}},
 	{"O2", "the oracle's management cluster refused writes: a MachineDeployment whose MachineSet is not adopted makes another", func(w *World, _ *Result, d Disagreement) bool {
 		return w.faults > 0
 	}},
 	{"O1", "the oracle cuts the API server off, and the inventory's Node list was read", func(w *World, _ *Result, d Disagreement) bool {
-		return w.workload.cut && slices.Contains([]string{notMade, falseMade, notActed, cautious, halted}, d.Kind)
+		return w.workload.cut && slices.Contains([]string{notMade, falseMade, notActed, cautious, halted, failing}, d.Kind)
 	}},
+}
+
+// fails reports whether a controller of one of these kinds does.
+func (res *Result) fails(kinds ...string) bool {
+	for who := range res.Errors {
+		if kind, _, _ := strings.Cut(who, " "); slices.Contains(kinds, kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // explain names the known fault behind each disagreement, where there is one.

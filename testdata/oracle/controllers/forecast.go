@@ -16,6 +16,8 @@ type Forecast struct {
 	Safe     string            `json:"safe"`
 	Reasons  map[string]string `json:"reasons,omitempty"`  // message by code
 	Outcomes map[string]string `json:"outcomes,omitempty"` // by machine; - where there is none
+	// Conditions are the codes of those of the answer.
+	Conditions []string `json:"conditions,omitempty"`
 }
 
 type document struct {
@@ -23,6 +25,8 @@ type document struct {
 		Answer struct {
 			Safe    string
 			Reasons []struct{ Code, Message string }
+
+			Conditions []struct{ Code string }
 		}
 	}
 	Clusters []struct {
@@ -58,6 +62,9 @@ func forecast(program, dir string) (*Forecast, error) {
 	f := &Forecast{Safe: r.Summary.Answer.Safe, Reasons: map[string]string{}, Outcomes: map[string]string{}}
 	for _, r := range r.Summary.Answer.Reasons {
 		f.Reasons[r.Code] = r.Message
+	}
+	for _, c := range r.Summary.Answer.Conditions {
+		f.Conditions = append(f.Conditions, c.Code)
 	}
 	for _, c := range r.Clusters {
 		groups := c.Workers.Groups
