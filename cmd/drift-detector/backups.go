@@ -196,7 +196,7 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	}
 	write := listWriter(l.doc)
 	if rep != nil {
-		write = reportWriter(rep, s)
+		write = sealedWriter(rep, s)
 	}
 	if err := cmp.Or(out.write(write), ctx.Err()); err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -144,14 +143,7 @@ func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *str
 	for _, w := range warnings {
 		s.warn("%s", w)
 	}
-	as := reportWriter(rep, s)
-	err = out.write(func(w io.Writer, to *output) error {
-		if to.format == "json" {
-			return report.Sealed(w, rep)
-		}
-		return as(w, to)
-	})
-	if err != nil {
+	if err := out.write(sealedWriter(rep, s)); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {

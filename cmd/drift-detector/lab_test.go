@@ -200,7 +200,8 @@ func (o outcome) withoutTime(t *testing.T) string {
 	if !ok {
 		t.Fatal("the report has no generatedAt")
 	}
-	return strings.Replace(string(o.json), stamp, "T", 1)
+	text, _, _ := strings.Cut(strings.Replace(string(o.json), stamp, "T", 1), ",\n  \"digests\": {")
+	return text
 }
 
 // Every entry of the lab's oracle holds, with Node lists and without them, live

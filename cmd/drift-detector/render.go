@@ -160,6 +160,17 @@ func reportWriter(r *report.Report, s *streams) func(io.Writer, *output) error {
 	}
 }
 
+// sealedWriter writes a report that was made by this run, with digests where it is JSON.
+func sealedWriter(r *report.Report, s *streams) func(io.Writer, *output) error {
+	as := reportWriter(r, s)
+	return func(w io.Writer, o *output) error {
+		if o.format == "json" {
+			return report.Sealed(w, r)
+		}
+		return as(w, o)
+	}
+}
+
 // readReport reads a report of this version or of one before. It returns an error, which names
 // the file, when that cannot be read or holds no report.
 func readReport(path string) (*report.Report, error) {
