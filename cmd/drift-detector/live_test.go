@@ -353,3 +353,46 @@ func TestLiveDriftNow(t *testing.T) {
 		runProgram(t, "detect", "--fail-on", kind, "--backup", w.backups[0]).demand(t, exitUsage)
 	}
 }
+
+// Two nights of a management cluster that runs: what leaked before is known, and what leaked since
+// fails, by name.
+func TestNights(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	m, from := management(t, w.backups[0])
+	args := slices.Concat(from, w.reach())
+	night := func(name string, status exitCode) string {
+		w.run(append(args, "--quiet", "--fail-on", "leaked")...).demand(t, status)
+		kept := filepath.Join(w.dir, name)
+		if err := os.Rename(filepath.Join(w.dir, "report.json"), kept); err != nil {
+			t.Fatal(err)
+		}
+		return kept
+	}
+	first, second := night("first.json", exitFailOn), night("second.json", exitFailOn)
+	runProgram(t, "diff", first, second, "--fail-on", "new-leaked,new-lost").demand(t, exitOK)
+	const lost = "alpha-prod-md-0-cjzhw-7z9bm"
+	for _, id := range m.Kinds() {
+		k := m.Kind(id)
+		if strings.HasPrefix(id, "machines.") || strings.HasPrefix(id, "vsphere") {
+			k.Objects = slices.DeleteFunc(k.Objects, func(o map[string]any) bool { return o["metadata"].(map[string]any)["name"] == lost })
+		}
+		for _, o := range k.Objects { // its owners have one fewer, and their controllers say so
+			if name, _ := o["metadata"].(map[string]any)["name"].(string); strings.HasPrefix(id, "machine") && strings.HasPrefix(lost, name+"-") {
+				for _, part := range []string{"spec", "status"} {
+					of := o[part].(map[string]any)
+					for field, n := range of {
+						if n, is := n.(float64); is && strings.HasSuffix(strings.ToLower(field), "replicas") {
+							of[field] = n - 1
+						}
+					}
+				}
+			}
+		}
+	}
+	o := runProgram(t, "diff", second, night("third.json", exitFailOn), "--fail-on", "new-leaked")
+	o.demand(t, exitFailOn)
+	if !strings.Contains(o.stdout, lost) || !strings.Contains(o.stderr, "new-leaked") {
+		t.Errorf("%s does not name it:\n%s", o.stderr, o.stdout)
+	}
+}

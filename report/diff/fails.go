@@ -18,11 +18,13 @@ var statuses = []struct {
 	{"new-stale", code.Stale},
 	{"new-unknown", code.Unknown},
 	{"new-unattributed", code.Unattributed},
+	{"new-leaked", code.Ghost}, // as detect calls them of a management cluster that runs
+	{"new-lost", code.Stale},
 }
 
 // Kinds are what Fails may be asked for:
 //
-//	new-ghost, new-stale, new-unknown, new-unattributed
+//	new-ghost, new-stale, new-unknown, new-unattributed, new-leaked, new-lost
 //	             a machine or VM that is so now and was not, or was not there
 //	new-error    an error of the run that was not there
 //	new-check    an error in the backup itself that was not there, or was none
