@@ -429,9 +429,9 @@ func TestFails(t *testing.T) {
 		want   string
 	}{
 		{"nothing", func(_, _ *report.Report) {}, ""},
-		{"a machine became Stale", func(_, new *report.Report) { status(new, code.Stale) }, "new-stale changed"},
+		{"a machine became Stale", func(_, new *report.Report) { status(new, code.Stale) }, "new-stale new-lost changed"},
 		{"a machine became Unknown", func(_, new *report.Report) { status(new, code.Unknown) }, "new-unknown changed"},
-		{"a machine became a Ghost", func(_, new *report.Report) { status(new, code.Ghost) }, "new-ghost changed"},
+		{"a machine became a Ghost", func(_, new *report.Report) { status(new, code.Ghost) }, "new-ghost new-leaked changed"},
 		{"it was one before", func(old, new *report.Report) {
 			status(old, code.Ghost)
 			status(new, code.Ghost)
@@ -449,7 +449,7 @@ func TestFails(t *testing.T) {
 		{"a new Ghost", func(_, new *report.Report) {
 			g := &new.Clusters[0].Workers.Groups[0]
 			g.Machines = append(g.Machines, machine("g", "", code.Ghost, vm("2", "vm-2", "g")))
-		}, "new-ghost changed"},
+		}, "new-ghost new-leaked changed"},
 		{"a VM to confirm", func(_, new *report.Report) { reportWith{new}.confirm(vm("2", "vm-2", "g"), "CloneOf") }, "new-unattributed changed"},
 		{"an error", func(_, new *report.Report) { new.Errors = []report.Error{{Message: "m"}} }, "new-error changed"},
 		{"an error is gone", func(old, _ *report.Report) { old.Errors = []report.Error{{Message: "m"}} }, "changed"},
