@@ -58,6 +58,9 @@ var known = []Known{
 	{"O2", "the oracle's management cluster refused writes: a MachineDeployment whose MachineSet is not adopted makes another", func(w *World, _ *Result, d Disagreement) bool {
 		return w.faults > 0
 	}},
+	{"O3", "the oracle's API server of the workload cluster fails now and then, and what failed last is done the next time", func(w *World, _ *Result, d Disagreement) bool {
+		return w.workload.failing && d.Kind == failing && strings.Contains(d.Text, "request timed out")
+	}},
 	{"O1", "the oracle cuts the API server off, and the inventory's Node list was read", func(w *World, _ *Result, d Disagreement) bool {
 		return w.workload.cut && slices.Contains([]string{notMade, falseMade, notActed, cautious, halted, failing}, d.Kind)
 	}},
