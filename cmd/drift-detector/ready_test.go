@@ -75,6 +75,9 @@ func TestReadyIsGo(t *testing.T) {
 	r := w.detect().report
 	r.Summary.AnswerByPlan.Safe, r.Summary.AnswerByPlan.Reasons = code.Yes, nil
 	r.Summary.Answer.Reasons = slices.DeleteFunc(r.Summary.Answer.Reasons, func(a report.AnswerReason) bool { return a.Code != code.PoolScaledBack })
+	for i := range r.Scopes {
+		r.Scopes[i].ListedAt = r.GeneratedAt
+	}
 	r.ToDo = plan.ToDo(r, describedTools(r))
 	r.Backups[0].Installed = []report.Installed{{Type: "core", Name: "cluster-api", Version: "v1.10.1"}, {Type: "infrastructure", Name: "vsphere", Version: "v1.13.0"}}
 	var written bytes.Buffer

@@ -48,6 +48,7 @@ type Document struct {
 	Kind          string     `json:"kind"`
 	GeneratedAt   time.Time  `json:"generatedAt"`
 	ReportedAt    time.Time  `json:"reportedAt"` // when the report was made
+	ListedAt      *time.Time `json:"listedAt"`   // when the oldest listing of it was made; null where it does not say
 	BackupAt      *time.Time `json:"backupAt"`   // when the oldest backup of it was written; null where it does not say
 	Result        Result     `json:"result"`
 	ByDefault     code.Safe  `json:"byDefault"` // the report's answers

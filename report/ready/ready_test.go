@@ -39,6 +39,7 @@ func reported() *report.Report {
 		Backups: []report.Backup{{KubeSystemUID: oldUID, WrittenFrom: now.Add(-73 * time.Hour), WrittenTo: now.Add(-72 * time.Hour), Items: 588, Velero: &report.Described{Name: "nightly", Started: now.Add(-73 * time.Hour)}, Installed: []report.Installed{
 			{Type: "core", Name: "cluster-api", Version: "v1.10.1"}, {Type: "infrastructure", Name: "vsphere", Version: "v1.13.0"},
 		}}},
+		Scopes:   []report.Scope{{Provider: "aws", State: code.ScopeComplete, ListedAt: now.Add(-time.Hour)}, {Provider: "vsphere", Endpoint: "vc", State: code.ScopeComplete, ListedAt: now.Add(-time.Hour)}},
 		Clusters: []report.Cluster{{Namespace: "ns", Name: "a", Provider: "vsphere", ControlPlane: report.ControlPlane{Machines: []report.Machine{{ProviderID: "vsphere://wl"}}}}, {Namespace: "ns", Name: "b"}},
 		ToDo: []report.ToDo{
 			{Phase: code.Before, Safe: code.No, Code: code.OldManagementCluster, Message: "keep the old management cluster off", Objects: []string{}, Steps: []int{2}, Resolved: true},
@@ -143,6 +144,10 @@ func TestEveryPrecondition(t *testing.T) {
 		"of some clusters":         {in(func(r *report.Report) { r.Options.Filter = &report.Filter{Clusters: []string{"a"}} }), NotYet, "--cluster a"},
 		"too old":                  {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest - time.Second) }), NotYet, "4 hours"},
 		"just young":               {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest) }), Go, "4 hours old"},
+		"a listing that is too old": {in(func(r *report.Report) { r.Scopes[1].ListedAt = now.Add(-6 * 24 * time.Hour) }), NotYet, "the report rests on a listing of vsphere vc of 2026-11-22 12:00 UTC, 6 days old: VMs change meanwhile; 4 hours is the most. run detect again without saved listings"},
+		"just young enough":         {in(func(r *report.Report) { r.Scopes[1].ListedAt = now.Add(-oldest) }), Go, "a listing of vsphere vc of 2026-11-28 08:00 UTC, 4 hours old"},
+		"a listing of tomorrow":     {in(func(r *report.Report) { r.Scopes[1].ListedAt = now.Add(time.Hour) }), NotYet, "clock"},
+		"a listing of no time":      {in(func(r *report.Report) { r.Scopes[1].ListedAt = time.Time{} }), Blind, "when vsphere vc was listed"},
 		"of tomorrow":              {in(func(r *report.Report) { r.GeneratedAt = now.Add(time.Hour) }), NotYet, "clock"},
 		"of no time":               {in(func(r *report.Report) { r.GeneratedAt = time.Time{} }), NotYet, "clock"},
 		"a confirmation expired":   {func(q *Question) { q.Now = now.Add(24 * time.Hour); q.Report.GeneratedAt = q.Now }, NotYet, "expired"},
