@@ -40,6 +40,7 @@ type object struct {
 		ProviderID string `json:"providerID"` // of a Node
 		AccessMode string `json:"accessMode"`
 		Location   string `json:"storageLocation"`
+		Backup     string `json:"backupName"` // of a Restore
 		Replicas   *int   `json:"replicas"`
 		Template   struct {
 			Spec struct {
@@ -49,6 +50,7 @@ type object struct {
 	} `json:"spec"`
 	Status struct {
 		Phase             string    `json:"phase"`
+		Replicas          int       `json:"replicas"`
 		AvailableReplicas int       `json:"availableReplicas"`
 		Started           time.Time `json:"startTimestamp"`
 		Ended             time.Time `json:"completionTimestamp"`
@@ -85,6 +87,11 @@ func (o *object) why() string {
 		return "no replica of its Deployment is available"
 	}
 	return ""
+}
+
+// off reports whether a Deployment has no replica and gets none.
+func (o *object) off() bool {
+	return o.Spec.Replicas != nil && *o.Spec.Replicas == 0 && o.Status.Replicas == 0 && o.Status.AvailableReplicas == 0
 }
 
 func (o *object) is(group, kind string) bool {
