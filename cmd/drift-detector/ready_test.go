@@ -41,7 +41,7 @@ func TestReadyOfTheLab(t *testing.T) {
 		{"nothing", "", nil, exitFailOn, "not yet: ", "not looked at"},
 		{"what is open", none, nil, exitFailOn, "not yet: ", "Next: drift-detector plan " + saved + " --step "},
 		{"a step that is none", none, []string{"--done", "99"}, exitUsage, "", `--done "99": of this report it takes `},
-		{"a word that is of no use", "error: You must be logged in", []string{"--done", "releases"}, exitFailOn, "not yet: ", "(10 not looked at)"},
+		{"a word that is of no use", "error: You must be logged in", []string{"--done", "releases"}, exitFailOn, "not yet: ", "(12 not looked at)"},
 		{"an empty word", none, []string{"--done="}, exitUsage, "", "--done is empty"},
 		{"no file of confirmations", none, []string{"--confirmations", filepath.Join(w.dir, "no.yaml")}, exitUsage, "", "no.yaml"},
 	} {
@@ -104,6 +104,9 @@ func TestReadyIsGo(t *testing.T) {
 	for _, of := range []string{"cluster-api", "bootstrap-kubeadm", "control-plane-kubeadm", "infrastructure-vsphere", "infrastructure-aws"} {
 		controllers += `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"c","namespace":"` + of + `","labels":{"cluster.x-k8s.io/provider":"` + of + `"}},"status":{"availableReplicas":1}},`
 	}
+	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
+		controllers += `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"` + kind + `","metadata":{"name":"capi","labels":{"cluster.x-k8s.io/provider":"cluster-api"}}},`
+	}
 	modifiers, err := json.Marshal(report.Modifiers)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +138,7 @@ func TestReadyIsGo(t *testing.T) {
 	}{
 		{"all was seen", seen, steps, exitOK, "go: by the plan, paused\n"},
 		{"the step is not done", seen, steps[1:], exitFailOn, "not yet: 1 of "},
-		{"nothing was piped in", "", steps, exitIncomplete, "not yet: 10 of "},
+		{"nothing was piped in", "", steps, exitIncomplete, "not yet: 12 of "},
 		{"the report is changed", seen, steps, exitUsage, ""},
 	} {
 		var stdout, stderr bytes.Buffer

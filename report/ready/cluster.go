@@ -16,6 +16,7 @@ const (
 	clusterGroup  = "cluster.x-k8s.io"
 	providerGroup = "clusterctl.cluster.x-k8s.io"
 	veleroGroup   = "velero.io"
+	webhookGroup  = "admissionregistration.k8s.io"
 )
 
 // Look at all that lets a restore begin, in the order of what it would do.
@@ -30,6 +31,8 @@ func (l *looking) cluster() {
 			{"clusters", "that it holds none of the Clusters"},
 			{"releases", "the releases of its providers"},
 			{"controllers", "that its controllers run"},
+			{"webhooks", "that its webhook configurations are answered"},
+			{"applied", "that Flux, Argo CD and k0rdent are off"},
 			{"namespaces", "that no namespace is being deleted"},
 			{"velero", "its Velero"},
 			{"location", "its storage locations"},
@@ -46,6 +49,7 @@ func (l *looking) cluster() {
 	l.velero(s)
 	l.releases(s)
 	l.controllers(s)
+	l.applied(s)
 	l.namespaces(s)
 }
 

@@ -102,7 +102,7 @@ func (o *object) is(group, kind string) bool {
 // seen is what kubectl printed.
 type seen struct {
 	objects []object
-	// lists has the kinds, Cluster and Restore, of which the API server's own list is there whole:
+	// lists has the kinds of which the API server's own list is there whole:
 	// kubectl's List of none is the same as one that nobody asked for them, or whose asking failed.
 	lists map[string]bool
 }
@@ -162,7 +162,7 @@ func (s *seen) add(raw []byte) error {
 		}
 	}
 	s.objects = append(s.objects, *doc.Items...)
-	for kind, group := range map[string]string{"Cluster": clusterGroup, "Restore": veleroGroup} {
+	for kind, group := range map[string]string{"Cluster": clusterGroup, "Restore": veleroGroup, webhookKinds[0]: webhookGroup, webhookKinds[1]: webhookGroup} {
 		s.lists[kind] = s.lists[kind] || doc.is(group, kind+"List")
 	}
 	return nil

@@ -78,12 +78,20 @@ func runs(provider string, replicas int) string {
 	return fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"%s","namespace":"x","labels":{"cluster.x-k8s.io/provider":"%[1]s"}},"status":{"availableReplicas":%d}}`, provider, replicas)
 }
 
+func deployment(namespace, name, meta string) string {
+	return `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{` + meta + `"name":"` + name + `","namespace":"` + namespace + `"},"status":{"availableReplicas":1}}`
+}
+
 func hook(provider string) string {
 	return `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingWebhookConfiguration","metadata":{"name":"x","labels":{"cluster.x-k8s.io/provider":"` + provider + `"}}}`
 }
 
+func validating(provider string) string {
+	return strings.Replace(hook(provider), "Mutating", "Validating", 1)
+}
+
 func printed() string {
-	return noClusters + noRestores + "\n" + list(kubeSystem, nodeIs, coreIs, infraIs, veleroIs, locationIs) + list(defaultIs, runs("cluster-api", 1), runs("infrastructure-vsphere", 1), backupIs, modifierIs)
+	return noClusters + noRestores + "\n" + list(kubeSystem, nodeIs, coreIs, infraIs, veleroIs, locationIs) + list(defaultIs, runs("cluster-api", 1), runs("infrastructure-vsphere", 1), backupIs, modifierIs, hook("cluster-api"), validating("cluster-api"))
 }
 
 func question() Question {
@@ -308,8 +316,26 @@ func TestEveryPrecondition(t *testing.T) {
 			swap(defaultIs, defaultIs+","+hook("infrastructure-aws"))(q)
 			q.Done = append(q.Done, "controllers")
 		}, NotYet, "webhook configurations without a Deployment: infrastructure-aws"},
+		"no webhooks were printed":                  {swap(","+hook("cluster-api")+","+validating("cluster-api"), ""), Blind, "of MutatingWebhookConfigurations and ValidatingWebhookConfigurations none of Cluster API was piped in"},
+		"of one kind only":                          {swap(","+hook("cluster-api"), ""), Blind, "of MutatingWebhookConfigurations none of Cluster API was piped in"},
+		"of others only":                            {swap(","+validating("cluster-api"), ","+validating("infrastructure-vsphere")), Blind, "of ValidatingWebhookConfigurations none"},
+		"there are none of a kind, by its own list": {swap(","+hook("cluster-api")+","+validating("cluster-api")+"]}", `]}{"kind":"ValidatingWebhookConfigurationList","apiVersion":"admissionregistration.k8s.io/v1","metadata":{},"items":[]}{"kind":"MutatingWebhookConfigurationList","apiVersion":"admissionregistration.k8s.io/v1","metadata":{},"items":[]}`), Go, "2 providers with controllers that run"},
+		"a person has looked at them": {func(q *Question) {
+			swap(","+hook("cluster-api")+","+validating("cluster-api"), "")(q)
+			q.Done = append(q.Done, "webhooks")
+		}, Go, "whether all webhook configurations are answered"},
+		"Flux runs":                        {swap(veleroIs, veleroIs+","+deployment("flux-system", "kustomize-controller", "")), Blind, "whether Clusters are applied by flux-system/kustomize-controller"},
+		"Argo CD runs":                     {swap(veleroIs, veleroIs+","+deployment("argocd", "argocd-repo-server", "")), Blind, "applied by argocd/argocd-repo-server"},
+		"Argo CD by the name of a release": {swap(veleroIs, veleroIs+","+deployment("gitops", "ours-argocd-server", "")), Blind, "applied by gitops/ours-argocd-server"},
+		"Argo CD by its labels":            {swap(veleroIs, veleroIs+","+deployment("gitops", "ours-repo-server", `"labels":{"app.kubernetes.io/part-of":"argocd","app.kubernetes.io/component":"repo-server"},`)), Blind, "applied by gitops/ours-repo-server"},
+		"k0rdent runs":                     {swap(veleroIs, veleroIs+","+deployment("kcm-system", "kcm-controller-manager", "")), Blind, "applied by kcm-system/kcm-controller-manager"},
+		"Flux is off":                      {swap(veleroIs, veleroIs+","+strings.Replace(deployment("flux-system", "helm-controller", ""), `"status":{"availableReplicas":1}`, `"spec":{"replicas":0}`, 1)), Go, "no Flux, Argo CD or k0rdent runs"},
+		"Flux applies no Clusters": {func(q *Question) {
+			swap(veleroIs, veleroIs+","+deployment("flux-system", "helm-controller", ""))(q)
+			q.Done = append(q.Done, "applied")
+		}, Go, "applied by flux-system/helm-controller"},
 		"webhooks of others":             {swap(defaultIs, defaultIs+","+strings.Replace(hook("x"), "cluster.x-k8s.io/provider", "app", 1)), Go, ""},
-		"a controller is scaled to none": {swap(`"availableReplicas":1}}`+","+runs("infrastructure-vsphere", 1), `"availableReplicas":1},"spec":{"replicas":0}},`+runs("infrastructure-vsphere", 1)), Blind, "no replica runs"},
+		"a controller is scaled to none": {swap(`"availableReplicas":1}}`+","+runs("infrastructure-vsphere", 1), `"availableReplicas":1},"spec":{"replicas":0}},`+runs("infrastructure-vsphere", 1)), NotYet, "no replica runs of x/cluster-api"},
 		"no Velero":                      {swap(veleroIs+",", ""), Blind, "set VELERO_NAMESPACE"},
 		"two Veleros":                    {swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"name":"velero"`, `"name":"velero-2"`, 1)), Blind, "several"},
 		"it does not run":                {swap(`"availableReplicas":1`, `"availableReplicas":0`), NotYet, "does not run"},
