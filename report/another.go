@@ -92,6 +92,23 @@ func (r *Report) Held(all []HeldCluster) (ours, others []string) {
 	return ours, others
 }
 
+// Before returns those of the report that no restore of its backup has made: they were created
+// before it was written, as in a management cluster that lives, whose Clusters have these names; or
+// do not say when. A report of several backups says of each cluster which it is of.
+func (r *Report) Before(all []HeldCluster) (titles []string) {
+	for i := range all {
+		h := &all[i]
+		ours := slices.IndexFunc(r.Clusters, func(c Cluster) bool { return c.Title() == h.Title })
+		if ours < 0 {
+			continue
+		}
+		if at := r.Clusters[ours].Backup; at >= 0 && at < len(r.Backups) && !h.Created.After(r.Backups[at].WrittenTo) {
+			titles = append(titles, h.Title)
+		}
+	}
+	return titles
+}
+
 // isOfEarlierRestore reports whether the restore of another backup of the report has made it.
 // Velero labels all that it restores (pkg/restore/restore.go v1.18.3); the old one, which may have
 // the label, too, is older than the backup.
