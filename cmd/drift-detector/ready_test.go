@@ -161,7 +161,7 @@ func TestReadyIsGo(t *testing.T) {
 // What help, README and plan ask kubectl for is what ready reads, all of it.
 func TestAllThatReadyReadsIsAskedFor(t *testing.T) {
 	t.Parallel()
-	short := map[string]string{"ns": "namespaces", "deploy": "deployments.apps", "bsl": "backupstoragelocations.velero.io", "cm": "configmaps"}
+	short := map[string]string{"ns": "namespaces", "no": "nodes", "deploy": "deployments.apps", "bsl": "backupstoragelocations.velero.io", "cm": "configmaps"}
 	want := slices.Sorted(slices.Values(slices.Concat(report.LooksAt, report.LooksAtInVelero)))
 	_, inReadme, _ := strings.Cut(readme(t), "{ kubectl get --raw /apis/cluster.x-k8s.io/")
 	inReadme, _, _ = strings.Cut(inReadme, "| drift-detector ready")
@@ -171,11 +171,11 @@ func TestAllThatReadyReadsIsAskedFor(t *testing.T) {
 	if err := os.WriteFile(saved, fleet(t).detect().json, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, inPlan, _ := strings.Cut(runProgram(t, "plan", saved, "--all").stdout, "/apis/cluster.x-k8s.io/v1beta1/clusters")
-	inPlan, _, _ = strings.Cut(inPlan, "| drift-detector ready")
+	inPlan, _, _ := strings.Cut(runProgram(t, "plan", saved, "--all").stdout, "| drift-detector ready")
+	inPlan = inPlan[strings.LastIndex(inPlan, "/apis/cluster.x-k8s.io/v1beta1/clusters"):]
 	for where, text := range map[string]string{"README": inReadme, "help": inHelp, "plan": strings.ReplaceAll(inPlan, "\\\n", " ")} {
 		var got []string
-		for _, get := range regexp.MustCompile(`\sget\s+([a-z.,0-9/-]+)\s`).FindAllStringSubmatch(text, -1) {
+		for _, get := range regexp.MustCompile(`\sget\s+([a-z][a-z.,0-9/-]*)\s`).FindAllStringSubmatch(text, -1) {
 			for _, what := range strings.Split(get[1], ",") {
 				what, _, _ = strings.Cut(what, "/")
 				if full := short[what]; full != "" {
