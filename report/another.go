@@ -23,6 +23,14 @@ type SeenNode struct {
 	Annotations      map[string]string
 }
 
+// Cluster is of which Cluster it says to be, empty where it says nothing.
+func (n *SeenNode) Cluster() string {
+	if n.Annotations[nodeCluster] == "" {
+		return ""
+	}
+	return n.Annotations[nodeNamespace] + "/" + n.Annotations[nodeCluster]
+}
+
 // ClusterOf returns of which cluster of the report some Nodes are, and by what that shows; empty
 // where they are of none. An id in another place may be the same by chance, which is no way to
 // begin a restore either. The name of a Node counts where it has no id. What a Node says of its
@@ -51,7 +59,7 @@ func (r *Report) ClusterOf(nodes []SeenNode) (cluster, why string) {
 	delete(ids, "")
 	for i := range nodes {
 		n := &nodes[i]
-		said := n.Annotations[nodeNamespace] + "/" + n.Annotations[nodeCluster]
+		said := n.Cluster()
 		switch {
 		case ids[InstanceID(n.ProviderID)] != "":
 			return ids[InstanceID(n.ProviderID)], "Node " + n.Name + " is on its machine " + InstanceID(n.ProviderID)

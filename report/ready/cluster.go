@@ -83,6 +83,9 @@ func (l *looking) another(s *seen) {
 		nodes = append(nodes, report.SeenNode{Name: o.Metadata.Name, ProviderID: o.Spec.ProviderID, Annotations: o.Metadata.Annotations})
 	}
 	of, why := l.Report.ClusterOf(nodes)
+	if i := slices.IndexFunc(nodes, func(n report.SeenNode) bool { return n.Cluster() != "" }); i >= 0 && of == "" {
+		l.unseen("ofCluster", "whose cluster this is", "Node "+name(nodes[i].Name)+" says that it is of Cluster "+name(nodes[i].Cluster())+": it may be a workload cluster of others, and no management cluster", "ofCluster")
+	}
 	switch next := "set the context to the new management cluster, and pipe that in"; {
 	case is:
 		l.add(Item{Check: "oldCluster", State: Missing, What: "this is the OLD management cluster: stop", Why: "its kube-system has the uid of the one in the backup", Next: next, Step: l.restore})

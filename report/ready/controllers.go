@@ -37,6 +37,7 @@ func (l *looking) controllers(s *seen) {
 	if len(unprinted) > 0 {
 		l.unseen("webhooks", "whether all webhook configurations are answered", "of "+strings.Join(unprinted, " and ")+" none of Cluster API was piped in, which has some of each kind: it has been deleted, or kubectl did not print them", "webhooks")
 	}
+	l.answered(s)
 	asked := false
 	for _, o := range s.of("apps", "Deployment") {
 		of := o.Metadata.Labels[providerLabel]
@@ -77,6 +78,29 @@ func (l *looking) controllers(s *seen) {
 	}
 	if len(stopped)+len(lacking)+len(dangling) == 0 {
 		l.add(Item{Check: "controllers", State: Holds, What: english.Count(len(there), "provider") + " with controllers that run"})
+	}
+}
+
+// answered sees that something runs in the namespace of the Service of each webhook that is asked
+// about objects of Cluster API, whoever has installed it. It may be no Deployment: a person sees.
+func (l *looking) answered(s *seen) {
+	running := map[string]bool{}
+	for _, o := range s.of("apps", "Deployment") {
+		running[o.Metadata.Namespace] = running[o.Metadata.Namespace] || o.runs()
+	}
+	var silent []string
+	for _, kind := range webhookKinds {
+		for _, o := range s.of(webhookGroup, kind) {
+			for i := range o.Webhooks {
+				w := &o.Webhooks[i]
+				if what := o.title() + " (namespace " + w.Client.Service.Namespace + ")"; w.isAsked() && !running[w.Client.Service.Namespace] && !slices.Contains(silent, what) {
+					silent = append(silent, what)
+				}
+			}
+		}
+	}
+	if len(silent) > 0 {
+		l.unseen("webhookServices", "who answers the webhook configurations "+strings.TrimSuffix(about(silent), ": "), "no Deployment runs in the namespace of the Service, and where nobody answers Velero can restore no object that it is asked about", "webhookServices")
 	}
 }
 

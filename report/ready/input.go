@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,8 @@ type object struct {
 	Type         string `json:"type"`
 	Version      string `json:"version"`
 
+	Webhooks []webhook `json:"webhooks"` // of a configuration of some
+
 	Data map[string]string `json:"data"` // of a ConfigMap
 	Spec struct {
 		Paused     bool   `json:"paused"`
@@ -58,6 +61,32 @@ type object struct {
 			Items int `json:"itemsBackedUp"`
 		} `json:"progress"`
 	} `json:"status"`
+}
+
+type webhook struct {
+	Policy string `json:"failurePolicy"`
+	Client struct {
+		Service struct {
+			Namespace string `json:"namespace"`
+		} `json:"service"`
+	} `json:"clientConfig"`
+	Rules []struct {
+		Groups []string `json:"apiGroups"`
+	} `json:"rules"`
+}
+
+// isAsked reports whether the API server asks it about objects of Cluster API, and refuses them
+// where nobody answers.
+func (w *webhook) isAsked() bool {
+	if w.Policy == "Ignore" || w.Client.Service.Namespace == "" {
+		return false
+	}
+	for i := range w.Rules {
+		if slices.ContainsFunc(w.Rules[i].Groups, func(g string) bool { return g == "*" || g == clusterGroup || strings.HasSuffix(g, "."+clusterGroup) }) {
+			return true
+		}
+	}
+	return false
 }
 
 type container struct {

@@ -64,7 +64,7 @@ type Document struct {
 func (d *Document) Words() []string { return slices.Compact(slices.Sorted(slices.Values(d.words))) }
 
 // answerable are the checks that may come to rest on a person's word.
-var answerable = []string{"applied", "backup", "controllers", "namespaces", "oldCluster", "otherVelero", "releases", "restores", "velero", "webhooks"}
+var answerable = []string{"applied", "backup", "controllers", "namespaces", "ofCluster", "oldCluster", "otherVelero", "releases", "restores", "velero", "webhookServices", "webhooks"}
 
 // Takes reports whether --done takes a word, be it of no use now: a check that could not be made
 // offers none, and says why.

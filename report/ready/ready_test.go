@@ -82,6 +82,11 @@ func deployment(namespace, name, meta string) string {
 	return `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{` + meta + `"name":"` + name + `","namespace":"` + namespace + `"},"status":{"availableReplicas":1}}`
 }
 
+// asks is a webhook configuration without a label.
+func asks(namespace, policy, group string) string {
+	return `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration","metadata":{"name":"w"},"webhooks":[{"failurePolicy":"` + policy + `","clientConfig":{"service":{"namespace":"` + namespace + `"}},"rules":[{"apiGroups":["` + group + `"]}]}]}`
+}
+
 func hook(provider string) string {
 	return `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingWebhookConfiguration","metadata":{"name":"x","labels":{"cluster.x-k8s.io/provider":"` + provider + `"}}}`
 }
@@ -316,6 +321,20 @@ func TestEveryPrecondition(t *testing.T) {
 			swap(defaultIs, defaultIs+","+hook("infrastructure-aws"))(q)
 			q.Done = append(q.Done, "controllers")
 		}, NotYet, "webhook configurations without a Deployment: infrastructure-aws"},
+		"a webhook of a namespace where nothing runs": {swap(veleroIs, veleroIs+","+asks("gone", "Fail", "infrastructure.cluster.x-k8s.io")), Blind, "who answers the webhook configurations w (namespace gone)"},
+		"of all groups": {swap(veleroIs, veleroIs+","+asks("gone", "Fail", "*")), Blind, "who answers the webhook configurations w (namespace gone)"},
+		"which a person has seen answered": {func(q *Question) {
+			swap(veleroIs, veleroIs+","+asks("gone", "Fail", "cluster.x-k8s.io"))(q)
+			q.Done = append(q.Done, "webhookServices")
+		}, Go, "who answers"},
+		"of a namespace where its controller runs": {swap(veleroIs, veleroIs+","+asks("x", "Fail", "cluster.x-k8s.io")), Go, ""},
+		"of other groups":                          {swap(veleroIs, veleroIs+","+asks("gone", "Fail", "example.org")), Go, ""},
+		"that is ignored where nobody answers":     {swap(veleroIs, veleroIs+","+asks("gone", "Ignore", "cluster.x-k8s.io")), Go, ""},
+		"a Node of a Cluster of others":            {swap(`"name":"n-1"`, `"name":"n-1","annotations":{"cluster.x-k8s.io/cluster-namespace":"prod","cluster.x-k8s.io/cluster-name":"shop"}`), Blind, "Node n-1 says that it is of Cluster prod/shop"},
+		"which a person knows": {func(q *Question) {
+			swap(`"name":"n-1"`, `"name":"n-1","annotations":{"cluster.x-k8s.io/cluster-name":"new"}`)(q)
+			q.Done = append(q.Done, "ofCluster")
+		}, Go, "Node n-1 says that it is of Cluster /new"},
 		"no webhooks were printed":                  {swap(","+hook("cluster-api")+","+validating("cluster-api"), ""), Blind, "of MutatingWebhookConfigurations and ValidatingWebhookConfigurations none of Cluster API was piped in"},
 		"of one kind only":                          {swap(","+hook("cluster-api"), ""), Blind, "of MutatingWebhookConfigurations none of Cluster API was piped in"},
 		"of others only":                            {swap(","+validating("cluster-api"), ","+validating("infrastructure-vsphere")), Blind, "of ValidatingWebhookConfigurations none"},
