@@ -23,6 +23,14 @@ type SeenNode struct {
 	Annotations      map[string]string
 }
 
+// Cluster is of which Cluster it says to be, empty where it says nothing.
+func (n *SeenNode) Cluster() string {
+	if n.Annotations[nodeCluster] == "" {
+		return ""
+	}
+	return n.Annotations[nodeNamespace] + "/" + n.Annotations[nodeCluster]
+}
+
 // ClusterOf returns of which cluster of the report some Nodes are, and by what that shows; empty
 // where they are of none. An id in another place may be the same by chance, which is no way to
 // begin a restore either. The name of a Node counts where it has no id. What a Node says of its
@@ -51,7 +59,7 @@ func (r *Report) ClusterOf(nodes []SeenNode) (cluster, why string) {
 	delete(ids, "")
 	for i := range nodes {
 		n := &nodes[i]
-		said := n.Annotations[nodeNamespace] + "/" + n.Annotations[nodeCluster]
+		said := n.Cluster()
 		switch {
 		case ids[InstanceID(n.ProviderID)] != "":
 			return ids[InstanceID(n.ProviderID)], "Node " + n.Name + " is on its machine " + InstanceID(n.ProviderID)
@@ -90,6 +98,23 @@ func (r *Report) Held(all []HeldCluster) (ours, others []string) {
 		}
 	}
 	return ours, others
+}
+
+// Before returns those of the report that no restore of its backup has made: they were created
+// before it was written, as in a management cluster that lives, whose Clusters have these names; or
+// do not say when. A report of several backups says of each cluster which it is of.
+func (r *Report) Before(all []HeldCluster) (titles []string) {
+	for i := range all {
+		h := &all[i]
+		ours := slices.IndexFunc(r.Clusters, func(c Cluster) bool { return c.Title() == h.Title })
+		if ours < 0 {
+			continue
+		}
+		if at := r.Clusters[ours].Backup; at >= 0 && at < len(r.Backups) && !h.Created.After(r.Backups[at].WrittenTo) {
+			titles = append(titles, h.Title)
+		}
+	}
+	return titles
 }
 
 // isOfEarlierRestore reports whether the restore of another backup of the report has made it.

@@ -513,7 +513,9 @@ type Scope struct {
 	Account  string `json:"account"`
 	// Identity is the id by which the place itself says who it is: a vCenter's
 	// about.instanceUuid, the number of an AWS account. Absent when it did not say.
-	Identity  string          `json:"identity,omitempty"`
+	Identity string `json:"identity,omitempty"`
+	// ListedAt is when it was listed; absent where nobody looked, and in reports of older versions.
+	ListedAt  time.Time       `json:"listedAt,omitzero"`
 	State     code.ScopeState `json:"state"`
 	Instances int             `json:"instances"`
 	Error     *Fault          `json:"error,omitempty"`

@@ -29,9 +29,10 @@ func readyCommand(s *streams) *cli.Command {
 		Description: `Looks again, read-only, at all that the plan's restore step takes for granted:
 the answer by the plan, what is open before the restore, confirmations, and the
 new management cluster, as kubectl prints it to this command: that it is not the
-old one nor one of the report, has no Cluster, controllers that run, of the minor
-releases of the backup, and an idle Velero that only reads, with the Backup of
-the report and the plan's ConfigMap. The first line is go, or not yet and how
+old one nor one of the report, has no Cluster, nothing that applies any (Flux),
+controllers of the minor releases of the backup that run, and one idle Velero
+that only reads, with the Backup of the report and the plan's ConfigMap. VMs may
+have been listed 4 hours ago at most. The first line is go, or not yet and how
 much. What is not piped in is not looked at, and is no go. Velero is found by
 what its Deployment runs; if its namespace is not velero, give that to -n:
    { kubectl get --raw /apis/cluster.x-k8s.io/v1beta1/clusters

@@ -41,7 +41,7 @@ func TestReadyOfTheLab(t *testing.T) {
 		{"nothing", "", nil, exitFailOn, "not yet: ", "not looked at"},
 		{"what is open", none, nil, exitFailOn, "not yet: ", "Next: drift-detector plan " + saved + " --step "},
 		{"a step that is none", none, []string{"--done", "99"}, exitUsage, "", `--done "99": of this report it takes `},
-		{"a word that is of no use", "error: You must be logged in", []string{"--done", "releases"}, exitFailOn, "not yet: ", "(10 not looked at)"},
+		{"a word that is of no use", "error: You must be logged in", []string{"--done", "releases"}, exitFailOn, "not yet: ", "(12 not looked at)"},
 		{"an empty word", none, []string{"--done="}, exitUsage, "", "--done is empty"},
 		{"no file of confirmations", none, []string{"--confirmations", filepath.Join(w.dir, "no.yaml")}, exitUsage, "", "no.yaml"},
 	} {
@@ -75,6 +75,9 @@ func TestReadyIsGo(t *testing.T) {
 	r := w.detect().report
 	r.Summary.AnswerByPlan.Safe, r.Summary.AnswerByPlan.Reasons = code.Yes, nil
 	r.Summary.Answer.Reasons = slices.DeleteFunc(r.Summary.Answer.Reasons, func(a report.AnswerReason) bool { return a.Code != code.PoolScaledBack })
+	for i := range r.Scopes {
+		r.Scopes[i].ListedAt = r.GeneratedAt
+	}
 	r.ToDo = plan.ToDo(r, describedTools(r))
 	r.Backups[0].Installed = []report.Installed{{Type: "core", Name: "cluster-api", Version: "v1.10.1"}, {Type: "infrastructure", Name: "vsphere", Version: "v1.13.0"}}
 	var written bytes.Buffer
@@ -100,6 +103,9 @@ func TestReadyIsGo(t *testing.T) {
 	controllers := ""
 	for _, of := range []string{"cluster-api", "bootstrap-kubeadm", "control-plane-kubeadm", "infrastructure-vsphere", "infrastructure-aws"} {
 		controllers += `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"c","namespace":"` + of + `","labels":{"cluster.x-k8s.io/provider":"` + of + `"}},"status":{"availableReplicas":1}},`
+	}
+	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
+		controllers += `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"` + kind + `","metadata":{"name":"capi","labels":{"cluster.x-k8s.io/provider":"cluster-api"}}},`
 	}
 	modifiers, err := json.Marshal(report.Modifiers)
 	if err != nil {
@@ -132,7 +138,7 @@ func TestReadyIsGo(t *testing.T) {
 	}{
 		{"all was seen", seen, steps, exitOK, "go: by the plan, paused\n"},
 		{"the step is not done", seen, steps[1:], exitFailOn, "not yet: 1 of "},
-		{"nothing was piped in", "", steps, exitIncomplete, "not yet: 10 of "},
+		{"nothing was piped in", "", steps, exitIncomplete, "not yet: 12 of "},
 		{"the report is changed", seen, steps, exitUsage, ""},
 	} {
 		var stdout, stderr bytes.Buffer
@@ -155,7 +161,7 @@ func TestReadyIsGo(t *testing.T) {
 // What help, README and plan ask kubectl for is what ready reads, all of it.
 func TestAllThatReadyReadsIsAskedFor(t *testing.T) {
 	t.Parallel()
-	short := map[string]string{"ns": "namespaces", "deploy": "deployments.apps", "bsl": "backupstoragelocations.velero.io", "cm": "configmaps"}
+	short := map[string]string{"ns": "namespaces", "no": "nodes", "deploy": "deployments.apps", "bsl": "backupstoragelocations.velero.io", "cm": "configmaps"}
 	want := slices.Sorted(slices.Values(slices.Concat(report.LooksAt, report.LooksAtInVelero)))
 	_, inReadme, _ := strings.Cut(readme(t), "{ kubectl get --raw /apis/cluster.x-k8s.io/")
 	inReadme, _, _ = strings.Cut(inReadme, "| drift-detector ready")
@@ -165,11 +171,11 @@ func TestAllThatReadyReadsIsAskedFor(t *testing.T) {
 	if err := os.WriteFile(saved, fleet(t).detect().json, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, inPlan, _ := strings.Cut(runProgram(t, "plan", saved, "--all").stdout, "/apis/cluster.x-k8s.io/v1beta1/clusters")
-	inPlan, _, _ = strings.Cut(inPlan, "| drift-detector ready")
+	inPlan, _, _ := strings.Cut(runProgram(t, "plan", saved, "--all").stdout, "| drift-detector ready")
+	inPlan = inPlan[strings.LastIndex(inPlan, "/apis/cluster.x-k8s.io/v1beta1/clusters"):]
 	for where, text := range map[string]string{"README": inReadme, "help": inHelp, "plan": strings.ReplaceAll(inPlan, "\\\n", " ")} {
 		var got []string
-		for _, get := range regexp.MustCompile(`\sget\s+([a-z.,0-9/-]+)\s`).FindAllStringSubmatch(text, -1) {
+		for _, get := range regexp.MustCompile(`\sget\s+([a-z][a-z.,0-9/-]*)\s`).FindAllStringSubmatch(text, -1) {
 			for _, what := range strings.Split(get[1], ",") {
 				what, _, _ = strings.Cut(what, "/")
 				if full := short[what]; full != "" {

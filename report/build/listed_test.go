@@ -2,6 +2,7 @@ package build_test
 
 import (
 	"testing"
+	"time"
 
 	"drift-detector/infra"
 	"drift-detector/report"
@@ -21,5 +22,17 @@ func TestListedHasWhatNothingRefersTo(t *testing.T) {
 		if !places[0].Holds(&all[i]) {
 			t.Errorf("%+v is not in %+v", all[i], places[0])
 		}
+	}
+}
+
+// A place is as old as its oldest listing; of one that nobody listed there is no time.
+func TestAPlaceSaysWhenItWasListed(t *testing.T) {
+	at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	l := infra.Listing{IDs: []string{"t"}, Provider: "aws", Endpoint: "aws", State: code.ScopeComplete, ListedAt: at.Add(time.Hour)}
+	older := l
+	older.ListedAt = at
+	_, places := build.Listed(infra.Inventory{Listings: []infra.Listing{l, older}}, []report.Scope{{Provider: "aws", Endpoint: "aws"}, {Provider: "vsphere", Endpoint: "vc"}})
+	if !places[0].ListedAt.Equal(at) || !places[1].ListedAt.IsZero() {
+		t.Errorf("%+v", places)
 	}
 }

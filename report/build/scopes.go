@@ -2,6 +2,7 @@ package build
 
 import (
 	"slices"
+	"time"
 
 	"drift-detector/infra"
 	"drift-detector/report"
@@ -33,12 +34,21 @@ func (b *builder) nameScopes(listings []infra.Listing) {
 	}
 }
 
-// scopes are those of the result, with who each place is.
+// scopes are those of the result, with who each place is, and when it was listed: of several
+// listings of one name, the oldest.
 func scopes(found []report.Scope, listings []infra.Listing) []report.Scope {
 	identities := identitiesOf(listings)
+	at := map[scopeKey]time.Time{}
+	for i := range listings {
+		l := &listings[i]
+		k := scopeKey{l.Provider, l.Endpoint, l.Location, l.Account}
+		if have, known := at[k]; !known || l.ListedAt.Before(have) {
+			at[k] = l.ListedAt.UTC()
+		}
+	}
 	out := slices.Clone(found)
 	for i := range out {
-		out[i].Identity = identities[keyOf(&out[i])]
+		out[i].Identity, out[i].ListedAt = identities[keyOf(&out[i])], at[keyOf(&out[i])]
 	}
 	return out
 }

@@ -183,7 +183,7 @@ func (x things) newOne(w *world, pl *planner, filled bool) string {
 	}
 	var clusters []string
 	held := func(namespace, name string) {
-		clusters = append(clusters, fmt.Sprintf(`{"metadata":{"namespace":%q,"name":%q},"spec":{"paused":true}}`, namespace, name))
+		clusters = append(clusters, fmt.Sprintf(`{"metadata":{"namespace":%q,"name":%q,"creationTimestamp":"2030-01-01T00:00:00Z"},"spec":{"paused":true}}`, namespace, name))
 	}
 	for i := range w.report.Clusters {
 		if c := &w.report.Clusters[i]; filled != x.other {

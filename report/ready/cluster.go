@@ -16,6 +16,7 @@ const (
 	clusterGroup  = "cluster.x-k8s.io"
 	providerGroup = "clusterctl.cluster.x-k8s.io"
 	veleroGroup   = "velero.io"
+	webhookGroup  = "admissionregistration.k8s.io"
 )
 
 // Look at all that lets a restore begin, in the order of what it would do.
@@ -30,6 +31,8 @@ func (l *looking) cluster() {
 			{"clusters", "that it holds none of the Clusters"},
 			{"releases", "the releases of its providers"},
 			{"controllers", "that its controllers run"},
+			{"webhooks", "that its webhook configurations are answered"},
+			{"applied", "that Flux, Argo CD and k0rdent are off"},
 			{"namespaces", "that no namespace is being deleted"},
 			{"velero", "its Velero"},
 			{"location", "its storage locations"},
@@ -46,6 +49,7 @@ func (l *looking) cluster() {
 	l.velero(s)
 	l.releases(s)
 	l.controllers(s)
+	l.applied(s)
 	l.namespaces(s)
 }
 
@@ -79,6 +83,9 @@ func (l *looking) another(s *seen) {
 		nodes = append(nodes, report.SeenNode{Name: o.Metadata.Name, ProviderID: o.Spec.ProviderID, Annotations: o.Metadata.Annotations})
 	}
 	of, why := l.Report.ClusterOf(nodes)
+	if i := slices.IndexFunc(nodes, func(n report.SeenNode) bool { return n.Cluster() != "" }); i >= 0 && of == "" {
+		l.unseen("ofCluster", "whose cluster this is", "Node "+name(nodes[i].Name)+" says that it is of Cluster "+name(nodes[i].Cluster())+": it may be a workload cluster of others, and no management cluster", "ofCluster")
+	}
 	switch next := "set the context to the new management cluster, and pipe that in"; {
 	case is:
 		l.add(Item{Check: "oldCluster", State: Missing, What: "this is the OLD management cluster: stop", Why: "its kube-system has the uid of the one in the backup", Next: next, Step: l.restore})

@@ -12,16 +12,32 @@ import (
 // API core/config/default/kustomization.yaml v1.14.2).
 const providerLabel = "cluster.x-k8s.io/provider"
 
+// webhookKinds are those of which Cluster API itself has one each (its config/webhook/manifests.yaml
+// v1.14.0): where one is lacking, nothing shows that kubectl printed those of others. kubectl that
+// may not list one kind of several prints the rest.
+var webhookKinds = []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
+
 // controllers sees that those of Cluster API and of the infrastructure run: their webhooks are
 // asked about each object that Velero creates, and where nobody answers it creates none.
 func (l *looking) controllers(s *seen) {
 	var stopped, lacking, dangling []string
 	hooked, there := map[string]bool{}, map[string]bool{}
-	for i := range s.objects {
-		if o := &s.objects[i]; o.is("admissionregistration.k8s.io", "MutatingWebhookConfiguration") || o.is("admissionregistration.k8s.io", "ValidatingWebhookConfiguration") {
-			hooked[o.Metadata.Labels[providerLabel]] = true
+	var unprinted []string
+	for _, kind := range webhookKinds {
+		printed := s.lists[kind]
+		for _, o := range s.of(webhookGroup, kind) {
+			of := o.Metadata.Labels[providerLabel]
+			hooked[of] = true
+			printed = printed || of == "cluster-api"
+		}
+		if !printed {
+			unprinted = append(unprinted, kind+"s")
 		}
 	}
+	if len(unprinted) > 0 {
+		l.unseen("webhooks", "whether all webhook configurations are answered", "of "+strings.Join(unprinted, " and ")+" none of Cluster API was piped in, which has some of each kind: it has been deleted, or kubectl did not print them", "webhooks")
+	}
+	l.answered(s)
 	asked := false
 	for _, o := range s.of("apps", "Deployment") {
 		of := o.Metadata.Labels[providerLabel]
@@ -62,6 +78,65 @@ func (l *looking) controllers(s *seen) {
 	}
 	if len(stopped)+len(lacking)+len(dangling) == 0 {
 		l.add(Item{Check: "controllers", State: Holds, What: english.Count(len(there), "provider") + " with controllers that run"})
+	}
+}
+
+// answered sees that something runs in the namespace of the Service of each webhook that is asked
+// about objects of Cluster API, whoever has installed it. It may be no Deployment: a person sees.
+func (l *looking) answered(s *seen) {
+	running := map[string]bool{}
+	for _, o := range s.of("apps", "Deployment") {
+		running[o.Metadata.Namespace] = running[o.Metadata.Namespace] || o.runs()
+	}
+	var silent []string
+	for _, kind := range webhookKinds {
+		for _, o := range s.of(webhookGroup, kind) {
+			for i := range o.Webhooks {
+				w := &o.Webhooks[i]
+				if what := o.title() + " (namespace " + w.Client.Service.Namespace + ")"; w.isAsked() && !running[w.Client.Service.Namespace] && !slices.Contains(silent, what) {
+					silent = append(silent, what)
+				}
+			}
+		}
+	}
+	if len(silent) > 0 {
+		l.unseen("webhookServices", "who answers the webhook configurations "+strings.TrimSuffix(about(silent), ": "), "no Deployment runs in the namespace of the Service, and where nobody answers Velero can restore no object that it is asked about", "webhookServices")
+	}
+}
+
+// appliers are what applies Clusters again that were applied once: by the last part of the name of a
+// Deployment, which Helm puts that of a release before. The controller of Argo CD itself is a
+// StatefulSet, and its repo-server is in every installation of it.
+var appliers = []string{
+	"kustomize-controller", "helm-controller", // Flux v2
+	"argocd-server", "argocd-repo-server", "argocd-applicationset-controller", // Argo CD v3 manifests/
+	"kcm-controller-manager", "hmc-controller-manager", "addon-controller", // k0rdent, by its former name, and Sveltos
+	"fleet-controller", "fleet-agent", // of Rancher
+}
+
+// applied sees that nothing else applies the Clusters meanwhile, which the plan keeps off until all
+// is restored and unpaused.
+func (l *looking) applied(s *seen) {
+	var on []string
+	deployments := s.of("apps", "Deployment")
+	for _, o := range deployments {
+		of := o.Metadata.Labels["app.kubernetes.io/part-of"] + "-" + o.Metadata.Labels["app.kubernetes.io/component"]
+		if !o.off() && slices.ContainsFunc(appliers, func(a string) bool {
+			return o.Metadata.Name == a || strings.HasSuffix(o.Metadata.Name, "-"+a) || of == a
+		}) {
+			on = append(on, o.title())
+		}
+	}
+	switch {
+	case len(deployments) == 0:
+		l.unseen("applied", "that Flux, Argo CD and k0rdent are off", "no Deployment was piped in")
+	case len(on) > 0:
+		l.add(Item{
+			Check: "applied", State: Unseen, What: "not looked at: whether Clusters are applied by " + strings.TrimSuffix(about(on), ": "), Why: "Flux, Argo CD and k0rdent create Clusters that are not paused, while Machines are not yet back",
+			Next: "keep them off until all is restored and unpaused; or once you know that they apply no Cluster: --done applied", Step: l.restore, Objects: on,
+		}, "applied")
+	default:
+		l.add(Item{Check: "applied", State: Holds, What: "no Flux, Argo CD or k0rdent runs there"})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,12 +35,15 @@ type object struct {
 	Type         string `json:"type"`
 	Version      string `json:"version"`
 
+	Webhooks []webhook `json:"webhooks"` // of a configuration of some
+
 	Data map[string]string `json:"data"` // of a ConfigMap
 	Spec struct {
 		Paused     bool   `json:"paused"`
 		ProviderID string `json:"providerID"` // of a Node
 		AccessMode string `json:"accessMode"`
 		Location   string `json:"storageLocation"`
+		Backup     string `json:"backupName"` // of a Restore
 		Replicas   *int   `json:"replicas"`
 		Template   struct {
 			Spec struct {
@@ -49,6 +53,7 @@ type object struct {
 	} `json:"spec"`
 	Status struct {
 		Phase             string    `json:"phase"`
+		Replicas          int       `json:"replicas"`
 		AvailableReplicas int       `json:"availableReplicas"`
 		Started           time.Time `json:"startTimestamp"`
 		Ended             time.Time `json:"completionTimestamp"`
@@ -56,6 +61,32 @@ type object struct {
 			Items int `json:"itemsBackedUp"`
 		} `json:"progress"`
 	} `json:"status"`
+}
+
+type webhook struct {
+	Policy string `json:"failurePolicy"`
+	Client struct {
+		Service struct {
+			Namespace string `json:"namespace"`
+		} `json:"service"`
+	} `json:"clientConfig"`
+	Rules []struct {
+		Groups []string `json:"apiGroups"`
+	} `json:"rules"`
+}
+
+// isAsked reports whether the API server asks it about objects of Cluster API, and refuses them
+// where nobody answers.
+func (w *webhook) isAsked() bool {
+	if w.Policy == "Ignore" || w.Client.Service.Namespace == "" {
+		return false
+	}
+	for i := range w.Rules {
+		if slices.ContainsFunc(w.Rules[i].Groups, func(g string) bool { return g == "*" || g == clusterGroup || strings.HasSuffix(g, "."+clusterGroup) }) {
+			return true
+		}
+	}
+	return false
 }
 
 type container struct {
@@ -87,6 +118,11 @@ func (o *object) why() string {
 	return ""
 }
 
+// off reports whether a Deployment has no replica and gets none.
+func (o *object) off() bool {
+	return o.Spec.Replicas != nil && *o.Spec.Replicas == 0 && o.Status.Replicas == 0 && o.Status.AvailableReplicas == 0
+}
+
 func (o *object) is(group, kind string) bool {
 	g, _, in := strings.Cut(o.APIVersion, "/")
 	return o.Kind == kind && (group == "" && !in || in && g == group)
@@ -95,7 +131,7 @@ func (o *object) is(group, kind string) bool {
 // seen is what kubectl printed.
 type seen struct {
 	objects []object
-	// lists has the kinds, Cluster and Restore, of which the API server's own list is there whole:
+	// lists has the kinds of which the API server's own list is there whole:
 	// kubectl's List of none is the same as one that nobody asked for them, or whose asking failed.
 	lists map[string]bool
 }
@@ -155,7 +191,7 @@ func (s *seen) add(raw []byte) error {
 		}
 	}
 	s.objects = append(s.objects, *doc.Items...)
-	for kind, group := range map[string]string{"Cluster": clusterGroup, "Restore": veleroGroup} {
+	for kind, group := range map[string]string{"Cluster": clusterGroup, "Restore": veleroGroup, webhookKinds[0]: webhookGroup, webhookKinds[1]: webhookGroup} {
 		s.lists[kind] = s.lists[kind] || doc.is(group, kind+"List")
 	}
 	return nil

@@ -48,6 +48,7 @@ type Document struct {
 	Kind          string     `json:"kind"`
 	GeneratedAt   time.Time  `json:"generatedAt"`
 	ReportedAt    time.Time  `json:"reportedAt"` // when the report was made
+	ListedAt      *time.Time `json:"listedAt"`   // when the oldest listing of it was made; null where it does not say
 	BackupAt      *time.Time `json:"backupAt"`   // when the oldest backup of it was written; null where it does not say
 	Result        Result     `json:"result"`
 	ByDefault     code.Safe  `json:"byDefault"` // the report's answers
@@ -63,7 +64,7 @@ type Document struct {
 func (d *Document) Words() []string { return slices.Compact(slices.Sorted(slices.Values(d.words))) }
 
 // answerable are the checks that may come to rest on a person's word.
-var answerable = []string{"backup", "controllers", "namespaces", "oldCluster", "releases", "velero"}
+var answerable = []string{"applied", "backup", "controllers", "namespaces", "ofCluster", "oldCluster", "otherVelero", "releases", "restores", "velero", "webhookServices", "webhooks"}
 
 // Takes reports whether --done takes a word, be it of no use now: a check that could not be made
 // offers none, and says why.

@@ -39,6 +39,7 @@ func reported() *report.Report {
 		Backups: []report.Backup{{KubeSystemUID: oldUID, WrittenFrom: now.Add(-73 * time.Hour), WrittenTo: now.Add(-72 * time.Hour), Items: 588, Velero: &report.Described{Name: "nightly", Started: now.Add(-73 * time.Hour)}, Installed: []report.Installed{
 			{Type: "core", Name: "cluster-api", Version: "v1.10.1"}, {Type: "infrastructure", Name: "vsphere", Version: "v1.13.0"},
 		}}},
+		Scopes:   []report.Scope{{Provider: "aws", State: code.ScopeComplete, ListedAt: now.Add(-time.Hour)}, {Provider: "vsphere", Endpoint: "vc", State: code.ScopeComplete, ListedAt: now.Add(-time.Hour)}},
 		Clusters: []report.Cluster{{Namespace: "ns", Name: "a", Provider: "vsphere", ControlPlane: report.ControlPlane{Machines: []report.Machine{{ProviderID: "vsphere://wl"}}}}, {Namespace: "ns", Name: "b"}},
 		ToDo: []report.ToDo{
 			{Phase: code.Before, Safe: code.No, Code: code.OldManagementCluster, Message: "keep the old management cluster off", Objects: []string{}, Steps: []int{2}, Resolved: true},
@@ -77,12 +78,25 @@ func runs(provider string, replicas int) string {
 	return fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"%s","namespace":"x","labels":{"cluster.x-k8s.io/provider":"%[1]s"}},"status":{"availableReplicas":%d}}`, provider, replicas)
 }
 
+func deployment(namespace, name, meta string) string {
+	return `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{` + meta + `"name":"` + name + `","namespace":"` + namespace + `"},"status":{"availableReplicas":1}}`
+}
+
+// asks is a webhook configuration without a label.
+func asks(namespace, policy, group string) string {
+	return `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration","metadata":{"name":"w"},"webhooks":[{"failurePolicy":"` + policy + `","clientConfig":{"service":{"namespace":"` + namespace + `"}},"rules":[{"apiGroups":["` + group + `"]}]}]}`
+}
+
 func hook(provider string) string {
 	return `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingWebhookConfiguration","metadata":{"name":"x","labels":{"cluster.x-k8s.io/provider":"` + provider + `"}}}`
 }
 
+func validating(provider string) string {
+	return strings.Replace(hook(provider), "Mutating", "Validating", 1)
+}
+
 func printed() string {
-	return noClusters + noRestores + "\n" + list(kubeSystem, nodeIs, coreIs, infraIs, veleroIs, locationIs) + list(defaultIs, runs("cluster-api", 1), runs("infrastructure-vsphere", 1), backupIs, modifierIs)
+	return noClusters + noRestores + "\n" + list(kubeSystem, nodeIs, coreIs, infraIs, veleroIs, locationIs) + list(defaultIs, runs("cluster-api", 1), runs("infrastructure-vsphere", 1), backupIs, modifierIs, hook("cluster-api"), validating("cluster-api"))
 }
 
 func question() Question {
@@ -136,20 +150,24 @@ func TestEveryPrecondition(t *testing.T) {
 			q.Report.ToDo = append(q.Report.ToDo, report.ToDo{Phase: code.Paused, Safe: code.Unclear, Code: code.OutcomeUnknown, Message: "not known", Steps: []int{6}})
 			q.Done = append(q.Done, "6")
 		}, NotYet, "not known"},
-		"open before the restore":  {func(q *Question) { q.Done = nil }, NotYet, "keep the old management cluster off"},
-		"one of two steps is done": {in(func(r *report.Report) { r.ToDo[0].Steps = []int{2, 3} }), NotYet, "keep the old management cluster off"},
-		"open, and without a step": {in(func(r *report.Report) { r.ToDo[0].Steps = nil }), NotYet, "explain OldManagementCluster"},
-		"incomplete":               {in(func(r *report.Report) { r.Summary.Complete = false }), NotYet, "incomplete"},
-		"of some clusters":         {in(func(r *report.Report) { r.Options.Filter = &report.Filter{Clusters: []string{"a"}} }), NotYet, "--cluster a"},
-		"too old":                  {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest - time.Second) }), NotYet, "4 hours"},
-		"just young":               {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest) }), Go, "4 hours old"},
-		"of tomorrow":              {in(func(r *report.Report) { r.GeneratedAt = now.Add(time.Hour) }), NotYet, "clock"},
-		"of no time":               {in(func(r *report.Report) { r.GeneratedAt = time.Time{} }), NotYet, "clock"},
-		"a confirmation expired":   {func(q *Question) { q.Now = now.Add(24 * time.Hour); q.Report.GeneratedAt = q.Now }, NotYet, "expired"},
-		"no file of confirmations": {func(q *Question) { q.Given = false; q.Confirmations = nil }, Blind, "no file was given"},
-		"a confirmation withdrawn": {func(q *Question) { q.Confirmations = nil }, NotYet, "does not say so any more"},
-		"another says it":          {func(q *Question) { q.Confirmations[0].By = "OPS-2" }, NotYet, "does not say so any more"},
-		"said of another id":       {func(q *Question) { q.Confirmations[0].ID = "x" }, NotYet, "does not say so any more"},
+		"open before the restore":   {func(q *Question) { q.Done = nil }, NotYet, "keep the old management cluster off"},
+		"one of two steps is done":  {in(func(r *report.Report) { r.ToDo[0].Steps = []int{2, 3} }), NotYet, "keep the old management cluster off"},
+		"open, and without a step":  {in(func(r *report.Report) { r.ToDo[0].Steps = nil }), NotYet, "explain OldManagementCluster"},
+		"incomplete":                {in(func(r *report.Report) { r.Summary.Complete = false }), NotYet, "incomplete"},
+		"of some clusters":          {in(func(r *report.Report) { r.Options.Filter = &report.Filter{Clusters: []string{"a"}} }), NotYet, "--cluster a"},
+		"too old":                   {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest - time.Second) }), NotYet, "4 hours"},
+		"just young":                {in(func(r *report.Report) { r.GeneratedAt = now.Add(-oldest) }), Go, "4 hours old"},
+		"a listing that is too old": {in(func(r *report.Report) { r.Scopes[1].ListedAt = now.Add(-6 * 24 * time.Hour) }), NotYet, "the report rests on a listing of vsphere vc of 2026-11-22 12:00 UTC, 6 days old: VMs change meanwhile; 4 hours is the most. run detect again without saved listings"},
+		"just young enough":         {in(func(r *report.Report) { r.Scopes[1].ListedAt = now.Add(-oldest) }), Go, "a listing of vsphere vc of 2026-11-28 08:00 UTC, 4 hours old"},
+		"a listing of tomorrow":     {in(func(r *report.Report) { r.Scopes[1].ListedAt = now.Add(time.Hour) }), NotYet, "clock"},
+		"a listing of no time":      {in(func(r *report.Report) { r.Scopes[1].ListedAt = time.Time{} }), Blind, "when vsphere vc was listed"},
+		"of tomorrow":               {in(func(r *report.Report) { r.GeneratedAt = now.Add(time.Hour) }), NotYet, "clock"},
+		"of no time":                {in(func(r *report.Report) { r.GeneratedAt = time.Time{} }), NotYet, "clock"},
+		"a confirmation expired":    {func(q *Question) { q.Now = now.Add(24 * time.Hour); q.Report.GeneratedAt = q.Now }, NotYet, "expired"},
+		"no file of confirmations":  {func(q *Question) { q.Given = false; q.Confirmations = nil }, Blind, "no file was given"},
+		"a confirmation withdrawn":  {func(q *Question) { q.Confirmations = nil }, NotYet, "does not say so any more"},
+		"another says it":           {func(q *Question) { q.Confirmations[0].By = "OPS-2" }, NotYet, "does not say so any more"},
+		"said of another id":        {func(q *Question) { q.Confirmations[0].ID = "x" }, NotYet, "does not say so any more"},
 		"a word after the report": {func(q *Question) {
 			q.Confirmations = append(q.Confirmations, confirm.Confirmation{VM: "v", ID: "1", Provider: "vsphere", Place: "p", As: confirm.Leave, By: "OPS-3", On: "2026-11-28"})
 		}, NotYet, "1 word of the file is not in this report: VM v: the answer and the plan do not know it. run detect again"},
@@ -260,18 +278,42 @@ func TestEveryPrecondition(t *testing.T) {
 		"the backup says two": {in(func(r *report.Report) {
 			r.Backups[0].Installed = append(r.Backups[0].Installed, report.Installed{Type: "core", Name: "cluster-api", Version: "v1.9.0"})
 		}), Blind, "names several: v1.10.1, v1.9.0"},
-		"releases on a person's word":   {func(q *Question) { q.Report.Backups[0].Installed = nil; q.Done = append(q.Done, "releases") }, Go, "not looked at: the releases of the old cluster"},
-		"another Restore is under way":  {swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"velero","name":"r"},"status":{"phase":"InProgress"}}]`, 1)), NotYet, "another Restore is under way: r"},
-		"one that waits for it":         {swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"velero","name":"r"}}]`, 1)), NotYet, "another Restore is under way: r"},
-		"in kubectl's list":             {swap(coreIs, coreIs+`,{"apiVersion":"velero.io/v1","kind":"Restore","metadata":{"namespace":"velero","name":"r"},"status":{"phase":"Finalizing"}}`), NotYet, "another Restore is under way: r"},
-		"one that is done":              {swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"velero","name":"r"},"status":{"phase":"PartiallyFailed"}}]`, 1)), Go, "no other Restore"},
-		"Restores are not asked for":    {swap(noRestores, ""), Blind, "no RestoreList"},
-		"Velero is scaled to none":      {swap(`"spec":{"template":{"spec":{"containers":[{"name":"velero"`, `"spec":{"replicas":0,"template":{"spec":{"containers":[{"name":"velero"`), NotYet, "does not run: its Deployment is scaled to 0"},
-		"Velero is being deleted":       {swap(`"name":"velero","namespace":"velero"`, `"name":"velero","namespace":"velero","deletionTimestamp":"2026-11-28T11:00:00Z"`), NotYet, "is being deleted"},
-		"Velero by another name":        {swap(`"name":"velero","namespace":"velero"`, `"name":"backup-velero","namespace":"velero"`), Go, "Velero in namespace velero runs"},
-		"of another image":              {swap(`"name":"velero","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"name":"velero","image":"velero/velero:v1.17.0"`, `"name":"bk","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"image":"side:v1"},{"name":"x","image":"mirror/vmware-velero:v1.17.0"`), Go, "runs: mirror/vmware-velero:v1.17.0"},
-		"an interface of it":            {swap(veleroIs, veleroIs+`,{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"velero-ui","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"image":"x/velero-ui:v1"}]}}},"status":{"availableReplicas":1}}`), Go, "Velero in namespace velero runs"},
-		"a second one elsewhere":        {swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"namespace":"velero"`, `"namespace":"v2"`, 1)), Go, "Velero in namespace velero runs"},
+		"releases on a person's word":  {func(q *Question) { q.Report.Backups[0].Installed = nil; q.Done = append(q.Done, "releases") }, Go, "not looked at: the releases of the old cluster"},
+		"another Restore is under way": {swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"velero","name":"r"},"status":{"phase":"InProgress"}}]`, 1)), NotYet, "another Restore is under way: velero/r"},
+		"one of another Velero":        {swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"v2","name":"r"},"status":{"phase":"New"}}]`, 1)), NotYet, "another Restore is under way: v2/r"},
+		"and no Velero is printed": {func(q *Question) {
+			q.Printed = strings.NewReader(strings.Replace(strings.Replace(printed(), veleroIs+",", "", 1), noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"v2","name":"r"}}]`, 1), 1))
+		}, NotYet, "another Restore is under way: v2/r"},
+		"one that waits for it": {swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"velero","name":"r"}}]`, 1)), NotYet, "another Restore is under way: velero/r"},
+		"in kubectl's list":     {swap(coreIs, coreIs+`,{"apiVersion":"velero.io/v1","kind":"Restore","metadata":{"namespace":"velero","name":"r"},"status":{"phase":"Finalizing"}}`), NotYet, "another Restore is under way: velero/r"},
+		"one that is done":      {swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"velero","name":"r"},"status":{"phase":"PartiallyFailed"}}]`, 1)), Blind, "what earlier Restores have left: velero/r (PartiallyFailed)"},
+		"one that refused":      {swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"velero","name":"r"},"status":{"phase":"FailedValidation"}}]`, 1)), Go, "no other Restore"},
+		"a person has looked at what it has left": {func(q *Question) {
+			swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"v2","name":"r"},"status":{"phase":"Completed"}}]`, 1))(q)
+			q.Done = append(q.Done, "restores")
+		}, Go, "what earlier Restores have left: v2/r (Completed)"},
+		"and it is under way": {func(q *Question) {
+			swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"velero","name":"r"},"status":{"phase":"InProgress"}}]`, 1))(q)
+			q.Done = append(q.Done, "restores")
+		}, NotYet, "--done restores does not resolve that"},
+		"the restore before, of another backup of the report": {func(q *Question) {
+			swap(noRestores, strings.Replace(noRestores, "[]", `[{"metadata":{"namespace":"velero","name":"r"},"spec":{"backupName":"nightly"},"status":{"phase":"Completed"}}]`, 1))(q)
+			q.Report.Backups = append(q.Report.Backups, q.Report.Backups[0])
+		}, Go, "no other Restore"},
+		"Restores are not asked for": {swap(noRestores, ""), Blind, "no RestoreList"},
+		"Velero is scaled to none":   {swap(`"spec":{"template":{"spec":{"containers":[{"name":"velero"`, `"spec":{"replicas":0,"template":{"spec":{"containers":[{"name":"velero"`), NotYet, "does not run: its Deployment is scaled to 0"},
+		"Velero is being deleted":    {swap(`"name":"velero","namespace":"velero"`, `"name":"velero","namespace":"velero","deletionTimestamp":"2026-11-28T11:00:00Z"`), NotYet, "is being deleted"},
+		"Velero by another name":     {swap(`"name":"velero","namespace":"velero"`, `"name":"backup-velero","namespace":"velero"`), Go, "Velero in namespace velero runs"},
+		"of another image":           {swap(`"name":"velero","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"name":"velero","image":"velero/velero:v1.17.0"`, `"name":"bk","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"image":"side:v1"},{"name":"x","image":"mirror/vmware-velero:v1.17.0"`), Go, "runs: mirror/vmware-velero:v1.17.0"},
+		"an interface of it":         {swap(veleroIs, veleroIs+`,{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"velero-ui","namespace":"velero"},"spec":{"template":{"spec":{"containers":[{"image":"x/velero-ui:v1"}]}}},"status":{"availableReplicas":1}}`), Go, "Velero in namespace velero runs"},
+		"a second one elsewhere":     {swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"namespace":"velero"`, `"namespace":"v2"`, 1)), Blind, "a second Velero: Deployment v2/velero: it deletes expired backups from locations that it may write to"},
+		"which is scaled to none":    {swap(veleroIs, veleroIs+","+strings.NewReplacer(`"namespace":"velero"`, `"namespace":"v2"`, `"spec":{"template"`, `"spec":{"replicas":0,"template"`, `,"status":{"availableReplicas":1}`, "").Replace(veleroIs)), Go, "Velero in namespace velero runs"},
+		"and has a replica yet":      {swap(veleroIs, veleroIs+","+strings.NewReplacer(`"namespace":"velero"`, `"namespace":"v2"`, `"spec":{"template"`, `"spec":{"replicas":0,"template"`, `"availableReplicas":1`, `"replicas":1`).Replace(veleroIs)), Blind, "a second Velero"},
+		"which a person has turned off": {func(q *Question) {
+			swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"namespace":"velero"`, `"namespace":"v2"`, 1))(q)
+			q.Done = append(q.Done, "otherVelero")
+		}, Go, "a second Velero: Deployment v2/velero"},
+		"with a location, too":          {swap(veleroIs, veleroIs+","+strings.Replace(locationIs, `"namespace":"velero"`, `"namespace":"v2"`, 1)+","+strings.Replace(veleroIs, `"namespace":"velero"`, `"namespace":"v2"`, 1)), Blind, "scale all to 0 but that of VELERO_NAMESPACE"},
 		"its location ends":             {swap(`"name":"default","namespace":"velero"}`, `"name":"default","namespace":"velero","deletionTimestamp":"2026-11-28T11:00:00Z"}`), NotYet, "no storage location of Velero is Available"},
 		"the ConfigMap ends":            {swap(`"name":"restore-paused","namespace":"velero"`, `"name":"restore-paused","namespace":"velero","deletionTimestamp":"2026-11-28T11:00:00Z"`), NotYet, "ConfigMap restore-paused is being deleted"},
 		"webhooks without a Deployment": {swap(runs("infrastructure-vsphere", 1), hook("infrastructure-vsphere")), NotYet, "webhook configurations without a Deployment: infrastructure-vsphere"},
@@ -279,8 +321,40 @@ func TestEveryPrecondition(t *testing.T) {
 			swap(defaultIs, defaultIs+","+hook("infrastructure-aws"))(q)
 			q.Done = append(q.Done, "controllers")
 		}, NotYet, "webhook configurations without a Deployment: infrastructure-aws"},
+		"a webhook of a namespace where nothing runs": {swap(veleroIs, veleroIs+","+asks("gone", "Fail", "infrastructure.cluster.x-k8s.io")), Blind, "who answers the webhook configurations w (namespace gone)"},
+		"of all groups": {swap(veleroIs, veleroIs+","+asks("gone", "Fail", "*")), Blind, "who answers the webhook configurations w (namespace gone)"},
+		"which a person has seen answered": {func(q *Question) {
+			swap(veleroIs, veleroIs+","+asks("gone", "Fail", "cluster.x-k8s.io"))(q)
+			q.Done = append(q.Done, "webhookServices")
+		}, Go, "who answers"},
+		"of a namespace where its controller runs": {swap(veleroIs, veleroIs+","+asks("x", "Fail", "cluster.x-k8s.io")), Go, ""},
+		"of other groups":                          {swap(veleroIs, veleroIs+","+asks("gone", "Fail", "example.org")), Go, ""},
+		"that is ignored where nobody answers":     {swap(veleroIs, veleroIs+","+asks("gone", "Ignore", "cluster.x-k8s.io")), Go, ""},
+		"a Node of a Cluster of others":            {swap(`"name":"n-1"`, `"name":"n-1","annotations":{"cluster.x-k8s.io/cluster-namespace":"prod","cluster.x-k8s.io/cluster-name":"shop"}`), Blind, "Node n-1 says that it is of Cluster prod/shop"},
+		"which a person knows": {func(q *Question) {
+			swap(`"name":"n-1"`, `"name":"n-1","annotations":{"cluster.x-k8s.io/cluster-name":"new"}`)(q)
+			q.Done = append(q.Done, "ofCluster")
+		}, Go, "Node n-1 says that it is of Cluster /new"},
+		"no webhooks were printed":                  {swap(","+hook("cluster-api")+","+validating("cluster-api"), ""), Blind, "of MutatingWebhookConfigurations and ValidatingWebhookConfigurations none of Cluster API was piped in"},
+		"of one kind only":                          {swap(","+hook("cluster-api"), ""), Blind, "of MutatingWebhookConfigurations none of Cluster API was piped in"},
+		"of others only":                            {swap(","+validating("cluster-api"), ","+validating("infrastructure-vsphere")), Blind, "of ValidatingWebhookConfigurations none"},
+		"there are none of a kind, by its own list": {swap(","+hook("cluster-api")+","+validating("cluster-api")+"]}", `]}{"kind":"ValidatingWebhookConfigurationList","apiVersion":"admissionregistration.k8s.io/v1","metadata":{},"items":[]}{"kind":"MutatingWebhookConfigurationList","apiVersion":"admissionregistration.k8s.io/v1","metadata":{},"items":[]}`), Go, "2 providers with controllers that run"},
+		"a person has looked at them": {func(q *Question) {
+			swap(","+hook("cluster-api")+","+validating("cluster-api"), "")(q)
+			q.Done = append(q.Done, "webhooks")
+		}, Go, "whether all webhook configurations are answered"},
+		"Flux runs":                        {swap(veleroIs, veleroIs+","+deployment("flux-system", "kustomize-controller", "")), Blind, "whether Clusters are applied by flux-system/kustomize-controller"},
+		"Argo CD runs":                     {swap(veleroIs, veleroIs+","+deployment("argocd", "argocd-repo-server", "")), Blind, "applied by argocd/argocd-repo-server"},
+		"Argo CD by the name of a release": {swap(veleroIs, veleroIs+","+deployment("gitops", "ours-argocd-server", "")), Blind, "applied by gitops/ours-argocd-server"},
+		"Argo CD by its labels":            {swap(veleroIs, veleroIs+","+deployment("gitops", "ours-repo-server", `"labels":{"app.kubernetes.io/part-of":"argocd","app.kubernetes.io/component":"repo-server"},`)), Blind, "applied by gitops/ours-repo-server"},
+		"k0rdent runs":                     {swap(veleroIs, veleroIs+","+deployment("kcm-system", "kcm-controller-manager", "")), Blind, "applied by kcm-system/kcm-controller-manager"},
+		"Flux is off":                      {swap(veleroIs, veleroIs+","+strings.Replace(deployment("flux-system", "helm-controller", ""), `"status":{"availableReplicas":1}`, `"spec":{"replicas":0}`, 1)), Go, "no Flux, Argo CD or k0rdent runs"},
+		"Flux applies no Clusters": {func(q *Question) {
+			swap(veleroIs, veleroIs+","+deployment("flux-system", "helm-controller", ""))(q)
+			q.Done = append(q.Done, "applied")
+		}, Go, "applied by flux-system/helm-controller"},
 		"webhooks of others":             {swap(defaultIs, defaultIs+","+strings.Replace(hook("x"), "cluster.x-k8s.io/provider", "app", 1)), Go, ""},
-		"a controller is scaled to none": {swap(`"availableReplicas":1}}`+","+runs("infrastructure-vsphere", 1), `"availableReplicas":1},"spec":{"replicas":0}},`+runs("infrastructure-vsphere", 1)), Blind, "no replica runs"},
+		"a controller is scaled to none": {swap(`"availableReplicas":1}}`+","+runs("infrastructure-vsphere", 1), `"availableReplicas":1},"spec":{"replicas":0}},`+runs("infrastructure-vsphere", 1)), NotYet, "no replica runs of x/cluster-api"},
 		"no Velero":                      {swap(veleroIs+",", ""), Blind, "set VELERO_NAMESPACE"},
 		"two Veleros":                    {swap(veleroIs, veleroIs+","+strings.Replace(veleroIs, `"name":"velero"`, `"name":"velero-2"`, 1)), Blind, "several"},
 		"it does not run":                {swap(`"availableReplicas":1`, `"availableReplicas":0`), NotYet, "does not run"},

@@ -140,18 +140,42 @@ func (l *looking) age() {
 		whole = Item{Check: "complete", State: Missing, What: "the report is only of some clusters: " + name(f.String()), Why: "the restore brings back all", Next: again(" without that")}
 	}
 	l.add(whole)
-	since := l.Now.Sub(r.GeneratedAt)
-	young := Item{Check: "age", State: Holds, What: "the report is " + ago(since) + " old"}
-	switch {
-	case r.GeneratedAt.IsZero(), since < -skew:
-		young = Item{Check: "age", State: Missing, What: "the report is of a time to come, or of none", Why: "a clock is wrong, here or where it was made", Next: "set the clock, and " + again("")}
-	case since > oldest:
-		young.State, young.Why, young.Next = Missing, "VMs change meanwhile; "+ago(oldest)+" is the most", again("")
-	}
+	l.young()
 	for i := range r.Backups {
 		if at := r.Backups[i].WrittenTo; !at.IsZero() && (l.doc.BackupAt == nil || at.Before(*l.doc.BackupAt)) {
 			l.doc.BackupAt = &at
 		}
+	}
+}
+
+// young sees that the report is young, and no less what it was made of: a saved inventory, or the
+// time that it took, make a listing older than the report. Each place counts, the oldest first.
+func (l *looking) young() {
+	r := l.Report
+	at, what, again := r.GeneratedAt, "the report is ", again("")
+	ahead := at.Sub(l.Now) > skew
+	for i := range r.Scopes {
+		s := &r.Scopes[i]
+		if s.ListedAt.IsZero() {
+			l.add(Item{Check: "age", State: Unseen, What: "not looked at: when " + name(s.Title()) + " was listed", Why: "the report does not say it: nobody listed it, or an older version of drift-detector made the report", Next: again})
+			return
+		}
+		ahead = ahead || s.ListedAt.Sub(l.Now) > skew
+		if s.ListedAt.Before(at) {
+			at, what = s.ListedAt, "the report rests on a listing of "+name(s.Title())+" of "+s.ListedAt.UTC().Format("2006-01-02 15:04")+" UTC, "
+			again = "run detect again without saved listings (--inventory), and go on with that report"
+		}
+	}
+	if len(r.Scopes) > 0 {
+		l.doc.ListedAt = &at
+	}
+	since := l.Now.Sub(at)
+	young := Item{Check: "age", State: Holds, What: what + ago(since) + " old"}
+	switch {
+	case r.GeneratedAt.IsZero(), ahead:
+		young = Item{Check: "age", State: Missing, What: "the report or a listing of it is of a time to come, or of none", Why: "a clock is wrong, here or where it was made", Next: "set the clock, and " + again}
+	case since > oldest:
+		young.State, young.Why, young.Next = Missing, "VMs change meanwhile; "+ago(oldest)+" is the most", again
 	}
 	l.add(young)
 }

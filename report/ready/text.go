@@ -72,6 +72,9 @@ func Text(w io.Writer, d *Document, o text.Options) error {
 	head, style := d.headline()
 	p.Print(0, 2, terminal.Lead(style, head, 0))
 	age := "Report " + ago(d.GeneratedAt.Sub(d.ReportedAt)) + " old"
+	if d.ListedAt != nil {
+		age += ", listed " + ago(d.GeneratedAt.Sub(*d.ListedAt)) + " ago"
+	}
 	if d.BackupAt != nil {
 		age += ", backup " + ago(d.GeneratedAt.Sub(*d.BackupAt)) + " old"
 	}
@@ -79,7 +82,7 @@ func Text(w io.Writer, d *Document, o text.Options) error {
 	if err := p.Flush(); err != nil {
 		return fmt.Errorf("writing what is ready: %w", err)
 	}
-	left, shown := rows-4, 0 // the head may need three rows where it is narrow, and the last is for what is cut
+	left, shown := rows-5, 0 // the head may need four rows where it is narrow, and the last is for what is cut
 	if d.Result == Go {
 		items = append(d.holdsOnlyWhile(o), items...)
 	}

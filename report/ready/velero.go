@@ -25,39 +25,49 @@ func (c *container) isVelero() bool {
 	return strings.Contains(words, "velero server") || repository == "velero" && strings.Contains(words, "server")
 }
 
-// deployments are those of Velero's server. Without an image that says so the name is enough; of
-// several those count that have one of the storage locations in their namespace.
-func (s *seen) deployments() []*object {
-	var all, beside []*object
+// servers are the Deployments of Velero's server: those that have one of the storage locations in
+// their namespace, and those elsewhere. Without an image that says so the name is enough. One that
+// is off counts only where no other has a location beside it.
+func (s *seen) servers() (beside, elsewhere []*object) {
 	for _, o := range s.of("apps", "Deployment") {
-		if o.Metadata.Name == "velero" || slices.ContainsFunc(o.Spec.Template.Spec.Containers, func(c container) bool { return c.isVelero() }) {
-			all = append(all, o)
+		if o.Metadata.Name != "velero" && !slices.ContainsFunc(o.Spec.Template.Spec.Containers, func(c container) bool { return c.isVelero() }) {
+			continue
 		}
-	}
-	for _, o := range all {
 		if slices.ContainsFunc(s.of(veleroGroup, "BackupStorageLocation"), func(l *object) bool { return l.Metadata.Namespace == o.Metadata.Namespace }) {
 			beside = append(beside, o)
+		} else {
+			elsewhere = append(elsewhere, o)
 		}
 	}
-	if len(beside) > 0 {
-		return beside
+	if len(beside) == 0 {
+		beside, elsewhere = elsewhere, nil
 	}
-	return all
+	if on := slices.DeleteFunc(slices.Clone(beside), (*object).off); len(on) > 0 {
+		beside = on
+	}
+	return beside, slices.DeleteFunc(elsewhere, (*object).off)
 }
 
 // velero sees that Velero runs as the line of the plan needs it, with locations that nobody writes.
 func (l *looking) velero(s *seen) {
-	all := s.deployments()
+	l.idle(s)
+	all, elsewhere := s.servers()
 	if len(all) != 1 {
 		why := "no Deployment that runs 'velero server' was piped in: kubectl get deployments -A shows it; set VELERO_NAMESPACE to its namespace"
 		if len(all) > 1 {
-			why = "there are several: Deployments " + strings.TrimSuffix(about(titles(all)), ": ") + "; pipe in only that of VELERO_NAMESPACE"
+			why = "there are several: Deployments " + strings.TrimSuffix(about(titles(all)), ": ") + "; scale all to 0 but that of VELERO_NAMESPACE"
 		}
 		l.unseen("velero", "its Velero", why)
 		l.unseen("location", "its storage locations", why)
 		l.unseen("backup", "the Backup of Velero", why)
 		l.unseen("modifiers", "the ConfigMap that pauses Clusters", why)
 		return
+	}
+	if len(elsewhere) > 0 {
+		l.add(Item{
+			Check: "otherVelero", State: Unseen, What: "not looked at: a second Velero: Deployment " + strings.TrimSuffix(about(titles(elsewhere)), ": "), Why: "it deletes expired backups from locations that it may write to, and restores what its schedules and people ask it for",
+			Next: "scale it to 0 replicas until all is restored; or once its locations are read-only, and it restores nothing: --done otherVelero", Step: l.restore, Objects: titles(elsewhere),
+		}, "otherVelero")
 	}
 	v := all[0]
 	image, words := "", []string{}
@@ -92,7 +102,6 @@ func (l *looking) velero(s *seen) {
 		item.State, item.What = Holds, item.What+" runs: "+name(image)
 		l.add(item)
 	}
-	l.idle(s, v.Metadata.Namespace)
 	l.locations(s, v.Metadata.Namespace)
 	l.backups(s, v.Metadata.Namespace)
 	l.modifiers(s, v.Metadata.Namespace)
@@ -104,14 +113,25 @@ var minor = regexp.MustCompile(`:v1\.([0-9]{1,3})\.[0-9]+(?:[-.+@].*)?$`)
 // restore_types.go v1.18.3).
 var ended = []string{"Completed", "PartiallyFailed", "Failed", "FailedValidation"}
 
-// idle sees that no other Restore is under way: it may restore Clusters that are not paused, and
-// this one would wait for it.
-func (l *looking) idle(s *seen, namespace string) {
-	var running []string
+// idle sees that no other Restore is under way, of any Velero: it may restore Clusters that are not
+// paused. One that has ended may have left Machines and infrastructure objects without their
+// Clusters; Velero then restores none of that name (pkg/restore/restore.go v1.18.3), and whether
+// they are gone a person sees.
+func (l *looking) idle(s *seen) {
+	var running, before []string
 	for _, o := range s.of(veleroGroup, "Restore") {
-		if o.Metadata.Namespace == namespace && !slices.Contains(ended, o.Status.Phase) {
-			running = append(running, o.Metadata.Name)
+		switch {
+		case !slices.Contains(ended, o.Status.Phase):
+			running = append(running, o.title())
+		case o.Status.Phase != "FailedValidation" && !l.isOfReport(o):
+			before = append(before, o.title()+" ("+o.Status.Phase+")")
 		}
+	}
+	if len(before) > 0 {
+		l.add(Item{
+			Check: "restores", State: Unseen, What: "not looked at: what earlier Restores have left: " + strings.TrimSuffix(about(before), ": "), Why: "Velero leaves what is there as it is, and controllers act on it",
+			Next: "see that no object of Cluster API is left of them; then --done restores", Step: l.restore, Objects: before,
+		}, "restores")
 	}
 	switch {
 	case len(running) > 0:
@@ -121,6 +141,14 @@ func (l *looking) idle(s *seen, namespace string) {
 	default:
 		l.add(Item{Check: "restores", State: Holds, What: "no other Restore is under way"})
 	}
+}
+
+// isOfReport reports whether it is a restore of one of several backups of the report, which leaves
+// what it has made for the next.
+func (l *looking) isOfReport(o *object) bool {
+	return len(l.Report.Backups) > 1 && o.Status.Phase == "Completed" && slices.ContainsFunc(l.Report.Backups, func(b report.Backup) bool {
+		return b.Velero != nil && b.Velero.Name != "" && b.Velero.Name == o.Spec.Backup
+	})
 }
 
 // locations sees that one is there, and that no Velero deletes backups from any.

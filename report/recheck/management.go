@@ -87,6 +87,8 @@ func (a *asking) isAnother(p *printed, which, set string) error {
 		return refuse(set+"; restore into a cluster that holds no Clusters", "it holds Clusters that the report does not name, and may be the running management cluster of others: %s", english.First(3, others))
 	case len(ours) > 0 && which == isNew:
 		return refuse("turn off what made them, and pause them with the line of the plan; restore into a cluster that holds none", "it holds Clusters of the report already: %s", english.First(3, ours))
+	case len(a.Before(p.clusters)) > 0 && which == isFilled:
+		return refuse(set, "its Clusters were created before the backup was written, and no restore of it has made them: it is another management cluster, that lives, or the old one: %s", english.First(3, a.Before(p.clusters)))
 	case len(p.clusters) == 0 && which == isFilled:
 		return refuse(set, "it holds none of the Clusters of the report: the restore was done elsewhere, or not yet")
 	}

@@ -121,6 +121,17 @@ func TestTheRestoreIsThatOfTheReport(t *testing.T) {
 		{"new: Clusters of others", "management new", holds(cluster("prod/shop", "")), with(nil), stops},
 		{"new: the same, by a restore", "management new", holds(cluster("prod/shop", byRestore)), second("u-2"), stops},
 		{"filled", "management filled", holds(cluster("ns/c", "")), with(nil), passes},
+		{"filled: a twin that lives", "management filled", strings.Replace(holds(cluster("ns/c", "")), "2026-11-25T12", "2026-11-20T12", 1), with(nil), stops},
+		{"filled: and a restore had made it long ago", "management filled", strings.Replace(holds(cluster("ns/c", byRestore)), "2026-11-25T12", "2026-11-20T12", 1), with(nil), stops},
+		{"filled: it does not say since when", "management filled", strings.Replace(holds(cluster("ns/c", "")), `,"creationTimestamp":"2026-11-25T12:00:00Z"`, "", 1), with(nil), stops},
+		{"filled: of the older of two backups", "management filled", holds(cluster("ns/c", "")), func(r *report.Report, l *infra.Listing) {
+			second("u-2")(r, l)
+			r.Backups[1].WrittenTo, r.Clusters[0].Backup = r.Backups[1].WrittenTo.AddDate(0, 0, 3), 0
+		}, passes},
+		{"filled: of the younger", "management filled", holds(cluster("ns/c", "")), func(r *report.Report, l *infra.Listing) {
+			second("u-2")(r, l)
+			r.Backups[1].WrittenTo, r.Clusters[0].Backup = r.Backups[1].WrittenTo.AddDate(0, 0, 3), 1
+		}, stops},
 		{"filled: the old one", "management filled", strings.Replace(holds(cluster("ns/c", "")), "u-new", "u-old", 1), with(nil), stops},
 		{"filled: it holds none", "management filled", now, with(nil), stops},
 		{"filled: Clusters of others", "management filled", holds(cluster("ns/c", ""), cluster("prod/shop", "")), with(nil), stops},

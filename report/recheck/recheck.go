@@ -63,7 +63,7 @@ var checks = []check{
 	{"no-member", []string{"node/NAME"}, "none of these etcd members is the Node's", (*asking).noMember, false},
 	{"no-machine", []string{"ID"}, "no Machine of these has VM ID", (*asking).noMachine, true},
 	{"restored", []string{"RESOURCE/NAMESPACE/NAME"}, "this object is of the --restore", (*asking).restored, true},
-	{"management", []string{"WHICH"}, "old, new (no Clusters) or filled (the report's)", (*asking).management, true},
+	{"management", []string{"WHICH"}, "old, new (no Clusters) or filled (of it)", (*asking).management, true},
 	{"backup", []string{"backup/NAME"}, "this Backup of Velero is the report's", (*asking).backup, true},
 	{"pauses", []string{"configmap/NAME"}, "this is the plan's ConfigMap", (*asking).pauses, true},
 }

@@ -104,7 +104,7 @@ func (g *generator) report(clusters, machines int) *report.Report {
 		r.InfraMachines = append(r.InfraMachines, g.infraMachine(r))
 	}
 	for range 1 + g.IntN(2) {
-		r.Scopes = append(r.Scopes, g.scope())
+		r.Scopes = append(r.Scopes, g.scope(at))
 	}
 	if !g.calm && g.IntN(3) == 0 {
 		r.Errors = append(r.Errors, report.Error{Object: g.name("object"), Message: g.name("message"), Hint: g.name("hint")})
@@ -314,8 +314,11 @@ func (g *generator) infraMachine(r *report.Report) report.InfraMachine {
 	return m
 }
 
-func (g *generator) scope() report.Scope {
+func (g *generator) scope(at time.Time) report.Scope {
 	s := report.Scope{Provider: one(g, "vsphere", "aws"), Endpoint: g.name("vc") + ":443", Account: g.name("svc"), State: code.ScopeComplete, Instances: g.IntN(99)}
+	if s.Instances%4 > 0 {
+		s.ListedAt = at.Add(-time.Minute)
+	}
 	if !g.calm && g.IntN(4) == 0 {
 		s.State = one(g, code.ScopePartial, code.ScopeFailed)
 		s.Error = &report.Fault{Reason: code.Unreachable, Message: g.name("connection refused"), Hint: g.name("open the way")}

@@ -319,7 +319,9 @@ func clusterctl(args []string) {
 			"apiVersion": "apps/v1", "kind": "Deployment", "status": map[string]any{"availableReplicas": 1},
 			"metadata": map[string]any{"namespace": label + "-system", "name": label + "-controller-manager", "labels": map[string]any{"cluster.x-k8s.io/provider": label}},
 		})
-		k.add("mutatingwebhookconfigurations", map[string]any{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration", "metadata": map[string]any{"name": label, "labels": map[string]any{"cluster.x-k8s.io/provider": label}}})
+		for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
+			k.add(strings.ToLower(kind)+"s", map[string]any{"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": map[string]any{"name": label, "labels": map[string]any{"cluster.x-k8s.io/provider": label}}})
+		}
 	}
 	k.save()
 }
