@@ -49,6 +49,9 @@ func (pl *planner) asRestored(c *report.Cluster, objects []string) (lines []shel
 		if n.Deleted != 0 || to+int64(n.Created) != from {
 			continue
 		}
+		set := func(now int64) shell.Command {
+			return manage(c.Namespace, "scale", shell.Raw(`"machinesets.cluster.x-k8s.io/$S"`), fmt.Sprintf("--current-replicas=%d", now), fmt.Sprintf("--replicas=%d", to))
+		}
 		sets := manage(c.Namespace, "get", "machinesets.cluster.x-k8s.io",
 			shell.Pieces{"--selector=cluster.x-k8s.io/deployment-name=" + g.Name + ",velero.io/restore-name=", shell.Variable(restoreName)},
 			fmt.Sprintf(`--output=go-template={{range .items}}{{if or (eq (print .spec.replicas) "%d") (eq (print .spec.replicas) "%d")}}{{.metadata.name}} {{end}}{{end}}`, from, to))
@@ -56,7 +59,7 @@ func (pl *planner) asRestored(c *report.Cluster, objects []string) (lines []shel
 		settled = append(settled, g.Kind+" "+c.Namespace+"/"+g.Name)
 		lines = append(lines, shell.All(restored(c.Namespace, object), sets.Keep("SETS"),
 			shell.Line(shell.Raw(`test -n "$SETS"`)).OrStop(fmt.Sprintf("of its MachineSets none has replicas %d or %d: nothing was scaled", from, to)),
-			manage(c.Namespace, "scale", shell.Raw(`"machinesets.cluster.x-k8s.io/$S"`), fmt.Sprintf("--replicas=%d", to)).OrStop("this MachineSet was not scaled, so that its MachineDeployment is not, either").EachOrStop("S", "SETS"),
+			set(from).Or(set(to)).OrStop("this MachineSet was not scaled, so that its MachineDeployment is not, either").EachOrStop("S", "SETS"),
 			manage(c.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to))))
 	}
 	return lines, settled

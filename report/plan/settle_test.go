@@ -73,7 +73,7 @@ func TestAGroupIsScaledToWhatWasRestored(t *testing.T) {
 		object := "MachineDeployment " + r.Clusters[0].Namespace + "/" + g.Name
 		r.Summary.Answer = &report.SafeAnswer{Reasons: []report.AnswerReason{{Code: code.MachinesMade, Message: object + " creates 1 machine", Objects: []string{object}}}}
 		text := asShell(t, r)
-		at := strings.Index(text, `"machinesets.cluster.x-k8s.io/$S" --replicas=2`)
+		at := strings.Index(text, `"machinesets.cluster.x-k8s.io/$S" --current-replicas=3 --replicas=2`)
 		if line := at >= 0 && strings.Contains(text[at:], "machinedeployments.cluster.x-k8s.io/md-0 --current-replicas=3 --replicas=2"); line != c.line {
 			t.Errorf("%s: a line is %v", name, line)
 		}
