@@ -224,7 +224,7 @@ func (a *assembly) readGroups() {
 			Desired: replicas(r.Data.Desired, r.kind, r.Data.Least), Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
 			Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 			Labels:         r.Data.Labels, TemplateLabels: r.Data.TemplateLabels, Selector: r.Data.Selector,
-			ReplicasManagedBy: r.Data.managedBy(), Autoscaled: r.Data.Autoscaled,
+			ReplicasManagedBy: r.Data.managedBy(), Autoscaled: r.Data.Autoscaled, AppliedBy: r.Data.appliedBy(),
 			Version: r.Data.Version, FailureDomain: r.Data.FailureDomain, Members: r.Data.Members,
 			Bootstrap: r.Data.Bootstrap.ref(r.Namespace), BootstrapSecret: r.Data.BootstrapSecret,
 			Halted: r.Data.Halted, OnDelete: r.Data.Strategy == onDelete, RolloutAfter: moment(r.Data.RolloutAfter),

@@ -196,6 +196,9 @@ type groupFields struct {
 	Selector, ManagedBy                 string // ManagedBy is the annotation's value, where Managed says that there is one
 	Managed, Autoscaled                 bool
 	Least                               string // that the cluster autoscaler may set
+	Argo, Flux, Helm                    bool
+	Installer                           string
+	Managers                            []string // of managedFields
 	Infrastructure, Bootstrap           refFields
 	BootstrapSecret                     string
 	Version, FailureDomain              string
@@ -221,6 +224,11 @@ func newGroupKind(resource string) *Kind[groupFields] {
 			Text(func(t *groupFields) *string { return &t.ManagedBy }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
 			Present(func(t *groupFields) *bool { return &t.Managed }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
 			Present(func(t *groupFields) *bool { return &t.Autoscaled }, "annotation:"+clusterv1.AutoscalerMinSizeAnnotation, "annotation:"+clusterv1.AutoscalerMaxSizeAnnotation),
+			Present(func(t *groupFields) *bool { return &t.Argo }, "label:argocd.argoproj.io/instance", "annotation:argocd.argoproj.io/tracking-id"),
+			Present(func(t *groupFields) *bool { return &t.Flux }, "label:kustomize.toolkit.fluxcd.io/name", "label:helm.toolkit.fluxcd.io/name"),
+			Present(func(t *groupFields) *bool { return &t.Helm }, "annotation:meta.helm.sh/release-name"),
+			Text(func(t *groupFields) *string { return &t.Installer }, "label:app.kubernetes.io/managed-by"),
+			Texts(func(t *groupFields) *[]string { return &t.Managers }, "metadata.managedFields[].manager"),
 			Text(func(t *groupFields) *string { return &t.Least }, "annotation:"+clusterv1.AutoscalerMinSizeAnnotation),
 			Text(func(t *groupFields) *string { return &t.Version }, "spec.template.spec.version"),
 			Text(func(t *groupFields) *string { return &t.FailureDomain }, "spec.template.spec.failureDomain"),
@@ -251,6 +259,32 @@ func (t *groupFields) managedBy() string {
 		return "an autoscaler outside Cluster API"
 	}
 	return t.ManagedBy
+}
+
+// applies are the field managers of tools that set objects to their manifests again (Argo CD
+// common/common.go v3.0, kustomize-controller and helm-controller of Flux v2, Helm v3).
+var applies = map[string]string{
+	"argocd-controller": "Argo CD", "argocd-application-controller": "Argo CD", "kustomize-controller": "Flux", "helm-controller": "Flux", "helm": "Helm", "Helm": "Helm",
+}
+
+// appliedBy names the tool that sets the group to its manifest again, replicas too, or is empty.
+func (t *groupFields) appliedBy() string {
+	switch {
+	case t.Argo:
+		return "Argo CD"
+	case t.Flux:
+		return "Flux"
+	case t.Helm:
+		return "Helm"
+	case t.Installer != "":
+		return t.Installer
+	}
+	for _, m := range t.Managers {
+		if by := applies[m]; by != "" {
+			return by
+		}
+	}
+	return ""
 }
 
 // groupKinds are the kinds of machine groups. Before Cluster API v0.4 MachinePools

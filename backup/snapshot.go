@@ -161,6 +161,8 @@ type Group struct {
 	// cluster autoscaler's annotations of minimum or maximum are present.
 	ReplicasManagedBy string
 	Autoscaled        bool
+	// AppliedBy is the tool that sets the object to its manifest again: Argo CD, Flux, Helm.
+	AppliedBy string
 	// What a MachineSet and its MachineDeployment are compared by (Cluster API
 	// core/reconcilers/machinedeployment/mdutil v1.14.0), all of spec.template.spec.
 	Version         string

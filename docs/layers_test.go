@@ -104,7 +104,7 @@ var layers = []layer{
 	{
 		name:    "test support", // the product links none of it
 		has:     isTestSupport,
-		layers:  []string{"codes", "backup", "infra", "detector", "forecast", "report", "document", "formats", "terminal", "shell"},
+		layers:  []string{"codes", "backup", "infra", "detector", "forecast", "report", "document", "formats", "plan", "terminal", "shell"},
 		foreign: []string{""},
 	},
 	{name: "demo", has: at("cmd/demo"), layers: []string{"test support"}},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,26 @@ func TestAnswerByPlanOfTheLab(t *testing.T) {
 	}
 	if got := codes(by.Resolved); !strings.Contains(got, "ControlPlaneDown ClusterHalted BackupError") {
 		t.Errorf("resolved: %s", got)
+	}
+}
+
+// The plan of a report that was edited, and a difference with it, say so.
+func TestPlanAndDiffWarnOfAnEditedReport(t *testing.T) {
+	o := fleet(t).detect()
+	whole, edited := filepath.Join(t.TempDir(), "report.json"), filepath.Join(t.TempDir(), "edited.json")
+	for path, text := range map[string][]byte{whole: o.json, edited: bytes.Replace(o.json, []byte(`"gamma-edge"`), []byte(`"gamma-edgy"`), 1)} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const warning = "is not as detect wrote it: "
+	for _, args := range [][]string{{"plan", edited}, {"diff", edited, whole}, {"diff", whole, edited}} {
+		if got := runProgram(t, args...).stderr; !strings.Contains(got, "edited.json "+warning) || strings.Contains(got, "report.json "+warning) {
+			t.Errorf("%s: %s", args[0], got)
+		}
+	}
+	if got := runProgram(t, "plan", whole).stderr; strings.Contains(got, warning) {
+		t.Error(got)
 	}
 }
 

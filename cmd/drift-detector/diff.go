@@ -60,6 +60,8 @@ func runDiff(o diffOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
+	warnChanged(s, o.old, before)
+	warnChanged(s, o.new, after)
 	d, err := diff.New(before, after)
 	if err != nil {
 		return err

@@ -84,6 +84,7 @@ func runPlan(o planOptions, s *streams) error {
 	if err := refuseLive(o.report, rep); err != nil {
 		return err
 	}
+	warnChanged(s, o.report, rep)
 	plan := planOf(rep)
 	plan.In(o.report)
 	if err := plan.Narrow(o.part); err != nil {

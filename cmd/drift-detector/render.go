@@ -188,3 +188,12 @@ func readReport(path string) (*report.Report, error) {
 	}
 	return rep, nil
 }
+
+// warnChanged says which members of a report are not as detect wrote them: what is made of it
+// follows from them all the same. What narrows a report leaves it without digests, which is no
+// change.
+func warnChanged(s *streams, path string, rep *report.Report) {
+	if members, _ := rep.Changed(); len(members) > 0 {
+		s.warn("%s is not as detect wrote it: %s changed; what follows from that is not from what was seen", quoted(path), english.First(len(members), members))
+	}
+}

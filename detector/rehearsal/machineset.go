@@ -159,7 +159,7 @@ func managedBy(g *backup.Group) string {
 	case g.Autoscaled:
 		return "cluster autoscaler"
 	}
-	return ""
+	return g.AppliedBy
 }
 
 // spared says why the MachineSet of an unhealthy machine does not replace it, or is empty

@@ -234,6 +234,11 @@ func (c Command) Each(word, words string) Command {
 	return c.wrap("for "+word+" in $"+words+"; do ", "; done")
 }
 
+// EachOrStop is Each that ends with the first word for which c fails, and fails then.
+func (c Command) EachOrStop(word, words string) Command {
+	return c.wrap("(for "+word+" in $"+words+"; do ", " || exit 1; done)")
+}
+
 // Private makes what a command writes readable by nobody else.
 func (c Command) Private() Command { return c.wrap("(umask 077; ", ")") }
 

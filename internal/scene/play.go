@@ -17,6 +17,7 @@ import (
 	"drift-detector/infra/walk"
 	"drift-detector/report"
 	"drift-detector/report/build"
+	"drift-detector/report/plan"
 )
 
 // Played is how a scene ended.
@@ -185,6 +186,7 @@ func decide(r *infra.Registry, l *loaded, inv infra.Inventory, now time.Time) *P
 		Result: result, Forecast: future.Forecast, ByPlan: future.ByPlan, Snapshot: l.snapshot, Inventory: inv, Absent: l.expected.Absent, LoadBalancers: l.expected.LoadBalancers,
 		Checks: checks, Providers: r.Specs(), GeneratedAt: now,
 	})
+	plan.Fill(p.Report, r.Tools())
 	return p
 }
 

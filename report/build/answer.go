@@ -33,14 +33,16 @@ func decide(p *Parts, r *report.Report) *report.SafeAnswer {
 
 // decideByPlan makes the answer for what follows once the plan's steps are done. Resolved are
 // the reasons of which nothing is left then: of the answer itself, and such as show only once
-// the controllers act on what they were kept from.
+// the controllers act on what they were kept from. What a line of the plan has to settle stays
+// until there is a plan, which has that line or not (plan.Fill).
 func decideByPlan(p *Parts, r *report.Report) *report.PlanAnswer {
 	if p.ByPlan == nil || r.Summary.Answer == nil {
 		return nil
 	}
 	all := reasonsOf(p, r, p.ByPlan, func(check.Finding) bool { return true })
 	left := slices.DeleteFunc(reasonsOf(p, r, p.ByPlan, func(f check.Finding) bool { return !f.Mended }), func(reason report.AnswerReason) bool { return code.Of(reason.Code).Mended })
-	out := &report.PlanAnswer{Safe: report.SafeAfter(left), Reasons: left}
+	var out report.PlanAnswer
+	var d decision
 	type said struct {
 		code    code.Reason
 		message string
@@ -52,10 +54,17 @@ func decideByPlan(p *Parts, r *report.Report) *report.PlanAnswer {
 	for _, reason := range slices.Concat(r.Summary.Answer.Reasons, all) {
 		if is := (said{reason.Code, reason.Message}); !known[is] && reason.Code != code.StatusNotHealthy {
 			known[is] = true
+			if code.Of(reason.Code).ByLine {
+				d.Add(reason.Code, reason.Message, reason.Objects...).Until = reason.Until
+				continue
+			}
 			out.Resolved = append(out.Resolved, reason)
 		}
 	}
-	return out
+	d.effects(left)
+	out.Reasons = append([]report.AnswerReason{}, d.sorted()...)
+	out.Safe = report.SafeAfter(out.Reasons)
+	return &out
 }
 
 // reasonsOf returns the reasons that a forecast, what was seen, and those findings of the checks

@@ -12,8 +12,8 @@ import (
 	"drift-detector/report/code"
 )
 
-// The answer by the plan leaves what no step mends, and what shows only once the controllers
-// act again.
+// The answer by the plan leaves what no step mends, what a line has to settle as long as there is
+// no plan, and what shows only once the controllers act again.
 func TestAnswerByPlan(t *testing.T) {
 	effect := func(reason code.Reason) report.AnswerReason {
 		return report.AnswerReason{Code: reason, Message: "of " + string(reason), Objects: []string{"a"}}
@@ -29,11 +29,13 @@ func TestAnswerByPlan(t *testing.T) {
 		resolved  string
 	}{
 		"nothing to do":                  {safe: code.Yes},
-		"held back by a person":          {now: []report.AnswerReason{effect(code.RolloutDue)}, then: []report.AnswerReason{effect(code.RolloutDue)}, safe: code.Yes, resolved: "RolloutDue"},
-		"halted, and nothing follows":    {now: []report.AnswerReason{effect(code.ClusterHalted)}, safe: code.Yes, resolved: "ClusterHalted"},
+		"held back by a person":          {now: []report.AnswerReason{effect(code.RolloutDue)}, then: []report.AnswerReason{effect(code.RolloutDue)}, safe: code.No, left: "RolloutDue"},
+		"halted, and nothing follows":    {now: []report.AnswerReason{effect(code.ClusterHalted)}, safe: code.No, left: "ClusterHalted"},
+		"broken, and a step repairs it":  {now: []report.AnswerReason{effect(code.MachinesBroken)}, safe: code.Yes, resolved: "MachinesBroken"},
+		"a line has to scale it":         {now: []report.AnswerReason{effect(code.MachinesMade)}, then: []report.AnswerReason{effect(code.MachinesMade)}, safe: code.WithWork, left: "MachinesMade"},
 		"halted for good":                {now: []report.AnswerReason{effect(code.ClusterHalted)}, then: []report.AnswerReason{effect(code.ClusterHalted)}, safe: code.No, left: "ClusterHalted"},
-		"halted, and doubles then":       {now: []report.AnswerReason{effect(code.ClusterHalted)}, then: []report.AnswerReason{effect(code.SecondInstance)}, safe: code.No, left: "SecondInstance", resolved: "ClusterHalted"},
-		"halted, and a rollout follows":  {now: []report.AnswerReason{effect(code.ClusterHalted)}, then: []report.AnswerReason{effect(code.RolloutDue)}, safe: code.Yes, resolved: "ClusterHalted RolloutDue"},
+		"halted, and doubles then":       {now: []report.AnswerReason{effect(code.ClusterHalted)}, then: []report.AnswerReason{effect(code.SecondInstance)}, safe: code.No, left: "SecondInstance ClusterHalted"},
+		"halted, and a rollout follows":  {now: []report.AnswerReason{effect(code.ClusterHalted)}, then: []report.AnswerReason{effect(code.RolloutDue)}, safe: code.No, left: "RolloutDue ClusterHalted"},
 		"not known":                      {now: []report.AnswerReason{effect(code.OutcomeUnknown)}, then: []report.AnswerReason{effect(code.OutcomeUnknown)}, safe: code.Unclear, left: "OutcomeUnknown"},
 		"an identity is created":         {checks: []check.Finding{finding("IdentityAbsent", true)}, safe: code.Yes, resolved: "BackupError"},
 		"the backup is not whole":        {checks: []check.Finding{finding("BackupNotCompleted", false)}, safe: code.No, left: "BackupError"},

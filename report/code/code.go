@@ -168,6 +168,8 @@ type Row struct {
 	// Mended is of a reason, or of an error of a check, of which nothing is left once the
 	// plan's steps about it are done, whether or not a person wants what it says.
 	Mended bool
+	// ByLine is of a reason of which nothing is left of what a line of the plan resolves.
+	ByLine bool
 	// Confirm is what the plan has a person do about an instance to confirm.
 	Confirm string
 }
@@ -204,6 +206,8 @@ func read(text string) []Row {
 				r.Person = true
 			case "mended":
 				r.Mended = true
+			case "byLine":
+				r.ByLine = true
 			default:
 				r.Safe = does
 			}

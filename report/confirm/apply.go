@@ -468,7 +468,7 @@ func (w word) says(n int) string {
 	}
 	count := english.Count(n, noun)
 	if n == 1 {
-		what = strings.NewReplacer(" belong to", " belongs to", " are ", " is ", " stay ", " stays ").Replace(what + " ")
+		what = strings.NewReplacer(" belong to", " belongs to", " are ", " is ", " and stay as they are", " and stays as it is", " stay ", " stays ").Replace(what + " ")
 	}
 	if w.folder != "" {
 		count += " in folder " + w.folder

@@ -352,3 +352,14 @@ func TestWhatIsGivenUpAndRestored(t *testing.T) {
 		}
 	}
 }
+
+// One of a kind is said in the singular, all of the sentence.
+func TestOneIsSaidInTheSingular(t *testing.T) {
+	for as, want := range map[As]string{
+		Leave: "1 VM is known, and stays as it is, on", NotAMachine: "1 VM belongs to no", GivenUp: "1 Cluster is given up, and left out", StaysOff: "1 machine stays off, on",
+	} {
+		if got := (word{as: as, by: "OPS-1"}).says(1); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", as, got)
+		}
+	}
+}

@@ -175,3 +175,16 @@ func TestWhatLeftWithItsClusterIsNotResolved(t *testing.T) {
 		}
 	}
 }
+
+// A cluster that the newer backup lacks is worse, though nothing was to be done about it.
+func TestALostClusterIsWorse(t *testing.T) {
+	old, new := fleet(), fleet()
+	old.Clusters = append(old.Clusters, report.Cluster{Namespace: "t", Name: "lost", Status: code.Healthy})
+	d := compareOK(t, old, new)
+	if matched, _ := d.Fails([]string{"worse"}); !d.Worse || len(matched) != 1 {
+		t.Errorf("worse %t, %q", d.Worse, matched)
+	}
+	if d = compareOK(t, new, old); d.Worse {
+		t.Error("a cluster that is new makes it worse")
+	}
+}

@@ -29,8 +29,7 @@ type Diff struct {
 	// another status or count of the whole.
 	Different bool `json:"different"`
 	// Worse says that the status of the whole, or one of the answers, is; or that the new report
-	// did not look where the old one did; or that a cluster of which something was to be done is
-	// not in its backup.
+	// did not look where the old one did; or that a cluster is not in its backup any more.
 	Worse bool `json:"worse"`
 	// Answer is what became of the answers whether a restore is safe.
 	Answer Answer `json:"answer"`
@@ -117,7 +116,7 @@ func New(old, new *report.Report) (*Diff, error) {
 	}
 	d.Machines, d.InfraMachines = items(old, new)
 	d.notSeen(new)
-	d.Worse = code.Worse(new.Summary.Status, old.Summary.Status) || d.Answer.worse() || len(d.Answer.NotInBackup) > 0 || d.sawMore(old, new)
+	d.Worse = code.Worse(new.Summary.Status, old.Summary.Status) || d.Answer.worse() || len(d.Answer.NotInBackup) > 0 || len(d.Clusters.Gone) > 0 || d.sawMore(old, new)
 	d.Different = d.Machines.any() || d.InfraMachines.any() || d.Clusters.any() || d.Scopes.any() || d.Errors.any() || d.Checks.any() || d.Answer.differs() || !sameNumbers(d.Old, d.New)
 	return d, nil
 }

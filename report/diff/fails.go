@@ -30,7 +30,7 @@ var statuses = []struct {
 //	new-check    an error in the backup itself that was not there, or was none
 //	worse        the status of the whole, or an answer, got worse, or the new
 //	             report did not look where the old one did, or its backup lacks a
-//	             cluster of which something was to be done
+//	             cluster that the old one had
 //	changed      there is any difference
 //	incomplete   one of the reports is incomplete
 //

@@ -12,6 +12,9 @@ type Step struct {
 	kind  kind
 	about []string        // the objects of the answer that it settles
 	lines []shell.Command // Commands
+	// settles is of what nothing is left once the commands are done: an object that is there then,
+	// or one with the code of a reason.
+	settles []string
 }
 
 // kind says what steps are that are arranged in a way of their own.

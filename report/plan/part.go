@@ -36,12 +36,19 @@ func partOf(object string) part {
 // errors of the backup.
 func (pl *planner) findParts() {
 	pl.parts = map[part][]*report.Cluster{}
-	if a := pl.Summary.Answer; a != nil {
-		for i := range a.Reasons {
-			for _, object := range a.Reasons[i].Objects {
+	note := func(all []report.AnswerReason) {
+		for i := range all {
+			for _, object := range all[i].Objects {
 				pl.parts[partOf(object)] = nil
 			}
 		}
+	}
+	if a := pl.Summary.Answer; a != nil {
+		note(a.Reasons)
+	}
+	if a := pl.Summary.AnswerByPlan; a != nil {
+		note(a.Reasons)
+		note(a.Resolved)
 	}
 	for i := range pl.Checks {
 		if k := &pl.Checks[i]; k.Error() {

@@ -75,7 +75,11 @@ func (pl *planner) identities(d *draft, c *report.Cluster) {
 			lines = append(lines, manage(c.Namespace, "annotate", object, "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", shell.Raw(`drift-detector/retry="$(date +%s)"`)))
 			lines[len(lines)-1] = pl.isFilled().Then(lines[len(lines)-1])
 		}
-		d.after(fmt.Sprintf("The cluster is not reconciled until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, which extract wrote, then change an annotation of the infrastructure cluster, because its controller backs off.", m.Kind, m.Name), lines...).about = []string{m.Kind + " " + strings.TrimPrefix(m.Namespace+"/"+m.Name, "/")}
+		step := d.after(fmt.Sprintf("The cluster is not reconciled until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, which extract wrote, then change an annotation of the infrastructure cluster, because its controller backs off.", m.Kind, m.Name), lines...)
+		step.about = []string{m.Kind + " " + strings.TrimPrefix(m.Namespace+"/"+m.Name, "/")}
+		if len(step.Commands) == len(lines) { // else one was refused
+			step.settles = step.about
+		}
 	}
 }
 
@@ -138,7 +142,7 @@ func (pl *planner) keepPoolSizes(d *draft, c *report.Cluster) {
 	for i := range c.Workers.Groups {
 		g := &c.Workers.Groups[i]
 		p := g.Pool
-		if g.Kind != "MachinePool" || p == nil || p.Desired == nil || p.ManagedBy != "" || p.State != code.Present {
+		if g.Kind != "MachinePool" || p == nil || p.Desired == nil || p.ManagedBy != "" || g.Forecast != nil && g.Forecast.ManagedBy != "" || p.State != code.Present {
 			continue
 		}
 		now := int64(len(p.Now))
@@ -160,8 +164,11 @@ func (pl *planner) keepPoolSizes(d *draft, c *report.Cluster) {
 			continue
 		}
 		object := pools + g.Name
-		d.after(text+" The line looks first whether the group still has that number.",
-			shell.All(check, restored(c.Namespace, object), manage(c.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", *p.Desired), fmt.Sprintf("--replicas=%d", now)))).about = about
+		step := d.after(text+" The line looks first whether the group still has that number.",
+			shell.All(check, restored(c.Namespace, object), manage(c.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", *p.Desired), fmt.Sprintf("--replicas=%d", now))))
+		if step.about = about; len(step.Commands) > 0 {
+			step.settles = append(of(code.PoolScaledBack, about...), of(code.PoolGrown, about...)...)
+		}
 	}
 }
 

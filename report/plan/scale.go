@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"drift-detector/infra/shell"
-	"drift-detector/internal/english"
 	"drift-detector/report"
 )
 
@@ -36,9 +35,9 @@ func (s *set) scale(from, to int64) (look []shell.Command, owned, scale shell.Co
 // asRestored sets the replicas of groups, and of their MachineSets, which create machines on their
 // own as soon as they are not paused (syncReplicas in Cluster API
 // core/reconcilers/machineset/machineset_controller.go v1.14.0), to the Machines that were restored:
-// where it is one MachineSet that is short, nobody else sets them, and none of them was deleted.
-func (pl *planner) asRestored(c *report.Cluster, objects []string) []shell.Command {
-	var lines []shell.Command
+// where it is one MachineSet that is short, nobody else sets them, and none of them was deleted. A
+// MachineSet that has as many already stays so. One that is not scaled ends the line.
+func (pl *planner) asRestored(c *report.Cluster, objects []string) (lines []shell.Command, settled []string) {
 	for i := range c.Workers.Groups {
 		g := &c.Workers.Groups[i]
 		if g.Kind != "MachineDeployment" || !labelForm.MatchString(g.Name) || !slices.Contains(objects, g.Kind+" "+c.Namespace+"/"+g.Name) ||
@@ -50,18 +49,20 @@ func (pl *planner) asRestored(c *report.Cluster, objects []string) []shell.Comma
 		if n.Deleted != 0 || to+int64(n.Created) != from {
 			continue
 		}
-		scaled := func(object any) shell.Command {
-			return manage(c.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to))
+		set := func(now int64) shell.Command {
+			return manage(c.Namespace, "scale", shell.Raw(`"machinesets.cluster.x-k8s.io/$S"`), fmt.Sprintf("--current-replicas=%d", now), fmt.Sprintf("--replicas=%d", to))
 		}
 		sets := manage(c.Namespace, "get", "machinesets.cluster.x-k8s.io",
 			shell.Pieces{"--selector=cluster.x-k8s.io/deployment-name=" + g.Name + ",velero.io/restore-name=", shell.Variable(restoreName)},
-			fmt.Sprintf(`--output=go-template={{range .items}}{{if eq (print .spec.replicas) "%d"}}{{.metadata.name}} {{end}}{{end}}`, from))
+			fmt.Sprintf(`--output=go-template={{range .items}}{{if or (eq (print .spec.replicas) "%d") (eq (print .spec.replicas) "%d")}}{{.metadata.name}} {{end}}{{end}}`, from, to))
 		object := scalable[g.Kind] + g.Name
+		settled = append(settled, g.Kind+" "+c.Namespace+"/"+g.Name)
 		lines = append(lines, shell.All(restored(c.Namespace, object), sets.Keep("SETS"),
-			shell.Line(shell.Raw(`test -n "$SETS"`)).OrStop(fmt.Sprintf("no MachineSet of it has %s: nothing was scaled", english.Count(int(from), "replica"))),
-			scaled(shell.Raw(`"machinesets.cluster.x-k8s.io/$S"`)).OrSay("not scaled: look at this one").Each("S", "SETS"), scaled(object)))
+			shell.Line(shell.Raw(`test -n "$SETS"`)).OrStop(fmt.Sprintf("of its MachineSets none has replicas %d or %d: nothing was scaled", from, to)),
+			set(from).Or(set(to)).OrStop("this MachineSet was not scaled, so that its MachineDeployment is not, either").EachOrStop("S", "SETS"),
+			manage(c.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to))))
 	}
-	return lines
+	return lines, settled
 }
 
 // topologyPatch is a JSON patch of the MachineDeployment at ${INDEX}: it fails

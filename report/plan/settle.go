@@ -31,14 +31,29 @@ func (pl *planner) settle(d *draft, c *report.Cluster) bool {
 		if strings.HasPrefix(own[0], "Machine ") { // the messages of others name what they are about, or say that of the cluster
 			text += ": " + listed(own)
 		}
-		d.afterWith(text+". "+first, func() []shell.Command {
-			if r.Code == code.MachinesMade {
-				return pl.asRestored(c, own)
-			}
-			return pl.spare(c, r.Code, own)
-		}).about = own
+		lines, settled := pl.settling(c, r, own)
+		step := d.afterWith(text+". "+first, func() []shell.Command { return lines })
+		step.about, step.settles = own, of(r.Code, settled...)
 	}
 	return any
+}
+
+// settling are the lines that settle a reason, and of which objects.
+func (pl *planner) settling(c *report.Cluster, r *report.AnswerReason, objects []string) (lines []shell.Command, settled []string) {
+	switch r.Code {
+	case code.MachinesMade:
+		lines, settled = pl.asRestored(c, objects)
+	case code.LivingReplaced:
+		lines, settled = pl.spare(c, objects)
+	case code.ClusterHalted:
+		if lines = pl.pinned(c, r); lines != nil {
+			settled = objects
+		}
+	}
+	if slices.ContainsFunc(lines, func(l shell.Command) bool { return l.Refused() != "" }) {
+		return lines, nil
+	}
+	return lines, settled
 }
 
 // areAbout reports whether there is a step about each of the objects.
@@ -94,12 +109,12 @@ func listed(names []string) string {
 // spare keeps MachineHealthChecks from living machines: one that has the annotation is
 // none of their targets (Cluster API
 // internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.10.0).
-func (pl *planner) spare(c *report.Cluster, reason code.Reason, objects []string) []shell.Command {
-	var lines []shell.Command
+func (pl *planner) spare(c *report.Cluster, objects []string) (lines []shell.Command, settled []string) {
 	for _, object := range objects {
-		if name, ok := strings.CutPrefix(object, "Machine "+c.Namespace+"/"); ok && reason == code.LivingReplaced {
+		if name, ok := strings.CutPrefix(object, "Machine "+c.Namespace+"/"); ok {
 			lines = append(lines, restored(c.Namespace, machines+name).Then(manage(c.Namespace, "annotate", machines+name, "--overwrite", "cluster.x-k8s.io/skip-remediation=yes")))
+			settled = append(settled, object)
 		}
 	}
-	return lines
+	return lines, settled
 }

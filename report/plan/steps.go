@@ -21,6 +21,7 @@ func Fill(r *report.Report, tools Tools) {
 		m.Remediation = plain(steps)
 	}
 	p := pl.arranged()
+	pl.correct(&p)
 	r.ToDo = p.toDo()
 	r.Variables = nil
 	for _, v := range pl.variables {
