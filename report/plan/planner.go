@@ -78,6 +78,8 @@ type planner struct {
 	outcomes  map[[2]string]code.Outcome // by key of the cluster and name of the machine, of outcomeOfNamesake
 	said      said
 	reported  map[setID]bool // sets of which the event behind their findings was noted
+	// deployments are those of a cluster by what reasons call them, see deployment.
+	deployments map[*report.Cluster]map[string]*report.Group
 }
 
 func newPlanner(r *report.Report, tools Tools) *planner {

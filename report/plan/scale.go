@@ -3,7 +3,6 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
@@ -38,10 +37,9 @@ func (s *set) scale(from, to int64) (look []shell.Command, owned, scale shell.Co
 // where it is one MachineSet that is short, nobody else sets them, and none of them was deleted. A
 // MachineSet that has as many already stays so. One that is not scaled ends the line.
 func (pl *planner) asRestored(c *report.Cluster, objects []string) (lines []shell.Command, settled []string) {
-	for i := range c.Workers.Groups {
-		g := &c.Workers.Groups[i]
-		if g.Kind != "MachineDeployment" || !labelForm.MatchString(g.Name) || !slices.Contains(objects, g.Kind+" "+c.Namespace+"/"+g.Name) ||
-			g.Topology != "" || g.Desired == nil || g.Forecast == nil || g.Forecast.ManagedBy != "" || g.Forecast.Rollout != nil {
+	for _, o := range objects {
+		g := pl.deployment(c, o)
+		if g == nil || !labelForm.MatchString(g.Name) || g.Topology != "" || g.Desired == nil || g.Forecast == nil || g.Forecast.ManagedBy != "" || g.Forecast.Rollout != nil {
 			continue
 		}
 		from, n := *g.Desired, &g.Forecast.Replicas
@@ -63,6 +61,25 @@ func (pl *planner) asRestored(c *report.Cluster, objects []string) (lines []shel
 			manage(c.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to))))
 	}
 	return lines, settled
+}
+
+// deployment returns the MachineDeployment of a cluster that an object of a reason is; nil where it
+// is none.
+func (pl *planner) deployment(c *report.Cluster, object string) *report.Group {
+	all, known := pl.deployments[c]
+	if !known {
+		all = make(map[string]*report.Group, len(c.Workers.Groups))
+		for i := range c.Workers.Groups {
+			if g := &c.Workers.Groups[i]; g.Kind == "MachineDeployment" {
+				all[g.Kind+" "+c.Namespace+"/"+g.Name] = g
+			}
+		}
+		if pl.deployments == nil {
+			pl.deployments = map[*report.Cluster]map[string]*report.Group{}
+		}
+		pl.deployments[c] = all
+	}
+	return all[object]
 }
 
 // topologyPatch is a JSON patch of the MachineDeployment at ${INDEX}: it fails
