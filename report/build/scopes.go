@@ -43,7 +43,7 @@ func scopes(found []report.Scope, listings []infra.Listing) []report.Scope {
 		l := &listings[i]
 		k := scopeKey{l.Provider, l.Endpoint, l.Location, l.Account}
 		if have, known := at[k]; !known || l.ListedAt.Before(have) {
-			at[k] = l.ListedAt.UTC()
+			at[k] = utc(l.ListedAt)
 		}
 	}
 	out := slices.Clone(found)
