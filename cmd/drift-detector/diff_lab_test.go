@@ -148,7 +148,7 @@ func TestDiffOfTheLab(t *testing.T) {
 		t.Errorf("clusters %+v, scopes %+v, complete %t, worse %t", d.Clusters, d.Scopes, d.Complete, d.Worse)
 	}
 	matched, err := d.Fails(diff.Kinds())
-	if want := []string{"new-ghost", "new-stale", "new-unattributed", "changed"}; err != nil || !slices.Equal(matched, want) {
+	if want := []string{"new-ghost", "new-stale", "new-unattributed", "new-leaked", "new-lost", "changed"}; err != nil || !slices.Equal(matched, want) {
 		t.Errorf("--fail-on finds %q, %v; want %q", matched, err, want)
 	}
 }
