@@ -25,8 +25,12 @@ func (pl *planner) correct(p *Plan) {
 		out *report.Reasons
 	}{{a.Reasons, &left}, {a.Resolved, &resolved}} {
 		for _, r := range side.of {
-			if !code.Of(r.Code).ByLine {
-				side.out.Add(r.Code, r.Message, r.Objects...).Until = r.Until
+			if !code.Of(r.Code).ByLine || len(r.Objects) == 0 { // of nothing there is no line
+				to := side.out
+				if code.Of(r.Code).ByLine {
+					to = &left
+				}
+				to.Add(r.Code, r.Message, r.Objects...).Until = r.Until
 				continue
 			}
 			for _, object := range r.Objects {

@@ -172,3 +172,14 @@ esac`,
 		}
 	}
 }
+
+// A reason that a line has to settle and that is of no object has none: it stays.
+func TestAReasonOfNothingStays(t *testing.T) {
+	r := sample("alpha")
+	reason := report.AnswerReason{Code: code.MachinesMade, Message: "machines are made", Objects: []string{}}
+	r.Summary.Answer, r.Summary.AnswerByPlan = &report.SafeAnswer{Reasons: []report.AnswerReason{reason}}, &report.PlanAnswer{Reasons: []report.AnswerReason{reason}}
+	Fill(r, providerTools)
+	if by := r.Summary.AnswerByPlan; by.Safe == code.Yes || len(by.Reasons) != 1 || len(by.Resolved) != 0 {
+		t.Errorf("%+v", by)
+	}
+}
