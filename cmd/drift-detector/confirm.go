@@ -46,7 +46,7 @@ NAMESPACE/NAME of a Cluster or a machine. WHAT is
    staysOff      a machine whose VM is off
 
 'detect --confirmations FILE' takes that for seen, as long as the ids are the same, and
-lists it under the conditions of the answer; a folder stands for the VMs that it holds
+lists it under the conditions of the answer; a folder means the VMs that it holds
 now. A file that exists is added to: what others say in it stays, and of two words that
 contradict each other none is taken.
 

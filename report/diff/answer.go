@@ -19,7 +19,7 @@ type Answer struct {
 	New      Answers  `json:"new"`
 	Resolved []Reason `json:"resolved"` // only the old report has it, and the new one saw that it is gone
 	NotSeen  []Reason `json:"notSeen"`  // only the old report has it, and the new one did not look at all
-	// NotInBackup stands for what only the old report has, of clusters that the new one has not: the
+	// NotInBackup is what only the old report has, of clusters that the new one has not: the
 	// backup lacks them, and nobody looked at what is theirs.
 	NotInBackup []Reason `json:"notInBackup"`
 	Added       []Reason `json:"added"` // only the new one has it

@@ -50,7 +50,7 @@ func TestAPoolIsScaledInOneStep(t *testing.T) {
 }
 
 // The replicas of a group that creates machines are set to what was restored, and those of its
-// MachineSet with them: where somebody else sets them, or that is not what it is short of, no line
+// MachineSet with them: where somebody else sets them, or it lacks something else, no line
 // does that.
 func TestAGroupIsScaledToWhatWasRestored(t *testing.T) {
 	for name, c := range map[string]struct {
