@@ -98,12 +98,12 @@ func (w *world) newVMs(foretold map[string]bool) []Made {
 	}
 	for i := range w.seen.Objects {
 		if o := &w.seen.Objects[i]; o.ID != "" {
-			taken[idOf(o.ID)] = true
+			taken[report.InstanceID(o.ID)] = true
 		}
 	}
 	for i := range w.seen.Instances {
 		v := &w.seen.Instances[i]
-		id := idOf(v.ID)
+		id := report.InstanceID(v.ID)
 		if w.get(id).instance != v || w.get(id).known || v.Created == nil || v.Created.Before(w.report.GeneratedAt) {
 			continue
 		}
@@ -125,7 +125,7 @@ func (w *world) newVMs(foretold map[string]bool) []Made {
 func (w *world) gone() []Gone {
 	out := []Gone{}
 	add := func(v *report.Instance, provider, machine string, verdict Verdict) {
-		if v != nil && w.get(idOf(v.ID)).instance == nil && w.complete(provider, v) {
+		if v != nil && w.get(report.InstanceID(v.ID)).instance == nil && w.complete(provider, v) {
 			out = append(out, Gone{Name: v.Name, ID: v.ID, Machine: machine, Verdict: verdict})
 		}
 	}

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"strings"
 	"time"
 
 	"drift-detector/report"
@@ -122,8 +121,3 @@ func (m *Machine) joined() bool {
 }
 
 func (m *Machine) nodeHealthy() bool { return condition(m.Conditions, "NodeHealthy").Status == "True" }
-
-// idOf returns the id of an instance as infrastructures have it, of a provider id.
-func idOf(providerID string) string {
-	return strings.ToLower(providerID[strings.LastIndexByte(providerID, '/')+1:])
-}

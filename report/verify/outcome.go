@@ -3,6 +3,7 @@ package verify
 import (
 	"time"
 
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -249,7 +250,7 @@ func (f *subject) takenByName() *finding {
 		return unjudged("has taken the VM whose id is recorded, not one by its name alone")
 	case f.recorded != "":
 		return not("has taken instance " + id + ", and " + f.recorded + " is recorded")
-	case f.of.Instance != nil && id != idOf(f.of.Instance.ID):
+	case f.of.Instance != nil && id != report.InstanceID(f.of.Instance.ID):
 		return not("has taken instance " + id + ", another than was foretold")
 	}
 	return f.byAge(before, "has taken a VM by its name", "was given a new VM, "+id)
@@ -260,7 +261,7 @@ func (f *subject) otherTaken() *finding {
 		return out
 	}
 	id := f.taken.id
-	if id == f.recorded || f.of.Instance != nil && id == idOf(f.of.Instance.ID) {
+	if id == f.recorded || f.of.Instance != nil && id == report.InstanceID(f.of.Instance.ID) {
 		return not("has taken its own VM")
 	}
 	return f.byAge(before, "has taken VM "+id+", which is another's", "was given a new VM, "+id)

@@ -1,6 +1,10 @@
 package verify
 
-import "strings"
+import (
+	"strings"
+
+	"drift-detector/report"
+)
 
 // sight is what an infrastructure's controller has made of a machine.
 type sight string
@@ -63,7 +67,7 @@ func ofVSphere(o *Object) taken {
 	}
 	switch {
 	case c.Status == "True" && o.ID != "":
-		return taken{found, idOf(o.ID), c}
+		return taken{found, report.InstanceID(o.ID), c}
 	case c.Status == "False" && c.Reason == "NotFoundByBIOSUUID":
 		return taken{is: absent, say: c}
 	case c.Status == "False" && c.Reason == "CloningFailed":
@@ -80,17 +84,17 @@ func ofOpenStack(o *Object) taken {
 	c := condition(o.Conditions, "InstanceReady")
 	switch {
 	case c.Status == "True" && o.ID != "":
-		return taken{found, idOf(o.ID), c}
+		return taken{found, report.InstanceID(o.ID), c}
 	case c.Reason == "InstanceStateError" && o.ID != "":
-		return taken{broken, idOf(o.ID), c}
+		return taken{broken, report.InstanceID(o.ID), c}
 	case c.Reason == "InstanceNotReady" && o.ID != "" && isOff(o.State):
-		return taken{off, idOf(o.ID), c}
+		return taken{off, report.InstanceID(o.ID), c}
 	case c.Reason == "InstanceNotFound" || c.Reason == "InstanceDeleted":
 		return taken{is: absent, say: c}
 	case c.Reason == "InstanceCreateFailed" || c.Reason == "InvalidMachineSpec":
 		return taken{is: refused, say: c}
 	}
-	return taken{silent, idOf(o.ID), c} // the id is of the status, which no restore brings back
+	return taken{silent, report.InstanceID(o.ID), c} // the id is of the status, which no restore brings back
 }
 
 // ofAWS reads an AWSMachine (CAPA v2.13.0 api/v1beta2/conditions_consts.go,
@@ -100,9 +104,9 @@ func ofAWS(o *Object) taken {
 	c := condition(o.Conditions, "InstanceReady")
 	switch {
 	case c.Status == "True" && o.ID != "":
-		return taken{found, idOf(o.ID), c}
+		return taken{found, report.InstanceID(o.ID), c}
 	case c.Reason == "InstanceStopped" && o.ID != "":
-		return taken{off, idOf(o.ID), c}
+		return taken{off, report.InstanceID(o.ID), c}
 	case c.Reason == "InstanceTerminated":
 		return taken{is: absent, say: c}
 	case c.Reason == "InstanceProvisionFailed":

@@ -68,13 +68,13 @@ func newWorld(r *report.Report, seen *Observation) *world {
 	}
 	for i := range seen.Instances {
 		if v := &seen.Instances[i]; !hasEnded(v.State) {
-			w.at(idOf(v.ID)).instance = v
+			w.at(report.InstanceID(v.ID)).instance = v
 			all := w.at("", v.Name)
-			all.ids = append(all.ids, idOf(v.ID))
+			all.ids = append(all.ids, report.InstanceID(v.ID))
 		}
 	}
 	for i := range r.InfraMachines {
-		w.at(idOf(r.InfraMachines[i].Instance.ID)).known = true
+		w.at(report.InstanceID(r.InfraMachines[i].Instance.ID)).known = true
 	}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
@@ -156,13 +156,13 @@ func (w *world) remember(m *report.Machine) {
 		w.at("Machine", m.Namespace, m.Name).mine = true
 	}
 	for i := range m.Others {
-		w.at(idOf(m.Others[i].ID)).known = true
+		w.at(report.InstanceID(m.Others[i].ID)).known = true
 	}
 	if m.Instance != nil {
-		w.at(idOf(m.Instance.ID)).known = true
+		w.at(report.InstanceID(m.Instance.ID)).known = true
 	}
 	if m.ProviderID != "" {
-		w.at(idOf(m.ProviderID)).known = true
+		w.at(report.InstanceID(m.ProviderID)).known = true
 	}
 }
 
@@ -207,7 +207,7 @@ func (w *world) newSubject(c *report.Cluster, set *group, m *report.Machine) *su
 	f := &subject{
 		world: w, of: m, outcome: m.Forecast.Outcome, cluster: c, group: w.get(c.Namespace, c.Name, set.name), in: set.name, kind: set.kind, pool: set.kind == "MachinePool",
 		plane: set.plane, there: w.get(c.Namespace, c.Name).cluster, machine: w.machine(m),
-		recorded: idOf(m.ProviderID), taken: about("", nil),
+		recorded: report.InstanceID(m.ProviderID), taken: about("", nil),
 	}
 	if m.Status == code.Ghost {
 		f.recorded = "" // it is what its Node says
@@ -294,7 +294,7 @@ const (
 func (f *subject) instance() presence {
 	id := f.recorded
 	if f.of.Instance != nil {
-		id = idOf(f.of.Instance.ID)
+		id = report.InstanceID(f.of.Instance.ID)
 	}
 	if v := f.get(id).instance; v != nil && id != "" {
 		if isOff(v.State) {
