@@ -23,7 +23,7 @@ var fields = map[string]string{
 	"summary":        "status complete answer? answerByPlan? clusters machines infraMachines excluded outOfScope resources foreignTags? ignored ignoredMachines? ignoredInfraMachines? confirmedInfraMachines? statusWithoutRules? errors forecast?",
 	"safeAnswer":     "safe reasons conditions",
 	"planAnswer":     "safe reasons resolved",
-	"answerReason":   "code message objects until?",
+	"answerReason":   "code message objects until? row?",
 	"toDo":           "phase safe code reason? message objects steps decide? resolved?",
 	"clusterCounts":  "total Healthy ManualRemediationNotRequired ManualRemediationRequired NeedFurtherConfirmation",
 	"machineCounts":  "total Healthy Stale Ghost Unknown",
