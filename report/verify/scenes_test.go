@@ -132,7 +132,7 @@ func (s *scene) with(change func(*scene)) *scene { change(s); return s }
 func (s *scene) report(foretold code.Outcome) *report.Report {
 	b := newReport(reported)
 	m := s.of
-	m.Forecast = &report.MachineForecast{Outcome: foretold, ExpectedBy: s.of.Forecast.ExpectedBy}
+	m.Forecast = &report.MachineForecast{Outcome: foretold, ByPlan: s.of.Forecast.ByPlan, ExpectedBy: s.of.Forecast.ExpectedBy}
 	b.add(s.provider, "ns", "c", s.group, m)
 	if g := b.groups[s.group]; g != nil {
 		g.Kind, g.Forecast.Replicas.Created = s.kind, s.created
@@ -342,6 +342,34 @@ func TestDangersAreFound(t *testing.T) {
 			}
 			if paused := c.scene.seen.Clusters[0].Paused; (v.Do == "") != paused {
 				t.Errorf("to do: %q", v.Do)
+			}
+		})
+	}
+}
+
+// By the plan another outcome may be foretold, which is held as strictly; what the plan's steps delete
+// and create is not.
+func TestByThePlan(t *testing.T) {
+	steps := []report.Step{{Text: "delete it"}}
+	for name, c := range map[string]struct {
+		scene            *scene
+		foretold, byPlan code.Outcome
+		steps            []report.Step
+		want             Verdict
+	}{
+		"taken over":                        {newScene("vsphere").running("id-1"), code.Halted, code.Adopted, steps, As},
+		"taken over, unlike by default":     {newScene("vsphere").running("id-1"), code.Halted, "", nil, As},
+		"taken over has another VM":         {newScene("vsphere").running("id-2"), code.Halted, code.Adopted, steps, Not},
+		"taken over is deleted":             {newScene("vsphere").running("id-1").with(func(s *scene) { s.machine().Deleting = later }), code.Halted, code.Adopted, steps, Not},
+		"taken over waits":                  {newScene("vsphere").waits(), code.Halted, code.Adopted, steps, NotYet},
+		"stuck is deleted by a step":        {newScene("vsphere").lost().waits().with(func(s *scene) { s.machine().Deleting = later }), code.Stuck, "", steps, NotJudged},
+		"stuck is deleted without any step": {newScene("vsphere").lost().waits().with(func(s *scene) { s.machine().Deleting = later }), code.Stuck, "", nil, Not},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := c.scene
+			s.of.Forecast.ByPlan, s.of.Remediation, s.seen.ByPlan = c.byPlan, c.steps, true
+			if v := s.one(t, c.foretold); v.Verdict != c.want || v.Foretold == c.foretold != (c.byPlan == "") {
+				t.Errorf("%+v, want %s", v, c.want)
 			}
 		})
 	}
