@@ -66,6 +66,9 @@ var known = []Known{
 			return f.ControlPlane && f.Object == "deleted" && (f.Before == "none" || f.Before == "gone")
 		})
 	}},
+	{"A10", "a KubeadmControlPlane does nothing while a kubelet of its machines is dead, which may come back", func(w *World, _ *Result, d Disagreement) bool {
+		return slices.Contains([]string{notActed, notMade, falseMade, cautious}, d.Kind) && w.find(func(v *VM) bool { return v.ControlPlane && v.NotReady }) != nil
+	}},
 	{"O3", "the oracle's API server of the workload cluster fails now and then, and what failed last is done the next time, or has not come to rest", func(w *World, res *Result, d Disagreement) bool {
 		return w.workload.failing && (d.Kind == failing && strings.Contains(d.Text, "request timed out") || !res.Quiet)
 	}},
