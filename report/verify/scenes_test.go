@@ -20,6 +20,8 @@ type scene struct {
 	group    string
 	kind     string
 	created  int // Machines that its group was to create
+	deleted  int
+	members  []string // of a pool
 	seen     Observation
 }
 
@@ -136,6 +138,9 @@ func (s *scene) report(foretold code.Outcome) *report.Report {
 	b.add(s.provider, "ns", "c", s.group, m)
 	if g := b.groups[s.group]; g != nil {
 		g.Kind, g.Forecast.Replicas.Created = s.kind, s.created
+		if s.members != nil {
+			g.Kind, g.Pool, g.Forecast.Replicas.Deleted = "MachinePool", &report.Pool{State: code.Present, Now: s.members}, s.deleted
+		}
 	}
 	r := b.done()
 	if m.Role == report.RoleControlPlane {
@@ -475,6 +480,39 @@ func TestAGroupIsShort(t *testing.T) {
 	gone := came("vsphere")[code.DeletedByOwner][0]
 	if d := judged(t, gone.report(code.DeletedByOwner), &gone.seen); d.State != AllAsForetold {
 		t.Errorf("%+v", d)
+	}
+}
+
+// Members of a pool are counted: as many are to go as were foretold, and no more.
+func TestMembersOfAPool(t *testing.T) {
+	deleted := func(n int) func(*scene) { return func(s *scene) { s.deleted = n } }
+	members := func(gone, foretold int) *scene {
+		s := newScene("aws").running("id-1").with(deleted(foretold))
+		s.members = []string{"aws:///eu-1a/i-1", "aws:///eu-1a/i-2", "aws:///eu-1a/i-3"}
+		for _, id := range s.members[gone:] {
+			s.seen.Instances = append(s.seen.Instances, report.Instance{Provider: "aws", Scope: "aws here", ID: report.InstanceID(id), State: "running"})
+		}
+		return s
+	}
+	for name, c := range map[string]struct {
+		scene *scene
+		want  State
+		says  string
+	}{
+		"all stay":                     {members(0, 0), AllAsForetold, ""},
+		"one goes":                     {members(1, 1), AllAsForetold, ""},
+		"one is to go":                 {members(0, 1), Waiting, "has lost 0 of 3 members; foretold: 1"},
+		"one is to go by default":      {members(0, 1).with(func(s *scene) { s.seen.ByPlan = true }), AllAsForetold, ""},
+		"one goes that was to stay":    {members(1, 0), SomeNot, "has lost 1 of 3 members; foretold: 0"},
+		"two go, by the plan as well":  {members(2, 1).with(func(s *scene) { s.seen.ByPlan = true }), SomeNot, "has lost 2 of 3 members; foretold: 1"},
+		"the place was not listed all": {members(1, 0).with(func(s *scene) { s.seen.Scopes[0].State = code.ScopeFailed }), Incomplete, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := judged(t, c.scene.report(code.Adopted), &c.scene.seen)
+			if d.State != c.want || !strings.Contains(written(t, "text", d), c.says) || !strings.Contains(written(t, "html", d), c.says) || !strings.Contains(written(t, "junit", d), c.says) {
+				t.Errorf("%s, want %s: %+v\n%s", d.State, c.want, d.Groups, written(t, "text", d))
+			}
+		})
 	}
 }
 
