@@ -34,7 +34,7 @@ var known = []Known{
 			d.Kind == disturbed && slices.ContainsFunc(res.Fates, func(f *Fate) bool { return w.pausedOwner(f.Machine) })
 	}},
 	{"A2", "a rollout waits for a broken machine until the plan's steps are done", func(_ *World, res *Result, d Disagreement) bool {
-		return d.Kind == notActed && res.Forecast.says("MachinesBroken", "OwnerHalted", "CannotReplace", "BackupError", "MachinesUnknown")
+		return slices.Contains([]string{notActed, cautious}, d.Kind) && res.Forecast.says("MachinesBroken", "OwnerHalted", "CannotReplace", "BackupError", "MachinesUnknown")
 	}},
 	{"A3", "a MachineSet's replicas were edited: its MachineDeployment sets them back, or it acts before that", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{falseMade, cautious}, d.Kind) && w.replicasDiffer()
