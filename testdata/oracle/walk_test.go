@@ -215,7 +215,9 @@ func (w *operator) wasOnThePage() {
 	for _, m := range regexp.MustCompile(`(?m)^       (drift-detector .*)$`).FindAllStringSubmatch(string(text), -1) {
 		words := strings.Fields(m[1])
 		if words[1] != "verify" {
-			lines = append(lines, slices.DeleteFunc(words, func(word string) bool { return strings.HasPrefix(word, "mgmt-data") || word == ">" || word == "plan.md" }))
+			lines = append(lines, slices.DeleteFunc(words, func(word string) bool {
+				return strings.HasPrefix(word, "mgmt-data") || word == ">" || word == "plan.md"
+			}))
 		}
 	}
 	if len(lines) != 5 {
