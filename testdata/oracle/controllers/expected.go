@@ -34,7 +34,7 @@ var known = []Known{
 			d.Kind == disturbed && slices.ContainsFunc(res.Fates, func(f *Fate) bool { return w.pausedOwner(f.Machine) })
 	}},
 	{"A2", "a rollout waits for a broken machine until the plan's steps are done", func(_ *World, res *Result, d Disagreement) bool {
-		return d.Kind == notActed && res.Forecast.says("MachinesBroken", "OwnerHalted", "CannotReplace", "BackupError", "MachinesUnknown")
+		return slices.Contains([]string{notActed, cautious}, d.Kind) && res.Forecast.says("MachinesBroken", "OwnerHalted", "CannotReplace", "BackupError", "MachinesUnknown")
 	}},
 	{"A3", "a MachineSet's replicas were edited: its MachineDeployment sets them back, or it acts before that", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{falseMade, cautious}, d.Kind) && w.replicasDiffer()
@@ -65,6 +65,9 @@ var known = []Known{
 		return d.Kind == cautious && res.Forecast.says("MachinesDeleted") && slices.ContainsFunc(res.Fates, func(f *Fate) bool {
 			return f.ControlPlane && f.Object == "deleted" && (f.Before == "none" || f.Before == "gone")
 		})
+	}},
+	{"A10", "a KubeadmControlPlane does nothing while a kubelet of its machines is dead, which may come back", func(w *World, _ *Result, d Disagreement) bool {
+		return slices.Contains([]string{notActed, notMade, falseMade, cautious}, d.Kind) && w.find(func(v *VM) bool { return v.ControlPlane && v.NotReady }) != nil
 	}},
 	{"O3", "the oracle's API server of the workload cluster fails now and then, and what failed last is done the next time, or has not come to rest", func(w *World, res *Result, d Disagreement) bool {
 		return w.workload.failing && (d.Kind == failing && strings.Contains(d.Text, "request timed out") || !res.Quiet)
