@@ -1,6 +1,8 @@
 package live
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,6 +24,7 @@ func TestLive(t *testing.T) {
 	}{
 		{"verdicts are those of the backup", verdicts},
 		{"check, inventory", others},
+		{"users and clusters that are not the right ones", refused},
 		{"the printed role is enough", minimal},
 		{"a Machine that is being deleted", deleting},
 		{"faults", faults},
@@ -88,6 +91,28 @@ func others(t *testing.T, w *world, s *apiserver) {
 	}
 	if a, b := places("--backup", w.backup), places("--kubeconfig", kubeconfig); a != b || len(a) < 10_000 {
 		t.Errorf("inventory %s", difference(a, b))
+	}
+}
+
+// refused are a token that the server does not know, a user who may do nothing, and the management
+// cluster of the report itself, which nobody has restored.
+func refused(t *testing.T, w *world, s *apiserver) {
+	_, nobody := user(users - 1)
+	report := runTo(t, "report.json", w.env, slices.Concat([]string{"detect", "--backup", w.backup}, w.reach)...)
+	report.demand(t, 0)
+	file := filepath.Join(t.TempDir(), "report.json")
+	if err := os.WriteFile(file, report.file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		"does not accept the user of the kubeconfig (401)":  {"check", "--kubeconfig", s.kubeconfig(t, "unknown-token")},
+		"nothing of Cluster API could be read":              {"check", "--kubeconfig", s.kubeconfig(t, nobody)},
+		"this is the management cluster that was backed up": slices.Concat([]string{"verify", file, "--kubeconfig", s.kubeconfig(t, admin)}, w.reach),
+	} {
+		o := run(t, w.env, args...)
+		if o.code != 2 || !strings.Contains(o.stderr, want) || strings.Contains(o.stdout+o.stderr, "-token") {
+			t.Errorf("%s: exit status %d, %s", args[0], o.code, o.stderr)
+		}
 	}
 }
 

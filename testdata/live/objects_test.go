@@ -33,6 +33,9 @@ var kinds = []struct{ kind, resource, apiVersion string }{
 	{"ClusterClass", "clusterclasses.cluster.x-k8s.io", "cluster.x-k8s.io/v1beta2"},
 	{"MachineHealthCheck", "machinehealthchecks.cluster.x-k8s.io", "cluster.x-k8s.io/v1beta2"},
 	{"IPAddressClaim", "ipaddressclaims.ipam.cluster.x-k8s.io", "ipam.cluster.x-k8s.io/v1beta2"},
+	{"Image", "images.openstack.k-orc.cloud", "openstack.k-orc.cloud/v1alpha1"},
+	{"ClusterDeployment", "clusterdeployments.k0rdent.mirantis.com", "k0rdent.mirantis.com/v1beta1"},
+	{"BareMetalHost", "baremetalhosts.metal3.io", "metal3.io/v1alpha1"},
 	{"ExtensionConfig", "extensionconfigs.runtime.cluster.x-k8s.io", "runtime.cluster.x-k8s.io/v1beta2"},
 }
 

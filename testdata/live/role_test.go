@@ -150,8 +150,8 @@ func without(role map[string]any) (all []reduced) {
 				continue
 			}
 			for j, what := range list {
-				if what == "*" || what == "openstack.k-orc.cloud" || what == "k0rdent.mirantis.com" || what == "metal3.io" || what == "clusterctl.cluster.x-k8s.io" || part == "resources" && rules[i].(map[string]any)["resourceNames"] != nil {
-					continue // nothing of these is defined in the lab
+				if what == "*" || what == "clusterctl.cluster.x-k8s.io" || part == "resources" && rules[i].(map[string]any)["resourceNames"] != nil {
+					continue // of clusterctl nothing is read
 				}
 				rule := map[string]any{}
 				for k, v := range rules[i].(map[string]any) {
