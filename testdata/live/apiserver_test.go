@@ -129,6 +129,9 @@ func (s *apiserver) ask(t *testing.T, token, method, path string, body any) (int
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/json")
+	if path == "/apis" {
+		req.Header.Set("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+	}
 	resp, err := s.client.Do(req)
 	if err != nil {
 		return 0, nil

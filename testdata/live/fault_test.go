@@ -1,6 +1,7 @@
 package live
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -47,12 +48,42 @@ func unserve(id string) fault {
 	return fault{"no version of " + id + " is served", set(false), set(true), id}
 }
 
-// serves reports whether discovery has a kind.
-func (s *apiserver) serves(t *testing.T, id string) bool {
+// versions are those of a kind in discovery.
+func (s *apiserver) versions(t *testing.T, id string) (all []string) {
 	t.Helper()
 	name, group, _ := strings.Cut(id, ".")
-	code, answer := s.ask(t, admin, http.MethodGet, "/apis/"+group+"/v1beta2", nil)
-	return code == http.StatusOK && strings.Contains(fmt.Sprint(answer["resources"]), "name:"+name+" ")
+	_, answer := s.ask(t, admin, http.MethodGet, "/apis", nil)
+	text, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var discovery struct {
+		Items []struct {
+			Metadata struct{ Name string }
+			Versions []struct {
+				Version   string
+				Resources []struct{ Resource string }
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &discovery); err != nil || len(discovery.Items) == 0 {
+		t.Fatalf("no discovery: %s %v", text, err)
+	}
+	for _, g := range discovery.Items {
+		for _, v := range g.Versions {
+			for _, r := range v.Resources {
+				if g.Metadata.Name == group && r.Resource == name {
+					all = append(all, v.Version)
+				}
+			}
+		}
+	}
+	return all
+}
+
+func (s *apiserver) serves(t *testing.T, id string) bool {
+	t.Helper()
+	return len(s.versions(t, id)) > 0
 }
 
 // faults says of each fault that nothing is concluded from what could not be read.
@@ -125,7 +156,7 @@ func takeOver(version, group, id string) fault {
 		_, old := s.ask(t, admin, http.MethodGet, "/apis/apiregistration.k8s.io/v1/apiservices/"+name, nil)
 		o["metadata"].(map[string]any)["resourceVersion"] = old["metadata"].(map[string]any)["resourceVersion"]
 		s.change(t, http.MethodPut, "/apis/apiregistration.k8s.io/v1/apiservices/"+name, o)
-		wait(t, name, func() bool { return s.status(t, admin, "/apis/"+group+"/"+version) == http.StatusServiceUnavailable })
+		wait(t, name, func() bool { return !s.serves(t, id) })
 	}
 	return fault{"another server, which is down, serves " + name, service, func(t *testing.T, s *apiserver) {
 		s.change(t, http.MethodDelete, "/apis/apiregistration.k8s.io/v1/apiservices/"+name, nil)
@@ -150,11 +181,13 @@ func convert(name, unread string, stored ...any) fault {
 		last := stored[len(stored)-1]
 		define(t, s, map[string]any{"strategy": "Webhook", "webhook": map[string]any{"conversionReviewVersions": []any{"v1"}, "clientConfig": map[string]any{"url": "https://127.0.0.1:1/convert"}}},
 			stored, served("v1beta2", last == "v1beta2"), served("v1", last == "v1"))
-		wait(t, "v1 of Machines", func() bool { return listed(t, s, "v1") == http.StatusInternalServerError })
+		wait(t, "v1 of Machines", func() bool {
+			return slices.Contains(s.versions(t, machineKind), "v1") && listed(t, s, "v1") == http.StatusInternalServerError
+		})
 	}, func(t *testing.T, s *apiserver) {
 		define(t, s, map[string]any{"strategy": "None"}, []any{"v1beta2"}, served("v1beta2", true))
 		wait(t, "v1beta2 of Machines", func() bool {
-			return listed(t, s, "v1") == http.StatusNotFound && listed(t, s, "v1beta2") == http.StatusOK
+			return !slices.Contains(s.versions(t, machineKind), "v1") && listed(t, s, "v1beta2") == http.StatusOK
 		})
 	}, unread}
 }
