@@ -160,8 +160,8 @@ type definition struct {
 var definitions = resource{group: "apiextensions.k8s.io", name: "customresourcedefinitions", kind: "CustomResourceDefinition", version: "v1"}
 
 // core are resources that Cluster API defines together (config/crd/bases v0.3.0 to v1.14.0): a
-// server that has others of their group and not these has lost them. Their objects may be in etcd
-// all the same, where they come back with the definition.
+// server that has other kinds of it, or of its providers, and not these has lost them. Their
+// objects may be in etcd all the same, where they come back with the definition.
 var core = []string{"clusters", "machines", "machinesets", "machinedeployments"}
 
 const coreGroup = "cluster.x-k8s.io"
@@ -194,11 +194,11 @@ func define(served []resource, defined []definition) []resource {
 			}
 		}
 	}
-	if slices.ContainsFunc(served, func(r resource) bool { return r.group == coreGroup }) {
+	if slices.ContainsFunc(served, func(r resource) bool { return strings.HasSuffix("."+r.group, "."+coreGroup) }) {
 		for _, name := range core {
 			r := resource{group: coreGroup, name: name}
 			if _, ok := known[r.id()]; !ok {
-				add(r, "the API server neither serves nor defines it, and it does others of its group")
+				add(r, "the API server neither serves nor defines it, and it does other kinds of Cluster API")
 			}
 		}
 	}

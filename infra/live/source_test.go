@@ -284,6 +284,21 @@ func TestWhatIsNotServedIsUnread(t *testing.T) {
 	}
 }
 
+// Where all of Cluster API is gone but its providers, the objects that these are of are not absent.
+func TestCoreThatIsGone(t *testing.T) {
+	t.Parallel()
+	m := start(t)
+	for _, id := range m.Kinds() {
+		if _, group, _ := strings.Cut(id, "."); group == "cluster.x-k8s.io" {
+			m.Kind(id).Gone = true
+		}
+	}
+	source := open(t, m, "token: "+m.Token).Source(context.Background(), live.Wants{})
+	if _, _, err := walk(t, source); err != nil || source.Unread()[machines] == "" || len(source.Unread()) != 4 {
+		t.Errorf("%v, unread %v", err, source.Unread())
+	}
+}
+
 // Of a stale group of which the server does not know what it has, everything is unread.
 func TestGroupThatIsLost(t *testing.T) {
 	t.Parallel()
