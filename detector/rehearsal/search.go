@@ -19,7 +19,8 @@ func (f *machine) replaced() bool { return f.unhealthy && f.remedied }
 // searchesInVain reports whether the controller has no id to go by, searches for the
 // instance by name and finds none. Of an unprovisioned machine other rows tell.
 func (f *machine) searchesInVain() bool {
-	return f.Machine != nil && !f.unprovisioned() && !f.pool() && f.verdict.Finds == detector.FindsNothing
+	once := f.cluster.controller.Once && f.Machine != nil && f.Machine.ProviderID != ""
+	return f.Machine != nil && !once && !f.unprovisioned() && !f.pool() && f.verdict.Finds == detector.FindsNothing
 }
 
 // makesOne reports whether the controller then makes an instance, whether or not the

@@ -149,6 +149,8 @@ func (c *cluster) weighPlane() {
 			c.behind = true
 		}
 		switch {
+		case f.takesOther() && f.node == nil: // whether that is its control plane nobody knows
+			c.undecided++
 		case f.nodeMissing():
 			c.nodeless++
 		case f.verdict.Status == code.Unknown && f.node == nil:
