@@ -155,6 +155,7 @@ type machineFields struct {
 	CertificatesExpire, CertificatesExpired  string     // as annotated, and as its status says
 	Hooks, Remediated                        string
 	StatusRestored                           bool
+	SystemUUID                               string
 }
 
 var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreGroup, join(
@@ -184,6 +185,7 @@ var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreG
 		hooksOf(func(t *machineFields) *string { return &t.Hooks }),
 		True(func(t *machineFields) *bool { return &t.StatusRestored }, "annotation:velero.io/restore-status"),
 		Text(func(t *machineFields) *string { return &t.Remediated }, "annotation:"+controlPlaneGroup+"/remediation-for"),
+		Text(func(t *machineFields) *string { return &t.SystemUUID }, "status.nodeInfo.systemUUID"),
 	},
 	reference(func(t *machineFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),
 	reference(func(t *machineFields) *refFields { return &t.Bootstrap }, "spec.bootstrap.configRef"),

@@ -1,0 +1,143 @@
+package azure
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+	"drift-detector/report/code"
+)
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Kinds of things beside VMs, as people call them, with their types in Azure.
+const (
+	thingGroup    = "resource group"
+	thingNetwork  = "virtual network"
+	thingSubnet   = "subnet"
+	thingSecurity = "network security group"
+	thingRoutes   = "route table"
+	thingGateway  = "NAT gateway"
+	thingBalancer = "load balancer"
+	thingAddress  = "public IP address"
+	thingZone     = "private DNS zone"
+	thingImage    = "image"
+)
+
+var typeOf = map[string]string{
+	thingNetwork: "microsoft.network/virtualnetworks", thingSecurity: "microsoft.network/networksecuritygroups",
+	thingRoutes: "microsoft.network/routetables", thingGateway: "microsoft.network/natgateways",
+	thingBalancer: "microsoft.network/loadbalancers", thingAddress: "microsoft.network/publicipaddresses",
+	thingZone: "microsoft.network/privatednszones",
+}
+
+// What CAPZ does without a thing, as seen with v1.26.0 when a whole group was gone: ASO makes
+// resource group, network, subnets and NAT gateway anew, CAPZ the rest.
+const (
+	emptyGroup   = "ASO creates a new, empty one within seconds, and CAPZ a whole network in it, with other public addresses; the VMs are not created again"
+	otherAddress = "CAPZ creates a new one, with another address"
+	givenNetwork = "the cluster was given it, and new network interfaces need it"
+)
+
+// resources are what the clusters' machines depend on.
+func (objs *objects) resources() []infra.Resource {
+	var list []infra.Resource
+	for _, id := range objs.order() {
+		if l := objs.locations[id]; l.record != nil && l.groupID() != "" {
+			list = append(list, objs.resourcesOf(id, l)...)
+		}
+	}
+	return append(list, objs.images()...)
+}
+
+func (objs *objects) resourcesOf(id backup.ClusterID, l *location) []infra.Resource {
+	d := &l.record.Data
+	var list []infra.Resource
+	seen := map[string]bool{}
+	add := func(kind, arm, name string, when code.WhenGone, consequence string) {
+		at, ok := parseID(arm)
+		if name == "" || !ok || at.subscription != l.subscription || seen[at.text] {
+			return
+		}
+		seen[at.text] = true
+		list = append(list, infra.Resource{
+			Cluster: id, Target: l.target, Kind: kind, Name: name, Keys: []infra.Key{{Kind: keyResource, Value: at.text}},
+			UsedBy: l.kind + " " + l.record.Namespace + "/" + l.record.Name, WhenGone: when, Consequence: consequence, Holds: kind == thingGroup,
+		})
+	}
+	here := func(kind, name string) string { return l.groupID() + "/providers/" + typeOf[kind] + "/" + name }
+	if l.kind != clusterKind {
+		add(thingGroup, l.groupID(), d.Group, code.MadeAgain, "")
+		return list
+	}
+	add(thingGroup, l.groupID(), d.Group, code.MadeAgain, emptyGroup)
+	network, when, why := here(thingNetwork, d.VNet), code.MadeAgain, ""
+	if g := trimmed(d.VNetGroup); g != "" {
+		network = groupID(l.subscription, g) + "/providers/" + typeOf[thingNetwork] + "/" + d.VNet
+		if g != l.group {
+			when, why = code.FailsReplacement, givenNetwork
+		}
+	}
+	add(thingNetwork, network, d.VNet, when, why)
+	at := func(of []string, i int) string {
+		if i < len(of) {
+			return of[i]
+		}
+		return ""
+	}
+	for i, name := range d.Subnets {
+		add(thingSubnet, cmp.Or(at(d.SubnetIDs, i), network+"/subnets/"+name), d.VNet+"/"+name, when, why)
+		for _, t := range []struct {
+			kind  string
+			names []string
+			says  string
+		}{{thingSecurity, d.SecurityGroups, ""}, {thingRoutes, d.RouteTables, ""}, {thingGateway, d.NATGateways, ""}, {thingAddress, d.NATAddresses, otherAddress}} {
+			add(t.kind, here(t.kind, at(t.names, i)), at(t.names, i), code.MadeAgain, t.says)
+		}
+	}
+	for _, lb := range []string{d.LB, d.NodeLB, d.PlaneLB} {
+		add(thingBalancer, here(thingBalancer, lb), lb, code.MadeAgain, "")
+	}
+	for _, ip := range d.LBAddresses {
+		add(thingAddress, here(thingAddress, ip), ip, code.MadeAgain, otherAddress)
+	}
+	add(thingZone, here(thingZone, d.PrivateZone), d.PrivateZone, code.MadeAgain, "")
+	return list
+}
+
+// images are those that templates name by an id in the subscription of their cluster.
+func (objs *objects) images() []infra.Resource {
+	var list []infra.Resource
+	for r := range templates.In(objs.snapshot).All() {
+		owner, _ := capi.OwnerOf(&r.Meta, "Cluster")
+		id := backup.ClusterID{Backup: r.Backup, Namespace: r.Namespace, Name: cmp.Or(r.ClusterName, owner)}
+		l := objs.locations[id]
+		var image struct{ ID string }
+		if l == nil || json.Unmarshal([]byte(r.Data.Image), &image) != nil {
+			continue
+		}
+		if at, ok := parseID(image.ID); ok && at.subscription == l.subscription {
+			list = append(list, infra.Resource{
+				Cluster: id, Target: l.target, Kind: thingImage, Name: at.text, Keys: []infra.Key{{Kind: keyResource, Value: at.text}},
+				UsedBy: "AzureMachineTemplate " + r.Namespace + "/" + r.Name, WhenGone: code.FailsReplacement,
+			})
+		}
+	}
+	return list
+}
+
+// loadBalancers are those before the API servers.
+func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
+	all := map[backup.ClusterID][]infra.LoadBalancer{}
+	for id, l := range objs.locations {
+		if l.record != nil && l.record.Data.LB != "" {
+			all[id] = []infra.LoadBalancer{{Type: strings.ToLower(l.record.Data.LBType), Name: l.record.Data.LB}}
+		}
+	}
+	return all
+}
