@@ -19,9 +19,9 @@ type Controller struct {
 	ID          IDPlace
 	PowersOn    bool // it starts an instance that is off, unless it is suspended
 	RunningOnly bool // by name it looks among the instances that run
-	// Once says that it creates no instance for a machine whose id the backup records, although
-	// it looks by name.
-	Once bool
+	// NameIsID says that recorded ids are made of the names by which it looks: it takes whatever
+	// has the name, and creates no instance for a machine whose id is recorded.
+	NameIsID bool
 	// Obstacles are what keeps it from a machine that works, each with the reason, as a
 	// clause without its full stop that can follow a colon. What has no entry is none.
 	Obstacles map[Obstacle]string

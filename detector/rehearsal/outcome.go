@@ -238,7 +238,7 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"what its controller finds is not known", func(f *machine) bool {
-			return f.verdict.Finds == detector.FindsUnknown && (f.healthy() || f.stale() && !f.idRestored() && !f.unprovisioned())
+			return f.verdict.Finds == detector.FindsUnknown && !f.pool() && (f.healthy() || f.stale() && !f.idRestored() && !f.unprovisioned())
 		}, code.CannotKnow,
 		func(f *machine) string { return f.noID() + ", and what its search by name finds is not known here" },
 	},

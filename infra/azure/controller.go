@@ -10,7 +10,8 @@ import (
 // It takes the VM of the recorded name in the resource group of the cluster, whatever its
 // vmId, power state or provisioningState, and starts none.
 var controller = infra.Controller{
-	Name: "CAPZ", Makes: "creates a VM", ID: infra.IDInSpec,
+	Name: "CAPZ", Makes: "creates a VM", ID: infra.IDNowhere, NameIsID: true, Defaults: true,
+	RefusedAtFirst: "AzureMachines, and AzureMachinePools that are Flexible or have an identity of the system",
 	Obstacles: map[infra.Obstacle]string{
 		infra.NoBootstrapData: "CAPZ reads that before it looks for the VM",
 	},

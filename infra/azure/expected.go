@@ -74,11 +74,6 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 			c.Weak = []infra.Key{{Kind: keyMade, Value: join(g, m.cluster.Name, name)}}
 			c.Blind = append(c.Blind, infra.Key{Kind: keyPlace, Value: join(g, name)})
 		}
-		if m.record != nil {
-			c.Reads, c.ReadsID = "AzureMachine.spec.providerID", m.record.Data.ProviderID != ""
-		}
-	} else if m.record != nil {
-		c.Reads, c.ReadsID = "AzureMachinePoolMachine.spec.providerID", m.record.Data.ProviderID != ""
 	}
 	if name == "" && vm == "" {
 		c.Unnamed = "the object that says what it is called is not in the backup"
