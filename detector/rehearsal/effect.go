@@ -41,7 +41,7 @@ func (e *effects) said(reason code.Reason, object string) { e.Add(reason, saying
 // onMachine adds what becomes of one machine or instance.
 func (e *effects) onMachine(f *machine, o code.Outcome) {
 	name := f.object()
-	if f.verdict.Status == code.Unknown && o != code.MemberGone {
+	if f.verdict.Status == code.Unknown && o != code.MemberGone && !f.leftBehind() {
 		e.said(code.MachinesUnknown, name)
 	}
 	if reason := f.effect(o); reason != "" {
@@ -87,6 +87,8 @@ func (f *machine) effect(o code.Outcome) code.Reason {
 	switch {
 	case !known:
 		return code.OutcomeUnknown
+	case o == code.Halted && f.leftBehind():
+		return code.MachinesBroken
 	case f.orphan() && o == code.GhostKeepsRunning:
 		return code.MachinesMissing
 	case o == code.GhostEtcdMemberKept && f.cluster.remediates:

@@ -93,8 +93,9 @@ type machineRecord struct {
 	OS         string // spec.osDisk.osType
 	Image      string // spec.image, in JSON
 	capi.Labels
-	Template string // AzureMachineTemplate that it was made from
-	Failure  string // status.failureMessage
+	Template   string   // AzureMachineTemplate that it was made from
+	Failure    string   // status.failureMessage
+	Identities []string // spec.userAssignedIdentities, by providerID
 }
 
 var machines = backup.NewKind("azuremachines."+group, append(capi.LabelFields(func(m *azMachine) *capi.Labels { return &m.Labels }),
@@ -103,6 +104,7 @@ var machines = backup.NewKind("azuremachines."+group, append(capi.LabelFields(fu
 	backup.Raw(func(m *azMachine) *string { return &m.Image }, "spec.image"),
 	backup.Text(func(m *azMachine) *string { return &m.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
 	backup.Text(func(m *azMachine) *string { return &m.Failure }, "status.failureMessage"),
+	backup.Texts(func(m *azMachine) *[]string { return &m.Identities }, "spec.userAssignedIdentities[].providerID"),
 )...)
 
 var members = backup.NewKind("azuremachinepoolmachines."+group, append(capi.LabelFields(func(m *azMachine) *capi.Labels { return &m.Labels }),
@@ -116,6 +118,7 @@ type poolRecord struct {
 	ProviderID string   // of the scale set
 	Members    []string // provider ids
 	Mode       string   // spec.orchestrationMode
+	Identity   string   // spec.identity
 	OS         string
 	Name       string // of an agent pool
 	Image      string // in JSON
@@ -132,6 +135,7 @@ func poolFields(more ...backup.Field[azPool]) []backup.Field[azPool] {
 var (
 	pools = backup.NewKind("azuremachinepools."+group, poolFields(
 		backup.Text(func(p *azPool) *string { return &p.Mode }, "spec.orchestrationMode"),
+		backup.Text(func(p *azPool) *string { return &p.Identity }, "spec.identity"),
 		backup.Text(func(p *azPool) *string { return &p.OS }, "spec.template.osDisk.osType"),
 		backup.Raw(func(p *azPool) *string { return &p.Image }, "spec.template.image"),
 	)...)
