@@ -141,3 +141,5 @@ func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
 	}
 	return all
 }
+
+func sortedKeys(set map[infra.Key]bool) []infra.Key { return capi.SortedKeys(set) }
