@@ -17,7 +17,6 @@ import (
 type vmAnswer struct {
 	ID         string
 	Name       string
-	Zones      []string
 	Tags       map[string]string
 	Properties *struct {
 		VMID              string `json:"vmId"`
@@ -66,10 +65,10 @@ func (l *listing) instance(v *vmAnswer, id armID, power string, sets []string) i
 	if out.Name == "" {
 		out.Name = id.name
 	}
-	out.Path = strings.Join([]string{id.subscription, id.group, cmp.Or(strings.Join(v.Zones, ","), "no zone")}, "/")
+	out.Path = strings.Join([]string{id.subscription, id.group, out.Name}, "/")
 	out.Keys = append(out.Keys, ownerKeys(id.groupID(), out.Name, v.Tags)...)
 	if id.kind == kindVM {
-		out.Keys = append(out.Keys, infra.Key{Kind: keyName, Value: id.name}, infra.Key{Kind: keyPlace, Value: join(id.groupID(), id.name)})
+		out.Keys = append(out.Keys, infra.Key{Kind: keyName, Value: id.name}, infra.Key{Kind: keyPlace, Value: within(id.groupID(), id.name)})
 	}
 	p := v.Properties
 	if p != nil && p.Set != nil {

@@ -81,6 +81,7 @@ func demandTruth(t *testing.T, w world, want truth) {
 		switch {
 		case is == "" && (vm.Expected == "Unrelated" || vm.Expected == "PoolMember"):
 		case is == "Unknown" && vm.Name == "shop-md-1-2fcjq-9252z": // created again under its name
+		case is == "Unknown" && vm.Name == "shop-md-9-manual": // clocks may differ by more than it is younger than the backup
 		case is != vm.Expected:
 			t.Errorf("VM %s is %s, want %s", vm.ID, is, vm.Expected)
 		}
