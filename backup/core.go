@@ -40,6 +40,8 @@ func (f *refFields) ref(namespace string) Ref {
 
 // reference reads an object reference at a path, or where other API versions
 // have it.
+//
+//go:noinline
 func reference[T any](into func(*T) *refFields, paths ...string) []Field[T] {
 	member := func(name string) []string {
 		var all []string
@@ -64,6 +66,8 @@ type endpointFields struct {
 	Port Number
 }
 
+//
+//go:noinline
 func endpoint[T any](into func(*T) *endpointFields) []Field[T] {
 	return []Field[T]{
 		Text(func(t *T) *string { return &into(t).Host }, "spec.controlPlaneEndpoint.host"),
@@ -400,8 +404,12 @@ func isClusterAPI(group string) bool {
 	return group == coreGroup || group == "exp."+coreGroup || group == controlPlaneGroup || isInfrastructure(group)
 }
 
+//
+//go:noinline
 func one[T any](f Field[T]) []Field[T] { return []Field[T]{f} }
 
+//
+//go:noinline
 func join[T any](lists ...[]Field[T]) []Field[T] {
 	var all []Field[T]
 	for _, l := range lists {

@@ -2,6 +2,7 @@ package azure
 
 import (
 	"fmt"
+	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -70,16 +71,21 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 			c.Names = append(c.Names, infra.Key{Kind: keyName, Value: name})
 		}
 		if g := l.groupID(); g != "" && name != "" {
-			c.Searches = []infra.Key{{Kind: keyPlace, Value: join(g, name)}}
-			c.Weak = []infra.Key{{Kind: keyMade, Value: join(g, m.cluster.Name, name)}}
-			c.Blind = append(c.Blind, infra.Key{Kind: keyPlace, Value: join(g, name)})
+			c.Searches = []infra.Key{{Kind: keyPlace, Value: within(g, name)}}
+			c.Weak = []infra.Key{{Kind: keyMade, Value: within(g, strings.ToLower(m.cluster.Name), name)}}
+			c.Blind = append(c.Blind, infra.Key{Kind: keyPlace, Value: within(g, name)})
 		}
+	} else {
+		c.LeavesPool = leavesPool
 	}
 	if name == "" && vm == "" {
 		c.Unnamed = "the object that says what it is called is not in the backup"
 	}
 	return c
 }
+
+// leavesPool is what became of a member whose instance was gone (testdata/azure/outcomes.json).
+const leavesPool = "after the restore CAPZ deletes its AzureMachinePoolMachine, and the Machine stays without one: delete it by hand"
 
 // arm is the ARM id that the backup records for a machine's VM. CAPZ looks in the
 // subscription and resource group of the cluster, whatever else the id says

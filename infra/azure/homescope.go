@@ -63,6 +63,9 @@ func join(parts ...string) string {
 	return strings.Join(escaped, "/")
 }
 
+// within is a value of something in a resource group, whose id is of a fixed form.
+func within(group string, parts ...string) string { return group + "/" + join(parts...) }
+
 // homeOf is where CAPZ looks for the machines of a cluster. An identity without a namespace
 // is in the cluster's (NewAzureCredentialsProvider in azure/scope/identity.go v1.26.0).
 func (objs *objects) homeOf(id backup.ClusterID, l *location) home {

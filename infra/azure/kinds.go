@@ -1,6 +1,8 @@
 package azure
 
 import (
+	"encoding/json"
+
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
@@ -27,182 +29,141 @@ const (
 // azure/scope/identity.go v1.26.0).
 const secretKey = "clientSecret"
 
-// The records hold what CAPZ writes, in API version v1beta1 (api/v1beta1 v1.26.0).
+// An object holds what CAPZ writes of any kind, in API version v1beta1 (api/v1beta1 v1.26.0):
+// code for a kind of record is made once for each struct, and this is one.
+type object struct{ objectRecord }
 
-// azCluster is what an AzureCluster or AzureManagedControlPlane says.
-type azCluster struct{ clusterRecord }
-
-type clusterRecord struct {
-	Subscription, Group, Location, Cloud string
-	IdentityName, IdentityNamespace      string
-	IdentityKind                         string
-	NodeGroup                            string // of AKS
-	VNet, VNetID, VNetGroup              string
-	Subnets, SubnetIDs, SubnetRoles      []string
-	SecurityGroups, RouteTables          []string // of the subnets
-	NATGateways, NATAddresses            []string
-	LB, LBType, NodeLB, PlaneLB          string
-	LBAddresses                          []string // names of the public addresses of its frontends
-	PrivateZone                          string
-	Endpoint                             string
-}
-
-func clusterFields(more ...backup.Field[azCluster]) []backup.Field[azCluster] {
-	type c = azCluster
-	return append([]backup.Field[c]{
-		backup.Text(func(c *c) *string { return &c.Subscription }, "spec.subscriptionID"),
-		backup.Text(func(c *c) *string { return &c.Location }, "spec.location"),
-		backup.Text(func(c *c) *string { return &c.Cloud }, "spec.azureEnvironment"),
-		backup.Text(func(c *c) *string { return &c.IdentityName }, "spec.identityRef.name"),
-		backup.Text(func(c *c) *string { return &c.IdentityNamespace }, "spec.identityRef.namespace"),
-		backup.Text(func(c *c) *string { return &c.IdentityKind }, "spec.identityRef.kind"),
-		backup.Text(func(c *c) *string { return &c.Endpoint }, "spec.controlPlaneEndpoint.host"),
-	}, more...)
-}
-
-var clusters = backup.NewKind("azureclusters."+group, clusterFields(
-	backup.Text(func(c *azCluster) *string { return &c.Group }, "spec.resourceGroup"),
-	backup.Text(func(c *azCluster) *string { return &c.VNet }, "spec.networkSpec.vnet.name"),
-	backup.Text(func(c *azCluster) *string { return &c.VNetID }, "spec.networkSpec.vnet.id"),
-	backup.Text(func(c *azCluster) *string { return &c.VNetGroup }, "spec.networkSpec.vnet.resourceGroup"),
-	backup.Texts(func(c *azCluster) *[]string { return &c.Subnets }, "spec.networkSpec.subnets[].name"),
-	backup.Texts(func(c *azCluster) *[]string { return &c.SubnetIDs }, "spec.networkSpec.subnets[].id"),
-	backup.Texts(func(c *azCluster) *[]string { return &c.SubnetRoles }, "spec.networkSpec.subnets[].role"),
-	backup.Texts(func(c *azCluster) *[]string { return &c.SecurityGroups }, "spec.networkSpec.subnets[].securityGroup.name"),
-	backup.Texts(func(c *azCluster) *[]string { return &c.RouteTables }, "spec.networkSpec.subnets[].routeTable.name"),
-	backup.Texts(func(c *azCluster) *[]string { return &c.NATGateways }, "spec.networkSpec.subnets[].natGateway.name"),
-	backup.Texts(func(c *azCluster) *[]string { return &c.NATAddresses }, "spec.networkSpec.subnets[].natGateway.ip.name"),
-	backup.Text(func(c *azCluster) *string { return &c.LB }, "spec.networkSpec.apiServerLB.name"),
-	backup.Text(func(c *azCluster) *string { return &c.LBType }, "spec.networkSpec.apiServerLB.type"),
-	backup.Texts(func(c *azCluster) *[]string { return &c.LBAddresses }, "spec.networkSpec.apiServerLB.frontendIPs[].publicIP.name"),
-	backup.Text(func(c *azCluster) *string { return &c.NodeLB }, "spec.networkSpec.nodeOutboundLB.name"),
-	backup.Text(func(c *azCluster) *string { return &c.PlaneLB }, "spec.networkSpec.controlPlaneOutboundLB.name"),
-	backup.Text(func(c *azCluster) *string { return &c.PrivateZone }, "spec.networkSpec.privateDNSZoneName"),
-)...)
-
-var planes = backup.NewKind("azuremanagedcontrolplanes."+group, clusterFields(
-	backup.Text(func(c *azCluster) *string { return &c.Group }, "spec.resourceGroupName"),
-	backup.Text(func(c *azCluster) *string { return &c.NodeGroup }, "spec.nodeResourceGroupName"),
-)...)
-
-// azMachine is an AzureMachine, or an AzureMachinePoolMachine.
-type azMachine struct{ machineRecord }
-
-type machineRecord struct {
+type objectRecord struct {
+	// Of an AzureCluster or AzureManagedControlPlane.
+	Subscription, Group, Cloud, Network string // Network is spec.networkSpec, in JSON
+	IdentityName, IdentityNamespace     string
+	// Of an AzureMachine, an AzureMachinePoolMachine or a pool.
 	ProviderID string
-	OS         string // spec.osDisk.osType
-	Image      string // spec.image, in JSON
-	capi.Labels
+	Members    []string // provider ids
+	OS, Image  string   // Image is in JSON
 	Template   string   // AzureMachineTemplate that it was made from
 	Failure    string   // status.failureMessage
+	Mode       string   // of a pool: spec.orchestrationMode
+	Identity   string   // spec.identity: "SystemAssigned"
 	Identities []string // spec.userAssignedIdentities, by providerID
-}
-
-var machines = backup.NewKind("azuremachines."+group, append(capi.LabelFields(func(m *azMachine) *capi.Labels { return &m.Labels }),
-	backup.Text(func(m *azMachine) *string { return &m.ProviderID }, "spec.providerID"),
-	backup.Text(func(m *azMachine) *string { return &m.OS }, "spec.osDisk.osType"),
-	backup.Raw(func(m *azMachine) *string { return &m.Image }, "spec.image"),
-	backup.Text(func(m *azMachine) *string { return &m.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
-	backup.Text(func(m *azMachine) *string { return &m.Failure }, "status.failureMessage"),
-	backup.Texts(func(m *azMachine) *[]string { return &m.Identities }, "spec.userAssignedIdentities[].providerID"),
-)...)
-
-var members = backup.NewKind("azuremachinepoolmachines."+group, append(capi.LabelFields(func(m *azMachine) *capi.Labels { return &m.Labels }),
-	backup.Text(func(m *azMachine) *string { return &m.ProviderID }, "spec.providerID"),
-)...)
-
-// azPool is an AzureMachinePool, or a pool of AKS.
-type azPool struct{ poolRecord }
-
-type poolRecord struct {
-	ProviderID string   // of the scale set
-	Members    []string // provider ids
-	Mode       string   // spec.orchestrationMode
-	Identity   string   // spec.identity
-	OS         string
-	Name       string // of an agent pool
-	Image      string // in JSON
-	Min, Max   backup.Number
-}
-
-func poolFields(more ...backup.Field[azPool]) []backup.Field[azPool] {
-	return append([]backup.Field[azPool]{
-		backup.Text(func(p *azPool) *string { return &p.ProviderID }, "spec.providerID"),
-		backup.Texts(func(p *azPool) *[]string { return &p.Members }, "spec.providerIDList[]"),
-	}, more...)
-}
-
-var (
-	pools = backup.NewKind("azuremachinepools."+group, poolFields(
-		backup.Text(func(p *azPool) *string { return &p.Mode }, "spec.orchestrationMode"),
-		backup.Text(func(p *azPool) *string { return &p.Identity }, "spec.identity"),
-		backup.Text(func(p *azPool) *string { return &p.OS }, "spec.template.osDisk.osType"),
-		backup.Raw(func(p *azPool) *string { return &p.Image }, "spec.template.image"),
-	)...)
-	managedPools = backup.NewKind("azuremanagedmachinepools."+group, poolFields(
-		backup.Text(func(p *azPool) *string { return &p.Name }, "spec.name"),
-		backup.Count(func(p *azPool) *backup.Number { return &p.Min }, "spec.scaling.minSize"),
-		backup.Count(func(p *azPool) *backup.Number { return &p.Max }, "spec.scaling.maxSize"),
-	)...)
-	asoPools = backup.NewKind("azureasomanagedmachinepools."+group, poolFields()...)
-)
-
-// azIdentity is an AzureClusterIdentity: what CAPZ logs in with.
-type azIdentity struct{ identityRecord }
-
-type identityRecord struct {
+	capi.Labels
+	Min, Max backup.Number
+	Policy   string // of an object of Azure Service Operator, whose id is in ProviderID
+	// Of an AzureClusterIdentity.
 	Type, Tenant, Client string
 	Secret, SecretIn     string // name and namespace of the Secret
 	CertPath             string // of a file beside CAPZ
 	Allowed              string // spec.allowedNamespaces, in JSON; empty: no namespace
 }
 
-var identities = backup.NewKind("azureclusteridentities."+group,
-	backup.Text(func(i *azIdentity) *string { return &i.Type }, "spec.type"),
-	backup.Text(func(i *azIdentity) *string { return &i.Tenant }, "spec.tenantID"),
-	backup.Text(func(i *azIdentity) *string { return &i.Client }, "spec.clientID"),
-	backup.Text(func(i *azIdentity) *string { return &i.Secret }, "spec.clientSecret.name"),
-	backup.Text(func(i *azIdentity) *string { return &i.SecretIn }, "spec.clientSecret.namespace"),
-	backup.Text(func(i *azIdentity) *string { return &i.CertPath }, "spec.certPath"),
-	backup.Raw(func(i *azIdentity) *string { return &i.Allowed }, "spec.allowedNamespaces"),
-)
-
-// asoObject is an object of Azure Service Operator (ASO), through which CAPZ makes resource
-// groups, networks, subnets and NAT gateways: it says which resource it stands for.
-type asoObject struct {
-	ID     string // annotation serviceoperator.azure.com/resource-id
-	Policy string // annotation serviceoperator.azure.com/reconcile-policy
+// text is a field that holds a text.
+func text(into func(*object) *string, paths ...string) backup.Field[object] {
+	return backup.Text(into, paths...)
 }
 
-func newASO(resource string) *backup.Kind[asoObject] {
-	return backup.NewKind(resource,
-		backup.Text(func(o *asoObject) *string { return &o.ID }, "annotation:serviceoperator.azure.com/resource-id", "status.id"),
-		backup.Text(func(o *asoObject) *string { return &o.Policy }, "annotation:serviceoperator.azure.com/reconcile-policy"),
+func raw(into func(*object) *string, paths ...string) backup.Field[object] {
+	return backup.Raw(into, paths...)
+}
+
+func kind(plural string, fields ...backup.Field[object]) *backup.Kind[object] {
+	return backup.NewKind(plural+"."+group, fields...)
+}
+
+func clusterFields(groupAt string) []backup.Field[object] {
+	return []backup.Field[object]{
+		text(func(o *object) *string { return &o.Subscription }, "spec.subscriptionID"),
+		text(func(o *object) *string { return &o.Group }, groupAt),
+		text(func(o *object) *string { return &o.Cloud }, "spec.azureEnvironment"),
+		text(func(o *object) *string { return &o.IdentityName }, "spec.identityRef.name"),
+		text(func(o *object) *string { return &o.IdentityNamespace }, "spec.identityRef.namespace"),
+		raw(func(o *object) *string { return &o.Network }, "spec.networkSpec"),
+	}
+}
+
+func machineFields() []backup.Field[object] {
+	return append(capi.LabelFields(func(o *object) *capi.Labels { return &o.Labels }),
+		text(func(o *object) *string { return &o.ProviderID }, "spec.providerID"),
+		text(func(o *object) *string { return &o.OS }, "spec.osDisk.osType", "spec.template.osDisk.osType"),
+		text(func(o *object) *string { return &o.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
+		text(func(o *object) *string { return &o.Failure }, "status.failureMessage"),
+		raw(func(o *object) *string { return &o.Image }, "spec.image", "spec.template.image"),
+		text(func(o *object) *string { return &o.Mode }, "spec.orchestrationMode"),
+		text(func(o *object) *string { return &o.Identity }, "spec.identity"),
+		backup.Texts(func(o *object) *[]string { return &o.Identities }, "spec.userAssignedIdentities[].providerID"),
+		backup.Texts(func(o *object) *[]string { return &o.Members }, "spec.providerIDList[]"),
+		backup.Count(func(o *object) *backup.Number { return &o.Min }, "spec.scaling.minSize"),
+		backup.Count(func(o *object) *backup.Number { return &o.Max }, "spec.scaling.maxSize"),
 	)
 }
 
 var (
-	asoGroups   = newASO("resourcegroups.resources.azure.com")
-	asoNetworks = newASO("virtualnetworks.network.azure.com")
-	asoSubnets  = newASO("virtualnetworkssubnets.network.azure.com")
-	asoGateways = newASO("natgateways.network.azure.com")
-	asoClusters = newASO("managedclusters.containerservice.azure.com")
+	clusters     = kind("azureclusters", clusterFields("spec.resourceGroup")...)
+	planes       = kind("azuremanagedcontrolplanes", clusterFields("spec.resourceGroupName")...)
+	machines     = kind("azuremachines", machineFields()...)
+	members      = kind("azuremachinepoolmachines", machineFields()...)
+	pools        = kind("azuremachinepools", machineFields()...)
+	managedPools = kind("azuremanagedmachinepools", machineFields()...)
+	asoPools     = kind("azureasomanagedmachinepools", machineFields()...)
+	identities   = kind("azureclusteridentities",
+		text(func(o *object) *string { return &o.Type }, "spec.type"),
+		text(func(o *object) *string { return &o.Tenant }, "spec.tenantID"),
+		text(func(o *object) *string { return &o.Client }, "spec.clientID"),
+		text(func(o *object) *string { return &o.Secret }, "spec.clientSecret.name"),
+		text(func(o *object) *string { return &o.SecretIn }, "spec.clientSecret.namespace"),
+		text(func(o *object) *string { return &o.CertPath }, "spec.certPath"),
+		raw(func(o *object) *string { return &o.Allowed }, "spec.allowedNamespaces"),
+	)
+	// templates are asked for the image that they name.
+	templates = kind("azuremachinetemplates", raw(func(o *object) *string { return &o.Image }, "spec.template.spec.image"))
 )
+
+// network is spec.networkSpec of an AzureCluster.
+type network struct {
+	VNet    struct{ Name, ID, ResourceGroup string }
+	Subnets []struct {
+		Name, ID                  string
+		SecurityGroup, RouteTable struct{ Name string }
+		NATGateway                struct {
+			Name string
+			IP   struct{ Name string }
+		}
+	}
+	APIServerLB struct {
+		Name, Type  string
+		FrontendIPs []struct{ PublicIP struct{ Name string } }
+	}
+	NodeOutboundLB, ControlPlaneOutboundLB struct{ Name string }
+	PrivateDNSZoneName                     string
+}
+
+// network reads it; where it is not as CAPZ writes it, nothing of it is known.
+func (o *objectRecord) network() (n network) {
+	if json.Unmarshal([]byte(o.Network), &n) != nil {
+		return network{}
+	}
+	return n
+}
 
 // namespaces are asked for their labels, which say who may use an identity.
 type namespace struct{ Labels string }
 
 var namespaces = backup.NewKind("namespaces", backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"))
 
-// templates are asked whether they are there, and for the image that they name.
-var templates = backup.NewKind("azuremachinetemplates."+group,
-	backup.Raw(func(m *azMachine) *string { return &m.Image }, "spec.template.spec.image"),
-)
+// serviceObjects are those of Azure Service Operator (ASO) through which CAPZ makes resource groups,
+// virtual networks, subnets and NAT gateways.
+var serviceObjects = func() (all []*backup.Kind[object]) {
+	for _, resource := range []string{"resourcegroups.resources", "virtualnetworks.network", "virtualnetworkssubnets.network", "natgateways.network"} {
+		all = append(all, backup.NewKind(resource+".azure.com",
+			text(func(o *object) *string { return &o.ProviderID }, "annotation:serviceoperator.azure.com/resource-id", "status.id"),
+			text(func(o *object) *string { return &o.Policy }, "annotation:serviceoperator.azure.com/reconcile-policy")))
+	}
+	return all
+}()
 
 var want = backup.Want{
 	Kinds: []backup.AnyKind{
-		clusters, planes, machines, members, pools, managedPools, asoPools, identities,
-		asoGroups, asoNetworks, asoSubnets, asoGateways, asoClusters, templates, namespaces,
+		clusters, planes, machines, members, pools, managedPools, asoPools, identities, templates, namespaces,
+		serviceObjects[0], serviceObjects[1], serviceObjects[2], serviceObjects[3],
 	},
 	Secrets: []backup.SecretRule{
 		{Keys: []string{secretKey}},

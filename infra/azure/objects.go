@@ -14,9 +14,9 @@ import (
 // objects is what the Azure objects of a Snapshot say together.
 type objects struct {
 	snapshot      *backup.Snapshot
-	clusters      map[capi.Object]*backup.Record[azCluster]
-	planes        map[capi.Object]*backup.Record[azCluster]
-	identities    map[capi.Object]*backup.Record[azIdentity]
+	clusters      map[capi.Object]*backup.Record[object]
+	planes        map[capi.Object]*backup.Record[object]
+	identities    map[capi.Object]*backup.Record[object]
 	namespaces    map[capi.Object]*backup.Record[namespace]
 	known         map[backup.ClusterID]*backup.Cluster
 	controlPlanes backup.ControlPlanes
@@ -32,12 +32,12 @@ type member struct {
 	index   int // into Snapshot.Machines, -1 without Machine
 	cluster backup.ClusterID
 	kind    string // machineKind or memberKind
-	record  *backup.Record[azMachine]
+	record  *backup.Record[object]
 }
 
 // location is where a cluster's machines are: one resource group of one subscription.
 type location struct {
-	record       *backup.Record[azCluster]
+	record       *backup.Record[object]
 	kind         string // of record
 	subscription string // as objects say it, in lower case; empty: none does
 	stated       bool   // the cluster's own object says it
@@ -63,11 +63,11 @@ func newObjects(s *backup.Snapshot) *objects {
 // that is left over.
 func (objs *objects) join() {
 	capi.EachMachine(objs.snapshot, infra.GroupKind{Group: group, Kind: machineKind}, machines.In(objs.snapshot),
-		func(i int, id backup.ClusterID, _ capi.Object, r *backup.Record[azMachine]) {
+		func(i int, id backup.ClusterID, _ capi.Object, r *backup.Record[object]) {
 			objs.members = append(objs.members, member{i, id, machineKind, r})
 		})
 	capi.EachMachine(objs.snapshot, infra.GroupKind{Group: group, Kind: memberKind}, members.In(objs.snapshot),
-		func(i int, id backup.ClusterID, _ capi.Object, r *backup.Record[azMachine]) {
+		func(i int, id backup.ClusterID, _ capi.Object, r *backup.Record[object]) {
 			objs.members = append(objs.members, member{i, id, memberKind, r})
 		})
 }
@@ -104,7 +104,7 @@ func (objs *objects) locate() {
 	for i := range objs.pools {
 		at(objs.pools[i].cluster)
 	}
-	labelled := map[backup.ClusterID]*backup.Record[azCluster]{} // by the label, the first of each
+	labelled := map[backup.ClusterID]*backup.Record[object]{} // by the label, the first of each
 	for r := range clusters.In(objs.snapshot).All() {
 		if id := capi.ClusterOf(&r.Meta); labelled[id] == nil {
 			labelled[id] = r
@@ -161,7 +161,7 @@ func (objs *objects) deduce() {
 	}
 	for id, l := range objs.locations {
 		if l.record != nil && l.subscription == "" {
-			note(id, l.record.Data.VNetID, false)
+			note(id, l.record.Data.network().VNet.ID, false)
 		}
 		if l.subscription == "" && len(subscriptions[id]) == 1 {
 			l.subscription = slices.Collect(maps.Keys(subscriptions[id]))[0]

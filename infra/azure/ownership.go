@@ -54,7 +54,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 			}
 			hints = append(hints, infra.OwnershipHint{
 				Grade: infra.Strong, Owner: owner, ControlPlane: role == roleControlPlane,
-				Key:    infra.Key{Kind: keyRole, Value: join(g, name, role)},
+				Key:    infra.Key{Kind: keyRole, Value: within(g, name, role)},
 				Detail: fmt.Sprintf("CAPZ's tags on it name cluster %s and role %s, and it is in the cluster's resource group", id.Name, role),
 			})
 		}
@@ -81,7 +81,7 @@ func hintsOf(cluster, g string, o *infra.OwnerID) []infra.OwnershipHint {
 	add := func(grade infra.Grade, byName bool, kind infra.KeyKind, detail string, parts ...string) {
 		h := base
 		h.Grade, h.ByName, h.Detail = grade, byName, detail
-		h.Key = infra.Key{Kind: kind, Value: join(parts...)}
+		h.Key = infra.Key{Kind: kind, Value: joined(parts...)}
 		hints = append(hints, h)
 	}
 	if g != "" {
@@ -97,7 +97,7 @@ func hintsOf(cluster, g string, o *infra.OwnerID) []infra.OwnershipHint {
 // ownershipHints.
 func ownerKeys(g, name string, tags map[string]string) (keys []infra.Key) {
 	add := func(kind infra.KeyKind, parts ...string) {
-		keys = append(keys, infra.Key{Kind: kind, Value: join(parts...)})
+		keys = append(keys, infra.Key{Kind: kind, Value: joined(parts...)})
 	}
 	name = strings.ToLower(name)
 	one, two := naming.Stems(name)
@@ -126,6 +126,14 @@ func ownerKeys(g, name string, tags map[string]string) (keys []infra.Key) {
 		add(keyLike2, two)
 	}
 	return keys
+}
+
+// joined is one value of a resource group and names, or of names alone.
+func joined(parts ...string) string {
+	if _, ok := parseID(parts[0]); ok {
+		return within(parts[0], parts[1:]...)
+	}
+	return join(parts...)
 }
 
 // tagValue reads a tag by its name, which Azure takes in any case.

@@ -17,7 +17,7 @@ type pool struct {
 	name        string // of the MachinePool
 	kind        string // of the infrastructure object
 	infraName   string
-	record      *backup.Record[azPool] // nil when it is not in the backup
+	record      *backup.Record[object] // nil when it is not in the backup
 	desired     backup.Number
 	managedBy   string
 	providerIDs []string
@@ -28,13 +28,13 @@ type pool struct {
 func (objs *objects) joinPools() {
 	tables := []struct {
 		kind  string
-		table *backup.Table[azPool]
+		table *backup.Table[object]
 	}{{poolKind, pools.In(objs.snapshot)}, {managedPoolKind, managedPools.In(objs.snapshot)}, {asoPoolKind, asoPools.In(objs.snapshot)}}
-	named := map[string]map[capi.Object]*backup.Record[azPool]{}
+	named := map[string]map[capi.Object]*backup.Record[object]{}
 	for _, t := range tables {
 		named[t.kind] = capi.Index(t.table)
 	}
-	used := map[*backup.Record[azPool]]bool{}
+	used := map[*backup.Record[object]]bool{}
 	for i := range objs.snapshot.Groups {
 		g := &objs.snapshot.Groups[i]
 		ref := g.Infrastructure

@@ -40,6 +40,7 @@ var typeOf = map[string]string{
 // resource group, network, subnets and NAT gateway anew, CAPZ the rest.
 const (
 	emptyGroup   = "ASO creates a new, empty one within seconds, and CAPZ a whole network in it, with other public addresses; the VMs are not created again"
+	givenGroup   = "ASO does not create it, because its object has reconcile-policy skip, and CAPZ can create nothing in it"
 	otherAddress = "CAPZ creates a new one, with another address"
 	givenNetwork = "the cluster was given it, and new network interfaces need it"
 )
@@ -67,7 +68,7 @@ func (objs *objects) resourcesOf(id backup.ClusterID, l *location) []infra.Resou
 		seen[at.text] = true
 		list = append(list, infra.Resource{
 			Cluster: id, Target: l.target, Kind: kind, Name: name, Keys: []infra.Key{{Kind: keyResource, Value: at.text}},
-			UsedBy: l.kind + " " + l.record.Namespace + "/" + l.record.Name, WhenGone: when, Consequence: consequence, Holds: kind == thingGroup,
+			UsedBy: l.kind + " " + l.record.Namespace + "/" + l.record.Name, WhenGone: when, Consequence: consequence,
 		})
 	}
 	here := func(kind, name string) string { return l.groupID() + "/providers/" + typeOf[kind] + "/" + name }
@@ -75,38 +76,33 @@ func (objs *objects) resourcesOf(id backup.ClusterID, l *location) []infra.Resou
 		add(thingGroup, l.groupID(), d.Group, code.MadeAgain, "")
 		return list
 	}
-	add(thingGroup, l.groupID(), d.Group, code.MadeAgain, emptyGroup)
-	network, when, why := here(thingNetwork, d.VNet), code.MadeAgain, ""
-	if g := trimmed(d.VNetGroup); g != "" {
-		network = groupID(l.subscription, g) + "/providers/" + typeOf[thingNetwork] + "/" + d.VNet
-		if g != l.group {
-			when, why = code.FailsReplacement, givenNetwork
-		}
+	if objs.policyOf(id, l) == policySkip {
+		add(thingGroup, l.groupID(), d.Group, code.HaltsCluster, givenGroup)
+	} else {
+		add(thingGroup, l.groupID(), d.Group, code.MadeAgain, emptyGroup)
 	}
-	add(thingNetwork, network, d.VNet, when, why)
-	at := func(of []string, i int) string {
-		if i < len(of) {
-			return of[i]
-		}
-		return ""
+	n := d.network()
+	vnet, when, why := here(thingNetwork, n.VNet.Name), code.MadeAgain, ""
+	if g := trimmed(n.VNet.ResourceGroup); g != "" && g != l.group {
+		vnet, when, why = groupID(l.subscription, g)+"/providers/"+typeOf[thingNetwork]+"/"+n.VNet.Name, code.FailsReplacement, givenNetwork
 	}
-	for i, name := range d.Subnets {
-		add(thingSubnet, cmp.Or(at(d.SubnetIDs, i), network+"/subnets/"+name), d.VNet+"/"+name, when, why)
-		for _, t := range []struct {
-			kind  string
-			names []string
-			says  string
-		}{{thingSecurity, d.SecurityGroups, ""}, {thingRoutes, d.RouteTables, ""}, {thingGateway, d.NATGateways, ""}, {thingAddress, d.NATAddresses, otherAddress}} {
-			add(t.kind, here(t.kind, at(t.names, i)), at(t.names, i), code.MadeAgain, t.says)
-		}
+	again := func(kind, name, says string) { add(kind, here(kind, name), name, code.MadeAgain, says) }
+	add(thingNetwork, vnet, n.VNet.Name, when, why)
+	for i := range n.Subnets {
+		s := &n.Subnets[i]
+		add(thingSubnet, cmp.Or(s.ID, vnet+"/subnets/"+s.Name), n.VNet.Name+"/"+s.Name, when, why)
+		again(thingSecurity, s.SecurityGroup.Name, "")
+		again(thingRoutes, s.RouteTable.Name, "")
+		again(thingGateway, s.NATGateway.Name, "")
+		again(thingAddress, s.NATGateway.IP.Name, otherAddress)
 	}
-	for _, lb := range []string{d.LB, d.NodeLB, d.PlaneLB} {
-		add(thingBalancer, here(thingBalancer, lb), lb, code.MadeAgain, "")
+	for _, lb := range []string{n.APIServerLB.Name, n.NodeOutboundLB.Name, n.ControlPlaneOutboundLB.Name} {
+		again(thingBalancer, lb, "")
 	}
-	for _, ip := range d.LBAddresses {
-		add(thingAddress, here(thingAddress, ip), ip, code.MadeAgain, otherAddress)
+	for i := range n.APIServerLB.FrontendIPs {
+		again(thingAddress, n.APIServerLB.FrontendIPs[i].PublicIP.Name, otherAddress)
 	}
-	add(thingZone, here(thingZone, d.PrivateZone), d.PrivateZone, code.MadeAgain, "")
+	again(thingZone, n.PrivateDNSZoneName, "")
 	return list
 }
 
@@ -135,9 +131,14 @@ func (objs *objects) images() []infra.Resource {
 func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
 	all := map[backup.ClusterID][]infra.LoadBalancer{}
 	for id, l := range objs.locations {
-		if l.record != nil && l.record.Data.LB != "" {
-			all[id] = []infra.LoadBalancer{{Type: strings.ToLower(l.record.Data.LBType), Name: l.record.Data.LB}}
+		if l.record == nil {
+			continue
+		}
+		if lb := l.record.Data.network().APIServerLB; lb.Name != "" {
+			all[id] = []infra.LoadBalancer{{Type: strings.ToLower(lb.Type), Name: lb.Name}}
 		}
 	}
 	return all
 }
+
+func sortedKeys(set map[infra.Key]bool) []infra.Key { return capi.SortedKeys(set) }

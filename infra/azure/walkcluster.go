@@ -53,8 +53,8 @@ var (
 // policyOf is the reconcile-policy of the object that stands for the cluster's resource group, or
 // "": the backup has none, and CAPZ creates it.
 func (objs *objects) policyOf(id backup.ClusterID, l *location) string {
-	for r := range asoGroups.In(objs.snapshot).All() {
-		at, ok := parseID(r.Data.ID)
+	for r := range serviceObjects[0].In(objs.snapshot).All() {
+		at, ok := parseID(r.Data.ProviderID)
 		if ok && at.text == l.groupID() && r.Backup == id.Backup && r.Namespace == id.Namespace {
 			return r.Data.Policy
 		}
@@ -87,7 +87,7 @@ func (q *questions) askASO(id backup.ClusterID, l *location) {
 
 // isWritten reports whether ASO writes what an object of the cluster says.
 func (objs *objects) isWritten(id backup.ClusterID) bool {
-	for _, k := range []*backup.Kind[asoObject]{asoGroups, asoNetworks, asoSubnets, asoGateways} {
+	for _, k := range serviceObjects {
 		for r := range k.In(objs.snapshot).All() {
 			if r.Backup == id.Backup && r.Namespace == id.Namespace && r.ClusterName == id.Name && r.Data.Policy != policySkip {
 				return true
@@ -100,7 +100,7 @@ func (objs *objects) isWritten(id backup.ClusterID) bool {
 // askBalancer asks C1, where there is a group for the balancer to be in: of a cluster without one
 // nothing runs.
 func (q *questions) askBalancer(id backup.ClusterID, l *location) {
-	name := l.record.Data.LB
+	name := l.record.Data.network().APIServerLB.Name
 	if name == "" || l.groupID() == "" {
 		return
 	}

@@ -99,7 +99,7 @@ func (q *questions) askMember(m *member) {
 		if l.State != code.ScopeComplete || !slices.Contains(l.ProbesFound, answered(g)) {
 			return walk.Answer{}
 		}
-		if holds(l, infra.Key{Kind: keyPlace, Value: join(g, name)}) {
+		if holds(l, infra.Key{Kind: keyPlace, Value: within(g, name)}) {
 			return pass
 		}
 		return walk.Answer{Found: walk.None, Why: "the VM is gone", Objects: []string{object}}

@@ -1,0 +1,160 @@
+package azurelab
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Edit visits all resources and may change them; one for which it returns false is deleted.
+func (s *Server) Edit(visit func(id string, o Object) (keep bool)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, o := range s.res {
+		if !visit(id, o) {
+			delete(s.res, id)
+		}
+	}
+}
+
+// VM edits the VMs of a name, of scale sets, too.
+func (s *Server) VM(name string, edit func(o, properties Object) (keep bool)) (found int) {
+	s.Edit(func(id string, o Object) bool {
+		if o["name"] != name || !strings.Contains(id, "/virtualmachines/") {
+			return true
+		}
+		found++
+		return edit(o, o["properties"].(Object))
+	})
+	return found
+}
+
+// Put adds a resource, or takes its place, and its resource group.
+func (s *Server) Put(id, kind string, o Object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	low := strings.ToLower(id)
+	o["id"], o["type"], o["name"] = id, kind, id[strings.LastIndex(id, "/")+1:]
+	s.res[low] = o
+	group := strings.Join(strings.Split(id, "/")[:5], "/")
+	if s.groups[strings.ToLower(group)] == nil {
+		s.groups[strings.ToLower(group)] = Object{"id": group, "name": group[strings.LastIndex(group, "/")+1:], "properties": Object{"provisioningState": "Succeeded"}}
+	}
+}
+
+// DeleteGroup deletes a resource group with all that is in it.
+func (s *Server) DeleteGroup(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id = strings.ToLower(id)
+	delete(s.groups, id)
+	for r := range s.res {
+		if strings.HasPrefix(r, id+"/") {
+			delete(s.res, r)
+		}
+	}
+}
+
+// Deny refuses everybody what is at and below an id.
+func (s *Server) Deny(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.denied = append(s.denied, strings.ToLower(id))
+}
+
+// Principals changes who may log in.
+func (s *Server) Principals(change func(*Principal)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.principals {
+		change(&s.principals[i])
+	}
+}
+
+// Expire lets each token that is given from now on end after so many calls.
+func (s *Server) Expire(calls int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expires = calls
+}
+
+// Fault is what goes wrong with calls whose path and query match. Of Hang, Cut, Change and
+// Status the first that is given is done.
+type Fault struct {
+	Match string // RE2, looked for in path and query in any case
+	From  int    // the first call that it is done with, from 1; zero: the first
+	To    int    // the last; zero: no last
+
+	Hang       bool         // no answer until the client goes away
+	Cut        bool         // the connection ends in the middle of the real answer
+	Change     func(Object) // edits the real answer
+	Status     int          // answered instead, with Body
+	Body       string
+	RetryAfter int // seconds, for the header; zero leaves it out
+
+	seen int
+}
+
+// Fail replaces the faults. The first that applies to a call spoils it.
+func (s *Server) Fail(faults ...Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = faults
+}
+
+func (s *Server) fault(uri string) *Fault {
+	for i := range s.faults {
+		f := &s.faults[i]
+		if !regexp.MustCompile("(?i)" + f.Match).MatchString(uri) {
+			continue
+		}
+		f.seen++
+		if f.seen >= f.From && (f.To == 0 || f.seen <= f.To) {
+			applied := *f
+			return &applied
+		}
+	}
+	return nil
+}
+
+func (f *Fault) spoil(w http.ResponseWriter, r *http.Request, service http.Handler) {
+	if f.Hang {
+		select {
+		case <-r.Context().Done():
+		case <-time.After(time.Minute):
+		}
+		panic(http.ErrAbortHandler)
+	}
+	if f.Status != 0 && !f.Cut && f.Change == nil {
+		if f.RetryAfter != 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(f.RetryAfter))
+		}
+		w.WriteHeader(f.Status)
+		_, _ = w.Write([]byte(f.Body))
+		return
+	}
+	real := httptest.NewRecorder()
+	service.ServeHTTP(real, r)
+	for name, values := range real.Header() {
+		w.Header()[name] = values
+	}
+	body := real.Body.Bytes()
+	if f.Cut {
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		w.WriteHeader(real.Code)
+		_, _ = w.Write(body[:len(body)/2])
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	var o Object
+	if json.Unmarshal(body, &o) == nil && f.Change != nil {
+		f.Change(o)
+		body, _ = json.Marshal(o)
+	}
+	w.WriteHeader(real.Code)
+	_, _ = w.Write(body)
+}
