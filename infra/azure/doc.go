@@ -18,7 +18,15 @@
 //	proofs.go       what shows that absence may be concluded
 //	resources.go    what else a cluster's restore depends on
 //	checks.go       what will not work after a restore
-//	walk.go         the steps of CAPZ's controllers, and how a listing answers them
+//
+// What CAPZ asks after a restore, row by row, in the order of its controllers:
+//
+//	walk.go         all rows, and how they are asked
+//	walksession.go  the webhooks while Velero restores, and the login
+//	walkcluster.go  the objects of Azure Service Operator (ASO), and the balancer of the API server
+//	walkmachine.go  AzureMachine and its VM
+//	walkpool.go     AzureMachinePool and its members, and AKS
+//	facts.go        how the Facts of a VM are called
 //
 // Where to look, and what there is:
 //

@@ -15,10 +15,16 @@ import (
 
 // vmAnswer is what is read of a VM, of a scale set or not.
 type vmAnswer struct {
-	ID         string
-	Name       string
-	Tags       map[string]string
+	ID       string
+	Name     string
+	Tags     map[string]string
+	Identity *struct {
+		Users map[string]struct{} `json:"userAssignedIdentities"`
+	}
 	Properties *struct {
+		Network *struct {
+			NICs []struct{ ID string } `json:"networkInterfaces"`
+		} `json:"networkProfile"`
 		VMID              string `json:"vmId"`
 		Created           string `json:"timeCreated"`
 		ProvisioningState string
@@ -86,7 +92,7 @@ func (l *listing) instance(v *vmAnswer, id armID, power string, sets []string) i
 	}
 	out.Ref, out.Created = uuidOf(p.VMID), dateOf(p.Created)
 	out.Keys = append(out.Keys, l.ownKeys(id.text, out.Ref, out.Created)...)
-	out.State = power
+	out.State, out.Facts = power, l.facts(v, id)
 	state := strings.ToLower(p.ProvisioningState)
 	switch {
 	case state == "deleting":

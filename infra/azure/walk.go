@@ -1,7 +1,6 @@
 package azure
 
 import (
-	"encoding/json"
 	"slices"
 
 	"drift-detector/backup"
@@ -107,11 +106,4 @@ func holds(l *infra.Listing, k infra.Key) bool {
 		}
 	}
 	return false
-}
-
-// listOf reads a Fact that is a list.
-func listOf(text string) []string {
-	var all []string
-	_ = json.Unmarshal([]byte(text), &all)
-	return all
 }

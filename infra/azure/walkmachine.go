@@ -32,7 +32,7 @@ var (
 		Asks: "its public address, inbound NAT rule and network interfaces, by names, before it looks for the VM",
 		None: walk.Does{
 			Effect: walk.Writes, Code: code.ResourceMade,
-			What: "CAPZ creates them again where they are gone, before it sees that the VM is, and creates no VM; they stay until the Machine is deleted",
+			What: "CAPZ creates network interface, public address and inbound NAT rule again where they are gone, then sees that the VM is, and creates none (VMDeletedError): they stay until the Machine is deleted",
 		},
 		Source: "newAzureMachineService: controllers/azuremachine_reconciler.go; Parameters: azure/services/virtualmachines/spec.go v1.13.0 to v1.26.0; seen with v1.26.0",
 	}
@@ -51,12 +51,6 @@ var (
 		Source:    "checkUserAssignedIdentities: azure/services/virtualmachines/virtualmachines.go; reconcileNormal: controllers/azuremachine_controller.go v1.13.0 to v1.26.0",
 	}
 	machineRows = []*walk.Row{rowM1, rowM3, rowM4, rowM7, rowM8}
-)
-
-// Facts of a VM: ids in lower case, in a JSON list.
-const (
-	factInterfaces = "networkInterfaces"
-	factIdentities = "userAssignedIdentities"
 )
 
 // askMember asks what the backup says of a machine, or a listing of one that has no VM.
