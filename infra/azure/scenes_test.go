@@ -168,6 +168,16 @@ var scenes = []scene{
 	{name: "group readable and its VMs forbidden, gone: Unknown", cloud: deny(groupID(retail, "shop") + "/providers/microsoft.compute"), machine: gone, status: unknown, reason: code.ScopeIncomplete},
 	{name: "one VM is hidden from the list: Unknown", cloud: deny(vmID(living)), machine: living, status: unknown, reason: code.ScopeIncomplete},
 	{name: "one VM is hidden from the list, another one is gone: Unknown", cloud: deny(vmID(living)), machine: gone, status: unknown, reason: code.ScopeIncomplete},
+	{name: "the list leaves out a VM that exists, another one is gone: Unknown", cloud: func(s *azurelab.Server) {
+		s.Fail(azurelab.Fault{Match: "/providers/Microsoft.Compute/virtualMachines.api-version=2024-03-01$", Change: func(o azurelab.Object) {
+			o["value"] = slices.DeleteFunc(o["value"].([]any), func(vm any) bool { return vm.(map[string]any)["name"] == living })
+		}})
+	}, machine: gone, status: unknown, reason: code.ScopeIncomplete, state: partial},
+	{name: "the list leaves out a VM that exists: it is found by its id, Healthy", cloud: func(s *azurelab.Server) {
+		s.Fail(azurelab.Fault{Match: "/providers/Microsoft.Compute/virtualMachines.api-version=2024-03-01$", Change: func(o azurelab.Object) {
+			o["value"] = slices.DeleteFunc(o["value"].([]any), func(vm any) bool { return vm.(map[string]any)["name"] == living })
+		}})
+	}, machine: living, status: healthy, state: partial},
 	{name: "subscription of another tenant: Unknown", cloud: func(s *azurelab.Server) {
 		s.Fail(azurelab.Fault{Match: "subscriptions/" + retail, Status: 401, Body: `{"error":{"code":"InvalidAuthenticationTokenTenant","message":"wrong issuer"}}`})
 	}, machine: gone, status: unknown, reason: code.ScopeIncomplete, state: code.ScopeFailed},
@@ -272,10 +282,10 @@ func TestScenes(t *testing.T) {
 
 // What Azure says of VMs that are no machine's.
 func TestGhosts(t *testing.T) {
-	other := func(s *azurelab.Server, group, name string, tags azurelab.Object) string {
+	other := func(s *azurelab.Server, group, name, created string, tags azurelab.Object) string {
 		id := "/subscriptions/" + retail + "/resourceGroups/" + group + "/providers/Microsoft.Compute/virtualMachines/" + name
 		s.Put(id, "Microsoft.Compute/virtualMachines", azurelab.Object{"tags": tags, "_power": "running", "properties": azurelab.Object{
-			"vmId": "00000000-1111-4222-8333-555555555555", "timeCreated": "2026-11-25T14:00:00+00:00", "provisioningState": "Succeeded",
+			"vmId": "00000000-1111-4222-8333-555555555555", "timeCreated": created, "provisioningState": "Succeeded",
 		}})
 		return strings.ToLower(id)
 	}
@@ -285,20 +295,26 @@ func TestGhosts(t *testing.T) {
 		tags      azurelab.Object
 		want      string
 	}{
-		"one that the cluster made since: Ghost":                     {"shop", "shop-md-0-w66kl-bcdfg", ours, "Ghost"},
-		"look-alike with all tags, younger than the backup: Ghost":   {"shop", "by-hand", ours, "Ghost"},
-		"the tag of the cluster, and no role: to look at":            {"shop", "by-hand", azurelab.Object{tagCluster + "shop": owned}, "NameOnly"},
-		"all tags in another group: to look at":                      {"shop-dr", "by-hand", ours, "NameOnly"},
-		"a name of the cluster in its group, without tags: Ghost":    {"shop", "shop-md-0-w66kl-bcdfg", nil, "Ghost"},
-		"a name of the cluster in another group: to look at":         {"elsewhere", "shop-md-0-w66kl-bcdfg", nil, "NameOnly"},
-		"tags of a cluster that the backup does not know: unrelated": {"shop", "other-0", azurelab.Object{tagCluster + "other": owned, tagRole: roleNode}, ""},
-		"nothing of the cluster: unrelated":                          {"shop", "jump-2", azurelab.Object{"owner": "ops"}, ""},
-		"the name of a machine in another group: to look at":         {"shop-dr", living, nil, "SameName"},
-		"tags in another case: Ghost":                                {"shop", "by-hand", azurelab.Object{strings.ToUpper(tagCluster) + "shop": "Owned", strings.ToUpper(tagRole): roleNode}, "Ghost"},
+		"one that the cluster made since: Ghost":                                     {"shop", "shop-md-0-w66kl-bcdfg", ours, "Ghost"},
+		"look-alike with all tags, younger than the backup: Ghost":                   {"shop", "by-hand", ours, "Ghost"},
+		"the tag of the cluster, and no role: to look at":                            {"shop", "by-hand", azurelab.Object{tagCluster + "shop": owned}, "NameOnly"},
+		"all tags in another group: to look at":                                      {"shop-dr", "by-hand", ours, "NameOnly"},
+		"a name of the cluster in its group, without tags: Ghost":                    {"shop", "shop-md-0-w66kl-bcdfg", nil, "Ghost"},
+		"a name of the cluster in another group: to look at":                         {"elsewhere", "shop-md-0-w66kl-bcdfg", nil, "NameOnly"},
+		"tags of a cluster that the backup does not know: unrelated":                 {"shop", "other-0", azurelab.Object{tagCluster + "other": owned, tagRole: roleNode}, ""},
+		"nothing of the cluster: unrelated":                                          {"shop", "jump-2", azurelab.Object{"owner": "ops"}, ""},
+		"the name of a machine in another group: to look at":                         {"shop-dr", living, nil, "SameName"},
+		"a name of the cluster and both tags, older than the backup: to look at":     {"shop", "shop-md-0-w66kl-bcdfg", ours, "Ghost"},
+		"a name of the cluster and its tag alone, older than the backup: to look at": {"shop", "shop-md-0-w66kl-bcdfg", azurelab.Object{tagCluster + "shop": owned}, "NameOnly"},
+		"tags in another case: Ghost":                                                {"shop", "by-hand", azurelab.Object{strings.ToUpper(tagCluster) + "shop": "Owned", strings.ToUpper(tagRole): roleNode}, "Ghost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := azurelab.Serve(t, lab, azurelab.Options{PageSize: 4})
-			id := other(s, c.group, c.vm, c.tags)
+			created := "2026-11-25T14:00:00+00:00"
+			if strings.Contains(name, "older") {
+				created = "2026-11-25T12:15:00+00:00"
+			}
+			id := other(s, c.group, c.vm, created, c.tags)
 			w := decide(t, fleet(t), access(s))
 			is := ""
 			if v, ok := w.ghosts[id]; ok {
