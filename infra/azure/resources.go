@@ -56,54 +56,67 @@ func (objs *objects) resources() []infra.Resource {
 	return append(list, objs.images()...)
 }
 
-func (objs *objects) resourcesOf(id backup.ClusterID, l *location) []infra.Resource {
-	d := &l.record.Data
-	var list []infra.Resource
-	seen := map[string]bool{}
-	add := func(kind, arm, name string, when code.WhenGone, consequence string) {
-		at, ok := parseID(arm)
-		if name == "" || !ok || at.subscription != l.subscription || seen[at.text] {
-			return
-		}
-		seen[at.text] = true
-		list = append(list, infra.Resource{
-			Cluster: id, Target: l.target, Kind: kind, Name: name, Keys: []infra.Key{{Kind: keyResource, Value: at.text}},
-			UsedBy: l.kind + " " + l.record.Namespace + "/" + l.record.Name, WhenGone: when, Consequence: consequence,
-		})
+// gatherer collects what one cluster needs, each once.
+type gatherer struct {
+	cluster backup.ClusterID
+	at      *location
+	seen    map[string]bool
+	list    []infra.Resource
+}
+
+// add notes something by its ARM id, unless nothing is called so, or it is in another
+// subscription.
+func (g *gatherer) add(kind, arm, name string, when code.WhenGone, consequence string) {
+	id, ok := parseID(arm)
+	if name == "" || !ok || id.subscription != g.at.subscription || g.seen[id.text] {
+		return
 	}
-	here := func(kind, name string) string { return l.groupID() + "/providers/" + typeOf[kind] + "/" + name }
+	g.seen[id.text] = true
+	g.list = append(g.list, infra.Resource{
+		Cluster: g.cluster, Target: g.at.target, Kind: kind, Name: name, Keys: []infra.Key{{Kind: keyResource, Value: id.text}},
+		UsedBy: g.at.kind + " " + g.at.record.Namespace + "/" + g.at.record.Name, WhenGone: when, Consequence: consequence,
+	})
+}
+
+// again notes something in the cluster's own group that CAPZ makes again.
+func (g *gatherer) again(kind, name, consequence string) {
+	g.add(kind, g.at.groupID()+"/providers/"+typeOf[kind]+"/"+name, name, code.MadeAgain, consequence)
+}
+
+func (objs *objects) resourcesOf(id backup.ClusterID, l *location) []infra.Resource {
+	g := gatherer{cluster: id, at: l, seen: map[string]bool{}}
 	if l.kind != clusterKind {
-		add(thingGroup, l.groupID(), d.Group, code.MadeAgain, "")
-		return list
+		g.add(thingGroup, l.groupID(), l.record.Data.Group, code.MadeAgain, "")
+		return g.list
 	}
 	if objs.policyOf(id, l) == policySkip {
-		add(thingGroup, l.groupID(), d.Group, code.HaltsCluster, givenGroup)
+		g.add(thingGroup, l.groupID(), l.record.Data.Group, code.HaltsCluster, givenGroup)
 	} else {
-		add(thingGroup, l.groupID(), d.Group, code.MadeAgain, emptyGroup)
+		g.add(thingGroup, l.groupID(), l.record.Data.Group, code.MadeAgain, emptyGroup)
 	}
-	n := d.network()
-	vnet, when, why := here(thingNetwork, n.VNet.Name), code.MadeAgain, ""
-	if g := trimmed(n.VNet.ResourceGroup); g != "" && g != l.group {
-		vnet, when, why = groupID(l.subscription, g)+"/providers/"+typeOf[thingNetwork]+"/"+n.VNet.Name, code.FailsReplacement, givenNetwork
+	n := l.record.Data.network()
+	in, when, why := l.groupID(), code.MadeAgain, ""
+	if of := trimmed(n.VNet.ResourceGroup); of != "" && of != l.group {
+		in, when, why = groupID(l.subscription, of), code.FailsReplacement, givenNetwork
 	}
-	again := func(kind, name, says string) { add(kind, here(kind, name), name, code.MadeAgain, says) }
-	add(thingNetwork, vnet, n.VNet.Name, when, why)
+	vnet := in + "/providers/" + typeOf[thingNetwork] + "/" + n.VNet.Name
+	g.add(thingNetwork, vnet, n.VNet.Name, when, why)
 	for i := range n.Subnets {
 		s := &n.Subnets[i]
-		add(thingSubnet, cmp.Or(s.ID, vnet+"/subnets/"+s.Name), n.VNet.Name+"/"+s.Name, when, why)
-		again(thingSecurity, s.SecurityGroup.Name, "")
-		again(thingRoutes, s.RouteTable.Name, "")
-		again(thingGateway, s.NATGateway.Name, "")
-		again(thingAddress, s.NATGateway.IP.Name, otherAddress)
+		g.add(thingSubnet, cmp.Or(s.ID, vnet+"/subnets/"+s.Name), n.VNet.Name+"/"+s.Name, when, why)
+		g.again(thingSecurity, s.SecurityGroup.Name, "")
+		g.again(thingRoutes, s.RouteTable.Name, "")
+		g.again(thingGateway, s.NATGateway.Name, "")
+		g.again(thingAddress, s.NATGateway.IP.Name, otherAddress)
 	}
 	for _, lb := range []string{n.APIServerLB.Name, n.NodeOutboundLB.Name, n.ControlPlaneOutboundLB.Name} {
-		again(thingBalancer, lb, "")
+		g.again(thingBalancer, lb, "")
 	}
 	for i := range n.APIServerLB.FrontendIPs {
-		again(thingAddress, n.APIServerLB.FrontendIPs[i].PublicIP.Name, otherAddress)
+		g.again(thingAddress, n.APIServerLB.FrontendIPs[i].PublicIP.Name, otherAddress)
 	}
-	again(thingZone, n.PrivateDNSZoneName, "")
-	return list
+	g.again(thingZone, n.PrivateDNSZoneName, "")
+	return g.list
 }
 
 // images are those that templates name by an id in the subscription of their cluster.
