@@ -41,7 +41,7 @@ func (e *effects) said(reason code.Reason, object string) { e.Add(reason, saying
 // onMachine adds what becomes of one machine or instance.
 func (e *effects) onMachine(f *machine, o code.Outcome) {
 	name := f.object()
-	if f.verdict.Status == code.Unknown && o != code.MemberGone && !f.leftBehind() {
+	if f.verdict.Status == code.Unknown && o != code.MemberGone {
 		e.said(code.MachinesUnknown, name)
 	}
 	if reason := f.effect(o); reason != "" {

@@ -20,7 +20,7 @@ func (f *machine) healthy() bool {
 
 // leftBehind reports whether its instance is gone from its pool, and nobody deletes its Machine.
 func (f *machine) leftBehind() bool {
-	return f.pool() && f.verdict.Reason == code.PoolMember && f.waits() != ""
+	return f.pool() && f.stale() && f.verdict.Reason == code.PoolMember && f.waits() != ""
 }
 
 // decided reports whether it is known of a Machine whether its instance exists.

@@ -144,11 +144,7 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
-		"member that left its pool, whose Machine stays", (*machine).leftBehind, code.Halted,
-		func(f *machine) string { return f.waits() },
-	},
-	{
-		"member that left its pool", func(f *machine) bool { return f.pool() && f.verdict.Reason == code.PoolMember }, code.MemberGone,
+		"member that left its pool", func(f *machine) bool { return f.pool() && f.verdict.Reason == code.PoolMember && !f.leftBehind() }, code.MemberGone,
 		func(f *machine) string {
 			return "its pool has replaced or dropped it: " + f.controller() + " deletes its Machine and infrastructure object, and creates those of new members"
 		},
@@ -161,7 +157,7 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"member of a pool that is not there, or stopped", func(f *machine) bool {
-			return f.pool() && (f.verdict.Status != code.Healthy || f.off() && !f.poweredOn() && f.waits() == "")
+			return f.pool() && !f.leftBehind() && (f.verdict.Status != code.Healthy || f.off() && !f.poweredOn() && f.waits() == "")
 		}, code.CannotKnow,
 		say("its pool creates and replaces its members by itself"),
 	},
