@@ -86,8 +86,9 @@ func (l *listing) instance(v *vmAnswer, id armID, power string, sets []string) i
 	for _, set := range slices.Compact(sets) {
 		out.Keys = append(out.Keys, infra.Key{Kind: keyPool, Value: set})
 	}
-	if p == nil || uuidOf(p.VMID) == "" || p.ProvisioningState == "" {
+	if p == nil || uuidOf(p.VMID) == "" || p.ProvisioningState == "" || dateOf(p.Created).IsZero() || power == "" {
 		out.Unreadable = true
+		l.noteOdd(id, v)
 		return out
 	}
 	out.Ref, out.Created = uuidOf(p.VMID), dateOf(p.Created)
@@ -114,6 +115,20 @@ func (l *listing) instance(v *vmAnswer, id armID, power string, sets []string) i
 	return out
 }
 
+// noteOdd notes a VM of which Azure does not say what it says of each.
+func (l *listing) noteOdd(id armID, v *vmAnswer) {
+	if l.isRelated(id, v) && l.odd == "" {
+		l.odd = id.text
+	}
+}
+
+// isRelated reports whether the backup records a VM, or it is where machines of the backup are,
+// or has tags of any cluster.
+func (l *listing) isRelated(id armID, v *vmAnswer) bool {
+	_, recorded := l.seek.vms[id.text]
+	return recorded || l.seek.groups[id.groupID()] || len(clustersIn(v.Tags)) > 0
+}
+
 // ownKeys are those of the VM itself. The ARM id alone is one only of a VM that was there
 // when the backup was written which records it.
 func (l *listing) ownKeys(vm, vmID string, created time.Time) []infra.Key {
@@ -121,7 +136,7 @@ func (l *listing) ownKeys(vm, vmID string, created time.Time) []infra.Key {
 	if other := swapped(vmID); other != vmID {
 		keys = append(keys, instanceKey(vm, other))
 	}
-	if written, known := l.seek.vms[vm]; known && !written.IsZero() && !created.IsZero() && !created.After(written.Add(clockSkew)) {
+	if written, known := l.seek.vms[vm]; known && !written.IsZero() && !created.After(written.Add(clockSkew)) {
 		keys = append(keys, instanceKey(vm, ""))
 	}
 	return keys

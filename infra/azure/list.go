@@ -39,6 +39,7 @@ type listing struct {
 	members map[string][]string // ids of scale sets by the ids of VMs that they list
 	living  map[string]int64    // running members, by set
 	sets    map[string]*int64   // capacities of the sets that exist, by id; nil: not said
+	odd     string              // a VM of which Azure does not say what it says of each
 }
 
 // List reads all VMs of a subscription, and what else the backup names there.
@@ -94,6 +95,9 @@ func (l *listing) read(ctx context.Context, subscription string) {
 			l.Fault = listFault(ctx, l.target, step.doing, err)
 			break
 		}
+	}
+	if l.Fault == nil && l.odd != "" {
+		l.Fault = listFault(ctx, l.target, "reading virtual machines", answerError("nothing is said of the vmId, the creation or the state of "+l.odd))
 	}
 	if l.Fault == nil {
 		l.Fault = infra.CutOff(ctx, where(l.target))
@@ -281,8 +285,7 @@ func (l *listing) file(v *vmAnswer, id armID, power string, sets []string) {
 // the account may not read that list. Of VMs that nothing ties to the backup it does not
 // matter.
 func (l *listing) lookUpPower(ctx context.Context, id armID, v *vmAnswer) (string, error) {
-	_, recorded := l.seek.vms[id.text]
-	if related := recorded || l.seek.groups[id.groupID()] || len(clustersIn(v.Tags)) > 0; !related {
+	if !l.isRelated(id, v) {
 		return "", nil
 	}
 	view, err := one[viewAnswer](ctx, l.session, id.text+"/instanceView", computeVersion, "")

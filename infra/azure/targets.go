@@ -54,7 +54,7 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 	}
 	at, known := clouds[h.cloud]
 	if known {
-		t.Endpoint = at.manager.String()
+		t.Endpoint, t.Authority = at.manager.String(), at.authority.String()
 	}
 	f, fault := p.credentialOf(objs, h.home, secrets, a)
 	if fault != nil {

@@ -70,7 +70,7 @@ func (s *Server) arm(of Principal, r *http.Request) (int, any) {
 	var all []any
 	for _, id := range slices.Sorted(maps.Keys(s.res)) {
 		o := s.res[id]
-		if !s.mayRead(of, id) {
+		if name, _ := o["name"].(string); !s.mayRead(of, id) || q.Get("statusOnly") == "true" && slices.Contains(s.stateless, name) {
 			continue // a list holds what its reader may read
 		}
 		if strings.HasPrefix(id, under+"/") && strings.EqualFold(o["type"].(string), typeOf(rest)) && (len(rest) == 2 || strings.HasPrefix(id, low+"/")) {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,6 +47,13 @@ func (s *Server) Put(id, kind string, o Object) {
 	}
 }
 
+// WithoutStatus leaves a VM out of lists of power states.
+func (s *Server) WithoutStatus(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stateless = append(s.stateless, name)
+}
+
 // DeleteGroup deletes a resource group with all that is in it.
 func (s *Server) DeleteGroup(id string) {
 	s.mu.Lock()
@@ -81,6 +89,43 @@ func (s *Server) Expire(calls int) {
 	defer s.mu.Unlock()
 	s.expires = calls
 }
+
+// CallOf names a call by the action that an account must be allowed: "token",
+// "Microsoft.Compute/virtualMachines/read"; a single resource is "one" of them, and the list
+// of power states has a word of its own.
+func CallOf(r *http.Request) string {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	if strings.HasSuffix(r.URL.Path, "/token") {
+		return "token"
+	}
+	switch at := slices.IndexFunc(parts, func(p string) bool { return strings.EqualFold(p, "providers") }); {
+	case len(parts) == 2:
+		return "Microsoft.Resources/subscriptions/read"
+	case at < 0:
+		return "Microsoft.Resources/subscriptions/resourceGroups/read"
+	default:
+		rest := parts[at+1:]
+		of := rest[0]
+		for i := 1; i < len(rest); i += 2 {
+			of += "/" + rest[i]
+		}
+		of = actions.Replace(strings.ToLower(of)) + "/read"
+		switch {
+		case r.URL.Query().Get("statusOnly") != "":
+			return "states " + of
+		case len(rest)%2 == 1:
+			return "one " + of
+		}
+		return of
+	}
+}
+
+// actions are words of types of resources as actions write them.
+var actions = strings.NewReplacer(
+	"microsoft.", "Microsoft.", "compute/", "Compute/", "network/", "Network/", "virtualmachines", "virtualMachines", "virtualmachinescalesets", "virtualMachineScaleSets",
+	"instanceview", "instanceView", "virtualnetworks", "virtualNetworks", "networksecuritygroups", "networkSecurityGroups", "routetables", "routeTables",
+	"natgateways", "natGateways", "loadbalancers", "loadBalancers", "publicipaddresses", "publicIPAddresses", "privatednszones", "privateDnsZones",
+)
 
 // Fault is what goes wrong with calls whose path and query match. Of Hang, Cut, Change and
 // Status the first that is given is done.

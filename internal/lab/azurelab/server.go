@@ -68,6 +68,7 @@ type Server struct {
 	res        map[string]Object // likewise
 	principals []Principal
 	denied     []string // in lower case
+	stateless  []string // names of VMs
 	expires    int      // calls after which a token ends; 0: never
 	tokens     map[string]*token
 	faults     []Fault
