@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/url"
 	"strings"
+
+	"drift-detector/infra"
 )
 
 // maxPages bounds a server that never stops.
@@ -38,6 +40,7 @@ func versionOf(kind string) string {
 func list[T any](ctx context.Context, s *session, path, query string, take func(*T) error) error {
 	next := path + "?" + query
 	seen := map[string]bool{}
+	var quiet infra.Quiet
 	for range maxPages {
 		if seen[next] {
 			return answerError("its pages repeat")
@@ -57,6 +60,9 @@ func list[T any](ctx context.Context, s *session, path, query string, take func(
 		}
 		if next, err = s.local(link); err != nil {
 			return err
+		}
+		if err := quiet.Page(len(page) > 0); err != nil {
+			return answerError("it does not end: " + err.Error())
 		}
 	}
 	return answerError(fmt.Sprintf("there are more than %d pages", maxPages))

@@ -1,10 +1,12 @@
 package azure
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
@@ -411,5 +413,23 @@ func TestManyVMs(t *testing.T) {
 	}
 	if n := len(s.Asked()); n > 100 {
 		t.Errorf("%d calls", n)
+	}
+}
+
+// So many VMs are not asked for one by one that a server which hides them would be busy.
+func TestTooManyToLookUp(t *testing.T) {
+	s := azurelab.Serve(t, lab, azurelab.Options{})
+	snapshot, secrets := load(t, fleet(t))
+	p := small(operator)
+	for _, target := range p.Targets(snapshot, secrets, access(s)) {
+		d := target.Detail.(*detail)
+		for n := range maxMissing + 1 {
+			d.seek.note(vmID(fmt.Sprintf("gone-%d", n)), time.Time{})
+		}
+		if target.Account == retail {
+			if l := p.List(t.Context(), target); l.State != partial || !strings.Contains(l.Fault.Message, "no more than 500 are looked up one by one") {
+				t.Errorf("%s: %+v", l.State, l.Fault)
+			}
+		}
 	}
 }
