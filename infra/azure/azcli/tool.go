@@ -70,19 +70,30 @@ func (Tool) Stop(i shell.Instance) shell.Command { return line(i, "deallocate") 
 // Destroy deletes a VM and waits until it is gone.
 func (Tool) Destroy(i shell.Instance) shell.Command { return line(i, "delete", "--yes") }
 
-// LeaveBalancer says how a VM is taken out of the load balancer of the API server: its
-// network interface is a member of the pool.
-func (Tool) LeaveBalancer(_ shell.Instance, balancers []shell.LoadBalancer) []shell.Step {
-	name := "of the cluster"
+// LeaveBalancer says that CAPZ's balancer asks each API server how it is (getProbes in
+// azure/services/loadbalancers/spec.go v1.13.0 to v1.26.0).
+func (Tool) LeaveBalancer(i shell.Instance, balancers []shell.LoadBalancer) []shell.Step {
+	name := "of the API server"
 	if len(balancers) > 0 && balancers[0].Name != "" {
-		name = balancers[0].Name
+		name += ", " + balancers[0].Name + ","
 	}
-	return []shell.Step{{Text: "Take it out of the API server's load balancer " + name + ": its network interface stays in the backend pool when its member has left etcd, and its API server then answers with errors. Remove the interface from the pool and its inbound NAT rule in the portal or with az network nic ip-config address-pool remove."}}
+	return []shell.Step{{
+		Text: "See that it leaves the load balancer " + name + " by itself: CAPZ's probe (HTTPS, /readyz) takes out an API server that has lost etcd. From a balancer of your own, or one without that probe, take its network interfaces out of the backend pool.",
+		Look: []shell.Command{line(i, "show", "--query=networkProfile.networkInterfaces[].id", "--output=tsv")},
+	}}
 }
 
-// Detach says how data disks are saved.
-func (Tool) Detach(shell.Instance) []shell.Step {
-	return []shell.Step{{Text: "Detach, and do not delete, every data disk that is to outlive the VM: one with deleteOption Delete ends with it."}}
+// Detach saves the data disks of a VM of its own.
+func (Tool) Detach(i shell.Instance) []shell.Step {
+	step := shell.Step{Text: "Detach, and do not delete, every data disk that is to outlive the VM: one with deleteOption Delete ends with it."}
+	if of := vmForm.FindStringSubmatch(i.ID); of != nil && of[5] == "" {
+		step.Look = []shell.Command{
+			line(i, "show", "--query=storageProfile.dataDisks[].[name,lun,deleteOption]", "--output=table"),
+			shell.Ask("DISK", "the name of a disk of that list; repeat for each"),
+		}
+		step.Change = shell.Line(shell.Raw("az vm disk detach --subscription"), shell.Variable(i.Variable), "--resource-group="+of[2], "--vm-name="+of[4], "--name", shell.Variable("DISK"))
+	}
+	return []shell.Step{step}
 }
 
 // Remove ends a VM. Interface and disks stay, and CAPZ would take them by their names.
@@ -90,6 +101,6 @@ func (Tool) Remove(i shell.Instance) shell.Removal {
 	name := strings.TrimSpace(i.Name)
 	return shell.Removal{
 		Stop:    "Deallocate the VM and check that nothing depends on it (reversible).",
-		Destroy: "Delete it when it is deallocated; the line does nothing before. Its network interface and disks may stay behind: they are named after " + name + ".",
+		Destroy: "Delete it when it is deallocated; the line does nothing before. What CAPZ created with it stays behind and costs: network interface " + name + "-nic, disk " + name + "_OSDisk, its public address and inbound NAT rule, if it has them.",
 	}
 }

@@ -33,6 +33,8 @@ func TestTool(t *testing.T) {
 		"az vmss show":                Tool{}.Show(member),
 		"--resource-group=shop":       Tool{}.Start(instance),
 		`--subscription "${SCOPE_1:?`: Tool{}.Stop(instance),
+		"az vm disk detach":           Tool{}.Detach(instance)[0].Change,
+		"networkInterfaces[].id":      Tool{}.LeaveBalancer(instance, nil)[0].Look[0],
 	} {
 		if !strings.Contains(line.Text(), want) {
 			t.Errorf("%q lacks %q", line.Text(), want)
