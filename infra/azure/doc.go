@@ -58,8 +58,7 @@
 //	mark            cluster, on VMs with CAPZ's tag anywhere
 //	scaleSet        ARM id of the scale set that it is a member of; as a probe, of one that
 //	                exists
-//	lostPool        namespace/cluster/name of a pool of which nothing says which scale set it is
-//	groupAnswer     a probe: a resource group of which Azure said that it exists, or that it
-//	                does not
+//	lostPool        namespace/cluster/name of a pool whose scale set nothing names
+//	groupAnswer     a probe: a resource group; Azure said that it exists, or that it does not
 //	resource        a probe: ARM id of something beside VMs
 package azure

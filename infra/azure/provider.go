@@ -51,7 +51,7 @@ func (p *provider) Spec() infra.Spec {
 		ManagedPlanes: []infra.Kind{{Group: group, Kind: planeKind, Plural: "azuremanagedcontrolplanes"}, {Group: group, Kind: asoPlaneKind, Plural: "azureasomanagedcontrolplanes"}},
 		IdentityKinds: []infra.Kind{{Group: group, Kind: identityKind, Plural: "azureclusteridentities"}},
 		Controller:    controller,
-		OnDelete:      "deleting a Machine makes CAPZ delete the VM of its name in the resource group of its cluster, whoever made that VM, and then its network interfaces and disks by their names",
+		OnDelete:      "deleting a Machine makes CAPZ delete the VM of its name in the resource group of its cluster, also one that CAPZ did not make, and then its network interfaces and disks by their names",
 		// A subscription is a place of its own, and each account sees what it may read there.
 		SeparateAccounts: true,
 		Tool:             azcli.Tool{},
