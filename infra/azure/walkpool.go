@@ -115,7 +115,8 @@ func (q *questions) askPoolMember(m *member, step func(*walk.Row) walk.Step) {
 		if !there || l.State != code.ScopeComplete || holds(l, key) {
 			return pass
 		}
-		return answer(walk.None, subject, "its instance is gone from its scale set", "is deleted by hand")
+		// Nothing that is done before the restore ends it.
+		return walk.Answer{Found: walk.None, Why: "its instance is gone from its scale set", Objects: []string{subject}}
 	})
 	if m.record == nil {
 		q.Keep(walk.Step{Row: rowP8, Cluster: m.cluster, Machine: m.index, Answer: pass}) // CAPZ creates it
