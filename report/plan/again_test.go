@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 // refusedAtFirst is a report of clusters whose infrastructure machines are refused at first.
 func refusedAtFirst() *report.Report {
 	r := sample("alpha")
+	r.Providers = slices.Clone(r.Providers) // samples share them
 	for i := range r.Providers {
 		r.Providers[i].RefusedAtFirst = "AzureMachines"
 	}

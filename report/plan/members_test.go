@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 // owner.
 func orphaned(message string) *report.Report {
 	r := sample("alpha")
+	r.Providers = slices.Clone(r.Providers) // samples share them
 	for i := range r.Providers {
 		r.Providers[i].MachineKinds = append(r.Providers[i].MachineKinds[:1:1], report.Kind{Kind: "PoolMember", Resource: "poolmembers.infrastructure.cluster.x-k8s.io"})
 	}
