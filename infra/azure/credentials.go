@@ -145,7 +145,7 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 	d := &object.Data
 	switch d.Type {
 	case typeWorkload:
-		return found{}, noCredential("%s is a WorkloadIdentity: its credential is a token that only CAPZ's own pod has, and no backup holds one", h.what())
+		return found{}, noCredential("%s is a WorkloadIdentity, whose token only CAPZ's own pod has", h.what())
 	case typeMSI, typeUserAssigned:
 		return found{}, noCredential("%s is a %s, whose credential is where CAPZ runs, and in no backup", h.what(), d.Type)
 	}

@@ -36,8 +36,16 @@
 //	certificate.go  a certificate in the place of a secret
 //	operator.go     the operator's own: the az command and AZURE_ variables
 //	reach.go        the subscription that the az command is at, for another look
+//	extract.go      writes the credential of a target as variables, for `extract`
 //	manifests.go    makes identities again that the backup lacks, for `extract`
-//	list.go         lists a subscription
+//	transport.go    bounds, certificates, and which servers may be contacted
+//	session.go      gets tokens, and reads single answers
+//	pages.go        reads paged lists
+//	list.go         reads a subscription: its groups, power states and VMs
+//	sets.go         reads scale sets, their members, and what the clusters need beside VMs
+//	instance.go     one VM as Azure shows it
+//	access.go       which credential is accepted
+//	faults.go       what went wrong, and what to do
 //
 // Keys of instances and of expected machines. ARM ids are in lower case, a group is the id of
 // a resource group, and a cluster is the name in CAPZ's tags, which has no namespace:

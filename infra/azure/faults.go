@@ -20,7 +20,7 @@ const (
 )
 
 func where(t infra.Target) string {
-	w := "Azure subscription " + t.Account + " at " + t.Endpoint
+	w := "Azure subscription " + t.Account
 	if t.Dial != "" {
 		w += " (reached at " + t.Dial + ")"
 	}

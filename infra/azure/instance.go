@@ -51,6 +51,13 @@ func (v *viewAnswer) power() string {
 	return ""
 }
 
+func (v *vmAnswer) power() string {
+	if v.Properties == nil {
+		return ""
+	}
+	return v.Properties.View.power()
+}
+
 // Power states (https://learn.microsoft.com/azure/virtual-machines/states-billing). CAPZ
 // looks at none of them.
 var (

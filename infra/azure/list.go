@@ -195,10 +195,8 @@ func (l *listing) readPower(ctx context.Context, subscription string) error {
 		if !ok || id.subscription != subscription || id.kind != kindVM {
 			return answerError("the answer holds something that is no virtual machine of the subscription")
 		}
-		if v.Properties != nil {
-			if p := v.Properties.View.power(); p != "" && len(p) <= maxName {
-				l.power[short(id.text)] = strings.Clone(p)
-			}
+		if p := v.power(); p != "" && len(p) <= maxName {
+			l.power[short(id.text)] = strings.Clone(p)
 		}
 		if len(l.power) > maxVMs {
 			return answerError(fmt.Sprintf("there are more than %d virtual machines", maxVMs))
@@ -304,7 +302,11 @@ func (l *listing) lookUpPower(ctx context.Context, id armID, v *vmAnswer) (strin
 func (l *listing) readMissing(ctx context.Context, subscription string) error {
 	var ids []armID
 	for _, vm := range slices.Sorted(maps.Keys(l.seek.vms)) {
-		if id, ok := parseID(vm); ok && id.kind == kindVM && !l.seen[short(vm)] && !l.absent[id.groupID()] && l.mayAsk(id) {
+		id, ok := parseID(vm)
+		if !ok || l.seen[short(vm)] || l.absent[id.groupID()] || !l.mayAsk(id) {
+			continue
+		}
+		if _, exists := l.sets[setOf(vm)]; id.kind == kindVM || exists {
 			ids = append(ids, id)
 		}
 	}
@@ -312,7 +314,11 @@ func (l *listing) readMissing(ctx context.Context, subscription string) error {
 		return answerError(fmt.Sprintf("%d of them are not in the list; no more than %d are looked up one by one", len(ids), maxMissing))
 	}
 	for _, id := range ids {
-		v, err := one[vmAnswer](ctx, l.session, id.text, computeVersion, "")
+		more := ""
+		if id.kind == kindMember {
+			more = "&$expand=instanceView"
+		}
+		v, err := one[vmAnswer](ctx, l.session, id.text, computeVersion, more)
 		switch {
 		case nowhere(err):
 			continue
@@ -323,7 +329,9 @@ func (l *listing) readMissing(ctx context.Context, subscription string) error {
 			return answerError("the answer is about something else than what was asked for")
 		}
 		hidden := v.Properties == nil || !dateOf(v.Properties.Created).After(l.began.Add(-clockSkew))
-		if err := l.take(ctx, v, subscription); err != nil {
+		if id.kind == kindMember {
+			l.file(v, id, v.power(), []string{setOf(id.text)})
+		} else if err := l.take(ctx, v, subscription); err != nil {
 			return err
 		}
 		if hidden {

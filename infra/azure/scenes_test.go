@@ -241,8 +241,14 @@ var scenes = []scene{
 			return !strings.Contains(id, "/virtualmachinescalesets/train-uni")
 		})
 	}, machine: uniform, status: stale, reason: code.PoolMember},
-	{name: "members of a scale set refused: Unknown", cloud: deny(groupID(ml, "rg-ml-train") + "/providers/microsoft.compute/virtualmachinescalesets/train-uni/virtualmachines"), machine: "train-uni-0", status: unknown, reason: code.PoolMember},
-	{name: "scale set refused: Unknown", cloud: deny(groupID(ml, "rg-ml-train")+"/providers/microsoft.compute/virtualmachinescalesets", "/subscriptions/"+ml+"/providers/microsoft.compute/virtualmachinescalesets"), machine: "train-uni-0", status: unknown, reason: code.PoolMember},
+	{name: "members of a scale set refused: Unknown", cloud: deny(groupID(ml, "rg-ml-train") + "/providers/microsoft.compute/virtualmachinescalesets/train-uni/virtualmachines"), machine: "train-uni-0", status: unknown, reason: code.ScopeIncomplete},
+	{name: "scale set refused: Unknown", cloud: deny(groupID(ml, "rg-ml-train")+"/providers/microsoft.compute/virtualmachinescalesets", "/subscriptions/"+ml+"/providers/microsoft.compute/virtualmachinescalesets"), machine: "train-uni-0", status: unknown, reason: code.ScopeIncomplete},
+	{name: "the list of members is empty: one that lives is Healthy", cloud: func(s *azurelab.Server) {
+		s.Fail(azurelab.Fault{Match: "train-uni/virtualMachines.api", Change: func(o azurelab.Object) { o["value"] = []any{} }})
+	}, machine: uniform, status: healthy, state: partial},
+	{name: "the list of members is empty: one that is gone is Unknown", cloud: func(s *azurelab.Server) {
+		s.Fail(azurelab.Fault{Match: "train-uni/virtualMachines.api", Change: func(o azurelab.Object) { o["value"] = []any{} }})
+	}, machine: "train-uni-0", status: unknown, reason: code.ScopeIncomplete, state: partial},
 }
 
 func TestScenes(t *testing.T) {

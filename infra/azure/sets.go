@@ -53,10 +53,6 @@ func (l *listing) readSets(ctx context.Context, subscription string) error {
 		switch {
 		case nowhere(err):
 			continue
-		case codeOf(err) == http.StatusForbidden:
-			l.Unread = append(l.Unread, keyPool)
-			l.Warnings = append(l.Warnings, fmt.Sprintf("%s: whether scale set %s exists is not shown to the account", where(l.target), set))
-			continue
 		case err != nil:
 			return err
 		}
@@ -90,19 +86,12 @@ func (l *listing) readMembers(ctx context.Context, set, subscription string) err
 			return nil
 		}
 		if !l.seen[short(id.text)] {
-			power := ""
-			if v.Properties != nil {
-				power = v.Properties.View.power()
-			}
-			l.file(v, id, power, []string{set})
+			l.file(v, id, v.power(), []string{set})
 		}
 		return nil
 	})
-	if codeOf(err) == http.StatusForbidden || nowhere(err) {
-		// Of a set whose members are not seen nothing is known.
+	if nowhere(err) { // deleted meanwhile
 		delete(l.sets, set)
-		l.Unread = append(l.Unread, keyPool)
-		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: the members of scale set %s are not shown to the account", where(l.target), set))
 		return nil
 	}
 	return err

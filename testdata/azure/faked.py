@@ -26,7 +26,7 @@ with tempfile.TemporaryDirectory() as dir:
         if 'armfake' not in fake.stdout.readline():
             sys.exit('armfake.py did not start')
         env = dict(os.environ, HTTPS_PROXY='http://127.0.0.1:%d' % proxy, NO_PROXY='', SSL_CERT_FILE=os.path.join(dir, 'ca.pem'),
-                   ARMFAKE='http://127.0.0.1:%d' % plain, GOPROXY='off', GOFLAGS='-mod=readonly')
+                   ARMFAKE='http://127.0.0.1:%d' % plain, GOPROXY='off')
         sys.exit(subprocess.run(sys.argv[1:], env=env).returncode)
     finally:
         fake.terminate()

@@ -122,7 +122,7 @@ func CallOf(r *http.Request) string {
 
 // actions are words of types of resources as actions write them.
 var actions = strings.NewReplacer(
-	"microsoft.", "Microsoft.", "compute/", "Compute/", "network/", "Network/", "virtualmachines", "virtualMachines", "virtualmachinescalesets", "virtualMachineScaleSets",
+	"microsoft.", "Microsoft.", "compute/", "Compute/", "network/", "Network/", "virtualmachinescalesets", "virtualMachineScaleSets", "virtualmachines", "virtualMachines",
 	"instanceview", "instanceView", "virtualnetworks", "virtualNetworks", "networksecuritygroups", "networkSecurityGroups", "routetables", "routeTables",
 	"natgateways", "natGateways", "loadbalancers", "loadBalancers", "publicipaddresses", "publicIPAddresses", "privatednszones", "privateDnsZones",
 )
