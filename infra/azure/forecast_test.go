@@ -82,6 +82,14 @@ var foretellings = []restored{
 	{name: "resource group gone, its object not in the backup: made", backup: func(resource string, _ map[string]any) bool { return resource != "resourcegroups.resources.azure.com" }, machine: "edge-7-md-0-fvr5c-nzt54", outcome: code.Stuck, effects: []code.Reason{code.ResourceMade}, not: []code.Reason{code.ClusterHalted}},
 	{name: "balancer of the API server gone: made, and out of reach", cloud: withoutResource("/loadbalancers/shop-public-lb"), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ControlPlaneDown, code.ResourceMade}},
 	{name: "NAT gateway gone: made", cloud: withoutResource("/natgateways/shop-natgw"), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ResourceMade}, not: []code.Reason{code.ControlPlaneDown}},
+	{name: "network of a peering gone: halted", backup: spec(clusterKind, "shop", func(s map[string]any) {
+		s["networkSpec"].(map[string]any)["vnet"].(map[string]any)["peerings"] = []any{map[string]any{"resourceGroup": "hub", "remoteVnetName": "hub"}}
+	}), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ClusterHalted}},
+	{name: "network of a peering there: adopted", cloud: func(s *azurelab.Server) {
+		s.Put("/subscriptions/"+retail+"/resourceGroups/hub/providers/Microsoft.Network/virtualNetworks/hub", "Microsoft.Network/virtualNetworks", azurelab.Object{"properties": azurelab.Object{}})
+	}, backup: spec(clusterKind, "shop", func(s map[string]any) {
+		s["networkSpec"].(map[string]any)["vnet"].(map[string]any)["peerings"] = []any{map[string]any{"resourceGroup": "hub", "remoteVnetName": "hub"}}
+	}), machine: living, outcome: code.Adopted, not: []code.Reason{code.ClusterHalted}},
 	{name: "no identity named: halted", backup: spec(clusterKind, "shop", func(s map[string]any) { delete(s, "identityRef") }), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ClusterHalted}},
 	{name: "uniform member: left alone until it is freed", machine: uniform, outcome: code.Halted, says: "owner of AzureMachinePoolMachine", effects: []code.Reason{code.MachinesHalted}},
 	{name: "flexible member: left alone until it is freed", machine: flexible, outcome: code.Halted, says: "owner of AzureMachinePoolMachine"},

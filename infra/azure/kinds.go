@@ -119,7 +119,10 @@ var (
 
 // network is spec.networkSpec of an AzureCluster.
 type network struct {
-	VNet    struct{ Name, ID, ResourceGroup string }
+	VNet struct {
+		Name, ID, ResourceGroup string
+		Peerings                []struct{ ResourceGroup, RemoteVnetName string }
+	}
 	Subnets []struct {
 		Name, ID                  string
 		SecurityGroup, RouteTable struct{ Name string }

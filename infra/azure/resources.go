@@ -40,6 +40,7 @@ var typeOf = map[string]string{
 // resource group, network, subnets and NAT gateway anew, CAPZ the rest.
 const (
 	emptyGroup   = "ASO creates a new, empty one within seconds, and CAPZ a whole network in it, with other public addresses; the VMs are not created again"
+	peer         = "Azure refuses the peering that CAPZ creates (azure/services/vnetpeerings v1.26.0), and CAPZ does nothing more for the cluster"
 	givenGroup   = "ASO does not create it, because its object has reconcile-policy skip, and CAPZ can create nothing in it"
 	otherAddress = "CAPZ creates a new one, with another address"
 	givenNetwork = "the cluster was given it, and new network interfaces need it"
@@ -101,6 +102,9 @@ func (objs *objects) resourcesOf(id backup.ClusterID, l *location) []infra.Resou
 	}
 	vnet := in + "/providers/" + typeOf[thingNetwork] + "/" + n.VNet.Name
 	g.add(thingNetwork, vnet, n.VNet.Name, when, why)
+	for _, p := range n.VNet.Peerings {
+		g.add(thingNetwork, groupID(l.subscription, p.ResourceGroup)+"/providers/"+typeOf[thingNetwork]+"/"+p.RemoteVnetName, p.RemoteVnetName, code.HaltsCluster, peer)
+	}
 	for i := range n.Subnets {
 		s := &n.Subnets[i]
 		g.add(thingSubnet, cmp.Or(s.ID, vnet+"/subnets/"+s.Name), n.VNet.Name+"/"+s.Name, when, why)

@@ -52,13 +52,12 @@ var (
 
 // askManaged says of clusters of AKS that nobody knows what becomes of them.
 func (q *questions) askManaged(id backup.ClusterID, l *location) {
-	switch l.kind {
-	case managedKind, planeKind, asoClusterKind, asoPlaneKind:
-		object := l.kind + " of " + infra.ClusterTitle(id)
-		q.Note(rowK1, id, walk.Answer{Found: walk.Unread, Why: object + " is of AKS: what its controllers do to a cluster that was restored was seen nowhere", Objects: []string{object}})
-	default:
+	if l.kind == clusterKind || l.kind == "" { // of one without an object others say it
 		q.Note(rowK1, id, pass)
+		return
 	}
+	object := l.kind + " of " + infra.ClusterTitle(id)
+	q.Note(rowK1, id, walk.Answer{Found: walk.Unread, Why: object + " is of AKS: what its controllers do to a cluster that was restored was seen nowhere", Objects: []string{object}})
 }
 
 // writesData are the bootstrap objects that write the Secret of a MachinePool again.
