@@ -59,7 +59,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		used = c.instead
 		s, err = p.connect(ctx, &t, d, used)
 	}
-	p.noteAccess(ctx, &t, d, used, own, &l)
+	p.noteAccess(ctx, &t, d, used, s, own, &l)
 	if err != nil {
 		l.Fault = connectFault(ctx, t, used, err)
 		return l
