@@ -29,7 +29,7 @@ var helpGroups = []struct {
 	{"WHICH CLUSTERS", []string{"cluster", "namespace", "selector"}},
 	{"BUCKETS", slices.Concat(newestFlagNames, storeFlagNames)},
 	{"OUTPUT", []string{"format", "summary", "quiet", "ignore-healthy-resources"}},
-	{"CI", []string{"fail-on", "ignore-file", "confirmations"}},
+	{"CI", []string{"fail-on", "ignore-file", "confirmations", "push", "push-user", "notify"}},
 	{"OPTIONS", nil},
 }
 
@@ -105,6 +105,8 @@ func elsewhere(command string, f cli.Flag) string {
 	switch {
 	case slices.Contains(newestFlagNames, name) && command != "backups":
 		return "--newest"
+	case slices.Contains([]string{"push", "push-user", "notify"}, name):
+		return "--push"
 	case command == "detect" && name == "context":
 		return "--" + name
 	case slices.Contains(providerFlagNames, name):
@@ -129,7 +131,7 @@ func referred(c *cli.Command) string {
 		return ""
 	}
 	left := "   " + strings.Join(words, ", ")
-	return left + strings.Repeat(" ", max(helpColumn-len([]rune(left)), 1)) + "see 'drift-detector man'\n"
+	return left + strings.Repeat(" ", max(helpColumn-len([]rune(left)), 1)) + "see command man\n"
 }
 
 // twoExamples are the first lines of a description's examples that the screen has room for.

@@ -55,11 +55,11 @@ func (c *credential) who() string {
 	case c.cli:
 		return "the login of your az command"
 	case c.certificate != nil:
-		return "service principal " + c.client + " with a certificate"
+		return "client " + c.client + " with a certificate"
 	case c.federated != "":
-		return "workload identity " + c.client
+		return "client " + c.client + " by its workload identity"
 	}
-	return "service principal " + c.client
+	return "client " + c.client
 }
 
 // secrets are all that a login sends, also that of the credential that may be used instead.
@@ -145,7 +145,7 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 	d := &object.Data
 	switch d.Type {
 	case typeWorkload:
-		return found{}, noCredential("%s is a WorkloadIdentity, whose token only CAPZ's own pod has", h.what())
+		return found{}, noCredential("%s is a WorkloadIdentity: only CAPZ's pod has its token", h.what())
 	case typeMSI, typeUserAssigned:
 		return found{}, noCredential("%s is a %s, whose credential is where CAPZ runs, and in no backup", h.what(), d.Type)
 	}

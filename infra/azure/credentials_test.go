@@ -95,7 +95,7 @@ func TestIdentities(t *testing.T) {
 		"a certificate without its key":         {pair[strings.Index(pair, "-----BEGIN CERT"):], of(typeCertificate), code.BadIdentity, "no RSA key"},
 		"a key of another certificate":          {pair[:strings.Index(pair, "-----BEGIN CERT")] + selfSigned(t)[1700:], of(typeCertificate), code.BadIdentity, "no certificate of its private key"},
 		"a certificate in a file beside CAPZ":   {"x", func(s map[string]any) { s["type"], s["certPath"] = typeCertificate, "/etc/shadow" }, code.NoCredential, "certPath"},
-		"WorkloadIdentity":                      {"x", of(typeWorkload), code.NoCredential, "only CAPZ's own pod"},
+		"WorkloadIdentity":                      {"x", of(typeWorkload), code.NoCredential, "only CAPZ's pod"},
 		"UserAssignedMSI":                       {"x", of(typeMSI), code.NoCredential, "where CAPZ runs"},
 		"UserAssignedIdentityCredential":        {"x", of(typeUserAssigned), code.NoCredential, "where CAPZ runs"},
 		"a type that CAPZ does not know":        {"x", of("Magic"), code.BadIdentity, "Magic"},

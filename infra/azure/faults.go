@@ -19,13 +19,7 @@ const (
 	hintPermissions = "give the account Reader on the subscription; `drift-detector permissions azure` says what it must be allowed"
 )
 
-func where(t infra.Target) string {
-	w := "Azure subscription " + t.Account
-	if t.Dial != "" {
-		w += " (reached at " + t.Dial + ")"
-	}
-	return w
-}
+func where(t infra.Target) string { return "Azure " + t.Account }
 
 // connectFault says why there is no token, and what to do.
 func connectFault(ctx context.Context, t infra.Target, c *credential, err error) *infra.Fault {

@@ -59,7 +59,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		used = c.instead
 		s, err = p.connect(ctx, &t, d, used)
 	}
-	p.noteAccess(ctx, &t, d, used, own, &l)
+	p.noteAccess(ctx, &t, d, used, s, own, &l)
 	if err != nil {
 		l.Fault = connectFault(ctx, t, used, err)
 		return l
@@ -178,7 +178,7 @@ func (l *listing) readGroups(ctx context.Context, _ string) error {
 			l.absent[g] = true
 			l.found(answered(g))
 		case groupNowhere(err), codeOf(err) == http.StatusForbidden:
-			l.Warnings = append(l.Warnings, fmt.Sprintf("%s: resource group %s is not shown to %s: %s", where(l.target), g, l.session.used.who(), l.target.Redaction.Brief(err.Error())))
+			l.Warnings = append(l.Warnings, fmt.Sprintf("%s: resource group %s is not shown to %s: %s", where(l.target), g[strings.LastIndex(g, "/")+1:], l.session.used.who(), l.target.Redaction.Brief(err.Error())))
 			l.Unread = append(l.Unread, keyResource)
 		default:
 			return err

@@ -38,7 +38,7 @@ func (p *provider) ofOperator(h home, a infra.Access) (found, error) {
 	case c.secret != "":
 		c.federated = ""
 	}
-	return found{credential: c, source: "your AZURE_ variables (--" + flagAmbient + ")"}, nil
+	return found{credential: c, source: "AZURE_ variables (--" + flagAmbient + ")"}, nil
 }
 
 // maxToken bounds tokens, and what the az command prints.

@@ -97,12 +97,12 @@ func finish(t *infra.Target) {
 		return
 	}
 	at := clouds[c.cloud]
-	where := at.authority.Host + " and " + at.manager.Host
+	where := at.authority.Host
 	if t.Dial != "" {
 		where += " (reached at " + t.Dial + ")"
 	}
-	t.Use = fmt.Sprintf("Azure subscription %s at %s: %s, from %s", c.subscription, where, c.who(), t.Source)
+	t.Use = fmt.Sprintf("Azure %s: %s, from %s, at %s", c.subscription, c.who(), t.Source, where)
 	if c.instead != nil {
-		t.Use += fmt.Sprintf("; if that is refused, %s", c.insteadSource)
+		t.Use += "; if refused, " + c.insteadSource
 	}
 }

@@ -56,7 +56,7 @@ var known = []Known{
 		return d.Kind == failing && slices.Contains(res.Forecast.Conditions, "NothingToReplace") && strings.Contains(d.Text, "failed to retrieve ") && strings.Contains(d.Text, "Template ")
 	}},
 	{"A8", "a kubeconfig that the control plane creates of another authority is a condition (APIServersAnswer)", func(_ *World, res *Result, d Disagreement) bool {
-		return (d.Kind == failing && strings.Contains(d.Text, "it trusts another authority") || d.Kind == disturbed) && slices.Contains(res.Forecast.Conditions, "APIServersAnswer")
+		return slices.Contains([]string{failing, disturbed, notMade, notActed, falseMade, cautious}, d.Kind) && slices.Contains(res.Forecast.Conditions, "APIServersAnswer") && res.refusesAuthority()
 	}},
 	{"O2", "the oracle's management cluster refused writes: a MachineDeployment whose MachineSet is not adopted makes another", func(w *World, _ *Result, d Disagreement) bool {
 		return w.faults > 0
@@ -66,8 +66,8 @@ var known = []Known{
 			return f.ControlPlane && f.Object == "deleted" && (f.Before == "none" || f.Before == "gone")
 		})
 	}},
-	{"A10", "a KubeadmControlPlane does nothing while a kubelet of its machines is dead, which may come back", func(w *World, _ *Result, d Disagreement) bool {
-		return slices.Contains([]string{notActed, notMade, falseMade, cautious}, d.Kind) && w.find(func(v *VM) bool { return v.ControlPlane && v.NotReady }) != nil
+	{"A10", "a KubeadmControlPlane does nothing while a kubelet of its machines is dead, or its Node was deleted, which may come back", func(w *World, _ *Result, d Disagreement) bool {
+		return slices.Contains([]string{notActed, notMade, falseMade, cautious}, d.Kind) && w.find(func(v *VM) bool { return v.ControlPlane && (v.NotReady || v.NoNode) }) != nil
 	}},
 	{"O3", "the oracle's API server of the workload cluster fails now and then, and what failed last is done the next time, or has not come to rest", func(w *World, res *Result, d Disagreement) bool {
 		return w.workload.failing && (d.Kind == failing && strings.Contains(d.Text, "request timed out") || !res.Quiet)
@@ -81,6 +81,16 @@ var known = []Known{
 func (res *Result) fails(kinds ...string) bool {
 	for who := range res.Errors {
 		if kind, _, _ := strings.Cut(who, " "); slices.Contains(kinds, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// refusesAuthority reports whether a controller failed because the API server has another authority.
+func (res *Result) refusesAuthority() bool {
+	for _, why := range res.Errors {
+		if strings.Contains(why, "it trusts another authority") {
 			return true
 		}
 	}
