@@ -11,7 +11,7 @@ LEAN    := $(addsuffix /...=-l,$(addprefix -gcflags=,github.com/aws github.com/v
 export GOFLAGS += -trimpath $(LEAN)
 # Nothing of the machine or the checkout's path goes into the binary. Functions begin at every
 # 16 bytes, as on arm64, not at every 32: 0.7 MB less.
-BUILD   := -buildvcs=false -ldflags "-s -w -funcalign=16 -X main.version=$(VERSION) -X main.commit=$(COMMIT)"
+BUILD   := -trimpath $(LEAN) -buildvcs=false -ldflags "-s -w -funcalign=16 -X main.version=$(VERSION) -X main.commit=$(COMMIT)"
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 DIST    := dist
 
@@ -168,10 +168,15 @@ image: ## write dist/drift-detector-image.tar, an OCI image for amd64 and arm64,
 
 PREFIX ?= /usr/local
 
-install: build ## install the program into PREFIX/bin (/usr/local) and its manual page into PREFIX/share/man
-	install -D -m 0755 bin/drift-detector $(DESTDIR)$(PREFIX)/bin/drift-detector
-	bin/drift-detector man > bin/drift-detector.1
-	install -D -m 0644 bin/drift-detector.1 $(DESTDIR)$(PREFIX)/share/man/man1/drift-detector.1
+SHARE = $(DESTDIR)$(PREFIX)/share
+
+install: build ## install the program, its manual page and completions below PREFIX (/usr/local)
+	mkdir -p $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	install -m 0755 bin/drift-detector $(DESTDIR)$(PREFIX)/bin/drift-detector
+	bin/drift-detector man > $(SHARE)/man/man1/drift-detector.1
+	bin/drift-detector completion bash > $(SHARE)/bash-completion/completions/drift-detector
+	bin/drift-detector completion zsh > $(SHARE)/zsh/site-functions/_drift-detector
+	bin/drift-detector completion fish > $(SHARE)/fish/vendor_completions.d/drift-detector.fish
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
