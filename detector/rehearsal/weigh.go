@@ -154,8 +154,6 @@ func (c *cluster) weighPlane() {
 			c.behind = true
 		}
 		switch {
-		case f.takesOther() && f.node == nil: // whether that is its control plane nobody knows
-			c.undecided++
 		case f.nodeMissing():
 			c.nodeless++
 			c.joining = c.joining || !f.stale() || f.unprovisioned()

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/detector/rehearsal"
 	"drift-detector/internal/lab/azurelab"
+	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
@@ -144,6 +145,9 @@ func TestForecasts(t *testing.T) {
 					if !slices.Contains(codes, want) {
 						t.Errorf("no %s, but %v", want, codes)
 					}
+				}
+				if refused := func(n report.Note) bool { return n.Code == code.RefusedAtFirst }; !slices.ContainsFunc(f.Forecast.Clusters[i].Notes, refused) {
+					t.Error("no note says that AzureMachines are refused at first")
 				}
 				for _, not := range sc.not {
 					if slices.Contains(codes, not) {
