@@ -40,7 +40,7 @@ AXE_VERSION  := 4.14.1
 AXE          := $(CACHE)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: goflags build demo test race cover update test-aws test-openstack test-browser test-live test-controllers faults fuzz bench bench-go size advisories lint release image install help
+.PHONY: goflags build demo test race cover update test-aws test-openstack test-azure test-browser test-live test-controllers faults fuzz bench bench-go size advisories lint release image install help
 
 goflags:
 	@echo $(GOFLAGS)
@@ -89,6 +89,9 @@ test-aws: $(MOTO)/bin/moto_server ## hold the AWS provider against moto, an AWS 
 
 test-openstack: $(OPENSTACK)/ready ## hold the OpenStack provider against a real OpenStack, which it installs under ~/.cache: 600 MB
 	$(OPENSTACK)/bin/python $(CLOUD)/cloud.py go test -tags openstack -count 1 -timeout 30m -run Replayed ./cmd/drift-detector
+
+test-azure: ## hold the Azure provider against the fake to which the lab's controllers spoke (Python 3, openssl)
+	python3 testdata/azure/faked.py go test -tags armfake -count 1 -run Faked ./infra/azure
 
 test-browser: $(AXE) ## open HTML reports in Chromium, which must be installed, and look
 	cd testdata/browser && AXE=$(AXE) go test -count 1 ./...
@@ -148,12 +151,12 @@ size: build ## print the binary's size per release target, and hold linux/amd64 
 advisories: build ## look for known vulnerabilities of what is linked, and that those listed are not reachable
 	@go run ./.ci/advisories bin/drift-detector
 
-# The tags add the files that only make test-aws and make test-openstack build. staticcheck
+# The tags add the files that only make test-aws, test-openstack and test-azure build. staticcheck
 # knows no -modfile, so it sees go.mod's minor of Cluster API alone.
 lint: ## check format, go vet and staticcheck
 	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser testdata/bench testdata/live) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt'd:"; echo "$$unformatted"; exit 1; fi
-	@for module in $(MODULES); do echo "go vet, staticcheck: $$module"; (cd $$module && go vet -tags moto,openstack ./... && $(STATICCHECK) -tags moto,openstack ./...) || exit 1; done
+	@for module in $(MODULES); do echo "go vet, staticcheck: $$module"; (cd $$module && go vet -tags moto,openstack,armfake ./... && $(STATICCHECK) -tags moto,openstack,armfake ./...) || exit 1; done
 	@for minor in $(filter-out go,$(MINORS)); do echo "go vet: $(CONTROLLERS) with $$minor.mod"; (cd $(CONTROLLERS) && go vet $(OF_MINOR) ./...) || exit 1; done
 	go vet ./.ci/release ./.ci/advisories
 	$(STATICCHECK) ./.ci/release ./.ci/advisories

@@ -270,7 +270,7 @@ func (a *assembly) readMachines() {
 			Pool:           ownerNamed(&r.Meta, "MachinePool", r.Data.Pool),
 			Infrastructure: r.Data.Infrastructure.ref(r.Namespace), Bootstrap: r.Data.Bootstrap.ref(r.Namespace),
 			BootstrapSecret: r.Data.BootstrapSecret,
-			ProviderID:      r.Data.ProviderID, Node: r.Data.Node, Phase: r.Data.Phase, FailureDomain: r.Data.FailureDomain,
+			ProviderID:      r.Data.ProviderID, Node: r.Data.Node, SystemUUID: r.Data.SystemUUID, Phase: r.Data.Phase, FailureDomain: r.Data.FailureDomain,
 			Labels: r.Data.Labels, SkipRemediation: r.Data.SkipRemediation,
 			Version: r.Data.Version, Remediate: r.Data.Remediate,
 			Hooks: r.Data.Hooks, Remediated: r.Data.Remediated, StatusRestored: r.Data.StatusRestored, InPlace: r.Data.InPlace,

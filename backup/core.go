@@ -40,6 +40,8 @@ func (f *refFields) ref(namespace string) Ref {
 
 // reference reads an object reference at a path, or where other API versions
 // have it.
+//
+//go:noinline
 func reference[T any](into func(*T) *refFields, paths ...string) []Field[T] {
 	member := func(name string) []string {
 		var all []string
@@ -64,6 +66,8 @@ type endpointFields struct {
 	Port Number
 }
 
+//
+//go:noinline
 func endpoint[T any](into func(*T) *endpointFields) []Field[T] {
 	return []Field[T]{
 		Text(func(t *T) *string { return &into(t).Host }, "spec.controlPlaneEndpoint.host"),
@@ -155,6 +159,7 @@ type machineFields struct {
 	CertificatesExpire, CertificatesExpired  string     // as annotated, and as its status says
 	Hooks, Remediated                        string
 	StatusRestored                           bool
+	SystemUUID                               string
 }
 
 var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreGroup, join(
@@ -184,6 +189,7 @@ var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreG
 		hooksOf(func(t *machineFields) *string { return &t.Hooks }),
 		True(func(t *machineFields) *bool { return &t.StatusRestored }, "annotation:velero.io/restore-status"),
 		Text(func(t *machineFields) *string { return &t.Remediated }, "annotation:"+controlPlaneGroup+"/remediation-for"),
+		Text(func(t *machineFields) *string { return &t.SystemUUID }, "status.nodeInfo.systemUUID"),
 	},
 	reference(func(t *machineFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),
 	reference(func(t *machineFields) *refFields { return &t.Bootstrap }, "spec.bootstrap.configRef"),
@@ -398,8 +404,12 @@ func isClusterAPI(group string) bool {
 	return group == coreGroup || group == "exp."+coreGroup || group == controlPlaneGroup || isInfrastructure(group)
 }
 
+//
+//go:noinline
 func one[T any](f Field[T]) []Field[T] { return []Field[T]{f} }
 
+//
+//go:noinline
 func join[T any](lists ...[]Field[T]) []Field[T] {
 	var all []Field[T]
 	for _, l := range lists {

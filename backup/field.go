@@ -41,6 +41,8 @@ var (
 )
 
 // Text reads a JSON string.
+//
+//go:noinline
 func Text[T any](into func(*T) *string, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
 		v := f.values[0]
@@ -56,6 +58,8 @@ func Text[T any](into func(*T) *string, paths ...string) Field[T] {
 // Texts reads the strings of an array. The list has one entry per element, in
 // order, so that lists of one array run side by side; an element without the
 // path gives an empty string.
+//
+//go:noinline
 func Texts[T any](into func(*T) *[]string, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
 		list := m.list(max(f.elems, 1))
@@ -75,6 +79,8 @@ func Texts[T any](into func(*T) *[]string, paths ...string) Field[T] {
 }
 
 // Flag reads a JSON boolean.
+//
+//go:noinline
 func Flag[T any](into func(*T) *bool, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, f found, _ *memory, _ *usage) error {
 		switch f.values[0].form {
@@ -90,6 +96,8 @@ func Flag[T any](into func(*T) *bool, paths ...string) Field[T] {
 }
 
 // Present says whether a member exists, whatever its value but null.
+//
+//go:noinline
 func Present[T any](into func(*T) *bool, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, _ found, _ *memory, _ *usage) error {
 		*into(t) = true
@@ -99,6 +107,8 @@ func Present[T any](into func(*T) *bool, paths ...string) Field[T] {
 
 // True reads a JSON string and says whether it is "true", in whatever letters, as Velero and
 // others take their annotations.
+//
+//go:noinline
 func True[T any](into func(*T) *bool, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
 		v := f.values[0]
@@ -112,6 +122,8 @@ func True[T any](into func(*T) *bool, paths ...string) Field[T] {
 }
 
 // Count reads a JSON integer that fits 64 bits.
+//
+//go:noinline
 func Count[T any](into func(*T) *Number, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, f found, _ *memory, _ *usage) error {
 		v := f.values[0]

@@ -16,6 +16,8 @@ import (
 // "{}", "[1]", "5", "\"text\"" with its quotes. It is for small values whose
 // meaning another package owns (a label selector, an int-or-string); equal texts
 // are kept once.
+//
+//go:noinline
 func Raw[T any](into func(*T) *string, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
 		text, err := m.json(f.values[0], use)
@@ -27,6 +29,8 @@ func Raw[T any](into func(*T) *string, paths ...string) Field[T] {
 // Raws keeps the JSON texts of a member of each element of an array, as Raw
 // does. The list has one entry per element, in order; an element without the
 // path gives an empty text.
+//
+//go:noinline
 func Raws[T any](into func(*T) *[]string, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
 		list := m.list(max(f.elems, 1))
@@ -45,6 +49,8 @@ func Raws[T any](into func(*T) *[]string, paths ...string) Field[T] {
 // Members keeps the JSON texts of several values as one JSON object, by the last member of
 // each path: equal objects are kept once, whatever differs beside them. It is empty where
 // none is present.
+//
+//go:noinline
 func Members[T any](into func(*T) *string, paths ...string) Field[T] {
 	names := make([][]byte, len(paths))
 	for i, path := range paths {
@@ -192,6 +198,8 @@ func (l Labels) Lookup(key string) (value string, is bool) {
 var errNotObject = errors.New("not an object")
 
 // labelsOf keeps all labels of an object.
+//
+//go:noinline
 func labelsOf[T any](into func(*T) *Labels, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
 		if f.values[0].form != formObject {
@@ -206,6 +214,8 @@ func labelsOf[T any](into func(*T) *Labels, paths ...string) Field[T] {
 // hooksOf keeps the annotations for which the deletion of a Machine waits: their keys, in
 // order. That which KubeadmControlPlane sets on its Machines it takes away itself (Cluster
 // API reconcilePreTerminateHook in controlplane/kubeadm/internal/controllers v1.8.0 to v1.13.1).
+//
+//go:noinline
 func hooksOf[T any](into func(*T) *string) Field[T] {
 	return Field[T]{paths: []string{"metadata.annotations"}, read: func(t *T, f found, m *memory, use *usage) error {
 		raw := f.values[0].raw
@@ -231,6 +241,8 @@ type Condition struct {
 // Failing reads the condition of one type from a list of conditions
 // ("status.conditions"), unless it is True: nearly all are, and records need no
 // room for texts about that.
+//
+//go:noinline
 func Failing[T any](into func(*T) *Condition, list, kind string) Field[T] {
 	member := func(name string) string { return list + "[]." + name }
 	return Field[T]{
@@ -283,6 +295,8 @@ const (
 
 // HasCondition reads whether the condition of a type holds. Of several lists of
 // conditions ("status.conditions") the first that has it counts.
+//
+//go:noinline
 func HasCondition[T any](into func(*T) *ConditionState, kind string, lists ...string) Field[T] {
 	var paths []string
 	for _, list := range lists {

@@ -129,22 +129,27 @@ type column[T any] struct {
 // malformed, or when two paths of the kind contradict each other: paths are
 // written by programmers, never read from outside.
 func NewKind[T any](resource string, fields ...Field[T]) *Kind[T] {
-	k := &Kind[T]{resource: resource, plan: newPlan()}
-	for _, f := range fields {
-		c := column[T]{field: f}
-		if len(f.paths) == 0 {
-			panic(fmt.Sprintf("kind %s: a field without path", resource))
-		}
-		for _, p := range f.paths {
-			slot, err := k.plan.add(splitPath(p))
-			if err != nil {
-				panic(fmt.Sprintf("kind %s: path %q: %v", resource, p, err))
-			}
-			c.slots = append(c.slots, slot)
-		}
-		k.columns = append(k.columns, c)
+	k := &Kind[T]{resource: resource, plan: newPlan(), columns: make([]column[T], len(fields))}
+	for i, f := range fields {
+		k.columns[i] = column[T]{f, k.plan.slotsOf(resource, f.paths)}
 	}
 	return k
+}
+
+// slotsOf adds the paths of a field of a kind.
+func (p *plan) slotsOf(resource string, paths []string) []int {
+	if len(paths) == 0 {
+		panic(fmt.Sprintf("kind %s: a field without path", resource))
+	}
+	var slots []int
+	for _, path := range paths {
+		slot, err := p.add(splitPath(path))
+		if err != nil {
+			panic(fmt.Sprintf("kind %s: path %q: %v", resource, path, err))
+		}
+		slots = append(slots, slot)
+	}
+	return slots
 }
 
 // Named makes the kind keep only objects of that name, in whatever namespace. It is

@@ -215,6 +215,7 @@ type Machine struct {
 	Infrastructure Ref
 	ProviderID     string
 	Node           string // status.nodeRef.name
+	SystemUUID     string // status.nodeInfo.systemUUID: that of its VM's firmware, as its kubelet read it
 	Phase          string
 	FailureDomain  string
 	Bootstrap      Ref // spec.bootstrap.configRef; zero when the operator gave the data

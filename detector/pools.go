@@ -147,9 +147,12 @@ func (s *PoolState) reason() code.Reason {
 // within a minute of the restore (testdata/restore; CAPA
 // exp/controllers/awsmachinepool_machines.go v2.11.1).
 func (f *machineFacts) leftPool(how string) Verdict {
-	const deletes = "its pool replaces members itself, and Cluster API deletes this Machine when it is restored"
+	deletes, todo := "its pool replaces members itself, and Cluster API deletes this Machine when it is restored", "; there is nothing to do"
+	if f.expected.LeavesPool != "" {
+		deletes, todo = "its pool replaces members itself; "+f.expected.LeavesPool, ""
+	}
 	if f.scope.complete && (f.pool == code.Present || f.pool == code.Absent) {
-		return stale(code.PoolMember, how+": "+deletes+"; there is nothing to do")
+		return stale(code.PoolMember, how+": "+deletes+todo)
 	}
 	return unknown(code.PoolMember, how+"; "+deletes+", if its pool is there, which is not known")
 }
@@ -164,7 +167,8 @@ var droppedRow = machineRow{
 	[]outcome{{code.Unknown, code.LeftPool}},
 	func(f *machineFacts) bool { return f.dropped },
 	func(f *machineFacts) Verdict {
-		return f.with(unknown(code.LeftPool, nameOf(f.home[0])+" is its instance, but its pool lists it no more: the controller deletes this Machine when it is restored, and terminates the instance with it; to keep the instance, leave Machine and infrastructure machine out of the restore"), f.home[0], code.Strong)
+		says := cmp.Or(f.expected.LeavesPool, "the controller deletes this Machine when it is restored, and terminates the instance with it; to keep the instance, leave Machine and infrastructure machine out of the restore")
+		return f.with(unknown(code.LeftPool, nameOf(f.home[0])+" is its instance, but its pool lists it no more: "+says), f.home[0], code.Strong)
 	},
 }
 

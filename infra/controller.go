@@ -19,6 +19,9 @@ type Controller struct {
 	ID          IDPlace
 	PowersOn    bool // it starts an instance that is off, unless it is suspended
 	RunningOnly bool // by name it looks among the instances that run
+	// NameIsID says that recorded ids are made of the names by which it looks: it takes whatever
+	// has the name, and creates no instance for a machine whose id is recorded.
+	NameIsID bool
 	// Obstacles are what keeps it from a machine that works, each with the reason, as a
 	// clause without its full stop that can follow a colon. What has no entry is none.
 	Obstacles map[Obstacle]string
@@ -29,6 +32,10 @@ type Controller struct {
 	// ClustersFirst is what it does when Cluster objects are restored before Machines,
 	// if it loses the recorded ids then: "makes VSphereVMs without their ids".
 	ClustersFirst string
+	// RefusedAtFirst are the objects that its webhooks refuse as long as their Cluster is not
+	// back, which Velero restores last: "AzureMachines". Only a second restore of the same
+	// backup brings them. Empty: none.
+	RefusedAtFirst string
 	// DeletesCopies says that with a machine it destroys every instance that has
 	// its id.
 	DeletesCopies bool

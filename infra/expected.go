@@ -152,6 +152,9 @@ type ExpectedMachine struct {
 	// Pool is the Key of the Pool that the machine is a member of. A pool makes
 	// and replaces its members itself, so that one that is gone proves nothing.
 	Pool Key
+	// LeavesPool says what becomes of the machine's objects after a restore when its instance is
+	// none of the pool's any more, in a clause; empty: Cluster API deletes the Machine by itself.
+	LeavesPool string
 }
 
 // Deletion is that an object of a management cluster that runs is being deleted.

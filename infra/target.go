@@ -18,6 +18,7 @@ type Target struct {
 	IDs       []string
 	Provider  string
 	Endpoint  string // as the backup calls it, host or host:port
+	Authority string // another server that logins are for, host:port; empty: Endpoint itself
 	Dial      string // where to reach it instead (--endpoint); empty: Endpoint itself
 	Location  string // region or the like; empty when the whole endpoint is listed
 	Account   string // user name or account; never a secret

@@ -72,9 +72,14 @@ func (r *Report) ClusterOf(nodes []SeenNode) (cluster, why string) {
 	return "", ""
 }
 
-// InstanceID is the id of an instance in a provider id.
+// InstanceID is the id of an instance in a provider id: its last part, but in Azure, where ids are
+// paths whose last part is a mere name.
 func InstanceID(providerID string) string {
-	return strings.ToLower(providerID[strings.LastIndexByte(providerID, '/')+1:])
+	id := strings.ToLower(providerID)
+	if i := strings.Index(id, "/subscriptions/"); i >= 0 {
+		return id[i:]
+	}
+	return id[strings.LastIndexByte(id, '/')+1:]
 }
 
 // HeldCluster is what is read of a Cluster of a management cluster.

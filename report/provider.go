@@ -20,6 +20,9 @@ type Provider struct {
 	// ClustersFirst is what the controller does when Clusters are restored before their
 	// Machines: "makes VSphereVMs without their ids". Absent: no harm is known.
 	ClustersFirst string `json:"clustersFirst,omitempty"`
+	// RefusedAtFirst are the objects that the controller's webhooks refuse while their Cluster is not
+	// back, so that the backup is restored twice. Absent: none.
+	RefusedAtFirst string `json:"refusedAtFirst,omitempty"`
 	// Remedies are what to do about a machine of a reason, where that differs from what is
 	// done elsewhere.
 	Remedies map[code.Reason]string `json:"remedies,omitempty"`

@@ -44,7 +44,7 @@ var fields = map[string]string{
 	"instance":       "provider scope account? id ref name path state created? addresses? tags?",
 	"infraMachine":   "instance cluster candidates? foreignCluster? reason message? evidence ignored? confirmed? remediation?",
 	"scope":          "provider endpoint location account identity? listedAt? state instances error? clusters?",
-	"provider":       "name title noun separateAccounts controller powersOn onDelete? clustersFirst? ownsKubeconfig? machineKinds clusterKind? managedPlanes? identityKinds? remedies?",
+	"provider":       "name title noun separateAccounts controller powersOn onDelete? clustersFirst? refusedAtFirst? ownsKubeconfig? machineKinds clusterKind? managedPlanes? identityKinds? remedies?",
 	"kind":           "kind resource",
 	"filter":         "clusters? namespaces? selector? statuses? view?",
 	"ignored":        "rule reason",

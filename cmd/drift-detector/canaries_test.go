@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/lab/azurelab"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/formats"
 )
@@ -230,5 +231,69 @@ func TestNoCanaryOfOpenStackShows(t *testing.T) {
 	}
 	if !strings.Contains(said, `"schemaVersion"`) || len(c.markers) < 3 {
 		t.Errorf("%d canaries, and no report", len(c.markers))
+	}
+}
+
+// The same for Azure: the three copies of a service principal's secret, in the Secrets of the
+// identity, of ASO and of the nodes' cloud provider, accepted, refused, and repeated.
+func TestNoCanaryOfAzureShows(t *testing.T) {
+	t.Parallel()
+	w := azureFleet(t, azurelab.Options{})
+	c := &canaries{world: w, out: t.TempDir()}
+	secret, copies := c.token("principal"), 0
+	w.change("marked", func(resource, _ string, o object) bool {
+		if data, ok := o["data"].(object); ok && resource == "secrets" {
+			for key, value := range data {
+				text, _ := base64.StdEncoding.DecodeString(value.(string))
+				if strings.Contains(string(text), "lab~Secret8Q.retail") {
+					copies++
+					data[key] = base64.StdEncoding.EncodeToString([]byte(strings.ReplaceAll(string(text), "lab~Secret8Q.retail", secret)))
+				}
+			}
+		}
+		return true
+	})
+	if copies < 10 {
+		t.Fatalf("the backup holds %d copies of the secret", copies)
+	}
+	run := func(name string) {
+		for _, how := range [][]string{{"-o", filepath.Join(c.out, name+".json"), "--timeout", "3s"}, {"--dry-run"}} {
+			c.program(slices.Concat([]string{"detect", "--skip-access-apiserver"}, w.sources(), w.reach(), how)...)
+		}
+		c.program(slices.Concat([]string{"check"}, w.sources())...)
+		c.program(slices.Concat([]string{"releases"}, w.sources())...)
+		c.program(slices.Concat([]string{"extract", "identities", "-o", "-"}, w.sources())...)
+	}
+	run("refused")
+	w.azure.Principals(func(p *azurelab.Principal) {
+		if len(p.Scopes) > 0 {
+			p.Secret = secret
+		}
+	})
+	run("good")
+	w.azure.Front(func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+		body, _ := io.ReadAll(r.Body)
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = fmt.Fprintf(w, `{"error":"invalid_client","error_description":%q}`, fmt.Sprint(r.Header, string(body)))
+	})
+	run("parrot")
+	w.azure.Front(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if strings.HasSuffix(r.URL.Path, "/token") {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = fmt.Fprintf(w, `{"error":{"code":"AuthorizationFailed","message":%q}}`, fmt.Sprint(r.Header))
+	})
+	run("parrot with a token")
+	said := c.written()
+	if found := c.in(said); len(found) > 0 {
+		t.Errorf("%q show", found)
+	}
+	if strings.Contains(said, "lab-token-") {
+		t.Error("a token shows")
+	}
+	if !strings.Contains(said, `"schemaVersion"`) || !strings.Contains(said, "invalid_client") {
+		t.Error("there is no report, or no refusal in it")
 	}
 }

@@ -37,6 +37,16 @@ func permittedCalls(t *testing.T) (all []string) {
 		}
 		all = append(all, method+" "+strings.ReplaceAll(m[2], "*", "{id}"))
 	}
+	var custom struct{ Actions []string }
+	if err := json.Unmarshal([]byte(runProgram(t, "permissions", "azure").stdout), &custom); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range custom.Actions {
+		// A network has its subnets in its answer, and members of a set their states in theirs.
+		if !strings.HasSuffix(a, "/subnets/read") && !strings.HasSuffix(a, "virtualMachines/instanceView/read") || a == "Microsoft.Compute/virtualMachines/instanceView/read" {
+			all = append(all, a)
+		}
+	}
 	if len(all) < 40 {
 		t.Fatalf("the lists of permissions hold %v alone", all)
 	}

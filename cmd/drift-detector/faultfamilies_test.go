@@ -73,6 +73,12 @@ var faultFamilies = []faultFamily{
 			return wellAWS(t, func(o *lab.EC2Options) { o.PageSize, o.Secure = 3, true })
 		},
 	},
+	{
+		name: "Azure", args: []string{"--skip-access-apiserver"}, workers: 4, seat: seatAzure,
+		fleet:  func(t *testing.T) (*world, *lab.EC2) { return wholeAzure(t), nil },
+		unseen: azureEvidence,
+		others: [][3]string{{"subscription", azureRetail, "99999999-9999-4999-8999-999999999999"}},
+	},
 	{name: "OpenStack, all parts", workers: 4, seat: seatOpenStack, fleet: wholeOpenStack, well: true, unseen: openstackEvidence},
 	{name: "AWS, all parts", workers: 1, seat: seatEC2, fleet: wholeAWS, well: true, labels: map[string]string{"item": "key"}, unseen: awsEvidence},
 }
@@ -86,13 +92,19 @@ func seatOpenStack(w *world, _ *lab.EC2, f lab.Front, g lab.Greeting) {
 	w.cloud.Greet(g)
 }
 
+func seatAzure(w *world, _ *lab.EC2, f lab.Front, g lab.Greeting) {
+	w.azure.Front(f)
+	w.azure.Greet(g)
+}
+
 func wellVSphere(t *testing.T) (*world, *lab.EC2) { return well(t), nil }
 
 // What a Node and an instance may really lack.
 var (
 	nodeEvidence      = evidenceLost("/items", "/spec", "/providerID", "/annotations", "annotations/")
 	awsEvidence       = evidenceLost("/tagSet", "/vpcId", "item[")
-	openstackEvidence = evidenceLost("/security_groups", "security_groups/") // a port may be in no group
+	azureEvidence     = evidenceLost("/tags", "tags/", "/virtualMachineScaleSet", "/capacity", "/sku", "/subnets", "/priority") // a VM may have no tags
+	openstackEvidence = evidenceLost("/security_groups", "security_groups/")                                                    // a port may be in no group
 )
 
 // noHeartbeats is the Node list of a lab: where no Node at all has a heartbeat, Nodes show

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"drift-detector/internal/lab"
+	"drift-detector/internal/lab/azurelab"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report"
 )
@@ -28,6 +29,7 @@ type world struct {
 	vcenter   *lab.VCenter
 	nodes     *lab.APIServers
 	cloud     *openstacklab.Server
+	azure     *azurelab.Server
 	dir       string
 	creds     string
 }
@@ -120,6 +122,9 @@ func (w *world) reach() []string {
 	var args []string
 	if w.vcenter != nil {
 		args = []string{"--endpoint", w.vcenter.Reroute(), "--credentials", w.creds, "--aws-ambient"}
+	}
+	if w.azure != nil {
+		args = append(args, w.reachAzure()...)
 	}
 	if w.nodes != nil {
 		for _, r := range w.nodes.Reroutes() {

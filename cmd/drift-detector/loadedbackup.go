@@ -295,6 +295,7 @@ func (e *loadedBackup) unused(a infra.Access, all []infra.Target) []string {
 	}
 	for i := range all {
 		name(all[i].Endpoint)
+		name(all[i].Authority)
 	}
 	for i := range e.snapshot.Clusters {
 		name(e.snapshot.Clusters[i].Endpoint)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"drift-detector/internal/lab"
+	"drift-detector/internal/lab/azurelab"
 	"drift-detector/internal/lab/openstacklab"
 )
 
@@ -116,6 +117,8 @@ func callOf(r *http.Request) string {
 		name = "ConfigMap"
 	case strings.HasPrefix(name, "/clusters/"):
 		name, _ = lab.EKSCall(r)
+	case strings.HasPrefix(name, "/subscriptions/") || strings.HasSuffix(name, "/oauth2/v2.0/token"):
+		name = azurelab.CallOf(r)
 	case strings.HasPrefix(name, "/v2") || strings.HasPrefix(name, "/v3"):
 		name = openstacklab.CallOf(r)
 	case soapMethod.Match(body):

@@ -51,7 +51,7 @@ func withSynthetic(all map[string]infra.Controller) map[string]infra.Controller 
 		infra.Renamed: "expected VM name to match",
 	}}
 	all[caph] = infra.Controller{Name: "CAPH", ID: infra.IDInSpec, Makes: "creates a server", PowersOn: true}
-	all[capz] = infra.Controller{Name: "CAPZ", ID: infra.IDInSpec, Makes: "creates a VM"}
+	all[capz] = infra.Controller{Name: "CAPZ", ID: infra.IDNowhere, NameIsID: true, Makes: "creates a VM"}
 	all["unplaced"] = infra.Controller{Name: "CAPU"} // does not say where its id is
 	return all
 }
@@ -107,7 +107,7 @@ func TestWhatControllersDo(t *testing.T) {
 	for controller, cells := range map[string]map[string]cell{
 		vsphere: {"living": adopted, "gone": stuck, "renamed": adopted, "two of one": adopted, "created again": stuck, "off": on, "error": adopted},
 		aws:     {"living": adopted, "gone": stuck, "renamed": adopted, "two of one": adopted, "created again": stuck, "off": off, "error": adopted},
-		capz:    {"living": adopted, "gone": stuck, "off": off, "error": adopted},
+		capz:    {"living": byName, "gone": stuck, "created again": taken, "off": off, "error": byName},
 		caph:    {"living": adopted, "gone": stuck, "renamed": adopted},
 		capmox:  {"living": adopted, "gone": stuck, "renamed": {code.Halted, "another name: expected VM name to match", string(code.MachinesHalted)}, "off": on},
 		capo14: {
@@ -398,5 +398,20 @@ func TestEndedInstancesAndControllersThatLookByName(t *testing.T) {
 		if got := s.outcome(s.end(), "m"); got.Outcome != want || strings.Contains(got.Message, "beside") {
 			t.Errorf("%s: %+v, want %s", controller, got, want)
 		}
+	}
+}
+
+// Where an id is made of the name, what was created again under it is taken, although nobody knows
+// whether it is the machine; a control plane that consists of it is not called gone.
+func TestWhatHasTheNameHasTheID(t *testing.T) {
+	s := newStory(t)
+	s.cluster.Provider = capz
+	s.plane("m", finding(unknown(code.IdentityChanged), detector.FindsOther))
+	f := s.end()
+	if got := s.outcome(f, "m"); got.Outcome != code.OtherInstanceTaken {
+		t.Errorf("%+v", got)
+	}
+	if codes := effectsOf(f); !strings.Contains(codes, string(code.OtherInstance)) || strings.Contains(codes, string(code.ControlPlaneDown)) {
+		t.Errorf("effects %q", codes)
 	}
 }

@@ -87,6 +87,8 @@ func (f *machine) effect(o code.Outcome) code.Reason {
 	switch {
 	case !known:
 		return code.OutcomeUnknown
+	case o == code.Halted && f.leftBehind():
+		return code.MachinesBroken
 	case f.orphan() && o == code.GhostKeepsRunning:
 		return code.MachinesMissing
 	case o == code.GhostEtcdMemberKept && f.cluster.remediates:

@@ -18,6 +18,11 @@ func (f *machine) healthy() bool {
 	return f.Machine != nil && f.verdict.Status == code.Healthy
 }
 
+// leftBehind reports whether its instance is gone from its pool, and nobody deletes its Machine.
+func (f *machine) leftBehind() bool {
+	return f.pool() && f.stale() && f.verdict.Reason == code.PoolMember && f.waits() != ""
+}
+
 // decided reports whether it is known of a Machine whether its instance exists.
 func (f *machine) decided() bool { return f.healthy() || f.Machine != nil && f.stale() }
 

@@ -107,7 +107,7 @@ var topologyKinds = func() map[string]*backup.Kind[topologyObject] {
 		"bootstrap.cluster.x-k8s.io": {"KubeadmConfigTemplate", "RKE2ConfigTemplate", "KThreesConfigTemplate", "K0sWorkerConfigTemplate"},
 		infraGroup: {
 			"VSphereCluster", "VSphereMachineTemplate", "AWSCluster", "AWSMachineTemplate", "AWSMachinePool", "AWSManagedMachinePool",
-			"OpenStackCluster", "OpenStackMachineTemplate",
+			"AzureCluster", "AzureMachineTemplate", "AzureMachinePool", "OpenStackCluster", "OpenStackMachineTemplate",
 		},
 	} {
 		for _, kind := range kinds {

@@ -144,7 +144,7 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
-		"member that left its pool", func(f *machine) bool { return f.pool() && f.verdict.Reason == code.PoolMember }, code.MemberGone,
+		"member that left its pool", func(f *machine) bool { return f.pool() && f.verdict.Reason == code.PoolMember && !f.leftBehind() }, code.MemberGone,
 		func(f *machine) string {
 			return "its pool has replaced or dropped it: " + f.controller() + " deletes its Machine and infrastructure object, and creates those of new members"
 		},
@@ -157,7 +157,7 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"member of a pool that is not there, or stopped", func(f *machine) bool {
-			return f.pool() && (f.verdict.Status != code.Healthy || f.off() && !f.poweredOn())
+			return f.pool() && !f.leftBehind() && (f.verdict.Status != code.Healthy || f.off() && !f.poweredOn() && f.waits() == "")
 		}, code.CannotKnow,
 		say("its pool creates and replaces its members by itself"),
 	},
@@ -238,7 +238,7 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"what its controller finds is not known", func(f *machine) bool {
-			return f.verdict.Finds == detector.FindsUnknown && (f.healthy() || f.stale() && !f.idRestored() && !f.unprovisioned())
+			return f.verdict.Finds == detector.FindsUnknown && !f.pool() && (f.healthy() || f.stale() && !f.idRestored() && !f.unprovisioned())
 		}, code.CannotKnow,
 		func(f *machine) string { return f.noID() + ", and what its search by name finds is not known here" },
 	},

@@ -19,7 +19,8 @@ func (f *machine) replaced() bool { return f.unhealthy && f.remedied }
 // searchesInVain reports whether the controller has no id to go by, searches for the
 // instance by name and finds none. Of an unprovisioned machine other rows tell.
 func (f *machine) searchesInVain() bool {
-	return f.Machine != nil && !f.unprovisioned() && !f.pool() && f.verdict.Finds == detector.FindsNothing
+	kept := f.cluster.controller.NameIsID && f.Machine != nil && f.Machine.ProviderID != ""
+	return f.Machine != nil && !kept && !f.unprovisioned() && !f.pool() && f.verdict.Finds == detector.FindsNothing
 }
 
 // makesOne reports whether the controller then makes an instance, whether or not the
@@ -38,7 +39,7 @@ func (f *machine) found() bool {
 // takesOther reports whether the controller takes another instance for the machine's
 // own, because it looks by name alone.
 func (f *machine) takesOther() bool {
-	return f.decided() && !f.idRestored() && f.verdict.Finds == detector.FindsOther
+	return (f.decided() || f.cluster.controller.NameIsID && f.reason(code.IdentityChanged)) && !f.idRestored() && f.verdict.Finds == detector.FindsOther
 }
 
 // blocked returns what of the machine's own instance keeps the controller from getting

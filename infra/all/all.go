@@ -4,6 +4,7 @@ package all
 import (
 	"drift-detector/infra"
 	"drift-detector/infra/aws"
+	"drift-detector/infra/azure"
 	"drift-detector/infra/nodes"
 	"drift-detector/infra/openstack"
 	"drift-detector/infra/vsphere"
@@ -15,6 +16,7 @@ func Registry() *infra.Registry {
 		vsphere.New(),
 		aws.New(),
 		openstack.New(),
+		azure.New(),
 	)
 	// Node lists come last: they speak in the provider ids of the others.
 	r.Add(nodes.New(r))

@@ -63,7 +63,7 @@ func (m *Missing) List() []backup.Absence {
 			by += fmt.Sprintf(" and %d more", n)
 		}
 		list = append(list, backup.Absence{
-			Backup: k.at.Backup, Kind: k.kind, Name: k.at.Name, ReferredBy: by,
+			Backup: k.at.Backup, Kind: k.kind, Namespace: k.at.Namespace, Name: k.at.Name, ReferredBy: by,
 			Clusters: slices.SortedFunc(maps.Keys(m.clusters[k]), CompareClusters),
 		})
 	}

@@ -122,9 +122,10 @@ func (w *workload) readCA(cert, key []byte) error {
 }
 
 // serverTLS is what the cluster's API server would use: a certificate of the
-// cluster's own CA for loopback, and a client certificate of that CA demanded.
+// cluster's own CA for loopback and its own name, and a client certificate of that CA demanded.
 func (w *workload) serverTLS(until time.Time) (*tls.Config, error) {
-	cert, err := issue([]string{"localhost", "127.0.0.1"}, w.ca, w.caKey, until)
+	host, _, _ := strings.Cut(w.server, ":")
+	cert, err := issue([]string{"localhost", "127.0.0.1", host}, w.ca, w.caKey, until)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func Providers(specs []infra.Spec) []report.Provider {
 		p := report.Provider{
 			Name: s.Name, Title: s.Title, Noun: s.Scope, SeparateAccounts: s.SeparateAccounts,
 			Controller: s.Controller.Name, PowersOn: s.Controller.PowersOn, OnDelete: s.OnDelete,
-			ClustersFirst: s.Controller.ClustersFirst, OwnsKubeconfig: s.Controller.OwnsKubeconfig,
+			ClustersFirst: s.Controller.ClustersFirst, RefusedAtFirst: s.Controller.RefusedAtFirst, OwnsKubeconfig: s.Controller.OwnsKubeconfig,
 			MachineKinds: kinds(s.MachineKinds), ManagedPlanes: kinds(s.ManagedPlanes), IdentityKinds: kinds(s.IdentityKinds), Remedies: s.Remedies,
 		}
 		if s.ClusterKind != (infra.Kind{}) {

@@ -108,6 +108,7 @@ const (
 	BackupErrorsUnclear   Reason = "BackupErrorsUnclear"
 	StatusNotHealthy      Reason = "StatusNotHealthy"
 	OwnerHalted           Reason = "OwnerHalted"
+	RefusedAtFirst        Reason = "RefusedAtFirst"
 	MachinesHalted        Reason = "MachinesHalted"
 	CannotReplace         Reason = "CannotReplace"
 	MachinesBroken        Reason = "MachinesBroken"

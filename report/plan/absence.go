@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
@@ -29,7 +28,7 @@ func (pl *planner) absent(s *set, m *report.Machine) absence {
 }
 
 func (pl *planner) findAbsent(s *set, m *report.Machine) absence {
-	id := recordedID(m)
+	id := report.InstanceID(m.ProviderID)
 	scopes := pl.clusterScopes(s.cluster, m)
 	if len(scopes) == 0 || !scopes[0].Identifies(id) {
 		return absence{why: "the report can't say where to look"}
@@ -59,10 +58,6 @@ func (pl *planner) findAbsent(s *set, m *report.Machine) absence {
 
 // before runs commands only when nothing has the id.
 func (a *absence) before(c ...shell.Command) shell.Command { return shell.All(a.check, c...) }
-
-func recordedID(m *report.Machine) string {
-	return strings.ToLower(m.ProviderID[strings.LastIndexByte(m.ProviderID, '/')+1:])
-}
 
 // remake deletes a Machine if nothing has its id.
 func (pl *planner) remake(d *draft, s *set, m *report.Machine, text string) {
@@ -97,7 +92,7 @@ func (pl *planner) assumes(code code.Reason) bool {
 func (pl *planner) decide(d *draft, s *set, m *report.Machine, text, why string) {
 	look := []shell.Command{manage(m.Namespace, "describe", machines+m.Name), pl.nodesByID(s.cluster)}
 	for _, p := range pl.clusterScopes(s.cluster, m) {
-		if id := recordedID(m); p.Identifies(id) && p.proven() {
+		if id := report.InstanceID(m.ProviderID); p.Identifies(id) && p.proven() {
 			look = append(look, p.free(id))
 		}
 	}

@@ -75,7 +75,7 @@ func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
 	item := Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m), outcome: outcome(m), Clusters: s.in, words: wordsOf(m.Name, m.Node, s.name, m.Instance)}
 	item.words["NAMESPACE"], item.words["CLUSTER"] = s.cluster.Namespace, s.cluster.Name
 	if m.Instance == nil {
-		item.words["ID"] = recordedID(m)
+		item.words["ID"] = report.InstanceID(m.ProviderID)
 	}
 	if exist := s.counts.Healthy + s.counts.Ghost; !s.plane && drifted && s.desired != nil && int64(exist) != *s.desired {
 		item.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %d desired, %d exist", item.Detail, *s.desired, exist), "; ")

@@ -47,11 +47,12 @@ func (pl *planner) restore() Chapter {
 	if len(out) > 0 {
 		pl.leaveOut(&d, out, decided, rest)
 	}
+	name := pl.again(&d, given, out, decided)
 	d.before("See that it completed, and read its errors and warnings before you go on. That something already exists is a mere warning, and means all the same that it was not restored.",
-		velero("restore", "describe", shell.Variable(restoreName), "--details"),
+		velero("restore", "describe", name, "--details"),
 		kubectl(management, "get", "clusters.cluster.x-k8s.io,machines.cluster.x-k8s.io", "--all-namespaces"),
-		velero("restore", "logs", shell.Variable(restoreName)),
-		inVelero("get", shell.Pieces{"restores.velero.io/", shell.Variable(restoreName)}, "--output=jsonpath={.status.phase}").Prints("Completed").OrStop("the restore did not complete"))
+		velero("restore", "logs", name),
+		inVelero("get", append(shell.Pieces{"restores.velero.io/"}, name...), "--output=jsonpath={.status.phase}").Prints("Completed").OrStop("the restore did not complete"))
 	pl.webhooksBack(&d)
 	return Chapter{Title: "Restore it paused, Clusters last", What: "restore it paused, Clusters last", Steps: d.steps}
 }
@@ -231,7 +232,22 @@ func (pl *planner) leftOut() string {
 // where controllers could act before all is there. Selectors ask every object for itself (Velero
 // pkg/restore/restore.go v1.18.3), and one alone is taken.
 func (pl *planner) restoring(without []*report.Cluster) shell.Command {
-	words := []any{"restore", "create", shell.Variable(restoreName), shell.Raw("--from-backup"), shell.Variable(backupName), "--resource-modifier-configmap=" + report.ModifiersName, notOfTheOld}
+	return shell.All(pl.isNew(), pl.takesBackup(),
+		inVelero("get", "deployments.apps", started).Keep("STARTED"),
+		shell.Line(shell.Raw(`test -n "$STARTED"`)).OrStop("no Deployment is there: set "+veleroSpace+" to the namespace of Velero"),
+		shell.Lacks("STARTED", "--restore-resource-priorities").OrStop("Velero has an order of its own:", shell.Raw(`"$STARTED"`)),
+		pl.creates(shell.Variable(restoreName), without))
+}
+
+// takesBackup stops at another Backup than that of the report, and where no ConfigMap pauses.
+func (pl *planner) takesBackup() shell.Command {
+	return shell.All(inVelero("get", "backups.velero.io", asJSON).Pipe(pl.isBackup()),
+		inVelero("get", "configmaps/"+report.ModifiersName, asJSON).Pipe(recheck("pauses", "configmap/"+report.ModifiersName)))
+}
+
+// creates is the Restore of a name, without some clusters and the management cluster's own.
+func (pl *planner) creates(name any, without []*report.Cluster) shell.Command {
+	words := []any{"restore", "create", name, shell.Raw("--from-backup"), shell.Variable(backupName), "--resource-modifier-configmap=" + report.ModifiersName, notOfTheOld}
 	if without = slices.Concat(without, pl.selves()); len(without) > 0 {
 		labels := make([]string, len(without))
 		for i, c := range without {
@@ -239,13 +255,7 @@ func (pl *planner) restoring(without []*report.Cluster) shell.Command {
 		}
 		words = append(words, shell.Loose("--selector=cluster.x-k8s.io/cluster-name notin ("+strings.Join(labels, ",")+")"))
 	}
-	return shell.All(pl.isNew(),
-		inVelero("get", "backups.velero.io", asJSON).Pipe(pl.isBackup()),
-		inVelero("get", "configmaps/"+report.ModifiersName, asJSON).Pipe(recheck("pauses", "configmap/"+report.ModifiersName)),
-		inVelero("get", "deployments.apps", started).Keep("STARTED"),
-		shell.Line(shell.Raw(`test -n "$STARTED"`)).OrStop("no Deployment is there: set "+veleroSpace+" to the namespace of Velero"),
-		shell.Lacks("STARTED", "--restore-resource-priorities").OrStop("Velero has an order of its own:", shell.Raw(`"$STARTED"`)),
-		velero(append(words, "--wait")...))
+	return velero(append(words, "--wait")...)
 }
 
 // restoreText says what the line of the restore does.

@@ -45,6 +45,8 @@ func (pl *planner) settling(c *report.Cluster, r *report.AnswerReason, objects [
 		lines, settled = pl.asRestored(c, objects)
 	case code.LivingReplaced:
 		lines, settled = pl.spare(c, objects)
+	case code.MachinesHalted:
+		lines = pl.freeMembers(c, objects)
 	case code.ClusterHalted:
 		if lines = pl.pinned(c, r); lines != nil {
 			settled = objects

@@ -34,6 +34,10 @@ func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 		d.after("Bring back what its owner creates machines from, before the cluster is unpaused: a MachineHealthCheck has the Machine deleted, and none comes in its place. "+sentence(m.Forecast.Message), listMachines(s.cluster))
 		return
 	case code.Halted:
+		if s.kind == "MachinePool" && m.Reason == code.PoolMember {
+			pl.remake(d, s, m, "Delete the Machine: "+m.Forecast.Message+".")
+			return
+		}
 		d.after("Its controller does nothing for it until this is resolved: "+m.Forecast.Message+". Then run detect again: do not delete the Machine before, because its deletion would not end.", listMachines(s.cluster))
 		return
 	case code.OtherInstanceTaken:

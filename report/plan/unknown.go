@@ -42,7 +42,7 @@ func (pl *planner) remedy(provider string, reason code.Reason) string {
 
 // oldID gives a VM the id back that the backup records, if nothing else has it.
 func (pl *planner) oldID(d *draft, m *report.Machine) {
-	id := recordedID(m)
+	id := report.InstanceID(m.ProviderID)
 	if len(m.Others) != 1 || pl.withID[id] > 0 {
 		return
 	}

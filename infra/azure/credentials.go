@@ -1,0 +1,180 @@
+package azure
+
+import (
+	"fmt"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+	"drift-detector/report/code"
+)
+
+// Types of an AzureClusterIdentity (api/v1beta1/azureclusteridentity_types.go v1.26.0).
+const (
+	typeSecret       = "ServicePrincipal"
+	typeManual       = "ManualServicePrincipal"
+	typeCertificate  = "ServicePrincipalCertificate"
+	typeWorkload     = "WorkloadIdentity"
+	typeMSI          = "UserAssignedMSI"
+	typeUserAssigned = "UserAssignedIdentityCredential"
+)
+
+// credential is what a login needs.
+type credential struct {
+	capi.Redacted
+	cloud        string
+	tenant       string
+	client       string
+	subscription string
+	secret       string // of the client; empty: another way
+	certificate  *certificate
+	federated    string // file of the operator's own with a token that stands for a secret
+	cli          bool   // the operator's own az command gives the token
+	operator     bool   // it is the operator's own
+	// instead is the operator's own, if it may be used: it is tried when the backup's is
+	// refused, which may have been changed since.
+	instead       *credential
+	insteadSource string
+}
+
+// lister is what a listing with a credential is made as: those of equal listers are one.
+type lister struct{ cloud, tenant, client, subscription, secret, certificate, federated, cli string }
+
+func (c *credential) lister() lister {
+	l := lister{c.cloud, c.tenant, c.client, c.subscription, c.secret, "", c.federated, fmt.Sprint(c.cli)}
+	if c.certificate != nil {
+		l.certificate = c.certificate.thumbprint
+	}
+	return l
+}
+
+// who names the account for people.
+func (c *credential) who() string {
+	switch {
+	case c.cli:
+		return "the login of your az command"
+	case c.certificate != nil:
+		return "client " + c.client + " with a certificate"
+	case c.federated != "":
+		return "client " + c.client + " by its workload identity"
+	}
+	return "client " + c.client
+}
+
+// secrets are all that a login sends, also that of the credential that may be used instead.
+func (c *credential) secrets() []backup.Sensitive {
+	all := []backup.Sensitive{backup.NewSensitive(c.secret)}
+	if c.instead != nil {
+		all = append(all, c.instead.secrets()...)
+	}
+	return all
+}
+
+// found is a credential and the object that it comes from.
+type found struct {
+	credential
+	source   string // "Secret team-a/sp-secret"
+	warnings []string
+	given    bool // by the operator, in the place of the backup's
+}
+
+const hintOwn = "use a login of your own that may read this subscription: --azure-cli for that of your az command, or --azure-ambient for your AZURE_ variables; `drift-detector permissions azure` says what it must be allowed"
+
+func noCredential(format string, args ...any) *infra.Fault {
+	return capi.NoCredential(hintOwn, format, args...)
+}
+
+// credentialOf finds the credential of a home as CAPZ does, and the operator's own where
+// that is lacking and may be used instead.
+func (p *provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
+	if _, known := clouds[h.cloud]; !known {
+		return found{}, &infra.Fault{
+			Reason: code.BadEndpoint, Message: fmt.Sprintf("azureEnvironment %q is no cloud that is contacted", infra.Brief(h.cloud)),
+			Hint: "correct azureEnvironment: it is one of " + strings.Join(sortedNames(clouds), ", "),
+		}
+	}
+	if !uuidForm.MatchString(h.subscription) {
+		f := capi.BadIdentity("write the id of the subscription into spec.subscriptionID of the cluster's object, and take the backup again", "no object of the backup says the subscription: CAPZ takes it from its own environment")
+		if h.subscription != "" {
+			f.Message = fmt.Sprintf("subscriptionID %q is no UUID", infra.Brief(h.subscription))
+		}
+		return found{}, f
+	}
+	f, fault := objs.fromBackup(h, secrets)
+	if a.Options[flagCLI] == "" && a.Options[flagAmbient] == "" {
+		return f, fault
+	}
+	own, err := p.ofOperator(h, a)
+	switch {
+	case err != nil && fault != nil:
+		fault.Message += fmt.Sprintf("; and %v", err)
+		return found{}, fault
+	case err != nil:
+		f.warnings = append(f.warnings, err.Error())
+		return f, nil
+	case fault != nil:
+		own.given = true
+		own.warnings = append(own.warnings, fmt.Sprintf("%s; used instead: %s", fault.Message, own.source))
+		return own, nil
+	}
+	f.instead, f.insteadSource = &own.credential, own.source
+	return f, nil
+}
+
+// fromBackup reads the Secret that an identity names.
+func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.Fault) {
+	switch h.reason {
+	case unknownIdentity:
+		return found{}, noCredential("the object of cluster %s/%s that names its identity is not in the backup", h.namespace, h.name)
+	case noIdentity:
+		return found{}, noCredential("cluster %s/%s names no identityRef", h.namespace, h.name)
+	case asoIdentity:
+		return found{}, noCredential("cluster %s/%s is Azure Service Operator's own, whose credential is not read from a backup", h.namespace, h.name)
+	}
+	object := objs.identities[h.object()]
+	if object == nil {
+		return found{}, noCredential("%s is not in the backup, so nothing says what its credential is", h.what())
+	}
+	if why, undecided := objs.forbidden(h, h.forbidden); h.forbidden != "" && why != "" && !undecided {
+		return found{}, noCredential("%s", why)
+	}
+	if why := objs.mistake(h); why != "" {
+		return found{}, capi.BadIdentity(hintOwn, "%s", why)
+	}
+	d := &object.Data
+	switch d.Type {
+	case typeWorkload:
+		return found{}, noCredential("%s is a WorkloadIdentity: only CAPZ's pod has its token", h.what())
+	case typeMSI, typeUserAssigned:
+		return found{}, noCredential("%s is a %s, whose credential is where CAPZ runs, and in no backup", h.what(), d.Type)
+	}
+	if d.Type == typeCertificate && d.CertPath != "" {
+		return found{}, noCredential("%s has its certificate in a file beside CAPZ (certPath), and no backup holds it", h.what())
+	}
+	c := credential{cloud: h.cloud, tenant: uuidOf(d.Tenant), client: uuidOf(d.Client), subscription: h.subscription}
+	switch {
+	case c.tenant == "":
+		return found{}, capi.BadIdentity(hintOwn+"; correct tenantID before the clusters are unpaused", "tenantID of %s is no UUID", h.what())
+	case c.client == "":
+		return found{}, capi.BadIdentity(hintOwn+"; correct clientID before the clusters are unpaused", "clientID of %s is no UUID", h.what())
+	}
+	what := fmt.Sprintf("Secret %s/%s", d.SecretIn, d.Secret)
+	s := secrets.Named(h.backup, d.SecretIn, d.Secret)
+	if s == nil || s.Value(secretKey).IsZero() {
+		return found{}, noCredential("%s with %s is not in the backup", what, secretKey)
+	}
+	text := s.Value(secretKey).Reveal()
+	if d.Type == typeCertificate {
+		cert, err := readCertificate(text)
+		if err != nil {
+			return found{}, capi.BadIdentity(hintOwn, "%s of %s %v", secretKey, what, err)
+		}
+		c.certificate = cert
+	} else {
+		// CAPZ logs in with the value as it is (GetTokenCredential in azure/scope/identity.go
+		// v1.26.0): one that ends in a newline is another secret.
+		c.secret = text
+	}
+	return found{credential: c, source: what}, nil
+}

@@ -1,0 +1,126 @@
+package azure
+
+import (
+	"fmt"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+	"drift-detector/infra/walk"
+)
+
+// Expected returns which VMs the backup expects, and what ties others to its clusters.
+func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
+	objs := newObjects(s)
+	c := infra.Expected{Providers: capi.Providers(objs.locations, Name)}
+	c.Machines = make([]infra.ExpectedMachine, len(objs.members))
+	for i := range objs.members {
+		c.Machines[i] = objs.expectedMachine(&objs.members[i])
+	}
+	c.OwnershipHints = objs.ownershipHints()
+	c.Proofs = objs.proofs()
+	c.Pools = objs.expectedPools()
+	c.Resources = objs.resources()
+	c.LoadBalancers = objs.loadBalancers()
+	c.Absent = objs.absent()
+	c.Halts = objs.halts()
+	c.Steps = objs.steps()
+	c.OnInstance = map[string]func(int, infra.Sight) []walk.Step{Name: objs.onInstance()}
+	for _, id := range objs.order() {
+		c.OwnerTags = append(c.OwnerTags, ownerTag(objs.locations[id].groupID(), id.Name))
+	}
+	return c
+}
+
+// Survey returns what checks need of Expected.
+func (p *provider) Survey(s *backup.Snapshot) infra.Expected {
+	objs := newObjects(s)
+	return infra.Expected{Providers: capi.Providers(objs.locations, Name), Absent: objs.absent(), Machines: capi.Orphans(objs.members, objs.orphan)}
+}
+
+// expectedMachine says how a machine's VM is found. CAPZ takes the VM of its name in the
+// cluster's resource group, whoever made it (azure/services/virtualmachines/spec.go
+// v1.26.0): the machine's own is only the one that has its vmId, too.
+func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
+	l := objs.locations[m.cluster]
+	c := infra.ExpectedMachine{
+		Machine: m.index, Provider: Name, Home: infra.HomeScope{Target: l.target},
+		InfraMissing: m.index >= 0 && m.record == nil,
+		Orphan:       objs.orphan(m), Pool: objs.poolOf(m), Restore: objs.restore(m),
+	}
+	if g := l.groupID(); g != "" && m.kind == machineKind {
+		c.Home.Within = infra.Key{Kind: keyGroup, Value: g}
+	}
+	vm, source, conflict, others := objs.arm(m)
+	c.Source, c.Conflict = source, conflict
+	for _, o := range others {
+		c.Doubted = append(c.Doubted, infra.Key{Kind: keyVM, Value: o})
+	}
+	name := m.vmName()
+	if vm != "" {
+		id, _ := parseID(vm)
+		name = id.name
+		c.Strong = objs.strong(m, vm)
+		// One that was created again under its name.
+		c.Witness = []infra.Key{{Kind: keyVM, Value: vm}}
+		c.Blind = []infra.Key{{Kind: keyVM, Value: vm}}
+	}
+	if m.kind == machineKind {
+		if name != "" {
+			c.Names = append(c.Names, infra.Key{Kind: keyName, Value: name})
+		}
+		if g := l.groupID(); g != "" && name != "" {
+			c.Searches = []infra.Key{{Kind: keyPlace, Value: within(g, name)}}
+			c.Weak = []infra.Key{{Kind: keyMade, Value: within(g, strings.ToLower(m.cluster.Name), name)}}
+			c.Blind = append(c.Blind, infra.Key{Kind: keyPlace, Value: within(g, name)})
+		}
+	} else {
+		c.LeavesPool = leavesPool
+	}
+	if name == "" && vm == "" {
+		c.Unnamed = "the object that says what it is called is not in the backup"
+	}
+	return c
+}
+
+// leavesPool is what became of a member whose instance was gone (testdata/azure/outcomes.json).
+const leavesPool = "after the restore CAPZ deletes its AzureMachinePoolMachine, and the Machine stays without one: delete it by hand"
+
+// arm is the ARM id that the backup records for a machine's VM. CAPZ looks in the
+// subscription and resource group of the cluster, whatever else the id says
+// (azure/scope/machine.go v1.26.0): an id of another place contradicts the cluster.
+func (objs *objects) arm(m *member) (vm, source, conflict string, others []string) {
+	key, source, conflict, differing := infra.Agreed(keyVM, "id of a VM in Azure", objs.recorded(m), vmOf)
+	for _, k := range differing {
+		others = append(others, k.Value)
+	}
+	l := objs.locations[m.cluster]
+	if id, ok := parseID(key.Value); ok && conflict == "" && l.stated && m.kind == machineKind {
+		if g := l.groupID(); g != "" && id.groupID() != g {
+			conflict = fmt.Sprintf("%s says resource group %s, and the %s of its cluster %s", source, id.groupID(), l.kind, g)
+		}
+	}
+	return key.Value, source, conflict, others
+}
+
+// strong is the key of the machine's own VM: its ARM id with the vmId that its kubelet
+// reported, in whichever order of bytes; without a report the ARM id alone, which a VM that
+// is younger than the backup does not have.
+func (objs *objects) strong(m *member, vm string) infra.Key {
+	if m.index < 0 {
+		return instanceKey(vm, "")
+	}
+	return instanceKey(vm, uuidOf(objs.snapshot.Machines[m.index].SystemUUID))
+}
+
+// orphan describes what is left of a machine without its Machine; of one that has it, it
+// returns nil.
+func (objs *objects) orphan(m *member) *infra.Orphan {
+	if m.index >= 0 {
+		return nil
+	}
+	o := capi.Orphan(m.kind, &m.record.Meta, &m.record.Data.Labels, objs.controlPlanes)
+	o.ProviderID = m.record.Data.ProviderID
+	return o
+}

@@ -1,0 +1,209 @@
+package azure
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+	"drift-detector/internal/sorting"
+)
+
+// home is where CAPZ looks for VMs: a subscription of a cloud, under an identity. It is the
+// reference to the identity and never what that leads to, so that ids made of it need no
+// Secrets.
+type home struct {
+	backup       int
+	cloud        string // as azureEnvironment names it
+	namespace    string // of the AzureClusterIdentity
+	name         string
+	subscription string // empty: no object says it
+	reason       string // why there is no reference that can be followed; empty: there is one
+	forbidden    string // namespace of clusters that may not use it; empty: they may
+}
+
+// Reasons of homes without an identity.
+const (
+	unknownIdentity = "unknown"     // the object that would say is not in the backup
+	noIdentity      = "no identity" // none is named
+	asoIdentity     = "ASO"         // a pool of Azure Service Operator's own, with a credential of its own
+)
+
+// id is that of the target: "azure/AzurePublicCloud/team-a/sp/8a1f3c52-…".
+func (h home) id() string {
+	parts := []string{Name, h.cloud, h.namespace, h.name, cmp.Or(h.subscription, "-")}
+	if h.reason != "" {
+		parts = append(parts, h.reason)
+	}
+	if h.forbidden != "" {
+		parts = append(parts, "forbidden", h.forbidden)
+	}
+	for i, p := range parts {
+		parts[i] = escape(p)
+	}
+	return capi.Numbered(strings.Join(parts, "/"), h.backup)
+}
+
+// escape keeps what joins parts out of them: they are foreign.
+func escape(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "%", "%25"), "/", "%2f")
+}
+
+// join makes one value of several.
+func join(parts ...string) string {
+	escaped := make([]string, len(parts))
+	for i, p := range parts {
+		escaped[i] = escape(p)
+	}
+	return strings.Join(escaped, "/")
+}
+
+// within is a value of something in a resource group, whose id is of a fixed form.
+func within(group string, parts ...string) string { return group + "/" + join(parts...) }
+
+// homeOf is where CAPZ looks for the machines of a cluster. An identity without a namespace
+// is in the cluster's (NewAzureCredentialsProvider in azure/scope/identity.go v1.26.0).
+func (objs *objects) homeOf(id backup.ClusterID, l *location) home {
+	h := home{backup: id.Backup, cloud: publicCloud, namespace: id.Namespace, name: id.Name, subscription: l.subscription}
+	switch {
+	case l.record == nil && (l.kind == asoPlaneKind || l.kind == asoClusterKind):
+		h.reason = asoIdentity
+		return h
+	case l.record == nil:
+		h.reason = unknownIdentity
+		return h
+	}
+	d := &l.record.Data
+	h.cloud = cmp.Or(strings.TrimSpace(d.Cloud), publicCloud)
+	if d.IdentityName == "" {
+		h.reason = noIdentity
+		return h
+	}
+	h.namespace, h.name = cmp.Or(d.IdentityNamespace, id.Namespace), d.IdentityName
+	if why, undecided := objs.forbidden(h, id.Namespace); why != "" && !undecided {
+		h.forbidden = id.Namespace
+	}
+	return h
+}
+
+// what names the identity for people.
+func (h home) what() string {
+	switch h.reason {
+	case "":
+		return fmt.Sprintf("%s %s/%s", identityKind, h.namespace, h.name)
+	case asoIdentity:
+		return "Azure Service Operator"
+	}
+	return fmt.Sprintf("the identity of cluster %s/%s", h.namespace, h.name)
+}
+
+// homeScope is one home and what is looked for there.
+type homeScope struct {
+	home
+	clusters []backup.ClusterID // sorted, each once
+	probes   map[infra.Key]bool
+	seek     seek
+}
+
+// seek is what the backup records of one subscription. It holds no secret.
+type seek struct {
+	groups map[string]bool      // ids of the clusters' resource groups
+	vms    map[string]time.Time // ids of VMs that are recorded or whose names CAPZ would take, with when the backup that says so was written
+	sets   map[string]bool      // ids of scale sets
+	marks  map[string]bool      // names of clusters, as tags have them
+}
+
+func newSeek() seek {
+	return seek{map[string]bool{}, map[string]time.Time{}, map[string]bool{}, map[string]bool{}}
+}
+
+// add joins what another target of the subscription seeks.
+func (s *seek) add(o *seek) {
+	maps.Copy(s.groups, o.groups)
+	maps.Copy(s.sets, o.sets)
+	maps.Copy(s.marks, o.marks)
+	for vm, at := range o.vms {
+		s.note(vm, at)
+	}
+}
+
+// note keeps the latest time that a VM was recorded at: it was there then.
+func (s *seek) note(vm string, at time.Time) {
+	if old, known := s.vms[vm]; !known || old.Before(at) {
+		s.vms[vm] = at
+	}
+}
+
+// homeScopes are all homes of the backup's clusters, in the order of their ids.
+func (objs *objects) homeScopes() []*homeScope {
+	byID := map[string]*homeScope{}
+	groups := objs.groupsOf()
+	for _, id := range objs.order() {
+		l := objs.locations[id]
+		s := byID[l.target]
+		if s == nil {
+			s = &homeScope{home: l.home, probes: map[infra.Key]bool{}, seek: newSeek()}
+			byID[l.target] = s
+		}
+		s.clusters = append(s.clusters, id)
+		s.seek.marks[strings.ToLower(id.Name)] = true
+		for _, g := range groups[id] {
+			s.seek.groups[g] = true
+			s.probes[answered(g)] = true
+		}
+	}
+	for i := range objs.members {
+		m := &objs.members[i]
+		l := objs.locations[m.cluster]
+		s := byID[l.target]
+		written := objs.written(m.cluster.Backup)
+		if key, _, _, _ := objs.arm(m); key != "" {
+			if id, _ := parseID(key); id.subscription == l.subscription {
+				s.seek.note(key, written)
+			}
+		} else if name := m.vmName(); name != "" && l.groupID() != "" {
+			s.seek.note(l.groupID()+"/providers/"+kindVM+"/"+name, time.Time{})
+		}
+	}
+	for i := range objs.pools {
+		p := &objs.pools[i]
+		l := objs.locations[p.cluster]
+		if key := objs.poolKey(p); key.Kind == keyPool && key.Value != "" {
+			byID[l.target].probes[key] = true
+			byID[l.target].seek.sets[key.Value] = true
+		}
+	}
+	for _, r := range objs.resources() {
+		for _, k := range r.Keys {
+			byID[r.Target].probes[k] = true
+		}
+	}
+	list := slices.SortedFunc(maps.Values(byID), func(a, b *homeScope) int { return cmp.Compare(a.id(), b.id()) })
+	for _, s := range list {
+		delete(s.probes, infra.Key{})
+		sorting.By(s.clusters, capi.CompareClusters)
+		s.clusters = slices.Compact(s.clusters)
+	}
+	return list
+}
+
+// written is when a backup was written to its end; zero where nobody knows.
+func (objs *objects) written(n int) time.Time {
+	if n < len(objs.snapshot.Backups) && !objs.snapshot.Backups[n].Undated {
+		return objs.snapshot.Backups[n].WrittenTo
+	}
+	return time.Time{}
+}
+
+// groupID is the id of the resource group that a cluster's machines are in, or "".
+func (l *location) groupID() string {
+	if l.group == "" || !uuidForm.MatchString(l.subscription) || !segmentForm.MatchString(l.group) {
+		return ""
+	}
+	return groupID(l.subscription, l.group)
+}

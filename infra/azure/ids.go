@@ -1,0 +1,143 @@
+package azure
+
+import (
+	"encoding/hex"
+	"regexp"
+	"strings"
+
+	"drift-detector/infra"
+)
+
+const providerIDPrefix = "azure://"
+
+// armID is the id of a resource in Azure Resource Manager, in lower case: ids mean the same
+// in any case, and CAPZ and Azure write resource groups in different ones
+// (ConvertResourceGroupNameToLower in CAPZ azure/services/virtualmachines/virtualmachines.go
+// v1.26.0).
+type armID struct {
+	text         string // all of it
+	subscription string
+	group        string
+	kind         string // "microsoft.compute/virtualmachines"
+	name         string // the last segment
+}
+
+var (
+	uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	// segmentForm is what names of groups and resources consist of; a space is in none that
+	// CAPZ makes.
+	segmentForm = regexp.MustCompile(`^[\p{L}\p{N}._()-]{1,260}$`)
+)
+
+const (
+	kindVM     = "microsoft.compute/virtualmachines"
+	kindSet    = "microsoft.compute/virtualmachinescalesets"
+	kindMember = "microsoft.compute/virtualmachinescalesets/virtualmachines"
+	kindGroup  = "microsoft.resources/resourcegroups"
+)
+
+// parseID reads the id of a resource group or of something in one; ok is false for all else.
+func parseID(id string) (out armID, ok bool) {
+	text := strings.ToLower(strings.TrimSpace(id))
+	parts := strings.Split(strings.TrimSuffix(text, "/"), "/")
+	if len(parts) < 5 || parts[0] != "" || parts[1] != "subscriptions" || parts[3] != "resourcegroups" || !uuidForm.MatchString(parts[2]) {
+		return armID{}, false
+	}
+	for _, p := range parts[4:] {
+		if !segmentForm.MatchString(p) || strings.Trim(p, ".") == "" {
+			return armID{}, false
+		}
+	}
+	out = armID{text: strings.Join(parts, "/"), subscription: parts[2], group: parts[4], kind: kindGroup, name: parts[4]}
+	if len(parts) == 5 {
+		return out, true
+	}
+	if len(parts) < 9 || parts[5] != "providers" || len(parts)%2 == 0 {
+		return armID{}, false
+	}
+	out.kind, out.name = parts[6], parts[len(parts)-1]
+	for i := 7; i < len(parts); i += 2 {
+		out.kind += "/" + parts[i]
+	}
+	return out, true
+}
+
+// isVM reports whether it is a VM, of a scale set or not.
+func (id armID) isVM() bool { return id.kind == kindVM || id.kind == kindMember }
+
+// groupID is the id of the resource group that it is in.
+func (id armID) groupID() string { return groupID(id.subscription, id.group) }
+
+func groupID(subscription, group string) string {
+	return "/subscriptions/" + strings.ToLower(subscription) + "/resourcegroups/" + strings.ToLower(group)
+}
+
+// vmOf reads a provider id or an ARM id of a VM, in lower case; "" for all else.
+func vmOf(raw string) string {
+	raw = strings.TrimSpace(raw)
+	if len(raw) >= len(providerIDPrefix) && strings.EqualFold(raw[:len(providerIDPrefix)], providerIDPrefix) {
+		raw = raw[len(providerIDPrefix):]
+	}
+	if id, ok := parseID(raw); ok && id.isVM() {
+		return id.text
+	}
+	return ""
+}
+
+// providerIDKeys reads ids of the form azure:///subscriptions/…/virtualMachines/name, of a
+// VM by itself or in a scale set.
+func providerIDKeys(providerID string) []infra.Key {
+	id := strings.TrimSpace(providerID)
+	if len(id) < len(providerIDPrefix) || !strings.EqualFold(id[:len(providerIDPrefix)], providerIDPrefix) {
+		return nil
+	}
+	if vm := vmOf(id); vm != "" {
+		return []infra.Key{{Kind: keyVM, Value: vm}}
+	}
+	return nil
+}
+
+// setOf is the id of the scale set that a member of a uniform one is in, or "".
+func setOf(vm string) string {
+	if id, ok := parseID(vm); ok && id.kind == kindMember {
+		return vm[:strings.LastIndex(vm, "/virtualmachines/")]
+	}
+	return ""
+}
+
+func uuidOf(raw string) string {
+	if u := strings.ToLower(strings.TrimSpace(raw)); uuidForm.MatchString(u) {
+		return u
+	}
+	return ""
+}
+
+// swapped is a UUID with the bytes of its first three fields in the other order. Firmware
+// keeps them little-endian, and not all that reads it turns them round.
+func swapped(uuid string) string {
+	b, err := hex.DecodeString(strings.ReplaceAll(uuid, "-", ""))
+	if err != nil || len(b) != 16 {
+		return ""
+	}
+	for _, f := range [][2]int{{0, 4}, {4, 6}, {6, 8}} {
+		for i, j := f[0], f[1]-1; i < j; i, j = i+1, j-1 {
+			b[i], b[j] = b[j], b[i]
+		}
+	}
+	s := hex.EncodeToString(b)
+	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
+}
+
+// instanceKey is the key of one VM: an ARM id is made of names, and a VM that was deleted and
+// created again has the same. VMs have vmId, which Azure gives once and their firmware shows
+// (properties.vmId in armcompute v7.3.0 models.go: "encoded and stored in all Azure IaaS VMs
+// SMBIOS"), so that a kubelet reports it as systemUUID.
+func instanceKey(vm, vmID string) infra.Key {
+	if vm == "" {
+		return infra.Key{}
+	}
+	if vmID != "" {
+		vm += "#" + vmID
+	}
+	return infra.Key{Kind: keyInstance, Value: vm}
+}

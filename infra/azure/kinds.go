@@ -1,0 +1,175 @@
+package azure
+
+import (
+	"encoding/json"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"drift-detector/backup"
+	"drift-detector/infra/capi"
+)
+
+const (
+	group           = "infrastructure.cluster.x-k8s.io"
+	clusterKind     = "AzureCluster"
+	machineKind     = "AzureMachine"
+	memberKind      = "AzureMachinePoolMachine"
+	poolKind        = "AzureMachinePool"
+	managedKind     = "AzureManagedCluster"
+	planeKind       = "AzureManagedControlPlane"
+	managedPoolKind = "AzureManagedMachinePool"
+	asoClusterKind  = "AzureASOManagedCluster"
+	asoPlaneKind    = "AzureASOManagedControlPlane"
+	asoPoolKind     = "AzureASOManagedMachinePool"
+	identityKind    = "AzureClusterIdentity"
+	machinePoolKind = "MachinePool"
+)
+
+// secretKey is the key of the Secret that an identity names (AzureSecretKey in CAPZ
+// azure/scope/identity.go v1.26.0).
+const secretKey = "clientSecret"
+
+// An object holds what CAPZ writes of any kind, in API version v1beta1 (api/v1beta1 v1.26.0):
+// code for a kind of record is made once for each struct, and this is one.
+type object struct{ objectRecord }
+
+type objectRecord struct {
+	// Of an AzureCluster or AzureManagedControlPlane.
+	Subscription, Group, Cloud, Network string // Network is spec.networkSpec, in JSON
+	IdentityName, IdentityNamespace     string
+	// Of an AzureMachine, an AzureMachinePoolMachine or a pool.
+	ProviderID string
+	Members    []string // provider ids
+	OS, Image  string   // Image is in JSON
+	Template   string   // AzureMachineTemplate that it was made from
+	Failure    string   // status.failureMessage
+	Mode       string   // of a pool: spec.orchestrationMode
+	Identity   string   // spec.identity: "SystemAssigned"
+	Identities []string // spec.userAssignedIdentities, by providerID
+	capi.Labels
+	Min, Max backup.Number
+	Policy   string // of an object of Azure Service Operator, whose id is in ProviderID
+	// Of an AzureClusterIdentity.
+	Type, Tenant, Client string
+	Secret, SecretIn     string // name and namespace of the Secret
+	CertPath             string // of a file beside CAPZ
+	Allowed              string // spec.allowedNamespaces, in JSON; empty: no namespace
+}
+
+// text is a field that holds a text.
+func text(into func(*object) *string, paths ...string) backup.Field[object] {
+	return backup.Text(into, paths...)
+}
+
+func raw(into func(*object) *string, paths ...string) backup.Field[object] {
+	return backup.Raw(into, paths...)
+}
+
+func kind(plural string, fields ...backup.Field[object]) *backup.Kind[object] {
+	return backup.NewKind(plural+"."+group, fields...)
+}
+
+func clusterFields(groupAt string) []backup.Field[object] {
+	return []backup.Field[object]{
+		text(func(o *object) *string { return &o.Subscription }, "spec.subscriptionID"),
+		text(func(o *object) *string { return &o.Group }, groupAt),
+		text(func(o *object) *string { return &o.Cloud }, "spec.azureEnvironment"),
+		text(func(o *object) *string { return &o.IdentityName }, "spec.identityRef.name"),
+		text(func(o *object) *string { return &o.IdentityNamespace }, "spec.identityRef.namespace"),
+		raw(func(o *object) *string { return &o.Network }, "spec.networkSpec"),
+	}
+}
+
+func machineFields() []backup.Field[object] {
+	return append(capi.LabelFields(func(o *object) *capi.Labels { return &o.Labels }),
+		text(func(o *object) *string { return &o.ProviderID }, "spec.providerID"),
+		text(func(o *object) *string { return &o.OS }, "spec.osDisk.osType", "spec.template.osDisk.osType"),
+		text(func(o *object) *string { return &o.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
+		text(func(o *object) *string { return &o.Failure }, "status.failureMessage"),
+		raw(func(o *object) *string { return &o.Image }, "spec.image", "spec.template.image"),
+		text(func(o *object) *string { return &o.Mode }, "spec.orchestrationMode"),
+		text(func(o *object) *string { return &o.Identity }, "spec.identity"),
+		backup.Texts(func(o *object) *[]string { return &o.Identities }, "spec.userAssignedIdentities[].providerID"),
+		backup.Texts(func(o *object) *[]string { return &o.Members }, "spec.providerIDList[]"),
+		backup.Count(func(o *object) *backup.Number { return &o.Min }, "spec.scaling.minSize"),
+		backup.Count(func(o *object) *backup.Number { return &o.Max }, "spec.scaling.maxSize"),
+	)
+}
+
+var (
+	clusters     = kind("azureclusters", clusterFields("spec.resourceGroup")...)
+	planes       = kind("azuremanagedcontrolplanes", clusterFields("spec.resourceGroupName")...)
+	machines     = kind("azuremachines", machineFields()...)
+	members      = kind("azuremachinepoolmachines", machineFields()...)
+	pools        = kind("azuremachinepools", machineFields()...)
+	managedPools = kind("azuremanagedmachinepools", machineFields()...)
+	asoPools     = kind("azureasomanagedmachinepools", machineFields()...)
+	identities   = kind("azureclusteridentities",
+		text(func(o *object) *string { return &o.Type }, "spec.type"),
+		text(func(o *object) *string { return &o.Tenant }, "spec.tenantID"),
+		text(func(o *object) *string { return &o.Client }, "spec.clientID"),
+		text(func(o *object) *string { return &o.Secret }, "spec.clientSecret.name"),
+		text(func(o *object) *string { return &o.SecretIn }, "spec.clientSecret.namespace"),
+		text(func(o *object) *string { return &o.CertPath }, "spec.certPath"),
+		raw(func(o *object) *string { return &o.Allowed }, "spec.allowedNamespaces"),
+	)
+	// templates are asked for the image that they name.
+	templates = kind("azuremachinetemplates", raw(func(o *object) *string { return &o.Image }, "spec.template.spec.image"))
+)
+
+// network is spec.networkSpec of an AzureCluster.
+type network struct {
+	VNet struct {
+		Name, ID, ResourceGroup string
+		Peerings                []struct{ ResourceGroup, RemoteVnetName string }
+	}
+	Subnets []struct {
+		Name, ID                  string
+		SecurityGroup, RouteTable struct{ Name string }
+		NATGateway                struct {
+			Name string
+			IP   struct{ Name string }
+		}
+	}
+	APIServerLB struct {
+		Name, Type  string
+		FrontendIPs []struct{ PublicIP struct{ Name string } }
+	}
+	NodeOutboundLB, ControlPlaneOutboundLB struct{ Name string }
+	PrivateDNSZoneName                     string
+}
+
+// network reads it; where it is not as CAPZ writes it, nothing of it is known.
+func (o *objectRecord) network() (n network) {
+	if json.Unmarshal([]byte(o.Network), &n) != nil {
+		return network{}
+	}
+	return n
+}
+
+// namespaces are asked for their labels, which say who may use an identity.
+type namespace struct{ Labels string }
+
+var namespaces = backup.NewKind("namespaces", backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"))
+
+// serviceObjects are those of Azure Service Operator (ASO) through which CAPZ makes resource groups,
+// virtual networks, subnets and NAT gateways.
+var serviceObjects = func() (all []*backup.Kind[object]) {
+	for _, resource := range []string{"resourcegroups.resources", "virtualnetworks.network", "virtualnetworkssubnets.network", "natgateways.network"} {
+		all = append(all, backup.NewKind(resource+".azure.com",
+			text(func(o *object) *string { return &o.ProviderID }, "annotation:serviceoperator.azure.com/resource-id", "status.id"),
+			text(func(o *object) *string { return &o.Policy }, "annotation:serviceoperator.azure.com/reconcile-policy")))
+	}
+	return all
+}()
+
+var want = backup.Want{
+	Kinds: []backup.AnyKind{
+		clusters, planes, machines, members, pools, managedPools, asoPools, identities, templates, namespaces,
+		serviceObjects[0], serviceObjects[1], serviceObjects[2], serviceObjects[3],
+	},
+	Secrets: []backup.SecretRule{
+		{Keys: []string{secretKey}},
+		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: bootstrap data
+	},
+}

@@ -1,0 +1,161 @@
+package azure
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+	"drift-detector/report/code"
+)
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Kinds of things beside VMs, as people call them, with their types in Azure.
+const (
+	thingGroup    = "resource group"
+	thingNetwork  = "virtual network"
+	thingSubnet   = "subnet"
+	thingSecurity = "network security group"
+	thingRoutes   = "route table"
+	thingGateway  = "NAT gateway"
+	thingBalancer = "load balancer"
+	thingAddress  = "public IP address"
+	thingZone     = "private DNS zone"
+	thingImage    = "image"
+)
+
+var typeOf = map[string]string{
+	thingNetwork: "microsoft.network/virtualnetworks", thingSecurity: "microsoft.network/networksecuritygroups",
+	thingRoutes: "microsoft.network/routetables", thingGateway: "microsoft.network/natgateways",
+	thingBalancer: "microsoft.network/loadbalancers", thingAddress: "microsoft.network/publicipaddresses",
+	thingZone: "microsoft.network/privatednszones",
+}
+
+// What CAPZ does without a thing, as seen with v1.26.0 when a whole group was gone: ASO makes
+// resource group, network, subnets and NAT gateway anew, CAPZ the rest.
+const (
+	emptyGroup   = "ASO creates a new, empty one within seconds, and CAPZ a whole network in it, with other public addresses; the VMs are not created again"
+	peer         = "Azure refuses the peering that CAPZ creates (azure/services/vnetpeerings v1.26.0), and CAPZ does nothing more for the cluster"
+	givenGroup   = "ASO does not create it, because its object has reconcile-policy skip, and CAPZ can create nothing in it"
+	otherAddress = "CAPZ creates a new one, with another address"
+	givenNetwork = "the cluster was given it, and new network interfaces need it"
+)
+
+// resources are what the clusters' machines depend on.
+func (objs *objects) resources() []infra.Resource {
+	var list []infra.Resource
+	for _, id := range objs.order() {
+		if l := objs.locations[id]; l.record != nil && l.groupID() != "" {
+			list = append(list, objs.resourcesOf(id, l)...)
+		}
+	}
+	return append(list, objs.images()...)
+}
+
+// gatherer collects what one cluster needs, each once.
+type gatherer struct {
+	cluster backup.ClusterID
+	at      *location
+	seen    map[string]bool
+	list    []infra.Resource
+}
+
+// add notes something by its ARM id, unless nothing is called so, or it is in another
+// subscription.
+func (g *gatherer) add(kind, arm, name string, when code.WhenGone, consequence string) {
+	id, ok := parseID(arm)
+	if name == "" || !ok || id.subscription != g.at.subscription || g.seen[id.text] {
+		return
+	}
+	g.seen[id.text] = true
+	g.list = append(g.list, infra.Resource{
+		Cluster: g.cluster, Target: g.at.target, Kind: kind, Name: name, Keys: []infra.Key{{Kind: keyResource, Value: id.text}},
+		UsedBy: g.at.kind + " " + g.at.record.Namespace + "/" + g.at.record.Name, WhenGone: when, Consequence: consequence,
+	})
+}
+
+// again notes something in the cluster's own group that CAPZ makes again.
+func (g *gatherer) again(kind, name, consequence string) {
+	g.add(kind, g.at.groupID()+"/providers/"+typeOf[kind]+"/"+name, name, code.MadeAgain, consequence)
+}
+
+func (objs *objects) resourcesOf(id backup.ClusterID, l *location) []infra.Resource {
+	g := gatherer{cluster: id, at: l, seen: map[string]bool{}}
+	if l.kind != clusterKind {
+		g.add(thingGroup, l.groupID(), l.record.Data.Group, code.MadeAgain, "")
+		return g.list
+	}
+	if objs.policyOf(id, l) == policySkip {
+		g.add(thingGroup, l.groupID(), l.record.Data.Group, code.HaltsCluster, givenGroup)
+	} else {
+		g.add(thingGroup, l.groupID(), l.record.Data.Group, code.MadeAgain, emptyGroup)
+	}
+	n := l.record.Data.network()
+	in, when, why := l.groupID(), code.MadeAgain, ""
+	if of := trimmed(n.VNet.ResourceGroup); of != "" && of != l.group {
+		in, when, why = groupID(l.subscription, of), code.FailsReplacement, givenNetwork
+	}
+	vnet := in + "/providers/" + typeOf[thingNetwork] + "/" + n.VNet.Name
+	g.add(thingNetwork, vnet, n.VNet.Name, when, why)
+	for _, p := range n.VNet.Peerings {
+		g.add(thingNetwork, groupID(l.subscription, p.ResourceGroup)+"/providers/"+typeOf[thingNetwork]+"/"+p.RemoteVnetName, p.RemoteVnetName, code.HaltsCluster, peer)
+	}
+	for i := range n.Subnets {
+		s := &n.Subnets[i]
+		g.add(thingSubnet, cmp.Or(s.ID, vnet+"/subnets/"+s.Name), n.VNet.Name+"/"+s.Name, when, why)
+		g.again(thingSecurity, s.SecurityGroup.Name, "")
+		g.again(thingRoutes, s.RouteTable.Name, "")
+		g.again(thingGateway, s.NATGateway.Name, "")
+		g.again(thingAddress, s.NATGateway.IP.Name, otherAddress)
+	}
+	for _, lb := range []string{n.APIServerLB.Name, n.NodeOutboundLB.Name, n.ControlPlaneOutboundLB.Name} {
+		g.again(thingBalancer, lb, "")
+	}
+	for i := range n.APIServerLB.FrontendIPs {
+		g.again(thingAddress, n.APIServerLB.FrontendIPs[i].PublicIP.Name, otherAddress)
+	}
+	g.again(thingZone, n.PrivateDNSZoneName, "")
+	return g.list
+}
+
+// images are those that templates name by an id in the subscription of their cluster.
+func (objs *objects) images() []infra.Resource {
+	var list []infra.Resource
+	for r := range templates.In(objs.snapshot).All() {
+		owner, _ := capi.OwnerOf(&r.Meta, "Cluster")
+		id := backup.ClusterID{Backup: r.Backup, Namespace: r.Namespace, Name: cmp.Or(r.ClusterName, owner)}
+		l := objs.locations[id]
+		var image struct{ ID string }
+		if l == nil || json.Unmarshal([]byte(r.Data.Image), &image) != nil {
+			continue
+		}
+		if at, ok := parseID(image.ID); ok && at.subscription == l.subscription {
+			list = append(list, infra.Resource{
+				Cluster: id, Target: l.target, Kind: thingImage, Name: at.text, Keys: []infra.Key{{Kind: keyResource, Value: at.text}},
+				UsedBy: "AzureMachineTemplate " + r.Namespace + "/" + r.Name, WhenGone: code.FailsReplacement,
+			})
+		}
+	}
+	return list
+}
+
+// loadBalancers are those before the API servers.
+func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
+	all := map[backup.ClusterID][]infra.LoadBalancer{}
+	for id, l := range objs.locations {
+		if l.record == nil {
+			continue
+		}
+		if lb := l.record.Data.network().APIServerLB; lb.Name != "" {
+			all[id] = []infra.LoadBalancer{{Type: strings.ToLower(lb.Type), Name: lb.Name}}
+		}
+	}
+	return all
+}
+
+func sortedKeys(set map[infra.Key]bool) []infra.Key { return capi.SortedKeys(set) }

@@ -1,0 +1,177 @@
+package azure
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"drift-detector/infra"
+)
+
+// setAnswer is what is read of a scale set.
+type setAnswer struct {
+	ID         string
+	Tags       map[string]string
+	SKU        *struct{ Capacity *int64 }
+	Properties *struct{ OrchestrationMode string }
+}
+
+// readSets reads the scale sets that the backup names, those that have the tags of one of
+// its clusters, and their members.
+func (l *listing) readSets(ctx context.Context, subscription string) error {
+	var known []string // with members to be read
+	note := func(v *setAnswer) error {
+		id, ok := parseID(v.ID)
+		if !ok || id.subscription != subscription || id.kind != kindSet {
+			return answerError("the answer holds something that is no scale set of the subscription")
+		}
+		ours := slices.ContainsFunc(clustersIn(v.Tags), func(c string) bool { return l.seek.marks[c] })
+		if !ours && !l.seek.sets[id.text] || slices.Contains(known, id.text) {
+			return nil
+		}
+		known = append(known, id.text)
+		l.sets[id.text] = nil
+		if v.SKU != nil && v.SKU.Capacity != nil && *v.SKU.Capacity >= 0 {
+			l.sets[id.text] = v.SKU.Capacity
+		}
+		return nil
+	}
+	err := list(ctx, l.session, "/subscriptions/"+subscription+"/providers/Microsoft.Compute/virtualMachineScaleSets", "api-version="+computeVersion, note)
+	switch {
+	case codeOf(err) == http.StatusForbidden:
+		l.Warnings = append(l.Warnings, where(l.target)+": the account may not list scale sets: those that the backup names are asked for one by one, and others are not seen")
+	case err != nil:
+		return err
+	}
+	for _, set := range sortedNames(l.seek.sets) {
+		if id, ok := parseID(set); !ok || slices.Contains(known, set) || l.absent[id.groupID()] || id.subscription != subscription {
+			continue
+		}
+		v, err := one[setAnswer](ctx, l.session, set, computeVersion, "")
+		switch {
+		case nowhere(err):
+			continue
+		case err != nil:
+			return err
+		}
+		if of, ok := parseID(v.ID); !ok || of.text != set {
+			return answerError("the answer is about another scale set than the one that was asked for")
+		}
+		if err := note(v); err != nil {
+			return err
+		}
+	}
+	slices.Sort(known)
+	for _, set := range known {
+		if err := l.readMembers(ctx, set, subscription); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readMembers lists the members of a scale set: those of a uniform one are in no other list,
+// and of a flexible one it says which of the VMs are its members, as CAPZ asks it.
+func (l *listing) readMembers(ctx context.Context, set, subscription string) error {
+	err := list(ctx, l.session, set+"/virtualMachines", "api-version="+computeVersion+"&$expand=instanceView", func(v *vmAnswer) error {
+		id, ok := parseID(v.ID)
+		if !ok || id.kind != kindMember || !inGroup(id.text, set) || len(v.Name) > maxName {
+			return answerError("the answer holds something that is no member of the scale set")
+		}
+		if strings.Trim(id.name, "0123456789") != "" { // a VM of its own, in a flexible set
+			vm := id.groupID() + "/providers/" + kindVM + "/" + id.name
+			l.members[vm] = append(l.members[vm], set)
+			return nil
+		}
+		if !l.seen[short(id.text)] {
+			l.file(v, id, v.power(), []string{set})
+		}
+		return nil
+	})
+	if nowhere(err) { // deleted meanwhile
+		delete(l.sets, set)
+		return nil
+	}
+	return err
+}
+
+// readThings looks up what the clusters need beside VMs: the list of each type holds nearly
+// all of it, and what it lacks is asked for by its id.
+func (l *listing) readThings(ctx context.Context, subscription string) error {
+	const few = 4
+	byType := map[string][]armID{}
+	for _, k := range sortedKeys(l.wanted) {
+		id, ok := parseID(k.Value)
+		if k.Kind != keyResource || !ok || id.kind == kindGroup && l.seek.groups[id.text] || l.absent[id.groupID()] {
+			continue
+		}
+		of := strings.TrimSuffix(id.kind, "/subnets")
+		byType[of] = append(byType[of], id)
+	}
+	for _, of := range sortedNames(byType) {
+		listed := map[string]bool{}
+		if len(byType[of]) > few {
+			err := list(ctx, l.session, "/subscriptions/"+subscription+"/providers/"+of, "api-version="+versionOf(of), func(v *thingAnswer) error {
+				v.note(listed)
+				return nil
+			})
+			if err != nil && codeOf(err) != http.StatusForbidden && !nowhere(err) {
+				return err
+			}
+		}
+		for _, id := range byType[of] {
+			if !listed[id.text] {
+				if err := l.lookUp(ctx, id, listed); err != nil {
+					return err
+				}
+			}
+			if listed[id.text] {
+				l.found(infra.Key{Kind: keyResource, Value: id.text})
+			}
+		}
+	}
+	return nil
+}
+
+// thingAnswer is a resource, or a network with its subnets.
+type thingAnswer struct {
+	ID         string
+	Properties *struct{ Subnets []struct{ ID string } }
+}
+
+func (v *thingAnswer) note(listed map[string]bool) {
+	if id, ok := parseID(v.ID); ok {
+		listed[id.text] = true
+	}
+	if v.Properties != nil {
+		for _, s := range v.Properties.Subnets {
+			if id, ok := parseID(s.ID); ok {
+				listed[id.text] = true
+			}
+		}
+	}
+}
+
+// lookUp asks for one resource by its id.
+func (l *listing) lookUp(ctx context.Context, id armID, listed map[string]bool) error {
+	v, err := one[thingAnswer](ctx, l.session, id.text, versionOf(id.kind), "")
+	switch {
+	case nowhere(err):
+		return nil
+	case codeOf(err) == http.StatusForbidden:
+		l.Unread = append(l.Unread, keyResource)
+		if says := fmt.Sprintf("%s: whether %s exists is not shown to the account", where(l.target), id.text); !slices.Contains(l.Warnings, says) {
+			l.Warnings = append(l.Warnings, says)
+		}
+		return nil
+	case err != nil:
+		return err
+	}
+	if of, ok := parseID(v.ID); !ok || of.text != id.text {
+		return answerError("the answer is about something else than what was asked for")
+	}
+	v.note(listed)
+	return nil
+}

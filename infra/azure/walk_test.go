@@ -1,0 +1,20 @@
+package azure_test
+
+import (
+	"testing"
+
+	"drift-detector/infra/all"
+	"drift-detector/infra/azure"
+	"drift-detector/internal/scene"
+)
+
+func TestWalkScenes(t *testing.T) {
+	scene.Run(t, "testdata/walk", all.Registry(), azure.New().Spec().Walk)
+}
+
+// told are the rows whose answers the forecast has from resources, and from who may use an identity.
+var told = []string{"azure.O1", "azure.S2"}
+
+func TestEveryRowMatters(t *testing.T) {
+	scene.Matter(t, "testdata/walk", all.Registry(), azure.New().Spec().Walk, told, nil)
+}

@@ -1,0 +1,116 @@
+package azure
+
+import (
+	"fmt"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+// Policies of an object of ASO: whether it writes to Azure.
+const (
+	policyManage = "manage"
+	policySkip   = "skip"
+)
+
+// Rows of the objects of ASO. Without the AzureCluster as their owner, which a restore takes
+// away, CAPZ takes them for somebody else's and goes on, whatever they say (skipping reconcile
+// for unmanaged resource); ASO goes by its annotation alone. What is not in the backup CAPZ
+// creates, and takes over if its tags are on the resource. Whether the resources exist is a
+// resource of the report.
+var (
+	rowO1 = &walk.Row{
+		ID: "azure.O1", Of: "ResourceGroup",
+		Asks:    "its reconcile-policy, which a restore brings back, where its resource group is gone: with manage ASO creates that again within seconds, and CAPZ a whole network in it",
+		Differs: walk.Halts.Says("ASO creates no resource group, CAPZ can create nothing in it and never calls the cluster ready"),
+		Source:  "CreateOrUpdateResource: azure/services/aso/aso.go v1.13.0 to v1.26.0; reconcile-policy of ASO v2.18.0; seen with manage",
+	}
+	rowO2 = &walk.Row{
+		ID: "azure.O2", Of: "VirtualNetwork",
+		Asks:      "what Azure has of it, of its subnets, of NAT gateways and of the tags of the resource group: with reconcile-policy manage ASO writes again what the backup says, for clusters that live, too",
+		Condition: code.InfrastructureUnasked,
+		Source:    "CreateOrUpdate of the generic ARM reconciler of ASO v2.18.0; seen with CAPZ v1.26.0",
+	}
+	asoRows = []*walk.Row{rowO1, rowO2}
+)
+
+// Rows of AzureCluster.
+var (
+	rowC1 = &walk.Row{
+		ID: "azure.C1", Of: clusterKind,
+		Asks: "the load balancer of the API server",
+		None: walk.Does{
+			Effect: walk.Makes, Code: code.ControlPlaneDown,
+			What: "CAPZ creates it again without what is behind it, since it changes no network interface that exists: nobody reaches the API server until the network interfaces of the control plane are put into its backend pool by hand",
+		},
+		Source: "Parameters: azure/services/loadbalancers/spec.go, azure/services/networkinterfaces/spec.go v1.13.0 to v1.26.0",
+	}
+	clusterRows = []*walk.Row{rowC1}
+)
+
+// policyOf is the reconcile-policy of the object that stands for the cluster's resource group, or
+// "": the backup has none, and CAPZ creates it.
+func (objs *objects) policyOf(id backup.ClusterID, l *location) string {
+	for r := range serviceObjects[0].In(objs.snapshot).All() {
+		at, ok := parseID(r.Data.ProviderID)
+		if ok && at.text == l.groupID() && r.Backup == id.Backup && r.Namespace == id.Namespace {
+			return r.Data.Policy
+		}
+	}
+	return ""
+}
+
+// askASO asks what the objects of ASO do.
+func (q *questions) askASO(id backup.ClusterID, l *location) {
+	if l.groupID() == "" {
+		return
+	}
+	if q.objs.policyOf(id, l) == policySkip {
+		object := thingGroup + " " + l.record.Data.Group
+		q.look(of(rowO1, id, infra.ClusterTitle(id)), func(at *infra.Listing) walk.Answer {
+			if _, absent := presence(at, resourceKey(l.groupID())); absent {
+				return answer(walk.Differs, object, fmt.Sprintf("%s is gone, and its object has reconcile-policy skip", object), "exists")
+			}
+			return pass
+		})
+	} else {
+		q.Note(rowO1, id, pass)
+	}
+	if q.objs.isWritten(id) {
+		q.Note(rowO2, id, unseen(infra.ClusterTitle(id)))
+		return
+	}
+	q.Note(rowO2, id, pass)
+}
+
+// isWritten reports whether ASO writes what an object of the cluster says.
+func (objs *objects) isWritten(id backup.ClusterID) bool {
+	for _, k := range serviceObjects {
+		for r := range k.In(objs.snapshot).All() {
+			if r.Backup == id.Backup && r.Namespace == id.Namespace && r.ClusterName == id.Name && r.Data.Policy != policySkip {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// askBalancer asks C1, where there is a group for the balancer to be in: of a cluster without one
+// nothing runs.
+func (q *questions) askBalancer(id backup.ClusterID, l *location) {
+	name := l.record.Data.network().APIServerLB.Name
+	if name == "" || l.groupID() == "" {
+		return
+	}
+	key := resourceKey(trimmed(l.groupID() + "/providers/" + typeOf[thingBalancer] + "/" + name))
+	object := thingBalancer + " " + name
+	q.look(of(rowC1, id, infra.ClusterTitle(id)), func(at *infra.Listing) walk.Answer {
+		here, _ := presence(at, resourceKey(l.groupID()))
+		if _, absent := presence(at, key); absent && here {
+			return answer(walk.None, object, object+" is gone", "exists, with the control plane behind it")
+		}
+		return pass
+	})
+}
