@@ -68,7 +68,7 @@ func startBucket(t *testing.T) func(*testscript.TestScript, bool, []string) {
 		ts.Defer(gateway.Close)
 		for name, value := range map[string]string{
 			"AWS_ACCESS_KEY_ID": storetest.KeyID, "AWS_SECRET_ACCESS_KEY": storetest.Secret, "AWS_EC2_METADATA_DISABLED": "true",
-			"DRIFT_DETECTOR_S3_ENDPOINT": b.URL, "DRIFT_DETECTOR_BACKUP": "s3://velero/mgmt", "DRIFT_DETECTOR_PUSH": gateway.URL + "/metrics/job/drift-detector/fleet/mgmt",
+			"DRIFT_DETECTOR_S3_ENDPOINT": b.URL, "DRIFT_DETECTOR_BACKUP": "s3://velero/mgmt", "DRIFT_DETECTOR_PUSH": gateway.URL + "/metrics/job/drift-detector/instance/mgmt",
 		} {
 			ts.Setenv(name, value)
 		}
