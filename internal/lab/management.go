@@ -241,7 +241,7 @@ func (m *Management) definitions() []map[string]any {
 		}
 		all = append(all, map[string]any{
 			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": id, "uid": "crd-" + id},
-			"spec": map[string]any{"group": k.Group, "scope": scope, "names": map[string]any{"plural": k.Resource, "kind": k.Kind}, "versions": versions},
+			"spec":   map[string]any{"group": k.Group, "scope": scope, "names": map[string]any{"plural": k.Resource, "kind": k.Kind}, "versions": versions},
 			"status": map[string]any{"storedVersions": stored},
 		})
 	}
