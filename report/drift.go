@@ -15,6 +15,12 @@ func (r *Report) IsLive() bool {
 	return slices.ContainsFunc(r.Backups, func(b Backup) bool { return b.Live })
 }
 
+// IsMoved reports whether clusterctl restores what the report is of, which unpauses all Clusters at
+// its end.
+func (r *Report) IsMoved() bool {
+	return slices.ContainsFunc(r.Backups, func(b Backup) bool { return b.RestoreMode == "clusterctl" })
+}
+
 // Drift is one machine, or one VM without a Machine, of a management cluster that runs, that is
 // not as it should be.
 type Drift struct {

@@ -111,7 +111,8 @@ type Backup struct {
 	WrittenTo     time.Time `json:"writtenTo"`
 	Items         int       `json:"items"`
 	KubeSystemUID string    `json:"kubeSystemUID,omitempty"`
-	Live          bool      `json:"live,omitempty"` // a management cluster that runs, and no tarball
+	Live          bool      `json:"live,omitempty"`        // a management cluster that runs, and no tarball
+	RestoreMode   string    `json:"restoreMode,omitempty"` // what restores it: velero or clusterctl; empty of a management cluster that runs
 	Missing       []Missing `json:"missing"`
 	// Installed are the releases of Cluster API and its providers in the management cluster,
 	// as far as the backup says.

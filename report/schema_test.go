@@ -16,7 +16,7 @@ var fields = map[string]string{
 	"report":         "schemaVersion tool generatedAt options backups summary toDo? clusters infraMachines scopes checks errors providers? ignoreRules? confirmations? variables? digests?",
 	"tool":           "name version commit",
 	"options":        "ignoreHealthy skipNodes filter? failOn? confirmations?",
-	"backup":         "path sha256 formatVersion writtenFrom writtenTo items kubeSystemUID? live? missing installed? velero?",
+	"backup":         "path sha256 formatVersion writtenFrom writtenTo items kubeSystemUID? live? restoreMode? missing installed? velero?",
 	"described":      "name started ended? items?",
 	"installed":      "type name version",
 	"missing":        "kind namespace name referredBy why",

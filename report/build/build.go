@@ -124,7 +124,7 @@ func backups(s *backup.Snapshot, more []backup.Absence, described []*check.Outli
 	for i, b := range s.Backups {
 		out[i] = report.Backup{
 			Path: b.Path, SHA256: b.SHA256, FormatVersion: b.FormatVersion,
-			WrittenFrom: utc(b.WrittenFrom), WrittenTo: utc(b.WrittenTo), Items: b.Items, KubeSystemUID: b.KubeSystemUID, Live: b.Live,
+			WrittenFrom: utc(b.WrittenFrom), WrittenTo: utc(b.WrittenTo), Items: b.Items, KubeSystemUID: b.KubeSystemUID, Live: b.Live, RestoreMode: string(b.Mode),
 		}
 	}
 	for i := range out {
