@@ -1,9 +1,13 @@
 package archive_test
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -156,6 +160,40 @@ func TestRefusedMoveFolders(t *testing.T) {
 			var refused *archive.InputError
 			if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("error %v, want %q", err, c.says)
+			}
+		})
+	}
+}
+
+// A backup of Rancher's is refused by name, and its restore is warned of.
+func TestRancherBackup(t *testing.T) {
+	for name, entries := range map[string][]string{
+		"objects first": {"clusters.cluster.x-k8s.io#v1beta2/", "clusters.cluster.x-k8s.io#v1beta2/tenant/", "clusters.cluster.x-k8s.io#v1beta2/tenant/a.json", "filters/filters.json"},
+		"secrets":       {"secrets.#v1/fleet-default/a.json"},
+		"filters alone": {"filters/filters.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			z := gzip.NewWriter(&b)
+			w := tar.NewWriter(z)
+			for _, e := range entries {
+				h := tar.Header{Name: e, Mode: 0o644, Typeflag: tar.TypeReg, Size: 2}
+				if strings.HasSuffix(e, "/") {
+					h.Typeflag, h.Size = tar.TypeDir, 0
+				}
+				if err := w.WriteHeader(&h); err != nil {
+					t.Fatal(err)
+				}
+				if h.Size > 0 {
+					w.Write([]byte("{}"))
+				}
+			}
+			w.Close()
+			z.Close()
+			source := archive.Source{Name: "rancher.tar.gz", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil }}
+			_, err := archive.Walk(context.Background(), source, archive.DefaultBounds, archive.Visitor{})
+			if err == nil || !strings.Contains(err.Error(), "backup-restore-operator") || !strings.Contains(err.Error(), "prune") {
+				t.Errorf("error %v", err)
 			}
 		})
 	}
