@@ -413,6 +413,7 @@ type Instance struct {
 	Path      string     `json:"path"`
 	State     string     `json:"state"`
 	Created   *time.Time `json:"created,omitempty"`
+	Size      Size       `json:"size,omitzero"`
 	Addresses []string   `json:"addresses,omitempty"`
 	// Tags are those of the infrastructure (AWS); vSphere's are not read.
 	Tags map[string]string `json:"tags,omitempty"`

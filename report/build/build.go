@@ -286,7 +286,7 @@ func (b *builder) scope(target, provider string) scopeName {
 func instance(i *infra.Instance, at scopeName) report.Instance {
 	out := report.Instance{
 		Provider: at.provider, Scope: at.name, Account: at.account, ID: i.ID, Ref: i.Ref,
-		Name: i.Name, Path: i.Path, State: i.State, Addresses: i.Addresses,
+		Name: i.Name, Path: i.Path, State: i.State, Size: i.Size, Addresses: i.Addresses,
 	}
 	for _, tag := range i.Tags {
 		if out.Tags == nil {
