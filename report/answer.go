@@ -128,10 +128,7 @@ func facts(r *Report) []Fact {
 		say(true, code.Unknown, f.Covers())
 	}
 	m := &r.Summary.Machines
-	of := "backup"
-	if live {
-		of = "management cluster"
-	}
+	of := r.Subject()
 	say(m.Total == 0 && !r.hasPool(), r.Summary.Status, "The "+of+" holds no machine that could be compared.")
 	say(m.Total > 0 && m.Healthy == m.Total, code.Healthy, "Every machine of the "+of+" has its VM.")
 	return out

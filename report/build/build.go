@@ -78,6 +78,12 @@ func New(p Parts) *report.Report {
 		r.Summary.AnswerByPlan = decideByPlan(&p, r)
 	}
 	r.FillLists()
+	if r.IsLive() {
+		for i := range r.Providers {
+			r.Providers[i].Remedies = nil // which are of the plan
+		}
+		r.SpeakOfCluster()
+	}
 	return r
 }
 
