@@ -29,6 +29,7 @@ var apiTypes = []string{
 var layers = []layer{
 	{name: "codes", has: at("report/code")},        // the words of all others
 	{name: "sorting", has: at("internal/sorting")}, // which any may import, as it may package slices
+	{name: "post", has: at("internal/post")},       // sends a report on
 	{name: "terminal", has: at("internal/terminal", "internal/english"), foreign: []string{"github.com/mattn/go-runewidth"}},
 	{name: "document", has: at("report"), layers: []string{"codes", "terminal"}, foreign: []string{"github.com/go-json-experiment/json"}}, // what the detector and the forecast fill, and formats print
 	{name: "shell", has: at("infra/shell"), layers: []string{"terminal"}},                                                                 // what a plan and a provider's tool have in common
@@ -98,7 +99,7 @@ var layers = []layer{
 	{
 		name:    "command",
 		has:     at("cmd/drift-detector"),
-		layers:  []string{"codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "document", "formats", "plan", "recheck", "readiness", "verification", "terminal", "shell", "releases", "release report", "store", "management cluster", "backup list"},
+		layers:  []string{"codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "document", "formats", "plan", "recheck", "readiness", "verification", "terminal", "post", "shell", "releases", "release report", "store", "management cluster", "backup list"},
 		foreign: []string{"github.com/cpuguy83/go-md2man/v2", "github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term", "github.com/vmware-tanzu/velero/pkg/apis", "k8s.io/klog/v2"},
 	},
 	{
@@ -119,7 +120,7 @@ func below(folder string) func(string, module) bool {
 }
 
 func isTestSupport(pkg string, _ module) bool {
-	return strings.HasPrefix(pkg, "internal/") && !at("internal/terminal", "internal/english", "internal/sorting")(pkg, nil) || strings.HasSuffix(path.Base(pkg), "test")
+	return strings.HasPrefix(pkg, "internal/") && !at("internal/terminal", "internal/english", "internal/sorting", "internal/post")(pkg, nil) || strings.HasSuffix(path.Base(pkg), "test")
 }
 
 // provider returns the provider, a folder of infra that infra/all imports, that

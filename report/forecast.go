@@ -72,6 +72,7 @@ func (r *Report) ClusterNotes() []ClusterNote {
 // MachineForecast is what will become of one machine or ghost.
 type MachineForecast struct {
 	Outcome   code.Outcome `json:"outcome"`
+	ByPlan    code.Outcome `json:"byPlan,omitempty"`    // of a restore by the plan; absent where it is the same
 	Condition string       `json:"condition,omitempty"` // when the outcome holds, or when it does not
 	Message   string       `json:"message"`
 	RolledOut bool         `json:"rolledOut,omitempty"` // is part of the rollout of its group

@@ -174,6 +174,8 @@ type AnswerReason struct {
 	// Until is what has to change first, by the name that checks have for it; absent when
 	// that is not one object.
 	Until string `json:"until,omitempty"`
+	// Row is the row of docs/walks.md whose answer it is; absent when it is of none.
+	Row string `json:"row,omitempty"`
 }
 
 // Reasons gathers reasons; the zero value is empty.
@@ -195,6 +197,12 @@ func (r *Reasons) Add(word code.Reason, message string, objects ...string) *Answ
 	}
 	r.List[i].Objects = append(r.List[i].Objects, objects...)
 	return &r.List[i]
+}
+
+// Copy adds objects to the reason that is like one, and else empty.
+func (r *Reasons) Copy(like *AnswerReason, objects ...string) {
+	out := r.Add(like.Code, like.Message, objects...)
+	out.Until, out.Row = like.Until, like.Row
 }
 
 // Sentence is the message with its last full stop.

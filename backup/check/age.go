@@ -1,10 +1,12 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/report/code"
 )
 
 var (
@@ -17,6 +19,11 @@ var (
 	ruleWindow     = rule("window")
 	ruleUnreadable = rule("unreadable")
 )
+
+// IsOld reports whether a finding says that a backup is old, or that its age is not known.
+func IsOld(word code.Reason) bool {
+	return word == ruleOld.Code || word == ruleUndated.Code || word == ruleFuture.Code
+}
 
 const (
 	// oldAfter allows for a backup each day, the usual schedule, and its delay.
@@ -43,7 +50,7 @@ func ages(e *examination) []Finding {
 		switch {
 		case age < -skew:
 			rule, says = ruleFuture, "that is "+span(-age)+" from now"
-		case age > oldAfter:
+		case age > cmp.Or(e.options.MaxAge, oldAfter):
 			rule = ruleOld
 		}
 		found = append(found, rule.On(i, e.tarball(i), "written %s to %s UTC, in %s; %s",

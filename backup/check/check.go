@@ -75,6 +75,8 @@ func (f Finding) At(resource, namespace string) Finding {
 // Options are what Check depends on beside the backup.
 type Options struct {
 	Now time.Time // the clock
+	// MaxAge is after how long a backup is old; zero is 26 hours, a day with room.
+	MaxAge time.Duration
 	// Velero is what Velero says about each backup, in the order of
 	// Snapshot.Backups; nil where that is not known.
 	Velero []*VeleroBackup

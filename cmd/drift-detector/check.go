@@ -52,7 +52,7 @@ EXAMPLES:
    drift-detector check --backup mgmt-data.tar.gz --cluster alpha-prod
    drift-detector check --backup bucket/backups/nightly --fail-on error -o check.json
    drift-detector check --backup nightly --ignore-file accepted.yaml -o junit.xml`,
-		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.live.flags(), []cli.Flag{o.bounds.flag(readWithin)}, o.stores.flags(), o.selectionFlags(), []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.live.flags(), []cli.Flag{o.bounds.flag(readWithin)}, o.stores.newest.flags(), o.stores.flags(), o.selectionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on a finding of this `SEVERITY` or worse: error or warning", Destination: &o.failOn},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; those with check: are applied, and what they set aside is still listed, but ignored by --fail-on; repeatable"},
@@ -203,7 +203,7 @@ func writeReadiness(w io.Writer, doc *report.Readiness, to *output, s *streams) 
 // before the credentials are dropped.
 func (e *loadedBackup) check(now time.Time) []check.Finding {
 	return check.Check(e.snapshot, e.secrets, check.Options{
-		Now: now, Velero: e.velero, Unread: e.unread, Newer: e.newer, Absent: e.expected.Absent, Only: e.shows,
+		Now: now, MaxAge: e.maxAge, Velero: e.velero, Unread: e.unread, Newer: e.newer, Absent: e.expected.Absent, Only: e.shows,
 		Findings:    e.registry.Check(e.snapshot, e.secrets, e.expected, now),
 		Controllers: e.registry.Makers(e.expected),
 	})

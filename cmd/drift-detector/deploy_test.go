@@ -2,10 +2,15 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	batchv1 "k8s.io/api/batch/v1"
@@ -13,7 +18,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"drift-detector/backup/backuptest"
 	"drift-detector/infra/shell"
+	"drift-detector/infra/store/storetest"
 )
 
 // writeContainers is the script command `containers FILE`: it writes a shell script
@@ -34,8 +41,43 @@ func writeContainers(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// startBucket is the script command `bucket TARBALL`: it starts a store of twelve backups, of which the
+// last one but one can be restored and is the tarball, and a Pushgateway that writes what it is sent to
+// the file pushed.
+func startBucket(t *testing.T) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) != 1 {
+			ts.Fatalf("usage: bucket TARBALL")
+		}
+		body, err := os.ReadFile(ts.MkAbs(args[0]))
+		ts.Check(err)
+		b := &inBucket{Store: storetest.Start(t, false), t: t}
+		b.Now = clock
+		for i := range 12 {
+			phase, tarball := "Completed", body
+			if i == 11 {
+				phase, tarball = "InProgress", nil
+			}
+			b.put(fmt.Sprintf("nightly-%02d", i+1), "nightly", phase, backuptest.Written.Add(time.Duration(i)*time.Hour), tarball)
+		}
+		pushed := ts.MkAbs("pushed")
+		gateway := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			text, _ := io.ReadAll(r.Body)
+			_ = os.WriteFile(pushed, append([]byte(r.Method+" "+r.URL.Path+"\n"), text...), 0o600)
+		}))
+		ts.Defer(gateway.Close)
+		for name, value := range map[string]string{
+			"AWS_ACCESS_KEY_ID": storetest.KeyID, "AWS_SECRET_ACCESS_KEY": storetest.Secret, "AWS_EC2_METADATA_DISABLED": "true",
+			"DRIFT_DETECTOR_S3_ENDPOINT": b.URL, "DRIFT_DETECTOR_BACKUP": "s3://velero/mgmt", "DRIFT_DETECTOR_PUSH": gateway.URL + "/metrics/job/drift-detector/instance/mgmt",
+		} {
+			ts.Setenv(name, value)
+		}
+	}
+}
+
 // podOf is the pod of a manifest, without a field that Kubernetes does not know.
 func podOf(ts *testscript.TestScript, manifest string) corev1.PodSpec {
+	manifest, _, _ = strings.Cut(manifest, "\n---\n") // what it needs comes after it
 	var kind metav1.TypeMeta
 	ts.Check(yaml.Unmarshal([]byte(manifest), &kind))
 	switch kind.Kind {

@@ -38,6 +38,7 @@ type detectOptions struct {
 	confirmFiles  []string
 	confirmed     []confirm.Confirmation
 	emptyFolders  []string
+	sends         sendOptions
 	again         string          // the command that saves the report, see streams.again
 	choices       *choices        // of the place whose backups are compared
 	candidates    []*store.Stored // there, which may be newer than one of them
@@ -63,7 +64,7 @@ EXAMPLES:
    drift-detector detect --backup mgmt-data.tar.gz --endpoint vc.corp=10.0.0.5 --format text
    drift-detector detect --backup mgmt-data.tar.gz --cluster alpha-prod -o alpha.html
    drift-detector detect --backup mgmt-data.tar.gz -o report.json --quiet --fail-on no,ghost,check,error --ignore-file accepted.yaml`,
-		Flags: append(o.flags(),
+		Flags: append(append(o.flags(), o.sends.flags()...),
 			outputFlag("the report", true),
 			formatFlag("json", &o.format),
 			&cli.BoolFlag{Name: "summary", Usage: "print the one screen in logs, too", Destination: &o.summary},
@@ -89,6 +90,9 @@ EXAMPLES:
 			}
 			if !c.IsSet("output") && !c.IsSet("format") {
 				o.outputs = nil // the screen alone
+			}
+			if err := o.sends.read(c); err != nil {
+				return err
 			}
 			if err := o.fails.fit(o.live.kubeconfig != ""); err != nil {
 				return err
@@ -152,6 +156,7 @@ func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *str
 	if err := out.commit(); err != nil {
 		return err
 	}
+	o.sends.send(ctx, s, rep)
 	if err := o.show(s, rep); err != nil {
 		if len(o.outputs) == 0 {
 			return fmt.Errorf("writing to stdout: %w", err)

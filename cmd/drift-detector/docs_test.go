@@ -121,7 +121,7 @@ func TestHelpAndDocsNameTheSame(t *testing.T) {
 			if !strings.HasPrefix(line, "   -") {
 				continue
 			}
-			if strings.Contains(line, "see 'drift-detector man'") {
+			if strings.Contains(line, "see command man") {
 				continue
 			}
 			for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' }) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/backup/check"
 	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -47,14 +48,26 @@ var failKinds = []struct {
 	{"leaked", drifted("LEAKED")},
 	{"lost", drifted("LOST")},
 	{"stuck", drifted("STUCK")},
+	{"stale-backup", func(r *report.Report) string { return counted(oldBackups(r), "old, or of unknown age") }},
 	{"check", func(r *report.Report) string { return counted(r.OpenCheckErrors(), "wrong in the backup itself") }},
 }
 
 // ofRestore are those that only a report of a backup has.
-var ofRestore = []string{"no", "not-yes", "by-plan", "check"}
+var ofRestore = []string{"no", "not-yes", "by-plan", "check", "stale-backup"}
 
 // ofLive are those that only a report of a management cluster that runs has.
 var ofLive = []string{"leaked", "lost", "stuck"}
+
+// oldBackups counts the backups that are older than --max-age, or whose age is not known.
+func oldBackups(r *report.Report) int {
+	n := 0
+	for i := range r.Checks {
+		if f := &r.Checks[i]; f.Ignored == nil && check.IsOld(f.Code) {
+			n++
+		}
+	}
+	return n
+}
 
 // drifted counts what is of one word in such a report.
 func drifted(word string) func(*report.Report) string {

@@ -61,6 +61,7 @@ var readers = map[string]func(doc string) map[string]int{
 			"clusters": "clusters.total", "infraMachines": "infraMachines", "outOfScope": "outOfScope", "errors": "errors", "ignored": "ignored",
 		}))
 	},
+	"slack": ofMessage, "teams": ofMessage, "webhook": ofMessage,
 	"prometheus": func(doc string) map[string]int {
 		out := map[string]int{}
 		for status, name := range map[string]string{"Ghost": "Ghost", "Unknown": "Unknown", "Stale": "Stale", "Healthy": "Healthy"} {
@@ -73,6 +74,14 @@ var readers = map[string]func(doc string) map[string]int{
 		out["ignored"] = sum(doc, `(?m)^drift_detector_machines_ignored\{.*\} (\d+)$`) + sum(doc, `(?m)^drift_detector_infra_machines_ignored(?:\{.*\})? (\d+)$`)
 		return out
 	},
+}
+
+func ofMessage(doc string) map[string]int {
+	out := map[string]int{}
+	for _, status := range []string{"Ghost", "Unknown", "Stale", "Healthy"} {
+		out[status] = sum(doc, `(\d+) `+status+`(?:[,"\\]|$)`)
+	}
+	return out
 }
 
 func found(doc string, patterns map[string]string) map[string]int {

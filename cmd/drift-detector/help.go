@@ -27,9 +27,9 @@ var helpGroups = []struct {
 	{"NEEDED", []string{"backup", "kubeconfig", "context", "output", "reason"}},
 	{"WHERE AND AS WHOM", slices.Concat(providerFlagNames, []string{"endpoint", "credentials", "insecure-skip-verify", "skip-access-apiserver", "timeout", "deadline", "inventory", "empty-folder", "dry-run"})},
 	{"WHICH CLUSTERS", []string{"cluster", "namespace", "selector"}},
-	{"BUCKETS", storeFlagNames},
+	{"BUCKETS", slices.Concat(newestFlagNames, storeFlagNames)},
 	{"OUTPUT", []string{"format", "summary", "quiet", "ignore-healthy-resources"}},
-	{"CI", []string{"fail-on", "ignore-file", "confirmations"}},
+	{"CI", []string{"fail-on", "ignore-file", "confirmations", "push", "push-user", "notify"}},
 	{"OPTIONS", nil},
 }
 
@@ -103,9 +103,15 @@ func elsewhere(command string, f cli.Flag) string {
 	name := f.Names()[0]
 	prefix, _, _ := strings.Cut(name, "-")
 	switch {
+	case slices.Contains(newestFlagNames, name) && command != "backups":
+		return "--newest"
+	case slices.Contains([]string{"push", "push-user", "notify"}, name):
+		return "--push"
 	case command == "detect" && name == "context":
 		return "--" + name
-	case command == "detect" && name == "empty-folder", slices.Contains(providerFlagNames, name), slices.Contains(storeFlagNames, name) && command != "backups":
+	case slices.Contains(providerFlagNames, name):
+		return "providers'"
+	case command == "detect" && name == "empty-folder", slices.Contains(storeFlagNames, name) && command != "backups":
 		return "--" + prefix + "-…"
 	case command == "backups" && name != "credentials" && name != "deadline" && slices.Contains(slices.Concat(helpGroups[1].flags, helpGroups[2].flags), name):
 		return "those of detect"
@@ -125,7 +131,7 @@ func referred(c *cli.Command) string {
 		return ""
 	}
 	left := "   " + strings.Join(words, ", ")
-	return left + strings.Repeat(" ", max(helpColumn-len([]rune(left)), 1)) + "see 'drift-detector man'\n"
+	return left + strings.Repeat(" ", max(helpColumn-len([]rune(left)), 1)) + "see command man\n"
 }
 
 // twoExamples are the first lines of a description's examples that the screen has room for.

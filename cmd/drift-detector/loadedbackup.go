@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -47,7 +48,7 @@ type backupOptions struct {
 }
 
 func (o *backupOptions) flags() []cli.Flag {
-	return slices.Concat([]cli.Flag{backupFlag()}, o.live.flags(), o.listingFlags())
+	return slices.Concat([]cli.Flag{backupFlag()}, o.stores.newest.flags(), o.live.flags(), o.listingFlags())
 }
 
 // listingFlags are those about the infrastructure that backups name.
@@ -93,7 +94,7 @@ func (o *backupOptions) read(c *cli.Context) error {
 	if first := slices.Index(o.backups, stdinName); first >= 0 && slices.Contains(o.backups[first+1:], stdinName) {
 		return &usageError{message: "--backup - is given twice: standard input can be read once only", command: c.Command.Name}
 	}
-	return o.readListing(c)
+	return cmp.Or(o.stores.newest.read(c, o.backups), o.readListing(c))
 }
 
 // readListing takes the values of listingFlags.
@@ -163,6 +164,7 @@ type loadedBackup struct {
 	velero   []*check.VeleroBackup // by backup; nil where Velero's file is not beside the tarball, or unread
 	unread   []string              // by backup: why Velero's file can't be read
 	runs     []check.Runs          // by backup
+	maxAge   time.Duration         // of a backup; zero is the usual
 }
 
 // load finds the backups that --backup names, and reads them.
@@ -198,7 +200,7 @@ func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *in
 		enter(reading)
 	}
 	defer enter(deciding)
-	e := &loadedBackup{registry: registry, opened: opened, newer: make([]*check.NewerBackup, len(opened))}
+	e := &loadedBackup{registry: registry, opened: opened, maxAge: o.stores.newest.older, newer: make([]*check.NewerBackup, len(opened))}
 	registry.Timeout = o.bounds.place
 	if slices.ContainsFunc(o.backups, store.IsAddress) {
 		e.store = o.stores.host()

@@ -11,11 +11,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/infra/shell"
+	"drift-detector/internal/english"
 	backupreport "drift-detector/report/backups"
 )
 
 // notRepeated are the flags that say what is done with what was read, and not how it is read.
-var notRepeated = []string{"compare", "report", "format", "output", "quiet", "dry-run"}
+var notRepeated = []string{"compare", "report", "format", "output", "quiet", "dry-run", "push", "push-user", "notify"}
 
 // picking are those that say which backups are meant.
 var picking = []string{"schedule", "since", "last"}
@@ -58,7 +59,8 @@ func (s *streams) flagsOf(c *cli.Context) backupreport.Flags {
 // again is the command of this run that saves its report; empty where it cannot be repeated:
 // standard input has been read, and what may be secret in an address is not printed.
 func (s *streams) again(c *cli.Context) string {
-	line := quoted(s.program) + " " + c.Command.Name + " " + s.flagsOf(c).Run + " -o report.json"
+	flags := s.flagsOf(c)
+	line := english.Join(" ", quoted(s.program), c.Command.Name, flags.Run, flags.Pick, "-o report.json")
 	if slices.Contains(c.StringSlice("backup"), stdinName) || s.typed.Text(line) != line {
 		return ""
 	}

@@ -25,6 +25,7 @@ type storeOptions struct {
 	ambient                    bool
 	given                      []infra.Credential // of --credentials
 	logins                     *infra.Logins      // that failed
+	newest                     newestOptions
 }
 
 // storeFlagNames are the names of flags.
@@ -134,12 +135,8 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 			return openedBackup{}, &backup.InputError{Name: "standard input", Problem: "a terminal", Next: "pipe the backup in: cat mgmt-data.tar.gz | drift-detector … --backup -"}
 		}
 		return openedBackup{source: archive.StreamSource(ctx, "standard input", s.stdin), once: true}, nil
-	case store.IsAddress(name):
-		p, err := o.place(ctx, s, name, quiet)
-		if err != nil {
-			return openedBackup{}, err
-		}
-		found, err := p.Only(ctx)
+	case store.IsAddress(name) || o.newest.asked:
+		p, found, err := o.find(ctx, s, name, quiet)
 		if err != nil {
 			return openedBackup{}, err
 		}
@@ -167,6 +164,25 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 		}
 	}
 	return b, nil
+}
+
+// find is the place of a backup, and the one that --newest chooses there, else its only one.
+func (o *storeOptions) find(ctx context.Context, s *streams, name string, quiet bool) (p *store.Place, found *store.Stored, err error) {
+	if store.IsAddress(name) {
+		p, err = o.place(ctx, s, name, quiet)
+	} else {
+		p, err = store.Folder(name)
+	}
+	switch {
+	case err != nil:
+	case !o.newest.asked:
+		found, err = p.Only(ctx)
+	default:
+		if found, err = o.newest.newest(ctx, s, p); err == nil && !quiet {
+			o.newest.says(s, found)
+		}
+	}
+	return p, found, err
 }
 
 // besideTarball is what Velero says about a backup in the file beside it, nil when there is

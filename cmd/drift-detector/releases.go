@@ -52,7 +52,7 @@ EXAMPLES:
    drift-detector releases --backup mgmt-data.tar.gz
    drift-detector releases --backup mgmt-data.tar.gz --status stalled=true --diff
    drift-detector releases --backup mgmt-data.tar.gz --fail-on drifted -o releases.json`,
-		Flags: append(append(o.stores.flags(), o.live.flags()...),
+		Flags: append(slices.Concat(o.stores.flags(), o.live.flags(), o.stores.newest.flags()),
 			backupFlag(),
 			o.bounds.flag(readWithin),
 			&cli.StringFlag{Name: "namespace", Usage: "only releases of the namespace `NAME`", Destination: &o.namespace},
@@ -86,7 +86,7 @@ func (o *releasesOptions) read(c *cli.Context) error {
 	}
 	backups := c.StringSlice("backup")
 	o.ignoreFiles = c.StringSlice("ignore-file")
-	if err := cmp.Or(o.live.read(c, backups), o.bounds.read(c), o.stores.read(c)); err != nil {
+	if err := cmp.Or(o.live.read(c, backups), o.bounds.read(c), o.stores.read(c), o.stores.newest.read(c, backups)); err != nil {
 		return err
 	}
 	switch {

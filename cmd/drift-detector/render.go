@@ -42,7 +42,7 @@ EXAMPLES:
    drift-detector render report.json --cluster tenant-a/prod --status ghost,unknown
    drift-detector render report.json -o /var/lib/node_exporter/drift.prom`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the report: " + english.Choice(renderFormats), Value: "text", Destination: &o.format},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + english.Choice(renderFormats), Value: "text", Destination: &o.format},
 			&cli.StringSliceFlag{Name: "cluster", Usage: "show only the cluster `NAME`, or NAMESPACE/NAME; repeatable"},
 			&cli.StringSliceFlag{Name: "namespace", Usage: "show only clusters in `NAMESPACE`; repeatable"},
 			&cli.StringFlag{Name: "status", Usage: "list only machines of one of `STATUSES`: ghost, stale, unknown, healthy, separated by commas; counts stay", Destination: &o.status},
@@ -87,7 +87,7 @@ var machineStatuses = []code.Status{code.Ghost, code.Stale, code.Unknown, code.H
 var renderFormats = append(formats.Report.Names(), "screen")
 
 func formatFlag(value string, into *string) cli.Flag {
-	return &cli.StringFlag{Name: "format", Usage: "`FORMAT` of the report: " + formats.Report.String(), Value: value, Destination: into}
+	return &cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + formats.Report.String(), Value: value, Destination: into}
 }
 
 func runRender(o renderOptions, s *streams) error {

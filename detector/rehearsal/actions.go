@@ -111,10 +111,13 @@ func (p *actions) finds(found walk.Found, says string, objects ...string) *repor
 func (p *actions) unread(reason code.Reason, says string) { p.says(reason, p.notes(walk.Unread, says)) }
 
 func (p *actions) says(reason code.Reason, s *walk.Step) *report.AnswerReason {
-	if s.Objects == nil {
-		return p.Add(reason, s.Why, s.Subject)
+	about := s.Objects
+	if about == nil {
+		about = []string{s.Subject}
 	}
-	return p.Add(reason, s.Why, s.Objects...)
+	r := p.Add(reason, s.Why, about...)
+	r.Row = s.Row.ID
+	return r
 }
 
 func appendRows[Of any](rows []walk.Row, deeds []deed[Of]) []walk.Row {

@@ -74,7 +74,8 @@ func (r rules) of(w *world) *Forecast {
 	return f
 }
 
-// byPlan plays again what the plan's steps change: the clusters that wait for something.
+// byPlan plays again what the plan's steps change: the clusters that wait for something. It notes
+// in the first forecast which machines have another outcome then.
 func (r rules) byPlan(w *world, first *Forecast) *Forecast {
 	w.byPlan = true
 	var second *Forecast
@@ -85,9 +86,26 @@ func (r rules) byPlan(w *world, first *Forecast) *Forecast {
 		if second == nil {
 			second = &Forecast{Clusters: slices.Clone(first.Clusters), Effects: first.Effects}
 		}
-		second.Clusters[i] = Cluster{Effects: r.cluster(c).Effects}
+		again := r.cluster(c)
+		first.Clusters[i].after(&again)
+		second.Clusters[i] = Cluster{Effects: again.Effects}
 	}
 	return cmp.Or(second, first)
+}
+
+// after notes the outcomes of machines that are others by the plan.
+func (c *Cluster) after(again *Cluster) {
+	compare := func(machines, later []Machine) {
+		for i := range machines {
+			if by := later[i].Outcome; by != machines[i].Outcome {
+				machines[i].ByPlan = by
+			}
+		}
+	}
+	compare(c.ControlPlane.Machines, again.ControlPlane.Machines)
+	for i := range c.Groups {
+		compare(c.Groups[i].Machines, again.Groups[i].Machines)
+	}
 }
 
 // waits reports whether controllers wait for something of the cluster that a plan may mend.

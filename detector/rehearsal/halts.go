@@ -22,7 +22,8 @@ type standstill struct {
 	Until  string // what has to happen to Object: "exists"
 
 	identity bool   // Object leads the cluster to its credential
-	row      string // by which it halts; empty where that is a step of the walk
+	row      string // by which it halts; empty where a step of the walk does
+	step     string // the row of that step
 }
 
 const (

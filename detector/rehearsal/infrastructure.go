@@ -67,7 +67,8 @@ func infrastructureProvisioned(p *actions, c *cluster) bool {
 	p.halts(c, walk.Differs)
 	for _, h := range c.halts {
 		if h.row == "" {
-			p.Add(code.ClusterHalted, h.says(), c.title()).Until = h.Object
+			r := p.Add(code.ClusterHalted, h.says(), c.title())
+			r.Until, r.Row = h.Object, h.step
 		}
 	}
 	for _, h := range c.Halts {

@@ -64,7 +64,7 @@ func apiServer(c *cluster) walk.Answer {
 	if c.list != nil {
 		credential, _ = c.list.Facts.Get(infra.FactCredential)
 	}
-	k := c.world.in.Secrets.Kubeconfigs[c.ID]
+	k, inBackup := c.world.in.Secrets.Kubeconfigs[c.ID]
 	written := k.KubeconfigDigest != nil && !c.ownsKubeconfig()
 	secret := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix)
 	switch {
@@ -74,8 +74,8 @@ func apiServer(c *cluster) walk.Answer {
 		return differs("no client is made of the kubeconfig in "+secret+": "+k.Refused, secret+" holds one that works", secret)
 	case written && k.Other && c.nodesRead():
 		return unseen(c.title()) // over another way than from here, or with another name of the server
-	case c.nodesRead() && credential == infra.OfOperator:
-		return unseen(c.title())
+	case c.nodesRead() && (credential == infra.OfOperator || !inBackup):
+		return unseen(c.title()) // one that the control plane creates has the authority in the backup, which may be another
 	case c.nodesRead():
 		return passed
 	case c.ownsKubeconfig() && (c.Nodes.State == "denied" || c.Nodes.State == "noKubeconfig"):

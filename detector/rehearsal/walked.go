@@ -26,7 +26,7 @@ func (w *world) halting(steps []*walk.Step) []standstill {
 			if until == "" {
 				until = "is mended"
 			}
-			out = append(out, standstill{Object: object, Why: "because " + s.Why + " (" + s.Row.ID + "): " + s.Does().What, Until: until})
+			out = append(out, standstill{Object: object, Why: "because " + s.Why + " (" + s.Row.ID + "): " + s.Does().What, Until: until, step: s.Row.ID})
 		}
 	}
 	return out
@@ -59,14 +59,14 @@ func (e *effects) onWalk(steps []*walk.Step) {
 	for _, s := range steps {
 		switch does := s.Does(); {
 		case s.Found == walk.Unread:
-			e.Add(code.OutcomeUnknown, s.Row.Of+" asks for "+s.Row.Asks+", and that was not seen: "+s.Why, s.Subject)
+			e.Add(code.OutcomeUnknown, s.Row.Of+" asks for "+s.Row.Asks+", and that was not seen: "+s.Why, s.Subject).Row = s.Row.ID
 		case does.Effect == walk.Halts || does.Effect == walk.Waits:
 		case Reason(s) != "":
 			object := s.Subject
 			if object == "" {
 				object = s.Objects[0]
 			}
-			e.Add(Reason(s), english.Capital(does.What)+": "+s.Why, object)
+			e.Add(Reason(s), english.Capital(does.What)+": "+s.Why, object).Row = s.Row.ID
 		}
 	}
 }

@@ -15,6 +15,7 @@ type weighed struct {
 	rolled        map[string]string // MachineSets whose Machines are replaced, and why
 	recorded      int               // Machines of the control plane in the backup
 	nodeless      int               // of those, how many will have no Node
+	joining       bool              // one of those may get one
 	undecided     int               // of those, how many may or may not have one
 	alive         int               // instances of control-plane machines that run, or are powered on after the restore; ghosts included
 	waking        int               // of those, how many are off until the controller powers them on
@@ -95,8 +96,12 @@ func (c *cluster) weigh() {
 		c.remediates, c.remediation = c.remediate()
 	}
 	if c.nodeless > 0 && !c.remediates {
-		// Preflight checks hold KubeadmControlPlane back until all its Machines have Nodes.
-		c.control.created, c.control.deleted = 0, 0
+		// Preflight checks hold KubeadmControlPlane back until all its Machines have Nodes, but for
+		// the one that it deletes (scaleDownControlPlane in scale.go v1.5.8 to v1.14.0).
+		c.control.created = 0
+		if c.control.deleted <= c.nodeless && !c.joining {
+			c.control.deleted = 0
+		}
 	}
 	c.lost = cmp.Or(c.lostPlane(), c.unadopted())
 	for _, s := range c.all {
@@ -151,6 +156,7 @@ func (c *cluster) weighPlane() {
 		switch {
 		case f.nodeMissing():
 			c.nodeless++
+			c.joining = c.joining || !f.stale() || f.unprovisioned()
 		case f.verdict.Status == code.Unknown && f.node == nil:
 			c.undecided++
 		}

@@ -126,7 +126,7 @@ func (w *world) readAbsences() {
 			w.absent[at] = w.absent[at] || !isCreated(a)
 			for _, id := range a.Halts {
 				if c := w.at[id]; c != nil {
-					c.lacking = append(c.lacking, standstill{a.Kind + " " + a.Name, lacking, exists, strings.HasSuffix(a.Kind, "Identity"), "core.C3b"})
+					c.lacking = append(c.lacking, standstill{Object: a.Kind + " " + a.Name, Why: lacking, Until: exists, identity: strings.HasSuffix(a.Kind, "Identity"), row: "core.C3b"})
 				}
 			}
 		}

@@ -55,7 +55,7 @@ func decideByPlan(p *Parts, r *report.Report) *report.PlanAnswer {
 		if is := (said{reason.Code, reason.Message}); !known[is] && reason.Code != code.StatusNotHealthy {
 			known[is] = true
 			if code.Of(reason.Code).ByLine {
-				d.Add(reason.Code, reason.Message, reason.Objects...).Until = reason.Until
+				d.Copy(&reason, reason.Objects...)
 				continue
 			}
 			out.Resolved = append(out.Resolved, reason)
@@ -89,7 +89,7 @@ type decision struct{ report.Reasons }
 
 func (d *decision) effects(all []report.AnswerReason) {
 	for i := range all {
-		d.Add(all[i].Code, all[i].Message, all[i].Objects...).Until = all[i].Until
+		d.Copy(&all[i], all[i].Objects...)
 	}
 }
 

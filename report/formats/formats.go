@@ -9,6 +9,7 @@ import (
 	"drift-detector/report/html"
 	"drift-detector/report/junit"
 	"drift-detector/report/markdown"
+	"drift-detector/report/message"
 	"drift-detector/report/prometheus"
 	"drift-detector/report/text"
 )
@@ -20,7 +21,10 @@ var Report = report.Formats[*report.Report]{
 	"junit":      junit.Write,
 	"markdown":   markdown.Write,
 	"prometheus": prometheus.Write,
+	"slack":      message.Slack,
+	"teams":      message.Teams,
 	"text":       func(w io.Writer, r *report.Report) error { return text.Write(w, r, text.Options{}) },
+	"webhook":    message.JSON,
 }
 
 // Check is the forms of what the check command says.

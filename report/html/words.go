@@ -206,6 +206,9 @@ func verdictFacts(m machine) []fact {
 	}
 	if f := m.Forecast; f != nil {
 		facts = append(facts, fact{"After the restore", string(f.Outcome) + ": " + f.Message, false})
+		if f.ByPlan != "" {
+			facts = append(facts, fact{"After the plan’s steps", string(f.ByPlan), false})
+		}
 		if f.Condition != "" {
 			facts = append(facts, fact{"Condition", f.Condition, false})
 		}

@@ -24,22 +24,23 @@ func (pl *planner) correct(p *Plan) {
 		of  []report.AnswerReason
 		out *report.Reasons
 	}{{a.Reasons, &left}, {a.Resolved, &resolved}} {
-		for _, r := range side.of {
+		for i := range side.of {
+			r := &side.of[i]
 			if !code.Of(r.Code).ByLine || len(r.Objects) == 0 { // of nothing there is no line
 				to := side.out
 				if code.Of(r.Code).ByLine {
 					to = &left
 				}
-				to.Add(r.Code, r.Message, r.Objects...).Until = r.Until
+				to.Copy(r, r.Objects...)
 				continue
 			}
 			for _, object := range r.Objects {
 				out := &left
-				if does[object+" "+string(r.Code)] || r.Until != "" && does[r.Until] || pl.staysPaused(object) || pl.isDone(code.BackupError, r.Until) ||
-					r.Code == code.MachinesNotReady && strings.Contains(r.Message, "no Node has the provider id") && pl.isDone(code.InstancesStopped, object) {
+				if does[settled{object, r.Code}] || does[settled{object: r.Until}] || pl.staysPaused(object) || pl.isDone(code.BackupError, r.Until) ||
+					r.Row == rowNode && pl.isDone(code.InstancesStopped, object) {
 					out = &resolved
 				}
-				out.Add(r.Code, r.Message, object).Until = r.Until
+				out.Copy(r, object)
 			}
 		}
 	}
@@ -56,14 +57,27 @@ func (pl *planner) correct(p *Plan) {
 	a.Safe = report.SafeAfter(a.Reasons)
 }
 
+// Rows of docs/walks.md whose answers a step of the plan changes.
+const (
+	rowNode        = "core.M9"     // a machine has no Node; one that was off gets it when it is started
+	rowCertificate = "vsphere.C6b" // vCenter shows a certificate that is not pinned
+)
+
+// settled is what a line settles: a reason about an object, or, without a code, each that waits
+// for that object.
+type settled struct {
+	object string
+	code   code.Reason
+}
+
 // settled are what the lines of the steps before clusters are unpaused settle.
-func (p *Plan) settled() map[string]bool {
-	all := map[string]bool{}
+func (p *Plan) settled() map[settled]bool {
+	all := map[settled]bool{}
 	for _, s := range p.Sections {
 		for i := range s.Chapters {
 			for k := range s.Chapters[i].Steps {
-				for _, name := range s.Chapters[i].Steps[k].settles {
-					all[name] = true
+				for _, is := range s.Chapters[i].Steps[k].settles {
+					all[is] = is.object != ""
 				}
 			}
 		}
@@ -71,11 +85,11 @@ func (p *Plan) settled() map[string]bool {
 	return all
 }
 
-// of are objects with the code that a line settles of them, as settled has them.
-func of(reason code.Reason, objects ...string) []string {
-	out := make([]string, len(objects))
+// of are objects with the reason that a line settles of them.
+func of(reason code.Reason, objects ...string) []settled {
+	out := make([]settled, len(objects))
 	for i, o := range objects {
-		out[i] = o + " " + string(reason)
+		out[i] = settled{o, reason}
 	}
 	return out
 }
@@ -99,7 +113,7 @@ func (pl *planner) isDone(reason code.Reason, object string) bool {
 // apis/v1beta1/vspherecluster_types.go v1.13.0).
 func (pl *planner) pinned(c *report.Cluster, r *report.AnswerReason) []shell.Command {
 	p := pl.providers[c.Provider]
-	if p == nil || p.ClusterKind == nil || !strings.Contains(r.Message, "has the thumbprint of the certificate") {
+	if p == nil || p.ClusterKind == nil || r.Row != rowCertificate {
 		return nil
 	}
 	name, is := strings.CutPrefix(r.Until, p.ClusterKind.Kind+" "+c.Namespace+"/")

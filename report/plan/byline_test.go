@@ -119,24 +119,23 @@ func TestOneOfTwoObjectsHasALine(t *testing.T) {
 // A cluster that waits for the thumbprint of another certificate has a line that asks for it; one
 // that waits for something else has none, and stays.
 func TestAPinnedThumbprintHasALine(t *testing.T) {
-	for until, message := range map[string]string{
-		"VSphereCluster":  "until VSphereCluster x has the thumbprint of the certificate that vCenter shows",
-		"VSphereCluster ": "until VSphereCluster x has the thumbprint of the certificate that vCenter shows",
-		"Secret":          "until Secret x exists",
+	for _, tt := range []struct {
+		row, kind, name string
+		line            bool
+	}{
+		{rowCertificate, "VSphereCluster", "x", true},
+		{rowCertificate, "VSphereCluster", "a;b", false},
+		{"vsphere.C4", "VSphereCluster", "x", false},
+		{rowCertificate, "Secret", "x", false},
 	} {
 		r := sample("alpha")
 		c := &r.Clusters[0]
-		kind := strings.TrimSpace(until)
-		name := c.Name
-		if kind != until {
-			name = "a;b"
-		}
-		reason := report.AnswerReason{Code: code.ClusterHalted, Message: message, Objects: []string{"Cluster " + c.Title()}, Until: kind + " " + c.Namespace + "/" + name}
+		reason := report.AnswerReason{Code: code.ClusterHalted, Objects: []string{"Cluster " + c.Title()}, Until: tt.kind + " " + c.Namespace + "/" + tt.name, Row: tt.row}
 		r.Summary.Answer, r.Summary.AnswerByPlan = &report.SafeAnswer{Reasons: []report.AnswerReason{reason}}, &report.PlanAnswer{Reasons: []report.AnswerReason{reason}}
 		Fill(r, providerTools)
 		line := strings.Contains(asShell(t, r), `{"spec":{"thumbprint":"`)
-		if want := until == "VSphereCluster"; line != want || (r.Summary.AnswerByPlan.Safe == code.Yes) != want {
-			t.Errorf("%q: a line is %v, %s", until, line, r.Summary.AnswerByPlan.Safe)
+		if line != tt.line || (r.Summary.AnswerByPlan.Safe == code.Yes) != tt.line {
+			t.Errorf("%+v: a line is %v, %s", tt, line, r.Summary.AnswerByPlan.Safe)
 		}
 	}
 }

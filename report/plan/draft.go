@@ -9,12 +9,10 @@ import (
 // Step is a step of a plan, as reports have it, with what else is known of it.
 type Step struct {
 	report.Step
-	kind  kind
-	about []string        // the objects of the answer that it settles
-	lines []shell.Command // Commands
-	// settles is of what nothing is left once the commands are done: an object that is there then,
-	// or one with the code of a reason.
-	settles []string
+	kind    kind
+	about   []string        // the objects of the answer that it settles
+	lines   []shell.Command // Commands
+	settles []settled       // once the commands are done
 }
 
 // kind says what steps are that are arranged in a way of their own.

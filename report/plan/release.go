@@ -81,7 +81,7 @@ func (pl *planner) identities(d *draft, c *report.Cluster) {
 		step := d.after(fmt.Sprintf("The cluster is not reconciled until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, which extract wrote, then change an annotation of the infrastructure cluster, because its controller backs off.", m.Kind, m.Name), lines...)
 		step.about = []string{m.Kind + " " + strings.TrimPrefix(m.Namespace+"/"+m.Name, "/")}
 		if len(step.Commands) == len(lines) { // else one was refused
-			step.settles = step.about
+			step.settles = of("", step.about...)
 		}
 	}
 }

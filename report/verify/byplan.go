@@ -1,12 +1,19 @@
 package verify
 
-import "drift-detector/report/code"
+import (
+	"slices"
+
+	"drift-detector/report/code"
+)
+
+// takenOver are the outcomes of machines that no step of a plan deletes or replaces.
+var takenOver = []code.Outcome{code.Adopted, code.AdoptedPoweredOn, code.AdoptedByName}
 
 // byPlan is a finding where the restore was made by the report's plan, whose steps are done by
-// people: what they change is not held against the forecast, which is of a restore without them.
+// people: what they delete and create is not held against the forecast.
 func (f *subject) byPlan(is *finding) *finding {
 	switch {
-	case !f.seen.ByPlan || is.verdict != Not:
+	case !f.seen.ByPlan || is.verdict != Not || slices.Contains(takenOver, f.outcome):
 		return is
 	case f.isMended():
 		return as("is Running, after the plan's steps")
@@ -23,7 +30,7 @@ func (f *subject) byPlan(is *finding) *finding {
 func (f *subject) isMended() bool {
 	switch f.outcome {
 	case code.Halted, code.Stuck, code.StuckNodeLeft:
-		return f.machine != nil && f.machine.joined() && (f.taken.id == "" || f.recorded == "" || f.taken.id == f.recorded)
+		return f.machine != nil && f.machine.Deleting.IsZero() && f.machine.joined() && (f.taken.id == "" || f.recorded == "" || f.taken.id == f.recorded)
 	}
 	return false
 }

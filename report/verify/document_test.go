@@ -17,7 +17,7 @@ import (
 
 // definitions are the Go types of what the schema defines.
 var definitions = map[string]reflect.Type{
-	"verifySummary": reflect.TypeFor[Summary](), "clusterVerdict": reflect.TypeFor[ClusterVerdict](), "groupVerdict": reflect.TypeFor[GroupVerdict](),
+	"verifySummary": reflect.TypeFor[Summary](), "clusterVerdict": reflect.TypeFor[ClusterVerdict](), "groupVerdict": reflect.TypeFor[GroupVerdict](), "pool": reflect.TypeFor[Pool](),
 	"machineVerdict": reflect.TypeFor[MachineVerdict](), "facts": reflect.TypeFor[Facts](), "made": reflect.TypeFor[Made](), "gone": reflect.TypeFor[Gone](),
 	"unread": reflect.TypeFor[Unread](), "verdict": reflect.TypeFor[struct{}](),
 }

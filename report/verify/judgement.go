@@ -28,8 +28,9 @@ type GroupVerdict struct {
 	Recorded  int     `json:"recorded"`           // Machines in the backup
 	Foretold  *int    `json:"foretold,omitempty"` // Machines afterwards; absent of a pool, which makes its own
 	Seen      int     `json:"seen"`               // Machines that are there and not being deleted
+	Pool      *Pool   `json:"pool,omitempty"`     // absent where nothing is known of its members
 	Verdict   Verdict `json:"verdict"`
-	awaited   bool    // it has another number of Machines than was foretold
+	alone     Verdict // of the number of its Machines or members
 }
 
 // MachineVerdict is what became of a machine, or of a VM without one.
@@ -65,6 +66,7 @@ type group struct {
 	kind, name string
 	plane      bool
 	pool       bool
+	members    *report.Pool
 	replicas   *report.Replicas // nil: not foretold
 	machines   []report.Machine
 }
@@ -77,7 +79,7 @@ func setsOf(c *report.Cluster) []group {
 	out := []group{plane}
 	for i := range c.Workers.Groups {
 		g := &c.Workers.Groups[i]
-		one := group{kind: g.Kind, name: g.Name, pool: g.Pool != nil || g.Kind == "MachinePool", machines: g.Machines}
+		one := group{kind: g.Kind, name: g.Name, pool: g.Pool != nil || g.Kind == "MachinePool", members: g.Pool, machines: g.Machines}
 		if g.Forecast != nil {
 			one.replicas = &g.Forecast.Replicas
 		}
@@ -128,6 +130,7 @@ func worse(a, b Verdict) Verdict {
 
 func (w *world) judgeGroup(d *Document, c *report.Cluster, g *group) GroupVerdict {
 	out := GroupVerdict{Namespace: c.Namespace, Cluster: c.Name, Kind: g.kind, Name: g.name, Verdict: As}
+	out.Pool, out.alone = w.judgePool(c, g)
 	if r := g.replicas; r != nil {
 		out.Recorded = r.Recorded
 		if n := r.Recorded + r.Created - r.Deleted; !g.pool {
@@ -154,8 +157,9 @@ func (w *world) judgeGroup(d *Document, c *report.Cluster, g *group) GroupVerdic
 		more = g.changed()
 	}
 	if out.Foretold != nil && at != nil && !at.Paused && (out.Seen > *out.Foretold+more || out.Seen < *out.Foretold-g.deleted()-more) {
-		out.awaited, out.Verdict = true, worse(out.Verdict, NotYet)
+		out.alone = NotYet
 	}
+	out.Verdict = worse(out.Verdict, out.alone)
 	return out
 }
 

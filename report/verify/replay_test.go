@@ -249,7 +249,7 @@ func TestReplayWithoutAFalseAlarm(t *testing.T) {
 		last = d.Summary.AsForetold
 		if d.Summary.NotYet == 4 { // and nothing else is awaited
 			for _, g := range d.Groups {
-				if g.awaited {
+				if g.alone != As {
 					t.Errorf("after %d s: %+v", after, g)
 				}
 			}

@@ -20,6 +20,8 @@ type scene struct {
 	group    string
 	kind     string
 	created  int // Machines that its group was to create
+	deleted  int
+	members  []string // of a pool
 	seen     Observation
 }
 
@@ -132,10 +134,13 @@ func (s *scene) with(change func(*scene)) *scene { change(s); return s }
 func (s *scene) report(foretold code.Outcome) *report.Report {
 	b := newReport(reported)
 	m := s.of
-	m.Forecast = &report.MachineForecast{Outcome: foretold, ExpectedBy: s.of.Forecast.ExpectedBy}
+	m.Forecast = &report.MachineForecast{Outcome: foretold, ByPlan: s.of.Forecast.ByPlan, ExpectedBy: s.of.Forecast.ExpectedBy}
 	b.add(s.provider, "ns", "c", s.group, m)
 	if g := b.groups[s.group]; g != nil {
 		g.Kind, g.Forecast.Replicas.Created = s.kind, s.created
+		if s.members != nil {
+			g.Kind, g.Pool, g.Forecast.Replicas.Deleted = "MachinePool", &report.Pool{State: code.Present, Now: s.members}, s.deleted
+		}
 	}
 	r := b.done()
 	if m.Role == report.RoleControlPlane {
@@ -347,6 +352,34 @@ func TestDangersAreFound(t *testing.T) {
 	}
 }
 
+// By the plan another outcome may be foretold, which is held as strictly; what the plan's steps delete
+// and create is not.
+func TestByThePlan(t *testing.T) {
+	steps := []report.Step{{Text: "delete it"}}
+	for name, c := range map[string]struct {
+		scene            *scene
+		foretold, byPlan code.Outcome
+		steps            []report.Step
+		want             Verdict
+	}{
+		"taken over":                        {newScene("vsphere").running("id-1"), code.Halted, code.Adopted, steps, As},
+		"taken over, unlike by default":     {newScene("vsphere").running("id-1"), code.Halted, "", nil, As},
+		"taken over has another VM":         {newScene("vsphere").running("id-2"), code.Halted, code.Adopted, steps, Not},
+		"taken over is deleted":             {newScene("vsphere").running("id-1").with(func(s *scene) { s.machine().Deleting = later }), code.Halted, code.Adopted, steps, Not},
+		"taken over waits":                  {newScene("vsphere").waits(), code.Halted, code.Adopted, steps, NotYet},
+		"stuck is deleted by a step":        {newScene("vsphere").lost().waits().with(func(s *scene) { s.machine().Deleting = later }), code.Stuck, "", steps, NotJudged},
+		"stuck is deleted without any step": {newScene("vsphere").lost().waits().with(func(s *scene) { s.machine().Deleting = later }), code.Stuck, "", nil, Not},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := c.scene
+			s.of.Forecast.ByPlan, s.of.Remediation, s.seen.ByPlan = c.byPlan, c.steps, true
+			if v := s.one(t, c.foretold); v.Verdict != c.want || v.Foretold == c.foretold != (c.byPlan == "") {
+				t.Errorf("%+v, want %s", v, c.want)
+			}
+		})
+	}
+}
+
 // Who deletes a machine is named, and the command pauses its Cluster.
 func TestAnAlarmSaysWhoAndWhatToDo(t *testing.T) {
 	s := newScene("vsphere").running("id-1")
@@ -447,6 +480,39 @@ func TestAGroupIsShort(t *testing.T) {
 	gone := came("vsphere")[code.DeletedByOwner][0]
 	if d := judged(t, gone.report(code.DeletedByOwner), &gone.seen); d.State != AllAsForetold {
 		t.Errorf("%+v", d)
+	}
+}
+
+// Members of a pool are counted: as many are to go as were foretold, and no more.
+func TestMembersOfAPool(t *testing.T) {
+	deleted := func(n int) func(*scene) { return func(s *scene) { s.deleted = n } }
+	members := func(gone, foretold int) *scene {
+		s := newScene("aws").running("id-1").with(deleted(foretold))
+		s.members = []string{"aws:///eu-1a/i-1", "aws:///eu-1a/i-2", "aws:///eu-1a/i-3"}
+		for _, id := range s.members[gone:] {
+			s.seen.Instances = append(s.seen.Instances, report.Instance{Provider: "aws", Scope: "aws here", ID: report.InstanceID(id), State: "running"})
+		}
+		return s
+	}
+	for name, c := range map[string]struct {
+		scene *scene
+		want  State
+		says  string
+	}{
+		"all stay":                     {members(0, 0), AllAsForetold, ""},
+		"one goes":                     {members(1, 1), AllAsForetold, ""},
+		"one is to go":                 {members(0, 1), Waiting, "has lost 0 of 3 members; foretold: 1"},
+		"one is to go by default":      {members(0, 1).with(func(s *scene) { s.seen.ByPlan = true }), AllAsForetold, ""},
+		"one goes that was to stay":    {members(1, 0), SomeNot, "has lost 1 of 3 members; foretold: 0"},
+		"two go, by the plan as well":  {members(2, 1).with(func(s *scene) { s.seen.ByPlan = true }), SomeNot, "has lost 2 of 3 members; foretold: 1"},
+		"the place was not listed all": {members(1, 0).with(func(s *scene) { s.seen.Scopes[0].State = code.ScopeFailed }), Incomplete, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := judged(t, c.scene.report(code.Adopted), &c.scene.seen)
+			if d.State != c.want || !strings.Contains(written(t, "text", d), c.says) || !strings.Contains(written(t, "html", d), c.says) || !strings.Contains(written(t, "junit", d), c.says) {
+				t.Errorf("%s, want %s: %+v\n%s", d.State, c.want, d.Groups, written(t, "text", d))
+			}
+		})
 	}
 }
 

@@ -29,6 +29,11 @@ func (d *Document) tables() []html.Table {
 				rows = append(rows, []string{m.Namespace + "/" + m.Name, string(m.Foretold), m.Seen, clock(cmp.Or(m.Until, m.Since)), m.Do})
 			}
 		}
+		for i := range d.Groups {
+			if g := &d.Groups[i]; g.alone == verdict && verdict != NotJudged {
+				rows = append(rows, []string{g.Namespace + "/" + g.Name, "", g.says(), "", ""})
+			}
+		}
 		when := "since"
 		if verdict == NotYet {
 			when = "by"
@@ -110,6 +115,12 @@ func JUnit(w io.Writer, d *Document) error {
 				}
 				s.Add(one, tests)
 			}
+			for i := range d.Groups {
+				g := &d.Groups[i]
+				if g.Pool != nil && g.Cluster == c.Name && g.Namespace == c.Namespace {
+					s.Add(g.test(s.Name), tests)
+				}
+			}
 			if !yield(s) {
 				return
 			}
@@ -131,6 +142,20 @@ func JUnit(w io.Writer, d *Document) error {
 		return fmt.Errorf("writing what came of the forecast as JUnit XML: %w", err)
 	}
 	return nil
+}
+
+// test is that a pool has lost no members but those that were foretold.
+func (g *GroupVerdict) test(class string) document.Case {
+	one, says := document.Case{Class: class, Name: g.Kind + " " + g.Name}, document.Clean(g.says())
+	switch is := (document.Outcome{Type: string(g.alone), Message: says, Text: says}); g.alone {
+	case Not:
+		one.Failure = &is
+	case NotYet:
+		one.Skipped = &is
+	default:
+		one.Out = &document.Output{Text: says}
+	}
+	return one
 }
 
 func since(class, name string, verdict Verdict) document.Case {

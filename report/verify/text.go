@@ -131,6 +131,11 @@ func (d *Document) alarms(o text.Options) (out [][]byte) {
 		}
 		out = append(out, one)
 	}
+	for i := range d.Groups {
+		if g := &d.Groups[i]; g.alone == Not {
+			out = append(out, printed(o, 0, 2, terminal.Lead(terminal.Red, "!", 0).Prose(terminal.Plain, report.Valid(g.says()))))
+		}
+	}
 	for i := range d.Made {
 		m := &d.Made[i]
 		if m.Verdict == Not && !said[m.Name] {
@@ -198,9 +203,8 @@ func (d *Document) awaited(o text.Options) (out [][]byte) {
 	}
 	for i := range d.Groups {
 		g := &d.Groups[i]
-		if g.awaited {
-			what := fmt.Sprintf("%s/%s: %s %s has %s; foretold: %d", g.Namespace, g.Cluster, g.Kind, g.Name, english.Count(g.Seen, "Machine"), *g.Foretold)
-			out = append(out, printed(o, 0, 2, terminal.Lead(terminal.Yellow, ".", 0).Prose(terminal.Plain, report.Valid(what))))
+		if g.alone == NotYet {
+			out = append(out, printed(o, 0, 2, terminal.Lead(terminal.Yellow, ".", 0).Prose(terminal.Plain, report.Valid(g.says()))))
 		}
 	}
 	return out

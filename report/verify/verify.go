@@ -198,7 +198,7 @@ func (d *Document) conclude() {
 	}
 	awaited := d.Summary.NotYet > 0
 	for i := range d.Groups {
-		awaited = awaited || d.Groups[i].awaited
+		awaited, not = awaited || d.Groups[i].alone == NotYet, not || d.Groups[i].alone == Not
 	}
 	switch {
 	case not:

@@ -209,6 +209,9 @@ func (w *world) newSubject(c *report.Cluster, set *group, m *report.Machine) *su
 		plane: set.plane, there: w.get(c.Namespace, c.Name).cluster, machine: w.machine(m),
 		recorded: report.InstanceID(m.ProviderID), taken: about("", nil),
 	}
+	if w.seen.ByPlan {
+		f.outcome = cmp.Or(m.Forecast.ByPlan, f.outcome)
+	}
 	if m.Status == code.Ghost {
 		f.recorded = "" // it is what its Node says
 		return f

@@ -85,7 +85,7 @@ func (res *Result) wrong(f *Fate, outcome string) string {
 			return removed
 		}
 	case "NewInstanceCreated":
-		if f.After != "made" && f.After != "second" {
+		if f.After != "made" && f.After != "second" && (kept || !res.someAreDeleted()) {
 			return notMade
 		}
 	}

@@ -34,7 +34,7 @@ var known = []Known{
 			d.Kind == disturbed && slices.ContainsFunc(res.Fates, func(f *Fate) bool { return w.pausedOwner(f.Machine) })
 	}},
 	{"A2", "a rollout waits for a broken machine until the plan's steps are done", func(_ *World, res *Result, d Disagreement) bool {
-		return d.Kind == notActed && res.Forecast.says("MachinesBroken", "OwnerHalted", "CannotReplace", "BackupError", "MachinesUnknown")
+		return slices.Contains([]string{notActed, cautious}, d.Kind) && res.Forecast.says("MachinesBroken", "OwnerHalted", "CannotReplace", "BackupError", "MachinesUnknown")
 	}},
 	{"A3", "a MachineSet's replicas were edited: its MachineDeployment sets them back, or it acts before that", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{falseMade, cautious}, d.Kind) && w.replicasDiffer()
@@ -55,11 +55,22 @@ var known = []Known{
 	{"A7", "a template that nothing has to be made of is a condition (NothingToReplace), and its MachineSet fails each time", func(_ *World, res *Result, d Disagreement) bool {
 		return d.Kind == failing && slices.Contains(res.Forecast.Conditions, "NothingToReplace") && strings.Contains(d.Text, "failed to retrieve ") && strings.Contains(d.Text, "Template ")
 	}},
+	{"A8", "a kubeconfig that the control plane creates of another authority is a condition (APIServersAnswer)", func(_ *World, res *Result, d Disagreement) bool {
+		return slices.Contains([]string{failing, disturbed, notMade, notActed, falseMade, cautious}, d.Kind) && slices.Contains(res.Forecast.Conditions, "APIServersAnswer") && res.refusesAuthority()
+	}},
 	{"O2", "the oracle's management cluster refused writes: a MachineDeployment whose MachineSet is not adopted makes another", func(w *World, _ *Result, d Disagreement) bool {
 		return w.faults > 0
 	}},
-	{"O3", "the oracle's API server of the workload cluster fails now and then, and what failed last is done the next time", func(w *World, _ *Result, d Disagreement) bool {
-		return w.workload.failing && d.Kind == failing && strings.Contains(d.Text, "request timed out")
+	{"A9", "which of its Machines a KubeadmControlPlane deletes that has too many is not said: here one without a Node, alone", func(w *World, res *Result, d Disagreement) bool {
+		return d.Kind == cautious && res.Forecast.says("MachinesDeleted") && slices.ContainsFunc(res.Fates, func(f *Fate) bool {
+			return f.ControlPlane && f.Object == "deleted" && (f.Before == "none" || f.Before == "gone")
+		})
+	}},
+	{"A10", "a KubeadmControlPlane does nothing while a kubelet of its machines is dead, or its Node was deleted, which may come back", func(w *World, _ *Result, d Disagreement) bool {
+		return slices.Contains([]string{notActed, notMade, falseMade, cautious}, d.Kind) && w.find(func(v *VM) bool { return v.ControlPlane && (v.NotReady || v.NoNode) }) != nil
+	}},
+	{"O3", "the oracle's API server of the workload cluster fails now and then, and what failed last is done the next time, or has not come to rest", func(w *World, res *Result, d Disagreement) bool {
+		return w.workload.failing && (d.Kind == failing && strings.Contains(d.Text, "request timed out") || !res.Quiet)
 	}},
 	{"O1", "the oracle cuts the API server off, and the inventory's Node list was read", func(w *World, _ *Result, d Disagreement) bool {
 		return w.workload.cut && slices.Contains([]string{notMade, falseMade, notActed, cautious, halted, failing}, d.Kind)
@@ -70,6 +81,16 @@ var known = []Known{
 func (res *Result) fails(kinds ...string) bool {
 	for who := range res.Errors {
 		if kind, _, _ := strings.Cut(who, " "); slices.Contains(kinds, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// refusesAuthority reports whether a controller failed because the API server has another authority.
+func (res *Result) refusesAuthority() bool {
+	for _, why := range res.Errors {
+		if strings.Contains(why, "it trusts another authority") {
 			return true
 		}
 	}

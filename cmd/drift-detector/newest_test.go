@@ -1,0 +1,79 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/backup/backuptest"
+)
+
+// The newest that Velero can restore is read, of the schedule that is asked for, from a bucket and
+// from a copy of it; what is newer and not offered is said.
+func TestTheNewestIsRead(t *testing.T) {
+	body, err := os.ReadFile(testdata + "fleet-data.tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBucket(t)
+	b.shapes(body, body)
+	b.store(storedAs{name: "app-1", schedule: "app", phase: "Completed", began: backuptest.Written.Add(31 * time.Hour), tarball: backuptest.NewFormat("").Bytes(), objects: ofApplication})
+	for _, tt := range []struct{ schedule, name string }{{"", "nightly-5"}, {"weekly", "weekly-2"}, {"nightly", "nightly-5"}} {
+		run := []string{"check", "--backup", "s3://velero/mgmt", "--newest", "--format", "json"}
+		if tt.schedule != "" {
+			run = append(run, "--schedule", tt.schedule)
+		}
+		o := b.run(run...)
+		if o.code != exitOK || !strings.Contains(o.stdout, tt.name+".tar.gz") || !strings.Contains(o.stderr, "backups/"+tt.name+" is the newest that Velero can restore: begun ") {
+			t.Errorf("schedule %q: status %d, no %s in\n%s%.300s", tt.schedule, o.code, tt.name, o.stderr, o.stdout)
+		}
+		if tt.schedule != "weekly" && !strings.Contains(o.stderr, "nightly-7 is newer than this backup, and Velero does not offer it") {
+			t.Errorf("schedule %q: what is newer is not said:\n%s", tt.schedule, o.stderr)
+		}
+	}
+	o := runProgram(t, "check", "--backup", testdata+"bucket/mgmt-cluster-1", "--newest", "--format", "json")
+	if o.code != exitOK || !strings.Contains(o.stdout, "mgmt-full.tar.gz") {
+		t.Errorf("a folder: status %d: %s%.300s", o.code, o.stderr, o.stdout)
+	}
+}
+
+// Two management clusters have a newest backup each, and nobody knows which is meant.
+func TestTheNewestOfTwoIsRefused(t *testing.T) {
+	b := newBucket(t)
+	body := backuptest.NewFormat("").Bytes()
+	b.store(
+		storedAs{prefix: "east", name: "nightly-1", schedule: "nightly", phase: "Completed", began: backuptest.Written, tarball: body},
+		storedAs{prefix: "west", name: "nightly-1", schedule: "nightly", phase: "Completed", began: backuptest.Written, tarball: body},
+		storedAs{prefix: "one", name: "failed", phase: "Failed", began: backuptest.Written, tarball: body},
+		storedAs{prefix: "two", name: "a", phase: "Completed", began: backuptest.Written, tarball: body, objects: `{"cluster.x-k8s.io/v1beta2/Cluster":["t/a"]}`},
+		storedAs{prefix: "two", name: "b", phase: "Completed", began: backuptest.Written.Add(1), tarball: body, objects: `{"cluster.x-k8s.io/v1beta2/Cluster":["t/b"]}`},
+	)
+	for place, says := range map[string]string{
+		"s3://velero/":     "holds backups of several management clusters",
+		"s3://velero/two":  "holds backups of several management clusters",
+		"s3://velero/one":  "holds no backup that Velero can restore",
+		"s3://velero/none": "no backup of Velero is here",
+	} {
+		o := b.run("check", "--backup", place, "--newest")
+		if o.code != exitUsage || !strings.Contains(o.stderr, says) {
+			t.Errorf("%s: status %d, no %q in\n%s", place, o.code, says, o.stderr)
+		}
+	}
+	for _, args := range [][]string{{"--backup", "-", "--newest"}, {"--backup", "x", "--schedule", "nightly"}, {"--backup", "x", "--max-age", "soon"}, {"--backup", "x", "--max-age", "-1h"}} {
+		if o := runProgram(t, append([]string{"check"}, args...)...); o.code != exitUsage {
+			t.Errorf("%q: status %d: %s", args, o.code, o.stderr)
+		}
+	}
+}
+
+// A backup is old after --max-age, and --fail-on stale-backup fails then.
+func TestAStaleBackupFails(t *testing.T) {
+	w := well(t)
+	for age, want := range map[string]exitCode{"1h": exitFailOn, "1000000h": exitOK} {
+		o := w.detect("--max-age", age, "--fail-on", "stale-backup")
+		if o.code != want || strings.Contains(o.stderr, "old, or of unknown age") != (want == exitFailOn) {
+			t.Errorf("%s: status %d, want %d: %s", age, o.code, want, o.stderr)
+		}
+	}
+}

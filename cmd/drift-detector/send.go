@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/backup"
+	"drift-detector/internal/post"
+	"drift-detector/report"
+	"drift-detector/report/formats"
+)
+
+// sendOptions say to whom a run that nobody watches tells its result, once it is written. What can't
+// be sent is a warning: the report is what it is.
+type sendOptions struct {
+	push     string
+	userFile string
+	notices  []notice
+	to       *url.URL // of push
+	user     post.User
+}
+
+// notice is a webhook, and what it takes.
+type notice struct {
+	format string
+	to     *url.URL
+}
+
+// noticeFormats are the formats of messages.
+var noticeFormats = []string{"slack", "teams", "webhook"}
+
+func (o *sendOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "push", Usage: "send the metrics to the Pushgateway at `URL`; http://pushgateway:9091, or with the grouping key: …/metrics/job/NAME/instance/NAME; a failure is a warning", Destination: &o.push},
+		&cli.StringFlag{Name: "push-user", Usage: "`FILE` with user:password for --push", Destination: &o.userFile},
+		&cli.StringSliceFlag{Name: "notify", Usage: "send the answer to a webhook: `FORMAT=FILE`; slack, teams or webhook, and a file that holds its URL, which is a secret; a failure is a warning; repeatable"},
+	}
+}
+
+// read takes the values of the flags, so that a slip is found before the run.
+func (o *sendOptions) read(c *cli.Context) (err error) {
+	if o.push != "" {
+		if o.to, err = post.Address(o.push); err != nil {
+			return &usageError{message: "--push: " + err.Error(), command: c.Command.Name}
+		}
+		if !strings.Contains(o.to.Path, "/metrics/job/") {
+			o.to = o.to.JoinPath("metrics/job/drift-detector")
+		}
+		o.user.Name = o.to.User.Username()
+		o.user.Password, _ = o.to.User.Password()
+		o.to.User = nil
+	}
+	if o.userFile != "" {
+		line, err := firstLine(o.userFile)
+		if err != nil {
+			return err
+		}
+		o.user.Name, o.user.Password, _ = strings.Cut(line, ":")
+	}
+	for _, value := range c.StringSlice("notify") {
+		format, file, _ := strings.Cut(value, "=")
+		if !slices.Contains(noticeFormats, format) || file == "" {
+			return &usageError{message: "--notify takes FORMAT=FILE; FORMAT is one of " + strings.Join(noticeFormats, ", ") + ", and FILE holds the URL", command: c.Command.Name}
+		}
+		line, err := firstLine(file)
+		if err != nil {
+			return err
+		}
+		to, err := post.Address(line)
+		if err != nil {
+			return &backup.InputError{Name: file, Problem: err.Error(), Next: "write the webhook's URL into it, and nothing else"}
+		}
+		o.notices = append(o.notices, notice{format, to})
+	}
+	return nil
+}
+
+// firstLine reads a file that holds a secret in its only line.
+func firstLine(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", &backup.InputError{Name: file, Problem: "can't be read", Err: err, Next: "give a file of one line"}
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	return line, nil
+}
+
+// send sends the metrics and the messages.
+func (o *sendOptions) send(ctx context.Context, s *streams, r *report.Report) {
+	say := func(what string, err error) {
+		if err != nil {
+			s.warn("%s: %v; the report is written all the same", what, err)
+		}
+	}
+	if o.to != nil {
+		say("the metrics were not pushed", deliver(ctx, "PUT", o.to, o.user, "text/plain; version=0.0.4", "prometheus", r))
+	}
+	for _, n := range o.notices {
+		say("the message for "+n.format+" was not sent", deliver(ctx, "POST", n.to, post.User{}, "application/json", n.format, r))
+	}
+}
+
+func deliver(ctx context.Context, method string, to *url.URL, user post.User, kind, format string, r *report.Report) error {
+	write, err := formats.Report.Named(format)
+	if err != nil {
+		return err
+	}
+	var body bytes.Buffer
+	if err := write(&body, r); err != nil {
+		return fmt.Errorf("it could not be made: %w", err)
+	}
+	return post.Send(ctx, method, to, user, kind, body.Bytes())
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Metrics and messages are sent once the report is written; what can't be sent is a warning, which
+// repeats no URL, and changes neither the report nor the status.
+func TestResultsAreSent(t *testing.T) {
+	w := well(t)
+	var mu sync.Mutex
+	got := map[string]string{}
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		name, password, _ := r.BasicAuth()
+		mu.Lock()
+		defer mu.Unlock()
+		got[strings.Join([]string{r.Method, r.URL.Path, name, password}, " ")] = string(body)
+		if strings.Contains(r.URL.Path, "broken") {
+			rw.WriteHeader(http.StatusBadGateway)
+		}
+	}))
+	defer server.Close()
+	file := func(name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	hook := file("hook", server.URL+"/services/canary\n")
+	o := w.detect("--push", server.URL, "--push-user", file("user", "gate:keeper\n"), "--notify", "slack="+hook, "--notify", "webhook="+hook+"")
+	if o.code != exitOK {
+		t.Fatal(o.stderr)
+	}
+	metrics, message := got["PUT /metrics/job/drift-detector gate keeper"], got["POST /services/canary  "]
+	if !strings.Contains(metrics, "drift_detector_safe_to_restore{") || !strings.Contains(message, `"answer":"YES"`) || len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+	broken := file("broken", server.URL+"/broken/canary")
+	o = w.detect("--push", server.URL+"/broken/metrics/job/x/instance/canary", "--notify", "teams="+broken)
+	if o.code != exitOK || strings.Count(o.stderr, "answers with status 502; the report is written all the same") != 2 || strings.Contains(o.stderr, "canary") {
+		t.Errorf("status %d: %s", o.code, o.stderr)
+	}
+	for _, args := range [][]string{{"--push", "pushgateway"}, {"--notify", "irc=" + hook}, {"--notify", "slack"}, {"--notify", "slack=" + file("none", "canary")}, {"--notify", "slack=missing"}, {"--push-user", "missing"}} {
+		if o := w.detect(args...); o.code != exitUsage || strings.Contains(o.stderr, "canary") {
+			t.Errorf("%q: status %d: %s", args, o.code, o.stderr)
+		}
+	}
+}

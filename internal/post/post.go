@@ -1,0 +1,82 @@
+// Package post sends a small document to an address that the operator gave: metrics to a
+// Pushgateway, a message to a webhook. What the address answers is not read beyond its status.
+package post
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// Limit is how long a document may take to be sent and answered.
+const Limit = 15 * time.Second
+
+// User is whom the server is told that it comes from; the zero value is nobody.
+type User struct{ Name, Password string }
+
+// Send sends a document with a method, by itself: no redirect is followed, because it would tell
+// another server. An error names the host alone: a path may be a secret.
+func Send(ctx context.Context, method string, to *url.URL, of User, kind string, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, Limit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, to.String(), bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("%s: no address to send to", to.Host)
+	}
+	req.Header.Set("Content-Type", kind)
+	if of != (User{}) {
+		req.SetBasicAuth(of.Name, of.Password)
+	}
+	client := http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
+			MaxResponseHeaderBytes: 64 << 10, DisableKeepAlives: true,
+		},
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("%s: %s", to.Host, brief(err))
+	}
+	_ = res.Body.Close()
+	if res.StatusCode/100 != 2 {
+		return fmt.Errorf("%s answers with status %d", to.Host, res.StatusCode)
+	}
+	return nil
+}
+
+// brief says what went wrong without the address, which errors of package net/url repeat.
+func brief(err error) string {
+	var dns *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), os.IsTimeout(err):
+		return fmt.Sprintf("no answer within %s", Limit)
+	case errors.As(err, &dns):
+		return "the name is not known"
+	case errors.As(err, &certificate):
+		return "its certificate is not trusted"
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err.Error()
+	}
+	return "the answer is none of HTTP"
+}
+
+// Address reads the address of a server. Of a text that is none the error repeats nothing.
+func Address(text string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSpace(text))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, errors.New("no address such as https://host/path")
+	}
+	return u, nil
+}

@@ -1,0 +1,63 @@
+package post
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What is sent arrives whole, from whom it was given; and whatever the server does, the address is
+// in no error but for its host.
+func TestSend(t *testing.T) {
+	const secret = "T000/B000/canary"
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+	defer elsewhere.Close()
+	hang := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		name, password, _ := r.BasicAuth()
+		switch {
+		case r.Method != "PUT" || string(body) != "metrics" || name != "u" || password != "p" || r.Header.Get("Content-Type") != "text/plain":
+			t.Errorf("%s %q of %s:%s", r.Method, body, name, password)
+		case strings.HasSuffix(r.URL.Path, "/refuses"):
+			http.Error(w, secret, http.StatusInternalServerError)
+		case strings.HasSuffix(r.URL.Path, "/redirects"):
+			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+		case strings.HasSuffix(r.URL.Path, "/hangs"):
+			<-hang
+		}
+	}))
+	defer server.Close()
+	defer close(hang)
+	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
+	defer untrusted.Close()
+	for address, want := range map[string]string{
+		server.URL + "/" + secret + "/takes":     "",
+		server.URL + "/" + secret + "/refuses":   "answers with status 500",
+		server.URL + "/" + secret + "/redirects": "answers with status 307",
+		server.URL + "/" + secret + "/hangs":     "no answer within",
+		untrusted.URL + "/" + secret:             "its certificate is not trusted",
+		"http://127.0.0.1:1/" + secret:           "connect: connection refused",
+	} {
+		to, err := Address(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		err = Send(ctx, "PUT", to, User{"u", "p"}, "text/plain", []byte("metrics"))
+		cancel()
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary")) {
+			t.Errorf("%s: %v, want %q", (&url.URL{Path: to.Path}).Path, err, want)
+		}
+	}
+	for _, no := range []string{"", "pushgateway:9091", "ftp://x/canary", "http:///canary", "http://a b/canary", "://canary"} {
+		if _, err := Address(no); err == nil || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%q: %v", no, err)
+		}
+	}
+}

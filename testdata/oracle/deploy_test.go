@@ -1,0 +1,57 @@
+package oracle
+
+import (
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+)
+
+// What kustomize, as in kubectl apply -k, makes of deploy/ is whole: each object is in the namespace,
+// the alerts are those of the rules file, and the dashboard has the label that Grafana's sidecar asks for.
+func TestKustomizeTakesTheManifests(t *testing.T) {
+	const deploy = "../../deploy"
+	all, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), deploy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]map[string]any{}
+	for _, r := range all.Resources() {
+		if r.GetNamespace() != "drift-detector" && r.GetKind() != "Namespace" {
+			t.Errorf("%s %s is in namespace %q", r.GetKind(), r.GetName(), r.GetNamespace())
+		}
+		o, err := r.Map()
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[r.GetKind()] = o
+	}
+	kinds := slices.Sorted(maps.Keys(found))
+	if want := "ConfigMap CronJob Namespace NetworkPolicy PrometheusRule ServiceAccount"; strings.Join(kinds, " ") != want {
+		t.Fatalf("%q, want %q", kinds, want)
+	}
+	text, err := os.ReadFile(deploy + "/prometheus-rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules map[string]any
+	if err := yaml.Unmarshal(text, &rules); err != nil {
+		t.Fatal(err)
+	}
+	// Through text, where both have the same types of numbers.
+	again, _ := yaml.Marshal(found["PrometheusRule"]["spec"])
+	var spec map[string]any
+	if err := yaml.Unmarshal(again, &spec); err != nil || !reflect.DeepEqual(spec, rules) {
+		t.Errorf("the PrometheusRule has other alerts than prometheus-rules.yaml (%v)", err)
+	}
+	labels, _ := found["ConfigMap"]["metadata"].(map[string]any)["labels"].(map[string]any)
+	if labels["grafana_dashboard"] != "1" {
+		t.Errorf("labels of the dashboard: %v", labels)
+	}
+}
