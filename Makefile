@@ -11,7 +11,7 @@ LEAN    := $(addsuffix /...=-l,$(addprefix -gcflags=,github.com/aws github.com/v
 export GOFLAGS += -trimpath $(LEAN)
 # Nothing of the machine or the checkout's path goes into the binary. Functions begin at every
 # 16 bytes, as on arm64, not at every 32: 0.7 MB less.
-BUILD   := -buildvcs=false -ldflags "-s -w -funcalign=16 -X main.version=$(VERSION) -X main.commit=$(COMMIT)"
+BUILD   := -trimpath $(LEAN) -buildvcs=false -ldflags "-s -w -funcalign=16 -X main.version=$(VERSION) -X main.commit=$(COMMIT)"
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 DIST    := dist
 
@@ -23,7 +23,7 @@ GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # What only tests, CI and measuring need is in modules of its own.
-MODULES     := . testdata/oracle testdata/oracle/controllers testdata/browser testdata/bench .ci/image
+MODULES     := . testdata/oracle testdata/oracle/controllers testdata/browser testdata/bench testdata/live .ci/image
 
 # The minors of Cluster API whose controllers are run: go.mod has one, v1.12.mod another.
 CONTROLLERS := testdata/oracle/controllers
@@ -40,7 +40,7 @@ AXE_VERSION  := 4.14.1
 AXE          := $(CACHE)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: goflags build demo test race cover update test-aws test-openstack test-browser test-controllers faults fuzz bench bench-go size advisories lint release image install help
+.PHONY: goflags build demo test race cover update test-aws test-openstack test-browser test-live test-controllers faults fuzz bench bench-go size advisories lint release image install help
 
 goflags:
 	@echo $(GOFLAGS)
@@ -93,6 +93,15 @@ test-openstack: $(OPENSTACK)/ready ## hold the OpenStack provider against a real
 test-browser: $(AXE) ## open HTML reports in Chromium, which must be installed, and look
 	cd testdata/browser && AXE=$(AXE) go test -count 1 ./...
 
+# Not a part of .ci/run: compiling Kubernetes takes longer than all the rest of it. The servers
+# are built as anybody builds them.
+test-live: ## read the lab from a real kube-apiserver with etcd: 2 minutes, the first time 15, which it takes to build them
+	@mkdir -p bin/live
+	CGO_ENABLED=0 go build $(BUILD) -o bin/live/drift-detector ./cmd/drift-detector
+	cd testdata/live && GOFLAGS= CGO_ENABLED=0 go build -o $(CURDIR)/bin/live/etcd go.etcd.io/etcd/server/v3
+	cd testdata/live && GOFLAGS= CGO_ENABLED=0 go build -o $(CURDIR)/bin/live/kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
+	cd testdata/live && go test -count 1 . -args -programs $(CURDIR)/bin/live
+
 WORLDS := 8
 SEED   := 1
 
@@ -142,7 +151,7 @@ advisories: build ## look for known vulnerabilities of what is linked, and that 
 # The tags add the files that only make test-aws and make test-openstack build. staticcheck
 # knows no -modfile, so it sees go.mod's minor of Cluster API alone.
 lint: ## check format, go vet and staticcheck
-	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser testdata/bench) || exit 1; \
+	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser testdata/bench testdata/live) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt'd:"; echo "$$unformatted"; exit 1; fi
 	@for module in $(MODULES); do echo "go vet, staticcheck: $$module"; (cd $$module && go vet -tags moto,openstack ./... && $(STATICCHECK) -tags moto,openstack ./...) || exit 1; done
 	@for minor in $(filter-out go,$(MINORS)); do echo "go vet: $(CONTROLLERS) with $$minor.mod"; (cd $(CONTROLLERS) && go vet $(OF_MINOR) ./...) || exit 1; done
@@ -165,10 +174,15 @@ image: ## write dist/drift-detector-image.tar, an OCI image for amd64 and arm64,
 
 PREFIX ?= /usr/local
 
-install: build ## install the program into PREFIX/bin (/usr/local) and its manual page into PREFIX/share/man
-	install -D -m 0755 bin/drift-detector $(DESTDIR)$(PREFIX)/bin/drift-detector
-	bin/drift-detector man > bin/drift-detector.1
-	install -D -m 0644 bin/drift-detector.1 $(DESTDIR)$(PREFIX)/share/man/man1/drift-detector.1
+SHARE = $(DESTDIR)$(PREFIX)/share
+
+install: build ## install the program, its manual page and completions below PREFIX (/usr/local)
+	mkdir -p $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	install -m 0755 bin/drift-detector $(DESTDIR)$(PREFIX)/bin/drift-detector
+	bin/drift-detector man > $(SHARE)/man/man1/drift-detector.1
+	bin/drift-detector completion bash > $(SHARE)/bash-completion/completions/drift-detector
+	bin/drift-detector completion zsh > $(SHARE)/zsh/site-functions/_drift-detector
+	bin/drift-detector completion fish > $(SHARE)/fish/vendor_completions.d/drift-detector.fish
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -26,6 +26,9 @@ func (w Want) Needs() func(resource string) bool {
 // server should serve.
 const definitionResource = "customresourcedefinitions.apiextensions.k8s.io"
 
+// WhatLiveNeeds is the hint for kinds of a management cluster that could not be read.
+const WhatLiveNeeds = "nothing is concluded from what could not be read; 'drift-detector permissions kubernetes' prints what the account must be allowed"
+
 // unreadOf notes which resources a source could not read whole. All that rests on one is
 // unknown; it is not absent.
 func (l *loading) unreadOf(backup int, source Source) map[string]string {

@@ -185,6 +185,9 @@ func (r *Result) conclude(s *backup.Snapshot) {
 		if p.Decisive {
 			r.Complete = false
 			e.Hint = "nothing is concluded from what could not be read; take another backup, or see what that object is"
+			if s.Backups[p.Backup].Live {
+				e.Hint = backup.WhatLiveNeeds
+			}
 		}
 		r.Errors = append(r.Errors, e)
 	}

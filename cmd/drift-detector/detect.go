@@ -247,7 +247,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 	for _, w := range confirm.Apply(rep, o.confirmed, now) {
 		s.warn("%s", w)
 	}
-	tools, incomplete := e.registry.Tools(), verdictOnRun(result)
+	tools, incomplete := e.registry.Tools(), verdictOnRun(result, o.live.kubeconfig != "")
 	if !rep.IsLive() {
 		plan.Fill(rep, tools)
 	}
@@ -283,7 +283,7 @@ func (e *loadedBackup) forget() {
 }
 
 // verdictOnRun says whether the report, which is written by now, holds everything.
-func verdictOnRun(result detector.Result) error {
+func verdictOnRun(result detector.Result, live bool) error {
 	if result.Complete {
 		return nil
 	}
@@ -293,7 +293,7 @@ func verdictOnRun(result detector.Result) error {
 			places = append(places, unseen{scope.Endpoint, scope.Error})
 		}
 	}
-	items, hint := itemsUnread(result.Errors)
+	items, hint := itemsUnread(result.Errors, live)
 	if err := missed(incomplete(places, items, hint), result.UnreadNodeLists()); err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func notRead(kinds []string) error {
 	n := len(kinds)
 	return &errIncomplete{
 		message: "incomplete: could not read " + english.Count(n, "kind") + " of the management cluster: " + strings.Join(kinds[:min(n, few)], "; ") + more(n-few),
-		hints:   []string{"nothing is concluded from what could not be read; 'drift-detector permissions kubernetes' prints what the account must be allowed"},
+		hints:   []string{backup.WhatLiveNeeds},
 	}
 }
 
@@ -119,6 +119,8 @@ func more(n int) string {
 	return "; and " + english.Count(n, "other")
 }
 
+const machineResource = "machines.cluster.x-k8s.io"
+
 // again reads the Machines of a management cluster once more, after all places were listed: a
 // Machine that was deleted meanwhile, or made, must look neither lost nor like a VM without one.
 func (e *loadedBackup) again(ctx context.Context, o *detectOptions) error {
@@ -126,9 +128,12 @@ func (e *loadedBackup) again(ctx context.Context, o *detectOptions) error {
 		if b.live == nil {
 			continue
 		}
+		if unread, _ := e.snapshot.Unread(n, nil); unread != "" { // all machines are Unknown
+			continue
+		}
 		bounded, stop := o.bounds.begin(ctx)
 		defer stop()
-		source := b.live.Source(bounded, live.Wants{Resource: func(id string) bool { return id == "machines.cluster.x-k8s.io" }})
+		source := b.live.Source(bounded, live.Wants{Resource: func(id string) bool { return id == machineResource }})
 		after, _, err := backup.Load(bounded, []backup.Source{source}, backup.Want{})
 		why := ""
 		switch {
@@ -142,7 +147,7 @@ func (e *loadedBackup) again(ctx context.Context, o *detectOptions) error {
 			_, why = after.Unread(0, nil)
 		}
 		if why != "" {
-			e.snapshot.Problems = append(e.snapshot.Problems, backup.Problem{Backup: n, Item: "machines.cluster.x-k8s.io", Reason: "not read again: " + why, Decisive: true})
+			e.snapshot.Problems = append(e.snapshot.Problems, backup.Problem{Backup: n, Item: machineResource, Reason: "not read again: " + why, Decisive: true})
 		}
 		e.expected.Meanwhile(n, e.snapshot, after, why)
 	}

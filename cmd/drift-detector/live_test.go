@@ -248,10 +248,16 @@ func TestReleasesOfAManagementCluster(t *testing.T) {
 		t.Errorf("they differ: %s", firstDifference(a, b))
 	}
 	m.Kind("deployments.apps").Stale = true
-	o, _ = releases(from...)
+	o, unread := releases(from...)
 	o.demand(t, exitIncomplete)
 	if !strings.Contains(o.stderr, "deployments.apps") {
 		t.Errorf("%s", o.stderr)
+	}
+	m.Kind("deployments.apps").Lost = true // and so is all of its group
+	o, lost := releases(from...)
+	o.demand(t, exitIncomplete)
+	if a, b := asJSON(t, unread), asJSON(t, lost); a != b || a == asJSON(t, want) || !strings.Contains(o.stderr, "*.apps") {
+		t.Errorf("%s %s", o.stderr, firstDifference(a, b))
 	}
 }
 

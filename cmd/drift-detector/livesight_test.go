@@ -26,8 +26,8 @@ func TestLiveVerdictsRestOnWhatWasRead(t *testing.T) {
 		"awsmachines" + vsphere: "aws",
 		"secrets":               "none", "kubeadmconfigs.bootstrap" + capi: "none", "machinehealthchecks" + capi: "none",
 	} {
-		for _, how := range []string{"forbidden", "broken", "unserved", "stale"} {
-			if how != "forbidden" && !strings.HasSuffix(kind, capi) {
+		for _, how := range []string{"forbidden", "broken", "unserved", "stale", "gone"} {
+			if how != "forbidden" && !strings.HasSuffix(kind, capi) || how == "gone" && kind != "machines"+capi && kind != "machinesets"+capi && kind != "clusters"+capi {
 				continue
 			}
 			t.Run(kind+" "+how, func(t *testing.T) {
@@ -41,6 +41,8 @@ func TestLiveVerdictsRestOnWhatWasRead(t *testing.T) {
 					m.Kind(kind).Unserved = true
 				case "stale":
 					m.Kind(kind).Stale = true
+				case "gone":
+					m.Kind(kind).Gone = true
 				default:
 					m.Before = func(w http.ResponseWriter, r *http.Request) bool {
 						if strings.HasSuffix(r.URL.Path, "/"+resource) && strings.Contains(r.URL.Path, group) {
@@ -55,8 +57,8 @@ func TestLiveVerdictsRestOnWhatWasRead(t *testing.T) {
 				o := one.run(append(from, "--inventory", inventory)...)
 				o.demand(t, exitIncomplete)
 				o.keeps(t, m.Token)
-				if !strings.Contains(o.stderr, kind) {
-					t.Errorf("the kind is not named:\n%s", o.stderr)
+				if !strings.Contains(o.stderr, " of the management cluster: "+kind) || strings.Contains(o.stderr, "take another backup") || strings.Contains(o.stderr, "not read again") {
+					t.Errorf("the kind is not named, as what it is:\n%s", o.stderr)
 				}
 				for _, c := range o.report.Clusters {
 					for _, x := range allMachines(c) {

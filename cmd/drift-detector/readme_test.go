@@ -201,7 +201,7 @@ func TestDocsNameWhatExists(t *testing.T) {
 				t.Errorf("%s names command %s, which does not exist", page, m[1])
 			}
 		}
-		for _, m := range regexp.MustCompile(`DRIFT_DETECTOR_[A-Z_]*[A-Z]`).FindAllString(text, -1) {
+		for _, m := range regexp.MustCompile(`DRIFT_DETECTOR_[A-Z0-9_]*[A-Z0-9]`).FindAllString(text, -1) {
 			if !variables[m] {
 				t.Errorf("%s names variable %s, which no flag reads", page, m)
 			}

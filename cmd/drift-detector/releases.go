@@ -212,7 +212,10 @@ func readReleases(ctx context.Context, source backup.Source, velero *check.Veler
 	leftOut := filtersOf(velero, backup.Info{WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo})
 	if source.Unread != nil {
 		maps.Copy(unread, source.Unread())
-		leftOut = func(resource, _ string) string { return unread[resource] }
+		leftOut = func(resource, _ string) string {
+			_, group, _ := strings.Cut(resource, ".")
+			return cmp.Or(unread[resource], unread["*."+group])
+		}
 	}
 	c.Plan(leftOut)
 	if err := compareReleases(ctx, source, c, func(h *archive.Header) (bool, error) {

@@ -72,9 +72,10 @@ func notListed(inv infra.Inventory) []unseen {
 	return out
 }
 
-// itemsUnread names items of the backup on which verdicts rest and that could not be
-// read, at most three of them, and says what to do; empty when there are none.
-func itemsUnread(all []detector.Error) (text, hint string) {
+// itemsUnread names items of the backup, or kinds of a management cluster that runs, on which
+// verdicts rest and that could not be read, at most three of them, and says what to do; empty
+// when there are none.
+func itemsUnread(all []detector.Error, live bool) (text, hint string) {
 	var items []string
 	n := 0
 	for _, e := range all {
@@ -91,7 +92,11 @@ func itemsUnread(all []detector.Error) (text, hint string) {
 	case n > few:
 		items = append(items, fmt.Sprintf("%d more", n-few))
 	}
-	return fmt.Sprintf("could not read %s of the backup: %s", english.Count(n, "object"), strings.Join(items, "; ")), hint
+	what := english.Count(n, "object") + " of the backup"
+	if live {
+		what = english.Count(n, "kind") + " of the management cluster"
+	}
+	return fmt.Sprintf("could not read %s: %s", what, strings.Join(items, "; ")), hint
 }
 
 // incomplete describes places that were not seen whole and what else is missing, or

@@ -16,9 +16,9 @@ import (
 type resource struct {
 	group, name, kind string
 	namespaced        bool
-	version           string // in which it is listed: the one that the server prefers
-	stored            string // that of its objects in etcd; empty where it is not known
-	unread            string // why it can't be listed; empty where it may
+	version           string   // in which it is listed: the one that the server prefers
+	stored            []string // served ones in which its objects may be in etcd, where that is known
+	unread            string   // why it can't be listed; empty where it may
 }
 
 // id is the resource as it is in the paths of a backup.
@@ -103,11 +103,16 @@ func (c *Cluster) discover(ctx context.Context) (all []resource, at time.Time, e
 }
 
 // resources are those that can be listed, each in the version that the server prefers, which
-// comes first.
+// comes first. A group whose own API server is down stands for all that it may have: once
+// kube-apiserver was started again, too, it does not know what that is (v1.36.3).
 func (d *groupList) resources() (all []resource) {
 	for _, g := range d.Items {
 		seen := map[string]bool{}
 		for _, v := range g.Versions {
+			if v.Freshness == "Stale" && len(v.Resources) == 0 && isName(g.Metadata.Name) && !seen["*"] {
+				seen["*"] = true
+				all = append(all, resource{group: g.Metadata.Name, name: "*", unread: stale})
+			}
 			for _, r := range v.Resources {
 				if seen[r.Resource] || !slices.Contains(r.Verbs, "list") || !isName(r.Resource) || !isName(v.Version) || g.Metadata.Name != "" && !isName(g.Metadata.Name) {
 					continue
@@ -115,7 +120,7 @@ func (d *groupList) resources() (all []resource) {
 				seen[r.Resource] = true
 				one := resource{group: g.Metadata.Name, name: r.Resource, kind: r.ResponseKind.Kind, version: v.Version, namespaced: r.Scope == "Namespaced"}
 				if v.Freshness == "Stale" {
-					one.unread = "the API server no longer knows what its group holds (its discovery is stale)"
+					one.unread = stale
 				}
 				all = append(all, one)
 			}
@@ -123,6 +128,8 @@ func (d *groupList) resources() (all []resource) {
 	}
 	return all
 }
+
+const stale = "the API server no longer knows what its group holds (its discovery is stale)"
 
 // isName reports whether a name from a server can be a part of a path: what Kubernetes allows
 // as one (apimachinery pkg/api/validation/path/name.go v0.36.0), and no longer than a file's.
@@ -140,15 +147,24 @@ type definition struct {
 			Kind   string `json:"kind"`
 		} `json:"names"`
 		Versions []struct {
-			Name    string `json:"name"`
-			Served  bool   `json:"served"`
-			Storage bool   `json:"storage"`
+			Name   string `json:"name"`
+			Served bool   `json:"served"`
 		} `json:"versions"`
 	} `json:"spec"`
+	Status struct {
+		StoredVersions []string `json:"storedVersions"`
+	} `json:"status"`
 }
 
 // definitions is the resource of all others' definitions.
 var definitions = resource{group: "apiextensions.k8s.io", name: "customresourcedefinitions", kind: "CustomResourceDefinition", version: "v1"}
+
+// core are resources that Cluster API defines together (config/crd/bases v0.3.0 to v1.14.0): a
+// server that has other kinds of it, or of its providers, and not these has lost them. Their
+// objects may be in etcd all the same, where they come back with the definition.
+var core = []string{"clusters", "machines", "machinesets", "machinedeployments"}
+
+const coreGroup = "cluster.x-k8s.io"
 
 // define holds what the server serves against the definitions: what is defined and not served
 // is unread, and not absent (its objects are there).
@@ -157,22 +173,32 @@ func define(served []resource, defined []definition) []resource {
 	for i := range served {
 		known[served[i].id()] = i
 	}
+	add := func(r resource, why string) {
+		r.unread = why
+		known[r.id()] = len(served)
+		served = append(served, r)
+	}
 	for i := range defined {
 		d := &defined[i].Spec
 		if !isName(d.Names.Plural) || !isName(d.Group) {
 			continue
 		}
 		r := resource{group: d.Group, name: d.Names.Plural, kind: d.Names.Kind, namespaced: d.Scope == "Namespaced"}
-		at, ok := known[r.id()]
-		if !ok {
-			r.unread = "it is defined, and the API server does not serve it"
-			at = len(served)
-			known[r.id()] = at
-			served = append(served, r)
+		if _, ok := known[r.id()]; !ok {
+			add(r, "it is defined, and the API server does not serve it")
 		}
+		at := &served[known[r.id()]]
 		for _, v := range d.Versions {
-			if v.Storage && v.Served && isName(v.Name) {
-				served[at].stored = v.Name
+			if v.Served && isName(v.Name) && slices.Contains(defined[i].Status.StoredVersions, v.Name) {
+				at.stored = append(at.stored, v.Name)
+			}
+		}
+	}
+	if slices.ContainsFunc(served, func(r resource) bool { return strings.HasSuffix("."+r.group, "."+coreGroup) }) {
+		for _, name := range core {
+			r := resource{group: coreGroup, name: name}
+			if _, ok := known[r.id()]; !ok {
+				add(r, "the API server neither serves nor defines it, and it does other kinds of Cluster API")
 			}
 		}
 	}

@@ -31,15 +31,21 @@ const (
 
 // list reads all objects of a resource. Where a conversion webhook does not answer, which is
 // the very day on which its controllers are down, the server can still give objects in the
-// version in which they are stored.
+// version in which they are stored: in that of today, or, where none was written since that
+// changed, in an earlier one. A list in a version in which not all are stored fails.
 func (c *Cluster) list(ctx context.Context, r *resource) (spool, error) {
 	all, err := c.listIn(ctx, r, r.version)
-	if is(err, http.StatusInternalServerError) && r.stored != "" && r.stored != r.version {
-		if stored, e := c.listIn(ctx, r, r.stored); e == nil {
-			return stored, nil
+	if !is(err, http.StatusInternalServerError) {
+		return all, err
+	}
+	for _, version := range r.stored {
+		if version != r.version {
+			if stored, e := c.listIn(ctx, r, version); e == nil {
+				return stored, nil
+			}
 		}
 	}
-	return all, err
+	return nil, err
 }
 
 func is(err error, status int) bool {

@@ -266,12 +266,14 @@ func TestFaultsLeaveTheirKindUnread(t *testing.T) {
 	}
 }
 
-// A kind that is defined and not served, or whose group is stale, is not absent.
+// A kind that is defined and not served, or whose group is stale, is not absent; nor is one without
+// which there is no Cluster API.
 func TestWhatIsNotServedIsUnread(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*lab.Listed){
 		"does not serve it": func(k *lab.Listed) { k.Unserved = true },
 		"stale":             func(k *lab.Listed) { k.Stale = true },
+		"neither serves":    func(k *lab.Listed) { k.Gone = true },
 	} {
 		m := start(t)
 		change(m.Kind(machines))
@@ -279,6 +281,32 @@ func TestWhatIsNotServedIsUnread(t *testing.T) {
 		if _, _, err := walk(t, source); err != nil || !strings.Contains(source.Unread()[machines], name) || len(source.Unread()) != 1 {
 			t.Errorf("%s: %v, unread %v", name, err, source.Unread())
 		}
+	}
+}
+
+// Where all of Cluster API is gone but its providers, the objects that these are of are not absent.
+func TestCoreThatIsGone(t *testing.T) {
+	t.Parallel()
+	m := start(t)
+	for _, id := range m.Kinds() {
+		if _, group, _ := strings.Cut(id, "."); group == "cluster.x-k8s.io" {
+			m.Kind(id).Gone = true
+		}
+	}
+	source := open(t, m, "token: "+m.Token).Source(context.Background(), live.Wants{})
+	if _, _, err := walk(t, source); err != nil || source.Unread()[machines] == "" || len(source.Unread()) != 4 {
+		t.Errorf("%v, unread %v", err, source.Unread())
+	}
+}
+
+// Of a stale group of which the server does not know what it has, everything is unread.
+func TestGroupThatIsLost(t *testing.T) {
+	t.Parallel()
+	m := start(t)
+	m.Kind("deployments.apps").Lost = true
+	source := open(t, m, "token: "+m.Token).Source(context.Background(), live.Wants{})
+	if _, _, err := walk(t, source); err != nil || !strings.Contains(source.Unread()["*.apps"], "stale") || len(source.Unread()) != 1 {
+		t.Errorf("%v, unread %v", err, source.Unread())
 	}
 }
 

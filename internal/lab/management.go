@@ -46,7 +46,9 @@ type Listed struct {
 	Group, Version, Kind, Resource string
 	Namespaced                     bool
 	Unserved, Stale                bool   // though it is defined; as discovery says
-	Stored                         string // version in etcd; empty is Version
+	Gone                           bool   // with its definition
+	Lost                           bool   // its version is stale, and has no resources
+	Stored                         string // version in etcd, of before Version was; empty is Version
 	Objects                        []map[string]any
 }
 
@@ -192,7 +194,7 @@ func (m *Management) discovery(w http.ResponseWriter, core bool) {
 	groups := map[string][]any{}
 	var names []string
 	for _, k := range m.kinds {
-		if (k.Group == "") != core || k.Unserved {
+		if (k.Group == "") != core || k.Unserved || k.Gone {
 			continue
 		}
 		if groups[k.Group] == nil {
@@ -204,6 +206,10 @@ func (m *Management) discovery(w http.ResponseWriter, core bool) {
 		}
 		if k.Stale {
 			fresh = "Stale"
+		}
+		if k.Lost {
+			groups[k.Group] = append(groups[k.Group], map[string]any{"version": k.Version, "freshness": "Stale"})
+			continue
 		}
 		groups[k.Group] = append(groups[k.Group], map[string]any{"version": k.Version, "freshness": fresh, "resources": []any{map[string]any{
 			"resource": k.Resource, "scope": scope, "verbs": []string{"get", "list", "watch"}, "responseKind": map[string]any{"group": k.Group, "version": k.Version, "kind": k.Kind},
@@ -221,20 +227,22 @@ func (m *Management) discovery(w http.ResponseWriter, core bool) {
 func (m *Management) definitions() []map[string]any {
 	var all []map[string]any
 	for id, k := range m.kinds {
-		if !strings.Contains(k.Group, ".") || strings.HasSuffix(k.Group, ".k8s.io") && !strings.Contains(k.Group, "x-k8s.io") {
+		if k.Gone || !strings.Contains(k.Group, ".") || strings.HasSuffix(k.Group, ".k8s.io") && !strings.Contains(k.Group, "x-k8s.io") {
 			continue
 		}
-		scope, stored := "Cluster", k.Stored
+		scope, stored := "Cluster", []string{k.Version}
 		if k.Namespaced {
 			scope = "Namespaced"
 		}
-		versions := []any{map[string]any{"name": k.Version, "served": true, "storage": stored == "" || stored == k.Version}}
-		if stored != "" && stored != k.Version {
-			versions = append(versions, map[string]any{"name": stored, "served": true, "storage": true})
+		versions := []any{map[string]any{"name": k.Version, "served": true, "storage": true}}
+		if k.Stored != "" && k.Stored != k.Version {
+			stored = []string{k.Stored, k.Version}
+			versions = append(versions, map[string]any{"name": k.Stored, "served": true, "storage": false})
 		}
 		all = append(all, map[string]any{
 			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": id, "uid": "crd-" + id},
 			"spec": map[string]any{"group": k.Group, "scope": scope, "names": map[string]any{"plural": k.Resource, "kind": k.Kind}, "versions": versions},
+			"status": map[string]any{"storedVersions": stored},
 		})
 	}
 	slices.SortFunc(all, func(a, b map[string]any) int {
@@ -244,7 +252,7 @@ func (m *Management) definitions() []map[string]any {
 }
 
 func (m *Management) list(w http.ResponseWriter, r *http.Request, k *Listed, version string) {
-	if k == nil || k.Unserved || version != k.Version && version != k.Stored {
+	if k == nil || k.Unserved || k.Gone || version != k.Version && version != k.Stored {
 		Refuse(w, http.StatusNotFound, "the server could not find the requested resource")
 		return
 	}

@@ -23,6 +23,7 @@ type operator struct {
 	dir     string
 	env     []string
 	printed string // all outputs so far
+	scripts string // all that was run
 	typed   int
 	flags   []string // of detect, which lead to the simulators
 	vcenter *lab.VCenter
@@ -198,7 +199,38 @@ func (w *operator) runs(want int, script string) string {
 		w.t.Fatalf("%v: status %d, want %d:\n%s\n%s", err, got, want, script, out)
 	}
 	w.printed += string(out)
+	w.scripts += script + "\n"
 	return string(out)
+}
+
+// wasOnThePage demands that the walk ran the commands of docs/3am.md, with the flags
+// that the page has. What follows the restore is another test's.
+func (w *operator) wasOnThePage() {
+	w.t.Helper()
+	text, err := os.ReadFile("../../docs/3am.md")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var lines [][]string
+	for _, m := range regexp.MustCompile(`(?m)^       (drift-detector .*)$`).FindAllStringSubmatch(string(text), -1) {
+		words := strings.Fields(m[1])
+		if words[1] != "verify" {
+			lines = append(lines, slices.DeleteFunc(words, func(word string) bool {
+				return strings.HasPrefix(word, "mgmt-data") || word == ">" || word == "plan.md"
+			}))
+		}
+	}
+	if len(lines) != 5 {
+		w.t.Errorf("%d lines", len(lines))
+	}
+	for _, words := range lines {
+		ran := slices.ContainsFunc(strings.Split(w.scripts, "\n"), func(line string) bool {
+			return !slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(strings.Fields(line), word) })
+		})
+		if !ran {
+			w.t.Errorf("the walk has not run %q", words)
+		}
+	}
 }
 
 // block are the lines of a step of a plan.
@@ -322,6 +354,7 @@ func TestTheWayFromNoToGo(t *testing.T) {
 	}
 	w.pausedAre(map[string]bool{"alpha-prod": false, "aws-prod": false, "beta-prod": false, "gamma-edge": false})
 	w.ended()
+	w.wasOnThePage()
 }
 
 func onStdout(s string) string {
