@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/backup/archive"
 	"drift-detector/internal/sorting"
 )
 
@@ -132,7 +133,7 @@ func (a *assembly) follow(gone map[objectKey]*absent, clusters []ClusterID, ref 
 	id := Ref{Group: ref.Group, Kind: ref.Kind}
 	resource, ok := a.resources[id]
 	if !ok {
-		resource = resourceOf(ref)
+		resource = archive.ResourceOf(ref.Kind, ref.Group)
 		a.resources[id] = resource
 	}
 	if _, unread := a.load.infos[backup].Unread[resource]; unread {
@@ -172,19 +173,4 @@ func inOrder(ids []ClusterID) []ClusterID {
 		return cmp.Or(cmp.Compare(x.Backup, y.Backup), strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name))
 	})
 	return slices.Compact(ids)
-}
-
-// resourceOf is the directory of the objects of a kind. The contract of Cluster
-// API has all kinds named regularly (docs/book, contracts, v1.14.0).
-func resourceOf(ref Ref) string {
-	plural := strings.ToLower(ref.Kind)
-	switch {
-	case strings.HasSuffix(plural, "y"):
-		plural = strings.TrimSuffix(plural, "y") + "ies"
-	case strings.HasSuffix(plural, "s"), strings.HasSuffix(plural, "x"), strings.HasSuffix(plural, "ch"):
-		plural += "es"
-	default:
-		plural += "s"
-	}
-	return plural + "." + ref.Group
 }

@@ -39,6 +39,7 @@ func key(m *Meta, kind, name string) objectKey {
 // assemble makes the Snapshot once all tables are settled.
 func (l *loading) assemble() *Snapshot {
 	s := &Snapshot{Backups: l.infos, tables: l.tables, deleting: l.deleting}
+	s.revive()
 	a := &assembly{
 		load: l, snapshot: s,
 		clusters: map[ClusterID]int{},
@@ -80,7 +81,7 @@ func (a *assembly) readClusters() {
 	a.snapshot.Clusters = make([]Cluster, 0, t.Len())
 	for r := range t.All() {
 		c := Cluster{
-			Meta: r.Meta, Paused: r.Data.Paused,
+			Meta: r.Meta, Paused: r.Data.Paused && !a.snapshot.Moved(r.Backup),
 			Endpoint:       r.Data.Endpoint.hostPort(),
 			Labels:         r.Data.Labels,
 			ControlPlane:   r.Data.ControlPlane.ref(r.Namespace),

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"drift-detector/backup/archive"
 )
 
 // Needs returns which resources a Load with w reads or counts: what else a management cluster
@@ -95,11 +97,23 @@ func (s *Snapshot) Deleting(backup int, kind, namespace, name string) (what stri
 	return d.resource + " " + namespace + "/" + d.name, d.since
 }
 
-// plural is a kind as resources name it.
-func plural(kind string) string {
-	name, _, _ := strings.Cut(resourceOf(Ref{Kind: kind}), ".")
-	return name
+// revive takes what was being deleted when clusterctl wrote it for what it is after the restore:
+// it comes back living, as an API server takes no deletionTimestamp of a new object
+// (WipeObjectMetaSystemFields: k8s.io/apiserver pkg/registry/rest/meta.go v0.35.0).
+func (s *Snapshot) revive() {
+	for k, d := range s.deleting {
+		if !s.Moved(k.backup) {
+			continue
+		}
+		if delete(s.deleting, k); d.name == "" && k.kind == "machines" {
+			s.Revived = append(s.Revived, "Machine "+k.namespace+"/"+k.name)
+		}
+	}
+	slices.Sort(s.Revived)
 }
+
+// plural is a kind as resources name it.
+func plural(kind string) string { return archive.ResourceOf(kind, "") }
 
 // dying notes an object that is being deleted, and that its owner loses what it
 // needs: a Machine whose VSphereVM is being deleted is about to lose its VM.

@@ -35,6 +35,9 @@ func load(ctx context.Context, sources []Source, w Want, bounds limits) (*Snapsh
 		if err != nil {
 			return nil, nil, err
 		}
+		if i > 0 && info.Mode != l.infos[0].Mode {
+			return nil, nil, &InputError{Name: source.Name, Problem: "is restored in another way than " + sources[0].Name + ", which other controllers' acts follow", Next: "give backups of Velero and folders of clusterctl apart"}
+		}
 		l.infos = append(l.infos, info)
 	}
 	for _, resource := range slices.Sorted(maps.Keys(l.readers)) { // the problems are listed in this order

@@ -77,7 +77,10 @@ func (l *loading) readSource(ctx context.Context, backup int, source Source) (In
 	info := Info{
 		Path: source.Name, SHA256: read.SHA256, FormatVersion: read.FormatVersion,
 		WrittenFrom: read.WrittenFrom, WrittenTo: read.WrittenTo, Items: read.Items,
-		Live: source.Live, Unread: unread,
+		Live: source.Live, Mode: source.Mode, Unread: unread,
+	}
+	if info.Mode == "" && !source.Live {
+		info.Mode = archive.ByVelero
 	}
 	if !source.Live { // whose times are one clock's
 		p.date(&info)
@@ -111,7 +114,7 @@ func nothing(source Source, unread map[string]string) error {
 		return &InputError{Name: source.Name, Problem: "holds no Cluster API objects", Next: "give the kubeconfig, and the context, of the management cluster", Err: ErrNoClusterAPI}
 	}
 	return &InputError{
-		Name: source.Name, Problem: "a Velero backup without Cluster API objects",
+		Name: source.Name, Problem: "a backup without Cluster API objects",
 		Next: "give a backup of the management cluster that includes the namespaces of its clusters", Err: ErrNoClusterAPI,
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"drift-detector/backup/archive"
 )
 
 // Snapshot is what one or several backups say about the fleet. It is
@@ -19,6 +21,7 @@ type Snapshot struct {
 	Machines      []Machine      // sorted likewise
 	Absent        []Absence      // what objects refer to and the backup lacks
 	Problems      []Problem      // items that could not be read
+	Revived       []string       // Machines that come back although they were being deleted, sorted
 
 	tables   map[AnyKind]any        // *Table[T] by kind, see Kind.In
 	deleting map[objectKey]deletion // see Deleting; the kind is a plural
@@ -44,6 +47,8 @@ type Info struct {
 	// Live says that it is no tarball, but a management cluster that runs, read from
 	// WrittenFrom to WrittenTo by its own clock.
 	Live bool
+	// Mode is what it is restored with; empty of a management cluster that runs.
+	Mode archive.Mode
 	// Unread are the resources that it could not be asked for, and why: nothing is known of
 	// their objects.
 	Unread map[string]string
@@ -316,4 +321,11 @@ func (s *Snapshot) Group(backup int, namespace, kind, name string) *Group {
 		return nil
 	}
 	return &s.Groups[i]
+}
+
+// Moved reports whether a backup is a folder of 'clusterctl move', which pauses each Cluster and
+// ClusterClass to write it, names the owners of all objects anew as it restores them, and
+// unpauses all at its end (fromDirectory in cmd/clusterctl/client/cluster/mover.go v1.13.4).
+func (s *Snapshot) Moved(backup int) bool {
+	return backup >= 0 && backup < len(s.Backups) && s.Backups[backup].Mode == archive.ByClusterctl
 }

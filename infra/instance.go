@@ -22,6 +22,7 @@ type Instance struct {
 	Path      string    `json:"path,omitempty"` // inventory path, for people
 	State     string    `json:"state,omitempty"`
 	Created   time.Time `json:"created,omitzero"`
+	Size      Size      `json:"size,omitzero"`
 	Addresses []string  `json:"addresses,omitempty"`
 	Tags      []Tag     `json:"tags,omitempty"` // by key; for people and their rules, no evidence
 	Keys      []Key     `json:"keys"`

@@ -20,7 +20,7 @@ func unrelatedVM(n int) Instance {
 		Tags: []Tag{{"Name", fmt.Sprint("web-", n)}, {"team", "shop"}, {"cost-center", fmt.Sprint(n % 37)}, {"not ASCII", "\u2028ü\x00<"}},
 		Keys: []Key{{KeyKindOf("instanceID"), id}, {KeyKindOf("vpc"), "vpc-999"}, {KeyKindOf("name"), fmt.Sprint("web-", n)}}, Host: Key{KeyKindOf("host"), "web"},
 		Exclude: "bastion", Unreadable: true, Gone: true, Warnings: []code.Reason{"PoweredOff"},
-		Facts: Facts{{"hardwareVersion", "vmx-19"}},
+		Facts: Facts{{"hardwareVersion", "vmx-19"}}, Size: Size{VCPUs: 1 + n%64, MemoryMiB: 1024, DiskGiB: 25, Type: "m5.large"},
 	}
 }
 

@@ -120,6 +120,7 @@ func facts(r *Report) []Fact {
 	}
 	live := r.IsLive()
 	say(r.Summary.Answer == nil && !live, code.Unknown, "This report was made by a version that did not look at all that controllers do: run detect again.")
+	say(r.IsMoved(), code.Unknown, "'clusterctl move --from-directory' restores it, which unpauses all Clusters at its end: nothing can be done between.")
 	say(!r.Summary.Complete, code.Unknown, "Not everything could be listed or read. What was not seen is Unknown, never Stale.")
 	n := r.Summary.Ignored
 	say(n > 0, code.Unknown, "Ignore rules set "+english.Count(n, "finding")+" aside; without the rules the status is "+string(r.Summary.StatusWithoutRules)+".")
@@ -127,10 +128,7 @@ func facts(r *Report) []Fact {
 		say(true, code.Unknown, f.Covers())
 	}
 	m := &r.Summary.Machines
-	of := "backup"
-	if live {
-		of = "management cluster"
-	}
+	of := r.Subject()
 	say(m.Total == 0 && !r.hasPool(), r.Summary.Status, "The "+of+" holds no machine that could be compared.")
 	say(m.Total > 0 && m.Healthy == m.Total, code.Healthy, "Every machine of the "+of+" has its VM.")
 	return out

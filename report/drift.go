@@ -15,6 +15,12 @@ func (r *Report) IsLive() bool {
 	return slices.ContainsFunc(r.Backups, func(b Backup) bool { return b.Live })
 }
 
+// IsMoved reports whether clusterctl restores what the report is of, which unpauses all Clusters at
+// its end.
+func (r *Report) IsMoved() bool {
+	return slices.ContainsFunc(r.Backups, func(b Backup) bool { return b.RestoreMode == "clusterctl" })
+}
+
 // Drift is one machine, or one VM without a Machine, of a management cluster that runs, that is
 // not as it should be.
 type Drift struct {
@@ -89,10 +95,13 @@ func (d *Drift) Means() string {
 		return "is being deleted since " + d.Machine.Deleting.Format("2006-01-02 15:04Z")
 	case d.Word != "LEAKED":
 		return strings.TrimSuffix(d.Machine.Message, ".")
-	case i != nil && i.Created != nil:
-		return "its VM runs since " + i.Created.UTC().Format("2006-01-02") + ", and no Machine has it"
+	case i == nil:
+		return "its VM runs, and no Machine has it"
+	case i.Created != nil:
+		return "its VM" + i.Size.brief() + " runs since " + i.Created.UTC().Format("2006-01-02") + ", and no Machine has it"
+	default:
+		return "its VM" + i.Size.brief() + " runs, and no Machine has it"
 	}
-	return "its VM runs, and no Machine has it"
 }
 
 // driftNow says how much of each there is: "2 LEAKED, 1 LOST"; NONE where there is nothing.

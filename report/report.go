@@ -111,7 +111,8 @@ type Backup struct {
 	WrittenTo     time.Time `json:"writtenTo"`
 	Items         int       `json:"items"`
 	KubeSystemUID string    `json:"kubeSystemUID,omitempty"`
-	Live          bool      `json:"live,omitempty"` // a management cluster that runs, and no tarball
+	Live          bool      `json:"live,omitempty"`        // a management cluster that runs, and no tarball
+	RestoreMode   string    `json:"restoreMode,omitempty"` // what restores it: velero or clusterctl; empty of a management cluster that runs
 	Missing       []Missing `json:"missing"`
 	// Installed are the releases of Cluster API and its providers in the management cluster,
 	// as far as the backup says.
@@ -420,6 +421,7 @@ type Instance struct {
 	Path      string     `json:"path"`
 	State     string     `json:"state"`
 	Created   *time.Time `json:"created,omitempty"`
+	Size      Size       `json:"size,omitzero"`
 	Addresses []string   `json:"addresses,omitempty"`
 	// Tags are those of the infrastructure (AWS); vSphere's are not read.
 	Tags map[string]string `json:"tags,omitempty"`

@@ -52,6 +52,7 @@ type pass struct {
 	names     int  // see Bounds.Names
 	item      Item // the one whose body comes
 	isVersion bool // the body that comes is that of metadata/version
+	rancher   bool // an entry is one of Rancher's
 	// The last classic item whose body was read. Velero writes its
 	// preferred-version copy, byte for byte the same, right behind it.
 	lastName, lastBody []byte
@@ -91,6 +92,7 @@ func (p *pass) enter(h *tarHeader) (bool, error) {
 		return true, nil
 	}
 	if !bytes.HasPrefix(path, []byte(resourcesPrefix)) {
+		p.rancher = p.rancher || rancher.Match(path)
 		return false, nil // Velero's own reader ignores these, too
 	}
 	return p.enterItem(path, h.size, written)

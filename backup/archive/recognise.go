@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -22,6 +23,18 @@ var companions = []struct{ suffix, what string }{
 	{"-itemoperations.json.gz", "the item operations of a backup"},
 	{"-volumeinfo.json.gz", "the volume list of a backup"},
 }
+
+// rancher are paths in a backup of Rancher's backup-restore-operator: PLURAL.GROUP#VERSION/… and
+// filters/filters.json (pkg/resourcesets/collector.go e90504c).
+var rancher = regexp.MustCompile(`^([a-z0-9.-]+#v[0-9][a-z0-9]*/.|filters/filters\.json$)`)
+
+// What is known of one: no uid and no time of an object is in it. Its restore writes status, lets
+// the controllers of Cluster API run meanwhile, and prunes by default
+// (pkg/controllers/restore/controller.go, prune.go e90504c).
+const (
+	ofRancher   = "a backup of Rancher's backup-restore-operator, which is not read: it holds no uid and no time of any object, its default set leaves out the infrastructure objects of machines, and its restore prunes by default: what its selectors match and the backup lacks is deleted, Machines made since then with their VMs"
+	nextRancher = "give a backup of Velero, a folder of 'clusterctl move --to-directory', or, while it runs, the management cluster with --kubeconfig; and restore that one with prune: false, if at all"
+)
 
 // descriptor is the Backup object beside a tarball in the object store.
 const descriptor = "velero-backup.json"

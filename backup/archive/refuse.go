@@ -78,7 +78,7 @@ func refuse(ctx context.Context, name string, walker *tarWalker, err error) erro
 		return refusal("the file is cut short at its very end, or foreign data follows the backup", nextDownload)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errTarTruncated), errors.Is(err, io.EOF):
 		return refusal("the file is cut short", nextDownload)
-	case errors.As(err, &read) && errors.As(read.err, &known): // of [opening]
+	case errors.As(err, &read) && errors.As(read.err, &known), errors.As(err, &known): // of [opening], of a folder
 		return known
 	case errors.As(err, &read), isFileError(err):
 		return refusal("can't be read: "+cause(err), "check the disk, or copy the file again")

@@ -18,6 +18,8 @@ type Source struct {
 	Name string
 	// Open returns a reader at the beginning. It is called once for each pass.
 	Open func() (io.ReadCloser, error)
+	// Mode is what it is restored with; empty is Velero.
+	Mode Mode
 	// Live says that it is a management cluster that runs: what it holds is its objects now.
 	Live bool
 	// Unread returns the resources that the last pass could not read whole, and why: nothing
@@ -28,7 +30,8 @@ type Source struct {
 // FileSource is the backup at a path: a tarball, or a folder of the object
 // store as Velero lays it out, "…/backups/<name>" where "<name>.tar.gz" is
 // beside "velero-backup.json" (Velero pkg/persistence/object_store_layout.go
-// v1.18.1). A folder above is accepted when there is one backup below it. The
+// v1.18.1). A folder above is accepted when there is one backup below it; and a folder
+// that 'clusterctl move --to-directory' wrote. The
 // error is an [*InputError]. Nothing is read before Open.
 func FileSource(name string) (Source, error) {
 	if err := remote(name); err != nil {
@@ -40,6 +43,11 @@ func FileSource(name string) (Source, error) {
 	}
 	file := name
 	if info.IsDir() {
+		if m, err := asMoveFolder(name); m != nil {
+			return m.source(), nil
+		} else if err != nil {
+			return Source{}, err
+		}
 		if file, err = inFolder(name); err != nil {
 			return Source{}, err
 		}
@@ -120,7 +128,7 @@ func inFolder(dir string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", &InputError{dir, "a folder without a Velero backup", "give the .tar.gz file, or the folder that holds " + descriptor, nil}
+		return "", &InputError{dir, "a folder without a Velero backup", "give the .tar.gz file, the folder that holds " + descriptor + ", or that of 'clusterctl move --to-directory'", nil}
 	case 1:
 		return tarballIn(dir, found[0])
 	}

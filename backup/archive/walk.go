@@ -118,6 +118,9 @@ func Walk(ctx context.Context, source Source, bounds Bounds, v Visitor) (Info, e
 	if err := stream(ctx, input, &p.walker); err != nil {
 		return Info{}, refuse(ctx, source.Name, &p.walker, err)
 	}
+	if p.rancher && len(p.resources) == 0 {
+		return Info{}, &InputError{source.Name, ofRancher, nextRancher, nil}
+	}
 	if len(p.resources) == 0 && p.info.FormatVersion == "" {
 		return Info{}, &InputError{source.Name, "a tar archive, but not a Velero backup: it holds no " + resourcesPrefix, nextTarball, nil}
 	}

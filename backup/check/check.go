@@ -112,6 +112,10 @@ var checks = []func(*examination) []Finding{
 	versions, ages, newer, windows, unreadable, descriptions, filtered,
 }
 
+// ofVelero are findings that are of its restores alone: clusterctl pauses each Cluster until all is
+// there, and names the owner of each object again, so that no other adopts it.
+var ofVelero = map[code.Reason]bool{ruleNotPaused.Code: true, ruleOverlap.Code: true, ruleUndescribed.Code: true}
+
 // Check lists what is to be known before the backups are restored: by severity,
 // worst first, then by code, backup and object. The Snapshot and the Secrets
 // must have been loaded with [Want].
@@ -120,6 +124,9 @@ func Check(s *backup.Snapshot, secrets *backup.Secrets, o Options) []Finding {
 	all := slices.Clone(o.Findings)
 	for _, find := range checks {
 		all = append(all, find(e)...)
+	}
+	if s.Moved(0) {
+		all = slices.DeleteFunc(all, func(f Finding) bool { return ofVelero[f.Code] })
 	}
 	all = slices.DeleteFunc(all, e.foldedSecret)
 	all = slices.DeleteFunc(all, e.unsure)

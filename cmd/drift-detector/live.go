@@ -15,7 +15,10 @@ import (
 )
 
 // liveOptions say which management cluster that runs is read instead of a backup.
-type liveOptions struct{ kubeconfig, context string }
+type liveOptions struct {
+	kubeconfig, context string
+	opened              *live.Cluster // which is read once more, with the same login; nil for none
+}
 
 func (o *liveOptions) flags() []cli.Flag {
 	return []cli.Flag{
@@ -50,6 +53,9 @@ func (o *liveOptions) inputs() []string {
 
 // open reads the kubeconfig, and says where it leads. Nothing is contacted.
 func (o *liveOptions) open(s *streams, b *bounds, quiet bool) (*live.Cluster, error) {
+	if o.opened != nil {
+		return o.opened, nil
+	}
 	c, err := live.Open(o.kubeconfig, o.context, s.getenv)
 	if err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func decidedIn(t *testing.T, r *report.Report) map[string]string {
 }
 
 // A management cluster that runs with the objects of a backup gives the verdicts of the backup,
-// in every byte, with the role that the program prints and nothing beyond.
+// in every byte but for the word, with the role that the program prints and nothing beyond.
 func TestLiveVerdictsAreThoseOfTheBackup(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
@@ -93,7 +93,7 @@ func TestLiveVerdictsAreThoseOfTheBackup(t *testing.T) {
 	o.agreesWith(t, readAWSOracle(t))
 	want, got := decidedIn(t, tarball.report), decidedIn(t, o.report)
 	for name, text := range want {
-		if got[name] != text {
+		if text = report.OfCluster(text); got[name] != text {
 			t.Errorf("%s is\n%s\nand of the backup\n%s", name, got[name], text)
 		}
 	}

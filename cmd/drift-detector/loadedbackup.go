@@ -77,7 +77,7 @@ func quietFlag(to *bool) cli.Flag {
 }
 
 func backupFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE`, folder, s3://…/NAME or -; the file is NAME-data.tar.gz, the folder that of the object store, - is standard input, an https:// URL one that the store has signed; repeatable"}
+	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE`, folder, s3://…/NAME or -; the file is NAME-data.tar.gz, the folder that of the object store, or one that clusterctl move --to-directory wrote, - is standard input, an https:// URL one that the store has signed; repeatable"}
 }
 
 // stdinName is the --backup that is piped in.

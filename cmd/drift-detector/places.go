@@ -150,6 +150,9 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 	if err != nil {
 		return openedBackup{}, err
 	}
+	if source.Mode == archive.ByClusterctl {
+		return openedBackup{source: source}, nil
+	}
 	b := openedBackup{source: source, once: !isRegular(source.Name)}
 	b.velero, b.unread = besideTarball(s, source.Name)
 	if b.once {

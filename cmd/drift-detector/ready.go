@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"drift-detector/backup"
 	"drift-detector/internal/english"
 	"drift-detector/report/plan"
 	"drift-detector/report/ready"
@@ -74,6 +75,9 @@ func runReady(o readyOptions, s *streams) error {
 	}
 	if err := refuseLive(o.report, rep); err != nil {
 		return err
+	}
+	if rep.IsMoved() {
+		return &backup.InputError{Name: o.report, Problem: "it is of a folder of clusterctl, and what ready looks at is of a restore by Velero", Next: "see in the plan what comes before the restore"}
 	}
 	if why := ready.Contradiction(rep, plan.ToDo(rep, describedTools(rep))); why != "" {
 		return refuseChanged(o.report, why)

@@ -110,6 +110,9 @@ func runRender(o renderOptions, s *streams) error {
 
 // runbookOf is the plan of a report for its page, with the steps of what somebody wants to see.
 func runbookOf(r *report.Report, only report.Filter) (*html.Runbook, error) {
+	if r.IsLive() { // of which nothing is restored
+		return nil, nil
+	}
 	p := planOf(r)
 	if len(only.Clusters)+len(only.Namespaces) > 0 {
 		if err := p.Narrow(plan.Narrowing{Clusters: only.Clusters, Namespaces: only.Namespaces}); err != nil {

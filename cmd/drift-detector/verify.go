@@ -179,6 +179,10 @@ func (o *verifyOptions) look(ctx context.Context, s *streams, rep *report.Report
 	if err != nil {
 		return nil, err
 	}
+	o.live.opened = nil // of the look before, whose login may have ended
+	if o.live.opened, err = o.live.open(s, &o.bounds, o.quiet); err != nil {
+		return nil, err
+	}
 	e, err := o.load(ctx, s)
 	switch {
 	case errors.Is(err, backup.ErrNoClusterAPI):
@@ -203,10 +207,7 @@ func (o *verifyOptions) look(ctx context.Context, s *streams, rep *report.Report
 func (o *verifyOptions) observe(ctx context.Context, s *streams, seen *verify.Observation) error {
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
-	c, err := o.live.open(s, &o.bounds, true)
-	if err != nil {
-		return err
-	}
+	c := o.live.opened
 	source := c.Source(bounded, live.Wants{Resource: func(id string) bool { return verify.Kind(id) != "" }})
 	info, err := archive.Walk(bounded, source, archive.DefaultBounds, archive.Visitor{
 		Visit: func(i *archive.Item) error {

@@ -201,3 +201,28 @@ func TestVerifyWaits(t *testing.T) {
 		t.Errorf("--wait soon: %d", o.code)
 	}
 }
+
+// A look logs in once: a cloud's tool takes seconds, and asks its server.
+func TestVerifyRunsAPluginOnce(t *testing.T) {
+	t.Parallel()
+	w := restored(t)
+	w.reportedBefore()
+	m, _ := management(t, w.backups[0])
+	restoredInto(m, clock().Add(-25*time.Minute).Truncate(time.Second))
+	dir := t.TempDir()
+	plugin, ran := filepath.Join(dir, "plugin"), filepath.Join(dir, "ran")
+	script := "#!/bin/sh\necho >> " + ran + "\necho '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":{\"token\":\"" + m.Token + "\"}}'\n"
+	if err := os.WriteFile(plugin, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig, err := m.WriteKubeconfigOf(dir, "exec: {apiVersion: client.authentication.k8s.io/v1, command: "+plugin+"}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := runProgram(t, slices.Concat([]string{"verify", filepath.Join(w.dir, "report.json"), "--kubeconfig", kubeconfig}, w.reach())...)
+	o.keeps(t, m.Token)
+	runs, err := os.ReadFile(ran)
+	if o.code == exitUsage || err != nil || len(runs) != 1 {
+		t.Errorf("status %d, %d runs of the plugin: %v %s", o.code, len(runs), err, o.stderr)
+	}
+}

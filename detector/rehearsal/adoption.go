@@ -84,7 +84,7 @@ func templatesFirst(c *cluster) walk.Answer {
 func setsSelectedOnce(c *cluster) walk.Answer {
 	found := notAsked
 	for _, set := range c.world.groupsOf(c.ID) {
-		if set.Kind != "MachineSet" {
+		if set.Kind != "MachineSet" || c.controlled(&set.Meta) {
 			continue
 		}
 		switch by := c.selecting("MachineDeployment", set.Labels); {
@@ -123,6 +123,12 @@ func selectedOnce(m *machine) walk.Answer {
 	switch {
 	case len(by) == 0:
 		return notAsked
+	case m.cluster.controlled(&m.Meta): // and then what else selects it passes it over
+		i := slices.IndexFunc(by, func(s *selecting) bool { return m.Owner.Kind == s.Kind && m.Owner.Name == s.Name })
+		if i < 0 || by[i].plain {
+			return passed
+		}
+		return differs(by[i].title()+" has a selector with expressions", "it has labels alone", by[i].title())
 	case len(by) > 1:
 		return several(by[0].title()+" and "+by[1].title()+" select it", "one alone selects it", m.title())
 	case m.ControlPlane && !m.Unlabelled && m.cluster.is(kubeadm):

@@ -104,7 +104,7 @@ func managedTopologies(s *backup.Snapshot) map[backup.ClusterID]*topology {
 	}
 	known := map[name]*class{}
 	for r := range classKinds.In(s).All() {
-		c := &class{&r.Data, r.Paused, make(map[string]string, len(r.Data.Classes))}
+		c := &class{&r.Data, r.Paused && !s.Moved(r.Backup), make(map[string]string, len(r.Data.Classes))}
 		for i, name := range c.Classes {
 			c.inherited[name] = at(c.Deployments, i)
 		}

@@ -64,13 +64,13 @@ var conditionRows = []conditionRow{
 	// Clusters before Machines: CAPV makes the VSphereVM before Velero does,
 	// without its id, and then looks for the VM by folder and name.
 	func(f *machine) string {
-		if f.cluster.controller.ClustersFirst == "" || !f.stale() || f.unprovisioned() {
+		if f.cluster.controller.ClustersFirst == "" || f.cluster.moved() || !f.stale() || f.unprovisioned() {
 			return ""
 		}
 		return "only if Velero restores Clusters last, as by default: if first, " + f.controller() + " clones a new VM under the old name"
 	},
 	func(f *machine) string {
-		if f.cluster.controller.ClustersFirst == "" || f.outcome != code.Adopted || !f.warned(code.Renamed) && !f.warned(code.Moved) {
+		if f.cluster.controller.ClustersFirst == "" || f.cluster.moved() || f.outcome != code.Adopted || !f.warned(code.Renamed) && !f.warned(code.Moved) {
 			return ""
 		}
 		return "only if Velero restores Clusters last, as by default: if first, " + f.controller() + " does not find it by name and clones a second VM beside it"

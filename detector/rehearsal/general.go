@@ -31,12 +31,15 @@ func (w *world) generalNotes(notHealing int) []report.Note {
 	}
 	slices.Sort(running)
 	slices.Sort(named)
-	out := []report.Note{
-		{Code: code.AssumedOrder, Message: made.assumption(w.in.Result.Complete)},
-		{Code: code.WebhooksDuringRestore, Message: webhooks(w.in.Snapshot) + defaults(w.clusters)},
-		{Code: code.OldManagementCluster, Message: "Make sure that the old management cluster is gone, or that all its Clusters are paused: while both reconcile the same VMs, a delete on either side destroys a running one"},
+	out := w.byClusterctl()
+	if !w.moved() {
+		out = []report.Note{{Code: code.AssumedOrder, Message: made.assumption(w.in.Result.Complete)}}
 	}
-	if n := len(running); n > 0 {
+	out = append(out, []report.Note{
+		{Code: code.WebhooksDuringRestore, Message: w.webhooks() + defaults(w.clusters)},
+		{Code: code.OldManagementCluster, Message: "Make sure that the old management cluster is gone, or that all its Clusters are paused: while both reconcile the same VMs, a delete on either side destroys a running one"},
+	}...)
+	if n := len(running); n > 0 && !w.moved() {
 		out = append(out, report.Note{Code: code.UnpausedClusters, Objects: named, Message: fmt.Sprintf("%s not paused in the backup, so that %s controllers act as soon as %s objects are back: %s",
 			plural(n, "cluster is", "clusters are"), verb(n, "its", "their"), verb(n, "its", "their"), english.First(10, running))})
 	}
@@ -132,9 +135,13 @@ func defaults(all []*cluster) string {
 // What endangers most comes first.
 func (w *world) conditions(notes []report.Note) []report.Note {
 	s := w.in.Snapshot
-	out := []report.Note{{Code: code.RestoreOrder, Message: "All objects of a cluster are back before any controller acts on it: Clusters are restored last, as Velero does by default, or the controllers are stopped, or the Clusters paused until then. If Clusters come first, or exist already because of another restore, Helm or GitOps, " + firstClusters}}
+	order := "All objects of a cluster are back before any controller acts on it: Clusters are restored last, as Velero does by default, or the controllers are stopped, or the Clusters paused until then. If Clusters come first, or exist already because of another restore, Helm or GitOps, " + firstClusters
+	if w.moved() {
+		order = english.Capital(movedWhole)
+	}
+	out := []report.Note{{Code: code.RestoreOrder, Message: order}}
 	for _, n := range notes {
-		if n.Code == code.OldManagementCluster || n.Code == code.WebhooksDuringRestore || n.Code == code.UnpausedClusters {
+		if n.Code == code.OldManagementCluster || n.Code == code.WebhooksDuringRestore || n.Code == code.UnpausedClusters || n.Code == code.DeletionForgotten {
 			out = append(out, n)
 		}
 	}
@@ -257,7 +264,11 @@ func written(s *backup.Snapshot) string {
 
 // webhooks warns of webhook configurations, which stop a restore while the
 // controllers that serve them are stopped.
-func webhooks(s *backup.Snapshot) string {
+func (w *world) webhooks() string {
+	s := w.in.Snapshot
+	if w.moved() {
+		return "Webhooks of Cluster API and its providers must answer while clusterctl restores: it stops at the first object that they refuse, or that nobody asks about"
+	}
 	n := 0
 	for _, k := range webhookKinds {
 		counted := map[string]bool{} // by uid: several backups may hold one

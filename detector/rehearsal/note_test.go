@@ -103,10 +103,10 @@ func TestWebhooksInTheBackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := webhooks(s); !strings.Contains(got, "The backup holds 2 of them") {
+	if got := (&world{in: &Inputs{Snapshot: s}}).webhooks(); !strings.Contains(got, "The backup holds 2 of them") {
 		t.Error(got)
 	}
-	if got := webhooks(newStory(t).snapshot); !strings.Contains(got, "The backup holds none") {
+	if got := (&world{in: &Inputs{Snapshot: newStory(t).snapshot}}).webhooks(); !strings.Contains(got, "The backup holds none") {
 		t.Error(got)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/report/code"
@@ -108,6 +110,12 @@ var outcomeRows = []outcomeRow{
 				return removes + f.runsOn()
 			}
 			return removes + "VM, Node, kubelet and API server keep running behind the endpoint"
+		},
+	},
+	{
+		"paused in part, by clusterctl", func(f *machine) bool { return f.cluster.moved() && f.pausedObject() != "" }, code.CannotKnow,
+		func(f *machine) string {
+			return f.pausedObject() + " has the annotation " + clusterv1.PausedAnnotation + ", and the controllers of its other objects do not wait for it, because clusterctl restores whose they are"
 		},
 	},
 	{

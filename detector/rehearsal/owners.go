@@ -67,10 +67,20 @@ func takesMachinesBack(c *cluster) walk.Answer {
 	switch {
 	case !known:
 		return none("the kind "+kind+"."+c.own.ControlPlane.Group+" is none that is known here", "", named(kind, c.ID.Namespace, c.own.ControlPlane.Name))
-	case k.Finds == owners.ByOwner:
+	case k.Finds == owners.ByOwner && !c.ownsPlane():
 		return differs(kind+" finds its Machines by ownerReference alone", "each of its Machines has its ownerReference again", named(kind, c.ID.Namespace, c.own.ControlPlane.Name))
 	}
 	return passed
+}
+
+// ownsPlane reports whether each Machine of the control plane comes back with its owner.
+func (c *cluster) ownsPlane() bool {
+	for i := range c.machines {
+		if m := &c.machines[i]; m.ControlPlane && !c.controlled(&m.Meta) {
+			return false
+		}
+	}
+	return c.moved()
 }
 
 func (c *cluster) hasPlaneMachines() bool {
@@ -126,6 +136,8 @@ func ownsEtcd(c *cluster) walk.Answer {
 		return notAsked
 	case c.Paused:
 		return passed // that is a condition of its own
+	case c.moved():
+		return unread("its Machines have their owner, and what it does without its status is not known here", named(etcdadm, c.ID.Namespace, name))
 	default:
 		title := named(etcdadm, c.ID.Namespace, name)
 		return none(title+" owns no Machine after a restore", "each etcd Machine has its ownerReference again", title)

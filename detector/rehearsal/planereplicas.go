@@ -47,7 +47,7 @@ func (c *cluster) planeOwner() {
 		return
 	}
 	s.makes(p.Infrastructure, backup.Ref{})
-	if (kind.Finds == owners.ByOwner || c.withoutMachines()) && !c.world.byPlan {
+	if (kind.Finds == owners.ByOwner && !c.ownsPlane() || c.withoutMachines()) && !c.world.byPlan {
 		return // it does nothing until its Machines are its own
 	}
 	have := s.step(p.Desired, c.counted(owner{p.Kind, p.Name}).machines, true)

@@ -46,7 +46,9 @@ func Rehearse(in Inputs) Rehearsal {
 	w.readTrace()
 	tables := rules{outcomeRows, conditionRows}
 	out := Rehearsal{Trace: w.trace, Forecast: tables.of(w)}
-	out.ByPlan = tables.byPlan(w, out.Forecast)
+	if !w.moved() { // of which no plan can mend anything before controllers act
+		out.ByPlan = tables.byPlan(w, out.Forecast)
+	}
 	return out
 }
 

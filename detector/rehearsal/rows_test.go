@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drift-detector/backup"
+	"drift-detector/backup/archive"
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/report/code"
@@ -35,6 +36,14 @@ var rowStories = []rowStory{
 	{"ghost control plane beside one without a Node", nil, func(s *story) { s.plane("a", gone); s.ghostPlane("m") }, code.GhostEtcdMemberKept},
 	{"ghost control plane beside one that cannot be forecast", nil, func(s *story) { s.plane("a", unknown(code.AmbiguousMatch)); s.ghostPlane("m") }, code.CannotKnow},
 	{"ghost control plane", nil, func(s *story) { s.plane("a", found); s.ghostPlane("m") }, code.GhostEtcdMemberRemoved},
+	{"paused in part, by clusterctl", nil, func(s *story) {
+		s.snapshot.Backups[0].Mode = archive.ByClusterctl
+		s.worker("m", found).machine.Paused = true
+	}, code.CannotKnow},
+	{"paused in part, by clusterctl", nil, func(s *story) {
+		s.snapshot.Backups[0].Mode = archive.ByClusterctl
+		s.expect(s.worker("m", found), infra.Restore{Paused: "VSphereMachine ns/m"})
+	}, code.CannotKnow},
 	{"paused", nil, func(s *story) { s.cluster.Paused = true; s.worker("m", gone) }, code.UntouchedPaused},
 	{"paused", nil, func(s *story) { s.worker("m", found).machine.Paused = true }, code.UntouchedPaused},
 	{"infrastructure without Machine, owner short of machines", nil, func(s *story) { s.snapshot.Groups[1].Desired.N = 1; s.orphan("m") }, code.OrphanedAndReplaced},

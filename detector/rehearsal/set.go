@@ -136,7 +136,7 @@ func (c *cluster) readOwners() {
 			continue
 		}
 		of := owner{machineDeployment, g.Deployment}
-		if g.Deployment == "" || !c.selects(of, g.Labels) {
+		if !c.controlled(&g.Meta) && (g.Deployment == "" || !c.selects(of, g.Labels)) {
 			of = c.adopter(machineDeployment, g.Labels)
 		}
 		if of.name != "" {
@@ -160,6 +160,11 @@ func (c *cluster) readOwners() {
 func (c *cluster) takes(m *machine) owner {
 	by := owner{m.Owner.Kind, m.Owner.Name}
 	switch {
+	case c.controlled(&m.Meta):
+		if m.Unlabelled && by.kind == kubeadm || by.kind == machineSet && !c.selects(by, m.Labels) {
+			return owner{} // its owner does not see it, and no other takes it
+		}
+		return by
 	case m.ControlPlane && !m.Unlabelled && by.kind != kubeadm && c.own != nil && c.own.ControlPlane.Kind == kubeadm:
 		return owner{kubeadm, c.own.ControlPlane.Name}
 	case m.Unlabelled && by.kind == kubeadm, by.kind == machineSet && !c.selects(by, m.Labels):

@@ -69,7 +69,7 @@ var unwantedDeed = deed[*set]{walk.Row{
 // topologyReconciled asks core.T2. Of a paused Cluster it says no more than that.
 func topologyReconciled(p *actions, c *cluster) bool {
 	t := c.topology
-	if t != nil && t.Unreconciled.Status == "False" && !(c.Paused && strings.Contains(t.Unreconciled.Reason, "Paused")) {
+	if t != nil && t.Unreconciled.Status == "False" && !((c.Paused || c.moved()) && strings.Contains(t.Unreconciled.Reason, "Paused")) {
 		p.finds(walk.Differs, "The topology was not reconciled when the backup was taken: what is still to be done is not known here ("+oneLine(cmp.Or(t.Unreconciled.Message, t.Unreconciled.Reason))+")")
 	}
 	return t != nil
@@ -196,7 +196,11 @@ func topologySeen(c *cluster) walk.Answer {
 	if o == nil || o.Class == "" || c.Paused {
 		return notAsked
 	}
-	if behind(o.Generation, o.Observed) {
+	seen := o.Observed
+	if c.moved() {
+		seen.N++ // clusterctl itself paused it
+	}
+	if behind(o.Generation, seen) {
 		return differs(fmt.Sprintf("%s has generation %d, and its controller had seen %d", c.title(), o.Generation.N, o.Observed.N), "", c.title())
 	}
 	namespace := cmp.Or(o.ClassNamespace, c.ID.Namespace)

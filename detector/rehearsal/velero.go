@@ -80,6 +80,9 @@ func watchFilter(w *world) walk.Answer {
 
 // statusRestored asks core.V5. Whether the command of the restore asks for it is not in the backup.
 func statusRestored(w *world) walk.Answer {
+	if w.moved() {
+		return notAsked
+	}
 	var objects []string
 	for r := range clusterKinds.In(w.in.Snapshot).All() {
 		if r.Data.StatusRestored {

@@ -292,6 +292,15 @@ func (c *cluster) annotation(machine string) *infra.Node {
 	return c.annotated[machine]
 }
 
+// moved reports whether clusterctl restores it, so that its objects have their owners at once.
+func (c *cluster) moved() bool { return c.world.in.Snapshot.Moved(c.ID.Backup) }
+
+// controlled reports whether an object comes back with the owner that controls it, so that no
+// other adopts it.
+func (c *cluster) controlled(o *backup.Meta) bool {
+	return c.moved() && slices.ContainsFunc(o.Owners, func(by backup.Owner) bool { return by.Controller })
+}
+
 func (c *cluster) title() string {
 	if c.titled == "" {
 		c.titled = named("Cluster", c.ID.Namespace, c.ID.Name)

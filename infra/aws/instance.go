@@ -101,11 +101,20 @@ func (t *tags) owner() string {
 	return t.owners[0]
 }
 
+// sizeOf is what a listing says of the size: EC2 does not say the memory of a type there.
+func sizeOf(i *types.Instance) infra.Size {
+	vcpus := int64(0)
+	if o := i.CpuOptions; o != nil {
+		vcpus = int64(aws.ToInt32(o.CoreCount)) * int64(aws.ToInt32(o.ThreadsPerCore))
+	}
+	return infra.NewSize(vcpus, 0, 0, string(i.InstanceType))
+}
+
 func (l *listing) instance(i *types.Instance) infra.Instance {
 	t := readTags(i.Tags)
 	id, vpc := aws.ToString(i.InstanceId), aws.ToString(i.VpcId)
 	out := infra.Instance{
-		Identity: l.Account + "/" + id, ID: id, Name: t.name, Path: pathOf(i), Created: created(i),
+		Identity: l.Account + "/" + id, ID: id, Name: t.name, Path: pathOf(i), Created: created(i), Size: sizeOf(i),
 		Addresses: addresses(i), Exclude: excludedRoles[t.role], Tags: allTags(i.Tags),
 	}
 	var state types.InstanceStateName

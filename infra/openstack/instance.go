@@ -30,6 +30,10 @@ type serverAnswer struct {
 	SecurityGroups []struct{ Name string } `json:"security_groups"`
 	Metadata       map[string]string
 	Tags           []string
+	Flavor         struct {
+		Name             string `json:"original_name"` // as all of it from microversion 2.47 on
+		VCPUs, RAM, Disk int64  // MiB, GiB
+	}
 }
 
 // Statuses of servers (CAPO api/v1beta1/types.go v0.14.7; nova api-ref servers). Of all but
@@ -46,6 +50,7 @@ var (
 func (l *listing) instance(s *serverAnswer) infra.Instance {
 	out := infra.Instance{
 		Identity: l.cloud.id + "/" + s.ID, ID: s.ID, Name: s.Name, State: s.Status, Created: dateOf(s.Created),
+		Size: infra.NewSize(s.Flavor.VCPUs, s.Flavor.RAM, s.Flavor.Disk, s.Flavor.Name),
 		Keys: []infra.Key{{Kind: keyServer, Value: s.ID}},
 	}
 	if s.Name == "" {

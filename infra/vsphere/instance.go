@@ -27,6 +27,10 @@ const (
 	propSummaryInstanceUUID = "summary.config.instanceUuid"
 	propSummaryTemplate     = "summary.config.template"
 	propVMX                 = "summary.config.vmPathName"
+	propCPUs                = "summary.config.numCpu"
+	propMemory              = "summary.config.memorySizeMB"
+	propDisk                = "summary.storage.committed"   // bytes; and what may be added:
+	propThinDisk            = "summary.storage.uncommitted" // of disks that grow
 	propConnection          = "runtime.connectionState"
 	propPower               = "runtime.powerState"
 	propAddress             = "guest.ipAddress"
@@ -45,6 +49,7 @@ type vm struct {
 	vmx                     string
 	connection, power       string
 	address                 string
+	cpus, memory, disk      int64 // in MiB and bytes
 }
 
 // readVM takes what is there. A property that the account may not read, or
@@ -82,6 +87,12 @@ func readVM(o types.ObjectContent) vm {
 			}
 		case propVMX:
 			m.vmx = short(word(p.Val))
+		case propCPUs:
+			m.cpus = number(p.Val)
+		case propMemory:
+			m.memory = number(p.Val)
+		case propDisk, propThinDisk:
+			m.disk += max(0, number(p.Val))
 		case propConnection:
 			m.connection = word(p.Val)
 		case propPower:
@@ -111,6 +122,18 @@ func word(v types.AnyType) string {
 		return string(s)
 	default:
 		return ""
+	}
+}
+
+// number is a property that is one.
+func number(v types.AnyType) int64 {
+	switch n := v.(type) {
+	case int32:
+		return int64(n)
+	case int64:
+		return n
+	default:
+		return 0
 	}
 }
 
@@ -168,6 +191,7 @@ func (in *inventory) instance(m vm) infra.Instance {
 	at := in.folders.paths[folder]
 	i := infra.Instance{
 		Identity: in.identity + "/" + m.ref, ID: m.uuid, Ref: m.ref, Name: m.name, State: m.power, Created: m.created,
+		Size:    infra.NewSize(m.cpus, m.memory, m.disk>>30, ""),
 		Exclude: exclude(m, at.path), Unreadable: !m.readable(), Warnings: warnings(m),
 	}
 	if at.path != "" && m.name != "" {

@@ -30,6 +30,7 @@ var vmProperties = []string{
 	propName, propParent, propVApp,
 	propUUID, propInstanceUUID, propTemplate, propCreated, propManagedBy,
 	propSummaryUUID, propSummaryInstanceUUID, propSummaryTemplate, propVMX,
+	propCPUs, propMemory, propDisk, propThinDisk,
 	propConnection, propPower, propAddress,
 }
 

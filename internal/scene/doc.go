@@ -19,6 +19,8 @@
 // and one Node) follows the objects as they are before the line "then": changes behind it are of the
 // backup alone. Without such a line all changes are.
 //
+// The line "by clusterctl" has the backup be a folder of 'clusterctl move'.
+//
 // Changes of what exists: "vm NAME gone", "vm NAME set PATH JSON", "vm NAME copy NEW", "vm NAME
 // fact FACT VALUE"; "node NAME …" likewise, without fact; "place PROVIDER set PATH JSON", "place
 // PROVIDER fact FACT VALUE", "place PROVIDER refused FACT WHY"; "nodes STATE WHY" of all Node lists.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/rehearsal"
@@ -118,8 +119,13 @@ func readBase(folder string) (*base, error) {
 
 func play(r *infra.Registry, in *base, s Scene, without string) (*Played, error) {
 	all := clone(in.objects)
+	mode := archive.ByVelero
 	changed := func(lines []string) (rest []string, err error) {
 		for _, line := range lines {
+			if line == "by clusterctl" {
+				mode = archive.ByClusterctl
+				continue
+			}
 			ours, err := all.change(line)
 			if err != nil {
 				return nil, err
@@ -147,7 +153,9 @@ func play(r *infra.Registry, in *base, s Scene, without string) (*Played, error)
 	if err != nil {
 		return nil, err
 	}
-	l, err := load(r, all.tarball())
+	restored := all.tarball()
+	restored.Mode = mode
+	l, err := load(r, restored)
 	if err != nil {
 		return nil, err
 	}

@@ -78,6 +78,12 @@ func New(p Parts) *report.Report {
 		r.Summary.AnswerByPlan = decideByPlan(&p, r)
 	}
 	r.FillLists()
+	if r.IsLive() {
+		for i := range r.Providers {
+			r.Providers[i].Remedies = nil // which are of the plan
+		}
+		r.SpeakOfCluster()
+	}
 	return r
 }
 
@@ -124,7 +130,7 @@ func backups(s *backup.Snapshot, more []backup.Absence, described []*check.Outli
 	for i, b := range s.Backups {
 		out[i] = report.Backup{
 			Path: b.Path, SHA256: b.SHA256, FormatVersion: b.FormatVersion,
-			WrittenFrom: utc(b.WrittenFrom), WrittenTo: utc(b.WrittenTo), Items: b.Items, KubeSystemUID: b.KubeSystemUID, Live: b.Live,
+			WrittenFrom: utc(b.WrittenFrom), WrittenTo: utc(b.WrittenTo), Items: b.Items, KubeSystemUID: b.KubeSystemUID, Live: b.Live, RestoreMode: string(b.Mode),
 		}
 	}
 	for i := range out {
@@ -286,7 +292,7 @@ func (b *builder) scope(target, provider string) scopeName {
 func instance(i *infra.Instance, at scopeName) report.Instance {
 	out := report.Instance{
 		Provider: at.provider, Scope: at.name, Account: at.account, ID: i.ID, Ref: i.Ref,
-		Name: i.Name, Path: i.Path, State: i.State, Addresses: i.Addresses,
+		Name: i.Name, Path: i.Path, State: i.State, Size: i.Size, Addresses: i.Addresses,
 	}
 	for _, tag := range i.Tags {
 		if out.Tags == nil {

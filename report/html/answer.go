@@ -55,7 +55,7 @@ func (v *view) points() []point {
 	if f := v.Options.Filter; f != nil {
 		say(true, code.Unknown, f.Covers(), "about", "About this report")
 	}
-	say(m.Total > 0 && m.Healthy == m.Total, code.Healthy, "Every machine of the backup has its VM.", "map", "All machines")
+	say(m.Total > 0 && m.Healthy == m.Total, code.Healthy, "Every machine of the "+v.Subject()+" has its VM.", "map", "All machines")
 	return out
 }
 

@@ -174,7 +174,7 @@ func (v *view) moments() []moment {
 	if from.IsZero() || !now.After(from) {
 		return nil
 	}
-	out := []moment{{"backup", "backup " + day(from), v.place(0)}}
+	out := []moment{{"backup", v.Subject() + " " + day(from), v.place(0)}}
 	drift := v.drift(from, now)
 	last := ""
 	for i, d := range drift {

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"sync"
 
 	"drift-detector/report"
@@ -44,7 +45,11 @@ func WriteWith(w io.Writer, r *report.Report, b *Runbook) error {
 
 func write(w io.Writer, v view) error {
 	b := bufio.NewWriter(w)
-	if err := parsed().Execute(b, v); err != nil {
+	words := parsed
+	if v.IsLive() {
+		words = parsedLive
+	}
+	if err := words().Execute(b, v); err != nil {
 		return fmt.Errorf("writing the report as HTML: %w", err)
 	}
 	if err := b.Flush(); err != nil {
@@ -55,6 +60,14 @@ func write(w io.Writer, v view) error {
 
 var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(functions).Parse(parts + page))
+})
+
+// parsedLive is the page of a management cluster that runs.
+var parsedLive = sync.OnceValue(func() *template.Template {
+	own := maps.Clone(functions)
+	own["meaning"] = func(word any) string { return report.OfCluster(meaning(word)) }
+	own["explain"] = func(word any) string { return report.OfCluster(explain(word)) }
+	return template.Must(template.New("page").Funcs(own).Parse(report.OfCluster(parts + page)))
 })
 
 // policy is a Content-Security-Policy (CSP level 3, w3c.github.io/webappsec-csp)

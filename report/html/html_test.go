@@ -386,6 +386,7 @@ var leftOut = map[string]string{
 	"Report.Summary.Answer.Conditions[].Objects[]": "the message names them",
 	"Report.Summary.Forecast.Notes[].Objects[]":    "the message names them",
 	"Report.Clusters[].Forecast.Notes[].Objects[]": "the message names them",
+	"Report.Backups[].RestoreMode":                 "the question says it",
 	"Report.Checks[].Brief":                        "the message is shown",
 	"Report.Scopes[].Clusters[]":                   "their machines say so",
 }

@@ -188,7 +188,7 @@ func instance(i *report.Instance) []fact {
 	}
 	facts := known(
 		fact{"VM", name(i.Name), true}, fact{"VM id", i.ID, true}, fact{"VM ref", i.Ref, true}, fact{"Path", i.Path, true}, fact{"State", i.State, false},
-		fact{"Created", created, false}, fact{"Addresses", strings.Join(i.Addresses, ", "), true}, fact{"Provider", i.Provider, false}, fact{"Listed in", i.Scope, true}, fact{"Account", i.Account, true})
+		fact{"Created", created, false}, fact{"Size", i.Size.String(), false}, fact{"Addresses", strings.Join(i.Addresses, ", "), true}, fact{"Provider", i.Provider, false}, fact{"Listed in", i.Scope, true}, fact{"Account", i.Account, true})
 	for _, t := range pairs(i.Tags) {
 		facts = append(facts, fact{"Tag", fmt.Sprintf("%s = %s", name(t.Key), name(t.Value.(string))), false})
 	}

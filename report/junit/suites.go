@@ -30,13 +30,13 @@ func suites(r *report.Report) iter.Seq[*document.Suite] {
 		for c := range outline.Clusters(r) {
 			title := c.Name
 			if c.Backup > 0 {
-				title += fmt.Sprintf(" (backup %d)", c.Backup)
+				title += fmt.Sprintf(" (%s %d)", r.Subject(), c.Backup)
 			}
 			if !yield(cluster(c, titles.Unique("", document.Clean(title)), tests)) {
 				return
 			}
 		}
-		_ = yield(checks(r.Checks, r.Backups, tests)) && yield(infraMachines(r, tests)) && yield(places(r, tests))
+		_ = (r.IsLive() || yield(checks(r.Checks, r.Backups, tests))) && yield(infraMachines(r, tests)) && yield(places(r, tests))
 	}
 }
 
@@ -66,7 +66,7 @@ func answer(r *report.Report, tests document.Names) *document.Suite {
 	for i := range r.Backups {
 		for j := range r.Backups[i].Missing {
 			m := &r.Backups[i].Missing[j]
-			lines = append(lines, fmt.Sprintf("missing in the backup: %s %s, referred to by %s: %s", m.Kind, english.Join("/", m.Namespace, m.Name), m.ReferredBy, m.Why))
+			lines = append(lines, fmt.Sprintf("missing in the %s: %s %s, referred to by %s: %s", r.Subject(), m.Kind, english.Join("/", m.Namespace, m.Name), m.ReferredBy, m.Why))
 		}
 	}
 	c := document.Case{Class: "report", Name: "safe to restore"}

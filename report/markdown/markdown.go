@@ -104,7 +104,7 @@ func totals(r *report.Report) string {
 			fmt.Fprintf(&b, "- %s: %s\n", all[i].Label, said(&all[i]))
 		}
 	}
-	for _, label := range []string{"Place", "Backup"} {
+	for _, label := range []string{"Place", english.Capital(r.Subject())} {
 		if n := of[label] - most; n > 0 {
 			fmt.Fprintf(&b, "- %s: and %d more\n", label, n)
 		}
@@ -114,9 +114,9 @@ func totals(r *report.Report) string {
 
 // meanings are what the statuses of machines mean, for who has never met the words.
 var meanings = map[code.Status]string{
-	code.Ghost:   "VMs that the backup does not know",
+	code.Ghost:   "VMs that the SUBJECT does not know",
 	code.Unknown: "machines that could not be decided",
-	code.Stale:   "machines of the backup that have no VM",
+	code.Stale:   "machines of the SUBJECT that have no VM",
 	code.Healthy: "machines that have their VM, and a warning",
 }
 
@@ -161,7 +161,7 @@ func clusters(r *report.Report) []*section {
 	}
 	out := []*section{table}
 	for _, status := range code.MachineStatuses() {
-		out = append(out, machines(status, found[status]))
+		out = append(out, machines(status, r.Subject(), found[status]))
 	}
 	return append(out, newSection(beside))
 }
@@ -175,7 +175,7 @@ func machineStatus(status code.Status) code.Status {
 	return code.Unknown
 }
 
-func machines(status code.Status, all []outline.Item) *section {
+func machines(status code.Status, subject string, all []outline.Item) *section {
 	s := outline.Section{Title: string(status), Count: fmt.Sprint(len(all))}
 	var alike []outline.Item
 	for _, it := range all {
@@ -197,7 +197,7 @@ func machines(status code.Status, all []outline.Item) *section {
 		s.Items[i].Minor = false
 	}
 	out := newSection(s)
-	out.title = fmt.Sprintf("\n### %s (%d): %s\n\n", status, len(all), meanings[status])
+	out.title = fmt.Sprintf("\n### %s (%d): %s\n\n", status, len(all), strings.ReplaceAll(meanings[status], "SUBJECT", subject))
 	return out
 }
 

@@ -190,10 +190,10 @@ func remarks(r *report.Report, c *report.Cluster) []Fact {
 		}
 	}
 	say(ignored > 0, fmt.Sprintf("%d set aside by ignore rules", ignored))
-	say(len(r.Backups) > 1, fmt.Sprintf("backup %d", c.Backup+1))
+	say(len(r.Backups) > 1, fmt.Sprintf("%s %d", r.Subject(), c.Backup+1))
 	say(c.Paused, "paused")
 	say(c.Self, "the management cluster itself, not counted")
-	say(c.Derived, "no Cluster object in the backup")
+	say(c.Derived, "no Cluster object in the "+r.Subject())
 	if text := nodeList(r, c); text != "" {
 		out = append(out, fact("Node list", text)...)
 	}
@@ -215,7 +215,7 @@ func nodeList(r *report.Report, c *report.Cluster) string {
 		}
 		return "skipped"
 	case report.NodesNoKubeconfig:
-		return english.Join(": ", "not read: no kubeconfig in the backup", c.Nodes.Error)
+		return english.Join(": ", "not read: no kubeconfig in the "+r.Subject(), c.Nodes.Error)
 	}
 	return english.Join(": ", "not read", c.Nodes.State, c.Nodes.Error)
 }

@@ -44,7 +44,7 @@ func Totals(r *report.Report) []Fact {
 	for i := range r.Backups {
 		b := &r.Backups[i]
 		out = append(out, Fact{
-			Label: "Backup", Values: values(Value{Text: b.Path}, Value{Label: "sha256", Text: b.SHA256, Detail: true}),
+			Label: english.Capital(r.Subject()), Values: values(Value{Text: b.Path}, Value{Label: "sha256", Text: b.SHA256, Detail: true}),
 			Text: fmt.Sprintf("written %s to %s, %s", Stamp(b.WrittenFrom), Stamp(b.WrittenTo), english.Count(b.Items, "object")),
 		})
 	}
@@ -283,7 +283,7 @@ func Place(p *report.Scope) Item {
 }
 
 func missing(r *report.Report) Section {
-	s := Section{Title: "Missing in the backup"}
+	s := Section{Title: "Missing in the " + r.Subject()}
 	for i := range r.Backups {
 		b := &r.Backups[i]
 		for j := range b.Missing {

@@ -143,7 +143,11 @@ func (pl *planner) answer() []string {
 		s.Status, english.Count(s.Clusters.Total, "cluster"), english.Count(s.Machines.Total, "machine"), s.Machines.Ghost, s.Machines.Unknown, s.Machines.Stale, s.Machines.Healthy, english.Count(s.InfraMachines, "VM"))}
 	before, after, controllers := pl.tally()
 	out = append(out, fmt.Sprintf("%s you before the restore, %d after; controllers fix %d.", needing(before), after, controllers))
-	out = append(out, "Most important: until everything is restored, no controller may act. Restore Clusters last, and paused as in this plan, or with the controllers stopped; no other tool may create them first. Otherwise "+pl.clustersFirst()+".")
+	most := "Most important: until everything is restored, no controller may act. Restore Clusters last, and paused as in this plan, or with the controllers stopped; no other tool may create them first. Otherwise " + pl.clustersFirst() + "."
+	if pl.IsMoved() {
+		most = "Most important: clusterctl unpauses all Clusters as it ends, so that everything is decided before it begins; no other tool may create any of the objects first."
+	}
+	out = append(out, most)
 	newer := slices.IndexFunc(pl.Checks, func(c report.Check) bool { return c.Code == code.NewerBackup })
 	switch {
 	case newer >= 0:
@@ -232,7 +236,8 @@ func (pl *planner) limits(of Narrowing) []string {
 			duplicates = append(duplicates, key(c))
 		}
 	}
-	add(len(selves) > 0, "The management cluster itself has no steps, because its machines are lost anyway. Its own Cluster is restored paused and stays so: never unpause %s.", listed(selves))
+	add(len(selves) > 0 && pl.IsMoved(), "The management cluster itself has no steps, because its machines are lost anyway: but clusterctl restores and unpauses it. Give it a copy of the folder without the file of that Cluster: %s.", listed(selves))
+	add(len(selves) > 0 && !pl.IsMoved(), "The management cluster itself has no steps, because its machines are lost anyway. Its own Cluster is restored paused and stays so: never unpause %s.", listed(selves))
 	add(len(derived) > 0, "The backup has no Cluster object of %s: no controller acts on it until that exists again.", listed(derived))
 	add(len(duplicates) > 0, "%s %s in several backups, which are of different management clusters: one can't hold both. Make a report and a plan for each backup: %s, %s and %s mean one thing here.",
 		listed(duplicates), map[bool]string{true: "is", false: "are"}[len(duplicates) == 1], management, oldManagement, backupName)

@@ -105,6 +105,10 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		{Name: restoreName, Meaning: "a name of your choice for the restore, of small letters, digits and dashes, 63 at most"},
 		{Name: veleroSpace, Meaning: "namespace of Velero in the new cluster; OADP uses openshift-adp, k0rdent kcm-system", Value: "velero"},
 	}
+	if r.IsMoved() {
+		i := slices.IndexFunc(pl.variables, func(v Variable) bool { return v.Name == restoreName })
+		pl.variables[i].Meaning, pl.variables[i].Value = "clusterctl gives no name to what it restores", "clusterctl"
+	}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
 		if pl.backupsOf[key(c)] == nil {

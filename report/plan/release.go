@@ -14,6 +14,9 @@ import (
 // afterRestore lets one cluster after the other go, and cleans up behind them: what is
 // Stale before what is a Ghost, so that there is room for its load.
 func (pl *planner) afterRestore() []Chapter {
+	if pl.IsMoved() {
+		return pl.afterMove()
+	}
 	var out []Chapter
 	own, workers := pl.findings(report.AfterRestore)
 	of := map[string]int{} // the first chapter of a cluster

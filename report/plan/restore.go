@@ -13,6 +13,9 @@ import (
 
 // restore is the restore itself.
 func (pl *planner) restore() Chapter {
+	if pl.IsMoved() {
+		return pl.restoreMoved()
+	}
 	var d draft
 	pl.emptyCluster(&d)
 	d.before("Either keep the controllers running, or delete Cluster API's webhook configurations before you stop them, and create them again before you start them again. Where the webhooks are there and nobody answers, Velero can restore no Cluster, Machine or infrastructure machine.",

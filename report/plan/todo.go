@@ -73,6 +73,9 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 	case t.Reason == code.BackupError:
 		phases = []code.Phase{code.Before}
 	}
+	if l.report.IsMoved() && slices.Contains(phases, code.Paused) { // there is no such time
+		phases = []code.Phase{code.Before, code.Restoring, code.After}
+	}
 	otherwise := code.Before
 	switch {
 	case t.Safe == code.WithWork && (len(phases) == 0 || slices.Contains(phases, code.After)):

@@ -24,8 +24,8 @@ func ofReport(r *report.Report) []*family {
 	narrowed := newFamily("report_narrowed", "1 when the report is only of the clusters that were asked for.", largest)
 	narrowed.add(one(r.Options.Filter != nil))
 	written := newFamily("backup_written_timestamp_seconds",
-		"When the newest entry of the backup was written, in seconds since 1970: what happened later is not in it.", largest, "backup", "path")
-	missing := newFamily("missing_objects", "Objects that the backup refers to and lacks.", sum, "backup")
+		"When the newest entry of the "+r.Subject()+" was written, in seconds since 1970: what happened later is not in it.", largest, "backup", "path")
+	missing := newFamily("missing_objects", "Objects that the "+r.Subject()+" refers to and lacks.", sum, "backup")
 	for i := range r.Backups {
 		b := &r.Backups[i]
 		addTime(written, b.WrittenTo, number(i), b.Path)
@@ -74,6 +74,9 @@ func ofAnswer(r *report.Report) []*family {
 // ofSafety says whether it is safe to restore. Of a report without an answer that is
 // not known.
 func ofSafety(r *report.Report) []*family {
+	if r.IsLive() {
+		return nil // nothing is restored
+	}
 	safe := newFamily("safe_to_restore", "1 for the answer whether it is safe to restore the backup, 0 for the others. Only yes is yes.", largest, "answer")
 	byPlan := newFamily("safe_to_restore_by_plan", "The same for a restore by the plan: Clusters restored paused, its steps done, then unpaused.", largest, "answer")
 	reasons := newFamily("answer_reasons", "Machines, clusters and other things for which the answer is not yes, by the code in the list of what is to be done.", sum, "code")
@@ -169,10 +172,10 @@ func ofTheRest(r *report.Report) []*family {
 	resources.add(int64(s.Resources.Absent), string(code.Absent))
 	resources.add(int64(s.Resources.Unknown), string(code.Undecided))
 	return slices.Concat([]*family{
-		single("infra_machines", "VMs that may or may not belong to a cluster of the backup. Those that ignore rules set aside are counted.", s.InfraMachines),
+		single("infra_machines", "VMs that may or may not belong to a cluster of the "+r.Subject()+". Those that ignore rules set aside are counted.", s.InfraMachines),
 		single("infra_machines_ignored", "Of drift_detector_infra_machines, those that ignore rules set aside.", s.IgnoredInfraMachines),
 		excluded,
-		single("out_of_scope_instances", "VMs that nothing ties to any cluster of the backup.", s.OutOfScope),
+		single("out_of_scope_instances", "VMs that nothing ties to any cluster of the "+r.Subject()+".", s.OutOfScope),
 		resources,
 		single("errors", "Errors of the run.", s.Errors),
 		checks(r), rules(r),
@@ -180,7 +183,7 @@ func ofTheRest(r *report.Report) []*family {
 }
 
 func checks(r *report.Report) *family {
-	f := newFamily("checks", "Findings on the backup alone, by severity.", sum, "severity")
+	f := newFamily("checks", "Findings on the "+r.Subject()+" alone, by severity.", sum, "severity")
 	for _, severity := range code.Severities() {
 		f.add(0, string(severity))
 	}

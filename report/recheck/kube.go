@@ -222,11 +222,12 @@ func (a *asking) notReady() (string, error) {
 // what was there to be backed up is older than the backup.
 func (a *asking) madeByRestore(o *object) error {
 	const next = "see that the context is that of the new management cluster, and that RESTORE is the restore there"
-	if a.Restore == "" {
-		return fmt.Errorf("%s needs --restore: the name of the Velero restore", a.Check)
-	}
 	what := fmt.Sprintf("%s %s/%s", o.Kind, o.Metadata.Namespace, o.Metadata.Name)
-	if of := o.Metadata.Labels["velero.io/restore-name"]; of != a.Restore {
+	switch of := o.Metadata.Labels["velero.io/restore-name"]; {
+	case a.IsMoved(): // clusterctl leaves no mark on it
+	case a.Restore == "":
+		return fmt.Errorf("%s needs --restore: the name of the Velero restore", a.Check)
+	case of != a.Restore:
 		return refuse(next, "%s was not made by restore %s (label velero.io/restore-name is %q)", what, a.Restore, of)
 	}
 	for i := range a.Backups {

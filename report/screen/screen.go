@@ -119,6 +119,9 @@ func (p *printer) answer(r *report.Report) (rows int) {
 	if len(a.Conditions) > 0 {
 		conditions = "under " + english.Count(len(a.Conditions), "condition")
 	}
+	if r.IsMoved() {
+		conditions = english.Join(", ", "by clusterctl, which unpauses all Clusters", conditions)
+	}
 	if a.ByPlan == "" {
 		row(a.Question, a.As, a.Safe, conditions)
 	} else {
