@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -40,6 +41,7 @@ type object struct {
 		} `json:"nodeRef"`
 		InstanceID    string          `json:"instanceID"` // OpenStackServer, OpenStackMachine
 		InstanceState string          `json:"instanceState"`
+		VMState       string          `json:"vmState"`
 		Conditions    []conditionJSON `json:"conditions"`
 		V1Beta2       conditionsJSON  `json:"v1beta2"`
 		Deprecated    struct {
@@ -179,7 +181,7 @@ func (in *object) machine() Machine {
 func (in *object) infrastructure(kind string) Object {
 	out := Object{
 		ObjectName: report.ObjectName{Kind: kind, Namespace: in.Metadata.Namespace, Name: in.Metadata.Name},
-		Deleting:   in.deleting(), Owners: in.Metadata.OwnerReferences, Conditions: in.conditions(), State: in.Status.InstanceState,
+		Deleting:   in.deleting(), Owners: in.Metadata.OwnerReferences, Conditions: in.conditions(), State: cmp.Or(in.Status.InstanceState, in.Status.VMState),
 	}
 	switch {
 	case strings.HasPrefix(kind, "OpenStack"): // what its spec says came with the restore

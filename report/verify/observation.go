@@ -69,7 +69,7 @@ type Object struct {
 	// VSphereVM.spec.biosUUID, OpenStackServer.status.instanceID, AWSMachine.spec.instanceID. A
 	// restore brings back what is in a spec.
 	ID    string
-	State string // OpenStackServer.status.instanceState, AWSMachine.status.instanceState
+	State string // OpenStackServer.status.instanceState, AWSMachine.status.instanceState, AzureMachine.status.vmState
 }
 
 // Group is a control plane or a group of workers.

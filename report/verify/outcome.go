@@ -153,7 +153,7 @@ func (f *subject) adopted() *finding {
 	if out := f.takenOver(); out != nil {
 		return out
 	}
-	if f.of.IsOff() {
+	if f.of.IsOff() && f.instance() != stopped { // CAPZ calls one Running that is off
 		return not("is Running, and its VM was off when the report was made: it was started")
 	}
 	return as("is Running")

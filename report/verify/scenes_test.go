@@ -40,6 +40,7 @@ var forms = map[string]struct {
 	"vsphere":   {"vsphere://", "VSphereMachine", "VSphereVM", "VirtualMachineProvisioned", "NotFoundByBIOSUUID", "poweredOn", "poweredOff"},
 	"openstack": {"openstack:///", "OpenStackMachine", "OpenStackServer", "InstanceReady", "InstanceNotFound", "ACTIVE", "SHUTOFF"},
 	"aws":       {"aws:///eu-1a/", "AWSMachine", "", "InstanceReady", "InstanceTerminated", "running", "stopped"},
+	"azure":     {"azure:///", "AzureMachine", "", "VMRunning", "Failed", "running", "deallocated"},
 }
 
 func newScene(provider string) *scene {
@@ -480,6 +481,22 @@ func TestAGroupIsShort(t *testing.T) {
 	gone := came("vsphere")[code.DeletedByOwner][0]
 	if d := judged(t, gone.report(code.DeletedByOwner), &gone.seen); d.State != AllAsForetold {
 		t.Errorf("%+v", d)
+	}
+}
+
+// CAPZ calls a Machine Running whose VM is off, and leaves it off; that its VM was deleted is in the
+// state of the AzureMachine.
+func TestAzureLeavesWhatIsOff(t *testing.T) {
+	left := newScene("azure").off().running("id-1").with(func(s *scene) { s.seen.Instances[0].State = "deallocated" })
+	if v := left.one(t, code.Adopted); v.Verdict != As {
+		t.Errorf("off: %+v", v)
+	}
+	if v := newScene("azure").off().running("id-1").one(t, code.Adopted); v.Verdict != Not {
+		t.Errorf("started: %+v", v)
+	}
+	gone := newScene("azure").lost().says("False", "Failed", "id-1").waits().with(func(s *scene) { s.seen.Objects[0].State = "Deleted" })
+	if v := gone.one(t, code.Stuck); v.Verdict != As || v.Facts.ID != "" {
+		t.Errorf("deleted: %+v", v)
 	}
 }
 

@@ -52,6 +52,7 @@ var providers = map[string]provider{
 	"vsphere":   {[]string{"VSphereMachine", "VSphereVM"}, ofVSphere},
 	"openstack": {[]string{"OpenStackMachine", "OpenStackServer"}, ofOpenStack},
 	"aws":       {[]string{"AWSMachine"}, ofAWS},
+	"azure":     {[]string{"AzureMachine"}, ofAzure},
 }
 
 // Kinds are the kinds of the infrastructure's objects that an [Observation] of a provider has, or
@@ -115,11 +116,25 @@ func ofAWS(o *Object) taken {
 	return taken{is: silent, say: c}
 }
 
+// ofAzure reads an AzureMachine (CAPZ v1.26.0, as in the recorded restore). The id in its spec is
+// the backup's until the condition holds, which does not say whether the VM runs. That it failed
+// may be of the moment.
+func ofAzure(o *Object) taken {
+	c := condition(o.Conditions, "VMRunning")
+	switch {
+	case strings.EqualFold(o.State, "Deleted"):
+		return taken{is: absent, say: condition(o.Conditions, "Ready")}
+	case c.Status == "True" && o.ID != "":
+		return taken{found, report.InstanceID(o.ID), c}
+	}
+	return taken{is: silent, say: c}
+}
+
 // isOff reports whether an instance in a state is known not to run, in the words of vSphere,
-// OpenStack and AWS.
+// OpenStack, AWS and Azure.
 func isOff(state string) bool {
 	switch strings.ToLower(state) {
-	case "poweredoff", "suspended", "shutoff", "paused", "shelved", "shelved_offloaded", "stopping", "stopped":
+	case "poweredoff", "suspended", "shutoff", "paused", "shelved", "shelved_offloaded", "stopping", "stopped", "deallocating", "deallocated", "deallocated (spot)":
 		return true
 	}
 	return false
