@@ -189,9 +189,9 @@ func TestVerifyWaits(t *testing.T) {
 		}
 		return n
 	}
-	o, _ := w.verify(m, "--wait", "2s")
+	o, _ := w.verify(m, "--wait", "5s")
 	o.demand(t, exitAwaited)
-	if n := looks(); n < 4 || !strings.Contains(o.stderr, "looking again") {
+	if n := looks(); n < 2 || !strings.Contains(o.stderr, "looking again") {
 		t.Errorf("%d listings of Machines: %s", n, o.stderr)
 	}
 	if o := runProgram(t, "verify", filepath.Join(w.dir, "report.json")); o.code != exitUsage || !strings.Contains(o.stderr, "--kubeconfig is required") {
