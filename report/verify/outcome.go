@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"strings"
 	"time"
 
 	"drift-detector/report"
@@ -153,7 +154,7 @@ func (f *subject) adopted() *finding {
 	if out := f.takenOver(); out != nil {
 		return out
 	}
-	if f.of.IsOff() && f.instance() != stopped { // CAPZ calls one Running that is off
+	if f.of.IsOff() {
 		return not("is Running, and its VM was off when the report was made: it was started")
 	}
 	return as("is Running")
@@ -261,6 +262,9 @@ func (f *subject) otherTaken() *finding {
 		return out
 	}
 	id := f.taken.id
+	if id == f.recorded && strings.Contains(id, "/") { // in Azure, where ids are made of names
+		return as("has taken the VM that has its name")
+	}
 	if id == f.recorded || f.of.Instance != nil && id == report.InstanceID(f.of.Instance.ID) {
 		return not("has taken its own VM")
 	}

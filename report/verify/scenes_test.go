@@ -487,11 +487,11 @@ func TestAGroupIsShort(t *testing.T) {
 // CAPZ calls a Machine Running whose VM is off, and leaves it off; that its VM was deleted is in the
 // state of the AzureMachine.
 func TestAzureLeavesWhatIsOff(t *testing.T) {
-	left := newScene("azure").off().running("id-1").with(func(s *scene) { s.seen.Instances[0].State = "deallocated" })
-	if v := left.one(t, code.Adopted); v.Verdict != As {
+	left := newScene("azure").off().says("True", "", "id-1").is("Running", "True", "Unknown").with(func(s *scene) { s.seen.Instances[0].State = "deallocated" })
+	if v := left.one(t, code.Stuck); v.Verdict != As {
 		t.Errorf("off: %+v", v)
 	}
-	if v := newScene("azure").off().running("id-1").one(t, code.Adopted); v.Verdict != Not {
+	if v := newScene("azure").off().running("id-1").one(t, code.Stuck); v.Verdict != Not {
 		t.Errorf("started: %+v", v)
 	}
 	gone := newScene("azure").lost().says("False", "Failed", "id-1").waits().with(func(s *scene) { s.seen.Objects[0].State = "Deleted" })

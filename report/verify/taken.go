@@ -45,14 +45,16 @@ func about(provider string, objects []*Object) taken {
 type provider struct {
 	kinds []string
 	reads func(*Object) taken
+	// listed is set where the controller does not say whether an instance runs: the listing does.
+	listed bool
 }
 
 // providers are those whose controllers are known. Of others nothing is judged.
 var providers = map[string]provider{
-	"vsphere":   {[]string{"VSphereMachine", "VSphereVM"}, ofVSphere},
-	"openstack": {[]string{"OpenStackMachine", "OpenStackServer"}, ofOpenStack},
-	"aws":       {[]string{"AWSMachine"}, ofAWS},
-	"azure":     {[]string{"AzureMachine"}, ofAzure},
+	"vsphere":   {[]string{"VSphereMachine", "VSphereVM"}, ofVSphere, false},
+	"openstack": {[]string{"OpenStackMachine", "OpenStackServer"}, ofOpenStack, false},
+	"aws":       {[]string{"AWSMachine"}, ofAWS, false},
+	"azure":     {[]string{"AzureMachine"}, ofAzure, true},
 }
 
 // Kinds are the kinds of the infrastructure's objects that an [Observation] of a provider has, or

@@ -228,6 +228,9 @@ func (w *world) newSubject(c *report.Cluster, set *group, m *report.Machine) *su
 		}
 	}
 	f.taken = about(c.Provider, f.objects)
+	if providers[c.Provider].listed && f.taken.is == found && f.instance() == stopped {
+		f.taken.is = off
+	}
 	return f
 }
 
