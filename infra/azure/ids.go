@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"drift-detector/infra"
 )
@@ -24,9 +26,10 @@ type armID struct {
 
 var (
 	uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	// segmentForm is what names of groups and resources consist of; a space is in none that
-	// CAPZ makes.
-	segmentForm = regexp.MustCompile(`^[\p{L}\p{N}._()-]{1,260}$`)
+	// groupForm is what names of resource groups consist of, and segmentForm those of all else
+	// that CAPZ makes.
+	groupForm   = regexp.MustCompile(`^[\p{L}\p{N}._()-]{1,260}$`)
+	segmentForm = regexp.MustCompile(`^[a-z0-9._()-]{1,260}$`)
 )
 
 const (
@@ -38,13 +41,13 @@ const (
 
 // parseID reads the id of a resource group or of something in one; ok is false for all else.
 func parseID(id string) (out armID, ok bool) {
-	text := strings.ToLower(strings.TrimSpace(id))
+	text := trimmed(id)
 	parts := strings.Split(strings.TrimSuffix(text, "/"), "/")
 	if len(parts) < 5 || parts[0] != "" || parts[1] != "subscriptions" || parts[3] != "resourcegroups" || !uuidForm.MatchString(parts[2]) {
 		return armID{}, false
 	}
-	for _, p := range parts[4:] {
-		if !segmentForm.MatchString(p) || strings.Trim(p, ".") == "" {
+	for i, p := range parts[4:] {
+		if i > 0 && !segmentForm.MatchString(p) || !groupForm.MatchString(p) || strings.Trim(p, ".") == "" {
 			return armID{}, false
 		}
 	}
@@ -69,7 +72,20 @@ func (id armID) isVM() bool { return id.kind == kindVM || id.kind == kindMember 
 func (id armID) groupID() string { return groupID(id.subscription, id.group) }
 
 func groupID(subscription, group string) string {
-	return "/subscriptions/" + strings.ToLower(subscription) + "/resourcegroups/" + strings.ToLower(group)
+	return "/subscriptions/" + lower(subscription) + "/resourcegroups/" + lower(group)
+}
+
+func trimmed(s string) string { return lower(strings.TrimSpace(s)) }
+
+// lower is a text in lower case. A letter that is none of ASCII does not become one: the sign
+// of the kelvin is no k to Azure, and an id with it is another one.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if l := unicode.ToLower(r); r < utf8.RuneSelf || l >= utf8.RuneSelf {
+			return l
+		}
+		return r
+	}, s)
 }
 
 // vmOf reads a provider id or an ARM id of a VM, in lower case; "" for all else.

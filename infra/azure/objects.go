@@ -126,8 +126,6 @@ func (objs *objects) locate() {
 	}
 }
 
-func trimmed(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
-
 // deduce takes subscription and group of the clusters whose own object does not say them
 // from the recorded ids of their machines, where those agree. CAPZ takes a subscription that
 // no object names from its own environment (setCredentialsWithProvider in
@@ -199,5 +197,5 @@ func (m *member) vmName() string {
 	if strings.EqualFold(m.record.Data.OS, "Windows") && len(name) > 15 {
 		name = strings.TrimSuffix(name[:9], "-") + "-" + name[len(name)-5:]
 	}
-	return strings.ToLower(name)
+	return lower(name)
 }

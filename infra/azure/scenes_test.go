@@ -226,6 +226,19 @@ var scenes = []scene{
 		return spec(machineKind, living, other)(r, o) && spec("Machine", living, other)(r, o)
 	}, machine: living, status: unknown, reason: code.ConflictingIDs},
 	{name: "id that is none of Azure's: Unknown", backup: spec(machineKind, living, func(s map[string]any) { s["providerID"] = "aws:///i-0123" }), machine: living, status: unknown, reason: code.ConflictingIDs},
+	{name: "id with a letter that only looks like one of ASCII: Unknown", backup: func(r string, o map[string]any) bool {
+		kelvin := func(s map[string]any) {
+			s["providerID"] = strings.Replace(s["providerID"].(string), "w66kl", "w66\u212Al", 1)
+		}
+		return spec(machineKind, living, kelvin)(r, o) && spec("Machine", living, kelvin)(r, o)
+	}, machine: living, status: unknown, reason: code.ConflictingIDs},
+	{name: "resource group of the cluster with such a letter: Unknown", backup: func(r string, o map[string]any) bool {
+		group := func(s map[string]any) { s["resourceGroup"] = "\u212Ashop" }
+		id := func(s map[string]any) {
+			s["providerID"] = strings.Replace(s["providerID"].(string), "/shop/", "/kshop/", 1)
+		}
+		return spec(clusterKind, "shop", group)(r, o) && spec(machineKind, living, id)(r, o) && spec("Machine", living, id)(r, o)
+	}, machine: living, status: unknown, reason: code.ConflictingIDs},
 	{name: "AzureMachine not in the backup: Unknown", backup: lacks(machineKind, living), machine: living, status: unknown, reason: code.InfraObjectMissing},
 	{name: "AzureCluster not in the backup: Unknown", backup: lacks(clusterKind, "shop"), machine: gone, status: unknown, reason: code.ScopeIncomplete},
 	{name: "ASO objects not in the backup: as ever", backup: func(resource string, _ map[string]any) bool { return resource != "resourcegroups.resources.azure.com" }, machine: living, status: healthy},
