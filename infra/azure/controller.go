@@ -20,6 +20,6 @@ var controller = infra.Controller{
 // remedies are what to do about a machine that could not be decided, where Azure differs
 // from others.
 var remedies = map[code.Reason]string{
-	code.IdentityChanged:    "A VM with its name and ARM id is there that is not its own: it has another vmId, or was created after the backup. Find out by its Node and its disks who created it, and for what. As it has the name, CAPZ takes it for the machine's without a word, and deletes it with the Machine: leave Machine and AzureMachine out of the restore, or delete that VM and its network interface first, if it is to end.",
+	code.IdentityChanged:    "Either a VM with its vmId is in another resource group, because it was moved: move it back (az resource move) before the restore, since CAPZ looks for it by name in the resource group of the cluster alone. Or a VM with its name and ARM id is there that is not its own: it has another vmId, or was created after the backup. Find out by its Node and its disks who created it, and for what. As it has the name, CAPZ takes it for the machine's without a word, and deletes it with the Machine: leave Machine and AzureMachine out of the restore, or delete that VM and its network interface first, if it is to end.",
 	code.InstanceUnreadable: "Azure does not say whether this VM runs, or is deleting it. Look at it (az vm get-instance-view), wait until it is gone, and run detect again.",
 }

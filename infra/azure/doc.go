@@ -52,6 +52,7 @@
 //
 //	instance        ARM id#vmId, with the vmId in either order of bytes; and the ARM id alone,
 //	                unless the backup that records it is older than the VM
+//	vmId            the vmId alone, in either order of bytes: a VM that was moved keeps it
 //	vm              ARM id: one that was created again under its name has it, too
 //	name            its name
 //	group           the resource group that it is in

@@ -59,12 +59,14 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	}
 	name := m.vmName()
 	if vm != "" {
-		id, _ := parseID(vm)
-		name = id.name
+		if id, _ := parseID(vm); name == "" || m.record.Data.ProviderID != "" {
+			name = id.name
+		}
 		c.Strong = objs.strong(m, vm)
 		// One that was created again under its name.
 		c.Witness = []infra.Key{{Kind: keyVM, Value: vm}}
 		c.Blind = []infra.Key{{Kind: keyVM, Value: vm}}
+		c.Identity = objs.hardware(m)
 	}
 	if m.kind == machineKind {
 		if name != "" {
@@ -96,8 +98,13 @@ func (objs *objects) arm(m *member) (vm, source, conflict string, others []strin
 		others = append(others, k.Value)
 	}
 	l := objs.locations[m.cluster]
-	if id, ok := parseID(key.Value); ok && conflict == "" && l.stated && m.kind == machineKind {
-		if g := l.groupID(); g != "" && id.groupID() != g {
+	if id, ok := parseID(key.Value); ok && conflict == "" && m.kind == machineKind {
+		switch g := l.groupID(); {
+		case id.kind != kindVM:
+			conflict = fmt.Sprintf("%s says member %s of a scale set, and CAPZ takes VM %s", source, id.text, id.name)
+		case m.record != nil && m.record.Data.ProviderID == "" && id.name != m.vmName():
+			conflict = fmt.Sprintf("%s says VM %s, and its %s, which CAPZ goes by, is called %s", source, id.name, machineKind, m.record.Name)
+		case l.stated && g != "" && id.groupID() != g:
 			conflict = fmt.Sprintf("%s says resource group %s, and the %s of its cluster %s", source, id.groupID(), l.kind, g)
 		}
 	}
@@ -108,10 +115,19 @@ func (objs *objects) arm(m *member) (vm, source, conflict string, others []strin
 // reported, in whichever order of bytes; without a report the ARM id alone, which a VM that
 // is younger than the backup does not have.
 func (objs *objects) strong(m *member, vm string) infra.Key {
+	return instanceKey(vm, objs.hardware(m).Value)
+}
+
+// hardware is the key of the vmId that the machine's kubelet reported: a VM that was moved to
+// another resource group keeps it. It is zero without a report.
+func (objs *objects) hardware(m *member) (k infra.Key) {
 	if m.index < 0 {
-		return instanceKey(vm, "")
+		return k
 	}
-	return instanceKey(vm, uuidOf(objs.snapshot.Machines[m.index].SystemUUID))
+	if id := uuidOf(objs.snapshot.Machines[m.index].SystemUUID); id != "" {
+		k = infra.Key{Kind: keyHardware, Value: id}
+	}
+	return k
 }
 
 // orphan describes what is left of a machine without its Machine; of one that has it, it

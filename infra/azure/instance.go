@@ -139,9 +139,9 @@ func (l *listing) isRelated(id armID, v *vmAnswer) bool {
 // ownKeys are those of the VM itself. The ARM id alone is one only of a VM that was there
 // when the backup was written which records it.
 func (l *listing) ownKeys(vm, vmID string, created time.Time) []infra.Key {
-	keys := []infra.Key{instanceKey(vm, vmID)}
+	keys := []infra.Key{instanceKey(vm, vmID), {Kind: keyHardware, Value: vmID}}
 	if other := swapped(vmID); other != vmID {
-		keys = append(keys, instanceKey(vm, other))
+		keys = append(keys, instanceKey(vm, other), infra.Key{Kind: keyHardware, Value: other})
 	}
 	if written, known := l.seek.vms[vm]; known && !written.IsZero() && !created.After(written.Add(clockSkew)) {
 		keys = append(keys, instanceKey(vm, ""))

@@ -57,6 +57,7 @@ func (p *provider) Spec() infra.Spec {
 		Tool:             azcli.Tool{},
 		Words: map[string]string{
 			keyInstance.String():     "ARM id and VM id",
+			keyHardware.String():     "VM id",
 			keyVM.String():           "ARM id",
 			string(infra.ErrorState): "its last change failed (provisioningState Failed)",
 			string(infra.NotActive):  "Azure is still creating it",
@@ -76,6 +77,7 @@ func (p *provider) Spec() infra.Spec {
 // Kinds of keys, see the package documentation.
 var (
 	keyInstance = infra.KeyKindOf("instance")
+	keyHardware = infra.KeyKindOf("vmId")
 	keyVM       = infra.KeyKindOf("vm")
 	keyName     = infra.KeyKindOf("name")
 	keyPlace    = infra.KeyKindOf("group+name")

@@ -2,6 +2,7 @@ package azure
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,6 +53,15 @@ func again(name string) func(*azurelab.Server) {
 	return vm(name, func(_, p azurelab.Object) {
 		p["vmId"], p["timeCreated"] = "00000000-1111-4222-8333-444444444444", "2026-11-25T13:00:00.1234567+00:00"
 	})
+}
+
+// moved moves a VM to another resource group, as it is.
+func moved(name, group string) func(*azurelab.Server) {
+	return func(s *azurelab.Server) {
+		var it azurelab.Object
+		s.VM(name, func(o, _ azurelab.Object) bool { it = maps.Clone(o); return false })
+		s.Put("/subscriptions/"+retail+"/resourceGroups/"+group+"/providers/Microsoft.Compute/virtualMachines/"+name, "Microsoft.Compute/virtualMachines", it)
+	}
 }
 
 func both(all ...func(*azurelab.Server)) func(*azurelab.Server) {
@@ -168,6 +178,9 @@ var scenes = []scene{
 			}
 		})
 	}, machine: gone, status: stale, reason: code.InstanceNotFound},
+	{name: "moved to another resource group: Unknown", cloud: moved(living, "shop-dr"), machine: living, status: unknown, reason: code.IdentityChanged},
+	{name: "moved to another resource group, vmId in the other order of bytes: Unknown", cloud: both(vm(living, func(_, p azurelab.Object) { p["vmId"] = swapped(p["vmId"].(string)) }), moved(living, "shop-dr")), machine: living, status: unknown, reason: code.IdentityChanged},
+	{name: "deleted, and another VM has its name in another resource group: Stale", cloud: both(again(living), moved(living, "shop-dr")), machine: living, status: stale, reason: code.InstanceNotFound},
 	{name: "resource group refused: Unknown", cloud: deny(groupID(retail, "shop")), machine: gone, status: unknown, reason: code.ScopeIncomplete},
 	{name: "group readable and its VMs forbidden, gone: Unknown", cloud: deny(groupID(retail, "shop") + "/providers/microsoft.compute"), machine: gone, status: unknown, reason: code.ScopeIncomplete},
 	{name: "one VM is hidden from the list: Unknown", cloud: deny(vmID(living)), machine: living, status: unknown, reason: code.ScopeIncomplete},
@@ -226,6 +239,16 @@ var scenes = []scene{
 		return spec(machineKind, living, other)(r, o) && spec("Machine", living, other)(r, o)
 	}, machine: living, status: unknown, reason: code.ConflictingIDs},
 	{name: "id that is none of Azure's: Unknown", backup: spec(machineKind, living, func(s map[string]any) { s["providerID"] = "aws:///i-0123" }), machine: living, status: unknown, reason: code.ConflictingIDs},
+	{name: "AzureMachine records no id, and Machine that of another VM: Unknown", backup: func(r string, o map[string]any) bool {
+		other := func(s map[string]any) { s["providerID"] = "azure://" + vmID("shop-other") }
+		return spec(machineKind, living, func(s map[string]any) { delete(s, "providerID") })(r, o) && spec("Machine", living, other)(r, o)
+	}, machine: living, status: unknown, reason: code.ConflictingIDs},
+	{name: "AzureMachine records a member of a scale set: Unknown", backup: func(r string, o map[string]any) bool {
+		member := func(s map[string]any) {
+			s["providerID"] = providerIDPrefix + groupID(ml, "rg-ml-train") + "/providers/" + kindSet + "/train-uni/virtualmachines/4"
+		}
+		return withoutUUID(plane)(r, o) && spec(machineKind, plane, member)(r, o) && spec("Machine", plane, member)(r, o)
+	}, cloud: vm("train-uni_4", func(_, p azurelab.Object) { p["timeCreated"] = "2026-11-25T12:00:00+00:00" }), machine: plane, status: unknown, reason: code.ConflictingIDs},
 	{name: "id with a letter that only looks like one of ASCII: Unknown", backup: func(r string, o map[string]any) bool {
 		kelvin := func(s map[string]any) {
 			s["providerID"] = strings.Replace(s["providerID"].(string), "w66kl", "w66\u212Al", 1)
