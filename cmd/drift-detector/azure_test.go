@@ -70,14 +70,15 @@ func (w *world) withAzureNodes() {
 	w.nodes = nodes
 }
 
-// wholeAzure is the fleet with all that is asked for: a private DNS zone, an image, and a VM
-// that is not in the list of power states.
+// wholeAzure is the fleet with all that is asked for: a private DNS zone, a bastion host, an
+// image, and a VM that is not in the list of power states.
 func wholeAzure(t *testing.T) *world {
 	t.Helper()
 	w := azureFleet(t, azurelab.Options{PageSize: 5})
 	w.azure.WithoutStatus("shop-md-0-w66kl-wxqkz")
 	in := "/subscriptions/" + azureRetail + "/resourceGroups/shop/providers/"
 	w.azure.Put(in+"Microsoft.Network/privateDnsZones/shop.internal", "Microsoft.Network/privateDnsZones", azurelab.Object{"properties": azurelab.Object{}})
+	w.azure.Put(in+"Microsoft.Network/bastionHosts/shop-bastion", "Microsoft.Network/bastionHosts", azurelab.Object{"properties": azurelab.Object{}})
 	w.azure.Put(in+"Microsoft.Compute/images/node", "Microsoft.Compute/images", azurelab.Object{"properties": azurelab.Object{}})
 	data, err := os.ReadFile(w.backups[0])
 	w.ensure(err)
@@ -86,6 +87,7 @@ func wholeAzure(t *testing.T) *world {
 		switch {
 		case o["kind"] == "AzureCluster" && meta["name"] == "shop":
 			backuptest.Inside(o, "spec", "networkSpec")["privateDNSZoneName"] = "shop.internal"
+			backuptest.Inside(o, "spec")["bastionSpec"] = map[string]any{"azureBastion": map[string]any{"name": "shop-bastion"}}
 		case o["kind"] == "AzureMachineTemplate" && meta["name"] == "shop-md-0":
 			backuptest.Inside(o, "spec", "template", "spec")["image"] = map[string]any{"id": in + "Microsoft.Compute/images/node"}
 		}

@@ -36,6 +36,7 @@ type object struct{ objectRecord }
 type objectRecord struct {
 	// Of an AzureCluster or AzureManagedControlPlane.
 	Subscription, Group, Cloud, Network string // Network is spec.networkSpec, in JSON
+	Bastion                             string // spec.bastionSpec.azureBastion, in JSON
 	IdentityName, IdentityNamespace     string
 	// Of an AzureMachine, an AzureMachinePoolMachine or a pool.
 	ProviderID string
@@ -77,6 +78,7 @@ func clusterFields(groupAt string) []backup.Field[object] {
 		text(func(o *object) *string { return &o.IdentityName }, "spec.identityRef.name"),
 		text(func(o *object) *string { return &o.IdentityNamespace }, "spec.identityRef.namespace"),
 		raw(func(o *object) *string { return &o.Network }, "spec.networkSpec"),
+		raw(func(o *object) *string { return &o.Bastion }, "spec.bastionSpec.azureBastion"),
 	}
 }
 
@@ -131,12 +133,20 @@ type network struct {
 			IP   struct{ Name string }
 		}
 	}
-	APIServerLB struct {
-		Name, Type  string
-		FrontendIPs []struct{ PublicIP struct{ Name string } }
-	}
-	NodeOutboundLB, ControlPlaneOutboundLB struct{ Name string }
-	PrivateDNSZoneName                     string
+	APIServerLB, NodeOutboundLB, ControlPlaneOutboundLB balancer
+
+	PrivateDNSZone, PrivateDNSZoneName, PrivateDNSZoneResourceGroup string
+}
+
+type balancer struct {
+	Name, Type  string
+	FrontendIPs []struct{ PublicIP struct{ Name string } }
+}
+
+// bastion is spec.bastionSpec.azureBastion of an AzureCluster.
+type bastion struct {
+	Name             string
+	Subnet, PublicIP struct{ Name string }
 }
 
 // network reads it; where it is not as CAPZ writes it, nothing of it is known.
@@ -145,6 +155,14 @@ func (o *objectRecord) network() (n network) {
 		return network{}
 	}
 	return n
+}
+
+// bastion reads it likewise.
+func (o *objectRecord) bastion() (b bastion) {
+	if json.Unmarshal([]byte(o.Bastion), &b) != nil {
+		return bastion{}
+	}
+	return b
 }
 
 // namespaces are asked for their labels, which say who may use an identity.

@@ -26,6 +26,7 @@ const (
 	thingBalancer = "load balancer"
 	thingAddress  = "public IP address"
 	thingZone     = "private DNS zone"
+	thingBastion  = "bastion host"
 	thingImage    = "image"
 )
 
@@ -33,7 +34,7 @@ var typeOf = map[string]string{
 	thingNetwork: "microsoft.network/virtualnetworks", thingSecurity: "microsoft.network/networksecuritygroups",
 	thingRoutes: "microsoft.network/routetables", thingGateway: "microsoft.network/natgateways",
 	thingBalancer: "microsoft.network/loadbalancers", thingAddress: "microsoft.network/publicipaddresses",
-	thingZone: "microsoft.network/privatednszones",
+	thingZone: "microsoft.network/privatednszones", thingBastion: "microsoft.network/bastionhosts",
 }
 
 // What CAPZ does without a thing, as seen with v1.26.0 when a whole group was gone: ASO makes
@@ -108,19 +109,36 @@ func (objs *objects) resourcesOf(id backup.ClusterID, l *location) []infra.Resou
 	for i := range n.Subnets {
 		s := &n.Subnets[i]
 		g.add(thingSubnet, cmp.Or(s.ID, vnet+"/subnets/"+s.Name), n.VNet.Name+"/"+s.Name, when, why)
-		g.again(thingSecurity, s.SecurityGroup.Name, "")
-		g.again(thingRoutes, s.RouteTable.Name, "")
+		if when == code.MadeAgain { // CAPZ leaves those of a network that it was given alone
+			g.again(thingSecurity, s.SecurityGroup.Name, "")
+			g.again(thingRoutes, s.RouteTable.Name, "")
+		}
 		g.again(thingGateway, s.NATGateway.Name, "")
 		g.again(thingAddress, s.NATGateway.IP.Name, otherAddress)
 	}
-	for _, lb := range []string{n.APIServerLB.Name, n.NodeOutboundLB.Name, n.ControlPlaneOutboundLB.Name} {
-		g.again(thingBalancer, lb, "")
+	for _, lb := range []balancer{n.APIServerLB, n.NodeOutboundLB, n.ControlPlaneOutboundLB} {
+		g.again(thingBalancer, lb.Name, "")
+		for i := range lb.FrontendIPs {
+			g.again(thingAddress, lb.FrontendIPs[i].PublicIP.Name, otherAddress)
+		}
 	}
-	for i := range n.APIServerLB.FrontendIPs {
-		g.again(thingAddress, n.APIServerLB.FrontendIPs[i].PublicIP.Name, otherAddress)
+	if b := l.record.Data.bastion(); b.Name != "" {
+		g.again(thingBastion, b.Name, "")
+		g.again(thingAddress, b.PublicIP.Name, otherAddress)
+		g.add(thingSubnet, vnet+"/subnets/"+b.Subnet.Name, n.VNet.Name+"/"+b.Subnet.Name, when, why)
 	}
-	g.again(thingZone, n.PrivateDNSZoneName, "")
+	g.zone(id, &n)
 	return g.list
+}
+
+// zone is the private DNS zone of a private API server; CAPZ gives it a name where none is said
+// (PrivateDNSSpec in azure/scope/cluster.go v1.26.0).
+func (g *gatherer) zone(id backup.ClusterID, n *network) {
+	name, in := n.PrivateDNSZoneName, cmp.Or(trimmed(n.PrivateDNSZoneResourceGroup), g.at.group)
+	if name == "" && n.APIServerLB.Type == "Internal" && n.PrivateDNSZone != "None" {
+		name = id.Name + ".capz.io"
+	}
+	g.add(thingZone, groupID(g.at.subscription, in)+"/providers/"+typeOf[thingZone]+"/"+name, name, code.MadeAgain, "")
 }
 
 // images are those that templates name by an id in the subscription of their cluster.

@@ -125,6 +125,7 @@ var actions = strings.NewReplacer(
 	"microsoft.", "Microsoft.", "compute/", "Compute/", "network/", "Network/", "virtualmachinescalesets", "virtualMachineScaleSets", "virtualmachines", "virtualMachines",
 	"instanceview", "instanceView", "virtualnetworks", "virtualNetworks", "networksecuritygroups", "networkSecurityGroups", "routetables", "routeTables",
 	"natgateways", "natGateways", "loadbalancers", "loadBalancers", "publicipaddresses", "publicIPAddresses", "privatednszones", "privateDnsZones",
+	"bastionhosts", "bastionHosts",
 )
 
 // Fault is what goes wrong with calls whose path and query match. Of Hang, Cut, Change and
