@@ -8,8 +8,8 @@ import (
 	"drift-detector/infra"
 )
 
-// Facts of a VM that the backup records, which steps of the walk ask for: ids in lower case, in a
-// JSON list.
+// Facts of a VM that the backup records, which steps of the walk ask for: ids in a JSON list, those
+// of interfaces in lower case, and those of identities as Azure writes them.
 const (
 	factInterfaces = "networkInterfaces"
 	factIdentities = "userAssignedIdentities"
@@ -25,7 +25,7 @@ func (l *listing) facts(v *vmAnswer, id armID) infra.Facts {
 	}
 	if v.Identity != nil {
 		for user := range v.Identity.Users {
-			users = append(users, strings.ToLower(user))
+			users = append(users, user)
 		}
 	}
 	slices.Sort(users)

@@ -146,12 +146,19 @@ func (objs *objects) identified(m *member, at infra.Sight) walk.Answer {
 	if !seen {
 		return unseen(infra.ClusterTitle(m.cluster))
 	}
-	have, object := listOf(strings.ToLower(text)), "VM "+at.Instance.Name
+	have, object, folded := listOf(text), "VM "+at.Instance.Name, false
 	for _, want := range m.record.Data.Identities {
-		id := strings.TrimPrefix(trimmed(want), providerIDPrefix)
-		if !slices.Contains(have, id) {
+		id := strings.TrimPrefix(want, providerIDPrefix)
+		switch {
+		case slices.Contains(have, id):
+		case slices.ContainsFunc(have, func(h string) bool { return strings.EqualFold(h, id) }):
+			folded = true // CAPZ compares letter by letter, and lists may differ from what it reads
+		default:
 			return answer(walk.Differs, object, object+" lacks identity "+infra.Brief(id), "has it")
 		}
+	}
+	if folded {
+		return unseen(infra.ClusterTitle(m.cluster))
 	}
 	return pass
 }
