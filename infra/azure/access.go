@@ -32,12 +32,6 @@ func (p *provider) noteAccess(ctx context.Context, t *infra.Target, d *detail, u
 		}
 		return outcomeOf(err)
 	})
-	// What a workload identity or the machine that CAPZ runs on gives is in no backup.
-	for i := range l.Facts {
-		if l.Facts[i].Value == infra.OwnAbsent {
-			l.Facts[i].Value = infra.OwnUntried
-		}
-	}
 }
 
 // verified says what CAPZ's own check makes of a certificate: it has the authorities of its

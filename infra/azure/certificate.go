@@ -24,6 +24,8 @@ type certificate struct {
 	x5t        string // the same, as tokens have it
 }
 
+var errNoPEM = errors.New("is no certificate in PEM form; one in PKCS #12 form is not read")
+
 // readCertificate reads a certificate with its private key in PEM form. CAPZ reads PKCS #12
 // without a password, too (azidentity.ParseCertificates), which is not read here.
 func readCertificate(text string) (*certificate, error) {
@@ -31,7 +33,7 @@ func readCertificate(text string) (*certificate, error) {
 	var key *rsa.PrivateKey
 	rest := []byte(strings.TrimSpace(text))
 	if !bytes.HasPrefix(rest, []byte("-----BEGIN ")) {
-		return nil, errors.New("is no certificate in PEM form; one in PKCS #12 form is not read")
+		return nil, errNoPEM
 	}
 	for len(rest) > 0 {
 		var block *pem.Block

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -77,6 +78,7 @@ type found struct {
 	source   string // "Secret team-a/sp-secret"
 	warnings []string
 	given    bool // by the operator, in the place of the backup's
+	unread   bool // the backup may hold one that CAPZ can read, and that is not read here
 }
 
 const hintOwn = "use a login of your own that may read this subscription: --azure-cli for that of your az command, or --azure-ambient for your AZURE_ variables; `drift-detector permissions azure` says what it must be allowed"
@@ -114,7 +116,7 @@ func (p *provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, 
 		f.warnings = append(f.warnings, err.Error())
 		return f, nil
 	case fault != nil:
-		own.given = true
+		own.given, own.unread = true, f.unread
 		own.warnings = append(own.warnings, fmt.Sprintf("%s; used instead: %s", fault.Message, own.source))
 		return own, nil
 	}
@@ -168,7 +170,7 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 	if d.Type == typeCertificate {
 		cert, err := readCertificate(text)
 		if err != nil {
-			return found{}, capi.BadIdentity(hintOwn, "%s of %s %v", secretKey, what, err)
+			return found{unread: errors.Is(err, errNoPEM)}, capi.BadIdentity(hintOwn, "%s of %s %v", secretKey, what, err)
 		}
 		c.certificate = cert
 	} else {

@@ -92,6 +92,9 @@ var foretellings = []restored{
 		s["networkSpec"].(map[string]any)["vnet"].(map[string]any)["peerings"] = []any{map[string]any{"resourceGroup": "hub", "remoteVnetName": "hub"}}
 	}), machine: living, outcome: code.Adopted, not: []code.Reason{code.ClusterHalted}},
 	{name: "no identity named: halted", backup: spec(clusterKind, "shop", func(s map[string]any) { delete(s, "identityRef") }), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ClusterHalted}},
+	{name: "its Secret not in the backup, listed with another login: halted", backup: lacks("Secret", "retail-sp-secret"), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ClusterHalted}},
+	{name: "tenantID is no UUID, listed with another login: halted", backup: spec(identityKind, "retail-sp", func(s map[string]any) { s["tenantID"] = "x" }), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ClusterHalted}},
+	{name: "certificate of a form that is not read, listed with another login: not known", backup: spec(identityKind, "retail-sp", func(s map[string]any) { s["type"] = typeCertificate }), machine: living, outcome: code.Adopted, not: []code.Reason{code.ClusterHalted}},
 	{name: "uniform member: left alone until it is freed", machine: uniform, outcome: code.Halted, says: "owner of AzureMachinePoolMachine", effects: []code.Reason{code.MachinesHalted}},
 	{name: "flexible member: left alone until it is freed", machine: flexible, outcome: code.Halted, says: "owner of AzureMachinePoolMachine"},
 	{name: "uniform member gone: its Machine stays", machine: "train-uni-0", outcome: code.Halted, says: "nobody the Machine", effects: []code.Reason{code.MachinesBroken}},

@@ -69,6 +69,9 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 	t.Redaction = infra.NewRedaction(f.secrets()...)
 	if f.given {
 		t.Own = []infra.Own{{IDs: t.IDs}}
+		if f.unread {
+			t.Own[0].Credential = f.source // none that can be tried
+		}
 	}
 	d.seek = h.seek
 	t.Detail = &d
