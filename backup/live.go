@@ -26,8 +26,15 @@ func (w Want) Needs() func(resource string) bool {
 // server should serve.
 const definitionResource = "customresourcedefinitions.apiextensions.k8s.io"
 
-// WhatLiveNeeds is the hint for kinds of a management cluster that could not be read.
-const WhatLiveNeeds = "nothing is concluded from what could not be read; 'drift-detector permissions kubernetes' prints what the account must be allowed"
+// UnreadHint is the hint for kinds that a management cluster did not let be read, or that a folder
+// of 'clusterctl move' has in part.
+func (s *Snapshot) UnreadHint(backup int) string {
+	const nothing = "nothing is concluded from what could not be read; "
+	if s.Moved(backup) {
+		return nothing + "have 'clusterctl move --to-directory' write all of it again, into an empty folder"
+	}
+	return nothing + "'drift-detector permissions kubernetes' prints what the account must be allowed"
+}
 
 // unreadOf notes which resources a source could not read whole. All that rests on one is
 // unknown; it is not absent.

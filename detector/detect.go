@@ -185,8 +185,8 @@ func (r *Result) conclude(s *backup.Snapshot) {
 		if p.Decisive {
 			r.Complete = false
 			e.Hint = "nothing is concluded from what could not be read; take another backup, or see what that object is"
-			if s.Backups[p.Backup].Live {
-				e.Hint = backup.WhatLiveNeeds
+			if s.Backups[p.Backup].Live || s.Moved(p.Backup) {
+				e.Hint = s.UnreadHint(p.Backup)
 			}
 		}
 		r.Errors = append(r.Errors, e)

@@ -110,16 +110,25 @@ func windows(e *examination) []Finding {
 func unreadable(e *examination) []Finding {
 	problems := make([]int, len(e.Backups))
 	first := make([]string, len(e.Backups))
+	kinds := make([]bool, len(e.Backups)) // what of Cluster API is in them is not known
 	for _, p := range e.Problems {
+		if _, whole := e.Backups[p.Backup].Unread[p.Item]; whole && p.Decisive {
+			kinds[p.Backup] = true
+		}
 		if problems[p.Backup]++; problems[p.Backup] == 1 {
 			first[p.Backup] = p.Item + ": " + p.Reason
 		}
 	}
 	var found []Finding
 	for i, n := range problems {
-		if n > 0 {
-			found = append(found, ruleUnreadable.On(i, e.tarball(i), "%s could not be read, first %s", count(n, "item"), first[i]))
+		if n == 0 {
+			continue
 		}
+		f := ruleUnreadable.On(i, e.tarball(i), "%s could not be read, first %s", count(n, "item"), first[i])
+		if kinds[i] {
+			f.Severity = code.CheckError
+		}
+		found = append(found, f)
 	}
 	return found
 }

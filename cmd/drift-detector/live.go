@@ -88,27 +88,31 @@ func wanted(w backup.Want) live.Wants {
 	return of
 }
 
-// unreadKinds is the error for kinds of a management cluster that could not be read; nil where
-// all were.
+// unreadKinds is the error for kinds of a management cluster, or of a folder of 'clusterctl move',
+// that could not be read; nil where all were.
 func unreadKinds(s *backup.Snapshot) error {
 	var kinds []string
+	of, hint := "the management cluster", s.UnreadHint(0)
 	for _, p := range s.Problems {
 		if _, unread := s.Backups[p.Backup].Unread[p.Item]; unread && p.Decisive {
 			kinds = append(kinds, p.Item+" ("+p.Reason+")")
+			if s.Moved(p.Backup) {
+				of, hint = "the folder", s.UnreadHint(p.Backup)
+			}
 		}
 	}
-	return notRead(kinds)
+	return notRead(kinds, of, hint)
 }
 
-func notRead(kinds []string) error {
+func notRead(kinds []string, of, hint string) error {
 	if len(kinds) == 0 {
 		return nil
 	}
 	slices.Sort(kinds)
 	n := len(kinds)
 	return &errIncomplete{
-		message: "incomplete: could not read " + english.Count(n, "kind") + " of the management cluster: " + strings.Join(kinds[:min(n, few)], "; ") + more(n-few),
-		hints:   []string{backup.WhatLiveNeeds},
+		message: "incomplete: could not read " + english.Count(n, "kind") + " of " + of + ": " + strings.Join(kinds[:min(n, few)], "; ") + more(n-few),
+		hints:   []string{hint},
 	}
 }
 

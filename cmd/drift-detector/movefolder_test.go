@@ -141,6 +141,10 @@ func TestHalfAMoveFolder(t *testing.T) {
 	if !strings.Contains(o.stderr, "half written") {
 		t.Error(o.stderr)
 	}
+	c := runProgram(t, "check", "--backup", dir)
+	if c.code != exitIncomplete || !strings.HasPrefix(c.stdout, "Can it be restored? NOT WITHOUT MANUAL WORK") || strings.Contains(c.stderr, "permissions kubernetes") {
+		t.Errorf("check: status %d: %.60s\n%s", c.code, c.stdout, c.stderr)
+	}
 	file := filepath.Join(dir, "Machine_tenant-alpha_alpha-prod-jzxnt.yaml")
 	if err := os.Truncate(file, 700); err != nil {
 		t.Fatal(err)

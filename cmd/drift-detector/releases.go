@@ -166,7 +166,7 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 	for resource, why := range unread {
 		kinds = append(kinds, resource+" (not read: "+why+")")
 	}
-	return notRead(kinds)
+	return notRead(kinds, "the management cluster", new(backup.Snapshot).UnreadHint(0))
 }
 
 // open finds the backup, or the management cluster that runs.
