@@ -9,17 +9,17 @@ import (
 // Tab offers the values of flags.
 func TestCompletionOfValues(t *testing.T) {
 	for line, want := range map[string]string{
-		"detect --format":                           "html json junit markdown prometheus text",
-		"detect --backup x --format":                "html json junit markdown prometheus text",
+		"detect --format":                           "html json junit markdown prometheus slack teams text webhook",
+		"detect --backup x --format":                "html json junit markdown prometheus slack teams text webhook",
 		"check --format":                            "json junit markdown text",
 		"plan --format":                             "env markdown shell",
-		"detect --fail-on":                          "no not-yes by-plan ghost stale unknown unattributed error leaked lost stuck check",
+		"detect --fail-on":                          "no not-yes by-plan ghost stale unknown unattributed error leaked lost stuck stale-backup check",
 		"confirm --as":                              "notAMachine leave givenUp staysOff",
 		"check --fail-on":                           "error warning",
 		"ignore --status":                           "Ghost Stale Unknown Healthy Unattributed",
 		"detect --cluster":                          "",
 		"detect --output":                           "",
-		"render --status nothing --backup --format": "html json junit markdown prometheus text screen",
+		"render --status nothing --backup --format": "html json junit markdown prometheus slack teams text webhook screen",
 	} {
 		o := runProgram(t, append(strings.Fields(line), completionFlag)...)
 		if got := strings.Join(strings.Fields(o.stdout), " "); got != want || o.stderr != "" {

@@ -4,12 +4,14 @@
 package message
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
 	"drift-detector/internal/english"
+	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/outline"
 )
@@ -39,12 +41,12 @@ func of(r *report.Report) Webhook {
 		At:       r.GeneratedAt.UTC().Format("2006-01-02T15:04:05Z"),
 	}
 	for i := range r.Backups {
-		w.Of = append(w.Of, report.Valid(r.Backups[i].Path))
+		w.Of = append(w.Of, terminal.Escape(report.Valid(r.Backups[i].Path)))
 	}
 	for _, s := range outline.ToDo(r) {
 		for i := range s.Items {
 			if len(w.First) < most {
-				w.First = append(w.First, report.Valid(short(s.Items[i].Text)))
+				w.First = append(w.First, short(terminal.Escape(report.Valid(s.Items[i].Text))))
 			}
 		}
 	}
@@ -129,9 +131,14 @@ func (w *Webhook) lines() []string {
 }
 
 func write(w io.Writer, body any) error {
-	e := json.NewEncoder(w)
+	var doc bytes.Buffer
+	e := json.NewEncoder(&doc)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(body); err != nil {
+	err := e.Encode(body)
+	if err == nil {
+		_, err = w.Write(terminal.JSON(doc.Bytes()))
+	}
+	if err != nil {
 		return fmt.Errorf("writing the report as a message: %w", err)
 	}
 	return nil
