@@ -324,7 +324,7 @@ func (s *Snapshot) Group(backup int, namespace, kind, name string) *Group {
 }
 
 // Moved reports whether a backup is a folder of 'clusterctl move', which pauses each Cluster and
-// ClusterClass to write it, names the owners of all objects anew as it restores them, and
+// ClusterClass to write it, gives all objects their owners again as it restores them, and
 // unpauses all at its end (fromDirectory in cmd/clusterctl/client/cluster/mover.go v1.13.4).
 func (s *Snapshot) Moved(backup int) bool {
 	return backup >= 0 && backup < len(s.Backups) && s.Backups[backup].Mode == archive.ByClusterctl

@@ -76,6 +76,8 @@ type MachineForecast struct {
 	Condition string       `json:"condition,omitempty"` // when the outcome holds, or when it does not
 	Message   string       `json:"message"`
 	RolledOut bool         `json:"rolledOut,omitempty"` // is part of the rollout of its group
+	// Row is the row of docs/walks.md for which its controller does nothing; absent for none.
+	Row string `json:"row,omitempty"`
 	// ExpectedBy is when a health check calls the machine unhealthy. Absent where none does.
 	ExpectedBy ExpectedBy `json:"expectedBy,omitzero"`
 }

@@ -60,7 +60,7 @@ var fields = map[string]string{
 	"clusterForecast":      "text outcomes notHealing notes",
 	"note":                 "code message objects?",
 	"step":                 "when who text commands",
-	"machineForecast":      "outcome byPlan? condition? message rolledOut? expectedBy?",
+	"machineForecast":      "outcome byPlan? condition? message rolledOut? row? expectedBy?",
 	"expectedBy":           "event seconds",
 	"controlPlaneForecast": "replicas etcd? remediates why? rollout?",
 	"groupForecast":        "replicas managedBy? rollout?",

@@ -18,7 +18,7 @@ type Mode string
 
 const (
 	ByVelero     Mode = "velero"     // without status and ownerReferences
-	ByClusterctl Mode = "clusterctl" // without status; owners are named anew, and Clusters unpaused at the end
+	ByClusterctl Mode = "clusterctl" // without status; objects get their owners again, and Clusters are unpaused at the end
 )
 
 // moved is the name of a file that 'clusterctl move --to-directory' writes: KIND_NAMESPACE_NAME.yaml,

@@ -17,6 +17,7 @@ var Conditions = []Condition{
 	{code.VCenterUnasked, "The names of datacenters are unique, and the VMs of machines have what CAPV asks for (an address, a network card for each device, the hardware version, a host that can be read): the inventory was saved before this was asked for"},
 	{code.InfrastructureUnasked, "What AWS, Azure or OpenStack says of these is what the objects specify: the inventory was saved before that was asked for, or the backup names it by a filter, which was not followed, or not at all; or it was not compared, as what Azure Service Operator sets back"},
 	{code.PoolsUncompared, "Launch template or scale set model, image, version, subnets and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it does nothing"},
+	{code.SizesOffered, "Azure still offers the sizes of the VMs of these clusters to their subscriptions: CAPZ asks that before it looks for a VM, and fails where one was retired"},
 	{code.ControllerLogin, "The new management cluster's CAPA or CAPZ can log in as the old one's did, with its service account or its instance, and may assume the same roles: the login of these is not in the backup"},
 	{code.HostResolves, "The names of these API servers lead to their floating IPs, as the pods of the controllers look them up"},
 	{code.ImagesResolved, "The controller of Images (ORC) runs on the new management cluster, with its credentials: machines of these clusters name their images as its objects"},

@@ -183,6 +183,9 @@ func (r rules) machine(f *machine) Machine {
 	if f.cluster.world.byPlan {
 		return out
 	}
+	if out.Outcome == code.Halted && f.waiting != nil {
+		out.Row = f.waiting.Row.ID
+	}
 	if out.Outcome == code.ReplacedByMachineHealthCheck || out.Outcome == code.DeletedByMachineHealthCheck {
 		out.ExpectedBy = f.expectedBy()
 	}

@@ -8,7 +8,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// What 'clusterctl move --from-directory' restores comes back with its owners named anew and
+// What 'clusterctl move --from-directory' restores comes back with its owners and
 // without status, Clusters first and paused; at its end it unpauses all Clusters and
 // ClusterClasses (fromDirectory, restoreTargetObject, buildOwnerChain in
 // cmd/clusterctl/client/cluster/mover.go v1.13.4). What exists already it leaves as it is.

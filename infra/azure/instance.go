@@ -175,7 +175,7 @@ func dateOf(text string) time.Time {
 	return t
 }
 
-// short stands for an id in a list of many.
+// short is an id in a list of many, in 16 bytes.
 func short(id string) [16]byte {
 	sum := sha256.Sum256([]byte(id))
 	return [16]byte(sum[:16])

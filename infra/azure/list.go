@@ -226,8 +226,7 @@ func (l *listing) readVMs(ctx context.Context, subscription string) error {
 		}
 		switch err := list(ctx, l.session, g+"/providers/Microsoft.Compute/virtualMachines", query, take); {
 		case groupNowhere(err) || codeOf(err) == http.StatusForbidden:
-			// Without its answer nothing is concluded for the group.
-			l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(k infra.Key) bool { return k == answered(g) })
+			l.unanswered(g)
 		case err != nil:
 			return err
 		default:
@@ -239,6 +238,11 @@ func (l *listing) readVMs(ctx context.Context, subscription string) error {
 	}
 	l.Warnings = append(l.Warnings, where(l.target)+": the account may not list the subscription: VMs outside of the clusters' resource groups are not seen")
 	return nil
+}
+
+// unanswered takes the answer of a resource group back, without which nothing is concluded for it.
+func (l *listing) unanswered(group string) {
+	l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(k infra.Key) bool { return k == answered(group) })
 }
 
 // take adds a VM that is in no uniform scale set.

@@ -38,7 +38,7 @@ var typeOf = map[string]string{
 }
 
 // What CAPZ does without a thing, as seen with v1.26.0 when a whole group was gone: ASO makes
-// resource group, network, subnets and NAT gateway anew, CAPZ the rest.
+// resource group, network, subnets and NAT gateway again, CAPZ the rest.
 const (
 	emptyGroup   = "ASO creates a new, empty one within seconds, and CAPZ a whole network in it, with other public addresses; the VMs are not created again"
 	peer         = "Azure refuses the peering that CAPZ creates (azure/services/vnetpeerings v1.26.0), and CAPZ does nothing more for the cluster"

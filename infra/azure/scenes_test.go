@@ -279,6 +279,8 @@ var scenes = []scene{
 	}, machine: uniform, status: stale, reason: code.PoolMember},
 	{name: "members of a scale set refused: Unknown", cloud: deny(groupID(ml, "rg-ml-train") + "/providers/microsoft.compute/virtualmachinescalesets/train-uni/virtualmachines"), machine: "train-uni-0", status: unknown, reason: code.ScopeIncomplete},
 	{name: "scale set refused: Unknown", cloud: deny(groupID(ml, "rg-ml-train")+"/providers/microsoft.compute/virtualmachinescalesets", "/subscriptions/"+ml+"/providers/microsoft.compute/virtualmachinescalesets"), machine: "train-uni-0", status: unknown, reason: code.ScopeIncomplete},
+	{name: "scale sets of the subscription refused, those of its groups listed: Healthy", cloud: deny("/subscriptions/" + ml + "/providers/microsoft.compute/virtualmachinescalesets"), machine: uniform, status: healthy},
+	{name: "scale sets of the subscription and of a group refused, a VM of the group is gone: Unknown", cloud: both(without("train-md-0-c95vj-2q675"), deny("/subscriptions/"+ml+"/providers/microsoft.compute/virtualmachinescalesets", groupID(ml, "rg-ml-train")+"/providers/microsoft.compute/virtualmachinescalesets")), machine: "train-md-0-c95vj-2q675", status: unknown, reason: code.ScopeIncomplete},
 	{name: "the list of members is empty: one that lives is Healthy", cloud: func(s *azurelab.Server) {
 		s.Fail(azurelab.Fault{Match: "train-uni/virtualMachines.api", Change: func(o azurelab.Object) { o["value"] = []any{} }})
 	}, machine: uniform, status: healthy, state: partial},

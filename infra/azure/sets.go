@@ -38,11 +38,7 @@ func (l *listing) readSets(ctx context.Context, subscription string) error {
 		}
 		return nil
 	}
-	err := list(ctx, l.session, "/subscriptions/"+subscription+"/providers/Microsoft.Compute/virtualMachineScaleSets", "api-version="+computeVersion, note)
-	switch {
-	case codeOf(err) == http.StatusForbidden:
-		l.Warnings = append(l.Warnings, where(l.target)+": the account may not list scale sets: those that the backup names are asked for one by one, and others are not seen")
-	case err != nil:
+	if err := l.listSets(ctx, subscription, note); err != nil {
 		return err
 	}
 	for _, set := range sortedNames(l.seek.sets) {
@@ -66,6 +62,29 @@ func (l *listing) readSets(ctx context.Context, subscription string) error {
 	slices.Sort(known)
 	for _, set := range known {
 		if err := l.readMembers(ctx, set, subscription); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listSets lists the scale sets of the subscription, and, where that is refused, those of each
+// resource group. Of a group that refuses it, too, nothing is concluded.
+func (l *listing) listSets(ctx context.Context, subscription string, note func(*setAnswer) error) error {
+	const of, query = "/providers/Microsoft.Compute/virtualMachineScaleSets", "api-version=" + computeVersion
+	err := list(ctx, l.session, "/subscriptions/"+subscription+of, query, note)
+	if codeOf(err) != http.StatusForbidden {
+		return err
+	}
+	l.Warnings = append(l.Warnings, where(l.target)+": the account may not list the subscription: scale sets outside of the clusters' resource groups are not seen, except those that the backup names")
+	for _, g := range sortedNames(l.seek.groups) {
+		if l.absent[g] {
+			continue
+		}
+		switch err := list(ctx, l.session, g+of, query, note); {
+		case groupNowhere(err) || codeOf(err) == http.StatusForbidden:
+			l.unanswered(g)
+		case err != nil:
 			return err
 		}
 	}

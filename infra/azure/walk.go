@@ -44,6 +44,7 @@ func (objs *objects) steps() []infra.Step {
 	for i := range objs.pools {
 		q.askPool(&objs.pools[i])
 	}
+	q.askSizes()
 	for i := range objs.members {
 		q.askMember(&objs.members[i])
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
@@ -19,6 +20,12 @@ var (
 		Asks:   "spec.bootstrap.dataSecretName of its Machine, which Cluster API writes again where there is a KubeadmConfig",
 		None:   walk.Waits.Says("CAPZ waits for the bootstrap data, although the VM runs"),
 		Source: "reconcileNormal: controllers/azuremachine_controller.go v1.13.0 to v1.26.0",
+	}
+	rowM2 = &walk.Row{
+		ID: "azure.M2", Of: machineKind,
+		Asks:      "spec.vmSize among the sizes that the location offers to the subscription, for a VM that runs as well: of one that is not offered any more it fails before it looks for the VM",
+		Condition: code.SizesOffered,
+		Source:    "InitMachineCache: azure/scope/machine.go; Get: azure/services/resourceskus/cache.go v1.13.0 to v1.26.0",
 	}
 	rowM3 = &walk.Row{
 		ID: "azure.M3", Of: machineKind,
@@ -50,8 +57,26 @@ var (
 		Condition: code.InfrastructureUnasked,
 		Source:    "checkUserAssignedIdentities: azure/services/virtualmachines/virtualmachines.go; reconcileNormal: controllers/azuremachine_controller.go v1.13.0 to v1.26.0",
 	}
-	machineRows = []*walk.Row{rowM1, rowM3, rowM4, rowM7, rowM8}
+	machineRows = []*walk.Row{rowM1, rowM2, rowM3, rowM4, rowM7, rowM8}
 )
+
+// askSizes asks M2 of each cluster with an AzureMachine that is not paused. Nobody answers it: the
+// list of sizes has thousands, for each location.
+func (q *questions) askSizes() {
+	asked := map[backup.ClusterID]bool{}
+	for i := range q.objs.members {
+		m := &q.objs.members[i]
+		if m.kind != machineKind || m.index < 0 || m.record == nil || asked[m.cluster] {
+			continue
+		}
+		if m.record.Paused {
+			q.Note(rowM2, m.cluster, pass)
+			continue
+		}
+		asked[m.cluster] = true
+		q.Note(rowM2, m.cluster, unseen(infra.ClusterTitle(m.cluster)))
+	}
+}
 
 // askMember asks what the backup says of a machine, or a listing of one that has no VM.
 func (q *questions) askMember(m *member) {

@@ -155,6 +155,7 @@ const (
 	UnlinkedInstances     Reason = "UnlinkedInstances"
 	OwnersPaused          Reason = "OwnersPaused"
 	PoolsUncompared       Reason = "PoolsUncompared"
+	SizesOffered          Reason = "SizesOffered"
 	RestoreOrder          Reason = "RestoreOrder"
 	HostResolves          Reason = "HostResolves"
 	ImagesResolved        Reason = "ImagesResolved"

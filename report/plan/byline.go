@@ -61,6 +61,7 @@ func (pl *planner) correct(p *Plan) {
 const (
 	rowNode        = "core.M9"     // a machine has no Node; one that was off gets it when it is started
 	rowCertificate = "vsphere.C6b" // vCenter shows a certificate that is not pinned
+	rowMember      = "azure.P8"    // a restore takes the owner of a member of a pool away
 )
 
 // settled is what a line settles: a reason about an object, or, without a code, each that waits

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
@@ -24,7 +23,7 @@ func (pl *planner) freeMembers(c *report.Cluster, objects []string) (lines []she
 		g := &c.Workers.Groups[i]
 		for j := range g.Machines {
 			m := &g.Machines[j]
-			if g.Kind != "MachinePool" || m.Status != code.Healthy || outcome(m) != code.Halted || !strings.Contains(m.Forecast.Message, "owner of "+member.Kind+" ") ||
+			if g.Kind != "MachinePool" || m.Status != code.Healthy || m.Forecast == nil || m.Forecast.Row != rowMember ||
 				!slices.Contains(objects, "Machine "+m.Namespace+"/"+m.Name) {
 				continue
 			}
