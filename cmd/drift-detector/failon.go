@@ -135,7 +135,10 @@ func parseFailOn(value, command string, known []string) (failOn, error) {
 func (f failOn) verdict(r *report.Report) error {
 	var found []string
 	for _, kind := range failKinds {
-		if text := kind.has(r); text != "" && slices.Contains(f, kind.name) && !slices.Contains(found, text) {
+		if !slices.Contains(f, kind.name) {
+			continue
+		}
+		if text := kind.has(r); text != "" && !slices.Contains(found, text) {
 			found = append(found, text)
 		}
 	}
