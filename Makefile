@@ -23,7 +23,7 @@ GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # What only tests, CI and measuring need is in modules of its own.
-MODULES     := . testdata/oracle testdata/oracle/controllers testdata/browser testdata/bench testdata/live .ci/image
+MODULES     := . testdata/oracle testdata/oracle/controllers testdata/browser testdata/bench testdata/live .ci/image .ci/site
 
 # The minors of Cluster API whose controllers are run: go.mod has one, v1.12.mod another.
 CONTROLLERS := testdata/oracle/controllers
@@ -40,7 +40,7 @@ AXE_VERSION  := 4.14.1
 AXE          := $(CACHE)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: goflags build demo test race cover update test-aws test-openstack test-azure test-browser test-live test-controllers faults fuzz bench bench-go size advisories lint release image install help
+.PHONY: goflags build demo test race cover update test-aws test-openstack test-azure test-browser test-live test-controllers faults fuzz bench bench-go size advisories lint docs release image install help
 
 goflags:
 	@echo $(GOFLAGS)
@@ -83,6 +83,7 @@ update: ## write what tests hold and code makes: golden files, parts of docs/
 	go test ./report ./report/text -update
 	go test ./detector -run VerdictsPage -update
 	go test ./cmd/drift-detector -run Documented -update
+	cd testdata/oracle && go test . -run Kustomize -update
 
 test-aws: $(MOTO)/bin/moto_server ## hold the AWS provider against moto, an AWS in Python that it installs under ~/.cache
 	MOTO_PYTHON=$(MOTO)/bin/python go test -tags moto -count 1 -run Moto ./infra/aws ./infra/store
@@ -160,6 +161,9 @@ lint: ## check format, go vet and staticcheck
 	@for minor in $(filter-out go,$(MINORS)); do echo "go vet: $(CONTROLLERS) with $$minor.mod"; (cd $(CONTROLLERS) && go vet $(OF_MINOR) ./...) || exit 1; done
 	go vet ./.ci/release ./.ci/advisories
 	$(STATICCHECK) ./.ci/release ./.ci/advisories
+
+docs: ## make a site of README.md and docs/ in dist/site, which needs no server and no network
+	cd .ci/site && go run . $(CURDIR) $(CURDIR)/$(DIST)/site
 
 release: ## cross-compile archives and SHA256SUMS into dist/, byte-identical for one commit
 	go run ./.ci/release -out $(DIST) -version $(VERSION) -time $(TIME) -targets "$(TARGETS)" -- $(BUILD) ./cmd/drift-detector

@@ -116,9 +116,11 @@ func onHost(ts *testscript.TestScript, spec corev1.PodSpec, c *corev1.Container)
 	text := strings.Join(c.Args, "\n")
 	if strings.HasPrefix(c.Image, "drift-detector:") {
 		text = "exec drift-detector"
+		here := strings.NewReplacer("s3://BUCKET/mgmt-1", ts.Getenv("DRIFT_DETECTOR_BACKUP"), "http://pushgateway:9091/metrics/job/drift-detector/instance/mgmt-1", ts.Getenv("DRIFT_DETECTOR_PUSH"))
 		for _, a := range c.Args {
+			a = here.Replace(reference.ReplaceAllStringFunc(a, func(r string) string { return ts.Getenv(r[2 : len(r)-1]) }))
 			word, ok := shell.Quote(a)
-			if !ok || reference.MatchString(a) {
+			if !ok {
 				ts.Fatalf("argument %q", a)
 			}
 			text += " " + word

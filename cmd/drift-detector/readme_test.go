@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"drift-detector/report/screen"
-
 	"github.com/urfave/cli/v2"
 )
 
@@ -22,36 +20,6 @@ func readme(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-// The screen that the README shows is what detect prints of the lab.
-func TestReadmeShowsRealOutput(t *testing.T) {
-	t.Parallel()
-	_, rest, ok := strings.Cut(readme(t), "\n```\n")
-	if !ok {
-		t.Fatal("the README does not show the screen")
-	}
-	shown, _, _ := strings.Cut(rest, "```")
-	o := fleet(t).detect()
-	o.demand(t, exitOK)
-	var printed strings.Builder
-	if err := screen.Write(&printed, o.report, screen.Options{Report: "report.json"}); err != nil {
-		t.Fatal(err)
-	}
-	real := strings.Split(printed.String(), "\n")
-	lines := 0
-	for line := range strings.Lines(shown) {
-		if line = strings.TrimSuffix(line, "\n"); line == "…" || line == "" {
-			continue
-		}
-		lines++
-		if !slices.Contains(real, line) {
-			t.Errorf("the README shows a line that is not printed: %q", line)
-		}
-	}
-	if lines < 15 {
-		t.Errorf("the README shows %d lines", lines)
-	}
 }
 
 // Every command of the README works: those of the clone as they are, once `make demo`

@@ -18,7 +18,7 @@ import (
 	"drift-detector/report"
 )
 
-const deploy = "../../deploy/"
+const deploy = "../../deploy/chart/"
 
 // metric is the name of one of the metrics, and label what is compared of it.
 var (

@@ -3,6 +3,7 @@ package oracle
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,8 +17,7 @@ import (
 // What kustomize, as in kubectl apply -k, makes of deploy/ is whole: each object is in the namespace,
 // the alerts are those of the rules file, and the dashboard has the label that Grafana's sidecar asks for.
 func TestKustomizeTakesTheManifests(t *testing.T) {
-	const deploy = "../../deploy"
-	all, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), deploy)
+	all, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Clean(deploy))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestKustomizeTakesTheManifests(t *testing.T) {
 	if want := "ConfigMap CronJob Namespace NetworkPolicy PrometheusRule ServiceAccount"; strings.Join(kinds, " ") != want {
 		t.Fatalf("%q, want %q", kinds, want)
 	}
-	text, err := os.ReadFile(deploy + "/prometheus-rules.yaml")
+	text, err := os.ReadFile(deploy + "chart/prometheus-rules.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestKustomizeTakesTheManifests(t *testing.T) {
 	again, _ := yaml.Marshal(found["PrometheusRule"]["spec"])
 	var spec map[string]any
 	if err := yaml.Unmarshal(again, &spec); err != nil || !reflect.DeepEqual(spec, rules) {
-		t.Errorf("the PrometheusRule has other alerts than prometheus-rules.yaml (%v)", err)
+		t.Errorf("the PrometheusRule has other alerts than chart/prometheus-rules.yaml (%v)", err)
 	}
 	labels, _ := found["ConfigMap"]["metadata"].(map[string]any)["labels"].(map[string]any)
 	if labels["grafana_dashboard"] != "1" {

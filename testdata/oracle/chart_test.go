@@ -1,0 +1,245 @@
+package oracle
+
+import (
+	"bytes"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/lint"
+	batch "k8s.io/api/batch/v1"
+	core "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
+	"sigs.k8s.io/yaml"
+)
+
+var update = flag.Bool("update", false, "write what kustomize takes from the chart")
+
+const deploy = "../../deploy/"
+
+// render has Helm's engine render the chart, as helm template does, and returns each file by its name.
+func render(t *testing.T, values string) (map[string]string, error) {
+	t.Helper()
+	c, err := loader.Load(deploy + "chart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, err := chartutil.ReadValues([]byte(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := chartutil.ReleaseOptions{Name: "drift-detector", Namespace: "drift-detector", IsInstall: true}
+	all, err := chartutil.ToRenderValues(c, given, release, chartutil.DefaultCapabilities)
+	if err != nil {
+		return nil, err
+	}
+	out, err := engine.Render(c, all)
+	files := map[string]string{}
+	for name, text := range out {
+		files[filepath.Base(name)] = strings.TrimLeft(text, "\n-")
+	}
+	return files, err
+}
+
+// What kustomize takes is what the chart makes of these.
+const base = `
+image: {repository: drift-detector, tag: VERSION}
+managementClusters: [{name: "", backup: s3://BUCKET/PREFIX}]
+bucketSecret: drift-detector-bucket
+push: {url: "http://pushgateway:9091"}
+prometheusRule: {enabled: true}
+`
+
+// Chart and kustomization are of one source: the manifests below deploy/ are what the chart makes.
+func TestKustomizeTakesWhatTheChartMakes(t *testing.T) {
+	files, err := render(t, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"cronjob.yaml", "prometheusrule.yaml"} {
+		want := "# Made of chart/ by `make update`: change it there.\n" + files[name]
+		if *update {
+			if err := os.WriteFile(deploy+name, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(deploy + name); err != nil || string(got) != want {
+			t.Errorf("%s is not what the chart makes (%v): make update", name, err)
+		}
+	}
+}
+
+// Three fleets, as people have them.
+var fleets = map[string]string{
+	"one bucket, by the role of the ServiceAccount": `
+image: {repository: registry.example/drift-detector}
+managementClusters: [{name: prod, backup: s3://velero/prod}]
+serviceAccount: {annotations: {eks.amazonaws.com/role-arn: "arn:aws:iam::123456789012:role/velero-read"}}
+`,
+	"three management clusters, a store of their own, a chat": `
+image: {repository: registry.example/drift-detector, tag: v1.0.1}
+managementClusters:
+- {name: prod, backup: s3://velero/prod, bucketSecret: prod-bucket, args: [--schedule=nightly]}
+- {name: edge, backup: "s3://velero/edge", schedule: "17 5 * * *"}
+- {name: lab, backup: s3://lab}
+bucketSecret: bucket
+push: {url: "https://push.example/", userSecret: push}
+notify: {format: teams, secret: chat}
+networkPolicy: {ports: [443, 9000]}
+prometheusRule: {enabled: true, labels: {release: monitoring}}
+dashboard: {enabled: true}
+env:
+- {name: DRIFT_DETECTOR_AZURE_AMBIENT, value: "true"}
+- {name: AZURE_CLIENT_SECRET, valueFrom: {secretKeyRef: {name: azure, key: secret}}}
+`,
+	"workload identity, without a NetworkPolicy": `
+image: {repository: registry.example/drift-detector}
+managementClusters: [{name: az, backup: s3://velero}]
+serviceAccount: {annotations: {azure.workload.identity/client-id: 00000000-0000-0000-0000-000000000001}}
+podLabels: {azure.workload.identity/use: "true"}
+networkPolicy: {enabled: false}
+`,
+}
+
+// TestChart holds what Helm makes of the chart against Kubernetes' types, strictly. All kinds are
+// stable and no field is younger than 1.29, and a stable kind loses no field.
+func TestChart(t *testing.T) {
+	for name, values := range fleets {
+		t.Run(name, func(t *testing.T) {
+			given := chartutil.Values{}
+			if err := yaml.Unmarshal([]byte(values), &given); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range lint.All(deploy+"chart", given, "drift-detector", true).Messages {
+				if m.Severity > 1 { // 1: the chart has no icon
+					t.Errorf("helm lint: %v", m)
+				}
+			}
+			files, err := render(t, values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kinds := map[string]int{}
+			for _, file := range slices.Sorted(maps.Keys(files)) {
+				for _, doc := range regexp.MustCompile(`(?m)^---\n`).Split(files[file], -1) {
+					if strings.TrimSpace(doc) != "" {
+						kinds[demandStrict(t, doc)]++
+					}
+				}
+			}
+			clusters := strings.Count(values, "{name: ") - strings.Count(values, "env:")*2 - strings.Count(values, "{secretKeyRef: {name: ")
+			if kinds["CronJob"] != clusters || kinds["ServiceAccount"] != 1 || kinds["NetworkPolicy"] != strings.Count(values, "ports:")+one(!strings.Contains(values, "networkPolicy:")) {
+				t.Errorf("%v of %d management clusters", kinds, clusters)
+			}
+		})
+	}
+}
+
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// demandStrict demands that Kubernetes' types have each field of an object, and returns its kind.
+func demandStrict(t *testing.T, doc string) string {
+	t.Helper()
+	var o struct{ Kind string }
+	if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
+		t.Fatalf("%v:\n%s", err, doc)
+	}
+	of := map[string]any{
+		"CronJob": &batch.CronJob{}, "ServiceAccount": &core.ServiceAccount{}, "NetworkPolicy": &networking.NetworkPolicy{},
+		"ConfigMap": &core.ConfigMap{}, "PrometheusRule": &map[string]any{},
+	}[o.Kind]
+	if of == nil {
+		t.Fatalf("kind %q:\n%s", o.Kind, doc)
+	}
+	if err := yaml.UnmarshalStrict([]byte(doc), of); err != nil {
+		t.Errorf("%v:\n%s", err, doc)
+	}
+	if c, is := of.(*batch.CronJob); is {
+		demandLeastRights(t, c)
+	}
+	return o.Kind
+}
+
+// demandLeastRights demands that a pod has no right and no way to write but /tmp.
+func demandLeastRights(t *testing.T, c *batch.CronJob) {
+	t.Helper()
+	pod := &c.Spec.JobTemplate.Spec.Template.Spec
+	s := pod.Containers[0].SecurityContext
+	if *pod.AutomountServiceAccountToken || !*pod.SecurityContext.RunAsNonRoot || !*s.ReadOnlyRootFilesystem || *s.AllowPrivilegeEscalation || !slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) {
+		t.Errorf("%s has rights", c.Name)
+	}
+	for _, v := range pod.Volumes {
+		if v.EmptyDir == nil && v.Secret == nil {
+			t.Errorf("%s mounts %s", c.Name, v.Name)
+		}
+	}
+}
+
+// A value that is a secret in clear is refused, with the way to do it; so is what nothing reads.
+func TestChartRefuses(t *testing.T) {
+	for values, why := range map[string]string{
+		"managementClusters: []":                                                "managementClusters",
+		`image: {repository: ""}`:                                               "repository",
+		`push: {url: "https://user:canary@push"}`:                               "push.userSecret",
+		`notify: {secret: "https://hooks.x/canary"}`:                            "notify.secret",
+		`env: [{name: AWS_SECRET_ACCESS_KEY, value: canary}]`:                   "valueFrom.secretKeyRef",
+		`managementClusters: [{name: a, backup: "s3://key:canary@b"}]`:          "bucketSecret",
+		`managementClusters: [{name: a, backup: /mnt/backup}]`:                  "backup",
+		`pushUrl: http://push`:                                                  "pushUrl",
+		`managementClusters: [{name: a, backup: s3://b, args: ["s3://other"]}]`: "args",
+	} {
+		c, err := chartutil.ReadValues([]byte(base))
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed, err := chartutil.ReadValues([]byte(values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(c, changed)
+		text, _ := yaml.Marshal(c)
+		if _, err := render(t, string(text)); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v", values, err)
+		} else if strings.Contains(err.Error(), "canary") {
+			t.Errorf("a secret is in: %v", err)
+		}
+	}
+}
+
+// The chart holds what it says in its values file, and no more.
+func TestChartIsWhole(t *testing.T) {
+	c, err := loader.Load(deploy + "chart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for _, f := range slices.Concat(c.Templates, c.Files) {
+		files = append(files, f.Name)
+	}
+	slices.Sort(files)
+	if want := "grafana-dashboard.json prometheus-rules.yaml templates/cronjob.yaml templates/dashboard.yaml templates/prometheusrule.yaml templates/refused.yaml"; strings.Join(files, " ") != want {
+		t.Errorf("%q", files)
+	}
+	for _, f := range c.Raw {
+		if bytes.Contains(f.Data, []byte("\r")) {
+			t.Errorf("%s has carriage returns", f.Name)
+		}
+	}
+	if c.Metadata.Type != "application" || c.Metadata.APIVersion != chart.APIVersionV2 {
+		t.Errorf("%+v", c.Metadata)
+	}
+}
