@@ -115,7 +115,7 @@ func TestWhatRollsOutAGroup(t *testing.T) {
 }
 
 // Cluster API takes every value but "false" for yes, an empty one included.
-func TestPoint42ValuesOfReplicasManagedBy(t *testing.T) {
+func TestValuesOfReplicasManagedBy(t *testing.T) {
 	const annotation = "cluster.x-k8s.io/replicas-managed-by"
 	for value, want := range map[string]string{"false": "", "": "an autoscaler outside Cluster API", "true": "an autoscaler outside Cluster API", "karpenter": "karpenter", "False": "False"} {
 		s, _ := loadAll(t, backup.Want{}, backuptest.Source("b", backuptest.New().

@@ -27,7 +27,7 @@ func shows(text, secret string, least int) string {
 
 // A secret is hidden in every form in which a server may repeat it, wherever the text
 // or the secret was cut.
-func TestFaultD3Redaction(t *testing.T) {
+func TestASecretIsHiddenInEveryForm(t *testing.T) {
 	const secret = `T7s&k/9w"Zq+m4 rk3r<x>%`
 	r := infra.NewRedaction(backup.NewSensitive(secret + "\n"))
 	quoted, err := json.Marshal(secret)

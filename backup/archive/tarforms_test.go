@@ -118,7 +118,7 @@ var tarForms = []struct {
 }
 
 // A header means what it means to archive/tar; what Velero never writes is said.
-func TestFaultD4HeaderForms(t *testing.T) {
+func TestHeadersMeanWhatTheyMeanToArchiveTar(t *testing.T) {
 	for _, f := range tarForms {
 		t.Run(f.name, func(t *testing.T) {
 			data := tarParts(f.parts...)
@@ -143,7 +143,7 @@ func TestFaultD4HeaderForms(t *testing.T) {
 // Whatever Velero reads of an archive is read here, and a header that it never writes
 // is a problem of the resource that it names; what it reads otherwise than a stream
 // can be read is refused.
-func TestFaultD4WhatARestoreReads(t *testing.T) {
+func TestWhatARestoreReads(t *testing.T) {
 	const (
 		machines = "machines.cluster.x-k8s.io"
 		hidden   = "resources/" + machines + "/namespaces/ns/hidden.json"

@@ -247,11 +247,11 @@ func tarSeeds(t testing.TB) [][]byte {
 	return append(seeds, tarParts(all...))
 }
 
-var mutants = flag.Int("mutants", 60_000, "archives that TestFaultD4Mutants makes")
+var mutants = flag.Int("mutants", 60_000, "archives that TestDamagedArchivesMeanWhatTheyMeanToArchiveTar makes")
 
 // Damaged and forged archives mean what they mean to archive/tar, or are refused.
 // The mutants are the same in every run.
-func TestFaultD4Mutants(t *testing.T) {
+func TestDamagedArchivesMeanWhatTheyMeanToArchiveTar(t *testing.T) {
 	seeds := tarSeeds(t)
 	r := rand.New(rand.NewPCG(4, 0xd4))
 	read := 0

@@ -111,7 +111,7 @@ func worker(t *testing.T) string {
 }
 
 // Whatever halts a cluster or a machine and is absent is an error by its name.
-func TestPoint24WhatHalts(t *testing.T) {
+func TestWhatHaltsAndIsAbsentIsAnError(t *testing.T) {
 	machine := worker(t)
 	bootstrap := "secrets/tenant-alpha/" + machine
 	play(t, []scene{
@@ -142,7 +142,7 @@ func TestPoint24WhatHalts(t *testing.T) {
 
 // The place of a machine is derived from its zone and the zone's failure domain: without
 // them CAPV refuses the machine's own VSphereVM.
-func TestPoint47Placement(t *testing.T) {
+func TestAMachineNeedsItsZoneAndFailureDomain(t *testing.T) {
 	const zones, domains = "vspheredeploymentzones.infrastructure.cluster.x-k8s.io", "vspherefailuredomains.infrastructure.cluster.x-k8s.io"
 	placed := inSpec("machines.cluster.x-k8s.io/tenant-alpha/"+worker(t), "failureDomain", "zone-a")
 	zone := infra("VSphereDeploymentZone", "zone-a", map[string]any{"server": "127.0.0.1:36459", "failureDomain": "domain-a"})
@@ -167,7 +167,7 @@ func TestPoint47Placement(t *testing.T) {
 }
 
 // AWS is looked at as vSphere is.
-func TestPoint30AWS(t *testing.T) {
+func TestAWSIsCheckedAsVSphereIs(t *testing.T) {
 	identified := func(kind, name string) change {
 		return inSpec(awsCluster, "identityRef", map[string]any{"kind": kind, "name": name})
 	}
@@ -250,7 +250,7 @@ func TestPoint30AWS(t *testing.T) {
 }
 
 // Of each cluster it is said what its own controller does.
-func TestPoint30Words(t *testing.T) {
+func TestEachClusterHasTheWordsOfItsController(t *testing.T) {
 	for _, f := range checked(t, derive(t, lab, without()), afterwards, nil) {
 		all := f.Message + f.Why + f.Do
 		if f.Code == "ClusterNotPaused" && strings.Contains(f.Object, "aws") != strings.Contains(all, "CAPA launches") {
@@ -264,7 +264,7 @@ func TestPoint30Words(t *testing.T) {
 
 // What Velero leaves out is read from the filters that it wrote, which differ from
 // release to release, and a policy that nobody can read is said to be one.
-func TestPoint30Filters(t *testing.T) {
+func TestWhatFiltersLeaveOut(t *testing.T) {
 	const (
 		scoped = `"excludedClusterScopedResources": [
       "volumesnapshotcontents.snapshot.storage.k8s.io"
@@ -314,7 +314,7 @@ func TestPoint30Filters(t *testing.T) {
 }
 
 // The kubeconfig of an EKS cluster breaks a restore by being there.
-func TestPoints33And41KubeconfigsOfEKS(t *testing.T) {
+func TestKubeconfigsOfEKS(t *testing.T) {
 	cluster := func(b *backuptest.Tarball) {
 		b.Add("clusters.cluster.x-k8s.io", map[string]any{
 			"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": map[string]any{"namespace": "eks", "name": "shop"},
@@ -343,7 +343,7 @@ func TestPoints33And41KubeconfigsOfEKS(t *testing.T) {
 
 // CAPA decides by the identity's allowedNamespaces who may use it: nobody without it,
 // everybody where it is empty, else by name or by the labels of the Namespace.
-func TestPoint44AllowedNamespaces(t *testing.T) {
+func TestAllowedNamespaces(t *testing.T) {
 	const resource = "awsclusterstaticidentities.infrastructure.cluster.x-k8s.io"
 	uses := inSpec(awsCluster, "identityRef", map[string]any{"kind": "AWSClusterStaticIdentity", "name": "own"})
 	naming := func(keys string, allowed any) func(*backuptest.Tarball) {

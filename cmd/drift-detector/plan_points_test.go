@@ -63,7 +63,7 @@ func clusterOf(t *testing.T, r *report.Report, name string) *report.Cluster {
 // The report says which vCenter and which account it was made from, through a saved
 // inventory, too, and each line that deletes a Machine looks first at the Nodes of its cluster, and
 // whether its VM is gone.
-func TestPoint26ThePlanOfTheLabProvesItsPlace(t *testing.T) {
+func TestThePlanOfTheLabProvesItsPlace(t *testing.T) {
 	t.Parallel()
 	for name, w := range map[string]*world{"fleet": fleet(t), "restored": restored(t)} {
 		live := w.detect()
@@ -107,7 +107,7 @@ func TestPoint26ThePlanOfTheLabProvesItsPlace(t *testing.T) {
 }
 
 // A VM with the name of a lost control-plane machine lives in another folder.
-func TestPoint1ANamesakeOfALostControlPlane(t *testing.T) {
+func TestANamesakeOfALostControlPlane(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
 	for _, vm := range []string{"alpha-prod-jzxnt-clone", "jumphost-01"} { // which lie where its machines did
@@ -135,7 +135,7 @@ func TestPoint1ANamesakeOfALostControlPlane(t *testing.T) {
 
 // Of three control-plane machines two are known to run: one is off or gone. With one
 // more off, no line removes the Ghost beside them.
-func TestPoint27TheLastKnownMajorityOfTheLab(t *testing.T) {
+func TestTheLastKnownMajorityOfTheLab(t *testing.T) {
 	t.Parallel()
 	removes := func(text, name string) bool {
 		return len(runbookLines(text, "drain node/"+name)) > 0
@@ -161,7 +161,7 @@ func TestPoint27TheLastKnownMajorityOfTheLab(t *testing.T) {
 }
 
 // Machines whose nodeRef the backup lacks run all the same.
-func TestPoint28ALabWithoutNodeRefs(t *testing.T) {
+func TestALabWithoutNodeRefs(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
 	w.edited("no-noderefs", func(item string, body []byte) ([]byte, bool) {
@@ -194,7 +194,7 @@ func TestPoint28ALabWithoutNodeRefs(t *testing.T) {
 }
 
 // Each line that deletes a Machine looks at the Nodes first, whether the report has them or not.
-func TestPointD1ThePlanOfTheLabReadsNodesFirst(t *testing.T) {
+func TestThePlanOfTheLabReadsNodesFirst(t *testing.T) {
 	t.Parallel()
 	for name, w := range map[string]*world{"fleet": fleet(t), "restored": restored(t)} {
 		deletes := runbookLines(w.plan(w.detect("--skip-access-apiserver")), " delete machines.cluster.x-k8s.io/")
@@ -210,7 +210,7 @@ func TestPointD1ThePlanOfTheLabReadsNodesFirst(t *testing.T) {
 }
 
 // A Ghost of a control plane behind an NLB leaves its target groups.
-func TestPoint36ALabBehindAnNLB(t *testing.T) {
+func TestALabBehindAnNLB(t *testing.T) {
 	const arn = "arn:aws:elasticloadbalancing:us-east-1:123456789012:loadbalancer/net/aws-prod-apiserver/50dc6c495c0c9188"
 	w := fleet(t)
 	ec2 := serveEC2(t, fleetEC2())
@@ -252,7 +252,7 @@ func TestPoint36ALabBehindAnNLB(t *testing.T) {
 
 // The plan of the lab begins with what has to hold until all is restored, and looks
 // at its tools and places first.
-func TestPoint31And29ThePlanOfTheLabBeginsWithItsConditions(t *testing.T) {
+func TestThePlanOfTheLabBeginsWithItsConditions(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
 	text := w.plan(w.detect())
@@ -273,7 +273,7 @@ func TestPoint31And29ThePlanOfTheLabBeginsWithItsConditions(t *testing.T) {
 
 // The lab's pool has 3 members and the backup wants 2: it is set to 3 before its
 // cluster is unpaused.
-func TestPoint19ThePoolOfTheLab(t *testing.T) {
+func TestThePoolOfTheLab(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
 	text := w.plan(w.detect())

@@ -121,7 +121,7 @@ const (
 
 // Nothing that has a cluster's mark is dropped, wherever it is, and a Ghost is what is
 // where recorded machines of the cluster are.
-func TestPoint09NothingWithOurMarkIsDropped(t *testing.T) {
+func TestNothingWithOurMarkIsDropped(t *testing.T) {
 	ghosts := func(duplicate string) map[string]string {
 		want := map[string]string{capaDuplicate: duplicate}
 		for _, id := range capaGhosts {
@@ -177,7 +177,7 @@ func TestPoint09NothingWithOurMarkIsDropped(t *testing.T) {
 
 // CAPA reads AWSMachine.spec.providerID and nothing else. Where it is missing CAPA
 // searches by name: what it takes then is what Healthy is said of.
-func TestPoint12WhatCAPAFinds(t *testing.T) {
+func TestWhatCAPAFinds(t *testing.T) {
 	const mine, name = "i-035ae9b2ba55405fa", "prod-a-md-0-vm488-ncflr"
 	w, ec2 := capaFleet(t)
 	stop := func(i *lab.EC2Instance) { i.State = lab.EC2State{Code: 80, Name: "stopped"} }
@@ -215,7 +215,7 @@ func TestPoint12WhatCAPAFinds(t *testing.T) {
 
 // A VPC that was there before proves nothing, and every recorded instance may be gone:
 // the account shows in the ARN of the recorded load balancer.
-func TestPoint16EverythingWasReplaced(t *testing.T) {
+func TestEverythingWasReplaced(t *testing.T) {
 	options := capaEC2()
 	options.SharedVPCs = map[string]string{prodVPC: lab.EC2Account}
 	w, _ := capaFleet(t)
@@ -236,7 +236,7 @@ func TestPoint16EverythingWasReplaced(t *testing.T) {
 }
 
 // A machine of a pool whose member was replaced is part of the set, listed or not.
-func TestPoint17MembersThatWereReplaced(t *testing.T) {
+func TestMembersThatWereReplaced(t *testing.T) {
 	const gone = "i-bf018789bbaf35bb2"
 	for _, listed := range []bool{true, false} {
 		w, ec2 := capaFleet(t)
@@ -279,7 +279,7 @@ func TestLaw7ARefusedKeyHasAWayOut(t *testing.T) {
 
 // Instances carry the time at which they came to be, of whatever age: what is younger
 // than the backup needs no complete owner to be a Ghost.
-func TestPoint53GhostsOfEveryAgeOnAWS(t *testing.T) {
+func TestGhostsOfEveryAgeOnAWS(t *testing.T) {
 	written := time.Date(2026, 11, 22, 2, 3, 29, 0, time.UTC)
 	for title, c := range map[string]struct {
 		made time.Time

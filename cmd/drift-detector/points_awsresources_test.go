@@ -10,7 +10,7 @@ import (
 
 // Everything that CAPA needs of a cluster beside machines is looked up, and the report
 // says what its absence means.
-func TestPoint18WhatHaltsCAPA(t *testing.T) {
+func TestWhatHaltsCAPA(t *testing.T) {
 	const (
 		halts, again = "haltsCluster", "madeAgain"
 		prodA, poolB = "team-a/prod-a", "team-b/pool-b"
@@ -60,7 +60,7 @@ func TestPoint18WhatHaltsCAPA(t *testing.T) {
 }
 
 // A NAT gateway in a VPC that CAPA did not make is not made again.
-func TestPoint18GatewayThatCAPADidNotMake(t *testing.T) {
+func TestGatewayThatCAPADidNotMake(t *testing.T) {
 	w, ec2 := capaFleet(t)
 	ec2.Remove("nat-a9f4521c684c30f99")
 	w.onObject("awsclusters", "prod-a", func(o map[string]any) { delete(within(o, "spec", "network", "vpc"), "tags") })
@@ -70,7 +70,7 @@ func TestPoint18GatewayThatCAPADidNotMake(t *testing.T) {
 }
 
 // What could not be looked at is neither there nor gone.
-func TestPoint43WhatMayNotBeLookedAtIsUnknown(t *testing.T) {
+func TestWhatMayNotBeLookedAtIsUnknown(t *testing.T) {
 	options := capaEC2()
 	options.Faults.DenyActions = []string{"elasticloadbalancing:DescribeLoadBalancers", "eks:DescribeCluster"}
 	w, _ := capaFleet(t)
@@ -93,7 +93,7 @@ func TestPoint43WhatMayNotBeLookedAtIsUnknown(t *testing.T) {
 }
 
 // What a pool is set to is compared with what the backup desires, as CAPA does it.
-func TestPoint19PoolsThatAreSetBack(t *testing.T) {
+func TestPoolsThatAreSetBack(t *testing.T) {
 	four, none := 4, 0
 	w, ec2 := capaFleet(t)
 	o := w.detectAWS()
@@ -116,7 +116,7 @@ func TestPoint19PoolsThatAreSetBack(t *testing.T) {
 
 // Members of a pool that was never read have not left it, though another identity of
 // the account lists them.
-func TestPoint34MembersOfAPoolThatWasNotRead(t *testing.T) {
+func TestMembersOfAPoolThatWasNotRead(t *testing.T) {
 	w, _ := capaFleet(t)
 	w.onObject("awsclusterroleidentities", "eks-role", takenOut)
 	o := w.detectAWS()
@@ -133,7 +133,7 @@ func TestPoint34MembersOfAPoolThatWasNotRead(t *testing.T) {
 }
 
 // A changed tag Name is a warning, as long as nobody asked for another name.
-func TestPoint39Renamed(t *testing.T) {
+func TestAChangedTagNameIsAWarning(t *testing.T) {
 	const name = "prod-a-md-0-vm488-vh4sh"
 	renamed := func(o outcome) bool {
 		for _, w := range o.machine(t, "team-a/"+name).Warnings {
@@ -165,7 +165,7 @@ func TestPoint39Renamed(t *testing.T) {
 }
 
 // Cluster API takes every value of the annotation but "false" for yes.
-func TestPoint42PoolsManagedBy(t *testing.T) {
+func TestPoolsManagedBy(t *testing.T) {
 	for value, managed := range map[string]bool{"false": false, "true": true, "": true, "external-autoscaler": true} {
 		w, _ := capaFleet(t)
 		w.onObject("machinepools", "eks-c-ng-0", func(o map[string]any) {
@@ -188,7 +188,7 @@ func TestPoint42PoolsManagedBy(t *testing.T) {
 
 // Whether a cluster may use the identity that it names is in the backup. Keys that it
 // may not use are not used.
-func TestPoint44AllowedNamespaces(t *testing.T) {
+func TestAllowedNamespaces(t *testing.T) {
 	label := func(w *world) {
 		w.onObject("namespaces", "team-a", func(o map[string]any) { within(o, "metadata", "labels")["tenant"] = "a" })
 	}

@@ -28,7 +28,7 @@ func (a safety) foretells(t *testing.T, machine, outcome string, words ...string
 }
 
 // A VM that became a template is found, and cannot be run.
-func TestPoint11TemplateIsStuck(t *testing.T) {
+func TestTemplateIsStuck(t *testing.T) {
 	t.Parallel()
 	w := well(t)
 	for _, e := range w.vcenter.Service.Context.Map.All("VirtualMachine") {
@@ -44,7 +44,7 @@ func TestPoint11TemplateIsStuck(t *testing.T) {
 }
 
 // CAPA reads AWSMachine.spec.providerID alone, and else searches by name.
-func TestPoint12SecondInstanceOnAWS(t *testing.T) {
+func TestSecondInstanceOnAWS(t *testing.T) {
 	const one = "aws-prod-md-1a-f7mmd-8gn59"
 	w, ec2 := wellAWS(t)
 	w.change("no-provider-id", func(resource, name string, o object) bool {
@@ -70,7 +70,7 @@ func TestPoint12SecondInstanceOnAWS(t *testing.T) {
 
 // Without its load balancer, or its VPC, CAPA does nothing for a cluster; NAT gateways
 // and security groups it makes again.
-func TestPoint18ClusterStandsStill(t *testing.T) {
+func TestClusterStandsStill(t *testing.T) {
 	for _, id := range []string{"aws-prod-apiserver", "vpc-0a1b2c3d4e5f60718"} {
 		w, _ := wellAWS(t, gone(id))
 		a := w.answer()
@@ -80,7 +80,7 @@ func TestPoint18ClusterStandsStill(t *testing.T) {
 }
 
 // CAPA sets a pool to the replicas of the backup, whatever it is set to now.
-func TestPoint19And32PoolsAreSetBack(t *testing.T) {
+func TestPoolsAreSetBack(t *testing.T) {
 	w, ec2 := wellAWS(t)
 	growPool(ec2)
 	a := w.answer()
@@ -95,7 +95,7 @@ func TestPoint19And32PoolsAreSetBack(t *testing.T) {
 }
 
 // A rollout that is due replaces machines that live.
-func TestPoint20RolloutsThatAreDue(t *testing.T) {
+func TestRolloutsThatAreDue(t *testing.T) {
 	t.Parallel()
 	t.Run("version of the control plane", func(t *testing.T) {
 		w := well(t)
@@ -190,7 +190,7 @@ func (w *world) halfway() {
 }
 
 // A MachineHealthCheck obeys the annotation at once.
-func TestPoint21RemediateAnnotation(t *testing.T) {
+func TestRemediateAnnotation(t *testing.T) {
 	t.Parallel()
 	w := well(t)
 	w.healthCheck("tenant-alpha", "alpha-prod", object{})
@@ -201,7 +201,7 @@ func TestPoint21RemediateAnnotation(t *testing.T) {
 }
 
 // Conditions of the Machine count, and a stopped instance has a Node that is not Ready.
-func TestPoint22HealthChecks(t *testing.T) {
+func TestConditionsOfAMachineCountInHealthChecks(t *testing.T) {
 	t.Run("unhealthyMachineConditions", func(t *testing.T) {
 		w := well(t)
 		w.healthCheck("tenant-alpha", "alpha-prod", object{
@@ -229,7 +229,7 @@ func TestPoint22HealthChecks(t *testing.T) {
 }
 
 // Without its VSphereVM CAPV goes by folder and name.
-func TestPoint23VSphereVMMissing(t *testing.T) {
+func TestVSphereVMMissing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		machine       string
@@ -257,7 +257,7 @@ func TestPoint23VSphereVMMissing(t *testing.T) {
 }
 
 // What a cluster, or the VM of a machine, cannot be without halts it.
-func TestPoint24HaltsByWhatIsMissing(t *testing.T) {
+func TestHaltsByWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	w := well(t)
 	w.drop("vsphereclusters", "alpha-prod")

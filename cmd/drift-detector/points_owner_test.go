@@ -44,7 +44,7 @@ func wellEKS(t *testing.T) *world {
 
 // CAPA updates only a kubeconfig Secret that its control plane owns, and a restore takes
 // the owner away. It makes one where there is none.
-func TestPoint33And41KubeconfigOfEKS(t *testing.T) {
+func TestKubeconfigOfEKS(t *testing.T) {
 	w := wellEKS(t)
 	a := w.answer()
 	if a.Safe != "no" || a.about("ClusterHalted") != "Cluster tenant-aws/aws-prod" {
@@ -58,7 +58,7 @@ func TestPoint33And41KubeconfigOfEKS(t *testing.T) {
 }
 
 // Without its control plane's object nothing of an EKS cluster is done.
-func TestPoint25ObjectOfTheEKSControlPlane(t *testing.T) {
+func TestObjectOfTheEKSControlPlane(t *testing.T) {
 	w := wellEKS(t)
 	w.drop("secrets", "aws-prod-kubeconfig")
 	w.drop("awsmanagedcontrolplanes", "aws-prod-control-plane")
@@ -69,7 +69,7 @@ func TestPoint25ObjectOfTheEKSControlPlane(t *testing.T) {
 }
 
 // A member that left its pool loses its Machine alone, and the others are taken over.
-func TestPoint38MemberOfAPoolGone(t *testing.T) {
+func TestMemberOfAPoolGone(t *testing.T) {
 	w, _ := wellAWS(t)
 	members := map[string]string{"mp-0-lives": "i-002e263aadef727c1", "mp-0-gone": "i-0cccccccccccccccc"}
 	w.added("members", func(b *backuptest.Tarball) {
@@ -95,7 +95,7 @@ func TestPoint38MemberOfAPoolGone(t *testing.T) {
 
 // The topology of a Cluster wants a number of its MachineDeployments, and those of their
 // MachineSets: each difference makes or deletes machines.
-func TestPoint46TopologyWantsAnotherNumber(t *testing.T) {
+func TestTopologyWantsAnotherNumber(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, safe, codes, says string

@@ -10,7 +10,7 @@ import (
 
 // Clusters that are back before their machines terminate every running worker: the first
 // condition of every answer, whatever the provider.
-func TestPoint31ClustersFirst(t *testing.T) {
+func TestClustersFirst(t *testing.T) {
 	aws, _ := wellAWS(t)
 	for name, w := range map[string]*world{"vsphere": well(t), "aws": aws} {
 		a := w.answer()
@@ -34,7 +34,7 @@ func TestPoint31ClustersFirst(t *testing.T) {
 }
 
 // The AWSMachine says why it got no instance, however young it is.
-func TestPoint35NeverProvisionedOnAWS(t *testing.T) {
+func TestNeverProvisionedOnAWS(t *testing.T) {
 	const one = "aws-prod-md-1a-f7mmd-8gn59"
 	w, ec2 := wellAWS(t)
 	w.change("failed", func(resource, name string, o object) bool {
@@ -57,7 +57,7 @@ func TestPoint35NeverProvisionedOnAWS(t *testing.T) {
 }
 
 // Without CAPA's defaults new instances hang.
-func TestPoint37WebhooksOfCAPA(t *testing.T) {
+func TestWebhooksOfCAPA(t *testing.T) {
 	w, _ := wellAWS(t)
 	for _, c := range w.answer().Conditions {
 		if c.Code == "WebhooksDuringRestore" && strings.Contains(c.Message, "CAPA must answer again before any controller creates machines") {
@@ -68,7 +68,7 @@ func TestPoint37WebhooksOfCAPA(t *testing.T) {
 }
 
 // What a group deletes or makes is part of the answer.
-func TestPoint40GroupsCount(t *testing.T) {
+func TestWhatAGroupDoesIsPartOfTheAnswer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		resource, object string
@@ -94,7 +94,7 @@ func TestPoint40GroupsCount(t *testing.T) {
 }
 
 // Cluster API takes every value of replicas-managed-by but "false" for yes.
-func TestPoint42ReplicasManagedBy(t *testing.T) {
+func TestEveryValueButFalseManagesReplicas(t *testing.T) {
 	for value, safe := range map[string]string{"": "yes", "true": "yes", "karpenter": "yes", "false": "no"} {
 		w, ec2 := wellAWS(t)
 		growPool(ec2)
@@ -106,14 +106,14 @@ func TestPoint42ReplicasManagedBy(t *testing.T) {
 }
 
 // What a halt depends on and nobody could look up leaves the answer open.
-func TestPoint43LoadBalancersDenied(t *testing.T) {
+func TestLoadBalancersDenied(t *testing.T) {
 	w, ec2 := wellAWS(t)
 	ec2.Bend(lab.EC2Faults{DenyActions: []string{"elasticloadbalancing:DescribeLoadBalancers"}})
 	w.answer().demand(t, "unknown", "ResourceUndecided")
 }
 
 // CAPA starts nothing, and without its control plane a cluster is not there.
-func TestPoint45ControlPlaneStoppedOnAWS(t *testing.T) {
+func TestControlPlaneStoppedOnAWS(t *testing.T) {
 	w, ec2 := wellAWS(t)
 	ec2.Change(func(i *lab.EC2Instance) bool {
 		if name, _ := i.Tag("Name"); strings.Contains(name, "control-plane") {
@@ -126,7 +126,7 @@ func TestPoint45ControlPlaneStoppedOnAWS(t *testing.T) {
 
 // A recorded placement needs every object from which it is derived, and must not differ
 // from what they say.
-func TestPoint47PlacementHalts(t *testing.T) {
+func TestPlacementHalts(t *testing.T) {
 	t.Parallel()
 	t.Run("zone not in the backup", func(t *testing.T) {
 		w := well(t)
@@ -157,7 +157,7 @@ func TestPoint47PlacementHalts(t *testing.T) {
 }
 
 // Starting a VM is something that a controller does.
-func TestPoint48PoweredOn(t *testing.T) {
+func TestPoweredOn(t *testing.T) {
 	t.Parallel()
 	w := well(t)
 	w.ensure(w.vcenter.SetPower(prodOne, false))
@@ -169,7 +169,7 @@ func TestPoint48PoweredOn(t *testing.T) {
 }
 
 // No replacement is promised that cannot be made.
-func TestPoint49ReplacementsThatCannotBeMade(t *testing.T) {
+func TestReplacementsThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	for name, take := range map[string]func(*world){
 		"template object":                  func(w *world) { w.drop("vspheremachinetemplates", prodMD) },

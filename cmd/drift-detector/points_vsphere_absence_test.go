@@ -17,7 +17,7 @@ import (
 
 // A VM that was restored by a backup product, or whose BIOS UUID was made again, has
 // the machine's folder and name, and often its managed object id.
-func TestPoint01ALivingNamesakeIsAWitness(t *testing.T) {
+func TestALivingNamesakeIsAWitness(t *testing.T) {
 	t.Parallel()
 	const worker, plane = "alpha-prod-md-0-cjzhw-dm6x8", "gamma-edge-xk72k"
 	w := fleet(t)
@@ -51,7 +51,7 @@ func TestPoint01ALivingNamesakeIsAWitness(t *testing.T) {
 
 // A stand-by site, or a wrong --endpoint, has VMs of the same names. Neither those nor
 // one id that was kept there show it to be the vCenter that the backup means.
-func TestPoint02NamesNeverProveAVCenter(t *testing.T) {
+func TestNamesNeverProveAVCenter(t *testing.T) {
 	t.Parallel()
 	for name, kept := range map[string][]string{
 		"all ids are others": nil, "one id was kept": {"alpha-prod-md-0-cjzhw-mtswx"},
@@ -79,7 +79,7 @@ func TestPoint02NamesNeverProveAVCenter(t *testing.T) {
 
 // A machine without an id is not said to have no VM beside one whose metadata says that
 // it is the machine.
-func TestPoint03NotProvisionedBesideAVMThatSaysItIsIt(t *testing.T) {
+func TestNotProvisionedBesideAVMThatSaysItIsIt(t *testing.T) {
 	t.Parallel()
 	const machine = "gamma-edge-md-broken-7hlgf-9hlj8"
 	w := fleet(t)
@@ -90,7 +90,7 @@ func TestPoint03NotProvisionedBesideAVMThatSaysItIsIt(t *testing.T) {
 }
 
 // A datacenter that has another name now: every id is seen, where no controller looks.
-func TestPoint15ARenamedDatacenter(t *testing.T) {
+func TestARenamedDatacenter(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
 	w.must(w.vcenter.RenameDatacenter("/DC0", "DC-North"))
@@ -121,7 +121,7 @@ func ownFolder(t *testing.T, folder string) *world {
 }
 
 // A deleted cluster whose own folder is gone with it, or is empty, stays no riddle.
-func TestPoint14AnEmptyFolder(t *testing.T) {
+func TestAnEmptyFolder(t *testing.T) {
 	t.Parallel()
 	const folder, machine = "/DC0/vm/capi/tenant-dev", "alpha-dev-nzj74"
 	gone := ownFolder(t, folder)
@@ -165,7 +165,7 @@ func TestPoint14AnEmptyFolder(t *testing.T) {
 }
 
 // A folder that was renamed is found by the machines that are in it.
-func TestPoint14ARenamedFolder(t *testing.T) {
+func TestARenamedFolder(t *testing.T) {
 	t.Parallel()
 	const added = "alpha-prod-md-0-cjzhw-bcdfg"
 	w := fleet(t)
@@ -195,7 +195,7 @@ func TestPoint14ARenamedFolder(t *testing.T) {
 
 // The witness is the VM's recorded name and its own host name, in any case and with any
 // ending.
-func TestPoint50TheWitnessIsTheRecordedNameOrTheHostName(t *testing.T) {
+func TestTheWitnessIsTheRecordedNameOrTheHostName(t *testing.T) {
 	t.Parallel()
 	const machine = "alpha-prod-md-0-cjzhw-dm6x8"
 	for name, to := range map[string]string{
@@ -227,7 +227,7 @@ func TestPoint50TheWitnessIsTheRecordedNameOrTheHostName(t *testing.T) {
 
 // A Node list that was asked for and not read leaves what it may contradict Unknown:
 // one error line for each cluster, or one that names three and counts the rest.
-func TestFaultD1ANodeListThatWasNotRead(t *testing.T) {
+func TestANodeListThatWasNotRead(t *testing.T) {
 	t.Parallel()
 	w := restored(t)
 	before := w.detect("--skip-access-apiserver")

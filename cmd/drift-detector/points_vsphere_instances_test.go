@@ -23,7 +23,7 @@ const (
 
 // Counts are sets that may overlap: what leaks add is never part of them by chance, and
 // what was being deleted may be.
-func TestPoint04CountsAreSets(t *testing.T) {
+func TestCountsAreSets(t *testing.T) {
 	t.Parallel()
 	const leftOut = "alpha-prod-md-0-cjzhw-zk8zm"
 	ghosts := []string{"alpha-prod-md-0-cjzhw-tqwxw", "alpha-prod-md-0-cjzhw-68lpw"}
@@ -65,7 +65,7 @@ func TestPoint04CountsAreSets(t *testing.T) {
 }
 
 // A name alone makes no Ghost of what may be somebody else's.
-func TestPoint05ANameAloneMakesNoGhost(t *testing.T) {
+func TestANameAloneMakesNoGhost(t *testing.T) {
 	t.Parallel()
 	const old, young = setOfLike + "-bcdfg", setOfLike + "-bbbbb"
 	t.Run("older than the backup", func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestPoint05ANameAloneMakesNoGhost(t *testing.T) {
 }
 
 // MachineSets of Cluster API 1.4 and 1.5 have names that end in up to 16 characters.
-func TestPoint07MachineSetsWithALongHash(t *testing.T) {
+func TestMachineSetsWithALongHash(t *testing.T) {
 	t.Parallel()
 	const name = "alpha-prod-md-0-6f9c8d47b5xzzzzz-xl2wk"
 	w := fleet(t)
@@ -127,7 +127,7 @@ func TestPoint07MachineSetsWithALongHash(t *testing.T) {
 
 // A VM of a known MachineSet that is in another folder is a line at least, and a Ghost
 // where its Node says so.
-func TestPoint08AGhostInAnotherFolder(t *testing.T) {
+func TestAGhostInAnotherFolder(t *testing.T) {
 	t.Parallel()
 	const name = setOfLike + "-bcdfg"
 	w := fleet(t)
@@ -147,7 +147,7 @@ func TestPoint08AGhostInAnotherFolder(t *testing.T) {
 }
 
 // Nothing that has a name of the backup is dropped, wherever it is.
-func TestPoint51NothingOfOursIsDropped(t *testing.T) {
+func TestNothingOfOursIsDropped(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
 	w.must(w.vcenter.AddFolder(alphaVMs + "/team"))
@@ -183,7 +183,7 @@ func TestPoint51NothingOfOursIsDropped(t *testing.T) {
 }
 
 // In a second vCenter that the backup knows a name of the first one's clusters is a line.
-func TestPoint51ANameInTheSecondVCenter(t *testing.T) {
+func TestANameInTheSecondVCenter(t *testing.T) {
 	t.Parallel()
 	const name = "gamma-edge-md-0-7n6v9-bcdfg"
 	w := fleet(t)
@@ -215,7 +215,7 @@ func TestPoint51ANameInTheSecondVCenter(t *testing.T) {
 }
 
 // Healthy means that the one that runs is the one that the controller will take.
-func TestPoint10AMatchThatIsOff(t *testing.T) {
+func TestAMatchThatIsOff(t *testing.T) {
 	t.Parallel()
 	const copied = likeWorker + "-copy"
 	off := func(t *testing.T) *world {
@@ -263,7 +263,7 @@ func TestPoint10AMatchThatIsOff(t *testing.T) {
 }
 
 // The same where a copy, a namesake or a Node is somewhere else, or the VM is suspended.
-func TestPoint52ElsewhereAndSuspended(t *testing.T) {
+func TestElsewhereAndSuspended(t *testing.T) {
 	t.Parallel()
 	t.Run("a copy runs in another datacenter", func(t *testing.T) {
 		w := fleet(t)
@@ -319,7 +319,7 @@ func TestPoint52ElsewhereAndSuspended(t *testing.T) {
 }
 
 // A machine's VM that became a template cannot be powered on.
-func TestPoint11AMachineThatBecameATemplate(t *testing.T) {
+func TestAMachineThatBecameATemplate(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
 	w.must(w.vcenter.MarkAsTemplate(likeWorker))
@@ -341,7 +341,7 @@ func TestPoint11AMachineThatBecameATemplate(t *testing.T) {
 
 // After a move of the management cluster and a rebuilt vCenter both second keys are
 // others for every VM: then they say nothing.
-func TestPoint13SecondKeysThatNothingConfirms(t *testing.T) {
+func TestSecondKeysThatNothingConfirms(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
 	w.changed("vspherevms.", "", func(o map[string]any) {
@@ -366,7 +366,7 @@ func TestPoint13SecondKeysThatNothingConfirms(t *testing.T) {
 
 // Ghosts are of any age since the backup, and VMs that are older than their cluster are
 // none of its.
-func TestPoint53GhostsOfEveryAge(t *testing.T) {
+func TestGhostsOfEveryAge(t *testing.T) {
 	t.Parallel()
 	ages := map[string]time.Duration{"bbbbb": time.Minute, "ccccc": 4 * time.Minute, "ddddd": time.Hour, "fffff": 20 * time.Hour}
 	for _, counted := range []bool{true, false} {

@@ -11,7 +11,7 @@ import (
 
 // The run is incomplete without an object of any kind that verdicts or forecasts rest
 // on, and of no other.
-func TestFaultD7KindsOfItems(t *testing.T) {
+func TestKindsOfItems(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
 	whole := w.backups[0]
@@ -52,7 +52,7 @@ func TestFaultD7KindsOfItems(t *testing.T) {
 
 // One unreadable item on which verdicts rest is skipped and listed, the summary is at
 // best NeedFurtherConfirmation, and the run is incomplete, whichever clusters are shown.
-func TestFaultD7OneBadItem(t *testing.T) {
+func TestOneBadItem(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string]func(body []byte) []byte{
 		"invalid JSON":              func(b []byte) []byte { return b[:len(b)/2] },

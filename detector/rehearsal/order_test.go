@@ -11,7 +11,7 @@ import (
 
 // What comes first of a cluster, by the flag of Velero's server. Its default is that of
 // Velero v1.18.1, in short.
-func TestPoint31WhichPrioritiesBringClustersFirst(t *testing.T) {
+func TestWhichPrioritiesBringClustersFirst(t *testing.T) {
 	for priorities, want := range map[string]bool{
 		"customresourcedefinitions,namespaces,secrets,pods,-,clusterbootstraps.run.tanzu.vmware.com,clusters.cluster.x-k8s.io,clusterresourcesets.addons.cluster.x-k8s.io": false,
 		"":                                     false, // Velero's low priorities stay
@@ -33,7 +33,7 @@ func TestPoint31WhichPrioritiesBringClustersFirst(t *testing.T) {
 	}
 }
 
-func TestPoint31VeleroOfTheBackup(t *testing.T) {
+func TestVeleroOfTheBackup(t *testing.T) {
 	deployment := func(name string, args ...string) fields {
 		return fields{
 			"apiVersion": "apps/v1", "kind": "Deployment", "metadata": fields{"namespace": "velero", "name": name},

@@ -13,7 +13,7 @@ import (
 )
 
 // Every level that wants another number than the one below makes or deletes machines.
-func TestPoint46EveryLevelCounts(t *testing.T) {
+func TestEveryLevelThatWantsAnotherNumberActs(t *testing.T) {
 	three := func(s *story) {
 		for _, name := range []string{"a", "b", "c"} {
 			s.worker(name, found)
@@ -106,7 +106,7 @@ func (s *story) unreconciled(why string) {
 }
 
 // The pool of a topology, and pools that nobody may set back.
-func TestPoint19And32PoolsOfEveryKind(t *testing.T) {
+func TestPoolsOfEveryKind(t *testing.T) {
 	pool := func(state code.Presence, wants, now int64, change func(*story)) func(*story) {
 		return func(s *story) {
 			s.cluster.Provider = aws
@@ -141,7 +141,7 @@ func TestPoint19And32PoolsOfEveryKind(t *testing.T) {
 }
 
 // Rollouts of control planes that their objects tell, and what keeps them away.
-func TestPoint20WhatIsARollout(t *testing.T) {
+func TestWhatMakesARolloutOfAControlPlaneDue(t *testing.T) {
 	three := func(change func(*backup.ControlPlane, *backup.Machine, *story)) func(*story) {
 		return func(s *story) {
 			m := s.plane("m", found)
@@ -195,7 +195,7 @@ func TestPoint20WhatIsARollout(t *testing.T) {
 }
 
 // What nobody manages, because who did is not in the backup.
-func TestPoint46OwnersThatAreNotThere(t *testing.T) {
+func TestOwnersThatAreNotThere(t *testing.T) {
 	play(t, map[string]scene{
 		"control plane":     {nil, func(s *story) { s.worker("a", found); s.lacks(s.snapshot.Clusters[0].ControlPlane) }, string(code.OwnerHalted), []string{"Nobody manages the control plane until KubeadmControlPlane ns/cp exists"}},
 		"MachineDeployment": {nil, func(s *story) { s.worker("a", found); s.snapshot.Groups = s.snapshot.Groups[1:] }, string(code.OwnerHalted), []string{"Nobody manages the machines of MachineDeployment ns/md"}},
@@ -204,7 +204,7 @@ func TestPoint46OwnersThatAreNotThere(t *testing.T) {
 }
 
 // No replacement is promised that cannot be made.
-func TestPoint49NothingIsMadeOfNothing(t *testing.T) {
+func TestNothingIsMadeOfNothing(t *testing.T) {
 	bad := func(change func(*story)) func(*story) {
 		return func(s *story) {
 			s.plane("a", found)

@@ -83,7 +83,7 @@ func (s *story) resource(kind, name string, state code.Presence, gone code.WhenG
 	s.cluster.Resources = append(s.cluster.Resources, report.Resource{Kind: kind, Name: name, State: state, WhenGone: gone})
 }
 
-func TestPoint18WhatIsGoneHalts(t *testing.T) {
+func TestWhatIsGoneHalts(t *testing.T) {
 	play(t, map[string]scene{
 		"load balancer": {nil, func(s *story) { onAWS(s); s.resource("load balancer", "api", code.Absent, code.HaltsCluster) }, string(code.ClusterHalted), []string{"until load balancer api exists, which is gone"}},
 		"as its provider says": {nil, func(s *story) {
@@ -132,7 +132,7 @@ func (s *story) lacks(r backup.Ref) {
 
 // CAPA creates an empty EKS control plane in the place of one that is gone, and does nothing more
 // without the object.
-func TestPoint25EKSControlPlane(t *testing.T) {
+func TestEKSControlPlane(t *testing.T) {
 	play(t, map[string]scene{
 		"gone":       {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", code.Absent, code.MadeAgain) }, string(code.ControlPlaneDown), []string{"EKS control plane prod is gone: its API server does not answer. CAPA creates an empty one"}},
 		"halts":      {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", code.Absent, code.HaltsCluster) }, string(code.ClusterHalted), nil},
@@ -143,7 +143,7 @@ func TestPoint25EKSControlPlane(t *testing.T) {
 
 // CAPA updates a kubeconfig only where it owns the Secret, which no restored one says,
 // and makes one where there is none.
-func TestPoint33And41KubeconfigOfEKS(t *testing.T) {
+func TestKubeconfigOfEKS(t *testing.T) {
 	restored := func(s *story) { s.secrets.Kubeconfigs = map[backup.ClusterID]Kubeconfig{prod: {Labelled: true}} }
 	play(t, map[string]scene{
 		"in the backup": {nil, func(s *story) { onEKS(s); restored(s) }, string(code.ClusterHalted), []string{"until Secret ns/prod-kubeconfig is deleted, which is restored without its owner"}},
@@ -154,7 +154,7 @@ func TestPoint33And41KubeconfigOfEKS(t *testing.T) {
 }
 
 // ReadSecrets tells which Secrets the backup holds, and keeps none of them.
-func TestPoint24And33SecretsOfTheBackup(t *testing.T) {
+func TestSecretsOfTheBackup(t *testing.T) {
 	secret := func(name string) fields {
 		return fields{"apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "metadata": fields{"namespace": "ns", "name": name}, "data": fields{"value": "eA=="}}
 	}
@@ -187,7 +187,7 @@ func TestPoint24And33SecretsOfTheBackup(t *testing.T) {
 }
 
 // What a controller takes for its instance decides, not what the verdict found.
-func TestPoint12And23FindsDecides(t *testing.T) {
+func TestWhatAControllerFindsDecides(t *testing.T) {
 	for name, c := range map[string]struct {
 		verdict detector.Verdict
 		outcome code.Outcome
@@ -220,7 +220,7 @@ func withInstance(v detector.Verdict) detector.Verdict {
 }
 
 // A member that is gone loses its Machine alone; the others are taken over.
-func TestPoint38MemberOfAPoolGone(t *testing.T) {
+func TestMemberOfAPoolGone(t *testing.T) {
 	s := newStory(t)
 	s.cluster.Provider = aws
 	for name, v := range map[string]detector.Verdict{"m": left, "n": found} {

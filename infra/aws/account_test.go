@@ -12,7 +12,7 @@ import (
 // In a VPC that was there before, with every recorded instance gone, ids that only the
 // cluster's own account has show that it is the one; names do not, nor do ids that
 // another account may see or have.
-func TestPoint16WhatProvesTheAccount(t *testing.T) {
+func TestWhatProvesTheAccount(t *testing.T) {
 	const shared = "vpc-shared"
 	status := func(network map[string]any) map[string]any { return map[string]any{"networkStatus": network} }
 	lb := func(arn, dns string) map[string]any {
@@ -81,7 +81,7 @@ func TestPoint16WhatProvesTheAccount(t *testing.T) {
 func pointer[T any](v T) *T { return &v }
 
 // The endpoint that EKS gave a control plane is nobody else's.
-func TestPoint16AnEndpointOfEKSProvesTheAccount(t *testing.T) {
+func TestAnEndpointOfEKSProvesTheAccount(t *testing.T) {
 	for name, c := range map[string]struct {
 		host   string
 		absent string
@@ -116,7 +116,7 @@ func TestPoint16AnEndpointOfEKSProvesTheAccount(t *testing.T) {
 
 // CAPA searches by the name of the Cluster, and instances of EKS are tagged with the
 // name that EKS has for it: none is found, whatever they are called.
-func TestPoint12InstancesOfEKSAreNotFoundByName(t *testing.T) {
+func TestInstancesOfEKSAreNotFoundByName(t *testing.T) {
 	b := newMade().keys().eks("ns", "c", "cp", map[string]any{"region": fleetRegion, "network": map[string]any{"vpc": map[string]any{"id": "vpc-1"}}})
 	b.machine("ns", "c", "recorded", idOf(1)).machine("ns", "c", "searched", "")
 	out, _ := seen(t, b, lab.EC2Options{Backup: saved(t, b)},
@@ -148,7 +148,7 @@ func TestEKSClusterUnderAnotherName(t *testing.T) {
 // Of an EKS cluster whose AWSManagedControlPlane the backup lacks nobody knows the name
 // in tags, nor the VPC: a Ghost is what CAPA tagged as it tagged the recorded machine
 // beside it.
-func TestPoint09EKSWithoutItsObject(t *testing.T) {
+func TestEKSWithoutItsObject(t *testing.T) {
 	b := newMade()
 	b.Add("clusters.cluster.x-k8s.io", capiObject("Cluster", "ns", "c", "c", map[string]any{
 		"controlPlaneRef": map[string]any{"apiGroup": planeGroup, "kind": planeKind, "name": "cp"},

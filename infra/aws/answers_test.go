@@ -148,7 +148,7 @@ func notBelieved(action string, l *infra.Listing, r detector.Result) string {
 
 // What is not an answer of AWS is an error, whatever was called: it is asked again,
 // and nothing is concluded where that does not help.
-func TestFaultD2ForeignAnswers(t *testing.T) {
+func TestForeignAnswers(t *testing.T) {
 	for _, arn := range []string{"", "arn:aws:elasticloadbalancing:us-east-1:1:loadbalancer/net/x"} {
 		s, secrets, options, instances := everyCall(t, arn)
 		for action := range kindsOf {
@@ -177,7 +177,7 @@ func TestFaultD2ForeignAnswers(t *testing.T) {
 }
 
 // A role whose keys are not AWS's is not assumed.
-func TestFaultD2ForeignKeysOfARole(t *testing.T) {
+func TestForeignKeysOfARole(t *testing.T) {
 	b := one(roleIdentity, "a").keys().identity(roleIdentity, "a", roleSpec(arnA, "", "", ""))
 	s, secrets := load(t, b.Bytes())
 	for name, bend := range foreign {
@@ -191,7 +191,7 @@ func TestFaultD2ForeignKeysOfARole(t *testing.T) {
 
 // An answer that ends early is an error wherever it ends: with its connection, and
 // with a length that agrees.
-func TestFaultD2CutAnswers(t *testing.T) {
+func TestCutAnswers(t *testing.T) {
 	s, secrets, options, instances := everyCall(t, "")
 	for action := range kindsOf {
 		t.Run(action, func(t *testing.T) {
@@ -222,7 +222,7 @@ func TestFaultD2CutAnswers(t *testing.T) {
 
 // An answer of the right form in which something is missing that AWS never leaves
 // out proves nothing either.
-func TestFaultD2IncompleteAnswers(t *testing.T) {
+func TestIncompleteAnswers(t *testing.T) {
 	for _, c := range []struct {
 		action, name string
 		bend         bent
@@ -268,7 +268,7 @@ func TestFaultD2IncompleteAnswers(t *testing.T) {
 
 // An instance of which EC2 does not say whether it runs is none of the four for sure:
 // it is listed, and its machine is Unknown; so is the machine of another.
-func TestFaultD2InstanceWithoutState(t *testing.T) {
+func TestInstanceWithoutState(t *testing.T) {
 	for name, bend := range map[string]bent{
 		"no state":        without(`<instanceState>.*?</instanceState>`),
 		"an empty state":  instead(`<instanceState>.*?</instanceState>`, "<instanceState/>"),
@@ -298,7 +298,7 @@ func TestFaultD2InstanceWithoutState(t *testing.T) {
 }
 
 // Services that speak JSON are held to the same: an object with something in it.
-func TestFaultD2JSON(t *testing.T) {
+func TestAnswersInJSONAreObjectsWithSomethingInThem(t *testing.T) {
 	for body, fine := range map[string]bool{
 		`{"cluster":{"name":"a"}}`: true, " {\"a\":1}\n": true,
 		"": false, "{}": false, "[]": false, "null": false, `"a"`: false, `{"a":1`: false, `{"a":1}{}`: false, "<html/>": false,

@@ -9,7 +9,7 @@ import (
 	"drift-detector/infra/walk"
 )
 
-func TestPoint44Allows(t *testing.T) {
+func TestNamespacesThatAnIdentityAllows(t *testing.T) {
 	labels := func(text string) *backup.Labels { l := backup.Labels(text); return &l }
 	team := labels(`{"kubernetes.io/metadata.name":"team-a","tenant":"a"}`)
 	const (
@@ -60,7 +60,7 @@ func haltsIn(s *backup.Snapshot) (out []walk.Step) {
 
 // Every identity in the chain has to allow the namespace, and what forbids it halts
 // the cluster. An identity that the backup lacks is a matter of Absent.
-func TestPoint44TheWholeChainHasToAllow(t *testing.T) {
+func TestTheWholeChainHasToAllow(t *testing.T) {
 	only := func(ns string) map[string]any { return map[string]any{"list": []any{ns}} }
 	controller := func(b made, allowed map[string]any) made {
 		b.Add("awsclustercontrolleridentities."+group, infraObject(controllerIdentity, "", defaultIdentity, "", map[string]any{"allowedNamespaces": allowed}))
@@ -107,7 +107,7 @@ func TestPoint44TheWholeChainHasToAllow(t *testing.T) {
 
 // Clusters of two namespaces that name one identity are two places when it allows one
 // of them.
-func TestPoint44TwoNamespacesOfOneIdentity(t *testing.T) {
+func TestTwoNamespacesOfOneIdentity(t *testing.T) {
 	spec := map[string]any{"secretRef": "x", "allowedNamespaces": map[string]any{"list": []any{"red"}}}
 	b := newMade().cluster("red", "a", fleetRegion, "vpc-1", staticIdentity, "s").cluster("blue", "b", fleetRegion, "vpc-2", staticIdentity, "s").
 		identity(staticIdentity, "s", spec).static("capa-system", "x", "s")

@@ -25,9 +25,9 @@ func onAndOn(end, member string) bent {
 	}
 }
 
-// TestFaultD2EndlessPages: pages that bring nothing new, each of which leads to another
+// TestEndlessPages: pages that bring nothing new, each of which leads to another
 // one, are given up, and nothing is concluded from them.
-func TestFaultD2EndlessPages(t *testing.T) {
+func TestEndlessPages(t *testing.T) {
 	for action, bend := range map[string]bent{
 		"DescribeInstances":         onAndOn("</DescribeInstancesResponse>", "nextToken"),
 		"DescribeAutoScalingGroups": onAndOn("</DescribeAutoScalingGroupsResult>", "NextToken"),

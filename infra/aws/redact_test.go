@@ -14,7 +14,7 @@ import (
 
 // AWS, or what is before it, may repeat the keys and the session tokens of a call:
 // as the code of an error, in its text, on a page. None gets into a fault.
-func TestFaultD3AWSThatRepeatsKeys(t *testing.T) {
+func TestAWSThatRepeatsKeys(t *testing.T) {
 	b := one(roleIdentity, "a").keys().identity(roleIdentity, "a", roleSpec(arnA, "", "", ""))
 	s, secrets := load(t, b.Bytes())
 	// The first role that the lab gives.

@@ -12,7 +12,7 @@ import (
 
 // A list that lacks something, says two things or leads nowhere is no list: none of
 // it is taken for the Nodes that there are.
-func TestFaultD2NodeLists(t *testing.T) {
+func TestABrokenListIsNoNodeList(t *testing.T) {
 	item := func(name string) string { return `{"metadata":{"name":"` + name + `"},"status":{}}` }
 	list := func(meta, items string) string {
 		return fmt.Sprintf(`{"kind":"NodeList","apiVersion":"v1","metadata":{%s},"items":[%s]}`, meta, items)

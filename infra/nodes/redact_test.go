@@ -15,7 +15,7 @@ import (
 )
 
 // An API server that repeats the token gets it into no fault.
-func TestFaultD3AnAPIServerThatRepeatsTheToken(t *testing.T) {
+func TestAnAPIServerThatRepeatsTheToken(t *testing.T) {
 	const token = "m4rk3r.of-the-token_of.an-account"
 	for _, form := range []string{token, url.QueryEscape(token), base64.StdEncoding.EncodeToString([]byte("Bearer " + token))} {
 		for code, body := range map[int]string{

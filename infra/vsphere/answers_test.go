@@ -122,7 +122,7 @@ const emptyAnswer = `<?xml version="1.0"?><soapenv:Envelope xmlns:soapenv="http:
 
 // An answer that holds nothing, is foreign or ends early is no answer, and no end of
 // a list, whatever was asked.
-func TestFaultD2AnswersOfAVCenter(t *testing.T) {
+func TestAnswersOfAVCenter(t *testing.T) {
 	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
 	if l, r := (&between{}).list(t, v); l.State != code.ScopeComplete || !r.Complete || l.Count() != fleetVMs {
 		t.Fatalf("without faults it is %s with %d VMs, complete: %t: %+v", l.State, l.Count(), r.Complete, l.Fault)
@@ -204,7 +204,7 @@ func TestFaultAListThatLacksVMs(t *testing.T) {
 
 // A VM of which vCenter leaves out what it never leaves out is unreadable: it is listed,
 // and no machine is Healthy by it, nor Stale.
-func TestFaultD2VMsWithoutTheirProperties(t *testing.T) {
+func TestVMsWithoutTheirProperties(t *testing.T) {
 	property := func(name string) string { return `<propSet><name>` + regexp.QuoteMeta(name) + `</name>.*?</propSet>` }
 	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
 	_, plain := (&between{}).list(t, v)

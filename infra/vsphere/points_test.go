@@ -10,7 +10,7 @@ import (
 )
 
 // A K0sControlPlane names its machines NAME-0, NAME-1 …
-func TestPoint06ControlPlanesOfK0s(t *testing.T) {
+func TestControlPlanesOfK0s(t *testing.T) {
 	b := newSmallBackup().replicas(1)
 	b.drop("kubeadmcontrolplanes.controlplane" + capiGroup)
 	b.set("clusters"+capiGroup, "spec.controlPlaneRef", fields{"apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "K0sControlPlane", "name": "prod-cp", "namespace": "team"})
@@ -32,7 +32,7 @@ func TestPoint06ControlPlanesOfK0s(t *testing.T) {
 }
 
 // An orphaned VSphereVM has no label of its MachineSet, but the name that this gave it.
-func TestPoint04AVSphereVMAloneHasAnOwner(t *testing.T) {
+func TestAVSphereVMAloneHasAnOwner(t *testing.T) {
 	b := newSmallBackup().another(fields{}, nil, fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": uuid2})
 	delete(b.objects, "machines"+capiGroup+" prod-md-0-abcde-xwvtz")
 	for _, c := range b.expected(t).Machines {
@@ -49,7 +49,7 @@ func TestPoint04AVSphereVMAloneHasAnOwner(t *testing.T) {
 
 // An endpoint's name may be that of its address, and a port that machines have of
 // their own is not the cluster's.
-func TestPoint05Endpoints(t *testing.T) {
+func TestAnEndpointIsNotAPortOfMachines(t *testing.T) {
 	expected := expectedJoins("10.0.0.9:6443", []string{"10.0.0.11"})
 	for endpoint, agrees := range map[string]bool{
 		"10.0.0.9:6443": true, "10.0.0.9:6444": false, "10.0.0.8:6443": false,
@@ -78,7 +78,7 @@ func TestPoint05Endpoints(t *testing.T) {
 }
 
 // A name of the backup is found within other names as whole words only.
-func TestPoint51NamesWithinNames(t *testing.T) {
+func TestNamesWithinNames(t *testing.T) {
 	s, _ := newSmallBackup().load(t)
 	m := newObjects(s).marks()
 	for name, found := range map[string]bool{
@@ -93,7 +93,7 @@ func TestPoint51NamesWithinNames(t *testing.T) {
 }
 
 // The operator writes a folder as vCenter shows it, and the backup in its own ways.
-func TestPoint14FoldersAsOperatorsWriteThem(t *testing.T) {
+func TestFoldersAsOperatorsWriteThem(t *testing.T) {
 	for _, c := range []struct {
 		key, written string
 		is           bool

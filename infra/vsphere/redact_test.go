@@ -16,7 +16,7 @@ import (
 
 // A vCenter that repeats the password, whatever it is asked and in whatever form, does
 // not get it into a report: neither whole nor what a limit on length leaves of it.
-func TestFaultD3AVCenterThatRepeatsThePassword(t *testing.T) {
+func TestAVCenterThatRepeatsThePassword(t *testing.T) {
 	const password = "m4rk3r/of+the&vcenter%s"
 	forms := map[string]string{
 		"as it is": password, "percent-encoded": url.QueryEscape(password), "cut": password[:15],

@@ -25,7 +25,7 @@ func zoned() *smallBackup {
 	return b
 }
 
-func TestPoint47WhatKeepsCAPVFromAMachine(t *testing.T) {
+func TestWhatKeepsCAPVFromAMachine(t *testing.T) {
 	plain := newSmallBackup
 	for name, c := range map[string]struct {
 		of             func() *smallBackup
@@ -129,7 +129,7 @@ func pause(b *smallBackup, resource string) {
 }
 
 // CAPV goes by the id in the VSphereVM, whatever the VSphereMachine records.
-func TestPoint23WhetherCAPVSearchesByName(t *testing.T) {
+func TestWhetherCAPVSearchesByName(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*smallBackup)
 		byName bool
@@ -148,7 +148,7 @@ func TestPoint23WhetherCAPVSearchesByName(t *testing.T) {
 }
 
 // What templates and machines without an instance are made from.
-func TestPoint49Recipes(t *testing.T) {
+func TestWhatMachinesAreMadeFrom(t *testing.T) {
 	list := func(b *smallBackup) string {
 		var out []string
 		for _, r := range b.expected(t).Recipes {
@@ -171,7 +171,7 @@ func TestPoint49Recipes(t *testing.T) {
 }
 
 // Only of the control plane the template is needed that a machine was made from.
-func TestPoint20TemplateOfAControlPlane(t *testing.T) {
+func TestTemplateOfAControlPlane(t *testing.T) {
 	b := dependent()
 	if r := b.expectedMachine(t).Restore; r != nil && r.Template != "" {
 		t.Errorf("of a worker: %+v", r)

@@ -12,7 +12,7 @@ import (
 
 // No line removes a Ghost of a control plane while fewer of the recorded machines are
 // known to run than a majority.
-func TestPoint27GhostsOfAControlPlaneStayWithoutAKnownMajority(t *testing.T) {
+func TestGhostsOfAControlPlaneStayWithoutAKnownMajority(t *testing.T) {
 	seen := map[bool]int{}
 	for _, kind := range []string{"KubeadmControlPlane", "RKE2ControlPlane"} {
 		for running := range 4 {
@@ -58,7 +58,7 @@ func TestPoint27GhostsOfAControlPlaneStayWithoutAKnownMajority(t *testing.T) {
 }
 
 // Lines that remove a member, or a VM that may be one, look at etcd themselves.
-func TestPoint27LinesLookAtEtcdThemselves(t *testing.T) {
+func TestLinesLookAtEtcdThemselves(t *testing.T) {
 	r := sample("alpha")
 	Fill(r, providerTools)
 	m := find(t, r, code.Ghost, "control-plane")
@@ -105,7 +105,7 @@ func TestPoint27LinesLookAtEtcdThemselves(t *testing.T) {
 }
 
 // A machine runs whether or not the backup names its Node.
-func TestPoint28WhatRunsWithoutANodeIsKnownToRun(t *testing.T) {
+func TestWhatRunsWithoutANodeIsKnownToRun(t *testing.T) {
 	r := sample("alpha")
 	p := &r.Clusters[0].ControlPlane
 	off, second, third := p.Machines[0], p.Machines[3], p.Machines[3]
@@ -124,7 +124,7 @@ func TestPoint28WhatRunsWithoutANodeIsKnownToRun(t *testing.T) {
 
 // While no machine of a control plane is known to run, none of its Machines is
 // deleted: the members that would go with it may be the only ones alive.
-func TestPoint27StaleMachinesStayWhileNoneIsKnownToRun(t *testing.T) {
+func TestStaleMachinesStayWhileNoneIsKnownToRun(t *testing.T) {
 	r := sample("alpha")
 	g := group(r)
 	worker := *find(t, r, code.Healthy, "control-plane")

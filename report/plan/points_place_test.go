@@ -12,7 +12,7 @@ import (
 
 // A line that deletes a Machine looks first whether its VM is gone, in the place where it would
 // be, and at the Nodes of the cluster.
-func TestPoint26MachinesAreDeletedOnlyWhereTheirVMWouldBeSeen(t *testing.T) {
+func TestMachinesAreDeletedOnlyWhereTheirVMWouldBeSeen(t *testing.T) {
 	seen := map[string]int{}
 	for _, line := range linesWith(sample("alpha"), " delete machines.") {
 		kind := "vsphere"
@@ -50,7 +50,7 @@ func unhealthy(c *report.Cluster) {
 }
 
 // Where nothing proves the place, a person decides, and sees what to look at.
-func TestPoint26WithoutAProofNoLineDeletes(t *testing.T) {
+func TestWithoutAProofNoLineDeletes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*report.Report)
 		says   string
@@ -87,7 +87,7 @@ func TestPoint26WithoutAProofNoLineDeletes(t *testing.T) {
 }
 
 // On AWS the VPC shows the region, where no machine does.
-func TestPoint26AVPCShowsTheRegion(t *testing.T) {
+func TestAVPCShowsTheRegion(t *testing.T) {
 	for name, want := range map[string]int{"vpc-0a1b2c3d4e5f60718": 1, "another": 0} {
 		r := sample("alpha")
 		unhealthy(&r.Clusters[1])
@@ -101,7 +101,7 @@ func TestPoint26AVPCShowsTheRegion(t *testing.T) {
 }
 
 // Without a Node list no Machine is deleted before one was read.
-func TestPointD1NodesAreReadBeforeAMachineIsDeleted(t *testing.T) {
+func TestNodesAreReadBeforeAMachineIsDeleted(t *testing.T) {
 	for _, state := range []string{"skipped", "unreachable", "denied", "noKubeconfig", ""} {
 		r := sample("alpha")
 		for i := range r.Clusters {
@@ -143,7 +143,7 @@ func TestPointD1NodesAreReadBeforeAMachineIsDeleted(t *testing.T) {
 
 // Where the report does not say which place it was made from, nothing of a Ghost is
 // touched, nor is a VM given another id.
-func TestPoint26GhostsOfAnUnknownPlaceStay(t *testing.T) {
+func TestGhostsOfAnUnknownPlaceStay(t *testing.T) {
 	r := sample("alpha")
 	r.Scopes[0].Identity, r.Scopes[1].Identity = "", ""
 	m := find(t, r, code.Unknown, "worker")

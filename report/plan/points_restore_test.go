@@ -28,7 +28,7 @@ func pooled(desired, now int64, change func(*report.Group)) []Step {
 }
 
 // MachinePools are set to what their groups have before a cluster is unpaused.
-func TestPoint19PoolsAreScaledBeforeTheClusterIsUnpaused(t *testing.T) {
+func TestPoolsAreScaledBeforeTheClusterIsUnpaused(t *testing.T) {
 	two := int64(2)
 	for name, tt := range map[string]struct {
 		desired, now int64
@@ -61,7 +61,7 @@ func TestPoint19PoolsAreScaledBeforeTheClusterIsUnpaused(t *testing.T) {
 }
 
 // The line that does it reads the size of the group again.
-func TestPoint19TheGroupIsReadAgain(t *testing.T) {
+func TestTheGroupIsReadAgain(t *testing.T) {
 	var line string
 	for _, c := range commands(pooled(2, 3, func(*report.Group) {})) {
 		if strings.Contains(c, " scale machinepools.") {
@@ -84,7 +84,7 @@ func TestPoint19TheGroupIsReadAgain(t *testing.T) {
 
 // What no controller starts is started before the restore, so before anything is
 // unpaused: a health check ends it, and etcd needs it.
-func TestPoint22And45StoppedInstancesAreStartedFirst(t *testing.T) {
+func TestStoppedInstancesAreStartedFirst(t *testing.T) {
 	arrange := func(role report.Role, outcome string, of int) (*report.Report, *report.Machine) {
 		r := sample("alpha")
 		c := &r.Clusters[1]
@@ -140,7 +140,7 @@ func TestPoint22And45StoppedInstancesAreStartedFirst(t *testing.T) {
 
 // Nothing may act before all is restored: that is the first thing that a plan says,
 // and the line that restores holds it.
-func TestPoint31NothingActsBeforeAllIsRestored(t *testing.T) {
+func TestNothingActsBeforeAllIsRestored(t *testing.T) {
 	r := sample("alpha")
 	p := New(r, providerTools)
 	if !slices.ContainsFunc(p.Answer, func(s string) bool {
@@ -201,7 +201,7 @@ func TestPoint31NothingActsBeforeAllIsRestored(t *testing.T) {
 }
 
 // What other tools make is not unpaused, and made paused.
-func TestPoint31ClustersOfOtherTools(t *testing.T) {
+func TestClustersOfOtherTools(t *testing.T) {
 	r := sample("alpha")
 	p := New(r, providerTools)
 	if o := try(t, commands(p.Sections[2].Chapters[1].Steps)[0], stops(" restored clusters.cluster.x-k8s.io/alpha/alpha2 --restore filled")); o.did(`"paused":false`) || len(o.calls) < 2 {
@@ -215,7 +215,7 @@ func TestPoint31ClustersOfOtherTools(t *testing.T) {
 }
 
 // CAPA refuses the kubeconfig that was restored, and makes it when there is none.
-func TestPoint33TheKubeconfigOfEKSIsDeletedBeforeTheClusterIsUnpaused(t *testing.T) {
+func TestTheKubeconfigOfEKSIsDeletedBeforeTheClusterIsUnpaused(t *testing.T) {
 	r := sample("alpha")
 	c := &r.Clusters[1]
 	c.ControlPlane = report.ControlPlane{Kind: "AWSManagedControlPlane", Name: "alpha2"}
@@ -240,7 +240,7 @@ func TestPoint33TheKubeconfigOfEKSIsDeletedBeforeTheClusterIsUnpaused(t *testing
 }
 
 // The API server of a Ghost leaves the load balancer that the cluster has.
-func TestPoint36AGhostLeavesTheLoadBalancerThatTheClusterHas(t *testing.T) {
+func TestAGhostLeavesTheLoadBalancerThatTheClusterHas(t *testing.T) {
 	const arn = "arn:aws:elasticloadbalancing:us-east-1:123456789012:loadbalancer/net/alpha-apiserver/50dc6c495c0c9188"
 	const second = "arn:aws-us-gov:elasticloadbalancing:us-gov-west-1:123456789012:loadbalancer/net/alpha-second/50dc6c495c0c9189"
 	plan := func(lbs ...report.LoadBalancer) []report.Step {
@@ -299,7 +299,7 @@ func TestPoint36AGhostLeavesTheLoadBalancerThatTheClusterHas(t *testing.T) {
 }
 
 // Webhooks answer before controllers make anything: asked, not only looked for.
-func TestPoint37WebhooksAreAskedBeforeAnythingIsUnpaused(t *testing.T) {
+func TestWebhooksAreAskedBeforeAnythingIsUnpaused(t *testing.T) {
 	r := sample("alpha")
 	steps := New(r, providerTools).Sections[1].Chapters[0].Steps
 	last := steps[len(steps)-1]

@@ -73,7 +73,7 @@ func TestAVMThatIsNoMachineKeepsNoClusterIn(t *testing.T) {
 
 // No text may say that no machine exists while VMs with the names of recorded ones
 // live or machines are Unknown, and no line leaves such a cluster out.
-func TestPoint1NoMachineExistsIsNotSaidWhileNamesakesLive(t *testing.T) {
+func TestNoMachineExistsIsNotSaidWhileNamesakesLive(t *testing.T) {
 	for name, change := range map[string]func(*report.Report){
 		"a namesake of the control plane": func(r *report.Report) {
 			m := &r.Clusters[0].ControlPlane.Machines[0]
@@ -128,7 +128,7 @@ func TestALostControlPlaneIsNotLeftToAHealthCheck(t *testing.T) {
 
 // A step about a copy first finds out which VM is alive, and acts on the one that is
 // off and not the machine's.
-func TestPoint10TheLivingCopyIsNeverPoweredOffOrRenamed(t *testing.T) {
+func TestTheLivingCopyIsNeverPoweredOffOrRenamed(t *testing.T) {
 	arrange := func(machine, copied string) (*report.Report, *report.Machine) {
 		r := sample("alpha")
 		m := find(t, r, code.Healthy, "control-plane")
@@ -186,7 +186,7 @@ func TestPoint10TheLivingCopyIsNeverPoweredOffOrRenamed(t *testing.T) {
 
 // The tool's least release is named and looked at before anything else, and Velero
 // may be in any namespace.
-func TestPoint29ToolsAndNamespacesAreNotAssumed(t *testing.T) {
+func TestToolsAndNamespacesAreNotAssumed(t *testing.T) {
 	r := sample("alpha")
 	first := New(r, providerTools).Sections[0].Chapters[0].Steps[0]
 	if !slices.Contains(first.Commands, "govc version -require 0.46.0") || !strings.Contains(first.Text, "0.46.0") {
@@ -217,7 +217,7 @@ func TestPoint29ToolsAndNamespacesAreNotAssumed(t *testing.T) {
 }
 
 // Whoever has read the Node list is not asked to read it.
-func TestPoint5TheNodeListIsAskedForOnlyWhereItWasNotRead(t *testing.T) {
+func TestTheNodeListIsAskedForOnlyWhereItWasNotRead(t *testing.T) {
 	for state, want := range map[string]bool{"read": false, "skipped": true, "denied": true} {
 		r := sample("alpha")
 		r.Clusters[0].Nodes.State = state

@@ -223,9 +223,9 @@ func lines(r *report.Report, piece string) (out [][2]string) {
 	return out
 }
 
-// TestPoint26DeleteLinesNeedTheRightVCenterAndAnAccountThatSees runs the lines that
+// TestDeleteLinesNeedTheRightVCenterAndAnAccountThatSees runs the lines that
 // delete Machines and VMs with the real govc.
-func TestPoint26DeleteLinesNeedTheRightVCenterAndAnAccountThatSees(t *testing.T) {
+func TestDeleteLinesNeedTheRightVCenterAndAnAccountThatSees(t *testing.T) {
 	right := fleet(t, "")
 	r, dir := detected(t, right)
 	deletes, ends := lines(r, " delete machines."), slices.Concat(lines(r, "vm.power -off"), lines(r, "vm.destroy"))
@@ -288,10 +288,10 @@ func TestPoint26DeleteLinesNeedTheRightVCenterAndAnAccountThatSees(t *testing.T)
 	}
 }
 
-// TestPoint29GovcHasToBeNewEnough holds the first line of a plan against govc's own
+// TestGovcHasToBeNewEnough holds the first line of a plan against govc's own
 // comparison of versions, and all that plans do with managed object ids against what
 // that release brought.
-func TestPoint29GovcHasToBeNewEnough(t *testing.T) {
+func TestGovcHasToBeNewEnough(t *testing.T) {
 	v := fleet(t, "")
 	var check string
 	r, dir := detected(t, v)
