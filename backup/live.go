@@ -112,11 +112,20 @@ func (s *Snapshot) revive() {
 		if !s.Moved(k.backup) {
 			continue
 		}
-		if delete(s.deleting, k); d.name == "" && k.kind == "machines" {
-			s.Revived = append(s.Revived, "Machine "+k.namespace+"/"+k.name)
+		delete(s.deleting, k)
+		if kind := revived[k.kind]; d.name == "" && kind != "" {
+			s.Revived = append(s.Revived, kind+" "+k.namespace+"/"+k.name)
+		} else if d.name != "" { // its owner was to live on
+			s.Revived = append(s.Revived, d.resource+" "+k.namespace+"/"+d.name)
 		}
 	}
 	slices.Sort(s.Revived)
+}
+
+// revived are the kinds by which Revived names what comes back; what is below a Machine goes and
+// comes with it.
+var revived = map[string]string{
+	"clusters": "Cluster", "kubeadmcontrolplanes": "KubeadmControlPlane", "machinedeployments": "MachineDeployment", "machinesets": "MachineSet", "machinepools": "MachinePool", "machines": "Machine",
 }
 
 // plural is a kind as resources name it.

@@ -21,7 +21,7 @@ type Snapshot struct {
 	Machines      []Machine      // sorted likewise
 	Absent        []Absence      // what objects refer to and the backup lacks
 	Problems      []Problem      // items that could not be read
-	Revived       []string       // Machines that come back although they were being deleted, sorted
+	Revived       []string       // objects that come back although they were being deleted, sorted
 
 	tables   map[AnyKind]any        // *Table[T] by kind, see Kind.In
 	deleting map[objectKey]deletion // see Deleting; the kind is a plural

@@ -117,14 +117,15 @@ const machinesResource = "machines.cluster.x-k8s.io"
 // moving is one reading of a folder.
 type moving struct {
 	*moveFolder
-	root     *os.Root
-	from, to time.Time // when clusterctl paused the Clusters; zero where they don't say it
-	first    string    // the Cluster that it paused first
-	uids     map[string]bool
-	refs     []reference
-	owners   []numbered
-	members  map[string]count // Machines by the uid of an owner
-	torn     string           // what shows that the folder is not whole, or is of two moves
+	root      *os.Root
+	from, to  time.Time // when clusterctl paused the Clusters; zero where they don't say it
+	first     string    // the Cluster that it paused first
+	uids      map[string]bool
+	refs      []reference
+	owners    []numbered
+	members   map[string]count // Machines by the uid of an owner
+	ownerless string           // an object that clusterctl would neither have written nor restores
+	torn      string           // what shows that the folder is not whole, or is of two moves
 }
 
 // reference is what has to be in the folder where who is: by uid, or by the name of its file.
@@ -144,6 +145,7 @@ type movedObject struct {
 	Metadata         struct {
 		Namespace, Name, UID string
 		DeletionTimestamp    string
+		Labels               map[string]string
 		OwnerReferences      []struct{ Kind, Name, UID string }
 		ManagedFields        []struct {
 			Manager  string
@@ -228,6 +230,9 @@ const apart = 10 * time.Minute
 // note takes what an object says about the whole.
 func (m *moving) note(file string, o *movedObject) error {
 	m.uids[o.Metadata.UID], m.uids[file] = true, true
+	if m.ownerless == "" && len(o.Metadata.OwnerReferences) == 0 && !m.moves(o) {
+		m.ownerless = o.title()
+	}
 	for _, by := range o.Metadata.OwnerReferences {
 		m.refs = append(m.refs, reference{o.title(), by.Kind + " " + by.Name, by.UID})
 		if o.Kind == "Machine" {
@@ -251,6 +256,39 @@ func (m *moving) note(file string, o *movedObject) error {
 		return m.paused(o)
 	}
 	return nil
+}
+
+// owned are the groups whose objects clusterctl moves with the Cluster that owns them, through others
+// or by itself. Of other groups, of identities and of pools of addresses it moves what their
+// definitions are labelled for, which the folder does not show.
+var (
+	owned   = regexp.MustCompile(`^((cluster|controlplane\.cluster|bootstrap\.cluster|infrastructure\.cluster)\.x-k8s\.io/.*|v1)$`)
+	unowned = regexp.MustCompile(`^(Cluster|ClusterClass)$|(Identity|IPPool)$`)
+)
+
+// moves reports whether clusterctl moves an object that has no owner: what is labelled for that, and
+// a Secret whose name is one of a Cluster (objMetaToNode, setSoftOwnership, getMoveNodes in
+// cmd/clusterctl/client/cluster/objectgraph.go v1.12.8 to v1.14.2).
+func (m *moving) moves(o *movedObject) bool {
+	for label := range o.Metadata.Labels {
+		if strings.HasPrefix(label, "clusterctl.cluster.x-k8s.io/move") {
+			return true
+		}
+	}
+	cluster := ofCluster(o.Metadata.Name) // Clusters come first
+	return o.Metadata.Namespace == "" || !owned.MatchString(o.APIVersion) || unowned.MatchString(o.Kind) ||
+		o.Kind == "Secret" && m.uids["Cluster_"+o.Metadata.Namespace+"_"+cluster+".yaml"]
+}
+
+// ofCluster returns the cluster that a Secret is of by its name, empty where that is of none
+// (ParseSecretName in util/secret v1.14.2).
+func ofCluster(secret string) string {
+	for _, purpose := range []string{"-kubeconfig", "-ca", "-etcd", "-sa", "-proxy", "-apiserver-etcd-client"} {
+		if cluster, is := strings.CutSuffix(secret, purpose); is {
+			return cluster
+		}
+	}
+	return ""
 }
 
 // paused notes when clusterctl paused a Cluster, which it does before it writes anything
@@ -285,6 +323,9 @@ func (m *moving) tear() string {
 		if !m.uids[r.as] {
 			return fmt.Sprintf("%s needs %s, which is not in it: %s", r.who, r.what, why)
 		}
+	}
+	if m.ownerless != "" {
+		return m.ownerless + " has no owner in it, and clusterctl neither writes nor restores what no Cluster owns: the folder was changed by hand"
 	}
 	for _, o := range m.owners {
 		if n := m.members[o.uid]; n.all < o.replicas || n.all-n.deleting > o.replicas {

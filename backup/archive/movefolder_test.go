@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -93,6 +94,13 @@ func TestMoveFolder(t *testing.T) {
 	}
 }
 
+var owners = regexp.MustCompile(`,"ownerReferences":\[[^\]]*\]`)
+
+// ownerless adds an object that nobody owns.
+func ownerless(files map[string]string, version, kind, name, rest string) {
+	files[kind+"_ns_"+name+".yaml"] = fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"namespace":"ns","name":%q,"uid":%q%s}}`, version, kind, name, kind+name, rest)
+}
+
 // What shows that files are missing, or are of another move, leaves the Machines unread.
 func TestTornMoveFolder(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -102,6 +110,20 @@ func TestTornMoveFolder(t *testing.T) {
 		"the infrastructure of a Machine is not written yet": {func(f map[string]string) { delete(f, "VSphereMachine_ns_a-m.yaml") }, "Machine ns/a-m needs VSphereMachine a-m"},
 		"its Machines are not":                               {func(f map[string]string) { delete(f, "Machine_ns_a-m.yaml"); delete(f, "VSphereMachine_ns_a-m.yaml") }, "counted 1 of its Machines when it was written, and it holds 0"},
 		"an owner is not in it":                              {func(f map[string]string) { delete(f, "MachineSet_ns_a-s.yaml") }, "Machine ns/a-m needs MachineSet a-s"},
+		"an owner has none itself": {func(f map[string]string) {
+			f["MachineSet_ns_a-s.yaml"] = owners.ReplaceAllString(f["MachineSet_ns_a-s.yaml"], "")
+		}, "MachineSet ns/a-s has no owner in it"},
+		"infrastructure without its owner": {func(f map[string]string) {
+			f["VSphereMachine_ns_a-m.yaml"] = owners.ReplaceAllString(f["VSphereMachine_ns_a-m.yaml"], "")
+		}, "VSphereMachine ns/a-m has no owner in it"},
+		"a Secret of no Cluster": {func(f map[string]string) { ownerless(f, "v1", "Secret", "b-ca", "") }, "Secret ns/b-ca has no owner in it"},
+		"a Secret that is labelled": {func(f map[string]string) {
+			ownerless(f, "v1", "Secret", "password", `,"labels":{"clusterctl.cluster.x-k8s.io/move":""}`)
+		}, ""},
+		"an identity": {func(f map[string]string) {
+			ownerless(f, "infrastructure.cluster.x-k8s.io/v1beta1", "AzureClusterIdentity", "id", "")
+		}, ""},
+		"an object that nobody knows": {func(f map[string]string) { ownerless(f, "metal3.io/v1alpha1", "BareMetalHost", "host", "") }, ""},
 		"a Machine of an older move": {func(f map[string]string) {
 			for file, text := range f {
 				if strings.Contains(file, "a-m.") {

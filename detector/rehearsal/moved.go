@@ -32,8 +32,8 @@ func (f *machine) pausedObject() string {
 func (w *world) byClusterctl() []report.Note {
 	out := []report.Note{{Code: code.RestoredByClusterctl, Message: "Restored by 'clusterctl move --from-directory': all objects get their owners back and lose their status, Clusters come first and paused, and all of them are unpaused at once at its end: no one of them can be kept back"}}
 	if all := w.in.Snapshot.Revived; len(all) > 0 {
-		out = append(out, report.Note{Code: code.DeletionForgotten, Objects: all, Message: fmt.Sprintf("%s being deleted when the folder was written, and %s back as if nothing were, and count as replicas: delete again after the restore what is still to go: %s",
-			plural(len(all), "Machine was", "Machines were"), verb(len(all), "comes", "come"), english.First(10, all))})
+		out = append(out, report.Note{Code: code.DeletionForgotten, Objects: all, Message: fmt.Sprintf("%s being deleted when the folder was written, and %s back as if nothing were; Machines count as replicas. Delete again after the restore what is still to go: %s",
+			plural(len(all), "object was", "objects were"), verb(len(all), "comes", "come"), english.First(10, all))})
 	}
 	return out
 }
