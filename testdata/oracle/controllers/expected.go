@@ -69,6 +69,9 @@ var known = []Known{
 	{"A10", "a KubeadmControlPlane does nothing while a kubelet of its machines is dead, or its Node was deleted, which may come back", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{notActed, notMade, falseMade, cautious}, d.Kind) && w.find(func(v *VM) bool { return v.ControlPlane && (v.NotReady || v.NoNode) }) != nil
 	}},
+	{"A11", "how many running machines a rollout deletes that can create none is not foretold (OutcomeUnknown)", func(_ *World, res *Result, d Disagreement) bool {
+		return slices.Contains([]string{destroyed, removed}, d.Kind) && strings.Contains(res.Forecast.Reasons["OutcomeUnknown"], "it can create no machine")
+	}},
 	{"O3", "the oracle's API server of the workload cluster fails now and then, and what failed last is done the next time, or has not come to rest", func(w *World, res *Result, d Disagreement) bool {
 		return w.workload.failing && (d.Kind == failing && strings.Contains(d.Text, "request timed out") || !res.Quiet)
 	}},
