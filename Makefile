@@ -23,7 +23,7 @@ GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # What only tests, CI and measuring need is in modules of its own.
-MODULES     := . testdata/oracle testdata/oracle/controllers testdata/browser testdata/bench testdata/live .ci/image .ci/site
+MODULES     := . testdata/oracle testdata/oracle/controllers testdata/browser testdata/bench testdata/live testdata/azuresdk .ci/image .ci/site
 
 # The minors of Cluster API whose controllers are run: go.mod has one, v1.12.mod another.
 CONTROLLERS := testdata/oracle/controllers
@@ -91,8 +91,9 @@ test-aws: $(MOTO)/bin/moto_server ## hold the AWS provider against moto, an AWS 
 test-openstack: $(OPENSTACK)/ready ## hold the OpenStack provider against a real OpenStack, which it installs under ~/.cache: 600 MB
 	$(OPENSTACK)/bin/python $(CLOUD)/cloud.py go test -tags openstack -count 1 -timeout 30m -run Replayed ./cmd/drift-detector
 
-test-azure: ## hold the Azure provider against the fake to which the lab's controllers spoke (Python 3, openssl)
+test-azure: ## hold the Azure provider against the fake to which the lab's controllers spoke (Python 3, openssl), and the fakes of Azure's SDK
 	python3 testdata/azure/faked.py go test -tags armfake -count 1 -run Faked ./infra/azure
+	cd testdata/azuresdk && go test -count 1 ./...
 
 test-browser: $(AXE) ## open HTML reports in Chromium, which must be installed, and look
 	cd testdata/browser && AXE=$(AXE) go test -count 1 ./...
@@ -155,7 +156,7 @@ advisories: build ## look for known vulnerabilities of what is linked, and that 
 # The tags add the files that only make test-aws, test-openstack and test-azure build. staticcheck
 # knows no -modfile, so it sees go.mod's minor of Cluster API alone.
 lint: ## check format, go vet and staticcheck
-	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser testdata/bench testdata/live) || exit 1; \
+	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser testdata/bench testdata/live testdata/azuresdk) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt'd:"; echo "$$unformatted"; exit 1; fi
 	@for module in $(MODULES); do echo "go vet, staticcheck: $$module"; (cd $$module && go vet -tags moto,openstack,armfake ./... && $(STATICCHECK) -tags moto,openstack,armfake ./...) || exit 1; done
 	@for minor in $(filter-out go,$(MINORS)); do echo "go vet: $(CONTROLLERS) with $$minor.mod"; (cd $(CONTROLLERS) && go vet $(OF_MINOR) ./...) || exit 1; done
