@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,7 +65,12 @@ func (w *world) reachAzure() []string {
 // withAzureNodes serves the Node lists of the fleet's workload clusters.
 func (w *world) withAzureNodes() {
 	w.t.Helper()
-	nodes, err := lab.StartAPIServers(w.backups[0], azureData+"nodes")
+	w.withAzureNodesIn(azureData + "nodes")
+}
+
+func (w *world) withAzureNodesIn(folder string) {
+	w.t.Helper()
+	nodes, err := lab.StartAPIServers(w.backups[0], folder)
 	w.ensure(err)
 	w.t.Cleanup(nodes.Close)
 	w.nodes = nodes
@@ -95,6 +101,51 @@ func wholeAzure(t *testing.T) *world {
 	}, "azure")
 	w.backups = []string{filepath.Join(w.dir, "whole.tar.gz")}
 	w.ensure(os.WriteFile(w.backups[0], data, 0o600))
+	return w
+}
+
+// wellAzure is the control plane of cluster shop alone, on an Azure in which each of its VMs
+// runs, and no other. CAPZ's webhook refuses its AzureMachines at first: it is safe to restore
+// by the plan.
+func wellAzure(t *testing.T) *world {
+	t.Helper()
+	w := azureFleet(t, azurelab.Options{PageSize: 2})
+	const creating, gone, living = "shop-control-plane-sn8rj", "shop-control-plane-79kth", "shop-control-plane-76qbr"
+	var uuid string
+	w.change("control-plane", func(resource, name string, o object) bool {
+		switch meta := in(o, "metadata"); {
+		case meta["namespace"] == "ml", strings.HasPrefix(name, "edge-7"), strings.HasPrefix(name, creating):
+			return false
+		}
+		switch resource {
+		case "machinedeployments", "machinesets", "machinehealthchecks", "machinepools":
+			return false
+		case "machines", "azuremachines":
+			if name == gone && resource == "machines" {
+				uuid, _ = in(o, "status", "nodeInfo")["systemUUID"].(string)
+			}
+			return name == living || name == gone
+		case "kubeadmcontrolplanes":
+			in(o, "spec")["replicas"] = 2
+			for _, count := range []string{"replicas", "readyReplicas", "upToDateReplicas", "availableReplicas"} {
+				in(o, "status")[count] = 2
+			}
+		}
+		return true
+	})
+	var vm azurelab.Object
+	w.azure.Edit(func(id string, o azurelab.Object) bool {
+		if o["name"] == living && strings.Contains(id, "/virtualmachines/") {
+			vm = o
+			return true
+		}
+		return !strings.Contains(id, "/virtualmachine")
+	})
+	again := maps.Clone(vm)
+	again["properties"] = maps.Clone(vm["properties"].(azurelab.Object))
+	again["properties"].(azurelab.Object)["vmId"] = uuid
+	w.azure.Put(strings.Replace(vm["id"].(string), living, gone, 1), vm["type"].(string), again)
+	w.withAzureNodesIn(nodeForEach(t, w.backups[0], "shop"))
 	return w
 }
 

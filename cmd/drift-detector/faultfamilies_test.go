@@ -79,6 +79,10 @@ var faultFamilies = []faultFamily{
 		unseen: azureEvidence,
 		others: [][3]string{{"subscription", azureRetail, "99999999-9999-4999-8999-999999999999"}},
 	},
+	{
+		name: "Azure, all well", workers: 4, seat: seatAzure, well: true, byPlan: true, unseen: azureEvidence,
+		fleet: func(t *testing.T) (*world, *lab.EC2) { return wellAzure(t), nil },
+	},
 	{name: "OpenStack, all parts", workers: 4, seat: seatOpenStack, fleet: wholeOpenStack, well: true, unseen: openstackEvidence},
 	{name: "AWS, all parts", workers: 1, seat: seatEC2, fleet: wholeAWS, well: true, labels: map[string]string{"item": "key"}, unseen: awsEvidence},
 }
