@@ -27,19 +27,20 @@ const maxMissing = 500
 // listing is one listing under way.
 type listing struct {
 	*infra.Listing
-	target  infra.Target
-	seek    *seek
-	session *session
-	wanted  map[infra.Key]bool
-	power   map[[16]byte]string // by id, of the VMs that are in no uniform set
-	seen    map[[16]byte]bool   // ids of VMs
-	absent  map[string]bool     // resource groups that do not exist
-	broad   bool                // the account may read the subscription
-	began   time.Time
-	members map[string][]string // ids of scale sets by the ids of VMs that they list
-	living  map[string]int64    // running members, by set
-	sets    map[string]*int64   // capacities of the sets that exist, by id; nil: not said
-	odd     string              // a VM of which Azure does not say what it says of each
+	target   infra.Target
+	seek     *seek
+	session  *session
+	wanted   map[infra.Key]bool
+	power    map[[16]byte]string // by id, of the VMs that are in no uniform set
+	seen     map[[16]byte]bool   // ids of VMs
+	absent   map[string]bool     // resource groups that do not exist
+	broad    bool                // the account may read the subscription
+	began    time.Time
+	members  map[string][]string // ids of scale sets by the ids of VMs that they list
+	living   map[string]int64    // running members, by set
+	sets     map[string]*int64   // capacities of the sets that exist, by id; nil: not said
+	flexible map[string]bool     // those of them whose members are VMs of their own
+	odd      string              // a VM of which Azure does not say what it says of each
 }
 
 // List reads all VMs of a subscription, and what else the backup names there.
@@ -68,7 +69,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	l.Account, l.Identity = used.subscription, used.subscription
 	run := listing{
 		Listing: &l, target: t, seek: &d.seek, session: s, wanted: map[infra.Key]bool{}, power: map[[16]byte]string{}, seen: map[[16]byte]bool{},
-		absent: map[string]bool{}, began: time.Now(), members: map[string][]string{}, living: map[string]int64{}, sets: map[string]*int64{},
+		absent: map[string]bool{}, began: time.Now(), members: map[string][]string{}, living: map[string]int64{}, sets: map[string]*int64{}, flexible: map[string]bool{},
 	}
 	for _, k := range t.Probes {
 		run.wanted[k] = true

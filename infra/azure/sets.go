@@ -32,6 +32,7 @@ func (l *listing) readSets(ctx context.Context, subscription string) error {
 			return nil
 		}
 		known = append(known, id.text)
+		l.flexible[id.text] = v.Properties != nil && v.Properties.OrchestrationMode == "Flexible"
 		l.sets[id.text] = nil
 		if v.SKU != nil && v.SKU.Capacity != nil && *v.SKU.Capacity >= 0 {
 			l.sets[id.text] = v.SKU.Capacity
@@ -99,7 +100,7 @@ func (l *listing) readMembers(ctx context.Context, set, subscription string) err
 		if !ok || id.kind != kindMember || !inGroup(id.text, set) || len(v.Name) > maxName {
 			return answerError("the answer holds something that is no member of the scale set")
 		}
-		if strings.Trim(id.name, "0123456789") != "" { // a VM of its own, in a flexible set
+		if l.flexible[set] || strings.Trim(id.name, "0123456789") != "" { // a VM of its own
 			vm := id.groupID() + "/providers/" + kindVM + "/" + id.name
 			l.members[vm] = append(l.members[vm], set)
 			return nil
