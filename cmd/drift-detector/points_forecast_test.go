@@ -85,7 +85,7 @@ func TestPoolsAreSetBack(t *testing.T) {
 	growPool(ec2)
 	a := w.answer()
 	a.demand(t, "no", "PoolScaledBack")
-	if !strings.Contains(a.o.stdout, "1 running instance is terminated, undrained") {
+	if !strings.Contains(a.o.stdout, "1 running instance is terminated") {
 		t.Errorf("nobody says so:\n%s", a.o.stdout)
 	}
 	ec2.Change(func(i *lab.EC2Instance) bool {

@@ -122,7 +122,7 @@ func TestPoolsOfEveryKind(t *testing.T) {
 	last := func(s *story) *backup.Group { return &s.snapshot.Groups[len(s.snapshot.Groups)-1] }
 	play(t, map[string]scene{
 		"as wanted":        {nil, pool(code.Present, 3, 3, nil), "", nil},
-		"has grown":        {nil, pool(code.Present, 2, 3, nil), string(code.PoolScaledBack), []string{"1 running instance is terminated, undrained, as soon as CAPA acts. Set its replicas to 3 before that"}},
+		"has grown":        {nil, pool(code.Present, 2, 3, nil), string(code.PoolScaledBack), []string{"1 running instance is terminated, as soon as CAPA acts. Set its replicas to 3 before that"}},
 		"has shrunk":       {nil, pool(code.Present, 5, 3, nil), string(code.PoolGrown), []string{"2 instances are created"}},
 		"is gone":          {nil, pool(code.Absent, 3, 0, nil), string(code.MachinesMade), []string{"The pool of MachinePool ns/mp is gone"}},
 		"not decided":      {nil, pool(code.Undecided, 3, 0, nil), string(code.PoolNotDecided), nil},

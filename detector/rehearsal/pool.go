@@ -17,7 +17,7 @@ var poolDeeds = []deed[*set]{
 		ID: "core.N2", Of: "MachinePool",
 		Asks:    "the size of its pool, which the controller of its infrastructure sets to the replicas of the backup, unless something else sets those",
 		None:    walk.Makes.Says("the pool is created again, with new machines"),
-		Several: walk.Does{Effect: walk.Deletes, Code: code.PoolScaledBack, What: "the instances that are too many are terminated, undrained"},
+		Several: walk.Does{Effect: walk.Deletes, Code: code.PoolScaledBack, What: "the instances that are too many are terminated"},
 		Differs: walk.Does{Effect: walk.Makes, Code: code.PoolGrown, What: "the instances that are too few are created"},
 		Refused: "whether the pool exists, and its size",
 		Source:  "exp/controllers/awsmachinepool_controller.go, pkg/cloud/services/eks/nodegroup.go, autoscaling/autoscalinggroup.go of CAPA v2.8.1 to v2.13.0",
@@ -55,7 +55,7 @@ func poolSize(p *actions, s *set) bool {
 		wants, remedy = fmt.Sprintf("allows %d to %d", pool.Min.N, pool.Max.N), "maxSize of its infrastructure"
 	}
 	if s.deleted > 0 {
-		p.finds(walk.Several, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s, undrained, as soon as %s acts. Set %s to %d before that",
+		p.finds(walk.Several, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s, as soon as %s acts. Set %s to %d before that",
 			title, now, wants, plural(s.deleted, "running instance is terminated", "running instances are terminated"), s.cluster.controller.Name, remedy, now))
 	}
 	if s.created > 0 {

@@ -35,7 +35,7 @@ func TestPoolsAreScaledBeforeTheClusterIsUnpaused(t *testing.T) {
 		change       func(*report.Group)
 		scales, says string
 	}{
-		"one more than the backup specifies": {2, 3, func(*report.Group) {}, "--current-replicas=2 --replicas=3", "so that CAPA terminates 1 running member, undrained"},
+		"one more than the backup specifies": {2, 3, func(*report.Group) {}, "--current-replicas=2 --replicas=3", "so that CAPA terminates 1 running member"},
 		"one less":                           {3, 2, func(*report.Group) {}, "--current-replicas=3 --replicas=2", "so that CAPA creates 1 more"},
 		"as many":                            {2, 2, func(*report.Group) {}, "", ""},
 		"set to what is wanted":              {2, 3, func(g *report.Group) { g.Pool.DesiredNow = &two }, "", ""},

@@ -140,7 +140,7 @@ func (pl *planner) release(d *draft, c *report.Cluster) string {
 }
 
 // keepPoolSizes comes before a cluster is unpaused: its controller sets each pool to
-// what its MachinePool wants, and ends living members, undrained, where that is less.
+// what its MachinePool wants, and ends living members where that is less.
 func (pl *planner) keepPoolSizes(d *draft, c *report.Cluster) {
 	for i := range c.Workers.Groups {
 		g := &c.Workers.Groups[i]
@@ -155,7 +155,7 @@ func (pl *planner) keepPoolSizes(d *draft, c *report.Cluster) {
 		if now == *p.Desired {
 			continue
 		}
-		does := fmt.Sprintf("terminates %s, undrained", english.Count(int(now-*p.Desired), "running member"))
+		does := fmt.Sprintf("terminates %s", english.Count(int(now-*p.Desired), "running member"))
 		if now < *p.Desired {
 			does = fmt.Sprintf("creates %d more", *p.Desired-now)
 		}
