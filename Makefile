@@ -166,8 +166,13 @@ lint: ## check format, go vet and staticcheck
 docs: ## make a site of README.md and docs/ in dist/site, which needs no server and no network
 	cd .ci/site && go run . $(CURDIR) $(CURDIR)/$(DIST)/site
 
-release: ## cross-compile archives and SHA256SUMS into dist/, byte-identical for one commit
-	go run ./.ci/release -out $(DIST) -version $(VERSION) -time $(TIME) -targets "$(TARGETS)" -- $(BUILD) ./cmd/drift-detector
+# Where the files of a release are to be had, below the folder of its version: install.sh, the
+# formula and the manifest lead there. BUILDER is a URI: who builds, for the provenance.
+RELEASES ?= https://github.com/OWNER/drift-detector/releases/download
+BUILDER  ?=
+
+release: ## cross-compile archives, with installers, provenance and SHA256SUMS, into dist/, byte-identical for one commit
+	go run ./.ci/release -out $(DIST) -version $(VERSION) -commit $(COMMIT) -time $(TIME) -releases "$(RELEASES)" -builder "$(BUILDER)" -targets "$(TARGETS)" -- $(BUILD) ./cmd/drift-detector
 
 # Platforms of the image. Load it: podman load, skopeo copy oci-archive:FILE, docker load (25 or later).
 IMAGE_PLATFORMS := linux/amd64 linux/arm64

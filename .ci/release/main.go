@@ -1,8 +1,9 @@
 // Command release cross-compiles drift-detector and packs one archive per
-// platform, with LICENSE, README.md, the manual page, the licences of all that is linked
-// and a list of it (SBOM), and SHA256SUMS over them. The same commit and Go version give
-// the same bytes: times are the commit's, owners are 0, the order is fixed, and the build
-// flags keep paths out.
+// platform, with LICENSE, README.md, the manual page, completions, the licences of all that
+// is linked and a list of it (SBOM). Beside the archives it writes how people get them
+// (install.sh, a formula of Homebrew, a manifest of krew), the provenance, and SHA256SUMS over
+// all of it. The same commit and Go version give the same bytes: times are the commit's,
+// owners are 0, the order is fixed, and the build flags keep paths out.
 //
 //	go run ./.ci/release -out dist -version v1 -time 1700000000 -targets "linux/amd64 windows/amd64" -- BUILD-FLAGS PACKAGE
 //
@@ -16,7 +17,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"flag"
 	"fmt"
 	"os"
@@ -27,17 +27,31 @@ import (
 	"time"
 )
 
+// options are what make release says.
+type options struct {
+	out, version, commit, releases, builder string
+	when                                    time.Time
+	targets, build                          []string
+}
+
 func main() {
-	out := flag.String("out", "dist", "folder for the archives")
-	version := flag.String("version", "dev", "version in the archives' names")
+	var o options
+	flag.StringVar(&o.out, "out", "dist", "folder for the archives")
+	flag.StringVar(&o.version, "version", "dev", "version in the archives' names")
+	flag.StringVar(&o.commit, "commit", "unknown", "commit that is built, for the provenance")
+	flag.StringVar(&o.releases, "releases", "", "address below which the folder of each release is, for install.sh, formula and manifest")
+	flag.StringVar(&o.builder, "builder", "", "URI of what builds, for the provenance; without it the Makefile at this commit")
 	seconds := flag.Int64("time", 0, "time of every file, in seconds since 1970")
 	targets := flag.String("targets", "", "GOOS/GOARCH pairs, separated by blanks")
 	built := flag.String("describe", "", "GOOS/GOARCH=FILE pairs of programs that are built, separated by blanks")
 	flag.Parse()
-	when := time.Unix(*seconds, 0).UTC()
-	run := func() error { return release(*out, *version, when, strings.Fields(*targets), flag.Args()) }
+	o.when, o.targets, o.build = time.Unix(*seconds, 0).UTC(), strings.Fields(*targets), flag.Args()
+	if o.builder == "" {
+		o.builder = home(o.releases) + "/blob/" + o.commit + "/Makefile"
+	}
+	run := func() error { return release(o) }
 	if *built != "" {
-		run = func() error { return describe(*version, when, strings.Fields(*built), flag.Args()) }
+		run = func() error { return describe(o.version, o.when, strings.Fields(*built), o.build) }
 	}
 	if err := run(); err != nil {
 		fmt.Fprintf(os.Stderr, "release: %v\n", err)
@@ -45,38 +59,44 @@ func main() {
 	}
 }
 
-// release builds all targets into out. What lay in out before is replaced when
-// it has the same name, and is never part of SHA256SUMS.
-func release(out, version string, when time.Time, targets, build []string) error {
-	if len(targets) == 0 || len(build) == 0 {
+// release builds all targets into the folder, and writes what is made of them. What was
+// there before is replaced when it has the same name, and is never part of SHA256SUMS.
+func release(o options) error {
+	if len(o.targets) == 0 || len(o.build) == 0 {
 		return fmt.Errorf("no targets, or nothing to build")
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return err
-	}
-	docs, err := documents(build)
+	docs, err := documents(o.build)
 	if err != nil {
 		return err
 	}
-	var sums []string
-	for _, target := range targets {
+	d := &dist{folder: o.out}
+	var all []archived
+	for _, target := range o.targets {
 		goos, goarch, ok := strings.Cut(target, "/")
 		if !ok {
 			return fmt.Errorf("target %q is not GOOS/GOARCH", target)
 		}
-		name := fmt.Sprintf("drift-detector-%s-%s-%s", version, goos, goarch)
-		content, file, err := archive(name, version, goos, goarch, when, build, docs)
+		a := archived{GOOS: goos, GOARCH: goarch, Folder: fmt.Sprintf("drift-detector-%s-%s-%s", o.version, goos, goarch)}
+		content, name, err := archive(a.Folder, o.version, goos, goarch, o.when, o.build, docs)
 		if err != nil {
 			return fmt.Errorf("building %s: %w", target, err)
 		}
-		if err := os.WriteFile(filepath.Join(out, file), content, 0o644); err != nil {
+		if a.File, a.Sum, err = d.put(file{name, content, 0o644}); err != nil {
 			return err
 		}
-		sums = append(sums, fmt.Sprintf("%x  %s\n", sha256.Sum256(content), file))
-		fmt.Printf("%s %.1f MB\n", filepath.Join(out, file), float64(len(content))/1e6)
+		all = append(all, a)
+		fmt.Printf("%s %.1f MB\n", filepath.Join(o.out, a.File), float64(len(content))/1e6)
 	}
-	slices.SortFunc(sums, func(a, b string) int { return strings.Compare(a[64:], b[64:]) })
-	return os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(strings.Join(sums, "")), 0o644)
+	files, err := channels(o.version, o.releases, all)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if _, _, err := d.put(f); err != nil {
+			return err
+		}
+	}
+	return d.seal(o)
 }
 
 // What an archive says of what is linked.
@@ -151,8 +171,8 @@ func describe(version string, when time.Time, built, build []string) error {
 	return nil
 }
 
-// documents are what every archive holds beside the program. The manual page
-// comes out of the program itself, built for the machine that packs.
+// documents are what every archive holds beside the program. The manual page and the
+// completions come out of the program itself, built for the machine that packs.
 func documents(build []string) ([]file, error) {
 	var docs []file
 	for _, name := range []string{"LICENSE", "README.md"} {
@@ -162,13 +182,31 @@ func documents(build []string) ([]file, error) {
 		}
 		docs = append(docs, file{name: name, content: text, mode: 0o644})
 	}
-	cmd := exec.Command("go", slices.Concat([]string{"run"}, build, []string{"man"})...)
-	cmd.Stderr = os.Stderr
-	page, err := cmd.Output()
+	dir, err := os.MkdirTemp("", "drift-detector-release-")
 	if err != nil {
-		return nil, fmt.Errorf("making the manual page: %w", err)
+		return nil, err
 	}
-	return append(docs, file{name: "drift-detector.1", content: page, mode: 0o644}), nil
+	defer func() { _ = os.RemoveAll(dir) }()
+	program := filepath.Join(dir, "drift-detector")
+	if said, err := exec.Command("go", append([]string{"build", "-o", program}, build...)...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build: %w\n%s", err, said)
+	}
+	for _, d := range []struct{ name, command string }{
+		{"drift-detector.1", "man"},
+		{"completions/drift-detector.bash", "completion bash"},
+		{"completions/_drift-detector", "completion zsh"},
+		{"completions/drift-detector.fish", "completion fish"},
+		{"completions/drift-detector.ps1", "completion powershell"},
+	} {
+		cmd := exec.Command(program, strings.Fields(d.command)...)
+		cmd.Stderr = os.Stderr
+		text, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("drift-detector %s: %w", d.command, err)
+		}
+		docs = append(docs, file{name: d.name, content: text, mode: 0o644})
+	}
+	return docs, nil
 }
 
 // compile returns the bytes of the program for one platform.
@@ -189,9 +227,11 @@ func compile(binary, goos, goarch string, build []string) ([]byte, error) {
 	return os.ReadFile(program)
 }
 
-// target is the environment of go for one platform. The level of the instruction set and
-// flags of the user's shell would otherwise get into the binary.
+// settings are what else gets into the binary: the level of the instruction set, and
+// flags, which are not to come from the user's shell.
+var settings = []string{"CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT="}
+
+// target is the environment of go for one platform.
 func target(goos, goarch string) []string {
-	return append(os.Environ(),
-		"CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=")
+	return slices.Concat(os.Environ(), settings, []string{"GOOS=" + goos, "GOARCH=" + goarch})
 }

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// dist is the folder of a release, with the sums of what was written there.
+type dist struct {
+	folder string
+	made   []summed
+}
+
+type summed struct{ name, sum string }
+
+// put writes a file, and returns its name and its sum.
+func (d *dist) put(f file) (name, sum string, err error) {
+	if err := os.MkdirAll(d.folder, 0o755); err != nil {
+		return "", "", err
+	}
+	place := filepath.Join(d.folder, f.name)
+	if err := os.WriteFile(place, f.content, f.mode); err != nil {
+		return "", "", err
+	}
+	s := summed{f.name, fmt.Sprintf("%x", sha256.Sum256(f.content))}
+	d.made = append(d.made, s)
+	return s.name, s.sum, os.Chmod(place, f.mode) // also of a file that was there before
+}
+
+// seal writes what is said of all files: their provenance, unless what was built is not the
+// commit, and their sums.
+func (d *dist) seal(o options) error {
+	slices.SortFunc(d.made, func(a, b summed) int { return strings.Compare(a.name, b.name) })
+	if changed, err := uncommitted(); err != nil {
+		return err
+	} else if changed != "" {
+		fmt.Println("no provenance: what is built is not the commit")
+		if err := os.RemoveAll(filepath.Join(d.folder, provenanceFile)); err != nil {
+			return err
+		}
+	} else {
+		_, goVersion, err := toolchain()
+		if err != nil {
+			return err
+		}
+		said, err := provenance(o, goVersion, d.made)
+		if err != nil {
+			return err
+		}
+		if _, _, err := d.put(said); err != nil {
+			return err
+		}
+	}
+	if strings.Contains(o.releases, "/OWNER/") {
+		fmt.Println("RELEASES is not given: install.sh takes only --from, and the formula and the manifest lead nowhere")
+	}
+	var sums strings.Builder
+	for _, m := range d.made {
+		fmt.Fprintf(&sums, "%s  %s\n", m.sum, m.name)
+	}
+	return os.WriteFile(filepath.Join(d.folder, "SHA256SUMS"), []byte(sums.String()), 0o644)
+}
