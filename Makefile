@@ -23,7 +23,7 @@ GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # What only tests, CI and measuring need is in modules of its own.
-MODULES     := . testdata/oracle testdata/oracle/controllers testdata/browser testdata/bench testdata/live testdata/azuresdk .ci/image .ci/site
+MODULES     := . testdata/oracle testdata/oracle/controllers testdata/browser testdata/bench testdata/live testdata/azuresdk .ci/image .ci/package .ci/site
 
 # The minors of Cluster API whose controllers are run: go.mod has one, v1.12.mod another.
 CONTROLLERS := testdata/oracle/controllers
@@ -170,9 +170,11 @@ docs: ## make a site of README.md and docs/ in dist/site, which needs no server 
 # formula and the manifest lead there. BUILDER is a URI: who builds, for the provenance.
 RELEASES ?= https://github.com/OWNER/drift-detector/releases/download
 BUILDER  ?=
+# A file with minisign's secret key, which signs SHA256SUMS.
+SIGN_KEY ?=
 
 release: ## cross-compile archives, with installers, provenance and SHA256SUMS, into dist/, byte-identical for one commit
-	go run ./.ci/release -out $(DIST) -version $(VERSION) -commit $(COMMIT) -time $(TIME) -releases "$(RELEASES)" -builder "$(BUILDER)" -targets "$(TARGETS)" -- $(BUILD) ./cmd/drift-detector
+	go run ./.ci/release -out $(DIST) -version $(VERSION) -commit $(COMMIT) -time $(TIME) -releases "$(RELEASES)" -builder "$(BUILDER)" -key "$(SIGN_KEY)" -targets "$(TARGETS)" -- $(BUILD) ./cmd/drift-detector
 
 # Platforms of the image. Load it: podman load, skopeo copy oci-archive:FILE, docker load (25 or later).
 IMAGE_PLATFORMS := linux/amd64 linux/arm64

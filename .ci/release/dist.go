@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,5 +63,38 @@ func (d *dist) seal(o options) error {
 	for _, m := range d.made {
 		fmt.Fprintf(&sums, "%s  %s\n", m.sum, m.name)
 	}
-	return os.WriteFile(filepath.Join(d.folder, "SHA256SUMS"), []byte(sums.String()), 0o644)
+	if err := os.WriteFile(filepath.Join(d.folder, "SHA256SUMS"), []byte(sums.String()), 0o644); err != nil {
+		return err
+	}
+	return d.sign(o)
+}
+
+// sign writes the signature of SHA256SUMS, as minisign does, but without the time. Without a
+// key an old signature is removed: it is of other sums.
+func (d *dist) sign(o options) error {
+	sums := filepath.Join(d.folder, "SHA256SUMS")
+	if o.key == "" {
+		return os.RemoveAll(sums + ".minisig")
+	}
+	minisign, err := tool("minisign")
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(minisign, "-S", "-s", o.key, "-m", sums, "-c", "SHA256SUMS of drift-detector "+o.version, "-t", "drift-detector "+o.version)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr // it asks for the password
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("signing SHA256SUMS: %w", err)
+	}
+	return nil
+}
+
+// tool builds a program that the module .ci/package pins, and returns where it is.
+func tool(name string) (string, error) {
+	cmd := exec.Command("go", "-C", filepath.Join(".ci", "package"), "tool", "-n", name)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("building %s: %w", name, err)
+	}
+	return strings.TrimSpace(string(out)), nil
 }

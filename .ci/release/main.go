@@ -29,9 +29,9 @@ import (
 
 // options are what make release says.
 type options struct {
-	out, version, commit, releases, builder string
-	when                                    time.Time
-	targets, build                          []string
+	out, version, commit, releases, builder, key string
+	when                                         time.Time
+	targets, build                               []string
 }
 
 func main() {
@@ -41,6 +41,7 @@ func main() {
 	flag.StringVar(&o.commit, "commit", "unknown", "commit that is built, for the provenance")
 	flag.StringVar(&o.releases, "releases", "", "address below which the folder of each release is, for install.sh, formula and manifest")
 	flag.StringVar(&o.builder, "builder", "", "URI of what builds, for the provenance; without it the Makefile at this commit")
+	flag.StringVar(&o.key, "key", "", "file with minisign's secret key, which signs SHA256SUMS; its password is asked for, or read from stdin")
 	seconds := flag.Int64("time", 0, "time of every file, in seconds since 1970")
 	targets := flag.String("targets", "", "GOOS/GOARCH pairs, separated by blanks")
 	built := flag.String("describe", "", "GOOS/GOARCH=FILE pairs of programs that are built, separated by blanks")
