@@ -40,7 +40,7 @@ AXE_VERSION  := 4.14.1
 AXE          := $(CACHE)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: goflags build demo test race cover update test-aws test-openstack test-azure test-browser test-live test-controllers faults fuzz bench bench-go size advisories lint docs release image install help
+.PHONY: goflags build demo test race cover update test-aws test-openstack test-azure test-browser test-live test-controllers faults fuzz bench bench-go size advisories lint docs release image install packages help
 
 goflags:
 	@echo $(GOFLAGS)
@@ -173,7 +173,10 @@ BUILDER  ?=
 # A file with minisign's secret key, which signs SHA256SUMS.
 SIGN_KEY ?=
 
-release: ## cross-compile archives, with installers, provenance and SHA256SUMS, into dist/, byte-identical for one commit
+packages: ## write deb and rpm for amd64 and arm64 into dist/: the release of Linux alone
+	@$(MAKE) --no-print-directory -s release TARGETS="linux/amd64 linux/arm64"
+
+release: ## cross-compile archives, deb and rpm, with installers, provenance and SHA256SUMS, into dist/, byte-identical for one commit
 	go run ./.ci/release -out $(DIST) -version $(VERSION) -commit $(COMMIT) -time $(TIME) -releases "$(RELEASES)" -builder "$(BUILDER)" -key "$(SIGN_KEY)" -targets "$(TARGETS)" -- $(BUILD) ./cmd/drift-detector
 
 # Platforms of the image. Load it: podman load, skopeo copy oci-archive:FILE, docker load (25 or later).

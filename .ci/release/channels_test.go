@@ -38,7 +38,8 @@ func laid(t *testing.T) (*dist, []archived) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.File, a.Sum, err = d.put(file{a.Folder + ".tar.gz", content, 0o644}); err != nil {
+		a.File = a.Folder + ".tar.gz"
+		if a.Sum, err = d.put(file{a.File, content, 0o644}); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, a)
@@ -48,7 +49,7 @@ func laid(t *testing.T) (*dist, []archived) {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if _, _, err := d.put(f); err != nil {
+		if _, err := d.put(f); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -183,6 +184,18 @@ func TestChannelsRefuse(t *testing.T) {
 	for _, c := range [][2]string{{"v1;id", releases}, {"v1", releases + "$(id)"}, {"v1", "http://example.com/x"}, {"", releases}} {
 		if _, err := channels(c[0], c[1], nil); err == nil {
 			t.Errorf("%q is taken", c)
+		}
+	}
+}
+
+// dpkg and rpm order what comes before a release before it, and commits after it after it.
+func TestPackageVersion(t *testing.T) {
+	for version, want := range map[string]string{
+		"v1.0.0": "1.0.0", "v1.0.0-rc.1": "1.0.0~rc.1", "v1.0.0-4-gd56cc2ad": "1.0.0+4.gd56cc2ad",
+		"v1.0.0-rc.1-4-gd56cc2ad-dirty": "1.0.0~rc.1+4.gd56cc2ad+dirty", "d56cc2ad": "0.0.0~gd56cc2ad", "d56cc2ad-dirty": "0.0.0~gd56cc2ad+dirty",
+	} {
+		if got := packageVersion(version); got != want {
+			t.Errorf("%s is %s, want %s", version, got, want)
 		}
 	}
 }

@@ -18,18 +18,26 @@ type dist struct {
 
 type summed struct{ name, sum string }
 
-// put writes a file, and returns its name and its sum.
-func (d *dist) put(f file) (name, sum string, err error) {
+// put writes a file, and returns its sum.
+func (d *dist) put(f file) (sum string, err error) {
 	if err := os.MkdirAll(d.folder, 0o755); err != nil {
-		return "", "", err
+		return "", err
 	}
 	place := filepath.Join(d.folder, f.name)
 	if err := os.WriteFile(place, f.content, f.mode); err != nil {
-		return "", "", err
+		return "", err
 	}
-	s := summed{f.name, fmt.Sprintf("%x", sha256.Sum256(f.content))}
-	d.made = append(d.made, s)
-	return s.name, s.sum, os.Chmod(place, f.mode) // also of a file that was there before
+	sum = fmt.Sprintf("%x", sha256.Sum256(f.content))
+	d.made = append(d.made, summed{f.name, sum})
+	return sum, os.Chmod(place, f.mode) // also of a file that was there before
+}
+
+// announce puts a file, and prints how large it is.
+func (d *dist) announce(f file) (sum string, err error) {
+	if sum, err = d.put(f); err == nil {
+		fmt.Printf("%s %.1f MB\n", filepath.Join(d.folder, f.name), float64(len(f.content))/1e6)
+	}
+	return sum, err
 }
 
 // seal writes what is said of all files: their provenance, unless what was built is not the
@@ -52,7 +60,7 @@ func (d *dist) seal(o options) error {
 		if err != nil {
 			return err
 		}
-		if _, _, err := d.put(said); err != nil {
+		if _, err := d.put(said); err != nil {
 			return err
 		}
 	}

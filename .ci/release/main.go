@@ -1,8 +1,8 @@
 // Command release cross-compiles drift-detector and packs one archive per
 // platform, with LICENSE, README.md, the manual page, completions, the licences of all that
-// is linked and a list of it (SBOM). Beside the archives it writes how people get them
-// (install.sh, a formula of Homebrew, a manifest of krew), the provenance, and SHA256SUMS over
-// all of it. The same commit and Go version give the same bytes: times are the commit's,
+// is linked and a list of it (SBOM), and for Linux a deb and an rpm of the same. Beside them it
+// writes how people get them (install.sh, a formula of Homebrew, a manifest of krew), the
+// provenance, and SHA256SUMS over all of it. The same commit and Go version give the same bytes: times are the commit's,
 // owners are 0, the order is fixed, and the build flags keep paths out.
 //
 //	go run ./.ci/release -out dist -version v1 -time 1700000000 -targets "linux/amd64 windows/amd64" -- BUILD-FLAGS PACKAGE
@@ -78,22 +78,31 @@ func release(o options) error {
 			return fmt.Errorf("target %q is not GOOS/GOARCH", target)
 		}
 		a := archived{GOOS: goos, GOARCH: goarch, Folder: fmt.Sprintf("drift-detector-%s-%s-%s", o.version, goos, goarch)}
-		content, name, err := archive(a.Folder, o.version, goos, goarch, o.when, o.build, docs)
+		files, err := platform(a.Folder, o, goos, goarch, docs)
 		if err != nil {
 			return fmt.Errorf("building %s: %w", target, err)
 		}
-		if a.File, a.Sum, err = d.put(file{name, content, 0o644}); err != nil {
+		packed, err := archive(a.Folder, goos, files, o.when)
+		if err != nil {
+			return fmt.Errorf("packing %s: %w", target, err)
+		}
+		if a.Sum, err = d.announce(packed); err != nil {
 			return err
 		}
+		a.File = packed.name
 		all = append(all, a)
-		fmt.Printf("%s %.1f MB\n", filepath.Join(o.out, a.File), float64(len(content))/1e6)
+		if goos == "linux" {
+			if err := d.packages(o, a, files); err != nil {
+				return err
+			}
+		}
 	}
 	files, err := channels(o.version, o.releases, all)
 	if err != nil {
 		return err
 	}
 	for _, f := range files {
-		if _, _, err := d.put(f); err != nil {
+		if _, err := d.put(f); err != nil {
 			return err
 		}
 	}
@@ -106,32 +115,37 @@ const (
 	licencesFile = "THIRD-PARTY-LICENSES.txt"
 )
 
-// archive builds one platform and returns its archive and the archive's name.
-func archive(name, version, goos, goarch string, when time.Time, build []string, docs []file) ([]byte, string, error) {
+// platform builds for one platform, and returns what its archive holds, by name.
+func platform(folder string, o options, goos, goarch string, docs []file) ([]file, error) {
 	binary := "drift-detector"
 	if goos == "windows" {
 		binary += ".exe"
 	}
-	program, err := compile(binary, goos, goarch, build)
+	program, err := compile(binary, goos, goarch, o.build)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	list, notices, err := contents(program, version, goos, goarch, when, build)
+	list, notices, err := contents(program, o.version, goos, goarch, o.when, o.build)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	files := []file{{name: name + "/" + binary, content: program, mode: 0o755}}
-	for _, doc := range append(slices.Clone(docs), file{sbomFile, list, 0o644}, file{licencesFile, notices, 0o644}) {
-		doc.name = name + "/" + doc.name
-		files = append(files, doc)
+	files := []file{{binary, program, 0o755}, {sbomFile, list, 0o644}, {licencesFile, notices, 0o644}}
+	files = append(files, docs...)
+	for i := range files {
+		files[i].name = folder + "/" + files[i].name
 	}
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	return files, nil
+}
+
+// archive packs the files in the form that the system unpacks.
+func archive(folder, goos string, files []file, when time.Time) (file, error) {
 	if goos == "windows" {
 		content, err := zipped(files, when)
-		return content, name + ".zip", err
+		return file{folder + ".zip", content, 0o644}, err
 	}
 	content, err := tarred(files, when)
-	return content, name + ".tar.gz", err
+	return file{folder + ".tar.gz", content, 0o644}, err
 }
 
 // contents lists what a program is made of: its SBOM, and all licences.
