@@ -66,6 +66,9 @@ func release(o options) error {
 	if len(o.targets) == 0 || len(o.build) == 0 {
 		return fmt.Errorf("no targets, or nothing to build")
 	}
+	if err := releasable(o.version); err != nil {
+		return err
+	}
 	docs, err := documents(o.build)
 	if err != nil {
 		return err

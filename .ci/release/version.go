@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 )
 
@@ -21,5 +23,30 @@ func uncommitted() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("git status: %w", err)
 	}
-	return strings.TrimSpace(string(out)), nil
+	return strings.TrimRight(string(out), "\n"), nil
+}
+
+var released = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$`)
+
+// releasable refuses to give a version (v1.2.3) to what is not committed, and one of which the
+// changelog says nothing. What git describe says of other commits is not held to that.
+func releasable(version string) error {
+	if !released.MatchString(version) || strings.HasSuffix(version, "-dirty") {
+		return nil
+	}
+	changed, err := uncommitted()
+	if err != nil {
+		return err
+	}
+	if changed != "" {
+		return fmt.Errorf("%s is not made of what is not committed:\n%s", version, changed)
+	}
+	changes, err := os.ReadFile("CHANGELOG.md")
+	if err != nil {
+		return err
+	}
+	if !regexp.MustCompile(`(?m)^## ` + regexp.QuoteMeta(version) + ` \(20\d\d-[01]\d-[0-3]\d\)$`).Match(changes) {
+		return fmt.Errorf("CHANGELOG.md has no heading \"## %s (YYYY-MM-DD)\"", version)
+	}
+	return nil
 }
