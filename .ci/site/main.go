@@ -33,8 +33,8 @@ func main() {
 
 // order is that of the navigation: what people need first. Pages that it lacks follow by name.
 var order = []string{
-	"README.md", "docs/3am.md", "docs/faq.md", "docs/report.md", "docs/backups.md", "docs/verify.md", "docs/releases.md", "docs/ci.md",
-	"docs/commands.md", "docs/codes.md", "docs/verdicts.md", "docs/walks.md", "docs/formats.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md",
+	"README.md", "docs/install.md", "docs/3am.md", "docs/faq.md", "docs/report.md", "docs/backups.md", "docs/verify.md", "docs/releases.md", "docs/ci.md",
+	"docs/commands.md", "docs/codes.md", "docs/verdicts.md", "docs/walks.md", "docs/formats.md", "docs/promises.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md",
 }
 
 // page is one Markdown file: its path below the root, its first heading, and its text as HTML.
