@@ -14,10 +14,10 @@ import (
 // look for by name.
 var namesakes = map[code.Outcome]string{
 	code.OtherInstanceTaken: takenByName, code.Halted: takenByName,
-	code.CannotKnow: "It has the name of a machine of the backup and another id. Whether that machine's controller takes it is not known: find out whose it is before the cluster is unpaused.",
+	code.CannotKnow: "It has the name of a machine of the backup and another id. Whether that machine's controller takes it is not known: find out whose it is before its controllers act.",
 }
 
-const takenByName = "It has the name of a machine of the backup and another id, and that machine's controller looks by name: it takes this VM for the machine's own, and deletes it with the Machine, or does nothing for the machine while both have the name. Find out whose it is, and rename it before the cluster is unpaused where VMs can be renamed, or keep all infrastructure objects of the machine paused."
+const takenByName = "It has the name of a machine of the backup and another id, and that machine's controller looks by name: it takes this VM for the machine's own, and deletes it with the Machine, or does nothing for the machine while both have the name. Find out whose it is, and rename it before its controllers act where VMs can be renamed, or keep all infrastructure objects of the machine paused."
 
 // infraMachine is what to do about an instance that is nobody's: its owner says.
 func (pl *planner) infraMachine(m *report.InfraMachine) []Step {

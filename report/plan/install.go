@@ -88,7 +88,11 @@ func (pl *planner) install(d *draft) {
 		}
 		asked[variable] = true
 	}
-	text := "In the new cluster install the releases of Cluster API and of the providers that the old one had, or later patches of them; with a later minor release see first that it still serves the API versions of the backup: ready asks for your word. The line is for clusterctl; what another tool installed, install with that."
+	word := ": ready asks for your word"
+	if pl.IsMoved() { // ready is about Velero
+		word = ""
+	}
+	text := "In the new cluster install the releases of Cluster API and of the providers that the old one had, or later patches of them; with a later minor release see first that it still serves the API versions of the backup" + word + ". The line is for clusterctl; what another tool installed, install with that."
 	if len(unknown) > 0 {
 		text += " The backup does not say the release of " + english.First(10, unknown) + ": look in your sources."
 	}

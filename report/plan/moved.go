@@ -20,9 +20,6 @@ func (pl *planner) restoreMoved() Chapter {
 		d.before("See that MGMT leads to the new management cluster."+text, look)
 	}
 	pl.install(&d)
-	for i := range d.steps {
-		d.steps[i].Text = strings.Replace(d.steps[i].Text, ": ready asks for your word", "", 1)
-	}
 	for i := range pl.Clusters {
 		if c := &pl.Clusters[i]; !c.Self {
 			pl.beforeMove(&d, c)
@@ -67,21 +64,13 @@ func (pl *planner) afterMove() []Chapter {
 	if len(workers) > 0 {
 		out = append(out, Chapter{Title: "Workers of all clusters: first what is Stale, then Ghosts", Batches: workers})
 	}
-	for i := range out {
-		for j := range out[i].Batches {
-			b := &out[i].Batches[j]
-			for k := range b.Steps {
-				b.Steps[k].Text = asMoved.Replace(b.Steps[k].Text)
-			}
-		}
-	}
 	return out
 }
 
-// asMoved has steps say what they would say of a cluster that is restored paused.
-var asMoved = strings.NewReplacer(
-	"before the cluster is unpaused", "before the restore",
-	"before its cluster is unpaused", "before the restore",
-	"Keep the cluster paused until that is decided", "Do not restore it until that is decided",
-	"keep its cluster paused", "do not restore it",
-)
+// keptBack says how controllers are kept from a cluster: one that clusterctl restores is unpaused.
+func (pl *planner) keptBack(cluster string) string {
+	if pl.IsMoved() {
+		return "do not restore " + cluster
+	}
+	return "keep " + cluster + " paused"
+}

@@ -28,10 +28,10 @@ func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 		d.controller("A rollout of its owner replaces it: the Machine is deleted and created again. Watch, and do nothing.", listMachines(s.cluster))
 		return
 	case code.DeletedByOwner:
-		d.controller("Its owner goes, and deletes it: "+m.Forecast.Message+". If you need its machines, resolve that before the cluster is unpaused.", listMachines(s.cluster))
+		d.controller("Its owner goes, and deletes it: "+m.Forecast.Message+". If you need its machines, resolve that before its controllers act.", listMachines(s.cluster))
 		return
 	case code.DeletedByMachineHealthCheck:
-		d.after("Bring back what its owner creates machines from, before the cluster is unpaused: a MachineHealthCheck has the Machine deleted, and none comes in its place. "+sentence(m.Forecast.Message), listMachines(s.cluster))
+		d.after("Bring back what its owner creates machines from, before its controllers act: a MachineHealthCheck has the Machine deleted, and none comes in its place. "+sentence(m.Forecast.Message), listMachines(s.cluster))
 		return
 	case code.Halted:
 		if s.kind == "MachinePool" && m.Reason == code.PoolMember {
@@ -41,7 +41,7 @@ func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 		d.after("Its controller does nothing for it until this is resolved: "+m.Forecast.Message+". Then run detect again: do not delete the Machine before, because its deletion would not end.", listMachines(s.cluster))
 		return
 	case code.OtherInstanceTaken:
-		d.before("Do not delete its Machine: its controller takes over another VM that has its name, and would terminate that one. Find out whose that VM is, and rename it before the cluster is unpaused, or keep all infrastructure objects of the machine paused. " + sentence(m.Forecast.Message))
+		d.before("Do not delete its Machine: its controller takes over another VM that has its name, and would terminate that one. Find out whose that VM is, and rename it before its controllers act, or keep all infrastructure objects of the machine paused. " + sentence(m.Forecast.Message))
 		return
 	case code.NewInstanceNeverJoins:
 		d.controller("A new VM is created for it that never joins, because its id cannot be recorded. It runs until the Machine is deleted, and is then deleted with it.", listMachines(s.cluster))
@@ -153,7 +153,7 @@ func (pl *planner) staleControlPlane(d *draft, s *set, m *report.Machine) {
 	case lostControlPlane(c):
 		text := "None of the machines of the control plane that the backup records was found. " + pl.whatIsLeft(c)
 		if outcome(m) == code.ReplacedByMachineHealthCheck {
-			text += " Keep the cluster paused until that is decided: " + m.Forecast.Message + "."
+			text += " " + english.Capital(pl.keptBack("the cluster")) + " until that is decided: " + m.Forecast.Message + "."
 		}
 		d.before(text)
 		pl.givenUp(d, c)

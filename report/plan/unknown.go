@@ -137,18 +137,18 @@ func (pl *planner) poweredOff(d *draft, s *set, m *report.Machine) {
 	}
 	switch {
 	case pl.powersOn(c, m):
-		d.controller(pl.controllerOf(c)+" powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", pl.look(m)...)
+		d.controller(pl.controllerOf(c)+" powers its VM on as soon as it is adopted. If it is off on purpose, "+pl.keptBack("its cluster")+".", pl.look(m)...)
 	case outcome(m) == code.ReplacedByMachineHealthCheck:
 		d.before("It does not run, and a MachineHealthCheck deletes its Machine and its VM after the restore. Start it before, if it is to stay, and see that its Node is Ready.", look...)
 		d.controller("What still does not run is deleted and created again. Watch, and do nothing.", listMachines(c))
 	case !starts && last:
 	case !starts && s.plane:
-		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused: deleting the Machine of a control plane costs it a member of etcd.", look...)
+		d.before("Its instance exists and does not run, and no controller starts it. Start it before its controllers act: deleting the Machine of a control plane costs it a member of etcd.", look...)
 	case !starts:
-		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused, and see that its Node is Ready: a MachineHealthCheck that covers it deletes it otherwise. If it is off on purpose, keep its cluster paused.", look...)
+		d.before("Its instance exists and does not run, and no controller starts it. Start it before its controllers act, and see that its Node is Ready: a MachineHealthCheck that covers it deletes it otherwise. If it is off on purpose, "+pl.keptBack("its cluster")+".", look...)
 		pl.staysOff(d, m)
 	case suspended(m):
-		d.after("Its VM is suspended: "+p.Controller+" powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, keep its cluster paused.", look...)
+		d.after("Its VM is suspended: "+p.Controller+" powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, "+pl.keptBack("its cluster")+".", look...)
 	case c.Paused || outcome(m) == code.UntouchedPaused:
 		d.after("It is paused, with its cluster or by itself (annotation cluster.x-k8s.io/paused), and "+p.Controller+" powers its VM on as soon as it is not any more. Start it if it is to run before that; if it is off on purpose, keep it paused.", look...)
 	default:
