@@ -208,7 +208,12 @@ func (o *verifyOptions) observe(ctx context.Context, s *streams, seen *verify.Ob
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	c := o.live.opened
-	source := c.Source(bounded, live.Wants{Resource: func(id string) bool { return verify.Kind(id) != "" }})
+	seen.Serves = map[string]bool{}
+	source := c.Source(bounded, live.Wants{Resource: func(id string) bool {
+		kind := verify.Kind(id)
+		seen.Serves[kind] = kind != ""
+		return kind != ""
+	}})
 	info, err := archive.Walk(bounded, source, archive.DefaultBounds, archive.Visitor{
 		Visit: func(i *archive.Item) error {
 			if err := seen.Add(verify.Kind(i.Resource), i.Body); err != nil {

@@ -55,7 +55,7 @@ func readAzureChanges(t testing.TB) (out []azureChange) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if words[1] != "machines" && words[1] != "azuremachines" {
+		if words[1] != "machines" && words[1] != "azuremachines" && words[1] != "machinesets" {
 			continue
 		}
 		c := azureChange{at: azureDay.Add(at.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC))), kind: words[1]}
@@ -190,6 +190,14 @@ func conditionsOf(is *azureState) (out []Condition) {
 	return out
 }
 
+func (s *azureState) owners() (out []Owner) {
+	for _, o := range s.Owners {
+		kind, name, _ := strings.Cut(o, "/")
+		out = append(out, Owner{Kind: kind, Name: name, Controller: true})
+	}
+	return out
+}
+
 func (f *azureFleet) seenAt(at time.Time) *Observation {
 	now, first := map[[3]string]*azureChange{}, map[[3]string]time.Time{}
 	for i := range f.log {
@@ -236,17 +244,16 @@ func (f *azureFleet) seenAt(at time.Time) *Observation {
 			out.Objects = append(out.Objects, o)
 			continue
 		}
+		if c.kind == "machinesets" {
+			out.Groups = append(out.Groups, Group{Kind: "MachineSet", Namespace: c.namespace, Name: c.name, Owners: c.is.owners()})
+			continue
+		}
 		of := azureMachine{Cluster: strings.Split(c.name, "-")[0], Name: c.name}
 		if of.Cluster == "edge" {
 			of.Cluster = "edge-7"
 		}
-		var owners []Owner
-		for _, o := range c.is.Owners {
-			kind, name, _ := strings.Cut(o, "/")
-			owners = append(owners, Owner{kind, name})
-		}
 		out.Machines = append(out.Machines, Machine{
-			Namespace: c.namespace, Name: c.name, UID: "new-" + c.name, Cluster: of.Cluster, Group: of.group(), Created: first[key], Owners: owners,
+			Namespace: c.namespace, Name: c.name, UID: "new-" + c.name, Cluster: of.Cluster, Group: of.group(), Created: first[key], Owners: c.is.owners(),
 			Phase: c.is.Phase, Node: c.is.NodeRef, Conditions: conditionsOf(c.is), Deleting: deleting,
 		})
 	}

@@ -13,7 +13,7 @@ var takenOver = []code.Outcome{code.Adopted, code.AdoptedPoweredOn, code.Adopted
 // people: what they delete and create is not held against the forecast.
 func (f *subject) byPlan(is *finding) *finding {
 	switch {
-	case !f.seen.ByPlan || is.verdict != Not || slices.Contains(takenOver, f.outcome):
+	case !f.seen.ByPlan || is.verdict != Not || is.above || slices.Contains(takenOver, f.outcome):
 		return is
 	case f.isMended():
 		return as("is Running, after the plan's steps")

@@ -105,16 +105,23 @@ func (f *vsphereFleet) at(r *report.Report, after int) *Observation {
 			out.Groups = append(out.Groups, Group{Kind: g.kind, Namespace: c.Namespace, Name: g.name, Cluster: c.Name})
 		}
 	}
+	owner := map[string][]Owner{} // by group: its controller takes its Machines as soon as it runs
+	for _, g := range out.Groups {
+		if after >= 3 {
+			owner[g.Name] = []Owner{{Kind: g.Kind, Name: g.Name, Controller: true}}
+		}
+	}
 	namespaces := map[string]string{}
 	for _, m := range f.Machines {
 		namespaces[m.Cluster] = m.Namespace
 		machine := Machine{Namespace: m.Namespace, Name: m.Name, UID: "new", Cluster: m.Cluster, Group: f.set(m.Cluster, m.Role, m.Name), Created: unpaused.Add(-10 * time.Second), Phase: "Provisioned"}
+		machine.Owners = owner[machine.Group]
 		vm := Object{ObjectName: report.ObjectName{Kind: "VSphereVM", Namespace: m.Namespace, Name: m.Name}, ID: "id-" + m.Name}
 		machine.Conditions = []Condition{{Type: "InfrastructureReady", Status: "False", Reason: "NotReady"}, {Type: "NodeHealthy", Status: "Unknown"}}
 		gone := false
 		switch outcome := code.Outcome(m.Outcome); {
 		case outcome == code.UntouchedPaused:
-			machine.Phase, machine.Conditions = "", []Condition{{Type: "Paused", Status: "True"}}
+			machine.Phase, machine.Conditions, machine.Owners = "", []Condition{{Type: "Paused", Status: "True"}}, nil
 		case outcome == code.OrphanedAndReplaced:
 			gone = true
 		case m.Verdict == "Healthy" && after >= 12, outcome == code.AdoptedByName && after >= 62:
@@ -138,7 +145,7 @@ func (f *vsphereFleet) at(r *report.Report, after int) *Observation {
 		if !gone {
 			out.Machines = append(out.Machines, machine)
 		}
-		out.Objects = append(out.Objects, vm)
+		out.Objects = append(out.Objects, vm, Object{ObjectName: report.ObjectName{Kind: "VSphereMachine", Namespace: m.Namespace, Name: m.Name}})
 		if m.Verdict == "Healthy" || m.Outcome == "AdoptedByName" {
 			state := "poweredOn"
 			if m.Outcome == "AdoptedPoweredOn" && after < 12 {

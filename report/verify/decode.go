@@ -93,7 +93,7 @@ func Kind(resource string) string {
 		return resource
 	}
 	for name := range providers {
-		for _, kind := range Kinds(name) {
+		for _, kind := range slices.Concat(Kinds(name), providers[name].clusters) {
 			if resource == strings.ToLower(kind)+"s.infrastructure.cluster.x-k8s.io" {
 				return kind
 			}
@@ -124,21 +124,36 @@ func (o *Observation) Add(kind string, data []byte) error {
 	m := &in.Metadata
 	switch {
 	case kind == "Namespace":
+		o.Namespaces = append(o.Namespaces, Namespace{m.Name, in.deleting()})
 		if m.Name == kubeSystem {
 			o.KubeSystemUID, o.Created = m.UID, in.created()
 		}
 	case kind == "Cluster":
-		o.Clusters = append(o.Clusters, Cluster{Namespace: m.Namespace, Name: m.Name, Created: in.created(), Paused: in.paused(), Conditions: in.conditions()})
+		o.Clusters = append(o.Clusters, Cluster{
+			Namespace: m.Namespace, Name: m.Name, UID: m.UID, Created: in.created(), Deleting: in.deleting(), Paused: in.paused(), Conditions: in.conditions(), Infrastructure: in.Spec.InfrastructureRef,
+		})
 	case kind == "Machine":
 		o.Machines = append(o.Machines, in.machine())
 	case kind == "MachineHealthCheck":
 		o.Checks = append(o.Checks, Check{m.Namespace, m.Name, in.cluster()})
 	case slices.Contains([]string{machineDeployment, "MachineSet", "MachinePool"}, kind), strings.HasSuffix(kind, "ControlPlane"):
-		o.Groups = append(o.Groups, Group{Kind: kind, Namespace: m.Namespace, Name: m.Name, Cluster: in.cluster(), Deleting: in.deleting()})
+		o.Groups = append(o.Groups, Group{Kind: kind, Namespace: m.Namespace, Name: m.Name, Cluster: in.cluster(), UID: m.UID, Deleting: in.deleting(), Owners: m.OwnerReferences})
 	case isObject(kind):
 		o.Objects = append(o.Objects, in.infrastructure(kind))
+	case isInfrastructure(kind):
+		o.Infrastructures = append(o.Infrastructures, Infrastructure{report.ObjectName{Kind: kind, Namespace: m.Namespace, Name: m.Name}, m.UID, in.deleting()})
 	}
 	return nil
+}
+
+// isInfrastructure reports whether a kind is that of the infrastructure's objects of Clusters.
+func isInfrastructure(kind string) bool {
+	for _, p := range providers {
+		if slices.Contains(p.clusters, kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // isObject reports whether a kind is that of an object of an infrastructure's controller.
@@ -154,7 +169,7 @@ func isObject(kind string) bool {
 func (in *object) machine() Machine {
 	m, l := &in.Metadata, in.Metadata.Labels
 	out := Machine{
-		Namespace: m.Namespace, Name: m.Name, UID: m.UID, Cluster: in.cluster(), Created: in.created(), Deleting: in.deleting(), Paused: in.paused(),
+		Namespace: m.Namespace, Name: m.Name, UID: m.UID, Cluster: in.cluster(), Set: l[setLabel], Created: in.created(), Deleting: in.deleting(), Paused: in.paused(),
 		Phase: in.Status.Phase, Node: in.Status.NodeRef.Name, Conditions: in.conditions(), Owners: m.OwnerReferences, Infrastructure: in.Spec.InfrastructureRef,
 	}
 	// The label of a control plane may be a hash of its name.
@@ -181,7 +196,7 @@ func (in *object) machine() Machine {
 func (in *object) infrastructure(kind string) Object {
 	out := Object{
 		ObjectName: report.ObjectName{Kind: kind, Namespace: in.Metadata.Namespace, Name: in.Metadata.Name},
-		Deleting:   in.deleting(), Owners: in.Metadata.OwnerReferences, Conditions: in.conditions(), State: cmp.Or(in.Status.InstanceState, in.Status.VMState),
+		UID:        in.Metadata.UID, Deleting: in.deleting(), Owners: in.Metadata.OwnerReferences, Conditions: in.conditions(), State: cmp.Or(in.Status.InstanceState, in.Status.VMState),
 	}
 	switch {
 	case strings.HasPrefix(kind, "OpenStack"): // what its spec says came with the restore

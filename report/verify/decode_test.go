@@ -62,7 +62,9 @@ func TestRealObjects(t *testing.T) {
 		t.Run(c.provider, func(t *testing.T) {
 			seen := readTarball(t, path)
 			b := newReport(reported)
+			group := map[string]string{}
 			for _, m := range seen.Machines {
+				group[m.Name] = m.Group
 				if m.Cluster == "" || m.Group == "" || m.Infrastructure.Name == "" {
 					t.Errorf("%+v", m)
 				}
@@ -73,7 +75,7 @@ func TestRealObjects(t *testing.T) {
 					}
 				}
 				role := report.RoleWorker
-				if strings.HasSuffix(m.Group, "control-plane") {
+				if len(m.Owners) > 0 && strings.HasSuffix(m.Owners[0].Kind, "ControlPlane") || strings.HasSuffix(m.Group, "control-plane") {
 					role = report.RoleControlPlane
 				}
 				infrastructure := m.Infrastructure
@@ -85,7 +87,18 @@ func TestRealObjects(t *testing.T) {
 					running++
 				}
 			}
-			d := judged(t, b.done(), seen)
+			for _, g := range seen.Groups {
+				if g.Kind == "MachinePool" && b.groups[g.Name] != nil {
+					b.groups[g.Name].Kind = g.Kind
+				}
+			}
+			r := b.done()
+			for i := range r.Clusters {
+				if p := &r.Clusters[i].ControlPlane; len(p.Machines) > 0 {
+					p.Name = group[p.Machines[0].Name]
+				}
+			}
+			d := judged(t, r, seen)
 			if d.Summary.AsForetold != c.running || running < c.running {
 				t.Errorf("%+v of %d Running, want %d", d.Summary, running, c.running)
 				for _, m := range d.Machines {

@@ -106,7 +106,7 @@ func TestScreenOfMany(t *testing.T) {
 // What a server or a report says cannot reach the terminal as it is.
 func TestScreenEscapes(t *testing.T) {
 	s := newScene("vsphere").says("False", "Not\x1b[31mFound", "").waits()
-	s.machine().Deleting, s.machine().Owners = later, []Owner{{"Machine\x1b[2JSet", "a\nb"}}
+	s.machine().Deleting, s.machine().Owners = later, []Owner{{Kind: "Machine\x1b[2JSet", Name: "a\nb"}}
 	s.seen.Unread = []Unread{{"Se\x1bcret", "no\u202e"}}
 	s.of.Name = "x\x1b]0;t\x07"
 	s.machine().Name = s.of.Name

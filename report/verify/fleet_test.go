@@ -46,16 +46,20 @@ func (b *reporting) add(provider, namespace, cluster, in string, m report.Machin
 
 func (b *reporting) done() *report.Report {
 	for i := range b.Clusters {
-		b.Clusters[i].ControlPlane.Forecast.Replicas.Recorded = recorded(b.Clusters[i].ControlPlane.Machines)
+		n := recorded(b.Clusters[i].ControlPlane.Machines)
+		b.Clusters[i].ControlPlane.Forecast.Replicas.Recorded, b.Clusters[i].ControlPlane.Desired = n, desired(n)
 	}
 	for cluster, groups := range b.order {
 		for _, g := range groups {
 			g.Forecast.Replicas.Recorded = recorded(g.Machines)
+			g.Desired = desired(g.Forecast.Replicas.Recorded)
 			b.Clusters[b.clusters[cluster]].Workers.Groups = append(b.Clusters[b.clusters[cluster]].Workers.Groups, *g)
 		}
 	}
 	return b.Report
 }
+
+func desired(n int) *int64 { out := int64(n); return &out }
 
 func recorded(machines []report.Machine) (n int) {
 	for i := range machines {

@@ -66,20 +66,21 @@ type group struct {
 	kind, name string
 	plane      bool
 	pool       bool
+	kept       bool // the backup has its object, which says how many it is to have
 	members    *report.Pool
 	replicas   *report.Replicas // nil: not foretold
 	machines   []report.Machine
 }
 
 func setsOf(c *report.Cluster) []group {
-	plane := group{kind: c.ControlPlane.Kind, name: c.ControlPlane.Name, plane: true, machines: c.ControlPlane.Machines}
+	plane := group{kind: c.ControlPlane.Kind, name: c.ControlPlane.Name, plane: true, kept: c.ControlPlane.Desired != nil, machines: c.ControlPlane.Machines}
 	if f := c.ControlPlane.Forecast; f != nil {
 		plane.replicas = &f.Replicas
 	}
 	out := []group{plane}
 	for i := range c.Workers.Groups {
 		g := &c.Workers.Groups[i]
-		one := group{kind: g.Kind, name: g.Name, pool: g.Pool != nil || g.Kind == "MachinePool", members: g.Pool, machines: g.Machines}
+		one := group{kind: g.Kind, name: g.Name, pool: g.Pool != nil || g.Kind == "MachinePool", kept: g.Desired != nil, members: g.Pool, machines: g.Machines}
 		if g.Forecast != nil {
 			one.replicas = &g.Forecast.Replicas
 		}
@@ -175,7 +176,10 @@ func (w *world) judgeMachine(c *report.Cluster, g *group, m *report.Machine) Mac
 	out.Since, out.Until, out.Facts = moment(is.since), moment(is.until), f.facts()
 	switch is.verdict {
 	case Not:
-		out.Who, out.Do = f.who(), f.pause()
+		out.Do = f.pause()
+		if !is.above {
+			out.Who = f.who()
+		}
 	case NotYet:
 		out.Do = f.next(is)
 	}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"slices"
 	"time"
 
 	"drift-detector/report"
@@ -17,6 +18,11 @@ type Observation struct {
 	Objects       []Object // of the infrastructure's controllers: VSphereMachine, VSphereVM, OpenStackServer
 	Groups        []Group  // control planes and groups of workers
 	Checks        []Check
+	Namespaces    []Namespace
+	// Infrastructures are the infrastructure's objects of Clusters: VSphereCluster, AWSManagedCluster.
+	Infrastructures []Infrastructure
+	// Serves has the kinds that the server serves; nil: not known.
+	Serves map[string]bool
 	// Instances and Scopes are as a report has them. Absence of an instance is concluded only
 	// from a scope that is complete.
 	Instances []report.Instance
@@ -34,18 +40,39 @@ type Unread struct {
 	Why  string `json:"why"`
 }
 
+// serves reports whether the server has a kind, by what it says or by an object.
+func (o *Observation) serves(kind string) bool {
+	return o.Serves[kind] || slices.ContainsFunc(o.Objects, func(one Object) bool { return one.Kind == kind })
+}
+
+// Namespace is a namespace of Kubernetes.
+type Namespace struct {
+	Name     string
+	Deleting time.Time // zero: it is not being deleted
+}
+
+// Infrastructure is the infrastructure's object of a Cluster.
+type Infrastructure struct {
+	report.ObjectName
+	UID      string
+	Deleting time.Time
+}
+
 // Cluster is a Cluster of Cluster API.
 type Cluster struct {
-	Namespace, Name string
-	Created         time.Time
-	Paused          bool
-	Conditions      []Condition
+	Namespace, Name, UID string
+	Created              time.Time
+	Deleting             time.Time
+	Paused               bool
+	Conditions           []Condition
+	Infrastructure       report.ObjectName // of its namespace
 }
 
 // Machine is a Machine of Cluster API.
 type Machine struct {
 	Namespace, Name, UID string
 	Cluster              string
+	Set                  string // its MachineSet, by its label
 	Group                string // the MachineDeployment, else the MachineSet, MachinePool or control plane that it is of
 	Created              time.Time
 	Deleting             time.Time // zero: it is not being deleted
@@ -62,6 +89,7 @@ type Machine struct {
 // Object is an object of an infrastructure's controller.
 type Object struct {
 	report.ObjectName
+	UID        string
 	Deleting   time.Time
 	Conditions []Condition
 	Owners     []Owner
@@ -74,15 +102,19 @@ type Object struct {
 
 // Group is a control plane or a group of workers.
 type Group struct {
-	Kind, Namespace, Name, Cluster string
-	Deleting                       time.Time
+	Kind, Namespace, Name, Cluster, UID string
+	Deleting                            time.Time
+	Owners                              []Owner
 }
 
 // Check is a MachineHealthCheck.
 type Check struct{ Namespace, Name, Cluster string }
 
 // Owner is an ownerReference.
-type Owner struct{ Kind, Name string }
+type Owner struct {
+	Kind, Name, UID string
+	Controller      bool
+}
 
 // Condition is a condition of an object that a controller has written since the object was
 // created, those of v1beta2 before those of the same type of v1beta1.

@@ -16,6 +16,7 @@ type finding struct {
 	until   time.Time // when it is expected; zero: not known
 	awake   bool      // an annotation would have its controller look again
 	paused  bool
+	above   bool // it is of what stands above the machine, and no step of a plan does that
 }
 
 func not(seen string) *finding                 { return &finding{verdict: Not, seen: seen} }
@@ -47,12 +48,25 @@ var rules = map[code.Outcome]func(*subject) *finding{
 	code.GhostEtcdMemberRemoved:       (*subject).etcdMember,
 }
 
-// judge is the verdict on a subject.
+// judge is the verdict on a subject: that of its rule, where what keeps it is there and stays.
 func (f *subject) judge() *finding {
 	rule := rules[f.outcome]
-	switch {
-	case rule == nil:
+	if rule == nil {
 		return unjudged(f.describe())
+	}
+	if out := f.doomed(); out != nil {
+		return out
+	}
+	is := f.decide(rule)
+	if kind := f.unreadAbove(); is.verdict == As && kind != "" {
+		return unjudged(kind + " could not be read")
+	}
+	return is
+}
+
+// decide is the verdict of a rule, where it may be asked.
+func (f *subject) decide(rule func(*subject) *finding) *finding {
+	switch {
 	case len(Kinds(f.cluster.Provider)) == 0:
 		return unjudged("what the controller of provider " + f.cluster.Provider + " says of its machines is not known here")
 	case f.of.Infrastructure != nil && !isObject(f.of.Infrastructure.Kind):

@@ -210,6 +210,10 @@ func seenAt(log []change, at time.Time) *Observation {
 				}
 			}
 			m := Machine{Namespace: key[1], Name: c.name, UID: "new-" + c.name, Cluster: cluster, Group: groupOf(cluster, c.name), Created: made, Phase: c.is.Phase, Node: c.is.Node, Conditions: c.is.conditions(), Deleting: c.is.deleting(c.at)}
+			m.Owners = []Owner{{Kind: "MachineDeployment", Name: m.Group, Controller: true}} // which the log does not have
+			if m.Group == cluster+"-control-plane" {
+				m.Owners[0].Kind = "KubeadmControlPlane"
+			}
 			out.Machines = append(out.Machines, m)
 		default:
 			out.Objects = append(out.Objects, Object{ObjectName: report.ObjectName{Kind: c.kind, Namespace: key[1], Name: c.name}, ID: c.is.IID, State: c.is.St, Conditions: c.is.conditions(), Deleting: c.is.deleting(c.at)})

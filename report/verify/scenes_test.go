@@ -55,14 +55,14 @@ func newScene(provider string) *scene {
 	s.seen = Observation{
 		At: now, KubeSystemUID: "new", Created: reported,
 		Clusters:  []Cluster{{Namespace: "ns", Name: "c", Created: unpaused, Conditions: []Condition{{Type: "ControlPlaneInitialized", Status: "True", Since: unpaused}}}},
-		Machines:  []Machine{{Namespace: "ns", Name: s.of.Name, UID: "new", Cluster: "c", Group: "md-0", Created: unpaused, Owners: []Owner{{"MachineSet", "md-0-abcde"}}}},
+		Machines:  []Machine{{Namespace: "ns", Name: s.of.Name, UID: "new", Cluster: "c", Group: "md-0", Created: unpaused, Owners: []Owner{{Kind: "MachineSet", Name: "md-0-abcde", Controller: true}}}},
 		Objects:   []Object{{ObjectName: report.ObjectName{Kind: form.machine, Namespace: "ns", Name: "infra-1"}}},
-		Groups:    []Group{{Kind: "MachineDeployment", Namespace: "ns", Name: "md-0", Cluster: "c"}},
+		Groups:    []Group{{Kind: "MachineDeployment", Namespace: "ns", Name: "md-0", Cluster: "c"}, {Kind: "MachineSet", Namespace: "ns", Name: "md-0-abcde", Cluster: "c"}},
 		Instances: []report.Instance{{Provider: provider, Scope: provider + " here", ID: "ID-1", Name: s.of.Name, State: form.on, Created: &earlier}},
 		Scopes:    []report.Scope{{Provider: provider, Endpoint: "here", State: code.ScopeComplete}},
 	}
 	if form.own != "" {
-		s.seen.Objects = append(s.seen.Objects, Object{ObjectName: report.ObjectName{Kind: form.own, Namespace: "ns", Name: "own-1"}, Owners: []Owner{{form.machine, "infra-1"}}})
+		s.seen.Objects = append(s.seen.Objects, Object{ObjectName: report.ObjectName{Kind: form.own, Namespace: "ns", Name: "own-1"}, Owners: []Owner{{Kind: form.machine, Name: "infra-1"}}})
 	}
 	return s
 }
@@ -124,7 +124,7 @@ func (s *scene) within(kind string) *scene {
 	}
 	s.seen.Groups[0].Kind, s.seen.Groups[0].Name = kind, "g"
 	for i := range s.seen.Machines {
-		s.seen.Machines[i].Group = "g"
+		s.seen.Machines[i].Group, s.seen.Machines[i].Owners = "g", []Owner{{Kind: kind, Name: "g", Controller: true}}
 	}
 	return s
 }

@@ -43,18 +43,19 @@ func about(provider string, objects []*Object) taken {
 // provider is the kinds of objects in which a controller says what it has made of a machine, and
 // how it says it.
 type provider struct {
-	kinds []string
-	reads func(*Object) taken
+	kinds    []string
+	clusters []string // the kinds to which its Clusters refer
+	reads    func(*Object) taken
 	// listed is set where the controller does not say whether an instance runs: the listing does.
 	listed bool
 }
 
 // providers are those whose controllers are known. Of others nothing is judged.
 var providers = map[string]provider{
-	"vsphere":   {[]string{"VSphereMachine", "VSphereVM"}, ofVSphere, false},
-	"openstack": {[]string{"OpenStackMachine", "OpenStackServer"}, ofOpenStack, false},
-	"aws":       {[]string{"AWSMachine"}, ofAWS, false},
-	"azure":     {[]string{"AzureMachine"}, ofAzure, true},
+	"vsphere":   {[]string{"VSphereMachine", "VSphereVM"}, []string{"VSphereCluster"}, ofVSphere, false},
+	"openstack": {[]string{"OpenStackMachine", "OpenStackServer"}, []string{"OpenStackCluster"}, ofOpenStack, false},
+	"aws":       {[]string{"AWSMachine"}, []string{"AWSCluster", "AWSManagedCluster"}, ofAWS, false},
+	"azure":     {[]string{"AzureMachine"}, []string{"AzureCluster", "AzureManagedCluster"}, ofAzure, true},
 }
 
 // Kinds are the kinds of the infrastructure's objects that an [Observation] of a provider has, or

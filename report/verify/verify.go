@@ -154,13 +154,20 @@ func isUnread(seen *Observation, kind string) bool {
 func unreadOf(r *report.Report, seen *Observation) []Unread {
 	out := []Unread{}
 	for _, u := range seen.Unread {
-		if !isObject(u.Kind) && !strings.Contains(u.Kind, ".controlplane.") || slices.ContainsFunc(r.Clusters, func(c report.Cluster) bool {
-			return slices.Contains(Kinds(c.Provider), u.Kind) || strings.HasPrefix(u.Kind, strings.ToLower(c.ControlPlane.Kind)+"s.")
+		if !isObject(u.Kind) && !isInfrastructure(u.Kind) && !strings.Contains(u.Kind, ".controlplane.") || slices.ContainsFunc(r.Clusters, func(c report.Cluster) bool {
+			return slices.Contains(Kinds(c.Provider), u.Kind) || seen.refersTo(&c, u.Kind) || strings.HasPrefix(u.Kind, strings.ToLower(c.ControlPlane.Kind)+"s.")
 		}) {
 			out = append(out, u)
 		}
 	}
 	return out
+}
+
+// refersTo reports whether the infrastructure of a Cluster is of a kind.
+func (o *Observation) refersTo(c *report.Cluster, kind string) bool {
+	return slices.ContainsFunc(o.Clusters, func(is Cluster) bool {
+		return is.Namespace == c.Namespace && is.Name == c.Name && is.Infrastructure.Kind == kind
+	})
 }
 
 // conclude counts and says what became of all. What was not read decides before what is awaited.

@@ -16,7 +16,9 @@ type world struct {
 	seen      *Observation
 	named     map[string]*entry // by key
 	newcomers []*Machine        // that the report does not have, the oldest first
+	things    map[string]*thing // by kind, namespace and name
 	restored  time.Time         // when the first of the report's objects came; zero: none
+	latest    time.Time         // when the last of its Machines did
 }
 
 // entry is all that has a name, or an id.
@@ -51,7 +53,8 @@ var nobody entry
 func (w *world) get(parts ...string) *entry { return cmp.Or(w.named[key(parts...)], &nobody) }
 
 func newWorld(r *report.Report, seen *Observation) *world {
-	w := &world{report: r, seen: seen, named: map[string]*entry{}}
+	w := &world{report: r, seen: seen, named: map[string]*entry{}, things: map[string]*thing{}}
+	w.gather()
 	for i := range seen.Clusters {
 		w.at(seen.Clusters[i].Namespace, seen.Clusters[i].Name).cluster = &seen.Clusters[i]
 	}
@@ -101,8 +104,13 @@ func (w *world) readMachines() {
 		e := w.at("Machine", m.Namespace, m.Name)
 		if e.machine = m; !e.mine {
 			w.newcomers = append(w.newcomers, m)
-		} else if w.restored.IsZero() || m.Created.Before(w.restored) {
+			continue
+		}
+		if w.restored.IsZero() || m.Created.Before(w.restored) {
 			w.restored = m.Created
+		}
+		if m.Created.After(w.latest) {
+			w.latest = m.Created
 		}
 	}
 	sorting.By(w.newcomers, func(a, b *Machine) int {
@@ -191,6 +199,7 @@ type subject struct {
 	group    *entry // of its group
 	in       string // name of its group
 	kind     string // of its group: MachineDeployment, MachinePool, KubeadmControlPlane
+	kept     bool   // the backup has the object of its group
 	pool     bool   // a MachinePool makes its machines
 	plane    bool
 	there    *Cluster // nil: the Cluster is not there
@@ -205,7 +214,7 @@ type subject struct {
 // restore leaves without an owner.
 func (w *world) newSubject(c *report.Cluster, set *group, m *report.Machine) *subject {
 	f := &subject{
-		world: w, of: m, outcome: m.Forecast.Outcome, cluster: c, group: w.get(c.Namespace, c.Name, set.name), in: set.name, kind: set.kind, pool: set.kind == "MachinePool",
+		world: w, of: m, outcome: m.Forecast.Outcome, cluster: c, group: w.get(c.Namespace, c.Name, set.name), in: set.name, kind: set.kind, kept: set.kept, pool: set.kind == "MachinePool",
 		plane: set.plane, there: w.get(c.Namespace, c.Name).cluster, machine: w.machine(m),
 		recorded: report.InstanceID(m.ProviderID), taken: about("", nil),
 	}
