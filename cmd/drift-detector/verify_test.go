@@ -45,6 +45,19 @@ func conditionsAt(at time.Time, types ...string) []any {
 	return out
 }
 
+// ownerOf is the ownerReference that the controller of a Machine gives it, else that of its VSphereVM.
+func ownerOf(o map[string]any, x *report.Machine) []any {
+	labels, _ := o["metadata"].(map[string]any)["labels"].(map[string]any)
+	owner := map[string]any{"kind": x.Infrastructure.Kind, "name": x.Infrastructure.Name, "controller": true}
+	if o["kind"] == "Machine" {
+		owner["kind"], owner["name"] = "MachineSet", labels["cluster.x-k8s.io/set-name"]
+		if x.Role == report.RoleControlPlane {
+			owner["kind"], owner["name"] = "KubeadmControlPlane", labels["cluster.x-k8s.io/control-plane-name"]
+		}
+	}
+	return []any{owner}
+}
+
 // takeOver has the controllers find the VM of a Machine, by its name or that in its provider id.
 func takeOver(m *lab.Management, x *report.Machine, at time.Time) {
 	for id, types := range map[string][]string{
@@ -54,7 +67,7 @@ func takeOver(m *lab.Management, x *report.Machine, at time.Time) {
 		for _, o := range m.Kind(id).Objects {
 			id, _ := o["spec"].(map[string]any)["biosUUID"].(string)
 			if o["metadata"].(map[string]any)["name"] == x.Name || id != "" && strings.HasSuffix(x.ProviderID, id) {
-				o["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{"kind": x.Infrastructure.Kind, "name": x.Infrastructure.Name}}
+				o["metadata"].(map[string]any)["ownerReferences"] = ownerOf(o, x)
 				o["status"] = map[string]any{"phase": "Running", "conditions": conditionsAt(at, types...)}
 			}
 		}

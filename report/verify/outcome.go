@@ -61,6 +61,9 @@ func (f *subject) judge() *finding {
 	if kind := f.unreadAbove(); is.verdict == As && kind != "" {
 		return unjudged(kind + " could not be read")
 	}
+	if b := f.bereft(); b != nil && (is.verdict == As || b.verdict == Not && is.verdict != Not) {
+		return b
+	}
 	return is
 }
 
