@@ -168,6 +168,9 @@ const (
 
 // adopted asks for the recorded instance under a Machine that is Running.
 func (f *subject) adopted() *finding {
+	if out := f.wentOff(); out != nil {
+		return out
+	}
 	if out := f.takenOver(); out != nil {
 		return out
 	}
@@ -175,6 +178,16 @@ func (f *subject) adopted() *finding {
 		return not("is Running, and its VM was off when the report was made: it was started")
 	}
 	return as("is Running")
+}
+
+// wentOff is not nil where the VM was on when the report was made, and is listed as off: nobody was to
+// stop it, even if its controller calls it Running.
+func (f *subject) wentOff() *finding {
+	v := f.of.Instance
+	if v == nil || v.State == "" || isOff(v.State) || f.of.IsOff() || f.instance() != stopped || f.machine == nil {
+		return nil
+	}
+	return not("its VM " + v.Name + " is off, and was on when the report was made")
 }
 
 // takenOver is nil where the Machine is Running with the recorded instance.
@@ -259,6 +272,9 @@ func (f *subject) idOr() *finding {
 }
 
 func (f *subject) takenByName() *finding {
+	if out := f.wentOff(); out != nil {
+		return out
+	}
 	if out := f.idOr(); out != nil {
 		return out
 	}

@@ -623,3 +623,32 @@ func TestOneInThePlaceOfTwo(t *testing.T) {
 		}
 	}
 }
+
+// A VM that ran when the report was made, and is listed as off, was not to be stopped, of workers and
+// control planes: its controller may call it Running for long.
+func TestAVMThatWentOff(t *testing.T) {
+	for provider, form := range forms {
+		for _, kind := range []string{machineDeployment, "KubeadmControlPlane"} {
+			s := newScene(provider).running("id-1")
+			if kind != machineDeployment {
+				s.within(kind)
+			}
+			s.seen.Instances[0].State = form.off
+			if v := s.one(t, code.Adopted); v.Verdict != Not || !strings.Contains(v.Seen, "its VM "+s.of.Name+" is off") || v.Do == "" {
+				t.Errorf("%s, %s: %+v", provider, kind, v)
+			}
+			byName := s.copied().with(func(s *scene) { s.of.ProviderID = "" })
+			if v := byName.one(t, code.AdoptedByName); v.Verdict != Not {
+				t.Errorf("%s, %s: %+v", provider, kind, v)
+			}
+			s.off()
+			if v := s.one(t, code.Adopted); v.Verdict != Not || strings.Contains(v.Seen, "was on") {
+				t.Errorf("%s, %s, off before: %+v", provider, kind, v)
+			}
+			s.seen.Scopes[0].State = code.ScopePartial // of what is listed nothing is less true
+			if v := s.one(t, code.AdoptedPoweredOn); v.Verdict == Not && provider == "vsphere" {
+				t.Errorf("%s, %s, to be started: %+v", provider, kind, v)
+			}
+		}
+	}
+}
