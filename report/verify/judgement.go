@@ -160,6 +160,9 @@ func (w *world) judgeGroup(d *Document, c *report.Cluster, g *group) GroupVerdic
 	if out.Foretold != nil && at != nil && !at.Paused && (out.Seen > *out.Foretold+more || out.Seen < *out.Foretold-g.deleted()-more) {
 		out.alone = NotYet
 	}
+	if isUnread(w.seen, "Machine") && out.alone != Not {
+		out.alone = NotJudged
+	}
 	out.Verdict = worse(out.Verdict, out.alone)
 	return out
 }

@@ -42,6 +42,9 @@ func (w *world) made(d *Document) []Made {
 		if r := w.get(m.Namespace, m.Cluster, m.Group).room; r != nil {
 			v.Verdict = r.take()
 		}
+		if isUnread(w.seen, "Machine") {
+			v.Verdict = NotJudged // how many there are is not known
+		}
 		foretold[m.Name] = v.Verdict != Not
 		out = append(out, v)
 	}
@@ -113,6 +116,8 @@ func (w *world) newVMs(foretold map[string]bool) []Made {
 		one := Made{Kind: "VM", Name: v.Name, ID: v.ID, Created: moment(*v.Created), Verdict: Not}
 		if foretold[id] || foretold[v.Name] {
 			one.Verdict = As
+		} else if w.unreadMachines(v.Provider) != "" {
+			one.Verdict = NotJudged // whose it is, and whether that was foretold, is not known
 		}
 		out = append(out, one)
 	}

@@ -652,3 +652,36 @@ func TestAVMThatWentOff(t *testing.T) {
 		}
 	}
 }
+
+// Without the Machines, or the infrastructure's objects, nobody knows whose a new VM is, and how many
+// Machines a group has.
+func TestWhatWasMadeIsNotJudgedUnread(t *testing.T) {
+	for provider := range forms {
+		for _, kind := range append([]string{"Machine"}, Kinds(provider)...) {
+			s := newScene(provider).running("id-1").newVM("id-2", later)
+			s.created = 1
+			for i := range s.seen.Objects {
+				s.seen.Objects[i].ID = "id-2" // or what is left of them
+			}
+			s.seen.Unread = []Unread{{kind, "403"}}
+			if kind == "Machine" {
+				s.seen.Machines = nil
+				s.another("md-0-abcde-young", "").another("md-0-abcde-other", "")
+			}
+			d := judged(t, s.report(code.Adopted), &s.seen)
+			if len(d.Made) == 0 || d.State != Incomplete {
+				t.Errorf("%s without %s: %s, made %+v", provider, kind, d.State, d.Made)
+			}
+			for _, m := range d.Made {
+				if m.Verdict == Not {
+					t.Errorf("%s without %s: %+v", provider, kind, m)
+				}
+			}
+			for _, g := range d.Groups {
+				if kind == "Machine" && g.Verdict != NotJudged {
+					t.Errorf("%s without %s: %+v", provider, kind, g)
+				}
+			}
+		}
+	}
+}

@@ -150,8 +150,17 @@ func hadMachine(m *report.Machine) bool {
 // unread returns a kind that was not read whole and that decides about the subject; empty where
 // all were.
 func (f *subject) unread() string {
-	for _, kind := range append([]string{"Machine", "Cluster"}, Kinds(f.cluster.Provider)...) {
-		if isUnread(f.seen, kind) {
+	if isUnread(f.seen, "Cluster") {
+		return "Cluster"
+	}
+	return f.unreadMachines(f.cluster.Provider)
+}
+
+// unreadMachines returns a kind of the machines of a provider that was not read whole; empty where all
+// were.
+func (w *world) unreadMachines(provider string) string {
+	for _, kind := range append([]string{"Machine"}, Kinds(provider)...) {
+		if isUnread(w.seen, kind) {
 			return kind
 		}
 	}
