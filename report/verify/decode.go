@@ -196,7 +196,7 @@ func (in *object) machine() Machine {
 func (in *object) infrastructure(kind string) Object {
 	out := Object{
 		ObjectName: report.ObjectName{Kind: kind, Namespace: in.Metadata.Namespace, Name: in.Metadata.Name},
-		UID:        in.Metadata.UID, Deleting: in.deleting(), Owners: in.Metadata.OwnerReferences, Conditions: in.conditions(), State: cmp.Or(in.Status.InstanceState, in.Status.VMState),
+		UID:        in.Metadata.UID, Cluster: in.cluster(), Deleting: in.deleting(), Owners: in.Metadata.OwnerReferences, Conditions: in.conditions(), State: cmp.Or(in.Status.InstanceState, in.Status.VMState),
 	}
 	switch {
 	case strings.HasPrefix(kind, "OpenStack"): // what its spec says came with the restore

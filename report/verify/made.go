@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"drift-detector/internal/english"
 	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -19,6 +20,16 @@ type Made struct {
 	Group     string     `json:"group,omitempty"`
 	Created   *time.Time `json:"created,omitempty"`
 	Verdict   Verdict    `json:"verdict"`
+	Seen      string     `json:"seen,omitempty"` // of a VM that no Machine of the report's clusters has
+	foreign   bool       // a Machine of a Cluster that the report does not have has it
+}
+
+// title is its kind and name.
+func (m *Made) title() string {
+	if m.Kind == "VM" {
+		return "VM " + m.Name
+	}
+	return m.Kind + " " + english.Join("/", m.Namespace, m.Name)
 }
 
 // Gone is a VM of the report that is not listed any more.
@@ -89,40 +100,6 @@ func (r *room) take() Verdict {
 // isReplaced reports whether another Machine is to be there in place of one.
 func isReplaced(f *report.MachineForecast) bool {
 	return f != nil && (f.Outcome == code.ReplacedByMachineHealthCheck || f.Outcome == code.RolledByOwner)
-}
-
-// newVMs are the VMs that were created since the report, that it does not have, and that a machine
-// of its clusters has taken, or whose name is that of one.
-func (w *world) newVMs(foretold map[string]bool) []Made {
-	var out []Made
-	taken, names := map[string]bool{}, map[string]bool{}
-	for i := range w.seen.Machines {
-		names[w.seen.Machines[i].Name] = true
-	}
-	for i := range w.seen.Objects {
-		if o := &w.seen.Objects[i]; o.ID != "" {
-			taken[report.InstanceID(o.ID)] = true
-		}
-	}
-	for i := range w.seen.Instances {
-		v := &w.seen.Instances[i]
-		id := report.InstanceID(v.ID)
-		if w.get(id).instance != v || w.get(id).known || v.Created == nil || v.Created.Before(w.report.GeneratedAt) {
-			continue
-		}
-		if !taken[id] && !names[v.Name] {
-			continue
-		}
-		one := Made{Kind: "VM", Name: v.Name, ID: v.ID, Created: moment(*v.Created), Verdict: Not}
-		if foretold[id] || foretold[v.Name] {
-			one.Verdict = As
-		} else if w.unreadMachines(v.Provider) != "" {
-			one.Verdict = NotJudged // whose it is, and whether that was foretold, is not known
-		}
-		out = append(out, one)
-	}
-	sorting.By(out, func(a, b Made) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
-	return out
 }
 
 // gone lists the VMs of the report that their places lack. Those of machines that were to be deleted

@@ -90,6 +90,7 @@ type Machine struct {
 type Object struct {
 	report.ObjectName
 	UID        string
+	Cluster    string // by its label; a restore keeps it
 	Deleting   time.Time
 	Conditions []Condition
 	Owners     []Owner

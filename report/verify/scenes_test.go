@@ -685,3 +685,39 @@ func TestWhatWasMadeIsNotJudgedUnread(t *testing.T) {
 		}
 	}
 }
+
+// A VM that a Machine of a Cluster has which the report does not have is nobody's forecast; it is
+// counted apart.
+func TestVMsOfOtherClusters(t *testing.T) {
+	for _, provider := range []string{"vsphere", "aws"} {
+		form := forms[provider]
+		for name, c := range map[string]struct {
+			change func(*scene)
+			want   Verdict
+		}{
+			"by its name":    {func(s *scene) { s.seen.Objects = s.seen.Objects[:len(s.seen.Objects)-1] }, NotJudged},
+			"by its Machine": {func(s *scene) {}, NotJudged},
+			"by its label": {func(s *scene) {
+				s.seen.Objects[len(s.seen.Objects)-1].Cluster, s.seen.Machines[1].Infrastructure.Name = "other", ""
+			}, NotJudged},
+			"of the report's": {func(s *scene) { s.seen.Machines[1].Cluster, s.seen.Machines[1].Group = "c", "md-0" }, Not},
+			"of one, as nobody can see": {func(s *scene) {
+				s.seen.Machines, s.seen.Objects[len(s.seen.Objects)-1].Owners = s.seen.Machines[:1], nil
+			}, Not},
+		} {
+			s := newScene(provider).running("id-1")
+			s.seen.Machines = append(s.seen.Machines, Machine{Namespace: "ns", Name: "other-abcde", Cluster: "other", Created: later, Infrastructure: report.ObjectName{Kind: form.machine, Name: "other-infra"}})
+			s.seen.Objects = append(s.seen.Objects, Object{ObjectName: report.ObjectName{Kind: Kinds(provider)[len(Kinds(provider))-1], Namespace: "ns", Name: "other-own"}, ID: "id-9", Owners: []Owner{{Kind: form.machine, Name: "other-infra"}}})
+			s.seen.Instances = append(s.seen.Instances, report.Instance{Provider: provider, Scope: provider + " here", ID: "id-9", Name: "other-abcde", State: form.on, Created: &later})
+			c.change(s)
+			d := judged(t, s.report(code.Adopted), &s.seen)
+			vm := d.Made[len(d.Made)-1]
+			if vm.Kind != "VM" || vm.Verdict != c.want || (d.State == AllAsForetold) != (c.want == NotJudged) {
+				t.Errorf("%s, %s: %s, %+v", provider, name, d.State, d.Made)
+			}
+			if says := strings.Contains(written(t, "text", d), "1 VM; 0 foretold, 1 of other Clusters"); says != (c.want == NotJudged) {
+				t.Errorf("%s, %s:\n%s", provider, name, written(t, "text", d))
+			}
+		}
+	}
+}

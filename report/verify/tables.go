@@ -6,7 +6,6 @@ import (
 	"io"
 	"time"
 
-	"drift-detector/internal/english"
 	"drift-detector/report/html"
 	"drift-detector/report/junit/document"
 	"drift-detector/report/markdown"
@@ -42,7 +41,7 @@ func (d *Document) tables() []html.Table {
 	}
 	var made, gone, unread [][]string
 	for _, m := range d.Made {
-		made = append(made, []string{m.Kind, english.Join("/", m.Namespace, m.Name), m.ID, clock(m.Created), string(m.Verdict)})
+		made = append(made, []string{m.title(), m.Seen, m.ID, clock(m.Created), string(m.Verdict)})
 	}
 	for _, g := range d.Gone {
 		gone = append(gone, []string{g.Name, g.ID, g.Machine, string(g.Verdict)})
@@ -50,7 +49,7 @@ func (d *Document) tables() []html.Table {
 	for _, u := range d.Unread {
 		unread = append(unread, []string{u.Kind, u.Why})
 	}
-	add("Created since the report", made, "kind", "name", "id", "created", "verdict")
+	add("Created since the report", made, "what", "seen", "id", "created", "verdict")
 	add("VMs gone since the report", gone, "VM", "id", "machine", "verdict")
 	add("Not read", unread, "what", "why")
 	var clusters [][]string
@@ -127,7 +126,7 @@ func JUnit(w io.Writer, d *Document) error {
 		}
 		s := &document.Suite{Name: "since the report"}
 		for _, m := range d.Made {
-			s.Add(since(s.Name, m.Kind+" "+english.Join("/", m.Namespace, m.Name)+" was created", m.Verdict), tests)
+			s.Add(since(s.Name, m.title()+" was created", m.Verdict), tests)
 		}
 		for _, g := range d.Gone {
 			s.Add(since(s.Name, "VM "+g.Name+" is gone", g.Verdict), tests)

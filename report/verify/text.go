@@ -140,7 +140,7 @@ func (d *Document) alarms(o text.Options) (out [][]byte) {
 		m := &d.Made[i]
 		if m.Verdict == Not && !said[m.Name] {
 			said[m.Name] = true
-			what := m.Kind + " " + english.Join("/", m.Namespace, m.Name) + " was created, and was not foretold"
+			what := m.title() + " was created, and was not foretold"
 			out = append(out, printed(o, 0, 2, terminal.Lead(terminal.Red, "!", 0).Prose(terminal.Plain, report.Valid(what))))
 		}
 	}
@@ -212,7 +212,7 @@ func (d *Document) awaited(o text.Options) (out [][]byte) {
 
 // foot is what was created and what is gone since, and what could not be read.
 func (d *Document) foot(o text.Options) (out []byte) {
-	machines, vms, foretold, gone := 0, 0, 0, len(d.Gone)
+	machines, vms, foretold, foreign, gone := 0, 0, 0, 0, len(d.Gone)
 	for i := range d.Made {
 		m := &d.Made[i]
 		if m.Kind == "Machine" {
@@ -223,8 +223,15 @@ func (d *Document) foot(o text.Options) (out []byte) {
 		if m.Verdict == As {
 			foretold++
 		}
+		if m.foreign {
+			foreign++
+		}
 	}
-	made := fmt.Sprintf("Created since: %s, %s; %d foretold. Gone since: %s", english.Count(machines, "Machine"), english.Count(vms, "VM"), foretold, english.Count(gone, "VM"))
+	others := ""
+	if foreign > 0 {
+		others = fmt.Sprintf(", %d of other Clusters", foreign)
+	}
+	made := fmt.Sprintf("Created since: %s, %s; %d foretold%s. Gone since: %s", english.Count(machines, "Machine"), english.Count(vms, "VM"), foretold, others, english.Count(gone, "VM"))
 	out = printed(o, 0, 2, terminal.Line{}.Prose(terminal.Dim, made))
 	var unread []string
 	for _, u := range d.Unread {
