@@ -56,7 +56,7 @@ func names(owners []Owner) (out []string) {
 func (w *world) isMine(p place) bool { return p.cluster == "" || w.get(p.namespace, p.cluster).mine }
 
 // newVMs are the VMs that were created since the report, that it does not have, and that a machine
-// has taken, or whose name is that of one.
+// has taken, or whose name is that of one; or that no machine has, and that are made as one.
 func (w *world) newVMs(foretold map[string]bool) []Made {
 	var out []Made
 	by := w.users()
@@ -72,6 +72,11 @@ func (w *world) newVMs(foretold map[string]bool) []Made {
 		}
 		if used {
 			out = append(out, w.newVM(v, of, foretold[id] || foretold[v.Name]))
+		} else if one := w.strayVM(v); one != nil {
+			if foretold[v.Name] {
+				one.Verdict, one.Seen = As, ""
+			}
+			out = append(out, *one)
 		}
 	}
 	sorting.By(out, func(a, b Made) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })

@@ -141,6 +141,9 @@ func (d *Document) alarms(o text.Options) (out [][]byte) {
 		if m.Verdict == Not && !said[m.Name] {
 			said[m.Name] = true
 			what := m.title() + " was created, and was not foretold"
+			if m.Seen != "" {
+				what = m.title() + " was created; it " + m.Seen
+			}
 			out = append(out, printed(o, 0, 2, terminal.Lead(terminal.Red, "!", 0).Prose(terminal.Plain, report.Valid(what))))
 		}
 	}
@@ -200,6 +203,11 @@ func (d *Document) awaited(o text.Options) (out [][]byte) {
 			one = append(one, printed(o, 2, 4, terminal.Lead(terminal.Bold, "Or:", 0).Field(terminal.Plain, report.Valid(w.do)))...)
 		}
 		out = append(out, one)
+	}
+	for i := range d.Made {
+		if m := &d.Made[i]; m.Seen != "" && !m.foreign && (m.Verdict == NotYet || m.Verdict == NotJudged) {
+			out = append(out, printed(o, 0, 2, terminal.Lead(terminal.Yellow, "?", 0).Prose(terminal.Plain, report.Valid(m.title()+" was created; it "+m.Seen+": see whose it is"))))
+		}
 	}
 	for i := range d.Groups {
 		g := &d.Groups[i]

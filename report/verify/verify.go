@@ -196,14 +196,13 @@ func (d *Document) conclude() {
 			d.Summary.NotJudged++
 		}
 	}
-	not := d.Summary.NotAsForetold > 0
+	not, awaited := d.Summary.NotAsForetold > 0, d.Summary.NotYet > 0
 	for i := range d.Made {
-		not = not || d.Made[i].Verdict == Not
+		not, awaited = not || d.Made[i].Verdict == Not, awaited || d.Made[i].Verdict == NotYet
 	}
 	for i := range d.Gone {
 		not = not || d.Gone[i].Verdict == Not
 	}
-	awaited := d.Summary.NotYet > 0
 	for i := range d.Groups {
 		awaited, not = awaited || d.Groups[i].alone == NotYet, not || d.Groups[i].alone == Not
 	}
