@@ -42,10 +42,14 @@ type object struct {
 		InstanceID    string          `json:"instanceID"` // OpenStackServer, OpenStackMachine
 		InstanceState string          `json:"instanceState"`
 		VMState       string          `json:"vmState"`
+		FailureReason string          `json:"failureReason"`
 		Conditions    []conditionJSON `json:"conditions"`
 		V1Beta2       conditionsJSON  `json:"v1beta2"`
 		Deprecated    struct {
-			V1Beta1 conditionsJSON `json:"v1beta1"`
+			V1Beta1 struct {
+				conditionsJSON
+				FailureReason string `json:"failureReason"`
+			} `json:"v1beta1"`
 		} `json:"deprecated"`
 	} `json:"status"`
 }
@@ -55,8 +59,8 @@ type conditionsJSON struct {
 }
 
 type conditionJSON struct {
-	Type, Status, Reason, Message string
-	LastTransitionTime            *time.Time
+	Type, Status, Reason, Message, Severity string
+	LastTransitionTime                      *time.Time
 }
 
 // Labels and annotations of Cluster API.
@@ -197,6 +201,7 @@ func (in *object) infrastructure(kind string) Object {
 	out := Object{
 		ObjectName: report.ObjectName{Kind: kind, Namespace: in.Metadata.Namespace, Name: in.Metadata.Name},
 		UID:        in.Metadata.UID, Cluster: in.cluster(), Deleting: in.deleting(), Owners: in.Metadata.OwnerReferences, Conditions: in.conditions(), State: cmp.Or(in.Status.InstanceState, in.Status.VMState),
+		Failure: cmp.Or(in.Status.FailureReason, in.Status.Deprecated.V1Beta1.FailureReason),
 	}
 	switch {
 	case strings.HasPrefix(kind, "OpenStack"): // what its spec says came with the restore
@@ -242,7 +247,7 @@ func (in *object) conditions() []Condition {
 		if since := timeOf(c.LastTransitionTime); !since.IsZero() && since.Before(in.created()) {
 			continue
 		}
-		out = append(out, Condition{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message, Since: timeOf(c.LastTransitionTime)})
+		out = append(out, Condition{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message, Severity: c.Severity, Since: timeOf(c.LastTransitionTime)})
 	}
 	return out
 }

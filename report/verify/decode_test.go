@@ -123,7 +123,7 @@ func TestAdd(t *testing.T) {
 			"status":{"conditions":[{"type":"InfrastructureReady","status":"False","severity":"Info"}],"v1beta2":{"conditions":[{"type":"InfrastructureReady","status":"True"}]}}}`,
 		"MachineHealthCheck": `{"metadata":{"namespace":"ns","name":"mhc"},"spec":{"clusterName":"c"}}`,
 		"MachineDeployment":  `{"metadata":{"namespace":"ns","name":"md","labels":{"cluster.x-k8s.io/cluster-name":"c"}}}`,
-		"OpenStackServer":    `{"metadata":{"namespace":"ns","name":"m"},"spec":{"providerID":"openstack:///restored"},"status":{"instanceID":"id","instanceState":"ERROR"}}`,
+		"OpenStackServer":    `{"metadata":{"namespace":"ns","name":"m"},"spec":{"providerID":"openstack:///restored"},"status":{"instanceID":"id","instanceState":"ERROR","deprecated":{"v1beta1":{"failureReason":"UpdateError","conditions":[{"type":"Ready","status":"False","severity":"Error"}]}}}}`,
 	} {
 		if err := o.Add(kind, []byte(doc)); err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestAdd(t *testing.T) {
 	if m.RemediationFor != "gone" || m.Group != "cp" || !m.Paused || condition(m.Conditions, "InfrastructureReady").Status != "True" {
 		t.Errorf("%+v", m)
 	}
-	if i := o.Objects[0]; i.ID != "id" || i.State != "ERROR" || len(o.Objects) != 1 {
+	if i := o.Objects[0]; i.ID != "id" || i.State != "ERROR" || i.Failure != "UpdateError" || condition(i.Conditions, "Ready").Severity != "Error" || len(o.Objects) != 1 {
 		t.Errorf("%+v", o.Objects)
 	}
 	if err := o.Add("Machine", []byte(`{"metadata":{"name":"old","creationTimestamp":"2026-11-25T03:00:00Z"},"status":{"phase":"Running","conditions":[

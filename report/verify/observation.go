@@ -97,8 +97,9 @@ type Object struct {
 	// ID is the instance that it names, in the form of a provider id or without its prefix:
 	// VSphereVM.spec.biosUUID, OpenStackServer.status.instanceID, AWSMachine.spec.instanceID. A
 	// restore brings back what is in a spec.
-	ID    string
-	State string // OpenStackServer.status.instanceState, AWSMachine.status.instanceState, AzureMachine.status.vmState
+	ID      string
+	Failure string // status.failureReason, which no controller takes back
+	State   string // OpenStackServer.status.instanceState, AWSMachine.status.instanceState, AzureMachine.status.vmState
 }
 
 // Group is a control plane or a group of workers.
@@ -121,6 +122,7 @@ type Owner struct {
 // created, those of v1beta2 before those of the same type of v1beta1.
 type Condition struct {
 	Type, Status, Reason, Message string
+	Severity                      string    // of v1beta1
 	Since                         time.Time // lastTransitionTime
 }
 

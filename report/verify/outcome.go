@@ -208,6 +208,8 @@ func (f *subject) takenOver() *finding {
 		return not("a MachineHealthCheck calls it unhealthy: " + c.Reason).at(c.Since)
 	case f.second() != "":
 		return not("instance " + f.second() + " of its name was created beside its own")
+	case f.refusal() != nil:
+		return f.refusal()
 	case t.is == silent:
 		return f.awaits("its controller has not found its VM yet", soon)
 	case f.machine.joined():
@@ -265,6 +267,8 @@ func (f *subject) idOr() *finding {
 	switch t := f.taken; {
 	case t.is == absent || t.is == refused || t.is == broken || t.is == off:
 		return not("its controller reports " + t.say.Reason).at(t.say.Since)
+	case f.refusal() != nil:
+		return f.refusal()
 	case t.id == "":
 		return f.awaits("its controller has taken no VM yet", soon)
 	}
@@ -328,6 +332,8 @@ func (f *subject) newVM() *finding {
 		return not("no VM was created: its controller reports " + t.say.Reason).at(t.say.Since)
 	case t.is == broken || t.is == off:
 		return not("its new VM does not run: its controller reports " + t.say.Reason).at(t.say.Since)
+	case f.refusal() != nil:
+		return f.refusal()
 	case t.id == "":
 		return f.awaits("no VM is created for it yet", startup)
 	}

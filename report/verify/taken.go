@@ -33,8 +33,8 @@ func about(provider string, objects []*Object) taken {
 		if !known {
 			break
 		}
-		if t := p.reads(o); t.is != silent || t.id != "" {
-			return t
+		if t := p.reads(o); t.is != silent || t.id != "" || t.say.Status == "False" {
+			return t // what the other repeats may be of before
 		}
 	}
 	return taken{is: silent, say: &none}
