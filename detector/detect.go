@@ -205,6 +205,10 @@ func (r *Result) conclude(s *backup.Snapshot) {
 		r.Complete = false
 		r.Errors = append(r.Errors, Error{Message: text, Hint: "see whether the account may read them (drift-detector permissions), and whether they are inaccessible or orphaned"})
 	}
+	if r.Complete && len(s.Clusters) == 0 && slices.ContainsFunc(s.Backups, func(b backup.Info) bool { return b.Live }) {
+		r.Complete = false
+		r.Errors = append(r.Errors, Error{Message: "no Cluster is in the management cluster", Hint: "see whether it is the right one: give its kubeconfig, and its context"})
+	}
 	sorting.By(r.Errors, func(a, b Error) int {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
 	})

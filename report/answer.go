@@ -129,7 +129,7 @@ func facts(r *Report) []Fact {
 	}
 	m := &r.Summary.Machines
 	of := r.Subject()
-	say(m.Total == 0 && !r.hasPool(), r.Summary.Status, "The "+of+" holds no machine that could be compared.")
+	say(m.Total == 0 && !r.hasPool() && (!live || r.Summary.Complete), r.Summary.Status, "The "+of+" holds no machine that could be compared.")
 	say(m.Total > 0 && m.Healthy == m.Total, code.Healthy, "Every machine of the "+of+" has its VM.")
 	return out
 }

@@ -32,6 +32,9 @@ type Drift struct {
 // driftWords are in the order of what is to be looked at first.
 var driftWords = []string{"LEAKED", "LOST", "STUCK", "TWIN", "DELETING", "UNKNOWN"}
 
+// DriftWords are all words of a Drift.
+func DriftWords() []string { return slices.Clone(driftWords) }
+
 // patience is how long the deletion of a machine may take: a VM is gone within minutes.
 const patience = 10 * time.Minute
 
@@ -104,7 +107,9 @@ func (d *Drift) Means() string {
 	}
 }
 
-// driftNow says how much of each there is: "2 LEAKED, 1 LOST"; NONE where there is nothing.
+// driftNow says how much of each there is: "2 LEAKED, 1 LOST"; NONE where there is nothing. Of what
+// was not read nobody knows whether it has drifted: what was found is the least of it, and nothing
+// found is not NONE.
 func (r *Report) driftNow() string {
 	of := map[string]int{}
 	for _, d := range r.Drift() {
@@ -116,8 +121,28 @@ func (r *Report) driftNow() string {
 			parts = append(parts, fmt.Sprintf("%d %s", of[word], word))
 		}
 	}
-	if parts == nil {
+	counts := strings.Join(parts, ", ")
+	switch whole := r.Summary.Complete; {
+	case r.isEmpty():
+		return "NOT KNOWN, no Cluster is there"
+	case whole && counts == "":
 		return "NONE"
+	case whole:
+		return counts
+	case counts == "":
+		return "NOT KNOWN"
+	case len(parts) == 1 && of["UNKNOWN"] > 0:
+		return "NOT KNOWN, " + counts
+	default:
+		return "at least " + counts
 	}
-	return strings.Join(parts, ", ")
+}
+
+// DriftKnown reports whether all that decides was read, so that what has drifted is all that has.
+func (r *Report) DriftKnown() bool { return r.Summary.Complete && !r.isEmpty() }
+
+// isEmpty reports whether all was read and no Cluster is there.
+func (r *Report) isEmpty() bool {
+	return len(r.Clusters) == 0 && r.Options.Filter == nil &&
+		!slices.ContainsFunc(r.Errors, func(e Error) bool { return e.Scope != "" || e.Object != "" })
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"io"
 	"maps"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,8 @@ import (
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/formats"
+	"drift-detector/report/message"
 )
 
 // No verdict comes from a kind that could not be read: what rests on it is Unknown, the kind is
@@ -71,6 +75,65 @@ func TestLiveVerdictsRestOnWhatWasRead(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Where what decides was not read, or no Cluster is there, no format says that nothing has drifted.
+func TestLiveDriftOfWhatWasNotReadIsNotKnown(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	inventory := w.saved(t)
+	for name, c := range map[string]struct {
+		breaks func(m *lab.Management)
+		want   string
+	}{
+		"dropped": {func(m *lab.Management) {
+			m.Before = func(w http.ResponseWriter, r *http.Request) bool {
+				if strings.HasSuffix(r.URL.Path, "/machines") {
+					panic(http.ErrAbortHandler)
+				}
+				return false
+			}
+		}, "NOT KNOWN"},
+		"empty": {func(m *lab.Management) {
+			for _, id := range m.Kinds() {
+				if strings.HasSuffix(id, ".cluster.x-k8s.io") && !strings.Contains(id, "template") {
+					m.Kind(id).Objects = nil
+				}
+			}
+		}, "NOT KNOWN, no Cluster is there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, from := management(t, w.backups[0])
+			c.breaks(m)
+			one := *w
+			one.dir = t.TempDir()
+			o := one.run(append(from, "--inventory", inventory)...)
+			o.demand(t, exitIncomplete)
+			o.keeps(t, m.Token)
+			saved := filepath.Join(one.dir, "report.json")
+			for _, format := range formats.Report.Names() {
+				out := runProgram(t, "render", saved, "--format", format)
+				out.demand(t, exitOK)
+				says := c.want
+				if format == "prometheus" {
+					says = "drift_detector_drift_known 0"
+				}
+				if format != "json" && !strings.Contains(out.stdout, says) || strings.Contains(out.stdout, "NONE") || strings.Contains(out.stdout, "holds no machine") && name == "dropped" {
+					t.Errorf("%s does not say %s:\n%.800s", format, says, out.stdout)
+				}
+			}
+			screen := runProgram(t, slices.Concat([]string{"detect", "--inventory", inventory}, from)...)
+			if !strings.Contains(screen.stdout, c.want) || strings.Contains(screen.stdout, "NONE") {
+				t.Errorf("the screen:\n%s", screen.stdout)
+			}
+			for _, send := range []func(io.Writer, *report.Report) error{message.JSON, message.Slack, message.Teams} {
+				var body strings.Builder
+				if err := send(&body, o.report); err != nil || !strings.Contains(body.String(), c.want) || strings.Contains(body.String(), "NONE") {
+					t.Errorf("%v %s", err, body.String())
+				}
+			}
+		})
 	}
 }
 

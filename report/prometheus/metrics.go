@@ -74,8 +74,8 @@ func ofAnswer(r *report.Report) []*family {
 // ofSafety says whether it is safe to restore. Of a report without an answer that is
 // not known.
 func ofSafety(r *report.Report) []*family {
-	if r.IsLive() {
-		return nil // nothing is restored
+	if r.IsLive() { // nothing is restored
+		return ofDrift(r)
 	}
 	safe := newFamily("safe_to_restore", "1 for the answer whether it is safe to restore the backup, 0 for the others. Only yes is yes.", largest, "answer")
 	byPlan := newFamily("safe_to_restore_by_plan", "The same for a restore by the plan: Clusters restored paused, its steps done, then unpaused.", largest, "answer")
@@ -97,6 +97,21 @@ func ofSafety(r *report.Report) []*family {
 	addStatus(safe, code.Answers(), is)
 	addStatus(byPlan, code.Answers(), then)
 	return []*family{safe, byPlan, reasons, conditions}
+}
+
+// ofDrift says what has drifted of a management cluster that runs, and whether that is all.
+func ofDrift(r *report.Report) []*family {
+	drift := newFamily("drift", "Machines and VMs of a management cluster that runs that are not as they should be, by what is wrong. Without drift_known, others may be.", sum, "drift")
+	known := newFamily("drift_known", "1 when all that drift rests on was read. When 0, no drift means nothing.", least)
+	of := map[string]int64{}
+	for _, d := range r.Drift() {
+		of[d.Word]++
+	}
+	for _, word := range report.DriftWords() {
+		drift.add(of[word], word)
+	}
+	known.add(one(r.DriftKnown()))
+	return []*family{drift, known}
 }
 
 // addStatus adds a sample per status, as kube-state-metrics does for phases: so
