@@ -49,6 +49,8 @@ type Diff struct {
 	// Checks are the findings on the backup itself. What they say of times passes
 	// with each day and is no difference.
 	Checks Lists[report.Check] `json:"checks"`
+
+	live bool // of a management cluster that runs
 }
 
 // Lists are what only the new report has, what only the old one has, and what
@@ -113,6 +115,8 @@ func New(old, new *report.Report) (*Diff, error) {
 		Scopes:   scopes(old, new),
 		Errors:   faults(old, new),
 		Checks:   checks(old, new),
+
+		live: new.IsLive(),
 	}
 	d.Machines, d.InfraMachines = items(old, new)
 	d.notSeen(new)
@@ -161,11 +165,25 @@ func comparable(old, new *report.Report) error {
 			return fmt.Errorf("the %s report was made with --ignore-healthy-resources, so a machine that is not in it may well exist; make it again without", r.which)
 		}
 	}
+	if was, is := subject(old), subject(new); was != is {
+		return fmt.Errorf("the old report is of %s and the new one of %s, of which other things are said; give two of the same: each night's of the management cluster, or each backup's", was, is)
+	}
 	a, b := filter(old), filter(new)
 	if !slices.Equal(a, b) {
 		return errors.New("the reports are of different clusters (--cluster, --namespace or --selector); make both with the same, or without")
 	}
 	return nil
+}
+
+// subject is what a report is of, which decides what is said of a machine.
+func subject(r *report.Report) string {
+	switch {
+	case r.IsLive():
+		return "a management cluster that runs"
+	case r.IsMoved():
+		return "a folder of 'clusterctl move'"
+	}
+	return "a Velero backup"
 }
 
 // filter is which clusters a report is of, in one order.

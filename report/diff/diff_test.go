@@ -177,7 +177,7 @@ func TestOrder(t *testing.T) {
 	if text := write(t, plain, d); !strings.Contains(text, "  * Healthy w  in tenant/prod  warnings: Moved\n") || !strings.Contains(text, "  = Healthy 1  in tenant/prod\n") {
 		t.Errorf("a warning is not marked:\n%s", text)
 	}
-	if n := d.became(code.Ghost); n != 2 {
+	if n := d.became(d.leaked); n != 2 {
 		t.Errorf("%d became Ghosts, want 2: not the one that is set aside, nor that of the management cluster", n)
 	}
 }
@@ -224,6 +224,41 @@ func TestErrorsAreNotGuessed(t *testing.T) {
 	new.Errors = []report.Error{{Object: "a", Message: "2"}, {Object: "a", Message: "3"}}
 	if l := compareOK(t, old, new).Errors; len(l.New) != 2 || len(l.Gone) != 1 || len(l.Changed) != 0 {
 		t.Errorf("%+v", l)
+	}
+}
+
+// A machine is one thing in a backup and another one in a management cluster that runs, and a
+// restore is one thing by Velero and another by clusterctl.
+func TestRefusesOtherSubjects(t *testing.T) {
+	of := func(live bool, mode string) *report.Report {
+		r := fleet()
+		r.Backups = []report.Backup{{Live: live, RestoreMode: mode}}
+		return r
+	}
+	live, moved, tarball, old := of(true, ""), of(false, "clusterctl"), of(false, "velero"), of(false, "")
+	for _, c := range []struct{ old, new *report.Report }{{live, tarball}, {tarball, live}, {moved, live}, {moved, tarball}, {old, moved}} {
+		if d, err := New(c.old, c.new); err == nil || d != nil || !strings.Contains(err.Error(), "give two of the same") {
+			t.Errorf("%+v and %+v: %v", c.old.Backups, c.new.Backups, err)
+		}
+	}
+	for _, c := range []struct{ old, new *report.Report }{{live, live}, {moved, moved}, {old, tarball}} {
+		if _, err := New(c.old, c.new); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A VM that is left without its Machine has leaked since, of a management cluster that runs.
+func TestLeakedSince(t *testing.T) {
+	for live, want := range map[bool]int{true: 1, false: 0} {
+		was, is := fleet(machine("1", "u1", code.Healthy, nil)), fleet(machine("1", "u1", code.Healthy, nil, string(code.MachineMissing)))
+		for _, r := range []*report.Report{was, is} {
+			r.Backups = []report.Backup{{Live: live}}
+		}
+		d := compareOK(t, was, is)
+		if matched, err := d.Fails([]string{"new-leaked"}); err != nil || len(matched) != want {
+			t.Errorf("live %t: %v %v", live, matched, err)
+		}
 	}
 }
 

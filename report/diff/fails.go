@@ -18,9 +18,11 @@ var statuses = []struct {
 	{"new-stale", code.Stale},
 	{"new-unknown", code.Unknown},
 	{"new-unattributed", code.Unattributed},
-	{"new-leaked", code.Ghost}, // as detect calls them of a management cluster that runs
+	{leaked, code.Ghost}, // as detect calls them of a management cluster that runs
 	{"new-lost", code.Stale},
 }
+
+const leaked = "new-leaked"
 
 // Kinds are what Fails may be asked for:
 //
@@ -55,8 +57,9 @@ func (d *Diff) Fails(kinds []string) (matched []string, err error) {
 		"incomplete": !d.Complete,
 	}
 	for _, s := range statuses {
-		has[s.kind] = d.became(s.status) > 0
+		has[s.kind] = d.became(func(i *Item) bool { return i.Status == s.status }) > 0
 	}
+	has[leaked] = d.became(d.leaked) > 0
 	for _, k := range kinds {
 		if _, ok := has[k]; !ok {
 			return nil, fmt.Errorf("a diff has no %q; it may have %s", k, strings.Join(Kinds(), ", "))
@@ -74,16 +77,21 @@ func (d *Diff) newCheckErrors() bool {
 		slices.ContainsFunc(d.Checks.Changed, func(c Change[report.Check]) bool { return c.New.Error() && !c.Old.Error() })
 }
 
-// became counts what has the status now and had another one, or was not there.
-func (d *Diff) became(status code.Status) int {
+// leaked reports whether a VM belongs to no Machine; see report.Machine.IsLeaked.
+func (d *Diff) leaked(i *Item) bool {
+	return i.Status == code.Ghost || d.live && i.Status == code.Healthy && slices.Contains(i.Warnings, string(code.MachineMissing))
+}
+
+// became counts what is so now and was not, or was not there.
+func (d *Diff) became(is func(*Item) bool) int {
 	n := 0
 	for _, l := range []*Lists[Item]{&d.Machines, &d.InfraMachines} {
 		for i := range l.New {
-			n += one(l.New[i].Status == status && l.New[i].open())
+			n += one(is(&l.New[i]) && l.New[i].open())
 		}
 		for i := range l.Changed {
 			c := &l.Changed[i]
-			n += one(c.New.Status == status && c.Old.Status != status && c.New.open())
+			n += one(is(&c.New) && !is(&c.Old) && c.New.open())
 		}
 	}
 	return n
