@@ -33,6 +33,7 @@ type Cluster struct {
 	shown  identity // to the server
 	logins int      // how often it was made
 	lost   error    // why nothing more is asked of the server
+	broken int      // how many questions in a row it broke off
 }
 
 // Format keeps what logs in out of all that prints a Cluster.
@@ -93,6 +94,20 @@ type errAnswer struct{ what string }
 
 func (e *errAnswer) Error() string { return e.what }
 
+// maxBroken is after how many questions in a row that the server broke off nothing more is asked
+// of it: one list that it can't give must not cost the others, and a server that has gone must not
+// cost the time of all of them.
+const maxBroken = 8
+
+// errUnasked says that a question was not asked, because those before were broken off.
+type errUnasked struct{ last error }
+
+func (e *errUnasked) Error() string {
+	return fmt.Sprintf("it was not asked for: the API server broke off %d lists before", maxBroken)
+}
+
+func (e *errUnasked) Unwrap() error { return e.last }
+
 // gone says that nothing more is asked of the server, and why.
 func (c *Cluster) gone() error {
 	c.mu.Lock()
@@ -100,20 +115,44 @@ func (c *Cluster) gone() error {
 	return c.lost
 }
 
-// lose notes why the server can't be asked any more: what fails although it was repeated, and
-// is no answer, would fail for each of all other questions, too.
+// lose notes why the server can't be asked any more: what no login, no connection and no trust
+// gives would fail for each of all other questions, too. A connection that breaks may be that of
+// one list, unless it is that of many in a row.
 func (c *Cluster) lose(ctx context.Context, err error) {
-	var status *infra.StatusError
-	var answer *errAnswer
-	var beyond *infra.BoundError
-	if errors.As(err, &status) && status.Code != http.StatusUnauthorized || errors.As(err, &answer) || errors.As(err, &beyond) || ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.lost == nil {
+	switch {
+	case isAnswer(err):
+		c.broken = 0
+	case c.lost != nil:
+	case isHopeless(err):
 		c.lost = err
+	default:
+		if c.broken++; c.broken == maxBroken {
+			c.lost = &errUnasked{err}
+		}
 	}
+}
+
+// isAnswer reports whether the server said something, if only that it won't.
+func isAnswer(err error) bool {
+	var status *infra.StatusError
+	var answer *errAnswer
+	var beyond *infra.BoundError
+	return err == nil || errors.As(err, &status) && status.Code != http.StatusUnauthorized || errors.As(err, &answer) || errors.As(err, &beyond)
+}
+
+// isHopeless reports whether no other question would be answered either: nobody is there, or it
+// does not know the user, or is not who it should be.
+func isHopeless(err error) bool {
+	var status *infra.StatusError
+	var untrusted *infra.CertificateError
+	var input *backup.InputError
+	var op *net.OpError
+	return errors.As(err, &status) || errors.As(err, &untrusted) || errors.As(err, &input) || errors.As(err, &op) && op.Op != "read" && op.Op != "write"
 }
 
 // get asks for a path of the API and hands on the answer and the server's time. What only
@@ -138,9 +177,7 @@ func (c *Cluster) get(ctx context.Context, path, accept string, read func(body i
 	if errors.As(err, &status) && status.Code == http.StatusUnauthorized && c.login.renews() && since < maxLogins {
 		err = again()
 	}
-	if err != nil {
-		c.lose(ctx, err)
-	}
+	c.lose(ctx, err)
 	return err
 }
 
@@ -184,13 +221,21 @@ func (c *Cluster) why(err error) string {
 	var status *infra.StatusError
 	var input *backup.InputError
 	var over *infra.TimeOver
+	var slow *errSlow
+	var unasked *errUnasked
 	switch {
 	case errors.As(err, &input):
 		return input.Problem
 	case errors.As(err, &over):
 		return "it was not listed in time: " + over.Error()
+	case errors.As(err, &slow):
+		return slow.Error()
+	case errors.As(err, &unasked):
+		return unasked.Error()
 	case errors.Is(err, context.DeadlineExceeded):
 		return "the API server did not answer in time"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the API server broke its answer off"
 	case !errors.As(err, &status):
 		return c.hide.Brief(err.Error())
 	}

@@ -200,29 +200,53 @@ func (p *pass) write(ctx context.Context, to io.Writer) error {
 	return w.Close()
 }
 
+// errSlow says that a resource took more than its part of the time.
+type errSlow struct{ limit time.Duration }
+
+func (e *errSlow) Error() string {
+	return "it was not listed in time: it takes more than " + infra.Brisk(e.limit) + ", half of what was left of --timeout"
+}
+
+// part is the time of one resource: half of what is left, so that one whose list does not end
+// leaves the others theirs.
+func (p *pass) part() (context.Context, context.CancelFunc) {
+	end, bounded := p.ctx.Deadline()
+	if !bounded {
+		return context.WithCancel(p.ctx)
+	}
+	half := time.Until(end) / 2
+	limit := half.Round(time.Second)
+	if limit == 0 {
+		limit = half.Round(time.Millisecond)
+	}
+	return context.WithTimeoutCause(p.ctx, half, &errSlow{limit})
+}
+
 // read lists one resource.
 func (p *pass) read(r *resource) outcome {
 	if r.unread != "" {
 		return outcome{why: r.unread}
 	}
+	ctx, cancel := p.part()
+	defer cancel()
 	var all spool
 	var err error
 	if r.id() == configMaps && len(p.wants.ConfigMaps) > 0 {
 		for _, o := range p.wants.ConfigMaps {
 			var one spool
-			if one, err = p.cluster.one(p.ctx, r, o.Namespace, o.Name); err != nil {
+			if one, err = p.cluster.one(ctx, r, o.Namespace, o.Name); err != nil {
 				break
 			}
 			all = append(all, one...)
 		}
 	} else {
-		all, err = p.cluster.list(p.ctx, r)
+		all, err = p.cluster.list(ctx, r)
 	}
 	if err == nil {
 		return outcome{spool: all}
 	}
-	if p.ctx.Err() != nil {
-		err = context.Cause(p.ctx)
+	if ctx.Err() != nil { // of the whole pass, or of this resource
+		err = context.Cause(ctx)
 	}
 	return outcome{why: p.cluster.why(err)}
 }

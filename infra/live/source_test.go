@@ -186,6 +186,12 @@ var faults = []fault{
 		}
 		return asked == 0
 	}, ""},
+	{"dropped always", func(*lab.Management, http.ResponseWriter, *http.Request, int) bool { panic(http.ErrAbortHandler) }, "broke its answer off"},
+	{"cut always", func(_ *lab.Management, w http.ResponseWriter, _ *http.Request, _ int) bool {
+		w.Header().Set("Content-Length", "5000")
+		_, _ = io.WriteString(w, listOf(machine("cut"), "")[:120])
+		return true
+	}, "broke its answer off"},
 	{"no list", answer(`{"kind":"Status"}`), "no list"},
 	{"HTML", answer(`<html>canary-operator-token`), "no list"},
 	{"another kind of list", answer(`{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}`), "no list"},
@@ -368,7 +374,39 @@ func TestServerThatGoesAway(t *testing.T) {
 	}
 }
 
-// The time for a pass ends it, and what it cuts off is unread.
+// One that breaks off every list is not asked for each kind: what was not asked for says so.
+func TestServerThatBreaksOffEverything(t *testing.T) {
+	t.Parallel()
+	m := start(t)
+	m.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.Count(r.URL.Path, "/") > 2 && !strings.Contains(r.URL.Path, "customresourcedefinitions") {
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	source := open(t, m, "token: "+m.Token).Source(context.Background(), live.Wants{})
+	begun := time.Now()
+	if _, _, err := walk(t, source); err != nil {
+		t.Fatal(err)
+	}
+	asked, unasked := 0, 0
+	for _, why := range source.Unread() {
+		switch {
+		case strings.Contains(why, "broke its answer off"):
+			asked++
+		case strings.Contains(why, "was not asked for"):
+			unasked++
+		default:
+			t.Errorf("%s", why)
+		}
+	}
+	if took := time.Since(begun); asked < 8 || asked > 12 || unasked < 5 || took > 30*time.Second {
+		t.Errorf("%d asked and %d not, in %s", asked, unasked, took)
+	}
+}
+
+// The time for a pass ends it, and what it cuts off is unread; a kind that does not end leaves the
+// others their time.
 func TestTimeoutCutsOff(t *testing.T) {
 	t.Parallel()
 	m := start(t)
@@ -382,7 +420,7 @@ func TestTimeoutCutsOff(t *testing.T) {
 	c := open(t, m, "token: "+m.Token)
 	c.Timeout = 2 * time.Second
 	source := c.Source(context.Background(), live.Wants{})
-	if _, _, err := walk(t, source); err != nil || !strings.Contains(source.Unread()[machines], "2s of --timeout are over") {
+	if _, _, err := walk(t, source); err != nil || !strings.Contains(source.Unread()[machines], "more than 1s, half of what was left of --timeout") || len(source.Unread()) != 1 {
 		t.Errorf("%v, unread %v", err, source.Unread())
 	}
 }
