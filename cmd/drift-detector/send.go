@@ -3,15 +3,17 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
+	"drift-detector/infra"
 	"drift-detector/internal/post"
 	"drift-detector/report"
 	"drift-detector/report/formats"
@@ -84,12 +86,22 @@ func (o *sendOptions) read(c *cli.Context) (err error) {
 
 // firstLine reads a file that holds a secret in its only line.
 func firstLine(file string) (string, error) {
-	text, err := os.ReadFile(file)
+	const most = 64 << 10
+	text, err := infra.ReadFile(file, most)
 	if err != nil {
-		return "", &backup.InputError{Name: file, Problem: "can't be read", Err: err, Next: "give a file of one line"}
+		return "", &backup.InputError{Name: file, Problem: "can't be read: " + fileCause(err), Err: err, Next: "give a file of one line"}
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 	return line, nil
+}
+
+// fileCause is an error of the file system without the path, which is said already.
+func fileCause(err error) string {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return of.Err.Error()
+	}
+	return err.Error()
 }
 
 // send sends the metrics and the messages.

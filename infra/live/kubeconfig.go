@@ -141,14 +141,7 @@ func readKubeconfig(file string) (*kubeconfig, error) {
 
 // readFile reads a file of the operator's, which may have so many bytes.
 func readFile(path string, most int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.Mode().IsRegular() && info.Size() > most {
-		err = fmt.Errorf("larger than %d bytes", most)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
+	return infra.ReadFile(path, most)
 }
 
 // cause is an error of the file system without the path, which is said already.
