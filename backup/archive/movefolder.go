@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,6 +30,41 @@ var moved = regexp.MustCompile(`^([A-Z][A-Za-z0-9]*)_([a-z0-9-]*)_([a-z0-9.-]+)\
 // isCluster reports whether a file is one of a Cluster, of which each move has one at least.
 func isCluster(file string) bool {
 	return strings.HasPrefix(file, "Cluster_") && moved.MatchString(file)
+}
+
+// movesIn names the folders in a folder that a move wrote, the last one by name first: EKS Anywhere
+// makes one at each upgrade, named after the time.
+func movesIn(dir string) (found []string) {
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range slices.Backward(all) {
+		if e.IsDir() && holdsCluster(filepath.Join(dir, e.Name())) {
+			found = append(found, e.Name())
+		}
+	}
+	return found
+}
+
+// holdsCluster reports whether a folder has the file of a Cluster.
+func holdsCluster(name string) bool {
+	dir, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	for read := 0; read <= maxMoved; {
+		some, err := dir.Readdirnames(1000)
+		if slices.ContainsFunc(some, isCluster) {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+		read += len(some)
+	}
+	return false
 }
 
 // maxMoved is how many objects a folder may hold: 100,000 machines have 700,000.

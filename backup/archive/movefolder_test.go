@@ -155,6 +155,26 @@ func TestTornMoveFolder(t *testing.T) {
 }
 
 // What clusterctl did not write as it is, is refused by name.
+// The folder above those of several moves, as EKS Anywhere makes them, names the last of them.
+func TestFolderOfMoveFolders(t *testing.T) {
+	above := t.TempDir()
+	for _, day := range []string{"20", "21", "22", "23"} {
+		for file, text := range movedOf("prod", "2026-11-"+day+"T12:00:00Z") {
+			path := filepath.Join(above, "backup-2026-11-"+day, file)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.Mkdir(filepath.Join(above, "other"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := archive.FileSource(above)
+	if err == nil || !strings.Contains(err.Error(), "wrote: backup-2026-11-23, backup-2026-11-22, backup-2026-11-21 and 1 more: give one of them") {
+		t.Error(err)
+	}
+}
+
 func TestRefusedMoveFolders(t *testing.T) {
 	put := func(name, text string) func(string) {
 		return func(dir string) { os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600) }

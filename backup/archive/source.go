@@ -128,6 +128,14 @@ func inFolder(dir string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
+		if moves := movesIn(dir); len(moves) > 0 {
+			const few = 3
+			text := strings.Join(moves[:min(len(moves), few)], ", ")
+			if n := len(moves) - few; n > 0 {
+				text += fmt.Sprintf(" and %d more", n)
+			}
+			return "", &InputError{dir, "holds folders that 'clusterctl move --to-directory' wrote: " + text, "give one of them", nil}
+		}
 		return "", &InputError{dir, "a folder without a Velero backup", "give the .tar.gz file, the folder that holds " + descriptor + ", or that of 'clusterctl move --to-directory'", nil}
 	case 1:
 		return tarballIn(dir, found[0])
