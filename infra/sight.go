@@ -1,6 +1,7 @@
 package infra
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -44,12 +45,7 @@ func (r *Registry) sight(s *backup.Snapshot, all *Expected) {
 // is why: nothing about it is certain then.
 func (c *Expected) Meanwhile(n int, before, after *backup.Snapshot, why string) {
 	if why != "" {
-		if c.Unread == nil {
-			c.Unread = map[Reading]string{}
-		}
-		for _, provider := range append(slices.Collect(maps.Keys(c.Words)), "") {
-			c.Unread[Reading{n, provider}] = "what became of the Machines while the infrastructure was listed is not known: " + why
-		}
+		c.doubt(n, "what became of the Machines while the infrastructure was listed is not known: "+why)
 		return
 	}
 	now := make(map[string]*backup.Machine, len(after.Machines))
@@ -71,6 +67,17 @@ func (c *Expected) Meanwhile(n int, before, after *backup.Snapshot, why string) 
 	for i := range before.Machines {
 		delete(now, before.Machines[i].UID)
 	}
+	made := make(map[object]bool, len(now)) // what was left without a Machine only because that came later
+	for _, m := range now {
+		if m.Infrastructure.IsZero() {
+			continue
+		}
+		made[object{m.Infrastructure.Kind, m.Infrastructure.Namespace, m.Infrastructure.Name}] = true
+	}
+	c.Machines = slices.DeleteFunc(c.Machines, func(one ExpectedMachine) bool {
+		o := one.Orphan
+		return o != nil && o.Cluster.Backup == n && made[object{o.Kind, o.Namespace, o.Name}]
+	})
 	for _, m := range now {
 		if c.Made == nil {
 			c.Made = map[backup.ClusterID]string{}
@@ -78,6 +85,37 @@ func (c *Expected) Meanwhile(n int, before, after *backup.Snapshot, why string) 
 		id := backup.ClusterID{Backup: n, Namespace: m.Cluster.Namespace, Name: m.Cluster.Name}
 		c.Made[id] = max(c.Made[id], m.Namespace+"/"+m.Name)
 	}
+}
+
+// doubt has nothing be concluded about the machines of a management cluster that runs.
+func (c *Expected) doubt(n int, why string) {
+	if c.Unread == nil {
+		c.Unread = map[Reading]string{}
+	}
+	for _, provider := range append(slices.Collect(maps.Keys(c.Words)), "") {
+		c.Unread[Reading{n, provider}] = why
+	}
+}
+
+// Machineless says why the list of Machines of a management cluster that runs is not believed: it
+// is empty, and infrastructure machines are there, none of which has a Machine then. Nothing is
+// concluded about them. It is empty where the list may be right.
+func (c *Expected) Machineless(n int, s *backup.Snapshot) string {
+	if slices.ContainsFunc(s.Machines, func(m backup.Machine) bool { return m.Backup == n }) {
+		return ""
+	}
+	orphans := 0
+	for i := range c.Machines {
+		if o := c.Machines[i].Orphan; o != nil && o.Cluster.Backup == n {
+			orphans++
+		}
+	}
+	if orphans == 0 {
+		return ""
+	}
+	why := fmt.Sprintf("its list is empty, and of %d infrastructure machines none would have its Machine", orphans)
+	c.doubt(n, why)
+	return why
 }
 
 // known leaves out what is absent only because its kind could not be read.

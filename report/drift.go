@@ -11,8 +11,10 @@ import (
 
 // IsLive reports whether the report is of a management cluster that runs. Nothing is restored
 // then: there is no answer, no forecast and no plan, but what has drifted now.
-func (r *Report) IsLive() bool {
-	return slices.ContainsFunc(r.Backups, func(b Backup) bool { return b.Live })
+func (r *Report) IsLive() bool { return isLive(r.Backups) }
+
+func isLive(all []Backup) bool {
+	return slices.ContainsFunc(all, func(b Backup) bool { return b.Live })
 }
 
 // IsMoved reports whether clusterctl restores what the report is of, which unpauses all Clusters at
@@ -41,7 +43,7 @@ const patience = 10 * time.Minute
 // driftWord says what a machine is that has not healthy written on it; empty for one that has.
 func (r *Report) driftWord(m *Machine) string {
 	switch {
-	case m.Status == code.Ghost:
+	case m.IsLeaked():
 		return "LEAKED"
 	case m.Status == code.Stale:
 		return "LOST"
@@ -55,6 +57,12 @@ func (r *Report) driftWord(m *Machine) string {
 		return "UNKNOWN"
 	}
 	return ""
+}
+
+// IsLeaked reports whether the VM of a management cluster that runs belongs to no Machine: none has
+// it, or its infrastructure machine is left without one, which nobody deletes.
+func (m *Machine) IsLeaked() bool {
+	return m.Status == code.Ghost || m.Status == code.Healthy && m.warned(code.MachineMissing)
 }
 
 func (m *Machine) warned(reason code.Reason) bool { return m.warning(reason) != "" }
@@ -89,6 +97,10 @@ func (r *Report) Drift() []Drift {
 
 // Means says in a clause what a drift is.
 func (d *Drift) Means() string {
+	none := "no Machine has it"
+	if d.Machine.warned(code.MachineMissing) {
+		none = d.Machine.orphan() + " is left without its Machine: nobody deletes it"
+	}
 	switch i := d.Machine.Instance; {
 	case d.Word == "TWIN":
 		return d.Machine.warning(code.DuplicateID)
@@ -99,12 +111,20 @@ func (d *Drift) Means() string {
 	case d.Word != "LEAKED":
 		return strings.TrimSuffix(d.Machine.Message, ".")
 	case i == nil:
-		return "its VM runs, and no Machine has it"
+		return "its VM runs, and " + none
 	case i.Created != nil:
-		return "its VM" + i.Size.brief() + " runs since " + i.Created.UTC().Format("2006-01-02") + ", and no Machine has it"
+		return "its VM" + i.Size.brief() + " runs since " + i.Created.UTC().Format("2006-01-02") + ", and " + none
 	default:
-		return "its VM" + i.Size.brief() + " runs, and no Machine has it"
+		return "its VM" + i.Size.brief() + " runs, and " + none
 	}
+}
+
+// orphan names the infrastructure machine.
+func (m *Machine) orphan() string {
+	if o := m.Infrastructure; o != nil {
+		return o.Kind + " " + o.Namespace + "/" + o.Name
+	}
+	return "what has it"
 }
 
 // driftNow says how much of each there is: "2 LEAKED, 1 LOST"; NONE where there is nothing. Of what
