@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"time"
 
@@ -73,6 +74,33 @@ type ReadinessSummary struct {
 	Warnings int `json:"warnings"`
 	Infos    int `json:"infos"`
 	Ignored  int `json:"ignored,omitempty"` // of all of them, those that ignore rules set aside
+}
+
+// IsLive reports whether the checks are of a management cluster that runs: of what a backup that
+// is taken now would lack.
+func (r *Readiness) IsLive() bool { return isLive(r.Backups) }
+
+// Question is what Answer answers.
+func (r *Readiness) Question() string {
+	if r.IsLive() {
+		return "Could a backup taken now be restored?"
+	}
+	return "Can it be restored?"
+}
+
+// Subject is what was checked, in words.
+func (r *Readiness) Subject() string { return subject(r.IsLive()) }
+
+// SpeakOfCluster has all findings be of a management cluster that runs; see Report.SpeakOfCluster.
+func (r *Readiness) SpeakOfCluster(unread []string) {
+	of := func(text string) string {
+		for _, s := range spokenOfChecks {
+			text = s.of.ReplaceAllString(text, s.is)
+		}
+		return Unread(unread, OfCluster(text))
+	}
+	speak(reflect.ValueOf(&r.Checks).Elem(), false, of)
+	speak(reflect.ValueOf(&r.Backups).Elem(), false, of)
 }
 
 // Answer says whether the backup can be restored, and how urgent that is, as

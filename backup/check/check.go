@@ -116,6 +116,13 @@ var checks = []func(*examination) []Finding{
 // there, and names the owner of each object again, so that no other adopts it.
 var ofVelero = map[code.Reason]bool{ruleNotPaused.Code: true, ruleOverlap.Code: true, ruleUndescribed.Code: true}
 
+// ofBackup are findings about a backup that was taken, when, and what Velero says of that: of a
+// management cluster that runs there is none.
+var ofBackup = []code.Reason{
+	ruleAge.Code, ruleOld.Code, RuleNewer.Code, ruleFuture.Code, ruleUndated.Code, ruleWindow.Code,
+	ruleUndescribed.Code, ruleOther.Code, ruleIncomplete.Code, ruleElsewhere.Code, ruleUnfinished.Code, RuleUnattributed.Code, ruleWarned.Code, ruleExpired.Code,
+}
+
 // Check lists what is to be known before the backups are restored: by severity,
 // worst first, then by code, backup and object. The Snapshot and the Secrets
 // must have been loaded with [Want].
@@ -127,6 +134,9 @@ func Check(s *backup.Snapshot, secrets *backup.Secrets, o Options) []Finding {
 	}
 	if s.Moved(0) {
 		all = slices.DeleteFunc(all, func(f Finding) bool { return ofVelero[f.Code] })
+	}
+	if slices.ContainsFunc(s.Backups, func(b backup.Info) bool { return b.Live }) {
+		all = slices.DeleteFunc(all, func(f Finding) bool { return slices.Contains(ofBackup, f.Code) })
 	}
 	all = slices.DeleteFunc(all, e.foldedSecret)
 	all = slices.DeleteFunc(all, e.unsure)

@@ -94,7 +94,12 @@ func (e *examination) velero(i int) *VeleroBackup {
 }
 
 // tarball is how findings about a whole backup call it.
-func (e *examination) tarball(i int) string { return "backup " + e.Backups[i].Path }
+func (e *examination) tarball(i int) string {
+	if e.Backups[i].Live {
+		return "management cluster " + e.Backups[i].Path
+	}
+	return "backup " + e.Backups[i].Path
+}
 
 // set returns the index of a table.
 func set[T any](t *backup.Table[T]) map[object]bool {

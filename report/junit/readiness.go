@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/code"
 	"drift-detector/report/junit/document"
@@ -33,9 +34,9 @@ func Readiness(w io.Writer, r *report.Readiness) error {
 func fitness(r *report.Readiness, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: "check"}
 	answer, mark := r.Answer()
-	lines := []string{"Can it be restored? " + answer, "Found: " + r.Summary.String()}
+	lines := []string{r.Question() + " " + answer, "Found: " + r.Summary.String()}
 	for i := range r.Backups {
-		lines = append(lines, "Backup: "+r.Backups[i].Path)
+		lines = append(lines, english.Capital(r.Subject())+": "+r.Backups[i].Path)
 	}
 	if r.Filter != nil {
 		lines = append(lines, "Only: "+r.Filter.String())
@@ -57,6 +58,9 @@ func fitness(r *report.Readiness, tests document.Names) *document.Suite {
 // and what a rule sets aside is skipped.
 func checks(all []report.Check, from []report.Backup, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: backupSuite}
+	if slices.ContainsFunc(from, func(b report.Backup) bool { return b.Live }) {
+		s.Name = "the management cluster"
+	}
 	section := outline.Checks(all, from)
 	for i := range section.Items {
 		it := &section.Items[i]

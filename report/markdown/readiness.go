@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/outline"
 )
@@ -15,10 +16,10 @@ import (
 func Readiness(w io.Writer, r *report.Readiness) error {
 	answer, _ := r.Answer()
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Can it be restored? %s\n\n- Found: %s\n", answer, prose(r.Summary.String()))
+	fmt.Fprintf(&b, "## %s %s\n\n- Found: %s\n", r.Question(), answer, prose(r.Summary.String()))
 	const most = 10
 	for i := range r.Backups[:min(len(r.Backups), most)] {
-		fmt.Fprintf(&b, "- Backup: %s\n", Code(r.Backups[i].Path))
+		fmt.Fprintf(&b, "- %s: %s\n", english.Capital(r.Subject()), Code(r.Backups[i].Path))
 	}
 	if n := len(r.Backups) - most; n > 0 {
 		fmt.Fprintf(&b, "- Backup: and %d more\n", n)

@@ -215,6 +215,9 @@ func nodeList(r *report.Report, c *report.Cluster) string {
 		}
 		return "skipped"
 	case report.NodesNoKubeconfig:
+		if r.IsLive() && c.Nodes.Error != "" { // which may be that nobody could look
+			return english.Join(": ", "not read", c.Nodes.Error)
+		}
 		return english.Join(": ", "not read: no kubeconfig in the "+r.Subject(), c.Nodes.Error)
 	}
 	return english.Join(": ", "not read", c.Nodes.State, c.Nodes.Error)

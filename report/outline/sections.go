@@ -315,6 +315,9 @@ func Checks(all []report.Check, from []report.Backup) Section {
 		Title: "The backup", Count: sum.String(),
 		Hint: "drift-detector check says why each matters and what to do",
 	}
+	if slices.ContainsFunc(from, func(b report.Backup) bool { return b.Live }) {
+		s.Title = "The management cluster"
+	}
 	if sum.Errors+sum.Warnings == 0 {
 		s.Hint = ""
 	}

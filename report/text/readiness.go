@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/outline"
@@ -19,12 +20,12 @@ func Readiness(w io.Writer, r *report.Readiness, o Options) error {
 		p.Print(0, 4, terminal.Lead(terminal.Plain, label, 0).Prose(terminal.Plain, text))
 	}
 	found := func() {
-		p.Print(0, 4, terminal.Lead(terminal.Bold, "Can it be restored?", 0).Prose(Style(mark), answer))
+		p.Print(0, 4, terminal.Lead(terminal.Bold, r.Question(), 0).Prose(Style(mark), answer))
 		row("Found:", r.Summary.String())
 	}
 	found()
 	for i := range r.Backups {
-		row("Backup:", r.Backups[i].Path)
+		row(english.Capital(r.Subject())+":", r.Backups[i].Path)
 	}
 	if r.Filter != nil {
 		row("Only:", r.Filter.String())
