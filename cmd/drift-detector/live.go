@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
+	"drift-detector/infra"
 	"drift-detector/infra/live"
 	"drift-detector/internal/english"
 	"drift-detector/report"
@@ -37,6 +40,9 @@ func (o *liveOptions) read(c *cli.Context, backups []string) error {
 		return fail("--backup and --kubeconfig exclude each other: give one")
 	case o.context != "" && o.kubeconfig == "":
 		return fail("--context is of --kubeconfig, which is not given")
+	case o.kubeconfig != "" && slices.ContainsFunc(newestFlagNames, c.IsSet):
+		given := newestFlagNames[slices.IndexFunc(newestFlagNames, c.IsSet)]
+		return fail("--" + given + " chooses a backup or judges its age, and --kubeconfig reads none")
 	case o.kubeconfig != "" && c.String("velero-backup") != "":
 		return fail("--velero-backup describes a backup, and --kubeconfig reads none")
 	}
@@ -88,6 +94,42 @@ func wanted(w backup.Want) live.Wants {
 	return of
 }
 
+// isLive reports whether a management cluster that runs is read.
+func (e *loadedBackup) isLive() bool {
+	return slices.ContainsFunc(e.opened, func(b openedBackup) bool { return b.live != nil })
+}
+
+// says is a sentence about the backup, said of what is read.
+func (e *loadedBackup) says(text string) string {
+	if !e.isLive() {
+		return text
+	}
+	var unread []string
+	for _, b := range e.snapshot.Backups {
+		unread = slices.AppendSeq(unread, maps.Keys(b.Unread))
+	}
+	return report.Unread(unread, report.OfCluster(text))
+}
+
+// speak has targets speak of what is read: providers speak of the backup.
+func (e *loadedBackup) speak(all []infra.Target) {
+	if !e.isLive() {
+		return
+	}
+	for i := range all {
+		t := &all[i]
+		t.Use = e.says(t.Use)
+		for j := range t.Warnings {
+			t.Warnings[j] = e.says(t.Warnings[j])
+		}
+		if t.Refused != nil {
+			f := *t.Refused
+			f.Message, f.Hint = e.says(f.Message), e.says(f.Hint)
+			t.Refused = &f
+		}
+	}
+}
+
 // unreadKinds is the error for kinds of a management cluster, or of a folder of 'clusterctl move',
 // that could not be read; nil where all were.
 func unreadKinds(s *backup.Snapshot) error {
@@ -121,6 +163,51 @@ func more(n int) string {
 		return ""
 	}
 	return "; and " + english.Count(n, "other")
+}
+
+// warnOfClocks says where the clock of a management cluster that runs is far from this machine's:
+// its times say how old things are, and since when they are being deleted.
+func (e *loadedBackup) warnOfClocks(s *streams) {
+	const most = 10 * time.Minute
+	for n, b := range e.opened {
+		if b.live == nil {
+			continue
+		}
+		off := s.now().Sub(e.snapshot.Backups[n].WrittenFrom)
+		is := "behind"
+		if off < 0 {
+			off, is = -off, "ahead of"
+		}
+		by := infra.Brisk(off.Round(time.Minute))
+		if days := off.Round(24*time.Hour) / (24 * time.Hour); days > 1 {
+			by = english.Count(int(days), "day")
+		}
+		if off > most {
+			s.warn("the clock of %s is %s %s that of this machine: one of them is wrong, and so are ages and how long something is being deleted", b.live.Name, by, is)
+		}
+	}
+}
+
+// doubtEmpty takes an empty list of Machines for unread where infrastructure machines are there.
+func (e *loadedBackup) doubtEmpty() {
+	for n, b := range e.opened {
+		if b.live == nil {
+			continue
+		}
+		info := &e.snapshot.Backups[n]
+		if _, unread := info.Unread[machineResource]; unread {
+			continue
+		}
+		why := e.expected.Machineless(n, e.snapshot)
+		if why == "" {
+			continue
+		}
+		if info.Unread == nil {
+			info.Unread = map[string]string{}
+		}
+		info.Unread[machineResource] = why
+		e.snapshot.Problems = append(e.snapshot.Problems, backup.Problem{Backup: n, Item: machineResource, Reason: "not read: " + why, Decisive: true})
+	}
 }
 
 const machineResource = "machines.cluster.x-k8s.io"

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -180,7 +181,7 @@ func TestCheckOfAManagementCluster(t *testing.T) {
 		}
 		all := map[string]int{}
 		for _, c := range doc.Checks {
-			if !strings.HasPrefix(c.Object, "backup ") { // as a whole: its age, and what Velero says of it
+			if !strings.HasPrefix(c.Object, "backup ") && !strings.HasPrefix(c.Object, "management cluster ") { // as a whole: its age, and what Velero says of it
 				all[c.Code+" "+c.Object]++
 			}
 		}
@@ -278,6 +279,9 @@ func TestLiveUsage(t *testing.T) {
 			"--backup and --kubeconfig exclude":    {"--backup", "b", "--kubeconfig", "k"},
 			"--context is of --kubeconfig":         {"--backup", "b", "--context", "c"},
 			"no such file":                         {"--kubeconfig", "none", "-o", filepath.Join(t.TempDir(), "o.json")},
+			"--newest chooses a backup":            {"--kubeconfig", "k", "--newest"},
+			"--schedule chooses a backup":          {"--kubeconfig", "k", "--schedule", "s"},
+			"--max-age chooses a backup":           {"--kubeconfig", "k", "--max-age", "2h"},
 			"the program does not run in a Pod":    {"--kubeconfig", "in-cluster", "-o", filepath.Join(t.TempDir(), "o.json")},
 		} {
 			o := runProgram(t, append([]string{command}, args...)...)
@@ -285,6 +289,56 @@ func TestLiveUsage(t *testing.T) {
 			if !strings.Contains(o.stderr, want) {
 				t.Errorf("%s %v: %s", command, args, o.stderr)
 			}
+		}
+	}
+}
+
+// A clock that is far off is a warning, as is an endpoint that nothing names; both in words of what
+// is read.
+func TestLiveWarnings(t *testing.T) {
+	t.Parallel()
+	m, from := management(t, testdata+"fleet-cluster-scoped-data.tar.gz")
+	credentials := filepath.Join(t.TempDir(), "credentials.yaml")
+	if err := os.WriteFile(credentials, []byte("endpoints: [{endpoint: elsewhere, username: u, password: p}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for off, want := range map[time.Duration]string{-30 * 24 * time.Hour: "30 days behind that of this machine", time.Hour: " ahead of that of this machine", -time.Minute: ""} {
+		m.Before = func(w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("Date", time.Now().Add(off).UTC().Format(http.TimeFormat))
+			return false
+		}
+		o := runProgram(t, append([]string{"detect", "--dry-run", "--endpoint", "nowhere=127.0.0.1:1", "--credentials", credentials}, from...)...)
+		o.demand(t, exitOK)
+		if strings.Contains(o.stderr, "the clock of "+m.Addr) != (want != "") || !strings.Contains(o.stderr, want) {
+			t.Errorf("%s: %s", off, o.stderr)
+		}
+		if strings.Count(o.stderr, "matches nothing: the management cluster names no such endpoint") != 2 || strings.Contains(o.stderr, "backup") {
+			t.Error(o.stderr)
+		}
+	}
+}
+
+// What check finds of a management cluster that runs is of what a backup taken now would lack: no
+// backup was taken, is old, or is described.
+func TestCheckSpeaksOfNoBackup(t *testing.T) {
+	t.Parallel()
+	m, from := management(t, testdata+"fleet-cluster-scoped-data.tar.gz")
+	for _, id := range m.Kinds() {
+		if strings.HasPrefix(id, "machinesets.") || strings.Contains(id, "templates.") || strings.HasPrefix(id, "kubeadmc") || id == "secrets" || strings.HasPrefix(id, "machines.") || strings.HasPrefix(id, "clusters.") {
+			k := m.Kind(id)
+			k.Objects = k.Objects[:len(k.Objects)/2]
+		}
+	}
+	for _, format := range []string{"text", "json", "markdown", "junit"} {
+		o := runProgram(t, slices.Concat([]string{"check", "--format", format}, from)...)
+		o.demand(t, exitOK)
+		for _, wrong := range []string{"BackupAge", "VeleroBackup", "velero-backup", "old management cluster", "once more", "the backup", "The backup", "this backup", "Backup:", "was taken", "newer backup", "filtered out"} {
+			if i := strings.Index(o.stdout, wrong); i >= 0 {
+				t.Errorf("%s: …%s…", format, o.stdout[max(0, i-80):min(len(o.stdout), i+80)])
+			}
+		}
+		if format != "json" && !strings.Contains(o.stdout, "Could a backup taken now be restored?") {
+			t.Errorf("%s:\n%.500s", format, o.stdout)
 		}
 	}
 }

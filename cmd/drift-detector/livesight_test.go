@@ -137,6 +137,89 @@ func TestLiveDriftOfWhatWasNotReadIsNotKnown(t *testing.T) {
 	}
 }
 
+// A VM whose infrastructure machine is left without its Machine is leaked, and costs money; where no
+// Machine at all is listed, the list is not believed.
+func TestLiveOrphansAreLeaked(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	inventory := w.saved(t)
+	const orphan = "alpha-prod-md-0-cjzhw-mtswx"
+	for name, gone := range map[string]func(string) bool{
+		"one": func(name string) bool { return name == orphan },
+		"all": func(string) bool { return true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, from := management(t, w.backups[0])
+			k := m.Kind(machineResource)
+			k.Objects = slices.DeleteFunc(k.Objects, func(o map[string]any) bool { return gone(o["metadata"].(map[string]any)["name"].(string)) })
+			run := *w
+			run.dir = t.TempDir()
+			o := run.run(append(from, "--inventory", inventory)...)
+			if name == "all" {
+				o.demand(t, exitIncomplete)
+				for _, d := range o.report.Drift() {
+					if d.Word != "UNKNOWN" {
+						t.Errorf("%s is %s", d.Machine.Name, d.Word)
+					}
+				}
+				for _, c := range o.report.Clusters {
+					if c.Counts.Healthy > 0 && c.Provider == "vsphere" {
+						t.Errorf("%s has %+v", c.Name, c.Counts)
+					}
+				}
+				if !strings.Contains(o.stderr, "its list is empty") {
+					t.Error(o.stderr)
+				}
+				return
+			}
+			o.demand(t, exitOK)
+			found := ""
+			for _, d := range o.report.Drift() {
+				if d.Machine.Name == orphan {
+					found = d.Word + " " + d.Means()
+				}
+			}
+			if !strings.HasPrefix(found, "LEAKED its VM") || !strings.HasSuffix(found, "and VSphereMachine tenant-alpha/"+orphan+" is left without its Machine: nobody deletes it") {
+				t.Errorf("%s", found)
+			}
+			run.run(append(from, "--inventory", inventory, "--fail-on", "leaked")...).demand(t, exitFailOn)
+		})
+	}
+}
+
+// After a kind could not be read, no sentence says that one of its objects is not there, and the
+// others are read.
+func TestLiveUnreadIsNotAbsent(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	for _, how := range []string{"forbidden", "dropped"} {
+		t.Run(how, func(t *testing.T) {
+			m, from := management(t, w.backups[0])
+			m.Before = func(w http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasSuffix(r.URL.Path, "/secrets") {
+					return false
+				}
+				if how == "dropped" {
+					panic(http.ErrAbortHandler)
+				}
+				lab.Refuse(w, http.StatusForbidden, "no")
+				return true
+			}
+			run := *w
+			run.dir = t.TempDir()
+			o := run.run(from...)
+			o.demand(t, exitIncomplete)
+			if text := o.stdout + o.stderr + string(o.json); strings.Contains(text, "is not in the management cluster") || strings.Contains(text, "holds no Secret") || strings.Contains(text, "no kubeconfig in") || !strings.Contains(text, "could not be read") || strings.Contains(text, "machines.cluster.x-k8s.io (not read") {
+				t.Errorf("%.3000s", text)
+			}
+			dry := runProgram(t, append([]string{"detect", "--dry-run"}, from...)...)
+			if strings.Contains(dry.stdout, "is not in the") || strings.Contains(dry.stdout, "holds no") || strings.Contains(dry.stdout, "backup") {
+				t.Errorf("%s", dry.stdout)
+			}
+		})
+	}
+}
+
 func allMachines(c report.Cluster) []report.Machine {
 	all := slices.Clone(c.ControlPlane.Machines)
 	for _, g := range c.Workers.Groups {

@@ -242,7 +242,9 @@ func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *in
 	if o.checkOnly {
 		expect = e.registry.Survey
 	}
+	e.warnOfClocks(s)
 	e.expected = expect(e.snapshot)
+	e.doubtEmpty()
 	e.narrow()
 	return e, nil
 }
@@ -269,11 +271,12 @@ func join(wants ...backup.Want) backup.Want {
 // targets are the places that the clusters that were asked for need.
 func (e *loadedBackup) targets(s *streams, a infra.Access) []infra.Target {
 	all := e.registry.Targets(e.snapshot, e.secrets, a)
+	e.speak(all)
 	for _, given := range e.unused(a, all) {
 		if e.compared {
 			break // it may be for another backup
 		}
-		s.warn("%s matches nothing: the backup names no such endpoint", given)
+		s.warn("%s", e.says(given+" matches nothing: the backup names no such endpoint"))
 	}
 	if e.shows == nil {
 		return all
