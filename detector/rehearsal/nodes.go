@@ -133,6 +133,36 @@ func annotations(c *cluster) walk.Answer {
 	return passed
 }
 
+// dropsNodeless reports whether KubeadmControlPlane deletes each of its Machines that will have no
+// Node, because it has too many: it picks them first, and does not wait for the Node of the one
+// that it deletes (selectMachineForScaleDown, preflightChecks in
+// controlplane/kubeadm/internal/controllers/scale.go v1.8.0 to v1.14.0). A Machine without an
+// instance that may still get one keeps it from that.
+func (c *cluster) dropsNodeless() bool {
+	p := c.plane
+	if p == nil || p.Kind != kubeadm || p.Paused {
+		return false
+	}
+	wants, have, nodeless := p.Desired, 0, 0
+	if t := c.topology; t.works() {
+		wants = t.plane()
+	}
+	for i := range c.machines {
+		m := &c.machines[i]
+		if !m.ControlPlane || m.verdict == nil {
+			continue
+		}
+		have++
+		switch ids := len(c.byID[m.ProviderID]); {
+		case m.unprovisioned() || c.nodesRead() && ids != 1 && !m.stale():
+			return false
+		case m.stale() && ids == 0:
+			nodeless++
+		}
+	}
+	return wants.Known && nodeless > 0 && have-int(wants.N) >= nodeless
+}
+
 // planeNodes asks core.K15. A machine that is gone has an outcome of its own.
 func planeNodes(c *cluster) walk.Answer {
 	if !c.is(kubeadm) || c.plane.Paused {
@@ -203,7 +233,7 @@ func membersHaveMachines(c *cluster) walk.Answer {
 	for i := range c.machines {
 		if m := &c.machines[i]; m.ControlPlane {
 			planes++
-			if m.Paused || len(c.byID[m.ProviderID]) != 1 {
+			if m.Paused || len(c.byID[m.ProviderID]) != 1 && !c.dropsNodeless() {
 				return notAsked
 			}
 		}

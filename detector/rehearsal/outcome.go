@@ -84,7 +84,7 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
-		"ghost control plane beside one without a Node", func(f *machine) bool { return f.ghost() && f.cluster.nodeless > 0 }, code.GhostEtcdMemberKept,
+		"ghost control plane beside one without a Node", func(f *machine) bool { return f.ghost() && f.cluster.nodeless > 0 && !f.cluster.dropsNodeless() }, code.GhostEtcdMemberKept,
 		func(f *machine) string {
 			n := f.cluster.nodeless
 			return fmt.Sprintf("%s; KubeadmControlPlane leaves etcd alone while %s no Node, and removes this member within seconds once %s gone",

@@ -117,6 +117,12 @@ var rowStories = []rowStory{
 	{"stale, Node left", nil, func(s *story) { s.worker("m", gone); s.node("m", true) }, code.StuckNodeLeft},
 	{"stale", nil, func(s *story) { s.worker("m", gone) }, code.Stuck},
 	{"instance where its controller does not look", nil, func(s *story) { s.worker("m", unknown(code.FoundElsewhere)); s.node("m", true) }, code.StuckNodeLeft},
+	{"ghost control plane", nil, func(s *story) { // the one without a Node is one too many, and goes first
+		s.plane("a", found)
+		s.plane("b", gone)
+		s.ghostPlane("m")
+		s.snapshot.ControlPlanes[0].Desired = number(1)
+	}, code.GhostEtcdMemberRemoved},
 	{"instance where its controller does not look, no Node", nil, func(s *story) { s.worker("m", unknown(code.IdentityChanged)) }, code.Stuck},
 	{"unknown", nil, func(s *story) { s.worker("m", unknown(code.ScopeIncomplete)) }, code.CannotKnow},
 
