@@ -1,6 +1,8 @@
 package backup
 
 import (
+	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -89,8 +91,8 @@ func (s *Snapshot) Unread(backup int, kinds []AnyKind) (resource, why string) {
 
 // deletion is an object that is being deleted, and since when.
 type deletion struct {
-	resource, name string // name is empty for the object itself
-	since          time.Time
+	kind, name string // name is empty for the object itself
+	since      time.Time
 }
 
 // Deleting names what is being deleted of an object, itself or what it controls of its
@@ -101,7 +103,7 @@ func (s *Snapshot) Deleting(backup int, kind, namespace, name string) (what stri
 	if d.name == "" {
 		return kind + " " + namespace + "/" + name, d.since
 	}
-	return d.resource + " " + namespace + "/" + d.name, d.since
+	return d.kind + " " + namespace + "/" + d.name, d.since
 }
 
 // revive takes what was being deleted when clusterctl wrote it for what it is after the restore:
@@ -128,6 +130,13 @@ var revived = map[string]string{
 	"clusters": "Cluster", "kubeadmcontrolplanes": "KubeadmControlPlane", "machinedeployments": "MachineDeployment", "machinesets": "MachineSet", "machinepools": "MachinePool", "machines": "Machine",
 }
 
+// kindIn is the kind that an object says it is of, else its resource.
+func kindIn(body []byte, resource string) string {
+	var is struct{ Kind string }
+	_ = json.Unmarshal(body, &is) // it was read before
+	return cmp.Or(is.Kind, resource)
+}
+
 // plural is a kind as resources name it.
 func plural(kind string) string { return archive.ResourceOf(kind, "") }
 
@@ -149,7 +158,7 @@ func (l *loading) dying(e *entry) {
 		}
 		k := objectKey{e.backup, plural(o.Kind), e.meta.Namespace, o.Name}
 		if _, known := l.deleting[k]; !known {
-			l.deleting[k] = deletion{resource, e.meta.Name, e.deleting}
+			l.deleting[k] = deletion{kindIn(e.Body, resource), e.meta.Name, e.deleting}
 			l.memory.spend(smallObject)
 		}
 	}

@@ -119,7 +119,7 @@ func TestDeletingObjects(t *testing.T) {
 		{"Machine", "alpha-prod-jzxnt", "Machine tenant-alpha/alpha-prod-jzxnt", at},
 		{"Machine", "alpha-prod-nnxbq", "", time.Time{}},
 		{"VSphereVM", "alpha-prod-kcn2q", "VSphereVM tenant-alpha/alpha-prod-kcn2q", at},
-		{"VSphereMachine", "alpha-prod-kcn2q", "vspherevms tenant-alpha/alpha-prod-kcn2q", at},
+		{"VSphereMachine", "alpha-prod-kcn2q", "VSphereVM tenant-alpha/alpha-prod-kcn2q", at},
 		{"VSphereMachine", "alpha-prod-nnxbq", "", time.Time{}},
 	} {
 		if what, since := s.Deleting(0, one.kind, "tenant-alpha", one.name); !since.Equal(one.want) || one.what != "" && what != one.what {

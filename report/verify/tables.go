@@ -101,7 +101,7 @@ func JUnit(w io.Writer, d *Document) error {
 				if m.Cluster != c.Name || m.Namespace != c.Namespace {
 					continue
 				}
-				says := document.Clean(fmt.Sprintf("foretold %s, and it %s", cmp.Or(string(m.Foretold), "nothing"), m.Seen))
+				says := document.Clean(fmt.Sprintf("foretold %s; seen: %s", cmp.Or(string(m.Foretold), "nothing"), m.Seen))
 				is := document.Outcome{Type: string(m.Verdict), Message: says, Text: says}
 				one := document.Case{Class: s.Name, Name: m.Name}
 				switch {
