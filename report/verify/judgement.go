@@ -15,7 +15,7 @@ import (
 type ClusterVerdict struct {
 	Namespace string  `json:"namespace"`
 	Name      string  `json:"name"`
-	Presence  string  `json:"presence"` // absent, paused or reconciled
+	Presence  string  `json:"presence"` // absent, paused, reconciled or unread
 	Verdict   Verdict `json:"verdict"`  // the most pressing of its machines
 }
 
@@ -48,6 +48,8 @@ type MachineVerdict struct {
 	Who       string       `json:"who,omitempty"`   // who acts on it
 	Do        string       `json:"do,omitempty"`    // a command
 	Facts     Facts        `json:"facts"`
+	unseen    bool         // it is not judged, because something was not listed
+	noOutcome bool         // the report foretells nothing that could be judged
 }
 
 // Facts are what decided, as they were seen.
@@ -105,6 +107,8 @@ func (g *group) deleted() int {
 func (w *world) judgeCluster(d *Document, c *report.Cluster) {
 	out := ClusterVerdict{Namespace: c.Namespace, Name: c.Name, Presence: "reconciled", Verdict: As}
 	switch there := w.get(c.Namespace, c.Name).cluster; {
+	case there == nil && isUnread(w.seen, "Cluster"):
+		out.Presence = "unread"
 	case there == nil:
 		out.Presence = "absent"
 	case there.Paused:
@@ -170,12 +174,13 @@ func (w *world) judgeGroup(d *Document, c *report.Cluster, g *group) GroupVerdic
 func (w *world) judgeMachine(c *report.Cluster, g *group, m *report.Machine) MachineVerdict {
 	out := MachineVerdict{Namespace: m.Namespace, Name: m.Name, Cluster: c.Name, Group: g.name}
 	if m.Forecast == nil {
-		out.Verdict, out.Seen = NotJudged, "the report does not say what becomes of it"
+		out.Verdict, out.Seen, out.noOutcome = NotJudged, "the report does not say what becomes of it", true
 		return out
 	}
 	f := w.newSubject(c, g, m)
 	is := f.byPlan(f.judge())
 	out.Foretold, out.Verdict, out.Seen, out.Paused = f.outcome, is.verdict, is.seen, is.paused
+	out.unseen, out.noOutcome = is.unseen, rules[f.outcome] == nil
 	out.Since, out.Until, out.Facts = moment(is.since), moment(is.until), f.facts()
 	switch is.verdict {
 	case Not:

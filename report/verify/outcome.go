@@ -16,12 +16,14 @@ type finding struct {
 	until   time.Time // when it is expected; zero: not known
 	awake   bool      // an annotation would have its controller look again
 	paused  bool
+	unseen  bool // it is not judged, because something was not listed
 	above   bool // it is of what stands above the machine, and no step of a plan does that
 }
 
 func not(seen string) *finding                 { return &finding{verdict: Not, seen: seen} }
 func as(seen string) *finding                  { return &finding{verdict: As, seen: seen} }
 func unjudged(why string) *finding             { return &finding{verdict: NotJudged, seen: why} }
+func unseen(why string) *finding               { return &finding{verdict: NotJudged, seen: why, unseen: true} }
 func notYet(why string) *finding               { return &finding{verdict: NotYet, seen: why} }
 func (f *finding) at(since time.Time) *finding { f.since = since; return f }
 
@@ -256,7 +258,7 @@ func (f *subject) poweredOn() *finding {
 	case f.instance() == runs:
 		return as("is Running, and its VM was started")
 	}
-	return unjudged("is Running; whether its VM runs was not listed")
+	return unseen("is Running; whether its VM runs was not listed")
 }
 
 // idOr decides where no instance is taken yet, or one that does not run.
@@ -314,6 +316,9 @@ func (f *subject) byAge(want age, seen, otherwise string) *finding {
 	case want:
 		return as(seen)
 	case unknownAge:
+		if f.get(f.taken.id).instance == nil && !f.complete(f.cluster.Provider, nil) {
+			return unseen("has taken VM " + f.taken.id + ", which was not listed")
+		}
 		return unjudged("has taken VM " + f.taken.id + ", and whether that is older than the restore was not listed")
 	}
 	return not(otherwise)

@@ -35,7 +35,7 @@ func (f *subject) goes(due time.Time) *finding {
 	case isMissing:
 		return nil
 	case unlisted:
-		return unjudged("its Machine is gone; whether its VM is was not listed")
+		return unseen("its Machine is gone; whether its VM is was not listed")
 	}
 	return awaited("its Machine is gone, and its VM is still there")
 }

@@ -87,7 +87,7 @@ func (f *subject) unrepaired() *finding {
 	case at == isMissing:
 		return as("has no VM, and its controller creates none")
 	}
-	return unjudged("its controller says nothing of a VM, and whether there is one was not listed")
+	return unseen("its controller says nothing of a VM, and whether there is one was not listed")
 }
 
 // halted asks for a Machine whose controller does nothing, beside an instance that runs on.
@@ -108,7 +108,9 @@ func (f *subject) halted() *finding {
 	switch at := f.instance(); {
 	case at == isMissing && f.recorded != "" && f.of.Status == code.Healthy:
 		return not("its VM is gone")
-	case at == isMissing || at == unlisted:
+	case at == unlisted:
+		return unseen("its controller does nothing; that its VM runs on was not listed")
+	case at == isMissing:
 		return unjudged("its controller does nothing; that its VM runs on was not seen")
 	case at == stopped && !f.of.IsOff():
 		return not("its VM is off")
@@ -177,8 +179,10 @@ func (f *subject) keepsRunning() *finding {
 func (f *subject) vmStays() *finding {
 	at := f.instance()
 	switch {
-	case f.of.Instance == nil || at == unlisted:
+	case f.of.Instance == nil:
 		return unjudged("its VM was not listed")
+	case at == unlisted:
+		return unseen("its VM was not listed")
 	case at == isMissing:
 		return not("its VM is gone")
 	case at == stopped && !isOff(f.of.Instance.State):

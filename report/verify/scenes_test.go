@@ -550,7 +550,7 @@ func TestWhatWasMadeSince(t *testing.T) {
 	if !slices.Equal(got, want) || d.State != SomeNot {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if g := d.Groups[1]; g.Seen != 3 || g.Verdict != NotYet {
+	if g := d.Groups[1]; g.Seen != 3 || g.Verdict != Not || g.alone != NotYet {
 		t.Errorf("%+v", g)
 	}
 }
@@ -719,5 +719,62 @@ func TestVMsOfOtherClusters(t *testing.T) {
 				t.Errorf("%s, %s:\n%s", provider, name, written(t, "text", d))
 			}
 		}
+	}
+}
+
+// What was made and not foretold makes its group and its Cluster not as foretold; Clusters that were not
+// read are not absent; a server that is lost leaves nothing awaited.
+func TestTheDocumentAgreesWithItself(t *testing.T) {
+	s := newScene("vsphere").running("id-1").another("md-0-abcde-young", "")
+	d := judged(t, s.report(code.Adopted), &s.seen)
+	if d.Groups[1].Verdict != Not || d.Clusters[0].Verdict != Not || d.Groups[0].Verdict == Not {
+		t.Errorf("%+v, %+v", d.Clusters, d.Groups)
+	}
+	s = newScene("vsphere").running("id-1")
+	s.seen.Clusters, s.seen.Unread = nil, []Unread{{"Cluster", "500"}}
+	if d := judged(t, s.report(code.Adopted), &s.seen); d.Clusters[0].Presence != "unread" || d.State != Incomplete {
+		t.Errorf("%s, %+v", d.State, d.Clusters)
+	}
+	s = newScene("vsphere").waits()
+	d = judged(t, s.report(code.Adopted), &s.seen)
+	before := d.Summary
+	if d.Lost("it does not answer"); d.State != Incomplete || d.Summary != before || d.Unread[0].Why != "it does not answer" {
+		t.Errorf("%s, %+v, %+v", d.State, d.Summary, d.Unread)
+	}
+}
+
+// What is not judged is said in the first line, and a place that was not listed is something unread.
+func TestMostlyNotJudged(t *testing.T) {
+	s := newScene("vsphere").running("id-1")
+	r := s.report(code.Adopted)
+	g := &r.Clusters[0].Workers.Groups[0]
+	for i, outcome := range []code.Outcome{code.CannotKnow, "Teleported", code.GhostEtcdMemberKept} {
+		m := s.of
+		m.Name, m.Forecast = fmt.Sprintf("md-0-abcde-%05d", i), &report.MachineForecast{Outcome: outcome}
+		if i == 2 {
+			m.Status = code.Ghost
+		}
+		g.Machines = append(g.Machines, m)
+	}
+	g.Forecast.Replicas.Recorded = 1
+	d := judged(t, r, &s.seen)
+	if got := written(t, "text", d); d.State != AllAsForetold || !strings.HasPrefix(got, "as foretold, as far as judged: 1 of 4") || !strings.Contains(strings.Join(strings.Fields(got), " "), "not judged 3 (2 have no outcome that could be)") {
+		t.Errorf("%s\n%s", d.State, got)
+	}
+	elsewhere := *s.of.Instance
+	elsewhere.ID, elsewhere.Scope = "id-9", "vsphere there" // which nothing names
+	g.Machines[3].Instance = &elsewhere
+	d = judged(t, r, &s.seen)
+	if d.State != Incomplete || len(d.Unread) != 1 || !strings.Contains(d.Unread[0].Why, "1 machine not judged") {
+		t.Errorf("%s, %+v", d.State, d.Unread)
+	}
+}
+
+// A sentence about a machine reads well, whether it begins with its controller or not.
+func TestJUnitReadsWell(t *testing.T) {
+	s := newScene("vsphere").lost().says("False", "NotFoundByBIOSUUID", "").waits()
+	got := written(t, "junit", judged(t, s.report(code.Stuck), &s.seen))
+	if !strings.Contains(got, "foretold Stuck; seen: its controller finds no VM") || strings.Contains(got, "it its") {
+		t.Error(got)
 	}
 }

@@ -96,9 +96,14 @@ func (d *Document) answer() (string, terminal.Style, string) {
 	case Waiting:
 		lead, style = "not yet as foretold", terminal.Yellow
 	default:
-		lead = "as foretold"
+		if lead = "as foretold"; s.NotJudged > 0 {
+			lead = fmt.Sprintf("as foretold, as far as judged: %d of %d", s.AsForetold, s.AsForetold+s.NotJudged+s.Paused)
+		}
 	}
 	counts := fmt.Sprintf("NOT %d, not yet %d, as foretold %d, not judged %d", not, s.NotYet, s.AsForetold, s.NotJudged)
+	if s.NoOutcome > 0 {
+		counts += fmt.Sprintf(" (%d have no outcome that could be)", s.NoOutcome)
+	}
 	if s.Paused > 0 {
 		counts += fmt.Sprintf(", paused %d", s.Paused)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -62,6 +63,7 @@ type Summary struct {
 	NotAsForetold int `json:"notAsForetold"`
 	Paused        int `json:"paused"`
 	NotJudged     int `json:"notJudged"`
+	NoOutcome     int `json:"noOutcome"` // of those not judged, how many have no outcome that could be
 }
 
 // ErrRefused is what all input that cannot be judged wraps.
@@ -91,6 +93,7 @@ func Judge(r *report.Report, seen *Observation) (*Document, error) {
 		}
 	}
 	d.Made, d.Gone = w.made(d), w.gone()
+	d.blame()
 	for _, s := range seen.Scopes {
 		if s.State != code.ScopeComplete {
 			one := Unread{Kind: s.Title(), Why: "it was not listed to the end"}
@@ -170,9 +173,37 @@ func (o *Observation) refersTo(c *report.Cluster, kind string) bool {
 	})
 }
 
+// blame makes a group, and its Cluster, not as foretold where something was made that was not.
+func (d *Document) blame() {
+	for i := range d.Made {
+		m := &d.Made[i]
+		if m.Verdict != Not {
+			continue
+		}
+		for j := range d.Groups {
+			if g := &d.Groups[j]; g.Namespace == m.Namespace && g.Cluster == m.Cluster && g.Name == m.Group {
+				g.Verdict = Not
+			}
+		}
+		for j := range d.Clusters {
+			if c := &d.Clusters[j]; c.Namespace == m.Namespace && c.Name == m.Cluster {
+				c.Verdict = Not
+			}
+		}
+	}
+}
+
+// Lost notes that the management cluster could not be read any more, and why: what was awaited is not
+// known then.
+func (d *Document) Lost(why string) {
+	d.Unread = append(d.Unread, Unread{"management cluster", why})
+	d.conclude()
+}
+
 // conclude counts and says what became of all. What was not read decides before what is awaited.
 func (d *Document) conclude() {
-	came, expected := 0, 0 // of what controllers are to act on
+	came, expected, unseen := 0, 0, 0 // of what controllers are to act on; of what was not listed
+	d.Summary = Summary{}
 	for i := range d.Machines {
 		m := &d.Machines[i]
 		switch m.Foretold {
@@ -194,6 +225,12 @@ func (d *Document) conclude() {
 			d.Summary.NotAsForetold++
 		default:
 			d.Summary.NotJudged++
+			if m.noOutcome {
+				d.Summary.NoOutcome++
+			}
+			if m.unseen {
+				unseen++
+			}
 		}
 	}
 	not, awaited := d.Summary.NotAsForetold > 0, d.Summary.NotYet > 0
@@ -213,6 +250,9 @@ func (d *Document) conclude() {
 		d.State = Incomplete
 	case awaited, came == 0 && expected > 0:
 		d.State = Waiting // nothing that was seen is no success
+	case unseen > 0:
+		d.State = Incomplete
+		d.Unread = append(d.Unread, Unread{"places of VMs", english.Count(unseen, "machine") + " not judged: the place of its VM was not listed, or nothing names it"})
 	default:
 		d.State = AllAsForetold
 	}
