@@ -138,7 +138,7 @@ func (e *errAwaited) Error() string { return e.message }
 const pauseBetween = 30 * time.Second
 
 // watch looks until all is decided or the time is over. It returns what was seen last, and why what
-// came later could not be read.
+// came later could not be read. An API server that comes and goes, as after a restore, is awaited too.
 func (o *verifyOptions) watch(ctx context.Context, s *streams, rep *report.Report) (last *verify.Document, failed, err error) {
 	end, looking := time.Now().Add(o.wait), *o
 	for said := ""; ; {
@@ -147,7 +147,7 @@ func (o *verifyOptions) watch(ctx context.Context, s *streams, rep *report.Repor
 		switch {
 		case ctx.Err() != nil:
 			return nil, nil, ctx.Err()
-		case err != nil && (last == nil || errors.Is(err, verify.ErrRefused)):
+		case err != nil && (last == nil && !errors.Is(err, live.ErrPassing) || errors.Is(err, verify.ErrRefused)):
 			return nil, nil, err
 		case err != nil:
 			failed = err
@@ -156,10 +156,18 @@ func (o *verifyOptions) watch(ctx context.Context, s *streams, rep *report.Repor
 			last, failed = d, nil
 		}
 		left := time.Until(end)
-		if failed == nil && last.Decided() || left <= 0 {
+		switch {
+		case last == nil && left <= 0:
+			return nil, nil, failed
+		case failed != nil && left <= 0:
+			last.Lost(failed.Error())
 			return last, failed, nil
+		case failed == nil && last.Decided() || left <= 0:
+			return last, nil, nil
 		}
-		if now := fmt.Sprintf("as foretold %d, not yet %d", last.Summary.AsForetold, last.Summary.NotYet); now != said && !o.quiet {
+		if last == nil {
+			// nothing is known yet
+		} else if now := fmt.Sprintf("as foretold %d, not yet %d", last.Summary.AsForetold, last.Summary.NotYet); now != said && !o.quiet {
 			said = now
 			s.info("%s; looking again for %s", now, left.Round(time.Second))
 		}
@@ -227,5 +235,8 @@ func (o *verifyOptions) observe(ctx context.Context, s *streams, seen *verify.Ob
 	}
 	seen.At, seen.Server = info.WrittenFrom, c.Name
 	seen.NotRead(source.Unread())
+	if !seen.Serves["Cluster"] && len(seen.Unread) == 0 {
+		return &backup.InputError{Name: c.Name, Problem: "holds no Cluster API objects, and serves no kinds of it", Next: "give the kubeconfig, and the context, of the management cluster into which it is restored", Err: backup.ErrNoClusterAPI}
+	}
 	return nil
 }

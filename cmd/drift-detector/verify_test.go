@@ -207,6 +207,46 @@ func TestVerifyWaits(t *testing.T) {
 	if n := looks(); n < 2 || !strings.Contains(o.stderr, "looking again") {
 		t.Errorf("%d listings of Machines: %s", n, o.stderr)
 	}
+	lost, answers, asked, most := false, m.Before, 0, 1000
+	m.Before = func(rw http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/api") {
+			asked++
+		}
+		if lost = lost || asked > most; lost {
+			rw.WriteHeader(http.StatusServiceUnavailable)
+			return true
+		}
+		return answers != nil && answers(rw, r)
+	}
+	o, _ = w.verify(m)
+	o.demand(t, exitAwaited)
+	asked, most = 0, asked // as often as one look asks
+	o, d := w.verify(m, "--wait", "5s")
+	o.demand(t, exitIncomplete)
+	if d.State != verify.Incomplete || len(d.Unread) == 0 || d.Unread[len(d.Unread)-1].Kind != "management cluster" {
+		t.Errorf("the server is lost: %s, %+v", d.State, d.Unread)
+	}
+	lost = true
+	if o, d := w.verify(m, "--wait", "3s"); o.code != exitUsage || d != nil || strings.Count(o.stderr, "looking again") < 2 || !strings.Contains(o.stderr, "503") {
+		t.Errorf("no answer: %d %s", o.code, o.stderr)
+	}
+	refused := 0
+	m.Before = func(rw http.ResponseWriter, r *http.Request) bool {
+		if refused++; refused <= 5 { // as often as a question is asked
+			rw.WriteHeader(http.StatusServiceUnavailable)
+			return true
+		}
+		return answers != nil && answers(rw, r)
+	}
+	o, _ = w.verify(m, "--wait", "8s")
+	o.demand(t, exitAwaited)
+	m.Before = answers
+	for _, id := range m.Kinds() {
+		m.Kind(id).Gone = strings.Contains(id, "cluster.x-k8s.io")
+	}
+	if o, _ := w.verify(m, "--wait", "1m"); o.code != exitUsage || !strings.Contains(o.stderr, "holds no Cluster API objects") {
+		t.Errorf("without Cluster API: %d %s", o.code, o.stderr)
+	}
 	if o := runProgram(t, "verify", filepath.Join(w.dir, "report.json")); o.code != exitUsage || !strings.Contains(o.stderr, "--kubeconfig is required") {
 		t.Errorf("without --kubeconfig: %s", o.stderr)
 	}

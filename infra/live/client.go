@@ -272,5 +272,12 @@ func (c *Cluster) refusal(ctx context.Context, err error) error {
 	case errors.As(err, &status) && status.Code == http.StatusUnauthorized:
 		next = "log in again, or give another kubeconfig"
 	}
-	return &backup.InputError{Name: c.Name, Problem: "can't be read: " + c.why(err), Next: next}
+	out := &backup.InputError{Name: c.Name, Problem: "can't be read: " + c.why(err), Next: next}
+	if infra.Passing(err) {
+		out.Err = ErrPassing
+	}
+	return out
 }
+
+// ErrPassing is the cause of the error for a server that may answer when it is asked again.
+var ErrPassing = errors.New("the API server does not answer for now")
