@@ -114,6 +114,8 @@ func (f *subject) objectless() *finding {
 	missing, was := "", ready.Status == "True" || strings.Contains(ready.Reason, "Deleted")
 	own := ownKind(f.cluster.Provider)
 	switch {
+	case !is(ref.Kind) && f.seen.Serves != nil && !f.seen.Serves[ref.Kind]:
+		return nil // its kind is of another group of the API
 	case !is(ref.Kind):
 		missing = "its " + ref.Kind
 	case own != "" && !is(own) && f.seen.serves(own):

@@ -30,7 +30,7 @@ func TestWhatKeepsItIsGone(t *testing.T) {
 				}
 				for _, kind := range gone {
 					with := s.copied().without(kind)
-					with.seen.Serves = map[string]bool{form.own: true}
+					with.seen.Serves = map[string]bool{form.own: true, form.machine: true}
 					if kind == "MachineSet" && truth == code.UntouchedPaused {
 						continue // its Machine does not say of which it is
 					}
@@ -54,7 +54,7 @@ func TestOwnersAndObjects(t *testing.T) {
 	}{
 		"all are there":              {fresh(), As, "is Running"},
 		"its infrastructure machine": {fresh().without("VSphereMachine"), Not, "owner VSphereMachine infra-1 is gone"},
-		"its VSphereVM":              {fresh().without("VSphereVM").with(func(s *scene) { s.seen.Serves = map[string]bool{"VSphereVM": true} }), Not, "its VSphereVM is gone"},
+		"its VSphereVM":              {fresh().without("VSphereVM").with(func(s *scene) { s.seen.Serves = map[string]bool{"VSphereVM": true, "VSphereMachine": true} }), Not, "its VSphereVM is gone"},
 		"its VSphereVM may come":     {fresh().waits().without("VSphereVM"), NotYet, "has not found its VM"},
 		"its OpenStackServer": {newScene("openstack").running("id-1").with(func(s *scene) {
 			s.seen.Objects[0].Conditions, s.seen.Objects[0].ID = s.seen.Objects[1].Conditions, "id-1"
@@ -102,6 +102,19 @@ func TestAMachineWithoutAnOwnerInTheBackup(t *testing.T) {
 	r := s.report(code.Adopted)
 	r.Clusters[0].Workers.Groups[0].Desired = nil
 	if v := judged(t, r, &s.seen).Machines[0]; v.Verdict != As {
+		t.Errorf("%+v", v)
+	}
+}
+
+// An infrastructure's object of another group of the API is not read, and so not gone.
+func TestAnObjectOfAnotherGroupOfTheAPI(t *testing.T) {
+	s := newScene("vsphere").running("id-1").without("VSphereMachine").without("VSphereVM")
+	s.seen.Serves = map[string]bool{"Machine": true}
+	if v := s.one(t, code.Adopted); v.Verdict != NotYet || !strings.Contains(v.Seen, "has not found its VM") {
+		t.Errorf("%+v", v)
+	}
+	s.seen.Serves["VSphereMachine"] = true
+	if v := s.one(t, code.Adopted); v.Verdict != Not {
 		t.Errorf("%+v", v)
 	}
 }
