@@ -118,7 +118,7 @@ func (s *Snapshot) revive() {
 		if kind := revived[k.kind]; d.name == "" && kind != "" {
 			s.Revived = append(s.Revived, kind+" "+k.namespace+"/"+k.name)
 		} else if d.name != "" { // its owner was to live on
-			s.Revived = append(s.Revived, d.resource+" "+k.namespace+"/"+d.name)
+			s.Revived = append(s.Revived, d.kind+" "+k.namespace+"/"+d.name)
 		}
 	}
 	slices.Sort(s.Revived)
