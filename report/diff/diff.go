@@ -166,7 +166,7 @@ func comparable(old, new *report.Report) error {
 		}
 	}
 	if was, is := subject(old), subject(new); was != is {
-		return fmt.Errorf("the old report is of %s and the new one of %s, of which other things are said; give two of the same: each night's of the management cluster, or each backup's", was, is)
+		return fmt.Errorf("the old report is of %s and the new one of %s, which say different things; give two of the same: each night's of the management cluster, or each backup's", was, is)
 	}
 	a, b := filter(old), filter(new)
 	if !slices.Equal(a, b) {
