@@ -36,6 +36,23 @@ func TestMeanwhile(t *testing.T) {
 		t.Errorf("made %v, unread %v", e.Made, e.Unread)
 	}
 	e = expected()
+	made := machine("late", "6")
+	made.Infrastructure = backup.Ref{Kind: "VSphereMachine", Namespace: "a", Name: "late"}
+	after.Machines = append(after.Machines, made)
+	for _, name := range []string{"late", "left"} {
+		e.Machines = append(e.Machines, infra.ExpectedMachine{Machine: -1, Orphan: &infra.Orphan{Kind: "VSphereMachine", Namespace: "a", Name: name}})
+	}
+	e.Meanwhile(0, before, after, "")
+	if n := len(e.Machines); n != 5 || e.Machines[4].Orphan.Name != "left" {
+		t.Errorf("%d machines: that of a Machine which was made since is no orphan", n)
+	}
+	if why := e.Machineless(0, before); why != "" {
+		t.Error(why)
+	}
+	if why := e.Machineless(0, &backup.Snapshot{Backups: before.Backups}); !strings.Contains(why, "its list is empty") || e.Unread[infra.Reading{Provider: "vsphere"}] != why {
+		t.Errorf("%q %v", why, e.Unread)
+	}
+	e = expected()
 	e.Meanwhile(0, before, nil, "forbidden")
 	for _, provider := range []string{"vsphere", ""} {
 		if !strings.Contains(e.Unread[infra.Reading{Provider: provider}], "forbidden") {
