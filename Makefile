@@ -96,7 +96,7 @@ test-azure: ## hold the Azure provider against the fake to which the lab's contr
 	cd testdata/azuresdk && go test -count 1 ./...
 
 test-browser: $(AXE) ## open HTML reports in Chromium, which must be installed, and look
-	cd testdata/browser && AXE=$(AXE) go test -count 1 ./...
+	cd testdata/browser && AXE=$(AXE) go test -count 1 -timeout 30m ./...
 
 # Not a part of .ci/run: compiling Kubernetes takes longer than all the rest of it. The servers
 # are built as anybody builds them.
@@ -209,8 +209,10 @@ $(MOTO)/bin/moto_server: # the last that pip writes
 	python3 -m venv $(MOTO)
 	$(MOTO)/bin/pip install -q 'moto[server]==$(MOTO_VERSION)'
 
-$(OPENSTACK)/ready: # what it needs of other packages changes, so these are pinned, too
-	python3 -m venv $(OPENSTACK)
+# What it needs of other packages changes, so these are pinned, too. An installation that broke off
+# is begun again.
+$(OPENSTACK)/ready:
+	python3 -m venv --clear $(OPENSTACK)
 	$(OPENSTACK)/bin/pip install -q -r $(CLOUD)/requirements.txt -c $(CLOUD)/constraints.txt
 	touch $@
 
