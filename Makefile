@@ -55,7 +55,7 @@ demo: ## show what it does: a lost management cluster, its backup, a simulated v
 
 # More at a time than there are cores: the tests of the command wait for servers.
 test: ## run all tests
-	go test -timeout 30m -parallel 4 ./...
+	go test -timeout 60m -parallel 4 ./...
 
 # Of what lists at once, all tests; of the providers and the command, the tests in which
 # several listings, logins or an interrupt meet. One test of the command at a time: what
