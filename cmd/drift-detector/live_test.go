@@ -304,7 +304,7 @@ func TestLiveWarnings(t *testing.T) {
 	}
 	for off, want := range map[time.Duration]string{-30 * 24 * time.Hour: "30 days behind that of this machine", time.Hour: " ahead of that of this machine", -time.Minute: ""} {
 		m.Before = func(w http.ResponseWriter, _ *http.Request) bool {
-			w.Header().Set("Date", time.Now().Add(off).UTC().Format(http.TimeFormat))
+			w.Header().Set("Date", clock().Add(off).UTC().Format(http.TimeFormat))
 			return false
 		}
 		o := runProgram(t, append([]string{"detect", "--dry-run", "--endpoint", "nowhere=127.0.0.1:1", "--credentials", credentials}, from...)...)

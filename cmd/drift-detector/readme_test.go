@@ -132,7 +132,7 @@ func TestReadmeShowsRealOutputOfItsCommands(t *testing.T) {
 // foreignFlags are those of other programs' commands that the docs show.
 var foreignFlags = map[string]bool{
 	"recursive": true, "title": true, "body-file": true, "context": true, "ignore-daemonsets": true, "delete-emptydir-data": true, "raw": true, "from": true, "manifest": true,
-	"key": true, "check": true, "ignore-missing": true, "yes": true, "bundle": true, "certificate-identity": true, "certificate-oidc-issuer": true,
+	"key": true, "check": true, "ignore-missing": true, "yes": true, "bundle": true, "certificate-identity": true, "certificate-oidc-issuer": true, "create-namespace": true, "set": true,
 }
 
 // Every flag, command, variable and exit status that the docs name exists.
