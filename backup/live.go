@@ -91,7 +91,7 @@ func (s *Snapshot) Unread(backup int, kinds []AnyKind) (resource, why string) {
 
 // deletion is an object that is being deleted, and since when.
 type deletion struct {
-	kind, name string // name is empty for the object itself
+	kind, name string // name is empty for the object itself, and kind too where its owner goes with it
 	since      time.Time
 }
 
@@ -115,19 +115,11 @@ func (s *Snapshot) revive() {
 			continue
 		}
 		delete(s.deleting, k)
-		if kind := revived[k.kind]; d.name == "" && kind != "" {
-			s.Revived = append(s.Revived, kind+" "+k.namespace+"/"+k.name)
-		} else if d.name != "" { // its owner was to live on
-			s.Revived = append(s.Revived, d.kind+" "+k.namespace+"/"+d.name)
+		if d.kind != "" {
+			s.Revived = append(s.Revived, d.kind+" "+k.namespace+"/"+cmp.Or(d.name, k.name))
 		}
 	}
 	slices.Sort(s.Revived)
-}
-
-// revived are the kinds by which Revived names what comes back; what is below a Machine goes and
-// comes with it.
-var revived = map[string]string{
-	"clusters": "Cluster", "kubeadmcontrolplanes": "KubeadmControlPlane", "machinedeployments": "MachineDeployment", "machinesets": "MachineSet", "machinepools": "MachinePool", "machines": "Machine",
 }
 
 // kindIn is the kind that an object says it is of, else its resource.
@@ -147,7 +139,11 @@ func (l *loading) dying(e *entry) {
 		return
 	}
 	resource, _, _ := strings.Cut(e.Resource, ".")
-	l.deleting[objectKey{e.backup, resource, e.meta.Namespace, e.meta.Name}] = deletion{since: e.deleting}
+	d := deletion{since: e.deleting}
+	if groupOfResource(e.Resource) == coreGroup || isControlPlane(e.Resource) {
+		d.kind = kindIn(e.Body, resource)
+	}
+	l.deleting[objectKey{e.backup, resource, e.meta.Namespace, e.meta.Name}] = d
 	l.memory.spend(smallObject)
 	if !isInfrastructure(groupOfResource(e.Resource)) {
 		return

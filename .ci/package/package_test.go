@@ -20,7 +20,7 @@ import (
 func made(t *testing.T, extension string) []string {
 	t.Helper()
 	dist := os.Getenv("DIST")
-	if dist == "" {
+	if dist == "" && os.Getenv("CI") == "" {
 		t.Skip("DIST names no folder of a release")
 	}
 	found, err := filepath.Glob(filepath.Join(dist, "*-linux-*."+extension))

@@ -212,7 +212,7 @@ func (c *cluster) skewed(g *backup.Group) string {
 		return ""
 	}
 	ahead := int(set.Minor()) - int(plane.Minor())
-	if c.behind && !c.remediates && c.nodeless > 0 && runs(clusterv1.MachineSetPreflightCheckControlPlaneIsStable) {
+	if c.behind && c.waitsForNodes() && runs(clusterv1.MachineSetPreflightCheckControlPlaneIsStable) {
 		return fmt.Sprintf("%s %s creates none from Cluster API 1.9 on until its control plane runs Kubernetes %s, and that waits for %s without a Node", g.Kind, g.Name, wanted, plural(c.nodeless, "Machine", "Machines"))
 	}
 	switch {

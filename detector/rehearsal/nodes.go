@@ -163,6 +163,12 @@ func (c *cluster) dropsNodeless() bool {
 	return wants.Known && nodeless > 0 && have-int(wants.N) >= nodeless
 }
 
+// waitsForNodes reports whether KubeadmControlPlane does nothing, and leaves etcd alone, because
+// Machines of it have no Node and stay.
+func (c *cluster) waitsForNodes() bool {
+	return c.nodeless > 0 && !c.remediates && !c.dropsNodeless()
+}
+
 // planeNodes asks core.K15. A machine that is gone has an outcome of its own.
 func planeNodes(c *cluster) walk.Answer {
 	if !c.is(kubeadm) || c.plane.Paused {

@@ -108,7 +108,7 @@ func membersLeft(p *actions, c *cluster) bool {
 		}
 	}
 	switch {
-	case left == nil || c.pausedPlane() != "" || c.pausedMember() != "" || c.nodeless > 0 && !c.remediates:
+	case left == nil || c.pausedPlane() != "" || c.pausedMember() != "" || c.waitsForNodes():
 		// It leaves etcd alone.
 	case c.undecided > 0 || c.stalled():
 		p.finds(walk.Unread, "Whether KubeadmControlPlane removes these from etcd, because the backup lacks their Machines, depends on what is not known of other machines of the control plane", left...)

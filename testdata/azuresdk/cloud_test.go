@@ -24,7 +24,7 @@ import (
 )
 
 // cloud is what the SDK's fakes serve: the resources of the lab, each read into the SDK's type
-// for it. Which of them a list holds, and who may read what, is told here once more, and not by
+// for it. Which of them a list holds, and who may read what, is said here once more, and not by
 // the lab's fake.
 type cloud struct {
 	test      *testing.T
@@ -37,7 +37,7 @@ type cloud struct {
 	odd       bool     // writes all in the other ways in which Azure may
 
 	mu       sync.Mutex         // of what follows
-	services map[string]service // by client and subscription, which the SDK's fakes are not told
+	services map[string]service // by client and subscription, which the SDK's fakes do not ask for
 	answers  []byte             // a line each
 }
 

@@ -26,7 +26,7 @@ const (
 	shop   = retail + "/resourceGroups/shop"
 )
 
-// A scenario is one Azure, told to both fakes.
+// A scenario is one Azure, which both fakes serve.
 type scenario struct {
 	name  string
 	page  int // elements

@@ -73,7 +73,7 @@ func serviceKey(method, subscription string) string {
 	return client + subscription
 }
 
-// forget lets a fake begin anew: it keeps the lists that are under way.
+// forget has a fake begin again: it keeps the lists that are under way.
 func (c *cloud) forget(method, path string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
