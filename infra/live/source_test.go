@@ -418,9 +418,9 @@ func TestTimeoutCutsOff(t *testing.T) {
 		return false
 	}
 	c := open(t, m, "token: "+m.Token)
-	c.Timeout = 2 * time.Second
+	c.Timeout = 30 * time.Second // half of it is enough for the other kinds on a machine that is busy
 	source := c.Source(context.Background(), live.Wants{})
-	if _, _, err := walk(t, source); err != nil || !strings.Contains(source.Unread()[machines], "more than 1s, half of what was left of --timeout") || len(source.Unread()) != 1 {
+	if _, _, err := walk(t, source); err != nil || !strings.Contains(source.Unread()[machines], "s, half of what was left of --timeout") || len(source.Unread()) != 1 {
 		t.Errorf("%v, unread %v", err, source.Unread())
 	}
 }
