@@ -36,6 +36,40 @@ func restoredInto(m *lab.Management, at time.Time) {
 	m.Now = func() time.Time { return at.Add(20 * time.Minute) }
 }
 
+// movedInto makes a management cluster what 'clusterctl move --from-directory' leaves of a namespace:
+// its objects have new uids, owners and no status, and no Cluster is paused; others are not there.
+func movedInto(m *lab.Management, namespace string, at time.Time) {
+	owners := map[string]any{}
+	for _, id := range m.Kinds() {
+		for _, o := range m.Kind(id).Objects {
+			meta := o["metadata"].(map[string]any)
+			owners[meta["name"].(string)] = meta["ownerReferences"]
+		}
+	}
+	restoredInto(m, at)
+	for _, id := range m.Kinds() {
+		k := m.Kind(id)
+		if k.Namespaced {
+			k.Objects = slices.DeleteFunc(k.Objects, func(o map[string]any) bool {
+				return o["metadata"].(map[string]any)["namespace"] != namespace
+			})
+		}
+		for _, o := range k.Objects {
+			meta := o["metadata"].(map[string]any)
+			by, _ := owners[meta["name"].(string)].([]any)
+			for _, ref := range by {
+				ref.(map[string]any)["uid"] = "new-" + ref.(map[string]any)["name"].(string)
+			}
+			if by != nil {
+				meta["ownerReferences"] = by
+			}
+			if o["kind"] == "Cluster" {
+				o["spec"].(map[string]any)["paused"] = false
+			}
+		}
+	}
+}
+
 // conditionsAt are conditions as controllers write them.
 func conditionsAt(at time.Time, types ...string) []any {
 	var out []any
@@ -183,6 +217,60 @@ func TestVerifyARestore(t *testing.T) {
 	}
 	if o, d = w.verify(m); o.code != exitIncomplete || d.State != verify.Incomplete || !strings.Contains(o.stderr, "MachineHealthCheck") {
 		t.Errorf("without health checks: %d %s", o.code, o.stderr)
+	}
+}
+
+// What clusterctl restored has its owners from the first moment: that does not make it taken over.
+func TestVerifyBehindClusterctl(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	folder := w.unpackedMove(t)
+	file := filepath.Join(w.dir, "report.json")
+	runAt(t, func() time.Time { return clock().Add(-time.Hour) }, slices.Concat([]string{"detect", "-o", file, "--backup", folder}, w.reach())...).demand(t, exitOK)
+	before, err := readReport(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, _ := management(t, w.backups[0])
+	if o, _ := w.verify(old); o.code != exitUsage || !strings.Contains(o.stderr, "the very one of the report") {
+		t.Errorf("the old management cluster: %d %s", o.code, o.stderr)
+	}
+	m, _ := management(t, w.backups[0])
+	at := clock().Add(-25 * time.Minute).Truncate(time.Second)
+	movedInto(m, "tenant-alpha", at)
+	verdicts := func() map[string]verify.Verdict {
+		o, d := w.verify(m)
+		o.demand(t, exitAwaited)
+		out := map[string]verify.Verdict{}
+		for _, v := range d.Machines {
+			out[v.Name] = v.Verdict
+			if v.Verdict == verify.Not {
+				t.Errorf("%s: %s, and it %s", v.Name, v.Foretold, v.Seen)
+			}
+		}
+		return out
+	}
+	early := verdicts()
+	var adopted []report.Machine
+	for i := range before.Clusters {
+		for _, x := range allMachines(before.Clusters[i]) {
+			if x.Status != code.Ghost && early[x.Name] != verify.NotYet {
+				t.Errorf("%s is %s before a controller has looked at it", x.Name, early[x.Name])
+			}
+			if x.Forecast.Outcome == code.Adopted {
+				adopted = append(adopted, x)
+				takeOver(m, &x, at.Add(time.Minute))
+			}
+		}
+	}
+	late := verdicts()
+	for _, x := range adopted { // of which one shares its id with another VM, which is off
+		if late[x.Name] != verify.As {
+			t.Errorf("%s is %s, and its VM is taken over", x.Name, late[x.Name])
+		}
+	}
+	if len(adopted) != 9 {
+		t.Errorf("%d adopted", len(adopted))
 	}
 }
 

@@ -107,7 +107,7 @@ func isReplaced(f *report.MachineForecast) bool {
 func (w *world) gone() []Gone {
 	out := []Gone{}
 	add := func(v *report.Instance, provider, machine string, verdict Verdict) {
-		if v != nil && w.get(report.InstanceID(v.ID)).instance == nil && w.complete(provider, v) {
+		if v != nil && w.lacks(v) && w.complete(provider, v) {
 			out = append(out, Gone{Name: v.Name, ID: v.ID, Machine: machine, Verdict: verdict})
 		}
 	}

@@ -63,7 +63,7 @@ func (w *world) newVMs(foretold map[string]bool) []Made {
 	for i := range w.seen.Instances {
 		v := &w.seen.Instances[i]
 		id := report.InstanceID(v.ID)
-		if w.get(id).instance != v || w.get(id).known || v.Created == nil || v.Created.Before(w.report.GeneratedAt) {
+		if hasEnded(v.State) || len(w.get(id).known) > 0 || v.Created == nil || v.Created.Before(w.report.GeneratedAt) {
 			continue
 		}
 		of, used := by.ids[id]

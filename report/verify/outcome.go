@@ -316,7 +316,7 @@ func (f *subject) byAge(want age, seen, otherwise string) *finding {
 	case want:
 		return as(seen)
 	case unknownAge:
-		if f.get(f.taken.id).instance == nil && !f.complete(f.cluster.Provider, nil) {
+		if f.get(f.taken.id).instances == nil && !f.complete(f.cluster.Provider, nil) {
 			return unseen("has taken VM " + f.taken.id + ", which was not listed")
 		}
 		return unjudged("has taken VM " + f.taken.id + ", and whether that is older than the restore was not listed")
@@ -362,7 +362,7 @@ func (f *subject) neverJoins() *finding {
 	if out := f.newVM(); out != nil {
 		return out
 	}
-	switch made := f.get(f.taken.id).instance; {
+	switch made := f.get(f.taken.id).instance(nil); {
 	case f.machine.joined() || f.machine.nodeHealthy():
 		return not("is Running on a new VM")
 	case made == nil || made.Created == nil || f.seen.At.Sub(*made.Created) < startup:

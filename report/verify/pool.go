@@ -24,7 +24,7 @@ func (w *world) judgePool(c *report.Cluster, g *group) (*Pool, Verdict) {
 	}
 	out := &Pool{Alive: len(g.members.Now), Foretold: g.replicas.Deleted}
 	for _, id := range g.members.Now {
-		if w.get(report.InstanceID(id)).instance == nil {
+		if w.get(report.InstanceID(id)).instances == nil {
 			out.Gone++
 		}
 	}

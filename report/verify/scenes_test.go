@@ -653,6 +653,45 @@ func TestAVMThatWentOff(t *testing.T) {
 	}
 }
 
+// Of two VMs with one id the machine's is that which the report has, and its state counts. One
+// that was registered again has another reference.
+func TestInstancesThatShareAnID(t *testing.T) {
+	copied := func(places ...int) (d *Document) { // which VMs are listed: 1 is the machine's, -1 is that and off, 2 is the copy, which is off
+		s := newScene("vsphere").running("id-1")
+		s.of.Instance.Ref = "vm-1"
+		listed := s.seen.Instances[0]
+		s.seen.Instances = nil
+		for _, at := range places {
+			v := listed
+			v.Ref = fmt.Sprint("vm-", max(at, -at))
+			if at != 1 {
+				v.State = "poweredOff"
+			}
+			s.seen.Instances = append(s.seen.Instances, v)
+		}
+		r := s.report(code.Adopted)
+		if !slices.Contains(places, 3) {
+			r.InfraMachines = []report.InfraMachine{{Instance: report.Instance{Provider: "vsphere", Scope: listed.Scope, ID: "id-1", Ref: "vm-2"}}}
+		}
+		return judged(t, r, &s.seen)
+	}
+	for want, places := range map[Verdict][][]int{As: {{1, 2}, {2, 1}, {1}}, Not: {{-1, 2}, {2, -1}, {3}}} {
+		for _, at := range places {
+			if got := copied(at...).Machines[0]; got.Verdict != want {
+				t.Errorf("of %v it is %s: %s", at, got.Verdict, got.Seen)
+			}
+		}
+	}
+	for gone, places := range map[int][]int{0: {1, 2}, 1: {1}, 2: {}} {
+		if d := copied(places...); len(d.Gone) != gone {
+			t.Errorf("of %v these are gone: %+v", places, d.Gone)
+		}
+	}
+	if d := copied(3); len(d.Gone) != 0 {
+		t.Errorf("registered again: %+v", d.Gone)
+	}
+}
+
 // Without the Machines, or the infrastructure's objects, nobody knows whose a new VM is, and how many
 // Machines a group has.
 func TestWhatWasMadeIsNotJudgedUnread(t *testing.T) {

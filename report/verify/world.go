@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,16 +24,16 @@ type world struct {
 
 // entry is all that has a name, or an id.
 type entry struct {
-	cluster  *Cluster
-	machine  *Machine
-	objects  []*Object // and those that one of this name owns
-	mine     bool      // the report has a Machine, or a Cluster, of this name
-	instance *report.Instance
-	known    bool       // the report has an instance with this id
-	ids      []string   // of listed instances with this name
-	younger  []*Machine // newcomers of a group
-	lost     int        // Machines of the report that a group lacks
-	room     *room      // of a group, how many newcomers were foretold
+	cluster   *Cluster
+	machine   *Machine
+	objects   []*Object          // and those that one of this name owns
+	mine      bool               // the report has a Machine, or a Cluster, of this name
+	instances []*report.Instance // listed ones with this id
+	known     []*report.Instance // those of the report with this id
+	ids       []string           // of listed instances with this name
+	younger   []*Machine         // newcomers of a group
+	lost      int                // Machines of the report that a group lacks
+	room      *room              // of a group, how many newcomers were foretold
 }
 
 // key is a name in a namespace, a group of a cluster, an id, or the name of an instance.
@@ -71,13 +72,14 @@ func newWorld(r *report.Report, seen *Observation) *world {
 	}
 	for i := range seen.Instances {
 		if v := &seen.Instances[i]; !hasEnded(v.State) {
-			w.at(report.InstanceID(v.ID)).instance = v
+			one := w.at(report.InstanceID(v.ID))
+			one.instances = append(one.instances, v)
 			all := w.at("", v.Name)
 			all.ids = append(all.ids, report.InstanceID(v.ID))
 		}
 	}
 	for i := range r.InfraMachines {
-		w.at(report.InstanceID(r.InfraMachines[i].Instance.ID)).known = true
+		w.know(&r.InfraMachines[i].Instance)
 	}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
@@ -173,13 +175,21 @@ func (w *world) remember(m *report.Machine) {
 		w.at("Machine", m.Namespace, m.Name).mine = true
 	}
 	for i := range m.Others {
-		w.at(report.InstanceID(m.Others[i].ID)).known = true
+		w.know(&m.Others[i])
 	}
 	if m.Instance != nil {
-		w.at(report.InstanceID(m.Instance.ID)).known = true
+		w.know(m.Instance)
 	}
-	if m.ProviderID != "" {
-		w.at(report.InstanceID(m.ProviderID)).known = true
+	if m.ProviderID != "" && len(w.get(report.InstanceID(m.ProviderID)).known) == 0 {
+		w.know(&report.Instance{ID: m.ProviderID})
+	}
+}
+
+// know notes an instance of the report, which may be at several of its places.
+func (w *world) know(v *report.Instance) {
+	e := w.at(report.InstanceID(v.ID))
+	if !slices.ContainsFunc(e.known, func(is *report.Instance) bool { return isSame(is, v) }) {
+		e.known = append(e.known, v)
 	}
 }
 
@@ -314,13 +324,40 @@ const (
 	isMissing                 // its place was listed whole, and lacks it
 )
 
+// instance returns the listed instance with an id: of several that which the report has, else one
+// that is not off; nil where none is.
+func (e *entry) instance(of *report.Instance) *report.Instance {
+	var out *report.Instance
+	for _, v := range e.instances {
+		switch {
+		case isSame(v, of):
+			return v
+		case out == nil || isOff(out.State):
+			out = v
+		}
+	}
+	return out
+}
+
+// isSame reports whether two instances with one id are one.
+func isSame(v, of *report.Instance) bool {
+	return of != nil && v.Scope == of.Scope && v.Ref == of.Ref
+}
+
+// lacks reports whether an instance of the report is not listed, nor, where it had the id for itself,
+// another one with it: a VM that was registered again has another reference.
+func (w *world) lacks(v *report.Instance) bool {
+	e := w.get(report.InstanceID(v.ID))
+	return len(e.instances) == 0 || len(e.known) > 1 && !isSame(e.instance(v), v)
+}
+
 // instance says whether the instance of the report is listed, else that of the recorded id.
 func (f *subject) instance() presence {
 	id := f.recorded
 	if f.of.Instance != nil {
 		id = report.InstanceID(f.of.Instance.ID)
 	}
-	if v := f.get(id).instance; v != nil && id != "" {
+	if v := f.get(id).instance(f.of.Instance); v != nil && id != "" {
 		if isOff(v.State) {
 			return stopped
 		}
@@ -345,9 +382,9 @@ const (
 const slack = 2 * time.Minute
 
 func (f *subject) ageOf(id string) age {
-	v := f.get(id).instance
+	v := f.get(id).instance(nil)
 	switch {
-	case f.get(id).known:
+	case len(f.get(id).known) > 0:
 		return before
 	case v == nil || v.Created == nil:
 		return unknownAge
