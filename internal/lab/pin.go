@@ -11,7 +11,7 @@ import (
 )
 
 // fingerprint is a SHA-256 as objects of the lab pin it.
-var fingerprint = regexp.MustCompile(`(?:[0-9A-F]{2}:){31}[0-9A-F]{2}`)
+var fingerprint = regexp.MustCompile(`^(?:[0-9A-F]{2}:){31}[0-9A-F]{2}$`)
 
 // WritePinned writes a copy of a backup of the lab into dir, under its name, in which the
 // objects pin the simulator's certificate: they pin that of the vCenter that was saved,
@@ -23,13 +23,32 @@ func (v *VCenter) WritePinned(backup, dir string) (string, error) {
 	}
 	var packed bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
-	_, _ = z.Write(fingerprint.ReplaceAllLiteral(plain, []byte(v.Thumbprint)))
+	pin(plain, v.Thumbprint)
+	_, _ = z.Write(plain)
 	_ = z.Close() // memory takes all
 	file := filepath.Join(dir, filepath.Base(backup))
 	if err := os.WriteFile(file, packed.Bytes(), 0o600); err != nil {
 		return "", fmt.Errorf("pinning the lab's certificate: %w", err)
 	}
 	return file, nil
+}
+
+// pin has a text pin another certificate. The expression is asked only where colons are as far
+// apart as in a fingerprint: nearly all tests pin a backup, and to ask it everywhere took a third of
+// their time.
+func pin(text []byte, thumbprint string) {
+	for at := 2; at < len(text); at++ {
+		next := bytes.IndexByte(text[at:], ':')
+		if next < 0 {
+			return
+		}
+		at += next
+		end := at - 2 + len(thumbprint)
+		if end <= len(text) && text[at+3] == ':' && text[at+6] == ':' && fingerprint.Match(text[at-2:end]) {
+			copy(text[at-2:], thumbprint)
+			at = end
+		}
+	}
 }
 
 func plainOf(file string) ([]byte, error) {

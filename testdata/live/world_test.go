@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"drift-detector/internal/lab"
@@ -65,6 +66,13 @@ func (w *world) detect(t *testing.T, source ...string) detection {
 	return detection{o, r}
 }
 
+// ofCluster has what is said of a backup be of a management cluster that runs.
+var ofCluster = strings.NewReplacer(
+	"the backup", "the management cluster",
+	": being deleted when the backup was taken, or filtered out", ": nobody deletes it, and its VM",
+	" when the backup was taken", " now",
+)
+
 // machines are all of a report by their names, with all that was decided on them. What a restore
 // makes of them is left out.
 func machines(t *testing.T, r *report.Report) (all map[string]string, status map[string]report.Machine) {
@@ -77,7 +85,7 @@ func machines(t *testing.T, r *report.Report) (all map[string]string, status map
 			if err != nil {
 				t.Fatal(err)
 			}
-			all[cluster+" "+m.Name] += string(text)
+			all[cluster+" "+m.Name] += ofCluster.Replace(string(text))
 			status[cluster+" "+m.Name] = m
 		}
 	}
@@ -93,7 +101,7 @@ func machines(t *testing.T, r *report.Report) (all map[string]string, status map
 		if err != nil {
 			t.Fatal(err)
 		}
-		all["VM "+u.Instance.Name] = string(text)
+		all["VM "+u.Instance.Name] = ofCluster.Replace(string(text))
 	}
 	return all, status
 }
