@@ -68,6 +68,7 @@ func (w *world) detect(t *testing.T, source ...string) detection {
 
 // ofCluster has what is said of a backup be of a management cluster that runs.
 var ofCluster = strings.NewReplacer(
+	" is in the backup without its Machine: it was being deleted, or was left out", " is left without its Machine: nobody deletes it, and its VM",
 	"the backup", "the management cluster",
 	": being deleted when the backup was taken, or filtered out", ": nobody deletes it, and its VM",
 	" when the backup was taken", " now",
