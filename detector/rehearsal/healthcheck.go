@@ -210,7 +210,7 @@ func (f *machine) sight() sight {
 		s.unwell, s.others = !f.node.Ready, f.node.Conditions
 	default:
 		s.late = f.nodeMissing()
-		s.unsure = f.verdict.Status == code.Unknown
+		s.unsure = f.verdict.Status == code.Unknown || f.awaitsNode()
 	}
 	return s
 }

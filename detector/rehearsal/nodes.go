@@ -166,7 +166,7 @@ func (c *cluster) dropsNodeless() bool {
 // waitsForNodes reports whether KubeadmControlPlane does nothing, and leaves etcd alone, because
 // Machines of it have no Node and stay.
 func (c *cluster) waitsForNodes() bool {
-	return c.nodeless > 0 && !c.remediates && !c.dropsNodeless()
+	return c.nodeless > c.joining && !c.remediates && !c.dropsNodeless()
 }
 
 // planeNodes asks core.K15. A machine that is gone has an outcome of its own.

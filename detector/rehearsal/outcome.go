@@ -84,7 +84,9 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
-		"ghost control plane beside one without a Node", func(f *machine) bool { return f.ghost() && f.cluster.nodeless > 0 && !f.cluster.dropsNodeless() }, code.GhostEtcdMemberKept,
+		"ghost control plane beside one without a Node", func(f *machine) bool {
+			return f.ghost() && f.cluster.nodeless > f.cluster.joining && !f.cluster.dropsNodeless()
+		}, code.GhostEtcdMemberKept,
 		func(f *machine) string {
 			n := f.cluster.nodeless
 			return fmt.Sprintf("%s; KubeadmControlPlane leaves etcd alone while %s no Node, and removes this member within seconds once %s gone",
@@ -93,9 +95,12 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"ghost control plane beside one that cannot be forecast", func(f *machine) bool {
-			return f.ghost() && (f.cluster.undecided > 0 || f.cluster.recorded == 0 || f.cluster.stalled())
+			return f.ghost() && (f.cluster.undecided > 0 || f.cluster.recorded == 0 || f.cluster.stalled() || f.cluster.joining > 0)
 		}, code.CannotKnow,
 		func(f *machine) string {
+			if n := f.cluster.joining; n > 0 {
+				return "KubeadmControlPlane removes its etcd member as soon as " + plural(n, "Machine of the control plane that has no Node gets one", "Machines of the control plane that have no Node get one")
+			}
 			if f.cluster.stalled() {
 				return "KubeadmControlPlane removes its etcd member only while etcd has a majority, and that depends on machines of the control plane that are stopped"
 			}
@@ -286,6 +291,14 @@ var outcomeRows = []outcomeRow{
 	{
 		"healthy, stopped", func(f *machine) bool { return f.healthy() && f.off() }, code.Stuck,
 		func(f *machine) string { return f.whyOff() },
+	},
+	{
+		"healthy, its Node may not come, and a health check waits for it", func(f *machine) bool {
+			return f.awaitsNode() && f.replaceable() && f.check.timeout > 0
+		}, code.CannotKnow,
+		func(f *machine) string {
+			return fmt.Sprintf("it was being made when the backup was taken, and its instance runs without a Node: unless that comes, %s has the Machine deleted with its instance %s after the control plane is initialised", f.check.title(), f.check.timeout)
+		},
 	},
 	{
 		"healthy", func(f *machine) bool { return f.healthy() }, code.Adopted,

@@ -110,7 +110,7 @@ func membersLeft(p *actions, c *cluster) bool {
 	switch {
 	case left == nil || c.pausedPlane() != "" || c.pausedMember() != "" || c.waitsForNodes():
 		// It leaves etcd alone.
-	case c.undecided > 0 || c.stalled():
+	case c.undecided > 0 || c.stalled() || c.joining > 0:
 		p.finds(walk.Unread, "Whether KubeadmControlPlane removes these from etcd, because the backup lacks their Machines, depends on what is not known of other machines of the control plane", left...)
 	default:
 		p.finds(walk.None, sayings[code.EtcdMembersRemoved], left...)

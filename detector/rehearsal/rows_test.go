@@ -35,6 +35,7 @@ var rowStories = []rowStory{
 	{"ghost control plane, paused", nil, func(s *story) { s.cluster.Paused = true; s.plane("a", found); s.ghostPlane("m") }, code.GhostEtcdMemberKept},
 	{"ghost control plane beside one without a Node", nil, func(s *story) { s.plane("a", gone); s.ghostPlane("m") }, code.GhostEtcdMemberKept},
 	{"ghost control plane beside one that cannot be forecast", nil, func(s *story) { s.plane("a", unknown(code.AmbiguousMatch)); s.ghostPlane("m") }, code.CannotKnow},
+	{"ghost control plane beside one that cannot be forecast", nil, func(s *story) { s.plane("a", found); s.plane("b", never); s.ghostPlane("m") }, code.CannotKnow},
 	{"ghost control plane", nil, func(s *story) { s.plane("a", found); s.ghostPlane("m") }, code.GhostEtcdMemberRemoved},
 	{"paused in part, by clusterctl", nil, func(s *story) {
 		s.snapshot.Backups[0].Mode = archive.ByClusterctl
@@ -104,6 +105,17 @@ var rowStories = []rowStory{
 		s.worker("m", finding(gone, detector.FindsOther))
 	}, code.OtherInstanceTaken},
 	{"healthy, stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, code.Stuck},
+	{"healthy, stopped", coveredBy(workers), func(s *story) {
+		s.cluster.Provider = aws
+		s.plane("a", found)
+		s.node("a", true)
+		s.worker("m", halted(found)).machine.ProviderID = ""
+	}, code.Stuck},
+	{"healthy, its Node may not come, and a health check waits for it", coveredBy(workers), func(s *story) {
+		s.plane("a", found)
+		s.node("a", true)
+		s.worker("m", found).machine.ProviderID = ""
+	}, code.CannotKnow},
 	{"healthy", nil, func(s *story) { s.worker("m", found) }, code.Adopted},
 	{"not provisioned, replaced", coveredBy(workers), func(s *story) { s.plane("a", found); s.worker("m", never).machine.InfraMessage = "no template" }, code.ReplacedByMachineHealthCheck},
 	{"not provisioned, and could not be", nil, func(s *story) { s.worker("m", never).machine.InfraMessage = "no template" }, code.Stuck},

@@ -15,7 +15,7 @@ type weighed struct {
 	rolled        map[string]string // MachineSets whose Machines are replaced, and why
 	recorded      int               // Machines of the control plane in the backup
 	nodeless      int               // of those, how many will have no Node
-	joining       bool              // one of those may get one
+	joining       int               // of those, how many may get one
 	undecided     int               // of those, how many may or may not have one
 	alive         int               // instances of control-plane machines that run, or are powered on after the restore; ghosts included
 	waking        int               // of those, how many are off until the controller powers them on
@@ -99,7 +99,7 @@ func (c *cluster) weigh() {
 		// Preflight checks hold KubeadmControlPlane back until all its Machines have Nodes, but for
 		// the one that it deletes (scaleDownControlPlane in scale.go v1.5.8 to v1.14.0).
 		c.control.created = 0
-		if c.control.deleted <= c.nodeless && !c.joining {
+		if c.control.deleted <= c.nodeless && c.joining == 0 {
 			c.control.deleted = 0
 		}
 	}
@@ -130,6 +130,12 @@ func (f *machine) nodeMissing() bool {
 	return f.stale() || f.cluster.read && f.Machine.ProviderID != ""
 }
 
+// awaitsNode reports whether the machine was being made when the backup was taken, lives now, and has
+// no Node: whether it gets one is not known.
+func (f *machine) awaitsNode() bool {
+	return f.healthy() && f.node == nil && f.cluster.read && f.Machine.ProviderID == ""
+}
+
 // weighPlane counts the control plane's machines.
 func (c *cluster) weighPlane() {
 	for i := range c.control.members {
@@ -154,9 +160,11 @@ func (c *cluster) weighPlane() {
 			c.behind = true
 		}
 		switch {
-		case f.nodeMissing():
+		case f.nodeMissing() || f.awaitsNode():
 			c.nodeless++
-			c.joining = c.joining || !f.stale() || f.unprovisioned()
+			if !f.stale() || f.unprovisioned() {
+				c.joining++
+			}
 		case f.verdict.Status == code.Unknown && f.node == nil:
 			c.undecided++
 		}

@@ -126,7 +126,9 @@ func (res *Result) wrongAnswers() []Disagreement {
 	say := func(kind, format string, a ...any) {
 		all = append(all, Disagreement{Kind: kind, Text: "answer " + f.Safe + "; " + fmt.Sprintf(format, a...)})
 	}
-	gone := res.count(func(f *Fate) bool { return f.After == "destroyed" })
+	gone := res.count(func(f *Fate) bool { // a hook may hold up what is being deleted
+		return f.After == "destroyed" || f.Before == "on" && f.Object == "deleting"
+	})
 	second := res.count(func(f *Fate) bool { return f.After == "second" })
 	again := res.count(func(f *Fate) bool { return f.After == "made" })
 	isMade := slices.DeleteFunc(slices.Clone(res.Made), func(m Made) bool { return !m.VM })

@@ -30,7 +30,7 @@ var known = []Known{
 		return (d.Machine != "" || slices.Contains([]string{falseMade, cautious}, d.Kind)) && res.Forecast.says("ClusterHalted", "BackupError")
 	}},
 	{"A1", "what is paused by itself is expected to stay so", func(w *World, res *Result, d Disagreement) bool {
-		return d.Kind == halted && w.pausedOwner(d.Machine) ||
+		return (d.Kind == halted || d.Kind == notActed) && w.pausedOwner(d.Machine) ||
 			d.Kind == disturbed && slices.ContainsFunc(res.Fates, func(f *Fate) bool { return w.pausedOwner(f.Machine) })
 	}},
 	{"A2", "a rollout waits for a broken machine until the plan's steps are done", func(_ *World, res *Result, d Disagreement) bool {
