@@ -10,10 +10,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"golang.org/x/term"
 
-	"drift-detector/infra/shell"
 	"drift-detector/report/screen"
 	"drift-detector/report/text"
 )
@@ -118,6 +118,9 @@ func (o *output) finish() error {
 func (o *output) place() error {
 	if o.temp {
 		if err := o.made.place(o.file.Name(), o.path); err != nil {
+			if runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission) {
+				err = fmt.Errorf("%w (another program may have it open)", err)
+			}
 			return o.failed(err)
 		}
 	} else {
@@ -163,7 +166,7 @@ func textOptions(s *streams) text.Options {
 	if !isTerminal(s.stdout) {
 		return o
 	}
-	o.Color = o.Color || !set("NO_COLOR") && s.getenv("TERM") != "dumb" && s.getenv("FORCE_COLOR") != "0"
+	o.Color = (o.Color || !set("NO_COLOR") && s.getenv("TERM") != "dumb" && s.getenv("FORCE_COLOR") != "0") && showsColor(s.stdout.(*os.File))
 	if width, _, err := term.GetSize(int(s.stdout.(*os.File).Fd())); err == nil && width > 0 {
 		o.Width = width
 	}
@@ -185,10 +188,10 @@ func screenOptions(s *streams, written []target) screen.Options {
 	if isTerminal(s.stdout) {
 		_, o.Height, _ = term.GetSize(int(s.stdout.(*os.File).Fd()))
 	}
-	o.Program, _ = shell.Quote(s.program)
+	o.Program, _ = pasteable(s.program)
 	for _, w := range written {
 		if w.format == "json" && w.path != "-" {
-			o.Report, _ = shell.Quote(w.path)
+			o.Report, _ = pasteable(w.path)
 			break
 		}
 	}

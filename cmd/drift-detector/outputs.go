@@ -231,9 +231,10 @@ func (o *output) share() error {
 		return fmt.Errorf("writing the output: %w", err)
 	}
 	hold(f)
-	o.made.note(f.Name())
+	o.made.note(f)
 	o.file = f
 	o.Reset(f)
+	err = private.Close() // before it is removed: Windows removes no file that is open
 	o.made.remove(private.Name())
-	return private.Close()
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -90,7 +91,7 @@ func (s *streams) pathHint() string {
 
 // quoted is a word of a shell; of one that a terminal would not show, what printf makes of it.
 func quoted(word string) string {
-	if q, ok := shell.Quote(word); ok {
+	if q, ok := pasteable(word); ok {
 		return q
 	}
 	var b strings.Builder
@@ -102,4 +103,30 @@ func quoted(word string) string {
 		}
 	}
 	return `"$(printf '` + b.String() + `')"`
+}
+
+// pasteable is a word of the shells of this system, unless there is none that a terminal would show.
+func pasteable(word string) (string, bool) { return pasteableOn(runtime.GOOS, word) }
+
+// pasteableOn is pasteable on a system. A path of Windows has slashes and, where it needs quotes, double
+// ones: cmd, PowerShell and a POSIX shell take that, and cmd takes neither single ones nor the others a
+// backslash.
+func pasteableOn(system, word string) (string, bool) {
+	if system == "windows" {
+		word = strings.ReplaceAll(word, `\`, "/")
+	}
+	q, ok := shell.Quote(word)
+	if ok && system == "windows" && q != word && !strings.ContainsAny(word, "\"$`%!") {
+		q = `"` + word + `"`
+	}
+	return q, ok
+}
+
+// calledAs is how lines for a shell name the program: as it was called. On Windows that is its name
+// without the folder, because PowerShell runs no path in quotes.
+func calledAs(system, name string) string {
+	if system != "windows" {
+		return name
+	}
+	return strings.TrimSuffix(name[strings.LastIndexAny(name, `\/:`)+1:], ".exe")
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -80,7 +81,7 @@ func (s *streams) debugf(format string, args ...any) {
 // run is the whole program: it parses args, runs the command and maps its error
 // to the exit status, in this one place.
 func run(ctx context.Context, args []string, s *streams) exitCode {
-	s.program = args[0]
+	s.program = calledAs(runtime.GOOS, args[0])
 	app := newApp(s)
 	s.hideTyped(app, args)
 	if complete(app, args, s) {

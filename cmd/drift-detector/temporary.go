@@ -16,7 +16,7 @@ import (
 // its own; a run that is interrupted while its command computes removes them for it.
 type temporaries struct {
 	mu     sync.Mutex
-	paths  map[string]bool
+	files  map[string]*os.File
 	placed []string // names that were given, in order, and what is whole without one
 	begun  []string // what has no temporary file and was written in part: stdout, a pipe
 	over   bool
@@ -31,20 +31,26 @@ func (t *temporaries) create(target string) (*os.File, error) {
 		return nil, err
 	}
 	hold(f)
-	t.note(f.Name())
+	t.note(f)
 	return f, nil
 }
 
-func (t *temporaries) note(path string) {
+func (t *temporaries) note(f *os.File) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.paths == nil {
-		t.paths = map[string]bool{}
+	if t.files == nil {
+		t.files = map[string]*os.File{}
 	}
-	t.paths[path] = true
+	t.files[f.Name()] = f
 	if t.over { // the command is left behind, and nobody removes it later
-		os.Remove(path)
+		removeOpen(f)
 	}
+}
+
+// removeOpen removes a file that is open, which Windows refuses.
+func removeOpen(f *os.File) {
+	f.Close()
+	os.Remove(f.Name())
 }
 
 // place gives one of the files its name, unless the run is over.
@@ -54,7 +60,7 @@ func (t *temporaries) place(path, name string) error {
 	if t.over {
 		return fmt.Errorf("the run is over")
 	}
-	delete(t.paths, path)
+	delete(t.files, path)
 	if err := os.Rename(path, name); err != nil {
 		return err
 	}
@@ -119,7 +125,7 @@ func (t *temporaries) written() []string {
 func (t *temporaries) remove(path string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.paths, path)
+	delete(t.files, path)
 	os.Remove(path)
 }
 
@@ -128,8 +134,8 @@ func (t *temporaries) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
-	for path := range t.paths {
-		os.Remove(path)
+	for _, f := range t.files {
+		removeOpen(f)
 	}
 }
 

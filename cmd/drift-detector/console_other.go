@@ -1,0 +1,8 @@
+//go:build !windows
+
+package main
+
+import "os"
+
+// showsColor reports whether a terminal takes the sequences that make colours.
+func showsColor(*os.File) bool { return true }
