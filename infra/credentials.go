@@ -117,7 +117,11 @@ func (r *credentialReader) password(e credentialEntry) (backup.Sensitive, error)
 	if err != nil {
 		return backup.Sensitive{}, err
 	}
-	line := strings.TrimSuffix(strings.TrimSuffix(content.Reveal(), "\n"), "\r")
+	plain, err := Unmarked(content.Reveal())
+	if err != nil {
+		return backup.Sensitive{}, fmt.Errorf("passwordFile: %s: %w; save it as UTF-8", archive.WithoutSecrets(file), err)
+	}
+	line := strings.TrimSuffix(strings.TrimSuffix(plain, "\n"), "\r")
 	if line == "" {
 		return backup.Sensitive{}, errors.New("passwordFile is empty")
 	}

@@ -54,7 +54,7 @@ func caPEM(t *testing.T) string {
 func TestReadCredentials(t *testing.T) {
 	ca := caPEM(t)
 	pin := strings.Repeat("AB:", 31) + "AB"
-	path := credentialsFolder(t, `
+	path := credentialsFolder(t, "\ufeff"+`
 endpoints:
 - endpoint: vc.example.com
   username: administrator@vsphere.local
@@ -67,7 +67,7 @@ endpoints:
 - {endpoint: vc4.example.com, caFile: ca.pem}
 - endpoint: 10.0.0.1:6443
   kubeconfig: prod.kubeconfig
-`, map[string]string{"password": " two words \r\n", "ca.pem": ca, "prod.kubeconfig": "kind: Config\n"})
+`, map[string]string{"password": "\ufeff two words \r\n", "ca.pem": ca, "prod.kubeconfig": "kind: Config\n"})
 	creds, warnings, err := infra.ReadCredentials(path)
 	if err != nil || len(warnings) != 0 {
 		t.Fatal(err, warnings)
@@ -126,6 +126,7 @@ func TestReadCredentialsRefuses(t *testing.T) {
 		{"password breaks YAML", head + "  username: a\n  password: @" + secretWord, "line 4: it is not valid YAML; quote"},
 		{"no passwordFile", head + "  username: a\n  passwordFile: none\n", "vc.example.com: passwordFile: open"},
 		{"empty passwordFile", head + "  username: a\n  passwordFile: empty\n", "passwordFile is empty"},
+		{"passwordFile of PowerShell", head + "  username: a\n  passwordFile: utf16\n", "utf16: this is UTF-16; save it as UTF-8"},
 		{"giant passwordFile", head + "  username: a\n  passwordFile: giant\n", "larger than"},
 		{"no caFile", head + "  caFile: none\n", "vc.example.com: caFile: open"},
 		{"caFile without certificate", head + "  caFile: password\n", "no certificate in PEM form"},
@@ -135,7 +136,7 @@ func TestReadCredentialsRefuses(t *testing.T) {
 		{"two documents", head + "  kubeconfig: password\n---\nendpoints: []\n", "more than one YAML document"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			path := credentialsFolder(t, c.text, map[string]string{"password": secretWord, "empty": "\n", "giant": strings.Repeat("x", 1<<20+1)})
+			path := credentialsFolder(t, c.text, map[string]string{"password": secretWord, "empty": "\n", "utf16": "\xff\xfea\x00", "giant": strings.Repeat("x", 1<<20+1)})
 			creds, warnings, err := infra.ReadCredentials(path)
 			if err == nil || creds != nil {
 				t.Fatalf("%d credentials, error %v", len(creds), err)

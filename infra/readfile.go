@@ -1,9 +1,11 @@
 package infra
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -36,6 +38,15 @@ func ReadFile(path string, most int64) ([]byte, error) {
 	case <-time.After(readFileTime):
 		return nil, fmt.Errorf("it is no regular file, and gave nothing within %s", readFileTime)
 	}
+}
+
+// Unmarked is a text without the mark that programs of Windows put in front of UTF-8. UTF-16, which > of
+// Windows PowerShell writes, is an error: a password that is sent as its bytes locks the account.
+func Unmarked(text string) (string, error) {
+	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
+		return "", errors.New("this is UTF-16")
+	}
+	return strings.TrimPrefix(text, "\ufeff"), nil
 }
 
 func readMost(path string, most int64) ([]byte, error) {

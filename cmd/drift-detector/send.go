@@ -91,8 +91,12 @@ func firstLine(file string) (string, error) {
 	if err != nil {
 		return "", &backup.InputError{Name: file, Problem: "can't be read: " + fileCause(err), Err: err, Next: "give a file of one line"}
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
-	return line, nil
+	plain, err := infra.Unmarked(string(text))
+	if err != nil {
+		return "", &backup.InputError{Name: file, Problem: err.Error(), Next: "save it as UTF-8"}
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(plain), "\n")
+	return strings.TrimSpace(line), nil
 }
 
 // fileCause is an error of the file system without the path, which is said already.

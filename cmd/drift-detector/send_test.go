@@ -36,7 +36,7 @@ func TestResultsAreSent(t *testing.T) {
 		return path
 	}
 	hook := file("hook", server.URL+"/services/canary\n")
-	o := w.detect("--push", server.URL, "--push-user", file("user", "gate:keeper\n"), "--notify", "slack="+hook, "--notify", "webhook="+hook+"")
+	o := w.detect("--push", server.URL, "--push-user", file("user", "\ufeffgate:keeper\r\n\r\nmore\r\n"), "--notify", "slack="+hook, "--notify", "webhook="+hook+"")
 	if o.code != exitOK {
 		t.Fatal(o.stderr)
 	}
@@ -49,7 +49,7 @@ func TestResultsAreSent(t *testing.T) {
 	if o.code != exitOK || strings.Count(o.stderr, "answers with status 502; the report is written all the same") != 2 || strings.Contains(o.stderr, "canary") {
 		t.Errorf("status %d: %s", o.code, o.stderr)
 	}
-	for _, args := range [][]string{{"--push", "pushgateway"}, {"--notify", "irc=" + hook}, {"--notify", "slack"}, {"--notify", "slack=" + file("none", "canary")}, {"--notify", "slack=missing"}, {"--notify", "slack=/dev/zero"}, {"--push-user", "missing"}} {
+	for _, args := range [][]string{{"--push", "pushgateway"}, {"--notify", "irc=" + hook}, {"--notify", "slack"}, {"--notify", "slack=" + file("none", "canary")}, {"--notify", "slack=missing"}, {"--notify", "slack=/dev/zero"}, {"--push-user", "missing"}, {"--push-user", file("utf16", "\xff\xfeg\x00")}} {
 		if o := w.detect(args...); o.code != exitUsage || strings.Contains(o.stderr, "canary") {
 			t.Errorf("%q: status %d: %s", args, o.code, o.stderr)
 		}
