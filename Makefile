@@ -40,7 +40,7 @@ AXE_VERSION  := 4.14.1
 AXE          := $(CACHE)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: goflags build demo test race cover update test-aws test-openstack test-azure test-browser test-live test-controllers faults fuzz bench bench-go size advisories lint docs release image install packages help
+.PHONY: goflags build demo test race cover update test-aws test-openstack test-azure test-browser test-live test-windows test-controllers faults fuzz bench bench-go size advisories lint docs release image install packages help
 
 goflags:
 	@echo $(GOFLAGS)
@@ -107,6 +107,13 @@ test-live: ## read the lab from a real kube-apiserver with etcd: 2 minutes, the 
 	cd testdata/live && GOFLAGS= CGO_ENABLED=0 go build -o $(CURDIR)/bin/live/kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
 	cd testdata/live && go test -count 1 . -args -programs $(CURDIR)/bin/live
 
+# Not a part of .ci/run: wine has 700 MB.
+test-windows: ## run the program for Windows under wine, which must be installed: 3 minutes (Debian: apt-get install --no-install-recommends wine64)
+	@mkdir -p bin/windows
+	CGO_ENABLED=0 go build $(BUILD) -o bin/windows/drift-detector ./cmd/drift-detector
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 go build $(BUILD) -o bin/windows/drift-detector.exe ./cmd/drift-detector
+	go test -count 1 ./testdata/windows -args -programs $(CURDIR)/bin/windows
+
 WORLDS := 8
 SEED   := 1
 
@@ -156,12 +163,12 @@ advisories: build ## look for known vulnerabilities of what is linked, and that 
 # The tags add the files that only make test-aws, test-openstack and test-azure build. staticcheck
 # knows no -modfile, so it sees go.mod's minor of Cluster API alone.
 lint: ## check format, go vet and staticcheck
-	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser testdata/bench testdata/live testdata/azuresdk) || exit 1; \
+	@unformatted=$$($(GOFUMPT) -l . .ci testdata/windows testdata/oracle testdata/browser testdata/bench testdata/live testdata/azuresdk) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt'd:"; echo "$$unformatted"; exit 1; fi
 	@for module in $(MODULES); do echo "go vet, staticcheck: $$module"; (cd $$module && go vet -tags moto,openstack,armfake ./... && $(STATICCHECK) -tags moto,openstack,armfake ./...) || exit 1; done
 	@for minor in $(filter-out go,$(MINORS)); do echo "go vet: $(CONTROLLERS) with $$minor.mod"; (cd $(CONTROLLERS) && go vet $(OF_MINOR) ./...) || exit 1; done
-	go vet ./.ci/release ./.ci/advisories
-	$(STATICCHECK) ./.ci/release ./.ci/advisories
+	go vet ./.ci/release ./.ci/advisories ./testdata/windows
+	$(STATICCHECK) ./.ci/release ./.ci/advisories ./testdata/windows
 
 docs: ## make a site of README.md and docs/ in dist/site, which needs no server and no network
 	cd .ci/site && go run . $(CURDIR) $(CURDIR)/$(DIST)/site

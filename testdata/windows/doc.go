@@ -1,0 +1,2 @@
+// Package windows runs the program for Windows under wine: its paths, files, console and exit status.
+package windows
