@@ -23,7 +23,7 @@ GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # What only tests, CI and measuring need is in modules of its own.
-MODULES     := . testdata/oracle testdata/oracle/controllers testdata/browser testdata/bench testdata/live testdata/azuresdk .ci/image .ci/package .ci/site
+MODULES     := . testdata/oracle testdata/oracle/controllers testdata/oracle/kubernetes testdata/browser testdata/bench testdata/live testdata/azuresdk .ci/image .ci/package .ci/site
 
 # The minors of Cluster API whose controllers are run: go.mod has one, v1.12.mod another.
 CONTROLLERS := testdata/oracle/controllers

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -111,8 +112,9 @@ networkPolicy: {enabled: false}
 `,
 }
 
-// TestChart holds what Helm makes of the chart against Kubernetes' types, strictly. All kinds are
-// stable and no field is younger than 1.29, and a stable kind loses no field.
+// TestChart holds what Helm makes of the chart against Kubernetes' types, strictly: those of this module
+// and those of 1.29. All kinds are stable, and a stable kind loses no field: what the oldest and the
+// newest have, all in between have, too.
 func TestChart(t *testing.T) {
 	for name, values := range fleets {
 		t.Run(name, func(t *testing.T) {
@@ -134,13 +136,20 @@ func TestChart(t *testing.T) {
 				t.Fatal(err)
 			}
 			kinds := map[string]int{}
+			var stable []string
 			for _, file := range slices.Sorted(maps.Keys(files)) {
 				for _, doc := range regexp.MustCompile(`(?m)^---\n`).Split(files[file], -1) {
-					if strings.TrimSpace(doc) != "" {
-						kinds[demandStrict(t, doc)]++
+					if strings.TrimSpace(doc) == "" {
+						continue
+					}
+					kind := demandStrict(t, doc)
+					kinds[kind]++
+					if kind != "PrometheusRule" { // which is no kind of Kubernetes'
+						stable = append(stable, doc)
 					}
 				}
 			}
+			demandOldest(t, stable)
 			bounded := fleet.NetworkPolicy.Enabled == nil // as by default
 			if kinds["CronJob"] != len(fleet.ManagementClusters) || kinds["ServiceAccount"] != 1 || kinds["NetworkPolicy"] == 1 != bounded {
 				t.Errorf("%v of %d management clusters", kinds, len(fleet.ManagementClusters))
@@ -170,6 +179,16 @@ func demandStrict(t *testing.T, doc string) string {
 		demandLeastRights(t, c)
 	}
 	return o.Kind
+}
+
+// demandOldest demands that Kubernetes 1.29 has each field of the objects.
+func demandOldest(t *testing.T, docs []string) {
+	t.Helper()
+	cmd := exec.Command("go", "run", ".")
+	cmd.Dir, cmd.Stdin = "kubernetes", strings.NewReader(strings.Join(docs, "\n---\n"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("Kubernetes 1.29: %v: %s", err, out)
+	}
 }
 
 // demandLeastRights demands that a pod has no right and no way to write but /tmp.
