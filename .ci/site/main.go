@@ -53,7 +53,7 @@ func address(file string) string {
 	return strings.TrimSuffix(file, ".md") + ".html"
 }
 
-// site writes the pages, and the pictures that they show. It fails at a link that leads nowhere.
+// site writes the pages, the pictures that they show, and the files to copy. It fails at a link that leads nowhere.
 func site(root, folder string) error {
 	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {
@@ -87,20 +87,38 @@ func site(root, folder string) error {
 			return err
 		}
 	}
-	pictures, err := filepath.Glob(filepath.Join(root, "docs", "*.svg"))
-	if err != nil {
-		return err
-	}
-	for _, f := range pictures {
-		data, err := os.ReadFile(f)
+	return copied(root, folder)
+}
+
+// plain are the files that pages show or lead to as they are.
+var plain = []string{"docs/*.svg", "examples/*", "examples/*/*"}
+
+// copied writes them.
+func copied(root, folder string) error {
+	on := os.DirFS(root)
+	for _, pattern := range plain {
+		files, err := fs.Glob(on, pattern)
 		if err != nil {
 			return err
 		}
-		if err := write(filepath.Join(folder, "docs", filepath.Base(f)), data); err != nil {
-			return err
+		for _, name := range files {
+			if info, err := fs.Stat(on, name); err != nil || info.IsDir() {
+				continue
+			}
+			data, err := fs.ReadFile(on, name)
+			if err != nil {
+				return err
+			}
+			if err := write(filepath.Join(folder, filepath.FromSlash(name)), data); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+func isPlain(name string) bool {
+	return slices.ContainsFunc(plain, func(pattern string) bool { fits, _ := path.Match(pattern, name); return fits })
 }
 
 func write(file string, data []byte) error {
@@ -117,7 +135,7 @@ var (
 )
 
 // render returns a page. Links to other pages lead to these on the site; those to other files of the
-// repository lose their address, because the site does not have them.
+// repository lose their address, except those that the site has.
 func render(file string, text []byte, root string, pages []string) (page, error) {
 	var b bytes.Buffer
 	if err := markdown.Convert(text, &b); err != nil {
@@ -131,13 +149,13 @@ func render(file string, text []byte, root string, pages []string) (page, error)
 	body := link.ReplaceAllStringFunc(b.String(), func(l string) string {
 		m := link.FindStringSubmatch(l)
 		to := path.Join(path.Dir(file), m[2])
-		switch _, err := fs.Stat(os.DirFS(root), to); {
+		switch info, err := fs.Stat(os.DirFS(root), to); {
 		case err != nil:
 			lost = fmt.Errorf("%s links to %s: %w", file, m[2], err)
 		case slices.Contains(pages, to):
 			up := strings.Repeat("../", strings.Count(file, "/"))
 			return fmt.Sprintf(`%s="%s%s"`, m[1], up+address(to), m[3])
-		case m[1] == "href" && path.Ext(to) != ".svg":
+		case m[1] == "href" && (info.IsDir() || !isPlain(to)):
 			return `title="` + to + ` of the repository"`
 		}
 		return l

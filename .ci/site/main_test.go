@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Every page of the repository is on the site, every link of it leads to a page, a heading or a
-// picture that is there, and nothing is fetched from elsewhere.
+// Every page of the repository is on the site, every link of it leads to a page, a heading, a picture
+// or a file to copy that is there, and nothing is fetched from elsewhere.
 func TestSiteIsWholeWithoutANetwork(t *testing.T) {
 	folder := t.TempDir()
 	if err := site("../..", folder); err != nil {
@@ -45,6 +45,10 @@ func TestSiteIsWholeWithoutANetwork(t *testing.T) {
 				t.Errorf("%s links to heading %s, which is not there", file, m[2])
 			}
 		}
+	}
+	ci, _ := os.ReadFile(filepath.Join(folder, "docs", "ci.html"))
+	if !strings.Contains(string(ci), `href="../examples/Jenkinsfile"`) {
+		t.Error("the files to copy are not on the site")
 	}
 	if links < 300 {
 		t.Errorf("%d links", links)

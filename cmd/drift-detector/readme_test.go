@@ -133,6 +133,7 @@ func TestReadmeShowsRealOutputOfItsCommands(t *testing.T) {
 var foreignFlags = map[string]bool{
 	"recursive": true, "title": true, "body-file": true, "context": true, "ignore-daemonsets": true, "delete-emptydir-data": true, "raw": true, "from": true, "manifest": true,
 	"key": true, "check": true, "ignore-missing": true, "yes": true, "bundle": true, "certificate-identity": true, "certificate-oidc-issuer": true, "create-namespace": true, "set": true,
+	"system": true, "home-dir": true, "shell": true, "now": true,
 }
 
 // Every flag, command, variable and exit status that the docs name exists.
@@ -153,7 +154,13 @@ func TestDocsNameWhatExists(t *testing.T) {
 		t.Fatalf("pages %v: %v", pages, err)
 	}
 	pages = slices.DeleteFunc(pages, func(p string) bool { return filepath.Base(p) == "commands.md" || filepath.Base(p) == "codes.md" }) // generated
-	for _, page := range append(pages, "../../README.md", "../../action.yml", "../../deploy/cronjob.yaml", "../../deploy/job-indexed.yaml") {
+	copied, err := filepath.Glob(examples + "*")
+	units, _ := filepath.Glob(examples + "systemd/*")
+	copied = slices.DeleteFunc(append(copied, units...), func(p string) bool { return filepath.Base(p) == "systemd" })
+	if err != nil || len(copied) < 8 {
+		t.Fatalf("examples %v: %v", copied, err)
+	}
+	for _, page := range append(slices.Concat(pages, copied), "../../README.md", "../../action.yml", "../../deploy/cronjob.yaml", "../../deploy/job-indexed.yaml") {
 		data, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -49,7 +49,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("REPORT", report)
 			return nil
 		},
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "containers": writeContainers, "action": writeAction, "bucket": startBucket(t)},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "containers": writeContainers, "action": writeAction, "example": writeExample, "bucket": startBucket(t)},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})
