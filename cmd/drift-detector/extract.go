@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -371,6 +372,15 @@ func (o *extractOptions) write(s *streams, found []extracted) error {
 	return nil
 }
 
+// allAtOnce is how kubectl takes all kubeconfigs of the folder %s: in the words of a POSIX shell, and of
+// PowerShell on Windows, where other marks are between the files.
+func allAtOnce(system string) string {
+	if system == "windows" {
+		return `all at once, in PowerShell: $env:KUBECONFIG = (Get-ChildItem %s/*.kubeconfig).FullName -join ';'`
+	}
+	return `all at once: export KUBECONFIG="${KUBECONFIG:-$HOME/.kube/config}$(printf ':%%s' %s/*.kubeconfig)"`
+}
+
 // sayUse says how the files are used.
 func (o *extractOptions) sayUse(s *streams, found []extracted) {
 	if o.what == "manifests" {
@@ -380,7 +390,7 @@ func (o *extractOptions) sayUse(s *streams, found []extracted) {
 		return
 	}
 	if o.what == "kubeconfigs" && len(found) > 1 {
-		s.hint(`all at once: export KUBECONFIG="${KUBECONFIG:-$HOME/.kube/config}$(printf ':%%s' %s/*.kubeconfig)"; the contexts are NAMESPACE/NAME`, quoted(absolute(o.folder)))
+		s.hint(allAtOnce(runtime.GOOS)+"; the contexts are NAMESPACE/NAME", quoted(absolute(o.folder)))
 		return
 	}
 	for _, x := range found[:min(len(found), few)] {

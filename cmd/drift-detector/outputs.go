@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -103,12 +104,14 @@ func extensionsOf(formats []string) []string {
 	return out
 }
 
-// sameFile reports whether two outputs would be written into one file.
+// sameFile reports whether two outputs would be written into one file. Windows and macOS tell names by
+// their letters, not by their case.
 func sameFile(a, b string) bool {
 	if a == "-" || b == "-" {
 		return a == b
 	}
-	return resolved(a) == resolved(b)
+	a, b = resolved(a), resolved(b)
+	return a == b || (runtime.GOOS == "windows" || runtime.GOOS == "darwin") && strings.EqualFold(a, b)
 }
 
 // resolved is the path of a file, which need not exist, without symbolic links.

@@ -131,6 +131,8 @@ func TestOutputs(t *testing.T) {
 			demandNothingLeft(t)
 		})
 	}
+	decide("-o", "case.json", "-o", "CASE.JSON").demand(t, 2, "are the same file")
+	run(nil, "extract", "kubeconfigs", "--backup", fleet, "-o", "a b\\kubeconfigs").demand(t, 0, `a b\kubeconfigs\tenant-aws.aws-prod.kubeconfig`, `a b/kubeconfigs"/*.kubeconfig).FullName`)
 	report(t, read(t, "there.json"))
 	report(t, read(t, deep+"r.json"))
 	held()
