@@ -29,6 +29,29 @@ func (d *dist) installing(t *testing.T, prefix string, env, args []string) (stri
 	return string(said), err == nil
 }
 
+// install.sh asks nothing of its tools that only GNU's have: macOS has others. Those of busybox stand for
+// them, which take what POSIX has and little more.
+func TestInstallWithoutGNU(t *testing.T) {
+	busybox, err := exec.LookPath("busybox")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	d, _ := laid(t)
+	tools := t.TempDir()
+	for name := range strings.FieldsSeq("sh awk cat chmod cp cut mkdir mktemp mv rm sha256sum tar uname") {
+		if err := os.Symlink(busybox, filepath.Join(tools, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", tools) // and no others
+	if said, ok := d.installing(t, filepath.Join(t.TempDir(), "a place"), nil, []string{"--from", d.folder}); !ok {
+		t.Error(said)
+	}
+}
+
 // install.sh puts the archive of this machine in its places, from a folder or a server.
 func TestInstall(t *testing.T) {
 	d, _ := laid(t)
