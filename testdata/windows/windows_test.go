@@ -90,6 +90,12 @@ func TestReports(t *testing.T) {
 func TestStatus(t *testing.T) {
 	run(nil, "version").demand(t, 0)
 	run(nil, "check", "--backup", on(testdata+"bucket/mgmt-cluster-1/backups/mgmt-full")+`\`).demand(t, 0)
+	data, err := os.ReadFile(testdata + "fleet-data.tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, "a b/fleet.tar.gz", string(data))
+	run(nil, "check", "--backup", `a b\..\.\a b\fleet.tar.gz`).demand(t, 0)
 	decide("-o", "NUL", "--fail-on", "no").demand(t, 1, "the answer is NO")
 	run(nil, "detect", "--backup", `Z:\none\*.tar.gz`).demand(t, 2, "check the path")
 	run(nil, "detect", "--nonsense").demand(t, 2, "see 'drift-detector detect --help'")
