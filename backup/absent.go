@@ -22,10 +22,18 @@ type absent struct {
 	classes  bool        // a ClusterClass refers
 }
 
-const (
-	whyKind   = "the backup holds no object of this kind: filtered out, or their API was not answering when the backup was taken"
-	whyObject = "filtered out, or being deleted when the backup was taken: Velero leaves such objects out"
-)
+// why says of a management cluster that runs that an object, or a whole kind, is absent, and of a
+// backup how that may have come.
+func (s *Snapshot) why(entire bool) string {
+	const object = "filtered out, or being deleted when the backup was taken: Velero leaves such objects out"
+	const kind = "the backup holds no object of this kind: filtered out, or their API was not answering when the backup was taken"
+	const gone = "deleted, or never made"
+	of := s.Subject()
+	if entire {
+		return of.Or(kind, of.The()+" holds no object of this kind: "+gone)
+	}
+	return of.Or(object, gone)
+}
 
 // findAbsent follows the references of clusters and machines, and of what makes
 // machines to the templates that it needs for the next one.
@@ -66,7 +74,7 @@ func (a *assembly) findAbsent() {
 			by = fmt.Sprintf("%d objects, first %s", g.referred, g.first)
 		}
 		s.Absent = append(s.Absent, Absence{
-			Backup: k.backup, Kind: k.kind, Name: "*", Resource: g.resource, ReferredBy: by, Why: whyKind, Clusters: inOrder(g.clusters), HaltsTopology: g.classes,
+			Backup: k.backup, Kind: k.kind, Name: "*", Resource: g.resource, ReferredBy: by, Why: s.why(true), Clusters: inOrder(g.clusters), HaltsTopology: g.classes,
 		})
 	}
 	sorting.By(s.Absent, func(x, y Absence) int {
@@ -160,7 +168,7 @@ func (a *assembly) follow(gone map[objectKey]*absent, clusters []ClusterID, ref 
 	}
 	if !entire {
 		g.list = append(g.list, Absence{
-			Backup: backup, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Resource: resource, ReferredBy: by, Why: whyObject,
+			Backup: backup, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Resource: resource, ReferredBy: by, Why: a.snapshot.why(false),
 			Clusters: inOrder(slices.Clone(clusters)), HaltsTopology: kind == "ClusterClass",
 		})
 	}

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"cmp"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup/archive"
+	"drift-detector/report/code"
 )
 
 // Snapshot is what one or several backups say about the fleet. It is
@@ -52,6 +54,34 @@ type Info struct {
 	// Unread are the resources that it could not be asked for, and why: nothing is known of
 	// their objects.
 	Unread map[string]string
+}
+
+// Subject is what the Snapshot is of, for sentences about it: a management cluster that runs is
+// read alone.
+func (s *Snapshot) Subject() code.Subject {
+	return code.Subject(slices.ContainsFunc(s.Backups, func(b Info) bool { return b.Live }))
+}
+
+// IsUnread reports whether objects of one of the kinds could not be read.
+func (s *Snapshot) IsUnread(backup int, kinds ...string) bool {
+	if backup < 0 || backup >= len(s.Backups) {
+		return false
+	}
+	for resource := range s.Backups[backup].Unread {
+		if of, _, _ := strings.Cut(resource, "."); slices.ContainsFunc(kinds, func(kind string) bool { return plural(kind) == of }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Lacks says of an object that was not found, and that objects of these kinds would have shown, that
+// it is not in the backup, or that it could not be read.
+func (s *Snapshot) Lacks(backup int, kinds ...string) string {
+	if s.IsUnread(backup, kinds...) {
+		return "could not be read"
+	}
+	return "is not in " + s.Subject().The()
 }
 
 // ClusterID names a cluster of a Snapshot. Backup is the index into

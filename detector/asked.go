@@ -9,7 +9,10 @@ import (
 	"drift-detector/report/code"
 )
 
-const hintListAgain = "list again with this backup; a saved inventory must come from the same backup"
+// listAgain is the hint where what was listed was not listed for what was read.
+func (s *scopes) listAgain() string {
+	return fmt.Sprintf("list again with this %s; a saved inventory must come from the same %[1]s", s.subject)
+}
 
 // unasked reports whether a target was listed but a probe was not looked for there,
 // so that not finding it proves nothing. What was found counts as looked for.
@@ -26,8 +29,8 @@ func (s *scopes) noteUnasked(p *infra.Pool) {
 	h := s.homes[clusterScope{p.Cluster, p.Target, ""}]
 	f := &infra.Fault{
 		Reason:  code.NotAsked,
-		Message: fmt.Sprintf("%s was listed for another backup, or by an older version: it was not asked for %s %s/%s", h.name, p.Kind, p.Cluster.Namespace, p.Name),
-		Hint:    hintListAgain,
+		Message: fmt.Sprintf("%s was listed for another %s, or by an older version: it was not asked for %s %s/%s", h.name, s.subject, p.Kind, p.Cluster.Namespace, p.Name),
+		Hint:    s.listAgain(),
 	}
 	if h.unasked == nil || compareFaults(f, h.unasked) < 0 {
 		h.unasked = f

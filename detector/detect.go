@@ -97,7 +97,7 @@ func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 	} else {
 		v.ControlPlane, v.ProviderID = c.Orphan.ControlPlane, c.Orphan.ProviderID
 		if v.Status == code.Healthy {
-			v.Warnings = append(v.Warnings, report.Warning{Reason: code.MachineMissing, Message: c.Orphan.Kind + " " + c.of.Name + " is in the backup without its Machine: it was being deleted, or was left out"})
+			v.Warnings = append(v.Warnings, report.Warning{Reason: code.MachineMissing, Message: c.Orphan.Kind + " " + c.of.Name + ix.subject.Or(" is in the backup without its Machine: it was being deleted, or was left out", " is left without its Machine: nobody deletes it, and its VM")})
 			sorting.By(v.Warnings, compareWarnings)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 type machineFacts struct {
 	expected    *expectedMachine
 	scope       *homeScope
+	subject     code.Subject      // of sentences
 	words       map[string]string // of its provider
 	read        time.Time         // when its management cluster was, where it is one that runs
 	sharedLists *sharedLists
@@ -56,7 +57,7 @@ type machineFacts struct {
 // next one again.
 func (ix *index) facts(c *expectedMachine) *machineFacts {
 	f := &ix.reused
-	*f = machineFacts{expected: c, scope: c.home, words: ix.words[c.Provider], sharedLists: &ix.sharedLists}
+	*f = machineFacts{expected: c, scope: c.home, subject: ix.subject, words: ix.words[c.Provider], sharedLists: &ix.sharedLists}
 	if b := c.of.Cluster.Backup; b < len(ix.snap.Backups) && ix.snap.Backups[b].Live {
 		f.read = ix.snap.Backups[b].WrittenFrom
 	}

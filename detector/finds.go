@@ -31,8 +31,8 @@ func (f *machineFacts) overlooked(found *vm) (v Verdict, overlooked bool) {
 		return f.ambiguous(f.without(nil, []*vm{found}, f.searched)), true
 	case len(f.searched) == 0 && f.scope.complete:
 		return f.with(unknown(code.NotFoundByName, fmt.Sprintf(
-			"%s is its instance, but the backup holds no id in %s, where its controller reads it: it searches by name, finds none and creates a second one; write the id there before the controllers start",
-			nameOf(found), f.expected.Reads)), found, code.Medium), true
+			"%s is its instance, but %s holds no id in %s, where its controller reads it: it searches by name, finds none and creates a second one; write the id there before the controllers start",
+			nameOf(found), f.subject.The(), f.expected.Reads)), found, code.Medium), true
 	}
 	return v, false
 }
@@ -74,7 +74,7 @@ var remadeRow = machineRow{
 	[]outcome{{code.Unknown, code.IdentityChanged}},
 	func(f *machineFacts) bool { return len(f.remade) > 0 },
 	func(f *machineFacts) Verdict {
-		return f.naming(unknown(code.IdentityChanged, fmt.Sprintf("%s, which the backup records, is listed as %s, and %s has its place and its name: its Node, or an administrator of the infrastructure, can say whether it is the machine",
-			nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"), nameOf(f.remade[0]))), f.remade)
+		return f.naming(unknown(code.IdentityChanged, fmt.Sprintf("%s, which %s records, is listed as %s, and %s has its place and its name: its Node, or an administrator of the infrastructure, can say whether it is the machine",
+			nameOf(f.home[0]), f.subject.The(), cmp.Or(f.home[0].State, "ended"), nameOf(f.remade[0]))), f.remade)
 	},
 }

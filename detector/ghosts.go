@@ -28,7 +28,7 @@ func (ix *index) missing(v *vm, b link) string {
 	}
 	current := func(i int32) bool { return ix.tooOld(&ix.scopes.listings[i], b.cluster()) == nil }
 	if !slices.ContainsFunc(v.seen, current) {
-		return "it was listed before the backup was written, and may be gone with its machine since"
+		return "it was listed before " + ix.subject.Written() + ", and may be gone with its machine since"
 	}
 	if p := ix.unaskedPool(v, b); p != nil {
 		return fmt.Sprintf("it may be a member of %s %s, which was not asked for where it was listed", p.Kind, p.Name)
@@ -42,7 +42,7 @@ func (ix *index) missing(v *vm, b link) string {
 		c = cmp.Or(c, ix.unnamed[known])
 	}
 	if c != nil {
-		return fmt.Sprintf("it may be that of machine %s/%s, for which the backup has neither the id nor the name of its instance", c.of.Namespace, c.of.Name)
+		return fmt.Sprintf("it may be that of machine %s/%s, for which %s has neither the id nor the name of its instance", c.of.Namespace, c.of.Name, ix.subject.The())
 	}
 	if v.Created.After(ix.writtenTo(b.cluster()).Add(clockSkew)) {
 		return ""
@@ -60,7 +60,7 @@ func (ix *index) doubt(v *vm, all []link) string {
 	case byName && v.Created.IsZero():
 		return "when it was created is not known"
 	case byName && !v.Created.After(ix.writtenTo(b.cluster())):
-		return "it is older than the backup, which would hold its machine"
+		return ix.subject.Or("it is older than the backup, which", "it was there before the management cluster was read, which") + " would hold its machine"
 	case ix.nodes.lists[b.cluster()].State == nodesRead && len(ix.nodes.on(v)) == 0:
 		return "the cluster has no Node on it, or none yet"
 	}
@@ -101,7 +101,7 @@ func (f *instanceFacts) ghost(links []link, s code.Strength) placement {
 	}
 	instance := f.vm.shown()
 	v := Verdict{
-		Status: code.Ghost, Message: "it belongs to the cluster, but the backup has no Machine for it",
+		Status: code.Ghost, Message: "it belongs to the cluster, but " + f.index.subject.The() + " has no Machine for it",
 		Name: f.vm.Name, Namespace: b.cluster().Namespace, ControlPlane: b.controlPlane, RoleKnown: b.roleKnown,
 		Instance: &instance, Scope: f.vm.scope, Evidence: linkEvidence(links, s),
 		Warnings: conditions(f.vm, f.index.words[f.vm.provider]),
@@ -111,7 +111,7 @@ func (f *instanceFacts) ghost(links []link, s code.Strength) placement {
 	}
 	if why != "" {
 		v.Status, v.Reason = code.Unknown, code.MachineNotInBackup
-		v.Message = "it belongs to the cluster, but its machine may be missing from the backup only: " + why
+		v.Message = "it belongs to the cluster, but " + f.index.subject.Or("its machine may be missing from the backup only: ", "may be without its Machine for now only: ") + why
 		return placement{verdict: &v, link: b}
 	}
 	if s != code.Medium {

@@ -22,6 +22,7 @@ type index struct {
 	// those that no expected machine finds by its strong key.
 	unreadable, unclaimed postings
 	scopes                scopes
+	subject               code.Subject // of sentences
 	nodes                 nodes
 	owners                *owners
 	hints                 hintIndex
@@ -121,7 +122,7 @@ func (s *finders) others(c *expectedMachine) bool { return s.many || (s.first !=
 // newIndex joins the inputs.
 func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now time.Time) *index {
 	listings := orderListings(inv.Listings)
-	ix := &index{snap: s, expected: orderExpected(s, c.Machines), sharedLists: newSharedLists(), sharers: map[sharersOf]*sharers{}, words: c.Words, kindsUnread: c.Unread, made: c.Made}
+	ix := &index{snap: s, subject: s.Subject(), expected: orderExpected(s, c.Machines), sharedLists: newSharedLists(), sharers: map[sharersOf]*sharers{}, words: c.Words, kindsUnread: c.Unread, made: c.Made}
 	ix.nodes = indexNodes(listings, now)
 	ix.nodes.join(ix.expected)
 	listings = addRelated(listings, &c, &ix.nodes)
@@ -135,7 +136,7 @@ func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now tim
 	ix.byKey = indexKeys(ix.vms, func(*vm) bool { return true })
 	ix.unreadable = indexKeys(ix.vms, func(v *vm) bool { return v.Unreadable })
 	ix.exclude(c.Exclude)
-	ix.scopes = newScopes(listings)
+	ix.scopes = newScopes(listings, ix.subject)
 	ix.matchExpected()
 	ix.unclaimed = indexKeys(ix.vms, func(v *vm) bool { return v.byStrong.first == nil })
 	ix.ids = ix.countIDs(c.Proofs)

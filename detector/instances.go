@@ -83,7 +83,7 @@ var instanceRows = []instanceRow{
 		referenced,
 		func(f *instanceFacts) bool { return f.vm.reference.machine != nil },
 		func(f *instanceFacts) placement {
-			return f.unattributed(f.vm.reference.reason, referenceText(f.vm.reference), f.vm.reference.machine)
+			return f.unattributed(f.vm.reference.reason, referenceText(f.vm.reference, f.index.subject), f.vm.reference.machine)
 		},
 	},
 	{
@@ -93,8 +93,8 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) bool { return f.vm.former != nil },
 		func(f *instanceFacts) placement {
 			p := f.vm.former
-			out := f.suggest(code.LeftPool, fmt.Sprintf("the backup records it as a member of %s %s, and it is none now", p.Kind, p.Name), p.Cluster)
-			out.unattributed.Evidence = []report.Evidence{{Kind: "pool", Detail: p.Kind + " " + p.Name + " of the backup", Strength: code.Medium}}
+			out := f.suggest(code.LeftPool, fmt.Sprintf("%s records it as a member of %s %s, and it is none now", f.index.subject.The(), p.Kind, p.Name), p.Cluster)
+			out.unattributed.Evidence = []report.Evidence{{Kind: "pool", Detail: p.Kind + " " + p.Name + " of " + f.index.subject.The(), Strength: code.Medium}}
 			return out
 		},
 	},
@@ -200,7 +200,7 @@ var instanceRows = []instanceRow{
 			ids := all.clusters
 			p := f.suggest(code.InClusterFolder, "it is where machines of "+clusterNames(ids)+" are; nothing else links it to them", ids...)
 			if f.foreignTag != "" {
-				p.unattributed.Message = "it is where machines of " + clusterNames(ids) + " are, but its tags name cluster " + f.foreignTag + ", which the backup does not hold"
+				p.unattributed.Message = "it is where machines of " + clusterNames(ids) + " are, but its tags name cluster " + f.foreignTag + ", which " + f.index.subject.The() + " does not hold"
 				p.unattributed.Foreign = f.foreignTag
 			}
 			p.unattributed.Evidence = linkEvidence(f.location, code.Weak)

@@ -56,7 +56,7 @@ var machineRows = []machineRow{
 		[]outcome{{code.Unknown, code.ConflictingIDs}},
 		func(f *machineFacts) bool { return f.expected.Conflict != "" },
 		func(f *machineFacts) Verdict {
-			return f.naming(unknown(code.ConflictingIDs, "the backup records two ids: "+f.expected.Conflict), f.home, f.copies, f.doubted)
+			return f.naming(unknown(code.ConflictingIDs, f.subject.The()+" records two ids: "+f.expected.Conflict), f.home, f.copies, f.doubted)
 		},
 	},
 	{
@@ -220,7 +220,7 @@ var machineRows = []machineRow{
 		[]outcome{{code.Unknown, code.InfraObjectMissing}},
 		func(f *machineFacts) bool { return f.expected.Strong.IsZero() && f.expected.InfraMissing },
 		func(f *machineFacts) Verdict {
-			return unknown(code.InfraObjectMissing, "the backup holds neither its infrastructure object nor an id of its instance, so there is nothing to look for")
+			return unknown(code.InfraObjectMissing, f.subject.The()+" holds neither its infrastructure object nor an id of its instance, so there is nothing to look for")
 		},
 	},
 	{
@@ -229,7 +229,7 @@ var machineRows = []machineRow{
 		[]outcome{{code.Unknown, code.AmbiguousMatch}},
 		func(f *machineFacts) bool { return f.expected.Strong.IsZero() && f.expected.Unnamed != "" },
 		func(f *machineFacts) Verdict {
-			return unknown(code.AmbiguousMatch, "the backup records no id for it, and the name of an instance created since is not known: "+f.expected.Unnamed)
+			return unknown(code.AmbiguousMatch, f.subject.The()+" records no id for it, and the name of an instance created since is not known: "+f.expected.Unnamed)
 		},
 	},
 	{
@@ -247,7 +247,7 @@ var machineRows = []machineRow{
 		[]outcome{{code.Stale, code.NotProvisioned}},
 		func(f *machineFacts) bool { return f.expected.Strong.IsZero() },
 		func(f *machineFacts) Verdict {
-			v := stale(code.NotProvisioned, "the backup records no id for it, and no instance was created since")
+			v := stale(code.NotProvisioned, f.subject.The()+" records no id for it, and no instance was created since")
 			v.Evidence = f.reservations()
 			return v
 		},
@@ -307,7 +307,7 @@ func decideDuplicates(f *machineFacts) Verdict {
 // infraMissing is the verdict where an instance exists that no controller will tie
 // to its Machine.
 func (f *machineFacts) infraMissing(v *vm) Verdict {
-	return unknown(code.InfraObjectMissing, nameOf(v)+" exists, but its infrastructure object is not in the backup")
+	return unknown(code.InfraObjectMissing, nameOf(v)+" exists, but its infrastructure object is not in "+f.subject.The())
 }
 
 // decideMatch decides on the only instance with the recorded id. When both second ids

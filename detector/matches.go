@@ -69,7 +69,7 @@ func (f *machineFacts) healthy(found *vm, s code.Strength) Verdict {
 	}
 	for _, x := range f.expected.Expect {
 		if hasOtherKey(found, x.Key) {
-			v.Warnings = append(v.Warnings, report.Warning{Reason: x.Warning, Message: fmt.Sprintf("its %s is %s, the backup says %s", f.label(x.Key.Kind), valueOf(found, x.Key.Kind), x.Key.Value)})
+			v.Warnings = append(v.Warnings, report.Warning{Reason: x.Warning, Message: fmt.Sprintf("its %s is %s, %s says %s", f.label(x.Key.Kind), valueOf(found, x.Key.Kind), f.subject.The(), x.Key.Value)})
 		}
 	}
 	if copies := f.without(found, f.home, f.copies); len(copies) > 0 && !f.expected.Strong.IsZero() {

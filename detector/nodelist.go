@@ -194,7 +194,7 @@ func (f *machineFacts) reservations() []report.Evidence {
 		out = append(out, report.Evidence{Kind: "nodeList", Detail: "no Node list of the cluster was read, which could contradict that", Strength: code.Weak})
 	}
 	if f.unvisited != "" {
-		out = append(out, report.Evidence{Kind: "scope", Detail: f.unvisited + ", where the backup has other machines, was not listed: it may have been moved there", Strength: code.Weak})
+		out = append(out, report.Evidence{Kind: "scope", Detail: f.unvisited + ", where " + f.subject.The() + " has other machines, was not listed: it may have been moved there", Strength: code.Weak})
 	}
 	if f.undated != "" {
 		out = append(out, report.Evidence{Kind: "node", Detail: "Node " + f.undated + " is still listed, in a list without heartbeats: that shows neither that it is alive nor that it is not", Strength: code.Weak})

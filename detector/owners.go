@@ -8,6 +8,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/naming"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // Kinds of Cluster API that own machines beside control planes.
@@ -19,8 +20,9 @@ const (
 
 // owners answers whether all machines of an owner are in the backup.
 type owners struct {
-	planes backup.ControlPlanes
-	byID   map[infra.OwnerID]*owner
+	subject code.Subject
+	planes  backup.ControlPlanes
+	byID    map[infra.OwnerID]*owner
 	// inCluster are the groups of each cluster by kind and name.
 	inCluster map[backup.ClusterID][]*backup.Group
 	// managed are the kinds of control planes that providers run without machines.
@@ -38,7 +40,8 @@ type owner struct {
 
 func newOwners(s *backup.Snapshot, expected []*expectedMachine, c *infra.Expected) *owners {
 	o := &owners{
-		planes: s.ControlPlanesByCluster(), byID: make(map[infra.OwnerID]*owner, len(s.Groups)+len(s.ControlPlanes)),
+		subject: s.Subject(),
+		planes:  s.ControlPlanesByCluster(), byID: make(map[infra.OwnerID]*owner, len(s.Groups)+len(s.ControlPlanes)),
 		inCluster: make(map[backup.ClusterID][]*backup.Group, len(s.Clusters)), managed: c.ManagedPlanes,
 	}
 	for i := range c.Pools {
@@ -236,7 +239,7 @@ func (o *owners) deploymentOf(cluster backup.ClusterID, set string) string {
 // empty when they are. The owner is a resolved one.
 func (o *owners) missing(id infra.OwnerID) string {
 	if id.Kind == "" {
-		return "the backup does not say which owner created it, and one that it lacks may have"
+		return o.subject.The() + " does not say which owner created it, and one that it lacks may have"
 	}
 	if p := o.plane(id); p != nil {
 		if o.machineless(p.Kind) {
@@ -261,7 +264,7 @@ func (o *owners) compare(id infra.OwnerID, replicas, desired backup.Number) stri
 	case !ok:
 		return fmt.Sprintf("%s %s does not say how many machines it had", id.Kind, id.Name)
 	case have > want || have+one.orphans.found < want:
-		return fmt.Sprintf("%s %s had %s, the backup holds %d", id.Kind, id.Name, quantity(int(want), "machine", "machines"), have)
+		return fmt.Sprintf("%s %s had %s, %s holds %d", id.Kind, id.Name, quantity(int(want), "machine", "machines"), o.subject.The(), have)
 	}
 	return ""
 }

@@ -91,16 +91,16 @@ func (ix *index) judgePool(p *infra.Pool, s *PoolState) {
 	case s.State == code.Undecided:
 		s.Message = "whether it exists is not known: " + why
 	default:
-		s.Message = s.changes()
+		s.Message = s.changes(ix.subject)
 	}
 }
 
-// changes puts into words how the set differs from the backup.
-func (s *PoolState) changes() string {
+// changes puts into words how the set differs from what was read.
+func (s *PoolState) changes(of code.Subject) string {
 	gone, added := minus(s.Then, s.Now), minus(s.Now, s.Then)
 	var parts []string
 	if len(gone)+len(added) > 0 {
-		parts = append(parts, fmt.Sprintf("its members changed since the backup, as those of a pool do: %d gone, %d new", len(gone), len(added)))
+		parts = append(parts, fmt.Sprintf("its members changed %s, as those of a pool do: %d gone, %d new", of.Since(), len(gone), len(added)))
 	}
 	by := ""
 	if s.ManagedBy != "" {
@@ -109,9 +109,9 @@ func (s *PoolState) changes() string {
 	switch {
 	case !s.Desired.Known:
 	case s.DesiredNow.Known && s.DesiredNow.N != s.Desired.N:
-		parts = append(parts, fmt.Sprintf("it is set to %d and has %s, the backup desires %d%s", s.DesiredNow.N, quantity(len(s.Now), "member", "members"), s.Desired.N, by))
+		parts = append(parts, fmt.Sprintf("it is set to %d and has %s, %s desires %d%s", s.DesiredNow.N, quantity(len(s.Now), "member", "members"), of.The(), s.Desired.N, by))
 	case s.Desired.N != int64(len(s.Now)):
-		parts = append(parts, fmt.Sprintf("%s, the backup desires %d%s", quantity(len(s.Now), "member now", "members now"), s.Desired.N, by))
+		parts = append(parts, fmt.Sprintf("%s, %s desires %d%s", quantity(len(s.Now), "member now", "members now"), of.The(), s.Desired.N, by))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -200,13 +200,13 @@ func (ix *index) presence(at clusterScope, keys ...infra.Key) (code.Presence, st
 		return code.Present, ""
 	}
 	if len(keys) == 0 {
-		return code.Undecided, "the backup does not say how to find it"
+		return code.Undecided, ix.subject.The() + " does not say how to find it"
 	}
 	if !h.complete {
 		return code.Undecided, h.fault.Message
 	}
 	if slices.ContainsFunc(keys, func(k infra.Key) bool { return ix.scopes.unasked(at.target, k) }) {
-		return code.Undecided, h.name + " was not asked for it: it was listed for another backup, or by an older version"
+		return code.Undecided, h.name + " was not asked for it: it was listed for another " + ix.subject.String() + ", or by an older version"
 	}
 	for _, i := range h.listings {
 		for _, k := range keys {

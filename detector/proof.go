@@ -28,9 +28,9 @@ type idCount struct{ seen, contradicted int }
 // recorded ids do.
 func (n idCount) isContradicted() bool { return n.contradicted > n.seen }
 
-func (n idCount) hint() string {
-	return fmt.Sprintf("of the recorded machines %d are seen there by id and %d by a name that has another id: check that the address (--endpoint) leads to the server that the backup names and not to a failover site; "+
-		"if it does, and the machines were restored under new ids, compare them with their Nodes", n.seen, n.contradicted)
+func (n idCount) hint(of code.Subject) string {
+	return fmt.Sprintf("of the recorded machines %d are seen there by id and %d by a name that has another id: check that the address (--endpoint) leads to the server that %s names and not to a failover site; "+
+		"if it does, and the machines were restored under new ids, compare them with their Nodes", n.seen, n.contradicted, of.The())
 }
 
 // countIDs counts per server. The result is by listing: those of one server have one count.
@@ -88,7 +88,7 @@ func (ix *index) contradicted(at clusterScope, listings []int32) *infra.Fault {
 			return &infra.Fault{
 				Reason:  code.VisibilityUnproven,
 				Message: unprovenMessage(cmp.Or(ix.scopes.listings[i].Endpoint, at.target), []string{at.cluster.Namespace + "/" + at.cluster.Name}),
-				Hint:    n.hint(),
+				Hint:    n.hint(ix.subject),
 			}
 		}
 	}

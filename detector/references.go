@@ -148,14 +148,14 @@ func reasonOf(c *expectedMachine, otherwise code.Reason) code.Reason {
 }
 
 // referenceText explains a reference in a sentence.
-func referenceText(r reference) string {
+func referenceText(r reference, of code.Subject) string {
 	name := r.machine.of.Namespace + "/" + r.machine.of.Name
 	switch r.reason {
 	case code.SameName:
 		return "it has the name of machine " + name + ", but not its id"
 	case code.NodeOfMachine:
 		if r.machine.Strong.IsZero() {
-			return "a Node on it says it is machine " + name + ", for which the backup records no id"
+			return "a Node on it says it is machine " + name + ", for which " + of.The() + " records no id"
 		}
 		return "a Node on it says it is machine " + name + ", whose recorded id is another"
 	case code.InstanceUnreadable:

@@ -67,7 +67,7 @@ func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []repo
 	}
 	for target, of := range missing {
 		provider, _, _ := strings.Cut(target, "/")
-		out = append(out, report.Scope{Provider: provider, Endpoint: target, State: code.ScopeFailed, Error: faultNotListed(target), Clusters: eachOnce(of)})
+		out = append(out, report.Scope{Provider: provider, Endpoint: target, State: code.ScopeFailed, Error: s.notListed(target), Clusters: eachOnce(of)})
 	}
 	sorting.By(out, compareScopes)
 	return out

@@ -40,6 +40,7 @@ type homeScope struct {
 // scopes answers, per cluster and target, whether the target was listed to the
 // end and is proven to be the right place.
 type scopes struct {
+	subject  code.Subject
 	listings []infra.Listing
 	byTarget map[string][]int32
 	showing  map[infra.Key][]int32 // listings that found a probe
@@ -57,8 +58,8 @@ type poolSize struct {
 }
 
 // newScopes records which listings cover which target.
-func newScopes(listings []infra.Listing) scopes {
-	s := scopes{listings: listings, byTarget: map[string][]int32{}, showing: map[infra.Key][]int32{}, asking: map[infra.Key][]int32{}, several: map[infra.Key][]int32{}, sizes: map[infra.Key][]poolSize{}, homes: map[clusterScope]*homeScope{}}
+func newScopes(listings []infra.Listing, subject code.Subject) scopes {
+	s := scopes{subject: subject, listings: listings, byTarget: map[string][]int32{}, showing: map[infra.Key][]int32{}, asking: map[infra.Key][]int32{}, several: map[infra.Key][]int32{}, sizes: map[infra.Key][]poolSize{}, homes: map[clusterScope]*homeScope{}}
 	for i := range listings {
 		if isNodeList(&listings[i]) {
 			continue
@@ -163,17 +164,17 @@ func (s *scopes) home(at clusterScope) *homeScope {
 	if h := s.homes[at]; h != nil {
 		return h
 	}
-	return &homeScope{fault: faultNotListed(at.target), name: at.target}
+	return &homeScope{fault: s.notListed(at.target), name: at.target}
 }
 
-func faultNotListed(target string) *infra.Fault {
+func (s *scopes) notListed(target string) *infra.Fault {
 	if target == "" {
-		return &infra.Fault{Reason: code.NotListed, Message: "the backup does not say where the machine's controller looks"}
+		return &infra.Fault{Reason: code.NotListed, Message: s.subject.The() + " does not say where the machine's controller looks"}
 	}
 	return &infra.Fault{
 		Reason:  code.NotListed,
 		Message: fmt.Sprintf("%q was not listed", target),
-		Hint:    hintListAgain,
+		Hint:    s.listAgain(),
 	}
 }
 
@@ -182,7 +183,7 @@ func faultNotListed(target string) *infra.Fault {
 func (ix *index) judge(at clusterScope, proofs []*infra.VisibilityProof) *homeScope {
 	h := &homeScope{listings: ix.scopes.byTarget[at.target], name: at.target}
 	if len(h.listings) == 0 {
-		h.fault = faultNotListed(at.target)
+		h.fault = ix.scopes.notListed(at.target)
 		return h
 	}
 	for _, i := range h.listings {
@@ -221,7 +222,7 @@ func (ix *index) tooOld(l *infra.Listing, id backup.ClusterID) *infra.Fault {
 	}
 	return &infra.Fault{
 		Reason:  code.ListedBeforeBackup,
-		Message: fmt.Sprintf("%s was listed at %s, before the backup was written at %s", l.Endpoint, l.ListedAt.UTC().Format(time.RFC3339), written.UTC().Format(time.RFC3339)),
+		Message: fmt.Sprintf("%s was listed at %s, before %s at %s", l.Endpoint, l.ListedAt.UTC().Format(time.RFC3339), ix.subject.Written(), written.UTC().Format(time.RFC3339)),
 		Hint:    "list again; if this machine's clock is slow, set it first",
 	}
 }

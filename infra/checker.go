@@ -100,7 +100,7 @@ func (r *Registry) Check(s *backup.Snapshot, secrets *backup.Secrets, c Expected
 	for i := range c.Machines {
 		if o := c.Machines[i].Orphan; o != nil {
 			all = append(all, ruleMachineAbsent.On(o.Cluster.Backup, o.Kind+" "+o.Namespace+"/"+o.Name,
-				"its Machine is not in the backup: being deleted when the backup was taken, or filtered out").
+				"its Machine is not in %s", s.Subject().Or("the backup: being deleted when the backup was taken, or filtered out", "the management cluster: nobody deletes it, and its VM")).
 				At("machines.cluster.x-k8s.io", o.Namespace).Of(o.Cluster))
 		}
 	}

@@ -197,6 +197,9 @@ func (r *Registry) Targets(s *backup.Snapshot, secrets *backup.Secrets, a Access
 	for _, p := range r.providers {
 		all = append(all, p.Targets(s, secrets, a)...)
 	}
+	for i := range all {
+		all[i].Subject = s.Subject()
+	}
 	sorting.StableBy(all, func(x, y Target) int {
 		return cmp.Or(cmp.Compare(x.Provider, y.Provider), cmp.Compare(x.Endpoint, y.Endpoint), slices.Compare(x.IDs, y.IDs))
 	})

@@ -25,6 +25,7 @@ type Target struct {
 	Source    string // which object the credential comes from, by name
 	Use       string // in a sentence, which credential goes where: for the operator, before it does
 	Clusters  []backup.ClusterID
+	Subject   code.Subject    // of sentences; Targets of a Registry sets it
 	Refused   *Fault          // why it can't be listed at all: no credential, bad endpoint
 	NodeState string          // of a Target for Nodes: the NodeState of a Listing that holds none
 	Warnings  []string        // for the operator, before listing: settings of the backup that are ignored

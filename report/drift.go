@@ -13,6 +13,9 @@ import (
 // then: there is no answer, no forecast and no plan, but what has drifted now.
 func (r *Report) IsLive() bool { return isLive(r.Backups) }
 
+// Subject is what the report is of, in words: a backup, or a management cluster that runs.
+func (r *Report) Subject() string { return code.Subject(r.IsLive()).String() }
+
 func isLive(all []Backup) bool {
 	return slices.ContainsFunc(all, func(b Backup) bool { return b.Live })
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"time"
 
@@ -89,19 +88,7 @@ func (r *Readiness) Question() string {
 }
 
 // Subject is what was checked, in words.
-func (r *Readiness) Subject() string { return subject(r.IsLive()) }
-
-// SpeakOfCluster has all findings be of a management cluster that runs; see Report.SpeakOfCluster.
-func (r *Readiness) SpeakOfCluster(unread []string) {
-	of := func(text string) string {
-		for _, s := range spokenOfChecks {
-			text = s.of.ReplaceAllString(text, s.is)
-		}
-		return Unread(unread, OfCluster(text))
-	}
-	speak(reflect.ValueOf(&r.Checks).Elem(), false, of)
-	speak(reflect.ValueOf(&r.Backups).Elem(), false, of)
-}
+func (r *Readiness) Subject() string { return code.Subject(r.IsLive()).String() }
 
 // Answer says whether the backup can be restored, and how urgent that is, as
 // [Mark]. What ignore rules set aside does not count.

@@ -43,9 +43,9 @@ func absentObjects(e *examination) []Finding {
 	for _, a := range slices.Concat(e.Absent, e.options.Absent) {
 		i := slices.IndexFunc(absentRules, func(r absentRule) bool { return r.fits(&a) })
 		what := name(a.Kind, a.Namespace, a.Name)
-		message := "not in the backup"
+		message := "not in " + e.Subject().The()
 		if a.Name == "*" {
-			what, message = "every "+a.Kind, "none is in the backup"
+			what, message = "every "+a.Kind, "none is in "+e.Subject().The()
 		}
 		f := absentRules[i].rule.On(a.Backup, what, "%s", message).And("referred to by " + a.ReferredBy)
 		f.Why = cmp.Or(f.Why, a.Why)
@@ -75,7 +75,7 @@ func ownersAbsent(e *examination) []Finding {
 	for by, of := range e.made {
 		if by.kind == "MachineSet" && e.lacksGroup(by) {
 			found = append(found, ruleOwner.On(by.backup, name(by.kind, by.namespace, by.name),
-				"not in the backup").And("owns "+count(of.machines, "machine")+" there").
+				"not in %s", e.Subject().The()).And("owns "+count(of.machines, "machine")+" there").
 				At("machinesets."+coreGroup, by.namespace).Of(of.first.Cluster))
 		}
 	}
@@ -89,7 +89,7 @@ func ownersAbsent(e *examination) []Finding {
 	}
 	for by, owned := range sets {
 		found = append(found, ruleOwner.On(by.backup, name(by.kind, by.namespace, by.name),
-			"not in the backup").And("owns "+count(len(owned), "MachineSet")+" there").
+			"not in %s", e.Subject().The()).And("owns "+count(len(owned), "MachineSet")+" there").
 			At("machinedeployments."+coreGroup, by.namespace).Of(owned[0].Cluster))
 	}
 	return found
@@ -105,7 +105,7 @@ func machinesMissing(e *examination) []Finding {
 		}
 		if replicas.Known && int64(have) < replicas.N {
 			found = append(found, ruleMachines.On(m.Backup, name(kind, m.Namespace, m.Name),
-				"it had %s, and the backup holds %d", count(int(replicas.N), "machine"), have).
+				"it had %s, and %s holds %d", count(int(replicas.N), "machine"), e.Subject().The(), have).
 				At("machines."+coreGroup, m.Namespace).Of(cluster))
 		}
 	}

@@ -23,6 +23,8 @@ type Finding struct {
 	Mended   bool        // nothing is left of it once the plan's step about it is done
 	Why      string      // why it matters at the restore
 	Do       string      // what to do
+	// What the rule says instead of a management cluster that runs; empty: the same.
+	liveWhy, liveDo string
 	// Clusters are those that it concerns, in order; none: the backup as a whole.
 	Clusters []backup.ClusterID
 	// Absent is set when Object is not in the backup: a filter of Velero may
@@ -44,7 +46,7 @@ func (r Rule) On(backup int, object, format string, args ...any) Finding {
 	message := fmt.Sprintf(format, args...)
 	return Finding{
 		Severity: r.Severity, Code: r.Code, Mended: r.Mended, Backup: backup, Object: object,
-		Message: message, Brief: message, Why: r.Why, Do: r.Do,
+		Message: message, Brief: message, Why: r.Why, Do: r.Do, liveWhy: r.LiveWhy, liveDo: r.LiveDo,
 	}
 }
 
@@ -135,8 +137,12 @@ func Check(s *backup.Snapshot, secrets *backup.Secrets, o Options) []Finding {
 	if s.Moved(0) {
 		all = slices.DeleteFunc(all, func(f Finding) bool { return ofVelero[f.Code] })
 	}
-	if slices.ContainsFunc(s.Backups, func(b backup.Info) bool { return b.Live }) {
+	if s.Subject() == code.ManagementCluster {
 		all = slices.DeleteFunc(all, func(f Finding) bool { return slices.Contains(ofBackup, f.Code) })
+		for i := range all {
+			f := &all[i]
+			f.Why, f.Do = cmp.Or(f.liveWhy, f.Why), cmp.Or(f.liveDo, f.Do)
+		}
 	}
 	all = slices.DeleteFunc(all, e.foldedSecret)
 	all = slices.DeleteFunc(all, e.unsure)

@@ -31,7 +31,7 @@ func pausing(e *examination) []Finding {
 		what := name("Cluster", c.Namespace, c.Meta.Name)
 		switch {
 		case c.Paused:
-			found = append(found, rulePaused.On(c.Backup, what, "paused when the backup was taken").Of(c.ID()))
+			found = append(found, rulePaused.On(c.Backup, what, "paused %s", e.now()).Of(c.ID()))
 		case !c.Derived:
 			says := "not paused"
 			if k := e.options.Controllers[c.ID()]; k.Makes != "" {
@@ -54,10 +54,10 @@ func clustersLeftOut(e *examination) []Finding {
 		}
 		what := name("Cluster", c.Namespace, c.Meta.Name)
 		if deployments[objectOf(&c.Meta)] {
-			found = append(found, ruleClusterLeftOut.On(c.Backup, what, "not in the backup").And("its ClusterDeployment is").Of(c.ID()))
+			found = append(found, ruleClusterLeftOut.On(c.Backup, what, "not in %s", e.Subject().The()).And("its ClusterDeployment is").Of(c.ID()))
 			continue
 		}
-		found = append(found, ruleClusterAbsent.On(c.Backup, what, "not in the backup, although objects of it are").
+		found = append(found, ruleClusterAbsent.On(c.Backup, what, "not in %s, although objects of it are", e.Subject().The()).
 			At("clusters."+coreGroup, c.Namespace).Of(c.ID()))
 	}
 	return found
@@ -79,7 +79,7 @@ func classes(e *examination) []Finding {
 	var found []Finding
 	for at, clusters := range users {
 		found = append(found, ruleClass.On(at.backup, name("ClusterClass", at.namespace, at.name),
-			"not in the backup").And("class of "+some(namesOf(clusters))).At("clusterclasses."+coreGroup, at.namespace).Of(clusters...))
+			"not in %s", e.Subject().The()).And("class of "+some(namesOf(clusters))).At("clusterclasses."+coreGroup, at.namespace).Of(clusters...))
 	}
 	return found
 }
@@ -97,7 +97,7 @@ func certificates(e *examination) []Finding {
 		}
 		for _, part := range plane.Secrets {
 			if secret := c.Meta.Name + "-" + part; e.secrets.Named(c.Backup, c.Namespace, secret) == nil {
-				found = append(found, ruleJoinSecret.On(c.Backup, name("Secret", c.Namespace, secret), "not in the backup; %s needs it", plane.Name).
+				found = append(found, ruleJoinSecret.On(c.Backup, name("Secret", c.Namespace, secret), "not in %s; %s needs it", e.Subject().The(), plane.Name).
 					At(secretResource, c.Namespace).Of(c.ID()))
 			}
 		}
@@ -105,7 +105,7 @@ func certificates(e *examination) []Finding {
 			secret := c.Meta.Name + "-" + part
 			s := e.secrets.Named(c.Backup, c.Namespace, secret)
 			if s == nil {
-				found = append(found, ruleCertificate.On(c.Backup, name("Secret", c.Namespace, secret), "not in the backup").
+				found = append(found, ruleCertificate.On(c.Backup, name("Secret", c.Namespace, secret), "not in %s", e.Subject().The()).
 					At(secretResource, c.Namespace).Of(c.ID()))
 				continue
 			}
@@ -151,7 +151,7 @@ func secretsAbsent(e *examination) []Finding {
 	var found []Finding
 	for i := range e.Backups {
 		if clusters[i] > 0 && !e.hasSecrets[i] {
-			found = append(found, ruleSecrets.On(i, "every Secret", "the backup holds none of %s", count(clusters[i], "cluster")).
+			found = append(found, ruleSecrets.On(i, "every Secret", "%s holds none of %s", e.Subject().The(), count(clusters[i], "cluster")).
 				At(secretResource, anyNamespace))
 		}
 	}

@@ -93,12 +93,12 @@ func (e *examination) velero(i int) *VeleroBackup {
 	return nil
 }
 
+// now says when an object was as it was read.
+func (e *examination) now() string { return e.Subject().Or("when the backup was taken", "now") }
+
 // tarball is how findings about a whole backup call it.
 func (e *examination) tarball(i int) string {
-	if e.Backups[i].Live {
-		return "management cluster " + e.Backups[i].Path
-	}
-	return "backup " + e.Backups[i].Path
+	return e.Subject().String() + " " + e.Backups[i].Path
 }
 
 // set returns the index of a table.

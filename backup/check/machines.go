@@ -40,14 +40,14 @@ func provisioning(e *examination) []Finding {
 		if m.Phase != "" {
 			phase = ", in phase " + m.Phase
 		}
-		found = append(found, ruleProvisioning.On(m.Backup, what, "no provider id when the backup was taken%s", phase).Of(m.Cluster))
+		found = append(found, ruleProvisioning.On(m.Backup, what, "no provider id %s%s", e.now(), phase).Of(m.Cluster))
 		if LacksBootstrap(m, e.secrets) {
 			found = append(found, ruleBootstrapData.On(m.Backup, name("Secret", m.Namespace, m.BootstrapSecret),
-				"not in the backup").And("bootstrap data of Machine "+m.Name).At(secretResource, m.Namespace).Of(m.Cluster))
+				"not in %s", e.Subject().The()).And("bootstrap data of Machine "+m.Name).At(secretResource, m.Namespace).Of(m.Cluster))
 		}
 		written := e.Backups[m.Backup].WrittenTo
 		if m.JoinsByToken && e.options.Now.After(written.Add(tokenLifetime)) {
-			found = append(found, ruleToken.On(m.Backup, what, "the token to join with was valid for %d minutes after the backup at most", tokenLifetime/time.Minute).Of(m.Cluster))
+			found = append(found, ruleToken.On(m.Backup, what, "the token to join with was valid for %d minutes after %s at most", tokenLifetime/time.Minute, e.Subject().Or("the backup", "it was read")).Of(m.Cluster))
 		}
 	}
 	return found

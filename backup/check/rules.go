@@ -27,7 +27,11 @@ func readRules(text string) (all []Rule, names []string) {
 		head := strings.Split(lines[0], " | ")
 		names = append(names, head[0])
 		severity, mended := strings.CutSuffix(head[2], ", mended")
-		all = append(all, Rule{Code: code.Reason(head[1]), Severity: code.Severity(severity), Mended: mended, Happens: lines[1], Why: strings.TrimPrefix(lines[2], "-"), Do: lines[3]})
+		r := Rule{Code: code.Reason(head[1]), Severity: code.Severity(severity), Mended: mended, Happens: lines[1], Why: strings.TrimPrefix(lines[2], "-"), Do: lines[3]}
+		if len(lines) > 4 {
+			r.LiveDo = strings.TrimPrefix(lines[4], "live: ")
+		}
+		all = append(all, r)
 	}
 	return all, names
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -92,42 +91,6 @@ func wanted(w backup.Want) live.Wants {
 		of.ConfigMaps = append(of.ConfigMaps, live.Object(o))
 	}
 	return of
-}
-
-// isLive reports whether a management cluster that runs is read.
-func (e *loadedBackup) isLive() bool {
-	return slices.ContainsFunc(e.opened, func(b openedBackup) bool { return b.live != nil })
-}
-
-// says is a sentence about the backup, said of what is read.
-func (e *loadedBackup) says(text string) string {
-	if !e.isLive() {
-		return text
-	}
-	var unread []string
-	for _, b := range e.snapshot.Backups {
-		unread = slices.AppendSeq(unread, maps.Keys(b.Unread))
-	}
-	return report.Unread(unread, report.OfCluster(text))
-}
-
-// speak has targets speak of what is read: providers speak of the backup.
-func (e *loadedBackup) speak(all []infra.Target) {
-	if !e.isLive() {
-		return
-	}
-	for i := range all {
-		t := &all[i]
-		t.Use = e.says(t.Use)
-		for j := range t.Warnings {
-			t.Warnings[j] = e.says(t.Warnings[j])
-		}
-		if t.Refused != nil {
-			f := *t.Refused
-			f.Message, f.Hint = e.says(f.Message), e.says(f.Hint)
-			t.Refused = &f
-		}
-	}
 }
 
 // unreadKinds is the error for kinds of a management cluster, or of a folder of 'clusterctl move',

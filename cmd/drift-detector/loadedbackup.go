@@ -271,12 +271,11 @@ func join(wants ...backup.Want) backup.Want {
 // targets are the places that the clusters that were asked for need.
 func (e *loadedBackup) targets(s *streams, a infra.Access) []infra.Target {
 	all := e.registry.Targets(e.snapshot, e.secrets, a)
-	e.speak(all)
 	for _, given := range e.unused(a, all) {
 		if e.compared {
 			break // it may be for another backup
 		}
-		s.warn("%s", e.says(given+" matches nothing: the backup names no such endpoint"))
+		s.warn("%s", given+" matches nothing: "+e.snapshot.Subject().The()+" names no such endpoint")
 	}
 	if e.shows == nil {
 		return all

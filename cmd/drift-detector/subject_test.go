@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,19 +9,27 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/lab"
+	"drift-detector/internal/lab/azurelab"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/formats"
 )
 
+// subjects are the fleets of all labs.
+func subjects(t *testing.T) map[string]*world {
+	cloud, _ := openstackFleet(t, openstacklab.Options{})
+	return map[string]*world{"vSphere and AWS": fleet(t), "restored": restored(t), "OpenStack": cloud, "Azure": azureFleet(t, azurelab.Options{})}
+}
+
 // Of a management cluster that runs nothing is said of a backup, in any format.
 func TestLiveSubject(t *testing.T) {
 	t.Parallel()
-	cloud, _ := openstackFleet(t, openstacklab.Options{})
-	for name, w := range map[string]*world{"fleet": fleet(t), "restored": restored(t), "OpenStack": cloud} {
+	for name, w := range subjects(t) {
 		_, from := management(t, w.backups[0])
 		for _, more := range [][]string{nil, {"--skip-access-apiserver"}} {
 			shown := w.run(slices.Concat(from, w.reach(), more, []string{"--summary"})...)
 			said := map[string]string{"screen": shown.stdout, "stderr": shown.stderr}
+			said["dry run"] = runProgram(t, slices.Concat([]string{"detect", "--dry-run"}, from, w.reach(), more)...).stdout
 			for _, f := range formats.Report.Names() {
 				file := filepath.Join(t.TempDir(), "report")
 				runProgram(t, slices.Concat([]string{"render", filepath.Join(w.dir, "report.json"), "-o", file, "--format", f})...).demand(t, exitOK)
@@ -31,20 +40,69 @@ func TestLiveSubject(t *testing.T) {
 				said[f] = string(text)
 			}
 			for format, text := range said {
-				text = backupFields.ReplaceAllString(text, "")
-				shown := 0
-				for rest := strings.ToLower(text); shown < 9; shown++ {
-					before, after, found := strings.Cut(rest, "backup")
-					if !found {
-						break
-					}
-					t.Errorf("%s, %s: %q", name, format, before[max(0, len(before)-70):]+"BACKUP"+after[:min(len(after), 60)])
-					rest = after
+				for _, wrong := range sayBackup(backupFields.ReplaceAllString(text, "")) {
+					t.Errorf("%s, %s: %q", name, format, wrong)
 				}
 			}
 		}
 	}
 }
 
+// sayBackup are the first parts of a text that hold the word.
+func sayBackup(text string) (all []string) {
+	for rest := strings.ToLower(text); len(all) < 9; {
+		before, after, found := strings.Cut(rest, "backup")
+		if !found {
+			break
+		}
+		all = append(all, before[max(0, len(before)-70):]+"BACKUP"+after[:min(len(after), 60)])
+		rest = after
+	}
+	return all
+}
+
 // backupFields are what fields, metrics, labels, properties and classes are called, and places of the labs.
 var backupFields = regexp.MustCompile(`"[A-Za-z]*[bB]ackups?[A-Za-z]*":|drift_detector_backup_[a-z_]+|[{,]backup=|name="backup\.|class="backup`)
+
+// ofOtherBackups is what check says of backups that are not read: they are older, or yet to be taken.
+var ofOtherBackups = regexp.MustCompile(`[Oo]lder backup\b|\b[Tt]ake backups (then|that hold)\b|\bbefore backups are taken\b|\b[Aa] backup taken now\b|\bleaves Cluster objects out of its backups\b|"backups?":`)
+
+// After any kind could not be read no sentence says that one of its objects is not there, and none
+// speaks of the backup.
+func TestLiveUnreadIsNotAbsentOfAnyKind(t *testing.T) {
+	t.Parallel()
+	for name, w := range subjects(t) {
+		t.Run(name, func(t *testing.T) {
+			inventory := w.saved(t)
+			m, from := management(t, w.backups[0])
+			refused, unread := "", 0
+			m.Before = func(w http.ResponseWriter, r *http.Request) bool {
+				resource, group, _ := strings.Cut(refused, ".")
+				if !strings.HasSuffix(r.URL.Path, "/"+resource) || !strings.Contains(r.URL.Path, group) {
+					return false
+				}
+				unread++
+				lab.Refuse(w, http.StatusForbidden, "no")
+				return true
+			}
+			for _, refused = range m.Kinds() {
+				kind := m.Kind(refused).Kind
+				if unread = 0; kind == "" {
+					continue
+				}
+				o := w.run(slices.Concat(from, []string{"--inventory", inventory})...)
+				if unread == 0 {
+					continue // nobody asks for it
+				}
+				text := o.stdout + o.stderr + backupFields.ReplaceAllString(string(o.json), "")
+				text += runProgram(t, slices.Concat([]string{"detect", "--dry-run"}, from)...).stdout
+				o = runProgram(t, slices.Concat([]string{"check", "--format", "text"}, from)...)
+				text += ofOtherBackups.ReplaceAllString(o.stdout+o.stderr, "")
+				absent := regexp.MustCompile(`\b` + kind + `\b[^;,.()\n]*\bnot in the management cluster|(holds no|lacks|lacks the) ` + kind + `\b`)
+				for _, wrong := range slices.Concat(sayBackup(text), absent.FindAllString(text, 3)) {
+					t.Errorf("without %s: %q", refused, wrong)
+				}
+			}
+		})
+	}
+}

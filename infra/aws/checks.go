@@ -120,7 +120,7 @@ func (objs *objects) kubeconfigs(secrets *backup.Secrets) []check.Finding {
 		name := id.Name + "-kubeconfig"
 		if s := objs.locations[id]; s.record != nil && s.kind == planeKind && !objs.snapshot.Moved(id.Backup) && secrets.Named(id.Backup, id.Namespace, name) != nil {
 			found = append(found, ruleKubeconfig.On(id.Backup, fmt.Sprintf("Secret %s/%s", id.Namespace, name),
-				"in the backup, and without an owner after the restore").Of(id))
+				"in %s, and without an owner after the restore", objs.snapshot.Subject().The()).Of(id))
 		}
 	}
 	return found
@@ -140,7 +140,7 @@ func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []check.Finding {
 			continue // without a provider id it is waited for, and found as such
 		}
 		found = append(found, ruleBootstrap.On(machine.Backup, fmt.Sprintf("Secret %s/%s", machine.Namespace, machine.BootstrapSecret),
-			"not in the backup; bootstrap data of Machine %s, whose %s records no instance", machine.Name, machineKind).
+			"not in %s; bootstrap data of Machine %s, whose %s records no instance", objs.snapshot.Subject().The(), machine.Name, machineKind).
 			At("secrets", machine.Namespace).Of(machine.Cluster))
 	}
 	return found

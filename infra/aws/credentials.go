@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/report/code"
 )
 
 // credential is what calls are signed with: keys of the backup, or the
@@ -70,10 +71,10 @@ var ofManager = capi.Manager{Namespace: managerSpace, Secret: managerSecret, Key
 // backup lacks.
 func (objs *objects) credentialOf(h *homeScope, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
 	if h.forbidden != "" {
-		return standIn(a, nil, noCredential("%s", h.forbidden))
+		return objs.standIn(a, nil, noCredential("%s", h.forbidden))
 	}
 	if why := objs.mistake(h.backup, h.identity); why != "" {
-		return standIn(a, nil, badIdentity("%s", why))
+		return objs.standIn(a, nil, badIdentity("%s", why))
 	}
 	var chain []role
 	var names []string
@@ -82,9 +83,9 @@ func (objs *objects) credentialOf(h *homeScope, secrets *backup.Secrets, a infra
 		r := objs.roles[capi.Object{Backup: h.backup, Name: at.Name}]
 		switch {
 		case r == nil:
-			return standIn(a, chain, noCredential("%s %s is not in the backup", at.Kind, at.Name))
+			return objs.standIn(a, chain, noCredential("%s %s %s", at.Kind, at.Name, objs.snapshot.Lacks(h.backup, at.Kind)))
 		case len(chain) == maxRoles:
-			return standIn(a, nil, badIdentity("more than %d roles lead to one another: %s", maxRoles, strings.Join(names, ", ")))
+			return objs.standIn(a, nil, badIdentity("more than %d roles lead to one another: %s", maxRoles, strings.Join(names, ", ")))
 		}
 		chain, names = append(chain, r.Data), append(names, at.Name)
 		at = sourceOf(r.Data)
@@ -93,9 +94,9 @@ func (objs *objects) credentialOf(h *homeScope, secrets *backup.Secrets, a infra
 	if fault != nil {
 		return found{}, fault
 	}
-	f = f.assuming(chain)
+	f = f.assuming(chain, objs.snapshot.Subject())
 	if operatorAllowed(a) && !f.operator {
-		own := ofOperator(a).assuming(chain)
+		own := ofOperator(a).assuming(chain, objs.snapshot.Subject())
 		f.instead, f.insteadSource = &own.credential, own.source
 	}
 	return f, nil
@@ -108,25 +109,33 @@ func (objs *objects) keysOf(at identity, h *homeScope, secrets *backup.Secrets, 
 		if operatorAllowed(a) {
 			return ofOperator(a), nil
 		}
-		return fromManager(h, secrets)
+		return objs.fromManager(h, secrets)
 	case staticIdentity:
 		f, missing := objs.fromStatic(at, h, secrets)
 		if missing != "" {
-			return standIn(a, nil, noCredential("%s", missing))
+			return objs.standIn(a, nil, noCredential("%s", missing))
 		}
 		return f, nil
 	default: // unknownIdentity
-		return standIn(a, nil, noCredential("neither AWSCluster nor AWSManagedControlPlane of %s is in the backup, so nothing says which credential it uses", at.Name))
+		return objs.standIn(a, nil, noCredential("%s, so nothing says which credential it uses", objs.lacksCluster(h.backup, at.Name)))
 	}
 }
 
+// lacksCluster says that nothing of a cluster names its credential.
+func (objs *objects) lacksCluster(n int, name string) string {
+	if objs.snapshot.IsUnread(n, clusterKind, planeKind) {
+		return fmt.Sprintf("%s or %s of %s could not be read", clusterKind, planeKind, name)
+	}
+	return fmt.Sprintf("neither %s nor %s of %s is in %s", clusterKind, planeKind, name, objs.snapshot.Subject().The())
+}
+
 // assuming puts the roles in the order in which they are assumed.
-func (f found) assuming(chain []role) found {
+func (f found) assuming(chain []role, of code.Subject) found {
 	for _, r := range slices.Backward(chain) {
 		f.roles = append(f.roles, r)
 		f.source += ", then role " + r.ARN
 		if f.operator {
-			f.warnings = append(f.warnings, fmt.Sprintf("role %s, which the backup names, is assumed with your own AWS credentials", r.ARN))
+			f.warnings = append(f.warnings, fmt.Sprintf("role %s, which %s names, is assumed with your own AWS credentials", r.ARN, of.The()))
 		}
 	}
 	return f
@@ -147,13 +156,13 @@ func ofOperator(a infra.Access) found {
 
 // standIn uses the operator's own chain instead of what the backup lacks, if that is
 // allowed, and assumes the roles of the backup that come after it; else it returns the fault.
-func standIn(a infra.Access, chain []role, fault *infra.Fault) (found, *infra.Fault) {
+func (objs *objects) standIn(a infra.Access, chain []role, fault *infra.Fault) (found, *infra.Fault) {
 	if !operatorAllowed(a) {
 		return found{}, fault
 	}
 	f := ofOperator(a)
 	f.warnings = append(f.warnings, fmt.Sprintf("%s; used instead: %s", fault.Message, f.source))
-	return f.assuming(chain), nil
+	return f.assuming(chain, objs.snapshot.Subject()), nil
 }
 
 const hintOwn = "use credentials of your own that may read this account: --aws-profile NAME, or --aws-ambient for the SDK's whole chain; `drift-detector permissions aws` prints what they must allow"
@@ -173,7 +182,7 @@ func (objs *objects) fromStatic(at identity, h *homeScope, secrets *backup.Secre
 	if object := objs.statics[capi.Object{Backup: h.backup, Name: at.Name}]; object != nil {
 		id.Known, id.Secret = true, object.Data.Secret
 	}
-	s, _, missing := ofManager.OfIdentity(secrets, id)
+	s, _, missing := ofManager.OfIdentity(objs.snapshot, secrets, id)
 	if missing != "" {
 		return found{}, missing
 	}
@@ -203,8 +212,8 @@ func (c *credential) wellFormed() bool {
 
 // fromManager reads the credential that CAPA was installed with. A controller
 // that gets its credential from its instance or its service account has none.
-func fromManager(h *homeScope, secrets *backup.Secrets) (found, *infra.Fault) {
-	s, missing := ofManager.Own(secrets, h.backup, "the cluster uses the controller's own credential, and ")
+func (objs *objects) fromManager(h *homeScope, secrets *backup.Secrets) (found, *infra.Fault) {
+	s, missing := ofManager.Own(objs.snapshot, secrets, h.backup, "the cluster uses the controller's own credential, and ")
 	if missing != "" {
 		return found{}, noCredential("%s", missing)
 	}

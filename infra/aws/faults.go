@@ -85,12 +85,12 @@ func listFault(ctx context.Context, t infra.Target, action, doing string, err er
 	case errors.Is(err, infra.ErrLockout):
 		return &infra.Fault{
 			Reason: code.AuthenticationFailed, Message: fmt.Sprintf("%s refuses the access key from %s; %s", where(t), t.Source, infra.ErrLockout.Error()),
-			Hint: "the key may have been changed since the backup: " + hintOwn,
+			Hint: "the key may have been changed " + t.Subject.Since() + ": " + hintOwn,
 		}
 	case slices.Contains(wrongKeys, refusal):
 		return &infra.Fault{
 			Reason: code.AuthenticationFailed, Message: fmt.Sprintf("%s refuses the access key from %s (%s)", where(t), t.Source, refusal),
-			Hint: "the key may have been changed since the backup: " + hintOwn,
+			Hint: "the key may have been changed " + t.Subject.Since() + ": " + hintOwn,
 		}
 	case slices.Contains(expiredKeys, refusal):
 		return &infra.Fault{

@@ -28,8 +28,9 @@ const (
 // absent, as CAPA does (isClusterPermittedToUsePrincipal in pkg/cloud/scope/session.go
 // v2.11.1): absent allows nobody, {} everybody, and otherwise the list and the selector
 // allow those that they name; an empty selector names none. labels are those of the
-// Namespace, nil when the backup does not hold it. why is empty for what is allowed.
-func Allows(allowedNamespaces, namespace string, labels *backup.Labels) (p Permission, why string) {
+// Namespace, nil when the backup does not hold it, of which lacks is said then. why is empty for
+// what is allowed.
+func Allows(allowedNamespaces, namespace string, labels *backup.Labels, lacks string) (p Permission, why string) {
 	if allowedNamespaces == "" || allowedNamespaces == "null" {
 		return Forbidden, "it has no allowedNamespaces, so that no cluster may use it"
 	}
@@ -56,7 +57,7 @@ func Allows(allowedNamespaces, namespace string, labels *backup.Labels) (p Permi
 	}
 	switch selected, decided := infra.SelectsNamespace(selector, namespace, labels); {
 	case !decided:
-		return Undecided, "its allowedNamespaces go by labels of Namespace " + namespace + ", which is not in the backup"
+		return Undecided, "its allowedNamespaces go by labels of Namespace " + namespace + ", which " + lacks
 	case !selected:
 		return Forbidden, "its allowedNamespaces do not select Namespace " + namespace
 	}
@@ -122,7 +123,7 @@ func (objs *objects) permission(id backup.ClusterID, at identity) (Permission, s
 	if n := objs.namespaces[capi.Object{Backup: id.Backup, Name: id.Namespace}]; n != nil {
 		labels = (*backup.Labels)(&n.Data.Labels)
 	}
-	return Allows(allowed, id.Namespace, labels)
+	return Allows(allowed, id.Namespace, labels, objs.snapshot.Lacks(id.Backup, "Namespace"))
 }
 
 // allowedOf is allowedNamespaces of an identity, and the one that it is assumed with,

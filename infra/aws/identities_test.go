@@ -41,7 +41,7 @@ func TestNamespacesThatAnIdentityAllows(t *testing.T) {
 		{`{"selector":{"matchExpressions":[{"key":"tenant","operator":"Near"}]}}`, team, Forbidden},
 		{`[]`, team, Undecided},
 	} {
-		got, why := Allows(c.allowed, "team-a", c.labels)
+		got, why := Allows(c.allowed, "team-a", c.labels, "is not in the backup")
 		if got != c.want || (why == "") != (got == Allowed) {
 			t.Errorf("%s: %d %q, want %d", c.allowed, got, why, c.want)
 		}

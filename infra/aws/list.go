@@ -62,7 +62,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	a, err := p.login(ctx, d, &c, &l, t.Redaction)
 	p.noteAccess(ctx, t, d, err, &l)
 	if c.instead != nil && refusedKey(err) {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the key of the backup: your own AWS credentials are used instead", where(t)))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the key of %s: your own AWS credentials are used instead", where(t), t.Subject.The()))
 		a, err = p.login(ctx, d, c.instead, &l, t.Redaction)
 	}
 	if err != nil {
@@ -164,11 +164,11 @@ func (l *listing) readMissing(ctx context.Context) *infra.Fault {
 	missing, before := l.unseen(l.detail.ids), l.Count()
 	for batch := range slices.Chunk(missing, idBatch) {
 		if err := l.lookUp(ctx, batch); err != nil {
-			return listFault(ctx, l.target, "ec2:DescribeInstances", "looking up the instances that the backup names", err)
+			return listFault(ctx, l.target, "ec2:DescribeInstances", "looking up the instances that "+l.target.Subject.The()+" names", err)
 		}
 	}
 	if n := l.Count() - before; n > 0 {
-		return networkFault(l.target, "listing instances", lacking("DescribeInstances", fmt.Sprintf("left out %d that the backup names and that are there", n)))
+		return networkFault(l.target, "listing instances", lacking("DescribeInstances", fmt.Sprintf("left out %d that %s names and that are there", n, l.target.Subject.The())))
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (objs *objects) staticSecret(n int, name string, uses []backup.ClusterID, s
 	if r := objs.statics[capi.Object{Backup: n, Name: name}]; r != nil {
 		id.Known, id.Secret = true, r.Data.Secret
 	}
-	switch s, _, _ := ofManager.OfIdentity(secrets, id); {
+	switch s, _, _ := ofManager.OfIdentity(objs.snapshot, secrets, id); {
 	case s != nil:
 		return s.Name, nil
 	case id.Secret == "":

@@ -216,9 +216,9 @@ func (objs *objects) poolOf(m *member) infra.Key {
 func (objs *objects) guessed(p *pool) string {
 	switch s := objs.locations[p.cluster]; {
 	case p.record == nil:
-		return fmt.Sprintf("%s %s, which says what it is called, is not in the backup", p.kind, p.infraName)
+		return fmt.Sprintf("%s %s, which says what it is called, %s", p.kind, p.infraName, objs.snapshot.Lacks(p.cluster.Backup, p.kind))
 	case p.kind == managedPoolKind && (s.record == nil || s.kind != planeKind):
-		return "the " + planeKind + " of its cluster, which says what that is called, is not in the backup"
+		return "the " + planeKind + " of its cluster, which says what that is called, " + objs.snapshot.Lacks(p.cluster.Backup, planeKind)
 	}
 	return ""
 }

@@ -15,6 +15,7 @@ import (
 	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // lookup finds out which resources of one kind exist. Each kind may fail by
@@ -210,8 +211,8 @@ func (l *listing) readProbes(ctx context.Context) {
 		for batch := range slices.Chunk(names, look.batch) {
 			found, err := look.find(ctx, l, batch)
 			if err != nil {
-				if l.unread(ctx, look.action, what(look, names), err, look.kind); look.fact() != "" {
-					l.unreadFact(ctx, look.fact(), look.action, what(look, names), err)
+				if l.unread(ctx, look.action, what(look, names, l.target.Subject), err, look.kind); look.fact() != "" {
+					l.unreadFact(ctx, look.fact(), look.action, what(look, names, l.target.Subject), err)
 				}
 				break
 			}
@@ -241,10 +242,10 @@ func (l *listing) found(kind infra.KeyKind, name string) {
 	}
 }
 
-func what(l lookup, names []string) string {
+func what(l lookup, names []string, of code.Subject) string {
 	const shown = 3
 	if len(names) > shown {
-		return "the " + l.what + " that the backup names"
+		return "the " + l.what + " that " + of.The() + " names"
 	}
 	return "the " + l.what + " " + strings.Join(names, ", ")
 }

@@ -27,7 +27,7 @@ var hazards = map[string]string{
 	"credential_process":      "runs a program",
 	"credential_source":       "asks the machine that it runs on",
 	"web_identity_token_file": "opens a file",
-	"role_arn":                "assumes a role with a credential that is not in the backup",
+	"role_arn":                "assumes a role with a credential from elsewhere",
 	"source_profile":          "refers to another profile",
 	"sso_session":             "uses a login of its user",
 	"sso_start_url":           "uses a login of its user",

@@ -118,7 +118,7 @@ func (objs *objects) proofs(expected []infra.ExpectedMachine, pools []infra.Pool
 		target := objs.locations[id].target
 		proofs = append(proofs, infra.VisibilityProof{
 			Cluster: id, Target: target, Any: shared[target],
-			Hint: "of the clusters that are in this region under the same identity nothing was seen that shows the account: no instance, machine pool, security group or load balancer that the backup records, no VPC that Cluster API created for one of them; a VPC that was there before may be shared between accounts: check that the credential is of the AWS account that the cluster is in",
+			Hint: "of the clusters that are in this region under the same identity nothing was seen that shows the account: no instance, machine pool, security group or load balancer that " + objs.snapshot.Subject().The() + " records, no VPC that Cluster API created for one of them; a VPC that was there before may be shared between accounts: check that the credential is of the AWS account that the cluster is in",
 		})
 	}
 	return proofs

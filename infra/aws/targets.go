@@ -71,7 +71,7 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 	}
 	if !regionForm.MatchString(h.region) {
 		t.Endpoint = "AWS"
-		t.Refused = refusedRegion(h)
+		t.Refused = objs.refusedRegion(h)
 		return t
 	}
 	t.Endpoint, t.Dial = p.endpoint(h.region)
@@ -122,14 +122,15 @@ func (p *provider) endpoint(region string) (host, dial string) {
 	return "ec2." + region + "." + suffix, own
 }
 
-func refusedRegion(h *homeScope) *infra.Fault {
+func (objs *objects) refusedRegion(h *homeScope) *infra.Fault {
+	the := objs.snapshot.Subject().The()
 	f := &infra.Fault{
-		Reason: code.BadEndpoint, Message: fmt.Sprintf("region %q in the backup is not the name of an AWS region", strings.TrimPrefix(regionName(h.region), "invalid:")),
+		Reason: code.BadEndpoint, Message: fmt.Sprintf("region %q in %s is not the name of an AWS region", strings.TrimPrefix(regionName(h.region), "invalid:"), the),
 		Hint: "correct spec.region of its AWSCluster or AWSManagedControlPlane",
 	}
 	if h.region == "" {
-		f.Message = fmt.Sprintf("the backup names no AWS region for %d of its clusters", len(h.clusters))
-		f.Hint = "see which AWSCluster or AWSManagedControlPlane the backup lacks, or which of them has no spec.region"
+		f.Message = fmt.Sprintf("%s names no AWS region for %d of its clusters", the, len(h.clusters))
+		f.Hint = "see which AWSCluster or AWSManagedControlPlane " + the + " lacks, or which of them has no spec.region"
 	}
 	return f
 }

@@ -97,7 +97,8 @@ func (p *provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, 
 		}
 	}
 	if !uuidForm.MatchString(h.subscription) {
-		f := capi.BadIdentity("write the id of the subscription into spec.subscriptionID of the cluster's object, and take the backup again", "no object of the backup says the subscription: CAPZ takes it from its own environment")
+		of := objs.snapshot.Subject()
+		f := capi.BadIdentity("write the id of the subscription into spec.subscriptionID of the cluster's object"+of.Or(", and take the backup again", ""), "no object of %s says the subscription: CAPZ takes it from its own environment", of.The())
 		if h.subscription != "" {
 			f.Message = fmt.Sprintf("subscriptionID %q is no UUID", infra.Brief(h.subscription))
 		}
@@ -128,15 +129,15 @@ func (p *provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, 
 func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.Fault) {
 	switch h.reason {
 	case unknownIdentity:
-		return found{}, noCredential("the object of cluster %s/%s that names its identity is not in the backup", h.namespace, h.name)
+		return found{}, noCredential("the object of cluster %s/%s that names its identity %s", h.namespace, h.name, objs.snapshot.Lacks(h.backup, clusterKind, managedKind, planeKind))
 	case noIdentity:
 		return found{}, noCredential("cluster %s/%s names no identityRef", h.namespace, h.name)
 	case asoIdentity:
-		return found{}, noCredential("cluster %s/%s is Azure Service Operator's own, whose credential is not read from a backup", h.namespace, h.name)
+		return found{}, noCredential("cluster %s/%s is Azure Service Operator's own, whose credential is not read from a %s", h.namespace, h.name, objs.snapshot.Subject())
 	}
 	object := objs.identities[h.object()]
 	if object == nil {
-		return found{}, noCredential("%s is not in the backup, so nothing says what its credential is", h.what())
+		return found{}, noCredential("%s %s, so nothing says what its credential is", h.what(), objs.snapshot.Lacks(h.backup, identityKind))
 	}
 	if why, undecided := objs.forbidden(h, h.forbidden); h.forbidden != "" && why != "" && !undecided {
 		return found{}, noCredential("%s", why)
@@ -149,10 +150,10 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 	case typeWorkload:
 		return found{}, noCredential("%s is a WorkloadIdentity: only CAPZ's pod has its token", h.what())
 	case typeMSI, typeUserAssigned:
-		return found{}, noCredential("%s is a %s, whose credential is where CAPZ runs, and in no backup", h.what(), d.Type)
+		return found{}, noCredential("%s is a %s, whose credential is where CAPZ runs, and in no %s", h.what(), d.Type, objs.snapshot.Subject())
 	}
 	if d.Type == typeCertificate && d.CertPath != "" {
-		return found{}, noCredential("%s has its certificate in a file beside CAPZ (certPath), and no backup holds it", h.what())
+		return found{}, noCredential("%s has its certificate in a file beside CAPZ (certPath), and no %s holds it", h.what(), objs.snapshot.Subject())
 	}
 	c := credential{cloud: h.cloud, tenant: uuidOf(d.Tenant), client: uuidOf(d.Client), subscription: h.subscription}
 	switch {
@@ -164,7 +165,7 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 	what := fmt.Sprintf("Secret %s/%s", d.SecretIn, d.Secret)
 	s := secrets.Named(h.backup, d.SecretIn, d.Secret)
 	if s == nil || s.Value(secretKey).IsZero() {
-		return found{}, noCredential("%s with %s is not in the backup", what, secretKey)
+		return found{}, noCredential("%s with %s %s", what, secretKey, objs.snapshot.Lacks(h.backup, "Secret"))
 	}
 	text := s.Value(secretKey).Reveal()
 	if d.Type == typeCertificate {

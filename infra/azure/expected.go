@@ -81,7 +81,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		c.LeavesPool = leavesPool
 	}
 	if name == "" && vm == "" {
-		c.Unnamed = "the object that says what it is called is not in the backup"
+		c.Unnamed = "the object that says what it is called " + objs.snapshot.Lacks(m.cluster.Backup, m.kind)
 	}
 	return c
 }

@@ -33,7 +33,7 @@ func connectFault(ctx context.Context, t infra.Target, c *credential, err error)
 	case errors.As(err, &refused), errors.Is(err, infra.ErrLockout):
 		return &infra.Fault{
 			Reason: code.AuthenticationFailed, Message: fmt.Sprintf("%s: %s refuses %s from %s: %s", where(t), clouds[c.cloud].authority.Host, c.who(), t.Source, t.Redaction.Brief(err.Error())),
-			Hint: "the secret may have expired or been changed since the backup: " + hintOwn,
+			Hint: "the secret may have expired or been changed " + t.Subject.Since() + ": " + hintOwn,
 		}
 	}
 	return listFault(ctx, t, "logging in", err)

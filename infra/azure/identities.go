@@ -49,7 +49,7 @@ func (objs *objects) forbidden(h home, namespace string) (why string, undecided 
 	case decided && selected:
 		return "", false
 	case !decided:
-		return fmt.Sprintf("%s is for namespaces with certain labels, and Namespace %s is not in the backup", what, namespace), true
+		return fmt.Sprintf("%s is for namespaces with certain labels, and Namespace %s %s", what, namespace, objs.snapshot.Lacks(h.backup, "Namespace")), true
 	}
 	return no, false
 }

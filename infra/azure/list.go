@@ -56,7 +56,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	s, err := p.connect(ctx, &t, d, used)
 	own := outcomeOf(err)
 	if c.instead != nil && own == infra.OwnRefused {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the credential of the backup: %s is used instead", where(t), c.insteadSource))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the credential of %s: %s is used instead", where(t), t.Subject.The(), c.insteadSource))
 		used = c.instead
 		s, err = p.connect(ctx, &t, d, used)
 	}
@@ -89,7 +89,7 @@ func (l *listing) read(ctx context.Context, subscription string) {
 		{"listing power states", l.readPower},
 		{"listing scale sets", l.readSets},
 		{"listing virtual machines", l.readVMs},
-		{"looking up virtual machines that the backup records", l.readMissing},
+		{"looking up virtual machines that " + l.target.Subject.The() + " records", l.readMissing},
 		{"looking up what the clusters need", l.readThings},
 	} {
 		if err := step.read(ctx, subscription); err != nil {

@@ -154,7 +154,7 @@ func (objs *objects) expectedPools() []infra.Pool {
 			}
 		}
 		if p.record == nil {
-			c.Guessed = fmt.Sprintf("%s %s, which says what it is called, is not in the backup", p.kind, p.infraName)
+			c.Guessed = fmt.Sprintf("%s %s, which says what it is called, %s", p.kind, p.infraName, objs.snapshot.Lacks(p.cluster.Backup, p.kind))
 		} else {
 			c.Min, c.Max = p.record.Data.Min, p.record.Data.Max
 			if p.record.Paused {

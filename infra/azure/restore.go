@@ -37,7 +37,7 @@ func (objs *objects) unusable(m *member) string {
 		return ""
 	}
 	if objs.identities[h.object()] == nil {
-		return h.what() + " is not in the backup"
+		return h.what() + " " + objs.snapshot.Lacks(m.cluster.Backup, identityKind)
 	}
 	why, _ := objs.forbidden(h, m.cluster.Namespace)
 	return cmp.Or(why, objs.mistake(h))

@@ -77,7 +77,7 @@ func (l *listing) listSets(ctx context.Context, subscription string, note func(*
 	if codeOf(err) != http.StatusForbidden {
 		return err
 	}
-	l.Warnings = append(l.Warnings, where(l.target)+": the account may not list the subscription: scale sets outside of the clusters' resource groups are not seen, except those that the backup names")
+	l.Warnings = append(l.Warnings, where(l.target)+": the account may not list the subscription: scale sets outside of the clusters' resource groups are not seen, except those that "+l.target.Subject.The()+" names")
 	for _, g := range sortedNames(l.seek.groups) {
 		if l.absent[g] {
 			continue

@@ -36,19 +36,21 @@ func BadIdentity(hint, format string, args ...any) *infra.Fault {
 // SecretName returns what people call a Secret: "Secret capa-system/name".
 func SecretName(s *backup.Secret) string { return fmt.Sprintf("Secret %s/%s", s.Namespace, s.Name) }
 
+const secretKind = "Secret"
+
 // Manager is where the manifests of a controller put its own credential.
 type Manager struct{ Namespace, Secret, Key string }
 
 // Own finds the controller's own Secret in a backup. why precedes "Secret name" in
 // missing, which says what is not there and is empty otherwise.
-func (m Manager) Own(secrets *backup.Secrets, n int, why string) (s *backup.Secret, missing string) {
+func (m Manager) Own(of *backup.Snapshot, secrets *backup.Secrets, n int, why string) (s *backup.Secret, missing string) {
 	var all []*backup.Secret
 	for s := range secrets.NamedOrOwned(m.Secret) {
 		if s.Backup == n && s.Name == m.Secret && !s.Value(m.Key).IsZero() {
 			all = append(all, s)
 		}
 	}
-	return m.prefer(all, why+"Secret "+m.Secret)
+	return m.prefer(all, why+"Secret "+m.Secret, of.Lacks(n, secretKind))
 }
 
 // Identity is a cluster-scoped identity whose keys are in a Secret.
@@ -66,7 +68,7 @@ type Identity struct {
 // OfIdentity finds the Secret of an identity: by the name that the identity gives, and
 // by the owner that the controller gives the Secret. No object records the controller's
 // namespace. what is how to call the Secret, found or not; missing is empty if it is found.
-func (m Manager) OfIdentity(secrets *backup.Secrets, id Identity) (s *backup.Secret, what, missing string) {
+func (m Manager) OfIdentity(of *backup.Snapshot, secrets *backup.Secrets, id Identity) (s *backup.Secret, what, missing string) {
 	var owned, named []*backup.Secret
 	fits := func(s *backup.Secret) bool { return s.Backup == id.Backup && !s.Value(id.Key).IsZero() }
 	for s := range secrets.NamedOrOwned(id.Name) {
@@ -80,21 +82,22 @@ func (m Manager) OfIdentity(secrets *backup.Secrets, id Identity) (s *backup.Sec
 		}
 	}
 	what = fmt.Sprintf("the Secret of %s %s", id.Kind, id.Name)
-	candidates := owned
+	candidates, kinds := owned, []string{secretKind, id.Kind}
 	if id.Known {
 		what = fmt.Sprintf("Secret %s of %s %s", id.Secret, id.Kind, id.Name)
-		candidates = named
+		candidates, kinds = named, kinds[:1]
 		both := slices.DeleteFunc(slices.Clone(named), func(s *backup.Secret) bool { return !slices.Contains(owned, s) })
 		if len(both) > 0 {
 			candidates = both
 		}
 	}
-	s, missing = m.prefer(candidates, what)
+	s, missing = m.prefer(candidates, what, of.Lacks(id.Backup, kinds...))
 	return s, what, missing
 }
 
-// prefer takes the Secret in the controller's default namespace, or the only one.
-func (m Manager) prefer(candidates []*backup.Secret, what string) (s *backup.Secret, missing string) {
+// prefer takes the Secret in the controller's default namespace, or the only one. lacks is said
+// of what, where there is none.
+func (m Manager) prefer(candidates []*backup.Secret, what, lacks string) (s *backup.Secret, missing string) {
 	for _, s := range candidates {
 		if s.Namespace == m.Namespace {
 			return s, ""
@@ -102,7 +105,7 @@ func (m Manager) prefer(candidates []*backup.Secret, what string) (s *backup.Sec
 	}
 	switch len(candidates) {
 	case 0:
-		return nil, what + " is not in the backup"
+		return nil, what + " " + lacks
 	case 1:
 		return candidates[0], ""
 	default:

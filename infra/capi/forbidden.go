@@ -24,6 +24,7 @@ func NewForbiddenRules(controller, source, field string) ForbiddenRules {
 		Code: forbidden, Severity: code.CheckWarning,
 		Happens: "A cluster names an identity that its namespace may not use.",
 		Why:     controller + " may refuse the identity to clusters of that namespace (" + source + "): Velero creates a Namespace that is not in the backup without its labels, and after the restore nothing that names it there is reconciled until it has them.",
+		LiveWhy: controller + " may refuse the identity to clusters of that namespace (" + source + "): after the restore nothing that names it there is reconciled then.",
 		Do:      "give the Namespace the labels that " + field + " of the identity asks for," + unpaused,
 	}}
 }

@@ -17,12 +17,14 @@ var (
 		Happens: "The backup lacks the kubeconfig of a cluster.",
 		Why:     "Cluster API reaches the cluster with it and no other way: no Node is seen, no machine becomes Running.",
 		Do:      "put it in place before the cluster is unpaused, from another backup or from the cluster's own control plane machines (/etc/kubernetes/admin.conf)",
+		LiveDo:  "put it in place before the cluster is unpaused, from an older backup or from the cluster's own control plane machines (/etc/kubernetes/admin.conf)",
 	}
 	ruleKubeconfigMade = check.Rule{
 		Code: "KubeconfigAbsent", Severity: code.CheckWarning,
 		Happens: "The backup lacks the kubeconfig of a cluster.",
 		Why:     "KubeadmControlPlane creates a new one, if the cluster's certificate authority is restored; until then neither a person nor drift-detector reaches the cluster.",
 		Do:      "see that Secret <cluster>-ca is in the backup; give a kubeconfig to drift-detector detect with --credentials",
+		LiveDo:  "see that Secret <cluster>-ca is in the management cluster; give a kubeconfig to drift-detector detect with --credentials",
 	}
 	ruleUnreadable = check.Rule{
 		Code: "KubeconfigUnusable", Severity: code.CheckWarning,
@@ -41,6 +43,7 @@ var (
 		Happens: "The client certificate in the kubeconfig of a cluster has expired.",
 		Why:     "The cluster refuses its client certificate until KubeadmControlPlane has created a new one, which takes the cluster's certificate authority and the Cluster not to be paused; drift-detector reads no Nodes of the cluster.",
 		Do:      "see that Secret <cluster>-ca is in the backup; give a kubeconfig to drift-detector detect with --credentials",
+		LiveDo:  "see that Secret <cluster>-ca is in the management cluster; give a kubeconfig to drift-detector detect with --credentials",
 	}
 	ruleExpiring = check.Rule{
 		Code: "KubeconfigExpiring", Severity: code.CheckWarning,
@@ -81,10 +84,10 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, now time.T
 		case c.Endpoint == "": // there was nothing to reach yet
 			continue
 		case secret != nil:
-			found = append(found, absent.On(c.Backup, what, "in the backup, and its key %s is empty or absent", secretKey).Of(c.ID()))
+			found = append(found, absent.On(c.Backup, what, "in %s, and its key %s is empty or absent", s.Subject().The(), secretKey).Of(c.ID()))
 			continue
 		default:
-			found = append(found, absent.On(c.Backup, what, "not in the backup").At("secrets", c.Namespace).Of(c.ID()))
+			found = append(found, absent.On(c.Backup, what, "not in %s", s.Subject().The()).At("secrets", c.Namespace).Of(c.ID()))
 			continue
 		}
 		if known.Problem != nil {

@@ -37,8 +37,8 @@ func (e *errStatus) Unwrap() error {
 
 const (
 	hintReach = "run where the API server can be reached, give its other address with --endpoint FROM=TO, or leave the Node lists out with --skip-access-apiserver"
-	hintFresh = "the credential of the backup has been replaced or has expired; " + hintKubeconfig
-	hintCA    = "another cluster may have this address now, or the cluster has a new CA since the backup; " + hintKubeconfig
+	hintFresh = "the recorded credential has been replaced or has expired; " + hintKubeconfig
+	hintCA    = "another cluster may have this address now, or the cluster has been given a new CA; " + hintKubeconfig
 )
 
 // fault says in words what went wrong and whether the server refused or was not
@@ -104,7 +104,7 @@ func (c *client) credential() string {
 	case c.login.client != nil:
 		return "client certificate"
 	default:
-		return "token (tokens in backups are mostly expired)"
+		return "token (recorded tokens are mostly expired)"
 	}
 }
 

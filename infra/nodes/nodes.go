@@ -89,7 +89,7 @@ func (p *provider) Expected(*backup.Snapshot) infra.Expected { return infra.Expe
 func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
 	targets := make([]infra.Target, 0, len(s.Clusters))
 	for i := range s.Clusters {
-		targets = append(targets, target(&s.Clusters[i], secrets, a))
+		targets = append(targets, target(s, &s.Clusters[i], secrets, a))
 	}
 	return targets
 }
@@ -104,7 +104,7 @@ func (u clusterUID) Same(detail any) bool {
 	return ok && (u == o || u == "" || o == "")
 }
 
-func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Target {
+func target(s *backup.Snapshot, c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Target {
 	id := c.ID()
 	t := infra.Target{
 		IDs:      []string{fmt.Sprintf("nodes/%d/%s/%s", id.Backup, id.Namespace, id.Name)},
@@ -120,9 +120,14 @@ func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Ta
 	found, source, operators, ok := kubeconfigOf(c, secrets, a)
 	if !ok {
 		t.NodeState = stateNoKubeconfig
+		secret := fmt.Sprintf("Secret %s/%s-kubeconfig", id.Namespace, id.Name)
+		lacks := s.Subject().The() + " holds no " + secret + " with a kubeconfig"
+		if s.IsUnread(id.Backup, "Secret") {
+			lacks = secret + " could not be read"
+		}
 		t.Refused = &infra.Fault{
 			Reason:  code.NoKubeconfig,
-			Message: fmt.Sprintf("the backup holds no Secret %s/%s-kubeconfig with a kubeconfig", id.Namespace, id.Name),
+			Message: lacks,
 			Hint:    hintKubeconfig,
 		}
 		return t

@@ -26,6 +26,7 @@ var (
 		Happens: "The backup lacks the bootstrap data of a machine.",
 		Why:     "CAPO up to release 0.10 reads the bootstrap data of a machine before it looks for its server: it does nothing for the machine, although its server runs.",
 		Do:      "take a backup that holds the Secret; else create it before the cluster is unpaused: where the server runs, any content under the key value will do",
+		LiveDo:  "take backups that hold the Secret; else create it before the cluster is unpaused: where the server runs, any content under the key value will do",
 	}
 	ruleOtherCloud = check.Rule{
 		Code: "IdentityDiffers", Severity: code.CheckWarning,
@@ -138,7 +139,7 @@ func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []check.Finding {
 			continue // without a provider id it is waited for, and found as such
 		}
 		found = append(found, ruleBootstrap.On(machine.Backup, fmt.Sprintf("Secret %s/%s", machine.Namespace, machine.BootstrapSecret),
-			"not in the backup; bootstrap data of Machine %s", machine.Name).
+			"not in %s; bootstrap data of Machine %s", objs.snapshot.Subject().The(), machine.Name).
 			At("secrets", machine.Namespace).Of(machine.Cluster))
 	}
 	return found

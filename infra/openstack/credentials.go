@@ -95,16 +95,16 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 	namespace, name := h.namespace, h.name
 	switch {
 	case h.kind == unknownIdentity:
-		return found{}, noCredential("%s of cluster %s/%s is not in the backup, so nothing says which credential it uses", clusterKind, h.namespace, h.name)
+		return found{}, noCredential("%s of cluster %s/%s %s, so nothing says which credential it uses", clusterKind, h.namespace, h.name, objs.snapshot.Lacks(h.backup, clusterKind))
 	case h.kind == noIdentity:
-		return found{}, noCredential("cluster %s/%s names no identityRef: CAPO uses a clouds.yaml of its own, which is not in the backup", h.namespace, h.name)
+		return found{}, noCredential("cluster %s/%s names no identityRef: CAPO uses a clouds.yaml of its own, which is not in %s", h.namespace, h.name, objs.snapshot.Subject().The())
 	case h.forbidden:
 		why, _ := objs.forbidden(h.backup, h.name, h.namespace)
 		return found{}, noCredential("%s", why)
 	case h.kind == identityKind:
 		object := objs.identities[capi.Object{Backup: h.backup, Name: h.name}]
 		if object == nil {
-			return found{}, noCredential("%s %s is not in the backup, so nothing says in which Secret its credential is", identityKind, h.name)
+			return found{}, noCredential("%s %s %s, so nothing says in which Secret its credential is", identityKind, h.name, objs.snapshot.Lacks(h.backup, identityKind))
 		}
 		namespace, name = object.Data.Namespace, object.Data.Secret
 	}
@@ -114,7 +114,7 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 	what := fmt.Sprintf("Secret %s/%s", namespace, name)
 	s := secrets.Named(h.backup, namespace, name)
 	if s == nil {
-		return found{}, noCredential("%s with %s is not in the backup", what, cloudsKey)
+		return found{}, noCredential("%s with %s %s", what, cloudsKey, objs.snapshot.Lacks(h.backup, "Secret"))
 	}
 	entry, warnings, why := readCloud(s.Value(cloudsKey).Reveal(), "", h.cloud)
 	if why != "" {

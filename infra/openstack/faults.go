@@ -56,7 +56,7 @@ func connectFault(ctx context.Context, t infra.Target, c *credential, err error)
 			Reason: code.AuthenticationFailed,
 			Message: fmt.Sprintf("%s refuses %s from %s: the password or secret is wrong, project %s does not exist, or the account has no role in it; Keystone says the same in all three cases",
 				where(t), c.who(), t.Source, project),
-			Hint: "the password may have been changed, or the project deleted, since the backup: " + hintOwn,
+			Hint: "the password may have been changed, or the project deleted, " + t.Subject.Since() + ": " + hintOwn,
 		}
 		if errors.Is(err, infra.ErrLockout) {
 			f.Message += "; " + infra.ErrLockout.Error()

@@ -38,6 +38,7 @@ var ruleAddress = check.Rule{
 	Happens: "The backup lacks the address that a machine has from a pool.",
 	Why:     "CAPO gives the machine another floating IP of its pool, which may be one that another server has: it takes that one from there, or Neutron refuses a second one, and the machine is never ready.",
 	Do:      "take a newer backup without that filter, or an older one that holds it; else create it by hand, with the floating IP that the server has, before the cluster is unpaused",
+	LiveDo:  "find out why it is gone, or create it again, from your sources or an older backup; else create it by hand, with the floating IP that the server has, before the cluster is unpaused",
 }
 
 // floatingClaim names the IPAddressClaim of a server whose floating IP comes from a pool:
@@ -87,7 +88,7 @@ func (objs *objects) poolLacks(m *member) string {
 	if objs.poolOf(m) != nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %s/%s, which its spec.floatingIPPoolRef names, is not in the backup, and CAPO waits for its floating IP before it looks for the server", poolKind, claim.Namespace, w.FloatingPool)
+	return fmt.Sprintf("%s %s/%s, which its spec.floatingIPPoolRef names, %s, and CAPO waits for its floating IP before it looks for the server", poolKind, claim.Namespace, w.FloatingPool, objs.snapshot.Lacks(claim.Backup, poolKind))
 }
 
 // unclaimed is the IPAddress that the backup lacks, or "". Of a claim that is made again
@@ -144,7 +145,7 @@ func (objs *objects) addressesAbsent() []check.Finding {
 			continue
 		}
 		found.Add(ruleAddress.On(m.cluster.Backup, fmt.Sprintf("IPAddresses of %s/%s", m.cluster.Namespace, m.cluster.Name),
-			"%s is not in the backup, and keeps which floating IP server %s has", lost, objs.serverName(m)).
+			"%s is not in %s, and keeps which floating IP server %s has", lost, objs.snapshot.Subject().The(), objs.serverName(m)).
 			At(floatingAddresses.Resource(), m.meta().Namespace), m.cluster)
 	}
 	return found.Findings()

@@ -37,7 +37,7 @@ func (objs *objects) forbidden(n int, name, namespace string) (why string, undec
 	case selector.Empty(), decided && selected:
 		return "", false
 	case !decided:
-		return fmt.Sprintf("%s is for namespaces with certain labels, and Namespace %s is not in the backup", what, namespace), true
+		return fmt.Sprintf("%s is for namespaces with certain labels, and Namespace %s %s", what, namespace, objs.snapshot.Lacks(n, "Namespace")), true
 	default:
 		return fmt.Sprintf("namespaceSelector of %s does not select Namespace %s", what, namespace), false
 	}

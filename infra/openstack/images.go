@@ -72,7 +72,7 @@ func (objs *objects) imageLacks(m *member) string {
 	if name == "" || objs.images[capi.Object{Backup: m.cluster.Backup, Namespace: m.meta().Namespace, Name: name}] != nil {
 		return ""
 	}
-	return fmt.Sprintf("Image %s/%s (images.openstack.k-orc.cloud), which its spec.image names, is not in the backup, and CAPO waits for it before it looks for the server", m.meta().Namespace, name)
+	return fmt.Sprintf("Image %s/%s (images.openstack.k-orc.cloud), which its spec.image names, %s, and CAPO waits for it before it looks for the server", m.meta().Namespace, name, objs.snapshot.Lacks(m.cluster.Backup, "Image"))
 }
 
 // twinImages is what blocks a machine whose image is looked up by a filter.

@@ -74,7 +74,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	v, err := p.connect(ctx, t, d, used, &shown)
 	own := outcomeOf(err)
 	if c.instead != nil && (codeOf(err) == http.StatusUnauthorized || errors.Is(err, infra.ErrLockout)) {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the credential of the backup: %s is used instead", where(t), c.insteadSource))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the credential of %s: %s is used instead", where(t), t.Subject.The(), c.insteadSource))
 		used = c.instead
 		var again []*x509.Certificate
 		v, err = p.connect(ctx, t, d, used, &again)
@@ -328,13 +328,13 @@ const maxMissing = 500
 // one page, and before microversion 2.69. Of a server that is gone Nova says 404, and of
 // one whose cell is down what little it knows, or 500.
 func (l *listing) readMissing(ctx context.Context, paged bool, version string) *infra.Fault {
-	old := !atLeast(version, cells)
+	the, old := l.target.Subject.The(), !atLeast(version, cells)
 	if !old && !paged {
 		return nil
 	}
 	if old {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: Nova answers in microversion %s, and before %s it leaves out servers of cells that are down without a word: those that the backup records were looked up one by one, and others may be missing",
-			where(l.target), cmp.Or(version, "2.1"), cells))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: Nova answers in microversion %s, and before %s it leaves out servers of cells that are down without a word: those that %s records were looked up one by one, and others may be missing",
+			where(l.target), cmp.Or(version, "2.1"), cells, the))
 	}
 	var ids []string
 	for _, id := range l.ids {
@@ -343,16 +343,16 @@ func (l *listing) readMissing(ctx context.Context, paged bool, version string) *
 		}
 	}
 	if len(ids) > maxMissing {
-		return listFault(ctx, l.target, "looking up servers that the backup records", answerError(fmt.Sprintf("%d of them are not in the list, which may lack those of a cell that is down; no more than %d are looked up one by one", len(ids), maxMissing)))
+		return listFault(ctx, l.target, "looking up servers that "+the+" records", answerError(fmt.Sprintf("%d of them are not in the list, which may lack those of a cell that is down; no more than %d are looked up one by one", len(ids), maxMissing)))
 	}
 	listed := l.Count()
 	for _, id := range ids {
 		if err := l.lookUpServer(ctx, id); err != nil {
-			return listFault(ctx, l.target, "looking up a server that the backup records", err)
+			return listFault(ctx, l.target, "looking up a server that "+the+" records", err)
 		}
 	}
 	if n := l.Count() - listed; n > 0 && !old {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: the list lacks %d of the servers that the backup records and that exist, those of a cell that is down: it may lack others of that cell, which the backup does not know", where(l.target), n))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: the list lacks %d of the servers that %s records and that exist, those of a cell that is down: it may lack others of that cell, which %[3]s does not know", where(l.target), n, the))
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 		for _, c := range clusterNames(id) {
 			hints = append(hints, infra.OwnershipHint{
 				Grade: infra.NameOnly, Key: infra.Key{Kind: keyLent, Value: c}, Owner: whole, ByName: true,
-				Detail: fmt.Sprintf("it has a port that CAPO created for another server, of a machine of cluster %s that the backup has", c),
+				Detail: fmt.Sprintf("it has a port that CAPO created for another server, of a machine of cluster %s that %s has", c, objs.snapshot.Subject().The()),
 			})
 		}
 		hints = append(hints, infra.OwnershipHint{

@@ -139,7 +139,7 @@ func (l *listing) askedOf(kind infra.KeyKind) (ids, names, queries []string) {
 var errNoService = answerError("the cloud offers no such service that may be asked")
 
 // errOtherUser says that key pairs are seen by the user who made them alone.
-var errOtherUser = answerError("key pairs are their user's own, and the backup's user is not the one who asks")
+var errOtherUser = answerError("key pairs are their user's own, and that user is not the one who asks")
 
 func (l *listing) lookUp(ctx context.Context, look *lookup, ids, names, queries []string) error {
 	service := l.cloud.services[look.service]
@@ -401,7 +401,7 @@ func (l *listing) found(kind infra.KeyKind, name string) {
 
 // unread notes that nothing is known of the things of a kind.
 func (l *listing) unread(ctx context.Context, look *lookup, err error) {
-	f := listFault(ctx, l.target, "reading the "+look.what+" that the backup names", err)
+	f := listFault(ctx, l.target, "reading the "+look.what+" that "+l.target.Subject.The()+" names", err)
 	if err == errNoService || err == errOtherUser {
 		f.Hint = "whether they exist is not known"
 		if foreign := (&foreignError{at: l.cloud.foreign}).flags(); err == errNoService && foreign != "" {

@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"cmp"
+	"fmt"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -63,7 +64,7 @@ func (m *member) ownGroup() infra.Key {
 	return own(keyServerGroup, cmp.Or(w.ServerGroupID, paramOf(w.ServerGroup).id))
 }
 
-const hintProof = "nothing was seen in this project that the backup records by id: no server, port, network, router or security group of the clusters that use this credential; check that the project and region are those that the clusters are in"
+const hintProof = "nothing was seen in this project that %s records by id: no server, port, network, router or security group of the clusters that use this credential; check that the project and region are those that the clusters are in"
 
 // proofs returns what a listing must show before absence may be concluded from it: one
 // thing that the backup records by id for any of the clusters of the target. A target is
@@ -93,6 +94,7 @@ func (objs *objects) proofs() []infra.VisibilityProof {
 		key, _, _, _ := objs.strong(m)
 		note(m.cluster, m.home, append(m.ports(), key, m.ownGroup())...)
 	}
+	hint := fmt.Sprintf(hintProof, objs.snapshot.Subject().The())
 	shared := map[string][]infra.Key{}
 	for target, keys := range sights {
 		shared[target] = capi.SortedKeys(keys)
@@ -100,7 +102,7 @@ func (objs *objects) proofs() []infra.VisibilityProof {
 	var proofs []infra.VisibilityProof
 	for _, id := range objs.order() {
 		for _, target := range sortedNames(targets[id]) {
-			proofs = append(proofs, infra.VisibilityProof{Cluster: id, Target: target, Any: shared[target], Hint: hintProof})
+			proofs = append(proofs, infra.VisibilityProof{Cluster: id, Target: target, Any: shared[target], Hint: hint})
 		}
 	}
 	return proofs

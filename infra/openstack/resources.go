@@ -55,7 +55,7 @@ type needs struct {
 // pkg/cloud/services/networking v0.14.7). What it makes again has another id, and the
 // OpenStackServers of the backup name the old one.
 const (
-	madeWithOtherID = "CAPO creates a new one, with another id; OpenStackServers of the backup name the old one, so that none of their servers can be created again"
+	madeWithOtherID = "CAPO creates a new one, with another id; OpenStackServers name the old one, so that none of their servers can be created again"
 	neverMade       = "CAPO never creates one that the cluster was given: it does nothing for the cluster until it is back"
 	lostAddress     = "CAPO asks for the same address again, which only an administrator of OpenStack may choose: it does nothing for the cluster until the project has it"
 )

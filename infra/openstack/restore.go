@@ -64,7 +64,7 @@ func (objs *objects) unusable(id backup.ClusterID, h home) string {
 		why, _ := objs.forbidden(id.Backup, h.name, id.Namespace)
 		return why
 	case objs.lacks(h):
-		return h.what() + " is not in the backup"
+		return h.what() + " " + objs.snapshot.Lacks(id.Backup, h.kind)
 	}
 	return h.mistake()
 }

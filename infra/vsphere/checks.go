@@ -31,6 +31,7 @@ var (
 		Happens: "The backup lacks the address that a machine has from a pool.",
 		Why:     "CAPV does nothing for the machine until another one has an address from the pool, which may be one that another machine has, and then writes that into the VM's metadata.",
 		Do:      "take a newer backup without that filter, or an older one that holds it; else create both by hand, with the address that the VM has, before the cluster is unpaused",
+		LiveDo:  "find out why it is gone, or create it again, from your sources or an older backup; else create both by hand, with the address that the VM has, before the cluster is unpaused",
 	}
 	ruleGone = check.Rule{
 		Code: "VMGone", Severity: code.CheckWarning,
@@ -79,7 +80,7 @@ func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []check.Finding {
 			continue // without a provider id it is waited for, and found as such
 		}
 		found = append(found, ruleBootstrap.On(machine.Backup, fmt.Sprintf("Secret %s/%s", machine.Namespace, machine.BootstrapSecret),
-			"not in the backup; bootstrap data of Machine %s, which has no %s there", machine.Name, vmKind).
+			"not in %s; bootstrap data of Machine %s, which has no %s there", objs.snapshot.Subject().The(), machine.Name, vmKind).
 			At("secrets", machine.Namespace).Of(machine.Cluster))
 	}
 	return found
@@ -106,7 +107,7 @@ func (objs *objects) addressesAbsent() []check.Finding {
 			what = "its IPAddress"
 		}
 		f := ruleAddress.On(id.Backup, claimKind+" "+m.vm.Namespace+"/"+claim,
-			"%s is not in the backup, and has an address of %s %s/%s", what, vmKind, m.vm.Namespace, m.vm.Name)
+			"%s is not in %s, and has an address of %s %s/%s", what, objs.snapshot.Subject().The(), vmKind, m.vm.Namespace, m.vm.Name)
 		if n := count[id] - 1; n > 0 {
 			f = f.And(fmt.Sprintf("likewise of %d more in the cluster", n))
 		}
@@ -130,6 +131,9 @@ func (objs *objects) credentialsAbsent(homes []*homeScope, secrets *backup.Secre
 		}
 		_, fault := objs.credentialOf(h, secrets)
 		if id.Kind == identityKind {
+			if objs.identities[capi.Object{Backup: h.backup, Name: id.Name}] == nil && objs.snapshot.IsUnread(h.backup, identityKind) {
+				continue // nobody knows which Secret is its
+			}
 			// That the identity is absent, and who may use it, are findings of their own.
 			_, fault = objs.fromIdentity(h, secrets)
 		}
@@ -174,7 +178,7 @@ func (objs *objects) gone() []check.Finding {
 		if m.vm == nil || m.vm.Data.Missing == nil || m.vm.Data.Missing.Reason != notFound {
 			continue
 		}
-		says := "its Machine is not in the backup"
+		says := "its Machine is not in " + objs.snapshot.Subject().The()
 		if m.index >= 0 {
 			says = "its Machine says " + objs.snapshot.Machines[m.index].Phase
 		}

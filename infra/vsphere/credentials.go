@@ -37,7 +37,7 @@ func (objs *objects) credentialOf(h *homeScope, secrets *backup.Secrets) (found,
 	switch h.identity.Kind {
 	case secretKind:
 		s := secrets.Named(h.backup, h.identity.Namespace, h.identity.Name)
-		return fromSecret(s, fmt.Sprintf("Secret %s/%s", h.identity.Namespace, h.identity.Name))
+		return objs.fromSecret(h.backup, s, fmt.Sprintf("Secret %s/%s", h.identity.Namespace, h.identity.Name))
 	case identityKind:
 		if h.identity.Namespace != "" {
 			first := h.clusters[0]
@@ -45,13 +45,13 @@ func (objs *objects) credentialOf(h *homeScope, secrets *backup.Secrets) (found,
 		}
 		return objs.fromIdentity(h, secrets)
 	case managerIdentity:
-		return fromManager(h, secrets)
+		return objs.fromManager(h, secrets)
 	case unknownIdentity:
 		if c := objs.known[h.clusters[0]]; c != nil && capi.LeadsAway(c.Infrastructure, c.Namespace) {
 			return found{}, noCredential("Cluster %s/%s refers to %s %s in namespace %s; Cluster API forbids that, and it is not followed",
 				c.Namespace, c.Name, clusterKind, c.Infrastructure.Name, c.Infrastructure.Namespace)
 		}
-		return found{}, noCredential("VSphereCluster %s/%s is not in the backup, so nothing says which credential it uses", h.identity.Namespace, h.identity.Name)
+		return found{}, noCredential("%s %s/%s %s, so nothing says which credential it uses", clusterKind, h.identity.Namespace, h.identity.Name, objs.snapshot.Lacks(h.backup, clusterKind))
 	default:
 		return found{}, capi.BadIdentity(hintOwn+"; correct "+referenceField+" before the clusters are unpaused", "%s", mistake(h.identity.Kind))
 	}
@@ -73,9 +73,9 @@ func mistake(kind string) string {
 	return fmt.Sprintf("identityRef of kind %q is unknown", kind)
 }
 
-func fromSecret(s *backup.Secret, name string) (found, *infra.Fault) {
+func (objs *objects) fromSecret(n int, s *backup.Secret, name string) (found, *infra.Fault) {
 	if s == nil {
-		return found{}, noCredential("%s with %s and %s is not in the backup", name, userKey, passKey)
+		return found{}, noCredential("%s with %s and %s %s", name, userKey, passKey, objs.snapshot.Lacks(n, secretKind))
 	}
 	f := found{credential: credential{user: s.Value(userKey), password: s.Value(passKey)}, source: capi.SecretName(s)}
 	if f.user.IsZero() || f.password.IsZero() {
@@ -90,11 +90,11 @@ func (objs *objects) fromIdentity(h *homeScope, secrets *backup.Secrets) (found,
 	if object := objs.identities[capi.Object{Backup: h.backup, Name: id.Name}]; object != nil {
 		id.Known, id.Secret = true, object.Data.Secret
 	}
-	s, what, missing := ofManager.OfIdentity(secrets, id)
+	s, what, missing := ofManager.OfIdentity(objs.snapshot, secrets, id)
 	if missing != "" {
 		return found{}, noCredential("%s", missing)
 	}
-	return fromSecret(s, what)
+	return objs.fromSecret(h.backup, s, what)
 }
 
 // forbidden returns why CAPV would not let a cluster use the VSphereClusterIdentity
@@ -102,7 +102,7 @@ func (objs *objects) fromIdentity(h *homeScope, secrets *backup.Secrets) (found,
 // (pkg/identity/identity.go v1.16.1). The server is named by the cluster's
 // namespace, so whoever is let through gets the password of all of them.
 func (objs *objects) forbidden(id backup.ClusterID, c *backup.Record[vsphereCluster]) string {
-	why, decided := identityKind+" "+c.Data.IdentityName+" is not in the backup, so nothing says which namespaces may use it", false
+	why, decided := identityKind+" "+c.Data.IdentityName+" "+objs.snapshot.Lacks(id.Backup, identityKind)+", so nothing says which namespaces may use it", false
 	if object := objs.sharedIdentity(c); object != nil {
 		why, decided = objs.excluded(c, object)
 	}
@@ -145,7 +145,7 @@ func (objs *objects) excluded(c *backup.Record[vsphereCluster], object *backup.R
 	}
 	switch selected, decided := infra.SelectsNamespace(selector, c.Namespace, of); {
 	case !decided:
-		return fmt.Sprintf("%s is for namespaces with certain labels, and Namespace %s is not in the backup", what, c.Namespace), false
+		return fmt.Sprintf("%s is for namespaces with certain labels, and Namespace %s %s", what, c.Namespace, objs.snapshot.Lacks(c.Backup, "Namespace")), false
 	case !selected:
 		return fmt.Sprintf("allowedNamespaces of %s does not select Namespace %s: CAPV does not let its clusters use it", what, c.Namespace), true
 	}
@@ -176,8 +176,8 @@ func namespaceOf(m *backup.Meta) capi.Object { return capi.Object{Backup: m.Back
 
 // fromManager reads the credential that CAPV was installed with, one YAML
 // document (config/base/credentials.yaml v1.16.1).
-func fromManager(h *homeScope, secrets *backup.Secrets) (found, *infra.Fault) {
-	s, missing := ofManager.Own(secrets, h.backup, "the cluster names no identity, and ")
+func (objs *objects) fromManager(h *homeScope, secrets *backup.Secrets) (found, *infra.Fault) {
+	s, missing := ofManager.Own(objs.snapshot, secrets, h.backup, "the cluster names no identity, and ")
 	if missing != "" {
 		return found{}, noCredential("%s", missing)
 	}

@@ -43,7 +43,7 @@ func connectFault(ctx context.Context, t infra.Target, err error) *infra.Fault {
 		f := &infra.Fault{
 			Reason:  code.AuthenticationFailed,
 			Message: fmt.Sprintf("%s refuses user %s with the password from %s", where, t.Account, t.Source),
-			Hint:    "the password may have changed since the backup: give the current one with --credentials",
+			Hint:    "the password may have changed " + t.Subject.Since() + ": give the current one with --credentials",
 		}
 		if errors.Is(err, infra.ErrLockout) {
 			f.Message += "; " + infra.ErrLockout.Error()

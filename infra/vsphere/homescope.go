@@ -133,7 +133,7 @@ func (l *homeScopeList) at(cluster backup.ClusterID, spec cloneSpec) *homeScope 
 		h = &homeScope{id: id, server: server, raw: spec.Server, backup: cluster.Backup, identity: l.objects.identityOf(cluster), of: map[backup.ClusterID]bool{}}
 		l.byID[id] = h
 		if strings.Contains(spec.Server, "@") {
-			h.ignored = append(h.ignored, "the user info in the server "+server+" of the backup is ignored")
+			h.ignored = append(h.ignored, "the user info in the server "+server+" of "+l.objects.snapshot.Subject().The()+" is ignored")
 		}
 	}
 	if !h.of[cluster] {

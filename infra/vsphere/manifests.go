@@ -26,7 +26,7 @@ func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []inf
 		}
 		switch at := (capi.Object{Backup: c.Backup, Name: c.Data.IdentityName}); c.Data.IdentityKind {
 		case secretKind:
-			if _, fault := fromSecret(secrets.Named(c.Backup, c.Namespace, at.Name), ""); fault != nil {
+			if _, fault := objs.fromSecret(c.Backup, secrets.Named(c.Backup, c.Namespace, at.Name), ""); fault != nil {
 				all = append(all, infra.LoginSecret(c.Backup, []backup.ClusterID{id}, c.Namespace, at.Name, userKey, passKey))
 			}
 		case identityKind:
@@ -53,7 +53,7 @@ func (objs *objects) identityAgain(at capi.Object, uses []backup.ClusterID, unpr
 	if object != nil {
 		id.Known, id.Secret = true, object.Data.Secret
 	}
-	s, _, _ := ofManager.OfIdentity(secrets, id)
+	s, _, _ := ofManager.OfIdentity(objs.snapshot, secrets, id)
 	if s == nil && id.Secret != "" {
 		all = append(all, infra.LoginSecret(at.Backup, uses, managerSpace, id.Secret, userKey, passKey))
 	}

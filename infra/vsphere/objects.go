@@ -216,13 +216,17 @@ const unplacedSuffix = "/unplaced"
 func (objs *objects) unplaced(a placing) string {
 	switch z := objs.zones[capi.Object{Backup: a.cluster.Backup, Name: a.zone}]; {
 	case a.unknown:
-		return "a machine's " + machineKind + " and " + vmKind + " are not in the backup"
+		lacks := "are not in " + objs.snapshot.Subject().The()
+		if objs.snapshot.IsUnread(a.cluster.Backup, machineKind, vmKind) {
+			lacks = "could not be read"
+		}
+		return "a machine's " + machineKind + " and " + vmKind + " " + lacks
 	case a.zone == "":
 		return ""
 	case z == nil:
-		return fmt.Sprintf("a machine's %s %s is not in the backup", zoneKind, a.zone)
+		return fmt.Sprintf("a machine's %s %s %s", zoneKind, a.zone, objs.snapshot.Lacks(a.cluster.Backup, zoneKind))
 	case objs.domains[capi.Object{Backup: a.cluster.Backup, Name: z.Data.Domain}] == nil:
-		return fmt.Sprintf("%s %s of a machine's %s is not in the backup", domainKind, z.Data.Domain, zoneKind)
+		return fmt.Sprintf("%s %s of a machine's %s %s", domainKind, z.Data.Domain, zoneKind, objs.snapshot.Lacks(a.cluster.Backup, domainKind))
 	default:
 		return ""
 	}

@@ -9,6 +9,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
 	"drift-detector/internal/sorting"
+	"drift-detector/report/code"
 )
 
 // proofs returns what a listing must show before absence may be concluded from it,
@@ -27,6 +28,7 @@ import (
 //     an id of any: the account sees what the controllers make there;
 //   - each machine whose place is not known: it can be found, and never be missed.
 func (objs *objects) proofs() []infra.VisibilityProof {
+	of := objs.snapshot.Subject()
 	roots := map[string][]infra.Key{} // strong keys of the machines in datacenters' own folders
 	hints := map[string]string{}
 	var proofs []infra.VisibilityProof
@@ -39,7 +41,7 @@ func (objs *objects) proofs() []infra.VisibilityProof {
 		switch {
 		case m.unplaced != "":
 			if hints[m.unplaced] == "" {
-				hints[m.unplaced] = m.unplaced + ", so nothing says in which vCenter and folder its VM is: make the backup with --include-cluster-resources=true and without filters, or look for the VM"
+				hints[m.unplaced] = m.unplaced + ", so nothing says in which vCenter and folder its VM is: " + of.Or("make the backup with --include-cluster-resources=true and without filters, or look for the VM", "look for the VM")
 			}
 			proofs = append(proofs, infra.VisibilityProof{Cluster: m.cluster, Target: m.target, Any: own, Hint: hints[m.unplaced]})
 		case m.at.Root:
@@ -64,10 +66,10 @@ func (objs *objects) proofs() []infra.VisibilityProof {
 		}
 		home := i > 0 && placed[i-1].cluster == p.cluster && placed[i-1].target == p.target
 		if !home {
-			add(p.at.Server, func() []infra.VisibilityProof { return serverProofs(p.at.Server) })
+			add(p.at.Server, func() []infra.VisibilityProof { return serverProofs(of, p.at.Server) })
 		}
 		if !home || placed[i-1].at.Folder != p.at.Folder {
-			add(p.at.Folder, func() []infra.VisibilityProof { return folderProofs(p.at, roots[p.at.Folder]) })
+			add(p.at.Folder, func() []infra.VisibilityProof { return folderProofs(of, p.at, roots[p.at.Folder]) })
 		}
 	}
 	sorting.StableBy(proofs, func(a, b infra.VisibilityProof) int {
@@ -76,28 +78,28 @@ func (objs *objects) proofs() []infra.VisibilityProof {
 	return proofs
 }
 
-// serverProofs prove that a server is the one that the backup means.
-func serverProofs(server string) []infra.VisibilityProof {
+// serverProofs prove that a server is the one that what was read means.
+func serverProofs(of code.Subject, server string) []infra.VisibilityProof {
 	return []infra.VisibilityProof{{
 		Any: []infra.Key{knownKey(server)}, Nodes: true, Copied: true,
-		Hint: fmt.Sprintf("not one VM of the backup was seen in vCenter %s: check that this is the vCenter that the backup means", server),
+		Hint: fmt.Sprintf("not one VM of %s was seen in vCenter %s: check that this is the vCenter that %[1]s means", of.The(), server),
 	}}
 }
 
 // folderProofs prove that what is in a folder is seen. known are the ids of machines that are
 // to be there, if it is a datacenter's own.
-func folderProofs(at location, known []infra.Key) []infra.VisibilityProof {
+func folderProofs(of code.Subject, at location, known []infra.Key) []infra.VisibilityProof {
 	var list []infra.VisibilityProof
 	f, name := at.Folder, strings.TrimPrefix(at.Folder, at.Server)
 	if len(known) > 0 {
 		list = append(list, infra.VisibilityProof{
 			Folder: f, Any: known,
-			Hint: fmt.Sprintf("not one of the backup's VMs that are to be in folder %s of vCenter %s was seen: check that this is the vCenter that the backup means and that the account may read the VMs of that datacenter", name, at.Server),
+			Hint: fmt.Sprintf("not one of %s's VMs that are to be in folder %s of vCenter %s was seen: check that this is the vCenter that %[1]s means and that the account may read the VMs of that datacenter", of.The(), name, at.Server),
 		})
 	}
 	return append(list, infra.VisibilityProof{
 		Folder: f, All: []infra.Key{inhabitedKey(f)},
-		Hint: fmt.Sprintf("not one VM was seen in folder %s of vCenter %s, or only by way of resource pools and hosts: give the account read access to the folder with propagation to children, or check that this is the vCenter that the backup means; if an administrator knows that the folder is empty or gone, say so with --empty-folder %s", name, at.Server, name),
+		Hint: fmt.Sprintf("not one VM was seen in folder %s of vCenter %s, or only by way of resource pools and hosts: give the account read access to the folder with propagation to children, or check that this is the vCenter that %s means; if an administrator knows that the folder is empty or gone, say so with --empty-folder %s", name, at.Server, of.The(), name),
 	}, infra.VisibilityProof{
 		Folder: f, All: []infra.Key{readKey(f)},
 		Hint: fmt.Sprintf("the metadata (config.extraConfig) of VMs in folder %s of vCenter %s was not read, and one of them may be a machine under another id: give the account read access to it, or list again if a saved inventory is of an older version", name, at.Server),

@@ -96,7 +96,7 @@ func (objs *objects) target(h *homeScope, secrets *backup.Secrets, a infra.Acces
 	t.Probes = append(append(t.Probes, knownKey(h.server)), h.needed...)
 	server, err := infra.ParseEndpoint(h.raw)
 	if err != nil {
-		t.Endpoint, t.Refused = refusedServer(h, err)
+		t.Endpoint, t.Refused = objs.refusedServer(h, err)
 		return t
 	}
 	if dial := a.DialAddress(server); dial != server.String() {
@@ -133,20 +133,21 @@ func (objs *objects) target(h *homeScope, secrets *backup.Secrets, a infra.Acces
 }
 
 // refusedServer says what to call a server that is not contacted, and why it is not.
-func refusedServer(h *homeScope, err error) (endpoint string, f *infra.Fault) {
+func (objs *objects) refusedServer(h *homeScope, err error) (endpoint string, f *infra.Fault) {
+	the := objs.snapshot.Subject().The()
 	f = &infra.Fault{
-		Reason: code.BadEndpoint, Message: fmt.Sprintf("a server in the backup: %v", err),
+		Reason: code.BadEndpoint, Message: fmt.Sprintf("a server in %s: %v", the, err),
 		Hint: "correct the server of its VSphereCluster or VSphereVM; drift-detector contacts https:// servers only",
 	}
 	switch shown := shownHost(h.raw); {
 	case strings.TrimSpace(h.raw) == "":
-		f.Message = fmt.Sprintf("the backup names no vCenter for %d of its clusters", len(h.clusters))
-		f.Hint = "see which VSphereCluster or VSphereVM the backup lacks"
+		f.Message = fmt.Sprintf("%s names no vCenter for %d of its clusters", the, len(h.clusters))
+		f.Hint = "see which VSphereCluster or VSphereVM " + the + " lacks"
 		return "(no server)", f
 	case shown == "":
 		return "(server not shown)", f
 	default:
-		f.Message = fmt.Sprintf("server %q in the backup: %v", shown, err)
+		f.Message = fmt.Sprintf("server %q in %s: %v", shown, the, err)
 		return shown, f
 	}
 }

@@ -4,7 +4,6 @@ package build
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -83,20 +82,8 @@ func New(p Parts) *report.Report {
 		for i := range r.Providers {
 			r.Providers[i].Remedies = nil // which are of the plan
 		}
-		r.SpeakOfCluster(unread(p.Snapshot))
 	}
 	return r
-}
-
-// unread are the resources that could not be read of a management cluster that runs.
-func unread(s *backup.Snapshot) (all []string) {
-	if s == nil {
-		return nil
-	}
-	for i := range s.Backups {
-		all = slices.AppendSeq(all, maps.Keys(s.Backups[i].Unread))
-	}
-	return all
 }
 
 // builder carries what every verdict needs on its way into the document.

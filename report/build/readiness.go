@@ -16,9 +16,6 @@ func Readiness(s *backup.Snapshot, absent []backup.Absence, found []check.Findin
 		Backups: backups(s, absent, described), Checks: Checks(found),
 	}
 	r.Summary = report.CountChecks(r.Checks)
-	if r.IsLive() {
-		r.SpeakOfCluster(unread(s))
-	}
 	r.FillLists()
 	return r
 }

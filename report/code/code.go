@@ -157,6 +157,9 @@ type Row struct {
 
 	// A sentence or two each: what happens or was found, why that matters, what to do.
 	Happens, Why, Do string
+	// LiveWhy and LiveDo are those of a check of a management cluster that runs, where Why or Do is
+	// of a backup.
+	LiveWhy, LiveDo string
 	// Screen is what it means, after the names of what it is about.
 	Screen string
 	// Plan is what the plan has a person do about it; without words, steps of their own

@@ -13,10 +13,10 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"maps"
 	"sync"
 
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 var (
@@ -45,11 +45,7 @@ func WriteWith(w io.Writer, r *report.Report, b *Runbook) error {
 
 func write(w io.Writer, v view) error {
 	b := bufio.NewWriter(w)
-	words := parsed
-	if v.IsLive() {
-		words = parsedLive
-	}
-	if err := words().Execute(b, v); err != nil {
+	if err := parsed[code.Subject(v.IsLive())]().Execute(b, v); err != nil {
 		return fmt.Errorf("writing the report as HTML: %w", err)
 	}
 	if err := b.Flush(); err != nil {
@@ -58,17 +54,18 @@ func write(w io.Writer, v view) error {
 	return nil
 }
 
-var parsed = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Funcs(functions).Parse(parts + page))
-})
+// parsed is the page about each subject.
+var parsed = map[code.Subject]func() *template.Template{
+	code.Backup:            pageAbout(code.Backup),
+	code.ManagementCluster: pageAbout(code.ManagementCluster),
+}
 
-// parsedLive is the page of a management cluster that runs.
-var parsedLive = sync.OnceValue(func() *template.Template {
-	own := maps.Clone(functions)
-	own["meaning"] = func(word any) string { return report.OfCluster(meaning(word)) }
-	own["explain"] = func(word any) string { return report.OfCluster(explain(word)) }
-	return template.Must(template.New("page").Funcs(own).Parse(report.OfCluster(parts + page)))
-})
+func pageAbout(subject code.Subject) func() *template.Template {
+	return sync.OnceValue(func() *template.Template {
+		own := template.FuncMap{"subject": subject.String}
+		return template.Must(template.New("page").Funcs(functions).Funcs(own).Parse(parts + page))
+	})
+}
 
 // policy is a Content-Security-Policy (CSP level 3, w3c.github.io/webappsec-csp)
 // under which nothing is loaded, and nothing runs but this style and this script.
