@@ -120,10 +120,7 @@ func (c *Expected) Machineless(n int, s *backup.Snapshot) string {
 
 // known leaves out what is absent only because its kind could not be read.
 func known(s *backup.Snapshot, all []backup.Absence) []backup.Absence {
-	return slices.DeleteFunc(all, func(a backup.Absence) bool {
-		_, unread := s.Backups[a.Backup].Unread[a.Resource]
-		return unread
-	})
+	return slices.DeleteFunc(all, func(a backup.Absence) bool { return s.IsUnread(a.Backup, a.Kind) })
 }
 
 // object is one in a namespace.

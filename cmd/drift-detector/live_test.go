@@ -343,7 +343,7 @@ func checkSpeaksOfNoBackup(t *testing.T, tarball string) {
 	for _, format := range []string{"text", "json", "markdown", "junit"} {
 		o := runProgram(t, slices.Concat([]string{"check", "--format", format}, from)...)
 		o.demand(t, exitOK)
-		for _, wrong := range sayBackup(ofOtherBackups.ReplaceAllString(o.stdout, "")) {
+		for _, wrong := range sayBackup(withoutOtherBackups(o.stdout)) {
 			t.Errorf("%s, %s: %s", tarball, format, wrong)
 		}
 		for _, wrong := range []string{"old management cluster", "once more", "was taken", "filtered out"} {

@@ -178,7 +178,7 @@ func (objs *objects) gone() []check.Finding {
 		if m.vm == nil || m.vm.Data.Missing == nil || m.vm.Data.Missing.Reason != notFound {
 			continue
 		}
-		says := "its Machine is not in " + objs.snapshot.Subject().The()
+		says := "its Machine " + objs.snapshot.Lacks(m.vm.Backup, "Machine")
 		if m.index >= 0 {
 			says = "its Machine says " + objs.snapshot.Machines[m.index].Phase
 		}

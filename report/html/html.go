@@ -62,7 +62,10 @@ var parsed = map[code.Subject]func() *template.Template{
 
 func pageAbout(subject code.Subject) func() *template.Template {
 	return sync.OnceValue(func() *template.Template {
-		own := template.FuncMap{"subject": subject.String}
+		own := template.FuncMap{
+			"subject": subject.String,
+			"file":    func() string { return subject.Or("Backup file", "Management cluster") },
+		}
 		return template.Must(template.New("page").Funcs(functions).Funcs(own).Parse(parts + page))
 	})
 }
