@@ -108,7 +108,7 @@ func TestCollectTurnsAFaultOfAProviderIntoAFailedListing(t *testing.T) {
 		tiny{name: "good", list: func(context.Context, infra.Target) infra.Listing { return infra.Listing{State: code.ScopeComplete} }},
 	)
 	calls := 0
-	inv := r.Collect(context.Background(), r.Targets(nil, nil, infra.Access{}), &infra.Watch{Found: func(_, _ int) {}, Done: func(int, infra.Listing) { calls++ }})
+	inv := r.Collect(context.Background(), r.Targets(&backup.Snapshot{}, nil, infra.Access{}), &infra.Watch{Found: func(_, _ int) {}, Done: func(int, infra.Listing) { calls++ }})
 	if s := []code.ScopeState{inv.Listings[0].State, inv.Listings[1].State}; !reflect.DeepEqual(s, []code.ScopeState{code.ScopeFailed, code.ScopeComplete}) {
 		t.Errorf("states = %v, want the one failed and the other complete", s)
 	}
