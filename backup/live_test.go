@@ -129,3 +129,27 @@ func TestDeletingObjects(t *testing.T) {
 }
 
 const machineResource = "machines.cluster.x-k8s.io"
+
+// Of an object of a kind that could not be read nobody says that it is not there.
+func TestLacks(t *testing.T) {
+	t.Parallel()
+	const unread = "could not be read"
+	live := &backup.Snapshot{Backups: []backup.Info{{Live: true, Unread: map[string]string{"secrets": "403", "awsclusterstaticidentities.infrastructure.cluster.x-k8s.io": "403"}}}}
+	for _, c := range []struct {
+		of    *backup.Snapshot
+		kinds []string
+		want  string
+	}{
+		{live, []string{"Secret"}, unread},
+		{live, []string{"AWSClusterStaticIdentity"}, unread},
+		{live, []string{"VSphereCluster", "Secret"}, unread},
+		{live, []string{"VSphereCluster"}, "is not in the management cluster"},
+		{live, []string{"AWSClusterRoleIdentity"}, "is not in the management cluster"},
+		{&backup.Snapshot{Backups: []backup.Info{{}}}, []string{"Secret"}, "is not in the backup"},
+		{&backup.Snapshot{Backups: []backup.Info{{Unread: map[string]string{"secrets": "damaged"}}}}, []string{"Secret"}, unread}, // a folder of clusterctl
+	} {
+		if got := c.of.Lacks(0, c.kinds...); got != c.want {
+			t.Errorf("%v: %q, want %q", c.kinds, got, c.want)
+		}
+	}
+}
