@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"drift-detector/report/code"
 )
 
 // Mode is what a backup is restored with, which decides what controllers find.
@@ -311,20 +313,9 @@ func (m *moving) moves(o *movedObject) bool {
 			return true
 		}
 	}
-	cluster := ofCluster(o.Metadata.Name) // Clusters come first
+	cluster := code.OfSecret(o.Metadata.Name) // Clusters come first
 	return o.Metadata.Namespace == "" || !owned.MatchString(o.APIVersion) || unowned.MatchString(o.Kind) ||
 		o.Kind == "Secret" && m.uids["Cluster_"+o.Metadata.Namespace+"_"+cluster+".yaml"]
-}
-
-// ofCluster returns the cluster that a Secret is of by its name, empty where that is of none
-// (ParseSecretName in util/secret v1.14.2).
-func ofCluster(secret string) string {
-	for _, purpose := range []string{"-kubeconfig", "-ca", "-etcd", "-sa", "-proxy", "-apiserver-etcd-client"} {
-		if cluster, is := strings.CutSuffix(secret, purpose); is {
-			return cluster
-		}
-	}
-	return ""
 }
 
 // paused notes when clusterctl paused a Cluster, which it does before it writes anything

@@ -120,7 +120,7 @@ func externalCertificates(c *cluster) walk.Answer {
 		return notAsked
 	}
 	if c.world.in.Secrets.Keyless[c.ID] {
-		secret := named("Secret", c.ID.Namespace, c.ID.Name+etcdSuffix)
+		secret := named("Secret", c.ID.Namespace, c.ID.Name+code.EtcdSecret)
 		return differs(secret+" has no key of its certificate", secret+" has tls.crt and tls.key of the authority of etcd, /etc/kubernetes/pki/etcd/ca.crt and ca.key of a control plane machine", secret)
 	}
 	if !c.plane.ExternalEtcd {
@@ -167,7 +167,7 @@ func kubeconfigSeen(c *cluster) walk.Answer {
 	if !c.is(kubeadm) || !there && unmade == "" {
 		return notAsked
 	}
-	secret, authority := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix), named("Secret", c.ID.Namespace, c.ID.Name+authoritySuffix)
+	secret, authority := named("Secret", c.ID.Namespace, c.ID.Name+code.KubeconfigSecret), named("Secret", c.ID.Namespace, c.ID.Name+code.AuthoritySecret)
 	switch {
 	case !there:
 		return differs(authority+" "+unmade+", and "+secret+" is to be made with it",

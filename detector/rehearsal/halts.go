@@ -135,7 +135,7 @@ func (c *cluster) standstills() []standstill {
 	// ownerReferences away (pkg/cloud/services/eks/config.go v2.13.0). It makes one
 	// where there is none.
 	if _, restored := c.world.in.Secrets.Kubeconfigs[c.ID]; restored && !c.moved() && managed != "" && managed == c.ControlPlane.Kind {
-		add(named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix), "which is restored without its owner", "is deleted")
+		add(named("Secret", c.ID.Namespace, c.ID.Name+code.KubeconfigSecret), "which is restored without its owner", "is deleted")
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
+	"drift-detector/report/code"
 )
 
 // Want is what a rehearsal needs from a backup beside the core objects.
@@ -20,8 +21,8 @@ func Want() backup.Want {
 	return backup.Want{
 		Kinds: append([]backup.AnyKind{servers, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses, healthChecks, extensions, webhookKinds[0], webhookKinds[1]}, ofTopologies...),
 		Secrets: []backup.SecretRule{
-			{Name: "*" + etcdClientSuffix, Optional: []string{"tls.crt", "tls.key"}, Digest: backup.CertificateDigest},
-			{Name: "*" + kubeconfigSuffix, Type: ownType, Mark: ownType},
+			{Name: "*" + code.EtcdClientSecret, Optional: []string{"tls.crt", "tls.key"}, Digest: backup.CertificateDigest},
+			{Name: "*" + code.KubeconfigSecret, Type: ownType, Mark: ownType},
 			{Type: ownType},
 		},
 	}

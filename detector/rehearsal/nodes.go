@@ -66,7 +66,7 @@ func apiServer(c *cluster) walk.Answer {
 	}
 	k, inBackup := c.world.in.Secrets.Kubeconfigs[c.ID]
 	written := k.KubeconfigDigest != nil && !c.ownsKubeconfig()
-	secret := named("Secret", c.ID.Namespace, c.ID.Name+kubeconfigSuffix)
+	secret := named("Secret", c.ID.Namespace, c.ID.Name+code.KubeconfigSecret)
 	switch {
 	case c.Nodes.State == "" || c.Derived || c.Self || c.planeGone() && !c.nodesRead():
 		return notAsked

@@ -5,6 +5,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report/code"
 )
 
 // Secrets is what a rehearsal needs to know of the backup's Secrets, which are dropped
@@ -112,13 +113,13 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 	}
 	for i := range s.ControlPlanes {
 		if p := &s.ControlPlanes[i]; p.Kind == kubeadm && !p.ExternalEtcd {
-			etcd := secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+etcdSuffix)
+			etcd := secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+code.EtcdSecret)
 			out.Keyless[p.Cluster] = cannotSign(etcd)
 		}
 		if p := &s.ControlPlanes[i]; p.Kind == kubeadm && p.ExternalEtcd {
 			// The key of its authority is not asked for (getAPIServerEtcdClientCert).
-			for _, suffix := range []string{etcdClientSuffix, etcdSuffix} {
-				if s := secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+suffix); s == nil || !s.Holds("tls.crt") || suffix == etcdClientSuffix && cannotSign(s) {
+			for _, suffix := range []string{code.EtcdClientSecret, code.EtcdSecret} {
+				if s := secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+suffix); s == nil || !s.Holds("tls.crt") || suffix == code.EtcdClientSecret && cannotSign(s) {
 					out.Lacking[p.Cluster] = p.Cluster.Name + suffix
 				}
 			}
@@ -126,8 +127,8 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 	}
 	for i := range s.Clusters {
 		id := s.Clusters[i].ID()
-		authority := secrets.Named(id.Backup, id.Namespace, id.Name+authoritySuffix)
-		if k := secrets.Named(id.Backup, id.Namespace, id.Name+kubeconfigSuffix); k != nil {
+		authority := secrets.Named(id.Backup, id.Namespace, id.Name+code.AuthoritySecret)
+		if k := secrets.Named(id.Backup, id.Namespace, id.Name+code.KubeconfigSecret); k != nil {
 			out.Kubeconfigs[id] = readKubeconfig(k, authority, id.Name)
 		} else if why := unmade(authority, id.Name); why != "" {
 			out.Unmade[id] = why
@@ -135,12 +136,3 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 	}
 	return out
 }
-
-// Ends of the names of Secrets: a cluster's kubeconfig, its authority, the authority of its etcd, and the
-// certificate with which API servers speak to that (Cluster API util/secret/consts.go v1.14.0).
-const (
-	kubeconfigSuffix = "-kubeconfig"
-	authoritySuffix  = "-ca"
-	etcdSuffix       = "-etcd"
-	etcdClientSuffix = "-apiserver-etcd-client"
-)

@@ -117,7 +117,7 @@ func (objs *objects) identitiesForbidden() []check.Finding {
 func (objs *objects) kubeconfigs(secrets *backup.Secrets) []check.Finding {
 	var found []check.Finding
 	for _, id := range objs.order() {
-		name := id.Name + "-kubeconfig"
+		name := id.Name + code.KubeconfigSecret
 		if s := objs.locations[id]; s.record != nil && s.kind == planeKind && !objs.snapshot.Moved(id.Backup) && secrets.Named(id.Backup, id.Namespace, name) != nil {
 			found = append(found, ruleKubeconfig.On(id.Backup, fmt.Sprintf("Secret %s/%s", id.Namespace, name),
 				"in %s, and without an owner after the restore", objs.snapshot.Subject().The()).Of(id))

@@ -75,7 +75,7 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, now time.T
 		if c.ControlPlane.Kind == "KubeadmControlPlane" { // Cluster API controlplane/kubeadm reconcileKubeconfig v1.14.0
 			absent, expired = ruleKubeconfigMade, ruleExpiredMade
 		}
-		secret, known := secrets.Named(c.Backup, c.Namespace, c.Meta.Name+"-kubeconfig"), (*backup.Digest)(nil)
+		secret, known := secrets.Named(c.Backup, c.Namespace, c.Meta.Name+code.KubeconfigSecret), (*backup.Digest)(nil)
 		if secret != nil {
 			known = secret.Digest(secretKey)
 		}

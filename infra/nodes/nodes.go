@@ -155,7 +155,7 @@ func target(s *backup.Snapshot, c *backup.Cluster, secrets *backup.Secrets, a in
 // backup's, and says where it comes from. The operator's is found by the server
 // that the backup's kubeconfig names, or by the cluster's endpoint.
 func kubeconfigOf(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) (found kubeconfig, source string, operators, ok bool) {
-	name := c.Meta.Name + "-kubeconfig"
+	name := c.Meta.Name + code.KubeconfigSecret
 	var text backup.Sensitive
 	if secret := secrets.Named(c.Backup, c.Namespace, name); secret != nil {
 		text = secret.Value(secretKey)

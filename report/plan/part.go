@@ -13,10 +13,6 @@ import (
 // Secrets, sets or machines.
 type part struct{ kind, namespace, name string }
 
-// clusterSecrets are the ends of the names of a cluster's own Secrets, behind its
-// name (Cluster API util/secret/consts.go v1.14.0).
-var clusterSecrets = []string{"-ca", "-etcd", "-proxy", "-sa", "-kubeconfig"}
-
 // clustersOf are the clusters that an object, as checks name it, is or is a part of.
 // Names are compared whole: prod-eu is no part of prod.
 func (pl *planner) clustersOf(object string) []*report.Cluster {
@@ -67,8 +63,8 @@ func (pl *planner) findParts() {
 		}
 		add := func(kind, name string) { note(part{kind, c.Namespace, name}) }
 		add("Cluster", c.Name)
-		for _, end := range clusterSecrets {
-			add("Secret", c.Name+end)
+		for _, secret := range code.SecretsOf(c.Name) {
+			add("Secret", secret)
 		}
 		for _, s := range pl.sets(c) {
 			if s.kind != "Cluster" && s.kind != "Secret" {

@@ -192,7 +192,7 @@ func (pl *planner) freeKubeconfig(d *draft, c *report.Cluster) {
 	if owner == "" {
 		return
 	}
-	secret := "secrets/" + c.Name + "-kubeconfig"
+	secret := "secrets/" + c.Name + code.KubeconfigSecret
 	d.after("Before it is unpaused: delete the kubeconfig that was restored. "+owner+" refuses one that it does not own, and creates it when there is none.",
 		restored(c.Namespace, secret).Then(manage(c.Namespace, "delete", secret)))
 }
