@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"drift-detector/report/screen"
 )
@@ -16,6 +17,7 @@ func TestDocumentedPicture(t *testing.T) {
 	t.Parallel()
 	o := fleet(t).detect()
 	o.demand(t, exitOK)
+	o.report.GeneratedAt = time.Date(2026, 11, 28, 8, 0, 0, 0, time.UTC) // which says how old the backup is
 	var printed strings.Builder
 	if err := screen.Write(&printed, o.report, screen.Options{Color: true, Report: "report.json"}); err != nil {
 		t.Fatal(err)
