@@ -256,16 +256,6 @@ var outcomeRows = []outcomeRow{
 		func(f *machine) string { return f.noID() + ", and what its search by name finds is not known here" },
 	},
 	{
-		"healthy, found by name", func(f *machine) bool { return f.healthy() && f.verdict.Finds == detector.FindsByName && !f.found() }, code.AdoptedByName,
-		func(f *machine) string {
-			filled := f.noID() + ": it is found by its name, and the id is filled in"
-			if f.verdict.ControlPlane && f.verdict.ByID {
-				return filled + "; whether its bootstrap data is used again is not proven, and of a first control-plane machine that data creates a new cluster"
-			}
-			return filled
-		},
-	},
-	{
 		"a health check deletes it, and none can be created", func(f *machine) bool {
 			return f.decided() && f.unhealthy && f.remedied && f.set.unmakeable != ""
 		}, code.DeletedByMachineHealthCheck,
@@ -289,16 +279,26 @@ var outcomeRows = []outcomeRow{
 		func(f *machine) string { return f.taken() },
 	},
 	{
-		"healthy, stopped", func(f *machine) bool { return f.healthy() && f.off() }, code.Stuck,
-		func(f *machine) string { return f.whyOff() },
-	},
-	{
 		"healthy, its Node may not come, and a health check waits for it", func(f *machine) bool {
-			return f.awaitsNode() && f.replaceable() && f.check.timeout > 0
+			return f.awaitsNode() && !f.off() && f.replaceable() && f.check.timeout > 0
 		}, code.CannotKnow,
 		func(f *machine) string {
 			return fmt.Sprintf("it was being made when the backup was taken, and its instance runs without a Node: unless that comes, %s has the Machine deleted with its instance %s after the control plane is initialised", f.check.title(), f.check.timeout)
 		},
+	},
+	{
+		"healthy, found by name", func(f *machine) bool { return f.healthy() && f.verdict.Finds == detector.FindsByName && !f.found() }, code.AdoptedByName,
+		func(f *machine) string {
+			filled := f.noID() + ": it is found by its name, and the id is filled in"
+			if f.verdict.ControlPlane && f.verdict.ByID {
+				return filled + "; whether its bootstrap data is used again is not proven, and of a first control-plane machine that data creates a new cluster"
+			}
+			return filled
+		},
+	},
+	{
+		"healthy, stopped", func(f *machine) bool { return f.healthy() && f.off() }, code.Stuck,
+		func(f *machine) string { return f.whyOff() },
 	},
 	{
 		"healthy", func(f *machine) bool { return f.healthy() }, code.Adopted,

@@ -88,6 +88,13 @@ var rowStories = []rowStory{
 		s.worker("m", finding(halted(byName), detector.FindsNothing))
 	}, code.NewInstanceCreated},
 	{"what its controller finds is not known", nil, func(s *story) { s.worker("m", finding(byName, detector.FindsUnknown)) }, code.CannotKnow},
+	{"its controller searches by name and takes another one", coveredBy(workers), func(s *story) {
+		s.cluster.Provider = capo14
+		s.plane("a", found)
+		s.node("a", true)
+		s.worker("m", finding(found, detector.FindsOther)).machine.ProviderID = ""
+	}, code.OtherInstanceTaken},
+	{"healthy, found by name", nil, func(s *story) { s.worker("m", asleep(byName)) }, code.AdoptedByName},
 	{"healthy, found by name", nil, func(s *story) { s.worker("m", byName) }, code.AdoptedByName},
 	{"healthy, found by name", nil, func(s *story) { s.worker("m", finding(found, detector.FindsByName)) }, code.AdoptedByName},
 	{"a health check deletes it, and none can be created", coveredBy(workers), func(s *story) {
@@ -115,6 +122,11 @@ var rowStories = []rowStory{
 		s.plane("a", found)
 		s.node("a", true)
 		s.worker("m", found).machine.ProviderID = ""
+	}, code.CannotKnow},
+	{"healthy, its Node may not come, and a health check waits for it", coveredBy(workers), func(s *story) {
+		s.plane("a", found)
+		s.node("a", true)
+		s.worker("m", byName).machine.ProviderID = ""
 	}, code.CannotKnow},
 	{"healthy", nil, func(s *story) { s.worker("m", found) }, code.Adopted},
 	{"not provisioned, replaced", coveredBy(workers), func(s *story) { s.plane("a", found); s.worker("m", never).machine.InfraMessage = "no template" }, code.ReplacedByMachineHealthCheck},
@@ -178,12 +190,12 @@ var rowStories = []rowStory{
 		m := s.worker("m", finding(found, detector.FindsNothing))
 		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
 	}, code.Stuck},
-	{"healthy, found by name", coveredBy(workers), func(s *story) {
+	{"a health check deletes it, and none can be created", coveredBy(workers), func(s *story) {
 		s.plane("a", found)
 		s.worker("m", byName)
 		s.node("m", false)
 		s.noTemplate()
-	}, code.AdoptedByName},
+	}, code.DeletedByMachineHealthCheck},
 	{"a health check deletes it, and none can be created", coveredBy(workers), func(s *story) {
 		s.plane("a", found)
 		s.worker("m", found)
@@ -201,7 +213,7 @@ var rowStories = []rowStory{
 		s.node("m", false)
 		s.node("a", true)
 	}, code.ReplacedByMachineHealthCheck},
-	{"healthy, found by name", coveredBy(workers), func(s *story) { s.plane("a", found); s.worker("m", byName); s.node("m", false) }, code.AdoptedByName},
+	{"healthy, its Node is bad for a health check", coveredBy(workers), func(s *story) { s.plane("a", found); s.worker("m", byName); s.node("m", false) }, code.ReplacedByMachineHealthCheck},
 	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "unplaced"; s.worker("m", found) }, code.CannotKnow},
 	{"its controller searches by name, finds none, and cannot create one", nil, func(s *story) {
 		s.cluster.Provider = capo14
