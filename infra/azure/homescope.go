@@ -202,7 +202,7 @@ func (objs *objects) written(n int) time.Time {
 
 // groupID is the id of the resource group that a cluster's machines are in, or "".
 func (l *location) groupID() string {
-	if l.group == "" || !uuidForm.MatchString(l.subscription) || !groupForm.MatchString(l.group) {
+	if l.group == "" || !uuidForm.MatchString(l.subscription) || !isGroup(l.group) {
 		return ""
 	}
 	return groupID(l.subscription, l.group)

@@ -25,12 +25,17 @@ type armID struct {
 }
 
 var (
-	uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	// groupForm is what names of resource groups consist of, and segmentForm those of all else
-	// that CAPZ makes.
-	groupForm   = regexp.MustCompile(`^[\p{L}\p{N}._()-]{1,260}$`)
+	uuidForm  = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	groupForm = regexp.MustCompile(`^[\p{L}\p{N}._()-]+$`)
+	// segmentForm is that of all names in a resource group that CAPZ makes.
 	segmentForm = regexp.MustCompile(`^[a-z0-9._()-]{1,260}$`)
 )
+
+// isGroup reports whether a resource group may have the name. That it has 260 characters at most is
+// no part of the expression: all letters of Unicode so many times cost each run 10 MB as it begins.
+func isGroup(name string) bool {
+	return utf8.RuneCountInString(name) <= 260 && groupForm.MatchString(name)
+}
 
 const (
 	kindVM     = "microsoft.compute/virtualmachines"
@@ -47,7 +52,7 @@ func parseID(id string) (out armID, ok bool) {
 		return armID{}, false
 	}
 	for i, p := range parts[4:] {
-		if i > 0 && !segmentForm.MatchString(p) || !groupForm.MatchString(p) || strings.Trim(p, ".") == "" {
+		if i > 0 && !segmentForm.MatchString(p) || !isGroup(p) || strings.Trim(p, ".") == "" {
 			return armID{}, false
 		}
 	}

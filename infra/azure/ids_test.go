@@ -1,0 +1,25 @@
+package azure
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestNamesOfGroups(t *testing.T) {
+	for name, want := range map[string]bool{
+		"capz-prod":               true,
+		"größe_(1).":              true,
+		strings.Repeat("ü", 260):  true,
+		strings.Repeat("ü", 261):  false,
+		strings.Repeat("a", 261):  false,
+		"":                        false,
+		"a/b":                     false,
+		"a\xffb":                  false,
+		"a b":                     false,
+		strings.Repeat("\xff", 2): false,
+	} {
+		if isGroup(name) != want {
+			t.Errorf("isGroup(%q) = %v", name, !want)
+		}
+	}
+}
