@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"drift-detector/infra/shell"
@@ -30,12 +31,12 @@ const (
 
 // kubectl addresses a cluster by a variable that holds its context.
 func kubectl(context string, words ...any) shell.Command {
-	return shell.Line(shell.Raw("kubectl --context"), shell.Variable(context)).With(words...)
+	return shell.Line(slices.Concat([]any{shell.Raw("kubectl --context"), shell.Variable(context)}, words)...)
 }
 
 // manage addresses a namespace of the restored management cluster.
 func manage(namespace string, words ...any) shell.Command {
-	return kubectl(management, "--namespace="+namespace).With(words...)
+	return shell.Line(slices.Concat([]any{shell.Raw("kubectl --context"), shell.Variable(management), "--namespace=" + namespace}, words)...)
 }
 
 // workload addresses the workload cluster itself.

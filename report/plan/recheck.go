@@ -11,7 +11,7 @@ import (
 // recheck is a line that looks once more: what follows it runs only when what it looks at is
 // as in the report.
 func recheck(words ...any) shell.Command {
-	return shell.Line(shell.Raw("drift-detector recheck"), shell.Variable(reportFile)).With(words...)
+	return shell.Line(slices.Concat([]any{shell.Raw("drift-detector recheck"), shell.Variable(reportFile)}, words)...)
 }
 
 // kubeSystem prints what tells one management cluster from another.
