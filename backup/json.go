@@ -219,12 +219,12 @@ func labelsOf[T any](into func(*T) *Labels, paths ...string) Field[T] {
 func hooksOf[T any](into func(*T) *string) Field[T] {
 	return Field[T]{paths: []string{"metadata.annotations"}, read: func(t *T, f found, m *memory, use *usage) error {
 		raw := f.values[0].raw
-		var all map[string]json.RawMessage
-		if !bytes.Contains(raw, []byte(".delete.hook.machine."+coreGroup)) || json.Unmarshal(raw, &all) != nil {
+		if !bytes.Contains(raw, []byte(".delete.hook.machine."+coreGroup)) {
 			return nil
 		}
+		all := Labels(raw).Map()
 		delete(all, clusterv1.PreTerminateDeleteHookAnnotationPrefix+"/kcp-cleanup")
-		maps.DeleteFunc(all, func(key string, _ json.RawMessage) bool {
+		maps.DeleteFunc(all, func(key, _ string) bool {
 			return !strings.HasPrefix(key, clusterv1.PreDrainDeleteHookAnnotationPrefix) && !strings.HasPrefix(key, clusterv1.PreTerminateDeleteHookAnnotationPrefix)
 		})
 		*into(t) = m.keep([]byte(strings.Join(slices.Sorted(maps.Keys(all)), ", ")), use)
