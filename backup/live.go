@@ -99,6 +99,9 @@ type deletion struct {
 // infrastructure, and since when; the time is zero where nothing is. Velero leaves such objects
 // out, a management cluster that runs holds them.
 func (s *Snapshot) Deleting(backup int, kind, namespace, name string) (what string, since time.Time) {
+	if len(s.deleting) == 0 {
+		return "", since
+	}
 	d := s.deleting[objectKey{backup, plural(kind), namespace, name}]
 	if d.name == "" {
 		return kind + " " + namespace + "/" + name, d.since
