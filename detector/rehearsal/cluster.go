@@ -2,11 +2,9 @@ package rehearsal
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"drift-detector/backup"
@@ -200,12 +198,8 @@ func resourceSetsApplied(c *cluster) walk.Answer {
 // selects reports whether a label selector in JSON selects the labels. One that cannot be
 // read may.
 func selects(text string, own labels.Set) bool {
-	var spec metav1.LabelSelector
-	if json.Unmarshal([]byte(text), &spec) != nil {
-		return true
-	}
-	selector, err := metav1.LabelSelectorAsSelector(&spec)
-	return err != nil || !selector.Empty() && selector.Matches(own)
+	selector, _, _ := readSelector(text)
+	return selector == nil || !selector.Empty() && selector.Matches(own)
 }
 
 // setsOf returns the ClusterResourceSets of a namespace.

@@ -139,7 +139,7 @@ func bootstrapOwned(m *machine) walk.Answer {
 // sharing counts the Machines that refer to a bootstrap object.
 func (w *world) sharing(n int, ref backup.Ref) int {
 	if w.bootstraps == nil {
-		w.bootstraps = map[owned]int{}
+		w.bootstraps = make(map[owned]int, len(w.in.Snapshot.Machines))
 		for i := range w.in.Snapshot.Machines {
 			if m := &w.in.Snapshot.Machines[i]; !m.Bootstrap.IsZero() {
 				w.bootstraps[owned{m.Backup, m.Namespace, m.Bootstrap.Name}]++
