@@ -72,6 +72,9 @@ var known = []Known{
 	{"A11", "how many running machines a rollout deletes that can create none is not foretold (OutcomeUnknown)", func(_ *World, res *Result, d Disagreement) bool {
 		return slices.Contains([]string{destroyed, removed}, d.Kind) && strings.Contains(res.Forecast.Reasons["OutcomeUnknown"], "it can create no machine")
 	}},
+	{"A12", "no MachineSet makes a machine of another minor version than the control plane's, so that nothing is rolled out", func(w *World, _ *Result, d Disagreement) bool {
+		return slices.Contains([]string{notActed, notMade, falseMade, cautious}, d.Kind) && w.minorsDiffer()
+	}},
 	{"O3", "the oracle's API server of the workload cluster fails now and then, and what failed last is done the next time, or has not come to rest", func(w *World, res *Result, d Disagreement) bool {
 		return w.workload.failing && (d.Kind == failing && strings.Contains(d.Text, "request timed out") || !res.Quiet)
 	}},
@@ -124,6 +127,20 @@ func (w *World) replicasDiffer() bool {
 		}
 		if n != number(md, "spec", "replicas") {
 			return true
+		}
+	}
+	return false
+}
+
+// minorsDiffer reports whether a MachineDeployment makes machines of another minor version of
+// Kubernetes than that of a KubeadmControlPlane.
+func (w *World) minorsDiffer() bool {
+	minor := func(version string) string { return strings.Join(strings.SplitN(version, ".", 3)[:2], ".") }
+	for _, plane := range w.of("KubeadmControlPlane") {
+		for _, md := range w.of("MachineDeployment") {
+			if minor(text(md, "spec", "template", "spec", "version")+"..") != minor(text(plane, "spec", "version")+"..") {
+				return true
+			}
 		}
 	}
 	return false
