@@ -22,8 +22,8 @@ import (
 func TestPushedMetricsFillTheDashboard(t *testing.T) {
 	t.Parallel()
 	gateway, prometheus := installed(t, "prometheus-pushgateway"), installed(t, "prometheus")
-	push := listening(t, gateway, "--web.listen-address=")
 	dir := t.TempDir()
+	push := listening(t, gateway, "--web.listen-address=", "--persistence.file="+filepath.Join(dir, "pushed")) // Debian's has one for all
 	config := fmt.Sprintf("global: {scrape_interval: 1s}\nscrape_configs:\n- job_name: gateway\n  honor_labels: true\n  static_configs: [{targets: [%q]}]\n", push)
 	file := filepath.Join(dir, "prometheus.yml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
