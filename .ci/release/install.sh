@@ -23,11 +23,9 @@ take() {
 	case $from in
 	https://*/OWNER/*) fail "this release was made without its address: give --from FOLDER or --from URL" ;;
 	https://*)
-		if command -v curl >/dev/null; then
-			curl -fsSL --proto '=https' --tlsv1.2 -o "$tmp/$1" "$from/$1" || fail "cannot download $from/$1"
-		else
-			wget -q -O "$tmp/$1" "$from/$1" || fail "cannot download $from/$1, with wget; curl is not installed"
-		fi
+		# Some wgets verify no certificate, and follow a redirect to http.
+		command -v curl >/dev/null || fail "curl is not installed: download the files of $from, and give their folder with --from"
+		curl -fsSL --proto '=https' --tlsv1.2 -o "$tmp/$1" "$from/$1" || fail "cannot download $from/$1"
 		;;
 	*://*) fail "$from: only https:// is taken" ;;
 	*) cp "$from/$1" "$tmp/$1" || fail "cannot read $1 of $from" ;;

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -55,23 +56,29 @@ func (o *sendOptions) read(c *cli.Context) (err error) {
 		if !strings.Contains(o.to.Path, "/metrics/job/") {
 			o.to = o.to.JoinPath("metrics/job/drift-detector")
 		}
+		if strings.Contains(o.to.Path+"/", "//") { // as of an instance whose variable is not set
+			return &usageError{message: "--push: a part of its path is empty; a label without a value makes a Pushgateway refuse everybody's metrics", command: c.Command.Name}
+		}
 		o.user.Name = o.to.User.Username()
 		o.user.Password, _ = o.to.User.Password()
 		o.to.User = nil
 	}
 	if o.userFile != "" {
-		line, err := firstLine(o.userFile)
+		line, err := firstLine("--push-user", o.userFile)
 		if err != nil {
 			return err
 		}
-		o.user.Name, o.user.Password, _ = strings.Cut(line, ":")
+		var both bool
+		if o.user.Name, o.user.Password, both = strings.Cut(line, ":"); !both || o.user.Name == "" {
+			return &backup.InputError{Name: o.userFile, Problem: "its first line is not USER:PASSWORD", Next: "write both into it, or leave --push-user out"}
+		}
 	}
 	for _, value := range c.StringSlice("notify") {
 		format, file, _ := strings.Cut(value, "=")
 		if !slices.Contains(noticeFormats, format) || file == "" {
 			return &usageError{message: "--notify takes FORMAT=FILE; FORMAT is one of " + strings.Join(noticeFormats, ", ") + ", and FILE holds the URL", command: c.Command.Name}
 		}
-		line, err := firstLine(file)
+		line, err := firstLine("--notify "+format, file)
 		if err != nil {
 			return err
 		}
@@ -84,10 +91,14 @@ func (o *sendOptions) read(c *cli.Context) (err error) {
 	return nil
 }
 
-// firstLine reads a file that holds a secret in its only line.
-func firstLine(file string) (string, error) {
+// firstLine reads a file that holds a secret in its only line. Where somebody has given a flag the
+// secret itself, no error repeats it.
+func firstLine(flag, file string) (string, error) {
 	const most = 64 << 10
 	text, err := infra.ReadFile(file, most)
+	if err != nil && strings.Contains(strings.TrimPrefix(file, filepath.VolumeName(file)), ":") {
+		return "", &backup.InputError{Name: flag, Problem: "takes a file that holds the secret, and what was given is none that can be read: " + fileCause(err), Next: "write the secret into a file that only you can read, and give that"}
+	}
 	if err != nil {
 		return "", &backup.InputError{Name: file, Problem: "can't be read: " + fileCause(err), Err: err, Next: "give a file of one line"}
 	}

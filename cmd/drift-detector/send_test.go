@@ -49,7 +49,21 @@ func TestResultsAreSent(t *testing.T) {
 	if o.code != exitOK || strings.Count(o.stderr, "answers with status 502; the report is written all the same") != 2 || strings.Contains(o.stderr, "canary") {
 		t.Errorf("status %d: %s", o.code, o.stderr)
 	}
-	for _, args := range [][]string{{"--push", "pushgateway"}, {"--notify", "irc=" + hook}, {"--notify", "slack"}, {"--notify", "slack=" + file("none", "canary")}, {"--notify", "slack=missing"}, {"--notify", "slack=/dev/zero"}, {"--push-user", "missing"}, {"--push-user", file("utf16", "\xff\xfeg\x00")}} {
+	for _, args := range [][]string{
+		{"--push", "pushgateway"},
+		{"--push", server.URL + "/metrics/job/x/instance/"},
+		{"--notify", "irc=" + hook},
+		{"--notify", "slack"},
+		{"--notify", "slack=" + file("none", "canary")},
+		{"--notify", "slack=missing"},
+		{"--notify", "slack=/dev/zero"},
+		{"--push-user", "missing"},
+		{"--push-user", file("utf16", "\xff\xfeg\x00")},
+		{"--notify", "slack=https://hooks.example/services/canary"},
+		{"--push-user", "gate:canary"},
+		{"--push-user", file("empty", "\n")},
+		{"--push-user", file("nameless", "canary\n")},
+	} {
 		if o := w.detect(args...); o.code != exitUsage || strings.Contains(o.stderr, "canary") {
 			t.Errorf("%q: status %d: %s", args, o.code, o.stderr)
 		}

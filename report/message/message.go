@@ -91,11 +91,16 @@ func Slack(w io.Writer, r *report.Report) error {
 	m := of(r)
 	// Slack reads these three as marks (https://api.slack.com/reference/surfaces/formatting#escaping).
 	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-	body := "*" + escape.Replace(m.answer()) + "*\n" + escape.Replace(strings.Join(m.lines(), "\n"))
+	// A section of more than 3000 characters is refused, and with it the message: each line has one,
+	// of 300 characters and their escapes (https://api.slack.com/reference/block-kit/blocks#section).
+	blocks := []block{{"section", text{"mrkdwn", "*" + escape.Replace(m.answer()) + "*"}}}
+	for _, line := range m.lines() {
+		blocks = append(blocks, block{"section", text{"mrkdwn", escape.Replace(line)}})
+	}
 	return write(w, struct {
 		Text   string  `json:"text"`
 		Blocks []block `json:"blocks"`
-	}{escape.Replace(m.answer()), []block{{"section", text{"mrkdwn", body}}}})
+	}{escape.Replace(m.answer()), blocks})
 }
 
 // Teams writes the body for a workflow of Microsoft Teams: a message with one adaptive card
@@ -123,7 +128,7 @@ var marked = strings.NewReplacer("[", "(", "]", ")", "*", "·", "_", "\\_")
 
 // lines are what follows the answer.
 func (w *Webhook) lines() []string {
-	out := []string{english.Join(": ", strings.Join(w.Of, ", "), w.Machines)}
+	out := []string{english.Join(": ", short(strings.Join(w.Of, ", ")), w.Machines)}
 	for i, first := range w.First {
 		out = append(out, fmt.Sprintf("%d. %s", i+1, first))
 	}

@@ -42,3 +42,27 @@ func TestBodies(t *testing.T) {
 		}
 	}
 }
+
+// Slack refuses a message with a section of more than 3000 characters, escapes counted.
+func TestSectionsAreShort(t *testing.T) {
+	r := &report.Report{Summary: report.Summary{Answer: &report.SafeAnswer{Safe: code.No}}}
+	for range 5 {
+		r.Backups = append(r.Backups, report.Backup{Path: strings.Repeat("&", 300)})
+		r.ToDo = append(r.ToDo, report.ToDo{Phase: code.Phases()[0], Safe: code.No, Code: code.GhostsLeft, Message: strings.Repeat("&", 300)})
+	}
+	var b bytes.Buffer
+	if err := Slack(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	var body struct {
+		Blocks []struct{ Text struct{ Text string } }
+	}
+	if err := json.Unmarshal(b.Bytes(), &body); err != nil || len(body.Blocks) != 6 {
+		t.Fatalf("%d blocks, %v", len(body.Blocks), err)
+	}
+	for _, block := range body.Blocks {
+		if n := len([]rune(block.Text.Text)); n > 3000 {
+			t.Errorf("a section of %d characters", n)
+		}
+	}
+}
