@@ -101,6 +101,7 @@ prometheusRule: {enabled: true, labels: {release: monitoring}}
 dashboard: {enabled: true}
 env:
 - {name: DRIFT_DETECTOR_AZURE_AMBIENT, value: "true"}
+- {name: AWS_WEB_IDENTITY_TOKEN_FILE, value: /var/run/secrets/token}
 - {name: AZURE_CLIENT_SECRET, valueFrom: {secretKeyRef: {name: azure, key: secret}}}
 `,
 	"workload identity, without a NetworkPolicy": `
@@ -209,15 +210,28 @@ func demandLeastRights(t *testing.T, c *batch.CronJob) {
 // A value that is a secret in clear is refused, with the way to do it; so is what nothing reads.
 func TestChartRefuses(t *testing.T) {
 	for values, why := range map[string]string{
-		"managementClusters: []":                                                "managementClusters",
-		`image: {repository: ""}`:                                               "repository",
-		`push: {url: "https://user:canary@push"}`:                               "push.userSecret",
-		`notify: {secret: "https://hooks.x/canary"}`:                            "notify.secret",
-		`env: [{name: AWS_SECRET_ACCESS_KEY, value: canary}]`:                   "valueFrom.secretKeyRef",
-		`managementClusters: [{name: a, backup: "s3://key:canary@b"}]`:          "bucketSecret",
-		`managementClusters: [{name: a, backup: /mnt/backup}]`:                  "backup",
-		`pushUrl: http://push`:                                                  "pushUrl",
-		`managementClusters: [{name: a, backup: s3://b, args: ["s3://other"]}]`: "args",
+		"managementClusters: []":                                                     "managementClusters",
+		`image: {repository: ""}`:                                                    "repository",
+		`push: {url: "https://user:canary@push"}`:                                    "push.userSecret",
+		`notify: {secret: "https://hooks.x/canary"}`:                                 "notify.secret",
+		`env: [{name: AWS_SECRET_ACCESS_KEY, value: canary}]`:                        "valueFrom.secretKeyRef",
+		`managementClusters: [{name: a, backup: "s3://key:canary@b"}]`:               "bucketSecret",
+		`managementClusters: [{name: a, backup: s3://b}, {name: a, backup: s3://c}]`: "two are called",
+		`maxAge: 1d`: "maxAge",
+		`managementClusters: [{name: a, backup: /mnt/backup}]`:                                       "backup",
+		`pushUrl: http://push`:                                                                       "pushUrl",
+		`managementClusters: [{name: a, backup: s3://b, args: ["s3://other"]}]`:                      "args",
+		`managementClusters: [{name: a, backup: s3://b, args: ["--push=https://user:canary@push"]}]`: "args",
+		`managementClusters: [{name: a, backup: s3://b, args: ["https://user:canary@push"]}]`:        "args",
+		`managementClusters: [{name: a, backup: "https://key:canary@b"}]`:                            "bucketSecret",
+		`managementClusters: [{name: a, backup: "s3://b?X-Amz-Signature=canary"}]`:                   "bucketSecret",
+		`push: {url: "user:canary@push:9091"}`:                                                       "push.url",
+		`push: {url: "https://push?token=canary"}`:                                                   "push.userSecret",
+		`push: {url: "https://user:can/canary@push"}`:                                                "push.userSecret",
+		`notify: {format: "slack=https://hooks.x/canary"}`:                                           "notify.format",
+		`env: [{name: HTTPS_PROXY, value: "http://user:canary@proxy"}]`:                              "valueFrom.secretKeyRef",
+		`env: [{name: GOVC_PASS, value: canary}]`:                                                    "valueFrom.secretKeyRef",
+		`env: [{name: SLACK_WEBHOOK_URL, value: canary}]`:                                            "valueFrom.secretKeyRef",
 	} {
 		c, err := chartutil.ReadValues([]byte(base))
 		if err != nil {
