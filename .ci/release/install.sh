@@ -48,6 +48,7 @@ put() {
 main() {
 	while [ $# -gt 0 ]; do
 		[ $# -gt 1 ] || fail "usage: sh install.sh [--prefix DIR] [--from FOLDER|URL] [--key PUBLIC-KEY]"
+		[ -n "$2" ] || fail "$1 is empty, as of a variable that is not set: nothing was installed"
 		case $1 in
 		--prefix) prefix=$2 ;;
 		--from) from=${2%/} ;;

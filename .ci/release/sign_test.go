@@ -68,6 +68,11 @@ func TestSigned(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, empty := range []string{"--key", "--prefix"} {
+		if said, ok := d.installing(t, t.TempDir(), []string{path}, []string{"--from", d.folder, empty, ""}); ok || !strings.Contains(said, empty+" is empty") {
+			t.Errorf("%s of a variable that is not set: %v: %s", empty, ok, said)
+		}
+	}
 	if said, ok := d.installing(t, t.TempDir(), nil, []string{"--from", d.folder, "--key", public}); ok && exec.Command("minisign", "-v").Run() != nil {
 		t.Errorf("without minisign: %s", said)
 	}
