@@ -104,17 +104,20 @@ func runsUnseen(m *machine) walk.Answer {
 
 // nodeOf asks core.M9.
 func nodeOf(m *machine) walk.Answer {
-	if !m.cluster.nodesRead() || m.ProviderID == "" || m.verdict == nil || m.verdict.Status != code.Healthy {
+	if !m.cluster.nodesRead() || m.verdict == nil || m.verdict.Status != code.Healthy {
 		return notAsked
 	}
 	if m.Owner.Kind == etcdadm { // its hosts run etcd alone, and never were Nodes
 		return notAsked
 	}
-	switch nodes := m.cluster.byID[m.ProviderID]; len(nodes) {
-	case 0:
-		return none("no Node has the provider id "+m.ProviderID, "its Node is registered with that id", m.title())
-	case 1:
+	nodes := m.cluster.byID[m.ProviderID]
+	switch n := m.cluster.nodeCount(m); {
+	case n == 1:
 		return passed
+	case m.ProviderID == "":
+		return none("it was being made when the backup was taken, and no Node names it", "its Node is registered", m.title())
+	case n == 0:
+		return none("no Node has the provider id "+m.ProviderID, "its Node is registered with that id", m.title())
 	default:
 		return several(fmt.Sprintf("%d Nodes have the provider id %s, %s and %s among them", len(nodes), m.ProviderID, nodes[0].Name, nodes[1].Name),
 			"all but its own are deleted", m.title())

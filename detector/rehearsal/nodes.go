@@ -43,9 +43,10 @@ var nodeRows = []row[*cluster]{
 	}, etcdMembers},
 	{walk.Row{
 		ID: "core.K14", Of: kubeadm,
-		Asks:   "a Machine for each etcd member, by the names of the Nodes with the role of the control plane",
-		None:   walk.RemovesMember.Says("it removes the etcd member that has no Machine as soon as all its Machines have Nodes"),
-		Source: "reconcileEtcdMembers: controlplane/kubeadm/internal/controllers/controller.go v1.5.8 to v1.14.0",
+		Asks:    "a Machine for each etcd member, by the names of the Nodes with the role of the control plane",
+		None:    walk.RemovesMember.Says("it removes the etcd member that has no Machine as soon as all its Machines have Nodes"),
+		Refused: "whether a Machine that has no Node yet gets one",
+		Source:  "reconcileEtcdMembers: controlplane/kubeadm/internal/controllers/controller.go v1.5.8 to v1.14.0",
 	}, membersHaveMachines},
 	{walk.Row{
 		ID: "core.K15", Of: kubeadm,
@@ -153,10 +154,10 @@ func (c *cluster) dropsNodeless() bool {
 			continue
 		}
 		have++
-		switch ids := len(c.byID[m.ProviderID]); {
-		case m.unprovisioned() || c.nodesRead() && ids != 1 && !m.stale():
+		switch n := c.nodeCount(m); {
+		case m.unprovisioned() || c.nodesRead() && n != 1 && !m.stale():
 			return false
-		case m.stale() && ids == 0:
+		case m.stale() && n == 0:
 			nodeless++
 		}
 	}
@@ -177,7 +178,7 @@ func planeNodes(c *cluster) walk.Answer {
 	found := notAsked
 	for i := range c.machines {
 		m := &c.machines[i]
-		if !m.ControlPlane || m.ProviderID == "" || m.verdict == nil || m.verdict.Status != code.Healthy {
+		if !m.ControlPlane || m.verdict == nil || m.verdict.Status != code.Healthy {
 			continue
 		}
 		if m.Paused && !c.Paused {
@@ -186,7 +187,7 @@ func planeNodes(c *cluster) walk.Answer {
 		if !c.nodesRead() {
 			continue
 		}
-		if n := len(c.byID[m.ProviderID]); n != 1 {
+		if n := c.nodeCount(m); n != 1 {
 			return none(fmt.Sprintf("%s has %d Nodes", m.title(), n), "it has one", m.title())
 		}
 		found = passed
@@ -235,13 +236,18 @@ func membersHaveMachines(c *cluster) walk.Answer {
 	for _, v := range c.ControlPlane.Machines {
 		known[v.ProviderID], known[v.Node], known[v.Name] = true, true, true
 	}
-	planes := 0
+	planes, joining := 0, ""
 	for i := range c.machines {
-		if m := &c.machines[i]; m.ControlPlane {
-			planes++
-			if m.Paused || len(c.byID[m.ProviderID]) != 1 && !c.dropsNodeless() {
-				return notAsked
-			}
+		m := &c.machines[i]
+		if !m.ControlPlane {
+			continue
+		}
+		planes++
+		switch nodeless := c.nodeCount(m) != 1 && !c.dropsNodeless(); {
+		case m.Paused || nodeless && m.ProviderID != "":
+			return notAsked
+		case nodeless:
+			joining = m.title()
 		}
 	}
 	var left []string
@@ -253,6 +259,8 @@ func membersHaveMachines(c *cluster) walk.Answer {
 	switch {
 	case planes == 0:
 		return notAsked
+	case left != nil && joining != "":
+		return unread(left[0]+" has the role of the control plane and no Machine in the backup, and its member is removed once "+joining+" has its Node", left...)
 	case left != nil:
 		return none(left[0]+" has the role of the control plane and no Machine in the backup", "", left...)
 	}

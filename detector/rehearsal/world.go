@@ -279,6 +279,14 @@ func (c *cluster) nodeOf(m *machine) *infra.Node {
 	return nil
 }
 
+// nodeCount is how many Nodes may be a Machine's, of which its controller wants one.
+func (c *cluster) nodeCount(m *machine) int {
+	if m.ProviderID == "" {
+		return one(c.annotation(m.Name) != nil)
+	}
+	return len(c.byID[m.ProviderID])
+}
+
 // annotation returns the Node whose annotation names a Machine.
 func (c *cluster) annotation(machine string) *infra.Node {
 	if c.annotated == nil {
