@@ -29,8 +29,8 @@ func (d *dist) installing(t *testing.T, prefix string, env, args []string) (stri
 	return string(said), err == nil
 }
 
-// install.sh asks nothing of its tools that only GNU's have: macOS has others. Those of busybox stand for
-// them, which take what POSIX has and little more.
+// install.sh uses nothing of its tools that only GNU's have: macOS has others. Here it runs with those of
+// busybox, which take what POSIX has and little more.
 func TestInstallWithoutGNU(t *testing.T) {
 	busybox, err := exec.LookPath("busybox")
 	if err != nil {

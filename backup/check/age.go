@@ -38,6 +38,7 @@ func ages(e *examination) []Finding {
 	var found []Finding
 	for i, b := range e.Backups {
 		if b.WrittenTo.IsZero() {
+			found = append(found, ruleUndated.On(i, e.tarball(i), "nothing in it says when it was written"))
 			continue
 		}
 		age := e.options.Now.Sub(b.WrittenTo)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -221,6 +222,19 @@ func TestUndated(t *testing.T) {
 		}
 	}
 }
+
+// Of a tarball that nothing dates, neither its entries nor the objects, the age is a finding, too.
+func TestNothingDatesIt(t *testing.T) {
+	undated := func(_ string, body []byte) []byte { return created.ReplaceAll(body, nil) }
+	got := checkAll(t, afterwards, nil, backuptest.Source("b", deriveAt(t, lab, time.Unix(0, 0), undated)))
+	if !slices.ContainsFunc(got, func(f check.Finding) bool {
+		return check.IsOld(f.Code) && f.Message == "nothing in it says when it was written"
+	}) {
+		t.Errorf("found %q", signs(got))
+	}
+}
+
+var created = regexp.MustCompile(`"creationTimestamp":"[^"]*",?`)
 
 // TestSeveralBackups holds that each backup is judged by itself: its own
 // Secrets, description and age.

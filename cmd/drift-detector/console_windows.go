@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// showsColor reports whether a console takes the sequences that make colours. It has to be told
-// to; before Windows 10 it prints them (Microsoft, "Console Virtual Terminal Sequences").
+// showsColor switches on that a console takes the sequences that make colours, and reports whether it
+// does; before Windows 10 it prints them (Microsoft, "Console Virtual Terminal Sequences").
 func showsColor(console *os.File) bool {
 	const virtualTerminal = 4 // ENABLE_VIRTUAL_TERMINAL_PROCESSING
 	handle, mode := syscall.Handle(console.Fd()), uint32(0)

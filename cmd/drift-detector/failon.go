@@ -66,11 +66,6 @@ func oldBackups(r *report.Report) int {
 			n++
 		}
 	}
-	for i := range r.Backups {
-		if b := &r.Backups[i]; b.WrittenTo.IsZero() && !b.Live { // of which no check knows the age
-			n++
-		}
-	}
 	return n
 }
 

@@ -91,8 +91,8 @@ func (o *sendOptions) read(c *cli.Context) (err error) {
 	return nil
 }
 
-// firstLine reads a file that holds a secret in its only line. Where somebody has given a flag the
-// secret itself, no error repeats it.
+// firstLine reads a file that holds a secret in its only line. Its errors do not repeat the value of
+// the flag where that may be the secret itself.
 func firstLine(flag, file string) (string, error) {
 	const most = 64 << 10
 	text, err := infra.ReadFile(file, most)

@@ -145,7 +145,7 @@ func TestOutputs(t *testing.T) {
 	decide("-o", "held.json").demand(t, 3)
 }
 
-// hold has cmd write into a file until it is told to end.
+// hold has cmd write into a file until the test ends it.
 func hold(t *testing.T, name string) (end func()) {
 	t.Helper()
 	cmd := exec.Command(here.wine, "cmd", "/c", "more > "+name)
