@@ -59,6 +59,9 @@ func randomWorldWithout(seed uint64, lose func(*world)) *world {
 	if g.IntN(4) > 0 {
 		e.alone()
 	}
+	if g.IntN(4) > 0 {
+		e.joined()
+	}
 	if lose != nil {
 		lose(e)
 		e.detect()
@@ -89,6 +92,33 @@ func (e *world) alone() {
 		l.Instances = slices.DeleteFunc(slices.Clone(l.Instances), func(v infra.Instance) bool { return others[v.Identity] })
 	}
 	e.detect()
+}
+
+// joined gives every machine that lives its Node, where the Node list of its cluster was read.
+func (e *world) joined() {
+	for i := range e.inventory.Listings {
+		l := &e.inventory.Listings[i]
+		if l.NodeState != "read" {
+			continue
+		}
+		l.Nodes = slices.Clone(l.Nodes)
+		for j := range e.result.Clusters {
+			c := &e.result.Clusters[j]
+			if !slices.Contains(l.Clusters, c.ID) {
+				continue
+			}
+			for _, s := range append([]detector.Set{c.ControlPlane}, c.WorkerGroups...) {
+				for _, v := range s.Machines {
+					if v.Status == code.Healthy {
+						l.Nodes = append(l.Nodes, infra.Node{
+							Cluster: c.ID, Name: v.Name, ProviderID: fmt.Sprint("of:", c.ID, v.Name), Ready: true, ControlPlane: v.ControlPlane,
+							Heartbeat: e.now, Machine: v.Name, ClusterName: c.ID.Name, ClusterNamespace: c.ID.Namespace,
+						})
+					}
+				}
+			}
+		}
+	}
 }
 
 // owned gives every machine an owner that wants as many as there are, so that no owner

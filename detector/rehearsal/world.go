@@ -50,6 +50,7 @@ type cluster struct {
 	list       *infra.Listing // of its Nodes, or why there is none
 	nodes      []*infra.Node  // of its Node list; nil where it was not read
 	byID       map[string][]*infra.Node
+	byInstance map[string]*infra.Node // by the id of the instance in its provider id; nil until it is asked for
 	annotated  map[string]*infra.Node // Nodes by the Machine that their annotation names; nil until they are asked for
 	read       bool                   // its Node list was read, whether or not it is taken for that of another
 	described  bool                   // with all conditions of the Nodes
@@ -226,6 +227,11 @@ func (w *world) readSets(byUID map[string]*machine) {
 			c.groups = append(c.groups, g)
 		}
 		c.all = append([]*set{&c.control}, c.groups...)
+		for i := range c.machines {
+			if m := &c.machines[i]; m.ProviderID == "" && m.node == nil {
+				m.node = c.onInstance(m)
+			}
+		}
 	}
 }
 
@@ -268,7 +274,7 @@ func (w *world) readNodes() {
 // nodeOf returns the Node of a Machine, by its exact provider id (Cluster API
 // internal/controllers/machine/machine_controller_noderef.go v1.10.0). A Machine of which the
 // backup has none gets it from its infrastructure machine again: its Node is the one that
-// names it. It is nil where there is none, or more than one.
+// names it, or that onInstance finds. It is nil where there is none, or more than one.
 func (c *cluster) nodeOf(m *machine) *infra.Node {
 	if m.ProviderID == "" {
 		return c.annotation(m.Name)
@@ -279,10 +285,26 @@ func (c *cluster) nodeOf(m *machine) *infra.Node {
 	return nil
 }
 
+// onInstance returns the Node with the provider id of a Machine's instance, or nil.
+func (c *cluster) onInstance(m *machine) *infra.Node {
+	if m.verdict == nil || m.verdict.Instance == nil {
+		return nil
+	}
+	if c.byInstance == nil {
+		c.byInstance = map[string]*infra.Node{}
+		for _, n := range c.nodes {
+			for _, k := range n.Keys {
+				c.byInstance[k.Value] = n
+			}
+		}
+	}
+	return c.byInstance[m.verdict.Instance.ID]
+}
+
 // nodeCount is how many Nodes may be a Machine's, of which its controller wants one.
 func (c *cluster) nodeCount(m *machine) int {
 	if m.ProviderID == "" {
-		return one(c.annotation(m.Name) != nil)
+		return one(m.node != nil)
 	}
 	return len(c.byID[m.ProviderID])
 }
