@@ -290,7 +290,7 @@ func TestVerifyWaits(t *testing.T) {
 		}
 		return n
 	}
-	o, _ := w.verify(m, "--wait", "5s")
+	o, _ := w.verify(m, "--wait", "15s") // a look takes more than 5 where much runs beside it
 	o.demand(t, exitAwaited)
 	if n := looks(); n < 2 || !strings.Contains(o.stderr, "looking again") {
 		t.Errorf("%d listings of Machines: %s", n, o.stderr)
@@ -309,13 +309,13 @@ func TestVerifyWaits(t *testing.T) {
 	o, _ = w.verify(m)
 	o.demand(t, exitAwaited)
 	asked, most = 0, asked // as often as one look asks
-	o, d := w.verify(m, "--wait", "5s")
+	o, d := w.verify(m, "--wait", "15s")
 	o.demand(t, exitIncomplete)
 	if d.State != verify.Incomplete || len(d.Unread) == 0 || d.Unread[len(d.Unread)-1].Kind != "management cluster" {
 		t.Errorf("the server is lost: %s, %+v", d.State, d.Unread)
 	}
 	lost = true
-	if o, d := w.verify(m, "--wait", "3s"); o.code != exitUsage || d != nil || strings.Count(o.stderr, "looking again") < 2 || !strings.Contains(o.stderr, "503") {
+	if o, d := w.verify(m, "--wait", "10s"); o.code != exitUsage || d != nil || strings.Count(o.stderr, "looking again") < 2 || !strings.Contains(o.stderr, "503") {
 		t.Errorf("no answer: %d %s", o.code, o.stderr)
 	}
 	refused := 0
@@ -326,7 +326,7 @@ func TestVerifyWaits(t *testing.T) {
 		}
 		return answers != nil && answers(rw, r)
 	}
-	o, _ = w.verify(m, "--wait", "8s")
+	o, _ = w.verify(m, "--wait", "15s")
 	o.demand(t, exitAwaited)
 	m.Before = answers
 	for _, id := range m.Kinds() {

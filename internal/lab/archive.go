@@ -3,7 +3,6 @@ package lab
 import (
 	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // unread are the kinds of objects that take two thirds of the files of a saved
@@ -25,9 +26,21 @@ var unread = regexp.MustCompile(`^[0-9]+-(Task|TaskManager|PerformanceManager|Cu
 // unreadProperties take half of what is left, by kind: nothing here asks for them, and the
 // simulator needs none of them to delete or to change a VM.
 var unreadProperties = map[string][]string{
-	"HostSystem":           {"config", "summary", "runtime", "hardware", "capability"},
-	"VirtualMachine":       {"capability", "recentTask"},
+	"HostSystem": {"config", "summary", "runtime", "hardware", "capability"},
+	"VirtualMachine": {
+		"availableField", "capability", "configIssue", "configStatus", "customValue", "declaredAlarmState", "disabledMethod",
+		"effectiveRole", "overallStatus", "permission", "recentTask", "rootSnapshot", "triggeredAlarmState", "value",
+	},
+	"Folder":               {"recentTask"},
+	"HostNetworkSystem":    {"networkInfo"},
+	"EventManager":         {"description"},
 	"AuthorizationManager": {"roleList"},
+}
+
+// unreadDevices are what every VM has alike, a quarter of what is left then.
+var unreadDevices = []string{
+	"VirtualPCIController", "VirtualIDEController", "VirtualPS2Controller", "VirtualSIOController",
+	"VirtualKeyboard", "VirtualPointingDevice", "VirtualMachineVideoCard", "VirtualMachineVMCIDevice",
 }
 
 // unpacked are the archives of the vCenters that run now, by path: many tests of a
@@ -119,15 +132,33 @@ func unpack(archive, dir string) (string, error) {
 	return folder, err
 }
 
-// withoutUnread is a saved object, of a file of that name, without its unread properties.
+// withoutUnread returns a saved object, of a file of that name, without its unread
+// properties and devices.
 func withoutUnread(name string, object []byte) []byte {
-	const start, end = "  <propSet>\n    <name>", "  </propSet>\n"
 	parts := strings.SplitN(name, "-", 3) // number, kind, id
-	return bytes.Join(slices.DeleteFunc(bytes.SplitAfter(object, []byte(end)), func(part []byte) bool {
-		rest, is := bytes.CutPrefix(part, []byte(start))
-		property, _, _ := bytes.Cut(rest, []byte("</name>"))
-		return is && len(parts) == 3 && slices.Contains(unreadProperties[parts[1]], string(property))
-	}), nil)
+	if len(parts) < 3 {
+		return object
+	}
+	object = without(object, "  <propSet>\n    <name>", "</name>", "  </propSet>\n", unreadProperties[parts[1]])
+	return without(object, `        <device _XMLSchema-instance:type="`, `">`, "        </device>\n", unreadDevices)
+}
+
+// without returns a text without those of its parts that are named: a part begins with start,
+// after which its name stands up to stop, and ends with end.
+func without(text []byte, start, stop, end string, named []string) []byte {
+	kept := make([]byte, 0, len(text))
+	for {
+		before, rest, found := bytes.Cut(text, []byte(start))
+		kept = append(kept, before...)
+		if !found {
+			return kept
+		}
+		part, after, _ := bytes.Cut(rest, []byte(end))
+		if name, _, _ := bytes.Cut(part, []byte(stop)); !slices.Contains(named, string(name)) {
+			kept = append(append(append(kept, start...), part...), end...)
+		}
+		text = after
+	}
 }
 
 // eachEntry walks a tar.gz.

@@ -2,12 +2,13 @@ package lab
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // fingerprint is a SHA-256 as objects of the lab pin it.
@@ -22,7 +23,7 @@ func (v *VCenter) WritePinned(backup, dir string) (string, error) {
 		return "", fmt.Errorf("pinning the lab's certificate: %w", err)
 	}
 	var packed bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
+	z, _ := gzip.NewWriterLevel(&packed, gzip.NoCompression) // the copy is read a few times
 	pin(plain, v.Thumbprint)
 	_, _ = z.Write(plain)
 	_ = z.Close() // memory takes all

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 
 	"drift-detector/report"
 	"drift-detector/report/reporttest"
@@ -64,11 +65,12 @@ const overlaps = `(() => {
 
 func TestStatusAndNameDoNotOverlap(t *testing.T) {
 	for name, r := range map[string]*report.Report{"lab": lab(t), "hostile": reporttest.HostileReport(), "calm": reporttest.Sized(2, 40)} {
+		b := open(t, r, look{})
+		eval[any](b, openAll)
 		for _, media := range []string{"screen", "print"} {
 			for _, width := range []int64{360, 718, 1280} {
-				b := open(t, r, look{width: width})
+				b.do(chromedp.EmulateViewport(width, 800))
 				b.media(media, "light")
-				eval[any](b, openAll)
 				got := eval[struct {
 					Seen int
 					Over []string

@@ -102,6 +102,7 @@ func (res *Result) wrongAdopted(f *Fate) string {
 	case f.Object != "kept":
 		return removed
 	case f.Provisioned && f.Owner == "" && res.Forecast.says("OwnerHalted", "CannotReplace"):
+	case f.Provisioned && f.Owner == "" && strings.Contains(res.Forecast.Reasons["EtcdMembersRemoved"], "/"+f.Machine+" lacks label"): // core.K2
 	case !f.Provisioned || f.Owner == "":
 		return halted
 	}
