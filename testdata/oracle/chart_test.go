@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"maps"
@@ -21,6 +22,7 @@ import (
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 )
 
@@ -31,6 +33,12 @@ const deploy = "../../deploy/"
 // render has Helm's engine render the chart, as helm template does, and returns each file by its name.
 func render(t *testing.T, values string) (map[string]string, error) {
 	t.Helper()
+	return renderAs(t, "drift-detector", values)
+}
+
+// renderAs is render for a release of a name of its own.
+func renderAs(t *testing.T, release, values string) (map[string]string, error) {
+	t.Helper()
 	c, err := loader.Load(deploy + "chart")
 	if err != nil {
 		t.Fatal(err)
@@ -39,8 +47,8 @@ func render(t *testing.T, values string) (map[string]string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release := chartutil.ReleaseOptions{Name: "drift-detector", Namespace: "drift-detector", IsInstall: true}
-	all, err := chartutil.ToRenderValues(c, given, release, chartutil.DefaultCapabilities)
+	options := chartutil.ReleaseOptions{Name: release, Namespace: "drift-detector", IsInstall: true}
+	all, err := chartutil.ToRenderValues(c, given, options, chartutil.DefaultCapabilities)
 	if err != nil {
 		return nil, err
 	}
@@ -138,16 +146,11 @@ func TestChart(t *testing.T) {
 			}
 			kinds := map[string]int{}
 			var stable []string
-			for _, file := range slices.Sorted(maps.Keys(files)) {
-				for _, doc := range regexp.MustCompile(`(?m)^---\n`).Split(files[file], -1) {
-					if strings.TrimSpace(doc) == "" {
-						continue
-					}
-					kind := demandStrict(t, doc)
-					kinds[kind]++
-					if kind != "PrometheusRule" { // which is no kind of Kubernetes'
-						stable = append(stable, doc)
-					}
+			for _, doc := range documents(files) {
+				kind := demandStrict(t, doc)
+				kinds[kind]++
+				if kind != "PrometheusRule" { // which is no kind of Kubernetes'
+					stable = append(stable, doc)
 				}
 			}
 			demandOldest(t, stable)
@@ -156,6 +159,65 @@ func TestChart(t *testing.T) {
 				t.Errorf("%v of %d management clusters", kinds, len(fleet.ManagementClusters))
 			}
 		})
+	}
+}
+
+// documents are the objects of all files, in their order.
+func documents(files map[string]string) (docs []string) {
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		for _, doc := range regexp.MustCompile(`(?m)^---\n`).Split(files[file], -1) {
+			if strings.TrimSpace(doc) != "" {
+				docs = append(docs, doc)
+			}
+		}
+	}
+	return docs
+}
+
+// Kubernetes takes 52 characters for the name of a CronJob. Each has a name that it takes, which is that of
+// no other, is the same every time, and is text where people number their clusters.
+func TestChartNamesEachCronJob(t *testing.T) {
+	const long = "management-clusters-of-the-north-west"
+	for release, clusters := range map[string][]string{
+		"drift-detector":                     {"prod", ""},
+		"1":                                  {"", "2"},
+		"drift-detector-" + long:             {"", "1"},
+		"drift-detector.nightly":             {long + "-1", long + "-2", long[:29], long[:30]},
+		strings.Repeat("r", 53):              {"", "a", "b", strings.Repeat("c", 63)},
+		strings.Repeat("a", 42) + ".b-c-d-e": {"x-y", "x-z"},
+	} {
+		var fleet struct {
+			ManagementClusters []map[string]string `json:"managementClusters"`
+		}
+		for _, c := range clusters {
+			fleet.ManagementClusters = append(fleet.ManagementClusters, map[string]string{"name": c, "backup": "s3://b"})
+		}
+		list, err := yaml.Marshal(fleet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := renderAs(t, release, "image: {repository: drift-detector}\nprometheusRule: {enabled: true}\ndashboard: {enabled: true}\n"+string(list))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, doc := range documents(files) {
+			var job batch.CronJob
+			if demandStrict(t, doc) != "CronJob" {
+				continue
+			}
+			if err := yaml.Unmarshal([]byte(doc), &job); err != nil {
+				t.Fatal(err)
+			}
+			whole := strings.TrimSuffix(release+"-"+clusters[len(names)], "-")
+			if wrong := validation.IsDNS1123Subdomain(job.Name); len(wrong) > 0 || len(job.Name) > 52 || slices.Contains(names, job.Name) || len(whole) <= 52 && job.Name != whole {
+				t.Errorf("%s is called %q, %d characters, beside %q: %v", whole, job.Name, len(job.Name), names, wrong)
+			}
+			names = append(names, job.Name)
+		}
+		if len(names) != len(clusters) {
+			t.Errorf("%s: %q", release, names)
+		}
 	}
 }
 
@@ -173,7 +235,9 @@ func demandStrict(t *testing.T, doc string) string {
 	if of == nil {
 		t.Fatalf("kind %q:\n%s", o.Kind, doc)
 	}
-	if err := yaml.UnmarshalStrict([]byte(doc), of); err != nil {
+	// Helm sends a number as one, where the type of a field would make a text of it.
+	sent, err := yaml.YAMLToJSONStrict([]byte(doc))
+	if err := errors.Join(err, json.Unmarshal(sent, of), yaml.UnmarshalStrict([]byte(doc), of)); err != nil {
 		t.Errorf("%v:\n%s", err, doc)
 	}
 	if c, is := of.(*batch.CronJob); is {
