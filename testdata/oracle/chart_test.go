@@ -98,9 +98,11 @@ serviceAccount: {annotations: {eks.amazonaws.com/role-arn: "arn:aws:iam::1234567
 	"three management clusters, a store of their own, a chat": `
 image: {repository: registry.example/drift-detector, tag: v1.0.1}
 managementClusters:
-- {name: prod, backup: s3://velero/prod, bucketSecret: prod-bucket, args: [--schedule=nightly]}
-- {name: edge, backup: "s3://velero/edge", schedule: "17 5 * * *"}
-- {name: lab, backup: s3://lab}
+- {name: prod, backup: s3://velero/prod, bucketSecret: prod-bucket, args: [--schedule=nightly, --s3-sse-c-key=/run/credentials/sse.key]}
+- {name: edge, backup: "s3://velero/edge", schedule: "17 5 * * *", ignoreRules: edge-accepted}
+- {name: lab, backup: s3://lab, confirmations: lab-confirmed, credentialsSecret: lab-logins}
+ignoreRules: accepted
+credentialsSecret: logins
 bucketSecret: bucket
 push: {url: "https://push.example/", userSecret: push}
 notify: {format: teams, secret: chat}
@@ -256,7 +258,8 @@ func demandOldest(t *testing.T, docs []string) {
 	}
 }
 
-// demandLeastRights demands that a pod has no right and no way to write but /tmp.
+// demandLeastRights demands that a pod has no right and no way to write but /tmp, and that it has the
+// files that its flags name.
 func demandLeastRights(t *testing.T, c *batch.CronJob) {
 	t.Helper()
 	pod := &c.Spec.JobTemplate.Spec.Template.Spec
@@ -264,9 +267,69 @@ func demandLeastRights(t *testing.T, c *batch.CronJob) {
 	if *pod.AutomountServiceAccountToken || !*pod.SecurityContext.RunAsNonRoot || !*s.ReadOnlyRootFilesystem || *s.AllowPrivilegeEscalation || !slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) {
 		t.Errorf("%s has rights", c.Name)
 	}
-	for _, v := range pod.Volumes {
-		if v.EmptyDir == nil && v.Secret == nil {
-			t.Errorf("%s mounts %s", c.Name, v.Name)
+	places := []string{}
+	for _, m := range pod.Containers[0].VolumeMounts {
+		i := slices.IndexFunc(pod.Volumes, func(v core.Volume) bool { return v.Name == m.Name })
+		if i < 0 || !m.ReadOnly && m.MountPath != "/tmp" || pod.Volumes[i].EmptyDir == nil != m.ReadOnly || len(pod.Volumes) != len(pod.Containers[0].VolumeMounts) {
+			t.Errorf("%s mounts %+v of %+v", c.Name, m, pod.Volumes)
+		}
+		places = append(places, m.MountPath)
+	}
+	for _, a := range pod.Containers[0].Args {
+		if file := regexp.MustCompile(`=(/.*)/`).FindStringSubmatch(a); file != nil && !slices.Contains(places, file[1]) {
+			t.Errorf("%s has no file of %s", c.Name, a)
+		}
+	}
+}
+
+// What a management cluster has of its own is taken in place of what all have, and the flags for it are
+// those of detect. By default there is no file, and no flag.
+func TestChartMountsFiles(t *testing.T) {
+	commands, err := os.ReadFile("../../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, detect, _ := strings.Cut(string(commands), "\n## detect\n")
+	detect, _, _ = strings.Cut(detect, "\n## ")
+	mounted := func(values string) []string {
+		files, err := render(t, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, doc := range documents(files) {
+			var job batch.CronJob
+			if demandStrict(t, doc) != "CronJob" {
+				continue
+			}
+			if err := yaml.Unmarshal([]byte(doc), &job); err != nil {
+				t.Fatal(err)
+			}
+			pod := job.Spec.JobTemplate.Spec.Template.Spec
+			for _, a := range pod.Containers[0].Args[1:] {
+				if flag, _, _ := strings.Cut(a, "="); !strings.Contains(detect, "\n| `"+flag+"`") {
+					t.Errorf("detect has no %s", flag)
+				}
+			}
+			var of []string
+			for _, v := range pod.Volumes {
+				switch {
+				case v.ConfigMap != nil:
+					of = append(of, v.ConfigMap.Name)
+				case v.Secret != nil:
+					of = append(of, v.Secret.SecretName)
+				}
+			}
+			all = append(all, strings.Join(of, " "))
+		}
+		return all
+	}
+	for values, want := range map[string][]string{
+		base: {""},
+		fleets["three management clusters, a store of their own, a chat"]: {"accepted logins push chat", "edge-accepted logins push chat", "accepted lab-confirmed lab-logins push chat"},
+	} {
+		if got := mounted(values); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
@@ -295,6 +358,11 @@ func TestChartRefuses(t *testing.T) {
 		`notify: {format: "slack=https://hooks.x/canary"}`:                                           "notify.format",
 		`env: [{name: HTTPS_PROXY, value: "http://user:canary@proxy"}]`:                              "valueFrom.secretKeyRef",
 		`env: [{name: GOVC_PASS, value: canary}]`:                                                    "valueFrom.secretKeyRef",
+		`ignoreRules: "rules: [{match: {name: canary}}]"`:                                            "ignoreRules is no name of a ConfigMap",
+		`managementClusters: [{name: a, backup: s3://b, ignoreRules: "canary: yes"}]`:                "ignoreRules of a",
+		`managementClusters: [{name: a, backup: s3://b, confirmations: ./canary.yaml}]`:              "confirmations of a",
+		`credentialsSecret: "endpoints: [{password: canary}]"`:                                       "credentialsSecret is no name of a Secret",
+		`managementClusters: [{name: a, backup: s3://b, credentialsSecret: "user:canary"}]`:          "credentialsSecret of a",
 		`env: [{name: SLACK_WEBHOOK_URL, value: canary}]`:                                            "valueFrom.secretKeyRef",
 	} {
 		c, err := chartutil.ReadValues([]byte(base))
