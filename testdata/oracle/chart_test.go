@@ -106,7 +106,7 @@ credentialsSecret: logins
 bucketSecret: bucket
 push: {url: "https://push.example/", userSecret: push}
 notify: {format: teams, secret: chat}
-networkPolicy: {ports: [443, 9000]}
+networkPolicy: {ports: [443, 9000], egress: [{ports: [{port: 5353, protocol: UDP}], to: [{namespaceSelector: {}}]}]}
 prometheusRule: {enabled: true, labels: {release: monitoring}}
 dashboard: {enabled: true}
 env:
@@ -334,6 +334,73 @@ func TestChartMountsFiles(t *testing.T) {
 	}
 }
 
+// The NetworkPolicy lets the pod out to what the values name, and to where the roles come from that
+// --s3-ambient takes.
+func TestChartLetsOut(t *testing.T) {
+	const names, roles = "53/UDP 53/TCP ", "; 80/TCP to 169.254.169.254/32 169.254.170.23/32"
+	for values, want := range map[string]string{
+		"":                                      names + "443/TCP 6443/TCP 9091/TCP" + roles,
+		`push: {url: "http://pushgateway"}`:     names + "443/TCP 6443/TCP 9091/TCP 80/TCP" + roles,
+		`push: {url: "https://pushgateway/x"}`:  names + "443/TCP 6443/TCP 9091/TCP" + roles,
+		`push: {url: "http://[fd00::1]:9092/"}`: names + "443/TCP 6443/TCP 9091/TCP 9092/TCP" + roles,
+		`env: [{name: DRIFT_DETECTOR_S3_ENDPOINT, value: "https://minio.corp:9000"}]`:                                                         names + "443/TCP 6443/TCP 9091/TCP 9000/TCP" + roles,
+		`managementClusters: [{name: a, backup: s3://b, args: ["--s3-endpoint=http://rgw:7480/", "--endpoint=https://vc=https://vc2:8443"]}]`: names + "443/TCP 6443/TCP 9091/TCP 7480/TCP 8443/TCP" + roles,
+		`networkPolicy: {ports: [443], roles: []}`:                                                                                            names + "443/TCP 9091/TCP",
+		`networkPolicy: {roles: ["fd00:ec2::23/128"]}`:                                                                                        names + "443/TCP 6443/TCP 9091/TCP; 80/TCP to fd00:ec2::23/128",
+		`networkPolicy: {egress: [{ports: [{port: 9000, protocol: TCP}], to: [{ipBlock: {cidr: 10.0.0.9/32}}]}]}`:                             names + "443/TCP 6443/TCP 9091/TCP" + roles + "; 9000/TCP to 10.0.0.9/32",
+	} {
+		files, err := render(t, with(t, values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, doc := range documents(files) {
+			var policy networking.NetworkPolicy
+			if demandStrict(t, doc) != "NetworkPolicy" {
+				continue
+			}
+			if err := yaml.Unmarshal([]byte(doc), &policy); err != nil {
+				t.Fatal(err)
+			}
+			for _, rule := range policy.Spec.Egress {
+				var words []string
+				for _, p := range rule.Ports {
+					words = append(words, p.Port.String()+"/"+string(*p.Protocol))
+				}
+				if len(rule.To) > 0 {
+					words = append(words, "to")
+				}
+				for _, to := range rule.To {
+					words = append(words, to.IPBlock.CIDR)
+				}
+				got = append(got, strings.Join(words, " "))
+			}
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%s: %q, want %q", values, got, want)
+		}
+	}
+}
+
+// with is the values of base, of which some are others.
+func with(t *testing.T, values string) string {
+	t.Helper()
+	all, err := chartutil.ReadValues([]byte(base))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, err := chartutil.ReadValues([]byte(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(all, changed)
+	text, err := yaml.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // A value that is a secret in clear is refused, with the way to do it; so is what nothing reads.
 func TestChartRefuses(t *testing.T) {
 	for values, why := range map[string]string{
@@ -365,17 +432,7 @@ func TestChartRefuses(t *testing.T) {
 		`managementClusters: [{name: a, backup: s3://b, credentialsSecret: "user:canary"}]`:          "credentialsSecret of a",
 		`env: [{name: SLACK_WEBHOOK_URL, value: canary}]`:                                            "valueFrom.secretKeyRef",
 	} {
-		c, err := chartutil.ReadValues([]byte(base))
-		if err != nil {
-			t.Fatal(err)
-		}
-		changed, err := chartutil.ReadValues([]byte(values))
-		if err != nil {
-			t.Fatal(err)
-		}
-		maps.Copy(c, changed)
-		text, _ := yaml.Marshal(c)
-		if _, err := render(t, string(text)); err == nil || !strings.Contains(err.Error(), why) {
+		if _, err := render(t, with(t, values)); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", values, err)
 		} else if strings.Contains(err.Error(), "canary") {
 			t.Errorf("a secret is in: %v", err)
