@@ -103,6 +103,7 @@ managementClusters:
 - {name: lab, backup: s3://lab, confirmations: lab-confirmed, credentialsSecret: lab-logins}
 ignoreRules: accepted
 credentialsSecret: logins
+reports: {claim: reports}
 bucketSecret: bucket
 push: {url: "https://push.example/", userSecret: push}
 notify: {format: teams, secret: chat}
@@ -258,8 +259,8 @@ func demandOldest(t *testing.T, docs []string) {
 	}
 }
 
-// demandLeastRights demands that a pod has no right and no way to write but /tmp, and that it has the
-// files that its flags name.
+// demandLeastRights demands that a pod has no right and no way to write but /tmp and to a claim for
+// reports, and that it has the files that its flags name.
 func demandLeastRights(t *testing.T, c *batch.CronJob) {
 	t.Helper()
 	pod := &c.Spec.JobTemplate.Spec.Template.Spec
@@ -270,8 +271,12 @@ func demandLeastRights(t *testing.T, c *batch.CronJob) {
 	places := []string{}
 	for _, m := range pod.Containers[0].VolumeMounts {
 		i := slices.IndexFunc(pod.Volumes, func(v core.Volume) bool { return v.Name == m.Name })
-		if i < 0 || !m.ReadOnly && m.MountPath != "/tmp" || pod.Volumes[i].EmptyDir == nil != m.ReadOnly || len(pod.Volumes) != len(pod.Containers[0].VolumeMounts) {
-			t.Errorf("%s mounts %+v of %+v", c.Name, m, pod.Volumes)
+		if i < 0 || len(pod.Volumes) != len(pod.Containers[0].VolumeMounts) {
+			t.Fatalf("%s mounts %+v of %+v", c.Name, m, pod.Volumes)
+		}
+		v := pod.Volumes[i]
+		if writes := v.EmptyDir != nil && m.MountPath == "/tmp" || v.PersistentVolumeClaim != nil && m.MountPath == "/reports"; writes == m.ReadOnly {
+			t.Errorf("%s mounts %+v of %+v", c.Name, m, v)
 		}
 		places = append(places, m.MountPath)
 	}
@@ -282,8 +287,8 @@ func demandLeastRights(t *testing.T, c *batch.CronJob) {
 	}
 }
 
-// What a management cluster has of its own is taken in place of what all have, and the flags for it are
-// those of detect. By default there is no file, and no flag.
+// What a management cluster has of its own is taken in place of what all have, its report has its name, and
+// the flags for it are those of detect. By default there is no file, and no flag.
 func TestChartMountsFiles(t *testing.T) {
 	commands, err := os.ReadFile("../../docs/commands.md")
 	if err != nil {
@@ -311,13 +316,17 @@ func TestChartMountsFiles(t *testing.T) {
 					t.Errorf("detect has no %s", flag)
 				}
 			}
-			var of []string
+			_, written, _ := strings.Cut(strings.Join(pod.Containers[0].Args, "\n"), "--output=")
+			written, _, _ = strings.Cut(written, "\n")
+			of := []string{written}
 			for _, v := range pod.Volumes {
 				switch {
 				case v.ConfigMap != nil:
 					of = append(of, v.ConfigMap.Name)
 				case v.Secret != nil:
 					of = append(of, v.Secret.SecretName)
+				case v.PersistentVolumeClaim != nil:
+					of = append(of, "writes "+v.PersistentVolumeClaim.ClaimName)
 				}
 			}
 			all = append(all, strings.Join(of, " "))
@@ -325,8 +334,10 @@ func TestChartMountsFiles(t *testing.T) {
 		return all
 	}
 	for values, want := range map[string][]string{
-		base: {""},
-		fleets["three management clusters, a store of their own, a chat"]: {"accepted logins push chat", "edge-accepted logins push chat", "accepted lab-confirmed lab-logins push chat"},
+		base: {"/tmp/report.json"},
+		fleets["three management clusters, a store of their own, a chat"]: {
+			"/reports/prod.json writes reports accepted logins push chat", "/reports/edge.json writes reports edge-accepted logins push chat", "/reports/lab.json writes reports accepted lab-confirmed lab-logins push chat",
+		},
 	} {
 		if got := mounted(values); !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
@@ -428,6 +439,7 @@ func TestChartRefuses(t *testing.T) {
 		`ignoreRules: "rules: [{match: {name: canary}}]"`:                                            "ignoreRules is no name of a ConfigMap",
 		`managementClusters: [{name: a, backup: s3://b, ignoreRules: "canary: yes"}]`:                "ignoreRules of a",
 		`managementClusters: [{name: a, backup: s3://b, confirmations: ./canary.yaml}]`:              "confirmations of a",
+		`reports: {claim: /mnt/reports}`:                                                             "claim",
 		`credentialsSecret: "endpoints: [{password: canary}]"`:                                       "credentialsSecret is no name of a Secret",
 		`managementClusters: [{name: a, backup: s3://b, credentialsSecret: "user:canary"}]`:          "credentialsSecret of a",
 		`env: [{name: SLACK_WEBHOOK_URL, value: canary}]`:                                            "valueFrom.secretKeyRef",
