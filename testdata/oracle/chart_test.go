@@ -100,7 +100,7 @@ image: {repository: registry.example/drift-detector, tag: v1.0.1}
 managementClusters:
 - {name: prod, backup: s3://velero/prod, bucketSecret: prod-bucket, args: [--schedule=nightly, --s3-sse-c-key=/run/credentials/sse.key]}
 - {name: edge, backup: "s3://velero/edge", schedule: "17 5 * * *", ignoreRules: edge-accepted}
-- {name: lab, backup: s3://lab, confirmations: lab-confirmed, credentialsSecret: lab-logins}
+- {name: lab, backup: s3://lab, confirmations: lab-confirmed, credentialsSecret: lab-logins, args: [--quiet]}
 ignoreRules: accepted
 credentialsSecret: logins
 reports: {claim: reports}
@@ -288,7 +288,8 @@ func demandLeastRights(t *testing.T, c *batch.CronJob) {
 }
 
 // What a management cluster has of its own is taken in place of what all have, its report has its name, and
-// the flags for it are those of detect. By default there is no file, and no flag.
+// the flags for it are those of detect. By default there is no file, and no flag. The screen is in the log, or
+// nothing.
 func TestChartMountsFiles(t *testing.T) {
 	commands, err := os.ReadFile("../../docs/commands.md")
 	if err != nil {
@@ -315,6 +316,9 @@ func TestChartMountsFiles(t *testing.T) {
 				if flag, _, _ := strings.Cut(a, "="); !strings.Contains(detect, "\n| `"+flag+"`") {
 					t.Errorf("detect has no %s", flag)
 				}
+			}
+			if args := pod.Containers[0].Args; slices.Contains(args, "--summary") == slices.Contains(args, "--quiet") {
+				t.Errorf("%s prints as %q say", job.Name, args)
 			}
 			_, written, _ := strings.Cut(strings.Join(pod.Containers[0].Args, "\n"), "--output=")
 			written, _, _ = strings.Cut(written, "\n")
