@@ -40,7 +40,7 @@ AXE_VERSION  := 4.14.1
 AXE          := $(CACHE)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: goflags build demo test race cover update test-aws test-openstack test-azure test-browser test-live test-windows test-controllers faults fuzz bench bench-go size advisories lint docs release image install packages help
+.PHONY: goflags build demo test race cover update test-aws test-openstack test-azure test-browser test-live test-windows test-controllers faults fuzz bench bench-go size advisories lint docs release image install uninstall packages help
 
 goflags:
 	@echo $(GOFLAGS)
@@ -199,15 +199,23 @@ image: ## write dist/drift-detector-image.tar, an OCI image for amd64 and arm64,
 
 PREFIX ?= /usr/local
 
-SHARE = $(DESTDIR)$(PREFIX)/share
+PROGRAM = $(DESTDIR)$(PREFIX)/bin/drift-detector
+SHARE   = $(DESTDIR)$(PREFIX)/share
 
+# Beside its place, then moved there: a program that runs keeps its own.
 install: build ## install the program, its manual page and completions below PREFIX (/usr/local)
+	@test ! -d $(PROGRAM) || { echo "$(PROGRAM) is a folder" >&2; exit 1; }
 	mkdir -p $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
-	install -m 0755 bin/drift-detector $(DESTDIR)$(PREFIX)/bin/drift-detector
+	install -m 0755 bin/drift-detector $(PROGRAM).new
+	mv -f $(PROGRAM).new $(PROGRAM)
 	bin/drift-detector man > $(SHARE)/man/man1/drift-detector.1
 	bin/drift-detector completion bash > $(SHARE)/bash-completion/completions/drift-detector
 	bin/drift-detector completion zsh > $(SHARE)/zsh/site-functions/_drift-detector
 	bin/drift-detector completion fish > $(SHARE)/fish/vendor_completions.d/drift-detector.fish
+
+uninstall: ## remove what install has put below PREFIX
+	rm -f $(PROGRAM) $(SHARE)/man/man1/drift-detector.1 $(SHARE)/bash-completion/completions/drift-detector \
+	  $(SHARE)/zsh/site-functions/_drift-detector $(SHARE)/fish/vendor_completions.d/drift-detector.fish
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

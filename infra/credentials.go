@@ -183,7 +183,7 @@ func (r *credentialReader) open(path string, secret bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if secret && runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode()&0o077 != 0 {
+	if secret && runtime.GOOS != "windows" && info.Mode().IsRegular() && openToOthers(info) {
 		r.warnings = append(r.warnings, fmt.Sprintf("%s may be read by others (mode %04o); run: chmod 600 on it", path, info.Mode().Perm()))
 	}
 	content, err := io.ReadAll(io.LimitReader(f, maxOperatorFile+1))

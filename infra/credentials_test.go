@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -155,6 +156,20 @@ func TestReadCredentialsMissingFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.yaml")
 	if _, _, err := infra.ReadCredentials(path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v, want one that names the file", err)
+	}
+}
+
+// A file of another account, which this one reads as a member of the file's group, is not open to
+// others, and nobody can change its mode: so are Secrets mounted into a pod.
+func TestReadCredentialsOfAnotherAccount(t *testing.T) {
+	for mode, warns := range map[os.FileMode]bool{0o440: false, 0o640: false, 0o400: false, 0o444: true, 0o660: true} {
+		path := credentialsFolder(t, "endpoints:\n- {endpoint: a, caFile: ca.pem}\n", map[string]string{"ca.pem": caPEM(t)})
+		if err := errors.Join(os.Chmod(path, mode), os.Chown(path, os.Geteuid()+1, os.Getegid())); err != nil {
+			t.Skip(err) // only root gives files away
+		}
+		if _, warnings, err := infra.ReadCredentials(path); err != nil || len(warnings) > 0 != warns {
+			t.Errorf("mode %04o: error %v, warnings %q", mode, err, warnings)
+		}
 	}
 }
 

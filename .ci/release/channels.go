@@ -105,9 +105,10 @@ spec:
   homepage: {{.Home}}
   shortDescription: What a restore of a management cluster will find
   description: |
-    The management cluster of Cluster API is lost, its Velero backup is there, the workload
-    clusters still run. This compares the backup with the VMs that run, and says what the
-    restored controllers will find, and do. It changes nothing.
+    The management cluster of Cluster API is lost, its Velero backup is there,
+    the workload clusters still run. This compares the backup with the VMs that
+    run, and says what the restored controllers will find, and do. It changes
+    nothing.
   platforms:{{range .Systems}}{{range .Archives}}
   - selector:
       matchLabels:

@@ -74,7 +74,8 @@ func TestKrew(t *testing.T) {
 	var m struct {
 		Metadata struct{ Name string }
 		Spec     struct {
-			Version   string
+			Version, ShortDescription, Description string
+
 			Platforms []struct {
 				Selector         struct{ MatchLabels struct{ OS, Arch string } }
 				URI, Sha256, Bin string
@@ -87,6 +88,12 @@ func TestKrew(t *testing.T) {
 	}
 	if m.Metadata.Name != "drift-detector" || m.Spec.Version != "v1.2.3" || len(m.Spec.Platforms) != len(all) {
 		t.Fatalf("it has %+v", m)
+	}
+	// What krew-index asks for.
+	for line := range strings.Lines(m.Spec.Description) {
+		if len(line) > 80 || len(m.Spec.ShortDescription) > 50 || m.Spec.ShortDescription == "" {
+			t.Errorf("its description has %d characters in %q", len(line), line)
+		}
 	}
 	for i, p := range m.Spec.Platforms {
 		a := all[i]

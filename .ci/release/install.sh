@@ -3,15 +3,18 @@
 # completions. An archive that SHA256SUMS lacks, or whose sum is another, is refused.
 #
 #   sh install.sh [--prefix DIR] [--from FOLDER|URL] [--key PUBLIC-KEY]
+#   sh install.sh --uninstall [--prefix DIR]
 #
 # DIR is $PREFIX, or /usr/local. Root is needed only where DIR needs it. FOLDER or URL has
-# the files of the release. With --key the signature of SHA256SUMS is verified, by minisign.
+# the files of the release. With --key the signature of SHA256SUMS is verified, by minisign. What
+# was installed before is replaced when all is verified, and stays otherwise.
 set -eu
 
 version=@VERSION@
 from=@RELEASES@/@VERSION@
 prefix=${PREFIX:-/usr/local}
 key=
+usage="usage: sh install.sh [--prefix DIR] [--from FOLDER|URL] [--key PUBLIC-KEY], or sh install.sh --uninstall [--prefix DIR]"
 
 fail() {
 	echo "install.sh: $*" >&2
@@ -36,27 +39,67 @@ sum() {
 	if command -v sha256sum >/dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1
 }
 
-# put installs one file of the archive: beside its place, then moved there, so that a program
-# that runs keeps its own.
-put() {
+# each calls a function for every file that is installed: its mode, its name in the archive and
+# its place below the prefix. The program is the last to be replaced.
+each() {
+	while read -r mode file place; do
+		"$1" "$mode" "$file" "$place"
+	done <<-END
+		0644 drift-detector.1 share/man/man1/drift-detector.1
+		0644 completions/drift-detector.bash share/bash-completion/completions/drift-detector
+		0644 completions/_drift-detector share/zsh/site-functions/_drift-detector
+		0644 completions/drift-detector.fish share/fish/vendor_completions.d/drift-detector.fish
+		0755 drift-detector bin/drift-detector
+	END
+}
+
+elsewhere="choose another place, such as --prefix \"\$HOME/.local\", or run this as root"
+
+# stage puts a file beside its place. Into a folder that is there mv would move it, and say nothing.
+stage() {
+	[ ! -d "$prefix/$3" ] || fail "$prefix/$3 is a folder: nothing was installed"
 	{
-		mkdir -p "$prefix/${3%/*}" && cp "$tmp/$name/$2" "$prefix/$3.new" &&
-			chmod "$1" "$prefix/$3.new" && mv -f "$prefix/$3.new" "$prefix/$3"
-	} || fail "cannot write $prefix/$3: choose another place, such as --prefix \"\$HOME/.local\", or run this as root"
+		mkdir -p "$prefix/${3%/*}" && cp "$tmp/$name/$2" "$prefix/$3.new.$$" && chmod "$1" "$prefix/$3.new.$$"
+	} || fail "cannot write $prefix/$3: nothing was installed; $elsewhere"
+}
+
+unstage() { rm -f "$prefix/$3.new.$$" 2>/dev/null || :; }
+
+# put moves a file to its place in one step, so that a program that runs keeps its own.
+put() { mv -f "$prefix/$3.new.$$" "$prefix/$3" || fail "cannot write $prefix/$3: $elsewhere"; }
+
+remove() {
+	if [ -e "$prefix/$3" ] || [ -L "$prefix/$3" ]; then
+		rm -f "$prefix/$3" || fail "cannot remove $prefix/$3: give the --prefix of its installation, or run this as root"
+		removed=yes
+	fi
 }
 
 main() {
+	uninstall=
 	while [ $# -gt 0 ]; do
-		[ $# -gt 1 ] || fail "usage: sh install.sh [--prefix DIR] [--from FOLDER|URL] [--key PUBLIC-KEY]"
-		[ -n "$2" ] || fail "$1 is empty, as of a variable that is not set: nothing was installed"
+		if [ "$1" = --uninstall ]; then
+			uninstall=yes
+			shift
+			continue
+		fi
+		[ $# -gt 1 ] || fail "$usage"
+		[ -n "$2" ] || fail "$1 is empty, as of a variable that is not set: nothing was done"
 		case $1 in
 		--prefix) prefix=$2 ;;
 		--from) from=${2%/} ;;
 		--key) key=$2 ;;
-		*) fail "no option $1: there are --prefix, --from and --key" ;;
+		*) fail "no option $1: there are --prefix, --from, --key and --uninstall" ;;
 		esac
 		shift 2
 	done
+	if [ -n "$uninstall" ]; then
+		removed=
+		each remove
+		[ -n "$removed" ] || fail "nothing of drift-detector is in $prefix: give the --prefix of its installation"
+		echo "drift-detector, its manual page and its completions are no longer in $prefix"
+		return
+	fi
 	case $(uname -s) in
 	Linux) os=linux ;;
 	Darwin) os=darwin ;;
@@ -70,7 +113,7 @@ main() {
 	name=drift-detector-$version-$os-$arch
 
 	tmp=$(mktemp -d)
-	trap 'rm -rf "$tmp"' EXIT
+	trap 'rm -rf "$tmp"; each unstage' EXIT
 	trap 'exit 1' HUP INT TERM
 	take SHA256SUMS
 	if [ -n "$key" ]; then
@@ -84,11 +127,8 @@ main() {
 	[ "$(sum "$tmp/$name.tar.gz")" = "$want" ] || fail "$name.tar.gz is not what SHA256SUMS has: nothing was installed"
 	tar -xzf "$tmp/$name.tar.gz" -C "$tmp"
 
-	put 0755 drift-detector bin/drift-detector
-	put 0644 drift-detector.1 share/man/man1/drift-detector.1
-	put 0644 completions/drift-detector.bash share/bash-completion/completions/drift-detector
-	put 0644 completions/_drift-detector share/zsh/site-functions/_drift-detector
-	put 0644 completions/drift-detector.fish share/fish/vendor_completions.d/drift-detector.fish
+	each stage
+	each put
 	echo "drift-detector $version is in $prefix/bin, with manual page and completions in $prefix/share; its sum is that of SHA256SUMS${key:+, whose signature was verified}"
 }
 

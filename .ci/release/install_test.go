@@ -2,6 +2,11 @@ package main
 
 import (
 	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,20 +18,174 @@ import (
 )
 
 // installing runs install.sh, and returns what it said and whether it succeeded. It demands
-// that its temporary folder is gone, and that after a failure nothing is installed.
+// that its temporary folder is gone, and that after a failure all files are as they were.
 func (d *dist) installing(t *testing.T, prefix string, env, args []string) (string, bool) {
 	t.Helper()
-	tmp := t.TempDir()
+	tmp, before := t.TempDir(), tree(t, prefix)
 	cmd := exec.Command("sh", append([]string{filepath.Join(d.folder, "install.sh")}, args...)...)
 	cmd.Env = append(os.Environ(), append(env, "TMPDIR="+tmp, "PREFIX="+prefix)...)
 	said, err := cmd.CombinedOutput()
 	if left, _ := os.ReadDir(tmp); len(left) > 0 {
 		t.Errorf("%q leaves %v", args, left)
 	}
-	if _, there := os.Stat(filepath.Join(prefix, "bin", "drift-detector")); (err == nil) != (there == nil) {
-		t.Errorf("%q ends with %v, and the program: %v", args, err, there)
+	if after := tree(t, prefix); err != nil && !maps.Equal(before, after) {
+		t.Errorf("%q ends with %v, and of %v has made %v", args, err, before, after)
 	}
 	return string(said), err == nil
+}
+
+// tree is the content of each file below a place, by its name.
+func tree(t *testing.T, root string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(root, func(place string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(place)
+		name, _ := filepath.Rel(root, place)
+		files[name] = string(content)
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// What an installation consists of, and what uninstalling removes.
+var places = []string{
+	"bin/drift-detector", "share/bash-completion/completions/drift-detector", "share/fish/vendor_completions.d/drift-detector.fish",
+	"share/man/man1/drift-detector.1", "share/zsh/site-functions/_drift-detector",
+}
+
+// put makes a file, with the folders that it is in.
+func put(t *testing.T, file, content string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An installation replaces an older one whole, each file in one step: a program that runs keeps
+// its own. Where it can't be whole, or is not verified, the old one stays.
+func TestInstallReplaces(t *testing.T) {
+	older := func() string {
+		prefix := t.TempDir()
+		for _, place := range places {
+			put(t, filepath.Join(prefix, place), "old "+place)
+		}
+		put(t, filepath.Join(prefix, "bin/drift-detector.new"), "another's")
+		return prefix
+	}
+	d, _ := laid(t)
+	prefix := older()
+	runs, err := os.Open(filepath.Join(prefix, "bin/drift-detector"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = runs.Close() }()
+	if said, ok := d.installing(t, prefix, nil, []string{"--from", d.folder}); !ok {
+		t.Fatal(said)
+	}
+	if content, err := io.ReadAll(runs); err != nil || string(content) != "old bin/drift-detector" {
+		t.Errorf("the program that runs is %q: %v", content, err)
+	}
+	after := tree(t, prefix)
+	if after["bin/drift-detector.new"] != "another's" || len(after) != len(places)+1 {
+		t.Errorf("there is %v", after)
+	}
+	for _, place := range places {
+		if strings.HasPrefix(after[place], "old") {
+			t.Errorf("%s is the old one", place)
+		}
+	}
+	for _, place := range places {
+		prefix := older()
+		if err := errors.Join(os.Remove(filepath.Join(prefix, place)), os.Mkdir(filepath.Join(prefix, place), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		if said, ok := d.installing(t, prefix, nil, []string{"--from", d.folder}); ok || !strings.Contains(said, place+" is a folder: nothing was installed") {
+			t.Errorf("a folder is in %s: ok %v, it says %s", place, ok, said)
+		}
+	}
+	prefix = older()
+	if err := errors.Join(os.RemoveAll(filepath.Join(prefix, "share/zsh")), os.WriteFile(filepath.Join(prefix, "share/zsh"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if said, ok := d.installing(t, prefix, nil, []string{"--from", d.folder}); ok || !strings.Contains(said, "nothing was installed; choose another place") {
+		t.Errorf("ok %v, it says %s", ok, said)
+	}
+	put(t, filepath.Join(d.folder, "drift-detector-v1.2.3-"+runtime.GOOS+"-"+runtime.GOARCH+".tar.gz"), "changed")
+	if said, ok := d.installing(t, older(), nil, []string{"--from", d.folder}); ok || !strings.Contains(said, "nothing was installed") {
+		t.Errorf("ok %v, it says %s", ok, said)
+	}
+}
+
+// install.sh --uninstall removes what install.sh installs, and nothing else.
+func TestUninstall(t *testing.T) {
+	d, _ := laid(t)
+	prefix := t.TempDir()
+	put(t, filepath.Join(prefix, "bin/another"), "another's")
+	uninstall := []string{"--uninstall", "--prefix", prefix}
+	if said, ok := d.installing(t, prefix, nil, uninstall); ok || !strings.Contains(said, "nothing of drift-detector is in "+prefix) {
+		t.Errorf("nothing is installed: ok %v, it says %s", ok, said)
+	}
+	if said, ok := d.installing(t, prefix, nil, []string{"--from", d.folder}); !ok || len(tree(t, prefix)) != len(places)+1 {
+		t.Fatal(said)
+	}
+	if said, ok := d.installing(t, prefix, nil, uninstall); !ok || !strings.Contains(said, "no longer in "+prefix) {
+		t.Errorf("ok %v, it says %s", ok, said)
+	}
+	if left := tree(t, prefix); len(left) != 1 {
+		t.Errorf("it leaves %v", left)
+	}
+}
+
+// make install puts the same into the same places, also over an older one, and make uninstall removes it.
+func TestMakeInstall(t *testing.T) {
+	folder, root := t.TempDir(), t.TempDir()
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(folder, "Makefile"), string(makefile))
+	put(t, filepath.Join(folder, "bin/drift-detector"), "#!/bin/sh\necho \"$@\"\n")
+	run := func(target string, more ...string) error {
+		cmd := exec.Command("make", append([]string{"-o", "build", target, "PREFIX=/usr", "DESTDIR=" + root}, more...)...)
+		cmd.Dir = folder
+		said, err := cmd.CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("make %s: %w\n%s", target, err, said)
+		}
+		return err
+	}
+	program := filepath.Join(root, "usr/bin/drift-detector")
+	put(t, program, "old")
+	put(t, filepath.Join(root, "usr/bin/another"), "another's")
+	if err := run("install"); err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range places {
+		if content, err := os.ReadFile(filepath.Join(root, "usr", place)); err != nil || len(content) == 0 || string(content) == "old" {
+			t.Errorf("%s: %q, %v", place, content, err)
+		}
+	}
+	if all := tree(t, root); len(all) != len(places)+1 {
+		t.Errorf("there is %v", all)
+	}
+	if err := run("uninstall"); err != nil {
+		t.Error(err)
+	}
+	if left := tree(t, root); len(left) != 1 {
+		t.Errorf("it leaves %v", left)
+	}
+	if err := os.Mkdir(program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := run("install"); err == nil || !strings.Contains(err.Error(), program+" is a folder") || len(tree(t, root)) != 1 {
+		t.Errorf("a folder is in the program's place: %v, %v", err, tree(t, root))
+	}
 }
 
 // install.sh uses nothing of its tools that only GNU's have: macOS has others. Here it runs with those of
@@ -101,6 +260,9 @@ func TestInstallRefuses(t *testing.T) {
 		{"no such folder", "", nil, []string{"--from", "/nowhere"}, "cannot read SHA256SUMS of /nowhere"},
 		{"no such option", "", nil, []string{"--force", "yes"}, "no option --force"},
 		{"no value", "", nil, []string{"--from"}, "usage: "},
+		{"an empty prefix", "", nil, []string{"--prefix", ""}, "--prefix is empty"},
+		{"an empty key", "", nil, []string{"--key", ""}, "--key is empty"},
+		{"an empty folder's name", "", nil, []string{"--from", ""}, "--from is empty"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, _ := laid(t)

@@ -28,8 +28,9 @@ func uncommitted() (string, error) {
 
 var released = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$`)
 
-// releasable refuses to give a version (v1.2.3) to what is not committed, and one of which the
-// changelog says nothing. What git describe says of other commits is not held to that.
+// releasable refuses to give a version (v1.2.3) to what is not committed, one of which the
+// changelog says nothing, and one that is not the chart's. What git describe says of other
+// commits is not held to that.
 func releasable(version string) error {
 	if !released.MatchString(version) || strings.HasSuffix(version, "-dirty") {
 		return nil
@@ -47,6 +48,21 @@ func releasable(version string) error {
 	}
 	if !regexp.MustCompile(`(?m)^## ` + regexp.QuoteMeta(version) + ` \(20\d\d-[01]\d-[0-3]\d\)$`).Match(changes) {
 		return fmt.Errorf("CHANGELOG.md has no heading \"## %s (YYYY-MM-DD)\"", version)
+	}
+	return chartHas(version)
+}
+
+// chartHas demands that the chart has the version, as Helm writes it, and takes the image of it.
+func chartHas(version string) error {
+	const file = "deploy/chart/Chart.yaml"
+	chart, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	for _, line := range []string{"version: " + version[1:], "appVersion: " + version} {
+		if !strings.Contains("\n"+string(chart), "\n"+line+"\n") {
+			return fmt.Errorf("%s has no line %q", file, line)
+		}
 	}
 	return nil
 }

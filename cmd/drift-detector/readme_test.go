@@ -133,7 +133,7 @@ func TestReadmeShowsRealOutputOfItsCommands(t *testing.T) {
 var foreignFlags = map[string]bool{
 	"recursive": true, "title": true, "body-file": true, "context": true, "ignore-daemonsets": true, "delete-emptydir-data": true, "raw": true, "from": true, "manifest": true,
 	"key": true, "check": true, "ignore-missing": true, "yes": true, "bundle": true, "certificate-identity": true, "certificate-oidc-issuer": true, "create-namespace": true, "set": true,
-	"system": true, "home-dir": true, "shell": true, "now": true,
+	"uninstall": true, "system": true, "home-dir": true, "shell": true, "now": true,
 }
 
 // Every flag, command, variable and exit status that the docs name exists.

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"maps"
@@ -21,6 +22,7 @@ import (
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 )
 
@@ -31,6 +33,12 @@ const deploy = "../../deploy/"
 // render has Helm's engine render the chart, as helm template does, and returns each file by its name.
 func render(t *testing.T, values string) (map[string]string, error) {
 	t.Helper()
+	return renderAs(t, "drift-detector", values)
+}
+
+// renderAs is render for a release of a name of its own.
+func renderAs(t *testing.T, release, values string) (map[string]string, error) {
+	t.Helper()
 	c, err := loader.Load(deploy + "chart")
 	if err != nil {
 		t.Fatal(err)
@@ -39,8 +47,8 @@ func render(t *testing.T, values string) (map[string]string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release := chartutil.ReleaseOptions{Name: "drift-detector", Namespace: "drift-detector", IsInstall: true}
-	all, err := chartutil.ToRenderValues(c, given, release, chartutil.DefaultCapabilities)
+	options := chartutil.ReleaseOptions{Name: release, Namespace: "drift-detector", IsInstall: true}
+	all, err := chartutil.ToRenderValues(c, given, options, chartutil.DefaultCapabilities)
 	if err != nil {
 		return nil, err
 	}
@@ -90,13 +98,16 @@ serviceAccount: {annotations: {eks.amazonaws.com/role-arn: "arn:aws:iam::1234567
 	"three management clusters, a store of their own, a chat": `
 image: {repository: registry.example/drift-detector, tag: v1.0.1}
 managementClusters:
-- {name: prod, backup: s3://velero/prod, bucketSecret: prod-bucket, args: [--schedule=nightly]}
-- {name: edge, backup: "s3://velero/edge", schedule: "17 5 * * *"}
-- {name: lab, backup: s3://lab}
+- {name: prod, backup: s3://velero/prod, bucketSecret: prod-bucket, args: [--schedule=nightly, --s3-sse-c-key=/run/credentials/sse.key]}
+- {name: edge, backup: "s3://velero/edge", schedule: "17 5 * * *", ignoreRules: edge-accepted}
+- {name: lab, backup: s3://lab, confirmations: lab-confirmed, credentialsSecret: lab-logins, args: [--quiet]}
+ignoreRules: accepted
+credentialsSecret: logins
+reports: {claim: reports}
 bucketSecret: bucket
 push: {url: "https://push.example/", userSecret: push}
 notify: {format: teams, secret: chat}
-networkPolicy: {ports: [443, 9000]}
+networkPolicy: {ports: [443, 9000], egress: [{ports: [{port: 5353, protocol: UDP}], to: [{namespaceSelector: {}}]}]}
 prometheusRule: {enabled: true, labels: {release: monitoring}}
 dashboard: {enabled: true}
 env:
@@ -138,16 +149,11 @@ func TestChart(t *testing.T) {
 			}
 			kinds := map[string]int{}
 			var stable []string
-			for _, file := range slices.Sorted(maps.Keys(files)) {
-				for _, doc := range regexp.MustCompile(`(?m)^---\n`).Split(files[file], -1) {
-					if strings.TrimSpace(doc) == "" {
-						continue
-					}
-					kind := demandStrict(t, doc)
-					kinds[kind]++
-					if kind != "PrometheusRule" { // which is no kind of Kubernetes'
-						stable = append(stable, doc)
-					}
+			for _, doc := range documents(files) {
+				kind := demandStrict(t, doc)
+				kinds[kind]++
+				if kind != "PrometheusRule" { // which is no kind of Kubernetes'
+					stable = append(stable, doc)
 				}
 			}
 			demandOldest(t, stable)
@@ -156,6 +162,65 @@ func TestChart(t *testing.T) {
 				t.Errorf("%v of %d management clusters", kinds, len(fleet.ManagementClusters))
 			}
 		})
+	}
+}
+
+// documents are the objects of all files, in their order.
+func documents(files map[string]string) (docs []string) {
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		for _, doc := range regexp.MustCompile(`(?m)^---\n`).Split(files[file], -1) {
+			if strings.TrimSpace(doc) != "" {
+				docs = append(docs, doc)
+			}
+		}
+	}
+	return docs
+}
+
+// Kubernetes takes 52 characters for the name of a CronJob. Each has a name that it takes, which is that of
+// no other, is the same every time, and is text where people number their clusters.
+func TestChartNamesEachCronJob(t *testing.T) {
+	const long = "management-clusters-of-the-north-west"
+	for release, clusters := range map[string][]string{
+		"drift-detector":                     {"prod", ""},
+		"1":                                  {"", "2"},
+		"drift-detector-" + long:             {"", "1"},
+		"drift-detector.nightly":             {long + "-1", long + "-2", long[:29], long[:30]},
+		strings.Repeat("r", 53):              {"", "a", "b", strings.Repeat("c", 63)},
+		strings.Repeat("a", 42) + ".b-c-d-e": {"x-y", "x-z"},
+	} {
+		var fleet struct {
+			ManagementClusters []map[string]string `json:"managementClusters"`
+		}
+		for _, c := range clusters {
+			fleet.ManagementClusters = append(fleet.ManagementClusters, map[string]string{"name": c, "backup": "s3://b"})
+		}
+		list, err := yaml.Marshal(fleet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := renderAs(t, release, "image: {repository: drift-detector}\nprometheusRule: {enabled: true}\ndashboard: {enabled: true}\n"+string(list))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, doc := range documents(files) {
+			var job batch.CronJob
+			if demandStrict(t, doc) != "CronJob" {
+				continue
+			}
+			if err := yaml.Unmarshal([]byte(doc), &job); err != nil {
+				t.Fatal(err)
+			}
+			whole := strings.TrimSuffix(release+"-"+clusters[len(names)], "-")
+			if wrong := validation.IsDNS1123Subdomain(job.Name); len(wrong) > 0 || len(job.Name) > 52 || slices.Contains(names, job.Name) || len(whole) <= 52 && job.Name != whole {
+				t.Errorf("%s is called %q, %d characters, beside %q: %v", whole, job.Name, len(job.Name), names, wrong)
+			}
+			names = append(names, job.Name)
+		}
+		if len(names) != len(clusters) {
+			t.Errorf("%s: %q", release, names)
+		}
 	}
 }
 
@@ -173,7 +238,9 @@ func demandStrict(t *testing.T, doc string) string {
 	if of == nil {
 		t.Fatalf("kind %q:\n%s", o.Kind, doc)
 	}
-	if err := yaml.UnmarshalStrict([]byte(doc), of); err != nil {
+	// Helm sends a number as one, where the type of a field would make a text of it.
+	sent, err := yaml.YAMLToJSONStrict([]byte(doc))
+	if err := errors.Join(err, json.Unmarshal(sent, of), yaml.UnmarshalStrict([]byte(doc), of)); err != nil {
 		t.Errorf("%v:\n%s", err, doc)
 	}
 	if c, is := of.(*batch.CronJob); is {
@@ -192,7 +259,8 @@ func demandOldest(t *testing.T, docs []string) {
 	}
 }
 
-// demandLeastRights demands that a pod has no right and no way to write but /tmp.
+// demandLeastRights demands that a pod has no right and no way to write but /tmp and to a claim for
+// reports, and that it has the files that its flags name.
 func demandLeastRights(t *testing.T, c *batch.CronJob) {
 	t.Helper()
 	pod := &c.Spec.JobTemplate.Spec.Template.Spec
@@ -200,11 +268,152 @@ func demandLeastRights(t *testing.T, c *batch.CronJob) {
 	if *pod.AutomountServiceAccountToken || !*pod.SecurityContext.RunAsNonRoot || !*s.ReadOnlyRootFilesystem || *s.AllowPrivilegeEscalation || !slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) {
 		t.Errorf("%s has rights", c.Name)
 	}
-	for _, v := range pod.Volumes {
-		if v.EmptyDir == nil && v.Secret == nil {
-			t.Errorf("%s mounts %s", c.Name, v.Name)
+	places := []string{}
+	for _, m := range pod.Containers[0].VolumeMounts {
+		i := slices.IndexFunc(pod.Volumes, func(v core.Volume) bool { return v.Name == m.Name })
+		if i < 0 || len(pod.Volumes) != len(pod.Containers[0].VolumeMounts) {
+			t.Fatalf("%s mounts %+v of %+v", c.Name, m, pod.Volumes)
+		}
+		v := pod.Volumes[i]
+		if writes := v.EmptyDir != nil && m.MountPath == "/tmp" || v.PersistentVolumeClaim != nil && m.MountPath == "/reports"; writes == m.ReadOnly {
+			t.Errorf("%s mounts %+v of %+v", c.Name, m, v)
+		}
+		places = append(places, m.MountPath)
+	}
+	for _, a := range pod.Containers[0].Args {
+		if file := regexp.MustCompile(`=(/.*)/`).FindStringSubmatch(a); file != nil && !slices.Contains(places, file[1]) {
+			t.Errorf("%s has no file of %s", c.Name, a)
 		}
 	}
+}
+
+// What a management cluster has of its own is taken in place of what all have, its report has its name, and
+// the flags for it are those of detect. By default there is no file, and no flag. The screen is in the log, or
+// nothing.
+func TestChartMountsFiles(t *testing.T) {
+	commands, err := os.ReadFile("../../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, detect, _ := strings.Cut(string(commands), "\n## detect\n")
+	detect, _, _ = strings.Cut(detect, "\n## ")
+	mounted := func(values string) []string {
+		files, err := render(t, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, doc := range documents(files) {
+			var job batch.CronJob
+			if demandStrict(t, doc) != "CronJob" {
+				continue
+			}
+			if err := yaml.Unmarshal([]byte(doc), &job); err != nil {
+				t.Fatal(err)
+			}
+			pod := job.Spec.JobTemplate.Spec.Template.Spec
+			for _, a := range pod.Containers[0].Args[1:] {
+				if flag, _, _ := strings.Cut(a, "="); !strings.Contains(detect, "\n| `"+flag+"`") {
+					t.Errorf("detect has no %s", flag)
+				}
+			}
+			if args := pod.Containers[0].Args; slices.Contains(args, "--summary") == slices.Contains(args, "--quiet") {
+				t.Errorf("%s prints as %q say", job.Name, args)
+			}
+			_, written, _ := strings.Cut(strings.Join(pod.Containers[0].Args, "\n"), "--output=")
+			written, _, _ = strings.Cut(written, "\n")
+			of := []string{written}
+			for _, v := range pod.Volumes {
+				switch {
+				case v.ConfigMap != nil:
+					of = append(of, v.ConfigMap.Name)
+				case v.Secret != nil:
+					of = append(of, v.Secret.SecretName)
+				case v.PersistentVolumeClaim != nil:
+					of = append(of, "writes "+v.PersistentVolumeClaim.ClaimName)
+				}
+			}
+			all = append(all, strings.Join(of, " "))
+		}
+		return all
+	}
+	for values, want := range map[string][]string{
+		base: {"/tmp/report.json"},
+		fleets["three management clusters, a store of their own, a chat"]: {
+			"/reports/prod.json writes reports accepted logins push chat", "/reports/edge.json writes reports edge-accepted logins push chat", "/reports/lab.json writes reports accepted lab-confirmed lab-logins push chat",
+		},
+	} {
+		if got := mounted(values); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// The NetworkPolicy lets the pod out to what the values name, and to where the roles come from that
+// --s3-ambient takes.
+func TestChartLetsOut(t *testing.T) {
+	const names, roles = "53/UDP 53/TCP ", "; 80/TCP to 169.254.169.254/32 169.254.170.23/32"
+	for values, want := range map[string]string{
+		"":                                      names + "443/TCP 6443/TCP 9091/TCP" + roles,
+		`push: {url: "http://pushgateway"}`:     names + "443/TCP 6443/TCP 9091/TCP 80/TCP" + roles,
+		`push: {url: "https://pushgateway/x"}`:  names + "443/TCP 6443/TCP 9091/TCP" + roles,
+		`push: {url: "http://[fd00::1]:9092/"}`: names + "443/TCP 6443/TCP 9091/TCP 9092/TCP" + roles,
+		`env: [{name: DRIFT_DETECTOR_S3_ENDPOINT, value: "https://minio.corp:9000"}]`:                                                         names + "443/TCP 6443/TCP 9091/TCP 9000/TCP" + roles,
+		`managementClusters: [{name: a, backup: s3://b, args: ["--s3-endpoint=http://rgw:7480/", "--endpoint=https://vc=https://vc2:8443"]}]`: names + "443/TCP 6443/TCP 9091/TCP 7480/TCP 8443/TCP" + roles,
+		`networkPolicy: {ports: [443], roles: []}`:                                                                                            names + "443/TCP 9091/TCP",
+		`networkPolicy: {roles: ["fd00:ec2::23/128"]}`:                                                                                        names + "443/TCP 6443/TCP 9091/TCP; 80/TCP to fd00:ec2::23/128",
+		`networkPolicy: {egress: [{ports: [{port: 9000, protocol: TCP}], to: [{ipBlock: {cidr: 10.0.0.9/32}}]}]}`:                             names + "443/TCP 6443/TCP 9091/TCP" + roles + "; 9000/TCP to 10.0.0.9/32",
+	} {
+		files, err := render(t, with(t, values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, doc := range documents(files) {
+			var policy networking.NetworkPolicy
+			if demandStrict(t, doc) != "NetworkPolicy" {
+				continue
+			}
+			if err := yaml.Unmarshal([]byte(doc), &policy); err != nil {
+				t.Fatal(err)
+			}
+			for _, rule := range policy.Spec.Egress {
+				var words []string
+				for _, p := range rule.Ports {
+					words = append(words, p.Port.String()+"/"+string(*p.Protocol))
+				}
+				if len(rule.To) > 0 {
+					words = append(words, "to")
+				}
+				for _, to := range rule.To {
+					words = append(words, to.IPBlock.CIDR)
+				}
+				got = append(got, strings.Join(words, " "))
+			}
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%s: %q, want %q", values, got, want)
+		}
+	}
+}
+
+// with is the values of base, of which some are others.
+func with(t *testing.T, values string) string {
+	t.Helper()
+	all, err := chartutil.ReadValues([]byte(base))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, err := chartutil.ReadValues([]byte(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(all, changed)
+	text, err := yaml.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // A value that is a secret in clear is refused, with the way to do it; so is what nothing reads.
@@ -231,19 +440,15 @@ func TestChartRefuses(t *testing.T) {
 		`notify: {format: "slack=https://hooks.x/canary"}`:                                           "notify.format",
 		`env: [{name: HTTPS_PROXY, value: "http://user:canary@proxy"}]`:                              "valueFrom.secretKeyRef",
 		`env: [{name: GOVC_PASS, value: canary}]`:                                                    "valueFrom.secretKeyRef",
+		`ignoreRules: "rules: [{match: {name: canary}}]"`:                                            "ignoreRules is no name of a ConfigMap",
+		`managementClusters: [{name: a, backup: s3://b, ignoreRules: "canary: yes"}]`:                "ignoreRules of a",
+		`managementClusters: [{name: a, backup: s3://b, confirmations: ./canary.yaml}]`:              "confirmations of a",
+		`reports: {claim: /mnt/reports}`:                                                             "claim",
+		`credentialsSecret: "endpoints: [{password: canary}]"`:                                       "credentialsSecret is no name of a Secret",
+		`managementClusters: [{name: a, backup: s3://b, credentialsSecret: "user:canary"}]`:          "credentialsSecret of a",
 		`env: [{name: SLACK_WEBHOOK_URL, value: canary}]`:                                            "valueFrom.secretKeyRef",
 	} {
-		c, err := chartutil.ReadValues([]byte(base))
-		if err != nil {
-			t.Fatal(err)
-		}
-		changed, err := chartutil.ReadValues([]byte(values))
-		if err != nil {
-			t.Fatal(err)
-		}
-		maps.Copy(c, changed)
-		text, _ := yaml.Marshal(c)
-		if _, err := render(t, string(text)); err == nil || !strings.Contains(err.Error(), why) {
+		if _, err := render(t, with(t, values)); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", values, err)
 		} else if strings.Contains(err.Error(), "canary") {
 			t.Errorf("a secret is in: %v", err)
