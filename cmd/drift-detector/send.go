@@ -53,11 +53,8 @@ func (o *sendOptions) read(c *cli.Context) (err error) {
 		if o.to, err = post.Address(o.push); err != nil {
 			return &usageError{message: "--push: " + err.Error(), command: c.Command.Name}
 		}
-		if !strings.Contains(o.to.Path, "/metrics/job/") {
-			o.to = o.to.JoinPath("metrics/job/drift-detector")
-		}
-		if strings.Contains(o.to.Path+"/", "//") { // as of an instance whose variable is not set
-			return &usageError{message: "--push: a part of its path is empty; a label without a value makes a Pushgateway refuse everybody's metrics", command: c.Command.Name}
+		if o.to, err = groupAt(o.to); err != nil {
+			return &usageError{message: "--push: " + err.Error(), command: c.Command.Name}
 		}
 		o.user.Name = o.to.User.Username()
 		o.user.Password, _ = o.to.User.Password()
