@@ -91,7 +91,7 @@ EXAMPLES:
 			if !c.IsSet("output") && !c.IsSet("format") {
 				o.outputs = nil // the screen alone
 			}
-			if err := o.sends.read(c); err != nil {
+			if err := o.sends.read(c, s); err != nil {
 				return err
 			}
 			if err := o.fails.fit(o.live.kubeconfig != ""); err != nil {

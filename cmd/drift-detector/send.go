@@ -48,7 +48,7 @@ func (o *sendOptions) flags() []cli.Flag {
 }
 
 // read takes the values of the flags, so that a slip is found before the run.
-func (o *sendOptions) read(c *cli.Context) (err error) {
+func (o *sendOptions) read(c *cli.Context, s *streams) (err error) {
 	if o.push != "" {
 		if o.to, err = post.Address(o.push); err != nil {
 			return &usageError{message: "--push: " + err.Error(), command: c.Command.Name}
@@ -61,6 +61,9 @@ func (o *sendOptions) read(c *cli.Context) (err error) {
 		o.to.User = nil
 	}
 	if o.userFile != "" {
+		if o.to == nil {
+			return &usageError{message: "--push-user is of --push, which is not given", command: c.Command.Name}
+		}
 		line, err := firstLine("--push-user", o.userFile)
 		if err != nil {
 			return err
@@ -69,6 +72,9 @@ func (o *sendOptions) read(c *cli.Context) (err error) {
 		if o.user.Name, o.user.Password, both = strings.Cut(line, ":"); !both || o.user.Name == "" {
 			return &backup.InputError{Name: o.userFile, Problem: "its first line is not USER:PASSWORD", Next: "write both into it, or leave --push-user out"}
 		}
+	}
+	if o.to != nil && (o.user != post.User{} || o.to.RawQuery != "") {
+		o.warnOfPlain(s, "--push", "the user and its password", o.to)
 	}
 	for _, value := range c.StringSlice("notify") {
 		format, file, _ := strings.Cut(value, "=")
@@ -83,9 +89,17 @@ func (o *sendOptions) read(c *cli.Context) (err error) {
 		if err != nil {
 			return &backup.InputError{Name: file, Problem: err.Error(), Next: "write the webhook's URL into it, and nothing else"}
 		}
+		o.warnOfPlain(s, "--notify "+format, "the webhook's URL, which is a secret,", to)
 		o.notices = append(o.notices, notice{format, to})
 	}
 	return nil
+}
+
+// warnOfPlain says of a secret that others may read it on its way.
+func (o *sendOptions) warnOfPlain(s *streams, flag, secret string, to *url.URL) {
+	if post.IsPlain(to) {
+		s.warn("%s: %s is reached without encryption: %s can be read on the way; an address with https:// keeps it", flag, to.Host, secret)
+	}
 }
 
 // firstLine reads a file that holds a secret in its only line. Its errors do not repeat the value of

@@ -57,15 +57,46 @@ func TestResultsAreSent(t *testing.T) {
 		{"--notify", "slack=" + file("none", "canary")},
 		{"--notify", "slack=missing"},
 		{"--notify", "slack=/dev/zero"},
-		{"--push-user", "missing"},
-		{"--push-user", file("utf16", "\xff\xfeg\x00")},
+		{"--push", server.URL, "--push-user", "missing"},
+		{"--push", server.URL, "--push-user", file("utf16", "\xff\xfeg\x00")},
 		{"--notify", "slack=https://hooks.example/services/canary"},
-		{"--push-user", "gate:canary"},
-		{"--push-user", file("empty", "\n")},
-		{"--push-user", file("nameless", "canary\n")},
+		{"--push", server.URL, "--push-user", "gate:canary"},
+		{"--push", server.URL, "--push-user", file("empty", "\n")},
+		{"--push", server.URL, "--push-user", file("nameless", "canary\n")},
+		{"--push-user", file("alone", "gate:canary\n")},
 	} {
 		if o := w.detect(args...); o.code != exitUsage || strings.Contains(o.stderr, "canary") {
 			t.Errorf("%q: status %d: %s", args, o.code, o.stderr)
+		}
+	}
+}
+
+// A secret that would go over the net without encryption is a warning, which does not repeat it.
+func TestSecretsInPlainAreSaid(t *testing.T) {
+	w := well(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{"user": "gate:canary\n", "hook": "http://chat.invalid/canary\n", "https": "https://chat.invalid/canary\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	user := filepath.Join(dir, "user")
+	for _, tt := range []struct {
+		args []string
+		says string // in a warning; empty for none
+	}{
+		{[]string{"--push", "http://gate.invalid", "--push-user", user}, "--push: gate.invalid is reached without encryption: the user and its password can be read on the way"},
+		{[]string{"--push", "http://gate:canary@gate.invalid"}, "--push: gate.invalid is reached without encryption"},
+		{[]string{"--push", "http://gate.invalid/?token=canary"}, "--push: gate.invalid is reached without encryption"},
+		{[]string{"--push", "http://gate.invalid"}, ""},
+		{[]string{"--push", "https://gate.invalid", "--push-user", user}, ""},
+		{[]string{"--push", "http://127.0.0.1:1", "--push-user", user}, ""},
+		{[]string{"--notify", "teams=" + filepath.Join(dir, "hook")}, "--notify teams: chat.invalid is reached without encryption: the webhook's URL, which is a secret, can be read on the way"},
+		{[]string{"--notify", "teams=" + filepath.Join(dir, "https")}, ""},
+	} {
+		o := w.detect(append(tt.args, "--dry-run", "--inventory", "missing.json")...)
+		if strings.Contains(o.stderr, "canary") || strings.Contains(o.stderr, "without encryption") != (tt.says != "") || !strings.Contains(o.stderr, tt.says) {
+			t.Errorf("%q: %s", tt.args, o.stderr)
 		}
 	}
 }
