@@ -94,7 +94,7 @@ EXAMPLES:
 			if err := o.sends.read(c, s); err != nil {
 				return err
 			}
-			if err := o.fails.fit(o.live.kubeconfig != ""); err != nil {
+			if err := o.fails.fit(o.live.kubeconfig != "", "detect"); err != nil {
 				return err
 			}
 			switch {

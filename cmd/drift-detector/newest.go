@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
+	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/store"
 )
@@ -47,6 +48,18 @@ func (o *newestOptions) read(c *cli.Context, backups []string) error {
 		return &usageError{message: "--newest chooses from a place, and --backup - is one backup", command: c.Command.Name}
 	}
 	return nil
+}
+
+// warnOfStale says which backups are old, or of unknown age, where a command has no finding for it.
+func (o *newestOptions) warnOfStale(s *streams, e *loadedBackup) {
+	if !o.asked && o.older == 0 {
+		return
+	}
+	for _, b := range e.snapshot.Backups {
+		if stale := check.Stale(b, s.now(), o.older); stale != "" {
+			s.warn("backup %s is stale: %s", b.Path, stale)
+		}
+	}
 }
 
 // newest returns the newest backup of a place that Velero can restore and that may hold clusters. It

@@ -72,8 +72,33 @@ func TestAStaleBackupFails(t *testing.T) {
 	w := well(t)
 	for age, want := range map[string]exitCode{"1h": exitFailOn, "1000000h": exitOK} {
 		o := w.detect("--max-age", age, "--fail-on", "stale-backup")
-		if o.code != want || strings.Contains(o.stderr, "old, or of unknown age") != (want == exitFailOn) {
+		if o.code != want || strings.Contains(o.stderr, " is stale: written ") != (want == exitFailOn) || strings.Contains(o.stderr, " old, more than 1h00m") != (want == exitFailOn) {
 			t.Errorf("%s: status %d, want %d: %s", age, o.code, want, o.stderr)
 		}
+	}
+}
+
+// check and releases fail of the same backups; inventory, which has no findings, warns.
+func TestAStaleBackupFailsEverywhere(t *testing.T) {
+	t.Parallel()
+	fleet := testdata + "fleet-data.tar.gz"
+	for _, command := range []string{"check", "releases"} {
+		for age, want := range map[string]exitCode{"1m": exitFailOn, "1000000h": exitOK} {
+			o := runProgram(t, command, "--backup", fleet, "--max-age", age, "--fail-on", "stale-backup")
+			if o.code != want || strings.Contains(o.stderr, "--fail-on stale-backup: ") != (want == exitFailOn) || strings.Contains(o.stderr+o.stdout, " old, more than 1m00s") != (want == exitFailOn) {
+				t.Errorf("%s %s: status %d, want %d: %s%s", command, age, o.code, want, o.stderr, o.stdout)
+			}
+		}
+		if o := runProgram(t, command, "--kubeconfig", "missing", "--fail-on", "stale-backup"); o.code != exitUsage || !strings.Contains(o.stderr, "--fail-on stale-backup is about a restore") {
+			t.Errorf("%s: status %d: %s", command, o.code, o.stderr)
+		}
+	}
+	both := runProgram(t, "check", "--backup", fleet, "--max-age", "1m", "--fail-on", "error, stale-backup")
+	if both.code != exitFailOn || !strings.Contains(both.stderr, "--fail-on error,stale-backup: found ") || !strings.Contains(both.stderr, " is stale: ") {
+		t.Errorf("status %d: %s", both.code, both.stderr)
+	}
+	o := runProgram(t, "releases", "--backup", fleet, "--max-age", "1m", "--format", "json")
+	if o.code != exitOK || !strings.Contains(o.stdout, `"stale": "written `) {
+		t.Errorf("status %d: %s%s", o.code, o.stderr, o.stdout)
 	}
 }
