@@ -20,6 +20,7 @@ import (
 	"drift-detector/report/confirm"
 	"drift-detector/report/formats"
 	"drift-detector/report/ignore"
+	"drift-detector/report/message"
 	"drift-detector/report/plan"
 	"drift-detector/report/screen"
 	"drift-detector/report/text"
@@ -94,6 +95,9 @@ EXAMPLES:
 			if err := o.sends.read(c, s); err != nil {
 				return err
 			}
+			if err := readLink(c, o.sends.link, len(o.sends.notices) > 0 || writesMessage(o.outputs)); err != nil {
+				return err
+			}
 			if err := o.fails.fit(o.live.kubeconfig != "", "detect"); err != nil {
 				return err
 			}
@@ -147,7 +151,8 @@ func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *str
 	for _, w := range warnings {
 		s.warn("%s", w)
 	}
-	if err := out.write(sealedWriter(rep, s)); err != nil {
+	about := message.About{Fails: o.fails.matches(rep), Link: o.sends.link}
+	if err := out.write(sealedWriter(rep, about, s)); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -156,7 +161,7 @@ func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *str
 	if err := out.commit(); err != nil {
 		return err
 	}
-	o.sends.send(ctx, s, rep)
+	o.sends.send(ctx, s, rep, about)
 	if err := o.show(s, rep); err != nil {
 		if len(o.outputs) == 0 {
 			return fmt.Errorf("writing to stdout: %w", err)

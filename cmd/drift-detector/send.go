@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"path/filepath"
@@ -17,7 +18,8 @@ import (
 	"drift-detector/infra"
 	"drift-detector/internal/post"
 	"drift-detector/report"
-	"drift-detector/report/formats"
+	"drift-detector/report/message"
+	"drift-detector/report/prometheus"
 )
 
 // sendOptions say to whom a run that nobody watches tells its result, once it is written. What can't
@@ -26,6 +28,7 @@ type sendOptions struct {
 	push     string
 	userFile string
 	notices  []notice
+	link     string
 	to       *url.URL // of push
 	user     post.User
 }
@@ -44,6 +47,7 @@ func (o *sendOptions) flags() []cli.Flag {
 		&cli.StringFlag{Name: "push", Usage: "send the metrics to the Pushgateway at `URL`; http://pushgateway:9091, or with the grouping key: …/metrics/job/NAME/instance/NAME; a failure is a warning", Destination: &o.push},
 		&cli.StringFlag{Name: "push-user", Usage: "`FILE` with user:password for --push", Destination: &o.userFile},
 		&cli.StringSliceFlag{Name: "notify", Usage: "send the answer to a webhook: `FORMAT=FILE`; slack, teams or webhook, and a file that holds its URL, which is a secret; a failure is a warning; repeatable"},
+		linkFlag(&o.link),
 	}
 }
 
@@ -131,27 +135,23 @@ func fileCause(err error) string {
 }
 
 // send sends the metrics and the messages.
-func (o *sendOptions) send(ctx context.Context, s *streams, r *report.Report) {
+func (o *sendOptions) send(ctx context.Context, s *streams, r *report.Report, about message.About) {
 	say := func(what string, err error) {
 		if err != nil {
 			s.warn("%s: %v; the report is written all the same", what, err)
 		}
 	}
 	if o.to != nil {
-		say("the metrics were not pushed", deliver(ctx, "PUT", o.to, o.user, "text/plain; version=0.0.4", "prometheus", r))
+		say("the metrics were not pushed", deliver(ctx, "PUT", o.to, o.user, "text/plain; version=0.0.4", func(w io.Writer) error { return prometheus.Write(w, r) }))
 	}
 	for _, n := range o.notices {
-		say("the message for "+n.format+" was not sent", deliver(ctx, "POST", n.to, post.User{}, "application/json", n.format, r))
+		say("the message for "+n.format+" was not sent", deliver(ctx, "POST", n.to, post.User{}, "application/json", func(w io.Writer) error { return about.Named(n.format)(w, r) }))
 	}
 }
 
-func deliver(ctx context.Context, method string, to *url.URL, user post.User, kind, format string, r *report.Report) error {
-	write, err := formats.Report.Named(format)
-	if err != nil {
-		return err
-	}
+func deliver(ctx context.Context, method string, to *url.URL, user post.User, kind string, write func(io.Writer) error) error {
 	var body bytes.Buffer
-	if err := write(&body, r); err != nil {
+	if err := write(&body); err != nil {
 		return fmt.Errorf("it could not be made: %w", err)
 	}
 	return post.Send(ctx, method, to, user, kind, body.Bytes())

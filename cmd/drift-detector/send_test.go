@@ -100,3 +100,44 @@ func TestSecretsInPlainAreSaid(t *testing.T) {
 		}
 	}
 }
+
+// A message says why the run failed and where the report is; render says the same of the saved report. A link
+// is an address without a secret, and of a message.
+func TestMessagesSayWhyAndWhere(t *testing.T) {
+	w := well(t)
+	var got string
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got = string(body)
+	}))
+	defer server.Close()
+	hook := filepath.Join(t.TempDir(), "hook")
+	if err := os.WriteFile(hook, []byte(server.URL), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const link = "https://ci.example/runs/7?tab=report"
+	o := w.detect("--max-age", "1h", "--fail-on", "stale-backup,ghost", "--notify", "slack="+hook, "--link", link)
+	if o.code != exitFailOn || !strings.Contains(got, "\\nFails by --fail-on: backup ") || !strings.Contains(got, " old, more than 1h00m") || !strings.Contains(got, "<"+link+"|The report>") {
+		t.Errorf("status %d: %s\n%s", o.code, o.stderr, got)
+	}
+	saved := filepath.Join(w.dir, "report.json")
+	if again := runProgram(t, "render", saved, "--format", "slack", "--link", link); again.stdout != got {
+		t.Errorf("render says\n%s, and not\n%s", again.stdout, got)
+	}
+	for _, args := range [][]string{
+		{"detect", "--backup", "x", "--link", link},
+		{"render", saved, "--link", link},
+		{"render", saved, "--format", "slack", "--link", "ftp://ci.example/"},
+		{"render", saved, "--format", "slack", "--link", "https://ci.example/a|b"},
+		{"render", saved, "--format", "slack", "--link", "https://user:canary@ci.example/"},
+		{"render", saved, "--format", "slack", "--link", "ci.example"},
+	} {
+		if o := runProgram(t, args...); o.code != exitUsage || !strings.Contains(o.stderr, "--link ") || strings.Contains(o.stderr, "canary") {
+			t.Errorf("%q: status %d: %s", args, o.code, o.stderr)
+		}
+	}
+	t.Setenv("DRIFT_DETECTOR_LINK", link) // of a job that runs several commands
+	if o := runProgram(t, "render", saved, "--format", "markdown"); o.code != exitOK {
+		t.Errorf("status %d: %s", o.code, o.stderr)
+	}
+}
