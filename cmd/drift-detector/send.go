@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ type sendOptions struct {
 	link     string
 	to       *url.URL // of push
 	user     post.User
+	done     bool // what came of the run was sent
 }
 
 // notice is a webhook, and what it takes.
@@ -44,15 +46,31 @@ var noticeFormats = []string{"slack", "teams", "webhook"}
 
 func (o *sendOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "push", Usage: "send the metrics to the Pushgateway at `URL`; http://pushgateway:9091, or with the grouping key: …/metrics/job/NAME/instance/NAME; a failure is a warning", Destination: &o.push},
+		&cli.StringFlag{Name: "push", Usage: "send the metrics to the Pushgateway at `URL`; of a run without a report that it failed; http://pushgateway:9091, or with the grouping key: …/metrics/job/NAME/instance/NAME; a failure is a warning", Destination: &o.push},
 		&cli.StringFlag{Name: "push-user", Usage: "`FILE` with user:password for --push", Destination: &o.userFile},
-		&cli.StringSliceFlag{Name: "notify", Usage: "send the answer to a webhook: `FORMAT=FILE`; slack, teams or webhook, and a file that holds its URL, which is a secret; a failure is a warning; repeatable"},
+		&cli.StringSliceFlag{Name: "notify", Usage: "send the answer, or that there is none, to a webhook: `FORMAT=FILE`; slack, teams or webhook, and a file that holds its URL, which is a secret; a failure is a warning; repeatable"},
 		linkFlag(&o.link),
 	}
 }
 
-// read takes the values of the flags, so that a slip is found before the run.
-func (o *sendOptions) read(c *cli.Context, s *streams) (err error) {
+// read takes the values of the flags, so that a slip is found before the run. After an error it goes on:
+// what can be used says it.
+func (o *sendOptions) read(c *cli.Context, s *streams) error {
+	err := o.readPush(c, s)
+	if err != nil {
+		o.to = nil
+	}
+	for _, value := range c.StringSlice("notify") {
+		err = cmp.Or(err, o.readNotice(c, s, value))
+	}
+	unshown := readLink(c, o.link, true)
+	if unshown != nil {
+		o.link = ""
+	}
+	return cmp.Or(err, unshown)
+}
+
+func (o *sendOptions) readPush(c *cli.Context, s *streams) (err error) {
 	if o.push != "" {
 		if o.to, err = post.Address(o.push); err != nil {
 			return &usageError{message: "--push: " + err.Error(), command: c.Command.Name}
@@ -80,22 +98,24 @@ func (o *sendOptions) read(c *cli.Context, s *streams) (err error) {
 	if o.to != nil && (o.user != post.User{} || o.to.RawQuery != "") {
 		o.warnOfPlain(s, "--push", "the user and its password", o.to)
 	}
-	for _, value := range c.StringSlice("notify") {
-		format, file, _ := strings.Cut(value, "=")
-		if !slices.Contains(noticeFormats, format) || file == "" {
-			return &usageError{message: "--notify takes FORMAT=FILE; FORMAT is one of " + strings.Join(noticeFormats, ", ") + ", and FILE holds the URL", command: c.Command.Name}
-		}
-		line, err := firstLine("--notify "+format, file)
-		if err != nil {
-			return err
-		}
-		to, err := post.Address(line)
-		if err != nil {
-			return &backup.InputError{Name: file, Problem: err.Error(), Next: "write the webhook's URL into it, and nothing else"}
-		}
-		o.warnOfPlain(s, "--notify "+format, "the webhook's URL, which is a secret,", to)
-		o.notices = append(o.notices, notice{format, to})
+	return nil
+}
+
+func (o *sendOptions) readNotice(c *cli.Context, s *streams, value string) error {
+	format, file, _ := strings.Cut(value, "=")
+	if !slices.Contains(noticeFormats, format) || file == "" {
+		return &usageError{message: "--notify takes FORMAT=FILE; FORMAT is one of " + strings.Join(noticeFormats, ", ") + ", and FILE holds the URL", command: c.Command.Name}
 	}
+	line, err := firstLine("--notify "+format, file)
+	if err != nil {
+		return err
+	}
+	to, err := post.Address(line)
+	if err != nil {
+		return &backup.InputError{Name: file, Problem: err.Error(), Next: "write the webhook's URL into it, and nothing else"}
+	}
+	o.warnOfPlain(s, "--notify "+format, "the webhook's URL, which is a secret,", to)
+	o.notices = append(o.notices, notice{format, to})
 	return nil
 }
 
@@ -136,6 +156,7 @@ func fileCause(err error) string {
 
 // send sends the metrics and the messages.
 func (o *sendOptions) send(ctx context.Context, s *streams, r *report.Report, about message.About) {
+	o.done = true
 	say := func(what string, err error) {
 		if err != nil {
 			s.warn("%s: %v; the report is written all the same", what, err)
@@ -147,6 +168,37 @@ func (o *sendOptions) send(ctx context.Context, s *streams, r *report.Report, ab
 	for _, n := range o.notices {
 		say("the message for "+n.format+" was not sent", deliver(ctx, "POST", n.to, post.User{}, "application/json", func(w io.Writer) error { return about.Named(n.format)(w, r) }))
 	}
+}
+
+// failed tells of a run that ended with an error and no report, and returns the error: where nobody
+// watches, silence reads as if all were well. One that is interrupted has no time for that.
+func (o *sendOptions) failed(ctx context.Context, s *streams, f *message.Failure, err error) error {
+	if err == nil || o.done || ctx.Err() != nil {
+		return err
+	}
+	say := func(what string, err error) {
+		if err != nil {
+			s.warn("%s: %v", what, err)
+		}
+	}
+	f.Why, f.Next = s.typed.Text(err.Error()), "look into the log of the run, and run it again"
+	var input *backup.InputError
+	var usage *usageError
+	switch {
+	case errors.As(err, &input):
+		f.Why, f.Next = s.typed.Text(input.Name+": "+input.Problem), s.typed.Text(input.Next)
+	case errors.As(err, &usage):
+		f.Next = "mend the command line, or the variables DRIFT_DETECTOR_…; 'drift-detector man' has all flags"
+	}
+	if o.to != nil {
+		say("that the run failed was not pushed", deliver(ctx, "POST", o.to, o.user, "text/plain; version=0.0.4", prometheus.Failed))
+	}
+	for _, n := range o.notices {
+		say("the message for "+n.format+" was not sent", deliver(ctx, "POST", n.to, post.User{}, "application/json", func(w io.Writer) error {
+			return message.About{Link: o.link}.Failed(w, n.format, f)
+		}))
+	}
+	return err
 }
 
 func deliver(ctx context.Context, method string, to *url.URL, user post.User, kind string, write func(io.Writer) error) error {

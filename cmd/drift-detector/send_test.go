@@ -141,3 +141,60 @@ func TestMessagesSayWhyAndWhere(t *testing.T) {
 		t.Errorf("status %d: %s", o.code, o.stderr)
 	}
 }
+
+// A run that ends without a report says so, by whatever was given to say the answer: with the reason, what
+// to do and no secret. What the last report said stays in the Pushgateway.
+func TestARunWithoutAReportIsSaid(t *testing.T) {
+	w := well(t)
+	var mu sync.Mutex
+	var got []string
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, r.Method+" "+r.URL.Path+" "+string(body))
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	hook := filepath.Join(dir, "hook")
+	for name, text := range map[string]string{"hook": server.URL + "/hook", "bad.yaml": "endpoints: [{endpoint: x, password: canary", "half.tar.gz": "canary"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sends := []string{"--push", server.URL, "--notify", "webhook=" + hook, "--link", "https://ci.example/7"}
+	for _, tt := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--backup", filepath.Join(dir, "half.tar.gz")}, `half.tar.gz: `},
+		{[]string{"--backup", dir, "--newest"}, `no backup`},
+		{[]string{"--backup", "http://127.0.0.1:1/b.tar.gz?X-Amz-Signature=canary"}, `"of":["http://127.0.0.1:1/b.tar.gz`},
+		{append(w.sources(), "--credentials", filepath.Join(dir, "bad.yaml")), `bad.yaml`},
+		{append(w.sources(), "--fail-on", "ghosts"), `--fail-on ghosts is not known`},
+		{append(w.sources(), "--notify", "slack=missing"), `missing: can't be read`},
+		{append(w.sources(), "--inventory", ""), `--inventory is empty`},
+		{append(w.sources(), "--link", "https://user:canary@ci.example"), `--link holds a user`},
+		{[]string{"--kubeconfig", filepath.Join(dir, "none")}, `"of":["the management cluster of `},
+	} {
+		got = nil
+		o := runProgram(t, append(append([]string{"detect"}, tt.args...), sends...)...)
+		said := strings.Join(got, "\n")
+		if o.code != exitUsage || len(got) != 2 || strings.Contains(said+o.stderr, "canary") {
+			t.Errorf("%q: status %d: %s\n%s", tt.args, o.code, o.stderr, said)
+		}
+		for _, want := range []string{"POST /metrics/job/drift-detector ", "\ndrift_detector_run_failed 1\n", "POST /hook ", `"answer":"NOT KNOWN"`, `"status":"NoReport"`, `"link":"https://ci.example/7"`, tt.says} {
+			if !strings.Contains(said, want) {
+				t.Errorf("%q: no %s in\n%s\n%s", tt.args, want, said, o.stderr)
+			}
+		}
+	}
+	got = nil
+	if o := w.detect(append(sends, "--fail-on", "not-yes,stale-backup", "--max-age", "1h")...); o.code != exitFailOn || len(got) != 2 || strings.Contains(strings.Join(got, ""), "NoReport") {
+		t.Errorf("status %d: %s\n%s", o.code, o.stderr, got)
+	}
+	got = nil
+	if o := runProgram(t, append([]string{"detect", "--backup", dir, "--dry-run"}, sends...)...); o.code != exitUsage || got != nil {
+		t.Errorf("--dry-run: status %d: %s\n%s", o.code, o.stderr, got)
+	}
+}

@@ -1,5 +1,5 @@
-// Package message writes a report as the body of a chat's or another program's webhook: both
-// answers, why the run failed, the backup, and the three things to do first. It is short on purpose, and
+// Package message writes a report, or that there is none, as the body of a chat's or another program's
+// webhook: both answers, why the run failed, the backup, and the three things to do first. It is short on purpose, and
 // holds no more of the report than its screen does.
 package message
 
@@ -10,6 +10,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"time"
 
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
@@ -17,8 +18,11 @@ import (
 	"drift-detector/report/outline"
 )
 
-// most are how many things to do there are.
-const most = 3
+// most are how many things to do there are, and stamp is the form of a time.
+const (
+	most  = 3
+	stamp = "2006-01-02T15:04:05Z"
+)
 
 // About is what a message says that is not in the report. Its zero value says nothing.
 type About struct {
@@ -31,7 +35,8 @@ type Webhook struct {
 	Question string   `json:"question"`         // "Safe to restore?", or of a management cluster that runs "Drift now:"
 	Answer   string   `json:"answer"`           // "NO"
 	ByPlan   string   `json:"byPlan,omitempty"` // the same for a restore by the plan
-	Status   string   `json:"status"`           // of the report
+	Status   string   `json:"status"`           // of the report; NoReport where there is none
+	Error    string   `json:"error,omitempty"`  // why there is no report; empty where there is one
 	Complete bool     `json:"complete"`         // everything could be looked at
 	Fails    []string `json:"fails"`            // what --fail-on matched, in words
 	Only     string   `json:"only,omitempty"`   // which clusters it is of, where not of all
@@ -49,7 +54,7 @@ func (about About) of(r *report.Report) *Webhook {
 		Question: a.Question, Answer: a.Safe, ByPlan: a.ByPlan, Status: string(a.Status), Complete: r.Summary.Complete,
 		Fails: foreign(about.Fails), Of: []string{}, First: []string{}, Link: about.Link,
 		Machines: fmt.Sprintf("%d Healthy, %d Stale, %d Ghost, %d Unknown", m.Healthy, m.Stale, m.Ghost, m.Unknown),
-		At:       r.GeneratedAt.UTC().Format("2006-01-02T15:04:05Z"),
+		At:       r.GeneratedAt.UTC().Format(stamp),
 	}
 	if f := r.Options.Filter; f != nil {
 		w.Only = short(terminal.Escape(report.Valid(f.Covers())))
@@ -65,6 +70,33 @@ func (about About) of(r *report.Report) *Webhook {
 		}
 	}
 	return w
+}
+
+// Failure is a run that ended without a report.
+type Failure struct {
+	Live bool     // it was to read a management cluster that runs
+	Of   []string // what it was to read
+	Why  string
+	Next string // what to do
+	At   time.Time
+}
+
+// noReport are the facts of it. What is safe is not known, whatever an older report says.
+func (about About) noReport(f *Failure) *Webhook {
+	w := &Webhook{
+		Question: "Safe to restore?", Answer: "NOT KNOWN", Status: "NoReport", Error: foreign([]string{f.Why})[0],
+		Fails: []string{}, Of: foreign(f.Of), First: foreign([]string{f.Next}), Link: about.Link, At: f.At.UTC().Format(stamp),
+	}
+	if f.Live {
+		w.Question = "Drift now:"
+	}
+	return w
+}
+
+// Failed writes in a format that there is no report. It returns the first error of the writer.
+func (about About) Failed(to io.Writer, format string, f *Failure) error {
+	w := about.noReport(f)
+	return map[string]func(io.Writer) error{"slack": w.slack, "teams": w.teams, "webhook": w.json}[format](to)
 }
 
 // foreign are texts that hold names of a backup, as a message shows them.
@@ -88,6 +120,9 @@ func short(text string) string {
 // answer is the first line.
 func (w *Webhook) answer() string {
 	line := w.Question + " " + w.Answer
+	if w.Error != "" {
+		return line + ": the run failed, and there is no report"
+	}
 	if w.ByPlan != "" {
 		line += "; by the plan: " + w.ByPlan
 	}
@@ -100,6 +135,9 @@ func (w *Webhook) answer() string {
 // lines are what follows the answer: why the run failed comes first.
 func (w *Webhook) lines() []string {
 	var out []string
+	if w.Error != "" {
+		out = append(out, w.Error)
+	}
 	if len(w.Fails) > 0 {
 		out = append(out, "Fails by --fail-on: "+short(strings.Join(w.Fails, "; ")))
 	}

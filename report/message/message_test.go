@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -100,5 +101,28 @@ func TestTheFirstLines(t *testing.T) {
 	}
 	if about.Fails = nil; strings.Contains(strings.Join(about.of(r).lines(), "\n"), "Fails") {
 		t.Error("a run that matches nothing fails")
+	}
+}
+
+// That there is no report is said in every format, with the reason and what to do, and is no answer.
+func TestThereIsNoReport(t *testing.T) {
+	f := &Failure{Of: []string{"s3://velero/mgmt"}, Why: "s3://velero/mgmt: holds <!here> no backup\x1b[31m", Next: "see why with 'backups'", At: time.Unix(1e9, 0)}
+	for _, name := range []string{"slack", "teams", "webhook"} {
+		var b bytes.Buffer
+		if err := (About{Link: "https://ci.example/1"}).Failed(&b, name, f); err != nil {
+			t.Fatal(err)
+		}
+		text := b.String()
+		for _, want := range []string{"Safe to restore?", "NOT KNOWN", "s3://velero/mgmt", "no backup", "see why with", "2001-09-09T01:46:40Z", "https://ci.example/1"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in %s", name, want, text)
+			}
+		}
+		if !json.Valid(b.Bytes()) || strings.Contains(text, "\x1b") || strings.Contains(text, "YES") || name == "slack" && strings.Contains(text, "<!here>") {
+			t.Errorf("%s: %s", name, text)
+		}
+		if name == "webhook" && (!strings.Contains(text, `"status":"NoReport"`) || !strings.Contains(text, `"complete":false`) || !strings.Contains(text, `"error":"s3:`)) {
+			t.Error(text)
+		}
 	}
 }

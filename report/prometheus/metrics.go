@@ -19,6 +19,8 @@ func families(r *report.Report) []*family {
 func ofReport(r *report.Report) []*family {
 	info := newFamily("info", "The program that made the report; always 1.", largest, "version", "commit")
 	info.add(1, r.Tool.Version, r.Tool.Commit)
+	failed := failedFamily()
+	failed.add(0)
 	made := newFamily("report_timestamp_seconds", "When the report was made, in seconds since 1970.", largest)
 	addTime(made, r.GeneratedAt)
 	narrowed := newFamily("report_narrowed", "1 when the report is only of the clusters that were asked for.", largest)
@@ -31,7 +33,12 @@ func ofReport(r *report.Report) []*family {
 		addTime(written, b.WrittenTo, number(i), b.Path)
 		missing.add(int64(len(b.Missing)), number(i))
 	}
-	return []*family{info, made, narrowed, written, missing}
+	return []*family{info, failed, made, narrowed, written, missing}
+}
+
+// failedFamily is about the run and not the report.
+func failedFamily() *family {
+	return newFamily("run_failed", "1 when the newest run that pushed ended without a report: what the other metrics say is of an older one.", largest)
 }
 
 // addTime adds a time that is known.

@@ -227,3 +227,14 @@ func TestTheAnswerInMetrics(t *testing.T) {
 		}
 	}
 }
+
+// A run that failed is one metric, which a report takes back.
+func TestFailed(t *testing.T) {
+	var b bytes.Buffer
+	if err := Failed(&b); err != nil || !strings.HasSuffix(b.String(), "# TYPE drift_detector_run_failed gauge\ndrift_detector_run_failed 1\n") || strings.Count(b.String(), "\n") != 3 {
+		t.Errorf("%v: %s", err, b.String())
+	}
+	if doc := text(t, &report.Report{}); !strings.Contains(doc, "\ndrift_detector_run_failed 0\n") {
+		t.Error(doc)
+	}
+}
