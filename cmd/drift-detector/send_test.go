@@ -174,7 +174,6 @@ func TestARunWithoutAReportIsSaid(t *testing.T) {
 		{append(w.sources(), "--fail-on", "ghosts"), `--fail-on ghosts is not known`},
 		{append(w.sources(), "--notify", "slack=missing"), `missing: can't be read`},
 		{append(w.sources(), "--inventory", ""), `--inventory is empty`},
-		{append(w.sources(), "--link", "https://user:canary@ci.example"), `--link holds a user`},
 		{[]string{"--kubeconfig", filepath.Join(dir, "none")}, `"of":["the management cluster of `},
 	} {
 		got = nil
