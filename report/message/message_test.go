@@ -37,6 +37,9 @@ func TestBodies(t *testing.T) {
 				t.Errorf("%s: no %q in %s", name, want, text)
 			}
 		}
+		if name == "teams" && !strings.Contains(text, `"actions":[{"title":"The report","type":"Action.OpenUrl"`) {
+			t.Errorf("no link in %s", text)
+		}
 		if n := strings.Count(text, "channel"); n != map[string]int{"slack": 2 * most, "teams": most, "webhook": most}[name] {
 			t.Errorf("%s: %d things to do", name, n)
 		}
