@@ -107,6 +107,17 @@ func OpenChecks(all []Check) ReadinessSummary {
 	return CountChecks(slices.DeleteFunc(slices.Clone(all), func(c Check) bool { return c.Ignored != nil }))
 }
 
+// StaleBackups says of each backup that is old, or whose age is not known, why; none of what ignore rules
+// set aside.
+func StaleBackups(all []Check) (says []string) {
+	for i := range all {
+		if c := &all[i]; c.Ignored == nil && c.Code.IsOldBackup() {
+			says = append(says, c.Object+" is stale: "+c.Message)
+		}
+	}
+	return says
+}
+
 // CountChecks counts checks by severity.
 func CountChecks(all []Check) ReadinessSummary {
 	var s ReadinessSummary

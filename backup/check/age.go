@@ -20,11 +20,6 @@ var (
 	ruleUnreadable = rule("unreadable")
 )
 
-// IsOld reports whether a finding says that a backup is old, or that its age is not known.
-func IsOld(word code.Reason) bool {
-	return word == ruleOld.Code || word == ruleUndated.Code || word == ruleFuture.Code
-}
-
 const (
 	// oldAfter allows for a backup each day, the usual schedule, and its delay.
 	oldAfter = 26 * time.Hour
@@ -36,28 +31,40 @@ const (
 
 func ages(e *examination) []Finding {
 	var found []Finding
-	for i, b := range e.Backups {
-		if b.WrittenTo.IsZero() {
-			found = append(found, ruleUndated.On(i, e.tarball(i), "nothing in it says when it was written"))
-			continue
-		}
-		age := e.options.Now.Sub(b.WrittenTo)
-		if b.Undated {
-			found = append(found, ruleUndated.On(i, e.tarball(i), "objects in it are younger than its entries; it may have been written at %s UTC, %s ago, or later",
-				b.WrittenTo.UTC().Format("2006-01-02 15:04:05"), span(age)))
-			continue
-		}
-		rule, says := ruleAge, "it is "+span(age)+" old"
-		switch {
-		case age < -skew:
-			rule, says = ruleFuture, "that is "+span(-age)+" from now"
-		case age > cmp.Or(e.options.MaxAge, oldAfter):
-			rule = ruleOld
-		}
-		found = append(found, rule.On(i, e.tarball(i), "written %s to %s UTC, in %s; %s",
-			b.WrittenFrom.UTC().Format("2006-01-02 15:04:05"), b.WrittenTo.UTC().Format("15:04:05"), span(b.WrittenTo.Sub(b.WrittenFrom)), says))
+	for i := range e.Backups {
+		rule, says := age(&e.Backups[i], e.options.Now, e.options.MaxAge)
+		found = append(found, rule.On(i, e.tarball(i), "%s", says))
 	}
 	return found
+}
+
+// age says how old a backup is; most is after how long it is old, and zero is the usual.
+func age(b *backup.Info, now time.Time, most time.Duration) (Rule, string) {
+	if b.WrittenTo.IsZero() {
+		return ruleUndated, "nothing in it says when it was written"
+	}
+	age, most := now.Sub(b.WrittenTo), cmp.Or(most, oldAfter)
+	if b.Undated {
+		return ruleUndated, fmt.Sprintf("objects in it are younger than its entries; it may have been written at %s UTC, %s ago, or later",
+			b.WrittenTo.UTC().Format("2006-01-02 15:04:05"), span(age))
+	}
+	rule, says := ruleAge, "it is "+span(age)+" old"
+	switch {
+	case age < -skew:
+		rule, says = ruleFuture, "that is "+span(-age)+" from now"
+	case age > most:
+		rule, says = ruleOld, says+", more than "+span(most)
+	}
+	return rule, fmt.Sprintf("written %s to %s UTC, in %s; %s",
+		b.WrittenFrom.UTC().Format("2006-01-02 15:04:05"), b.WrittenTo.UTC().Format("15:04:05"), span(b.WrittenTo.Sub(b.WrittenFrom)), says)
+}
+
+// Stale says why a backup is old, or its age not known, as [Check] does; empty where neither is.
+func Stale(b backup.Info, now time.Time, most time.Duration) string {
+	if rule, says := age(&b, now, most); rule.Code.IsOldBackup() {
+		return says
+	}
+	return ""
 }
 
 // NewerBackup is a backup that is younger than one that is checked.

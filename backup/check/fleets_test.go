@@ -228,7 +228,7 @@ func TestNothingDatesIt(t *testing.T) {
 	undated := func(_ string, body []byte) []byte { return created.ReplaceAll(body, nil) }
 	got := checkAll(t, afterwards, nil, backuptest.Source("b", deriveAt(t, lab, time.Unix(0, 0), undated)))
 	if !slices.ContainsFunc(got, func(f check.Finding) bool {
-		return check.IsOld(f.Code) && f.Message == "nothing in it says when it was written"
+		return f.Code.IsOldBackup() && f.Message == "nothing in it says when it was written"
 	}) {
 		t.Errorf("found %q", signs(got))
 	}

@@ -18,6 +18,7 @@ import (
 	"drift-detector/internal/english"
 	backupreport "drift-detector/report/backups"
 	reportformats "drift-detector/report/formats"
+	"drift-detector/report/message"
 )
 
 type backupsOptions struct {
@@ -196,7 +197,7 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	}
 	write := listWriter(l.doc)
 	if rep != nil {
-		write = sealedWriter(rep, s)
+		write = sealedWriter(rep, message.About{}, s)
 	}
 	if err := cmp.Or(out.write(write), ctx.Err()); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -30,6 +31,7 @@ type checkOptions struct {
 	backupOptions
 	velero      string
 	failOn      string
+	fails       failOn
 	format      string
 	outputs     []target
 	ignoreFiles []string
@@ -54,7 +56,7 @@ EXAMPLES:
    drift-detector check --backup nightly --ignore-file accepted.yaml -o junit.xml`,
 		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.live.flags(), []cli.Flag{o.bounds.flag(readWithin)}, o.stores.newest.flags(), o.stores.flags(), o.selectionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
-			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on a finding of this `SEVERITY` or worse: error or warning", Destination: &o.failOn},
+			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(checkKinds, ", ") + "; error, warning or worse, or a backup that is old or of unknown age; several are separated by commas", Destination: &o.failOn},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; those with check: are applied, and what they set aside is still listed, but ignored by --fail-on; repeatable"},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the findings: " + formats.Check.String(), Value: "text", Destination: &o.format},
 			outputFlag("them", true),
@@ -68,9 +70,13 @@ EXAMPLES:
 			if o.outputs, err = readTargets(c, o.format, formats.Check.Names()); err != nil {
 				return err
 			}
+			if o.fails, err = parseFailOn(o.failOn, "check", checkKinds); err != nil {
+				return err
+			}
+			if err := o.fails.fit(o.live.kubeconfig != "", "check"); err != nil {
+				return err
+			}
 			switch {
-			case o.failOn != "" && o.failOn != string(code.CheckError) && o.failOn != string(code.CheckWarning):
-				return &usageError{message: "--fail-on " + o.failOn + " is not known; it is error or warning", command: "check"}
 			case o.velero != "" && len(o.backups) > 1:
 				return &usageError{message: "--velero-backup describes one backup, and --backup is given several times", command: "check"}
 			}
@@ -124,11 +130,27 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	if err := out.commit(); err != nil {
 		return err
 	}
-	open := report.OpenChecks(doc.Checks)
-	if open.Errors > 0 && o.failOn != "" || open.Warnings > 0 && o.failOn == string(code.CheckWarning) {
-		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", o.failOn, doc.Summary)}
+	if err := o.verdict(doc); err != nil {
+		return err
 	}
 	return unreadKinds(e.snapshot)
+}
+
+// checkKinds are what --fail-on of check can name: a severity, which a worse one is, too, or the age.
+var checkKinds = []string{string(code.CheckError), string(code.CheckWarning), staleBackup}
+
+// verdict is an error when there is a finding that --fail-on names.
+func (o *checkOptions) verdict(doc *report.Readiness) error {
+	open := report.OpenChecks(doc.Checks)
+	warning := slices.Contains(o.fails, string(code.CheckWarning))
+	var says []string
+	if open.Errors > 0 && (warning || slices.Contains(o.fails, string(code.CheckError))) || open.Warnings > 0 && warning {
+		says = append(says, fmt.Sprintf("found %s", doc.Summary))
+	}
+	if slices.Contains(o.fails, staleBackup) {
+		says = append(says, staleBackups(doc.Checks))
+	}
+	return o.fails.found(says...)
 }
 
 // collect takes the records of Helm's releases in the pass that reads a backup anyway. A

@@ -65,7 +65,7 @@ func valuesOf(command *cli.Command, flag string) []string {
 		}[command.Name]
 	case "fail-on":
 		return map[string][]string{
-			"detect": failNames(), "check": {string(code.CheckError), string(code.CheckWarning)}, "diff": diff.Kinds(), "releases": releasereport.Kinds,
+			"detect": failNames(), "check": checkKinds, "diff": diff.Kinds(), "releases": releasesKinds,
 		}[command.Name]
 	case "status":
 		if command.Name == "releases" {

@@ -15,7 +15,7 @@ func TestCompletionOfValues(t *testing.T) {
 		"plan --format":                             "env markdown shell",
 		"detect --fail-on":                          "no not-yes by-plan ghost stale unknown unattributed error leaked lost stuck stale-backup check",
 		"confirm --as":                              "notAMachine leave givenUp staysOff",
-		"check --fail-on":                           "error warning",
+		"check --fail-on":                           "error warning stale-backup",
 		"ignore --status":                           "Ghost Stale Unknown Healthy Unattributed",
 		"detect --cluster":                          "",
 		"detect --output":                           "",

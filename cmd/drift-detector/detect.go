@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/rehearsal"
@@ -20,6 +21,7 @@ import (
 	"drift-detector/report/confirm"
 	"drift-detector/report/formats"
 	"drift-detector/report/ignore"
+	"drift-detector/report/message"
 	"drift-detector/report/plan"
 	"drift-detector/report/screen"
 	"drift-detector/report/text"
@@ -75,53 +77,89 @@ EXAMPLES:
 			&cli.StringSliceFlag{Name: "empty-folder", Usage: "folder at inventory `PATH` is empty or gone; your word is taken where the account cannot tell (/DC0/vm/prod, or vcenter/DC0/vm/prod); repeatable"},
 			&cli.StringFlag{Name: "inventory", Usage: "decide from a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
 		),
+		Before: func(c *cli.Context) error {
+			empty := refuseEmpty(c)
+			if empty != nil {
+				_ = o.sends.read(c, s) // what can be used says it
+			}
+			return o.tell(c, s, empty)
+		},
 		Action: func(c *cli.Context) error {
-			if err := o.read(c); err != nil {
-				return err
+			err := o.sends.read(c, s)
+			if err == nil {
+				err = o.start(c, s)
 			}
-			o.again = s.again(c)
-			o.ignoreFiles, o.emptyFolders, o.confirmFiles = c.StringSlice("ignore-file"), c.StringSlice("empty-folder"), c.StringSlice("confirmations")
-			var err error
-			if o.fails, err = parseFailOn(o.failOn, "detect", failNames()); err != nil {
-				return err
-			}
-			if o.outputs, err = readTargets(c, o.format, formats.Report.Names()); err != nil {
-				return err
-			}
-			if !c.IsSet("output") && !c.IsSet("format") {
-				o.outputs = nil // the screen alone
-			}
-			if err := o.sends.read(c); err != nil {
-				return err
-			}
-			if err := o.fails.fit(o.live.kubeconfig != ""); err != nil {
-				return err
-			}
-			switch {
-			case o.dryRun && o.inventory != "":
-				return &usageError{message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", command: "detect"}
-			case o.summary && o.quiet:
-				return &usageError{message: "--summary and --quiet exclude each other", command: "detect"}
-			case o.summary && onStdout(o.outputs):
-				return &usageError{message: "--summary would be mixed with the report on stdout: write the report to a file", command: "detect"}
-			}
-			rules, err := readRules(o.ignoreFiles)
-			if err != nil {
-				return err
-			}
-			o.confirmed, err = readConfirmations(o.confirmFiles)
-			switch {
-			case err != nil:
-				return err
-			case o.dryRun:
-				return o.preview(c.Context, s)
-			}
-			return runDetect(c.Context, o, rules, s)
+			return o.tell(c, s, err)
 		},
 	}
 }
 
-func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *streams) error {
+// tell has a run that ends without a report say so, and returns its error. --dry-run says nothing.
+func (o *detectOptions) tell(c *cli.Context, s *streams, err error) error {
+	if o.dryRun {
+		return err
+	}
+	return o.sends.failed(c.Context, s, o.failure(c, s), err)
+}
+
+// start reads the other flags, and does what they say.
+func (o *detectOptions) start(c *cli.Context, s *streams) error {
+	if err := o.read(c); err != nil {
+		return err
+	}
+	o.again = s.again(c)
+	o.ignoreFiles, o.emptyFolders, o.confirmFiles = c.StringSlice("ignore-file"), c.StringSlice("empty-folder"), c.StringSlice("confirmations")
+	var err error
+	if o.fails, err = parseFailOn(o.failOn, "detect", failNames()); err != nil {
+		return err
+	}
+	if o.outputs, err = readTargets(c, o.format, formats.Report.Names()); err != nil {
+		return err
+	}
+	if !c.IsSet("output") && !c.IsSet("format") {
+		o.outputs = nil // the screen alone
+	}
+	if err := readLink(c, o.sends.link, len(o.sends.notices) > 0 || writesMessage(o.outputs)); err != nil {
+		return err
+	}
+	if err := o.fails.fit(o.live.kubeconfig != "", "detect"); err != nil {
+		return err
+	}
+	switch {
+	case o.dryRun && o.inventory != "":
+		return &usageError{message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", command: "detect"}
+	case o.summary && o.quiet:
+		return &usageError{message: "--summary and --quiet exclude each other", command: "detect"}
+	case o.summary && onStdout(o.outputs):
+		return &usageError{message: "--summary would be mixed with the report on stdout: write the report to a file", command: "detect"}
+	}
+	rules, err := readRules(o.ignoreFiles)
+	if err != nil {
+		return err
+	}
+	o.confirmed, err = readConfirmations(o.confirmFiles)
+	switch {
+	case err != nil:
+		return err
+	case o.dryRun:
+		return o.preview(c.Context, s)
+	}
+	return runDetect(c.Context, o, rules, s)
+}
+
+// failure is a run that ended without a report, so far as that is known before it began.
+func (o *detectOptions) failure(c *cli.Context, s *streams) *message.Failure {
+	f := &message.Failure{Live: o.live.kubeconfig != "", At: s.now()}
+	for _, name := range c.StringSlice("backup") {
+		f.Of = append(f.Of, s.typed.Text(archive.WithoutSecrets(name)))
+	}
+	if f.Live {
+		f.Of = []string{"the management cluster of " + o.live.kubeconfig}
+	}
+	return f
+}
+
+func runDetect(ctx context.Context, o *detectOptions, rules []ignore.Rule, s *streams) error {
 	access, err := o.access(s)
 	if err != nil {
 		return err
@@ -147,7 +185,8 @@ func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *str
 	for _, w := range warnings {
 		s.warn("%s", w)
 	}
-	if err := out.write(sealedWriter(rep, s)); err != nil {
+	about := message.About{Fails: o.fails.matches(rep), Link: o.sends.link}
+	if err := out.write(sealedWriter(rep, about, s)); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -156,7 +195,7 @@ func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *str
 	if err := out.commit(); err != nil {
 		return err
 	}
-	o.sends.send(ctx, s, rep)
+	o.sends.send(ctx, s, rep, about)
 	if err := o.show(s, rep); err != nil {
 		if len(o.outputs) == 0 {
 			return fmt.Errorf("writing to stdout: %w", err)

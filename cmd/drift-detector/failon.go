@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"drift-detector/backup/check"
 	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -48,26 +47,22 @@ var failKinds = []struct {
 	{"leaked", drifted("LEAKED")},
 	{"lost", drifted("LOST")},
 	{"stuck", drifted("STUCK")},
-	{"stale-backup", func(r *report.Report) string { return counted(oldBackups(r), "old, or of unknown age") }},
+	{staleBackup, func(r *report.Report) string { return staleBackups(r.Checks) }},
 	{"check", func(r *report.Report) string { return counted(r.OpenCheckErrors(), "wrong in the backup itself") }},
 }
 
 // ofRestore are those that only a report of a backup has.
-var ofRestore = []string{"no", "not-yes", "by-plan", "check", "stale-backup"}
+var ofRestore = []string{"no", "not-yes", "by-plan", "check", staleBackup}
 
 // ofLive are those that only a report of a management cluster that runs has.
 var ofLive = []string{"leaked", "lost", "stuck"}
 
-// oldBackups counts the backups that are older than --max-age, or whose age is not known.
-func oldBackups(r *report.Report) int {
-	n := 0
-	for i := range r.Checks {
-		if f := &r.Checks[i]; f.Ignored == nil && check.IsOld(f.Code) {
-			n++
-		}
-	}
-	return n
-}
+// staleBackup is the kind of a backup that is older than --max-age, or whose age is not known: of all
+// commands that can choose one by its age.
+const staleBackup = "stale-backup"
+
+// staleBackups says which backups are, and why.
+func staleBackups(all []report.Check) string { return english.First(few, report.StaleBackups(all)) }
 
 // drifted counts what is of one word in such a report.
 func drifted(word string) func(*report.Report) string {
@@ -131,9 +126,8 @@ func parseFailOn(value, command string, known []string) (failOn, error) {
 	return out, nil
 }
 
-// verdict is an error when the report holds what it names.
-func (f failOn) verdict(r *report.Report) error {
-	var found []string
+// matches says what the report holds of what it names.
+func (f failOn) matches(r *report.Report) (found []string) {
 	for _, kind := range failKinds {
 		if !slices.Contains(f, kind.name) {
 			continue
@@ -142,21 +136,32 @@ func (f failOn) verdict(r *report.Report) error {
 			found = append(found, text)
 		}
 	}
-	if len(found) == 0 {
-		return nil
-	}
-	return &errFailOn{fmt.Sprintf("--fail-on %s: %s", strings.Join(f, ","), strings.Join(found, ", "))}
+	return found
 }
 
-// fit refuses what the report of such a source never has.
-func (f failOn) fit(live bool) error {
+// verdict is an error when the report holds what it names.
+func (f failOn) verdict(r *report.Report) error { return f.found(f.matches(r)...) }
+
+// found is the error for what was found of what it names; nil where all is empty.
+func (f failOn) found(says ...string) error {
+	if text := english.Join(", ", says...); text != "" {
+		return &errFailOn{fmt.Sprintf("--fail-on %s: %s", strings.Join(f, ","), text)}
+	}
+	return nil
+}
+
+// fit refuses what the result of such a source never has.
+func (f failOn) fit(live bool, command string) error {
 	other, why := ofLive, "is about a management cluster that runs, and --backup reads one that is to be restored: use ghost or stale"
 	if live {
-		other, why = ofRestore, "is about a restore, and --kubeconfig reads a management cluster that runs: use leaked, lost, stuck, unknown, unattributed or error"
+		other, why = ofRestore, "is about a restore, and --kubeconfig reads a management cluster that runs"
+		if command == "detect" {
+			why += ": use leaked, lost, stuck, unknown, unattributed or error"
+		}
 	}
 	for _, kind := range f {
 		if slices.Contains(other, kind) {
-			return &usageError{message: "--fail-on " + kind + " " + why, command: "detect"}
+			return &usageError{message: "--fail-on " + kind + " " + why, command: command}
 		}
 	}
 	return nil

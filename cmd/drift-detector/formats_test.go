@@ -61,7 +61,10 @@ var readers = map[string]func(doc string) map[string]int{
 			"clusters": "clusters.total", "infraMachines": "infraMachines", "outOfScope": "outOfScope", "errors": "errors", "ignored": "ignored",
 		}))
 	},
-	"slack": ofMessage, "teams": ofMessage, "webhook": ofMessage,
+	"slack": func(doc string) map[string]int {
+		_, blocks, _ := strings.Cut(doc, `"blocks":`)
+		return ofMessage(blocks)
+	}, "teams": ofMessage, "webhook": ofMessage,
 	"prometheus": func(doc string) map[string]int {
 		out := map[string]int{}
 		for status, name := range map[string]string{"Ghost": "Ghost", "Unknown": "Unknown", "Stale": "Stale", "Healthy": "Healthy"} {

@@ -29,7 +29,7 @@ var helpGroups = []struct {
 	{"WHICH CLUSTERS", []string{"cluster", "namespace", "selector"}},
 	{"BUCKETS", slices.Concat(newestFlagNames, storeFlagNames)},
 	{"OUTPUT", []string{"format", "summary", "quiet", "ignore-healthy-resources"}},
-	{"CI", []string{"fail-on", "ignore-file", "confirmations", "push", "push-user", "notify"}},
+	{"CI", []string{"fail-on", "ignore-file", "confirmations", "push", "push-user", "notify", "link"}},
 	{"OPTIONS", nil},
 }
 
@@ -105,7 +105,7 @@ func elsewhere(command string, f cli.Flag) string {
 	switch {
 	case slices.Contains(newestFlagNames, name) && command != "backups":
 		return "--newest"
-	case slices.Contains([]string{"push", "push-user", "notify"}, name):
+	case command == "detect" && slices.Contains([]string{"push", "push-user", "notify", "link"}, name):
 		return "--push"
 	case command == "detect" && name == "context":
 		return "--" + name

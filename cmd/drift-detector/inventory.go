@@ -64,6 +64,7 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
+	o.stores.newest.warnOfStale(s, e)
 	inv, err := o.list(ctx, s, e, access, e.expected.IsRelated())
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
+	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/store"
 )
@@ -49,6 +51,18 @@ func (o *newestOptions) read(c *cli.Context, backups []string) error {
 	return nil
 }
 
+// warnOfStale says which backups are old, or of unknown age, where a command has no finding for it.
+func (o *newestOptions) warnOfStale(s *streams, e *loadedBackup) {
+	if !o.asked && o.older == 0 {
+		return
+	}
+	for _, b := range e.snapshot.Backups {
+		if stale := check.Stale(b, s.now(), o.older); stale != "" {
+			s.warn("backup %s is stale: %s", b.Path, stale)
+		}
+	}
+}
+
 // newest returns the newest backup of a place that Velero can restore and that may hold clusters. It
 // fails where there is none, and where several management clusters have one.
 func (o *newestOptions) newest(ctx context.Context, s *streams, place *store.Place) (*store.Stored, error) {
@@ -58,23 +72,110 @@ func (o *newestOptions) newest(ctx context.Context, s *streams, place *store.Pla
 		return nil, err
 	}
 	c := list.choices
-	all := c.holding(ctx, slices.DeleteFunc(c.offered(list.candidates, list.shows), func(b *store.Stored) bool { return c.misdated(b) != "" }), 1)
+	offered := slices.DeleteFunc(c.offered(list.candidates, list.shows), func(b *store.Stored) bool { return c.misdated(b) != "" })
+	all := c.holding(ctx, offered, 1)
 	if len(all) == 0 {
 		return nil, &backup.InputError{Name: place.Name(), Problem: "holds no backup that Velero can restore, that may hold clusters and whose date is known", Next: "see why with 'drift-detector backups " + place.Name() + place.Flags + "'"}
 	}
 	slices.SortStableFunc(all, c.inOrder)
 	found := all[0]
 	if i := slices.IndexFunc(all, func(b *store.Stored) bool { return !c.isOfOneCluster(b, found) }); i >= 0 {
-		return nil, &backup.InputError{
-			Name: place.Name(), Problem: fmt.Sprintf("holds backups of several management clusters: the newest are %s and %s", found.Place, all[i].Place),
-			Next: "give --schedule NAME, or the place as far as that before backups/; see 'drift-detector backups " + place.Name() + place.Flags + "'",
-		}
+		return nil, c.severalClusters(found, all[i])
+	}
+	others, oldest := c.beside(ctx, offered, list.left, found)
+	if err := o.apart(ctx, s, c, found, others, oldest); err != nil {
+		return nil, err
 	}
 	s.some(s.warn, c.unoffered(list.candidates, found))
 	for _, why := range l.doc.Summary.Bounds {
 		s.warn("%s", why)
 	}
 	return found, nil
+}
+
+// apart refuses a place where tarballs tell that a backup is of another management cluster than the newest,
+// where no list of objects tells it: the newest of each other stream, the next of its own and the oldest of
+// its schedule are looked at. Where tarballs do not tell it either a schedule that was asked for is taken for
+// that of one.
+func (o *newestOptions) apart(ctx context.Context, s *streams, c *choices, found *store.Stored, others []*store.Stored, oldest *store.Stored) error {
+	bounded, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	c.looks, c.mostLooks = 0, mostPeeks
+	if oldest != nil {
+		others = append(others, oldest)
+	}
+	for _, other := range others {
+		relation, why := c.relation(bounded, found, other)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case relation == backup.Another:
+			return c.severalClusters(found, other)
+		case relation != backup.Unclear || other == oldest: // which may have nothing in common with the newest any more
+			continue
+		}
+		problem := fmt.Sprintf("whether %s and %s are of one management cluster is not known: no list of objects (NAME-resource-list.json.gz) is beside both, and their tarballs do not tell%s", found.Place, other.Place, why)
+		if o.schedule == "" {
+			return &backup.InputError{
+				Name: c.place.Name(), Problem: problem,
+				Next: "give --schedule NAME, the place as far as that before backups/, or the backup itself; see 'drift-detector backups " + c.place.Name() + c.place.Flags + "'",
+			}
+		}
+		s.warn("%s; the newest of schedule %s is read", problem, quoted(o.schedule))
+	}
+	return nil
+}
+
+// relation returns what the tarballs of two backups say that they are to each other, and in brackets why they
+// were not read. One that holds nothing of a management cluster is of none.
+func (c *choices) relation(ctx context.Context, a, b *store.Stored) (backup.Relation, string) {
+	x, y := c.tarball(ctx, a), c.tarball(ctx, b)
+	switch {
+	case x.empty || y.empty:
+		return backup.Same, ""
+	case x.origin != nil && y.origin != nil:
+		return x.origin.Relation(y.origin), ""
+	}
+	return backup.Unclear, " (" + cmp.Or(x.unread, y.unread) + ")"
+}
+
+// beside returns the backups of which no list of objects tells whether they are of the management cluster of one,
+// which is the newest: the newest of each other stream, the next of its own, and the oldest of its schedule;
+// nil for none.
+func (c *choices) beside(ctx context.Context, offered, left []*store.Stored, found *store.Stored) (others []*store.Stored, oldest *store.Stored) {
+	own, seen := c.streamOf(found), map[stream]bool{}
+	for _, b := range c.holding(ctx, offered, 2) {
+		is := c.streamOf(b)
+		if b == found || seen[is] || own.Cluster != "" && is.Cluster != "" {
+			continue
+		}
+		seen[is] = true
+		others = append(others, b)
+	}
+	if own.Cluster != "" {
+		return others, nil
+	}
+	for _, b := range slices.Concat(offered, left) {
+		isOlder := oldest == nil || b.Started().Before(oldest.Started())
+		if isOlder && b != found && b.Root == found.Root && store.ScheduleIn(b.Name) == store.ScheduleIn(found.Name) && !slices.Contains(others, b) {
+			oldest = b
+		}
+	}
+	if oldest != nil {
+		c.place.Describe(ctx, oldest)
+		if can, _, _ := restorable(oldest); !can {
+			oldest = nil
+		}
+	}
+	return others, oldest
+}
+
+// severalClusters is the error for a place with backups of two management clusters.
+func (c *choices) severalClusters(a, b *store.Stored) error {
+	return &backup.InputError{
+		Name: c.place.Name(), Problem: fmt.Sprintf("holds backups of several management clusters: the newest are %s and %s", a.Place, b.Place),
+		Next: "give --schedule NAME, or the place as far as that before backups/; see 'drift-detector backups " + c.place.Name() + c.place.Flags + "'",
+	}
 }
 
 // isOfOneCluster reports whether nothing says that two backups are of two management clusters. One

@@ -67,13 +67,78 @@ func TestTheNewestOfTwoIsRefused(t *testing.T) {
 	}
 }
 
+// Without lists of objects the tarballs tell whether the newest is of the only management cluster, and where
+// they do not, it is not chosen: a schedule, or a warning, is what is left.
+func TestTheNewestWithoutLists(t *testing.T) {
+	_, body := wellBody(t)
+	west := ofAnother(t, body, "west", true)
+	bare := func(who string) []byte { return ofAnother(t, body, who, false) }
+	at := backuptest.Written
+	for name, tt := range map[string]struct {
+		stored []storedAs
+		code   exitCode
+		says   string
+	}{
+		"one":                               {[]storedAs{{name: "a", began: at.Add(-time.Hour), tarball: body}, {name: "b", began: at, tarball: body}}, exitOK, "backups/b is the newest"},
+		"one, and applications":             {[]storedAs{{name: "a", began: at.Add(-time.Hour), tarball: bareOf(t, body)}, {name: "b", began: at, tarball: body}}, exitOK, "backups/b is the newest"},
+		"two":                               {[]storedAs{{name: "a", began: at.Add(-time.Hour), tarball: west}, {name: "b", began: at, tarball: body}}, exitUsage, "holds backups of several management clusters: the newest are s3://velero/mgmt/backups/b and s3://velero/mgmt/backups/a"},
+		"two of one schedule":               {[]storedAs{{name: "a", schedule: "nightly", began: at.Add(-time.Hour), tarball: west}, {name: "b", schedule: "nightly", began: at, tarball: body}}, exitUsage, "holds backups of several management clusters"},
+		"two of two schedules":              {[]storedAs{{name: "a", schedule: "weekly", began: at.Add(-time.Hour), tarball: west}, {name: "b", schedule: "nightly", began: at, tarball: body}}, exitUsage, "holds backups of several management clusters"},
+		"a list of one of them":             {[]storedAs{{name: "a", schedule: "weekly", began: at.Add(-time.Hour), tarball: west}, {name: "b", schedule: "nightly", began: at, tarball: body, objects: ofEast}}, exitUsage, "holds backups of several management clusters"},
+		"the oldest is another's":           {[]storedAs{{name: "a", began: at.Add(-3 * time.Hour), tarball: west}, {name: "b", began: at.Add(-2 * time.Hour), tarball: body}, {name: "c", began: at.Add(-time.Hour), tarball: body}, {name: "d", began: at, tarball: body}}, exitUsage, "the newest are s3://velero/mgmt/backups/d and s3://velero/mgmt/backups/a"},
+		"nobody knows":                      {[]storedAs{{name: "a", schedule: "weekly", began: at.Add(-time.Hour), tarball: bare("west")}, {name: "b", schedule: "nightly", began: at, tarball: bare("east")}}, exitUsage, "whether s3://velero/mgmt/backups/b and s3://velero/mgmt/backups/a are of one management cluster is not known"},
+		"one can't be read":                 {[]storedAs{{name: "a", schedule: "weekly", began: at.Add(-time.Hour), tarball: []byte("x")}, {name: "b", schedule: "nightly", began: at, tarball: body}}, exitUsage, "is not known: no list of objects (NAME-resource-list.json.gz) is beside both, and their tarballs do not tell ("},
+		"nobody knows, and it is asked for": {[]storedAs{{name: "a", schedule: "nightly", began: at.Add(-time.Hour), tarball: bare("west")}, {name: "b", schedule: "nightly", began: at, tarball: bare("east")}}, exitOK, "their tarballs do not tell; the newest of schedule nightly is read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBucket(t)
+			for i := range tt.stored {
+				tt.stored[i].phase = "Completed"
+			}
+			b.store(tt.stored...)
+			run := []string{"check", "--backup", "s3://velero/mgmt", "--newest"}
+			if strings.Contains(name, "asked for") {
+				run = append(run, "--schedule", "nightly")
+			}
+			if o := b.run(run...); o.code != tt.code || !strings.Contains(o.stderr, tt.says) {
+				t.Errorf("status %d, no %q in\n%s", o.code, tt.says, o.stderr)
+			}
+		})
+	}
+}
+
 // A backup is old after --max-age, and --fail-on stale-backup fails then.
 func TestAStaleBackupFails(t *testing.T) {
 	w := well(t)
 	for age, want := range map[string]exitCode{"1h": exitFailOn, "1000000h": exitOK} {
 		o := w.detect("--max-age", age, "--fail-on", "stale-backup")
-		if o.code != want || strings.Contains(o.stderr, "old, or of unknown age") != (want == exitFailOn) {
+		if o.code != want || strings.Contains(o.stderr, " is stale: written ") != (want == exitFailOn) || strings.Contains(o.stderr, " old, more than 1h00m") != (want == exitFailOn) {
 			t.Errorf("%s: status %d, want %d: %s", age, o.code, want, o.stderr)
 		}
+	}
+}
+
+// check and releases fail of the same backups; inventory, which has no findings, warns.
+func TestAStaleBackupFailsEverywhere(t *testing.T) {
+	t.Parallel()
+	fleet := testdata + "fleet-data.tar.gz"
+	for _, command := range []string{"check", "releases"} {
+		for age, want := range map[string]exitCode{"1m": exitFailOn, "1000000h": exitOK} {
+			o := runProgram(t, command, "--backup", fleet, "--max-age", age, "--fail-on", "stale-backup")
+			if o.code != want || strings.Contains(o.stderr, "--fail-on stale-backup: ") != (want == exitFailOn) || strings.Contains(o.stderr+o.stdout, " old, more than 1m00s") != (want == exitFailOn) {
+				t.Errorf("%s %s: status %d, want %d: %s%s", command, age, o.code, want, o.stderr, o.stdout)
+			}
+		}
+		if o := runProgram(t, command, "--kubeconfig", "missing", "--fail-on", "stale-backup"); o.code != exitUsage || !strings.Contains(o.stderr, "--fail-on stale-backup is about a restore") {
+			t.Errorf("%s: status %d: %s", command, o.code, o.stderr)
+		}
+	}
+	both := runProgram(t, "check", "--backup", fleet, "--max-age", "1m", "--fail-on", "error, stale-backup")
+	if both.code != exitFailOn || !strings.Contains(both.stderr, "--fail-on error,stale-backup: found ") || !strings.Contains(both.stderr, " is stale: ") {
+		t.Errorf("status %d: %s", both.code, both.stderr)
+	}
+	o := runProgram(t, "releases", "--backup", fleet, "--max-age", "1m", "--format", "json")
+	if o.code != exitOK || !strings.Contains(o.stdout, `"stale": "written `) {
+		t.Errorf("status %d: %s%s", o.code, o.stderr, o.stdout)
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // notRepeated are the flags that say what is done with what was read, and not how it is read.
-var notRepeated = []string{"compare", "report", "format", "output", "quiet", "dry-run", "push", "push-user", "notify"}
+var notRepeated = []string{"compare", "report", "format", "output", "quiet", "dry-run", "push", "push-user", "notify", "link"}
 
 // picking are those that say which backups are meant.
 var picking = []string{"schedule", "since", "last"}

@@ -18,7 +18,8 @@ import (
 
 // What a run pushes to a real Pushgateway, a real Prometheus scrapes with honor_labels, and each
 // panel of the dashboard has a series. Both are Debian's (packages prometheus and
-// prometheus-pushgateway), and listen on loopback.
+// prometheus-pushgateway), and listen on loopback. The instance has a slash, and a run that fails takes
+// nothing away.
 func TestPushedMetricsFillTheDashboard(t *testing.T) {
 	t.Parallel()
 	gateway, prometheus := installed(t, "prometheus-pushgateway"), installed(t, "prometheus")
@@ -32,7 +33,8 @@ func TestPushedMetricsFillTheDashboard(t *testing.T) {
 	query := listening(t, prometheus, "--web.listen-address=", "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"))
 
 	w := fleet(t)
-	args := slices.Concat([]string{"detect", "--quiet", "-o", filepath.Join(dir, "report.json"), "--push", "http://" + push + "/metrics/job/drift-detector/instance/mgmt"}, w.sources(), w.reach())
+	to := []string{"detect", "--quiet", "-o", filepath.Join(dir, "report.json"), "--push", "http://" + push + "/metrics/job/drift-detector/instance/eu%2Fmgmt"}
+	args := slices.Concat(to, w.sources(), w.reach())
 	if o := runProgram(t, args...); o.code != exitOK || strings.Contains(o.stderr, "push") {
 		t.Fatalf("exit status %d\n%s", o.code, o.stderr)
 	}
@@ -53,7 +55,7 @@ func TestPushedMetricsFillTheDashboard(t *testing.T) {
 	for _, p := range dashboard.Panels {
 		for _, target := range p.Targets {
 			asked++
-			expr := strings.ReplaceAll(target.Expr, "$instance", "mgmt")
+			expr := strings.ReplaceAll(target.Expr, "$instance", "eu/mgmt")
 			if !becomes(func() bool { return series(t, query, expr) > 0 }) {
 				t.Errorf("%s: nothing comes of %s", p.Title, expr)
 			}
@@ -61,6 +63,13 @@ func TestPushedMetricsFillTheDashboard(t *testing.T) {
 	}
 	if asked < 10 {
 		t.Errorf("%d expressions", asked)
+	}
+	if o := runProgram(t, append(to, "--backup", filepath.Join(dir, "missing.tar.gz"))...); o.code != exitUsage || strings.Contains(o.stderr, "push") {
+		t.Fatalf("exit status %d\n%s", o.code, o.stderr)
+	}
+	failed := `drift_detector_run_failed{instance="eu/mgmt"} == 1 and on (job, instance) drift_detector_report_timestamp_seconds`
+	if !becomes(func() bool { return series(t, query, failed) > 0 }) {
+		t.Error("that a run failed is not beside its last report")
 	}
 }
 

@@ -35,6 +35,9 @@ type releasesOptions struct {
 	bounds                                    bounds
 }
 
+// releasesKinds are what --fail-on of releases can name.
+var releasesKinds = append(slices.Clone(releasereport.Kinds), staleBackup)
+
 var releasesFormats = []string{"text", "json"}
 
 func releasesCommand(s *streams) *cli.Command {
@@ -60,7 +63,7 @@ EXAMPLES:
 			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set drift aside; a list ignore of paths and target, as in a HelmRelease's driftDetection; repeatable"},
 			&cli.BoolFlag{Name: "diff", Usage: "show live and desired values whole; values of Secrets, and what is named like one, are masked", Destination: &o.diff},
-			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(releasereport.Kinds, ", ") + "; several are separated by commas", Destination: &fails},
+			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(releasesKinds, ", ") + "; several are separated by commas", Destination: &fails},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the result: text or json", Value: "text", Destination: &o.format},
 			outputFlag("it", true),
 		),
@@ -69,7 +72,10 @@ EXAMPLES:
 				return err
 			}
 			var err error
-			if o.fails, err = parseFailOn(fails, "releases", releasereport.Kinds); err != nil {
+			if o.fails, err = parseFailOn(fails, "releases", releasesKinds); err != nil {
+				return err
+			}
+			if err := o.fails.fit(o.live.kubeconfig != "", "releases"); err != nil {
 				return err
 			}
 			if o.outputs, err = readTargets(c, o.format, releasesFormats); err != nil {
@@ -133,6 +139,9 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 	doc := releasereport.New(found, releasereport.Backup{
 		Path: b.source.Name, SHA256: info.SHA256, WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo, Items: info.Items,
 	}, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, s.now())
+	if b.live == nil {
+		doc.Backup.Stale = check.Stale(ageOf(info, found), s.now(), o.stores.newest.older)
+	}
 	if o.namespace != "" {
 		doc.Only = "in namespace " + o.namespace
 	}
@@ -153,20 +162,40 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 	if err := out.commit(); err != nil {
 		return err
 	}
-	var matched []string
-	for _, kind := range o.fails {
-		if n := doc.Count(kind); n > 0 {
-			matched = append(matched, fmt.Sprintf("%d %s", n, kind))
-		}
-	}
-	if len(matched) > 0 {
-		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", strings.Join(o.fails, ","), strings.Join(matched, ", "))}
+	if err := o.verdict(doc); err != nil {
+		return err
 	}
 	var kinds []string
 	for resource, why := range unread {
 		kinds = append(kinds, resource+" (not read: "+why+")")
 	}
 	return notRead(kinds, "the management cluster", new(backup.Snapshot).UnreadHint(0))
+}
+
+// verdict is an error when there is what --fail-on names.
+func (o *releasesOptions) verdict(doc *releasereport.Document) error {
+	var says []string
+	for _, kind := range o.fails {
+		if n := doc.Count(kind); n > 0 {
+			says = append(says, fmt.Sprintf("%d %s", n, kind))
+		}
+	}
+	if len(says) > 0 {
+		says[0] = "found " + says[0]
+	}
+	if slices.Contains(o.fails, staleBackup) && doc.Backup.Stale != "" {
+		says = append(says, "the backup is stale: "+doc.Backup.Stale)
+	}
+	return o.fails.found(says...)
+}
+
+// ageOf is when a backup was written, and whether that is known: no record of a release is younger.
+func ageOf(info archive.Info, found *releases.Result) backup.Info {
+	b := backup.Info{WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo}
+	for _, r := range found.Releases {
+		b.Undated = b.Undated || r.IsYoungerThan(info.WrittenTo)
+	}
+	return b
 }
 
 // open finds the backup, or the management cluster that runs.

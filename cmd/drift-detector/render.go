@@ -14,6 +14,7 @@ import (
 	"drift-detector/report/code"
 	"drift-detector/report/formats"
 	"drift-detector/report/html"
+	"drift-detector/report/message"
 	"drift-detector/report/plan"
 	"drift-detector/report/screen"
 	"drift-detector/report/text"
@@ -21,6 +22,7 @@ import (
 
 type renderOptions struct {
 	report, format, status string
+	link                   string
 	outputs                []target
 	only                   report.Filter
 }
@@ -46,6 +48,7 @@ EXAMPLES:
 			&cli.StringSliceFlag{Name: "cluster", Usage: "show only the cluster `NAME`, or NAMESPACE/NAME; repeatable"},
 			&cli.StringSliceFlag{Name: "namespace", Usage: "show only clusters in `NAMESPACE`; repeatable"},
 			&cli.StringFlag{Name: "status", Usage: "list only machines of one of `STATUSES`: ghost, stale, unknown, healthy, separated by commas; counts stay", Destination: &o.status},
+			linkFlag(&o.link),
 			outputFlag("it", true),
 		},
 		Action: func(c *cli.Context) error {
@@ -54,6 +57,9 @@ EXAMPLES:
 			}
 			var err error
 			if o.outputs, err = readTargets(c, o.format, renderFormats); err != nil {
+				return err
+			}
+			if err := readLink(c, o.link, writesMessage(o.outputs)); err != nil {
 				return err
 			}
 			o.only = report.Filter{Clusters: c.StringSlice("cluster"), Namespaces: c.StringSlice("namespace")}
@@ -95,6 +101,7 @@ func runRender(o renderOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
+	about := message.About{Fails: failOn(rep.Options.FailOn).matches(rep), Link: o.link} // of the whole report, as the answer
 	var runbook *html.Runbook
 	if slices.ContainsFunc(o.outputs, func(t target) bool { return t.format == "html" }) {
 		runbook, err = runbookOf(rep, o.only) // of the whole report: its numbers are those of the list
@@ -105,7 +112,7 @@ func runRender(o renderOptions, s *streams) error {
 	if err != nil {
 		return &usageError{message: err.Error(), command: "render"}
 	}
-	return writeOutputs(o.outputs, s, []string{o.report}, o.writer(rep, runbook, s))
+	return writeOutputs(o.outputs, s, []string{o.report}, o.writer(rep, runbook, about, s))
 }
 
 // runbookOf is the plan of a report for its page, with the steps of what somebody wants to see.
@@ -123,8 +130,8 @@ func runbookOf(r *report.Report, only report.Filter) (*html.Runbook, error) {
 }
 
 // writer also writes the screen, which names the saved report for the next commands.
-func (o *renderOptions) writer(r *report.Report, runbook *html.Runbook, s *streams) func(io.Writer, *output) error {
-	write := reportWriter(r, s)
+func (o *renderOptions) writer(r *report.Report, runbook *html.Runbook, about message.About, s *streams) func(io.Writer, *output) error {
+	write := reportWriter(r, about, s)
 	return func(w io.Writer, to *output) error {
 		switch to.format {
 		case "screen":
@@ -142,8 +149,8 @@ func (o *renderOptions) writer(r *report.Report, runbook *html.Runbook, s *strea
 }
 
 // reportWriter writes a report in the format of an output. Text that goes to stdout
-// takes the form that fits there.
-func reportWriter(r *report.Report, s *streams) func(io.Writer, *output) error {
+// takes the form that fits there, and about is for messages.
+func reportWriter(r *report.Report, about message.About, s *streams) func(io.Writer, *output) error {
 	return func(w io.Writer, o *output) error {
 		if o.format == "text" && o.path == "" {
 			return text.Write(w, r, textOptions(s))
@@ -155,6 +162,9 @@ func reportWriter(r *report.Report, s *streams) func(io.Writer, *output) error {
 			}
 			return html.WriteWith(w, r, runbook)
 		}
+		if write := about.Named(o.format); write != nil {
+			return write(w, r)
+		}
 		write, err := formats.Report.Named(o.format)
 		if err != nil {
 			return err
@@ -164,8 +174,8 @@ func reportWriter(r *report.Report, s *streams) func(io.Writer, *output) error {
 }
 
 // sealedWriter writes a report that was made by this run, with digests where it is JSON.
-func sealedWriter(r *report.Report, s *streams) func(io.Writer, *output) error {
-	as := reportWriter(r, s)
+func sealedWriter(r *report.Report, about message.About, s *streams) func(io.Writer, *output) error {
+	as := reportWriter(r, about, s)
 	return func(w io.Writer, o *output) error {
 		if o.format == "json" {
 			return report.Sealed(w, r)

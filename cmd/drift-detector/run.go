@@ -259,7 +259,9 @@ Endpoints and credentials come out of the backup. Nothing is ever changed.`,
 	app.Flags = append(app.Flags, cli.HelpFlag, cli.VersionFlag) // the library adds no --help where help is a command
 	for _, c := range app.Commands {
 		readEnvironment(c.Flags)
-		c.Before = refuseEmpty
+		if c.Before == nil {
+			c.Before = refuseEmpty
+		}
 		c.OnUsageError = func(c *cli.Context, err error, _ bool) error {
 			return &usageError{message: flagError(err, c.Command.Flags), command: c.Command.Name}
 		}

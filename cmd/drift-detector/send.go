@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"path/filepath"
@@ -17,7 +19,8 @@ import (
 	"drift-detector/infra"
 	"drift-detector/internal/post"
 	"drift-detector/report"
-	"drift-detector/report/formats"
+	"drift-detector/report/message"
+	"drift-detector/report/prometheus"
 )
 
 // sendOptions say to whom a run that nobody watches tells its result, once it is written. What can't
@@ -26,8 +29,10 @@ type sendOptions struct {
 	push     string
 	userFile string
 	notices  []notice
+	link     string
 	to       *url.URL // of push
 	user     post.User
+	done     bool // what came of the run was sent
 }
 
 // notice is a webhook, and what it takes.
@@ -41,29 +46,46 @@ var noticeFormats = []string{"slack", "teams", "webhook"}
 
 func (o *sendOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "push", Usage: "send the metrics to the Pushgateway at `URL`; http://pushgateway:9091, or with the grouping key: …/metrics/job/NAME/instance/NAME; a failure is a warning", Destination: &o.push},
+		&cli.StringFlag{Name: "push", Usage: "send the metrics to the Pushgateway at `URL`; of a run without a report that it failed; http://pushgateway:9091, or with the grouping key: …/metrics/job/NAME/instance/NAME; a failure is a warning", Destination: &o.push},
 		&cli.StringFlag{Name: "push-user", Usage: "`FILE` with user:password for --push", Destination: &o.userFile},
-		&cli.StringSliceFlag{Name: "notify", Usage: "send the answer to a webhook: `FORMAT=FILE`; slack, teams or webhook, and a file that holds its URL, which is a secret; a failure is a warning; repeatable"},
+		&cli.StringSliceFlag{Name: "notify", Usage: "send the answer, or that there is none, to a webhook: `FORMAT=FILE`; slack, teams or webhook, and a file that holds its URL, which is a secret; a failure is a warning; repeatable"},
+		linkFlag(&o.link),
 	}
 }
 
-// read takes the values of the flags, so that a slip is found before the run.
-func (o *sendOptions) read(c *cli.Context) (err error) {
+// read takes the values of the flags, so that a slip is found before the run. After an error it goes on:
+// what can be used says it.
+func (o *sendOptions) read(c *cli.Context, s *streams) error {
+	err := o.readPush(c, s)
+	if err != nil {
+		o.to = nil
+	}
+	for _, value := range c.StringSlice("notify") {
+		err = cmp.Or(err, o.readNotice(c, s, value))
+	}
+	unshown := readLink(c, o.link, true)
+	if unshown != nil {
+		o.link = ""
+	}
+	return cmp.Or(err, unshown)
+}
+
+func (o *sendOptions) readPush(c *cli.Context, s *streams) (err error) {
 	if o.push != "" {
 		if o.to, err = post.Address(o.push); err != nil {
 			return &usageError{message: "--push: " + err.Error(), command: c.Command.Name}
 		}
-		if !strings.Contains(o.to.Path, "/metrics/job/") {
-			o.to = o.to.JoinPath("metrics/job/drift-detector")
-		}
-		if strings.Contains(o.to.Path+"/", "//") { // as of an instance whose variable is not set
-			return &usageError{message: "--push: a part of its path is empty; a label without a value makes a Pushgateway refuse everybody's metrics", command: c.Command.Name}
+		if o.to, err = groupAt(o.to); err != nil {
+			return &usageError{message: "--push: " + err.Error(), command: c.Command.Name}
 		}
 		o.user.Name = o.to.User.Username()
 		o.user.Password, _ = o.to.User.Password()
 		o.to.User = nil
 	}
 	if o.userFile != "" {
+		if o.to == nil {
+			return &usageError{message: "--push-user is of --push, which is not given", command: c.Command.Name}
+		}
 		line, err := firstLine("--push-user", o.userFile)
 		if err != nil {
 			return err
@@ -73,22 +95,35 @@ func (o *sendOptions) read(c *cli.Context) (err error) {
 			return &backup.InputError{Name: o.userFile, Problem: "its first line is not USER:PASSWORD", Next: "write both into it, or leave --push-user out"}
 		}
 	}
-	for _, value := range c.StringSlice("notify") {
-		format, file, _ := strings.Cut(value, "=")
-		if !slices.Contains(noticeFormats, format) || file == "" {
-			return &usageError{message: "--notify takes FORMAT=FILE; FORMAT is one of " + strings.Join(noticeFormats, ", ") + ", and FILE holds the URL", command: c.Command.Name}
-		}
-		line, err := firstLine("--notify "+format, file)
-		if err != nil {
-			return err
-		}
-		to, err := post.Address(line)
-		if err != nil {
-			return &backup.InputError{Name: file, Problem: err.Error(), Next: "write the webhook's URL into it, and nothing else"}
-		}
-		o.notices = append(o.notices, notice{format, to})
+	if o.to != nil && (o.user != post.User{} || o.to.RawQuery != "") {
+		o.warnOfPlain(s, "--push", "the user and its password", o.to)
 	}
 	return nil
+}
+
+func (o *sendOptions) readNotice(c *cli.Context, s *streams, value string) error {
+	format, file, _ := strings.Cut(value, "=")
+	if !slices.Contains(noticeFormats, format) || file == "" {
+		return &usageError{message: "--notify takes FORMAT=FILE; FORMAT is one of " + strings.Join(noticeFormats, ", ") + ", and FILE holds the URL", command: c.Command.Name}
+	}
+	line, err := firstLine("--notify "+format, file)
+	if err != nil {
+		return err
+	}
+	to, err := post.Address(line)
+	if err != nil {
+		return &backup.InputError{Name: file, Problem: err.Error(), Next: "write the webhook's URL into it, and nothing else"}
+	}
+	o.warnOfPlain(s, "--notify "+format, "the webhook's URL, which is a secret,", to)
+	o.notices = append(o.notices, notice{format, to})
+	return nil
+}
+
+// warnOfPlain says of a secret that others may read it on its way.
+func (o *sendOptions) warnOfPlain(s *streams, flag, secret string, to *url.URL) {
+	if post.IsPlain(to) {
+		s.warn("%s: %s is reached without encryption: %s can be read on the way; an address with https:// keeps it", flag, to.Host, secret)
+	}
 }
 
 // firstLine reads a file that holds a secret in its only line. Its errors do not repeat the value of
@@ -120,27 +155,55 @@ func fileCause(err error) string {
 }
 
 // send sends the metrics and the messages.
-func (o *sendOptions) send(ctx context.Context, s *streams, r *report.Report) {
+func (o *sendOptions) send(ctx context.Context, s *streams, r *report.Report, about message.About) {
+	o.done = true
 	say := func(what string, err error) {
 		if err != nil {
 			s.warn("%s: %v; the report is written all the same", what, err)
 		}
 	}
 	if o.to != nil {
-		say("the metrics were not pushed", deliver(ctx, "PUT", o.to, o.user, "text/plain; version=0.0.4", "prometheus", r))
+		say("the metrics were not pushed", deliver(ctx, "PUT", o.to, o.user, "text/plain; version=0.0.4", func(w io.Writer) error { return prometheus.Write(w, r) }))
 	}
 	for _, n := range o.notices {
-		say("the message for "+n.format+" was not sent", deliver(ctx, "POST", n.to, post.User{}, "application/json", n.format, r))
+		say("the message for "+n.format+" was not sent", deliver(ctx, "POST", n.to, post.User{}, "application/json", func(w io.Writer) error { return about.Named(n.format)(w, r) }))
 	}
 }
 
-func deliver(ctx context.Context, method string, to *url.URL, user post.User, kind, format string, r *report.Report) error {
-	write, err := formats.Report.Named(format)
-	if err != nil {
+// failed tells of a run that ended with an error and no report, and returns the error: where nobody
+// watches, silence reads as if all were well. One that is interrupted has no time for that.
+func (o *sendOptions) failed(ctx context.Context, s *streams, f *message.Failure, err error) error {
+	if err == nil || o.done || ctx.Err() != nil {
 		return err
 	}
+	say := func(what string, err error) {
+		if err != nil {
+			s.warn("%s: %v", what, err)
+		}
+	}
+	f.Why, f.Next = s.typed.Text(err.Error()), "look into the log of the run, and run it again"
+	var input *backup.InputError
+	var usage *usageError
+	switch {
+	case errors.As(err, &input):
+		f.Why, f.Next = s.typed.Text(input.Name+": "+input.Problem), s.typed.Text(input.Next)
+	case errors.As(err, &usage):
+		f.Next = "mend the command line, or the variables DRIFT_DETECTOR_…; 'drift-detector man' has all flags"
+	}
+	if o.to != nil {
+		say("that the run failed was not pushed", deliver(ctx, "POST", o.to, o.user, "text/plain; version=0.0.4", prometheus.Failed))
+	}
+	for _, n := range o.notices {
+		say("the message for "+n.format+" was not sent", deliver(ctx, "POST", n.to, post.User{}, "application/json", func(w io.Writer) error {
+			return message.About{Link: o.link}.Failed(w, n.format, f)
+		}))
+	}
+	return err
+}
+
+func deliver(ctx context.Context, method string, to *url.URL, user post.User, kind string, write func(io.Writer) error) error {
 	var body bytes.Buffer
-	if err := write(&body, r); err != nil {
+	if err := write(&body); err != nil {
 		return fmt.Errorf("it could not be made: %w", err)
 	}
 	return post.Send(ctx, method, to, user, kind, body.Bytes())

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"strings"
@@ -79,4 +80,14 @@ func Address(text string) (*url.URL, error) {
 		return nil, errors.New("no address such as https://host/path")
 	}
 	return u, nil
+}
+
+// IsPlain reports whether others may read on the way what is sent to an address: it has no encryption,
+// and leads to another machine.
+func IsPlain(to *url.URL) bool {
+	host := to.Hostname()
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return to.Scheme == "http" && !ip.Unmap().IsLoopback()
+	}
+	return to.Scheme == "http" && !strings.EqualFold(host, "localhost")
 }

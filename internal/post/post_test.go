@@ -61,3 +61,16 @@ func TestSend(t *testing.T) {
 		}
 	}
 }
+
+// What is sent without encryption can be read on the way, except where there is no way.
+func TestPlain(t *testing.T) {
+	for address, want := range map[string]bool{
+		"http://gate:9091/x": true, "http://192.0.2.1": true, "http://[2001:db8::1]:80": true, "HTTP://localhost.corp/": true,
+		"https://gate/x": false, "http://localhost:9091": false, "http://LOCALHOST": false, "http://127.0.0.1:1": false, "http://127.8.0.1": false, "http://[::1]:9091": false, "http://[::ffff:127.0.0.1]/": false,
+	} {
+		to, err := Address(address)
+		if err != nil || IsPlain(to) != want {
+			t.Errorf("%s: %v, %v", address, !want, err)
+		}
+	}
+}

@@ -15,6 +15,12 @@ import (
 // answer. Reports of other releases may have others than those of the Table.
 type Reason string
 
+// oldBackups are the checks about the age of a backup.
+var oldBackups = []Reason{"BackupOld", "BackupUndated", "BackupFromFuture"}
+
+// IsOldBackup reports whether a check says that a backup is old, or that its age is not known.
+func (r Reason) IsOldBackup() bool { return slices.Contains(oldBackups, r) }
+
 // Outcome is one word for what the restored controllers make of a machine or a Ghost.
 type Outcome string
 

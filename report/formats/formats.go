@@ -21,10 +21,10 @@ var Report = report.Formats[*report.Report]{
 	"junit":      junit.Write,
 	"markdown":   markdown.Write,
 	"prometheus": prometheus.Write,
-	"slack":      message.Slack,
-	"teams":      message.Teams,
+	"slack":      message.About{}.Slack,
+	"teams":      message.About{}.Teams,
 	"text":       func(w io.Writer, r *report.Report) error { return text.Write(w, r, text.Options{}) },
-	"webhook":    message.JSON,
+	"webhook":    message.About{}.JSON,
 }
 
 // Check is the forms of what the check command says.

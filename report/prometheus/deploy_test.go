@@ -32,8 +32,10 @@ var (
 func demandMetrics(t *testing.T, where, expr string) {
 	t.Helper()
 	known := map[string][]string{}
-	for _, f := range families(&report.Report{}) {
-		known[f.name] = f.labels
+	for _, r := range []*report.Report{{}, {Backups: []report.Backup{{Live: true}}}} {
+		for _, f := range families(r) {
+			known[f.name] = f.labels
+		}
 	}
 	for _, name := range metric.FindAllString(expr, -1) {
 		if _, ok := known[name]; !ok {

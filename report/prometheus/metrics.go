@@ -19,19 +19,45 @@ func families(r *report.Report) []*family {
 func ofReport(r *report.Report) []*family {
 	info := newFamily("info", "The program that made the report; always 1.", largest, "version", "commit")
 	info.add(1, r.Tool.Version, r.Tool.Commit)
+	failed := failedFamily()
+	failed.add(0)
 	made := newFamily("report_timestamp_seconds", "When the report was made, in seconds since 1970.", largest)
 	addTime(made, r.GeneratedAt)
 	narrowed := newFamily("report_narrowed", "1 when the report is only of the clusters that were asked for.", largest)
 	narrowed.add(one(r.Options.Filter != nil))
 	written := newFamily("backup_written_timestamp_seconds",
 		"When the newest entry of the "+r.Subject()+" was written, in seconds since 1970: what happened later is not in it.", largest, "backup", "path")
+	stale := newFamily("backup_stale", "1 when the backup was older than --max-age when the report was made, or nobody knows how old it is.", largest, "backup")
 	missing := newFamily("missing_objects", "Objects that the "+r.Subject()+" refers to and lacks.", sum, "backup")
 	for i := range r.Backups {
 		b := &r.Backups[i]
 		addTime(written, b.WrittenTo, number(i), b.Path)
+		if !b.Live {
+			stale.add(one(isStale(r, i)), number(i))
+		}
 		missing.add(int64(len(b.Missing)), number(i))
 	}
-	return []*family{info, made, narrowed, written, missing}
+	return []*family{info, failed, made, narrowed, written, stale, missing}
+}
+
+// failedFamily is about the run and not the report.
+func failedFamily() *family {
+	return newFamily("run_failed", "1 when the newest run that pushed ended without a report: what the other metrics say is of an older one.", largest)
+}
+
+// isStale reports whether a check says so of a backup, and no rule sets that aside. One without a date is,
+// too, where no check says anything of its age.
+func isStale(r *report.Report, backup int) bool {
+	unsaid := r.Backups[backup].WrittenTo.IsZero()
+	for i := range r.Checks {
+		if c := &r.Checks[i]; c.Backup == backup && c.Code.IsOldBackup() {
+			if c.Ignored == nil {
+				return true
+			}
+			unsaid = false
+		}
+	}
+	return unsaid
 }
 
 // addTime adds a time that is known.

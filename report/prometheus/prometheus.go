@@ -36,6 +36,19 @@ func Write(w io.Writer, r *report.Report) error {
 	return nil
 }
 
+// Failed writes that a run ended without a report. A Pushgateway that gets it by POST keeps what the last
+// report said beside it. It returns the first error of the writer.
+func Failed(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	f := failedFamily()
+	f.add(1)
+	f.write(b)
+	if err := b.Flush(); err != nil {
+		return fmt.Errorf("writing that the run failed as Prometheus metrics: %w", err)
+	}
+	return nil
+}
+
 // family is a metric with its samples, which differ in their labels.
 type family struct {
 	name, help string

@@ -227,3 +227,37 @@ func TestTheAnswerInMetrics(t *testing.T) {
 		}
 	}
 }
+
+// A run that failed is one metric, which a report takes back.
+func TestFailed(t *testing.T) {
+	var b bytes.Buffer
+	if err := Failed(&b); err != nil || !strings.HasSuffix(b.String(), "# TYPE drift_detector_run_failed gauge\ndrift_detector_run_failed 1\n") || strings.Count(b.String(), "\n") != 3 {
+		t.Errorf("%v: %s", err, b.String())
+	}
+	if doc := text(t, &report.Report{}); !strings.Contains(doc, "\ndrift_detector_run_failed 0\n") {
+		t.Error(doc)
+	}
+}
+
+// A backup is stale where a check says that it is old, or that nobody knows, until a rule sets that aside.
+func TestStaleBackups(t *testing.T) {
+	at := time.Unix(1e9, 0)
+	doc := text(t, &report.Report{
+		Backups: []report.Backup{{WrittenTo: at}, {WrittenTo: at}, {}, {WrittenTo: at}, {WrittenTo: at}, {}},
+		Checks: []report.Check{
+			{Backup: 0, Code: "BackupAge"},
+			{Backup: 1, Code: "BackupOld"},
+			{Backup: 3, Code: "BackupFromFuture"},
+			{Backup: 4, Code: "BackupUndated"},
+			{Backup: 5, Code: "BackupUndated", Ignored: &report.Ignored{}},
+		},
+	})
+	for i, want := range []string{"0", "1", "1", "1", "1", "0"} {
+		if line := fmt.Sprintf("\ndrift_detector_backup_stale{backup=\"%d\"} %s\n", i+1, want); !strings.Contains(doc, line) {
+			t.Errorf("no %s in\n%s", line, doc)
+		}
+	}
+	if doc := text(t, &report.Report{Backups: []report.Backup{{Live: true}}}); strings.Contains(doc, "backup_stale") {
+		t.Error("a management cluster that runs is no old backup")
+	}
+}

@@ -36,6 +36,7 @@ type Backup struct {
 	WrittenFrom time.Time `json:"writtenFrom"`
 	WrittenTo   time.Time `json:"writtenTo"`
 	Items       int       `json:"items"`
+	Stale       string    `json:"stale,omitempty"` // why it is old, or its age not known; empty where neither is
 }
 
 // Summary counts the releases that are shown.

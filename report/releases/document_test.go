@@ -33,7 +33,7 @@ func full() *Document {
 		Rules:         []*releases.Rule{{Source: "f", Release: "shop/shop", Paths: []string{""}, Target: "kind=x", Used: 1}},
 		Said:          []releases.Said{{Object: "o", Message: "m"}},
 		Problems:      []releases.Problem{{Object: "o", Reason: "r"}},
-	}, Backup{Path: "f", SHA256: "0", WrittenFrom: at, WrittenTo: at, Items: 1}, report.Tool{Name: "drift-detector"}, at)
+	}, Backup{Path: "f", SHA256: "0", WrittenFrom: at, WrittenTo: at, Items: 1, Stale: "s"}, report.Tool{Name: "drift-detector"}, at)
 }
 
 func TestDocumentIsValid(t *testing.T) {

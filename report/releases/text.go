@@ -53,6 +53,9 @@ func Text(w io.Writer, d *Document, diff bool) error {
 	for _, s := range d.Problems {
 		p.line("", "can't be read: %s: %s", s.Object, s.Reason)
 	}
+	if d.Backup.Stale != "" {
+		p.line("", "The backup is stale: %s.", d.Backup.Stale)
+	}
 	return p.Flush()
 }
 

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/internal/post"
+)
+
+// linkFlag takes the address at which people find the report.
+func linkFlag(to *string) cli.Flag {
+	return &cli.StringFlag{Name: "link", Usage: "`URL` of the report, for the message; where people find it, such as the page of the job; all who read the message see it", Destination: to}
+}
+
+// readLink refuses an address that a message can't show, or that holds a password, and one that nothing
+// shows. A variable of the environment may be set for another command.
+func readLink(c *cli.Context, link string, shown bool) error {
+	fail := func(message string) error {
+		return &usageError{message: "--link " + message, command: c.Command.Name}
+	}
+	const most = 2000 // Slack cuts a section at 3000
+	odd := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"<>\\^`{|}", r) }
+	switch to, err := post.Address(link); {
+	case link == "":
+		return nil
+	case err != nil || len(link) > most || strings.ContainsFunc(link, odd):
+		return fail("is no address such as https://host/path")
+	case to.User != nil:
+		return fail("holds a user: everyone who reads the message would have it")
+	case !shown && os.Getenv(variable("link")) == "":
+		return fail("is for a message, and none is written: give --notify, or --format " + strings.Join(noticeFormats, ", "))
+	}
+	return nil
+}
+
+// writesMessage reports whether one of the outputs is a message.
+func writesMessage(all []target) bool {
+	return slices.ContainsFunc(all, func(t target) bool { return slices.Contains(noticeFormats, t.format) })
+}
