@@ -82,13 +82,19 @@ func labelledMachines(c *cluster) walk.Answer {
 	for i := range c.machines {
 		switch m := &c.machines[i]; {
 		case !m.ControlPlane || m.verdict == nil || m.verdict.Status == code.Stale:
-		case m.Unlabelled && m.Owner.Kind == kubeadm:
+		case m.unseen():
 			return differs(m.title()+" lacks label "+clusterv1.MachineControlPlaneLabel, m.title()+" has it", m.title())
 		default:
 			found = passed
 		}
 	}
 	return found
+}
+
+// unseen reports whether a control-plane Machine lacks the label by which KubeadmControlPlane
+// finds its own.
+func (f *machine) unseen() bool {
+	return f.Machine != nil && f.Unlabelled && f.Owner.Kind == kubeadm && f.cluster.is(kubeadm) && !f.cluster.plane.ExternalEtcd && !f.cluster.plane.Paused
 }
 
 // bootstrapKinds asks core.K3. That the KubeadmConfig of one is absent is core.K5.

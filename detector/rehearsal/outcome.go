@@ -303,7 +303,11 @@ var outcomeRows = []outcomeRow{
 	{
 		"healthy", func(f *machine) bool { return f.healthy() }, code.Adopted,
 		func(f *machine) string {
-			return "its instance is found by " + f.recognised() + " and taken over as it is"
+			found := "its instance is found by " + f.recognised() + " and taken over as it is"
+			if f.unseen() {
+				found += "; KubeadmControlPlane does not see the Machine: it removes its etcd member and creates a Machine in its place"
+			}
+			return found
 		},
 	},
 	{

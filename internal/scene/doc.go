@@ -31,5 +31,5 @@
 //
 // Expectations: "=> ROW FOUND SUBJECT" (passes, none, several, differs, unread, unseen; the subject
 // may be left out), "=> ROW not asked", "=> answer ANSWER", "=> byPlan ANSWER", "=> resolved CODE" (by the plan), "=> reason CODE", "=> no reason CODE",
-// "=> says TEXT" (of a reason), "=> condition CODE", "=> no condition CODE", "=> outcome MACHINE OUTCOME".
+// "=> says TEXT" (of a reason), "=> condition CODE", "=> no condition CODE", "=> outcome MACHINE OUTCOME" (and what its message has).
 package scene

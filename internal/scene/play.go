@@ -247,8 +247,9 @@ func (p *Played) lacks(line string) string {
 	case words[0] == "says":
 		text := strings.TrimPrefix(line, "says ")
 		return is(slices.ContainsFunc(answer.Reasons, func(r report.AnswerReason) bool { return strings.Contains(r.Message, text) }))
-	case words[0] == "outcome":
-		return is(p.outcome(words[1]) == last)
+	case words[0] == "outcome" && len(words) > 2:
+		f := p.forecast(words[1])
+		return is(f != nil && string(f.Outcome) == words[2] && strings.Contains(f.Message, strings.Join(words[3:], " ")))
 	}
 	return is(p.found(words[0], words[1], strings.Join(words[2:], " ")))
 }
@@ -272,17 +273,17 @@ func (p *Played) found(row, found, subject string) bool {
 	})
 }
 
-func (p *Played) outcome(machine string) string {
+func (p *Played) forecast(machine string) *report.MachineForecast {
 	for i := range p.Report.Clusters {
 		for _, set := range p.Report.Clusters[i].Sets() {
 			for _, m := range set.Machines {
-				if m.Name == machine && m.Forecast != nil {
-					return string(m.Forecast.Outcome)
+				if m.Name == machine {
+					return m.Forecast
 				}
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // Describe says how the scene ended.
