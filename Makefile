@@ -199,7 +199,7 @@ image: ## write dist/drift-detector-image.tar, an OCI image for amd64 and arm64,
 
 PREFIX ?= /usr/local
 
-# quoted is one word of a shell, whatever is in it.
+# quoted is one word of a shell, also with spaces and quotes.
 quoted  = '$(subst ','\'',$(1))'
 PROGRAM = $(DESTDIR)$(PREFIX)/bin/drift-detector
 SHARE   = $(DESTDIR)$(PREFIX)/share
@@ -208,7 +208,7 @@ BASH    = bash-completion/completions/drift-detector
 ZSH     = zsh/site-functions/_drift-detector
 FISH    = fish/vendor_completions.d/drift-detector.fish
 
-# All is made before anything is installed. It is for everybody, whatever the umask is; folders that are there keep
+# All is made before anything is installed. It is for everybody, under any umask; folders that are there keep
 # their mode. The program goes beside its place, then there: one that runs keeps its own.
 install: build ## install the program, its manual page and completions below PREFIX (/usr/local)
 	@test ! -d $(call quoted,$(PROGRAM)) || { echo $(call quoted,$(PROGRAM) is a folder) >&2; exit 1; }
