@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -215,6 +216,22 @@ func TestInstallMeetsWhatIsThere(t *testing.T) {
 	}
 	if said, err := run("--prefix", "--uninstall"); err == nil || !strings.Contains(said, "--prefix has no value") {
 		t.Errorf("--prefix --uninstall: %v: %s", err, said)
+	}
+}
+
+// An interrupt between two moves leaves no half of a version.
+func TestInstallIsNotHalf(t *testing.T) {
+	d, _ := laid(t)
+	tools, prefix := t.TempDir(), t.TempDir()
+	mv, err := exec.LookPath("mv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(tools, "mv"), "#!/bin/sh\nkill -INT $PPID\nexec "+mv+" \"$@\"\n")
+	t.Setenv("PATH", tools+":"+os.Getenv("PATH"))
+	said, ok := d.installing(t, prefix, nil, []string{"--from", d.folder})
+	if all := tree(t, prefix); !ok || len(all) != len(places) {
+		t.Errorf("ok %v, it says %s, and there is %v", ok, said, slices.Sorted(maps.Keys(all)))
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,12 +22,15 @@ var addressVariables = []string{
 // ofSecretFiles are the flags that take a file with a secret.
 var ofSecretFiles = []string{"credentials", "push-user", "notify", "s3-sse-c-key", "kubeconfig"}
 
-// hideGiven keeps out of messages what was given for a file with a secret, where it may be the secret itself.
+var flagForm = regexp.MustCompile(`^--[a-z][a-z0-9-]*$`)
+
+// hideGiven keeps out of messages what was given for a file with a secret, where it may be the secret itself:
+// not a flag that was taken for it, and nothing so short that messages have it anyway.
 func (s *streams) hideGiven(flag, value string) {
 	if _, file, of := strings.Cut(value, "="); of && flag == "notify" {
 		value = file
 	}
-	if value != flag && value != live.InCluster && !infra.NamesAFile(value) {
+	if len(value) > 2 && !flagForm.MatchString(value) && value != flag && value != live.InCluster && !infra.NamesAFile(value) {
 		s.typed.Add(backup.NewSensitive(value))
 	}
 }

@@ -108,7 +108,7 @@ func TestSecretsInPlaceOfFilesAreNotPrinted(t *testing.T) {
 			}
 			os.Unsetenv(variable(flag)) // as it is again after the test
 		}
-		for _, missing := range []string{"/run/chat/url", "missing.yaml", "a place/file"} {
+		for _, missing := range []string{"/run/chat/url", "missing.yaml", "a place/file", "--quiet"} {
 			if o := runProgram(t, slices.Concat(of, []string{"--" + flag, format + missing})...); o.code != exitUsage || !strings.Contains(o.stderr, missing) {
 				t.Errorf("--%s %s: status %d: %s", flag, missing, o.code, o.stderr)
 			}
