@@ -773,6 +773,8 @@ func TestChartRefuses(t *testing.T) {
 		`prometheusRule: {enabled: true, reportMaxAge: canary}`:                                        "prometheusRule.reportMaxAge",
 		`reports: {claim: "token: canary"}`:                                                            "reports.claim",
 		`networkPolicy: {roles: ["token=canary"]}`:                                                     "networkPolicy.roles",
+		`image: {repository: "user:canary@registry.example/drift-detector"}`:                           "imagePullSecrets",
+		`image: {repository: drift-detector, tag: "v1 # canary"}`:                                      "image.tag",
 		`imagePullSecrets: [{name: "user:canary"}]`:                                                    "imagePullSecrets",
 	} {
 		if _, err := render(t, with(t, values)); err == nil || !strings.Contains(err.Error(), why) {
