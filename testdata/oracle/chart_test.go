@@ -557,6 +557,48 @@ func TestChartAlerts(t *testing.T) {
 	}
 }
 
+// Of two, one reports each night and one never: the alert is of that one, after the time that a report may take.
+func TestChartAlertsOfOneThatNeverReported(t *testing.T) {
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	files, err := render(t, with(t, `managementClusters: [{name: prod, backup: s3://b}, {name: edge, backup: s3://c}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	var rules struct{ Spec map[string]any }
+	if err := yaml.Unmarshal([]byte(files["prometheusrule.yaml"]), &rules); err != nil {
+		t.Fatal(err)
+	}
+	text, err := yaml.Marshal(rules.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const asked = `
+rule_files: [rules.yaml]
+evaluation_interval: 1h
+tests:
+- interval: 1h
+  input_series: [{series: 'drift_detector_report_timestamp_seconds{job="drift-detector",instance="prod"}', values: '0+3600x40'}]
+  promql_expr_test:
+  - {expr: 'count by (alertname, instance) (ALERTS{alertstate="firing"})', eval_time: 20h, exp_samples: []}
+  - expr: count by (alertname, instance) (ALERTS{alertstate="firing"})
+    eval_time: 30h
+    exp_samples: [{labels: '{alertname="DriftDetectorNeverReported", instance="edge"}', value: 1}]
+`
+	if err := errors.Join(os.WriteFile(filepath.Join(folder, "rules.yaml"), text, 0o600), os.WriteFile(filepath.Join(folder, "test.yaml"), []byte(asked), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(promtool, "test", "rules", filepath.Join(folder, "test.yaml")).CombinedOutput(); err != nil {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
 // demandPromtool has promtool, of Debian's package prometheus, read the rules of a PrometheusRule.
 func demandPromtool(t *testing.T, object string) {
 	t.Helper()
