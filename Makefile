@@ -199,23 +199,33 @@ image: ## write dist/drift-detector-image.tar, an OCI image for amd64 and arm64,
 
 PREFIX ?= /usr/local
 
+# quoted is one word of a shell, also with spaces and quotes.
+quoted  = '$(subst ','\'',$(1))'
 PROGRAM = $(DESTDIR)$(PREFIX)/bin/drift-detector
 SHARE   = $(DESTDIR)$(PREFIX)/share
+MAN     = man/man1/drift-detector.1
+BASH    = bash-completion/completions/drift-detector
+ZSH     = zsh/site-functions/_drift-detector
+FISH    = fish/vendor_completions.d/drift-detector.fish
 
-# Beside its place, then moved there: a program that runs keeps its own.
+# All is made before anything is installed. It is for everybody, under any umask; folders that are there keep
+# their mode. The program goes beside its place, then there: one that runs keeps its own.
 install: build ## install the program, its manual page and completions below PREFIX (/usr/local)
-	@test ! -d $(PROGRAM) || { echo "$(PROGRAM) is a folder" >&2; exit 1; }
-	mkdir -p $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
-	install -m 0755 bin/drift-detector $(PROGRAM).new
-	mv -f $(PROGRAM).new $(PROGRAM)
-	bin/drift-detector man > $(SHARE)/man/man1/drift-detector.1
-	bin/drift-detector completion bash > $(SHARE)/bash-completion/completions/drift-detector
-	bin/drift-detector completion zsh > $(SHARE)/zsh/site-functions/_drift-detector
-	bin/drift-detector completion fish > $(SHARE)/fish/vendor_completions.d/drift-detector.fish
+	@test ! -d $(call quoted,$(PROGRAM)) || { echo $(call quoted,$(PROGRAM) is a folder) >&2; exit 1; }
+	@mkdir -p $(addprefix bin/share/,$(dir $(MAN) $(BASH) $(ZSH) $(FISH)))
+	@{ bin/drift-detector man > bin/share/$(MAN) && bin/drift-detector completion bash > bin/share/$(BASH) && \
+	  bin/drift-detector completion zsh > bin/share/$(ZSH) && bin/drift-detector completion fish > bin/share/$(FISH); } || \
+	  { echo "bin/drift-detector does not run on this machine, as one that was built for another: nothing was installed" >&2; exit 1; }
+	umask 022; mkdir -p $(call quoted,$(DESTDIR)$(PREFIX)/bin) $(foreach file,$(MAN) $(BASH) $(ZSH) $(FISH),$(call quoted,$(SHARE)/$(dir $(file))))
+	install -m 0755 bin/drift-detector $(call quoted,$(PROGRAM).new)
+	mv -f $(call quoted,$(PROGRAM).new) $(call quoted,$(PROGRAM))
+	install -m 0644 bin/share/$(MAN) $(call quoted,$(SHARE)/$(MAN))
+	install -m 0644 bin/share/$(BASH) $(call quoted,$(SHARE)/$(BASH))
+	install -m 0644 bin/share/$(ZSH) $(call quoted,$(SHARE)/$(ZSH))
+	install -m 0644 bin/share/$(FISH) $(call quoted,$(SHARE)/$(FISH))
 
 uninstall: ## remove what install has put below PREFIX
-	rm -f $(PROGRAM) $(SHARE)/man/man1/drift-detector.1 $(SHARE)/bash-completion/completions/drift-detector \
-	  $(SHARE)/zsh/site-functions/_drift-detector $(SHARE)/fish/vendor_completions.d/drift-detector.fish
+	rm -f $(call quoted,$(PROGRAM)) $(foreach file,$(MAN) $(BASH) $(ZSH) $(FISH),$(call quoted,$(SHARE)/$(file)))
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -135,6 +135,9 @@ func (r *credentialReader) secret(field, file string) (backup.Sensitive, error) 
 	}
 	content, err := r.open(r.beside(file), true)
 	if err != nil {
+		if of := (*fs.PathError)(nil); errors.As(err, &of) && !fileName.MatchString(file) {
+			return backup.Sensitive{}, fmt.Errorf("%s: what is given is no file that can be read: %w", field, of.Err)
+		}
 		return backup.Sensitive{}, fmt.Errorf("%s: %w", field, unreadable(file, err))
 	}
 	return backup.NewSensitive(string(content)), nil

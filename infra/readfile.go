@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -38,6 +40,18 @@ func ReadFile(path string, most int64) ([]byte, error) {
 	case <-time.After(readFileTime):
 		return nil, fmt.Errorf("it is no regular file, and gave nothing within %s", readFileTime)
 	}
+}
+
+// fileName is what people call files that hold a secret: a path, or a name with an ending that says what it is.
+var fileName = regexp.MustCompile(`^([\pL\pN ._~+-]*[/\\][\pL\pN ._~+/\\-]*|[\pL\pN._-]+\.(ya?ml|json|txt|key|bin|pem|crt|url|conf|ini|kubeconfig|password|secret))$`)
+
+// NamesAFile is whether what was given for a file with a secret can be repeated in a message: it is there, or
+// it reads as the name of one. All else may be the secret itself.
+func NamesAFile(given string) bool {
+	if _, err := os.Stat(given); err == nil {
+		return true
+	}
+	return fileName.MatchString(strings.TrimPrefix(given, filepath.VolumeName(given)))
 }
 
 // Unmarked is a text without the mark that programs of Windows put in front of UTF-8. UTF-16, which > of

@@ -4,6 +4,7 @@
 #
 #   sh install.sh [--prefix DIR] [--from FOLDER|URL] [--key PUBLIC-KEY]
 #   sh install.sh --uninstall [--prefix DIR]
+#   sh install.sh --help
 #
 # DIR is $PREFIX, or /usr/local. Root is needed only where DIR needs it. FOLDER or URL has
 # the files of the release. With --key the signature of SHA256SUMS is verified, by minisign. What
@@ -35,8 +36,9 @@ take() {
 	esac
 }
 
+# sum reads standard input: beside the name of a file both put a backslash before a sum where that has one.
 sum() {
-	if command -v sha256sum >/dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1
+	if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi <"$1" | cut -d ' ' -f 1
 }
 
 # each calls a function for every file that is installed: its mode, its name in the archive and
@@ -65,10 +67,27 @@ stage() {
 
 unstage() { rm -f "$prefix/$3.new.$$" 2>/dev/null || :; }
 
+# sweep removes what a run that was killed has left beside a place: its number is of no process any more.
+sweep() {
+	for left in "$prefix/$3".new.*; do
+		pid=${left##*.new.}
+		case $pid in
+		'' | *[!0-9]*) ;;
+		*) kill -0 "$pid" 2>/dev/null || rm -f "$left" 2>/dev/null || : ;;
+		esac
+	done
+}
+
 # put moves a file to its place in one step, so that a program that runs keeps its own.
 put() { mv -f "$prefix/$3.new.$$" "$prefix/$3" || fail "cannot write $prefix/$3: $elsewhere"; }
 
+# removable stops before anything is removed where a folder is in a place.
+removable() {
+	[ ! -d "$prefix/$3" ] || [ -L "$prefix/$3" ] || fail "$prefix/$3 is a folder, which is not of drift-detector: nothing was removed"
+}
+
 remove() {
+	sweep "$@"
 	if [ -e "$prefix/$3" ] || [ -L "$prefix/$3" ]; then
 		rm -f "$prefix/$3" || fail "cannot remove $prefix/$3: give the --prefix of its installation, or run this as root"
 		removed=yes
@@ -76,15 +95,23 @@ remove() {
 }
 
 main() {
+	umask 022 # what is installed is for everybody; the temporary folder is not
 	uninstall=
 	while [ $# -gt 0 ]; do
-		if [ "$1" = --uninstall ]; then
+		case $1 in
+		--uninstall)
 			uninstall=yes
 			shift
 			continue
-		fi
+			;;
+		-h | --help)
+			echo "$usage"
+			return
+			;;
+		esac
 		[ $# -gt 1 ] || fail "$usage"
 		[ -n "$2" ] || fail "$1 is empty, as of a variable that is not set: nothing was done"
+		case $2 in --*) fail "$1 has no value, but $2 behind it: nothing was done" ;; esac
 		case $1 in
 		--prefix) prefix=$2 ;;
 		--from) from=${2%/} ;;
@@ -95,6 +122,7 @@ main() {
 	done
 	if [ -n "$uninstall" ]; then
 		removed=
+		each removable
 		each remove
 		[ -n "$removed" ] || fail "nothing of drift-detector is in $prefix: give the --prefix of its installation"
 		echo "drift-detector, its manual page and its completions are no longer in $prefix"
@@ -125,9 +153,11 @@ main() {
 	[ -n "$want" ] || fail "SHA256SUMS has no line for $name.tar.gz: nothing was installed"
 	take "$name.tar.gz"
 	[ "$(sum "$tmp/$name.tar.gz")" = "$want" ] || fail "$name.tar.gz is not what SHA256SUMS has: nothing was installed"
-	tar -xzf "$tmp/$name.tar.gz" -C "$tmp"
+	(cd "$tmp" && tar -xzf "$name.tar.gz") # some read a backslash in the name of a folder
 
+	each sweep
 	each stage
+	trap '' HUP INT TERM # a few moves, and all are new
 	each put
 	echo "drift-detector $version is in $prefix/bin, with manual page and completions in $prefix/share; its sum is that of SHA256SUMS${key:+, whose signature was verified}"
 }

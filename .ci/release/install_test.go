@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -142,9 +143,121 @@ func TestUninstall(t *testing.T) {
 	}
 }
 
+// modes demands that what was installed is for everybody: each file below a place can be read, and each folder entered.
+func modes(t *testing.T, root string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(place string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		want := fs.FileMode(0o644)
+		if d.IsDir() || d.Name() == "drift-detector" && filepath.Base(filepath.Dir(place)) == "bin" {
+			want = 0o755
+		}
+		if place != root && d.Name() != "another" && info.Mode().Perm() != want {
+			t.Errorf("%s has mode %v", place, info.Mode())
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// With a umask of root's that keeps all from others, what is installed is for them all the same.
+func TestInstallIsForEverybody(t *testing.T) {
+	d, _ := laid(t)
+	root := t.TempDir()
+	cmd := exec.Command("sh", "-c", `umask 077; exec sh "$0" "$@"`, filepath.Join(d.folder, "install.sh"), "--from", d.folder, "--prefix", filepath.Join(root, "usr"))
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	modes(t, root)
+}
+
+// What a run that was killed has left is swept by the next, and what one that runs has put there is not.
+// A place for temporary files may have any name; a flag is no value of another, and --help is no error.
+func TestInstallMeetsWhatIsThere(t *testing.T) {
+	d, _ := laid(t)
+	prefix, tmp := t.TempDir(), filepath.Join(t.TempDir(), `a\b`)
+	if err := os.Mkdir(tmp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	killed := exec.Command("true")
+	if err := killed.Run(); err != nil {
+		t.Fatal(err)
+	}
+	left := func(pid int) string { return fmt.Sprintf("bin/drift-detector.new.%d", pid) }
+	for _, place := range []string{left(killed.Process.Pid), left(os.Getpid()), "bin/drift-detector.new.txt"} {
+		put(t, filepath.Join(prefix, place), "staged")
+	}
+	run := func(args ...string) (string, error) {
+		cmd := exec.Command("sh", append([]string{filepath.Join(d.folder, "install.sh")}, args...)...)
+		cmd.Env, cmd.Dir = append(os.Environ(), "TMPDIR="+tmp), t.TempDir()
+		said, err := cmd.CombinedOutput()
+		return string(said), err
+	}
+	for _, args := range [][]string{{"--from", d.folder, "--prefix", prefix}, {"--uninstall", "--prefix", prefix}} {
+		if said, err := run(args...); err != nil {
+			t.Fatalf("%q: %v: %s", args, err, said)
+		}
+		all := tree(t, prefix)
+		if all[left(killed.Process.Pid)] != "" || all[left(os.Getpid())] == "" || all["bin/drift-detector.new.txt"] == "" {
+			t.Errorf("%q leaves %v", args, all)
+		}
+		put(t, filepath.Join(prefix, left(killed.Process.Pid)), "staged")
+	}
+	if said, err := run("--help"); err != nil || !strings.HasPrefix(said, "usage: ") {
+		t.Errorf("--help: %v: %s", err, said)
+	}
+	if said, err := run("--prefix", "--uninstall"); err == nil || !strings.Contains(said, "--prefix has no value") {
+		t.Errorf("--prefix --uninstall: %v: %s", err, said)
+	}
+}
+
+// An interrupt between two moves leaves no half of a version.
+func TestInstallIsNotHalf(t *testing.T) {
+	d, _ := laid(t)
+	tools, prefix := t.TempDir(), t.TempDir()
+	mv, err := exec.LookPath("mv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(tools, "mv"), "#!/bin/sh\nkill -INT $PPID\nexec "+mv+" \"$@\"\n")
+	t.Setenv("PATH", tools+":"+os.Getenv("PATH"))
+	said, ok := d.installing(t, prefix, nil, []string{"--from", d.folder})
+	if all := tree(t, prefix); !ok || len(all) != len(places) {
+		t.Errorf("ok %v, it says %s, and there is %v", ok, said, slices.Sorted(maps.Keys(all)))
+	}
+}
+
+// A folder in one of the places keeps all of an installation: a half of one is no use to anybody.
+func TestUninstallWhole(t *testing.T) {
+	d, _ := laid(t)
+	prefix := t.TempDir()
+	if said, ok := d.installing(t, prefix, nil, []string{"--from", d.folder}); !ok {
+		t.Fatal(said)
+	}
+	program := filepath.Join(prefix, "bin/drift-detector")
+	if err := errors.Join(os.Remove(program), os.Mkdir(program, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	said, ok := d.installing(t, prefix, nil, []string{"--uninstall", "--prefix", prefix})
+	if ok || !strings.Contains(said, program+" is a folder") || len(tree(t, prefix)) != len(places)-1 {
+		t.Errorf("ok %v, it says %s, and leaves %v", ok, said, tree(t, prefix))
+	}
+}
+
 // make install puts the same into the same places, also over an older one, and make uninstall removes it.
 func TestMakeInstall(t *testing.T) {
-	folder, root := t.TempDir(), t.TempDir()
+	// Neither what a shell reads as several words or as a command, nor a umask, changes what is installed and removed.
+	folder, root := t.TempDir(), filepath.Join(t.TempDir(), "it's a; false; place")
+	precious := filepath.Join(filepath.Dir(root), "it's")
+	put(t, precious, "another's")
 	makefile, err := os.ReadFile("../../Makefile")
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +265,7 @@ func TestMakeInstall(t *testing.T) {
 	put(t, filepath.Join(folder, "Makefile"), string(makefile))
 	put(t, filepath.Join(folder, "bin/drift-detector"), "#!/bin/sh\necho \"$@\"\n")
 	run := func(target string, more ...string) error {
-		cmd := exec.Command("make", append([]string{"-o", "build", target, "PREFIX=/usr", "DESTDIR=" + root}, more...)...)
+		cmd := exec.Command("sh", append([]string{"-c", `umask 077; exec make "$@"`, "sh", "-o", "build", target, "PREFIX=/usr", "DESTDIR=" + root}, more...)...)
 		cmd.Dir = folder
 		said, err := cmd.CombinedOutput()
 		if err != nil {
@@ -171,6 +284,7 @@ func TestMakeInstall(t *testing.T) {
 			t.Errorf("%s: %q, %v", place, content, err)
 		}
 	}
+	modes(t, root)
 	if all := tree(t, root); len(all) != len(places)+1 {
 		t.Errorf("there is %v", all)
 	}
@@ -179,6 +293,13 @@ func TestMakeInstall(t *testing.T) {
 	}
 	if left := tree(t, root); len(left) != 1 {
 		t.Errorf("it leaves %v", left)
+	}
+	if _, err := os.Stat(precious); err != nil {
+		t.Error(err)
+	}
+	put(t, filepath.Join(folder, "bin/drift-detector"), "#!/nowhere\n")
+	if err := run("install"); err == nil || !strings.Contains(err.Error(), "nothing was installed") || len(tree(t, root)) != 1 {
+		t.Errorf("a program of another machine: %v, %v", err, tree(t, root))
 	}
 	if err := os.Mkdir(program, 0o755); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -8,6 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
 	"drift-detector/infra"
+	"drift-detector/infra/live"
 )
 
 // addressVariables hold addresses that libraries read, and may repeat.
@@ -16,7 +19,23 @@ var addressVariables = []string{
 	"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy",
 }
 
-// hideTyped keeps out of messages what may be secret in the addresses that the operator
+// ofSecretFiles are the flags that take a file with a secret.
+var ofSecretFiles = []string{"credentials", "push-user", "notify", "s3-sse-c-key", "kubeconfig"}
+
+var flagForm = regexp.MustCompile(`^--[a-z][a-z0-9-]*$`)
+
+// hideGiven keeps out of messages what was given for a file with a secret, where it may be the secret itself:
+// not a flag that was taken for it, and nothing so short that messages have it anyway.
+func (s *streams) hideGiven(flag, value string) {
+	if _, file, of := strings.Cut(value, "="); of && flag == "notify" {
+		value = file
+	}
+	if len(value) > 2 && !flagForm.MatchString(value) && value != flag && value != live.InCluster && !infra.NamesAFile(value) {
+		s.typed.Add(backup.NewSensitive(value))
+	}
+}
+
+// hideTyped keeps out of messages what may be secret in the files and addresses that the operator
 // typed, see [archive.AddressSecrets]: where one has a slip it is taken for a path, a name or
 // a flag, and whoever reports that repeats it, this program or a library.
 func (s *streams) hideTyped(app *cli.App, args []string) {
@@ -26,11 +45,23 @@ func (s *streams) hideTyped(app *cli.App, args []string) {
 			s.typed.Add(backup.NewSensitive(part))
 		}
 	}
-	for _, arg := range args {
+	for i, arg := range args {
 		hide(arg)
-		if name, value, given := strings.Cut(arg, "="); given && strings.HasPrefix(name, "-") {
-			hide(value)
+		name, value, given := strings.Cut(arg, "=")
+		if !strings.HasPrefix(name, "-") {
+			continue
 		}
+		if given {
+			hide(value)
+		} else if i+1 < len(args) {
+			value = args[i+1]
+		}
+		if flag := strings.TrimLeft(name, "-"); slices.Contains(ofSecretFiles, flag) {
+			s.hideGiven(flag, value)
+		}
+	}
+	for _, flag := range ofSecretFiles {
+		s.hideGiven(flag, s.getenv(variable(flag)))
 	}
 	for _, name := range addressVariables {
 		hide(s.getenv(name))

@@ -75,6 +75,47 @@ func TestMistypedAddressesAreNotPrinted(t *testing.T) {
 	}
 }
 
+// A secret in place of the file that holds it is not repeated, by no flag and no variable; the name of a file
+// that is missing is.
+func TestSecretsInPlaceOfFilesAreNotPrinted(t *testing.T) {
+	file := testdata + "fleet-data.tar.gz"
+	for _, flag := range ofSecretFiles {
+		of := []string{"-D", "detect", "--backup", file, "--dry-run"}
+		switch flag {
+		case "s3-sse-c-key":
+			of = []string{"-D", "detect", "--backup", "s3://b/backups/n", "--s3-ambient", "--dry-run"}
+		case "push-user":
+			of = append(of, "--push", "http://127.0.0.1:1")
+		case "kubeconfig":
+			of = []string{"-D", "detect"}
+		}
+		format := ""
+		if flag == "notify" {
+			format = "slack="
+		}
+		for _, secret := range []string{"S1gnature", "{password: S1gnature}", "user:S1gnature", "S1gnatureS1gnatureS1gnatureS1gna=", "{\"token\": \"S1gnature\"}", "a 'S1gnature' \"b\""} {
+			for _, given := range [][]string{{"--" + flag, format + secret}, {"--" + flag + "=" + format + secret}, {"-" + flag + "=" + format + secret}} {
+				o := runProgram(t, slices.Concat(of, given)...)
+				if said := o.stderr + o.stdout; o.code != exitUsage || strings.Contains(said, "S1gnature") || strings.Contains(said, "1gnat") {
+					t.Errorf("%q: status %d: %s", given, o.code, said)
+				}
+			}
+			t.Setenv(variable(flag), format+secret)
+			var said bytes.Buffer
+			s := &streams{stdin: strings.NewReader(""), stdout: &said, stderr: &said, getenv: os.Getenv, now: clock}
+			if code := run(t.Context(), append([]string{"drift-detector"}, of...), s); code != exitUsage || strings.Contains(said.String(), "S1gnature") {
+				t.Errorf("%s %q: status %d: %s", variable(flag), secret, code, &said)
+			}
+			os.Unsetenv(variable(flag)) // as it is again after the test
+		}
+		for _, missing := range []string{"/run/chat/url", "missing.yaml", "a place/file", "--quiet"} {
+			if o := runProgram(t, slices.Concat(of, []string{"--" + flag, format + missing})...); o.code != exitUsage || !strings.Contains(o.stderr, missing) {
+				t.Errorf("--%s %s: status %d: %s", flag, missing, o.code, o.stderr)
+			}
+		}
+	}
+}
+
 // The same for what the file of --credentials says.
 func TestMistypedCredentialsAreNotPrinted(t *testing.T) {
 	t.Parallel()

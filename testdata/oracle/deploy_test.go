@@ -55,3 +55,41 @@ func TestKustomizeTakesTheManifests(t *testing.T) {
 		t.Errorf("labels of the dashboard: %v", labels)
 	}
 }
+
+// What deploy/kustomization.yaml says at its top to put into one's own is taken as it is, and does what it says.
+func TestKustomizeTakesWhatItsPageSays(t *testing.T) {
+	text, err := os.ReadFile(deploy + "kustomization.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var own []string
+	for line := range strings.Lines(string(text)) {
+		if of, is := strings.CutPrefix(line, "#   "); is {
+			own = append(own, of)
+		}
+	}
+	root := t.TempDir()
+	if err := os.CopyFS(filepath.Join(root, "deploy"), os.DirFS(deploy)); err != nil {
+		t.Fatal(err)
+	}
+	page := strings.Replace(strings.Join(own, ""), "github.com/OWNER/drift-detector//deploy?ref=VERSION", "../deploy", 1)
+	if err := os.Mkdir(filepath.Join(root, "own"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "own/kustomization.yaml"), []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	all, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join(root, "own"))
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, page)
+	}
+	made, err := all.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, want := range map[string]bool{"kind: PrometheusRule": false, "kind: CronJob": true, "value: s3://velero/mgmt": true, "image: registry.example/drift-detector:VERSION": true} {
+		if strings.Contains(string(made), what) != want {
+			t.Errorf("%s is there: %v", what, !want)
+		}
+	}
+}
