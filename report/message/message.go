@@ -172,6 +172,9 @@ func (w *Webhook) json(to io.Writer) error { return write(to, w) }
 // escaped takes away what Slack reads as marks (https://api.slack.com/reference/surfaces/formatting#escaping).
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
+// Escaped is a text as a message for Slack holds it.
+func Escaped(text string) string { return escaped.Replace(text) }
+
 func (w *Webhook) slack(to io.Writer) error {
 	type text struct {
 		Type     string `json:"type"`

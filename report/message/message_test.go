@@ -115,6 +115,20 @@ func TestTheFirstLines(t *testing.T) {
 	}
 }
 
+// However long the path of a backup is, what is wrong with it is said.
+func TestTheReasonOfALongNameIsSaid(t *testing.T) {
+	old := report.Check{Object: "backup " + strings.Repeat("d", 2000) + "/nightly-1", Code: "BackupOld", Message: "it is 2 days old"}
+	about := About{Fails: report.StaleBackups([]report.Check{old})}
+	for _, said := range about.of(&report.Report{}).Fails {
+		if !strings.HasPrefix(said, "backup ddd") || !strings.HasSuffix(said, "/nightly-1 is stale: it is 2 days old") {
+			t.Error(said)
+		}
+	}
+	if len(about.Fails) != 1 {
+		t.Error(about.Fails)
+	}
+}
+
 // That there is no report is said in every format, with the reason and what to do, and is no answer.
 func TestThereIsNoReport(t *testing.T) {
 	f := &Failure{Of: []string{"s3://velero/mgmt"}, Why: "s3://velero/mgmt: holds <!here> no backup\x1b[31m", Next: "see why with 'backups'", At: time.Unix(1e9, 0)}
