@@ -31,7 +31,7 @@ func readLink(c *cli.Context, link string, shown bool) error {
 	case err != nil || strings.ContainsFunc(link, odd):
 		return fail("is no address such as https://host/path")
 	case len(message.Escaped(link)) > most:
-		return fail(fmt.Sprintf("is longer than %d characters, of which each & is five in a message: give a shorter one", most))
+		return fail(fmt.Sprintf("is longer than %d characters, where each & counts as five: give a shorter one", most))
 	case to.User != nil:
 		return fail("holds a user: everyone who reads the message would have it")
 	case !shown && os.Getenv(variable("link")) == "":
