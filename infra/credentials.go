@@ -135,10 +135,7 @@ func (r *credentialReader) secret(field, file string) (backup.Sensitive, error) 
 	}
 	content, err := r.open(r.beside(file), true)
 	if err != nil {
-		if of := (*fs.PathError)(nil); errors.As(err, &of) && !fileName.MatchString(file) {
-			return backup.Sensitive{}, fmt.Errorf("%s: what is given is no file that can be read: %w", field, of.Err)
-		}
-		return backup.Sensitive{}, fmt.Errorf("%s: %w", field, unreadable(file, err))
+		return backup.Sensitive{}, fmt.Errorf("%s is no file that can be read: %w", field, unnamed(err))
 	}
 	return backup.NewSensitive(string(content)), nil
 }
@@ -155,6 +152,15 @@ func (r *credentialReader) certificates(file string) ([]byte, error) {
 		return nil, fmt.Errorf("caFile: %s holds no certificate in PEM form", archive.WithoutSecrets(file))
 	}
 	return content, nil
+}
+
+// unnamed is an error about a file without its name, which may be a secret that was given in place of it.
+func unnamed(err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
 }
 
 // unreadable is an error about a file, without what may be secret in its name.

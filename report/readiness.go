@@ -112,10 +112,20 @@ func OpenChecks(all []Check) ReadinessSummary {
 func StaleBackups(all []Check) (says []string) {
 	for i := range all {
 		if c := &all[i]; c.Ignored == nil && c.Code.IsOldBackup() {
-			says = append(says, c.Object+" is stale: "+c.Message)
+			says = append(says, amid(c.Object)+" is stale: "+c.Message)
 		}
 	}
 	return says
+}
+
+// amid is a name of which so much is left, of its beginning and its end, that what is said of it is not cut away.
+func amid(name string) string {
+	const head, tail = 30, 50
+	r := []rune(name)
+	if len(r) <= head+tail {
+		return name
+	}
+	return string(r[:head]) + "…" + string(r[len(r)-tail:])
 }
 
 // CountChecks counts checks by severity.

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,6 +24,23 @@ func TestAddressSecrets(t *testing.T) {
 		"https//u:S3CRET@HOST", "htps:/u:S3CRET@HOST",
 	} {
 		if got := WithoutSecrets(address); strings.Contains(got, "S3CRET") || !strings.Contains(got, "…") {
+			t.Errorf("%s: %s", address, got)
+		}
+	}
+	for address, want := range map[string][]string{
+		"https://HOST/b?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIDMARK%2F20260101%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20260101T000000Z&X-Amz-Expires=900&X-Amz-Security-Token=T0ken%2B&X-Amz-SignedHeaders=host&X-Amz-Signature=S1gn&x-id=GetObject": {"AKIDMARK", "AKIDMARK", "T0ken%2B", "T0ken+", "S1gn", "S1gn"},
+		"https://HOST/b?sv=2024-11-04&se=2026-01-01&sr=b&sp=r&sig=S1gn%3D":  {"S1gn%3D", "S1gn="},
+		"https://HOST/b?GoogleAccessId=me@project&Expires=1&Signature=S1gn": {"me@project", "me@project", "S1gn", "S1gn"},
+		"https://HOST/b?X-Amz-Signature=S1gn&other=1":                       {"X-Amz-Signature=S1gn&other=1"},
+		"https://HOST/b?X-Amz-Expires=900":                                  {"X-Amz-Expires=900"},
+		"http://gate:9091/metrics/job/a@base64/Zm9v":                        nil,
+		"http://gate:9091/metrics/job@base64/Zm9v/instance@base64/Zm9v":     nil,
+		"http://u:S3CRET@gate:9091/metrics/job@base64/Zm9v":                 {"S3CRET", "S3CRET"},
+	} {
+		if got := AddressSecrets(address); !slices.Equal(got, want) {
+			t.Errorf("%s: %q", address, got)
+		}
+		if got := WithoutSecrets(address); strings.Contains(got, "S1gn") || strings.Contains(got, "S3CRET") || strings.Contains(got, "?X") && !strings.HasSuffix(got, "?…") {
 			t.Errorf("%s: %s", address, got)
 		}
 	}

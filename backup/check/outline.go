@@ -28,6 +28,7 @@ type Outline struct {
 	Format     string
 	// In UTC; zero where the file does not say it.
 	Started, Ended, Expires time.Time
+	Created                 time.Time // the object; Velero begins soon after
 	Errors, Warnings        int
 	Items                   int // that Velero counted; 0 where it does not say it
 	// Excludes is the filter that keeps Clusters and Machines out of the backup; empty for none.
@@ -70,7 +71,8 @@ type outlineFile struct {
 		Labels          struct {
 			Schedule string `json:"velero.io/schedule-name"`
 		}
-		Annotations struct {
+		CreationTimestamp metav1.Time
+		Annotations       struct {
 			Kubernetes string `json:"velero.io/source-cluster-k8s-gitversion"`
 		}
 	}
@@ -112,7 +114,7 @@ func (f *outlineFile) outline(path string) (Outline, error) {
 	}
 	o := Outline{
 		Name: m.Name, Namespace: m.Namespace, Schedule: m.Labels.Schedule, Kubernetes: m.Annotations.Kubernetes, Phase: s.Phase, Format: s.FormatVersion,
-		Started: s.StartTimestamp.UTC(), Ended: s.CompletionTimestamp.UTC(), Expires: s.Expiration.UTC(), Errors: s.Errors, Warnings: s.Warnings, Items: s.Progress.ItemsBackedUp,
+		Created: m.CreationTimestamp.UTC(), Started: s.StartTimestamp.UTC(), Ended: s.CompletionTimestamp.UTC(), Expires: s.Expiration.UTC(), Errors: s.Errors, Warnings: s.Warnings, Items: s.Progress.ItemsBackedUp,
 	}
 	for _, text := range []string{o.Name, o.Namespace, o.Schedule, o.Kubernetes, string(o.Phase), o.Format} {
 		if len(text) > maxText {

@@ -195,11 +195,13 @@ func runDetect(ctx context.Context, o *detectOptions, rules []ignore.Rule, s *st
 	if err := out.commit(); err != nil {
 		return err
 	}
-	o.sends.send(ctx, s, rep, about)
-	if err := o.show(s, rep); err != nil {
-		if len(o.outputs) == 0 {
+	if len(o.outputs) == 0 { // the screen is the report: without it nothing of it is sent
+		if err := o.show(s, rep); err != nil {
 			return fmt.Errorf("writing to stdout: %w", err)
 		}
+	}
+	o.sends.send(ctx, s, rep, about)
+	if err := o.shownToo(s, rep); err != nil {
 		s.warn("%s is written; it could not be printed here as well: %v", o.outputs[0].path, err)
 	}
 	said := new(errIncomplete)
@@ -228,6 +230,14 @@ func (o *detectOptions) show(s *streams, rep *report.Report) error {
 	default:
 		return text.Write(s.stdout, rep, textOptions(s))
 	}
+}
+
+// shownToo prints it beside files.
+func (o *detectOptions) shownToo(s *streams, rep *report.Report) error {
+	if len(o.outputs) == 0 {
+		return nil
+	}
+	return o.show(s, rep)
 }
 
 // decide lists what there is, or reads what was listed, and makes the report.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/internal/post"
+	"drift-detector/report/message"
 )
 
 // linkFlag takes the address at which people find the report.
@@ -18,16 +20,18 @@ func linkFlag(to *string) cli.Flag {
 // readLink refuses an address that a message can't show, or that holds a password, and one that nothing
 // shows. A variable of the environment may be set for another command.
 func readLink(c *cli.Context, link string, shown bool) error {
-	fail := func(message string) error {
-		return &usageError{message: "--link " + message, command: c.Command.Name}
+	fail := func(problem string) error {
+		return &usageError{message: "--link " + problem, command: c.Command.Name}
 	}
-	const most = 2000 // Slack cuts a section at 3000
+	const most = 2000 // characters as messages hold them: Slack refuses a section of more than 3000
 	odd := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"<>\\^`{|}", r) }
 	switch to, err := post.Address(link); {
 	case link == "":
 		return nil
-	case err != nil || len(link) > most || strings.ContainsFunc(link, odd):
+	case err != nil || strings.ContainsFunc(link, odd):
 		return fail("is no address such as https://host/path")
+	case len(message.Escaped(link)) > most:
+		return fail(fmt.Sprintf("is longer than %d characters, where each & counts as five: give a shorter one", most))
 	case to.User != nil:
 		return fail("holds a user: everyone who reads the message would have it")
 	case !shown && os.Getenv(variable("link")) == "":

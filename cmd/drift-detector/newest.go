@@ -80,7 +80,7 @@ func (o *newestOptions) newest(ctx context.Context, s *streams, place *store.Pla
 	slices.SortStableFunc(all, c.inOrder)
 	found := all[0]
 	if i := slices.IndexFunc(all, func(b *store.Stored) bool { return !c.isOfOneCluster(b, found) }); i >= 0 {
-		return nil, c.severalClusters(found, all[i])
+		return nil, o.severalClusters(c, found, all[i])
 	}
 	others, oldest := c.beside(ctx, offered, list.left, found)
 	if err := o.apart(ctx, s, c, found, others, oldest); err != nil {
@@ -110,7 +110,7 @@ func (o *newestOptions) apart(ctx context.Context, s *streams, c *choices, found
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case relation == backup.Another:
-			return c.severalClusters(found, other)
+			return o.severalClusters(c, found, other)
 		case relation != backup.Unclear || other == oldest: // which may have nothing in common with the newest any more
 			continue
 		}
@@ -118,7 +118,7 @@ func (o *newestOptions) apart(ctx context.Context, s *streams, c *choices, found
 		if o.schedule == "" {
 			return &backup.InputError{
 				Name: c.place.Name(), Problem: problem,
-				Next: "give --schedule NAME, the place as far as that before backups/, or the backup itself; see 'drift-detector backups " + c.place.Name() + c.place.Flags + "'",
+				Next: o.choose(c, found),
 			}
 		}
 		s.warn("%s; the newest of schedule %s is read", problem, quoted(o.schedule))
@@ -171,11 +171,20 @@ func (c *choices) beside(ctx context.Context, offered, left []*store.Stored, fou
 }
 
 // severalClusters is the error for a place with backups of two management clusters.
-func (c *choices) severalClusters(a, b *store.Stored) error {
+func (o *newestOptions) severalClusters(c *choices, a, b *store.Stored) error {
 	return &backup.InputError{
 		Name: c.place.Name(), Problem: fmt.Sprintf("holds backups of several management clusters: the newest are %s and %s", a.Place, b.Place),
-		Next: "give --schedule NAME, or the place as far as that before backups/; see 'drift-detector backups " + c.place.Name() + c.place.Flags + "'",
+		Next: o.choose(c, a),
 	}
+}
+
+// choose says what tells the management clusters of a place apart. A schedule that was given does not.
+func (o *newestOptions) choose(c *choices, newest *store.Stored) string {
+	ways := "--schedule NAME, the place as far as that before backups/, or the backup itself without --newest"
+	if o.schedule != "" {
+		ways = "the backup itself, without --newest and --schedule"
+	}
+	return "give " + ways + ", such as --backup " + newest.Place + "; see 'drift-detector backups " + c.place.Name() + c.place.Flags + "'"
 }
 
 // isOfOneCluster reports whether nothing says that two backups are of two management clusters. One

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -127,15 +126,12 @@ func (o *sendOptions) warnOfPlain(s *streams, flag, secret string, to *url.URL) 
 }
 
 // firstLine reads a file that holds a secret in its only line. Its errors do not repeat the value of
-// the flag where that may be the secret itself.
+// the flag where it is no file that can be read: it may be the secret itself.
 func firstLine(flag, file string) (string, error) {
 	const most = 64 << 10
 	text, err := infra.ReadFile(file, most)
-	if err != nil && strings.Contains(strings.TrimPrefix(file, filepath.VolumeName(file)), ":") {
-		return "", &backup.InputError{Name: flag, Problem: "takes a file that holds the secret, and what was given is none that can be read: " + fileCause(err), Next: "write the secret into a file that only you can read, and give that"}
-	}
 	if err != nil {
-		return "", &backup.InputError{Name: file, Problem: "can't be read: " + fileCause(err), Err: err, Next: "give a file of one line"}
+		return "", &backup.InputError{Name: flag, Problem: "takes a file that holds the secret, and what was given is no file that can be read: " + fileCause(err), Next: "write the secret into a file that only you can read, and give that"}
 	}
 	plain, err := infra.Unmarked(string(text))
 	if err != nil {

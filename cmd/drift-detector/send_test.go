@@ -6,9 +6,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Metrics and messages are sent once the report is written; what can't be sent is a warning, which
@@ -61,6 +63,8 @@ func TestResultsAreSent(t *testing.T) {
 		{"--push", server.URL, "--push-user", file("utf16", "\xff\xfeg\x00")},
 		{"--notify", "slack=https://hooks.example/services/canary"},
 		{"--push", server.URL, "--push-user", "gate:canary"},
+		{"--notify", "slack=hooks.example/services/canary"},
+		{"--push", server.URL, "--push-user", "canary"},
 		{"--push", server.URL, "--push-user", file("empty", "\n")},
 		{"--push", server.URL, "--push-user", file("nameless", "canary\n")},
 		{"--push-user", file("alone", "gate:canary\n")},
@@ -131,6 +135,7 @@ func TestMessagesSayWhyAndWhere(t *testing.T) {
 		{"render", saved, "--format", "slack", "--link", "https://ci.example/a|b"},
 		{"render", saved, "--format", "slack", "--link", "https://user:canary@ci.example/"},
 		{"render", saved, "--format", "slack", "--link", "ci.example"},
+		{"render", saved, "--format", "slack", "--link", "https://ci.example/?" + strings.Repeat("&", 1980)},
 	} {
 		if o := runProgram(t, args...); o.code != exitUsage || !strings.Contains(o.stderr, "--link ") || strings.Contains(o.stderr, "canary") {
 			t.Errorf("%q: status %d: %s", args, o.code, o.stderr)
@@ -172,7 +177,7 @@ func TestARunWithoutAReportIsSaid(t *testing.T) {
 		{[]string{"--backup", "http://127.0.0.1:1/b.tar.gz?X-Amz-Signature=canary"}, `"of":["http://127.0.0.1:1/b.tar.gz`},
 		{append(w.sources(), "--credentials", filepath.Join(dir, "bad.yaml")), `bad.yaml`},
 		{append(w.sources(), "--fail-on", "ghosts"), `--fail-on ghosts is not known`},
-		{append(w.sources(), "--notify", "slack=missing"), `missing: can't be read`},
+		{append(w.sources(), "--notify", "slack=missing"), `no file that can be read`},
 		{append(w.sources(), "--inventory", ""), `--inventory is empty`},
 		{[]string{"--kubeconfig", filepath.Join(dir, "none")}, `"of":["the management cluster of `},
 	} {
@@ -191,6 +196,11 @@ func TestARunWithoutAReportIsSaid(t *testing.T) {
 	got = nil
 	if o := w.detect(append(sends, "--fail-on", "not-yes,stale-backup", "--max-age", "1h")...); o.code != exitFailOn || len(got) != 2 || strings.Contains(strings.Join(got, ""), "NoReport") {
 		t.Errorf("status %d: %s\n%s", o.code, o.stderr, got)
+	}
+	got = nil
+	args := slices.Concat([]string{"drift-detector", "detect"}, w.sources(), w.reach(), sends)
+	if code := run(t.Context(), args, &streams{stdin: strings.NewReader(""), stdout: full{}, stderr: io.Discard, getenv: os.Getenv, now: time.Now}); code != exitUsage || len(got) != 2 || !strings.Contains(strings.Join(got, ""), "\ndrift_detector_run_failed 1\n") {
+		t.Errorf("stdout is full, status %d: %s", code, got)
 	}
 	got = nil
 	if o := runProgram(t, append([]string{"detect", "--backup", dir, "--dry-run"}, sends...)...); o.code != exitUsage || got != nil {

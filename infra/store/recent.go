@@ -140,10 +140,23 @@ func (s *Stored) Started() time.Time {
 	if d := s.Description; d != nil && !d.Started.IsZero() && s.Misdated() == "" {
 		return d.Started
 	}
+	if at := s.created(); !at.IsZero() {
+		return at
+	}
 	if at := s.named(); !at.IsZero() && (s.Description == nil || s.Description.Started.IsZero()) {
 		return at
 	}
 	return s.Written
+}
+
+// created is when the object was made of a backup whose description does not say when it began; zero where that is
+// not known or can't be.
+func (s *Stored) created() time.Time {
+	d := s.Description
+	if d == nil || !d.Started.IsZero() || d.Created.Before(firstVelero) || !s.isFile && !s.Written.IsZero() && d.Created.After(s.Written.Add(maxSkew)) {
+		return time.Time{}
+	}
+	return d.Created
 }
 
 // Dated says what Started goes by where no description does; "" where one does.
@@ -153,6 +166,8 @@ func (s *Stored) Dated() string {
 		return ""
 	case at.IsZero():
 		return "nothing says when it began"
+	case !s.created().IsZero():
+		return "nothing says when it began but when its object was made"
 	case !at.Equal(s.Written):
 		return "nothing says when it began but its name"
 	case s.isFile:

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/backup/check"
 	"drift-detector/infra/store"
 	"drift-detector/infra/store/storetest"
 )
@@ -129,6 +130,19 @@ func TestAStartThatIsWrong(t *testing.T) {
 	for _, b := range all {
 		if wrong := b.Misdated() != ""; wrong != (b.Name == "future") || b.Started().After(time.Now().Add(time.Minute)) {
 			t.Errorf("%s: %q, %s", b.Name, b.Misdated(), b.Started())
+		}
+	}
+}
+
+// A backup whose description says only when its object was made began then; a time that can't be is none.
+func TestAStartThatIsNotSaid(t *testing.T) {
+	stored := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	for made, want := range map[time.Time]time.Time{
+		stored.Add(-time.Hour): stored.Add(-time.Hour), stored.AddDate(1, 0, 0): stored, {}: stored, time.Unix(0, 0): stored,
+	} {
+		s := &store.Stored{Name: "by-hand", Written: stored, Description: &check.Outline{Created: made}}
+		if got := s.Started(); !got.Equal(want) || strings.Contains(s.Dated(), "object was made") != (want != stored) {
+			t.Errorf("%s: %s, %s", made, got, s.Dated())
 		}
 	}
 }

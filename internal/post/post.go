@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -61,6 +62,12 @@ func brief(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), os.IsTimeout(err):
 		return fmt.Sprintf("no answer within %s", Limit)
+	case errors.Is(err, context.Canceled):
+		return "interrupted before there was an answer"
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return "it answers without encryption, and the address begins with https://"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "it closes the connection without an answer"
 	case errors.As(err, &dns):
 		return "the name is not known"
 	case errors.As(err, &certificate):
@@ -70,7 +77,7 @@ func brief(err error) string {
 	if errors.As(err, &op) {
 		return op.Err.Error()
 	}
-	return "the answer is none of HTTP"
+	return "the answer is none of HTTP; where it is one of TLS, the address begins with https://"
 }
 
 // Address reads the address of a server. Of a text that is none the error repeats nothing.

@@ -30,6 +30,8 @@ func TestSend(t *testing.T) {
 			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
 		case strings.HasSuffix(r.URL.Path, "/hangs"):
 			<-hang
+		case strings.HasSuffix(r.URL.Path, "/closes"):
+			panic(http.ErrAbortHandler)
 		}
 	}))
 	defer server.Close()
@@ -37,12 +39,14 @@ func TestSend(t *testing.T) {
 	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
 	defer untrusted.Close()
 	for address, want := range map[string]string{
-		server.URL + "/" + secret + "/takes":     "",
-		server.URL + "/" + secret + "/refuses":   "answers with status 500",
-		server.URL + "/" + secret + "/redirects": "answers with status 307",
-		server.URL + "/" + secret + "/hangs":     "no answer within",
-		untrusted.URL + "/" + secret:             "its certificate is not trusted",
-		"http://127.0.0.1:1/" + secret:           "connect: connection refused",
+		server.URL + "/" + secret + "/takes":                             "",
+		server.URL + "/" + secret + "/refuses":                           "answers with status 500",
+		server.URL + "/" + secret + "/redirects":                         "answers with status 307",
+		server.URL + "/" + secret + "/hangs":                             "no answer within",
+		server.URL + "/" + secret + "/closes":                            "closes the connection without an answer",
+		strings.Replace(server.URL, "http:", "https:", 1) + "/" + secret: "answers without encryption",
+		untrusted.URL + "/" + secret:                                     "its certificate is not trusted",
+		"http://127.0.0.1:1/" + secret:                                   "connect: connection refused",
 	} {
 		to, err := Address(address)
 		if err != nil {
@@ -54,6 +58,15 @@ func TestSend(t *testing.T) {
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary")) {
 			t.Errorf("%s: %v, want %q", (&url.URL{Path: to.Path}).Path, err, want)
 		}
+	}
+	to, err := Address(server.URL + "/" + secret + "/hangs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if err := Send(ctx, "PUT", to, User{"u", "p"}, "text/plain", []byte("metrics")); err == nil || !strings.Contains(err.Error(), "interrupted") {
+		t.Error(err)
 	}
 	for _, no := range []string{"", "pushgateway:9091", "ftp://x/canary", "http:///canary", "http://a b/canary", "://canary"} {
 		if _, err := Address(no); err == nil || strings.Contains(err.Error(), "canary") {

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 
@@ -173,10 +172,14 @@ func (w *Webhook) json(to io.Writer) error { return write(to, w) }
 // escaped takes away what Slack reads as marks (https://api.slack.com/reference/surfaces/formatting#escaping).
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
+// Escaped is a text as a message for Slack holds it.
+func Escaped(text string) string { return escaped.Replace(text) }
+
 func (w *Webhook) slack(to io.Writer) error {
 	type text struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
+		Type     string `json:"type"`
+		Text     string `json:"text"`
+		Verbatim bool   `json:"verbatim"` // else names become links and calls (…/block-kit/composition-objects/text-object)
 	}
 	type block struct {
 		Type string `json:"type"`
@@ -184,15 +187,15 @@ func (w *Webhook) slack(to io.Writer) error {
 	}
 	// A section of more than 3000 characters is refused, and with it the message: each line has one,
 	// of 300 characters and their escapes (https://api.slack.com/reference/block-kit/blocks#section).
-	blocks := []block{{"section", text{"mrkdwn", "*" + escaped.Replace(w.answer()) + "*"}}}
+	blocks := []block{{"section", text{"mrkdwn", "*" + escaped.Replace(w.answer()) + "*", true}}}
 	all := []string{escaped.Replace(w.answer())}
 	for _, line := range w.lines() {
-		blocks = append(blocks, block{"section", text{"mrkdwn", escaped.Replace(line)}})
+		blocks = append(blocks, block{"section", text{"mrkdwn", escaped.Replace(line), true}})
 		all = append(all, escaped.Replace(plain(line)))
 	}
 	if w.Link != "" {
 		link := "<" + escaped.Replace(w.Link) + "|The report>"
-		blocks, all = append(blocks, block{"section", text{"mrkdwn", link}}), append(all, link)
+		blocks, all = append(blocks, block{"section", text{"mrkdwn", link, true}}), append(all, link)
 	}
 	return write(to, struct {
 		Text   string  `json:"text"`
@@ -200,13 +203,11 @@ func (w *Webhook) slack(to io.Writer) error {
 	}{strings.Join(all, "\n"), blocks})
 }
 
-// calls is how Mattermost finds whom a text calls.
-var calls = regexp.MustCompile(`(^|\W)@`)
+// plain is a line in which Mattermost, which reads Markdown, finds no link, image or name to call. It finds names
+// behind whatever is no letter of them, and without the marks around them, as in _@all: so no @ is left.
+func plain(line string) string { return unmarked.Replace(line) }
 
-// plain is a line in which Mattermost, which reads Markdown, finds no link, image or name to call.
-func plain(line string) string {
-	return strings.NewReplacer("[", "(", "]", ")").Replace(calls.ReplaceAllString(line, "${1}＠"))
-}
+var unmarked = strings.NewReplacer("[", "(", "]", ")", "@", "(at)")
 
 func (w *Webhook) teams(to io.Writer) error {
 	type block struct {

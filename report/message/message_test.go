@@ -79,16 +79,24 @@ func TestTheFirstLines(t *testing.T) {
 	r := &report.Report{
 		Backups: []report.Backup{{Path: "nightly-1"}},
 		Summary: report.Summary{Complete: true, Answer: &report.SafeAnswer{Safe: code.No}, AnswerByPlan: &report.PlanAnswer{Safe: code.WithWork}},
-		ToDo:    []report.ToDo{{Phase: code.Phases()[0], Safe: code.No, Code: code.GhostsLeft, Message: "@all ![x](https://evil.example/y) of a@b <!here>"}},
+		ToDo:    []report.ToDo{{Phase: code.Phases()[0], Safe: code.No, Code: code.GhostsLeft, Message: "@all _@channel @@here ＠@all -@all: ![x](https://evil.example/y) of a@b <!here>"}},
 	}
 	about := About{Fails: []string{"the answer is NO", "1 Ghost"}, Link: "https://ci.example/1"}
 	var b bytes.Buffer
 	if err := about.Slack(&b, r); err != nil {
 		t.Fatal(err)
 	}
-	var body struct{ Text string }
+	var body struct {
+		Text   string
+		Blocks []struct{ Text struct{ Verbatim bool } }
+	}
 	if err := json.Unmarshal(b.Bytes(), &body); err != nil {
 		t.Fatal(err)
+	}
+	for i, block := range body.Blocks {
+		if !block.Text.Verbatim {
+			t.Errorf("Slack makes links and calls of names in block %d", i)
+		}
 	}
 	lines := strings.Split(body.Text, "\n")
 	for i, want := range []string{"Safe to restore? NO; by the plan: NOT WITHOUT MANUAL WORK", "Fails by --fail-on: the answer is NO; 1 Ghost", "nightly-1: 0 Healthy, ", "1. "} {
@@ -96,7 +104,7 @@ func TestTheFirstLines(t *testing.T) {
 			t.Fatalf("line %d is not %s:\n%s", i, want, body.Text)
 		}
 	}
-	if first := lines[3]; strings.Contains(first, " @all") || strings.Contains(first, "[") || strings.Contains(first, "<") || !strings.Contains(first, "of a@b") {
+	if first := lines[3]; strings.Contains(first, "@") || strings.Contains(first, "[") || strings.Contains(first, "<") || !strings.Contains(first, "of a(at)b") {
 		t.Errorf("it calls somebody, or is a mark: %s", first)
 	}
 	if last := lines[len(lines)-1]; last != "<https://ci.example/1|The report>" {
@@ -104,6 +112,20 @@ func TestTheFirstLines(t *testing.T) {
 	}
 	if about.Fails = nil; strings.Contains(strings.Join(about.of(r).lines(), "\n"), "Fails") {
 		t.Error("a run that matches nothing fails")
+	}
+}
+
+// However long the path of a backup is, what is wrong with it is said.
+func TestTheReasonOfALongNameIsSaid(t *testing.T) {
+	old := report.Check{Object: "backup " + strings.Repeat("d", 2000) + "/nightly-1", Code: "BackupOld", Message: "it is 2 days old"}
+	about := About{Fails: report.StaleBackups([]report.Check{old})}
+	for _, said := range about.of(&report.Report{}).Fails {
+		if !strings.HasPrefix(said, "backup ddd") || !strings.HasSuffix(said, "/nightly-1 is stale: it is 2 days old") {
+			t.Error(said)
+		}
+	}
+	if len(about.Fails) != 1 {
+		t.Error(about.Fails)
 	}
 }
 

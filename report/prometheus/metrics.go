@@ -16,6 +16,20 @@ func families(r *report.Report) []*family {
 	return slices.Concat(ofReport(r), ofAnswer(r), ofClusters(r), ofTheRest(r))
 }
 
+// Labels returns the labels of all metrics, and that a metric has them: a grouping key of a Pushgateway with
+// one of them would overwrite it.
+func Labels() map[string]string {
+	out := map[string]string{}
+	for _, r := range []*report.Report{{}, {Backups: []report.Backup{{Live: true}}}} {
+		for _, f := range families(r) {
+			for _, name := range f.labels {
+				out[name] = f.name + " has"
+			}
+		}
+	}
+	return out
+}
+
 func ofReport(r *report.Report) []*family {
 	info := newFamily("info", "The program that made the report; always 1.", largest, "version", "commit")
 	info.add(1, r.Tool.Version, r.Tool.Commit)
