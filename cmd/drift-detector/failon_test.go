@@ -78,7 +78,7 @@ func TestWhatFailsIsTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	const kinds = "no,ghost,check,error"
 	for file, want := range map[string]string{
-		"action.yml": "default: " + kinds + "\n", "deploy/cronjob.yaml": "--fail-on=stale-backup," + kinds + "\n", "deploy/job-indexed.yaml": "--fail-on=stale-backup," + kinds + "\n",
+		"action.yml": "default: " + kinds + "\n", "deploy/cronjob.yaml": "--fail-on=stale-backup," + kinds, "deploy/job-indexed.yaml": "--fail-on=stale-backup," + kinds,
 		"docs/ci.md": "`" + kinds + "` is what the action and the manifests use", "README.md": "`--fail-on " + kinds + "`",
 	} {
 		data, err := os.ReadFile(filepath.Join("..", "..", file))
