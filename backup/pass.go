@@ -206,14 +206,16 @@ func (p *pass) born(created time.Time) {
 	}
 }
 
+// ClockSkew is how far the clocks of two machines may be apart, such as those of Velero and of the API server.
+const ClockSkew = 5 * time.Minute
+
 // date compares the times of the entries with those of the objects. Entries tell
 // when the backup was written only as long as nobody packs them again under
 // another time; an object in it was there before it was written, by the clock of
 // the API server, unless that is ahead of everybody's. To take the backup for
 // older than it is would make Ghosts of what it leaves out.
 func (p *pass) date(i *Info) {
-	const skew = 5 * time.Minute // between the clocks of Velero and the API server
-	i.Undated = p.youngest.After(i.WrittenTo.Add(skew))
+	i.Undated = p.youngest.After(i.WrittenTo.Add(ClockSkew))
 	if !p.youngestTrue.After(i.WrittenTo) {
 		return
 	}

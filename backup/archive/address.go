@@ -12,7 +12,7 @@ var lead = regexp.MustCompile(`^[\s"'<(]*(?:[A-Za-z][A-Za-z0-9+.-]+:/+|(?i:https
 
 // AddressSecrets returns what may be secret in an address, however it is mistyped: its
 // query and fragment, which may be a signature, and the password of its user. Of a query in which a store
-// has signed an address it is what lets somebody in: the rest are words that other texts have, too, such as
+// has signed an address it is the signature and the key: the rest are words that other texts have, too, such as
 // the name of a region. A name that does not look like an address has none. The parts may overlap.
 func AddressSecrets(name string) []string {
 	var found []string

@@ -25,8 +25,6 @@ const (
 	oldAfter = 26 * time.Hour
 	// longWindow is far more than the seconds that management objects take.
 	longWindow = time.Hour
-	// skew is how far two clocks may be apart.
-	skew = 5 * time.Minute
 )
 
 func ages(e *examination) []Finding {
@@ -50,7 +48,7 @@ func age(b *backup.Info, now time.Time, most time.Duration) (Rule, string) {
 	}
 	rule, says := ruleAge, "it is "+span(age)+" old"
 	switch {
-	case age < -skew:
+	case age < -backup.ClockSkew:
 		rule, says = ruleFuture, "that is "+span(-age)+" from now"
 	case age > most:
 		rule, says = ruleOld, says+", more than "+span(most)

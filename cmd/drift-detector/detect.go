@@ -82,20 +82,20 @@ EXAMPLES:
 			if empty != nil {
 				_ = o.sends.read(c, s) // what can be used says it
 			}
-			return o.tell(c, s, empty)
+			return o.sendFailure(c, s, empty)
 		},
 		Action: func(c *cli.Context) error {
 			err := o.sends.read(c, s)
 			if err == nil {
 				err = o.start(c, s)
 			}
-			return o.tell(c, s, err)
+			return o.sendFailure(c, s, err)
 		},
 	}
 }
 
-// tell has a run that ends without a report say so, and returns its error. --dry-run says nothing.
-func (o *detectOptions) tell(c *cli.Context, s *streams, err error) error {
+// sendFailure sends that a run ends without a report, and returns its error. --dry-run sends nothing.
+func (o *detectOptions) sendFailure(c *cli.Context, s *streams, err error) error {
 	if o.dryRun {
 		return err
 	}

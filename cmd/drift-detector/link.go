@@ -35,12 +35,12 @@ func readLink(c *cli.Context, link string, shown bool) error {
 	case to.User != nil:
 		return fail("holds a user: everyone who reads the message would have it")
 	case !shown && os.Getenv(variable("link")) == "":
-		return fail("is for a message, and none is written: give --notify, or --format " + strings.Join(noticeFormats, ", "))
+		return fail("is for a message, and none is written: give --notify, or --format " + strings.Join(message.Formats, ", "))
 	}
 	return nil
 }
 
 // writesMessage reports whether one of the outputs is a message.
 func writesMessage(all []target) bool {
-	return slices.ContainsFunc(all, func(t target) bool { return slices.Contains(noticeFormats, t.format) })
+	return slices.ContainsFunc(all, func(t target) bool { return slices.Contains(message.Formats, t.format) })
 }

@@ -127,7 +127,7 @@ func TestLiveDriftOfWhatWasNotReadIsNotKnown(t *testing.T) {
 			if !strings.Contains(screen.stdout, c.want) || strings.Contains(screen.stdout, "NONE") {
 				t.Errorf("the screen:\n%s", screen.stdout)
 			}
-			for _, send := range []func(io.Writer, *report.Report) error{message.About{}.JSON, message.About{}.Slack, message.About{}.Teams} {
+			for _, send := range []func(io.Writer, *report.Report) error{message.About{}.Named("webhook"), message.About{}.Named("slack"), message.About{}.Named("teams")} {
 				var body strings.Builder
 				if err := send(&body, o.report); err != nil || !strings.Contains(body.String(), c.want) || strings.Contains(body.String(), "NONE") {
 					t.Errorf("%v %s", err, body.String())

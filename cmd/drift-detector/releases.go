@@ -193,7 +193,7 @@ func (o *releasesOptions) verdict(doc *releasereport.Document) error {
 func ageOf(info archive.Info, found *releases.Result) backup.Info {
 	b := backup.Info{WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo}
 	for _, r := range found.Releases {
-		b.Undated = b.Undated || r.IsYoungerThan(info.WrittenTo)
+		b.Undated = b.Undated || r.IsYoungerThan(info.WrittenTo.Add(backup.ClockSkew))
 	}
 	return b
 }

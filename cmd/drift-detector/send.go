@@ -40,9 +40,6 @@ type notice struct {
 	to     *url.URL
 }
 
-// noticeFormats are the formats of messages.
-var noticeFormats = []string{"slack", "teams", "webhook"}
-
 func (o *sendOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "push", Usage: "send the metrics to the Pushgateway at `URL`; of a run without a report that it failed; http://pushgateway:9091, or with the grouping key: …/metrics/job/NAME/instance/NAME; a failure is a warning", Destination: &o.push},
@@ -102,8 +99,8 @@ func (o *sendOptions) readPush(c *cli.Context, s *streams) (err error) {
 
 func (o *sendOptions) readNotice(c *cli.Context, s *streams, value string) error {
 	format, file, _ := strings.Cut(value, "=")
-	if !slices.Contains(noticeFormats, format) || file == "" {
-		return &usageError{message: "--notify takes FORMAT=FILE; FORMAT is one of " + strings.Join(noticeFormats, ", ") + ", and FILE holds the URL", command: c.Command.Name}
+	if !slices.Contains(message.Formats, format) || file == "" {
+		return &usageError{message: "--notify takes FORMAT=FILE; FORMAT is one of " + strings.Join(message.Formats, ", ") + ", and FILE holds the URL", command: c.Command.Name}
 	}
 	line, err := firstLine("--notify "+format, file)
 	if err != nil {
@@ -166,8 +163,8 @@ func (o *sendOptions) send(ctx context.Context, s *streams, r *report.Report, ab
 	}
 }
 
-// failed tells of a run that ended with an error and no report, and returns the error: where nobody
-// watches, silence reads as if all were well. One that is interrupted has no time for that.
+// failed sends that a run ended with an error and no report, and returns the error: silence reads as if
+// all were well. One that is interrupted has no time for that.
 func (o *sendOptions) failed(ctx context.Context, s *streams, f *message.Failure, err error) error {
 	if err == nil || o.done || ctx.Err() != nil {
 		return err

@@ -23,7 +23,7 @@ var planeRows = []row[*cluster]{
 	{walk.Row{
 		ID: "core.K2", Of: kubeadm,
 		Asks:    "its Machines, by label cluster.x-k8s.io/control-plane alone",
-		Differs: walk.RemovesMember.Says("it does not see the Machine: it removes its etcd member and creates a Machine in its place"),
+		Differs: walk.RemovesMember.Says("it " + unseenMachine),
 		Source:  "initControlPlaneScope, GetControlPlaneMachinesForCluster: controller.go v1.5.8 to v1.14.0",
 	}, labelledMachines},
 	{walk.Row{
@@ -90,6 +90,9 @@ func labelledMachines(c *cluster) walk.Answer {
 	}
 	return found
 }
+
+// unseenMachine is what KubeadmControlPlane does with an unseen one.
+const unseenMachine = "does not see the Machine: it removes its etcd member and creates a Machine in its place"
 
 // unseen reports whether a control-plane Machine lacks the label by which KubeadmControlPlane
 // finds its own.

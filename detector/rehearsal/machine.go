@@ -110,17 +110,20 @@ func nodeOf(m *machine) walk.Answer {
 	if m.Owner.Kind == etcdadm { // its hosts run etcd alone, and never were Nodes
 		return notAsked
 	}
-	nodes := m.cluster.byID[m.ProviderID]
-	switch n := m.cluster.nodeCount(m); {
-	case n == 1:
+	switch nodes := m.cluster.nodesOf(m); {
+	case len(nodes) == 1:
 		return passed
+	case len(nodes) > 1:
+		id := "the provider id " + m.ProviderID
+		if m.ProviderID == "" {
+			id = "the id of its instance"
+		}
+		return several(fmt.Sprintf("%d Nodes have %s, %s and %s among them", len(nodes), id, nodes[0].Name, nodes[1].Name),
+			"all but its own are deleted", m.title())
 	case m.ProviderID == "":
 		return none("it was being made when the backup was taken, and no Node names it", "its Node is registered", m.title())
-	case n == 0:
-		return none("no Node has the provider id "+m.ProviderID, "its Node is registered with that id", m.title())
 	default:
-		return several(fmt.Sprintf("%d Nodes have the provider id %s, %s and %s among them", len(nodes), m.ProviderID, nodes[0].Name, nodes[1].Name),
-			"all but its own are deleted", m.title())
+		return none("no Node has the provider id "+m.ProviderID, "its Node is registered with that id", m.title())
 	}
 }
 

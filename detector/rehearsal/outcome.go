@@ -305,7 +305,7 @@ var outcomeRows = []outcomeRow{
 		func(f *machine) string {
 			found := "its instance is found by " + f.recognised() + " and taken over as it is"
 			if f.unseen() {
-				found += "; KubeadmControlPlane does not see the Machine: it removes its etcd member and creates a Machine in its place"
+				found += "; KubeadmControlPlane " + unseenMachine
 			}
 			return found
 		},

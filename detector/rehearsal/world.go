@@ -50,11 +50,11 @@ type cluster struct {
 	list       *infra.Listing // of its Nodes, or why there is none
 	nodes      []*infra.Node  // of its Node list; nil where it was not read
 	byID       map[string][]*infra.Node
-	byInstance map[string]*infra.Node // by the id of the instance in its provider id; nil until it is asked for
-	annotated  map[string]*infra.Node // Nodes by the Machine that their annotation names; nil until they are asked for
-	read       bool                   // its Node list was read, whether or not it is taken for that of another
-	described  bool                   // with all conditions of the Nodes
-	titled     string                 // of title, once it was asked for
+	byInstance map[string][]*infra.Node // by the id of the instance in its provider id; nil until it is asked for
+	annotated  map[string]*infra.Node   // Nodes by the Machine that their annotation names; nil until they are asked for
+	read       bool                     // its Node list was read, whether or not it is taken for that of another
+	described  bool                     // with all conditions of the Nodes
+	titled     string                   // of title, once it was asked for
 
 	controller infra.Controller
 	topology   *topology // nil when it has none
@@ -229,7 +229,9 @@ func (w *world) readSets(byUID map[string]*machine) {
 		c.all = append([]*set{&c.control}, c.groups...)
 		for i := range c.machines {
 			if m := &c.machines[i]; m.ProviderID == "" && m.node == nil {
-				m.node = c.onInstance(m)
+				if nodes := c.onInstance(m); len(nodes) == 1 {
+					m.node = nodes[0]
+				}
 			}
 		}
 	}
@@ -285,29 +287,37 @@ func (c *cluster) nodeOf(m *machine) *infra.Node {
 	return nil
 }
 
-// onInstance returns the Node with the provider id of a Machine's instance, or nil.
-func (c *cluster) onInstance(m *machine) *infra.Node {
+// onInstance returns the Nodes with the provider id of a Machine's instance.
+func (c *cluster) onInstance(m *machine) []*infra.Node {
 	if m.verdict == nil || m.verdict.Instance == nil {
 		return nil
 	}
 	if c.byInstance == nil {
-		c.byInstance = map[string]*infra.Node{}
+		c.byInstance = map[string][]*infra.Node{}
 		for _, n := range c.nodes {
 			for _, k := range n.Keys {
-				c.byInstance[k.Value] = n
+				if of := c.byInstance[k.Value]; !slices.Contains(of, n) {
+					c.byInstance[k.Value] = append(of, n)
+				}
 			}
 		}
 	}
 	return c.byInstance[m.verdict.Instance.ID]
 }
 
-// nodeCount is how many Nodes may be a Machine's, of which its controller wants one.
-func (c *cluster) nodeCount(m *machine) int {
-	if m.ProviderID == "" {
-		return one(m.node != nil)
+// nodesOf returns the Nodes that may be a Machine's, of which its controller wants one.
+func (c *cluster) nodesOf(m *machine) []*infra.Node {
+	switch {
+	case m.ProviderID != "":
+		return c.byID[m.ProviderID]
+	case m.node != nil:
+		return []*infra.Node{m.node}
 	}
-	return len(c.byID[m.ProviderID])
+	return c.onInstance(m)
 }
+
+// nodeCount is how many those are.
+func (c *cluster) nodeCount(m *machine) int { return len(c.nodesOf(m)) }
 
 // annotation returns the Node whose annotation names a Machine.
 func (c *cluster) annotation(machine string) *infra.Node {

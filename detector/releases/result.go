@@ -172,9 +172,5 @@ type Options struct {
 // returns "". The namespace of cluster-scoped objects is empty.
 type Scope func(resource, namespace string) string
 
-// IsYoungerThan reports whether the newest record was written after a time, by more than two clocks may be
-// apart.
-func (r *Release) IsYoungerThan(at time.Time) bool {
-	const skew = 5 * time.Minute
-	return r.modified != nil && r.modified.After(at.Add(skew))
-}
+// IsYoungerThan reports whether the newest record was written after a time.
+func (r *Release) IsYoungerThan(at time.Time) bool { return r.modified != nil && r.modified.After(at) }

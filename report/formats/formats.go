@@ -21,10 +21,10 @@ var Report = report.Formats[*report.Report]{
 	"junit":      junit.Write,
 	"markdown":   markdown.Write,
 	"prometheus": prometheus.Write,
-	"slack":      message.About{}.Slack,
-	"teams":      message.About{}.Teams,
+	"slack":      message.About{}.Named("slack"),
+	"teams":      message.About{}.Named("teams"),
 	"text":       func(w io.Writer, r *report.Report) error { return text.Write(w, r, text.Options{}) },
-	"webhook":    message.About{}.JSON,
+	"webhook":    message.About{}.Named("webhook"),
 }
 
 // Check is the forms of what the check command says.

@@ -94,8 +94,7 @@ func (about About) noReport(f *Failure) *Webhook {
 
 // Failed writes in a format that there is no report. It returns the first error of the writer.
 func (about About) Failed(to io.Writer, format string, f *Failure) error {
-	w := about.noReport(f)
-	return map[string]func(io.Writer) error{"slack": w.slack, "teams": w.teams, "webhook": w.json}[format](to)
+	return bodies[format](about.noReport(f), to)
 }
 
 // foreign are texts that hold names of a backup, as a message shows them.
@@ -150,23 +149,22 @@ func (w *Webhook) lines() []string {
 	return append(out, w.At)
 }
 
-// JSON writes the body for programs. It returns the first error of the writer.
-func (about About) JSON(w io.Writer, r *report.Report) error { return about.of(r).json(w) }
+// Formats are the formats of messages: Slack's is that of Mattermost, too, which shows its text alone.
+var Formats = []string{"slack", "teams", "webhook"}
 
-// Slack writes the body for an incoming webhook of Slack, and of Mattermost: text, which is all that
-// Mattermost shows, and blocks (https://api.slack.com/messaging/webhooks). It returns the first error of
-// the writer.
-func (about About) Slack(w io.Writer, r *report.Report) error { return about.of(r).slack(w) }
+var bodies = map[string]func(*Webhook, io.Writer) error{"slack": (*Webhook).slack, "teams": (*Webhook).teams, "webhook": (*Webhook).json}
 
-// Teams writes the body for a workflow of Microsoft Teams: a message with one adaptive card
-// (https://adaptivecards.io/explorer/TextBlock.html). It returns the first error of the writer.
-func (about About) Teams(w io.Writer, r *report.Report) error { return about.of(r).teams(w) }
-
-// Named returns the writer of a format; nil for one that is no message.
+// Named returns the writer of one of the Formats, which returns the first error of what it writes to; nil
+// for one that is no message.
 func (about About) Named(format string) func(io.Writer, *report.Report) error {
-	return map[string]func(io.Writer, *report.Report) error{"slack": about.Slack, "teams": about.Teams, "webhook": about.JSON}[format]
+	body := bodies[format]
+	if body == nil {
+		return nil
+	}
+	return func(w io.Writer, r *report.Report) error { return body(about.of(r), w) }
 }
 
+// json writes the body for programs.
 func (w *Webhook) json(to io.Writer) error { return write(to, w) }
 
 // escaped takes away what Slack reads as marks (https://api.slack.com/reference/surfaces/formatting#escaping).
@@ -175,6 +173,7 @@ var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 // Escaped is a text as a message for Slack holds it.
 func Escaped(text string) string { return escaped.Replace(text) }
 
+// slack writes the body for an incoming webhook of Slack (https://api.slack.com/messaging/webhooks).
 func (w *Webhook) slack(to io.Writer) error {
 	type text struct {
 		Type     string `json:"type"`
@@ -209,6 +208,8 @@ func plain(line string) string { return unmarked.Replace(line) }
 
 var unmarked = strings.NewReplacer("[", "(", "]", ")", "@", "(at)")
 
+// teams writes the body for a workflow of Microsoft Teams: a message with one adaptive card
+// (https://adaptivecards.io/explorer/TextBlock.html).
 func (w *Webhook) teams(to io.Writer) error {
 	type block struct {
 		Type   string `json:"type"`

@@ -57,7 +57,7 @@ func TestSectionsAreShort(t *testing.T) {
 		r.ToDo = append(r.ToDo, report.ToDo{Phase: code.Phases()[0], Safe: code.No, Code: code.GhostsLeft, Message: strings.Repeat("&", 300)})
 	}
 	var b bytes.Buffer
-	if err := (About{}).Slack(&b, r); err != nil {
+	if err := (About{}).Named("slack")(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	var body struct {
@@ -83,7 +83,7 @@ func TestTheFirstLines(t *testing.T) {
 	}
 	about := About{Fails: []string{"the answer is NO", "1 Ghost"}, Link: "https://ci.example/1"}
 	var b bytes.Buffer
-	if err := about.Slack(&b, r); err != nil {
+	if err := about.Named("slack")(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	var body struct {
