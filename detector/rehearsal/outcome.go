@@ -304,8 +304,11 @@ var outcomeRows = []outcomeRow{
 		"healthy", func(f *machine) bool { return f.healthy() }, code.Adopted,
 		func(f *machine) string {
 			found := "its instance is found by " + f.recognised() + " and taken over as it is"
-			if f.unseen() {
-				found += "; KubeadmControlPlane " + unseenMachine
+			switch {
+			case f.unseen():
+				return found + "; KubeadmControlPlane " + unseenMachine
+			case f.stray || f.set != nil && f.ownerless():
+				return found + "; nobody manages the Machine"
 			}
 			return found
 		},
