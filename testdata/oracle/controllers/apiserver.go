@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -40,7 +39,7 @@ func (e *Engine) newClient(objs []client.Object) client.WithWatch {
 		WithIndex(&clusterv1.MachinePool{}, index.MachinePoolProviderIDField, machinePoolByProviderID).
 		WithIndex(&clusterv1.Cluster{}, index.ClusterClassRefPath, index.ClusterByClusterClassRef).
 		WithInterceptorFuncs(interceptor.Funcs{
-			Create: e.create, Update: e.update, Patch: e.patch, Apply: e.apply, Delete: e.delete,
+			Get: e.get, List: e.list, Create: e.create, Update: e.update, Patch: e.patch, Apply: e.apply, Delete: e.delete,
 			SubResourceUpdate: e.updateStatus, SubResourcePatch: e.patchStatus,
 		}).Build()
 }
@@ -57,45 +56,40 @@ func machinePoolByProviderID(o client.Object) []string {
 }
 
 func (e *Engine) create(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-	if err := e.refused("create", o); err != nil {
-		return err
-	}
-	if err := c.Create(ctx, o, opts...); err != nil {
-		return err
-	}
-	e.note("create", o)
-	return e.stamp(ctx, c, o, nil)
+	return e.write(ctx, "create", o, func(before *unstructured.Unstructured) error {
+		if err := c.Create(ctx, o, opts...); err != nil {
+			return err
+		}
+		e.note("create", o)
+		return e.stamp(ctx, c, o, nil)
+	})
 }
 
 func (e *Engine) update(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
-	if err := e.refused("update", o); err != nil {
-		return err
-	}
-	before := raw(ctx, c, o)
-	if err := c.Update(ctx, o, opts...); err != nil {
-		return err
-	}
-	return e.stamp(ctx, c, o, before)
+	return e.write(ctx, "update", o, func(before *unstructured.Unstructured) error {
+		if err := c.Update(ctx, o, opts...); err != nil {
+			return err
+		}
+		return e.stamp(ctx, c, o, before)
+	})
 }
 
 func (e *Engine) patch(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-	if err := e.refused("patch", o); err != nil {
-		return err
-	}
-	before := raw(ctx, c, o)
-	if dryRun(opts) {
-		really := client.PatchOptions{}
-		really.ApplyOptions(opts)
-		really.DryRun = nil
-		return elsewhere(before).Patch(ctx, o, p, &really)
-	}
-	if err := c.Patch(ctx, o, p, opts...); err != nil {
-		return err
-	}
-	if before == nil {
-		e.note("create", o)
-	}
-	return e.stamp(ctx, c, o, before)
+	return e.write(ctx, "patch", o, func(before *unstructured.Unstructured) error {
+		if dryRun(opts) {
+			really := client.PatchOptions{}
+			really.ApplyOptions(opts)
+			really.DryRun = nil
+			return elsewhere(before).Patch(ctx, o, p, &really)
+		}
+		if err := c.Patch(ctx, o, p, opts...); err != nil {
+			return err
+		}
+		if before == nil {
+			e.note("create", o)
+		}
+		return e.stamp(ctx, c, o, before)
+	})
 }
 
 func dryRun(opts []client.PatchOption) bool {
@@ -106,23 +100,21 @@ func dryRun(opts []client.PatchOption) bool {
 
 func (e *Engine) apply(ctx context.Context, c client.WithWatch, a runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 	o := unwrapped(a)
-	if err := e.refused("apply", o); err != nil {
-		return err
-	}
-	before := raw(ctx, c, o)
-	applied := client.ApplyOptions{}
-	applied.ApplyOptions(opts)
-	if len(applied.DryRun) > 0 {
-		applied.DryRun = nil
-		return elsewhere(before).Apply(ctx, a, &applied)
-	}
-	if err := c.Apply(ctx, a, opts...); err != nil {
-		return err
-	}
-	if before == nil {
-		e.note("create", o)
-	}
-	return e.stamp(ctx, c, o, before)
+	return e.write(ctx, "apply", o, func(before *unstructured.Unstructured) error {
+		applied := client.ApplyOptions{}
+		applied.ApplyOptions(opts)
+		if len(applied.DryRun) > 0 {
+			applied.DryRun = nil
+			return elsewhere(before).Apply(ctx, a, &applied)
+		}
+		if err := c.Apply(ctx, a, opts...); err != nil {
+			return err
+		}
+		if before == nil {
+			e.note("create", o)
+		}
+		return e.stamp(ctx, c, o, before)
+	})
 }
 
 // elsewhere is an API server with this object alone, nil for none. The fake client writes
@@ -148,25 +140,35 @@ func unwrapped(a runtime.ApplyConfiguration) *unstructured.Unstructured {
 }
 
 func (e *Engine) delete(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-	if err := e.refused("delete", o); err != nil {
-		return err
-	}
-	e.note("delete", o)
-	return c.Delete(ctx, o, opts...)
+	return e.write(ctx, "delete", o, func(*unstructured.Unstructured) error {
+		e.note("delete", o)
+		return c.Delete(ctx, o, opts...)
+	})
 }
 
 func (e *Engine) updateStatus(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
-	if err := e.refused("update", o); err != nil {
-		return err
-	}
-	return c.SubResource(sub).Update(ctx, o, opts...)
+	return e.write(ctx, "update", o, func(*unstructured.Unstructured) error { return c.SubResource(sub).Update(ctx, o, opts...) })
 }
 
 func (e *Engine) patchStatus(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-	if err := e.refused("patch", o); err != nil {
+	return e.write(ctx, "patch", o, func(*unstructured.Unstructured) error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
+}
+
+// write writes an object, which was like this before, and remembers whether it changed.
+func (e *Engine) write(ctx context.Context, verb string, o client.Object, write func(before *unstructured.Unstructured) error) error {
+	if err := e.refused(verb, o); err != nil {
 		return err
 	}
-	return c.SubResource(sub).Patch(ctx, o, p, opts...)
+	before := raw(ctx, e.client, o)
+	err := write(before)
+	kind := kindOf(o)
+	key := kind + " " + client.ObjectKeyFromObject(o).String()
+	delete(e.answers, kind)
+	delete(e.answers, key)
+	if !same(before, raw(ctx, e.client, o)) {
+		e.memory.changed(kind, key)
+	}
+	return err
 }
 
 // stamp gives an object that was written what an API server gives it. before is the
@@ -211,12 +213,8 @@ func (e *Engine) stamp(ctx context.Context, c client.WithWatch, o client.Object,
 
 // raw is the object as it is stored, nil where there is none.
 func raw(ctx context.Context, c client.Reader, o client.Object) *unstructured.Unstructured {
-	gvk, err := apiutil.GVKForObject(o, scheme)
-	if err != nil {
-		panic(err)
-	}
 	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(gvk)
+	u.SetGroupVersionKind(gvkOf(o))
 	if err := c.Get(ctx, client.ObjectKeyFromObject(o), u); err != nil {
 		return nil
 	}

@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -30,6 +29,8 @@ type Engine struct {
 	log         []string
 	errs        map[string]string // the last error of each controller and object
 	controllers []controller
+	memory      *memory
+	answers     answers
 	infra       *infraStandIn
 	cache       *clusterCache
 	faults      int // writes that the API server still refuses
@@ -117,12 +118,17 @@ func (e *Engine) reconcile(c controller) {
 	for _, it := range items {
 		o := it.(client.Object)
 		key := c.name + " " + o.GetName()
-		delete(e.errs, key)
-		if _, err := c.r.Reconcile(e.ctx, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}); err != nil {
-			e.errs[key] = err.Error()
-		}
+		e.memory.run(key, e.world.outside, e.lasting, func() {
+			delete(e.errs, key)
+			if _, err := c.r.Reconcile(e.ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)}); err != nil {
+				e.errs[key] = err.Error()
+			}
+		})
 	}
 }
+
+// lasting reports whether the API servers answer the same each time.
+func (e *Engine) lasting() bool { return e.faults == 0 && !e.world.workload.failing }
 
 // fingerprint is all that decides what the controllers do next. Times are not in it:
 // some controllers write them each time.

@@ -37,6 +37,7 @@ var clusterResource = schema.GroupResource{Group: clusterv1.GroupVersion.Group, 
 // start serves the objects, and makes all controllers again, as a manager does that
 // starts: their caches are empty.
 func (e *Engine) start(objs []client.Object) error {
+	e.memory, e.answers = newMemory(), answers{}
 	e.client = e.newClient(objs)
 	m, err := e.newManager()
 	if err != nil {

@@ -54,9 +54,14 @@ var scheme = newScheme()
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, appsv1.AddToScheme, rbacv1.AddToScheme, storagev1.AddToScheme, policyv1.AddToScheme,
-		coordinationv1.AddToScheme, apiextensionsv1.AddToScheme, clusterv1.AddToScheme, bootstrapv1.AddToScheme,
-		controlplanev1.AddToScheme, addonsv1.AddToScheme, ipamv1.AddToScheme, runtimev1.AddToScheme,
+		few(corev1.SchemeGroupVersion, &corev1.Secret{}, &corev1.SecretList{}, &corev1.ConfigMap{}, &corev1.ConfigMapList{}, &corev1.Namespace{}, &corev1.NamespaceList{},
+			&corev1.Node{}, &corev1.NodeList{}, &corev1.Pod{}, &corev1.PodList{}, &corev1.PersistentVolume{}, &corev1.PersistentVolumeList{}),
+		few(appsv1.SchemeGroupVersion, &appsv1.Deployment{}, &appsv1.DaemonSet{}, &appsv1.DaemonSetList{}),
+		few(rbacv1.SchemeGroupVersion, &rbacv1.Role{}, &rbacv1.RoleBinding{}, &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}),
+		few(storagev1.SchemeGroupVersion, &storagev1.VolumeAttachment{}, &storagev1.VolumeAttachmentList{}),
+		few(policyv1.SchemeGroupVersion, &policyv1.Eviction{}), coordinationv1.AddToScheme,
+		few(apiextensionsv1.SchemeGroupVersion, &apiextensionsv1.CustomResourceDefinition{}, &apiextensionsv1.CustomResourceDefinitionList{}),
+		clusterv1.AddToScheme, bootstrapv1.AddToScheme, controlplanev1.AddToScheme, addonsv1.AddToScheme, ipamv1.AddToScheme, runtimev1.AddToScheme,
 	} {
 		if err := add(s); err != nil {
 			panic(err)
@@ -72,6 +77,15 @@ func newScheme() *runtime.Scheme {
 		panic(err)
 	}
 	return s
+}
+
+// few are the kinds of a group of Kubernetes that are read or written here.
+func few(of schema.GroupVersion, kinds ...runtime.Object) func(*runtime.Scheme) error {
+	return func(s *runtime.Scheme) error {
+		s.AddKnownTypes(of, kinds...)
+		metav1.AddToGroupVersion(s, of)
+		return nil
+	}
 }
 
 var mapper = newMapper()
@@ -137,10 +151,14 @@ func typed(o *unstructured.Unstructured) client.Object {
 }
 
 // named is an object by kind and name, for people.
-func named(o client.Object) string {
+func named(o client.Object) string { return kindOf(o) + " " + o.GetName() }
+
+func kindOf(o runtime.Object) string { return gvkOf(o).Kind }
+
+func gvkOf(o runtime.Object) schema.GroupVersionKind {
 	gvk, err := apiutil.GVKForObject(o, scheme)
 	if err != nil {
 		panic(err)
 	}
-	return gvk.Kind + " " + o.GetName()
+	return gvk
 }

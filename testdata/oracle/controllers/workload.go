@@ -29,6 +29,7 @@ type workload struct {
 	client  client.WithWatch
 	members map[string]bool // by name
 	calls   int
+	writes  int  // that changed something
 	failing bool // every third call fails
 	cut     bool // it runs, and the management cluster does not reach it
 	api     *authority
@@ -60,8 +61,36 @@ func newWorkload() *workload {
 				}
 				return c.List(ctx, l, opts...)
 			},
+			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+				return wl.write(ctx, c, o, func() error { return c.Create(ctx, o, opts...) })
+			},
+			Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+				return wl.write(ctx, c, o, func() error { return c.Update(ctx, o, opts...) })
+			},
+			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+				return wl.write(ctx, c, o, func() error { return c.Patch(ctx, o, p, opts...) })
+			},
+			Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+				return wl.write(ctx, c, o, func() error { return c.Delete(ctx, o, opts...) })
+			},
+			SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
+				return wl.write(ctx, c, o, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
+			},
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+				return wl.write(ctx, c, o, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
+			},
 		}).Build()
 	return wl
+}
+
+// write writes an object, and counts that if it changed.
+func (wl *workload) write(ctx context.Context, c client.Client, o client.Object, write func() error) error {
+	before := raw(ctx, c, o)
+	err := write()
+	if !same(before, raw(ctx, c, o)) {
+		wl.writes++
+	}
+	return err
 }
 
 func (w *World) memberUp(node string) bool {
@@ -92,6 +121,7 @@ var _ clustercache.ClusterCache = &clusterCache{}
 
 func (c *clusterCache) workload(ctx context.Context, key client.ObjectKey) (*workload, error) {
 	w := c.e.world
+	c.e.memory.read(outside)
 	if key != w.Cluster || !w.quorum() || w.workload.cut {
 		return nil, fmt.Errorf("%w: no API server", clustercache.ErrClusterNotConnected)
 	}

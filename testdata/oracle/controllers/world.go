@@ -160,6 +160,9 @@ func asJSON(v any) []byte {
 	return data
 }
 
+// outside is all that the controllers read elsewhere than in their management cluster.
+func (w *World) outside() string { return fmt.Sprint(w.workload.writes, w.fingerprint()) }
+
 func (w *World) fingerprint() string {
 	var all []string
 	for _, v := range w.VMs {
