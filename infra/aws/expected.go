@@ -90,7 +90,7 @@ func (objs *objects) orphan(m *member) *infra.Orphan {
 	return o
 }
 
-// nameTag is what an instance's tag Name says, unless somebody changed it: the name of
+// nameTag returns what an instance's tag Name says, unless somebody changed it: the name of
 // the AWSMachine, where additionalTags do not say otherwise. What a group made is
 // called as the group.
 func (objs *objects) nameTag(m *member, s *clusterLocation) []infra.Expectation {
@@ -104,7 +104,7 @@ func (objs *objects) nameTag(m *member, s *clusterLocation) []infra.Expectation 
 	return []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: cmp.Or(m.machine.Data.NameTag, name)}, Warning: code.Renamed}}
 }
 
-// searchKey is what CAPA's search by name finds: an instance that is owned by the
+// searchKey returns what CAPA's search by name finds: an instance that is owned by the
 // cluster, has the name in tag Name and is pending or running, in any VPC.
 func searchKey(cluster, name string) infra.Key {
 	return infra.Key{Kind: keySearched, Value: join(cluster, name)}
@@ -152,7 +152,7 @@ func join(parts ...string) string {
 	return strings.Join(escaped, "/")
 }
 
-// unjoin is one part of what join made.
+// unjoin returns one part of what join made.
 func unjoin(part string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(part, "%2f", "/"), "%25", "%")
 }

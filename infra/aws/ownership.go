@@ -58,7 +58,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 	return hints
 }
 
-// roleOf is the value of CAPA's role tag on the machines of an owner.
+// roleOf returns the value of CAPA's role tag on the machines of an owner.
 func roleOf(o *infra.OwnerID) string {
 	if o.Kind == "MachineSet" || o.Kind == "MachineDeployment" {
 		return roleNode
@@ -66,7 +66,7 @@ func roleOf(o *infra.OwnerID) string {
 	return roleControlPlane
 }
 
-// stemOfOwner is what precedes the random characters in the names of an owner's
+// stemOfOwner returns what precedes the random characters in the names of an owner's
 // machines, and how many parts those are.
 func stemOfOwner(o *infra.OwnerID) (stem string, parts int) {
 	if o.Kind == "MachineDeployment" {
@@ -100,7 +100,7 @@ func named(o *infra.OwnerID) infra.OwnershipHint {
 	}
 }
 
-// marks are the names of a cluster in tags. Of a cluster of EKS whose object the
+// marks returns the names of a cluster in tags. Of a cluster of EKS whose object the
 // backup lacks, the name is not known.
 func (s *clusterLocation) marks() []string {
 	if s.record == nil && s.eks {
@@ -161,7 +161,7 @@ func markedKeys(owner, role, vpc, machineName, name string) []infra.Key {
 	return keys
 }
 
-// nameKeys are those that an instance has for its names, wherever it is: the other
+// nameKeys returns those that an instance has for its names, wherever it is: the other
 // side of beside and named. grouped reports that a group made it, and not for
 // a single machine.
 func (t *tags) nameKeys(vpc string, grouped bool) (keys []infra.Key) {

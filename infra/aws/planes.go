@@ -50,7 +50,7 @@ func configHash(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// ownersOf are the clusters that the cloud provider's tag names.
+// ownersOf returns the clusters that the cloud provider's tag names.
 func ownersOf(tags map[string]string) (all []string) {
 	for key := range tags {
 		if cluster, ok := strings.CutPrefix(key, tagCloud); ok {
@@ -96,7 +96,7 @@ func (l *listing) readParts(ctx context.Context) {
 	l.readProfiles(ctx)
 }
 
-// wanted are those of the planes that were found.
+// wanted returns those of the planes that were found.
 func (l *listing) wanted(planes []string) (all []string) {
 	for _, name := range planes {
 		if slices.Contains(l.planes, name) {
@@ -212,7 +212,7 @@ func (l *listing) readPolicies(ctx context.Context, plane, arn string) (all []st
 	return all, err
 }
 
-// scopedPolicy is a policy and where it holds.
+// scopedPolicy returns a policy and where it holds.
 func scopedPolicy(arn, scope string, namespaces []string) string {
 	if scope != "namespace" {
 		namespaces = nil

@@ -80,7 +80,7 @@ var lookups = []lookup{
 	{keyEKS, "eks:DescribeCluster", "EKS control planes", 1, findPlane},
 }
 
-// fact is the kind of Facts that a lookup notes; empty: none.
+// fact returns the kind of Facts that a lookup notes; empty: none.
 func (l *lookup) fact() string {
 	switch l.kind {
 	case keyVPC:
@@ -226,7 +226,7 @@ func (l *listing) readProbes(ctx context.Context) {
 	}
 }
 
-// nameIn is what AWS calls a probe.
+// nameIn returns what AWS calls a probe.
 func nameIn(k infra.Key) string {
 	if k.Kind != keyLB && k.Kind != keyClassicLB {
 		return k.Value

@@ -184,7 +184,7 @@ func (t taint) String() string {
 	return t.Key + "=" + t.Value + ":" + strings.ReplaceAll(strings.ToLower(t.Effect), "_", "-")
 }
 
-// taintTexts are taints in an order that does not depend on theirs.
+// taintTexts returns taints in an order that does not depend on theirs.
 func taintTexts(all []taint) []string {
 	var out []string
 	for _, t := range all {

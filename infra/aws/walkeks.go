@@ -66,7 +66,7 @@ type fargateProfile struct {
 	role    string
 }
 
-// fargateProfiles are those of the backup that somebody acts on.
+// fargateProfiles returns those of the backup that somebody acts on.
 func (objs *objects) fargateProfiles() (all []fargateProfile) {
 	for f := range fargates.In(objs.snapshot).All() {
 		if f.ClusterName == "" || f.Paused {

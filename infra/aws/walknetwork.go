@@ -152,7 +152,7 @@ type groupName struct {
 	name string
 }
 
-// groupNames are those of the groups that CAPA looks for or makes, overrides left out.
+// groupNames returns those of the groups that CAPA looks for or makes, overrides left out.
 func (s *clusterLocation) groupNames(id backup.ClusterID) []groupName {
 	roles := []string{"controlplane", "apiserver-lb", "lb", "node"}
 	if s.kind == planeKind {

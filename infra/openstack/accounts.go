@@ -45,7 +45,7 @@ func (a account) mayBe(b account) bool {
 	return strings.EqualFold(a.name, b.name) && (a.domainBy != b.domainBy || strings.EqualFold(a.domain, b.domain))
 }
 
-// accountOf is who logs in with a credential.
+// accountOf returns who logs in with a credential.
 func (c *credential) accountOf() account {
 	o := &c.options
 	var user account

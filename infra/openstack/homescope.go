@@ -31,7 +31,7 @@ const (
 	noIdentity      = "no identity" // CAPO's own clouds.yaml, up to release 0.9
 )
 
-// id is that of the target: "openstack/Secret/team-a/cloud-config/openstack/RegionOne".
+// id returns that of the target: "openstack/Secret/team-a/cloud-config/openstack/RegionOne".
 func (h home) id() string {
 	parts := []string{Name, h.kind, h.namespace, h.name, h.cloud, cmp.Or(h.region, "-")}
 	if h.forbidden {
@@ -57,7 +57,7 @@ func join(parts ...string) string {
 	return strings.Join(escaped, "/")
 }
 
-// homeOf is where CAPO looks for a machine, or with a nil machine for what is the
+// homeOf returns where CAPO looks for a machine, or with a nil machine for what is the
 // cluster's own. The OpenStackServer decides, and where it is missing the machine and
 // then the cluster, from which CAPO makes it (controllers/openstackmachine_controller.go
 // v0.14.7).
@@ -73,7 +73,7 @@ func (objs *objects) homeOf(id backup.ClusterID, m *member, l *location) home {
 	return home{backup: id.Backup, kind: unknownIdentity, namespace: id.Namespace, name: id.Name}
 }
 
-// homeBy is where a reference in the namespace of a cluster leads.
+// homeBy returns where a reference in the namespace of a cluster leads.
 func (objs *objects) homeBy(id backup.ClusterID, ref *identityRef) home {
 	h := home{backup: id.Backup, namespace: id.Namespace, name: ref.Name, cloud: ref.Cloud, region: ref.Region}
 	switch {
@@ -100,7 +100,7 @@ type homeScope struct {
 	servers  map[string]bool // ids of servers that the backup records
 }
 
-// homeScopes are all homes of the backup's clusters and machines, in the order of their ids.
+// homeScopes returns all homes of the backup's clusters and machines, in the order of their ids.
 func (objs *objects) homeScopes() []*homeScope {
 	byID := map[string]*homeScope{}
 	visit := func(id backup.ClusterID, h home) *homeScope {

@@ -99,7 +99,7 @@ func (l *listing) readProbes(ctx context.Context) {
 	}
 }
 
-// askedOf are the ids, names and queries of the probes of a kind.
+// askedOf returns the ids, names and queries of the probes of a kind.
 func (l *listing) askedOf(kind infra.KeyKind) (ids, names, queries []string) {
 	for k := range l.marks {
 		value := k.Value

@@ -92,7 +92,7 @@ func newMapper() meta.RESTMapper {
 	return m
 }
 
-// crds have nothing but the labels by which Cluster API finds the version of a contract.
+// crds returns definitions that have nothing but the labels by which Cluster API finds the version of a contract.
 func crds() []client.Object {
 	var all []client.Object
 	add := func(group, kind string) {
@@ -121,7 +121,7 @@ func crds() []client.Object {
 	return all
 }
 
-// typed is the object as the Go type of its kind, if that is known.
+// typed returns the object as the Go type of its kind, if that is known.
 func typed(o *unstructured.Unstructured) client.Object {
 	t, err := scheme.New(o.GroupVersionKind())
 	if err != nil {
@@ -136,7 +136,7 @@ func typed(o *unstructured.Unstructured) client.Object {
 	return t.(client.Object)
 }
 
-// named is an object by kind and name, for people.
+// named returns an object by kind and name, for people.
 func named(o client.Object) string {
 	gvk, err := apiutil.GVKForObject(o, scheme)
 	if err != nil {

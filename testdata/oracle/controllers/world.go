@@ -74,7 +74,7 @@ func (w *World) shrink() {
 	}
 }
 
-// of are the objects of a kind, by name.
+// of returns the objects of a kind, by name.
 func (w *World) of(kind string) []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
 	for _, o := range w.Objects {
