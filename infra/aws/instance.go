@@ -167,29 +167,29 @@ func (t *tags) ownedKeys(vpc string) (keys []infra.Key) {
 		add(infra.OwnerTag, owner)
 	}
 	if tagged {
-		add(keyTag, join(namespace, machine))
+		add(keyTag, infra.Join(namespace, machine))
 		for _, owner := range t.owners {
-			add(keyNamesake, join(owner, namespace, machine))
+			add(keyNamesake, infra.Join(owner, namespace, machine))
 		}
 		if len(t.owners) == 0 {
-			add(keyNamesake, join("", namespace, machine))
+			add(keyNamesake, infra.Join("", namespace, machine))
 		}
 	}
 	switch {
 	case owner == "":
 	case tagged:
-		add(keyOwnedTag, join(owner, namespace, machine))
+		add(keyOwnedTag, infra.Join(owner, namespace, machine))
 	case t.machineName == "" && t.name != "":
-		add(keyOwnedAnywhere, join(owner, t.name))
+		add(keyOwnedAnywhere, infra.Join(owner, t.name))
 	}
 	if owner != "" && vpc != "" {
 		// Where the machine's name is in a tag of its own, that is the name: CAPA
 		// writes it on all that it makes. And what a group made is nobody's machine.
 		if t.name != "" && t.machineName == "" && t.group == "" && t.nodegroup == "" {
-			add(keyOwnedName, join(owner, vpc, t.name))
+			add(keyOwnedName, infra.Join(owner, vpc, t.name))
 		}
 		if tagged {
-			add(keyMachineName, join(owner, vpc, namespace, machine))
+			add(keyMachineName, infra.Join(owner, vpc, namespace, machine))
 		}
 		// What an autoscaling group made is nobody's single machine, whether or not
 		// the backup knows the group.

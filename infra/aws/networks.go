@@ -98,7 +98,7 @@ func (l *listing) readSubnets(ctx context.Context, vpcs []string) error {
 			vpc, one := aws.ToString(n.VpcId), subnetFact{aws.ToString(n.SubnetId), aws.ToString(n.CidrBlock), tagged(n.Tags) == "public"}
 			all[vpc] = append(all[vpc], one)
 			l.found(keySubnet, one.ID)
-			l.found(keySubnetCIDR, join(vpc, one.CIDR))
+			l.found(keySubnetCIDR, infra.Join(vpc, one.CIDR))
 		}
 		return out.NextToken, nil
 	})
@@ -190,7 +190,7 @@ func (l *listing) takeSecurityGroup(g *types.SecurityGroup) {
 	if !leftAlone(g.Tags) {
 		f.Foreign = foreignRules(g.IpPermissions)
 	}
-	l.note(factGroup, join(vpc, name), f)
+	l.note(factGroup, infra.Join(vpc, name), f)
 }
 
 // clustersIn returns the clusters that CAPA's tag names on something.

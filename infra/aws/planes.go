@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"drift-detector/infra"
 )
 
 // What CAPA asks of a control plane of EKS that is there, beside its own description.
@@ -237,7 +239,7 @@ func (l *listing) readProfiles(ctx context.Context) {
 			l.unreadFact(ctx, factProfile, "eks:DescribeFargateProfile", "the Fargate profiles", err)
 			return
 		}
-		l.note(factProfile, join(n.cluster, n.name), profileFact{string(out.FargateProfile.Status), ownersOf(out.FargateProfile.Tags)})
+		l.note(factProfile, infra.Join(n.cluster, n.name), profileFact{string(out.FargateProfile.Status), ownersOf(out.FargateProfile.Tags)})
 	}
 	if asked {
 		l.noteRead(factProfile)

@@ -152,11 +152,11 @@ func (objs *objects) templateName(p *pool) string {
 }
 
 func asgKey(target, name string) infra.Key {
-	return infra.Key{Kind: keyASG, Value: target + "/" + join(name)}
+	return infra.Key{Kind: keyASG, Value: target + "/" + infra.Join(name)}
 }
 
 func nodegroupKey(target, cluster, name string) infra.Key {
-	return infra.Key{Kind: keyNodegroup, Value: target + "/" + join(cluster, name)}
+	return infra.Key{Kind: keyNodegroup, Value: target + "/" + infra.Join(cluster, name)}
 }
 
 // ownPool returns the probes by which a pool shows its account, where its name alone
@@ -208,7 +208,7 @@ func (objs *objects) poolOf(m *member) infra.Key {
 	if p := objs.poolNamed[poolName{m.cluster, name}]; p != nil {
 		return objs.poolKey(p)
 	}
-	return infra.Key{Kind: keyLostPool, Value: join(m.cluster.Namespace, m.cluster.Name, name)}
+	return infra.Key{Kind: keyLostPool, Value: infra.Join(m.cluster.Namespace, m.cluster.Name, name)}
 }
 
 // guessed returns why the name of a pool is not certain, or "". What CAPA calls it

@@ -16,9 +16,9 @@ func (s *clusterLocation) ownVPC(id backup.ClusterID) []infra.Key {
 	if s.vpc == "" {
 		return nil
 	}
-	keys := []infra.Key{{Kind: keyOwnVPC, Value: join(s.vpc, id.Name)}}
+	keys := []infra.Key{{Kind: keyOwnVPC, Value: infra.Join(s.vpc, id.Name)}}
 	if s.tag != id.Name {
-		keys = append(keys, infra.Key{Kind: keyOwnVPC, Value: join(s.vpc, s.tag)})
+		keys = append(keys, infra.Key{Kind: keyOwnVPC, Value: infra.Join(s.vpc, s.tag)})
 	}
 	return keys
 }

@@ -69,7 +69,7 @@ func (s *clusterLocation) parts(id backup.ClusterID) []dependency {
 		subnet := s.subnet(i)
 		p := dependency{kind: "subnet", name: subnet, key: keyWith(keySubnet, "subnet-", subnet), whenGone: code.HaltsCluster, consequence: withoutSubnet}
 		if i < len(d.CIDRs) && d.CIDRs[i] != "" && d.VPC != "" { // FindEqual in api/v1beta2/network_types.go v2.13.0
-			p.also = infra.Key{Kind: keySubnetCIDR, Value: join(d.VPC, d.CIDRs[i])}
+			p.also = infra.Key{Kind: keySubnetCIDR, Value: infra.Join(d.VPC, d.CIDRs[i])}
 		}
 		all = append(all, p)
 	}
@@ -190,7 +190,7 @@ func (s *clusterLocation) balancers(id backup.ClusterID) []dependency {
 // lbKey returns the probe of a load balancer in a VPC, or, where that is not known, in
 // any. CAPA takes none of the name that is in another.
 func lbKey(kind infra.KeyKind, vpc, name string) infra.Key {
-	return infra.Key{Kind: kind, Value: join(vpc, name)}
+	return infra.Key{Kind: kind, Value: infra.Join(vpc, name)}
 }
 
 // longestLB is how long the name of a load balancer may be.

@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+
+	"drift-detector/infra"
 )
 
 // templateFact is the newest version of a launch template, in the members that CAPA compares.
@@ -231,7 +233,7 @@ func (l *listing) readNodegroups(ctx context.Context) {
 		if s := g.ScalingConfig; s != nil {
 			f.Desired = aws.ToInt32(s.DesiredSize)
 		}
-		l.note(factNodegroup, join(n.cluster, n.name), f)
+		l.note(factNodegroup, infra.Join(n.cluster, n.name), f)
 	}
 	l.noteRead(factNodegroup)
 }

@@ -231,7 +231,7 @@ func (q *questions) askProfile(of fargateProfile) {
 		if _, there, _ := read[planeFact](p, factPlane, of.name.cluster, object); !there {
 			return walk.Answer{}
 		}
-		f, there, open := read[profileFact](p, factProfile, join(of.name.cluster, of.name.name), object)
+		f, there, open := read[profileFact](p, factProfile, infra.Join(of.name.cluster, of.name.name), object)
 		switch {
 		case open.Found != "":
 			return open

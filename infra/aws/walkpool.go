@@ -345,7 +345,7 @@ func (s *clusterLocation) groupID(at *place, id backup.ClusterID, role string) s
 	}
 	for _, g := range s.groupNames(id) {
 		if securityGroupRoles[g.role] == role {
-			group, _, _ := read[groupFact](at, factGroup, join(s.vpc, g.name), g.name)
+			group, _, _ := read[groupFact](at, factGroup, infra.Join(s.vpc, g.name), g.name)
 			return group.ID
 		}
 	}

@@ -43,28 +43,11 @@ func (h home) id() string {
 	if h.forbidden != "" {
 		parts = append(parts, "forbidden", h.forbidden)
 	}
-	for i, p := range parts {
-		parts[i] = escape(p)
-	}
-	return capi.Numbered(strings.Join(parts, "/"), h.backup)
-}
-
-// escape keeps what joins parts out of them: they are foreign.
-func escape(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "%", "%25"), "/", "%2f")
-}
-
-// join makes one value of several.
-func join(parts ...string) string {
-	escaped := make([]string, len(parts))
-	for i, p := range parts {
-		escaped[i] = escape(p)
-	}
-	return strings.Join(escaped, "/")
+	return capi.Numbered(infra.Join(parts...), h.backup)
 }
 
 // within returns a value of something in a resource group, whose id is of a fixed form.
-func within(group string, parts ...string) string { return group + "/" + join(parts...) }
+func within(group string, parts ...string) string { return group + "/" + infra.Join(parts...) }
 
 // homeOf returns where CAPZ looks for the machines of a cluster. An identity without a namespace
 // is in the cluster's (NewAzureCredentialsProvider in azure/scope/identity.go v1.26.0).

@@ -133,7 +133,7 @@ func joined(parts ...string) string {
 	if _, ok := parseID(parts[0]); ok {
 		return within(parts[0], parts[1:]...)
 	}
-	return join(parts...)
+	return infra.Join(parts...)
 }
 
 // tagValue reads a tag by its name, which Azure takes in any case.

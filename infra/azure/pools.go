@@ -115,7 +115,7 @@ func (objs *objects) poolKey(p *pool) infra.Key {
 			return infra.Key{Kind: keyPool, Value: set}
 		}
 	}
-	return infra.Key{Kind: keyLostPool, Value: join(p.cluster.Namespace, p.cluster.Name, p.name)}
+	return infra.Key{Kind: keyLostPool, Value: infra.Join(p.cluster.Namespace, p.cluster.Name, p.name)}
 }
 
 // poolOf returns the key of the pool that a member's Machine belongs to, or zero.
@@ -134,7 +134,7 @@ func (objs *objects) poolOf(m *member) infra.Key {
 	if p := objs.poolNamed[poolName{m.cluster, name}]; p != nil {
 		return objs.poolKey(p)
 	}
-	return infra.Key{Kind: keyLostPool, Value: join(m.cluster.Namespace, m.cluster.Name, name)}
+	return infra.Key{Kind: keyLostPool, Value: infra.Join(m.cluster.Namespace, m.cluster.Name, name)}
 }
 
 // expectedPools returns the pools as sets.

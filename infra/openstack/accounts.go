@@ -27,9 +27,9 @@ func (a account) key() string {
 		kind = "application"
 	}
 	if a.id != "" {
-		return strings.ToLower(join(kind, "id", a.id))
+		return strings.ToLower(infra.Join(kind, "id", a.id))
 	}
-	return strings.ToLower(join(kind, a.domainBy, a.domain, a.user, a.name))
+	return strings.ToLower(infra.Join(kind, a.domainBy, a.domain, a.user, a.name))
 }
 
 // mayBe reports whether two of one Keystone may be one.

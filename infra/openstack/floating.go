@@ -73,8 +73,8 @@ func (objs *objects) planes() planes {
 	p := planes{map[string]string{}, map[string]string{}, map[string]bool{}}
 	for id, l := range objs.locations {
 		for _, c := range clusterNames(id) {
-			p.clusters[join(c, l.address())] = true
-			p.clusters[join(c, l.bastionAddress())] = true
+			p.clusters[infra.Join(c, l.address())] = true
+			p.clusters[infra.Join(c, l.bastionAddress())] = true
 		}
 		if ip := l.bastionAddress(); ip != "" {
 			p.servers[uuidOf(l.record.Data.Bastion.ID)] = ip
@@ -103,7 +103,7 @@ func (r *recorded) leadTo(p *portAnswer, ip string) bool {
 		return true
 	}
 	cluster, name := madeFor(p)
-	return cluster != "" && r.planes.clusters[join(cluster, ip)] && (r.planes.ports[name] == ip || !r.names[name])
+	return cluster != "" && r.planes.clusters[infra.Join(cluster, ip)] && (r.planes.ports[name] == ip || !r.names[name])
 }
 
 // followFloating looks up the ports that floating IPs of API servers are attached to.

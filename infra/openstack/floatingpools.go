@@ -120,7 +120,7 @@ func (objs *objects) floatingLost(m *member) []infra.Blocker {
 		return nil
 	}
 	return []infra.Blocker{{
-		Key: infra.Key{Kind: keyLost, Value: join(server.Value, ip.String())},
+		Key: infra.Key{Kind: keyLost, Value: infra.Join(server.Value, ip.String())},
 		Why: fmt.Sprintf("its server does not have floating IP %s, which IPAddress %s keeps for it: where that is another server's CAPO takes it away from there, and where it is gone the machine is never ready (floating IP does not exist); attach it to the server again", ip, claim.Name),
 	}}
 }
@@ -129,7 +129,7 @@ func (objs *objects) floatingLost(m *member) []infra.Blocker {
 func (l *listing) noteLost(server string, has []string) {
 	for _, ip := range l.kept[server] {
 		if !slices.Contains(has, ip) {
-			l.found(keyLost, join(server, ip))
+			l.found(keyLost, infra.Join(server, ip))
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -37,24 +36,7 @@ func (h home) id() string {
 	if h.forbidden {
 		parts = append(parts, "forbidden")
 	}
-	for i, p := range parts {
-		parts[i] = escape(p)
-	}
-	return capi.Numbered(strings.Join(parts, "/"), h.backup)
-}
-
-// escape keeps what joins parts out of them: they are foreign.
-func escape(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "%", "%25"), "/", "%2f")
-}
-
-// join makes one value of several.
-func join(parts ...string) string {
-	escaped := make([]string, len(parts))
-	for i, p := range parts {
-		escaped[i] = escape(p)
-	}
-	return strings.Join(escaped, "/")
+	return capi.Numbered(infra.Join(parts...), h.backup)
 }
 
 // homeOf returns where CAPO looks for a machine, or with a nil machine for what is the

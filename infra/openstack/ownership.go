@@ -77,7 +77,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 			for _, c := range clusterNames(id) {
 				hints = append(hints, infra.OwnershipHint{
 					Grade: infra.Strong, Owner: owner, ControlPlane: role == roleControlPlane,
-					Key:    infra.Key{Kind: keyGroup, Value: join(c, g)},
+					Key:    infra.Key{Kind: keyGroup, Value: infra.Join(c, g)},
 					Detail: fmt.Sprintf("it has a port that CAPO created for cluster %s, in the cluster's security group %s", c, g),
 				})
 			}
@@ -93,7 +93,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 		if n := l.network(); n != "" {
 			for _, c := range clusterNames(id) {
 				hints = append(hints, infra.OwnershipHint{
-					Grade: infra.NameOnly, Key: infra.Key{Kind: keyNetMade, Value: join(c, n)}, Owner: whole, ByName: true,
+					Grade: infra.NameOnly, Key: infra.Key{Kind: keyNetMade, Value: infra.Join(c, n)}, Owner: whole, ByName: true,
 					Detail: fmt.Sprintf("it has a port that CAPO created for a cluster %s, in network %s", c, n),
 				})
 			}
@@ -132,7 +132,7 @@ func (objs *objects) hintsOf(id backup.ClusterID, l *location, o *infra.OwnerID)
 	add := func(grade infra.Grade, byName bool, kind infra.KeyKind, detail string, parts ...string) {
 		h := base
 		h.Grade, h.ByName, h.Detail = grade, byName, detail
-		h.Key = infra.Key{Kind: kind, Value: join(parts...)}
+		h.Key = infra.Key{Kind: kind, Value: infra.Join(parts...)}
 		hints = append(hints, h)
 	}
 	role := roleWorker
@@ -197,7 +197,7 @@ func (p *made) of(server string) string {
 // in by any port, networks its networks by id.
 func ownerKeys(name string, ports []made, groups, networks []string) (keys []infra.Key) {
 	add := func(kind infra.KeyKind, parts ...string) {
-		keys = append(keys, infra.Key{Kind: kind, Value: join(parts...)})
+		keys = append(keys, infra.Key{Kind: kind, Value: infra.Join(parts...)})
 	}
 	for i := range ports {
 		p := &ports[i]

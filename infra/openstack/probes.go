@@ -380,7 +380,7 @@ func (l *listing) noteName(k infra.Key, id, network string) {
 	if !l.marks[k] {
 		return
 	}
-	within := infra.Key{Kind: k.Kind, Value: join(network, k.Value)}
+	within := infra.Key{Kind: k.Kind, Value: infra.Join(network, k.Value)}
 	first, seen := l.named[within]
 	switch {
 	case !seen:

@@ -105,7 +105,7 @@ func (p *wantedPort) named(server string, i int) string {
 }
 
 func twinKey(network, name string) infra.Key {
-	return infra.Key{Kind: keyTwins, Value: join(network, name)}
+	return infra.Key{Kind: keyTwins, Value: infra.Join(network, name)}
 }
 
 // noteTwins notes a port of a name that is looked for if it is not the first of its
