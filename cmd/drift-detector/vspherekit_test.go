@@ -18,7 +18,7 @@ import (
 	"drift-detector/report"
 )
 
-// This file is what the scenes by number change the lab with, beside world and lab.
+// This file has what tests change the lab with, apart from world and lab.
 
 // after returns a moment since the lab's backup was written, on 21 November 2026 at 04:06:32.
 func after(d time.Duration) time.Time {
