@@ -98,7 +98,7 @@ func (a *assembly) readClusters() {
 // onDelete is the strategy of a MachineDeployment that replaces no machine by itself.
 const onDelete = "OnDelete"
 
-// moment is a time as Kubernetes writes it. One that is none is no reason to leave
+// moment returns a time as Kubernetes writes it. One that is none is no reason to leave
 // the object out: it counts as not set.
 func moment(text string) time.Time {
 	if text == "" {
@@ -111,7 +111,7 @@ func moment(text string) time.Time {
 	return t
 }
 
-// replicas are those that an owner has after a restore. Webhooks of Cluster API write them
+// replicas returns those that an owner has after a restore. Webhooks of Cluster API write them
 // where spec.replicas is absent: the least that the cluster autoscaler is allowed, else 1
 // (core/webhooks/admission/machinedeployment.go, controlplane/kubeadm/webhooks/admission
 // v1.14.0). Of other control planes it is not known.
@@ -126,7 +126,7 @@ func replicas(desired Number, kind, least string) Number {
 	return Number{N: n, Known: true}
 }
 
-// healthyPeriod is how long KubeadmControlPlane takes a machine for the one that it made it
+// healthyPeriod returns how long KubeadmControlPlane takes a machine for the one that it made it
 // in place of: by default an hour (Cluster API controlplane/kubeadm/api/v1beta1 v1.8.0,
 // api/controlplane/kubeadm/v1beta2 v1.13.1). Up to v1beta1 it is a duration in words.
 func healthyPeriod(text string) time.Duration {
@@ -139,7 +139,7 @@ func healthyPeriod(text string) time.Duration {
 	return time.Hour
 }
 
-// clusterName is the cluster that an object says it belongs to: in its spec,
+// clusterName returns the cluster that an object says it belongs to: in its spec,
 // else by its label, else by the Cluster that owns it. It may be empty.
 func clusterName(m *Meta, spec string) string {
 	if name := cmp.Or(spec, m.ClusterName); name != "" {
@@ -153,7 +153,7 @@ func clusterName(m *Meta, spec string) string {
 	return ""
 }
 
-// namesakeOf is the cluster of an object that is named like its cluster unless
+// namesakeOf returns the cluster of an object that is named like its cluster unless
 // it says otherwise: an infrastructure cluster, a control plane.
 func namesakeOf(m *Meta) ClusterID {
 	return ClusterID{m.Backup, m.Namespace, cmp.Or(clusterName(m, ""), m.Name)}
@@ -237,7 +237,7 @@ func (a *assembly) readGroups() {
 	}
 }
 
-// ownerNamed is the name of the owner of a kind, by ownerReference, else by the
+// ownerNamed returns the name of the owner of a kind, by ownerReference, else by the
 // label that names it. The hash of a name says nothing here.
 func ownerNamed(m *Meta, kind, label string) string {
 	for _, o := range m.Owners {

@@ -110,7 +110,7 @@ var (
 	}}
 )
 
-// synthetic is a backup of n machines in the manner of the lab's: the objects of
+// synthetic returns a backup of n machines in the manner of the lab's: the objects of
 // one lab machine and the noise of a cluster, over and over under new names,
 // uids, times and versions, and a Secret of bootstrap data for each machine.
 func synthetic(b *testing.B, n int) []byte {

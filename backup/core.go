@@ -23,7 +23,7 @@ type refFields struct {
 	APIVersion, Group, Kind, Namespace, Name string
 }
 
-// ref is the reference as an object of that namespace makes it.
+// ref returns the reference as an object of that namespace makes it.
 func (f *refFields) ref(namespace string) Ref {
 	if f.Kind == "" && f.Name == "" {
 		return Ref{}

@@ -85,7 +85,7 @@ func (a *assembly) fillFromInfra() {
 	}
 }
 
-// leftAlone is the annotation for which no controller touches an object.
+// leftAlone returns the annotation for which no controller touches an object.
 func leftAlone(m *Meta, managed bool) string {
 	switch {
 	case managed:

@@ -77,7 +77,7 @@ func Members[T any](into func(*T) *string, paths ...string) Field[T] {
 	}}
 }
 
-// json is the JSON text of a value.
+// json returns the JSON text of a value.
 func (m *memory) json(v value, use *usage) (string, error) {
 	raw := m.jsonOf(v)
 	if len(raw) > maxText {
@@ -86,7 +86,7 @@ func (m *memory) json(v value, use *usage) (string, error) {
 	return m.keep(raw, use), nil
 }
 
-// jsonOf is the JSON text of a value, until the next call.
+// jsonOf returns the JSON text of a value, until the next call.
 func (m *memory) jsonOf(v value) []byte {
 	raw := v.raw
 	switch v.form {
@@ -105,7 +105,7 @@ func (m *memory) jsonOf(v value) []byte {
 // machines of one MachineSet share one text. The zero value has no labels.
 type Labels string
 
-// Map is the labels by key. It is the caller's to keep. An entry that is not a
+// Map returns the labels by key. It is the caller's to keep. An entry that is not a
 // string, which no API server accepts, is left out.
 func (l Labels) Map() map[string]string {
 	if l == "" {
@@ -127,7 +127,7 @@ func (l Labels) Map() map[string]string {
 	return out
 }
 
-// Plain is Map for labels as Kubernetes writes them: strings without escapes, and nothing
+// Plain reads labels as Kubernetes writes them: strings without escapes, and nothing
 // between them. It reports false for any others.
 func (l Labels) Plain() (out map[string]string, ok bool) {
 	out = make(map[string]string, strings.Count(string(l), ","))
@@ -176,13 +176,13 @@ func isPlain(text string) bool {
 	return true
 }
 
-// Get is the value of a label, empty when there is none.
+// Get returns the value of a label, empty when there is none.
 func (l Labels) Get(key string) string {
 	value, _ := l.Lookup(key)
 	return value
 }
 
-// Lookup is Get, and whether there is the label.
+// Lookup returns what Get does, and reports whether there is the label.
 func (l Labels) Lookup(key string) (value string, is bool) {
 	if l == "" || l.plain(func(k, v string) {
 		if k == key {
@@ -329,7 +329,7 @@ func HasCondition[T any](into func(*T) *ConditionState, kind string, lists ...st
 	}
 }
 
-// text is what an element holds as it is written, empty when it holds nothing.
+// text returns what an element holds as it is written, empty when it holds nothing.
 func (f found) text(elem int) string {
 	for _, v := range f.values {
 		if v.elem == elem {

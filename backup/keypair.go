@@ -46,7 +46,7 @@ func pairOf(public any) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// publicKey is that of a private key in one of the forms that Cluster API reads, or nil. Of an RSA
+// publicKey returns that of a private key in one of the forms that Cluster API reads, or nil. Of an RSA
 // key only the modulus is read: to see that its primes fit costs more than all else of a backup.
 func publicKey(der []byte) any {
 	var whole struct {

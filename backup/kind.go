@@ -42,7 +42,7 @@ func (x *index) position(place int) uint32 {
 	return uint32(place)
 }
 
-// Len is the number of records.
+// Len returns the number of records.
 func (t *Table[T]) Len() int { return t.count }
 
 // All walks the records in order. They must not be changed.
@@ -66,7 +66,7 @@ func (t *Table[T]) All() iter.Seq[*Record[T]] {
 	}
 }
 
-// Named is the record of an object, or nil.
+// Named returns the record of an object, or nil.
 func (t *Table[T]) Named(backup int, namespace, name string) *Record[T] {
 	want := Meta{Backup: backup, Namespace: namespace, Name: name}
 	i, found := find(t, &want)
@@ -166,10 +166,10 @@ func (k *Kind[T]) Ownerless() *Kind[T] {
 	return k
 }
 
-// Resource is the resource and group, as in the paths of a backup.
+// Resource returns the resource and group, as in the paths of a backup.
 func (k *Kind[T]) Resource() string { return k.resource }
 
-// In is the table of the kind's objects in a Snapshot that was loaded with the
+// In returns the table of the kind's objects in a Snapshot that was loaded with the
 // kind among its Want. It is empty, never nil, when there are none.
 func (k *Kind[T]) In(s *Snapshot) *Table[T] {
 	if s != nil {

@@ -13,7 +13,7 @@ import (
 	"drift-detector/backup/archive"
 )
 
-// tarOf is a plain tar of files, given as name and content in turns.
+// tarOf returns a plain tar of files, given as name and content in turns.
 func tarOf(t testing.TB, files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -28,7 +28,7 @@ func (w Want) Needs() func(resource string) bool {
 // server should serve.
 const definitionResource = "customresourcedefinitions.apiextensions.k8s.io"
 
-// UnreadHint is the hint for kinds that a management cluster did not let be read, or that a folder
+// UnreadHint returns the hint for kinds that a management cluster did not let be read, or that a folder
 // of 'clusterctl move' has in part.
 func (s *Snapshot) UnreadHint(backup int) string {
 	const nothing = "nothing is concluded from what could not be read; "
@@ -125,14 +125,14 @@ func (s *Snapshot) revive() {
 	slices.Sort(s.Revived)
 }
 
-// kindIn is the kind that an object says it is of, else its resource.
+// kindIn returns the kind that an object says it is of, else its resource.
 func kindIn(body []byte, resource string) string {
 	var is struct{ Kind string }
 	_ = json.Unmarshal(body, &is) // it was read before
 	return cmp.Or(is.Kind, resource)
 }
 
-// plural is a kind as resources name it.
+// plural returns a kind as resources name it.
 func plural(kind string) string { return archive.ResourceOf(kind, "") }
 
 // dying notes an object that is being deleted, and that its owner loses what it

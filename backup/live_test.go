@@ -12,7 +12,7 @@ import (
 	"drift-detector/backup/backuptest"
 )
 
-// living is the lab's backup as a management cluster that runs, of which some kinds could not be
+// living returns the lab's backup as a management cluster that runs, of which some kinds could not be
 // read.
 func living(t *testing.T, unread map[string]string, change func(resource string, o map[string]any)) backup.Source {
 	t.Helper()

@@ -62,7 +62,7 @@ func textAt(o any, members ...string) string {
 	return s
 }
 
-// labObjects are the classic copies of a resource in the lab's backup, by
+// labObjects returns the classic copies of a resource in the lab's backup, by
 // namespace/name, as encoding/json reads them.
 func labObjects(t testing.TB, resource string) map[string]object {
 	t.Helper()

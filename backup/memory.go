@@ -217,7 +217,7 @@ func unquote(to, raw []byte) []byte {
 	return to
 }
 
-// unescaped is the character that a one-letter escape means.
+// unescaped returns the character that a one-letter escape means.
 func unescaped(c byte) byte {
 	switch c {
 	case 'b':

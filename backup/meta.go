@@ -136,7 +136,7 @@ func sameGroup(apiVersion []byte, resource string) bool {
 	return string(group) == groupOfResource(resource)
 }
 
-// groupOf is the group of an apiVersion; it is empty for the core group.
+// groupOf returns the group of an apiVersion; it is empty for the core group.
 func groupOf(apiVersion string) string {
 	group, _, ok := strings.Cut(apiVersion, "/")
 	if !ok {
@@ -145,7 +145,7 @@ func groupOf(apiVersion string) string {
 	return group
 }
 
-// groupOfResource is the group of a resource directory: everything behind the
+// groupOfResource returns the group of a resource directory: everything behind the
 // first dot (Velero pkg/archive/parser.go v1.18.1).
 func groupOfResource(resource string) string {
 	_, group, _ := strings.Cut(resource, ".")
@@ -195,7 +195,7 @@ func readOwners(to *Meta, ownerless bool, p *plan, c *capture, m *memory, use *m
 	return nil
 }
 
-// compareNames is the order of all lists: backup, namespace, name.
+// compareNames returns the order of all lists: backup, namespace, name.
 func compareNames(a, b *Meta) int {
 	if c := cmp.Compare(a.Backup, b.Backup); c != 0 {
 		return c

@@ -45,7 +45,7 @@ func (o *Origin) Has(name string) bool {
 	return has
 }
 
-// UIDs are those of Clusters, control planes and MachineDeployments.
+// UIDs returns those of Clusters, control planes and MachineDeployments.
 func (o *Origin) UIDs() map[string]bool { return o.uids }
 
 // shares reports whether one object is in both. An API server gives each object a uid of its

@@ -100,7 +100,7 @@ func (c counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// nothing is the error for a source without objects of Cluster API.
+// nothing returns the error for a source without objects of Cluster API.
 func nothing(source Source, unread map[string]string) error {
 	for _, resource := range slices.Sorted(maps.Keys(unread)) {
 		if isClusterAPI(groupOfResource(resource)) {

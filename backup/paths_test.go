@@ -13,7 +13,7 @@ import (
 
 const machines = "machines.cluster.x-k8s.io"
 
-// machine is a Machine of an API version; its phase tells copies apart.
+// machine returns a Machine of an API version; its phase tells copies apart.
 func machine(version, name, phase string) object {
 	return object{
 		"apiVersion": "cluster.x-k8s.io/" + version, "kind": "Machine",

@@ -45,7 +45,7 @@ type capture struct {
 	shapes shapes
 }
 
-// at is what a slot of the plan holds, and whether it holds anything.
+// at returns what a slot of the plan holds, and whether it holds anything.
 func (c *capture) at(p *plan, slot int) (found, bool) {
 	f := found{values: c.found[slot]}
 	if a := p.slots[slot].array; a >= 0 {
@@ -123,7 +123,7 @@ func (s *scanner) read(p *plan, c *capture, data []byte) error {
 	return nil
 }
 
-// byte is the byte at i, or zero behind the end, which fits nothing in JSON.
+// byte returns the byte at i, or zero behind the end, which fits nothing in JSON.
 func (s *scanner) byte(i int) byte {
 	if i < len(s.data) {
 		return s.data[i]

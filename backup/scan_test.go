@@ -136,7 +136,7 @@ func follow(t *tree, members []string, level, elem int, counters map[int]int, ou
 	return nil
 }
 
-// scanned is what the scanner finds, in the oracle's words.
+// scanned returns what the scanner finds, in the oracle's words.
 func scanned(p *plan, s *scanner, c *capture, data []byte, paths []string, slots []int) (map[string][]string, error) {
 	if err := s.scan(p, c, data); err != nil {
 		return nil, err

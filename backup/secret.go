@@ -120,7 +120,7 @@ type Secrets struct {
 	byName map[string][]uint32 // places in list, by the names of a Secret and of its owners
 }
 
-// Named is the Secret of that name, or nil.
+// Named returns the Secret of that name, or nil.
 func (s *Secrets) Named(backup int, namespace, name string) *Secret {
 	if s == nil {
 		return nil

@@ -65,7 +65,7 @@ func secret(name, typ string, data object) object {
 	}
 }
 
-// withCluster is a backup that holds one cluster and therefore is accepted.
+// withCluster returns a backup that holds one cluster and therefore is accepted.
 func withCluster() *backuptest.Tarball {
 	return backuptest.New().Add("clusters.cluster.x-k8s.io", object{
 		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": object{"namespace": "ns", "name": "c"}, "spec": object{},
@@ -171,7 +171,7 @@ func TestSecretsTooLarge(t *testing.T) {
 	}
 }
 
-// problems are the problems of a snapshot as "item: reason".
+// problems returns the problems of a snapshot as "item: reason".
 func problems(s *backup.Snapshot) []string {
 	var list []string
 	for _, p := range s.Problems {

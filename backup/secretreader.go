@@ -192,7 +192,7 @@ func (r *secretReader) decode(keys []*secretKey) (bad string, err error) {
 	return "", nil
 }
 
-// value is what is kept of a data key.
+// value returns what is kept of a data key.
 func (r *secretReader) value(key *secretKey) (SecretValue, error) {
 	kept := SecretValue{Key: key.name}
 	f, ok := r.capture.at(r.plan, key.slot)

@@ -120,7 +120,7 @@ func (s *scanner) compare(h *shape, data []byte) bool {
 	}
 }
 
-// alike is how many bytes two texts begin with alike.
+// alike returns how many bytes two texts begin with alike.
 func alike(a, b []byte) (n int) {
 	for len(a)-n >= 64 && len(b)-n >= 64 && string(a[n:n+64]) == string(b[n:n+64]) {
 		n += 64

@@ -114,7 +114,7 @@ func FuzzShapes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, second []byte) { compareAfter(t, second, first) })
 }
 
-// similar are documents like a first one: each byte of edits is another content for the
+// similar makes documents like a first one: each byte of edits is another content for the
 // next scalar of the next document, one of those that random documents have or cut out of
 // the text. Names of members stay, but for one edit in sixteen.
 func similar(first, text, edits []byte) [][]byte {

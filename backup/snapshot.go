@@ -56,7 +56,7 @@ type Info struct {
 	Unread map[string]string
 }
 
-// Subject is what the Snapshot is of, for sentences about it: a management cluster that runs is
+// Subject returns what the Snapshot is of, for sentences about it: a management cluster that runs is
 // read alone.
 func (s *Snapshot) Subject() code.Subject {
 	return code.Subject(slices.ContainsFunc(s.Backups, func(b Info) bool { return b.Live }))
@@ -140,7 +140,7 @@ type Cluster struct {
 	LeftAlone string
 }
 
-// ID is the key by which other values name the cluster.
+// ID returns the key by which other values name the cluster.
 func (c *Cluster) ID() ClusterID { return ClusterID{c.Backup, c.Namespace, c.Meta.Name} }
 
 // ControlPlane is the object that a controlPlaneRef names (KubeadmControlPlane
@@ -227,7 +227,7 @@ func (g *Group) SameTemplate(o *Group) bool {
 		g.Bootstrap == o.Bootstrap && (!g.Bootstrap.IsZero() || g.BootstrapSecret == o.BootstrapSecret)
 }
 
-// Topology is the name of a MachineDeployment in spec.topology of its Cluster,
+// Topology returns the name of a MachineDeployment in spec.topology of its Cluster,
 // which sets its replicas; empty when it is of no managed topology.
 func (g *Group) Topology() string {
 	if _, owned := g.Labels.Lookup(clusterv1.ClusterTopologyOwnedLabel); !owned {
@@ -330,7 +330,7 @@ type Problem struct {
 	Decisive bool
 }
 
-// Cluster is the cluster of that id, or nil.
+// Cluster returns the cluster of that id, or nil.
 func (s *Snapshot) Cluster(id ClusterID) *Cluster {
 	want := Meta{Backup: id.Backup, Namespace: id.Namespace, Name: id.Name}
 	i, ok := sort.Find(len(s.Clusters), func(i int) int { return compareNames(&want, &s.Clusters[i].Meta) })
@@ -340,7 +340,7 @@ func (s *Snapshot) Cluster(id ClusterID) *Cluster {
 	return &s.Clusters[i]
 }
 
-// Group is the group of that kind and name, or nil.
+// Group returns the group of that kind and name, or nil.
 func (s *Snapshot) Group(backup int, namespace, kind, name string) *Group {
 	want := Meta{Backup: backup, Namespace: namespace, Name: name}
 	i, ok := sort.Find(len(s.Groups), func(i int) int {

@@ -39,11 +39,11 @@ type world struct {
 	harm      []string // what was done to it that no answer may call safe
 }
 
-// randomWorld is a random world, to which now and then something is done that a
+// randomWorld returns a random world, to which now and then something is done that a
 // controller would act on.
 func randomWorld(seed uint64) *world { return randomWorldWithout(seed, nil) }
 
-// randomWorldWithout is a random world of which less was seen.
+// randomWorldWithout returns a random world of which less was seen.
 func randomWorldWithout(seed uint64, lose func(*world)) *world {
 	g := rand.New(rand.NewPCG(seed, 7))
 	e := &world{}
@@ -238,7 +238,7 @@ func (e *world) report() (*report.Report, *rehearsal.Forecast) {
 	return build.New(build.Parts{Result: e.result, Snapshot: e.snapshot, Inventory: e.inventory, Forecast: f.Forecast, ByPlan: f.ByPlan, Checks: e.checks, GeneratedAt: e.now}), f.Forecast
 }
 
-// lots is on how many random worlds the laws are held.
+// lots returns on how many random worlds the laws are held.
 func lots(t *testing.T) uint64 {
 	n := 1500
 	if f := flag.Lookup("worlds"); f != nil {
@@ -284,7 +284,7 @@ func TestLawsOfTheAnswer(t *testing.T) {
 	}
 }
 
-// promises are the words of the answer that do not hold.
+// promises returns the words of the answer that do not hold.
 func promises(e *world, r *report.Report, f *rehearsal.Forecast) []string {
 	var out []string
 	demand := func(holds bool, text string) {

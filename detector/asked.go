@@ -9,7 +9,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// listAgain is the hint where what was listed was not listed for what was read.
+// listAgain returns the hint where what was listed was not listed for what was read.
 func (s *scopes) listAgain() string {
 	return fmt.Sprintf("list again with this %s; a saved inventory must come from the same %[1]s", s.subject)
 }
@@ -49,7 +49,7 @@ func (ix *index) unaskedPool(v *vm, b link) *infra.Pool {
 	return nil
 }
 
-// membersOf are the living members of a pool: the instances that have its key. Where
+// membersOf returns the living members of a pool: the instances that have its key. Where
 // nobody knows whether the pool exists, none may have it: those that the backup records
 // are members as far as anybody knows, wherever they were seen.
 func (ix *index) membersOf(p *infra.Pool) []*vm {
@@ -61,7 +61,7 @@ func (ix *index) membersOf(p *infra.Pool) []*vm {
 	return keep(members, alive)
 }
 
-// worst is the fault that a scope shows for all of its unproven homes.
+// worst returns the fault that a scope shows for all of its unproven homes.
 func (u unprovenHomes) worst() *infra.Fault {
 	order := func(f *infra.Fault) int {
 		return slices.Index([]code.Reason{code.ListedBeforeBackup, code.VisibilityUnproven, code.NotAsked}, f.Reason)

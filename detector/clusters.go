@@ -128,7 +128,7 @@ func (d *draft) group(name setName) *Set {
 	return s
 }
 
-// display is the group that shows an owner's machines: its MachineDeployment
+// display returns the group that shows an owner's machines: its MachineDeployment
 // when there is one, else the MachineSet or pool itself; without either, a
 // group without a name.
 func (d *drafts) display(id infra.OwnerID) setName {
@@ -148,7 +148,7 @@ func (d *drafts) display(id infra.OwnerID) setName {
 	}
 }
 
-// displayGroup is display of a group of the backup.
+// displayGroup returns what display does, of a group of the backup.
 func (d *drafts) displayGroup(g *backup.Group) setName {
 	if g.Kind == machineSet && g.Deployment != "" {
 		return setName{machineDeployment, g.Deployment}
@@ -227,7 +227,7 @@ func (d *drafts) finish(one *draft) Cluster {
 	return *c
 }
 
-// planeReason is why a control plane needs confirmation whatever its machines are.
+// planeReason returns why a control plane needs confirmation whatever its machines are.
 func (d *draft) planeReason(lacking bool) code.Reason {
 	switch {
 	case hostedPlanes[d.ControlPlane.Kind]:

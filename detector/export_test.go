@@ -7,7 +7,7 @@ import (
 	"drift-detector/infra"
 )
 
-// RandomWorld is a random world for the tests of what is made of a Result. Its parts
+// RandomWorld returns a random world for the tests of what is made of a Result. Its parts
 // may be changed before Detect is called with them.
 func RandomWorld(seed uint64) (*backup.Snapshot, infra.Expected, infra.Inventory, time.Time) {
 	s := randomWorld(seed)

@@ -168,7 +168,7 @@ func alive(v *vm) bool { return !v.Gone }
 
 func runs(v *vm) bool { return v.Runs() }
 
-// hasKey is Instance.HasKey, but false for the zero Key.
+// hasKey returns what Instance.HasKey does, but false for the zero Key.
 func hasKey(v *vm, k infra.Key) bool { return !k.IsZero() && v.HasKey(k) }
 
 // hasOtherKey reports whether the instance has a key of k's kind, but not k.
@@ -176,7 +176,7 @@ func hasOtherKey(v *vm, k infra.Key) bool {
 	return !k.IsZero() && !v.HasKey(k) && valueOf(v, k.Kind) != ""
 }
 
-// valueOf is the value of the instance's first key of the kind, or empty.
+// valueOf returns the value of the instance's first key of the kind, or empty.
 func valueOf(v *vm, kind infra.KeyKind) string {
 	for _, k := range v.Keys {
 		if k.Kind == kind {

@@ -58,7 +58,7 @@ func (f *machineFacts) finds(v *Verdict) Finds {
 	return FindsOther
 }
 
-// remade are the living instances that have the place of an ended one: they have the
+// remade returns the living instances that have the place of an ended one: they have the
 // machine's second key, or its name in its place, and are nobody else's.
 func (ix *index) remade(c *expectedMachine, f *machineFacts) []*vm {
 	named := keep(ix.notOfOthers(c, c.Witness...), func(v *vm) bool {

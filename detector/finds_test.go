@@ -10,7 +10,7 @@ import (
 // searched is what the controller's search by name finds.
 var searched = key("searched", subject)
 
-// searching is a machine whose id is recorded where its controller does not read it.
+// searching returns a machine whose id is recorded where its controller does not read it.
 func searching(s *scene) *infra.ExpectedMachine {
 	c := s.worker(subject)
 	c.Reads, c.Searches = "spec.id", []infra.Key{searched}
@@ -69,7 +69,7 @@ func TestFinds(t *testing.T) {
 	}
 }
 
-// verdictOf is the verdict on the scene's machine.
+// verdictOf returns the verdict on the scene's machine.
 func verdictOf(t *testing.T, s *scene) Verdict {
 	t.Helper()
 	for _, c := range s.detect().Clusters {

@@ -67,7 +67,7 @@ func (ix *index) doubt(v *vm, all []link) string {
 	return ""
 }
 
-// writtenTo is when the backup of a cluster was written to its end; in the far
+// writtenTo returns when the backup of a cluster was written to its end; in the far
 // future when that is not known, so that nothing is younger.
 func (ix *index) writtenTo(id backup.ClusterID) time.Time {
 	if at := ix.dated(id); !at.IsZero() {
@@ -76,7 +76,7 @@ func (ix *index) writtenTo(id backup.ClusterID) time.Time {
 	return time.Unix(1<<40, 0)
 }
 
-// dated is the end of the backup that the cluster is from; zero where nobody knows it.
+// dated returns the end of the backup that the cluster is from; zero where nobody knows it.
 func (ix *index) dated(id backup.ClusterID) time.Time {
 	if i := id.Backup; i >= 0 && i < len(ix.snap.Backups) && !ix.snap.Backups[i].Undated {
 		return ix.snap.Backups[i].WrittenTo
@@ -129,7 +129,7 @@ func (f *instanceFacts) ghost(links []link, s code.Strength) placement {
 	return placement{verdict: &v, link: b}
 }
 
-// elsewhere is the placement of an instance that is tied to clusters, at a place
+// elsewhere returns the placement of an instance that is tied to clusters, at a place
 // that is not proven to be where their machines are.
 func (f *instanceFacts) elsewhere(links []link) placement {
 	ids := clustersOf(links)
@@ -138,7 +138,7 @@ func (f *instanceFacts) elsewhere(links []link) placement {
 	return p
 }
 
-// linkEvidence is what the first of the links rest on, and how many more there are.
+// linkEvidence returns what the first of the links rest on, and how many more there are.
 func linkEvidence(links []link, s code.Strength) []report.Evidence {
 	var out []report.Evidence
 	for i, b := range links {

@@ -174,7 +174,7 @@ func (b *link) owner() infra.OwnerID {
 	return *b.hint.Owner
 }
 
-// detail is the evidence for people. It is made when it is asked for, which is seldom.
+// detail returns the evidence for people. It is made when it is asked for, which is seldom.
 func (b *link) detail() string {
 	if b.node != nil {
 		return "Node " + b.node.Name + " of the cluster has its provider id and says it is machine " + b.node.Machine
@@ -196,7 +196,7 @@ func linkOfHint(t *infra.OwnershipHint) link {
 	return link{hint: t, specificity: t.Specificity, byName: t.ByName, controlPlane: plane, roleKnown: known}
 }
 
-// linkOfNode is stronger than every OwnershipHint of its grade: the instance has joined.
+// linkOfNode makes a link that is stronger than every OwnershipHint of its grade: the instance has joined.
 func linkOfNode(n *node) link {
 	plane, known := role(n.ControlPlane, n.OwnerKind)
 	return link{node: n.Node, specificity: math.MaxInt, controlPlane: plane, roleKnown: known}

@@ -87,7 +87,7 @@ type vm struct {
 	duplicateOf, cloneOf         *expectedMachine
 }
 
-// shown is a copy of the instance for a Result, in which no instance has its keys.
+// shown returns a copy of the instance for a Result, in which no instance has its keys.
 func (v *vm) shown() infra.Instance {
 	one := *v.Instance
 	one.Keys = nil

@@ -276,7 +276,7 @@ func (ix *index) instanceFacts(v *vm) *instanceFacts {
 	return f
 }
 
-// foreignTag is the cluster outside the backup that an instance's tags name as its owner.
+// foreignTag returns the cluster outside the backup that an instance's tags name as its owner.
 func (ix *index) foreignTag(v *vm) (cluster string) {
 	for _, k := range v.Keys {
 		if k.Kind == infra.OwnerTag && !ix.ownTags[k] {
@@ -316,7 +316,7 @@ func decideLeftOut(f *instanceFacts) placement {
 	return p
 }
 
-// unattributed is the placement of an instance that a machine refers to.
+// unattributed returns the placement of an instance that a machine refers to.
 func (f *instanceFacts) unattributed(reason code.Reason, message string, c *expectedMachine) placement {
 	p := f.suggest(reason, message, c.of.Cluster)
 	p.unattributed.Unread = reason == code.InstanceUnreadable

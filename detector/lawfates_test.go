@@ -7,7 +7,7 @@ import (
 
 // This file is what has become of a truth's machines since the backup was written.
 
-// outcome is what became of a machine's VM.
+// outcome decides what became of a machine's VM.
 func (w *truth) outcome(m *trueMachine, v *trueVM) {
 	switch w.IntN(19) {
 	case 0, 1: // gone
@@ -80,7 +80,7 @@ func (w *truth) copyOf(v *trueVM, bios string) *trueVM {
 	return &c
 }
 
-// ghost is a VM that was made for the cluster since the backup.
+// ghost makes a VM that was made for the cluster since the backup.
 func (w *truth) ghost(c *trueCluster) {
 	plane := w.chance(25) && !c.hosted
 	owner := c.owner(plane)
@@ -99,7 +99,7 @@ func (w *truth) ghost(c *trueCluster) {
 	w.vms = append(w.vms, v)
 }
 
-// lookAlike is somebody else's VM with a name like those of the cluster.
+// lookAlike makes somebody else's VM with a name like those of the cluster.
 func (w *truth) lookAlike(c *trueCluster) {
 	name := c.owner(w.chance(30)) + "-" + w.suffix()
 	w.vms = append(w.vms, &trueVM{
@@ -108,7 +108,7 @@ func (w *truth) lookAlike(c *trueCluster) {
 	})
 }
 
-// unrelated is somewhere and has a name of its own; its metadata may be a machine's.
+// unrelated makes a VM that is somewhere and has a name of its own; its metadata may be a machine's.
 func (w *truth) unrelated(c *trueCluster) *trueVM {
 	v := &trueVM{
 		site: c.site, bios: w.id("bios"), uid: w.id("uid"), ref: w.id("ref"), name: "web-" + w.suffix(), folder: pick(w.dice, c.folder, "elsewhere"),

@@ -49,7 +49,7 @@ func (w *truth) machineNamed(name string) *trueMachine {
 	return nil
 }
 
-// newTruthLike is the same world again, as its seed made it.
+// newTruthLike returns the same world again, as its seed made it.
 func newTruthLike(w *truth) *truth { return newTruth(w.seed) }
 
 // lawOfFaults: whatever fails leaves verdicts as they are or makes them Unknown, and

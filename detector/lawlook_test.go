@@ -55,10 +55,10 @@ func (w *truth) look(s *scene, at *site) {
 	}
 }
 
-// ownerOf is what precedes the random characters of a name.
+// ownerOf returns what precedes the random characters of a name.
 func ownerOf(name string) string { return name[:max(strings.LastIndexByte(name, '-'), 0)] }
 
-// instance is a VM as a listing shows it.
+// instance returns a VM as a listing shows it.
 func (w *truth) instance(v *trueVM) infra.Instance {
 	at := v.site.name + "/" + v.folder
 	i := infra.Instance{Identity: v.identity, ID: v.bios, Ref: v.ref, Name: v.name, Path: at + "/" + v.name, Created: v.created, Unreadable: v.unreadable}

@@ -97,7 +97,7 @@ func (s said) count(word string) (n int) {
 	return n
 }
 
-// seen are the VMs that the account sees at a site.
+// seen returns the VMs that the account sees at a site.
 func (w *truth) seen(at *site) (all []*trueVM) {
 	for _, v := range w.vms {
 		if at.sees(v) {
@@ -185,7 +185,7 @@ func lawOfWitnesses(s said) string {
 	return ""
 }
 
-// livingNode is the VM that a living Node of a machine runs on, if the list was read.
+// livingNode returns the VM that a living Node of a machine runs on, if the list was read.
 func (w *truth) livingNode(m *trueMachine) *trueVM {
 	for _, v := range slices.Concat(w.vms, w.away) {
 		if v.node == m.trueCluster && m.nodes == "read" && !v.nodeNotReady && v.nodeMachine == m.name {

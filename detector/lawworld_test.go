@@ -170,7 +170,7 @@ func (w *truth) machine(c *trueCluster, plane bool, kind string) {
 	w.lives(m, v)
 }
 
-// vmOf is the VM that a machine had when the backup was written.
+// vmOf returns the VM that a machine had when the backup was written.
 func (w *truth) vmOf(m *trueMachine) *trueVM {
 	return &trueVM{
 		site: m.site, bios: m.bios, uid: "uid-" + m.name, ref: "ref-" + m.name, name: m.name, host: m.name, folder: m.folder, dc: "DC0",
@@ -203,7 +203,7 @@ func (w *truth) meet() {
 	}
 }
 
-// asScene is what the detector gets to see of it.
+// asScene returns what the detector gets to see of it.
 func (w *truth) asScene() *scene {
 	s := emptyScene()
 	s.snap.Backups = []backup.Info{{WrittenFrom: written.Add(-time.Minute), WrittenTo: written}}

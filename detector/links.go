@@ -21,7 +21,7 @@ type clusterLinks struct {
 	foreignCluster string
 }
 
-// clusterLinks are what ties an instance to clusters. They are found once, and must not be
+// clusterLinks returns what ties an instance to clusters. They are found once, and must not be
 // changed.
 func (ix *index) clusterLinks(v *vm) *clusterLinks {
 	if v.clusterLinks == nil {
@@ -86,7 +86,7 @@ func (f *clusterLinks) foreignEvidence() []report.Evidence {
 	return []report.Evidence{{Kind: "node", Detail: "Node " + f.foreign[0].Name + " has its provider id", Strength: code.Strong}}
 }
 
-// foreignTo are the clusters whose Nodes run on the instance although Cluster
+// foreignTo returns the clusters whose Nodes run on the instance although Cluster
 // API did not make them.
 func (f *clusterLinks) foreignTo() []backup.ClusterID {
 	ids := make([]backup.ClusterID, len(f.foreign))

@@ -261,7 +261,7 @@ var machineRows = []machineRow{
 	},
 }
 
-// undecided is the verdict where what was found decides nothing. The one instance that has
+// undecided returns the verdict where what was found decides nothing. The one instance that has
 // its id is the machine's all the same.
 func (f *machineFacts) undecided(reason code.Reason, message string) Verdict {
 	if len(f.home) == 1 && len(f.expected.conflicting) == 0 {
@@ -304,7 +304,7 @@ func decideDuplicates(f *machineFacts) Verdict {
 	return f.others(v, f.without(f.single, f.home, f.copies))
 }
 
-// infraMissing is the verdict where an instance exists that no controller will tie
+// infraMissing returns the verdict where an instance exists that no controller will tie
 // to its Machine.
 func (f *machineFacts) infraMissing(v *vm) Verdict {
 	return unknown(code.InfraObjectMissing, nameOf(v)+" exists, but its infrastructure object is not in "+f.subject.The())
@@ -344,7 +344,7 @@ func decideElsewhere(f *machineFacts) Verdict {
 	return f.naming(unknown(code.FoundElsewhere, fmt.Sprintf("%s is not where the controllers look, but at %s", f.id(), nameOf(v))), f.elsewhere)
 }
 
-// decideNothing is the verdict on a machine that was not found by any key.
+// decideNothing returns the verdict on a machine that was not found by any key.
 func decideNothing(f *machineFacts) Verdict {
 	v := stale(code.InstanceNotFound, fmt.Sprintf("no VM with %s in %s; %s listed", f.id(), f.scope.name, quantity(f.scope.count, "VM", "VMs")))
 	v.Evidence = f.reservations()

@@ -12,7 +12,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// ambiguous is the verdict when several instances may be the machine, or one
+// ambiguous returns the verdict when several instances may be the machine, or one
 // that may be another's.
 func (f *machineFacts) ambiguous(candidates []*vm) Verdict {
 	message := fmt.Sprintf("%d instances may be it, and nothing shows which", len(candidates))
@@ -54,7 +54,7 @@ func (f *machineFacts) with(v Verdict, found *vm, s code.Strength) Verdict {
 	return v
 }
 
-// healthy is the verdict of a match, with what goes with it, unless its controller
+// healthy returns the verdict of a match, with what goes with it, unless its controller
 // takes something else, or something else runs in its place.
 func (f *machineFacts) healthy(found *vm, s code.Strength) Verdict {
 	if v, overlooked := f.overlooked(found); overlooked {

@@ -158,7 +158,7 @@ func (ix *index) mayRun(c *expectedMachine) bool {
 	return c.Provider == "" || !c.home.complete || len(ix.unread(c)) > 0
 }
 
-// servingGhosts are the clusters of which a control-plane instance that no machine
+// servingGhosts returns the clusters of which a control-plane instance that no machine
 // records runs.
 func (ix *index) servingGhosts() map[backup.ClusterID]bool {
 	out, seen := map[backup.ClusterID]bool{}, map[*link]bool{}
@@ -185,7 +185,7 @@ func (ix *index) servingGhosts() map[backup.ClusterID]bool {
 	return out
 }
 
-// reservations are the evidence of an absence that rests on something which was not
+// reservations returns the evidence of an absence that rests on something which was not
 // looked at: that nobody asked for the Node list that could contradict it, and what the
 // operator stated.
 func (f *machineFacts) reservations() []report.Evidence {
@@ -247,7 +247,7 @@ func (r *Result) unlisted() map[backup.ClusterID]int {
 	return n
 }
 
-// nodeListErrors are the errors of a run that did not read what it asked for.
+// nodeListErrors returns the errors of a run that did not read what it asked for.
 func (r *Result) nodeListErrors() []Error {
 	var out []Error
 	unlisted := r.unlisted()

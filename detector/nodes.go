@@ -110,7 +110,7 @@ func (n *nodes) note(l *infra.Listing) {
 	}
 }
 
-// nodeAt is a Node that was listed at a time, in a list in which some Node says when it reported.
+// nodeAt returns a Node that was listed at a time, in a list in which some Node says when it reported.
 func nodeAt(one *infra.Node, at time.Time, dated bool) node {
 	age, reports := at.Sub(one.Heartbeat), one.Ready || one.Unready
 	return node{one, reports && age < heartbeatAge && age >= -heartbeatAge, one.NoReady || reports && dated && one.Heartbeat.IsZero()}
@@ -160,7 +160,7 @@ func compareNodes(a, b *node) int {
 		cmp.Compare(a.Conditions, b.Conditions))
 }
 
-// nodeFacts are what the Nodes say that are the machine, of each the first that says it.
+// nodeFacts adds what the Nodes say that are the machine, of each the first that says it.
 func (ix *index) nodeFacts(c *expectedMachine, f *machineFacts) {
 	for one := range ix.nodes.ofMachine(c) {
 		if one.fresh {
@@ -175,7 +175,7 @@ func (ix *index) nodeFacts(c *expectedMachine, f *machineFacts) {
 	}
 }
 
-// ofMachine are the Nodes of the machine's own cluster that are the machine: by
+// ofMachine returns the Nodes of the machine's own cluster that are the machine: by
 // the strong key, by their annotations, or by the name that the machine's Node had when
 // the backup was written, whatever its id is now.
 func (n *nodes) ofMachine(c *expectedMachine) iter.Seq[*node] {

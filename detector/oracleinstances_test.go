@@ -193,7 +193,7 @@ func (o *oracle) sharing(v *oracleVM) [][]*oracleVM {
 	return out
 }
 
-// suspects are the clusters that anything but their place ties instances of one
+// suspects returns the clusters that anything but their place ties instances of one
 // id to, when there are several.
 func (o *oracle) suspects(v *oracleVM) map[string]bool {
 	clusters := map[string]bool{}
@@ -218,7 +218,7 @@ func (o *oracle) suspects(v *oracleVM) map[string]bool {
 	return clusters
 }
 
-// located is the table for instances in plain words.
+// located returns the table for instances in plain words.
 func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set string, status code.Status) {
 	loose := func(reason, cluster string) (string, backup.ClusterID, string, code.Status) {
 		// Where only the place speaks for it, a name that is known says that it is none.

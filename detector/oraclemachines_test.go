@@ -8,7 +8,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// decide is the table for machines in plain words.
+// decide applies the table for machines in plain words.
 func (o *oracle) decide(c *oracleMachine) {
 	if c.Dying != nil || o.expected.Unread[infra.Reading{Backup: c.cluster.Backup, Provider: c.Provider}] != "" {
 		reason := "BeingDeleted"
@@ -117,7 +117,7 @@ func (o *oracle) decide(c *oracleMachine) {
 	o.decideAbsent(c, strongAway)
 }
 
-// onlyOne is the one instance with the strong key of a machine that nobody else records, where
+// onlyOne returns the one instance with the strong key of a machine that nobody else records, where
 // there is one; an ended one only where none lives.
 func (o *oracle) onlyOne(c *oracleMachine) *oracleVM {
 	for _, other := range o.all {

@@ -11,7 +11,7 @@ import (
 
 // This file is the oracle on pools and resources.
 
-// poolsInOrder are the pools by cluster; no cluster of a random world has two.
+// poolsInOrder returns the pools by cluster; no cluster of a random world has two.
 func (o *oracle) poolsInOrder() []infra.Pool {
 	all := slices.Clone(o.expected.Pools)
 	sort.Slice(all, func(i, j int) bool { return o.cid(all[i].Cluster) < o.cid(all[j].Cluster) })
@@ -22,7 +22,7 @@ func (o *oracle) pooled(id backup.ClusterID, kind, name string) bool {
 	return slices.ContainsFunc(o.expected.Pools, func(p infra.Pool) bool { return p.Cluster == id && p.Kind == kind && p.Name == name })
 }
 
-// deciding are the places where machines or pools are looked for.
+// deciding returns the places where machines or pools are looked for.
 func (o *oracle) deciding() map[clusterScope]bool {
 	out := map[clusterScope]bool{}
 	for _, c := range o.all {
@@ -105,7 +105,7 @@ func (o *oracle) dropped(c *oracleMachine, v *oracleVM) bool {
 	return there && !guessed && !o.has(v, c.Pool)
 }
 
-// memberGone is the status of a machine of a pool whose instance is gone.
+// memberGone returns the status of a machine of a pool whose instance is gone.
 func (o *oracle) memberGone(c *oracleMachine) code.Status {
 	complete, _ := o.absenceCounts(clusterScope{c.cluster, c.Home.Target, c.Home.Folder})
 	known := false

@@ -73,7 +73,7 @@ func (o *oracle) orphansOf(id backup.ClusterID, kind, name string, found bool) (
 	return n
 }
 
-// shown is the worker group under which an owner's instances are listed.
+// shown returns the worker group under which an owner's instances are listed.
 func (o *oracle) shown(id backup.ClusterID, kind, name string) string {
 	switch kind {
 	case "MachineSet":

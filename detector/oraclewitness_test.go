@@ -31,7 +31,7 @@ func (o *oracle) hasNoOtherOwner(c *oracleMachine, v *oracleVM) bool {
 	})
 }
 
-// namesakes have the machine's name, by themselves, in their metadata or by a Node.
+// namesakes makes VMs that have the machine's name, by themselves, in their metadata or by a Node.
 func (o *oracle) namesakes(c *oracleMachine) []*oracleVM {
 	return o.find(func(v *oracleVM) bool {
 		named := slices.ContainsFunc(slices.Concat(c.Names, c.Witness), v.HasKey) || slices.Contains(c.Hosts, v.Host)
@@ -45,7 +45,7 @@ func (o *oracle) witnesses(c *oracleMachine) []*oracleVM {
 	})
 }
 
-// replacesIt is the reason for which a match that does not run is not Healthy.
+// replacesIt returns the reason for which a match that does not run is not Healthy.
 func (o *oracle) replacesIt(c *oracleMachine, v *oracleVM) string {
 	if v.Runs() {
 		return ""
@@ -68,7 +68,7 @@ func (o *oracle) replacesIt(c *oracleMachine, v *oracleVM) string {
 	return ""
 }
 
-// nodeState is the state of a cluster's Node list, if somebody asked for it. One without
+// nodeState returns the state of a cluster's Node list, if somebody asked for it. One without
 // a Node, or of another cluster, is none where a control-plane machine runs that had one.
 func (o *oracle) nodeState(id backup.ClusterID) string {
 	state, nodes := "", 0
@@ -163,7 +163,7 @@ func (o *oracle) mayServe(id backup.ClusterID, recorded int64) bool {
 	})
 }
 
-// counts are the recorded ids that are seen at an endpoint, and the machines that are
+// counts returns the recorded ids that are seen at an endpoint, and the machines that are
 // not and whose name has another id there.
 func (o *oracle) counts(endpoint string) (seen, contradicted int) {
 	at := func(v *oracleVM) bool {

@@ -131,7 +131,7 @@ func minus(a, b []string) []string {
 	})
 }
 
-// reason is why the set of the pool needs confirmation.
+// reason returns why the set of the pool needs confirmation.
 func (s *PoolState) reason() code.Reason {
 	switch s.State {
 	case code.Absent:
@@ -142,7 +142,7 @@ func (s *PoolState) reason() code.Reason {
 	return ""
 }
 
-// leftPool is the verdict on a member of a pool that is gone. Of a pool that was read
+// leftPool returns the verdict on a member of a pool that is gone. Of a pool that was read
 // it is part of what changed in the set: Cluster API deletes such a Machine by itself
 // within a minute of the restore (testdata/restore; CAPA
 // exp/controllers/awsmachinepool_machines.go v2.11.1).
@@ -232,7 +232,7 @@ var whenGone = map[code.WhenGone]string{
 	code.MadeAgain:        "the restored controllers create a new one",
 }
 
-// haltsOf are the expected machines' Halts by cluster, in order.
+// haltsOf returns the expected machines' Halts by cluster, in order.
 func haltsOf(all []infra.Halt) map[backup.ClusterID][]infra.Halt {
 	out := map[backup.ClusterID][]infra.Halt{}
 	for _, h := range all {
@@ -247,7 +247,7 @@ func haltsOf(all []infra.Halt) map[backup.ClusterID][]infra.Halt {
 	return out
 }
 
-// resources are the states of what the clusters' machines depend on, by cluster.
+// resources returns the states of what the clusters' machines depend on, by cluster.
 func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]report.Resource {
 	out := map[backup.ClusterID][]report.Resource{}
 	for i := range all {

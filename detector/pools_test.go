@@ -10,7 +10,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// poolOf is the group of a pool in a result.
+// poolOf returns the group of a pool in a result.
 func poolOf(t *testing.T, r Result, name string) Set {
 	t.Helper()
 	for _, g := range r.Clusters[0].WorkerGroups {

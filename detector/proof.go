@@ -81,7 +81,7 @@ func (ix *index) countIDs(proofs []infra.VisibilityProof) []*idCount {
 	return counts
 }
 
-// contradicted is the fault of a place on a server that names contradict, or nil.
+// contradicted returns the fault of a place on a server that names contradict, or nil.
 func (ix *index) contradicted(at clusterScope, listings []int32) *infra.Fault {
 	for _, i := range listings {
 		if n := ix.ids[i]; n.isContradicted() {

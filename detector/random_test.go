@@ -20,7 +20,7 @@ func (d dice) chance(percent int) bool { return d.IntN(100) < percent }
 
 func pick[T any](d dice, of ...T) T { return of[d.IntN(len(of))] }
 
-// randomWorld is a world in which everything that can go wrong does so now
+// randomWorld returns a world in which everything that can go wrong does so now
 // and then, small enough that things meet.
 func randomWorld(seed uint64) *scene {
 	d := dice{rand.New(rand.NewPCG(seed, 42))}

@@ -132,7 +132,7 @@ func (ix *index) findKeyReferences(c *expectedMachine, each func(rank int, keys 
 	each(byName, c.Names, func(v *vm) { v.addReference(c, byName, code.SameName) })
 }
 
-// reasonOf is the reason of the machine's verdict where that verdict is about
+// reasonOf returns the reason of the machine's verdict where that verdict is about
 // the instances that it reaches, else another.
 func reasonOf(c *expectedMachine, otherwise code.Reason) code.Reason {
 	switch c.verdict.Reason {

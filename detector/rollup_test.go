@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// shape is the statuses of a result: control plane, its reason, workers,
+// shape returns the statuses of a result: control plane, its reason, workers,
 // cluster, the whole.
 func shape(r Result) string {
 	c := r.Clusters[0]

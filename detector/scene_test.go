@@ -169,7 +169,7 @@ func (s *scene) vmIn(listing int, name string, keys ...infra.Key) *infra.Instanc
 	return &l.Instances[len(l.Instances)-1]
 }
 
-// idAmong is the id that an instance with these keys reports.
+// idAmong returns the id that an instance with these keys reports.
 func idAmong(keys []infra.Key) string {
 	for _, k := range keys {
 		if k.Kind == bios("").Kind {
@@ -179,7 +179,7 @@ func idAmong(keys []infra.Key) string {
 	return ""
 }
 
-// vmOf is the instance that a worker or orphan of the name recorded.
+// vmOf returns the instance that a worker or orphan of the name recorded.
 func (s *scene) vmOf(name string) *infra.Instance {
 	return s.vm(name, bios("b-"+name), uuid("i-"+name), ref("r-"+name), named(name))
 }
@@ -249,7 +249,7 @@ func (s *scene) inventory() infra.Inventory {
 	return inv
 }
 
-// everything is what a listing is asked for when it is made for this backup. A
+// everything returns what a listing is asked for when it is made for this backup. A
 // listing with Asked of its own was made for another.
 func (s *scene) everything() (all []infra.Key) {
 	for _, p := range s.expected.Proofs {
@@ -270,7 +270,7 @@ func (s *scene) with(t tables) Result {
 	return t.detect(&s.snap, s.expected, s.inventory(), Options{Now: s.now})
 }
 
-// shuffled is the same scene with everything in another order.
+// shuffled returns the same scene with everything in another order.
 func (s *scene) shuffled(r *rand.Rand) *scene {
 	out := *s
 	out.snap.Clusters = shuffle(r, s.snap.Clusters)

@@ -28,7 +28,7 @@ func (s *scopes) needed(o *Options) []bool {
 	return out
 }
 
-// results is the state of every shown scope, in order. A listing that is the unproven
+// results returns the state of every shown scope, in order. A listing that is the unproven
 // home of a cluster is partial; a home that nobody listed is a failed scope.
 func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []report.Scope {
 	unproven := make([]unprovenHomes, len(s.listings))

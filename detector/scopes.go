@@ -123,7 +123,7 @@ func (ix *index) judgeHomes(c *infra.Expected) {
 	}
 }
 
-// proofsOf are the proofs that count at a place, none for a part that has none of its
+// proofsOf returns the proofs that count at a place, none for a part that has none of its
 // own. For a target as a whole those of its parts count, too.
 func proofsOf(all []infra.VisibilityProof) func(clusterScope) []*infra.VisibilityProof {
 	of, whole := map[clusterScope][]*infra.VisibilityProof{}, map[clusterScope][]*infra.VisibilityProof{}
@@ -209,7 +209,7 @@ func (ix *index) judge(at clusterScope, proofs []*infra.VisibilityProof) *homeSc
 	return h
 }
 
-// tooOld is the fault of a listing that was made before the backup was written:
+// tooOld returns the fault of a listing that was made before the backup was written:
 // what the backup records may have come into being since, and what was listed
 // may have gone.
 func (ix *index) tooOld(l *infra.Listing, id backup.ClusterID) *infra.Fault {
@@ -276,13 +276,13 @@ func (ix *index) atHome(c *expectedMachine, v *vm) bool {
 	return v.seenIn(ix.scopes.byTarget[c.Home.Target]) && (c.Home.Within.IsZero() || v.HasKey(c.Home.Within))
 }
 
-// mayBeAtHome is atHome for an instance whose missing keys prove nothing.
+// mayBeAtHome reports what atHome does, for an instance whose missing keys prove nothing.
 func (ix *index) mayBeAtHome(c *expectedMachine, v *vm) bool {
 	return ix.atHome(c, v) ||
 		v.seenIn(ix.scopes.byTarget[c.Home.Target]) && valueOf(v, c.Home.Within.Kind) == ""
 }
 
-// unread are the unreadable instances that may be the machine: at home by the keys
+// unread returns the unreadable instances that may be the machine: at home by the keys
 // which such an instance keeps, and anywhere by its name, as it may have been moved.
 func (ix *index) unread(c *expectedMachine) []*vm {
 	if len(ix.unreadable.of) == 0 {

@@ -179,7 +179,7 @@ func (ix *index) isFree(v *vm) bool {
 	return v.byStrong.first == nil && v.byIdentity.first == nil && (v.Exclude == "" || mayBeOurs(v)) && !slices.ContainsFunc(ix.nodes.on(v), (*node).agrees)
 }
 
-// nodeKeys are the keys of the Nodes that say they are the machine.
+// nodeKeys returns the keys of the Nodes that say they are the machine.
 func (ix *index) nodeKeys(c *expectedMachine) (keys []infra.Key) {
 	for _, n := range c.nodes {
 		if n.agrees() {

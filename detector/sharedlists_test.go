@@ -10,7 +10,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// alike is a scene of n clusters with a machine of one name each, and n VMs of that name
+// alike returns a scene of n clusters with a machine of one name each, and n VMs of that name
 // in one folder. The second id of the first machine, and Nodes of the next two, say which
 // VM is theirs; of the third and fourth an id is recorded that no VM has.
 func alike(n int) *scene {

@@ -200,7 +200,7 @@ func indexKeys(vms []vm, test func(*vm) bool) postings {
 
 func (p *postings) hash(k infra.Key) uint64 { return maphash.Comparable(p.seed, k) }
 
-// place is where begin has the keys of a hash.
+// place returns where begin has the keys of a hash.
 func (p *postings) place(hash uint64) uint64 { return hash >> (64 - p.bits) }
 
 // having yields the instances that have a key, none for the zero key.
@@ -225,7 +225,7 @@ func (p *postings) with(keys ...infra.Key) []*vm {
 	return found
 }
 
-// first is with, but gives up, and returns false, where more than most are found.
+// first does what with does, but gives up, and returns false, where more than most are found.
 func (p *postings) first(most int, keys []infra.Key) (found []*vm, all bool) {
 	for _, k := range keys {
 		for v := range p.having(k) {

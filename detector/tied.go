@@ -138,7 +138,7 @@ func hintsIn(lists []*hintList) (n int) {
 	return n
 }
 
-// signature is the same for instances that the same hints fit: it is all that
+// signature returns the same for instances that the same hints fit: it is all that
 // hintIndex.fits looks at.
 func (g *gradeHints) signature(lists []*hintList, v *vm) string {
 	var text []byte

@@ -55,7 +55,7 @@ func (r *related) note(provider string, all []infra.Instance) {
 	}
 }
 
-// hash is that of the identity. Two that have the same by chance are decided
+// hash returns that of the identity. Two that have the same by chance are decided
 // together, which changes nothing.
 func (r *related) hash(provider string, v *infra.Instance) uint64 {
 	return maphash.Comparable(r.seed, [2]string{provider, v.Identity})

@@ -9,7 +9,7 @@ import (
 	"drift-detector/infra"
 )
 
-// folded is an inventory of which the listings keep those instances as unrelated instances
+// folded returns an inventory of which the listings keep those instances as unrelated instances
 // that the test does not accept.
 func folded(inv infra.Inventory, nearby func(*infra.Instance) bool) infra.Inventory {
 	out := infra.Inventory{Version: inv.Version}

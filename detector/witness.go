@@ -42,7 +42,7 @@ func mayBeOurs(v *vm) bool {
 	return v.Exclude == infra.Template || v.Exclude == infra.Managed
 }
 
-// decideWitness is the verdict on a machine whose id was not found, while an
+// decideWitness returns the verdict on a machine whose id was not found, while an
 // instance in its place has its name.
 func decideWitness(f *machineFacts) Verdict {
 	v := f.witness[0]

@@ -14,7 +14,7 @@ func (f *machineFacts) label(kind infra.KeyKind) string {
 	return cmp.Or(f.words[name], name)
 }
 
-// conditions are what an instance brings along, with what it means.
+// conditions returns what an instance brings along, with what it means.
 func conditions(v *vm, words map[string]string) (all []report.Warning) {
 	for _, w := range v.Warnings {
 		message := cmp.Or(words[string(w)], string(w))
@@ -26,7 +26,7 @@ func conditions(v *vm, words map[string]string) (all []report.Warning) {
 	return all
 }
 
-// nameOf is what a person finds an instance by.
+// nameOf returns what a person finds an instance by.
 func nameOf(v *vm) string {
 	return cmp.Or(v.Path, v.Name, v.ID, v.Ref, v.Identity, "an instance without a name")
 }

@@ -68,7 +68,7 @@ func (m module) indirectly(from, to string) bool {
 	return slices.ContainsFunc(m.ours(from), func(via string) bool { return via != to && m.reaches(via, to) })
 }
 
-// node is the name of a package in the graph: letters and underscores.
+// node returns the name of a package in the graph: letters and underscores.
 func node(pkg string) string { return strings.NewReplacer("/", "_", "-", "_").Replace(pkg) }
 
 // table lists every package with what it is for and all that it imports.
@@ -88,7 +88,7 @@ func (m module) table() string {
 	return b.String()
 }
 
-// brief is the first sentence of a package's comment without its beginning, up to
+// brief returns the first sentence of a package's comment without its beginning, up to
 // a colon or semicolon.
 func brief(doc string) string {
 	words := strings.Fields(doc)

@@ -56,7 +56,7 @@ var notYet = map[string]string{}
 // said is a text that users read, with its place.
 type said struct{ where, text string }
 
-// userText is all text that users read: the strings of the program that hold a
+// userText returns all text that users read: the strings of the program that hold a
 // sentence, the comments of packages, which docs/architecture.md repeats, the docs, the
 // schemas, the page with its script.
 func userText(t *testing.T) []said {
@@ -104,7 +104,7 @@ func exempted(file string) bool {
 	return false
 }
 
-// literals are the string literals of a Go file that have a space in them, and the
+// literals returns the string literals of a Go file that have a space in them, and the
 // comment of its package.
 func literals(t *testing.T, file string) []said {
 	t.Helper()
@@ -127,7 +127,7 @@ func literals(t *testing.T, file string) []said {
 	return all
 }
 
-// descriptions are the strings of a JSON document that have a space in them.
+// descriptions returns the strings of a JSON document that have a space in them.
 func descriptions(t *testing.T, file string) []said {
 	t.Helper()
 	data, err := os.ReadFile(file)

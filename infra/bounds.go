@@ -53,7 +53,7 @@ func (b Bounds) XML(body io.ReadCloser) io.ReadCloser {
 	return &guarded{ReadCloser: body, look: &xmlScan{counter: counter{bounds: b}}}
 }
 
-// JSON is the same for a document of JSON.
+// JSON returns the same for a document of JSON.
 func (b Bounds) JSON(body io.ReadCloser) io.ReadCloser {
 	return &guarded{ReadCloser: body, look: &jsonScan{counter: counter{bounds: b}}}
 }

@@ -57,7 +57,7 @@ func xmlTokens(text []byte) (c counted, ok bool) {
 	}
 }
 
-// jsonTokens is the same for names and values.
+// jsonTokens returns the same for names and values.
 func jsonTokens(text []byte) (c counted, ok bool) {
 	if !json.Valid(text) {
 		return c, false

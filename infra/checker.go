@@ -88,7 +88,7 @@ func (r *Registry) unreadKinds(s *backup.Snapshot) []check.Finding {
 	return all
 }
 
-// Check is what the providers find, the infrastructure machines whose Machine the backup
+// Check returns what the providers find, the infrastructure machines whose Machine the backup
 // lacks, and the kinds that no provider reads.
 func (r *Registry) Check(s *backup.Snapshot, secrets *backup.Secrets, c Expected, now time.Time) []check.Finding {
 	all := r.unreadKinds(s)
@@ -107,7 +107,7 @@ func (r *Registry) Check(s *backup.Snapshot, secrets *backup.Secrets, c Expected
 	return all
 }
 
-// Rules are all that Check can find.
+// Rules returns all that Check can find.
 func (r *Registry) Rules() []check.Rule {
 	all := []check.Rule{ruleMachineAbsent, ruleProviderNotRead}
 	for _, s := range r.Specs() {
@@ -116,7 +116,7 @@ func (r *Registry) Rules() []check.Rule {
 	return all
 }
 
-// Makers are the infrastructure controllers of the clusters that providers claim, in
+// Makers returns the infrastructure controllers of the clusters that providers claim, in
 // the words of findings.
 func (r *Registry) Makers(c Expected) map[backup.ClusterID]check.Controller {
 	controllers := r.Controllers()

@@ -100,7 +100,7 @@ func (r *credentialReader) credential(e credentialEntry) (Credential, Endpoint, 
 	return c, at, nil
 }
 
-// password is the one of the entry, or the content of its passwordFile without
+// password returns the one of the entry, or the content of its passwordFile without
 // the line's end.
 func (r *credentialReader) password(e credentialEntry) (backup.Sensitive, error) {
 	password, file := e.fields["password"], e.fields["passwordFile"]
@@ -128,7 +128,7 @@ func (r *credentialReader) password(e credentialEntry) (backup.Sensitive, error)
 	return backup.NewSensitive(line), nil
 }
 
-// secret is the content of a file that an entry names; empty when it names none.
+// secret returns the content of a file that an entry names; empty when it names none.
 func (r *credentialReader) secret(field, file string) (backup.Sensitive, error) {
 	if file == "" {
 		return backup.Sensitive{}, nil
@@ -154,7 +154,7 @@ func (r *credentialReader) certificates(file string) ([]byte, error) {
 	return content, nil
 }
 
-// unnamed is an error about a file without its name, which may be a secret that was given in place of it.
+// unnamed returns an error about a file without its name, which may be a secret that was given in place of it.
 func unnamed(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {
@@ -163,7 +163,7 @@ func unnamed(err error) error {
 	return err
 }
 
-// unreadable is an error about a file, without what may be secret in its name.
+// unreadable returns an error about a file, without what may be secret in its name.
 func unreadable(file string, err error) error {
 	var of *fs.PathError
 	if shown := archive.WithoutSecrets(file); errors.As(err, &of) && shown != file {

@@ -22,7 +22,7 @@ import (
 // secretWord stands for what must never be in an error or warning.
 const secretWord = "hunter2"
 
-// credentialsFolder is a folder with a credentials file and what it may name.
+// credentialsFolder returns a folder with a credentials file and what it may name.
 func credentialsFolder(t *testing.T, text string, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

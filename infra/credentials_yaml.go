@@ -95,7 +95,7 @@ func mapping(n *yaml.Node, known ...string) (map[string]*yaml.Node, error) {
 // be a password that lost its field.
 var isWord = regexp.MustCompile(`^[A-Za-z]+([-_][A-Za-z]+)*$`)
 
-// named is an unknown field's name for a message, where it looks like one.
+// named returns an unknown field's name for a message, where it looks like one.
 func named(field string) string {
 	const longest = 24 // bytes
 	if len(field) > longest || !isWord.MatchString(field) {

@@ -31,7 +31,7 @@ func (e *TimeOver) Error() string {
 	return fmt.Sprintf("the %s of %s are over", Brisk(e.Limit), e.Flag)
 }
 
-// Brisk is a duration without the zeros at its end: 5m, not 5m0s.
+// Brisk returns a duration without the zeros at its end: 5m, not 5m0s.
 func Brisk(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -43,7 +43,7 @@ func Brisk(d time.Duration) string {
 	return s
 }
 
-// CutOff is the Fault of a listing whose context has ended: because the time that a flag
+// CutOff returns the Fault of a listing whose context has ended: because the time that a flag
 // gives is over, or the run was interrupted. It is nil as long as the context goes on.
 // where is what was listed, in words: "vCenter vc.example:443".
 func CutOff(ctx context.Context, where string) *Fault {

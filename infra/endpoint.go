@@ -27,7 +27,7 @@ type Endpoint struct {
 	Port string
 }
 
-// String is host:port, with brackets around an IPv6 address.
+// String returns host:port, with brackets around an IPv6 address.
 func (e Endpoint) String() string { return net.JoinHostPort(e.Host, e.Port) }
 
 // ParseEndpoint reads what backups and operators write for a server: a host, a
@@ -107,7 +107,7 @@ func (a Access) Reroute(endpoint Endpoint) (to string, given bool) {
 	return to, given
 }
 
-// DialAddress is the host:port at which to reach an endpoint of the backup: the
+// DialAddress returns the host:port at which to reach an endpoint of the backup: the
 // target of the Reroute that names it, else the endpoint itself.
 func (a Access) DialAddress(endpoint Endpoint) string {
 	if to, given := a.Reroute(endpoint); given {
@@ -123,7 +123,7 @@ type accessIndex struct {
 	credentials map[Endpoint]Credential
 }
 
-// indexed is the same with its index, which is of the Reroutes and Credentials of now.
+// indexed returns the same with its index, which is of the Reroutes and Credentials of now.
 func (a Access) indexed() Access {
 	if a.index != nil {
 		return a
@@ -144,7 +144,7 @@ func (a Access) indexed() Access {
 	return a
 }
 
-// Ways is the same without credentials, for what is kept until a place is listed.
+// Ways returns the same without credentials, for what is kept until a place is listed.
 func (a Access) Ways() Access {
 	return Access{Reroutes: a.Reroutes, index: &accessIndex{ways: a.indexed().index.ways}}
 }

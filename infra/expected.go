@@ -84,7 +84,7 @@ func (c *Expected) Look(inv *Inventory) {
 	c.Steps = q.Steps
 }
 
-// Answers are the steps with their answers.
+// Answers returns the steps with their answers.
 func (c *Expected) Answers(inv *Inventory) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		for _, s := range c.Steps {

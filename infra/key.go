@@ -18,6 +18,16 @@ func (k Key) IsZero() bool { return k == Key{} }
 
 func (k Key) String() string { return k.Kind.String() + " " + k.Value }
 
+// Join returns one value that is made of several. They are foreign: what stands between them
+// is escaped in them.
+func Join(parts ...string) string {
+	escaped := make([]string, len(parts))
+	for i, p := range parts {
+		escaped[i] = strings.ReplaceAll(strings.ReplaceAll(strings.ToValidUTF8(p, "?"), "%", "%25"), "/", "%2f")
+	}
+	return strings.Join(escaped, "/")
+}
+
 // OwnerTag is the kind of the Key that an instance has for the one cluster that
 // its own tags name as its owner, whether or not the backup knows that cluster.
 var OwnerTag = KeyKindOf("ownerTag")

@@ -63,5 +63,5 @@ func (l *Listing) File(t *Target, i Instance) {
 	}
 }
 
-// Count is how many instances the listing holds.
+// Count returns how many instances the listing holds.
 func (l *Listing) Count() int { return len(l.Instances) + l.Unrelated.Len() }

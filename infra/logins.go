@@ -86,7 +86,7 @@ func (t *LoginTurn) mayBe(o *LoginTurn) bool {
 	return t.server.mayBe(o.server) && (t.user == o.user || t.same != nil && t.same(o.user))
 }
 
-// Left is how many logins of the account may still fail.
+// Left returns how many logins of the account may still fail.
 func (t *LoginTurn) Left() int {
 	l := t.logins
 	l.mu.Lock()
@@ -103,7 +103,7 @@ func (t *LoginTurn) Left() int {
 // Try counts a login that is about to be sent: it has failed as long as nobody knows better.
 func (t *LoginTurn) Try() { t.count(func() { t.failed++ }) }
 
-// Failed is how many logins of the turn have failed so far.
+// Failed returns how many logins of the turn have failed so far.
 func (t *LoginTurn) Failed() (n int) {
 	t.count(func() { n = t.failed })
 	return n

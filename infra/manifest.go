@@ -41,7 +41,7 @@ func Open(what string) any { return []string{openWord + what} }
 
 const openWord = "fill in: "
 
-// YAML is the object with what is said of it in front.
+// YAML returns the object with what is said of it in front.
 func (m *Manifest) YAML() ([]byte, error) {
 	meta := map[string]any{"name": m.Name}
 	if m.Namespace != "" {
@@ -105,7 +105,7 @@ func (m *Manifest) When() string {
 
 var versionForm = regexp.MustCompile(`^v[0-9]{1,3}((alpha|beta)[0-9]{1,3})?$`)
 
-// VersionLike is the apiVersion of a group that an object of the backup has, which the API server
+// VersionLike returns the apiVersion of a group that an object of the backup has, which the API server
 // that wrote it served; otherwise where that is of another group, or none.
 func VersionLike(apiVersion, group, otherwise string) string {
 	if of, version, ok := strings.Cut(apiVersion, "/"); ok && of == group && versionForm.MatchString(version) {
@@ -134,7 +134,7 @@ func (m *Manifest) Lacks() []string {
 	return out
 }
 
-// MayUse is what says which namespaces may use an identity that is made again: those of the
+// MayUse returns what says which namespaces may use an identity that is made again: those of the
 // clusters that refer to it.
 func (m *Manifest) MayUse(clusters []backup.ClusterID) (namespaces []string) {
 	m.Clusters = clusters
@@ -156,7 +156,7 @@ func OnlyNamespaces(names []string) map[string]any {
 	return map[string]any{"matchExpressions": []any{map[string]any{"key": label, "operator": "In", "values": names}}}
 }
 
-// LoginSecret is a Secret whose values are not known.
+// LoginSecret returns a Secret whose values are not known.
 func LoginSecret(n int, clusters []backup.ClusterID, namespace, name string, keys ...string) Manifest {
 	values := map[string]any{}
 	for _, k := range keys {
@@ -168,7 +168,7 @@ func LoginSecret(n int, clusters []backup.ClusterID, namespace, name string, key
 	}
 }
 
-// Identities are those of all providers.
+// Identities returns those of all providers.
 func (r *Registry) Identities(s *backup.Snapshot, secrets *backup.Secrets) []Manifest {
 	var all []Manifest
 	for _, p := range r.providers {

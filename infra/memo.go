@@ -163,7 +163,7 @@ func (m *Memo) roundTrip(req *http.Request, next *http.Transport) (*http.Respons
 	return res, nil
 }
 
-// again is the answer to a request that was answered before. The certificate is verified
+// again returns the answer to a request that was answered before. The certificate is verified
 // as if it came with it: another backup may pin another one.
 func (a *answer) again(req *http.Request, next *http.Transport) (*http.Response, error) {
 	if conf := next.TLSClientConfig; a.tls != nil && conf != nil && conf.VerifyConnection != nil {

@@ -83,7 +83,7 @@ func (l *Listing) AccessFact(name, id string) string {
 	return v
 }
 
-// AccessFact is that of a listing, for many ids: a place of many clusters has a Fact for each.
+// AccessFact returns that of a listing, for many ids: a place of many clusters has a Fact for each.
 func (inv *Inventory) AccessFact(l *Listing, name, id string) string {
 	facts := inv.facts[l]
 	if facts == nil {

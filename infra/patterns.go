@@ -47,7 +47,7 @@ func (p *Patterns) Add(text string) {
 	p.byText[text].numbers = append(p.byText[text].numbers, number)
 }
 
-// literalPrefix is what all that an expression matches begins with.
+// literalPrefix returns what all that an expression matches begins with.
 func literalPrefix(tree *syntax.Regexp) string {
 	parts := []*syntax.Regexp{tree}
 	if tree.Op == syntax.OpConcat {

@@ -26,7 +26,7 @@ type Sought struct {
 // the thing, and ends in a space and the id, where it is attached.
 const FactHolder = "holder"
 
-// Reach is the Target that the command line of a provider leads to, for Collect.
+// Reach returns the Target that the command line of a provider leads to, for Collect.
 func (r *Registry) Reach(provider, at string, s Sought) Target {
 	if p, ok := r.named(provider).(Reacher); ok {
 		return p.Reach(at, s)

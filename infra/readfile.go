@@ -45,7 +45,7 @@ func ReadFile(path string, most int64) ([]byte, error) {
 // fileName is what people call files that hold a secret: a path, or a name with an ending that says what it is.
 var fileName = regexp.MustCompile(`^([\pL\pN ._~+-]*[/\\][\pL\pN ._~+/\\-]*|[\pL\pN._-]+\.(ya?ml|json|txt|key|bin|pem|crt|url|conf|ini|kubeconfig|password|secret))$`)
 
-// NamesAFile is whether what was given for a file with a secret can be repeated in a message: it is there, or
+// NamesAFile returns whether what was given for a file with a secret can be repeated in a message: it is there, or
 // it reads as the name of one. All else may be the secret itself.
 func NamesAFile(given string) bool {
 	if _, err := os.Stat(given); err == nil {
@@ -54,7 +54,7 @@ func NamesAFile(given string) bool {
 	return fileName.MatchString(strings.TrimPrefix(given, filepath.VolumeName(given)))
 }
 
-// Unmarked is a text without the mark that programs of Windows put in front of UTF-8. UTF-16, which > of
+// Unmarked returns a text without the mark that programs of Windows put in front of UTF-8. UTF-16, which > of
 // Windows PowerShell writes, is an error: a password that is sent as its bytes locks the account.
 func Unmarked(text string) (string, error) {
 	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {

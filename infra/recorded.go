@@ -11,7 +11,7 @@ type Recorded struct {
 	Raw    string // as it is written there; empty when nothing does
 }
 
-// Agreed is the id that all places record, as a key of the kind, with the first
+// Agreed returns the id that all places record, as a key of the kind, with the first
 // of them that does. Where two differ, or one holds no id (read returns it
 // empty), conflict says so: nobody can tell which instance is meant. others are the
 // ids that differ from the key.

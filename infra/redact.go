@@ -68,7 +68,7 @@ const (
 // maxHidden bounds what is looked through: nobody is shown more of a foreign text.
 const maxHidden = 8 << 10
 
-// Brief is the beginning of a foreign text without the secrets, as [Brief] cuts it.
+// Brief returns the beginning of a foreign text without the secrets, as [Brief] cuts it.
 func (r *Redaction) Brief(text string) string {
 	if len(text) <= maxHidden {
 		return Brief(r.Text(text))
@@ -80,7 +80,7 @@ func (r *Redaction) Brief(text string) string {
 	return brief(r.Text(text[:head]), len(text))
 }
 
-// Text is a text without the secrets.
+// Text returns a text without the secrets.
 func (r *Redaction) Text(text string) string {
 	if r == nil || text == "" {
 		return text
@@ -127,7 +127,7 @@ func fold(text []byte) []byte {
 	return out
 }
 
-// forms are those that a text may hold a secret in, folded.
+// forms returns those that a text may hold a secret in, folded.
 func forms(secret string) [][]byte {
 	quoted := strconv.Quote(secret)
 	texts := []string{

@@ -14,7 +14,7 @@ import (
 	"drift-detector/infra"
 )
 
-// shows is a part of a secret, of so many bytes, that a text holds; empty: none.
+// shows returns a part of a secret, of so many bytes, that a text holds; empty: none.
 func shows(text, secret string, least int) string {
 	text = strings.ToLower(text)
 	for i := range len(secret) - least + 1 {

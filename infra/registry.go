@@ -74,7 +74,7 @@ func (r *Registry) Tools() map[string]shell.Tool {
 	return all
 }
 
-// Want is what all providers ask of a backup.
+// Want returns what all providers ask of a backup.
 func (r *Registry) Want() backup.Want {
 	var w backup.Want
 	for _, p := range r.providers {
@@ -85,7 +85,7 @@ func (r *Registry) Want() backup.Want {
 	return w
 }
 
-// Keys are the keys that the provider of a provider id gives its instances;
+// Keys returns the keys that the provider of a provider id gives its instances;
 // nil when no provider knows the id.
 func (r *Registry) Keys(providerID string) []Key {
 	for _, p := range r.providers {
@@ -98,7 +98,7 @@ func (r *Registry) Keys(providerID string) []Key {
 	return nil
 }
 
-// Controllers are the controllers of the providers, by the providers' names.
+// Controllers returns the controllers of the providers, by the providers' names.
 func (r *Registry) Controllers() map[string]Controller {
 	all := make(map[string]Controller, len(r.providers))
 	for _, p := range r.providers {
@@ -159,7 +159,7 @@ func (r *Registry) Expected(s *backup.Snapshot) Expected {
 	return all
 }
 
-// unreadPools are the MachinePools that list members and are none of those that are read.
+// unreadPools returns the MachinePools that list members and are none of those that are read.
 func (r *Registry) unreadPools(groups []backup.Group, read []Pool) (all []UnreadPool) {
 	is := make(map[OwnerID]bool, len(read))
 	for i := range read {

@@ -8,7 +8,7 @@ type Size = report.Size
 // maxSize is beyond what any machine has, of whatever: a server that says more says nothing.
 const maxSize = 1 << 30
 
-// NewSize is a size of what a server says.
+// NewSize returns a size of what a server says.
 func NewSize(vcpus, memoryMiB, diskGiB int64, kind string) Size {
 	known := func(n int64) int {
 		if n < 0 || n > maxSize {

@@ -34,7 +34,7 @@ func (e *CertificateError) Error() string {
 
 func (e *CertificateError) Unwrap() error { return e.Cause }
 
-// Hint is the line to add once the fingerprint has been compared.
+// Hint returns the line to add once the fingerprint has been compared.
 func (e *CertificateError) Hint(endpoint string) string {
 	return fmt.Sprintf("compare the SHA-256 with the server's own; if it is right, put {endpoint: %q, thumbprint: %q} under endpoints: of a --credentials file", endpoint, e.SHA256)
 }
@@ -92,7 +92,7 @@ func (t Trust) verify(chain []*x509.Certificate, pin string, roots *x509.CertPoo
 	return nil
 }
 
-// Thumbprint is the SHA-256 of a certificate in the form that vSphere and
+// Thumbprint returns the SHA-256 of a certificate in the form that vSphere and
 // --credentials use: upper-case hex with colons.
 func Thumbprint(c *x509.Certificate) string {
 	sum := sha256.Sum256(c.Raw)
@@ -103,7 +103,7 @@ func Thumbprint(c *x509.Certificate) string {
 	return strings.Join(parts, ":")
 }
 
-// PublicKey is the SHA-256 of a certificate's public key, in hex. A renewed
+// PublicKey returns the SHA-256 of a certificate's public key, in hex. A renewed
 // certificate may keep it; nobody else can complete a handshake with it.
 func PublicKey(c *x509.Certificate) string {
 	return fmt.Sprintf("%x", sha256.Sum256(c.RawSubjectPublicKeyInfo))

@@ -42,7 +42,7 @@ func (s *Unrelated) Add(i Instance) {
 	}
 }
 
-// Len is how many there are.
+// Len returns how many there are.
 func (s *Unrelated) Len() int {
 	n := len(s.open)
 	for i := range s.packed {

@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// unrelatedVM is an instance of which every field is set.
+// unrelatedVM returns an instance of which every field is set.
 func unrelatedVM(n int) Instance {
 	id := fmt.Sprintf("i-%017x", n*7919)
 	return Instance{
@@ -24,7 +24,7 @@ func unrelatedVM(n int) Instance {
 	}
 }
 
-// pile is n of them.
+// pile returns n of them.
 func pile(n int) (*Unrelated, []Instance) {
 	s, all := &Unrelated{}, make([]Instance, n)
 	for i := range all {

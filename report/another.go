@@ -23,7 +23,7 @@ type SeenNode struct {
 	Annotations      map[string]string
 }
 
-// Cluster is of which Cluster it says to be, empty where it says nothing.
+// Cluster returns of which Cluster it says to be, empty where it says nothing.
 func (n *SeenNode) Cluster() string {
 	if n.Annotations[nodeCluster] == "" {
 		return ""
@@ -72,7 +72,7 @@ func (r *Report) ClusterOf(nodes []SeenNode) (cluster, why string) {
 	return "", ""
 }
 
-// InstanceID is the id of an instance in a provider id: its last part, but in Azure, where ids are
+// InstanceID returns the id of an instance in a provider id: its last part, but in Azure, where ids are
 // paths whose last part is a mere name.
 func InstanceID(providerID string) string {
 	id := strings.ToLower(providerID)

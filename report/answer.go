@@ -21,7 +21,7 @@ var asStatus = map[code.Safe]code.Status{
 // release does not know nothing is clear.
 func SafeWords(safe code.Safe) string { return cmp.Or(safeWords[safe], safeWords[code.Unclear]) }
 
-// SafeAfter is the answer that reasons leave, of which the first is the most dangerous.
+// SafeAfter returns the answer that reasons leave, of which the first is the most dangerous.
 func SafeAfter(reasons []AnswerReason) code.Safe {
 	if len(reasons) == 0 {
 		return code.Yes

@@ -94,7 +94,7 @@ func (r *Report) Changed() (members []string, sealed bool) {
 	return members, true
 }
 
-// digests are those of all members but the digests. A list of nothing has none: it may be left out
+// digests returns those of all members but the digests. A list of nothing has none: it may be left out
 // of the document.
 func (r *Report) digests() (map[string]string, error) {
 	out := map[string]string{}

@@ -13,7 +13,7 @@ import (
 // then: there is no answer, no forecast and no plan, but what has drifted now.
 func (r *Report) IsLive() bool { return isLive(r.Backups) }
 
-// Subject is what the report is of, in words: a backup, or a management cluster that runs.
+// Subject returns what the report is of, in words: a backup, or a management cluster that runs.
 func (r *Report) Subject() string { return code.Subject(r.IsLive()).String() }
 
 func isLive(all []Backup) bool {
@@ -37,7 +37,7 @@ type Drift struct {
 // driftWords are in the order of what is to be looked at first.
 var driftWords = []string{"LEAKED", "LOST", "STUCK", "TWIN", "DELETING", "UNKNOWN"}
 
-// DriftWords are all words of a Drift.
+// DriftWords returns all words of a Drift.
 func DriftWords() []string { return slices.Clone(driftWords) }
 
 // patience is how long the deletion of a machine may take: a VM is gone within minutes.

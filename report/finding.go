@@ -20,7 +20,7 @@ func (m *Machine) IsOff() bool {
 	return slices.ContainsFunc(m.Warnings, func(w Warning) bool { return w.Reason == code.PoweredOff })
 }
 
-// MayBelongTo are the clusters, as namespace/name, that the VM may belong to; none where that is
+// MayBelongTo returns the clusters, as namespace/name, that the VM may belong to; none where that is
 // not known. It is one VM however many they are.
 func (m *InfraMachine) MayBelongTo() []string {
 	if m.Cluster != "" {

@@ -47,7 +47,7 @@ type Place struct {
 	Set, Machine int
 }
 
-// First are the reasons of the answer as a person should read them: the most dangerous
+// First returns the reasons of the answer as a person should read them: the most dangerous
 // first, one for each code, each with the places of its objects. Without an answer, or
 // with one that has no reasons, there are none.
 func (r *Report) First() []Point {
@@ -136,7 +136,7 @@ type places map[[2]string]Place
 
 func (r *Report) places() places { return r.placesOf(nil) }
 
-// placesOf are those of the names that are wanted, or of all where that is nil.
+// placesOf returns those of the names that are wanted, or of all where that is nil.
 func (r *Report) placesOf(wanted map[string]bool) places {
 	p := placing{out: places{}, wanted: wanted}
 	for i := range r.Clusters {
@@ -199,7 +199,7 @@ func (p *placing) add(part Part, at Place, name ...string) {
 // partOf are the reasons whose objects are in another part than the clusters.
 var partOf = map[code.Reason]Part{code.BackupError: InChecks, code.Incomplete: InScopes, code.InstancesToConfirm: InVMs, code.ErrorsOccurred: InErrors}
 
-// of is where the object of a reason is: itself, or the cluster that its name ends with.
+// of returns where the object of a reason is: itself, or the cluster that its name ends with.
 func (p places) of(code code.Reason, name string) Place {
 	part := cmp.Or(partOf[code], InClusters)
 	if at, ok := p[[2]string{string(part), name}]; ok {
@@ -208,5 +208,5 @@ func (p places) of(code code.Reason, name string) Place {
 	return p[[2]string{string(InClusters), clusterOf(name)}]
 }
 
-// clusterOf is what the name of something may end with.
+// clusterOf returns what the name of something may end with.
 func clusterOf(name string) string { return name[strings.LastIndexByte(name, ' ')+1:] }

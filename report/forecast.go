@@ -33,7 +33,7 @@ type Note struct {
 	Objects []string    `json:"objects,omitempty"` // what it is about, beside a cluster that it is of
 }
 
-// Sentence is the message with its last full stop.
+// Sentence returns the message with its last full stop.
 func (n *Note) Sentence() string { return english.Sentence(n.Message) }
 
 // ClusterNote is a note with all clusters that have it.
@@ -42,7 +42,7 @@ type ClusterNote struct {
 	Clusters []string // titles, those of the most urgent first
 }
 
-// ClusterNotes are the notes on clusters, those of the most urgent first, and
+// ClusterNotes returns the notes on clusters, those of the most urgent first, and
 // one that several clusters have once. Of the management cluster itself there
 // are none, nor of a cluster of which nothing is known.
 func (r *Report) ClusterNotes() []ClusterNote {
@@ -151,7 +151,7 @@ type Rollout struct {
 	Message string `json:"message"` // sentences, without the last full stop
 }
 
-// Sentence is the message with its last full stop.
+// Sentence returns the message with its last full stop.
 func (r *Rollout) Sentence() string { return english.Sentence(r.Message) }
 
 func (f *ControlPlaneForecast) rollout() *Rollout {

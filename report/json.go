@@ -39,7 +39,7 @@ func Document(w io.Writer, doc any) error {
 	return out.Flush()
 }
 
-// Valid is a string as a report that was saved as JSON gives it back: each
+// Valid returns a string as a report that was saved as JSON gives it back: each
 // invalid byte is U+FFFD. Formats print foreign text through it, so that they
 // write the same of a report and of its saved form.
 func Valid(s string) string {

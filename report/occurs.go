@@ -78,10 +78,10 @@ func (o *occurrences) cluster(c *Cluster, i int) {
 	}
 }
 
-// Object is the name of the VM in reasons of the answer.
+// Object returns the name of the VM in reasons of the answer.
 func (v *Instance) Object() string { return "instance " + cmp.Or(v.Path, v.Name, v.Ref, v.ID) }
 
-// object is the name of the machine, or of a VM without a Machine, in reasons of the answer.
+// object returns the name of the machine, or of a VM without a Machine, in reasons of the answer.
 func (m *Machine) object(c *Cluster) string {
 	if m.Status == code.Ghost {
 		return "instance " + m.Name
@@ -89,7 +89,7 @@ func (m *Machine) object(c *Cluster) string {
 	return "Machine " + cmp.Or(m.Namespace, c.Namespace) + "/" + m.Name
 }
 
-// object is the name of the set in reasons of the answer.
+// object returns the name of the set in reasons of the answer.
 func (s *Set) object(c *Cluster) string {
 	if kind, name, ok := strings.Cut(s.Title, " "); ok {
 		return kind + " " + c.Namespace + "/" + name

@@ -79,7 +79,7 @@ type ReadinessSummary struct {
 // is taken now would lack.
 func (r *Readiness) IsLive() bool { return isLive(r.Backups) }
 
-// Question is what Answer answers.
+// Question returns what Answer answers.
 func (r *Readiness) Question() string {
 	if r.IsLive() {
 		return "Could a backup taken now be restored?"
@@ -87,7 +87,7 @@ func (r *Readiness) Question() string {
 	return "Can it be restored?"
 }
 
-// Subject is what was checked, in words.
+// Subject returns what was checked, in words.
 func (r *Readiness) Subject() string { return code.Subject(r.IsLive()).String() }
 
 // Answer says whether the backup can be restored, and how urgent that is, as
@@ -118,7 +118,7 @@ func StaleBackups(all []Check) (says []string) {
 	return says
 }
 
-// amid is a name of which so much is left, of its beginning and its end, that what is said of it is not cut away.
+// amid returns a name of which so much is left, of its beginning and its end, that what is said of it is not cut away.
 func amid(name string) string {
 	const head, tail = 30, 50
 	r := []rune(name)

@@ -205,7 +205,7 @@ func (r *Reasons) Copy(like *AnswerReason, objects ...string) {
 	out.Until, out.Row = like.Until, like.Row
 }
 
-// Sentence is the message with its last full stop.
+// Sentence returns the message with its last full stop.
 func (a *AnswerReason) Sentence() string { return english.Sentence(a.Message) }
 
 // Summary is the answer: counts and the worst status.

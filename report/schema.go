@@ -15,7 +15,7 @@ import (
 //go:embed schema.json
 var template string
 
-// Schema is the JSON Schema (draft 2020-12) of the document, with a description of every
+// Schema returns the JSON Schema (draft 2020-12) of the document, with a description of every
 // field and, under x-reasons and x-advice, of every code. What it says of codes is made
 // from [code.Table].
 func Schema() []byte {
@@ -49,7 +49,7 @@ func means(statuses []code.Status) string {
 	return strings.Join(out, " ")
 }
 
-// inJSON is a value of the schema, as it stands in its second level.
+// inJSON returns a value of the schema, as it stands in its second level.
 func inJSON(value any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -64,7 +64,7 @@ func inJSON(value any) string {
 //go:embed check_schema.json
 var checkSchema []byte
 
-// CheckSchema is the JSON Schema of the document of the check command, [Readiness].
+// CheckSchema returns the JSON Schema of the document of the check command, [Readiness].
 func CheckSchema() []byte { return WithDefinitions(checkSchema) }
 
 // WithDefinitions completes the JSON Schema of a document that holds parts of a

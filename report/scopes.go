@@ -21,12 +21,12 @@ func (s *Scope) Holds(v *Instance) bool {
 	return v.Scope == ScopeName(s.Provider, s.Endpoint, s.Location) && (v.Account == "" || v.Account == s.Account)
 }
 
-// Incomplete are the scopes that were not listed whole.
+// Incomplete returns the scopes that were not listed whole.
 func (r *Report) Incomplete() []Scope {
 	return slices.DeleteFunc(slices.Clone(r.Scopes), func(s Scope) bool { return s.State == code.ScopeComplete })
 }
 
-// OtherErrors are those that do not repeat why a scope is not complete.
+// OtherErrors returns those that do not repeat why a scope is not complete.
 func (r *Report) OtherErrors() []Error {
 	said := map[string]bool{}
 	for _, s := range r.Incomplete() {

@@ -19,7 +19,7 @@ type Set struct {
 	Machines []Machine // not more than Counts when Options.IgnoreHealthy is set
 }
 
-// Sets are the control plane, then the groups of workers.
+// Sets returns the control plane, then the groups of workers.
 func (c *Cluster) Sets() []Set {
 	cp := &c.ControlPlane
 	out := []Set{{setTitle(cp.Kind, cp.Name, "control plane"), cp.Status, cp.Reason, cp.Desired, nil, cp.Counts, cp.Forecast.rollout(), cp.Machines}}
@@ -37,7 +37,7 @@ func setTitle(kind, name, otherwise string) string {
 	return strings.TrimSpace(kind + " " + name)
 }
 
-// MachinesOf are the machines of one of the Sets, by its index.
+// MachinesOf returns the machines of one of the Sets, by its index.
 func (c *Cluster) MachinesOf(set int) []Machine {
 	if set == 0 {
 		return c.ControlPlane.Machines
@@ -45,7 +45,7 @@ func (c *Cluster) MachinesOf(set int) []Machine {
 	return c.Workers.Groups[set-1].Machines
 }
 
-// Title is namespace/name.
+// Title returns namespace/name.
 func (c *Cluster) Title() string { return c.Namespace + "/" + c.Name }
 
 // Unsupported reports whether nothing is known of the machine, for a reason that

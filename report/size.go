@@ -15,7 +15,7 @@ type Size struct {
 	Type      string `json:"type,omitempty"` // instance type, flavor
 }
 
-// brief is what costs most of it, as a VM is of it; empty where it is not known.
+// brief returns what costs most of it, as a VM is of it; empty where it is not known.
 func (s Size) brief() string {
 	if s.Type == "" {
 		s.DiskGiB = 0
@@ -28,7 +28,7 @@ func (s Size) brief() string {
 	return " of " + strings.ReplaceAll(s.String(), ",", "")
 }
 
-// String is the size as people say it: "4 vCPU, 16 GiB, 80 GiB of disk, m5.xlarge".
+// String returns the size as people say it: "4 vCPU, 16 GiB, 80 GiB of disk, m5.xlarge".
 func (s Size) String() string {
 	memory, vcpus, disk := "", "", ""
 	switch {

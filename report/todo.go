@@ -30,10 +30,10 @@ type ToDo struct {
 	Resolved bool `json:"resolved,omitempty"`
 }
 
-// Status is as urgent as the answer that is left.
+// Status returns one that is as urgent as the answer that is left.
 func (t *ToDo) Status() code.Status { return asStatus[t.Safe] }
 
-// Mark is the one character that stands for that: "?" where a person has to decide, too.
+// Mark returns the one character that stands for that: "?" where a person has to decide, too.
 func (t *ToDo) Mark() string {
 	if t.Decide && t.Safe == code.No {
 		return code.Mark(asStatus[code.Unclear])
@@ -68,10 +68,10 @@ type Places struct {
 // Places returns those of the report as it is now.
 func (r *Report) Places() *Places { return &Places{r, r.places()} }
 
-// Of is the place of a thing that a reason of the answer names.
+// Of returns the place of a thing that a reason of the answer names.
 func (p *Places) Of(reason code.Reason, object string) Place { return p.by.of(reason, object) }
 
-// At are the places of the things that it is about, in the order of Objects.
+// At returns the places of the things that it is about, in the order of Objects.
 func (p *Places) At(t *ToDo) []Object {
 	out := make([]Object, len(t.Objects))
 	for i, name := range t.Objects {
@@ -80,7 +80,7 @@ func (p *Places) At(t *ToDo) []Object {
 	return out
 }
 
-// Short is the name of a thing without its kind where the place says that: namespace and
+// Short returns the name of a thing without its kind where the place says that: namespace and
 // name of what is in the clusters, the name of a VM.
 func (p *Places) Short(o Object) string {
 	switch o.At.Part {
@@ -120,7 +120,7 @@ func (p *Places) IsShown(t *ToDo) bool {
 	})
 }
 
-// Because are the sentences of the reasons for which a thing is to be done, in the order of
+// Because returns the sentences of the reasons for which a thing is to be done, in the order of
 // the answer. What a check found is with the checks.
 func (r *Report) Because(t *ToDo) []string {
 	word := cmp.Or(t.Reason, t.Code)
@@ -161,7 +161,7 @@ func (r *Report) Needs() (decisions, fixes int) {
 	return decisions, fixes
 }
 
-// Listed are the reasons for which the answers are not yes as the list of what is to be done has
+// Listed returns the reasons for which the answers are not yes as the list of what is to be done has
 // them: each code once, in its order, with all objects, of the things that are wanted. What every
 // restore has, conditions, is no reason.
 func (r *Report) Listed(wanted func(*ToDo) bool) []AnswerReason {
@@ -180,7 +180,7 @@ func (r *Report) Listed(wanted func(*ToDo) bool) []AnswerReason {
 	return out
 }
 
-// ListedNow are the reasons of the answer to a restore as Velero does it by default, and
+// ListedNow returns the reasons of the answer to a restore as Velero does it by default, and
 // ListedByPlan those of the answer by the plan, and what that resolves. A report of a version
 // without the list has them as its answers do.
 func (r *Report) ListedNow() []AnswerReason {

@@ -73,7 +73,7 @@ func check(program string) error {
 	return errors.Join(append(faults, news(found)...)...)
 }
 
-// news are the advisories that the list lacks, and those that it no longer needs.
+// news returns the advisories that the list lacks, and those that it no longer needs.
 func news(found map[string]string) (faults []error) {
 	for _, k := range known {
 		if found[k.id] == "" {
@@ -87,7 +87,7 @@ func news(found map[string]string) (faults []error) {
 	return faults
 }
 
-// unexpected are the functions of a module that a program holds and may not: all but
+// unexpected returns the functions of a module that a program holds and may not: all but
 // those of the list, what is declared in them, and the initialisation of packages. It
 // finds names in the table that every Go program has, stripped or not, in which those of
 // inlined functions are, too: they end with a NUL, and follow one.

@@ -17,7 +17,7 @@ import (
 // archive is one of the release, for a machine.
 type archive struct{ file, goos, goarch string }
 
-// archives are those of the release.
+// archives returns those of the release.
 func archives(t *testing.T) (all []archive) {
 	t.Helper()
 	for _, extension := range []string{"tar.gz", "zip"} {
@@ -39,7 +39,7 @@ func archives(t *testing.T) (all []archive) {
 	return all
 }
 
-// version is that of the release.
+// version returns that of the release.
 func (a archive) version() string {
 	version, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(a.file), "drift-detector-"), "-"+a.goos+"-")
 	return version

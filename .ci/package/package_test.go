@@ -16,7 +16,7 @@ import (
 	"github.com/sassoftware/go-rpmutils"
 )
 
-// made is the packages of the release with an extension.
+// made returns the packages of the release with an extension.
 func made(t *testing.T, extension string) []string {
 	t.Helper()
 	dist := os.Getenv("DIST")

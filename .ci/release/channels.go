@@ -36,7 +36,7 @@ var (
 	plainAddress = regexp.MustCompile(`^https://[0-9A-Za-z.-]+(:[0-9]+)?(/[0-9A-Za-z._-]+)+$`)
 )
 
-// channels are install.sh, the formula of Homebrew and the manifest of krew, of the archives
+// channels returns install.sh, the formula of Homebrew and the manifest of krew, of the archives
 // that were just packed.
 func channels(version, releases string, packed []archived) ([]file, error) {
 	if !plainVersion.MatchString(version) || !plainAddress.MatchString(releases) {
@@ -62,7 +62,7 @@ func channels(version, releases string, packed []archived) ([]file, error) {
 	return all, nil
 }
 
-// home is the page of the repository whose releases are at an address.
+// home returns the page of the repository whose releases are at an address.
 func home(releases string) string { return strings.TrimSuffix(releases, "/releases/download") }
 
 // Homebrew: a formula for a tap. https://docs.brew.sh/Formula-Cookbook

@@ -19,7 +19,7 @@ import (
 
 const releases = "https://example.com/fleet/drift-detector/releases/download"
 
-// laid is a release of programs that only print, in a folder.
+// laid returns a release of programs that only print, in a folder.
 func laid(t *testing.T) (*dist, []archived) {
 	t.Helper()
 	d := &dist{folder: t.TempDir()}

@@ -35,7 +35,7 @@ func (d *dist) installing(t *testing.T, prefix string, env, args []string) (stri
 	return string(said), err == nil
 }
 
-// tree is the content of each file below a place, by its name.
+// tree returns the content of each file below a place, by its name.
 func tree(t *testing.T, root string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

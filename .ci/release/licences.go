@@ -91,7 +91,7 @@ func linked(goos, goarch string, build []string) (modules, error) {
 	return all, nil
 }
 
-// toolchain is where Go is, and its version.
+// toolchain returns where Go is, and its version.
 func toolchain() (goroot, version string, err error) {
 	out, err := exec.Command("go", "env", "GOROOT", "GOVERSION").Output()
 	goroot, version, _ = strings.Cut(strings.TrimSpace(string(out)), "\ngo")
@@ -163,7 +163,7 @@ func (m *module) classify() error {
 	return nil
 }
 
-// notices are the texts of all licences, each once, below the modules that it is of.
+// notices returns the texts of all licences, each once, below the modules that it is of.
 func (all modules) notices() []byte {
 	owners := map[string][]string{} // by text
 	for _, path := range slices.Sorted(maps.Keys(all)) {

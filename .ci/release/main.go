@@ -189,7 +189,7 @@ func describe(version string, when time.Time, built, build []string) error {
 	return nil
 }
 
-// documents are what every archive holds beside the program. The manual page and the
+// documents returns what every archive holds beside the program. The manual page and the
 // completions come out of the program itself, built for the machine that packs.
 func documents(build []string) ([]file, error) {
 	var docs []file
@@ -249,7 +249,7 @@ func compile(binary, goos, goarch string, build []string) ([]byte, error) {
 // flags, which are not to come from the user's shell.
 var settings = []string{"CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT="}
 
-// target is the environment of go for one platform.
+// target returns the environment of go for one platform.
 func target(goos, goarch string) []string {
 	return slices.Concat(os.Environ(), settings, []string{"GOOS=" + goos, "GOARCH=" + goarch})
 }

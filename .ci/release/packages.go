@@ -94,7 +94,7 @@ func gzipped(content []byte) []byte {
 
 var described = regexp.MustCompile(`^(v[0-9].*)-([0-9]+)-(g[0-9a-f]+)$`) // by git, after a tag
 
-// packageVersion is a version as dpkg and rpm order it: what comes before a release has "~",
+// packageVersion returns a version as dpkg and rpm order it: what comes before a release has "~",
 // commits after it have "+".
 func packageVersion(version string) string {
 	v, dirty := strings.CutSuffix(semver(version), "-dirty")

@@ -61,7 +61,7 @@ type dependency struct {
 	DependsOn []string `json:"dependsOn,omitempty"`
 }
 
-// purl is the package URL of a module: its path is in lower case, whatever Go says.
+// purl returns the package URL of a module: its path is in lower case, whatever Go says.
 // https://github.com/package-url/purl-spec, type golang
 func purl(path, version, qualifiers string) string {
 	segments := strings.Split(strings.ToLower(path), "/")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// inRepository is the modules of the program itself, for a platform.
+// inRepository returns the modules of the program itself, for a platform.
 func inRepository(t *testing.T, goos string) modules {
 	t.Helper()
 	t.Chdir("../..")

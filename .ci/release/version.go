@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// semver is a version as krew and Homebrew take it. Git describes a commit without a tag by
+// semver returns a version as krew and Homebrew take it. Git describes a commit without a tag by
 // its id alone.
 func semver(version string) string {
 	if strings.HasPrefix(version, "v") {
@@ -17,7 +17,7 @@ func semver(version string) string {
 	return "v0.0.0-g" + version
 }
 
-// uncommitted is what differs from the commit, as git status lists it.
+// uncommitted returns what differs from the commit, as git status lists it.
 func uncommitted() (string, error) {
 	out, err := exec.Command("git", "status", "--porcelain").Output()
 	if err != nil {

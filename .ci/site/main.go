@@ -43,7 +43,7 @@ type page struct {
 	Body        template.HTML
 }
 
-// Address is where the page is on the site.
+// Address returns where the page is on the site.
 func (p page) Address() string { return address(p.File) }
 
 func address(file string) string {

@@ -63,7 +63,7 @@ func signatures(query string) (found []string, ok bool) {
 	return found, len(found) > 0
 }
 
-// WithoutSecrets is a name for messages: of an address, what may be secret is left out.
+// WithoutSecrets returns a name for messages: of an address, what may be secret is left out.
 func WithoutSecrets(name string) string {
 	hidden := make([]bool, len(name))
 	for _, part := range addressSecrets(name) {

@@ -43,7 +43,7 @@ func readLab(t testing.TB) []byte {
 	return data
 }
 
-// refusal is the error that a file is refused with. It must be an InputError of
+// refusal returns the error that a file is refused with. It must be an InputError of
 // one line that names the file and a next step.
 func refusal(t *testing.T, name string, data []byte) *archive.InputError {
 	t.Helper()

@@ -147,7 +147,7 @@ func Path(resource string, form Form, namespace, name string) string {
 	return strings.Join(append(parts, name+itemSuffix), "/")
 }
 
-// ResourceOf is the directory of the objects of a kind. The contract of Cluster API has all
+// ResourceOf returns the directory of the objects of a kind. The contract of Cluster API has all
 // kinds named regularly (docs/book, contracts, v1.14.0), and so are those of Kubernetes.
 func ResourceOf(kind, group string) string {
 	plural := strings.ToLower(kind)

@@ -122,7 +122,7 @@ func (m *moveFolder) refuse(problem, next string) error {
 	return &InputError{Name: m.name, Problem: problem, Next: next}
 }
 
-// source is the folder as a backup.
+// source returns the folder as a backup.
 func (m *moveFolder) source() Source {
 	var last *moving
 	return Source{

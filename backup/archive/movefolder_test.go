@@ -17,7 +17,7 @@ import (
 	"drift-detector/backup/archive"
 )
 
-// movedOf is what a folder of 'clusterctl move' holds of a cluster with one Machine.
+// movedOf returns what a folder of 'clusterctl move' holds of a cluster with one Machine.
 func movedOf(cluster, pausedAt string) map[string]string {
 	object := func(version, kind, name, owner, rest string) (string, string) {
 		owners := ""

@@ -33,7 +33,7 @@ func openError(name string, err error) error {
 	return &InputError{name, "can't be opened: " + cause(err), "check the path", err}
 }
 
-// cause is an error of the file system without the path, which is said already.
+// cause returns an error of the file system without the path, which is said already.
 func cause(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {

@@ -12,7 +12,7 @@ var fetching = map[string]string{
 	"gs": "fetch it first, `gcloud storage cp --recursive '%s' backup/`, or pipe the .tar.gz: `gcloud storage cat '%[1]s' | drift-detector … --backup -`",
 }
 
-// remote is an error about an address where a path is asked for; nil when the name is
+// remote returns an error about an address where a path is asked for; nil when the name is
 // none. What may be secret in an address, a user or a signature, is not repeated.
 func remote(name string) error {
 	scheme, _, ok := strings.Cut(name, "://")

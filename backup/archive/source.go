@@ -27,7 +27,7 @@ type Source struct {
 	Unread func() map[string]string
 }
 
-// FileSource is the backup at a path: a tarball, or a folder of the object
+// FileSource returns the backup at a path: a tarball, or a folder of the object
 // store as Velero lays it out, "…/backups/<name>" where "<name>.tar.gz" is
 // beside "velero-backup.json" (Velero pkg/persistence/object_store_layout.go
 // v1.18.1). A folder above is accepted when there is one backup below it; and a folder
@@ -55,7 +55,7 @@ func FileSource(name string) (Source, error) {
 	return Source{Name: file, Open: func() (io.ReadCloser, error) { return os.Open(file) }}, nil
 }
 
-// StreamSource is the backup that a stream holds, such as standard input. It is read as
+// StreamSource returns the backup that a stream holds, such as standard input. It is read as
 // it comes and kept nowhere, so that a second Open fails. A read that waits for more ends
 // when the context does.
 func StreamSource(ctx context.Context, name string, r io.Reader) Source {
@@ -75,7 +75,7 @@ func StreamSource(ctx context.Context, name string, r io.Reader) Source {
 	}}
 }
 
-// Waiting is a source whose file waits for somebody to write it, such as a FIFO or what a
+// Waiting returns a source whose file waits for somebody to write it, such as a FIFO or what a
 // shell makes of <(…): to open it waits already, and it can be read once only.
 func Waiting(ctx context.Context, s Source) Source {
 	return StreamSource(ctx, s.Name, &opening{Source: s})
@@ -144,7 +144,7 @@ func inFolder(dir string) (string, error) {
 	return "", &InputError{dir, fmt.Sprintf("holds %d backups: %s", len(found), strings.Join(found, ", ")), "give the folder of one of them", nil}
 }
 
-// tarballIn is the tarball in the folder of one backup: it is named like the
+// tarballIn returns the tarball in the folder of one backup: it is named like the
 // folder, unless somebody has renamed that.
 func tarballIn(dir, folder string) (string, error) {
 	own := filepath.Join(dir, filepath.FromSlash(folder))

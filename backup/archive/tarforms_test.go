@@ -23,7 +23,7 @@ const (
 	magicV7    = "\x00\x00\x00\x00\x00\x00\x00\x00"
 )
 
-// tarParts is an archive of blocks that no writer of archives would write.
+// tarParts returns an archive of blocks that no writer of archives would write.
 func tarParts(parts ...tarPart) []byte {
 	var out []byte
 	for _, p := range parts {
@@ -56,7 +56,7 @@ func sealTar(block []byte) {
 	copy(block[148:], fmt.Sprintf("%06o\x00 ", blockSum(block)))
 }
 
-// record is one record of a PAX header.
+// record returns one record of a PAX header.
 func record(key, value string) string {
 	text := " " + key + "=" + value + "\n"
 	n := len(text) + 1

@@ -33,7 +33,7 @@ func (l *listing) body(b []byte) error {
 	return nil
 }
 
-// inMemory is an archive that is not on disk.
+// inMemory returns an archive that is not on disk.
 func inMemory(data []byte) Source {
 	return Source{Name: "b", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
 }
@@ -49,7 +49,7 @@ func walk(data []byte, piece int, l *listing) error {
 	return w.end()
 }
 
-// archiveTar is how archive/tar reads an archive, in the words of listing.
+// archiveTar returns how archive/tar reads an archive, in the words of listing.
 func archiveTar(data []byte) (entries []string, err error) {
 	for r := tar.NewReader(bytes.NewReader(data)); ; {
 		h, err := r.Next()
@@ -100,7 +100,7 @@ func disagreement(data []byte, piece int) string {
 	return ""
 }
 
-// writtenByGo is an archive of files of many sizes and lengths of names, in the
+// writtenByGo returns an archive of files of many sizes and lengths of names, in the
 // forms that archive/tar writes.
 func writtenByGo(t testing.TB, sizes, lengths []int) []byte {
 	t.Helper()
@@ -232,7 +232,7 @@ func mutateBlock(r *rand.Rand, out []byte, at int) []byte {
 	return out
 }
 
-// tarSeeds are archives to begin with.
+// tarSeeds returns archives to begin with.
 func tarSeeds(t testing.TB) [][]byte {
 	seeds := [][]byte{
 		writtenByGo(t, []int{0, 3, 600}, []int{5, 120, 201}),

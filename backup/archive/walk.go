@@ -19,7 +19,7 @@ type Header struct {
 	Size            int64 // of the body, in bytes
 }
 
-// Path is the item's path in the archive, in its shortest form.
+// Path returns the item's path in the archive, in its shortest form.
 func (h *Header) Path() string {
 	return Path(h.Resource, h.Form, string(h.Namespace), string(h.Name))
 }

@@ -20,7 +20,7 @@ import (
 	"drift-detector/backup/backuptest"
 )
 
-// open is the lab's backup.
+// open returns the lab's backup.
 func open(t testing.TB) archive.Source {
 	t.Helper()
 	source, err := archive.FileSource(lab)
@@ -77,7 +77,7 @@ func TestWalkVisitsWholeItems(t *testing.T) {
 	}
 }
 
-// manifest is what Helm stores of a release: JSON in gzip in base64, in the
+// manifest returns what Helm stores of a release: JSON in gzip in base64, in the
 // base64 of a Secret's data (helm.sh/helm/v3 pkg/storage/driver/util.go v3.19.0).
 func manifest(t *testing.T, body []byte) string {
 	t.Helper()

@@ -92,7 +92,7 @@ func (t *Tarball) Entry(h *tar.Header, body []byte) *Tarball {
 	return t
 }
 
-// Tar is the backup as a plain tar archive. Nothing can be added afterwards.
+// Tar returns the backup as a plain tar archive. Nothing can be added afterwards.
 func (t *Tarball) Tar() []byte {
 	if !t.closed {
 		t.closed = true
@@ -103,7 +103,7 @@ func (t *Tarball) Tar() []byte {
 	return t.raw.Bytes()
 }
 
-// Bytes is the backup as Velero stores it. Nothing can be added afterwards.
+// Bytes returns the backup as Velero stores it. Nothing can be added afterwards.
 func (t *Tarball) Bytes() []byte { return Compress(t.Tar()) }
 
 // Compress packs bytes as gzip.
@@ -119,7 +119,7 @@ func Compress(data []byte) []byte {
 	return out.Bytes()
 }
 
-// Path is the path of an item; namespace is empty for cluster-scoped objects.
+// Path returns the path of an item; namespace is empty for cluster-scoped objects.
 func Path(resource, versionDir, namespace, name string) string {
 	scope := "cluster"
 	if namespace != "" {
@@ -128,20 +128,20 @@ func Path(resource, versionDir, namespace, name string) string {
 	return path.Join("resources", resource, versionDir, scope, name+".json")
 }
 
-// UID is a uid in the usual form, the same for equal arguments.
+// UID returns a uid in the usual form, the same for equal arguments.
 func UID(parts ...string) string {
 	h := sha256.Sum256([]byte(strings.Join(parts, "/")))
 	return fmt.Sprintf("%x-%x-%x-%x-%x", h[0:4], h[4:6], h[6:8], h[8:10], h[10:16])
 }
 
-// Source is a backup in memory.
+// Source returns a backup in memory.
 func Source(name string, data []byte) backup.Source {
 	return backup.Source{Name: name, Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(data)), nil
 	}}
 }
 
-// text is a string member, or empty.
+// text returns a string member, or empty.
 func text(object map[string]any, member string) string {
 	s, _ := object[member].(string)
 	return s

@@ -37,7 +37,7 @@ func isInfrastructure(resource, plural string) bool {
 	return strings.HasSuffix(kind, plural) && strings.HasSuffix(group, infrastructureGroup)
 }
 
-// absentObjects are those that others refer to.
+// absentObjects returns those that others refer to.
 func absentObjects(e *examination) []Finding {
 	var found []Finding
 	for _, a := range slices.Concat(e.Absent, e.options.Absent) {
@@ -54,7 +54,7 @@ func absentObjects(e *examination) []Finding {
 	return found
 }
 
-// namespaceOf is where the object would lie. When a whole kind is absent, any
+// namespaceOf returns where the object would lie. When a whole kind is absent, any
 // namespace stands for all.
 func namespaceOf(a *backup.Absence) string {
 	if a.Name == "*" {
@@ -68,7 +68,7 @@ var (
 	ruleMachines = rule("machines")
 )
 
-// ownersAbsent are MachineSets that machines, and MachineDeployments that
+// ownersAbsent reports MachineSets that machines, and MachineDeployments that
 // MachineSets, name as their owners. An absent control plane is found by its Cluster.
 func ownersAbsent(e *examination) []Finding {
 	var found []Finding
@@ -95,7 +95,7 @@ func ownersAbsent(e *examination) []Finding {
 	return found
 }
 
-// machinesMissing are owners with fewer machines in the backup than they had.
+// machinesMissing reports owners with fewer machines in the backup than they had.
 func machinesMissing(e *examination) []Finding {
 	var found []Finding
 	look := func(m *backup.Meta, kind string, cluster backup.ClusterID, replicas backup.Number) {

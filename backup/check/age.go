@@ -139,7 +139,7 @@ func unreadable(e *examination) []Finding {
 	return found
 }
 
-// span is a duration for people, in its two largest units.
+// span returns a duration for people, in its two largest units.
 func span(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch d = max(d, 0); {

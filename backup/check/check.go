@@ -41,7 +41,7 @@ type Absent struct {
 // Rule is one kind of finding: all that does not depend on the object.
 type Rule code.Row
 
-// On is the rule's finding on an object; the message is formatted.
+// On returns the rule's finding on an object; the message is formatted.
 func (r Rule) On(backup int, object, format string, args ...any) Finding {
 	message := fmt.Sprintf(format, args...)
 	return Finding{
@@ -173,7 +173,7 @@ func narrow(all []Finding, only func(backup.ClusterID) bool) []Finding {
 	})
 }
 
-// name is how findings call an object.
+// name returns how findings call an object.
 func name(kind, namespace, name string) string {
 	if namespace == "" {
 		return kind + " " + name

@@ -43,7 +43,7 @@ func pausing(e *examination) []Finding {
 	return found
 }
 
-// clustersLeftOut are those that only their parts tell of.
+// clustersLeftOut returns those that only their parts tell of.
 func clustersLeftOut(e *examination) []Finding {
 	deployments := set(deploymentKind.In(e.Snapshot))
 	var found []Finding
@@ -63,7 +63,7 @@ func clustersLeftOut(e *examination) []Finding {
 	return found
 }
 
-// classes are the ClusterClasses that managed topologies name.
+// classes returns the ClusterClasses that managed topologies name.
 func classes(e *examination) []Finding {
 	known := set(classKind.In(e.Snapshot))
 	users := map[object][]backup.ClusterID{}
@@ -84,7 +84,7 @@ func classes(e *examination) []Finding {
 	return found
 }
 
-// certificates are those that the control plane would make again when they are
+// certificates returns those that the control plane would make again when they are
 // absent (KubeadmControlPlane and others, see owners), and without whose content it stops (Cluster API controlplane/kubeadm
 // reconcileClusterCertificates, secretToKeyPair in util/secret v1.14.0).
 func certificates(e *examination) []Finding {
@@ -141,7 +141,7 @@ func (e *examination) expiry(s *backup.Secret) []Finding {
 	return []Finding{rule.On(s.Backup, name("Secret", s.Namespace, s.Name), "its certificate %s on %s", what, end.UTC().Format(time.DateOnly))}
 }
 
-// secretsAbsent are backups of clusters without any Secret: one finding, instead
+// secretsAbsent reports backups of clusters without any Secret: one finding, instead
 // of one for each that is missed.
 func secretsAbsent(e *examination) []Finding {
 	clusters := make([]int, len(e.Backups))

@@ -49,7 +49,7 @@ func (o *Outline) IsWhole() bool {
 	return false
 }
 
-// ending are the findings on how the making of a backup ended. What it lacks decides, not its
+// ending returns the findings on how the making of a backup ended. What it lacks decides, not its
 // phase: Velero counts an error of a hook and of a volume, too.
 func (e *examination) ending(i int, v *VeleroBackup) []Finding {
 	what := e.tarball(i)
@@ -72,7 +72,7 @@ func (e *examination) ending(i int, v *VeleroBackup) []Finding {
 	return found
 }
 
-// errors is the finding on the errors of a backup: whether they are about what a cluster needs.
+// errors returns the finding on the errors of a backup: whether they are about what a cluster needs.
 func (e *examination) errors(i int, v *VeleroBackup, says string) Finding {
 	what := e.tarball(i)
 	r := v.Results
@@ -114,7 +114,7 @@ func (e *examination) errors(i int, v *VeleroBackup, says string) Finding {
 	return ruleElsewhere.On(i, what, "%s: all are about other objects, first %q", says, r.Faults[0].Message)
 }
 
-// namespacesOf are those in which a backup has, or should have, objects of Cluster API.
+// namespacesOf returns those in which a backup has, or should have, objects of Cluster API.
 func (e *examination) namespacesOf(i int, v *VeleroBackup) map[string]bool {
 	in := map[string]bool{}
 	for k := range e.Clusters {

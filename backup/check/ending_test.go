@@ -26,7 +26,7 @@ func zipped(t testing.TB, text string) []byte {
 	return b.Bytes()
 }
 
-// resultsOf is a results file with errors, as Velero's hook of its log writes them.
+// resultsOf returns a results file with errors, as Velero's hook of its log writes them.
 func resultsOf(t testing.TB, velero []string, namespaces map[string][]string) []byte {
 	text, err := json.Marshal(map[string]any{"errors": map[string]any{"velero": velero, "namespaces": namespaces}, "warnings": map[string]any{}})
 	if err != nil {

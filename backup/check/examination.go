@@ -85,7 +85,7 @@ func (e *examination) unsure(f Finding) bool {
 	return unread
 }
 
-// velero is what Velero says about a backup, or nil.
+// velero returns what Velero says about a backup, or nil.
 func (e *examination) velero(i int) *VeleroBackup {
 	if i < len(e.options.Velero) {
 		return e.options.Velero[i]
@@ -96,7 +96,7 @@ func (e *examination) velero(i int) *VeleroBackup {
 // now says when an object was as it was read.
 func (e *examination) now() string { return e.Subject().Or("when the backup was taken", "now") }
 
-// tarball is how findings about a whole backup call it.
+// tarball returns how findings about a whole backup call it.
 func (e *examination) tarball(i int) string {
 	return e.Subject().String() + " " + e.Backups[i].Path
 }

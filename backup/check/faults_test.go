@@ -99,7 +99,7 @@ func derive(t testing.TB, from string, c change) []byte {
 	return deriveAt(t, from, time.Date(2026, 11, 21, 4, 6, 30, 0, time.UTC), c)
 }
 
-// deriveAt is derive with another time of writing.
+// deriveAt does what derive does, with another time of writing.
 func deriveAt(t testing.TB, from string, at time.Time, c change) []byte {
 	t.Helper()
 	b := backuptest.NewFormat("").At(at)
@@ -111,7 +111,7 @@ func deriveAt(t testing.TB, from string, at time.Time, c change) []byte {
 	return b.Tar()
 }
 
-// signs are findings by what they are and what they are about.
+// signs returns findings by what they are and what they are about.
 func signs(all []check.Finding) []string {
 	var out []string
 	for _, f := range all {
@@ -120,7 +120,7 @@ func signs(all []check.Finding) []string {
 	return out
 }
 
-// difference is what is in one list only: "+" in the second, "-" in the first.
+// difference returns what is in one list only: "+" in the second, "-" in the first.
 func difference(before, after []string) []string {
 	var out []string
 	for _, s := range after {

@@ -73,7 +73,7 @@ var needed = []string{
 	"machinehealthchecks." + coreGroup, "kubeadmcontrolplanes." + controlPlaneGroup, "kubeadmconfigs." + bootstrapGroup, secretResource,
 }
 
-// filtered are the findings on what a backup was configured to leave out.
+// filtered returns the findings on what a backup was configured to leave out.
 func filtered(e *examination) []Finding {
 	deployments := deploymentKind.In(e.Snapshot).Len() > 0
 	var found []Finding
@@ -254,7 +254,7 @@ func (f *filters) namespaces() string {
 	return strings.Join(by, " and ")
 }
 
-// inWords are label selectors as they are repeated in findings.
+// inWords returns label selectors as they are repeated in findings.
 func inWords(one *metav1.LabelSelector, several []*metav1.LabelSelector) string {
 	var all []string
 	if one != nil {
@@ -293,7 +293,7 @@ func (f *filters) clusterScoped() string {
 	return "includeClusterResources is not set, and since Velero 1.17 cluster-scoped objects stay out by default"
 }
 
-// brief is a list, cut when it is long.
+// brief returns a list, cut when it is long.
 func brief(list []string) string {
 	const most = 5
 	shown := make([]string, min(len(list), most))
@@ -306,7 +306,7 @@ func brief(list []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), len(list)-most)
 }
 
-// short is a text of a filter, cut when no name or selector is so long: a finding for each
+// short returns a text of a filter, cut when no name or selector is so long: a finding for each
 // absent object may repeat it.
 func short(text string) string {
 	if len(text) <= maxText {

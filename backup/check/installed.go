@@ -55,7 +55,7 @@ var (
 	imageTag     = regexp.MustCompile(`:(v[0-9][^:/@]*)(?:@.*)?$`)
 )
 
-// InstalledKinds are the kinds that Installed reads.
+// InstalledKinds returns the kinds that Installed reads.
 func InstalledKinds() []backup.AnyKind { return []backup.AnyKind{inventoryKind, controllerKind} }
 
 // Installed returns what was installed in the management cluster of a backup: what clusterctl
@@ -86,7 +86,7 @@ func orderOf(word string) int {
 	return slices.IndexFunc(providerTypes, func(t struct{ inventory, word string }) bool { return t.word == word })
 }
 
-// release is what a Deployment ran, by the tag of its first image that is no proxy's.
+// release returns what a Deployment ran, by the tag of its first image that is no proxy's.
 func (d *controllerFields) release() []Provider {
 	p := Provider{"core", d.Provider, ""}
 	for _, t := range providerTypes[1:] {

@@ -52,7 +52,7 @@ const (
 	privateKey     = "tls.key" // that it is there
 )
 
-// Want is what the package asks of a backup. Of certificate authorities it is only
+// Want returns what the package asks of a backup. Of certificate authorities it is only
 // kept when the certificate ends; of bootstrap data nothing but that it
 // is there.
 func Want() backup.Want {

@@ -26,7 +26,7 @@ func checked(t testing.TB, tarball []byte, now time.Time, v *check.VeleroBackup)
 	return checkAll(t, now, []*check.VeleroBackup{v}, backuptest.Source("backup.tar.gz", tarball))
 }
 
-// checkOnly is check with some clusters shown.
+// checkOnly runs check with some clusters shown.
 func checkOnly(t testing.TB, tarball []byte, v *check.VeleroBackup, only func(backup.ClusterID) bool) []check.Finding {
 	t.Helper()
 	return checkShown(t, only, afterwards, []*check.VeleroBackup{v}, backuptest.Source("backup.tar.gz", tarball))
@@ -58,7 +58,7 @@ func checkShown(t testing.TB, only func(backup.ClusterID) bool, now time.Time, v
 	})
 }
 
-// line is a finding as the goldens write it.
+// line returns a finding as the goldens write it.
 func line(f check.Finding) string {
 	return fmt.Sprintf("%s %s: %s: %s", f.Severity, f.Code, f.Object, f.Message)
 }

@@ -27,7 +27,7 @@ func LacksBootstrap(m *backup.Machine, secrets *backup.Secrets) bool {
 	return m.BootstrapSecret != "" && !m.Bootstrap.IsZero() && secrets.Named(m.Backup, m.Namespace, m.BootstrapSecret) == nil
 }
 
-// provisioning are machines that had no VM yet.
+// provisioning reports machines that had no VM yet.
 func provisioning(e *examination) []Finding {
 	var found []Finding
 	for i := range e.Machines {
@@ -53,7 +53,7 @@ func provisioning(e *examination) []Finding {
 	return found
 }
 
-// healthChecks are owners of machines that no MachineHealthCheck covers. A
+// healthChecks reports owners of machines that no MachineHealthCheck covers. A
 // MachineHealthCheck selects among the machines of its cluster, in its namespace
 // (Cluster API core/reconcilers/machinehealthcheck v1.14.0).
 func healthChecks(e *examination) []Finding {

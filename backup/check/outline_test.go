@@ -9,7 +9,7 @@ import (
 	"drift-detector/backup/check"
 )
 
-// ofBackup is a velero-backup.json with further members of its metadata, spec and status.
+// ofBackup returns a velero-backup.json with further members of its metadata, spec and status.
 func ofBackup(metadata, spec, status string) string {
 	return fmt.Sprintf(`{"apiVersion":"velero.io/v1","kind":"Backup","metadata":{"name":"b"%s},"spec":{%s},"status":{"phase":"Completed"%s}}`, metadata, spec, status)
 }

@@ -52,7 +52,7 @@ func (s *selector) matches(l map[string]string) bool {
 
 var ruleOverlap = rule("overlap")
 
-// overlaps are MachineDeployments and MachineSets that would adopt what belongs
+// overlaps reports MachineDeployments and MachineSets that would adopt what belongs
 // to another of their kind, or to a control plane. An owner looks through its
 // whole namespace (Cluster API core/reconcilers/machinedeployment and
 // machineset v1.14.0).
@@ -85,7 +85,7 @@ func overlaps(e *examination) []Finding {
 	return found
 }
 
-// leading is how many elements a list begins with that fit.
+// leading returns how many elements a list begins with that fit.
 func leading[T any](list []T, fits func(*T) bool) int {
 	for i := range list {
 		if !fits(&list[i]) {
@@ -128,7 +128,7 @@ func (o *offspring) add(kind, owner string, cluster backup.ClusterID, labels bac
 	o.all = append(o.all, &child{kind, owner, cluster, labels.Map()})
 }
 
-// candidates are the children that have one of the labels that a selector demands.
+// candidates returns the children that have one of the labels that a selector demands.
 func (o *offspring) candidates(s *selector) []*child {
 	const few = 16
 	if len(o.all) > few && o.labeled == nil {
@@ -173,7 +173,7 @@ func (o *offspring) addControlPlanes(machines []backup.Machine) {
 // that fits everything would else be asked about everything.
 const maxOthers = 3
 
-// overlap is the finding on a group whose selector fits what others make.
+// overlap returns the finding on a group whose selector fits what others make.
 func (o *offspring) overlap(g *backup.Group) []Finding {
 	s, ok := parseSelector(g.Selector)
 	if !ok {
@@ -203,7 +203,7 @@ func (o *offspring) overlap(g *backup.Group) []Finding {
 	return []Finding{ruleOverlap.On(g.Backup, name(g.Kind, g.Namespace, g.Name), "its selector also matches machines of %s", whose).Of(clusters...)}
 }
 
-// count is a number with its noun.
+// count returns a number with its noun.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -28,7 +28,7 @@ func (s *Shared) Add(f Finding, users ...backup.ClusterID) {
 	s.all[i].Clusters = append(s.all[i].Clusters, users...)
 }
 
-// Findings are those that were added; their messages say how many clusters they concern.
+// Findings returns those that were added; their messages say how many clusters they concern.
 func (s *Shared) Findings() []Finding {
 	out := make([]Finding, len(s.all))
 	for i := range s.all {

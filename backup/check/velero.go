@@ -73,7 +73,7 @@ var (
 	ruleExpired      = rule("expired")
 )
 
-// descriptions are about what Velero says of each backup as a whole.
+// descriptions checks what Velero says of each backup as a whole.
 func descriptions(e *examination) []Finding {
 	var found []Finding
 	for i, b := range e.Backups {

@@ -145,7 +145,7 @@ func (s served) close() {
 	}
 }
 
-// arguments are those of the program that looks at the fleet here, and not where
+// arguments returns those of the program that looks at the fleet here, and not where
 // the backup says.
 func (s served) arguments() []string {
 	args := []string{"detect", "--backup", s.backup, "-o", report, "-o", page, "--summary", "--credentials", s.credentials, "--aws-ambient"}
@@ -155,7 +155,7 @@ func (s served) arguments() []string {
 	return args
 }
 
-// fileURL is what a browser opens, and many terminals on a click.
+// fileURL returns what a browser opens, and many terminals on a click.
 func fileURL(path string) string {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -164,7 +164,7 @@ func fileURL(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(absolute)}).String()
 }
 
-// environment is the process's own with all about AWS replaced, so that no
+// environment returns the process's own with all about AWS replaced, so that no
 // setting or key of whoever runs the demo takes part.
 func environment(own, aws []string) []string {
 	return append(slices.DeleteFunc(own, func(setting string) bool { return strings.HasPrefix(setting, "AWS_") }), aws...)

@@ -20,7 +20,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// verdictOf is what a report says of a VM by its name: the status of a machine,
+// verdictOf returns what a report says of a VM by its name: the status of a machine,
 // or "" for one to confirm, and the reason.
 func verdictOf(r *report.Report, vm string) (status code.Status, reason string, found bool) {
 	for _, c := range r.Clusters {

@@ -20,7 +20,7 @@ type answerTest struct {
 	object string // that the first reason names
 }
 
-// changed is a well cluster of vSphere with something changed. The test runs beside
+// changed returns a well cluster of vSphere with something changed. The test runs beside
 // others, which those of AWS can't: its SDK takes the endpoint from the environment.
 func changed(change func(*world)) func(*testing.T) *world {
 	return func(t *testing.T) *world {
@@ -31,7 +31,7 @@ func changed(change func(*world)) func(*testing.T) *world {
 	}
 }
 
-// changedAWS is a well cluster of AWS, likewise.
+// changedAWS returns a well cluster of AWS, likewise.
 func changedAWS(change func(*world, *lab.EC2), options ...func(*lab.EC2Options)) func(*testing.T) *world {
 	return func(t *testing.T) *world {
 		w, ec2 := wellAWS(t, options...)

@@ -54,7 +54,7 @@ func permute(app *cli.App, args []string) []string {
 	return append(flags, others...)
 }
 
-// flagNamed is the flag of a command that has this name, long or short; nil when none has.
+// flagNamed returns the flag of a command that has this name, long or short; nil when none has.
 func flagNamed(c *cli.Command, name string) cli.Flag {
 	for _, f := range c.Flags {
 		if slices.Contains(f.Names(), name) {
@@ -89,7 +89,7 @@ func arguments(c *cli.Context, into ...argument) error {
 	return nil
 }
 
-// unexpected is the error about an argument for which there is no place. A backup is
+// unexpected returns the error about an argument for which there is no place. A backup is
 // often given without its flag.
 func unexpected(c *cli.Context, arg string) error {
 	message := fmt.Sprintf("unexpected argument %q", arg)

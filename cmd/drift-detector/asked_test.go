@@ -23,14 +23,14 @@ func nameAt(schedule string, at time.Time) string {
 	return schedule + "-" + at.UTC().Format("20060102150405")
 }
 
-// stored is when a file was stored: when the backup was made.
+// stored returns when a file was stored: when the backup was made.
 func stored(key string) time.Time {
 	name := strings.Split(key, "/")[2]
 	at, _ := time.Parse("20060102150405", name[strings.LastIndexByte(name, '-')+1:])
 	return at
 }
 
-// descriptions are how many were read since the last time.
+// descriptions returns how many were read since the last time.
 func (b *inBucket) descriptions() (n int) {
 	for _, call := range b.Calls() {
 		if strings.HasSuffix(call, "velero-backup.json") {

@@ -27,7 +27,7 @@ func (tw awsDuplicate) text(s string) string {
 	return uids.ReplaceAllStringFunc(s, func(m string) string { return m[:len(m)-1] + "ff" + m[len(m)-1:] })
 }
 
-// withDuplicate is the lab with the duplicate of aws-prod in backup and account.
+// withDuplicate returns the lab with the duplicate of aws-prod in backup and account.
 func withDuplicate(t *testing.T, tw awsDuplicate, o lab.EC2Options) (*world, *lab.EC2) {
 	t.Helper()
 	w := fleet(t)
@@ -54,7 +54,7 @@ func withDuplicate(t *testing.T, tw awsDuplicate, o lab.EC2Options) (*world, *la
 	return w, ec2
 }
 
-// duplicateOracle is the oracle of aws-prod, said of its duplicate.
+// duplicateOracle returns the oracle of aws-prod, said of its duplicate.
 func duplicateOracle(t *testing.T, tw awsDuplicate) awsOracle {
 	o := readAWSOracle(t)
 	o.Namespace = "tenant-copy"

@@ -34,7 +34,7 @@ var azureOperator = sync.OnceFunc(func() {
 	}
 })
 
-// azureFleet is that fleet after its drift.
+// azureFleet returns that fleet after its drift.
 func azureFleet(t *testing.T, o azurelab.Options) *world {
 	t.Helper()
 	azureOperator()
@@ -44,7 +44,7 @@ func azureFleet(t *testing.T, o azurelab.Options) *world {
 	return w
 }
 
-// azureTrust are the entries of a credentials file that say which certificate is Azure's.
+// azureTrust returns the entries of a credentials file that say which certificate is Azure's.
 func (w *world) azureTrust() string {
 	ca := filepath.Join(w.dir, "azure.pem")
 	w.ensure(os.WriteFile(ca, w.azure.CA, 0o600))
@@ -76,7 +76,7 @@ func (w *world) withAzureNodesIn(folder string) {
 	w.nodes = nodes
 }
 
-// wholeAzure is the fleet with all that is asked for: a private DNS zone, a bastion host, an
+// wholeAzure returns the fleet with all that is asked for: a private DNS zone, a bastion host, an
 // image, and a VM that is not in the list of power states.
 func wholeAzure(t *testing.T) *world {
 	t.Helper()
@@ -104,7 +104,7 @@ func wholeAzure(t *testing.T) *world {
 	return w
 }
 
-// wellAzure is the control plane of cluster shop alone, on an Azure in which each of its VMs
+// wellAzure returns the control plane of cluster shop alone, on an Azure in which each of its VMs
 // runs, and no other. CAPZ's webhook refuses its AzureMachines at first: it is safe to restore
 // by the plan.
 func wellAzure(t *testing.T) *world {

@@ -112,7 +112,7 @@ func (o *backupsOptions) readCompare(c *cli.Context) error {
 // ofList are the flags that mean something without --compare.
 var ofList = slices.Concat(storeFlagNames, []string{"credentials", infra.DeadlineFlag[2:], "quiet", "schedule", "since", "last", "format", "output"})
 
-// comparing are the flags that were given for a comparison. A variable of the environment
+// comparing returns the flags that were given for a comparison. A variable of the environment
 // may be set for another command, which has the flag, too.
 func comparing(c *cli.Context) []string {
 	var given []string

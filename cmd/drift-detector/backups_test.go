@@ -121,7 +121,7 @@ func TestEveryPlaceGivesOneReport(t *testing.T) {
 	}
 }
 
-// shapes are twelve backups of the lab's fleet, the newest last: some from before the
+// shapes makes twelve backups of the lab's fleet, the newest last: some from before the
 // drift and some from after it.
 func (b *inBucket) shapes(before, after []byte) {
 	at := backuptest.Written

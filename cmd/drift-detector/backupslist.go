@@ -203,7 +203,7 @@ func byRoot(all []*store.Stored, of func(root string, backups []*store.Stored)) 
 	}
 }
 
-// offered are those of some backups that Velero offers for a restore, the misdated ones last;
+// offered returns those of some backups that Velero offers for a restore, the misdated ones last;
 // also may refuse some.
 func (c *choices) offered(some []*store.Stored, also func(*store.Stored) bool) []*store.Stored {
 	var dated, misdated []*store.Stored
@@ -284,7 +284,7 @@ func (c *choices) expired(b *store.Stored) bool {
 	return !b.Description.Expires.IsZero() && c.now.After(b.Description.Expires)
 }
 
-// rootOf is the address of what is before backups/.
+// rootOf returns the address of what is before backups/.
 func rootOf(b *store.Stored) string {
 	at := strings.TrimSuffix(b.Place, b.Name)
 	at = strings.TrimRight(at, `/\`)

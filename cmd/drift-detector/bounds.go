@@ -22,7 +22,7 @@ type bounds struct {
 // readWithin is the deadline of a command that contacts no place.
 const readWithin = "read the backup within `TIME`"
 
-// flag is --deadline, which every command has that may read from a store.
+// flag returns --deadline, which every command has that may read from a store.
 func (b *bounds) flag(usage string) cli.Flag {
 	return &cli.StringFlag{Name: infra.DeadlineFlag[2:], Usage: usage + "; no limit if not given", Destination: &b.deadline}
 }
@@ -58,7 +58,7 @@ func positive(flag, value, command string) (time.Duration, error) {
 	return d, nil
 }
 
-// begin is a context that ends with the deadline, where there is one. What it cuts off
+// begin returns a context that ends with the deadline, where there is one. What it cuts off
 // says so; deciding and writing are not cut off by it.
 func (b *bounds) begin(ctx context.Context) (context.Context, context.CancelFunc) {
 	if b.run == 0 {
@@ -67,7 +67,7 @@ func (b *bounds) begin(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithDeadlineCause(ctx, b.begun.Add(b.run), &infra.TimeOver{Flag: infra.DeadlineFlag, Limit: b.run})
 }
 
-// explain is the error of reading a backup for which the deadline left no time.
+// explain returns the error of reading a backup for which the deadline left no time.
 func (b *bounds) explain(bounded context.Context, err error) error {
 	if err == nil {
 		return nil

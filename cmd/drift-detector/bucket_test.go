@@ -74,7 +74,7 @@ const (
 	volumeFailed = `{"errors":{"velero":[" name: /data message: /Error backing up item error: /error executing custom action (groupResource=persistentvolumeclaims, namespace=logging, name=data): rpc error: code = Unknown desc = snapshot failed"]},"warnings":{}}`
 )
 
-// compare is backups --compare as a document.
+// compare returns the document of backups --compare.
 func (b *inBucket) compare(args ...string) (*backups.Document, outcome) {
 	b.t.Helper()
 	o := b.run(append([]string{"backups", "s3://velero/mgmt", "--compare", "--format", "json"}, args...)...)
@@ -85,7 +85,7 @@ func (b *inBucket) compare(args ...string) (*backups.Document, outcome) {
 	return &doc, o
 }
 
-// withoutWorkers is the backup without two of the workers of alpha-prod.
+// withoutWorkers returns the backup without two of the workers of alpha-prod.
 func withoutWorkers(t *testing.T, body []byte) []byte {
 	left := map[string]bool{}
 	return backuptest.Rewrite(t, body, func(item string, body []byte) ([]byte, bool) {
@@ -100,7 +100,7 @@ func withoutWorkers(t *testing.T, body []byte) []byte {
 	})
 }
 
-// bareOf is a backup without the objects of Cluster API.
+// bareOf returns a backup without the objects of Cluster API.
 func bareOf(t *testing.T, body []byte) []byte {
 	return backuptest.Rewrite(t, body, func(item string, body []byte) ([]byte, bool) {
 		resource, _ := itemOf(item)
@@ -280,7 +280,7 @@ func TestAWrongClockChoosesNothing(t *testing.T) {
 	}
 }
 
-// offeredIn are those that a text offers, as a shell takes them apart.
+// offeredIn returns those that a text offers, as a shell takes them apart.
 func offeredIn(t *testing.T, text string) [][]string {
 	t.Helper()
 	var all [][]string

@@ -33,7 +33,7 @@ type canaries struct {
 	all strings.Builder
 }
 
-// token is a marker for places where other signs may not be: in URLs and variables.
+// token returns a marker for places where other signs may not be: in URLs and variables.
 func (c *canaries) token(of string) string {
 	return c.add(fmt.Sprintf("MARK%dtoken%s", len(c.markers), of))
 }

@@ -15,7 +15,7 @@ import (
 // The fleet in testdata/capa was made by real Cluster API 1.13.4 and CAPA 2.13.0.
 const capaData = testdata + "capa/"
 
-// capaEC2 is the account that it drifted from, with the keys of its Secrets.
+// capaEC2 returns the account that it drifted from, with the keys of its Secrets.
 func capaEC2() lab.EC2Options {
 	return lab.EC2Options{
 		State: capaData + "aws",
@@ -27,7 +27,7 @@ func capaEC2() lab.EC2Options {
 	}
 }
 
-// capaFleet is that fleet. Nobody answers for its workload clusters.
+// capaFleet returns that fleet. Nobody answers for its workload clusters.
 func capaFleet(t *testing.T) (*world, *lab.EC2) {
 	t.Helper()
 	return &world{t: t, backups: []string{capaData + "capa-data.tar.gz"}, dir: t.TempDir()}, serveEC2(t, capaEC2())
@@ -60,7 +60,7 @@ type awsPool struct {
 	Desired, DesiredNow          int
 }
 
-// resourcesAndPools are read off the JSON, as a script does.
+// resourcesAndPools reads the JSON off the JSON, as a script does.
 func (o outcome) resourcesAndPools(t *testing.T) (resources []awsResource, pools []awsPool) {
 	t.Helper()
 	var doc struct {
@@ -93,7 +93,7 @@ func (o outcome) resourcesAndPools(t *testing.T) (resources []awsResource, pools
 	return resources, pools
 }
 
-// resource is what a report says of one resource of a cluster, by its kind and the
+// resource returns what a report says of one resource of a cluster, by its kind and the
 // beginning of its name.
 func (o outcome) resource(t *testing.T, cluster, kind, name string) awsResource {
 	t.Helper()
@@ -107,7 +107,7 @@ func (o outcome) resource(t *testing.T, cluster, kind, name string) awsResource 
 	return awsResource{}
 }
 
-// pool is what a report says of one machine pool.
+// pool returns what a report says of one machine pool.
 func (o outcome) pool(t *testing.T, name string) awsPool {
 	t.Helper()
 	_, all := o.resourcesAndPools(t)
@@ -120,7 +120,7 @@ func (o outcome) pool(t *testing.T, name string) awsPool {
 	return awsPool{}
 }
 
-// machine is the verdict on one machine of the backup.
+// machine returns the verdict on one machine of the backup.
 func (o outcome) machine(t *testing.T, key string) report.Machine {
 	t.Helper()
 	m, ok := placementsOf(o.report).machines[key]

@@ -139,7 +139,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 // checkKinds are what --fail-on of check can name: a severity, which a worse one is, too, or the age.
 var checkKinds = []string{string(code.CheckError), string(code.CheckWarning), staleBackup}
 
-// verdict is an error when there is a finding that --fail-on names.
+// verdict returns an error when there is a finding that --fail-on names.
 func (o *checkOptions) verdict(doc *report.Readiness) error {
 	open := report.OpenChecks(doc.Checks)
 	warning := slices.Contains(o.fails, string(code.CheckWarning))
@@ -221,7 +221,7 @@ func writeReadiness(w io.Writer, doc *report.Readiness, to *output, s *streams) 
 	return write(w, doc)
 }
 
-// check is what is to be known of the backups before a restore. It must come
+// check returns what is to be known of the backups before a restore. It must come
 // before the credentials are dropped.
 func (e *loadedBackup) check(now time.Time) []check.Finding {
 	return check.Check(e.snapshot, e.secrets, check.Options{

@@ -12,7 +12,7 @@ import (
 	"drift-detector/report"
 )
 
-// untimed are the checks without those that tell the age of the backup, which
+// untimed returns the checks without those that tell the age of the backup, which
 // changes between two runs.
 func untimed(all []report.Check) []report.Check {
 	return slices.DeleteFunc(slices.Clone(all), func(c report.Check) bool { return strings.HasPrefix(string(c.Code), "Backup") })

@@ -168,7 +168,7 @@ type group struct {
 	to      int // as far as samples hold clusters
 }
 
-// samples are backups of a group at growing distances from those that were looked at, and its last.
+// samples returns backups of a group at growing distances from those that were looked at, and its last.
 func (g *group) samples() (some []*store.Stored) {
 	for step := 1; g.looked+step < len(g.all); step *= 2 {
 		some = append(some, g.all[g.looked+step-1])

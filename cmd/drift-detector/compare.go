@@ -207,7 +207,7 @@ func (o *detectOptions) compareOne(ctx context.Context, s *streams, place *store
 	return row, rep, nil
 }
 
-// previewComparison is --dry-run of compare: it says what would be contacted, each place
+// previewComparison runs --dry-run of compare: it says what would be contacted, each place
 // once, and contacts none.
 func (o *detectOptions) previewComparison(ctx context.Context, s *streams, place *store.Place, stored []*store.Stored) error {
 	access, err := o.access(s)
@@ -265,7 +265,7 @@ func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store
 	return e, nil
 }
 
-// youngerBeside are the younger ones of the same prefix.
+// youngerBeside returns the younger ones of the same prefix.
 func (c *choices) youngerBeside(some []*store.Stored, than *store.Stored) []*store.Stored {
 	return slices.DeleteFunc(c.younger(some, than), func(other *store.Stored) bool { return other.Root != than.Root })
 }

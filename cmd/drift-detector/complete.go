@@ -54,7 +54,7 @@ func complete(app *cli.App, args []string, s *streams) bool {
 // hasValues are the flags whose values valuesOf may know.
 var hasValues = []string{"format", "fail-on", "status", "code", "as"}
 
-// valuesOf are the values that a flag of a command takes, where they are known.
+// valuesOf returns the values that a flag of a command takes, where they are known.
 func valuesOf(command *cli.Command, flag string) []string {
 	switch flag {
 	case "format":

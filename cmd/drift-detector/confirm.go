@@ -22,7 +22,7 @@ type confirmOptions struct {
 	outputs                 []target
 }
 
-// saidNames are the values of --as.
+// saidNames returns the values of --as.
 func saidNames() (names []string) {
 	for _, as := range confirm.All() {
 		names = append(names, string(as))

@@ -23,7 +23,7 @@ import (
 	"drift-detector/infra/store/storetest"
 )
 
-// writeContainers is the script command `containers FILE`: it writes a shell script
+// writeContainers runs the script command `containers FILE`: it writes a shell script
 // NAME.sh for each container of a Job or CronJob, which does what the container does,
 // with the paths of its volumes in $WORK.
 func writeContainers(ts *testscript.TestScript, neg bool, args []string) {
@@ -41,7 +41,7 @@ func writeContainers(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// startBucket is the script command `bucket TARBALL`: it starts a store of twelve backups, of which the
+// startBucket returns the script command `bucket TARBALL`: it starts a store of twelve backups, of which the
 // last one but one can be restored and is the tarball, and a Pushgateway that writes what it is sent to
 // the file pushed.
 func startBucket(t *testing.T) func(*testscript.TestScript, bool, []string) {
@@ -75,7 +75,7 @@ func startBucket(t *testing.T) func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// podOf is the pod of a manifest, without a field that Kubernetes does not know.
+// podOf returns the pod of a manifest, without a field that Kubernetes does not know.
 func podOf(ts *testscript.TestScript, manifest string) corev1.PodSpec {
 	manifest, _, _ = strings.Cut(manifest, "\n---\n") // what it needs comes after it
 	var kind metav1.TypeMeta
@@ -110,7 +110,7 @@ func demandUnprivileged(ts *testscript.TestScript, spec corev1.PodSpec, c *corev
 // reference is how a container's arguments name a variable of its environment.
 var reference = regexp.MustCompile(`\$\(([A-Z_]+)\)`)
 
-// onHost is a shell script that does what a container does. A container of the
+// onHost returns a shell script that does what a container does. A container of the
 // image has no shell; its arguments are those of the program.
 func onHost(ts *testscript.TestScript, spec corev1.PodSpec, c *corev1.Container) string {
 	text := strings.Join(c.Args, "\n")
@@ -159,7 +159,7 @@ type actionStep struct {
 	With, Env                      map[string]string
 }
 
-// writeAction is the script command `action FILE SCRIPT NAME=VALUE…`: it takes the
+// writeAction runs the script command `action FILE SCRIPT NAME=VALUE…`: it takes the
 // script of step "detect" out of an action of GitHub, and sets the environment that
 // GitHub would make of the inputs.
 func writeAction(ts *testscript.TestScript, neg bool, args []string) {

@@ -147,7 +147,7 @@ func (o *detectOptions) start(c *cli.Context, s *streams) error {
 	return runDetect(c.Context, o, rules, s)
 }
 
-// failure is a run that ended without a report, so far as that is known before it began.
+// failure returns a run that ended without a report, so far as that is known before it began.
 func (o *detectOptions) failure(c *cli.Context, s *streams) *message.Failure {
 	f := &message.Failure{Live: o.live.kubeconfig != "", At: s.now()}
 	for _, name := range c.StringSlice("backup") {

@@ -153,7 +153,7 @@ func TestDiffOfTheLab(t *testing.T) {
 	}
 }
 
-// differences are the lines that the truth makes of machines, of VMs to confirm,
+// differences returns the lines that the truth makes of machines, of VMs to confirm,
 // and of clusters.
 func (truth labTruth) differences(t *testing.T, o oracle) (machines, vms, clusters []string) {
 	t.Helper()

@@ -86,7 +86,7 @@ func layExamples(from, folder string) error {
 	return nil
 }
 
-// writeExample is the script command `example FILE SCRIPT`: it writes what a job of examples/ runs as a
+// writeExample runs the script command `example FILE SCRIPT`: it writes what a job of examples/ runs as a
 // shell script, and sets its variables. Its files are in $WORK/etc, its state in $WORK/state.
 func writeExample(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {

@@ -114,7 +114,7 @@ var statuses = map[string][]status{
 	},
 }
 
-// statusesOf are the statuses that a command can end with.
+// statusesOf returns the statuses that a command can end with.
 func statusesOf(command string) []status {
 	if all, ok := statuses[command]; ok {
 		return all
@@ -122,7 +122,7 @@ func statusesOf(command string) []status {
 	return []status{statusDone, statusUsage}
 }
 
-// exitStatus is the block about them at the end of a command's description.
+// exitStatus returns the block about them at the end of a command's description.
 func exitStatus(command string) string {
 	var b strings.Builder
 	b.WriteString("\n\nEXIT STATUS:")

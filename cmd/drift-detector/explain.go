@@ -93,7 +93,7 @@ func mentions(r code.Row, word string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(word))
 }
 
-// print is the output; short lists have lines that fit a terminal.
+// print returns the output; short lists have lines that fit a terminal.
 func (o *explainOptions) print(codes []code.Row, short bool) []byte {
 	switch {
 	case o.format == "json":
@@ -104,7 +104,7 @@ func (o *explainOptions) print(codes []code.Row, short bool) []byte {
 	return listed(codes, short)
 }
 
-// allCodes are those of reports and of checks, kind by kind. A code of checks is there
+// allCodes returns those of reports and of checks, kind by kind. A code of checks is there
 // once for each rule.
 func allCodes() []code.Row {
 	out := code.Listed(code.OfStatus)
@@ -132,7 +132,7 @@ func upper(clause string) string {
 	return english.Sentence(english.Capital(clause))
 }
 
-// codesNamed are the codes of these names, all without any. One name may be that of a
+// codesNamed returns the codes of these names, all without any. One name may be that of a
 // reason and of several rules of checks.
 func codesNamed(names []string) ([]code.Row, error) {
 	codes := allCodes()
@@ -150,7 +150,7 @@ func codesNamed(names []string) ([]code.Row, error) {
 	return out, nil
 }
 
-// explained is all that is known of codes, once for each.
+// explained returns all that is known of codes, once for each.
 func (o *explainOptions) explained(codes []code.Row) []byte {
 	var b bytes.Buffer
 	for i, rows := range byCode(codes) {
@@ -242,7 +242,7 @@ func inThePlan(program string, phases []code.Phase, f *explainedReport, separato
 	return strings.Join(out, separator)
 }
 
-// listed is a line for each code, under the kinds. On a terminal it is cut where the line ends.
+// listed returns a line for each code, under the kinds. On a terminal it is cut where the line ends.
 func listed(codes []code.Row, short bool) []byte {
 	var b bytes.Buffer
 	title := ""
@@ -266,7 +266,7 @@ func listed(codes []code.Row, short bool) []byte {
 	return b.Bytes()
 }
 
-// inJSON is an array with an object for each row.
+// inJSON returns an array with an object for each row.
 func (o *explainOptions) inJSON(codes []code.Row) []byte {
 	type row struct {
 		Code    code.Reason  `json:"code"`

@@ -80,7 +80,7 @@ func skipDir(err error) error {
 	return fs.SkipDir
 }
 
-// ruleCode is the code of a literal Rule{"Code", …} or check.Rule{Code: "Code", …}.
+// ruleCode returns the code of a literal Rule{"Code", …} or check.Rule{Code: "Code", …}.
 func ruleCode(node ast.Node) string {
 	l, ok := node.(*ast.CompositeLit)
 	if !ok || len(l.Elts) == 0 {

@@ -39,10 +39,10 @@ func readFound(file string) (*explainedReport, error) {
 	return &explainedReport{file, r, planOf(r)}, nil
 }
 
-// planOf is the plan of a report, also of one of a release that did not describe providers.
+// planOf returns the plan of a report, also of one of a release that did not describe providers.
 func planOf(r *report.Report) plan.Plan { return plan.New(r, describedTools(r)) }
 
-// describedTools are the tools of the providers, which the report then describes.
+// describedTools returns the tools of the providers, which the report then describes.
 func describedTools(r *report.Report) plan.Tools {
 	registry := all.Registry()
 	if r.Providers == nil {
@@ -51,7 +51,7 @@ func describedTools(r *report.Report) plan.Tools {
 	return registry.Tools()
 }
 
-// of are the occurrences of a code; none without a report.
+// of returns the occurrences of a code; none without a report.
 func (f *explainedReport) of(r code.Row) []occurrence {
 	if f == nil {
 		return nil
@@ -126,7 +126,7 @@ func stepsInWords(steps []string) string {
 	return "steps " + english.And(words)
 }
 
-// broken is a name in rows of so many columns, behind a slash where there is one: nothing of it is
+// broken returns a name in rows of so many columns, behind a slash where there is one: nothing of it is
 // left out, because it is looked up.
 func broken(name string, room int) (rows []string) {
 	for terminal.Width(name) > room {

@@ -209,7 +209,7 @@ func are(n int, noun string) string {
 	return english.Count(n, noun) + " are"
 }
 
-// values are the values of the Secrets that were asked for.
+// values returns the values of the Secrets that were asked for.
 func (o *extractOptions) values(name func(string) string) (found []extracted, failed []string) {
 	for _, w := range o.wanted {
 		what := "Secret " + w.namespace + "/" + w.name
@@ -231,7 +231,7 @@ func (o *extractOptions) values(name func(string) string) (found []extracted, fa
 	return found, failed
 }
 
-// logins are those that the places of the clusters, or their API servers, are listed with.
+// logins returns those that the places of the clusters, or their API servers, are listed with.
 func (o *extractOptions) logins(e *loadedBackup, shows func(backup.ClusterID) bool, name func(string) string) (found []extracted, failed []string) {
 	targets := infra.For(shows, e.registry.Targets(e.snapshot, e.secrets, infra.Access{}))
 	specs := map[string]infra.Spec{}
@@ -262,7 +262,7 @@ func (o *extractOptions) logins(e *loadedBackup, shows func(backup.ClusterID) bo
 	return found, failed
 }
 
-// manifests are the objects that clusters log in with and that the backup lacks.
+// manifests returns the objects that clusters log in with and that the backup lacks.
 func (o *extractOptions) manifests(e *loadedBackup, shows func(backup.ClusterID) bool, name func(string) string) (found []extracted, failed []string, err error) {
 	for _, m := range e.registry.Identities(e.snapshot, e.secrets) {
 		if !slices.ContainsFunc(m.Clusters, shows) {
@@ -372,7 +372,7 @@ func (o *extractOptions) write(s *streams, found []extracted) error {
 	return nil
 }
 
-// allAtOnce is how kubectl takes all kubeconfigs of the folder %s: in the words of a POSIX shell, and of
+// allAtOnce returns how kubectl takes all kubeconfigs of the folder %s: in the words of a POSIX shell, and of
 // PowerShell on Windows, where other marks are between the files.
 func allAtOnce(system string) string {
 	if system == "windows" {

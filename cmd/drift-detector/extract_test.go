@@ -12,7 +12,7 @@ import (
 	"drift-detector/report"
 )
 
-// secretEdited is a world whose Secret of that name has other data.
+// secretEdited makes a world whose Secret of that name has other data.
 func (w *world) secretEdited(name string, edit func(data map[string]string)) {
 	w.edited("secret-"+name, func(item string, body []byte) ([]byte, bool) {
 		if resource, of := itemOf(item); resource != "secrets" || of != name {
@@ -40,7 +40,7 @@ func (w *world) secretEdited(name string, edit func(data map[string]string)) {
 	})
 }
 
-// filesIn are the names of the files of a folder, which are all for their owner alone.
+// filesIn returns the names of the files of a folder, which are all for their owner alone.
 func filesIn(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)

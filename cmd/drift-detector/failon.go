@@ -96,7 +96,7 @@ func answerIs(r *report.Report, is func(code.Safe) bool) string {
 	return "the answer is " + r.Answer().Safe
 }
 
-// failNames are their names.
+// failNames returns their names.
 func failNames() []string {
 	out := make([]string, len(failKinds))
 	for i, k := range failKinds {
@@ -139,10 +139,10 @@ func (f failOn) matches(r *report.Report) (found []string) {
 	return found
 }
 
-// verdict is an error when the report holds what it names.
+// verdict returns an error when the report holds what it names.
 func (f failOn) verdict(r *report.Report) error { return f.found(f.matches(r)...) }
 
-// found is the error for what was found of what it names; nil where all is empty.
+// found returns the error for what was found of what it names; nil where all is empty.
 func (f failOn) found(says ...string) error {
 	if text := english.Join(", ", says...); text != "" {
 		return &errFailOn{fmt.Sprintf("--fail-on %s: %s", strings.Join(f, ","), text)}

@@ -27,7 +27,7 @@ func (w *world) edited(name string, edit func(item string, body []byte) ([]byte,
 	w.backups = []string{file}
 }
 
-// itemOf is the resource and the object that a path of a tarball names.
+// itemOf returns the resource and the object that a path of a tarball names.
 func itemOf(item string) (resource, name string) {
 	parts := strings.Split(item, "/")
 	if len(parts) < 3 {
@@ -140,7 +140,7 @@ func TestRolloutAfterTheBackup(t *testing.T) {
 	}
 }
 
-// byStatus are the machines of a report with a status, by cluster and name.
+// byStatus returns the machines of a report with a status, by cluster and name.
 func byStatus(r *report.Report, status string) map[string]report.Machine {
 	all := map[string]report.Machine{}
 	for _, c := range r.Clusters {
@@ -170,7 +170,7 @@ func nothingNew(t *testing.T, before, after *report.Report) {
 	}
 }
 
-// noWorse is nothingNew, of a run that must say that it could not see everything.
+// noWorse demands what nothingNew does, of a run that must say that it could not see everything.
 func noWorse(t *testing.T, before, after *report.Report) {
 	t.Helper()
 	nothingNew(t, before, after)

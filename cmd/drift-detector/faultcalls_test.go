@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// permittedCalls are the calls that providers make, by what they say that an account must be
+// permittedCalls returns the calls that providers make, by what they say that an account must be
 // allowed, as callOf names them. (vSphere's list is of privileges; it makes the same calls in
 // each run.)
 func permittedCalls(t *testing.T) (all []string) {

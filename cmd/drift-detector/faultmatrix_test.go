@@ -196,7 +196,7 @@ func (f *faultFamily) runner(t *testing.T) func(*saboteur) outcome {
 	}
 }
 
-// answer is what a report says of the restore that a family is about; "" where nothing.
+// answer returns what a report says of the restore that a family is about; "" where nothing.
 func (f *faultFamily) answer(r *report.Report) code.Safe {
 	switch s := r.Summary; {
 	case f.byPlan && s.AnswerByPlan != nil:
@@ -215,7 +215,7 @@ func (w *world) trustAuthority() {
 	w.ensure(os.WriteFile(w.creds, []byte(text), 0o600))
 }
 
-// cells are the cells of calls, by what was seen of them without faults: each fault on all
+// cells returns the cells of calls, by what was seen of them without faults: each fault on all
 // calls of a kind, and those of the wire on the last page alone, too. Other pages are
 // like those.
 func (f *faultFamily) cells(seen *saboteur) []faultCell {
@@ -250,7 +250,7 @@ func (f *faultFamily) cells(seen *saboteur) []faultCell {
 	return cells
 }
 
-// sampled are about n of the cells, from all over, and none that waits for a time-out.
+// sampled returns about n of the cells, from all over, and none that waits for a time-out.
 func sampled(cells []faultCell, n int) []faultCell {
 	cells = slices.DeleteFunc(cells, func(c faultCell) bool {
 		return c.fault.name == "hang" || c.fault.name == "endless" || c.hand.name == "silence" || !c.lacks && c.hand.name == "" && c.to == math.MaxInt && c.fault.name != "short"
@@ -319,7 +319,7 @@ func (f *faultFamily) misjudged(before *report.Report, after outcome, c faultCel
 	return wrong
 }
 
-// ghostIDs are the Ghosts of a report by what stays when folders are not read.
+// ghostIDs returns the Ghosts of a report by what stays when folders are not read.
 func ghostIDs(r *report.Report) []string {
 	var all []string
 	for _, c := range r.Clusters {

@@ -9,7 +9,7 @@ import (
 	"drift-detector/internal/lab/openstacklab"
 )
 
-// wholeAWS is the well cluster of AWS with all that CAPA asks for beside instances: subnets with
+// wholeAWS returns the well cluster of AWS with all that CAPA asks for beside instances: subnets with
 // their routes and gateways, a network load balancer, and beside it a control plane of EKS with
 // a node group and a Fargate profile, in a role of its own.
 func wholeAWS(t *testing.T) (*world, *lab.EC2) {
@@ -75,7 +75,7 @@ func wholeAWS(t *testing.T) (*world, *lab.EC2) {
 	return w, ec2
 }
 
-// wholeOpenStack is the well cluster of OpenStack with all that CAPO asks for: a network, a
+// wholeOpenStack returns the well cluster of OpenStack with all that CAPO asks for: a network, a
 // router and security groups of its own, a load balancer with a floating IP, and servers with
 // trunks, a key pair, a server group and an image that is given by its id.
 func wholeOpenStack(t *testing.T) (*world, *lab.EC2) {

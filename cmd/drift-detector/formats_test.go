@@ -13,7 +13,7 @@ import (
 	"drift-detector/report/reporttest"
 )
 
-// counts are the numbers that every format must tell alike, by name.
+// counts returns the numbers that every format must tell alike, by name.
 func counts(r *report.Report) map[string]int {
 	s := &r.Summary
 	return map[string]int{

@@ -127,7 +127,7 @@ func (g growth) write(t *testing.T, s seed, copies int, backup, inventory, rules
 	}
 }
 
-// access are the flags for the endpoints of all copies, if they are given.
+// access returns the flags for the endpoints of all copies, if they are given.
 func (g growth) access(t *testing.T, copies int, credentials string) []string {
 	t.Helper()
 	if !g.given {
@@ -198,7 +198,7 @@ func multiply[T any](t *testing.T, g growth, all []T, copies int, kept map[strin
 	return out
 }
 
-// healthChecks are one for each group.
+// healthChecks returns one for each group.
 func healthChecks(copies int) (out []item) {
 	for k := range copies {
 		group := "alpha-prod-md-0"
@@ -214,7 +214,7 @@ func healthChecks(copies int) (out []item) {
 	return out
 }
 
-// wholeChecks are health checks that cover all machines of a cluster.
+// wholeChecks makes health checks that cover all machines of a cluster.
 func wholeChecks(copies int) []item {
 	all, group := healthChecks(copies), regexp.MustCompile(`,"cluster.x-k8s.io/deployment-name":"[^"]*"`)
 	for i := range all {
@@ -223,7 +223,7 @@ func wholeChecks(copies int) []item {
 	return all
 }
 
-// oneAccount are clusters that all have one credential.
+// oneAccount makes clusters that all have one credential.
 func oneAccount(copies int) []item {
 	all, identity := accounts(copies), regexp.MustCompile(`("identityRef":\{.*"name":"[a-z]*)[0-9]+"`)
 	for i := range all {
@@ -232,7 +232,7 @@ func oneAccount(copies int) []item {
 	return all
 }
 
-// managedClusters are Clusters of one ClusterClass.
+// managedClusters makes Clusters of one ClusterClass.
 func managedClusters(copies int) (out []item) {
 	for k := range copies {
 		for _, i := range managedCluster(2) {
@@ -247,7 +247,7 @@ func managedClusters(copies int) (out []item) {
 	return out
 }
 
-// addressClaims are one for each copy of a machine.
+// addressClaims returns one for each copy of a machine.
 func addressClaims(copies int) (out []item) {
 	for k := range copies {
 		machine := grownMachine
@@ -270,7 +270,7 @@ func addressClaims(copies int) (out []item) {
 	return out
 }
 
-// accounts are clusters that have a credential each, on AWS and on OpenStack.
+// accounts makes clusters that have a credential each, on AWS and on OpenStack.
 func accounts(copies int) (out []item) {
 	base64 := base64.StdEncoding.EncodeToString
 	add := func(resource, version, kind, name, labels, rest string) {
@@ -307,7 +307,7 @@ func accounts(copies int) (out []item) {
 	return out
 }
 
-// managedCluster is a Cluster whose topology has many groups, each with a class of its own.
+// managedCluster returns a Cluster whose topology has many groups, each with a class of its own.
 func managedCluster(copies int) (out []item) {
 	const prefix = `{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"%[1]s","metadata":{"namespace":"tenant-alpha","name":"%[2]s","uid":"%[1]s-%[2]s"%[3]s},"spec":%[4]s}`
 	add := func(resource, kind, name, labels, spec string) {
@@ -346,7 +346,7 @@ func decode(t *testing.T, text string, into any) {
 
 var grownID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\bvm-[0-9]+\b|\bi-[0-9a-f]{17}\b`)
 
-// kept are the ids that have to be the same in all copies: those of what is there once.
+// kept returns the ids that have to be the same in all copies: those of what is there once.
 func (g growth) kept(s seed) map[string]bool {
 	out := map[string]bool{}
 	note := func(text string) {
@@ -367,7 +367,7 @@ func (g growth) kept(s seed) map[string]bool {
 	return out
 }
 
-// copy is one of several texts: the first is the text itself.
+// copy returns one of several texts: the first is the text itself.
 func (g growth) copy(text string, k, of int, kept map[string]bool) string {
 	if k == 0 || of == 1 {
 		return text

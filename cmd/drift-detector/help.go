@@ -42,7 +42,7 @@ var providerFlagNames = func() (names []string) {
 	return names
 }()
 
-// groupOf is the index of a flag's group for a command. Only inventory needs --output,
+// groupOf returns the index of a flag's group for a command. Only inventory needs --output,
 // and what says "the clusters" of ignore says which findings.
 func groupOf(command string, f cli.Flag) int {
 	name := f.Names()[0]
@@ -61,7 +61,7 @@ func groupOf(command string, f cli.Flag) int {
 	return len(helpGroups) - 1
 }
 
-// helpPage is what --help prints: one screen. The rest is in the manual and the docs:
+// helpPage returns what --help prints: one screen. The rest is in the manual and the docs:
 // what follows the first semicolon of a flag's usage, further examples, the
 // variables of the environment.
 func helpPage(c *cli.Command) string {
@@ -97,7 +97,7 @@ func helpPage(c *cli.Command) string {
 	return b.String()
 }
 
-// elsewhere is the word for a flag that the help of a command only mentions, because one
+// elsewhere returns the word for a flag that the help of a command only mentions, because one
 // screen has no room for it; empty for one that it explains. The manual has all of them.
 func elsewhere(command string, f cli.Flag) string {
 	name := f.Names()[0]
@@ -134,7 +134,7 @@ func referred(c *cli.Command) string {
 	return left + strings.Repeat(" ", max(helpColumn-len([]rune(left)), 1)) + "see command man\n"
 }
 
-// twoExamples are the first lines of a description's examples that the screen has room for.
+// twoExamples returns the first lines of a description's examples that the screen has room for.
 func twoExamples(description string) string {
 	var found []string
 	for line := range strings.Lines(description) {
@@ -145,7 +145,7 @@ func twoExamples(description string) string {
 	return strings.Join(found, "")
 }
 
-// helpFlag is one flag in two columns: with all of its text and its variables for the manual.
+// helpFlag returns one flag in two columns: with all of its text and its variables for the manual.
 func helpFlag(f cli.Flag, whole bool) string {
 	d, ok := f.(cli.DocGenerationFlag)
 	if !ok {
@@ -188,7 +188,7 @@ func indented(text string, first, rest int) string {
 	return strings.Repeat(" ", first) + strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n"+strings.Repeat(" ", rest)) + "\n"
 }
 
-// appHelp is what help without a command prints.
+// appHelp returns what help without a command prints.
 func appHelp(app *cli.App) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "drift-detector COMMAND [options]\n\n%s\n\nCOMMANDS:\n", app.Description)

@@ -33,7 +33,7 @@ func (w *world) secondVCenter(namespace string) (*lab.VCenter, []string) {
 	return v, []string{"--endpoint", name + "=" + v.Addr}
 }
 
-// others are the clusters of a report outside one namespace.
+// others returns the clusters of a report outside one namespace.
 func others(r *report.Report, namespace string) []report.Cluster {
 	var out []report.Cluster
 	for _, c := range r.Clusters {
@@ -44,7 +44,7 @@ func others(r *report.Report, namespace string) []report.Cluster {
 	return out
 }
 
-// verdictsOf are the machines of clusters by cluster and name, without the Ghosts.
+// verdictsOf returns the machines of clusters by cluster and name, without the Ghosts.
 func verdictsOf(all []report.Cluster) (machines, ghosts map[string]report.Machine) {
 	machines, ghosts = map[string]report.Machine{}, map[string]report.Machine{}
 	for _, c := range all {

@@ -74,7 +74,7 @@ func (w stuck) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// interruptWhileWriting is a detect that is interrupted once it writes to stdout, which takes
+// interruptWhileWriting returns a detect that is interrupted once it writes to stdout, which takes
 // it until then. It returns the exit status and stderr.
 func interruptWhileWriting(t *testing.T, until <-chan struct{}, w *world, args ...string) (exitCode, string) {
 	ctx, cancel := context.WithCancel(t.Context())

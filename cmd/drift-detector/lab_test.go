@@ -34,12 +34,12 @@ type world struct {
 	creds     string
 }
 
-// fleet is the backup of the lab before its drift, against the vCenter after it.
+// fleet returns the backup of the lab before its drift, against the vCenter after it.
 func fleet(t *testing.T) *world {
 	return newWorld(t, testdata+"fleet-data.tar.gz", testdata+"vcenter-after.tar.gz", testdata+"nodes")
 }
 
-// restored is the backup that was really restored, against the vCenter right before.
+// restored returns the backup that was really restored, against the vCenter right before.
 func restored(t *testing.T) *world {
 	return newWorld(t, testdata+"restore/restored-data.tar.gz", testdata+"restore/vcenter-before-restore.tar.gz", testdata+"restore/nodes")
 }
@@ -86,7 +86,7 @@ var labEC2 = sync.OnceValues(func() (*lab.EC2, error) {
 	return e, nil
 })
 
-// fleetEC2 is the account of cluster aws-prod. The backup holds no credential
+// fleetEC2 returns the account of cluster aws-prod. The backup holds no credential
 // for it: CAPA's controller has its own.
 func fleetEC2() lab.EC2Options {
 	return lab.EC2Options{Instances: testdata + "aws/describe-instances.json", Backup: testdata + "fleet-data.tar.gz"}
@@ -197,7 +197,7 @@ func (o outcome) agreesWith(t *testing.T, want interface{ misses(*report.Report)
 
 var listingTimes = regexp.MustCompile(`"listedAt": "[^"]*"`)
 
-// withoutTime is the report's JSON except for the moments at which it was made, and places were listed.
+// withoutTime returns the report's JSON except for the moments at which it was made, and places were listed.
 func (o outcome) withoutTime(t *testing.T) string {
 	t.Helper()
 	var doc map[string]any

@@ -22,7 +22,7 @@ type part struct {
 	parts       []*part
 }
 
-// parsed is a document of XML or JSON, nil when it is neither.
+// parsed returns a document of XML or JSON, nil when it is neither.
 func parsed(document []byte) *part {
 	if bytes.HasPrefix(bytes.TrimSpace(document), []byte("<")) {
 		return parsedXML(document)
@@ -93,7 +93,7 @@ func ofJSON(name string, v any) *part {
 
 func (p *part) leaf() bool { return p.kind == 'v' || p.kind == 'e' && len(p.parts) == 0 }
 
-// document is the part as text; with more, each that has parts has an unknown one, too.
+// document returns the part as text; with more, each that has parts has an unknown one, too.
 func (p *part) document(more bool) string {
 	var inner []string
 	for _, k := range p.parts {
@@ -190,7 +190,7 @@ var ways = map[string]func(parent, p *part) bool{
 	},
 }
 
-// bent is the document with one kind of part spoilt: the first of them, or each.
+// bent returns the document with one kind of part spoilt: the first of them, or each.
 // nil where that changes nothing.
 func bent(document []byte, names map[string]string, label, way string, first bool) []byte {
 	root := parsed(document)
@@ -209,7 +209,7 @@ func bent(document []byte, names map[string]string, label, way string, first boo
 	return []byte(root.document(false))
 }
 
-// bending is a fault that changes a good answer; nil from change leaves it.
+// bending returns a fault that changes a good answer; nil from change leaves it.
 func bending(name string, change func([]byte) []byte) wireFault {
 	return wireFault{name, func(w http.ResponseWriter, _ *http.Request, real func() *httptest.ResponseRecorder) {
 		answer := real()
@@ -224,7 +224,7 @@ func bending(name string, change func([]byte) []byte) wireFault {
 	}}
 }
 
-// lackingFaults are the well-formed answers to a call that lack something or hold too
+// lackingFaults returns the well-formed answers to a call that lack something or hold too
 // much, by the good answers to it.
 func lackingFaults(answers [][]byte, f *faultFamily) []wireFault {
 	labels, long := map[string]bool{}, map[string]bool{}

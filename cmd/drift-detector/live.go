@@ -48,7 +48,7 @@ func (o *liveOptions) read(c *cli.Context, backups []string) error {
 	return nil
 }
 
-// inputs are the files that it reads, which no output may be.
+// inputs returns the files that it reads, which no output may be.
 func (o *liveOptions) inputs() []string {
 	if o.kubeconfig == live.InCluster {
 		return nil
@@ -84,7 +84,7 @@ func refuseLive(file string, r *report.Report) error {
 	return &backup.InputError{Name: file, Problem: "it is of a management cluster that runs: nothing is restored", Next: "give the report of a backup; 'drift-detector render' shows this one"}
 }
 
-// wanted is what a pass for w reads of a management cluster.
+// wanted returns what a pass for w reads of a management cluster.
 func wanted(w backup.Want) live.Wants {
 	of := live.Wants{Resource: w.Needs()}
 	for _, o := range backup.SelfConfigMaps {
@@ -93,7 +93,7 @@ func wanted(w backup.Want) live.Wants {
 	return of
 }
 
-// unreadKinds is the error for kinds of a management cluster, or of a folder of 'clusterctl move',
+// unreadKinds returns the error for kinds of a management cluster, or of a folder of 'clusterctl move',
 // that could not be read; nil where all were.
 func unreadKinds(s *backup.Snapshot) error {
 	var kinds []string

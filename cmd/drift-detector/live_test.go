@@ -40,7 +40,7 @@ func (o outcome) keeps(t *testing.T, secret string) {
 	}
 }
 
-// saved is what the world's places hold now, as a file.
+// saved returns what the world's places hold now, as a file.
 func (w *world) saved(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "inventory.json")
@@ -48,7 +48,7 @@ func (w *world) saved(t *testing.T) string {
 	return file
 }
 
-// decidedIn are the machines of a report with all that was decided on them, and the VMs to
+// decidedIn returns the machines of a report with all that was decided on them, and the VMs to
 // confirm, by their names; what a restore makes of them is left out.
 func decidedIn(t *testing.T, r *report.Report) map[string]string {
 	t.Helper()

@@ -51,7 +51,7 @@ func (o *backupOptions) flags() []cli.Flag {
 	return slices.Concat([]cli.Flag{backupFlag()}, o.stores.newest.flags(), o.live.flags(), o.listingFlags())
 }
 
-// listingFlags are those about the infrastructure that backups name.
+// listingFlags returns those about the infrastructure that backups name.
 func (o *backupOptions) listingFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of workload clusters; without them the answer is never YES", Destination: &o.skipNodes},
@@ -61,7 +61,7 @@ func (o *backupOptions) listingFlags() []cli.Flag {
 	})
 }
 
-// placeFlags are those that say how places are reached.
+// placeFlags returns those that say how places are reached.
 func (o *backupOptions) placeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure; those of API servers are always verified", Destination: &o.insecure},
@@ -142,7 +142,7 @@ func (o *backupOptions) access(s *streams) (infra.Access, error) {
 // harmless is what cannot hold a password: names, ports and paths, without a user.
 var harmless = regexp.MustCompile(`^(https?://)?[A-Za-z0-9._/-]*(:[0-9]{0,5})?(=(https?://)?[A-Za-z0-9._/-]*(:[0-9]{0,5})?)?$`)
 
-// quotable is the value of a flag for a message about it; empty when it may hold a secret.
+// quotable returns the value of a flag for a message about it; empty when it may hold a secret.
 func quotable(value string) string {
 	if !harmless.MatchString(value) {
 		return ""
@@ -249,7 +249,7 @@ func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *in
 	return e, nil
 }
 
-// described is what Velero says of each backup.
+// described returns what Velero says of each backup.
 func (e *loadedBackup) described() []*check.Outline {
 	out := make([]*check.Outline, len(e.snapshot.Backups))
 	for i, b := range e.snapshot.Backups {
@@ -258,7 +258,7 @@ func (e *loadedBackup) described() []*check.Outline {
 	return out
 }
 
-// join is what several packages ask of a backup.
+// join returns what several packages ask of a backup.
 func join(wants ...backup.Want) backup.Want {
 	var w backup.Want
 	for _, part := range wants {
@@ -268,7 +268,7 @@ func join(wants ...backup.Want) backup.Want {
 	return w
 }
 
-// targets are the places that the clusters that were asked for need.
+// targets returns the places that the clusters that were asked for need.
 func (e *loadedBackup) targets(s *streams, a infra.Access) []infra.Target {
 	all := e.registry.Targets(e.snapshot, e.secrets, a)
 	for _, given := range e.unused(a, all) {
@@ -283,7 +283,7 @@ func (e *loadedBackup) targets(s *streams, a infra.Access) []infra.Target {
 	return infra.For(e.shows, all)
 }
 
-// unused is what the operator gave for endpoints that the backup does not name:
+// unused returns what the operator gave for endpoints that the backup does not name:
 // most likely a slip, which would show as a missing credential only.
 func (e *loadedBackup) unused(a infra.Access, all []infra.Target) []string {
 	if a.SkipNodes {
@@ -376,7 +376,7 @@ func describeListing(l infra.Listing) string {
 	return fmt.Sprintf("listed %s %s: %s, %s", l.Provider, l.Endpoint, what, l.State)
 }
 
-// preview is --dry-run: it says what would be contacted, and contacts nothing.
+// preview runs --dry-run: it says what would be contacted, and contacts nothing.
 func (o *backupOptions) preview(ctx context.Context, s *streams) error {
 	access, err := o.access(s)
 	if err != nil {

@@ -28,7 +28,7 @@ func main() {
 	os.Exit(int(code))
 }
 
-// endings are the signals that interrupt a run. A terminal that goes away, as with a
+// endings returns the signals that interrupt a run. A terminal that goes away, as with a
 // connection that is lost, is one: else vCenter keeps the session, and the folder a
 // temporary file. nohup says that it is none.
 func endings() []os.Signal {

@@ -33,7 +33,7 @@ EXAMPLES:
 	}
 }
 
-// manual is the page, made from the definitions of commands and flags.
+// manual returns the page, made from the definitions of commands and flags.
 func manual(app *cli.App) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%% %s 1\n\n# NAME\n\n%[1]s - %s\n\n# DESCRIPTION\n\n```\n%s```\n\n# COMMANDS\n", app.Name, app.Usage, appHelp(app))
@@ -58,7 +58,7 @@ NO_COLOR and TERM=dumb turn colour off; FORCE_COLOR=1 or CLICOLOR_FORCE=1 turn i
 NO_COLOR wins.
 `
 
-// environmentLines are the lines of the manual on variables of other programs.
+// environmentLines returns the lines of the manual on variables of other programs.
 func environmentLines() string {
 	var b strings.Builder
 	for _, p := range all.Registry().Specs() {

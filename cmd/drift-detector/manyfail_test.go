@@ -57,7 +57,7 @@ func TestHundredsOfPlacesFail(t *testing.T) {
 
 func vcenterOf(i int) string { return fmt.Sprintf("vcenter-%03d.example:443", i) }
 
-// closedPort is an address at which nothing listens.
+// closedPort returns an address at which nothing listens.
 func closedPort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -68,7 +68,7 @@ func closedPort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// manyClusters is a backup of as many copies of cluster alpha-dev of the lab, with one
+// manyClusters returns a backup of as many copies of cluster alpha-dev of the lab, with one
 // machine, each in a namespace and a vCenter of its own.
 func manyClusters(t *testing.T, n int) []byte {
 	t.Helper()

@@ -35,7 +35,7 @@ func init() {
 	}
 }
 
-// peak is the peak of resident memory, in kB, of a detect in an account with that
+// peak returns the peak of resident memory, in kB, of a detect in an account with that
 // many instances that are nobody's.
 func peak(t *testing.T, unrelated int) (kB int) {
 	t.Helper()

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// unpackedMove is the folder that 'clusterctl move --to-directory' wrote of the lab's tenant-alpha,
+// unpackedMove returns the folder that 'clusterctl move --to-directory' wrote of the lab's tenant-alpha,
 // with the certificate of the world's vCenter.
 func (w *world) unpackedMove(t *testing.T) string {
 	t.Helper()

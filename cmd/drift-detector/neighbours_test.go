@@ -12,7 +12,7 @@ import (
 	"drift-detector/backup/backuptest"
 )
 
-// detected is the report of a backup of the bucket, as text, and what the run printed.
+// detected returns the report of a backup of the bucket, as text, and what the run printed.
 func (b *inBucket) detected(w *world, name string) (string, outcome) {
 	b.t.Helper()
 	out := filepath.Join(b.t.TempDir(), "r.json")

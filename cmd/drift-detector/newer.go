@@ -69,7 +69,7 @@ func (e *loadedBackup) findNewer(ctx context.Context, s *streams) {
 	}
 }
 
-// younger are those of some backups that are younger than one, the newest first, and that Velero
+// younger returns those of some backups that are younger than one, the newest first, and that Velero
 // offers, or will offer: the tarball of one that is not finished has all objects. What has a
 // wrong date is younger than none, and none that has a date is known to be older than it.
 func (c *choices) younger(some []*store.Stored, than *store.Stored) []*store.Stored {

@@ -170,7 +170,7 @@ func (c *choices) beside(ctx context.Context, offered, left []*store.Stored, fou
 	return others, oldest
 }
 
-// severalClusters is the error for a place with backups of two management clusters.
+// severalClusters returns the error for a place with backups of two management clusters.
 func (o *newestOptions) severalClusters(c *choices, a, b *store.Stored) error {
 	return &backup.InputError{
 		Name: c.place.Name(), Problem: fmt.Sprintf("holds backups of several management clusters: the newest are %s and %s", a.Place, b.Place),

@@ -17,7 +17,7 @@ import (
 // cluster they are of.
 const mostPeeks = 8
 
-// others are those that Velero offers and that may hold clusters, without those that are compared, and
+// others returns those that Velero offers and that may hold clusters, without those that are compared, and
 // those that --last has left out before anything was read of them.
 func (p *picked) others(shown *shownBackups) []*store.Stored {
 	all := p.choices.offered(shown.stored, func(b *store.Stored) bool {
@@ -113,7 +113,7 @@ func (p *picked) relation(ctx context.Context, b *store.Stored, some []*store.St
 	return relation
 }
 
-// restSays is what is known of n backups that were not compared.
+// restSays returns what is known of n backups that were not compared.
 func restSays(n, known int, bounded bool, wider string) string {
 	says := ", and whose management cluster that is is not known"
 	switch {
@@ -132,7 +132,7 @@ func restSays(n, known int, bounded bool, wider string) string {
 	return says + " (" + wider + " compares more)"
 }
 
-// wider are the flags of this run that pick backups, so that more are compared: those before --since,
+// wider returns the flags of this run that pick backups, so that more are compared: those before --since,
 // which are early, and more of each schedule of which there are more. It is empty where nothing is
 // wider.
 func (o *backupsOptions) wider(p *picked, early []*store.Stored) string {

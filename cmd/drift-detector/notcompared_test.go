@@ -13,7 +13,7 @@ import (
 	"drift-detector/report/backups"
 )
 
-// sentence is what a comparison says first, without its line breaks.
+// sentence returns what a comparison says first, without its line breaks.
 func (b *inBucket) sentence(args ...string) string {
 	b.t.Helper()
 	o := b.run(append([]string{"backups", "s3://velero/mgmt", "--compare", "-q"}, args...)...)

@@ -75,7 +75,7 @@ func toDoLines(s, pattern string) []toDoLine {
 	return out
 }
 
-// numbers are those that a text of steps stands for.
+// numbers returns those that a text of steps stands for.
 func numbers(text string) []int {
 	var out []int
 	for _, part := range strings.Fields(text) {
@@ -146,7 +146,7 @@ func TestOneListInEveryFormat(t *testing.T) {
 	}
 }
 
-// inFormat is a report as a format has it, with room for all.
+// inFormat returns a report as a format has it, with room for all.
 func inFormat(t *testing.T, r *report.Report, saved, format string) string {
 	t.Helper()
 	if format == "screen" {

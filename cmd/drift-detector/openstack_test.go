@@ -18,7 +18,7 @@ import (
 // a real OpenStack, and restored by them.
 const openstackData = testdata + "openstack/"
 
-// openstackFleet is that fleet after its drift: the backup with the address and the
+// openstackFleet returns that fleet after its drift: the backup with the address and the
 // certificate of a cloud that serves the recorded answers.
 func openstackFleet(t *testing.T, o openstacklab.Options) (*world, *openstacklab.Server) {
 	t.Helper()

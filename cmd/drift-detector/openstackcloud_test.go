@@ -17,7 +17,7 @@ import (
 	"drift-detector/report"
 )
 
-// cloudFleet is the recorded fleet on a real OpenStack, in two projects, and what is run
+// cloudFleet returns the recorded fleet on a real OpenStack, in two projects, and what is run
 // against it.
 func cloudFleet(t *testing.T) (*world, *openstackcloud.Fleet, []string) {
 	t.Helper()
@@ -50,7 +50,7 @@ func cloudFleet(t *testing.T) (*world, *openstackcloud.Fleet, []string) {
 	return w, f, args
 }
 
-// recordedOf is a run in which the ids are the recorded ones.
+// recordedOf returns a run in which the ids are the recorded ones.
 func recordedOf(t *testing.T, f *openstackcloud.Fleet, o outcome) outcome {
 	t.Helper()
 	o.json = f.Recorded(o.json)
@@ -66,7 +66,7 @@ var (
 	aVariable = regexp.MustCompile(`_\d+\b`)
 )
 
-// openstackSteps are the lines of the plan of the last run that ask or change the cloud.
+// openstackSteps returns the lines of the plan of the last run that ask or change the cloud.
 // The order of ids in a line, and the numbers of variables, follow the ids: they are no
 // part of it.
 func (w *world) openstackSteps(ids func([]byte) []byte) []string {

@@ -16,7 +16,7 @@ const (
 	osGone   = "web-prod-md-0-46mng-9xd5m"
 )
 
-// forecastOf is what a report foretells of a machine.
+// forecastOf returns what a report foretells of a machine.
 func (o outcome) forecastOf(t *testing.T, machine string) report.MachineForecast {
 	t.Helper()
 	for _, c := range o.report.Clusters {

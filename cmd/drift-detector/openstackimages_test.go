@@ -10,7 +10,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// wellOpenStack is a fleet that it is safe to restore: one control plane that is whole.
+// wellOpenStack returns a fleet that it is safe to restore: one control plane that is whole.
 func wellOpenStack(t *testing.T, o openstacklab.Options) (*world, *openstacklab.Server) {
 	t.Helper()
 	w, cloud := openstackFleet(t, o)

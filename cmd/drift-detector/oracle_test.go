@@ -225,7 +225,7 @@ func (p placements) placement(path string) (where, cluster string) {
 	return "nowhere", ""
 }
 
-// ghosts are the paths of the VMs that a report calls Ghosts.
+// ghosts returns the paths of the VMs that a report calls Ghosts.
 func (p placements) ghosts() []string {
 	var paths []string
 	for path, at := range p.vms {

@@ -19,7 +19,7 @@ import (
 // memberSince is a member of the lab's pool that the backup does not record.
 const memberSince = "i-057bcd5c18f3f244e"
 
-// resourcesOf are the states of what the clusters' machines need.
+// resourcesOf returns the states of what the clusters' machines need.
 func resourcesOf(r *report.Report) map[string]code.Presence {
 	out := map[string]code.Presence{}
 	for _, c := range r.Clusters {
@@ -30,7 +30,7 @@ func resourcesOf(r *report.Report) map[string]code.Presence {
 	return out
 }
 
-// withoutPools is an inventory of the lab that was made with a backup that lacks
+// withoutPools returns an inventory of the lab that was made with a backup that lacks
 // pools and names another load balancer. One member of the pool is new.
 func withoutPools(t *testing.T) (w *world, full, saved string) {
 	t.Helper()

@@ -181,7 +181,7 @@ func taller(s *streams, write func(io.Writer) error) bool {
 	return err == nil && write(&b) == nil && bytes.Count(b.Bytes(), []byte("\n")) >= height
 }
 
-// screenOptions are those of the screen of a run that wrote these files.
+// screenOptions returns those of the screen of a run that wrote these files.
 func screenOptions(s *streams, written []target) screen.Options {
 	t := textOptions(s)
 	o := screen.Options{Color: t.Color, Width: t.Width}

@@ -23,7 +23,7 @@ var extensions = map[string]string{
 	"yaml": "yaml", "yml": "yaml", "env": "env",
 }
 
-// extensionOf is the extension of a file, in small letters and without the dot. The name
+// extensionOf returns the extension of a file, in small letters and without the dot. The name
 // of a hidden file is none.
 func extensionOf(path string) string {
 	base := filepath.Base(path)
@@ -92,7 +92,7 @@ func readTargets(c *cli.Context, format string, formats []string) ([]target, err
 	return out, nil
 }
 
-// extensionsOf are the extensions of formats, sorted.
+// extensionsOf returns the extensions of formats, sorted.
 func extensionsOf(formats []string) []string {
 	var out []string
 	for extension, format := range extensions {
@@ -114,7 +114,7 @@ func sameFile(a, b string) bool {
 	return a == b || (runtime.GOOS == "windows" || runtime.GOOS == "darwin") && strings.EqualFold(a, b)
 }
 
-// resolved is the path of a file, which need not exist, without symbolic links.
+// resolved returns the path of a file, which need not exist, without symbolic links.
 func resolved(path string) string {
 	const most = 40 // links; more are a loop
 	for range most {

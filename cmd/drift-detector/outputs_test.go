@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// savedReport is the report of a well cluster, and an inventory to make it again from.
+// savedReport returns the report of a well cluster, and an inventory to make it again from.
 func savedReport(t *testing.T) (w *world, saved, inventory string) {
 	t.Helper()
 	w = well(t)
@@ -74,7 +74,7 @@ func TestOutputsTakeTheirFormatsFromTheirExtensions(t *testing.T) {
 	}
 }
 
-// umask is what the process takes from the modes of new files.
+// umask returns what the process takes from the modes of new files.
 func umask(t *testing.T) os.FileMode {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "probe")

@@ -22,7 +22,7 @@ var notRepeated = []string{"compare", "report", "format", "output", "quiet", "dr
 // picking are those that say which backups are meant.
 var picking = []string{"schedule", "since", "last"}
 
-// flagsOf are the flags of this run, as a shell reads them back: those for the store, and
+// flagsOf returns the flags of this run, as a shell reads them back: those for the store, and
 // those that detect takes, too.
 func (s *streams) flagsOf(c *cli.Context) backupreport.Flags {
 	var reach, all, pick, every []string
@@ -57,7 +57,7 @@ func (s *streams) flagsOf(c *cli.Context) backupreport.Flags {
 	return backupreport.Flags{Program: quoted(s.program), Store: strings.Join(reach, " "), Run: strings.Join(all, " "), Pick: strings.Join(pick, " "), All: strings.Join(every, " "), Quote: quoted}
 }
 
-// again is the command of this run that saves its report; empty where it cannot be repeated:
+// again returns the command of this run that saves its report; empty where it cannot be repeated:
 // standard input has been read, and what may be secret in an address is not printed.
 func (s *streams) again(c *cli.Context) string {
 	flags := s.flagsOf(c)
@@ -89,7 +89,7 @@ func (s *streams) pathHint() string {
 	return "the lines of the plan call " + name + `: first export PATH="$PWD"/` + quoted(filepath.Clean(folder)) + `:"$PATH"`
 }
 
-// quoted is a word of a shell; of one that a terminal would not show, what printf makes of it.
+// quoted returns a word of a shell; of one that a terminal would not show, what printf makes of it.
 func quoted(word string) string {
 	if q, ok := pasteable(word); ok {
 		return q
@@ -105,10 +105,10 @@ func quoted(word string) string {
 	return `"$(printf '` + b.String() + `')"`
 }
 
-// pasteable is a word of the shells of this system, unless there is none that a terminal would show.
+// pasteable returns a word of the shells of this system, unless there is none that a terminal would show.
 func pasteable(word string) (string, bool) { return pasteableOn(runtime.GOOS, word) }
 
-// pasteableOn is pasteable on a system. A path of Windows has slashes and, where it needs quotes, double
+// pasteableOn does what pasteable does, on a system. A path of Windows has slashes and, where it needs quotes, double
 // ones: cmd, PowerShell and a POSIX shell take that, and cmd takes neither single ones nor the others a
 // backslash.
 func pasteableOn(system, word string) (string, bool) {
@@ -122,7 +122,7 @@ func pasteableOn(system, word string) (string, bool) {
 	return q, ok
 }
 
-// calledAs is how lines for a shell name the program: as it was called. On Windows that is its name
+// calledAs returns how lines for a shell name the program: as it was called. On Windows that is its name
 // without the folder, because PowerShell runs no path in quotes.
 func calledAs(system, name string) string {
 	if system != "windows" {

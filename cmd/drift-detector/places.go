@@ -40,7 +40,7 @@ func (o *storeOptions) flags() []cli.Flag {
 	}
 }
 
-// host is the endpoint by which --credentials names the store.
+// host returns the endpoint by which --credentials names the store.
 func (o *storeOptions) host() string {
 	if o.endpoint == "" {
 		return "s3.amazonaws.com"
@@ -50,7 +50,7 @@ func (o *storeOptions) host() string {
 	return host
 }
 
-// keys are those that --credentials has for the store.
+// keys returns those that --credentials has for the store.
 func (o *storeOptions) keys() *infra.Credential {
 	at, err := infra.ParseEndpoint(o.host())
 	if err != nil {
@@ -74,7 +74,7 @@ func (o *storeOptions) read(c *cli.Context) error {
 	return nil
 }
 
-// words are the flags for the store, as a shell reads them back, each with a space before it.
+// words returns the flags for the store, as a shell reads them back, each with a space before it.
 func (o *storeOptions) words() string {
 	text := ""
 	for _, f := range []struct{ name, value string }{{"profile", o.profile}, {"endpoint", o.endpoint}, {"sse-c-key", o.keyFile}} {
@@ -166,7 +166,7 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 	return b, nil
 }
 
-// find is the place of a backup, and the one that --newest chooses there, else its only one.
+// find returns the place of a backup, and the one that --newest chooses there, else its only one.
 func (o *storeOptions) find(ctx context.Context, s *streams, name string, quiet bool) (p *store.Place, found *store.Stored, err error) {
 	if store.IsAddress(name) {
 		p, err = o.place(ctx, s, name, quiet)
@@ -185,7 +185,7 @@ func (o *storeOptions) find(ctx context.Context, s *streams, name string, quiet 
 	return p, found, err
 }
 
-// besideTarball is what Velero says about a backup in the file beside it, nil when there is
+// besideTarball returns what Velero says about a backup in the file beside it, nil when there is
 // none, and why it can't be read.
 func besideTarball(s *streams, tarball string) (v *check.VeleroBackup, unread string) {
 	path := filepath.Join(filepath.Dir(tarball), check.VeleroFile)

@@ -129,7 +129,7 @@ func (o *planOptions) write(s *streams, p plan.Plan) error {
 	return nil
 }
 
-// words are the options that choose a part of the plan, as a shell reads them back, each with
+// words returns the options that choose a part of the plan, as a shell reads them back, each with
 // a space before it.
 func (o *planOptions) words() string {
 	text := ""

@@ -19,7 +19,7 @@ import (
 // verb is what a command does, without to what.
 var verb = regexp.MustCompile(`(?:kubectl|velero) --(?:kube)?context \S+ (?:--namespace=\S+ )?(exec \S+ -- etcdctl(?: --\S+)* \w+(?: \w+)?|restore \w+|\w+)|govc ([a-z.]+)|aws --\S+ \S+ (?:--region=\S+ )?(\w[\w-]* [\w-]+)`)
 
-// digest is a finding's steps: when, who, and what each command ends in doing.
+// digest returns a finding's steps: when, who, and what each command ends in doing.
 func digest(steps []report.Step) []string {
 	var out []string
 	for _, s := range steps {
@@ -43,7 +43,7 @@ func digest(steps []report.Step) []string {
 	return out
 }
 
-// planned is the digest of every machine of a cluster that has steps.
+// planned returns the digest of every machine of a cluster that has steps.
 func planned(t *testing.T, r *report.Report, cluster string) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}

@@ -63,7 +63,7 @@ func (p *progress) line(text func() string) *mpb.Bar {
 	return p.New(0, mpb.NopStyle(), mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return text() })))
 }
 
-// placeLine is one line: how much was found so far, and how fast.
+// placeLine returns one line: how much was found so far, and how fast.
 func placeLine(name string, found int64, since time.Duration) string {
 	return fmt.Sprintf("%s: %s, %.0f/s", name, english.Count(int(found), "VM"), float64(found)/max(since.Seconds(), 0.001))
 }

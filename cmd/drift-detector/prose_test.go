@@ -138,7 +138,7 @@ func otherLetter(r rune) rune {
 	return r
 }
 
-// otherwise are the lines of which more than letters differ, of the first text and of the
+// otherwise returns the lines of which more than letters differ, of the first text and of the
 // second.
 func otherwise(a, b string) [][2]string {
 	var out [][2]string
@@ -170,7 +170,7 @@ func sameButLetters(a, b string) bool {
 	return true
 }
 
-// written is a report in all forms: for people, for CI, its screen, its plan and what
+// written returns a report in all forms: for people, for CI, its screen, its plan and what
 // differs from another one.
 func written(t *testing.T, r, other *report.Report) map[string]string {
 	t.Helper()

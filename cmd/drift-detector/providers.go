@@ -11,7 +11,7 @@ import (
 	"drift-detector/internal/english"
 )
 
-// providerFlags are the flags that providers declare.
+// providerFlags returns the flags that providers declare.
 func providerFlags() []cli.Flag {
 	var flags []cli.Flag
 	for _, p := range all.Registry().Specs() {
@@ -62,7 +62,7 @@ func readProviderFlags(c *cli.Context) (map[string]string, error) {
 	return given, nil
 }
 
-// environmentCredentials are those that the variables of providers' own tools hold.
+// environmentCredentials returns those that the variables of providers' own tools hold.
 func environmentCredentials(getenv func(string) string) []infra.Credential {
 	var found []infra.Credential
 	for _, p := range all.Registry().Specs() {

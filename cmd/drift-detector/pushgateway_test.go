@@ -73,7 +73,7 @@ func TestPushedMetricsFillTheDashboard(t *testing.T) {
 	}
 }
 
-// installed is the path of a program, which CI has.
+// installed returns the path of a program, which CI has.
 func installed(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
@@ -129,7 +129,7 @@ func becomes(is func() bool) bool {
 	return false
 }
 
-// series is how many series come of an expression.
+// series returns how many series come of an expression.
 func series(t *testing.T, at, expr string) int {
 	t.Helper()
 	res, err := http.Get("http://" + at + "/api/v1/query?query=" + url.QueryEscape(expr))

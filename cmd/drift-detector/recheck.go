@@ -99,7 +99,7 @@ func runRecheck(ctx context.Context, o recheckOptions, s *streams) error {
 	return err
 }
 
-// refuseChanged is the error for a report that is another than detect wrote.
+// refuseChanged returns the error for a report that is another than detect wrote.
 func refuseChanged(file, why string) error {
 	return &backup.InputError{Name: file, Problem: "the report is changed or incomplete, or another version made it: " + why, Next: "run detect again, and give the report as it writes it"}
 }

@@ -172,7 +172,7 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 	return notRead(kinds, "the management cluster", new(backup.Snapshot).UnreadHint(0))
 }
 
-// verdict is an error when there is what --fail-on names.
+// verdict returns an error when there is what --fail-on names.
 func (o *releasesOptions) verdict(doc *releasereport.Document) error {
 	var says []string
 	for _, kind := range o.fails {
@@ -189,7 +189,7 @@ func (o *releasesOptions) verdict(doc *releasereport.Document) error {
 	return o.fails.found(says...)
 }
 
-// ageOf is when a backup was written, and whether that is known: no record of a release is younger.
+// ageOf returns when a backup was written, and whether that is known: no record of a release is younger.
 func ageOf(info archive.Info, found *releases.Result) backup.Info {
 	b := backup.Info{WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo}
 	for _, r := range found.Releases {
@@ -210,7 +210,7 @@ func (o *releasesOptions) open(ctx context.Context, s *streams) (openedBackup, e
 	return openedBackup{source: c.Source(ctx, live.Wants{}), live: c}, nil
 }
 
-// serverOf is the version of the API server that was backed up, as Velero noted it; empty where
+// serverOf returns the version of the API server that was backed up, as Velero noted it; empty where
 // that is not known.
 func serverOf(velero *check.VeleroBackup) string {
 	if velero == nil {
@@ -258,7 +258,7 @@ func readReleases(ctx context.Context, source backup.Source, velero *check.Veler
 	return c.Result(), info, nil
 }
 
-// filtersOf is what Velero says of the filters of a backup; nil when that is not known.
+// filtersOf returns what Velero says of the filters of a backup; nil when that is not known.
 func filtersOf(velero *check.VeleroBackup, of backup.Info) releases.Scope {
 	if velero != nil && velero.Of(of) {
 		return velero.LeavesOut

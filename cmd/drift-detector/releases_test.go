@@ -15,7 +15,7 @@ import (
 
 const shopBackup = "../../detector/releases/testdata/shop-drifted-data.tar.gz"
 
-// fleetWith is the lab's fleet without its release, and with the objects of other backups
+// fleetWith returns the lab's fleet without its release, and with the objects of other backups
 // about that release.
 func fleetWith(t *testing.T, shops ...string) string {
 	t.Helper()

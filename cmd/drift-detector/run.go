@@ -78,7 +78,7 @@ func (s *streams) debugf(format string, args ...any) {
 	}
 }
 
-// run is the whole program: it parses args, runs the command and maps its error
+// run returns the whole program: it parses args, runs the command and maps its error
 // to the exit status, in this one place.
 func run(ctx context.Context, args []string, s *streams) exitCode {
 	s.program = calledAs(runtime.GOOS, args[0])

@@ -23,7 +23,7 @@ func onTerminal(t *testing.T, columns int, environment map[string]string, args .
 	return onTall(t, columns, 24, environment, args...)
 }
 
-// onTall is onTerminal with so many rows.
+// onTall runs onTerminal with so many rows.
 func onTall(t *testing.T, columns, rows int, environment map[string]string, args ...string) (lines []string, sent string, status exitCode) {
 	t.Helper()
 	tty := openTerminal(t, columns, rows)

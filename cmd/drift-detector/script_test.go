@@ -55,7 +55,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// expectStatus is the script command `status CODE command args…`: like exec,
+// expectStatus runs the script command `status CODE command args…`: like exec,
 // but it demands the exact exit status.
 func expectStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {

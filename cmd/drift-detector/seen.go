@@ -35,7 +35,7 @@ func (s *streams) some(say func(string, ...any), lines []string) {
 	}
 }
 
-// room is how many characters of each of n messages are said.
+// room returns how many characters of each of n messages are said.
 func room(n int) int {
 	switch {
 	case n > several:
@@ -47,7 +47,7 @@ func room(n int) int {
 	}
 }
 
-// brief is the beginning of a text, in so many characters.
+// brief returns the beginning of a text, in so many characters.
 func brief(s string, most int) string {
 	if all := []rune(s); len(all) > most {
 		return string(all[:most-1]) + "…"
@@ -61,7 +61,7 @@ type unseen struct {
 	fault    *infra.Fault // may be nil
 }
 
-// notListed are the listings that do not hold everything.
+// notListed returns the listings that do not hold everything.
 func notListed(inv infra.Inventory) []unseen {
 	var out []unseen
 	for _, l := range inv.Listings {
@@ -150,7 +150,7 @@ func incomplete(all []unseen, items, itemsHint string) error {
 	return &errIncomplete{message: "incomplete: " + strings.Join(missing, "; "), hints: order}
 }
 
-// missed is what could not be seen of places, which may be nil, with the clusters
+// missed returns what could not be seen of places, which may be nil, with the clusters
 // whose Node lists were asked for, not read, and would have been evidence: the first
 // three by name.
 func missed(places error, lists []backup.ClusterID) error {

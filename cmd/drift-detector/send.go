@@ -138,7 +138,7 @@ func firstLine(flag, file string) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// fileCause is an error of the file system without the path, which is said already.
+// fileCause returns an error of the file system without the path, which is said already.
 func fileCause(err error) string {
 	var of *fs.PathError
 	if errors.As(err, &of) {

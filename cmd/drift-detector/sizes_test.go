@@ -12,7 +12,7 @@ import (
 	"drift-detector/report"
 )
 
-// sizesOf are the sizes of the instances in a report, by provider; each as its listing says it.
+// sizesOf returns the sizes of the instances in a report, by provider; each as its listing says it.
 func sizesOf(t *testing.T, r *report.Report) map[string][]report.Size {
 	t.Helper()
 	sizes := map[string][]report.Size{}

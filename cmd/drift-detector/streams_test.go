@@ -14,7 +14,7 @@ import (
 	"drift-detector/report/backups"
 )
 
-// ofAnother is a backup as another management cluster has it: with uids of its own, clusters at
+// ofAnother returns a backup as another management cluster has it: with uids of its own, clusters at
 // another endpoint, and Namespace kube-system only where that is asked for.
 func ofAnother(t *testing.T, body []byte, who string, kubeSystem bool) []byte {
 	return backuptest.Rewrite(t, body, func(item string, body []byte) ([]byte, bool) {

@@ -15,7 +15,7 @@ import (
 	"drift-detector/report/formats"
 )
 
-// subjects are the fleets of all labs.
+// subjects returns the fleets of all labs.
 func subjects(t *testing.T) map[string]*world {
 	cloud, _ := openstackFleet(t, openstacklab.Options{})
 	return map[string]*world{"vSphere and AWS": fleet(t), "restored": restored(t), "OpenStack": cloud, "Azure": azureFleet(t, azurelab.Options{})}
@@ -48,7 +48,7 @@ func TestLiveSubject(t *testing.T) {
 	}
 }
 
-// sayBackup are the first parts of a text that hold the word.
+// sayBackup returns the first parts of a text that hold the word.
 func sayBackup(text string) (all []string) {
 	for rest := strings.ToLower(text); len(all) < 9; {
 		before, after, found := strings.Cut(rest, "backup")

@@ -24,7 +24,7 @@ func nearest(word string, known []string) string {
 	return found
 }
 
-// didYouMean is the end of a message about a word that is not known.
+// didYouMean returns the end of a message about a word that is not known.
 func didYouMean(prefix, word string, known []string) string {
 	if found := nearest(word, known); found != "" {
 		return fmt.Sprintf("; did you mean %s%s?", prefix, found)
@@ -48,7 +48,7 @@ var (
 	flagSyntax  = regexp.MustCompile(`^bad flag syntax: (.*)$`)
 )
 
-// dashed is a flag as it is typed.
+// dashed returns a flag as it is typed.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name

@@ -115,7 +115,7 @@ func (t *temporaries) fate() string {
 	return strings.Join(append(parts, "nothing else"), "; ")
 }
 
-// written are the files that have their names, and what is whole without one.
+// written returns the files that have their names, and what is whole without one.
 func (t *temporaries) written() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

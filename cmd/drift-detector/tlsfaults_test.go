@@ -64,7 +64,7 @@ var tlsFaults = []tlsFault{
 	}},
 }
 
-// showing is the fault of a server that shows a certificate.
+// showing returns the fault of a server that shows a certificate.
 func showing(name string, certificate func(lab.Signing) (tls.Certificate, error)) tlsFault {
 	return tlsFault{"a certificate " + name, true, func(_ *tls.ClientHelloInfo, own *tls.Config, sign lab.Signing) (*tls.Config, error) {
 		c, err := certificate(sign)
@@ -77,7 +77,7 @@ func showing(name string, certificate func(lab.Signing) (tls.Certificate, error)
 	}}
 }
 
-// greet is the saboteur's place before handshakes, which it counts as the call that it
+// greet returns the saboteur's place before handshakes, which it counts as the call that it
 // is given for a name.
 func (s *saboteur) greet(call string) lab.Greeting {
 	return func(hello *tls.ClientHelloInfo, own *tls.Config, sign lab.Signing) (*tls.Config, error) {

@@ -108,7 +108,7 @@ func runVerify(ctx context.Context, o verifyOptions, s *streams) error {
 	return verdictOnRestore(d, failed)
 }
 
-// verdictOnRestore is the error that ends the run with the status of what came.
+// verdictOnRestore returns the error that ends the run with the status of what came.
 func verdictOnRestore(d *verify.Document, failed error) error {
 	n := d.Summary
 	switch {

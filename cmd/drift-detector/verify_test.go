@@ -70,7 +70,7 @@ func movedInto(m *lab.Management, namespace string, at time.Time) {
 	}
 }
 
-// conditionsAt are conditions as controllers write them.
+// conditionsAt returns conditions as controllers write them.
 func conditionsAt(at time.Time, types ...string) []any {
 	var out []any
 	for _, t := range types {
@@ -79,7 +79,7 @@ func conditionsAt(at time.Time, types ...string) []any {
 	return out
 }
 
-// ownerOf is the ownerReference that the controller of a Machine gives it, else that of its VSphereVM.
+// ownerOf returns the ownerReference that the controller of a Machine gives it, else that of its VSphereVM.
 func ownerOf(o map[string]any, x *report.Machine) []any {
 	labels, _ := o["metadata"].(map[string]any)["labels"].(map[string]any)
 	owner := map[string]any{"kind": x.Infrastructure.Kind, "name": x.Infrastructure.Name, "controller": true}
@@ -108,7 +108,7 @@ func takeOver(m *lab.Management, x *report.Machine, at time.Time) {
 	}
 }
 
-// reportedBefore is the report of an hour ago.
+// reportedBefore returns the report of an hour ago.
 func (w *world) reportedBefore(args ...string) *report.Report {
 	w.t.Helper()
 	file := filepath.Join(w.dir, "report.json")

@@ -18,7 +18,7 @@ import (
 // object is one object of a backup, as JSON holds it.
 type object = map[string]any
 
-// well is cluster alpha-prod of the lab alone, in a backup with its cluster-scoped
+// well returns cluster alpha-prod of the lab alone, in a backup with its cluster-scoped
 // objects, against the vCenter before its drift. Nothing else is in the vCenter's
 // folders of clusters.
 func well(t *testing.T) *world {
@@ -26,7 +26,7 @@ func well(t *testing.T) *world {
 	return wellWithNodes(t, nodesBefore(t))
 }
 
-// wellWithNodes is the same with the Node lists of a folder.
+// wellWithNodes returns the same with the Node lists of a folder.
 func wellWithNodes(t *testing.T, nodes string) *world {
 	t.Helper()
 	w := newWorld(t, testdata+"fleet-cluster-scoped-data.tar.gz", testdata+"vcenter-after.tar.gz", nodes)
@@ -126,7 +126,7 @@ func nodeForEach(t *testing.T, backup, cluster string) string {
 	return dir
 }
 
-// nodeOfMachine is the Node of a Machine, which is Ready.
+// nodeOfMachine returns the Node of a Machine, which is Ready.
 func nodeOfMachine(namespace, cluster, machine, id string, plane bool) object {
 	labels := object{}
 	if plane {
@@ -173,7 +173,7 @@ func (w *world) only(tenant, not string) {
 	})
 }
 
-// wellAWS is cluster aws-prod of the lab alone, in an account in which every instance
+// wellAWS returns cluster aws-prod of the lab alone, in an account in which every instance
 // runs that the backup records, and no other.
 func wellAWS(t *testing.T, change ...func(*lab.EC2Options)) (*world, *lab.EC2) {
 	t.Helper()
@@ -245,7 +245,7 @@ func (w *world) set(resource, prefix string, value any, path ...string) {
 	}
 }
 
-// in is the member of an object at a path, made where it is absent.
+// in returns the member of an object at a path, made where it is absent.
 func in(o object, path ...string) object {
 	for _, p := range path {
 		next, ok := o[p].(object)
@@ -283,7 +283,7 @@ func (w *world) healthCheck(namespace, cluster string, checks object) {
 	})
 }
 
-// notReady are checks that mind a Node which is not Ready.
+// notReady returns checks that mind a Node which is not Ready.
 func notReady() object {
 	return object{"unhealthyNodeConditions": []object{{"type": "Ready", "status": "Unknown", "timeoutSeconds": 60}}}
 }
@@ -320,7 +320,7 @@ func (w *world) answer(args ...string) safety {
 	return a
 }
 
-// codes are the reasons in their order.
+// codes returns the reasons in their order.
 func (a safety) codes() string {
 	var out []string
 	for _, r := range a.Reasons {
@@ -329,7 +329,7 @@ func (a safety) codes() string {
 	return strings.Join(slices.Compact(out), " ")
 }
 
-// about are the objects of a reason.
+// about returns the objects of a reason.
 func (a safety) about(code string) string {
 	var out []string
 	for _, r := range a.Reasons {
@@ -344,7 +344,7 @@ func (a safety) condition(code string) bool {
 	return slices.ContainsFunc(a.Conditions, func(c struct{ Code, Message string }) bool { return c.Code == code })
 }
 
-// outcome is what a report foretells of one machine or ghost.
+// outcome returns what a report foretells of one machine or ghost.
 func (a safety) outcome(machine string) (outcome, condition, message string) {
 	var doc struct {
 		Clusters []struct {

@@ -55,11 +55,11 @@ func (t *topology) classTitle(c *cluster) string {
 
 func (t *topology) plane() backup.Number { return t.ControlPlaneReplicas }
 
-// replicas is how many machines the topology wants of its MachineDeployment i; unknown
+// replicas returns how many machines the topology wants of its MachineDeployment i; unknown
 // when it leaves them to the MachineDeployment.
 func (t *topology) replicas(i int) backup.Number { return count(at(t.Replicas, i)) }
 
-// poolReplicas is the same of its MachinePool i.
+// poolReplicas returns the same of its MachinePool i.
 func (t *topology) poolReplicas(i int) backup.Number { return count(at(t.PoolReplicas, i)) }
 
 // deferred reports for each of so many entries of a list whether it keeps its Kubernetes version when
@@ -79,13 +79,13 @@ func deferred(annotations []string, entries int) []bool {
 	return out
 }
 
-// count is a number in JSON.
+// count returns a number in JSON.
 func count(text string) backup.Number {
 	n, err := strconv.ParseInt(text, 10, 32)
 	return backup.Number{N: n, Known: err == nil}
 }
 
-// topologyPool is the name of a MachinePool in the topology of its Cluster, or empty.
+// topologyPool returns the name of a MachinePool in the topology of its Cluster, or empty.
 func topologyPool(g *backup.Group) string {
 	if g == nil {
 		return ""
@@ -96,7 +96,7 @@ func topologyPool(g *backup.Group) string {
 	return g.Labels.Get(clusterv1.ClusterTopologyMachinePoolNameLabel)
 }
 
-// managedTopologies are the topologies of the clusters that have one.
+// managedTopologies returns the topologies of the clusters that have one.
 func managedTopologies(s *backup.Snapshot) map[backup.ClusterID]*topology {
 	type name struct {
 		backup          int
@@ -169,7 +169,7 @@ func addTopologyChecks(managed map[backup.ClusterID]*topology, paused map[paused
 	}
 }
 
-// places are where texts are in a list; of one that is there twice, the first.
+// places returns where texts are in a list; of one that is there twice, the first.
 func places(list []string) map[string]int {
 	out := make(map[string]int, len(list))
 	for i, text := range slices.Backward(list) {
@@ -178,7 +178,7 @@ func places(list []string) map[string]int {
 	return out
 }
 
-// at is an entry of a list that is shorter when its members are absent.
+// at returns an entry of a list that is shorter when its members are absent.
 func at[T any](list []T, i int) (none T) {
 	if i >= 0 && i < len(list) {
 		return list[i]

@@ -146,7 +146,7 @@ func TestWhatControllersDo(t *testing.T) {
 	}
 }
 
-// effectsOf are the codes of the effects on the only cluster.
+// effectsOf returns the codes of the effects on the only cluster.
 func effectsOf(f Forecast) string {
 	var out []string
 	for _, e := range f.Clusters[0].Effects {

@@ -80,7 +80,7 @@ func init() {
 	}
 }
 
-// effect is the code of what becomes of the machine or instance, or empty.
+// effect returns the code of what becomes of the machine or instance, or empty.
 func (f *machine) effect(o code.Outcome) code.Reason {
 	codes, known := byOutcome[o]
 	unknown := f.verdict.Status == code.Unknown
@@ -109,7 +109,7 @@ func (f *machine) object() string {
 	return "Machine " + cmp.Or(f.verdict.Namespace, f.cluster.ID.Namespace) + "/" + f.verdict.Name
 }
 
-// generalEffects are those that no single cluster has.
+// generalEffects returns those that no single cluster has.
 func (w *world) generalEffects() []report.AnswerReason {
 	var e effects
 	if priorities, first := ownOrder(w.in.Snapshot); first {

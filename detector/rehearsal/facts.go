@@ -45,7 +45,7 @@ func (f *machine) failed() bool {
 	return !taken.IsZero() && taken.Sub(f.Machine.Created) > startupTime
 }
 
-// failure is why the machine's controller could make no instance, in its own words.
+// failure returns why the machine's controller could make no instance, in its own words.
 // What the Machine says of that may only count conditions.
 func (f *machine) failure() string {
 	if r := f.restore; r != nil {
@@ -54,7 +54,7 @@ func (f *machine) failure() string {
 	return ""
 }
 
-// cause is why a machine had no instance when the backup was taken.
+// cause returns why a machine had no instance when the backup was taken.
 func (f *machine) cause() string { return oneLine(cmp.Or(f.failure(), f.Machine.InfraMessage)) }
 
 func (f *machine) warned(reason code.Reason) bool {
@@ -77,16 +77,16 @@ func (f *machine) reason(any ...code.Reason) bool {
 
 func (f *machine) nodesRead() bool { return f.cluster.read }
 
-// controller is the name of the infrastructure controller.
+// controller returns the name of the infrastructure controller.
 func (f *machine) controller() string { return f.cluster.controller.Name }
 
-// neverMade is why a machine whose id is recorded gets no new instance (CAPV
+// neverMade returns why a machine whose id is recorded gets no new instance (CAPV
 // pkg/services/govmomi/service.go v1.16.1, CAPA controllers/awsmachine_controller.go v2.11.1).
 func (f *machine) neverMade() string {
 	return f.controller() + " never creates a new instance for a machine whose id is recorded"
 }
 
-// lost is why the controllers do not get hold of an instance that exists.
+// lost returns why the controllers do not get hold of an instance that exists.
 func (f *machine) lost() string {
 	switch {
 	case f.reason(code.InfraObjectMissing) && f.verdict.Instance == nil:
@@ -97,7 +97,7 @@ func (f *machine) lost() string {
 	return f.controller() + " looks for the recorded id in one place, and the instance is elsewhere or has another: it will not be found"
 }
 
-// complaint is the row for which a health check calls the machine unhealthy, and why.
+// complaint returns the row for which a health check calls the machine unhealthy, and why.
 func (f *machine) complaint() (row, why string) {
 	switch {
 	case f.Machine.Remediate:
@@ -138,7 +138,7 @@ func (f *machine) doubt() string {
 	return ""
 }
 
-// replacement is why a health check calls the machine unhealthy, and who acts on that.
+// replacement returns why a health check calls the machine unhealthy, and who acts on that.
 func (f *machine) replacement() string {
 	_, why := f.complaint()
 	if f.verdict.ControlPlane {

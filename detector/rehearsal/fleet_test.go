@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// cluster is one cluster's forecast, and the names of its machines by outcome
+// cluster returns one cluster's forecast, and the names of its machines by outcome
 // (of a ghost, the last folder of its path).
 func (f *forecastOf) cluster(t *testing.T, name string) (rehearsal.Cluster, map[code.Outcome][]string) {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// generalNotes are what to know of the restore as a whole.
+// generalNotes returns what to know of the restore as a whole.
 func (w *world) generalNotes(notHealing int) []report.Note {
 	var running, named []string
 	var made clones
@@ -131,7 +131,7 @@ func defaults(all []*cluster) string {
 	return ". Those of " + strings.Join(of, " and ") + " must answer again before any controller creates machines: without their defaults new instances hang"
 }
 
-// conditions are what the forecast depends on, and so an answer that is made of it.
+// conditions returns what the forecast depends on, and so an answer that is made of it.
 // What endangers most comes first.
 func (w *world) conditions(notes []report.Note) []report.Note {
 	s := w.in.Snapshot
@@ -197,7 +197,7 @@ func (w *world) conditions(notes []report.Note) []report.Note {
 		report.Note{Code: code.NewestBackup, Message: "No newer backup exists, and nobody changed the clusters since: " + written(s)})
 }
 
-// unseenConditions are the health checks that act on conditions of Nodes which no Node
+// unseenConditions returns the health checks that act on conditions of Nodes which no Node
 // list here holds, or on conditions of Machines that are not forecast, with those.
 func (c *cluster) unseenConditions() []string {
 	var out []string
@@ -220,7 +220,7 @@ func (c *cluster) unseenConditions() []string {
 	return out
 }
 
-// unlinked are the instances that are only where machines are.
+// unlinked returns the instances that are only where machines are.
 func (w *world) unlinked() []string {
 	var out []string
 	for i := range w.in.Result.Unattributed {
@@ -231,7 +231,7 @@ func (w *world) unlinked() []string {
 	return out
 }
 
-// irreplaceable are the reasons for which machines of the cluster could not be made.
+// irreplaceable returns the reasons for which machines of the cluster could not be made.
 func (c *cluster) irreplaceable() []string {
 	var out []string
 	for _, s := range c.all {

@@ -83,7 +83,7 @@ func (c *cluster) lacks(ref backup.Ref) bool {
 	return is && (stays || !c.world.byPlan)
 }
 
-// haltsOf are all causes for which no controller acts on the cluster.
+// haltsOf returns all causes for which no controller acts on the cluster.
 func (c *cluster) haltsOf() []standstill {
 	out := c.standstills()
 	if c.world.byPlan { // only what is gone from the infrastructure cannot come back, under its id
@@ -140,7 +140,7 @@ func (c *cluster) standstills() []standstill {
 	return out
 }
 
-// missing are the resources whose absence halts the cluster; of one that holds the others,
+// missing returns the resources whose absence halts the cluster; of one that holds the others,
 // it alone.
 func (c *cluster) missing() (out []standstill) {
 	for i := range c.Resources {
@@ -166,7 +166,7 @@ func (c *cluster) holderGone() bool {
 	})
 }
 
-// undecidedHalts are resources whose absence would stop the cluster's controllers,
+// undecidedHalts reports resources whose absence would stop the cluster's controllers,
 // or keep them from instances that exist, and of which nobody can tell whether they
 // exist.
 func undecidedHalts(c *cluster) []*report.Resource {

@@ -196,7 +196,7 @@ func (s sight) judge(checks []*check) *judgement {
 	return j
 }
 
-// sight is what health checks look at: the annotation, the Machine's conditions and the
+// sight returns what health checks look at: the annotation, the Machine's conditions and the
 // Node. They spare workers until the control plane is initialised, and of one that is not
 // nobody sees the Nodes. What has stopped does not tell the API server that it is well.
 func (f *machine) sight() sight {

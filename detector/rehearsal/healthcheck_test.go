@@ -7,12 +7,12 @@ import (
 	"drift-detector/report/code"
 )
 
-// external is a health check that leaves what it finds to somebody else.
+// external returns a health check that leaves what it finds to somebody else.
 func external(spec fields) fields {
 	return with(spec, "remediation", fields{"templateRef": fields{"kind": "Metal3RemediationTemplate", "name": "x", "apiVersion": "v1"}})
 }
 
-// waits is a health check that minds nothing but a condition of a Machine.
+// waits returns a health check that minds nothing but a condition of a Machine.
 func waits(condition, status string) fields {
 	return with(mindsMachine(condition, status), "checks", fields{
 		"nodeStartupTimeoutSeconds":  0,

@@ -34,7 +34,7 @@ func (h *check) allows() (bool, string) {
 	return true, ""
 }
 
-// certainly is allows of a machine that is gone: it is not healed by a health check that may
+// certainly reports what allows does, of a machine that is gone: it is not healed by a health check that may
 // stop because of machines of which nobody knows whether they have a Node.
 func (h *check) certainly() (bool, string) {
 	if ok, why := h.allows(); !ok {

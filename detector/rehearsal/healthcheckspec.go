@@ -154,7 +154,7 @@ func newCheck(name string, spec *clusterv1.MachineHealthCheckSpec, selector labe
 	return c
 }
 
-// remediator is the kind of an external remediation; empty when the owner remediates.
+// remediator returns the kind of an external remediation; empty when the owner remediates.
 func (h *check) remediator() string { return h.spec.Remediation.TemplateRef.Kind }
 
 // cover finds the health checks of a cluster that cover a machine.
@@ -168,7 +168,7 @@ func newCover(checks []*check) *cover {
 	return &cover{all: len(checks), checks: backup.NewDemands(checks, (*check).demands), asked: map[backup.Labels][]*check{}}
 }
 
-// demands are the labels that a machine must have.
+// demands returns the labels that a machine must have.
 func (h *check) demands() map[string]string {
 	out := map[string]string{}
 	all, _ := h.selector.Requirements()
@@ -180,7 +180,7 @@ func (h *check) demands() map[string]string {
 	return out
 }
 
-// of are the health checks that cover a machine; each acts by itself. Machines
+// of returns the health checks that cover a machine; each acts by itself. Machines
 // that ask to be spared are no targets (Cluster API
 // internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.10.0).
 func (c *cover) of(m *backup.Machine) []*check {

@@ -51,7 +51,7 @@ func (p *actions) halts(c *cluster, found walk.Found) {
 	}
 }
 
-// says is what the answer says of a standstill.
+// says returns what the answer says of a standstill.
 func (h *standstill) says() string {
 	return fmt.Sprintf("No controller acts on the cluster until %s %s, %s", h.Object, h.Until, h.Why)
 }

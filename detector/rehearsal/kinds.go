@@ -12,7 +12,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// Want is what a rehearsal needs from a backup beside the core objects.
+// Want returns what a rehearsal needs from a backup beside the core objects.
 func Want() backup.Want {
 	var ofTopologies []backup.AnyKind
 	for _, name := range slices.Sorted(maps.Keys(topologyKinds)) {
@@ -28,7 +28,7 @@ func Want() backup.Want {
 	}
 }
 
-// Needs are those of these kinds that a rehearsal of a backup looks at: where no Cluster has a
+// Needs returns those of these kinds that a rehearsal of a backup looks at: where no Cluster has a
 // topology, nothing that one makes.
 func Needs(s *backup.Snapshot) []backup.AnyKind {
 	all := Want().Kinds

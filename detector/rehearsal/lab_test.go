@@ -76,7 +76,7 @@ func foretell(t *testing.T, tarball, vcenter, nodes string, skipNodes bool) fore
 	return out
 }
 
-// by is the forecast of every machine, ghosts apart, by name, and of every
+// by returns the forecast of every machine, ghosts apart, by name, and of every
 // ghost by its path.
 func (f *forecastOf) by() (machines, ghosts map[string]rehearsal.Machine) {
 	machines, ghosts = map[string]rehearsal.Machine{}, map[string]rehearsal.Machine{}

@@ -15,7 +15,7 @@ func (s *story) leftOutPlane(name string, v detector.Verdict) {
 	s.verdict(&s.cluster.ControlPlane, name, "infra-"+name, v)
 }
 
-// wantPlane is how many machines the control plane has in the backup's opinion.
+// wantPlane returns how many machines the control plane has in the backup's opinion.
 func wantPlane(s *story, n int64) {
 	s.cluster.ControlPlane.Desired, s.snapshot.ControlPlanes[0].Desired = number(n), number(n)
 }

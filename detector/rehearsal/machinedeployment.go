@@ -124,7 +124,7 @@ func (c *cluster) deadOf(sets []*backup.Group, current *backup.Group) int {
 	return dead
 }
 
-// currentSet is the MachineSet that a MachineDeployment keeps: of those that match it
+// currentSet returns the MachineSet that a MachineDeployment keeps: of those that match it
 // the one with the most replicas (Cluster API mdutil FindNewAndOldMachineSets v1.14.0).
 func currentSet(md *backup.Group, sets []*backup.Group) *backup.Group {
 	var best *backup.Group

@@ -26,7 +26,7 @@ const (
 // between two levels makes or deletes Machines (Cluster API v1.14.0:
 // exp/topology/reconcilers, core/reconcilers/machinedeployment, …/machineset).
 
-// step is one level's difference to the one below.
+// step returns one level's difference to the one below.
 func (s *set) step(wanted backup.Number, below int, mayCreate bool) int {
 	if !wanted.Known {
 		return below

@@ -16,7 +16,7 @@ import (
 // moved reports whether the restore is clusterctl's.
 func (w *world) moved() bool { return w.in.Snapshot.Moved(0) }
 
-// pausedObject is the first object of a machine that is paused by itself; empty where none is.
+// pausedObject returns the first object of a machine that is paused by itself; empty where none is.
 func (f *machine) pausedObject() string {
 	switch {
 	case f.Machine == nil:
@@ -28,7 +28,7 @@ func (f *machine) pausedObject() string {
 	return ""
 }
 
-// byClusterctl is what to know of such a restore.
+// byClusterctl returns what to know of such a restore.
 func (w *world) byClusterctl() []report.Note {
 	out := []report.Note{{Code: code.RestoredByClusterctl, Message: "Restored by 'clusterctl move --from-directory': all objects get their owners back and lose their status, Clusters come first and paused, and all of them are unpaused at once at its end: no one of them can be kept back"}}
 	if all := w.in.Snapshot.Revived; len(all) > 0 {

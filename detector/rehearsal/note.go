@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// notesOnCluster are what to know of one cluster.
+// notesOnCluster returns what to know of one cluster.
 func notesOnCluster(c *cluster, f *Cluster) []report.Note {
 	var out []report.Note
 	add := func(when bool, reason code.Reason, format string, args ...any) {
@@ -96,7 +96,7 @@ func one(yes bool) int {
 	return 0
 }
 
-// absentIdentities are the identities that the cluster waits for.
+// absentIdentities returns the identities that the cluster waits for.
 func (c *cluster) absentIdentities() []string {
 	var out []string
 	for _, h := range c.halts {
@@ -133,7 +133,7 @@ func rollouts(f *Cluster) []*report.Rollout {
 	return out
 }
 
-// textOf is the cluster's forecast in one line.
+// textOf returns the cluster's forecast in one line.
 func textOf(c *cluster, f *Cluster) string {
 	if c.Paused {
 		return "paused: nothing happens until it is unpaused"

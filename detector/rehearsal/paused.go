@@ -129,7 +129,7 @@ func (c *cluster) keepsEtcd() string {
 	return ""
 }
 
-// pausedObjects are the cluster, or those of its machines, that no controller touches
+// pausedObjects returns the cluster, or those of its machines, that no controller touches
 // until they are unpaused.
 func (c *cluster) pausedObjects() []string {
 	if c.Paused {
@@ -146,7 +146,7 @@ func (c *cluster) pausedObjects() []string {
 	return out
 }
 
-// pausedOwners are the ClusterClass, the control plane and the groups that are paused by
+// pausedOwners returns the ClusterClass, the control plane and the groups that are paused by
 // themselves.
 func (c *cluster) pausedOwners() []string {
 	var out []string

@@ -32,7 +32,7 @@ func (s *story) pause(m member, what string) {
 	s.expect(m, below)
 }
 
-// TestWhatAPauseKeeps is the table of what becomes of a worker after a restore when
+// TestWhatAPauseKeeps holds the table of what becomes of a worker after a restore when
 // something is paused. The sources:
 //   - each controller looks at spec.paused of the Cluster and the annotation of its own
 //     object: EnsurePausedCondition in Cluster API util/paused/paused.go v1.9.0 and v1.13.1;
@@ -128,7 +128,7 @@ func TestWhatAPauseKeeps(t *testing.T) {
 	}
 }
 
-// recorded is a verdict on an instance that exists, as the controller of a provider finds
+// recorded returns a verdict on an instance that exists, as the controller of a provider finds
 // it after a restore.
 func recorded(provider string, v detector.Verdict) detector.Verdict {
 	if provider == capo14 {
@@ -137,7 +137,7 @@ func recorded(provider string, v detector.Verdict) detector.Verdict {
 	return v
 }
 
-// lost is one on an instance that only its id leads to, if anything.
+// lost returns one on an instance that only its id leads to, if anything.
 func lost(provider string, v detector.Verdict) detector.Verdict {
 	if provider == capo14 {
 		return finding(v, detector.FindsNothing)

@@ -68,7 +68,7 @@ func (c *cluster) planeOwner() {
 	}
 }
 
-// wantedVersion is the Kubernetes version that a control plane is to have.
+// wantedVersion returns the Kubernetes version that a control plane is to have.
 func (c *cluster) wantedVersion(p *backup.ControlPlane) string {
 	if c.topology.works() {
 		return cmp.Or(c.topology.Version, p.Version)
@@ -115,7 +115,7 @@ func (c *cluster) updatesInPlace(p *backup.ControlPlane) bool {
 	return slices.Contains(kind.InPlace, p.Strategy) || slices.Contains(kind.Fewer, p.Strategy) && len(c.control.members) < 3
 }
 
-// ownerKind is what is known of the kind of a control plane; zero when nothing is.
+// ownerKind returns what is known of the kind of a control plane; zero when nothing is.
 func ownerKind(p *backup.ControlPlane) owners.Kind {
 	k, _ := owners.Of(p.Kind)
 	return k
@@ -130,7 +130,7 @@ func sameRelease(a, b string) bool {
 	return release == other && (release == a || other == b)
 }
 
-// complaints are the reasons that condition UpToDate gave, one line each, without
+// complaints returns the reasons that condition UpToDate gave, one line each, without
 // those that a restore or the clock decides again.
 func complaints(text string) string {
 	var out []string

@@ -40,7 +40,7 @@ func (f *machine) stopped() bool {
 // brings back what the backup lacks.
 func (c *cluster) idle() bool { return len(c.halts) > 0 || c.Derived }
 
-// whyOff is why an instance that was found stays off.
+// whyOff returns why an instance that was found stays off.
 func (f *machine) whyOff() string {
 	if f.cluster.controller.PowersOn {
 		return "its VM is found by the recorded id and is suspended: " + f.controller() + " powers on what is powered off, and fails at a VM that is suspended until it is resumed"
@@ -60,7 +60,7 @@ func (f *machine) runsOn() string {
 // leaves out what is being deleted, and what its filters do not select.
 const leftOut = "its Machine was being deleted or left out, and is not in the backup: "
 
-// stoppedNames are the machines of the control plane that are stopped.
+// stoppedNames returns the machines of the control plane that are stopped.
 func (c *cluster) stoppedNames() string {
 	var out []string
 	for i := range c.control.members {
@@ -71,7 +71,7 @@ func (c *cluster) stoppedNames() string {
 	return strings.Join(out, ", ")
 }
 
-// harm is what stopped machines of the control plane do to the cluster as a
+// harm returns what stopped machines of the control plane do to the cluster as a
 // whole, if anything.
 func (c *cluster) harm() string {
 	switch {

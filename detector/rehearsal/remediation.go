@@ -148,7 +148,7 @@ func (c *cluster) remade(h *check) string {
 	return h.title() + " covers its Machines: " + takes + ", and deletes one of them. What instance that has is deleted once the API server answers, and at once before Cluster API 1.8"
 }
 
-// endangering is the health check for which KubeadmControlPlane deletes a Machine of a
+// endangering returns the health check for which KubeadmControlPlane deletes a Machine of a
 // control plane of which some machines run, if these are too few for its API server to
 // answer; nil when there is none, or when that is known to answer.
 func (c *cluster) endangering() *check {

@@ -13,7 +13,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// with is a health check's spec with members changed; a nil value removes one.
+// with returns a health check's spec with members changed; a nil value removes one.
 func with(spec fields, changes ...any) fields {
 	for i := 0; i < len(changes); i += 2 {
 		key, v := changes[i].(string), changes[i+1]
@@ -167,7 +167,7 @@ func versions(set, plane, bootstrap, skips string) func(*story) {
 	}
 }
 
-// mindsMachine is a health check of the workers that minds a condition of their Machines alone.
+// mindsMachine returns a health check of the workers that minds a condition of their Machines alone.
 func mindsMachine(condition, status string) fields {
 	return with(checkSpec(workers), "checks", fields{
 		"nodeStartupTimeoutSeconds": 0, "unhealthyMachineConditions": []any{fields{"type": condition, "status": status}},
@@ -198,7 +198,7 @@ func (s *story) older() {
 
 func trigger(key string, value any) fields { return fields{"triggerIf": fields{key: value}} }
 
-// verdictOf is the verdict on a machine of the control plane.
+// verdictOf returns the verdict on a machine of the control plane.
 func (s *story) verdictOf(name string) *detector.Verdict {
 	for _, v := range s.cluster.ControlPlane.Machines {
 		if v.Name == name {

@@ -282,7 +282,7 @@ var disjointRows = map[string]string{
 	"stale":                                  "the next wants it Unknown",
 }
 
-// arranged are the stories of all rowStories, in their order.
+// arranged returns the stories of all rowStories, in their order.
 func arranged(t *testing.T) []*story {
 	t.Helper()
 	out := make([]*story, len(rowStories))
@@ -293,7 +293,7 @@ func arranged(t *testing.T) []*story {
 	return out
 }
 
-// by is the forecast of machine "m" by a table.
+// by returns the forecast of machine "m" by a table.
 func (s *story) by(table []outcomeRow) Machine {
 	s.t.Helper()
 	return s.outcome(s.forecast(table), "m")

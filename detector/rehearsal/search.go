@@ -70,7 +70,7 @@ func (f *machine) noID() string {
 	return "no id is recorded where " + f.controller() + " reads it"
 }
 
-// recognised is how the controller finds the machine's instance.
+// recognised returns how the controller finds the machine's instance.
 func (f *machine) recognised() string {
 	if f.idRestored() {
 		return "the recorded id"

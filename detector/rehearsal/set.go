@@ -50,7 +50,7 @@ func (s *set) now(n int) int {
 	return n
 }
 
-// title is how effects call a set.
+// title returns how effects call a set.
 func (s *set) title() string {
 	if s.titled == "" {
 		s.titled = strings.TrimSpace(s.Kind + " " + s.cluster.ID.Namespace + "/" + s.Name)
@@ -58,7 +58,7 @@ func (s *set) title() string {
 	return s.titled
 }
 
-// topology is the name of a MachineDeployment or MachinePool in the topology of its
+// topology returns the name of a MachineDeployment or MachinePool in the topology of its
 // Cluster, or empty.
 func (s *set) topology() string {
 	g := s.group()
@@ -68,7 +68,7 @@ func (s *set) topology() string {
 	return cmp.Or(g.Topology(), topologyPool(g))
 }
 
-// rolloutAfter is when the owner is to replace its machines; zero when it is not.
+// rolloutAfter returns when the owner is to replace its machines; zero when it is not.
 func (s *set) rolloutAfter() time.Time {
 	if s.plane != nil {
 		return s.plane.RolloutAfter
@@ -100,7 +100,7 @@ func (s *set) fill(byUID map[string]*machine) {
 	}
 }
 
-// group is the object of a group of workers; nil for a control plane, and where the backup lacks it.
+// group returns the object of a group of workers; nil for a control plane, and where the backup lacks it.
 func (s *set) group() *backup.Group { return s.cluster.group(owner{s.Kind, s.Name}) }
 
 // group returns a group by its name, or nil.

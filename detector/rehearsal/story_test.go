@@ -39,7 +39,7 @@ var prod = backup.ClusterID{Namespace: "ns", Name: "prod"}
 
 type fields = map[string]any
 
-// checkSpec is a health check of v1beta2 that covers what has the label.
+// checkSpec returns a health check of v1beta2 that covers what has the label.
 func checkSpec(label string) fields {
 	return fields{
 		"clusterName": "prod", "selector": fields{"matchLabels": fields{"group": label}},
@@ -63,7 +63,7 @@ func (s *story) topology(topology fields) {
 	s.snapshot = snapshot
 }
 
-// newTarball is a backup of the Cluster with more in its spec, and of health checks.
+// newTarball returns a backup of the Cluster with more in its spec, and of health checks.
 func newTarball(more fields, checks []fields) *backuptest.Tarball {
 	spec := fields{"controlPlaneRef": fields{"apiGroup": "controlplane.cluster.x-k8s.io", "kind": kubeadm, "name": "cp"}}
 	maps.Copy(spec, more)
@@ -139,7 +139,7 @@ func unknown(reason code.Reason) detector.Verdict {
 	return detector.Verdict{Status: code.Unknown, Reason: reason}
 }
 
-// halted is an instance that exists and does not run.
+// halted returns an instance that exists and does not run.
 func halted(v detector.Verdict) detector.Verdict {
 	i := *v.Instance
 	i.Warnings = []code.Reason{code.PoweredOff}
@@ -150,7 +150,7 @@ func halted(v detector.Verdict) detector.Verdict {
 	return v
 }
 
-// asleep is a VM that CAPV does not power on.
+// asleep returns a VM that CAPV does not power on.
 func asleep(v detector.Verdict) detector.Verdict {
 	v = halted(v)
 	v.Instance.State = suspended
@@ -205,7 +205,7 @@ func (s *story) expect(m member, r infra.Restore) {
 	}
 }
 
-// finding is a verdict on a machine whose controller takes that for its instance.
+// finding returns a verdict on a machine whose controller takes that for its instance.
 func finding(v detector.Verdict, f detector.Finds) detector.Verdict {
 	v.Finds = f
 	return v
@@ -254,7 +254,7 @@ func (s *story) result() detector.Result {
 	return detector.Result{Complete: !s.partial, Clusters: []detector.Cluster{s.cluster}}
 }
 
-// inputs are what the story is forecast from.
+// inputs returns what the story is forecast from.
 func (s *story) inputs() Inputs {
 	expected := s.expected
 	expected.Absent = s.absent

@@ -99,7 +99,7 @@ func topologyThere(p *actions, c *cluster) bool {
 	return true
 }
 
-// machinesOf is a number of machines in words.
+// machinesOf returns a number of machines in words.
 func machinesOf(n backup.Number) string {
 	if !n.Known {
 		return "its machines"

@@ -58,7 +58,7 @@ func (f *machine) superseded() bool {
 	return current >= p.Desired.N
 }
 
-// hooks are the annotations for which the deletion of the Machine waits, or nothing. Those
+// hooks returns the annotations for which the deletion of the Machine waits, or nothing. Those
 // before the drain are looked at only while it has a Node (reconcileDelete in Cluster API
 // internal/controllers/machine v1.8.0 to v1.13.1).
 func (f *machine) hooks() string {

@@ -13,7 +13,7 @@ import (
 // What the steps of the walk that did not pass do to the forecast: they halt a cluster, keep a
 // controller from a machine, are effects, leave the answer open, or are conditions.
 
-// halting are the steps for which no controller acts on the cluster.
+// halting returns the steps for which no controller acts on the cluster.
 func (w *world) halting(steps []*walk.Step) []standstill {
 	var out []standstill
 	for _, s := range steps {
@@ -98,7 +98,7 @@ func acts(c *cluster, all []report.AnswerReason) []report.AnswerReason {
 	return out
 }
 
-// walkConditions are what nobody could see, by their codes.
+// walkConditions returns what nobody could see, by their codes.
 func walkConditions(t *Trace) []report.Note {
 	objects := map[code.Reason][]string{}
 	for i := range t.Steps {

@@ -316,7 +316,7 @@ func (c *cluster) nodesOf(m *machine) []*infra.Node {
 	return c.onInstance(m)
 }
 
-// nodeCount is how many those are.
+// nodeCount returns how many those are.
 func (c *cluster) nodeCount(m *machine) int { return len(c.nodesOf(m)) }
 
 // annotation returns the Node whose annotation names a Machine.

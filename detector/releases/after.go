@@ -67,7 +67,7 @@ func (r *Release) overwrites() {
 	}
 }
 
-// nextUpgrade is the worst of what the next upgrade does to the release's fields.
+// nextUpgrade notes the worst of what the next upgrade does to the release's fields.
 func (r *Release) nextUpgrade() {
 	a := &r.After
 	for _, o := range r.Objects {
@@ -158,7 +158,7 @@ func (r *Release) keptApart() {
 	}
 }
 
-// fieldSteps are about objects that fail the next upgrade.
+// fieldSteps returns about objects that fail the next upgrade.
 func (r *Release) fieldSteps(name, namespace string, do func(text, command string)) {
 	conflict := false
 	for _, o := range r.Objects {
@@ -186,7 +186,7 @@ func (r *Release) fieldSteps(name, namespace string, do func(text, command strin
 	}
 }
 
-// lastDeployed is the newest older revision that was deployed, or 0.
+// lastDeployed returns the newest older revision that was deployed, or 0.
 func (r *Release) lastDeployed() int {
 	for _, h := range r.History {
 		if h.Status == "deployed" || h.Status == "superseded" {

@@ -22,7 +22,7 @@ func sameQuantity(a, b any) bool {
 	return err == nil && fault == nil && p.Cmp(q) == 0
 }
 
-// aligned is merged with the items of its keyed lists in the order of the live
+// aligned returns what merged does, with the items of its keyed lists in the order of the live
 // object: a server puts them into the order of who applies, which is no drift. Quantities
 // that are the same stay in the words of the live object.
 func aligned(live, merged any, t schema.TypeRef, s *schema.Schema) any {
@@ -89,7 +89,7 @@ func alignedList(live, merged []any, of *schema.List, s *schema.Schema) []any {
 	return out
 }
 
-// identity is the same for items that are the same.
+// identity returns the same for items that are the same.
 func identity(item any, keys []string) string {
 	if len(keys) == 0 {
 		return fmt.Sprint(item)
@@ -113,7 +113,7 @@ func sameItem(a, b any, keys []string) bool {
 	return true
 }
 
-// place is where a list has the first item that is the same as another, or -1. A list in
+// place returns where a list has the first item that is the same as another, or -1. A list in
 // which many items changed is asked for each of them: its items are indexed once.
 func (m *merger) place(items []any, like any, keys []string) int {
 	if len(items) == 0 {
@@ -139,7 +139,7 @@ func (m *merger) place(items []any, like any, keys []string) int {
 // maxNamesakes bounds how many items of one name are looked at.
 const maxNamesakes = 10
 
-// longest is the length of the longest list in a value.
+// longest returns the length of the longest list in a value.
 func longest(v any) int {
 	n := 0
 	switch v := v.(type) {

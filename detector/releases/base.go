@@ -41,7 +41,7 @@ func (w *wanted) baseKey(o Object) string {
 	return kindOf(o).GroupKind().String() + "\x00" + text(o, "metadata", "namespace") + "\x00" + text(o, "metadata", "name")
 }
 
-// next is the live object once Helm has patched what changed from the deployed revision to
+// next returns the live object once Helm has patched what changed from the deployed revision to
 // the newest one, or nil where that is not how the next upgrade changes it.
 func (w *wanted) next(desired, live Object) Object {
 	if w.release.base == nil || !w.twoWay {
@@ -57,7 +57,7 @@ func (w *wanted) next(desired, live Object) Object {
 	return out
 }
 
-// patched is a value with the JSON merge patch between two others made.
+// patched returns a value with the JSON merge patch between two others made.
 func patched(live, from, to any) any {
 	t, ok := to.(map[string]any)
 	if !ok {
@@ -96,7 +96,7 @@ func makes(next, merged Object, c *Change) bool {
 	return has && equal(is, to)
 }
 
-// valueAt is the value at a JSON pointer; of what is added to the end of a list, the list.
+// valueAt returns the value at a JSON pointer; of what is added to the end of a list, the list.
 func valueAt(v any, segments []string) (any, bool) {
 	for _, s := range segments {
 		switch at := v.(type) {

@@ -31,7 +31,7 @@ func decode(t testing.TB, body string) Object {
 	return o
 }
 
-// repaired is the shop without its drift.
+// repaired returns the shop without its drift.
 func repaired(t testing.TB) world {
 	w := shop(t)
 	w.edit(t, func(r Object) {

@@ -69,7 +69,7 @@ var (
 	errNewer    = errors.New("its API server knew fields that this program does not")
 )
 
-// typeFor is the schema of an object, and its Kubernetes type if it is built in.
+// typeFor returns the schema of an object, and its Kubernetes type if it is built in.
 func (c *Collector) typeFor(apiVersion, kindName string) (typed.ParseableType, *kind, error) {
 	if k, ok := builtin[apiVersion+" "+kindName]; ok {
 		return builtinType(typeName(apiVersion, kindName)), &k, nil
@@ -176,7 +176,7 @@ func (m *merger) setAside(whole *outcome, desired, d Object, ignore []string) (*
 	return out, nil
 }
 
-// form is an object in the form that is compared.
+// form returns an object in the form that is compared.
 func (c *Collector) form(o Object, t typed.ParseableType, known *kind) (Object, error) {
 	if known != nil && known.new != nil {
 		return typedForm(o, *known)
@@ -253,7 +253,7 @@ func (m *merger) merge(desired Object, zeros bool) (Object, error) {
 	return out, nil
 }
 
-// dropped is what only the release's own Apply entry owns, and no longer declares.
+// dropped returns what only the release's own Apply entry owns, and no longer declares.
 func (m *merger) dropped(desired *typed.TypedValue) (*fieldpath.Set, error) {
 	if m.t.Schema == nil || !slices.ContainsFunc(m.owners, func(e ownership) bool { return e.own && e.Operation == "Apply" }) {
 		return nil, nil

@@ -78,7 +78,7 @@ func (c *Collector) readHelmRelease(o Object) {
 	c.readRules(at(o, "spec", "driftDetection", "ignore"), k.object, k.release)
 }
 
-// shortened is a release's name as Flux makes it fit (internal/release/name.go v1.6.3).
+// shortened returns a release's name as Flux makes it fit (internal/release/name.go v1.6.3).
 func shortened(name string) string {
 	const most, hash = 53, 12
 	if len(name) <= most {

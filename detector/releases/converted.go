@@ -2,7 +2,7 @@ package releases
 
 import "encoding/json"
 
-// converted is an autoscaler of version 1 as one of version 2, or the reverse;
+// converted returns an autoscaler of version 1 as one of version 2, or the reverse;
 // other objects are not converted.
 func converted(live Object, to string) Object {
 	if text(live, "kind") != "HorizontalPodAutoscaler" {

@@ -75,7 +75,7 @@ func targeted(o any) {
 	}
 }
 
-// defaultedPods is about the parts of pods, wherever they are in an object.
+// defaultedPods returns about the parts of pods, wherever they are in an object.
 func defaultedPods(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -120,7 +120,7 @@ func tolerating(o, live Object) {
 	o["spec"].(Object)["tolerations"] = declared
 }
 
-// defaultedBeside is defaulted by what lives, too.
+// defaultedBeside sets what is defaulted by what lives, too.
 func defaultedBeside(kind string, o, live Object) {
 	switch kind {
 	case "Pod":

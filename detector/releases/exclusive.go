@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// exclusive are fields of which an object has one at most: a merge keeps both, and the
+// exclusive names fields of which an object has one at most: a merge keeps both, and the
 // API server refuses that (pkg/apis/*/validation v1.35).
 func exclusive(kind string, o Object) string {
 	switch kind {
@@ -44,7 +44,7 @@ func both(v any, where string, fields ...string) string {
 	return ""
 }
 
-// steps is about a rolling update that makes no step, or, of a DaemonSet, two of them.
+// steps checks a rolling update that makes no step, or, of a DaemonSet, two of them.
 func steps(v any, one bool) string {
 	surge, unavailable := at(v, "maxSurge"), at(v, "maxUnavailable")
 	if surge == nil || unavailable == nil {

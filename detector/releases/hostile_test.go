@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// spoiled is a value of which one node is something else.
+// spoiled returns a value of which one node is something else.
 func spoiled(v any, r *rand.Rand) any {
 	if r.IntN(6) == 0 {
 		return []any{nil, "x", int64(-1), 1.5, true, []any{}, []any{nil, Object{}}, Object{}, Object{"a": nil}, "\x1b[31m"}[r.IntN(10)]

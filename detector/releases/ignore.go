@@ -191,7 +191,7 @@ func (c *Collector) rulesAbout(release, name string) []int {
 	return all
 }
 
-// without is an object without what JSON pointers name; missing paths are none.
+// without returns an object without what JSON pointers name; missing paths are none.
 func without(o Object, pointers []string) Object {
 	for _, p := range pointers {
 		if out, ok := cut(o, segmentsOf(p)).(Object); ok {

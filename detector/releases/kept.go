@@ -85,7 +85,7 @@ func minorOf(version string) int {
 	return n
 }
 
-// declaredBelow are the pointers to the values below one that are no maps or lists.
+// declaredBelow returns the pointers to the values below one that are no maps or lists.
 func declaredBelow(pointer string, value any) []string {
 	var all []string
 	switch v := value.(type) {

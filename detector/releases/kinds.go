@@ -98,7 +98,7 @@ var builtinResource = func() map[schema.GroupKind]kind {
 // unknownTypes are the kinds of Kubernetes that it serves as custom resources are.
 var unknownTypes = map[string]bool{"CustomResourceDefinition": true, "APIService": true}
 
-// guess is the folder of a kind by the rule that nearly all follow.
+// guess returns the folder of a kind by the rule that nearly all follow.
 func guess(id schema.GroupKind) string {
 	plural, _ := meta.UnsafeGuessKindToResource(id.WithVersion("v1"))
 	return plural.GroupResource().String()
@@ -113,7 +113,7 @@ var builtinGroups = func() map[string]bool {
 	return out
 }()
 
-// guessed is the folder of a kind without a definition: of those that its plural could be, the
+// guessed returns the folder of a kind without a definition: of those that its plural could be, the
 // one that the backup has.
 func (c *Collector) guessed(id schema.GroupKind) string {
 	first := guess(id)
@@ -125,7 +125,7 @@ func (c *Collector) guessed(id schema.GroupKind) string {
 	return first
 }
 
-// typeName is what client-go's schema calls a built-in type.
+// typeName returns what client-go's schema calls a built-in type.
 func typeName(apiVersion, kind string) string {
 	group, version, found := strings.Cut(apiVersion, "/")
 	if !found {

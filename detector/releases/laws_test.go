@@ -27,7 +27,7 @@ func kindsManifest(t testing.TB) string {
 	return "\n---\n" + string(body)
 }
 
-// declaredObjects are the desired objects of the lab's release and one of each kind, with its marks.
+// declaredObjects returns the desired objects of the lab's release and one of each kind, with its marks.
 func declaredObjects(t testing.TB) []Object {
 	t.Helper()
 	var manifest string
@@ -62,7 +62,7 @@ func reparsed(t testing.TB, o any) Object {
 	return decode(t, string(body))
 }
 
-// leaves are the pointers of the scalars below a value.
+// leaves collects the pointers of the scalars below a value.
 func leaves(v any, at string, out map[string]any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -161,7 +161,7 @@ func mutated(pointer string, v any) any {
 	return v
 }
 
-// served is an object as a server that has it answers.
+// served returns an object as a server that has it answers.
 func served(t testing.TB, c *Collector, o Object) Object {
 	t.Helper()
 	form, known, err := c.typeFor(text(o, "apiVersion"), text(o, "kind"))
@@ -198,7 +198,7 @@ func TestOtherWordsAreNoDrift(t *testing.T) {
 // others are quantities in other words.
 var others = map[any]string{"1Gi": "1024Mi", "512Mi": "0.5Gi", "1536Mi": "1.5Gi", "1": "1000m", "250m": "0.25", "500m": "0.5"}
 
-// shuffled is a value with the lists whose order means nothing in another order, quantities
+// shuffled returns a value with the lists whose order means nothing in another order, quantities
 // rewritten, and what a server adds to pods and Services.
 func shuffled(v any, of schema.TypeRef, s *schema.Schema, r *rand.Rand) any {
 	a, _ := s.Resolve(of)

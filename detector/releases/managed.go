@@ -7,7 +7,7 @@ import "bytes"
 // each is looked for among all.
 const maxItems = 5000
 
-// searchable is managedFields, or nothing where they name more items than are looked for.
+// searchable returns managedFields, or nothing where they name more items than are looked for.
 func searchable(managed []byte) []byte {
 	if len(managed) > maxItems && bytes.Count(managed, []byte(`"k:`))+bytes.Count(managed, []byte(`"v:`)) > maxItems {
 		return nil
@@ -66,7 +66,7 @@ func managedFields(body []byte) (start, end int) {
 	return 0, 0
 }
 
-// endOfString is where the quote is that ends a string, or -1.
+// endOfString returns where the quote is that ends a string, or -1.
 func endOfString(body []byte, i int) int {
 	for {
 		n := bytes.IndexByte(body[i:], '"')

@@ -86,7 +86,7 @@ func maskApplied(v any) any {
 // maxEvent is how much of a patch Domino's operator puts into an event.
 const maxEvent = 500
 
-// event is Domino's text about an object.
+// event returns Domino's text about an object.
 func event(c *Compared) string {
 	type operation struct {
 		Op    string `json:"op"`

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Note is First for a pass that reads other things, too, and a second one that is to end
+// Note does what First does, for a pass that reads other things, too, and a second one that is to end
 // early, see [Collector.Left]. It reports whether [Collector.Meet] is to have the item.
 func (c *Collector) Note(resource, version string, namespace, name []byte) bool {
 	if !c.resources[resource] {
@@ -35,7 +35,7 @@ const maxMet = 32 << 20
 // releaseMark is the end of releaseAnnotation, which is found faster than all of it.
 const releaseMark = "/release-name"
 
-// Meet is Read for such a pass. It also keeps objects with Helm's annotations for Plan, so
+// Meet does what Read does, for such a pass. It also keeps objects with Helm's annotations for Plan, so
 // that a second pass is needed only for others, and where there are too many. Of Secrets and
 // ConfigMaps those are records that have the name that Helm gives all its records
 // (pkg/storage/storage.go v4.2.0).
@@ -67,7 +67,7 @@ func (c *Collector) Names(resource string, namespace, name []byte) bool {
 	return slices.ContainsFunc(c.wanted[string(c.id)], func(w *wanted) bool { return !w.done })
 }
 
-// Left is how many objects of manifests are in the backup, by what Note got, and were not
+// Left returns how many objects of manifests are in the backup, by what Note got, and were not
 // compared yet: once there are none, the second pass changes no release's reason.
 func (c *Collector) Left() int { return c.left }
 

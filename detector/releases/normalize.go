@@ -18,7 +18,7 @@ const (
 	namespaceAnnotation = "meta.helm.sh/release-namespace"
 )
 
-// bare is an object without what no manifest decides: status, and of the
+// bare returns an object without what no manifest decides: status, and of the
 // metadata all but name, namespace, labels and annotations. Nulls are left out.
 func bare(o Object) Object {
 	out := withNulls(o)
@@ -33,7 +33,7 @@ func bare(o Object) Object {
 	return out
 }
 
-// withNulls is bare with the nulls of what is not metadata. A label or annotation that is null
+// withNulls returns what bare does, with the nulls of what is not metadata. A label or annotation that is null
 // is empty (Helm's GetLabels, NestedNullCoercingStringMap of apimachinery v0.36).
 func withNulls(o Object) Object {
 	out := Object{}
@@ -118,7 +118,7 @@ func folded(o Object) {
 	o["data"] = data
 }
 
-// typedForm is an object as Kubernetes' own type writes it: quantities are
+// typedForm returns an object as Kubernetes' own type writes it: quantities are
 // canonical, zero values and unknown fields are gone.
 func typedForm(o Object, k kind) (Object, error) {
 	to := k.new()
@@ -135,7 +135,7 @@ func typedForm(o Object, k kind) (Object, error) {
 	return trimmed(out), nil
 }
 
-// trimmed is bare of an object that nobody else has.
+// trimmed returns what bare does, of an object that nobody else has.
 func trimmed(o Object) Object {
 	delete(o, "status")
 	if m, ok := o["metadata"].(Object); ok {
@@ -166,7 +166,7 @@ func dropNulls(v any) {
 	}
 }
 
-// canonical is an object of a built-in kind as the API server writes it.
+// canonical returns an object of a built-in kind as the API server writes it.
 func canonical(o Object, t typed.ParseableType, k kind) (Object, error) {
 	if k.new != nil {
 		return typedForm(o, k)
@@ -184,7 +184,7 @@ func canonical(o Object, t typed.ParseableType, k kind) (Object, error) {
 	return out, nil
 }
 
-// fromYAML is a default as JSON decodes it; those of the built-in kinds come out of YAML.
+// fromYAML returns a default as JSON decodes it; those of the built-in kinds come out of YAML.
 func fromYAML(v any) any {
 	switch v := v.(type) {
 	case map[any]any:
@@ -199,7 +199,7 @@ func fromYAML(v any) any {
 	return v
 }
 
-// pruned is a custom object without the fields that its schema does not know,
+// pruned returns a custom object without the fields that its schema does not know,
 // and with its defaults inside of lists and maps that are replaced as a whole.
 func pruned(v any, t schema.TypeRef, s *schema.Schema, atomic bool) any {
 	a, ok := s.Resolve(t)

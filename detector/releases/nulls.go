@@ -1,6 +1,6 @@
 package releases
 
-// nullsOf is a value of a custom resource with the nulls that the API server keeps: of what
+// nullsOf returns a value of a custom resource with the nulls that the API server keeps: of what
 // its schema says nullable, and of what no schema describes. Other nulls are defaults
 // (apiextensions-apiserver pkg/apiserver/schema/defaulting/prunenulls.go v0.36).
 func nullsOf(v any, s Object) any {
@@ -34,7 +34,7 @@ func nullsOf(v any, s Object) any {
 	return v
 }
 
-// custom is a custom resource in the form that is compared, its nulls as a server has them.
+// custom returns a custom resource in the form that is compared, its nulls as a server has them.
 func (c *Collector) custom(o Object) Object {
 	id := kindOf(o)
 	if known := c.crds[id.GroupKind()]; known != nil && known.versions[id.Version] != nil {

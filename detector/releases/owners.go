@@ -155,7 +155,7 @@ func segmentsOf(pointer string) []string {
 	return parts
 }
 
-// depthOf is how many segments of a pointer a set owns: one more when it names the
+// depthOf returns how many segments of a pointer a set owns: one more when it names the
 // whole, or something inside of it.
 func depthOf(set *fieldpath.Set, live any, segments []string) int {
 	best := 0
@@ -217,7 +217,7 @@ func selects(pe fieldpath.PathElement, item any) bool {
 	return false
 }
 
-// find is the value at a path of an object.
+// find returns the value at a path of an object.
 func find(v any, path fieldpath.Path) (any, bool) {
 	for _, pe := range path {
 		switch {
@@ -250,7 +250,7 @@ func indexOf(items []any, pe fieldpath.PathElement) int {
 	return -1
 }
 
-// readable is a JSON pointer as people read it: items of lists by their name.
+// readable returns a JSON pointer as people read it: items of lists by their name.
 func readable(pointer string, docs ...any) string {
 	var b strings.Builder
 	for _, s := range segmentsOf(pointer) {
@@ -290,7 +290,7 @@ func writeName(b *strings.Builder, s string) {
 	}
 }
 
-// itemName is what an item of a list is called: its name, or its place.
+// itemName returns what an item of a list is called: its name, or its place.
 func itemName(item any, index string) string {
 	for _, k := range []string{"name", "key", "mountPath", "type", "containerPort", "port", "ip"} {
 		switch v := at(item, k).(type) {
@@ -310,7 +310,7 @@ func numeral(v any) string {
 	return string(body)
 }
 
-// readablePath is a path of managedFields in the same words.
+// readablePath returns a path of managedFields in the same words.
 func readablePath(path fieldpath.Path) string {
 	var b strings.Builder
 	for _, pe := range path {

@@ -13,7 +13,7 @@ import (
 	"github.com/wI2L/jsondiff"
 )
 
-// patch is Flux's from the live object, or from what it makes of that: of the metadata what
+// patch returns Flux's patch from the live object, or from what it makes of that: of the metadata what
 // is missing or different among labels and annotations, then all else.
 func (m *merger) patch(live, merged Object) ([]Change, error) {
 	if equal(merged, live) {
@@ -99,7 +99,7 @@ func byName(changes []Change, live, desired Object, owners []ownership) []Change
 	return out
 }
 
-// plain is a value with its numbers as JSON decodes them, where these are exact.
+// plain returns a value with its numbers as JSON decodes them, where these are exact.
 func plain(v any) any {
 	switch v := v.(type) {
 	case int64:

@@ -194,13 +194,13 @@ func unpack(packed string) (*record, error) {
 	return &r, nil
 }
 
-// text is a string at a path of an object, or "".
+// text returns a string at a path of an object, or "".
 func text(o Object, path ...string) string {
 	s, _ := at(o, path...).(string)
 	return s
 }
 
-// at is the value at a path of an object, or nil.
+// at returns the value at a path of an object, or nil.
 func at(v any, path ...string) any {
 	for _, p := range path {
 		m, ok := v.(map[string]any)

@@ -138,7 +138,7 @@ func refusedService(live, merged Object) string {
 // escaped makes a key a part of a JSON pointer.
 var escaped = strings.NewReplacer("~", "~0", "/", "~1")
 
-// finer is a patch without replacements of whole maps, which hide what they change.
+// finer returns a patch without replacements of whole maps, which hide what they change.
 func finer(patch []Change) []Change {
 	var out []Change
 	for _, c := range patch {

@@ -113,7 +113,7 @@ func readCRD(o Object) (group, kind string, c *crd) {
 	return group, kind, c
 }
 
-// typeOf is the type of the CRD's objects of a version; without a schema all lists are atomic.
+// typeOf returns the type of the CRD's objects of a version; without a schema all lists are atomic.
 func (c *crd) typeOf(version string) typed.ParseableType {
 	if t, done := c.types[version]; done {
 		return t
@@ -147,7 +147,7 @@ var (
 	}}
 )
 
-// withMetadata is a map with the fields that every object has.
+// withMetadata returns a map with the fields that every object has.
 func withMetadata(m *schema.Map) *schema.Map {
 	out := &schema.Map{ElementType: m.ElementType, ElementRelationship: m.ElementRelationship}
 	for _, f := range m.Fields {

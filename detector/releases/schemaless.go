@@ -2,7 +2,7 @@ package releases
 
 import "slices"
 
-// relaxed is what is desired of an object without a schema, with the lists of the live object
+// relaxed returns what is desired of an object without a schema, with the lists of the live object
 // that have all of it, and more: a default of the server, or an item beside others. With a
 // schema an apply may leave such a list as it is, or replace it.
 func relaxed(desired, live any) any {
@@ -54,7 +54,7 @@ func has(live, desired any) bool {
 	return !isContainer(live) && equal(plain(live), plain(desired))
 }
 
-// withoutSchema is outcome, and what was desired in it: of a kind without a schema with lists
+// withoutSchema returns the outcome, and what was desired in it: of a kind without a schema with lists
 // relaxed.
 func (m *merger) withoutSchema(desired, d Object) (Object, *outcome, error) {
 	out, err := m.outcome(desired, d)

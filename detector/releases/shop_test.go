@@ -194,7 +194,7 @@ type truthEntry struct {
 	Manager, Subresource    string
 }
 
-// field is the path as ours are written: the truth has [name=web] where they have [web].
+// field returns the path as ours are written: the truth has [name=web] where they have [web].
 func (e truthEntry) field() string { return strings.ReplaceAll(e.Path, "[name=", "[") }
 
 // Every entry of the lab's truth is found, and nothing that is benign.

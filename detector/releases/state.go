@@ -118,7 +118,7 @@ func (w *wanted) upgrade(ch *Change, out *outcome) string {
 	return Repairs
 }
 
-// method is how the next upgrade writes, and the HelmRelease that has it done, if any
+// method returns how the next upgrade writes, and the HelmRelease that has it done, if any
 // (helm-controller internal/action/upgrade.go v1.6.3).
 func (r *Release) method() (string, *controller) {
 	if k := r.controller; k != nil && k.kind == "HelmRelease" {
@@ -296,7 +296,7 @@ func (r *Release) finish() {
 	r.hooks, r.base = nil, nil
 }
 
-// brief is Flux's, with the fields that others added.
+// brief returns Flux's text, with the fields that others added.
 func (r *Release) brief() string {
 	var parts []string
 	for _, p := range []struct {

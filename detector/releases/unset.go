@@ -104,7 +104,7 @@ var containerMeans = map[string]any{"terminationMessagePath": "/dev/termination-
 // probes have defaults for zero numbers, too.
 var probes = map[string]int64{"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 
-// unset is what the API server makes of a field that has no value, beside others of the
+// unset returns what the API server makes of a field that has no value, beside others of the
 // manifest: a value; nil where the field is then absent; and whether it keeps what it chose.
 func unset(kind, around, field string, beside map[string]any) (means any, keeps bool) {
 	id := around + "." + field
@@ -149,7 +149,7 @@ func unset(kind, around, field string, beside map[string]any) (means any, keeps 
 	return unsetMeans[id], false
 }
 
-// pullPolicy is the default of a container: always for an image without a tag, and for latest.
+// pullPolicy returns the default of a container: always for an image without a tag, and for latest.
 func pullPolicy(container map[string]any) any {
 	image, declared := container["image"].(string)
 	if !declared {
@@ -183,7 +183,7 @@ func hasNulls(v any) bool {
 	return false
 }
 
-// cleared is a merged object without the fields that the manifest, raw, has null for: a merge
+// cleared returns a merged object without the fields that the manifest, raw, has null for: a merge
 // takes these away, and an API server gives them their defaults, which desired has
 // (pkg/util/strategicpatch of apimachinery v0.36).
 func (m *merger) cleared(raw, desired, merged any, of schema.TypeRef, around string) any {
@@ -247,7 +247,7 @@ func (m *merger) cleared(raw, desired, merged any, of schema.TypeRef, around str
 	return merged
 }
 
-// keeping is a default with what the API server chose itself inside of it.
+// keeping returns a default with what the API server chose itself inside of it.
 func (m *merger) keeping(means, live any, around string) any {
 	d, ok := means.(map[string]any)
 	l, too := live.(map[string]any)

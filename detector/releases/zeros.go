@@ -32,7 +32,7 @@ var unwritten = map[string]bool{
 // they are empty; it writes structs.
 var plainMaps = map[string]bool{"matchLabels": true, "parameters": true, "podFixed": true, "nodeSelector": true}
 
-// withoutZeros is a value without the fields that the API server leaves out, by their values.
+// withoutZeros returns a value without the fields that the API server leaves out, by their values.
 func withoutZeros(v any, leftOut func(field string, v any) bool) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -53,7 +53,7 @@ func withoutZeros(v any, leftOut func(field string, v any) bool) any {
 	return v
 }
 
-// withZeros is the typed form of an object with the values that its author declared and the
+// withZeros returns the typed form of an object with the values that its author declared and the
 // form has not: zero values, and what the API server makes of a null. It also reports whether
 // there are any. Flux does not see them, Helm does. Around is the field that the value is of.
 func (m *merger) withZeros(raw, form any, of schema.TypeRef, around string) (any, bool) {
@@ -138,7 +138,7 @@ func lacks(raw, form any) bool {
 	return false
 }
 
-// declaredZero is what the API server makes of a declared zero value or null, or nil if it is
+// declaredZero returns what the API server makes of a declared zero value or null, or nil if it is
 // nothing, or what the server has chosen.
 func (m *merger) declaredZero(v any, around, field string, beside map[string]any) any {
 	if v != nil && !isZero(v) {

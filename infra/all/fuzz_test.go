@@ -64,7 +64,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// object is the Cluster, or a Machine of it.
+// object returns the Cluster, or a Machine of it.
 func object(kind, name string) map[string]any {
 	return map[string]any{
 		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": kind, "metadata": map[string]any{"namespace": "ns", "name": name},

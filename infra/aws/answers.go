@@ -147,7 +147,7 @@ func notJSON(body []byte) string {
 	return ""
 }
 
-// checked is an operation whose answers are looked at before they are believed.
+// checked returns an operation whose answers are looked at before they are believed.
 func checked[I, O, F any](op operation[I, O, F], check func(*I, *O) error) operation[I, O, F] {
 	return func(ctx context.Context, in *I, options ...func(*F)) (*O, error) {
 		out, err := op(ctx, in, options...)
@@ -161,7 +161,7 @@ func checked[I, O, F any](op operation[I, O, F], check func(*I, *O) error) opera
 	}
 }
 
-// lacking is the error of an answer in which something is missing that AWS never
+// lacking returns the error of an answer in which something is missing that AWS never
 // leaves out.
 func lacking(operation, what string) error {
 	return &answerError{fmt.Sprintf("the answer to %s %s", operation, what), nil}
@@ -185,7 +185,7 @@ func complete[T any](operation string, list []T, id func(*T) *string, next *stri
 	return nil
 }
 
-// alone is the token of a next page where none may follow: what asks for a size takes pages.
+// alone returns the token of a next page where none may follow: what asks for a size takes pages.
 func alone(size *int32, next *string) *string {
 	if size != nil {
 		return nil

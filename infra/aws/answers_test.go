@@ -67,7 +67,7 @@ func bending(action string, b bent, once bool) func(call) *trouble {
 	}
 }
 
-// everyCall is a cluster for which each call is made that there is but that for roles:
+// everyCall returns a cluster for which each call is made that there is but that for roles:
 // a machine whose instance is there, one whose instance is gone, and an instance
 // without machine. arn is that of a load balancer of the newer generation.
 func everyCall(t *testing.T, arn string) (*backup.Snapshot, *backup.Secrets, lab.EC2Options, []lab.EC2Instance) {

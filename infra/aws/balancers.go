@@ -5,7 +5,7 @@ import (
 	"drift-detector/infra"
 )
 
-// loadBalancers are those before the API server of each cluster, its own first. An
+// loadBalancers returns those before the API server of each cluster, its own first. An
 // EKS cluster has none: AWS serves its API.
 func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
 	all := map[backup.ClusterID][]infra.LoadBalancer{}

@@ -71,7 +71,7 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Tim
 		check.Versions(s, versionedKinds, servedVersions))
 }
 
-// credentialsAbsent are the identities that CAPA cannot log in with, or of which the keys
+// credentialsAbsent returns the identities that CAPA cannot log in with, or of which the keys
 // are not in the backup.
 func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []check.Finding {
 	var found check.Shared
@@ -99,7 +99,7 @@ func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []check.Finding 
 	return found.Findings()
 }
 
-// identitiesForbidden are the identities that a cluster names, by itself or along a
+// identitiesForbidden returns the identities that a cluster names, by itself or along a
 // chain of roles, and that its namespace may not use.
 func (objs *objects) identitiesForbidden() []check.Finding {
 	var found check.Shared
@@ -113,7 +113,7 @@ func (objs *objects) identitiesForbidden() []check.Finding {
 	return found.Findings()
 }
 
-// kubeconfigs are those of EKS clusters, whose presence is what breaks.
+// kubeconfigs returns those of EKS clusters, whose presence is what breaks.
 func (objs *objects) kubeconfigs(secrets *backup.Secrets) []check.Finding {
 	var found []check.Finding
 	for _, id := range objs.order() {
@@ -126,7 +126,7 @@ func (objs *objects) kubeconfigs(secrets *backup.Secrets) []check.Finding {
 	return found
 }
 
-// bootstrapAbsent are machines of which no instance is on record and that lack their
+// bootstrapAbsent reports machines of which no instance is on record and that lack their
 // bootstrap data, although the Machine has had an instance.
 func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []check.Finding {
 	var found []check.Finding

@@ -53,7 +53,7 @@ const maxRoles = 5
 
 var roleForm = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}):role/[\w+=,.@/-]+$`)
 
-// sourceOf is the identity that a role is assumed with, by default the
+// sourceOf returns the identity that a role is assumed with, by default the
 // controller's (CAPA pkg/cloud/scope/session.go v2.11.1).
 func sourceOf(r role) identity {
 	if r.SourceKind == "" && r.SourceName == "" {

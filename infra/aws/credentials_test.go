@@ -28,7 +28,7 @@ func roleSpec(arn, externalID, sourceKind, sourceName string) map[string]any {
 	return s
 }
 
-// one is a backup of one empty cluster under an identity.
+// one returns a backup of one empty cluster under an identity.
 func one(identityRef ...string) made {
 	return newMade().cluster("ns", "alpha", fleetRegion, "vpc-1", identityRef...).set("ns", "alpha", "alpha-md", 0)
 }

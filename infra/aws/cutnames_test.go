@@ -13,7 +13,7 @@ import (
 func TestAMachineSetsSuffixThatIsCut(t *testing.T) {
 	long := strings.Repeat("a", 55)
 	keys := markedKeys("prod", roleNode, "vpc-1", "ns/"+long+"-bc24567", "")
-	want := infra.Key{Kind: keyOwnedNSStem2, Value: join("prod", roleNode, "vpc-1", "ns", long)}
+	want := infra.Key{Kind: keyOwnedNSStem2, Value: infra.Join("prod", roleNode, "vpc-1", "ns", long)}
 	if !slices.Contains(keys, want) {
 		t.Errorf("%v lacks %v", keys, want)
 	}

@@ -62,7 +62,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	for _, n := range names {
 		c.Names = append(c.Names, infra.Key{Kind: keyName, Value: n})
 		for _, owner := range []string{s.tag, ""} {
-			c.Names = append(c.Names, infra.Key{Kind: keyNamesake, Value: join(owner, m.cluster.Namespace, n)})
+			c.Names = append(c.Names, infra.Key{Kind: keyNamesake, Value: infra.Join(owner, m.cluster.Namespace, n)})
 		}
 	}
 	c.Orphan = objs.orphan(m)
@@ -90,7 +90,7 @@ func (objs *objects) orphan(m *member) *infra.Orphan {
 	return o
 }
 
-// nameTag is what an instance's tag Name says, unless somebody changed it: the name of
+// nameTag returns what an instance's tag Name says, unless somebody changed it: the name of
 // the AWSMachine, where additionalTags do not say otherwise. What a group made is
 // called as the group.
 func (objs *objects) nameTag(m *member, s *clusterLocation) []infra.Expectation {
@@ -104,23 +104,23 @@ func (objs *objects) nameTag(m *member, s *clusterLocation) []infra.Expectation 
 	return []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: cmp.Or(m.machine.Data.NameTag, name)}, Warning: code.Renamed}}
 }
 
-// searchKey is what CAPA's search by name finds: an instance that is owned by the
+// searchKey returns what CAPA's search by name finds: an instance that is owned by the
 // cluster, has the name in tag Name and is pending or running, in any VPC.
 func searchKey(cluster, name string) infra.Key {
-	return infra.Key{Kind: keySearched, Value: join(cluster, name)}
+	return infra.Key{Kind: keySearched, Value: infra.Join(cluster, name)}
 }
 
 // secondKeys adds the keys that identify an instance other than by the recorded id.
 // names are the Machine's name and, if that differs, the AWSMachine's.
 func (s *clusterLocation) secondKeys(c *infra.ExpectedMachine, namespace string, names []string) {
 	if s.vpc != "" {
-		c.Identity = infra.Key{Kind: keyMachineName, Value: join(s.tag, s.vpc, namespace, names[0])}
+		c.Identity = infra.Key{Kind: keyMachineName, Value: infra.Join(s.tag, s.vpc, namespace, names[0])}
 		// CAPA itself finds an instance that it has not recorded by owner and name
 		// (pkg/cloud/services/ec2/instances.go GetRunningInstanceByTags v2.9.3).
 		for i, n := range names {
-			c.Weak = append(c.Weak, infra.Key{Kind: keyOwnedName, Value: join(s.tag, s.vpc, n)})
+			c.Weak = append(c.Weak, infra.Key{Kind: keyOwnedName, Value: infra.Join(s.tag, s.vpc, n)})
 			if i > 0 {
-				c.Weak = append(c.Weak, infra.Key{Kind: keyMachineName, Value: join(s.tag, s.vpc, namespace, n)})
+				c.Weak = append(c.Weak, infra.Key{Kind: keyMachineName, Value: infra.Join(s.tag, s.vpc, namespace, n)})
 			}
 		}
 		c.Witness = c.Weak
@@ -128,13 +128,13 @@ func (s *clusterLocation) secondKeys(c *infra.ExpectedMachine, namespace string,
 	}
 	// In any VPC: too little to call an instance the machine's, and enough not to
 	// say that the machine has none.
-	tagged := infra.Key{Kind: keyOwnedTag, Value: join(s.tag, namespace, names[0])}
+	tagged := infra.Key{Kind: keyOwnedTag, Value: infra.Join(s.tag, namespace, names[0])}
 	if s.record == nil {
 		// Of an EKS cluster nothing says its name in tags then.
-		tagged = infra.Key{Kind: keyTag, Value: join(namespace, names[0])}
+		tagged = infra.Key{Kind: keyTag, Value: infra.Join(namespace, names[0])}
 	}
 	for _, n := range names {
-		c.Witness = append(c.Witness, infra.Key{Kind: keyOwnedAnywhere, Value: join(s.tag, n)})
+		c.Witness = append(c.Witness, infra.Key{Kind: keyOwnedAnywhere, Value: infra.Join(s.tag, n)})
 	}
 	if !c.Strong.IsZero() {
 		c.Identity = tagged
@@ -143,16 +143,7 @@ func (s *clusterLocation) secondKeys(c *infra.ExpectedMachine, namespace string,
 	c.Weak = append([]infra.Key{tagged}, c.Witness...)
 }
 
-// join makes one value of several. Parts from outside may hold the separator.
-func join(parts ...string) string {
-	escaped := make([]string, len(parts))
-	for i, p := range parts {
-		escaped[i] = strings.ReplaceAll(strings.ReplaceAll(p, "%", "%25"), "/", "%2f")
-	}
-	return strings.Join(escaped, "/")
-}
-
-// unjoin is one part of what join made.
+// unjoin returns one part of what infra.Join made.
 func unjoin(part string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(part, "%2f", "/"), "%25", "%")
 }

@@ -14,7 +14,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// twoRegions are two clusters in two regions, of two machines each: one whose
+// twoRegions returns two clusters in two regions, of two machines each: one whose
 // instance is there, one whose instance is gone.
 func twoRegions(t *testing.T) (*backup.Snapshot, *backup.Secrets, []lab.EC2Instance) {
 	t.Helper()
@@ -262,7 +262,7 @@ func TestCallsForTenThousandInstances(t *testing.T) {
 	}
 }
 
-// heap is how many bytes are in use.
+// heap returns how many bytes are in use.
 func heap() int64 {
 	var m runtime.MemStats
 	for range 3 { // what has a finalizer or is pooled goes later

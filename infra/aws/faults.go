@@ -33,7 +33,7 @@ var (
 	throttled   = []string{"RequestLimitExceeded", "Throttling", "ThrottlingException", "TooManyRequestsException", "Client.RequestLimitExceeded"}
 )
 
-// codeOf is AWS's own code for an error. The text behind it is not used: that
+// codeOf returns AWS's own code for an error. The text behind it is not used: that
 // of SignatureDoesNotMatch repeats the headers of the request, session token
 // included.
 func codeOf(err error) (code string, ok bool) {
@@ -116,7 +116,7 @@ func listFault(ctx context.Context, t infra.Target, action, doing string, err er
 	}
 }
 
-// networkFault is for what is no answer of AWS.
+// networkFault returns the fault for what is no answer of AWS.
 func networkFault(t infra.Target, doing string, err error) *infra.Fault {
 	var untrusted *tls.CertificateVerificationError
 	var dial *net.OpError

@@ -124,7 +124,7 @@ func asgFactOf(g *types.AutoScalingGroup) asgFact {
 	return f
 }
 
-// living is how many members a group has that run or come to: of those that it is set to, the
+// living returns how many members a group has that run or come to: of those that it is set to, the
 // others may be ones that cannot be launched.
 func living(g *types.AutoScalingGroup) *int64 {
 	var n int64

@@ -22,7 +22,7 @@ type identity struct {
 // unknownIdentity stands for a cluster whose object is not in the backup.
 const unknownIdentity = "unknown"
 
-// identityOf is the identity that a cluster names, else the controller's own
+// identityOf returns the identity that a cluster names, else the controller's own
 // (CAPA api/v1beta2/defaults.go v2.11.1).
 func identityOf(id backup.ClusterID, s *clusterLocation) identity {
 	switch {
@@ -37,7 +37,7 @@ func identityOf(id backup.ClusterID, s *clusterLocation) identity {
 
 func (i identity) String() string { return i.Kind + "/" + i.Name }
 
-// targetID is made of the backup without its Secrets:
+// targetID returns an id that is made of the backup without its Secrets:
 // "aws/us-east-1/AWSClusterControllerIdentity/default".
 func (objs *objects) targetID(id backup.ClusterID, s *clusterLocation) string {
 	t := fmt.Sprintf("%s/%s/%s", Name, regionName(s.region), identityOf(id, s))
@@ -47,7 +47,7 @@ func (objs *objects) targetID(id backup.ClusterID, s *clusterLocation) string {
 	return capi.Numbered(t, id.Backup)
 }
 
-// regionName is the region as ids and messages show it.
+// regionName returns the region as ids and messages show it.
 func regionName(raw string) string {
 	const longest = 64
 	switch {
@@ -80,7 +80,7 @@ type homeScope struct {
 	profiles            []nodegroupName
 }
 
-// homeScopes are all places where the instances of the backup's clusters are, in the
+// homeScopes returns all places where the instances of the backup's clusters are, in the
 // order of their ids.
 func (objs *objects) homeScopes() []*homeScope {
 	byID := map[string]*homeScope{}

@@ -75,7 +75,7 @@ func (objs *objects) forbidden(id backup.ClusterID, s *clusterLocation) (at iden
 	return identity{}, ""
 }
 
-// chain is an identity and those that it is assumed with, as far as the backup holds
+// chain returns an identity and those that it is assumed with, as far as the backup holds
 // them (CAPA pkg/cloud/scope/session.go buildProvidersForRef v2.11.1).
 func (objs *objects) chain(n int, at identity) []identity {
 	var all []identity
@@ -126,7 +126,7 @@ func (objs *objects) permission(id backup.ClusterID, at identity) (Permission, s
 	return Allows(allowed, id.Namespace, labels, objs.snapshot.Lacks(id.Backup, "Namespace"))
 }
 
-// allowedOf is allowedNamespaces of an identity, and the one that it is assumed with,
+// allowedOf returns allowedNamespaces of an identity, and the one that it is assumed with,
 // if there is one.
 func (objs *objects) allowedOf(n int, at identity) (allowed string, found bool, next identity) {
 	k := capi.Object{Backup: n, Name: at.Name}

@@ -48,7 +48,7 @@ func TestNamespacesThatAnIdentityAllows(t *testing.T) {
 	}
 }
 
-// haltsIn are the steps of the session that the backup alone does not pass.
+// haltsIn returns the steps of the session that the backup alone does not pass.
 func haltsIn(s *backup.Snapshot) (out []walk.Step) {
 	for _, step := range New().Expected(s).Steps {
 		if step.Each == nil && strings.HasPrefix(step.Row.ID, "aws.S") && step.Look == nil && step.Found != walk.Passed {

@@ -82,7 +82,7 @@ func readTags(all []types.Tag) tags {
 	return t
 }
 
-// allTags are all tags of an instance, as people gave them; AWS allows 50. Their
+// allTags returns all tags of an instance, as people gave them; AWS allows 50. Their
 // keys are few and mostly long: all instances share them.
 func allTags(all []types.Tag) []infra.Tag {
 	out := make([]infra.Tag, len(all))
@@ -93,7 +93,7 @@ func allTags(all []types.Tag) []infra.Tag {
 	return out
 }
 
-// owner is the only owner, or empty: of two nobody can say which one is right.
+// owner returns the only owner, or empty: of two nobody can say which one is right.
 func (t *tags) owner() string {
 	if len(t.owners) != 1 {
 		return ""
@@ -101,7 +101,7 @@ func (t *tags) owner() string {
 	return t.owners[0]
 }
 
-// sizeOf is what a listing says of the size: EC2 does not say the memory of a type there.
+// sizeOf returns what a listing says of the size: EC2 does not say the memory of a type there.
 func sizeOf(i *types.Instance) infra.Size {
 	vcpus := int64(0)
 	if o := i.CpuOptions; o != nil {
@@ -157,7 +157,7 @@ func (l *listing) instance(i *types.Instance) infra.Instance {
 	return out
 }
 
-// ownedKeys are those by which an instance is found without its id: what CAPA's
+// ownedKeys returns those by which an instance is found without its id: what CAPA's
 // tags say of its cluster and its machine.
 func (t *tags) ownedKeys(vpc string) (keys []infra.Key) {
 	add := func(kind infra.KeyKind, value string) { keys = append(keys, infra.Key{Kind: kind, Value: value}) }
@@ -167,29 +167,29 @@ func (t *tags) ownedKeys(vpc string) (keys []infra.Key) {
 		add(infra.OwnerTag, owner)
 	}
 	if tagged {
-		add(keyTag, join(namespace, machine))
+		add(keyTag, infra.Join(namespace, machine))
 		for _, owner := range t.owners {
-			add(keyNamesake, join(owner, namespace, machine))
+			add(keyNamesake, infra.Join(owner, namespace, machine))
 		}
 		if len(t.owners) == 0 {
-			add(keyNamesake, join("", namespace, machine))
+			add(keyNamesake, infra.Join("", namespace, machine))
 		}
 	}
 	switch {
 	case owner == "":
 	case tagged:
-		add(keyOwnedTag, join(owner, namespace, machine))
+		add(keyOwnedTag, infra.Join(owner, namespace, machine))
 	case t.machineName == "" && t.name != "":
-		add(keyOwnedAnywhere, join(owner, t.name))
+		add(keyOwnedAnywhere, infra.Join(owner, t.name))
 	}
 	if owner != "" && vpc != "" {
 		// Where the machine's name is in a tag of its own, that is the name: CAPA
 		// writes it on all that it makes. And what a group made is nobody's machine.
 		if t.name != "" && t.machineName == "" && t.group == "" && t.nodegroup == "" {
-			add(keyOwnedName, join(owner, vpc, t.name))
+			add(keyOwnedName, infra.Join(owner, vpc, t.name))
 		}
 		if tagged {
-			add(keyMachineName, join(owner, vpc, namespace, machine))
+			add(keyMachineName, infra.Join(owner, vpc, namespace, machine))
 		}
 		// What an autoscaling group made is nobody's single machine, whether or not
 		// the backup knows the group.
@@ -200,7 +200,7 @@ func (t *tags) ownedKeys(vpc string) (keys []infra.Key) {
 	return keys
 }
 
-// searchedKeys are those by which CAPA's search by name finds the instance.
+// searchedKeys returns those by which CAPA's search by name finds the instance.
 func (t *tags) searchedKeys(state *types.InstanceState) (keys []infra.Key) {
 	if state == nil || t.name == "" {
 		return nil
@@ -234,7 +234,7 @@ func (l *listing) addKnown(i *infra.Instance, k infra.Key) {
 	}
 }
 
-// pathOf is where the instance is, for people: zone, VPC and subnet are what
+// pathOf returns where the instance is, for people: zone, VPC and subnet are what
 // folders are elsewhere, and the id is what it is found by.
 func pathOf(i *types.Instance) string {
 	var parts []string
@@ -245,7 +245,7 @@ func pathOf(i *types.Instance) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "/")
 }
 
-// created is when the instance came to be. LaunchTime moves when an instance is
+// created returns when the instance came to be. LaunchTime moves when an instance is
 // stopped and started, its first disk and network interface stay.
 func created(i *types.Instance) time.Time {
 	first := aws.ToTime(i.LaunchTime)

@@ -196,7 +196,7 @@ type awsPool struct {
 	Taints, Scaling, AMIVersion, Role                               string
 }
 
-// walkedFields are what the walk asks of a pool.
+// walkedFields returns what the walk asks of a pool.
 func walkedFields() []backup.Field[awsPool] {
 	return []backup.Field[awsPool]{
 		backup.Raw(func(p *awsPool) *string { return &p.Template }, "spec.awsLaunchTemplate"),

@@ -98,7 +98,7 @@ func (p *provider) noteAccess(ctx context.Context, t infra.Target, d *detail, er
 	})
 }
 
-// accessOf is what a login says of a credential.
+// accessOf returns what a login says of a credential.
 func accessOf(err error) string {
 	var role *roleError
 	refusal, _ := codeOf(err)
@@ -173,7 +173,7 @@ func (l *listing) readMissing(ctx context.Context) *infra.Fault {
 	return nil
 }
 
-// unseen are the ids of instances that were not listed.
+// unseen returns the ids of instances that were not listed.
 func (l *listing) unseen(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return l.seen[id] })
 }
@@ -204,7 +204,7 @@ func (l *listing) lookUp(ctx context.Context, ids []string) error {
 
 var instanceIDs = regexp.MustCompile(`\bi-[0-9a-f]+\b`)
 
-// denied are the ids of which an error says that there is no such instance. Its text is
+// denied returns the ids of which an error says that there is no such instance. Its text is
 // searched, once for all of a batch, and never shown.
 func denied(err error) []string {
 	var said smithy.APIError

@@ -101,7 +101,7 @@ func (objs *objects) recordOf(id backup.ClusterID) (*backup.Record[awsCluster], 
 	return nil, clusterKind
 }
 
-// eksName is the name that CAPA gives EKS resources when none is asked for. Names
+// eksName returns the name that CAPA gives EKS resources when none is asked for. Names
 // of a hundred characters and more are hashed, which is not followed here: they
 // only make hints, and a hint that matches nothing changes nothing (pkg/eks/eks.go v2.11.1).
 func eksName(namespace, name string) string {

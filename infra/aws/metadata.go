@@ -37,7 +37,7 @@ func (m *metadata) String() string {
 	return fmt.Sprintf("%s,%s,%d,%s", m.Endpoint, m.Tokens, m.Hops, m.Tags)
 }
 
-// walkFacts are what rows ask of the instance of a machine: the groups of its first network
+// walkFacts returns what rows ask of the instance of a machine: the groups of its first network
 // interface, and its metadata options. Equal ones are kept once.
 func (l *listing) walkFacts(i *types.Instance) infra.Facts {
 	ids := make([]string, len(i.SecurityGroups))

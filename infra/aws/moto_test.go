@@ -67,7 +67,7 @@ func seedMoto(t *testing.T, url string) map[string]string {
 	return s.ids
 }
 
-// fleetInstancesOf are the lab's instances.
+// fleetInstancesOf returns the lab's instances.
 func fleetInstancesOf(t *testing.T) (all []lab.EC2Instance) {
 	t.Helper()
 	data, err := os.ReadFile(fleetInstances)

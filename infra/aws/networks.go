@@ -98,7 +98,7 @@ func (l *listing) readSubnets(ctx context.Context, vpcs []string) error {
 			vpc, one := aws.ToString(n.VpcId), subnetFact{aws.ToString(n.SubnetId), aws.ToString(n.CidrBlock), tagged(n.Tags) == "public"}
 			all[vpc] = append(all[vpc], one)
 			l.found(keySubnet, one.ID)
-			l.found(keySubnetCIDR, join(vpc, one.CIDR))
+			l.found(keySubnetCIDR, infra.Join(vpc, one.CIDR))
 		}
 		return out.NextToken, nil
 	})
@@ -114,7 +114,7 @@ func subnetServes(n *types.Subnet) bool {
 	return n.State == "" || n.State == types.SubnetStateAvailable || n.State == types.SubnetStatePending
 }
 
-// tagged is the role that CAPA's tag gives to something.
+// tagged returns the role that CAPA's tag gives to something.
 func tagged(tags []types.Tag) string {
 	for i := range tags {
 		if aws.ToString(tags[i].Key) == tagRole {
@@ -190,10 +190,10 @@ func (l *listing) takeSecurityGroup(g *types.SecurityGroup) {
 	if !leftAlone(g.Tags) {
 		f.Foreign = foreignRules(g.IpPermissions)
 	}
-	l.note(factGroup, join(vpc, name), f)
+	l.note(factGroup, infra.Join(vpc, name), f)
 }
 
-// clustersIn are the clusters that CAPA's tag names on something.
+// clustersIn returns the clusters that CAPA's tag names on something.
 func clustersIn(tags []types.Tag) []string {
 	var out []string
 	for i := range tags {
@@ -222,7 +222,7 @@ var ownRules = []string{
 	"Allow NLB traffic to the control plane instances",
 }
 
-// foreignRules are the rules with another description than CAPA's own. CAPA compares
+// foreignRules returns the rules with another description than CAPA's own. CAPA compares
 // descriptions too, so that it revokes each that its cluster does not ask for.
 func foreignRules(all []types.IpPermission) []ruleFact {
 	var out []ruleFact

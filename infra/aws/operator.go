@@ -12,13 +12,13 @@ import (
 
 var address = regexp.MustCompile(`\S+://\S+`)
 
-// withoutAddresses is the text of an error without what may be secret in addresses: the SDK
+// withoutAddresses returns the text of an error without what may be secret in addresses: the SDK
 // repeats an AWS_ENDPOINT_URL or endpoint_url of the operator's that it can't read.
 func withoutAddresses(text string) string {
 	return address.ReplaceAllStringFunc(text, archive.WithoutSecrets)
 }
 
-// withoutOutput is an error without what the operator's own credential_process wrote: the
+// withoutOutput returns an error without what the operator's own credential_process wrote: the
 // SDK repeats it where it is no credential in JSON, and it may well be a token.
 func withoutOutput(err error) error {
 	var of *processcreds.ProviderError

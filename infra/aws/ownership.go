@@ -58,7 +58,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 	return hints
 }
 
-// roleOf is the value of CAPA's role tag on the machines of an owner.
+// roleOf returns the value of CAPA's role tag on the machines of an owner.
 func roleOf(o *infra.OwnerID) string {
 	if o.Kind == "MachineSet" || o.Kind == "MachineDeployment" {
 		return roleNode
@@ -66,7 +66,7 @@ func roleOf(o *infra.OwnerID) string {
 	return roleControlPlane
 }
 
-// stemOfOwner is what precedes the random characters in the names of an owner's
+// stemOfOwner returns what precedes the random characters in the names of an owner's
 // machines, and how many parts those are.
 func stemOfOwner(o *infra.OwnerID) (stem string, parts int) {
 	if o.Kind == "MachineDeployment" {
@@ -84,7 +84,7 @@ func beside(id backup.ClusterID, o *infra.OwnerID) infra.OwnershipHint {
 	kind := [...]infra.KeyKind{1: keyRoleStem1, 2: keyRoleStem2}[parts]
 	return infra.OwnershipHint{
 		Grade: infra.Strong, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Shares: keyOwnedVPC,
-		Specificity: min(len(o.Name), len(stem)), Key: infra.Key{Kind: kind, Value: join(roleOf(o), id.Namespace, stem)},
+		Specificity: min(len(o.Name), len(stem)), Key: infra.Key{Kind: kind, Value: infra.Join(roleOf(o), id.Namespace, stem)},
 		Detail: fmt.Sprintf("its tag MachineName has namespace %s and a name that %s %s gives, and it is in a VPC with recorded machines of the cluster, under the same ownership tag", id.Namespace, o.Kind, o.Name),
 	}
 }
@@ -95,12 +95,12 @@ func named(o *infra.OwnerID) infra.OwnershipHint {
 	kind := [...]infra.KeyKind{1: keyStem1, 2: keyStem2}[parts]
 	return infra.OwnershipHint{
 		Grade: infra.NameOnly, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Specificity: len(stem),
-		Key:    infra.Key{Kind: kind, Value: join(stem)},
+		Key:    infra.Key{Kind: kind, Value: infra.Join(stem)},
 		Detail: fmt.Sprintf("its name is one that %s %s gives", o.Kind, o.Name),
 	}
 }
 
-// marks are the names of a cluster in tags. Of a cluster of EKS whose object the
+// marks returns the names of a cluster in tags. Of a cluster of EKS whose object the
 // backup lacks, the name is not known.
 func (s *clusterLocation) marks() []string {
 	if s.record == nil && s.eks {
@@ -130,9 +130,9 @@ func (s *clusterLocation) markedHint(id backup.ClusterID, owner *infra.OwnerID, 
 	}
 	byMachine, byTag := hint, hint
 	byMachine.Grade, byMachine.Detail = infra.Strong, tagged+"; tag MachineName has namespace "+id.Namespace
-	byMachine.Key = infra.Key{Kind: strong, Value: join(append(append(parts[:3:3], id.Namespace), tail...)...)}
+	byMachine.Key = infra.Key{Kind: strong, Value: infra.Join(append(append(parts[:3:3], id.Namespace), tail...)...)}
 	byTag.Grade, byTag.Detail = infra.Medium, tagged+"; it has no tag MachineName"
-	byTag.Key = infra.Key{Kind: medium, Value: join(append(parts[:3:3], tail...)...)}
+	byTag.Key = infra.Key{Kind: medium, Value: infra.Join(append(parts[:3:3], tail...)...)}
 	return []infra.OwnershipHint{byMachine, byTag}
 }
 
@@ -150,23 +150,23 @@ func markedKeys(owner, role, vpc, machineName, name string) []infra.Key {
 	} else if machineName != "" {
 		return nil // CAPA does not write such a tag
 	}
-	keys := []infra.Key{{Kind: plain, Value: join(parts...)}}
+	keys := []infra.Key{{Kind: plain, Value: infra.Join(parts...)}}
 	one, two := naming.Stems(name)
 	if one != "" {
-		keys = append(keys, infra.Key{Kind: stem1, Value: join(append(parts[:len(parts):len(parts)], one)...)})
+		keys = append(keys, infra.Key{Kind: stem1, Value: infra.Join(append(parts[:len(parts):len(parts)], one)...)})
 	}
 	if two != "" {
-		keys = append(keys, infra.Key{Kind: stem2, Value: join(append(parts[:len(parts):len(parts)], two)...)})
+		keys = append(keys, infra.Key{Kind: stem2, Value: infra.Join(append(parts[:len(parts):len(parts)], two)...)})
 	}
 	return keys
 }
 
-// nameKeys are those that an instance has for its names, wherever it is: the other
+// nameKeys returns those that an instance has for its names, wherever it is: the other
 // side of beside and named. grouped reports that a group made it, and not for
 // a single machine.
 func (t *tags) nameKeys(vpc string, grouped bool) (keys []infra.Key) {
 	add := func(kind infra.KeyKind, parts ...string) {
-		keys = append(keys, infra.Key{Kind: kind, Value: join(parts...)})
+		keys = append(keys, infra.Key{Kind: kind, Value: infra.Join(parts...)})
 	}
 	seen := map[string]bool{}
 	for _, mark := range append(t.marks, t.eksCluster) {

@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"drift-detector/infra"
 )
 
 // What CAPA asks of a control plane of EKS that is there, beside its own description.
@@ -50,7 +52,7 @@ func configHash(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// ownersOf are the clusters that the cloud provider's tag names.
+// ownersOf returns the clusters that the cloud provider's tag names.
 func ownersOf(tags map[string]string) (all []string) {
 	for key := range tags {
 		if cluster, ok := strings.CutPrefix(key, tagCloud); ok {
@@ -96,7 +98,7 @@ func (l *listing) readParts(ctx context.Context) {
 	l.readProfiles(ctx)
 }
 
-// wanted are those of the planes that were found.
+// wanted returns those of the planes that were found.
 func (l *listing) wanted(planes []string) (all []string) {
 	for _, name := range planes {
 		if slices.Contains(l.planes, name) {
@@ -212,7 +214,7 @@ func (l *listing) readPolicies(ctx context.Context, plane, arn string) (all []st
 	return all, err
 }
 
-// scopedPolicy is a policy and where it holds.
+// scopedPolicy returns a policy and where it holds.
 func scopedPolicy(arn, scope string, namespaces []string) string {
 	if scope != "namespace" {
 		namespaces = nil
@@ -237,7 +239,7 @@ func (l *listing) readProfiles(ctx context.Context) {
 			l.unreadFact(ctx, factProfile, "eks:DescribeFargateProfile", "the Fargate profiles", err)
 			return
 		}
-		l.note(factProfile, join(n.cluster, n.name), profileFact{string(out.FargateProfile.Status), ownersOf(out.FargateProfile.Tags)})
+		l.note(factProfile, infra.Join(n.cluster, n.name), profileFact{string(out.FargateProfile.Status), ownersOf(out.FargateProfile.Tags)})
 	}
 	if asked {
 		l.noteRead(factProfile)

@@ -123,7 +123,7 @@ func (objs *objects) poolKey(p *pool) infra.Key {
 	return asgKey(s.target, p.groupName())
 }
 
-// groupName is what CAPA calls the autoscaling group: as its AWSMachinePool, and it records
+// groupName returns what CAPA calls the autoscaling group: as its AWSMachinePool, and it records
 // the ARN: arn:aws:autoscaling:REGION:ACCOUNT:autoScalingGroup:UUID:autoScalingGroupName/NAME
 func (p *pool) groupName() string {
 	if p.record != nil {
@@ -142,7 +142,7 @@ func (objs *objects) nodegroupName(p *pool) nodegroupName {
 	return n
 }
 
-// templateName is what CAPA calls the launch template (LaunchTemplateName in
+// templateName returns what CAPA calls the launch template (LaunchTemplateName in
 // pkg/cloud/scope/machinepool.go and managednodegroup.go v2.13.0).
 func (objs *objects) templateName(p *pool) string {
 	if s := objs.locations[p.cluster]; p.kind == managedPoolKind && s.record != nil {
@@ -152,14 +152,14 @@ func (objs *objects) templateName(p *pool) string {
 }
 
 func asgKey(target, name string) infra.Key {
-	return infra.Key{Kind: keyASG, Value: target + "/" + join(name)}
+	return infra.Key{Kind: keyASG, Value: target + "/" + infra.Join(name)}
 }
 
 func nodegroupKey(target, cluster, name string) infra.Key {
-	return infra.Key{Kind: keyNodegroup, Value: target + "/" + join(cluster, name)}
+	return infra.Key{Kind: keyNodegroup, Value: target + "/" + infra.Join(cluster, name)}
 }
 
-// ownPool are the probes by which a pool shows its account, where its name alone
+// ownPool returns the probes by which a pool shows its account, where its name alone
 // may be that of another account's pool: an autoscaling group by the account in the
 // ARN that the backup records, a node group by the subnets that it is in.
 func (objs *objects) ownPool(p *pool) []infra.Key {
@@ -185,7 +185,7 @@ func (objs *objects) ownPool(p *pool) []infra.Key {
 	return keys
 }
 
-// placedKey is the probe of a node group in a subnet.
+// placedKey returns the probe of a node group in a subnet.
 func placedKey(nodegroup infra.Key, subnet string) infra.Key {
 	return infra.Key{Kind: keyOwnNodegroup, Value: nodegroup.Value + "/" + subnet}
 }
@@ -208,7 +208,7 @@ func (objs *objects) poolOf(m *member) infra.Key {
 	if p := objs.poolNamed[poolName{m.cluster, name}]; p != nil {
 		return objs.poolKey(p)
 	}
-	return infra.Key{Kind: keyLostPool, Value: join(m.cluster.Namespace, m.cluster.Name, name)}
+	return infra.Key{Kind: keyLostPool, Value: infra.Join(m.cluster.Namespace, m.cluster.Name, name)}
 }
 
 // guessed returns why the name of a pool is not certain, or "". What CAPA calls it

@@ -80,7 +80,7 @@ var lookups = []lookup{
 	{keyEKS, "eks:DescribeCluster", "EKS control planes", 1, findPlane},
 }
 
-// fact is the kind of Facts that a lookup notes; empty: none.
+// fact returns the kind of Facts that a lookup notes; empty: none.
 func (l *lookup) fact() string {
 	switch l.kind {
 	case keyVPC:
@@ -114,7 +114,7 @@ func balancerFactOf(lb *elbv2types.LoadBalancer) balancerFact {
 // the probes of its own name: in its VPC, and in any.
 func (l *listing) balancer(name, vpc, dns *string) []string {
 	l.found(keyLBName, hostOf(aws.ToString(dns)))
-	return []string{join(aws.ToString(vpc), aws.ToString(name)), join("", aws.ToString(name))}
+	return []string{infra.Join(aws.ToString(vpc), aws.ToString(name)), infra.Join("", aws.ToString(name))}
 }
 
 // findPlane looks for one control plane. One that is being deleted is gone in a
@@ -156,7 +156,7 @@ func findVPCs(ctx context.Context, l *listing, names []string) (found []string, 
 			continue
 		}
 		for _, cluster := range tags.owners {
-			l.found(keyOwnVPC, join(id, cluster))
+			l.found(keyOwnVPC, infra.Join(id, cluster))
 		}
 	}
 	return found, nil
@@ -226,7 +226,7 @@ func (l *listing) readProbes(ctx context.Context) {
 	}
 }
 
-// nameIn is what AWS calls a probe.
+// nameIn returns what AWS calls a probe.
 func nameIn(k infra.Key) string {
 	if k.Kind != keyLB && k.Kind != keyClassicLB {
 		return k.Value

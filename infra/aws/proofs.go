@@ -9,16 +9,16 @@ import (
 	"drift-detector/infra/capi"
 )
 
-// ownVPC are the probes that prove a cluster's account: its VPC, made by CAPA
+// ownVPC returns the probes that prove a cluster's account: its VPC, made by CAPA
 // for it. CAPA tags it with the name of the Cluster, also where instances have
 // another (pkg/cloud/services/network/vpc.go v1.5.0).
 func (s *clusterLocation) ownVPC(id backup.ClusterID) []infra.Key {
 	if s.vpc == "" {
 		return nil
 	}
-	keys := []infra.Key{{Kind: keyOwnVPC, Value: join(s.vpc, id.Name)}}
+	keys := []infra.Key{{Kind: keyOwnVPC, Value: infra.Join(s.vpc, id.Name)}}
 	if s.tag != id.Name {
-		keys = append(keys, infra.Key{Kind: keyOwnVPC, Value: join(s.vpc, s.tag)})
+		keys = append(keys, infra.Key{Kind: keyOwnVPC, Value: infra.Join(s.vpc, s.tag)})
 	}
 	return keys
 }
@@ -36,7 +36,7 @@ func accountIn(arn string) []infra.Key {
 	return []infra.Key{{Kind: keyAccount, Value: m[1]}}
 }
 
-// accountOf are the probes that show the account which a cluster is in, all of
+// accountOf returns the probes that show the account which a cluster is in, all of
 // them by ids that the backup records: the VPC that CAPA made for it; the account
 // itself, in an ARN; a security group that CAPA made, where the caller owns it; the
 // names that AWS gave its load balancer and its EKS endpoint, which are unique.
@@ -70,7 +70,7 @@ func (objs *objects) accountOf(id backup.ClusterID) []infra.Key {
 	return keys
 }
 
-// hostOf is the host of an endpoint, which EKS writes as a URL.
+// hostOf returns the host of an endpoint, which EKS writes as a URL.
 func hostOf(endpoint string) string {
 	host := strings.ToLower(strings.TrimSpace(endpoint))
 	host = strings.TrimPrefix(host, "https://")

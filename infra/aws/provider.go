@@ -146,7 +146,7 @@ func providerIDKeys(providerID string) []infra.Key {
 // instanceIDForm is a prefix and 8 or, since 2016, 17 hexadecimal digits.
 var instanceIDForm = regexp.MustCompile(`^i-[0-9a-f]{8,17}$`)
 
-// instanceIDOf is the instance id in lower case, or empty when s is none.
+// instanceIDOf returns the instance id in lower case, or empty when s is none.
 func instanceIDOf(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if !instanceIDForm.MatchString(s) {
@@ -155,7 +155,7 @@ func instanceIDOf(s string) string {
 	return s
 }
 
-// zoneOf is the availability zone that a provider id names, or empty.
+// zoneOf returns the availability zone that a provider id names, or empty.
 func zoneOf(providerID string) string {
 	parts := strings.Split(strings.TrimSpace(providerID), "/")
 	if len(parts) < 3 {

@@ -42,5 +42,5 @@ func (p *provider) Reach(at string, s infra.Sought) infra.Target {
 	return t
 }
 
-// memberKey is the probe of the autoscaling group that has a member.
+// memberKey returns the probe of the autoscaling group that has a member.
 func memberKey(id string) infra.Key { return infra.Key{Kind: keyASG, Value: "member/" + id} }

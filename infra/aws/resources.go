@@ -26,7 +26,7 @@ type dependency struct {
 // vpcResource is what a VPC is called, which all that CAPA asks for is in.
 const vpcResource = "VPC"
 
-// resources are the parts of the clusters, in order.
+// resources returns the parts of the clusters, in order.
 func (objs *objects) resources() []infra.Resource {
 	var list []infra.Resource
 	for _, id := range objs.order() {
@@ -58,7 +58,7 @@ const (
 	withoutEKS    = "CAPA creates a new control plane of that name, and an empty one: the Nodes and workloads of the old one are not in it"
 )
 
-// parts are what a cluster's object names, each once, in the order of their kinds and names.
+// parts returns what a cluster's object names, each once, in the order of their kinds and names.
 func (s *clusterLocation) parts(id backup.ClusterID) []dependency {
 	if s.record == nil {
 		return nil
@@ -69,7 +69,7 @@ func (s *clusterLocation) parts(id backup.ClusterID) []dependency {
 		subnet := s.subnet(i)
 		p := dependency{kind: "subnet", name: subnet, key: keyWith(keySubnet, "subnet-", subnet), whenGone: code.HaltsCluster, consequence: withoutSubnet}
 		if i < len(d.CIDRs) && d.CIDRs[i] != "" && d.VPC != "" { // FindEqual in api/v1beta2/network_types.go v2.13.0
-			p.also = infra.Key{Kind: keySubnetCIDR, Value: join(d.VPC, d.CIDRs[i])}
+			p.also = infra.Key{Kind: keySubnetCIDR, Value: infra.Join(d.VPC, d.CIDRs[i])}
 		}
 		all = append(all, p)
 	}
@@ -101,7 +101,7 @@ func (s *clusterLocation) parts(id backup.ClusterID) []dependency {
 	return slices.CompactFunc(all, func(a, b dependency) bool { return a.key == b.key && a.name == b.name })
 }
 
-// subnet is the id of one of the subnets, or what stands for it. Of a subnet that CAPA made
+// subnet returns the id of one of the subnets, or what stands for it. Of a subnet that CAPA made
 // spec.id is a placeholder (api/v1beta2/network_types.go v2.11.1).
 func (s *clusterLocation) subnet(i int) string {
 	d := &s.record.Data
@@ -114,7 +114,7 @@ func (s *clusterLocation) subnet(i int) string {
 	return ""
 }
 
-// bastion is the cluster's bastion, which CAPA makes where one is wanted and terminates
+// bastion returns the cluster's bastion, which CAPA makes where one is wanted and terminates
 // where none is, whoever turned it on since (ReconcileBastion in
 // pkg/cloud/services/ec2/bastion.go v2.11.1).
 func (s *clusterLocation) bastion(id backup.ClusterID) dependency {
@@ -125,7 +125,7 @@ func (s *clusterLocation) bastion(id backup.ClusterID) dependency {
 	return p
 }
 
-// keyWith is the key of something whose ids begin in one way; it is zero for what does not.
+// keyWith returns the key of something whose ids begin in one way; it is zero for what does not.
 func keyWith(kind infra.KeyKind, prefix, id string) infra.Key {
 	if !strings.HasPrefix(id, prefix) {
 		return infra.Key{}
@@ -145,7 +145,7 @@ const (
 	disabledType = "disabled"
 )
 
-// balancers are the load balancers of the API server. A cluster whose endpoint is not
+// balancers returns the load balancers of the API server. A cluster whose endpoint is not
 // known yet has none, and CAPA makes them.
 func (s *clusterLocation) balancers(id backup.ClusterID) []dependency {
 	d := &s.record.Data
@@ -187,10 +187,10 @@ func (s *clusterLocation) balancers(id backup.ClusterID) []dependency {
 	return all
 }
 
-// lbKey is the probe of a load balancer in a VPC, or, where that is not known, in
+// lbKey returns the probe of a load balancer in a VPC, or, where that is not known, in
 // any. CAPA takes none of the name that is in another.
 func lbKey(kind infra.KeyKind, vpc, name string) infra.Key {
-	return infra.Key{Kind: kind, Value: join(vpc, name)}
+	return infra.Key{Kind: kind, Value: infra.Join(vpc, name)}
 }
 
 // longestLB is how long the name of a load balancer may be.

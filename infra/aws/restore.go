@@ -10,7 +10,7 @@ import (
 // an instance and AWS or CAPA itself refused (controllers/awsmachine_controller.go v2.13.0).
 const provisionFailed = "InstanceProvisionFailed"
 
-// restore is what the AWSMachine says of the restore beside its id. What the Machine
+// restore returns what the AWSMachine says of the restore beside its id. What the Machine
 // says of a failure is only how many conditions hold, not the cause.
 func (m *member) restore() *infra.Restore {
 	if m.machine == nil {

@@ -98,7 +98,7 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 	return t
 }
 
-// endpoint is EC2's host in the region, and where the operator's environment
+// endpoint returns EC2's host in the region, and where the operator's environment
 // says to reach it instead.
 func (p *provider) endpoint(region string) (host, dial string) {
 	suffix := "amazonaws.com"

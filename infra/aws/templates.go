@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+
+	"drift-detector/infra"
 )
 
 // templateFact is the newest version of a launch template, in the members that CAPA compares.
@@ -184,7 +186,7 @@ func (t taint) String() string {
 	return t.Key + "=" + t.Value + ":" + strings.ReplaceAll(strings.ToLower(t.Effect), "_", "-")
 }
 
-// taintTexts are taints in an order that does not depend on theirs.
+// taintTexts returns taints in an order that does not depend on theirs.
 func taintTexts(all []taint) []string {
 	var out []string
 	for _, t := range all {
@@ -231,7 +233,7 @@ func (l *listing) readNodegroups(ctx context.Context) {
 		if s := g.ScalingConfig; s != nil {
 			f.Desired = aws.ToInt32(s.DesiredSize)
 		}
-		l.note(factNodegroup, join(n.cluster, n.name), f)
+		l.note(factNodegroup, infra.Join(n.cluster, n.name), f)
 	}
 	l.noteRead(factNodegroup)
 }

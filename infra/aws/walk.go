@@ -32,7 +32,7 @@ type questions struct {
 	objs *objects
 }
 
-// steps are those that the backup alone answers, and those that a listing answers.
+// steps returns those that the backup alone answers, and those that a listing answers.
 func (objs *objects) steps() []infra.Step {
 	q := &questions{objs: objs}
 	q.askROSA()

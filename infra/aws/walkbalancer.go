@@ -155,7 +155,7 @@ func (p *place) placed(s *clusterLocation) walk.Answer {
 	return pass
 }
 
-// quoted is a text as it stands in JSON.
+// quoted returns a text as it stands in JSON.
 func quoted(s string) string {
 	text, _ := json.Marshal(s)
 	return string(text)

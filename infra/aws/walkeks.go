@@ -66,7 +66,7 @@ type fargateProfile struct {
 	role    string
 }
 
-// fargateProfiles are those of the backup that somebody acts on.
+// fargateProfiles returns those of the backup that somebody acts on.
 func (objs *objects) fargateProfiles() (all []fargateProfile) {
 	for f := range fargates.In(objs.snapshot).All() {
 		if f.ClusterName == "" || f.Paused {
@@ -231,7 +231,7 @@ func (q *questions) askProfile(of fargateProfile) {
 		if _, there, _ := read[planeFact](p, factPlane, of.name.cluster, object); !there {
 			return walk.Answer{}
 		}
-		f, there, open := read[profileFact](p, factProfile, join(of.name.cluster, of.name.name), object)
+		f, there, open := read[profileFact](p, factProfile, infra.Join(of.name.cluster, of.name.name), object)
 		switch {
 		case open.Found != "":
 			return open

@@ -151,7 +151,7 @@ func (x *inspection) grouped(m *member, at infra.Sight) walk.Answer {
 	return pass
 }
 
-// ownGroups are the ids of the groups that CAPA gives to every instance of a cluster of its own
+// ownGroups returns the ids of the groups that CAPA gives to every instance of a cluster of its own
 // control plane (GetCoreSecurityGroups in pkg/cloud/services/ec2/instances.go v2.13.0).
 func (x *inspection) ownGroups(m *member, l *infra.Listing) []string {
 	s := x.objs.locations[m.cluster]

@@ -152,7 +152,7 @@ type groupName struct {
 	name string
 }
 
-// groupNames are those of the groups that CAPA looks for or makes, overrides left out.
+// groupNames returns those of the groups that CAPA looks for or makes, overrides left out.
 func (s *clusterLocation) groupNames(id backup.ClusterID) []groupName {
 	roles := []string{"controlplane", "apiserver-lb", "lb", "node"}
 	if s.kind == planeKind {
@@ -184,7 +184,7 @@ func (q *questions) askGroups(id backup.ClusterID, s *clusterLocation) {
 	q.look(rowA17, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
 		for _, g := range s.groupNames(id) {
 			object := "security group " + g.name
-			group, there, open := read[groupFact](p, factGroup, join(s.vpc, g.name), object)
+			group, there, open := read[groupFact](p, factGroup, infra.Join(s.vpc, g.name), object)
 			switch {
 			case open.Found != "":
 				return open
@@ -201,7 +201,7 @@ func (q *questions) askGroups(id backup.ClusterID, s *clusterLocation) {
 func (p *place) ruled(id backup.ClusterID, s *clusterLocation) walk.Answer {
 	var revoked, objects []string
 	for _, g := range s.groupNames(id) {
-		group, there, open := read[groupFact](p, factGroup, join(s.vpc, g.name), g.name)
+		group, there, open := read[groupFact](p, factGroup, infra.Join(s.vpc, g.name), g.name)
 		if open.Found != "" {
 			return walk.Answer{}
 		}

@@ -9,6 +9,8 @@ import (
 
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
+
+	"drift-detector/infra"
 )
 
 // Rows of AWSManagedMachinePool. Whether the node group exists is said of the pool.
@@ -62,7 +64,7 @@ func (q *questions) askNodegroup(p *pool) {
 	object := fmt.Sprintf("EKS node group %s/%s", n.cluster, n.name)
 	of := func(ask func(*place, *nodegroupFact) walk.Answer, first bool) func(*place) walk.Answer {
 		return func(at *place) walk.Answer {
-			f, there, open := read[nodegroupFact](at, factNodegroup, join(n.cluster, n.name), object)
+			f, there, open := read[nodegroupFact](at, factNodegroup, infra.Join(n.cluster, n.name), object)
 			if open.Objects != nil {
 				open.Objects = []string{p.title()}
 			}

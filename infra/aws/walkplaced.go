@@ -37,7 +37,7 @@ func (q *questions) placed(at *place, p *pool, f *asgFact, object string) walk.A
 	return pass
 }
 
-// poolSubnets are the ids of the subnets that CAPA wants a group to be in, sorted: those of spec,
+// poolSubnets returns the ids of the subnets that CAPA wants a group to be in, sorted: those of spec,
 // else the cluster's private ones. They are nil where filters or zones choose them, or nobody
 // knows (Place in pkg/cloud/scope/shared.go, SubnetIDs in
 // pkg/cloud/services/autoscaling/autoscalinggroup.go v2.13.0).
@@ -67,7 +67,7 @@ func (objs *objects) poolSubnets(at *place, p *pool) []string {
 // api/v1beta2/tags.go v2.13.0).
 const secondary = "sigs.k8s.io/cluster-api-provider-aws/association"
 
-// privateSubnets are those of a cluster; one that is gone is the one with its addresses, see A6.
+// privateSubnets returns those of a cluster; one that is gone is the one with its addresses, see A6.
 func (objs *objects) privateSubnets(at *place, p *pool) (ids []string) {
 	s := objs.locations[p.cluster]
 	if s.record == nil {

@@ -228,7 +228,7 @@ func older(a, b string) bool {
 	return x >= 0 && y >= 0 && x < y
 }
 
-// minor is a version as one number; -1 when it is none.
+// minor returns a version as one number; -1 when it is none.
 func minor(version string) int {
 	parts := strings.SplitN(strings.TrimPrefix(strings.TrimSpace(version), "v"), ".", 3)
 	if len(parts) < 2 {

@@ -304,7 +304,7 @@ func (objs *objects) tagsChanged(p *pool) bool {
 	return !maps.Equal(want, applied)
 }
 
-// poolGroups are the ids of the security groups that CAPA wants in a pool's template; they are
+// poolGroups returns the ids of the security groups that CAPA wants in a pool's template; they are
 // not known where one is named by filters or was not seen (GetCoreNodeSecurityGroups in
 // pkg/cloud/services/ec2/instances.go v2.13.0).
 func (objs *objects) poolGroups(at *place, p *pool, want *templateSpec) ([]string, bool) {
@@ -338,14 +338,14 @@ func (objs *objects) poolGroups(at *place, p *pool, want *templateSpec) ([]strin
 	return ids, true
 }
 
-// groupID is the id of the group that CAPA takes for a role; empty when it was not seen.
+// groupID returns the id of the group that CAPA takes for a role; empty when it was not seen.
 func (s *clusterLocation) groupID(at *place, id backup.ClusterID, role string) string {
 	if i := slices.Index(securityGroupRoles[:], role); s.record.Data.Overrides[i] != "" {
 		return s.record.Data.Overrides[i]
 	}
 	for _, g := range s.groupNames(id) {
 		if securityGroupRoles[g.role] == role {
-			group, _, _ := read[groupFact](at, factGroup, join(s.vpc, g.name), g.name)
+			group, _, _ := read[groupFact](at, factGroup, infra.Join(s.vpc, g.name), g.name)
 			return group.ID
 		}
 	}

@@ -43,7 +43,7 @@ type wantedListener struct {
 	Port             int64
 }
 
-// wantedListeners are those of a load balancer (getAPIServerLBSpec in
+// wantedListeners returns those of a load balancer (getAPIServerLBSpec in
 // pkg/cloud/services/elb/loadbalancer.go v2.13.0).
 func wantedListeners(additional string) []wantedListener {
 	var more []wantedListener

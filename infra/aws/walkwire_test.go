@@ -12,7 +12,7 @@ import (
 	"drift-detector/internal/lab"
 )
 
-// walkedBackup is a cluster with all that rows ask AWS for.
+// walkedBackup returns a cluster with all that rows ask AWS for.
 func walkedBackup(t *testing.T) made {
 	t.Helper()
 	b := newMade().keys()
@@ -49,7 +49,7 @@ func walkedBackup(t *testing.T) made {
 	return b
 }
 
-// openSteps are the steps that a listing does not pass, by row.
+// openSteps returns the steps that a listing does not pass, by row.
 func openSteps(t *testing.T, s *backup.Snapshot, inv infra.Inventory) map[string]walk.Found {
 	t.Helper()
 	out := map[string]walk.Found{}
@@ -105,7 +105,7 @@ func TestWalkOverTheWire(t *testing.T) {
 	}
 }
 
-// planeBackup is a control plane of EKS with all that CAPA asks of one.
+// planeBackup returns a control plane of EKS with all that CAPA asks of one.
 func planeBackup() made {
 	b := newMade().keys()
 	b.Add("clusters.cluster.x-k8s.io", capiObject("Cluster", "ns", "e", "e", map[string]any{"controlPlaneRef": map[string]any{"apiGroup": planeGroup, "kind": planeKind, "name": "e"}}))

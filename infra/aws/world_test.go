@@ -28,7 +28,7 @@ const (
 	labToken  = "m4rk3r-of-the-session-token"
 )
 
-// profileOf is a credentials file as CAPA's controller gets it.
+// profileOf returns a credentials file as CAPA's controller gets it.
 func profileOf(id, secret, token string) string {
 	return fmt.Sprintf("[default]\naws_access_key_id = %s\naws_secret_access_key = %s\naws_session_token = %s\nregion = us-east-1\n", id, secret, token)
 }
@@ -48,7 +48,7 @@ func managerSecretObject(profile string) map[string]any {
 	return secretObject(managerSpace, managerSecret, map[string]string{managerKey: profile})
 }
 
-// fleet is the lab's backup with a controller's credential, which the lab lacks.
+// fleet returns the lab's backup with a controller's credential, which the lab lacks.
 func fleet(t *testing.T, profile string) []byte {
 	t.Helper()
 	out := backuptest.NewFormat("")
@@ -75,7 +75,7 @@ func load(t *testing.T, data []byte) (*backup.Snapshot, *backup.Secrets) {
 	return s, secrets
 }
 
-// fleetEC2 is what the lab's EC2 answers.
+// fleetEC2 returns what the lab's EC2 answers.
 func fleetEC2() lab.EC2Options {
 	return lab.EC2Options{Instances: fleetInstances, Backup: fleetBackup}
 }
@@ -90,7 +90,7 @@ func saved(t *testing.T, b made) string {
 	return path
 }
 
-// small is the provider with short pages and short waits.
+// small returns the provider with short pages and short waits.
 func small(page int32) infra.Provider {
 	p := New().(*provider)
 	p.page, p.maxBackoff = page, time.Millisecond
@@ -103,7 +103,7 @@ func listAll(t *testing.T, p infra.Provider, s *backup.Snapshot, secrets *backup
 	return infra.NewRegistry(p).Collect(t.Context(), p.Targets(s, secrets, a), nil)
 }
 
-// listRelated is listAll as detect does it: what the backup has no key for is packed.
+// listRelated lists as detect does it: what the backup has no key for is packed.
 func listRelated(t *testing.T, p infra.Provider, s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) infra.Inventory {
 	t.Helper()
 	expected, targets := p.Expected(s), p.Targets(s, secrets, a)
@@ -196,7 +196,7 @@ func infraObject(kind, namespace, name, cluster string, spec map[string]any) map
 	return map[string]any{"apiVersion": group + "/v1beta2", "kind": kind, "metadata": meta, "spec": spec}
 }
 
-// capaInstance is an instance with the tags that CAPA gives it.
+// capaInstance returns an instance with the tags that CAPA gives it.
 func capaInstance(id, vpc, owner, role, machineName, name string) lab.EC2Instance {
 	i := instanceWith(id, vpc, lab.EC2Tag{Key: tagName, Value: name}, lab.EC2Tag{Key: tagOwner + owner, Value: owned}, lab.EC2Tag{Key: tagRole, Value: role})
 	if machineName != "" {
@@ -205,7 +205,7 @@ func capaInstance(id, vpc, owner, role, machineName, name string) lab.EC2Instanc
 	return i
 }
 
-// instanceWith is a running instance in the fleet's region.
+// instanceWith returns a running instance in the fleet's region.
 func instanceWith(id, vpc string, tags ...lab.EC2Tag) lab.EC2Instance {
 	i := lab.EC2Instance{InstanceID: id, VPC: vpc, State: lab.EC2State{Code: 16, Name: "running"}, Tags: tags}
 	i.Placement.AvailabilityZone = fleetRegion + "a"
@@ -215,7 +215,7 @@ func instanceWith(id, vpc string, tags ...lab.EC2Tag) lab.EC2Instance {
 // idOf makes a well-formed instance id.
 func idOf(n int) string { return fmt.Sprintf("i-%017x", n) }
 
-// sdkInstance is an instance that was launched at one time and whose disk was
+// sdkInstance returns an instance that was launched at one time and whose disk was
 // attached at another.
 func sdkInstance(launched, attached time.Time) types.Instance {
 	return types.Instance{

@@ -51,7 +51,7 @@ func verified(chain []*x509.Certificate, host string) string {
 	return infra.CertificateVerified
 }
 
-// outcomeOf is what became of a credential that was tried. What fails behind the login is no
+// outcomeOf returns what became of a credential that was tried. What fails behind the login is no
 // refusal.
 func outcomeOf(err error) string {
 	var refused *loginError
@@ -64,7 +64,7 @@ func outcomeOf(err error) string {
 	return infra.OwnUntried
 }
 
-// lackingOwn are the Facts of a place that nobody lists, because the backup lacks its
+// lackingOwn returns the Facts of a place that nobody lists, because the backup lacks its
 // credential.
 func lackingOwn(t *infra.Target) infra.Facts {
 	if t.Refused == nil || t.Refused.Reason != code.NoCredential {

@@ -15,7 +15,7 @@ import (
 
 type anObject = map[string]any
 
-// aks is a backup of an AKS cluster whose pool has two members.
+// aks returns a backup of an AKS cluster whose pool has two members.
 func aks(plane, cluster, pool string) []byte {
 	set := "/subscriptions/" + retail + "/resourceGroups/MC_web_web_westeurope/providers/Microsoft.Compute/virtualMachineScaleSets/aks-pool0-123-vmss"
 	meta := func(name string) anObject {

@@ -36,7 +36,7 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Tim
 	return slices.Concat(objs.credentialsAbsent(homes, secrets), objs.identitiesForbidden(homes), objs.secretsPadded(homes, secrets))
 }
 
-// credentialsAbsent are the homes of which the backup is to hold the credential and does not,
+// credentialsAbsent returns the homes of which the backup is to hold the credential and does not,
 // or holds one that CAPZ cannot log in with. A workload identity is in no backup.
 func (objs *objects) credentialsAbsent(homes []*homeScope, secrets *backup.Secrets) []check.Finding {
 	var found check.Shared
@@ -62,7 +62,7 @@ func (objs *objects) credentialsAbsent(homes []*homeScope, secrets *backup.Secre
 	return found.Findings()
 }
 
-// identitiesForbidden are the identities that a cluster names and that its namespace may not
+// identitiesForbidden returns the identities that a cluster names and that its namespace may not
 // use.
 func (objs *objects) identitiesForbidden(homes []*homeScope) []check.Finding {
 	var found check.Shared

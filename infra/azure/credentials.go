@@ -63,7 +63,7 @@ func (c *credential) who() string {
 	return "client " + c.client
 }
 
-// secrets are all that a login sends, also that of the credential that may be used instead.
+// secrets returns all that a login sends, also that of the credential that may be used instead.
 func (c *credential) secrets() []backup.Sensitive {
 	all := []backup.Sensitive{backup.NewSensitive(c.secret)}
 	if c.instead != nil {

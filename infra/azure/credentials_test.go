@@ -37,7 +37,7 @@ func withIdentity(t *testing.T, value string, change func(spec map[string]any)) 
 	})
 }
 
-// targetOf is the target of cluster shop.
+// targetOf returns the target of cluster shop.
 func targetOf(t *testing.T, p *provider, data []byte, a infra.Access) infra.Target {
 	t.Helper()
 	s, secrets := load(t, data)
@@ -54,7 +54,7 @@ func targetOf(t *testing.T, p *provider, data []byte, a infra.Access) infra.Targ
 
 const labSecret = "lab~Secret8Q.retail"
 
-// selfSigned is a certificate with its key in PEM form.
+// selfSigned returns a certificate with its key in PEM form.
 func selfSigned(t *testing.T) string {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)

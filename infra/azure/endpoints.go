@@ -20,5 +20,5 @@ var clouds = map[string]endpoints{
 	"AzureUSGovernmentCloud": {infra.Endpoint{Host: "login.microsoftonline.us", Port: "443"}, infra.Endpoint{Host: "management.usgovcloudapi.net", Port: "443"}},
 }
 
-// audience is what a token is for.
+// audience returns what a token is for.
 func (e endpoints) audience() string { return "https://" + e.manager.Host + "/" }

@@ -89,7 +89,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 // leavesPool is what became of a member whose instance was gone (testdata/azure/outcomes.json).
 const leavesPool = "after the restore CAPZ deletes its AzureMachinePoolMachine, and the Machine stays without one: delete it by hand"
 
-// arm is the ARM id that the backup records for a machine's VM. CAPZ looks in the
+// arm returns the ARM id that the backup records for a machine's VM. CAPZ looks in the
 // subscription and resource group of the cluster, whatever else the id says
 // (azure/scope/machine.go v1.26.0): an id of another place contradicts the cluster.
 func (objs *objects) arm(m *member) (vm, source, conflict string, others []string) {
@@ -111,14 +111,14 @@ func (objs *objects) arm(m *member) (vm, source, conflict string, others []strin
 	return key.Value, source, conflict, others
 }
 
-// strong is the key of the machine's own VM: its ARM id with the vmId that its kubelet
+// strong returns the key of the machine's own VM: its ARM id with the vmId that its kubelet
 // reported, in whichever order of bytes; without a report the ARM id alone, which a VM that
 // is younger than the backup does not have.
 func (objs *objects) strong(m *member, vm string) infra.Key {
 	return instanceKey(vm, objs.hardware(m).Value)
 }
 
-// hardware is the key of the vmId that the machine's kubelet reported: a VM that was moved to
+// hardware returns the key of the vmId that the machine's kubelet reported: a VM that was moved to
 // another resource group keeps it. It is zero without a report.
 func (objs *objects) hardware(m *member) (k infra.Key) {
 	if m.index < 0 {

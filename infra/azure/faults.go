@@ -81,7 +81,7 @@ func listFault(ctx context.Context, t infra.Target, doing string, err error) *in
 	return fault(code.ListingBroken, hintAgain, "%s: %s", doing, why)
 }
 
-// statusFault is for a status that will not pass.
+// statusFault returns the fault for a status that will not pass.
 func statusFault(t infra.Target, doing string, e *statusError) *infra.Fault {
 	says := t.Redaction.Brief(e.Error())
 	f := &infra.Fault{Reason: code.ListingBroken, Message: fmt.Sprintf("%s: %s: %s", where(t), doing, says), Hint: hintAgain}

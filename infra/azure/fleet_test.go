@@ -121,7 +121,7 @@ func (w world) demand(t *testing.T, machine string, status code.Status, reason c
 	}
 }
 
-// vmID is the ARM id of a VM in the group of cluster shop.
+// vmID returns the ARM id of a VM in the group of cluster shop.
 func vmID(name string) string {
 	return groupID(retail, "shop") + "/providers/" + kindVM + "/" + name
 }

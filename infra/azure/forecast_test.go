@@ -38,7 +38,7 @@ func withoutResource(end string) func(*azurelab.Server) {
 	}
 }
 
-// capacity is that of a scale set.
+// capacity returns that of a scale set.
 func capacity(name string, n float64) func(*azurelab.Server) {
 	return func(s *azurelab.Server) {
 		s.Edit(func(id string, o azurelab.Object) bool {

@@ -34,7 +34,7 @@ const (
 	asoIdentity     = "ASO"         // a pool of Azure Service Operator's own, with a credential of its own
 )
 
-// id is that of the target: "azure/AzurePublicCloud/team-a/sp/8a1f3c52-…".
+// id returns that of the target: "azure/AzurePublicCloud/team-a/sp/8a1f3c52-…".
 func (h home) id() string {
 	parts := []string{Name, h.cloud, h.namespace, h.name, cmp.Or(h.subscription, "-")}
 	if h.reason != "" {
@@ -43,30 +43,13 @@ func (h home) id() string {
 	if h.forbidden != "" {
 		parts = append(parts, "forbidden", h.forbidden)
 	}
-	for i, p := range parts {
-		parts[i] = escape(p)
-	}
-	return capi.Numbered(strings.Join(parts, "/"), h.backup)
+	return capi.Numbered(infra.Join(parts...), h.backup)
 }
 
-// escape keeps what joins parts out of them: they are foreign.
-func escape(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "%", "%25"), "/", "%2f")
-}
+// within returns a value of something in a resource group, whose id is of a fixed form.
+func within(group string, parts ...string) string { return group + "/" + infra.Join(parts...) }
 
-// join makes one value of several.
-func join(parts ...string) string {
-	escaped := make([]string, len(parts))
-	for i, p := range parts {
-		escaped[i] = escape(p)
-	}
-	return strings.Join(escaped, "/")
-}
-
-// within is a value of something in a resource group, whose id is of a fixed form.
-func within(group string, parts ...string) string { return group + "/" + join(parts...) }
-
-// homeOf is where CAPZ looks for the machines of a cluster. An identity without a namespace
+// homeOf returns where CAPZ looks for the machines of a cluster. An identity without a namespace
 // is in the cluster's (NewAzureCredentialsProvider in azure/scope/identity.go v1.26.0).
 func (objs *objects) homeOf(id backup.ClusterID, l *location) home {
 	h := home{backup: id.Backup, cloud: publicCloud, namespace: id.Namespace, name: id.Name, subscription: l.subscription}
@@ -139,7 +122,7 @@ func (s *seek) note(vm string, at time.Time) {
 	}
 }
 
-// homeScopes are all homes of the backup's clusters, in the order of their ids.
+// homeScopes returns all homes of the backup's clusters, in the order of their ids.
 func (objs *objects) homeScopes() []*homeScope {
 	byID := map[string]*homeScope{}
 	groups := objs.groupsOf()
@@ -192,7 +175,7 @@ func (objs *objects) homeScopes() []*homeScope {
 	return list
 }
 
-// written is when a backup was written to its end; zero where nobody knows.
+// written returns when a backup was written to its end; zero where nobody knows.
 func (objs *objects) written(n int) time.Time {
 	if n < len(objs.snapshot.Backups) && !objs.snapshot.Backups[n].Undated {
 		return objs.snapshot.Backups[n].WrittenTo
@@ -200,7 +183,7 @@ func (objs *objects) written(n int) time.Time {
 	return time.Time{}
 }
 
-// groupID is the id of the resource group that a cluster's machines are in, or "".
+// groupID returns the id of the resource group that a cluster's machines are in, or "".
 func (l *location) groupID() string {
 	if l.group == "" || !uuidForm.MatchString(l.subscription) || !isGroup(l.group) {
 		return ""

@@ -54,7 +54,7 @@ func (objs *objects) forbidden(h home, namespace string) (why string, undecided 
 	return no, false
 }
 
-// halts are the clusters that CAPZ leaves alone, or may, because they may not use the
+// halts returns the clusters that CAPZ leaves alone, or may, because they may not use the
 // identity that they name, or nobody can.
 func (objs *objects) halts() []infra.Halt {
 	var list []infra.Halt

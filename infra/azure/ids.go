@@ -73,7 +73,7 @@ func parseID(id string) (out armID, ok bool) {
 // isVM reports whether it is a VM, of a scale set or not.
 func (id armID) isVM() bool { return id.kind == kindVM || id.kind == kindMember }
 
-// groupID is the id of the resource group that it is in.
+// groupID returns the id of the resource group that it is in.
 func (id armID) groupID() string { return groupID(id.subscription, id.group) }
 
 func groupID(subscription, group string) string {
@@ -82,7 +82,7 @@ func groupID(subscription, group string) string {
 
 func trimmed(s string) string { return lower(strings.TrimSpace(s)) }
 
-// lower is a text in lower case. A letter that is none of ASCII does not become one: the sign
+// lower returns a text in lower case. A letter that is none of ASCII does not become one: the sign
 // of the kelvin is no k to Azure, and an id with it is another one.
 func lower(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -118,7 +118,7 @@ func providerIDKeys(providerID string) []infra.Key {
 	return nil
 }
 
-// setOf is the id of the scale set that a member of a uniform one is in, or "".
+// setOf returns the id of the scale set that a member of a uniform one is in, or "".
 func setOf(vm string) string {
 	if id, ok := parseID(vm); ok && id.kind == kindMember {
 		return vm[:strings.LastIndex(vm, "/virtualmachines/")]
@@ -133,7 +133,7 @@ func uuidOf(raw string) string {
 	return ""
 }
 
-// swapped is a UUID with the bytes of its first three fields in the other order. Firmware
+// swapped returns a UUID with the bytes of its first three fields in the other order. Firmware
 // keeps them little-endian, and not all that reads it turns them round.
 func swapped(uuid string) string {
 	b, err := hex.DecodeString(strings.ReplaceAll(uuid, "-", ""))
@@ -149,7 +149,7 @@ func swapped(uuid string) string {
 	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
 }
 
-// instanceKey is the key of one VM: an ARM id is made of names, and a VM that was deleted and
+// instanceKey returns the key of one VM: an ARM id is made of names, and a VM that was deleted and
 // created again has the same. VMs have vmId, which Azure gives once and their firmware shows
 // (properties.vmId in armcompute v7.3.0 models.go: "encoded and stored in all Azure IaaS VMs
 // SMBIOS"), so that a kubelet reports it as systemUUID.

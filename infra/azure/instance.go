@@ -37,7 +37,7 @@ type vmAnswer struct {
 
 type viewAnswer struct{ Statuses []struct{ Code string } }
 
-// power is what an instance view says of the power state: "running", "deallocated"; empty:
+// power returns what an instance view says of the power state: "running", "deallocated"; empty:
 // nothing.
 func (v *viewAnswer) power() string {
 	if v == nil {
@@ -136,7 +136,7 @@ func (l *listing) isRelated(id armID, v *vmAnswer) bool {
 	return recorded || l.seek.groups[id.groupID()] || len(clustersIn(v.Tags)) > 0
 }
 
-// ownKeys are those of the VM itself. The ARM id alone is one only of a VM that was there
+// ownKeys returns those of the VM itself. The ARM id alone is one only of a VM that was there
 // when the backup was written which records it.
 func (l *listing) ownKeys(vm, vmID string, created time.Time) []infra.Key {
 	keys := []infra.Key{instanceKey(vm, vmID), {Kind: keyHardware, Value: vmID}}
@@ -152,7 +152,7 @@ func (l *listing) ownKeys(vm, vmID string, created time.Time) []infra.Key {
 // clockSkew is how far the clocks of Azure and of who wrote the backup may be apart.
 const clockSkew = 5 * time.Minute
 
-// tagsOf are tags, as people gave them. Their keys are few: all VMs share them.
+// tagsOf returns tags, as people gave them. Their keys are few: all VMs share them.
 func tagsOf(tags map[string]string) []infra.Tag {
 	var out []infra.Tag
 	for k, v := range tags {
@@ -162,7 +162,7 @@ func tagsOf(tags map[string]string) []infra.Tag {
 	return out
 }
 
-// dateOf is a date in UTC, zero when it is none that an inventory can be saved with.
+// dateOf returns a date in UTC, zero when it is none that an inventory can be saved with.
 func dateOf(text string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
@@ -175,7 +175,7 @@ func dateOf(text string) time.Time {
 	return t
 }
 
-// short is an id in a list of many, in 16 bytes.
+// short returns an id in a list of many, in 16 bytes.
 func short(id string) [16]byte {
 	sum := sha256.Sum256([]byte(id))
 	return [16]byte(sum[:16])

@@ -57,7 +57,7 @@ type objectRecord struct {
 	Allowed              string // spec.allowedNamespaces, in JSON; empty: no namespace
 }
 
-// text is a field that holds a text.
+// text returns a field that holds a text.
 func text(into func(*object) *string, paths ...string) backup.Field[object] {
 	return backup.Text(into, paths...)
 }

@@ -175,7 +175,7 @@ func (objs *objects) order() []backup.ClusterID {
 	return slices.SortedFunc(maps.Keys(objs.locations), capi.CompareClusters)
 }
 
-// recorded are the places where the backup records the id of a machine's VM.
+// recorded returns the places where the backup records the id of a machine's VM.
 func (objs *objects) recorded(m *member) (all []infra.Recorded) {
 	if m.record != nil {
 		all = append(all, infra.Recorded{Source: m.kind + ".spec.providerID", Raw: m.record.Data.ProviderID})
@@ -186,7 +186,7 @@ func (objs *objects) recorded(m *member) (all []infra.Recorded) {
 	return all
 }
 
-// vmName is what CAPZ calls the machine's VM where no id is recorded: as the AzureMachine,
+// vmName returns what CAPZ calls the machine's VM where no id is recorded: as the AzureMachine,
 // shortened for Windows (Name in CAPZ azure/scope/machine.go v1.26.0). It is empty where
 // the backup does not say.
 func (m *member) vmName() string {

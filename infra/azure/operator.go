@@ -18,7 +18,7 @@ import (
 // The operator's own credentials. Each needs its flag: nothing here is used because it
 // happens to be there.
 
-// ofOperator is what the operator allowed to be used for a home.
+// ofOperator returns what the operator allowed to be used for a home.
 func (p *provider) ofOperator(h home, a infra.Access) (found, error) {
 	c := credential{cloud: h.cloud, subscription: h.subscription, operator: true}
 	if a.Options[flagCLI] != "" {

@@ -20,7 +20,7 @@ const (
 	roleNode         = "node"
 )
 
-// ownerTag is the cluster that tags of a VM in a resource group name.
+// ownerTag returns the cluster that tags of a VM in a resource group name.
 func ownerTag(group, cluster string) infra.Key {
 	return infra.Key{Kind: infra.OwnerTag, Value: strings.ToLower(cluster) + " in " + group}
 }
@@ -62,7 +62,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 	return hints
 }
 
-// hintsOf are those for one control plane, MachineSet or MachineDeployment of a cluster.
+// hintsOf returns those for one control plane, MachineSet or MachineDeployment of a cluster.
 func hintsOf(cluster, g string, o *infra.OwnerID) []infra.OwnershipHint {
 	plane := o.Kind != "MachineSet" && o.Kind != "MachineDeployment"
 	stem, two := naming.Stem(o.Name), o.Kind == "MachineDeployment"
@@ -93,7 +93,7 @@ func hintsOf(cluster, g string, o *infra.OwnerID) []infra.OwnershipHint {
 	return hints
 }
 
-// ownerKeys are those that a VM has for its tags, its group and its name: the other side of
+// ownerKeys returns those that a VM has for its tags, its group and its name: the other side of
 // ownershipHints.
 func ownerKeys(g, name string, tags map[string]string) (keys []infra.Key) {
 	add := func(kind infra.KeyKind, parts ...string) {
@@ -128,12 +128,12 @@ func ownerKeys(g, name string, tags map[string]string) (keys []infra.Key) {
 	return keys
 }
 
-// joined is one value of a resource group and names, or of names alone.
+// joined returns one value of a resource group and names, or of names alone.
 func joined(parts ...string) string {
 	if _, ok := parseID(parts[0]); ok {
 		return within(parts[0], parts[1:]...)
 	}
-	return join(parts...)
+	return infra.Join(parts...)
 }
 
 // tagValue reads a tag by its name, which Azure takes in any case.
@@ -146,7 +146,7 @@ func tagValue(tags map[string]string, name string) string {
 	return ""
 }
 
-// clustersIn are the clusters that tags name as owners, sorted.
+// clustersIn returns the clusters that tags name as owners, sorted.
 func clustersIn(tags map[string]string) (all []string) {
 	for _, k := range sortedNames(tags) {
 		if len(k) > len(tagCluster) && strings.EqualFold(k[:len(tagCluster)], tagCluster) && strings.EqualFold(tags[k], owned) {

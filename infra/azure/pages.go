@@ -22,7 +22,7 @@ const (
 	groupVersion   = "2021-04-01"
 )
 
-// versionOf is the version to ask for something of a type.
+// versionOf returns the version to ask for something of a type.
 func versionOf(kind string) string {
 	switch {
 	case kind == kindGroup:
@@ -91,7 +91,7 @@ func readPage[T any](ctx context.Context, s *session, at string) (page []T, link
 	return page, link, err
 }
 
-// local is the path and query of a link, which has to lead to the server that gave it.
+// local returns the path and query of a link, which has to lead to the server that gave it.
 func (s *session) local(link string) (string, error) {
 	u, err := url.Parse(link)
 	if err != nil || !strings.HasPrefix(u.Path, "/") {

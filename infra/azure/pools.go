@@ -81,7 +81,7 @@ func (objs *objects) addPool(p pool) {
 	objs.pools = append(objs.pools, p)
 }
 
-// setName is what CAPZ calls the scale set of an AzureMachinePool (Name in
+// setName returns what CAPZ calls the scale set of an AzureMachinePool (Name in
 // azure/scope/machinepool.go v1.26.0).
 func (p *pool) setName() string {
 	name := p.infraName
@@ -91,7 +91,7 @@ func (p *pool) setName() string {
 	return strings.ToLower(name)
 }
 
-// poolKey is the id of the scale set, which its members have as a key and which is looked
+// poolKey returns the id of the scale set, which its members have as a key and which is looked
 // for. Of a pool of AKS, whose scale set AKS names, the recorded members say it; a pool
 // of which nothing says it has a key that no instance has.
 func (objs *objects) poolKey(p *pool) infra.Key {
@@ -115,7 +115,7 @@ func (objs *objects) poolKey(p *pool) infra.Key {
 			return infra.Key{Kind: keyPool, Value: set}
 		}
 	}
-	return infra.Key{Kind: keyLostPool, Value: join(p.cluster.Namespace, p.cluster.Name, p.name)}
+	return infra.Key{Kind: keyLostPool, Value: infra.Join(p.cluster.Namespace, p.cluster.Name, p.name)}
 }
 
 // poolOf returns the key of the pool that a member's Machine belongs to, or zero.
@@ -134,10 +134,10 @@ func (objs *objects) poolOf(m *member) infra.Key {
 	if p := objs.poolNamed[poolName{m.cluster, name}]; p != nil {
 		return objs.poolKey(p)
 	}
-	return infra.Key{Kind: keyLostPool, Value: join(m.cluster.Namespace, m.cluster.Name, name)}
+	return infra.Key{Kind: keyLostPool, Value: infra.Join(m.cluster.Namespace, m.cluster.Name, name)}
 }
 
-// expectedPools are the pools as sets.
+// expectedPools returns the pools as sets.
 func (objs *objects) expectedPools() []infra.Pool {
 	var list []infra.Pool
 	for i := range objs.pools {

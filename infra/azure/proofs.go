@@ -7,7 +7,7 @@ import (
 	"drift-detector/infra"
 )
 
-// answered is the probe of a resource group: it is found where Azure said that the group
+// answered returns the probe of a resource group: it is found where Azure said that the group
 // exists, or, to an account that may read the subscription, that it does not. A subscription
 // is told by its id, which the backup records, so that either answer is about the right
 // place. A refusal is no answer.
@@ -15,7 +15,7 @@ func answered(group string) infra.Key { return infra.Key{Kind: keyAnswered, Valu
 
 const hintProof = "the account may not read this resource group, so that nothing is known of what is missing there: give it Reader on the group or the subscription; `drift-detector permissions azure` says what it must be allowed"
 
-// groupsOf are the resource groups that have to answer before absence may be concluded for a
+// groupsOf returns the resource groups that have to answer before absence may be concluded for a
 // cluster: its own, and, where no object names that, those of its scale sets.
 func (objs *objects) groupsOf() map[backup.ClusterID][]string {
 	sets := map[backup.ClusterID]map[string]bool{}

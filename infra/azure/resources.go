@@ -47,7 +47,7 @@ const (
 	givenNetwork = "the cluster was given it, and new network interfaces need it"
 )
 
-// resources are what the clusters' machines depend on.
+// resources returns what the clusters' machines depend on.
 func (objs *objects) resources() []infra.Resource {
 	var list []infra.Resource
 	for _, id := range objs.order() {
@@ -131,7 +131,7 @@ func (objs *objects) resourcesOf(id backup.ClusterID, l *location) []infra.Resou
 	return g.list
 }
 
-// zone is the private DNS zone of a private API server; CAPZ gives it a name where none is said
+// zone adds the private DNS zone of a private API server; CAPZ gives it a name where none is said
 // (PrivateDNSSpec in azure/scope/cluster.go v1.26.0).
 func (g *gatherer) zone(id backup.ClusterID, n *network) {
 	name, in := n.PrivateDNSZoneName, cmp.Or(trimmed(n.PrivateDNSZoneResourceGroup), g.at.group)
@@ -141,7 +141,7 @@ func (g *gatherer) zone(id backup.ClusterID, n *network) {
 	g.add(thingZone, groupID(g.at.subscription, in)+"/providers/"+typeOf[thingZone]+"/"+name, name, code.MadeAgain, "")
 }
 
-// images are those that templates name by an id in the subscription of their cluster.
+// images returns those that templates name by an id in the subscription of their cluster.
 func (objs *objects) images() []infra.Resource {
 	var list []infra.Resource
 	for r := range templates.In(objs.snapshot).All() {
@@ -162,7 +162,7 @@ func (objs *objects) images() []infra.Resource {
 	return list
 }
 
-// loadBalancers are those before the API servers.
+// loadBalancers returns those before the API servers.
 func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
 	all := map[backup.ClusterID][]infra.LoadBalancer{}
 	for id, l := range objs.locations {

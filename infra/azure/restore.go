@@ -8,7 +8,7 @@ import (
 	"drift-detector/infra/capi"
 )
 
-// restore is what the objects behind a machine say of the restore beside its id.
+// restore returns what the objects behind a machine say of the restore beside its id.
 func (objs *objects) restore(m *member) *infra.Restore {
 	if m.record == nil {
 		return nil
@@ -43,7 +43,7 @@ func (objs *objects) unusable(m *member) string {
 	return cmp.Or(why, objs.mistake(h))
 }
 
-// object is the AzureClusterIdentity that a home names.
+// object returns the AzureClusterIdentity that a home names.
 func (h home) object() capi.Object {
 	return capi.Object{Backup: h.backup, Namespace: h.namespace, Name: h.name}
 }

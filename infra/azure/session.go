@@ -42,7 +42,7 @@ func (t *transport) observe(conf *tls.Config) {
 	}
 }
 
-// shown are the certificates that the authority showed.
+// shown returns the certificates that the authority showed.
 func (t *transport) shown() []*x509.Certificate {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -193,7 +193,7 @@ func (e *statusError) Error() string {
 	return "it answered " + e.reason + ": " + e.says
 }
 
-// codeOf is the HTTP status of an error that Azure answered, or 0.
+// codeOf returns the HTTP status of an error that Azure answered, or 0.
 func codeOf(err error) int {
 	var status *statusError
 	if errors.As(err, &status) {

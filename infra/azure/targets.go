@@ -78,7 +78,7 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 	return t
 }
 
-// trustsOf are the certificates that the operator gave for endpoints.
+// trustsOf returns the certificates that the operator gave for endpoints.
 func trustsOf(a infra.Access) map[infra.Endpoint]infra.Trust {
 	all := map[infra.Endpoint]infra.Trust{}
 	for _, c := range a.Credentials {

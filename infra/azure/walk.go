@@ -27,7 +27,7 @@ type questions struct {
 	objs *objects
 }
 
-// steps are those that the backup alone does not pass, and those that a listing answers.
+// steps returns those that the backup alone does not pass, and those that a listing answers.
 func (objs *objects) steps() []infra.Step {
 	q := &questions{objs: objs}
 	refused := objs.refused()
@@ -64,7 +64,7 @@ func (q *questions) look(s walk.Step, look func(*infra.Listing) walk.Answer) {
 	}})
 }
 
-// of is a step of no single machine.
+// of returns a step of no single machine.
 func of(r *walk.Row, id backup.ClusterID, subject string) walk.Step {
 	return walk.Step{Row: r, Cluster: id, Subject: subject, Machine: -1}
 }
@@ -92,7 +92,7 @@ func presence(l *infra.Listing, k infra.Key) (found, absent bool) {
 	return false, true
 }
 
-// resourceKey is the probe of something beside VMs.
+// resourceKey returns the probe of something beside VMs.
 func resourceKey(id string) infra.Key { return infra.Key{Kind: keyResource, Value: id} }
 
 // holds reports whether a listing has an instance with the key that has not ended.

@@ -50,7 +50,7 @@ var (
 	clusterRows = []*walk.Row{rowC1}
 )
 
-// policyOf is the reconcile-policy of the object that stands for the cluster's resource group, or
+// policyOf returns the reconcile-policy of the object that stands for the cluster's resource group, or
 // "": the backup has none, and CAPZ creates it.
 func (objs *objects) policyOf(id backup.ClusterID, l *location) string {
 	for r := range serviceObjects[0].In(objs.snapshot).All() {

@@ -22,12 +22,12 @@ func (Redacted) Format(f fmt.State, _ rune)   { _, _ = f.Write([]byte(redacted))
 func (Redacted) MarshalJSON() ([]byte, error) { return json.Marshal(redacted) }
 func (Redacted) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// NoCredential is the fault of a target without a credential. hint says how to give one.
+// NoCredential returns the fault of a target without a credential. hint says how to give one.
 func NoCredential(hint, format string, args ...any) *infra.Fault {
 	return &infra.Fault{Reason: code.NoCredential, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// BadIdentity is the fault of a target whose identity its controller cannot log in with,
+// BadIdentity returns the fault of a target whose identity its controller cannot log in with,
 // whatever Secrets there are. hint says what to correct, and what to give instead.
 func BadIdentity(hint, format string, args ...any) *infra.Fault {
 	return &infra.Fault{Reason: code.BadIdentity, Message: fmt.Sprintf(format, args...), Hint: hint}

@@ -8,7 +8,7 @@ import (
 	"drift-detector/infra"
 )
 
-// orphans are the expected machines without a Machine.
+// orphans returns the expected machines without a Machine.
 func orphans(c infra.Expected) (all []infra.Orphan) {
 	for _, m := range c.Machines {
 		if m.Orphan != nil {

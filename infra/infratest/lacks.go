@@ -69,7 +69,7 @@ func (l *lacks) add(format string, args ...any) {
 	l.all = append(l.all, fmt.Sprintf("%s: ", l.folder)+fmt.Sprintf(format, args...))
 }
 
-// fields are those of the Spec that are needed and empty.
+// fields demands those of the Spec that are needed and empty.
 func (l *lacks) fields() {
 	s := &l.spec
 	for _, f := range []struct {
@@ -100,7 +100,7 @@ func (l *lacks) fields() {
 	}
 }
 
-// kinds are consistent: what the Spec names is read of a backup, under that name.
+// kinds demands that kinds are consistent: what the Spec names is read of a backup, under that name.
 func (l *lacks) kinds() {
 	s := &l.spec
 	for _, k := range slices.Concat(s.MachineKinds, s.ManagedPlanes, s.IdentityKinds, []infra.Kind{s.ClusterKind}) {

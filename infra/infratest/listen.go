@@ -37,7 +37,7 @@ func Listen(t *testing.T) (addr string, contacts func() int) {
 	return l.Addr().String(), func() int { return int(n.Load()) }
 }
 
-// ClosedPort is an address of loopback that refuses connections.
+// ClosedPort returns an address of loopback that refuses connections.
 func ClosedPort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

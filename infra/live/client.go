@@ -215,7 +215,7 @@ func (c *Cluster) once(ctx context.Context, path, accept string, id identity, re
 	return read(resp.Body, at.UTC())
 }
 
-// why is an error of a question in a sentence without a subject, that repeats nothing of what
+// why returns an error of a question in a sentence without a subject, that repeats nothing of what
 // the server said.
 func (c *Cluster) why(err error) string {
 	var status *infra.StatusError
@@ -254,7 +254,7 @@ func (c *Cluster) why(err error) string {
 	return "the API server answered " + status.Status
 }
 
-// refusal is the error of a question without which nothing is known.
+// refusal returns the error of a question without which nothing is known.
 func (c *Cluster) refusal(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -102,7 +102,7 @@ func (l *login) identity(ctx context.Context) (identity, error) {
 	return l.checked(token, cert, key)
 }
 
-// checked is an identity of those parts.
+// checked returns an identity of those parts.
 func (l *login) checked(token string, cert, key []byte) (identity, error) {
 	token = strings.TrimSpace(token)
 	l.hide.Add(backup.NewSensitive(token), backup.NewSensitive(string(key)))
@@ -183,7 +183,7 @@ func (p *plugin) run(ctx context.Context, l *login) (*credential, error) {
 	return answer.Status, nil
 }
 
-// info is what a plugin is given.
+// info returns what a plugin is given.
 func (p *plugin) info(at *clusterEntry) string {
 	spec := map[string]any{"interactive": false}
 	if p.ProvideClusterInfo {

@@ -30,7 +30,7 @@ var nothing = archive.Visitor{Want: func(*archive.Header) (bool, error) { return
 
 const canary = "canary-secret-value"
 
-// clientCertificate is a certificate with its key, PEM, that ends at a time.
+// clientCertificate returns a certificate with its key, PEM, that ends at a time.
 func clientCertificate(t *testing.T, end time.Time) (cert, key string) {
 	t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -21,7 +21,7 @@ type resource struct {
 	unread            string   // why it can't be listed; empty where it may
 }
 
-// id is the resource as it is in the paths of a backup.
+// id returns the resource as it is in the paths of a backup.
 func (r *resource) id() string {
 	if r.group == "" {
 		return r.name
@@ -102,7 +102,7 @@ func (c *Cluster) discover(ctx context.Context) (all []resource, at time.Time, e
 	return all, at, nil
 }
 
-// resources are those that can be listed, each in the version that the server prefers, which
+// resources returns those that can be listed, each in the version that the server prefers, which
 // comes first. A group whose own API server is down stands for all that it may have: once
 // kube-apiserver was started again, too, it does not know what that is (v1.36.3).
 func (d *groupList) resources() (all []resource) {

@@ -89,7 +89,7 @@ func (u *userEntry) refused() string {
 	return ""
 }
 
-// unusable is the error for a kubeconfig that can't be used. Neither part quotes a value of it
+// unusable returns the error for a kubeconfig that can't be used. Neither part quotes a value of it
 // but names.
 func unusable(file, problem, next string) error {
 	return &backup.InputError{Name: file, Problem: problem, Next: next}
@@ -144,7 +144,7 @@ func readFile(path string, most int64) ([]byte, error) {
 	return infra.ReadFile(path, most)
 }
 
-// cause is an error of the file system without the path, which is said already.
+// cause returns an error of the file system without the path, which is said already.
 func cause(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -198,7 +198,7 @@ func openPod(context, folder string, getenv func(string) string) (*Cluster, erro
 		&clusterEntry{Server: "https://" + (infra.Endpoint{Host: host, Port: port}).String(), CAFile: "ca.crt"}, &userEntry{TokenFile: "token"})
 }
 
-// newCluster is the client for a cluster and a user. Paths are relative to the folder.
+// newCluster returns the client for a cluster and a user. Paths are relative to the folder.
 func newCluster(file, folder string, at *clusterEntry, user *userEntry) (*Cluster, error) {
 	if what := user.refused(); what != "" {
 		return nil, unusable(file, "its user has "+what, "give a kubeconfig of another user")

@@ -41,7 +41,7 @@ func (w *Wants) lists(id string) bool {
 	return w.Resource == nil && id != "events" && id != "events.events.k8s.io" || w.Resource != nil && w.Resource(id)
 }
 
-// Source is the cluster as a backup. Each pass lists again.
+// Source returns the cluster as a backup. Each pass lists again.
 func (c *Cluster) Source(ctx context.Context, wants Wants) archive.Source {
 	var last *pass
 	return archive.Source{
@@ -207,7 +207,7 @@ func (e *errSlow) Error() string {
 	return "it was not listed in time: it takes more than " + infra.Brisk(e.limit) + ", half of what was left of --timeout"
 }
 
-// part is the time of one resource: half of what is left, so that one whose list does not end
+// part returns the time of one resource: half of what is left, so that one whose list does not end
 // leaves the others theirs.
 func (p *pass) part() (context.Context, context.CancelFunc) {
 	end, bounded := p.ctx.Deadline()

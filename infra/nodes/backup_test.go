@@ -180,7 +180,7 @@ func TestLab(t *testing.T) {
 	}
 }
 
-// nodesOfLab are the Nodes as kubectl saw them, by name.
+// nodesOfLab returns the Nodes as kubectl saw them, by name.
 func nodesOfLab(t *testing.T, cluster string) []infra.Node {
 	t.Helper()
 	text, err := os.ReadFile(labDir + "/" + cluster + ".json")

@@ -166,7 +166,7 @@ func (k *kubeconfig) refused() string {
 	return ""
 }
 
-// expiry is when a PEM certificate ends; zero when there is none.
+// expiry returns when a PEM certificate ends; zero when there is none.
 func expiry(text []byte) time.Time {
 	block, _ := pem.Decode(text)
 	if block == nil {

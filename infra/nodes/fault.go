@@ -79,7 +79,7 @@ func (c *client) fault(ctx context.Context, err error) (state string, f *infra.F
 	}
 }
 
-// where is the server as the kubeconfig calls it, and by which way it was tried.
+// where returns the server as the kubeconfig calls it, and by which way it was tried.
 func (c *client) where() string {
 	where := c.login.endpoint.String()
 	if c.address != where {
@@ -131,7 +131,7 @@ func certificateTrouble(e *infra.CertificateError) (message, hint string) {
 	}
 }
 
-// remoteAlert is the TLS alert with which a server ended a connection, in Go's
+// remoteAlert returns the TLS alert with which a server ended a connection, in Go's
 // words; empty when err is none (crypto/tls conn.go, Go 1.26: the operation is
 // "remote error").
 func remoteAlert(err error) string {

@@ -47,7 +47,7 @@ func (l *login) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[redacted]"
 // MarshalJSON keeps keys and tokens out of whatever saves a Target.
 func (l *login) MarshalJSON() ([]byte, error) { return []byte(`"[redacted]"`), nil }
 
-// account is the user that the client certificate names. A token names nobody
+// account returns the user that the client certificate names. A token names nobody
 // without being opened.
 func (l *login) account() string {
 	if l.client == nil {
@@ -56,7 +56,7 @@ func (l *login) account() string {
 	return l.client.Subject.CommonName
 }
 
-// login is what the current context allows. Whatever would run a program, open a
+// login returns what the current context allows. Whatever would run a program, open a
 // file or weaken the connection is refused or ignored, and none of it is looked
 // at. Errors hold no value of the kubeconfig but names.
 func (k *kubeconfig) login() (*login, error) {
@@ -172,7 +172,7 @@ type kubeconfig struct {
 	long    bool                 // it was not read
 }
 
-// server is the server that a kubeconfig names, whatever else is wrong with it.
+// server returns the server that a kubeconfig names, whatever else is wrong with it.
 func (k *kubeconfig) server() string {
 	if k.err != nil {
 		return ""
@@ -180,7 +180,7 @@ func (k *kubeconfig) server() string {
 	return k.cluster.Server
 }
 
-// decode is clientcmd.Load of client-go, without the clients that it brings along: the same
+// decode does what clientcmd.Load of client-go does, without the clients that it brings along: the same
 // types, read and converted by the same code.
 func decode(text string) (*clientcmdapi.Config, error) {
 	var file clientcmdv1.Config

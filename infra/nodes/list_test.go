@@ -160,7 +160,7 @@ func TestBoundsOfTheProduct(t *testing.T) {
 	}
 }
 
-// tight is a provider with bounds that a test can reach.
+// tight returns a provider with bounds that a test can reach.
 func tight(lower func(*bounds)) *provider {
 	p := &provider{others: infra.NewRegistry(), bounds: generous}
 	lower(&p.bounds)

@@ -81,7 +81,7 @@ func (p *provider) Spec() infra.Spec {
 	}
 }
 
-// Expected are none: Nodes confirm what other providers claim.
+// Expected returns none: Nodes confirm what other providers claim.
 func (p *provider) Expected(*backup.Snapshot) infra.Expected { return infra.Expected{} }
 
 // Targets returns one Target for each cluster. Where nothing can be listed the

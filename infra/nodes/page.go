@@ -55,7 +55,7 @@ type node struct {
 // to Kubernetes 1.23).
 var roleLabels = []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
 
-// value is the Node as the detector knows it, without cluster and keys.
+// value returns the Node as the detector knows it, without cluster and keys.
 func (n *node) value() (infra.Node, error) {
 	annotations := n.Metadata.Annotations
 	v := infra.Node{

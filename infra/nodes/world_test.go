@@ -178,7 +178,7 @@ func (s *apiServer) untouched(t *testing.T) {
 	}
 }
 
-// kubeconfig is the one that Cluster API would write for the server, bent by the test.
+// kubeconfig returns the one that Cluster API would write for the server, bent by the test.
 func (s *apiServer) kubeconfig(t *testing.T, bend ...func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo)) string {
 	t.Helper()
 	cert, key := s.ca.issue(t, "kubernetes-admin", yesterday, tomorrow)
@@ -240,7 +240,7 @@ func list(t *testing.T, kubeconfig string) infra.Listing {
 	return run(t, t.Context(), New(infra.NewRegistry()), access(kubeconfig))
 }
 
-// answer is a handler that gives one body for every request.
+// answer returns a handler that gives one body for every request.
 func answer(code int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(code)
@@ -248,7 +248,7 @@ func answer(code int, body string) http.HandlerFunc {
 	}
 }
 
-// nodes is a NodeList of plain Nodes.
+// nodes returns a NodeList of plain Nodes.
 func nodes(next string, names ...string) string {
 	var items []string
 	for _, name := range names {

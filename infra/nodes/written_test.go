@@ -9,7 +9,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// ofClusterAPI is a kubeconfig as Cluster API has client-go write it.
+// ofClusterAPI returns a kubeconfig as Cluster API has client-go write it.
 func ofClusterAPI(t testing.TB, cluster, user, server string) string {
 	pem := []byte("-----BEGIN X-----\nAAAA\n-----END X-----\n")
 	text, err := clientcmd.Write(clientcmdapi.Config{

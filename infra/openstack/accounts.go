@@ -27,9 +27,9 @@ func (a account) key() string {
 		kind = "application"
 	}
 	if a.id != "" {
-		return strings.ToLower(join(kind, "id", a.id))
+		return strings.ToLower(infra.Join(kind, "id", a.id))
 	}
-	return strings.ToLower(join(kind, a.domainBy, a.domain, a.user, a.name))
+	return strings.ToLower(infra.Join(kind, a.domainBy, a.domain, a.user, a.name))
 }
 
 // mayBe reports whether two of one Keystone may be one.
@@ -45,7 +45,7 @@ func (a account) mayBe(b account) bool {
 	return strings.EqualFold(a.name, b.name) && (a.domainBy != b.domainBy || strings.EqualFold(a.domain, b.domain))
 }
 
-// accountOf is who logs in with a credential.
+// accountOf returns who logs in with a credential.
 func (c *credential) accountOf() account {
 	o := &c.options
 	var user account

@@ -7,7 +7,7 @@ import (
 	"drift-detector/infra"
 )
 
-// balancerName is that of the load balancer of the API server, whatever the status records
+// balancerName returns that of the load balancer of the API server, whatever the status records
 // (getLoadBalancerName in pkg/cloud/services/loadbalancer/loadbalancer.go v0.10.0 to
 // v0.15.0-beta.0).
 func balancerName(id backup.ClusterID) string {
@@ -21,7 +21,7 @@ type balancerPart struct {
 	thing string
 }
 
-// balancerGiven are the network and the subnets that the load balancer of the API server
+// balancerGiven returns the network and the subnets that the load balancer of the API server
 // was given. CAPO looks them up again, and the subnets only in a network that is given
 // (resolveLoadBalancerNetwork in controllers/openstackcluster_controller.go v0.10.0 to
 // v0.14.7).

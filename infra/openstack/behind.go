@@ -37,7 +37,7 @@ func (l *listing) readMembers(ctx context.Context, service *gophercloud.ServiceC
 	return nil
 }
 
-// trunks are the probes of the trunks that CAPO wants for the ports of a machine.
+// trunks returns the probes of the trunks that CAPO wants for the ports of a machine.
 func (objs *objects) trunks(m *member) (keys []infra.Key) {
 	w := m.resolved()
 	if w == nil || m.index < 0 || !w.trunks() {

@@ -62,7 +62,7 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Tim
 	return slices.Concat(objs.credentialsAbsent(homes, secrets), objs.identitiesForbidden(homes), objs.identitiesDiffer(), objs.addressesAbsent(), objs.bootstrapAbsent(secrets), check.Versions(s, versionedKinds, servedVersions))
 }
 
-// credentialsAbsent are the homes of which the credential is not in the backup, or not one
+// credentialsAbsent returns the homes of which the credential is not in the backup, or not one
 // that CAPO can log in with.
 func (objs *objects) credentialsAbsent(homes []*homeScope, secrets *backup.Secrets) []check.Finding {
 	var found check.Shared
@@ -92,7 +92,7 @@ func (objs *objects) credentialsAbsent(homes []*homeScope, secrets *backup.Secre
 	return found.Findings()
 }
 
-// identitiesForbidden are the identities that a cluster or a machine of it names and that
+// identitiesForbidden returns the identities that a cluster or a machine of it names and that
 // its namespace may not use.
 func (objs *objects) identitiesForbidden(homes []*homeScope) []check.Finding {
 	var found check.Shared
@@ -109,7 +109,7 @@ func (objs *objects) identitiesForbidden(homes []*homeScope) []check.Finding {
 	return found.Findings()
 }
 
-// identitiesDiffer are machines that go by another identity than their cluster.
+// identitiesDiffer reports machines that go by another identity than their cluster.
 func (objs *objects) identitiesDiffer() []check.Finding {
 	var found check.Shared
 	for i := range objs.members {
@@ -126,7 +126,7 @@ func (objs *objects) identitiesDiffer() []check.Finding {
 	return found.Findings()
 }
 
-// bootstrapAbsent are machines that had a server, and whose bootstrap data is read all the same.
+// bootstrapAbsent reports machines that had a server, and whose bootstrap data is read all the same.
 func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []check.Finding {
 	var found []check.Finding
 	for i := range objs.members {

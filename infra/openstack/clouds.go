@@ -213,7 +213,7 @@ func (c *cloudEntry) ignored() (warnings []string) {
 	return warnings
 }
 
-// catalogueInterface is which of a service's endpoints CAPO takes: it reads endpoint_type alone
+// catalogueInterface returns which of a service's endpoints CAPO takes: it reads endpoint_type alone
 // (NewProviderClient in pkg/scope/provider.go v0.14.7), and what it does not read is
 // taken where that is empty, as nobody else can be meant.
 func (c *cloudEntry) catalogueInterface() string {

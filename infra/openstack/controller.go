@@ -100,7 +100,7 @@ func controllerOf(r release) infra.Controller {
 	return c
 }
 
-// controllers are the clusters whose CAPO is not as most are, by the API version of their
+// controllers returns the clusters whose CAPO is not as most are, by the API version of their
 // objects, and by the OpenStackServers that the backup holds of them.
 func (objs *objects) controllers() map[backup.ClusterID]infra.Controller {
 	all := map[backup.ClusterID]infra.Controller{}

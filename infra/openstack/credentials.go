@@ -172,7 +172,7 @@ func (c *cloudEntry) credential(source string) (credential, *infra.Fault) {
 	return c.login(at, base), nil
 }
 
-// login is what an entry logs in with at an identity endpoint.
+// login returns what an entry logs in with at an identity endpoint.
 func (c *cloudEntry) login(at infra.Endpoint, base string) credential {
 	a := &c.Auth
 	o := tokens.AuthOptions{

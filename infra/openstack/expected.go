@@ -52,7 +52,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		Witness: []infra.Key{{Kind: keyStandIn, Value: name}},
 		// Nova keeps the host name that a server was made with when it is renamed.
 		Hosts:  []infra.Key{{Kind: keyHost, Value: strings.ToLower(name)}},
-		Weak:   []infra.Key{{Kind: keyMade, Value: join(m.cluster.Name, name)}, {Kind: keyMade, Value: join(resourceName(m.cluster), name)}},
+		Weak:   []infra.Key{{Kind: keyMade, Value: infra.Join(m.cluster.Name, name)}, {Kind: keyMade, Value: infra.Join(resourceName(m.cluster), name)}},
 		Expect: []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: name}, Warning: code.Renamed}},
 	}
 	if m.index >= 0 && objs.snapshot.Machines[m.index].Name != name {
@@ -136,9 +136,9 @@ func (objs *objects) exclusions() []infra.Exclusion {
 			add(infra.Key{Kind: keyServer, Value: u})
 		}
 		for _, c := range clusterNames(id) {
-			add(infra.Key{Kind: keyMade, Value: join(c, id.Name+"-"+roleBastion)})
+			add(infra.Key{Kind: keyMade, Value: infra.Join(c, id.Name+"-"+roleBastion)})
 			if g := l.group(roleBastion); g != "" {
-				add(infra.Key{Kind: keyGroup, Value: join(c, g)})
+				add(infra.Key{Kind: keyGroup, Value: infra.Join(c, g)})
 			}
 		}
 	}

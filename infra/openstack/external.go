@@ -7,7 +7,7 @@ import (
 	"drift-detector/infra"
 )
 
-// stuckBastion is the probe of a bastion that CAPO waits for before it calls the cluster
+// stuckBastion returns the probe of a bastion that CAPO waits for before it calls the cluster
 // ready, as release 0.10 alone does (reconcileBastion in
 // controllers/openstackcluster_controller.go v0.10.0).
 func (l *location) stuckBastion(id backup.ClusterID) infra.Key {

@@ -48,7 +48,7 @@ func (p *provider) Extract(t infra.Target, path func(name string) string) (infra
 	return out, nil
 }
 
-// written is an entry without what is empty, which the openstack command line takes for set.
+// written returns an entry without what is empty, which the openstack command line takes for set.
 func written(entry cloudEntry) map[string]any {
 	var all map[string]any
 	text, err := yaml.Marshal(entry)

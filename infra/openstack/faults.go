@@ -75,7 +75,7 @@ func connectFault(ctx context.Context, t infra.Target, c *credential, err error)
 	return listFault(ctx, t, "logging in", err)
 }
 
-// codeOf is the HTTP status that gophercloud took for an error, or 0.
+// codeOf returns the HTTP status that gophercloud took for an error, or 0.
 func codeOf(err error) int {
 	var status gophercloud.ErrUnexpectedResponseCode
 	if errors.As(err, &status) {
@@ -125,7 +125,7 @@ func listFault(ctx context.Context, t infra.Target, doing string, err error) *in
 	return fault(code.ListingBroken, hintAgain, "%s: %s", doing, why)
 }
 
-// statusFault is for a status that will not pass.
+// statusFault returns the fault for a status that will not pass.
 func statusFault(t infra.Target, doing string, e *gophercloud.ErrUnexpectedResponseCode) *infra.Fault {
 	says := t.Redaction.Brief(messageOf(e))
 	f := &infra.Fault{Reason: code.ListingBroken, Message: fmt.Sprintf("%s: %s: it answered %d: %s", where(t), doing, e.Actual, says), Hint: hintAgain}
@@ -141,7 +141,7 @@ func statusFault(t infra.Target, doing string, e *gophercloud.ErrUnexpectedRespo
 	return f
 }
 
-// messageOf is what a service says of an error: each puts one object with a message into
+// messageOf returns what a service says of an error: each puts one object with a message into
 // another.
 func messageOf(e *gophercloud.ErrUnexpectedResponseCode) string {
 	var body map[string]json.RawMessage

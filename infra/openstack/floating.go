@@ -15,7 +15,7 @@ import (
 // floatingElsewhere says that the floating IP of an API server is another server's.
 const floatingElsewhere = "the floating IP of its API server is attached to a server that is no control plane machine of the cluster, and CAPO leaves it there (Floating IP already associated to a port): who asks for the cluster's API reaches that server; detach it (openstack floating ip unset --port), and CAPO attaches it to a control plane machine"
 
-// address is the floating IP of the cluster's API server, or "".
+// address returns the floating IP of the cluster's API server, or "".
 func (l *location) address() string {
 	if l.record == nil {
 		return ""
@@ -31,7 +31,7 @@ func (l *location) address() string {
 	return ""
 }
 
-// floatingElsewhere is the probe of a floating IP that leads to another server than one of
+// floatingElsewhere returns the probe of a floating IP that leads to another server than one of
 // the cluster's control plane. With a load balancer CAPO attaches it again
 // (reconcileAPIServerLoadBalancer in controllers/openstackmachine_controller.go v0.10.0 to
 // v0.14.7; AssociateFloatingIP in pkg/cloud/services/networking/floatingip.go).
@@ -43,7 +43,7 @@ func (l *location) floatingElsewhere() infra.Key {
 	return infra.Key{Kind: keyElsewhere, Value: ip}
 }
 
-// bastionAddress is the floating IP that the cluster's bastion is to have, or "".
+// bastionAddress returns the floating IP that the cluster's bastion is to have, or "".
 func (l *location) bastionAddress() string {
 	if l.record == nil {
 		return ""
@@ -54,7 +54,7 @@ func (l *location) bastionAddress() string {
 	return ""
 }
 
-// bastionElsewhere is the probe of that floating IP at another server.
+// bastionElsewhere returns the probe of that floating IP at another server.
 func (l *location) bastionElsewhere() infra.Key {
 	if ip := l.bastionAddress(); ip != "" {
 		return infra.Key{Kind: keyElsewhere, Value: ip}
@@ -73,8 +73,8 @@ func (objs *objects) planes() planes {
 	p := planes{map[string]string{}, map[string]string{}, map[string]bool{}}
 	for id, l := range objs.locations {
 		for _, c := range clusterNames(id) {
-			p.clusters[join(c, l.address())] = true
-			p.clusters[join(c, l.bastionAddress())] = true
+			p.clusters[infra.Join(c, l.address())] = true
+			p.clusters[infra.Join(c, l.bastionAddress())] = true
 		}
 		if ip := l.bastionAddress(); ip != "" {
 			p.servers[uuidOf(l.record.Data.Bastion.ID)] = ip
@@ -103,7 +103,7 @@ func (r *recorded) leadTo(p *portAnswer, ip string) bool {
 		return true
 	}
 	cluster, name := madeFor(p)
-	return cluster != "" && r.planes.clusters[join(cluster, ip)] && (r.planes.ports[name] == ip || !r.names[name])
+	return cluster != "" && r.planes.clusters[infra.Join(cluster, ip)] && (r.planes.ports[name] == ip || !r.names[name])
 }
 
 // followFloating looks up the ports that floating IPs of API servers are attached to.

@@ -53,7 +53,7 @@ func (objs *objects) floatingClaim(m *member) (claim capi.Object, w *wish) {
 	return capi.Object{Backup: m.cluster.Backup, Namespace: m.meta().Namespace, Name: m.meta().Name + claimSuffix}, w
 }
 
-// poolOf is the pool of a machine's floating IP; nil where the backup lacks it, or there is none.
+// poolOf returns the pool of a machine's floating IP; nil where the backup lacks it, or there is none.
 func (objs *objects) poolOf(m *member) *backup.Record[floatingPool] {
 	claim, w := objs.floatingClaim(m)
 	if w == nil || w.FloatingPoolKind != poolKind {
@@ -62,7 +62,7 @@ func (objs *objects) poolOf(m *member) *backup.Record[floatingPool] {
 	return objs.pools[capi.Object{Backup: claim.Backup, Namespace: claim.Namespace, Name: w.FloatingPool}]
 }
 
-// poolNetwork is where the pool of a machine looks for its network, and the probe of that: the only
+// poolNetwork returns where the pool of a machine looks for its network, and the probe of that: the only
 // external one where the pool names none. It is zero where filters cannot be
 // followed, or no login is named.
 func (objs *objects) poolNetwork(m *member) (h home, k infra.Key, object string) {
@@ -91,7 +91,7 @@ func (objs *objects) poolLacks(m *member) string {
 	return fmt.Sprintf("%s %s/%s, which its spec.floatingIPPoolRef names, %s, and CAPO waits for its floating IP before it looks for the server", poolKind, claim.Namespace, w.FloatingPool, objs.snapshot.Lacks(claim.Backup, poolKind))
 }
 
-// unclaimed is the IPAddress that the backup lacks, or "". Of a claim that is made again
+// unclaimed returns the IPAddress that the backup lacks, or "". Of a claim that is made again
 // the pool finds it by its name; without it the claim is given any that is free, and
 // which are taken only the IPAddresses say (getIP in
 // controllers/openstackfloatingippool_controller.go v0.10.0 to v0.14.7).
@@ -103,7 +103,7 @@ func (objs *objects) unclaimed(m *member) string {
 	return "IPAddress " + claim.Name
 }
 
-// floatingLost is what keeps CAPO from a machine whose server has lost the floating IP that
+// floatingLost returns what keeps CAPO from a machine whose server has lost the floating IP that
 // its IPAddress keeps (associateIPAddressFromIPAddressClaim in
 // controllers/openstackserver_controller.go v0.11.0 to v0.15.0-beta.0, and v0.10.0
 // openstackmachine_controller.go; AssociateFloatingIP in
@@ -120,7 +120,7 @@ func (objs *objects) floatingLost(m *member) []infra.Blocker {
 		return nil
 	}
 	return []infra.Blocker{{
-		Key: infra.Key{Kind: keyLost, Value: join(server.Value, ip.String())},
+		Key: infra.Key{Kind: keyLost, Value: infra.Join(server.Value, ip.String())},
 		Why: fmt.Sprintf("its server does not have floating IP %s, which IPAddress %s keeps for it: where that is another server's CAPO takes it away from there, and where it is gone the machine is never ready (floating IP does not exist); attach it to the server again", ip, claim.Name),
 	}}
 }
@@ -129,12 +129,12 @@ func (objs *objects) floatingLost(m *member) []infra.Blocker {
 func (l *listing) noteLost(server string, has []string) {
 	for _, ip := range l.kept[server] {
 		if !slices.Contains(has, ip) {
-			l.found(keyLost, join(server, ip))
+			l.found(keyLost, infra.Join(server, ip))
 		}
 	}
 }
 
-// addressesAbsent are the IPAddresses that machines lack, one for each cluster: mostly the
+// addressesAbsent returns the IPAddresses that machines lack, one for each cluster: mostly the
 // backup holds none at all.
 func (objs *objects) addressesAbsent() []check.Finding {
 	var found check.Shared

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -31,33 +30,16 @@ const (
 	noIdentity      = "no identity" // CAPO's own clouds.yaml, up to release 0.9
 )
 
-// id is that of the target: "openstack/Secret/team-a/cloud-config/openstack/RegionOne".
+// id returns that of the target: "openstack/Secret/team-a/cloud-config/openstack/RegionOne".
 func (h home) id() string {
 	parts := []string{Name, h.kind, h.namespace, h.name, h.cloud, cmp.Or(h.region, "-")}
 	if h.forbidden {
 		parts = append(parts, "forbidden")
 	}
-	for i, p := range parts {
-		parts[i] = escape(p)
-	}
-	return capi.Numbered(strings.Join(parts, "/"), h.backup)
+	return capi.Numbered(infra.Join(parts...), h.backup)
 }
 
-// escape keeps what joins parts out of them: they are foreign.
-func escape(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "%", "%25"), "/", "%2f")
-}
-
-// join makes one value of several.
-func join(parts ...string) string {
-	escaped := make([]string, len(parts))
-	for i, p := range parts {
-		escaped[i] = escape(p)
-	}
-	return strings.Join(escaped, "/")
-}
-
-// homeOf is where CAPO looks for a machine, or with a nil machine for what is the
+// homeOf returns where CAPO looks for a machine, or with a nil machine for what is the
 // cluster's own. The OpenStackServer decides, and where it is missing the machine and
 // then the cluster, from which CAPO makes it (controllers/openstackmachine_controller.go
 // v0.14.7).
@@ -73,7 +55,7 @@ func (objs *objects) homeOf(id backup.ClusterID, m *member, l *location) home {
 	return home{backup: id.Backup, kind: unknownIdentity, namespace: id.Namespace, name: id.Name}
 }
 
-// homeBy is where a reference in the namespace of a cluster leads.
+// homeBy returns where a reference in the namespace of a cluster leads.
 func (objs *objects) homeBy(id backup.ClusterID, ref *identityRef) home {
 	h := home{backup: id.Backup, namespace: id.Namespace, name: ref.Name, cloud: ref.Cloud, region: ref.Region}
 	switch {
@@ -100,7 +82,7 @@ type homeScope struct {
 	servers  map[string]bool // ids of servers that the backup records
 }
 
-// homeScopes are all homes of the backup's clusters and machines, in the order of their ids.
+// homeScopes returns all homes of the backup's clusters and machines, in the order of their ids.
 func (objs *objects) homeScopes() []*homeScope {
 	byID := map[string]*homeScope{}
 	visit := func(id backup.ClusterID, h home) *homeScope {

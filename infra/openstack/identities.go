@@ -43,7 +43,7 @@ func (objs *objects) forbidden(n int, name, namespace string) (why string, undec
 	}
 }
 
-// halts are the clusters that CAPO leaves alone, or may, because they may not use the
+// halts returns the clusters that CAPO leaves alone, or may, because they may not use the
 // identity that they name, or nobody may, and those with a machine of which it is not known
 // whether it may. What a machine is known not to may use is in its Restore.
 func (objs *objects) halts() []infra.Halt {

@@ -53,7 +53,7 @@ func imageOf(raw string) param {
 	return p
 }
 
-// imageObject is the name of the Image object that a machine names, or empty.
+// imageObject returns the name of the Image object that a machine names, or empty.
 func (m *member) imageObject() string {
 	w := m.resolved()
 	if w == nil || !strings.Contains(w.Image, "imageRef") {
@@ -75,7 +75,7 @@ func (objs *objects) imageLacks(m *member) string {
 	return fmt.Sprintf("Image %s/%s (images.openstack.k-orc.cloud), which its spec.image names, %s, and CAPO waits for it before it looks for the server", m.meta().Namespace, name, objs.snapshot.Lacks(m.cluster.Backup, "Image"))
 }
 
-// twinImages is what blocks a machine whose image is looked up by a filter.
+// twinImages returns what blocks a machine whose image is looked up by a filter.
 func (m *member) twinImages() infra.Key {
 	w := m.resolved()
 	if w == nil {

@@ -27,7 +27,7 @@ var inventories = backup.NewKind("providers.clusterctl.cluster.x-k8s.io",
 // capoImage is the image of CAPO's controller, wherever it is mirrored, with its tag.
 var capoImage = regexp.MustCompile(`(?:^|/)capi-openstack-controller(?:-[a-z0-9]+)?:(v[0-9][0-9A-Za-z.+-]*)(?:@.*)?$`)
 
-// installedReleases are the releases of CAPO that ran when the backups were taken, by
+// installedReleases returns the releases of CAPO that ran when the backups were taken, by
 // backup, where that is known and is one.
 func installedReleases(s *backup.Snapshot) map[int]release {
 	found := map[int]map[release]bool{}
@@ -62,7 +62,7 @@ func installedReleases(s *backup.Snapshot) map[int]release {
 	return one
 }
 
-// releaseOfVersion is the release of CAPO with the version.
+// releaseOfVersion returns the release of CAPO with the version.
 func releaseOfVersion(v *version.Version) release {
 	before := func(other string) bool { return v.LessThan(version.MustParseSemantic(other)) }
 	switch {

@@ -10,13 +10,13 @@ import (
 	"drift-detector/backup/backuptest"
 )
 
-// deploymentOf is a Deployment of one container, as a tarball holds it.
+// deploymentOf returns a Deployment of one container, as a tarball holds it.
 func deploymentOf(name, image string) (string, []byte) {
 	return backuptest.Path("deployments.apps", "", "capo-system", name), fmt.Appendf(nil,
 		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":%q,"namespace":"capo-system","uid":%q},"spec":{"template":{"spec":{"containers":[{"name":"manager","image":%q}]}}}}`, name, backuptest.UID(name), image)
 }
 
-// inventoryOf is what clusterctl keeps of a provider.
+// inventoryOf returns what clusterctl keeps of a provider.
 func inventoryOf(version string) (string, []byte) {
 	return backuptest.Path("providers.clusterctl.cluster.x-k8s.io", "", "capo-system", "infrastructure-openstack"), fmt.Appendf(nil,
 		`{"apiVersion":"clusterctl.cluster.x-k8s.io/v1alpha3","kind":"Provider","metadata":{"name":"infrastructure-openstack","namespace":"capo-system","uid":%q},"providerName":"openstack","type":"InfrastructureProvider","version":%q}`, backuptest.UID("p"), version)

@@ -92,7 +92,7 @@ func (l *listing) instance(s *serverAnswer) infra.Instance {
 	return out
 }
 
-// keysOf are the keys of a server beside its id.
+// keysOf returns the keys of a server beside its id.
 func (l *listing) keysOf(s *serverAnswer, networks []string) []infra.Key {
 	keys := []infra.Key{{Kind: keyName, Value: s.Name}}
 	if l.ports.mayStandIn(s.Name, s.ID) {
@@ -140,7 +140,7 @@ func (l *listing) noteBastion(s *serverAnswer) {
 	}
 }
 
-// addresses are the addresses of a server, in order.
+// addresses returns the addresses of a server, in order.
 func addresses(s *serverAnswer) []string {
 	var list []string
 	for _, n := range s.Addresses {
@@ -154,7 +154,7 @@ func addresses(s *serverAnswer) []string {
 	return slices.Compact(list)
 }
 
-// tagsOf are metadata and tags, as people gave them. A tag that looks like an assignment is
+// tagsOf returns metadata and tags, as people gave them. A tag that looks like an assignment is
 // taken for one, as CAPO's users write them. Their keys are few: all servers share them.
 func tagsOf(s *serverAnswer) []infra.Tag {
 	var out []infra.Tag
@@ -169,7 +169,7 @@ func tagsOf(s *serverAnswer) []infra.Tag {
 	return slices.Compact(out)
 }
 
-// dateOf is a date in UTC, zero when it is none that an inventory can be saved with.
+// dateOf returns a date in UTC, zero when it is none that an inventory can be saved with.
 func dateOf(t time.Time) time.Time {
 	t = t.UTC()
 	if year := t.Year(); t.IsZero() || year < 1 || year > 9999 {

@@ -163,7 +163,7 @@ func (c *clusterRecord) makesGroups() bool {
 	return c.ManagedGroups != "" && c.ManagedGroups != "null" && c.ManagedGroups != "false"
 }
 
-// givenSubnets are the subnets that the cluster was given, in JSON.
+// givenSubnets returns the subnets that the cluster was given, in JSON.
 func (c *clusterRecord) givenSubnets() []json.RawMessage {
 	var all []json.RawMessage
 	if json.Unmarshal([]byte(c.SpecSubnets), &all) != nil || len(all) == 0 {
@@ -221,7 +221,7 @@ func (s *osServer) unready() *backup.Condition {
 	return s.Unready
 }
 
-// serverFields are those that both an OpenStackMachine and an OpenStackServer have.
+// serverFields returns those that both an OpenStackMachine and an OpenStackServer have.
 func serverFields(more ...backup.Field[osServer]) []backup.Field[osServer] {
 	type s = osServer
 	fields := append(identityFields(func(s *s) *identityRef { return &s.Identity }), wishFields("spec")...)

@@ -165,7 +165,7 @@ func (l *listing) readServers(ctx context.Context) *infra.Fault {
 	return listFault(ctx, l.target, "listing servers", answerError(fmt.Sprintf("there are more than %d pages", maxPages)))
 }
 
-// markerOf is the id of the last server of a page, or "" where Nova does not know it as a
+// markerOf returns the id of the last server of a page, or "" where Nova does not know it as a
 // marker because its cell is down.
 func markerOf(page []serverAnswer) string {
 	if n := len(page); n > 0 && page[n-1].Name != "" {
@@ -284,7 +284,7 @@ func cutOff(err error) error {
 	return err
 }
 
-// versionOf is the microversion that an answer of Nova is in, or "".
+// versionOf returns the microversion that an answer of Nova is in, or "".
 func versionOf(h http.Header) string {
 	if v, ok := strings.CutPrefix(h.Get("OpenStack-API-Version"), typeCompute+" "); ok {
 		return v
@@ -294,7 +294,7 @@ func versionOf(h http.Header) string {
 
 var highest = regexp.MustCompile(`(?i)maximum is (2\.[0-9]{1,4})\b`)
 
-// olderVersion is the microversion to ask for instead where Nova says that it does not know
+// olderVersion returns the microversion to ask for instead where Nova says that it does not know
 // the one that was asked for; it is empty for every other error.
 func olderVersion(err error) string {
 	var status gophercloud.ErrUnexpectedResponseCode
@@ -413,7 +413,7 @@ func (l *listing) take(page []serverAnswer) error {
 	return nil
 }
 
-// idOf is a UUID in the 16 bytes that it is.
+// idOf returns a UUID in the 16 bytes that it is.
 func idOf(uuid string) (id [16]byte, ok bool) {
 	raw, err := hex.DecodeString(strings.ReplaceAll(uuid, "-", ""))
 	return id, copy(id[:], raw) == len(id) && err == nil

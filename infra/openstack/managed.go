@@ -16,7 +16,7 @@ type managed struct {
 	thing          string // for people
 }
 
-// managed are the things of the cluster that CAPO made, or makes.
+// managed returns the things of the cluster that CAPO made, or makes.
 func (l *location) managed(id backup.ClusterID) (list []managed) {
 	if l.record == nil {
 		return nil
@@ -39,7 +39,7 @@ func (l *location) managed(id backup.ClusterID) (list []managed) {
 	return list
 }
 
-// renamedKey is the probe of a thing that is there and has another name, namesakesKey that of
+// renamedKey returns the probe of a thing that is there and has another name, namesakesKey that of
 // several things of its name, and namedKey that of any.
 func (m *managed) renamedKey() infra.Key {
 	return infra.Key{Kind: keyRenamed, Value: m.kind + "/" + m.id + "/" + m.name}
@@ -53,7 +53,7 @@ func (m *managed) namedKey() infra.Key {
 	return infra.Key{Kind: keyManaged, Value: m.kind + "/" + m.name}
 }
 
-// probes are what the rows of a cluster ask for beside the things that it has.
+// probes returns what the rows of a cluster ask for beside the things that it has.
 func (l *location) probes(id backup.ClusterID) []infra.Key {
 	if l.record == nil {
 		return nil

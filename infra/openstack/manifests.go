@@ -55,7 +55,7 @@ func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []inf
 	return all
 }
 
-// cloudsSecret is a Secret with a clouds.yaml of which the cloud is known, and its region
+// cloudsSecret returns a Secret with a clouds.yaml of which the cloud is known, and its region
 // where an object names that.
 func cloudsSecret(h *homeScope, namespace, name string) infra.Manifest {
 	const unknown = "FILL IN"

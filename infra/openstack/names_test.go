@@ -10,7 +10,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// underNames are the targets of one Keystone under so many names, with another password for
+// underNames returns the targets of one Keystone under so many names, with another password for
 // each, and what the operator says of them.
 func underNames(t *testing.T, p infra.Provider, clouds []*openstacklab.Server, names int) []infra.Target {
 	t.Helper()

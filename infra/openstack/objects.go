@@ -135,7 +135,7 @@ func (objs *objects) order() []backup.ClusterID {
 	return slices.SortedFunc(maps.Keys(objs.locations), capi.CompareClusters)
 }
 
-// meta is the metadata of the object that the server is made for.
+// meta returns the metadata of the object that the server is made for.
 func (m *member) meta() *backup.Meta {
 	if m.machine != nil {
 		return &m.machine.Meta
@@ -146,7 +146,7 @@ func (m *member) meta() *backup.Meta {
 	return nil
 }
 
-// resolved is what CAPO makes ids of before it looks for the server, because a restore
+// resolved returns what CAPO makes ids of before it looks for the server, because a restore
 // drops the status that held them; nil where it looks for the server first, as releases up
 // to 0.9 do (ResolveMachineSpec in pkg/cloud/services/compute/referenced_resources.go
 // v0.10.0, ResolveServerSpec v0.11.0 to v0.15.0-beta.0).
@@ -160,7 +160,7 @@ func (m *member) resolved() *wish {
 	return nil
 }
 
-// serverName is what CAPO calls the machine's server: as the OpenStackMachine, and the
+// serverName returns what CAPO calls the machine's server: as the OpenStackMachine, and the
 // OpenStackServer has the same name (CAPO controllers/openstackmachine_controller.go v0.14.7).
 func (objs *objects) serverName(m *member) string {
 	if meta := m.meta(); meta != nil {

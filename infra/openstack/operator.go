@@ -104,7 +104,7 @@ func (c *cloudEntry) ofOperator(source, roots string) (found, error) {
 	return found{credential: login, source: source}, nil
 }
 
-// operatorAt is identityAt for the operator's own configuration.
+// operatorAt does what identityAt does, for the operator's own configuration.
 func operatorAt(authURL string) (at infra.Endpoint, base string, plain bool, err error) {
 	u, err := url.Parse(strings.TrimSpace(authURL))
 	if err != nil || u.Scheme != "http" {

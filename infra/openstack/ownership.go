@@ -21,10 +21,10 @@ const (
 	firstPort       = "-0"
 )
 
-// resourceName is what CAPO calls a cluster in names: "team-a-prod".
+// resourceName returns what CAPO calls a cluster in names: "team-a-prod".
 func resourceName(id backup.ClusterID) string { return id.Namespace + "-" + id.Name }
 
-// clusterNames are what CAPO calls a cluster in the description of a machine's port: its
+// clusterNames returns what CAPO calls a cluster in the description of a machine's port: its
 // name, and in old releases with the namespace.
 func clusterNames(id backup.ClusterID) []string { return []string{id.Name, resourceName(id)} }
 
@@ -77,7 +77,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 			for _, c := range clusterNames(id) {
 				hints = append(hints, infra.OwnershipHint{
 					Grade: infra.Strong, Owner: owner, ControlPlane: role == roleControlPlane,
-					Key:    infra.Key{Kind: keyGroup, Value: join(c, g)},
+					Key:    infra.Key{Kind: keyGroup, Value: infra.Join(c, g)},
 					Detail: fmt.Sprintf("it has a port that CAPO created for cluster %s, in the cluster's security group %s", c, g),
 				})
 			}
@@ -93,7 +93,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 		if n := l.network(); n != "" {
 			for _, c := range clusterNames(id) {
 				hints = append(hints, infra.OwnershipHint{
-					Grade: infra.NameOnly, Key: infra.Key{Kind: keyNetMade, Value: join(c, n)}, Owner: whole, ByName: true,
+					Grade: infra.NameOnly, Key: infra.Key{Kind: keyNetMade, Value: infra.Join(c, n)}, Owner: whole, ByName: true,
 					Detail: fmt.Sprintf("it has a port that CAPO created for a cluster %s, in network %s", c, n),
 				})
 			}
@@ -112,7 +112,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 	return hints
 }
 
-// hintsOf are those for one control plane, MachineSet or MachineDeployment.
+// hintsOf returns those for one control plane, MachineSet or MachineDeployment.
 func (objs *objects) hintsOf(id backup.ClusterID, l *location, o *infra.OwnerID) []infra.OwnershipHint {
 	plane := o.Kind != "MachineSet" && o.Kind != "MachineDeployment"
 	stem, two := naming.Stem(o.Name), o.Kind == "MachineDeployment"
@@ -132,7 +132,7 @@ func (objs *objects) hintsOf(id backup.ClusterID, l *location, o *infra.OwnerID)
 	add := func(grade infra.Grade, byName bool, kind infra.KeyKind, detail string, parts ...string) {
 		h := base
 		h.Grade, h.ByName, h.Detail = grade, byName, detail
-		h.Key = infra.Key{Kind: kind, Value: join(parts...)}
+		h.Key = infra.Key{Kind: kind, Value: infra.Join(parts...)}
 		hints = append(hints, h)
 	}
 	role := roleWorker
@@ -179,7 +179,7 @@ type made struct {
 	groups  []string // of those that the backup records
 }
 
-// of is the name that CAPO gave the port's server. A port may have a suffix of its own, with
+// of returns the name that CAPO gave the port's server. A port may have a suffix of its own, with
 // dashes in it ("-storage-net"): the server's name says where it begins, if it is one that
 // Cluster API gives and what is before the last dash is none.
 func (p *made) of(server string) string {
@@ -192,12 +192,12 @@ func (p *made) of(server string) string {
 	return p.name
 }
 
-// ownerKeys are those that a server has for what CAPO made for it and for its own name:
+// ownerKeys returns those that a server has for what CAPO made for it and for its own name:
 // the other side of ownershipHints. groups are security groups of the backup that it is
 // in by any port, networks its networks by id.
 func ownerKeys(name string, ports []made, groups, networks []string) (keys []infra.Key) {
 	add := func(kind infra.KeyKind, parts ...string) {
-		keys = append(keys, infra.Key{Kind: kind, Value: join(parts...)})
+		keys = append(keys, infra.Key{Kind: kind, Value: infra.Join(parts...)})
 	}
 	for i := range ports {
 		p := &ports[i]

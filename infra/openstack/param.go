@@ -101,7 +101,7 @@ func (p *param) follow(filter map[string]json.RawMessage) {
 	}
 }
 
-// with is the param with more to ask for; a name is then no longer all.
+// with returns the param with more to ask for; a name is then no longer all.
 func (p param) with(parameter, value string) param {
 	if p.id != "" || p.vague || p.name == "" && p.query == "" || value == "" {
 		return p
@@ -124,13 +124,13 @@ func queryOf(pairs ...string) string {
 	return query.Encode()
 }
 
-// people is what people call it, or empty.
+// people returns what people call it, or empty.
 func (p param) people() string { return cmp.Or(p.called, p.name, p.id) }
 
 // byName is before the name of what is looked up by it.
 const byName = "name="
 
-// key is the probe of what is meant, or zero where it cannot be looked up.
+// key returns the probe of what is meant, or zero where it cannot be looked up.
 func (p param) key(kind infra.KeyKind) infra.Key {
 	switch {
 	case p.id != "":
@@ -143,7 +143,7 @@ func (p param) key(kind infra.KeyKind) infra.Key {
 	return infra.Key{Kind: kind, Value: byName + p.name}
 }
 
-// idKey is the probe of what a status records by id.
+// idKey returns the probe of what a status records by id.
 func idKey(kind infra.KeyKind, id string) infra.Key {
 	if id = strings.ToLower(id); id == "" {
 		return infra.Key{}

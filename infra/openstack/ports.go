@@ -66,7 +66,7 @@ func newPorts() ports {
 	return ports{at: map[string]*attached{}, first: map[string][]string{}, used: map[string]bool{}, holders: map[string]string{}, named: map[infra.Key]string{}}
 }
 
-// of are those of a server.
+// of returns those of a server.
 func (p *ports) of(server string) attached {
 	if a := p.at[server]; a != nil {
 		return *a
@@ -110,7 +110,7 @@ func (l *listing) readPorts(ctx context.Context) *infra.Fault {
 	return listFault(ctx, l.target, "listing ports", answerError("there is no end of pages"))
 }
 
-// v2 is the versioned address of a service whose catalogue entry may name no version.
+// v2 returns the versioned address of a service whose catalogue entry may name no version.
 func v2(endpoint string) string {
 	if strings.HasSuffix(endpoint, "/v2.0/") {
 		return endpoint

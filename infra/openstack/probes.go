@@ -99,7 +99,7 @@ func (l *listing) readProbes(ctx context.Context) {
 	}
 }
 
-// askedOf are the ids, names and queries of the probes of a kind.
+// askedOf returns the ids, names and queries of the probes of a kind.
 func (l *listing) askedOf(kind infra.KeyKind) (ids, names, queries []string) {
 	for k := range l.marks {
 		value := k.Value
@@ -380,7 +380,7 @@ func (l *listing) noteName(k infra.Key, id, network string) {
 	if !l.marks[k] {
 		return
 	}
-	within := infra.Key{Kind: k.Kind, Value: join(network, k.Value)}
+	within := infra.Key{Kind: k.Kind, Value: infra.Join(network, k.Value)}
 	first, seen := l.named[within]
 	switch {
 	case !seen:

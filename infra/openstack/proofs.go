@@ -9,7 +9,7 @@ import (
 	"drift-detector/infra/capi"
 )
 
-// own is the probe of something of a kind that the project of the credential owns. What
+// own returns the probe of something of a kind that the project of the credential owns. What
 // is only shared with the project proves nothing: others see it, too.
 func own(kind infra.KeyKind, id string) infra.Key {
 	if id = uuidOf(id); id == "" {
@@ -18,7 +18,7 @@ func own(kind infra.KeyKind, id string) infra.Key {
 	return infra.Key{Kind: keyOwn, Value: kind.String() + "/" + id}
 }
 
-// landmarks are the probes that show the project of a cluster, all of them by ids that the
+// landmarks returns the probes that show the project of a cluster, all of them by ids that the
 // backup records: its network, router and security groups, where the project owns them.
 func (l *location) landmarks() []infra.Key {
 	if l.record == nil {
@@ -35,7 +35,7 @@ func (l *location) landmarks() []infra.Key {
 	return keys
 }
 
-// ports are the probes of the ports that the backup records for a machine, which stay when
+// ports returns the probes of the ports that the backup records for a machine, which stay when
 // its server is deleted behind CAPO's back.
 func (m *member) ports() (keys []infra.Key) {
 	if m.server == nil {
@@ -49,7 +49,7 @@ func (m *member) ports() (keys []infra.Key) {
 	return keys
 }
 
-// ownGroup is the probe of the server group that the backup records by id for a machine, where the
+// ownGroup returns the probe of the server group that the backup records by id for a machine, where the
 // project owns it.
 func (m *member) ownGroup() infra.Key {
 	var w *wish

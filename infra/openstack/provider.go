@@ -153,7 +153,7 @@ func providerIDKeys(providerID string) []infra.Key {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// uuidOf is the UUID in lower case, or empty when s is none.
+// uuidOf returns the UUID in lower case, or empty when s is none.
 func uuidOf(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if !uuidForm.MatchString(s) {

@@ -80,7 +80,7 @@ func (objs *objects) needed() *needs {
 	return n
 }
 
-// dependencies are the things, in order.
+// dependencies returns the things, in order.
 func (objs *objects) dependencies() []*dependency {
 	return slices.SortedFunc(maps.Values(objs.needed().things), func(a, b *dependency) int {
 		return cmp.Or(capi.CompareClusters(a.cluster, b.cluster), cmp.Compare(a.target, b.target), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
@@ -105,7 +105,7 @@ func (objs *objects) resources() []infra.Resource {
 	return list
 }
 
-// recipes are what templates and machines need.
+// recipes returns what templates and machines need.
 func (objs *objects) recipes() []infra.Recipe {
 	n := objs.needed()
 	var list []infra.Recipe
@@ -358,7 +358,7 @@ func (n *needs) addWish(u user, target string, w *wish, first []infra.KeyKind) {
 	}
 }
 
-// called is the name of what a cluster's status records by the id, or the id.
+// called returns the name of what a cluster's status records by the id, or the id.
 func (n *needs) called(id backup.ClusterID, of string) string {
 	if l := n.objects.locations[id]; l != nil && l.record != nil && of != "" {
 		d := &l.record.Data

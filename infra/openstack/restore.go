@@ -14,7 +14,7 @@ import (
 // the others it waits.
 var failures = []string{"InstanceCreateFailed", "InstanceStateError", "InstanceNotFound", "OpenStackError", "DependencyFailed"}
 
-// restore is what the objects behind a machine say of the restore beside its id.
+// restore returns what the objects behind a machine say of the restore beside its id.
 func (objs *objects) restore(m *member) *infra.Restore {
 	var r infra.Restore
 	conditions := []*backup.Condition{}

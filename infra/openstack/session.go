@@ -126,7 +126,7 @@ func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
 	return nil
 }
 
-// identity is Keystone. gophercloud's own package for that asks which versions there are,
+// identity returns the client of Keystone. gophercloud's own package for that asks which versions there are,
 // and links all that it knows (openstack/client.go v2.15.0).
 func (v *cloud) identity() *gophercloud.ServiceClient {
 	return &gophercloud.ServiceClient{ProviderClient: v.client, Endpoint: v.client.IdentityBase + "v3/", Type: "identity"}
@@ -192,7 +192,7 @@ func (e *foreignError) Error() string {
 		strings.Join(e.services, " and "), strings.Join(hosts, ", "))
 }
 
-// flags are the options that allow the servers.
+// flags returns the options that allow the servers.
 func (e *foreignError) flags() string {
 	var all []string
 	for _, at := range e.at {
@@ -203,7 +203,7 @@ func (e *foreignError) flags() string {
 	return strings.Join(all, " ")
 }
 
-// endpointOf is the address of a service, as the catalogue writes it.
+// endpointOf returns the address of a service, as the catalogue writes it.
 func endpointOf(all *tokens.ServiceCatalog, kind, region, service string) (string, error) {
 	var found []tokens.Endpoint
 	elsewhere := map[string]bool{}

@@ -33,7 +33,7 @@ func listings(t *testing.T, p infra.Provider, data []byte, a infra.Access) []inf
 	return all
 }
 
-// only is the only listing of a backup.
+// only returns the only listing of a backup.
 func only(t *testing.T, data []byte, a infra.Access) infra.Listing {
 	t.Helper()
 	all := listings(t, small(), data, a)

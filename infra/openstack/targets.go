@@ -132,7 +132,7 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 	return t
 }
 
-// secrets are all that a login sends, also that of the credential that may be used instead.
+// secrets returns all that a login sends, also that of the credential that may be used instead.
 func (c *credential) secrets() []backup.Sensitive {
 	all := []backup.Sensitive{
 		backup.NewSensitive(c.options.Password), backup.NewSensitive(c.options.ApplicationCredentialSecret),
@@ -144,7 +144,7 @@ func (c *credential) secrets() []backup.Sensitive {
 	return all
 }
 
-// trustsOf are the certificates that the operator gave for endpoints.
+// trustsOf returns the certificates that the operator gave for endpoints.
 func trustsOf(a infra.Access) map[infra.Endpoint]infra.Trust {
 	all := map[infra.Endpoint]infra.Trust{}
 	for _, c := range a.Credentials {

@@ -82,7 +82,7 @@ func (t *transport) allow(at infra.Endpoint, d *detail, c *credential, identity 
 	return nil
 }
 
-// tlsOf is how a server's certificate is checked: as the operator says for the server,
+// tlsOf returns how a server's certificate is checked: as the operator says for the server,
 // else by the CA that comes with the credential, else by the system's roots.
 func tlsOf(at infra.Endpoint, d *detail, c *credential) (*tls.Config, error) {
 	given, ok := d.trusts[at]
@@ -121,14 +121,14 @@ func (t *transport) observe(conf *tls.Config) {
 	}
 }
 
-// identityKey is the key of the identity endpoint's certificate, or "" before there is one.
+// identityKey returns the key of the identity endpoint's certificate, or "" before there is one.
 func (t *transport) identityKey() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.key
 }
 
-// shown are the certificates that the identity endpoint showed.
+// shown returns the certificates that the identity endpoint showed.
 func (t *transport) shown() []*x509.Certificate {
 	t.mu.Lock()
 	defer t.mu.Unlock()

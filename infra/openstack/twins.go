@@ -17,7 +17,7 @@ const twinsBlock = "its network has several ports with the name of its port (Ope
 // portTaken says that another server has a port of the machine's.
 const portTaken = "the port of its name is attached to another server, or to one that is gone, and Nova refuses it for a second one: detach it there, and clear status.instanceState of its OpenStackServer if that says ERROR by then"
 
-// twinPorts are the ports that CAPO looks for before it looks for the machine's server,
+// twinPorts returns the ports that CAPO looks for before it looks for the machine's server,
 // because a restore drops the status in which it keeps their ids (AdoptPorts in
 // pkg/cloud/services/networking/port.go v0.10.0, AdoptPortsServer v0.11.0 to
 // v0.15.0-beta.0). Releases up to 0.9 look for the server first, and for ports only to
@@ -43,7 +43,7 @@ func (objs *objects) twinPorts(m *member) []infra.Key {
 // portless says that CAPO cannot make the port that it does not find.
 const portless = "its server's port does not have its name (OpenStackMachine name and -0, or the suffix of the port), and CAPO, which looks for ports by name before it looks for the server, asks for a second one with the address that the spec gives, which Neutron refuses because the first one has it: rename the port of its server back"
 
-// portBlockers are what keeps CAPO from the machine by its ports: several of one name, one
+// portBlockers returns what keeps CAPO from the machine by its ports: several of one name, one
 // of another server, and one without its name whose address the spec gives (EnsurePorts in
 // pkg/cloud/services/networking/port.go v0.12.0 to v0.14.7, CreatePorts v0.10.0, v0.11.0).
 func (objs *objects) portBlockers(m *member) (list []infra.Blocker) {
@@ -86,7 +86,7 @@ func (p *wantedPort) isTrunk(w *wish) bool {
 	return p.Trunk == nil && w.Trunk || p.Trunk != nil && *p.Trunk
 }
 
-// ports are those that CAPO makes for the server.
+// ports returns those that CAPO makes for the server.
 func (w *wish) ports() []wantedPort {
 	var wanted []wantedPort
 	if json.Unmarshal([]byte(w.Ports), &wanted) != nil || len(wanted) == 0 {
@@ -95,7 +95,7 @@ func (w *wish) ports() []wantedPort {
 	return wanted
 }
 
-// named is the name of the i-th port of a server (getPortName in
+// named returns the name of the i-th port of a server (getPortName in
 // pkg/cloud/services/networking/port.go v0.14.7).
 func (p *wantedPort) named(server string, i int) string {
 	if p.NameSuffix != nil {
@@ -105,7 +105,7 @@ func (p *wantedPort) named(server string, i int) string {
 }
 
 func twinKey(network, name string) infra.Key {
-	return infra.Key{Kind: keyTwins, Value: join(network, name)}
+	return infra.Key{Kind: keyTwins, Value: infra.Join(network, name)}
 }
 
 // noteTwins notes a port of a name that is looked for if it is not the first of its

@@ -29,7 +29,7 @@ type questions struct {
 	places map[*infra.Listing]*place          // that were looked through
 }
 
-// steps are those that the backup alone answers, and those of clusters that a listing
+// steps returns those that the backup alone answers, and those of clusters that a listing
 // answers.
 func (objs *objects) steps() []infra.Step {
 	q := &questions{objs: objs, things: map[backup.ClusterID][]*dependency{}, places: map[*infra.Listing]*place{}}

@@ -53,7 +53,7 @@ func (p *provider) noteAccess(ctx context.Context, t *infra.Target, d *detail, u
 	}
 }
 
-// outcomeOf is what became of a credential that was tried. What fails behind the login is no
+// outcomeOf returns what became of a credential that was tried. What fails behind the login is no
 // refusal.
 func outcomeOf(err error) string {
 	var foreign *foreignError
@@ -69,7 +69,7 @@ func outcomeOf(err error) string {
 	return infra.OwnUntried
 }
 
-// lackingOwn are the Facts of a place that nobody lists, because the backup lacks its credential.
+// lackingOwn returns the Facts of a place that nobody lists, because the backup lacks its credential.
 // CAPO's own clouds.yaml, which clusters without an identity go by, is in no backup.
 func lackingOwn(t *infra.Target) infra.Facts {
 	kind, known := homeKind(t)
@@ -82,7 +82,7 @@ func lackingOwn(t *infra.Target) infra.Facts {
 	return infra.Facts{{Name: infra.FactOwn, Value: infra.OwnAbsent}}
 }
 
-// homeKind is the kind of the home that a target is of.
+// homeKind returns the kind of the home that a target is of.
 func homeKind(t *infra.Target) (kind string, known bool) {
 	if len(t.IDs) == 0 {
 		return "", false

@@ -87,7 +87,7 @@ func (q *questions) askBalancer(id backup.ClusterID, l *location) {
 // balancer is what a place says of one.
 type balancer struct{ id, status, port, address string }
 
-// balancersOf are those of the name that a cluster's has. One that is being deleted is none.
+// balancersOf returns those of the name that a cluster's has. One that is being deleted is none.
 func (p *place) balancersOf(id backup.ClusterID) (all []balancer) {
 	for _, text := range p.Facts.All(factBalancer + "/" + balancerName(id)) {
 		f := append(strings.Fields(text), "", "", "", "")

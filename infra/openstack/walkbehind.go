@@ -69,7 +69,7 @@ var (
 	zones          = infra.Key{Kind: keyZone, Value: listed}
 )
 
-// portNames are the names of a cluster's listeners, which its pools have, too.
+// portNames returns the names of a cluster's listeners, which its pools have, too.
 func (l *location) portNames(id backup.ClusterID) (names []string) {
 	d := &l.record.Data
 	if !d.LBEnabled {
@@ -87,7 +87,7 @@ func (l *location) portNames(id backup.ClusterID) (names []string) {
 	return names
 }
 
-// behind are the probes of availability zones and of what is behind a load balancer. An
+// behind returns the probes of availability zones and of what is behind a load balancer. An
 // inventory that lacks them leaves a condition.
 func (l *location) behind(id backup.ClusterID) (keys []infra.Key) {
 	if l.record == nil {

@@ -11,7 +11,7 @@ import (
 	"drift-detector/infra/walk"
 )
 
-// clusterRow is a row of something that the cluster was given, which CAPO never makes.
+// clusterRow returns a row of something that the cluster was given, which CAPO never makes.
 func clusterRow(id, asks, source string) *walk.Row {
 	return &walk.Row{
 		ID: "openstack." + id, Of: clusterKind, Asks: asks,
@@ -118,7 +118,7 @@ func externalAnswer(p *place, d *osCluster) walk.Answer {
 	return answer(walk.None, object, p.title()+" sees no external network", "is shared with the project")
 }
 
-// anySubnets is the probe of the subnets of a network that the cluster was given without any;
+// anySubnets returns the probe of the subnets of a network that the cluster was given without any;
 // it is zero from release 0.15 on, which takes them all.
 func (l *location) anySubnets() infra.Key {
 	d := &l.record.Data

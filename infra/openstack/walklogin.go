@@ -146,7 +146,7 @@ type login struct {
 	home
 }
 
-// logins are those of a machine beside its cluster's: that of its OpenStackServer, its own, with
+// logins returns those of a machine beside its cluster's: that of its OpenStackServer, its own, with
 // which its controller comes first, and that of the pool of its floating IP.
 func (objs *objects) logins(m *member) (list []login) {
 	if m.index < 0 {
@@ -225,7 +225,7 @@ func (q *questions) askCompute(id backup.ClusterID, l *location) {
 	})
 }
 
-// kindsOf are the kinds of things that CAPO has to read for a cluster, as the calls name them.
+// kindsOf returns the kinds of things that CAPO has to read for a cluster, as the calls name them.
 func (l *location) kindsOf() []infra.KeyKind {
 	d := &l.record.Data
 	kinds := []infra.KeyKind{keyNetwork, keySubnet}
@@ -247,7 +247,7 @@ func (l *location) kindsOf() []infra.KeyKind {
 	return kinds
 }
 
-// peopleCall is what people call the things of a kind.
+// peopleCall returns what people call the things of a kind.
 func peopleCall(k infra.KeyKind) string {
 	for i := range lookups {
 		if lookups[i].kind == k {

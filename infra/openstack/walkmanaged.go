@@ -136,7 +136,7 @@ func (m *managed) answer(p *place) walk.Answer {
 	return answer(walk.None, object, fmt.Sprintf("%s has no %s", p.title(), object), "exists")
 }
 
-// managedSubnet is the probe of the subnet that CAPO made, as it looks for it.
+// managedSubnet returns the probe of the subnet that CAPO made, as it looks for it.
 func (l *location) managedSubnet() infra.Key {
 	d := &l.record.Data
 	if !d.manages() || l.network() == "" {
@@ -169,7 +169,7 @@ func (c *clusterRecord) namesBastion() bool {
 	return false
 }
 
-// unusedGroup is the probe of the security group of a bastion that is not wanted.
+// unusedGroup returns the probe of the security group of a bastion that is not wanted.
 func (l *location) unusedGroup(id backup.ClusterID) infra.Key {
 	d := &l.record.Data
 	if !d.makesGroups() || d.BastionEnabled || l.release < withServers {

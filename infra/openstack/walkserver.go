@@ -8,7 +8,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// serverRow is a row of something that the server is made of. CAPO looks it up by name for a
+// serverRow returns a row of something that the server is made of. CAPO looks it up by name for a
 // server that runs as well, because a restore drops the status that held its id.
 func serverRow(id, asks, source string) *walk.Row {
 	return &walk.Row{

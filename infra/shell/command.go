@@ -234,7 +234,7 @@ func (c Command) Each(word, words string) Command {
 	return c.wrap("for "+word+" in $"+words+"; do ", "; done")
 }
 
-// EachOrStop is Each that ends with the first word for which c fails, and fails then.
+// EachOrStop does what Each does, but ends with the first word for which c fails, and fails then.
 func (c Command) EachOrStop(word, words string) Command {
 	return c.wrap("(for "+word+" in $"+words+"; do ", " || exit 1; done)")
 }
@@ -258,7 +258,7 @@ func Lacks(variable string, pieces ...any) Command {
 // foreign: it is escaped behind a comment sign.
 func Ask(name, what string) Command { return Set(name, "", what) }
 
-// Set is Ask with a value of the program's own, which most operators need not change.
+// Set does what Ask does, with a value of the program's own, which most operators need not change.
 func Set(name, value, what string) Command {
 	return Command{parts: []part{{kind: raw, text: name + "='" + value + "' # "}, {kind: raw, text: terminal.Escape(what)}}, ask: true, inTurn: true}
 }

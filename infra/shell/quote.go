@@ -25,7 +25,7 @@ func Quote(s string) (word string, ok bool) {
 // quotable reports whether Quote takes s.
 func quotable(s string) bool { return isPlain(s) || terminal.Escape(s) == s }
 
-// appendQuoted is Quote of a part of a line that is quotable.
+// appendQuoted appends what Quote returns, of a part of a line that is quotable.
 func appendQuoted(to []byte, s string) []byte {
 	if isPlain(s) {
 		return append(to, s...)

@@ -74,7 +74,7 @@ func (c Command) Rows(most int) []string {
 	return rows
 }
 
-// pieces are those of a quoted word that end in a comma outside of JSON's texts. A row that ends
+// pieces returns those of a quoted word that end in a comma outside of JSON's texts. A row that ends
 // within a word waits for the rest of it.
 func pieces(text string, inText *bool) (out []string) {
 	from := 0
@@ -97,7 +97,7 @@ func (c *Command) isOpen(at int) bool {
 	return p.kind == raw && strings.ContainsAny(p.text, "{(")
 }
 
-// word is how long the word is that begins with a part.
+// word returns how long the word is that begins with a part.
 func (c Command) word(from int) int {
 	n := 1 + len(c.parts[from].append(nil))
 	for _, p := range c.parts[from+1:] {
@@ -109,7 +109,7 @@ func (c Command) word(from int) int {
 	return n
 }
 
-// upTo is how long the piece is that begins with a part and ends before the next joint.
+// upTo returns how long the piece is that begins with a part and ends before the next joint.
 func (c Command) upTo(from int) int {
 	n := 0
 	for _, p := range c.parts[from:] {

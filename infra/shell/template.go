@@ -2,7 +2,7 @@ package shell
 
 import "strings"
 
-// Template is the line that all lines are that differ in words or variables alone: in the
+// Template returns the line that all lines are that differ in words or variables alone: in the
 // place of a word that differs is a variable, or a word with one in it, as name says. name
 // gets the values of one place, a value a line, and whether they are the names of variables;
 // the variable that it names has them. ok is false when the lines differ in more, or a place
@@ -48,7 +48,7 @@ func Template(lines []Command, said string, name func(values []string, variables
 	return line, true
 }
 
-// common is what stands for words that differ: a variable, between what all of them begin
+// common returns what stands for words that differ: a variable, between what all of them begin
 // and end with.
 func common(values []string, variables bool, name func([]string, bool) (string, bool)) ([]part, bool) {
 	before, after := shared(values) // nothing, of variables
@@ -74,7 +74,7 @@ func common(values []string, variables bool, name func([]string, bool) (string, 
 // delimiters are where a name or an id may begin or end within a word.
 const delimiters = "/:=, "
 
-// shared is what all values begin and end with, as far as a delimiter.
+// shared returns what all values begin and end with, as far as a delimiter.
 func shared(values []string) (before, after string) {
 	before, after = values[0], values[0]
 	for _, w := range values {

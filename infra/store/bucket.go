@@ -71,7 +71,7 @@ func (b *bucket) where() string {
 	return " at " + b.endpoint.Scheme + "://" + b.endpoint.Host
 }
 
-// server is the URL of the store, without the bucket's path.
+// server returns the URL of the store, without the bucket's path.
 func (b *bucket) server(region string) string {
 	u := b.base(region)
 	return u.Scheme + "://" + u.Host
@@ -123,7 +123,7 @@ func (b *bucket) folders(ctx context.Context, prefix string) ([]string, error) {
 	return names, err
 }
 
-// listed is a key of a page, whose ETag is kept with it.
+// listed returns a key of a page, whose ETag is kept with it.
 func listed(escaped, etag string) (string, error) {
 	key, err := url.QueryUnescape(escaped)
 	switch {
@@ -315,7 +315,7 @@ func (b *bucket) move(from, to string) bool {
 	return true
 }
 
-// request is signed for one host, and carries the customer's key where there is one.
+// request returns a request that is signed for one host, and carries the customer's key where there is one.
 func (b *bucket) request(ctx context.Context, region, key string, query url.Values, header http.Header) (*http.Request, error) {
 	u := b.base(region)
 	if key != "" {
@@ -347,7 +347,7 @@ func (b *bucket) request(ctx context.Context, region, key string, query url.Valu
 	return req, b.signer.SignHTTP(ctx, keys, req, emptyHash, "s3", region, time.Now())
 }
 
-// base is the URL of the bucket. AWS's own is a host name for each bucket, unless there
+// base returns the URL of the bucket. AWS's own is a host name for each bucket, unless there
 // is a dot in it, for which no certificate is.
 func (b *bucket) base(region string) *url.URL {
 	if b.endpoint != nil {

@@ -53,7 +53,7 @@ func (p *Place) describe(ctx context.Context, all []*Stored) {
 	})
 }
 
-// outline is what of a description is shown in a list of very many.
+// outline returns what of a description is shown in a list of very many.
 func (p *Place) outline(ctx context.Context, s *Stored) (*check.Outline, error) {
 	key, text, err := p.text(ctx, s)
 	if text == nil || err != nil {
@@ -110,7 +110,7 @@ func (p *Place) Contents(ctx context.Context, s *Stored) (*check.Contents, error
 	return check.ReadContents(p.name(key), text, nil)
 }
 
-// folderOf is the folder of a backup, as a key.
+// folderOf returns the folder of a backup, as a key.
 func (p *Place) folderOf(s *Stored) string {
 	if s.key != "" {
 		return path.Dir(s.key)
@@ -161,7 +161,7 @@ func (p *Place) text(ctx context.Context, s *Stored) (key string, text []byte, e
 	return key, text, err
 }
 
-// isOf is an error unless a description has the name of its folder.
+// isOf returns an error unless a description has the name of its folder.
 func (p *Place) isOf(s *Stored, key, name string) error {
 	if name == s.Name || path.Base(path.Dir(s.key)) != s.Name {
 		return nil
@@ -169,7 +169,7 @@ func (p *Place) isOf(s *Stored, key, name string) error {
 	return &backup.InputError{Name: p.name(key), Problem: "describes another backup than that of its folder", Next: "it was copied here, and is not used"}
 }
 
-// briefly is an error without its cause, which may hold much of what a server says: there
+// briefly returns an error without its cause, which may hold much of what a server says: there
 // may be one for each backup of a place.
 func briefly(err error) error {
 	var known *backup.InputError

@@ -92,7 +92,7 @@ func (e *keyError) Error() string {
 	return infra.Brief(e.cause.Error())
 }
 
-// withoutURL is an error of a request without its address, which may be signed.
+// withoutURL returns an error of a request without its address, which may be signed.
 func withoutURL(err error) error {
 	var of *url.Error
 	if errors.As(err, &of) {

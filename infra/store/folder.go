@@ -12,7 +12,7 @@ import (
 	"drift-detector/backup"
 )
 
-// Folder is a copy of a bucket, or of a part of it, in a folder of this machine. The
+// Folder returns a copy of a bucket, or of a part of it, in a folder of this machine. The
 // error is a [*backup.InputError].
 func Folder(dir string) (*Place, error) {
 	info, err := os.Stat(dir)

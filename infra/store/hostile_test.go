@@ -15,7 +15,7 @@ import (
 	"drift-detector/infra/store/storetest"
 )
 
-// peak is the most that the heap grew while f ran, in MiB.
+// peak returns the most that the heap grew while f ran, in MiB.
 func peak(f func()) int64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(100)) // .ci/run sets more
 	var m runtime.MemStats

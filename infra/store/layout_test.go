@@ -15,7 +15,7 @@ import (
 	"drift-detector/infra/store/storetest"
 )
 
-// described is velero-backup.json of a backup that was begun at a time.
+// described returns velero-backup.json of a backup that was begun at a time.
 func described(name string, began time.Time) []byte {
 	return fmt.Appendf(nil, `{"apiVersion":"velero.io/v1","kind":"Backup","metadata":{"name":%q},"status":{"phase":"Completed","startTimestamp":%q}}`, name, began.UTC().Format(time.RFC3339))
 }

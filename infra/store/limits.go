@@ -22,7 +22,7 @@ type endlessError struct{ what string }
 
 func (e *endlessError) Error() string { return "the store's listing does not end: " + e.what }
 
-// beyond is the error for a place that holds more than is read of one.
+// beyond returns the error for a place that holds more than is read of one.
 func beyond(name string, most int, what, next string) error {
 	problem := fmt.Sprintf("holds more than %d %s", most, what)
 	return &backup.InputError{Name: name, Problem: problem, Next: next, Err: &endlessError{problem}}

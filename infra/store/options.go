@@ -79,7 +79,7 @@ func Open(ctx context.Context, address string, o Options) (p *Place, use string,
 	return &Place{objects: b, path: strings.Trim(u.Path, "/")}, fmt.Sprintf("bucket %s%s: %s", u.Host, b.where(), use), nil
 }
 
-// shown is a URL for messages: a signature in it is a secret.
+// shown returns a URL for messages: a signature in it is a secret.
 func shown(u *url.URL) string {
 	c := u.Scheme + "://" + u.Host + u.EscapedPath() // of URL.String, s3:// has no slashes
 	if u.RawQuery != "" {

@@ -47,11 +47,11 @@ type Place struct {
 	bounds []string
 }
 
-// Bounds are those that were reached while backups were looked for, each with its number and
+// Bounds returns those that were reached while backups were looked for, each with its number and
 // what leaves more room. They left out places, and no backup of those that were listed.
 func (p *Place) Bounds() []string { return p.bounds }
 
-// Name is what messages call the place.
+// Name returns what messages call the place.
 func (p *Place) Name() string { return p.name(p.path) }
 
 const (
@@ -112,7 +112,7 @@ func (p *Place) Only(ctx context.Context) (*Stored, error) {
 	return nil, &backup.InputError{Name: p.Name(), Problem: fmt.Sprintf("holds %d backups", len(all)), Next: "give one of them; 'drift-detector backups " + p.Name() + p.Flags + "' lists them"}
 }
 
-// described is the backup of a tarball, after a look whether it is there.
+// described returns the backup of a tarball, after a look whether it is there.
 func (p *Place) described(ctx context.Context, key string) (*Stored, error) {
 	s := &Stored{Name: strings.TrimSuffix(path.Base(key), tarball), Place: p.name(path.Dir(key)), Tarball: p.name(key), key: key, described: true, isFile: p.isLocal()}
 	source := p.Source(ctx, s)
@@ -203,7 +203,7 @@ func (p *Place) isLocal() bool {
 	return local
 }
 
-// rootOf is the prefix before backups/, of the folder of a backup.
+// rootOf returns the prefix before backups/, of the folder of a backup.
 func rootOf(dir string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path.Dir(dir), folder), "/")
 }

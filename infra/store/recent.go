@@ -57,7 +57,7 @@ func (p *Place) describeEach(ctx context.Context, all []*Stored, enough func([]*
 // TimestampedName v1.18.3).
 var timestamped = regexp.MustCompile(`^(.+)-([0-9]{14})$`)
 
-// ScheduleIn is the schedule in the name of a backup; "" where the name has none.
+// ScheduleIn returns the schedule in the name of a backup; "" where the name has none.
 func ScheduleIn(name string) string {
 	if m := timestamped.FindStringSubmatch(name); m != nil {
 		return m[1]
@@ -134,7 +134,7 @@ func (s *Stored) isMisnamed() bool {
 	return waited < -time.Minute || waited > 24*time.Hour
 }
 
-// Started is when the backup was begun; where nothing says so, or what does is wrong, what Dated
+// Started returns when the backup was begun; where nothing says so, or what does is wrong, what Dated
 // says.
 func (s *Stored) Started() time.Time {
 	if d := s.Description; d != nil && !d.Started.IsZero() && s.Misdated() == "" {
@@ -149,7 +149,7 @@ func (s *Stored) Started() time.Time {
 	return s.Written
 }
 
-// created is when the object was made of a backup whose description does not say when it began; zero where that is
+// created returns when the object was made of a backup whose description does not say when it began; zero where that is
 // not known or can't be.
 func (s *Stored) created() time.Time {
 	d := s.Description

@@ -33,7 +33,7 @@ func at(t *testing.T, address string, o store.Options) *store.Place {
 	return p
 }
 
-// content is all that the one backup of a place holds.
+// content returns all that the one backup of a place holds.
 func content(ctx context.Context, p *store.Place) ([]byte, *store.Stored, error) {
 	s, err := p.Only(ctx)
 	if err != nil {
@@ -57,7 +57,7 @@ func tarball(t *testing.T) []byte {
 	return body
 }
 
-// inBucket is a store that holds the lab's bucket as it is.
+// inBucket returns a store that holds the lab's bucket as it is.
 func inBucket(t *testing.T) *storetest.Store {
 	t.Helper()
 	s := storetest.Start(t, false)

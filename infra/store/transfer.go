@@ -84,7 +84,7 @@ func (t *transfer) begin() error {
 	return nil
 }
 
-// etagOf is an ETag with its quotes: the listings of some stores leave them out.
+// etagOf returns an ETag with its quotes: the listings of some stores leave them out.
 func etagOf(said string) string {
 	if said = strings.TrimSpace(said); said == "" || strings.HasSuffix(said, `"`) {
 		return said

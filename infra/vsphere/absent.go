@@ -71,7 +71,7 @@ func (objs *objects) placement(missing *capi.Missing) {
 	}
 }
 
-// byVSphereCluster are the clusters of each VSphereCluster, in the order of the
+// byVSphereCluster returns the clusters of each VSphereCluster, in the order of the
 // Snapshot.
 func (objs *objects) byVSphereCluster() map[*backup.Record[vsphereCluster]][]backup.ClusterID {
 	out := map[*backup.Record[vsphereCluster]][]backup.ClusterID{}

@@ -67,7 +67,7 @@ func (c *catalogue) add(o types.ObjectContent) {
 	c.nodes[o.Obj.Value] = n
 }
 
-// newTemplates is a catalogue of the VMs that the backup may mean by a template.
+// newTemplates returns a catalogue of the VMs that the backup may mean by a template.
 func newTemplates(probes []infra.Key, folders *finder) *catalogue {
 	c := newCatalogue(templateSection, folders)
 	c.wanted = map[string]bool{"": true}
@@ -102,7 +102,7 @@ func idOf(name string) string {
 	return cmp.Or(uuidOf(name), name)
 }
 
-// index is to be called once all nodes are there.
+// index has to be called once all nodes are there.
 func (c *catalogue) index() {
 	c.byName, c.byPath, c.lost = map[string][]string{}, map[string]int{}, map[string]bool{}
 	for id, n := range c.nodes {
@@ -118,7 +118,7 @@ func (c *catalogue) index() {
 	}
 }
 
-// folderPath is where a thing is: below other things, then below folders.
+// folderPath returns where a thing is: below other things, then below folders.
 func (c *catalogue) folderPath(id string) folderPath {
 	var parts []string
 	for range maxDepth {

@@ -67,7 +67,7 @@ var servedVersions = []check.ServedVersion{
 
 var versionedKinds = []*check.VersionKind{check.NewVersionKind("vsphereclusters." + group)}
 
-// bootstrapAbsent are machines without VSphereVM that lack their bootstrap data.
+// bootstrapAbsent reports machines without VSphereVM that lack their bootstrap data.
 func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []check.Finding {
 	var found []check.Finding
 	for i := range objs.members {
@@ -86,7 +86,7 @@ func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []check.Finding {
 	return found
 }
 
-// addressesAbsent are the objects for addresses from pools that machines lack, one for each
+// addressesAbsent returns the objects for addresses from pools that machines lack, one for each
 // cluster: mostly the backup holds none at all.
 func (objs *objects) addressesAbsent() []check.Finding {
 	first, count := map[backup.ClusterID]*member{}, map[backup.ClusterID]int{}
@@ -116,7 +116,7 @@ func (objs *objects) addressesAbsent() []check.Finding {
 	return found
 }
 
-// credentialsAbsent are the identities that CAPV cannot log in with, or of which the login is
+// credentialsAbsent returns the identities that CAPV cannot log in with, or of which the login is
 // not in the backup.
 func (objs *objects) credentialsAbsent(homes []*homeScope, secrets *backup.Secrets) []check.Finding {
 	var found check.Shared
@@ -152,7 +152,7 @@ func (objs *objects) credentialsAbsent(homes []*homeScope, secrets *backup.Secre
 	return found.Findings()
 }
 
-// identitiesForbidden are the identities that a cluster names and that its namespace may
+// identitiesForbidden returns the identities that a cluster names and that its namespace may
 // not use.
 func (objs *objects) identitiesForbidden(homes []*homeScope) []check.Finding {
 	var found check.Shared

@@ -198,7 +198,7 @@ func (objs *objects) fromManager(h *homeScope, secrets *backup.Secrets) (found, 
 	return found{credential: credential{user: backup.NewSensitive(doc.Username), password: backup.NewSensitive(doc.Password)}, source: source}, nil
 }
 
-// override is what the operator gave for the endpoint. A credential without
+// override returns what the operator gave for the endpoint. A credential without
 // user and password only says how to trust the server.
 func override(c infra.Credential, ok bool) (found, bool) {
 	if !ok || (c.Username == "" && c.Password.IsZero()) {

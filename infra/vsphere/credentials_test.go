@@ -123,7 +123,7 @@ func TestWhoMayUseAnIdentity(t *testing.T) {
 	}
 }
 
-// inNamespace is the same backup of another namespace; objects without one stay.
+// inNamespace returns the same backup of another namespace; objects without one stay.
 func (b *smallBackup) inNamespace(t *testing.T, name string) *smallBackup {
 	t.Helper()
 	text, err := json.Marshal(b.objects)

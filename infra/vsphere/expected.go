@@ -110,7 +110,7 @@ func (m *member) search(c *infra.ExpectedMachine) {
 	}
 }
 
-// refOf is the managed object id in "VirtualMachine:vm-136".
+// refOf returns the managed object id in "VirtualMachine:vm-136".
 func refOf(s string) string {
 	s = strings.TrimSpace(s)
 	return s[strings.LastIndex(s, ":")+1:]

@@ -93,7 +93,7 @@ func reach(v *lab.VCenter) infra.Access {
 	}
 }
 
-// sessions is for the suite, and for tests that count.
+// sessions counts, for the suite, and for tests that count.
 func sessions(v *lab.VCenter) (open, failed int) {
 	l := v.Logins()
 	return l.Open(), l.Failed
@@ -109,5 +109,5 @@ func listAll(t *testing.T, p infra.Provider, s *backup.Snapshot, secrets *backup
 	return all
 }
 
-// small is the provider with short pages.
+// small returns the provider with short pages.
 func small() infra.Provider { return &provider{logins: &infra.Logins{}, page: 20, limits: standard} }

@@ -103,7 +103,7 @@ func joinReversed(parts []string) string {
 	return b.String()
 }
 
-// folderOf is the folder of a VM: its parent, or its vApp's.
+// folderOf returns the folder of a VM: its parent, or its vApp's.
 func (t *tree) folderOf(parent, vapp string) string {
 	for range maxDepth {
 		if parent != "" || vapp == "" {
@@ -148,7 +148,7 @@ func newFinder(t *tree) *finder {
 	return f
 }
 
-// datacenterFacts are the datacenters that the account sees: managed object id and path, which
+// datacenterFacts returns the datacenters that the account sees: managed object id and path, which
 // of one below a folder that it does not see is the name.
 func (f *finder) datacenterFacts() infra.Facts {
 	var all infra.Facts
@@ -181,7 +181,7 @@ func (f *finder) resolve(endpoint string, asked []infra.Key) map[string][]string
 	return found
 }
 
-// ambiguous are the folders that the backup asks for and of which there are several.
+// ambiguous returns the folders that the backup asks for and of which there are several.
 func (f *finder) ambiguous(endpoint string, asked []infra.Key) []infra.Key {
 	return slices.DeleteFunc(ofKind(asked, keyFolder), func(k infra.Key) bool {
 		rest, ours := strings.CutPrefix(k.Value, endpoint+"/")

@@ -122,7 +122,7 @@ func (g guest) into(i *infra.Instance) {
 	}
 }
 
-// keys are what ties by the name of a VM expect of it: that its own metadata gives
+// keys returns what ties by the name of a VM expect of it: that its own metadata gives
 // it that name, and that it joins the API of that cluster. Where the VM says
 // nothing of the kind it has no such key, and nothing is contradicted.
 func (g guest) keys(i *infra.Instance) []infra.Key {

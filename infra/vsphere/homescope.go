@@ -48,7 +48,7 @@ func (i identity) String() string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "/")
 }
 
-// targetID is made of the backup without its Secrets:
+// targetID returns an id that is made of the backup without its Secrets:
 // "vsphere/vc1.example:443/Secret/prod/prod-1".
 func (objs *objects) targetID(cluster backup.ClusterID, server string) string {
 	k := clusterServer{cluster, server}
@@ -76,7 +76,7 @@ type homeScope struct {
 	unplaced    bool        // machines whose place is not known are looked for here
 }
 
-// ids are those of the target for a home.
+// ids returns those of the target for a home.
 func (h *homeScope) ids() []string {
 	if h.unplaced {
 		return []string{h.id, h.id + unplacedSuffix}
@@ -84,7 +84,7 @@ func (h *homeScope) ids() []string {
 	return []string{h.id}
 }
 
-// homeScopes are all places where the VMs of the backup's clusters are or may come
+// homeScopes returns all places where the VMs of the backup's clusters are or may come
 // to be: where its machines are, and where templates and clusters point.
 func (objs *objects) homeScopes() []*homeScope {
 	l := homeScopeList{objects: objs, byID: map[string]*homeScope{}}
@@ -123,7 +123,7 @@ type homeScopeList struct {
 	byID    map[string]*homeScope
 }
 
-// at is the home of what a cluster wants to be at a server, with the cluster and
+// at returns the home of what a cluster wants to be at a server, with the cluster and
 // the thumbprint noted.
 func (l *homeScopeList) at(cluster backup.ClusterID, spec cloneSpec) *homeScope {
 	server := l.objects.server(spec.Server)

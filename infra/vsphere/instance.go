@@ -111,7 +111,7 @@ func readVM(o types.ObjectContent) vm {
 	return m
 }
 
-// word is a property that is a string or an enumeration.
+// word returns a property that is a string or an enumeration.
 func word(v types.AnyType) string {
 	switch s := v.(type) {
 	case string:
@@ -125,7 +125,7 @@ func word(v types.AnyType) string {
 	}
 }
 
-// number is a property that is one.
+// number returns a property that is one.
 func number(v types.AnyType) int64 {
 	switch n := v.(type) {
 	case int32:
@@ -167,7 +167,7 @@ type inventory struct {
 	below    map[string][]string // those that are above a folder, by its managed object id, as they are asked for
 }
 
-// above are the forms of the backup's folders that a folder is below.
+// above returns the forms of the backup's folders that a folder is below.
 func (in *inventory) above(folder string) []string {
 	if forms, known := in.below[folder]; known {
 		return forms
@@ -230,7 +230,7 @@ func (in *inventory) instance(m vm) infra.Instance {
 	return i
 }
 
-// formsOf are the forms of a VM's folder: its path, and what else the backup
+// formsOf returns the forms of a VM's folder: its path, and what else the backup
 // calls it.
 func (in *inventory) formsOf(folder string, at folderPath) []string {
 	forms := slices.Clone(in.asked[folder])
@@ -241,7 +241,7 @@ func (in *inventory) formsOf(folder string, at folderPath) []string {
 	return slices.Compact(forms)
 }
 
-// datacentersOf are the forms in which a backup may name the VM's datacenter. A
+// datacentersOf returns the forms in which a backup may name the VM's datacenter. A
 // VM that is unreadable to the point that its place is unknown may be in any.
 func (in *inventory) datacentersOf(at folderPath, unreadable bool) []string {
 	ids := []string{at.datacenter}
@@ -262,7 +262,7 @@ func (in *inventory) datacentersOf(at folderPath, unreadable bool) []string {
 	return slices.Compact(forms)
 }
 
-// vmxFolders are the file name and the last folder of "[ds1] web-1/web-1.vmx".
+// vmxFolders returns the file name and the last folder of "[ds1] web-1/web-1.vmx".
 // On vSAN the folder is a UUID.
 func vmxFolders(vmx string) []string {
 	_, file, ok := strings.Cut(vmx, "] ")

@@ -57,7 +57,7 @@ func endpointIn(data string) string {
 	return found
 }
 
-// onlyOne is what an expression finds when that is one text only.
+// onlyOne returns what an expression finds when that is one text only.
 func onlyOne(texts []string, line *regexp.Regexp) (found string, any bool) {
 	for _, text := range texts {
 		for _, m := range line.FindAllStringSubmatch(text, -1) {
@@ -71,7 +71,7 @@ func onlyOne(texts []string, line *regexp.Regexp) (found string, any bool) {
 	return found, any
 }
 
-// joinsKey is a key of a VM that was to join an endpoint. A name says nothing about
+// joinsKey returns a key of a VM that was to join an endpoint. A name says nothing about
 // an address nor the other way round, so that they are keys of different kinds; and
 // so are those of a port that machines have of their own, of which only the host counts.
 func joinsKey(endpoint string) infra.Key {
@@ -96,7 +96,7 @@ func formOf(host string) string {
 	return "Name"
 }
 
-// expectedJoins are the endpoints that VMs of a cluster join: its own, and at the
+// expectedJoins returns the endpoints that VMs of a cluster join: its own, and at the
 // ports for registration those of its control-plane machines, if it goes by addresses.
 func expectedJoins(endpoint string, planes []string) []infra.Key {
 	if endpoint == "" {

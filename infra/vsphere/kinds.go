@@ -103,7 +103,7 @@ type vsphereMachine struct {
 	capi.Labels
 }
 
-// fixed are the members of a clone spec, beside those that have fields here, that CAPV's
+// fixed returns the members of a clone spec, beside those that have fields here, that CAPV's
 // webhook lets nobody change in a VSphereVM (internal/webhooks/vspherevm.go v1.5.8 to
 // v1.16.1; api/govmomi/v1beta1/types.go).
 func fixed(at string) []string {

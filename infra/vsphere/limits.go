@@ -50,7 +50,7 @@ func checkTexts(o types.ObjectContent) error {
 	return nil
 }
 
-// short is a text that is left out when it is too long to be kept.
+// short returns a text that is left out when it is too long to be kept.
 func short(s string) string {
 	if len(s) > maxString {
 		return ""
@@ -58,11 +58,11 @@ func short(s string) string {
 	return s
 }
 
-// begin is a copy of the beginning of a text, so that what the text is a part of
+// begin returns a copy of the beginning of a text, so that what the text is a part of
 // does not stay in memory.
 func begin(s string) string { return strings.Clone(s[:min(len(s), maxString)]) }
 
-// textOf is about what an instance keeps in memory.
+// textOf returns about as many bytes as an instance keeps in memory.
 func textOf(i *infra.Instance) int {
 	n := len(i.Identity) + len(i.ID) + len(i.Ref) + len(i.Name) + len(i.Path) + len(i.State)
 	for _, k := range i.Keys {
@@ -71,7 +71,7 @@ func textOf(i *infra.Instance) int {
 	return n
 }
 
-// dateOf is a date in UTC, zero when an offset pushes it out of the years that
+// dateOf returns a date in UTC, zero when an offset pushes it out of the years that
 // an inventory can be saved with.
 func dateOf(t time.Time) time.Time {
 	t = t.UTC()

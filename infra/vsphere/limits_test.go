@@ -101,7 +101,7 @@ func (v *oddVCenter) list(t *testing.T, most limits) infra.Listing {
 	return registry.Collect(t.Context(), targets[:1], nil).Listings[0]
 }
 
-// vmXML is one VM, or another object with a name.
+// vmXML returns one VM, or another object with a name.
 func vmXML(kind string, n int, name string, more string) string {
 	return fmt.Sprintf(`<objects><obj type="%s">o-%d</obj><propSet><name>name</name><val xsi:type="xsd:string">%s</val></propSet>%s</objects>`, kind, n, name, more)
 }

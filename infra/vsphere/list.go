@@ -187,7 +187,7 @@ func (v *vcenter) eachObject(ctx context.Context, specs []types.PropertySpec, mo
 	return v.eachOf(ctx, kinds, specs, most, visit)
 }
 
-// eachOf is eachObject for types that share properties of a common base.
+// eachOf does what eachObject does, for types that share properties of a common base.
 func (v *vcenter) eachOf(ctx context.Context, kinds []string, specs []types.PropertySpec, most int, visit func(types.ObjectContent)) error {
 	return v.eachUntil(ctx, kinds, specs, most, func(o types.ObjectContent) error {
 		visit(o)
@@ -195,7 +195,7 @@ func (v *vcenter) eachOf(ctx context.Context, kinds []string, specs []types.Prop
 	})
 }
 
-// eachUntil is eachOf that ends with the first error of visit. Nothing in a page says that
+// eachUntil does what eachOf does, but ends with the first error of visit. Nothing in a page says that
 // it lacks an object or the way to the next page, so what the view itself counts is
 // compared: what it has before and after, and no page had, was left out. Where something
 // went meanwhile, what came is read, too.
@@ -292,7 +292,7 @@ func (v visits) missed(still visits) (n int, fresh []types.ObjectSpec) {
 	return n, fresh
 }
 
-// viewed are the objects of a view, in one answer, none of them visited. The map is there
+// viewed returns the objects of a view, in one answer, none of them visited. The map is there
 // beside an error, too.
 func (v *vcenter) viewed(ctx context.Context, cv *view.ContainerView) (visits, error) {
 	all := visits{}
@@ -329,7 +329,7 @@ func (v *vcenter) pages(ctx context.Context, specs []types.PropertyFilterSpec, v
 	})
 }
 
-// pagesUntil is pages that ends with the first error of visit, which gets each object
+// pagesUntil does what pages does, but ends with the first error of visit, which gets each object
 // once, and notes it: one that changes while pages are read can come twice. After a page
 // that was lost on the way nobody knows which one the token is for, so the listing begins
 // again.

@@ -20,7 +20,7 @@ type location struct {
 // anyDatacenter is used where the backup names none.
 const anyDatacenter = "*"
 
-// within is the key of a VM in the place's datacenter, or zero.
+// within returns the key of a VM in the place's datacenter, or zero.
 func (p location) within() infra.Key {
 	if p.Datacenter == "" {
 		return infra.Key{}
@@ -30,7 +30,7 @@ func (p location) within() infra.Key {
 
 func (p location) folderKey() infra.Key { return infra.Key{Kind: keyFolder, Value: p.Folder} }
 
-// serverOf is the one form of a server in ids and keys. One that cannot be used
+// serverOf returns the one form of a server in ids and keys. One that cannot be used
 // has a form by its cause and by what may be shown of it, and the error.
 func serverOf(raw string) (string, error) {
 	e, err := infra.ParseEndpoint(raw)
@@ -51,7 +51,7 @@ func serverOf(raw string) (string, error) {
 	return "invalid:" + cause + ":" + shownHost(raw), err
 }
 
-// shownHost is what may be shown of a server that cannot be used: its host. It
+// shownHost returns what may be shown of a server that cannot be used: its host. It
 // is empty when a password might be taken for that.
 func shownHost(raw string) string {
 	rest := strings.ToLower(strings.TrimSpace(raw))
@@ -136,7 +136,7 @@ func isRootOf(path, datacenter string) bool {
 	}
 }
 
-// datacenterPath is the path that a normalised datacenter is written with in
+// datacenterPath returns the path that a normalised datacenter is written with in
 // folder keys.
 func datacenterPath(datacenter string) string {
 	switch {
@@ -175,7 +175,7 @@ func plainName(s string) string {
 	return s
 }
 
-// component is a name as one part of a path.
+// component returns a name as one part of a path.
 func component(s string) string {
 	return strings.ReplaceAll(plainName(s), "/", "%2f")
 }
@@ -185,7 +185,7 @@ func pathKey(folder, name string) infra.Key {
 	return infra.Key{Kind: keyPath, Value: folder + "/" + component(name)}
 }
 
-// placeKeys are the keys by which a machine is found and witnessed by its name in a folder:
+// placeKeys returns the keys by which a machine is found and witnessed by its name in a folder:
 // pathRefKey, pathKey where the id is not known, and witnessKey, of one text.
 func placeKeys(folder, name, ref string) (weak, witness infra.Key) {
 	path := folder + "/" + component(name) + " " + ref

@@ -48,7 +48,7 @@ var smallTree = treeOf([][4]string{
 	{"group-v31", "Folder", "circle", "group-v30"},
 })
 
-// TestFoldersMeet is the whole way of a folder: as a backup writes it, in the
+// TestFoldersMeet follows the whole way of a folder: as a backup writes it, in the
 // key of an expected machine, looked up in vCenter, on the instance.
 func TestFoldersMeet(t *testing.T) {
 	const vc = "vc:443"

@@ -98,7 +98,7 @@ func (v *vcenter) readPCI(ctx context.Context, t infra.Target, d *detail, l *inf
 	return true
 }
 
-// pciFacts are the PCI devices of a VM in the form of [pciDevice], after one that says that
+// pciFacts returns the PCI devices of a VM in the form of [pciDevice], after one that says that
 // they were read.
 func pciFacts(devices []types.BaseVirtualDevice) infra.Facts {
 	all := infra.Facts{{Name: factPCI, Value: ""}}
@@ -161,7 +161,7 @@ func (v *vcenter) readGroups(ctx context.Context, t infra.Target, folders *finde
 	l.Facts = append(append(l.Facts, infra.Fact{Name: factGroup, Value: ""}), found...)
 }
 
-// asking is a call for properties of some objects. One that is gone by now does not take
+// asking returns a call for properties of some objects. One that is gone by now does not take
 // the others along.
 func asking(kind string, refs []string, properties ...string) []types.PropertyFilterSpec {
 	objects := make([]types.ObjectSpec, len(refs))
@@ -174,7 +174,7 @@ func asking(kind string, refs []string, properties ...string) []types.PropertyFi
 	}}
 }
 
-// machineFacts are the Facts of a VM. What was refused is absent; who may not read
+// machineFacts returns the Facts of a VM. What was refused is absent; who may not read
 // how many network cards there are has read nothing, see [sight].
 func machineFacts(o types.ObjectContent) infra.Facts {
 	var all infra.Facts
@@ -199,7 +199,7 @@ func machineFacts(o types.ObjectContent) infra.Facts {
 // maxAddresses bounds what a guest may make of its addresses.
 const maxAddresses = 16
 
-// addressesOn are the addresses on network cards that CAPV counts: not those of bridges and
+// addressesOn returns the addresses on network cards that CAPV counts: not those of bridges and
 // tunnels, which are on no card of the VM, and none that is for this host or link alone
 // (ErrOnLocalOnlyIPAddr in pkg/services/govmomi/net/net.go v1.16.1).
 func addressesOn(nics []types.GuestNicInfo) []string {

@@ -46,7 +46,7 @@ func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []inf
 	return all
 }
 
-// identityAgain is an identity that the backup lacks, with the Secret of one that lacks it.
+// identityAgain returns an identity that the backup lacks, with the Secret of one that lacks it.
 func (objs *objects) identityAgain(at capi.Object, uses []backup.ClusterID, unproven []backup.ClusterID, secrets *backup.Secrets) (all []infra.Manifest) {
 	id := capi.Identity{Backup: at.Backup, Kind: identityKind, Name: at.Name, Key: passKey}
 	object := objs.identities[at]
@@ -80,7 +80,7 @@ func (objs *objects) identityAgain(at capi.Object, uses []backup.ClusterID, unpr
 	return append(all, m)
 }
 
-// versionOf is the apiVersion that the backup has of objects of the group: that of the first of
+// versionOf returns the apiVersion that the backup has of objects of the group: that of the first of
 // the clusters. CAPV serves identities in each version in which it serves clusters
 // (apis/v1beta1, and apis/v1beta2 of v1.16.1).
 func (objs *objects) versionOf(uses []backup.ClusterID) string {

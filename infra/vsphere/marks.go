@@ -16,7 +16,7 @@ import (
 // anywhere stands for the folder in keys of names that count wherever a VM is.
 const anywhere = "*"
 
-// aliases are the forms in which a name is compared: in lower case, with its domain
+// aliases returns the forms in which a name is compared: in lower case, with its domain
 // and without.
 func aliases(name string) []string {
 	name = strings.ToLower(name)
@@ -34,19 +34,19 @@ func hostKey(name string) infra.Key {
 	return infra.Key{Kind: keyHost, Value: strings.ToLower(name)}
 }
 
-// witnessKey is a key of VMs that are in the folder and have the name, by themselves
+// witnessKey returns a key of VMs that are in the folder and have the name, by themselves
 // or by their metadata.
 func witnessKey(folder, name string) infra.Key {
 	return infra.Key{Kind: keyWitness, Value: folder + "/" + strings.ToLower(component(name))}
 }
 
-// withinKey is a key of VMs that are in the folder, could not be read, and have the
+// withinKey returns a key of VMs that are in the folder, could not be read, and have the
 // name within their own: their metadata may give it to them.
 func withinKey(folder, name string) infra.Key {
 	return infra.Key{Kind: keyWithin, Value: folder + "/" + strings.ToLower(component(name))}
 }
 
-// named are the keys of a name that count in a folder, or anywhere.
+// named returns the keys of a name that count in a folder, or anywhere.
 func named(folder, name string) []infra.Key {
 	keys := stems(folder, name)
 	if at := ordinal.FindStringIndex(name); at != nil && at[0] > 0 {
@@ -59,7 +59,7 @@ func named(folder, name string) []infra.Key {
 // (k0smotron internal/controller/controlplane v1.5).
 var ordinal = regexp.MustCompile(`-[0-9]{1,3}$`)
 
-// nameKeys are the keys of a VM's own name that do not depend on its folder.
+// nameKeys returns the keys of a VM's own name that do not depend on its folder.
 func nameKeys(name string) []infra.Key {
 	var keys []infra.Key
 	for _, a := range aliases(name) {
@@ -69,7 +69,7 @@ func nameKeys(name string) []infra.Key {
 	return keys
 }
 
-// hostKeys are the keys of the host name in a VM's metadata.
+// hostKeys returns the keys of the host name in a VM's metadata.
 func hostKeys(i *infra.Instance, host string) []infra.Key {
 	var keys []infra.Key
 	for _, a := range aliases(host) {
@@ -84,7 +84,7 @@ func hostKeys(i *infra.Instance, host string) []infra.Key {
 	return slices.DeleteFunc(keys, i.HasKey)
 }
 
-// folderKeys are the keys of a VM that is in a folder of a form.
+// folderKeys returns the keys of a VM that is in a folder of a form.
 func folderKeys(folder, name, ref string) []infra.Key {
 	keys := []infra.Key{{Kind: keyFolder, Value: folder}}
 	if name == "" {
@@ -149,7 +149,7 @@ func (m *marks) note(i *infra.Instance) bool {
 	return marked || len(m.patterns.Matching(i.Name)) > 0
 }
 
-// within are the machines' names that are whole words of a name.
+// within returns the machines' names that are whole words of a name.
 func (m *marks) within(name string) []string {
 	starts, ends := []int{0}, []int{}
 	for at, c := range name {

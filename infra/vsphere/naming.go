@@ -26,7 +26,7 @@ func join(parts ...text) text {
 	return t
 }
 
-// generated is what Cluster API's name generator makes of a base: the base cut
+// generated returns what Cluster API's name generator makes of a base: the base cut
 // so that it fits with five random characters behind it
 // (internal/topology/names/names.go v1.14.0).
 func generated(base text) text {
@@ -36,7 +36,7 @@ func generated(base text) text {
 	return join(base, random(naming.SuffixLen))
 }
 
-// concrete is the text when nothing in it is random.
+// concrete returns the text when nothing in it is random.
 func (t text) concrete() (string, bool) {
 	for _, r := range t {
 		if r == anySafe {
@@ -46,7 +46,7 @@ func (t text) concrete() (string, bool) {
 	return string(t), true
 }
 
-// pattern is an anchored RE2 expression that matches just what the text stands for.
+// pattern returns an anchored RE2 expression that matches just what the text stands for.
 func (t text) pattern() string {
 	var b strings.Builder
 	b.WriteString("^")
@@ -75,7 +75,7 @@ func (t text) literals() (n int) {
 	return n
 }
 
-// vmName is the name that CAPV gives the VM of a machine: the naming template
+// vmName returns the name that CAPV gives the VM of a machine: the naming template
 // first, then, for OS Windows, a cut to the 15 characters that NetBIOS allows
 // (pkg/services/vimmachine.go v1.16.1). It is false when the template holds
 // something that this package does not understand.
@@ -101,7 +101,7 @@ func vmName(machine text, os, template string) (text, bool) {
 
 func isWindows(os string) bool { return strings.EqualFold(os, "windows") }
 
-// concreteName is the VM name of a machine that is known by name. Where the template
+// concreteName returns the VM name of a machine that is known by name. Where the template
 // is not understood it returns the machine's own name and false.
 func concreteName(machine, os, template string) (string, bool) {
 	if t, ok := vmName(literal(machine), os, template); ok {
@@ -202,7 +202,7 @@ func apply(function, arg string, t text) (text, bool) {
 	}
 }
 
-// trimSuffix is false when it depends on the random characters whether the
+// trimSuffix returns false when it depends on the random characters whether the
 // text ends in the suffix.
 func trimSuffix(t, suffix text) (text, bool) {
 	if len(suffix) > len(t) {

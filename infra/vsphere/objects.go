@@ -259,7 +259,7 @@ func (objs *objects) locationOf(spec cloneSpec) location {
 	return p
 }
 
-// server is serverOf, which is asked for every machine.
+// server returns what serverOf does, which is asked for every machine.
 func (objs *objects) server(raw string) string {
 	s, ok := objs.servers[raw]
 	if !ok {

@@ -111,7 +111,7 @@ func (objs *objects) joins() map[backup.ClusterID][]infra.Key {
 	return out
 }
 
-// foldersOf are the folders where each cluster's VMs are, or where its owners'
+// foldersOf returns the folders where each cluster's VMs are, or where its owners'
 // templates put new ones.
 func (objs *objects) foldersOf() map[backup.ClusterID]map[string]location {
 	of := map[backup.ClusterID]map[string]location{}
@@ -204,7 +204,7 @@ func (o *owner) stem(id *infra.OwnerID, folder, place string) infra.OwnershipHin
 	return t
 }
 
-// gradeIn is what a name proves in a folder of the cluster, and anywhere else.
+// gradeIn returns what a name proves in a folder of the cluster, and anywhere else.
 func gradeIn(folder string) infra.Grade {
 	if folder == anywhere {
 		return infra.NameOnly
@@ -301,7 +301,7 @@ func (o *owner) machineNames() []text {
 	return names
 }
 
-// anchored is the length of the longest run of literal characters in the name
+// anchored returns the length of the longest run of literal characters in the name
 // that also begins one of the anchors.
 func anchored(name text, anchors ...string) (longest int) {
 	for _, a := range anchors {

@@ -69,7 +69,7 @@ func (b *smallBackup) decide(t *testing.T, world sees) detector.Result {
 	return b.decideWithin(t, world, nil)
 }
 
-// decideWithin is decide where the own metadata of some VMs gives them their name and
+// decideWithin decides where the own metadata of some VMs gives them their name and
 // the endpoint that they join, as CAPV's does.
 func (b *smallBackup) decideWithin(t *testing.T, world sees, guests map[string]string) detector.Result {
 	t.Helper()

@@ -84,7 +84,7 @@ func providerIDKeys(providerID string) []infra.Key {
 	return nil
 }
 
-// providerUUID is the UUID in a provider id of CAPV's; empty when it is none.
+// providerUUID returns the UUID in a provider id of CAPV's; empty when it is none.
 func providerUUID(providerID string) string {
 	id := strings.TrimSpace(providerID)
 	if len(id) < len(providerIDPrefix) || !strings.EqualFold(id[:len(providerIDPrefix)], providerIDPrefix) {
@@ -131,7 +131,7 @@ var ownName = infra.Key{Kind: keyNamed, Value: "itself"}
 // nameless is a key of VMs of which not even the name could be read.
 var nameless = infra.Key{Kind: keyUnreadable, Value: "nameless"}
 
-// uuidOf is the UUID in lower case, or empty when s is none. CAPV's own pattern
+// uuidOf returns the UUID in lower case, or empty when s is none. CAPV's own pattern
 // ignores case (pkg/util/machines.go v1.16.1).
 func uuidOf(s string) string {
 	if s = strings.TrimSpace(s); len(s) != len("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {

@@ -56,7 +56,7 @@ func isRoot(at string) bool {
 	return err == nil && (u.Path == "" || u.Path == "/sdk")
 }
 
-// govcTrust is what govc's variables say of certificates (govmomi cli/flags/client.go and
+// govcTrust returns what govc's variables say of certificates (govmomi cli/flags/client.go and
 // vim25/soap/client.go v0.56.0).
 func govcTrust(server infra.Endpoint) (infra.Trust, error) {
 	trust := infra.Trust{ServerName: server.Host}

@@ -26,7 +26,7 @@ func (g *gathering) followRenamed() {
 	}
 }
 
-// onlyFolder is the folder in which each of the machines that were seen is, if they
+// onlyFolder returns the folder in which each of the machines that were seen is, if they
 // are two at least and more than half of them. Copies may be elsewhere.
 func (g *gathering) onlyFolder(ids []string) (folder string, is bool) {
 	var common []string

@@ -38,7 +38,7 @@ type user struct {
 	meta    *backup.Meta
 }
 
-// name is as in "VSphereMachineTemplate tenant/md-0".
+// name returns a name as in "VSphereMachineTemplate tenant/md-0".
 func (u *user) name() string { return u.kind + " " + u.meta.Namespace + "/" + u.meta.Name }
 
 // uses are the things of an object that an instance may yet be made from.
@@ -145,7 +145,7 @@ func (n *needed) addTemplates() {
 	}
 }
 
-// zoneOf is the failure domain of a machine.
+// zoneOf returns the failure domain of a machine.
 func (objs *objects) zoneOf(m *member) string {
 	zone := ""
 	if m.index >= 0 {
@@ -181,7 +181,7 @@ func (n *needed) addMember(m *member) {
 	n.add(u, spec, want, m.index >= 0 && (m.strong.IsZero() || m.vm == nil))
 }
 
-// templateOf is the VSphereMachineTemplate that a machine was made from.
+// templateOf returns the VSphereMachineTemplate that a machine was made from.
 func (objs *objects) templateOf(m *member) *backup.Record[vsphereTemplate] {
 	if m.machine == nil || m.machine.Data.Template == "" {
 		return nil
@@ -208,7 +208,7 @@ func (n *needed) add(u user, spec cloneSpec, want needs, made bool) {
 	}
 }
 
-// named is what an object of a cluster names that says spec and want.
+// named returns what an object of a cluster names that says spec and want.
 func (n *needed) named(cluster backup.ClusterID, spec cloneSpec, want needs) mention {
 	m := mention{cluster: cluster, spec: spec, want: want}
 	at := n.objects.locationOf(spec)
@@ -252,7 +252,7 @@ var roots = map[infra.KeyKind]string{keyPool: "host", keyDatastore: "datastore",
 // only one of the datacenter, and none of several.
 const theOnlyOne = "(the only one)"
 
-// ask is the key of a thing that is to be looked up, or zero when its name is in
+// ask returns the key of a thing that is to be looked up, or zero when its name is in
 // a form that only vCenter can resolve: with wild cards, by a network's switch
 // or segment id, or by a path through a host.
 func (p location) ask(kind infra.KeyKind, name string) infra.Key {

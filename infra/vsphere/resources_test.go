@@ -13,7 +13,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// dependent is smallBackup with everything that a clone needs.
+// dependent returns what smallBackup does, with everything that a clone needs.
 func dependent() *smallBackup {
 	b := newSmallBackup()
 	for resource, at := range map[string]string{templates.Resource(): "spec.template.spec.", vms.Resource(): "spec."} {

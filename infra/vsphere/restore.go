@@ -9,7 +9,7 @@ import (
 	"drift-detector/infra/capi"
 )
 
-// restore is what the objects behind a machine say of the restore beside its id.
+// restore returns what the objects behind a machine say of the restore beside its id.
 func (objs *objects) restore(m *member) *infra.Restore {
 	if m.index < 0 || m.machine == nil {
 		return nil
@@ -38,7 +38,7 @@ func (objs *objects) restore(m *member) *infra.Restore {
 	return &infra.Restore{Template: template, Lacks: lacks, Paused: paused, Unclaimed: unclaimed}
 }
 
-// claims are the IPAddressClaims of the backup.
+// claims returns the IPAddressClaims of the backup.
 func claims(s *backup.Snapshot) map[capi.Object]bool {
 	all := map[capi.Object]bool{}
 	for c := range addressClaims.In(s).All() {
@@ -53,7 +53,7 @@ func claims(s *backup.Snapshot) map[capi.Object]bool {
 	return all
 }
 
-// unclaimed is the kind of the first object for an address of the machine that the backup
+// unclaimed returns the kind of the first object for an address of the machine that the backup
 // lacks, nil when it lacks none, and the name of the IPAddressClaim. CAPV
 // makes an IPAddressClaim again, waits until it has an address, and writes that into the VM's
 // metadata, whatever the VM has (controllers/vspherevm_ipaddress_reconciler.go and ReconcileVM
@@ -77,7 +77,7 @@ func (objs *objects) unclaimed(m *member) (lost backup.AnyKind, claim string) {
 	return nil, ""
 }
 
-// zoneOfMachine is the VSphereDeploymentZone that a Machine names. CAPV follows the
+// zoneOfMachine returns the VSphereDeploymentZone that a Machine names. CAPV follows the
 // Machine alone, not the VSphereMachine (pkg/services/vimmachine.go v1.16.1).
 func (objs *objects) zoneOfMachine(m *member) (name string, zone *backup.Record[vsphereZone]) {
 	if name = objs.snapshot.Machines[m.index].FailureDomain; name == "" {
@@ -86,12 +86,12 @@ func (objs *objects) zoneOfMachine(m *member) (name string, zone *backup.Record[
 	return name, objs.zones[capi.Object{Backup: m.cluster.Backup, Name: name}]
 }
 
-// domainOf is the VSphereFailureDomain of a zone, or nil.
+// domainOf returns the VSphereFailureDomain of a zone, or nil.
 func (objs *objects) domainOf(z *backup.Record[vsphereZone]) *backup.Record[vsphereDomain] {
 	return objs.domains[capi.Object{Backup: z.Backup, Name: z.Data.Domain}]
 }
 
-// lacks are the cluster-scoped objects of the machine's placement that the backup
+// lacks returns the cluster-scoped objects of the machine's placement that the backup
 // lacks. CAPV reads both before it looks for the VM, and stops without them
 // (controllers/vspherevm_controller.go v1.16.1).
 func (objs *objects) lacks(m *member) []string {
@@ -107,7 +107,7 @@ func (objs *objects) lacks(m *member) []string {
 	return nil
 }
 
-// recipes are what templates and machines without an instance need.
+// recipes returns what templates and machines without an instance need.
 func (objs *objects) recipes() []infra.Recipe {
 	n := objs.needed()
 	list := make([]infra.Recipe, 0, len(n.uses))

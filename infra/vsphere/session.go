@@ -182,7 +182,7 @@ func smallTypes(all types.Func) types.Func {
 	}
 }
 
-// largest is the size of the largest thing that is made of one element for a type: itself,
+// largest returns the size of the largest thing that is made of one element for a type: itself,
 // or what it has lists or pointers of.
 func largest(kind reflect.Type, seen map[reflect.Type]bool) uintptr {
 	if seen[kind] {

@@ -21,7 +21,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// reachAs is how to reach a vCenter that the fleet's backup calls by another name.
+// reachAs returns how to reach a vCenter that the fleet's backup calls by another name.
 func reachAs(v *lab.VCenter, name string) infra.Access {
 	return infra.Access{
 		Reroutes:    []infra.Reroute{{From: name, To: v.Addr}},

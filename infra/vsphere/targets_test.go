@@ -41,7 +41,7 @@ func (b *smallBackup) targets(t *testing.T, a infra.Access) []infra.Target {
 	return New().Targets(s, secrets, a)
 }
 
-// sole is the only target, and what it would log in with.
+// sole returns the only target, and what it would log in with.
 func (b *smallBackup) sole(t *testing.T, a infra.Access) (target infra.Target, user, password string) {
 	t.Helper()
 	all := b.targets(t, a)

@@ -27,7 +27,7 @@ type questions struct {
 	pins map[*place][]string // of the sessions that CAPV has for VMs
 }
 
-// steps are those that the backup alone answers, and those of clusters that a listing
+// steps returns those that the backup alone answers, and those of clusters that a listing
 // answers.
 func (objs *objects) steps(needed []infra.Resource) []infra.Step {
 	q := &questions{objs: objs}

@@ -32,7 +32,7 @@ type sessionAt struct {
 	target, datacenter string
 }
 
-// sessions are the thumbprints for each session.
+// sessions returns the thumbprints for each session.
 func (objs *objects) sessions() map[*place][]string {
 	of, at := map[sessionAt]*[]string{}, map[*place]*[]string{}
 	for i := range objs.members {
@@ -60,7 +60,7 @@ func (objs *objects) sessions() map[*place][]string {
 	return out
 }
 
-// pinOf is the thumbprint that CAPV writes into a machine's VSphereVM.
+// pinOf returns the thumbprint that CAPV writes into a machine's VSphereVM.
 func (objs *objects) pinOf(m *member) string {
 	if m.machine.Data.Spec.Thumbprint != "" {
 		return m.machine.Data.Spec.Thumbprint

@@ -104,7 +104,7 @@ func (q *questions) askPools() {
 	}
 }
 
-// addressesOf are the addresses that a pool has given.
+// addressesOf returns the addresses that a pool has given.
 func (objs *objects) addressesOf(p *backup.Record[ipPool]) map[netip.Addr]bool {
 	all := map[netip.Addr]bool{}
 	for a := range addresses.In(objs.snapshot).All() {
@@ -174,7 +174,7 @@ func rangesOf(texts []string) addressRanges {
 	return all
 }
 
-// lastOf is the last address of a network.
+// lastOf returns the last address of a network.
 func lastOf(p netip.Prefix) netip.Addr {
 	bytes := p.Masked().Addr().AsSlice()
 	for bit := p.Bits(); bit < len(bytes)*8; bit++ {

@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// cloneRow is a row of the clone, of a kind of thing that it needs. What its answers do to
+// cloneRow returns a row of the clone, of a kind of thing that it needs. What its answers do to
 // machines that are to be made, Recipe and Need say.
 func cloneRow(id, asks, source string) *walk.Row {
 	return &walk.Row{

@@ -168,7 +168,7 @@ func (q *questions) shared(_ backup.ClusterID, c *backup.Record[vsphereCluster])
 	return pass
 }
 
-// ofSecret are the objects that claim each Secret, but for those that are paused. It is made once.
+// ofSecret returns the objects that claim each Secret, but for those that are paused. It is made once.
 func (objs *objects) ofSecret() map[capi.Object][]string {
 	if objs.secretOwners != nil {
 		return objs.secretOwners

@@ -61,7 +61,7 @@ func (x *inspection) hostLabel(s *sight) walk.Answer {
 	return pass
 }
 
-// asLabel is what CAPV makes of the name of a host: without a zone, of IPv6 with dashes, of a long
+// asLabel returns what CAPV makes of the name of a host: without a zone, of IPv6 with dashes, of a long
 // one without its last parts.
 func asLabel(host string) string {
 	plain := host

@@ -167,7 +167,7 @@ func (objs *objects) written(m *member) walk.Answer {
 		strings.Join(differ, ", spec."), m.vm.Name, m.machine.Name), "says the same")
 }
 
-// placementDiffers are the members of the clone spec that the failure domain may set.
+// placementDiffers returns the members of the clone spec that the failure domain may set.
 func (objs *objects) placementDiffers(m *member) (differ []string) {
 	want, needs := m.machine.Data.Spec, m.machine.Data.Needs
 	if _, zone := objs.zoneOfMachine(m); zone != nil {
@@ -200,7 +200,7 @@ func (objs *objects) placementDiffers(m *member) (differ []string) {
 	return differ
 }
 
-// restDiffers are the other fixed members. Texts are compared first: those of most machines
+// restDiffers returns the other fixed members. Texts are compared first: those of most machines
 // are equal to the letter.
 func (objs *objects) restDiffers(m *member) (differ []string) {
 	if m.vm.Data.Rest == m.machine.Data.Rest {
@@ -220,7 +220,7 @@ func (objs *objects) restDiffers(m *member) (differ []string) {
 	return differ
 }
 
-// membersOf are the members of a JSON object, each in one form, without those that say
+// membersOf returns the members of a JSON object, each in one form, without those that say
 // nothing, as CAPV's types leave them out.
 func membersOf(text string) map[string]string {
 	var all map[string]any
@@ -250,7 +250,7 @@ type device struct {
 	Gateway6 string     `json:"gateway6"`
 }
 
-// devices are those that CAPV writes into the VSphereVM of a machine: of its VSphereMachine, or
+// devices returns those that CAPV writes into the VSphereVM of a machine: of its VSphereMachine, or
 // what a failure domain made of them. Equal texts are read once.
 func (objs *objects) devices(m *member) []device {
 	text := m.machine.Data.Devices

@@ -245,7 +245,7 @@ func (x *inspection) datacenter(s *sight) walk.Answer {
 	return a
 }
 
-// datacenterAnswer is what govmomi's finder makes of a datacenter's name. Without one, and for
+// datacenterAnswer returns what govmomi's finder makes of a datacenter's name. Without one, and for
 // "*", it takes the only one.
 func datacenterAnswer(l *infra.Listing, all []string, written string) walk.Answer {
 	if all == nil {
@@ -307,7 +307,7 @@ func (s *sight) hardware() walk.Answer {
 
 func numberOf(version string) int { n, _ := hardwareNumber(version); return n }
 
-// hardwareNumber is 19 of "vmx-19".
+// hardwareNumber returns 19 of "vmx-19".
 func hardwareNumber(version string) (int, bool) {
 	n, err := strconv.Atoi(strings.TrimPrefix(version, "vmx-"))
 	return n, err == nil

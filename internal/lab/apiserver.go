@@ -204,14 +204,14 @@ func status(w http.ResponseWriter, code int, reason, message string) {
 	})
 }
 
-// Asked is how many requests for Nodes reached the cluster's server.
+// Asked returns how many requests for Nodes reached the cluster's server.
 func (a *APIServers) Asked(cluster string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.asked[cluster]
 }
 
-// Reroutes are what drift-detector's --endpoint flag takes to reach the
+// Reroutes returns what drift-detector's --endpoint flag takes to reach the
 // servers that the backup names, "FROM=TO" each, sorted.
 func (a *APIServers) Reroutes() []string {
 	var all []string

@@ -28,7 +28,7 @@ func (c certificate) tls() tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{c.der}, PrivateKey: c.key}
 }
 
-// thumbprint is the SHA-256 of the certificate in the form that CAPV and
+// thumbprint returns the SHA-256 of the certificate in the form that CAPV and
 // govmomi write: upper-case hex, colon-separated.
 func (c certificate) thumbprint() string {
 	sum := sha256.Sum256(c.der)

@@ -184,7 +184,7 @@ func (e *EC2) secure(l net.Listener) (net.Listener, error) {
 // Close stops serving. It may be called twice.
 func (e *EC2) Close() { _ = e.server.Close() }
 
-// Environment is what a process has to have in its environment to call this
+// Environment returns what a process has to have in its environment to call this
 // server with the first of the keys, as "NAME=value": the endpoint, the key, and
 // settings that keep the SDK away from every other source of credentials on the
 // machine that it runs on.
@@ -202,7 +202,7 @@ func (e *EC2) Environment() []string {
 	}
 }
 
-// Calls is how often each action was called, by its name in IAM policies
+// Calls returns how often each action was called, by its name in IAM policies
 // ("ec2:DescribeInstances"), calls that were refused included.
 func (e *EC2) Calls() map[string]int {
 	e.mu.Lock()
@@ -210,14 +210,14 @@ func (e *EC2) Calls() map[string]int {
 	return maps.Clone(e.calls)
 }
 
-// Callers are the ids of the keys that calls were signed with, sorted.
+// Callers returns the ids of the keys that calls were signed with, sorted.
 func (e *EC2) Callers() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Sorted(maps.Keys(e.callers))
 }
 
-// Assumed are the ARNs of the roles that were assumed, in order.
+// Assumed returns the ARNs of the roles that were assumed, in order.
 func (e *EC2) Assumed() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

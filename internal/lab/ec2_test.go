@@ -23,7 +23,7 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// awsFleet is cluster aws-prod of the lab.
+// awsFleet returns cluster aws-prod of the lab.
 func awsFleet() EC2Options {
 	return EC2Options{Instances: filepath.Join(testdata, "aws/describe-instances.json"), Backup: filepath.Join(testdata, "fleet-data.tar.gz")}
 }
@@ -43,7 +43,7 @@ func startEC2(t *testing.T, o EC2Options) *EC2 {
 	return e
 }
 
-// client is a configuration of the real SDK for one region and key, without retries.
+// client returns a configuration of the real SDK for one region and key, without retries.
 func client(e *EC2, region string, k EC2Key) aws.Config {
 	return aws.Config{
 		Region: region, BaseEndpoint: &e.URL, Credentials: credentials.NewStaticCredentialsProvider(k.ID, k.Secret, k.Token),

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// targets are the control-plane instances in the VPC of a load balancer.
+// targets returns the control-plane instances in the VPC of a load balancer.
 func (e *EC2) targets(lb *networkObject, name string, one func(id string) element) element {
 	set := branch(name)
 	for _, i := range e.instances {

@@ -27,7 +27,7 @@ type apiCall struct {
 	caller          EC2Key
 }
 
-// iam is the action's name in IAM policies.
+// iam returns the action's name in IAM policies.
 func (c *apiCall) iam() string { return c.service + ":" + c.action }
 
 // list returns the values of a numbered parameter: "InstanceId.1", "InstanceId.2".

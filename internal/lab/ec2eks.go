@@ -26,7 +26,7 @@ func (e *EC2) describeCluster(c *apiCall) (answer any, bad *refusal) {
 	}}, nil
 }
 
-// EKSCall is the call of EKS that a request is, and what it is about: "DescribeAddon" and
+// EKSCall returns the call of EKS that a request is, and what it is about: "DescribeAddon" and
 // "plane/addon". EKS names what is asked for in the path.
 func EKSCall(r *http.Request) (action, of string) {
 	name, ok := strings.CutPrefix(r.URL.Path, "/clusters/")

@@ -61,7 +61,7 @@ type EC2Tag struct {
 	Value string `json:"Value" xml:"value"`
 }
 
-// Tag is the value of a tag; ok says whether the instance has it.
+// Tag returns the value of a tag; ok says whether the instance has it.
 func (i *EC2Instance) Tag(key string) (value string, ok bool) {
 	for _, t := range i.Tags {
 		if t.Key == key {
@@ -71,7 +71,7 @@ func (i *EC2Instance) Tag(key string) (value string, ok bool) {
 	return "", false
 }
 
-// region is what precedes the first number of the zone, and that number: us-west-2 of
+// region returns what precedes the first number of the zone, and that number: us-west-2 of
 // us-west-2a, of the local zone us-west-2-lax-1a and of us-west-2-wl1-las-wlz-1.
 func (i *EC2Instance) region() string {
 	zone := i.Placement.AvailabilityZone

@@ -250,7 +250,7 @@ func (e *EC2) describeNetwork(c *apiCall, kind networkKind) (element, *refusal) 
 	return branch(c.action+"Response", leaf("requestId", "lab"), set), nil
 }
 
-// field is what a filter looks at.
+// field returns what a filter looks at.
 func (p *networkObject) field(filter string) string {
 	switch {
 	case filter == "group-name":
@@ -261,7 +261,7 @@ func (p *networkObject) field(filter string) string {
 	return p.id
 }
 
-// ownerTags are CAPA's.
+// ownerTags returns CAPA's tags.
 func (p *networkObject) ownerTags() element {
 	tags := branch("tagSet")
 	for _, owner := range p.owners {
@@ -270,7 +270,7 @@ func (p *networkObject) ownerTags() element {
 	return tags
 }
 
-// visible are the parts of a kind that the caller sees in the call's region.
+// visible returns the parts of a kind that the caller sees in the call's region.
 func (e *EC2) visible(c *apiCall, kind string) []networkObject {
 	var all []networkObject
 	for _, p := range e.network {
@@ -363,7 +363,7 @@ func (e *EC2) describeGroups(c *apiCall) (element, *refusal) {
 	return result(c.action, set), nil
 }
 
-// groupOf is the group that instances are members of. EKS names its node group on
+// groupOf returns the group that instances are members of. EKS names its node group on
 // the group as on the members.
 func groupOf(name string, members []EC2Instance) EC2Group {
 	g := EC2Group{Name: name}

@@ -93,7 +93,7 @@ func (p *pools) read(parts []string, body io.Reader) error {
 	return nil
 }
 
-// parts are what CAPA made for the pools.
+// parts returns what CAPA made for the pools.
 func (p *pools) parts() []networkObject {
 	var all []networkObject
 	seen := map[string]bool{} // a backup may hold an object in several versions
@@ -142,7 +142,7 @@ func (p *pools) parts() []networkObject {
 	return all
 }
 
-// template is the launch template of a pool, or nil. What is looked up is not in it.
+// template returns the launch template of a pool, or nil. What is looked up is not in it.
 func (o *poolObject) template(c *placement) map[string]any {
 	t := o.Spec.Template
 	if t == nil {

@@ -144,7 +144,7 @@ func ownersIn(tags []EC2Tag) (out []string) {
 	return out
 }
 
-// ownersBy is the cluster of one of CAPA's security groups, by its name.
+// ownersBy returns the cluster of one of CAPA's security groups, by its name.
 func ownersBy(name string) []string {
 	for _, role := range []string{"-apiserver-lb", "-controlplane", "-node-eks-additional", "-node", "-lb", "-bastion"} {
 		if cluster, ok := strings.CutSuffix(name, role); ok {

@@ -13,7 +13,7 @@ func (e *EC2) callerIdentity(c *apiCall) (element, *refusal) {
 	return result(c.action, leaf("Arn", c.caller.identity()), leaf("UserId", c.caller.ID), leaf("Account", c.caller.Account)), nil
 }
 
-// identity is the ARN of who holds the key.
+// identity returns the ARN of who holds the key.
 func (k *EC2Key) identity() string {
 	if k.arn != "" {
 		return k.arn

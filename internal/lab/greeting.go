@@ -40,7 +40,7 @@ type Greetings struct{ greeting }
 // Greet puts something before the handshakes, from the next one on.
 func (g *Greetings) Greet(next Greeting) { g.current.Store(&next) }
 
-// Before is the configuration of a server that shows an authority's own certificate, which
+// Before returns the configuration of a server that shows an authority's own certificate, which
 // SelfSigned made.
 func (g *Greetings) Before(authority tls.Certificate) (*tls.Config, error) {
 	ca, err := x509.ParseCertificate(authority.Certificate[0])

@@ -27,7 +27,7 @@ func only(t *testing.T, vms []mo.VirtualMachine, name string) mo.VirtualMachine 
 	return found[0]
 }
 
-// hostName is the guestinfo.metadata of a VM in clear.
+// hostName returns the guestinfo.metadata of a VM in clear.
 func hostName(vm mo.VirtualMachine) string {
 	for _, o := range vm.Config.ExtraConfig {
 		if v := o.GetOptionValue(); v.Key == "guestinfo.metadata" {

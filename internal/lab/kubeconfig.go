@@ -121,7 +121,7 @@ func (w *workload) readCA(cert, key []byte) error {
 	return nil
 }
 
-// serverTLS is what the cluster's API server would use: a certificate of the
+// serverTLS returns what the cluster's API server would use: a certificate of the
 // cluster's own CA for loopback and its own name, and a client certificate of that CA demanded.
 func (w *workload) serverTLS(until time.Time) (*tls.Config, error) {
 	host, _, _ := strings.Cut(w.server, ":")

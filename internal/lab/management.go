@@ -103,7 +103,7 @@ func StartManagement(tarball string) (*Management, error) {
 // Close ends it.
 func (m *Management) Close() { _ = m.server.Close() }
 
-// Kind is a resource by its name in the backup; it is added when it is not there.
+// Kind returns a resource by its name in the backup; it is added when it is not there.
 func (m *Management) Kind(id string) *Listed {
 	k := m.kinds[id]
 	if k == nil {
@@ -114,7 +114,7 @@ func (m *Management) Kind(id string) *Listed {
 	return k
 }
 
-// Kinds are the names of all resources.
+// Kinds returns the names of all resources.
 func (m *Management) Kinds() []string { return slices.Sorted(maps.Keys(m.kinds)) }
 
 // Add adds an object to a resource.
@@ -128,14 +128,14 @@ func (m *Management) Add(id string, o map[string]any) {
 	k.Objects = append(k.Objects, o)
 }
 
-// Asked are the paths that were asked for, in order, with their queries.
+// Asked returns the paths that were asked for, in order, with their queries.
 func (m *Management) Asked() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.asked)
 }
 
-// CA is what signed the server's certificate, PEM.
+// CA returns what signed the server's certificate, PEM.
 func (m *Management) CA() []byte { return m.certificate.certPEM }
 
 // WriteKubeconfig writes a kubeconfig with the token, and returns its path.
@@ -223,7 +223,7 @@ func (m *Management) discovery(w http.ResponseWriter, core bool) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": map[string]any{}, "items": items})
 }
 
-// definitions are the CustomResourceDefinitions of what is served, and of what should be.
+// definitions returns the CustomResourceDefinitions of what is served, and of what should be.
 func (m *Management) definitions() []map[string]any {
 	var all []map[string]any
 	for id, k := range m.kinds {

@@ -18,7 +18,7 @@ type list struct {
 	refs  *[]types.ManagedObjectReference
 }
 
-// listsOf are the lists that hold a VM: of its folder, pool, host and
+// listsOf returns the lists that hold a VM: of its folder, pool, host and
 // datastores. Containers are walked by these lists.
 func (v *VCenter) listsOf(vm *simulator.VirtualMachine) []list {
 	registry := v.Service.Context.Map
@@ -239,7 +239,7 @@ func (v *VCenter) folder(path string) (types.ManagedObjectReference, error) {
 	return types.ManagedObjectReference{}, fmt.Errorf("no folder %s in the lab's vCenter", path)
 }
 
-// entity is the managed entity behind a reference, or nil.
+// entity returns the managed entity behind a reference, or nil.
 func (v *VCenter) entity(ref types.ManagedObjectReference) *mo.ManagedEntity {
 	e, ok := v.Service.Context.Map.Get(ref).(mo.Entity)
 	if !ok {

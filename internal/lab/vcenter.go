@@ -68,7 +68,7 @@ type Logins struct {
 	Logouts    int
 }
 
-// Open is the number of sessions that were never logged out.
+// Open returns the number of sessions that were never logged out.
 func (l Logins) Open() int { return l.OK - l.Logouts }
 
 // starting serialises the start of simulators: they read and write default
@@ -161,12 +161,12 @@ func (v *VCenter) Logins() Logins {
 	return v.logins
 }
 
-// InstanceUUID is the vCenter's own id (about.instanceUuid).
+// InstanceUUID returns the vCenter's own id (about.instanceUuid).
 func (v *VCenter) InstanceUUID() string {
 	return v.Service.Context.Map.Get(vim25.ServiceInstance).(*simulator.ServiceInstance).Content.About.InstanceUuid
 }
 
-// Reroute is what drift-detector's --endpoint flag takes to reach the vCenter
+// Reroute returns what drift-detector's --endpoint flag takes to reach the vCenter
 // that the lab's backups name, "FROM=TO".
 func (v *VCenter) Reroute() string { return v.Named + "=" + v.Addr }
 
@@ -238,14 +238,14 @@ func emptyModel() (*simulator.Model, error) {
 	return model, nil
 }
 
-// context is a context of the simulator that holds no lock yet.
+// context returns a context of the simulator that holds no lock yet.
 func (v *VCenter) context() *simulator.Context {
 	// Events that the simulator writes name the user of the session.
 	session := &simulator.Session{UserSession: types.UserSession{UserName: "lab"}, Registry: simulator.NewRegistry()}
 	return &simulator.Context{Context: context.Background(), Map: v.Service.Context.Map, Session: session}
 }
 
-// pathOf is the inventory path of an object: "/DC0/vm/prod/web-1".
+// pathOf returns the inventory path of an object: "/DC0/vm/prod/web-1".
 func (v *VCenter) pathOf(ref types.ManagedObjectReference) string {
 	var names []string
 	for {

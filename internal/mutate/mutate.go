@@ -121,7 +121,7 @@ func edit(s slot, what byte, other slot) {
 	}
 }
 
-// copied is a value that shares nothing with another, so that no document holds itself.
+// copied returns a value that shares nothing with another, so that no document holds itself.
 func copied(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -77,7 +77,7 @@ func exists(r *infra.Registry, l *loaded) infra.Inventory {
 	return inv
 }
 
-// wanted are the probes but for those of what the backup wants not to be there.
+// wanted returns the probes but for those of what the backup wants not to be there.
 func wanted(l *loaded, probes []infra.Key) []infra.Key {
 	unwanted := map[infra.Key]bool{}
 	for i := range l.expected.Resources {
@@ -94,7 +94,7 @@ func isNodes(r *infra.Registry, provider string) bool {
 	return slices.ContainsFunc(r.Specs(), func(s infra.Spec) bool { return s.Name == provider && s.NodesOnly })
 }
 
-// instanceOf is the instance that a machine expects.
+// instanceOf returns the instance that a machine expects.
 func instanceOf(e *infra.ExpectedMachine, m *backup.Machine) infra.Instance {
 	i := infra.Instance{
 		Identity: "vm of " + m.UID, ID: e.Strong.Value, Ref: e.Ref.Value, Name: m.Name, Path: "/" + m.Name, State: "running",
@@ -107,7 +107,7 @@ func instanceOf(e *infra.ExpectedMachine, m *backup.Machine) infra.Instance {
 	return i
 }
 
-// nodesOf are the Nodes of a cluster's machines.
+// nodesOf returns the Nodes of a cluster's machines.
 func nodesOf(r *infra.Registry, s *backup.Snapshot, id backup.ClusterID) []infra.Node {
 	var out []infra.Node
 	for i := range s.Machines {

@@ -136,7 +136,7 @@ func (all *objects) again(pairs []string) error {
 	return nil
 }
 
-// valueOf is the JSON behind a path of a line.
+// valueOf returns the JSON behind a path of a line.
 func valueOf(line, path string) (any, error) {
 	_, text, _ := strings.Cut(line, path+" ")
 	var value any
@@ -209,7 +209,7 @@ func (all objects) tarball() backup.Source {
 	return backuptest.Source("scene-data.tar.gz", t.Bytes())
 }
 
-// resource is the resource of an object with its group.
+// resource returns the resource of an object with its group.
 func resource(o map[string]any) string {
 	kind, _ := o["kind"].(string)
 	version, _ := o["apiVersion"].(string)

@@ -82,7 +82,7 @@ func Run(t *testing.T, folder string, r *infra.Registry, rows []walk.Row) {
 	}
 }
 
-// demanded are the answers of a row of which there must be a scene.
+// demanded returns the answers of a row of which there must be a scene.
 func demanded(r *walk.Row) []walk.Found {
 	all := []walk.Found{walk.Passed}
 	for _, a := range []struct {
@@ -170,7 +170,7 @@ func play(r *infra.Registry, in *base, s Scene, without string) (*Played, error)
 	return p, nil
 }
 
-// Detect is what detect does with a backup and a saved inventory, when that was saved.
+// Detect returns what detect does with a backup and a saved inventory, when that was saved.
 func Detect(r *infra.Registry, b backup.Source, inv infra.Inventory) (*Played, error) {
 	l, err := load(r, b)
 	if err != nil {
@@ -198,7 +198,7 @@ func decide(r *infra.Registry, l *loaded, inv infra.Inventory, now time.Time) *P
 	return p
 }
 
-// Unmet are the expectations of the scene that do not hold, each with how it ended.
+// Unmet returns the expectations of the scene that do not hold, each with how it ended.
 func (p *Played) Unmet() []string {
 	var all []string
 	for _, line := range p.Scene.Expect {

@@ -118,7 +118,7 @@ type Printer struct {
 	now   Style
 }
 
-// Rows is a line as Print lays it out, in one row or more.
+// Rows returns a line as Print lays it out, in one row or more.
 func Rows(width int, color bool, indent, hang int, l Line) []byte {
 	var b bytes.Buffer
 	p := NewPrinter(&b, width, color)
@@ -193,7 +193,7 @@ func (p *Printer) turn(st Style) {
 // columns are the same wherever the program runs: no locale has a say.
 var columns = runewidth.Condition{StrictEmojiNeutral: true}
 
-// Width is how many columns a terminal needs for escaped text: two for each ideograph,
+// Width returns how many columns a terminal needs for escaped text: two for each ideograph,
 // none for a mark that is drawn over the character before it.
 func Width(s string) int {
 	n := 0
@@ -206,7 +206,7 @@ func Width(s string) int {
 	return n
 }
 
-// Begin is as much of the beginning of escaped text as so many columns hold, with an
+// Begin returns as much of the beginning of escaped text as so many columns hold, with an
 // ellipsis for the rest.
 func Begin(s string, width int) string {
 	if Width(s) <= width {
@@ -215,7 +215,7 @@ func Begin(s string, width int) string {
 	return columns.Truncate(s, max(width, 1), "…")
 }
 
-// End is like Begin, and keeps the end.
+// End does what Begin does, and keeps the end.
 func End(s string, width int) string {
 	if Width(s) <= width {
 		return s
@@ -227,7 +227,7 @@ func End(s string, width int) string {
 	return "…" + s
 }
 
-// part is the width of the part that begins at word i.
+// part returns the width of the part that begins at word i.
 func (l Line) part(i int) int {
 	n := Width(l[i].text)
 	for _, w := range l[i+1:] {

@@ -30,7 +30,7 @@ func stateOf(k *report.Cluster) clusterState {
 	return s
 }
 
-// cluster is a cluster of the backup; nil when it has none of the name.
+// cluster returns a cluster of the backup; nil when it has none of the name.
 func (c *Compared) cluster(name string) *clusterState {
 	if s, ok := c.clusters[name]; ok {
 		return &s

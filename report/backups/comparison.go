@@ -121,7 +121,7 @@ func Of(name, place string, r *report.Report) *Compared {
 	return c
 }
 
-// butForNewer is the answer that an unclear one would be if there were no newer backup.
+// butForNewer returns the answer that an unclear one would be if there were no newer backup.
 func butForNewer(reasons []report.AnswerReason) code.Safe {
 	rest := slices.DeleteFunc(slices.Clone(reasons), func(r report.AnswerReason) bool { return r.Code == code.NewerBackup })
 	if len(rest) == len(reasons) {
@@ -176,7 +176,7 @@ func notes(objects map[string]bool, reason *report.AnswerReason) {
 // offered reports whether Velero offers it, and it holds a cluster.
 func (c *Compared) offered() bool { return !c.Skipped && !c.Empty }
 
-// Unreadable is a backup that could not be read.
+// Unreadable returns a backup that could not be read.
 func Unreadable(name, place string, err error) *Compared {
 	return &Compared{Name: name, Place: place, Error: err.Error()}
 }

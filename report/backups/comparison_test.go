@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// compared is a backup with these clusters: Healthy, Ghost, Stale, Unknown of each.
+// compared returns a backup with these clusters: Healthy, Ghost, Stale, Unknown of each.
 func compared(name string, safe code.Safe, clusters map[string][4]int) *Compared {
 	r := &report.Report{}
 	r.Summary.Answer = &report.SafeAnswer{Safe: safe}
@@ -25,7 +25,7 @@ func compared(name string, safe code.Safe, clusters map[string][4]int) *Compared
 	return Of(name, "place/"+name, r)
 }
 
-// flat is a text without its line breaks.
+// flat returns a text without its line breaks.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // TestNoBackupIsBetterForWhatItLacks: a backup that was narrowed has less to be Unknown, or

@@ -32,7 +32,7 @@ func (c *Choice) write(line func(string, ...any), of string, run Flags) {
 	}
 }
 
-// text is the comparison for a person.
+// text returns the comparison for a person.
 func (c *Comparison) text(place string, run Flags) string {
 	var out strings.Builder
 	b := bufio.NewWriter(&out)
@@ -124,7 +124,7 @@ func (c *Comparison) table() string {
 // columns is how wide a table is at most: as wide as a terminal that nobody has widened.
 const columns = 80
 
-// narrow is a table that has its first cells on lines of their own where it would be too wide.
+// narrow returns a table that has its first cells on lines of their own where it would be too wide.
 func narrow(rows [][]string) string {
 	table := terminal.Table(rows)
 	wide := false

@@ -190,5 +190,5 @@ func JSON(w io.Writer, d *Document) error { return report.Document(w, d) }
 //go:embed schema.json
 var schema []byte
 
-// Schema is the JSON Schema (draft 2020-12) of the document, with a description of every field.
+// Schema returns the JSON Schema (draft 2020-12) of the document, with a description of every field.
 func Schema() []byte { return report.WithDefinitions(schema) }

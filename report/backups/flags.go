@@ -31,28 +31,28 @@ func (f Flags) quoted(address string) string {
 
 func (f Flags) program() string { return cmp.Or(f.Program, "drift-detector") }
 
-// detect is the command that says all of one backup.
+// detect returns the command that says all of one backup.
 func (f Flags) detect(place string) string {
 	return f.program() + " detect --backup " + f.quoted(place) + " -o report.json" + spaced(f.Run)
 }
 
-// only is that command, with no more than the store's flags.
+// only returns that command, with no more than the store's flags.
 func (f Flags) only(place string) string {
 	return f.program() + " detect --backup " + f.quoted(place) + " -o report.json" + spaced(f.Store)
 }
 
-// compare is the command that says which backup of a place is the best.
+// compare returns the command that says which backup of a place is the best.
 func (f Flags) compare(place string) string {
 	return f.program() + " backups " + f.quoted(place) + " --compare" + spaced(f.Store) + spaced(f.Pick)
 }
 
-// all is that command for all schedules.
+// all returns that command for all schedules.
 func (f Flags) all(place string) string {
 	f.Pick = f.All
 	return f.compare(place)
 }
 
-// more is the command that compares more of them.
+// more returns the command that compares more of them.
 func (f Flags) more(place string) string {
 	f.Store, f.Pick = f.Run, f.More
 	return f.compare(place)
@@ -65,7 +65,7 @@ func spaced(text string) string {
 	return " " + text
 }
 
-// Alone is the address of the backups of one root of a place: where backups of others are below
+// Alone returns the address of the backups of one root of a place: where backups of others are below
 // it, as far as backups/.
 func Alone(root, place string) string {
 	if root == strings.TrimRight(place, "/") {
@@ -74,5 +74,5 @@ func Alone(root, place string) string {
 	return root
 }
 
-// Compare is the command that says which backup of a place is the best.
+// Compare returns the command that says which backup of a place is the best.
 func (f Flags) Compare(place string) string { return f.compare(place) }

@@ -53,7 +53,7 @@ func more(n, instead int, what string) string {
 	return fmt.Sprintf("has %d %s, and this one %d", n, what, instead)
 }
 
-// difference is the first measure by which two backups differ, and which way.
+// difference returns the first measure by which two backups differ, and which way.
 func difference(a, b *Compared) (m *measure, d int) {
 	for i := range measures {
 		if d := measures[i].of(a) - measures[i].of(b); d != 0 {
@@ -63,7 +63,7 @@ func difference(a, b *Compared) (m *measure, d int) {
 	return nil, 0
 }
 
-// answer is an answer without newer backups, which are said where the whole one is another.
+// answer returns an answer without newer backups, which are said where the whole one is another.
 func answer(safe, whole code.Safe) string {
 	if safe != whole {
 		return report.SafeWords(safe) + " without newer ones"

@@ -46,7 +46,7 @@ func (r *Root) countOthers(all []Other) {
 	}
 }
 
-// elsewhere are the prefixes that hold backups of other schedules only, each with their number.
+// elsewhere returns the prefixes that hold backups of other schedules only, each with their number.
 func (d *Document) elsewhere() (places []string) {
 	of := map[string]int{}
 	for _, o := range d.others {

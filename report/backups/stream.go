@@ -105,7 +105,7 @@ func (b *Backup) isNewer(than *Backup) bool {
 	return than.Started == nil || than.Misdated || b.Started.After(*than.Started)
 }
 
-// managementClusters are the streams of which at least two have clusters, and none in common:
+// managementClusters returns the streams of which at least two have clusters, and none in common:
 // the newest of each that may be another management cluster.
 func (r *Root) managementClusters() []*RootStream {
 	var of []*RootStream

@@ -120,7 +120,7 @@ func (d *Document) next(line func(string, ...any)) {
 	}
 }
 
-// minds is what is to be known of a backup before anything is done with it.
+// minds returns what is to be known of a backup before anything is done with it.
 func (s *Backup) minds() string {
 	text := ""
 	if s.Misdated {
@@ -178,7 +178,7 @@ func writeLine(b *bufio.Writer, text string) {
 	_ = b.WriteByte('\n')
 }
 
-// row is a row of the table; what has no room in it is said below.
+// row returns a row of the table; what has no room in it is said below.
 func (s *Backup) row() []string {
 	can, phase := "no", s.Phase
 	switch {
@@ -195,7 +195,7 @@ func (s *Backup) row() []string {
 	return []string{s.Name, can, date(s.Started, "2006-01-02 15:04"), dash(phase), size(s.Size)}
 }
 
-// callings are the names of backups, and the places of those that share a name.
+// callings returns the names of backups, and the places of those that share a name.
 func callings(all []*Backup) map[*Backup]string {
 	places := map[string]map[string]bool{}
 	for _, s := range all {
@@ -227,7 +227,7 @@ func date(t *time.Time, layout string) string {
 	return t.UTC().Format(layout)
 }
 
-// size is a number of bytes with a unit: 34.1 MB.
+// size returns a number of bytes with a unit: 34.1 MB.
 func size(n int64) string {
 	units := []string{"B", "kB", "MB", "GB", "TB"}
 	f := float64(n)

@@ -93,7 +93,7 @@ func (d *decision) effects(all []report.AnswerReason) {
 	}
 }
 
-// sorted are the reasons, the most dangerous first, each with its objects once.
+// sorted returns the reasons, the most dangerous first, each with its objects once.
 func (d *decision) sorted() []report.AnswerReason {
 	sorting.By(d.List, func(a, b report.AnswerReason) int {
 		return cmp.Or(code.Rank(a.Code)-code.Rank(b.Code), strings.Compare(a.Message, b.Message))

@@ -14,7 +14,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// codesOf are the codes of reasons in their order.
+// codesOf returns the codes of reasons in their order.
 func codesOf(a *report.SafeAnswer) string {
 	var out []string
 	for i := range a.Reasons {

@@ -8,7 +8,7 @@ import (
 // The functions of this file turn a forecast into the document. Without one
 // they give nothing, and the document says nothing of it.
 
-// forecastOf is the forecast of one cluster, or nil.
+// forecastOf returns the forecast of one cluster, or nil.
 func forecastOf(f *rehearsal.Forecast, cluster int) *rehearsal.Cluster {
 	if f == nil || cluster >= len(f.Clusters) {
 		return nil

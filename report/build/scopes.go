@@ -34,7 +34,7 @@ func (b *builder) nameScopes(listings []infra.Listing) {
 	}
 }
 
-// scopes are those of the result, with who each place is, and when it was listed: of several
+// scopes returns those of the result, with who each place is, and when it was listed: of several
 // listings of one name, the oldest.
 func scopes(found []report.Scope, listings []infra.Listing) []report.Scope {
 	identities := identitiesOf(listings)

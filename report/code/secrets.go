@@ -14,7 +14,7 @@ const (
 	EtcdClientSecret = "-apiserver-etcd-client"
 )
 
-// SecretsOf are the names of a cluster's own Secrets.
+// SecretsOf returns the names of a cluster's own Secrets.
 func SecretsOf(cluster string) []string {
 	all := []string{KubeconfigSecret, AuthoritySecret, EtcdSecret, ProxySecret, AccountSecret, EtcdClientSecret}
 	for i := range all {
@@ -23,7 +23,7 @@ func SecretsOf(cluster string) []string {
 	return all
 }
 
-// OfSecret is the cluster that a Secret is of by its name; empty where that is of none
+// OfSecret returns the cluster that a Secret is of by its name; empty where that is of none
 // (ParseSecretName in util/secret v1.14.2).
 func OfSecret(name string) string {
 	for _, end := range SecretsOf("") {

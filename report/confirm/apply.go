@@ -116,7 +116,7 @@ func contradictions(all []Confirmation, about [][]thing) []map[thing]string {
 	return out
 }
 
-// contradicts is what is said of a confirmation to whoever says another thing.
+// contradicts returns what is said of a confirmation to whoever says another thing.
 func (c *Confirmation) contradicts() string {
 	return fmt.Sprintf("%s says %s of %s (%s): let one of them hold, and remove the other", c.By, c.As, c.Subject(), c.On)
 }
@@ -158,7 +158,7 @@ func (a *application) has(c *Confirmation) bool {
 	return slices.ContainsFunc(a.r.Scopes, func(s report.Scope) bool { return s.Provider == c.Provider && placeOf(&s) == c.Place })
 }
 
-// folder are the VMs in a folder that nothing but their place ties to a cluster, of those that it
+// folder returns the VMs in a folder that nothing but their place ties to a cluster, of those that it
 // held when that was said. Of what came later it says nothing, nor of an id that a copy has by now:
 // why names them.
 func (a *application) folder(c *Confirmation) (all []thing, state report.ConfirmationState, why string) {
@@ -196,7 +196,7 @@ func (a *application) folder(c *Confirmation) (all []thing, state report.Confirm
 	return nil, report.ConfirmationUnused, "none of the VMs that it held is to confirm: they are gone, or tied to a cluster by more than their place"
 }
 
-// vms is the VM to confirm with the id.
+// vms returns the VM to confirm with the id.
 func (a *application) vms(c *Confirmation) (all []thing, state report.ConfirmationState, why string) {
 	if c.Folder != "" {
 		return a.folder(c)
@@ -237,7 +237,7 @@ func isIn(vm, folder string) bool {
 	return strings.HasPrefix(path.Clean("/"+vm), folder+"/")
 }
 
-// cluster is a cluster that is given up, which only one may be of which nothing exists: the
+// cluster returns a cluster that is given up, which only one may be of which nothing exists: the
 // machines of another would run on, unmanaged. Of several of that name, in several backups, each
 // has to be such a one.
 func (a *application) cluster(c *Confirmation) (all []thing, state report.ConfirmationState, why string) {
@@ -274,7 +274,7 @@ func exists(k *report.Cluster) string {
 	return ""
 }
 
-// machine is a machine whose VM is off, or whose Machine the backup lacks while its VM runs on. Of
+// machine returns a machine whose VM is off, or whose Machine the backup lacks while its VM runs on. Of
 // several of that name, in several backups, it is the one with the id.
 func (a *application) machine(c *Confirmation) (all []thing, state report.ConfirmationState, why string) {
 	state, why = report.ConfirmationUnused, "the report has no such machine"
@@ -320,7 +320,7 @@ func (a *application) named(object string, reason code.Reason) bool {
 	})
 }
 
-// machines are those of a namespace and name.
+// machines returns those of a namespace and name.
 func (a *application) machines(name string) iter.Seq[*report.Machine] {
 	return func(yield func(*report.Machine) bool) {
 		for i := range a.r.Clusters {
@@ -336,7 +336,7 @@ func (a *application) machines(name string) iter.Seq[*report.Machine] {
 	}
 }
 
-// place is the identity of the place that an instance is in, or its endpoint.
+// place returns the identity of the place that an instance is in, or its endpoint.
 func (a *application) place(v *report.Instance) string {
 	for i := range a.r.Scopes {
 		if s := &a.r.Scopes[i]; s.Holds(v) {
@@ -423,7 +423,7 @@ func (a *application) finish() {
 	}
 }
 
-// open are the names of things of which not each has been confirmed: VMs of two places may have
+// open returns the names of things of which not each has been confirmed: VMs of two places may have
 // one path, and machines of two backups one name.
 func (a *application) open() map[string]bool {
 	out := map[string]bool{}
@@ -453,7 +453,7 @@ func (a *application) clusterOf(reason code.Reason, object string) string {
 	return "Cluster " + a.r.Clusters[at.Index].Title()
 }
 
-// says is the word as a condition.
+// says returns the word as a condition.
 func (w word) says(n int) string {
 	what := map[As]string{
 		NotAMachine: "%s belong to no cluster of the backup", Leave: "%s are known, and stay as they are",

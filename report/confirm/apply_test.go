@@ -13,7 +13,7 @@ import (
 
 var today = time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC)
 
-// asked is a report of two vCenters with VMs to confirm, and a cluster that is gone.
+// asked returns a report of two vCenters with VMs to confirm, and a cluster that is gone.
 func asked(vms ...report.InfraMachine) *report.Report {
 	r := &report.Report{InfraMachines: vms}
 	for _, name := range []string{"vc1", "vc2"} {

@@ -29,7 +29,7 @@ const (
 // All returns what can be said.
 func All() []As { return []As{NotAMachine, Leave, GivenUp, StaysOff} }
 
-// Named is what a word says: as the file and reports spell it, or as commands did before, with dashes
+// Named returns what a word says: as the file and reports spell it, or as commands did before, with dashes
 // and small letters.
 func Named(word string) (As, bool) {
 	for _, as := range All() {
@@ -102,7 +102,7 @@ func Read(name string, r io.Reader) ([]Confirmation, error) {
 	return doc.Confirmations, nil
 }
 
-// lineOf is where a confirmation begins in the text of a file that was read.
+// lineOf returns where a confirmation begins in the text of a file that was read.
 func lineOf(text []byte, n int) int {
 	var doc struct{ Confirmations []yaml.Node }
 	if yaml.Unmarshal(text, &doc) != nil || n >= len(doc.Confirmations) {
@@ -171,7 +171,7 @@ func IsDay(s string) bool {
 	return err == nil
 }
 
-// key is equal for confirmations of one thing.
+// key returns the same for confirmations of one thing.
 func (c *Confirmation) key() [5]string {
 	if c.VM != "" {
 		return [5]string{"VM", c.Provider, c.Place, strings.ToLower(c.ID)}

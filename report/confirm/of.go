@@ -69,7 +69,7 @@ func NotTaken(r *report.Report, c *Confirmation, now time.Time) string {
 	return text
 }
 
-// folders are the places of which VMs to confirm are in the folder, with the ids of those that
+// folders returns the places of which VMs to confirm are in the folder, with the ids of those that
 // nothing but their place ties to a cluster.
 func folders(a *application, folder string) []Confirmation {
 	var out []Confirmation

@@ -91,7 +91,7 @@ func withCluster(old, new *report.Report, all []Reason) (others, left []Reason) 
 	return others, left
 }
 
-// titlesAt are the clusters, or the place, that a thing of a report is of, or may be; none where it
+// titlesAt returns the clusters, or the place, that a thing of a report is of, or may be; none where it
 // is of none.
 func titlesAt(r *report.Report, at report.Place) []string {
 	switch at.Part {
@@ -123,7 +123,7 @@ func answersOf(r *report.Report) (out Answers) {
 	return out
 }
 
-// reasons are those of the list of what is to be done.
+// reasons returns those of the list of what is to be done.
 func reasons(r *report.Report) []Reason {
 	var out []Reason
 	for _, t := range r.Listed(func(*report.ToDo) bool { return true }) {
@@ -201,7 +201,7 @@ func wordOf(safe code.Safe) string {
 	return report.SafeWords(safe)
 }
 
-// lists are what was resolved, what is new and what is left. Names go through quoted.
+// lists returns what was resolved, what is new and what is left. Names go through quoted.
 func (a *Answer) lists(quoted func(string) string) []struct{ label, text string } {
 	const most = 3 // objects of a reason
 	added := "new"

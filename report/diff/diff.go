@@ -175,7 +175,7 @@ func comparable(old, new *report.Report) error {
 	return nil
 }
 
-// subject is what a report is of, which decides what is said of a machine.
+// subject returns what a report is of, which decides what is said of a machine.
 func subject(r *report.Report) string {
 	switch {
 	case r.IsLive():
@@ -186,7 +186,7 @@ func subject(r *report.Report) string {
 	return "a Velero backup"
 }
 
-// filter is which clusters a report is of, in one order.
+// filter returns which clusters a report is of, in one order.
 func filter(r *report.Report) []string {
 	f := r.Options.Filter
 	if f == nil {

@@ -22,7 +22,7 @@ func vm(id, ref, name string) *report.Instance {
 	return &report.Instance{Provider: "vsphere", Scope: "vsphere vc:443", ID: id, Ref: ref, Name: name, Path: "/DC0/vm/" + name}
 }
 
-// fleet is one cluster with machines of the given verdicts, complete.
+// fleet returns one cluster with machines of the given verdicts, complete.
 func fleet(machines ...report.Machine) *report.Report {
 	r := &report.Report{
 		SchemaVersion: "1", GeneratedAt: at,
@@ -62,7 +62,7 @@ func compareOK(t *testing.T, old, new *report.Report) *Diff {
 	return d
 }
 
-// brief is the lists in one line each: "+" new, "-" gone, "~" changed with its fields.
+// brief returns the lists in one line each: "+" new, "-" gone, "~" changed with its fields.
 func brief(l Lists[Item]) []string {
 	var out []string
 	for _, i := range l.New {
@@ -329,7 +329,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// whole is a random report that is not shortened.
+// whole returns a random report that is not shortened.
 func whole(seed uint64) *report.Report {
 	r := reporttest.Random(seed)
 	r.Options.IgnoreHealthy = false
@@ -373,7 +373,7 @@ func TestAReportDiffersNotFromItself(t *testing.T) {
 	}
 }
 
-// later is a report some time on: verdicts, VMs and names have changed, things
+// later returns a report some time on: verdicts, VMs and names have changed, things
 // are gone and new.
 func later(seed uint64) *report.Report {
 	r, other := whole(seed), whole(seed+1000)

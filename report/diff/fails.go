@@ -24,7 +24,7 @@ var statuses = []struct {
 
 const leaked = "new-leaked"
 
-// Kinds are what Fails may be asked for:
+// Kinds returns what Fails may be asked for:
 //
 //	new-ghost, new-stale, new-unknown, new-unattributed, new-leaked, new-lost
 //	             a machine or VM that is so now and was not, or was not there

@@ -32,7 +32,7 @@ func write(t *testing.T, f report.Format[*Diff], d *Diff) string {
 
 func plain(w io.Writer, d *Diff) error { return Text(w, d, text.Options{}) }
 
-// diffs are of random reports, hostile ones and empty ones.
+// diffs returns those of random reports, hostile ones and empty ones.
 func diffs(t *testing.T) []*Diff {
 	t.Helper()
 	out := []*Diff{
@@ -99,7 +99,7 @@ func TestReadBack(t *testing.T) {
 	}
 }
 
-// numbersOf is what every format must say.
+// numbersOf returns what every format must say.
 func numbersOf(d *Diff) map[string]int {
 	out := map[string]int{}
 	for _, l := range d.tallies() {

@@ -170,7 +170,7 @@ func itemFields(a, b *Item) []Field {
 	return out
 }
 
-// parts are what may differ from the other sight of the item. A VM that only one
+// parts returns what may differ from the other sight of the item. A VM that only one
 // of them has is known by where it is and its id.
 func (i *Item) parts(other *Item) []part {
 	out := []part{{"status", string(i.Status)}, {"reason", i.Reason}, {"cluster", i.Cluster}, {"name", i.Name}}
@@ -195,7 +195,7 @@ func (i *Item) ignored() string {
 	return ""
 }
 
-// without is a less what is in b, one for one.
+// without returns a less what is in b, one for one.
 func without(a, b []string) []string {
 	left := slices.Clone(b)
 	var out []string

@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/outline"
 )
 
-// sections are the lists that are not empty, as people read them. Ghosts are new where
+// sections returns the lists that are not empty, as people read them. Ghosts are new where
 // other findings are changes, so what is new comes first.
 func (d *Diff) sections() []outline.Section {
 	all := append(lists("Machines", &d.Machines, itemOf), lists("VMs to confirm", &d.InfraMachines, itemOf)...)
@@ -41,7 +41,7 @@ func valid(it *outline.Item) {
 	}
 }
 
-// lists are the lists of a kind. Of makes an item of a thing, whole when nothing
+// lists returns the lists of a kind. Of makes an item of a thing, whole when nothing
 // else is said of it.
 func lists[T any](kind string, l *Lists[T], of func(t *T, whole bool) outline.Item) []outline.Section {
 	fresh := outline.Section{Title: kind + " new"}
@@ -184,7 +184,7 @@ func (d *Diff) tallies() []tally {
 	}
 }
 
-// verdict is the status of the whole, before and after.
+// verdict returns the status of the whole, before and after.
 func (d *Diff) verdict(quoted func(string) string, arrow string) string {
 	switch {
 	case d.Old.Status == d.New.Status:
@@ -227,7 +227,7 @@ func (n number) change() string {
 	return fmt.Sprintf("%+d", n.new-n.old)
 }
 
-// sides are the two reports with their names.
+// sides returns the two reports with their names.
 func (d *Diff) sides() []struct {
 	name string
 	*Side

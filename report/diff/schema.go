@@ -9,6 +9,6 @@ import (
 //go:embed schema.json
 var schema []byte
 
-// Schema is the JSON Schema (draft 2020-12) of the document, with a description
+// Schema returns the JSON Schema (draft 2020-12) of the document, with a description
 // of every field.
 func Schema() []byte { return report.WithDefinitions(schema) }

@@ -35,7 +35,7 @@ type point struct {
 	Text   string
 }
 
-// points are what the answer rests on.
+// points returns what the answer rests on.
 func (v *view) points() []point {
 	var out []point
 	say := func(yes bool, status code.Status, text, href, name string) {
@@ -59,7 +59,7 @@ func (v *view) points() []point {
 	return out
 }
 
-// age is how old the oldest backup was when its infrastructure was listed.
+// age returns how old the oldest backup was when its infrastructure was listed.
 func (v *view) age() string {
 	var oldest time.Time
 	for i := range v.Backups {
@@ -91,7 +91,7 @@ type due struct {
 // number is a number of steps, "6" or "9-11", that leads to the first of them.
 type number struct{ Href, Text string }
 
-// phases are what is to be done, phase by phase.
+// phases returns what is to be done, phase by phase.
 func (v *view) phases() []phase {
 	var out []phase
 	places := v.Report.Places()
@@ -131,7 +131,7 @@ func (v *view) due(places *report.Places, t *report.ToDo) due {
 	return d
 }
 
-// href is the id of the element that shows a place.
+// href returns the id of the element that shows a place.
 func (v *view) href(at report.Place) string {
 	switch at.Part {
 	case report.InClusters:
@@ -213,7 +213,7 @@ func (v *view) before() before {
 	return out
 }
 
-// After are the notes that are not for before the restore.
+// After returns the notes that are not for before the restore.
 func (v view) After() []report.Note {
 	var out []report.Note
 	if f := v.Summary.Forecast; f != nil {
@@ -226,7 +226,7 @@ func (v view) After() []report.Note {
 	return out
 }
 
-// Codes are the reasons that machines and VMs may be filtered by.
+// Codes returns the reasons that machines and VMs may be filtered by.
 func (v view) Codes() []string {
 	seen := map[string]bool{}
 	for i := range v.Clusters {

@@ -38,7 +38,7 @@ const (
 	ended       = "terminated in pools"
 )
 
-// fateOf is what becomes of machines with an outcome, and of one that is adopted in a word. Its
+// fateOf returns what becomes of machines with an outcome, and of one that is adopted in a word. Its
 // colour is that of the answer that the outcome leaves, which depends on whether an instance runs.
 func fateOf(outcome code.Outcome, runs bool, ofAdopted string) fate {
 	row := code.Of(outcome)
@@ -63,7 +63,7 @@ var tones = map[string]string{
 	conditional: "stale", warned: "warned",
 }
 
-// fateIn is what becomes of a machine of a cluster.
+// fateIn returns what becomes of a machine of a cluster.
 func (v *view) fateIn(c *report.Cluster, m *report.Machine) fate {
 	if m.Forecast == nil {
 		return fateOf("", false, "")
@@ -86,7 +86,7 @@ type part struct {
 	N int
 }
 
-// parts are those of the bar, from what stays as it is to what is not known.
+// parts returns those of the bar, from what stays as it is to what is not known.
 func (v *view) parts() []part {
 	n := map[fate]int{}
 	members := 0
@@ -161,7 +161,7 @@ type moment struct {
 // mostMoments is how many moments of drift the line has.
 const mostMoments = 12
 
-// moments are the line of time: the oldest backup, what was created since, and when it was listed.
+// moments returns the line of time: the oldest backup, what was created since, and when it was listed.
 // A minute after the backup counts as much as a day later: the line is logarithmic.
 func (v *view) moments() []moment {
 	var from time.Time
@@ -190,7 +190,7 @@ func (v *view) moments() []moment {
 	return append(out, moment{"now", "listed " + day(now) + ", " + ago(now.Sub(from)) + " later", v.place(1)})
 }
 
-// drift is how long after the backup VMs were created that it lacks, the first of them first.
+// drift returns how long after the backup VMs were created that it lacks, the first of them first.
 func (v *view) drift(from, to time.Time) []time.Duration {
 	var out []time.Duration
 	add := func(i *report.Instance) {
@@ -217,10 +217,10 @@ func (v *view) drift(from, to time.Time) []time.Duration {
 // steps is how many places the line of time has.
 const steps = 100
 
-// place is the class of a place on the line, from 0 to 1.
+// place returns the class of a place on the line, from 0 to 1.
 func (v *view) place(at float64) string { return fmt.Sprint("t", math.Round(at*steps)) }
 
-// sizes are the rules of the style that numbers of the report make: a policy that allows no
+// sizes returns the rules of the style that numbers of the report make: a policy that allows no
 // style of an element allows none there.
 func (v *view) sizes() string {
 	var b strings.Builder
@@ -239,7 +239,7 @@ func (v *view) sizes() string {
 
 func day(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04Z") }
 
-// ago is how long something is, in the unit that says enough.
+// ago returns how long something is, in the unit that says enough.
 func ago(d time.Duration) string {
 	switch {
 	case d < time.Hour:

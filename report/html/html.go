@@ -70,7 +70,7 @@ func pageAbout(subject code.Subject) func() *template.Template {
 	})
 }
 
-// policy is a Content-Security-Policy (CSP level 3, w3c.github.io/webappsec-csp)
+// policy returns a Content-Security-Policy (CSP level 3, w3c.github.io/webappsec-csp)
 // under which nothing is loaded, and nothing runs but this style and this script.
 func policy(style string) string {
 	return "default-src 'none'; script-src " + hashed(script) + "; style-src " + hashed(style) +

@@ -20,7 +20,7 @@ import (
 	"drift-detector/report/reporttest"
 )
 
-// written is the page of a report, parsed as a browser parses it.
+// written returns the page of a report, parsed as a browser parses it.
 func written(t *testing.T, r *report.Report) (string, *html.Node) {
 	t.Helper()
 	var b bytes.Buffer
@@ -34,7 +34,7 @@ func written(t *testing.T, r *report.Report) (string, *html.Node) {
 	return b.String(), root
 }
 
-// find are the elements below n that fit.
+// find returns the elements below n that fit.
 func find(n *html.Node, fits func(*html.Node) bool) []*html.Node {
 	var out []*html.Node
 	for d := range n.Descendants() {
@@ -86,7 +86,7 @@ func value(t *testing.T, n *html.Node) int {
 	return v
 }
 
-// counts are the numbers of the summary under the names that the page gives them.
+// counts returns the numbers of the summary under the names that the page gives them.
 func counts(r *report.Report) map[string]int {
 	s := &r.Summary
 	out := map[string]int{

@@ -47,7 +47,7 @@ type RunbookBlock struct {
 	Commands []string
 }
 
-// Numbers are those of the steps.
+// Numbers returns those of the steps.
 func (b *Runbook) Numbers() map[int]bool {
 	out := map[int]bool{}
 	if b == nil {
@@ -63,5 +63,5 @@ func (b *Runbook) Numbers() map[int]bool {
 	return out
 }
 
-// Count is how many steps there are.
+// Count returns how many steps there are.
 func (b *Runbook) Count() int { return len(b.Numbers()) }

@@ -8,7 +8,7 @@ import (
 	"drift-detector/report"
 )
 
-// shown is a copy of a report or a runbook in which every string is as a reader may see
+// shown returns a copy of a report or a runbook in which every string is as a reader may see
 // it. It is made at once, so that no place of the page can forget to. Maps stay
 // as they are: two of their keys might become one.
 func shown[T any](of *T) *T {
@@ -45,7 +45,7 @@ func show(v reflect.Value) {
 	}
 }
 
-// text is a foreign string as a reader may see it. Invalid UTF-8 becomes what
+// text returns a foreign string as a reader may see it. Invalid UTF-8 becomes what
 // JSON makes of it, so that a report which was read from JSON prints the same.
 func text(s string) string {
 	return terminal.Escape(report.Valid(s))

@@ -89,7 +89,7 @@ func (v vm) Of() string {
 	return strings.Join(all, "\n")
 }
 
-// Facts are what is known of it.
+// Facts returns what is known of it.
 func (v vm) Facts() []fact {
 	return append(known(fact{"May belong to", strings.Join(v.MayBelongTo(), " or "), false}, fact{"Names cluster", v.ForeignCluster, false}), instance(&v.Instance)...)
 }
@@ -182,7 +182,7 @@ func (c *cluster) urgency() int {
 	return n
 }
 
-// Findings is how many machines of the cluster there is something to say of.
+// Findings returns how many machines of the cluster there is something to say of.
 func (c *cluster) Findings() int {
 	n := 0
 	for i := range c.Sets {
@@ -272,7 +272,7 @@ func (m machine) Plain() bool {
 	return !m.Finding() && m.Ignored == nil && m.Confirmed == nil && len(m.Others)+len(m.Remediation) == 0
 }
 
-// Open are the findings, Rest the machines of which there is nothing to say.
+// Open returns the findings, Rest the machines of which there is nothing to say.
 func (s set) Open() []machine { return s.Machines[:s.Findings] }
 
 func (s set) Rest() []machine { return s.Machines[s.Findings:] }

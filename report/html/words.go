@@ -24,7 +24,7 @@ var functions = template.FuncMap{
 	"severity": severity, "existence": existence, "gone": gone, "ids": ids, "next": func(i int) int { return i + 1 },
 }
 
-// tone is the class that colours a status. It never carries a meaning that
+// tone returns the class that colours a status. It never carries a meaning that
 // mark and word beside it do not.
 func tone(status code.Status) string {
 	return [...]string{"ghost", "unknown", "stale", "healthy"}[code.Urgency(status)]
@@ -41,7 +41,7 @@ func look(m machine) face {
 	return face{tone(m.Status), code.Mark(m.Status)}
 }
 
-// label is what a machine is called where only its mark is seen.
+// label returns what a machine is called where only its mark is seen.
 func label(m machine) string {
 	s := name(m.Name) + ": " + string(m.Status) + ", " + m.Fate.Word
 	if m.Status == code.Healthy && m.Finding() {
@@ -53,13 +53,13 @@ func label(m machine) string {
 	return s
 }
 
-// explain is what a reason or an outcome means, and of what it is one.
+// explain returns what a reason or an outcome means, and of what it is one.
 func explain(word any) string {
 	row := code.Of(fmt.Sprint(word))
 	return row.Meaning()
 }
 
-// meaning is what a reason or an outcome means.
+// meaning returns what a reason or an outcome means.
 func meaning(word any) string { return code.Of(fmt.Sprint(word)).Happens }
 
 // severities are shown like the statuses that ask for as much.
@@ -67,7 +67,7 @@ var severities = map[code.Severity]code.Status{code.CheckError: code.Ghost, code
 
 func severity(s code.Severity) code.Status { return cmp.Or(severities[s], code.Unknown) }
 
-// existence is the status that is marked like whether a thing exists.
+// existence returns the status that is marked like whether a thing exists.
 func existence(state code.Presence) code.Status {
 	if state == code.Present {
 		return code.Healthy
@@ -104,7 +104,7 @@ func name(s string) string {
 	return s
 }
 
-// title is namespace/name of a cluster, or of what may lack a namespace.
+// title returns namespace/name of a cluster, or of what may lack a namespace.
 func title(namespace, of string) string {
 	if namespace == "" {
 		return name(of)
@@ -118,7 +118,7 @@ type pair struct {
 	Value any
 }
 
-// pairs are those of a map by key, with strings as a reader may see them.
+// pairs returns those of a map by key, with strings as a reader may see them.
 func pairs(m any) []pair {
 	switch m := m.(type) {
 	case map[string]int:
@@ -165,19 +165,19 @@ type fact struct {
 	Copy        bool // an id or a path, which people paste elsewhere
 }
 
-// known are the facts that there are.
+// known returns the facts that there are.
 func known(facts ...fact) []fact {
 	return slices.DeleteFunc(facts, func(f fact) bool { return f.Text == "" })
 }
 
-// object is what the backup knows of a machine, or what a Ghost is called.
+// object returns what the backup knows of a machine, or what a Ghost is called.
 func object(m machine) []fact {
 	return known(
 		fact{"Machine", title(m.Namespace, m.Name), true}, fact{"Role", string(m.Role), false}, fact{"UID", m.UID, true},
 		fact{"providerID", m.ProviderID, true}, fact{"Node", m.Node, true})
 }
 
-// instance is what is known of a VM; nothing of none.
+// instance returns what is known of a VM; nothing of none.
 func instance(i *report.Instance) []fact {
 	if i == nil {
 		return nil
@@ -240,7 +240,7 @@ func nodeLists(r *report.Report) string {
 	return cmp.Or(outline.NodeLists(r), "none was asked for")
 }
 
-// reasons are the codes that a reader may filter a machine by.
+// reasons returns the codes that a reader may filter a machine by.
 func reasons(m machine) string {
 	out := []string{}
 	if m.Reason != "" {

@@ -86,7 +86,7 @@ func (w Which) selector() (Selector, error) {
 	return s, nil
 }
 
-// only is the selector that fits the finding and, as far as keys can tell, no other.
+// only returns the selector that fits the finding and, as far as keys can tell, no other.
 func only(f *finding) Selector {
 	var s Selector
 	add := func(key string, values ...string) {

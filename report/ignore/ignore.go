@@ -134,7 +134,7 @@ func ApplyToChecks(r *report.Readiness, rules []Rule, now time.Time) (warnings [
 	return warnings
 }
 
-// warning is what the operator should know of a rule, in one line.
+// warning returns what the operator should know of a rule, in one line.
 func warning(rule *report.IgnoreRule, complete bool, filter *report.Filter) string {
 	name := fmt.Sprintf("ignore rule %s:%d", terminal.Escape(rule.File), rule.Line)
 	switch {

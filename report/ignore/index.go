@@ -48,7 +48,7 @@ func newIndex(rules []Rule) *index {
 	return x
 }
 
-// marks are such that each finding that fits has one of them; nil: there are none.
+// marks returns marks such that each finding that fits has one of them; nil: there are none.
 func (s Selector) marks() (best []mark) {
 	whole := func(all []mark) bool { return !slices.ContainsFunc(all, func(m mark) bool { return m.how != is }) }
 	for _, key := range telling {

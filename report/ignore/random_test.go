@@ -76,7 +76,7 @@ func slowly(r *report.Report) {
 	}
 }
 
-// bare is a random report without rules, with all that statuses are made of.
+// bare returns a random report without rules, with all that statuses are made of.
 func bare(seed uint64) *report.Report {
 	r := reporttest.Random(seed)
 	g := rand.New(rand.NewPCG(seed, 2))
@@ -249,7 +249,7 @@ func TestRulesFromReports(t *testing.T) {
 	}
 }
 
-// fitting are the identities of the findings that which fits and no rule sets aside.
+// fitting returns the identities of the findings that which fits and no rule sets aside.
 func fitting(r *report.Report, which Which) map[string]bool {
 	out := map[string]bool{}
 	asked, err := which.selector()
@@ -264,7 +264,7 @@ func fitting(r *report.Report, which Which) map[string]bool {
 	return out
 }
 
-// identity is all that rules can tell findings by; invalid UTF-8 as in JSON.
+// identity returns all that rules can tell findings by; invalid UTF-8 as in JSON.
 func (f *finding) identity() string {
 	return string([]rune(strings.Join([]string{f.cluster, f.namespace, f.name, string(f.status), strings.Join(f.reasons(), " "), f.instance.ID, f.instance.Ref}, "\x00")))
 }

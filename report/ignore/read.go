@@ -65,7 +65,7 @@ func (f file) fail(n *yaml.Node, format string, args ...any) error {
 	return f.at(n.Line, n.Column, format, args...)
 }
 
-// document is the root of the only document of the file.
+// document returns the root of the only document of the file.
 func (f file) document(text []byte) (*yaml.Node, error) {
 	if err := f.characters(text); err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func (f file) globs(key string, n *yaml.Node) ([]glob, error) {
 
 func isEmpty(s string) bool { return s == "" }
 
-// text is a scalar as it is written: 0123 and true are texts here.
+// text returns a scalar as it is written: 0123 and true are texts here.
 func (f file) text(key string, n *yaml.Node) (string, error) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {
 		return "", f.fail(n, `%s: must be a text; quote it when it is empty or has special characters`, key)

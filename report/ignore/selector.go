@@ -144,7 +144,7 @@ func newGlob(text string, path bool) (glob, error) {
 	return glob{text, !strings.ContainsAny(text, special), path}, nil
 }
 
-// exactly is the glob that fits the value alone.
+// exactly returns the glob that fits the value alone.
 func exactly(value string, path bool) glob {
 	var b strings.Builder
 	for _, r := range value {
@@ -191,7 +191,7 @@ type finding struct {
 	check    *report.Check    // nil of machines and VMs
 }
 
-// places are the namespaces, 0, or the names, 1, of the clusters that it concerns: one
+// places returns the namespaces, 0, or the names, 1, of the clusters that it concerns: one
 // at least, which is empty when there is none.
 func (f *finding) places(part int) []string {
 	if f.check == nil {
@@ -210,7 +210,7 @@ func (f *finding) places(part int) []string {
 
 func ofCheck(c *report.Check) *finding { return &finding{check: c, ignored: &c.Ignored} }
 
-// reasons are those of the verdict and of its warnings: at least one, which is
+// reasons returns those of the verdict and of its warnings: at least one, which is
 // empty when there is none.
 func (f *finding) reasons() []string {
 	var out []string
@@ -223,7 +223,7 @@ func (f *finding) reasons() []string {
 	return out
 }
 
-// findings are all that rules may set aside. The machines of the management
+// findings returns all that rules may set aside. The machines of the management
 // cluster itself are not among them.
 func findings(r *report.Report) iter.Seq[*finding] {
 	return func(yield func(*finding) bool) {

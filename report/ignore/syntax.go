@@ -36,7 +36,7 @@ func unfit(r rune, size int) string {
 	return ""
 }
 
-// position is the line and the column of a byte, both from 1.
+// position returns the line and the column of a byte, both from 1.
 func position(text []byte, at int) (line, column int) {
 	before := text[:at]
 	line = 1 + bytes.Count(before, []byte("\n"))
@@ -75,7 +75,7 @@ func (f file) syntax(text []byte, err error) error {
 	return f.at(line, begin(text, line), "not valid YAML near here: %s; look at the indentation, and quote texts that begin with * ! & @ [ or {", terminal.Escape(what))
 }
 
-// begin is the column at which a line begins, after its indentation.
+// begin returns the column at which a line begins, after its indentation.
 func begin(text []byte, line int) int {
 	lines := strings.SplitN(string(text), "\n", line+1)
 	if line > len(lines) {

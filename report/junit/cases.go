@@ -20,7 +20,7 @@ const (
 	skips          // nobody asked for it to fail
 )
 
-// test is an item as a test. Kind is the type of its outcome. What is set aside is
+// test returns an item as a test. Kind is the type of its outcome. What is set aside is
 // skipped, whatever else is said of it.
 func test(class, name, kind string, v verdict, it *outline.Item) document.Case {
 	c := document.Case{Class: class, Name: name}
@@ -42,7 +42,7 @@ func test(class, name, kind string, v verdict, it *outline.Item) document.Case {
 	return c
 }
 
-// machine is Ghost or Stale, which fail, Unknown, which errs, or Healthy. One that is
+// machine returns Ghost or Stale, which fail, Unknown, which errs, or Healthy. One that is
 // Healthy and has a warning that is a danger fails, and is of the type of that.
 func machine(class string, it *outline.Item) document.Case {
 	v := errs
@@ -64,7 +64,7 @@ func machine(class string, it *outline.Item) document.Case {
 	return test(class, it.Name, it.Status, v, it)
 }
 
-// existence is whether something exists that a restore depends on.
+// existence returns whether something exists that a restore depends on.
 func existence(class, name, kind string, it *outline.Item) document.Case {
 	switch code.Presence(it.Status) {
 	case code.Present:
@@ -77,7 +77,7 @@ func existence(class, name, kind string, it *outline.Item) document.Case {
 
 func message(it *outline.Item) string { return english.Join(": ", it.Code, it.Text) }
 
-// text is all that is said about an item, a line for each fact and step.
+// text returns all that is said about an item, a line for each fact and step.
 func text(it *outline.Item) string {
 	lines := []string{english.Join(": ", it.Status, it.Code, it.Text)}
 	for i := range it.Facts {

@@ -30,7 +30,7 @@ func Readiness(w io.Writer, r *report.Readiness) error {
 	return nil
 }
 
-// fitness is the answer as a test, and what was counted.
+// fitness returns the answer as a test, and what was counted.
 func fitness(r *report.Readiness, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: "check"}
 	answer, mark := r.Answer()
@@ -54,7 +54,7 @@ func fitness(r *report.Readiness, tests document.Names) *document.Suite {
 	return s
 }
 
-// checks are a test of each check: an error fails, a warning passes and is its output,
+// checks returns a test of each check: an error fails, a warning passes and is its output,
 // and what a rule sets aside is skipped.
 func checks(all []report.Check, from []report.Backup, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: backupSuite}

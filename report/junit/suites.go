@@ -15,7 +15,7 @@ import (
 	"drift-detector/report/outline"
 )
 
-// suites are all suites, each made when it is asked for: the answer, the
+// suites returns all suites, each made when it is asked for: the answer, the
 // clusters, the checks, the VMs to confirm, the places and errors.
 func suites(r *report.Report) iter.Seq[*document.Suite] {
 	return func(yield func(*document.Suite) bool) {
@@ -40,7 +40,7 @@ func suites(r *report.Report) iter.Seq[*document.Suite] {
 	}
 }
 
-// answer is one test, which passes when it is safe to restore, and what the
+// answer returns one test, which passes when it is safe to restore, and what the
 // report counts.
 func answer(r *report.Report, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: "report"}
@@ -139,7 +139,7 @@ func count(s *document.Suite, r *report.Report) {
 	s.Set("checks", len(r.Checks))
 }
 
-// codes are those of reasons, each once.
+// codes returns those of reasons, each once.
 func codes(reasons []report.AnswerReason) string {
 	var out []string
 	for i := range reasons {
@@ -188,7 +188,7 @@ func cluster(c *outline.Cluster, title string, tests document.Names) *document.S
 	return s
 }
 
-// infraMachines are the VMs to confirm. Most are nobody's concern night after night, so
+// infraMachines returns the VMs to confirm. Most are nobody's concern night after night, so
 // that each is skipped, unless --fail-on of the run named them.
 func infraMachines(r *report.Report, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: "VMs to confirm"}
@@ -205,7 +205,7 @@ func infraMachines(r *report.Report, tests document.Names) *document.Suite {
 	return s
 }
 
-// places are those that were listed, one that was not listed whole being an
+// places returns those that were listed, one that was not listed whole being an
 // error, and the errors that tell more than that.
 func places(r *report.Report, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: "places and errors"}

@@ -38,13 +38,13 @@ const (
 	longestMessage = 1200
 )
 
-// Name is a foreign name, path or id as code, cut when no honest one is as long.
+// Name returns a foreign name, path or id as code, cut when no honest one is as long.
 func Name(s string) string { return Code(shorten(clean(s), longestName)) }
 
-// short is a word of the document's own language as code: a reason, a version.
+// short returns a word of the document's own language as code: a reason, a version.
 func short(s string) string { return Code(shorten(clean(s), 64)) }
 
-// Code is foreign text as it is, between as many backticks as its own demand
+// Code returns foreign text as it is, between as many backticks as its own demand
 // (CommonMark 0.31, 6.1). Quotes show where it ends when that is not plain.
 func Code(s string) string {
 	s = clean(s)
@@ -58,7 +58,7 @@ func Code(s string) string {
 	return fence + s + fence
 }
 
-// longestRun is the length of the longest run of backticks.
+// longestRun returns the length of the longest run of backticks.
 func longestRun(s string) int {
 	longest, run := 0, 0
 	for _, r := range s {
@@ -72,7 +72,7 @@ func longestRun(s string) int {
 	return longest
 }
 
-// prose is a sentence with foreign text in it: plain words stay, all else becomes
+// prose returns a sentence with foreign text in it: plain words stay, all else becomes
 // code. It begins no line, or a number at its start would begin a list.
 func prose(s string) string {
 	words := strings.Fields(shorten(clean(s), longestMessage))
@@ -82,7 +82,7 @@ func prose(s string) string {
 	return strings.Join(words, " ")
 }
 
-// strong is prose in bold.
+// strong returns prose in bold.
 func strong(s string) string { return "**" + cmp.Or(prose(s), "none") + "**" }
 
 const opening, closing = `("`, `)".,:;?!`
@@ -125,7 +125,7 @@ func plain(w string) bool {
 // Cell makes text one cell of a table, whose columns bars separate even in code.
 func Cell(s string) string { return strings.ReplaceAll(s, "|", `\x7c`) }
 
-// fenced is lines as they are, in a block of code that they cannot end.
+// fenced returns lines as they are, in a block of code that they cannot end.
 func fenced(indent string, lines []string) string {
 	var b strings.Builder
 	fence := strings.Repeat("`", max(3, longestRun(strings.Join(lines, "\n"))+1))

@@ -26,7 +26,7 @@ func newSection(s outline.Section) *section {
 	return out
 }
 
-// itemText is what must be known before anybody acts: what it is, why, where its VM
+// itemText returns what must be known before anybody acts: what it is, why, where its VM
 // is, what will become of it, what to do first.
 func itemText(it *outline.Item, section string) string {
 	var b strings.Builder
@@ -61,7 +61,7 @@ func itemText(it *outline.Item, section string) string {
 	return b.String()
 }
 
-// heading is what an item is, and where.
+// heading returns what an item is, and where.
 func heading(it *outline.Item, section string) string {
 	var parts []string
 	add := func(s string) { parts = append(parts, s) }
@@ -123,7 +123,7 @@ func likes(it *outline.Item) string {
 	return b.String()
 }
 
-// line is a line of an item, or nothing when there is nothing to say.
+// line returns a line of an item, or nothing when there is nothing to say.
 func line(label, s string) string {
 	if s == "" {
 		return ""
@@ -131,7 +131,7 @@ func line(label, s string) string {
 	return fmt.Sprintf("  - %s\n", english.Join(": ", prose(label), s))
 }
 
-// said is what a fact says.
+// said returns what a fact says.
 func said(f *outline.Fact) string {
 	var values []string
 	for _, v := range f.Values {
@@ -144,7 +144,7 @@ func said(f *outline.Fact) string {
 	return english.Join(", ", strings.Join(values, sep), prose(f.Said()))
 }
 
-// details are what a reader may unfold: the names of what is alike, the rest of the
+// details returns what a reader may unfold: the names of what is alike, the rest of the
 // evidence, all steps with their commands.
 func details(it *outline.Item) string {
 	if it.What != "" && len(it.Likes) > 0 {

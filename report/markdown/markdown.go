@@ -91,7 +91,7 @@ func answer(r *report.Report) string {
 	return b.String()
 }
 
-// totals are the counts of the summary, none of which is ever left out, and the first of
+// totals returns the counts of the summary, none of which is ever left out, and the first of
 // the places and backups.
 func totals(r *report.Report) string {
 	var b strings.Builder
@@ -124,7 +124,7 @@ var meanings = map[code.Status]string{
 // reason when they share an item: a vCenter that is down is one finding.
 const foldFrom = 4
 
-// clusters are a table of all clusters, the machines by status, those of control planes
+// clusters returns a table of all clusters, the machines by status, those of control planes
 // first, and what there is to say of sets and resources. Of the management cluster
 // itself only the row is there.
 func clusters(r *report.Report) []*section {
@@ -166,7 +166,7 @@ func clusters(r *report.Report) []*section {
 	return append(out, newSection(beside))
 }
 
-// machineStatus is the status among which a machine is listed: one that is not known is
+// machineStatus returns the status among which a machine is listed: one that is not known is
 // counted as Unknown.
 func machineStatus(status code.Status) code.Status {
 	if slices.Contains(code.MachineStatuses(), status) {

@@ -36,7 +36,7 @@ func all() map[string]*report.Report {
 	return out
 }
 
-// loud is a report whose every string is longer than any honest one, of
+// loud returns a report whose every string is longer than any honest one, of
 // characters that take the most room.
 func loud() *report.Report {
 	r := reporttest.Random(4)
@@ -175,7 +175,7 @@ func TestSectionsAddUp(t *testing.T) {
 
 func TestASavedReportGivesTheSame(t *testing.T) { reporttest.Format(Write).ReadsBack(t, all()) }
 
-// outside is a line without its code: what a reader of Markdown acts on.
+// outside returns a line without its code: what a reader of Markdown acts on.
 func outside(line string) string {
 	var b strings.Builder
 	for i := 0; i < len(line); {
@@ -195,7 +195,7 @@ func outside(line string) string {
 	return b.String()
 }
 
-// closingRun is where the run of so many backticks ends that comes first.
+// closingRun returns where the run of so many backticks ends that comes first.
 func closingRun(line string, from, run int) int {
 	for i := from; i < len(line); {
 		n := len(line[i:]) - len(strings.TrimLeft(line[i:], "`"))

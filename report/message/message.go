@@ -46,7 +46,7 @@ type Webhook struct {
 	At       string   `json:"generatedAt"`
 }
 
-// of are the facts of a report that a message has.
+// of returns the facts of a report that a message has.
 func (about About) of(r *report.Report) *Webhook {
 	a, m := r.Answer(), r.Summary.Machines
 	w := &Webhook{
@@ -80,7 +80,7 @@ type Failure struct {
 	At   time.Time
 }
 
-// noReport are the facts of it. What is safe is not known, whatever an older report says.
+// noReport returns the facts of it. What is safe is not known, whatever an older report says.
 func (about About) noReport(f *Failure) *Webhook {
 	w := &Webhook{
 		Question: "Safe to restore?", Answer: "NOT KNOWN", Status: "NoReport", Error: foreign([]string{f.Why})[0],
@@ -97,7 +97,7 @@ func (about About) Failed(to io.Writer, format string, f *Failure) error {
 	return bodies[format](about.noReport(f), to)
 }
 
-// foreign are texts that hold names of a backup, as a message shows them.
+// foreign returns texts that hold names of a backup, as a message shows them.
 func foreign(texts []string) []string {
 	out := []string{}
 	for _, text := range texts {
@@ -106,7 +106,7 @@ func foreign(texts []string) []string {
 	return out
 }
 
-// short is a text that a chat shows whole.
+// short returns a text that a chat shows whole.
 func short(text string) string {
 	const limit = 300
 	if r := []rune(text); len(r) > limit {
@@ -115,7 +115,7 @@ func short(text string) string {
 	return text
 }
 
-// answer is the first line.
+// answer returns the first line.
 func (w *Webhook) answer() string {
 	line := w.Question + " " + w.Answer
 	if w.Error != "" {
@@ -130,7 +130,7 @@ func (w *Webhook) answer() string {
 	return line
 }
 
-// lines are what follows the answer: why the run failed comes first.
+// lines returns what follows the answer: why the run failed comes first.
 func (w *Webhook) lines() []string {
 	var out []string
 	if w.Error != "" {
@@ -170,7 +170,7 @@ func (w *Webhook) json(to io.Writer) error { return write(to, w) }
 // escaped takes away what Slack reads as marks (https://api.slack.com/reference/surfaces/formatting#escaping).
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// Escaped is a text as a message for Slack holds it.
+// Escaped returns a text as a message for Slack holds it.
 func Escaped(text string) string { return escaped.Replace(text) }
 
 // slack writes the body for an incoming webhook of Slack (https://api.slack.com/messaging/webhooks).
@@ -202,7 +202,7 @@ func (w *Webhook) slack(to io.Writer) error {
 	}{strings.Join(all, "\n"), blocks})
 }
 
-// plain is a line in which Mattermost, which reads Markdown, finds no link, image or name to call. It finds names
+// plain returns a line in which Mattermost, which reads Markdown, finds no link, image or name to call. It finds names
 // behind whatever is no letter of them, and without the marks around them, as in _@all: so no @ is left.
 func plain(line string) string { return unmarked.Replace(line) }
 

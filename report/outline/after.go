@@ -16,7 +16,7 @@ func AfterRestore(r *report.Report) After {
 	return After{hit(r, code.ControlPlaneDown), hit(r, code.ClusterHalted)}
 }
 
-// hit are the clusters that objects of a reason are in.
+// hit returns the clusters that objects of a reason are in.
 func hit(r *report.Report, code code.Reason) map[*report.Cluster]bool {
 	out := map[*report.Cluster]bool{}
 	for _, p := range r.First() {

@@ -166,7 +166,7 @@ func some(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// remarks are what is said about a cluster as a whole.
+// remarks returns what is said about a cluster as a whole.
 func remarks(r *report.Report, c *report.Cluster) []Fact {
 	var out []Fact
 	say := func(yes bool, text string) {

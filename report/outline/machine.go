@@ -55,7 +55,7 @@ var saysID = map[code.Reason]bool{
 	code.ClaimedTwice: true, code.ConflictingIDs: true, code.PoolMember: true,
 }
 
-// whereabouts is the machine's VM, or the id that the backup has for it. Where room is
+// whereabouts returns the machine's VM, or the id that the backup has for it. Where room is
 // short, the VM of a Healthy machine is left out, and an id that the message names.
 func whereabouts(m *report.Machine) []Fact {
 	if m.Instance != nil {
@@ -71,14 +71,14 @@ func whereabouts(m *report.Machine) []Fact {
 	return out
 }
 
-// VM is the fact where a VM is, with the place that it was seen in.
+// VM returns the fact where a VM is, with the place that it was seen in.
 func VM(i *report.Instance) Fact {
 	f := vm("VM", i, "")
 	f.Values = showScope(f.Values, true)
 	return f
 }
 
-// vm is where a VM is, and its ids. The path of some providers ends with the name or
+// vm returns where a VM is, and its ids. The path of some providers ends with the name or
 // the id, of others it does not.
 func vm(label string, i *report.Instance, known string) Fact {
 	name := i.Name
@@ -105,7 +105,7 @@ func showScope(all []Value, yes bool) []Value {
 	return all
 }
 
-// evidence is all evidence. Where room is short, it is the strongest piece, if any.
+// evidence returns all evidence. Where room is short, it is the strongest piece, if any.
 func evidence(all []report.Evidence, show bool) []Fact {
 	order := []code.Strength{code.Weak, code.Medium, code.Strong}
 	best := 0

@@ -63,7 +63,7 @@ type Item struct {
 // Named reports whether the item is one thing, which has a name, even if it is empty.
 func (i *Item) Named() bool { return len(i.Likes) == 0 && i.Name+i.Kind+i.Set != "" }
 
-// Findings is how many findings the item shows.
+// Findings returns how many findings the item shows.
 func (i *Item) Findings() int { return max(1, len(i.Likes)) }
 
 // NamesOnly reports whether there is nothing to say of each of Likes but its name.
@@ -86,7 +86,7 @@ type Value struct {
 	Detail      bool // left out where room is short
 }
 
-// Inline is the label within a sentence.
+// Inline returns the label within a sentence.
 func (f *Fact) Inline() string {
 	if strings.HasPrefix(f.Label, "VM") {
 		return f.Label
@@ -94,7 +94,7 @@ func (f *Fact) Inline() string {
 	return strings.ToLower(f.Label)
 }
 
-// Said is the text of the fact with the code before it.
+// Said returns the text of the fact with the code before it.
 func (f *Fact) Said() string { return english.Join(": ", f.Code, f.Text) }
 
 // fact returns what is said, if anything.
@@ -143,7 +143,7 @@ func Fold(items []Item, least int) []Item {
 	return out
 }
 
-// likeness is equal for items of which the same is said.
+// likeness returns the same for items of which the same is said.
 func (i *Item) likeness() string {
 	parts := []string{i.Mark, i.Status, i.Code, i.Kind, i.general(i.Text), i.Cluster, i.Aside}
 	if len(i.Steps) > 0 {
@@ -160,7 +160,7 @@ func (i *Item) likeness() string {
 	return strings.Join(parts, "\x00")
 }
 
-// general is text with "…" in place of the item's own name and ids.
+// general returns text with "…" in place of the item's own name and ids.
 func (i *Item) general(text string) string {
 	for _, f := range i.Facts {
 		for _, v := range f.Values {

@@ -14,7 +14,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// Totals are the counts of the summary, and what the report was made of.
+// Totals returns the counts of the summary, and what the report was made of.
 func Totals(r *report.Report) []Fact {
 	s, c := &r.Summary, &r.Summary.Clusters
 	var out []Fact
@@ -51,7 +51,7 @@ func Totals(r *report.Report) []Fact {
 	return out
 }
 
-// places are the places that were listed: all where they are few, else the first ones
+// places returns the places that were listed: all where they are few, else the first ones
 // that were not listed completely, and how many more there are by state.
 func places(r *report.Report) []string {
 	const few, most = 5, 3
@@ -88,7 +88,7 @@ func complete(s *report.Scope) int {
 	return 0
 }
 
-// total is a number with the first of its parts: "12 excluded (10 template, 2 vCLS)".
+// total returns a number with the first of its parts: "12 excluded (10 template, 2 vCLS)".
 func total(n int, what string, by map[string]int) string {
 	text := fmt.Sprintf("%d %s", n, what)
 	if list := parts(by, 10); list != "" {
@@ -144,10 +144,10 @@ func NodeLists(r *report.Report) string {
 	return fmt.Sprintf("%d of %s read", read, english.Count(asked, "cluster"))
 }
 
-// ToDo is what a person has to do or to decide, a section for each phase.
+// ToDo returns what a person has to do or to decide, a section for each phase.
 func ToDo(r *report.Report) []Section { return ToDoOf(r, func(*report.ToDo) bool { return true }) }
 
-// ToDoOf is that of the things that are wanted.
+// ToDoOf returns that of the things that are wanted.
 func ToDoOf(r *report.Report, wanted func(*report.ToDo) bool) []Section {
 	var out []Section
 	places := r.Places()
@@ -186,7 +186,7 @@ func toDo(r *report.Report, places *report.Places, t *report.ToDo) Item {
 	return it
 }
 
-// Conditions are what the answer holds only while it is true.
+// Conditions returns what the answer holds only while it is true.
 func Conditions(r *report.Report) Section {
 	s := Section{Title: "This holds only while"}
 	for _, n := range r.Answer().Conditions {
@@ -195,7 +195,7 @@ func Conditions(r *report.Report) Section {
 	return s
 }
 
-// Notes are what to know before the restore that is not of a single machine.
+// Notes returns what to know before the restore that is not of a single machine.
 func Notes(r *report.Report) Section {
 	s := Section{Title: "To know before the restore"}
 	conditions := r.Answer().Conditions
@@ -220,7 +220,7 @@ func Notes(r *report.Report) Section {
 	return s
 }
 
-// Rest are the sections after the clusters.
+// Rest returns the sections after the clusters.
 func Rest(r *report.Report) []Section {
 	return []Section{toConfirm(r), incomplete(r), missing(r), Checks(r.Checks, r.Backups), errors(r), confirmed(r), rules(r), setAside(r)}
 }
@@ -307,7 +307,7 @@ var checkMarks = map[code.Severity]string{code.CheckError: "!", code.CheckWarnin
 // CheckMark returns the mark of a severity; one that is not known has none.
 func CheckMark(severity code.Severity) string { return checkMarks[severity] }
 
-// Checks are what is wrong with the backup itself. Neighbours of one code and one
+// Checks returns what is wrong with the backup itself. Neighbours of one code and one
 // meaning are one item; those that are only good to know are minor.
 func Checks(all []report.Check, from []report.Backup) Section {
 	sum := report.CountChecks(all)
@@ -396,7 +396,7 @@ func rules(r *report.Report) Section {
 	return s
 }
 
-// setAside are the findings that ignore rules set aside, with the reasons of the rules.
+// setAside returns the findings that ignore rules set aside, with the reasons of the rules.
 func setAside(r *report.Report) Section {
 	s := Section{Title: "Set aside by ignore rules"}
 	add := func(status code.Status, name, cluster string, reason code.Reason, by *report.Ignored) {

@@ -156,7 +156,7 @@ func ordered(all []numbered) []numbered {
 	return slices.CompactFunc(all, func(a, b numbered) bool { return a.number == b.number && a.part == b.part })
 }
 
-// named are the steps that name something, or the code where it has no name.
+// named returns the steps that name something, or the code where it has no name.
 func (x *stepIndex) named(word code.Reason, name string) []numbered {
 	return x.objects[cmp.Or(name, string(word))]
 }
@@ -181,7 +181,7 @@ func (x *stepIndex) spot(o report.Object) spot {
 	}
 }
 
-// at are the steps about the place of something.
+// at returns the steps about the place of something.
 func (x *stepIndex) at(o report.Object) []numbered {
 	if o.At.Part == report.InClusters && o.At.Set >= 0 && o.At.Machine >= 0 {
 		title, name := x.titles[o.At.Index], x.report.Clusters[o.At.Index].MachinesOf(o.At.Set)[o.At.Machine].Name
@@ -203,7 +203,7 @@ func (x *stepIndex) at(o report.Object) []numbered {
 	return ordered(out)
 }
 
-// names are what items call a thing, or the machines of a set, and the cluster that it is of.
+// names returns what items call a thing, or the machines of a set, and the cluster that it is of.
 func (x *stepIndex) names(o report.Object) (names []string, cluster string) {
 	switch o.At.Part {
 	case report.InVMs:

@@ -121,7 +121,7 @@ type seenAt struct {
 	at      *scope
 }
 
-// clusterScopes are where a Machine's VM would be: where its own was seen, else where
+// clusterScopes returns where a Machine's VM would be: where its own was seen, else where
 // others of its cluster are, else every scope of its provider.
 func (pl *planner) clusterScopes(c *report.Cluster, m *report.Machine) []*scope {
 	if m.Instance != nil {

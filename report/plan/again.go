@@ -47,7 +47,7 @@ func (pl *planner) again(d *draft, given, out []*report.Cluster, decided bool) s
 	return name
 }
 
-// restoringAgain is the second restore. It stops where a Cluster is not paused: its controllers
+// restoringAgain returns the second restore. It stops where a Cluster is not paused: its controllers
 // act on Machines whose infrastructure is not yet back.
 func (pl *planner) restoringAgain(name any, without []*report.Cluster) shell.Command {
 	unpaused := kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--output=go-template={{range .items}}{{if not .spec.paused}}{{.metadata.namespace}}/{{.metadata.name}} {{end}}{{end}}")

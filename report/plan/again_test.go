@@ -9,7 +9,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// refusedAtFirst is a report of clusters whose infrastructure machines are refused at first.
+// refusedAtFirst returns a report of clusters whose infrastructure machines are refused at first.
 func refusedAtFirst() *report.Report {
 	r := sample("alpha")
 	r.Providers = slices.Clone(r.Providers) // samples share them

@@ -16,7 +16,7 @@ import (
 // replaced before a Ghost is drained, so that there is room for its load.
 var order = []code.Status{code.Healthy, code.Unknown, code.Stale, code.Ghost}
 
-// findings are the batches of a time: those of each cluster alone, what is done first for
+// findings returns the batches of a time: those of each cluster alone, what is done first for
 // the etcd of several, and those of workers that several clusters have or that can wait
 // until all clusters are back. The latter are in the order of their statuses, so that no
 // Ghost is drained before what is Stale is replaced.
@@ -109,7 +109,7 @@ func (pl *planner) batched(g, etcd *gathering, s *set, m *report.Machine, item I
 	}
 }
 
-// wordsOf are the words of commands that tell a machine from others.
+// wordsOf returns the words of commands that tell a machine from others.
 func wordsOf(name, node, owner string, i *report.Instance) map[string]string {
 	out := map[string]string{"NAME": name, "NODE": node, "OWNER": owner}
 	if i != nil {
@@ -130,7 +130,7 @@ func event(s *set) string {
 	}
 }
 
-// words are what is said of a status in a title.
+// words returns what is said of a status in a title.
 func words(m *report.Machine) string {
 	text := string(m.Status)
 	if m.Reason != "" {
@@ -165,7 +165,7 @@ func detail(m *report.Machine) string {
 	return strings.Join(parts, "; ")
 }
 
-// foreseen is what becomes of a machine if nobody does anything.
+// foreseen returns what becomes of a machine if nobody does anything.
 func foreseen(m *report.Machine) string {
 	if m.Forecast == nil {
 		return ""
@@ -222,7 +222,7 @@ type said struct {
 	room []byte            // for the next
 }
 
-// of is the number of the steps at a time; there are none where it is 0.
+// of returns the number of the steps at a time; there are none where it is 0.
 func (x *said) of(steps []Step, when string) int {
 	if x.step == nil {
 		x.step, x.all = map[[2]string]int{}, map[string]int{}
@@ -350,7 +350,7 @@ func (p *pending) batch() Batch {
 	return b
 }
 
-// numbered is a batch of which only the number is read, and what it is about.
+// numbered returns a batch of which only the number is read, and what it is about.
 func (p *pending) numbered() Batch {
 	b := Batch{Items: p.items, Steps: p.texts}
 	if len(p.clusters) == 1 {

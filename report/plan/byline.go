@@ -71,7 +71,7 @@ type settled struct {
 	code   code.Reason
 }
 
-// settled are what the lines of the steps before clusters are unpaused settle.
+// settled returns what the lines of the steps before clusters are unpaused settle.
 func (p *Plan) settled() map[settled]bool {
 	all := map[settled]bool{}
 	for _, s := range p.Sections {
@@ -86,7 +86,7 @@ func (p *Plan) settled() map[settled]bool {
 	return all
 }
 
-// of are objects with the reason that a line settles of them.
+// of returns the objects with the reason that a line settles of them.
 func of(reason code.Reason, objects ...string) []settled {
 	out := make([]settled, len(objects))
 	for i, o := range objects {

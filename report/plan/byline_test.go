@@ -21,7 +21,7 @@ func hasChanging(s *Step) bool {
 	})
 }
 
-// lineless are the objects that the answer by the plan calls resolved by a line, and that no step
+// lineless returns the objects that the answer by the plan calls resolved by a line, and that no step
 // of the plan with a line is about.
 func lineless(r *report.Report) []string {
 	pl, p := newPlanner(r, providerTools), New(r, providerTools)

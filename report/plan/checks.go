@@ -28,7 +28,7 @@ func (pl *planner) checked() string {
 	}
 }
 
-// faults are the errors of the backup, those together of which the same is to be
+// faults returns the errors of the backup, those together of which the same is to be
 // said. A report has them in the order of their codes.
 func (pl *planner) faults() []Batch {
 	var out []Batch
@@ -85,7 +85,7 @@ func (pl *planner) settleErrors(d *draft, c *report.Cluster) {
 	}
 }
 
-// keys are the names of clusters.
+// keys returns the names of clusters.
 func keys(all []*report.Cluster) []string {
 	var out []string
 	for _, c := range all {

@@ -59,7 +59,7 @@ func (d *draft) step(when, who, text string, commands ...shell.Command) *Step {
 	return &d.steps[len(d.steps)-1]
 }
 
-// afterWith is after with commands that are made only when somebody reads them.
+// afterWith does what after does, with commands that are made only when somebody reads them.
 func (d *draft) afterWith(text string, commands func() []shell.Command) *Step {
 	if d.bare {
 		return d.after(text)

@@ -71,7 +71,7 @@ func (pl *planner) members(c *report.Cluster) *members {
 	return out
 }
 
-// majority is how many machines a control plane has to have for etcd to decide
+// majority returns how many machines a control plane has to have for etcd to decide
 // anything, by what the backup records of it.
 func (s *set) majority() int {
 	recorded := s.counts.Healthy + s.counts.Stale + s.counts.Unknown
@@ -108,13 +108,13 @@ func (pl *planner) quorum(c *report.Cluster) []shell.Command {
 	return []shell.Command{pl.etcdctl(c, "member", "list", "--write-out=table"), pl.etcdctl(c, "endpoint", "health", "--cluster")}
 }
 
-// answers is the check that etcd has a majority: the member that is asked has to
+// answers returns the check that etcd has a majority: the member that is asked has to
 // agree on a read with most of the others.
 func (pl *planner) answers(c *report.Cluster) shell.Command {
 	return pl.etcdctl(c, "endpoint", "health")
 }
 
-// allAnswer is the check that every member of etcd answers: if one does not, another one
+// allAnswer returns the check that every member of etcd answers: if one does not, another one
 // less may cost the majority.
 func (pl *planner) allAnswer(c *report.Cluster) shell.Command {
 	return pl.etcdctl(c, "endpoint", "health", "--cluster")
@@ -133,7 +133,7 @@ func (pl *planner) evict(c *report.Cluster, m *report.Machine) []shell.Command {
 			pl.allAnswer(c), pl.etcdctl(c, "member", "remove", shell.Variable("MEMBER_ID"))))
 }
 
-// evicted is the check that a Ghost is no member of etcd any more, and that all that
+// evicted returns the check that a Ghost is no member of etcd any more, and that all that
 // are left answer. Its Node is deleted by then, so that another shows the cluster.
 func (pl *planner) evicted(c *report.Cluster, m *report.Machine) shell.Command {
 	return shell.All(pl.isCluster(c), pl.memberList(c).Pipe(recheck("no-member", nodeWord(m))), pl.allAnswer(c))

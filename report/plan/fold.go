@@ -60,7 +60,7 @@ func (b *Batch) fold() folded {
 	return out
 }
 
-// apart are the commands of a step where items have nothing in common: once for all
+// apart returns the commands of a step where items have nothing in common: once for all
 // that have the same.
 func (b *Batch) apart(n int) []block {
 	var out []block
@@ -83,7 +83,7 @@ func (b *Batch) apart(n int) []block {
 	return out
 }
 
-// commandsOf are the commands of each item at a step, nil when one has none that
+// commandsOf returns the commands of each item at a step, nil when one has none that
 // others have.
 func (b *Batch) commandsOf(n int) [][]shell.Command {
 	var out [][]shell.Command
@@ -103,7 +103,7 @@ type variables struct {
 	set   [][]string        // assignments, per item
 }
 
-// template is the lines that all items have, with variables for what differs.
+// template returns the lines that all items have, with variables for what differs.
 func (v *variables) template(own [][]shell.Command) ([]shell.Command, bool) {
 	if len(own) == 0 {
 		return nil, true
@@ -125,7 +125,7 @@ func (v *variables) template(own [][]shell.Command) ([]shell.Command, bool) {
 	return out, true
 }
 
-// name is the variable that has these values, one per item: words, or the names of
+// name returns the variable that has these values, one per item: words, or the names of
 // variables, of which only those that lead to a cluster may differ.
 func (v *variables) name(values []string, names bool) (string, bool) {
 	quoted := make([]string, len(values))
@@ -149,7 +149,7 @@ func (v *variables) name(values []string, names bool) (string, bool) {
 	return v.named(v.meaning(values), quoted), true
 }
 
-// named is the variable that is set to these words, one per item.
+// named returns the variable that is set to these words, one per item.
 func (v *variables) named(base string, quoted []string) string {
 	key := strings.Join(quoted, "\x00")
 	if name := v.byKey[key]; name != "" {
@@ -210,7 +210,7 @@ func (v *variables) cases(number string) shell.Command {
 	return shell.Line(shell.Raw(b.String() + "\n*) false ;; esac"))
 }
 
-// texts are the lines as they are printed.
+// texts returns the lines as they are printed.
 func texts(lines []shell.Command) []string {
 	out := make([]string, len(lines))
 	for i := range lines {

@@ -13,7 +13,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// alikes is a sample with three of each finding: one is as the stand-ins of the
+// alikes returns a sample with three of each finding: one is as the stand-ins of the
 // programs know it.
 func alikes(name string) *report.Report {
 	r := sample(name)
@@ -56,7 +56,7 @@ func alikes(name string) *report.Report {
 
 var picker = regexp.MustCompile(`(?m)^(pick\d+)\(\) \{ .*\}$`)
 
-// foldedBlocks are the blocks of a runbook, each behind the choice of an item.
+// foldedBlocks returns the blocks of a runbook, each behind the choice of an item.
 func foldedBlocks(t *testing.T, r *report.Report, item int) []string {
 	t.Helper()
 	text := asMarkdown(t, r)
@@ -210,7 +210,7 @@ func findings(r *report.Report) map[string]int {
 	return out
 }
 
-// twice is a report with a second cluster that is like its first under another name and
+// twice returns a report with a second cluster that is like its first under another name and
 // with other ids.
 func twice(t *testing.T, r *report.Report) *report.Report {
 	t.Helper()

@@ -8,7 +8,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// ghost is a VM that no object of the backup knows. What destroys it needs all
+// ghost plans for a VM that no object of the backup knows. What destroys it needs all
 // of: strong evidence, a known role, an id that nothing else in the report has,
 // and ids of the right form.
 func (pl *planner) ghost(d *draft, s *set, m *report.Machine) {
@@ -33,7 +33,7 @@ func (pl *planner) ghost(d *draft, s *set, m *report.Machine) {
 	}
 }
 
-// prove is for evidence that does not carry the end of a VM.
+// prove plans for evidence that does not carry the end of a VM.
 func (pl *planner) prove(d *draft, s *set, m *report.Machine, v *vm) {
 	then := " Then run detect again with access to the cluster's API server: with the Node list the evidence becomes strong, and the plan has the lines that remove it."
 	if s.cluster.Nodes.State == report.NodesRead {
@@ -153,7 +153,7 @@ func (pl *planner) askNode(c *report.Cluster, m *report.Machine) []shell.Command
 	return []shell.Command{pl.nodesByID(c), shell.Ask("NODE", "the Node whose id ends in "+m.Instance.ID)}
 }
 
-// nodeWord is the Node of a Ghost for kubectl.
+// nodeWord returns the Node of a Ghost for kubectl.
 func nodeWord(m *report.Machine) any {
 	if m.Node != "" {
 		return node + m.Node

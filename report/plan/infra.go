@@ -19,7 +19,7 @@ var namesakes = map[code.Outcome]string{
 
 const takenByName = "It has the name of a machine of the backup and another id, and that machine's controller looks by name: it takes this VM for the machine's own, and deletes it with the Machine, or does nothing for the machine while both have the name. Find out whose it is, and rename it before its controllers act where VMs can be renamed, or keep all infrastructure objects of the machine paused."
 
-// infraMachine is what to do about an instance that is nobody's: its owner says.
+// infraMachine returns what to do about an instance that is nobody's: its owner says.
 func (pl *planner) infraMachine(m *report.InfraMachine) []Step {
 	d := draft{read: pl.read, texts: pl.texts}
 	if m.Ignored != nil {
@@ -51,7 +51,7 @@ func (pl *planner) infraMachine(m *report.InfraMachine) []Step {
 	return d.steps
 }
 
-// outcomeOfNamesake is the outcome of the machine that has an instance's name.
+// outcomeOfNamesake returns the outcome of the machine that has an instance's name.
 func (pl *planner) outcomeOfNamesake(m *report.InfraMachine) code.Outcome {
 	if pl.outcomes == nil {
 		pl.outcomes = map[[2]string]code.Outcome{}
@@ -64,7 +64,7 @@ func (pl *planner) outcomeOfNamesake(m *report.InfraMachine) code.Outcome {
 	return pl.outcomes[[2]string{m.Cluster, m.Instance.Name}]
 }
 
-// duplicate is the machine whose id an instance has, if that machine's own steps say
+// duplicate returns the machine whose id an instance has, if that machine's own steps say
 // what to do about the instance.
 func (pl *planner) duplicate(m *report.InfraMachine) (*report.Cluster, *report.Machine) {
 	if m.Reason != code.DuplicateID {
@@ -93,7 +93,7 @@ type copied struct {
 	machine *report.Machine
 }
 
-// sameInstance is equal for one instance in two places of a report.
+// sameInstance returns the same for one instance in two places of a report.
 func sameInstance(i *report.Instance) [3]string {
 	return [3]string{i.Scope, i.Ref, strings.ToLower(i.ID)}
 }

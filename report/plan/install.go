@@ -26,7 +26,7 @@ type provided struct {
 	versions   []string
 }
 
-// installed are the providers of the old management cluster: those that the backup names,
+// installed returns the providers of the old management cluster: those that the backup names,
 // and those that its clusters need. Without --core clusterctl takes the newest.
 func (pl *planner) installed() []provided {
 	var out []provided

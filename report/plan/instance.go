@@ -27,7 +27,7 @@ func (pl *planner) vm(i *report.Instance) *vm {
 	return nil
 }
 
-// address is the instance as its tool takes it.
+// address returns the instance as its tool takes it.
 func (v *vm) address() shell.Instance { return v.scope.at(v.Instance) }
 
 // only reports whether no other instance of the report has the id.

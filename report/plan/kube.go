@@ -115,7 +115,7 @@ func restored(namespace, object string) shell.Command {
 		Pipe(recheck("restored", shell.Pieces{resource + "/", namespace, "/", name}, "--restore", shell.Variable(restoreName)))
 }
 
-// living is a machine of the cluster that is known to run, one whose Node is known
+// living returns a machine of the cluster that is known to run, one whose Node is known
 // and of the control plane first, or nil.
 func (pl *planner) living(c *report.Cluster) *report.Machine {
 	m, known := pl.alive[c]

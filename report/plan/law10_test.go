@@ -17,7 +17,7 @@ import (
 // changing are the words of calls that change something.
 var changing = []string{" delete ", " apply ", " drain ", " patch ", " scale ", "member remove", "vm.power", "vm.destroy", "vm.change", "device.remove", "terminate-", "stop-", "start-", "detach-", "deregister-", "restore create", "create configmap", " annotate ", "clusterctl init"}
 
-// anyPlan is a report of which every machine has become something else by chance.
+// anyPlan returns a report of which every machine has become something else by chance.
 func anyPlan(seed uint64) *report.Report {
 	dice := rand.New(rand.NewPCG(seed, 10))
 	pick := func(all ...string) string { return all[dice.IntN(len(all))] }
@@ -50,13 +50,13 @@ func anyPlan(seed uint64) *report.Report {
 	return r
 }
 
-// stops is drift-detector recheck where it lets nothing go on, or not what has a piece.
+// stops returns the line of drift-detector recheck where it lets nothing go on, or not what has a piece.
 func stops(piece string) string { return `"drift-detector recheck "*"` + piece + `"*) exit 1 ;;` }
 
 // wrongPlace are answers at another place and of another cluster.
 var wrongPlace = []string{stops("")}
 
-// many are reports that differ by chance, and one that has all kinds of lines.
+// many makes reports that differ by chance, and one that has all kinds of lines.
 func many(t *testing.T) []*report.Report {
 	t.Helper()
 	r := sample("alpha")
@@ -101,7 +101,7 @@ func rename(m *report.Machine, name string) {
 // ghostNone is an id that nothing has.
 const ghostNone = "77777777-7777-4777-8777-777777777777"
 
-// foreign is another one of ids.
+// foreign returns another of ids.
 func foreign(id string) string {
 	id = "0000" + id
 	if strings.HasPrefix(id, "0000i-") {
@@ -110,7 +110,7 @@ func foreign(id string) string {
 	return "0a0a0a0a-0000-4000-8000-00000000" + id[len(id)-4:]
 }
 
-// worlds are those in which lines may change something, and those in which they may not.
+// worlds returns those in which lines may change something, and those in which they may not.
 func worlds() (right []things, wrong map[string]things) {
 	off, on := func(string) bool { return true }, func(string) bool { return false }
 	for _, which := range []func(string) bool{off, on, func(name string) bool { return name == "copy" }} {

@@ -8,7 +8,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// lineWith is the one command of a plan that holds a piece.
+// lineWith returns the one command of a plan that holds a piece.
 func lineWith(t *testing.T, r *report.Report, piece string) string {
 	t.Helper()
 	found := ""

@@ -5,7 +5,7 @@ import (
 	"drift-detector/report"
 )
 
-// extract is a line that writes something of the backup into files.
+// extract returns a line that writes something of the backup into files.
 func extract(what string) shell.Command {
 	return shell.Line(shell.Raw("drift-detector extract "+what+" --backup"), shell.Variable(backupFile), shell.Raw("-o "+what))
 }

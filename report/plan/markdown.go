@@ -53,7 +53,7 @@ func Markdown(w io.Writer, p Plan) error {
 
 const howToCopy = "The commands are for sh or bash. Copy one block at a time, and look at what it did before you take the next: within a block nothing runs after a command that failed, except in a loop, which goes on with the next object. A line whose variable is not set ends with an error and does nothing. `drift-detector plan REPORT -o plan.env` writes these variables into a file: fill them in there, and begin each shell with `. ./plan.env`."
 
-// checklist is the table of what there is to do.
+// checklist writes the table of what there is to do.
 func (m *page) checklist(rows []Row) {
 	m.printf("| # | when | cluster | what | machines |\n|---|---|---|---|---|\n")
 	for _, r := range rows {
@@ -66,7 +66,7 @@ func (m *page) checklist(rows []Row) {
 	m.printf("\n")
 }
 
-// cell is prose in a table, where a bar ends the cell even within code.
+// cell returns prose in a table, where a bar ends the cell even within code.
 func cell(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(prose(s), `\|`, "|"), "|", `\|`)
 }
@@ -115,7 +115,7 @@ func (m *page) chapter(c *Chapter) {
 	}
 }
 
-// step is a box to tick, with what to copy. What a step before of the same chapter
+// step writes a box to tick, with what to copy. What a step before of the same chapter
 // has is pointed to.
 func (m *page) step(label string, s *Step, text string, blocks []block) {
 	before := m.sameAs(label, blocks)
@@ -136,7 +136,7 @@ func (m *page) step(label string, s *Step, text string, blocks []block) {
 	}
 }
 
-// sameAs is the step before of the same chapter that has these commands; without one it is this one
+// sameAs returns the step before of the same chapter that has these commands; without one it is this one
 // for those that follow.
 func (m *page) sameAs(label string, blocks []block) string {
 	all := ""
@@ -150,7 +150,7 @@ func (m *page) sameAs(label string, blocks []block) string {
 	return before
 }
 
-// once is a text, or its first sentence and where the rest has been said. What is done for
+// once returns a text, or its first sentence and where the rest has been said. What is done for
 // one machine after the other is said in full each time: it says when to stop.
 func (m *page) once(text, label string) string {
 	before := m.said[text]
@@ -165,7 +165,7 @@ func (m *page) once(text, label string) string {
 	return first + ". As in " + before + "."
 }
 
-// forecast is what is foreseen, or its first word and where the rest has been said.
+// forecast returns what is foreseen, or its first word and where the rest has been said.
 func (m *page) forecast(text string, outcome code.Outcome, label string) string {
 	if text == "" {
 		return ""
@@ -236,7 +236,7 @@ func (m *page) commands(lines []shell.Command) {
 	}
 }
 
-// pieces are the lines that are copied at once: a new piece begins where the operator fills a
+// pieces returns the lines that are copied at once: a new piece begins where the operator fills a
 // value in.
 func pieces(lines []shell.Command) [][]string {
 	var out [][]string

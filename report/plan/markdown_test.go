@@ -20,7 +20,7 @@ import (
 // indented is how far code is indented that has no fence.
 const indented = "      "
 
-// fences are the blocks of code of a runbook: what a reader copies at once.
+// fences returns the blocks of code of a runbook: what a reader copies at once.
 func fences(text string) [][]string {
 	var out [][]string
 	var block []string
@@ -135,7 +135,7 @@ func TestFenceHoldsOneStep(t *testing.T) {
 	}
 }
 
-// everyStep is each step of a plan: of findings, and of the restore as a whole.
+// everyStep returns each step of a plan: of findings, and of the restore as a whole.
 func everyStep(r *report.Report) []report.Step {
 	out := allSteps(r)
 	for _, s := range New(r, providerTools).Sections {

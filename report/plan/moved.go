@@ -12,7 +12,7 @@ import (
 // moveFolder is the variable of the folder that clusterctl restores.
 const moveFolder = backupFile
 
-// restoreMoved is the restore of a folder of 'clusterctl move'. Nothing can be done between it and
+// restoreMoved returns the restore of a folder of 'clusterctl move'. Nothing can be done between it and
 // the moment when the controllers act.
 func (pl *planner) restoreMoved() Chapter {
 	var d draft

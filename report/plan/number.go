@@ -51,7 +51,7 @@ func (p *Plan) number() {
 	}
 }
 
-// place is the number of a step, and which part of that it is.
+// place returns the number of a step, and which part of that it is.
 func (c *Chapter) place(i int) (number, part int) {
 	if c.Apart {
 		return c.Number + i, 1
@@ -59,13 +59,13 @@ func (c *Chapter) place(i int) (number, part int) {
 	return c.Number, i + 1
 }
 
-// label is a number with that of a part.
+// label returns a number with that of a part.
 func label(number, part int) string { return fmt.Sprintf("%d.%d", number, part) }
 
-// label is the number of a step.
+// label returns the number of a step.
 func (c *Chapter) label(i int) string { return label(c.place(i)) }
 
-// Rows is the checklist: what there is to do, in order.
+// Rows returns the checklist: what there is to do, in order.
 func (p *Plan) Rows() []Row {
 	var out []Row
 	for _, s := range p.Sections {
@@ -116,7 +116,7 @@ func (b *Batch) machines() int {
 	return n
 }
 
-// brief is the beginning of a text, for a row.
+// brief returns the beginning of a text, for a row.
 func brief(text string) string {
 	const width = 70
 	if i := strings.IndexAny(text, ".:;,("); i > 0 && i < width && (i+1 == len(text) || text[i+1] == ' ' || text[i] == '(') {
@@ -132,7 +132,7 @@ func brief(text string) string {
 	return text + " …"
 }
 
-// label is the number of a step.
+// label returns the number of a step.
 func (b *Batch) label(n int) string { return label(b.Number, n+1) }
 
 // title says which part of the plan this is.
@@ -143,7 +143,7 @@ func (p *Plan) title() string {
 	return ""
 }
 
-// lead is what is at the top.
+// lead returns what is at the top.
 func (p *Plan) lead() []string {
 	switch {
 	case p.Of.Step != 0:
@@ -157,7 +157,7 @@ func (p *Plan) lead() []string {
 	}
 }
 
-// due is the list of what is to be done, as every format of the report has it: in a part of the
+// due returns the list of what is to be done, as every format of the report has it: in a part of the
 // plan what its steps are about.
 func (p *Plan) due() []string {
 	numbers := map[int]bool{}
@@ -177,7 +177,7 @@ func (p *Plan) due() []string {
 	return out
 }
 
-// shown are the items that are listed: all where a step needs the line of one, or
+// shown returns the items that are listed: all where a step needs the line of one, or
 // says numbers of the list.
 func (b *Batch) shown(f folded) []Item {
 	if len(b.Items) > shown && f.pick == nil && !f.loops {
@@ -207,7 +207,7 @@ func (b *Batch) turns(f folded) string {
 	return fmt.Sprintf("One at a time: pick%d %d takes number %d of the list; do %s for it, then take the next.", b.Number, first, first, strings.Join(labels, ", "))
 }
 
-// lead is what is said of all items.
+// lead returns what is said of all items.
 func (b *Batch) lead(f folded, forecast string) string {
 	if forecast != "" {
 		forecast = "Forecast: " + forecast
@@ -216,7 +216,7 @@ func (b *Batch) lead(f folded, forecast string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// says is what is said of an item behind its name.
+// says returns what is said of an item behind its name.
 func (i *Item) says(forecast string) string {
 	text := ""
 	if i.Detail != "" {

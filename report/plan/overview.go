@@ -37,7 +37,7 @@ func (pl *planner) beforeRestore() []Chapter {
 	return out
 }
 
-// confirm are the VMs that may be somebody's. One that has the id of a machine is in
+// confirm returns the VMs that may be somebody's. One that has the id of a machine is in
 // the list of that machine's step.
 func (pl *planner) confirm() []Batch {
 	g := pl.gathering(report.BeforeRestore)
@@ -75,12 +75,12 @@ func (pl *planner) notes(c *report.Cluster) []string {
 	return out
 }
 
-// chapter is the findings of one cluster.
+// chapter returns the findings of one cluster.
 func chapter(c *report.Cluster, found []Batch) Chapter {
 	return Chapter{Title: "Cluster " + key(c), Cluster: key(c), Batches: found}
 }
 
-// overview is what concerns all clusters.
+// overview returns what concerns all clusters.
 func (pl *planner) overview() Chapter {
 	var d draft
 	pl.checkScopes(&d)
@@ -121,7 +121,7 @@ func (pl *planner) stopOld(d *draft) {
 		kubectl(oldManagement, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--output=custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,PAUSED:.spec.paused")).about = []string{string(code.OldManagementCluster)}
 }
 
-// settleScopes is for scopes that were not listed whole.
+// settleScopes plans for scopes that were not listed whole.
 func (pl *planner) settleScopes(d *draft) {
 	for i := range pl.Scopes {
 		s := &pl.Scopes[i]
@@ -139,7 +139,7 @@ func (pl *planner) settleScopes(d *draft) {
 	}
 }
 
-// absences is what the backup refers to and lacks, but for what an error of the
+// absences plans for what the backup refers to and lacks, but for what an error of the
 // backup is about: that says it.
 func (pl *planner) absences(d *draft) {
 	reported := map[*report.Missing]bool{}
@@ -173,7 +173,7 @@ func (pl *planner) gone(c *report.Cluster) bool {
 	return c.Confirmed != nil || c.Nodes.State != report.NodesRead && c.Counts.Total > 0 && c.Counts.Stale == c.Counts.Total && lostControlPlane(c) && len(pl.namesakes(c)) == 0
 }
 
-// goneClusters are those of which nothing exists any more.
+// goneClusters returns those of which nothing exists any more.
 func (pl *planner) goneClusters() []*report.Cluster {
 	var out []*report.Cluster
 	for i := range pl.Clusters {
@@ -184,7 +184,7 @@ func (pl *planner) goneClusters() []*report.Cluster {
 	return out
 }
 
-// leavable are those of them that a label selector can tell from all others.
+// leavable returns those of them that a label selector can tell from all others.
 func (pl *planner) leavable() []*report.Cluster {
 	return slices.DeleteFunc(pl.goneClusters(), func(c *report.Cluster) bool { return !pl.tells(c) })
 }

@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/reporttest"
 )
 
-// blocksOf are the blocks of commands of a runbook, in order.
+// blocksOf returns the blocks of commands of a runbook, in order.
 func blocksOf(b *html.Runbook) [][]string {
 	var out [][]string
 	add := func(lines []string) {

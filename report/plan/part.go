@@ -13,7 +13,7 @@ import (
 // Secrets, sets or machines.
 type part struct{ kind, namespace, name string }
 
-// clustersOf are the clusters that an object, as checks name it, is or is a part of.
+// clustersOf returns the clusters that an object, as checks name it, is or is a part of.
 // Names are compared whole: prod-eu is no part of prod.
 func (pl *planner) clustersOf(object string) []*report.Cluster {
 	if pl.parts == nil {
@@ -81,7 +81,7 @@ func (pl *planner) findParts() {
 	}
 }
 
-// missed are the entries of what a backup lacks that have a name, as checks have it.
+// missed returns the entries of what a backup lacks that have a name, as checks have it.
 func (pl *planner) missed(backup int, name string) []*report.Missing {
 	if pl.missing == nil {
 		pl.missing = map[int]map[string][]*report.Missing{}
@@ -103,7 +103,7 @@ type fault struct {
 	of []*report.Cluster // it is about an object of theirs, or one that they need; none: they are not known
 }
 
-// faultsFound are the checks of the backup that found an error.
+// faultsFound returns the checks of the backup that found an error.
 func (pl *planner) faultsFound() []*fault {
 	if pl.found == nil {
 		pl.found, pl.faultsOf = []*fault{}, map[*report.Cluster][]*fault{}
@@ -134,7 +134,7 @@ func (pl *planner) addFault(k *report.Check) {
 	}
 }
 
-// identitiesOf are the identities that the backup lacks and a cluster waits for.
+// identitiesOf returns the identities that the backup lacks and a cluster waits for.
 func (pl *planner) identitiesOf(c *report.Cluster) []*report.Missing {
 	if c.Forecast == nil {
 		return nil

@@ -92,7 +92,7 @@ func New(r *report.Report, tools Tools) Plan {
 	return p
 }
 
-// arranged are the steps of all findings and of the restore, in order, with their numbers.
+// arranged returns the steps of all findings and of the restore, in order, with their numbers.
 func (pl *planner) arranged() Plan {
 	p := Plan{
 		report: pl.Report,
@@ -107,7 +107,7 @@ func (pl *planner) arranged() Plan {
 	return p
 }
 
-// read are those of the variables that the commands read.
+// read returns those of the variables that the commands read.
 func (p *Plan) read(all []Variable) []Variable {
 	used := map[string]bool{}
 	note := func(lines []shell.Command) {
@@ -136,7 +136,7 @@ func (p *Plan) read(all []Variable) []Variable {
 	return slices.DeleteFunc(slices.Clone(all), func(v Variable) bool { return !used[v.Name] })
 }
 
-// answer is the plan in a few lines.
+// answer returns the plan in a few lines.
 func (pl *planner) answer() []string {
 	s := &pl.Summary
 	out := []string{fmt.Sprintf("Status: %s. %s, %s: %d Ghost, %d Unknown, %d Stale, %d Healthy; %s to confirm.",
@@ -171,7 +171,7 @@ func needing(findings int) string {
 	return english.Count(findings, "finding") + " need"
 }
 
-// are is a number with its noun, of which something is said.
+// are returns a number with its noun, of which something is said.
 func are(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun + " is"
@@ -203,7 +203,7 @@ func (pl *planner) tally() (before, after, controllers int) {
 	return before, after, controllers
 }
 
-// limits is what the report leaves open of a part of the plan, so that this is no plan
+// limits returns what the report leaves open of a part of the plan, so that this is no plan
 // for it.
 func (pl *planner) limits(of Narrowing) []string {
 	var out []string

@@ -12,7 +12,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// outsideFences are the rows of Markdown that are no code.
+// outsideFences returns the rows of Markdown that are no code.
 func outsideFences(text string) []string {
 	var out []string
 	fence := ""
@@ -229,7 +229,7 @@ func TestPlanSaysAtItsTopWhatItCouldNotKnow(t *testing.T) {
 	}
 }
 
-// deleted is a report of which the first cluster was deleted after the backup.
+// deleted returns a report of which the first cluster was deleted after the backup.
 func deleted() *report.Report {
 	r := sample("alpha")
 	c := &r.Clusters[0]
@@ -238,7 +238,7 @@ func deleted() *report.Report {
 	return r
 }
 
-// reported is a step as reports have it.
+// reported returns a step as reports have it.
 func reported[S Step | report.Step](s S) report.Step {
 	if s, ok := any(s).(Step); ok {
 		return s.Step
@@ -246,7 +246,7 @@ func reported[S Step | report.Step](s S) report.Step {
 	return any(s).(report.Step)
 }
 
-// lines are steps as one text each: words, then commands.
+// lines returns steps as one text each: words, then commands.
 func lines[S Step | report.Step](steps []S) []string {
 	out := make([]string, len(steps))
 	for i, s := range steps {

@@ -142,13 +142,13 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 	return pl
 }
 
-// saidFileOf is the first file that detect was given of what people say: what else they say is
+// saidFileOf returns the first file that detect was given of what people say: what else they say is
 // added to it.
 func saidFileOf(r *report.Report) string {
 	return append(slices.Clip(r.Options.Confirmations), "said.yaml")[0]
 }
 
-// fileOf is where the backup of a report is; empty where there are several.
+// fileOf returns where the backup of a report is; empty where there are several.
 func fileOf(r *report.Report) string {
 	if len(r.Backups) != 1 {
 		return ""

@@ -53,7 +53,7 @@ func resources(kinds []report.Kind) []string {
 	return out
 }
 
-// planeResource is the resource of a control plane that stands for the infrastructure
+// planeResource returns the resource of a control plane that stands for the infrastructure
 // cluster; empty when it is of another kind.
 func (p *provider) planeResource(c *report.Cluster) string {
 	if p == nil {
@@ -67,7 +67,7 @@ func (p *provider) planeResource(c *report.Cluster) string {
 	return ""
 }
 
-// clusterResource is the resource that is touched to make the controller try again;
+// clusterResource returns the resource that is touched to make the controller try again;
 // empty when it is not known.
 func (p *provider) clusterResource(c *report.Cluster) string {
 	if plane := p.planeResource(c); plane != "" || p == nil || p.ClusterKind == nil {

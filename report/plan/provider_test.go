@@ -13,7 +13,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// commandsOf are the lines for the first machine of a status and role.
+// commandsOf returns the lines for the first machine of a status and role.
 func commandsOf(t *testing.T, r *report.Report, status code.Status, role report.Role) (lines []string) {
 	t.Helper()
 	for _, s := range stepsOf(t, r, status, role) {

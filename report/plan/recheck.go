@@ -8,7 +8,7 @@ import (
 	"drift-detector/report"
 )
 
-// recheck is a line that looks once more: what follows it runs only when what it looks at is
+// recheck returns a line that looks once more: what follows it runs only when what it looks at is
 // as in the report.
 func recheck(words ...any) shell.Command {
 	return shell.Line(slices.Concat([]any{shell.Raw("drift-detector recheck"), shell.Variable(reportFile)}, words)...)
@@ -30,7 +30,7 @@ func (pl *planner) isNew() shell.Command {
 	return pl.printsNew().Pipe(pl.isManagement("new", managementUID))
 }
 
-// isFilled is isNew for lines after the restore: it stops where no Cluster is, or one that the
+// isFilled does what isNew does, for lines after the restore: it stops where no Cluster is, or one that the
 // report does not name.
 func (pl *planner) isFilled() shell.Command {
 	return pl.printsNew().Pipe(pl.isManagement("filled", managementUID))
@@ -66,7 +66,7 @@ func (pl *planner) recognisesOld() bool {
 	return len(pl.Backups) > 0 && !slices.ContainsFunc(pl.Backups, without)
 }
 
-// byHand is what a person has to compare where the backup does not have the uid, with the line
+// byHand returns what a person has to compare where the backup does not have the uid, with the line
 // that prints it.
 func (pl *planner) byHand(context, which, uid string) (text string, look shell.Command) {
 	if pl.recognisesOld() {
@@ -103,7 +103,7 @@ func (pl *planner) showsBackup() shell.Command {
 
 var backupForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 
-// backupOf is the name of the Backup where the report is of one, and Velero says it.
+// backupOf returns the name of the Backup where the report is of one, and Velero says it.
 func backupOf(r *report.Report) string {
 	if len(r.Backups) == 1 && r.Backups[0].Velero != nil && backupForm.MatchString(r.Backups[0].Velero.Name) {
 		return r.Backups[0].Velero.Name
@@ -111,7 +111,7 @@ func backupOf(r *report.Report) string {
 	return ""
 }
 
-// machineOf is what recheck calls a Machine. The kind comes first, so that no name of foreign
+// machineOf returns what recheck calls a Machine. The kind comes first, so that no name of foreign
 // origin is an option.
 func machineOf(m *report.Machine) any { return shell.Pieces{"machine/", m.Namespace, "/", m.Name} }
 

@@ -69,7 +69,7 @@ func (ch *Chapter) remember(b *Batch) bool {
 // workersLast says when workers are dealt with.
 const workersLast = "Begin with those of a cluster when it is unpaused and its other Machines are Running. Leave those of a cluster that stays paused."
 
-// identities are applied again when their Secret is there, and the
+// identities has identities applied again when their Secret is there, and the
 // infrastructure cluster is touched: CAPV's retries come ever later.
 func (pl *planner) identities(d *draft, c *report.Cluster) {
 	for _, m := range pl.identitiesOf(c) {

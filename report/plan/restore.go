@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// restore is the restore itself.
+// restore returns the restore itself.
 func (pl *planner) restore() Chapter {
 	if pl.IsMoved() {
 		return pl.restoreMoved()
@@ -60,7 +60,7 @@ func (pl *planner) restore() Chapter {
 	return Chapter{Title: "Restore it paused, Clusters last", What: "restore it paused, Clusters last", Steps: d.steps}
 }
 
-// emptyCluster is where to restore to. A Cluster that is there already is acted on
+// emptyCluster returns where to restore to. A Cluster that is there already is acted on
 // while its Machines are not yet back.
 func (pl *planner) emptyCluster(d *draft) {
 	if text, look := pl.byHand(management, "another one", managementUID); text != "" {
@@ -178,7 +178,7 @@ func (pl *planner) returns(c *report.Cluster) bool {
 		slices.ContainsFunc(pl.sets(c), func(s *set) bool { return s.counts.Healthy+s.counts.Stale > 0 })
 }
 
-// clustersFirst is what happens when Clusters exist before their Machines while
+// clustersFirst returns what happens when Clusters exist before their Machines while
 // controllers run.
 func (pl *planner) clustersFirst() string {
 	text := "running controllers create new MachineSets and scale the restored ones to 0, which terminates every running worker"
@@ -210,7 +210,7 @@ const started = `--output=jsonpath={.items[*].spec.template.spec.containers[*].c
 // neither out by itself (nonRestorableResources in pkg/controller/restore_controller.go v1.18.3).
 const notOfTheOld = "--exclude-resources=validatingwebhookconfigurations,mutatingwebhookconfigurations,backupstoragelocations.velero.io,schedules.velero.io"
 
-// selves are the management cluster's own Clusters, if a label selector can tell them from all
+// selves returns the management cluster's own Clusters, if a label selector can tell them from all
 // others.
 func (pl *planner) selves() []*report.Cluster {
 	var out []*report.Cluster
@@ -231,7 +231,7 @@ func (pl *planner) leftOut() string {
 	return text + "."
 }
 
-// restoring is the restore, without some clusters and the management cluster's own. It stops
+// restoring returns the restore, without some clusters and the management cluster's own. It stops
 // where controllers could act before all is there. Selectors ask every object for itself (Velero
 // pkg/restore/restore.go v1.18.3), and one alone is taken.
 func (pl *planner) restoring(without []*report.Cluster) shell.Command {
@@ -248,7 +248,7 @@ func (pl *planner) takesBackup() shell.Command {
 		inVelero("get", "configmaps/"+report.ModifiersName, asJSON).Pipe(recheck("pauses", "configmap/"+report.ModifiersName)))
 }
 
-// creates is the Restore of a name, without some clusters and the management cluster's own.
+// creates returns the Restore of a name, without some clusters and the management cluster's own.
 func (pl *planner) creates(name any, without []*report.Cluster) shell.Command {
 	words := []any{"restore", "create", name, shell.Raw("--from-backup"), shell.Variable(backupName), "--resource-modifier-configmap=" + report.ModifiersName, notOfTheOld}
 	if without = slices.Concat(without, pl.selves()); len(without) > 0 {
@@ -264,7 +264,7 @@ func (pl *planner) creates(name any, without []*report.Cluster) shell.Command {
 // restoreText says what the line of the restore does.
 const restoreText = "Restore the Backup of the report. The line does nothing at the old management cluster, at a cluster of the report, where a Cluster exists, with another Backup than that of the report, with a ConfigMap that does not pause, or if Velero runs with --restore-resource-priorities."
 
-// leaveOut is the restore without clusters that were deleted on purpose. A label
+// leaveOut plans the restore without clusters that were deleted on purpose. A label
 // selector asks every object for itself (Velero pkg/restore v1.18.1): what does
 // not have the label of its cluster is restored all the same, as most Cluster
 // objects themselves.

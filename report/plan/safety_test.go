@@ -44,7 +44,7 @@ func TestOnlyProvenGhostsAreEverDestroyed(t *testing.T) {
 	}
 }
 
-// doubtful is a report with one machine of which something may be in doubt.
+// doubtful returns a report with one machine of which something may be in doubt.
 func doubtful(status code.Status, strength code.Strength, role report.Role, doubt, outcome string) (*report.Report, *report.Machine) {
 	r := sample("alpha-prod")
 	g := group(r)
@@ -123,7 +123,7 @@ func deletesMachine(command string) bool {
 	return to < from
 }
 
-// unproven is what a line that deletes a Machine does not look at first, in the order
+// unproven returns what a line that deletes a Machine does not look at first, in the order
 // in which it has to.
 func unproven(line string) string {
 	for _, want := range []string{" get nodes ", " not-ready machine/", " get machines.", " gone machine/", " --at "} {

@@ -49,7 +49,7 @@ var (
 
 func number(n int64) *int64 { return &n }
 
-// sample is a report that has one of most findings, and in which every foreign
+// sample returns a report that has one of most findings, and in which every foreign
 // string is name.
 func sample(name string) *report.Report {
 	foreseen := func(outcome string) *report.MachineForecast {
@@ -120,10 +120,10 @@ const oldKubeSystem, newKubeSystem = "uid-of-the-old", "uid-of-the-new"
 
 var written = time.Date(2026, 11, 21, 4, 0, 0, 0, time.UTC)
 
-// group is the first group of workers of the first cluster.
+// group returns the first group of workers of the first cluster.
 func group(r *report.Report) *report.Group { return &r.Clusters[0].Workers.Groups[0] }
 
-// find is the only machine of a status in the report's first cluster.
+// find returns the only machine of a status in the report's first cluster.
 func find(t *testing.T, r *report.Report, status code.Status, role report.Role) *report.Machine {
 	t.Helper()
 	for _, s := range sets(&r.Clusters[0]) {

@@ -82,7 +82,7 @@ func (pl *planner) deployment(c *report.Cluster, object string) *report.Group {
 	return all[object]
 }
 
-// topologyPatch is a JSON patch of the MachineDeployment at ${INDEX}: it fails
+// topologyPatch returns a JSON patch of the MachineDeployment at ${INDEX}: it fails
 // when another one is there, or another number. A merge patch would replace
 // the whole list.
 func topologyPatch(name string, from, to int64) any {

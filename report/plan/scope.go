@@ -16,7 +16,7 @@ type scope struct {
 	name string // as report.ScopeName has it
 }
 
-// at is an instance of the scope, as the tool takes it.
+// at returns an instance of the scope, as the tool takes it.
 func (p *scope) at(i *report.Instance) shell.Instance {
 	return shell.Instance{Scope: p.Scope, ID: i.ID, Ref: i.Ref, Name: i.Name, State: i.State}
 }
@@ -57,7 +57,7 @@ func (pl *planner) scopeByName(name string, p *scope) {
 	pl.scopes[name] = p
 }
 
-// scopeOf is where an instance was seen, nil when that cannot be addressed, or
+// scopeOf returns where an instance was seen, nil when that cannot be addressed, or
 // when another scope has the same name.
 func (pl *planner) scopeOf(i *report.Instance) *scope {
 	known := pl.providers[i.Provider]
@@ -71,7 +71,7 @@ func (pl *planner) scopeOf(i *report.Instance) *scope {
 	return p
 }
 
-// scopeKey is what tells a scope from others: an account of its own is one where
+// scopeKey returns what tells a scope from others: an account of its own is one where
 // accounts do not see each other's instances.
 func (p *provider) scopeKey(scope, account string) string {
 	if !p.SeparateAccounts || account == "" {
@@ -83,7 +83,7 @@ func (p *provider) scopeKey(scope, account string) string {
 // proven reports whether commands can see that they are at the scope.
 func (p *scope) proven() bool { return p.IsPlace(p.Identity) }
 
-// checkScopes is the first step: the tools are new enough, and each variable leads to
+// checkScopes plans the first step: the tools are new enough, and each variable leads to
 // the scope of the report. Each line that changes something looks again.
 func (pl *planner) checkScopes(d *draft) {
 	var scopes []*scope

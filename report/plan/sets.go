@@ -39,7 +39,7 @@ type setID struct {
 
 func (s *set) id() setID { return setID{s.cluster, s.kind, s.name, s.plane} }
 
-// sets are those of a cluster, which are made once.
+// sets returns those of a cluster, which are made once.
 func (pl *planner) sets(c *report.Cluster) []*set {
 	known := pl.setsOf[c]
 	if known == nil {
@@ -49,7 +49,7 @@ func (pl *planner) sets(c *report.Cluster) []*set {
 	return known
 }
 
-// sets are the control plane of a cluster, then its groups.
+// sets returns the control plane of a cluster, then its groups.
 func sets(c *report.Cluster) []*set {
 	p := &c.ControlPlane
 	all := make([]set, 1+len(c.Workers.Groups))

@@ -38,7 +38,7 @@ func (pl *planner) settle(d *draft, c *report.Cluster) bool {
 	return any
 }
 
-// settling are the lines that settle a reason, and of which objects.
+// settling returns the lines that settle a reason, and of which objects.
 func (pl *planner) settling(c *report.Cluster, r *report.AnswerReason, objects []string) (lines []shell.Command, settled []string) {
 	switch r.Code {
 	case code.MachinesMade:
@@ -74,7 +74,7 @@ type ownReason struct {
 	objects []string
 }
 
-// reasons are those of the answer that are about a cluster.
+// reasons returns those of the answer that are about a cluster.
 func (pl *planner) reasons(c *report.Cluster) []ownReason {
 	if pl.reasonsOf == nil {
 		pl.findReasons()

@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// stale is a Machine without a VM. Who acts is the forecast's word; without a
+// stale plans for a Machine without a VM. Who acts is the forecast's word; without a
 // forecast it is the operator's to find out.
 func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 	switch outcome(m) {
@@ -86,7 +86,7 @@ func (pl *planner) neverProvisioned(d *draft, s *set, m *report.Machine) {
 	d.controller("Then its VM is made at once. If you do not need it any more, scale its owner down instead.", listMachines(s.cluster))
 }
 
-// staleWorker is replaced by its owner as soon as the Machine is gone, because a
+// staleWorker plans for a worker that is replaced by its owner as soon as the Machine is gone, because a
 // Machine without a VM counts as a replica.
 func (pl *planner) staleWorker(d *draft, s *set, m *report.Machine) {
 	pl.scaleDown(d, s, m)
@@ -100,7 +100,7 @@ func (pl *planner) staleWorker(d *draft, s *set, m *report.Machine) {
 	pl.remake(d, s, m, text)
 }
 
-// scaleDown is for groups of which fewer run than the backup wants, with no
+// scaleDown plans for groups of which fewer run than the backup wants, with no
 // Ghost in the place of the Stale: somebody wanted fewer. Each Machine is marked
 // and the owner scaled by one: scaling to the end at once could take a living
 // machine in the place of a Stale one that still has its Node (Cluster API
@@ -190,7 +190,7 @@ func (pl *planner) whatIsLeft(c *report.Cluster) string {
 	return "If the cluster was deleted after the backup, leave it out of the restore. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster rebuilt."
 }
 
-// namesakes are the VMs that may be machines of a cluster, by name or location.
+// namesakes returns the VMs that may be machines of a cluster, by name or location.
 func (pl *planner) namesakes(c *report.Cluster) []string {
 	out := slices.Clone(pl.alike[key(c)])
 	for _, m := range pl.machinesOf(c) {

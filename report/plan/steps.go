@@ -31,7 +31,7 @@ func Fill(r *report.Report, tools Tools) {
 	}
 }
 
-// plain are steps as reports have them.
+// plain returns steps as reports have them.
 func plain(steps []Step) []report.Step {
 	if steps == nil {
 		return nil
@@ -56,7 +56,7 @@ func (pl *planner) plan() {
 	}
 }
 
-// machine is what to do about one machine or Ghost; nothing about one that is
+// machine returns what to do about one machine or Ghost; nothing about one that is
 // healthy, is set aside by an ignore rule, or is of the management cluster
 // itself, which is lost anyway.
 func (pl *planner) machine(s *set, m *report.Machine) []Step {
@@ -87,7 +87,7 @@ func warned(m *report.Machine, reason code.Reason) bool {
 	return slices.ContainsFunc(m.Warnings, func(w report.Warning) bool { return w.Reason == reason })
 }
 
-// outcome is the forecast of a machine, "" when the report has none.
+// outcome returns the forecast of a machine, "" when the report has none.
 func outcome(m *report.Machine) code.Outcome {
 	if m.Forecast == nil {
 		return ""

@@ -191,7 +191,7 @@ func TestWhoReplacesAStaleWorkerIsTheForecastsWord(t *testing.T) {
 	}
 }
 
-// scaledDown is a report with a group of which so many are Healthy and Stale.
+// scaledDown returns a report with a group of which so many are Healthy and Stale.
 func scaledDown(t *testing.T, healthy, stale int, desired int64) (*report.Report, *report.Group) {
 	t.Helper()
 	r := sample("alpha")
@@ -207,7 +207,7 @@ func scaledDown(t *testing.T, healthy, stale int, desired int64) (*report.Report
 	return r, g
 }
 
-// scaling is the line that scales a Stale machine away, "" without one.
+// scaling returns the line that scales a Stale machine away, "" without one.
 func scaling(m *report.Machine) string {
 	for _, c := range commands(m.Remediation) {
 		if fewer.MatchString(c) {
@@ -369,7 +369,7 @@ func TestDuplicateIDWarnsBeforeTheRestoreAndAfterIt(t *testing.T) {
 	inOrder(t, steps[0].Commands, "object.collect VirtualMachine:vm-1 ", "object.collect VirtualMachine:vm-9 ")
 }
 
-// changes is the only line that gives a VM another id, "" without one.
+// changes returns the only line that gives a VM another id, "" without one.
 func changes(t *testing.T, steps []report.Step) string {
 	t.Helper()
 	line := ""

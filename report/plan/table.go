@@ -132,7 +132,7 @@ func (look *Look) next(p Plan) []command {
 	}
 }
 
-// fits is how many steps have room in so many rows: one at least.
+// fits returns how many steps have room in so many rows: one at least.
 func fits(steps []Row, room int) int {
 	used, phase := -1, "" // the first title has no empty row above it
 	for i, r := range steps {
@@ -157,7 +157,7 @@ func (p *Plan) titleOf(phase string) string {
 	return phase
 }
 
-// clusterWord is the first of the clusters of a row.
+// clusterWord returns the first of the clusters of a row.
 func clusterWord(r Row) string {
 	first, _, more := strings.Cut(cmp.Or(r.Cluster, "all"), ", ")
 	if more {
@@ -166,7 +166,7 @@ func clusterWord(r Row) string {
 	return first
 }
 
-// fitted is a title in so many columns: of the names the end is kept, which tells them apart,
+// fitted returns a title in so many columns: of the names the end is kept, which tells them apart,
 // and what is behind the colon is not cut as long as there is room for both.
 func fitted(what string, room int) string {
 	about, means, ok := strings.Cut(what, ": ")
@@ -177,7 +177,7 @@ func fitted(what string, room int) string {
 	return terminal.Begin(what, room)
 }
 
-// count is how many machines a row is about, as a word.
+// count returns how many machines a row is about, as a word.
 func count(r Row) string {
 	if r.Machines == 0 {
 		return ""

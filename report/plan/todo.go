@@ -174,7 +174,7 @@ func (l *list) givenUp(t report.ToDo, objects []report.Object) {
 	}
 }
 
-// within are the steps in the phases in which there are steps about a code.
+// within returns the steps in the phases in which there are steps about a code.
 func within(phases []code.Phase, steps []numbered) []numbered {
 	return slices.DeleteFunc(steps, func(s numbered) bool { return len(phases) > 0 && !slices.Contains(phases, s.phase) })
 }
@@ -198,7 +198,7 @@ type common struct {
 	added map[code.Phase]bool // to what is done in a phase
 }
 
-// at are the steps about the place of something, and in which phases they were added: nil of
+// at returns the steps about the place of something, and in which phases they were added: nil of
 // a machine, which has nothing in common with others.
 func (x *shared) at(o report.Object) ([]numbered, map[code.Phase]bool) {
 	if o.At.Part == report.InClusters && o.At.Machine >= 0 {
@@ -318,7 +318,7 @@ func (l *list) read() {
 	}
 }
 
-// haltedBy are the clusters that no controller acts on because of a check's object.
+// haltedBy returns the clusters that no controller acts on because of a check's object.
 func (l *list) haltedBy(c *report.Check) []string {
 	if !l.errors[c.Object] {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// unknown is what to do about what could not be decided, by reason. Nobody acts on such
+// unknown plans what to do about what could not be decided, by reason. Nobody acts on such
 // a machine before it is settled.
 func (pl *planner) unknown(d *draft, s *set, m *report.Machine) {
 	text := cmp.Or(pl.remedy(s.cluster.Provider, m.Reason), code.Of(m.Reason).Plan)
@@ -32,7 +32,7 @@ func (pl *planner) unknown(d *draft, s *set, m *report.Machine) {
 	}
 }
 
-// remedy is what a provider says of a reason instead of what plans say of all, or empty.
+// remedy returns what a provider says of a reason instead of what plans say of all, or empty.
 func (pl *planner) remedy(provider string, reason code.Reason) string {
 	if p := pl.providers[provider]; p != nil {
 		return p.Remedies[reason]
@@ -69,7 +69,7 @@ func (pl *planner) look(m *report.Machine) []shell.Command {
 	return out
 }
 
-// duplicateID is a danger whatever else is true of the machine. Which of the VMs is
+// duplicateID plans for a danger whatever else is true of the machine. Which of the VMs is
 // the living one is established before anything else: to power it off and give it
 // another id would cost the machine.
 func (pl *planner) duplicateID(d *draft, c *report.Cluster, m *report.Machine) {
@@ -105,7 +105,7 @@ func (pl *planner) ownIDs(d *draft, m *report.Machine) {
 	}
 }
 
-// warnings are what to do about a healthy machine that carries some.
+// warnings plans what to do about a healthy machine that carries some.
 func (pl *planner) warnings(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
 	if warned(m, code.Reidentified) {
@@ -120,7 +120,7 @@ func (pl *planner) warnings(d *draft, s *set, m *report.Machine) {
 	}
 }
 
-// poweredOff is started by its controller where the forecast says so. What nobody
+// poweredOff plans for a machine that is started by its controller where the forecast says so. What nobody
 // starts is started before the restore: the controllers replace, or leave alone,
 // what they find stopped.
 func (pl *planner) poweredOff(d *draft, s *set, m *report.Machine) {
@@ -168,7 +168,7 @@ func (pl *planner) powersOn(c *report.Cluster, m *report.Machine) bool {
 
 func suspended(m *report.Machine) bool { return m.Instance != nil && m.Instance.State == "suspended" }
 
-// machineMissing is a machine whose Machine was being deleted, or was left out: its
+// machineMissing plans for a machine whose Machine was being deleted, or was left out: its
 // other objects come back without an owner, and a new Machine is made beside it.
 func (pl *planner) machineMissing(d *draft, s *set, m *report.Machine) {
 	c := s.cluster

@@ -58,7 +58,7 @@ type etcdMember struct {
 
 type nodeThing struct{ name, id, ready string }
 
-// asReported is the world of the report, in which VMs have a state.
+// asReported returns the world of the report, in which VMs have a state.
 func asReported(state func(name, provider string) string) things {
 	return things{
 		identity: func(s string) string { return s }, node: func(*nodeThing) {}, recorded: func(s string) string { return s }, restore: "RESTORE", majority: true, modifier: report.Modifiers,
@@ -170,7 +170,7 @@ func (x things) world(r *report.Report) *world {
 	return w
 }
 
-// newOne is what is printed of the new management cluster.
+// newOne returns what is printed of the new management cluster.
 func (x things) newOne(w *world, pl *planner, filled bool) string {
 	if x.gone {
 		return ""

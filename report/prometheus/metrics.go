@@ -10,7 +10,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// families are all metrics, in the order in which they are printed: of the
+// families returns all metrics, in the order in which they are printed: of the
 // report, of its answer, of the clusters, of what else was found.
 func families(r *report.Report) []*family {
 	return slices.Concat(ofReport(r), ofAnswer(r), ofClusters(r), ofTheRest(r))
@@ -54,7 +54,7 @@ func ofReport(r *report.Report) []*family {
 	return []*family{info, failed, made, narrowed, written, stale, missing}
 }
 
-// failedFamily is about the run and not the report.
+// failedFamily returns metrics of the run and not of the report.
 func failedFamily() *family {
 	return newFamily("run_failed", "1 when the newest run that pushed ended without a report: what the other metrics say is of an older one.", largest)
 }
@@ -81,7 +81,7 @@ func addTime(f *family, t time.Time, labels ...string) {
 	}
 }
 
-// number is how people count backups: from 1.
+// number returns how people count backups: from 1.
 func number(backup int) string { return strconv.Itoa(backup + 1) }
 
 func one(yes bool) int64 {

@@ -62,7 +62,7 @@ func sums(t *testing.T, doc string) map[string]int {
 	return out
 }
 
-// expected is what a report says of itself, in the words of the metrics.
+// expected returns what a report says of itself, in the words of the metrics.
 func expected(r *report.Report) map[string]int {
 	want := map[string]int{
 		"infra_machines": r.Summary.InfraMachines, "infra_machines_ignored": r.Summary.IgnoredInfraMachines,

@@ -140,7 +140,7 @@ func (l *looking) applied(s *seen) {
 	}
 }
 
-// providers are the labels of those that the clusters of the report need.
+// providers returns the labels of those that the clusters of the report need.
 func (l *looking) providers() []string {
 	out := []string{"cluster-api"}
 	for i := range l.Report.Clusters {

@@ -60,7 +60,7 @@ type Document struct {
 	words      []string
 }
 
-// Words are what --done takes now.
+// Words returns what --done takes now.
 func (d *Document) Words() []string { return slices.Compact(slices.Sorted(slices.Values(d.words))) }
 
 // answerable are the checks that may come to rest on a person's word.
@@ -158,13 +158,13 @@ func (l *looking) add(i Item, words ...string) {
 	l.doc.Items = append(l.doc.Items, i)
 }
 
-// step is the command that prints a step of the plan.
+// step returns the command that prints a step of the plan.
 func (l *looking) step(n int) string {
 	return fmt.Sprintf("%s plan %s --step %d", l.Program, l.File, n)
 }
 
-// again is what to do where the report says too little.
+// again returns what to do where the report says too little.
 func again(why string) string { return "run detect again" + why + ", and go on with that report" }
 
-// name is a foreign name in a sentence.
+// name returns a foreign name in a sentence.
 func name(s string) string { return terminal.Begin(report.Valid(cmp.Or(s, "(no name)")), longest) }

@@ -29,7 +29,7 @@ const (
 // said is the one confirmation that the report rests on.
 var said = confirm.Confirmation{Cluster: "ns/gone", As: confirm.GivenUp, By: "OPS-1", On: "2026-11-27", Expires: "2026-11-28"}
 
-// reported is a report with which a restore may begin: NO by default, YES by the plan.
+// reported returns a report with which a restore may begin: NO by default, YES by the plan.
 func reported() *report.Report {
 	return &report.Report{
 		SchemaVersion: "1", GeneratedAt: now.Add(-time.Hour),
@@ -73,7 +73,7 @@ func list(items ...string) string {
 	return `{"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":""},"items":[` + strings.Join(items, ",") + `]}`
 }
 
-// runs is a controller of a provider, and hook a webhook configuration of one.
+// runs returns a controller of a provider, and hook a webhook configuration of one.
 func runs(provider string, replicas int) string {
 	return fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"%s","namespace":"x","labels":{"cluster.x-k8s.io/provider":"%[1]s"}},"status":{"availableReplicas":%d}}`, provider, replicas)
 }
@@ -82,7 +82,7 @@ func deployment(namespace, name, meta string) string {
 	return `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{` + meta + `"name":"` + name + `","namespace":"` + namespace + `"},"status":{"availableReplicas":1}}`
 }
 
-// asks is a webhook configuration without a label.
+// asks returns a webhook configuration without a label.
 func asks(namespace, policy, group string) string {
 	return `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration","metadata":{"name":"w"},"webhooks":[{"failurePolicy":"` + policy + `","clientConfig":{"service":{"namespace":"` + namespace + `"}},"rules":[{"apiGroups":["` + group + `"]}]}]}`
 }

@@ -180,7 +180,7 @@ func (l *looking) young() {
 	l.add(young)
 }
 
-// ago is a length of time in words.
+// ago returns a length of time in words.
 func ago(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < 2*time.Hour:

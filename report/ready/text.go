@@ -16,7 +16,7 @@ import (
 //go:embed schema.json
 var schema []byte
 
-// Schema is the JSON Schema (draft 2020-12) of the document, with a description of every field.
+// Schema returns the JSON Schema (draft 2020-12) of the document, with a description of every field.
 func Schema() []byte { return report.WithDefinitions(schema) }
 
 // Formats are the forms of it.
@@ -33,7 +33,7 @@ var looks = map[State]struct {
 	style terminal.Style
 }{Missing: {"!", terminal.Red}, Unseen: {"?", terminal.Yellow}, OnWord: {"w", terminal.Yellow}, Holds: {"+", terminal.Green}}
 
-// headline is the answer.
+// headline returns the answer.
 func (d *Document) headline() (string, terminal.Style) {
 	switch {
 	case d.Result != Go:
@@ -105,7 +105,7 @@ func Text(w io.Writer, d *Document, o text.Options) error {
 	return nil
 }
 
-// holdsOnlyWhile are all conditions of a go, in a row each where that is wide enough: nothing
+// holdsOnlyWhile returns all conditions of a go, in a row each where that is wide enough: nothing
 // else says them before the restore begins.
 func (d *Document) holdsOnlyWhile(o text.Options) (out [][]byte) {
 	for i := range d.Conditions {
@@ -116,7 +116,7 @@ func (d *Document) holdsOnlyWhile(o text.Options) (out [][]byte) {
 	return out
 }
 
-// text is an item in at most two parts: what and why, and what next.
+// text returns an item in at most two parts: what and why, and what next.
 func (i *Item) text(o text.Options) []byte {
 	var b bytes.Buffer
 	p := terminal.NewPrinter(&b, o.Width, o.Color)

@@ -25,7 +25,7 @@ func (c *container) isVelero() bool {
 	return strings.Contains(words, "velero server") || repository == "velero" && strings.Contains(words, "server")
 }
 
-// servers are the Deployments of Velero's server: those that have one of the storage locations in
+// servers returns the Deployments of Velero's server: those that have one of the storage locations in
 // their namespace, and those elsewhere. Without an image that says so the name is enough. One that
 // is off counts only where no other has a location beside it.
 func (s *seen) servers() (beside, elsewhere []*object) {

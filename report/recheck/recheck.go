@@ -77,7 +77,7 @@ func Help() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Names are what can be asked.
+// Names returns what can be asked.
 func Names() []string {
 	out := make([]string, len(checks))
 	for i := range checks {

@@ -21,7 +21,7 @@ const (
 	idStale = "65599f85-96e2-5f5e-8b21-b431ece5ed0d"
 )
 
-// reported is a report of a cluster with a machine of each kind.
+// reported returns a report of a cluster with a machine of each kind.
 func reported() *report.Report {
 	vm := func(id, ref string) *report.Instance {
 		return &report.Instance{Provider: "vsphere", Scope: "vsphere vc", ID: id, Ref: ref, Name: "n-" + ref}
@@ -40,7 +40,7 @@ func reported() *report.Report {
 	}
 }
 
-// seen is the listing that is like the report.
+// seen returns the listing that is like the report.
 func seen() infra.Listing {
 	return infra.Listing{
 		Provider: "vsphere", Endpoint: "vc", Identity: vcenter, State: code.ScopeComplete,

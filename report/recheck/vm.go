@@ -33,7 +33,7 @@ func (a *asking) instances(visit func(*report.Instance)) {
 	}
 }
 
-// scopesOf are where an instance was seen: several when accounts share the name of a place.
+// scopesOf returns where an instance was seen: several when accounts share the name of a place.
 func (a *asking) scopesOf(i *report.Instance) []*report.Scope {
 	var out []*report.Scope
 	for k := range a.Scopes {
@@ -127,7 +127,7 @@ func (a *asking) free() (string, error) {
 	return fmt.Sprintf("nothing in %s has the id %s", where(&l), a.Names[0]), nil
 }
 
-// byForm are the places whose instances have ids of the form of the one that is asked about.
+// byForm returns the places whose instances have ids of the form of the one that is asked about.
 func (a *asking) byForm() (provider string, scopes []*report.Scope, err error) {
 	for k := range a.Scopes {
 		p := &a.Scopes[k]
@@ -235,7 +235,7 @@ func landmark(l *infra.Listing, s infra.Sought) bool {
 	return slices.ContainsFunc(l.ProbesFound, func(k infra.Key) bool { return s.Present[k.Value] != "" })
 }
 
-// witnesses are the Healthy machines of a cluster at a place, of which one has to be seen
+// witnesses returns the Healthy machines of a cluster at a place, of which one has to be seen
 // there: those of the Machine's own set, where there are any, since machines of a set are side by
 // side, and rather those without a warning, which may say that they are elsewhere.
 func (a *asking) witnesses(c *report.Cluster, in *report.Set, at *report.Scope) []*report.Instance {

@@ -111,7 +111,7 @@ func orEmpty[T any](l []T) []T {
 // Kinds are what --fail-on knows.
 var Kinds = []string{"drifted", "stalled", "added"}
 
-// Count is how many releases there are of a kind of [Kinds].
+// Count returns how many releases there are of a kind of [Kinds].
 func (d *Document) Count(kind string) int {
 	return map[string]int{"drifted": d.Summary.Drifted, "stalled": d.Summary.Stalled, "added": d.Summary.Added}[kind]
 }
@@ -122,5 +122,5 @@ func JSON(w io.Writer, d *Document) error { return report.Document(w, d) }
 //go:embed schema.json
 var schema []byte
 
-// Schema is the JSON Schema (draft 2020-12) of the document, with a description of every field.
+// Schema returns the JSON Schema (draft 2020-12) of the document, with a description of every field.
 func Schema() []byte { return report.WithDefinitions(schema) }

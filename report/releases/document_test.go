@@ -12,7 +12,7 @@ import (
 	"drift-detector/report/schematest"
 )
 
-// full is a document in which every field is set.
+// full returns a document in which every field is set.
 func full() *Document {
 	at, suspended := time.Date(2026, 11, 21, 4, 9, 0, 0, time.UTC), false
 	owner := releases.Owner{Manager: "kubectl", Operation: "Update", Subresource: "scale", Time: &at}

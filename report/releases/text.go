@@ -156,7 +156,7 @@ func orDash(s string) string {
 	return s
 }
 
-// release is what to know of one release, unless it is in sync and nothing happens to it.
+// release writes what to know of one release, unless it is in sync and nothing happens to it.
 func (p *printer) release(r *releases.Release) {
 	if r.Reason == releases.InSync && !p.diff && !slices.ContainsFunc(r.Objects, func(o *releases.Compared) bool { return !onlyBenign(o) }) && len(r.Extra) == 0 && r.After.Overwrites == "" {
 		return
@@ -297,7 +297,7 @@ func owner(o releases.Owner) string {
 	return s
 }
 
-// shown is a value in one piece of a line.
+// shown returns a value in one piece of a line.
 func shown(v any) string {
 	s, ok := v.(string)
 	switch {

@@ -179,7 +179,7 @@ func countCluster(s *report.Summary, c *report.Cluster) (status code.Status) {
 	return status
 }
 
-// answer is one that the status does not contradict; rules do not change it.
+// answer returns one that the status does not contradict; rules do not change it.
 func (g *generator) answer(status code.Status) *report.SafeAnswer {
 	a := &report.SafeAnswer{Safe: code.Yes, Reasons: []report.AnswerReason{}, Conditions: []report.Note{{Code: code.RestoreOrder, Message: g.name("condition")}}}
 	worst := map[code.Status]code.Reason{

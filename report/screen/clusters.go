@@ -24,7 +24,7 @@ type column struct {
 	of    func(*report.MachineCounts) int
 }
 
-// columnsFor are the columns, wide enough for these counts; where none is Unknown there is no
+// columnsFor returns the columns, wide enough for these counts; where none is Unknown there is no
 // column for that.
 func columnsFor(all []report.MachineCounts) []column {
 	out := []column{
@@ -123,7 +123,7 @@ func (t *table) row(st terminal.Style, mark, name, numbers string, after []strin
 	t.Print(0, 2, l.Field(terminal.Plain, name+numbers+"  "+fit(after, t.after)))
 }
 
-// numbers are the counts of a row; none is a dash.
+// numbers returns the counts of a row; none is a dash.
 func (t *table) numbers(n *report.MachineCounts) string {
 	var b strings.Builder
 	for _, c := range t.columns {
@@ -150,7 +150,7 @@ func fit(words []string, width int) string {
 	return shorten(strings.Join(words, ", "), width)
 }
 
-// worstFirst are the clusters that count, the worst first: by their status, then by
+// worstFirst returns the clusters that count, the worst first: by their status, then by
 // how many machines are Ghost, Unknown and Stale.
 func worstFirst(r *report.Report) []*report.Cluster {
 	var out []*report.Cluster

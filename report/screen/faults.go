@@ -17,7 +17,7 @@ type fault struct {
 	clusters                     []string // that need them
 }
 
-// faults are all of them; those of one reason and hint are one.
+// faults returns all of them; those of one reason and hint are one.
 func faults(r *report.Report) []fault {
 	var out []fault
 	at := map[[2]string]int{}
@@ -48,7 +48,7 @@ func faults(r *report.Report) []fault {
 	return out
 }
 
-// counted are as many of a list as so many columns hold, and how many others there are;
+// counted returns as many of a list as so many columns hold, and how many others there are;
 // empty where there is no room for any.
 func counted(list []string, width int) string {
 	for n := len(list); n > 0; n-- {

@@ -174,7 +174,7 @@ func (p *printer) backups(r *report.Report) (name, when string) {
 	return name, when + "."
 }
 
-// age is short, as kubectl writes it: with it the row of the lab's backup is one.
+// age returns a short text, as kubectl writes it: with it the row of the lab's backup is one.
 func age(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -188,7 +188,7 @@ func age(d time.Duration) string {
 	}
 }
 
-// rows is how many rows a line takes.
+// rows returns how many rows a line takes.
 func (p *printer) rows(hang int, l terminal.Line) int {
 	var b bytes.Buffer
 	one := terminal.NewPrinter(&b, p.Width, false)
@@ -241,7 +241,7 @@ func (p *printer) incomplete(r *report.Report, room int) {
 // command is what to type next, and what for.
 type command struct{ label, line, what string }
 
-// next are the commands to type, one of two where the report's name is so long that both would
+// next returns the commands to type, one of two where the report's name is so long that both would
 // take the room of what matters.
 func (p *printer) next(r *report.Report, todo []line) []command {
 	switch {
@@ -265,7 +265,7 @@ func (p *printer) next(r *report.Report, todo []line) []command {
 	return both
 }
 
-// broken is how many rows a terminal adds where it breaks commands.
+// broken returns how many rows a terminal adds where it breaks commands.
 func (p *printer) broken(all []command) (rows int) {
 	for _, c := range all {
 		rows += max(terminal.Width(c.lead())-1, 0) / p.Width

@@ -24,7 +24,7 @@ func shown(t *testing.T, r *report.Report, o Options) string {
 	return b.String()
 }
 
-// sample is a report with a reason of each sort that the screen words in its own way.
+// sample returns a report with a reason of each sort that the screen words in its own way.
 func sample() *report.Report {
 	at := time.Date(2026, 11, 21, 4, 6, 0, 0, time.UTC)
 	dup := report.Machine{Namespace: "t", Name: "prod-x", Status: code.Healthy, Warnings: []report.Warning{{Reason: code.DuplicateID}}}

@@ -19,7 +19,7 @@ type line struct {
 	about, means            string
 }
 
-// text is what is behind the code, in at most so many columns where that is not 0: of what it
+// text returns what is behind the code, in at most so many columns where that is not 0: of what it
 // means the first clause then, and as much of the end of the name as fits.
 func (l *line) text(width int) string {
 	about, means := l.about, l.means
@@ -36,7 +36,7 @@ func (l *line) text(width int) string {
 // whens are the phases in a word.
 var whens = map[code.Phase]string{code.Before: "BEFORE", code.Restoring: "RESTORE", code.Paused: "PAUSED", code.After: "LATER"}
 
-// lines are the things to do, in the order of the report; those that are about what a narrowed
+// lines returns the things to do, in the order of the report; those that are about what a narrowed
 // report does not show are left out.
 func (p *printer) lines(r *report.Report) []line {
 	var out []line
@@ -63,12 +63,12 @@ func (p *printer) lines(r *report.Report) []line {
 	return out
 }
 
-// word is a code, which a report of another release may have longer than any of this.
+// word returns a code, which a report of another release may have longer than any of this.
 func (p *printer) word(c code.Reason) string {
 	return terminal.Begin(terminal.Escape(string(c)), min(p.Width-12, 32))
 }
 
-// conditions are what a YES depends on and that is not to be done, in the report's order: what
+// conditions returns what a YES depends on and that is not to be done, in the report's order: what
 // is special to it in its own words.
 func (p *printer) conditions(r *report.Report) (out []line) {
 	now, by := r.Summary.Answer, r.Summary.AnswerByPlan
@@ -87,7 +87,7 @@ func (p *printer) conditions(r *report.Report) (out []line) {
 	return out
 }
 
-// inBrief are the conditions by their codes, each once: none of them is left out where there is
+// inBrief returns the conditions by their codes, each once: none of them is left out where there is
 // no room for their words.
 func inBrief(all []line) (l terminal.Line, hang int) {
 	var words []string
@@ -99,7 +99,7 @@ func inBrief(all []line) (l terminal.Line, hang int) {
 	return terminal.Lead(text.Style("?"), "IF ?", 0).Prose(terminal.Plain, strings.Join(words, ", ")), 5
 }
 
-// columnsOf are the widths of what is before the text.
+// columnsOf returns the widths of what is before the text.
 func columnsOf(all []line) (steps, word int) {
 	steps = 2
 	for i := range all {
@@ -112,7 +112,7 @@ func columnsOf(all []line) (steps, word int) {
 // behind those of the others.
 const mostSteps = 20
 
-// row is a line as it is printed, beneath the one before it, and where its further rows begin.
+// row returns a line as it is printed, beneath the one before it, and where its further rows begin.
 // One that is cut has no further rows.
 func (p *printer) row(all []line, i int, cut bool) (l terminal.Line, hang int) {
 	at := &all[i]
@@ -152,7 +152,7 @@ func step(steps string) string {
 	return "(step " + steps + ")"
 }
 
-// needs is how many rows all lines would take that are to be done before the last Cluster is
+// needs returns how many rows all lines would take that are to be done before the last Cluster is
 // unpaused.
 func (p *printer) needs(all []line) int {
 	n := 0

@@ -16,7 +16,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// words is the text without its layout.
+// words returns the text without its layout.
 func words(t *testing.T, r *report.Report, o Options) string {
 	t.Helper()
 	return strings.Join(strings.Fields(printed(t, r, o)), " ")
@@ -121,7 +121,7 @@ func TestTextForecastsMachines(t *testing.T) {
 	}
 }
 
-// rolledOut is a report on a group of which n machines were replaced.
+// rolledOut returns a report on a group of which n machines were replaced.
 func rolledOut(n int) *report.Report {
 	p := buildtest.Foretold()
 	c := buildtest.Big(1)

@@ -47,7 +47,7 @@ func (p *printer) likes(it *outline.Item, indent int, all string) {
 
 const statusWidth = 9 // of the mark, a space and the longest status
 
-// line is an item as a row: mark and status, what it is called, and all that is said
+// line returns an item as a row: mark and status, what it is called, and all that is said
 // about it.
 func (p *printer) line(it *outline.Item) terminal.Line {
 	st := Style(it.Mark)

@@ -85,7 +85,7 @@ func TestTextGolden(t *testing.T) {
 	}
 }
 
-// filled is a report with the steps of its plan, as detect writes it.
+// filled returns a report with the steps of its plan, as detect writes it.
 func filled(p build.Parts) *report.Report {
 	r := build.New(p)
 	plan.Fill(r, all.Registry().Tools())

@@ -57,7 +57,7 @@ func (p *printer) clusters(r *report.Report) {
 	p.said = nil
 }
 
-// branches are the sets of a cluster with their machines, and its resources.
+// branches returns the sets of a cluster with their machines, and its resources.
 func (p *printer) branches(c *outline.Cluster) []branch {
 	var kids []branch
 	for i := range c.Sets {
@@ -75,7 +75,7 @@ func (p *printer) branches(c *outline.Cluster) []branch {
 	return kids
 }
 
-// items are machines or resources, with those that are alike on one branch.
+// items returns machines or resources, with those that are alike on one branch.
 func (p *printer) items(all []outline.Item) []branch {
 	if !p.all {
 		all = outline.Fold(all, 2)
@@ -116,7 +116,7 @@ func (p *printer) set(s *outline.Set) branch {
 	return b
 }
 
-// item is one thing, or several that are alike with a row for what is said of each
+// item returns one thing, or several that are alike with a row for what is said of each
 // alone.
 func (p *printer) item(it *outline.Item) branch {
 	b := branch{line: p.line(it)}

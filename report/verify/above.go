@@ -17,7 +17,7 @@ type thing struct {
 	owners          []Owner
 }
 
-// title is its kind and name.
+// title returns its kind and name.
 func (t *thing) title() string { return t.kind + " " + t.name }
 
 // gather notes all objects by kind and name.
@@ -89,7 +89,7 @@ func (f *subject) set() *thing {
 	return f.thing("MachineSet", f.machine.Namespace, cmp.Or(f.machine.Set, setOfName(f.machine.Name)))
 }
 
-// doomed is not nil where what is to stay is being deleted, or something with which it is. That is so
+// doomed returns nil unless what is to stay is being deleted, or something with which it is. That is so
 // whoever its provider is, and whether or not it is paused: finalizers may be all that holds it.
 func (f *subject) doomed() *finding {
 	replaced := f.outcome == code.ReplacedByMachineHealthCheck || f.outcome == code.RolledByOwner

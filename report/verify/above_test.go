@@ -37,7 +37,7 @@ func (s *scene) deletions() map[string]func(*Observation) {
 	return out
 }
 
-// copied is a scene whose things may be changed.
+// copied returns a scene whose things may be changed.
 func (s *scene) copied() *scene {
 	out, o := *s, &s.seen
 	out.seen.Namespaces, out.seen.Clusters, out.seen.Infrastructures = slices.Clone(o.Namespaces), slices.Clone(o.Clusters), slices.Clone(o.Infrastructures)

@@ -77,7 +77,7 @@ type azureMachine struct {
 	Deleted                                                            string `json:"vmDeletedAt"`
 }
 
-// foretold is the outcome that the forecast has for what came (infra/azure/outcomes_test.go).
+// foretold returns the outcome that the forecast has for what came (infra/azure/outcomes_test.go).
 func (m *azureMachine) foretold() code.Outcome {
 	switch {
 	case m.Edge == "recreatedUnderItsName":
@@ -124,7 +124,7 @@ func readAzureFleet(t testing.TB) *azureFleet {
 	return f
 }
 
-// vm is the VM of a machine, as it was before the restore.
+// vm returns the VM of a machine, as it was before the restore.
 func (f *azureFleet) vm(m *azureMachine) report.Instance {
 	state := m.PowerState
 	if state == "" {
@@ -171,7 +171,7 @@ func (f *azureFleet) report() *report.Report {
 	return b.done()
 }
 
-// conditionsOf are those of a line, "Ready=False/Reason: message". Of a Machine the log has no
+// conditionsOf returns those of a line, "Ready=False/Reason: message". Of a Machine the log has no
 // NodeHealthy, which Ready repeats where it is not True.
 func conditionsOf(is *azureState) (out []Condition) {
 	node := Condition{Type: "NodeHealthy", Status: "True"}

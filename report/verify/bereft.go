@@ -10,7 +10,7 @@ import (
 // This file has what keeps a machine: the owner without which it is garbage, its group and its
 // infrastructure's objects.
 
-// bereft is not nil where something that keeps the machine is gone, or may have to come yet.
+// bereft returns nil unless something that keeps the machine is gone, or may have to come yet.
 func (f *subject) bereft() *finding {
 	if f.machine == nil || !f.isKept() || f.of.Status == code.Ghost {
 		return nil
@@ -23,7 +23,7 @@ func (f *subject) bereft() *finding {
 	return nil
 }
 
-// lacks is of what is gone: not yet there while things may still be restored.
+// lacks returns of what is gone: not yet there while things may still be restored.
 func (f *subject) lacks(what string) *finding {
 	if !f.longer(soon) || f.seen.At.Sub(f.latest) <= soon {
 		return f.awaits(what+" is not there yet", soon)
@@ -57,7 +57,7 @@ func (f *subject) ownerless() *finding {
 	return nil
 }
 
-// garbage is not nil where none of the owners that an object names is there: it is deleted with them.
+// garbage returns nil unless none of the owners that an object names is there: it is deleted with them.
 // One of a kind that was not read, or is not known here, may be there.
 func (f *subject) garbage(namespace, what string, owners []Owner) *finding {
 	var first *finding
@@ -129,7 +129,7 @@ func (f *subject) objectless() *finding {
 	return f.awaits(missing+" is not there yet", soon)
 }
 
-// ownKind is the kind of the object that a provider's object of a Machine owns; empty where it has none.
+// ownKind returns the kind of the object that a provider's object of a Machine owns; empty where it has none.
 func ownKind(provider string) string {
 	for _, kind := range Kinds(provider) {
 		if !isMachineKind(kind) {

@@ -9,7 +9,7 @@ import (
 // takenOver are the outcomes of machines that no step of a plan deletes or replaces.
 var takenOver = []code.Outcome{code.Adopted, code.AdoptedPoweredOn, code.AdoptedByName}
 
-// byPlan is a finding where the restore was made by the report's plan, whose steps are done by
+// byPlan returns a finding where the restore was made by the report's plan, whose steps are done by
 // people: what they delete and create is not held against the forecast.
 func (f *subject) byPlan(is *finding) *finding {
 	switch {
@@ -35,7 +35,7 @@ func (f *subject) isMended() bool {
 	return false
 }
 
-// changed is how many machines of a group the plan has steps for: each may be gone, with another
+// changed returns how many machines of a group the plan has steps for: each may be gone, with another
 // Machine in its place.
 func (g *group) changed() int {
 	n := 0

@@ -37,7 +37,7 @@ func readVSphereFleet(t testing.TB) *vsphereFleet {
 	return out
 }
 
-// set is the name of the group of a machine: here its MachineSet.
+// set returns the name of the group of a machine: here its MachineSet.
 func (f *vsphereFleet) set(cluster, role, machine string) string {
 	if role == "control-plane" {
 		return cluster + "-control-plane"
@@ -91,7 +91,7 @@ func (f *vsphereFleet) report() *report.Report {
 	return b.done()
 }
 
-// at is what was seen some seconds after the controllers' start.
+// at returns what was seen some seconds after the controllers' start.
 func (f *vsphereFleet) at(r *report.Report, after int) *Observation {
 	out := &Observation{
 		At: unpaused.Add(time.Duration(after) * time.Second), KubeSystemUID: "new", Scopes: []report.Scope{{Provider: "vsphere", Endpoint: "vc", State: code.ScopeComplete}},

@@ -238,7 +238,7 @@ func timeOf(t *time.Time) time.Time {
 	return *t
 }
 
-// conditions are those of v1beta2 of the contract, then those that an object has beside them.
+// conditions returns those of v1beta2 of the contract, then those that an object has beside them.
 // One that is older than its object came with the restore, which brings a status back where
 // annotation velero.io/restore-status asks for it: no controller has said it since.
 func (in *object) conditions() []Condition {

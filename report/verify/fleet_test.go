@@ -88,7 +88,7 @@ func notAs(d *Document) (out []MachineVerdict) {
 	return out
 }
 
-// outcomes are all that a report may foretell.
+// outcomes returns all that a report may foretell.
 func outcomes() (out []code.Outcome) {
 	for _, row := range code.Table {
 		if row.Is(code.Forecast) {
@@ -98,7 +98,7 @@ func outcomes() (out []code.Outcome) {
 	return out
 }
 
-// machinesIn are the machines of a report.
+// machinesIn returns the machines of a report.
 func machinesIn(r *report.Report) (out []*report.Machine) {
 	for i := range r.Clusters {
 		for _, s := range r.Clusters[i].Sets() {

@@ -91,7 +91,7 @@ func setsOf(c *report.Cluster) []group {
 	return out
 }
 
-// deleted is how many Machines are to be deleted without another in their place. Of some the
+// deleted returns how many Machines are to be deleted without another in their place. Of some the
 // number of the group's replicas says it, too.
 func (g *group) deleted() int {
 	n := 0
@@ -194,7 +194,7 @@ func (w *world) judgeMachine(c *report.Cluster, g *group, m *report.Machine) Mac
 	return out
 }
 
-// moment is a time of the document; nil where there is none.
+// moment returns a time of the document; nil where there is none.
 func moment(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -237,7 +237,7 @@ func (f *subject) who() string {
 	return strings.Join(owners, ", ")
 }
 
-// pause is the command that stops the controllers of the cluster. A Cluster that is not there, or
+// pause returns the command that stops the controllers of the cluster. A Cluster that is not there, or
 // paused already, needs none.
 func (f *subject) pause() string {
 	if f.there == nil || f.there.Paused {
@@ -246,7 +246,7 @@ func (f *subject) pause() string {
 	return shell.Line("kubectl", "patch", "clusters.cluster.x-k8s.io", f.cluster.Name, "-n", f.cluster.Namespace, "--type", "merge", "-p", `{"spec":{"paused":true}}`).Text()
 }
 
-// next is the command for what is awaited; mostly there is nothing to do but wait.
+// next returns the command for what is awaited; mostly there is nothing to do but wait.
 func (f *subject) next(is *finding) string {
 	i := slices.IndexFunc(f.objects, func(o *Object) bool { return isMachineKind(o.Kind) })
 	if !is.awake || i < 0 {

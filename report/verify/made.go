@@ -24,7 +24,7 @@ type Made struct {
 	foreign   bool       // a Machine of a Cluster that the report does not have has it
 }
 
-// title is its kind and name.
+// title returns its kind and name.
 func (m *Made) title() string {
 	if m.Kind == "VM" {
 		return "VM " + m.Name
@@ -75,7 +75,7 @@ func (w *world) made(d *Document) []Made {
 // room is how many new Machines of a group were foretold.
 type room struct{ left int }
 
-// room is nil of a group that makes its Machines itself, or of which nothing is foretold.
+// room returns nil of a group that makes its Machines itself, or of which nothing is foretold.
 func (g *group) room() *room {
 	if g.pool || g.replicas == nil {
 		return nil

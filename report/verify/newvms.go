@@ -55,7 +55,7 @@ func names(owners []Owner) (out []string) {
 // isMine reports whether a Cluster is of the report. One that is not known may be.
 func (w *world) isMine(p place) bool { return p.cluster == "" || w.get(p.namespace, p.cluster).mine }
 
-// newVMs are the VMs that were created since the report, that it does not have, and that a machine
+// newVMs returns the VMs that were created since the report, that it does not have, and that a machine
 // has taken, or whose name is that of one; or that no machine has, and that are made as one.
 func (w *world) newVMs(foretold map[string]bool) []Made {
 	var out []Made
@@ -83,7 +83,7 @@ func (w *world) newVMs(foretold map[string]bool) []Made {
 	return out
 }
 
-// newVM is one that a machine has. Those of a Cluster that the report does not have are nobody's forecast.
+// newVM returns one that a machine has. Those of a Cluster that the report does not have are nobody's forecast.
 func (w *world) newVM(v *report.Instance, of place, foretold bool) Made {
 	out := Made{Kind: "VM", Namespace: of.namespace, Name: v.Name, ID: v.ID, Cluster: of.cluster, Created: moment(*v.Created), Verdict: Not}
 	switch {

@@ -50,7 +50,7 @@ var rules = map[code.Outcome]func(*subject) *finding{
 	code.GhostEtcdMemberRemoved:       (*subject).etcdMember,
 }
 
-// judge is the verdict on a subject: that of its rule, where what keeps it is there and stays.
+// judge returns the verdict on a subject: that of its rule, where what keeps it is there and stays.
 func (f *subject) judge() *finding {
 	rule := rules[f.outcome]
 	if rule == nil {
@@ -69,7 +69,7 @@ func (f *subject) judge() *finding {
 	return is
 }
 
-// decide is the verdict of a rule, where it may be asked.
+// decide returns the verdict of a rule, where it may be asked.
 func (f *subject) decide(rule func(*subject) *finding) *finding {
 	switch {
 	case len(Kinds(f.cluster.Provider)) == 0:
@@ -117,7 +117,7 @@ func (f *subject) describe() string {
 	return "is " + f.machine.Phase + f.says()
 }
 
-// says is what the infrastructure's controller says of it, as a clause that may be empty.
+// says returns what the infrastructure's controller says of it, as a clause that may be empty.
 func (f *subject) says() string {
 	if r := f.taken.say.Reason; r != "" && f.taken.say.Status != "True" {
 		return " (" + r + ")"
@@ -149,7 +149,7 @@ func (f *subject) stays() *finding {
 	return nil
 }
 
-// awaits is not yet as foretold, and expected within a time after controllers could act.
+// awaits returns not yet as foretold, and expected within a time after controllers could act.
 func (f *subject) awaits(why string, within time.Duration) *finding {
 	out := notYet(why)
 	if at := f.start(); !at.IsZero() {
@@ -182,7 +182,7 @@ func (f *subject) adopted() *finding {
 	return as("is Running")
 }
 
-// wentOff is not nil where the VM was on when the report was made, and is listed as off: nobody was to
+// wentOff returns nil unless the VM was on when the report was made, and is listed as off: nobody was to
 // stop it, even if its controller calls it Running.
 func (f *subject) wentOff() *finding {
 	v := f.of.Instance
@@ -192,7 +192,7 @@ func (f *subject) wentOff() *finding {
 	return not("its VM " + v.Name + " is off, and was on when the report was made")
 }
 
-// takenOver is nil where the Machine is Running with the recorded instance.
+// takenOver returns nil where the Machine is Running with the recorded instance.
 func (f *subject) takenOver() *finding {
 	if out := f.stays(); out != nil {
 		return out
@@ -224,7 +224,7 @@ func (f *subject) takenOver() *finding {
 	return f.awaits("its VM is taken over, and its Machine is not Running"+f.nodeSays(), startup)
 }
 
-// nodeSays is what the Machine says of its Node, as a clause that may be empty.
+// nodeSays returns what the Machine says of its Node, as a clause that may be empty.
 func (f *subject) nodeSays() string {
 	if c := condition(f.machine.Conditions, "NodeHealthy"); c.Status != "True" && c.Reason != "" {
 		return " (NodeHealthy: " + c.Reason + ")"
@@ -310,7 +310,7 @@ func (f *subject) otherTaken() *finding {
 	return f.byAge(before, "has taken VM "+id+", which is another's", "was given a new VM, "+id)
 }
 
-// byAge is as foretold where the instance that was taken is of that age.
+// byAge returns as foretold where the instance that was taken is of that age.
 func (f *subject) byAge(want age, seen, otherwise string) *finding {
 	switch f.ageOf(f.taken.id) {
 	case want:

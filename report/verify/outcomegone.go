@@ -11,7 +11,7 @@ import (
 // This file has the outcomes of what is deleted. Of a Machine that is gone nobody can see who
 // deleted it: what is there in its place says it.
 
-// goes is nil where the Machine is gone, with its infrastructure object and its VM.
+// goes returns nil where the Machine is gone, with its infrastructure object and its VM.
 func (f *subject) goes(due time.Time) *finding {
 	awaited := func(why string) *finding { return &finding{verdict: NotYet, seen: why, until: due} }
 	switch {
@@ -40,7 +40,7 @@ func (f *subject) goes(due time.Time) *finding {
 	return awaited("its Machine is gone, and its VM is still there")
 }
 
-// due is when a health check calls the machine unhealthy, as the report says; zero where the
+// due returns when a health check calls the machine unhealthy, as the report says; zero where the
 // event from which that is counted has not come, or is not known.
 func (f *subject) due() time.Time {
 	by := f.of.Forecast.ExpectedBy
@@ -107,7 +107,7 @@ func setOfName(machine string) string {
 	return machine[:max(i, 0)]
 }
 
-// inPlace is as foretold where there are as many new Machines as those of the report that are gone
+// inPlace returns as foretold where there are as many new Machines as those of the report that are gone
 // from the group.
 func (f *subject) inPlace(seen string, is func(*Machine) bool) *finding {
 	n, one := 0, ""
@@ -125,10 +125,10 @@ func (f *subject) inPlace(seen string, is func(*Machine) bool) *finding {
 	return as(seen + ": " + one + " is there")
 }
 
-// surplus is how many new Machines a group has beyond those in place of Machines of the report.
+// surplus returns how many new Machines a group has beyond those in place of Machines of the report.
 func (f *subject) surplus() int { return len(f.group.younger) - f.group.lost }
 
-// owner is whether the owner of the machine is there; known is false where that was not read.
+// owner returns whether the owner of the machine is there; known is false where that was not read.
 func (f *subject) owner() (there, known bool) {
 	if isUnread(f.seen, f.kind) {
 		return false, false

@@ -175,7 +175,7 @@ func (f *subject) keepsRunning() *finding {
 	return as("its VM is there")
 }
 
-// vmStays is nil where the VM is there as the report has it.
+// vmStays returns nil where the VM is there as the report has it.
 func (f *subject) vmStays() *finding {
 	at := f.instance()
 	switch {

@@ -39,7 +39,7 @@ func (w *world) judgePool(c *report.Cluster, g *group) (*Pool, Verdict) {
 	return out, As
 }
 
-// says is what of the group itself is not as foretold, or awaited.
+// says returns what of the group itself is not as foretold, or awaited.
 func (g *GroupVerdict) says() string {
 	title := fmt.Sprintf("%s/%s: %s %s ", g.Namespace, g.Cluster, g.Kind, g.Name)
 	if p := g.Pool; p != nil {

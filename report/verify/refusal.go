@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// refusal is not nil where the infrastructure's controller says of one of its objects that something
+// refusal returns nil unless the infrastructure's controller says of one of its objects that something
 // failed. What it tries again is not yet as foretold for the time that a Node has; a failure that no
 // controller takes back is none that passes.
 func (f *subject) refusal() *finding {

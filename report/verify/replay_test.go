@@ -160,7 +160,7 @@ func reportOf(t testing.TB, log []change) *report.Report {
 	return b.done()
 }
 
-// seenAt is what was to be seen at a time.
+// seenAt returns what was to be seen at a time.
 func seenAt(log []change, at time.Time) *Observation {
 	now, first := map[[3]string]*change{}, map[string]time.Time{}
 	for i := range log {

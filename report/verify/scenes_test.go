@@ -150,7 +150,7 @@ func (s *scene) report(foretold code.Outcome) *report.Report {
 	return r
 }
 
-// came are scenes in which an outcome came, of each provider that has it.
+// came returns the scenes in which an outcome came, of each provider that has it.
 func came(provider string) map[code.Outcome][]*scene {
 	form := forms[provider]
 	fresh := func() *scene { return newScene(provider) }

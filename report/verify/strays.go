@@ -9,7 +9,7 @@ import (
 
 // This file has the VMs that nobody in the new management cluster made: the old one may still run.
 
-// strayVM is a new VM without a Machine that has the name or the marks of a cluster of the report; nil
+// strayVM returns a new VM without a Machine that has the name or the marks of a cluster of the report; nil
 // where it has none. A name alone is somebody's only where the cluster's own VMs are.
 func (w *world) strayVM(v *report.Instance) *Made {
 	for i := range w.report.Clusters {

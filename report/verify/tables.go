@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/markdown"
 )
 
-// tables are all of the document but what is as foretold, which is counted: what is not as
+// tables returns all of the document but what is as foretold, which is counted: what is not as
 // foretold first.
 func (d *Document) tables() []html.Table {
 	var out []html.Table
@@ -143,7 +143,7 @@ func JUnit(w io.Writer, d *Document) error {
 	return nil
 }
 
-// test is that a pool has lost no members but those that were foretold.
+// test returns that a pool has lost no members but those that were foretold.
 func (g *GroupVerdict) test(class string) document.Case {
 	one, says := document.Case{Class: class, Name: g.Kind + " " + g.Name}, document.Clean(g.says())
 	switch is := (document.Outcome{Type: string(g.alone), Message: says, Text: says}); g.alone {

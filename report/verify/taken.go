@@ -58,7 +58,7 @@ var providers = map[string]provider{
 	"azure":     {[]string{"AzureMachine"}, []string{"AzureCluster", "AzureManagedCluster"}, ofAzure, true},
 }
 
-// Kinds are the kinds of the infrastructure's objects that an [Observation] of a provider has, or
+// Kinds returns the kinds of the infrastructure's objects that an [Observation] of a provider has, or
 // names as unread.
 func Kinds(name string) []string { return providers[name].kinds }
 

@@ -16,7 +16,7 @@ import (
 //go:embed schema.json
 var schema []byte
 
-// Schema is the JSON Schema (draft 2020-12) of the document, with a description of every field.
+// Schema returns the JSON Schema (draft 2020-12) of the document, with a description of every field.
 func Schema() []byte { return report.WithDefinitions(schema) }
 
 // Formats are the forms of it.
@@ -72,13 +72,13 @@ func printed(o text.Options, indent, hang int, l terminal.Line) []byte {
 
 func height(b []byte) int { return bytes.Count(b, []byte("\n")) }
 
-// headline is the answer.
+// headline returns the answer.
 func (d *Document) headline() terminal.Line {
 	lead, style, counts := d.answer()
 	return terminal.Lead(style, lead, 0).Prose(terminal.Plain, counts)
 }
 
-// answer is the state in words, how it looks, and counts.
+// answer returns the state in words, how it looks, and counts.
 func (d *Document) answer() (string, terminal.Style, string) {
 	s, lead, style := d.Summary, "", terminal.Green
 	not := s.NotAsForetold
@@ -113,7 +113,7 @@ func (d *Document) answer() (string, terminal.Style, string) {
 	return lead, style, counts
 }
 
-// alarms are what is not as foretold: machines with the command that pauses their Cluster, then what
+// alarms returns what is not as foretold: machines with the command that pauses their Cluster, then what
 // was created and what is gone.
 func (d *Document) alarms(o text.Options) (out [][]byte) {
 	said := map[string]bool{} // commands, and names of Machines
@@ -168,7 +168,7 @@ type wait struct {
 	until             *time.Time // the latest
 }
 
-// waits are they, those of one cluster with the same words together.
+// waits returns the waits, those of one cluster with the same words together.
 func (d *Document) waits() (out []*wait) {
 	for i := range d.Machines {
 		m := &d.Machines[i]
@@ -223,7 +223,7 @@ func (d *Document) awaited(o text.Options) (out [][]byte) {
 	return out
 }
 
-// foot is what was created and what is gone since, and what could not be read.
+// foot returns what was created and what is gone since, and what could not be read.
 func (d *Document) foot(o text.Options) (out []byte) {
 	machines, vms, foretold, foreign, gone := 0, 0, 0, 0, len(d.Gone)
 	for i := range d.Made {

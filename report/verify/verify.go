@@ -152,7 +152,7 @@ func isUnread(seen *Observation, kind string) bool {
 	return false
 }
 
-// unreadOf are the kinds that were not read whole, without those of infrastructures and control
+// unreadOf returns the kinds that were not read whole, without those of infrastructures and control
 // planes that the report does not have.
 func unreadOf(r *report.Report, seen *Observation) []Unread {
 	out := []Unread{}

@@ -36,7 +36,7 @@ type entry struct {
 	room      *room              // of a group, how many newcomers were foretold
 }
 
-// key is a name in a namespace, a group of a cluster, an id, or the name of an instance.
+// key returns a name in a namespace, a group of a cluster, an id, or the name of an instance.
 func key(parts ...string) string { return strings.Join(parts, "\x00") }
 
 // at returns the entry of a key, which may be written to.
@@ -275,7 +275,7 @@ func (f *subject) objectGone() bool {
 	return true
 }
 
-// start is since when controllers act on the machine, or may act on its Cluster; zero where that is
+// start returns since when controllers act on the machine, or may act on its Cluster; zero where that is
 // not known. They may have been started long after the restore.
 func (f *subject) start() time.Time {
 	at, first := startOf(f.there), time.Time{}

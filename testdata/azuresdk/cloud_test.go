@@ -142,7 +142,7 @@ func (c *cloud) demand(t *testing.T, texts []string) {
 	}
 }
 
-// may is why nobody may read something, or whether it is not there; nil: it is, and anybody may.
+// may returns why nobody may read something, or whether it is not there; nil: it is, and anybody may.
 func (c *cloud) may(id string) *azcore.ResponseError {
 	group := groupOf(id)
 	exists := false
@@ -158,7 +158,7 @@ func (c *cloud) may(id string) *azcore.ResponseError {
 	return nil
 }
 
-// groupOf is the id of the resource group that an id is in, if it is in one.
+// groupOf returns the id of the resource group that an id is in, if it is in one.
 func groupOf(id string) string {
 	parts := strings.Split(id, "/")
 	if len(parts) < 5 || parts[3] != "resourcegroups" {
@@ -198,7 +198,7 @@ func read[T any](c *cloud, o azurelab.Object) *T {
 	return out
 }
 
-// find are the resources that a list at a path holds, in the order of their ids.
+// find returns the resources that a list at a path holds, in the order of their ids.
 func (c *cloud) find(under, kind string) (all []azurelab.Object) {
 	for _, id := range slices.Sorted(maps.Keys(c.resources)) {
 		o := c.resources[id]

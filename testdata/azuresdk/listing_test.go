@@ -134,7 +134,7 @@ func TestSDKsFakesListTheSame(t *testing.T) {
 	}
 }
 
-// listed is what infra/azure lists for the fleet's backup.
+// listed returns what infra/azure lists for the fleet's backup.
 func listed(t *testing.T, s *azurelab.Server) []infra.Listing {
 	t.Helper()
 	data, err := os.ReadFile(fleet + "azure-data.tar.gz")

@@ -40,7 +40,7 @@ func (m *machines) instanceView(_ context.Context, group, name string, _ *armcom
 	})
 }
 
-// statuses are what an instance view says. The power state is the lab's own note.
+// statuses returns what an instance view says. The power state is the lab's own note.
 func (m *machines) statuses(o azurelab.Object) []*armcompute.InstanceViewStatus {
 	power, _ := o["_power"].(string)
 	if power == "" {
@@ -83,7 +83,7 @@ func (m *machines) listGroup(group string, _ *armcompute.VirtualMachinesClientLi
 	return resp
 }
 
-// list are VMs, or what a list of power states says of them.
+// list returns VMs, or what a list of power states says of them.
 func (m *machines) list(under string, states bool) (all []*armcompute.VirtualMachine) {
 	for _, o := range m.find(under, kindVM) {
 		v := read[armcompute.VirtualMachine](m.cloud, o)

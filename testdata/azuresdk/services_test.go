@@ -48,7 +48,7 @@ var calls = []struct {
 	{groupIn + networkIn + "routeTables/*", "RouteTablesClient.Get", networkFake},
 }
 
-// call is the method for a path, and the fake that answers it; "" where there is none.
+// call returns the method for a path, and the fake that answers it; "" where there is none.
 func (c *cloud) call(at string) (method string, to service) {
 	for _, one := range calls {
 		if ok, err := path.Match(one.path, at); err != nil || !ok {
@@ -108,7 +108,7 @@ func groupFake(c *cloud, subscription string) service {
 	}})
 }
 
-// idIn is the id of a resource of a subscription.
+// idIn returns the id of a resource of a subscription.
 func idIn(subscription, group, kind, name string) string {
 	return subscription + "/resourceGroups/" + group + "/providers/" + kind + "/" + name
 }

@@ -135,7 +135,7 @@ func (s settings) vcenter(n int) (t table, err error) {
 	return t, nil
 }
 
-// calls is how many calls the vCenter got since it was asked last.
+// calls returns how many calls the vCenter got since it was asked last.
 func calls(counter string) (int, error) {
 	res, err := http.Get(counter)
 	if err != nil {

@@ -77,7 +77,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// scratch is where files of runs go: memory where there is such a place, which
+// scratch returns where files of runs go: memory where there is such a place, which
 // favours those that unpack.
 func scratch() string {
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {

@@ -91,7 +91,7 @@ func writePage(s settings, tables []table) error {
 	return os.WriteFile(filepath.Join(s.root, s.page), b.Bytes(), 0o644)
 }
 
-// processor is the name of the machine's, where Linux says it.
+// processor returns the name of the machine's, where Linux says it.
 func processor() string {
 	data, _ := os.ReadFile("/proc/cpuinfo") // elsewhere there is none
 	for line := range strings.Lines(string(data)) {

@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/reporttest"
 )
 
-// axe is the source of axe-core, which `make test-browser` fetches.
+// axe returns the source of axe-core, which `make test-browser` fetches.
 func axe(t *testing.T) string {
 	t.Helper()
 	name := os.Getenv("AXE")

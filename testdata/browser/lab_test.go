@@ -52,7 +52,7 @@ var made = sync.OnceValues(func() (*demo, error) {
 	return &d, err
 })
 
-// labPage is the URL of the page that the program writes of the lab, with all that its plan has.
+// labPage returns the URL of the page that the program writes of the lab, with all that its plan has.
 func labPage(t *testing.T) string {
 	t.Helper()
 	lab(t)
@@ -85,7 +85,7 @@ func parsed(t *testing.T, doc []byte) *report.Report {
 	return r
 }
 
-// labs is a report of so many labs: each with names of its own.
+// labs returns a report of so many labs: each with names of its own.
 func labs(t *testing.T, n int) *report.Report {
 	t.Helper()
 	one, err := json.Marshal(lab(t))

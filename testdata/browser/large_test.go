@@ -14,7 +14,7 @@ import (
 	"drift-detector/report/reporttest"
 )
 
-// cpu is the seconds of CPU time that the main thread has spent in tasks since
+// cpu returns the seconds of CPU time that the main thread has spent in tasks since
 // it was first asked. It is no wall-clock time: a busy machine changes it little.
 func (b *tab) cpu() float64 {
 	b.Helper()

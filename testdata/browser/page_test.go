@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/reporttest"
 )
 
-// reports are those that every look at a page is taken of.
+// reports returns those that every look at a page is taken of.
 func reports() map[string]*report.Report {
 	out := map[string]*report.Report{
 		"hostile": reporttest.HostileReport(), "empty": new(report.Report), "five": reporttest.Sized(1, 5), "two clusters": reporttest.Sized(2, 40),

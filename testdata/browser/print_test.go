@@ -41,7 +41,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// pages is on how many A4 pages the tab prints.
+// pages returns on how many A4 pages the tab prints.
 func pages(b *tab) int {
 	b.Helper()
 	pdf := call(b, page.PrintToPDF, page.PrintToPDFParams{PaperWidth: 8.27, PaperHeight: 11.69, PreferCSSPageSize: new(true)})

@@ -121,7 +121,7 @@ func openFile(t *testing.T, file string, l look) *tab {
 	return b
 }
 
-// written is the URL of a report on disk.
+// written returns the URL of a report on disk.
 func written(t *testing.T, r *report.Report) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "report.html")
@@ -207,7 +207,7 @@ func call[P, R any](b *tab, cmd cdp.Command[P, R], params P) R {
 	return r
 }
 
-// eval is what an expression gives in the page.
+// eval returns what an expression gives in the page.
 func eval[T any](b *tab, expression string) T {
 	b.Helper()
 	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))

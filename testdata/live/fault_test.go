@@ -48,7 +48,7 @@ func unserve(id string) fault {
 	return fault{"no version of " + id + " is served", set(false), set(true), id}
 }
 
-// versions are those of a kind in discovery.
+// versions returns those of a kind in discovery.
 func (s *apiserver) versions(t *testing.T, id string) (all []string) {
 	t.Helper()
 	name, group, _ := strings.Cut(id, ".")
@@ -265,7 +265,7 @@ func removing(t *testing.T, w *world, s *apiserver) {
 	wait(t, "the Machines", func() bool { return s.serves(t, machineKind) && deleted() == 0 })
 }
 
-// pages are what happens between the pages of a list: the token of the next one expires, so that
+// pages tests what happens between the pages of a list: the token of the next one expires, so that
 // the list is begun again; and the server goes away.
 func pages(t *testing.T, w *world, s *apiserver) {
 	healthy := w.detect(t, "--kubeconfig", s.kubeconfig(t, admin))

@@ -94,7 +94,7 @@ func others(t *testing.T, w *world, s *apiserver) {
 	}
 }
 
-// refused are a token that the server does not know, a user who may do nothing, and the management
+// refused tests a token that the server does not know, a user who may do nothing, and the management
 // cluster of the report itself, which nobody has restored.
 func refused(t *testing.T, w *world, s *apiserver) {
 	_, nobody := user(users - 1)

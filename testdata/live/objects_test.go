@@ -114,7 +114,7 @@ func definitionKey(resource string) string {
 	return "apiextensions.k8s.io/customresourcedefinitions/" + resource
 }
 
-// definition is a CustomResourceDefinition that takes everything.
+// definition returns a CustomResourceDefinition that takes everything.
 func definition(resource, kind, version, scope string) map[string]any {
 	name, group, _ := strings.Cut(resource, ".")
 	names := map[string]any{"plural": name, "singular": strings.ToLower(kind), "kind": kind, "listKind": kind + "List"}
@@ -135,7 +135,7 @@ func definition(resource, kind, version, scope string) map[string]any {
 	}
 }
 
-// served is a version of a definition.
+// served returns a version of a definition.
 func served(version string, storage bool) map[string]any {
 	return map[string]any{
 		"name": version, "served": true, "storage": storage, "subresources": map[string]any{"status": map[string]any{}},

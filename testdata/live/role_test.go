@@ -78,7 +78,7 @@ func minimal(t *testing.T, w *world, s *apiserver) {
 	}
 }
 
-// findings are those of a check.
+// findings returns those of a check.
 func findings(t *testing.T, o outcome) (all []string) {
 	t.Helper()
 	o.demand(t, 0)
@@ -140,7 +140,7 @@ type reduced struct {
 	role map[string]any
 }
 
-// without are the roles that lack one part each: a group of a rule, a resource or a name.
+// without returns the roles that lack one part each: a group of a rule, a resource or a name.
 func without(role map[string]any) (all []reduced) {
 	rules := role["rules"].([]any)
 	for i := range rules {

@@ -74,7 +74,7 @@ var ofCluster = strings.NewReplacer(
 	" when the backup was taken", " now",
 )
 
-// machines are all of a report by their names, with all that was decided on them. What a restore
+// machines returns all of a report by their names, with all that was decided on them. What a restore
 // makes of them is left out.
 func machines(t *testing.T, r *report.Report) (all map[string]string, status map[string]report.Machine) {
 	t.Helper()

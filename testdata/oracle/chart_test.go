@@ -36,7 +36,7 @@ func render(t *testing.T, values string) (map[string]string, error) {
 	return renderAs(t, "drift-detector", values)
 }
 
-// renderAs is render for a release of a name of its own.
+// renderAs does what render does, for a release of a name of its own.
 func renderAs(t *testing.T, release, values string) (map[string]string, error) {
 	t.Helper()
 	c, err := loader.Load(deploy + "chart")
@@ -200,7 +200,7 @@ func TestChart(t *testing.T) {
 	}
 }
 
-// documents are the objects of all files, in their order.
+// documents returns the objects of all files, in their order.
 func documents(files map[string]string) (docs []string) {
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		for _, doc := range regexp.MustCompile(`(?m)^---\n`).Split(files[file], -1) {
@@ -384,7 +384,7 @@ func TestChartMountsFiles(t *testing.T) {
 	}
 }
 
-// pods are those of all CronJobs that the chart makes of some values.
+// pods returns those of all CronJobs that the chart makes of some values.
 func pods(t *testing.T, values string) (all []core.PodSpec) {
 	t.Helper()
 	files, err := render(t, values)
@@ -678,7 +678,7 @@ func TestChartLetsOut(t *testing.T) {
 	}
 }
 
-// with is the values of base, of which some are others.
+// with returns the values of base, of which some are others.
 func with(t *testing.T, values string) string {
 	t.Helper()
 	all, err := chartutil.ReadValues([]byte(base))
@@ -697,7 +697,7 @@ func with(t *testing.T, values string) string {
 	return string(text)
 }
 
-// args is the values of a management cluster that has one flag more.
+// args returns the values of a management cluster that has one flag more.
 func args(flag string) string {
 	return `managementClusters: [{name: a, backup: s3://b, args: ["` + flag + `"]}]`
 }

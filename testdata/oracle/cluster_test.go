@@ -180,7 +180,7 @@ func print(value any) {
 	fmt.Println(string(text))
 }
 
-// named are the objects that the words of a call name. That one is not there is an error.
+// named returns the objects that the words of a call name. That one is not there is an error.
 func (k *cluster) named(c call) (found []*stored) {
 	selector, err := labels.Parse(c.flags["selector"])
 	check(err)

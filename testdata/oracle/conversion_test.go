@@ -143,7 +143,7 @@ func countsSet(s *backup.Snapshot) *backup.Snapshot {
 
 func unchanged(path string, body []byte) (string, []byte) { return path, body }
 
-// converted is a tarball with its core objects in another version.
+// converted returns a tarball with its core objects in another version.
 func converted(t *testing.T, file, version string, convert func(resource string, body []byte) ([]byte, error)) backup.Source {
 	t.Helper()
 	count := map[string]int{}

@@ -37,7 +37,7 @@ func reports() map[string]*report.Report {
 	return out
 }
 
-// backticks is a report whose names and messages try to end the code that they
+// backticks returns a report whose names and messages try to end the code that they
 // stand in.
 func backticks() *report.Report {
 	tries := []string{"x` @team <b>", "``` #1\n# y", "`", "a `` https://a.example ``` b", "x\\` ![i](j)", "~~~ ` | `"}

@@ -30,7 +30,7 @@ import (
 // tools are those that plans of these reports use.
 var tools = plan.Tools{"vsphere": govc.Tool{}}
 
-// TestMain is govc itself where the test binary is called by that name, and the stand-in of
+// TestMain runs govc itself where the test binary is called by that name, and the stand-in of
 // another program by its.
 func TestMain(m *testing.M) {
 	standIns := map[string]func([]string){"kubectl": kubectl, "velero": veleroCommand, "clusterctl": clusterctl}
@@ -68,7 +68,7 @@ var built = sync.OnceValues(func() (string, error) {
 
 const testdata = ".."
 
-// fleet is the lab's vCenter after the drift. Another id makes it another vCenter
+// fleet returns the lab's vCenter after the drift. Another id makes it another vCenter
 // that holds the same VMs under the same ids, as a stand-by site does.
 func fleet(t *testing.T, id string) *lab.VCenter {
 	t.Helper()
@@ -80,7 +80,7 @@ func fleet(t *testing.T, id string) *lab.VCenter {
 	return v
 }
 
-// detected is the report of the real program on the lab, except for its AWS cluster, and the
+// detected returns the report of the real program on the lab, except for its AWS cluster, and the
 // folder with both.
 func detected(t *testing.T, v *lab.VCenter) (*report.Report, string) {
 	t.Helper()
@@ -173,7 +173,7 @@ func newShell(t *testing.T, v *lab.VCenter, version, dir string, r *report.Repor
 	return s
 }
 
-// nodesOf is what kubectl prints of the Nodes of the machines that run, and of the Ghosts.
+// nodesOf returns what kubectl prints of the Nodes of the machines that run, and of the Ghosts.
 func nodesOf(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var items []any
@@ -204,7 +204,7 @@ func (s *shell) run(line, providerID string) (ok bool, printed, calls string) {
 	return err == nil, string(out), string(called)
 }
 
-// lines are those of the plan that hold a piece of text, with the id that the
+// lines returns those of the plan that hold a piece of text, with the id that the
 // machine records.
 func lines(r *report.Report, piece string) (out [][2]string) {
 	for i := range r.Clusters {

@@ -18,7 +18,7 @@ import (
 
 var outputs = regexp.MustCompile(`'--output=(jsonpath|go-template)=[^']*'`)
 
-// templates are the ways in which a plan asks kubectl for parts of objects, as kubectl
+// templates returns the ways in which a plan asks kubectl for parts of objects, as kubectl
 // gets them from a shell.
 func templates(t *testing.T, r *report.Report) map[string]bool {
 	t.Helper()
@@ -54,7 +54,7 @@ func templates(t *testing.T, r *report.Report) map[string]bool {
 	return all
 }
 
-// printed is what kubectl prints of an object: it reads JSON path expressions with
+// printed returns what kubectl prints of an object: it reads JSON path expressions with
 // client-go's parser, Go templates with the standard library's.
 func printed(t *testing.T, form, object string) string {
 	t.Helper()
@@ -115,7 +115,7 @@ func TestKubectlPrintsWhatLinesCompare(t *testing.T) {
 	}
 }
 
-// planned is a report whose plan has all that kubectl is asked for: a Stale machine of
+// planned returns a report whose plan has all that kubectl is asked for: a Stale machine of
 // a group that a ClusterClass made, of which the Node list was not read.
 func planned() *report.Report {
 	vm := func(id, ref string) *report.Instance {

@@ -177,7 +177,7 @@ func namespaced(o *unstructured.Unstructured) bool {
 	return !slices.Contains(global, o.GetKind()) && !strings.HasPrefix(o.GetAPIVersion(), "admissionregistration")
 }
 
-// marked is what Helm adds, and helm-controller for its comparison, and the form that it compares.
+// marked adds what Helm adds, and helm-controller for its comparison, and the form that it compares.
 func marked(t *testing.T, o *unstructured.Unstructured) {
 	t.Helper()
 	if err := normalize.UnstructuredList([]*unstructured.Unstructured{o}); err != nil {
@@ -284,7 +284,7 @@ func other(v any) any {
 	return v
 }
 
-// compared is what drift-detector finds, by kind and name.
+// compared returns what drift-detector finds, by kind and name.
 func compared(t *testing.T, all []generated) map[string]*releases.Compared {
 	t.Helper()
 	var manifest bytes.Buffer
@@ -402,7 +402,7 @@ func withoutDefaults(v any, at string) any {
 	return v
 }
 
-// helmRepairs is the live object after Helm 3's upgrade with the same chart and values
+// helmRepairs returns the live object after Helm 3's upgrade with the same chart and values
 // (pkg/kube/client.go: createPatch), as the API server would write it.
 func helmRepairs(t *testing.T, g generated) string {
 	t.Helper()
@@ -432,7 +432,7 @@ func helmRepairs(t *testing.T, g generated) string {
 	return canonical(t, g, after)
 }
 
-// weRepair is the live object with our patch made.
+// weRepair returns the live object with our patch made.
 func weRepair(t *testing.T, g generated, o *releases.Compared) string {
 	t.Helper()
 	live, _ := json.Marshal(g.live)

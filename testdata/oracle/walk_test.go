@@ -99,7 +99,7 @@ func newOperator(t *testing.T) *operator {
 	return w
 }
 
-// ran is a Backup that Velero has created from its storage location.
+// ran returns a Backup that Velero has created from its storage location.
 func ran(name, from, to string) stored {
 	return stored{"backups.velero.io", map[string]any{
 		"apiVersion": "velero.io/v1", "kind": "Backup", "metadata": map[string]any{"namespace": "velero", "name": name}, "spec": map[string]any{"storageLocation": "default"},
@@ -107,7 +107,7 @@ func ran(name, from, to string) stored {
 	}}
 }
 
-// nodesFile is what kubectl's stand-in has of a workload cluster: its Nodes.
+// nodesFile returns what kubectl's stand-in has of a workload cluster: its Nodes.
 func nodesFile(t *testing.T, folder, cluster string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(folder, cluster+".json"))
@@ -129,7 +129,7 @@ func nodesFile(t *testing.T, folder, cluster string) []byte {
 	return text
 }
 
-// nodesWithAWS are the Node lists of the lab, and that of its cluster on AWS, which the lab had none
+// nodesWithAWS returns the Node lists of the lab, and that of its cluster on AWS, which the lab had none
 // of: whoever restores it sees to it first that its API server answers.
 func nodesWithAWS(t *testing.T) (folder string) {
 	t.Helper()
@@ -233,7 +233,7 @@ func (w *operator) wasOnThePage() {
 	}
 }
 
-// block are the lines of a step of a plan.
+// block returns the lines of a step of a plan.
 func block(t *testing.T, plan, label string) (lines []string) {
 	t.Helper()
 	_, rest, ok := strings.Cut(plan, "- [ ] **"+label+"** ")
@@ -251,7 +251,7 @@ func block(t *testing.T, plan, label string) (lines []string) {
 	return lines
 }
 
-// pick are the lines of the function that takes one of the list of a step.
+// pick returns the lines of the function that takes one of the list of a step.
 func pick(plan, number string) []string {
 	found := regexp.MustCompile(`(?s)\n((?:\{ )?pick` + number + `\(\) \{.*?)\n` + "```").FindStringSubmatch(plan)
 	if found == nil {
@@ -260,7 +260,7 @@ func pick(plan, number string) []string {
 	return strings.Split(found[1], "\n")
 }
 
-// labelsOf are the labels of the steps whose lines hold a piece.
+// labelsOf returns the labels of the steps whose lines hold a piece.
 func labelsOf(t *testing.T, plan, piece string) (labels []string) {
 	for _, m := range regexp.MustCompile(`(?m)^- \[ \] \*\*([0-9.]+)\*\* `).FindAllStringSubmatch(plan, -1) {
 		if strings.Contains(strings.Join(block(t, plan, m[1]), "\n"), piece) {
@@ -477,7 +477,7 @@ func (w *operator) isProven(lines []string) {
 	}
 }
 
-// machineOf is the id of a VM of a cluster.
+// machineOf returns the id of a VM of a cluster.
 func (w *operator) machineOf(cluster string) string {
 	r := w.report()
 	for i := range r.Clusters {

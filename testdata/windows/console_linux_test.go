@@ -97,7 +97,7 @@ func TestInterrupted(t *testing.T) {
 	demandNothingLeft(t)
 }
 
-// vcenter is the endpoint that the backup names.
+// vcenter returns the endpoint that the backup names.
 func vcenter(t *testing.T) string {
 	t.Helper()
 	o := run(nil, "detect", "--backup", fleet, "--dry-run")

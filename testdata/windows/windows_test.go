@@ -33,7 +33,7 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// report is a report without what says when, with which program and from which file it was made.
+// report returns a report without what says when, with which program and from which file it was made.
 func report(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var r map[string]any
@@ -166,7 +166,7 @@ func hold(t *testing.T, name string) (end func()) {
 	return func() { _ = stdin.Close(); _ = cmd.Wait() }
 }
 
-// utf16LE is a text as > of Windows PowerShell writes it.
+// utf16LE returns a text as > of Windows PowerShell writes it.
 func utf16LE(text string) string {
 	var b strings.Builder
 	for _, u := range utf16.Encode([]rune("\ufeff" + text)) {

@@ -110,7 +110,7 @@ func end() error {
 	return os.RemoveAll(here.folder)
 }
 
-// on is a path of this machine as Windows has it.
+// on returns a path of this machine as Windows has it.
 func on(path string) string {
 	whole, err := filepath.Abs(path)
 	if err != nil {

@@ -47,7 +47,7 @@ type decoder struct {
 	usesFixed bool // they are those that blocks need not have
 }
 
-// corrupt is the error for what no compressor writes, in the words of compress/flate.
+// corrupt returns the error for what no compressor writes, in the words of compress/flate.
 func (d *decoder) corrupt() error {
 	if d.overrun() {
 		return d.ended()
@@ -76,7 +76,7 @@ func (d *decoder) more(n int) {
 	}
 }
 
-// ended is the error for an input that ends too early.
+// ended returns the error for an input that ends too early.
 func (d *decoder) ended() error {
 	if d.err == io.EOF {
 		return io.ErrUnexpectedEOF

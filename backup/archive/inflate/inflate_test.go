@@ -18,7 +18,7 @@ import (
 	"github.com/mholt/archiver/v3"
 )
 
-// standard is what compress/gzip makes of a file.
+// standard returns what compress/gzip makes of a file.
 func standard(data []byte) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -27,14 +27,14 @@ func standard(data []byte) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// klauspost is what archiver makes of all of it.
+// klauspost returns what archiver makes of all of it.
 func klauspost(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	err := (&archiver.Gz{SingleThreaded: true}).Decompress(bytes.NewReader(data), &out)
 	return out.Bytes(), err
 }
 
-// class is the kind of an error, which decides what the message says.
+// class returns the kind of an error, which decides what the message says.
 func class(err error) string {
 	var corrupt flate.CorruptInputError
 	switch {
@@ -71,7 +71,7 @@ func compare(t *testing.T, data []byte) {
 	}
 }
 
-// contents are of all that deflate does: runs, far matches, literals, noise, much and nothing.
+// contents returns inputs of all that deflate does: runs, far matches, literals, noise, much and nothing.
 func contents() map[string][]byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 300<<10)

@@ -112,7 +112,7 @@ func (s *Store) PutFolder(t testing.TB, bucket, prefix, dir string) {
 	}
 }
 
-// Calls are the calls since the last time it was asked: "GET key", "LIST prefix".
+// Calls returns the calls since the last time it was asked: "GET key", "LIST prefix".
 func (s *Store) Calls() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

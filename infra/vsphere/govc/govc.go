@@ -55,7 +55,7 @@ func line(s shell.Scope, words ...any) shell.Command {
 	return shell.Line(append([]any{shell.Pieces{"GOVC_URL=", shell.Variable(s.Variable)}, "govc"}, words...)...)
 }
 
-// mo is how govc addresses a managed object by its id (govmomi find/finder.go v0.56.0).
+// mo returns how govc addresses a managed object by its id (govmomi find/finder.go v0.56.0).
 func mo(i shell.Instance) string { return "VirtualMachine:" + i.Ref }
 
 // IsPlace reports whether identity is a UUID, as the vCenter's own id is.

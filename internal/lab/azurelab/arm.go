@@ -108,7 +108,7 @@ func (s *Server) mayRead(of Principal, path string) bool {
 	})
 }
 
-// memberOf is the id of the scale set that a VM of its own is a member of.
+// memberOf returns the id of the scale set that a VM of its own is a member of.
 func memberOf(o Object) string {
 	p, _ := o["properties"].(Object)
 	set, _ := p["virtualMachineScaleSet"].(Object)
@@ -130,7 +130,7 @@ func instanceView(o Object) Object {
 
 var groupInID = regexp.MustCompile(`(?i)(/resourceGroups/)([^/]+)`)
 
-// printed is a resource as Azure prints it.
+// printed returns a resource as Azure prints it.
 func (s *Server) printed(o Object, view, listed, statusOnly bool) Object {
 	var out Object
 	text, _ := json.Marshal(o)
@@ -164,7 +164,7 @@ func (s *Server) printed(o Object, view, listed, statusOnly bool) Object {
 	return out
 }
 
-// page is the part of a list that a link asks for.
+// page returns the part of a list that a link asks for.
 func (s *Server) page(all []any, at *url.URL) Object {
 	if all == nil {
 		all = []any{}

@@ -117,7 +117,7 @@ func (s *Server) Close() {
 	s.served.Close()
 }
 
-// Reroutes are what drift-detector's --endpoint flag takes to reach both servers.
+// Reroutes returns what drift-detector's --endpoint flag takes to reach both servers.
 func (s *Server) Reroutes() []string {
 	return []string{Authority + "=" + s.Address, Manager + "=" + s.Address}
 }
@@ -207,7 +207,7 @@ func refusal(reason, message string) Object {
 	return Object{"error": Object{"code": reason, "message": message}}
 }
 
-// login is Entra's token endpoint, with its words.
+// login answers as Entra's token endpoint does, with its words.
 func (s *Server) login(r *http.Request) (int, any) {
 	tenant, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/"), "/oauth2/v2.0/token")
 	refuse := func(status int, word, says string) (int, any) {
@@ -242,7 +242,7 @@ func (s *Server) login(r *http.Request) (int, any) {
 	return http.StatusOK, Object{"token_type": "Bearer", "expires_in": 3599, "access_token": text}
 }
 
-// holder is who sends a request.
+// holder returns who sends a request.
 func (s *Server) holder(r *http.Request) (p Principal, why any) {
 	t := s.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
 	switch {
@@ -256,14 +256,14 @@ func (s *Server) holder(r *http.Request) (p Principal, why any) {
 	return t.of, nil
 }
 
-// Asked are all calls in order, with their queries: "GET /subscriptions/…".
+// Asked returns all calls in order, with their queries: "GET /subscriptions/…".
 func (s *Server) Asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.asked)
 }
 
-// Logins is how many tokens were given and how many were refused.
+// Logins returns how many tokens were given and how many were refused.
 func (s *Server) Logins() (given, refused int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,7 +21,7 @@ import (
 // written is when the recorded backup was taken.
 var written = time.Date(2026, 11, 22, 2, 32, 18, 0, time.UTC)
 
-// Backup is the recorded backup as if it had been taken of this cloud right before the
+// Backup returns the recorded backup as if it had been taken of this cloud right before the
 // drift: its ids are the cloud's, its times are later, and its Secrets name the cloud,
 // those of tenant-os-b with the account of the other project.
 func (f *Fleet) Backup(t testing.TB, tarball string) []byte {
@@ -77,7 +77,7 @@ func (f *Fleet) rewrite(data []byte) ([]byte, error) {
 
 var aTime = regexp.MustCompile(`"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"`)
 
-// item is an item of the backup as this cloud's.
+// item returns an item of the backup as this cloud's.
 func (f *Fleet) item(path string, body []byte, later time.Duration) ([]byte, error) {
 	body = f.Now(aTime.ReplaceAllFunc(body, func(quoted []byte) []byte {
 		when, err := time.Parse(`"`+time.RFC3339Nano+`"`, string(quoted))
@@ -109,7 +109,7 @@ func (f *Fleet) item(path string, body []byte, later time.Duration) ([]byte, err
 	return json.Marshal(secret)
 }
 
-// Now is a text with this cloud's ids instead of the recorded ones.
+// Now returns a text with this cloud's ids instead of the recorded ones.
 func (f *Fleet) Now(text []byte) []byte {
 	var pairs []string
 	for recorded, made := range f.IDs {
@@ -120,7 +120,7 @@ func (f *Fleet) Now(text []byte) []byte {
 	return []byte(strings.NewReplacer(pairs...).Replace(string(text)))
 }
 
-// Recorded is a text with the recorded ids instead of this cloud's: what a report says of
+// Recorded returns a text with the recorded ids instead of this cloud's: what a report says of
 // this cloud becomes what it has to say of the recorded one.
 func (f *Fleet) Recorded(text []byte) []byte {
 	var pairs []string

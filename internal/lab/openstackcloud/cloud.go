@@ -190,7 +190,7 @@ func text(o Object, field string) string {
 	return v
 }
 
-// id is that of the only thing in an answer.
+// id returns that of the only thing in an answer.
 func id(o Object, kind string) string {
 	thing, _ := o[kind].(Object)
 	return text(thing, "id")

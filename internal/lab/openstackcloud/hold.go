@@ -26,7 +26,7 @@ func (f *Fleet) Hold(t *testing.T, data string) {
 	t.Run("backup of this cloud", func(t *testing.T) { f.holdBackup(t, data) })
 }
 
-// what is fields of an object that a replay repeats.
+// what returns fields of an object that a replay repeats.
 func what(o Object, fields ...string) string {
 	s := ""
 	for _, field := range fields {

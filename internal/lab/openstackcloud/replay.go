@@ -135,7 +135,7 @@ func (f *Fleet) AsRecorded(t testing.TB, data string) *openstacklab.Server {
 	return s
 }
 
-// of is the project that has an object.
+// of returns the project that has an object.
 func (f *Fleet) of(o Object) *session {
 	if f.isB(o) {
 		return f.sessions[f.B.Project]

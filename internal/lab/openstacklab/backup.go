@@ -13,7 +13,7 @@ import (
 	"drift-detector/backup/backuptest"
 )
 
-// Clouds is a clouds.yaml with one cloud, for an account's password.
+// Clouds returns a clouds.yaml with one cloud, for an account's password.
 func (s *Server) Clouds(cloud string, a Account) string {
 	return fmt.Sprintf(`clouds:
   %s:
@@ -30,7 +30,7 @@ func (s *Server) Clouds(cloud string, a Account) string {
 `, cloud, s.Identity, a.User, a.Password, a.Project)
 }
 
-// Backup is a backup whose Secrets name this server instead of the recorded one, with the
+// Backup returns a backup whose Secrets name this server instead of the recorded one, with the
 // certificate that verifies it. Those of a namespace in accounts get a clouds.yaml with
 // that account, for the same name of a cloud.
 func (s *Server) Backup(t testing.TB, tarball string, accounts map[string]Account) []byte {
@@ -69,13 +69,13 @@ func (s *Server) Backup(t testing.TB, tarball string, accounts map[string]Accoun
 	return out
 }
 
-// cloudName is the name of the first cloud of a clouds.yaml as it was recorded.
+// cloudName returns the name of the first cloud of a clouds.yaml as it was recorded.
 func cloudName(clouds []byte) string {
 	lines := strings.Split(string(clouds), "\n")
 	return strings.Trim(lines[1], " :")
 }
 
-// Reroutes are what drift-detector's --endpoint flag takes to reach the services that
+// Reroutes returns what drift-detector's --endpoint flag takes to reach the services that
 // were recorded, "FROM=TO" each.
 func (s *Server) Reroutes() []string {
 	var all []string

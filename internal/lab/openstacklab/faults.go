@@ -35,7 +35,7 @@ func (s *Server) Fail(faults ...Fault) {
 	s.faults = faults
 }
 
-// fault is the one that applies to a call, or nil.
+// fault returns the one that applies to a call, or nil.
 func (s *Server) fault(call string) *Fault {
 	for i := range s.faults {
 		f := &s.faults[i]
@@ -89,13 +89,13 @@ func (f *Fault) spoil(w http.ResponseWriter, r *http.Request, service http.Handl
 	_, _ = w.Write(body)
 }
 
-// Repeats is the change of a page of servers after which the first follows again.
+// Repeats makes the change of a page of servers after which the first follows again.
 func Repeats(page Object) {
 	for _, l := range list(page, "servers_links") {
 		l["href"], _, _ = strings.Cut(text(l, "href"), "?")
 	}
 }
 
-// WithoutServers is the change of a page of servers that leaves them out, and keeps what
+// WithoutServers makes the change of a page of servers that leaves them out, and keeps what
 // follows.
 func WithoutServers(page Object) { page["servers"] = []any{} }

@@ -60,7 +60,7 @@ type login struct {
 	}
 }
 
-// userID is the id of an account's user: the recorded one's as recorded.
+// userID returns the id of an account's user: the recorded one's as recorded.
 func (s *Server) userID(a *Account) string {
 	if a.User == Recorded.User {
 		return text(s.token["user"].(Object), "id")
@@ -140,7 +140,7 @@ func (s *Server) give(a *Account, methods []string, scoped bool) *session {
 
 func keystoneTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
-// catalog is the recorded catalogue with the addresses of this server.
+// catalog returns the recorded catalogue with the addresses of this server.
 func (s *Server) catalog() []Object {
 	here := map[string]string{"identity": s.Identity, "compute": s.Compute, "network": s.Network, "image": s.Image}
 	known := map[string]bool{}
@@ -173,7 +173,7 @@ func (s *Server) catalog() []Object {
 	return all
 }
 
-// unauthorized are keystone's words for a wrong password, a project that does not exist,
+// unauthorized answers with keystone's words for a wrong password, a project that does not exist,
 // one without a role and an unknown token alike.
 func (s *Server) unauthorized(w http.ResponseWriter) {
 	w.Header().Set("WWW-Authenticate", fmt.Sprintf("Keystone uri=%q", s.Identity))

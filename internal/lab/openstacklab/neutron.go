@@ -70,7 +70,7 @@ func visible(o Object, project string) bool {
 	return o["project_id"] == project || o["tenant_id"] == project || o["shared"] == true || o["router:external"] == true
 }
 
-// listed are the objects of a kind that a query asks for. Values of one field are
+// listed returns the objects of a kind that a query asks for. Values of one field are
 // alternatives, fields are conditions that all must hold. A marker that neutron does not
 // have is none: the listing begins again. A token without a project sees nothing, and is
 // not refused.
@@ -130,7 +130,7 @@ func printed(v any) string {
 	return ""
 }
 
-// fields are those of an object that are asked for: all, when none is.
+// fields returns those of an object that are asked for: all, when none is.
 func fields(o Object, names []string) Object {
 	if len(names) == 0 {
 		return o

@@ -10,7 +10,7 @@ import (
 
 var aVersion = regexp.MustCompile(`^[1-9]\d*\.(0|[1-9]\d*)$`)
 
-// minor is the second number of a microversion: 104 of "2.104"; -1 when it is none.
+// minor returns the second number of a microversion: 104 of "2.104"; -1 when it is none.
 func minor(version string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(version, "2."))
 	if err != nil || !strings.HasPrefix(version, "2.") {
@@ -19,7 +19,7 @@ func minor(version string) int {
 	return n
 }
 
-// microversion is what a request asks for, or answers why it cannot have it.
+// microversion returns what a request asks for, or answers why it cannot have it.
 func (s *Server) microversion(w http.ResponseWriter, r *http.Request) (minorVersion int, ok bool) {
 	version, by := r.Header.Get("X-OpenStack-Nova-API-Version"), "X-OpenStack-Nova-API-Version"
 	if v, is := strings.CutPrefix(r.Header.Get("OpenStack-API-Version"), "compute "); is {
@@ -177,7 +177,7 @@ func (c *novaCall) servers() {
 	answer(c.w, http.StatusOK, body)
 }
 
-// unreachable are the first servers of the project whose cell is down. Nova lists them
+// unreachable returns the first servers of the project whose cell is down. Nova lists them
 // before all others, up to its page size, and only when it is asked for no page, order or
 // selection (nova/api/openstack/compute/servers.py, _is_cell_down_supported, 34.0.0).
 func (c *novaCall) unreachable(limit int) []Object {
@@ -190,7 +190,7 @@ func (c *novaCall) unreachable(limit int) []Object {
 	return all
 }
 
-// unreachable is what nova knows of a server whose cell is down.
+// unreachable returns what nova knows of a server whose cell is down.
 func unreachable(o Object) Object {
 	return Object{"id": o["id"], "tenant_id": o["tenant_id"], "created": o["created"], "status": "UNKNOWN", "links": o["links"]}
 }
@@ -201,7 +201,7 @@ var since = map[string]int{
 	"OS-EXT-SRV-ATTR:hostname": 90, "pinned_availability_zone": 96, "scheduler_hints": 100,
 }
 
-// seen is a server as a microversion has it.
+// seen returns a server as a microversion has it.
 func (c *novaCall) seen(o Object) Object {
 	o = copied(o)
 	for field, minor := range since {
@@ -272,7 +272,7 @@ func (c *novaCall) keyPair() {
 	c.notFound("Keypair %s not found for user %s", name, c.s.userID(user))
 }
 
-// flavors are as a microversion has them.
+// flavors answers as a microversion has them.
 func (c *novaCall) flavors() []Object {
 	all := []Object{}
 	for _, f := range c.s.objects["flavors"] {
@@ -297,7 +297,7 @@ func (c *novaCall) flavor() {
 	c.notFound("Flavor %s could not be found.", c.r.PathValue("id"))
 }
 
-// find is the object of a kind with that value, or nil.
+// find returns the object of a kind with that value, or nil.
 func (s *Server) find(kind, field, value string) Object {
 	for _, o := range s.objects[kind] {
 		if text(o, field) == value {

@@ -107,7 +107,7 @@ func (c *client) servers(query, version string) (names []string, pages int) {
 	return names, pages
 }
 
-// here is a text of the recorded cloud with the addresses of this server.
+// here returns a text of the recorded cloud with the addresses of this server.
 func (c *client) here(text string) string {
 	for service, to := range map[string]string{"identity": c.s.Identity, "compute": c.s.Compute, "network": c.s.Network, "image": c.s.Image} {
 		text = strings.ReplaceAll(text, "http://"+host(c.s.recorded[service]), to[:strings.Index(to, "//")+2]+host(to))
@@ -158,7 +158,7 @@ func TestAnswersAsRecorded(t *testing.T) {
 	}
 }
 
-// plain is JSON as it is read.
+// plain returns JSON as it is read.
 func plain(t *testing.T, v any) (o Object) {
 	t.Helper()
 	text, err := json.Marshal(v)
@@ -171,7 +171,7 @@ func plain(t *testing.T, v any) (o Object) {
 	return o
 }
 
-// form is the fields of an answer and of the first thing in its list, without the address.
+// form returns the fields of an answer and of the first thing in its list, without the address.
 func form(o Object) map[string]int {
 	f := map[string]int{}
 	for k, v := range o {

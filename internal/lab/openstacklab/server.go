@@ -185,21 +185,21 @@ func CallOf(r *http.Request) string {
 	return r.Method + " " + r.URL.Path
 }
 
-// Calls is how often each call was made, by the names of CallOf.
+// Calls returns how often each call was made, by the names of CallOf.
 func (s *Server) Calls() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.calls)
 }
 
-// Asked are all calls in order, with their queries: "GET /v2.0/ports?limit=5".
+// Asked returns all calls in order, with their queries: "GET /v2.0/ports?limit=5".
 func (s *Server) Asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.asked...)
 }
 
-// Logins is how many tokens were given and how many were refused.
+// Logins returns how many tokens were given and how many were refused.
 func (s *Server) Logins() (given, refused int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,7 +215,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// refusal is the word in which a service says what is wrong: nova names it.
+// refusal returns the word in which a service says what is wrong: nova names it.
 func refusal(word string, status int, format string, args ...any) Object {
 	return Object{word: Object{"code": status, "message": fmt.Sprintf(format, args...)}}
 }

@@ -57,13 +57,13 @@ func decode(file string, into any) error {
 	return nil
 }
 
-// text is a field that holds a string, or "".
+// text returns a field that holds a string, or "".
 func text(o Object, field string) string {
 	v, _ := o[field].(string)
 	return v
 }
 
-// list is a field that holds objects.
+// list returns a field that holds objects.
 func list(o Object, field string) []Object {
 	var all []Object
 	items, _ := o[field].([]any)
@@ -90,7 +90,7 @@ func (s *Server) Edit(kind string, edit func(Object) (keep bool)) {
 	s.objects[kind] = kept
 }
 
-// Objects are copies of all objects of a kind, in order.
+// Objects returns copies of all objects of a kind, in order.
 func (s *Server) Objects(kind string) []Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func (s *Server) Add(kind string, objects ...Object) {
 	s.objects[kind] = append(slices.Clone(objects), s.objects[kind]...)
 }
 
-// Like is a copy of the server of a name with another name and id: with a port, too, if
+// Like adds a copy of the server of a name with another name and id: with a port, too, if
 // made is true, as CAPO makes it.
 func (s *Server) Like(server, name, id string, made bool) {
 	o, port := s.server(server)
@@ -121,7 +121,7 @@ func (s *Server) Like(server, name, id string, made bool) {
 	s.Add("ports", port)
 }
 
-// server is a copy of the server of a name, and of its port.
+// server returns a copy of the server of a name, and of its port.
 func (s *Server) server(name string) (server, port Object) {
 	for _, o := range s.Objects("servers") {
 		if text(o, "name") == name {
@@ -213,7 +213,7 @@ func (s *Server) Endpoint(service, url string) {
 	s.moved[service] = url
 }
 
-// copied is a copy of JSON, all the way down.
+// copied returns a copy of JSON, all the way down.
 func copied(o Object) Object {
 	c := maps.Clone(o)
 	for k, v := range c {
@@ -236,7 +236,7 @@ func copiedValue(v any) any {
 	return v
 }
 
-// count is how many objects of a kind there are, the synthetic ones included.
+// count returns how many objects of a kind there are, the synthetic ones included.
 func (s *Server) count(kind string) int {
 	n := len(s.objects[kind])
 	if kind == "servers" || kind == "ports" {
@@ -245,7 +245,7 @@ func (s *Server) count(kind string) int {
 	return n
 }
 
-// at is one of the objects of a kind. It must not be changed. Synthetic ones are made
+// at returns one of the objects of a kind. It must not be changed. Synthetic ones are made
 // when they are asked for, so that many of them take no memory.
 func (s *Server) at(kind string, i int) Object {
 	have := s.objects[kind]

@@ -24,7 +24,7 @@ const (
 
 var Moment = time.Date(2026, 11, 20, 9, 30, 0, 123456789, time.FixedZone("CET", 3600))
 
-// Checks have a kind that is folded in the text, and one that is left out.
+// Checks returns findings with a kind that is folded in the text, and one that is left out.
 func Checks() []check.Finding {
 	paused := check.Rule{Code: "ClusterNotPaused", Severity: code.CheckWarning, Why: "Controllers act at once.", Do: "pause it"}
 	identity := check.Rule{Code: code.IdentityAbsent, Severity: code.CheckError, Why: "Its clusters are not reconciled.", Do: "create it"}
@@ -163,7 +163,7 @@ func Stale() build.Parts {
 	return Foreseen(p, report.AnswerReason{Code: code.MachinesBroken, Message: "These machines stay broken", Objects: []string{"Machine a/b"}})
 }
 
-// Pools are a cluster whose pools and other infrastructure changed, and one
+// Pools returns a cluster whose pools and other infrastructure changed, and one
 // of which all is as it was.
 func Pools() build.Parts {
 	p := Healthy()
@@ -178,7 +178,7 @@ func Pools() build.Parts {
 	return Foreseen(p)
 }
 
-// Hostile are a fleet whose every name wants to be something else.
+// Hostile returns a fleet whose every name wants to be something else.
 func Hostile() build.Parts {
 	p := Sample()
 	const evil = "x\x1b[2J\u202eyhtlaeH\n= Healthy all\u009b31m\xff"
@@ -199,7 +199,7 @@ func Hostile() build.Parts {
 	return p
 }
 
-// Foretold is the sample with a forecast that has every part.
+// Foretold returns the sample with a forecast that has every part.
 func Foretold() build.Parts {
 	p := Sample()
 	f := &rehearsal.Forecast{GeneralForecast: report.GeneralForecast{

@@ -91,7 +91,7 @@ func Unsupported() detector.Cluster {
 	}
 }
 
-// Blind is a cluster whose vCenter is down.
+// Blind returns a cluster whose vCenter is down.
 func Blind() detector.Cluster {
 	var ms []*detector.Verdict
 	for i := range 12 {
@@ -112,7 +112,7 @@ func Blind() detector.Cluster {
 	}
 }
 
-// samplePools is a cluster without machines of its own: of three pools one changed,
+// samplePools returns a cluster without machines of its own: of three pools one changed,
 // one is gone and one could not be read.
 func samplePools() detector.Cluster {
 	pool := func(name string, s detector.PoolState, reason code.Reason) detector.Set {

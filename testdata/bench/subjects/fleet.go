@@ -87,7 +87,7 @@ func renumbered(to []byte, text string, copy int) []byte {
 	return fmt.Appendf(to, "vm-%d", n+1000*copy)
 }
 
-// reidentified is another UUID for each copy, and always the same one.
+// reidentified returns another UUID for each copy, and always the same one.
 func reidentified(to []byte, text string, copy int) []byte {
 	digits := strings.ReplaceAll(text, "-", "")
 	var id [16]byte
@@ -124,7 +124,7 @@ func generate(root, folder, number, naming string) error {
 	return writeBackup(filepath.Join(folder, "data.tar.gz"), backup, varying, copies)
 }
 
-// listed is what the program lists of the lab.
+// listed returns what the program lists of the lab.
 func listed(root, folder, backup string) (inv infra.Inventory, err error) {
 	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: filepath.Join(root, "testdata/vcenter-after.tar.gz")})
 	if err != nil {

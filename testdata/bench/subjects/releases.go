@@ -159,7 +159,7 @@ func manifestOf(record []byte) (string, error) {
 	return r.Manifest, err
 }
 
-// declaration is an object as a manifest would have it.
+// declaration returns an object as a manifest would have it.
 func declaration(body []byte) (string, error) {
 	var o map[string]any
 	if err := json.Unmarshal(body, &o); err != nil {

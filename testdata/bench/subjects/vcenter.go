@@ -21,7 +21,7 @@ import (
 	"drift-detector/internal/lab"
 )
 
-// govc is govc itself.
+// govc runs govc itself.
 func govc(args []string) error {
 	if status := cli.Run(args); status != 0 {
 		return fmt.Errorf("govc ended with status %d", status)

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/cluster-api/api/core/v1beta2/index"
 )
 
-// newClient is the API server of the management cluster: controller-runtime's fake
+// newClient returns the API server of the management cluster: controller-runtime's fake
 // client, and what that lacks: uid, creationTimestamp and generation. It has no schemas
 // of CRDs.
 func (e *Engine) newClient(objs []client.Object) client.WithWatch {
@@ -117,7 +117,7 @@ func (e *Engine) apply(ctx context.Context, c client.WithWatch, a runtime.ApplyC
 	})
 }
 
-// elsewhere is an API server with this object alone, nil for none. The fake client writes
+// elsewhere returns an API server with this object alone, nil for none. The fake client writes
 // what is applied as a dry run, so that has to be done elsewhere.
 func elsewhere(o *unstructured.Unstructured) client.Client {
 	b := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).WithReturnManagedFields()
@@ -127,7 +127,7 @@ func elsewhere(o *unstructured.Unstructured) client.Client {
 	return b.Build()
 }
 
-// unwrapped is the object in what client.ApplyConfigurationFromUnstructured returns,
+// unwrapped returns the object in what client.ApplyConfigurationFromUnstructured returns,
 // which is all that Cluster API applies.
 func unwrapped(a runtime.ApplyConfiguration) *unstructured.Unstructured {
 	v := reflect.Indirect(reflect.ValueOf(a))
@@ -211,7 +211,7 @@ func (e *Engine) stamp(ctx context.Context, c client.WithWatch, o client.Object,
 	return nil
 }
 
-// raw is the object as it is stored, nil where there is none.
+// raw returns the object as it is stored, nil where there is none.
 func raw(ctx context.Context, c client.Reader, o client.Object) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(gvkOf(o))

@@ -15,7 +15,7 @@ import (
 // authority is what a server of the workload cluster trusts, and is of itself.
 type authority struct{ cert *x509.Certificate }
 
-// authorityOf is the one in a Secret of the world as it is before anything is damaged.
+// authorityOf returns the one in a Secret of the world as it is before anything is damaged.
 func (w *World) authorityOf(suffix string) *authority {
 	s := w.get("Secret", w.Cluster.Name+suffix)
 	if s == nil {
@@ -28,7 +28,7 @@ func (w *World) authorityOf(suffix string) *authority {
 	return &authority{cert}
 }
 
-// signed is why a server refuses a client certificate, nil where it does not.
+// signed returns why a server refuses a client certificate, nil where it does not.
 func (a *authority) signed(der []byte) error {
 	cert, err := x509.ParseCertificate(der)
 	if err != nil {
@@ -40,7 +40,7 @@ func (a *authority) signed(der []byte) error {
 	return cert.CheckSignatureFrom(a.cert)
 }
 
-// admit is why nobody gets into the workload cluster with a kubeconfig, nil where one does.
+// admit returns why nobody gets into the workload cluster with a kubeconfig, nil where one does.
 func (wl *workload) admit(value []byte) error {
 	err, known := wl.admits[string(value)]
 	if !known {

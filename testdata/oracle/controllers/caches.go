@@ -42,7 +42,7 @@ func (e *Engine) throughCache(options map[client.Object]cache.ByObject, secrets 
 	return c
 }
 
-// secretsOfClusters are what the caches of all main functions hold of Secrets.
+// secretsOfClusters returns what the caches of all main functions hold of Secrets.
 func secretsOfClusters() map[client.Object]cache.ByObject {
 	named, err := labels.NewRequirement(clusterv1.ClusterNameLabel, selection.Exists, nil)
 	if err != nil {

@@ -66,7 +66,7 @@ func TestCalibration(t *testing.T) {
 	fmt.Printf("Cluster API %s: %d of %d machines and ghosts as the lab saw them, in %.0f s\n", Minor, same.Load(), len(lab.Machines)+len(lab.Ghosts), time.Since(start).Seconds())
 }
 
-// compare is how many of a cluster's machines and ghosts are as the lab saw them.
+// compare returns how many of a cluster's machines and ghosts are as the lab saw them.
 func (s seen) compare(t *testing.T, w *World, res *Result) int {
 	t.Helper()
 	same := 0
@@ -105,7 +105,7 @@ func (s seen) compare(t *testing.T, w *World, res *Result) int {
 	return same
 }
 
-// outcome is a fate in the words of forecasts.
+// outcome returns a fate in the words of forecasts.
 func (res *Result) outcome(f *Fate) string {
 	kept := f.Object == "kept"
 	switch {

@@ -22,5 +22,5 @@ func (*clusterCache) GetClientCertificatePrivateKey(context.Context, client.Obje
 	return nil, errors.New("no private key is needed")
 }
 
-// planeCache is what the cache of KubeadmControlPlane holds (controlplane/kubeadm/main.go).
+// planeCache returns what the cache of KubeadmControlPlane holds (controlplane/kubeadm/main.go).
 func planeCache() map[client.Object]cache.ByObject { return secretsOfClusters() }

@@ -21,7 +21,7 @@ const Minor = "v1.13"
 // managementFields are the fields by which a KubeadmControlPlaneReconciler sees its clusters.
 var managementFields = []string{"managementCluster"}
 
-// planeCache is what the cache of KubeadmControlPlane holds (ManagerCacheOptions in
+// planeCache returns what the cache of KubeadmControlPlane holds (ManagerCacheOptions in
 // controlplane/kubeadm/internal/setup v1.13.6, a package that v1.12 does not have, so that no
 // module for both may import it).
 func planeCache() map[client.Object]cache.ByObject {

@@ -51,7 +51,7 @@ func (s *infraStandIn) round() {
 	s.e.world.kubelets()
 }
 
-// cluster is that of an object, nil where it is gone or either is paused.
+// cluster returns that of an object, nil where it is gone or either is paused.
 func (s *infraStandIn) cluster(o *unstructured.Unstructured) *clusterv1.Cluster {
 	c := &clusterv1.Cluster{}
 	key := client.ObjectKey{Namespace: o.GetNamespace(), Name: o.GetLabels()[clusterv1.ClusterNameLabel]}
@@ -152,7 +152,7 @@ func (s *infraStandIn) deleteMachine(o, vm *unstructured.Unstructured) {
 	}
 }
 
-// vmName is the name by which CAPV looks for the VSphereVM of a machine
+// vmName returns the name by which CAPV looks for the VSphereVM of a machine
 // (cluster-api-provider-vsphere v1.16.0 pkg/services/vimmachine.go generateVMObjectName).
 func vmName(o *unstructured.Unstructured, m *clusterv1.Machine) string {
 	name := m.Name

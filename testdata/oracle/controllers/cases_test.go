@@ -131,7 +131,7 @@ func (l line) hold(t *testing.T, says map[string]string) {
 	}
 }
 
-// check is what the program says of the backup alone. It fails where something is wrong.
+// check returns what the program says of the backup alone. It fails where something is wrong.
 func check(t *testing.T, dir string) string {
 	t.Helper()
 	out, err := exec.Command(*program, "check", "--backup", filepath.Join(dir, "backup.tar.gz")).CombinedOutput()
@@ -174,7 +174,7 @@ func rehearseCase(t *testing.T, dir string, f *Forecast, happens, known string) 
 	}
 }
 
-// happened is what became of a world, in one line. Which of several machines an owner
+// happened returns what became of a world, in one line. Which of several machines an owner
 // deletes is chance.
 func (res *Result) happened() string {
 	return fmt.Sprintf("%d VMs destroyed, %d VMs made again, %d Machines deleted, %d made",

@@ -39,7 +39,7 @@ const (
 	acted     = "ActedPaused"
 )
 
-// disagreements are all of a world.
+// disagreements returns all of a world.
 func (res *Result) disagreements() []Disagreement {
 	var all []Disagreement
 	for _, f := range res.Fates {
@@ -56,7 +56,7 @@ func (res *Result) disagreements() []Disagreement {
 	return append(all, res.wrongAnswers()...)
 }
 
-// wrong is the kind of the disagreement about one machine, "" where there is none.
+// wrong returns the kind of the disagreement about one machine, "" where there is none.
 func (res *Result) wrong(f *Fate, outcome string) string {
 	kept := f.Object == "kept"
 	switch outcome {
@@ -115,7 +115,7 @@ func (res *Result) someAreDeleted() bool {
 	return res.Forecast.says("MachinesDeleted", "RolloutDue", "LivingReplaced", "SpecUnseen")
 }
 
-// count is how many fates are so.
+// count returns how many fates are so.
 func (res *Result) count(is func(*Fate) bool) int {
 	return len(slices.DeleteFunc(slices.Clone(res.Fates), func(f *Fate) bool { return !is(f) }))
 }
@@ -173,7 +173,7 @@ func outcomes(f *Forecast) []string {
 	return all
 }
 
-// harmSaid are the reasons of the answer that say that something running is harmed.
+// harmSaid returns the reasons of the answer that say that something running is harmed.
 func (res *Result) harmSaid() []string {
 	var why []string
 	for _, c := range []string{"MachinesDeleted", "RolloutDue", "LivingReplaced", "SecondInstance", "OtherInstance", "PoolScaledBack"} {

@@ -72,7 +72,7 @@ func hasGate(name string) bool {
 
 func (e *Engine) trace(format string, a ...any) { e.log = append(e.log, fmt.Sprintf(format, a...)) }
 
-// refused is the error of an API server that has lost its leader, for the first writes
+// refused returns the error of an API server that has lost its leader, for the first writes
 // of a world in which that happens. Controllers have to try again.
 func (e *Engine) refused(verb string, o client.Object) error {
 	if e.faults == 0 || e.rand.Intn(3) != 0 {
@@ -130,7 +130,7 @@ func (e *Engine) reconcile(c controller) {
 // lasting reports whether the API servers answer the same each time.
 func (e *Engine) lasting() bool { return e.faults == 0 && !e.world.workload.failing }
 
-// fingerprint is all that decides what the controllers do next. Times are not in it:
+// fingerprint returns all that decides what the controllers do next. Times are not in it:
 // some controllers write them each time.
 func (e *Engine) fingerprint() string {
 	var b strings.Builder

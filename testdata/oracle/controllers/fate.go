@@ -137,7 +137,7 @@ func (w *World) before() *Result {
 	return res
 }
 
-// recordedID is the id of a Machine's VM, as far as any object of it has it.
+// recordedID returns the id of a Machine's VM, as far as any object of it has it.
 func (w *World) recordedID(m *obj) string {
 	id := text(m, "spec", "providerID")
 	if o := w.get("VSphereMachine", m.GetName()); o != nil && id == "" {

@@ -12,7 +12,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// ownable are the kinds that controllers write: all that can change, and have owners.
+// ownable returns the kinds that controllers write: all that can change, and have owners.
 func ownable() []client.ObjectList {
 	return []client.ObjectList{
 		&clusterv1.MachineList{}, &clusterv1.MachineSetList{}, &clusterv1.MachineDeploymentList{}, &clusterv1.MachinePoolList{},
@@ -24,7 +24,7 @@ func ownable() []client.ObjectList {
 	}
 }
 
-// all are the objects that controllers write, as they are now.
+// all returns the objects that controllers write, as they are now.
 func (e *Engine) all() []client.Object {
 	var all []client.Object
 	for _, l := range ownable() {

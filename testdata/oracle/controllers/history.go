@@ -24,7 +24,7 @@ type History struct {
 
 const untilRest = 40
 
-// someHistory is a random one.
+// someHistory returns a random one.
 func someHistory(r *rand.Rand) History {
 	h := History{Rounds: pick(r, []int{0, 1, 2, 4, 7, 12, untilRest, untilRest, untilRest})}
 	for range r.Intn(3) {
@@ -112,7 +112,7 @@ func (w *World) afterwards(m string, r *rand.Rand) error {
 	return err
 }
 
-// base is a world whose controllers have come to rest, a day ago. All others of its
+// base returns a world whose controllers have come to rest, a day ago. All others of its
 // cluster begin as copies of it.
 func base(b *backup, at client.ObjectKey) (*World, error) {
 	names.Seed(1)

@@ -72,7 +72,7 @@ func (w *World) writeInventory(l listings, file string) error {
 	return os.WriteFile(file, asJSON(map[string]any{"inventoryVersion": "1", "listings": []any{vcenter, nodes}}), 0o600)
 }
 
-// factsOf are those of the vCenter whose certificate the VSphereClusters pin: the one from
+// factsOf returns those of the vCenter whose certificate the VSphereClusters pin: the one from
 // which the inventory was made has another.
 func (w *World) factsOf(facts []any) []any {
 	facts = slices.Clone(facts)
@@ -93,7 +93,7 @@ func (w *World) readable() bool {
 	return s == nil || w.workload.admit(secretValue(s, "value")) == nil
 }
 
-// instance is the example whose name is most like the VM's, with what is the VM's own.
+// instance returns the example whose name is most like the VM's, with what is the VM's own.
 func (w *World) instance(v *VM, examples []any) map[string]any {
 	like := slices.MaxFunc(examples, func(a, b any) int {
 		return sharedPrefix(a.(map[string]any)["name"].(string), v.Name) - sharedPrefix(b.(map[string]any)["name"].(string), v.Name)
@@ -137,7 +137,7 @@ func (w *World) ownKeys(v *VM, i map[string]any) {
 	}
 }
 
-// stem is the name that owners give to all their machines, with its hyphen.
+// stem returns the name that owners give to all their machines, with its hyphen.
 func stem(name string) string { return name[:strings.LastIndex(name, "-")+1] }
 
 func sharedPrefix(a, b string) int {

@@ -18,7 +18,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// later are the objects after a time in which nothing happened: all times in metadata
+// later returns the objects after a time in which nothing happened: all times in metadata
 // and status are earlier by that, and so are those of the Nodes.
 func (e *Engine) later(by time.Duration) []client.Object {
 	all := crds()

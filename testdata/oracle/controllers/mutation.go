@@ -41,7 +41,7 @@ func on(kind string, change func(o *obj, w *World, r *rand.Rand) string) mutatio
 	}
 }
 
-// at is a time some hours from now.
+// at returns a time some hours from now.
 func at(hours int) string {
 	return time.Now().Add(time.Duration(hours) * time.Hour).UTC().Format(time.RFC3339)
 }
@@ -62,7 +62,7 @@ func annotating(kind, key, value string) mutation {
 	})
 }
 
-// deleting is what somebody does with kubectl delete.
+// deleting returns what somebody does with kubectl delete.
 func deleting(kind string) mutation {
 	return on(kind, func(o *obj, _ *World, _ *rand.Rand) string {
 		set(o, at(-1), "metadata", "deletionTimestamp")
@@ -99,7 +99,7 @@ func labelsOf(o, selecting *obj) {
 	}
 }
 
-// repeated is a list with some of its elements several times: those are picked more often.
+// repeated returns a list with some of its elements several times: those are picked more often.
 func repeated(times int, names ...string) []string {
 	var all []string
 	for range times {

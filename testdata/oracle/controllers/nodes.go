@@ -46,7 +46,7 @@ func (w *World) createAll(objs []client.Object) {
 	}
 }
 
-// version is that of Kubernetes on Nodes.
+// version returns that of Kubernetes on Nodes.
 func (w *World) version() string {
 	for _, k := range w.of("KubeadmControlPlane") {
 		if v := text(k, "spec", "version"); v != "" {
@@ -56,7 +56,7 @@ func (w *World) version() string {
 	return "v1.34.0"
 }
 
-// boot is what a VM does that starts for the first time: it joins, if its cluster answers.
+// boot does what a VM does that starts for the first time: it joins, if its cluster answers.
 func (w *World) boot(v *VM, version string) {
 	if !w.quorum() {
 		return
@@ -67,7 +67,7 @@ func (w *World) boot(v *VM, version string) {
 	w.createAll(nodeObjects(v, version))
 }
 
-// nodeObjects are a Node and the static Pods of a control plane. Conditions that a
+// nodeObjects returns a Node and the static Pods of a control plane. Conditions that a
 // kubelet reports are all there: a rollout waits for them.
 func nodeObjects(v *VM, version string) []client.Object {
 	hourAgo := metav1.NewTime(time.Now().Add(-time.Hour))
@@ -158,7 +158,7 @@ func (w *World) deleteNode(n *corev1.Node) {
 	}
 }
 
-// list is no call of a controller: it does not fail.
+// list makes no call of a controller: it does not fail.
 func (w *World) list(l client.ObjectList, opts ...client.ListOption) {
 	was := w.workload.failing
 	w.workload.failing = false
@@ -168,7 +168,7 @@ func (w *World) list(l client.ObjectList, opts ...client.ListOption) {
 	}
 }
 
-// nodes are those of the workload cluster, in the order of their names.
+// nodes returns those of the workload cluster, in the order of their names.
 func (w *World) nodes() []corev1.Node {
 	l := &corev1.NodeList{}
 	w.list(l)

@@ -35,7 +35,7 @@ func set(o *obj, v any, at ...string) {
 	}
 }
 
-// secretValue is a value of a Secret, nil where that lacks the key.
+// secretValue returns a value of a Secret, nil where that lacks the key.
 func secretValue(s *obj, key string) []byte {
 	encoded, has, _ := unstructured.NestedString(s.Object, "data", key)
 	if !has {
@@ -104,7 +104,7 @@ func aLabel(r *rand.Rand, o *obj) string {
 	return pick(r, l)
 }
 
-// suffix is what Kubernetes appends to names that it makes.
+// suffix returns what Kubernetes appends to names that it makes.
 func suffix(r *rand.Rand) string {
 	const letters = "bcdfghjklmnpqrstvwxz2456789"
 	b := make([]byte, 5)

@@ -74,7 +74,7 @@ type setup struct {
 	setup func() error
 }
 
-// setups are the controllers of Cluster API with the options of its own main functions.
+// setups returns the controllers of Cluster API with the options of its own main functions.
 func (e *Engine) setups(m *recordingManager) []setup {
 	c, ctx, cc, opts := e.client, e.ctx, e.cache, runtimecontroller.Options{}
 	return []setup{

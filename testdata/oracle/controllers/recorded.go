@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// recordedWorld is a cluster of a backup beside an inventory of the same time: its VMs are
+// recordedWorld returns a cluster of a backup beside an inventory of the same time: its VMs are
 // those that were listed, its Nodes those of its Node list.
 func recordedWorld(b *backup, l listings, at client.ObjectKey) *World {
 	w := newWorld(b, at, 7)
@@ -48,7 +48,7 @@ func recordedWorld(b *backup, l listings, at client.ObjectKey) *World {
 	return w
 }
 
-// nodesOf is the Node list of a cluster, if it was read.
+// nodesOf returns the Node list of a cluster, if it was read.
 func (l listings) nodesOf(at client.ObjectKey) []map[string]any {
 	var all []map[string]any
 	for _, m := range l {

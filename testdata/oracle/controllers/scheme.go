@@ -79,7 +79,7 @@ func newScheme() *runtime.Scheme {
 	return s
 }
 
-// few are the kinds of a group of Kubernetes that are read or written here.
+// few returns the kinds of a group of Kubernetes that are read or written here.
 func few(of schema.GroupVersion, kinds ...runtime.Object) func(*runtime.Scheme) error {
 	return func(s *runtime.Scheme) error {
 		s.AddKnownTypes(of, kinds...)
@@ -106,7 +106,7 @@ func newMapper() meta.RESTMapper {
 	return m
 }
 
-// crds have nothing but the labels by which Cluster API finds the version of a contract.
+// crds returns definitions that have nothing but the labels by which Cluster API finds the version of a contract.
 func crds() []client.Object {
 	var all []client.Object
 	add := func(group, kind string) {
@@ -135,7 +135,7 @@ func crds() []client.Object {
 	return all
 }
 
-// typed is the object as the Go type of its kind, if that is known.
+// typed returns the object as the Go type of its kind, if that is known.
 func typed(o *unstructured.Unstructured) client.Object {
 	t, err := scheme.New(o.GroupVersionKind())
 	if err != nil {
@@ -150,7 +150,7 @@ func typed(o *unstructured.Unstructured) client.Object {
 	return t.(client.Object)
 }
 
-// named is an object by kind and name, for people.
+// named returns an object by kind and name, for people.
 func named(o client.Object) string { return kindOf(o) + " " + o.GetName() }
 
 func kindOf(o runtime.Object) string { return gvkOf(o).Kind }

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// unexported is a field that Cluster API shows to nobody, of what a pointer or interface is of.
+// unexported returns a field that Cluster API shows to nobody, of what a pointer or interface is of.
 func unexported(structure reflect.Value, field string) reflect.Value {
 	for structure.Kind() == reflect.Pointer || structure.Kind() == reflect.Interface {
 		structure = structure.Elem()

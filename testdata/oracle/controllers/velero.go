@@ -24,7 +24,7 @@ var resetFields = []string{
 	"ownerReferences", "managedFields",
 }
 
-// restored are the objects as Velero creates them. All are there before a controller acts.
+// restored returns the objects as Velero creates them. All are there before a controller acts.
 func (w *World) restored() []client.Object {
 	all := crds()
 	now := metav1.NewTime(time.Now().Add(-time.Second).Truncate(time.Second))
@@ -53,7 +53,7 @@ func (w *World) restored() []client.Object {
 	return all
 }
 
-// live are the objects as they are, with status, owners and all.
+// live returns the objects as they are, with status, owners and all.
 func (w *World) live() []client.Object {
 	all := crds()
 	for _, p := range slices.Sorted(maps.Keys(w.Objects)) {

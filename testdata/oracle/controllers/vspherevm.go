@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/cluster-api/util"
 )
 
-// newVSphereVM is what CAPV makes for a VSphereMachine without one.
+// newVSphereVM returns what CAPV makes for a VSphereMachine without one.
 func newVSphereVM(o *unstructured.Unstructured, m *clusterv1.Machine, c *clusterv1.Cluster) *unstructured.Unstructured {
 	vm := infraObject("VSphereVM")
 	vm.SetNamespace(o.GetNamespace())

@@ -94,7 +94,7 @@ func defaulted(o, before *unstructured.Unstructured) {
 	}
 }
 
-// invalid is why the webhooks refuse an object that is created, "" where they do not.
+// invalid returns why the webhooks refuse an object that is created, "" where they do not.
 func invalid(o *unstructured.Unstructured) string {
 	h := hook("validate", o)
 	if h == nil {

@@ -105,7 +105,7 @@ func (w *World) membersUp() []string {
 // quorum reports whether etcd answers, and the API server with it.
 func (w *World) quorum() bool { return len(w.membersUp()) >= len(w.workload.members)/2+1 }
 
-// leader is the first of the members that run.
+// leader returns the first of the members that run.
 func (w *World) leader() string {
 	if up := w.membersUp(); len(up) > 0 {
 		return up[0]
@@ -169,7 +169,7 @@ func (c *clusterCache) Watch(ctx context.Context, key client.ObjectKey, _ cluste
 	return err
 }
 
-// GetHealthCheckingState is that of a cache that has just started, in the first phase.
+// GetHealthCheckingState returns that of a cache that has just started, in the first phase.
 func (c *clusterCache) GetHealthCheckingState(ctx context.Context, key client.ObjectKey) clustercache.HealthCheckingState {
 	now := time.Now()
 	_, err := c.workload(ctx, key)
@@ -186,5 +186,5 @@ func (c *clusterCache) GetClusterSource(string, func(context.Context, client.Obj
 	return source.Func(func(context.Context, workqueue.TypedRateLimitingInterface[reconcile.Request]) error { return nil })
 }
 
-// nodeOfEndpoint is the Node of the static Pod by which a member of etcd is dialled.
+// nodeOfEndpoint returns the Node of the static Pod by which a member of etcd is dialled.
 func nodeOfEndpoint(endpoint string) string { return strings.TrimPrefix(endpoint, "etcd-") }

@@ -74,7 +74,7 @@ func (w *World) shrink() {
 	}
 }
 
-// of are the objects of a kind, by name.
+// of returns the objects of a kind, by name.
 func (w *World) of(kind string) []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
 	for _, o := range w.Objects {
@@ -160,7 +160,7 @@ func asJSON(v any) []byte {
 	return data
 }
 
-// outside is all that the controllers read elsewhere than in their management cluster.
+// outside returns all that the controllers read elsewhere than in their management cluster.
 func (w *World) outside() string { return fmt.Sprint(w.workload.writes, w.fingerprint()) }
 
 func (w *World) fingerprint() string {

@@ -79,7 +79,7 @@ var origins = []origin{
 	newOrigin(drifted, "tenant-gamma", "gamma-edge"), newOrigin(restored, "tenant-delta", "delta-topo"),
 }
 
-// history is the one of the flags, or a random one.
+// history returns the one of the flags, or a random one.
 func history(r *rand.Rand) History {
 	split := func(s string) []string {
 		return strings.FieldsFunc(s, func(c rune) bool { return c == ',' })

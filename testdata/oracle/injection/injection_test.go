@@ -28,13 +28,13 @@ var payloads = []string{
 // large is a name of one MiB.
 var large = strings.Repeat("A", 1<<20)
 
-// quoted is text as it is inside of a JSON string.
+// quoted returns text as it is inside of a JSON string.
 func quoted(text string) string {
 	q, _ := json.Marshal(text)
 	return string(q[1 : len(q)-1])
 }
 
-// inXML is what XML 1.0 can hold of a text.
+// inXML returns what XML 1.0 can hold of a text.
 func inXML(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0xfffd {
@@ -45,7 +45,7 @@ func inXML(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(text)
 }
 
-// inPath is what can be one part of a path.
+// inPath returns what can be one part of a path.
 func inPath(text string) string {
 	return strings.NewReplacer("/", "-", "\x00", "-").Replace(text[:min(len(text), 150)])
 }

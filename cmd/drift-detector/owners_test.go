@@ -8,7 +8,7 @@ import (
 	"drift-detector/internal/lab"
 )
 
-// wellEKS is the well cluster of AWS with a control plane that AWS runs.
+// wellEKS returns the well cluster of AWS with a control plane that AWS runs.
 func wellEKS(t *testing.T) *world {
 	t.Helper()
 	w, ec2 := wellAWS(t)

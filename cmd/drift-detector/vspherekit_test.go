@@ -18,9 +18,9 @@ import (
 	"drift-detector/report"
 )
 
-// This file is what the scenes by number change the lab with, beside world and lab.
+// This file has what tests change the lab with, apart from world and lab.
 
-// after is a moment since the lab's backup was written, on 21 November 2026 at 04:06:32.
+// after returns a moment since the lab's backup was written, on 21 November 2026 at 04:06:32.
 func after(d time.Duration) time.Time {
 	return time.Date(2026, 11, 21, 4, 6, 32, 0, time.UTC).Add(d)
 }
@@ -40,7 +40,7 @@ func (w *world) clone(source string, spec lab.CloneSpec) lab.VM {
 	return vm
 }
 
-// vm is a VM of the lab by its name.
+// vm returns a VM of the lab by its name.
 func (w *world) vm(name string) lab.VM {
 	w.t.Helper()
 	i := slices.IndexFunc(w.vcenter.VMs(), func(v lab.VM) bool { return v.Name == name })
@@ -50,7 +50,7 @@ func (w *world) vm(name string) lab.VM {
 	return w.vcenter.VMs()[i]
 }
 
-// metadata is what CAPV writes for a host name.
+// metadata returns what CAPV writes for a host name.
 func metadata(host string) string {
 	return "instance-id: \"" + host + "\"\nlocal-hostname: \"" + host + "\"\n"
 }
@@ -96,7 +96,7 @@ func alive(_ string, nodes []map[string]any) []map[string]any {
 	return nodes
 }
 
-// nodeOf is a Node of a list by its name.
+// nodeOf returns a Node of a list by its name.
 func nodeOf(t *testing.T, nodes []map[string]any, name string) map[string]any {
 	t.Helper()
 	for _, n := range nodes {
@@ -108,7 +108,7 @@ func nodeOf(t *testing.T, nodes []map[string]any, name string) map[string]any {
 	return nil
 }
 
-// copyOf is a deep copy of an object.
+// copyOf returns a deep copy of an object.
 func copyOf(t *testing.T, object map[string]any) map[string]any {
 	t.Helper()
 	text, err := json.Marshal(object)
@@ -146,7 +146,7 @@ func (w *world) without(name string) {
 	})
 }
 
-// object is an object of the backup, by the beginning of its resource and its name.
+// object returns an object of the backup, by the beginning of its resource and its name.
 func (w *world) object(resource, name string) (path string, object map[string]any) {
 	w.t.Helper()
 	backuptest.Rewrite(w.t, w.backups[0], func(item string, body []byte) ([]byte, bool) {
@@ -234,7 +234,7 @@ func (o outcome) says(t *testing.T, want map[string]string) {
 	}
 }
 
-// message is what a report says of a machine or VM in words.
+// message returns what a report says of a machine or VM in words.
 func (o outcome) message(name string) string {
 	for _, c := range o.report.Clusters {
 		for _, m := range machinesOf(c) {
@@ -251,7 +251,7 @@ func (o outcome) message(name string) string {
 	return ""
 }
 
-// warned are the warnings of a machine.
+// warned returns the warnings of a machine.
 func (o outcome) warned(name string) (reasons []string) {
 	for _, c := range o.report.Clusters {
 		for _, m := range machinesOf(c) {

@@ -15,7 +15,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// plan is the runbook that the program prints for a run.
+// plan returns the runbook that the program prints for a run.
 func (w *world) plan(o outcome) string {
 	w.t.Helper()
 	file := filepath.Join(w.dir, "planned.json")
@@ -28,15 +28,15 @@ func (w *world) plan(o outcome) string {
 // further is the break before a further row of a command.
 var further = regexp.MustCompile(` \\\n *|\n +(\d+\)|\*\))|\n {8,}|\n {4}\b`)
 
-// wholeLines is a runbook with each command in one line.
+// wholeLines returns a runbook with each command in one line.
 func wholeLines(plan string) string { return further.ReplaceAllString(plan, " $1") }
 
-// runbookLines are the commands of a runbook, each as one line, that hold a piece of text.
+// runbookLines returns the commands of a runbook, each as one line, that hold a piece of text.
 func runbookLines(plan, piece string) []string {
 	return slices.DeleteFunc(strings.Split(wholeLines(plan), "\n"), func(l string) bool { return !strings.Contains(l, piece) })
 }
 
-// scopeOf is the only scope of a provider.
+// scopeOf returns the only scope of a provider.
 func scopeOf(t *testing.T, r *report.Report, provider string) *report.Scope {
 	t.Helper()
 	for i := range r.Scopes {
@@ -48,7 +48,7 @@ func scopeOf(t *testing.T, r *report.Report, provider string) *report.Scope {
 	return nil
 }
 
-// clusterOf is a cluster of a report by its name.
+// clusterOf returns a cluster of a report by its name.
 func clusterOf(t *testing.T, r *report.Report, name string) *report.Cluster {
 	t.Helper()
 	for i := range r.Clusters {

@@ -9,7 +9,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// managedOpenStack is the fleet of wellOpenStack with a network, a router and security
+// managedOpenStack returns the fleet of wellOpenStack with a network, a router and security
 // groups that CAPO made for it.
 func managedOpenStack(t *testing.T, o openstacklab.Options) (*world, *openstacklab.Server) {
 	t.Helper()

@@ -151,7 +151,7 @@ func TestRolloutsThatAreDue(t *testing.T) {
 	})
 }
 
-// halfway is in the middle of an upgrade of alpha-prod-md-0: one of its four machines is
+// halfway makes a backup in the middle of an upgrade of alpha-prod-md-0: one of its four machines is
 // of a new MachineSet.
 func (w *world) halfway() {
 	w.t.Helper()

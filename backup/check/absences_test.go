@@ -74,7 +74,7 @@ func inSpec(place, field string, value any) change {
 	return editing(place, func(o map[string]any) { spec(o)[field] = value })
 }
 
-// infra is a cluster-scoped object of an infrastructure provider.
+// infra returns a cluster-scoped object of an infrastructure provider.
 func infra(kind, name string, s map[string]any) map[string]any {
 	return map[string]any{
 		"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": kind, "metadata": map[string]any{"name": name}, "spec": s,
@@ -98,7 +98,7 @@ const (
 	controller  = "warning CredentialAbsent: Secret capa-system/capa-manager-bootstrap-credentials"
 )
 
-// worker is a machine of alpha-prod with all that belongs to it.
+// worker returns a machine of alpha-prod with all that belongs to it.
 func worker(t *testing.T) string {
 	t.Helper()
 	for _, i := range itemsOf(t, lab) {

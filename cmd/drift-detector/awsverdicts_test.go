@@ -44,7 +44,7 @@ func (w *world) onObject(resource, name string, change func(o map[string]any)) {
 // takenOut takes an object out of the backup.
 func takenOut(o map[string]any) { delete(o, "kind") }
 
-// within is the object at a path of members, made where it is missing.
+// within returns the object at a path of members, made where it is missing.
 func within(o map[string]any, path ...string) map[string]any {
 	for _, p := range path {
 		next, ok := o[p].(map[string]any)
@@ -57,7 +57,7 @@ func within(o map[string]any, path ...string) map[string]any {
 	return o
 }
 
-// tagged is a running instance with tags, as CAPA writes them.
+// tagged returns a running instance with tags, as CAPA writes them.
 func tagged(id, vpc string, tags ...string) lab.EC2Instance {
 	i := lab.EC2Instance{InstanceID: id, VPC: vpc, State: lab.EC2State{Code: 16, Name: "running"}}
 	i.Placement.AvailabilityZone = "us-east-1a"

@@ -10,10 +10,10 @@ import (
 	"drift-detector/report/code"
 )
 
-// chapterText is what a chapter of a plan says and runs.
+// chapterText returns what a chapter of a plan says and runs.
 func chapterText[S Step | report.Step](steps []S) string { return strings.Join(lines(steps), "\n") }
 
-// pooled is what is done after the restore of a cluster with a MachinePool.
+// pooled returns what is done after the restore of a cluster with a MachinePool.
 func pooled(desired, now int64, change func(*report.Group)) []Step {
 	r := sample("alpha")
 	c := &r.Clusters[1]

@@ -401,7 +401,7 @@ func TestGhostsOfEveryAge(t *testing.T) {
 	o.agreesWith(t, readOracle(t, testdata+"verdicts.json"))
 }
 
-// k0sToken is a token with which k0s joins a server.
+// k0sToken returns a token with which k0s joins a server.
 func k0sToken(server string) string {
 	return zippedBase64(fmt.Sprintf("apiVersion: v1\nclusters:\n- cluster:\n    server: %s\n    certificate-authority-data: x\n  name: k0s\ncontexts:\n- context:\n    cluster: k0s\nkind: Config\n", server))
 }

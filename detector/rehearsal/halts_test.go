@@ -13,7 +13,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// effect is all that the only cluster's effects of a code say, objects included.
+// effect returns all that the only cluster's effects of a code say, objects included.
 func effect(f Forecast, code string) string {
 	var out []string
 	for _, e := range f.Clusters[0].Effects {
@@ -24,7 +24,7 @@ func effect(f Forecast, code string) string {
 	return strings.Join(out, "\n")
 }
 
-// effectCodes are the codes of the only cluster's effects.
+// effectCodes returns the codes of the only cluster's effects.
 func effectCodes(f Forecast) string {
 	var out []string
 	for _, e := range f.Clusters[0].Effects {

@@ -45,13 +45,13 @@ func try(t *testing.T, line string, cases ...string) outcomeOf {
 	return outcomeOf{err == nil, strings.Split(strings.TrimSpace(string(calls)), "\n"), string(out)}
 }
 
-// linesWith are the commands of a report's findings that hold a piece of text.
+// linesWith returns the commands of a report's findings that hold a piece of text.
 func linesWith(r *report.Report, piece string) []string {
 	Fill(r, providerTools)
 	return slices.DeleteFunc(commands(allSteps(r)), func(c string) bool { return !strings.Contains(c, piece) })
 }
 
-// planLines are all commands of a plan, planText is all that it says.
+// planLines returns all commands of a plan, planText is all that it says.
 func planLines(r *report.Report) []string { return commands(everyStep(r)) }
 
 func planText(t *testing.T, r *report.Report) string {
