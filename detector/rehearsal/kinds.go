@@ -12,6 +12,31 @@ import (
 	"drift-detector/report/code"
 )
 
+// readKinds are those of which the walk asks more than the core keeps, but for what topologies make.
+var readKinds = []backup.AnyKind{
+	servers,
+	clusterKinds,
+	classKinds,
+	resourceSets,
+	claims,
+	pools,
+	globalPools,
+	etcdClusters,
+	anywhereClusters,
+	otherMakers[0],
+	otherMakers[1],
+	otherMakers[2],
+	helmReleases,
+	deployments,
+	workflows,
+	nodeClaims,
+	planeStatuses,
+	healthChecks,
+	extensions,
+	webhookKinds[0],
+	webhookKinds[1],
+}
+
 // Want returns what a rehearsal needs from a backup beside the core objects.
 func Want() backup.Want {
 	var ofTopologies []backup.AnyKind
@@ -19,7 +44,7 @@ func Want() backup.Want {
 		ofTopologies = append(ofTopologies, topologyKinds[name])
 	}
 	return backup.Want{
-		Kinds: append([]backup.AnyKind{servers, clusterKinds, classKinds, resourceSets, claims, pools, globalPools, etcdClusters, anywhereClusters, otherMakers[0], otherMakers[1], otherMakers[2], helmReleases, deployments, workflows, nodeClaims, planeStatuses, healthChecks, extensions, webhookKinds[0], webhookKinds[1]}, ofTopologies...),
+		Kinds: append(slices.Clone(readKinds), ofTopologies...),
 		Secrets: []backup.SecretRule{
 			{Name: "*" + code.EtcdClientSecret, Optional: []string{"tls.crt", "tls.key"}, Digest: backup.CertificateDigest},
 			{Name: "*" + code.KubeconfigSecret, Type: ownType, Mark: ownType},

@@ -74,11 +74,13 @@ func Run(t *testing.T, folder string, r *infra.Registry, rows []walk.Row) {
 		t.Fatal(err)
 	}
 	for i := range rows {
-		for _, answer := range demanded(&rows[i]) {
-			if !has[rows[i].ID+" "+string(answer)] {
-				t.Errorf("row %s has no scene with the answer %q", rows[i].ID, answer)
+		t.Run(rows[i].ID+"/each answer", func(t *testing.T) {
+			for _, answer := range demanded(&rows[i]) {
+				if !has[rows[i].ID+" "+string(answer)] {
+					t.Errorf("the row has no scene with the answer %q", answer)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -314,29 +316,30 @@ func (p *Played) Describe() string {
 // row itself: nothing reads what it finds. Rows that are told otherwise are named; the function
 // takes a row of Cluster API itself out until what it returns is called.
 func Matter(t *testing.T, folder string, r *infra.Registry, rows []walk.Row, told []string, out func(id string) (restore func())) {
-	matters := map[string]bool{}
 	for i := range rows {
 		id := rows[i].ID
-		restore := func() {}
-		if out != nil {
-			restore = out(id)
-		}
-		err := without(id, folder, r, func(s Scene, end func() (*Played, error)) {
-			if of, _, _ := strings.Cut(strings.TrimSuffix(s.File, ".scene"), "-"); of != id || matters[id] {
-				return
+		t.Run(id, func(t *testing.T) {
+			if out != nil {
+				defer out(id)()
 			}
-			p, err := end()
+			matters := false
+			err := without(id, folder, r, func(s Scene, end func() (*Played, error)) {
+				if of, _, _ := strings.Cut(strings.TrimSuffix(s.File, ".scene"), "-"); of != id || matters {
+					return
+				}
+				p, err := end()
+				if err != nil {
+					t.Fatal(err)
+				}
+				matters = slices.ContainsFunc(p.Unmet(), func(problem string) bool { return !strings.HasPrefix(problem, "=> "+id+" ") })
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			matters[id] = slices.ContainsFunc(p.Unmet(), func(problem string) bool { return !strings.HasPrefix(problem, "=> "+id+" ") })
+			if matters == slices.Contains(told, id) {
+				t.Errorf("what its scenes say beside that it is asked changes when the row is taken out: %v", matters)
+			}
 		})
-		if restore(); err != nil {
-			t.Fatal(err)
-		}
-		if matters[id] == slices.Contains(told, id) {
-			t.Errorf("%s: what its scenes say beside that it is asked changes when the row is taken out: %v", id, matters[id])
-		}
 	}
 }
 
