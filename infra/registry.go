@@ -35,8 +35,8 @@ func NewRegistry(providers ...Provider) *Registry {
 
 // Add adds a provider. It panics when the name is taken.
 func (r *Registry) Add(p Provider) {
-	if r.named(p.Spec().Name) != nil {
-		panic("infra: provider " + p.Spec().Name + " is registered twice")
+	if name := p.Spec().Name; r.named(name) != nil {
+		panic("infra: provider " + name + " is registered twice")
 	}
 	r.providers = append(r.providers, p)
 }

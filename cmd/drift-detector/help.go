@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-
-	"drift-detector/infra/all"
 )
 
 const (
@@ -34,7 +32,7 @@ var helpGroups = []struct {
 }
 
 var providerFlagNames = func() (names []string) {
-	for _, p := range all.Registry().Specs() {
+	for _, p := range providerSpecs() {
 		for _, f := range p.Flags {
 			names = append(names, f.Name)
 		}

@@ -7,8 +7,6 @@ import (
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
 	"github.com/urfave/cli/v2"
-
-	"drift-detector/infra/all"
 )
 
 func manCommand(s *streams) *cli.Command {
@@ -61,7 +59,7 @@ NO_COLOR wins.
 // environmentLines returns the lines of the manual on variables of other programs.
 func environmentLines() string {
 	var b strings.Builder
-	for _, p := range all.Registry().Specs() {
+	for _, p := range providerSpecs() {
 		if p.Environment.About != "" {
 			b.WriteString(p.Environment.About + ".\n")
 		}

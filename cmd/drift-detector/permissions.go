@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/infra"
-	"drift-detector/infra/all"
 	"drift-detector/infra/live"
 	"drift-detector/internal/sorting"
 )
@@ -19,7 +18,7 @@ var managementSpec = infra.Spec{Name: "kubernetes", Permissions: infra.Permissio
 }}
 
 func permissionsCommand(s *streams) *cli.Command {
-	specs := slices.DeleteFunc(all.Registry().Specs(), func(p infra.Spec) bool { return p.Permissions.Text == "" })
+	specs := slices.DeleteFunc(slices.Clone(providerSpecs()), func(p infra.Spec) bool { return p.Permissions.Text == "" })
 	sorting.By(specs, func(a, b infra.Spec) int { return strings.Compare(a.Name, b.Name) })
 	var providers, about []string
 	var examples strings.Builder

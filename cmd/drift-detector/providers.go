@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -11,10 +12,14 @@ import (
 	"drift-detector/internal/english"
 )
 
+// providerSpecs are the descriptions of the providers, which must not be changed. They are asked for a
+// dozen times before a command runs, and each is large.
+var providerSpecs = sync.OnceValue(func() []infra.Spec { return all.Registry().Specs() })
+
 // providerFlags returns the flags that providers declare.
 func providerFlags() []cli.Flag {
 	var flags []cli.Flag
-	for _, p := range all.Registry().Specs() {
+	for _, p := range providerSpecs() {
 		for _, f := range p.Flags {
 			if takesText(f) {
 				flags = append(flags, &cli.StringFlag{Name: f.Name, Usage: f.Usage})
@@ -29,7 +34,7 @@ func providerFlags() []cli.Flag {
 // placesOr names what providers list, and what else: "vCenter, AWS account or …".
 func placesOr(more ...string) string {
 	var names []string
-	for _, p := range all.Registry().Specs() {
+	for _, p := range providerSpecs() {
 		if !p.NodesOnly {
 			names = append(names, p.Scope)
 		}
@@ -44,7 +49,7 @@ func takesText(f infra.Flag) bool { return strings.Contains(f.Usage, "`") }
 // two exclude each other.
 func readProviderFlags(c *cli.Context) (map[string]string, error) {
 	given := map[string]string{}
-	for _, p := range all.Registry().Specs() {
+	for _, p := range providerSpecs() {
 		for _, f := range p.Flags {
 			switch {
 			case takesText(f) && c.String(f.Name) != "":
@@ -65,7 +70,7 @@ func readProviderFlags(c *cli.Context) (map[string]string, error) {
 // environmentCredentials returns those that the variables of providers' own tools hold.
 func environmentCredentials(getenv func(string) string) []infra.Credential {
 	var found []infra.Credential
-	for _, p := range all.Registry().Specs() {
+	for _, p := range providerSpecs() {
 		if p.Environment.Read == nil {
 			continue
 		}
