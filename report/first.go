@@ -94,7 +94,11 @@ func (r *Report) foretold(only code.Reason) []AnswerReason {
 
 // points returns reasons with the places of their objects.
 func (r *Report) points(reasons []AnswerReason) []Point {
-	wanted := map[string]bool{}
+	n := 0
+	for i := range reasons {
+		n += len(reasons[i].Objects)
+	}
+	wanted := make(map[string]bool, n)
 	for i := range reasons {
 		for _, name := range reasons[i].Objects {
 			wanted[name], wanted[clusterOf(name)] = true, true

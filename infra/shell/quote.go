@@ -30,7 +30,14 @@ func appendQuoted(to []byte, s string) []byte {
 	if isPlain(s) {
 		return append(to, s...)
 	}
-	return append(append(append(to, '\''), strings.ReplaceAll(s, "'", `'\''`)...), '\'')
+	to = append(to, '\'')
+	for {
+		before, after, quoted := strings.Cut(s, "'")
+		if to = append(to, before...); !quoted {
+			return append(to, '\'')
+		}
+		to, s = append(to, `'\''`...), after
+	}
 }
 
 // isPlain reports whether no character of a word, which is not empty, may mean anything to
