@@ -127,7 +127,7 @@ func (c *Command) each(visit func(part)) {
 	text(c.joined.after)
 }
 
-// flat is the line in pieces.
+// flat returns the line in pieces.
 func (c Command) flat() Command {
 	if c.joined != nil {
 		c.each(func(p part) { c.parts = append(c.parts, p) })
