@@ -3,7 +3,6 @@ package backuptest
 import (
 	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 
 	"drift-detector/backup"
 )
@@ -106,10 +107,13 @@ func (t *Tarball) Tar() []byte {
 // Bytes returns the backup as Velero stores it. Nothing can be added afterwards.
 func (t *Tarball) Bytes() []byte { return Compress(t.Tar()) }
 
-// Compress packs bytes as gzip.
+// Compress packs bytes as gzip, the fastest way: they are read once.
 func Compress(data []byte) []byte {
 	var out bytes.Buffer
-	w := gzip.NewWriter(&out)
+	w, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	if err != nil {
+		panic(err)
+	}
 	if _, err := w.Write(data); err != nil {
 		panic(err)
 	}

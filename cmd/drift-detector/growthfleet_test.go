@@ -8,12 +8,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"drift-detector/backup/backuptest"
@@ -46,6 +46,7 @@ const (
 // seed is a tenant of the lab and what was listed of it.
 type seed struct {
 	items     []item
+	ids       map[string][]string // of each item, by its path
 	inventory infra.Inventory
 }
 
@@ -62,9 +63,11 @@ func newSeed(t *testing.T, w *world, reach []string, tenant string) (s seed) {
 	if s.inventory, err = infra.ReadInventory(f); err != nil {
 		t.Fatal(err)
 	}
+	s.ids = map[string][]string{}
 	backuptest.Rewrite(t, w.backups[0], func(path string, body []byte) ([]byte, bool) {
 		if strings.Contains(path, tenant) || !strings.Contains(path, "tenant-") {
 			s.items = append(s.items, item{path, string(body)})
+			s.ids[path] = grownID.FindAllString(string(body), -1)
 		}
 		return nil, false
 	})
@@ -98,9 +101,10 @@ func (g growth) write(t *testing.T, s seed, copies int, backup, inventory, rules
 		if g.pick != "" && strings.Contains(i.path, g.pick) {
 			n = copies
 		}
+		path, body := g.copies(i.path, kept), g.copies(i.body, kept)
 		for k := range n {
 			if i.path != "metadata/version" { // which the tarball has
-				tarball.Raw(g.copy(i.path, k, n, kept), []byte(g.copy(i.body, k, n, kept)))
+				tarball.Raw(path(k), []byte(body(k)))
 			}
 		}
 	}
@@ -162,9 +166,10 @@ func (g growth) grow(t *testing.T, from infra.Inventory, copies int, kept map[st
 			out.Listings = append(out.Listings, l)
 			continue
 		}
+		text := g.copies(jsonOf(t, l), kept)
 		for k := range copies {
 			var one infra.Listing
-			decode(t, g.copy(jsonOf(t, l), k, copies, kept), &one)
+			decode(t, text(k), &one)
 			if last := len(out.Listings) - 1; k == 0 || l.NodeState != "" || one.Endpoint != out.Listings[last].Endpoint {
 				out.Listings = append(out.Listings, one)
 			} else {
@@ -189,9 +194,10 @@ func multiply[T any](t *testing.T, g growth, all []T, copies int, kept map[strin
 			out = append(out, one)
 			continue
 		}
+		text := g.copies(jsonOf(t, one), kept)
 		for k := range copies {
 			var next T
-			decode(t, g.copy(jsonOf(t, one), k, copies, kept), &next)
+			decode(t, text(k), &next)
 			out = append(out, next)
 		}
 	}
@@ -349,45 +355,58 @@ var grownID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4
 // kept returns the ids that have to be the same in all copies: those of what is there once.
 func (g growth) kept(s seed) map[string]bool {
 	out := map[string]bool{}
-	note := func(text string) {
-		maps.Insert(out, func(yield func(string, bool) bool) {
-			for _, id := range grownID.FindAllString(text, -1) {
-				yield(id, true)
-			}
-		})
-	}
 	for _, i := range s.items {
 		if g.pick == "" || !strings.Contains(i.path, g.pick) {
-			note(i.body)
+			for _, id := range s.ids[i.path] {
+				out[id] = true
+			}
 		}
 	}
 	for _, l := range s.inventory.Listings {
-		note(l.Identity)
+		for _, id := range grownID.FindAllString(l.Identity, -1) {
+			out[id] = true
+		}
 	}
 	return out
 }
 
-// copy returns one of several texts: the first is the text itself.
-func (g growth) copy(text string, k, of int, kept map[string]bool) string {
-	if k == 0 || of == 1 {
-		return text
-	}
-	for _, v := range g.vary {
-		text = strings.ReplaceAll(text, v, fmt.Sprintf("%s%s%03d", v, g.pad, k))
-	}
-	return grownID.ReplaceAllStringFunc(text, func(id string) string {
-		switch {
-		case kept[id]:
-			return id
-		case strings.HasPrefix(id, "vm-"):
-			return fmt.Sprintf("%s%03d", id, k)
+// copies returns what makes copies of a text, of which the first is the text itself. The
+// ids are found once: that takes longer than all else that a copy needs.
+func (g growth) copies(text string, kept map[string]bool) func(k int) string {
+	ids := sync.OnceValue(func() [][]int { return grownID.FindAllStringIndex(text, -1) })
+	return func(k int) string {
+		if k == 0 {
+			return text
 		}
-		kind := ""
-		if strings.HasPrefix(id, "i-") {
-			kind, id = id[:2], id[2:]
+		var out strings.Builder
+		from := 0
+		for _, at := range ids() {
+			out.WriteString(text[from:at[0]])
+			out.WriteString(copyOfID(text[at[0]:at[1]], k, kept))
+			from = at[1]
 		}
-		var b [4]byte
-		_, _ = hex.Decode(b[:], []byte(id[:8]))
-		return fmt.Sprintf("%s%08x%s", kind, binary.BigEndian.Uint32(b[:])+uint32(k), id[8:])
-	})
+		out.WriteString(text[from:])
+		copied := out.String()
+		for _, v := range g.vary {
+			copied = strings.ReplaceAll(copied, v, fmt.Sprintf("%s%s%03d", v, g.pad, k))
+		}
+		return copied
+	}
+}
+
+// copyOfID returns the id of a copy.
+func copyOfID(id string, k int, kept map[string]bool) string {
+	switch {
+	case kept[id]:
+		return id
+	case strings.HasPrefix(id, "vm-"):
+		return fmt.Sprintf("%s%03d", id, k)
+	}
+	kind := ""
+	if strings.HasPrefix(id, "i-") {
+		kind, id = id[:2], id[2:]
+	}
+	var b [4]byte
+	_, _ = hex.Decode(b[:], []byte(id[:8]))
+	return fmt.Sprintf("%s%08x%s", kind, binary.BigEndian.Uint32(b[:])+uint32(k), id[8:])
 }

@@ -146,11 +146,6 @@ func play(r *infra.Registry, in *base, s Scene, without string) (*Played, error)
 		return nil, err
 	}
 	inv := exists(r, lived)
-	for _, line := range in.exists {
-		if err := change(&inv, line); err != nil {
-			return nil, err
-		}
-	}
 	rest, err := changed(s.Then)
 	if err != nil {
 		return nil, err
@@ -161,10 +156,8 @@ func play(r *infra.Registry, in *base, s Scene, without string) (*Played, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, line := range rest {
-		if err := change(&inv, line); err != nil {
-			return nil, err
-		}
+	if err := change(&inv, slices.Concat(in.exists, rest)); err != nil {
+		return nil, err
 	}
 	l.drop(without)
 	p := decide(r, l, inv, now)
