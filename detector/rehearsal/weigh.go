@@ -238,6 +238,8 @@ func (f *machine) findRemedy() (bool, string) {
 	switch {
 	case f.Machine.SkipRemediation:
 		return false, "its annotation cluster.x-k8s.io/skip-remediation keeps health checks away"
+	case f.stale() && f.verdict.ControlPlane && f.node == nil && f.cluster.lost == "" && !f.cluster.remediates && f.cluster.dropsNodeless():
+		return false, f.set.title() + " has more Machines than it is to have, and deletes those without a Node first: it deletes this one once the others are well, and creates none in its place"
 	case h == nil:
 		return false, "no MachineHealthCheck covers it, and a Machine that exists counts as a replica, so that nothing replaces it"
 	case f.stale() && f.waitsForPlane() != "":

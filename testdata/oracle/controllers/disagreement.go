@@ -81,7 +81,7 @@ func (res *Result) wrong(f *Fate, outcome string) string {
 			return made
 		case f.After == "destroyed":
 			return destroyed
-		case !kept && !res.someAreDeleted() && !res.Forecast.says("StaleReplaced"):
+		case !kept && !res.someAreDeleted() && !res.Forecast.says("StaleReplaced") && !res.Forecast.deletes(f.Machine):
 			return removed
 		}
 	case "NewInstanceCreated":

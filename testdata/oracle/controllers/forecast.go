@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Forecast is what the program says of a world.
@@ -16,6 +17,7 @@ type Forecast struct {
 	Safe     string            `json:"safe"`
 	Reasons  map[string]string `json:"reasons,omitempty"`  // message by code
 	Outcomes map[string]string `json:"outcomes,omitempty"` // by machine; - where there is none
+	Messages map[string]string `json:"-"`                  // of outcomes, by machine
 	// Conditions are the codes of those of the answer.
 	Conditions []string `json:"conditions,omitempty"`
 }
@@ -38,7 +40,7 @@ type document struct {
 type group struct {
 	Machines []struct {
 		Name     string
-		Forecast *struct{ Outcome string }
+		Forecast *struct{ Outcome, Message string }
 	}
 }
 
@@ -59,7 +61,7 @@ func forecast(program, dir string) (*Forecast, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, err
 	}
-	f := &Forecast{Safe: r.Summary.Answer.Safe, Reasons: map[string]string{}, Outcomes: map[string]string{}}
+	f := &Forecast{Safe: r.Summary.Answer.Safe, Reasons: map[string]string{}, Outcomes: map[string]string{}, Messages: map[string]string{}}
 	for _, r := range r.Summary.Answer.Reasons {
 		f.Reasons[r.Code] = r.Message
 	}
@@ -75,7 +77,7 @@ func forecast(program, dir string) (*Forecast, error) {
 			for _, m := range g.Machines {
 				f.Outcomes[m.Name] = "-"
 				if m.Forecast != nil {
-					f.Outcomes[m.Name] = m.Forecast.Outcome
+					f.Outcomes[m.Name], f.Messages[m.Name] = m.Forecast.Outcome, m.Forecast.Message
 				}
 			}
 		}
@@ -91,6 +93,12 @@ func (f *Forecast) says(codes ...string) bool {
 		}
 	}
 	return false
+}
+
+// deletes reports whether the line of a machine without a VM says that its control plane, which
+// has too many, deletes it.
+func (f *Forecast) deletes(machine string) bool {
+	return strings.Contains(f.Messages[machine], "it deletes this one")
 }
 
 func codes(f *Forecast) []string { return slices.Sorted(maps.Keys(f.Reasons)) }
