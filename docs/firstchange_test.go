@@ -62,7 +62,7 @@ func TestFirstChangesTouchThreeFiles(t *testing.T) {
 }
 
 // The first changes apply to the files as they are, all to one copy, and what CONTRIBUTING.md says
-// of each proves it. The pages that are made from the code have them then.
+// of each proves it. A page that is made from the code has them then.
 func TestFirstChangesWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles much of the module once more")
@@ -79,12 +79,10 @@ func TestFirstChangesWork(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.title, func(t *testing.T) { runTests(t, dir, c.command...) })
 	}
-	runTests(t, dir, "go", "test", "./docs", "-run", "TestWalksPage|TestArchitectureShows", "-update")
+	// The other pages are made by tests for which all providers would be compiled once more.
 	runTests(t, dir, "go", "test", "./detector", "-run", "VerdictsPage", "-update")
-	for page, has := range map[string]string{"walks.md": "**core.M4** asks for", "architecture.md": "| `report/ndjson` | formats |", "verdicts.md": "NameUnknown"} {
-		if text, err := os.ReadFile(filepath.Join(dir, "docs", page)); err != nil || !strings.Contains(string(text), has) {
-			t.Errorf("docs/%s has no %q: %v", page, has, err)
-		}
+	if text, err := os.ReadFile(filepath.Join(dir, "docs/verdicts.md")); err != nil || !strings.Contains(string(text), "NameUnknown") {
+		t.Errorf("docs/verdicts.md does not have the new code: %v", err)
 	}
 }
 
