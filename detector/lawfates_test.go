@@ -99,7 +99,7 @@ func (w *truth) ghost(c *trueCluster) {
 	w.vms = append(w.vms, v)
 }
 
-// lookAlike makes somebody else's VM with a name like those of the cluster.
+// lookAlike makes a VM of another team with a name like those of the cluster.
 func (w *truth) lookAlike(c *trueCluster) {
 	name := c.owner(w.chance(30)) + "-" + w.suffix()
 	w.vms = append(w.vms, &trueVM{

@@ -68,7 +68,7 @@ func (o *oracle) replacesIt(c *oracleMachine, v *oracleVM) string {
 	return ""
 }
 
-// nodeState returns the state of a cluster's Node list, if somebody asked for it. One without
+// nodeState returns the state of a cluster's Node list, if it was asked for. One without
 // a Node, or of another cluster, is none where a control-plane machine runs that had one.
 func (o *oracle) nodeState(id backup.ClusterID) string {
 	state, nodes := "", 0

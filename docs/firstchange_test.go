@@ -73,7 +73,7 @@ func TestFirstChangesWork(t *testing.T) {
 		apply := commandIn(dir, "git", "apply", "--whitespace=nowarn", "-")
 		apply.Stdin = strings.NewReader(c.diff)
 		if out, err := apply.CombinedOutput(); err != nil {
-			t.Fatalf("%s does not apply any more: write its diff in CONTRIBUTING.md anew: %v\n%s", c.title, err, out)
+			t.Fatalf("%s does not apply any more: make its diff in CONTRIBUTING.md again: %v\n%s", c.title, err, out)
 		}
 	}
 	for _, c := range all {

@@ -18,8 +18,8 @@ func (k Key) IsZero() bool { return k == Key{} }
 
 func (k Key) String() string { return k.Kind.String() + " " + k.Value }
 
-// Join returns one value that is made of several. They are foreign: what stands between them
-// is escaped in them.
+// Join returns one value that is made of several. They are foreign: what separates
+// them is escaped in them.
 func Join(parts ...string) string {
 	escaped := make([]string, len(parts))
 	for i, p := range parts {

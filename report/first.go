@@ -94,11 +94,7 @@ func (r *Report) foretold(only code.Reason) []AnswerReason {
 
 // points returns reasons with the places of their objects.
 func (r *Report) points(reasons []AnswerReason) []Point {
-	n := 0
-	for i := range reasons {
-		n += len(reasons[i].Objects)
-	}
-	wanted := make(map[string]bool, n)
+	wanted := map[string]bool{}
 	for i := range reasons {
 		for _, name := range reasons[i].Objects {
 			wanted[name], wanted[clusterOf(name)] = true, true

@@ -75,7 +75,7 @@ func StreamSource(ctx context.Context, name string, r io.Reader) Source {
 	}}
 }
 
-// Waiting returns a source whose file waits for somebody to write it, such as a FIFO or what a
+// Waiting returns a source whose file waits for a writer, such as a FIFO or what a
 // shell makes of <(…): to open it waits already, and it can be read once only.
 func Waiting(ctx context.Context, s Source) Source {
 	return StreamSource(ctx, s.Name, &opening{Source: s})

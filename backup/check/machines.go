@@ -84,7 +84,7 @@ func healthChecks(e *examination) []Finding {
 			t.bare++
 		}
 	}
-	found := make([]Finding, 0, len(all))
+	var found []Finding
 	for by, t := range all {
 		if t.bare == 0 {
 			continue
@@ -137,7 +137,7 @@ func (c *cover) machine(m *backup.Machine) bool {
 	covered, known := c.asked[k]
 	if !known {
 		labels := m.Labels.Map()
-		covered = slices.ContainsFunc(selectors.MayFit(labels), func(s *selector) bool { return s.matches(m.Labels) })
+		covered = slices.ContainsFunc(selectors.MayFit(labels), func(s *selector) bool { return s.matches(labels) })
 		c.asked[k] = covered
 	}
 	return covered

@@ -35,9 +35,9 @@ func parseSelector(text string) (*selector, bool) {
 	return s, true
 }
 
-func (s *selector) matches(l backup.Labels) bool {
+func (s *selector) matches(l map[string]string) bool {
 	for key, value := range s.MatchLabels {
-		if have, ok := l.Lookup(key); !ok || have != value {
+		if have, ok := l[key]; !ok || have != value {
 			return false
 		}
 	}
@@ -47,7 +47,7 @@ func (s *selector) matches(l backup.Labels) bool {
 			s.use = labels.Nothing()
 		}
 	}
-	return s.use.Matches(labels.Set(l.Map()))
+	return s.use.Matches(labels.Set(l))
 }
 
 var ruleOverlap = rule("overlap")
@@ -119,13 +119,13 @@ type offspring struct {
 type child struct {
 	kind, owner string
 	cluster     backup.ClusterID
-	labels      backup.Labels
+	labels      map[string]string
 }
 
 type label struct{ key, value string }
 
 func (o *offspring) add(kind, owner string, cluster backup.ClusterID, labels backup.Labels) {
-	o.all = append(o.all, &child{kind, owner, cluster, labels})
+	o.all = append(o.all, &child{kind, owner, cluster, labels.Map()})
 }
 
 // candidates returns the children that have one of the labels that a selector demands.
@@ -134,7 +134,7 @@ func (o *offspring) candidates(s *selector) []*child {
 	if len(o.all) > few && o.labeled == nil {
 		o.labeled = map[label][]*child{}
 		for _, c := range o.all {
-			for key, value := range c.labels.Map() {
+			for key, value := range c.labels {
 				o.labeled[label{key, value}] = append(o.labeled[label{key, value}], c)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 // weakensTrust are flags that a forgotten variable of the environment must not set.
 var weakensTrust = map[string]bool{"insecure-skip-verify": true, "at": true, "region": true, "state": true, "id": true, "restore": true}
 
-// variable returns the name of the environment variable that stands for a flag.
+// variable returns the name of the environment variable that sets a flag.
 func variable(flag string) string {
 	return "DRIFT_DETECTOR_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }

@@ -75,7 +75,7 @@ func toDoLines(s, pattern string) []toDoLine {
 	return out
 }
 
-// numbers returns those that a text of steps stands for.
+// numbers returns those that a text of steps names.
 func numbers(text string) []int {
 	var out []int
 	for _, part := range strings.Fields(text) {

@@ -115,7 +115,7 @@ func runRender(o renderOptions, s *streams) error {
 	return writeOutputs(o.outputs, s, []string{o.report}, o.writer(rep, runbook, about, s))
 }
 
-// runbookOf returns the plan of a report for its page, with the steps of what somebody wants to see.
+// runbookOf returns the plan of a report for its page, with the steps of what is shown.
 func runbookOf(r *report.Report, only report.Filter) (*html.Runbook, error) {
 	if r.IsLive() { // of which nothing is restored
 		return nil, nil

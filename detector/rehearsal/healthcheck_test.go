@@ -7,7 +7,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// external returns a health check that leaves what it finds to somebody else.
+// external returns a health check that leaves what it finds to another program.
 func external(spec fields) fields {
 	return with(spec, "remediation", fields{"templateRef": fields{"kind": "Metal3RemediationTemplate", "name": "x", "apiVersion": "v1"}})
 }

@@ -125,7 +125,7 @@ func (l *listing) read(ctx context.Context, subscription string) {
 	}
 }
 
-// found notes a probe that was found, if somebody asked for it.
+// found notes a probe that was found, if it was asked for.
 func (l *listing) found(k infra.Key) {
 	if l.wanted[k] {
 		l.ProbesFound = append(l.ProbesFound, k)

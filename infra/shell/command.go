@@ -1,6 +1,10 @@
 package shell
 
-import "drift-detector/internal/terminal"
+import (
+	"slices"
+
+	"drift-detector/internal/terminal"
+)
 
 // Raw is shell text of the program's own: variables, redirections, operators. It is
 // not quoted. A newline in it is a space where a command is one line, see Command.Rows.
@@ -22,17 +26,9 @@ type Pieces []any
 // their words. The zero Command is no line.
 type Command struct {
 	parts   []part
-	joined  *joined // instead of parts
 	refused string
 	ask     bool
 	inTurn  bool
-}
-
-// joined is lines with text of the program's own around and between them. They are referred to, not
-// copied: what looks at a VM once more is a part of each line that changes something there.
-type joined struct {
-	before, between, after string
-	lines                  []Command
 }
 
 // part is a piece of a line.
@@ -94,46 +90,30 @@ func (c *Command) quoted(p part) {
 // around puts program text around lines, with another text between them. The first that
 // is refused is the result.
 func around(before, between, after string, lines ...Command) Command {
-	out := Command{joined: &joined{before, between, after, lines}}
+	var out Command
+	n := 2
 	for i := range lines {
 		if lines[i].refused != "" {
 			return lines[i]
 		}
+		n += len(lines[i].parts) + 1
 		out.inTurn = out.inTurn || lines[i].inTurn
 	}
-	return out
-}
-
-// each calls visit with the pieces of the line, in order.
-func (c *Command) each(visit func(part)) {
-	for _, p := range c.parts {
-		visit(p)
-	}
-	if c.joined == nil {
-		return
-	}
+	out.parts = make([]part, 0, n)
 	text := func(s string) {
 		if s != "" {
-			visit(part{kind: raw, text: s})
+			out.parts = append(out.parts, part{kind: raw, text: s})
 		}
 	}
-	text(c.joined.before)
-	for i := range c.joined.lines {
+	text(before)
+	for i := range lines {
 		if i > 0 {
-			text(c.joined.between)
+			text(between)
 		}
-		c.joined.lines[i].each(visit)
+		out.parts = append(out.parts, lines[i].parts...)
 	}
-	text(c.joined.after)
-}
-
-// flat returns the line in pieces.
-func (c Command) flat() Command {
-	if c.joined != nil {
-		c.each(func(p part) { c.parts = append(c.parts, p) })
-		c.joined = nil
-	}
-	return c
+	text(after)
+	return out
 }
 
 // Wrap puts program text around a line.
@@ -146,7 +126,6 @@ func (c Command) With(words ...any) Command {
 	if c.refused != "" {
 		return c
 	}
-	c = c.flat()
 	out := Command{parts: make([]part, len(c.parts), len(c.parts)+len(words)+1), inTurn: c.inTurn}
 	copy(out.parts, c.parts)
 	for _, w := range words {
@@ -166,12 +145,12 @@ func (c Command) With(words ...any) Command {
 func (c Command) Text() string {
 	var room [1024]byte // as nearly all fit into
 	text := room[:0]
-	c.each(func(p part) {
+	for _, p := range c.parts {
 		if p.spaced {
 			text = append(text, ' ')
 		}
 		text = p.append(text)
-	})
+	}
 	return string(text)
 }
 
@@ -203,15 +182,15 @@ const (
 func (c Command) Refused() string { return c.refused }
 
 // IsZero reports whether c is neither a line nor a refused one.
-func (c Command) IsZero() bool { return len(c.parts) == 0 && c.joined == nil && c.refused == "" }
+func (c Command) IsZero() bool { return len(c.parts) == 0 && c.refused == "" }
 
 // Variables calls note with the name of each [Variable] that the line reads.
 func (c Command) Variables(note func(name string)) {
-	c.each(func(p part) {
+	for _, p := range c.parts {
 		if p.kind == variable {
 			note(p.text)
 		}
-	})
+	}
 }
 
 // Then runs next only when c succeeded.
@@ -226,15 +205,7 @@ func (c Command) Or(next Command) Command { return around("", " || ", "", c, nex
 
 // All runs each command only when those before it succeeded.
 func All(first Command, more ...Command) Command {
-	all := make([]Command, 0, 1+len(more))
-	if !first.IsZero() {
-		all = append(all, first)
-	}
-	for i := range more {
-		if !more[i].IsZero() {
-			all = append(all, more[i])
-		}
-	}
+	all := slices.DeleteFunc(append([]Command{first}, more...), Command.IsZero)
 	switch len(all) {
 	case 0:
 		return Command{}

@@ -30,14 +30,7 @@ func appendQuoted(to []byte, s string) []byte {
 	if isPlain(s) {
 		return append(to, s...)
 	}
-	to = append(to, '\'')
-	for {
-		before, after, quoted := strings.Cut(s, "'")
-		if to = append(to, before...); !quoted {
-			return append(to, '\'')
-		}
-		to, s = append(to, `'\''`...), after
-	}
+	return append(append(append(to, '\''), strings.ReplaceAll(s, "'", `'\''`)...), '\'')
 }
 
 // isPlain reports whether no character of a word, which is not empty, may mean anything to

@@ -10,7 +10,6 @@ func (c Command) Rows(most int) []string {
 	if text := c.Text(); len(text) <= most || c.ask {
 		return []string{text}
 	}
-	c = c.flat()
 	const indent, begin, end = "  ", "{ ", "; }"
 	most -= len(begin) + 2*len(end)
 	open := false // a call has braces of its own

@@ -1,9 +1,6 @@
 package shell
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Template returns the line that all lines are that differ in words or variables alone: in the
 // place of a word that differs is a variable, or a word with one in it, as name says. name
@@ -11,10 +8,6 @@ import (
 // the variable that it names has them. ok is false when the lines differ in more, or a place
 // has no name. What an Ask says of its variable does not count: said is said instead.
 func Template(lines []Command, said string, name func(values []string, variables bool) (string, bool)) (line Command, ok bool) {
-	lines = slices.Clone(lines)
-	for i := range lines {
-		lines[i] = lines[i].flat()
-	}
 	first := lines[0]
 	for _, c := range lines {
 		if len(c.parts) != len(first.parts) || c.ask != first.ask {

@@ -2,7 +2,9 @@ package formats_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -116,10 +118,29 @@ func sum(doc, pattern string) int {
 	return n
 }
 
-// Every format tells the counts of the JSON: of 200 random reports, and of one whose every
-// name is an attack.
+// fleetReport returns the report of a fleet of OpenStack, as detect wrote it.
+func fleetReport(t *testing.T) *report.Report {
+	t.Helper()
+	file, err := os.Open("../../testdata/openstack/report.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	unpacked, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := report.Read(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Every format tells the counts of the JSON: of the report of a fleet, of 200 random ones, and
+// of one whose every name is hostile.
 func TestFormatsAgreeOnEveryCount(t *testing.T) {
-	reports := map[string]*report.Report{"hostile": reporttest.HostileReport()}
+	reports := map[string]*report.Report{"fleet": fleetReport(t), "hostile": reporttest.HostileReport()}
 	for seed := range uint64(200) {
 		reports[fmt.Sprintf("random %d", seed)] = reporttest.Random(seed)
 	}
