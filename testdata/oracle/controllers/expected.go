@@ -33,8 +33,8 @@ var known = []Known{
 		return (d.Kind == halted || d.Kind == notActed) && w.pausedOwner(d.Machine) ||
 			d.Kind == disturbed && slices.ContainsFunc(res.Fates, func(f *Fate) bool { return w.pausedOwner(f.Machine) })
 	}},
-	{"A2", "a rollout waits for a broken machine until the plan's steps are done", func(_ *World, res *Result, d Disagreement) bool {
-		return slices.Contains([]string{notActed, cautious}, d.Kind) && res.Forecast.says("MachinesBroken", "OwnerHalted", "CannotReplace", "BackupError", "MachinesUnknown")
+	{"A2", "a rollout waits for a machine that is broken or paused until the plan's steps are done", func(_ *World, res *Result, d Disagreement) bool {
+		return slices.Contains([]string{notActed, cautious}, d.Kind) && res.Forecast.says("MachinesBroken", "MachinesHalted", "OwnerHalted", "CannotReplace", "BackupError", "MachinesUnknown")
 	}},
 	{"A3", "a MachineSet's replicas were edited: its MachineDeployment sets them back, or it acts before that", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{falseMade, cautious}, d.Kind) && w.replicasDiffer()
@@ -75,8 +75,8 @@ var known = []Known{
 	{"A12", "no MachineSet makes a machine of another minor version than the control plane's, so that nothing is rolled out", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{notActed, notMade, falseMade, cautious}, d.Kind) && w.minorsDiffer()
 	}},
-	{"O3", "the oracle's API server of the workload cluster fails now and then, and what failed last is done the next time, or has not come to rest", func(w *World, res *Result, d Disagreement) bool {
-		return w.workload.failing && (d.Kind == failing && strings.Contains(d.Text, "request timed out") || !res.Quiet)
+	{"O3", "the oracle's API server of the workload cluster fails now and then, and what failed last is done the next time, or never, or has not come to rest", func(w *World, res *Result, d Disagreement) bool {
+		return w.workload.failing && (d.Kind == failing && strings.Contains(d.Text, "request timed out") || slices.Contains([]string{notActed, notMade, cautious}, d.Kind) || !res.Quiet)
 	}},
 	{"O1", "the oracle cuts the API server off, and the inventory's Node list was read", func(w *World, _ *Result, d Disagreement) bool {
 		return w.workload.cut && slices.Contains([]string{notMade, falseMade, notActed, cautious, halted, failing}, d.Kind)

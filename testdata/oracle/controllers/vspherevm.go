@@ -80,7 +80,10 @@ func (s *infraStandIn) vsphereVM(o *unstructured.Unstructured) {
 	s.status(o, map[string]any{"ready": true, "vmRef": vm.Ref, "conditions": []any{ready("True", "Ready")}})
 }
 
-// clone makes the VM. It needs the bootstrap data for that.
+// goneTemplate is a template of the lab's backup that its vCenter does not have.
+const goneTemplate = "/DC0/vm/no-such-template"
+
+// clone makes the VM. It needs the bootstrap data and the template for that.
 func (s *infraStandIn) clone(o, owner *unstructured.Unstructured) *VM {
 	m := s.ownerMachine(owner)
 	if m == nil || m.Spec.Bootstrap.DataSecretName == nil {
@@ -88,6 +91,10 @@ func (s *infraStandIn) clone(o, owner *unstructured.Unstructured) *VM {
 	}
 	if err := s.e.client.Get(s.e.ctx, client.ObjectKey{Namespace: o.GetNamespace(), Name: *m.Spec.Bootstrap.DataSecretName}, &corev1.Secret{}); err != nil {
 		s.e.errs["infrastructure "+o.GetName()] = "bootstrap Secret: " + err.Error()
+		return nil
+	}
+	if template := text(o, "spec", "template"); template == goneTemplate {
+		s.status(o, map[string]any{"ready": false, "conditions": []any{ready("False", "CloningFailed")}})
 		return nil
 	}
 	vm := s.e.world.createVM(o.GetName(), text(o, "spec", "folder"), util.IsControlPlaneMachine(m))
