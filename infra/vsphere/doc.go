@@ -38,6 +38,7 @@
 //	extract.go      writes the credential of a target as variables, for `extract`
 //	manifests.go    makes identities again that the backup lacks, for `extract`
 //	session.go      connects, logs in, logs out
+//	access.go       what becomes of the credentials of the backup, and the certificate
 //	limits.go       bounds on time and size
 //	machinevms.go   what CAPV asks of the VMs of machines
 //	list.go         reads pages of properties
@@ -47,9 +48,12 @@
 //	renamed.go      a folder of the backup that has another name now
 //	catalogue.go    resource pools, datastores, networks and templates
 //	instance.go     one VM's properties become an Instance
+//	vmkeys.go       the keys of a VM
 //	marks.go        a VM's names in every form in which the backup may have them
 //	guestinfo.go    host name and bootstrap data from a VM's own metadata
-//	joins.go        the API endpoint in bootstrap data
+//	guest.go        what these tie it to
+//	bootstrap.go    the API endpoint in bootstrap data
+//	joins.go        compares that with those of the backup
 //	faults.go       what went wrong, in words
 //
 // Keys of instances and of expected machines:

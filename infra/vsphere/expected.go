@@ -14,7 +14,7 @@ import (
 )
 
 // Expected returns which VMs the backup expects, and what ties others to its clusters.
-func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
+func (p *Provider) Expected(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
 	p.read.Store(objs)
 	c := infra.Expected{Providers: objs.providers()}
@@ -32,7 +32,7 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 }
 
 // Survey returns what checks need of Expected.
-func (p *provider) Survey(s *backup.Snapshot) infra.Expected {
+func (p *Provider) Survey(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
 	p.read.Store(objs)
 	return infra.Expected{Providers: objs.providers(), Absent: objs.absent(), Machines: capi.Orphans(objs.members, objs.orphan)}

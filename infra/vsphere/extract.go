@@ -8,7 +8,7 @@ import (
 )
 
 // Extract returns the variables with which govc logs in to the vCenter of a target.
-func (p *provider) Extract(t infra.Target, path func(name string) string) (infra.Extract, error) {
+func (p *Provider) Extract(t infra.Target, path func(name string) string) (infra.Extract, error) {
 	c, ok := t.Credential.(credential)
 	if !ok {
 		return infra.Extract{}, errors.New("it has no user and password")

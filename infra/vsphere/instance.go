@@ -200,33 +200,11 @@ func (in *inventory) instance(m vm) infra.Instance {
 	if m.address != "" {
 		i.Addresses = []string{m.address}
 	}
-	add := func(kind infra.KeyKind, value string) {
-		if value != "" {
-			i.Keys = append(i.Keys, infra.Key{Kind: kind, Value: value})
-		}
-	}
-	add(keyBIOS, m.uuid)
-	add(keyInstance, m.instanceUUID)
-	add(keyRef, m.ref)
-	add(keyName, m.name)
-	for _, f := range vmxFolders(m.vmx) {
-		add(keyVMX, f)
-	}
-	for _, d := range in.datacentersOf(at, i.Unreadable) {
-		add(keyDatacenter, d)
-	}
-	for _, f := range in.formsOf(folder, at) {
-		i.Keys = append(i.Keys, folderKeys(f, m.name, m.ref)...)
-	}
-	for _, f := range in.above(folder) {
-		add(keyBelow, f)
-	}
-	if m.name != "" {
-		i.Keys = append(i.Keys, nameKeys(m.name)...)
-	}
-	if i.Unreadable && m.name == "" {
-		i.Keys = append(i.Keys, nameless)
-	}
+	i.Keys = VM{
+		uuid: m.uuid, instanceUUID: m.instanceUUID, ref: m.ref, name: m.name,
+		files: vmxFolders(m.vmx), datacenters: in.datacentersOf(at, i.Unreadable), folders: in.formsOf(folder, at), above: in.above(folder),
+		unreadable: i.Unreadable,
+	}.keys()
 	return i
 }
 
@@ -308,7 +286,7 @@ func warnings(m vm) []code.Reason {
 // candidate reports whether the VM's own metadata may tell what it is: it is in
 // a folder of the backup's clusters, or has a name of the backup, and no id tells.
 func (in *inventory) candidate(folder string, i *infra.Instance, known *recordedMachines) bool {
-	named := known.marks.note(i)
+	named := known.note(i)
 	if _, taken := known.servers[i.ID]; taken || i.Exclude != "" || i.Unreadable {
 		return false
 	}

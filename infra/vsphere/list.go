@@ -34,6 +34,22 @@ var vmProperties = []string{
 	propConnection, propPower, propAddress,
 }
 
+// provider adds List. Its own state is the count of failed logins, which must outlive a
+// single listing.
+type provider struct {
+	Provider
+	logins *infra.Logins
+	page   int32 // objects in one answer
+	limits limits
+	retry  infra.Retry
+}
+
+// New returns the vSphere provider. One value serves one run: it counts the
+// logins that failed, so that no account is locked.
+func New() infra.Provider {
+	return &provider{logins: &infra.Logins{}, page: pageSize, limits: standard, retry: infra.Patient}
+}
+
 // List reads all VMs that the account can see, in all datacenters.
 func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	d, made := t.Detail.(*detail)

@@ -131,7 +131,8 @@ func (objs *objects) marks() *marks {
 
 // note adds to a VM that a machine's name is part of its own, and reports whether it
 // has a name of the backup.
-func (m *marks) note(i *infra.Instance) bool {
+func (r *recordedMachines) note(i *infra.Instance) bool {
+	m := r.marks
 	if m == nil {
 		return false
 	}

@@ -1,6 +1,7 @@
 package vsphere
 
 import (
+	"net"
 	"slices"
 	"testing"
 	"time"
@@ -77,10 +78,23 @@ func TestAnEndpointIsNotAPortOfMachines(t *testing.T) {
 	}
 }
 
+// Package net is not imported, and endpoints are parted as it parts them.
+func TestEndpointsArePartedAsPackageNetDoes(t *testing.T) {
+	for _, endpoint := range []string{
+		"", ":", "a", "a:", ":1", "a:1", "a:b:1", "[a]", "[a]:", "[a]:1", "[]:1", "[a:1", "a]:1", "[a]b:1", "[a]1", "[[a]]:1", "[a][b]:1",
+		"a[b]:1", "[a]:1]", "[a]:[1", "2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:6443", "[fe80::1%eth0]:6443", "[a]:1:2", "a:\n", "\xff:1",
+	} {
+		host, port, err := net.SplitHostPort(endpoint)
+		if h, p, ok := splitEndpoint(endpoint); ok != (err == nil) || ok && (h != host || p != port) {
+			t.Errorf("%q: %q, %q, %v, and package net says %q, %q, %v", endpoint, h, p, ok, host, port, err)
+		}
+	}
+}
+
 // A name of the backup is found within other names as whole words only.
 func TestNamesWithinNames(t *testing.T) {
 	s, _ := newSmallBackup().load(t)
-	m := newObjects(s).marks()
+	m := newObjects(s).recordedMachines()
 	for name, found := range map[string]bool{
 		"prod-vm-1-restored": true, "copy of prod-vm-1": true, "PROD-VM-1_old": true, "(prod-vm-1)": true,
 		"prod-vm-12": false, "xprod-vm-1": false, "prod-vm": false, "": false, "ä-prod-vm-1": true,

@@ -6,12 +6,6 @@ import (
 	"drift-detector/infra"
 )
 
-func inhabitedKey(folder string) infra.Key { return infra.Key{Kind: keyInhabited, Value: folder} }
-
-func readKey(folder string) infra.Key { return infra.Key{Kind: keyRead, Value: folder} }
-
-func knownKey(server string) infra.Key { return infra.Key{Kind: keyKnown, Value: server} }
-
 // readProbes lists the folders among a target's probes that exist, and what
 // shows that the account sees VMs in them, those of the backup: a role without
 // propagation shows a folder and none of its VMs, and so does another vCenter

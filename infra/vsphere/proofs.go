@@ -12,6 +12,12 @@ import (
 	"drift-detector/report/code"
 )
 
+func inhabitedKey(folder string) infra.Key { return infra.Key{Kind: keyInhabited, Value: folder} }
+
+func readKey(folder string) infra.Key { return infra.Key{Kind: keyRead, Value: folder} }
+
+func knownKey(server string) infra.Key { return infra.Key{Kind: keyKnown, Value: server} }
+
 // proofs returns what a listing must show before absence may be concluded from it,
 // per cluster and target:
 //

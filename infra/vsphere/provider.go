@@ -17,25 +17,14 @@ const Name = "vsphere"
 //go:embed permissions.md
 var role string
 
-// provider implements infra.Provider. Its state is the count of failed
-// logins, which must outlive a single listing, and what Check can use of what
-// Expected or Survey made just before of the same Snapshot.
-type provider struct {
-	logins *infra.Logins
-	read   atomic.Pointer[objects]
-	page   int32 // objects in one answer
-	limits limits
-	retry  infra.Retry
-}
-
-// New returns the vSphere provider. One value serves one run: it counts the
-// logins that failed, so that no account is locked.
-func New() infra.Provider {
-	return &provider{logins: &infra.Logins{}, page: pageSize, limits: standard, retry: infra.Patient}
-}
+// Provider says what a backup has to do with vSphere. It is all of [infra.Provider]
+// but List, which package list adds: it contacts nothing. The zero value serves one run.
+// Its state is what Check can use of what Expected or Survey made just before of the
+// same Snapshot.
+type Provider struct{ read atomic.Pointer[objects] }
 
 // Spec says what the provider reads from a backup.
-func (p *provider) Spec() infra.Spec {
+func (p *Provider) Spec() infra.Spec {
 	return infra.Spec{
 		Name: Name, Title: "vSphere", Scope: "vCenter",
 		Supports:     "CAPV v1alpha3 to v1beta2",
@@ -127,6 +116,9 @@ var (
 
 // ownName is a key of VMs whose own metadata gives them the name that they have.
 var ownName = infra.Key{Kind: keyNamed, Value: "itself"}
+
+// metadataUnread is a key of VMs whose own metadata could not be read.
+var metadataUnread = infra.Key{Kind: keyNamed, Value: "unread"}
 
 // nameless is a key of VMs of which not even the name could be read.
 var nameless = infra.Key{Kind: keyUnreadable, Value: "nameless"}

@@ -18,7 +18,7 @@ import (
 // Reach leads to the vCenter that govc is at with a GOVC_URL.
 func (p *provider) Reach(at string, _ infra.Sought) infra.Target {
 	t := infra.Target{Provider: Name, Endpoint: "vCenter"}
-	given, ok := govcCredential(func(name string) string {
+	given, ok := p.Spec().Environment.Read(func(name string) string {
 		if name == "GOVC_URL" {
 			return at
 		}
@@ -40,7 +40,7 @@ func (p *provider) Reach(at string, _ infra.Sought) infra.Target {
 	}
 	c := credential{user: backup.NewSensitive(given.Username), password: given.Password}
 	t.Credential, t.Redaction = c, infra.NewRedaction(c.password)
-	t.Detail = &detail{server: server, trust: trust, recorded: newObjects(new(backup.Snapshot)).recordedMachines()}
+	t.Detail = &detail{server: server, trust: trust, recorded: new(recordedMachines)}
 	t.Own = []infra.Own{{}} // it is the operator's
 	t.Use = fmt.Sprintf("vCenter %s: user %s from %s", server, t.Account, t.Source)
 	return t

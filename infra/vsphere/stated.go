@@ -7,13 +7,13 @@ import (
 	"drift-detector/infra"
 )
 
-var _ infra.Stater = (*provider)(nil)
+var _ infra.Stater = (*Provider)(nil)
 
 // StateEmpty takes the operator's word that a folder is empty or gone, so that its
 // machines are where nobody can see them: the folder's own proofs hold. That it is the
 // right vCenter stays to be shown by ids. The path is an inventory path
 // ("/DC0/vm/prod"), with a vCenter before it where several have the folder.
-func (p *provider) StateEmpty(c *infra.Expected, folder, words string) bool {
+func (p *Provider) StateEmpty(c *infra.Expected, folder, words string) bool {
 	known := false
 	for i := range c.Proofs {
 		proof := &c.Proofs[i]

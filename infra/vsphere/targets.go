@@ -37,7 +37,7 @@ type recordedMachines struct {
 	folders map[string][]string
 	pci     map[string]bool // BIOS UUIDs of the machines that name PCI devices
 	groups  bool            // a failure domain names a VM group
-	*marks
+	marks   *marks
 }
 
 func (objs *objects) recordedMachines() *recordedMachines {
@@ -62,7 +62,7 @@ func (objs *objects) recordedMachines() *recordedMachines {
 
 // Targets returns which vCenters to list, with which account. Places that share
 // server, user and password are one target, so that there is one login.
-func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
+func (p *Provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
 	objs := newObjects(s)
 	known := objs.recordedMachines()
 	type login struct{ server, user, password string }
