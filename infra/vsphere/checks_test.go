@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/backup/check"
+	"drift-detector/infra/vsphere/vspheretest"
 	"drift-detector/report/code"
 )
 
@@ -99,12 +100,12 @@ func TestCheckSaysWhoMayUseAnIdentity(t *testing.T) {
 		undecided = "warning IdentityForbidden VSphereClusterIdentity shared for namespace team"
 		absent    = "error CredentialAbsent credential of VSphereClusterIdentity shared"
 	)
-	loggedIn := func(b *smallBackup) *smallBackup {
-		return b.set(clusters.Resource(), "status.conditions", []any{fields{"type": "VCenterAvailable", "status": "True"}})
+	loggedIn := func(b *vspheretest.Backup) *vspheretest.Backup {
+		return b.Set(clusters.Resource(), "status.conditions", []any{fields{"type": "VCenterAvailable", "status": "True"}})
 	}
-	noSecret := func(b *smallBackup) *smallBackup { return b.drop("secrets") }
+	noSecret := func(b *vspheretest.Backup) *vspheretest.Backup { return b.Drop("secrets") }
 	for name, c := range map[string]struct {
-		b    *smallBackup
+		b    *vspheretest.Backup
 		want []string
 		says string
 	}{
@@ -126,7 +127,7 @@ func TestCheckSaysWhoMayUseAnIdentity(t *testing.T) {
 		"no identity, no Secret of it": {noSecret(shared(nil, nil)), []string{absent}, "the Secret of VSphereClusterIdentity shared is not in the backup"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, secrets := c.b.load(t)
+			s, secrets := c.b.Load(t, want)
 			var got []string
 			says := ""
 			for _, f := range New().(*provider).Check(s, secrets, time.Time{}) {

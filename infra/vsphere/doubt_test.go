@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drift-detector/detector"
+	"drift-detector/infra/vsphere/vspheretest"
 )
 
 // Of the backup that these tests start from.
@@ -14,20 +15,12 @@ const (
 	uuid3   = "42000000-0000-0000-0000-000000000333"
 )
 
-// replicas says of all owners of workers that they had n, and of the control plane none.
-func (b *smallBackup) replicas(n int) *smallBackup {
-	for _, field := range []string{"spec.replicas", "status.replicas"} {
-		b.set("machinesets"+capiGroup, field, n).set("machinedeployments"+capiGroup, field, n).set("kubeadmcontrolplanes.controlplane"+capiGroup, field, 0)
-	}
-	return b
-}
-
 func vmIn(name, uuid, folder string) vm {
 	return vm{ref: "vm-" + uuid[len(uuid)-3:], name: name, parent: folder, uuid: uuid, connection: "connected", power: "poweredOn"}
 }
 
 func recordedVM() vm {
-	return vm{ref: "vm-136", name: "prod-vm-1", parent: "group-v5", uuid: uuid1, instanceUUID: vmUID, connection: "connected", power: "poweredOn"}
+	return vm{ref: "vm-136", name: "prod-vm-1", parent: "group-v5", uuid: vspheretest.UUID1, instanceUUID: vspheretest.VMUID, connection: "connected", power: "poweredOn"}
 }
 
 // wantVerdict holds the verdict on a machine, or on a VM without one, by name.
@@ -61,9 +54,9 @@ func TestAMachineWhoseVMHasNoKnownName(t *testing.T) {
 		"a hash":                            `{{ .machine.name | sha256sum | trunc 8 }}-node`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newSmallBackup().replicas(2)
-			b.another(fields{}, fields{"datacenter": "DC0", "folder": "/DC0/vm/prod", "namingStrategy": fields{"template": template}}, nil)
-			r := b.decideWithin(t, sees{vms: []vm{recordedVM(), vmIn("vm-p-md-0-abcde-xwvtz", uuid2, "group-v5"), vmIn("prod-md-0-abcde-bcdfg", uuid3, "group-v5")}}, map[string]string{"prod-md-0-abcde-bcdfg": joined})
+			b := vspheretest.NewBackup().Replicas(2)
+			b.Another(fields{}, fields{"datacenter": "DC0", "folder": "/DC0/vm/prod", "namingStrategy": fields{"template": template}}, nil)
+			r := decideWithin(t, b, sees{vms: []vm{recordedVM(), vmIn("vm-p-md-0-abcde-xwvtz", vspheretest.UUID2, "group-v5"), vmIn("prod-md-0-abcde-bcdfg", uuid3, "group-v5")}}, map[string]string{"prod-md-0-abcde-bcdfg": joined})
 			wantVerdict(t, r, another, "Unknown AmbiguousMatch")
 			wantVerdict(t, r, "vm-p-md-0-abcde-xwvtz", "to confirm InClusterFolder")
 			wantVerdict(t, r, "prod-md-0-abcde-bcdfg", "Unknown MachineNotInBackup")
@@ -71,21 +64,21 @@ func TestAMachineWhoseVMHasNoKnownName(t *testing.T) {
 	}
 	t.Run("its VSphereMachine is missing", func(t *testing.T) {
 		const name = "vm-prod-md-0-abcde-xwvtz"
-		b := newSmallBackup().replicas(2)
-		b.set(templates.Resource(), "spec.template.spec.namingStrategy", fields{"template": "vm-{{ .machine.name }}"})
-		b.another(fields{}, nil, nil)
-		r := b.decideWithin(t, sees{vms: []vm{recordedVM(), vmIn(name, uuid2, "group-v5")}}, map[string]string{name: joined})
+		b := vspheretest.NewBackup().Replicas(2)
+		b.Set(templates.Resource(), "spec.template.spec.namingStrategy", fields{"template": "vm-{{ .machine.name }}"})
+		b.Another(fields{}, nil, nil)
+		r := decideWithin(t, b, sees{vms: []vm{recordedVM(), vmIn(name, vspheretest.UUID2, "group-v5")}}, map[string]string{name: joined})
 		wantVerdict(t, r, name, "Unknown MachineNotInBackup")
 	})
 }
 
 // A recorded vmRef says that a VM was made, whatever it is called by now.
 func TestAVMRefWithoutAnID(t *testing.T) {
-	b := newSmallBackup().replicas(1)
-	b.set(vms.Resource(), "spec.biosUUID", "").set(machines.Resource(), "spec.providerID", "").set("machines"+capiGroup, "spec.providerID", nil)
+	b := vspheretest.NewBackup().Replicas(1)
+	b.Set(vms.Resource(), "spec.biosUUID", "").Set(machines.Resource(), "spec.providerID", "").Set("machines"+vspheretest.CAPIGroup, "spec.providerID", nil)
 	renamed := recordedVM()
 	renamed.name, renamed.instanceUUID = "renamed", "42000000-0000-0000-0000-00000000abcd"
-	r := b.decide(t, sees{vms: []vm{renamed, vmIn("prod-md-0-abcde-bcdfg", uuid3, "group-v5")}, nodes: []string{uuid3}})
+	r := decide(t, b, sees{vms: []vm{renamed, vmIn("prod-md-0-abcde-bcdfg", uuid3, "group-v5")}, nodes: []string{uuid3}})
 	wantVerdict(t, r, "prod-md-0-abcde-vwxyz", "Unknown AmbiguousMatch")
 	wantVerdict(t, r, "renamed", "to confirm SameName")
 }
@@ -94,13 +87,13 @@ func TestAVMRefWithoutAnID(t *testing.T) {
 // would call their machines alike may be of the one whose machines the backup lacks.
 func TestOwnersWhoseNamesAreCutToOneStem(t *testing.T) {
 	short := strings.Repeat("customer-", 7)[:57] + "a"
-	b := newSmallBackup().replicas(1)
+	b := vspheretest.NewBackup().Replicas(1)
 	for name, n := range map[string]int{short: 2, short + "-eu": 0} {
-		b.put("machinesets"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "MachineSet", "team", name, fields{
+		b.Put("machinesets"+vspheretest.CAPIGroup, vspheretest.Object("cluster.x-k8s.io/v1beta1", "MachineSet", "team", name, fields{
 			"metadata.labels": fields{"cluster.x-k8s.io/cluster-name": "prod"}, "spec.clusterName": "prod", "spec.replicas": n, "status.replicas": n,
 		}))
 	}
 	name := short + "ddddd"
-	r := b.decideWithin(t, sees{vms: []vm{recordedVM(), vmIn(name, uuid3, "group-v5")}}, map[string]string{name: joined})
+	r := decideWithin(t, b, sees{vms: []vm{recordedVM(), vmIn(name, uuid3, "group-v5")}}, map[string]string{name: joined})
 	wantVerdict(t, r, name, "Unknown MachineNotInBackup")
 }

@@ -43,11 +43,6 @@ func fleet(t *testing.T) []byte {
 	return data
 }
 
-func nameOf(object map[string]any) string {
-	name, _ := backuptest.Inside(object, "metadata")["name"].(string)
-	return name
-}
-
 // withPassword gives all vCenter Secrets of a backup another password.
 func withPassword(t *testing.T, data []byte, password string) []byte {
 	t.Helper()

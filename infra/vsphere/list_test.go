@@ -18,6 +18,7 @@ import (
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
+	"drift-detector/infra/vsphere/vspheretest"
 	"drift-detector/internal/lab"
 	"drift-detector/report/code"
 )
@@ -72,7 +73,7 @@ func TestAccountIsNotLocked(t *testing.T) {
 		// Each cluster remembers another old password of the same user.
 		if values := backuptest.Inside(object, "data"); resource == "secrets" && values[userKey] != nil && values[passKey] != nil {
 			n++
-			values[passKey] = base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "old %s \n", nameOf(object)))
+			values[passKey] = base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "old %s \n", vspheretest.NameOf(object)))
 		}
 		return true
 	})
@@ -100,7 +101,7 @@ func TestAccountIsNotLocked(t *testing.T) {
 func TestTwoUsersOfOneVCenter(t *testing.T) {
 	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter, Accounts: map[string]string{fleetUser: "pass", "gamma": "pass"}})
 	data := edit(t, fleet(t), func(resource string, object map[string]any) bool {
-		if resource == "secrets" && nameOf(object) == "gamma-edge" {
+		if resource == "secrets" && vspheretest.NameOf(object) == "gamma-edge" {
 			backuptest.Inside(object, "data")[userKey] = base64.StdEncoding.EncodeToString([]byte("gamma"))
 		}
 		return true
@@ -159,7 +160,7 @@ func TestCertificates(t *testing.T) {
 		return true
 	})
 	renewed := edit(t, fleet(t), func(resource string, object map[string]any) bool {
-		if resource == clusters.Resource() && nameOf(object) == "gamma-edge" {
+		if resource == clusters.Resource() && vspheretest.NameOf(object) == "gamma-edge" {
 			backuptest.Inside(object, "spec")["thumbprint"] = v.Thumbprint
 		}
 		return true

@@ -8,35 +8,36 @@ import (
 
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
+	"drift-detector/infra/vsphere/vspheretest"
 )
 
 // A K0sControlPlane names its machines NAME-0, NAME-1 …
 func TestControlPlanesOfK0s(t *testing.T) {
-	b := newSmallBackup().replicas(1)
-	b.drop("kubeadmcontrolplanes.controlplane" + capiGroup)
-	b.set("clusters"+capiGroup, "spec.controlPlaneRef", fields{"apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "K0sControlPlane", "name": "prod-cp", "namespace": "team"})
-	b.put("k0scontrolplanes.controlplane"+capiGroup, newObject("controlplane.cluster.x-k8s.io/v1beta1", "K0sControlPlane", "team", "prod-cp", fields{
+	b := vspheretest.NewBackup().Replicas(1)
+	b.Drop("kubeadmcontrolplanes.controlplane" + vspheretest.CAPIGroup)
+	b.Set("clusters"+vspheretest.CAPIGroup, "spec.controlPlaneRef", fields{"apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "K0sControlPlane", "name": "prod-cp", "namespace": "team"})
+	b.Put("k0scontrolplanes.controlplane"+vspheretest.CAPIGroup, vspheretest.Object("controlplane.cluster.x-k8s.io/v1beta1", "K0sControlPlane", "team", "prod-cp", fields{
 		"metadata.labels": fields{"cluster.x-k8s.io/cluster-name": "prod"}, "spec.replicas": 0, "status.replicas": 0,
 	}))
-	ghost, database := vmIn("prod-cp-3", uuid3, "group-v5"), vmIn("prod-db-3", uuid2, "group-v5")
+	ghost, database := vmIn("prod-cp-3", uuid3, "group-v5"), vmIn("prod-db-3", vspheretest.UUID2, "group-v5")
 	ghost.created, database.created = backuptest.Written.Add(time.Hour), backuptest.Written.Add(time.Hour)
 	guests := map[string]string{"prod-cp-3": "", "prod-db-3": ""}
-	r := b.decideWithin(t, sees{vms: []vm{recordedVM(), ghost, database}}, guests)
+	r := decideWithin(t, b, sees{vms: []vm{recordedVM(), ghost, database}}, guests)
 	wantVerdict(t, r, "prod-cp-3", "Ghost")
 	wantVerdict(t, r, "prod-db-3", "to confirm InClusterFolder")
 	if v := r.Clusters[0].ControlPlane.Machines; len(v) != 1 || !v[0].ControlPlane {
 		t.Errorf("the control plane has %+v", v)
 	}
 	// A number behind the name of a KubeadmControlPlane says nothing.
-	plain := newSmallBackup().replicas(1)
-	wantVerdict(t, plain.decideWithin(t, sees{vms: []vm{recordedVM(), ghost}}, guests), "prod-cp-3", "to confirm InClusterFolder")
+	plain := vspheretest.NewBackup().Replicas(1)
+	wantVerdict(t, decideWithin(t, plain, sees{vms: []vm{recordedVM(), ghost}}, guests), "prod-cp-3", "to confirm InClusterFolder")
 }
 
 // An orphaned VSphereVM has no label of its MachineSet, but the name that this gave it.
 func TestAVSphereVMAloneHasAnOwner(t *testing.T) {
-	b := newSmallBackup().another(fields{}, nil, fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": uuid2})
-	delete(b.objects, "machines"+capiGroup+" prod-md-0-abcde-xwvtz")
-	for _, c := range b.expected(t).Machines {
+	b := vspheretest.NewBackup().Another(fields{}, nil, fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": vspheretest.UUID2})
+	delete(b.Objects, "machines"+vspheretest.CAPIGroup+" prod-md-0-abcde-xwvtz")
+	for _, c := range expected(t, b).Machines {
 		if c.Orphan == nil {
 			continue
 		}
@@ -93,7 +94,7 @@ func TestEndpointsArePartedAsPackageNetDoes(t *testing.T) {
 
 // A name of the backup is found within other names as whole words only.
 func TestNamesWithinNames(t *testing.T) {
-	s, _ := newSmallBackup().load(t)
+	s, _ := vspheretest.NewBackup().Load(t, want)
 	m := newObjects(s).recordedMachines()
 	for name, found := range map[string]bool{
 		"prod-vm-1-restored": true, "copy of prod-vm-1": true, "PROD-VM-1_old": true, "(prod-vm-1)": true,

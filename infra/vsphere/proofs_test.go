@@ -10,51 +10,9 @@ import (
 	"drift-detector/backup/backuptest"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/infra/vsphere/vspheretest"
 	"drift-detector/report/code"
 )
-
-// another adds a Machine of the MachineSet. What is nil is not in the backup.
-func (b *smallBackup) another(machine, vsphereMachine, vsphereVM fields) *smallBackup {
-	const core, vs, name = "cluster.x-k8s.io/v1beta1", group + "/v1beta1", "prod-md-0-abcde-xwvtz"
-	labels := fields{"cluster.x-k8s.io/cluster-name": "prod", "cluster.x-k8s.io/set-name": "prod-md-0-abcde", "cluster.x-k8s.io/deployment-name": "prod-md-0"}
-	add := func(resource, apiVersion, kind string, spec, more fields) {
-		if spec == nil {
-			return
-		}
-		o := newObject(apiVersion, kind, "team", name, fields{"metadata.labels": labels})
-		for k, v := range spec {
-			backuptest.Inside(o, "spec")[k] = v
-		}
-		for k, v := range more {
-			backuptest.Inside(o, "metadata")[k] = v
-		}
-		b.put(resource, o)
-	}
-	machine["clusterName"] = "prod"
-	machine["infrastructureRef"] = fields{"apiVersion": vs, "kind": machineKind, "name": name, "namespace": "team"}
-	add("machines"+capiGroup, core, "Machine", machine, nil)
-	add(machines.Resource(), vs, machineKind, vsphereMachine, nil)
-	add(vms.Resource(), vs, vmKind, vsphereVM, fields{
-		"uid": "cafe0000-0000-0000-0000-000000000002", "ownerReferences": []any{fields{"apiVersion": vs, "kind": machineKind, "name": name, "uid": "x"}},
-	})
-	return b
-}
-
-// neighbour adds a cluster of the namespace, under the same credential, with one
-// VSphereVM.
-func (b *smallBackup) neighbour(vm fields) *smallBackup {
-	const vs, name = group + "/v1beta1", "eu-md-0-abcde-bbbbb"
-	b.put("clusters"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "Cluster", "team", "eu", fields{
-		"spec.infrastructureRef": fields{"apiVersion": vs, "kind": clusterKind, "name": "eu", "namespace": "team"},
-	}))
-	b.put(clusters.Resource(), newObject(vs, clusterKind, "team", "eu", fields{
-		"spec.server": "vc1.example", "spec.identityRef": fields{"kind": "Secret", "name": "prod"},
-	}))
-	b.put(vms.Resource(), newObject(vs, vmKind, "team", name, fields{
-		"metadata.labels": fields{"cluster.x-k8s.io/cluster-name": "eu"}, "spec": vm,
-	}))
-	return b
-}
 
 // sees is what a vCenter shows to an account: folders below DC0, and VMs.
 type sees struct {
@@ -64,16 +22,16 @@ type sees struct {
 }
 
 // decide lists what the account sees at every target, and decides.
-func (b *smallBackup) decide(t *testing.T, world sees) detector.Result {
+func decide(t *testing.T, b *vspheretest.Backup, world sees) detector.Result {
 	t.Helper()
-	return b.decideWithin(t, world, nil)
+	return decideWithin(t, b, world, nil)
 }
 
 // decideWithin decides where the own metadata of some VMs gives them their name and
 // the endpoint that they join, as CAPV's does.
-func (b *smallBackup) decideWithin(t *testing.T, world sees, guests map[string]string) detector.Result {
+func decideWithin(t *testing.T, b *vspheretest.Backup, world sees, guests map[string]string) detector.Result {
 	t.Helper()
-	s, secrets := b.secret("team", "prod", login("u", "p")).load(t)
+	s, secrets := b.Secret("team", "prod", vspheretest.Login("u", "p")).Load(t, want)
 	now := backuptest.Written.Add(24 * time.Hour)
 	rows := append([][4]string{{"datacenter-2", "Datacenter", "DC0", "group-d1"}, {"group-v3", "Folder", "vm", "datacenter-2"}, {"group-v5", "Folder", "prod", "group-v3"}}, world.rows...)
 	inv := infra.Inventory{Version: infra.InventoryVersion}
@@ -112,7 +70,7 @@ func (b *smallBackup) decideWithin(t *testing.T, world sees, guests map[string]s
 func TestAbsenceNeedsSight(t *testing.T) {
 	const one, two = "prod-md-0-abcde-vwxyz", "prod-md-0-abcde-xwvtz"
 	dc0 := func() fields {
-		return fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": uuid2}
+		return fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": vspheretest.UUID2}
 	}
 	with := func(o fields, changes fields) fields {
 		for k, v := range changes {
@@ -120,11 +78,11 @@ func TestAbsenceNeedsSight(t *testing.T) {
 		}
 		return o
 	}
-	provided := func() fields { return fields{"providerID": "vsphere://" + uuid2} }
+	provided := func() fields { return fields{"providerID": "vsphere://" + vspheretest.UUID2} }
 	made := func(name, uuid, folder string) vm {
 		return vm{ref: "vm-" + uuid[len(uuid)-3:], name: name, parent: folder, uuid: uuid, connection: "connected", power: "poweredOn"}
 	}
-	first := vm{ref: "vm-136", name: "prod-vm-1", parent: "group-v5", uuid: uuid1, instanceUUID: vmUID, connection: "connected", power: "poweredOn"}
+	first := vm{ref: "vm-136", name: "prod-vm-1", parent: "group-v5", uuid: vspheretest.UUID1, instanceUUID: vspheretest.VMUID, connection: "connected", power: "poweredOn"}
 	unrelated := made("web", "42000000-0000-0000-0000-000000000777", "group-v5")
 	below := [4]string{"group-v6", "Folder", "below", "group-v5"}
 	other := [4]string{"group-v7", "Folder", "other", "group-v3"}
@@ -134,21 +92,21 @@ func TestAbsenceNeedsSight(t *testing.T) {
 	rooted := func(uuid string) fields { // in the datacenter's own folder
 		return fields{"server": "vc1.example", "datacenter": "DC1", "biosUUID": uuid}
 	}
-	inDC1 := func(b *smallBackup) *smallBackup {
-		return b.another(provided(), fields{"datacenter": "DC1"}, rooted(uuid2))
+	inDC1 := func(b *vspheretest.Backup) *vspheretest.Backup {
+		return b.Another(provided(), fields{"datacenter": "DC1"}, rooted(vspheretest.UUID2))
 	}
-	provisioning := func(b *smallBackup) *smallBackup {
-		return b.another(fields{}, fields{"datacenter": "DC1"}, rooted(""))
+	provisioning := func(b *vspheretest.Backup) *vspheretest.Backup {
+		return b.Another(fields{}, fields{"datacenter": "DC1"}, rooted(""))
 	}
-	zoned := func(b *smallBackup) *smallBackup {
-		return b.another(with(provided(), fields{"failureDomain": "zone-b"}), fields{"datacenter": "DC0", "folder": "/DC0/vm/prod"}, nil)
+	zoned := func(b *vspheretest.Backup) *vspheretest.Backup {
+		return b.Another(with(provided(), fields{"failureDomain": "zone-b"}), fields{"datacenter": "DC0", "folder": "/DC0/vm/prod"}, nil)
 	}
-	elsewhere := func(b *smallBackup) *smallBackup {
-		return b.another(provided(), with(dc0(), fields{"folder": "/DC0/vm/other"}), with(dc0(), fields{"folder": "/DC0/vm/other"}))
+	elsewhere := func(b *vspheretest.Backup) *vspheretest.Backup {
+		return b.Another(provided(), with(dc0(), fields{"folder": "/DC0/vm/other"}), with(dc0(), fields{"folder": "/DC0/vm/other"}))
 	}
-	none := func(b *smallBackup) *smallBackup { return b }
+	none := func(b *vspheretest.Backup) *vspheretest.Backup { return b }
 	for name, c := range map[string]struct {
-		backup   func(*smallBackup) *smallBackup
+		backup   func(*vspheretest.Backup) *vspheretest.Backup
 		world    sees
 		want     map[string]code.Status
 		complete bool
@@ -162,31 +120,31 @@ func TestAbsenceNeedsSight(t *testing.T) {
 		},
 		"it is, and the other machine is seen": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7")}, nil},
+			sees{[][4]string{other}, []vm{made(two, vspheretest.UUID2, "group-v7")}, nil},
 			map[string]code.Status{one: code.Unknown, two: code.Healthy},
 			false, "propagation",
 		},
 		"all that is seen in the folder is a template": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "image", parent: "group-v5", uuid: unrelated.uuid, template: true}}, nil},
+			sees{[][4]string{other}, []vm{made(two, vspheretest.UUID2, "group-v7"), {ref: "vm-9", name: "image", parent: "group-v5", uuid: unrelated.uuid, template: true}}, nil},
 			map[string]code.Status{one: code.Unknown, two: code.Healthy},
 			false, "propagation",
 		},
 		"all that is seen in the folder cannot be read": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "web", parent: "group-v5"}}, nil},
+			sees{[][4]string{other}, []vm{made(two, vspheretest.UUID2, "group-v7"), {ref: "vm-9", name: "web", parent: "group-v5"}}, nil},
 			map[string]code.Status{one: code.Unknown, two: code.Healthy},
 			false, "propagation",
 		},
 		"all that is seen is below the folder": {
 			elsewhere,
-			sees{[][4]string{other, below}, []vm{made(two, uuid2, "group-v7"), in(unrelated, "group-v6")}, nil},
+			sees{[][4]string{other, below}, []vm{made(two, vspheretest.UUID2, "group-v7"), in(unrelated, "group-v6")}, nil},
 			map[string]code.Status{one: code.Unknown, two: code.Healthy},
 			false, "propagation",
 		},
 		"an unrelated VM is seen in the folder": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), unrelated}, nil},
+			sees{[][4]string{other}, []vm{made(two, vspheretest.UUID2, "group-v7"), unrelated}, nil},
 			map[string]code.Status{one: code.Stale, two: code.Healthy},
 			true, "",
 		},
@@ -245,18 +203,18 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			true, "",
 		},
 		"all that have an id were moved out of the folder": {
-			func(b *smallBackup) *smallBackup {
-				return b.another(fields{}, dc0(), with(dc0(), fields{"biosUUID": ""}))
+			func(b *vspheretest.Backup) *vspheretest.Backup {
+				return b.Another(fields{}, dc0(), with(dc0(), fields{"biosUUID": ""}))
 			},
 			sees{[][4]string{other}, []vm{in(first, "group-v7")}, nil},
 			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "propagation",
 		},
 		"one of two folders of the name that the backup gives is empty": {
-			func(b *smallBackup) *smallBackup {
-				return elsewhere(b.set(vms.Resource(), "spec.folder", "prod"))
+			func(b *vspheretest.Backup) *vspheretest.Backup {
+				return elsewhere(b.Set(vms.Resource(), "spec.folder", "prod"))
 			},
-			sees{[][4]string{other, {"group-v8", "Folder", "prod", "group-v7"}}, []vm{made(two, uuid2, "group-v7"), unrelated}, nil},
+			sees{[][4]string{other, {"group-v8", "Folder", "prod", "group-v7"}}, []vm{made(two, vspheretest.UUID2, "group-v7"), unrelated}, nil},
 			map[string]code.Status{one: code.Unknown, two: code.Healthy},
 			false, "propagation",
 		},
@@ -273,27 +231,27 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			false, "/DC1/vm",
 		},
 		"its datacenter shows an unrelated VM and a machine of another cluster": {
-			func(b *smallBackup) *smallBackup { return inDC1(b).neighbour(rooted(uuid3)) },
+			func(b *vspheretest.Backup) *vspheretest.Backup { return inDC1(b).Neighbour(rooted(uuid3)) },
 			sees{dc1, []vm{first, in(unrelated, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v9")}, nil},
 			map[string]code.Status{one: code.Healthy, two: code.Stale},
 			true, "",
 		},
 		"its datacenter shows an unrelated VM, and the machine of another cluster is gone as well": {
-			func(b *smallBackup) *smallBackup { return inDC1(b).neighbour(rooted(uuid3)) },
+			func(b *vspheretest.Backup) *vspheretest.Backup { return inDC1(b).Neighbour(rooted(uuid3)) },
 			sees{dc1, []vm{first, in(unrelated, "group-v9")}, nil},
 			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "/DC1/vm",
 		},
 		"its datacenter shows an unrelated VM, and a machine of another cluster is seen elsewhere": {
-			func(b *smallBackup) *smallBackup {
-				return inDC1(b).neighbour(fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": uuid3})
+			func(b *vspheretest.Backup) *vspheretest.Backup {
+				return inDC1(b).Neighbour(fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": uuid3})
 			},
 			sees{dc1, []vm{first, in(unrelated, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v5")}, nil},
 			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "/DC1/vm",
 		},
 		"its datacenter hides its VMs, and the machine of another cluster has left it": {
-			func(b *smallBackup) *smallBackup { return inDC1(b).neighbour(rooted(uuid3)) },
+			func(b *vspheretest.Backup) *vspheretest.Backup { return inDC1(b).Neighbour(rooted(uuid3)) },
 			sees{dc1, []vm{first, made("eu-md-0-abcde-bbbbb", uuid3, "group-v5")}, nil},
 			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "/DC1/vm",
@@ -317,14 +275,14 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			false, "the vCenter that the backup means",
 		},
 		"it has no id yet, and the machine of another cluster in its datacenter is gone": {
-			func(b *smallBackup) *smallBackup { return provisioning(b).neighbour(rooted(uuid3)) },
+			func(b *vspheretest.Backup) *vspheretest.Backup { return provisioning(b).Neighbour(rooted(uuid3)) },
 			sees{dc1, []vm{first, in(unrelated, "group-v9")}, nil},
 			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "/DC1/vm",
 		},
 		"no VSphereVM, and its folder is hidden": {
-			func(b *smallBackup) *smallBackup {
-				return b.another(provided(), fields{"datacenter": "DC1", "folder": "/DC1/vm/other"}, nil)
+			func(b *vspheretest.Backup) *vspheretest.Backup {
+				return b.Another(provided(), fields{"datacenter": "DC1", "folder": "/DC1/vm/other"}, nil)
 			},
 			sees{nil, []vm{first}, nil},
 			map[string]code.Status{one: code.Healthy, two: code.Unknown},
@@ -338,13 +296,13 @@ func TestAbsenceNeedsSight(t *testing.T) {
 		},
 		"no VSphereVM, and its zone is absent, and it is seen": {
 			zoned,
-			sees{[][4]string{other}, []vm{first, made(two, uuid2, "group-v7")}, nil},
+			sees{[][4]string{other}, []vm{first, made(two, vspheretest.UUID2, "group-v7")}, nil},
 			map[string]code.Status{one: code.Healthy, two: code.Healthy},
 			true, "",
 		},
 		"no VSphereVM, its zone is there and its domain is absent": {
-			func(b *smallBackup) *smallBackup {
-				b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.server": "vc1.example", "spec.failureDomain": "domain-b"}))
+			func(b *vspheretest.Backup) *vspheretest.Backup {
+				b.Put(zones.Resource(), vspheretest.Object(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.server": "vc1.example", "spec.failureDomain": "domain-b"}))
 				return zoned(b)
 			},
 			sees{nil, []vm{first}, nil},
@@ -352,9 +310,9 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			false, "domain-b",
 		},
 		"no VSphereVM, and its zone is there": {
-			func(b *smallBackup) *smallBackup {
-				b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.server": "vc1.example", "spec.failureDomain": "domain-b"}))
-				b.put(domains.Resource(), newObject(group+"/v1beta1", domainKind, "", "domain-b", fields{"spec.topology": fields{"datacenter": "DC0"}}))
+			func(b *vspheretest.Backup) *vspheretest.Backup {
+				b.Put(zones.Resource(), vspheretest.Object(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.server": "vc1.example", "spec.failureDomain": "domain-b"}))
+				b.Put(domains.Resource(), vspheretest.Object(group+"/v1beta1", domainKind, "", "domain-b", fields{"spec.topology": fields{"datacenter": "DC0"}}))
 				return zoned(b)
 			},
 			sees{nil, []vm{first}, nil},
@@ -362,36 +320,36 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			true, "",
 		},
 		"its zone is absent, and its VSphereVM is there": {
-			func(b *smallBackup) *smallBackup {
-				return b.another(with(provided(), fields{"failureDomain": "zone-b"}), dc0(), dc0())
+			func(b *vspheretest.Backup) *vspheretest.Backup {
+				return b.Another(with(provided(), fields{"failureDomain": "zone-b"}), dc0(), dc0())
 			},
 			sees{nil, []vm{first}, nil},
 			map[string]code.Status{one: code.Healthy, two: code.Stale},
 			true, "",
 		},
 		"made after the backup in the folder of its zone": {
-			func(b *smallBackup) *smallBackup {
-				return b.another(fields{"failureDomain": "zone-b"}, fields{"datacenter": "DC0", "folder": "/DC0/vm/prod"}, nil)
+			func(b *vspheretest.Backup) *vspheretest.Backup {
+				return b.Another(fields{"failureDomain": "zone-b"}, fields{"datacenter": "DC0", "folder": "/DC0/vm/prod"}, nil)
 			},
-			sees{[][4]string{other}, []vm{first, made(two, uuid2, "group-v7")}, nil},
+			sees{[][4]string{other}, []vm{first, made(two, vspheretest.UUID2, "group-v7")}, nil},
 			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, "zone-b",
 		},
 		"made after the backup, which lacks its infrastructure objects": {
-			func(b *smallBackup) *smallBackup { return b.another(fields{}, nil, nil) },
-			sees{nil, []vm{first, made(two, uuid2, "group-v5")}, nil},
+			func(b *vspheretest.Backup) *vspheretest.Backup { return b.Another(fields{}, nil, nil) },
+			sees{nil, []vm{first, made(two, vspheretest.UUID2, "group-v5")}, nil},
 			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, machineKind,
 		},
 		"the backup lacks its infrastructure objects, and it is not seen": {
-			func(b *smallBackup) *smallBackup { return b.another(provided(), nil, nil) },
+			func(b *vspheretest.Backup) *vspheretest.Backup { return b.Another(provided(), nil, nil) },
 			sees{nil, []vm{first}, nil},
 			map[string]code.Status{one: code.Healthy, two: code.Unknown},
 			false, machineKind,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := c.backup(newSmallBackup()).decide(t, c.world)
+			r := decide(t, c.backup(vspheretest.NewBackup()), c.world)
 			for _, cluster := range r.Clusters {
 				for _, set := range append(slices.Clone(cluster.WorkerGroups), cluster.ControlPlane) {
 					for _, m := range set.Machines {

@@ -9,25 +9,26 @@ import (
 	"github.com/vmware/govmomi/simulator"
 
 	"drift-detector/infra"
+	"drift-detector/infra/vsphere/vspheretest"
 	"drift-detector/internal/lab"
 	"drift-detector/report/code"
 )
 
 // dependent returns what smallBackup does, with everything that a clone needs.
-func dependent() *smallBackup {
-	b := newSmallBackup()
+func dependent() *vspheretest.Backup {
+	b := vspheretest.NewBackup()
 	for resource, at := range map[string]string{templates.Resource(): "spec.template.spec.", vms.Resource(): "spec."} {
-		b.set(resource, at+"resourcePool", "pool-a").set(resource, at+"datastore", "ds-1").set(resource, at+"template", "image-"+at[:len(at)-1])
-		b.set(resource, at+"network", fields{"devices": []any{fields{"networkName": "net-1"}, fields{"dhcp4": true}, fields{"networkName": "/DC0/network/net-2"}}})
+		b.Set(resource, at+"resourcePool", "pool-a").Set(resource, at+"datastore", "ds-1").Set(resource, at+"template", "image-"+at[:len(at)-1])
+		b.Set(resource, at+"network", fields{"devices": []any{fields{"networkName": "net-1"}, fields{"dhcp4": true}, fields{"networkName": "/DC0/network/net-2"}}})
 	}
-	b.set(machines.Resource(), "metadata.annotations", fields{"cluster.x-k8s.io/cloned-from-name": "prod-md-0"})
+	b.Set(machines.Resource(), "metadata.annotations", fields{"cluster.x-k8s.io/cloned-from-name": "prod-md-0"})
 	return b
 }
 
-func (b *smallBackup) resources(t *testing.T) []string {
+func resources(t *testing.T, b *vspheretest.Backup) []string {
 	t.Helper()
 	var got []string
-	for _, r := range b.expected(t).Resources {
+	for _, r := range expected(t, b).Resources {
 		if r.Cluster.Name != "prod" || r.Target != "vsphere/vc1.example:443/Secret/team/prod" {
 			t.Errorf("%+v is not the cluster's, at its home", r)
 		}
@@ -50,36 +51,36 @@ func TestResources(t *testing.T) {
 		"resource pool | pool-a | vc1.example:443/DC0//pool-a | " + tmpl + " and 1 more",
 		"template | image-spec.template.spec | vc1.example:443/DC0//image-spec.template.spec | " + tmpl,
 	}
-	if got := dependent().resources(t); !slices.Equal(got, want) {
+	if got := resources(t, dependent()); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	contains := func(b *smallBackup, line string, wanted bool) {
+	contains := func(b *vspheretest.Backup, line string, wanted bool) {
 		t.Helper()
-		if got := b.resources(t); slices.Contains(got, line) != wanted {
+		if got := resources(t, b); slices.Contains(got, line) != wanted {
 			t.Errorf("%q: want %v in\n%s", line, wanted, strings.Join(got, "\n"))
 		}
 	}
 	clone := "template | image-spec | vc1.example:443/DC0//image-spec | " + vmUser
-	unmade := dependent().set(vms.Resource(), "spec.biosUUID", "").set(machines.Resource(), "spec.providerID", "").set("machines"+capiGroup, "spec.providerID", "")
+	unmade := dependent().Set(vms.Resource(), "spec.biosUUID", "").Set(machines.Resource(), "spec.providerID", "").Set("machines"+vspheretest.CAPIGroup, "spec.providerID", "")
 	contains(unmade, clone, true)                                 // the VM is still to be cloned
-	contains(dependent().drop(templates.Resource()), clone, true) // nothing else says what the next one is cloned from
-	odd := dependent().set(templates.Resource(), "spec.template.spec.resourcePool", "*/Resources")
+	contains(dependent().Drop(templates.Resource()), clone, true) // nothing else says what the next one is cloned from
+	odd := dependent().Set(templates.Resource(), "spec.template.spec.resourcePool", "*/Resources")
 	contains(odd, "resource pool | */Resources |  | "+tmpl, true)
 	// A failure domain overrides the template: only the VSphereVM has the last word.
-	zoned := dependent().set("machines"+capiGroup, "spec.failureDomain", "zone-a")
+	zoned := dependent().Set("machines"+vspheretest.CAPIGroup, "spec.failureDomain", "zone-a")
 	contains(zoned, "datastore | ds-1 | vc1.example:443/DC0//ds-1 | "+vmUser, true)
 	contains(zoned, want[5], true)
-	contains(zoned.drop(vms.Resource()).set(machines.Resource(), "spec.datastore", "ds-2"), "datastore | ds-2 | vc1.example:443/DC0//ds-2 | VSphereMachine team/prod-md-0-tpl-12345", false)
+	contains(zoned.Drop(vms.Resource()).Set(machines.Resource(), "spec.datastore", "ds-2"), "datastore | ds-2 | vc1.example:443/DC0//ds-2 | VSphereMachine team/prod-md-0-tpl-12345", false)
 }
 
 // What a MachineSet that a rollout replaced was cloned from may rightly be gone.
 func TestRetiredMachineSetNeedsNothing(t *testing.T) {
 	b := dependent()
-	b.put(templates.Resource(), newObject(group+"/v1beta1", templateKind, "team", "old", fields{
+	b.Put(templates.Resource(), vspheretest.Object(group+"/v1beta1", templateKind, "team", "old", fields{
 		"spec.template.spec": fields{"server": "vc1.example", "datacenter": "DC0", "template": "old-image"},
 	}))
 	old := func(replicas int) {
-		b.put("machinesets"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "MachineSet", "team", "prod-md-0-bcdfg", fields{
+		b.Put("machinesets"+vspheretest.CAPIGroup, vspheretest.Object("cluster.x-k8s.io/v1beta1", "MachineSet", "team", "prod-md-0-bcdfg", fields{
 			"metadata.labels":          fields{"cluster.x-k8s.io/cluster-name": "prod", "cluster.x-k8s.io/deployment-name": "prod-md-0"},
 			"metadata.ownerReferences": []any{fields{"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "MachineDeployment", "name": "prod-md-0", "uid": "x", "controller": true}},
 			"spec.clusterName":         "prod", "spec.replicas": replicas,
@@ -88,11 +89,11 @@ func TestRetiredMachineSetNeedsNothing(t *testing.T) {
 	}
 	const line = "template | old-image | vc1.example:443/DC0//old-image | VSphereMachineTemplate team/old"
 	old(1)
-	if got := b.resources(t); !slices.Contains(got, line) {
+	if got := resources(t, b); !slices.Contains(got, line) {
 		t.Errorf("no %q in\n%s", line, strings.Join(got, "\n"))
 	}
 	old(0)
-	if got := b.resources(t); slices.Contains(got, line) {
+	if got := resources(t, b); slices.Contains(got, line) {
 		t.Errorf("%q in\n%s", line, strings.Join(got, "\n"))
 	}
 }
@@ -108,8 +109,8 @@ func TestAsk(t *testing.T) {
 		{keyPool, "c/Resources/x", "vc:443/DC0//c/Resources/x"},
 		{keyNetwork, "/DC0/host/c/net", ""},
 		{keyNetwork, "/infra/segments/x", ""},
-		{keyNetwork, uuid1, ""},
-		{keyTemplate, uuid1, "vc:443/DC0//" + uuid1},
+		{keyNetwork, vspheretest.UUID1, ""},
+		{keyTemplate, vspheretest.UUID1, "vc:443/DC0//" + vspheretest.UUID1},
 		{keyTemplate, "image-*", ""},
 		{keyTemplate, "../image", ""},
 		{keyTemplate, "", ""},
@@ -187,13 +188,13 @@ func TestTemplatesAmongVMs(t *testing.T) {
 	p := location{Server: "vc:443", Datacenter: "DC0"}
 	tr := treeOf([][4]string{{"datacenter-2", "Datacenter", "DC0", "group-d1"}, {"group-v3", "Folder", "vm", "datacenter-2"}})
 	asking := []infra.Key{
-		p.ask(keyTemplate, "/DC0/vm/by-path"), p.ask(keyTemplate, "by-name"), p.ask(keyTemplate, strings.ToUpper(vmUID)),
+		p.ask(keyTemplate, "/DC0/vm/by-path"), p.ask(keyTemplate, "by-name"), p.ask(keyTemplate, strings.ToUpper(vspheretest.VMUID)),
 		p.ask(keyTemplate, "VirtualMachine:vm-4"), p.ask(keyTemplate, "/DC0/vm/elsewhere/by-path"),
 	}
 	c := newTemplates(asking, newFinder(tr))
 	c.addVM(vm{ref: "vm-1", name: "by-path", parent: "group-v3"})
 	c.addVM(vm{ref: "vm-2", name: "by-name", parent: "group-v3"})
-	c.addVM(vm{ref: "vm-3", name: "by-uuid", parent: "group-v3", instanceUUID: vmUID})
+	c.addVM(vm{ref: "vm-3", name: "by-uuid", parent: "group-v3", instanceUUID: vspheretest.VMUID})
 	c.addVM(vm{ref: "vm-4", name: "by-id", parent: "group-v3"})
 	c.addVM(vm{ref: "vm-5", name: "not asked for", parent: "group-v3"})
 	var l infra.Listing

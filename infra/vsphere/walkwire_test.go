@@ -19,6 +19,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
+	"drift-detector/infra/vsphere/vspheretest"
 	"drift-detector/infra/walk"
 	"drift-detector/internal/lab"
 	"drift-detector/report/code"
@@ -34,7 +35,7 @@ func asOperator(v *lab.VCenter, user, password string) infra.Access {
 // withUser gives one Secret of the fleet another user.
 func withUser(t *testing.T, secret, user string) []byte {
 	return edit(t, fleet(t), func(resource string, object map[string]any) bool {
-		if resource == "secrets" && nameOf(object) == secret {
+		if resource == "secrets" && vspheretest.NameOf(object) == secret {
 			backuptest.Inside(object, "data")[userKey] = base64.StdEncoding.EncodeToString([]byte(user))
 		}
 		return true
@@ -203,7 +204,7 @@ func TestPCIDevicesAndVMGroupsAreAsked(t *testing.T) {
 		t.Error("what nobody names was asked for")
 	}
 	data := edit(t, fleet(t), func(resource string, object map[string]any) bool {
-		if strings.HasPrefix(resource, "vspheremachines") && nameOf(object) == aWorker {
+		if strings.HasPrefix(resource, "vspheremachines") && vspheretest.NameOf(object) == aWorker {
 			backuptest.Inside(object, "spec")["pciDevices"] = []any{map[string]any{"vGPUProfile": "grid"}}
 		}
 		return true
