@@ -60,7 +60,7 @@ func TestCheck(t *testing.T) {
 	vm(b, "cloning", "VirtualMachineProvisioned", "False", "CloningFailed")
 	vm(b, "well", "VirtualMachineProvisioned", "True", "NotFoundByBIOSUUID")
 
-	p := New().(*provider)
+	p := new(Provider)
 	s, secrets, err := backup.Load(t.Context(), []backup.Source{backuptest.Source("b", b.Bytes())}, p.Spec().Want)
 	if err != nil || len(s.Problems) > 0 {
 		t.Fatal(err, s.Problems)
@@ -130,7 +130,7 @@ func TestCheckSaysWhoMayUseAnIdentity(t *testing.T) {
 			s, secrets := c.b.Load(t, want)
 			var got []string
 			says := ""
-			for _, f := range New().(*provider).Check(s, secrets, time.Time{}) {
+			for _, f := range new(Provider).Check(s, secrets, time.Time{}) {
 				if strings.Contains(string(f.Code), "Version") {
 					continue
 				}

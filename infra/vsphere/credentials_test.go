@@ -136,9 +136,11 @@ func TestSplitBackupsShareClusterScopedObjects(t *testing.T) {
 	one, two := backuptest.Source("a", a.Bytes()), backuptest.Source("b", a.InNamespace(t, "blue").Bytes())
 	for _, sources := range [][]backup.Source{{one, two}, {two, one}} {
 		s, secrets, err := backup.Load(t.Context(), sources, want)
-		must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		reached := 0
-		for _, target := range New().Targets(s, secrets, infra.Access{}) {
+		for _, target := range new(Provider).Targets(s, secrets, infra.Access{}) {
 			reached += len(target.Clusters)
 			if target.Refused != nil {
 				t.Errorf("%v: %s", target.Clusters, target.Refused.Message)
@@ -147,7 +149,7 @@ func TestSplitBackupsShareClusterScopedObjects(t *testing.T) {
 		if reached != 2 {
 			t.Errorf("%d clusters are reached", reached)
 		}
-		expected := New().Expected(s)
+		expected := new(Provider).Expected(s)
 		if len(expected.Absent) > 0 {
 			t.Errorf("absent: %+v", expected.Absent)
 		}
@@ -216,7 +218,7 @@ func TestReferencesStayInTheirNamespace(t *testing.T) {
 		t.Errorf("refused with %q", said)
 	}
 	s, _ := b.Load(t, want)
-	for _, c := range New().Expected(s).Machines {
+	for _, c := range new(Provider).Expected(s).Machines {
 		if m := c.Machine; m >= 0 && s.Machines[m].Name == "m1" && (!c.Strong.IsZero() || !c.InfraMissing) {
 			t.Errorf("the machine claims %v, infrastructure missing %t", c.Strong, c.InfraMissing)
 		}

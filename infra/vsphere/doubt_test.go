@@ -3,7 +3,9 @@ package vsphere
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"drift-detector/backup/backuptest"
 	"drift-detector/detector"
 	"drift-detector/infra/vsphere/vspheretest"
 )
@@ -65,7 +67,7 @@ func TestAMachineWhoseVMHasNoKnownName(t *testing.T) {
 	t.Run("its VSphereMachine is missing", func(t *testing.T) {
 		const name = "vm-prod-md-0-abcde-xwvtz"
 		b := vspheretest.NewBackup().Replicas(2)
-		b.Set(templates.Resource(), "spec.template.spec.namingStrategy", fields{"template": "vm-{{ .machine.name }}"})
+		b.Set(vspheretest.Templates, "spec.template.spec.namingStrategy", fields{"template": "vm-{{ .machine.name }}"})
 		b.Another(fields{}, nil, nil)
 		r := decideWithin(t, b, sees{vms: []vm{recordedVM(), vmIn(name, vspheretest.UUID2, "group-v5")}}, map[string]string{name: joined})
 		wantVerdict(t, r, name, "Unknown MachineNotInBackup")
@@ -75,7 +77,7 @@ func TestAMachineWhoseVMHasNoKnownName(t *testing.T) {
 // A recorded vmRef says that a VM was made, whatever it is called by now.
 func TestAVMRefWithoutAnID(t *testing.T) {
 	b := vspheretest.NewBackup().Replicas(1)
-	b.Set(vms.Resource(), "spec.biosUUID", "").Set(machines.Resource(), "spec.providerID", "").Set("machines"+vspheretest.CAPIGroup, "spec.providerID", nil)
+	b.Set(vspheretest.VMs, "spec.biosUUID", "").Set(vspheretest.Machines, "spec.providerID", "").Set("machines"+vspheretest.CAPIGroup, "spec.providerID", nil)
 	renamed := recordedVM()
 	renamed.name, renamed.instanceUUID = "renamed", "42000000-0000-0000-0000-00000000abcd"
 	r := decide(t, b, sees{vms: []vm{renamed, vmIn("prod-md-0-abcde-bcdfg", uuid3, "group-v5")}, nodes: []string{uuid3}})
@@ -96,4 +98,26 @@ func TestOwnersWhoseNamesAreCutToOneStem(t *testing.T) {
 	name := short + "ddddd"
 	r := decideWithin(t, b, sees{vms: []vm{recordedVM(), vmIn(name, uuid3, "group-v5")}}, map[string]string{name: joined})
 	wantVerdict(t, r, name, "Unknown MachineNotInBackup")
+}
+
+// A K0sControlPlane names its machines NAME-0, NAME-1 …
+func TestControlPlanesOfK0s(t *testing.T) {
+	b := vspheretest.NewBackup().Replicas(1)
+	b.Drop("kubeadmcontrolplanes.controlplane" + vspheretest.CAPIGroup)
+	b.Set("clusters"+vspheretest.CAPIGroup, "spec.controlPlaneRef", fields{"apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "K0sControlPlane", "name": "prod-cp", "namespace": "team"})
+	b.Put("k0scontrolplanes.controlplane"+vspheretest.CAPIGroup, vspheretest.Object("controlplane.cluster.x-k8s.io/v1beta1", "K0sControlPlane", "team", "prod-cp", fields{
+		"metadata.labels": fields{"cluster.x-k8s.io/cluster-name": "prod"}, "spec.replicas": 0, "status.replicas": 0,
+	}))
+	ghost, database := vmIn("prod-cp-3", uuid3, "group-v5"), vmIn("prod-db-3", vspheretest.UUID2, "group-v5")
+	ghost.created, database.created = backuptest.Written.Add(time.Hour), backuptest.Written.Add(time.Hour)
+	guests := map[string]string{"prod-cp-3": "", "prod-db-3": ""}
+	r := decideWithin(t, b, sees{vms: []vm{recordedVM(), ghost, database}}, guests)
+	wantVerdict(t, r, "prod-cp-3", "Ghost")
+	wantVerdict(t, r, "prod-db-3", "to confirm InClusterFolder")
+	if v := r.Clusters[0].ControlPlane.Machines; len(v) != 1 || !v[0].ControlPlane {
+		t.Errorf("the control plane has %+v", v)
+	}
+	// A number behind the name of a KubeadmControlPlane says nothing.
+	plain := vspheretest.NewBackup().Replicas(1)
+	wantVerdict(t, decideWithin(t, plain, sees{vms: []vm{recordedVM(), ghost}}, guests), "prod-cp-3", "to confirm InClusterFolder")
 }

@@ -16,7 +16,7 @@ type fields = map[string]any
 func expected(t *testing.T, b *vspheretest.Backup) infra.Expected {
 	t.Helper()
 	s, _ := b.Load(t, want)
-	return New().Expected(s)
+	return new(Provider).Expected(s)
 }
 
 func expectedMachine(t *testing.T, b *vspheretest.Backup) infra.ExpectedMachine {
@@ -225,7 +225,7 @@ func TestProviderIDs(t *testing.T) {
 		"vsphere://" + vspheretest.UUID1: vspheretest.UUID1, " VSphere://" + strings.ToUpper(vspheretest.UUID1) + " ": vspheretest.UUID1,
 		"vsphere://web-1": "", "aws:///eu-1a/i-0abc": "", "": "", vspheretest.UUID1: "",
 	} {
-		keys := New().Spec().Keys(id)
+		keys := new(Provider).Spec().Keys(id)
 		if got := len(keys) == 1 && keys[0] == (infra.Key{Kind: keyBIOS, Value: want}); got != (want != "") {
 			t.Errorf("%q: %v", id, keys)
 		}

@@ -47,8 +47,8 @@ func fleet(t *testing.T) []byte {
 func withPassword(t *testing.T, data []byte, password string) []byte {
 	t.Helper()
 	return edit(t, data, func(resource string, object map[string]any) bool {
-		if values := backuptest.Inside(object, "data"); resource == "secrets" && values[userKey] != nil && values[passKey] != nil {
-			values[passKey] = base64.StdEncoding.EncodeToString([]byte(password))
+		if values := backuptest.Inside(object, "data"); resource == "secrets" && values["username"] != nil && values["password"] != nil {
+			values["password"] = base64.StdEncoding.EncodeToString([]byte(password))
 		}
 		return true
 	})

@@ -166,3 +166,17 @@ func TestUnreadMetadataIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// Join data of other distributions counts where it is theirs, and names one endpoint.
+func TestEndpointInBootstrapData(t *testing.T) {
+	for name, c := range map[string]struct{ data, want string }{
+		"another server line": {"ntp:\n  server: https://10.0.0.1:6443\n", ""},
+		"two of them":         {"path: /etc/rancher/rke2/config.yaml\nserver: https://a:9345\nserver: https://b:9345\n", ""},
+		"kubeadm beside one":  {"path: /etc/rancher/k3s/config.yaml\nserver: https://b:6443\napiServerEndpoint: a:6443\n", "a:6443"},
+		"encoded":             {"path: /etc/rancher/rke2/config.yaml\nencoding: b64\ncontent: " + b64("token: abcdefghijklmnopqrstuvwxyz0123456789\nserver: https://10.0.0.1:9345\n") + "\n", "10.0.0.1:9345"},
+	} {
+		if got := endpointIn(c.data); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

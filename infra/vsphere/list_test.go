@@ -71,9 +71,9 @@ func TestAccountIsNotLocked(t *testing.T) {
 	n := 0
 	data := edit(t, fleet(t), func(resource string, object map[string]any) bool {
 		// Each cluster remembers another old password of the same user.
-		if values := backuptest.Inside(object, "data"); resource == "secrets" && values[userKey] != nil && values[passKey] != nil {
+		if values := backuptest.Inside(object, "data"); resource == "secrets" && values["username"] != nil && values["password"] != nil {
 			n++
-			values[passKey] = base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "old %s \n", vspheretest.NameOf(object)))
+			values["password"] = base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "old %s \n", vspheretest.NameOf(object)))
 		}
 		return true
 	})
@@ -102,7 +102,7 @@ func TestTwoUsersOfOneVCenter(t *testing.T) {
 	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter, Accounts: map[string]string{fleetUser: "pass", "gamma": "pass"}})
 	data := edit(t, fleet(t), func(resource string, object map[string]any) bool {
 		if resource == "secrets" && vspheretest.NameOf(object) == "gamma-edge" {
-			backuptest.Inside(object, "data")[userKey] = base64.StdEncoding.EncodeToString([]byte("gamma"))
+			backuptest.Inside(object, "data")["username"] = base64.StdEncoding.EncodeToString([]byte("gamma"))
 		}
 		return true
 	})
@@ -160,7 +160,7 @@ func TestCertificates(t *testing.T) {
 		return true
 	})
 	renewed := edit(t, fleet(t), func(resource string, object map[string]any) bool {
-		if resource == clusters.Resource() && vspheretest.NameOf(object) == "gamma-edge" {
+		if resource == vspheretest.Clusters && vspheretest.NameOf(object) == "gamma-edge" {
 			backuptest.Inside(object, "spec")["thumbprint"] = v.Thumbprint
 		}
 		return true

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/infra"
 	"drift-detector/infra/vsphere/vspheretest"
 )
 
@@ -38,7 +37,7 @@ func TestIdentitiesAgain(t *testing.T) {
 		"a Secret of no name":   {named(secretKind, ""), "", "", "no object can have that name", "before what logs in with it"},
 	} {
 		s, secrets := c.b.Load(t, want)
-		all := New().(infra.IdentityWriter).Identities(s, secrets)
+		all := new(Provider).Identities(s, secrets)
 		if len(all) != 1 {
 			t.Errorf("%s: %+v", name, all)
 			continue

@@ -19,8 +19,8 @@ func TestOneVCenterOfSeveralNames(t *testing.T) {
 	for i := range 4 {
 		name := fmt.Sprintf("vc%d.example:443", i)
 		data := edit(t, withServer(t, fleet(t), name), func(resource string, object map[string]any) bool {
-			if values := backuptest.Inside(object, "data"); resource == "secrets" && values[passKey] != nil {
-				values[passKey] = base64.StdEncoding.EncodeToString(fmt.Append(nil, "old ", i))
+			if values := backuptest.Inside(object, "data"); resource == "secrets" && values["password"] != nil {
+				values["password"] = base64.StdEncoding.EncodeToString(fmt.Append(nil, "old ", i))
 			}
 			return true
 		})

@@ -212,7 +212,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 		},
 		"one of two folders of the name that the backup gives is empty": {
 			func(b *vspheretest.Backup) *vspheretest.Backup {
-				return elsewhere(b.Set(vms.Resource(), "spec.folder", "prod"))
+				return elsewhere(b.Set(vspheretest.VMs, "spec.folder", "prod"))
 			},
 			sees{[][4]string{other, {"group-v8", "Folder", "prod", "group-v7"}}, []vm{made(two, vspheretest.UUID2, "group-v7"), unrelated}, nil},
 			map[string]code.Status{one: code.Unknown, two: code.Healthy},
@@ -302,7 +302,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 		},
 		"no VSphereVM, its zone is there and its domain is absent": {
 			func(b *vspheretest.Backup) *vspheretest.Backup {
-				b.Put(zones.Resource(), vspheretest.Object(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.server": "vc1.example", "spec.failureDomain": "domain-b"}))
+				b.Put(vspheretest.Zones, vspheretest.Object(vspheretest.Group+"/v1beta1", "VSphereDeploymentZone", "", "zone-b", fields{"spec.server": "vc1.example", "spec.failureDomain": "domain-b"}))
 				return zoned(b)
 			},
 			sees{nil, []vm{first}, nil},
@@ -311,8 +311,8 @@ func TestAbsenceNeedsSight(t *testing.T) {
 		},
 		"no VSphereVM, and its zone is there": {
 			func(b *vspheretest.Backup) *vspheretest.Backup {
-				b.Put(zones.Resource(), vspheretest.Object(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.server": "vc1.example", "spec.failureDomain": "domain-b"}))
-				b.Put(domains.Resource(), vspheretest.Object(group+"/v1beta1", domainKind, "", "domain-b", fields{"spec.topology": fields{"datacenter": "DC0"}}))
+				b.Put(vspheretest.Zones, vspheretest.Object(vspheretest.Group+"/v1beta1", "VSphereDeploymentZone", "", "zone-b", fields{"spec.server": "vc1.example", "spec.failureDomain": "domain-b"}))
+				b.Put(vspheretest.Domains, vspheretest.Object(vspheretest.Group+"/v1beta1", "VSphereFailureDomain", "", "domain-b", fields{"spec.topology": fields{"datacenter": "DC0"}}))
 				return zoned(b)
 			},
 			sees{nil, []vm{first}, nil},
@@ -339,13 +339,13 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			func(b *vspheretest.Backup) *vspheretest.Backup { return b.Another(fields{}, nil, nil) },
 			sees{nil, []vm{first, made(two, vspheretest.UUID2, "group-v5")}, nil},
 			map[string]code.Status{one: code.Healthy, two: code.Unknown},
-			false, machineKind,
+			false, "VSphereMachine",
 		},
 		"the backup lacks its infrastructure objects, and it is not seen": {
 			func(b *vspheretest.Backup) *vspheretest.Backup { return b.Another(provided(), nil, nil) },
 			sees{nil, []vm{first}, nil},
 			map[string]code.Status{one: code.Healthy, two: code.Unknown},
-			false, machineKind,
+			false, "VSphereMachine",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -111,7 +111,7 @@ func TestUnclaimedAddresses(t *testing.T) {
 		}
 		s, secrets := b.Load(t, want)
 		got = ""
-		for _, f := range New().(*provider).Check(s, secrets, time.Time{}) {
+		for _, f := range new(Provider).Check(s, secrets, time.Time{}) {
 			if f.Code == "AddressAbsent" {
 				got += f.Object + ": " + f.Message
 				if lost := f.Absent.Resource; len(f.Clusters) != 1 || (lost == addresses.Resource()) != strings.Contains(c.want, "IPAddress of") {

@@ -22,7 +22,7 @@ func proven(b *vspheretest.Backup) *vspheretest.Backup {
 func targets(t *testing.T, b *vspheretest.Backup, a infra.Access) []infra.Target {
 	t.Helper()
 	s, secrets := b.Load(t, want)
-	return New().Targets(s, secrets, a)
+	return new(Provider).Targets(s, secrets, a)
 }
 
 // sole returns the only target, and what it would log in with.
@@ -220,12 +220,14 @@ func TestBackupsKeepTheirCredentials(t *testing.T) {
 				sources = append(sources, backuptest.Source(user+".tar.gz", b.Bytes()))
 			}
 			s, secrets, err := backup.Load(t.Context(), sources, want)
-			must(t, err)
-			targets := New().Targets(s, secrets, infra.Access{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			targets := new(Provider).Targets(s, secrets, infra.Access{})
 			if len(targets) != 2 || targets[0].Account != "anna" || targets[1].Account != "bob" || targets[1].IDs[0] != targets[0].IDs[0]+"#2" {
 				t.Errorf("targets %+v", targets)
 			}
-			for i, m := range New().Expected(s).Machines {
+			for i, m := range new(Provider).Expected(s).Machines {
 				if m.Home.Target != targets[i].IDs[0] {
 					t.Errorf("machine %d is at %s", i, m.Home.Target)
 				}
@@ -248,17 +250,26 @@ func TestSettingsThatAreIgnoredAreSaid(t *testing.T) {
 }
 
 func TestClusterScopedBackupNamesTheSameTargets(t *testing.T) {
-	s, secrets := load(t, fleet(t))
-	fleetTargets := New().Targets(s, secrets, infra.Access{})
-	source, err := archive.FileSource("../../testdata/fleet-cluster-scoped-data.tar.gz")
-	must(t, err)
-	s, secrets, err = backup.Load(t.Context(), []backup.Source{source}, want)
-	must(t, err)
-	scoped := New().Targets(s, secrets, infra.Access{})
-	if len(fleetTargets) != 1 || len(scoped) != 1 || !slices.Equal(fleetTargets[0].IDs, scoped[0].IDs) || fleetTargets[0].Source != scoped[0].Source {
-		t.Errorf("%+v\n%+v", fleetTargets, scoped)
+	var targets [2]infra.Target
+	for i, name := range []string{"fleet-data", "fleet-cluster-scoped-data"} {
+		source, err := archive.FileSource("../../testdata/" + name + ".tar.gz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, secrets, err := backup.Load(t.Context(), []backup.Source{source}, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := new(Provider).Targets(s, secrets, infra.Access{})
+		if len(all) != 1 {
+			t.Fatalf("%s: %+v", name, all)
+		}
+		targets[i] = all[0]
+		if a := new(Provider).Expected(s).Absent; i == 1 && len(a) != 0 {
+			t.Errorf("%s: absent %+v", name, a)
+		}
 	}
-	if a := New().Expected(s).Absent; len(a) != 0 {
-		t.Errorf("absent %+v", a)
+	if fleet, scoped := targets[0], targets[1]; !slices.Equal(fleet.IDs, scoped.IDs) || fleet.Source != scoped.Source {
+		t.Errorf("%+v\n%+v", fleet, scoped)
 	}
 }

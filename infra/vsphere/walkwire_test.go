@@ -36,7 +36,7 @@ func asOperator(v *lab.VCenter, user, password string) infra.Access {
 func withUser(t *testing.T, secret, user string) []byte {
 	return edit(t, fleet(t), func(resource string, object map[string]any) bool {
 		if resource == "secrets" && vspheretest.NameOf(object) == secret {
-			backuptest.Inside(object, "data")[userKey] = base64.StdEncoding.EncodeToString([]byte(user))
+			backuptest.Inside(object, "data")["username"] = base64.StdEncoding.EncodeToString([]byte(user))
 		}
 		return true
 	})
@@ -248,7 +248,7 @@ func TestRefusedPropertiesAreUnread(t *testing.T) {
 		vm := instance(t, l, aWorker)
 		var found []walk.Found
 		for _, step := range c.OnInstance[Name](i, infra.Sight{Instance: &vm, Listing: &l}) {
-			if step.Row.ID == rowR6.ID {
+			if step.Row.ID == "vsphere.R6" {
 				found = append(found, step.Found)
 			}
 		}
@@ -277,7 +277,7 @@ func TestDefaultsAreCountedAsTheFinderDoes(t *testing.T) {
 	_, pools := f.DefaultResourcePool(t.Context())
 	_, datastores := f.DefaultDatastore(t.Context())
 	for kind, err := range map[infra.KeyKind]error{keyPool: pools, keyDatastore: datastores} {
-		k := location{Server: fleetServer, Datacenter: "DC0"}.ask(kind, "")
+		k := infra.Key{Kind: kind, Value: fleetServer + "/DC0" + asked}
 		var several *find.DefaultMultipleFoundError
 		if errors.As(err, &several) != slices.Contains(l.Ambiguous, k) || err == nil != (slices.Contains(l.ProbesFound, k) && !slices.Contains(l.Ambiguous, k)) {
 			t.Errorf("%v: the finder says %v, ambiguous are %v", k, err, l.Ambiguous)
