@@ -180,7 +180,7 @@ func TestNobodyGetsACredentialByWayOfOthers(t *testing.T) {
 		if len(target.Clusters) != 1 || evil != (target.Refused != nil) || evil != (target.Credential == nil) {
 			t.Errorf("%v: clusters %v, refused %+v", target.IDs, target.Clusters, refusal(target))
 		}
-		if d, ok := target.Detail.(*detail); ok && slices.Contains(d.thumbprints, "EE:EE") {
+		if d, ok := target.Detail.(*Detail); ok && slices.Contains(d.Thumbprints, "EE:EE") {
 			t.Error("the certificate that the other namespace names is trusted")
 		}
 	}

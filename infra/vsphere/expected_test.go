@@ -45,7 +45,7 @@ func TestClaim(t *testing.T) {
 		Blind:    []infra.Key{{Kind: keyName, Value: "prod-vm-1"}, {Kind: keyAlias, Value: "prod-vm-1"}, {Kind: keyVMX, Value: "prod-vm-1"}, {Kind: keyRef, Value: "vm-136"}, {Kind: keyWithin, Value: folder + "/prod-vm-1"}},
 		Expect: []infra.Expectation{
 			{Key: infra.Key{Kind: keyName, Value: "prod-vm-1"}, Warning: "Renamed"},
-			{Key: infra.Key{Kind: keyFolder, Value: folder}, Warning: "Moved"},
+			{Key: infra.Key{Kind: KeyFolder, Value: folder}, Warning: "Moved"},
 		},
 		Reads: "VSphereVM.spec.biosUUID", ReadsID: true,
 	}

@@ -67,7 +67,7 @@ func TestNamesWithinNames(t *testing.T) {
 		"prod-vm-12": false, "xprod-vm-1": false, "prod-vm": false, "": false, "ä-prod-vm-1": true,
 	} {
 		i := infra.Instance{Name: name}
-		if m.note(&i); len(i.Keys) > 0 != found {
+		if m.Note(&i); len(i.Keys) > 0 != found {
 			t.Errorf("%q: %v, want %v", name, i.Keys, found)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 func hintedTo(t *testing.T, c infra.Expected, folder, name string) []string {
 	t.Helper()
 	full := "vc1.example:443" + folder
-	hasKey := append(stems(full, name), infra.Key{Kind: keyFolder, Value: full})
+	hasKey := append(stems(full, name), infra.Key{Kind: KeyFolder, Value: full})
 	var hinted []string
 	for _, hint := range c.OwnershipHints {
 		fits := slices.Contains(hasKey, hint.Key)

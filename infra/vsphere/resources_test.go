@@ -99,16 +99,16 @@ func TestAsk(t *testing.T) {
 		kind       infra.KeyKind
 		name, want string
 	}{
-		{keyDatastore, " ds ", "vc:443/DC0//ds"},
-		{keyPool, "/DC0/host/c/Resources", "vc:443/DC0///DC0/host/c/Resources"},
-		{keyPool, "c/Resources/x", "vc:443/DC0//c/Resources/x"},
-		{keyNetwork, "/DC0/host/c/net", ""},
-		{keyNetwork, "/infra/segments/x", ""},
-		{keyNetwork, vspheretest.UUID1, ""},
-		{keyTemplate, vspheretest.UUID1, "vc:443/DC0//" + vspheretest.UUID1},
-		{keyTemplate, "image-*", ""},
-		{keyTemplate, "../image", ""},
-		{keyTemplate, "", ""},
+		{KeyDatastore, " ds ", "vc:443/DC0//ds"},
+		{KeyPool, "/DC0/host/c/Resources", "vc:443/DC0///DC0/host/c/Resources"},
+		{KeyPool, "c/Resources/x", "vc:443/DC0//c/Resources/x"},
+		{KeyNetwork, "/DC0/host/c/net", ""},
+		{KeyNetwork, "/infra/segments/x", ""},
+		{KeyNetwork, vspheretest.UUID1, ""},
+		{KeyTemplate, vspheretest.UUID1, "vc:443/DC0//" + vspheretest.UUID1},
+		{KeyTemplate, "image-*", ""},
+		{KeyTemplate, "../image", ""},
+		{KeyTemplate, "", ""},
 	} {
 		if got := p.ask(tc.kind, tc.name); got.Value != tc.want || (got.Kind != tc.kind) != (tc.want == "") {
 			t.Errorf("%s %q: %+v, want %q", tc.kind, tc.name, got, tc.want)

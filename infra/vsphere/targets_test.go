@@ -32,8 +32,8 @@ func sole(t *testing.T, b *vspheretest.Backup, a infra.Access) (target infra.Tar
 	if len(all) != 1 {
 		t.Fatalf("%d targets: %+v", len(all), all)
 	}
-	c, _ := all[0].Credential.(credential)
-	return all[0], c.user.Reveal(), c.password.Reveal()
+	c, _ := all[0].Credential.(Credential)
+	return all[0], c.User.Reveal(), c.Password.Reveal()
 }
 
 func refusal(target infra.Target) infra.Fault {
@@ -102,13 +102,13 @@ func TestOperatorsCredentialWins(t *testing.T) {
 	}
 	given.Username, given.Password, given.Thumbprint = "", backup.Sensitive{}, "AA:BB"
 	target, user, _ = sole(t, b, infra.Access{Credentials: []infra.Credential{given}})
-	if d := target.Detail.(*detail); user != "anna" || d.trust.Thumbprint != "AA:BB" {
-		t.Errorf("user %s, trust %+v", user, d.trust)
+	if d := target.Detail.(*Detail); user != "anna" || d.Trust.Thumbprint != "AA:BB" {
+		t.Errorf("user %s, trust %+v", user, d.Trust)
 	}
 	given.Endpoint = "vc1.example:8443"
 	target, _, _ = sole(t, b, infra.Access{Credentials: []infra.Credential{given}})
-	if d := target.Detail.(*detail); d.trust.Thumbprint != "" {
-		t.Errorf("what belongs to another port is trusted: %+v", d.trust)
+	if d := target.Detail.(*Detail); d.Trust.Thumbprint != "" {
+		t.Errorf("what belongs to another port is trusted: %+v", d.Trust)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestSharedCredentialsAreOneTarget(t *testing.T) {
 	if want := []string{"vsphere/vc1.example:443/Secret/team/dev", "vsphere/vc1.example:443/Secret/team/prod"}; !slices.Equal(target.IDs, want) {
 		t.Errorf("ids %v", target.IDs)
 	}
-	if len(target.Clusters) != 2 || target.Source != "Secret team/dev, Secret team/prod" || !slices.Equal(target.Detail.(*detail).thumbprints, []string{"CC:DD"}) {
+	if len(target.Clusters) != 2 || target.Source != "Secret team/dev, Secret team/prod" || !slices.Equal(target.Detail.(*Detail).Thumbprints, []string{"CC:DD"}) {
 		t.Errorf("%+v, %+v", target, target.Detail)
 	}
 	if use := target.Use; !strings.Contains(use, "vc1.example:443") || !strings.Contains(use, target.Source) || strings.Contains(use, "m4rk3r") {
@@ -244,7 +244,7 @@ func TestSettingsThatAreIgnoredAreSaid(t *testing.T) {
 	if user != "anna" || len(target.Warnings) != 2 || !strings.Contains(said, "insecure") || !strings.Contains(said, "user info") || strings.Contains(said, "m4rk3r") {
 		t.Errorf("user %s, warnings %q", user, target.Warnings)
 	}
-	if target.Detail.(*detail).trust.Insecure {
+	if target.Detail.(*Detail).Trust.Insecure {
 		t.Error("the backup turned verification off")
 	}
 }
