@@ -36,7 +36,7 @@ var vmProperties = []string{
 	propConnection, propPower, propAddress,
 }
 
-// provider adds List. Its own state is the count of failed logins, which must outlive a
+// provider adds List to [vsphere.Provider]. Its own state is the count of failed logins, which must outlive a
 // single listing.
 type provider struct {
 	vsphere.Provider
