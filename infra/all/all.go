@@ -7,7 +7,7 @@ import (
 	"drift-detector/infra/azure"
 	"drift-detector/infra/nodes"
 	"drift-detector/infra/openstack"
-	"drift-detector/infra/vsphere"
+	vsphere "drift-detector/infra/vsphere/list"
 )
 
 // Registry returns a Registry of every provider, for one run.

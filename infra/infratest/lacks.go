@@ -43,14 +43,15 @@ func Lacks(p infra.Provider, module fs.FS, folder string) []string {
 	return l.all
 }
 
-// Folder returns the folder of a provider's package in the module: "infra/aws".
+// Folder returns the folder of a provider in the module: "infra/aws". The package that makes its
+// value may be list below it.
 func Folder(p infra.Provider) string {
 	t := reflect.TypeOf(p)
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	_, folder, _ := strings.Cut(t.PkgPath(), "/")
-	return folder
+	return strings.TrimSuffix(folder, "/list")
 }
 
 // Row returns the line of the README's table of providers.
@@ -150,13 +151,17 @@ func (l *lacks) flags() {
 // names each file and each kind of key.
 func (l *lacks) inFolder() {
 	files, err := fs.ReadDir(l.module, l.folder)
+	suites, _ := fs.Glob(l.module, path.Join(l.folder, "list", "*_test.go"))
 	if err != nil {
 		l.add("its folder cannot be read: %v", err)
 		return
 	}
 	var sources []*ast.File
 	var names []string
-	doc, suite := "", false
+	doc, suite := "", slices.ContainsFunc(suites, func(name string) bool {
+		text, err := fs.ReadFile(l.module, name)
+		return err == nil && strings.Contains(string(text), "infratest.Run(")
+	})
 	for _, f := range files {
 		if path.Ext(f.Name()) != ".go" {
 			continue
