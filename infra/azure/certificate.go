@@ -2,19 +2,14 @@ package azure
 
 import (
 	"bytes"
-	"crypto"
-	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha1" // names a certificate, and signs nothing
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"strings"
-	"time"
 )
 
 // certificate is what a service principal proves itself with instead of a secret.
@@ -74,27 +69,4 @@ func readCertificate(text string) (*certificate, error) {
 		}
 	}
 	return nil, errors.New("holds no certificate of its private key")
-}
-
-// assertion proves to the authority that the client has the key: a JWT that is good for ten
-// minutes.
-func (c *certificate) assertion(audience, client string, now time.Time) (string, error) {
-	var id [16]byte
-	if _, err := rand.Read(id[:]); err != nil {
-		return "", err
-	}
-	part := func(v any) string {
-		text, _ := json.Marshal(v) // maps of texts and numbers
-		return base64.RawURLEncoding.EncodeToString(text)
-	}
-	signed := part(map[string]any{"alg": "RS256", "typ": "JWT", "x5t": c.x5t}) + "." + part(map[string]any{
-		"aud": audience, "iss": client, "sub": client, "jti": hex.EncodeToString(id[:]),
-		"nbf": now.Add(-time.Minute).Unix(), "exp": now.Add(10 * time.Minute).Unix(),
-	})
-	sum := sha256.Sum256([]byte(signed))
-	signature, err := rsa.SignPKCS1v15(rand.Reader, c.key, crypto.SHA256, sum[:])
-	if err != nil {
-		return "", errors.New("the private key cannot sign")
-	}
-	return signed + "." + base64.RawURLEncoding.EncodeToString(signature), nil
 }

@@ -30,7 +30,7 @@ var (
 
 // Check returns what will not work with CAPZ after a restore: credentials that the backup
 // lacks, that cannot be used, or that a namespace may not use.
-func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
+func (p *Provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
 	objs := newObjects(s)
 	homes := objs.homeScopes()
 	return slices.Concat(objs.credentialsAbsent(homes, secrets), objs.identitiesForbidden(homes), objs.secretsPadded(homes, secrets))

@@ -89,7 +89,7 @@ func noCredential(format string, args ...any) *infra.Fault {
 
 // credentialOf finds the credential of a home as CAPZ does, and the operator's own where
 // that is lacking and may be used instead.
-func (p *provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
+func (p *Provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
 	if _, known := clouds[h.cloud]; !known {
 		return found{}, &infra.Fault{
 			Reason: code.BadEndpoint, Message: fmt.Sprintf("azureEnvironment %q is no cloud that is contacted", infra.Brief(h.cloud)),

@@ -4,10 +4,11 @@
 //
 // What the backup expects (no network, no secrets):
 //
-//	provider.go     name, kinds of keys, and what the program needs to know of CAPZ
+//	provider.go     name, and what the program needs to know of CAPZ
 //	controller.go   what CAPZ does after a restore
 //	kinds.go        the objects that are read, and from where in them
 //	ids.go          ids of Azure Resource Manager (ARM), provider ids and UUIDs
+//	keys.go         kinds of keys, and the keys that a VM has
 //	objects.go      joins Machine, AzureMachine, pools and AzureCluster
 //	homescope.go    one place per identity, cloud and subscription
 //	identities.go   which namespaces may use which identity, and which identities lack
@@ -40,6 +41,8 @@
 //	manifests.go    makes identities again that the backup lacks, for `extract`
 //	transport.go    bounds, certificates, and which servers may be contacted
 //	session.go      gets tokens, and reads single answers
+//	assertion.go    what a certificate logs in with
+//	token.go        tokens of the operator's own: of a file, and of the az command
 //	pages.go        reads paged lists
 //	list.go         reads a subscription: its groups, power states and VMs
 //	sets.go         reads scale sets, their members, and what the clusters need beside VMs

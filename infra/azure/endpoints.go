@@ -19,6 +19,3 @@ var clouds = map[string]endpoints{
 	"AzureChinaCloud":        {infra.Endpoint{Host: "login.chinacloudapi.cn", Port: "443"}, infra.Endpoint{Host: "management.chinacloudapi.cn", Port: "443"}},
 	"AzureUSGovernmentCloud": {infra.Endpoint{Host: "login.microsoftonline.us", Port: "443"}, infra.Endpoint{Host: "management.usgovcloudapi.net", Port: "443"}},
 }
-
-// audience returns what a token is for.
-func (e endpoints) audience() string { return "https://" + e.manager.Host + "/" }

@@ -11,7 +11,7 @@ import (
 )
 
 // Expected returns which VMs the backup expects, and what ties others to its clusters.
-func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
+func (p *Provider) Expected(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
 	c := infra.Expected{Providers: capi.Providers(objs.locations, Name)}
 	c.Machines = make([]infra.ExpectedMachine, len(objs.members))
@@ -34,7 +34,7 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 }
 
 // Survey returns what checks need of Expected.
-func (p *provider) Survey(s *backup.Snapshot) infra.Expected {
+func (p *Provider) Survey(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
 	return infra.Expected{Providers: capi.Providers(objs.locations, Name), Absent: objs.absent(), Machines: capi.Orphans(objs.members, objs.orphan)}
 }

@@ -9,7 +9,7 @@ import (
 
 // Extract returns the variables with which tools of Azure's SDKs, and drift-detector with
 // --azure-ambient, log in as a target does.
-func (p *provider) Extract(t infra.Target, path func(name string) string) (infra.Extract, error) {
+func (p *Provider) Extract(t infra.Target, path func(name string) string) (infra.Extract, error) {
 	c, ok := t.Credential.(credential)
 	if !ok || c.operator || c.secret == "" {
 		return infra.Extract{}, errors.New("it has no secret of a service principal in the backup")

@@ -42,6 +42,7 @@ const (
 	kindSet    = "microsoft.compute/virtualmachinescalesets"
 	kindMember = "microsoft.compute/virtualmachinescalesets/virtualmachines"
 	kindGroup  = "microsoft.resources/resourcegroups"
+	kindZone   = "microsoft.network/privatednszones"
 )
 
 // parseID reads the id of a resource group or of something in one; ok is false for all else.
@@ -147,18 +148,4 @@ func swapped(uuid string) string {
 	}
 	s := hex.EncodeToString(b)
 	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
-}
-
-// instanceKey returns the key of one VM: an ARM id is made of names, and a VM that was deleted and
-// created again has the same. VMs have vmId, which Azure gives once and their firmware shows
-// (properties.vmId in armcompute v7.3.0 models.go: "encoded and stored in all Azure IaaS VMs
-// SMBIOS"), so that a kubelet reports it as systemUUID.
-func instanceKey(vm, vmID string) infra.Key {
-	if vm == "" {
-		return infra.Key{}
-	}
-	if vmID != "" {
-		vm += "#" + vmID
-	}
-	return infra.Key{Kind: keyInstance, Value: vm}
 }

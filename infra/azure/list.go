@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +25,23 @@ const maxVMs = 500_000
 
 // maxMissing bounds how many VMs are looked up by themselves.
 const maxMissing = 500
+
+// provider implements infra.Provider. Its only state is the count of failed logins,
+// which must outlive a single listing.
+type provider struct {
+	Provider
+	logins *infra.Logins
+	retry  infra.Retry
+}
+
+// New returns the Azure provider. One value serves one run: it counts the logins that
+// failed, so that no account is locked.
+func New() infra.Provider {
+	retry := infra.Patient
+	retry.Also = overloaded
+	az := func() (string, error) { return exec.LookPath("az") }
+	return &provider{Provider: Provider{getenv: os.Getenv, az: az}, logins: &infra.Logins{}, retry: retry}
+}
 
 // listing is one listing under way.
 type listing struct {
@@ -165,7 +184,7 @@ func (l *listing) readSubscription(ctx context.Context, subscription string) err
 // readGroups asks each resource group of the clusters. That it does not exist is an answer to
 // an account that may read the subscription.
 func (l *listing) readGroups(ctx context.Context, _ string) error {
-	for _, g := range sortedNames(l.seek.groups) {
+	for _, g := range slices.Sorted(maps.Keys(l.seek.groups)) {
 		type answer struct{ ID string }
 		a, err := one[answer](ctx, l.session, g, groupVersion, "")
 		switch {
@@ -221,7 +240,7 @@ func (l *listing) readVMs(ctx context.Context, subscription string) error {
 	}
 	refused := err
 	readable := 0
-	for _, g := range sortedNames(l.seek.groups) {
+	for _, g := range slices.Sorted(maps.Keys(l.seek.groups)) {
 		if l.absent[g] {
 			continue
 		}

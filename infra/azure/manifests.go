@@ -7,7 +7,7 @@ import (
 
 // Identities returns the AzureClusterIdentities that clusters name and the backup lacks, and
 // the Secrets with their credentials (api/v1beta1/azureclusteridentity_types.go v1.26.0).
-func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []infra.Manifest {
+func (p *Provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []infra.Manifest {
 	objs := newObjects(s)
 	var all []infra.Manifest
 	known := map[string]bool{}

@@ -29,7 +29,7 @@ func versionOf(kind string) string {
 		return groupVersion
 	case strings.HasPrefix(kind, "microsoft.compute/"):
 		return computeVersion
-	case kind == typeOf[thingZone]:
+	case kind == kindZone:
 		return "2018-09-01"
 	}
 	return networkVersion

@@ -10,7 +10,7 @@ import (
 )
 
 // Reach leads to the subscription that the az command is told with --subscription.
-func (p *provider) Reach(at string, s infra.Sought) infra.Target {
+func (p *Provider) Reach(at string, s infra.Sought) infra.Target {
 	public := clouds[publicCloud]
 	t := infra.Target{Provider: Name, Endpoint: public.manager.String(), Account: uuidOf(at)}
 	if t.Account == "" {

@@ -34,7 +34,7 @@ var typeOf = map[string]string{
 	thingNetwork: "microsoft.network/virtualnetworks", thingSecurity: "microsoft.network/networksecuritygroups",
 	thingRoutes: "microsoft.network/routetables", thingGateway: "microsoft.network/natgateways",
 	thingBalancer: "microsoft.network/loadbalancers", thingAddress: "microsoft.network/publicipaddresses",
-	thingZone: "microsoft.network/privatednszones", thingBastion: "microsoft.network/bastionhosts",
+	thingZone: kindZone, thingBastion: "microsoft.network/bastionhosts",
 }
 
 // What CAPZ does without a thing, as seen with v1.26.0 when a whole group was gone: ASO makes
@@ -175,5 +175,3 @@ func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
 	}
 	return all
 }
-
-func sortedKeys(set map[infra.Key]bool) []infra.Key { return capi.SortedKeys(set) }

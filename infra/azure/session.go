@@ -110,23 +110,23 @@ func (s *session) login(ctx context.Context) (err error) {
 func (s *session) ask(ctx context.Context) error {
 	c := s.used
 	address := "https://" + s.at.authority.Host + "/" + c.tenant + "/oauth2/v2.0/token"
-	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.client}, "scope": {s.at.audience() + ".default"}}
-	assertion, err := "", error(nil)
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.client}, "scope": {audience(s.at) + ".default"}}
+	proof, err := "", error(nil)
 	switch {
 	case c.certificate != nil:
-		assertion, err = c.certificate.assertion(address, c.client, time.Now())
+		proof, err = assertion(c.certificate, address, c.client, time.Now())
 	case c.federated != "":
-		assertion, err = federatedToken(c.federated)
+		proof, err = federatedToken(c.federated)
 	default:
 		form.Set("client_secret", c.secret)
 	}
 	if err != nil {
 		return &loginError{says: err.Error()}
 	}
-	if assertion != "" {
-		s.target.Redaction.Add(backup.NewSensitive(assertion))
+	if proof != "" {
+		s.target.Redaction.Add(backup.NewSensitive(proof))
 		form.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-		form.Set("client_assertion", assertion)
+		form.Set("client_assertion", proof)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -161,6 +161,9 @@ func (s *session) ask(ctx context.Context) error {
 	s.target.Redaction.Add(backup.NewSensitive(s.token))
 	return nil
 }
+
+// audience returns what a token is for.
+func audience(of endpoints) string { return "https://" + of.manager.Host + "/" }
 
 const userAgent = "drift-detector"
 

@@ -3,11 +3,13 @@ package azure
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // setAnswer is what is read of a scale set.
@@ -42,7 +44,7 @@ func (l *listing) readSets(ctx context.Context, subscription string) error {
 	if err := l.listSets(ctx, subscription, note); err != nil {
 		return err
 	}
-	for _, set := range sortedNames(l.seek.sets) {
+	for _, set := range slices.Sorted(maps.Keys(l.seek.sets)) {
 		if id, ok := parseID(set); !ok || slices.Contains(known, set) || l.absent[id.groupID()] || id.subscription != subscription {
 			continue
 		}
@@ -78,7 +80,7 @@ func (l *listing) listSets(ctx context.Context, subscription string, note func(*
 		return err
 	}
 	l.Warnings = append(l.Warnings, where(l.target)+": the account may not list the subscription: scale sets outside of the clusters' resource groups are not seen, except those that "+l.target.Subject.The()+" names")
-	for _, g := range sortedNames(l.seek.groups) {
+	for _, g := range slices.Sorted(maps.Keys(l.seek.groups)) {
 		if l.absent[g] {
 			continue
 		}
@@ -97,7 +99,7 @@ func (l *listing) listSets(ctx context.Context, subscription string, note func(*
 func (l *listing) readMembers(ctx context.Context, set, subscription string) error {
 	err := list(ctx, l.session, set+"/virtualMachines", "api-version="+computeVersion+"&$expand=instanceView", func(v *vmAnswer) error {
 		id, ok := parseID(v.ID)
-		if !ok || id.kind != kindMember || !inGroup(id.text, set) || len(v.Name) > maxName {
+		if !ok || id.kind != kindMember || !strings.HasPrefix(id.text, set+"/") || len(v.Name) > maxName {
 			return answerError("the answer holds something that is no member of the scale set")
 		}
 		if l.flexible[set] || strings.Trim(id.name, "0123456789") != "" { // a VM of its own
@@ -122,7 +124,7 @@ func (l *listing) readMembers(ctx context.Context, set, subscription string) err
 func (l *listing) readThings(ctx context.Context, subscription string) error {
 	const few = 4
 	byType := map[string][]armID{}
-	for _, k := range sortedKeys(l.wanted) {
+	for _, k := range capi.SortedKeys(l.wanted) {
 		id, ok := parseID(k.Value)
 		if k.Kind != keyResource || !ok || id.kind == kindGroup && l.seek.groups[id.text] || l.absent[id.groupID()] {
 			continue
@@ -130,7 +132,7 @@ func (l *listing) readThings(ctx context.Context, subscription string) error {
 		of := strings.TrimSuffix(id.kind, "/subnets")
 		byType[of] = append(byType[of], id)
 	}
-	for _, of := range sortedNames(byType) {
+	for _, of := range slices.Sorted(maps.Keys(byType)) {
 		listed := map[string]bool{}
 		if len(byType[of]) > few {
 			err := list(ctx, l.session, "/subscriptions/"+subscription+"/providers/"+of, "api-version="+versionOf(of), func(v *thingAnswer) error {

@@ -23,7 +23,7 @@ func (d *detail) Same(any) bool { return true }
 
 // Targets returns which subscriptions to list, with which credential. Homes that share
 // subscription and credential are one target.
-func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
+func (p *Provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
 	objs := newObjects(s)
 	all := detail{ways: a.Ways(), trusts: trustsOf(a), insecure: a.InsecureSkipVerify}
 	var targets []infra.Target
@@ -47,7 +47,7 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 	return targets
 }
 
-func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, a infra.Access, d detail) infra.Target {
+func (p *Provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, a infra.Access, d detail) infra.Target {
 	t := infra.Target{
 		IDs: []string{h.id()}, Provider: Name, Endpoint: "Azure", Account: h.subscription,
 		Clusters: h.clusters, Probes: slices.Collect(maps.Keys(h.probes)),
