@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// certificate is what a service principal proves itself with instead of a secret.
-type certificate struct {
-	key        *rsa.PrivateKey
+// Certificate is what a service principal proves itself with instead of a secret.
+type Certificate struct {
+	Key        *rsa.PrivateKey
 	thumbprint string // SHA-1 of the certificate, in hex
-	x5t        string // the same, as tokens have it
+	X5T        string // the same, as tokens have it
 }
 
 var errNoPEM = errors.New("is no certificate in PEM form; one in PKCS #12 form is not read")
 
 // readCertificate reads a certificate with its private key in PEM form. CAPZ reads PKCS #12
 // without a password, too (azidentity.ParseCertificates), which is not read here.
-func readCertificate(text string) (*certificate, error) {
+func readCertificate(text string) (*Certificate, error) {
 	var certs []*x509.Certificate
 	var key *rsa.PrivateKey
 	rest := []byte(strings.TrimSpace(text))
@@ -65,7 +65,7 @@ func readCertificate(text string) (*certificate, error) {
 	for _, c := range certs {
 		if public, ok := c.PublicKey.(*rsa.PublicKey); ok && public.Equal(&key.PublicKey) {
 			sum := sha1.Sum(c.Raw)
-			return &certificate{key, hex.EncodeToString(sum[:]), base64.RawURLEncoding.EncodeToString(sum[:])}, nil
+			return &Certificate{key, hex.EncodeToString(sum[:]), base64.RawURLEncoding.EncodeToString(sum[:])}, nil
 		}
 	}
 	return nil, errors.New("holds no certificate of its private key")

@@ -83,7 +83,7 @@ func (objs *objects) secretsPadded(homes []*homeScope, secrets *backup.Secrets) 
 	var found check.Shared
 	for _, h := range homes {
 		f, fault := objs.fromBackup(h.home, secrets)
-		if fault == nil && f.secret != strings.TrimSpace(f.secret) {
+		if fault == nil && f.Secret != strings.TrimSpace(f.Secret) {
 			found.Add(ruleSecretPadded.On(h.backup, f.source, "%s of %s", secretKey, h.what()), h.clusters...)
 		}
 	}

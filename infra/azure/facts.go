@@ -13,8 +13,8 @@ const (
 	factIdentities = "userAssignedIdentities"
 )
 
-// factsOf returns the Facts of a VM with these network interfaces and identities.
-func factsOf(interfaces, identities []string) infra.Facts {
+// FactsOf returns the Facts of a VM with these network interfaces and identities, each in its order.
+func FactsOf(interfaces, identities []string) infra.Facts {
 	return infra.Facts{{Name: factInterfaces, Value: listText(interfaces)}, {Name: factIdentities, Value: listText(identities)}}
 }
 

@@ -16,7 +16,7 @@ var (
 	keyPlace    = infra.KeyKindOf("group+name")
 	keyMade     = infra.KeyKindOf("cluster+name")
 	keyGroup    = infra.KeyKindOf("group")
-	keyPool     = infra.KeyKindOf("scaleSet")
+	KeyPool     = infra.KeyKindOf("scaleSet")
 	keyLostPool = infra.KeyKindOf("lostPool")
 	keyRole     = infra.KeyKindOf("cluster+role")
 	keyStem1    = infra.KeyKindOf("cluster+stem1")
@@ -28,7 +28,7 @@ var (
 	keyMark     = infra.KeyKindOf("mark")
 	// Probes.
 	keyAnswered = infra.KeyKindOf("groupAnswer")
-	keyResource = infra.KeyKindOf("resource")
+	KeyResource = infra.KeyKindOf("resource")
 )
 
 // instanceKey returns the key of one VM: an ARM id is made of names, and a VM that was deleted and
@@ -45,33 +45,33 @@ func instanceKey(vm, vmID string) infra.Key {
 	return infra.Key{Kind: keyInstance, Value: vm}
 }
 
-// keysOf returns those keys of a VM that any list of VMs shows: of its id, its name and its tags, and
+// KeysOf returns those keys of a VM that any list of VMs shows: of its id, its name and its tags, and
 // of the scale sets that it is a member of.
-func keysOf(id armID, name string, tags map[string]string, sets []string) []infra.Key {
-	keys := []infra.Key{{Kind: keyVM, Value: id.text}, {Kind: keyGroup, Value: id.groupID()}}
-	keys = append(keys, ownerKeys(id.groupID(), name, tags)...)
-	if id.kind == kindVM {
-		keys = append(keys, infra.Key{Kind: keyName, Value: id.name}, infra.Key{Kind: keyPlace, Value: within(id.groupID(), id.name)})
+func KeysOf(id ID, name string, tags map[string]string, sets []string) []infra.Key {
+	keys := []infra.Key{{Kind: keyVM, Value: id.Text}, {Kind: keyGroup, Value: id.GroupID()}}
+	keys = append(keys, ownerKeys(id.GroupID(), name, tags)...)
+	if id.Kind == KindVM {
+		keys = append(keys, infra.Key{Kind: keyName, Value: id.Name}, infra.Key{Kind: keyPlace, Value: within(id.GroupID(), id.Name)})
 	}
 	sets = slices.Sorted(slices.Values(sets))
 	for _, set := range slices.Compact(sets) {
-		keys = append(keys, infra.Key{Kind: keyPool, Value: set})
+		keys = append(keys, infra.Key{Kind: KeyPool, Value: set})
 	}
 	return keys
 }
 
-// ownKeys returns those of the VM itself. The ARM id alone is one only of a VM that was there
+// OwnKeys returns those of the VM itself. The ARM id alone is one only of a VM that was there
 // when the backup was written which records it.
-func (s *seek) ownKeys(vm, vmID string, created time.Time) []infra.Key {
+func (s *Seek) OwnKeys(vm, vmID string, created time.Time) []infra.Key {
 	keys := []infra.Key{instanceKey(vm, vmID), {Kind: keyHardware, Value: vmID}}
 	if other := swapped(vmID); other != vmID {
 		keys = append(keys, instanceKey(vm, other), infra.Key{Kind: keyHardware, Value: other})
 	}
-	if written, known := s.vms[vm]; known && !written.IsZero() && !created.After(written.Add(clockSkew)) {
+	if written, known := s.VMs[vm]; known && !written.IsZero() && !created.After(written.Add(ClockSkew)) {
 		keys = append(keys, instanceKey(vm, ""))
 	}
 	return keys
 }
 
-// clockSkew is how far the clocks of Azure and of who wrote the backup may be apart.
-const clockSkew = 5 * time.Minute
+// ClockSkew is how far the clocks of Azure and of who wrote the backup may be apart.
+const ClockSkew = 5 * time.Minute

@@ -20,11 +20,11 @@ const (
 	flagAmbient = "azure-ambient"
 )
 
-// Provider is all of the Azure provider but its listing. Its fields are how it looks for the
-// operator's own credentials, where those may be used.
+// Provider is all of the Azure provider but List, which package list adds. Its fields say what the
+// operator has, and are asked only where a flag lets that be used.
 type Provider struct {
-	getenv func(string) string
-	az     func() (string, error) // where the az command is
+	Getenv func(name string) string // a variable of the environment
+	Az     func() (string, error)   // where the az command is
 }
 
 // Spec says what the provider reads from a backup.

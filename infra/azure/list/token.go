@@ -1,4 +1,4 @@
-package azure
+package list
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"drift-detector/infra/azure"
 
 	"drift-detector/infra"
 )
@@ -36,10 +38,10 @@ const cliTime = 90 * time.Second
 
 // cliToken asks the operator's own az command for a token. What comes from a backup in its
 // words is a UUID.
-func cliToken(ctx context.Context, az string, c *credential) (string, error) {
+func cliToken(ctx context.Context, az string, c *azure.Credential) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, cliTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, az, "account", "get-access-token", "--output", "json", "--resource", audience(clouds[c.cloud]), "--subscription", c.subscription)
+	cmd := exec.CommandContext(ctx, az, "account", "get-access-token", "--output", "json", "--resource", audience(azure.Clouds[c.Cloud]), "--subscription", c.Subscription)
 	cmd.WaitDelay = time.Second
 	var out, says limited
 	cmd.Stdout, cmd.Stderr = &out, &says
@@ -53,7 +55,7 @@ func cliToken(ctx context.Context, az string, c *credential) (string, error) {
 	if json.Unmarshal(out.Bytes(), &answer) != nil || answer.AccessToken == "" {
 		return "", answerError("az account get-access-token printed no token")
 	}
-	if answer.Subscription != "" && !strings.EqualFold(answer.Subscription, c.subscription) {
+	if answer.Subscription != "" && !strings.EqualFold(answer.Subscription, c.Subscription) {
 		return "", answerError("az account get-access-token gave a token for another subscription")
 	}
 	return answer.AccessToken, nil

@@ -1,4 +1,4 @@
-package azure
+package list
 
 import (
 	"cmp"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unique"
+
+	"drift-detector/infra/azure"
 
 	"drift-detector/infra"
 	"drift-detector/internal/sorting"
@@ -70,28 +72,28 @@ const maxName = 1024
 
 // instance makes an Instance of a VM. power is its power state, or "" where Azure did not
 // say, sets are the ids of the scale sets that list it as theirs.
-func (l *listing) instance(v *vmAnswer, id armID, power string, sets []string) infra.Instance {
+func (l *listing) instance(v *vmAnswer, id azure.ID, power string, sets []string) infra.Instance {
 	out := infra.Instance{
-		Identity: l.session.at.manager.Host + id.text, ID: id.text, Name: v.Name, Tags: tagsOf(v.Tags),
+		Identity: l.session.at.Manager.Host + id.Text, ID: id.Text, Name: v.Name, Tags: tagsOf(v.Tags),
 	}
 	if out.Name == "" {
-		out.Name = id.name
+		out.Name = id.Name
 	}
-	out.Path = strings.Join([]string{id.subscription, id.group, out.Name}, "/")
+	out.Path = strings.Join([]string{id.Subscription, id.Group, out.Name}, "/")
 	p := v.Properties
 	if p != nil && p.Set != nil {
-		if set, ok := parseID(p.Set.ID); ok && set.kind == kindSet {
-			sets = append(slices.Clone(sets), set.text)
+		if set, ok := azure.ParseID(p.Set.ID); ok && set.Kind == azure.KindSet {
+			sets = append(slices.Clone(sets), set.Text)
 		}
 	}
-	out.Keys = keysOf(id, out.Name, v.Tags, sets)
-	if p == nil || uuidOf(p.VMID) == "" || p.ProvisioningState == "" || dateOf(p.Created).IsZero() || power == "" {
+	out.Keys = azure.KeysOf(id, out.Name, v.Tags, sets)
+	if p == nil || azure.UUIDOf(p.VMID) == "" || p.ProvisioningState == "" || dateOf(p.Created).IsZero() || power == "" {
 		out.Unreadable = true
 		l.noteOdd(id, v)
 		return out
 	}
-	out.Ref, out.Created = uuidOf(p.VMID), dateOf(p.Created)
-	out.Keys = append(out.Keys, l.seek.ownKeys(id.text, out.Ref, out.Created)...)
+	out.Ref, out.Created = azure.UUIDOf(p.VMID), dateOf(p.Created)
+	out.Keys = append(out.Keys, l.seek.OwnKeys(id.Text, out.Ref, out.Created)...)
 	out.State, out.Facts = power, l.facts(v, id)
 	state := strings.ToLower(p.ProvisioningState)
 	switch {
@@ -115,8 +117,8 @@ func (l *listing) instance(v *vmAnswer, id armID, power string, sets []string) i
 }
 
 // facts returns those of a VM that the backup records.
-func (l *listing) facts(v *vmAnswer, id armID) infra.Facts {
-	if _, recorded := l.seek.vms[id.text]; !recorded || v.Properties.Network == nil {
+func (l *listing) facts(v *vmAnswer, id azure.ID) infra.Facts {
+	if _, recorded := l.seek.VMs[id.Text]; !recorded || v.Properties.Network == nil {
 		return nil
 	}
 	nics, users := []string{}, []string{}
@@ -129,21 +131,21 @@ func (l *listing) facts(v *vmAnswer, id armID) infra.Facts {
 		}
 	}
 	slices.Sort(users)
-	return factsOf(nics, users)
+	return azure.FactsOf(nics, users)
 }
 
 // noteOdd notes a VM of which Azure does not say what it says of each.
-func (l *listing) noteOdd(id armID, v *vmAnswer) {
+func (l *listing) noteOdd(id azure.ID, v *vmAnswer) {
 	if l.isRelated(id, v) && l.odd == "" {
-		l.odd = id.text
+		l.odd = id.Text
 	}
 }
 
 // isRelated reports whether the backup records a VM, or it is where machines of the backup are,
 // or has tags of any cluster.
-func (l *listing) isRelated(id armID, v *vmAnswer) bool {
-	_, recorded := l.seek.vms[id.text]
-	return recorded || l.seek.groups[id.groupID()] || len(clustersIn(v.Tags)) > 0
+func (l *listing) isRelated(id azure.ID, v *vmAnswer) bool {
+	_, recorded := l.seek.VMs[id.Text]
+	return recorded || l.seek.Groups[id.GroupID()] || len(azure.ClustersIn(v.Tags)) > 0
 }
 
 // tagsOf returns tags, as people gave them. Their keys are few: all VMs share them.
