@@ -94,7 +94,7 @@ test-openstack: $(OPENSTACK)/ready ## hold the OpenStack provider against a real
 	$(OPENSTACK)/bin/python $(CLOUD)/cloud.py go test -tags openstack -count 1 -timeout 30m -run Replayed ./cmd/drift-detector
 
 test-azure: ## hold the Azure provider against the fake to which the lab's controllers spoke (Python 3, openssl), and the fakes of Azure's SDK
-	python3 testdata/azure/faked.py go test -tags armfake -count 1 -run Faked ./infra/azure
+	python3 testdata/azure/faked.py go test -tags armfake -count 1 -run Faked ./infra/azure/list
 	cd testdata/azuresdk && go test -count 1 ./...
 
 test-browser: $(AXE) ## open HTML reports in Chromium, which must be installed, and look

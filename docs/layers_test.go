@@ -61,14 +61,22 @@ var layers = []layer{
 	},
 	{
 		// Listed in infra/all, so that a new one needs no line here. No provider
-		// imports another, see complaints.
+		// imports another. One with a package list below it contacts nothing but there,
+		// see refuses.
 		name:    "provider",
-		has:     func(pkg string, m module) bool { return m.provider(pkg) != "" },
+		has:     func(pkg string, m module) bool { return m.provider(pkg) != "" && !m.lists(pkg) },
 		layers:  []string{"codes", "backup", "infra", "shell"},
 		foreign: append([]string{"sigs.k8s.io/yaml", "golang.org/x/time/rate"}, apiTypes...),
 		ownSDK:  true,
 	},
-	{name: "provider list", has: at("infra/all"), layers: []string{"infra", "provider"}},
+	{
+		name:    "listing", // what a provider asks of servers, where that is a package of its own
+		has:     func(pkg string, m module) bool { return m.lists(pkg) },
+		layers:  []string{"codes", "backup", "infra", "shell", "provider"},
+		foreign: append([]string{"sigs.k8s.io/yaml", "golang.org/x/time/rate"}, apiTypes...),
+		ownSDK:  true,
+	},
+	{name: "provider list", has: at("infra/all"), layers: []string{"infra", "provider", "listing"}},
 	{name: "detector", has: at("detector"), layers: []string{"codes", "document", "backup", "infra"}},
 	{name: "forecast", has: at("detector/rehearsal"), layers: []string{"codes", "document", "terminal", "backup", "infra", "detector"}, foreign: append([]string{"k8s.io/api"}, apiTypes...)},
 	{
@@ -137,6 +145,18 @@ func (m module) provider(pkg string) string {
 	return folder
 }
 
+// lists reports whether a package is a provider's list, or below it.
+func (m module) lists(pkg string) bool {
+	p := m.provider(pkg)
+	return p != "" && below(p+"/list")(pkg, m)
+}
+
+// pure reports whether a package is of a provider that leaves all contact with servers to its list.
+func (m module) pure(pkg string) bool {
+	p := m.provider(pkg)
+	return p != "" && m[p+"/list"] != nil && !m.lists(pkg) && !isTestSupport(pkg, m)
+}
+
 func (m module) layerOf(pkg string) *layer {
 	support := isTestSupport(pkg, m)
 	i := slices.IndexFunc(layers, func(l layer) bool { return l.has(pkg, m) && (l.name == "test support") == support })
@@ -155,7 +175,7 @@ func (m module) complaints() []string {
 			found = append(found, pkg+" belongs to no layer")
 			continue
 		}
-		for _, imported := range p.imports {
+		for _, imported := range slices.Concat(p.imports, p.network) {
 			if why := m.refuses(l, pkg, imported); why != "" {
 				found = append(found, fmt.Sprintf("%s (%s) imports %s: %s", pkg, l.name, imported, why))
 			}
@@ -164,6 +184,8 @@ func (m module) complaints() []string {
 	slices.Sort(found)
 	return found
 }
+
+const onlyList = "only the provider's list contacts a server"
 
 // refuses says why a package must not import what it imports, or returns "".
 func (m module) refuses(l *layer, pkg, imported string) string {
@@ -174,16 +196,25 @@ func (m module) refuses(l *layer, pkg, imported string) string {
 			return "it belongs to no layer"
 		case target.name != l.name && target.name != "sorting" && !slices.Contains(l.layers, target.name):
 			return "the layer may not import " + target.name
-		case target.name == "provider" && l.name == "provider" && m.provider(to) != m.provider(pkg):
+		case m.provider(to) != "" && m.provider(pkg) != "" && m.provider(to) != m.provider(pkg):
 			return "no provider imports another"
+		}
+		return ""
+	}
+	if contacts(imported) {
+		if m.pure(pkg) {
+			return onlyList
 		}
 		return ""
 	}
 	if slices.ContainsFunc(l.foreign, func(f string) bool { return f == "" || imported == f || strings.HasPrefix(imported, f+"/") }) {
 		return ""
 	}
-	if !l.ownSDK {
+	switch {
+	case !l.ownSDK:
 		return "the layer may not import it"
+	case m.pure(pkg):
+		return onlyList
 	}
 	for other, p := range m {
 		shared := m.provider(other) != m.provider(pkg) && !isTestSupport(other, m) && other != "infra/store" // its store speaks the protocol of one
@@ -253,6 +284,26 @@ func TestLayersRefuse(t *testing.T) {
 		{"infra/openstack", own + "infra/infratest", "may not import test support"},
 		{"infra/openstack", "github.com/vmware/govmomi/vim25", "infra/vsphere/list imports it too"},
 		{"infra", own + "infra/openstack", "may not import provider"},
+		{"infra/openstack", "net/http", ""},
+		{"infra/rooms", "net/url", ""},
+		{"infra/rooms", "net/http", "only the provider's list"},
+		{"infra/rooms", "net/http/httptrace", "only the provider's list"},
+		{"infra/rooms", "net", "only the provider's list"},
+		{"infra/rooms", "crypto/tls", "only the provider's list"},
+		{"infra/rooms/names", "net", "only the provider's list"},
+		{"infra/rooms", "cloud.example/sdk", "only the provider's list"},
+		{"infra/rooms/names", "cloud.example/sdk", "only the provider's list"},
+		{"infra/rooms", "k8s.io/apimachinery/pkg/labels", ""},
+		{"infra/rooms", own + "infra/rooms/list", "may not import listing"},
+		{"infra/rooms/list", own + "infra/rooms", ""},
+		{"infra/rooms/list", own + "infra/rooms/names", ""},
+		{"infra/rooms/list", "cloud.example/sdk", ""},
+		{"infra/rooms/list", "net/http", ""},
+		{"infra/rooms/list", own + "infra/openstack", "no provider imports another"},
+		{"infra/openstack", own + "infra/rooms", "no provider imports another"},
+		{"infra/rooms/list", own + "detector", "may not import detector"},
+		{"infra/rooms/list", "github.com/vmware/govmomi/vim25", "infra/vsphere"},
+		{"cmd/drift-detector", own + "infra/rooms/list", "may not import listing"},
 		{"infra/openstack", own + "infra/shell", ""},
 		{"infra/shell", own + "infra", "may not import infra"},
 		{"detector", own + "infra/shell", "may not import shell"},
@@ -292,9 +343,12 @@ func TestLayersRefuse(t *testing.T) {
 		{"extras", "fmt.example/x", "belongs to no layer"},
 	} {
 		m := real.clone()
-		m.add("infra/all", own+"infra/openstack")
+		m.add("infra/all", own+"infra/openstack", own+"infra/rooms/list")
 		m.add("infra/openstack")
 		m.add("infra/openstack/names")
+		m.add("infra/rooms")
+		m.add("infra/rooms/names")
+		m.add("infra/rooms/list")
 		m.add(c.pkg, c.imported)
 		got := m.complaints()
 		switch {

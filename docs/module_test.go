@@ -20,11 +20,12 @@ const (
 // without what is in testdata and in folders with a dot.
 type module map[string]*pkg
 
-// pkg is a package: the first sentence of its comment, and what it imports from
-// outside the standard library, sorted.
+// pkg is a package: the first sentence of its comment, what it imports from outside the
+// standard library, sorted, and what from there that contacts servers.
 type pkg struct {
 	doc     string
 	imports []string
+	network []string
 }
 
 // everywhere reads the files of all systems and with all tags.
@@ -51,7 +52,7 @@ func readModule(t *testing.T) module {
 		if err != nil {
 			return err
 		}
-		m.add(filepath.ToSlash(name), slices.DeleteFunc(p.Imports, inStandardLibrary)...)
+		m.add(filepath.ToSlash(name), p.Imports...)
 		m[filepath.ToSlash(name)].doc = p.Doc
 		return nil
 	})
@@ -67,7 +68,7 @@ func readModule(t *testing.T) module {
 func (m module) clone() module {
 	c := module{}
 	for name, p := range m {
-		c[name] = &pkg{doc: p.doc, imports: slices.Clone(p.imports)}
+		c[name] = &pkg{doc: p.doc, imports: slices.Clone(p.imports), network: slices.Clone(p.network)}
 	}
 	return c
 }
@@ -78,7 +79,14 @@ func (m module) add(name string, imports ...string) {
 		m[name] = &pkg{}
 	}
 	p := m[name]
-	p.imports = append(p.imports, imports...)
+	for _, i := range imports {
+		switch {
+		case contacts(i):
+			p.network = append(p.network, i)
+		case !inStandardLibrary(i):
+			p.imports = append(p.imports, i)
+		}
+	}
 	slices.Sort(p.imports)
 }
 
@@ -103,6 +111,11 @@ func (m module) reaches(from, to string) bool {
 func inStandardLibrary(imported string) bool {
 	first, _, _ := strings.Cut(imported, "/")
 	return !strings.Contains(first, ".") && !strings.HasPrefix(imported, own)
+}
+
+// contacts reports whether a package is one of the standard library that reaches servers.
+func contacts(imported string) bool {
+	return imported == "net" || imported == "net/http" || imported == "crypto/tls" || strings.HasPrefix(imported, "net/http/")
 }
 
 // foreignModule returns the repository of an import path of others.

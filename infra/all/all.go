@@ -4,7 +4,7 @@ package all
 import (
 	"drift-detector/infra"
 	"drift-detector/infra/aws"
-	"drift-detector/infra/azure"
+	azure "drift-detector/infra/azure/list"
 	"drift-detector/infra/nodes"
 	"drift-detector/infra/openstack"
 	vsphere "drift-detector/infra/vsphere/list"

@@ -30,7 +30,7 @@ var (
 
 // Check returns what will not work with CAPZ after a restore: credentials that the backup
 // lacks, that cannot be used, or that a namespace may not use.
-func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
+func (p *Provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
 	objs := newObjects(s)
 	homes := objs.homeScopes()
 	return slices.Concat(objs.credentialsAbsent(homes, secrets), objs.identitiesForbidden(homes), objs.secretsPadded(homes, secrets))
@@ -83,7 +83,7 @@ func (objs *objects) secretsPadded(homes []*homeScope, secrets *backup.Secrets) 
 	var found check.Shared
 	for _, h := range homes {
 		f, fault := objs.fromBackup(h.home, secrets)
-		if fault == nil && f.secret != strings.TrimSpace(f.secret) {
+		if fault == nil && f.Secret != strings.TrimSpace(f.Secret) {
 			found.Add(ruleSecretPadded.On(h.backup, f.source, "%s of %s", secretKey, h.what()), h.clusters...)
 		}
 	}

@@ -21,79 +21,80 @@ const (
 	typeUserAssigned = "UserAssignedIdentityCredential"
 )
 
-// credential is what a login needs.
-type credential struct {
+// Credential is what a login needs.
+type Credential struct {
 	capi.Redacted
-	cloud        string
-	tenant       string
-	client       string
-	subscription string
-	secret       string // of the client; empty: another way
-	certificate  *certificate
-	federated    string // file of the operator's own with a token that stands for a secret
-	cli          bool   // the operator's own az command gives the token
-	operator     bool   // it is the operator's own
+	Cloud        string // a name of Clouds
+	Tenant       string // a UUID, as Client and Subscription
+	Client       string
+	Subscription string
+	Secret       string // of the client; empty: another way
+	Certificate  *Certificate
+	Federated    string // file of the operator's own with a token that stands for a secret
+	CLI          bool   // the operator's own az command gives the token
+	Operator     bool   // it is the operator's own
 	// instead is the operator's own, if it may be used: it is tried when the backup's is
 	// refused, which may have been changed since.
-	instead       *credential
-	insteadSource string
+	Instead       *Credential
+	InsteadSource string
 }
 
 // lister is what a listing with a credential is made as: those of equal listers are one.
 type lister struct{ cloud, tenant, client, subscription, secret, certificate, federated, cli string }
 
-func (c *credential) lister() lister {
-	l := lister{c.cloud, c.tenant, c.client, c.subscription, c.secret, "", c.federated, fmt.Sprint(c.cli)}
-	if c.certificate != nil {
-		l.certificate = c.certificate.thumbprint
+func (c *Credential) lister() lister {
+	l := lister{c.Cloud, c.Tenant, c.Client, c.Subscription, c.Secret, "", c.Federated, fmt.Sprint(c.CLI)}
+	if c.Certificate != nil {
+		l.certificate = c.Certificate.thumbprint
 	}
 	return l
 }
 
-// who names the account for people.
-func (c *credential) who() string {
+// Who names the account for people.
+func (c *Credential) Who() string {
 	switch {
-	case c.cli:
+	case c.CLI:
 		return "the login of your az command"
-	case c.certificate != nil:
-		return "client " + c.client + " with a certificate"
-	case c.federated != "":
-		return "client " + c.client + " by its workload identity"
+	case c.Certificate != nil:
+		return "client " + c.Client + " with a certificate"
+	case c.Federated != "":
+		return "client " + c.Client + " by its workload identity"
 	}
-	return "client " + c.client
+	return "client " + c.Client
 }
 
 // secrets returns all that a login sends, also that of the credential that may be used instead.
-func (c *credential) secrets() []backup.Sensitive {
-	all := []backup.Sensitive{backup.NewSensitive(c.secret)}
-	if c.instead != nil {
-		all = append(all, c.instead.secrets()...)
+func (c *Credential) secrets() []backup.Sensitive {
+	all := []backup.Sensitive{backup.NewSensitive(c.Secret)}
+	if c.Instead != nil {
+		all = append(all, c.Instead.secrets()...)
 	}
 	return all
 }
 
 // found is a credential and the object that it comes from.
 type found struct {
-	credential
+	Credential
 	source   string // "Secret team-a/sp-secret"
 	warnings []string
 	given    bool // by the operator, in the place of the backup's
 	unread   bool // the backup may hold one that CAPZ can read, and that is not read here
 }
 
-const hintOwn = "use a login of your own that may read this subscription: --azure-cli for that of your az command, or --azure-ambient for your AZURE_ variables; `drift-detector permissions azure` says what it must be allowed"
+// HintOwn says what to give where the credential of a backup does not do.
+const HintOwn = "use a login of your own that may read this subscription: --azure-cli for that of your az command, or --azure-ambient for your AZURE_ variables; `drift-detector permissions azure` says what it must be allowed"
 
 func noCredential(format string, args ...any) *infra.Fault {
-	return capi.NoCredential(hintOwn, format, args...)
+	return capi.NoCredential(HintOwn, format, args...)
 }
 
 // credentialOf finds the credential of a home as CAPZ does, and the operator's own where
 // that is lacking and may be used instead.
-func (p *provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
-	if _, known := clouds[h.cloud]; !known {
+func (p *Provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
+	if _, known := Clouds[h.cloud]; !known {
 		return found{}, &infra.Fault{
 			Reason: code.BadEndpoint, Message: fmt.Sprintf("azureEnvironment %q is no cloud that is contacted", infra.Brief(h.cloud)),
-			Hint: "correct azureEnvironment: it is one of " + strings.Join(sortedNames(clouds), ", "),
+			Hint: "correct azureEnvironment: it is one of " + strings.Join(sortedNames(Clouds), ", "),
 		}
 	}
 	if !uuidForm.MatchString(h.subscription) {
@@ -121,7 +122,7 @@ func (p *provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, 
 		own.warnings = append(own.warnings, fmt.Sprintf("%s; used instead: %s", fault.Message, own.source))
 		return own, nil
 	}
-	f.instead, f.insteadSource = &own.credential, own.source
+	f.Instead, f.InsteadSource = &own.Credential, own.source
 	return f, nil
 }
 
@@ -143,7 +144,7 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 		return found{}, noCredential("%s", why)
 	}
 	if why := objs.mistake(h); why != "" {
-		return found{}, capi.BadIdentity(hintOwn, "%s", why)
+		return found{}, capi.BadIdentity(HintOwn, "%s", why)
 	}
 	d := &object.Data
 	switch d.Type {
@@ -155,12 +156,12 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 	if d.Type == typeCertificate && d.CertPath != "" {
 		return found{}, noCredential("%s has its certificate in a file beside CAPZ (certPath), and no %s holds it", h.what(), objs.snapshot.Subject())
 	}
-	c := credential{cloud: h.cloud, tenant: uuidOf(d.Tenant), client: uuidOf(d.Client), subscription: h.subscription}
+	c := Credential{Cloud: h.cloud, Tenant: UUIDOf(d.Tenant), Client: UUIDOf(d.Client), Subscription: h.subscription}
 	switch {
-	case c.tenant == "":
-		return found{}, capi.BadIdentity(hintOwn+"; correct tenantID before the clusters are unpaused", "tenantID of %s is no UUID", h.what())
-	case c.client == "":
-		return found{}, capi.BadIdentity(hintOwn+"; correct clientID before the clusters are unpaused", "clientID of %s is no UUID", h.what())
+	case c.Tenant == "":
+		return found{}, capi.BadIdentity(HintOwn+"; correct tenantID before the clusters are unpaused", "tenantID of %s is no UUID", h.what())
+	case c.Client == "":
+		return found{}, capi.BadIdentity(HintOwn+"; correct clientID before the clusters are unpaused", "clientID of %s is no UUID", h.what())
 	}
 	what := fmt.Sprintf("Secret %s/%s", d.SecretIn, d.Secret)
 	s := secrets.Named(h.backup, d.SecretIn, d.Secret)
@@ -171,13 +172,13 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 	if d.Type == typeCertificate {
 		cert, err := readCertificate(text)
 		if err != nil {
-			return found{unread: errors.Is(err, errNoPEM)}, capi.BadIdentity(hintOwn, "%s of %s %v", secretKey, what, err)
+			return found{unread: errors.Is(err, errNoPEM)}, capi.BadIdentity(HintOwn, "%s of %s %v", secretKey, what, err)
 		}
-		c.certificate = cert
+		c.Certificate = cert
 	} else {
 		// CAPZ logs in with the value as it is (GetTokenCredential in azure/scope/identity.go
 		// v1.26.0): one that ends in a newline is another secret.
-		c.secret = text
+		c.Secret = text
 	}
-	return found{credential: c, source: what}, nil
+	return found{Credential: c, source: what}, nil
 }

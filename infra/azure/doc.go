@@ -1,13 +1,15 @@
-// Package azure is the provider of Cluster API Provider Azure (CAPZ): it knows which VMs the
-// AzureMachines and machine pools of a backup expect, and lists the VMs of the subscriptions
-// that its clusters are in.
+// Package azure is the provider of Cluster API Provider Azure (CAPZ) without its listing: it knows
+// which VMs the AzureMachines and machine pools of a backup expect, where they are, and what
+// CAPZ does after a restore. It contacts nothing; package list, below it, lists the VMs of the
+// subscriptions that the clusters are in.
 //
 // What the backup expects (no network, no secrets):
 //
-//	provider.go     name, kinds of keys, and what the program needs to know of CAPZ
+//	provider.go     name, and what the program needs to know of CAPZ
 //	controller.go   what CAPZ does after a restore
 //	kinds.go        the objects that are read, and from where in them
 //	ids.go          ids of Azure Resource Manager (ARM), provider ids and UUIDs
+//	keys.go         kinds of keys, and the keys that a VM has
 //	objects.go      joins Machine, AzureMachine, pools and AzureCluster
 //	homescope.go    one place per identity, cloud and subscription
 //	identities.go   which namespaces may use which identity, and which identities lack
@@ -28,7 +30,7 @@
 //	walkpool.go     AzureMachinePool and its members, and AKS
 //	facts.go        how the Facts of a VM are called
 //
-// Where to look, and what there is:
+// Where to look, and with what (no network):
 //
 //	targets.go      one target per subscription and credential
 //	endpoints.go    the servers of each cloud, by its name
@@ -38,14 +40,6 @@
 //	reach.go        the subscription that the az command is at, for another look
 //	extract.go      writes the credential of a target as variables, for `extract`
 //	manifests.go    makes identities again that the backup lacks, for `extract`
-//	transport.go    bounds, certificates, and which servers may be contacted
-//	session.go      gets tokens, and reads single answers
-//	pages.go        reads paged lists
-//	list.go         reads a subscription: its groups, power states and VMs
-//	sets.go         reads scale sets, their members, and what the clusters need beside VMs
-//	instance.go     one VM as Azure shows it
-//	access.go       which credential is accepted
-//	faults.go       what went wrong, and what to do
 //
 // Keys of instances and of expected machines. ARM ids are in lower case, a group is the id of
 // a resource group, and a cluster is the name in CAPZ's tags, which has no namespace:

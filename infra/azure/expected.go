@@ -11,7 +11,7 @@ import (
 )
 
 // Expected returns which VMs the backup expects, and what ties others to its clusters.
-func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
+func (p *Provider) Expected(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
 	c := infra.Expected{Providers: capi.Providers(objs.locations, Name)}
 	c.Machines = make([]infra.ExpectedMachine, len(objs.members))
@@ -34,7 +34,7 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 }
 
 // Survey returns what checks need of Expected.
-func (p *provider) Survey(s *backup.Snapshot) infra.Expected {
+func (p *Provider) Survey(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
 	return infra.Expected{Providers: capi.Providers(objs.locations, Name), Absent: objs.absent(), Machines: capi.Orphans(objs.members, objs.orphan)}
 }
@@ -59,8 +59,8 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	}
 	name := m.vmName()
 	if vm != "" {
-		if id, _ := parseID(vm); name == "" || m.record.Data.ProviderID != "" {
-			name = id.name
+		if id, _ := ParseID(vm); name == "" || m.record.Data.ProviderID != "" {
+			name = id.Name
 		}
 		c.Strong = objs.strong(m, vm)
 		// One that was created again under its name.
@@ -98,14 +98,14 @@ func (objs *objects) arm(m *member) (vm, source, conflict string, others []strin
 		others = append(others, k.Value)
 	}
 	l := objs.locations[m.cluster]
-	if id, ok := parseID(key.Value); ok && conflict == "" && m.kind == machineKind {
+	if id, ok := ParseID(key.Value); ok && conflict == "" && m.kind == machineKind {
 		switch g := l.groupID(); {
-		case id.kind != kindVM:
-			conflict = fmt.Sprintf("%s says member %s of a scale set, and CAPZ takes VM %s", source, id.text, id.name)
-		case m.record != nil && m.record.Data.ProviderID == "" && id.name != m.vmName():
-			conflict = fmt.Sprintf("%s says VM %s, and its %s, which CAPZ goes by, is called %s", source, id.name, machineKind, m.record.Name)
-		case l.stated && g != "" && id.groupID() != g:
-			conflict = fmt.Sprintf("%s says resource group %s, and the %s of its cluster %s", source, id.groupID(), l.kind, g)
+		case id.Kind != KindVM:
+			conflict = fmt.Sprintf("%s says member %s of a scale set, and CAPZ takes VM %s", source, id.Text, id.Name)
+		case m.record != nil && m.record.Data.ProviderID == "" && id.Name != m.vmName():
+			conflict = fmt.Sprintf("%s says VM %s, and its %s, which CAPZ goes by, is called %s", source, id.Name, machineKind, m.record.Name)
+		case l.stated && g != "" && id.GroupID() != g:
+			conflict = fmt.Sprintf("%s says resource group %s, and the %s of its cluster %s", source, id.GroupID(), l.kind, g)
 		}
 	}
 	return key.Value, source, conflict, others
@@ -124,7 +124,7 @@ func (objs *objects) hardware(m *member) (k infra.Key) {
 	if m.index < 0 {
 		return k
 	}
-	if id := uuidOf(objs.snapshot.Machines[m.index].SystemUUID); id != "" {
+	if id := UUIDOf(objs.snapshot.Machines[m.index].SystemUUID); id != "" {
 		k = infra.Key{Kind: keyHardware, Value: id}
 	}
 	return k

@@ -2,8 +2,6 @@ package azure
 
 import (
 	"encoding/json"
-	"slices"
-	"strings"
 
 	"drift-detector/infra"
 )
@@ -15,21 +13,9 @@ const (
 	factIdentities = "userAssignedIdentities"
 )
 
-func (l *listing) facts(v *vmAnswer, id armID) infra.Facts {
-	if _, recorded := l.seek.vms[id.text]; !recorded || v.Properties.Network == nil {
-		return nil
-	}
-	nics, users := []string{}, []string{}
-	for _, nic := range v.Properties.Network.NICs {
-		nics = append(nics, strings.ToLower(nic.ID))
-	}
-	if v.Identity != nil {
-		for user := range v.Identity.Users {
-			users = append(users, user)
-		}
-	}
-	slices.Sort(users)
-	return infra.Facts{{Name: factInterfaces, Value: listText(nics)}, {Name: factIdentities, Value: listText(users)}}
+// FactsOf returns the Facts of a VM with these network interfaces and identities, each in its order.
+func FactsOf(interfaces, identities []string) infra.Facts {
+	return infra.Facts{{Name: factInterfaces, Value: listText(interfaces)}, {Name: factIdentities, Value: listText(identities)}}
 }
 
 func listText(all []string) string {

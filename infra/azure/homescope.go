@@ -90,35 +90,35 @@ type homeScope struct {
 	home
 	clusters []backup.ClusterID // sorted, each once
 	probes   map[infra.Key]bool
-	seek     seek
+	seek     Seek
 }
 
-// seek is what the backup records of one subscription. It holds no secret.
-type seek struct {
-	groups map[string]bool      // ids of the clusters' resource groups
-	vms    map[string]time.Time // ids of VMs that are recorded or whose names CAPZ would take, with when the backup that says so was written
-	sets   map[string]bool      // ids of scale sets
-	marks  map[string]bool      // names of clusters, as tags have them
+// Seek is what the backup records of one subscription. It holds no secret.
+type Seek struct {
+	Groups map[string]bool      // ids of the clusters' resource groups
+	VMs    map[string]time.Time // ids of VMs that are recorded or whose names CAPZ would take, with when the backup that says so was written
+	Sets   map[string]bool      // ids of scale sets
+	Marks  map[string]bool      // names of clusters, as tags have them
 }
 
-func newSeek() seek {
-	return seek{map[string]bool{}, map[string]time.Time{}, map[string]bool{}, map[string]bool{}}
+func newSeek() Seek {
+	return Seek{map[string]bool{}, map[string]time.Time{}, map[string]bool{}, map[string]bool{}}
 }
 
 // add joins what another target of the subscription seeks.
-func (s *seek) add(o *seek) {
-	maps.Copy(s.groups, o.groups)
-	maps.Copy(s.sets, o.sets)
-	maps.Copy(s.marks, o.marks)
-	for vm, at := range o.vms {
+func (s *Seek) add(o *Seek) {
+	maps.Copy(s.Groups, o.Groups)
+	maps.Copy(s.Sets, o.Sets)
+	maps.Copy(s.Marks, o.Marks)
+	for vm, at := range o.VMs {
 		s.note(vm, at)
 	}
 }
 
 // note keeps the latest time that a VM was recorded at: it was there then.
-func (s *seek) note(vm string, at time.Time) {
-	if old, known := s.vms[vm]; !known || old.Before(at) {
-		s.vms[vm] = at
+func (s *Seek) note(vm string, at time.Time) {
+	if old, known := s.VMs[vm]; !known || old.Before(at) {
+		s.VMs[vm] = at
 	}
 }
 
@@ -134,10 +134,10 @@ func (objs *objects) homeScopes() []*homeScope {
 			byID[l.target] = s
 		}
 		s.clusters = append(s.clusters, id)
-		s.seek.marks[strings.ToLower(id.Name)] = true
+		s.seek.Marks[strings.ToLower(id.Name)] = true
 		for _, g := range groups[id] {
-			s.seek.groups[g] = true
-			s.probes[answered(g)] = true
+			s.seek.Groups[g] = true
+			s.probes[Answered(g)] = true
 		}
 	}
 	for i := range objs.members {
@@ -146,19 +146,19 @@ func (objs *objects) homeScopes() []*homeScope {
 		s := byID[l.target]
 		written := objs.written(m.cluster.Backup)
 		if key, _, _, _ := objs.arm(m); key != "" {
-			if id, _ := parseID(key); id.subscription == l.subscription {
+			if id, _ := ParseID(key); id.Subscription == l.subscription {
 				s.seek.note(key, written)
 			}
 		} else if name := m.vmName(); name != "" && l.groupID() != "" {
-			s.seek.note(l.groupID()+"/providers/"+kindVM+"/"+name, time.Time{})
+			s.seek.note(l.groupID()+"/providers/"+KindVM+"/"+name, time.Time{})
 		}
 	}
 	for i := range objs.pools {
 		p := &objs.pools[i]
 		l := objs.locations[p.cluster]
-		if key := objs.poolKey(p); key.Kind == keyPool && key.Value != "" {
+		if key := objs.poolKey(p); key.Kind == KeyPool && key.Value != "" {
 			byID[l.target].probes[key] = true
-			byID[l.target].seek.sets[key.Value] = true
+			byID[l.target].seek.Sets[key.Value] = true
 		}
 	}
 	for _, r := range objs.resources() {

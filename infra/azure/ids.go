@@ -12,16 +12,16 @@ import (
 
 const providerIDPrefix = "azure://"
 
-// armID is the id of a resource in Azure Resource Manager, in lower case: ids mean the same
+// ID is the id of a resource in Azure Resource Manager, in lower case: ids mean the same
 // in any case, and CAPZ and Azure write resource groups in different ones
 // (ConvertResourceGroupNameToLower in CAPZ azure/services/virtualmachines/virtualmachines.go
 // v1.26.0).
-type armID struct {
-	text         string // all of it
-	subscription string
-	group        string
-	kind         string // "microsoft.compute/virtualmachines"
-	name         string // the last segment
+type ID struct {
+	Text         string // all of it
+	Subscription string // a UUID
+	Group        string // name of the resource group
+	Kind         string // "microsoft.compute/virtualmachines"
+	Name         string // the last segment
 }
 
 var (
@@ -37,44 +37,46 @@ func isGroup(name string) bool {
 	return utf8.RuneCountInString(name) <= 260 && groupForm.MatchString(name)
 }
 
+// Types of resources, in lower case.
 const (
-	kindVM     = "microsoft.compute/virtualmachines"
-	kindSet    = "microsoft.compute/virtualmachinescalesets"
-	kindMember = "microsoft.compute/virtualmachinescalesets/virtualmachines"
-	kindGroup  = "microsoft.resources/resourcegroups"
+	KindVM     = "microsoft.compute/virtualmachines"
+	KindSet    = "microsoft.compute/virtualmachinescalesets"
+	KindMember = "microsoft.compute/virtualmachinescalesets/virtualmachines"
+	KindGroup  = "microsoft.resources/resourcegroups"
+	KindZone   = "microsoft.network/privatednszones"
 )
 
-// parseID reads the id of a resource group or of something in one; ok is false for all else.
-func parseID(id string) (out armID, ok bool) {
+// ParseID reads the id of a resource group or of something in one; ok is false for all else.
+func ParseID(id string) (out ID, ok bool) {
 	text := trimmed(id)
 	parts := strings.Split(strings.TrimSuffix(text, "/"), "/")
 	if len(parts) < 5 || parts[0] != "" || parts[1] != "subscriptions" || parts[3] != "resourcegroups" || !uuidForm.MatchString(parts[2]) {
-		return armID{}, false
+		return ID{}, false
 	}
 	for i, p := range parts[4:] {
 		if i > 0 && !segmentForm.MatchString(p) || !isGroup(p) || strings.Trim(p, ".") == "" {
-			return armID{}, false
+			return ID{}, false
 		}
 	}
-	out = armID{text: strings.Join(parts, "/"), subscription: parts[2], group: parts[4], kind: kindGroup, name: parts[4]}
+	out = ID{Text: strings.Join(parts, "/"), Subscription: parts[2], Group: parts[4], Kind: KindGroup, Name: parts[4]}
 	if len(parts) == 5 {
 		return out, true
 	}
 	if len(parts) < 9 || parts[5] != "providers" || len(parts)%2 == 0 {
-		return armID{}, false
+		return ID{}, false
 	}
-	out.kind, out.name = parts[6], parts[len(parts)-1]
+	out.Kind, out.Name = parts[6], parts[len(parts)-1]
 	for i := 7; i < len(parts); i += 2 {
-		out.kind += "/" + parts[i]
+		out.Kind += "/" + parts[i]
 	}
 	return out, true
 }
 
 // isVM reports whether it is a VM, of a scale set or not.
-func (id armID) isVM() bool { return id.kind == kindVM || id.kind == kindMember }
+func (id ID) isVM() bool { return id.Kind == KindVM || id.Kind == KindMember }
 
-// groupID returns the id of the resource group that it is in.
-func (id armID) groupID() string { return groupID(id.subscription, id.group) }
+// GroupID returns the id of the resource group that it is in.
+func (id ID) GroupID() string { return groupID(id.Subscription, id.Group) }
 
 func groupID(subscription, group string) string {
 	return "/subscriptions/" + lower(subscription) + "/resourcegroups/" + lower(group)
@@ -99,8 +101,8 @@ func vmOf(raw string) string {
 	if len(raw) >= len(providerIDPrefix) && strings.EqualFold(raw[:len(providerIDPrefix)], providerIDPrefix) {
 		raw = raw[len(providerIDPrefix):]
 	}
-	if id, ok := parseID(raw); ok && id.isVM() {
-		return id.text
+	if id, ok := ParseID(raw); ok && id.isVM() {
+		return id.Text
 	}
 	return ""
 }
@@ -118,15 +120,16 @@ func providerIDKeys(providerID string) []infra.Key {
 	return nil
 }
 
-// setOf returns the id of the scale set that a member of a uniform one is in, or "".
-func setOf(vm string) string {
-	if id, ok := parseID(vm); ok && id.kind == kindMember {
+// SetOf returns the id of the scale set that a member of a uniform one is in, or "".
+func SetOf(vm string) string {
+	if id, ok := ParseID(vm); ok && id.Kind == KindMember {
 		return vm[:strings.LastIndex(vm, "/virtualmachines/")]
 	}
 	return ""
 }
 
-func uuidOf(raw string) string {
+// UUIDOf returns a UUID in lower case, or "" of a text that is none.
+func UUIDOf(raw string) string {
 	if u := strings.ToLower(strings.TrimSpace(raw)); uuidForm.MatchString(u) {
 		return u
 	}
@@ -147,18 +150,4 @@ func swapped(uuid string) string {
 	}
 	s := hex.EncodeToString(b)
 	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
-}
-
-// instanceKey returns the key of one VM: an ARM id is made of names, and a VM that was deleted and
-// created again has the same. VMs have vmId, which Azure gives once and their firmware shows
-// (properties.vmId in armcompute v7.3.0 models.go: "encoded and stored in all Azure IaaS VMs
-// SMBIOS"), so that a kubelet reports it as systemUUID.
-func instanceKey(vm, vmID string) infra.Key {
-	if vm == "" {
-		return infra.Key{}
-	}
-	if vmID != "" {
-		vm += "#" + vmID
-	}
-	return infra.Key{Kind: keyInstance, Value: vm}
 }

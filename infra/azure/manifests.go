@@ -7,7 +7,7 @@ import (
 
 // Identities returns the AzureClusterIdentities that clusters name and the backup lacks, and
 // the Secrets with their credentials (api/v1beta1/azureclusteridentity_types.go v1.26.0).
-func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []infra.Manifest {
+func (p *Provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []infra.Manifest {
 	objs := newObjects(s)
 	var all []infra.Manifest
 	known := map[string]bool{}
@@ -35,7 +35,7 @@ func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []inf
 		if one := secrets.Named(h.backup, d.SecretIn, d.Secret); one == nil || one.Value(secretKey).IsZero() {
 			m := infra.Manifest{
 				Backup: h.backup, APIVersion: "v1", Kind: "Secret", Namespace: d.SecretIn, Name: d.Secret, Clusters: h.clusters,
-				Fields: map[string]any{"type": "Opaque", "stringData": map[string]any{secretKey: infra.Open("secret, or certificate with its key in PEM form, of application " + uuidOf(d.Client))}},
+				Fields: map[string]any{"type": "Opaque", "stringData": map[string]any{secretKey: infra.Open("secret, or certificate with its key in PEM form, of application " + UUIDOf(d.Client))}},
 				Says:   []string{"The backup lacks it, or its " + secretKey + ". Write the value without a newline behind it."},
 			}
 			if !known[m.Title()] {

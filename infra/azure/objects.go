@@ -133,18 +133,18 @@ func (objs *objects) locate() {
 func (objs *objects) deduce() {
 	subscriptions, groups := map[backup.ClusterID]map[string]bool{}, map[backup.ClusterID]map[string]bool{}
 	note := func(id backup.ClusterID, raw string, machine bool) {
-		arm, ok := parseID(vmOf(raw))
+		arm, ok := ParseID(vmOf(raw))
 		if !ok {
-			if arm, ok = parseID(strings.TrimPrefix(strings.TrimSpace(raw), providerIDPrefix)); !ok {
+			if arm, ok = ParseID(strings.TrimPrefix(strings.TrimSpace(raw), providerIDPrefix)); !ok {
 				return
 			}
 		}
 		if subscriptions[id] == nil {
 			subscriptions[id], groups[id] = map[string]bool{}, map[string]bool{}
 		}
-		subscriptions[id][arm.subscription] = true
+		subscriptions[id][arm.Subscription] = true
 		if machine {
-			groups[id][arm.group] = true
+			groups[id][arm.Group] = true
 		}
 	}
 	for i := range objs.members {

@@ -1,16 +1,7 @@
 package azure
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"strings"
-	"time"
 
 	"drift-detector/infra"
 )
@@ -19,81 +10,24 @@ import (
 // happens to be there.
 
 // ofOperator returns what the operator allowed to be used for a home.
-func (p *provider) ofOperator(h home, a infra.Access) (found, error) {
-	c := credential{cloud: h.cloud, subscription: h.subscription, operator: true}
+func (p *Provider) ofOperator(h home, a infra.Access) (found, error) {
+	c := Credential{Cloud: h.cloud, Subscription: h.subscription, Operator: true}
 	if a.Options[flagCLI] != "" {
-		if _, err := p.az(); err != nil {
+		if _, err := p.Az(); err != nil {
 			return found{}, fmt.Errorf("--%s: there is no az command: %w", flagCLI, err)
 		}
-		c.cli = true
-		return found{credential: c, source: "your az command (--" + flagCLI + ")"}, nil
+		c.CLI = true
+		return found{Credential: c, source: "your az command (--" + flagCLI + ")"}, nil
 	}
-	c.tenant, c.client = uuidOf(p.getenv("AZURE_TENANT_ID")), uuidOf(p.getenv("AZURE_CLIENT_ID"))
-	c.secret, c.federated = p.getenv("AZURE_CLIENT_SECRET"), p.getenv("AZURE_FEDERATED_TOKEN_FILE")
+	c.Tenant, c.Client = UUIDOf(p.Getenv("AZURE_TENANT_ID")), UUIDOf(p.Getenv("AZURE_CLIENT_ID"))
+	c.Secret, c.Federated = p.Getenv("AZURE_CLIENT_SECRET"), p.Getenv("AZURE_FEDERATED_TOKEN_FILE")
 	switch {
-	case c.tenant == "" || c.client == "":
+	case c.Tenant == "" || c.Client == "":
 		return found{}, fmt.Errorf("--%s: AZURE_TENANT_ID and AZURE_CLIENT_ID are not both set to a UUID", flagAmbient)
-	case c.secret == "" && c.federated == "":
+	case c.Secret == "" && c.Federated == "":
 		return found{}, fmt.Errorf("--%s: neither AZURE_CLIENT_SECRET nor AZURE_FEDERATED_TOKEN_FILE is set", flagAmbient)
-	case c.secret != "":
-		c.federated = ""
+	case c.Secret != "":
+		c.Federated = ""
 	}
-	return found{credential: c, source: "AZURE_ variables (--" + flagAmbient + ")"}, nil
-}
-
-// maxToken bounds tokens, and what the az command prints.
-const maxToken = 64 << 10
-
-// federatedToken reads the operator's own token that stands for a secret.
-func federatedToken(file string) (string, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", errors.New("the file that AZURE_FEDERATED_TOKEN_FILE names cannot be read")
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxToken))
-	if err != nil || len(bytes.TrimSpace(text)) == 0 {
-		return "", errors.New("the file that AZURE_FEDERATED_TOKEN_FILE names holds no token")
-	}
-	return string(bytes.TrimSpace(text)), nil
-}
-
-func findAz() (string, error) { return exec.LookPath("az") }
-
-// cliTime is what the az command may take: it is a program in Python.
-const cliTime = 90 * time.Second
-
-// cliToken asks the operator's own az command for a token. What comes from a backup in its
-// words is a UUID.
-func cliToken(ctx context.Context, az string, c *credential) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, cliTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, az, "account", "get-access-token", "--output", "json", "--resource", clouds[c.cloud].audience(), "--subscription", c.subscription)
-	cmd.WaitDelay = time.Second
-	var out, says limited
-	cmd.Stdout, cmd.Stderr = &out, &says
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
-		}
-		return "", &loginError{says: infra.Brief(strings.TrimSpace(says.String())), cli: true}
-	}
-	var answer struct{ AccessToken, Subscription string }
-	if json.Unmarshal(out.Bytes(), &answer) != nil || answer.AccessToken == "" {
-		return "", answerError("az account get-access-token printed no token")
-	}
-	if answer.Subscription != "" && !strings.EqualFold(answer.Subscription, c.subscription) {
-		return "", answerError("az account get-access-token gave a token for another subscription")
-	}
-	return answer.AccessToken, nil
-}
-
-// limited keeps the beginning of what is written to it.
-type limited struct{ bytes.Buffer }
-
-func (l *limited) Write(p []byte) (int, error) {
-	if room := maxToken - l.Len(); room > 0 {
-		_, _ = l.Buffer.Write(p[:min(room, len(p))])
-	}
-	return len(p), nil
+	return found{Credential: c, source: "AZURE_ variables (--" + flagAmbient + ")"}, nil
 }

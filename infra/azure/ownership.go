@@ -102,7 +102,7 @@ func ownerKeys(g, name string, tags map[string]string) (keys []infra.Key) {
 	name = strings.ToLower(name)
 	one, two := naming.Stems(name)
 	role := tagValue(tags, tagRole)
-	for _, cluster := range clustersIn(tags) {
+	for _, cluster := range ClustersIn(tags) {
 		add(keyMark, cluster)
 		keys = append(keys, ownerTag(g, cluster))
 		add(keyMade, g, cluster, name)
@@ -130,7 +130,7 @@ func ownerKeys(g, name string, tags map[string]string) (keys []infra.Key) {
 
 // joined returns one value of a resource group and names, or of names alone.
 func joined(parts ...string) string {
-	if _, ok := parseID(parts[0]); ok {
+	if _, ok := ParseID(parts[0]); ok {
 		return within(parts[0], parts[1:]...)
 	}
 	return infra.Join(parts...)
@@ -146,8 +146,8 @@ func tagValue(tags map[string]string, name string) string {
 	return ""
 }
 
-// clustersIn returns the clusters that tags name as owners, sorted.
-func clustersIn(tags map[string]string) (all []string) {
+// ClustersIn returns the clusters that tags name as owners, sorted.
+func ClustersIn(tags map[string]string) (all []string) {
 	for _, k := range sortedNames(tags) {
 		if len(k) > len(tagCluster) && strings.EqualFold(k[:len(tagCluster)], tagCluster) && strings.EqualFold(tags[k], owned) {
 			all = append(all, strings.ToLower(k[len(tagCluster):]))

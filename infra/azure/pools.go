@@ -96,23 +96,23 @@ func (p *pool) setName() string {
 // of which nothing says it has a key that no instance has.
 func (objs *objects) poolKey(p *pool) infra.Key {
 	if p.record != nil {
-		if id, ok := parseID(strings.TrimPrefix(strings.TrimSpace(p.record.Data.ProviderID), providerIDPrefix)); ok && id.kind == kindSet {
-			return infra.Key{Kind: keyPool, Value: id.text}
+		if id, ok := ParseID(strings.TrimPrefix(strings.TrimSpace(p.record.Data.ProviderID), providerIDPrefix)); ok && id.Kind == KindSet {
+			return infra.Key{Kind: KeyPool, Value: id.Text}
 		}
 	}
 	if p.kind == poolKind {
 		if l := objs.locations[p.cluster]; l != nil && l.groupID() != "" && segmentForm.MatchString(p.setName()) {
-			return infra.Key{Kind: keyPool, Value: l.groupID() + "/providers/" + kindSet + "/" + p.setName()}
+			return infra.Key{Kind: KeyPool, Value: l.groupID() + "/providers/" + KindSet + "/" + p.setName()}
 		}
 	}
 	sets := map[string]bool{}
 	for _, raw := range p.providerIDs {
-		sets[setOf(vmOf(raw))] = true
+		sets[SetOf(vmOf(raw))] = true
 	}
 	delete(sets, "")
 	if len(sets) == 1 {
 		for set := range sets {
-			return infra.Key{Kind: keyPool, Value: set}
+			return infra.Key{Kind: KeyPool, Value: set}
 		}
 	}
 	return infra.Key{Kind: keyLostPool, Value: infra.Join(p.cluster.Namespace, p.cluster.Name, p.name)}
@@ -147,9 +147,9 @@ func (objs *objects) expectedPools() []infra.Pool {
 			Cluster: p.cluster, Kind: machinePoolKind, Name: p.name, Target: objs.locations[p.cluster].target,
 			Key: key, Desired: p.desired, ManagedBy: p.managedBy,
 		}
-		if key.Kind == keyPool {
+		if key.Kind == KeyPool {
 			c.Probe = key
-			if id, _ := parseID(key.Value); id.subscription != objs.locations[p.cluster].subscription {
+			if id, _ := ParseID(key.Value); id.Subscription != objs.locations[p.cluster].subscription {
 				c.Guessed = "its scale set is recorded in another subscription than that of its cluster"
 			}
 		}

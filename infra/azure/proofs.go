@@ -7,11 +7,11 @@ import (
 	"drift-detector/infra"
 )
 
-// answered returns the probe of a resource group: it is found where Azure said that the group
+// Answered returns the probe of a resource group: it is found where Azure said that the group
 // exists, or, to an account that may read the subscription, that it does not. A subscription
 // is told by its id, which the backup records, so that either answer is about the right
 // place. A refusal is no answer.
-func answered(group string) infra.Key { return infra.Key{Kind: keyAnswered, Value: group} }
+func Answered(group string) infra.Key { return infra.Key{Kind: keyAnswered, Value: group} }
 
 const hintProof = "the account may not read this resource group, so that nothing is known of what is missing there: give it Reader on the group or the subscription; `drift-detector permissions azure` says what it must be allowed"
 
@@ -27,8 +27,8 @@ func (objs *objects) groupsOf() map[backup.ClusterID][]string {
 	}
 	for i := range objs.pools {
 		p := &objs.pools[i]
-		if id, ok := parseID(objs.poolKey(p).Value); ok && id.subscription == objs.locations[p.cluster].subscription {
-			sets[p.cluster][id.groupID()] = true
+		if id, ok := ParseID(objs.poolKey(p).Value); ok && id.Subscription == objs.locations[p.cluster].subscription {
+			sets[p.cluster][id.GroupID()] = true
 		}
 	}
 	out := map[backup.ClusterID][]string{}
@@ -45,7 +45,7 @@ func (objs *objects) proofs() []infra.VisibilityProof {
 	for _, id := range objs.order() {
 		p := infra.VisibilityProof{Cluster: id, Target: objs.locations[id].target, Hint: hintProof}
 		for _, g := range groups[id] {
-			p.All = append(p.All, answered(g))
+			p.All = append(p.All, Answered(g))
 		}
 		list = append(list, p)
 	}

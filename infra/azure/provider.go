@@ -2,7 +2,6 @@ package azure
 
 import (
 	_ "embed"
-	"os"
 
 	"drift-detector/backup/check"
 	"drift-detector/infra"
@@ -21,25 +20,15 @@ const (
 	flagAmbient = "azure-ambient"
 )
 
-// provider implements infra.Provider. Its only state is the count of failed logins,
-// which must outlive a single listing.
-type provider struct {
-	logins *infra.Logins
-	retry  infra.Retry
-	getenv func(string) string
-	az     func() (string, error) // where the az command is
-}
-
-// New returns the Azure provider. One value serves one run: it counts the logins that
-// failed, so that no account is locked.
-func New() infra.Provider {
-	retry := infra.Patient
-	retry.Also = overloaded
-	return &provider{logins: &infra.Logins{}, retry: retry, getenv: os.Getenv, az: findAz}
+// Provider is all of the Azure provider but List, which package list adds. Its fields say what the
+// operator has, and are asked only where a flag lets that be used.
+type Provider struct {
+	Getenv func(name string) string // a variable of the environment
+	Az     func() (string, error)   // where the az command is
 }
 
 // Spec says what the provider reads from a backup.
-func (p *provider) Spec() infra.Spec {
+func (p *Provider) Spec() infra.Spec {
 	return infra.Spec{
 		Name: Name, Title: "Azure", Scope: "Azure subscription",
 		Supports:      "CAPZ v1beta1, machine pools, AKS",
@@ -73,27 +62,3 @@ func (p *provider) Spec() infra.Spec {
 		},
 	}
 }
-
-// Kinds of keys, see the package documentation.
-var (
-	keyInstance = infra.KeyKindOf("instance")
-	keyHardware = infra.KeyKindOf("vmId")
-	keyVM       = infra.KeyKindOf("vm")
-	keyName     = infra.KeyKindOf("name")
-	keyPlace    = infra.KeyKindOf("group+name")
-	keyMade     = infra.KeyKindOf("cluster+name")
-	keyGroup    = infra.KeyKindOf("group")
-	keyPool     = infra.KeyKindOf("scaleSet")
-	keyLostPool = infra.KeyKindOf("lostPool")
-	keyRole     = infra.KeyKindOf("cluster+role")
-	keyStem1    = infra.KeyKindOf("cluster+stem1")
-	keyStem2    = infra.KeyKindOf("cluster+stem2")
-	keyNear1    = infra.KeyKindOf("group+near1")
-	keyNear2    = infra.KeyKindOf("group+near2")
-	keyLike1    = infra.KeyKindOf("like1")
-	keyLike2    = infra.KeyKindOf("like2")
-	keyMark     = infra.KeyKindOf("mark")
-	// Probes.
-	keyAnswered = infra.KeyKindOf("groupAnswer")
-	keyResource = infra.KeyKindOf("resource")
-)

@@ -34,7 +34,7 @@ var typeOf = map[string]string{
 	thingNetwork: "microsoft.network/virtualnetworks", thingSecurity: "microsoft.network/networksecuritygroups",
 	thingRoutes: "microsoft.network/routetables", thingGateway: "microsoft.network/natgateways",
 	thingBalancer: "microsoft.network/loadbalancers", thingAddress: "microsoft.network/publicipaddresses",
-	thingZone: "microsoft.network/privatednszones", thingBastion: "microsoft.network/bastionhosts",
+	thingZone: KindZone, thingBastion: "microsoft.network/bastionhosts",
 }
 
 // What CAPZ does without a thing, as seen with v1.26.0 when a whole group was gone: ASO makes
@@ -69,13 +69,13 @@ type gatherer struct {
 // add notes something by its ARM id, unless nothing is called so, or it is in another
 // subscription.
 func (g *gatherer) add(kind, arm, name string, when code.WhenGone, consequence string) {
-	id, ok := parseID(arm)
-	if name == "" || !ok || id.subscription != g.at.subscription || g.seen[id.text] {
+	id, ok := ParseID(arm)
+	if name == "" || !ok || id.Subscription != g.at.subscription || g.seen[id.Text] {
 		return
 	}
-	g.seen[id.text] = true
+	g.seen[id.Text] = true
 	g.list = append(g.list, infra.Resource{
-		Cluster: g.cluster, Target: g.at.target, Kind: kind, Name: name, Keys: []infra.Key{{Kind: keyResource, Value: id.text}},
+		Cluster: g.cluster, Target: g.at.target, Kind: kind, Name: name, Keys: []infra.Key{{Kind: KeyResource, Value: id.Text}},
 		UsedBy: g.at.kind + " " + g.at.record.Namespace + "/" + g.at.record.Name, WhenGone: when, Consequence: consequence,
 	})
 }
@@ -152,9 +152,9 @@ func (objs *objects) images() []infra.Resource {
 		if l == nil || json.Unmarshal([]byte(r.Data.Image), &image) != nil {
 			continue
 		}
-		if at, ok := parseID(image.ID); ok && at.subscription == l.subscription {
+		if at, ok := ParseID(image.ID); ok && at.Subscription == l.subscription {
 			list = append(list, infra.Resource{
-				Cluster: id, Target: l.target, Kind: thingImage, Name: at.text, Keys: []infra.Key{{Kind: keyResource, Value: at.text}},
+				Cluster: id, Target: l.target, Kind: thingImage, Name: at.Text, Keys: []infra.Key{{Kind: KeyResource, Value: at.Text}},
 				UsedBy: "AzureMachineTemplate " + r.Namespace + "/" + r.Name, WhenGone: code.FailsReplacement,
 			})
 		}
@@ -175,5 +175,3 @@ func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
 	}
 	return all
 }
-
-func sortedKeys(set map[infra.Key]bool) []infra.Key { return capi.SortedKeys(set) }

@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/lab/azurelab"
 	"drift-detector/report/code"
 )
 
 // What CAPZ creates again where it is gone is looked for, whatever part of the AzureCluster names
 // it.
 func TestResourcesLookedFor(t *testing.T) {
-	in, network := groupID(retail, "shop")+"/providers/microsoft.network/", map[string]any{}
+	in, network := groupID(azurelab.Retail, "shop")+"/providers/microsoft.network/", map[string]any{}
 	front := func(address string) map[string]any {
 		return map[string]any{"name": "lb-" + address, "frontendIPs": []any{map[string]any{"publicIP": map[string]any{"name": address}}}}
 	}
@@ -40,12 +41,13 @@ func TestResourcesLookedFor(t *testing.T) {
 		}, []string{"natgateways/shop-natgw"}, []string{"networksecuritygroups/shop-node-nsg", "routetables/shop-node-routetable"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, _ := load(t, edit(t, fleet(t), spec(clusterKind, "shop", func(spec map[string]any) {
+			p := new(Provider)
+			s, _ := azurelab.Load(t, p, azurelab.Edit(t, azurelab.Backup(t, lab), azurelab.Spec(clusterKind, "shop", func(spec map[string]any) {
 				network = spec["networkSpec"].(map[string]any)
 				c.change(spec)
 			})))
 			when := map[string]code.WhenGone{}
-			for _, r := range New().Expected(s).Resources {
+			for _, r := range p.Expected(s).Resources {
 				when[strings.TrimPrefix(r.Keys[0].Value, in)] = r.WhenGone
 			}
 			for _, want := range c.want {

@@ -93,7 +93,7 @@ func presence(l *infra.Listing, k infra.Key) (found, absent bool) {
 }
 
 // resourceKey returns the probe of something beside VMs.
-func resourceKey(id string) infra.Key { return infra.Key{Kind: keyResource, Value: id} }
+func resourceKey(id string) infra.Key { return infra.Key{Kind: KeyResource, Value: id} }
 
 // holds reports whether a listing has an instance with the key that has not ended.
 func holds(l *infra.Listing, k infra.Key) bool {

@@ -54,8 +54,8 @@ var (
 // "": the backup has none, and CAPZ creates it.
 func (objs *objects) policyOf(id backup.ClusterID, l *location) string {
 	for r := range serviceObjects[0].In(objs.snapshot).All() {
-		at, ok := parseID(r.Data.ProviderID)
-		if ok && at.text == l.groupID() && r.Backup == id.Backup && r.Namespace == id.Namespace {
+		at, ok := ParseID(r.Data.ProviderID)
+		if ok && at.Text == l.groupID() && r.Backup == id.Backup && r.Namespace == id.Namespace {
 			return r.Data.Policy
 		}
 	}

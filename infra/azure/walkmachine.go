@@ -115,7 +115,7 @@ func (q *questions) askMember(m *member) {
 	}
 	object := subject
 	q.look(step(rowM4), func(l *infra.Listing) walk.Answer {
-		if l.State != code.ScopeComplete || !slices.Contains(l.ProbesFound, answered(g)) {
+		if l.State != code.ScopeComplete || !slices.Contains(l.ProbesFound, Answered(g)) {
 			return walk.Answer{}
 		}
 		if holds(l, infra.Key{Kind: keyPlace, Value: within(g, name)}) {

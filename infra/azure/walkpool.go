@@ -104,7 +104,7 @@ func (q *questions) askBootstrap(p *pool, title string) {
 func (q *questions) askPoolMember(m *member, step func(*walk.Row) walk.Step) {
 	vm, _, _, _ := q.objs.arm(m)
 	set := q.objs.poolOf(m)
-	if vm == "" || set.Kind != keyPool {
+	if vm == "" || set.Kind != KeyPool {
 		return
 	}
 	key := infra.Key{Kind: keyVM, Value: vm}

@@ -43,6 +43,10 @@ func Lacks(p infra.Provider, module fs.FS, folder string) []string {
 	return l.all
 }
 
+// listFolder is the folder, below that of a provider, of the package with its List, where that is one
+// of its own.
+const listFolder = "list"
+
 // Folder returns the folder of a provider in the module: "infra/aws". The package that makes its
 // value may be list below it.
 func Folder(p infra.Provider) string {
@@ -51,7 +55,7 @@ func Folder(p infra.Provider) string {
 		t = t.Elem()
 	}
 	_, folder, _ := strings.Cut(t.PkgPath(), "/")
-	return strings.TrimSuffix(folder, "/list")
+	return strings.TrimSuffix(folder, "/"+listFolder)
 }
 
 // Row returns the line of the README's table of providers.
@@ -147,32 +151,56 @@ func (l *lacks) flags() {
 	}
 }
 
+// room is the source of one package.
+type room struct {
+	doc     string // of doc.go
+	names   []string
+	sources []*ast.File
+	suite   bool // a test runs this suite
+}
+
 // inFolder looks at the source: the test that runs this suite, and doc.go, which
 // names each file and each kind of key.
 func (l *lacks) inFolder() {
-	files, err := fs.ReadDir(l.module, l.folder)
-	suites, _ := fs.Glob(l.module, path.Join(l.folder, "list", "*_test.go"))
+	r, err := l.room(l.folder)
 	if err != nil {
 		l.add("its folder cannot be read: %v", err)
 		return
 	}
-	var sources []*ast.File
-	var names []string
-	doc, suite := "", slices.ContainsFunc(suites, func(name string) bool {
-		text, err := fs.ReadFile(l.module, name)
-		return err == nil && strings.Contains(string(text), "infratest.Run(")
-	})
+	rooms := []*room{r}
+	if list, err := l.room(path.Join(l.folder, listFolder)); err == nil {
+		rooms = append(rooms, list)
+	}
+	if !slices.ContainsFunc(rooms, func(r *room) bool { return r.suite }) {
+		l.add("no test runs infratest.Run")
+	}
+	if l.spec.NodesOnly {
+		return
+	}
+	for _, r := range rooms {
+		l.documented(r)
+	}
+	l.tabled(r.doc, r.sources)
+}
+
+// room reads a package.
+func (l *lacks) room(folder string) (*room, error) {
+	files, err := fs.ReadDir(l.module, folder)
+	if err != nil {
+		return nil, err
+	}
+	r := &room{}
 	for _, f := range files {
 		if path.Ext(f.Name()) != ".go" {
 			continue
 		}
-		text, err := fs.ReadFile(l.module, path.Join(l.folder, f.Name()))
+		text, err := fs.ReadFile(l.module, path.Join(folder, f.Name()))
 		if err != nil {
 			l.add("%v", err)
 			continue
 		}
 		if strings.HasSuffix(f.Name(), "_test.go") {
-			suite = suite || strings.Contains(string(text), "infratest.Run(")
+			r.suite = r.suite || strings.Contains(string(text), "infratest.Run(")
 			continue
 		}
 		source, err := parser.ParseFile(token.NewFileSet(), f.Name(), text, parser.ParseComments)
@@ -181,40 +209,37 @@ func (l *lacks) inFolder() {
 			continue
 		}
 		if f.Name() == "doc.go" {
-			doc = source.Doc.Text()
+			r.doc = source.Doc.Text()
 			continue
 		}
-		names, sources = append(names, f.Name()), append(sources, source)
+		r.names, r.sources = append(r.names, f.Name()), append(r.sources, source)
 	}
-	if !suite {
-		l.add("no test runs infratest.Run")
-	}
-	if l.spec.NodesOnly {
-		return
-	}
-	if doc == "" {
-		l.add("has no doc.go that says what each file is for")
-	}
-	l.documented(doc, names, sources)
+	return r, nil
 }
 
 var fileName = regexp.MustCompile(`\b[a-z]+\.go\b`)
 
-// documented compares the package's comment with its files and its kinds of keys.
-func (l *lacks) documented(doc string, names []string, sources []*ast.File) {
-	if doc != "" {
-		shown := fileName.FindAllString(doc, -1)
-		for _, n := range names {
-			if !slices.Contains(shown, n) {
-				l.add("doc.go does not say what %s is for", n)
-			}
-		}
-		for _, n := range shown {
-			if !slices.Contains(names, n) {
-				l.add("doc.go names %s, which does not exist", n)
-			}
+// documented compares a package's comment with its files.
+func (l *lacks) documented(r *room) {
+	if r.doc == "" {
+		l.add("has no doc.go that says what each file is for")
+		return
+	}
+	shown := fileName.FindAllString(r.doc, -1)
+	for _, n := range r.names {
+		if !slices.Contains(shown, n) {
+			l.add("doc.go does not say what %s is for", n)
 		}
 	}
+	for _, n := range shown {
+		if !slices.Contains(r.names, n) {
+			l.add("doc.go names %s, which does not exist", n)
+		}
+	}
+}
+
+// tabled compares the table of keys in a package's comment with its kinds of keys.
+func (l *lacks) tabled(doc string, sources []*ast.File) {
 	keys := slices.Concat(keysOf(sources), wordsOfKeys(l.spec.Words))
 	_, table, ok := strings.Cut(doc, "Keys of instances")
 	if !ok {

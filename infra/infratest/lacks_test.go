@@ -74,7 +74,15 @@ func TestLacksFindsContradictions(t *testing.T) {
 		},
 		"box.go, which does not exist": func(_ *infra.Spec, m fstest.MapFS) { delete(m, "infra/box/box.go") },
 		"no test runs infratest.Run":   func(_ *infra.Spec, m fstest.MapFS) { delete(m, "infra/box/box_test.go") },
-		"no row in README.md":          func(s *infra.Spec, _ fstest.MapFS) { s.Supports = "v1 and v2" },
+		"does not say what call.go is": func(_ *infra.Spec, m fstest.MapFS) {
+			m["infra/box/list/doc.go"] = &fstest.MapFile{Data: []byte("// Package list lists them.\n//\n//\tlist.go  all\npackage list\n")}
+			m["infra/box/list/list.go"] = &fstest.MapFile{Data: []byte("package list\n")}
+			m["infra/box/list/call.go"] = &fstest.MapFile{Data: []byte("package list\n")}
+		},
+		"has no doc.go": func(_ *infra.Spec, m fstest.MapFS) {
+			m["infra/box/list/list.go"] = &fstest.MapFile{Data: []byte("package list\n")}
+		},
+		"no row in README.md": func(s *infra.Spec, _ fstest.MapFS) { s.Supports = "v1 and v2" },
 	} {
 		spec := sound()
 		module := fstest.MapFS{

@@ -77,7 +77,7 @@ type azureMachine struct {
 	Deleted                                                            string `json:"vmDeletedAt"`
 }
 
-// foretold returns the outcome that the forecast has for what came (infra/azure/outcomes_test.go).
+// foretold returns the outcome that the forecast has for what came (infra/azure/list/outcomes_test.go).
 func (m *azureMachine) foretold() code.Outcome {
 	switch {
 	case m.Edge == "recreatedUnderItsName":

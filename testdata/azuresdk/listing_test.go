@@ -12,7 +12,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
-	"drift-detector/infra/azure"
+	azure "drift-detector/infra/azure/list"
 	"drift-detector/internal/lab/azurelab"
 	"drift-detector/report/code"
 )

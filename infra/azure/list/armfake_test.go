@@ -1,6 +1,6 @@
 //go:build armfake
 
-package azure
+package list
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ func TestFaked(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					demandTruth(t, decide(t, data, infra.Access{Options: map[string]string{flagAmbient: "true"}}), readTruth(t))
+					demandTruth(t, decide(t, data, infra.Access{Options: map[string]string{"azure-ambient": "true"}}), readTruth(t))
 				})
 			}
 		}

@@ -1,4 +1,4 @@
-package azure
+package list
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+
+	"drift-detector/infra/azure"
 
 	"drift-detector/infra"
 	"drift-detector/report/code"
@@ -22,7 +24,7 @@ const (
 func where(t infra.Target) string { return "Azure " + t.Account }
 
 // connectFault says why there is no token, and what to do.
-func connectFault(ctx context.Context, t infra.Target, c *credential, err error) *infra.Fault {
+func connectFault(ctx context.Context, t infra.Target, c *azure.Credential, err error) *infra.Fault {
 	if f := infra.CutOff(ctx, where(t)); f != nil {
 		return f
 	}
@@ -32,8 +34,8 @@ func connectFault(ctx context.Context, t infra.Target, c *credential, err error)
 		return &infra.Fault{Reason: code.AuthenticationFailed, Message: fmt.Sprintf("%s: your az command gives no token: %s", where(t), t.Redaction.Brief(refused.says)), Hint: "log in with az login, with an account that may read the subscription"}
 	case errors.As(err, &refused), errors.Is(err, infra.ErrLockout):
 		return &infra.Fault{
-			Reason: code.AuthenticationFailed, Message: fmt.Sprintf("%s: %s refuses %s from %s: %s", where(t), clouds[c.cloud].authority.Host, c.who(), t.Source, t.Redaction.Brief(err.Error())),
-			Hint: "the secret may have expired or been changed " + t.Subject.Since() + ": " + hintOwn,
+			Reason: code.AuthenticationFailed, Message: fmt.Sprintf("%s: %s refuses %s from %s: %s", where(t), azure.Clouds[c.Cloud].Authority.Host, c.Who(), t.Source, t.Redaction.Brief(err.Error())),
+			Hint: "the secret may have expired or been changed " + t.Subject.Since() + ": " + azure.HintOwn,
 		}
 	}
 	return listFault(ctx, t, "logging in", err)
@@ -66,7 +68,7 @@ func listFault(ctx context.Context, t infra.Target, doing string, err error) *in
 	case errors.As(err, &busy) && busy.Code == http.StatusTooManyRequests:
 		return fault(code.Throttled, "others call Azure a lot with this account or subscription: run again later", "%s: it answers that there are too many calls", doing)
 	case errors.As(err, &refused):
-		return fault(code.AuthenticationFailed, hintOwn, "%s: its token ended, and no new one was given: %s", doing, why)
+		return fault(code.AuthenticationFailed, azure.HintOwn, "%s: its token ended, and no new one was given: %s", doing, why)
 	case errors.As(err, &status):
 		return statusFault(t, doing, status)
 	case errors.Is(err, errHidden):
@@ -87,12 +89,12 @@ func statusFault(t infra.Target, doing string, e *statusError) *infra.Fault {
 	f := &infra.Fault{Reason: code.ListingBroken, Message: fmt.Sprintf("%s: %s: %s", where(t), doing, says), Hint: hintAgain}
 	switch e.code {
 	case http.StatusUnauthorized:
-		f.Reason, f.Hint = code.AuthenticationFailed, "the subscription may be of another tenant, or the token ended: "+hintOwn
+		f.Reason, f.Hint = code.AuthenticationFailed, "the subscription may be of another tenant, or the token ended: "+azure.HintOwn
 	case http.StatusForbidden:
 		f.Reason, f.Hint = code.NoPermission, hintPermissions
 	case http.StatusNotFound:
 		if e.reason == "SubscriptionNotFound" {
-			f.Reason, f.Hint = code.NoPermission, "the subscription does not exist, or is of another tenant than the account: "+hintOwn
+			f.Reason, f.Hint = code.NoPermission, "the subscription does not exist, or is of another tenant than the account: "+azure.HintOwn
 			break
 		}
 		f.Reason, f.Hint = code.UnexpectedAnswer, hintForeign

@@ -1,4 +1,4 @@
-package azure
+package list
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/url"
 	"strings"
+
+	"drift-detector/infra/azure"
 
 	"drift-detector/infra"
 )
@@ -25,11 +27,11 @@ const (
 // versionOf returns the version to ask for something of a type.
 func versionOf(kind string) string {
 	switch {
-	case kind == kindGroup:
+	case kind == azure.KindGroup:
 		return groupVersion
 	case strings.HasPrefix(kind, "microsoft.compute/"):
 		return computeVersion
-	case kind == typeOf[thingZone]:
+	case kind == azure.KindZone:
 		return "2018-09-01"
 	}
 	return networkVersion
@@ -98,7 +100,7 @@ func (s *session) local(link string) (string, error) {
 		return "", answerError("the address of its next page is none")
 	}
 	port := u.Port()
-	if u.Scheme != "https" || u.User != nil || !strings.EqualFold(u.Hostname(), s.at.manager.Host) || port != "" && port != s.at.manager.Port {
+	if u.Scheme != "https" || u.User != nil || !strings.EqualFold(u.Hostname(), s.at.Manager.Host) || port != "" && port != s.at.Manager.Port {
 		return "", answerError("its next page is at another server, which is not contacted")
 	}
 	u.Fragment = ""

@@ -1,4 +1,4 @@
-package azure
+package list
 
 import (
 	"cmp"
@@ -8,9 +8,13 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
+
+	"drift-detector/infra/azure"
 
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
@@ -24,11 +28,28 @@ const maxVMs = 500_000
 // maxMissing bounds how many VMs are looked up by themselves.
 const maxMissing = 500
 
+// provider implements infra.Provider. Its only state is the count of failed logins,
+// which must outlive a single listing.
+type provider struct {
+	azure.Provider
+	logins *infra.Logins
+	retry  infra.Retry
+}
+
+// New returns the Azure provider. One value serves one run: it counts the logins that
+// failed, so that no account is locked.
+func New() infra.Provider {
+	retry := infra.Patient
+	retry.Also = overloaded
+	az := func() (string, error) { return exec.LookPath("az") }
+	return &provider{Provider: azure.Provider{Getenv: os.Getenv, Az: az}, logins: &infra.Logins{}, retry: retry}
+}
+
 // listing is one listing under way.
 type listing struct {
 	*infra.Listing
 	target   infra.Target
-	seek     *seek
+	seek     *azure.Seek
 	session  *session
 	wanted   map[infra.Key]bool
 	power    map[[16]byte]string // by id, of the VMs that are in no uniform set
@@ -45,9 +66,9 @@ type listing struct {
 
 // List reads all VMs of a subscription, and what else the backup names there.
 func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
-	d, made := t.Detail.(*detail)
-	c, mine := t.Credential.(credential)
-	l, ok := t.Begin(Name, made && mine)
+	d, made := t.Detail.(*azure.Detail)
+	c, mine := t.Credential.(azure.Credential)
+	l, ok := t.Begin(azure.Name, made && mine)
 	if !ok {
 		l.Facts = lackingOwn(&t)
 		return l
@@ -55,9 +76,9 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	used := &c
 	s, err := p.connect(ctx, &t, d, used)
 	own := outcomeOf(err)
-	if c.instead != nil && own == infra.OwnRefused {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the credential of %s: %s is used instead", where(t), t.Subject.The(), c.insteadSource))
-		used = c.instead
+	if c.Instead != nil && own == infra.OwnRefused {
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the credential of %s: %s is used instead", where(t), t.Subject.The(), c.InsteadSource))
+		used = c.Instead
 		s, err = p.connect(ctx, &t, d, used)
 	}
 	p.noteAccess(ctx, &t, d, used, s, own, &l)
@@ -66,15 +87,15 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		return l
 	}
 	defer s.transport.close()
-	l.Account, l.Identity = used.subscription, used.subscription
+	l.Account, l.Identity = used.Subscription, used.Subscription
 	run := listing{
-		Listing: &l, target: t, seek: &d.seek, session: s, wanted: map[infra.Key]bool{}, power: map[[16]byte]string{}, seen: map[[16]byte]bool{},
+		Listing: &l, target: t, seek: &d.Seek, session: s, wanted: map[infra.Key]bool{}, power: map[[16]byte]string{}, seen: map[[16]byte]bool{},
 		absent: map[string]bool{}, began: time.Now(), members: map[string][]string{}, living: map[string]int64{}, sets: map[string]*int64{}, flexible: map[string]bool{},
 	}
 	for _, k := range t.Probes {
 		run.wanted[k] = true
 	}
-	run.read(ctx, used.subscription)
+	run.read(ctx, used.Subscription)
 	return l
 }
 
@@ -104,7 +125,7 @@ func (l *listing) read(ctx context.Context, subscription string) {
 		l.Fault = infra.CutOff(ctx, where(l.target))
 	}
 	for set, capacity := range l.sets {
-		k := infra.Key{Kind: keyPool, Value: set}
+		k := infra.Key{Kind: azure.KeyPool, Value: set}
 		l.found(k)
 		if capacity != nil && l.wanted[k] {
 			living := l.living[set]
@@ -155,7 +176,7 @@ func (l *listing) readSubscription(ctx context.Context, subscription string) err
 		return nil // the account may still read resource groups
 	case err != nil:
 		return err
-	case uuidOf(a.SubscriptionID) != subscription:
+	case azure.UUIDOf(a.SubscriptionID) != subscription:
 		return answerError("the answer is about another subscription than the one that was asked for")
 	}
 	l.broad = true
@@ -165,22 +186,22 @@ func (l *listing) readSubscription(ctx context.Context, subscription string) err
 // readGroups asks each resource group of the clusters. That it does not exist is an answer to
 // an account that may read the subscription.
 func (l *listing) readGroups(ctx context.Context, _ string) error {
-	for _, g := range sortedNames(l.seek.groups) {
+	for _, g := range slices.Sorted(maps.Keys(l.seek.Groups)) {
 		type answer struct{ ID string }
 		a, err := one[answer](ctx, l.session, g, groupVersion, "")
 		switch {
 		case err == nil:
-			if id, ok := parseID(a.ID); !ok || id.text != g {
+			if id, ok := azure.ParseID(a.ID); !ok || id.Text != g {
 				return answerError("the answer is about another resource group than the one that was asked for")
 			}
-			l.found(answered(g))
-			l.found(infra.Key{Kind: keyResource, Value: g})
+			l.found(azure.Answered(g))
+			l.found(infra.Key{Kind: azure.KeyResource, Value: g})
 		case groupNowhere(err) && l.broad:
 			l.absent[g] = true
-			l.found(answered(g))
+			l.found(azure.Answered(g))
 		case groupNowhere(err), codeOf(err) == http.StatusForbidden:
-			l.Warnings = append(l.Warnings, fmt.Sprintf("%s: resource group %s is not shown to %s: %s", where(l.target), g[strings.LastIndex(g, "/")+1:], l.session.used.who(), l.target.Redaction.Brief(err.Error())))
-			l.Unread = append(l.Unread, keyResource)
+			l.Warnings = append(l.Warnings, fmt.Sprintf("%s: resource group %s is not shown to %s: %s", where(l.target), g[strings.LastIndex(g, "/")+1:], l.session.used.Who(), l.target.Redaction.Brief(err.Error())))
+			l.Unread = append(l.Unread, azure.KeyResource)
 		default:
 			return err
 		}
@@ -192,12 +213,12 @@ func (l *listing) readGroups(ctx context.Context, _ string) error {
 // subscription alone, and by statusOnly).
 func (l *listing) readPower(ctx context.Context, subscription string) error {
 	err := list(ctx, l.session, "/subscriptions/"+subscription+"/providers/Microsoft.Compute/virtualMachines", "api-version="+computeVersion+"&statusOnly=true", func(v *vmAnswer) error {
-		id, ok := parseID(v.ID)
-		if !ok || id.subscription != subscription || id.kind != kindVM {
+		id, ok := azure.ParseID(v.ID)
+		if !ok || id.Subscription != subscription || id.Kind != azure.KindVM {
 			return answerError("the answer holds something that is no virtual machine of the subscription")
 		}
 		if p := v.power(); p != "" && len(p) <= maxName {
-			l.power[short(id.text)] = strings.Clone(p)
+			l.power[short(id.Text)] = strings.Clone(p)
 		}
 		if len(l.power) > maxVMs {
 			return answerError(fmt.Sprintf("there are more than %d virtual machines", maxVMs))
@@ -221,7 +242,7 @@ func (l *listing) readVMs(ctx context.Context, subscription string) error {
 	}
 	refused := err
 	readable := 0
-	for _, g := range sortedNames(l.seek.groups) {
+	for _, g := range slices.Sorted(maps.Keys(l.seek.Groups)) {
 		if l.absent[g] {
 			continue
 		}
@@ -243,26 +264,26 @@ func (l *listing) readVMs(ctx context.Context, subscription string) error {
 
 // unanswered takes the answer of a resource group back, without which nothing is concluded for it.
 func (l *listing) unanswered(group string) {
-	l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(k infra.Key) bool { return k == answered(group) })
+	l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(k infra.Key) bool { return k == azure.Answered(group) })
 }
 
 // take adds a VM that is in no uniform scale set.
 func (l *listing) take(ctx context.Context, v *vmAnswer, subscription string) error {
-	id, ok := parseID(v.ID)
-	if !ok || id.subscription != subscription || id.kind != kindVM || len(v.Name) > maxName {
+	id, ok := azure.ParseID(v.ID)
+	if !ok || id.Subscription != subscription || id.Kind != azure.KindVM || len(v.Name) > maxName {
 		return answerError("the answer holds something that is no virtual machine of the subscription")
 	}
-	if l.seen[short(id.text)] {
+	if l.seen[short(id.Text)] {
 		return nil
 	}
-	power, known := l.power[short(id.text)]
+	power, known := l.power[short(id.Text)]
 	if !known {
 		var err error
 		if power, err = l.lookUpPower(ctx, id, v); err != nil {
 			return err
 		}
 	}
-	l.file(v, id, power, l.members[id.text])
+	l.file(v, id, power, l.members[id.Text])
 	if l.Count() > maxVMs {
 		return answerError(fmt.Sprintf("there are more than %d virtual machines", maxVMs))
 	}
@@ -270,12 +291,12 @@ func (l *listing) take(ctx context.Context, v *vmAnswer, subscription string) er
 }
 
 // file adds an instance, and counts it for its scale sets where it runs.
-func (l *listing) file(v *vmAnswer, id armID, power string, sets []string) {
-	l.seen[short(id.text)] = true
+func (l *listing) file(v *vmAnswer, id azure.ID, power string, sets []string) {
+	l.seen[short(id.Text)] = true
 	i := l.instance(v, id, power, sets)
 	if i.Runs() && !i.Unreadable {
 		for _, k := range i.Keys {
-			if k.Kind == keyPool {
+			if k.Kind == azure.KeyPool {
 				l.living[k.Value]++
 			}
 		}
@@ -287,11 +308,11 @@ func (l *listing) file(v *vmAnswer, id armID, power string, sets []string) {
 // lookUpPower asks for the power state of a VM that the list of states lacks: it is new, or
 // the account may not read that list. Of VMs that nothing ties to the backup it does not
 // matter.
-func (l *listing) lookUpPower(ctx context.Context, id armID, v *vmAnswer) (string, error) {
+func (l *listing) lookUpPower(ctx context.Context, id azure.ID, v *vmAnswer) (string, error) {
 	if !l.isRelated(id, v) {
 		return "", nil
 	}
-	view, err := one[viewAnswer](ctx, l.session, id.text+"/instanceView", computeVersion, "")
+	view, err := one[viewAnswer](ctx, l.session, id.Text+"/instanceView", computeVersion, "")
 	switch {
 	case codeOf(err) == http.StatusForbidden, nowhere(err):
 		return "", nil
@@ -305,13 +326,13 @@ func (l *listing) lookUpPower(ctx context.Context, id armID, v *vmAnswer) (strin
 // what the account may read, and only an answer about the VM itself says that it does not
 // exist.
 func (l *listing) readMissing(ctx context.Context, subscription string) error {
-	var ids []armID
-	for _, vm := range slices.Sorted(maps.Keys(l.seek.vms)) {
-		id, ok := parseID(vm)
-		if !ok || l.seen[short(vm)] || l.absent[id.groupID()] || !l.mayAsk(id) {
+	var ids []azure.ID
+	for _, vm := range slices.Sorted(maps.Keys(l.seek.VMs)) {
+		id, ok := azure.ParseID(vm)
+		if !ok || l.seen[short(vm)] || l.absent[id.GroupID()] || !l.mayAsk(id) {
 			continue
 		}
-		if _, exists := l.sets[setOf(vm)]; id.kind == kindVM || exists {
+		if _, exists := l.sets[azure.SetOf(vm)]; id.Kind == azure.KindVM || exists {
 			ids = append(ids, id)
 		}
 	}
@@ -320,22 +341,22 @@ func (l *listing) readMissing(ctx context.Context, subscription string) error {
 	}
 	for _, id := range ids {
 		more := ""
-		if id.kind == kindMember {
+		if id.Kind == azure.KindMember {
 			more = "&$expand=instanceView"
 		}
-		v, err := one[vmAnswer](ctx, l.session, id.text, computeVersion, more)
+		v, err := one[vmAnswer](ctx, l.session, id.Text, computeVersion, more)
 		switch {
 		case nowhere(err):
 			continue
 		case err != nil:
 			return err
 		}
-		if of, ok := parseID(v.ID); !ok || of.text != id.text {
+		if of, ok := azure.ParseID(v.ID); !ok || of.Text != id.Text {
 			return answerError("the answer is about something else than what was asked for")
 		}
-		hidden := v.Properties == nil || !dateOf(v.Properties.Created).After(l.began.Add(-clockSkew))
-		if id.kind == kindMember {
-			l.file(v, id, v.power(), []string{setOf(id.text)})
+		hidden := v.Properties == nil || !dateOf(v.Properties.Created).After(l.began.Add(-azure.ClockSkew))
+		if id.Kind == azure.KindMember {
+			l.file(v, id, v.power(), []string{azure.SetOf(id.Text)})
 		} else if err := l.take(ctx, v, subscription); err != nil {
 			return err
 		}
@@ -351,7 +372,7 @@ var errHidden = errors.New("the list lacks a virtual machine that exists: it may
 
 // mayAsk reports whether the resource group of a VM has answered: where it has not, nothing
 // is concluded for its clusters.
-func (l *listing) mayAsk(id armID) bool {
-	k := answered(id.groupID())
+func (l *listing) mayAsk(id azure.ID) bool {
+	k := azure.Answered(id.GroupID())
 	return !l.wanted[k] || slices.Contains(l.ProbesFound, k)
 }

@@ -1,4 +1,4 @@
-package azure
+package list
 
 import (
 	"encoding/json"
@@ -82,7 +82,7 @@ func TestForecastIsWhatTheRealControllersDid(t *testing.T) {
 // rehearse lists, decides and forecasts, without Node lists.
 func rehearse(t *testing.T, data []byte, a infra.Access) (detector.Result, rehearsal.Rehearsal) {
 	t.Helper()
-	p := small(operator)
+	p := small(azurelab.Operator)
 	r := infra.NewRegistry(p)
 	wants := r.Want()
 	more := rehearsal.Want()

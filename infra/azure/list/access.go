@@ -1,9 +1,11 @@
-package azure
+package list
 
 import (
 	"context"
 	"crypto/x509"
 	"errors"
+
+	"drift-detector/infra/azure"
 
 	"drift-detector/infra"
 	"drift-detector/report/code"
@@ -11,18 +13,18 @@ import (
 
 // noteAccess notes what CAPZ will meet: what becomes of the credential in the backup. listed
 // is what became of the Target's own at its login.
-func (p *provider) noteAccess(ctx context.Context, t *infra.Target, d *detail, used *credential, s *session, listed string, l *infra.Listing) {
+func (p *provider) noteAccess(ctx context.Context, t *infra.Target, d *azure.Detail, used *azure.Credential, s *session, listed string, l *infra.Listing) {
 	if s != nil {
-		if value := verified(s.transport.shown(), s.at.authority.Host); value != "" {
+		if value := verified(s.transport.shown(), s.at.Authority.Host); value != "" {
 			l.Facts = append(l.Facts, infra.Fact{Name: infra.FactCertificate, Value: value})
 		}
 	}
-	if t.Own == nil && used.operator { // in the place of one that was refused
+	if t.Own == nil && used.Operator { // in the place of one that was refused
 		l.Facts = append(l.Facts, infra.Fact{Name: infra.FactCredential, Value: infra.OfOperator}, infra.Fact{Name: infra.FactOwn, Value: listed})
 		return
 	}
 	l.NoteOwn(ctx, t, listed, func(ctx context.Context, o infra.Own) string {
-		c, ok := o.Credential.(credential)
+		c, ok := o.Credential.(azure.Credential)
 		if !ok {
 			return infra.OwnUntried
 		}

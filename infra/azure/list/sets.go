@@ -1,13 +1,17 @@
-package azure
+package list
 
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
+	"drift-detector/infra/azure"
+
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // setAnswer is what is read of a scale set.
@@ -23,27 +27,27 @@ type setAnswer struct {
 func (l *listing) readSets(ctx context.Context, subscription string) error {
 	var known []string // with members to be read
 	note := func(v *setAnswer) error {
-		id, ok := parseID(v.ID)
-		if !ok || id.subscription != subscription || id.kind != kindSet {
+		id, ok := azure.ParseID(v.ID)
+		if !ok || id.Subscription != subscription || id.Kind != azure.KindSet {
 			return answerError("the answer holds something that is no scale set of the subscription")
 		}
-		ours := slices.ContainsFunc(clustersIn(v.Tags), func(c string) bool { return l.seek.marks[c] })
-		if !ours && !l.seek.sets[id.text] || slices.Contains(known, id.text) {
+		ours := slices.ContainsFunc(azure.ClustersIn(v.Tags), func(c string) bool { return l.seek.Marks[c] })
+		if !ours && !l.seek.Sets[id.Text] || slices.Contains(known, id.Text) {
 			return nil
 		}
-		known = append(known, id.text)
-		l.flexible[id.text] = v.Properties != nil && v.Properties.OrchestrationMode == "Flexible"
-		l.sets[id.text] = nil
+		known = append(known, id.Text)
+		l.flexible[id.Text] = v.Properties != nil && v.Properties.OrchestrationMode == "Flexible"
+		l.sets[id.Text] = nil
 		if v.SKU != nil && v.SKU.Capacity != nil && *v.SKU.Capacity >= 0 {
-			l.sets[id.text] = v.SKU.Capacity
+			l.sets[id.Text] = v.SKU.Capacity
 		}
 		return nil
 	}
 	if err := l.listSets(ctx, subscription, note); err != nil {
 		return err
 	}
-	for _, set := range sortedNames(l.seek.sets) {
-		if id, ok := parseID(set); !ok || slices.Contains(known, set) || l.absent[id.groupID()] || id.subscription != subscription {
+	for _, set := range slices.Sorted(maps.Keys(l.seek.Sets)) {
+		if id, ok := azure.ParseID(set); !ok || slices.Contains(known, set) || l.absent[id.GroupID()] || id.Subscription != subscription {
 			continue
 		}
 		v, err := one[setAnswer](ctx, l.session, set, computeVersion, "")
@@ -53,7 +57,7 @@ func (l *listing) readSets(ctx context.Context, subscription string) error {
 		case err != nil:
 			return err
 		}
-		if of, ok := parseID(v.ID); !ok || of.text != set {
+		if of, ok := azure.ParseID(v.ID); !ok || of.Text != set {
 			return answerError("the answer is about another scale set than the one that was asked for")
 		}
 		if err := note(v); err != nil {
@@ -78,7 +82,7 @@ func (l *listing) listSets(ctx context.Context, subscription string, note func(*
 		return err
 	}
 	l.Warnings = append(l.Warnings, where(l.target)+": the account may not list the subscription: scale sets outside of the clusters' resource groups are not seen, except those that "+l.target.Subject.The()+" names")
-	for _, g := range sortedNames(l.seek.groups) {
+	for _, g := range slices.Sorted(maps.Keys(l.seek.Groups)) {
 		if l.absent[g] {
 			continue
 		}
@@ -96,16 +100,16 @@ func (l *listing) listSets(ctx context.Context, subscription string, note func(*
 // and of a flexible one it says which of the VMs are its members, as CAPZ asks it.
 func (l *listing) readMembers(ctx context.Context, set, subscription string) error {
 	err := list(ctx, l.session, set+"/virtualMachines", "api-version="+computeVersion+"&$expand=instanceView", func(v *vmAnswer) error {
-		id, ok := parseID(v.ID)
-		if !ok || id.kind != kindMember || !inGroup(id.text, set) || len(v.Name) > maxName {
+		id, ok := azure.ParseID(v.ID)
+		if !ok || id.Kind != azure.KindMember || !strings.HasPrefix(id.Text, set+"/") || len(v.Name) > maxName {
 			return answerError("the answer holds something that is no member of the scale set")
 		}
-		if l.flexible[set] || strings.Trim(id.name, "0123456789") != "" { // a VM of its own
-			vm := id.groupID() + "/providers/" + kindVM + "/" + id.name
+		if l.flexible[set] || strings.Trim(id.Name, "0123456789") != "" { // a VM of its own
+			vm := id.GroupID() + "/providers/" + azure.KindVM + "/" + id.Name
 			l.members[vm] = append(l.members[vm], set)
 			return nil
 		}
-		if !l.seen[short(id.text)] {
+		if !l.seen[short(id.Text)] {
 			l.file(v, id, v.power(), []string{set})
 		}
 		return nil
@@ -121,16 +125,16 @@ func (l *listing) readMembers(ctx context.Context, set, subscription string) err
 // all of it, and what it lacks is asked for by its id.
 func (l *listing) readThings(ctx context.Context, subscription string) error {
 	const few = 4
-	byType := map[string][]armID{}
-	for _, k := range sortedKeys(l.wanted) {
-		id, ok := parseID(k.Value)
-		if k.Kind != keyResource || !ok || id.kind == kindGroup && l.seek.groups[id.text] || l.absent[id.groupID()] {
+	byType := map[string][]azure.ID{}
+	for _, k := range capi.SortedKeys(l.wanted) {
+		id, ok := azure.ParseID(k.Value)
+		if k.Kind != azure.KeyResource || !ok || id.Kind == azure.KindGroup && l.seek.Groups[id.Text] || l.absent[id.GroupID()] {
 			continue
 		}
-		of := strings.TrimSuffix(id.kind, "/subnets")
+		of := strings.TrimSuffix(id.Kind, "/subnets")
 		byType[of] = append(byType[of], id)
 	}
-	for _, of := range sortedNames(byType) {
+	for _, of := range slices.Sorted(maps.Keys(byType)) {
 		listed := map[string]bool{}
 		if len(byType[of]) > few {
 			err := list(ctx, l.session, "/subscriptions/"+subscription+"/providers/"+of, "api-version="+versionOf(of), func(v *thingAnswer) error {
@@ -142,13 +146,13 @@ func (l *listing) readThings(ctx context.Context, subscription string) error {
 			}
 		}
 		for _, id := range byType[of] {
-			if !listed[id.text] {
+			if !listed[id.Text] {
 				if err := l.lookUp(ctx, id, listed); err != nil {
 					return err
 				}
 			}
-			if listed[id.text] {
-				l.found(infra.Key{Kind: keyResource, Value: id.text})
+			if listed[id.Text] {
+				l.found(infra.Key{Kind: azure.KeyResource, Value: id.Text})
 			}
 		}
 	}
@@ -162,34 +166,34 @@ type thingAnswer struct {
 }
 
 func (v *thingAnswer) note(listed map[string]bool) {
-	if id, ok := parseID(v.ID); ok {
-		listed[id.text] = true
+	if id, ok := azure.ParseID(v.ID); ok {
+		listed[id.Text] = true
 	}
 	if v.Properties != nil {
 		for _, s := range v.Properties.Subnets {
-			if id, ok := parseID(s.ID); ok {
-				listed[id.text] = true
+			if id, ok := azure.ParseID(s.ID); ok {
+				listed[id.Text] = true
 			}
 		}
 	}
 }
 
 // lookUp asks for one resource by its id.
-func (l *listing) lookUp(ctx context.Context, id armID, listed map[string]bool) error {
-	v, err := one[thingAnswer](ctx, l.session, id.text, versionOf(id.kind), "")
+func (l *listing) lookUp(ctx context.Context, id azure.ID, listed map[string]bool) error {
+	v, err := one[thingAnswer](ctx, l.session, id.Text, versionOf(id.Kind), "")
 	switch {
 	case nowhere(err):
 		return nil
 	case codeOf(err) == http.StatusForbidden:
-		l.Unread = append(l.Unread, keyResource)
-		if says := fmt.Sprintf("%s: whether %s exists is not shown to the account", where(l.target), id.text); !slices.Contains(l.Warnings, says) {
+		l.Unread = append(l.Unread, azure.KeyResource)
+		if says := fmt.Sprintf("%s: whether %s exists is not shown to the account", where(l.target), id.Text); !slices.Contains(l.Warnings, says) {
 			l.Warnings = append(l.Warnings, says)
 		}
 		return nil
 	case err != nil:
 		return err
 	}
-	if of, ok := parseID(v.ID); !ok || of.text != id.text {
+	if of, ok := azure.ParseID(v.ID); !ok || of.Text != id.Text {
 		return answerError("the answer is about something else than what was asked for")
 	}
 	v.note(listed)

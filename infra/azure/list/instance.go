@@ -1,4 +1,4 @@
-package azure
+package list
 
 import (
 	"cmp"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unique"
+
+	"drift-detector/infra/azure"
 
 	"drift-detector/infra"
 	"drift-detector/internal/sorting"
@@ -70,36 +72,28 @@ const maxName = 1024
 
 // instance makes an Instance of a VM. power is its power state, or "" where Azure did not
 // say, sets are the ids of the scale sets that list it as theirs.
-func (l *listing) instance(v *vmAnswer, id armID, power string, sets []string) infra.Instance {
+func (l *listing) instance(v *vmAnswer, id azure.ID, power string, sets []string) infra.Instance {
 	out := infra.Instance{
-		Identity: l.session.at.manager.Host + id.text, ID: id.text, Name: v.Name, Tags: tagsOf(v.Tags),
-		Keys: []infra.Key{{Kind: keyVM, Value: id.text}, {Kind: keyGroup, Value: id.groupID()}},
+		Identity: l.session.at.Manager.Host + id.Text, ID: id.Text, Name: v.Name, Tags: tagsOf(v.Tags),
 	}
 	if out.Name == "" {
-		out.Name = id.name
+		out.Name = id.Name
 	}
-	out.Path = strings.Join([]string{id.subscription, id.group, out.Name}, "/")
-	out.Keys = append(out.Keys, ownerKeys(id.groupID(), out.Name, v.Tags)...)
-	if id.kind == kindVM {
-		out.Keys = append(out.Keys, infra.Key{Kind: keyName, Value: id.name}, infra.Key{Kind: keyPlace, Value: within(id.groupID(), id.name)})
-	}
+	out.Path = strings.Join([]string{id.Subscription, id.Group, out.Name}, "/")
 	p := v.Properties
 	if p != nil && p.Set != nil {
-		if set, ok := parseID(p.Set.ID); ok && set.kind == kindSet {
-			sets = append(slices.Clone(sets), set.text)
+		if set, ok := azure.ParseID(p.Set.ID); ok && set.Kind == azure.KindSet {
+			sets = append(slices.Clone(sets), set.Text)
 		}
 	}
-	slices.Sort(sets)
-	for _, set := range slices.Compact(sets) {
-		out.Keys = append(out.Keys, infra.Key{Kind: keyPool, Value: set})
-	}
-	if p == nil || uuidOf(p.VMID) == "" || p.ProvisioningState == "" || dateOf(p.Created).IsZero() || power == "" {
+	out.Keys = azure.KeysOf(id, out.Name, v.Tags, sets)
+	if p == nil || azure.UUIDOf(p.VMID) == "" || p.ProvisioningState == "" || dateOf(p.Created).IsZero() || power == "" {
 		out.Unreadable = true
 		l.noteOdd(id, v)
 		return out
 	}
-	out.Ref, out.Created = uuidOf(p.VMID), dateOf(p.Created)
-	out.Keys = append(out.Keys, l.ownKeys(id.text, out.Ref, out.Created)...)
+	out.Ref, out.Created = azure.UUIDOf(p.VMID), dateOf(p.Created)
+	out.Keys = append(out.Keys, l.seek.OwnKeys(id.Text, out.Ref, out.Created)...)
 	out.State, out.Facts = power, l.facts(v, id)
 	state := strings.ToLower(p.ProvisioningState)
 	switch {
@@ -122,35 +116,37 @@ func (l *listing) instance(v *vmAnswer, id armID, power string, sets []string) i
 	return out
 }
 
+// facts returns those of a VM that the backup records.
+func (l *listing) facts(v *vmAnswer, id azure.ID) infra.Facts {
+	if _, recorded := l.seek.VMs[id.Text]; !recorded || v.Properties.Network == nil {
+		return nil
+	}
+	nics, users := []string{}, []string{}
+	for _, nic := range v.Properties.Network.NICs {
+		nics = append(nics, strings.ToLower(nic.ID))
+	}
+	if v.Identity != nil {
+		for user := range v.Identity.Users {
+			users = append(users, user)
+		}
+	}
+	slices.Sort(users)
+	return azure.FactsOf(nics, users)
+}
+
 // noteOdd notes a VM of which Azure does not say what it says of each.
-func (l *listing) noteOdd(id armID, v *vmAnswer) {
+func (l *listing) noteOdd(id azure.ID, v *vmAnswer) {
 	if l.isRelated(id, v) && l.odd == "" {
-		l.odd = id.text
+		l.odd = id.Text
 	}
 }
 
 // isRelated reports whether the backup records a VM, or it is where machines of the backup are,
 // or has tags of any cluster.
-func (l *listing) isRelated(id armID, v *vmAnswer) bool {
-	_, recorded := l.seek.vms[id.text]
-	return recorded || l.seek.groups[id.groupID()] || len(clustersIn(v.Tags)) > 0
+func (l *listing) isRelated(id azure.ID, v *vmAnswer) bool {
+	_, recorded := l.seek.VMs[id.Text]
+	return recorded || l.seek.Groups[id.GroupID()] || len(azure.ClustersIn(v.Tags)) > 0
 }
-
-// ownKeys returns those of the VM itself. The ARM id alone is one only of a VM that was there
-// when the backup was written which records it.
-func (l *listing) ownKeys(vm, vmID string, created time.Time) []infra.Key {
-	keys := []infra.Key{instanceKey(vm, vmID), {Kind: keyHardware, Value: vmID}}
-	if other := swapped(vmID); other != vmID {
-		keys = append(keys, instanceKey(vm, other), infra.Key{Kind: keyHardware, Value: other})
-	}
-	if written, known := l.seek.vms[vm]; known && !written.IsZero() && !created.After(written.Add(clockSkew)) {
-		keys = append(keys, instanceKey(vm, ""))
-	}
-	return keys
-}
-
-// clockSkew is how far the clocks of Azure and of who wrote the backup may be apart.
-const clockSkew = 5 * time.Minute
 
 // tagsOf returns tags, as people gave them. Their keys are few: all VMs share them.
 func tagsOf(tags map[string]string) []infra.Tag {

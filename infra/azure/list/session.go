@@ -1,4 +1,4 @@
-package azure
+package list
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"drift-detector/infra/azure"
+
 	"drift-detector/backup"
 	"drift-detector/infra"
 )
@@ -20,8 +22,8 @@ import (
 type session struct {
 	provider  *provider
 	target    *infra.Target
-	used      *credential
-	at        endpoints
+	used      *azure.Credential
+	at        azure.Endpoints
 	transport *transport
 	client    *http.Client
 	token     string
@@ -50,8 +52,8 @@ func (t *transport) shown() []*x509.Certificate {
 }
 
 // connect gets a token.
-func (p *provider) connect(ctx context.Context, t *infra.Target, d *detail, c *credential) (*session, error) {
-	at := clouds[c.cloud]
+func (p *provider) connect(ctx context.Context, t *infra.Target, d *azure.Detail, c *azure.Credential) (*session, error) {
+	at := azure.Clouds[c.Cloud]
 	tr, err := newTransport(at, d)
 	if err != nil {
 		return nil, err
@@ -68,15 +70,15 @@ func (p *provider) connect(ctx context.Context, t *infra.Target, d *detail, c *c
 // on the way is asked for once more: it may have failed there, and counts as if it had.
 func (s *session) login(ctx context.Context) (err error) {
 	c := s.used
-	if c.cli {
-		az, err := s.provider.az()
+	if c.CLI {
+		az, err := s.provider.Az()
 		if err == nil {
 			s.token, err = cliToken(ctx, az, c)
 		}
 		s.target.Redaction.Add(backup.NewSensitive(s.token))
 		return err
 	}
-	turn, err := s.provider.logins.Enter(ctx, infra.Server{Address: s.transport.hosts[s.at.authority.Host].dial}, c.tenant+"/"+c.client, nil)
+	turn, err := s.provider.logins.Enter(ctx, infra.Server{Address: s.transport.hosts[s.at.Authority.Host].dial}, c.Tenant+"/"+c.Client, nil)
 	if err != nil {
 		return err
 	}
@@ -109,24 +111,24 @@ func (s *session) login(ctx context.Context) (err error) {
 // assertion in its place (RFC 7523).
 func (s *session) ask(ctx context.Context) error {
 	c := s.used
-	address := "https://" + s.at.authority.Host + "/" + c.tenant + "/oauth2/v2.0/token"
-	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.client}, "scope": {s.at.audience() + ".default"}}
-	assertion, err := "", error(nil)
+	address := "https://" + s.at.Authority.Host + "/" + c.Tenant + "/oauth2/v2.0/token"
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.Client}, "scope": {audience(s.at) + ".default"}}
+	proof, err := "", error(nil)
 	switch {
-	case c.certificate != nil:
-		assertion, err = c.certificate.assertion(address, c.client, time.Now())
-	case c.federated != "":
-		assertion, err = federatedToken(c.federated)
+	case c.Certificate != nil:
+		proof, err = assertion(c.Certificate, address, c.Client, time.Now())
+	case c.Federated != "":
+		proof, err = federatedToken(c.Federated)
 	default:
-		form.Set("client_secret", c.secret)
+		form.Set("client_secret", c.Secret)
 	}
 	if err != nil {
 		return &loginError{says: err.Error()}
 	}
-	if assertion != "" {
-		s.target.Redaction.Add(backup.NewSensitive(assertion))
+	if proof != "" {
+		s.target.Redaction.Add(backup.NewSensitive(proof))
 		form.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-		form.Set("client_assertion", assertion)
+		form.Set("client_assertion", proof)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -161,6 +163,9 @@ func (s *session) ask(ctx context.Context) error {
 	s.target.Redaction.Add(backup.NewSensitive(s.token))
 	return nil
 }
+
+// audience returns what a token is for.
+func audience(of azure.Endpoints) string { return "https://" + of.Manager.Host + "/" }
 
 const userAgent = "drift-detector"
 
@@ -224,7 +229,7 @@ func (s *session) get(ctx context.Context, pathAndQuery string, read func(*json.
 }
 
 func (s *session) once(ctx context.Context, pathAndQuery string, read func(*json.Decoder) error) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.at.manager.Host+pathAndQuery, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.at.Manager.Host+pathAndQuery, nil)
 	if err != nil {
 		return answerError("it leads to an address that is none")
 	}

@@ -1,4 +1,4 @@
-package azure
+package list
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drift-detector/infra/azure"
 
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
@@ -60,7 +62,7 @@ func moved(name, group string) func(*azurelab.Server) {
 	return func(s *azurelab.Server) {
 		var it azurelab.Object
 		s.VM(name, func(o, _ azurelab.Object) bool { it = maps.Clone(o); return false })
-		s.Put("/subscriptions/"+retail+"/resourceGroups/"+group+"/providers/Microsoft.Compute/virtualMachines/"+name, "Microsoft.Compute/virtualMachines", it)
+		s.Put("/subscriptions/"+azurelab.Retail+"/resourceGroups/"+group+"/providers/Microsoft.Compute/virtualMachines/"+name, "Microsoft.Compute/virtualMachines", it)
 	}
 }
 
@@ -77,16 +79,6 @@ func deny(ids ...string) func(*azurelab.Server) {
 		for _, id := range ids {
 			s.Deny(id)
 		}
-	}
-}
-
-// spec edits an object's spec.
-func spec(kind, name string, change func(spec map[string]any)) func(string, map[string]any) bool {
-	return func(_ string, o map[string]any) bool {
-		if meta, _ := o["metadata"].(map[string]any); o["kind"] == kind && (name == "" || meta["name"] == name) {
-			change(o["spec"].(map[string]any))
-		}
-		return true
 	}
 }
 
@@ -118,6 +110,17 @@ type scene struct {
 	reason  code.Reason
 	warning code.Reason // that goes with it
 	state   code.ScopeState
+}
+
+// Tags that CAPZ gives to a VM: to the first it adds the name of the Cluster.
+const (
+	tagCluster = "sigs.k8s.io_cluster-api-provider-azure_cluster_"
+	tagRole    = "sigs.k8s.io_cluster-api-provider-azure_role"
+)
+
+// swapped returns a UUID with the bytes of its first three fields in the other order.
+func swapped(u string) string {
+	return u[6:8] + u[4:6] + u[2:4] + u[:2] + "-" + u[11:13] + u[9:11] + "-" + u[16:18] + u[14:16] + u[18:]
 }
 
 const (
@@ -160,29 +163,29 @@ var scenes = []scene{
 	{name: "resource group gone, and the account may not read the subscription: Unknown", cloud: func(s *azurelab.Server) {
 		s.Principals(func(p *azurelab.Principal) {
 			if len(p.Scopes) > 0 {
-				p.Scopes = []string{"/subscriptions/" + retail + "/resourceGroups/edge-7", "/subscriptions/" + retail + "/resourceGroups/shop"}
+				p.Scopes = []string{"/subscriptions/" + azurelab.Retail + "/resourceGroups/edge-7", "/subscriptions/" + azurelab.Retail + "/resourceGroups/shop"}
 			}
 		})
 	}, machine: "edge-7-md-0-fvr5c-nzt54", status: unknown, reason: code.ScopeIncomplete, state: complete},
 	{name: "an account of the group alone sees its VMs: Healthy", cloud: func(s *azurelab.Server) {
 		s.Principals(func(p *azurelab.Principal) {
 			if len(p.Scopes) > 0 {
-				p.Scopes = []string{"/subscriptions/" + retail + "/resourceGroups/shop"}
+				p.Scopes = []string{"/subscriptions/" + azurelab.Retail + "/resourceGroups/shop"}
 			}
 		})
 	}, machine: living, status: healthy, state: complete},
 	{name: "an account of the group alone, VM gone: Stale", cloud: func(s *azurelab.Server) {
 		s.Principals(func(p *azurelab.Principal) {
 			if len(p.Scopes) > 0 {
-				p.Scopes = []string{"/subscriptions/" + retail + "/resourceGroups/shop"}
+				p.Scopes = []string{"/subscriptions/" + azurelab.Retail + "/resourceGroups/shop"}
 			}
 		})
 	}, machine: gone, status: stale, reason: code.InstanceNotFound},
 	{name: "moved to another resource group: Unknown", cloud: moved(living, "shop-dr"), machine: living, status: unknown, reason: code.IdentityChanged},
 	{name: "moved to another resource group, vmId in the other order of bytes: Unknown", cloud: both(vm(living, func(_, p azurelab.Object) { p["vmId"] = swapped(p["vmId"].(string)) }), moved(living, "shop-dr")), machine: living, status: unknown, reason: code.IdentityChanged},
 	{name: "deleted, and another VM has its name in another resource group: Stale", cloud: both(again(living), moved(living, "shop-dr")), machine: living, status: stale, reason: code.InstanceNotFound},
-	{name: "resource group refused: Unknown", cloud: deny(groupID(retail, "shop")), machine: gone, status: unknown, reason: code.ScopeIncomplete},
-	{name: "group readable and its VMs forbidden, gone: Unknown", cloud: deny(groupID(retail, "shop") + "/providers/microsoft.compute"), machine: gone, status: unknown, reason: code.ScopeIncomplete},
+	{name: "resource group refused: Unknown", cloud: deny(groupID(azurelab.Retail, "shop")), machine: gone, status: unknown, reason: code.ScopeIncomplete},
+	{name: "group readable and its VMs forbidden, gone: Unknown", cloud: deny(groupID(azurelab.Retail, "shop") + "/providers/microsoft.compute"), machine: gone, status: unknown, reason: code.ScopeIncomplete},
 	{name: "one VM is hidden from the list: Unknown", cloud: deny(vmID(living)), machine: living, status: unknown, reason: code.ScopeIncomplete},
 	{name: "one VM is hidden from the list, another one is gone: Unknown", cloud: deny(vmID(living)), machine: gone, status: unknown, reason: code.ScopeIncomplete},
 	{name: "the list leaves out a VM that exists, another one is gone: Unknown", cloud: func(s *azurelab.Server) {
@@ -196,10 +199,10 @@ var scenes = []scene{
 		}})
 	}, machine: living, status: healthy, state: partial},
 	{name: "subscription of another tenant: Unknown", cloud: func(s *azurelab.Server) {
-		s.Fail(azurelab.Fault{Match: "subscriptions/" + retail, Status: 401, Body: `{"error":{"code":"InvalidAuthenticationTokenTenant","message":"wrong issuer"}}`})
+		s.Fail(azurelab.Fault{Match: "subscriptions/" + azurelab.Retail, Status: 401, Body: `{"error":{"code":"InvalidAuthenticationTokenTenant","message":"wrong issuer"}}`})
 	}, machine: gone, status: unknown, reason: code.ScopeIncomplete, state: code.ScopeFailed},
 	{name: "subscription does not exist: Unknown", cloud: func(s *azurelab.Server) {
-		s.Fail(azurelab.Fault{Match: "subscriptions/" + retail, Status: 404, Body: `{"error":{"code":"SubscriptionNotFound","message":"none"}}`})
+		s.Fail(azurelab.Fault{Match: "subscriptions/" + azurelab.Retail, Status: 404, Body: `{"error":{"code":"SubscriptionNotFound","message":"none"}}`})
 	}, machine: gone, status: unknown, reason: code.ScopeIncomplete, state: code.ScopeFailed},
 	{name: "a proxy answers 404 for a VM: Unknown", cloud: func(s *azurelab.Server) {
 		s.Fail(azurelab.Fault{Match: "virtualmachines/" + gone, Status: 404, Body: "<html>"})
@@ -220,50 +223,50 @@ var scenes = []scene{
 	}, options: azurelab.Options{PageSize: 3}, machine: gone, status: unknown, reason: code.ScopeIncomplete, state: partial},
 	{name: "pages go round in a circle: Unknown", cloud: func(s *azurelab.Server) {
 		s.Fail(azurelab.Fault{Match: "skiptoken=6&api-version=2024-03-01$", Change: func(o azurelab.Object) {
-			o["nextLink"] = "https://" + azurelab.Manager + "/subscriptions/" + retail + "/providers/Microsoft.Compute/virtualMachines?%24skiptoken=3&api-version=2024-03-01"
+			o["nextLink"] = "https://" + azurelab.Manager + "/subscriptions/" + azurelab.Retail + "/providers/Microsoft.Compute/virtualMachines?%24skiptoken=3&api-version=2024-03-01"
 		}})
 	}, options: azurelab.Options{PageSize: 3}, machine: gone, status: unknown, reason: code.ScopeIncomplete},
 	{name: "a VM of another subscription in the list: Unknown", cloud: func(s *azurelab.Server) {
-		s.Fail(azurelab.Fault{Match: retail + "/providers/Microsoft.Compute/virtualMachines.*api-version=2024-03-01$", Change: func(o azurelab.Object) {
+		s.Fail(azurelab.Fault{Match: azurelab.Retail + "/providers/Microsoft.Compute/virtualMachines.*api-version=2024-03-01$", Change: func(o azurelab.Object) {
 			first := o["value"].([]any)[0].(map[string]any)
-			first["id"] = strings.Replace(first["id"].(string), retail, ml, 1)
+			first["id"] = strings.Replace(first["id"].(string), azurelab.Retail, azurelab.ML, 1)
 		}})
 	}, machine: gone, status: unknown, reason: code.ScopeIncomplete},
 	{name: "resource group renamed in case: Healthy", options: azurelab.Options{UpperCase: true}, machine: plane, status: healthy},
-	{name: "provider id in another case: Healthy", backup: spec(machineKind, living, func(s map[string]any) { s["providerID"] = strings.ToUpper(s["providerID"].(string)) }), machine: living, status: healthy},
-	{name: "two ids recorded: Unknown", backup: spec(machineKind, living, func(s map[string]any) { s["providerID"] = strings.Replace(s["providerID"].(string), living, ghost, 1) }), machine: living, status: unknown, reason: code.ConflictingIDs},
+	{name: "provider id in another case: Healthy", backup: azurelab.Spec("AzureMachine", living, func(s map[string]any) { s["providerID"] = strings.ToUpper(s["providerID"].(string)) }), machine: living, status: healthy},
+	{name: "two ids recorded: Unknown", backup: azurelab.Spec("AzureMachine", living, func(s map[string]any) { s["providerID"] = strings.Replace(s["providerID"].(string), living, ghost, 1) }), machine: living, status: unknown, reason: code.ConflictingIDs},
 	{name: "id in another group than the cluster's: Unknown", backup: func(r string, o map[string]any) bool {
 		other := func(s map[string]any) {
 			s["providerID"] = strings.Replace(s["providerID"].(string), "/shop/", "/shop-dr/", 1)
 		}
-		return spec(machineKind, living, other)(r, o) && spec("Machine", living, other)(r, o)
+		return azurelab.Spec("AzureMachine", living, other)(r, o) && azurelab.Spec("Machine", living, other)(r, o)
 	}, machine: living, status: unknown, reason: code.ConflictingIDs},
-	{name: "id that is none of Azure's: Unknown", backup: spec(machineKind, living, func(s map[string]any) { s["providerID"] = "aws:///i-0123" }), machine: living, status: unknown, reason: code.ConflictingIDs},
+	{name: "id that is none of Azure's: Unknown", backup: azurelab.Spec("AzureMachine", living, func(s map[string]any) { s["providerID"] = "aws:///i-0123" }), machine: living, status: unknown, reason: code.ConflictingIDs},
 	{name: "AzureMachine records no id, and Machine that of another VM: Unknown", backup: func(r string, o map[string]any) bool {
 		other := func(s map[string]any) { s["providerID"] = "azure://" + vmID("shop-other") }
-		return spec(machineKind, living, func(s map[string]any) { delete(s, "providerID") })(r, o) && spec("Machine", living, other)(r, o)
+		return azurelab.Spec("AzureMachine", living, func(s map[string]any) { delete(s, "providerID") })(r, o) && azurelab.Spec("Machine", living, other)(r, o)
 	}, machine: living, status: unknown, reason: code.ConflictingIDs},
 	{name: "AzureMachine records a member of a scale set: Unknown", backup: func(r string, o map[string]any) bool {
 		member := func(s map[string]any) {
-			s["providerID"] = providerIDPrefix + groupID(ml, "rg-ml-train") + "/providers/" + kindSet + "/train-uni/virtualmachines/4"
+			s["providerID"] = "azure://" + groupID(azurelab.ML, "rg-ml-train") + "/providers/microsoft.compute/virtualmachinescalesets/train-uni/virtualmachines/4"
 		}
-		return withoutUUID(plane)(r, o) && spec(machineKind, plane, member)(r, o) && spec("Machine", plane, member)(r, o)
+		return withoutUUID(plane)(r, o) && azurelab.Spec("AzureMachine", plane, member)(r, o) && azurelab.Spec("Machine", plane, member)(r, o)
 	}, cloud: vm("train-uni_4", func(_, p azurelab.Object) { p["timeCreated"] = "2026-11-25T12:00:00+00:00" }), machine: plane, status: unknown, reason: code.ConflictingIDs},
 	{name: "id with a letter that only looks like one of ASCII: Unknown", backup: func(r string, o map[string]any) bool {
 		kelvin := func(s map[string]any) {
 			s["providerID"] = strings.Replace(s["providerID"].(string), "w66kl", "w66\u212Al", 1)
 		}
-		return spec(machineKind, living, kelvin)(r, o) && spec("Machine", living, kelvin)(r, o)
+		return azurelab.Spec("AzureMachine", living, kelvin)(r, o) && azurelab.Spec("Machine", living, kelvin)(r, o)
 	}, machine: living, status: unknown, reason: code.ConflictingIDs},
 	{name: "resource group of the cluster with such a letter: Unknown", backup: func(r string, o map[string]any) bool {
 		group := func(s map[string]any) { s["resourceGroup"] = "\u212Ashop" }
 		id := func(s map[string]any) {
 			s["providerID"] = strings.Replace(s["providerID"].(string), "/shop/", "/kshop/", 1)
 		}
-		return spec(clusterKind, "shop", group)(r, o) && spec(machineKind, living, id)(r, o) && spec("Machine", living, id)(r, o)
+		return azurelab.Spec("AzureCluster", "shop", group)(r, o) && azurelab.Spec("AzureMachine", living, id)(r, o) && azurelab.Spec("Machine", living, id)(r, o)
 	}, machine: living, status: unknown, reason: code.ConflictingIDs},
-	{name: "AzureMachine not in the backup: Unknown", backup: lacks(machineKind, living), machine: living, status: unknown, reason: code.InfraObjectMissing},
-	{name: "AzureCluster not in the backup: Unknown", backup: lacks(clusterKind, "shop"), machine: gone, status: unknown, reason: code.ScopeIncomplete},
+	{name: "AzureMachine not in the backup: Unknown", backup: lacks("AzureMachine", living), machine: living, status: unknown, reason: code.InfraObjectMissing},
+	{name: "AzureCluster not in the backup: Unknown", backup: lacks("AzureCluster", "shop"), machine: gone, status: unknown, reason: code.ScopeIncomplete},
 	{name: "ASO objects not in the backup: as ever", backup: func(resource string, _ map[string]any) bool { return resource != "resourcegroups.resources.azure.com" }, machine: living, status: healthy},
 	{name: "uniform member: Healthy", machine: uniform, status: healthy},
 	{name: "uniform member gone: Stale", cloud: without("train-uni_1"), machine: uniform, status: stale, reason: code.PoolMember},
@@ -277,10 +280,10 @@ var scenes = []scene{
 			return !strings.Contains(id, "/virtualmachinescalesets/train-uni")
 		})
 	}, machine: uniform, status: stale, reason: code.PoolMember},
-	{name: "members of a scale set refused: Unknown", cloud: deny(groupID(ml, "rg-ml-train") + "/providers/microsoft.compute/virtualmachinescalesets/train-uni/virtualmachines"), machine: "train-uni-0", status: unknown, reason: code.ScopeIncomplete},
-	{name: "scale set refused: Unknown", cloud: deny(groupID(ml, "rg-ml-train")+"/providers/microsoft.compute/virtualmachinescalesets", "/subscriptions/"+ml+"/providers/microsoft.compute/virtualmachinescalesets"), machine: "train-uni-0", status: unknown, reason: code.ScopeIncomplete},
-	{name: "scale sets of the subscription refused, those of its groups listed: Healthy", cloud: deny("/subscriptions/" + ml + "/providers/microsoft.compute/virtualmachinescalesets"), machine: uniform, status: healthy},
-	{name: "scale sets of the subscription and of a group refused, a VM of the group is gone: Unknown", cloud: both(without("train-md-0-c95vj-2q675"), deny("/subscriptions/"+ml+"/providers/microsoft.compute/virtualmachinescalesets", groupID(ml, "rg-ml-train")+"/providers/microsoft.compute/virtualmachinescalesets")), machine: "train-md-0-c95vj-2q675", status: unknown, reason: code.ScopeIncomplete},
+	{name: "members of a scale set refused: Unknown", cloud: deny(groupID(azurelab.ML, "rg-ml-train") + "/providers/microsoft.compute/virtualmachinescalesets/train-uni/virtualmachines"), machine: "train-uni-0", status: unknown, reason: code.ScopeIncomplete},
+	{name: "scale set refused: Unknown", cloud: deny(groupID(azurelab.ML, "rg-ml-train")+"/providers/microsoft.compute/virtualmachinescalesets", "/subscriptions/"+azurelab.ML+"/providers/microsoft.compute/virtualmachinescalesets"), machine: "train-uni-0", status: unknown, reason: code.ScopeIncomplete},
+	{name: "scale sets of the subscription refused, those of its groups listed: Healthy", cloud: deny("/subscriptions/" + azurelab.ML + "/providers/microsoft.compute/virtualmachinescalesets"), machine: uniform, status: healthy},
+	{name: "scale sets of the subscription and of a group refused, a VM of the group is gone: Unknown", cloud: both(without("train-md-0-c95vj-2q675"), deny("/subscriptions/"+azurelab.ML+"/providers/microsoft.compute/virtualmachinescalesets", groupID(azurelab.ML, "rg-ml-train")+"/providers/microsoft.compute/virtualmachinescalesets")), machine: "train-md-0-c95vj-2q675", status: unknown, reason: code.ScopeIncomplete},
 	{name: "the list of members is empty: one that lives is Healthy", cloud: func(s *azurelab.Server) {
 		s.Fail(azurelab.Fault{Match: "train-uni/virtualMachines.api", Change: func(o azurelab.Object) { o["value"] = []any{} }})
 	}, machine: uniform, status: healthy, state: partial},
@@ -290,7 +293,7 @@ var scenes = []scene{
 }
 
 func TestScenes(t *testing.T) {
-	original := fleet(t)
+	original := azurelab.Backup(t, lab)
 	for _, sc := range scenes {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
@@ -300,7 +303,7 @@ func TestScenes(t *testing.T) {
 			}
 			data := original
 			if sc.backup != nil {
-				data = edit(t, data, sc.backup)
+				data = azurelab.Edit(t, data, sc.backup)
 			}
 			a := access(s)
 			if sc.machine == plane || strings.HasPrefix(sc.machine, "train-") {
@@ -331,13 +334,13 @@ func TestScenes(t *testing.T) {
 // What Azure says of VMs that are no machine's.
 func TestGhosts(t *testing.T) {
 	other := func(s *azurelab.Server, group, name, created string, tags azurelab.Object) string {
-		id := "/subscriptions/" + retail + "/resourceGroups/" + group + "/providers/Microsoft.Compute/virtualMachines/" + name
+		id := "/subscriptions/" + azurelab.Retail + "/resourceGroups/" + group + "/providers/Microsoft.Compute/virtualMachines/" + name
 		s.Put(id, "Microsoft.Compute/virtualMachines", azurelab.Object{"tags": tags, "_power": "running", "properties": azurelab.Object{
 			"vmId": "00000000-1111-4222-8333-555555555555", "timeCreated": created, "provisioningState": "Succeeded",
 		}})
 		return strings.ToLower(id)
 	}
-	ours := azurelab.Object{tagCluster + "shop": owned, tagRole: roleNode}
+	ours := azurelab.Object{tagCluster + "shop": "owned", tagRole: "node"}
 	for name, c := range map[string]struct {
 		group, vm string
 		tags      azurelab.Object
@@ -345,16 +348,16 @@ func TestGhosts(t *testing.T) {
 	}{
 		"one that the cluster made since: Ghost":                                                             {"shop", "shop-md-0-w66kl-bcdfg", ours, "Ghost"},
 		"look-alike with all tags, younger than the backup: Ghost":                                           {"shop", "by-hand", ours, "Ghost"},
-		"the tag of the cluster, and no role: to look at":                                                    {"shop", "by-hand", azurelab.Object{tagCluster + "shop": owned}, "NameOnly"},
+		"the tag of the cluster, and no role: to look at":                                                    {"shop", "by-hand", azurelab.Object{tagCluster + "shop": "owned"}, "NameOnly"},
 		"all tags in another group: to look at":                                                              {"shop-dr", "by-hand", ours, "NameOnly"},
 		"a name of the cluster in its group, without tags: Ghost":                                            {"shop", "shop-md-0-w66kl-bcdfg", nil, "Ghost"},
 		"a name of the cluster in another group: to look at":                                                 {"elsewhere", "shop-md-0-w66kl-bcdfg", nil, "NameOnly"},
-		"tags of a cluster that the backup does not know: unrelated":                                         {"shop", "other-0", azurelab.Object{tagCluster + "other": owned, tagRole: roleNode}, ""},
+		"tags of a cluster that the backup does not know: unrelated":                                         {"shop", "other-0", azurelab.Object{tagCluster + "other": "owned", tagRole: "node"}, ""},
 		"nothing of the cluster: unrelated":                                                                  {"shop", "jump-2", azurelab.Object{"owner": "ops"}, ""},
 		"the name of a machine in another group: to look at":                                                 {"shop-dr", living, nil, "SameName"},
 		"a name of the cluster and both tags, older than the backup, all Machines of its owner known: Ghost": {"shop", "shop-md-0-w66kl-bcdfg", ours, "Ghost"},
-		"a name of the cluster and its tag alone, older than the backup: to look at":                         {"shop", "shop-md-0-w66kl-bcdfg", azurelab.Object{tagCluster + "shop": owned}, "NameOnly"},
-		"tags in another case: Ghost":                                                                        {"shop", "by-hand", azurelab.Object{strings.ToUpper(tagCluster) + "shop": "Owned", strings.ToUpper(tagRole): roleNode}, "Ghost"},
+		"a name of the cluster and its tag alone, older than the backup: to look at":                         {"shop", "shop-md-0-w66kl-bcdfg", azurelab.Object{tagCluster + "shop": "owned"}, "NameOnly"},
+		"tags in another case: Ghost":                                                                        {"shop", "by-hand", azurelab.Object{strings.ToUpper(tagCluster) + "shop": "Owned", strings.ToUpper(tagRole): "node"}, "Ghost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := azurelab.Serve(t, lab, azurelab.Options{PageSize: 4})
@@ -363,7 +366,7 @@ func TestGhosts(t *testing.T) {
 				created = "2026-11-25T12:15:00+00:00"
 			}
 			id := other(s, c.group, c.vm, created, c.tags)
-			w := decide(t, fleet(t), access(s))
+			w := decide(t, azurelab.Backup(t, lab), access(s))
 			is := ""
 			if v, ok := w.ghosts[id]; ok {
 				is = string(v.Status)
@@ -394,15 +397,15 @@ func TestTwoClustersOfOneName(t *testing.T) {
 			})
 			// Another management cluster has clusters of the same names.
 			uid := regexp.MustCompile(`"uid":"[0-9a-f]{8}`)
-			second := backuptest.Rewrite(t, fleet(t), func(_ string, body []byte) ([]byte, bool) {
+			second := backuptest.Rewrite(t, azurelab.Backup(t, lab), func(_ string, body []byte) ([]byte, bool) {
 				return uid.ReplaceAll(body, []byte(`"uid":"ffffffff`)), true
 			})
-			second = edit(t, second, spec(clusterKind, "shop", func(s map[string]any) { s["resourceGroup"] = c.group }))
-			snapshot, secrets, err := backup.Load(t.Context(), []backup.Source{backuptest.Source("a.tar.gz", fleet(t)), backuptest.Source("b.tar.gz", second)}, want)
+			second = azurelab.Edit(t, second, azurelab.Spec("AzureCluster", "shop", func(s map[string]any) { s["resourceGroup"] = c.group }))
+			snapshot, secrets, err := backup.Load(t.Context(), []backup.Source{backuptest.Source("a.tar.gz", azurelab.Backup(t, lab)), backuptest.Source("b.tar.gz", second)}, New().Spec().Want)
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := decideWith(t, small(operator), snapshot, secrets, access(s))
+			w := decideWith(t, small(azurelab.Operator), snapshot, secrets, access(s))
 			v, is := w.ghosts[vmID(lookAlike)]
 			if u, drawn := w.unattributed[vmID(lookAlike)]; is != (c.want != "") || v.Status != c.want || drawn && u.Reason != code.AmbiguousOwner {
 				t.Errorf("it is %v %+v, %+v", is, v, u)
@@ -424,7 +427,7 @@ func TestForeignLinks(t *testing.T) {
 				o["nextLink"] = link
 			}
 		}})
-		w := decide(t, fleet(t), access(s))
+		w := decide(t, azurelab.Backup(t, lab), access(s))
 		for _, l := range w.listings {
 			if l.State == complete || l.Fault == nil || l.Fault.Reason != code.UnexpectedAnswer {
 				t.Errorf("%q: %s %+v", link, l.State, l.Fault)
@@ -440,8 +443,8 @@ func TestForeignLinks(t *testing.T) {
 // Lists of any length are read in pages, and only what the backup has to do with is kept.
 func TestManyVMs(t *testing.T) {
 	s := azurelab.Serve(t, lab, azurelab.Options{PageSize: 500, Synthetic: 10_000})
-	snapshot, secrets := load(t, fleet(t))
-	p := small(operator)
+	p := small(azurelab.Operator)
+	snapshot, secrets := azurelab.Load(t, p, azurelab.Backup(t, lab))
 	c := p.Expected(snapshot)
 	calls := 0
 	for _, target := range p.Targets(snapshot, secrets, access(s)) {
@@ -463,14 +466,14 @@ func TestManyVMs(t *testing.T) {
 // So many VMs are not asked for one by one that a server which hides them would be busy.
 func TestTooManyToLookUp(t *testing.T) {
 	s := azurelab.Serve(t, lab, azurelab.Options{})
-	snapshot, secrets := load(t, fleet(t))
-	p := small(operator)
+	p := small(azurelab.Operator)
+	snapshot, secrets := azurelab.Load(t, p, azurelab.Backup(t, lab))
 	for _, target := range p.Targets(snapshot, secrets, access(s)) {
-		d := target.Detail.(*detail)
+		d := target.Detail.(*azure.Detail)
 		for n := range maxMissing + 1 {
-			d.seek.note(vmID(fmt.Sprintf("gone-%d", n)), time.Time{})
+			d.Seek.VMs[vmID(fmt.Sprintf("gone-%d", n))] = time.Time{}
 		}
-		if target.Account == retail {
+		if target.Account == azurelab.Retail {
 			if l := p.List(t.Context(), target); l.State != partial || !strings.Contains(l.Fault.Message, "no more than 500 are looked up one by one") {
 				t.Errorf("%s: %+v", l.State, l.Fault)
 			}

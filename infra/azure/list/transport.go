@@ -1,4 +1,4 @@
-package azure
+package list
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"drift-detector/infra/azure"
 
 	"drift-detector/infra"
 )
@@ -48,19 +50,17 @@ type server struct {
 }
 
 // newTransport opens the way to the servers of a cloud.
-func newTransport(at endpoints, d *detail) (*transport, error) {
+func newTransport(at azure.Endpoints, d *azure.Detail) (*transport, error) {
 	t := &transport{hosts: map[string]*server{}}
-	for _, e := range []infra.Endpoint{at.authority, at.manager} {
-		trust := d.trusts[e]
-		trust.ServerName, trust.Insecure = e.Host, d.insecure
-		conf, err := trust.TLSConfig()
+	for _, e := range []infra.Endpoint{at.Authority, at.Manager} {
+		conf, err := d.Trust(e).TLSConfig()
 		if err != nil {
 			return nil, errors.Join(errBadTrust, err)
 		}
-		if e == at.authority {
+		if e == at.Authority {
 			t.observe(conf)
 		}
-		t.hosts[e.Host] = &server{dial: d.ways.DialAddress(e), next: &infra.Bounded{Limit: maxAnswer, Next: &http.Transport{
+		t.hosts[e.Host] = &server{dial: d.Ways.DialAddress(e), next: &infra.Bounded{Limit: maxAnswer, Next: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment, // the operator's, never the backup's
 			DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
 			TLSClientConfig:        conf,

@@ -1,4 +1,4 @@
-package azure
+package list
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package azure
+package list
 
 import (
 	"slices"
@@ -72,7 +72,7 @@ var foretellings = []restored{
 	{name: "tags removed: adopted", cloud: vm(living, func(o, _ azurelab.Object) { delete(o, "tags") }), machine: living, outcome: code.Adopted},
 	{name: "interface of another group: left alone", cloud: vm(living, func(_, p azurelab.Object) {
 		nics := p["networkProfile"].(azurelab.Object)
-		nics["networkInterfaces"] = append(nics["networkInterfaces"].([]any), azurelab.Object{"id": groupID(retail, "ops") + "/providers/microsoft.network/networkinterfaces/b"})
+		nics["networkInterfaces"] = append(nics["networkInterfaces"].([]any), azurelab.Object{"id": groupID(azurelab.Retail, "ops") + "/providers/microsoft.network/networkinterfaces/b"})
 	}), machine: living, outcome: code.Halted, says: "in another resource group", effects: []code.Reason{code.MachinesHalted}},
 	{name: "in creation, its bootstrap data not in the backup: left alone", machine: creating, outcome: code.Halted, says: "CAPZ reads that before it looks for the VM"},
 	{name: "never made: fails again", machine: unmade, outcome: code.Stuck, says: "could not be provisioned before"},
@@ -83,18 +83,18 @@ var foretellings = []restored{
 	{name: "resource group gone, its object not in the backup: made", backup: func(resource string, _ map[string]any) bool { return resource != "resourcegroups.resources.azure.com" }, machine: "edge-7-md-0-fvr5c-nzt54", outcome: code.Stuck, effects: []code.Reason{code.ResourceMade}, not: []code.Reason{code.ClusterHalted}},
 	{name: "balancer of the API server gone: made, and out of reach", cloud: withoutResource("/loadbalancers/shop-public-lb"), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ControlPlaneDown, code.ResourceMade}},
 	{name: "NAT gateway gone: made", cloud: withoutResource("/natgateways/shop-natgw"), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ResourceMade}, not: []code.Reason{code.ControlPlaneDown}},
-	{name: "network of a peering gone: halted", backup: spec(clusterKind, "shop", func(s map[string]any) {
+	{name: "network of a peering gone: halted", backup: azurelab.Spec("AzureCluster", "shop", func(s map[string]any) {
 		s["networkSpec"].(map[string]any)["vnet"].(map[string]any)["peerings"] = []any{map[string]any{"resourceGroup": "hub", "remoteVnetName": "hub"}}
 	}), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ClusterHalted}},
 	{name: "network of a peering there: adopted", cloud: func(s *azurelab.Server) {
-		s.Put("/subscriptions/"+retail+"/resourceGroups/hub/providers/Microsoft.Network/virtualNetworks/hub", "Microsoft.Network/virtualNetworks", azurelab.Object{"properties": azurelab.Object{}})
-	}, backup: spec(clusterKind, "shop", func(s map[string]any) {
+		s.Put("/subscriptions/"+azurelab.Retail+"/resourceGroups/hub/providers/Microsoft.Network/virtualNetworks/hub", "Microsoft.Network/virtualNetworks", azurelab.Object{"properties": azurelab.Object{}})
+	}, backup: azurelab.Spec("AzureCluster", "shop", func(s map[string]any) {
 		s["networkSpec"].(map[string]any)["vnet"].(map[string]any)["peerings"] = []any{map[string]any{"resourceGroup": "hub", "remoteVnetName": "hub"}}
 	}), machine: living, outcome: code.Adopted, not: []code.Reason{code.ClusterHalted}},
-	{name: "no identity named: halted", backup: spec(clusterKind, "shop", func(s map[string]any) { delete(s, "identityRef") }), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ClusterHalted}},
+	{name: "no identity named: halted", backup: azurelab.Spec("AzureCluster", "shop", func(s map[string]any) { delete(s, "identityRef") }), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ClusterHalted}},
 	{name: "its Secret not in the backup, listed with another login: halted", backup: lacks("Secret", "retail-sp-secret"), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ClusterHalted}},
-	{name: "tenantID is no UUID, listed with another login: halted", backup: spec(identityKind, "retail-sp", func(s map[string]any) { s["tenantID"] = "x" }), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ClusterHalted}},
-	{name: "certificate of a form that is not read, listed with another login: not known", backup: spec(identityKind, "retail-sp", func(s map[string]any) { s["type"] = typeCertificate }), machine: living, outcome: code.Adopted, not: []code.Reason{code.ClusterHalted}},
+	{name: "tenantID is no UUID, listed with another login: halted", backup: azurelab.Spec("AzureClusterIdentity", "retail-sp", func(s map[string]any) { s["tenantID"] = "x" }), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ClusterHalted}},
+	{name: "certificate of a form that is not read, listed with another login: not known", backup: azurelab.Spec("AzureClusterIdentity", "retail-sp", func(s map[string]any) { s["type"] = "ServicePrincipalCertificate" }), machine: living, outcome: code.Adopted, not: []code.Reason{code.ClusterHalted}},
 	{name: "uniform member: left alone until it is freed", machine: uniform, outcome: code.Halted, says: "owner of AzureMachinePoolMachine", effects: []code.Reason{code.MachinesHalted}},
 	{name: "flexible member: left alone until it is freed", machine: flexible, outcome: code.Halted, says: "owner of AzureMachinePoolMachine"},
 	{name: "uniform member gone: its Machine stays", machine: "train-uni-0", outcome: code.Halted, says: "nobody the Machine", effects: []code.Reason{code.MachinesBroken}},
@@ -109,7 +109,7 @@ var foretellings = []restored{
 }
 
 func TestForecasts(t *testing.T) {
-	original := fleet(t)
+	original := azurelab.Backup(t, lab)
 	for _, sc := range foretellings {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
@@ -119,7 +119,7 @@ func TestForecasts(t *testing.T) {
 			}
 			data := original
 			if sc.backup != nil {
-				data = edit(t, data, sc.backup)
+				data = azurelab.Edit(t, data, sc.backup)
 			}
 			s.Principals(func(p *azurelab.Principal) { p.Scopes = nil })
 			w, f := rehearse(t, data, access(s))

@@ -1,4 +1,4 @@
-package azure
+package list
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 
 func TestConformance(t *testing.T) {
 	infratest.Run(t, infratest.Harness{
-		New: func() infra.Provider { return small(operator) }, Start: startWorld,
+		New: func() infra.Provider { return small(azurelab.Operator) }, Start: startWorld,
 		Conditions: []infratest.Condition{
 			infratest.Whole, infratest.Broken, infratest.Unreadable, infratest.WrongPassword, infratest.Down, infratest.Hanging,
 		},
@@ -24,15 +24,15 @@ const fleetVMs = 26
 func startWorld(t *testing.T, c infratest.Condition) infratest.World {
 	const secret = "m4rk3r-of-the-principal"
 	w := infratest.World{Count: fleetVMs, Markers: []string{secret}}
-	data := edit(t, fleet(t), func(resource string, object map[string]any) bool {
+	data := azurelab.Edit(t, azurelab.Backup(t, lab), func(resource string, object map[string]any) bool {
 		if resource == "secrets" {
-			if values, ok := object["data"].(map[string]any); ok && values[secretKey] != nil {
-				values[secretKey] = []byte(secret)
+			if values, ok := object["data"].(map[string]any); ok && values["clientSecret"] != nil {
+				values["clientSecret"] = []byte(secret)
 			}
 		}
 		return true
 	})
-	w.Load = func() (*backup.Snapshot, *backup.Secrets) { return load(t, data) }
+	w.Load = func() (*backup.Snapshot, *backup.Secrets) { return azurelab.Load(t, New(), data) }
 	switch c {
 	case infratest.Down, infratest.Hanging:
 		addr, contacts := infratest.Listen(t)
@@ -52,17 +52,17 @@ func startWorld(t *testing.T, c infratest.Condition) infratest.World {
 		switch {
 		case c == infratest.WrongPassword:
 			p.Secret = "changed since"
-		case p.Secret != operator["AZURE_CLIENT_SECRET"]:
+		case p.Secret != azurelab.Operator["AZURE_CLIENT_SECRET"]:
 			p.Secret = secret
 		}
 	})
 	switch c {
 	case infratest.WrongPassword:
 		w.Access.Options = nil // one account, so that its failures are counted
-		data = edit(t, data, func(_ string, object map[string]any) bool {
-			if object["kind"] == identityKind {
+		data = azurelab.Edit(t, data, func(_ string, object map[string]any) bool {
+			if object["kind"] == "AzureClusterIdentity" {
 				spec := object["spec"].(map[string]any)
-				spec["type"], spec["clientID"] = typeSecret, "5e2b7a94-0c3d-4f61-b8e7-914da6c03f28"
+				spec["type"], spec["clientID"] = "ServicePrincipal", "5e2b7a94-0c3d-4f61-b8e7-914da6c03f28"
 				spec["clientSecret"] = map[string]any{"namespace": "retail", "name": "retail-sp-secret"}
 			}
 			return true

@@ -1,12 +1,10 @@
-package azure
+package list
 
 import (
-	"os"
 	"testing"
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/backup/backuptest"
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/internal/lab/azurelab"
@@ -14,54 +12,19 @@ import (
 )
 
 // lab is the fleet that CAPZ made on a fake Azure.
-const lab = "../../testdata/azure/"
-
-const (
-	retail = "8a1f3c52-6d0e-4b7a-9c41-2f5e7d9b1a30" // subscription of clusters shop and edge-7
-	ml     = "c47e9b06-12d5-4f38-8ab3-6e0f91d7c254" // of cluster train
-)
-
-func fleet(t *testing.T) []byte {
-	t.Helper()
-	data, err := os.ReadFile(lab + "azure-data.tar.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-// load reads a backup as the program does.
-func load(t *testing.T, data []byte) (*backup.Snapshot, *backup.Secrets) {
-	t.Helper()
-	s, secrets, err := backup.Load(t.Context(), []backup.Source{backuptest.Source("backup.tar.gz", data)}, want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, secrets
-}
-
-// edit changes objects of a backup.
-func edit(t *testing.T, data []byte, change func(resource string, object map[string]any) (keep bool)) []byte {
-	t.Helper()
-	return backuptest.Edit(t, data, change, "secrets", "azure", "machine", "cluster", "resourcegroups")
-}
+const lab = "../../../testdata/azure/"
 
 // small does not wait. What the operator has is two workload identities.
 func small(env map[string]string) *provider {
 	p := New().(*provider)
 	p.retry.Pause = 1
-	p.getenv = func(name string) string { return env[name] }
+	p.Getenv = func(name string) string { return env[name] }
 	return p
-}
-
-// operator is an account that may read all of the lab's Azure.
-var operator = map[string]string{
-	"AZURE_TENANT_ID": "3d9c2f71-5b8e-4a06-9f12-c7e04b6a8d15", "AZURE_CLIENT_ID": "11111111-aaaa-4bbb-8ccc-000000000001", "AZURE_CLIENT_SECRET": "operator-secret",
 }
 
 // access leads to the lab's Azure, and trusts its certificate.
 func access(s *azurelab.Server) infra.Access {
-	a := infra.Access{Options: map[string]string{flagAmbient: "true"}}
+	a := infra.Access{Options: map[string]string{"azure-ambient": "true"}}
 	for _, host := range []string{azurelab.Authority, azurelab.Manager} {
 		a.Reroutes = append(a.Reroutes, infra.Reroute{From: host, To: s.Address})
 		a.Credentials = append(a.Credentials, infra.Credential{Endpoint: host, CA: s.CA})
@@ -82,8 +45,9 @@ type world struct {
 // decide lists and decides, without Node lists.
 func decide(t *testing.T, data []byte, a infra.Access) world {
 	t.Helper()
-	s, secrets := load(t, data)
-	return decideWith(t, small(operator), s, secrets, a)
+	p := small(azurelab.Operator)
+	s, secrets := azurelab.Load(t, p, data)
+	return decideWith(t, p, s, secrets, a)
 }
 
 func decideWith(t *testing.T, p *provider, s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) world {
@@ -121,7 +85,12 @@ func (w world) demand(t *testing.T, machine string, status code.Status, reason c
 	}
 }
 
+// groupID returns the ARM id of a resource group.
+func groupID(subscription, name string) string {
+	return "/subscriptions/" + subscription + "/resourcegroups/" + name
+}
+
 // vmID returns the ARM id of a VM in the group of cluster shop.
 func vmID(name string) string {
-	return groupID(retail, "shop") + "/providers/" + kindVM + "/" + name
+	return groupID(azurelab.Retail, "shop") + "/providers/microsoft.compute/virtualmachines/" + name
 }
