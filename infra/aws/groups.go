@@ -111,6 +111,7 @@ func (l *listing) takeGroup(g *types.AutoScalingGroup) {
 
 func asgFactOf(g *types.AutoScalingGroup) asgFact {
 	f := asgFact{Living: int(*living(g)), Status: aws.ToString(g.Status), Mixed: g.MixedInstancesPolicy != nil}
+	f.Policy = mixedIn(g.MixedInstancesPolicy)
 	for _, p := range g.SuspendedProcesses {
 		f.Suspended = append(f.Suspended, aws.ToString(p.ProcessName))
 	}
@@ -122,6 +123,23 @@ func asgFactOf(g *types.AutoScalingGroup) asgFact {
 	slices.Sort(f.Subnets)
 	slices.Sort(f.Suspended)
 	return f
+}
+
+// mixedIn returns what a group's policy of mixed instances says, nil for none.
+func mixedIn(p *types.MixedInstancesPolicy) *mixedSpec {
+	if p == nil {
+		return nil
+	}
+	m := new(mixedSpec)
+	if d := p.InstancesDistribution; d != nil {
+		m.Distribution = distribution{aws.ToString(d.OnDemandAllocationStrategy), aws.ToString(d.SpotAllocationStrategy), d.OnDemandBaseCapacity, d.OnDemandPercentageAboveBaseCapacity}
+	}
+	if p.LaunchTemplate != nil {
+		for _, o := range p.LaunchTemplate.Overrides {
+			m.Overrides = append(m.Overrides, instanceType{aws.ToString(o.InstanceType)})
+		}
+	}
+	return m
 }
 
 // living returns how many members a group has that run or come to: of those that it is set to, the

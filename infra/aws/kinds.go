@@ -59,7 +59,6 @@ type awsCluster struct {
 	Rules                      [4]string // of security groups that spec adds, in JSON
 	Network                    string    // the subnets, in JSON
 	EKS                        eksSpec
-	Bucket                     string // for bootstrap data
 }
 
 // eksSpec is what an AWSManagedControlPlane says of its control plane beside awsCluster;
@@ -100,7 +99,6 @@ func placement() []backup.Field[awsCluster] {
 		backup.Texts(func(c *c) *[]string { return &c.LBSubnets }, "spec.controlPlaneLoadBalancer.subnets[]"),
 		backup.Raw(func(c *c) *string { return &c.Listeners }, "spec.controlPlaneLoadBalancer.additionalListeners"),
 		backup.Raw(func(c *c) *string { return &c.SecondListeners }, "spec.secondaryControlPlaneLoadBalancer.additionalListeners"),
-		backup.Text(func(c *c) *string { return &c.Bucket }, "spec.s3Bucket.name"),
 		backup.Raw(func(c *c) *string { return &c.Tags }, "spec.additionalTags"),
 		backup.Raw(func(c *c) *string { return &c.Network }, "spec.network.subnets", "spec.networkSpec.subnets"))
 	for i, path := range []string{"spec.network.cni", "spec.network.additionalControlPlaneIngressRules", "spec.network.additionalNodeIngressRules", "spec.controlPlaneLoadBalancer.ingressRules"} {
@@ -155,9 +153,9 @@ type awsMachine struct {
 	capi.Labels
 	Template string            // AWSMachineTemplate that it was made from
 	Unready  *backup.Condition // InstanceReady, while it does not hold; nil in most cases
-	// What the walk asks for; Groups and Metadata are JSON, which equal machines share.
-	Groups, Metadata, SecretPrefix string
-	SecretCount                    backup.Number
+	// What the walk asks for; Groups, GroupOverrides and Metadata are JSON, which equal machines share.
+	Groups, GroupOverrides, Metadata, SecretPrefix string
+	SecretCount                                    backup.Number
 }
 
 // unready makes room for the condition only where it does not hold.
@@ -175,6 +173,7 @@ var machines = backup.NewKind("awsmachines."+group, append(capi.LabelFields(func
 	backup.Text(func(m *awsMachine) *string { return &m.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
 	backup.Failing(unready, "status.conditions", "InstanceReady"),
 	backup.Raw(func(m *awsMachine) *string { return &m.Groups }, "spec.additionalSecurityGroups"),
+	backup.Raw(func(m *awsMachine) *string { return &m.GroupOverrides }, "spec.securityGroupOverrides"),
 	backup.Raw(func(m *awsMachine) *string { return &m.Metadata }, "spec.instanceMetadataOptions"),
 	backup.Text(func(m *awsMachine) *string { return &m.SecretPrefix }, "spec.cloudInit.secretPrefix"),
 	backup.Count(func(m *awsMachine) *backup.Number { return &m.SecretCount }, "spec.cloudInit.secretCount"),

@@ -147,8 +147,8 @@ type groupFact struct {
 // ruleFact is one ingress rule.
 type ruleFact struct{ Rule, Description string }
 
-// mostRules bounds how many rules of a group are named.
-const mostRules = 20
+// mostRules bounds how many rules of a group are named: of its own CAPA makes a dozen.
+const mostRules = 60
 
 func (l *listing) readSecurityGroups(ctx context.Context, vpcs []string) error {
 	var names []string
@@ -214,24 +214,26 @@ func leftAlone(tags []types.Tag) bool {
 	})
 }
 
-// ownRules are the descriptions of the rules that CAPA makes by itself, or how they begin
+// ownRules are the descriptions of the rules that CAPA makes by itself
 // (getSecurityGroupIngressRules in pkg/cloud/services/securitygroup/securitygroups.go and
 // the defaults of api/v1beta2 v2.0.0 to v2.13.0).
 var ownRules = []string{
-	"Kubernetes API", "SSH", "etcd", "Node Port Services", "Kubelet API", "bgp (calico)", "IP-in-IP (calico)",
+	"Kubernetes API", "Kubernetes API IPv6", "SSH", "etcd", "etcd peer", "Node Port Services", "Node Port Services IPv6", "Kubelet API", "bgp (calico)", "IP-in-IP (calico)",
 	"Allow NLB traffic to the control plane instances",
 }
 
-// foreignRules returns the rules with another description than CAPA's own. CAPA compares
-// descriptions too, so that it revokes each that its cluster does not ask for.
+// foreignRules returns the rules with another description than CAPA's own, and those that are not
+// from everywhere, whose source the walk compares. CAPA compares descriptions
+// too, so that it revokes each that its cluster does not ask for.
 func foreignRules(all []types.IpPermission) []ruleFact {
 	var out []ruleFact
 	add := func(p *types.IpPermission, from, description *string) {
 		text := aws.ToString(description)
-		if slices.ContainsFunc(ownRules, func(own string) bool { return strings.HasPrefix(text, own) }) || len(out) == mostRules {
+		source := aws.ToString(from)
+		if slices.Contains(ownRules, text) && (source == "0.0.0.0/0" || source == "::/0") || len(out) == mostRules {
 			return
 		}
-		rule := fmt.Sprintf("%s %d-%d from %s", aws.ToString(p.IpProtocol), aws.ToInt32(p.FromPort), aws.ToInt32(p.ToPort), aws.ToString(from))
+		rule := fmt.Sprintf("%s %d-%d from %s", aws.ToString(p.IpProtocol), aws.ToInt32(p.FromPort), aws.ToInt32(p.ToPort), source)
 		out = append(out, ruleFact{rule, text})
 	}
 	for i := range all {

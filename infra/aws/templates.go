@@ -252,8 +252,9 @@ func checkNodegroup(in *eks.DescribeNodegroupInput, out *eks.DescribeNodegroupOu
 // asgFact is what CAPA asks of an autoscaling group.
 type asgFact struct {
 	Living    int
-	Suspended []string `json:",omitempty"` // processes
-	Status    string   `json:",omitempty"`
-	Mixed     bool     `json:",omitempty"` // it has a policy of mixed instances
-	Subnets   []string `json:",omitempty"`
+	Suspended []string   `json:",omitempty"` // processes
+	Status    string     `json:",omitempty"`
+	Mixed     bool       `json:",omitempty"` // it has a policy of mixed instances
+	Policy    *mixedSpec `json:",omitempty"` // what that says; nil where the inventory does not say
+	Subnets   []string   `json:",omitempty"`
 }

@@ -47,23 +47,12 @@ var (
 		Differs: walk.Halts.Says("another load balancer has the name, so that nothing answers at the recorded endpoint, and CAPA's webhook refuses to change that"),
 		Source:  "reconcileLoadBalancer: controllers/awscluster_controller.go; ValidateUpdate: webhooks/awscluster_webhook.go v2.0.0 to v2.13.0",
 	}
-	rowA30 = &walk.Row{
-		ID: "aws.A30", Of: clusterKind,
-		Asks:      "the bucket that spec.s3Bucket names, which is to be this account's: it makes the bucket where there is none, and writes its policy",
-		Condition: conditionAsked,
-		Source:    "ReconcileBucket: pkg/cloud/services/s3/s3.go v2.0.0 to v2.13.0",
-	}
-	balancerRows = []*walk.Row{rowA21, rowA23, rowA24, rowA25, rowA26, rowA29, rowA30}
+	balancerRows = []*walk.Row{rowA21, rowA23, rowA24, rowA25, rowA26, rowA29}
 )
 
 // askBalancers asks for the load balancers of a cluster that has its own control plane.
 func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 	d := &s.record.Data
-	if d.Bucket != "" {
-		q.Note(rowA30, id, walk.Answer{Found: walk.Unseen, Objects: []string{"bucket " + infra.Brief(d.Bucket)}})
-	} else {
-		q.Note(rowA30, id, pass)
-	}
 	if d.LB.Type == disabledType {
 		if d.Endpoint == "" || d.Port.Known && d.Port.N == 0 {
 			q.Note(rowA21, id, answer(walk.None, s.title(), s.title()+" names none", "names them"))

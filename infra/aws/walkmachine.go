@@ -1,6 +1,8 @@
 package aws
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,14 +28,14 @@ var (
 	}
 	rowM15 = &walk.Row{
 		ID: "aws.M15", Of: machineKind,
-		Asks:      "the security groups of the instance, which are to be CAPA's own and those that spec adds",
-		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA takes off every other group, one that was attached by hand too", Code: code.ChangesUndone},
+		Asks:      "the security groups of the instance, which are to be CAPA's own, or those of spec.securityGroupOverrides, and those that spec adds",
+		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA takes off every other group, one that was attached by hand too, and attaches its own again", Code: code.ChangesUndone},
 		Condition: conditionAsked,
 		Source:    "ensureSecurityGroups: controllers/awsmachine_security_groups.go v2.0.0 to v2.13.0",
 	}
 	rowM16 = &walk.Row{
 		ID: "aws.M16", Of: machineKind,
-		Asks:      "the metadata options of the instance, which are to be those of spec.instanceMetadataOptions",
+		Asks:      "the metadata options of the instance, which are to be those of spec.instanceMetadataOptions, or CAPA's defaults",
 		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA sets them back", Code: code.ChangesUndone},
 		Condition: conditionAsked,
 		Source:    "ensureInstanceMetadataOptions: controllers/awsmachine_controller.go v2.1.0 to v2.13.0",
@@ -128,7 +130,7 @@ func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 }
 
 // grouped asks M15. Groups that spec names by filters are not resolved here, so that it is not
-// seen whether a group beside the others is one of them.
+// seen whether a group beside the others is one of them; nor which groups EKS has made.
 func (x *inspection) grouped(m *member, at infra.Sight) walk.Answer {
 	have, seen := at.Instance.Facts.Get(factGroups)
 	object := "instance " + at.Instance.ID
@@ -137,10 +139,19 @@ func (x *inspection) grouped(m *member, at infra.Sight) walk.Answer {
 		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 	}
 	own := x.ownGroups(m, at.Listing)
-	if own == nil {
+	switch s := x.objs.locations[m.cluster]; {
+	case s.record != nil && s.kind == planeKind:
+		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
+	case own == nil:
 		return walk.Answer{} // A17 says what is open
 	}
-	for id := range strings.SplitSeq(have, ",") {
+	attached := strings.Split(have, ",")
+	for _, id := range own {
+		if !slices.Contains(attached, id) {
+			return answer(walk.Differs, object, fmt.Sprintf("%s lacks security group %s, which CAPA gives to it", object, id), "has it, or nothing that has to be kept apart runs on it")
+		}
+	}
+	for _, id := range attached {
 		if id != "" && !slices.Contains(own, id) && !strings.Contains(m.machine.Data.Groups, quoted(id)) {
 			if strings.Contains(m.machine.Data.Groups, `"filters"`) {
 				return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
@@ -151,9 +162,27 @@ func (x *inspection) grouped(m *member, at infra.Sight) walk.Answer {
 	return pass
 }
 
-// ownGroups returns the ids of the groups that CAPA gives to every instance of a cluster of its own
-// control plane (GetCoreSecurityGroups in pkg/cloud/services/ec2/instances.go v2.13.0).
+// ownGroups returns the ids of the groups that CAPA gives to the instance of a machine of a cluster of
+// its own control plane (GetCoreSecurityGroups in pkg/cloud/services/ec2/instances.go v2.13.0).
 func (x *inspection) ownGroups(m *member, l *infra.Listing) []string {
+	ids := x.clusterGroups(m, l)
+	if ids == nil || m.machine.Data.GroupOverrides == "" {
+		return ids
+	}
+	var by map[string]string
+	_ = json.Unmarshal([]byte(m.machine.Data.GroupOverrides), &by)
+	ids = slices.Clone(ids)
+	for i, role := range machineRoles[:len(ids)] {
+		ids[i] = cmp.Or(by[role], ids[i])
+	}
+	return ids
+}
+
+// machineRoles are the roles of the groups of an instance; the last is that of a control plane.
+var machineRoles = []string{"node", "lb", "controlplane"}
+
+// clusterGroups returns those that all machines of a cluster have which say nothing else.
+func (x *inspection) clusterGroups(m *member, l *infra.Listing) []string {
 	s := x.objs.locations[m.cluster]
 	if s.record == nil || s.kind != clusterKind || s.vpc == "" {
 		return nil
@@ -162,9 +191,9 @@ func (x *inspection) ownGroups(m *member, l *infra.Listing) []string {
 	if known, ok := x.groups[k]; ok {
 		return known
 	}
-	roles := []string{"node", "lb"}
-	if k.plane {
-		roles = []string{"node", "lb", "controlplane"}
+	roles := machineRoles
+	if !k.plane {
+		roles = roles[:2]
 	}
 	var ids []string
 	p := &place{new(infra.Inventory), l}
@@ -180,14 +209,13 @@ func (x *inspection) ownGroups(m *member, l *infra.Listing) []string {
 	return ids
 }
 
-// optioned asks M16. CAPA changes nothing where spec has no options.
+// optioned asks M16. Where spec has no options CAPA sets its defaults, on each pass and in memory alone
+// (SetDefaults_AWSMachineSpec in api/v1beta2/defaults.go v2.1.0 to v2.13.0).
 func (x *inspection) optioned(m *member, at infra.Sight) walk.Answer {
-	want := readMetadata(m.machine.Data.Metadata)
+	want := cmp.Or(readMetadata(m.machine.Data.Metadata), readMetadata("{}"))
 	have, seen := at.Instance.Facts.Get(factMetadata)
 	object := "instance " + at.Instance.ID
 	switch {
-	case want == nil:
-		return walk.Answer{}
 	case !seen:
 		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 	case have != want.String():

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +40,13 @@ var (
 		Condition: conditionAsked,
 		Source:    "ReconcileSecurityGroups: pkg/cloud/services/securitygroup/securitygroups.go v2.0.0 to v2.13.0",
 	}
-	networkRows = []*walk.Row{rowA3, rowA9, rowA13, rowA16}
+	rowA31 = &walk.Row{
+		ID: "aws.A31", Of: clusterKind,
+		Asks:      "what it sets back, and no call shows: security groups and subnets of its load balancers, where its routes lead, rules that were taken away, elastic addresses of a pool, the policy of the bucket of spec.s3Bucket; of EKS the policies of its roles, encryption, logging, upgrade policy and endpoint access, and kube-proxy and the VPC CNI where spec disables them",
+		Condition: conditionAsked,
+		Source:    "pkg/cloud/services/elb/loadbalancer.go, network/routetables.go, ec2/eip.go, s3/s3.go, eks/iam/iam.go, eks/cluster.go, kubeproxy/reconcile.go, awsnode/cni.go v2.0.0 to v2.13.0",
+	}
+	networkRows = []*walk.Row{rowA3, rowA9, rowA13, rowA16, rowA31}
 )
 
 // Rows of security groups.
@@ -54,9 +61,10 @@ var (
 	}
 	rowA18 = &walk.Row{
 		ID: "aws.A18", Of: clusterKind,
-		Asks:    "no ingress rule of these groups that the cluster's object does not ask for, by its description too",
-		Differs: walk.Does{Effect: walk.Writes, What: "CAPA revokes every other rule, one that was opened since the backup too", Code: code.ChangesUndone},
-		Source:  "ReconcileSecurityGroups: pkg/cloud/services/securitygroup/securitygroups.go; Equals: api/v1beta2/network_types.go v2.0.0 to v2.13.0",
+		Asks:      "no ingress rule of these groups that the cluster's object does not ask for, by its description too",
+		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA revokes every other rule, one that was opened since the backup too", Code: code.ChangesUndone},
+		Condition: conditionAsked,
+		Source:    "ReconcileSecurityGroups: pkg/cloud/services/securitygroup/securitygroups.go; Equals: api/v1beta2/network_types.go v2.0.0 to v2.13.0",
 	}
 	groupRows = []*walk.Row{rowA17, rowA18}
 )
@@ -64,8 +72,10 @@ var (
 // askNetwork asks what is decided by the VPC.
 func (q *questions) askNetwork(id backup.ClusterID, s *clusterLocation) {
 	if s.vpc == "" {
+		q.Note(rowA31, id, pass)
 		return // CAPA makes it
 	}
+	q.Note(rowA31, id, walk.Answer{Found: walk.Unseen, Objects: []string{s.title()}})
 	object := "VPC " + s.vpc
 	q.look(rowA3, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
 		made, open := p.madeVPC(id, s)
@@ -200,6 +210,7 @@ func (q *questions) askGroups(id backup.ClusterID, s *clusterLocation) {
 // ruled asks A18, which A17 leaves open where groups were not read.
 func (p *place) ruled(id backup.ClusterID, s *clusterLocation) walk.Answer {
 	var revoked, objects []string
+	unseen := false
 	for _, g := range s.groupNames(id) {
 		group, there, open := read[groupFact](p, factGroup, infra.Join(s.vpc, g.name), g.name)
 		if open.Found != "" {
@@ -209,11 +220,18 @@ func (p *place) ruled(id backup.ClusterID, s *clusterLocation) walk.Answer {
 			continue
 		}
 		for _, r := range group.Foreign {
-			if !s.asksFor(r.Description) {
+			switch {
+			case s.asksFor(g.role, r), slices.Contains(ownRules, r.Description) && s.fromOwn(p, id, r):
+			case slices.Contains(ownRules, r.Description) && !strings.Contains(r.Rule, " from sg-") && !s.openToAll(g.role):
+				unseen = true // bastions, node ports and internal load balancers are opened to addresses
+			default:
 				revoked = append(revoked, fmt.Sprintf("%s of %s", r.Rule, g.name))
 				objects = append(objects, "security group "+g.name)
 			}
 		}
+	}
+	if revoked == nil && unseen {
+		return walk.Answer{Found: walk.Unseen, Objects: []string{s.title()}}
 	}
 	if revoked == nil {
 		return pass
@@ -231,7 +249,59 @@ func more(n int) string {
 	return fmt.Sprintf(" and %d more", n)
 }
 
-// asksFor reports whether the cluster's object has a rule with a description.
-func (s *clusterLocation) asksFor(description string) bool {
-	return slices.ContainsFunc(s.record.Data.Rules[:], func(text string) bool { return strings.Contains(text, quoted(description)) })
+// ingressRule is one that the cluster's object asks for (api/v1beta2/network_types.go v2.13.0).
+type ingressRule struct {
+	Description string   `json:"description"`
+	Protocol    string   `json:"protocol"`
+	From        int64    `json:"fromPort"`
+	To          int64    `json:"toPort"`
+	CIDRs       []string `json:"cidrBlocks"`
+	CIDRs6      []string `json:"ipv6CidrBlocks"`
+	Gateways    bool     `json:"natGatewaysIPsSource"`
+}
+
+// allows reports whether it is a rule that a group has. Which groups are its sources is decided at
+// run time.
+func (r *ingressRule) allows(f ruleFact) bool {
+	what, source, _ := strings.Cut(f.Rule, " from ")
+	ports := fmt.Sprintf("%s %d-%d", r.Protocol, r.From, r.To)
+	if r.Description != f.Description || what != ports && (r.Protocol != "-1" || !strings.HasPrefix(what, "-1 ")) {
+		return false
+	}
+	return strings.HasPrefix(source, "sg-") || r.Gateways || slices.Contains(r.CIDRs, source) || slices.Contains(r.CIDRs6, source)
+}
+
+// rulesFor are the members of awsCluster.Rules that are rules of a group, by its role.
+var rulesFor = map[string][]int{"controlplane": {0, 1}, "node": {0, 2}, "node-eks-additional": {0, 2}, "apiserver-lb": {3}}
+
+// asksFor reports whether the cluster's object has a rule that a group of a role has.
+func (s *clusterLocation) asksFor(role int, f ruleFact) bool {
+	for _, i := range rulesFor[securityGroupRoles[role]] {
+		var rules []ingressRule
+		if text := []byte(s.record.Data.Rules[i]); i == 0 {
+			var cni struct {
+				Rules []ingressRule `json:"cniIngressRules"`
+			}
+			_ = json.Unmarshal(text, &cni)
+			rules = cni.Rules
+		} else {
+			_ = json.Unmarshal(text, &rules)
+		}
+		if slices.ContainsFunc(rules, func(r ingressRule) bool { return r.allows(f) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// fromOwn reports whether the source of a rule is a group of the cluster. Which groups EKS has is not known.
+func (s *clusterLocation) fromOwn(p *place, id backup.ClusterID, f ruleFact) bool {
+	_, source, _ := strings.Cut(f.Rule, " from ")
+	return strings.HasPrefix(source, "sg-") && (s.kind == planeKind || slices.ContainsFunc(securityGroupRoles[:], func(role string) bool { return s.groupID(p, id, role) == source }))
+}
+
+// openToAll reports whether CAPA opens a group to every address, so that no rule of its own
+// is for some: that of the API server's load balancer on the internet.
+func (s *clusterLocation) openToAll(role int) bool {
+	return securityGroupRoles[role] == "apiserver-lb" && !given(s.record.Data.Rules[3]) && s.record.Data.Scheme != "internal"
 }

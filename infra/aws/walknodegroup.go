@@ -52,7 +52,13 @@ var (
 		Differs: walk.Does{Effect: walk.Writes, What: "CAPA writes the backup's labels and taints, and takes off others", Code: code.ChangesUndone},
 		Source:  "reconcileNodegroupConfig: pkg/cloud/services/eks/nodegroup.go v2.0.0 to v2.13.0",
 	}
-	nodegroupRows = []*walk.Row{rowG2, rowG3, rowG4, rowG5, rowG8, rowG9}
+	rowG10 = &walk.Row{
+		ID: "aws.G10", Of: managedPoolKind,
+		Asks:      "the bootstrap data in the launch template of spec.awsLaunchTemplate: of another text CAPA creates a new version, and has EKS replace all nodes",
+		Condition: code.PoolsUncompared,
+		Source:    "ReconcileLaunchTemplate: pkg/cloud/services/ec2/launchtemplate.go; reconcileNodegroupVersion: pkg/cloud/services/eks/nodegroup.go v2.3.0 to v2.13.0",
+	}
+	nodegroupRows = []*walk.Row{rowG2, rowG3, rowG4, rowG5, rowG8, rowG9, rowG10}
 )
 
 // unsound are the statuses after which CAPA goes no further.
@@ -76,6 +82,11 @@ func (q *questions) askNodegroup(p *pool) {
 			}
 			return ask(at, &f)
 		}
+	}
+	if p.record.Data.Template == "" {
+		q.notePool(rowG10, p, pass)
+	} else {
+		q.notePool(rowG10, p, walk.Answer{Found: walk.Unseen, Objects: []string{p.title()}})
 	}
 	q.askRole(rowG3, p.cluster, p.title(), p.record.Data.Role)
 	q.look(rowG4, p.cluster, p.title(), of(func(_ *place, f *nodegroupFact) walk.Answer {

@@ -13,9 +13,9 @@ import (
 
 var rowP15 = &walk.Row{
 	ID: "aws.P15", Of: poolKind,
-	Asks:      "the mixed instances policy of the group, where spec has one without a distribution, and its subnets, which are to be those of spec",
+	Asks:      "the mixed instances policy of the group and its subnets, which are to be those of spec",
 	None:      walk.OwnerHalts.Says("CAPA's comparison panics, and nothing is done for the pool"),
-	Differs:   walk.Replaces.Says("CAPA sets the group to the backup's subnets: AWS replaces members that are in a zone without one, and spreads the others again"),
+	Differs:   walk.Replaces.Says("CAPA sets the group to the backup's policy and subnets: AWS replaces members that are in a zone without one, spreads the others again, and replaces them where another part of them is to be on demand"),
 	Refused:   "autoscaling groups",
 	Condition: code.PoolsUncompared,
 	Source:    "updatePool, diffASG: exp/controllers/awsmachinepool_controller.go; SubnetIDs: pkg/cloud/services/autoscaling/autoscalinggroup.go v2.3.0 to v2.13.0",
@@ -27,6 +27,15 @@ func (q *questions) placed(at *place, p *pool, f *asgFact, object string) walk.A
 	if !f.Mixed && d.Mixed != "" && d.Mixed != "null" && !strings.Contains(d.Mixed, `"instancesDistribution"`) {
 		return answer(walk.None, object, object+" has no mixed instances policy", "has one")
 	}
+	var policy *mixedSpec
+	if _ = json.Unmarshal([]byte(d.Mixed), &policy); policy != nil && f.Mixed {
+		switch {
+		case f.Policy == nil:
+			return walk.Answer{Found: walk.Unseen, Objects: []string{p.title()}}
+		case policy.differs(f.Policy):
+			return answer(walk.Differs, object, fmt.Sprintf("the mixed instances policy of %s is another one than that of %s", object, p.object()), "has the same policy")
+		}
+	}
 	want := q.objs.poolSubnets(at, p)
 	switch {
 	case want == nil || f.Subnets == nil:
@@ -35,6 +44,33 @@ func (q *questions) placed(at *place, p *pool, f *asgFact, object string) walk.A
 		return answer(walk.Differs, object, fmt.Sprintf("%s is in the subnets %s, and %s specifies %s", object, list(f.Subnets), p.object(), list(want)), "is in the same subnets")
 	}
 	return pass
+}
+
+// mixedSpec is a policy of mixed instances, of an AWSMachinePool and of an autoscaling group.
+type mixedSpec struct {
+	Distribution distribution   `json:"instancesDistribution"`
+	Overrides    []instanceType `json:"overrides"`
+}
+
+type distribution struct {
+	OnDemand   string `json:"onDemandAllocationStrategy"`
+	Spot       string `json:"spotAllocationStrategy"`
+	Base       *int32 `json:"onDemandBaseCapacity"`
+	Percentage *int32 `json:"onDemandPercentageAboveBaseCapacity"`
+}
+
+type instanceType struct {
+	Type string `json:"instanceType"`
+}
+
+// differs reports whether CAPA sets another policy than a group has. AWS replaces running members
+// where the base or the percentage changes (InstancesDistribution in the API of EC2 Auto Scaling); what
+// the spec does not say stays (diffASG in exp/controllers/awsmachinepool_controller.go v2.3.0 to v2.13.0).
+func (m *mixedSpec) differs(have *mixedSpec) bool {
+	d, h := m.Distribution, have.Distribution
+	other := func(want, is *int32) bool { return want != nil && (is == nil || *is != *want) }
+	return d.OnDemand != "" && d.OnDemand != h.OnDemand || d.Spot != "" && d.Spot != h.Spot ||
+		other(d.Base, h.Base) || other(d.Percentage, h.Percentage) || !slices.Equal(m.Overrides, have.Overrides)
 }
 
 // poolSubnets returns the ids of the subnets that CAPA wants a group to be in, sorted: those of spec,

@@ -280,8 +280,8 @@ func (q *questions) compared(at *place, p *pool, want *templateSpec, f *template
 	switch {
 	case differ != nil:
 		return answer(walk.Differs, object, object+" differs in "+strings.Join(differ, ", "), "is as the backup has it")
-	case !known || p.kind == managedPoolKind && !slices.Contains(writesData, p.group.Bootstrap.Kind):
-		return walk.Answer{Found: walk.Unseen, Objects: []string{p.title()}} // groups, or whose new text is a new version for EKS
+	case !known:
+		return walk.Answer{Found: walk.Unseen, Objects: []string{p.title()}}
 	}
 	return pass
 }
