@@ -35,6 +35,31 @@ func TestArchitectureShowsThePackages(t *testing.T) {
 	}
 }
 
+// The walk of one machine leads through files that exist, and through functions that they have.
+func TestTheWalkOfAMachineIsThere(t *testing.T) {
+	_, walk, _ := strings.Cut(read(t, "docs/architecture.md"), "\n## One machine, from the tarball to the screen\n")
+	walk, _, _ = strings.Cut(walk, "\n## ")
+	files, functions := map[string]bool{}, 0
+	for _, m := range regexp.MustCompile("`([a-z/]+\\.go)`").FindAllStringSubmatch(walk, -1) {
+		files[m[1]] = true
+	}
+	for file := range files {
+		if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+			t.Errorf("the walk names a file that is not there: %v", err)
+		}
+	}
+	for _, m := range regexp.MustCompile("`([a-z/]+\\.go)`\\s+`(\\w+)`|`(\\w+)`\\s+of\\s+`([a-z/]+\\.go)`").FindAllStringSubmatch(walk, -1) {
+		file, name := m[1]+m[4], m[2]+m[3]
+		functions++
+		if !regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?` + name + `[\[(]`).MatchString(read(t, file)) {
+			t.Errorf("the walk names function %s, which %s does not have", name, file)
+		}
+	}
+	if len(files) < 20 || functions < 12 {
+		t.Errorf("the walk names %d files and %d functions only", len(files), functions)
+	}
+}
+
 // graph draws which packages of the program import which, layer by layer.
 func (m module) graph() string {
 	var b strings.Builder

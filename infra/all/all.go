@@ -7,7 +7,7 @@ import (
 	azure "drift-detector/infra/azure/list"
 	"drift-detector/infra/nodes"
 	openstack "drift-detector/infra/openstack/list"
-	"drift-detector/infra/vsphere"
+	vsphere "drift-detector/infra/vsphere/list"
 )
 
 // Registry returns a Registry of every provider, for one run.

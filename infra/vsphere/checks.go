@@ -49,7 +49,7 @@ const notFound = "NotFoundByBIOSUUID"
 // lacks, that cannot be had from what names them, or that a namespace may not use, machines
 // that lack their bootstrap data or their addresses from pools, VMs that were gone when the
 // backup was taken, and API versions that CAPV does not serve.
-func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
+func (p *Provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
 	objs := p.read.Swap(nil)
 	if objs == nil || objs.snapshot != s {
 		objs = newObjects(s)

@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/backup/check"
+	"drift-detector/infra/vsphere/vspheretest"
 	"drift-detector/report/code"
 )
 
@@ -59,7 +60,7 @@ func TestCheck(t *testing.T) {
 	vm(b, "cloning", "VirtualMachineProvisioned", "False", "CloningFailed")
 	vm(b, "well", "VirtualMachineProvisioned", "True", "NotFoundByBIOSUUID")
 
-	p := New().(*provider)
+	p := new(Provider)
 	s, secrets, err := backup.Load(t.Context(), []backup.Source{backuptest.Source("b", b.Bytes())}, p.Spec().Want)
 	if err != nil || len(s.Problems) > 0 {
 		t.Fatal(err, s.Problems)
@@ -99,12 +100,12 @@ func TestCheckSaysWhoMayUseAnIdentity(t *testing.T) {
 		undecided = "warning IdentityForbidden VSphereClusterIdentity shared for namespace team"
 		absent    = "error CredentialAbsent credential of VSphereClusterIdentity shared"
 	)
-	loggedIn := func(b *smallBackup) *smallBackup {
-		return b.set(clusters.Resource(), "status.conditions", []any{fields{"type": "VCenterAvailable", "status": "True"}})
+	loggedIn := func(b *vspheretest.Backup) *vspheretest.Backup {
+		return b.Set(clusters.Resource(), "status.conditions", []any{fields{"type": "VCenterAvailable", "status": "True"}})
 	}
-	noSecret := func(b *smallBackup) *smallBackup { return b.drop("secrets") }
+	noSecret := func(b *vspheretest.Backup) *vspheretest.Backup { return b.Drop("secrets") }
 	for name, c := range map[string]struct {
-		b    *smallBackup
+		b    *vspheretest.Backup
 		want []string
 		says string
 	}{
@@ -126,10 +127,10 @@ func TestCheckSaysWhoMayUseAnIdentity(t *testing.T) {
 		"no identity, no Secret of it": {noSecret(shared(nil, nil)), []string{absent}, "the Secret of VSphereClusterIdentity shared is not in the backup"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, secrets := c.b.load(t)
+			s, secrets := c.b.Load(t, want)
 			var got []string
 			says := ""
-			for _, f := range New().(*provider).Check(s, secrets, time.Time{}) {
+			for _, f := range new(Provider).Check(s, secrets, time.Time{}) {
 				if strings.Contains(string(f.Code), "Version") {
 					continue
 				}

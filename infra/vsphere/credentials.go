@@ -14,15 +14,15 @@ import (
 	"drift-detector/infra/capi"
 )
 
-// credential is what a login needs.
-type credential struct {
+// Credential is what a login needs: the Credential of a Target.
+type Credential struct {
 	capi.Redacted
-	user, password backup.Sensitive
+	User, Password backup.Sensitive
 }
 
 // found is a credential and the object that it comes from.
 type found struct {
-	credential
+	Credential
 	source   string // "Secret tenant-alpha/alpha-prod"
 	warnings []string
 }
@@ -77,8 +77,8 @@ func (objs *objects) fromSecret(n int, s *backup.Secret, name string) (found, *i
 	if s == nil {
 		return found{}, noCredential("%s with %s and %s %s", name, userKey, passKey, objs.snapshot.Lacks(n, secretKind))
 	}
-	f := found{credential: credential{user: s.Value(userKey), password: s.Value(passKey)}, source: capi.SecretName(s)}
-	if f.user.IsZero() || f.password.IsZero() {
+	f := found{Credential: Credential{User: s.Value(userKey), Password: s.Value(passKey)}, source: capi.SecretName(s)}
+	if f.User.IsZero() || f.Password.IsZero() {
 		return found{}, noCredential("%s has an empty %s or %s", f.source, userKey, passKey)
 	}
 	return f, nil
@@ -195,7 +195,7 @@ func (objs *objects) fromManager(h *homeScope, secrets *backup.Secrets) (found, 
 	if doc.Username == "" || doc.Password == "" {
 		return found{}, noCredential("%s of %s has no username or no password", managerKey, source)
 	}
-	return found{credential: credential{user: backup.NewSensitive(doc.Username), password: backup.NewSensitive(doc.Password)}, source: source}, nil
+	return found{Credential: Credential{User: backup.NewSensitive(doc.Username), Password: backup.NewSensitive(doc.Password)}, source: source}, nil
 }
 
 // override returns what the operator gave for the endpoint. A credential without
@@ -204,5 +204,5 @@ func override(c infra.Credential, ok bool) (found, bool) {
 	if !ok || (c.Username == "" && c.Password.IsZero()) {
 		return found{}, false
 	}
-	return found{credential: credential{user: backup.NewSensitive(c.Username), password: c.Password}, source: cmp.Or(c.Source, "--credentials")}, true
+	return found{Credential: Credential{User: backup.NewSensitive(c.Username), Password: c.Password}, source: cmp.Or(c.Source, "--credentials")}, true
 }

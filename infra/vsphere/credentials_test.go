@@ -1,7 +1,6 @@
 package vsphere
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
+	"drift-detector/infra/vsphere/vspheretest"
 )
 
 // shared is a cluster that names VSphereClusterIdentity shared, whose Secret is
@@ -16,15 +16,15 @@ import (
 // nameLabel is the label of a Namespace that repeats its name.
 const nameLabel = "kubernetes.io/metadata.name"
 
-func shared(values fields, labels fields) *smallBackup {
-	b := newSmallBackup().set(clusters.Resource(), "spec.identityRef", fields{"kind": identityKind, "name": "shared"})
-	b.secret(managerSpace, "creds", login("anna", "m4rk3r"), "shared")
+func shared(values fields, labels fields) *vspheretest.Backup {
+	b := vspheretest.NewBackup().Set(clusters.Resource(), "spec.identityRef", fields{"kind": identityKind, "name": "shared"})
+	b.Secret(managerSpace, "creds", vspheretest.Login("anna", "m4rk3r"), "shared")
 	if values != nil {
 		values["spec.secretName"] = "creds"
-		b.put(identities.Resource(), newObject(group+"/v1beta1", identityKind, "", "shared", values))
+		b.Put(identities.Resource(), vspheretest.Object(group+"/v1beta1", identityKind, "", "shared", values))
 	}
 	if labels != nil {
-		b.put(namespaces.Resource(), newObject("v1", "Namespace", "", "team", fields{"metadata.labels": labels}))
+		b.Put(namespaces.Resource(), vspheretest.Object("v1", "Namespace", "", "team", fields{"metadata.labels": labels}))
 	}
 	return b
 }
@@ -44,28 +44,30 @@ func TestWhoMayUseAnIdentity(t *testing.T) {
 		}
 		return fields{"matchExpressions": []any{e}}
 	}
-	loggedIn := func(b *smallBackup, status string, generation any) *smallBackup {
+	loggedIn := func(b *vspheretest.Backup, status string, generation any) *vspheretest.Backup {
 		c := fields{"type": "VCenterAvailable", "status": status}
 		if generation != nil {
 			c["observedGeneration"] = generation
 		}
-		return proven(b).set(clusters.Resource(), "status.conditions", []any{fields{"type": "Ready", "status": "True"}, c})
+		return proven(b).Set(clusters.Resource(), "status.conditions", []any{fields{"type": "Ready", "status": "True"}, c})
 	}
-	condition := func(status string, generation any) *smallBackup {
+	condition := func(status string, generation any) *vspheretest.Backup {
 		return loggedIn(shared(nil, nil), status, generation)
 	}
 	// both is what CAPV v1.13 to v1.15 write.
-	both := func(status string, generation any) *smallBackup {
-		return condition(status, nil).set(clusters.Resource(), "status.v1beta2", fields{"conditions": []any{
+	both := func(status string, generation any) *vspheretest.Backup {
+		return condition(status, nil).Set(clusters.Resource(), "status.v1beta2", fields{"conditions": []any{
 			fields{"type": "VCenterAvailable", "status": status, "observedGeneration": generation},
 		}})
 	}
 	team := fields{"matchLabels": fields{nameLabel: "team"}}
 	teams := fields{"matchExpressions": []any{fields{"key": nameLabel, "operator": "In", "values": []any{"red", "team"}}}}
 	teamAndMore := fields{"matchLabels": fields{nameLabel: "team", "team": "platform"}}
-	paused := func(b *smallBackup) *smallBackup { return b.set("clusters"+capiGroup, "spec.paused", true) }
+	paused := func(b *vspheretest.Backup) *vspheretest.Backup {
+		return b.Set("clusters"+vspheretest.CAPIGroup, "spec.paused", true)
+	}
 	for name, c := range map[string]struct {
-		b       *smallBackup
+		b       *vspheretest.Backup
 		refused string // part of the message; empty: used
 	}{
 		"selected":                               {shared(allowing(platform), fields{"team": "platform", "x": "y"}), ""},
@@ -104,7 +106,7 @@ func TestWhoMayUseAnIdentity(t *testing.T) {
 		"absent, CAPV v1.15 could not log in":                {both("False", 3), "is not in the backup"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			target, user, _ := c.b.sole(t, infra.Access{})
+			target, user, _ := sole(t, c.b, infra.Access{})
 			f := refusal(target)
 			if c.refused == "" {
 				if user != "anna" || target.Refused != nil {
@@ -116,37 +118,29 @@ func TestWhoMayUseAnIdentity(t *testing.T) {
 				t.Errorf("user %q, refused %+v, want %q", user, f, c.refused)
 			}
 			given := infra.Credential{Endpoint: "vc1.example", Username: "ops", Password: backup.NewSensitive("q")}
-			if target, user, _ := c.b.sole(t, infra.Access{Credentials: []infra.Credential{given}}); user != "ops" || target.Refused != nil {
+			if target, user, _ := sole(t, c.b, infra.Access{Credentials: []infra.Credential{given}}); user != "ops" || target.Refused != nil {
 				t.Errorf("the operator's own credential is not used: %q, %+v", user, refusal(target))
 			}
 		})
 	}
 }
 
-// inNamespace returns the same backup of another namespace; objects without one stay.
-func (b *smallBackup) inNamespace(t *testing.T, name string) *smallBackup {
-	t.Helper()
-	text, err := json.Marshal(b.objects)
-	must(t, err)
-	other := &smallBackup{}
-	must(t, json.Unmarshal([]byte(strings.NewReplacer(`"namespace":"team"`, `"namespace":"`+name+`"`, "-team-", "-"+name+"-").Replace(string(text))), &other.objects))
-	return other
-}
-
 // TestSplitBackupsShareClusterScopedObjects: a management cluster is backed up
 // namespace by namespace, and what is cluster-scoped is in each of the backups.
 func TestSplitBackupsShareClusterScopedObjects(t *testing.T) {
 	platform := fields{"team": "platform"}
-	a := shared(allowing(fields{"matchLabels": platform}), platform).drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "z")
-	a.put(namespaces.Resource(), newObject("v1", "Namespace", "", "blue", fields{"metadata.labels": platform}))
-	a.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "z", fields{"spec.server": "vc1.example", "spec.failureDomain": "d"}))
-	a.put(domains.Resource(), newObject(group+"/v1beta1", domainKind, "", "d", fields{"spec.topology.datacenter": "DC0"}))
-	one, two := backuptest.Source("a", a.bytes()), backuptest.Source("b", a.inNamespace(t, "blue").bytes())
+	a := shared(allowing(fields{"matchLabels": platform}), platform).Drop(vms.Resource()).Set("machines"+vspheretest.CAPIGroup, "spec.failureDomain", "z")
+	a.Put(namespaces.Resource(), vspheretest.Object("v1", "Namespace", "", "blue", fields{"metadata.labels": platform}))
+	a.Put(zones.Resource(), vspheretest.Object(group+"/v1beta1", zoneKind, "", "z", fields{"spec.server": "vc1.example", "spec.failureDomain": "d"}))
+	a.Put(domains.Resource(), vspheretest.Object(group+"/v1beta1", domainKind, "", "d", fields{"spec.topology.datacenter": "DC0"}))
+	one, two := backuptest.Source("a", a.Bytes()), backuptest.Source("b", a.InNamespace(t, "blue").Bytes())
 	for _, sources := range [][]backup.Source{{one, two}, {two, one}} {
 		s, secrets, err := backup.Load(t.Context(), sources, want)
-		must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		reached := 0
-		for _, target := range New().Targets(s, secrets, infra.Access{}) {
+		for _, target := range new(Provider).Targets(s, secrets, infra.Access{}) {
 			reached += len(target.Clusters)
 			if target.Refused != nil {
 				t.Errorf("%v: %s", target.Clusters, target.Refused.Message)
@@ -155,7 +149,7 @@ func TestSplitBackupsShareClusterScopedObjects(t *testing.T) {
 		if reached != 2 {
 			t.Errorf("%d clusters are reached", reached)
 		}
-		expected := New().Expected(s)
+		expected := new(Provider).Expected(s)
 		if len(expected.Absent) > 0 {
 			t.Errorf("absent: %+v", expected.Absent)
 		}
@@ -171,13 +165,13 @@ func TestSplitBackupsShareClusterScopedObjects(t *testing.T) {
 // identity, and one of them may not use it.
 func TestNobodyGetsACredentialByWayOfOthers(t *testing.T) {
 	b := shared(allowing(fields{"matchLabels": fields{"team": "platform"}}), fields{"team": "platform"})
-	b.put("clusters"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "Cluster", "evil", "e", fields{
+	b.Put("clusters"+vspheretest.CAPIGroup, vspheretest.Object("cluster.x-k8s.io/v1beta1", "Cluster", "evil", "e", fields{
 		"spec.infrastructureRef": fields{"apiVersion": group + "/v1beta1", "kind": clusterKind, "name": "e", "namespace": "evil"},
 	}))
-	b.put(clusters.Resource(), newObject(group+"/v1beta1", clusterKind, "evil", "e", fields{
+	b.Put(clusters.Resource(), vspheretest.Object(group+"/v1beta1", clusterKind, "evil", "e", fields{
 		"spec.server": "vc1.example", "spec.identityRef": fields{"kind": identityKind, "name": "shared"}, "spec.thumbprint": "EE:EE",
 	}))
-	all := b.targets(t, infra.Access{})
+	all := targets(t, b, infra.Access{})
 	if len(all) != 2 {
 		t.Fatalf("%d targets", len(all))
 	}
@@ -186,7 +180,7 @@ func TestNobodyGetsACredentialByWayOfOthers(t *testing.T) {
 		if len(target.Clusters) != 1 || evil != (target.Refused != nil) || evil != (target.Credential == nil) {
 			t.Errorf("%v: clusters %v, refused %+v", target.IDs, target.Clusters, refusal(target))
 		}
-		if d, ok := target.Detail.(*detail); ok && slices.Contains(d.thumbprints, "EE:EE") {
+		if d, ok := target.Detail.(*Detail); ok && slices.Contains(d.Thumbprints, "EE:EE") {
 			t.Error("the certificate that the other namespace names is trusted")
 		}
 	}
@@ -195,23 +189,23 @@ func TestNobodyGetsACredentialByWayOfOthers(t *testing.T) {
 // TestReferencesStayInTheirNamespace: Cluster API forbids others, so following
 // one would hand a tenant the credentials and the machines of another.
 func TestReferencesStayInTheirNamespace(t *testing.T) {
-	b := newSmallBackup().secret("team", "prod", login("anna", "m4rk3r"))
-	b.put("clusters"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "Cluster", "evil", "e", fields{
+	b := vspheretest.NewBackup().Secret("team", "prod", vspheretest.Login("anna", "m4rk3r"))
+	b.Put("clusters"+vspheretest.CAPIGroup, vspheretest.Object("cluster.x-k8s.io/v1beta1", "Cluster", "evil", "e", fields{
 		"spec.infrastructureRef": fields{"apiVersion": group + "/v1beta1", "kind": clusterKind, "name": "prod", "namespace": "team"},
 	}))
-	b.put("machines"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "Machine", "evil", "m1", fields{
+	b.Put("machines"+vspheretest.CAPIGroup, vspheretest.Object("cluster.x-k8s.io/v1beta1", "Machine", "evil", "m1", fields{
 		"metadata.labels": fields{"cluster.x-k8s.io/cluster-name": "e"}, "spec.clusterName": "e",
 		"spec.infrastructureRef": fields{"apiVersion": group + "/v1beta1", "kind": machineKind, "name": "prod-md-0-tpl-12345", "namespace": "team"},
 	}))
-	b.put("machines"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "Machine", "evil", "m2", fields{
+	b.Put("machines"+vspheretest.CAPIGroup, vspheretest.Object("cluster.x-k8s.io/v1beta1", "Machine", "evil", "m2", fields{
 		"metadata.labels": fields{"cluster.x-k8s.io/cluster-name": "e"}, "spec.clusterName": "e",
 		"spec.infrastructureRef": fields{"apiVersion": group + "/v1beta1", "kind": machineKind, "name": "m2", "namespace": "evil"},
 	}))
-	b.put(machines.Resource(), newObject(group+"/v1beta1", machineKind, "evil", "m2", fields{
+	b.Put(machines.Resource(), vspheretest.Object(group+"/v1beta1", machineKind, "evil", "m2", fields{
 		"metadata.labels": fields{"cluster.x-k8s.io/cluster-name": "e"}, "spec.server": "attacker.example",
 	}))
 	said := ""
-	for _, target := range b.targets(t, infra.Access{}) {
+	for _, target := range targets(t, b, infra.Access{}) {
 		ours := target.Clusters[0].Namespace == "team"
 		if len(target.Clusters) != 1 || ours != (target.Refused == nil) {
 			t.Errorf("%v at %s: clusters %v, refused %+v", target.IDs, target.Endpoint, target.Clusters, refusal(target))
@@ -223,8 +217,8 @@ func TestReferencesStayInTheirNamespace(t *testing.T) {
 	if !strings.Contains(said, "in namespace team") {
 		t.Errorf("refused with %q", said)
 	}
-	s, _ := b.load(t)
-	for _, c := range New().Expected(s).Machines {
+	s, _ := b.Load(t, want)
+	for _, c := range new(Provider).Expected(s).Machines {
 		if m := c.Machine; m >= 0 && s.Machines[m].Name == "m1" && (!c.Strong.IsZero() || !c.InfraMissing) {
 			t.Errorf("the machine claims %v, infrastructure missing %t", c.Strong, c.InfraMissing)
 		}

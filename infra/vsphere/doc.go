@@ -1,11 +1,13 @@
-// Package vsphere is the provider of Cluster API Provider vSphere (CAPV): it
-// knows which VMs the VSphereMachines and VSphereVMs of a backup expect, and
-// lists the VMs of the vCenters that these name.
+// Package vsphere is the provider of Cluster API Provider vSphere (CAPV) without its
+// listing: it knows which VMs the VSphereMachines and VSphereVMs of a backup expect, where
+// they are to be, and what CAPV does after a restore. It contacts nothing; package list,
+// below it, lists the VMs of the vCenters that these name.
 //
 // What the backup expects (no network, no secrets):
 //
-//	provider.go     name, kinds of keys, and what the program needs to know of CAPV
+//	provider.go     name, and what the program needs to know of CAPV
 //	kinds.go        the objects that are read, and from where in them
+//	keys.go         kinds of keys, and the keys that a VM has
 //	objects.go      joins Machine, VSphereMachine, VSphereVM, VSphereCluster
 //	owners.go       what creates machines, with their templates
 //	location.go     server, datacenter and folder in one comparable form
@@ -13,6 +15,9 @@
 //	expected.go     keys by which a machine's VM is found
 //	ownership.go    keys and patterns by which other VMs belong to a cluster
 //	naming.go       what names an owner's VMs can have
+//	marks.go        a VM's names in every form in which the backup may have them
+//	guest.go        what a VM's own metadata ties it to
+//	joins.go        the API endpoint in bootstrap data, beside those of the backup
 //	proofs.go       what a listing must show to be of the right place
 //	stated.go       the operator's word that a folder is empty
 //	resources.go    what else must exist for a VM to be cloned
@@ -25,32 +30,18 @@
 //	walkhost.go     the host of a VM
 //	walkaddress.go  addresses from pools
 //	walkclone.go    what a clone needs
+//	facts.go        how the Facts of a listing and of a VM are called
 //	remedies.go     what to do about a machine that could not be decided
 //	absent.go       what the backup lacks
 //	checks.go       what will not work after a restore
 //
-// Where to look, and what there is:
+// Where to look, and with what (no network):
 //
 //	targets.go      one target per vCenter and credential
 //	credentials.go  finds a credential as CAPV does
 //	environment.go  finds one in the variables of govc
-//	reach.go        the vCenter that govc is at, for another look
 //	extract.go      writes the credential of a target as variables, for `extract`
 //	manifests.go    makes identities again that the backup lacks, for `extract`
-//	session.go      connects, logs in, logs out
-//	limits.go       bounds on time and size
-//	machinevms.go   what CAPV asks of the VMs of machines
-//	list.go         reads pages of properties
-//	folders.go      the tree of folders
-//	probes.go       which folders the account sees VMs in
-//	sight.go        whether it would see VMs in an empty one
-//	renamed.go      a folder of the backup that has another name now
-//	catalogue.go    resource pools, datastores, networks and templates
-//	instance.go     one VM's properties become an Instance
-//	marks.go        a VM's names in every form in which the backup may have them
-//	guestinfo.go    host name and bootstrap data from a VM's own metadata
-//	joins.go        the API endpoint in bootstrap data
-//	faults.go       what went wrong, in words
 //
 // Keys of instances and of expected machines:
 //
@@ -78,7 +69,7 @@
 //	resourcePool,    vCenter + datacenter + "//" + name, path or managed object id, as
 //	datastore,       the backup writes it; probes only
 //	network, template
-//	vmInFolder       folder in which the account sees VMs, see probes.go; probe only
+//	vmInFolder       folder in which the account sees VMs; probe only
 //	metadataInFolder folder of whose VMs the metadata was read; probe only
 //	vmOfBackup       vCenter where a VM has a BIOS UUID that the backup records; probe only
 //	unreadable       a VM whose very name could not be read

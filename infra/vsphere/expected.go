@@ -14,7 +14,7 @@ import (
 )
 
 // Expected returns which VMs the backup expects, and what ties others to its clusters.
-func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
+func (p *Provider) Expected(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
 	p.read.Store(objs)
 	c := infra.Expected{Providers: objs.providers()}
@@ -32,7 +32,7 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 }
 
 // Survey returns what checks need of Expected.
-func (p *provider) Survey(s *backup.Snapshot) infra.Expected {
+func (p *Provider) Survey(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
 	p.read.Store(objs)
 	return infra.Expected{Providers: objs.providers(), Absent: objs.absent(), Machines: capi.Orphans(objs.members, objs.orphan)}
@@ -60,7 +60,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		c.Expect = append(c.Expect, infra.Expectation{Key: m.at.folderKey(), Warning: code.Moved})
 	}
 	if m.vm != nil {
-		if id := uuidOf(m.vm.UID); id != "" {
+		if id := UUID(m.vm.UID); id != "" {
 			c.Identity = infra.Key{Kind: keyInstance, Value: id}
 		}
 		if ref := refOf(m.vm.Data.VMRef); ref != "" {
@@ -130,7 +130,7 @@ func (objs *objects) identify(m *member) {
 		all = append(all, infra.Recorded{Source: "Machine.spec.providerID", Raw: objs.snapshot.Machines[m.index].ProviderID})
 	}
 	m.strong, m.source, m.conflict, m.doubted = infra.Agreed(keyBIOS, "BIOS UUID", all, func(raw string) string {
-		return cmp.Or(providerUUID(raw), uuidOf(raw))
+		return cmp.Or(providerUUID(raw), UUID(raw))
 	})
 }
 
@@ -146,7 +146,7 @@ func (objs *objects) orphan(m *member) *infra.Orphan {
 	}
 	v := m.vm
 	o := capi.Orphan(vmKind, &v.Meta, &capi.Labels{ControlPlane: v.Data.ControlPlane}, objs.controlPlanes)
-	if id := uuidOf(v.Data.BIOSUUID); id != "" {
+	if id := UUID(v.Data.BIOSUUID); id != "" {
 		o.ProviderID = providerIDPrefix + id
 	}
 	// A VSphereVM has no label of its MachineSet, but the name that this gave it.

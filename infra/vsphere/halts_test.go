@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/infra/vsphere/vspheretest"
 	"drift-detector/infra/walk"
 )
 
@@ -13,13 +14,13 @@ import (
 func TestWhatClustersShareHaltsThem(t *testing.T) {
 	all := fields{"matchLabels": fields{"region": "a"}}
 	platform := fields{"matchLabels": fields{"team": "platform"}}
-	zone := func(server, region string) *smallBackup {
-		b := newSmallBackup().set(clusters.Resource(), "spec.failureDomainSelector", all)
-		b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-a", fields{"spec.server": server, "metadata.labels": fields{"region": region}}))
+	zone := func(server, region string) *vspheretest.Backup {
+		b := vspheretest.NewBackup().Set(clusters.Resource(), "spec.failureDomainSelector", all)
+		b.Put(zones.Resource(), vspheretest.Object(group+"/v1beta1", zoneKind, "", "zone-a", fields{"spec.server": server, "metadata.labels": fields{"region": region}}))
 		return b
 	}
 	for name, c := range map[string]struct {
-		of    *smallBackup
+		of    *vspheretest.Backup
 		pause string
 		want  string
 	}{
@@ -29,21 +30,21 @@ func TestWhatClustersShareHaltsThem(t *testing.T) {
 		"another namespace":          {shared(allowing(platform), fields{"team": "payments"}), "", "VSphereClusterIdentity shared"},
 		"this namespace":             {shared(allowing(platform), fields{"team": "platform"}), "", ""},
 		"a namespace not in it":      {shared(allowing(platform), nil), "", "VSphereClusterIdentity shared?"},
-		"an unknown kind":            {newSmallBackup().set(clusters.Resource(), "spec.identityRef", fields{"kind": "Vault", "name": "x"}), "", "Vault x"},
-		"a Secret":                   {newSmallBackup(), "", ""},
-		"CAPV's own":                 {newSmallBackup().set(clusters.Resource(), "spec.identityRef", nil), "", ""},
-		"no VSphereCluster":          {newSmallBackup().drop(clusters.Resource()), "", ""},
+		"an unknown kind":            {vspheretest.NewBackup().Set(clusters.Resource(), "spec.identityRef", fields{"kind": "Vault", "name": "x"}), "", "Vault x"},
+		"a Secret":                   {vspheretest.NewBackup(), "", ""},
+		"CAPV's own":                 {vspheretest.NewBackup().Set(clusters.Resource(), "spec.identityRef", nil), "", ""},
+		"no VSphereCluster":          {vspheretest.NewBackup().Drop(clusters.Resource()), "", ""},
 		"a zone":                     {zone("vc1.example", "a"), zones.Resource(), "VSphereDeploymentZone zone-a"},
 		"a zone, not paused":         {zone("vc1.example", "a"), "", ""},
 		"a zone of another vCenter":  {zone("vc2.example", "a"), zones.Resource(), ""},
 		"a zone that is not wanted":  {zone("vc1.example", "b"), zones.Resource(), ""},
-		"a zone, and none is wanted": {zone("vc1.example", "a").set(clusters.Resource(), "spec.failureDomainSelector", nil), zones.Resource(), ""},
+		"a zone, and none is wanted": {zone("vc1.example", "a").Set(clusters.Resource(), "spec.failureDomainSelector", nil), zones.Resource(), ""},
 	} {
 		if c.pause != "" {
 			pause(c.of, c.pause)
 		}
 		var got []string
-		for _, s := range c.of.expected(t).Steps {
+		for _, s := range expected(t, c.of).Steps {
 			if s.Each != nil {
 				continue
 			}

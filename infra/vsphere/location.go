@@ -17,8 +17,8 @@ type location struct {
 	Root       bool   // Folder is the datacenter's own VM folder
 }
 
-// anyDatacenter is used where the backup names none.
-const anyDatacenter = "*"
+// AnyDatacenter is used where the backup names none.
+const AnyDatacenter = "*"
 
 // within returns the key of a VM in the place's datacenter, or zero.
 func (p location) within() infra.Key {
@@ -28,7 +28,7 @@ func (p location) within() infra.Key {
 	return infra.Key{Kind: keyDatacenter, Value: p.Datacenter}
 }
 
-func (p location) folderKey() infra.Key { return infra.Key{Kind: keyFolder, Value: p.Folder} }
+func (p location) folderKey() infra.Key { return infra.Key{Kind: KeyFolder, Value: p.Folder} }
 
 // serverOf returns the one form of a server in ids and keys. One that cannot be used
 // has a form by its cause and by what may be shown of it, and the error.
@@ -74,16 +74,17 @@ func datacenterOf(raw string) string {
 	s := strings.TrimSuffix(strings.TrimSpace(raw), "/")
 	s = strings.TrimPrefix(s, "Datacenter:")
 	switch {
-	case s == "" || s == anyDatacenter || s == "/*" || s == ".":
+	case s == "" || s == AnyDatacenter || s == "/*" || s == ".":
 		return ""
 	case strings.Contains(s, "/"):
-		return cleanPath(s)
+		return CleanPath(s)
 	default:
-		return plainName(s)
+		return PlainName(s)
 	}
 }
 
-var folderRef = regexp.MustCompile(`^group-v[0-9]+$`)
+// FolderRef matches the managed object id of a folder of VMs.
+var FolderRef = regexp.MustCompile(`^group-v[0-9]+$`)
 
 // folderOf makes the one form of a VM folder that both expected machines and listings
 // compute: the inventory path behind the server. CAPV hands the text to
@@ -99,21 +100,21 @@ var folderRef = regexp.MustCompile(`^group-v[0-9]+$`)
 func folderOf(server, datacenter, raw string) (folder string, root bool) {
 	s := strings.TrimSpace(raw)
 	s = strings.TrimPrefix(s, "Folder:")
-	if folderRef.MatchString(s) {
+	if FolderRef.MatchString(s) {
 		return server + "/" + s, false
 	}
 	base := datacenterPath(datacenter)
 	switch {
 	case strings.HasPrefix(s, "/"):
-		p := cleanPath(s)
+		p := CleanPath(s)
 		return server + p, p == base+"/vm" || isRootOf(p, datacenter)
 	case !strings.Contains(s, "/"):
 		if s == "" || s == "." || s == "vm" {
 			return server + base + "/vm", true
 		}
-		return server + base + "/vm/.../" + component(s), false
+		return server + base + "/vm/.../" + Component(s), false
 	default:
-		p := strings.TrimPrefix(cleanPath(s), "/vm")
+		p := strings.TrimPrefix(CleanPath(s), "/vm")
 		return server + base + "/vm" + p, p == ""
 	}
 }
@@ -132,7 +133,7 @@ func isRootOf(path, datacenter string) bool {
 	case strings.HasPrefix(datacenter, "/"):
 		return rest == datacenter
 	default:
-		return name == component(datacenter)
+		return name == Component(datacenter)
 	}
 }
 
@@ -141,31 +142,31 @@ func isRootOf(path, datacenter string) bool {
 func datacenterPath(datacenter string) string {
 	switch {
 	case datacenter == "":
-		return "/" + anyDatacenter
+		return "/" + AnyDatacenter
 	case strings.HasPrefix(datacenter, "/"):
 		return datacenter
 	default:
-		return "/" + component(datacenter)
+		return "/" + Component(datacenter)
 	}
 }
 
-// cleanPath gives an inventory path a leading slash, no empty parts, and each
-// part in the form of component.
-func cleanPath(s string) string {
+// CleanPath gives an inventory path a leading slash, no empty parts, and each
+// part in the form of Component.
+func CleanPath(s string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(s, "/") {
 		if part == "" || part == "." {
 			continue
 		}
 		b.WriteString("/")
-		b.WriteString(component(part))
+		b.WriteString(Component(part))
 	}
 	return b.String()
 }
 
-// plainName undoes vCenter's escapes: it keeps "/", "\" and "%" in names as
+// PlainName undoes vCenter's escapes: it keeps "/", "\" and "%" in names as
 // %2f, %5c and %25 (vSphere API reference, ManagedEntity.name).
-func plainName(s string) string {
+func PlainName(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
 	}
@@ -175,31 +176,31 @@ func plainName(s string) string {
 	return s
 }
 
-// component returns a name as one part of a path.
-func component(s string) string {
-	return strings.ReplaceAll(plainName(s), "/", "%2f")
+// Component returns a name as one part of a path.
+func Component(s string) string {
+	return strings.ReplaceAll(PlainName(s), "/", "%2f")
 }
 
 // pathKey and pathRefKey are the keys of a VM of a name in a folder.
 func pathKey(folder, name string) infra.Key {
-	return infra.Key{Kind: keyPath, Value: folder + "/" + component(name)}
+	return infra.Key{Kind: keyPath, Value: folder + "/" + Component(name)}
 }
 
 // placeKeys returns the keys by which a machine is found and witnessed by its name in a folder:
 // pathRefKey, pathKey where the id is not known, and witnessKey, of one text.
 func placeKeys(folder, name, ref string) (weak, witness infra.Key) {
-	path := folder + "/" + component(name) + " " + ref
+	path := folder + "/" + Component(name) + " " + ref
 	weak = infra.Key{Kind: keyPathRef, Value: path}
 	path = path[:len(path)-len(" "+ref)]
 	if ref == "" {
 		weak = infra.Key{Kind: keyPath, Value: path}
 	}
-	if lower := strings.ToLower(component(name)); lower != path[len(folder)+1:] {
+	if lower := strings.ToLower(Component(name)); lower != path[len(folder)+1:] {
 		path = folder + "/" + lower
 	}
 	return weak, infra.Key{Kind: keyWitness, Value: path}
 }
 
 func pathRefKey(folder, name, ref string) infra.Key {
-	return infra.Key{Kind: keyPathRef, Value: folder + "/" + component(name) + " " + ref}
+	return infra.Key{Kind: keyPathRef, Value: folder + "/" + Component(name) + " " + ref}
 }

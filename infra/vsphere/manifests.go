@@ -13,7 +13,7 @@ import (
 // Identities returns the VSphereClusterIdentities that the backup lacks, and the Secrets that
 // clusters log in with (CAPV apis/v1beta1/vsphereclusteridentity_types.go and
 // pkg/identity/identity.go v1.16.1).
-func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []infra.Manifest {
+func (p *Provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []infra.Manifest {
 	objs := newObjects(s)
 	var all []infra.Manifest
 	uses := map[capi.Object][]backup.ClusterID{}

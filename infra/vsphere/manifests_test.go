@@ -4,24 +4,24 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/infra"
+	"drift-detector/infra/vsphere/vspheretest"
 )
 
 // An identity is made again in the version that the backup has of its clusters; the name of its
 // Secret is asked for where nothing says it, and a name that no object can have is refused.
 func TestIdentitiesAgain(t *testing.T) {
-	inVersion := func(version string, b *smallBackup) *smallBackup {
-		b.only(clusters.Resource())["apiVersion"] = group + "/" + version
+	inVersion := func(version string, b *vspheretest.Backup) *vspheretest.Backup {
+		b.Only(clusters.Resource())["apiVersion"] = group + "/" + version
 		return b
 	}
-	named := func(kind, name string) *smallBackup {
-		return shared(nil, nil).set(clusters.Resource(), "spec.identityRef", fields{"kind": kind, "name": name})
+	named := func(kind, name string) *vspheretest.Backup {
+		return shared(nil, nil).Set(clusters.Resource(), "spec.identityRef", fields{"kind": kind, "name": name})
 	}
-	without := func() *smallBackup {
-		return newSmallBackup().set(clusters.Resource(), "spec.identityRef", fields{"kind": identityKind, "name": "shared"})
+	without := func() *vspheretest.Backup {
+		return vspheretest.NewBackup().Set(clusters.Resource(), "spec.identityRef", fields{"kind": identityKind, "name": "shared"})
 	}
 	for name, c := range map[string]struct {
-		b             *smallBackup
+		b             *vspheretest.Backup
 		has           string // of the manifest
 		lacks         string // the first
 		problem, when string
@@ -36,8 +36,8 @@ func TestIdentitiesAgain(t *testing.T) {
 		"a Secret":              {named(secretKind, "prod"), "stringData", "fill in: password", "", "before what logs in with it"},
 		"a Secret of no name":   {named(secretKind, ""), "", "", "no object can have that name", "before what logs in with it"},
 	} {
-		s, secrets := c.b.load(t)
-		all := New().(infra.IdentityWriter).Identities(s, secrets)
+		s, secrets := c.b.Load(t, want)
+		all := new(Provider).Identities(s, secrets)
 		if len(all) != 1 {
 			t.Errorf("%s: %+v", name, all)
 			continue

@@ -37,13 +37,13 @@ func hostKey(name string) infra.Key {
 // witnessKey returns a key of VMs that are in the folder and have the name, by themselves
 // or by their metadata.
 func witnessKey(folder, name string) infra.Key {
-	return infra.Key{Kind: keyWitness, Value: folder + "/" + strings.ToLower(component(name))}
+	return infra.Key{Kind: keyWitness, Value: folder + "/" + strings.ToLower(Component(name))}
 }
 
 // withinKey returns a key of VMs that are in the folder, could not be read, and have the
 // name within their own: their metadata may give it to them.
 func withinKey(folder, name string) infra.Key {
-	return infra.Key{Kind: keyWithin, Value: folder + "/" + strings.ToLower(component(name))}
+	return infra.Key{Kind: keyWithin, Value: folder + "/" + strings.ToLower(Component(name))}
 }
 
 // named returns the keys of a name that count in a folder, or anywhere.
@@ -76,7 +76,7 @@ func hostKeys(i *infra.Instance, host string) []infra.Key {
 		keys = append(keys, hostKey(a))
 		keys = append(keys, named(anywhere, a)...)
 		for _, k := range i.Keys {
-			if k.Kind == keyFolder {
+			if k.Kind == KeyFolder {
 				keys = append(keys, witnessKey(k.Value, a))
 			}
 		}
@@ -84,9 +84,9 @@ func hostKeys(i *infra.Instance, host string) []infra.Key {
 	return slices.DeleteFunc(keys, i.HasKey)
 }
 
-// folderKeys returns the keys of a VM that is in a folder of a form.
-func folderKeys(folder, name, ref string) []infra.Key {
-	keys := []infra.Key{{Kind: keyFolder, Value: folder}}
+// FolderKeys returns the keys of a VM that is in a folder of a form.
+func FolderKeys(folder, name, ref string) []infra.Key {
+	keys := []infra.Key{{Kind: KeyFolder, Value: folder}}
 	if name == "" {
 		return keys
 	}
@@ -129,9 +129,10 @@ func (objs *objects) marks() *marks {
 	return m
 }
 
-// note adds to a VM that a machine's name is part of its own, and reports whether it
+// Note adds to a VM that a machine's name is part of its own, and reports whether it
 // has a name of the backup.
-func (m *marks) note(i *infra.Instance) bool {
+func (r *RecordedMachines) Note(i *infra.Instance) bool {
+	m := r.marks
 	if m == nil {
 		return false
 	}
@@ -139,7 +140,7 @@ func (m *marks) note(i *infra.Instance) bool {
 	for _, name := range m.within(strings.ToLower(i.Name)) {
 		keys := []infra.Key{namedAfterKey(m.machines[name])}
 		for _, k := range i.Keys {
-			if i.Unreadable && k.Kind == keyFolder {
+			if i.Unreadable && k.Kind == KeyFolder {
 				keys = append(keys, withinKey(k.Value, name))
 			}
 		}

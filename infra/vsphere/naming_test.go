@@ -3,6 +3,7 @@ package vsphere
 import (
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,13 +82,13 @@ func TestStemsMeet(t *testing.T) {
 		o := owner{}
 		o.id.Kind, o.id.Name = "MachineSet", name
 		generated := naming.Stem(name) + word(naming.Alphabet, naming.SuffixLen)
-		if want := o.stem(&o.id, folder, "").Key; len(generated) > naming.MaxName || !contains(stems(folder, generated), want.Kind, want.Value) {
+		if want := o.stem(&o.id, folder, "").Key; len(generated) > naming.MaxName || !slices.Contains(stems(folder, generated), want) {
 			t.Fatalf("%s of MachineSet %s has %v, want %s", generated, name, stems(folder, generated), want)
 		}
 		o.id.Kind, o.id.Name = "MachineDeployment", name[:min(len(name), 40)]
 		set := o.id.Name + "-" + word(naming.Alphabet, naming.SuffixLen+r.IntN(naming.MaxSetSuffix-naming.SuffixLen+1))
 		generated = set + "-" + word(naming.Alphabet, naming.SuffixLen)
-		if want := o.stem(&o.id, folder, "").Key; !contains(stems(folder, generated), want.Kind, want.Value) {
+		if want := o.stem(&o.id, folder, "").Key; !slices.Contains(stems(folder, generated), want) {
 			t.Fatalf("%s of MachineDeployment %s has %v, want %s", generated, o.id.Name, stems(folder, generated), want)
 		}
 	}

@@ -264,7 +264,7 @@ func (o *owner) addPatterns(all map[patternKey]*infra.OwnershipHint, id *infra.O
 			Detail:  fmt.Sprintf("its name is what the naming template or OS of %s %s makes of a machine's name, in %s", o.id.Kind, o.id.Name, where(folder)),
 		}
 		if folder != anywhere {
-			t.Pattern.Within = infra.Key{Kind: keyFolder, Value: folder}
+			t.Pattern.Within = infra.Key{Kind: KeyFolder, Value: folder}
 		}
 		all[k] = t
 	}

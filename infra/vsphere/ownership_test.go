@@ -9,13 +9,14 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/vsphere/vspheretest"
 )
 
 // hintedTo returns the hints, "grade owner", that a VM of a name in a folder of vc1 fits.
 func hintedTo(t *testing.T, c infra.Expected, folder, name string) []string {
 	t.Helper()
 	full := "vc1.example:443" + folder
-	hasKey := append(stems(full, name), infra.Key{Kind: keyFolder, Value: full})
+	hasKey := append(stems(full, name), infra.Key{Kind: KeyFolder, Value: full})
 	var hinted []string
 	for _, hint := range c.OwnershipHints {
 		fits := slices.Contains(hasKey, hint.Key)
@@ -42,26 +43,26 @@ func TestTies(t *testing.T) {
 		any      = "3"
 	)
 	const folder = "/DC0/vm/prod"
-	naming := func(template string) func(*smallBackup) {
-		return func(b *smallBackup) {
-			b.set(templates.Resource(), "spec.template.spec.namingStrategy", fields{"template": template})
-			b.set(machines.Resource(), "spec.namingStrategy", fields{"template": template})
+	naming := func(template string) func(*vspheretest.Backup) {
+		return func(b *vspheretest.Backup) {
+			b.Set(templates.Resource(), "spec.template.spec.namingStrategy", fields{"template": template})
+			b.Set(machines.Resource(), "spec.namingStrategy", fields{"template": template})
 		}
 	}
-	machineNaming := func(template string) func(*smallBackup) {
-		return func(b *smallBackup) {
-			for _, resource := range []string{"machinesets" + capiGroup, "machinedeployments" + capiGroup} {
-				b.set(resource, "spec.machineNaming", fields{"template": template})
+	machineNaming := func(template string) func(*vspheretest.Backup) {
+		return func(b *vspheretest.Backup) {
+			for _, resource := range []string{"machinesets" + vspheretest.CAPIGroup, "machinedeployments" + vspheretest.CAPIGroup} {
+				b.Set(resource, "spec.machineNaming", fields{"template": template})
 			}
 		}
 	}
-	plain := func(*smallBackup) {}
-	windows := func(b *smallBackup) {
-		b.set(templates.Resource(), "spec.template.spec.os", "Windows").set(machines.Resource(), "spec.os", "Windows")
+	plain := func(*vspheretest.Backup) {}
+	windows := func(b *vspheretest.Backup) {
+		b.Set(templates.Resource(), "spec.template.spec.os", "Windows").Set(machines.Resource(), "spec.os", "Windows")
 	}
 	for _, c := range []struct {
 		name   string
-		change func(*smallBackup)
+		change func(*vspheretest.Backup)
 		folder string
 		vm     string
 		want   []string
@@ -76,11 +77,11 @@ func TestTies(t *testing.T) {
 		{"another cluster's prefix", plain, folder, "prod-md-0-db", []string{location}},
 		{"another folder", plain, "/DC0/vm/other", "prod-cp-bcdfg", nil},
 		{"another datacenter", plain, "/DC1/vm/prod", "prod-cp-bcdfg", nil},
-		{"root folder says nothing by itself", func(b *smallBackup) {
+		{"root folder says nothing by itself", func(b *vspheretest.Backup) {
 			for _, resource := range []string{vms.Resource(), machines.Resource()} {
-				b.set(resource, "spec.folder", "")
+				b.Set(resource, "spec.folder", "")
 			}
-			b.set(templates.Resource(), "spec.template.spec.folder", "/DC0/vm")
+			b.Set(templates.Resource(), "spec.template.spec.folder", "/DC0/vm")
 		}, "/DC0/vm", "prod-cp-bcdfg", []string{cp}},
 		{"naming template", naming("vm-{{ .machine.name | trunc 12 }}-{{ .machine.name | trunc -5 }}"), folder, "vm-prod-md-0-ab-bcdfg", []string{location, ms}},
 		{"naming template, default name", naming("vm-{{ .machine.name }}"), folder, "prod-md-0-abcde-bcdfg", []string{location}},
@@ -92,7 +93,7 @@ func TestTies(t *testing.T) {
 		{"naming template that is not understood", naming("{{ .machine.name | sha256sum }}"), folder, "prod-md-0-abcde-bcdfg", []string{location}},
 		{"machine naming template", machineNaming("{{ .cluster.name }}-w-{{ .machineSet.name }}-{{ .random }}"), folder, "prod-w-prod-md-0-abcde-bcdfg", []string{location, ms}},
 		{"machine naming template of many", machineNaming("{{ .cluster.name }}-worker-{{ .random }}"), folder, "prod-worker-bcdfg", []string{location, any}},
-		{"both templates", func(b *smallBackup) {
+		{"both templates", func(b *vspheretest.Backup) {
 			machineNaming("{{ .machineSet.name }}-{{ .random }}-x")(b)
 			naming(`{{ .machine.name | trimSuffix "-x" }}`)(b)
 		}, folder, "prod-md-0-abcde-bcdfg", []string{location, ms}},
@@ -101,9 +102,9 @@ func TestTies(t *testing.T) {
 		{"Windows leaves the control plane", windows, folder, "prod-cp-bcdfg", []string{location, cp}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newSmallBackup()
+			b := vspheretest.NewBackup()
 			c.change(b)
-			if got := hintedTo(t, b.expected(t), c.folder, c.vm); !slices.Equal(got, c.want) {
+			if got := hintedTo(t, expected(t, b), c.folder, c.vm); !slices.Equal(got, c.want) {
 				t.Errorf("%s in %s: %v, want %v", c.vm, c.folder, got, c.want)
 			}
 		})
@@ -117,17 +118,17 @@ func TestNamesInManyFolders(t *testing.T) {
 		manyFolders - 1: {"2", "3 MachineDeployment prod-md-7"},
 		manyFolders:     {"2"},
 	} {
-		b := newSmallBackup()
+		b := vspheretest.NewBackup()
 		for k := range n { // beside the folder that is there already
 			name := fmt.Sprintf("prod-md-%d", k+1)
-			b.put("machinedeployments"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "MachineDeployment", "team", name, fields{
+			b.Put("machinedeployments"+vspheretest.CAPIGroup, vspheretest.Object("cluster.x-k8s.io/v1beta1", "MachineDeployment", "team", name, fields{
 				"spec.clusterName": "prod", "spec.template.spec.infrastructureRef": fields{"apiVersion": group + "/v1beta1", "kind": templateKind, "name": name, "namespace": "team"},
 			}))
-			b.put(templates.Resource(), newObject(group+"/v1beta1", templateKind, "team", name, fields{
+			b.Put(templates.Resource(), vspheretest.Object(group+"/v1beta1", templateKind, "team", name, fields{
 				"spec.template.spec": fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/" + name},
 			}))
 		}
-		c := b.expected(t)
+		c := expected(t, b)
 		if got := hintedTo(t, c, "/DC0/vm/prod-md-9", "prod-md-7-xz2b4-bcdfg"); !slices.Equal(got, want) {
 			t.Errorf("of %d folders, another's: %v, want %v", n+1, got, want)
 		}
@@ -138,7 +139,7 @@ func TestNamesInManyFolders(t *testing.T) {
 }
 
 func TestLongestOwnerIsMostSpecific(t *testing.T) {
-	c := newSmallBackup().expected(t)
+	c := expected(t, vspheretest.NewBackup())
 	by := map[string]int{}
 	for _, hint := range c.OwnershipHints {
 		by[hint.Owner.Name] = max(by[hint.Owner.Name], hint.Specificity)
@@ -149,7 +150,7 @@ func TestLongestOwnerIsMostSpecific(t *testing.T) {
 }
 
 func TestEndpointTie(t *testing.T) {
-	c := newSmallBackup().expected(t)
+	c := expected(t, vspheretest.NewBackup())
 	want := endpointKey("vc1.example:443/DC0/vm/prod", joinsKey("10.0.0.9:6443"))
 	if !slices.ContainsFunc(c.OwnershipHints, func(hint infra.OwnershipHint) bool { return hint.Key == want && hint.Grade == infra.Medium }) {
 		t.Errorf("no tie by %s in %+v", want, c.OwnershipHints)
@@ -168,37 +169,37 @@ func TestProofs(t *testing.T) {
 	cluster := backup.ClusterID{Namespace: "team", Name: "prod"}
 	const target = "vsphere/vc1.example:443/Secret/team/prod"
 	const prod, root = "all of vmInFolder vc1.example:443/DC0/vm/prod", "all of vmInFolder vc1.example:443/DC0/vm"
-	const known, strong = "any of vmOfBackup vc1.example:443", "any of biosUUID " + uuid1
+	const known, strong = "any of vmOfBackup vc1.example:443", "any of biosUUID " + vspheretest.UUID1
 	const read, rootRead = "all of metadataInFolder vc1.example:443/DC0/vm/prod", "all of metadataInFolder vc1.example:443/DC0/vm"
-	unmade := func(b *smallBackup) {
-		b.set(machines.Resource(), "spec.providerID", "").set("machines"+capiGroup, "spec.providerID", nil)
+	unmade := func(b *vspheretest.Backup) {
+		b.Set(machines.Resource(), "spec.providerID", "").Set("machines"+vspheretest.CAPIGroup, "spec.providerID", nil)
 	}
 	for name, c := range map[string]struct {
-		change func(*smallBackup)
+		change func(*vspheretest.Backup)
 		want   []string
 		target string
 	}{
-		"folder":                   {func(*smallBackup) {}, []string{known, prod, read}, target},
-		"root folder":              {func(b *smallBackup) { b.set(vms.Resource(), "spec.folder", "/DC0/vm") }, []string{known, strong, root, rootRead}, target},
-		"folder of VSphereMachine": {func(b *smallBackup) { b.drop(vms.Resource()) }, []string{known, prod, read}, target},
-		"root, and no id, so that no machine of it can be asked for": {func(b *smallBackup) {
-			unmade(b.drop(vms.Resource()).set(machines.Resource(), "spec.folder", ""))
+		"folder":                   {func(*vspheretest.Backup) {}, []string{known, prod, read}, target},
+		"root folder":              {func(b *vspheretest.Backup) { b.Set(vms.Resource(), "spec.folder", "/DC0/vm") }, []string{known, strong, root, rootRead}, target},
+		"folder of VSphereMachine": {func(b *vspheretest.Backup) { b.Drop(vms.Resource()) }, []string{known, prod, read}, target},
+		"root, and no id, so that no machine of it can be asked for": {func(b *vspheretest.Backup) {
+			unmade(b.Drop(vms.Resource()).Set(machines.Resource(), "spec.folder", ""))
 		}, []string{known, root, rootRead}, target},
-		"zone that is absent": {func(b *smallBackup) {
-			b.drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "zone-a")
+		"zone that is absent": {func(b *vspheretest.Backup) {
+			b.Drop(vms.Resource()).Set("machines"+vspheretest.CAPIGroup, "spec.failureDomain", "zone-a")
 		}, []string{strong}, target + "/unplaced"},
-		"zone that is absent, and no id": {func(b *smallBackup) {
-			unmade(b.drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "zone-a"))
+		"zone that is absent, and no id": {func(b *vspheretest.Backup) {
+			unmade(b.Drop(vms.Resource()).Set("machines"+vspheretest.CAPIGroup, "spec.failureDomain", "zone-a"))
 		}, []string{"any of"}, target + "/unplaced"},
-		"only the Machine": {func(b *smallBackup) { b.drop(vms.Resource()).drop(machines.Resource()) }, []string{strong}, target + "/unplaced"},
-		"zone that is absent, and its VSphereVM": {func(b *smallBackup) {
-			b.set("machines"+capiGroup, "spec.failureDomain", "zone-a")
+		"only the Machine": {func(b *vspheretest.Backup) { b.Drop(vms.Resource()).Drop(machines.Resource()) }, []string{strong}, target + "/unplaced"},
+		"zone that is absent, and its VSphereVM": {func(b *vspheretest.Backup) {
+			b.Set("machines"+vspheretest.CAPIGroup, "spec.failureDomain", "zone-a")
 		}, []string{known, prod, read}, target},
 	} {
-		b := newSmallBackup()
+		b := vspheretest.NewBackup()
 		c.change(b)
 		var got []string
-		for _, p := range b.expected(t).Proofs {
+		for _, p := range expected(t, b).Proofs {
 			line := "any of"
 			switch {
 			case len(p.All) > 0:
@@ -221,13 +222,13 @@ func TestProofs(t *testing.T) {
 }
 
 func TestAbsences(t *testing.T) {
-	b := newSmallBackup().drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "zone-a")
-	b.set(clusters.Resource(), "spec.identityRef", fields{"kind": identityKind, "name": "shared"})
-	b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.failureDomain": "domain-b"}))
-	other := newObject(group+"/v1beta1", clusterKind, "team", "another", fields{"spec.identityRef": fields{"kind": identityKind, "name": "shared"}})
-	b.put(clusters.Resource(), other)
+	b := vspheretest.NewBackup().Drop(vms.Resource()).Set("machines"+vspheretest.CAPIGroup, "spec.failureDomain", "zone-a")
+	b.Set(clusters.Resource(), "spec.identityRef", fields{"kind": identityKind, "name": "shared"})
+	b.Put(zones.Resource(), vspheretest.Object(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.failureDomain": "domain-b"}))
+	other := vspheretest.Object(group+"/v1beta1", clusterKind, "team", "another", fields{"spec.identityRef": fields{"kind": identityKind, "name": "shared"}})
+	b.Put(clusters.Resource(), other)
 	var got []string
-	for _, a := range b.expected(t).Absent {
+	for _, a := range expected(t, b).Absent {
 		line := a.Kind + " " + a.Name + " by " + a.ReferredBy
 		for _, id := range a.Halts {
 			line += ", halts " + id.Name

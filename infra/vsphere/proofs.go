@@ -12,6 +12,13 @@ import (
 	"drift-detector/report/code"
 )
 
+func inhabitedKey(folder string) infra.Key { return infra.Key{Kind: KeyInhabited, Value: folder} }
+
+func readKey(folder string) infra.Key { return infra.Key{Kind: KeyRead, Value: folder} }
+
+// KnownKey returns the key of a vCenter that has a VM with a BIOS UUID of the backup.
+func KnownKey(server string) infra.Key { return infra.Key{Kind: keyKnown, Value: server} }
+
 // proofs returns what a listing must show before absence may be concluded from it,
 // per cluster and target:
 //
@@ -81,7 +88,7 @@ func (objs *objects) proofs() []infra.VisibilityProof {
 // serverProofs prove that a server is the one that what was read means.
 func serverProofs(of code.Subject, server string) []infra.VisibilityProof {
 	return []infra.VisibilityProof{{
-		Any: []infra.Key{knownKey(server)}, Nodes: true, Copied: true,
+		Any: []infra.Key{KnownKey(server)}, Nodes: true, Copied: true,
 		Hint: fmt.Sprintf("not one VM of %s was seen in vCenter %s: check that this is the vCenter that %[1]s means", of.The(), server),
 	}}
 }

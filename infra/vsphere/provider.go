@@ -17,25 +17,14 @@ const Name = "vsphere"
 //go:embed permissions.md
 var role string
 
-// provider implements infra.Provider. Its state is the count of failed
-// logins, which must outlive a single listing, and what Check can use of what
-// Expected or Survey made just before of the same Snapshot.
-type provider struct {
-	logins *infra.Logins
-	read   atomic.Pointer[objects]
-	page   int32 // objects in one answer
-	limits limits
-	retry  infra.Retry
-}
-
-// New returns the vSphere provider. One value serves one run: it counts the
-// logins that failed, so that no account is locked.
-func New() infra.Provider {
-	return &provider{logins: &infra.Logins{}, page: pageSize, limits: standard, retry: infra.Patient}
-}
+// Provider says what a backup has to do with vSphere. It is all of [infra.Provider]
+// but List, which package list adds: it contacts nothing. The zero value serves one run.
+// Its state is what Check can use of what Expected or Survey made just before of the
+// same Snapshot.
+type Provider struct{ read atomic.Pointer[objects] }
 
 // Spec says what the provider reads from a backup.
-func (p *provider) Spec() infra.Spec {
+func (p *Provider) Spec() infra.Spec {
 	return infra.Spec{
 		Name: Name, Title: "vSphere", Scope: "vCenter",
 		Supports:     "CAPV v1alpha3 to v1beta2",
@@ -90,62 +79,5 @@ func providerUUID(providerID string) string {
 	if len(id) < len(providerIDPrefix) || !strings.EqualFold(id[:len(providerIDPrefix)], providerIDPrefix) {
 		return ""
 	}
-	return uuidOf(id[len(providerIDPrefix):])
-}
-
-// Kinds of keys, see the package documentation.
-var (
-	keyBIOS       = infra.KeyKindOf("biosUUID")
-	keyInstance   = infra.KeyKindOf("instanceUUID")
-	keyRef        = infra.KeyKindOf("vmRef")
-	keyName       = infra.KeyKindOf("name")
-	keyVMX        = infra.KeyKindOf("vmxFolder")
-	keyDatacenter = infra.KeyKindOf("datacenter")
-	keyFolder     = infra.KeyKindOf("folder")
-	keyPath       = infra.KeyKindOf("path")
-	keyPathRef    = infra.KeyKindOf("path+vmRef")
-	keyStem1      = infra.KeyKindOf("stem1")
-	keyStem2      = infra.KeyKindOf("stem2")
-	keyEndpoint   = infra.KeyKindOf("endpoint+ownhost")
-	keyHost       = infra.KeyKindOf("host")
-	keyNamed      = infra.KeyKindOf("namedInMetadata") // whether CAPV's metadata on a VM gives it its name
-	keyAlias      = infra.KeyKindOf("alias")
-	keyWitness    = infra.KeyKindOf("folder+name")
-	keyWithin     = infra.KeyKindOf("folder+withinName")
-	keyOrdinal    = infra.KeyKindOf("ordinal")
-	keyNamedAfter = infra.KeyKindOf("namedAfter")
-	keyBelow      = infra.KeyKindOf("belowFolder")
-	keyUnreadable = infra.KeyKindOf("unreadable")
-	keyPool       = infra.KeyKindOf("resourcePool")
-	keyDatastore  = infra.KeyKindOf("datastore")
-	keyNetwork    = infra.KeyKindOf("network")
-	keyTemplate   = infra.KeyKindOf("template")
-	keyInhabited  = infra.KeyKindOf("vmInFolder")
-	keyKnown      = infra.KeyKindOf("vmOfBackup")
-	keyRead       = infra.KeyKindOf("metadataInFolder")
-)
-
-// ownName is a key of VMs whose own metadata gives them the name that they have.
-var ownName = infra.Key{Kind: keyNamed, Value: "itself"}
-
-// nameless is a key of VMs of which not even the name could be read.
-var nameless = infra.Key{Kind: keyUnreadable, Value: "nameless"}
-
-// uuidOf returns the UUID in lower case, or empty when s is none. CAPV's own pattern
-// ignores case (pkg/util/machines.go v1.16.1).
-func uuidOf(s string) string {
-	if s = strings.TrimSpace(s); len(s) != len("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
-		return ""
-	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return ""
-			}
-		case c-'0' > 9 && c|0x20-'a' > 5: // no hexadecimal digit
-			return ""
-		}
-	}
-	return strings.ToLower(s)
+	return UUID(id[len(providerIDPrefix):])
 }

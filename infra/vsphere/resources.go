@@ -231,22 +231,22 @@ func (n *needed) named(cluster backup.ClusterID, spec cloneSpec, want needs) men
 	if strings.TrimSpace(spec.Folder) != "" {
 		note("folder", spec.Folder, at.folderKey())
 	}
-	note("resource pool", want.Pool, at.ask(keyPool, want.Pool))
+	note("resource pool", want.Pool, at.ask(KeyPool, want.Pool))
 	if want.Policy == "" || want.Datastore != "" { // else those that fit the policy
-		note("datastore", want.Datastore, at.ask(keyDatastore, want.Datastore))
+		note("datastore", want.Datastore, at.ask(KeyDatastore, want.Datastore))
 	}
-	note("template", want.Template, at.ask(keyTemplate, want.Template))
+	note("template", want.Template, at.ask(KeyTemplate, want.Template))
 	for i, name := range want.Networks {
 		if !slices.Contains(want.Networks[:i], name) {
-			note("network", name, at.ask(keyNetwork, name))
+			note("network", name, at.ask(KeyNetwork, name))
 		}
 	}
 	return m
 }
 
-// roots are the folders of a datacenter below which govmomi's finder looks for
+// Roots are the folders of a datacenter below which govmomi's finder looks for
 // each kind (govmomi find/finder.go v0.56.0).
-var roots = map[infra.KeyKind]string{keyPool: "host", keyDatastore: "datastore", keyNetwork: "network", keyTemplate: "vm"}
+var Roots = map[infra.KeyKind]string{KeyPool: "host", KeyDatastore: "datastore", KeyNetwork: "network", KeyTemplate: "vm"}
 
 // theOnlyOne stands for the name of a thing that an object leaves open: CAPV takes the
 // only one of the datacenter, and none of several.
@@ -257,18 +257,19 @@ const theOnlyOne = "(the only one)"
 // or segment id, or by a path through a host.
 func (p location) ask(kind infra.KeyKind, name string) infra.Key {
 	s := strings.TrimSpace(name)
-	_, below, absolute := strings.Cut(s, "/"+roots[kind]+"/")
+	_, below, absolute := strings.Cut(s, "/"+Roots[kind]+"/")
 	switch {
-	case s == "" && (kind == keyPool || kind == keyDatastore):
+	case s == "" && (kind == KeyPool || kind == KeyDatastore):
 	case s == "" || strings.ContainsAny(s, `*?[\`) || strings.Contains(s, ".."):
 		return infra.Key{}
 	case strings.HasPrefix(s, "/") && (!absolute || below == ""):
 		return infra.Key{}
-	case kind == keyNetwork && uuidOf(s) != "":
+	case kind == KeyNetwork && UUID(s) != "":
 		return infra.Key{}
 	}
-	return infra.Key{Kind: kind, Value: p.Server + datacenterPath(p.Datacenter) + asked + s}
+	return infra.Key{Kind: kind, Value: p.Server + datacenterPath(p.Datacenter) + Separator + s}
 }
 
-// asked parts the datacenter from the name in keys of things; no path holds it.
-const asked = "//"
+// Separator parts the datacenter from the name in keys of things, and a compute cluster from
+// its VM group; no path holds it.
+const Separator = "//"

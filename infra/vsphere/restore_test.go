@@ -8,61 +8,62 @@ import (
 
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
+	"drift-detector/infra/vsphere/vspheretest"
 )
 
 // zoned puts the small backup into a failure domain. Its VSphereMachine then says what
 // CAPV wrote into its VSphereVM.
-func zoned() *smallBackup {
-	b := newSmallBackup()
-	b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-a", fields{
+func zoned() *vspheretest.Backup {
+	b := vspheretest.NewBackup()
+	b.Put(zones.Resource(), vspheretest.Object(group+"/v1beta1", zoneKind, "", "zone-a", fields{
 		"spec.server": "vc2.example", "spec.failureDomain": "domain-a", "spec.placementConstraint": fields{"folder": "zoned", "resourcePool": "pool-z"},
 	}))
-	b.put(domains.Resource(), newObject(group+"/v1beta1", domainKind, "", "domain-a", fields{"spec.topology": fields{"datacenter": "DC7", "datastore": "ds-z"}}))
-	b.set("machines"+capiGroup, "spec.failureDomain", "zone-a")
+	b.Put(domains.Resource(), vspheretest.Object(group+"/v1beta1", domainKind, "", "domain-a", fields{"spec.topology": fields{"datacenter": "DC7", "datastore": "ds-z"}}))
+	b.Set("machines"+vspheretest.CAPIGroup, "spec.failureDomain", "zone-a")
 	for path, value := range map[string]string{"server": "vc2.example", "datacenter": "DC7", "folder": "zoned", "resourcePool": "pool-z", "datastore": "ds-z"} {
-		b.set(vms.Resource(), "spec."+path, value)
+		b.Set(vms.Resource(), "spec."+path, value)
 	}
 	return b
 }
 
 func TestWhatKeepsCAPVFromAMachine(t *testing.T) {
-	plain := newSmallBackup
+	plain := vspheretest.NewBackup
 	for name, c := range map[string]struct {
-		of             func() *smallBackup
-		change         func(*smallBackup)
+		of             func() *vspheretest.Backup
+		change         func(*vspheretest.Backup)
 		lacks, refused string // the reason, or the object that is paused
 	}{
-		"well":                      {plain, func(*smallBackup) {}, "", ""},
-		"in a zone, well":           {zoned, func(*smallBackup) {}, "", ""},
-		"zone not in the backup":    {zoned, func(b *smallBackup) { b.drop(zones.Resource()) }, "VSphereDeploymentZone zone-a", ""},
-		"its failure domain is not": {zoned, func(b *smallBackup) { b.drop(domains.Resource()) }, "VSphereFailureDomain domain-a", ""},
+		"well":                      {plain, func(*vspheretest.Backup) {}, "", ""},
+		"in a zone, well":           {zoned, func(*vspheretest.Backup) {}, "", ""},
+		"zone not in the backup":    {zoned, func(b *vspheretest.Backup) { b.Drop(zones.Resource()) }, "VSphereDeploymentZone zone-a", ""},
+		"its failure domain is not": {zoned, func(b *vspheretest.Backup) { b.Drop(domains.Resource()) }, "VSphereFailureDomain domain-a", ""},
 		"another template": {
-			plain, func(b *smallBackup) { b.set(machines.Resource(), "spec.template", "ubuntu-new") }, "",
+			plain, func(b *vspheretest.Backup) { b.Set(machines.Resource(), "spec.template", "ubuntu-new") }, "",
 			"spec.template of VSphereVM prod-vm-1 differs from what VSphereMachine prod-md-0-tpl-12345 and its failure domain say",
 		},
-		"another folder and pool": {plain, func(b *smallBackup) {
-			b.set(vms.Resource(), "spec.folder", "other").set(vms.Resource(), "spec.resourcePool", "other")
+		"another folder and pool": {plain, func(b *vspheretest.Backup) {
+			b.Set(vms.Resource(), "spec.folder", "other").Set(vms.Resource(), "spec.resourcePool", "other")
 		}, "", "spec.folder, spec.resourcePool of VSphereVM"},
-		"a zone that has moved": {zoned, func(b *smallBackup) {
-			b.set(domains.Resource(), "spec.topology", fields{"datacenter": "DC8", "datastore": "ds-z"})
+		"a zone that has moved": {zoned, func(b *vspheretest.Backup) {
+			b.Set(domains.Resource(), "spec.topology", fields{"datacenter": "DC8", "datastore": "ds-z"})
 		}, "", "spec.datacenter of VSphereVM"},
-		"a zone without a folder": {zoned, func(b *smallBackup) {
-			b.set(zones.Resource(), "spec.placementConstraint", fields{"resourcePool": "pool-z"}).set(vms.Resource(), "spec.folder", "/DC0/vm/prod")
+		"a zone without a folder": {zoned, func(b *vspheretest.Backup) {
+			b.Set(zones.Resource(), "spec.placementConstraint", fields{"resourcePool": "pool-z"}).Set(vms.Resource(), "spec.folder", "/DC0/vm/prod")
 		}, "", ""},
-		"its server is the cluster's":  {plain, func(b *smallBackup) { b.set(machines.Resource(), "spec.server", "vc1.example") }, "", ""},
-		"the cluster's object is gone": {plain, func(b *smallBackup) { b.drop(clusters.Resource()) }, "", ""},
-		"no VSphereVM":                 {plain, func(b *smallBackup) { b.drop(vms.Resource()) }, "", ""},
-		"the VSphereMachine is paused": {plain, func(b *smallBackup) { pause(b, machines.Resource()) }, "", "VSphereMachine prod-md-0-tpl-12345"},
-		"the VSphereVM is paused":      {plain, func(b *smallBackup) { pause(b, vms.Resource()) }, "", "VSphereVM prod-vm-1"},
+		"its server is the cluster's":  {plain, func(b *vspheretest.Backup) { b.Set(machines.Resource(), "spec.server", "vc1.example") }, "", ""},
+		"the cluster's object is gone": {plain, func(b *vspheretest.Backup) { b.Drop(clusters.Resource()) }, "", ""},
+		"no VSphereVM":                 {plain, func(b *vspheretest.Backup) { b.Drop(vms.Resource()) }, "", ""},
+		"the VSphereMachine is paused": {plain, func(b *vspheretest.Backup) { pause(b, machines.Resource()) }, "", "VSphereMachine prod-md-0-tpl-12345"},
+		"the VSphereVM is paused":      {plain, func(b *vspheretest.Backup) { pause(b, vms.Resource()) }, "", "VSphereVM prod-vm-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := c.of()
 			c.change(b)
 			var got infra.Restore
-			if r := b.expectedMachine(t).Restore; r != nil {
+			if r := expectedMachine(t, b).Restore; r != nil {
 				got = *r
 			}
-			for _, s := range b.expected(t).Steps {
+			for _, s := range expected(t, b).Steps {
 				if s.Each == nil && s.Row.ID == "vsphere.M6" {
 					got.Refused = s.Why
 				}
@@ -90,27 +91,27 @@ func TestUnclaimedAddresses(t *testing.T) {
 		"no address":            {[]any{fields{"addressesFromPools": []any{pool}}}, []string{"(prod-vm-1-0-0)", "prod-vm-2-0-0"}, "the IPAddress of IPAddressClaim prod-vm-1-0-0"},
 		"claims of another VM":  {[]any{fields{"addressesFromPools": []any{pool}}}, []string{"prod-vm-2-0-0"}, "IPAddressClaim prod-vm-1-0-0"},
 	} {
-		b := newSmallBackup()
+		b := vspheretest.NewBackup()
 		if c.devices != nil {
-			b.set(vms.Resource(), "spec.network", fields{"devices": c.devices})
+			b.Set(vms.Resource(), "spec.network", fields{"devices": c.devices})
 		}
 		for _, claim := range c.claims {
 			name := strings.Trim(claim, "()")
-			b.put(addressClaims.Resource(), newObject("ipam.cluster.x-k8s.io/v1beta2", "IPAddressClaim", "team", name, nil))
+			b.Put(addressClaims.Resource(), vspheretest.Object("ipam.cluster.x-k8s.io/v1beta2", "IPAddressClaim", "team", name, nil))
 			if name == claim {
-				b.put(addresses.Resource(), newObject("ipam.cluster.x-k8s.io/v1beta2", "IPAddress", "team", "of-"+name, fields{"spec.claimRef.name": name}))
+				b.Put(addresses.Resource(), vspheretest.Object("ipam.cluster.x-k8s.io/v1beta2", "IPAddress", "team", "of-"+name, fields{"spec.claimRef.name": name}))
 			}
 		}
 		got := ""
-		if r := b.expectedMachine(t).Restore; r != nil {
+		if r := expectedMachine(t, b).Restore; r != nil {
 			got = r.Unclaimed
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-		s, secrets := b.load(t)
+		s, secrets := b.Load(t, want)
 		got = ""
-		for _, f := range New().(*provider).Check(s, secrets, time.Time{}) {
+		for _, f := range new(Provider).Check(s, secrets, time.Time{}) {
 			if f.Code == "AddressAbsent" {
 				got += f.Object + ": " + f.Message
 				if lost := f.Absent.Resource; len(f.Clusters) != 1 || (lost == addresses.Resource()) != strings.Contains(c.want, "IPAddress of") {
@@ -124,24 +125,24 @@ func TestUnclaimedAddresses(t *testing.T) {
 	}
 }
 
-func pause(b *smallBackup, resource string) {
-	b.set(resource, "metadata.annotations", fields{"cluster.x-k8s.io/paused": ""})
+func pause(b *vspheretest.Backup, resource string) {
+	b.Set(resource, "metadata.annotations", fields{"cluster.x-k8s.io/paused": ""})
 }
 
 // CAPV goes by the id in the VSphereVM, whatever the VSphereMachine records.
 func TestWhetherCAPVSearchesByName(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*smallBackup)
+		change func(*vspheretest.Backup)
 		byName bool
 	}{
-		"an id":        {func(*smallBackup) {}, false},
-		"no id":        {func(b *smallBackup) { b.set(vms.Resource(), "spec.biosUUID", "") }, true},
-		"no id at all": {func(b *smallBackup) { b.set(vms.Resource(), "spec.biosUUID", "none") }, true},
-		"no VSphereVM": {func(b *smallBackup) { b.drop(vms.Resource()) }, true},
+		"an id":        {func(*vspheretest.Backup) {}, false},
+		"no id":        {func(b *vspheretest.Backup) { b.Set(vms.Resource(), "spec.biosUUID", "") }, true},
+		"no id at all": {func(b *vspheretest.Backup) { b.Set(vms.Resource(), "spec.biosUUID", "none") }, true},
+		"no VSphereVM": {func(b *vspheretest.Backup) { b.Drop(vms.Resource()) }, true},
 	} {
-		b, byName := newSmallBackup(), c.byName
+		b, byName := vspheretest.NewBackup(), c.byName
 		c.change(b)
-		if c := b.expectedMachine(t); (c.Reads != "" && !c.ReadsID) != byName {
+		if c := expectedMachine(t, b); (c.Reads != "" && !c.ReadsID) != byName {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
@@ -149,9 +150,9 @@ func TestWhetherCAPVSearchesByName(t *testing.T) {
 
 // What templates and machines without an instance are made from.
 func TestWhatMachinesAreMadeFrom(t *testing.T) {
-	list := func(b *smallBackup) string {
+	list := func(b *vspheretest.Backup) string {
 		var out []string
-		for _, r := range b.expected(t).Recipes {
+		for _, r := range expected(t, b).Recipes {
 			line := fmt.Sprintf("%s %d:", r.Object, r.Machine)
 			for _, n := range r.Needs {
 				line += " " + n.Kind + "=" + n.Name
@@ -173,11 +174,11 @@ func TestWhatMachinesAreMadeFrom(t *testing.T) {
 // Only of the control plane the template is needed that a machine was made from.
 func TestTemplateOfAControlPlane(t *testing.T) {
 	b := dependent()
-	if r := b.expectedMachine(t).Restore; r != nil && r.Template != "" {
+	if r := expectedMachine(t, b).Restore; r != nil && r.Template != "" {
 		t.Errorf("of a worker: %+v", r)
 	}
-	backuptest.Inside(b.only(machines.Resource()), "metadata", "labels")["cluster.x-k8s.io/control-plane"] = ""
-	if r := b.expectedMachine(t).Restore; r == nil || r.Template != "prod-md-0" {
+	backuptest.Inside(b.Only(machines.Resource()), "metadata", "labels")["cluster.x-k8s.io/control-plane"] = ""
+	if r := expectedMachine(t, b).Restore; r == nil || r.Template != "prod-md-0" {
 		t.Errorf("of the control plane: %+v", r)
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"drift-detector/infra"
 )
 
-var _ infra.Stater = (*provider)(nil)
+var _ infra.Stater = (*Provider)(nil)
 
 // StateEmpty takes the operator's word that a folder is empty or gone, so that its
 // machines are where nobody can see them: the folder's own proofs hold. That it is the
 // right vCenter stays to be shown by ids. The path is an inventory path
 // ("/DC0/vm/prod"), with a vCenter before it where several have the folder.
-func (p *provider) StateEmpty(c *infra.Expected, folder, words string) bool {
+func (p *Provider) StateEmpty(c *infra.Expected, folder, words string) bool {
 	known := false
 	for i := range c.Proofs {
 		proof := &c.Proofs[i]
@@ -29,18 +29,18 @@ func (p *provider) StateEmpty(c *infra.Expected, folder, words string) bool {
 func isFolder(key, written string) bool {
 	server, at, _ := strings.Cut(key, "/")
 	written = strings.TrimSpace(written)
-	if !strings.HasPrefix(written, "/") && !folderRef.MatchString(written) {
+	if !strings.HasPrefix(written, "/") && !FolderRef.MatchString(written) {
 		host, below, _ := strings.Cut(written, "/")
 		if given, err := serverOf(host); err != nil || given != server {
 			return false
 		}
 		written = below
 	}
-	at, written = "/"+at, cleanPath(written)
+	at, written = "/"+at, CleanPath(written)
 	dc, name, deep := strings.Cut(at, "/vm/.../")
-	_, below, anyOf := strings.Cut(at, "/"+anyDatacenter+"/vm")
+	_, below, anyOf := strings.Cut(at, "/"+AnyDatacenter+"/vm")
 	switch {
-	case deep && dc == "/"+anyDatacenter:
+	case deep && dc == "/"+AnyDatacenter:
 		return path.Base(written) == name && strings.Contains(written, "/vm/")
 	case deep:
 		return path.Base(written) == name && strings.HasPrefix(written, dc+"/vm/")

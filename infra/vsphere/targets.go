@@ -11,50 +11,51 @@ import (
 	"drift-detector/report/code"
 )
 
-// detail is what a listing needs beside the credential. It holds no secret.
-type detail struct {
-	server      infra.Endpoint
-	trust       infra.Trust
-	thumbprints []string // to be tried in this order; empty: trust as it is
-	pins        []string // those of the backup, whatever the operator gave
-	recorded    *recordedMachines
+// Detail is what a listing needs beside the credential: the Detail of a Target. It holds no
+// secret.
+type Detail struct {
+	Server      infra.Endpoint
+	Trust       infra.Trust
+	Thumbprints []string // to be tried in this order; empty: trust as it is
+	Pins        []string // those of the backup, whatever the operator gave
+	Recorded    *RecordedMachines
 }
 
 // Borrow takes the certificates that go with a credential, see [infra.Target.Borrow].
-func (d *detail) Borrow(from any) {
-	if o, ok := from.(*detail); ok {
-		d.thumbprints, d.trust = o.thumbprints, o.trust
+func (d *Detail) Borrow(from any) {
+	if o, ok := from.(*Detail); ok {
+		d.Thumbprints, d.Trust = o.Thumbprints, o.Trust
 	}
 }
 
-// recordedMachines are the machines that the backup records.
-type recordedMachines struct {
-	// servers are vCenters by the BIOS UUID of a machine: a VM that has one is
+// RecordedMachines are the machines that the backup records. The zero value records none.
+type RecordedMachines struct {
+	// Servers are vCenters by the BIOS UUID of a machine: a VM that has one is
 	// known, and its own metadata is left alone.
-	servers map[string]string
-	// folders are the BIOS UUIDs of the machines in each folder, empty for a
+	Servers map[string]string
+	// Folders are the BIOS UUIDs of the machines in each folder, empty for a
 	// machine without one.
-	folders map[string][]string
-	pci     map[string]bool // BIOS UUIDs of the machines that name PCI devices
-	groups  bool            // a failure domain names a VM group
-	*marks
+	Folders map[string][]string
+	PCI     map[string]bool // BIOS UUIDs of the machines that name PCI devices
+	Groups  bool            // a failure domain names a VM group
+	marks   *marks
 }
 
-func (objs *objects) recordedMachines() *recordedMachines {
-	c := &recordedMachines{servers: map[string]string{}, folders: map[string][]string{}, pci: map[string]bool{}, marks: objs.marks()}
+func (objs *objects) recordedMachines() *RecordedMachines {
+	c := &RecordedMachines{Servers: map[string]string{}, Folders: map[string][]string{}, PCI: map[string]bool{}, marks: objs.marks()}
 	for d := range domains.In(objs.snapshot).All() {
-		c.groups = c.groups || d.Data.Group != ""
+		c.Groups = c.Groups || d.Data.Group != ""
 	}
 	for i := range objs.members {
 		m := &objs.members[i]
-		if _, taken := c.servers[m.strong.Value]; !taken && !m.strong.IsZero() {
-			c.servers[m.strong.Value] = m.at.Server
+		if _, taken := c.Servers[m.strong.Value]; !taken && !m.strong.IsZero() {
+			c.Servers[m.strong.Value] = m.at.Server
 		}
 		if m.machine != nil && len(objs.restOf(m).PCIDevices) > 0 {
-			c.pci[m.strong.Value] = true
+			c.PCI[m.strong.Value] = true
 		}
 		if m.unplaced == "" {
-			c.folders[m.at.Folder] = append(c.folders[m.at.Folder], m.strong.Value)
+			c.Folders[m.at.Folder] = append(c.Folders[m.at.Folder], m.strong.Value)
 		}
 	}
 	return c
@@ -62,7 +63,7 @@ func (objs *objects) recordedMachines() *recordedMachines {
 
 // Targets returns which vCenters to list, with which account. Places that share
 // server, user and password are one target, so that there is one login.
-func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
+func (p *Provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
 	objs := newObjects(s)
 	known := objs.recordedMachines()
 	type login struct{ server, user, password string }
@@ -72,8 +73,8 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 	objs.addNeeded(homes)
 	for _, h := range homes {
 		t := objs.target(h, secrets, a, known)
-		if c, ok := t.Credential.(credential); ok && t.Refused == nil {
-			k := login{h.server, c.user.Reveal(), c.password.Reveal()}
+		if c, ok := t.Credential.(Credential); ok && t.Refused == nil {
+			k := login{h.server, c.User.Reveal(), c.Password.Reveal()}
 			if i, merged := at[k]; merged {
 				merge(&targets[i], t)
 				continue
@@ -88,12 +89,12 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 	return targets
 }
 
-func (objs *objects) target(h *homeScope, secrets *backup.Secrets, a infra.Access, known *recordedMachines) infra.Target {
+func (objs *objects) target(h *homeScope, secrets *backup.Secrets, a infra.Access, known *RecordedMachines) infra.Target {
 	t := infra.Target{IDs: h.ids(), Provider: Name, Endpoint: h.server, Clusters: h.clusters}
 	for _, f := range h.folders {
-		t.Probes = append(t.Probes, infra.Key{Kind: keyFolder, Value: f}, inhabitedKey(f), readKey(f))
+		t.Probes = append(t.Probes, infra.Key{Kind: KeyFolder, Value: f}, inhabitedKey(f), readKey(f))
 	}
-	t.Probes = append(append(t.Probes, knownKey(h.server)), h.needed...)
+	t.Probes = append(append(t.Probes, KnownKey(h.server)), h.needed...)
 	server, err := infra.ParseEndpoint(h.raw)
 	if err != nil {
 		t.Endpoint, t.Refused = objs.refusedServer(h, err)
@@ -103,32 +104,32 @@ func (objs *objects) target(h *homeScope, secrets *backup.Secrets, a infra.Acces
 		t.Dial = dial
 	}
 	given, ok := a.CredentialFor(server.String())
-	d := &detail{
-		server: server, thumbprints: h.thumbprints, pins: h.thumbprints, recorded: known,
-		trust: infra.Trust{ServerName: server.Host, Thumbprint: given.Thumbprint, CA: given.CA, Insecure: a.InsecureSkipVerify},
+	d := &Detail{
+		Server: server, Thumbprints: h.thumbprints, Pins: h.thumbprints, Recorded: known,
+		Trust: infra.Trust{ServerName: server.Host, Thumbprint: given.Thumbprint, CA: given.CA, Insecure: a.InsecureSkipVerify},
 	}
 	if given.Thumbprint != "" || len(given.CA) > 0 {
-		d.thumbprints = nil // the operator knows better than the backup
+		d.Thumbprints = nil // the operator knows better than the backup
 	}
 	t.Detail = d
 	own, fault := objs.credentialOf(h, secrets)
 	f, overridden := override(given, ok)
 	switch {
 	case overridden && fault == nil:
-		t.Own = []infra.Own{{IDs: t.IDs, Source: own.source, Credential: own.credential}}
+		t.Own = []infra.Own{{IDs: t.IDs, Source: own.source, Credential: own.Credential}}
 	case overridden:
 		t.Own = []infra.Own{{IDs: t.IDs}}
 	case fault != nil:
-		d.thumbprints, d.pins = nil, nil // whoever may not log in names no certificate either
+		d.Thumbprints, d.Pins = nil, nil // whoever may not log in names no certificate either
 		t.Refused = fault
 		t.Refused.Message = fmt.Sprintf("no credential for vCenter %s: %s", server, t.Refused.Message)
 		return t
 	default:
 		f = own
 	}
-	t.Credential, t.Source, t.Warnings = f.credential, f.source, slices.Concat(f.warnings, h.ignored)
-	t.Redaction = infra.NewRedaction(f.password, own.password)
-	t.Account = strings.TrimSpace(f.user.Reveal())
+	t.Credential, t.Source, t.Warnings = f.Credential, f.source, slices.Concat(f.warnings, h.ignored)
+	t.Redaction = infra.NewRedaction(f.Password, own.Password)
+	t.Account = strings.TrimSpace(f.User.Reveal())
 	return t
 }
 
@@ -155,11 +156,11 @@ func (objs *objects) refusedServer(h *homeScope, err error) (endpoint string, f 
 // merge adds a place to the target that logs in with the same credential.
 func merge(into *infra.Target, t infra.Target) {
 	into.Join(t)
-	to, from := into.Detail.(*detail), t.Detail.(*detail)
-	to.thumbprints, to.pins = append(to.thumbprints, from.thumbprints...), append(to.pins, from.pins...)
+	to, from := into.Detail.(*Detail), t.Detail.(*Detail)
+	to.Thumbprints, to.Pins = append(to.Thumbprints, from.Thumbprints...), append(to.Pins, from.Pins...)
 	for _, own := range t.Own {
-		if c, ok := own.Credential.(credential); ok {
-			into.Redaction.Add(c.password)
+		if c, ok := own.Credential.(Credential); ok {
+			into.Redaction.Add(c.Password)
 		}
 	}
 	into.Own = distinct(into.Own)
@@ -183,17 +184,17 @@ const maxThumbprints = 8
 
 func finish(t *infra.Target) {
 	capi.Tidy(t)
-	d, ok := t.Detail.(*detail)
+	d, ok := t.Detail.(*Detail)
 	if !ok || t.Refused != nil {
 		return
 	}
 	var distinct []string
-	for _, tp := range d.thumbprints {
+	for _, tp := range d.Thumbprints {
 		if !slices.Contains(distinct, tp) && len(distinct) < maxThumbprints {
 			distinct = append(distinct, tp)
 		}
 	}
-	d.thumbprints = distinct
+	d.Thumbprints = distinct
 	where := t.Endpoint
 	if t.Dial != "" {
 		where += " (reached at " + t.Dial + ")"

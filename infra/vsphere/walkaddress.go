@@ -119,7 +119,7 @@ func (objs *objects) addressesOf(p *backup.Record[ipPool]) map[netip.Addr]bool {
 func poolAnswer(inv *infra.Inventory, pool string, free func(netip.Addr) bool) walk.Answer {
 	var taken []string
 	look := func(vm *infra.Instance) {
-		for _, text := range slices.Concat(vm.Addresses, vm.Facts.All(factAddress)) {
+		for _, text := range slices.Concat(vm.Addresses, vm.Facts.All(FactAddress)) {
 			if a, err := netip.ParseAddr(text); err == nil && !vm.Gone && free(a) {
 				taken = append(taken, fmt.Sprintf("%s of VM %s in %s", a, vm.Name, pool))
 				return

@@ -30,7 +30,7 @@ var (
 	rowL7     = cloneRow("L7", "the one network of each device", "getNetworkSpecs")
 	rowL8     = cloneRow("L8", "the one datastore of the name; without a name and a storage policy, the only one", "Clone")
 	cloneRows = []*walk.Row{rowL2, rowL4, rowL5, rowL7, rowL8}
-	ofThing   = map[infra.KeyKind]*walk.Row{keyTemplate: rowL2, keyFolder: rowL4, keyPool: rowL5, keyNetwork: rowL7, keyDatastore: rowL8}
+	ofThing   = map[infra.KeyKind]*walk.Row{KeyTemplate: rowL2, KeyFolder: rowL4, KeyPool: rowL5, KeyNetwork: rowL7, KeyDatastore: rowL8}
 )
 
 // askThings asks for what machines are made with.

@@ -272,16 +272,6 @@ func (q *questions) askModules(id backup.ClusterID, c *backup.Record[vsphereClus
 	q.note(rowC8, id, pass)
 }
 
-// Facts of a listing, beside those of [infra.Listing.NoteOwn].
-const (
-	factThumbprint = "thumbprint"     // SHA-256 of the certificate that vCenter showed
-	factShort      = "thumbprintSHA1" // likewise
-	factDatacenter = "datacenter"     // each that the account sees: managed object id and path
-	factCluster    = "computeCluster" // path of each, where a failure domain names a VM group
-	factGroup      = "vmGroup"        // of each compute cluster, after an empty one
-	factVMs        = "machineVMs"     // that the VMs of machines were asked for their Facts: "read"
-)
-
 // certificateAnswer asks C6b of an object with a thumbprint. govmomi compares that only where no
 // authority has signed the certificate.
 func certificateAnswer(inv *infra.Inventory, l *infra.Listing, object, thumbprint string) walk.Answer {
@@ -294,7 +284,7 @@ func certificateAnswer(inv *infra.Inventory, l *infra.Listing, object, thumbprin
 	if inv.AccessFact(l, infra.FactCertificate, "") == infra.CertificateVerified {
 		return pass
 	}
-	long, short := inv.AccessFact(l, factThumbprint, ""), inv.AccessFact(l, factShort, "")
+	long, short := inv.AccessFact(l, FactThumbprint, ""), inv.AccessFact(l, FactShort, "")
 	switch pin := strings.TrimSpace(thumbprint); {
 	case long == "" && l.State == code.ScopeFailed:
 		return walk.Answer{}

@@ -34,8 +34,8 @@ func (s *sight) host() walk.Answer {
 	if !s.read || s.off {
 		return walk.Answer{}
 	}
-	if _, ok := s.Facts.Get(factHost); !ok {
-		why, refused := s.listing.FactsUnread.Get(factHost)
+	if _, ok := s.Facts.Get(FactHost); !ok {
+		why, refused := s.listing.FactsUnread.Get(FactHost)
 		if of, _ := s.listing.Facts.Get(infra.FactCredential); refused || of == infra.OfOperator {
 			return walk.Answer{Found: walk.Unread, Why: cmp.Or(why, "the account that listed may not read the host of "+s.title()), Objects: []string{s.title()}}
 		}
@@ -46,7 +46,7 @@ func (s *sight) host() walk.Answer {
 
 // hostLabel asks M9, once for each host.
 func (x *inspection) hostLabel(s *sight) walk.Answer {
-	host, seen := s.Facts.Get(factHost)
+	host, seen := s.Facts.Get(FactHost)
 	if !seen || s.off {
 		return walk.Answer{}
 	}

@@ -82,15 +82,6 @@ var (
 	foundRows = []*walk.Row{rowR4, rowR5, rowR6, rowR7, rowR8, rowR11, rowR14, rowR15, rowR17, rowM9}
 )
 
-// Facts of the VM of a machine.
-const (
-	factHardware = "hardwareVersion" // "vmx-19"
-	factCards    = "networkCards"    // how many
-	factHost     = "host"            // name of the host
-	factPCI      = "pciDevice"       // each, after an empty one
-	factAddress  = "address"         // each that the guest has on a network card, as CAPV counts them
-)
-
 // inspection answers the rows of VMs. Machines one after the other mostly get the same
 // answers, so that those of a VM that passes are made once.
 type inspection struct {
@@ -223,7 +214,7 @@ type sight struct {
 
 func sightOf(m *wanted, at infra.Sight) sight {
 	s := sight{Instance: at.Instance, m: m, listing: at.Listing, off: !at.Instance.Runs()}
-	_, s.read = at.Instance.Facts.Get(factCards)
+	_, s.read = at.Instance.Facts.Get(FactCards)
 	return s
 }
 
@@ -236,7 +227,7 @@ func (x *inspection) datacenter(s *sight) walk.Answer {
 	if !known {
 		all, read := x.centers[s.listing]
 		if !read {
-			all = s.listing.Facts.All(factDatacenter)
+			all = s.listing.Facts.All(FactDatacenter)
 			x.centers[s.listing] = all
 		}
 		a = datacenterAnswer(s.listing, all, s.m.spec.Datacenter)
@@ -258,12 +249,12 @@ func datacenterAnswer(l *infra.Listing, all []string, written string) walk.Answe
 	for _, dc := range all {
 		ref, path, _ := strings.Cut(dc, " ")
 		switch name := datacenterOf(written); {
-		case name == "", name == ref, strings.HasPrefix(name, "/") && name == path, component(name) == path[strings.LastIndexByte(path, '/')+1:]:
+		case name == "", name == ref, strings.HasPrefix(name, "/") && name == path, Component(name) == path[strings.LastIndexByte(path, '/')+1:]:
 			found = append(found, path)
 		}
 	}
 	if written == "" {
-		written = anyDatacenter
+		written = AnyDatacenter
 	}
 	object := fmt.Sprintf("datacenter %q", written)
 	switch len(found) {
@@ -280,10 +271,10 @@ func (s *sight) readable() walk.Answer {
 	if s.read {
 		return pass
 	}
-	if why, refused := s.listing.FactsUnread.Get(factVMs); refused {
+	if why, refused := s.listing.FactsUnread.Get(FactVMs); refused {
 		return walk.Answer{Found: walk.Unread, Why: why, Objects: []string{"vCenter " + s.listing.Endpoint}}
 	}
-	if v, asked := s.listing.Facts.Get(factVMs); asked && v == "read" {
+	if v, asked := s.listing.Facts.Get(FactVMs); asked && v == "read" {
 		return walk.Answer{Found: walk.Unread, Why: "vCenter " + s.listing.Endpoint + " did not say it of " + s.title(), Objects: []string{s.title()}}
 	}
 	return walk.Answer{Found: walk.Unseen, Objects: []string{"vCenter " + s.listing.Endpoint}}
@@ -292,7 +283,7 @@ func (s *sight) readable() walk.Answer {
 // hardware asks R4.
 func (s *sight) hardware() walk.Answer {
 	want := s.m.HardwareVersion
-	have, seen := s.Facts.Get(factHardware)
+	have, seen := s.Facts.Get(FactHardware)
 	if want == "" || !s.read || s.off {
 		return walk.Answer{}
 	}
@@ -330,7 +321,7 @@ func (s *sight) pci() walk.Answer {
 	if len(want) == 0 || !s.read || s.off {
 		return walk.Answer{}
 	}
-	have := s.Facts.All(factPCI)
+	have := s.Facts.All(FactPCI)
 	if have == nil {
 		return walk.Answer{Found: walk.Unseen, Objects: []string{s.title()}}
 	}
@@ -353,21 +344,21 @@ func (s *sight) inGroup() walk.Answer {
 		return walk.Answer{}
 	}
 	object := fmt.Sprintf("VM group %s of compute cluster %s", group.name, group.cluster)
-	if why, refused := s.listing.FactsUnread.Get(factGroup); refused {
+	if why, refused := s.listing.FactsUnread.Get(FactGroup); refused {
 		return walk.Answer{Found: walk.Unread, Why: why, Objects: []string{object}}
 	}
-	groups := s.listing.Facts.All(factGroup)
+	groups := s.listing.Facts.All(FactGroup)
 	if groups == nil {
 		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 	}
-	written := cleanPath(group.cluster)
-	in := slices.DeleteFunc(s.listing.Facts.All(factCluster), func(path string) bool {
+	written := CleanPath(group.cluster)
+	in := slices.DeleteFunc(s.listing.Facts.All(FactCluster), func(path string) bool {
 		return path != written && !strings.HasSuffix(path, written) // a name, or a path below the datacenter's hosts
 	})
 	switch {
 	case len(in) > 1:
 		return answer(walk.Several, object, fmt.Sprintf("%d compute clusters answer to %s", len(in), group.cluster), "is in one alone")
-	case len(in) == 1 && slices.Contains(groups, in[0]+asked+group.name):
+	case len(in) == 1 && slices.Contains(groups, in[0]+Separator+group.name):
 		return pass
 	}
 	return answer(walk.None, object, "vCenter "+s.listing.Endpoint+" has no "+object, "exists")
@@ -378,7 +369,7 @@ func (s *sight) networkCards() walk.Answer {
 	if s.m.cards == 0 || !s.read {
 		return walk.Answer{}
 	}
-	have, _ := s.Facts.Get(factCards)
+	have, _ := s.Facts.Get(FactCards)
 	if n, _ := strconv.Atoi(have); n < int(s.m.cards) {
 		return answer(walk.None, s.title(), fmt.Sprintf("%s has %s network cards, and %d network devices are specified", s.title(), have, s.m.cards), "has as many")
 	}
@@ -402,7 +393,7 @@ func (s *sight) address() walk.Answer {
 	if !s.read || s.off {
 		return walk.Answer{}
 	}
-	if _, ok := s.Facts.Get(factAddress); !ok {
+	if _, ok := s.Facts.Get(FactAddress); !ok {
 		return answer(walk.None, s.title(), s.title()+" has no address on a network card", "has one")
 	}
 	return pass

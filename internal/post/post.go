@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -25,13 +26,33 @@ const Limit = 15 * time.Second
 type User struct{ Name, Password string }
 
 // Send sends a document with a method, by itself: no redirect is followed, because it would tell
-// another server. An error names the host alone: a path may be a secret.
+// another server. A server that asks for patience (status 429) is asked once more, where the time
+// until then is within Limit. An error names the host alone: a path may be a secret.
 func Send(ctx context.Context, method string, to *url.URL, of User, kind string, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
+	status, wait, err := send(ctx, method, to, of, kind, body)
+	if err == nil && status == http.StatusTooManyRequests && wait < Limit {
+		select {
+		case <-time.After(wait):
+			status, _, err = send(ctx, method, to, of, kind, body)
+		case <-ctx.Done():
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", to.Host, err)
+	}
+	if status/100 != 2 {
+		return fmt.Errorf("%s answers with status %d", to.Host, status)
+	}
+	return nil
+}
+
+// send returns the status of the answer, and how long the server wants to be left alone.
+func send(ctx context.Context, method string, to *url.URL, of User, kind string, body []byte) (status int, wait time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, to.String(), bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("%s: no address to send to", to.Host)
+		return 0, 0, errors.New("no address to send to")
 	}
 	req.Header.Set("Content-Type", kind)
 	if of != (User{}) {
@@ -46,13 +67,14 @@ func Send(ctx context.Context, method string, to *url.URL, of User, kind string,
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("%s: %s", to.Host, brief(err))
+		return 0, 0, errors.New(brief(err))
 	}
 	_ = res.Body.Close()
-	if res.StatusCode/100 != 2 {
-		return fmt.Errorf("%s answers with status %d", to.Host, res.StatusCode)
+	seconds, err := strconv.ParseUint(res.Header.Get("Retry-After"), 10, 16)
+	if err != nil { // nothing, or a date
+		seconds = 1
 	}
-	return nil
+	return res.StatusCode, time.Duration(seconds) * time.Second, nil
 }
 
 // brief says what went wrong without the address, which errors of package net/url repeat.

@@ -75,6 +75,38 @@ func TestSend(t *testing.T) {
 	}
 }
 
+// A server that asks for patience is asked once more, unless it asks for more than there is.
+func TestSendAgain(t *testing.T) {
+	for _, c := range []struct {
+		after string // Retry-After
+		busy  int    // answers of 429, before it takes the message
+		calls int
+		want  string
+	}{
+		{"0", 1, 2, ""}, {"0", 2, 2, "answers with status 429"}, {"3600", 1, 1, "answers with status 429"}, {"18446744073709551615", 9, 2, "answers with status 429"},
+	} {
+		calls := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if body, _ := io.ReadAll(r.Body); string(body) != "message" {
+				t.Errorf("call %d has the body %q", calls, body)
+			}
+			if calls++; calls <= c.busy {
+				w.Header().Set("Retry-After", c.after)
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
+		}))
+		to, err := Address(server.URL + "/canary")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = Send(t.Context(), "POST", to, User{}, "text/plain", []byte("message"))
+		server.Close()
+		if calls != c.calls || (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "canary")) {
+			t.Errorf("Retry-After %s, %d times: %d calls, %v", c.after, c.busy, calls, err)
+		}
+	}
+}
+
 // What is sent without encryption can be read on the way, except where there is no way.
 func TestPlain(t *testing.T) {
 	for address, want := range map[string]bool{

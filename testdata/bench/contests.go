@@ -77,7 +77,7 @@ func (s settings) make(dir, what string, args ...string) error {
 	return os.Rename(part, dir)
 }
 
-// properties are those that drift-detector reads of VMs (infra/vsphere/list.go).
+// properties are those that drift-detector reads of VMs (infra/vsphere/list/list.go).
 var properties = []string{
 	"name", "parent", "parentVApp", "config.uuid", "config.instanceUuid", "config.template", "config.createDate", "config.managedBy",
 	"summary.config.uuid", "summary.config.instanceUuid", "summary.config.template", "summary.config.vmPathName",
