@@ -10,7 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
-	"drift-detector/infra/openstack"
+	openstack "drift-detector/infra/openstack/list"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/code"
 )

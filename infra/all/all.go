@@ -6,7 +6,7 @@ import (
 	"drift-detector/infra/aws"
 	azure "drift-detector/infra/azure/list"
 	"drift-detector/infra/nodes"
-	"drift-detector/infra/openstack"
+	openstack "drift-detector/infra/openstack/list"
 	vsphere "drift-detector/infra/vsphere/list"
 )
 

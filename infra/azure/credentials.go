@@ -33,7 +33,7 @@ type Credential struct {
 	Federated    string // file of the operator's own with a token that stands for a secret
 	CLI          bool   // the operator's own az command gives the token
 	Operator     bool   // it is the operator's own
-	// instead is the operator's own, if it may be used: it is tried when the backup's is
+	// Instead is the operator's own, if it may be used: it is tried when the backup's is
 	// refused, which may have been changed since.
 	Instead       *Credential
 	InsteadSource string

@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
+	"drift-detector/internal/lab/openstacklab"
 )
 
 // Of an identity it is said what keeps CAPO from logging in with it, be it the cluster's or
@@ -15,7 +16,7 @@ import (
 func TestIdentitiesOfClustersAndMachines(t *testing.T) {
 	selector := map[string]any{"matchLabels": map[string]any{"team": "b"}}
 	refs := func(data []byte, ofResource string, fields map[string]any) []byte {
-		return edit(t, data, func(resource string, object map[string]any) bool {
+		return openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
 			if backuptest.Inside(object, "metadata")["namespace"] == "tenant-os-b" && strings.HasPrefix(resource, ofResource) {
 				ref := backuptest.Inside(object, "spec", "identityRef")
 				for k, v := range fields {
@@ -47,8 +48,8 @@ func TestIdentitiesOfClustersAndMachines(t *testing.T) {
 		"a machine's, without its keys": {machines(refs(withIdentity(t, nil, nil, true), "openstackservers.", map[string]any{"type": "Secret"})), "CredentialAbsent IdentityDiffers", "Secret tenant-os-b/shared with clouds.yaml is not in the backup", false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, secrets := load(t, c.data)
-			p := small().(*provider)
+			s, secrets := openstacklab.Load(t, new(Provider), c.data)
+			p := new(Provider)
 			var codes []string
 			text := ""
 			for _, f := range p.Check(s, secrets, time.Now()) {
@@ -80,7 +81,7 @@ func TestIdentitiesOfClustersAndMachines(t *testing.T) {
 			if !strings.Contains(refused, c.refused) || (refused == "") != (c.refused == "") {
 				t.Errorf("its machines are left alone because %q, want %q", refused, c.refused)
 			}
-			p.getenv = func(name string) string {
+			p.Getenv = func(name string) string {
 				return map[string]string{"OS_AUTH_URL": "https://mine.example/v3", "OS_USERNAME": "me", "OS_PASSWORD": "p", "OS_PROJECT_NAME": "web"}[name]
 			}
 			for _, target := range p.Targets(s, secrets, infra.Access{Options: map[string]string{flagCloud: ofVariables}}) {

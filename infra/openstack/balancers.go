@@ -30,12 +30,12 @@ func (c *clusterRecord) balancerGiven() []balancerPart {
 	if !network.given {
 		return nil
 	}
-	list := []balancerPart{{network, keyNetwork, thingNetwork}}
+	list := []balancerPart{{network, KeyNetwork, thingNetwork}}
 	var subnets []json.RawMessage
 	_ = json.Unmarshal([]byte(c.LBSubnets), &subnets) // in another form it names none
 	for _, s := range subnets {
 		if p := paramOf(string(s)); p.given {
-			list = append(list, balancerPart{p, keySubnet, thingSubnet})
+			list = append(list, balancerPart{p, KeySubnet, thingSubnet})
 		}
 	}
 	return list

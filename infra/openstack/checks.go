@@ -56,7 +56,7 @@ func versionKinds() []backup.AnyKind {
 
 // Check returns what will not work with CAPO after a restore: credentials that the backup
 // lacks, that cannot be had from what names them, or that a namespace may not use, and API versions that it does not serve.
-func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
+func (p *Provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
 	objs := newObjects(s)
 	homes := objs.homeScopes()
 	return slices.Concat(objs.credentialsAbsent(homes, secrets), objs.identitiesForbidden(homes), objs.identitiesDiffer(), objs.addressesAbsent(), objs.bootstrapAbsent(secrets), check.Versions(s, versionedKinds, servedVersions))

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/lab/openstacklab"
 )
 
 const wholeCloud = `clouds:
@@ -72,46 +73,12 @@ func TestReadCloud(t *testing.T) {
 	}
 }
 
-// A login holds one user and one project, each in one way.
-func TestLogins(t *testing.T) {
-	login := func(a authEntry) credential {
-		a.AuthURL = "https://Keystone.example/identity/v3/"
-		c, fault := (&cloudEntry{Auth: a}).credential("Secret")
-		if fault != nil {
-			t.Fatal(fault)
-		}
-		if c.options.IdentityEndpoint != "https://keystone.example:443/identity/" {
-			t.Errorf("it is at %s", c.options.IdentityEndpoint)
-		}
-		if _, err := c.options.ToTokenV3CreateMap(nil); err != nil {
-			t.Errorf("%+v: %v", a, err)
-		}
-		return c
-	}
-	for account, a := range map[string]authEntry{
-		"user/id/default//capo": {Username: "capo", Password: "p", ProjectName: "web"},
-		"user/id/d//capo":       {Username: "capo", Password: "p", ProjectName: "web", UserDomainID: "d", ProjectDomainName: "P"},
-		"user/id/u1":            {UserID: "u1", Username: "capo", Password: "p", ProjectID: "p1", ProjectName: "web", DomainName: "d"},
-		"application/id/a1":     {AppID: "a1", AppSecret: "s", Username: "capo", UserDomainName: "d", ProjectName: "web"},
-		"application///user%2fname%2fn%2f%2fcapo/a": {
-			AppName: "a", AppSecret: "s", Username: "capo", UserDomainName: "N",
-		},
-	} {
-		if c := login(a); c.accountOf().key() != account {
-			t.Errorf("%s locks %s", account, c.accountOf().key())
-		}
-		if _, err := func() (map[string]any, error) { c := login(a); return c.options.ToTokenV3ScopeMap() }(); err != nil {
-			t.Errorf("%s: %v", account, err)
-		}
-	}
-}
-
 // What the operator gives for the endpoint replaces user and password, and the operator's
 // own cloud what the backup lacks.
 func TestOperatorsCredentials(t *testing.T) {
-	data := leadTo(t, fleet(t), "https://keystone.example:5000/v3", nil, "m4rk3r")
-	s, secrets := load(t, data)
-	p := small().(*provider)
+	data := openstacklab.LeadTo(t, openstacklab.Fleet(t, lab), "https://keystone.example:5000/v3", nil, "m4rk3r")
+	s, secrets := openstacklab.Load(t, new(Provider), data)
+	p := new(Provider)
 	first := func(secrets *backup.Secrets, a infra.Access) infra.Target { return p.Targets(s, secrets, a)[0] }
 	given := infra.Credential{Endpoint: "keystone.example:5000", Username: "me", Password: backup.NewSensitive("mine"), Source: "--credentials f"}
 	if got := first(secrets, infra.Access{Credentials: []infra.Credential{given}}); !strings.Contains(got.Use, "user me, project tenant-os, from --credentials f") {
@@ -123,7 +90,7 @@ func TestOperatorsCredentials(t *testing.T) {
 	}
 	own := infra.Access{Options: map[string]string{flagCloud: ofVariables}}
 	env := map[string]string{"OS_AUTH_URL": "http://mine.example/v3", "OS_USERNAME": "me", "OS_PASSWORD": "own-m4rk3r", "OS_PROJECT_NAME": "web", "OS_USER_DOMAIN_NAME": "D"}
-	p.getenv = func(name string) string { return env[name] }
+	p.Getenv = func(name string) string { return env[name] }
 	if got := first(nil, infra.Access{}); got.Refused == nil || got.Refused.Reason != "NoCredential" || !strings.Contains(got.Refused.Hint, "--openstack-cloud") {
 		t.Errorf("%+v", got.Refused)
 	}
@@ -141,4 +108,25 @@ func TestOperatorsCredentials(t *testing.T) {
 	if got := first(secrets, own); got.Refused != nil || !strings.Contains(strings.Join(got.Warnings, " "), "no password") {
 		t.Errorf("%+v", got)
 	}
+}
+
+// A clouds.yaml may hold anything: what is refused says nothing of it, and what is
+// followed leads to an https:// address.
+func FuzzReadCloud(f *testing.F) {
+	f.Add(wholeCloud, "mine")
+	f.Add("clouds: {a: {auth: {auth_url: 'https://x', username: u, password: p, project_id: p}}}", "a")
+	f.Add("clouds: &a {b: *a}", "b")
+	f.Fuzz(func(t *testing.T, text, name string) {
+		entry, _, why := readCloud(text, "", name)
+		if (entry == nil) == (why == "") {
+			t.Fatalf("%+v, %q", entry, why)
+		}
+		if entry == nil {
+			return
+		}
+		c, fault := entry.credential("Secret")
+		if fault == nil && (!strings.HasPrefix(c.Options.IdentityEndpoint, "https://"+c.Endpoint.String()+"/") || strings.ContainsAny(c.Options.IdentityEndpoint, "@?# \n")) {
+			t.Errorf("it leads to %q", c.Options.IdentityEndpoint)
+		}
+	})
 }

@@ -8,61 +8,76 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
-
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
 	"drift-detector/report/code"
 )
 
-// credential is what a login needs.
-type credential struct {
+// Credential is what a login needs.
+type Credential struct {
 	capi.Redacted
-	options  tokens.AuthOptions // IdentityEndpoint without the version
-	endpoint infra.Endpoint
-	region   string // empty: the only one
-	service  string // which endpoints of the catalogue: "public"
-	project  string // as the credential names it, for people
-	ca       []byte
-	any      bool         // clouds.yaml says verify: false, so that CAPO takes any certificate
-	operator *operatorTLS // of the operator's own; nil: the backup's
-	// instead is the operator's own, if it may be used: it is tried when Keystone refuses
+	Options  Options
+	Endpoint infra.Endpoint
+	Region   string // empty: the only one
+	Service  string // which endpoints of the catalogue: "public"
+	Project  string // as the credential names it, for people
+	CA       []byte
+	Any      bool         // clouds.yaml says verify: false, so that CAPO takes any certificate
+	Operator *OperatorTLS // of the operator's own; nil: the backup's
+	// Instead is the operator's own, if it may be used: it is tried when Keystone refuses
 	// the backup's, which may have been changed since.
-	instead       *credential
-	insteadSource string
+	Instead       *Credential
+	InsteadSource string
+}
+
+// Options are what Keystone is asked with: a user, or an application credential, and a project.
+type Options struct {
+	IdentityEndpoint                                   string // without the version
+	Username, UserID, Password                         string
+	DomainID, DomainName                               string // of the user
+	ApplicationCredentialID, ApplicationCredentialName string
+	ApplicationCredentialSecret                        string
+	Scope                                              Scope
+}
+
+// Scope is the project that a login is for; an application credential has one of its own.
+type Scope struct {
+	ProjectID, ProjectName string
+	DomainID, DomainName   string // of the project, where that is named
 }
 
 // lister is what a listing with a credential is made as: those of equal listers are one.
 type lister struct {
-	options             tokens.AuthOptions
+	options             Options
 	endpoint            infra.Endpoint
 	region, service, ca string
 	operator            bool
 }
 
-func (c *credential) lister() lister {
-	return lister{c.options, c.endpoint, c.region, c.service, string(c.ca), c.operator != nil}
+func (c *Credential) lister() lister {
+	return lister{c.Options, c.Endpoint, c.Region, c.Service, string(c.CA), c.Operator != nil}
 }
 
 // found is a credential and the object that it comes from.
 type found struct {
-	credential
+	Credential
 	source   string // "Secret team-a/cloud-config"
 	warnings []string
 	given    bool   // by the operator, in the place of own
 	own      *found // the backup's; nil where it holds none
 }
 
-const hintOwn = "use a credential of your own that may read this project: --openstack-cloud NAME for an entry of your clouds.yaml, or envvars for your OS_ variables; `drift-detector permissions openstack` says what it must be allowed"
+// HintOwn says what to give where the credential of a backup does not do.
+const HintOwn = "use a credential of your own that may read this project: --openstack-cloud NAME for an entry of your clouds.yaml, or envvars for your OS_ variables; `drift-detector permissions openstack` says what it must be allowed"
 
 func noCredential(format string, args ...any) *infra.Fault {
-	return capi.NoCredential(hintOwn, format, args...)
+	return capi.NoCredential(HintOwn, format, args...)
 }
 
 // credentialOf finds the credential of a home as CAPO does, and the operator's own where
 // that is lacking and may be used instead.
-func (p *provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
+func (p *Provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
 	f, fault := objs.fromBackup(h, secrets)
 	if fault == nil {
 		f, fault = f.override(a)
@@ -81,12 +96,12 @@ func (p *provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, 
 	case fault != nil && fault.Reason == code.BadEndpoint:
 		return found{}, fault
 	case fault != nil:
-		own.given, own.region = true, cmp.Or(h.region, own.region)
+		own.given, own.Region = true, cmp.Or(h.region, own.Region)
 		own.warnings = append(own.warnings, fmt.Sprintf("%s; used instead: %s", fault.Message, own.source))
 		return own, nil
 	}
-	own.region = cmp.Or(f.region, own.region)
-	f.instead, f.insteadSource = &own.credential, own.source
+	own.Region = cmp.Or(f.Region, own.Region)
+	f.Instead, f.InsteadSource = &own.Credential, own.source
 	return f, nil
 }
 
@@ -109,7 +124,7 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 		namespace, name = object.Data.Namespace, object.Data.Secret
 	}
 	if why := h.mistake(); why != "" {
-		return found{}, capi.BadIdentity(hintOwn+"; correct "+referenceFields+" before the clusters are unpaused", "%s", why)
+		return found{}, capi.BadIdentity(HintOwn+"; correct "+referenceFields+" before the clusters are unpaused", "%s", why)
 	}
 	what := fmt.Sprintf("Secret %s/%s", namespace, name)
 	s := secrets.Named(h.backup, namespace, name)
@@ -127,15 +142,18 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 	if fault != nil {
 		return found{}, fault
 	}
-	c.region = cmp.Or(h.region, c.region)
+	c.Region = cmp.Or(h.region, c.Region)
 	if ca := s.Value(caKey).Reveal(); strings.TrimSpace(ca) != "" {
-		c.ca = []byte(ca)
+		c.CA = []byte(ca)
 	}
-	return found{credential: c, source: what, warnings: warnings}, nil
+	return found{Credential: c, source: what, warnings: warnings}, nil
 }
 
 // pathForm is the path of an identity endpoint: "/identity/v3".
 var pathForm = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)*/?$`)
+
+// IsPath reports whether the path of an address is one that is followed.
+func IsPath(path string) bool { return pathForm.MatchString(path) && !strings.Contains(path, "..") }
 
 // identityAt reads an auth_url: the server, and the address without user info, query and
 // version.
@@ -145,7 +163,7 @@ func identityAt(authURL string) (at infra.Endpoint, base string, err error) {
 		return at, "", err
 	}
 	u, err := url.Parse(authURL)
-	if err != nil || !pathForm.MatchString(u.Path) || strings.Contains(u.Path, "..") {
+	if err != nil || !IsPath(u.Path) {
 		return at, "", infra.ErrHost
 	}
 	path := strings.TrimSuffix(u.Path, "/")
@@ -156,7 +174,7 @@ func identityAt(authURL string) (at infra.Endpoint, base string, err error) {
 }
 
 // credential makes a login of an entry.
-func (c *cloudEntry) credential(source string) (credential, *infra.Fault) {
+func (c *cloudEntry) credential(source string) (Credential, *infra.Fault) {
 	a := &c.Auth
 	at, base, err := identityAt(a.AuthURL)
 	if err != nil {
@@ -167,34 +185,34 @@ func (c *cloudEntry) credential(source string) (credential, *infra.Fault) {
 		if errors.Is(err, infra.ErrPlainHTTP) {
 			f.Hint = "the password would travel in clear; where that is meant, use a clouds.yaml of your own: --openstack-cloud NAME"
 		}
-		return credential{}, f
+		return Credential{}, f
 	}
 	return c.login(at, base), nil
 }
 
 // login returns what an entry logs in with at an identity endpoint.
-func (c *cloudEntry) login(at infra.Endpoint, base string) credential {
+func (c *cloudEntry) login(at infra.Endpoint, base string) Credential {
 	a := &c.Auth
-	o := tokens.AuthOptions{
+	o := Options{
 		IdentityEndpoint: base, Username: a.Username, UserID: a.UserID, Password: a.Password,
 		DomainID:                    cmp.Or(a.UserDomainID, a.DomainID),
 		DomainName:                  cmp.Or(a.UserDomainName, a.DomainName),
 		ApplicationCredentialID:     a.AppID,
 		ApplicationCredentialName:   a.AppName,
 		ApplicationCredentialSecret: a.AppSecret,
-		Scope: tokens.Scope{
+		Scope: Scope{
 			ProjectID: cmp.Or(a.ProjectID, a.TenantID), ProjectName: cmp.Or(a.ProjectName, a.TenantName),
 			DomainID: cmp.Or(a.ProjectDomainID, a.DomainID), DomainName: cmp.Or(a.ProjectDomainName, a.DomainName),
 		},
 	}
-	login := finished(o, a.DefaultDomain, at, c.Region, c.catalogueInterface())
-	login.any = c.Verify != nil && !*c.Verify
-	return login
+	made := finished(o, a.DefaultDomain, at, c.Region, c.catalogueInterface())
+	made.Any = c.Verify != nil && !*c.Verify
+	return made
 }
 
 // finished makes the options consistent, of which gophercloud refuses what is too much
 // (openstack/identity/v3/tokens/requests.go v2.15.0).
-func finished(o tokens.AuthOptions, defaultDomain string, at infra.Endpoint, region, service string) credential {
+func finished(o Options, defaultDomain string, at infra.Endpoint, region, service string) Credential {
 	if o.DomainID == "" && o.DomainName == "" && o.UserID == "" {
 		o.DomainID = cmp.Or(defaultDomain, "default")
 	}
@@ -217,22 +235,22 @@ func finished(o tokens.AuthOptions, defaultDomain string, at infra.Endpoint, reg
 	switch s := &o.Scope; {
 	case o.ApplicationCredentialID != "" || o.ApplicationCredentialName != "":
 		// It is for one project; a scope beside it is refused.
-		o.Scope, o.Password = tokens.Scope{}, ""
+		o.Scope, o.Password = Scope{}, ""
 		if o.ApplicationCredentialID != "" {
 			o.Username, o.UserID, o.DomainID, o.DomainName = "", "", "", ""
 		}
 		project = ""
 	case s.ProjectID != "":
-		o.Scope = tokens.Scope{ProjectID: s.ProjectID}
+		o.Scope = Scope{ProjectID: s.ProjectID}
 	case s.DomainID != "":
 		s.DomainName = ""
 	}
-	return credential{options: o, endpoint: at, region: region, service: service, project: project}
+	return Credential{Options: o, Endpoint: at, Region: region, Service: service, Project: project}
 }
 
-// who names the account for people.
-func (c *credential) who() string {
-	switch o := &c.options; {
+// Who names the account for people.
+func (c *Credential) Who() string {
+	switch o := &c.Options; {
 	case o.ApplicationCredentialID != "":
 		return "application credential " + o.ApplicationCredentialID
 	case o.ApplicationCredentialName != "":
@@ -245,12 +263,12 @@ func (c *credential) who() string {
 // override puts user and password that the operator gave for the endpoint in the place of
 // the backup's. Project and domain stay the backup's.
 func (f found) override(a infra.Access) (found, *infra.Fault) {
-	given, ok := a.CredentialFor(f.endpoint.String())
+	given, ok := a.CredentialFor(f.Endpoint.String())
 	if !ok || given.Username == "" && given.Password.IsZero() {
 		return f, nil
 	}
-	o := f.options
-	if o.Scope == (tokens.Scope{}) {
+	o := f.Options
+	if o.Scope == (Scope{}) {
 		return found{}, noCredential("%s holds an application credential, which says no project that the user of %s could log in to", f.source, given.Source)
 	}
 	domain := cmp.Or(o.DomainID, o.DomainName)
@@ -258,7 +276,7 @@ func (f found) override(a infra.Access) (found, *infra.Fault) {
 	if domain == "" {
 		o.DomainID = "default"
 	}
-	c := finished(o, "", f.endpoint, f.region, f.service)
-	c.ca = f.ca
-	return found{credential: c, source: cmp.Or(given.Source, "--credentials"), warnings: f.warnings, given: true, own: &f}, nil
+	c := finished(o, "", f.Endpoint, f.Region, f.Service)
+	c.CA = f.CA
+	return found{Credential: c, source: cmp.Or(given.Source, "--credentials"), warnings: f.warnings, given: true, own: &f}, nil
 }

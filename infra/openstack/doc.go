@@ -1,6 +1,7 @@
-// Package openstack is the provider of Cluster API Provider OpenStack (CAPO): it knows
-// which Nova servers the OpenStackMachines and OpenStackServers of a backup expect, and
-// lists the servers of the projects that its clusters are in.
+// Package openstack is the provider of Cluster API Provider OpenStack (CAPO) without its listing: it
+// knows which Nova servers the OpenStackMachines and OpenStackServers of a backup expect, where
+// they are, and what CAPO does after a restore. It contacts nothing; package list, below it,
+// lists the servers of the projects that the clusters are in.
 //
 // What the backup expects (no network, no secrets):
 //
@@ -12,7 +13,7 @@
 //	homescope.go    one place per identity, cloud and region
 //	identities.go   which namespaces may use which identity, and which identities lack
 //	expected.go     keys by which a machine's server is found
-//	ownership.go    keys by which other servers belong to a cluster
+//	ownership.go    keys by which other servers belong to a cluster, and the keys that a server has
 //	restore.go      what the objects of a machine say of its restore
 //	proofs.go       what shows the project of a cluster
 //	images.go       images by name and tags
@@ -20,7 +21,7 @@
 //	balancers.go    the load balancer of the API server
 //	managed.go      what CAPO made and looks for by name
 //	floating.go     where the floating IPs of the API server and the bastion lead
-//	external.go     the external network, and what else keeps a cluster from being ready
+//	external.go     what keeps a cluster from being ready
 //	resources.go    what else a cluster's restore depends on
 //	param.go        how objects say which thing of OpenStack they mean
 //	floatingpools.go  what floating IPs from a pool need
@@ -35,25 +36,15 @@
 //	walkserver.go   what a server is made of
 //	walkfound.go    the same of a server that exists
 //
-// Where to look, and what there is:
+// Where to look, and with what (no network; the operator's own clouds.yaml is opened):
 //
 //	targets.go      one target per project, region and credential
 //	credentials.go  finds a credential as CAPO does
-//	accounts.go     which accounts may be one, so that none is locked
 //	clouds.go       reads an entry of clouds.yaml
 //	operator.go     the operator's own clouds.yaml and variables
 //	reach.go        the project that the openstack command is at, for another look
-//	transport.go    bounds, certificates, and which servers may be contacted
 //	extract.go      writes the credential of a target as variables, for `extract`
 //	manifests.go    makes identities again that the backup lacks, for `extract`
-//	session.go      logs in, finds the services in the catalogue, logs out
-//	list.go         reads pages of servers
-//	ports.go        reads ports: which servers CAPO made
-//	instance.go     one server as Nova shows it
-//	probes.go       networks, images and other things that the backup names
-//	behind.go       members of pools, and which trunks are looked for
-//	walkaccess.go   which credential is accepted, which certificate is shown
-//	faults.go       what went wrong, and what to do
 //
 // Keys of instances and of expected machines, where cluster is the name in the description
 // of a port that CAPO made ("Created by cluster-api-provider-openstack cluster prod"), and
@@ -104,27 +95,4 @@
 // A server never gets another id, not by a rebuild either. One of the same name is
 // therefore another one, and only as long as nothing shows what became of the machine's
 // own port it may be the machine: then the machine is not called Stale.
-//
-// # Calls
-//
-// Listing a project of n servers costs
-//
-//	1                 login
-//	1                 ports, with the members that are read
-//	⌈n/1000⌉          pages of servers, one more where the last is the first or full
-//	m                 in more than one page: of servers that the backup records and the
-//	                  list lacks
-//	1 for each kind   networks, external networks, subnets, routers, security groups,
-//	                  floating IPs, flavors, server groups, key pairs, load balancers,
-//	                  availability zones, extensions, trunks; by id and by name, and one
-//	                  for each image, as far as the backup names any
-//	3 for each        port of a load balancer: its listener, its pool, and that one's members
-//	1 for each        filter that is more than a name, managed subnet, and network whose subnets
-//	                  the cluster does not name
-//	1                 login with each credential of the backup, where another one lists
-//	1                 ports that floating IPs of API servers are attached to
-//	1                 logout
-//
-// and retries. Servers that have no key of the backup are kept packed (infra.Unrelated),
-// so that memory is a matter of the backup and of one page, not of n.
 package openstack

@@ -11,7 +11,7 @@ import (
 )
 
 // Expected returns which servers the backup expects, and what ties others to its clusters.
-func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
+func (p *Provider) Expected(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
 	c := infra.Expected{Providers: capi.Providers(objs.locations, Name), Controllers: objs.controllers()}
 	c.Machines = make([]infra.ExpectedMachine, len(objs.members))
@@ -35,7 +35,7 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 }
 
 // Survey returns what checks need of Expected.
-func (p *provider) Survey(s *backup.Snapshot) infra.Expected {
+func (p *Provider) Survey(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
 	return infra.Expected{Providers: capi.Providers(objs.locations, Name), Absent: objs.absent(), Machines: capi.Orphans(objs.members, objs.orphan)}
 }
@@ -51,7 +51,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		// replacement for it, unless CAPO's own port of that name shows that it is none.
 		Witness: []infra.Key{{Kind: keyStandIn, Value: name}},
 		// Nova keeps the host name that a server was made with when it is renamed.
-		Hosts:  []infra.Key{{Kind: keyHost, Value: strings.ToLower(name)}},
+		Hosts:  []infra.Key{{Kind: KeyHost, Value: strings.ToLower(name)}},
 		Weak:   []infra.Key{{Kind: keyMade, Value: infra.Join(m.cluster.Name, name)}, {Kind: keyMade, Value: infra.Join(resourceName(m.cluster), name)}},
 		Expect: []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: name}, Warning: code.Renamed}},
 	}
@@ -62,9 +62,9 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	c.Strong, c.Source, c.Conflict, c.Doubted = objs.strong(m)
 	if c.Strong.IsZero() {
 		// The id of a server in a cell that is down is known, and its name is not.
-		c.Blind = []infra.Key{nameless}
+		c.Blind = []infra.Key{Nameless}
 	}
-	c.Hidden = []infra.Key{nameless}
+	c.Hidden = []infra.Key{Nameless}
 	c.Blockers = append(objs.portBlockers(m), objs.floatingLost(m)...)
 	// Its own reference may lead elsewhere: the floating IP is where the cluster is.
 	if l := objs.locations[m.cluster]; !l.floatingElsewhere().IsZero() {
@@ -113,11 +113,11 @@ func (objs *objects) strong(m *member) (key infra.Key, source, conflict string, 
 	if m.server != nil {
 		all = append(all, infra.Recorded{Source: "OpenStackServer.status.instanceID", Raw: m.server.Data.InstanceID})
 	}
-	return infra.Agreed(keyServer, "server id", all, func(raw string) string {
+	return infra.Agreed(KeyServer, "server id", all, func(raw string) string {
 		if keys := providerIDKeys(raw); keys != nil {
 			return keys[0].Value
 		}
-		return uuidOf(raw)
+		return UUIDOf(raw)
 	})
 }
 
@@ -132,8 +132,8 @@ func (objs *objects) exclusions() []infra.Exclusion {
 		if l.record == nil {
 			continue
 		}
-		if u := uuidOf(l.record.Data.Bastion.ID); u != "" {
-			add(infra.Key{Kind: keyServer, Value: u})
+		if u := UUIDOf(l.record.Data.Bastion.ID); u != "" {
+			add(infra.Key{Kind: KeyServer, Value: u})
 		}
 		for _, c := range clusterNames(id) {
 			add(infra.Key{Kind: keyMade, Value: infra.Join(c, id.Name+"-"+roleBastion)})
@@ -143,8 +143,8 @@ func (objs *objects) exclusions() []infra.Exclusion {
 		}
 	}
 	for r := range servers.In(objs.snapshot).All() {
-		if u := uuidOf(r.Data.InstanceID); u != "" && isBastion(r) {
-			add(infra.Key{Kind: keyServer, Value: u})
+		if u := UUIDOf(r.Data.InstanceID); u != "" && isBastion(r) {
+			add(infra.Key{Kind: KeyServer, Value: u})
 		}
 	}
 	return list

@@ -15,6 +15,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
+	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/code"
 )
 
@@ -27,7 +28,7 @@ const (
 // inVersion gives the fleet's OpenStack objects another API version, in its form.
 func inVersion(t *testing.T, version string) []byte {
 	t.Helper()
-	data := edit(t, fleet(t), func(resource string, object map[string]any) bool {
+	data := openstacklab.Edit(t, openstacklab.Fleet(t, lab), func(resource string, object map[string]any) bool {
 		if !strings.HasPrefix(resource, "openstack") {
 			return true
 		}
@@ -80,11 +81,11 @@ func inVersion(t *testing.T, version string) []byte {
 func TestReleases(t *testing.T) {
 	for version, want := range map[string]release{"v1alpha7": byNameAlone, "v1beta1 without servers": withoutServers, "v1beta1": withServers, "v1beta2": recording} {
 		t.Run(version, func(t *testing.T) {
-			s, secrets := load(t, inVersion(t, version))
+			s, secrets := openstacklab.Load(t, new(Provider), inVersion(t, version))
 			for _, p := range s.Problems {
 				t.Errorf("%s: %s", p.Item, p.Reason)
 			}
-			p := small()
+			p := new(Provider)
 			e := p.Expected(s)
 			for id := range e.Providers {
 				c, ok := e.Controllers[id]
@@ -144,7 +145,7 @@ func TestReleases(t *testing.T) {
 // withIdentity lets the clusters of tenant-os-b use an OpenStackClusterIdentity.
 func withIdentity(t *testing.T, selector any, labels map[string]any, held bool) []byte {
 	t.Helper()
-	data := edit(t, leadTo(t, fleet(t), "https://keystone.example:5000/v3", nil, "m4rk3r"), func(resource string, object map[string]any) bool {
+	data := openstacklab.Edit(t, openstacklab.LeadTo(t, openstacklab.Fleet(t, lab), "https://keystone.example:5000/v3", nil, "m4rk3r"), func(resource string, object map[string]any) bool {
 		if ref := backuptest.Inside(object, "spec", "identityRef"); (resource == osClusters || resource == osServers) && backuptest.Inside(object, "metadata")["namespace"] == "tenant-os-b" {
 			ref["type"], ref["name"], ref["cloudName"] = "ClusterIdentity", "shared", "mycloud"
 		}
@@ -184,7 +185,7 @@ func withIdentity(t *testing.T, selector any, labels map[string]any, held bool) 
 func TestIdentities(t *testing.T) {
 	selector := map[string]any{"matchLabels": map[string]any{"team": "b"}}
 	noSecret := func(data []byte) []byte {
-		return edit(t, data, func(resource string, object map[string]any) bool {
+		return openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
 			m := backuptest.Inside(object, "metadata")
 			return resource != "secrets" || m["namespace"] != "tenant-os-b" || m["name"] != "cloud-config"
 		})
@@ -205,8 +206,8 @@ func TestIdentities(t *testing.T) {
 		"neither":         {noSecret(withIdentity(t, selector, map[string]any{"team": "c"}, true)), "does not select Namespace tenant-os-b", 1, 0, "CredentialAbsentIdentityForbidden"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, secrets := load(t, c.data)
-			p := small().(*provider)
+			s, secrets := openstacklab.Load(t, new(Provider), c.data)
+			p := new(Provider)
 			got := ""
 			for _, target := range p.Targets(s, secrets, infra.Access{}) {
 				if slices.ContainsFunc(target.Clusters, func(id backup.ClusterID) bool { return id.Name == "data" }) && target.Refused != nil {
@@ -242,7 +243,7 @@ func TestIdentities(t *testing.T) {
 // A provider id's region counts for nothing, and other providers' ids are not read.
 func TestProviderIDs(t *testing.T) {
 	const id = "10f77095-1205-4081-bc39-60084a65bdfb"
-	want := []infra.Key{{Kind: keyServer, Value: id}}
+	want := []infra.Key{{Kind: KeyServer, Value: id}}
 	for text, known := range map[string]bool{
 		"openstack:///" + id: true, "openstack://RegionOne/" + id: true, " OpenStack:///" + strings.ToUpper(id) + "\n": true,
 		"openstack:///": false, "openstack:///x": false, "aws:///" + id: false, id: false, "vsphere://" + id: false,
@@ -263,7 +264,7 @@ func TestPortsThatCAPOMade(t *testing.T) {
 		{"-0", portDescription + "web", "", ""},
 		{"web-0", portDescription, "", ""},
 	} {
-		if cluster, server := madeFor(&portAnswer{Name: c.name, Description: c.description}); cluster != c.cluster || server != c.server {
+		if cluster, server := (&Port{Name: c.name, Description: c.description}).MadeFor(); cluster != c.cluster || server != c.server {
 			t.Errorf("%q %q: %q, %q", c.name, c.description, cluster, server)
 		}
 	}
@@ -280,15 +281,15 @@ func TestPortsThatCAPOMade(t *testing.T) {
 // Of the floating IPs that come from a pool the backup lacks the IPAddresses: one finding
 // for each cluster, however many machines have one.
 func TestFloatingAddressesAbsent(t *testing.T) {
-	data := edit(t, fleet(t), func(resource string, object map[string]any) bool {
+	data := openstacklab.Edit(t, openstacklab.Fleet(t, lab), func(resource string, object map[string]any) bool {
 		if resource == osServers || resource == osMachines {
 			backuptest.Inside(object, "spec")["floatingIPPoolRef"] = map[string]any{"apiGroup": group, "kind": poolKind, "name": "public"}
 		}
 		return true
 	})
-	s, secrets := load(t, data)
+	s, secrets := openstacklab.Load(t, new(Provider), data)
 	found := map[string]int{}
-	for _, f := range small().(*provider).Check(s, secrets, time.Time{}) {
+	for _, f := range new(Provider).Check(s, secrets, time.Time{}) {
 		if f.Code == ruleAddress.Code {
 			found[f.Object]++
 			if len(f.Clusters) != 1 || !strings.Contains(f.Message, claimSuffix+" is not in the backup") {

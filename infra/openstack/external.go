@@ -1,8 +1,6 @@
 package openstack
 
 import (
-	"cmp"
-
 	"drift-detector/backup"
 	"drift-detector/infra"
 )
@@ -14,17 +12,5 @@ func (l *location) stuckBastion(id backup.ClusterID) infra.Key {
 	if l.record == nil || !l.record.Data.BastionEnabled || l.release != withoutServers {
 		return infra.Key{}
 	}
-	return infra.Key{Kind: keyStuck, Value: id.Name + "-" + roleBastion}
-}
-
-// noteExternal notes an external network, and that it is not the only one. An
-// administrator sees those that the backup's user may not.
-func (l *listing) noteExternal(t *thingAnswer) {
-	if !t.External || !l.cloud.own {
-		return
-	}
-	l.found(keyExternal, one)
-	if l.external = cmp.Or(l.external, t.ID); l.external != t.ID {
-		l.found(keyExternal, several)
-	}
+	return infra.Key{Kind: KeyStuck, Value: id.Name + "-" + roleBastion}
 }

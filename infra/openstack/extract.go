@@ -13,13 +13,13 @@ import (
 
 // Extract returns a clouds.yaml with the login of a target as its only cloud, and the
 // certificate authority that the Secret holds beside it.
-func (p *provider) Extract(t infra.Target, path func(name string) string) (infra.Extract, error) {
-	c, ok := t.Credential.(credential)
-	if !ok || c.operator != nil {
+func (p *Provider) Extract(t infra.Target, path func(name string) string) (infra.Extract, error) {
+	c, ok := t.Credential.(Credential)
+	if !ok || c.Operator != nil {
 		return infra.Extract{}, errors.New("it has no login of the backup")
 	}
-	o := &c.options
-	entry := cloudEntry{Region: c.region, Interface: c.service, AuthType: "password", Auth: authEntry{
+	o := &c.Options
+	entry := cloudEntry{Region: c.Region, Interface: c.Service, AuthType: "password", Auth: authEntry{
 		AuthURL: o.IdentityEndpoint + "v3", Username: o.Username, UserID: o.UserID, Password: o.Password,
 		UserDomainID: o.DomainID, UserDomainName: o.DomainName,
 		ProjectID: o.Scope.ProjectID, ProjectName: o.Scope.ProjectName, ProjectDomainID: o.Scope.DomainID, ProjectDomainName: o.Scope.DomainName,
@@ -28,13 +28,13 @@ func (p *provider) Extract(t infra.Target, path func(name string) string) (infra
 	if o.ApplicationCredentialID != "" || o.ApplicationCredentialName != "" {
 		entry.AuthType = "v3applicationcredential"
 	}
-	base := "openstack." + t.Endpoint + "." + cmp.Or(c.project, "project")
+	base := "openstack." + t.Endpoint + "." + cmp.Or(c.Project, "project")
 	var out infra.Extract
-	if len(c.ca) > 0 {
+	if len(c.CA) > 0 {
 		name := base + ".ca.pem"
-		out.Files, entry.CACert = append(out.Files, infra.LoginFile{Name: name, Text: backup.NewSensitive(string(c.ca))}), path(name)
+		out.Files, entry.CACert = append(out.Files, infra.LoginFile{Name: name, Text: backup.NewSensitive(string(c.CA))}), path(name)
 	}
-	if c.any {
+	if c.Any {
 		out.Lacks = append(out.Lacks, "verify: false is not written: certificates are checked")
 	}
 	text, err := yaml.Marshal(map[string]any{"clouds": map[string]any{"backup": written(entry)}})

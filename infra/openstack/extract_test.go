@@ -20,8 +20,8 @@ func TestExtractedCloudIsTheSame(t *testing.T) {
 		if fault != nil {
 			t.Fatal(fault.Message)
 		}
-		c.ca = []byte("PEM")
-		e, err := New().(*provider).Extract(infra.Target{Endpoint: "keystone.corp", Credential: c}, func(name string) string { return "/x/" + name })
+		c.CA = []byte("PEM")
+		e, err := new(Provider).Extract(infra.Target{Endpoint: "keystone.corp", Credential: c}, func(name string) string { return "/x/" + name })
 		if err != nil || len(e.Files) != 2 || e.Files[1].Text.Reveal() != "PEM" || len(e.Lacks) != 1 {
 			t.Fatalf("%s: %v, %+v", name, err, e)
 		}
@@ -31,14 +31,14 @@ func TestExtractedCloudIsTheSame(t *testing.T) {
 			t.Fatalf("%s: %s\n%s", name, why, text)
 		}
 		again, fault := entry.credential("Secret")
-		if fault != nil || again.options != c.options || again.region != c.region || again.service != c.service {
-			t.Errorf("%s: %v\n%+v\n%+v", name, fault, again.options, c.options)
+		if fault != nil || again.Options != c.Options || again.Region != c.Region || again.Service != c.Service {
+			t.Errorf("%s: %v\n%+v\n%+v", name, fault, again.Options, c.Options)
 		}
 		if entry.CACert != "/x/"+e.Files[1].Name || strings.Contains(text, "verify") || strings.Contains(text, `""`) {
 			t.Errorf("%s:\n%s", name, text)
 		}
 	}
-	if _, err := New().(*provider).Extract(infra.Target{Credential: credential{operator: &operatorTLS{}}}, func(string) string { return "" }); err == nil {
+	if _, err := new(Provider).Extract(infra.Target{Credential: Credential{Operator: &OperatorTLS{}}}, func(string) string { return "" }); err == nil {
 		t.Error("the operator's own login is written")
 	}
 }

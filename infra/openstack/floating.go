@@ -2,12 +2,7 @@ package openstack
 
 import (
 	"cmp"
-	"context"
-	"net/url"
-	"slices"
 	"strings"
-
-	"github.com/gophercloud/gophercloud/v2"
 
 	"drift-detector/infra"
 )
@@ -40,7 +35,7 @@ func (l *location) floatingElsewhere() infra.Key {
 	if ip == "" || l.record.Data.LBEnabled {
 		return infra.Key{}
 	}
-	return infra.Key{Kind: keyElsewhere, Value: ip}
+	return infra.Key{Kind: KeyElsewhere, Value: ip}
 }
 
 // bastionAddress returns the floating IP that the cluster's bastion is to have, or "".
@@ -57,7 +52,7 @@ func (l *location) bastionAddress() string {
 // bastionElsewhere returns the probe of that floating IP at another server.
 func (l *location) bastionElsewhere() infra.Key {
 	if ip := l.bastionAddress(); ip != "" {
-		return infra.Key{Kind: keyElsewhere, Value: ip}
+		return infra.Key{Kind: KeyElsewhere, Value: ip}
 	}
 	return infra.Key{}
 }
@@ -77,7 +72,7 @@ func (objs *objects) planes() planes {
 			p.clusters[infra.Join(c, l.bastionAddress())] = true
 		}
 		if ip := l.bastionAddress(); ip != "" {
-			p.servers[uuidOf(l.record.Data.Bastion.ID)] = ip
+			p.servers[UUIDOf(l.record.Data.Bastion.ID)] = ip
 		}
 	}
 	for i := range objs.members {
@@ -94,35 +89,14 @@ func (objs *objects) planes() planes {
 	return p
 }
 
-// leadTo reports whether a floating IP at the port is at a control plane of its cluster, or
+// LeadTo reports whether a floating IP at the port is at a control plane of its cluster, or
 // at what is no server, as the port of a virtual address or of a load balancer is. A server
 // that CAPO made for the cluster after the backup counts as one.
-func (r *recorded) leadTo(p *portAnswer, ip string) bool {
-	device := uuidOf(p.Device)
+func (r *Recorded) LeadTo(p *Port, ip string) bool {
+	device := UUIDOf(p.Device)
 	if device == "" || !strings.HasPrefix(p.Owner, "compute:") || r.planes.servers[device] == ip {
 		return true
 	}
-	cluster, name := madeFor(p)
-	return cluster != "" && r.planes.clusters[infra.Join(cluster, ip)] && (r.planes.ports[name] == ip || !r.names[name])
-}
-
-// followFloating looks up the ports that floating IPs of API servers are attached to.
-func (l *listing) followFloating(ctx context.Context, service *gophercloud.ServiceClient) error {
-	for batch := range slices.Chunk(sortedNames(l.floating), idBatch) {
-		query := url.Values{"id": batch, "fields": append([]string{"device_owner"}, portFields...)}
-		page, err := readPage[portAnswer](ctx, l, service, v2(service.Endpoint)+"ports?"+query.Encode(), "ports")
-		switch {
-		case err != nil:
-			return err
-		case len(page.items) < len(batch):
-			return answerError("the port that a floating IP is attached to is not shown")
-		}
-		for i := range page.items {
-			p := &page.items[i]
-			if ip := l.floating[strings.ToLower(p.ID)]; ip != "" && !l.recorded.leadTo(p, ip) {
-				l.found(keyElsewhere, ip)
-			}
-		}
-	}
-	return nil
+	cluster, name := p.MadeFor()
+	return cluster != "" && r.planes.clusters[infra.Join(cluster, ip)] && (r.planes.ports[name] == ip || !r.Names[name])
 }

@@ -3,7 +3,6 @@ package openstack
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 
 	"drift-detector/backup"
 	"drift-detector/backup/check"
@@ -73,9 +72,9 @@ func (objs *objects) poolNetwork(m *member) (h home, k infra.Key, object string)
 	h = objs.homeBy(m.cluster, &pool.Data.Identity)
 	p := paramOf(pool.Data.Network)
 	if !p.given {
-		return h, infra.Key{Kind: keyExternal, Value: one}, "external network"
+		return h, infra.Key{Kind: KeyExternal, Value: OneExternal}, "external network"
 	}
-	return h, p.with("router:external", "true").key(keyNetwork), "network " + p.people()
+	return h, p.with("router:external", "true").key(KeyNetwork), "network " + p.people()
 }
 
 // poolLacks says that the backup lacks the pool, whose controller alone answers the claim
@@ -120,18 +119,9 @@ func (objs *objects) floatingLost(m *member) []infra.Blocker {
 		return nil
 	}
 	return []infra.Blocker{{
-		Key: infra.Key{Kind: keyLost, Value: infra.Join(server.Value, ip.String())},
+		Key: infra.Key{Kind: KeyLost, Value: infra.Join(server.Value, ip.String())},
 		Why: fmt.Sprintf("its server does not have floating IP %s, which IPAddress %s keeps for it: where that is another server's CAPO takes it away from there, and where it is gone the machine is never ready (floating IP does not exist); attach it to the server again", ip, claim.Name),
 	}}
-}
-
-// noteLost notes the floating IPs that a server is to have and has not.
-func (l *listing) noteLost(server string, has []string) {
-	for _, ip := range l.kept[server] {
-		if !slices.Contains(has, ip) {
-			l.found(keyLost, infra.Join(server, ip))
-		}
-	}
 }
 
 // addressesAbsent returns the IPAddresses that machines lack, one for each cluster: mostly the

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
 	"drift-detector/internal/sorting"
+	"drift-detector/report/code"
 )
 
 // home is where CAPO looks for servers: the cloud that an identityRef leads to. It is
@@ -111,7 +113,7 @@ func (objs *objects) homeScopes() []*homeScope {
 		if h, k, _ := objs.poolNetwork(m); !k.IsZero() && h.kind != unknownIdentity {
 			at := visit(m.cluster, h)
 			at.probes[k] = true
-			at.probes[infra.Key{Kind: keyExternal, Value: several}] = k.Kind == keyExternal
+			at.probes[infra.Key{Kind: KeyExternal, Value: SeveralExternal}] = k.Kind == KeyExternal
 		}
 		s := visit(m.cluster, objs.homeOf(m.cluster, m, objs.locations[m.cluster]))
 		if key, _, _, _ := objs.strong(m); !key.IsZero() {
@@ -125,7 +127,7 @@ func (objs *objects) homeScopes() []*homeScope {
 			s.probes[k], s.probes[trunkExtension] = true, true
 		}
 		for _, k := range objs.twinPorts(m) {
-			s.probes[infra.Key{Kind: keyHeld, Value: k.Value}] = true
+			s.probes[infra.Key{Kind: KeyHeld, Value: k.Value}] = true
 		}
 		for _, b := range append(objs.portBlockers(m), objs.floatingLost(m)...) {
 			s.probes[b.Key] = true
@@ -173,4 +175,35 @@ func (h home) mistake() string {
 		return ""
 	}
 	return h.kind + " is unknown"
+}
+
+// LackingOwn returns the Facts of a place that nobody lists, because the backup lacks its credential.
+// CAPO's own clouds.yaml, which clusters without an identity go by, is in no backup.
+func LackingOwn(t *infra.Target) infra.Facts {
+	kind, known := homeKind(t)
+	switch {
+	case t.Refused == nil || t.Refused.Reason != code.NoCredential || !known || kind == unknownIdentity:
+		return nil
+	case kind == noIdentity:
+		return infra.Facts{{Name: infra.FactOwn, Value: infra.OwnUntried}}
+	}
+	return infra.Facts{{Name: infra.FactOwn, Value: infra.OwnAbsent}}
+}
+
+// NamesNoIdentity reports whether a target is of clusters that name no identity.
+func NamesNoIdentity(t *infra.Target) bool {
+	kind, _ := homeKind(t)
+	return kind == noIdentity
+}
+
+// homeKind returns the kind of the home that a target is of.
+func homeKind(t *infra.Target) (kind string, known bool) {
+	if len(t.IDs) == 0 {
+		return "", false
+	}
+	parts := strings.Split(t.IDs[0], "/")
+	if len(parts) < 2 {
+		return "", false
+	}
+	return parts[1], true
 }

@@ -1,20 +1,17 @@
 package openstack
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
 
-	"github.com/gophercloud/gophercloud/v2"
-
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
 )
 
-// byQuery is before a query that is more than a name.
-const byQuery = "query="
+// ByQuery is before a query that is more than a name.
+const ByQuery = "query="
 
 // imagesBlock says that several images are what an object asks for.
 const imagesBlock = "several images are what it asks for by name and tags, and CAPO, which looks that up before it looks for the server, takes none of them (too many images were found): it does nothing for the machine until one image is left"
@@ -81,38 +78,8 @@ func (m *member) twinImages() infra.Key {
 	if w == nil {
 		return infra.Key{}
 	}
-	if k := imageOf(w.Image).key(keyImage); strings.HasPrefix(k.Value, byName) || strings.HasPrefix(k.Value, byQuery) {
-		return infra.Key{Kind: keyTwinImages, Value: k.Value}
+	if k := imageOf(w.Image).key(KeyImage); strings.HasPrefix(k.Value, ByName) || strings.HasPrefix(k.Value, ByQuery) {
+		return infra.Key{Kind: KeyTwinImages, Value: k.Value}
 	}
 	return infra.Key{}
-}
-
-// lookUpImages looks up images as CAPO does. It takes one that is not active, too: what
-// runs of it is taken over, and a new server is refused.
-func (l *listing) lookUpImages(ctx context.Context, service *gophercloud.ServiceClient, look *lookup, base, asked string) error {
-	query, ok := strings.CutPrefix(asked, byQuery)
-	name := strings.TrimPrefix(asked, byName)
-	if !ok {
-		query = url.Values{"name": {name}}.Encode()
-	}
-	found := map[string]string{} // status by id
-	err := l.pages(ctx, service, look, base+"?"+query, func(t *thingAnswer) { found[strings.ToLower(t.ID)] = t.Status })
-	if err != nil {
-		return err
-	}
-	people := l.target.Redaction.Brief(strings.TrimPrefix(strings.TrimPrefix(asked, byName), byQuery))
-	switch len(found) {
-	case 0:
-	case 1:
-		l.found(keyImage, asked)
-		for _, status := range found {
-			if status != "active" {
-				l.Warnings = append(l.Warnings, fmt.Sprintf("%s: image %s is %s: CAPO takes over what runs of it, and no new server can be created", where(l.target), people, infra.Brief(status)))
-			}
-		}
-	default:
-		l.found(keyTwinImages, asked)
-		l.several(infra.Key{Kind: keyImage, Value: asked})
-	}
-	return nil
 }

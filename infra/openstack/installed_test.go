@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/lab/openstacklab"
 )
 
 // deploymentOf returns a Deployment of one container, as a tarball holds it.
@@ -56,11 +57,11 @@ func TestInstalledRelease(t *testing.T) {
 			items[path] = body
 		}
 		file := filepath.Join(t.TempDir(), "b.tar.gz")
-		if err := os.WriteFile(file, fleet(t), 0o600); err != nil {
+		if err := os.WriteFile(file, openstacklab.Fleet(t, lab), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, _ := load(t, backuptest.Append(t, file, items))
-		e := small().Expected(s)
+		s, _ := openstacklab.Load(t, new(Provider), backuptest.Append(t, file, items))
+		e := new(Provider).Expected(s)
 		for id := range e.Providers {
 			is, ok := e.Controllers[id]
 			if !ok {

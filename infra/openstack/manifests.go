@@ -13,7 +13,7 @@ import (
 // Identities returns the Secrets with a clouds.yaml that clusters and machines name and the
 // backup lacks, and the OpenStackClusterIdentities (CAPO pkg/scope/provider.go and
 // api/v1alpha1/openstackclusteridentity_types.go v0.14.7).
-func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []infra.Manifest {
+func (p *Provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []infra.Manifest {
 	objs := newObjects(s)
 	var all []infra.Manifest
 	known := map[string]bool{}

@@ -2,11 +2,9 @@ package openstack
 
 import (
 	"cmp"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,18 +13,19 @@ import (
 	"drift-detector/infra"
 )
 
-// operatorTLS is how the operator's own configuration reaches its cloud: it may say plain
+// OperatorTLS is how the operator's own configuration reaches its cloud: it may say plain
 // HTTP, other roots, or no checks, which a backup may not.
-type operatorTLS struct {
-	plain bool
-	conf  *tls.Config
+type OperatorTLS struct {
+	Plain    bool
+	Insecure bool           // no check of certificates
+	Roots    *x509.CertPool // nil: the system's
 }
 
 func operatorAllowed(a infra.Access) bool { return a.Options[flagCloud] != "" }
 
 // ofOperator reads the operator's own clouds.yaml, or the variables of the openstack
 // command. Its errors hold nothing of either.
-func (p *provider) ofOperator(a infra.Access) (found, error) {
+func (p *Provider) ofOperator(a infra.Access) (found, error) {
 	name := a.Options[flagCloud]
 	if name == ofVariables {
 		return p.ofVariables()
@@ -45,13 +44,13 @@ func (p *provider) ofOperator(a infra.Access) (found, error) {
 
 // ownClouds reads one of the operator's own files where the openstack command looks for it
 // (openstacksdk 4, config/loader.py): it is empty where there is none.
-func (p *provider) ownClouds(name string) (file, text string) {
+func (p *Provider) ownClouds(name string) (file, text string) {
 	places := []string{name}
 	if home, err := os.UserHomeDir(); err == nil {
-		places = append(places, filepath.Join(cmp.Or(p.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "openstack", name))
+		places = append(places, filepath.Join(cmp.Or(p.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "openstack", name))
 	}
 	places = append(places, filepath.Join("/etc/openstack", name))
-	if own := p.getenv("OS_CLIENT_CONFIG_FILE"); own != "" {
+	if own := p.Getenv("OS_CLIENT_CONFIG_FILE"); own != "" {
 		places = []string{filepath.Join(filepath.Dir(own), name)}
 		if name == "clouds.yaml" {
 			places[0] = own
@@ -66,14 +65,14 @@ func (p *provider) ownClouds(name string) (file, text string) {
 }
 
 // ofVariables reads the OS_ variables: each is called as the member of clouds.yaml.
-func (p *provider) ofVariables() (found, error) {
+func (p *Provider) ofVariables() (found, error) {
 	source := fmt.Sprintf("your own OS_ variables (--%s %s)", flagCloud, ofVariables)
 	values := map[string]string{}
 	for name := range knownAuth {
-		values[name] = p.getenv("OS_" + strings.ToUpper(name))
+		values[name] = p.Getenv("OS_" + strings.ToUpper(name))
 	}
 	delete(values, "allow_reauth")
-	entry := cloudEntry{Region: p.getenv("OS_REGION_NAME"), Interface: p.getenv("OS_INTERFACE"), EndpointType: p.getenv("OS_ENDPOINT_TYPE")}
+	entry := cloudEntry{Region: p.Getenv("OS_REGION_NAME"), Interface: p.Getenv("OS_INTERFACE"), EndpointType: p.Getenv("OS_ENDPOINT_TYPE")}
 	text, err := json.Marshal(values)
 	if err == nil {
 		err = json.Unmarshal(text, &entry.Auth)
@@ -81,7 +80,7 @@ func (p *provider) ofVariables() (found, error) {
 	if why := entry.lacks(); err != nil || why != "" {
 		return found{}, fmt.Errorf("--%s %s: what your OS_ variables say %s", flagCloud, ofVariables, why)
 	}
-	return entry.ofOperator(source, p.getenv("OS_CACERT"))
+	return entry.ofOperator(source, p.Getenv("OS_CACERT"))
 }
 
 // ofOperator makes a login of an entry that is the operator's own. Its file of roots is
@@ -91,17 +90,17 @@ func (c *cloudEntry) ofOperator(source, roots string) (found, error) {
 	if err != nil {
 		return found{}, fmt.Errorf("auth_url of %s: %w", source, err)
 	}
-	conf := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: c.Verify != nil && !*c.Verify}
+	reached := &OperatorTLS{Plain: plain, Insecure: c.Verify != nil && !*c.Verify}
 	if roots != "" {
 		pem, err := os.ReadFile(roots)
-		conf.RootCAs = x509.NewCertPool()
-		if err != nil || !conf.RootCAs.AppendCertsFromPEM(pem) {
+		reached.Roots = x509.NewCertPool()
+		if err != nil || !reached.Roots.AppendCertsFromPEM(pem) {
 			return found{}, fmt.Errorf("cacert of %s names no file of certificates in PEM form", source)
 		}
 	}
-	login := c.login(at, base)
-	login.operator = &operatorTLS{plain: plain, conf: conf}
-	return found{credential: login, source: source}, nil
+	own := c.login(at, base)
+	own.Operator = reached
+	return found{Credential: own, source: source}, nil
 }
 
 // operatorAt does what identityAt does, for the operator's own configuration.
@@ -113,7 +112,7 @@ func operatorAt(authURL string) (at infra.Endpoint, base string, plain bool, err
 	}
 	host := u.Host
 	if u.Port() == "" {
-		host = net.JoinHostPort(u.Hostname(), "80")
+		host = strings.TrimSuffix(host, ":") + ":80"
 	}
 	if at, base, err = identityAt("https://" + host + u.Path); err != nil {
 		return at, "", true, err

@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"drift-detector/backup"
@@ -35,7 +36,7 @@ func (l *location) group(role string) string {
 	}
 	for i, r := range groupRoles {
 		if r.role == role {
-			return uuidOf(l.record.Data.Groups[i].ID)
+			return UUIDOf(l.record.Data.Groups[i].ID)
 		}
 	}
 	return ""
@@ -47,7 +48,7 @@ func (l *location) madeNetwork(id backup.ClusterID) string {
 	if l.record == nil || l.record.Data.Network.Name != networkPrefix+resourceName(id) || given(l.record.Data.SpecNetwork) {
 		return ""
 	}
-	return uuidOf(l.record.Data.Network.ID)
+	return UUIDOf(l.record.Data.Network.ID)
 }
 
 // ownershipHints returns what connects servers that no machine explains with the clusters
@@ -84,7 +85,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 		}
 		if n := l.madeNetwork(id); n != "" {
 			hints = append(hints, infra.OwnershipHint{
-				Grade: infra.LocationOnly, Key: infra.Key{Kind: keyNetwork, Value: n}, Owner: whole,
+				Grade: infra.LocationOnly, Key: infra.Key{Kind: KeyNetwork, Value: n}, Owner: whole,
 				Detail: fmt.Sprintf("it is in network %s, which CAPO created for cluster %s/%s", n, id.Namespace, id.Name),
 			})
 		}
@@ -167,35 +168,35 @@ func (l *location) network() string {
 	if l.record == nil {
 		return ""
 	}
-	return uuidOf(l.record.Data.Network.ID)
+	return UUIDOf(l.record.Data.Network.ID)
 }
 
-// made is a port that CAPO made for a server.
-type made struct {
-	cluster string // as its description names it
-	name    string // of the server, when the port was made
-	port    string // its own name
-	network string
-	groups  []string // of those that the backup records
+// Made is a port that CAPO made for a server.
+type Made struct {
+	Cluster string // as its description names it
+	Name    string // of the server, when the port was made
+	Port    string // its own name
+	Network string
+	Groups  []string // of those that the backup records
 }
 
 // of returns the name that CAPO gave the port's server. A port may have a suffix of its own, with
 // dashes in it ("-storage-net"): the server's name says where it begins, if it is one that
 // Cluster API gives and what is before the last dash is none.
-func (p *made) of(server string) string {
-	if likely, _ := naming.Stems(p.name); likely != "" {
-		return p.name
+func (p *Made) of(server string) string {
+	if likely, _ := naming.Stems(p.Name); likely != "" {
+		return p.Name
 	}
-	if own, _ := naming.Stems(server); own != "" && strings.HasPrefix(p.port, server+"-") {
+	if own, _ := naming.Stems(server); own != "" && strings.HasPrefix(p.Port, server+"-") {
 		return server
 	}
-	return p.name
+	return p.Name
 }
 
 // ownerKeys returns those that a server has for what CAPO made for it and for its own name:
 // the other side of ownershipHints. groups are security groups of the backup that it is
 // in by any port, networks its networks by id.
-func ownerKeys(name string, ports []made, groups, networks []string) (keys []infra.Key) {
+func ownerKeys(name string, ports []Made, groups, networks []string) (keys []infra.Key) {
 	add := func(kind infra.KeyKind, parts ...string) {
 		keys = append(keys, infra.Key{Kind: kind, Value: infra.Join(parts...)})
 	}
@@ -203,24 +204,24 @@ func ownerKeys(name string, ports []made, groups, networks []string) (keys []inf
 		p := &ports[i]
 		of := p.of(name)
 		one, two := naming.Stems(of)
-		for _, g := range p.groups {
-			add(keyGroup, p.cluster, g)
+		for _, g := range p.Groups {
+			add(keyGroup, p.Cluster, g)
 			if one != "" {
-				add(keyGroupStem, p.cluster, g, one)
+				add(keyGroupStem, p.Cluster, g, one)
 			}
 			if two != "" {
-				add(keyGroupTwo, p.cluster, g, two)
+				add(keyGroupTwo, p.Cluster, g, two)
 			}
 		}
-		add(keyNetMade, p.cluster, p.network)
+		add(keyNetMade, p.Cluster, p.Network)
 		if one != "" {
-			add(keyNetStem, p.cluster, p.network, one)
+			add(keyNetStem, p.Cluster, p.Network, one)
 		}
 		if two != "" {
-			add(keyNetTwo, p.cluster, p.network, two)
+			add(keyNetTwo, p.Cluster, p.Network, two)
 		}
 		if of == name {
-			add(keyMade, p.cluster, name)
+			add(keyMade, p.Cluster, name)
 		}
 	}
 	one, two := naming.Stems(name)
@@ -233,13 +234,87 @@ func ownerKeys(name string, ports []made, groups, networks []string) (keys []inf
 		}
 	}
 	for _, n := range networks {
-		keys = append(keys, infra.Key{Kind: keyNetwork, Value: n})
+		keys = append(keys, infra.Key{Kind: KeyNetwork, Value: n})
 	}
 	if one != "" {
 		add(keyStem1, one)
 	}
 	if two != "" {
 		add(keyStem2, two)
+	}
+	return keys
+}
+
+// Port is what a port of Neutron says of who made it and of who has it.
+type Port struct {
+	Name, Description string
+	Device            string `json:"device_id"`
+	Owner             string `json:"device_owner"` // read with a few ports alone
+}
+
+// MaxName bounds names; OpenStack's own limit is 255 characters.
+const MaxName = 1024
+
+// MadeFor reads from a port that CAPO made the cluster, as its description has it, and the
+// name of the server that it was made for; both are empty for any other port. Ports of
+// one server are numbered, or have a suffix of their own
+// (getPortName in pkg/cloud/services/networking/port.go v0.14.7).
+func (p *Port) MadeFor() (cluster, name string) {
+	cluster, ok := strings.CutPrefix(p.Description, portDescription)
+	i := strings.LastIndexByte(p.Name, '-')
+	if !ok || cluster == "" || i <= 0 || len(p.Name) > MaxName || len(cluster) > MaxName {
+		return "", ""
+	}
+	return strings.Clone(cluster), strings.Clone(p.Name[:i])
+}
+
+// Attached is what the ports of one server say.
+type Attached struct {
+	Made             []Made
+	Groups, Networks []string // that the backup records, and that CAPO made
+}
+
+// Server is what the keys of a server are made of.
+type Server struct {
+	ID, Name string
+	StandsIn bool // it may have the place of the machine of its name
+	Ports    Attached
+	Networks []string // names, sorted
+	Groups   []string // names of its security groups
+}
+
+// KeysOf returns the keys of a server beside its id.
+func (r *Recorded) KeysOf(s *Server) []infra.Key {
+	keys := []infra.Key{{Kind: keyName, Value: s.Name}}
+	if s.StandsIn {
+		keys = append(keys, infra.Key{Kind: keyStandIn, Value: s.Name})
+	}
+	at := s.Ports
+	if lent := func(p Made) bool { return r.lent(&p, s.ID, s.Name) }; slices.ContainsFunc(at.Made, lent) {
+		for _, p := range at.Made {
+			if lent(p) {
+				keys = append(keys, infra.Key{Kind: keyLent, Value: p.Cluster})
+			}
+		}
+		at.Made = slices.DeleteFunc(slices.Clone(at.Made), lent)
+	}
+	keys = append(keys, ownerKeys(s.Name, at.Made, at.Groups, at.Networks)...)
+	marks := map[string]bool{}
+	for _, n := range s.Networks {
+		marks[markIn(n)] = true
+	}
+	for _, g := range s.Groups {
+		mark := markIn(g)
+		if mark != "" && !marks["\x00"+mark] {
+			marks["\x00"+mark] = true
+			keys = append(keys, infra.Key{Kind: infra.OwnerTag, Value: mark})
+		}
+		marks[mark] = true
+	}
+	for _, m := range sortedNames(marks) {
+		if m != "" && m[0] != 0 {
+			keys = append(keys, infra.Key{Kind: keyMark, Value: m})
+		}
 	}
 	return keys
 }

@@ -32,7 +32,7 @@ func paramOf(raw string) param {
 		return p
 	}
 	if json.Unmarshal([]byte(raw), &p.name) == nil {
-		if uuidOf(p.name) != "" {
+		if UUIDOf(p.name) != "" {
 			p.id, p.name = p.name, ""
 		}
 		return p
@@ -127,8 +127,8 @@ func queryOf(pairs ...string) string {
 // people returns what people call it, or empty.
 func (p param) people() string { return cmp.Or(p.called, p.name, p.id) }
 
-// byName is before the name of what is looked up by it.
-const byName = "name="
+// ByName is before the name of what is looked up by it.
+const ByName = "name="
 
 // key returns the probe of what is meant, or zero where it cannot be looked up.
 func (p param) key(kind infra.KeyKind) infra.Key {
@@ -136,11 +136,11 @@ func (p param) key(kind infra.KeyKind) infra.Key {
 	case p.id != "":
 		return infra.Key{Kind: kind, Value: p.id}
 	case p.query != "":
-		return infra.Key{Kind: kind, Value: byQuery + p.query}
+		return infra.Key{Kind: kind, Value: ByQuery + p.query}
 	case p.vague || p.name == "":
 		return infra.Key{}
 	}
-	return infra.Key{Kind: kind, Value: byName + p.name}
+	return infra.Key{Kind: kind, Value: ByName + p.name}
 }
 
 // idKey returns the probe of what a status records by id.

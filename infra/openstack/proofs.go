@@ -12,10 +12,10 @@ import (
 // own returns the probe of something of a kind that the project of the credential owns. What
 // is only shared with the project proves nothing: others see it, too.
 func own(kind infra.KeyKind, id string) infra.Key {
-	if id = uuidOf(id); id == "" {
+	if id = UUIDOf(id); id == "" {
 		return infra.Key{}
 	}
-	return infra.Key{Kind: keyOwn, Value: kind.String() + "/" + id}
+	return infra.Key{Kind: KeyOwn, Value: kind.String() + "/" + id}
 }
 
 // landmarks returns the probes that show the project of a cluster, all of them by ids that the
@@ -25,12 +25,12 @@ func (l *location) landmarks() []infra.Key {
 		return nil
 	}
 	d := &l.record.Data
-	keys := []infra.Key{own(keyNetwork, d.Network.ID), own(keyRouter, d.Router.ID), own(keyBalancer, d.LB.ID)}
+	keys := []infra.Key{own(KeyNetwork, d.Network.ID), own(KeyRouter, d.Router.ID), own(KeyBalancer, d.LB.ID)}
 	for _, id := range d.Subnets {
-		keys = append(keys, own(keySubnet, id))
+		keys = append(keys, own(KeySubnet, id))
 	}
 	for _, g := range d.Groups {
-		keys = append(keys, own(keySecurity, g.ID))
+		keys = append(keys, own(KeySecurity, g.ID))
 	}
 	return keys
 }
@@ -42,8 +42,8 @@ func (m *member) ports() (keys []infra.Key) {
 		return nil
 	}
 	for _, id := range m.server.Data.PortIDs {
-		if u := uuidOf(id); u != "" {
-			keys = append(keys, infra.Key{Kind: keyPort, Value: u})
+		if u := UUIDOf(id); u != "" {
+			keys = append(keys, infra.Key{Kind: KeyPort, Value: u})
 		}
 	}
 	return keys
@@ -61,7 +61,7 @@ func (m *member) ownGroup() infra.Key {
 	default:
 		return infra.Key{}
 	}
-	return own(keyServerGroup, cmp.Or(w.ServerGroupID, paramOf(w.ServerGroup).id))
+	return own(KeyServerGroup, cmp.Or(w.ServerGroupID, paramOf(w.ServerGroup).id))
 }
 
 const hintProof = "nothing was seen in this project that %s records by id: no server, port, network, router or security group of the clusters that use this credential; check that the project and region are those that the clusters are in"

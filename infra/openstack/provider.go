@@ -1,8 +1,8 @@
 package openstack
 
 import (
+	"cmp"
 	_ "embed"
-	"os"
 	"regexp"
 	"strings"
 
@@ -25,25 +25,14 @@ const (
 	ofVariables = "envvars"
 )
 
-// provider implements infra.Provider. Its only state is the count of failed logins,
-// which must outlive a single listing.
-type provider struct {
-	logins   *infra.Logins
-	accounts accounts
-	retry    infra.Retry
-	getenv   func(string) string
-}
-
-// New returns the OpenStack provider. One value serves one run: it counts the logins that
-// failed, so that no account is locked.
-func New() infra.Provider {
-	retry := infra.Patient
-	retry.Also = overloaded
-	return &provider{logins: &infra.Logins{}, retry: retry, getenv: os.Getenv}
+// Provider is all of the OpenStack provider but List, which package list adds. Its field says what
+// the operator has, and is asked only where a flag lets that be used.
+type Provider struct {
+	Getenv func(name string) string // a variable of the environment
 }
 
 // Spec says what the provider reads from a backup.
-func (p *provider) Spec() infra.Spec {
+func (p *Provider) Spec() infra.Spec {
 	return infra.Spec{
 		Name: Name, Title: "OpenStack", Scope: "OpenStack project",
 		Supports:      "CAPO v1alpha6 to v1beta2, OpenStackServers",
@@ -61,8 +50,8 @@ func (p *provider) Spec() infra.Spec {
 		SeparateAccounts: true,
 		Tool:             openstackcli.Tool{},
 		Words: map[string]string{
-			keyServer.String():       "server id",
-			keyPort.String():         "port id",
+			KeyServer.String():       "server id",
+			KeyPort.String():         "port id",
 			string(infra.NotActive):  "Nova is still making or changing the server",
 			string(infra.ErrorState): "Nova calls the server broken (ERROR)",
 		},
@@ -79,9 +68,9 @@ func (p *provider) Spec() infra.Spec {
 
 // Kinds of keys, see the package documentation.
 var (
-	keyServer    = infra.KeyKindOf("serverID")
+	KeyServer    = infra.KeyKindOf("serverID")
 	keyName      = infra.KeyKindOf("name")
-	keyPort      = infra.KeyKindOf("port")
+	KeyPort      = infra.KeyKindOf("port")
 	keyMade      = infra.KeyKindOf("cluster+name")
 	keyStandIn   = infra.KeyKindOf("standIn")
 	keyGroup     = infra.KeyKindOf("group+port")
@@ -92,48 +81,72 @@ var (
 	keyNetTwo    = infra.KeyKindOf("network+stem2")
 	keyNamed     = infra.KeyKindOf("group+named1")
 	keyNamedTwo  = infra.KeyKindOf("group+named2")
-	keyNetwork   = infra.KeyKindOf("network")
+	KeyNetwork   = infra.KeyKindOf("network")
 	keyLent      = infra.KeyKindOf("lentPort")
 	keyMark      = infra.KeyKindOf("mark")
 	keyStem1     = infra.KeyKindOf("stem1")
 	keyStem2     = infra.KeyKindOf("stem2")
 	keyNameless  = infra.KeyKindOf("nameless")
-	keyHost      = infra.KeyKindOf("hostName")
+	KeyHost      = infra.KeyKindOf("hostName")
 	// Probes.
-	keySubnet      = infra.KeyKindOf("subnet")
-	keyRouter      = infra.KeyKindOf("router")
-	keySecurity    = infra.KeyKindOf("securityGroup")
-	keyBalancer    = infra.KeyKindOf("loadBalancer")
-	keyFloating    = infra.KeyKindOf("floatingIP")
-	keyImage       = infra.KeyKindOf("image")
-	keyFlavor      = infra.KeyKindOf("flavor")
-	keyServerGroup = infra.KeyKindOf("serverGroup")
-	keyKeyPair     = infra.KeyKindOf("keyPair")
-	keyBastion     = infra.KeyKindOf("bastion")
-	keyTaken       = infra.KeyKindOf("takenPort")      // network/name of a port that a server has which the backup does not record
-	keyTwinImages  = infra.KeyKindOf("twinImages")     // an image that is asked for, of which there are several
-	keyTwins       = infra.KeyKindOf("twinPorts")      // network/name of several ports
-	keyRenamed     = infra.KeyKindOf("renamed")        // kind/id/name of what CAPO made and no longer has its name
-	keyNamesakes   = infra.KeyKindOf("namesakes")      // kind/name of several things, of which CAPO made one
-	keyElsewhere   = infra.KeyKindOf("elsewhere")      // floating IP of an API server or a bastion that another server has
-	keyLost        = infra.KeyKindOf("lostFloatingIP") // server/address of a floating IP that the server is to have and has not
-	keyStuck       = infra.KeyKindOf("stuckBastion")   // name of a server in ERROR or BUILD
-	keyPortless    = infra.KeyKindOf("portless")       // network/name/address of a port that is not there, while a server has the address
-	keyExternal    = infra.KeyKindOf("externalNetwork")
-	keyHeld        = infra.KeyKindOf("heldPort")  // network/name of a port that a server has
-	keyManaged     = infra.KeyKindOf("managed")   // kind/name of what CAPO made, under its name
-	keyUsed        = infra.KeyKindOf("usedGroup") // name of a security group that ports are in
-	keyInside      = infra.KeyKindOf("subnetsOf") // id of a network, whose subnets are counted
-	keyListener    = infra.KeyKindOf("listener")
-	keyPool        = infra.KeyKindOf("pool")
-	keyZone        = infra.KeyKindOf("availabilityZone")
-	keyExtension   = infra.KeyKindOf("extension") // of Neutron
-	keyTrunk       = infra.KeyKindOf("trunk")
-	keyOwn         = infra.KeyKindOf("own") // one of the above that the project owns
+	KeySubnet      = infra.KeyKindOf("subnet")
+	KeyRouter      = infra.KeyKindOf("router")
+	KeySecurity    = infra.KeyKindOf("securityGroup")
+	KeyBalancer    = infra.KeyKindOf("loadBalancer")
+	KeyFloating    = infra.KeyKindOf("floatingIP")
+	KeyImage       = infra.KeyKindOf("image")
+	KeyFlavor      = infra.KeyKindOf("flavor")
+	KeyServerGroup = infra.KeyKindOf("serverGroup")
+	KeyKeyPair     = infra.KeyKindOf("keyPair")
+	KeyBastion     = infra.KeyKindOf("bastion")
+	KeyTaken       = infra.KeyKindOf("takenPort")      // network/name of a port that a server has which the backup does not record
+	KeyTwinImages  = infra.KeyKindOf("twinImages")     // an image that is asked for, of which there are several
+	KeyTwins       = infra.KeyKindOf("twinPorts")      // network/name of several ports
+	KeyRenamed     = infra.KeyKindOf("renamed")        // kind/id/name of what CAPO made and no longer has its name
+	KeyNamesakes   = infra.KeyKindOf("namesakes")      // kind/name of several things, of which CAPO made one
+	KeyElsewhere   = infra.KeyKindOf("elsewhere")      // floating IP of an API server or a bastion that another server has
+	KeyLost        = infra.KeyKindOf("lostFloatingIP") // server/address of a floating IP that the server is to have and has not
+	KeyStuck       = infra.KeyKindOf("stuckBastion")   // name of a server in ERROR or BUILD
+	KeyPortless    = infra.KeyKindOf("portless")       // network/name/address of a port that is not there, while a server has the address
+	KeyExternal    = infra.KeyKindOf("externalNetwork")
+	KeyHeld        = infra.KeyKindOf("heldPort")  // network/name of a port that a server has
+	KeyManaged     = infra.KeyKindOf("managed")   // kind/name of what CAPO made, under its name
+	KeyUsed        = infra.KeyKindOf("usedGroup") // name of a security group that ports are in
+	KeyInside      = infra.KeyKindOf("subnetsOf") // id of a network, whose subnets are counted
+	KeyListener    = infra.KeyKindOf("listener")
+	KeyPool        = infra.KeyKindOf("pool")
+	KeyZone        = infra.KeyKindOf("availabilityZone")
+	KeyExtension   = infra.KeyKindOf("extension") // of Neutron
+	KeyTrunk       = infra.KeyKindOf("trunk")
+	KeyOwn         = infra.KeyKindOf("own") // one of the above that the project owns
 )
 
-// nameless is a key of servers of which Nova said no name: their cell is down.
-var nameless = infra.Key{Kind: keyNameless, Value: "cell down"}
+// called are the kinds of things that are looked for, as people call them.
+var called = map[infra.KeyKind]string{
+	KeyNetwork:     "networks",
+	KeyExternal:    "external networks",
+	KeySubnet:      "subnets",
+	KeyInside:      "subnets",
+	KeyRouter:      "routers",
+	KeySecurity:    "security groups",
+	KeyFloating:    "floating IPs",
+	KeyBalancer:    "load balancers",
+	KeyListener:    "listeners of load balancers",
+	KeyPool:        "pools of load balancers",
+	KeyExtension:   "extensions of Neutron",
+	KeyTrunk:       "trunks",
+	KeyZone:        "availability zones",
+	KeyImage:       "images",
+	KeyFlavor:      "flavors",
+	KeyServerGroup: "server groups",
+	KeyKeyPair:     "key pairs",
+}
+
+// PeopleCall returns what people call the things of a kind.
+func PeopleCall(k infra.KeyKind) string { return cmp.Or(called[k], k.String()) }
+
+// Nameless is a key of servers of which Nova said no name: their cell is down.
+var Nameless = infra.Key{Kind: keyNameless, Value: "cell down"}
 
 const providerIDPrefix = "openstack://"
 
@@ -145,16 +158,16 @@ func providerIDKeys(providerID string) []infra.Key {
 		return nil
 	}
 	rest := id[len(providerIDPrefix):]
-	if u := uuidOf(rest[strings.LastIndex(rest, "/")+1:]); u != "" {
-		return []infra.Key{{Kind: keyServer, Value: u}}
+	if u := UUIDOf(rest[strings.LastIndex(rest, "/")+1:]); u != "" {
+		return []infra.Key{{Kind: KeyServer, Value: u}}
 	}
 	return nil
 }
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// uuidOf returns the UUID in lower case, or empty when s is none.
-func uuidOf(s string) string {
+// UUIDOf returns the UUID in lower case, or empty when s is none.
+func UUIDOf(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if !uuidForm.MatchString(s) {
 		return ""

@@ -13,7 +13,7 @@ import (
 )
 
 // Reach leads to the project that the openstack command is at with an entry of clouds.yaml.
-func (p *provider) Reach(at string, s infra.Sought) infra.Target {
+func (p *Provider) Reach(at string, s infra.Sought) infra.Target {
 	t := infra.Target{Provider: Name, Endpoint: "OpenStack", Location: s.Location}
 	f, err := p.ofOperator(infra.Access{Options: map[string]string{flagCloud: at}})
 	if err != nil {
@@ -27,35 +27,34 @@ func (p *provider) Reach(at string, s infra.Sought) infra.Target {
 		}
 		return t
 	}
-	c := f.credential
-	c.region = cmp.Or(s.Location, c.region)
-	t.Endpoint, t.Location, t.Account = c.endpoint.String(), c.region, c.project
-	d := &detail{recorded: newObjects(new(backup.Snapshot)).recorded()}
-	d.recorded.sought = s.Name
+	c := f.Credential
+	c.Region = cmp.Or(s.Location, c.Region)
+	t.Endpoint, t.Location, t.Account = c.Endpoint.String(), c.Region, c.Project
+	d := &Detail{Recorded: newObjects(new(backup.Snapshot)).recorded()}
+	d.Recorded.Sought = s.Name
 	for _, id := range s.IDs {
-		if id = uuidOf(id); id != "" {
-			d.ids = append(d.ids, id)
+		if id = UUIDOf(id); id != "" {
+			d.IDs = append(d.IDs, id)
 		}
 	}
-	slices.Sort(d.ids)
-	d.ids = slices.Compact(d.ids)
+	slices.Sort(d.IDs)
+	d.IDs = slices.Compact(d.IDs)
 	for name, kind := range s.Present {
-		if id := uuidOf(name); kind == thingSubnet && id != "" {
-			t.Probes = append(t.Probes, infra.Key{Kind: keySubnet, Value: id})
+		if id := UUIDOf(name); kind == thingSubnet && id != "" {
+			t.Probes = append(t.Probes, infra.Key{Kind: KeySubnet, Value: id})
 		}
 	}
 	slices.SortFunc(t.Probes, capi.CompareKeys)
 	t.Detail, t.Credential, t.Source, t.Redaction = d, c, f.source, infra.NewRedaction(c.secrets()...)
 	t.Own = []infra.Own{{IDs: t.IDs}} // it is the operator's
 	t.Use = fmt.Sprintf("OpenStack project at %s: %s", t.Endpoint, f.source)
-	p.accounts.note(&c)
 	return t
 }
 
 // overrides names a variable that leads the openstack command elsewhere than an entry of
 // clouds.yaml: it prefers what its environment says (openstacksdk openstack/config/loader.py,
 // _fix_backwards_auth).
-func (p *provider) overrides(cloud, region string) string {
+func (p *Provider) overrides(cloud, region string) string {
 	names := []string{"tenant_id", "tenant_name", "endpoint_override", "auth_type"}
 	for name := range knownAuth {
 		names = append(names, name)
@@ -65,20 +64,9 @@ func (p *provider) overrides(cloud, region string) string {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if name = "OS_" + strings.ToUpper(name); cloud != ofVariables && p.getenv(name) != "" {
+		if name = "OS_" + strings.ToUpper(name); cloud != ofVariables && p.Getenv(name) != "" {
 			return name
 		}
 	}
 	return ""
-}
-
-// noteHolder notes to which server a port is attached that is named after a server that is
-// looked for: CAPO makes the ports of its servers so, and takes and deletes them by these names
-// (getPortName in pkg/cloud/services/networking/port.go v0.14.7).
-func (l *listing) noteHolder(p *portAnswer) {
-	of := l.recorded.sought
-	if of == "" || len(p.Name) <= len(of)+1 || p.Name[:len(of)+1] != of+"-" {
-		return
-	}
-	l.Facts = append(l.Facts, infra.Fact{Name: infra.FactHolder, Value: p.Name + " " + uuidOf(p.Device)})
 }

@@ -162,36 +162,36 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 			made(kind, cmp.Or(have.Name, have.ID), madeWithOtherID, idKey(keyKind, have.ID))
 		}
 	}
-	part(rowC8, thingNetwork, keyNetwork, d.SpecNetwork, d.Network)
+	part(rowC8, thingNetwork, KeyNetwork, d.SpecNetwork, d.Network)
 	if d.Router != (named{}) || given(d.SpecRouter) {
-		part(rowC11, "router", keyRouter, d.SpecRouter, d.Router)
+		part(rowC11, "router", KeyRouter, d.SpecRouter, d.Router)
 	}
 	if !d.noExternal() && (d.External != (named{}) || given(d.SpecExternal)) {
 		p := paramOf(d.SpecExternal)
 		if !p.given {
 			p = param{given: true, id: d.External.ID} // the only external one, which CAPO looks for
 		}
-		need(rowC6, "external network", cmp.Or(d.External.Name, p.people()), p.with("router:external", "true").key(keyNetwork), neverMade)
+		need(rowC6, "external network", cmp.Or(d.External.Name, p.people()), p.with("router:external", "true").key(KeyNetwork), neverMade)
 	}
 	n.addSubnets(id, l, need, made)
 	var ips []struct{ Subnet json.RawMessage }
 	_ = json.Unmarshal([]byte(d.RouterIPs), &ips) // in another form there are none
 	for _, ip := range ips {
 		if p := paramOf(string(ip.Subnet)); p.given && d.manages() && !d.noExternal() {
-			need(rowC15, thingSubnet, cmp.Or(p.people(), "of an address of the router"), p.key(keySubnet), neverMade)
+			need(rowC15, thingSubnet, cmp.Or(p.people(), "of an address of the router"), p.key(KeySubnet), neverMade)
 		}
 	}
 	for _, g := range d.Groups {
-		made(thingGroup, cmp.Or(g.Name, g.ID), madeWithOtherID, idKey(keySecurity, g.ID))
+		made(thingGroup, cmp.Or(g.Name, g.ID), madeWithOtherID, idKey(KeySecurity, g.ID))
 	}
 	if d.LBEnabled {
-		made("load balancer", balancerName(id), "", idKey(keyBalancer, d.LB.ID), infra.Key{Kind: keyBalancer, Value: byName + balancerName(id)})
+		made("load balancer", balancerName(id), "", idKey(KeyBalancer, d.LB.ID), infra.Key{Kind: KeyBalancer, Value: ByName + balancerName(id)})
 		for _, g := range d.balancerGiven() {
 			need(rowC16, g.thing, cmp.Or(g.people(), "of the load balancer"), g.key(g.kind), neverMade)
 		}
 	}
 	if ip := l.address(); ip != "" {
-		need(rowC23, "floating IP", ip, infra.Key{Kind: keyFloating, Value: ip}, lostAddress)
+		need(rowC23, "floating IP", ip, infra.Key{Kind: KeyFloating, Value: ip}, lostAddress)
 	}
 	n.addBastion(id, l, by)
 }
@@ -203,14 +203,14 @@ func (n *needs) addSubnets(id backup.ClusterID, l *location, need func(*walk.Row
 	given := given(d.SpecSubnets) || given(d.SpecSubnet) || given(d.SpecNetwork)
 	for _, s := range d.Subnets {
 		if given {
-			need(rowC10, thingSubnet, s, idKey(keySubnet, s), neverMade)
+			need(rowC10, thingSubnet, s, idKey(KeySubnet, s), neverMade)
 		} else {
-			made(thingSubnet, s, "", idKey(keySubnet, s), l.managedSubnet())
+			made(thingSubnet, s, "", idKey(KeySubnet, s), l.managedSubnet())
 		}
 	}
 	for _, raw := range d.givenSubnets() {
 		if p := paramOf(string(raw)); p.id == "" && p.people() != "" && !p.vague {
-			need(rowC10, thingSubnet, "named "+p.people(), p.with("network_id", l.network()).key(keySubnet), neverMade)
+			need(rowC10, thingSubnet, "named "+p.people(), p.with("network_id", l.network()).key(KeySubnet), neverMade)
 		}
 	}
 }
@@ -219,7 +219,7 @@ func (n *needs) addSubnets(id backup.ClusterID, l *location, need func(*walk.Row
 // because its OpenStackServer is in the backup and nobody asks for it any more.
 func (n *needs) addBastion(id backup.ClusterID, l *location, by string) {
 	name := id.Name + "-" + roleBastion
-	t, keys := thing{id, l.home, roleBastion, name}, []infra.Key{{Kind: keyBastion, Value: name}}
+	t, keys := thing{id, l.home, roleBastion, name}, []infra.Key{{Kind: KeyBastion, Value: name}}
 	switch n.objects.servers[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: name}] {
 	case nil:
 		if l.record.Data.BastionEnabled {
@@ -276,11 +276,11 @@ func (n *needs) addMember(m *member) {
 	switch {
 	case m.index < 0:
 	case m.server != nil:
-		first = []infra.KeyKind{keyImage, keyServerGroup, keyFlavor}
+		first = []infra.KeyKind{KeyImage, KeyServerGroup, KeyFlavor}
 		n.addWish(user{m.cluster, m.index, serverKind + " " + m.server.Namespace + "/" + m.server.Name}, m.home, &m.server.Data.Wish, first)
 	case m.machine != nil:
 		if m.resolved() != nil {
-			first = []infra.KeyKind{keyImage, keyServerGroup} // flavors since 0.11
+			first = []infra.KeyKind{KeyImage, KeyServerGroup} // flavors since 0.11
 		}
 		n.addWish(user{m.cluster, m.index, machineKind + " " + m.machine.Namespace + "/" + m.machine.Name}, m.home, &m.machine.Data.Wish, first)
 	}
@@ -301,7 +301,7 @@ func (n *needs) addWish(u user, target string, w *wish, first []infra.KeyKind) {
 	}
 	byParam := func(kind string, keyKind infra.KeyKind, raw, id string) {
 		p := paramOf(raw)
-		if keyKind == keyImage {
+		if keyKind == KeyImage {
 			p = imageOf(raw)
 		}
 		if id != "" {
@@ -313,11 +313,11 @@ func (n *needs) addWish(u user, target string, w *wish, first []infra.KeyKind) {
 			n.first[u] = append(n.first[u], thing{u.cluster, target, kind, p.people()})
 		}
 	}
-	byParam("image", keyImage, w.Image, w.ImageUUID)
-	byParam("flavor", keyFlavor, w.Flavor, w.FlavorID)
-	byParam("server group", keyServerGroup, w.ServerGroup, w.ServerGroupID)
+	byParam("image", KeyImage, w.Image, w.ImageUUID)
+	byParam("flavor", KeyFlavor, w.Flavor, w.FlavorID)
+	byParam("server group", KeyServerGroup, w.ServerGroup, w.ServerGroupID)
 	if w.KeyPair != "" {
-		note("key pair", w.KeyPair, infra.Key{Kind: keyKeyPair, Value: w.KeyPair})
+		note("key pair", w.KeyPair, infra.Key{Kind: KeyKeyPair, Value: w.KeyPair})
 	}
 	// The ports are looked up before the server as well (ConstructPorts in
 	// pkg/cloud/services/networking/port.go v0.10.0 to v0.15.0-beta.0).
@@ -347,14 +347,14 @@ func (n *needs) addWish(u user, target string, w *wish, first []infra.KeyKind) {
 	_ = json.Unmarshal([]byte(w.Groups), &groups)
 	for _, p := range ports {
 		network := paramOf(string(p.Network))
-		ofPort(thingNetwork, keyNetwork, network)
+		ofPort(thingNetwork, KeyNetwork, network)
 		for _, ip := range p.FixedIPs {
-			ofPort(thingSubnet, keySubnet, paramOf(string(ip.Subnet)).with("network_id", network.id))
+			ofPort(thingSubnet, KeySubnet, paramOf(string(ip.Subnet)).with("network_id", network.id))
 		}
 		groups = append(groups, p.SecurityGroups...)
 	}
 	for _, g := range groups {
-		ofPort(thingGroup, keySecurity, paramOf(string(g)))
+		ofPort(thingGroup, KeySecurity, paramOf(string(g)))
 	}
 }
 

@@ -1,7 +1,6 @@
 package openstack
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/netip"
 	"slices"
@@ -31,11 +30,11 @@ func (objs *objects) twinPorts(m *member) []infra.Key {
 	for i, p := range w.ports() {
 		network, name := paramOf(string(p.Network)), p.named(objs.serverName(m), i)
 		// Without an id any network will do: where two ports share the name, it is theirs.
-		id := uuidOf(network.id)
+		id := UUIDOf(network.id)
 		if !network.given {
 			id = l.network()
 		}
-		all = append(all, twinKey(id, name))
+		all = append(all, TwinKey(id, name))
 	}
 	return all
 }
@@ -48,25 +47,28 @@ const portless = "its server's port does not have its name (OpenStackMachine nam
 // pkg/cloud/services/networking/port.go v0.12.0 to v0.14.7, CreatePorts v0.10.0, v0.11.0).
 func (objs *objects) portBlockers(m *member) (list []infra.Blocker) {
 	for i, k := range objs.twinPorts(m) {
-		list = append(list, infra.Blocker{Key: k, Why: twinsBlock}, infra.Blocker{Key: infra.Key{Kind: keyTaken, Value: k.Value}, Why: portTaken, Making: true})
+		list = append(list, infra.Blocker{Key: k, Why: twinsBlock}, infra.Blocker{Key: infra.Key{Kind: KeyTaken, Value: k.Value}, Why: portTaken, Making: true})
 		for _, fixed := range m.resolved().ports()[i].FixedIPs {
 			if ip, err := netip.ParseAddr(fixed.IPAddress); err == nil {
-				list = append(list, infra.Blocker{Key: infra.Key{Kind: keyPortless, Value: k.Value + "/" + ip.String()}, Why: portless})
+				list = append(list, infra.Blocker{Key: infra.Key{Kind: KeyPortless, Value: k.Value + "/" + ip.String()}, Why: portless})
 			}
 		}
 	}
 	return list
 }
 
-// readPortless collects the ports with addresses that are looked for and are not there.
-func (l *listing) readPortless() {
-	for k := range l.marks {
-		if i := strings.LastIndexByte(k.Value, '/'); k.Kind == keyPortless {
-			if _, there := l.ports.named[infra.Key{Kind: keyTwins, Value: k.Value[:i]}]; !there {
-				l.portless[k.Value[i+1:]] = append(l.portless[k.Value[i+1:]], k)
-			}
+// trunks returns the probes of the trunks that CAPO wants for the ports of a machine.
+func (objs *objects) trunks(m *member) (keys []infra.Key) {
+	w := m.resolved()
+	if w == nil || m.index < 0 || !w.trunks() {
+		return nil
+	}
+	for i, p := range w.ports() {
+		if p.isTrunk(w) {
+			keys = append(keys, infra.Key{Kind: KeyTrunk, Value: ByName + p.named(objs.serverName(m), i)})
 		}
 	}
+	return keys
 }
 
 // wantedPort is what is read of a port that an object asks for.
@@ -104,42 +106,7 @@ func (p *wantedPort) named(server string, i int) string {
 	return server + "-" + strconv.Itoa(i)
 }
 
-func twinKey(network, name string) infra.Key {
-	return infra.Key{Kind: keyTwins, Value: infra.Join(network, name)}
-}
-
-// noteTwins notes a port of a name that is looked for if it is not the first of its
-// network.
-func (l *listing) noteTwins(p *portAnswer) {
-	here, anywhere := twinKey(uuidOf(p.Network), p.Name), twinKey("", p.Name)
-	if !l.marks[here] && !l.marks[anywhere] {
-		return
-	}
-	if first := l.ports.named[here]; cmp.Or(first, p.ID) != p.ID {
-		l.found(keyTwins, here.Value)
-		l.found(keyTwins, anywhere.Value)
-		return
-	}
-	l.ports.named[here], l.ports.named[anywhere] = p.ID, p.ID
-	if device := uuidOf(p.Device); device != "" {
-		l.found(keyHeld, here.Value)
-		l.found(keyHeld, anywhere.Value)
-		l.ports.held = append(l.ports.held, held{strings.Clone(p.Name), here.Value, device})
-		l.ports.holders[device] = ""
-	}
-}
-
-// held is a port of a name that is looked for, and the device that has it.
-type held struct{ name, here, device string }
-
-// readTaken notes the ports that Nova refuses for a new server: those of a server that is called
-// otherwise, and of one that is gone and still has its port.
-func (l *listing) readTaken() {
-	for _, h := range l.ports.held {
-		if server := l.ports.holders[h.device]; server == "" || !strings.HasPrefix(h.name, server+"-") {
-			_, name, _ := strings.Cut(h.here, "/")
-			l.found(keyTaken, h.here)
-			l.found(keyTaken, "/"+name)
-		}
-	}
+// TwinKey returns the probe of several ports of a name in a network, by its id, or in any.
+func TwinKey(network, name string) infra.Key {
+	return infra.Key{Kind: KeyTwins, Value: infra.Join(network, name)}
 }

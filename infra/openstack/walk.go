@@ -165,3 +165,8 @@ var pass = walk.Answer{Found: walk.Passed}
 func answer(found walk.Found, object, why, until string) walk.Answer {
 	return walk.Answer{Found: found, Why: why, Until: object + " " + until, Objects: []string{object}}
 }
+
+// FactRefused names, with a kind behind it, what the backup's own account may not read, so
+// that CAPO may not either; its value says why. What another account may not read, or nobody
+// could, is in FactsUnread under the kind.
+const FactRefused = "refused"

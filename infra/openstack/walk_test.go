@@ -9,7 +9,7 @@ import (
 )
 
 func TestWalkScenes(t *testing.T) {
-	scene.Run(t, "testdata/walk", all.Registry(), openstack.New().Spec().Walk)
+	scene.Run(t, "testdata/walk", all.Registry(), new(openstack.Provider).Spec().Walk)
 }
 
 // told are the rows whose answers the forecast has from what became of resources: of what a
@@ -20,5 +20,5 @@ var told = []string{
 }
 
 func TestEveryRowMatters(t *testing.T) {
-	scene.Matter(t, "testdata/walk", all.Registry(), openstack.New().Spec().Walk, told, nil)
+	scene.Matter(t, "testdata/walk", all.Registry(), new(openstack.Provider).Spec().Walk, told, nil)
 }

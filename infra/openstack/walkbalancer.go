@@ -48,12 +48,12 @@ var (
 
 // Facts of what is before an API server, beside those of [infra.Listing.NoteOwn].
 const (
-	// factBalancer names, with a name behind it, a load balancer of that name: id, provisioning
+	// FactBalancer names, with a name behind it, a load balancer of that name: id, provisioning
 	// status, the id of the port of its address, and that.
-	factBalancer = "loadBalancer"
-	// factFloating names, with an address behind it, the id of the port that has the floating IP; it
+	FactBalancer = "loadBalancer"
+	// FactFloating names, with an address behind it, the id of the port that has the floating IP; it
 	// is empty where none has.
-	factFloating = "floatingIP"
+	FactFloating = "floatingIP"
 )
 
 // askBalancer asks for what is before the API server.
@@ -89,7 +89,7 @@ type balancer struct{ id, status, port, address string }
 
 // balancersOf returns those of the name that a cluster's has. One that is being deleted is none.
 func (p *place) balancersOf(id backup.ClusterID) (all []balancer) {
-	for _, text := range p.Facts.All(factBalancer + "/" + balancerName(id)) {
+	for _, text := range p.Facts.All(FactBalancer + "/" + balancerName(id)) {
 		f := append(strings.Fields(text), "", "", "", "")
 		if f[1] != "PENDING_DELETE" && f[1] != "DELETED" {
 			all = append(all, balancer{f[0], f[1], f[2], f[3]})
@@ -100,13 +100,13 @@ func (p *place) balancersOf(id backup.ClusterID) (all []balancer) {
 
 // balancerAnswer asks C21.
 func (l *location) balancerAnswer(id backup.ClusterID, p *place) walk.Answer {
-	name := infra.Key{Kind: keyBalancer, Value: byName + balancerName(id)}
-	here := idKey(keyBalancer, l.record.Data.LB.ID)
+	name := infra.Key{Kind: KeyBalancer, Value: ByName + balancerName(id)}
+	here := idKey(KeyBalancer, l.record.Data.LB.ID)
 	object := "load balancer " + balancerName(id)
 	switch n := len(p.balancersOf(id)); {
 	case n > 1:
 		return answer(walk.Several, object, fmt.Sprintf("%s has %d load balancers of the name %s", p.title(), n, balancerName(id)), "is one alone")
-	case n == 0 && len(p.Facts.All(factBalancer+"/"+balancerName(id))) > 0:
+	case n == 0 && len(p.Facts.All(FactBalancer+"/"+balancerName(id))) > 0:
 		return answer(walk.None, object, object+" is being deleted", "is created again")
 	case n == 1 || p.found[name]:
 		return pass
@@ -139,7 +139,7 @@ func (l *location) statusAnswer(id backup.ClusterID, p *place) walk.Answer {
 
 // takenAnswer asks C23 for who has the floating IP; that there is one is asked with the other things.
 func (l *location) takenAnswer(id backup.ClusterID, p *place) walk.Answer {
-	port, known := p.Facts.Get(factFloating + "/" + l.address())
+	port, known := p.Facts.Get(FactFloating + "/" + l.address())
 	all := p.balancersOf(id)
 	if !known || port == "" || len(all) != 1 || all[0].port == "" || all[0].port == port {
 		return walk.Answer{}

@@ -50,23 +50,23 @@ var (
 
 // Facts of what is behind a load balancer, with its name behind them, in JSON.
 const (
-	factListener = "listener" // a listenerFact
-	factMembers  = "members"  // of a pool: addresses, by the members' names
-	factHeld     = "heldPort" // of a port that is to be a trunk: the server that has it
+	FactListener = "listener" // a Listener
+	FactMembers  = "members"  // of a pool: addresses, by the members' names
+	FactHeld     = "heldPort" // of a port that is to be a trunk: the server that has it
 )
 
-// listenerFact is what is read of a listener.
-type listenerFact struct {
+// Listener is what is read of a listener.
+type Listener struct {
 	Balancer, Pool string   `json:",omitempty"` // ids
 	CIDRs          []string `json:",omitempty"`
 }
 
-// listed is the probe of a list that was read and holds anything.
-const listed = "listed"
+// Listed is the probe of a list that was read and holds anything.
+const Listed = "listed"
 
 var (
-	trunkExtension = infra.Key{Kind: keyExtension, Value: "trunk"}
-	zones          = infra.Key{Kind: keyZone, Value: listed}
+	trunkExtension = infra.Key{Kind: KeyExtension, Value: "trunk"}
+	zones          = infra.Key{Kind: KeyZone, Value: Listed}
 )
 
 // portNames returns the names of a cluster's listeners, which its pools have, too.
@@ -94,42 +94,17 @@ func (l *location) behind(id backup.ClusterID) (keys []infra.Key) {
 		return nil
 	}
 	for _, name := range l.portNames(id) {
-		keys = append(keys, infra.Key{Kind: keyListener, Value: byName + name}, infra.Key{Kind: keyPool, Value: byName + name})
+		keys = append(keys, infra.Key{Kind: KeyListener, Value: ByName + name}, infra.Key{Kind: KeyPool, Value: ByName + name})
 	}
 	return append(keys, zones)
-}
-
-// noteBehind notes a listener or a pool of a name that is looked for: of several CAPO takes the
-// first.
-func (l *listing) noteBehind(kind infra.KeyKind, t *thingAnswer) {
-	k := infra.Key{Kind: kind, Value: byName + t.Name}
-	if !l.marks[k] || l.named[k] != "" {
-		return
-	}
-	l.named[k] = t.ID
-	l.ProbesFound = append(l.ProbesFound, k)
-	if kind == keyPool {
-		l.pools[t.Name] = t.ID
-		return
-	}
-	f := listenerFact{Pool: t.Pool, CIDRs: t.CIDRs}
-	for _, b := range t.Balancers[:min(1, len(t.Balancers))] {
-		f.Balancer = b.ID
-	}
-	l.noteJSON(factListener+"/"+t.Name, f)
-}
-
-func (l *listing) noteJSON(name string, of any) {
-	text, _ := json.Marshal(of)
-	l.Facts = append(l.Facts, infra.Fact{Name: name, Value: string(text)})
 }
 
 // askZones asks C27.
 func (q *questions) askZones(id backup.ClusterID) {
 	const object = "the list of availability zones"
 	q.look(rowC27, id, func(p *place) walk.Answer {
-		why, unread := p.FactsUnread.Get(keyZone.String())
-		refusal, refused := p.Facts.Get(factRefused + "/" + keyZone.String())
+		why, unread := p.FactsUnread.Get(KeyZone.String())
+		refusal, refused := p.Facts.Get(FactRefused + "/" + KeyZone.String())
 		switch {
 		case refused:
 			return answer(walk.None, object, refusal, "may be read by CAPO")
@@ -149,8 +124,8 @@ func (l *location) listenedAnswer(id backup.ClusterID, p *place) walk.Answer {
 		return walk.Answer{} // C21 says it
 	}
 	for _, name := range l.portNames(id) {
-		listener, pool := infra.Key{Kind: keyListener, Value: byName + name}, infra.Key{Kind: keyPool, Value: byName + name}
-		f, known := factOf[listenerFact](p, factListener+"/"+name)
+		listener, pool := infra.Key{Kind: KeyListener, Value: ByName + name}, infra.Key{Kind: KeyPool, Value: ByName + name}
+		f, known := factOf[Listener](p, FactListener+"/"+name)
 		switch {
 		case !p.asked[listener], p.found[listener] && !known:
 			return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
@@ -181,7 +156,7 @@ func (l *location) allowedAnswer(id backup.ClusterID, p *place) walk.Answer {
 	var want []string
 	_ = json.Unmarshal([]byte(l.record.Data.LBAllowed), &want)
 	for _, name := range l.portNames(id) {
-		f, known := factOf[listenerFact](p, factListener+"/"+name)
+		f, known := factOf[Listener](p, FactListener+"/"+name)
 		switch {
 		case !known:
 			return walk.Answer{} // C24 says it
@@ -233,7 +208,7 @@ func (q *questions) askRegistered(m *member) {
 func (l *location) registeredAnswer(m *member, p *place, at *infra.Instance) walk.Answer {
 	found := walk.Answer{}
 	for _, pool := range l.portNames(m.cluster) {
-		members, known := factOf[map[string]string](p, factMembers+"/"+pool)
+		members, known := factOf[map[string]string](p, FactMembers+"/"+pool)
 		if !known {
 			return walk.Answer{} // C24 says it
 		}
@@ -253,11 +228,11 @@ func (l *location) registeredAnswer(m *member, p *place, at *infra.Instance) wal
 // CAPO makes one.
 func (p *place) trunked(trunks []infra.Key) walk.Answer {
 	for _, k := range append([]infra.Key{trunkExtension}, trunks...) {
-		name := strings.TrimPrefix(k.Value, byName)
+		name := strings.TrimPrefix(k.Value, ByName)
 		object := k.Kind.String() + " " + name
 		why, unread := p.FactsUnread.Get(k.Kind.String())
-		refusal, refused := p.Facts.Get(factRefused + "/" + k.Kind.String())
-		switch _, held := p.Facts.Get(factHeld + "/" + name); {
+		refusal, refused := p.Facts.Get(FactRefused + "/" + k.Kind.String())
+		switch _, held := p.Facts.Get(FactHeld + "/" + name); {
 		case p.found[k]:
 		case refused:
 			return answer(walk.None, object, refusal, "may be read by CAPO")

@@ -82,7 +82,7 @@ func (q *questions) askNetworks(id backup.ClusterID, l *location) {
 		q.look(rowC9, id, func(p *place) walk.Answer { return subnetsAnswer(p, k) })
 	}
 	for _, part := range d.balancerGiven() {
-		if part.kind == keySubnet && part.id == "" {
+		if part.kind == KeySubnet && part.id == "" {
 			q.Note(rowC16, id, answer(walk.Differs, object, "the load balancer of "+object+" was given a subnet by a filter", "names it by its id"))
 			break
 		}
@@ -98,17 +98,17 @@ func (q *questions) askThings(id backup.ClusterID) {
 
 // Values of probes of external networks.
 const (
-	several = "several" // the project sees more than one
-	one     = "one"     // the project sees any
+	SeveralExternal = "several" // the project sees more than one
+	OneExternal     = "one"     // the project sees any
 )
 
 // externalAnswer asks C5. Without a load balancer the machines of the control plane ask for the
 // network, and nobody else.
 func externalAnswer(p *place, d *osCluster) walk.Answer {
 	const object = "external network"
-	any := infra.Key{Kind: keyExternal, Value: one}
+	any := infra.Key{Kind: KeyExternal, Value: OneExternal}
 	switch {
-	case p.found[infra.Key{Kind: keyExternal, Value: several}]:
+	case p.found[infra.Key{Kind: KeyExternal, Value: SeveralExternal}]:
 		return walk.Answer{Found: walk.Several, Why: p.title() + " sees several external networks, and spec.externalNetwork names none", Until: object + " is named by spec.externalNetwork", Objects: []string{object}}
 	case p.found[any]:
 		return pass
@@ -129,12 +129,12 @@ func (l *location) anySubnets() infra.Key {
 	if network == "" {
 		network = d.Network.ID
 	}
-	return idKey(keyInside, uuidOf(network))
+	return idKey(KeyInside, UUIDOf(network))
 }
 
 // subnetsAnswer asks C9.
 func subnetsAnswer(p *place, k infra.Key) walk.Answer {
-	versions, known := p.Facts.Get(factSubnets + "/" + k.Value)
+	versions, known := p.Facts.Get(FactSubnets + "/" + k.Value)
 	object := "network " + k.Value
 	all := strings.Fields(versions)
 	slices.Sort(all)
@@ -149,5 +149,5 @@ func subnetsAnswer(p *place, k infra.Key) walk.Answer {
 	return pass
 }
 
-// factSubnets names, with the id of a network behind it, its subnets: the version of IP of each.
-const factSubnets = "subnetsOf"
+// FactSubnets names, with the id of a network behind it, its subnets: the version of IP of each.
+const FactSubnets = "subnetsOf"

@@ -93,7 +93,7 @@ func (x *inspection) network(m *member, p *place) []walk.Step {
 	if d.LBEnabled || d.noFloatingIP() || given(d.SpecExternal) {
 		return nil
 	}
-	k := infra.Key{Kind: keyExternal, Value: one}
+	k := infra.Key{Kind: KeyExternal, Value: OneExternal}
 	switch {
 	case p.found[k]:
 		return x.keep(nil, rowM12, pass)
@@ -113,7 +113,7 @@ func (x *inspection) ports(steps []walk.Step, m *member, p *place, server *infra
 		row  *walk.Row
 		kind infra.KeyKind
 		of   func(*member, *place) walk.Answer
-	}{{rowS9, keyTwins, x.twin}, {rowS11, keyPortless, x.portless}, {rowS14, keyLost, x.lost}} {
+	}{{rowS9, KeyTwins, x.twin}, {rowS11, KeyPortless, x.portless}, {rowS14, KeyLost, x.lost}} {
 		switch {
 		case p.kinds[r.kind]:
 			steps = x.keep(steps, r.row, r.of(m, p))
@@ -121,11 +121,11 @@ func (x *inspection) ports(steps []walk.Step, m *member, p *place, server *infra
 			steps = x.keep(steps, r.row, pass)
 		}
 	}
-	if p.lacking[keyNetwork] && p.lacking[keyHeld] {
+	if p.lacking[KeyNetwork] && p.lacking[KeyHeld] {
 		steps = x.keep(steps, rowS11, x.networkless(m, p))
 	}
 	switch {
-	case server.Name == "" || !p.kindsAsked[keyHeld]:
+	case server.Name == "" || !p.kindsAsked[KeyHeld]:
 		return steps
 	case server.Name == x.q.objs.serverName(m):
 		return x.keep(steps, rowS13, pass)
@@ -147,7 +147,7 @@ func (x *inspection) twin(m *member, p *place) walk.Answer {
 // portless asks S11.
 func (x *inspection) portless(m *member, p *place) walk.Answer {
 	for _, b := range x.q.objs.portBlockers(m) {
-		if b.Key.Kind == keyPortless && p.found[b.Key] {
+		if b.Key.Kind == KeyPortless && p.found[b.Key] {
 			return answer(walk.Differs, x.q.objs.titleOf(m), "its server's port does not have its name, and has the address that the spec gives", "has a port of its name")
 		}
 	}
@@ -159,7 +159,7 @@ func (x *inspection) networkless(m *member, p *place) walk.Answer {
 	objs := x.q.objs
 	for i, k := range objs.twinPorts(m) {
 		id, _, _ := strings.Cut(k.Value, "/")
-		network, own := idKey(keyNetwork, id), infra.Key{Kind: keyHeld, Value: k.Value}
+		network, own := idKey(KeyNetwork, id), infra.Key{Kind: KeyHeld, Value: k.Value}
 		if !p.silent(network) && !p.found[network] && !p.several[network] && !p.silent(own) && !p.found[own] {
 			port := m.resolved().ports()[i].named(objs.serverName(m), i)
 			return answer(walk.None, "network "+id, fmt.Sprintf("network %s is gone, and no server has port %s", id, port), "exists, or no port of the machine names it")
@@ -181,7 +181,7 @@ func (x *inspection) lost(m *member, p *place) walk.Answer {
 // second asks S13 of a server that has another name than the machine's.
 func (x *inspection) second(m *member, p *place, server *infra.Instance) walk.Answer {
 	for _, k := range x.q.objs.twinPorts(m) {
-		own := infra.Key{Kind: keyHeld, Value: k.Value}
+		own := infra.Key{Kind: KeyHeld, Value: k.Value}
 		switch {
 		case !p.asked[own]:
 			return walk.Answer{}

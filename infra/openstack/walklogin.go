@@ -2,6 +2,8 @@ package openstack
 
 import (
 	"cmp"
+	"strconv"
+	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -197,7 +199,7 @@ func (q *questions) askPoolNetwork(m *member) {
 			if p == nil {
 				return walk.Answer{}
 			}
-			if k.Kind == keyExternal && p.found[infra.Key{Kind: keyExternal, Value: several}] {
+			if k.Kind == KeyExternal && p.found[infra.Key{Kind: KeyExternal, Value: SeveralExternal}] {
 				return answer(walk.Several, object, p.title()+" sees several external networks, and the pool names none", "is one alone, or is named by the pool")
 			}
 			return p.thing(k, object)
@@ -205,8 +207,8 @@ func (q *questions) askPoolNetwork(m *member) {
 	})
 }
 
-// factCompute names the microversion in which Nova answered.
-const factCompute = "computeMicroversion"
+// FactCompute names the microversion in which Nova answered.
+const FactCompute = "computeMicroversion"
 
 // askCompute asks L8. What served OpenStackServers may be of release 0.11 or a later one.
 func (q *questions) askCompute(id backup.ClusterID, l *location) {
@@ -215,10 +217,10 @@ func (q *questions) askCompute(id backup.ClusterID, l *location) {
 		least = "2.60"
 	}
 	q.look(rowL8, id, func(p *place) walk.Answer {
-		switch have, known := p.Facts.Get(factCompute); {
+		switch have, known := p.Facts.Get(FactCompute); {
 		case !known:
 			return walk.Answer{}
-		case !atLeast(have, least):
+		case !AtLeast(have, least):
 			return answer(walk.Differs, "Nova", "Nova answers in microversion "+infra.Brief(have), "knows "+least)
 		}
 		return pass
@@ -228,33 +230,23 @@ func (q *questions) askCompute(id backup.ClusterID, l *location) {
 // kindsOf returns the kinds of things that CAPO has to read for a cluster, as the calls name them.
 func (l *location) kindsOf() []infra.KeyKind {
 	d := &l.record.Data
-	kinds := []infra.KeyKind{keyNetwork, keySubnet}
+	kinds := []infra.KeyKind{KeyNetwork, KeySubnet}
 	if !d.noExternal() && !given(d.SpecExternal) {
-		kinds = append(kinds, keyExternal)
+		kinds = append(kinds, KeyExternal)
 	}
 	if given(d.SpecRouter) || d.manages() && !d.noExternal() {
-		kinds = append(kinds, keyRouter)
+		kinds = append(kinds, KeyRouter)
 	}
 	if d.makesGroups() {
-		kinds = append(kinds, keySecurity)
+		kinds = append(kinds, KeySecurity)
 	}
 	if d.LBEnabled {
-		kinds = append(kinds, keyBalancer, keyListener, keyPool)
+		kinds = append(kinds, KeyBalancer, KeyListener, KeyPool)
 	}
 	if l.address() != "" {
-		kinds = append(kinds, keyFloating)
+		kinds = append(kinds, KeyFloating)
 	}
 	return kinds
-}
-
-// peopleCall returns what people call the things of a kind.
-func peopleCall(k infra.KeyKind) string {
-	for i := range lookups {
-		if lookups[i].kind == k {
-			return lookups[i].what
-		}
-	}
-	return k.String()
 }
 
 // askServices asks L7: what the account that lists may not read, CAPO may not read either
@@ -262,13 +254,13 @@ func peopleCall(k infra.KeyKind) string {
 func (q *questions) askServices(id backup.ClusterID, l *location) {
 	kinds, keys := l.kindsOf(), l.probes(id)
 	if l.record.Data.LBEnabled {
-		keys = append(keys, infra.Key{Kind: keyBalancer, Value: byName + balancerName(id)})
+		keys = append(keys, infra.Key{Kind: KeyBalancer, Value: ByName + balancerName(id)})
 	}
 	q.look(rowL7, id, func(p *place) walk.Answer {
 		var open walk.Answer
 		for _, k := range kinds {
-			object := "the list of " + peopleCall(k)
-			if why, refused := p.Facts.Get(factRefused + "/" + k.String()); refused {
+			object := "the list of " + PeopleCall(k)
+			if why, refused := p.Facts.Get(FactRefused + "/" + k.String()); refused {
 				return answer(walk.None, object, why, "may be read by CAPO")
 			}
 			if why, unread := p.FactsUnread.Get(k.String()); open.Found == "" && (unread || p.unread[k]) {
@@ -285,4 +277,17 @@ func (q *questions) askServices(id backup.ClusterID, l *location) {
 		}
 		return pass
 	})
+}
+
+// AtLeast compares microversions.
+func AtLeast(have, want string) bool {
+	number := func(v string) (major, minor int) {
+		a, b, _ := strings.Cut(v, ".")
+		major, _ = strconv.Atoi(a)
+		minor, _ = strconv.Atoi(b)
+		return major, minor
+	}
+	a, b := number(have)
+	x, y := number(want)
+	return a > x || a == x && b >= y
 }

@@ -77,7 +77,7 @@ var (
 )
 
 // managedRow is the row that asks for a thing of CAPO's making.
-var managedRow = map[string]*walk.Row{keyNetwork.String(): rowC12, keyRouter.String(): rowC14, keySecurity.String(): rowC18}
+var managedRow = map[string]*walk.Row{KeyNetwork.String(): rowC12, KeyRouter.String(): rowC14, KeySecurity.String(): rowC18}
 
 // askManaged asks for what CAPO made.
 func (q *questions) askManaged(id backup.ClusterID, l *location) {
@@ -150,7 +150,7 @@ func (l *location) managedSubnet() infra.Key {
 	if cidr == "" {
 		return infra.Key{}
 	}
-	return infra.Key{Kind: keySubnet, Value: byQuery + queryOf("network_id", l.network(), "cidr", cidr)}
+	return infra.Key{Kind: KeySubnet, Value: ByQuery + queryOf("network_id", l.network(), "cidr", cidr)}
 }
 
 // namesBastion reports whether a rule is about the group of a bastion.
@@ -175,7 +175,7 @@ func (l *location) unusedGroup(id backup.ClusterID) infra.Key {
 	if !d.makesGroups() || d.BastionEnabled || l.release < withServers {
 		return infra.Key{}
 	}
-	return infra.Key{Kind: keyUsed, Value: groupPrefix + resourceName(id) + groupMiddle + roleBastion}
+	return infra.Key{Kind: KeyUsed, Value: groupPrefix + resourceName(id) + groupMiddle + roleBastion}
 }
 
 // unusedAnswer asks C17.
@@ -186,7 +186,7 @@ func unusedAnswer(p *place, k infra.Key) walk.Answer {
 		return answer(walk.Several, object, p.title()+" has several of the name "+infra.Brief(k.Value), "is gone")
 	case p.found[k]:
 		return answer(walk.Differs, object, object+" is not specified any more, and ports are in it", "is in no use")
-	case p.silent(k) || p.unread[keySecurity]:
+	case p.silent(k) || p.unread[KeySecurity]:
 		return walk.Answer{}
 	}
 	return pass

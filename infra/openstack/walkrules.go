@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"drift-detector/backup"
-	"drift-detector/infra"
 	"drift-detector/infra/capi"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
@@ -34,37 +32,15 @@ var (
 	ruleRows = []*walk.Row{rowC18c, rowC29}
 )
 
-// factRules names, with the name of a security group behind it, the descriptions of its rules
+// FactRules names, with the name of a security group behind it, the descriptions of its rules
 // that are none of CAPO's, in JSON.
-const factRules = "rules"
-
-// ownRules are the descriptions of rules that CAPO makes by itself
-// (pkg/cloud/services/networking/securitygroups_rules.go v0.14.7, v0.15.0-beta.0).
-var ownRules = []string{"Full open", "Node Port Services", "Etcd", "In-cluster Ingress", "Kubelet API", "Kubernetes API", "Additional port", "SSH", "Allow SSH", "Allow SSH legacy"}
-
-// noteRules notes the rules of a security group that CAPO made, in the answer that names it.
-func (l *listing) noteRules(t *thingAnswer) {
-	if t.Rules == nil || !l.marks[infra.Key{Kind: keyNamesakes, Value: keySecurity.String() + "/" + t.Name}] {
-		return
-	}
-	foreign := []string{}
-	for _, r := range t.Rules {
-		// Neutron gives every group rules for all that goes out, which CAPO takes for its own.
-		out := r.Direction == "egress" && r.Protocol+r.IP+r.Group == ""
-		if !out && !slices.Contains(ownRules, r.Description) {
-			foreign = append(foreign, infra.Brief(r.Description))
-		}
-	}
-	slices.Sort(foreign)
-	text, _ := json.Marshal(slices.Compact(foreign))
-	l.Facts = append(l.Facts, infra.Fact{Name: factRules + "/" + t.Name, Value: string(text)})
-}
+const FactRules = "rules"
 
 // askRules asks for what CAPO sets back.
 func (q *questions) askRules(id backup.ClusterID, l *location) {
 	var asked bool
 	for _, m := range l.managed(id) {
-		if m.kind == keySecurity.String() {
+		if m.kind == KeySecurity.String() {
 			asked = true
 			q.look(rowC18c, id, func(p *place) walk.Answer { return l.ruled(p, &m) })
 		}
@@ -78,7 +54,7 @@ func (q *questions) askRules(id backup.ClusterID, l *location) {
 // ruled asks C18c of one group.
 func (l *location) ruled(p *place, m *managed) walk.Answer {
 	object := m.thing + " " + m.name
-	text, known := p.Facts.Get(factRules + "/" + m.name)
+	text, known := p.Facts.Get(FactRules + "/" + m.name)
 	var foreign []string
 	switch {
 	case !p.found[m.namedKey()]:

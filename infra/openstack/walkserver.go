@@ -178,7 +178,7 @@ func (q *questions) askAlone(m *member) {
 	if m.index >= 0 || m.server == nil || m.server.Paused || l.release < withServers {
 		return
 	}
-	name, id := infra.Key{Kind: keyName, Value: q.objs.serverName(m)}, uuidOf(m.server.Data.InstanceID)
+	name, id := infra.Key{Kind: keyName, Value: q.objs.serverName(m)}, UUIDOf(m.server.Data.InstanceID)
 	subject := q.objs.titleOf(m)
 	q.Steps = append(q.Steps, infra.Step{
 		Step: walk.Step{Row: rowS1, Cluster: m.cluster, Subject: subject, Machine: -1},

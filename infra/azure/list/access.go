@@ -5,9 +5,8 @@ import (
 	"crypto/x509"
 	"errors"
 
-	"drift-detector/infra/azure"
-
 	"drift-detector/infra"
+	"drift-detector/infra/azure"
 	"drift-detector/report/code"
 )
 

@@ -9,9 +9,8 @@ import (
 	"net"
 	"net/http"
 
-	"drift-detector/infra/azure"
-
 	"drift-detector/infra"
+	"drift-detector/infra/azure"
 	"drift-detector/report/code"
 )
 

@@ -8,9 +8,8 @@ import (
 	"time"
 	"unique"
 
-	"drift-detector/infra/azure"
-
 	"drift-detector/infra"
+	"drift-detector/infra/azure"
 	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )

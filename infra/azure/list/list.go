@@ -14,9 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"drift-detector/infra/azure"
-
 	"drift-detector/infra"
+	"drift-detector/infra/azure"
 	"drift-detector/infra/capi"
 	"drift-detector/internal/sorting"
 	"drift-detector/report/code"

@@ -9,9 +9,8 @@ import (
 	"net/url"
 	"strings"
 
-	"drift-detector/infra/azure"
-
 	"drift-detector/infra"
+	"drift-detector/infra/azure"
 )
 
 // maxPages bounds a server that never stops.

@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"drift-detector/infra/azure"
-
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
+	"drift-detector/infra/azure"
 	"drift-detector/infra/infratest"
 	"drift-detector/internal/lab/azurelab"
 	"drift-detector/report/code"

@@ -12,10 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"drift-detector/infra/azure"
-
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/azure"
 )
 
 // session is a token for one subscription.

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"drift-detector/infra/azure"
-
 	"drift-detector/infra"
+	"drift-detector/infra/azure"
 	"drift-detector/infra/capi"
 )
 

@@ -11,9 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"drift-detector/infra/azure"
-
 	"drift-detector/infra"
+	"drift-detector/infra/azure"
 )
 
 // maxToken bounds tokens, and what the az command prints.

@@ -12,9 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"drift-detector/infra/azure"
-
 	"drift-detector/infra"
+	"drift-detector/infra/azure"
 )
 
 // Bounds in time and size on what a server may do.

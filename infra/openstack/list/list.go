@@ -1,4 +1,4 @@
-package openstack
+package list
 
 import (
 	"cmp"
@@ -11,15 +11,17 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gophercloud/gophercloud/v2"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/infra/openstack"
 	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
@@ -39,19 +41,64 @@ const (
 	asked = "2.90"
 )
 
+// provider implements infra.Provider. Its only state is the accounts, and the count of failed
+// logins, which must outlive a single listing.
+type provider struct {
+	openstack.Provider
+	logins   *infra.Logins
+	accounts accounts
+	retry    infra.Retry
+}
+
+// New returns the OpenStack provider. One value serves one run: it counts the logins that
+// failed, so that no account is locked.
+func New() infra.Provider {
+	retry := infra.Patient
+	retry.Also = overloaded
+	return &provider{Provider: openstack.Provider{Getenv: os.Getenv}, logins: &infra.Logins{}, retry: retry}
+}
+
+// Targets notes who may log in, of which a listing has to know, see accounts.
+func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
+	all := p.Provider.Targets(s, secrets, a)
+	for i := range all {
+		p.note(&all[i])
+	}
+	return all
+}
+
+// Reach notes who may log in, as Targets does.
+func (p *provider) Reach(at string, s infra.Sought) infra.Target {
+	t := p.Provider.Reach(at, s)
+	p.note(&t)
+	return t
+}
+
+// note notes the accounts that a target has credentials of.
+func (p *provider) note(t *infra.Target) {
+	if c, ok := t.Credential.(openstack.Credential); ok {
+		p.accounts.note(&c)
+	}
+	for _, o := range t.Own {
+		if c, ok := o.Credential.(openstack.Credential); ok {
+			p.accounts.note(&c)
+		}
+	}
+}
+
 // listing is one listing under way.
 type listing struct {
 	*infra.Listing
 	target    infra.Target
-	recorded  *recorded
+	recorded  *openstack.Recorded
 	cloud     *cloud
 	retry     infra.Retry
 	marks     map[infra.Key]bool     // probes to look for
 	named     map[infra.Key]string   // ids of those that were found by name
-	managed   map[string]infra.Key   // probes of kind keyRenamed, by kind and id
+	managed   map[string]infra.Key   // probes of kind KeyRenamed, by kind and id
 	floating  map[string]string      // floating IPs of API servers, by the port that each is attached to
 	kept      map[string][]string    // floating IPs that servers are to have, by their ids
-	portless  map[string][]infra.Key // probes of kind keyPortless of ports that are not there, by address
+	portless  map[string][]infra.Key // probes of kind KeyPortless of ports that are not there, by address
 	ids       []string               // of servers that the backup records
 	seen      map[[16]byte]bool      // ids of servers
 	ports     ports
@@ -62,20 +109,20 @@ type listing struct {
 
 // List reads all servers of a project, its ports, and what else the backup names there.
 func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
-	d, made := t.Detail.(*detail)
-	c, mine := t.Credential.(credential)
-	l, ok := t.Begin(Name, made && mine)
+	d, made := t.Detail.(*openstack.Detail)
+	c, mine := t.Credential.(openstack.Credential)
+	l, ok := t.Begin(openstack.Name, made && mine)
 	if !ok {
-		l.Facts = lackingOwn(&t)
+		l.Facts = openstack.LackingOwn(&t)
 		return l
 	}
 	used := &c
 	var shown []*x509.Certificate
 	v, err := p.connect(ctx, t, d, used, &shown)
 	own := outcomeOf(err)
-	if c.instead != nil && (codeOf(err) == http.StatusUnauthorized || errors.Is(err, infra.ErrLockout)) {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the credential of %s: %s is used instead", where(t), t.Subject.The(), c.insteadSource))
-		used = c.instead
+	if c.Instead != nil && (codeOf(err) == http.StatusUnauthorized || errors.Is(err, infra.ErrLockout)) {
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the credential of %s: %s is used instead", where(t), t.Subject.The(), c.InsteadSource))
+		used = c.Instead
 		var again []*x509.Certificate
 		v, err = p.connect(ctx, t, d, used, &again)
 	}
@@ -88,7 +135,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	v.own = v.own && t.Own == nil
 	l.Account, l.Identity = cmp.Or(v.project.Name, v.project.ID), v.project.ID
 	run := listing{
-		Listing: &l, target: t, recorded: d.recorded, ids: d.ids, cloud: v, retry: p.retry,
+		Listing: &l, target: t, recorded: d.Recorded, ids: d.IDs, cloud: v, retry: p.retry,
 		marks: map[infra.Key]bool{}, named: map[infra.Key]string{}, managed: map[string]infra.Key{}, floating: map[string]string{}, kept: map[string][]string{}, portless: map[string][]infra.Key{}, seen: map[[16]byte]bool{}, ports: newPorts(), pools: map[string]string{},
 	}
 	for _, k := range t.Probes {
@@ -96,6 +143,19 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	}
 	run.read(ctx)
 	return l
+}
+
+// mark takes a probe that is looked for.
+func (l *listing) mark(k infra.Key) {
+	l.marks[k] = true
+	first, rest, _ := strings.Cut(k.Value, "/")
+	switch k.Kind {
+	case openstack.KeyRenamed:
+		id, _, _ := strings.Cut(rest, "/")
+		l.managed[first+"/"+id] = k
+	case openstack.KeyLost:
+		l.kept[first] = append(l.kept[first], rest)
+	}
 }
 
 func (l *listing) read(ctx context.Context) {
@@ -159,7 +219,7 @@ func (l *listing) readServers(ctx context.Context) *infra.Fault {
 			next = at + "?" + url.Values{"marker": {cmp.Or(marker, page.items[len(page.items)-1].ID)}}.Encode()
 			continue
 		}
-		l.Facts = append(l.Facts, infra.Fact{Name: factCompute, Value: cmp.Or(infra.Brief(page.version), "2.1")})
+		l.Facts = append(l.Facts, infra.Fact{Name: openstack.FactCompute, Value: cmp.Or(infra.Brief(page.version), "2.1")})
 		return l.readMissing(ctx, paged, page.version)
 	}
 	return listFault(ctx, l.target, "listing servers", answerError(fmt.Sprintf("there are more than %d pages", maxPages)))
@@ -307,19 +367,6 @@ func olderVersion(err error) string {
 	return "2.1"
 }
 
-// atLeast compares microversions.
-func atLeast(have, want string) bool {
-	number := func(v string) (major, minor int) {
-		a, b, _ := strings.Cut(v, ".")
-		major, _ = strconv.Atoi(a)
-		minor, _ = strconv.Atoi(b)
-		return major, minor
-	}
-	a, b := number(have)
-	x, y := number(want)
-	return a > x || a == x && b >= y
-}
-
 // maxMissing bounds how many servers are looked up by themselves.
 const maxMissing = 500
 
@@ -328,7 +375,7 @@ const maxMissing = 500
 // one page, and before microversion 2.69. Of a server that is gone Nova says 404, and of
 // one whose cell is down what little it knows, or 500.
 func (l *listing) readMissing(ctx context.Context, paged bool, version string) *infra.Fault {
-	the, old := l.target.Subject.The(), !atLeast(version, cells)
+	the, old := l.target.Subject.The(), !openstack.AtLeast(version, cells)
 	if !old && !paged {
 		return nil
 	}
@@ -375,7 +422,7 @@ func (l *listing) lookUpServer(ctx context.Context, id string) error {
 		one.Server = &serverAnswer{ID: id}
 	case err != nil:
 		return err
-	case one.Server == nil || uuidOf(one.Server.ID) != id:
+	case one.Server == nil || openstack.UUIDOf(one.Server.ID) != id:
 		return answerError("the answer is about something else than what was asked for")
 	}
 	return l.take([]serverAnswer{*one.Server})
@@ -386,7 +433,7 @@ func (l *listing) take(page []serverAnswer) error {
 	fresh := false
 	for i := range page {
 		s := &page[i]
-		s.ID = uuidOf(s.ID)
+		s.ID = openstack.UUIDOf(s.ID)
 		id, ok := idOf(s.ID)
 		if !ok {
 			return answerError("the answer holds a server without an id")
@@ -394,8 +441,8 @@ func (l *listing) take(page []serverAnswer) error {
 		if s.Project != "" && s.Project != l.Identity {
 			return answerError("the answer holds a server of another project than the login's")
 		}
-		if len(s.Name) > maxName || len(s.Status) > maxName {
-			return answerError(fmt.Sprintf("the answer holds a name of more than %d bytes", maxName))
+		if len(s.Name) > openstack.MaxName || len(s.Status) > openstack.MaxName {
+			return answerError(fmt.Sprintf("the answer holds a name of more than %d bytes", openstack.MaxName))
 		}
 		if l.seen[id] {
 			continue

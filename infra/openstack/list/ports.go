@@ -1,4 +1,4 @@
-package openstack
+package list
 
 import (
 	"context"
@@ -8,17 +8,17 @@ import (
 	"strings"
 
 	"drift-detector/infra"
+	"drift-detector/infra/openstack"
 )
 
 // portAnswer is what is read of a port.
 type portAnswer struct {
-	ID, Name, Description string
-	Device                string   `json:"device_id"`
-	Owner                 string   `json:"device_owner"` // read with a few ports alone
-	Network               string   `json:"network_id"`
-	Project               string   `json:"project_id"`
-	Groups                []string `json:"security_groups"`
-	lacks                 string   // a member that was asked for
+	openstack.Port
+	ID      string
+	Network string   `json:"network_id"`
+	Project string   `json:"project_id"`
+	Groups  []string `json:"security_groups"`
+	lacks   string   // a member that was asked for
 }
 
 // UnmarshalJSON notes what a port lacks: what is not said is not empty.
@@ -45,7 +45,7 @@ var portFields = []string{"id", "name", "description", "device_id", "network_id"
 
 // ports are those of a project that say something of the backup's clusters.
 type ports struct {
-	at map[string]*attached // by server id
+	at map[string]*openstack.Attached // by server id
 	// first are the servers that CAPO's first port of each name is attached to; "" for one
 	// that is attached to none, because its server was deleted behind CAPO's back.
 	first    map[string][]string
@@ -56,22 +56,16 @@ type ports struct {
 	named    map[infra.Key]string // the first port of a network and a name that is looked for
 }
 
-// attached is what the ports of one server say.
-type attached struct {
-	made             []made
-	groups, networks []string // that the backup records, and that CAPO made
-}
-
 func newPorts() ports {
-	return ports{at: map[string]*attached{}, first: map[string][]string{}, used: map[string]bool{}, holders: map[string]string{}, named: map[infra.Key]string{}}
+	return ports{at: map[string]*openstack.Attached{}, first: map[string][]string{}, used: map[string]bool{}, holders: map[string]string{}, named: map[infra.Key]string{}}
 }
 
 // of returns those of a server.
-func (p *ports) of(server string) attached {
+func (p *ports) of(server string) openstack.Attached {
 	if a := p.at[server]; a != nil {
 		return *a
 	}
-	return attached{}
+	return openstack.Attached{}
 }
 
 // mayStandIn reports whether a server that has the name may have the place of the machine
@@ -122,11 +116,11 @@ func v2(endpoint string) string {
 func (l *listing) takePorts(all []portAnswer) error {
 	for i := range all {
 		p := &all[i]
-		if p.ID = uuidOf(p.ID); p.ID == "" {
+		if p.ID = openstack.UUIDOf(p.ID); p.ID == "" {
 			return answerError("the answer holds a port without an id")
 		}
 		// Of a cloud without security groups the backup records none.
-		if p.lacks != "" && (p.lacks != "security_groups" || len(l.recorded.groups) > 0) {
+		if p.lacks != "" && (p.lacks != "security_groups" || len(l.recorded.Groups) > 0) {
 			return lacking(p.lacks + " of a port")
 		}
 		if l.cloud.own || p.Project == l.Identity {
@@ -135,9 +129,9 @@ func (l *listing) takePorts(all []portAnswer) error {
 		if p.Project != l.Identity {
 			continue // an administrator and the owner of a network see those of others, too
 		}
-		l.found(keyPort, p.ID)
-		if l.marks[infra.Key{Kind: keyTrunk, Value: byName + p.Name}] && p.Device != "" {
-			l.Facts = append(l.Facts, infra.Fact{Name: factHeld + "/" + p.Name, Value: uuidOf(p.Device)})
+		l.found(openstack.KeyPort, p.ID)
+		if l.marks[infra.Key{Kind: openstack.KeyTrunk, Value: openstack.ByName + p.Name}] && p.Device != "" {
+			l.Facts = append(l.Facts, infra.Fact{Name: openstack.FactHeld + "/" + p.Name, Value: openstack.UUIDOf(p.Device)})
 		}
 		l.noteHolder(p)
 		var groups []string
@@ -145,51 +139,38 @@ func (l *listing) takePorts(all []portAnswer) error {
 			if !l.ports.used[g] {
 				l.ports.used[strings.Clone(strings.ToLower(g))] = true
 			}
-			if g = uuidOf(g); l.recorded.groups[g] {
+			if g = openstack.UUIDOf(g); l.recorded.Groups[g] {
 				groups = append(groups, strings.Clone(g))
 			}
 		}
-		p.Network = uuidOf(p.Network)
-		onNetwork := l.recorded.networks[p.Network]
-		cluster, name := madeFor(p)
-		isMade := cluster != "" && (l.recorded.clusters[cluster] || l.recorded.names[name])
-		if of := l.recorded.first[p.Name]; isMade && of != "" {
-			l.ports.first[of] = append(l.ports.first[of], uuidOf(p.Device))
+		p.Network = openstack.UUIDOf(p.Network)
+		onNetwork := l.recorded.Networks[p.Network]
+		cluster, name := p.MadeFor()
+		isMade := cluster != "" && (l.recorded.Clusters[cluster] || l.recorded.Names[name])
+		if of := l.recorded.First[p.Name]; isMade && of != "" {
+			l.ports.first[of] = append(l.ports.first[of], openstack.UUIDOf(p.Device))
 		}
-		device := uuidOf(p.Device)
+		device := openstack.UUIDOf(p.Device)
 		l.ports.attached = l.ports.attached || device != ""
 		if device == "" || !isMade && !onNetwork && len(groups) == 0 {
 			continue
 		}
 		a := l.ports.at[device]
 		if a == nil {
-			a = &attached{}
+			a = &openstack.Attached{}
 			l.ports.at[device] = a
 		}
 		if isMade {
-			a.made = append(a.made, made{cluster: cluster, name: name, port: strings.Clone(p.Name), network: p.Network, groups: groups})
+			a.Made = append(a.Made, openstack.Made{Cluster: cluster, Name: name, Port: strings.Clone(p.Name), Network: p.Network, Groups: groups})
 		}
 		for _, g := range groups {
-			if !slices.Contains(a.groups, g) {
-				a.groups = append(a.groups, g)
+			if !slices.Contains(a.Groups, g) {
+				a.Groups = append(a.Groups, g)
 			}
 		}
-		if onNetwork && !slices.Contains(a.networks, p.Network) {
-			a.networks = append(a.networks, p.Network)
+		if onNetwork && !slices.Contains(a.Networks, p.Network) {
+			a.Networks = append(a.Networks, p.Network)
 		}
 	}
 	return nil
-}
-
-// madeFor reads from a port that CAPO made the cluster, as its description has it, and the
-// name of the server that it was made for; both are empty for any other port. Ports of
-// one server are numbered, or have a suffix of their own
-// (getPortName in pkg/cloud/services/networking/port.go v0.14.7).
-func madeFor(p *portAnswer) (cluster, name string) {
-	cluster, ok := strings.CutPrefix(p.Description, portDescription)
-	i := strings.LastIndexByte(p.Name, '-')
-	if !ok || cluster == "" || i <= 0 || len(p.Name) > maxName || len(cluster) > maxName {
-		return "", ""
-	}
-	return strings.Clone(cluster), strings.Clone(p.Name[:i])
 }

@@ -1,4 +1,4 @@
-package openstack
+package list
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
+	"drift-detector/infra/openstack"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/code"
 )
@@ -19,13 +20,13 @@ func cloudOf(t *testing.T, o openstacklab.Options) (*openstacklab.Server, []byte
 	t.Helper()
 	o.TLS = true
 	s := openstacklab.Serve(t, lab+"after", o)
-	return s, leadTo(t, fleet(t), s.Identity, s.CA, openstacklab.Recorded.Password)
+	return s, openstacklab.LeadTo(t, openstacklab.Fleet(t, lab), s.Identity, s.CA, openstacklab.Recorded.Password)
 }
 
 // listings lists all targets of a backup.
 func listings(t *testing.T, p infra.Provider, data []byte, a infra.Access) []infra.Listing {
 	t.Helper()
-	s, secrets := load(t, data)
+	s, secrets := openstacklab.Load(t, New(), data)
 	var all []infra.Listing
 	for _, target := range p.Targets(s, secrets, a) {
 		all = append(all, p.List(t.Context(), target))
@@ -61,9 +62,9 @@ func TestWrongLogins(t *testing.T) {
 		},
 	} {
 		s, data := cloudOf(t, openstacklab.Options{})
-		data = withClouds(t, data, nil, change)
+		data = openstacklab.WithClouds(t, data, nil, change)
 		// Another project of the account beside it: the same account.
-		data = edit(t, data, func(resource string, object map[string]any) bool {
+		data = openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
 			if ref := backuptest.Inside(object, "spec", "identityRef"); resource == "openstackclusters.infrastructure.cluster.x-k8s.io" && ref["region"] == nil {
 				ref["region"] = "RegionTwo"
 			}
@@ -89,7 +90,7 @@ func TestOneAccountOfSeveralNames(t *testing.T) {
 	domains := []string{"user_domain_id: default", "", "user_domain_name: Default"}
 	p := small()
 	for i, user := range named {
-		changed := withClouds(t, data, nil, func(text string) string {
+		changed := openstacklab.WithClouds(t, data, nil, func(text string) string {
 			return strings.NewReplacer("username: capo-public", user, "user_domain_id: default", domains[i]).Replace(text)
 		})
 		for _, l := range listings(t, p, changed, infra.Access{}) {
@@ -122,7 +123,7 @@ func TestOneAccountOfSeveralNames(t *testing.T) {
 // An application credential logs in to the project that it is of.
 func TestApplicationCredential(t *testing.T) {
 	_, data := cloudOf(t, openstacklab.Options{})
-	data = withClouds(t, data, nil, func(text string) string {
+	data = openstacklab.WithClouds(t, data, nil, func(text string) string {
 		a := openstacklab.Recorded
 		return strings.NewReplacer("username: capo-public", "application_credential_id: "+a.Credential,
 			"password: \""+a.Password+"\"", "application_credential_secret: "+a.Secret, "project_name: tenant-os\n", "\n", "      project_domain_id: default\n", "", "      user_domain_id: default\n", "").Replace(text)
@@ -160,7 +161,7 @@ func TestForeignCatalogue(t *testing.T) {
 // A region that the cloud does not have, and none where it has two.
 func TestRegions(t *testing.T) {
 	_, data := cloudOf(t, openstacklab.Options{})
-	other := withClouds(t, data, nil, func(text string) string { return strings.ReplaceAll(text, "RegionOne", "RegionTwo") })
+	other := openstacklab.WithClouds(t, data, nil, func(text string) string { return strings.ReplaceAll(text, "RegionOne", "RegionTwo") })
 	seen := 0
 	for _, l := range listings(t, small(), other, infra.Access{}) {
 		if l.State == code.ScopeFailed {
@@ -177,7 +178,7 @@ func TestRegions(t *testing.T) {
 // to do; the operator's fingerprint is enough.
 func TestCertificates(t *testing.T) {
 	s, _ := cloudOf(t, openstacklab.Options{})
-	data := leadTo(t, fleet(t), s.Identity, nil, openstacklab.Recorded.Password)
+	data := openstacklab.LeadTo(t, openstacklab.Fleet(t, lab), s.Identity, nil, openstacklab.Recorded.Password)
 	l := only(t, data, infra.Access{})
 	refused(t, l, code.ScopeFailed, "UntrustedCertificate", "thumbprint")
 	if given, n := s.Logins(); given+n > 0 {
@@ -246,7 +247,7 @@ func TestFaults(t *testing.T) {
 			if c.fault.RetryAfter > 0 && time.Since(began) < time.Second {
 				t.Error("it did not wait as long as it was asked to")
 			}
-			if name == "no networks" && (!slices.Contains(l.Unread, keyNetwork) || len(l.Warnings) == 0) {
+			if name == "no networks" && (!slices.Contains(l.Unread, openstack.KeyNetwork) || len(l.Warnings) == 0) {
 				t.Errorf("unread are %v, %q", l.Unread, l.Warnings)
 			}
 		})

@@ -1,4 +1,4 @@
-package openstack
+package list
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"drift-detector/infra"
+	"drift-detector/infra/openstack"
 )
 
 // Bounds in time and size on what a cloud may do.
@@ -63,7 +64,7 @@ func (t *transport) client() *http.Client {
 }
 
 // allow opens the way to a server.
-func (t *transport) allow(at infra.Endpoint, d *detail, c *credential, identity bool) error {
+func (t *transport) allow(at infra.Endpoint, d *openstack.Detail, c *openstack.Credential, identity bool) error {
 	conf, err := tlsOf(at, d, c)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errBadTrust, err)
@@ -71,7 +72,7 @@ func (t *transport) allow(at infra.Endpoint, d *detail, c *credential, identity 
 	if identity {
 		t.observe(conf)
 	}
-	t.hosts[at.String()] = &server{dial: d.ways.DialAddress(at), next: &infra.Bounded{Limit: maxAnswer, Next: &http.Transport{
+	t.hosts[at.String()] = &server{dial: d.Ways.DialAddress(at), next: &infra.Bounded{Limit: maxAnswer, Next: &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment, // the operator's, never the backup's
 		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		TLSClientConfig:        conf,
@@ -84,18 +85,15 @@ func (t *transport) allow(at infra.Endpoint, d *detail, c *credential, identity 
 
 // tlsOf returns how a server's certificate is checked: as the operator says for the server,
 // else by the CA that comes with the credential, else by the system's roots.
-func tlsOf(at infra.Endpoint, d *detail, c *credential) (*tls.Config, error) {
-	given, ok := d.trusts[at]
-	if c.operator != nil && !ok && !d.insecure {
-		conf := c.operator.conf.Clone()
-		conf.ServerName = at.Host
-		return conf, nil
+func tlsOf(at infra.Endpoint, d *openstack.Detail, c *openstack.Credential) (*tls.Config, error) {
+	trust, given := d.Trust(at)
+	if c.Operator != nil && !given && !d.Insecure {
+		return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: c.Operator.Insecure, RootCAs: c.Operator.Roots, ServerName: at.Host}, nil
 	}
-	if !ok {
-		given.CA = c.ca
+	if !given {
+		trust.CA = c.CA
 	}
-	given.ServerName, given.Insecure = at.Host, d.insecure
-	return given.TLSConfig()
+	return trust.TLSConfig()
 }
 
 // observe notes what the server shows, and its key after whatever verifies that.

@@ -1,4 +1,4 @@
-package openstack
+package list
 
 import (
 	"fmt"
@@ -72,8 +72,8 @@ func startWorld(t *testing.T, c infratest.Condition) infratest.World {
 			s.CellDown(s.Objects("servers")[3]["id"].(string))
 		}
 	}
-	data := leadTo(t, fleet(t), at, ca, password)
-	w.Load = func() (*backup.Snapshot, *backup.Secrets) { return load(t, data) }
+	data := openstacklab.LeadTo(t, openstacklab.Fleet(t, lab), at, ca, password)
+	w.Load = func() (*backup.Snapshot, *backup.Secrets) { return openstacklab.Load(t, New(), data) }
 	return w
 }
 
@@ -84,7 +84,7 @@ func TestBadAddressesAreRefused(t *testing.T) {
 		"ftp://" + addr, "http://" + addr, "https://", "keystone example", "https://user:secret@" + addr + "/../v3",
 		"https://" + addr + "/%2e%2e/", strings.Repeat("a", 500), "https://" + url.PathEscape(addr) + ":x/",
 	} {
-		s, secrets := load(t, leadTo(t, fleet(t), at, nil, "p"))
+		s, secrets := openstacklab.Load(t, New(), openstacklab.LeadTo(t, openstacklab.Fleet(t, lab), at, nil, "p"))
 		for _, target := range small().Targets(s, secrets, infra.Access{}) {
 			if target.Refused == nil || target.Refused.Hint == "" {
 				t.Errorf("%q is not refused: %+v", at, target)

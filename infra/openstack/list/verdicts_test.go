@@ -1,4 +1,4 @@
-package openstack
+package list
 
 import (
 	"slices"
@@ -36,7 +36,7 @@ type world struct {
 // decide lists a cloud and decides, without Node lists.
 func decide(t *testing.T, data []byte) world {
 	t.Helper()
-	s, secrets := load(t, data)
+	s, secrets := openstacklab.Load(t, New(), data)
 	p := small()
 	inv := infra.Inventory{Version: infra.InventoryVersion}
 	for _, target := range p.Targets(s, secrets, infra.Access{}) {
@@ -168,14 +168,14 @@ func TestNameWithoutID(t *testing.T) {
 	}
 	// Somebody gave it the machine's own port: it has the machine's place.
 	s.Edit("ports", func(o openstacklab.Object) bool {
-		if o["name"] == remade+firstPort {
+		if o["name"] == remade+"-0" {
 			o["device_id"] = handID
 		}
 		return true
 	})
 	decide(t, data).demand(t, remade, code.Unknown, code.IdentityChanged)
 	// The port is gone too: nothing says whether this is the machine.
-	s.Edit("ports", func(o openstacklab.Object) bool { return o["name"] != remade+firstPort })
+	s.Edit("ports", func(o openstacklab.Object) bool { return o["name"] != remade+"-0" })
 	decide(t, data).demand(t, remade, code.Unknown, code.IdentityChanged)
 }
 
@@ -203,7 +203,7 @@ func TestOwnership(t *testing.T) {
 	if w.unattributed[named].Reason != code.NameOnly {
 		t.Errorf("a name on a network of others is %+v", w.unattributed[named])
 	}
-	if w.excluded[roleBastion] != 1 {
+	if w.excluded["bastion"] != 1 {
 		t.Errorf("excluded are %v", w.excluded)
 	}
 	// What was made under a machine's name and renamed is a copy of it, and no ghost.
@@ -219,7 +219,7 @@ func TestOwnership(t *testing.T) {
 	}
 	// A bastion made again has another id, and CAPO's port in the bastions' group.
 	s.Like("web-prod-bastion", "web-prod-bastion", "44444444-4444-4444-8444-444444444444", true)
-	if w := decide(t, data); w.excluded[roleBastion] != 2 {
+	if w := decide(t, data); w.excluded["bastion"] != 2 {
 		t.Errorf("excluded are %v", w.excluded)
 	}
 }
@@ -233,7 +233,7 @@ func TestPortGivenAway(t *testing.T) {
 		s.Like(living, "payroll", other, true)
 		s.Edit("ports", func(o openstacklab.Object) bool {
 			if o["device_id"] == other {
-				o["name"] = machine + firstPort
+				o["name"] = machine + "-0"
 			}
 			return true
 		})
@@ -263,8 +263,8 @@ func TestUnprovenProject(t *testing.T) {
 	s.Edit("networks", func(openstacklab.Object) bool { return false })
 	const group = "66666666-6666-4666-8666-666666666666"
 	s.Add("server_groups", openstacklab.Object{"id": group, "name": "spread", "project_id": openstacklab.Recorded.ProjectID})
-	grouped := edit(t, data, func(resource string, object map[string]any) bool {
-		if resource == osServers {
+	grouped := openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
+		if resource == "openstackservers.infrastructure.cluster.x-k8s.io" {
 			backuptest.Inside(object, "spec")["serverGroup"] = map[string]any{"id": group}
 		}
 		return true
@@ -300,7 +300,7 @@ func TestOneCloudAtTwoAddresses(t *testing.T) {
 // Two sources of one id that differ, and a region that some write and others do not.
 func TestRecordedIDs(t *testing.T) {
 	_, data := cloudOf(t, openstacklab.Options{})
-	data = edit(t, data, func(resource string, object map[string]any) bool {
+	data = openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
 		name, _ := backuptest.Inside(object, "metadata")["name"].(string)
 		switch {
 		case resource == "openstackmachines.infrastructure.cluster.x-k8s.io" && name == living:
@@ -319,7 +319,7 @@ func TestRecordedIDs(t *testing.T) {
 // What is left of a machine keeps its server from being called a ghost.
 func TestWhatIsLeftOfMachines(t *testing.T) {
 	_, data := cloudOf(t, openstacklab.Options{})
-	data = edit(t, data, func(resource string, object map[string]any) bool {
+	data = openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
 		return resource != "openstackmachines.infrastructure.cluster.x-k8s.io" || backuptest.Inside(object, "metadata")["name"] != "data-md-0-csvkw-zz7d6"
 	})
 	w := decide(t, data)
@@ -360,7 +360,7 @@ func TestNamesOfTemplates(t *testing.T) {
 	s.Like("data-control-plane-cjtfx", "data-bastion", bastion, true)
 	s.Edit("ports", func(o openstacklab.Object) bool {
 		if o["device_id"] == other {
-			o["description"] = portDescription + "another"
+			o["description"] = "Created by cluster-api-provider-openstack cluster another"
 		}
 		return true
 	})
@@ -371,7 +371,7 @@ func TestNamesOfTemplates(t *testing.T) {
 	if u, ok := w.unattributed[other]; ok {
 		t.Errorf("what it created for a cluster that the backup lacks is %+v", u)
 	}
-	if w.excluded[roleBastion] != 2 {
+	if w.excluded["bastion"] != 2 {
 		t.Errorf("excluded are %v", w.excluded)
 	}
 }
@@ -381,7 +381,7 @@ func TestNamesOfTemplates(t *testing.T) {
 func TestPortsOfOtherProjects(t *testing.T) {
 	s, data := cloudOf(t, openstacklab.Options{})
 	s.Edit("ports", func(o openstacklab.Object) bool {
-		if o["name"] == remade+firstPort {
+		if o["name"] == remade+"-0" {
 			o["project_id"], o["tenant_id"], o["shared"], o["device_id"] = "other", "other", true, "44444444-4444-4444-8444-444444444444"
 		}
 		return true
@@ -393,14 +393,14 @@ func TestPortsOfOtherProjects(t *testing.T) {
 // is no machine in it.
 func TestBastionWithoutOwner(t *testing.T) {
 	_, data := cloudOf(t, openstacklab.Options{})
-	data = edit(t, data, func(resource string, object map[string]any) bool {
+	data = openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
 		if resource == "openstackservers.infrastructure.cluster.x-k8s.io" {
 			delete(backuptest.Inside(object, "metadata"), "ownerReferences")
 		}
 		return true
 	})
 	w := decide(t, data)
-	if v, ok := w.machines["web-prod-bastion"]; ok || w.excluded[roleBastion] != 1 {
+	if v, ok := w.machines["web-prod-bastion"]; ok || w.excluded["bastion"] != 1 {
 		t.Errorf("the bastion is %+v; excluded are %v", v, w.excluded)
 	}
 	w.demand(t, living, code.Healthy, "")
@@ -409,7 +409,7 @@ func TestBastionWithoutOwner(t *testing.T) {
 // An OpenStackServer is not what a Machine waits for.
 func TestMachineWithoutOpenStackMachine(t *testing.T) {
 	_, data := cloudOf(t, openstacklab.Options{})
-	data = edit(t, data, func(resource string, object map[string]any) bool {
+	data = openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
 		name := backuptest.Inside(object, "metadata")["name"]
 		return resource != "openstackmachines.infrastructure.cluster.x-k8s.io" || name != living && name != gone
 	})

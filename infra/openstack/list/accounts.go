@@ -1,4 +1,4 @@
-package openstack
+package list
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"drift-detector/infra"
+	"drift-detector/infra/openstack"
 )
 
 // account is who logs in, as a credential names it: what locks, never a secret. A user has
@@ -46,8 +47,8 @@ func (a account) mayBe(b account) bool {
 }
 
 // accountOf returns who logs in with a credential.
-func (c *credential) accountOf() account {
-	o := &c.options
+func accountOf(c *openstack.Credential) account {
+	o := &c.Options
 	var user account
 	switch {
 	case o.UserID != "":
@@ -74,14 +75,14 @@ type accounts struct {
 }
 
 // note takes in the account of a credential, and of what may be used instead of it.
-func (a *accounts) note(c *credential) {
+func (a *accounts) note(c *openstack.Credential) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.at == nil {
 		a.known, a.at = map[string]account{}, map[string]map[string]bool{}
 	}
-	for ; c != nil; c = c.instead {
-		at, who := c.endpoint.String(), c.accountOf()
+	for ; c != nil; c = c.Instead {
+		at, who := c.Endpoint.String(), accountOf(c)
 		if a.at[at] == nil {
 			a.at[at] = map[string]bool{}
 		}
@@ -90,8 +91,8 @@ func (a *accounts) note(c *credential) {
 }
 
 // same reports whether the account of a key may be the credential's, at one Keystone.
-func (a *accounts) same(c *credential) func(key string) bool {
-	who := c.accountOf()
+func (a *accounts) same(c *openstack.Credential) func(key string) bool {
+	who := accountOf(c)
 	return func(key string) bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -102,13 +103,13 @@ func (a *accounts) same(c *credential) func(key string) bool {
 
 // elsewhere reports whether the account may be one that has credentials for what is called
 // otherwise, and may be the same Keystone.
-func (a *accounts) elsewhere(c *credential) bool {
+func (a *accounts) elsewhere(c *openstack.Credential) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	who := c.accountOf()
+	who := accountOf(c)
 	for at, keys := range a.at {
 		for key := range keys {
-			if at != c.endpoint.String() && who.mayBe(a.known[key]) {
+			if at != c.Endpoint.String() && who.mayBe(a.known[key]) {
 				return true
 			}
 		}
@@ -118,15 +119,15 @@ func (a *accounts) elsewhere(c *credential) bool {
 
 // enter waits for the turn of the account. Where another Keystone may be the same, the
 // server proves its key before, so that those that are not have turns of their own.
-func (p *provider) enter(ctx context.Context, v *cloud, c *credential) (*infra.LoginTurn, error) {
-	at := c.endpoint.String()
+func (p *provider) enter(ctx context.Context, v *cloud, c *openstack.Credential) (*infra.LoginTurn, error) {
+	at := c.Endpoint.String()
 	if p.accounts.elsewhere(c) && v.transport.identityKey() == "" {
 		err := p.retry.Do(ctx, func() error { return v.greet(ctx) })
 		if err != nil {
 			return nil, err
 		}
 	}
-	return p.logins.Enter(ctx, infra.Server{Key: v.transport.identityKey(), Address: v.transport.hosts[at].dial}, c.accountOf().key(), p.accounts.same(c))
+	return p.logins.Enter(ctx, infra.Server{Key: v.transport.identityKey(), Address: v.transport.hosts[at].dial}, accountOf(c).key(), p.accounts.same(c))
 }
 
 // greet asks Keystone for nothing of anybody's: what it answers does not matter.

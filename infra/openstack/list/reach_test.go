@@ -1,4 +1,4 @@
-package openstack
+package list
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"drift-detector/infra"
+	"drift-detector/infra/openstack"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/code"
 )
@@ -32,12 +33,12 @@ func TestReachIsWhereTheCloudLeads(t *testing.T) {
 	env := map[string]string{"OS_CLIENT_CONFIG_FILE": clouds}
 	look := func(cloud string, sought infra.Sought) infra.Listing {
 		p := small().(*provider)
-		p.getenv = func(name string) string { return env[name] }
+		p.Getenv = func(name string) string { return env[name] }
 		r := infra.NewRegistry(p)
-		return r.Collect(t.Context(), []infra.Target{r.Reach(Name, cloud, sought)}, nil).Listings[0]
+		return r.Collect(t.Context(), []infra.Target{r.Reach(openstack.Name, cloud, sought)}, nil).Listings[0]
 	}
 	first := look("mine", infra.Sought{})
-	if first.State != code.ScopeComplete || !uuidForm.MatchString(uuidOf(first.Identity)) && len(first.Identity) != 32 || first.Count() < 5 {
+	if first.State != code.ScopeComplete || openstack.UUIDOf(first.Identity) == "" && len(first.Identity) != 32 || first.Count() < 5 {
 		t.Fatalf("%s, %+v, %q with %d", first.State, first.Fault, first.Identity, first.Count())
 	}
 	held := 0

@@ -1,4 +1,4 @@
-package openstack
+package list
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 
 	"drift-detector/infra"
+	"drift-detector/infra/openstack"
 )
 
 // idBatch is how many ids one question asks for: more make a URL that some proxies refuse.
@@ -24,8 +25,8 @@ const nameBatch = 20
 // lookup finds out which things of one kind exist. Each kind may fail by itself: it is
 // then unread, which says neither present nor absent.
 type lookup struct {
-	kind          infra.KeyKind
-	service, what string
+	kind    infra.KeyKind
+	service string
 	// path and member are where the things are listed: "networks", and under which name.
 	path, member string
 	// byName is the member of a thing by which it is looked up where no id is given.
@@ -37,23 +38,23 @@ type lookup struct {
 }
 
 var lookups = []lookup{
-	{kind: keyNetwork, service: typeNetwork, what: "networks", path: "networks", member: "networks", byName: "name"},
-	{kind: keyExternal, service: typeNetwork, what: "external networks", path: "networks?router:external=true", member: "networks", whole: true},
-	{kind: keySubnet, service: typeNetwork, what: "subnets", path: "subnets", member: "subnets", byName: "name"},
-	{kind: keyInside, service: typeNetwork, what: "subnets", path: "subnets", member: "subnets", each: true},
-	{kind: keyRouter, service: typeNetwork, what: "routers", path: "routers", member: "routers", byName: "name"},
-	{kind: keySecurity, service: typeNetwork, what: "security groups", path: "security-groups", member: "security_groups", byName: "name"},
-	{kind: keyFloating, service: typeNetwork, what: "floating IPs", path: "floatingips", member: "floatingips", byName: "floating_ip_address"},
-	{kind: keyBalancer, service: typeBalancer, what: "load balancers", path: "lbaas/loadbalancers", member: "loadbalancers", byName: "name"},
-	{kind: keyListener, service: typeBalancer, what: "listeners of load balancers", path: "lbaas/listeners", member: "listeners", byName: "name"},
-	{kind: keyPool, service: typeBalancer, what: "pools of load balancers", path: "lbaas/pools", member: "pools", byName: "name"},
-	{kind: keyExtension, service: typeNetwork, what: "extensions of Neutron", path: "extensions", member: "extensions", whole: true},
-	{kind: keyTrunk, service: typeNetwork, what: "trunks", path: "trunks", member: "trunks", byName: "name"},
-	{kind: keyZone, service: typeCompute, what: "availability zones", path: "os-availability-zone", member: "availabilityZoneInfo", whole: true},
-	{kind: keyImage, service: typeImage, what: "images", path: "images", member: "images", byName: "name", each: true},
-	{kind: keyFlavor, service: typeCompute, what: "flavors", path: "flavors/detail", member: "flavors", whole: true},
-	{kind: keyServerGroup, service: typeCompute, what: "server groups", path: "os-server-groups", member: "server_groups", whole: true},
-	{kind: keyKeyPair, service: typeCompute, what: "key pairs", path: "os-keypairs", member: "keypairs", whole: true},
+	{kind: openstack.KeyNetwork, service: typeNetwork, path: "networks", member: "networks", byName: "name"},
+	{kind: openstack.KeyExternal, service: typeNetwork, path: "networks?router:external=true", member: "networks", whole: true},
+	{kind: openstack.KeySubnet, service: typeNetwork, path: "subnets", member: "subnets", byName: "name"},
+	{kind: openstack.KeyInside, service: typeNetwork, path: "subnets", member: "subnets", each: true},
+	{kind: openstack.KeyRouter, service: typeNetwork, path: "routers", member: "routers", byName: "name"},
+	{kind: openstack.KeySecurity, service: typeNetwork, path: "security-groups", member: "security_groups", byName: "name"},
+	{kind: openstack.KeyFloating, service: typeNetwork, path: "floatingips", member: "floatingips", byName: "floating_ip_address"},
+	{kind: openstack.KeyBalancer, service: typeBalancer, path: "lbaas/loadbalancers", member: "loadbalancers", byName: "name"},
+	{kind: openstack.KeyListener, service: typeBalancer, path: "lbaas/listeners", member: "listeners", byName: "name"},
+	{kind: openstack.KeyPool, service: typeBalancer, path: "lbaas/pools", member: "pools", byName: "name"},
+	{kind: openstack.KeyExtension, service: typeNetwork, path: "extensions", member: "extensions", whole: true},
+	{kind: openstack.KeyTrunk, service: typeNetwork, path: "trunks", member: "trunks", byName: "name"},
+	{kind: openstack.KeyZone, service: typeCompute, path: "os-availability-zone", member: "availabilityZoneInfo", whole: true},
+	{kind: openstack.KeyImage, service: typeImage, path: "images", member: "images", byName: "name", each: true},
+	{kind: openstack.KeyFlavor, service: typeCompute, path: "flavors/detail", member: "flavors", whole: true},
+	{kind: openstack.KeyServerGroup, service: typeCompute, path: "os-server-groups", member: "server_groups", whole: true},
+	{kind: openstack.KeyKeyPair, service: typeCompute, path: "os-keypairs", member: "keypairs", whole: true},
 }
 
 // thingAnswer is what is read of a thing.
@@ -93,7 +94,7 @@ func (l *listing) readProbes(ctx context.Context) {
 		}
 		if err := l.lookUp(ctx, look, ids, names, queries); err != nil {
 			// Of a name that is found there may be several.
-			l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(k infra.Key) bool { return k.Kind == look.kind && strings.HasPrefix(k.Value, byName) })
+			l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(k infra.Key) bool { return k.Kind == look.kind && strings.HasPrefix(k.Value, openstack.ByName) })
 			l.unread(ctx, look, err)
 		}
 	}
@@ -103,26 +104,26 @@ func (l *listing) readProbes(ctx context.Context) {
 func (l *listing) askedOf(kind infra.KeyKind) (ids, names, queries []string) {
 	for k := range l.marks {
 		value := k.Value
-		if k.Kind == keyOwn || k.Kind == keyNamesakes {
+		if k.Kind == openstack.KeyOwn || k.Kind == openstack.KeyNamesakes {
 			of, rest, _ := strings.Cut(value, "/")
 			if of != kind.String() {
 				continue
 			}
-			if value = rest; k.Kind == keyNamesakes {
-				value = byName + rest
+			if value = rest; k.Kind == openstack.KeyNamesakes {
+				value = openstack.ByName + rest
 			}
-		} else if k.Kind == keyUsed && kind == keySecurity {
-			value = byName + value
+		} else if k.Kind == openstack.KeyUsed && kind == openstack.KeySecurity {
+			value = openstack.ByName + value
 		} else if k.Kind != kind {
 			continue
 		}
-		if kind == keyImage && (strings.HasPrefix(value, byName) || strings.HasPrefix(value, byQuery)) {
+		if kind == openstack.KeyImage && (strings.HasPrefix(value, openstack.ByName) || strings.HasPrefix(value, openstack.ByQuery)) {
 			names = append(names, value)
-		} else if query, ok := strings.CutPrefix(value, byQuery); ok {
+		} else if query, ok := strings.CutPrefix(value, openstack.ByQuery); ok {
 			queries = append(queries, query)
-		} else if name, ok := strings.CutPrefix(value, byName); ok {
+		} else if name, ok := strings.CutPrefix(value, openstack.ByName); ok {
 			names = append(names, name)
-		} else if kind == keyFloating || kind == keyKeyPair {
+		} else if kind == openstack.KeyFloating || kind == openstack.KeyKeyPair {
 			names = append(names, value)
 		} else {
 			ids = append(ids, value)
@@ -146,7 +147,7 @@ func (l *listing) lookUp(ctx context.Context, look *lookup, ids, names, queries 
 	switch {
 	case service == nil:
 		return errNoService
-	case look.kind == keyKeyPair && !l.cloud.own:
+	case look.kind == openstack.KeyKeyPair && !l.cloud.own:
 		return errOtherUser
 	}
 	base := service.Endpoint
@@ -163,7 +164,7 @@ func (l *listing) lookUp(ctx context.Context, look *lookup, ids, names, queries 
 	switch {
 	case look.whole:
 		questions = append(questions, base)
-	case look.kind == keyInside:
+	case look.kind == openstack.KeyInside:
 		for _, id := range ids {
 			if err := l.countSubnets(ctx, service, look, base, id); err != nil {
 				return err
@@ -205,9 +206,9 @@ func (l *listing) lookUp(ctx context.Context, look *lookup, ids, names, queries 
 		}
 	}
 	switch look.kind {
-	case keyFloating:
+	case openstack.KeyFloating:
 		return l.followFloating(ctx, service)
-	case keyPool:
+	case openstack.KeyPool:
 		return l.readMembers(ctx, service, base)
 	}
 	return nil
@@ -216,15 +217,15 @@ func (l *listing) lookUp(ctx context.Context, look *lookup, ids, names, queries 
 // lookUpQuery asks what CAPO asks where it has more than a name. Of security groups it asks
 // for its own project's, and takes all that there are.
 func (l *listing) lookUpQuery(ctx context.Context, service *gophercloud.ServiceClient, look *lookup, base, query string) error {
-	k, found := infra.Key{Kind: look.kind, Value: byQuery + query}, map[string]bool{}
-	if look.kind == keySecurity && !strings.Contains(query, "project_id=") {
+	k, found := infra.Key{Kind: look.kind, Value: openstack.ByQuery + query}, map[string]bool{}
+	if look.kind == openstack.KeySecurity && !strings.Contains(query, "project_id=") {
 		query += "&project_id=" + url.QueryEscape(l.Identity)
 	}
 	err := l.pages(ctx, service, look, base+"?"+query, func(t *thingAnswer) { found[strings.ToLower(t.ID)] = true })
 	if err == nil && len(found) > 0 {
 		l.ProbesFound = append(l.ProbesFound, k)
 	}
-	if err == nil && len(found) > 1 && look.kind != keySecurity {
+	if err == nil && len(found) > 1 && look.kind != openstack.KeySecurity {
 		l.several(k)
 	}
 	return err
@@ -233,12 +234,12 @@ func (l *listing) lookUpQuery(ctx context.Context, service *gophercloud.ServiceC
 // countSubnets notes the subnets of a network, by their versions of IP.
 func (l *listing) countSubnets(ctx context.Context, service *gophercloud.ServiceClient, look *lookup, base, network string) error {
 	versions := map[string]string{}
-	err := l.pages(ctx, service, look, base+"?"+queryOf("network_id", network), func(t *thingAnswer) { versions[t.ID] = strconv.Itoa(t.IPVersion) })
+	err := l.pages(ctx, service, look, base+"?"+url.Values{"network_id": {network}}.Encode(), func(t *thingAnswer) { versions[t.ID] = strconv.Itoa(t.IPVersion) })
 	if err != nil {
 		return err
 	}
-	l.found(keyInside, network)
-	l.Facts = append(l.Facts, infra.Fact{Name: factSubnets + "/" + network, Value: strings.Join(slices.Sorted(maps.Values(versions)), " ")})
+	l.found(openstack.KeyInside, network)
+	l.Facts = append(l.Facts, infra.Fact{Name: openstack.FactSubnets + "/" + network, Value: strings.Join(slices.Sorted(maps.Values(versions)), " ")})
 	return nil
 }
 
@@ -248,11 +249,11 @@ func (l *listing) several(k infra.Key) {
 		return
 	}
 	l.ProbesFound, l.Ambiguous = append(l.ProbesFound, k), append(l.Ambiguous, k)
-	name, isQuery := strings.CutPrefix(k.Value, byQuery)
+	name, isQuery := strings.CutPrefix(k.Value, openstack.ByQuery)
 	if query, err := url.ParseQuery(name); isQuery && err == nil && query.Has("name") {
 		name = query.Get("name")
 	}
-	name = strings.TrimPrefix(name, byName)
+	name = strings.TrimPrefix(name, openstack.ByName)
 	l.Warnings = append(l.Warnings, fmt.Sprintf("%s: there are several with the name %s (%s): CAPO takes none of them, so that one has to be renamed", where(l.target), l.target.Redaction.Brief(name), k.Kind))
 }
 
@@ -316,56 +317,56 @@ func (l *listing) lookUpOne(ctx context.Context, service *gophercloud.ServiceCli
 // owns it.
 func (l *listing) noteThing(kind infra.KeyKind, t *thingAnswer) {
 	switch {
-	case kind == keyKeyPair && t.KeyPair != nil:
+	case kind == openstack.KeyKeyPair && t.KeyPair != nil:
 		l.found(kind, t.KeyPair.Name)
 		return
-	case kind == keyExternal:
+	case kind == openstack.KeyExternal:
 		l.noteExternal(t)
 		return
-	case kind == keyFloating:
+	case kind == openstack.KeyFloating:
 		l.found(kind, t.Address)
 		if l.marks[infra.Key{Kind: kind, Value: t.Address}] {
-			l.Facts = append(l.Facts, infra.Fact{Name: factFloating + "/" + t.Address, Value: strings.ToLower(t.Port)})
+			l.Facts = append(l.Facts, infra.Fact{Name: openstack.FactFloating + "/" + t.Address, Value: strings.ToLower(t.Port)})
 		}
-		if t.Port != "" && l.marks[infra.Key{Kind: keyElsewhere, Value: t.Address}] {
+		if t.Port != "" && l.marks[infra.Key{Kind: openstack.KeyElsewhere, Value: t.Address}] {
 			l.floating[strings.ToLower(t.Port)] = t.Address
 		}
 		return
-	case kind == keyZone, kind == keyExtension:
+	case kind == openstack.KeyZone, kind == openstack.KeyExtension:
 		l.found(kind, t.Alias) // of a zone none is asked for
-		l.found(kind, listed)
+		l.found(kind, openstack.Listed)
 		return
-	case kind == keyListener, kind == keyPool:
+	case kind == openstack.KeyListener, kind == openstack.KeyPool:
 		l.noteBehind(kind, t)
 		return
-	case kind == keyTrunk:
-		l.found(kind, byName+t.Name)
+	case kind == openstack.KeyTrunk:
+		l.found(kind, openstack.ByName+t.Name)
 		return
-	case kind == keyImage && t.Status != "active": // no server can be made of it
+	case kind == openstack.KeyImage && t.Status != "active": // no server can be made of it
 		return
-	case kind == keyBalancer && !l.noteBalancer(t):
+	case kind == openstack.KeyBalancer && !l.noteBalancer(t):
 		return
 	}
 	id := strings.ToLower(t.ID)
 	l.found(kind, t.ID)
 	l.found(kind, id)
-	if kind != keySecurity || t.Project == l.Identity { // CAPO asks for its own project's
-		l.noteName(infra.Key{Kind: kind, Value: byName + t.Name}, id, t.Network)
+	if kind != openstack.KeySecurity || t.Project == l.Identity { // CAPO asks for its own project's
+		l.noteName(infra.Key{Kind: kind, Value: openstack.ByName + t.Name}, id, t.Network)
 	}
 	l.noteManaged(kind.String(), id, t)
-	if kind == keySecurity {
+	if kind == openstack.KeySecurity {
 		l.noteRules(t)
 	}
 	if t.Project != "" && t.Project == l.Identity {
-		l.found(keyOwn, kind.String()+"/"+id)
+		l.found(openstack.KeyOwn, kind.String()+"/"+id)
 	}
 }
 
 // noteBalancer notes a load balancer of a name that is looked for, and reports whether it is
 // there to stay.
 func (l *listing) noteBalancer(t *thingAnswer) bool {
-	if l.marks[infra.Key{Kind: keyBalancer, Value: byName + t.Name}] {
-		f := infra.Fact{Name: factBalancer + "/" + t.Name, Value: infra.Brief(strings.ToLower(t.ID) + " " + t.Provisioning + " " + strings.ToLower(t.VIPPort) + " " + t.VIP)}
+	if l.marks[infra.Key{Kind: openstack.KeyBalancer, Value: openstack.ByName + t.Name}] {
+		f := infra.Fact{Name: openstack.FactBalancer + "/" + t.Name, Value: infra.Brief(strings.ToLower(t.ID) + " " + t.Provisioning + " " + strings.ToLower(t.VIPPort) + " " + t.VIP)}
 		if !slices.Contains(l.Facts, f) { // found by its id as well
 			l.Facts = append(l.Facts, f)
 		}
@@ -386,7 +387,7 @@ func (l *listing) noteName(k infra.Key, id, network string) {
 	case !seen:
 		l.named[within] = id
 		l.ProbesFound = append(l.ProbesFound, k)
-	case k.Kind == keySecurity, k.Kind == keyFlavor, k.Kind == keyBalancer: // CAPO takes all of them, or the first
+	case k.Kind == openstack.KeySecurity, k.Kind == openstack.KeyFlavor, k.Kind == openstack.KeyBalancer: // CAPO takes all of them, or the first
 	case first != id:
 		l.several(k)
 	}
@@ -401,7 +402,7 @@ func (l *listing) found(kind infra.KeyKind, name string) {
 
 // unread notes that nothing is known of the things of a kind.
 func (l *listing) unread(ctx context.Context, look *lookup, err error) {
-	f := listFault(ctx, l.target, "reading the "+look.what+" that "+l.target.Subject.The()+" names", err)
+	f := listFault(ctx, l.target, "reading the "+openstack.PeopleCall(look.kind)+" that "+l.target.Subject.The()+" names", err)
 	if err == errNoService || err == errOtherUser {
 		f.Hint = "whether they exist is not known"
 		if foreign := (&foreignError{at: l.cloud.foreign}).flags(); err == errNoService && foreign != "" {

@@ -1,13 +1,15 @@
-package openstack
+package list
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/openstack"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/code"
 )
@@ -58,9 +60,9 @@ func TestOwnCredentialsAreTried(t *testing.T) {
 
 // withoutCA takes the CA from the credentials of a backup.
 func withoutCA(t *testing.T, data []byte) []byte {
-	return edit(t, data, func(resource string, object map[string]any) bool {
+	return openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
 		if values, ok := object["data"].(map[string]any); ok && resource == "secrets" {
-			delete(values, caKey)
+			delete(values, "cacert")
 		}
 		return true
 	})
@@ -85,8 +87,8 @@ func TestRefusedKinds(t *testing.T) {
 				a.Credentials = []infra.Credential{{Endpoint: s.Identity, Username: "ops", Password: backup.NewSensitive("mine")}}
 			}
 			l := only(t, data, a)
-			_, refused := l.Facts.Get(factRefused + "/" + keyRouter.String())
-			_, unread := l.FactsUnread.Get(keyRouter.String())
+			_, refused := l.Facts.Get(openstack.FactRefused + "/" + openstack.KeyRouter.String())
+			_, unread := l.FactsUnread.Get(openstack.KeyRouter.String())
 			if l.State != code.ScopeComplete || refused != c.refused || unread == c.refused {
 				t.Errorf("%s %v %v, refused %v, unread %v", l.State, l.Facts, l.FactsUnread, refused, unread)
 			}
@@ -94,31 +96,10 @@ func TestRefusedKinds(t *testing.T) {
 	}
 }
 
-// What Neutron is asked is what CAPO asks.
-func TestQueriesOfFilters(t *testing.T) {
-	for filter, want := range map[string]string{
-		`{"filter": {"name": "a"}}`:                         "name=a",
-		`{"filter": {"name": "a", "tags": ["x", "y"]}}`:     "query=name=a&tags=x%2Cy",
-		`{"filter": {"projectID": "p", "notTags": ["x"]}}`:  "query=not-tags=x&project_id=p",
-		`{"name": "a", "tags": "x,y"}`:                      "query=name=a&tags=x%2Cy",
-		`{"filter": {"ipVersion": 6, "cidr": "fd00::/64"}}`: "query=cidr=fd00%3A%3A%2F64&ip_version=6",
-		`{"filter": {"colour": "red"}}`:                     "",
-		`{"filter": {"name": "a", "colour": "red"}}`:        "",
-		`{"id": "B"}`: "B",
-	} {
-		if k := paramOf(filter).key(keyNetwork); k.Value != want {
-			t.Errorf("%s: %q, want %q", filter, k.Value, want)
-		}
-	}
-	if k := paramOf(`{"filter": {"name": "a"}}`).with("network_id", "n").key(keySubnet); k.Value != "query=name=a&network_id=n" || strings.Contains(paramOf(`"x"`).with("a", "").query, "a") {
-		t.Errorf("within a network: %q", k.Value)
-	}
-}
-
 // Of the groups that CAPO made in a real cloud no rule is another's, and one that is made by
 // hand is.
 func TestRulesOfRealGroups(t *testing.T) {
-	const group = factRules + "/k8s-cluster-"
+	const group = openstack.FactRules + "/k8s-cluster-"
 	for name, want := range map[string]string{"as CAPO made them": "[]", "with a rule made by hand": `["by hand"]`} {
 		s, data := cloudOf(t, openstacklab.Options{})
 		s.Edit("security_groups", func(o openstacklab.Object) bool {
@@ -149,7 +130,7 @@ func TestBehindOverTheWire(t *testing.T) {
 		s, data := cloudOf(t, o)
 		s.Endpoint("load-balancer", s.Network)
 		s.Add("loadbalancers", openstacklab.Object{"id": id, "name": name, "project_id": openstacklab.Recorded.ProjectID, "provisioning_status": "ACTIVE"})
-		return s, edit(t, data, func(resource string, object map[string]any) bool {
+		return s, openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
 			if strings.HasPrefix(resource, "openstackclusters.") && object["metadata"].(map[string]any)["name"] == "data" {
 				object["spec"].(map[string]any)["apiServerLoadBalancer"] = map[string]any{"enabled": true}
 			}
@@ -161,30 +142,31 @@ func TestBehindOverTheWire(t *testing.T) {
 	}
 	_, data := served(t, openstacklab.Options{})
 	l := only(t, data, infra.Access{})
-	p := &place{Listing: &l}
 	const port = "-38102" // of the recorded endpoint
-	f, known := factOf[listenerFact](p, factListener+"/"+name+port)
-	members, _ := factOf[map[string]string](p, factMembers+"/"+name+port)
-	if !known || f.Balancer != id || f.Pool == "" || len(members) == 0 || len(l.Warnings) > 0 {
+	var f openstack.Listener
+	var members map[string]string
+	listener, _ := l.Facts.Get(openstack.FactListener + "/" + name + port)
+	pool, _ := l.Facts.Get(openstack.FactMembers + "/" + name + port)
+	if json.Unmarshal([]byte(listener), &f) != nil || json.Unmarshal([]byte(pool), &members) != nil || f.Balancer != id || f.Pool == "" || len(members) == 0 || len(l.Warnings) > 0 {
 		t.Errorf("the listener is %+v, the pool's members are %v: %v", f, members, l.Warnings)
 	}
-	for _, k := range []infra.Key{trunkExtension, zones} {
+	for _, k := range []infra.Key{{Kind: openstack.KeyExtension, Value: "trunk"}, {Kind: openstack.KeyZone, Value: openstack.Listed}} {
 		if !slices.Contains(l.ProbesFound, k) {
 			t.Errorf("%s was not found", k)
 		}
 	}
-	held := slices.ContainsFunc(l.Facts, func(f infra.Fact) bool { return strings.HasPrefix(f.Name, factHeld+"/") })
-	if trunk := slices.ContainsFunc(l.ProbesFound, func(k infra.Key) bool { return k.Kind == keyTrunk }); trunk || !held {
+	held := slices.ContainsFunc(l.Facts, func(f infra.Fact) bool { return strings.HasPrefix(f.Name, openstack.FactHeld+"/") })
+	if trunk := slices.ContainsFunc(l.ProbesFound, func(k infra.Key) bool { return k.Kind == openstack.KeyTrunk }); trunk || !held {
 		t.Errorf("a trunk that is not there was found (%t), or no port of a server that is to be one (%t)", trunk, held)
 	}
 	for call, kind := range map[string]infra.KeyKind{
-		"neutron GET /v2.0/lbaas/listeners": keyListener, "neutron GET /v2.0/lbaas/pools": keyPool, "neutron GET /v2.0/lbaas/pools/{id}/members": keyPool,
-		"neutron GET /v2.0/extensions": keyExtension, "neutron GET /v2.0/trunks": keyTrunk, "nova GET /v2.1/os-availability-zone": keyZone,
+		"neutron GET /v2.0/lbaas/listeners": openstack.KeyListener, "neutron GET /v2.0/lbaas/pools": openstack.KeyPool, "neutron GET /v2.0/lbaas/pools/{id}/members": openstack.KeyPool,
+		"neutron GET /v2.0/extensions": openstack.KeyExtension, "neutron GET /v2.0/trunks": openstack.KeyTrunk, "nova GET /v2.1/os-availability-zone": openstack.KeyZone,
 	} {
 		s, data := served(t, openstacklab.Options{})
 		s.Fail(openstacklab.Fault{Call: call, Status: 403, Body: "{}"})
 		l := only(t, data, infra.Access{})
-		if _, refused := l.Facts.Get(factRefused + "/" + kind.String()); !refused || !slices.Contains(l.Unread, kind) {
+		if _, refused := l.Facts.Get(openstack.FactRefused + "/" + kind.String()); !refused || !slices.Contains(l.Unread, kind) {
 			t.Errorf("without %s unread are %v: %v", call, l.Unread, l.Warnings)
 		}
 	}
@@ -194,18 +176,18 @@ func TestBehindOverTheWire(t *testing.T) {
 // name is not known where that call fails.
 func TestImageOfANameUnread(t *testing.T) {
 	s, data := cloudOf(t, openstacklab.Options{})
-	data = edit(t, data, func(resource string, object map[string]any) bool {
+	data = openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
 		if meta := object["metadata"].(map[string]any); strings.HasPrefix(resource, "openstackservers.") && meta["name"] == "data-control-plane-cjtfx" {
 			object["spec"].(map[string]any)["image"] = map[string]any{"id": "60c55fb5-9684-4c4e-894f-94655d0d0c01"}
 		}
 		return true
 	})
-	name := infra.Key{Kind: keyImage, Value: byName + "ubuntu-2404-kube-v1.34.2"}
+	name := infra.Key{Kind: openstack.KeyImage, Value: openstack.ByName + "ubuntu-2404-kube-v1.34.2"}
 	if !slices.Contains(only(t, data, infra.Access{}).ProbesFound, name) {
 		t.Fatal("the image is not found by its name")
 	}
 	s.Fail(openstacklab.Fault{Call: "glance GET /v2/images", Status: 403, Body: "{}"})
-	if l := only(t, data, infra.Access{}); slices.Contains(l.ProbesFound, name) || !slices.Contains(l.Unread, keyImage) || s.Calls()["glance GET /v2/images/{id}"] == 0 {
+	if l := only(t, data, infra.Access{}); slices.Contains(l.ProbesFound, name) || !slices.Contains(l.Unread, openstack.KeyImage) || s.Calls()["glance GET /v2/images/{id}"] == 0 {
 		t.Errorf("found are %v, unread %v", l.ProbesFound, l.Unread)
 	}
 }

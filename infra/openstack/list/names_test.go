@@ -1,4 +1,4 @@
-package openstack
+package list
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func underNames(t *testing.T, p infra.Provider, clouds []*openstacklab.Server, n
 	for i := range names {
 		s, name := clouds[i%len(clouds)], fmt.Sprintf("keystone%d.example:5000", i)
 		a := infra.Access{InsecureSkipVerify: true, Reroutes: []infra.Reroute{{From: name, To: strings.TrimSuffix(strings.TrimPrefix(s.Identity, "https://"), "/v3")}}}
-		snapshot, secrets := load(t, leadTo(t, fleet(t), "https://"+name+"/v3", nil, fmt.Sprintf("old-%d", i)))
+		snapshot, secrets := openstacklab.Load(t, New(), openstacklab.LeadTo(t, openstacklab.Fleet(t, lab), "https://"+name+"/v3", nil, fmt.Sprintf("old-%d", i)))
 		all = append(all, p.Targets(snapshot, secrets, a)...)
 	}
 	return all

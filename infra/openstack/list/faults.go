@@ -1,4 +1,4 @@
-package openstack
+package list
 
 import (
 	"cmp"
@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 
 	"github.com/gophercloud/gophercloud/v2"
 
 	"drift-detector/infra"
+	"drift-detector/infra/openstack"
 	"drift-detector/report/code"
 )
 
@@ -43,34 +46,34 @@ func where(t infra.Target) string {
 }
 
 // connectFault says why there is no session, and what to do.
-func connectFault(ctx context.Context, t infra.Target, c *credential, err error) *infra.Fault {
+func connectFault(ctx context.Context, t infra.Target, c *openstack.Credential, err error) *infra.Fault {
 	if f := infra.CutOff(ctx, where(t)); f != nil {
 		return f
 	}
 	var foreign *foreignError
 	var region *regionError
-	project := cmp.Or(c.project, "of the credential")
+	project := cmp.Or(c.Project, "of the credential")
 	switch {
 	case errors.Is(err, infra.ErrLockout), codeOf(err) == http.StatusUnauthorized:
 		f := &infra.Fault{
 			Reason: code.AuthenticationFailed,
 			Message: fmt.Sprintf("%s refuses %s from %s: the password or secret is wrong, project %s does not exist, or the account has no role in it; Keystone says the same in all three cases",
-				where(t), c.who(), t.Source, project),
-			Hint: "the password may have been changed, or the project deleted, " + t.Subject.Since() + ": " + hintOwn,
+				where(t), c.Who(), t.Source, project),
+			Hint: "the password may have been changed, or the project deleted, " + t.Subject.Since() + ": " + openstack.HintOwn,
 		}
 		if errors.Is(err, infra.ErrLockout) {
 			f.Message += "; " + infra.ErrLockout.Error()
 		}
 		return f
 	case errors.Is(err, errUnscoped):
-		return &infra.Fault{Reason: code.NoPermission, Message: where(t) + ": " + err.Error(), Hint: "name the project in clouds.yaml; " + hintOwn}
+		return &infra.Fault{Reason: code.NoPermission, Message: where(t) + ": " + err.Error(), Hint: "name the project in clouds.yaml; " + openstack.HintOwn}
 	case errors.As(err, &foreign):
 		return &infra.Fault{
 			Reason: code.BadEndpoint, Message: where(t) + ": " + t.Redaction.Brief(foreign.Error()),
 			Hint: "if those hosts are the cloud's own, allow them: " + t.Redaction.Brief(foreign.flags()),
 		}
 	case errors.As(err, &region):
-		return &infra.Fault{Reason: code.BadIdentity, Message: where(t) + ": " + region.Error(), Hint: "name a region of the cloud as region_name in clouds.yaml, or in identityRef.region; " + hintOwn}
+		return &infra.Fault{Reason: code.BadIdentity, Message: where(t) + ": " + region.Error(), Hint: "name a region of the cloud as region_name in clouds.yaml, or in identityRef.region; " + openstack.HintOwn}
 	}
 	return listFault(ctx, t, "logging in", err)
 }
@@ -146,7 +149,7 @@ func statusFault(t infra.Target, doing string, e *gophercloud.ErrUnexpectedRespo
 func messageOf(e *gophercloud.ErrUnexpectedResponseCode) string {
 	var body map[string]json.RawMessage
 	if json.Unmarshal(e.Body, &body) == nil {
-		for _, name := range sortedNames(body) {
+		for _, name := range slices.Sorted(maps.Keys(body)) {
 			var inner struct{ Message string }
 			if json.Unmarshal(body[name], &inner) == nil && inner.Message != "" {
 				return inner.Message

@@ -1,4 +1,4 @@
-package openstack
+package list
 
 import (
 	"context"
@@ -65,7 +65,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 // A run that is interrupted revokes its token.
 func TestInterruptedRunRevokesItsToken(t *testing.T) {
 	s, data := cloudOf(t, openstacklab.Options{})
-	snapshot, secrets := load(t, data)
+	snapshot, secrets := openstacklab.Load(t, New(), data)
 	p := small()
 	target := p.Targets(snapshot, secrets, infra.Access{})[0]
 	ctx, cancel := context.WithCancel(t.Context())
@@ -81,25 +81,4 @@ func TestInterruptedRunRevokesItsToken(t *testing.T) {
 	if given, _ := s.Logins(); given != 1 || s.Calls()["keystone DELETE /v3/auth/tokens"] != 1 {
 		t.Errorf("%d tokens, calls %v", given, s.Calls())
 	}
-}
-
-// A clouds.yaml may hold anything: what is refused says nothing of it, and what is
-// followed leads to an https:// address.
-func FuzzReadCloud(f *testing.F) {
-	f.Add(wholeCloud, "mine")
-	f.Add("clouds: {a: {auth: {auth_url: 'https://x', username: u, password: p, project_id: p}}}", "a")
-	f.Add("clouds: &a {b: *a}", "b")
-	f.Fuzz(func(t *testing.T, text, name string) {
-		entry, _, why := readCloud(text, "", name)
-		if (entry == nil) == (why == "") {
-			t.Fatalf("%+v, %q", entry, why)
-		}
-		if entry == nil {
-			return
-		}
-		c, fault := entry.credential("Secret")
-		if fault == nil && (!strings.HasPrefix(c.options.IdentityEndpoint, "https://"+c.endpoint.String()+"/") || strings.ContainsAny(c.options.IdentityEndpoint, "@?# \n")) {
-			t.Errorf("it leads to %q", c.options.IdentityEndpoint)
-		}
-	})
 }

@@ -1,4 +1,4 @@
-package openstack
+package list
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,6 +18,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/openstack"
 )
 
 const (
@@ -47,17 +49,17 @@ const (
 
 // connect logs in and finds the services that are asked. seen becomes the certificates that
 // the identity endpoint shows.
-func (p *provider) connect(ctx context.Context, t infra.Target, d *detail, c *credential, seen *[]*x509.Certificate) (*cloud, error) {
+func (p *provider) connect(ctx context.Context, t infra.Target, d *openstack.Detail, c *openstack.Credential, seen *[]*x509.Certificate) (*cloud, error) {
 	tr := &transport{hosts: map[string]*server{}}
 	defer func() { *seen = tr.shown() }()
-	if err := tr.allow(c.endpoint, d, c, true); err != nil {
+	if err := tr.allow(c.Endpoint, d, c, true); err != nil {
 		return nil, err
 	}
-	client := &gophercloud.ProviderClient{IdentityBase: c.options.IdentityEndpoint}
+	client := &gophercloud.ProviderClient{IdentityBase: c.Options.IdentityEndpoint}
 	client.UseTokenLock()
 	client.HTTPClient = *tr.client()
 	client.UserAgent.Prepend("drift-detector")
-	v := &cloud{client: client, transport: tr, own: c.operator == nil, services: map[string]*gophercloud.ServiceClient{}, absent: map[string]bool{}}
+	v := &cloud{client: client, transport: tr, own: c.Operator == nil, services: map[string]*gophercloud.ServiceClient{}, absent: map[string]bool{}}
 	if err := p.login(ctx, v, c); err != nil {
 		tr.close()
 		return nil, err
@@ -72,7 +74,7 @@ func (p *provider) connect(ctx context.Context, t infra.Target, d *detail, c *cr
 
 // login asks for a token. One that was lost on the way is asked for once more: it may have
 // failed at the server, and counts as if it had.
-func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
+func (p *provider) login(ctx context.Context, v *cloud, c *openstack.Credential) error {
 	turn, err := p.enter(ctx, v, c)
 	if err != nil {
 		return err
@@ -82,7 +84,7 @@ func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
 	if turn.Left() == 0 {
 		return infra.ErrLockout
 	}
-	o := c.options
+	o := optionsOf(&c.Options)
 	err = p.retry.Do(ctx, func() error {
 		if turn.Left() == 0 {
 			return err // the last one, after which nobody is asked any more
@@ -126,6 +128,15 @@ func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
 	return nil
 }
 
+// optionsOf returns a login as gophercloud has it.
+func optionsOf(l *openstack.Options) tokens.AuthOptions {
+	return tokens.AuthOptions{
+		IdentityEndpoint: l.IdentityEndpoint, Username: l.Username, UserID: l.UserID, Password: l.Password, DomainID: l.DomainID, DomainName: l.DomainName,
+		ApplicationCredentialID: l.ApplicationCredentialID, ApplicationCredentialName: l.ApplicationCredentialName, ApplicationCredentialSecret: l.ApplicationCredentialSecret,
+		Scope: tokens.Scope{ProjectID: l.Scope.ProjectID, ProjectName: l.Scope.ProjectName, DomainID: l.Scope.DomainID, DomainName: l.Scope.DomainName},
+	}
+}
+
 // identity returns the client of Keystone. gophercloud's own package for that asks which versions there are,
 // and links all that it knows (openstack/client.go v2.15.0).
 func (v *cloud) identity() *gophercloud.ServiceClient {
@@ -138,10 +149,10 @@ var errUnscoped = errors.New("the login leads to no project, and without one no 
 // find makes clients of the services of the catalogue, which is foreign text: a server is
 // contacted only if its host is the identity endpoint's, or the operator allows it by
 // name. Compute and network must be there.
-func (v *cloud) find(d *detail, c *credential) error {
+func (v *cloud) find(d *openstack.Detail, c *openstack.Credential) error {
 	lacking := []string{}
 	for _, kind := range []string{typeCompute, typeNetwork, typeImage, typeBalancer} {
-		raw, err := endpointOf(v.catalogue, kind, c.region, c.service)
+		raw, err := endpointOf(v.catalogue, kind, c.Region, c.Service)
 		needed := kind == typeCompute || kind == typeNetwork
 		if err != nil {
 			if needed {
@@ -157,7 +168,7 @@ func (v *cloud) find(d *detail, c *credential) error {
 			}
 			continue
 		}
-		if _, allowed := d.ways.Reroute(at); at.Host != c.endpoint.Host && !allowed {
+		if _, allowed := d.Ways.Reroute(at); at.Host != c.Endpoint.Host && !allowed {
 			v.foreign = append(v.foreign, at)
 			if needed {
 				lacking = append(lacking, kind)
@@ -226,11 +237,11 @@ func endpointOf(all *tokens.ServiceCatalog, kind, region, service string) (strin
 	}
 	switch {
 	case len(elsewhere) > 0 && len(found) == 0:
-		return "", &regionError{regions: sortedNames(elsewhere), asked: region, of: service + " endpoint of service " + kind}
+		return "", &regionError{regions: slices.Sorted(maps.Keys(elsewhere)), asked: region, of: service + " endpoint of service " + kind}
 	case len(found) == 0:
 		return "", answerError(fmt.Sprintf("its catalogue has no %s endpoint of service %s", service, kind))
 	case len(regions) > 1:
-		return "", &regionError{regions: sortedNames(regions)}
+		return "", &regionError{regions: slices.Sorted(maps.Keys(regions))}
 	}
 	return found[0].URL, nil
 }
@@ -251,8 +262,8 @@ func (e *regionError) Error() string {
 
 // serviceAt reads an address of a catalogue. Plain HTTP is for whom the operator's own
 // configuration says it.
-func serviceAt(raw string, c *credential) (at infra.Endpoint, base string, err error) {
-	plain := c.operator != nil && c.operator.plain
+func serviceAt(raw string, c *openstack.Credential) (at infra.Endpoint, base string, err error) {
+	plain := c.Operator != nil && c.Operator.Plain
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil || u.Host == "" || u.User != nil {
 		return at, "", infra.ErrHost
@@ -267,7 +278,7 @@ func serviceAt(raw string, c *credential) (at infra.Endpoint, base string, err e
 	if at, err = infra.ParseEndpoint(asked); err != nil {
 		return at, "", err
 	}
-	if !pathForm.MatchString(u.Path) || strings.Contains(u.Path, "..") {
+	if !openstack.IsPath(u.Path) {
 		return at, "", infra.ErrHost
 	}
 	return at, u.Scheme + "://" + at.String() + gophercloud.NormalizeURL(u.Path), nil

@@ -1,4 +1,4 @@
-package openstack
+package list
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
+	"drift-detector/infra/openstack"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/code"
 )
@@ -19,7 +20,7 @@ func TestPortsWithSuffixes(t *testing.T) {
 	s.Like(unrecorded, "data-gpu-n8485-zzzzz", shared, true) // on a network of others
 	s.Edit("ports", func(o openstacklab.Object) bool {
 		if name := o["name"].(string); o["device_id"] == own || o["device_id"] == shared {
-			o["name"] = name[:len(name)-len(firstPort)] + "-storage-net"
+			o["name"] = name[:len(name)-len("-0")] + "-storage-net"
 		}
 		return true
 	})
@@ -41,14 +42,14 @@ func TestPortsWithSuffixes(t *testing.T) {
 func TestNameBesidePortWithSuffix(t *testing.T) {
 	s, data := cloudOf(t, openstacklab.Options{})
 	s.Edit("ports", func(o openstacklab.Object) bool {
-		if o["name"] == remade+firstPort {
+		if o["name"] == remade+"-0" {
 			o["name"] = remade + "-storage-net"
 		}
 		return true
 	})
 	decide(t, data).demand(t, remade, code.Unknown, code.IdentityChanged)
-	data = edit(t, data, func(resource string, object map[string]any) bool {
-		if resource == osServers && backuptest.Inside(object, "metadata")["name"] == remade {
+	data = openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
+		if resource == "openstackservers.infrastructure.cluster.x-k8s.io" && backuptest.Inside(object, "metadata")["name"] == remade {
 			ports := backuptest.Inside(object, "spec")["ports"].([]any)
 			ports[0].(map[string]any)["nameSuffix"] = "storage-net"
 		}
@@ -64,7 +65,7 @@ func TestTakenPorts(t *testing.T) {
 	taken := func(machine string) bool {
 		l := only(t, data, infra.Access{})
 		return slices.ContainsFunc(l.ProbesFound, func(k infra.Key) bool {
-			return k.Kind == keyTaken && strings.HasSuffix(k.Value, "/"+machine+firstPort)
+			return k.Kind == openstack.KeyTaken && strings.HasSuffix(k.Value, "/"+machine+"-0")
 		})
 	}
 	if taken(living) {

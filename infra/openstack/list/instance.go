@@ -1,7 +1,8 @@
-package openstack
+package list
 
 import (
 	"cmp"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -9,12 +10,10 @@ import (
 	"unique"
 
 	"drift-detector/infra"
+	"drift-detector/infra/openstack"
 	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
-
-// maxName bounds names; OpenStack's own limit is 255 characters.
-const maxName = 1024
 
 // serverAnswer is what is read of a server. One of a cell that is down has no name.
 type serverAnswer struct {
@@ -51,11 +50,11 @@ func (l *listing) instance(s *serverAnswer) infra.Instance {
 	out := infra.Instance{
 		Identity: l.cloud.id + "/" + s.ID, ID: s.ID, Name: s.Name, State: s.Status, Created: dateOf(s.Created),
 		Size: infra.NewSize(s.Flavor.VCPUs, s.Flavor.RAM, s.Flavor.Disk, s.Flavor.Name),
-		Keys: []infra.Key{{Kind: keyServer, Value: s.ID}},
+		Keys: []infra.Key{{Kind: openstack.KeyServer, Value: s.ID}},
 	}
 	if s.Name == "" {
 		out.Unreadable = true
-		out.Keys = append(out.Keys, nameless)
+		out.Keys = append(out.Keys, openstack.Nameless)
 		return out
 	}
 	switch status := strings.ToUpper(s.Status); {
@@ -73,12 +72,16 @@ func (l *listing) instance(s *serverAnswer) infra.Instance {
 	default: // it may run, or have ended
 		out.Unreadable = true
 	}
-	networks := sortedNames(s.Addresses)
+	networks := slices.Sorted(maps.Keys(s.Addresses))
 	out.Path = strings.Join(append([]string{cmp.Or(s.Zone, "no zone")}, append(slices.Clone(networks), s.ID)...), "/")
 	out.Addresses, out.Tags = addresses(s), tagsOf(s)
-	out.Keys = append(out.Keys, l.keysOf(s, networks)...)
-	if s.Hostname != "" && len(s.Hostname) <= maxName {
-		out.Host = infra.Key{Kind: keyHost, Value: strings.ToLower(s.Hostname)}
+	of := openstack.Server{ID: s.ID, Name: s.Name, StandsIn: l.ports.mayStandIn(s.Name, s.ID), Ports: l.ports.of(s.ID), Networks: networks}
+	for _, g := range s.SecurityGroups {
+		of.Groups = append(of.Groups, g.Name)
+	}
+	out.Keys = append(out.Keys, l.recorded.KeysOf(&of)...)
+	if s.Hostname != "" && len(s.Hostname) <= openstack.MaxName {
+		out.Host = infra.Key{Kind: openstack.KeyHost, Value: strings.ToLower(s.Hostname)}
 		out.Keys = append(out.Keys, out.Host)
 	}
 	l.noteBastion(s)
@@ -92,50 +95,14 @@ func (l *listing) instance(s *serverAnswer) infra.Instance {
 	return out
 }
 
-// keysOf returns the keys of a server beside its id.
-func (l *listing) keysOf(s *serverAnswer, networks []string) []infra.Key {
-	keys := []infra.Key{{Kind: keyName, Value: s.Name}}
-	if l.ports.mayStandIn(s.Name, s.ID) {
-		keys = append(keys, infra.Key{Kind: keyStandIn, Value: s.Name})
-	}
-	at := l.ports.of(s.ID)
-	if lent := func(p made) bool { return l.recorded.lent(&p, s.ID, s.Name) }; slices.ContainsFunc(at.made, lent) {
-		for _, p := range at.made {
-			if lent(p) {
-				keys = append(keys, infra.Key{Kind: keyLent, Value: p.cluster})
-			}
-		}
-		at.made = slices.DeleteFunc(slices.Clone(at.made), lent)
-	}
-	keys = append(keys, ownerKeys(s.Name, at.made, at.groups, at.networks)...)
-	marks := map[string]bool{}
-	for _, n := range networks {
-		marks[markIn(n)] = true
-	}
-	for _, g := range s.SecurityGroups {
-		mark := markIn(g.Name)
-		if mark != "" && !marks["\x00"+mark] {
-			marks["\x00"+mark] = true
-			keys = append(keys, infra.Key{Kind: infra.OwnerTag, Value: mark})
-		}
-		marks[mark] = true
-	}
-	for _, m := range sortedNames(marks) {
-		if m != "" && m[0] != 0 {
-			keys = append(keys, infra.Key{Kind: keyMark, Value: m})
-		}
-	}
-	return keys
-}
-
 // noteBastion notes a server that CAPO made as a bastion, by its name.
 func (l *listing) noteBastion(s *serverAnswer) {
 	if status := strings.ToUpper(s.Status); status == "ERROR" || status == "BUILD" {
-		l.found(keyStuck, s.Name)
+		l.found(openstack.KeyStuck, s.Name)
 	}
-	for _, p := range l.ports.of(s.ID).made {
-		if p.name == s.Name {
-			l.found(keyBastion, s.Name)
+	for _, p := range l.ports.of(s.ID).Made {
+		if p.Name == s.Name {
+			l.found(openstack.KeyBastion, s.Name)
 		}
 	}
 }

@@ -1,0 +1,4 @@
+package list
+
+// lab is the fleet that CAPO made on a real OpenStack.
+const lab = "../../../testdata/openstack/"
