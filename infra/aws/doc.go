@@ -4,7 +4,8 @@
 //
 // What the backup expects (no network, no secrets):
 //
-//	provider.go     name, kinds of keys, and what the program needs to know of CAPA
+//	provider.go     name, and what the program needs to know of CAPA
+//	keys.go         kinds of keys
 //	kinds.go        the objects that are read, and from where in them
 //	objects.go      joins Machine, AWSMachine, pools and cluster
 //	location.go     region, VPC and owner tag of a cluster
@@ -12,6 +13,7 @@
 //	identities.go   which clusters may use which identity
 //	expected.go     keys by which a machine's instance is found
 //	ownership.go    keys by which other instances belong to a cluster
+//	tags.go         tags of CAPA, and the keys that they give to an instance
 //	restore.go      what an AWSMachine says of its restore
 //	pools.go        autoscaling groups and EKS node groups
 //	remedies.go     what to do about a machine that could not be decided
@@ -30,6 +32,7 @@
 //	walktargets.go    what is behind them
 //	walkmachine.go    AWSMachine and its instance
 //	walkpool.go       AWSMachinePool, its group and its template
+//	walktemplate.go   what it wants of the template
 //	walkplaced.go     the subnets of a group
 //	walkhooks.go      the lifecycle hooks of a group
 //	walksubnets.go    which subnets are public
@@ -57,7 +60,8 @@
 //	templates.go    launch templates and EKS node groups
 //	planes.go       what a control plane of EKS has
 //	parts.go        what a load balancer and a group have, and IAM roles
-//	facts.go        how the Facts of a listing are called
+//	facts.go        the Facts of a listing: how they are called, and what is in them
+//	notes.go        writes them
 //	probes.go       VPCs, subnets, security groups, gateways, load balancers, EKS
 //	faults.go       what went wrong, and what to do
 //	reach.go        the account that the AWS CLI is at, for another look

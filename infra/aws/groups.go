@@ -69,14 +69,9 @@ func (l *listing) readGroupPages(ctx context.Context) error {
 
 func (l *listing) takeGroup(g *types.AutoScalingGroup) {
 	name := aws.ToString(g.AutoScalingGroupName)
-	var cluster, nodegroup string
+	var t tags
 	for i := range g.Tags {
-		switch aws.ToString(g.Tags[i].Key) {
-		case tagEKSCluster:
-			cluster = aws.ToString(g.Tags[i].Value)
-		case tagNodegroup:
-			nodegroup = aws.ToString(g.Tags[i].Value)
-		}
+		t.add(aws.ToString(g.Tags[i].Key), aws.ToString(g.Tags[i].Value))
 	}
 	for i := range g.Instances {
 		if k := memberKey(aws.ToString(g.Instances[i].InstanceId)); l.marks[k] && g.DesiredCapacity != nil {
@@ -86,10 +81,10 @@ func (l *listing) takeGroup(g *types.AutoScalingGroup) {
 	}
 	for _, id := range l.target.IDs {
 		for subnet := range strings.SplitSeq(aws.ToString(g.VPCZoneIdentifier), ",") {
-			k := placedKey(nodegroupKey(id, cluster, nodegroup), strings.TrimSpace(subnet))
+			k := placedKey(nodegroupKey(id, t.eksCluster, t.nodegroup), strings.TrimSpace(subnet))
 			l.found(k.Kind, k.Value)
 		}
-		for _, k := range []infra.Key{asgKey(id, name), nodegroupKey(id, cluster, nodegroup)} {
+		for _, k := range []infra.Key{asgKey(id, name), nodegroupKey(id, t.eksCluster, t.nodegroup)} {
 			if !l.marks[k] {
 				continue
 			}

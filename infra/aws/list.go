@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -72,7 +74,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	defer a.close()
 	run := listing{
 		Listing: &l, target: t, detail: d, api: a, page: p.page,
-		marks: map[infra.Key]bool{}, members: map[string][]infra.Key{}, seen: map[string]bool{}, lbs: map[string]string{},
+		marks: map[infra.Key]bool{}, members: map[string][]infra.Key{}, seen: map[string]bool{}, lbs: map[string]string{}, facts: map[[2]string]infra.Facts{},
 	}
 	for _, k := range t.Probes {
 		run.marks[k] = true
@@ -262,4 +264,20 @@ func (l *listing) take(reservations []types.Reservation) {
 			l.File(&l.target, found)
 		}
 	}
+}
+
+// provider implements infra.Provider. Its only state are the limits on the rate
+// of calls, which all targets of a region share, and the logins that failed.
+type provider struct {
+	page       int32 // instances in one answer
+	maxBackoff time.Duration
+	getenv     func(string) string
+	limits     *limits
+	logins     logins
+}
+
+// New returns the AWS provider. One value serves one run: its targets share the
+// limit on calls per region.
+func New() infra.Provider {
+	return &provider{page: pageSize, maxBackoff: longestBackoff, getenv: os.Getenv, limits: newLimits()}
 }

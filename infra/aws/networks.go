@@ -77,12 +77,6 @@ func pages(operation string, next func(token *string) (*string, error)) error {
 	return errEndless
 }
 
-// subnetFact is one subnet that is there or is being made.
-type subnetFact struct {
-	ID, CIDR string
-	Public   bool `json:",omitempty"` // by CAPA's tag
-}
-
 func (l *listing) readSubnets(ctx context.Context, vpcs []string) error {
 	all := map[string][]subnetFact{}
 	err := pages("DescribeSubnets", func(token *string) (*string, error) {
@@ -95,7 +89,7 @@ func (l *listing) readSubnets(ctx context.Context, vpcs []string) error {
 			if !subnetServes(n) {
 				continue
 			}
-			vpc, one := aws.ToString(n.VpcId), subnetFact{aws.ToString(n.SubnetId), aws.ToString(n.CidrBlock), tagged(n.Tags) == "public"}
+			vpc, one := aws.ToString(n.VpcId), subnetFact{aws.ToString(n.SubnetId), aws.ToString(n.CidrBlock), tagsOf(n.Tags).role == "public"}
 			all[vpc] = append(all[vpc], one)
 			l.found(keySubnet, one.ID)
 			l.found(keySubnetCIDR, infra.Join(vpc, one.CIDR))
@@ -114,16 +108,6 @@ func subnetServes(n *types.Subnet) bool {
 	return n.State == "" || n.State == types.SubnetStateAvailable || n.State == types.SubnetStatePending
 }
 
-// tagged returns the role that CAPA's tag gives to something.
-func tagged(tags []types.Tag) string {
-	for i := range tags {
-		if aws.ToString(tags[i].Key) == tagRole {
-			return aws.ToString(tags[i].Value)
-		}
-	}
-	return ""
-}
-
 // internet says whether a route of a table leads to the internet.
 func internet(routes []types.Route) string {
 	for i := range routes {
@@ -136,16 +120,6 @@ func internet(routes []types.Route) string {
 	}
 	return unrouted
 }
-
-// groupFact is a security group that has the name of one of CAPA's.
-type groupFact struct {
-	ID      string
-	Owners  []string   // the clusters that CAPA's tag names, whatever it says of them
-	Foreign []ruleFact `json:",omitempty"` // ingress rules that CAPA does not describe by itself
-}
-
-// ruleFact is one ingress rule.
-type ruleFact struct{ Rule, Description string }
 
 // mostRules bounds how many rules of a group are named.
 const mostRules = 20
@@ -269,15 +243,6 @@ func (l *listing) readNATs(ctx context.Context, vpcs []string) error {
 // an hour.
 func natServes(n *types.NatGateway) bool {
 	return n.State == types.NatGatewayStateAvailable || n.State == types.NatGatewayStatePending
-}
-
-// routesFact is a route table that is associated with subnets.
-type routesFact struct {
-	ID      string
-	Subnets []string
-	Owners  []string // as of a groupFact
-	// Internet says whether one of its routes leads there; empty where it shows no routes.
-	Internet string `json:",omitempty"`
 }
 
 func (l *listing) readRoutes(ctx context.Context, vpcs []string) error {

@@ -3,9 +3,7 @@ package aws
 import (
 	"context"
 	"maps"
-	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -17,14 +15,6 @@ import (
 	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 )
-
-// hookFact is a lifecycle hook of an autoscaling group.
-type hookFact struct {
-	Name, Transition, Result string
-	Seconds                  int64
-	Target, Role             string `json:",omitempty"`
-	Metadata                 string `json:",omitempty"` // see configHash
-}
 
 func (l *listing) readHooks(ctx context.Context, group string) error {
 	out, err := l.api.hooks(ctx, &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &group})
@@ -41,25 +31,6 @@ func (l *listing) readHooks(ctx context.Context, group string) error {
 	}
 	l.note(factHooks, group, all)
 	return nil
-}
-
-// targetsFact is what is behind a load balancer. A classic one has Members alone.
-type targetsFact struct {
-	Owners    []string       `json:",omitempty"` // the clusters that CAPA's tag names
-	Groups    []targetGroup  `json:",omitempty"`
-	Listeners []listenerFact `json:",omitempty"`
-	Members   []string       `json:",omitempty"` // instances, in any of the groups
-}
-
-type targetGroup struct {
-	Name, Protocol string
-	Port           int64
-}
-
-// listenerFact is a listener, and the target group that its first action names.
-type listenerFact struct {
-	Port  int64
-	Group string
 }
 
 func classicTargets(lb *elbtypes.LoadBalancerDescription) targetsFact {
@@ -116,29 +87,13 @@ func (l *listing) readTargets(ctx context.Context, name string) error {
 }
 
 func ownersOfBalancer(all []elbv2types.TagDescription) []string {
-	var out []string
+	var t tags
 	for i := range all {
-		for _, t := range all[i].Tags {
-			if cluster, ok := strings.CutPrefix(aws.ToString(t.Key), tagOwner); ok && aws.ToString(t.Value) == owned {
-				out = append(out, cluster)
-			}
+		for _, one := range all[i].Tags {
+			t.add(aws.ToString(one.Key), aws.ToString(one.Value))
 		}
 	}
-	return out
-}
-
-// oidcFact is the identity provider of a control plane.
-type oidcFact struct {
-	Name, Issuer, Client                                     string
-	GroupsClaim, GroupsPrefix, UsernameClaim, UsernamePrefix string            `json:",omitempty"`
-	Claims                                                   map[string]string `json:",omitempty"`
-}
-
-// is reports whether it is another one.
-func (f oidcFact) is(want oidcFact) bool {
-	same := maps.Equal(f.Claims, want.Claims)
-	f.Claims, want.Claims = nil, nil
-	return same && reflect.DeepEqual(f, want)
+	return t.owners
 }
 
 // readOIDC reads the first identity provider of a control plane, as CAPA does; there is one at
@@ -165,9 +120,6 @@ func (l *listing) readOIDC(ctx context.Context, plane string) error {
 	})
 	return nil
 }
-
-// roleFact is that an IAM role exists.
-type roleFact struct{}
 
 func (l *listing) readRole(ctx context.Context, name string) error {
 	if _, err := l.api.role(ctx, &iam.GetRoleInput{RoleName: &name}); err != nil {

@@ -2,8 +2,6 @@ package aws
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,36 +19,6 @@ import (
 // maxOfPlane bounds a server that makes up what a control plane has; EKS allows a hundred add-ons
 // and fewer of all else but access entries, of which CAPA is given few.
 const maxOfPlane = 1000
-
-// addonFact is one add-on.
-type addonFact struct {
-	Name, Version string
-	Role          string `json:",omitempty"` // of its service account
-	Config        string `json:",omitempty"` // see configHash
-}
-
-// accessFact is one access entry.
-type accessFact struct {
-	ARN, Type, User string
-	Groups          []string `json:",omitempty"`
-	Policies        []string `json:",omitempty"`
-	Owners          []string // the clusters that the cloud provider's tag names
-}
-
-// profileFact is a Fargate profile.
-type profileFact struct {
-	Status string
-	Owners []string // likewise
-}
-
-// configHash stands for the configuration of an add-on, which may hold anything.
-func configHash(text string) string {
-	if text == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
-}
 
 // ownersOf returns the clusters that the cloud provider's tag names.
 func ownersOf(tags map[string]string) (all []string) {
@@ -214,14 +182,6 @@ func (l *listing) readPolicies(ctx context.Context, plane, arn string) (all []st
 	return all, err
 }
 
-// scopedPolicy returns a policy and where it holds.
-func scopedPolicy(arn, scope string, namespaces []string) string {
-	if scope != "namespace" {
-		namespaces = nil
-	}
-	return strings.TrimSpace(arn + " " + scope + " " + strings.Join(slices.Sorted(slices.Values(namespaces)), ","))
-}
-
 // readProfiles asks for each Fargate profile of the backup whose control plane is there.
 func (l *listing) readProfiles(ctx context.Context) {
 	var asked bool
@@ -279,4 +239,21 @@ func checkProfile(in *eks.DescribeFargateProfileInput, out *eks.DescribeFargateP
 		return lacking("DescribeFargateProfile", "is not about the profile that was asked for, or lacks its status")
 	}
 	return nil
+}
+
+func planeFactOf(c *ekstypes.Cluster) planeFact {
+	f := planeFact{Status: string(c.Status), Version: aws.ToString(c.Version), Endpoint: hostOf(aws.ToString(c.Endpoint)), Public: true}
+	if a := c.AccessConfig; a != nil {
+		f.Mode = string(a.AuthenticationMode)
+	}
+	for _, e := range c.EncryptionConfig {
+		if e.Provider != nil {
+			f.Key = aws.ToString(e.Provider.KeyArn)
+		}
+	}
+	if v := c.ResourcesVpcConfig; v != nil {
+		f.Group, f.Public, f.Private = aws.ToString(v.ClusterSecurityGroupId), v.EndpointPublicAccess, v.EndpointPrivateAccess
+		f.CIDRs = slices.Sorted(slices.Values(v.PublicAccessCidrs))
+	}
+	return f
 }

@@ -245,3 +245,6 @@ func (objs *objects) expectedOfPool() []infra.Pool {
 	}
 	return list
 }
+
+// nodegroupName is how EKS names a node group.
+type nodegroupName struct{ cluster, name string }

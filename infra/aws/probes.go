@@ -93,15 +93,6 @@ func (l *lookup) fact() string {
 	return ""
 }
 
-// vpcFact is what CAPA asks of a VPC.
-type vpcFact struct{ Owners []string } // the clusters that CAPA's tag says made it
-
-// balancerFact is what CAPA asks of a load balancer.
-type balancerFact struct {
-	VPC, Scheme, DNS string
-	State            string `json:",omitempty"` // of those that have one
-}
-
 func balancerFactOf(lb *elbv2types.LoadBalancer) balancerFact {
 	f := balancerFact{VPC: aws.ToString(lb.VpcId), Scheme: string(lb.Scheme), DNS: aws.ToString(lb.DNSName)}
 	if lb.State != nil {
@@ -150,7 +141,7 @@ func findVPCs(ctx context.Context, l *listing, names []string) (found []string, 
 			continue
 		}
 		found = append(found, id)
-		tags := readTags(v.Tags)
+		tags := tagsOf(v.Tags)
 		l.note(factVPC, id, vpcFact{Owners: tags.owners})
 		if owner == "" || owner != l.Account {
 			continue
@@ -224,15 +215,6 @@ func (l *listing) readProbes(ctx context.Context) {
 			l.noteRead(look.fact())
 		}
 	}
-}
-
-// nameIn returns what AWS calls a probe.
-func nameIn(k infra.Key) string {
-	if k.Kind != keyLB && k.Kind != keyClassicLB {
-		return k.Value
-	}
-	_, name, _ := strings.Cut(k.Value, "/")
-	return unjoin(name)
 }
 
 // found notes a probe, if it is one that is looked for.

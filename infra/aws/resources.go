@@ -210,3 +210,12 @@ func nameOfLB(id backup.ClusterID, kind infra.KeyKind) string {
 	}
 	return name
 }
+
+// nameIn returns what AWS calls a probe.
+func nameIn(k infra.Key) string {
+	if k.Kind != keyLB && k.Kind != keyClassicLB {
+		return k.Value
+	}
+	_, name, _ := strings.Cut(k.Value, "/")
+	return unjoin(name)
+}

@@ -3,10 +3,7 @@ package aws
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,16 +13,6 @@ import (
 
 	"drift-detector/infra"
 )
-
-// templateFact is the newest version of a launch template, in the members that CAPA compares.
-type templateFact struct {
-	Version                          int64
-	Image, Type, Profile, Key        string   `json:",omitempty"`
-	Metadata, Spot, Reservation, DNS string   `json:",omitempty"`
-	Enclave                          string   `json:",omitempty"` // Nitro Enclaves: enabled, or nothing
-	Groups                           []string `json:",omitempty"`
-	Secret                           string   `json:",omitempty"` // namespace/name of the bootstrap data
-}
 
 // tagSecret is where CAPA writes the bootstrap Secret's name into a template
 // (LaunchTemplateBootstrapDataSecret in api/v1beta2/tags.go v2.4.0 to v2.13.0).
@@ -99,106 +86,6 @@ func templateFactOf(v *types.LaunchTemplateVersion) templateFact {
 	return f
 }
 
-func dnsText(hostname string, a, aaaa bool) string {
-	return hostname + " " + strconv.FormatBool(a) + " " + strconv.FormatBool(aaaa)
-}
-
-// templateSpec is what an object wants of its launch template.
-type templateSpec struct {
-	AMI struct {
-		ID string `json:"id"`
-	} `json:"ami"`
-	Type     string          `json:"instanceType"`
-	Profile  string          `json:"iamInstanceProfile"`
-	Key      string          `json:"sshKeyName"`
-	Metadata json.RawMessage `json:"instanceMetadataOptions"`
-	Spot     *struct {
-		MaxPrice string `json:"maxPrice"`
-	} `json:"spotMarketOptions"`
-	Enclave *struct {
-		Enabled bool `json:"enabled"`
-	} `json:"enclaveOptions"`
-	Reservation string `json:"capacityReservationId"`
-	DNS         *struct {
-		Hostname string `json:"hostnameType"`
-		A        bool   `json:"enableResourceNameDnsARecord"`
-		AAAA     bool   `json:"enableResourceNameDnsAAAARecord"`
-	} `json:"privateDnsName"`
-	Groups []struct {
-		ID      string          `json:"id"`
-		Filters json.RawMessage `json:"filters"`
-	} `json:"additionalSecurityGroups"`
-}
-
-// differs names the members in which a template is not as it is wanted, as CAPA compares
-// them (LaunchTemplateNeedsUpdate in pkg/cloud/services/ec2/launchtemplate.go v2.13.0), but for
-// image and groups.
-func (w *templateSpec) differs(f *templateFact) []string {
-	want := templateFact{Type: w.Type, Profile: w.Profile, Key: w.Key, Reservation: w.Reservation}
-	if m := readMetadata(string(w.Metadata)); m != nil {
-		want.Metadata = m.String()
-	}
-	if w.Spot != nil {
-		want.Spot = "spot " + w.Spot.MaxPrice
-	}
-	if w.Enclave != nil {
-		want.Enclave = map[bool]string{true: "enabled", false: "disabled"}[w.Enclave.Enabled]
-	}
-	if w.DNS != nil {
-		want.DNS = dnsText(w.DNS.Hostname, w.DNS.A, w.DNS.AAAA)
-	}
-	var out []string
-	for _, m := range [...]struct{ name, have, want string }{
-		{"instanceType", f.Type, want.Type},
-		{"iamInstanceProfile", f.Profile, want.Profile},
-		{"sshKeyName", f.Key, want.Key},
-		{"instanceMetadataOptions", f.Metadata, want.Metadata},
-		{"enclaveOptions", f.Enclave, want.Enclave},
-		{"spotMarketOptions", strings.TrimSpace(f.Spot), strings.TrimSpace(want.Spot)},
-		{"capacityReservationId", f.Reservation, want.Reservation},
-		{"privateDnsName", f.DNS, want.DNS},
-	} {
-		if m.have != m.want {
-			out = append(out, fmt.Sprintf("%s (%s, and the backup has %s)", m.name, said(m.have), said(m.want)))
-		}
-	}
-	return out
-}
-
-func said(s string) string { return cmp.Or(s, "none") }
-
-// nodegroupFact is what CAPA asks of an EKS node group.
-type nodegroupFact struct {
-	Status, Version, Release string
-	Owners                   []string // the clusters that the cloud provider's tag names
-	Template                 string   `json:",omitempty"` // version of its launch template
-	HasTemplate              bool     `json:",omitempty"`
-	Desired                  int32
-	Labels                   map[string]string `json:",omitempty"`
-	Taints                   []string          `json:",omitempty"` // as taint.String writes them, sorted
-}
-
-// taint is one of a node group, as an AWSManagedMachinePool has it: its effect is no-execute
-// where EKS says NO_EXECUTE (TaintEffectFromSDK in pkg/cloud/converters/eks.go v2.13.0).
-type taint struct{ Key, Value, Effect string }
-
-func (t taint) String() string {
-	return t.Key + "=" + t.Value + ":" + strings.ReplaceAll(strings.ToLower(t.Effect), "_", "-")
-}
-
-// taintTexts returns taints in an order that does not depend on theirs.
-func taintTexts(all []taint) []string {
-	var out []string
-	for _, t := range all {
-		out = append(out, t.String())
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// nodegroupName is how EKS names a node group.
-type nodegroupName struct{ cluster, name string }
-
 // readNodegroups asks for each node group of the backup's pools.
 func (l *listing) readNodegroups(ctx context.Context) {
 	if len(l.detail.nodegroups) == 0 {
@@ -215,13 +102,7 @@ func (l *listing) readNodegroups(ctx context.Context) {
 			return
 		}
 		g := out.Nodegroup
-		f := nodegroupFact{Status: string(g.Status), Version: aws.ToString(g.Version), Release: aws.ToString(g.ReleaseVersion), Labels: g.Labels}
-		for key := range g.Tags {
-			if cluster, ok := strings.CutPrefix(key, tagCloud); ok {
-				f.Owners = append(f.Owners, cluster)
-			}
-		}
-		slices.Sort(f.Owners)
+		f := nodegroupFact{Status: string(g.Status), Version: aws.ToString(g.Version), Release: aws.ToString(g.ReleaseVersion), Owners: ownersOf(g.Tags), Labels: g.Labels}
 		var taints []taint
 		for _, t := range g.Taints {
 			taints = append(taints, taint{aws.ToString(t.Key), aws.ToString(t.Value), string(t.Effect)})
@@ -247,13 +128,4 @@ func checkNodegroup(in *eks.DescribeNodegroupInput, out *eks.DescribeNodegroupOu
 		return lacking("DescribeNodegroup", "is not about the node group that was asked for, or lacks its status")
 	}
 	return nil
-}
-
-// asgFact is what CAPA asks of an autoscaling group.
-type asgFact struct {
-	Living    int
-	Suspended []string `json:",omitempty"` // processes
-	Status    string   `json:",omitempty"`
-	Mixed     bool     `json:",omitempty"` // it has a policy of mixed instances
-	Subnets   []string `json:",omitempty"`
 }

@@ -7,10 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
@@ -72,33 +68,6 @@ var (
 	}
 	planeRows = []*walk.Row{rowE4, rowE5, rowE6, rowE7, rowE11, rowE12, rowE13, rowE16}
 )
-
-// planeFact is what CAPA asks of an EKS control plane.
-type planeFact struct {
-	Status, Version, Endpoint string
-	Mode                      string   `json:",omitempty"` // authentication mode
-	Group                     string   `json:",omitempty"` // the security group that EKS made for it
-	Key                       string   `json:",omitempty"` // of the encryption of Secrets
-	Public, Private           bool     // whether the endpoint is reached from there
-	CIDRs                     []string `json:",omitempty"` // from which it is reached in public
-}
-
-func planeFactOf(c *ekstypes.Cluster) planeFact {
-	f := planeFact{Status: string(c.Status), Version: aws.ToString(c.Version), Endpoint: hostOf(aws.ToString(c.Endpoint)), Public: true}
-	if a := c.AccessConfig; a != nil {
-		f.Mode = string(a.AuthenticationMode)
-	}
-	for _, e := range c.EncryptionConfig {
-		if e.Provider != nil {
-			f.Key = aws.ToString(e.Provider.KeyArn)
-		}
-	}
-	if v := c.ResourcesVpcConfig; v != nil {
-		f.Group, f.Public, f.Private = aws.ToString(v.ClusterSecurityGroupId), v.EndpointPublicAccess, v.EndpointPrivateAccess
-		f.CIDRs = slices.Sorted(slices.Values(v.PublicAccessCidrs))
-	}
-	return f
-}
 
 // askPlane asks for the control plane of an EKS cluster, in CAPA's order, which ends at the
 // first that it does not pass.

@@ -21,12 +21,6 @@ var rowA9 = &walk.Row{
 	Source:    "describeVpcSubnets, reconcileSubnets: pkg/cloud/services/network/subnets.go v2.0.0 to v2.13.0",
 }
 
-// Values of routesFact.Internet.
-const (
-	routed   = "yes"
-	unrouted = "no"
-)
-
 // specSubnet is one of spec.network.subnets.
 type specSubnet struct {
 	ID, ResourceID, CIDRBlock, ZoneType string
