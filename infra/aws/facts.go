@@ -15,23 +15,23 @@ import (
 // Kinds of Facts of a listing. A Fact of one thing is called as its kind, a colon and what it
 // is called, and is JSON; one of the kind alone says that all of them were read.
 const (
-	factVPC       = "vpc"       // by id
-	factSubnets   = "subnets"   // of a VPC, by the id of that
-	factNAT       = "nat"       // of the kind alone
-	factRoutes    = "routes"    // route tables of a VPC, by the id of that
-	factGroup     = "group"     // security groups, by VPC and name
-	factBalancer  = "balancer"  // load balancers, by generation and name
-	factASG       = "asg"       // autoscaling groups, by name
-	factTemplate  = "template"  // launch templates, by name
-	factPlane     = "eks"       // control planes, by name
-	factNodegroup = "nodegroup" // by control plane and name
-	factAddons    = "addons"    // by control plane
-	factAccess    = "access"    // access entries, likewise
-	factProfile   = "fargate"   // Fargate profiles, by control plane and name
-	factOIDC      = "oidc"      // identity providers, by control plane
-	factHooks     = "hooks"     // lifecycle hooks, by autoscaling group
-	factTargets   = "targets"   // of a load balancer that is not classic, by its name
-	factRole      = "role"      // IAM roles, by name
+	FactVPC       = "vpc"       // by id
+	FactSubnets   = "subnets"   // of a VPC, by the id of that
+	FactNAT       = "nat"       // of the kind alone
+	FactRoutes    = "routes"    // route tables of a VPC, by the id of that
+	FactGroup     = "group"     // security groups, by VPC and name
+	FactBalancer  = "balancer"  // load balancers, by generation and name
+	FactASG       = "asg"       // autoscaling groups, by name
+	FactTemplate  = "template"  // launch templates, by name
+	FactPlane     = "eks"       // control planes, by name
+	FactNodegroup = "nodegroup" // by control plane and name
+	FactAddons    = "addons"    // by control plane
+	FactAccess    = "access"    // access entries, likewise
+	FactProfile   = "fargate"   // Fargate profiles, by control plane and name
+	FactOIDC      = "oidc"      // identity providers, by control plane
+	FactHooks     = "hooks"     // lifecycle hooks, by autoscaling group
+	FactTargets   = "targets"   // of a load balancer that is not classic, by its name
+	FactRole      = "role"      // IAM roles, by name
 )
 
 // Facts of the instance of a machine.
@@ -40,57 +40,57 @@ const (
 	factMetadata = "metadataOptions" // endpoint, tokens, hop limit and tags, joined by commas
 )
 
-// factsOf returns the Facts of an instance: its security groups, and its metadata options unless
+// FactsOf returns the Facts of an instance: its security groups, and its metadata options unless
 // they are "".
-func factsOf(groups, options string) infra.Facts {
+func FactsOf(groups, options string) infra.Facts {
 	if options == "" {
 		return infra.Facts{{Name: factGroups, Value: groups}}
 	}
 	return infra.Facts{{Name: factGroups, Value: groups}, {Name: factMetadata, Value: options}}
 }
 
-// vpcFact is what CAPA asks of a VPC.
-type vpcFact struct{ Owners []string } // the clusters that CAPA's tag says made it
+// VPCFact is what CAPA asks of a VPC.
+type VPCFact struct{ Owners []string } // the clusters that CAPA's tag says made it
 
-// balancerFact is what CAPA asks of a load balancer.
-type balancerFact struct {
+// BalancerFact is what CAPA asks of a load balancer.
+type BalancerFact struct {
 	VPC, Scheme, DNS string
 	State            string `json:",omitempty"` // of those that have one
 }
 
-// subnetFact is one subnet that is there or is being made.
-type subnetFact struct {
+// SubnetFact is one subnet that is there or is being made.
+type SubnetFact struct {
 	ID, CIDR string
 	Public   bool `json:",omitempty"` // by CAPA's tag
 }
 
-// groupFact is a security group that has the name of one of CAPA's.
-type groupFact struct {
+// GroupFact is a security group that has the name of one of CAPA's.
+type GroupFact struct {
 	ID      string
 	Owners  []string   // the clusters that CAPA's tag names, whatever it says of them
-	Foreign []ruleFact `json:",omitempty"` // ingress rules that CAPA does not describe by itself
+	Foreign []RuleFact `json:",omitempty"` // ingress rules that CAPA does not describe by itself
 }
 
-// ruleFact is one ingress rule.
-type ruleFact struct{ Rule, Description string }
+// RuleFact is one ingress rule.
+type RuleFact struct{ Rule, Description string }
 
-// routesFact is a route table that is associated with subnets.
-type routesFact struct {
+// RoutesFact is a route table that is associated with subnets.
+type RoutesFact struct {
 	ID      string
 	Subnets []string
-	Owners  []string // as of a groupFact
+	Owners  []string // as of a GroupFact
 	// Internet says whether one of its routes leads there; empty where it shows no routes.
 	Internet string `json:",omitempty"`
 }
 
-// Values of routesFact.Internet.
+// Values of RoutesFact.Internet.
 const (
-	routed   = "yes"
-	unrouted = "no"
+	Routed   = "yes"
+	Unrouted = "no"
 )
 
-// templateFact is the newest version of a launch template, in the members that CAPA compares.
-type templateFact struct {
+// TemplateFact is the newest version of a launch template, in the members that CAPA compares.
+type TemplateFact struct {
 	Version                          int64
 	Image, Type, Profile, Key        string   `json:",omitempty"`
 	Metadata, Spot, Reservation, DNS string   `json:",omitempty"`
@@ -99,13 +99,13 @@ type templateFact struct {
 	Secret                           string   `json:",omitempty"` // namespace/name of the bootstrap data
 }
 
-// dnsText writes which names of its own an instance gets: of which form, and with which records.
-func dnsText(hostname string, a, aaaa bool) string {
+// DNSText writes which names of its own an instance gets: of which form, and with which records.
+func DNSText(hostname string, a, aaaa bool) string {
 	return hostname + " " + strconv.FormatBool(a) + " " + strconv.FormatBool(aaaa)
 }
 
-// nodegroupFact is what CAPA asks of an EKS node group.
-type nodegroupFact struct {
+// NodegroupFact is what CAPA asks of an EKS node group.
+type NodegroupFact struct {
 	Status, Version, Release string
 	Owners                   []string // the clusters that the cloud provider's tag names
 	Template                 string   `json:",omitempty"` // version of its launch template
@@ -115,16 +115,16 @@ type nodegroupFact struct {
 	Taints                   []string          `json:",omitempty"` // as taint.String writes them, sorted
 }
 
-// taint is one of a node group, as an AWSManagedMachinePool has it: its effect is no-execute
+// Taint is one of a node group, as an AWSManagedMachinePool has it: its effect is no-execute
 // where EKS says NO_EXECUTE (TaintEffectFromSDK in pkg/cloud/converters/eks.go v2.13.0).
-type taint struct{ Key, Value, Effect string }
+type Taint struct{ Key, Value, Effect string }
 
-func (t taint) String() string {
+func (t Taint) String() string {
 	return t.Key + "=" + t.Value + ":" + strings.ReplaceAll(strings.ToLower(t.Effect), "_", "-")
 }
 
-// taintTexts returns taints in an order that does not depend on theirs.
-func taintTexts(all []taint) []string {
+// TaintTexts returns taints in an order that does not depend on theirs.
+func TaintTexts(all []Taint) []string {
 	var out []string
 	for _, t := range all {
 		out = append(out, t.String())
@@ -133,8 +133,8 @@ func taintTexts(all []taint) []string {
 	return slices.Compact(out)
 }
 
-// asgFact is what CAPA asks of an autoscaling group.
-type asgFact struct {
+// ASGFact is what CAPA asks of an autoscaling group.
+type ASGFact struct {
 	Living    int
 	Suspended []string `json:",omitempty"` // processes
 	Status    string   `json:",omitempty"`
@@ -142,8 +142,8 @@ type asgFact struct {
 	Subnets   []string `json:",omitempty"`
 }
 
-// planeFact is what CAPA asks of an EKS control plane.
-type planeFact struct {
+// PlaneFact is what CAPA asks of an EKS control plane.
+type PlaneFact struct {
 	Status, Version, Endpoint string
 	Mode                      string   `json:",omitempty"` // authentication mode
 	Group                     string   `json:",omitempty"` // the security group that EKS made for it
@@ -152,29 +152,29 @@ type planeFact struct {
 	CIDRs                     []string `json:",omitempty"` // from which it is reached in public
 }
 
-// addonFact is one add-on.
-type addonFact struct {
+// AddonFact is one add-on.
+type AddonFact struct {
 	Name, Version string
 	Role          string `json:",omitempty"` // of its service account
-	Config        string `json:",omitempty"` // see configHash
+	Config        string `json:",omitempty"` // see ConfigHash
 }
 
-// accessFact is one access entry.
-type accessFact struct {
+// AccessFact is one access entry.
+type AccessFact struct {
 	ARN, Type, User string
 	Groups          []string `json:",omitempty"`
 	Policies        []string `json:",omitempty"`
 	Owners          []string // the clusters that the cloud provider's tag names
 }
 
-// profileFact is a Fargate profile.
-type profileFact struct {
+// ProfileFact is a Fargate profile.
+type ProfileFact struct {
 	Status string
 	Owners []string // likewise
 }
 
-// configHash stands for the configuration of an add-on, which may hold anything.
-func configHash(text string) string {
+// ConfigHash stands for the configuration of an add-on, which may hold anything.
+func ConfigHash(text string) string {
 	if text == "" {
 		return ""
 	}
@@ -182,55 +182,55 @@ func configHash(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// scopedPolicy returns a policy and where it holds.
-func scopedPolicy(arn, scope string, namespaces []string) string {
+// ScopedPolicy returns a policy and where it holds.
+func ScopedPolicy(arn, scope string, namespaces []string) string {
 	if scope != "namespace" {
 		namespaces = nil
 	}
 	return strings.TrimSpace(arn + " " + scope + " " + strings.Join(slices.Sorted(slices.Values(namespaces)), ","))
 }
 
-// hookFact is a lifecycle hook of an autoscaling group.
-type hookFact struct {
+// HookFact is a lifecycle hook of an autoscaling group.
+type HookFact struct {
 	Name, Transition, Result string
 	Seconds                  int64
 	Target, Role             string `json:",omitempty"`
-	Metadata                 string `json:",omitempty"` // see configHash
+	Metadata                 string `json:",omitempty"` // see ConfigHash
 }
 
-// targetsFact is what is behind a load balancer. A classic one has Members alone.
-type targetsFact struct {
+// TargetsFact is what is behind a load balancer. A classic one has Members alone.
+type TargetsFact struct {
 	Owners    []string       `json:",omitempty"` // the clusters that CAPA's tag names
-	Groups    []targetGroup  `json:",omitempty"`
-	Listeners []listenerFact `json:",omitempty"`
+	Groups    []TargetGroup  `json:",omitempty"`
+	Listeners []ListenerFact `json:",omitempty"`
 	Members   []string       `json:",omitempty"` // instances, in any of the groups
 }
 
-// targetGroup is a group of targets of a load balancer.
-type targetGroup struct {
+// TargetGroup is a group of targets of a load balancer.
+type TargetGroup struct {
 	Name, Protocol string
 	Port           int64
 }
 
-// listenerFact is a listener, and the target group that its first action names.
-type listenerFact struct {
+// ListenerFact is a listener, and the target group that its first action names.
+type ListenerFact struct {
 	Port  int64
 	Group string
 }
 
-// oidcFact is the identity provider of a control plane.
-type oidcFact struct {
+// OIDCFact is the identity provider of a control plane.
+type OIDCFact struct {
 	Name, Issuer, Client                                     string
 	GroupsClaim, GroupsPrefix, UsernameClaim, UsernamePrefix string            `json:",omitempty"`
 	Claims                                                   map[string]string `json:",omitempty"`
 }
 
 // is reports whether it is another one.
-func (f oidcFact) is(want oidcFact) bool {
+func (f OIDCFact) is(want OIDCFact) bool {
 	same := maps.Equal(f.Claims, want.Claims)
 	f.Claims, want.Claims = nil, nil
 	return same && reflect.DeepEqual(f, want)
 }
 
-// roleFact is that an IAM role exists.
-type roleFact struct{}
+// RoleFact is that an IAM role exists.
+type RoleFact struct{}

@@ -7,8 +7,8 @@ import (
 // Kinds of keys, see the package documentation.
 var (
 	keyInstance      = infra.KeyKindOf("instanceID")
-	keyVPC           = infra.KeyKindOf("vpc")
-	keyOwnVPC        = infra.KeyKindOf("ownVPC") // a probe: VPC and the cluster that CAPA made it for, in the caller's account
+	KeyVPC           = infra.KeyKindOf("vpc")
+	KeyOwnVPC        = infra.KeyKindOf("ownVPC") // a probe: VPC and the cluster that CAPA made it for, in the caller's account
 	keyName          = infra.KeyKindOf("name")
 	keyMachineName   = infra.KeyKindOf("machineName")
 	keyOwnedName     = infra.KeyKindOf("owner+vpc+name")
@@ -29,22 +29,22 @@ var (
 	keyStem1         = infra.KeyKindOf("stem1")
 	keyStem2         = infra.KeyKindOf("stem2")
 	keyMark          = infra.KeyKindOf("mark")
-	keyASG           = infra.KeyKindOf("asg")
-	keyNodegroup     = infra.KeyKindOf("nodegroup")
+	KeyASG           = infra.KeyKindOf("asg")
+	KeyNodegroup     = infra.KeyKindOf("nodegroup")
 	keyOwnNodegroup  = infra.KeyKindOf("nodegroup+subnet") // a probe: a node group in a subnet that the backup names
 	keyLostPool      = infra.KeyKindOf("pool")             // of expected machines only: one that the backup lacks
-	keySubnet        = infra.KeyKindOf("subnet")
-	keySecurityGroup = infra.KeyKindOf("securityGroup")
-	keySubnetCIDR    = infra.KeyKindOf("vpc+cidr") // a probe: a subnet in the place of one that the backup names
-	keyNAT           = infra.KeyKindOf("natGateway")
-	keySubnetNAT     = infra.KeyKindOf("natGatewayIn") // a probe: a NAT gateway in a subnet
-	keyClassicLB     = infra.KeyKindOf("classicLoadBalancer")
-	keyLB            = infra.KeyKindOf("loadBalancer")
-	keyEKS           = infra.KeyKindOf("eksControlPlane")
-	keyBastion       = infra.KeyKindOf("bastion")
+	KeySubnet        = infra.KeyKindOf("subnet")
+	KeySecurityGroup = infra.KeyKindOf("securityGroup")
+	KeySubnetCIDR    = infra.KeyKindOf("vpc+cidr") // a probe: a subnet in the place of one that the backup names
+	KeyNAT           = infra.KeyKindOf("natGateway")
+	KeySubnetNAT     = infra.KeyKindOf("natGatewayIn") // a probe: a NAT gateway in a subnet
+	KeyClassicLB     = infra.KeyKindOf("classicLoadBalancer")
+	KeyLB            = infra.KeyKindOf("loadBalancer")
+	KeyEKS           = infra.KeyKindOf("eksControlPlane")
+	KeyBastion       = infra.KeyKindOf("bastion")
 	// Probes that prove the account.
-	keyAccount  = infra.KeyKindOf("account")
-	keyOwnGroup = infra.KeyKindOf("ownSecurityGroup")
-	keyLBName   = infra.KeyKindOf("loadBalancerDNS")
-	keyEndpoint = infra.KeyKindOf("eksEndpoint")
+	KeyAccount  = infra.KeyKindOf("account")
+	KeyOwnGroup = infra.KeyKindOf("ownSecurityGroup")
+	KeyLBName   = infra.KeyKindOf("loadBalancerDNS")
+	KeyEndpoint = infra.KeyKindOf("eksEndpoint")
 )

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// metadata are options of the instance metadata service, with CAPA's defaults (SetDefaults in
+// Metadata are options of the instance metadata service, with CAPA's defaults (SetDefaults in
 // api/v1beta2/types.go v2.13.0).
-type metadata struct {
+type Metadata struct {
 	Endpoint string `json:"httpEndpoint"`
 	Tokens   string `json:"httpTokens"`
 	Tags     string `json:"instanceMetadataTags"`
@@ -16,8 +16,8 @@ type metadata struct {
 }
 
 // readMetadata reads those of an object; nil when it has none.
-func readMetadata(text string) *metadata {
-	var m *metadata
+func readMetadata(text string) *Metadata {
+	var m *Metadata
 	if text == "" || json.Unmarshal([]byte(text), &m) != nil || m == nil {
 		return nil
 	}
@@ -26,6 +26,6 @@ func readMetadata(text string) *metadata {
 	return m
 }
 
-func (m *metadata) String() string {
+func (m *Metadata) String() string {
 	return fmt.Sprintf("%s,%s,%d,%s", m.Endpoint, m.Tokens, m.Hops, m.Tags)
 }

@@ -51,7 +51,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 		}
 		where := fmt.Sprintf("%s of cluster %s/%s", s.vpc, id.Namespace, id.Name)
 		hints = append(hints, infra.OwnershipHint{
-			Grade: infra.LocationOnly, Key: infra.Key{Kind: keyVPC, Value: s.vpc},
+			Grade: infra.LocationOnly, Key: infra.Key{Kind: KeyVPC, Value: s.vpc},
 			Owner: whole, Detail: "it is in VPC " + where,
 		})
 	}

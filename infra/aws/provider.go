@@ -23,8 +23,13 @@ const (
 	flagAmbient = "aws-ambient"
 )
 
+// Provider is all of the AWS provider but List, which package list adds.
+type Provider struct {
+	Getenv func(name string) string // a variable of the operator's environment
+}
+
 // Spec says what the provider reads from a backup.
-func (p *provider) Spec() infra.Spec {
+func (p *Provider) Spec() infra.Spec {
 	return infra.Spec{
 		Name: Name, Title: "AWS", Scope: "AWS account",
 		Supports:     "CAPA v1beta1 and v1beta2, EKS node groups and machine pools as sets",

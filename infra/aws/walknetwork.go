@@ -70,16 +70,16 @@ func (q *questions) askNetwork(id backup.ClusterID, s *clusterLocation) {
 	q.look(rowA3, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
 		made, open := p.madeVPC(id, s)
 		switch {
-		case p.undecided(keyVPC):
+		case p.undecided(KeyVPC):
 			return walk.Answer{}
 		case open.Found != "":
 			return open
-		case !p.sees(keyVPC, s.vpc), made == s.madeVPC(id):
+		case !p.sees(KeyVPC, s.vpc), made == s.madeVPC(id):
 			return pass // that it is gone is said of the resource
 		case made:
-			return answer(walk.Differs, object, object+" has the tag "+tagOwner+id.Name+" now, and had not", "has no such tag")
+			return answer(walk.Differs, object, object+" has the tag "+TagOwner+id.Name+" now, and had not", "has no such tag")
 		}
-		return answer(walk.Differs, object, object+" lacks the tag "+tagOwner+id.Name+", which it had", "has the tag")
+		return answer(walk.Differs, object, object+" lacks the tag "+TagOwner+id.Name+", which it had", "has the tag")
 	})
 	if slices.ContainsFunc(s.record.Data.Overrides[:], func(o string) bool { return o != "" }) {
 		q.look(rowA16, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
@@ -112,7 +112,7 @@ func (p *place) sees(kind infra.KeyKind, value string) bool {
 
 // madeVPC reports whether CAPA takes the cluster's VPC for its own.
 func (p *place) madeVPC(id backup.ClusterID, s *clusterLocation) (bool, walk.Answer) {
-	vpc, _, open := read[vpcFact](p, factVPC, s.vpc, "VPC "+s.vpc)
+	vpc, _, open := read[VPCFact](p, FactVPC, s.vpc, "VPC "+s.vpc)
 	return slices.Contains(vpc.Owners, id.Name), open
 }
 
@@ -121,7 +121,7 @@ func (p *place) routed(id backup.ClusterID, s *clusterLocation) walk.Answer {
 	if made, open := p.madeVPC(id, s); open.Found != "" || !made {
 		return walk.Answer{} // A3 says what is open
 	}
-	tables, _, open := read[[]routesFact](p, factRoutes, s.vpc, "VPC "+s.vpc)
+	tables, _, open := read[[]RoutesFact](p, FactRoutes, s.vpc, "VPC "+s.vpc)
 	if open.Found != "" {
 		return open
 	}
@@ -131,13 +131,13 @@ func (p *place) routed(id backup.ClusterID, s *clusterLocation) walk.Answer {
 		if !strings.HasPrefix(subnet, "subnet-") {
 			continue
 		}
-		at := slices.IndexFunc(tables, func(t routesFact) bool { return slices.Contains(t.Subnets, subnet) })
+		at := slices.IndexFunc(tables, func(t RoutesFact) bool { return slices.Contains(t.Subnets, subnet) })
 		switch {
 		case at < 0:
 			lacking = subnet
 		case !slices.Contains(tables[at].Owners, id.Name):
 			object := "route table " + tables[at].ID
-			return answer(walk.Differs, object, fmt.Sprintf("%s of subnet %s lacks the tag %s%s", object, subnet, tagOwner, id.Name), "has the tag")
+			return answer(walk.Differs, object, fmt.Sprintf("%s of subnet %s lacks the tag %s%s", object, subnet, TagOwner, id.Name), "has the tag")
 		}
 	}
 	if lacking != "" {
@@ -184,12 +184,12 @@ func (q *questions) askGroups(id backup.ClusterID, s *clusterLocation) {
 	q.look(rowA17, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
 		for _, g := range s.groupNames(id) {
 			object := "security group " + g.name
-			group, there, open := read[groupFact](p, factGroup, infra.Join(s.vpc, g.name), object)
+			group, there, open := read[GroupFact](p, FactGroup, infra.Join(s.vpc, g.name), object)
 			switch {
 			case open.Found != "":
 				return open
 			case there && !slices.Contains(group.Owners, id.Name):
-				return answer(walk.Differs, object, fmt.Sprintf("%s (%s) lacks the tag %s%s", object, group.ID, tagOwner, id.Name), "has the tag")
+				return answer(walk.Differs, object, fmt.Sprintf("%s (%s) lacks the tag %s%s", object, group.ID, TagOwner, id.Name), "has the tag")
 			}
 		}
 		return pass
@@ -201,7 +201,7 @@ func (q *questions) askGroups(id backup.ClusterID, s *clusterLocation) {
 func (p *place) ruled(id backup.ClusterID, s *clusterLocation) walk.Answer {
 	var revoked, objects []string
 	for _, g := range s.groupNames(id) {
-		group, there, open := read[groupFact](p, factGroup, infra.Join(s.vpc, g.name), g.name)
+		group, there, open := read[GroupFact](p, FactGroup, infra.Join(s.vpc, g.name), g.name)
 		if open.Found != "" {
 			return walk.Answer{}
 		}

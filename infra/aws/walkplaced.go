@@ -22,7 +22,7 @@ var rowP15 = &walk.Row{
 }
 
 // placed asks P15.
-func (q *questions) placed(at *place, p *pool, f *asgFact, object string) walk.Answer {
+func (q *questions) placed(at *place, p *pool, f *ASGFact, object string) walk.Answer {
 	d := &p.record.Data
 	if !f.Mixed && d.Mixed != "" && d.Mixed != "null" && !strings.Contains(d.Mixed, `"instancesDistribution"`) {
 		return answer(walk.None, object, object+" has no mixed instances policy", "has one")
@@ -73,14 +73,14 @@ func (objs *objects) privateSubnets(at *place, p *pool) (ids []string) {
 	if s.record == nil {
 		return nil
 	}
-	real, _, _ := read[[]subnetFact](at, factSubnets, s.vpc, s.vpc)
+	real, _, _ := read[[]SubnetFact](at, FactSubnets, s.vpc, s.vpc)
 	for _, n := range s.specSubnets() {
 		if n.IsPublic != nil && *n.IsPublic || n.Tags[secondary] == "secondary" || n.ZoneType == "local-zone" || n.ZoneType == "wavelength-zone" {
 			continue
 		}
 		id := cmp.Or(n.ResourceID, n.ID)
-		if !slices.ContainsFunc(real, func(r subnetFact) bool { return r.ID == id }) {
-			if i := slices.IndexFunc(real, func(r subnetFact) bool { return r.CIDR == n.CIDRBlock && r.CIDR != "" }); i >= 0 {
+		if !slices.ContainsFunc(real, func(r SubnetFact) bool { return r.ID == id }) {
+			if i := slices.IndexFunc(real, func(r SubnetFact) bool { return r.CIDR == n.CIDRBlock && r.CIDR != "" }); i >= 0 {
 				id = real[i].ID
 			}
 		}

@@ -37,8 +37,8 @@ type templateSpec struct {
 // differs names the members in which a template is not as it is wanted, as CAPA compares
 // them (LaunchTemplateNeedsUpdate in pkg/cloud/services/ec2/launchtemplate.go v2.13.0), but for
 // image and groups.
-func (w *templateSpec) differs(f *templateFact) []string {
-	want := templateFact{Type: w.Type, Profile: w.Profile, Key: w.Key, Reservation: w.Reservation}
+func (w *templateSpec) differs(f *TemplateFact) []string {
+	want := TemplateFact{Type: w.Type, Profile: w.Profile, Key: w.Key, Reservation: w.Reservation}
 	if m := readMetadata(string(w.Metadata)); m != nil {
 		want.Metadata = m.String()
 	}
@@ -49,7 +49,7 @@ func (w *templateSpec) differs(f *templateFact) []string {
 		want.Enclave = map[bool]string{true: "enabled", false: "disabled"}[w.Enclave.Enabled]
 	}
 	if w.DNS != nil {
-		want.DNS = dnsText(w.DNS.Hostname, w.DNS.A, w.DNS.AAAA)
+		want.DNS = DNSText(w.DNS.Hostname, w.DNS.A, w.DNS.AAAA)
 	}
 	var out []string
 	for _, m := range [...]struct{ name, have, want string }{
