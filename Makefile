@@ -88,7 +88,7 @@ update: ## write what tests hold and code makes: golden files, parts of docs/
 	cd testdata/oracle && go test . -run Kustomize -update
 
 test-aws: $(MOTO)/bin/moto_server ## hold the AWS provider against moto, an AWS in Python that it installs under ~/.cache
-	MOTO_PYTHON=$(MOTO)/bin/python go test -tags moto -count 1 -run Moto ./infra/aws ./infra/store
+	MOTO_PYTHON=$(MOTO)/bin/python go test -tags moto -count 1 -run Moto ./infra/aws/list ./infra/store
 
 test-openstack: $(OPENSTACK)/ready ## hold the OpenStack provider against a real OpenStack, which it installs under ~/.cache: 600 MB
 	$(OPENSTACK)/bin/python $(CLOUD)/cloud.py go test -tags openstack -count 1 -timeout 30m -run Replayed ./cmd/drift-detector

@@ -3,7 +3,7 @@ package all
 
 import (
 	"drift-detector/infra"
-	"drift-detector/infra/aws"
+	aws "drift-detector/infra/aws/list"
 	azure "drift-detector/infra/azure/list"
 	"drift-detector/infra/nodes"
 	openstack "drift-detector/infra/openstack/list"

@@ -65,7 +65,7 @@ func versionKinds() []backup.AnyKind {
 // Check returns what will not work with CAPA after a restore: credentials that the
 // backup lacks, that cannot be had from what names them, or that a namespace may not use, kubeconfigs that CAPA does not take
 // back, and API versions that it does not serve.
-func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
+func (p *Provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
 	objs := newObjects(s)
 	return slices.Concat(objs.credentialsAbsent(secrets), objs.identitiesForbidden(), objs.kubeconfigs(secrets), objs.bootstrapAbsent(secrets),
 		check.Versions(s, versionedKinds, servedVersions))

@@ -12,17 +12,17 @@ import (
 	"drift-detector/report/code"
 )
 
-// credential is what calls are signed with: keys of the backup, or the
+// Credential is what calls are signed with: keys of the backup, or the
 // operator's own chain, and then the roles to assume, one after the other.
-type credential struct {
+type Credential struct {
 	capi.Redacted
-	id, secret, token backup.Sensitive
-	operator          bool
-	profile           string // of the operator; empty: the SDK's whole chain
-	roles             []role
-	// instead is the operator's own, if it may be used: it is tried when AWS refuses
+	ID, Secret, Token backup.Sensitive
+	Operator          bool
+	Profile           string // of the operator; empty: the SDK's whole chain
+	Roles             []Role
+	// Instead is the operator's own, if it may be used: it is tried when AWS refuses
 	// the keys of the backup, which may have been changed since.
-	instead       *credential
+	Instead       *Credential
 	insteadSource string
 }
 
@@ -32,18 +32,18 @@ type caller struct {
 	id, secret, token backup.Sensitive
 	operator          bool
 	profile           string
-	roles             [maxRoles]role
+	roles             [maxRoles]Role
 }
 
-func (c *credential) caller(location string) caller {
-	of := caller{location: location, id: c.id, secret: c.secret, token: c.token, operator: c.operator, profile: c.profile}
-	copy(of.roles[:], c.roles)
+func (c *Credential) caller(location string) caller {
+	of := caller{location: location, id: c.ID, secret: c.Secret, token: c.Token, operator: c.Operator, profile: c.Profile}
+	copy(of.roles[:], c.Roles)
 	return of
 }
 
 // found is a credential and the objects that it comes from.
 type found struct {
-	credential
+	Credential
 	source   string // "Secret capa-system/capa-manager-bootstrap-credentials"
 	warnings []string
 }
@@ -55,7 +55,7 @@ var roleForm = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}):role/[\w+=,.@/-
 
 // sourceOf returns the identity that a role is assumed with, by default the
 // controller's (CAPA pkg/cloud/scope/session.go v2.11.1).
-func sourceOf(r role) identity {
+func sourceOf(r Role) identity {
 	if r.SourceKind == "" && r.SourceName == "" {
 		return identity{controllerIdentity, defaultIdentity}
 	}
@@ -76,7 +76,7 @@ func (objs *objects) credentialOf(h *homeScope, secrets *backup.Secrets, a infra
 	if why := objs.mistake(h.backup, h.identity); why != "" {
 		return objs.standIn(a, nil, badIdentity("%s", why))
 	}
-	var chain []role
+	var chain []Role
 	var names []string
 	at := h.identity
 	for at.Kind == roleIdentity {
@@ -95,9 +95,9 @@ func (objs *objects) credentialOf(h *homeScope, secrets *backup.Secrets, a infra
 		return found{}, fault
 	}
 	f = f.assuming(chain, objs.snapshot.Subject())
-	if operatorAllowed(a) && !f.operator {
+	if operatorAllowed(a) && !f.Operator {
 		own := ofOperator(a).assuming(chain, objs.snapshot.Subject())
-		f.instead, f.insteadSource = &own.credential, own.source
+		f.Instead, f.insteadSource = &own.Credential, own.source
 	}
 	return f, nil
 }
@@ -130,11 +130,11 @@ func (objs *objects) lacksCluster(n int, name string) string {
 }
 
 // assuming puts the roles in the order in which they are assumed.
-func (f found) assuming(chain []role, of code.Subject) found {
+func (f found) assuming(chain []Role, of code.Subject) found {
 	for _, r := range slices.Backward(chain) {
-		f.roles = append(f.roles, r)
+		f.Roles = append(f.Roles, r)
 		f.source += ", then role " + r.ARN
-		if f.operator {
+		if f.Operator {
 			f.warnings = append(f.warnings, fmt.Sprintf("role %s, which %s names, is assumed with your own AWS credentials", r.ARN, of.The()))
 		}
 	}
@@ -147,7 +147,7 @@ func operatorAllowed(a infra.Access) bool {
 
 func ofOperator(a infra.Access) found {
 	profile := a.Options[flagProfile]
-	f := found{credential: credential{operator: true, profile: profile}, source: "your own AWS credentials (--" + flagAmbient + ")"}
+	f := found{Credential: Credential{Operator: true, Profile: profile}, source: "your own AWS credentials (--" + flagAmbient + ")"}
 	if profile != "" {
 		f.source = fmt.Sprintf("your own AWS profile %s (--%s)", profile, flagProfile)
 	}
@@ -156,7 +156,7 @@ func ofOperator(a infra.Access) found {
 
 // standIn uses the operator's own chain instead of what the backup lacks, if that is
 // allowed, and assumes the roles of the backup that come after it; else it returns the fault.
-func (objs *objects) standIn(a infra.Access, chain []role, fault *infra.Fault) (found, *infra.Fault) {
+func (objs *objects) standIn(a infra.Access, chain []Role, fault *infra.Fault) (found, *infra.Fault) {
 	if !operatorAllowed(a) {
 		return found{}, fault
 	}
@@ -165,14 +165,15 @@ func (objs *objects) standIn(a infra.Access, chain []role, fault *infra.Fault) (
 	return f.assuming(chain, objs.snapshot.Subject()), nil
 }
 
-const hintOwn = "use credentials of your own that may read this account: --aws-profile NAME, or --aws-ambient for the SDK's whole chain; `drift-detector permissions aws` prints what they must allow"
+// HintOwn says which credentials do in the place of those of the backup.
+const HintOwn = "use credentials of your own that may read this account: --aws-profile NAME, or --aws-ambient for the SDK's whole chain; `drift-detector permissions aws` prints what they must allow"
 
 func noCredential(format string, args ...any) *infra.Fault {
-	return capi.NoCredential(hintOwn, format, args...)
+	return capi.NoCredential(HintOwn, format, args...)
 }
 
 func badIdentity(format string, args ...any) *infra.Fault {
-	return capi.BadIdentity(hintOwn+"; correct "+referenceFields+" before the clusters are unpaused", format, args...)
+	return capi.BadIdentity(HintOwn+"; correct "+referenceFields+" before the clusters are unpaused", format, args...)
 }
 
 // fromStatic looks for the Secret of an AWSClusterStaticIdentity. missing
@@ -186,7 +187,7 @@ func (objs *objects) fromStatic(at identity, h *homeScope, secrets *backup.Secre
 	if missing != "" {
 		return found{}, missing
 	}
-	f = found{credential{id: trimmed(s.Value(accessKey)), secret: trimmed(s.Value(secretKey)), token: trimmed(s.Value(tokenKey))}, capi.SecretName(s), nil}
+	f = found{Credential{ID: trimmed(s.Value(accessKey)), Secret: trimmed(s.Value(secretKey)), Token: trimmed(s.Value(tokenKey))}, capi.SecretName(s), nil}
 	if !f.wellFormed() {
 		return found{}, f.source + " holds no access key"
 	}
@@ -202,12 +203,12 @@ var accessKeyForm = regexp.MustCompile(`^\w{16,128}$`)
 
 // wellFormed reports whether the keys can be keys: anything else must not
 // get into the headers of a request.
-func (c *credential) wellFormed() bool {
+func (c *Credential) wellFormed() bool {
 	printable := func(s string) bool {
 		return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 	}
-	return accessKeyForm.MatchString(c.id.Reveal()) && !c.secret.IsZero() &&
-		printable(c.secret.Reveal()) && printable(c.token.Reveal())
+	return accessKeyForm.MatchString(c.ID.Reveal()) && !c.Secret.IsZero() &&
+		printable(c.Secret.Reveal()) && printable(c.Token.Reveal())
 }
 
 // fromManager reads the credential that CAPA was installed with. A controller
@@ -221,5 +222,5 @@ func (objs *objects) fromManager(h *homeScope, secrets *backup.Secrets) (found, 
 	if why != "" {
 		return found{}, noCredential("%s of %s %s", managerKey, capi.SecretName(s), why)
 	}
-	return found{credential: c, source: capi.SecretName(s)}, nil
+	return found{Credential: c, source: capi.SecretName(s)}, nil
 }

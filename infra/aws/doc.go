@@ -1,10 +1,12 @@
-// Package aws is the provider of Cluster API Provider AWS (CAPA): it knows which
-// EC2 instances the AWSMachines and machine pools of a backup expect, and lists
-// the instances of the regions that its clusters are in.
+// Package aws is the provider of Cluster API Provider AWS (CAPA) without its listing: it knows
+// which EC2 instances the AWSMachines and machine pools of a backup expect, where they are, and what
+// CAPA does after a restore. It contacts nothing; package list, below it, lists the instances of the
+// regions that the clusters are in.
 //
 // What the backup expects (no network, no secrets):
 //
-//	provider.go     name, kinds of keys, and what the program needs to know of CAPA
+//	provider.go     name, and what the program needs to know of CAPA
+//	keys.go         kinds of keys
 //	kinds.go        the objects that are read, and from where in them
 //	objects.go      joins Machine, AWSMachine, pools and cluster
 //	location.go     region, VPC and owner tag of a cluster
@@ -12,6 +14,7 @@
 //	identities.go   which clusters may use which identity
 //	expected.go     keys by which a machine's instance is found
 //	ownership.go    keys by which other instances belong to a cluster
+//	tags.go         tags of CAPA, and the keys that they give to an instance
 //	restore.go      what an AWSMachine says of its restore
 //	pools.go        autoscaling groups and EKS node groups
 //	remedies.go     what to do about a machine that could not be decided
@@ -30,6 +33,7 @@
 //	walktargets.go    what is behind them
 //	walkmachine.go    AWSMachine and its instance
 //	walkpool.go       AWSMachinePool, its group and its template
+//	walktemplate.go   what the spec says of the template
 //	walkplaced.go     the subnets of a group
 //	walkhooks.go      the lifecycle hooks of a group
 //	walksubnets.go    which subnets are public
@@ -38,30 +42,16 @@
 //	walkroles.go      IAM roles
 //	walknodegroup.go  EKS node groups
 //	metadata.go       options of the instance metadata service
+//	facts.go          the Facts of a listing that these ask for
 //
-// Where to look, and what there is:
+// Where to look, and with what (no network):
 //
 //	targets.go      one target per region and credential
 //	credentials.go  finds a credential along CAPA's chain of identities
 //	profile.go      reads the controller's credentials file
 //	extract.go      writes the credential of a target as variables, for `extract`
 //	manifests.go    makes identities again that the backup lacks, for `extract`
-//	session.go      builds the calls, assumes roles
-//	logins.go       counts the logins that a key has failed at
-//	transport.go    bounds on rate, time and size
-//	answers.go      what an answer must hold to be believed
-//	list.go         reads pages of instances
-//	instance.go     one instance as EC2 shows it
-//	groups.go       autoscaling groups
-//	networks.go     what is in the VPCs that the backup names
-//	templates.go    launch templates and EKS node groups
-//	planes.go       what a control plane of EKS has
-//	parts.go        what a load balancer and a group have, and IAM roles
-//	facts.go        how the Facts of a listing are called
-//	probes.go       VPCs, subnets, security groups, gateways, load balancers, EKS
-//	faults.go       what went wrong, and what to do
 //	reach.go        the account that the AWS CLI is at, for another look
-//	operator.go     what errors about the operator's own configuration leave out
 //
 // Keys of instances and of expected machines, where tag is the name in CAPA's ownership tag:
 //
@@ -99,29 +89,4 @@
 // (VPC/CIDR) and of a gateway (its subnet). Of the account they show it is: account (its number), ownVPC
 // (one that CAPA made, in the credential's account), ownSecurityGroup, loadBalancerDNS,
 // eksEndpoint, and nodegroup+subnet, a group that is no other account's of the same name.
-//
-// # Calls
-//
-// Listing n instances in a region, where m that the backup names were not
-// among them, costs
-//
-//	r + 1                          STS: one per role to assume, and who we are
-//	max(1, ⌈n/1000⌉)               DescribeInstances
-//	⌈m/200⌉                        DescribeInstances by id, until EC2 has denied or given each
-//	max(1, ⌈g/100⌉) if any pool    DescribeAutoScalingGroups, g groups in the region
-//	⌈v/200⌉                        DescribeVpcs, v VPCs
-//	⌈v/25⌉ for each of four kinds   Subnets, SecurityGroups, NatGateways, RouteTables of VPCs
-//	⌈k/200⌉ for each of three kinds Subnets, SecurityGroups, NatGateways, k not seen by then
-//	max(1, ⌈t/200⌉) if any pool has one  DescribeLaunchTemplateVersions, t in the region
-//	1 for each load balancer, each control plane and each node group of EKS
-//	1 + a for each control plane, a add-ons       ListAddons, DescribeAddon
-//	1 + 2e for each one with access entries       ListAccessEntries and two more for each of e
-//	2 for each one with an identity provider      IdentityProviderConfigs of EKS
-//	3 + t for each load balancer of the newer generation   its tags, listeners, t target groups
-//	1 for each group of an AWSMachinePool that is there    DescribeLifecycleHooks
-//	1 for each IAM role and each Fargate profile that the backup names
-//
-// and retries, at no more than 20 calls a second in a region. Instances that have no
-// key of the backup are kept packed (infra.Unrelated), so that memory is a matter of
-// the backup and of one page, not of n.
 package aws

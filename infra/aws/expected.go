@@ -14,7 +14,7 @@ import (
 )
 
 // Expected returns which instances the backup expects, and what ties others to its clusters.
-func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
+func (p *Provider) Expected(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
 	c := infra.Expected{Providers: capi.Providers(objs.locations, Name)}
 	c.Machines = make([]infra.ExpectedMachine, len(objs.members))
@@ -41,7 +41,7 @@ func (objs *objects) order() []backup.ClusterID {
 }
 
 // Survey returns what checks need of Expected.
-func (p *provider) Survey(s *backup.Snapshot) infra.Expected {
+func (p *Provider) Survey(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
 	return infra.Expected{Providers: capi.Providers(objs.locations, Name), Absent: objs.absent(), Machines: capi.Orphans(objs.members, objs.orphan)}
 }
@@ -173,7 +173,7 @@ func (objs *objects) exclusions() []infra.Exclusion {
 	for _, id := range objs.order() {
 		if r := objs.locations[id].record; r != nil {
 			if i := instanceIDOf(r.Data.Bastion); i != "" {
-				list = append(list, infra.Exclusion{Key: infra.Key{Kind: keyInstance, Value: i}, Cause: bastion})
+				list = append(list, infra.Exclusion{Key: infra.Key{Kind: keyInstance, Value: i}, Cause: Bastion})
 			}
 		}
 	}

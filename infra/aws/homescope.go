@@ -73,11 +73,11 @@ type homeScope struct {
 	groups    map[string][]string // names of security groups, by VPC
 	// templates and nodegroups are those of pools, as AWS calls them.
 	templates  []string
-	nodegroups []nodegroupName
+	nodegroups []NodegroupName
 	// access are the control planes of which the backup has access entries, oidc those of
 	// which it has an identity provider; profiles are its Fargate profiles, roles its IAM roles.
 	access, oidc, roles []string
-	profiles            []nodegroupName
+	profiles            []NodegroupName
 }
 
 // homeScopes returns all places where the instances of the backup's clusters are, in the

@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/aws/awstest"
 	"drift-detector/infra/walk"
 )
 
@@ -50,7 +51,7 @@ func TestNamespacesThatAnIdentityAllows(t *testing.T) {
 
 // haltsIn returns the steps of the session that the backup alone does not pass.
 func haltsIn(s *backup.Snapshot) (out []walk.Step) {
-	for _, step := range New().Expected(s).Steps {
+	for _, step := range pure.Expected(s).Steps {
 		if step.Each == nil && strings.HasPrefix(step.Row.ID, "aws.S") && step.Look == nil && step.Found != walk.Passed {
 			out = append(out, step.Step)
 		}
@@ -62,19 +63,19 @@ func haltsIn(s *backup.Snapshot) (out []walk.Step) {
 // the cluster. An identity that the backup lacks is a matter of Absent.
 func TestTheWholeChainHasToAllow(t *testing.T) {
 	only := func(ns string) map[string]any { return map[string]any{"list": []any{ns}} }
-	controller := func(b made, allowed map[string]any) made {
-		b.Add("awsclustercontrolleridentities."+group, infraObject(controllerIdentity, "", defaultIdentity, "", map[string]any{"allowedNamespaces": allowed}))
+	controller := func(b awstest.Backup, allowed map[string]any) awstest.Backup {
+		b.Add("awsclustercontrolleridentities."+group, awstest.Object(controllerIdentity, "", defaultIdentity, "", map[string]any{"allowedNamespaces": allowed}))
 		return b
 	}
-	chain := func(first, second map[string]any) made {
-		spec := roleSpec(arnA, "", roleIdentity, "b")
+	chain := func(first, second map[string]any) awstest.Backup {
+		spec := awstest.RoleSpec(awstest.RoleA, "", roleIdentity, "b")
 		spec["allowedNamespaces"] = first
-		next := roleSpec(arnB, "", "", "")
+		next := awstest.RoleSpec(awstest.RoleB, "", "", "")
 		next["allowedNamespaces"] = second
-		return one(roleIdentity, "a").identity(roleIdentity, "a", spec).identity(roleIdentity, "b", next)
+		return awstest.One(roleIdentity, "a").Identity(roleIdentity, "a", spec).Identity(roleIdentity, "b", next)
 	}
 	for name, c := range map[string]struct {
-		backup    made
+		backup    awstest.Backup
 		halted    string // the object that says so
 		undecided bool
 	}{
@@ -83,13 +84,13 @@ func TestTheWholeChainHasToAllow(t *testing.T) {
 		"the second does not":           {chain(only("ns"), only("x")), "AWSClusterRoleIdentity b", false},
 		"the controller's does not":     {controller(chain(only("ns"), only("ns")), only("x")), "AWSClusterControllerIdentity default", false},
 		"the controller's is not there": {chain(only("ns"), only("ns")), "", false},
-		"none of them is there":         {one(roleIdentity, "a"), "", false},
-		"no reference":                  {controller(newMade().cluster("ns", "c", fleetRegion, "vpc-1"), only("x")), "AWSClusterControllerIdentity default", false},
+		"none of them is there":         {awstest.One(roleIdentity, "a"), "", false},
+		"no reference":                  {controller(awstest.NewBackup().Cluster("ns", "c", awstest.Region, "vpc-1"), only("x")), "AWSClusterControllerIdentity default", false},
 		"the Namespace is not there":    {chain(only("ns"), map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"team": "a"}}}), "AWSClusterRoleIdentity b", true},
 	} {
-		s, secrets := load(t, c.backup.keys().Bytes())
+		s, secrets := awstest.Load(t, want, c.backup.Keys().Bytes())
 		halts := haltsIn(s)
-		target := New().Targets(s, secrets, infra.Access{})[0]
+		target := pure.Targets(s, secrets, infra.Access{})[0]
 		if c.halted == "" {
 			if len(halts) > 0 {
 				t.Errorf("%s: %+v", name, halts)
@@ -109,10 +110,10 @@ func TestTheWholeChainHasToAllow(t *testing.T) {
 // of them.
 func TestTwoNamespacesOfOneIdentity(t *testing.T) {
 	spec := map[string]any{"secretRef": "x", "allowedNamespaces": map[string]any{"list": []any{"red"}}}
-	b := newMade().cluster("red", "a", fleetRegion, "vpc-1", staticIdentity, "s").cluster("blue", "b", fleetRegion, "vpc-2", staticIdentity, "s").
-		identity(staticIdentity, "s", spec).static("capa-system", "x", "s")
-	s, secrets := load(t, b.Bytes())
-	targets := New().Targets(s, secrets, infra.Access{})
+	b := awstest.NewBackup().Cluster("red", "a", awstest.Region, "vpc-1", staticIdentity, "s").Cluster("blue", "b", awstest.Region, "vpc-2", staticIdentity, "s").
+		Identity(staticIdentity, "s", spec).Static("capa-system", "x", "s")
+	s, secrets := awstest.Load(t, want, b.Bytes())
+	targets := pure.Targets(s, secrets, infra.Access{})
 	if len(targets) != 2 {
 		t.Fatalf("%d targets: %+v", len(targets), targets)
 	}

@@ -267,19 +267,20 @@ var namespaces = backup.NewKind("namespaces",
 	backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"),
 )
 
-type role struct {
+// Role is an AWSClusterRoleIdentity: a role, and the identity that it is assumed with.
+type Role struct {
 	ARN, ExternalID, Session string
 	SourceKind, SourceName   string
 	Allowed                  string
 }
 
 var roles = backup.NewKind("awsclusterroleidentities."+group,
-	backup.Text(func(r *role) *string { return &r.ARN }, "spec.roleARN"),
-	backup.Text(func(r *role) *string { return &r.ExternalID }, "spec.externalID"),
-	backup.Text(func(r *role) *string { return &r.Session }, "spec.sessionName"),
-	backup.Text(func(r *role) *string { return &r.SourceKind }, "spec.sourceIdentityRef.kind"),
-	backup.Text(func(r *role) *string { return &r.SourceName }, "spec.sourceIdentityRef.name"),
-	backup.Raw(func(r *role) *string { return &r.Allowed }, "spec.allowedNamespaces"),
+	backup.Text(func(r *Role) *string { return &r.ARN }, "spec.roleARN"),
+	backup.Text(func(r *Role) *string { return &r.ExternalID }, "spec.externalID"),
+	backup.Text(func(r *Role) *string { return &r.Session }, "spec.sessionName"),
+	backup.Text(func(r *Role) *string { return &r.SourceKind }, "spec.sourceIdentityRef.kind"),
+	backup.Text(func(r *Role) *string { return &r.SourceName }, "spec.sourceIdentityRef.name"),
+	backup.Raw(func(r *Role) *string { return &r.Allowed }, "spec.allowedNamespaces"),
 )
 
 // Keys of the credentials' Secrets (CAPA pkg/cloud/identity/identity.go and

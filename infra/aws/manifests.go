@@ -8,7 +8,7 @@ import (
 
 // Identities returns the identities that the backup lacks of each chain that clusters name,
 // and the Secrets of those with keys (CAPA api/v1beta2/awsidentity_types.go v2.13.0).
-func (p *provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []infra.Manifest {
+func (p *Provider) Identities(s *backup.Snapshot, secrets *backup.Secrets) []infra.Manifest {
 	type use struct {
 		backup int
 		identity

@@ -4,26 +4,26 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/infra"
+	"drift-detector/infra/aws/awstest"
 )
 
 // What is not known of an identity is asked for, whatever is the rule, and only one that names a
 // Secret waits for it.
 func TestIdentitiesAgain(t *testing.T) {
 	for name, c := range map[string]struct {
-		b     made
+		b     awstest.Backup
 		has   string
 		lacks []string // parts, in order
 		when  string
 	}{
-		"static":                  {one(staticIdentity, "s").static("capa-system", "x", "s"), "secretRef: x\n", nil, "once its Secret is there"},
-		"static, without Secret":  {one(staticIdentity, "s"), "list:\n      - ns\n", []string{"name of the Secret with its " + accessKey}, "once its Secret is there"},
-		"a role":                  {one(roleIdentity, "r"), "kind: AWSClusterRoleIdentity\n", []string{"arn:aws:iam::ACCOUNT", "as a rule " + controllerIdentity, "as a rule " + defaultIdentity}, "before its cluster is unpaused"},
-		"the controller's":        {one(controllerIdentity, "default"), "allowedNamespaces: {}\n", nil, "before its cluster is unpaused"},
-		"static, whose Secret is": {one(staticIdentity, "s").identity(staticIdentity, "s", map[string]any{"secretRef": "x"}), "kind: Secret\n", []string{accessKey, secretKey}, "before what logs in with it"},
+		"static":                  {awstest.One(staticIdentity, "s").Static("capa-system", "x", "s"), "secretRef: x\n", nil, "once its Secret is there"},
+		"static, without Secret":  {awstest.One(staticIdentity, "s"), "list:\n      - ns\n", []string{"name of the Secret with its " + accessKey}, "once its Secret is there"},
+		"a role":                  {awstest.One(roleIdentity, "r"), "kind: AWSClusterRoleIdentity\n", []string{"arn:aws:iam::ACCOUNT", "as a rule " + controllerIdentity, "as a rule " + defaultIdentity}, "before its cluster is unpaused"},
+		"the controller's":        {awstest.One(controllerIdentity, "default"), "allowedNamespaces: {}\n", nil, "before its cluster is unpaused"},
+		"static, whose Secret is": {awstest.One(staticIdentity, "s").Identity(staticIdentity, "s", map[string]any{"secretRef": "x"}), "kind: Secret\n", []string{accessKey, secretKey}, "before what logs in with it"},
 	} {
-		s, secrets := load(t, c.b.Bytes())
-		all := New().(infra.IdentityWriter).Identities(s, secrets)
+		s, secrets := awstest.Load(t, want, c.b.Bytes())
+		all := pure.Identities(s, secrets)
 		if len(all) != 1 {
 			t.Errorf("%s: %+v", name, all)
 			continue
@@ -40,8 +40,8 @@ func TestIdentitiesAgain(t *testing.T) {
 			}
 		}
 	}
-	s, secrets := load(t, one(roleIdentity, "").Bytes())
-	for _, m := range New().(infra.IdentityWriter).Identities(s, secrets) {
+	s, secrets := awstest.Load(t, want, awstest.One(roleIdentity, "").Bytes())
+	for _, m := range pure.Identities(s, secrets) {
 		if m.Problem() == "" {
 			t.Errorf("an identity without a name is no problem: %+v", m)
 		}

@@ -13,7 +13,7 @@ type objects struct {
 	planes   map[capi.Object]*backup.Record[awsCluster]
 	planeOf  map[backup.ClusterID]*backup.Record[awsCluster] // by label
 	// Identities, and what says who may use them.
-	roles       map[capi.Object]*backup.Record[role]
+	roles       map[capi.Object]*backup.Record[Role]
 	statics     map[capi.Object]*backup.Record[static]
 	controllers map[capi.Object]*backup.Record[controller]
 	namespaces  map[capi.Object]*backup.Record[namespace]

@@ -51,7 +51,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 		}
 		where := fmt.Sprintf("%s of cluster %s/%s", s.vpc, id.Namespace, id.Name)
 		hints = append(hints, infra.OwnershipHint{
-			Grade: infra.LocationOnly, Key: infra.Key{Kind: keyVPC, Value: s.vpc},
+			Grade: infra.LocationOnly, Key: infra.Key{Kind: KeyVPC, Value: s.vpc},
 			Owner: whole, Detail: "it is in VPC " + where,
 		})
 	}
@@ -157,45 +157,6 @@ func markedKeys(owner, role, vpc, machineName, name string) []infra.Key {
 	}
 	if two != "" {
 		keys = append(keys, infra.Key{Kind: stem2, Value: infra.Join(append(parts[:len(parts):len(parts)], two)...)})
-	}
-	return keys
-}
-
-// nameKeys returns those that an instance has for its names, wherever it is: the other
-// side of beside and named. grouped reports that a group made it, and not for
-// a single machine.
-func (t *tags) nameKeys(vpc string, grouped bool) (keys []infra.Key) {
-	add := func(kind infra.KeyKind, parts ...string) {
-		keys = append(keys, infra.Key{Kind: kind, Value: infra.Join(parts...)})
-	}
-	seen := map[string]bool{}
-	for _, mark := range append(t.marks, t.eksCluster) {
-		if mark != "" && !seen[mark] {
-			seen[mark] = true
-			keys = append(keys, infra.Key{Kind: keyMark, Value: mark})
-		}
-	}
-	namespace, machine, tagged := strings.Cut(t.machineName, "/")
-	one, two := naming.Stems(machine)
-	if tagged && !grouped && (t.role == roleNode || t.role == roleControlPlane) {
-		if owner := t.owner(); owner != "" && vpc != "" {
-			add(keyOwnedVPC, owner, vpc)
-		}
-		if one != "" {
-			add(keyRoleStem1, t.role, namespace, one)
-		}
-		if two != "" {
-			add(keyRoleStem2, t.role, namespace, two)
-		}
-	}
-	if !tagged {
-		one, two = naming.Stems(t.name)
-	}
-	if one != "" {
-		add(keyStem1, one)
-	}
-	if two != "" {
-		add(keyStem2, two)
 	}
 	return keys
 }

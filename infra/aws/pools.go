@@ -118,9 +118,9 @@ func (objs *objects) poolKey(p *pool) infra.Key {
 	s := objs.locations[p.cluster]
 	if p.kind == managedPoolKind {
 		n := objs.nodegroupName(p)
-		return nodegroupKey(s.target, n.cluster, n.name)
+		return NodegroupKey(s.target, n.Cluster, n.Name)
 	}
-	return asgKey(s.target, p.groupName())
+	return ASGKey(s.target, p.groupName())
 }
 
 // groupName returns what CAPA calls the autoscaling group: as its AWSMachinePool, and it records
@@ -134,10 +134,10 @@ func (p *pool) groupName() string {
 	return p.infraName
 }
 
-func (objs *objects) nodegroupName(p *pool) nodegroupName {
-	n := nodegroupName{objs.locations[p.cluster].tag, eksName(p.cluster.Namespace, p.infraName)}
+func (objs *objects) nodegroupName(p *pool) NodegroupName {
+	n := NodegroupName{objs.locations[p.cluster].tag, eksName(p.cluster.Namespace, p.infraName)}
 	if p.record != nil && p.record.Data.Nodegroup != "" {
-		n.name = p.record.Data.Nodegroup
+		n.Name = p.record.Data.Nodegroup
 	}
 	return n
 }
@@ -151,12 +151,15 @@ func (objs *objects) templateName(p *pool) string {
 	return p.infraName
 }
 
-func asgKey(target, name string) infra.Key {
-	return infra.Key{Kind: keyASG, Value: target + "/" + infra.Join(name)}
+// ASGKey returns the key of the members of an autoscaling group, which is the probe of the group, too.
+// target is the id of a home of the Target.
+func ASGKey(target, name string) infra.Key {
+	return infra.Key{Kind: KeyASG, Value: target + "/" + infra.Join(name)}
 }
 
-func nodegroupKey(target, cluster, name string) infra.Key {
-	return infra.Key{Kind: keyNodegroup, Value: target + "/" + infra.Join(cluster, name)}
+// NodegroupKey returns that of an EKS node group, by the name of its control plane and its own.
+func NodegroupKey(target, cluster, name string) infra.Key {
+	return infra.Key{Kind: KeyNodegroup, Value: target + "/" + infra.Join(cluster, name)}
 }
 
 // ownPool returns the probes by which a pool shows its account, where its name alone
@@ -171,7 +174,7 @@ func (objs *objects) ownPool(p *pool) []infra.Key {
 	}
 	var subnets []string
 	for _, part := range objs.locations[p.cluster].parts(p.cluster) {
-		if part.key.Kind == keySubnet {
+		if part.key.Kind == KeySubnet {
 			subnets = append(subnets, part.key.Value)
 		}
 	}
@@ -180,13 +183,13 @@ func (objs *objects) ownPool(p *pool) []infra.Key {
 	}
 	var keys []infra.Key
 	for _, subnet := range subnets {
-		keys = append(keys, placedKey(objs.poolKey(p), subnet))
+		keys = append(keys, PlacedKey(objs.poolKey(p), subnet))
 	}
 	return keys
 }
 
-// placedKey returns the probe of a node group in a subnet.
-func placedKey(nodegroup infra.Key, subnet string) infra.Key {
+// PlacedKey returns the probe of a node group in a subnet.
+func PlacedKey(nodegroup infra.Key, subnet string) infra.Key {
 	return infra.Key{Kind: keyOwnNodegroup, Value: nodegroup.Value + "/" + subnet}
 }
 
@@ -245,3 +248,6 @@ func (objs *objects) expectedOfPool() []infra.Pool {
 	}
 	return list
 }
+
+// NodegroupName is how EKS names a node group, or a Fargate profile.
+type NodegroupName struct{ Cluster, Name string }

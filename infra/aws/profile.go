@@ -45,9 +45,9 @@ var hazards = map[string]string{
 // controller is given it. It takes access keys and nothing else: a profile that
 // gets its credential in another way is refused, as nothing that a backup names
 // is run or opened. why says what is wrong, and never quotes the file.
-func readProfile(text string) (c credential, why string) {
+func readProfile(text string) (c Credential, why string) {
 	if len(text) > maxProfile {
-		return credential{}, fmt.Sprintf("is longer than %d bytes", maxProfile)
+		return Credential{}, fmt.Sprintf("is longer than %d bytes", maxProfile)
 	}
 	inside, nested := false, false
 	for line := range strings.Lines(text) {
@@ -65,31 +65,31 @@ func readProfile(text string) (c credential, why string) {
 		}
 		key, value, ok := strings.Cut(rest, "=")
 		if !ok {
-			return credential{}, "has a line in profile default that is no setting"
+			return Credential{}, "has a line in profile default that is no setting"
 		}
 		key, value = strings.ToLower(strings.TrimSpace(key)), plainValue(value)
 		nested = value == ""
 		if why := c.set(key, value); why != "" {
-			return credential{}, why
+			return Credential{}, why
 		}
 	}
 	switch {
-	case c.id.IsZero() && c.secret.IsZero():
-		return credential{}, "has no access key in profile default"
+	case c.ID.IsZero() && c.Secret.IsZero():
+		return Credential{}, "has no access key in profile default"
 	case !c.wellFormed():
-		return credential{}, "has no whole access key in profile default"
+		return Credential{}, "has no whole access key in profile default"
 	}
 	return c, ""
 }
 
-func (c *credential) set(key, value string) (why string) {
+func (c *Credential) set(key, value string) (why string) {
 	switch key {
 	case profileID:
-		c.id = backup.NewSensitive(value)
+		c.ID = backup.NewSensitive(value)
 	case profileSecret:
-		c.secret = backup.NewSensitive(value)
+		c.Secret = backup.NewSensitive(value)
 	case profileToken:
-		c.token = backup.NewSensitive(value)
+		c.Token = backup.NewSensitive(value)
 	default:
 		if does, ok := hazards[key]; ok {
 			return fmt.Sprintf("has %s, which %s: it is not followed", key, does)

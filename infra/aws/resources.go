@@ -64,19 +64,19 @@ func (s *clusterLocation) parts(id backup.ClusterID) []dependency {
 		return nil
 	}
 	d := &s.record.Data
-	all := []dependency{{kind: vpcResource, name: d.VPC, key: keyWith(keyVPC, "vpc-", d.VPC), whenGone: code.HaltsCluster, consequence: withoutVPC}}
+	all := []dependency{{kind: vpcResource, name: d.VPC, key: keyWith(KeyVPC, "vpc-", d.VPC), whenGone: code.HaltsCluster, consequence: withoutVPC}}
 	for i := range d.Subnets {
 		subnet := s.subnet(i)
-		p := dependency{kind: "subnet", name: subnet, key: keyWith(keySubnet, "subnet-", subnet), whenGone: code.HaltsCluster, consequence: withoutSubnet}
+		p := dependency{kind: "subnet", name: subnet, key: keyWith(KeySubnet, "subnet-", subnet), whenGone: code.HaltsCluster, consequence: withoutSubnet}
 		if i < len(d.CIDRs) && d.CIDRs[i] != "" && d.VPC != "" { // FindEqual in api/v1beta2/network_types.go v2.13.0
-			p.also = infra.Key{Kind: keySubnetCIDR, Value: infra.Join(d.VPC, d.CIDRs[i])}
+			p.also = infra.Key{Kind: KeySubnetCIDR, Value: infra.Join(d.VPC, d.CIDRs[i])}
 		}
 		all = append(all, p)
 	}
 	for i, nat := range d.NATs {
-		p := dependency{kind: "NAT gateway", name: nat, key: keyWith(keyNAT, "nat-", nat), whenGone: code.MadeAgain}
+		p := dependency{kind: "NAT gateway", name: nat, key: keyWith(KeyNAT, "nat-", nat), whenGone: code.MadeAgain}
 		if subnet := s.subnet(i); subnet != "" { // CAPA takes any that is in its place: getNatGatewayForSubnet v2.13.0
-			p.also = infra.Key{Kind: keySubnetNAT, Value: subnet}
+			p.also = infra.Key{Kind: KeySubnetNAT, Value: subnet}
 		}
 		if !s.madeVPC(id) {
 			p.whenGone, p.consequence = code.FailsReplacement, withoutNAT
@@ -85,14 +85,14 @@ func (s *clusterLocation) parts(id backup.ClusterID) []dependency {
 	}
 	for i, group := range d.SecurityGroups {
 		if group != d.Overrides[i] {
-			all = append(all, dependency{kind: "security group", name: group, key: keyWith(keySecurityGroup, "sg-", group), whenGone: code.MadeAgain})
+			all = append(all, dependency{kind: "security group", name: group, key: keyWith(KeySecurityGroup, "sg-", group), whenGone: code.MadeAgain})
 		}
-		all = append(all, dependency{kind: "security group", name: d.Overrides[i], key: keyWith(keySecurityGroup, "sg-", d.Overrides[i]), whenGone: code.HaltsCluster, consequence: withoutGroup})
+		all = append(all, dependency{kind: "security group", name: d.Overrides[i], key: keyWith(KeySecurityGroup, "sg-", d.Overrides[i]), whenGone: code.HaltsCluster, consequence: withoutGroup})
 	}
 	all = slices.DeleteFunc(all, func(p dependency) bool { return p.key.IsZero() })
 	all = append(all, s.balancers(id)...)
 	if s.kind == planeKind {
-		all = append(all, dependency{kind: "EKS control plane", name: s.tag, key: infra.Key{Kind: keyEKS, Value: s.tag}, whenGone: code.MadeAgain, consequence: withoutEKS})
+		all = append(all, dependency{kind: "EKS control plane", name: s.tag, key: infra.Key{Kind: KeyEKS, Value: s.tag}, whenGone: code.MadeAgain, consequence: withoutEKS})
 	}
 	all = append(all, s.bastion(id))
 	sorting.StableBy(all, func(a, b dependency) int {
@@ -118,7 +118,7 @@ func (s *clusterLocation) subnet(i int) string {
 // where none is, whoever turned it on since (ReconcileBastion in
 // pkg/cloud/services/ec2/bastion.go v2.11.1).
 func (s *clusterLocation) bastion(id backup.ClusterID) dependency {
-	p := dependency{kind: bastion, name: cmp.Or(s.record.Data.Bastion, id.Name+"-bastion"), key: infra.Key{Kind: keyBastion, Value: id.Name}, whenGone: code.MadeAgain}
+	p := dependency{kind: Bastion, name: cmp.Or(s.record.Data.Bastion, id.Name+"-bastion"), key: infra.Key{Kind: KeyBastion, Value: id.Name}, whenGone: code.MadeAgain}
 	if !s.record.Data.BastionEnabled {
 		p.whenGone, p.consequence = code.Unwanted, withoutWish
 	}
@@ -136,7 +136,7 @@ func keyWith(kind infra.KeyKind, prefix, id string) infra.Key {
 // madeVPC reports whether CAPA made the cluster's VPC for it, and so what is in it.
 func (s *clusterLocation) madeVPC(id backup.ClusterID) bool {
 	var tags map[string]string
-	return json.Unmarshal([]byte(s.record.Data.VPCTags), &tags) == nil && tags[tagOwner+id.Name] == owned
+	return json.Unmarshal([]byte(s.record.Data.VPCTags), &tags) == nil && tags[TagOwner+id.Name] == Owned
 }
 
 // Kinds of load balancers (CAPA api/v1beta2/awscluster_types.go v2.11.1).
@@ -164,9 +164,9 @@ func (s *clusterLocation) balancers(id backup.ClusterID) []dependency {
 		if d.Endpoint == "" {
 			p.whenGone, p.consequence = code.MadeAgain, ""
 		}
-		kind := keyLB
+		kind := KeyLB
 		if lb.Type == classicType {
-			kind = keyClassicLB
+			kind = KeyClassicLB
 		}
 		if p.name == "" {
 			p.name = nameOfLB(id, kind)
@@ -201,7 +201,7 @@ const longestLB = 32
 // pkg/cloud/services/elb/loadbalancer.go v2.11.1).
 func nameOfLB(id backup.ClusterID, kind infra.KeyKind) string {
 	name := id.Name
-	if kind == keyLB {
+	if kind == KeyLB {
 		name = id.Namespace + "-" + id.Name
 	}
 	name = strings.ReplaceAll(name, ".", "-") + "-apiserver"
@@ -209,4 +209,13 @@ func nameOfLB(id backup.ClusterID, kind infra.KeyKind) string {
 		return ""
 	}
 	return name
+}
+
+// NameIn returns what AWS calls a probe.
+func NameIn(k infra.Key) string {
+	if k.Kind != KeyLB && k.Kind != KeyClassicLB {
+		return k.Value
+	}
+	_, name, _ := strings.Cut(k.Value, "/")
+	return unjoin(name)
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"drift-detector/infra"
+	"drift-detector/infra/aws/awstest"
 )
 
 // What an AWSMachine says of its restore beside its id.
@@ -20,23 +21,23 @@ func TestWhatAnAWSMachineSaysOfItsRestore(t *testing.T) {
 		status      map[string]any
 		want        infra.Restore
 	}{
-		"all well":                         {idOf(1), nil, false, nil, infra.Restore{}},
+		"all well":                         {awstest.InstanceID(1), nil, false, nil, infra.Restore{}},
 		"no id":                            {"", nil, false, nil, infra.Restore{}},
 		"no id, and AWS refused":           {"", nil, false, ready("False", "InstanceProvisionFailed"), infra.Restore{Failure: "no such AMI"}},
 		"no id, and waiting":               {"", nil, false, ready("False", "InstanceProvisionStarted"), infra.Restore{}},
-		"ready":                            {idOf(1), nil, false, ready("True", ""), infra.Restore{}},
-		"template of a worker":             {idOf(1), meta(cloned, "tpl"), false, nil, infra.Restore{}},
-		"template of a control plane":      {idOf(1), meta(cloned, "tpl"), true, nil, infra.Restore{Template: "tpl"}},
-		"paused by its own annotation":     {idOf(1), meta(paused, ""), false, nil, infra.Restore{Paused: "AWSMachine m"}},
+		"ready":                            {awstest.InstanceID(1), nil, false, ready("True", ""), infra.Restore{}},
+		"template of a worker":             {awstest.InstanceID(1), meta(cloned, "tpl"), false, nil, infra.Restore{}},
+		"template of a control plane":      {awstest.InstanceID(1), meta(cloned, "tpl"), true, nil, infra.Restore{Template: "tpl"}},
+		"paused by its own annotation":     {awstest.InstanceID(1), meta(paused, ""), false, nil, infra.Restore{Paused: "AWSMachine m"}},
 		"paused, of a control plane, idle": {"", meta(paused, ""), true, nil, infra.Restore{Paused: "AWSMachine m"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newMade().cluster("ns", "prod", fleetRegion, "vpc-1")
+			b := awstest.NewBackup().Cluster("ns", "prod", awstest.Region, "vpc-1")
 			spec := map[string]any{}
 			if c.id != "" {
 				spec["instanceID"], spec["providerID"] = c.id, "aws:///us-east-1a/"+c.id
 			}
-			o := infraObject(machineKind, "ns", "m", "prod", spec)
+			o := awstest.Object(machineKind, "ns", "m", "prod", spec)
 			m := o["metadata"].(map[string]any)
 			m["annotations"] = c.annotations
 			if c.plane {
@@ -44,12 +45,12 @@ func TestWhatAnAWSMachineSaysOfItsRestore(t *testing.T) {
 			}
 			o["status"] = c.status
 			b.Add("awsmachines."+group, o)
-			b.Add("machines.cluster.x-k8s.io", capiObject("Machine", "ns", "m", "prod", map[string]any{
+			b.Add("machines.cluster.x-k8s.io", awstest.CAPIObject("Machine", "ns", "m", "prod", map[string]any{
 				"clusterName": "prod", "infrastructureRef": map[string]any{"apiGroup": group, "kind": machineKind, "name": "m"},
 			}))
-			s, _ := load(t, b.Bytes())
+			s, _ := awstest.Load(t, want, b.Bytes())
 			var got infra.Restore
-			if r := New().Expected(s).Machines[0].Restore; r != nil {
+			if r := pure.Expected(s).Machines[0].Restore; r != nil {
 				got = *r
 			}
 			if got.Template != c.want.Template || got.Failure != c.want.Failure || got.Paused != c.want.Paused || got.Refused != "" || got.Lacks != nil {
@@ -63,15 +64,15 @@ func TestWhatAnAWSMachineSaysOfItsRestore(t *testing.T) {
 func TestPausedPools(t *testing.T) {
 	for _, kind := range []string{poolKind, managedPoolKind} {
 		for _, paused := range []bool{false, true} {
-			b := newMade().cluster("ns", "prod", fleetRegion, "vpc-1").pool("prod", "mp", kind, "amp")
-			o, want := infraObject(kind, "ns", "amp", "prod", map[string]any{}), ""
+			b := awstest.NewBackup().Cluster("ns", "prod", awstest.Region, "vpc-1").Pool("prod", "mp", kind, "amp")
+			o, by := awstest.Object(kind, "ns", "amp", "prod", map[string]any{}), ""
 			if paused {
 				o["metadata"].(map[string]any)["annotations"] = map[string]any{"cluster.x-k8s.io/paused": ""}
-				want = kind + " amp"
+				by = kind + " amp"
 			}
 			b.Add(map[string]string{poolKind: "awsmachinepools.", managedPoolKind: "awsmanagedmachinepools."}[kind]+group, o)
-			s, _ := load(t, b.Bytes())
-			if got := New().Expected(s).Pools; len(got) != 1 || got[0].Paused != want {
+			s, _ := awstest.Load(t, want, b.Bytes())
+			if got := pure.Expected(s).Pools; len(got) != 1 || got[0].Paused != by {
 				t.Errorf("%s, paused %v: %+v", kind, paused, got)
 			}
 		}

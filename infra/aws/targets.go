@@ -13,32 +13,32 @@ import (
 	"drift-detector/report/code"
 )
 
-// detail is what a listing needs beside the credential. It holds no secret.
-type detail struct {
-	region   string
-	ids      []string // instance ids that the backup records, sorted
-	all      []string // those of all targets, of which two may see the same account
-	insecure bool
-	// groups are the names of the security groups that CAPA looks for, by VPC.
-	groups map[string][]string
-	// templates and nodegroups are those of the pools, as AWS calls them.
-	templates  []string
-	nodegroups []nodegroupName
-	// access and oidc are control planes whose access entries and identity providers are read,
-	// roles are IAM roles, profiles are Fargate profiles.
-	access, oidc, roles []string
-	profiles            []nodegroupName
+// Detail is what a listing needs beside the credential. It holds no secret.
+type Detail struct {
+	Region   string
+	IDs      []string // instance ids that the backup records, sorted
+	All      []string // those of all targets, of which two may see the same account
+	Insecure bool
+	// Groups are the names of the security groups that CAPA looks for, by VPC.
+	Groups map[string][]string
+	// Templates and Nodegroups are those of the pools, as AWS calls them.
+	Templates  []string
+	Nodegroups []NodegroupName
+	// Access and OIDC are control planes whose access entries and identity providers are read,
+	// Roles are IAM roles, Profiles are Fargate profiles.
+	Access, OIDC, Roles []string
+	Profiles            []NodegroupName
 }
 
 // Targets returns which regions to list, with which credential. Places that share
 // region and credential are one target.
-func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
+func (p *Provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
 	objs := newObjects(s)
 	var targets []infra.Target
 	known := map[caller]int{}
 	for _, h := range objs.homeScopes() {
 		t := p.target(objs, h, secrets, a)
-		if c, ok := t.Credential.(credential); ok && t.Refused == nil {
+		if c, ok := t.Credential.(Credential); ok && t.Refused == nil {
 			of := c.caller(t.Location)
 			if i, ok := known[of]; ok {
 				merge(&targets[i], t)
@@ -51,20 +51,20 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 	var all []string
 	for i := range targets {
 		finish(&targets[i])
-		if d, ok := targets[i].Detail.(*detail); ok {
-			all = append(all, d.ids...)
+		if d, ok := targets[i].Detail.(*Detail); ok {
+			all = append(all, d.IDs...)
 		}
 	}
 	slices.Sort(all)
 	for i := range targets {
-		if d, ok := targets[i].Detail.(*detail); ok {
-			d.all = all
+		if d, ok := targets[i].Detail.(*Detail); ok {
+			d.All = all
 		}
 	}
 	return targets
 }
 
-func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, a infra.Access) infra.Target {
+func (p *Provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, a infra.Access) infra.Target {
 	t := infra.Target{
 		IDs: []string{h.id}, Provider: Name, Location: regionName(h.region), Clusters: h.clusters,
 		Probes: capi.SortedKeys(h.probes),
@@ -75,32 +75,32 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 		return t
 	}
 	t.Endpoint, t.Dial = p.endpoint(h.region)
-	t.Detail = &detail{region: h.region, ids: slices.Sorted(maps.Keys(h.ids)), insecure: a.InsecureSkipVerify, groups: h.groups, templates: h.templates, nodegroups: h.nodegroups, access: h.access, oidc: h.oidc, roles: h.roles, profiles: h.profiles}
+	t.Detail = &Detail{Region: h.region, IDs: slices.Sorted(maps.Keys(h.ids)), Insecure: a.InsecureSkipVerify, Groups: h.groups, Templates: h.templates, Nodegroups: h.nodegroups, Access: h.access, OIDC: h.oidc, Roles: h.roles, Profiles: h.profiles}
 	f, fault := objs.credentialOf(h, secrets, a)
 	if fault != nil {
 		fault.Message = fmt.Sprintf("no credential for AWS region %s: %s", h.region, fault.Message)
 		t.Refused = fault
 		return t
 	}
-	t.Credential, t.Source, t.Warnings = f.credential, f.source, f.warnings
-	t.Redaction = infra.NewRedaction(f.id, f.secret, f.token)
-	if f.operator {
+	t.Credential, t.Source, t.Warnings = f.Credential, f.source, f.warnings
+	t.Redaction = infra.NewRedaction(f.ID, f.Secret, f.Token)
+	if f.Operator {
 		own := infra.Own{IDs: t.IDs, Source: h.identity.String()}
 		if of, fault := objs.credentialOf(h, secrets, infra.Access{}); fault == nil {
-			own.Source, own.Credential = of.source, of.credential
-			t.Redaction.Add(of.id, of.secret, of.token)
+			own.Source, own.Credential = of.source, of.Credential
+			t.Redaction.Add(of.ID, of.Secret, of.Token)
 		}
 		t.Own = []infra.Own{own}
 	}
-	if n := len(f.roles); n > 0 {
-		t.Account = roleForm.FindStringSubmatch(f.roles[n-1].ARN)[1]
+	if n := len(f.Roles); n > 0 {
+		t.Account = roleForm.FindStringSubmatch(f.Roles[n-1].ARN)[1]
 	}
 	return t
 }
 
 // endpoint returns EC2's host in the region, and where the operator's environment
 // says to reach it instead.
-func (p *provider) endpoint(region string) (host, dial string) {
+func (p *Provider) endpoint(region string) (host, dial string) {
 	suffix := "amazonaws.com"
 	switch {
 	case strings.HasPrefix(region, "cn-"):
@@ -108,8 +108,8 @@ func (p *provider) endpoint(region string) (host, dial string) {
 	case strings.HasPrefix(region, "eusc-"):
 		suffix = "amazonaws.eu"
 	}
-	own := cmp.Or(p.getenv("AWS_ENDPOINT_URL_EC2"), p.getenv("AWS_ENDPOINT_URL"))
-	if strings.EqualFold(p.getenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"), "true") {
+	own := cmp.Or(p.Getenv("AWS_ENDPOINT_URL_EC2"), p.Getenv("AWS_ENDPOINT_URL"))
+	if strings.EqualFold(p.Getenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"), "true") {
 		own = ""
 	}
 	if _, after, ok := strings.Cut(own, "://"); ok {
@@ -138,16 +138,16 @@ func (objs *objects) refusedRegion(h *homeScope) *infra.Fault {
 // merge adds a place to the target that is listed with the same credential.
 func merge(into *infra.Target, t infra.Target) {
 	into.Join(t)
-	to := into.Detail.(*detail)
-	to.ids = append(to.ids, t.Detail.(*detail).ids...)
-	to.templates = append(to.templates, t.Detail.(*detail).templates...)
-	to.nodegroups = append(to.nodegroups, t.Detail.(*detail).nodegroups...)
-	to.access = append(to.access, t.Detail.(*detail).access...)
-	to.oidc = append(to.oidc, t.Detail.(*detail).oidc...)
-	to.roles = append(to.roles, t.Detail.(*detail).roles...)
-	to.profiles = append(to.profiles, t.Detail.(*detail).profiles...)
-	for vpc, names := range t.Detail.(*detail).groups {
-		to.groups[vpc] = append(to.groups[vpc], names...)
+	to := into.Detail.(*Detail)
+	to.IDs = append(to.IDs, t.Detail.(*Detail).IDs...)
+	to.Templates = append(to.Templates, t.Detail.(*Detail).Templates...)
+	to.Nodegroups = append(to.Nodegroups, t.Detail.(*Detail).Nodegroups...)
+	to.Access = append(to.Access, t.Detail.(*Detail).Access...)
+	to.OIDC = append(to.OIDC, t.Detail.(*Detail).OIDC...)
+	to.Roles = append(to.Roles, t.Detail.(*Detail).Roles...)
+	to.Profiles = append(to.Profiles, t.Detail.(*Detail).Profiles...)
+	for vpc, names := range t.Detail.(*Detail).Groups {
+		to.Groups[vpc] = append(to.Groups[vpc], names...)
 	}
 }
 
@@ -156,7 +156,7 @@ func eachOnce(all []infra.Own) []infra.Own {
 	var out []infra.Own
 	at := map[caller]int{}
 	for _, own := range all {
-		c, there := own.Credential.(credential)
+		c, there := own.Credential.(Credential)
 		if i, known := at[c.caller("")]; known && there {
 			out[i].IDs = append(slices.Clip(out[i].IDs), own.IDs...)
 			continue
@@ -171,15 +171,15 @@ func eachOnce(all []infra.Own) []infra.Own {
 
 func finish(t *infra.Target) {
 	capi.Tidy(t)
-	d, ok := t.Detail.(*detail)
+	d, ok := t.Detail.(*Detail)
 	if !ok {
 		return
 	}
-	slices.Sort(d.ids)
-	d.ids = slices.Compact(d.ids)
-	d.nodegroups = slices.Compact(d.nodegroups)
-	slices.Sort(d.roles)
-	d.roles = slices.Compact(d.roles)
+	slices.Sort(d.IDs)
+	d.IDs = slices.Compact(d.IDs)
+	d.Nodegroups = slices.Compact(d.Nodegroups)
+	slices.Sort(d.Roles)
+	d.Roles = slices.Compact(d.Roles)
 	t.Own = eachOnce(t.Own)
 	if t.Refused != nil {
 		return
@@ -189,7 +189,7 @@ func finish(t *infra.Target) {
 		where += " (reached at " + t.Dial + ")"
 	}
 	t.Use = where + ": " + t.Source
-	if c, ok := t.Credential.(credential); ok && c.instead != nil {
+	if c, ok := t.Credential.(Credential); ok && c.Instead != nil {
 		t.Use += "; if AWS refuses that key, " + c.insteadSource
 	}
 }

@@ -9,9 +9,9 @@ import (
 )
 
 func TestWalkScenes(t *testing.T) {
-	scene.Run(t, "testdata/walk", all.Registry(), aws.New().Spec().Walk)
+	scene.Run(t, "testdata/walk", all.Registry(), new(aws.Provider).Spec().Walk)
 }
 
 func TestEveryRowMatters(t *testing.T) {
-	scene.Matter(t, "testdata/walk", all.Registry(), aws.New().Spec().Walk, nil, nil)
+	scene.Matter(t, "testdata/walk", all.Registry(), new(aws.Provider).Spec().Walk, nil, nil)
 }

@@ -66,13 +66,13 @@ func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 			continue
 		}
 		first := i == 0
-		name, object := "v2/"+nameIn(lb.key), "load balancer "+lb.name
-		if lb.key.Kind == keyClassicLB {
-			name = "classic/" + nameIn(lb.key)
+		name, object := "v2/"+NameIn(lb.key), "load balancer "+lb.name
+		if lb.key.Kind == KeyClassicLB {
+			name = "classic/" + NameIn(lb.key)
 		}
-		of := func(ask func(*balancerFact) walk.Answer, open bool) func(*place) walk.Answer {
+		of := func(ask func(*BalancerFact) walk.Answer, open bool) func(*place) walk.Answer {
 			return func(p *place) walk.Answer {
-				fact, there, unread := read[balancerFact](p, factBalancer, name, object)
+				fact, there, unread := read[BalancerFact](p, FactBalancer, name, object)
 				switch {
 				case unread.Found != "" && !open, unread.Found == "" && !there, p.undecided(lb.key.Kind):
 					return walk.Answer{} // A23, or the resource, says it
@@ -82,9 +82,9 @@ func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 				return ask(&fact)
 			}
 		}
-		q.look(rowA23, id, infra.ClusterTitle(id), of(func(f *balancerFact) walk.Answer { return s.schemed(f, object, first) }, true))
+		q.look(rowA23, id, infra.ClusterTitle(id), of(func(f *BalancerFact) walk.Answer { return s.schemed(f, object, first) }, true))
 		if strings.HasPrefix(name, "v2/") {
-			q.look(rowA25, id, infra.ClusterTitle(id), of(func(f *balancerFact) walk.Answer {
+			q.look(rowA25, id, infra.ClusterTitle(id), of(func(f *BalancerFact) walk.Answer {
 				if f.State == "failed" {
 					return answer(walk.Differs, object, object+" is in state "+f.State, "is active")
 				}
@@ -93,7 +93,7 @@ func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 		}
 		q.askTargets(id, s, &lb, [...]string{d.Listeners, d.SecondListeners}[min(i, 1)])
 		if first {
-			q.look(rowA29, id, infra.ClusterTitle(id), of(func(f *balancerFact) walk.Answer { return s.pointed(f, object) }, false))
+			q.look(rowA29, id, infra.ClusterTitle(id), of(func(f *BalancerFact) walk.Answer { return s.pointed(f, object) }, false))
 		}
 	}
 	if len(d.LBSubnets) > 0 {
@@ -102,7 +102,7 @@ func (q *questions) askBalancers(id backup.ClusterID, s *clusterLocation) {
 }
 
 // schemed asks A23. Without a scheme in spec CAPA takes any.
-func (s *clusterLocation) schemed(f *balancerFact, object string, first bool) walk.Answer {
+func (s *clusterLocation) schemed(f *BalancerFact, object string, first bool) walk.Answer {
 	want := s.record.Data.Scheme
 	if !first {
 		want = s.record.Data.SecondScheme
@@ -118,9 +118,9 @@ func (s *clusterLocation) schemed(f *balancerFact, object string, first bool) wa
 }
 
 // pointed asks A29.
-func (s *clusterLocation) pointed(f *balancerFact, object string) walk.Answer {
-	host := hostOf(s.record.Data.Endpoint)
-	if f.DNS == "" || !strings.Contains(host, ".elb.") || strings.EqualFold(hostOf(f.DNS), host) {
+func (s *clusterLocation) pointed(f *BalancerFact, object string) walk.Answer {
+	host := HostOf(s.record.Data.Endpoint)
+	if f.DNS == "" || !strings.Contains(host, ".elb.") || strings.EqualFold(HostOf(f.DNS), host) {
 		return pass
 	}
 	return answer(walk.Differs, object, fmt.Sprintf("%s is called %s, and the recorded endpoint is %s", object, f.DNS, host), "is the one that "+s.title()+" records")
@@ -128,7 +128,7 @@ func (s *clusterLocation) pointed(f *balancerFact, object string) walk.Answer {
 
 // placed asks A24 of subnets in the cluster's VPC; CAPA names others by their ids too.
 func (p *place) placed(s *clusterLocation) walk.Answer {
-	subnets, _, open := read[[]subnetFact](p, factSubnets, s.vpc, "VPC "+s.vpc)
+	subnets, _, open := read[[]SubnetFact](p, FactSubnets, s.vpc, "VPC "+s.vpc)
 	if open.Found != "" {
 		return open
 	}

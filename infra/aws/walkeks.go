@@ -62,7 +62,7 @@ const fargateKind = "AWSFargateProfile"
 type fargateProfile struct {
 	cluster backup.ClusterID
 	title   string
-	name    nodegroupName // as EKS calls it
+	name    NodegroupName // as EKS calls it
 	role    string
 }
 
@@ -74,7 +74,7 @@ func (objs *objects) fargateProfiles() (all []fargateProfile) {
 		}
 		id := capi.ClusterOf(&f.Meta)
 		if s := objs.locations[id]; s != nil && s.record != nil && s.kind == planeKind && f.Data.Name != "" {
-			all = append(all, fargateProfile{id, fmt.Sprintf("%s %s/%s", fargateKind, f.Namespace, f.Name), nodegroupName{s.tag, f.Data.Name}, f.Data.Role})
+			all = append(all, fargateProfile{id, fmt.Sprintf("%s %s/%s", fargateKind, f.Namespace, f.Name), NodegroupName{s.tag, f.Data.Name}, f.Data.Role})
 		}
 	}
 	return all
@@ -89,7 +89,7 @@ func (s *clusterLocation) admits() bool {
 // ofPlane answers a row from a Fact of a control plane that is there.
 func ofPlane[T any](kind, plane, object string, ask func(T) walk.Answer) func(*place) walk.Answer {
 	return func(p *place) walk.Answer {
-		if _, there, _ := read[planeFact](p, factPlane, plane, object); !there {
+		if _, there, _ := read[PlaneFact](p, FactPlane, plane, object); !there {
 			return walk.Answer{} // E4, or the resource, says it
 		}
 		f, there, open := read[T](p, kind, plane, object)
@@ -105,9 +105,9 @@ func (q *questions) askEKS(id backup.ClusterID, s *clusterLocation) {
 	title, object := infra.ClusterTitle(id), "EKS control plane "+s.tag
 	q.askRole(rowE3, id, title, s.record.Data.EKS.Role)
 	if s.admits() {
-		q.look(rowE14, id, title, ofPlane(factAccess, s.tag, object, func(f []accessFact) walk.Answer { return s.admitted(id, f) }))
+		q.look(rowE14, id, title, ofPlane(FactAccess, s.tag, object, func(f []AccessFact) walk.Answer { return s.admitted(id, f) }))
 	}
-	q.look(rowE18, id, title, ofPlane(factAddons, s.tag, object, s.added))
+	q.look(rowE18, id, title, ofPlane(FactAddons, s.tag, object, s.added))
 	if s.identified() {
 		q.look(rowE19, id, title, func(p *place) walk.Answer { return s.provided(p, object) })
 	} else {
@@ -123,17 +123,17 @@ func (s *clusterLocation) identified() bool {
 
 // provided asks E19.
 func (s *clusterLocation) provided(p *place, object string) walk.Answer {
-	if _, there, _ := read[planeFact](p, factPlane, s.tag, object); !there {
+	if _, there, _ := read[PlaneFact](p, FactPlane, s.tag, object); !there {
 		return walk.Answer{}
 	}
-	f, there, open := read[oidcFact](p, factOIDC, s.tag, object)
+	f, there, open := read[OIDCFact](p, FactOIDC, s.tag, object)
 	var spec struct {
 		IdentityProviderConfigName, IssuerURL, ClientID          string
 		GroupsClaim, GroupsPrefix, UsernameClaim, UsernamePrefix string
 		RequiredClaims                                           map[string]string
 	}
 	_ = json.Unmarshal([]byte(s.record.Data.EKS.OIDC), &spec)
-	want := oidcFact{spec.IdentityProviderConfigName, spec.IssuerURL, spec.ClientID, spec.GroupsClaim, spec.GroupsPrefix, spec.UsernameClaim, spec.UsernamePrefix, spec.RequiredClaims}
+	want := OIDCFact{spec.IdentityProviderConfigName, spec.IssuerURL, spec.ClientID, spec.GroupsClaim, spec.GroupsPrefix, spec.UsernameClaim, spec.UsernamePrefix, spec.RequiredClaims}
 	switch {
 	case open.Found != "":
 		return open
@@ -146,7 +146,7 @@ func (s *clusterLocation) provided(p *place, object string) walk.Answer {
 }
 
 // admitted asks E14.
-func (s *clusterLocation) admitted(id backup.ClusterID, have []accessFact) walk.Answer {
+func (s *clusterLocation) admitted(id backup.ClusterID, have []AccessFact) walk.Answer {
 	type entry struct {
 		PrincipalARN, Type, Username string
 		KubernetesGroups             []string
@@ -162,17 +162,17 @@ func (s *clusterLocation) admitted(id backup.ClusterID, have []accessFact) walk.
 	_ = json.Unmarshal([]byte(s.record.Data.EKS.Access), &want)
 	for _, w := range want {
 		object := "access entry " + w.PrincipalARN
-		i := slices.IndexFunc(have, func(f accessFact) bool { return f.ARN == w.PrincipalARN })
+		i := slices.IndexFunc(have, func(f AccessFact) bool { return f.ARN == w.PrincipalARN })
 		if i < 0 {
 			return answer(walk.None, object, object+" is gone", "exists, or is not in spec.accessEntries")
 		}
 		f := have[i]
 		if !slices.Contains(f.Owners, id.Name) {
-			return answer(walk.Several, object, fmt.Sprintf("%s lacks the tag %s%s", object, tagCloud, id.Name), "has the tag")
+			return answer(walk.Several, object, fmt.Sprintf("%s lacks the tag %s%s", object, TagCloud, id.Name), "has the tag")
 		}
 		policies := []string{}
 		for _, p := range w.AccessPolicies {
-			policies = append(policies, scopedPolicy(p.PolicyARN, p.AccessScope.Type, p.AccessScope.Namespaces))
+			policies = append(policies, ScopedPolicy(p.PolicyARN, p.AccessScope.Type, p.AccessScope.Namespaces))
 		}
 		slices.Sort(policies)
 		kind := strings.ToUpper(w.Type)
@@ -196,7 +196,7 @@ func (s *clusterLocation) admitted(id backup.ClusterID, have []accessFact) walk.
 }
 
 // added asks E18.
-func (s *clusterLocation) added(have []addonFact) walk.Answer {
+func (s *clusterLocation) added(have []AddonFact) walk.Answer {
 	type addon struct{ Name, Version, ServiceAccountRoleARN, Configuration string }
 	var want []addon
 	_ = json.Unmarshal([]byte(s.record.Data.EKS.Addons), &want)
@@ -208,11 +208,11 @@ func (s *clusterLocation) added(have []addonFact) walk.Answer {
 	}
 	for _, w := range want {
 		object := "add-on " + w.Name
-		i := slices.IndexFunc(have, func(f addonFact) bool { return f.Name == w.Name })
+		i := slices.IndexFunc(have, func(f AddonFact) bool { return f.Name == w.Name })
 		if i < 0 {
 			return answer(walk.None, object, object+" is not installed", "is installed, or not in spec.addons")
 		}
-		if f := have[i]; f != (addonFact{w.Name, w.Version, w.ServiceAccountRoleARN, configHash(w.Configuration)}) {
+		if f := have[i]; f != (AddonFact{w.Name, w.Version, w.ServiceAccountRoleARN, ConfigHash(w.Configuration)}) {
 			why := fmt.Sprintf("%s has version %s, and %s specifies %s", object, f.Version, s.title(), w.Version)
 			if f.Version == w.Version {
 				why = object + " has another role or configuration than in " + s.title()
@@ -226,19 +226,19 @@ func (s *clusterLocation) added(have []addonFact) walk.Answer {
 // askProfile asks F2.
 func (q *questions) askProfile(of fargateProfile) {
 	q.askRole(rowF1, of.cluster, of.title, of.role)
-	object := fmt.Sprintf("Fargate profile %s/%s", of.name.cluster, of.name.name)
+	object := fmt.Sprintf("Fargate profile %s/%s", of.name.Cluster, of.name.Name)
 	q.look(rowF2, of.cluster, of.title, func(p *place) walk.Answer {
-		if _, there, _ := read[planeFact](p, factPlane, of.name.cluster, object); !there {
+		if _, there, _ := read[PlaneFact](p, FactPlane, of.name.Cluster, object); !there {
 			return walk.Answer{}
 		}
-		f, there, open := read[profileFact](p, factProfile, infra.Join(of.name.cluster, of.name.name), object)
+		f, there, open := read[ProfileFact](p, FactProfile, infra.Join(of.name.Cluster, of.name.Name), object)
 		switch {
 		case open.Found != "":
 			return open
 		case !there:
 			return answer(walk.None, object, object+" is gone", "exists")
 		case !slices.Contains(f.Owners, of.cluster.Name):
-			return answer(walk.Differs, object, fmt.Sprintf("%s lacks the tag %s%s", object, tagCloud, of.cluster.Name), "has the tag")
+			return answer(walk.Differs, object, fmt.Sprintf("%s lacks the tag %s%s", object, TagCloud, of.cluster.Name), "has the tag")
 		case strings.HasSuffix(f.Status, "_FAILED"):
 			return answer(walk.Differs, object, object+" is "+f.Status, "is ACTIVE")
 		}

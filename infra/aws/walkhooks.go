@@ -22,13 +22,13 @@ var rowP12 = &walk.Row{
 }
 
 // hooked asks P12. What the object leaves out is AWS's default.
-func (p *pool) hooked(have []hookFact, object string) walk.Answer {
+func (p *pool) hooked(have []HookFact, object string) walk.Answer {
 	var spec []struct {
 		Name, LifecycleTransition, DefaultResult, HeartbeatTimeout string
 		NotificationTargetARN, RoleARN, NotificationMetadata       string
 	}
 	_ = json.Unmarshal([]byte(p.record.Data.Hooks), &spec)
-	var want []hookFact
+	var want []HookFact
 	for _, h := range spec {
 		seconds := int64(3600)
 		if of, err := time.ParseDuration(h.HeartbeatTimeout); err == nil {
@@ -37,10 +37,10 @@ func (p *pool) hooked(have []hookFact, object string) walk.Answer {
 		if h.DefaultResult == "" {
 			h.DefaultResult = "ABANDON"
 		}
-		want = append(want, hookFact{h.Name, h.LifecycleTransition, h.DefaultResult, seconds, h.NotificationTargetARN, h.RoleARN, configHash(h.NotificationMetadata)})
+		want = append(want, HookFact{h.Name, h.LifecycleTransition, h.DefaultResult, seconds, h.NotificationTargetARN, h.RoleARN, ConfigHash(h.NotificationMetadata)})
 	}
-	named := func(all []hookFact, name string) int {
-		return slices.IndexFunc(all, func(h hookFact) bool { return h.Name == name })
+	named := func(all []HookFact, name string) int {
+		return slices.IndexFunc(all, func(h HookFact) bool { return h.Name == name })
 	}
 	for _, h := range have {
 		hook := fmt.Sprintf("lifecycle hook %s of %s", h.Name, object)

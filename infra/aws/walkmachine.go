@@ -70,12 +70,6 @@ func (q *questions) askMachine(m *member) {
 	}
 }
 
-// Facts of the instance of a machine.
-const (
-	factGroups   = "securityGroups"  // ids, of all network interfaces, joined by commas
-	factMetadata = "metadataOptions" // endpoint, tokens, hop limit and tags, joined by commas
-)
-
 // inspection answers the rows of instances. Those of a machine that pass are made once.
 type inspection struct {
 	objs    *objects

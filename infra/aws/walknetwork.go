@@ -80,16 +80,16 @@ func (q *questions) askNetwork(id backup.ClusterID, s *clusterLocation) {
 	q.look(rowA3, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
 		made, open := p.madeVPC(id, s)
 		switch {
-		case p.undecided(keyVPC):
+		case p.undecided(KeyVPC):
 			return walk.Answer{}
 		case open.Found != "":
 			return open
-		case !p.sees(keyVPC, s.vpc), made == s.madeVPC(id):
+		case !p.sees(KeyVPC, s.vpc), made == s.madeVPC(id):
 			return pass // that it is gone is said of the resource
 		case made:
-			return answer(walk.Differs, object, object+" has the tag "+tagOwner+id.Name+" now, and had not", "has no such tag")
+			return answer(walk.Differs, object, object+" has the tag "+TagOwner+id.Name+" now, and had not", "has no such tag")
 		}
-		return answer(walk.Differs, object, object+" lacks the tag "+tagOwner+id.Name+", which it had", "has the tag")
+		return answer(walk.Differs, object, object+" lacks the tag "+TagOwner+id.Name+", which it had", "has the tag")
 	})
 	if slices.ContainsFunc(s.record.Data.Overrides[:], func(o string) bool { return o != "" }) {
 		q.look(rowA16, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
@@ -122,7 +122,7 @@ func (p *place) sees(kind infra.KeyKind, value string) bool {
 
 // madeVPC reports whether CAPA takes the cluster's VPC for its own.
 func (p *place) madeVPC(id backup.ClusterID, s *clusterLocation) (bool, walk.Answer) {
-	vpc, _, open := read[vpcFact](p, factVPC, s.vpc, "VPC "+s.vpc)
+	vpc, _, open := read[VPCFact](p, FactVPC, s.vpc, "VPC "+s.vpc)
 	return slices.Contains(vpc.Owners, id.Name), open
 }
 
@@ -131,7 +131,7 @@ func (p *place) routed(id backup.ClusterID, s *clusterLocation) walk.Answer {
 	if made, open := p.madeVPC(id, s); open.Found != "" || !made {
 		return walk.Answer{} // A3 says what is open
 	}
-	tables, _, open := read[[]routesFact](p, factRoutes, s.vpc, "VPC "+s.vpc)
+	tables, _, open := read[[]RoutesFact](p, FactRoutes, s.vpc, "VPC "+s.vpc)
 	if open.Found != "" {
 		return open
 	}
@@ -141,13 +141,13 @@ func (p *place) routed(id backup.ClusterID, s *clusterLocation) walk.Answer {
 		if !strings.HasPrefix(subnet, "subnet-") {
 			continue
 		}
-		at := slices.IndexFunc(tables, func(t routesFact) bool { return slices.Contains(t.Subnets, subnet) })
+		at := slices.IndexFunc(tables, func(t RoutesFact) bool { return slices.Contains(t.Subnets, subnet) })
 		switch {
 		case at < 0:
 			lacking = subnet
 		case !slices.Contains(tables[at].Owners, id.Name):
 			object := "route table " + tables[at].ID
-			return answer(walk.Differs, object, fmt.Sprintf("%s of subnet %s lacks the tag %s%s", object, subnet, tagOwner, id.Name), "has the tag")
+			return answer(walk.Differs, object, fmt.Sprintf("%s of subnet %s lacks the tag %s%s", object, subnet, TagOwner, id.Name), "has the tag")
 		}
 	}
 	if lacking != "" {
@@ -194,12 +194,12 @@ func (q *questions) askGroups(id backup.ClusterID, s *clusterLocation) {
 	q.look(rowA17, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
 		for _, g := range s.groupNames(id) {
 			object := "security group " + g.name
-			group, there, open := read[groupFact](p, factGroup, infra.Join(s.vpc, g.name), object)
+			group, there, open := read[GroupFact](p, FactGroup, infra.Join(s.vpc, g.name), object)
 			switch {
 			case open.Found != "":
 				return open
 			case there && !slices.Contains(group.Owners, id.Name):
-				return answer(walk.Differs, object, fmt.Sprintf("%s (%s) lacks the tag %s%s", object, group.ID, tagOwner, id.Name), "has the tag")
+				return answer(walk.Differs, object, fmt.Sprintf("%s (%s) lacks the tag %s%s", object, group.ID, TagOwner, id.Name), "has the tag")
 			}
 		}
 		return pass
@@ -207,12 +207,20 @@ func (q *questions) askGroups(id backup.ClusterID, s *clusterLocation) {
 	q.look(rowA18, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.ruled(id, s) })
 }
 
+// OwnRules are the descriptions of the rules that CAPA makes by itself
+// (getSecurityGroupIngressRules in pkg/cloud/services/securitygroup/securitygroups.go and
+// the defaults of api/v1beta2 v2.0.0 to v2.13.0).
+var OwnRules = []string{
+	"Kubernetes API", "Kubernetes API IPv6", "SSH", "etcd", "etcd peer", "Node Port Services", "Node Port Services IPv6", "Kubelet API", "bgp (calico)", "IP-in-IP (calico)",
+	"Allow NLB traffic to the control plane instances",
+}
+
 // ruled asks A18, which A17 leaves open where groups were not read.
 func (p *place) ruled(id backup.ClusterID, s *clusterLocation) walk.Answer {
 	var revoked, objects []string
 	unseen := false
 	for _, g := range s.groupNames(id) {
-		group, there, open := read[groupFact](p, factGroup, infra.Join(s.vpc, g.name), g.name)
+		group, there, open := read[GroupFact](p, FactGroup, infra.Join(s.vpc, g.name), g.name)
 		if open.Found != "" {
 			return walk.Answer{}
 		}
@@ -221,8 +229,8 @@ func (p *place) ruled(id backup.ClusterID, s *clusterLocation) walk.Answer {
 		}
 		for _, r := range group.Foreign {
 			switch {
-			case s.asksFor(g.role, r), slices.Contains(ownRules, r.Description) && s.fromOwn(p, id, r):
-			case slices.Contains(ownRules, r.Description) && !strings.Contains(r.Rule, " from sg-") && !s.openToAll(g.role):
+			case s.asksFor(g.role, r), slices.Contains(OwnRules, r.Description) && s.fromOwn(p, id, r):
+			case slices.Contains(OwnRules, r.Description) && !strings.Contains(r.Rule, " from sg-") && !s.openToAll(g.role):
 				unseen = true // bastions, node ports and internal load balancers are opened to addresses
 			default:
 				revoked = append(revoked, fmt.Sprintf("%s of %s", r.Rule, g.name))
@@ -262,7 +270,7 @@ type ingressRule struct {
 
 // allows reports whether it is a rule that a group has. Which groups are its sources is decided at
 // run time.
-func (r *ingressRule) allows(f ruleFact) bool {
+func (r *ingressRule) allows(f RuleFact) bool {
 	what, source, _ := strings.Cut(f.Rule, " from ")
 	ports := fmt.Sprintf("%s %d-%d", r.Protocol, r.From, r.To)
 	if r.Description != f.Description || what != ports && (r.Protocol != "-1" || !strings.HasPrefix(what, "-1 ")) {
@@ -275,7 +283,7 @@ func (r *ingressRule) allows(f ruleFact) bool {
 var rulesFor = map[string][]int{"controlplane": {0, 1}, "node": {0, 2}, "node-eks-additional": {0, 2}, "apiserver-lb": {3}}
 
 // asksFor reports whether the cluster's object has a rule that a group of a role has.
-func (s *clusterLocation) asksFor(role int, f ruleFact) bool {
+func (s *clusterLocation) asksFor(role int, f RuleFact) bool {
 	for _, i := range rulesFor[securityGroupRoles[role]] {
 		var rules []ingressRule
 		if text := []byte(s.record.Data.Rules[i]); i == 0 {
@@ -295,7 +303,7 @@ func (s *clusterLocation) asksFor(role int, f ruleFact) bool {
 }
 
 // fromOwn reports whether the source of a rule is a group of the cluster. Which groups EKS has is not known.
-func (s *clusterLocation) fromOwn(p *place, id backup.ClusterID, f ruleFact) bool {
+func (s *clusterLocation) fromOwn(p *place, id backup.ClusterID, f RuleFact) bool {
 	_, source, _ := strings.Cut(f.Rule, " from ")
 	return strings.HasPrefix(source, "sg-") && (s.kind == planeKind || slices.ContainsFunc(securityGroupRoles[:], func(role string) bool { return s.groupID(p, id, role) == source }))
 }

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strconv"
 
+	"drift-detector/infra"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
-
-	"drift-detector/infra"
 )
 
 // Rows of AWSManagedMachinePool. Whether the node group exists is said of the pool.
@@ -67,10 +66,10 @@ var unsound = []string{"DEGRADED", "CREATE_FAILED", "DELETE_FAILED", "DELETING"}
 // askNodegroup asks for the node group of a pool.
 func (q *questions) askNodegroup(p *pool) {
 	n := q.objs.nodegroupName(p)
-	object := fmt.Sprintf("EKS node group %s/%s", n.cluster, n.name)
-	of := func(ask func(*place, *nodegroupFact) walk.Answer, first bool) func(*place) walk.Answer {
+	object := fmt.Sprintf("EKS node group %s/%s", n.Cluster, n.Name)
+	of := func(ask func(*place, *NodegroupFact) walk.Answer, first bool) func(*place) walk.Answer {
 		return func(at *place) walk.Answer {
-			f, there, open := read[nodegroupFact](at, factNodegroup, infra.Join(n.cluster, n.name), object)
+			f, there, open := read[NodegroupFact](at, FactNodegroup, infra.Join(n.Cluster, n.Name), object)
 			if open.Objects != nil {
 				open.Objects = []string{p.title()}
 			}
@@ -89,13 +88,13 @@ func (q *questions) askNodegroup(p *pool) {
 		q.notePool(rowG10, p, walk.Answer{Found: walk.Unseen, Objects: []string{p.title()}})
 	}
 	q.askRole(rowG3, p.cluster, p.title(), p.record.Data.Role)
-	q.look(rowG4, p.cluster, p.title(), of(func(_ *place, f *nodegroupFact) walk.Answer {
+	q.look(rowG4, p.cluster, p.title(), of(func(_ *place, f *NodegroupFact) walk.Answer {
 		if !slices.Contains(f.Owners, p.cluster.Name) {
-			return answer(walk.Differs, object, fmt.Sprintf("%s lacks the tag %s%s", object, tagCloud, p.cluster.Name), "has the tag")
+			return answer(walk.Differs, object, fmt.Sprintf("%s lacks the tag %s%s", object, TagCloud, p.cluster.Name), "has the tag")
 		}
 		return pass
 	}, true))
-	q.look(rowG5, p.cluster, p.title(), of(func(_ *place, f *nodegroupFact) walk.Answer {
+	q.look(rowG5, p.cluster, p.title(), of(func(_ *place, f *NodegroupFact) walk.Answer {
 		if slices.Contains(unsound, f.Status) {
 			return answer(walk.Differs, object, fmt.Sprintf("%s is %s", object, f.Status), "is ACTIVE")
 		}
@@ -105,8 +104,8 @@ func (q *questions) askNodegroup(p *pool) {
 		q.askNodeData(p)
 		q.askTemplate(p, rowG2, rowG2, rowG2)
 	}
-	q.look(rowG8, p.cluster, p.title(), of(func(at *place, f *nodegroupFact) walk.Answer { return q.versioned(at, p, f, object) }, false))
-	q.look(rowG9, p.cluster, p.title(), of(func(_ *place, f *nodegroupFact) walk.Answer { return p.configured(f, object) }, false))
+	q.look(rowG8, p.cluster, p.title(), of(func(at *place, f *NodegroupFact) walk.Answer { return q.versioned(at, p, f, object) }, false))
+	q.look(rowG9, p.cluster, p.title(), of(func(_ *place, f *NodegroupFact) walk.Answer { return p.configured(f, object) }, false))
 }
 
 // askNodeData asks P4 of a node group, whose template has the bootstrap data of its MachinePool.
@@ -120,7 +119,7 @@ func (q *questions) askNodeData(p *pool) {
 }
 
 // versioned asks G8.
-func (q *questions) versioned(at *place, p *pool, f *nodegroupFact, object string) walk.Answer {
+func (q *questions) versioned(at *place, p *pool, f *NodegroupFact, object string) walk.Answer {
 	d := &p.record.Data
 	switch {
 	case d.Template != "" && !f.HasTemplate:
@@ -131,7 +130,7 @@ func (q *questions) versioned(at *place, p *pool, f *nodegroupFact, object strin
 		return answer(walk.Differs, object, fmt.Sprintf("%s has release %s, and %s specifies %s", object, f.Release, p.object(), d.AMIVersion), "has it")
 	}
 	if d.Template != "" {
-		t, there, _ := read[templateFact](at, factTemplate, q.objs.templateName(p), object)
+		t, there, _ := read[TemplateFact](at, FactTemplate, q.objs.templateName(p), object)
 		if newest := strconv.FormatInt(t.Version, 10); there && newest != f.Template {
 			return answer(walk.Differs, object, fmt.Sprintf("%s has version %s of its launch template, and the newest is %s", object, f.Template, newest), "has the newest")
 		}
@@ -141,7 +140,7 @@ func (q *questions) versioned(at *place, p *pool, f *nodegroupFact, object strin
 
 // configured asks G9. EKS refuses a size outside of the bounds: that of the backup, or the one
 // that an autoscaler has set.
-func (p *pool) configured(f *nodegroupFact, object string) walk.Answer {
+func (p *pool) configured(f *NodegroupFact, object string) walk.Answer {
 	d := &p.record.Data
 	size, whose := int64(f.Desired), object+" is set to"
 	if p.managedBy == "" && p.desired.Known {
@@ -151,14 +150,14 @@ func (p *pool) configured(f *nodegroupFact, object string) walk.Answer {
 	if _ = json.Unmarshal([]byte(d.Scaling), &bounds); bounds != nil && (size > bounds.MaxSize || size < bounds.MinSize) {
 		return answer(walk.Several, object, fmt.Sprintf("%s %d, and %s allows %d to %d", whose, size, p.object(), bounds.MinSize, bounds.MaxSize), "is within them")
 	}
-	labels, taints := map[string]string{}, []taint{}
+	labels, taints := map[string]string{}, []Taint{}
 	_ = json.Unmarshal([]byte(d.Labels), &labels)
 	_ = json.Unmarshal([]byte(d.Taints), &taints)
 	switch {
 	case !maps.Equal(labels, f.Labels):
 		return answer(walk.Differs, object, object+" has other labels than "+p.object(), "has the same")
-	case !slices.Equal(taintTexts(taints), f.Taints):
-		return answer(walk.Differs, object, fmt.Sprintf("%s has the taints %s, and %s specifies %s", object, list(f.Taints), p.object(), list(taintTexts(taints))), "has the same")
+	case !slices.Equal(TaintTexts(taints), f.Taints):
+		return answer(walk.Differs, object, fmt.Sprintf("%s has the taints %s, and %s specifies %s", object, list(f.Taints), p.object(), list(TaintTexts(taints))), "has the same")
 	}
 	return pass
 }

@@ -22,12 +22,12 @@ var rowP15 = &walk.Row{
 }
 
 // placed asks P15.
-func (q *questions) placed(at *place, p *pool, f *asgFact, object string) walk.Answer {
+func (q *questions) placed(at *place, p *pool, f *ASGFact, object string) walk.Answer {
 	d := &p.record.Data
 	if !f.Mixed && d.Mixed != "" && d.Mixed != "null" && !strings.Contains(d.Mixed, `"instancesDistribution"`) {
 		return answer(walk.None, object, object+" has no mixed instances policy", "has one")
 	}
-	var policy *mixedSpec
+	var policy *MixedPolicy
 	if _ = json.Unmarshal([]byte(d.Mixed), &policy); policy != nil && f.Mixed {
 		switch {
 		case f.Policy == nil:
@@ -46,27 +46,10 @@ func (q *questions) placed(at *place, p *pool, f *asgFact, object string) walk.A
 	return pass
 }
 
-// mixedSpec is a policy of mixed instances, of an AWSMachinePool and of an autoscaling group.
-type mixedSpec struct {
-	Distribution distribution   `json:"instancesDistribution"`
-	Overrides    []instanceType `json:"overrides"`
-}
-
-type distribution struct {
-	OnDemand   string `json:"onDemandAllocationStrategy"`
-	Spot       string `json:"spotAllocationStrategy"`
-	Base       *int32 `json:"onDemandBaseCapacity"`
-	Percentage *int32 `json:"onDemandPercentageAboveBaseCapacity"`
-}
-
-type instanceType struct {
-	Type string `json:"instanceType"`
-}
-
 // differs reports whether CAPA sets another policy than a group has. AWS replaces running members
 // where the base or the percentage changes (InstancesDistribution in the API of EC2 Auto Scaling); what
 // the spec does not say stays (diffASG in exp/controllers/awsmachinepool_controller.go v2.3.0 to v2.13.0).
-func (m *mixedSpec) differs(have *mixedSpec) bool {
+func (m *MixedPolicy) differs(have *MixedPolicy) bool {
 	d, h := m.Distribution, have.Distribution
 	other := func(want, is *int32) bool { return want != nil && (is == nil || *is != *want) }
 	return d.OnDemand != "" && d.OnDemand != h.OnDemand || d.Spot != "" && d.Spot != h.Spot ||
@@ -109,14 +92,14 @@ func (objs *objects) privateSubnets(at *place, p *pool) (ids []string) {
 	if s.record == nil {
 		return nil
 	}
-	real, _, _ := read[[]subnetFact](at, factSubnets, s.vpc, s.vpc)
+	real, _, _ := read[[]SubnetFact](at, FactSubnets, s.vpc, s.vpc)
 	for _, n := range s.specSubnets() {
 		if n.IsPublic != nil && *n.IsPublic || n.Tags[secondary] == "secondary" || n.ZoneType == "local-zone" || n.ZoneType == "wavelength-zone" {
 			continue
 		}
 		id := cmp.Or(n.ResourceID, n.ID)
-		if !slices.ContainsFunc(real, func(r subnetFact) bool { return r.ID == id }) {
-			if i := slices.IndexFunc(real, func(r subnetFact) bool { return r.CIDR == n.CIDRBlock && r.CIDR != "" }); i >= 0 {
+		if !slices.ContainsFunc(real, func(r SubnetFact) bool { return r.ID == id }) {
+			if i := slices.IndexFunc(real, func(r SubnetFact) bool { return r.CIDR == n.CIDRBlock && r.CIDR != "" }); i >= 0 {
 				id = real[i].ID
 			}
 		}

@@ -7,10 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
@@ -73,44 +69,17 @@ var (
 	planeRows = []*walk.Row{rowE4, rowE5, rowE6, rowE7, rowE11, rowE12, rowE13, rowE16}
 )
 
-// planeFact is what CAPA asks of an EKS control plane.
-type planeFact struct {
-	Status, Version, Endpoint string
-	Mode                      string   `json:",omitempty"` // authentication mode
-	Group                     string   `json:",omitempty"` // the security group that EKS made for it
-	Key                       string   `json:",omitempty"` // of the encryption of Secrets
-	Public, Private           bool     // whether the endpoint is reached from there
-	CIDRs                     []string `json:",omitempty"` // from which it is reached in public
-}
-
-func planeFactOf(c *ekstypes.Cluster) planeFact {
-	f := planeFact{Status: string(c.Status), Version: aws.ToString(c.Version), Endpoint: hostOf(aws.ToString(c.Endpoint)), Public: true}
-	if a := c.AccessConfig; a != nil {
-		f.Mode = string(a.AuthenticationMode)
-	}
-	for _, e := range c.EncryptionConfig {
-		if e.Provider != nil {
-			f.Key = aws.ToString(e.Provider.KeyArn)
-		}
-	}
-	if v := c.ResourcesVpcConfig; v != nil {
-		f.Group, f.Public, f.Private = aws.ToString(v.ClusterSecurityGroupId), v.EndpointPublicAccess, v.EndpointPrivateAccess
-		f.CIDRs = slices.Sorted(slices.Values(v.PublicAccessCidrs))
-	}
-	return f
-}
-
 // askPlane asks for the control plane of an EKS cluster, in CAPA's order, which ends at the
 // first that it does not pass.
 func (q *questions) askPlane(id backup.ClusterID, s *clusterLocation) {
 	object := "EKS control plane " + s.tag
 	q.look(rowE4, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
-		_, _, open := read[planeFact](p, factPlane, s.tag, object)
+		_, _, open := read[PlaneFact](p, FactPlane, s.tag, object)
 		return orPass(open)
 	})
 	for _, ask := range []struct {
 		row *walk.Row
-		of  func(*clusterLocation, *planeFact) string // why it differs
+		of  func(*clusterLocation, *PlaneFact) string // why it differs
 	}{
 		{rowE5, (*clusterLocation).failed},
 		{rowE6, (*clusterLocation).outrun},
@@ -121,7 +90,7 @@ func (q *questions) askPlane(id backup.ClusterID, s *clusterLocation) {
 		{rowE16, (*clusterLocation).encrypted},
 	} {
 		q.look(ask.row, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
-			f, there, _ := read[planeFact](p, factPlane, s.tag, object)
+			f, there, _ := read[PlaneFact](p, FactPlane, s.tag, object)
 			if !there {
 				return walk.Answer{} // E4, or the resource, says it
 			}
@@ -133,29 +102,29 @@ func (q *questions) askPlane(id backup.ClusterID, s *clusterLocation) {
 	}
 }
 
-func (s *clusterLocation) failed(f *planeFact) string {
+func (s *clusterLocation) failed(f *PlaneFact) string {
 	if f.Status == "FAILED" || f.Status == "PENDING" || f.Status == "DELETING" {
 		return "is " + f.Status
 	}
 	return ""
 }
 
-func (s *clusterLocation) outrun(f *planeFact) string {
+func (s *clusterLocation) outrun(f *PlaneFact) string {
 	if d := &s.record.Data.EKS; d.UpgradePolicy == "standard" && d.Version != "" && older(d.Version, f.Version) {
 		return fmt.Sprintf("has version %s, and %s says %s", f.Version, s.title(), d.Version)
 	}
 	return ""
 }
 
-func (s *clusterLocation) elsewhere(f *planeFact) string {
-	host := hostOf(s.record.Data.Endpoint)
+func (s *clusterLocation) elsewhere(f *PlaneFact) string {
+	host := HostOf(s.record.Data.Endpoint)
 	if host == "" || f.Endpoint == "" || host == f.Endpoint {
 		return ""
 	}
 	return fmt.Sprintf("answers at %s, and %s says %s", f.Endpoint, s.title(), host)
 }
 
-func (s *clusterLocation) behind(f *planeFact) string {
+func (s *clusterLocation) behind(f *PlaneFact) string {
 	if want := s.record.Data.EKS.Version; want != "" && older(f.Version, want) {
 		return fmt.Sprintf("has version %s, and %s specifies %s", f.Version, s.title(), want)
 	}
@@ -164,7 +133,7 @@ func (s *clusterLocation) behind(f *planeFact) string {
 
 // opened asks E12 as CAPA does: public by default, from everywhere where no networks are
 // named.
-func (s *clusterLocation) opened(f *planeFact) string {
+func (s *clusterLocation) opened(f *PlaneFact) string {
 	want := struct {
 		Public      *bool
 		Private     bool
@@ -194,7 +163,7 @@ func networks(all []string) string {
 
 var modes = map[string]string{"config_map": "CONFIG_MAP", "api": "API", "api_and_config_map": "API_AND_CONFIG_MAP"}
 
-func (s *clusterLocation) authenticated(f *planeFact) string {
+func (s *clusterLocation) authenticated(f *PlaneFact) string {
 	want := s.record.Data.EKS.Mode
 	if known := modes[strings.ToLower(want)]; known != "" {
 		want = known
@@ -206,7 +175,7 @@ func (s *clusterLocation) authenticated(f *planeFact) string {
 }
 
 // encrypted asks E16: what is not on yet CAPA turns on.
-func (s *clusterLocation) encrypted(f *planeFact) string {
+func (s *clusterLocation) encrypted(f *PlaneFact) string {
 	var want struct {
 		Provider  string
 		Resources []string

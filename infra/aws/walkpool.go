@@ -129,9 +129,9 @@ func (q *questions) askBootstrap(p *pool) {
 // askGroup asks what the autoscaling group says.
 func (q *questions) askGroup(p *pool) {
 	object := "autoscaling group " + p.groupName()
-	of := func(ask func(*asgFact) walk.Answer, whole bool) func(*place) walk.Answer {
+	of := func(ask func(*ASGFact) walk.Answer, whole bool) func(*place) walk.Answer {
 		return func(at *place) walk.Answer {
-			f, there, open := read[asgFact](at, factASG, p.groupName(), object)
+			f, there, open := read[ASGFact](at, FactASG, p.groupName(), object)
 			switch {
 			case open.Found == walk.Unread && whole, open.Found == walk.Unseen && !whole:
 				return open
@@ -143,7 +143,7 @@ func (q *questions) askGroup(p *pool) {
 	}
 	d := &p.record.Data
 	q.look(rowP15, p.cluster, p.title(), func(at *place) walk.Answer {
-		f, there, open := read[asgFact](at, factASG, p.groupName(), object)
+		f, there, open := read[ASGFact](at, FactASG, p.groupName(), object)
 		if open.Found != "" {
 			open.Objects = []string{p.title()}
 			return open
@@ -153,23 +153,23 @@ func (q *questions) askGroup(p *pool) {
 		return q.placed(at, p, &f, object)
 	})
 	q.look(rowP12, p.cluster, p.title(), func(at *place) walk.Answer {
-		if _, there, _ := read[asgFact](at, factASG, p.groupName(), object); !there {
+		if _, there, _ := read[ASGFact](at, FactASG, p.groupName(), object); !there {
 			return walk.Answer{} // it is made with the backup's, or another row says it
 		}
-		f, there, open := read[[]hookFact](at, factHooks, p.groupName(), p.title())
+		f, there, open := read[[]HookFact](at, FactHooks, p.groupName(), p.title())
 		if !there {
 			return open
 		}
 		return p.hooked(f, object)
 	})
-	q.look(rowP16, p.cluster, p.title(), of(func(f *asgFact) walk.Answer {
+	q.look(rowP16, p.cluster, p.title(), of(func(f *ASGFact) walk.Answer {
 		if f.Status != "" {
 			return answer(walk.Differs, object, fmt.Sprintf("%s is in status %q", object, f.Status), "is gone or is not deleted")
 		}
 		return walk.Answer{}
 	}, true))
 	want := suspended(d.Suspend)
-	q.look(rowP18, p.cluster, p.title(), of(func(f *asgFact) walk.Answer {
+	q.look(rowP18, p.cluster, p.title(), of(func(f *ASGFact) walk.Answer {
 		if slices.Equal(f.Suspended, want) {
 			return pass
 		}
@@ -216,12 +216,12 @@ func (q *questions) askTemplate(p *pool, exists, image, members *walk.Row) {
 	}
 	name := q.objs.templateName(p)
 	object := "launch template " + name
-	of := func(ask func(*place, *templateFact) walk.Answer) func(*place) walk.Answer {
+	of := func(ask func(*place, *TemplateFact) walk.Answer) func(*place) walk.Answer {
 		return func(at *place) walk.Answer {
 			if !at.sees(q.objs.poolKey(p).Kind, q.objs.poolKey(p).Value) {
 				return walk.Answer{} // the pool is made again
 			}
-			f, there, open := read[templateFact](at, factTemplate, name, p.title())
+			f, there, open := read[TemplateFact](at, FactTemplate, name, p.title())
 			if open.Found != "" || !there {
 				return walk.Answer{} // the row that asks whether it exists says it
 			}
@@ -232,7 +232,7 @@ func (q *questions) askTemplate(p *pool, exists, image, members *walk.Row) {
 		if !at.sees(q.objs.poolKey(p).Kind, q.objs.poolKey(p).Value) {
 			return walk.Answer{}
 		}
-		_, there, open := read[templateFact](at, factTemplate, name, p.title())
+		_, there, open := read[TemplateFact](at, FactTemplate, name, p.title())
 		if open.Found == "" && !there {
 			return answer(walk.None, object, object+" is gone", "exists")
 		}
@@ -244,7 +244,7 @@ func (q *questions) askTemplate(p *pool, exists, image, members *walk.Row) {
 		}
 		return a
 	}
-	q.look(image, p.cluster, p.title(), of(func(_ *place, f *templateFact) walk.Answer {
+	q.look(image, p.cluster, p.title(), of(func(_ *place, f *TemplateFact) walk.Answer {
 		switch {
 		case want.AMI.ID == "":
 			return refreshes(walk.Answer{Found: walk.Unseen, Objects: []string{p.title()}})
@@ -253,13 +253,13 @@ func (q *questions) askTemplate(p *pool, exists, image, members *walk.Row) {
 		}
 		return pass
 	}))
-	q.look(members, p.cluster, p.title(), of(func(at *place, f *templateFact) walk.Answer {
+	q.look(members, p.cluster, p.title(), of(func(at *place, f *TemplateFact) walk.Answer {
 		return refreshes(q.compared(at, p, &want, f))
 	}))
 }
 
 // compared asks P7.
-func (q *questions) compared(at *place, p *pool, want *templateSpec, f *templateFact) walk.Answer {
+func (q *questions) compared(at *place, p *pool, want *templateSpec, f *TemplateFact) walk.Answer {
 	object := "launch template " + q.objs.templateName(p)
 	differ := want.differs(f)
 	secret := p.cluster.Namespace + "/" + p.group.BootstrapSecret
@@ -321,7 +321,7 @@ func (objs *objects) poolGroups(at *place, p *pool, want *templateSpec) ([]strin
 	}
 	roles := []string{"node", "lb"}
 	if s.kind == planeKind {
-		plane, _, _ := read[planeFact](at, factPlane, s.tag, s.tag)
+		plane, _, _ := read[PlaneFact](at, FactPlane, s.tag, s.tag)
 		if plane.Group == "" {
 			return nil, false
 		}
@@ -345,7 +345,7 @@ func (s *clusterLocation) groupID(at *place, id backup.ClusterID, role string) s
 	}
 	for _, g := range s.groupNames(id) {
 		if securityGroupRoles[g.role] == role {
-			group, _, _ := read[groupFact](at, factGroup, infra.Join(s.vpc, g.name), g.name)
+			group, _, _ := read[GroupFact](at, FactGroup, infra.Join(s.vpc, g.name), g.name)
 			return group.ID
 		}
 	}

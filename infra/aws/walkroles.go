@@ -32,7 +32,7 @@ func (q *questions) askRole(r *walk.Row, id backup.ClusterID, subject, role stri
 		return
 	}
 	q.look(r, id, subject, func(p *place) walk.Answer {
-		_, there, open := read[roleFact](p, factRole, role, object)
+		_, there, open := read[RoleFact](p, FactRole, role, object)
 		switch {
 		case open.Found != "":
 			return open

@@ -21,12 +21,6 @@ var rowA9 = &walk.Row{
 	Source:    "describeVpcSubnets, reconcileSubnets: pkg/cloud/services/network/subnets.go v2.0.0 to v2.13.0",
 }
 
-// Values of routesFact.Internet.
-const (
-	routed   = "yes"
-	unrouted = "no"
-)
-
 // specSubnet is one of spec.network.subnets.
 type specSubnet struct {
 	ID, ResourceID, CIDRBlock, ZoneType string
@@ -41,10 +35,10 @@ func (s *clusterLocation) specSubnets() (all []specSubnet) {
 
 // opened asks A9. Subnets that were not read are others' to say.
 func (p *place) opened(id backup.ClusterID, s *clusterLocation) walk.Answer {
-	subnets, there, _ := read[[]subnetFact](p, factSubnets, s.vpc, s.vpc)
-	tables, _, open := read[[]routesFact](p, factRoutes, s.vpc, s.vpc)
+	subnets, there, _ := read[[]SubnetFact](p, FactSubnets, s.vpc, s.vpc)
+	tables, _, open := read[[]RoutesFact](p, FactRoutes, s.vpc, s.vpc)
 	switch {
-	case !there || p.undecided(keySubnet):
+	case !there || p.undecided(KeySubnet):
 		return walk.Answer{}
 	case open.Found != "":
 		return open
@@ -52,18 +46,18 @@ func (p *place) opened(id backup.ClusterID, s *clusterLocation) walk.Answer {
 	var public, asked, unseen bool
 	for _, want := range s.specSubnets() {
 		name := cmp.Or(want.ResourceID, want.ID)
-		i := slices.IndexFunc(subnets, func(f subnetFact) bool { return f.ID == name || f.CIDR == want.CIDRBlock && f.CIDR != "" })
+		i := slices.IndexFunc(subnets, func(f SubnetFact) bool { return f.ID == name || f.CIDR == want.CIDRBlock && f.CIDR != "" })
 		if i < 0 || want.IsPublic == nil {
 			continue
 		}
 		asked = true
 		is, object := subnets[i].Public, "subnet "+subnets[i].ID
-		if t := slices.IndexFunc(tables, func(t routesFact) bool { return slices.Contains(t.Subnets, subnets[i].ID) }); !is && t >= 0 {
+		if t := slices.IndexFunc(tables, func(t RoutesFact) bool { return slices.Contains(t.Subnets, subnets[i].ID) }); !is && t >= 0 {
 			if tables[t].Internet == "" {
 				unseen = true
 				continue
 			}
-			is = tables[t].Internet == routed
+			is = tables[t].Internet == Routed
 		}
 		public = public || is
 		if is != *want.IsPublic {

@@ -56,7 +56,7 @@ func wantedListeners(additional string) []wantedListener {
 
 // askTargets asks A26 of a load balancer.
 func (q *questions) askTargets(id backup.ClusterID, s *clusterLocation, lb *dependency, additional string) {
-	if lb.key.Kind == keyClassicLB {
+	if lb.key.Kind == KeyClassicLB {
 		q.Note(rowA26, id, pass)
 		return
 	}
@@ -65,7 +65,7 @@ func (q *questions) askTargets(id backup.ClusterID, s *clusterLocation, lb *depe
 		if !p.sees(lb.key.Kind, lb.key.Value) {
 			return walk.Answer{} // the resource says it
 		}
-		f, there, open := read[targetsFact](p, factTargets, "v2/"+nameIn(lb.key), object)
+		f, there, open := read[TargetsFact](p, FactTargets, "v2/"+NameIn(lb.key), object)
 		switch {
 		case !there:
 			return open
@@ -82,15 +82,15 @@ func (q *questions) askTargets(id backup.ClusterID, s *clusterLocation, lb *depe
 }
 
 // leads asks A26 of one listener.
-func (f *targetsFact) leads(want wantedListener, object string) walk.Answer {
-	i := slices.IndexFunc(f.Groups, func(g targetGroup) bool {
+func (f *TargetsFact) leads(want wantedListener, object string) walk.Answer {
+	i := slices.IndexFunc(f.Groups, func(g TargetGroup) bool {
 		return strings.HasPrefix(g.Name, want.prefix) && g.Port == want.Port && strings.EqualFold(g.Protocol, want.Protocol)
 	})
-	if i >= 0 && slices.ContainsFunc(f.Listeners, func(n listenerFact) bool { return n.Group == f.Groups[i].Name }) {
+	if i >= 0 && slices.ContainsFunc(f.Listeners, func(n ListenerFact) bool { return n.Group == f.Groups[i].Name }) {
 		return pass
 	}
 	why := fmt.Sprintf("%s has no target group %s… of %s %d with a listener", object, want.prefix, want.Protocol, want.Port)
-	if slices.ContainsFunc(f.Listeners, func(n listenerFact) bool { return n.Port == want.Port }) {
+	if slices.ContainsFunc(f.Listeners, func(n ListenerFact) bool { return n.Port == want.Port }) {
 		return answer(walk.Differs, object, why+", and a listener on that port", "has no listener on that port, or one that leads to such a group")
 	}
 	return answer(walk.None, object, why, "has them")
@@ -105,13 +105,13 @@ func (x *inspection) registered(m *member, at infra.Sight) walk.Answer {
 	found := walk.Answer{}
 	p := &place{new(infra.Inventory), at.Listing}
 	for _, lb := range s.balancers(m.cluster) {
-		object, name := "instance "+at.Instance.ID, "v2/"+nameIn(lb.key)
-		if lb.key.Kind == keyClassicLB {
-			name = "classic/" + nameIn(lb.key)
+		object, name := "instance "+at.Instance.ID, "v2/"+NameIn(lb.key)
+		if lb.key.Kind == KeyClassicLB {
+			name = "classic/" + NameIn(lb.key)
 		}
-		f, there, open := read[targetsFact](p, factTargets, name, object)
+		f, there, open := read[TargetsFact](p, FactTargets, name, object)
 		switch {
-		case open.Found == walk.Unseen && lb.key.Kind == keyClassicLB:
+		case open.Found == walk.Unseen && lb.key.Kind == KeyClassicLB:
 			return open
 		case !there:
 			return walk.Answer{} // A26, A23 or the resource says it
