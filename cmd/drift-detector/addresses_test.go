@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/report/formats"
 )
@@ -55,7 +55,7 @@ func TestMistypedAddressesAreNotPrinted(t *testing.T) {
 			demand(nil, c.Name, "--debug="+address)
 			for _, f := range c.Flags {
 				name := "--" + f.Names()[0]
-				if f, ok := f.(cli.DocGenerationFlag); !ok || !f.TakesValue() {
+				if f, ok := f.(urfave.DocGenerationFlag); !ok || !f.TakesValue() {
 					demand(nil, c.Name, name+"="+address)
 					continue
 				}

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 )
 
 // permute puts the flags of a command before its other arguments, which the
 // command line package demands and nobody types: `plan report.json --format shell`.
 // Flags get their long names: the package refuses -o and --output in one command. A last
 // flag without its value stays the last, so that it takes no other argument for one.
-func permute(app *cli.App, args []string) []string {
+func permute(app *urfave.App, args []string) []string {
 	at := slices.IndexFunc(args[min(1, len(args)):], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
 	if at == 0 || slices.Contains(args, completionFlag) {
 		return args
@@ -55,7 +55,7 @@ func permute(app *cli.App, args []string) []string {
 }
 
 // flagNamed returns the flag of a command that has this name, long or short; nil when none has.
-func flagNamed(c *cli.Command, name string) cli.Flag {
+func flagNamed(c *urfave.Command, name string) urfave.Flag {
 	for _, f := range c.Flags {
 		if slices.Contains(f.Names(), name) {
 			return f
@@ -64,18 +64,18 @@ func flagNamed(c *cli.Command, name string) cli.Flag {
 	return nil
 }
 
-func takesValue(c *cli.Command, name string) bool {
-	documented, ok := flagNamed(c, name).(cli.DocGenerationFlag)
+func takesValue(c *urfave.Command, name string) bool {
+	documented, ok := flagNamed(c, name).(urfave.DocGenerationFlag)
 	return ok && documented.TakesValue()
 }
 
 // noArguments refuses what is left after the flags: a forgotten flag name must
 // not be ignored in silence.
-func noArguments(c *cli.Context) error { return arguments(c) }
+func noArguments(c *urfave.Context) error { return arguments(c) }
 
 // arguments takes the arguments that are no flags, each into its place, as many
 // as there are places. missing says what is to be argument when there are less.
-func arguments(c *cli.Context, into ...argument) error {
+func arguments(c *urfave.Context, into ...argument) error {
 	given := c.Args().Slice()
 	if len(given) > len(into) {
 		return unexpected(c, given[len(into)])
@@ -91,7 +91,7 @@ func arguments(c *cli.Context, into ...argument) error {
 
 // unexpected returns the error about an argument for which there is no place. A backup is
 // often given without its flag.
-func unexpected(c *cli.Context, arg string) error {
+func unexpected(c *urfave.Context, arg string) error {
 	message := fmt.Sprintf("unexpected argument %q", arg)
 	_, err := os.Stat(arg)
 	if takesValue(c.Command, "backup") && (err == nil || strings.HasSuffix(arg, "gz") || strings.Contains(arg, "://")) {

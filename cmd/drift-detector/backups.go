@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/infra"
 	"drift-detector/infra/store"
@@ -33,9 +33,9 @@ type backupsOptions struct {
 
 var backupsFormats = []string{"text", "json"}
 
-func backupsCommand(s *streams) *cli.Command {
+func backupsCommand(s *streams) *urfave.Command {
 	var o backupsOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "backups",
 		Usage:     "list the backups of an object store, and which can be restored",
 		UsageText: "drift-detector backups PLACE [options]",
@@ -53,23 +53,23 @@ EXAMPLES:
    drift-detector backups s3://velero --s3-endpoint https://minio.corp:9000 --s3-profile minio
    drift-detector detect --backup s3://velero/mgmt/backups/nightly-1 --s3-profile dr -o report.json`,
 		Flags: append(o.listingFlags(),
-			&cli.BoolFlag{Name: "compare", Usage: "list the infrastructure once, decide the newest backups beside it, and say which to restore", Destination: &o.compares},
-			&cli.StringFlag{Name: "last", Usage: "show and compare no more than the newest `N` of each schedule that can be restored and may hold clusters; to compare, 5 if it is not given, and fewer where that is more than 50 in all"},
-			&cli.StringFlag{Name: "report", Usage: "write the report on the backup `NAME` of those that are compared; as detect does, to --output", Destination: &o.report},
-			&cli.StringFlag{Name: "inventory", Usage: "compare with a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
-			&cli.StringFlag{Name: "schedule", Usage: "only backups of the schedule `NAME`", Destination: &o.schedule},
-			&cli.StringFlag{Name: "since", Usage: "only backups begun since `TIME`; 72h for the last three days, or a date such as 2026-11-01", Destination: &o.since},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the list: text or json", Value: "text", Destination: &o.format},
+			&urfave.BoolFlag{Name: "compare", Usage: "list the infrastructure once, decide the newest backups beside it, and say which to restore", Destination: &o.compares},
+			&urfave.StringFlag{Name: "last", Usage: "show and compare no more than the newest `N` of each schedule that can be restored and may hold clusters; to compare, 5 if it is not given, and fewer where that is more than 50 in all"},
+			&urfave.StringFlag{Name: "report", Usage: "write the report on the backup `NAME` of those that are compared; as detect does, to --output", Destination: &o.report},
+			&urfave.StringFlag{Name: "inventory", Usage: "compare with a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
+			&urfave.StringFlag{Name: "schedule", Usage: "only backups of the schedule `NAME`", Destination: &o.schedule},
+			&urfave.StringFlag{Name: "since", Usage: "only backups begun since `TIME`; 72h for the last three days, or a date such as 2026-11-01", Destination: &o.since},
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the list: text or json", Value: "text", Destination: &o.format},
 			outputFlag("it", true),
 		),
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.place, "the place of the backups: s3://BUCKET[/PREFIX], or a folder"}); err != nil {
 				return err
 			}
 			if err := cmp.Or(o.readListing(c), o.readSince(s.now()), o.readCompare(c)); err != nil {
 				return err
 			}
-			o.flags = s.flagsOf(c)
+			o.flags = flagsOf(c, s.program)
 			formats := backupsFormats
 			if o.report != "" {
 				formats = reportformats.Report.Names()
@@ -83,7 +83,7 @@ EXAMPLES:
 	}
 }
 
-func (o *backupsOptions) readCompare(c *cli.Context) error {
+func (o *backupsOptions) readCompare(c *urfave.Context) error {
 	var err error
 	compares := comparing(c)
 	if c.IsSet("last") {
@@ -114,7 +114,7 @@ var ofList = slices.Concat(storeFlagNames, []string{"credentials", infra.Deadlin
 
 // comparing returns the flags that were given for a comparison. A variable of the environment
 // may be set for another command, which has the flag, too.
-func comparing(c *cli.Context) []string {
+func comparing(c *urfave.Context) []string {
 	var given []string
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/infra"
 )
@@ -23,12 +23,12 @@ type bounds struct {
 const readWithin = "read the backup within `TIME`"
 
 // flag returns --deadline, which every command has that may read from a store.
-func (b *bounds) flag(usage string) cli.Flag {
-	return &cli.StringFlag{Name: infra.DeadlineFlag[2:], Usage: usage + "; no limit if not given", Destination: &b.deadline}
+func (b *bounds) flag(usage string) urfave.Flag {
+	return &urfave.StringFlag{Name: infra.DeadlineFlag[2:], Usage: usage + "; no limit if not given", Destination: &b.deadline}
 }
 
 // read takes the values of the flags, and the time from which on the deadline counts.
-func (b *bounds) read(c *cli.Context) error {
+func (b *bounds) read(c *urfave.Context) error {
 	b.begun = time.Now()
 	for _, f := range []struct {
 		name, value string

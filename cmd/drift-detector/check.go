@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
@@ -38,9 +38,9 @@ type checkOptions struct {
 	collected   []*releases.Collector // by backup; nil for one that can't be read again
 }
 
-func checkCommand(s *streams) *cli.Command {
+func checkCommand(s *streams) *urfave.Command {
 	var o checkOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "check",
 		Usage:     "say whether a backup can be restored, from the backup alone",
 		UsageText: "drift-detector check --backup FILE [options]",
@@ -54,14 +54,14 @@ EXAMPLES:
    drift-detector check --backup mgmt-data.tar.gz --cluster alpha-prod
    drift-detector check --backup bucket/backups/nightly --fail-on error -o check.json
    drift-detector check --backup nightly --ignore-file accepted.yaml -o junit.xml`,
-		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.live.flags(), []cli.Flag{o.bounds.flag(readWithin)}, o.stores.newest.flags(), o.stores.flags(), o.selectionFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
-			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(checkKinds, ", ") + "; error, warning or worse, or a backup that is old or of unknown age; several are separated by commas", Destination: &o.failOn},
-			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; those with check: are applied, and what they set aside is still listed, but ignored by --fail-on; repeatable"},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the findings: " + formats.Check.String(), Value: "text", Destination: &o.format},
+		Flags: slices.Concat([]urfave.Flag{backupFlag()}, o.live.flags(), []urfave.Flag{o.bounds.flag(readWithin)}, o.stores.newest.flags(), o.stores.flags(), o.selectionFlags(), []urfave.Flag{
+			&urfave.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
+			&urfave.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(checkKinds, ", ") + "; error, warning or worse, or a backup that is old or of unknown age; several are separated by commas", Destination: &o.failOn},
+			&urfave.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; those with check: are applied, and what they set aside is still listed, but ignored by --fail-on; repeatable"},
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the findings: " + formats.Check.String(), Value: "text", Destination: &o.format},
 			outputFlag("them", true),
 		}),
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := o.read(c); err != nil {
 				return err
 			}

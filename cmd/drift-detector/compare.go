@@ -247,7 +247,7 @@ func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store
 	if can, _, _ := restorable(b); err != nil && (can || bounded.Err() != nil) {
 		return nil, o.bounds.explain(bounded, err)
 	}
-	opened := openedBackup{source: place.Source(bounded, b), velero: velero, unread: s.unused(err)}
+	opened := openedBackup{source: place.Source(bounded, b), velero: velero, unread: unused(s, err)}
 	e, err := o.loadOpened(bounded, s, o.shared.registry, []openedBackup{opened})
 	if err != nil {
 		return nil, o.bounds.explain(bounded, err)

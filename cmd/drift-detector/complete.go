@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/report/code"
 	"drift-detector/report/diff"
@@ -21,12 +21,12 @@ const completionFlag = "--generate-bash-completion"
 // complete answers the shell that asks for the values of the flag at the end of the line,
 // or for the codes of explain: one a line. It reports whether it did; what it does not
 // know is left to the library or to the shell's own file names.
-func complete(app *cli.App, args []string, s *streams) bool {
+func complete(app *urfave.App, args []string, s *streams) bool {
 	if len(args) < 3 || args[len(args)-1] != completionFlag || slices.Contains(args, "--") {
 		return false
 	}
 	line := args[1 : len(args)-1]
-	var command *cli.Command
+	var command *urfave.Command
 	for _, a := range line {
 		if command = app.Command(a); command != nil {
 			break
@@ -55,7 +55,7 @@ func complete(app *cli.App, args []string, s *streams) bool {
 var hasValues = []string{"format", "fail-on", "status", "code", "as"}
 
 // valuesOf returns the values that a flag of a command takes, where they are known.
-func valuesOf(command *cli.Command, flag string) []string {
+func valuesOf(command *urfave.Command, flag string) []string {
 	switch flag {
 	case "format":
 		return map[string][]string{
@@ -90,7 +90,7 @@ func codeNames() []string {
 }
 
 // fishValues lets fish ask for the values, which its generated script does not.
-func fishValues(app *cli.App) string {
+func fishValues(app *urfave.App) string {
 	var b strings.Builder
 	b.WriteString("\nfunction __drift_detector_values\n  set -l words (commandline -opc)\n  command $words " + completionFlag + " 2>/dev/null\nend\n")
 	for _, c := range app.Commands {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 )
 
 // completions are the scripts that a shell sources. They ask the binary itself
@@ -51,16 +51,16 @@ compdef _drift_detector drift-detector
 `,
 }
 
-func completionCommand(s *streams) *cli.Command {
+func completionCommand(s *streams) *urfave.Command {
 	shells := []string{"bash", "fish", "powershell", "zsh"}
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "completion",
 		Usage:     "print a completion script for a shell",
 		UsageText: "drift-detector completion " + strings.Join(shells, "|"),
 		Description: `EXAMPLES:
    source <(drift-detector completion bash)`,
-		BashComplete: func(c *cli.Context) { fmt.Fprintln(s.stdout, strings.Join(shells, "\n")) },
-		Action: func(c *cli.Context) error {
+		BashComplete: func(c *urfave.Context) { fmt.Fprintln(s.stdout, strings.Join(shells, "\n")) },
+		Action: func(c *urfave.Context) error {
 			shell := c.Args().First()
 			if c.NArg() != 1 || !slices.Contains(shells, shell) {
 				return &usageError{message: "name one shell: " + strings.Join(shells, ", "), command: "completion"}

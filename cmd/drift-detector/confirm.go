@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/internal/english"
 	"drift-detector/report/confirm"
@@ -30,9 +30,9 @@ func saidNames() (names []string) {
 	return names
 }
 
-func confirmCommand(s *streams) *cli.Command {
+func confirmCommand(s *streams) *urfave.Command {
 	var o confirmOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "confirm",
 		Usage:     "write down what people say that no program can see",
 		UsageText: "drift-detector confirm REPORT NAME... --as WHAT --by WHO [options]",
@@ -55,13 +55,13 @@ EXAMPLES:
    drift-detector confirm report.json vm-7 --as notAMachine --by OPS-1 -o confirmed.yaml
    drift-detector confirm report.json /DC0/vm/infra --as leave --by "K. Lee" --expires 2027-01-31 -o confirmed.yaml
    drift-detector confirm report.json tenant-alpha/alpha-dev --as givenUp --by OPS-2 -o confirmed.yaml`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "as", Usage: "`WHAT` it is: " + strings.Join(saidNames(), ", "), Destination: &o.as},
-			&cli.StringFlag{Name: "by", Usage: "`WHO` says so, a person or a ticket; every report repeats it", Destination: &o.by},
-			&cli.StringFlag{Name: "expires", Usage: "the last `DAY` on which it is taken; YYYY-MM-DD, UTC", Destination: &o.expires},
+		Flags: []urfave.Flag{
+			&urfave.StringFlag{Name: "as", Usage: "`WHAT` it is: " + strings.Join(saidNames(), ", "), Destination: &o.as},
+			&urfave.StringFlag{Name: "by", Usage: "`WHO` says so, a person or a ticket; every report repeats it", Destination: &o.by},
+			&urfave.StringFlag{Name: "expires", Usage: "the last `DAY` on which it is taken; YYYY-MM-DD, UTC", Destination: &o.expires},
 			outputFlag("the confirmations", false),
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			fail := func(message string, args ...any) error {
 				return &usageError{message: fmt.Sprintf(message, args...), command: "confirm"}
 			}

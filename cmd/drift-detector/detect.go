@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
@@ -47,9 +47,9 @@ type detectOptions struct {
 	left          []*store.Stored // there, and not described
 }
 
-func detectCommand(s *streams) *cli.Command {
+func detectCommand(s *streams) *urfave.Command {
 	var o detectOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "detect",
 		Usage:     "compare a backup with the real infrastructure and write a report",
 		UsageText: "drift-detector detect --backup FILE [-o FILE]... [options]",
@@ -69,22 +69,22 @@ EXAMPLES:
 		Flags: append(append(o.flags(), o.sends.flags()...),
 			outputFlag("the report", true),
 			formatFlag("json", &o.format),
-			&cli.BoolFlag{Name: "summary", Usage: "print the one screen in logs, too", Destination: &o.summary},
-			&cli.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave Healthy machines out of the lists; they are still counted", Destination: &o.ignoreHealthy},
-			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; they are still counted and listed, but ignored by statuses and --fail-on; repeatable"},
-			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(failNames(), ", ") + "; several are separated by commas", Destination: &o.failOn},
-			&cli.StringSliceFlag{Name: "confirmations", Usage: "`FILE` that confirm wrote; what people say counts and is a condition of the answer; repeatable"},
-			&cli.StringSliceFlag{Name: "empty-folder", Usage: "folder at inventory `PATH` is empty or gone; your word is taken where the account cannot tell (/DC0/vm/prod, or vcenter/DC0/vm/prod); repeatable"},
-			&cli.StringFlag{Name: "inventory", Usage: "decide from a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
+			&urfave.BoolFlag{Name: "summary", Usage: "print the one screen in logs, too", Destination: &o.summary},
+			&urfave.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave Healthy machines out of the lists; they are still counted", Destination: &o.ignoreHealthy},
+			&urfave.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; they are still counted and listed, but ignored by statuses and --fail-on; repeatable"},
+			&urfave.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(failNames(), ", ") + "; several are separated by commas", Destination: &o.failOn},
+			&urfave.StringSliceFlag{Name: "confirmations", Usage: "`FILE` that confirm wrote; what people say counts and is a condition of the answer; repeatable"},
+			&urfave.StringSliceFlag{Name: "empty-folder", Usage: "folder at inventory `PATH` is empty or gone; your word is taken where the account cannot tell (/DC0/vm/prod, or vcenter/DC0/vm/prod); repeatable"},
+			&urfave.StringFlag{Name: "inventory", Usage: "decide from a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
 		),
-		Before: func(c *cli.Context) error {
+		Before: func(c *urfave.Context) error {
 			empty := refuseEmpty(c)
 			if empty != nil {
 				_ = o.sends.read(c, s) // what can be used says it
 			}
 			return o.sendFailure(c, s, empty)
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			err := o.sends.read(c, s)
 			if err == nil {
 				err = o.start(c, s)
@@ -95,7 +95,7 @@ EXAMPLES:
 }
 
 // sendFailure sends that a run ends without a report, and returns its error. --dry-run sends nothing.
-func (o *detectOptions) sendFailure(c *cli.Context, s *streams, err error) error {
+func (o *detectOptions) sendFailure(c *urfave.Context, s *streams, err error) error {
 	if o.dryRun {
 		return err
 	}
@@ -103,11 +103,11 @@ func (o *detectOptions) sendFailure(c *cli.Context, s *streams, err error) error
 }
 
 // start reads the other flags, and does what they say.
-func (o *detectOptions) start(c *cli.Context, s *streams) error {
+func (o *detectOptions) start(c *urfave.Context, s *streams) error {
 	if err := o.read(c); err != nil {
 		return err
 	}
-	o.again = s.again(c)
+	o.again = lineAgain(c, s)
 	o.ignoreFiles, o.emptyFolders, o.confirmFiles = c.StringSlice("ignore-file"), c.StringSlice("empty-folder"), c.StringSlice("confirmations")
 	var err error
 	if o.fails, err = parseFailOn(o.failOn, "detect", failNames()); err != nil {
@@ -148,10 +148,10 @@ func (o *detectOptions) start(c *cli.Context, s *streams) error {
 }
 
 // failure returns a run that ended without a report, so far as that is known before it began.
-func (o *detectOptions) failure(c *cli.Context, s *streams) *message.Failure {
+func (o *detectOptions) failure(c *urfave.Context, s *streams) *message.Failure {
 	f := &message.Failure{Live: o.live.kubeconfig != "", At: s.now()}
 	for _, name := range c.StringSlice("backup") {
-		f.Of = append(f.Of, s.typed.Text(archive.WithoutSecrets(name)))
+		f.Of = append(f.Of, s.redacted(archive.WithoutSecrets(name)))
 	}
 	if f.Live {
 		f.Of = []string{"the management cluster of " + o.live.kubeconfig}

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/report/diff"
 )
@@ -16,9 +16,9 @@ type diffOptions struct {
 	fails                    failOn
 }
 
-func diffCommand(s *streams) *cli.Command {
+func diffCommand(s *streams) *urfave.Command {
 	var o diffOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "diff",
 		Usage:     "say what differs between two reports",
 		UsageText: "drift-detector diff OLD NEW [options]",
@@ -30,12 +30,12 @@ EXAMPLES:
    drift-detector diff yesterday.json report.json
    drift-detector diff yesterday.json report.json --fail-on new-ghost,worse
    drift-detector diff yesterday.json report.json -o changes.md`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the differences: " + diff.Formats.String(), Value: "text", Destination: &o.format},
-			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(diff.Kinds(), ", ") + "; several are separated by commas", Destination: &o.failOn},
+		Flags: []urfave.Flag{
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the differences: " + diff.Formats.String(), Value: "text", Destination: &o.format},
+			&urfave.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(diff.Kinds(), ", ") + "; several are separated by commas", Destination: &o.failOn},
 			outputFlag("them", true),
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.old, "the old report and the new one"}, argument{&o.new, "the new report, too"}); err != nil {
 				return err
 			}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of docs again")
@@ -65,7 +65,7 @@ func generated(t *testing.T, name, want string) {
 	}
 }
 
-func commandsPage(app *cli.App) string {
+func commandsPage(app *urfave.App) string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nMade from the program's own definitions by `go test ./cmd/drift-detector -run Documented -update`.\n\n" +
 		"A flag that is not given is read from the variable of the environment in its last column; the command line wins.\n" +
@@ -82,10 +82,10 @@ func commandsPage(app *cli.App) string {
 	return b.String()
 }
 
-func flagTable(b *strings.Builder, flags []cli.Flag) {
+func flagTable(b *strings.Builder, flags []urfave.Flag) {
 	b.WriteString("| flag | meaning | variable |\n|---|---|---|\n")
 	for _, f := range flags {
-		d := f.(cli.DocGenerationFlag)
+		d := f.(urfave.DocGenerationFlag)
 		names := make([]string, len(f.Names()))
 		for i, n := range f.Names() {
 			names[i] = "`" + strings.Repeat("-", min(len(n), 2)) + n + "`"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 )
 
 // weakensTrust are flags that a forgotten variable of the environment must not set.
@@ -17,7 +17,7 @@ func variable(flag string) string {
 }
 
 // readEnvironment lets flags that are not given be read from the environment.
-func readEnvironment(flags []cli.Flag) {
+func readEnvironment(flags []urfave.Flag) {
 	for _, f := range flags {
 		name := f.Names()[0]
 		if weakensTrust[name] {
@@ -25,11 +25,11 @@ func readEnvironment(flags []cli.Flag) {
 		}
 		from := []string{variable(name)}
 		switch f := f.(type) {
-		case *cli.BoolFlag:
+		case *urfave.BoolFlag:
 			f.EnvVars = from
-		case *cli.StringFlag:
+		case *urfave.StringFlag:
 			f.EnvVars = from
-		case *cli.StringSliceFlag:
+		case *urfave.StringSliceFlag:
 			f.EnvVars = from
 		default:
 			panic("no environment variable for a flag of this type: --" + name) // a mistake in the program
@@ -50,7 +50,7 @@ func forgetEmpty() {
 // refuseEmpty refuses a flag whose value is empty: most likely that of a variable that is
 // not set. Without --inventory, for example, a run would log in. An empty --fail-on names
 // nothing, see action.yml.
-func refuseEmpty(c *cli.Context) error {
+func refuseEmpty(c *urfave.Context) error {
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
 		if name == "fail-on" || !takesValue(c.Command, name) || !c.IsSet(name) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup/check"
 	"drift-detector/infra/all"
@@ -17,9 +17,9 @@ import (
 	"drift-detector/report/code"
 )
 
-func explainCommand(s *streams) *cli.Command {
+func explainCommand(s *streams) *urfave.Command {
 	var o explainOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "explain",
 		Usage:     "say what a code of a report means, why it matters and what to do",
 		UsageText: "drift-detector explain [CODE…] [REPORT] [options]",
@@ -34,11 +34,11 @@ EXAMPLES:
    drift-detector explain report.json
    drift-detector explain --search etcd
    drift-detector explain --format json`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: json or text", Value: "text", Destination: &o.format},
-			&cli.StringFlag{Name: "search", Usage: "list the codes that say `WORD`, in any part of what is said of them", Destination: &o.search},
+		Flags: []urfave.Flag{
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the output: json or text", Value: "text", Destination: &o.format},
+			&urfave.StringFlag{Name: "search", Usage: "list the codes that say `WORD`, in any part of what is said of them", Destination: &o.search},
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if o.format != "json" && o.format != "text" {
 				return &usageError{message: "--format " + o.format + " is not known; it is json or text", command: "explain"}
 			}

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
@@ -35,9 +35,9 @@ type extractOptions struct {
 // extracts are what can be taken out of a backup.
 var extracts = []string{"kubeconfigs", "credentials", "manifests", "secret"}
 
-func extractCommand(s *streams) *cli.Command {
+func extractCommand(s *streams) *urfave.Command {
 	var o extractOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "extract",
 		Usage:     "write credentials of a backup to files, for a restore",
 		UsageText: "drift-detector extract WHAT [NAMESPACE/NAME...] --backup BACKUP [options]",
@@ -60,14 +60,14 @@ EXAMPLES:
    drift-detector extract kubeconfigs --backup mgmt-data.tar.gz -o kubeconfigs
    drift-detector extract secret capv-system/vcenter --backup mgmt-data.tar.gz
    drift-detector extract kubeconfigs tenant-a/prod --backup s3://velero/mgmt/backups/nightly-1 --s3-profile dr`,
-		BashComplete: func(c *cli.Context) { fmt.Fprintln(s.stdout, strings.Join(extracts, "\n")) },
+		BashComplete: func(c *urfave.Context) { fmt.Fprintln(s.stdout, strings.Join(extracts, "\n")) },
 		Flags: append(o.stores.flags(),
 			backupFlag(),
 			o.bounds.flag(readWithin),
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the files into `FOLDER`; it is created if there is none", Value: ".", Destination: &o.folder},
-			&cli.BoolFlag{Name: "force", Usage: "replace files that are there", Destination: &o.force},
+			&urfave.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the files into `FOLDER`; it is created if there is none", Value: ".", Destination: &o.folder},
+			&urfave.BoolFlag{Name: "force", Usage: "replace files that are there", Destination: &o.force},
 		),
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := o.readExtract(c); err != nil {
 				return err
 			}
@@ -76,7 +76,7 @@ EXAMPLES:
 	}
 }
 
-func (o *extractOptions) readExtract(c *cli.Context) error {
+func (o *extractOptions) readExtract(c *urfave.Context) error {
 	fail := func(message string, args ...any) error {
 		return &usageError{message: fmt.Sprintf(message, args...), command: "extract"}
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 )
 
 const (
@@ -42,7 +42,7 @@ var providerFlagNames = func() (names []string) {
 
 // groupOf returns the index of a flag's group for a command. Only inventory needs --output,
 // and what says "the clusters" of ignore says which findings.
-func groupOf(command string, f cli.Flag) int {
+func groupOf(command string, f urfave.Flag) int {
 	name := f.Names()[0]
 	if name == "output" && command != "inventory" {
 		name = "format"
@@ -62,7 +62,7 @@ func groupOf(command string, f cli.Flag) int {
 // helpPage returns what --help prints: one screen. The rest is in the manual and the docs:
 // what follows the first semicolon of a flag's usage, further examples, the
 // variables of the environment.
-func helpPage(c *cli.Command) string {
+func helpPage(c *urfave.Command) string {
 	var b strings.Builder
 	about, rest, _ := strings.Cut(c.Description, "\n\n")
 	if strings.HasPrefix(about, "EXAMPLE") {
@@ -97,7 +97,7 @@ func helpPage(c *cli.Command) string {
 
 // elsewhere returns the word for a flag that the help of a command only mentions, because one
 // screen has no room for it; empty for one that it explains. The manual has all of them.
-func elsewhere(command string, f cli.Flag) string {
+func elsewhere(command string, f urfave.Flag) string {
 	name := f.Names()[0]
 	prefix, _, _ := strings.Cut(name, "-")
 	switch {
@@ -118,7 +118,7 @@ func elsewhere(command string, f cli.Flag) string {
 }
 
 // referred mentions the flags that are explained elsewhere.
-func referred(c *cli.Command) string {
+func referred(c *urfave.Command) string {
 	var words []string
 	for _, f := range c.Flags {
 		if w := elsewhere(c.Name, f); w != "" && !slices.Contains(words, w) {
@@ -144,8 +144,8 @@ func twoExamples(description string) string {
 }
 
 // helpFlag returns one flag in two columns: with all of its text and its variables for the manual.
-func helpFlag(f cli.Flag, whole bool) string {
-	d, ok := f.(cli.DocGenerationFlag)
+func helpFlag(f urfave.Flag, whole bool) string {
+	d, ok := f.(urfave.DocGenerationFlag)
 	if !ok {
 		return ""
 	}
@@ -187,7 +187,7 @@ func indented(text string, first, rest int) string {
 }
 
 // appHelp returns what help without a command prints.
-func appHelp(app *cli.App) string {
+func appHelp(app *urfave.App) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "drift-detector COMMAND [options]\n\n%s\n\nCOMMANDS:\n", app.Description)
 	for _, c := range app.Commands {
@@ -207,16 +207,16 @@ EXAMPLES:
 	return b.String()
 }
 
-func helpCommand(s *streams) *cli.Command {
-	return &cli.Command{
+func helpCommand(s *streams) *urfave.Command {
+	return &urfave.Command{
 		Name:      "help",
 		Usage:     "print help on the program or on a command",
 		UsageText: "drift-detector help [COMMAND]",
 		Description: `EXAMPLES:
    drift-detector help
    drift-detector help detect`,
-		BashComplete: func(c *cli.Context) { fmt.Fprintln(s.stdout, strings.Join(commandNames(c.App), "\n")) },
-		Action: func(c *cli.Context) error {
+		BashComplete: func(c *urfave.Context) { fmt.Fprintln(s.stdout, strings.Join(commandNames(c.App), "\n")) },
+		Action: func(c *urfave.Context) error {
 			page := c.App.CustomAppHelpTemplate
 			if name := c.Args().First(); name != "" {
 				if c.NArg() > 1 {
@@ -234,29 +234,29 @@ func helpCommand(s *streams) *cli.Command {
 	}
 }
 
-func unknownCommand(app *cli.App, name string) error {
+func unknownCommand(app *urfave.App, name string) error {
 	return &usageError{message: fmt.Sprintf("unknown command %q", name) + didYouMean("", name, commandNames(app))}
 }
 
-func versionCommand(s *streams) *cli.Command {
+func versionCommand(s *streams) *urfave.Command {
 	var format string
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "version",
 		Usage:     "print which release this is",
 		UsageText: "drift-detector version [--format FORMAT]",
 		Description: `EXAMPLES:
    drift-detector version
    drift-detector version --format json`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: json or text", Value: "text", Destination: &format},
+		Flags: []urfave.Flag{
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the output: json or text", Value: "text", Destination: &format},
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := noArguments(c); err != nil {
 				return err
 			}
 			switch format {
 			case "text":
-				cli.VersionPrinter(c)
+				urfave.VersionPrinter(c)
 				return nil
 			case "json":
 				e := json.NewEncoder(s.stdout)

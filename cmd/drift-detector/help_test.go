@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 )
 
 // Help is one screen: 40 lines of 80 columns, without variables of the environment.
@@ -59,10 +59,10 @@ func TestDeadlineIsForAllThatIsRead(t *testing.T) {
 		if has := strings.Contains(runProgram(t, "help", c.Name).stdout, "\n   --deadline TIME "); has != reads {
 			t.Errorf("help %s has --deadline: %t", c.Name, has)
 		}
-		if has := slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "deadline") }); has != reads {
+		if has := slices.ContainsFunc(c.Flags, func(f urfave.Flag) bool { return slices.Contains(f.Names(), "deadline") }); has != reads {
 			t.Errorf("%s has --deadline: %t", c.Name, has)
 		}
-		reaches := slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "s3-profile") })
+		reaches := slices.ContainsFunc(c.Flags, func(f urfave.Flag) bool { return slices.Contains(f.Names(), "s3-profile") })
 		if reaches && !reads {
 			t.Errorf("%s reads buckets, and has no --deadline", c.Name)
 		}

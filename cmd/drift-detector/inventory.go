@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/infra"
 	"drift-detector/internal/terminal"
@@ -16,9 +16,9 @@ type inventoryOptions struct {
 	outputs []target
 }
 
-func inventoryCommand(s *streams) *cli.Command {
+func inventoryCommand(s *streams) *urfave.Command {
 	var o inventoryOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "inventory",
 		Usage:     "save a list of the real infrastructure, without secrets",
 		UsageText: "drift-detector inventory --backup FILE -o FILE [options]",
@@ -31,7 +31,7 @@ EXAMPLES:
 		Flags: append(o.flags(),
 			outputFlag("the inventory", false),
 		),
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := o.read(c); err != nil {
 				return err
 			}

@@ -5,7 +5,7 @@ import (
 	"io"
 	"log"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 	"k8s.io/klog/v2"
 )
 
@@ -18,7 +18,7 @@ func silence(s *streams) {
 	log.SetFlags(0)
 	log.SetOutput(unasked{s})
 	klog.SetLogger(klog.Logger{}) // says nothing
-	cli.ErrWriter = io.Discard
+	urfave.ErrWriter = io.Discard
 }
 
 // unasked takes what is written into the log of the process, and keeps no more of it than

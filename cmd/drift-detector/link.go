@@ -6,20 +6,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/internal/post"
 	"drift-detector/report/message"
 )
 
 // linkFlag takes the address at which people find the report.
-func linkFlag(to *string) cli.Flag {
-	return &cli.StringFlag{Name: "link", Usage: "`URL` of the report, for the message; where people find it, such as the page of the job; all who read the message see it", Destination: to}
+func linkFlag(to *string) urfave.Flag {
+	return &urfave.StringFlag{Name: "link", Usage: "`URL` of the report, for the message; where people find it, such as the page of the job; all who read the message see it", Destination: to}
 }
 
 // readLink refuses an address that a message can't show, or that holds a password, and one that nothing
 // shows. A variable of the environment may be set for another command.
-func readLink(c *cli.Context, link string, shown bool) error {
+func readLink(c *urfave.Context, link string, shown bool) error {
 	fail := func(problem string) error {
 		return &usageError{message: "--link " + problem, command: c.Command.Name}
 	}

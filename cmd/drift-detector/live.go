@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -22,15 +22,15 @@ type liveOptions struct {
 	opened              *live.Cluster // which is read once more, with the same login; nil for none
 }
 
-func (o *liveOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "kubeconfig", Usage: "or read the running cluster with this `FILE`; the management cluster as it is now, by a kubeconfig of yours, instead of a backup; in-cluster is the account of the Pod that the program runs in", Destination: &o.kubeconfig},
-		&cli.StringFlag{Name: "context", Usage: "use the context `NAME` of --kubeconfig; the current one if not given", Destination: &o.context},
+func (o *liveOptions) flags() []urfave.Flag {
+	return []urfave.Flag{
+		&urfave.StringFlag{Name: "kubeconfig", Usage: "or read the running cluster with this `FILE`; the management cluster as it is now, by a kubeconfig of yours, instead of a backup; in-cluster is the account of the Pod that the program runs in", Destination: &o.kubeconfig},
+		&urfave.StringFlag{Name: "context", Usage: "use the context `NAME` of --kubeconfig; the current one if not given", Destination: &o.context},
 	}
 }
 
 // read refuses both a backup and a management cluster, and neither.
-func (o *liveOptions) read(c *cli.Context, backups []string) error {
+func (o *liveOptions) read(c *urfave.Context, backups []string) error {
 	fail := func(message string) error { return &usageError{message: message, command: c.Command.Name} }
 	switch {
 	case len(backups) == 0 && o.kubeconfig == "":

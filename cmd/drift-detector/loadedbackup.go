@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
@@ -47,43 +47,43 @@ type backupOptions struct {
 	shared      *sharedListing // with the backups that it is compared with; nil for none
 }
 
-func (o *backupOptions) flags() []cli.Flag {
-	return slices.Concat([]cli.Flag{backupFlag()}, o.stores.newest.flags(), o.live.flags(), o.listingFlags())
+func (o *backupOptions) flags() []urfave.Flag {
+	return slices.Concat([]urfave.Flag{backupFlag()}, o.stores.newest.flags(), o.live.flags(), o.listingFlags())
 }
 
 // listingFlags returns those about the infrastructure that backups name.
-func (o *backupOptions) listingFlags() []cli.Flag {
-	return slices.Concat([]cli.Flag{
-		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of workload clusters; without them the answer is never YES", Destination: &o.skipNodes},
-	}, o.placeFlags(), o.stores.flags(), providerFlags(), o.selectionFlags(), []cli.Flag{
+func (o *backupOptions) listingFlags() []urfave.Flag {
+	return slices.Concat([]urfave.Flag{
+		&urfave.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of workload clusters; without them the answer is never YES", Destination: &o.skipNodes},
+	}, o.placeFlags(), o.stores.flags(), providerFlags(), o.selectionFlags(), []urfave.Flag{
 		quietFlag(&o.quiet),
-		&cli.BoolFlag{Name: "dry-run", Usage: "only print what would be contacted, and how; which endpoints, as which accounts, with which Secrets", Destination: &o.dryRun},
+		&urfave.BoolFlag{Name: "dry-run", Usage: "only print what would be contacted, and how; which endpoints, as which accounts, with which Secrets", Destination: &o.dryRun},
 	})
 }
 
 // placeFlags returns those that say how places are reached.
-func (o *backupOptions) placeFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure; those of API servers are always verified", Destination: &o.insecure},
-		&cli.StringSliceFlag{Name: "endpoint", Usage: "reach the backup's FROM at TO: `FROM=TO`; each is host:port or a URL; repeatable"},
-		&cli.StringFlag{Name: "timeout", Usage: "list each place within `TIME`; a " + placesOr("Node list of a cluster") + "; such as 90s or 1h30m; what is cut off is incomplete (exit status 3)", Value: infra.Brisk(infra.DefaultTimeout), Destination: &o.bounds.timeout},
+func (o *backupOptions) placeFlags() []urfave.Flag {
+	return []urfave.Flag{
+		&urfave.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure; those of API servers are always verified", Destination: &o.insecure},
+		&urfave.StringSliceFlag{Name: "endpoint", Usage: "reach the backup's FROM at TO: `FROM=TO`; each is host:port or a URL; repeatable"},
+		&urfave.StringFlag{Name: "timeout", Usage: "list each place within `TIME`; a " + placesOr("Node list of a cluster") + "; such as 90s or 1h30m; what is cut off is incomplete (exit status 3)", Value: infra.Brisk(infra.DefaultTimeout), Destination: &o.bounds.timeout},
 		o.bounds.flag("read the backup and list all places within `TIME`; then the report is written of what was listed, incomplete (exit status 3)"),
-		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` of credentials to use instead; its entries override those of the backup per endpoint: endpoints: [{endpoint: vc.corp, username: …, password: …}], or passwordFile, thumbprint, caFile, kubeconfig", Destination: &o.credentials},
+		&urfave.StringFlag{Name: "credentials", Usage: "YAML `FILE` of credentials to use instead; its entries override those of the backup per endpoint: endpoints: [{endpoint: vc.corp, username: …, password: …}], or passwordFile, thumbprint, caFile, kubeconfig", Destination: &o.credentials},
 	}
 }
 
-func quietFlag(to *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only; no progress, summary or credential notices", Destination: to}
+func quietFlag(to *bool) urfave.Flag {
+	return &urfave.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only; no progress, summary or credential notices", Destination: to}
 }
 
-func backupFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE`, folder, s3://…/NAME or -; the file is NAME-data.tar.gz, the folder that of the object store, or one that clusterctl move --to-directory wrote, - is standard input, an https:// URL one that the store has signed; repeatable"}
+func backupFlag() urfave.Flag {
+	return &urfave.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE`, folder, s3://…/NAME or -; the file is NAME-data.tar.gz, the folder that of the object store, or one that clusterctl move --to-directory wrote, - is standard input, an https:// URL one that the store has signed; repeatable"}
 }
 
 // stdinName is the --backup that is piped in.
 const stdinName = "-"
 
-func (o *backupOptions) read(c *cli.Context) error {
+func (o *backupOptions) read(c *urfave.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (o *backupOptions) read(c *cli.Context) error {
 }
 
 // readListing takes the values of listingFlags.
-func (o *backupOptions) readListing(c *cli.Context) error {
+func (o *backupOptions) readListing(c *urfave.Context) error {
 	o.endpoints = c.StringSlice("endpoint")
 	o.selection.Clusters, o.selection.Namespaces = c.StringSlice("cluster"), c.StringSlice("namespace")
 	err := cmp.Or(o.bounds.read(c), o.stores.read(c))
@@ -341,9 +341,9 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 		}
 		warnings = append(warnings, t.Warnings...)
 	}
-	s.some(s.info, places)
-	s.some(s.info, lists)
-	s.some(s.warn, warnings)
+	some(s, s.info, places)
+	some(s, s.info, lists)
+	some(s, s.warn, warnings)
 	watch := &infra.Watch{
 		Found: func(int, int) {},
 		Done:  func(_ int, l infra.Listing) { s.debugf("%s", describeListing(l)) },
@@ -364,7 +364,7 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 	for i, l := range inv.Listings {
 		warnings = append(warnings, l.Warnings[len(targets[i].Warnings):]...) // those of the target were said
 	}
-	s.some(s.warn, warnings)
+	some(s, s.warn, warnings)
 	return inv, ctx.Err()
 }
 

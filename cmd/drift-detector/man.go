@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 )
 
-func manCommand(s *streams) *cli.Command {
-	return &cli.Command{
+func manCommand(s *streams) *urfave.Command {
+	return &urfave.Command{
 		Name:      "man",
 		Usage:     "print the manual page",
 		UsageText: "drift-detector man",
@@ -18,7 +18,7 @@ func manCommand(s *streams) *cli.Command {
 
 EXAMPLES:
    drift-detector man > /usr/local/share/man/man1/drift-detector.1`,
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := noArguments(c); err != nil {
 				return err
 			}
@@ -32,7 +32,7 @@ EXAMPLES:
 }
 
 // manual returns the page, made from the definitions of commands and flags.
-func manual(app *cli.App) string {
+func manual(app *urfave.App) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%% %s 1\n\n# NAME\n\n%[1]s - %s\n\n# DESCRIPTION\n\n```\n%s```\n\n# COMMANDS\n", app.Name, app.Usage, appHelp(app))
 	for _, c := range app.VisibleCommands() {

@@ -50,7 +50,7 @@ func (e *loadedBackup) findNewer(ctx context.Context, s *streams) {
 		if err != nil {
 			say("whether there is a newer backup is not known: %v", err)
 		}
-		s.some(s.warn, c.unoffered(all, b.stored))
+		some(s, s.warn, c.unoffered(all, b.stored))
 		younger := c.younger(all, b.stored)
 		if len(younger) > 0 {
 			e.newer[i] = c.newerThan(ctx, e.snapshot.Origin(i), younger)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/backup/check"
@@ -26,15 +26,15 @@ type newestOptions struct {
 // newestFlagNames are the names of flags.
 var newestFlagNames = []string{"newest", "schedule", "max-age"}
 
-func (o *newestOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "newest", Usage: "--backup is a place, and the newest is read that Velero can restore and that may hold clusters", Destination: &o.asked},
-		&cli.StringFlag{Name: "schedule", Usage: "with --newest, only of the schedule `NAME`", Destination: &o.schedule},
-		&cli.StringFlag{Name: "max-age", Usage: "a backup is old after `TIME`; 26h if not given; see --fail-on stale-backup", Destination: &o.maxAge},
+func (o *newestOptions) flags() []urfave.Flag {
+	return []urfave.Flag{
+		&urfave.BoolFlag{Name: "newest", Usage: "--backup is a place, and the newest is read that Velero can restore and that may hold clusters", Destination: &o.asked},
+		&urfave.StringFlag{Name: "schedule", Usage: "with --newest, only of the schedule `NAME`", Destination: &o.schedule},
+		&urfave.StringFlag{Name: "max-age", Usage: "a backup is old after `TIME`; 26h if not given; see --fail-on stale-backup", Destination: &o.maxAge},
 	}
 }
 
-func (o *newestOptions) read(c *cli.Context, backups []string) error {
+func (o *newestOptions) read(c *urfave.Context, backups []string) error {
 	if c.IsSet("max-age") {
 		d, err := positive("--max-age", o.maxAge, c.Command.Name)
 		if err != nil {
@@ -86,7 +86,7 @@ func (o *newestOptions) newest(ctx context.Context, s *streams, place *store.Pla
 	if err := o.apart(ctx, s, c, found, others, oldest); err != nil {
 		return nil, err
 	}
-	s.some(s.warn, c.unoffered(list.candidates, found))
+	some(s, s.warn, c.unoffered(list.candidates, found))
 	for _, why := range l.doc.Summary.Bounds {
 		s.warn("%s", why)
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/internal/english"
 )
@@ -35,19 +35,19 @@ var stdoutNames = []string{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
 
 // outputFlag takes the files to write: those of a command with several formats have the
 // one of their extension.
-func outputFlag(what string, severalFormats bool) cli.Flag {
+func outputFlag(what string, severalFormats bool) urfave.Flag {
 	how := "write " + what + " to `FILE`"
 	if severalFormats {
 		how += ", as its extension says"
 	}
-	return &cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: how + "; whole or not at all; - is stdout; repeatable"}
+	return &urfave.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: how + "; whole or not at all; - is stdout; repeatable"}
 }
 
 // readTargets returns what --output and --format of a command say; formats are those that
 // the command can write. A format that is given is that of the only file, or of those
 // of several whose names have no extension. A command without --format has one format, and
 // takes every name except one with the extension of another. Without --output it is stdout.
-func readTargets(c *cli.Context, format string, formats []string) ([]target, error) {
+func readTargets(c *urfave.Context, format string, formats []string) ([]target, error) {
 	fail := func(message string, args ...any) error {
 		return &usageError{message: fmt.Sprintf(message, args...), command: c.Command.Name}
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
@@ -24,7 +24,7 @@ var picking = []string{"schedule", "since", "last"}
 
 // flagsOf returns the flags of this run, as a shell reads them back: those for the store, and
 // those that detect takes, too.
-func (s *streams) flagsOf(c *cli.Context) backupreport.Flags {
+func flagsOf(c *urfave.Context, program string) backupreport.Flags {
 	var reach, all, pick, every []string
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
@@ -33,9 +33,9 @@ func (s *streams) flagsOf(c *cli.Context) backupreport.Flags {
 		}
 		var words []string
 		switch f.(type) {
-		case *cli.BoolFlag:
+		case *urfave.BoolFlag:
 			words = []string{"--" + name}
-		case *cli.StringSliceFlag:
+		case *urfave.StringSliceFlag:
 			for _, value := range c.StringSlice(name) {
 				words = append(words, "--"+name, quoted(value))
 			}
@@ -54,15 +54,15 @@ func (s *streams) flagsOf(c *cli.Context) backupreport.Flags {
 			reach = append(reach, words...)
 		}
 	}
-	return backupreport.Flags{Program: quoted(s.program), Store: strings.Join(reach, " "), Run: strings.Join(all, " "), Pick: strings.Join(pick, " "), All: strings.Join(every, " "), Quote: quoted}
+	return backupreport.Flags{Program: quoted(program), Store: strings.Join(reach, " "), Run: strings.Join(all, " "), Pick: strings.Join(pick, " "), All: strings.Join(every, " "), Quote: quoted}
 }
 
-// again returns the command of this run that saves its report; empty where it cannot be repeated:
+// lineAgain returns the command of this run that saves its report; empty where it cannot be repeated:
 // standard input has been read, and what may be secret in an address is not printed.
-func (s *streams) again(c *cli.Context) string {
-	flags := s.flagsOf(c)
+func lineAgain(c *urfave.Context, s *streams) string {
+	flags := flagsOf(c, s.program)
 	line := english.Join(" ", quoted(s.program), c.Command.Name, flags.Run, flags.Pick, "-o report.json")
-	if slices.Contains(c.StringSlice("backup"), stdinName) || s.typed.Text(line) != line {
+	if slices.Contains(c.StringSlice("backup"), stdinName) || s.redacted(line) != line {
 		return ""
 	}
 	return line
@@ -70,16 +70,16 @@ func (s *streams) again(c *cli.Context) string {
 
 // pathHint says what makes the lines of a plan run: it is a document, and names drift-detector
 // whichever way that was called. It is empty where the shell finds this program by that name.
-func (s *streams) pathHint() string {
+func pathHint(program string) string {
 	const name = "drift-detector"
-	if s.program == name {
+	if program == name {
 		return ""
 	}
 	own, err := os.Executable()
 	if found, no := exec.LookPath(name); err == nil && no == nil && sameFile(own, found) {
 		return ""
 	}
-	folder, base := filepath.Split(s.program)
+	folder, base := filepath.Split(program)
 	switch {
 	case base != name:
 		return "the lines of the plan call " + name + ": have this program in your PATH by that name"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/infra"
 	"drift-detector/infra/live"
@@ -17,7 +17,7 @@ var managementSpec = infra.Spec{Name: "kubernetes", Permissions: infra.Permissio
 	About: "is a ClusterRole for --kubeconfig, which reads the management cluster itself", Text: live.Role, Save: "role.yaml",
 }}
 
-func permissionsCommand(s *streams) *cli.Command {
+func permissionsCommand(s *streams) *urfave.Command {
 	specs := slices.DeleteFunc(slices.Clone(providerSpecs()), func(p infra.Spec) bool { return p.Permissions.Text == "" })
 	sorting.By(specs, func(a, b infra.Spec) int { return strings.Compare(a.Name, b.Name) })
 	var providers, about []string
@@ -30,13 +30,13 @@ func permissionsCommand(s *streams) *cli.Command {
 			examples.WriteString(" > " + p.Permissions.Save)
 		}
 	}
-	return &cli.Command{
+	return &urfave.Command{
 		Name:         "permissions",
 		Usage:        "print what an account must be allowed to list an infrastructure",
 		UsageText:    "drift-detector permissions " + strings.Join(providers, "|"),
 		Description:  filled(strings.Join(about, " "), 80) + "\n\nEXAMPLES:" + examples.String(),
-		BashComplete: func(*cli.Context) { _, _ = io.WriteString(s.stdout, strings.Join(providers, "\n")+"\n") },
-		Action: func(c *cli.Context) error {
+		BashComplete: func(*urfave.Context) { _, _ = io.WriteString(s.stdout, strings.Join(providers, "\n")+"\n") },
+		Action: func(c *urfave.Context) error {
 			i := slices.Index(providers, c.Args().First())
 			if c.NArg() != 1 || i < 0 {
 				return &usageError{message: "name one provider: " + strings.Join(providers, ", "), command: "permissions"}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"drift-detector/backup"
@@ -31,12 +31,12 @@ type storeOptions struct {
 // storeFlagNames are the names of flags.
 var storeFlagNames = []string{"s3-profile", "s3-ambient", "s3-endpoint", "s3-sse-c-key"}
 
-func (o *storeOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "s3-profile", Usage: "read buckets with the profile `NAME`; of your own AWS configuration", Destination: &o.profile},
-		&cli.BoolFlag{Name: "s3-ambient", Usage: "read buckets with your own AWS credentials; those that the AWS CLI would use: variables, files, the role of this machine", Destination: &o.ambient},
-		&cli.StringFlag{Name: "s3-endpoint", Usage: "`URL` of a store that is not AWS's; MinIO, Ceph and others that speak S3", Destination: &o.endpoint},
-		&cli.StringFlag{Name: "s3-sse-c-key", Usage: "`FILE` with the key of 32 bytes that encrypts the objects; SSE-C, Velero's customerKeyEncryptionFile", Destination: &o.keyFile},
+func (o *storeOptions) flags() []urfave.Flag {
+	return []urfave.Flag{
+		&urfave.StringFlag{Name: "s3-profile", Usage: "read buckets with the profile `NAME`; of your own AWS configuration", Destination: &o.profile},
+		&urfave.BoolFlag{Name: "s3-ambient", Usage: "read buckets with your own AWS credentials; those that the AWS CLI would use: variables, files, the role of this machine", Destination: &o.ambient},
+		&urfave.StringFlag{Name: "s3-endpoint", Usage: "`URL` of a store that is not AWS's; MinIO, Ceph and others that speak S3", Destination: &o.endpoint},
+		&urfave.StringFlag{Name: "s3-sse-c-key", Usage: "`FILE` with the key of 32 bytes that encrypts the objects; SSE-C, Velero's customerKeyEncryptionFile", Destination: &o.keyFile},
 	}
 }
 
@@ -66,7 +66,7 @@ func (o *storeOptions) keys() *infra.Credential {
 	return nil
 }
 
-func (o *storeOptions) read(c *cli.Context) error {
+func (o *storeOptions) read(c *urfave.Context) error {
 	o.logins = &infra.Logins{}
 	if o.profile != "" && o.ambient {
 		return &usageError{message: "--s3-profile and --s3-ambient exclude each other", command: c.Command.Name}
@@ -144,7 +144,7 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 		if ctx.Err() != nil { // cut off, which is no fault of the backup
 			return openedBackup{}, ctx.Err()
 		}
-		return openedBackup{source: p.Source(ctx, found), velero: velero, unread: s.unused(err), place: p, stored: found}, nil
+		return openedBackup{source: p.Source(ctx, found), velero: velero, unread: unused(s, err), place: p, stored: found}, nil
 	}
 	source, err := archive.FileSource(name)
 	if err != nil {
@@ -193,11 +193,11 @@ func besideTarball(s *streams, tarball string) (v *check.VeleroBackup, unread st
 		return nil, ""
 	}
 	v, err := readVelero(path)
-	return v, s.unused(err)
+	return v, unused(s, err)
 }
 
 // unused warns of what can't be read, and returns why; it is empty where there is no error.
-func (s *streams) unused(err error) string {
+func unused(s *streams, err error) string {
 	if err == nil {
 		return ""
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/report/plan"
 )
@@ -28,9 +28,9 @@ var planFormats = map[string]func(io.Writer, plan.Plan) error{
 	"env":      plan.Env,
 }
 
-func planCommand(s *streams) *cli.Command {
+func planCommand(s *streams) *urfave.Command {
 	var o planOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "plan",
 		Usage:     "print what to do about a report, step by step",
 		UsageText: "drift-detector plan REPORT [options]",
@@ -47,16 +47,16 @@ EXAMPLES:
    drift-detector plan report.json --phase before
    drift-detector plan report.json --cluster tenant-a/prod
    drift-detector plan report.json -o runbook.sh -o plan.env`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the plan: markdown, shell, or env for its variables alone", Value: "markdown", Destination: &o.format},
-			&cli.StringSliceFlag{Name: "cluster", Usage: "print only the steps of the cluster `NAME`, or NAMESPACE/NAME; repeatable"},
-			&cli.StringSliceFlag{Name: "namespace", Usage: "print only the steps of clusters in `NAMESPACE`; repeatable"},
-			&cli.StringFlag{Name: "phase", Usage: "print only the steps of `PHASE`: before, restore or after", Destination: &o.part.Phase},
-			&cli.StringFlag{Name: "step", Usage: "print only the step of `NUMBER` in the table, with what it needs", Destination: &o.step},
-			&cli.BoolFlag{Name: "all", Usage: "print the whole on a terminal; through the pager that PAGER names", Destination: &o.all},
+		Flags: []urfave.Flag{
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the plan: markdown, shell, or env for its variables alone", Value: "markdown", Destination: &o.format},
+			&urfave.StringSliceFlag{Name: "cluster", Usage: "print only the steps of the cluster `NAME`, or NAMESPACE/NAME; repeatable"},
+			&urfave.StringSliceFlag{Name: "namespace", Usage: "print only the steps of clusters in `NAMESPACE`; repeatable"},
+			&urfave.StringFlag{Name: "phase", Usage: "print only the steps of `PHASE`: before, restore or after", Destination: &o.part.Phase},
+			&urfave.StringFlag{Name: "step", Usage: "print only the step of `NUMBER` in the table, with what it needs", Destination: &o.step},
+			&urfave.BoolFlag{Name: "all", Usage: "print the whole on a terminal; through the pager that PAGER names", Destination: &o.all},
 			outputFlag("the plan", true),
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ func runPlan(o planOptions, s *streams) error {
 	if err := o.write(s, plan); err != nil {
 		return err
 	}
-	if hint := s.pathHint(); hint != "" && !o.table {
+	if hint := pathHint(s.program); hint != "" && !o.table {
 		s.hint("%s", hint)
 	}
 	if !plan.Whole {

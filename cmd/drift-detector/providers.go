@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/infra"
 	"drift-detector/infra/all"
@@ -17,14 +17,14 @@ import (
 var providerSpecs = sync.OnceValue(func() []infra.Spec { return all.Registry().Specs() })
 
 // providerFlags returns the flags that providers declare.
-func providerFlags() []cli.Flag {
-	var flags []cli.Flag
+func providerFlags() []urfave.Flag {
+	var flags []urfave.Flag
 	for _, p := range providerSpecs() {
 		for _, f := range p.Flags {
 			if takesText(f) {
-				flags = append(flags, &cli.StringFlag{Name: f.Name, Usage: f.Usage})
+				flags = append(flags, &urfave.StringFlag{Name: f.Name, Usage: f.Usage})
 			} else {
-				flags = append(flags, &cli.BoolFlag{Name: f.Name, Usage: f.Usage})
+				flags = append(flags, &urfave.BoolFlag{Name: f.Name, Usage: f.Usage})
 			}
 		}
 	}
@@ -47,7 +47,7 @@ func takesText(f infra.Flag) bool { return strings.Contains(f.Usage, "`") }
 
 // readProviderFlags returns the values of the flags that were given. It fails when
 // two exclude each other.
-func readProviderFlags(c *cli.Context) (map[string]string, error) {
+func readProviderFlags(c *urfave.Context) (map[string]string, error) {
 	given := map[string]string{}
 	for _, p := range providerSpecs() {
 		for _, f := range p.Flags {

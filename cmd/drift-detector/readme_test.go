@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 )
 
 func readme(t *testing.T) string {
@@ -144,7 +144,7 @@ func TestDocsNameWhatExists(t *testing.T) {
 		commands[c.Name] = true
 		for _, f := range append(c.Flags, app.Flags...) {
 			flags[f.Names()[0]] = true
-			for _, v := range f.(cli.DocGenerationFlag).GetEnvVars() {
+			for _, v := range f.(urfave.DocGenerationFlag).GetEnvVars() {
 				variables[v] = true
 			}
 		}
@@ -182,7 +182,7 @@ func TestDocsNameWhatExists(t *testing.T) {
 			}
 		}
 		for _, code := range regexp.MustCompile(`(?m)^\| (\d+) \|`).FindAllStringSubmatch(text, -1) {
-			if !slices.ContainsFunc(app.Commands, func(c *cli.Command) bool {
+			if !slices.ContainsFunc(app.Commands, func(c *urfave.Command) bool {
 				return regexp.MustCompile(`(?m)^   ` + code[1] + ` `).MatchString(c.Description)
 			}) {
 				t.Errorf("%s: no command's help names exit status %s", page, code[1])

@@ -6,7 +6,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"drift-detector/backup"
@@ -21,9 +21,9 @@ type readyOptions struct {
 	outputs             []target
 }
 
-func readyCommand(s *streams) *cli.Command {
+func readyCommand(s *streams) *urfave.Command {
 	var o readyOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "ready",
 		Usage:     "say whether the restore of the plan may begin now",
 		UsageText: "drift-detector ready REPORT [options]",
@@ -48,13 +48,13 @@ what its Deployment runs; if its namespace is not velero, give that to -n:
 EXAMPLES:
    drift-detector ready report.json --done 2 --done 3 < new.json
    drift-detector ready report.json --confirmations said.yaml < new.json -o ready.json`,
-		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "confirmations", Usage: "YAML `FILE` of confirmations that detect was given; repeatable"},
-			&cli.StringSliceFlag{Name: "done", Usage: "`STEP` of the plan that you did, or a check that the list offers; repeatable"},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the list: " + ready.Formats.String(), Value: "text", Destination: &o.format},
+		Flags: []urfave.Flag{
+			&urfave.StringSliceFlag{Name: "confirmations", Usage: "YAML `FILE` of confirmations that detect was given; repeatable"},
+			&urfave.StringSliceFlag{Name: "done", Usage: "`STEP` of the plan that you did, or a check that the list offers; repeatable"},
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the list: " + ready.Formats.String(), Value: "text", Destination: &o.format},
 			outputFlag("the list", true),
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
 				return err
 			}

@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"drift-detector/backup"
@@ -25,9 +25,9 @@ type recheckOptions struct {
 	bounds
 }
 
-func recheckCommand(s *streams) *cli.Command {
+func recheckCommand(s *streams) *urfave.Command {
 	var o recheckOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "recheck",
 		Usage:     "look once more, before a line of the plan changes something",
 		UsageText: "drift-detector recheck REPORT CHECK NAME... [options]",
@@ -41,15 +41,15 @@ CHECKS:
 EXAMPLES:
    drift-detector recheck report.json vm i-0e09aee8835a36969 --at prod
    kubectl get nodes -o json | drift-detector recheck report.json is cluster/a/b`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "at", Usage: "`PLACE` for govc (GOVC_URL), aws (--profile) or openstack (--os-cloud)", Destination: &o.At},
-			&cli.StringFlag{Name: "region", Usage: "`REGION` of the place, where it has one", Destination: &o.Region},
-			&cli.StringFlag{Name: "state", Usage: "the VM is also in `STATE`: off or on", Destination: &o.State},
-			&cli.StringFlag{Name: "id", Usage: "`ID` that the VM has been given since the report; of management and backup the uid of what you have compared by hand", Destination: &o.ID},
-			&cli.StringFlag{Name: "restore", Usage: "`NAME` of the Velero restore", Destination: &o.Restore},
-			&cli.StringFlag{Name: infra.TimeoutFlag[2:], Usage: "list the place within `TIME`", Destination: &o.timeout},
+		Flags: []urfave.Flag{
+			&urfave.StringFlag{Name: "at", Usage: "`PLACE` for govc (GOVC_URL), aws (--profile) or openstack (--os-cloud)", Destination: &o.At},
+			&urfave.StringFlag{Name: "region", Usage: "`REGION` of the place, where it has one", Destination: &o.Region},
+			&urfave.StringFlag{Name: "state", Usage: "the VM is also in `STATE`: off or on", Destination: &o.State},
+			&urfave.StringFlag{Name: "id", Usage: "`ID` that the VM has been given since the report; of management and backup the uid of what you have compared by hand", Destination: &o.ID},
+			&urfave.StringFlag{Name: "restore", Usage: "`NAME` of the Velero restore", Destination: &o.Restore},
+			&urfave.StringFlag{Name: infra.TimeoutFlag[2:], Usage: "list the place within `TIME`", Destination: &o.timeout},
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			given := c.Args().Slice()
 			if len(given) < 3 {
 				return &usageError{message: "give the report that detect wrote, a check, and the name of what is looked at", command: "recheck"}

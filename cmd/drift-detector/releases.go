@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
@@ -40,10 +40,10 @@ var releasesKinds = append(slices.Clone(releasereport.Kinds), staleBackup)
 
 var releasesFormats = []string{"text", "json"}
 
-func releasesCommand(s *streams) *cli.Command {
+func releasesCommand(s *streams) *urfave.Command {
 	var o releasesOptions
 	var fails string
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "releases",
 		Usage:     "say what becomes of every Helm release after the restore",
 		UsageText: "drift-detector releases --backup FILE [options]",
@@ -58,16 +58,16 @@ EXAMPLES:
 		Flags: append(slices.Concat(o.stores.flags(), o.live.flags(), o.stores.newest.flags()),
 			backupFlag(),
 			o.bounds.flag(readWithin),
-			&cli.StringFlag{Name: "namespace", Usage: "only releases of the namespace `NAME`", Destination: &o.namespace},
-			&cli.StringFlag{Name: "status", Usage: "only releases of a `STATUS`: " + strings.Join(releasereport.Statuses, ", "), Destination: &o.status},
-			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
-			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set drift aside; a list ignore of paths and target, as in a HelmRelease's driftDetection; repeatable"},
-			&cli.BoolFlag{Name: "diff", Usage: "show live and desired values whole; values of Secrets, and what is named like one, are masked", Destination: &o.diff},
-			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(releasesKinds, ", ") + "; several are separated by commas", Destination: &fails},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the result: text or json", Value: "text", Destination: &o.format},
+			&urfave.StringFlag{Name: "namespace", Usage: "only releases of the namespace `NAME`", Destination: &o.namespace},
+			&urfave.StringFlag{Name: "status", Usage: "only releases of a `STATUS`: " + strings.Join(releasereport.Statuses, ", "), Destination: &o.status},
+			&urfave.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
+			&urfave.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set drift aside; a list ignore of paths and target, as in a HelmRelease's driftDetection; repeatable"},
+			&urfave.BoolFlag{Name: "diff", Usage: "show live and desired values whole; values of Secrets, and what is named like one, are masked", Destination: &o.diff},
+			&urfave.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(releasesKinds, ", ") + "; several are separated by commas", Destination: &fails},
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the result: text or json", Value: "text", Destination: &o.format},
 			outputFlag("it", true),
 		),
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := o.read(c); err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ EXAMPLES:
 	}
 }
 
-func (o *releasesOptions) read(c *cli.Context) error {
+func (o *releasesOptions) read(c *urfave.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}

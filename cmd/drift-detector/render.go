@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/internal/english"
 	"drift-detector/report"
@@ -27,9 +27,9 @@ type renderOptions struct {
 	only                   report.Filter
 }
 
-func renderCommand(s *streams) *cli.Command {
+func renderCommand(s *streams) *urfave.Command {
 	var o renderOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "render",
 		Usage:     "show a saved report in another format",
 		UsageText: "drift-detector render REPORT [-o FILE]... [--format FORMAT]",
@@ -43,15 +43,15 @@ EXAMPLES:
    drift-detector render report.json --format markdown > ticket.md
    drift-detector render report.json --cluster tenant-a/prod --status ghost,unknown
    drift-detector render report.json -o /var/lib/node_exporter/drift.prom`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + english.Choice(renderFormats), Value: "text", Destination: &o.format},
-			&cli.StringSliceFlag{Name: "cluster", Usage: "show only the cluster `NAME`, or NAMESPACE/NAME; repeatable"},
-			&cli.StringSliceFlag{Name: "namespace", Usage: "show only clusters in `NAMESPACE`; repeatable"},
-			&cli.StringFlag{Name: "status", Usage: "list only machines of one of `STATUSES`: ghost, stale, unknown, healthy, separated by commas; counts stay", Destination: &o.status},
+		Flags: []urfave.Flag{
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT`: " + english.Choice(renderFormats), Value: "text", Destination: &o.format},
+			&urfave.StringSliceFlag{Name: "cluster", Usage: "show only the cluster `NAME`, or NAMESPACE/NAME; repeatable"},
+			&urfave.StringSliceFlag{Name: "namespace", Usage: "show only clusters in `NAMESPACE`; repeatable"},
+			&urfave.StringFlag{Name: "status", Usage: "list only machines of one of `STATUSES`: ghost, stale, unknown, healthy, separated by commas; counts stay", Destination: &o.status},
 			linkFlag(&o.link),
 			outputFlag("it", true),
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
 				return err
 			}
@@ -92,8 +92,8 @@ var machineStatuses = []code.Status{code.Ghost, code.Stale, code.Unknown, code.H
 // is no document: it has what there is room for, and says what to type next.
 var renderFormats = append(formats.Report.Names(), "screen")
 
-func formatFlag(value string, into *string) cli.Flag {
-	return &cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + formats.Report.String(), Value: value, Destination: into}
+func formatFlag(value string, into *string) urfave.Flag {
+	return &urfave.StringFlag{Name: "format", Usage: "`FORMAT`: " + formats.Report.String(), Value: value, Destination: into}
 }
 
 func runRender(o renderOptions, s *streams) error {

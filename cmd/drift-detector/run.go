@@ -13,9 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
-	"drift-detector/infra"
 	"drift-detector/internal/terminal"
 )
 
@@ -53,8 +52,8 @@ type streams struct {
 	debug          bool
 	program        string // as it was called
 	made           temporaries
-	surplus        atomic.Bool      // a server sent more than its answer, see silence
-	typed          *infra.Redaction // of addresses in arguments, see hideTyped
+	surplus        atomic.Bool         // a server sent more than its answer, see silence
+	hide           func(string) string // takes what may be secret out of a text; nil where nothing is
 }
 
 func process() *streams {
@@ -65,7 +64,15 @@ func process() *streams {
 }
 
 func (s *streams) say(kind, format string, args ...any) {
-	fmt.Fprintf(s.stderr, "drift-detector: %s%s\n", kind, terminal.Escape(s.typed.Text(fmt.Sprintf(format, args...))))
+	fmt.Fprintf(s.stderr, "drift-detector: %s%s\n", kind, terminal.Escape(s.redacted(fmt.Sprintf(format, args...))))
+}
+
+// redacted returns a text without what the operator typed and may be secret.
+func (s *streams) redacted(text string) string {
+	if s.hide == nil {
+		return text
+	}
+	return s.hide(text)
 }
 
 func (s *streams) info(format string, args ...any) { s.say("", format, args...) }
@@ -83,7 +90,7 @@ func (s *streams) debugf(format string, args ...any) {
 func run(ctx context.Context, args []string, s *streams) exitCode {
 	s.program = calledAs(runtime.GOOS, args[0])
 	app := newApp(s)
-	s.hideTyped(app, args)
+	hideTyped(app, args, s)
 	if complete(app, args, s) {
 		return exitOK
 	}
@@ -190,13 +197,13 @@ func (w *firstError) Write(b []byte) (int, error) {
 
 // The library keeps it in a variable of its own, for all programs of a process.
 func init() {
-	cli.VersionPrinter = func(c *cli.Context) {
+	urfave.VersionPrinter = func(c *urfave.Context) {
 		fmt.Fprintf(c.App.Writer, "drift-detector %s (commit %s)\n", version, commit)
 	}
 }
 
-func allCommands(s *streams) []*cli.Command {
-	return []*cli.Command{
+func allCommands(s *streams) []*urfave.Command {
+	return []*urfave.Command{
 		detectCommand(s),
 		checkCommand(s),
 		releasesCommand(s),
@@ -221,8 +228,8 @@ func allCommands(s *streams) []*cli.Command {
 	}
 }
 
-func newApp(s *streams) *cli.App {
-	app := &cli.App{
+func newApp(s *streams) *urfave.App {
+	app := &urfave.App{
 		Name:  "drift-detector",
 		Usage: "says what a restore of a Cluster API management cluster will find",
 		Description: `The management cluster is lost, its Velero backup is on disk, and the workload
@@ -236,33 +243,33 @@ Endpoints and credentials come out of the backup. Nothing is ever changed.`,
 		EnableBashCompletion:      true,
 		Writer:                    s.stdout,
 		ErrWriter:                 s.stderr,
-		ExitErrHandler:            func(*cli.Context, error) {},
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "debug", Aliases: []string{"D"}, Usage: "say on stderr what is done, list every machine; never prints a secret"},
+		ExitErrHandler:            func(*urfave.Context, error) {},
+		Flags: []urfave.Flag{
+			&urfave.BoolFlag{Name: "debug", Aliases: []string{"D"}, Usage: "say on stderr what is done, list every machine; never prints a secret"},
 		},
-		Before: func(c *cli.Context) error {
+		Before: func(c *urfave.Context) error {
 			s.debug = c.Bool("debug")
 			return nil
 		},
 		Commands: allCommands(s),
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if c.Args().Present() {
 				return unknownCommand(c.App, c.Args().First())
 			}
-			return cli.ShowAppHelp(c)
+			return urfave.ShowAppHelp(c)
 		},
-		OnUsageError: func(c *cli.Context, err error, _ bool) error {
+		OnUsageError: func(c *urfave.Context, err error, _ bool) error {
 			return &usageError{message: flagError(err, c.App.Flags)}
 		},
 	}
 	readEnvironment(app.Flags)
-	app.Flags = append(app.Flags, cli.HelpFlag, cli.VersionFlag) // the library adds no --help where help is a command
+	app.Flags = append(app.Flags, urfave.HelpFlag, urfave.VersionFlag) // the library adds no --help where help is a command
 	for _, c := range app.Commands {
 		readEnvironment(c.Flags)
 		if c.Before == nil {
 			c.Before = refuseEmpty
 		}
-		c.OnUsageError = func(c *cli.Context, err error, _ bool) error {
+		c.OnUsageError = func(c *urfave.Context, err error, _ bool) error {
 			return &usageError{message: flagError(err, c.Command.Flags), command: c.Command.Name}
 		}
 		c.CustomHelpTemplate = helpPage(c)

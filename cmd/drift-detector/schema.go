@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/report"
 	backupreport "drift-detector/report/backups"
@@ -27,9 +27,9 @@ var schemas = map[string]func() []byte{
 	"verify":   verify.Schema,
 }
 
-func schemaCommand(s *streams) *cli.Command {
+func schemaCommand(s *streams) *urfave.Command {
 	documents := slices.Sorted(maps.Keys(schemas))
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "schema",
 		Usage:     "print the JSON Schema of what a command writes",
 		UsageText: "drift-detector schema [" + strings.Join(documents, "|") + "]",
@@ -39,8 +39,8 @@ check, diff, ready, releases or verify.
 EXAMPLES:
    drift-detector schema > report.schema.json
    drift-detector schema diff`,
-		BashComplete: func(*cli.Context) { _, _ = io.WriteString(s.stdout, strings.Join(documents, "\n")+"\n") },
-		Action: func(c *cli.Context) error {
+		BashComplete: func(*urfave.Context) { _, _ = io.WriteString(s.stdout, strings.Join(documents, "\n")+"\n") },
+		Action: func(c *urfave.Context) error {
 			document := "report"
 			if c.NArg() > 0 {
 				document = c.Args().First()

@@ -22,7 +22,7 @@ const (
 
 // some says the first lines of one sort and counts the others, so that what matters stays
 // on the terminal whatever the size of the backup. --debug says all.
-func (s *streams) some(say func(string, ...any), lines []string) {
+func some(s *streams, say func(string, ...any), lines []string) {
 	for i, l := range lines {
 		if i == few && len(lines) > several && !s.debug {
 			say("and %d more like these; --debug lists all", len(lines)-few)

@@ -61,9 +61,9 @@ func TestStderrIsShort(t *testing.T) {
 	}
 	var stderr strings.Builder
 	s := &streams{stderr: &stderr}
-	s.some(s.info, uses)
-	s.some(s.info, uses[:6])
-	s.some(s.warn, uses[:6])
+	some(s, s.info, uses)
+	some(s, s.info, uses[:6])
+	some(s, s.warn, uses[:6])
 	err := missed(incomplete(all, "", ""), lists)
 	var e *errIncomplete
 	if !errors.As(err, &e) {
@@ -83,7 +83,7 @@ func TestStderrIsShort(t *testing.T) {
 	}
 	s.debug = true
 	stderr.Reset()
-	if s.some(s.info, uses); strings.Count(stderr.String(), "\n") != len(uses) {
+	if some(s, s.info, uses); strings.Count(stderr.String(), "\n") != len(uses) {
 		t.Errorf("--debug says %d lines", strings.Count(stderr.String(), "\n"))
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -40,18 +40,18 @@ type notice struct {
 	to     *url.URL
 }
 
-func (o *sendOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "push", Usage: "send the metrics to the Pushgateway at `URL`; of a run without a report that it failed; http://pushgateway:9091, or with the grouping key: …/metrics/job/NAME/instance/NAME; a failure is a warning", Destination: &o.push},
-		&cli.StringFlag{Name: "push-user", Usage: "`FILE` with user:password for --push", Destination: &o.userFile},
-		&cli.StringSliceFlag{Name: "notify", Usage: "send the answer, or that there is none, to a webhook: `FORMAT=FILE`; slack, teams or webhook, and a file that holds its URL, which is a secret; a failure is a warning; repeatable"},
+func (o *sendOptions) flags() []urfave.Flag {
+	return []urfave.Flag{
+		&urfave.StringFlag{Name: "push", Usage: "send the metrics to the Pushgateway at `URL`; of a run without a report that it failed; http://pushgateway:9091, or with the grouping key: …/metrics/job/NAME/instance/NAME; a failure is a warning", Destination: &o.push},
+		&urfave.StringFlag{Name: "push-user", Usage: "`FILE` with user:password for --push", Destination: &o.userFile},
+		&urfave.StringSliceFlag{Name: "notify", Usage: "send the answer, or that there is none, to a webhook: `FORMAT=FILE`; slack, teams or webhook, and a file that holds its URL, which is a secret; a failure is a warning; repeatable"},
 		linkFlag(&o.link),
 	}
 }
 
 // read takes the values of the flags, so that a slip is found before the run. After an error it goes on:
 // what can be used says it.
-func (o *sendOptions) read(c *cli.Context, s *streams) error {
+func (o *sendOptions) read(c *urfave.Context, s *streams) error {
 	err := o.readPush(c, s)
 	if err != nil {
 		o.to = nil
@@ -66,7 +66,7 @@ func (o *sendOptions) read(c *cli.Context, s *streams) error {
 	return cmp.Or(err, unshown)
 }
 
-func (o *sendOptions) readPush(c *cli.Context, s *streams) (err error) {
+func (o *sendOptions) readPush(c *urfave.Context, s *streams) (err error) {
 	if o.push != "" {
 		if o.to, err = post.Address(o.push); err != nil {
 			return &usageError{message: "--push: " + err.Error(), command: c.Command.Name}
@@ -97,7 +97,7 @@ func (o *sendOptions) readPush(c *cli.Context, s *streams) (err error) {
 	return nil
 }
 
-func (o *sendOptions) readNotice(c *cli.Context, s *streams, value string) error {
+func (o *sendOptions) readNotice(c *urfave.Context, s *streams, value string) error {
 	format, file, _ := strings.Cut(value, "=")
 	if !slices.Contains(message.Formats, format) || file == "" {
 		return &usageError{message: "--notify takes FORMAT=FILE; FORMAT is one of " + strings.Join(message.Formats, ", ") + ", and FILE holds the URL", command: c.Command.Name}
@@ -174,12 +174,12 @@ func (o *sendOptions) failed(ctx context.Context, s *streams, f *message.Failure
 			s.warn("%s: %v", what, err)
 		}
 	}
-	f.Why, f.Next = s.typed.Text(err.Error()), "look into the log of the run, and run it again"
+	f.Why, f.Next = s.redacted(err.Error()), "look into the log of the run, and run it again"
 	var input *backup.InputError
 	var usage *usageError
 	switch {
 	case errors.As(err, &input):
-		f.Why, f.Next = s.typed.Text(input.Name+": "+input.Problem), s.typed.Text(input.Next)
+		f.Why, f.Next = s.redacted(input.Name+": "+input.Problem), s.redacted(input.Next)
 	case errors.As(err, &usage):
 		f.Next = "mend the command line, or the variables DRIFT_DETECTOR_…; 'drift-detector man' has all flags"
 	}

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 	"github.com/xrash/smetrics"
 )
 
@@ -32,7 +32,7 @@ func didYouMean(prefix, word string, known []string) string {
 	return ""
 }
 
-func commandNames(app *cli.App) []string {
+func commandNames(app *urfave.App) []string {
 	var names []string
 	for _, c := range app.Commands {
 		names = append(names, c.Name)
@@ -57,7 +57,7 @@ func dashed(name string) string {
 }
 
 // flagError says an error of package flag in this program's words.
-func flagError(err error, flags []cli.Flag) string {
+func flagError(err error, flags []urfave.Flag) string {
 	text := err.Error()
 	if m := flagUnknown.FindStringSubmatch(text); m != nil {
 		known := []string{"help"}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
@@ -28,9 +28,9 @@ type verifyOptions struct {
 	outputs               []target
 }
 
-func verifyCommand(s *streams) *cli.Command {
+func verifyCommand(s *streams) *urfave.Command {
 	var o verifyOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "verify",
 		Usage:     "compare what a restore did with what its report foretold",
 		UsageText: "drift-detector verify REPORT --kubeconfig FILE [--wait TIME] [options]",
@@ -43,13 +43,13 @@ something is not as foretold it prints the command that pauses the Cluster.
 EXAMPLES:
    drift-detector verify report.json --kubeconfig new.yaml
    drift-detector verify report.json --kubeconfig new.yaml --wait 20m -o verify.json`,
-		Flags: slices.Concat(o.live.flags(), []cli.Flag{
-			&cli.StringFlag{Name: "wait", Usage: "look again for `TIME` until all is decided; such as 20m", Destination: &o.waits},
-			&cli.BoolFlag{Name: "by-plan", Usage: "the restore was made by the plan: what its steps change is not held against the forecast", Destination: &o.byPlan},
+		Flags: slices.Concat(o.live.flags(), []urfave.Flag{
+			&urfave.StringFlag{Name: "wait", Usage: "look again for `TIME` until all is decided; such as 20m", Destination: &o.waits},
+			&urfave.BoolFlag{Name: "by-plan", Usage: "the restore was made by the plan: what its steps change is not held against the forecast", Destination: &o.byPlan},
 			outputFlag("what came", true),
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of what came: " + verify.Formats.String(), Value: "text", Destination: &o.format},
-		}, o.placeFlags(), providerFlags(), []cli.Flag{quietFlag(&o.quiet)}),
-		Action: func(c *cli.Context) error {
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of what came: " + verify.Formats.String(), Value: "text", Destination: &o.format},
+		}, o.placeFlags(), providerFlags(), []urfave.Flag{quietFlag(&o.quiet)}),
+		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
 				return err
 			}
