@@ -12,6 +12,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report/formats"
 )
 
@@ -96,14 +97,14 @@ func TestSecretsInPlaceOfFilesAreNotPrinted(t *testing.T) {
 		for _, secret := range []string{"S1gnature", "{password: S1gnature}", "user:S1gnature", "S1gnatureS1gnatureS1gnatureS1gna=", "{\"token\": \"S1gnature\"}", "a 'S1gnature' \"b\""} {
 			for _, given := range [][]string{{"--" + flag, format + secret}, {"--" + flag + "=" + format + secret}, {"-" + flag + "=" + format + secret}} {
 				o := runProgram(t, slices.Concat(of, given)...)
-				if said := o.stderr + o.stdout; o.code != exitUsage || strings.Contains(said, "S1gnature") || strings.Contains(said, "1gnat") {
+				if said := o.stderr + o.stdout; o.code != cli.ExitUsage || strings.Contains(said, "S1gnature") || strings.Contains(said, "1gnat") {
 					t.Errorf("%q: status %d: %s", given, o.code, said)
 				}
 			}
 			t.Setenv(variable(flag), format+secret)
 			var said bytes.Buffer
 			s := &streams{stdin: strings.NewReader(""), stdout: &said, stderr: &said, getenv: os.Getenv, now: clock}
-			if code := run(t.Context(), append([]string{"drift-detector"}, of...), s); code != exitUsage || strings.Contains(said.String(), "S1gnature") {
+			if code := run(t.Context(), append([]string{"drift-detector"}, of...), s); code != cli.ExitUsage || strings.Contains(said.String(), "S1gnature") {
 				t.Errorf("%s %q: status %d: %s", variable(flag), secret, code, &said)
 			}
 			os.Unsetenv(variable(flag)) // as it is again after the test
@@ -113,7 +114,7 @@ func TestSecretsInPlaceOfFilesAreNotPrinted(t *testing.T) {
 			if flag == "push-user" || flag == "notify" { // of which no name is repeated
 				says = "no file that can be read"
 			}
-			if o := runProgram(t, slices.Concat(of, []string{"--" + flag, format + missing})...); o.code != exitUsage || !strings.Contains(o.stderr, says) {
+			if o := runProgram(t, slices.Concat(of, []string{"--" + flag, format + missing})...); o.code != cli.ExitUsage || !strings.Contains(o.stderr, says) {
 				t.Errorf("--%s %s: status %d: %s", flag, missing, o.code, o.stderr)
 			}
 		}

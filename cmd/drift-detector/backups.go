@@ -15,6 +15,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	backupreport "drift-detector/report/backups"
 	reportformats "drift-detector/report/formats"
@@ -94,16 +95,16 @@ func (o *backupsOptions) readCompare(c *urfave.Context) error {
 	}
 	switch {
 	case err != nil || c.IsSet("last") && (o.last < 1 || o.last > maxCompared):
-		return &usageError{message: fmt.Sprintf("--last %q is no number from 1 to %d", c.String("last"), maxCompared), command: "backups"}
+		return &cli.UsageError{Message: fmt.Sprintf("--last %q is no number from 1 to %d", c.String("last"), maxCompared), Command: "backups"}
 	case !o.compares && len(compares) > 0:
-		return &usageError{message: strings.Join(compares, " and ") + " without --compare: a list reads no backup, and contacts nothing but the store", command: "backups"}
+		return &cli.UsageError{Message: strings.Join(compares, " and ") + " without --compare: a list reads no backup, and contacts nothing but the store", Command: "backups"}
 	case o.dryRun && o.inventory != "":
-		return &usageError{message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", command: "backups"}
+		return &cli.UsageError{Message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", Command: "backups"}
 	case o.report != "" && !c.IsSet("output"):
-		return &usageError{message: "--report needs --output: name the file to write", command: "backups"}
+		return &cli.UsageError{Message: "--report needs --output: name the file to write", Command: "backups"}
 	}
 	if scheme, _, ok := strings.Cut(o.place, "://"); ok && !strings.EqualFold(scheme, "s3") {
-		return &usageError{message: "backups lists what is in s3://BUCKET, or in a folder that is a copy of a bucket; the URL of one backup is for detect --backup", command: "backups"}
+		return &cli.UsageError{Message: "backups lists what is in s3://BUCKET, or in a folder that is a copy of a bucket; the URL of one backup is for detect --backup", Command: "backups"}
 	}
 	o.backups = []string{o.place}
 	return nil
@@ -146,7 +147,7 @@ func (o *backupsOptions) readSince(now time.Time) error {
 			return nil
 		}
 	}
-	return &usageError{message: fmt.Sprintf("--since %q is no time; it is such as 72h, 2026-11-01 or 2026-11-01T02:00:00Z", o.since), command: "backups"}
+	return &cli.UsageError{Message: fmt.Sprintf("--since %q is no time; it is such as 72h, 2026-11-01 or 2026-11-01T02:00:00Z", o.since), Command: "backups"}
 }
 
 // only says in the words of the flags which backups are shown.
@@ -212,9 +213,9 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	}
 	switch c := l.doc.Comparison; {
 	case l.unread > 0:
-		return &errIncomplete{message: fmt.Sprintf("what Velero says could not be read of %d of %s", l.unread, english.Count(l.doc.Summary.Backups, "backup")), hints: []string{"the list says why for each"}}
+		return &cli.IncompleteError{Message: fmt.Sprintf("what Velero says could not be read of %d of %s", l.unread, english.Count(l.doc.Summary.Backups, "backup")), Hints: []string{"the list says why for each"}}
 	case c != nil && !c.Complete:
-		return &errIncomplete{message: "incomplete: not everything could be listed or read for each backup", hints: []string{"--report NAME -o FILE writes what is known of one, and why"}}
+		return &cli.IncompleteError{Message: "incomplete: not everything could be listed or read for each backup", Hints: []string{"--report NAME -o FILE writes what is known of one, and why"}}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/infra"
+	"drift-detector/internal/cli"
 )
 
 // bounds are how long a run may take: in the words of the flags, and as times.
@@ -51,9 +52,9 @@ func positive(flag, value, command string) (time.Duration, error) {
 	d, err := time.ParseDuration(value)
 	switch {
 	case err != nil:
-		return 0, &usageError{message: fmt.Sprintf("%s %q is no time; it is a number and a unit, such as 90s, 10m or 1h30m", flag, value), command: command}
+		return 0, &cli.UsageError{Message: fmt.Sprintf("%s %q is no time; it is a number and a unit, such as 90s, 10m or 1h30m", flag, value), Command: command}
 	case d <= 0:
-		return 0, &usageError{message: fmt.Sprintf("%s %q would leave no time; it must be more than 0", flag, value), command: command}
+		return 0, &cli.UsageError{Message: fmt.Sprintf("%s %q would leave no time; it must be more than 0", flag, value), Command: command}
 	}
 	return d, nil
 }

@@ -19,6 +19,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/detector/releases"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/code"
@@ -78,7 +79,7 @@ EXAMPLES:
 			}
 			switch {
 			case o.velero != "" && len(o.backups) > 1:
-				return &usageError{message: "--velero-backup describes one backup, and --backup is given several times", command: "check"}
+				return &cli.UsageError{Message: "--velero-backup describes one backup, and --backup is given several times", Command: "check"}
 			}
 			return runCheck(c.Context, o, s)
 		},

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"testing"
+
+	"drift-detector/internal/cli"
 )
 
 // Colour can be forced where stdout is no terminal, and NO_COLOR wins.
@@ -22,7 +24,7 @@ func TestColourIsForced(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		s := &streams{stdout: &stdout, stderr: &stderr, getenv: func(name string) string { return c.env[name] }, now: clock}
-		if code := run(context.Background(), []string{"drift-detector", "check", "--backup", testdata + "fleet-data.tar.gz"}, s); code != exitOK {
+		if code := run(context.Background(), []string{"drift-detector", "check", "--backup", testdata + "fleet-data.tar.gz"}, s); code != cli.ExitOK {
 			t.Fatal(stderr.String())
 		}
 		if got := bytes.Contains(stdout.Bytes(), []byte("\x1b[")); got != c.want {

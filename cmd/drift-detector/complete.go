@@ -8,6 +8,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report/code"
 	"drift-detector/report/diff"
 	"drift-detector/report/formats"
@@ -16,13 +17,11 @@ import (
 	"drift-detector/report/verify"
 )
 
-const completionFlag = "--generate-bash-completion"
-
 // complete answers the shell that asks for the values of the flag at the end of the line,
 // or for the codes of explain: one a line. It reports whether it did; what it does not
 // know is left to the library or to the shell's own file names.
 func complete(app *urfave.App, args []string, s *streams) bool {
-	if len(args) < 3 || args[len(args)-1] != completionFlag || slices.Contains(args, "--") {
+	if len(args) < 3 || args[len(args)-1] != cli.CompletionFlag || slices.Contains(args, "--") {
 		return false
 	}
 	line := args[1 : len(args)-1]
@@ -38,7 +37,7 @@ func complete(app *urfave.App, args []string, s *streams) bool {
 	last := line[len(line)-1]
 	var values []string
 	switch name := strings.TrimLeft(last, "-"); {
-	case strings.HasPrefix(last, "-") && takesValue(command, name):
+	case strings.HasPrefix(last, "-") && cli.TakesValue(command, name):
 		values = valuesOf(command, name)
 	case command.Name == "explain" && !strings.HasPrefix(last, "-"):
 		values = codeNames()
@@ -92,10 +91,10 @@ func codeNames() []string {
 // fishValues lets fish ask for the values, which its generated script does not.
 func fishValues(app *urfave.App) string {
 	var b strings.Builder
-	b.WriteString("\nfunction __drift_detector_values\n  set -l words (commandline -opc)\n  command $words " + completionFlag + " 2>/dev/null\nend\n")
+	b.WriteString("\nfunction __drift_detector_values\n  set -l words (commandline -opc)\n  command $words " + cli.CompletionFlag + " 2>/dev/null\nend\n")
 	for _, c := range app.Commands {
 		for _, name := range hasValues {
-			if takesValue(c, name) {
+			if cli.TakesValue(c, name) {
 				fmt.Fprintf(&b, "complete -c drift-detector -n '__fish_seen_subcommand_from %s' -f -l %s -r -a '(__drift_detector_values)'\n", c.Name, name)
 			}
 		}

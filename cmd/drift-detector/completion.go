@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	urfave "github.com/urfave/cli/v2"
+
+	"drift-detector/internal/cli"
 )
 
 // completions are the scripts that a shell sources. They ask the binary itself
@@ -63,7 +65,7 @@ func completionCommand(s *streams) *urfave.Command {
 		Action: func(c *urfave.Context) error {
 			shell := c.Args().First()
 			if c.NArg() != 1 || !slices.Contains(shells, shell) {
-				return &usageError{message: "name one shell: " + strings.Join(shells, ", "), command: "completion"}
+				return &cli.UsageError{Message: "name one shell: " + strings.Join(shells, ", "), Command: "completion"}
 			}
 			script := completions[shell]
 			if shell == "fish" {

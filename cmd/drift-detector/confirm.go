@@ -11,6 +11,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/report/confirm"
 )
@@ -63,7 +64,7 @@ EXAMPLES:
 		},
 		Action: func(c *urfave.Context) error {
 			fail := func(message string, args ...any) error {
-				return &usageError{message: fmt.Sprintf(message, args...), command: "confirm"}
+				return &cli.UsageError{Message: fmt.Sprintf(message, args...), Command: "confirm"}
 			}
 			if c.Args().Len() < 2 {
 				return fail("give the report that detect wrote, and the names of what is confirmed")

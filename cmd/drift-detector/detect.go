@@ -15,6 +15,7 @@ import (
 	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/code"
@@ -127,11 +128,11 @@ func (o *detectOptions) start(c *urfave.Context, s *streams) error {
 	}
 	switch {
 	case o.dryRun && o.inventory != "":
-		return &usageError{message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", command: "detect"}
+		return &cli.UsageError{Message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", Command: "detect"}
 	case o.summary && o.quiet:
-		return &usageError{message: "--summary and --quiet exclude each other", command: "detect"}
+		return &cli.UsageError{Message: "--summary and --quiet exclude each other", Command: "detect"}
 	case o.summary && onStdout(o.outputs):
-		return &usageError{message: "--summary would be mixed with the report on stdout: write the report to a file", command: "detect"}
+		return &cli.UsageError{Message: "--summary would be mixed with the report on stdout: write the report to a file", Command: "detect"}
 	}
 	rules, err := readRules(o.ignoreFiles)
 	if err != nil {
@@ -204,12 +205,12 @@ func runDetect(ctx context.Context, o *detectOptions, rules []ignore.Rule, s *st
 	if err := o.shownToo(s, rep); err != nil {
 		s.warn("%s is written; it could not be printed here as well: %v", o.outputs[0].path, err)
 	}
-	said := new(errIncomplete)
+	said := new(cli.IncompleteError)
 	if errors.As(incomplete, &said) {
-		said.said = isTerminal(s.stdout) && isTerminal(s.stderr) && !o.quiet && !onStdout(o.outputs)
+		said.Said = isTerminal(s.stdout) && isTerminal(s.stderr) && !o.quiet && !onStdout(o.outputs)
 	}
 	if err := o.fails.verdict(rep); err != nil {
-		if incomplete != nil && !said.said {
+		if incomplete != nil && !said.Said {
 			s.warn("%s", incomplete)
 		}
 		return err
@@ -348,8 +349,8 @@ func verdictOnRun(result detector.Result, live bool) error {
 	}
 	for _, e := range result.Errors {
 		if e.Scope == "" && e.Object == "" {
-			return &errIncomplete{message: "incomplete: " + e.Message, hints: []string{e.Hint}}
+			return &cli.IncompleteError{Message: "incomplete: " + e.Message, Hints: []string{e.Hint}}
 		}
 	}
-	return &errIncomplete{message: "incomplete: the report does not hold everything", hints: []string{"see its scopes and errors"}}
+	return &cli.IncompleteError{Message: "incomplete: the report does not hold everything", Hints: []string{"see its scopes and errors"}}
 }

@@ -7,6 +7,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report/diff"
 )
 
@@ -84,10 +85,10 @@ func runDiff(o diffOptions, s *streams) error {
 		return err
 	}
 	if len(matched) > 0 {
-		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", strings.Join(o.fails, ","), strings.Join(matched, ", "))}
+		return &cli.FailOnError{Message: fmt.Sprintf("--fail-on %s: found %s", strings.Join(o.fails, ","), strings.Join(matched, ", "))}
 	}
 	if !d.Complete {
-		return &errIncomplete{message: "incomplete: one of the reports does not hold everything, and so the differences do not; they begin with that", hints: []string{"resolve what the reports list under scopes and errors, and run detect again"}}
+		return &cli.IncompleteError{Message: "incomplete: one of the reports does not hold everything, and so the differences do not; they begin with that", Hints: []string{"resolve what the reports list under scopes and errors, and run detect again"}}
 	}
 	return nil
 }

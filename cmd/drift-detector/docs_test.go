@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	urfave "github.com/urfave/cli/v2"
+
+	"drift-detector/internal/cli"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of docs again")
@@ -111,7 +113,7 @@ func TestHelpAndDocsNameTheSame(t *testing.T) {
 	app := newApp(&streams{})
 	for _, c := range app.Commands {
 		help := runProgram(t, "help", c.Name)
-		help.demand(t, exitOK)
+		help.demand(t, cli.ExitOK)
 		_, section, ok := strings.Cut(string(page), "\n## "+c.Name+"\n")
 		if !ok {
 			t.Errorf("docs/commands.md has no section %s", c.Name)

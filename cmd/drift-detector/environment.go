@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	urfave "github.com/urfave/cli/v2"
+
+	"drift-detector/internal/cli"
 )
 
 // weakensTrust are flags that a forgotten variable of the environment must not set.
@@ -53,11 +55,11 @@ func forgetEmpty() {
 func refuseEmpty(c *urfave.Context) error {
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
-		if name == "fail-on" || !takesValue(c.Command, name) || !c.IsSet(name) {
+		if name == "fail-on" || !cli.TakesValue(c.Command, name) || !c.IsSet(name) {
 			continue
 		}
 		if values := c.StringSlice(name); c.String(name) == "" && values == nil || slices.Contains(values, "") {
-			return &usageError{message: "--" + name + " is empty", command: c.Command.Name}
+			return &cli.UsageError{Message: "--" + name + " is empty", Command: c.Command.Name}
 		}
 	}
 	return nil

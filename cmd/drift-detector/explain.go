@@ -12,6 +12,7 @@ import (
 
 	"drift-detector/backup/check"
 	"drift-detector/infra/all"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
@@ -40,7 +41,7 @@ EXAMPLES:
 		},
 		Action: func(c *urfave.Context) error {
 			if o.format != "json" && o.format != "text" {
-				return &usageError{message: "--format " + o.format + " is not known; it is json or text", command: "explain"}
+				return &cli.UsageError{Message: "--format " + o.format + " is not known; it is json or text", Command: "explain"}
 			}
 			codes, err := o.read(c.Args().Slice())
 			if err != nil {
@@ -82,7 +83,7 @@ func (o *explainOptions) read(args []string) ([]code.Row, error) {
 		codes = slices.DeleteFunc(codes, func(r code.Row) bool { return len(o.found.of(r)) == 0 })
 	}
 	if len(codes) == 0 && o.search != "" {
-		return nil, &usageError{message: fmt.Sprintf("no code says %q; without --search, explain lists all", o.search), command: "explain"}
+		return nil, &cli.UsageError{Message: fmt.Sprintf("no code says %q; without --search, explain lists all", o.search), Command: "explain"}
 	}
 	return codes, nil
 }
@@ -143,7 +144,7 @@ func codesNamed(names []string) ([]code.Row, error) {
 	for _, name := range names {
 		found := slices.DeleteFunc(slices.Clone(codes), func(r code.Row) bool { return !strings.EqualFold(string(r.Code), name) })
 		if len(found) == 0 {
-			return nil, &usageError{message: fmt.Sprintf("unknown code %q", name) + cmp.Or(didYouMean("", name, codeNames()), "; without a code, explain lists all"), command: "explain"}
+			return nil, &cli.UsageError{Message: fmt.Sprintf("unknown code %q", name) + cmp.Or(cli.DidYouMean("", name, codeNames()), "; without a code, explain lists all"), Command: "explain"}
 		}
 		out = append(out, found...)
 	}

@@ -21,6 +21,7 @@ import (
 	"drift-detector/backup/selection"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 )
 
@@ -78,7 +79,7 @@ EXAMPLES:
 
 func (o *extractOptions) readExtract(c *urfave.Context) error {
 	fail := func(message string, args ...any) error {
-		return &usageError{message: fmt.Sprintf(message, args...), command: "extract"}
+		return &cli.UsageError{Message: fmt.Sprintf(message, args...), Command: "extract"}
 	}
 	o.what, o.names, o.backups = c.Args().First(), c.Args().Tail(), c.StringSlice("backup")
 	switch {
@@ -197,7 +198,7 @@ func runExtract(ctx context.Context, o extractOptions, s *streams) error {
 		if o.what == "manifests" {
 			what = "manifest"
 		}
-		return &errIncomplete{message: fmt.Sprintf("%s not written; the others are", are(len(failed), what))}
+		return &cli.IncompleteError{Message: fmt.Sprintf("%s not written; the others are", are(len(failed), what))}
 	}
 	return nil
 }

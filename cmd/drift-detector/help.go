@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	urfave "github.com/urfave/cli/v2"
+
+	"drift-detector/internal/cli"
 )
 
 const (
@@ -89,7 +91,7 @@ func helpPage(c *urfave.Command) string {
 	fmt.Fprintf(&b, "EXAMPLES:\n%s", twoExamples(examples))
 	var ends []string
 	for _, s := range statusesOf(c.Name) {
-		ends = append(ends, fmt.Sprintf("%d %s", s.code, s.short))
+		ends = append(ends, fmt.Sprintf("%d %s", s.Code, s.Short))
 	}
 	b.WriteString(indented("EXIT STATUS: "+strings.Join(ends, ", "), 0, 3))
 	return b.String()
@@ -151,7 +153,7 @@ func helpFlag(f urfave.Flag, whole bool) string {
 	}
 	var names []string
 	for _, n := range f.Names() {
-		names = append([]string{dashed(n)}, names...) // the short one first
+		names = append([]string{cli.Dashed(n)}, names...) // the short one first
 	}
 	usage := d.GetUsage()
 	if !whole {
@@ -215,16 +217,16 @@ func helpCommand(s *streams) *urfave.Command {
 		Description: `EXAMPLES:
    drift-detector help
    drift-detector help detect`,
-		BashComplete: func(c *urfave.Context) { fmt.Fprintln(s.stdout, strings.Join(commandNames(c.App), "\n")) },
+		BashComplete: func(c *urfave.Context) { fmt.Fprintln(s.stdout, strings.Join(cli.CommandNames(c.App), "\n")) },
 		Action: func(c *urfave.Context) error {
 			page := c.App.CustomAppHelpTemplate
 			if name := c.Args().First(); name != "" {
 				if c.NArg() > 1 {
-					return &usageError{message: fmt.Sprintf("unexpected argument %q", c.Args().Get(1)), command: "help"}
+					return &cli.UsageError{Message: fmt.Sprintf("unexpected argument %q", c.Args().Get(1)), Command: "help"}
 				}
 				command := c.App.Command(name)
 				if command == nil {
-					return unknownCommand(c.App, name)
+					return cli.UnknownCommand(c.App, name)
 				}
 				page = command.CustomHelpTemplate
 			}
@@ -232,10 +234,6 @@ func helpCommand(s *streams) *urfave.Command {
 			return err
 		},
 	}
-}
-
-func unknownCommand(app *urfave.App, name string) error {
-	return &usageError{message: fmt.Sprintf("unknown command %q", name) + didYouMean("", name, commandNames(app))}
 }
 
 func versionCommand(s *streams) *urfave.Command {
@@ -266,7 +264,7 @@ func versionCommand(s *streams) *urfave.Command {
 					"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 				})
 			}
-			return &usageError{message: "--format " + format + " is not known; it is json or text", command: "version"}
+			return &cli.UsageError{Message: "--format " + format + " is not known; it is json or text", Command: "version"}
 		},
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report/ignore"
 )
 
@@ -49,10 +50,10 @@ EXAMPLES:
 				return err
 			}
 			if o.reason == "" {
-				return &usageError{message: "--reason is required: say why the findings may be set aside", command: "ignore"}
+				return &cli.UsageError{Message: "--reason is required: say why the findings may be set aside", Command: "ignore"}
 			}
 			if o.which == (ignore.Which{}) {
-				return &usageError{message: "say which findings, with --cluster, --namespace, --name, --status, --code or --instance: a rule for each would set everything aside", command: "ignore"}
+				return &cli.UsageError{Message: "say which findings, with --cluster, --namespace, --name, --status, --code or --instance: a rule for each would set everything aside", Command: "ignore"}
 			}
 			return runIgnore(o, s)
 		},

@@ -8,6 +8,7 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/infra"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/terminal"
 )
 
@@ -43,7 +44,7 @@ EXAMPLES:
 				return o.preview(c.Context, s)
 			}
 			if !c.IsSet("output") {
-				return &usageError{message: "--output is required: name the file to write, or - for stdout", command: "inventory"}
+				return &cli.UsageError{Message: "--output is required: name the file to write, or - for stdout", Command: "inventory"}
 			}
 			return runInventory(c.Context, o, s)
 		},

@@ -8,6 +8,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/post"
 	"drift-detector/report/message"
 )
@@ -21,7 +22,7 @@ func linkFlag(to *string) urfave.Flag {
 // shows. A variable of the environment may be set for another command.
 func readLink(c *urfave.Context, link string, shown bool) error {
 	fail := func(problem string) error {
-		return &usageError{message: "--link " + problem, command: c.Command.Name}
+		return &cli.UsageError{Message: "--link " + problem, Command: c.Command.Name}
 	}
 	const most = 2000 // characters as messages hold them: Slack refuses a section of more than 3000
 	odd := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"<>\\^`{|}", r) }

@@ -12,6 +12,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/live"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/report"
 )
@@ -31,7 +32,7 @@ func (o *liveOptions) flags() []urfave.Flag {
 
 // read refuses both a backup and a management cluster, and neither.
 func (o *liveOptions) read(c *urfave.Context, backups []string) error {
-	fail := func(message string) error { return &usageError{message: message, command: c.Command.Name} }
+	fail := func(message string) error { return &cli.UsageError{Message: message, Command: c.Command.Name} }
 	switch {
 	case len(backups) == 0 && o.kubeconfig == "":
 		return fail("--backup or --kubeconfig is required")
@@ -115,9 +116,9 @@ func notRead(kinds []string, of, hint string) error {
 	}
 	slices.Sort(kinds)
 	n := len(kinds)
-	return &errIncomplete{
-		message: "incomplete: could not read " + english.Count(n, "kind") + " of " + of + ": " + strings.Join(kinds[:min(n, few)], "; ") + more(n-few),
-		hints:   []string{hint},
+	return &cli.IncompleteError{
+		Message: "incomplete: could not read " + english.Count(n, "kind") + " of " + of + ": " + strings.Join(kinds[:min(n, few)], "; ") + more(n-few),
+		Hints:   []string{hint},
 	}
 }
 

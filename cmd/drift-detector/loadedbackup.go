@@ -20,6 +20,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/all"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
 )
@@ -92,7 +93,7 @@ func (o *backupOptions) read(c *urfave.Context) error {
 		return err
 	}
 	if first := slices.Index(o.backups, stdinName); first >= 0 && slices.Contains(o.backups[first+1:], stdinName) {
-		return &usageError{message: "--backup - is given twice: standard input can be read once only", command: c.Command.Name}
+		return &cli.UsageError{Message: "--backup - is given twice: standard input can be read once only", Command: c.Command.Name}
 	}
 	return cmp.Or(o.stores.newest.read(c, o.backups), o.readListing(c))
 }

@@ -13,6 +13,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 )
 
 // newestOptions choose a backup of a place by its age, for runs that nobody watches.
@@ -44,9 +45,9 @@ func (o *newestOptions) read(c *urfave.Context, backups []string) error {
 	}
 	switch {
 	case o.schedule != "" && !o.asked:
-		return &usageError{message: "--schedule needs --newest: without it --backup names one backup", command: c.Command.Name}
+		return &cli.UsageError{Message: "--schedule needs --newest: without it --backup names one backup", Command: c.Command.Name}
 	case o.asked && slices.Contains(backups, stdinName):
-		return &usageError{message: "--newest chooses from a place, and --backup - is one backup", command: c.Command.Name}
+		return &cli.UsageError{Message: "--newest chooses from a place, and --backup - is one backup", Command: c.Command.Name}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 )
 
@@ -49,7 +50,7 @@ func outputFlag(what string, severalFormats bool) urfave.Flag {
 // takes every name except one with the extension of another. Without --output it is stdout.
 func readTargets(c *urfave.Context, format string, formats []string) ([]target, error) {
 	fail := func(message string, args ...any) error {
-		return &usageError{message: fmt.Sprintf(message, args...), command: c.Command.Name}
+		return &cli.UsageError{Message: fmt.Sprintf(message, args...), Command: c.Command.Name}
 	}
 	if !slices.Contains(formats, format) {
 		return nil, fail("--format %s is not known; it is %s", format, english.Choice(formats))
@@ -64,7 +65,7 @@ func readTargets(c *urfave.Context, format string, formats []string) ([]target, 
 			path = "-"
 		}
 		t := target{path, format}
-		extension, choice := extensionOf(path), takesValue(c.Command, "format")
+		extension, choice := extensionOf(path), cli.TakesValue(c.Command, "format")
 		if of := extensions[extension]; path == "-" || extension == "" || len(paths) == 1 && given {
 			used = true
 		} else if slices.Contains(formats, of) {

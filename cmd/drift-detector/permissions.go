@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/live"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/sorting"
 )
 
@@ -39,7 +40,7 @@ func permissionsCommand(s *streams) *urfave.Command {
 		Action: func(c *urfave.Context) error {
 			i := slices.Index(providers, c.Args().First())
 			if c.NArg() != 1 || i < 0 {
-				return &usageError{message: "name one provider: " + strings.Join(providers, ", "), command: "permissions"}
+				return &cli.UsageError{Message: "name one provider: " + strings.Join(providers, ", "), Command: "permissions"}
 			}
 			_, err := io.WriteString(s.stdout, append(specs, managementSpec)[i].Permissions.Text)
 			return err

@@ -16,6 +16,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/live"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 )
 
@@ -69,7 +70,7 @@ func (o *storeOptions) keys() *infra.Credential {
 func (o *storeOptions) read(c *urfave.Context) error {
 	o.logins = &infra.Logins{}
 	if o.profile != "" && o.ambient {
-		return &usageError{message: "--s3-profile and --s3-ambient exclude each other", command: c.Command.Name}
+		return &cli.UsageError{Message: "--s3-profile and --s3-ambient exclude each other", Command: c.Command.Name}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report/plan"
 )
 
@@ -66,7 +67,7 @@ EXAMPLES:
 			}
 			if o.step != "" {
 				if o.part.Step, err = strconv.Atoi(o.step); err != nil || o.part.Step < 1 {
-					return &usageError{message: fmt.Sprintf("--step %q is no number of the plan's table", o.step), command: "plan"}
+					return &cli.UsageError{Message: fmt.Sprintf("--step %q is no number of the plan's table", o.step), Command: "plan"}
 				}
 			}
 			o.part.Clusters, o.part.Namespaces = c.StringSlice("cluster"), c.StringSlice("namespace")
@@ -88,7 +89,7 @@ func runPlan(o planOptions, s *streams) error {
 	plan := planOf(rep)
 	plan.In(o.report)
 	if err := plan.Narrow(o.part); err != nil {
-		return &usageError{message: err.Error(), command: "plan"}
+		return &cli.UsageError{Message: err.Error(), Command: "plan"}
 	}
 	if err := o.write(s, plan); err != nil {
 		return err
@@ -97,9 +98,9 @@ func runPlan(o planOptions, s *streams) error {
 		s.hint("%s", hint)
 	}
 	if !plan.Whole {
-		return &errIncomplete{
-			message: "the report is incomplete, so this plan is, too; it begins with what it could not know",
-			hints:   []string{"resolve what the report lists under scopes and errors, and run detect again"},
+		return &cli.IncompleteError{
+			Message: "the report is incomplete, so this plan is, too; it begins with what it could not know",
+			Hints:   []string{"resolve what the report lists under scopes and errors, and run detect again"},
 		}
 	}
 	return nil

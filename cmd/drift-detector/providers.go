@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 )
 
@@ -60,7 +61,7 @@ func readProviderFlags(c *urfave.Context) (map[string]string, error) {
 		}
 		for _, f := range p.Flags {
 			if given[f.Name] != "" && given[f.Excludes] != "" {
-				return nil, &usageError{message: fmt.Sprintf("--%s and --%s exclude each other", f.Name, f.Excludes), command: c.Command.Name}
+				return nil, &cli.UsageError{Message: fmt.Sprintf("--%s and --%s exclude each other", f.Name, f.Excludes), Command: c.Command.Name}
 			}
 		}
 	}

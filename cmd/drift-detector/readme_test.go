@@ -11,6 +11,8 @@ import (
 	"time"
 
 	urfave "github.com/urfave/cli/v2"
+
+	"drift-detector/internal/cli"
 )
 
 func readme(t *testing.T) string {
@@ -27,7 +29,7 @@ func readme(t *testing.T) string {
 // with the lab in place of the servers that are named in it. A target of make exists.
 func TestReadmeCommandsWork(t *testing.T) {
 	w := fleet(t)
-	w.detect().demand(t, exitOK)
+	w.detect().demand(t, cli.ExitOK)
 	root, err := filepath.Abs(testdata)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +69,7 @@ func TestReadmeCommandsWork(t *testing.T) {
 				if words[0] == "drift-detector" && !slices.Contains(args, "--inventory") && !lists {
 					args = append(args, w.reach()...)
 				}
-				if o := runProgram(t, args...); o.code != exitOK {
+				if o := runProgram(t, args...); o.code != cli.ExitOK {
 					t.Errorf("%s: exit status %d\n%s", strings.TrimSpace(line), o.code, o.stderr)
 				}
 				ran++
@@ -88,10 +90,10 @@ func TestReadmeShowsRealOutputOfItsCommands(t *testing.T) {
 	}
 	w := fleet(t)
 	after := w.detect()
-	after.demand(t, exitOK)
+	after.demand(t, cli.ExitOK)
 	undrift(t, w.vcenter)
 	before := w.detect()
-	before.demand(t, exitOK)
+	before.demand(t, cli.ExitOK)
 	data, err := os.ReadFile(testdata + "fleet-data.tar.gz")
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +111,7 @@ func TestReadmeShowsRealOutputOfItsCommands(t *testing.T) {
 	evening := func() time.Time { return time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC) } // of the day of the backup
 	for _, e := range examples {
 		o := runAt(t, evening, strings.Fields(e[1])...)
-		o.demand(t, exitOK)
+		o.demand(t, cli.ExitOK)
 		rest, shown := o.stdout, 0
 		for line := range strings.Lines(e[2]) {
 			if line == "…\n" || line == "\n" {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"drift-detector/backup"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/report/plan"
 	"drift-detector/report/ready"
@@ -96,7 +97,7 @@ func runReady(o readyOptions, s *streams) error {
 			if len(d.Words()) > 0 {
 				takes = english.Choice(d.Words())
 			}
-			return &usageError{message: fmt.Sprintf("--done %q: of this report it takes %s", w, takes), command: "ready"}
+			return &cli.UsageError{Message: fmt.Sprintf("--done %q: of this report it takes %s", w, takes), Command: "ready"}
 		}
 	}
 	err = writeOutputs(o.outputs, s, slices.Concat([]string{o.report}, o.confirmations), func(w io.Writer, to *output) error {
@@ -113,9 +114,9 @@ func runReady(o readyOptions, s *streams) error {
 	case err != nil:
 		return err
 	case d.Result == ready.NotYet:
-		return &errFailOn{fmt.Sprintf("not yet: %d of %d; do not restore", d.Open, len(d.Items))}
+		return &cli.FailOnError{Message: fmt.Sprintf("not yet: %d of %d; do not restore", d.Open, len(d.Items))}
 	case d.Result == ready.Blind:
-		return &errIncomplete{message: fmt.Sprintf("not looked at: %d of %d; do not restore", d.Open, len(d.Items)), hints: []string{"pipe in what is missing: " + quoted(s.program) + " help ready"}}
+		return &cli.IncompleteError{Message: fmt.Sprintf("not looked at: %d of %d; do not restore", d.Open, len(d.Items)), Hints: []string{"pipe in what is missing: " + quoted(s.program) + " help ready"}}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
 	"drift-detector/report/recheck"
@@ -52,7 +53,7 @@ EXAMPLES:
 		Action: func(c *urfave.Context) error {
 			given := c.Args().Slice()
 			if len(given) < 3 {
-				return &usageError{message: "give the report that detect wrote, a check, and the name of what is looked at", command: "recheck"}
+				return &cli.UsageError{Message: "give the report that detect wrote, a check, and the name of what is looked at", Command: "recheck"}
 			}
 			o.report, o.Check, o.Names = given[0], given[1], given[2:]
 			if err := o.bounds.read(c); err != nil {
@@ -89,9 +90,9 @@ func runRecheck(ctx context.Context, o recheckOptions, s *streams) error {
 	var unseen *recheck.Unseen
 	switch {
 	case errors.As(err, &stop):
-		return &errFailOn{fmt.Sprintf("stop: %s. Next: %s", stop.Text, stop.Next)}
+		return &cli.FailOnError{Message: fmt.Sprintf("stop: %s. Next: %s", stop.Text, stop.Next)}
 	case errors.As(err, &unseen):
-		return &errIncomplete{message: "stop: " + strings.TrimSuffix(unseen.Text, "."), hints: []string{unseen.Next}}
+		return &cli.IncompleteError{Message: "stop: " + strings.TrimSuffix(unseen.Text, "."), Hints: []string{unseen.Next}}
 	case err != nil:
 		return fmt.Errorf("recheck: %w", err)
 	}

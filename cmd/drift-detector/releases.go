@@ -20,6 +20,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/detector/releases"
 	"drift-detector/infra/live"
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	releasereport "drift-detector/report/releases"
 )
@@ -97,11 +98,11 @@ func (o *releasesOptions) read(c *urfave.Context) error {
 	}
 	switch {
 	case len(backups) > 1:
-		return &usageError{message: "--backup is given several times; releases reads one", command: "releases"}
+		return &cli.UsageError{Message: "--backup is given several times; releases reads one", Command: "releases"}
 	case slices.Contains(backups, stdinName):
-		return &usageError{message: "--backup - can be read once only, and releases reads a backup twice: save it to a file", command: "releases"}
+		return &cli.UsageError{Message: "--backup - can be read once only, and releases reads a backup twice: save it to a file", Command: "releases"}
 	case o.status != "" && !slices.Contains(releasereport.Statuses, o.status):
-		return &usageError{message: "--status " + o.status + " is not known; it is one of " + strings.Join(releasereport.Statuses, ", "), command: "releases"}
+		return &cli.UsageError{Message: "--status " + o.status + " is not known; it is one of " + strings.Join(releasereport.Statuses, ", "), Command: "releases"}
 	}
 	o.backup = strings.Join(backups, "")
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -79,7 +80,7 @@ func (o *renderOptions) readStatuses() error {
 	for _, word := range strings.Split(o.status, ",") {
 		i := slices.IndexFunc(machineStatuses, func(s code.Status) bool { return strings.EqualFold(string(s), strings.TrimSpace(word)) })
 		if i < 0 {
-			return &usageError{message: fmt.Sprintf("--status %q is not known; it is ghost, stale, unknown or healthy", word), command: "render"}
+			return &cli.UsageError{Message: fmt.Sprintf("--status %q is not known; it is ghost, stale, unknown or healthy", word), Command: "render"}
 		}
 		o.only.Statuses = append(o.only.Statuses, machineStatuses[i])
 	}
@@ -110,7 +111,7 @@ func runRender(o renderOptions, s *streams) error {
 		err = rep.Narrow(o.only)
 	}
 	if err != nil {
-		return &usageError{message: err.Error(), command: "render"}
+		return &cli.UsageError{Message: err.Error(), Command: "render"}
 	}
 	return writeOutputs(o.outputs, s, []string{o.report}, o.writer(rep, runbook, about, s))
 }

@@ -15,29 +15,9 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/terminal"
 )
-
-// errIncomplete is returned when output was written that does not hold
-// everything. It maps to exitIncomplete. Each hint has a line of its own.
-type errIncomplete struct {
-	message string
-	hints   []string
-	said    bool // the screen has said it
-}
-
-func (e *errIncomplete) Error() string { return e.message }
-
-// errFailOn is returned when output was written and holds what --fail-on names.
-// It maps to exitFailOn.
-type errFailOn struct{ message string }
-
-func (e *errFailOn) Error() string { return e.message }
-
-// usageError is a mistake in the command line.
-type usageError struct{ message, command string }
-
-func (e *usageError) Error() string { return e.message }
 
 // streams is the process as commands see it, so that tests can replace it.
 //
@@ -87,56 +67,56 @@ func (s *streams) debugf(format string, args ...any) {
 
 // run returns the whole program: it parses args, runs the command and maps its error
 // to the exit status, in this one place.
-func run(ctx context.Context, args []string, s *streams) exitCode {
+func run(ctx context.Context, args []string, s *streams) cli.ExitCode {
 	s.program = calledAs(runtime.GOOS, args[0])
 	app := newApp(s)
 	hideTyped(app, args, s)
 	if complete(app, args, s) {
-		return exitOK
+		return cli.ExitOK
 	}
 	if !isTerminal(s.stdout) {
 		s.stdout = &untilClosed{to: s.stdout}
 	}
 	printed := &firstError{Writer: s.stdout}
 	app.Writer = printed
-	err := withinASecond(ctx, s, func() error { return app.RunContext(ctx, permute(app, args)) })
+	err := withinASecond(ctx, s, func() error { return app.RunContext(ctx, cli.Permute(app, args)) })
 	s.surplusSaid()
 	if err == nil && printed.err != nil {
 		err = fmt.Errorf("writing to stdout: %w", printed.err)
 	}
-	var failOn *errFailOn
-	var incomplete *errIncomplete
-	var awaited *errAwaited
-	var usage *usageError
+	var failOn *cli.FailOnError
+	var incomplete *cli.IncompleteError
+	var awaited *cli.AwaitedError
+	var usage *cli.UsageError
 	switch {
 	case err == nil:
-		return exitOK
+		return cli.ExitOK
 	case ctx.Err() != nil && (len(s.made.written()) == 0 || errors.Is(err, ctx.Err())):
 		s.say("error: ", "interrupted; %s", s.made.fate())
-		return exitInterrupted
+		return cli.ExitInterrupted
 	case errors.As(err, &failOn):
-		s.say("error: ", "%s", failOn.message)
-		return exitFailOn
+		s.say("error: ", "%s", failOn.Message)
+		return cli.ExitFailOn
 	case errors.As(err, &awaited):
-		s.say("error: ", "%s", awaited.message)
-		return exitAwaited
-	case errors.As(err, &incomplete) && incomplete.said:
-		return exitIncomplete
+		s.say("error: ", "%s", awaited.Message)
+		return cli.ExitAwaited
+	case errors.As(err, &incomplete) && incomplete.Said:
+		return cli.ExitIncomplete
 	case errors.As(err, &incomplete):
-		s.say("error: ", "%s", incomplete.message)
-		for _, hint := range incomplete.hints {
+		s.say("error: ", "%s", incomplete.Message)
+		for _, hint := range incomplete.Hints {
 			if hint != "" {
 				s.hint("%s", hint)
 			}
 		}
-		return exitIncomplete
+		return cli.ExitIncomplete
 	case errors.As(err, &usage):
-		s.say("error: ", "%s%s", usage.message, s.fromEnvironment(usage.message))
-		s.hint("%s", strings.TrimSpace("see '"+quoted(s.program)+" "+usage.command)+" --help'")
-		return exitUsage
+		s.say("error: ", "%s%s", usage.Message, s.fromEnvironment(usage.Message))
+		s.hint("%s", strings.TrimSpace("see '"+quoted(s.program)+" "+usage.Command)+" --help'")
+		return cli.ExitUsage
 	default:
 		s.say("error: ", "%s", err)
-		return exitUsage
+		return cli.ExitUsage
 	}
 }
 
@@ -254,12 +234,12 @@ Endpoints and credentials come out of the backup. Nothing is ever changed.`,
 		Commands: allCommands(s),
 		Action: func(c *urfave.Context) error {
 			if c.Args().Present() {
-				return unknownCommand(c.App, c.Args().First())
+				return cli.UnknownCommand(c.App, c.Args().First())
 			}
 			return urfave.ShowAppHelp(c)
 		},
 		OnUsageError: func(c *urfave.Context, err error, _ bool) error {
-			return &usageError{message: flagError(err, c.App.Flags)}
+			return &cli.UsageError{Message: cli.FlagError(err, c.App.Flags)}
 		},
 	}
 	readEnvironment(app.Flags)
@@ -270,7 +250,7 @@ Endpoints and credentials come out of the backup. Nothing is ever changed.`,
 			c.Before = refuseEmpty
 		}
 		c.OnUsageError = func(c *urfave.Context, err error, _ bool) error {
-			return &usageError{message: flagError(err, c.Command.Flags), command: c.Command.Name}
+			return &cli.UsageError{Message: cli.FlagError(err, c.Command.Flags), Command: c.Command.Name}
 		}
 		c.CustomHelpTemplate = helpPage(c)
 		c.Description += exitStatus(c.Name)

@@ -8,6 +8,7 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	backupreport "drift-detector/report/backups"
 	"drift-detector/report/diff"
@@ -47,7 +48,7 @@ EXAMPLES:
 			}
 			schema, known := schemas[document]
 			if c.NArg() > 1 || !known {
-				return &usageError{message: "name one document: " + strings.Join(documents, ", "), command: "schema"}
+				return &cli.UsageError{Message: "name one document: " + strings.Join(documents, ", "), Command: "schema"}
 			}
 			_, err := s.stdout.Write(schema())
 			return err

@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/report/code"
 )
@@ -147,7 +148,7 @@ func incomplete(all []unseen, items, itemsHint string) error {
 	if items != "" {
 		order = append(order, itemsHint)
 	}
-	return &errIncomplete{message: "incomplete: " + strings.Join(missing, "; "), hints: order}
+	return &cli.IncompleteError{Message: "incomplete: " + strings.Join(missing, "; "), Hints: order}
 }
 
 // missed returns what could not be seen of places, which may be nil, with the clusters
@@ -164,10 +165,10 @@ func missed(places error, lists []backup.ClusterID) error {
 	}
 	what, hints := "could not read "+text+": machines whose VM was not found there are Unknown", []string{detector.HintSkipNodes}
 	message := "incomplete: " + what
-	var other *errIncomplete
+	var other *cli.IncompleteError
 	if errors.As(places, &other) {
-		message = other.message + "; " + what
-		hints = append(other.hints, hints...)
+		message = other.Message + "; " + what
+		hints = append(other.Hints, hints...)
 	}
-	return &errIncomplete{message: message, hints: hints}
+	return &cli.IncompleteError{Message: message, Hints: hints}
 }

@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/cli"
 )
 
 // Every place is named once, and every hint is given once, with the places that
@@ -38,8 +39,8 @@ func TestIncompleteNamesEveryPlaceAndHintOnce(t *testing.T) {
 			"incomplete: could not list all of a:443 (NoCredential: the backup has none); could not read 1 object of the backup: m (invalid JSON)", give + "\n" + items,
 		},
 	} {
-		var got *errIncomplete
-		if err := incomplete(tt.all, tt.items, items); !errors.As(err, &got) || got.message != tt.message || strings.Join(got.hints, "\n") != tt.hint {
+		var got *cli.IncompleteError
+		if err := incomplete(tt.all, tt.items, items); !errors.As(err, &got) || got.Message != tt.message || strings.Join(got.Hints, "\n") != tt.hint {
 			t.Errorf("got %+v, want %s, hint %s", got, tt.message, tt.hint)
 		}
 	}
@@ -65,12 +66,12 @@ func TestStderrIsShort(t *testing.T) {
 	some(s, s.info, uses[:6])
 	some(s, s.warn, uses[:6])
 	err := missed(incomplete(all, "", ""), lists)
-	var e *errIncomplete
+	var e *cli.IncompleteError
 	if !errors.As(err, &e) {
 		t.Fatal(err)
 	}
-	s.say("error: ", "%s", e.message)
-	for _, hint := range e.hints {
+	s.say("error: ", "%s", e.Message)
+	for _, hint := range e.Hints {
 		s.hint("%s", hint)
 	}
 	for _, want := range []string{"; and 522 more places", "vcenter-002", "cluster-002 and 522 more", "and 522 more like these; --debug lists all\n", "and 522 more, in the report"} {

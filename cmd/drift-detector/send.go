@@ -16,6 +16,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/post"
 	"drift-detector/report"
 	"drift-detector/report/message"
@@ -69,10 +70,10 @@ func (o *sendOptions) read(c *urfave.Context, s *streams) error {
 func (o *sendOptions) readPush(c *urfave.Context, s *streams) (err error) {
 	if o.push != "" {
 		if o.to, err = post.Address(o.push); err != nil {
-			return &usageError{message: "--push: " + err.Error(), command: c.Command.Name}
+			return &cli.UsageError{Message: "--push: " + err.Error(), Command: c.Command.Name}
 		}
 		if o.to, err = groupAt(o.to); err != nil {
-			return &usageError{message: "--push: " + err.Error(), command: c.Command.Name}
+			return &cli.UsageError{Message: "--push: " + err.Error(), Command: c.Command.Name}
 		}
 		o.user.Name = o.to.User.Username()
 		o.user.Password, _ = o.to.User.Password()
@@ -80,7 +81,7 @@ func (o *sendOptions) readPush(c *urfave.Context, s *streams) (err error) {
 	}
 	if o.userFile != "" {
 		if o.to == nil {
-			return &usageError{message: "--push-user is of --push, which is not given", command: c.Command.Name}
+			return &cli.UsageError{Message: "--push-user is of --push, which is not given", Command: c.Command.Name}
 		}
 		line, err := firstLine("--push-user", o.userFile)
 		if err != nil {
@@ -100,7 +101,7 @@ func (o *sendOptions) readPush(c *urfave.Context, s *streams) (err error) {
 func (o *sendOptions) readNotice(c *urfave.Context, s *streams, value string) error {
 	format, file, _ := strings.Cut(value, "=")
 	if !slices.Contains(message.Formats, format) || file == "" {
-		return &usageError{message: "--notify takes FORMAT=FILE; FORMAT is one of " + strings.Join(message.Formats, ", ") + ", and FILE holds the URL", command: c.Command.Name}
+		return &cli.UsageError{Message: "--notify takes FORMAT=FILE; FORMAT is one of " + strings.Join(message.Formats, ", ") + ", and FILE holds the URL", Command: c.Command.Name}
 	}
 	line, err := firstLine("--notify "+format, file)
 	if err != nil {
@@ -176,7 +177,7 @@ func (o *sendOptions) failed(ctx context.Context, s *streams, f *message.Failure
 	}
 	f.Why, f.Next = s.redacted(err.Error()), "look into the log of the run, and run it again"
 	var input *backup.InputError
-	var usage *usageError
+	var usage *cli.UsageError
 	switch {
 	case errors.As(err, &input):
 		f.Why, f.Next = s.redacted(input.Name+": "+input.Problem), s.redacted(input.Next)

@@ -14,6 +14,7 @@ import (
 	"drift-detector/backup/archive"
 	"drift-detector/detector"
 	"drift-detector/infra/live"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/build"
@@ -54,7 +55,7 @@ EXAMPLES:
 				return err
 			}
 			if o.live.kubeconfig == "" {
-				return &usageError{message: "--kubeconfig is required: that of the management cluster into which the backup was restored", command: "verify"}
+				return &cli.UsageError{Message: "--kubeconfig is required: that of the management cluster into which the backup was restored", Command: "verify"}
 			}
 			err := o.readListing(c)
 			if err == nil && c.IsSet("wait") {
@@ -113,25 +114,20 @@ func verdictOnRestore(d *verify.Document, failed error) error {
 	n := d.Summary
 	switch {
 	case d.State == verify.SomeNot:
-		return &errFailOn{"not everything is as foretold: see the lines that begin with !"}
+		return &cli.FailOnError{Message: "not everything is as foretold: see the lines that begin with !"}
 	case failed != nil:
-		return &errIncomplete{message: fmt.Sprintf("incomplete: what is written is of %s; later it could not be read: %v", d.ReadAt.Format(time.TimeOnly), failed)}
+		return &cli.IncompleteError{Message: fmt.Sprintf("incomplete: what is written is of %s; later it could not be read: %v", d.ReadAt.Format(time.TimeOnly), failed)}
 	case d.State == verify.Incomplete:
 		var kinds []string
 		for _, u := range d.Unread {
 			kinds = append(kinds, u.Kind+" ("+u.Why+")")
 		}
-		return &errIncomplete{message: "incomplete: could not read " + english.First(few, kinds), hints: []string{"nothing is concluded from what could not be read; 'drift-detector permissions kubernetes' prints what the account must be allowed"}}
+		return &cli.IncompleteError{Message: "incomplete: could not read " + english.First(few, kinds), Hints: []string{"nothing is concluded from what could not be read; 'drift-detector permissions kubernetes' prints what the account must be allowed"}}
 	case d.State == verify.Waiting:
-		return &errAwaited{fmt.Sprintf("not yet as foretold: %d of %d judged; look again later, or give more time with --wait", n.AsForetold, n.AsForetold+n.NotYet)}
+		return &cli.AwaitedError{Message: fmt.Sprintf("not yet as foretold: %d of %d judged; look again later, or give more time with --wait", n.AsForetold, n.AsForetold+n.NotYet)}
 	}
 	return nil
 }
-
-// errAwaited is returned when output was written and something is awaited. It maps to exitAwaited.
-type errAwaited struct{ message string }
-
-func (e *errAwaited) Error() string { return e.message }
 
 // pauseBetween is how long nothing is asked between two looks: a place of 10,000 VMs takes seconds
 // to list, and what controllers do takes minutes.

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -24,15 +24,16 @@ func nearest(word string, known []string) string {
 	return found
 }
 
-// didYouMean returns the end of a message about a word that is not known.
-func didYouMean(prefix, word string, known []string) string {
+// DidYouMean returns the end of a message about a word that is not known.
+func DidYouMean(prefix, word string, known []string) string {
 	if found := nearest(word, known); found != "" {
 		return fmt.Sprintf("; did you mean %s%s?", prefix, found)
 	}
 	return ""
 }
 
-func commandNames(app *urfave.App) []string {
+// CommandNames returns the names of all commands, in the order of help.
+func CommandNames(app *urfave.App) []string {
 	var names []string
 	for _, c := range app.Commands {
 		names = append(names, c.Name)
@@ -48,32 +49,37 @@ var (
 	flagSyntax  = regexp.MustCompile(`^bad flag syntax: (.*)$`)
 )
 
-// dashed returns a flag as it is typed.
-func dashed(name string) string {
+// Dashed returns a flag as it is typed.
+func Dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
 	}
 	return "--" + name
 }
 
-// flagError says an error of package flag in this program's words.
-func flagError(err error, flags []urfave.Flag) string {
+// FlagError says an error of package flag in this program's words.
+func FlagError(err error, flags []urfave.Flag) string {
 	text := err.Error()
 	if m := flagUnknown.FindStringSubmatch(text); m != nil {
 		known := []string{"help"}
 		for _, f := range flags {
 			known = append(known, f.Names()...)
 		}
-		return "there is no flag " + dashed(m[1]) + didYouMean("--", m[1], known)
+		return "there is no flag " + Dashed(m[1]) + DidYouMean("--", m[1], known)
 	}
 	if m := flagBare.FindStringSubmatch(text); m != nil {
-		return dashed(m[1]) + " needs a value behind it"
+		return Dashed(m[1]) + " needs a value behind it"
 	}
 	if m := flagNoBool.FindStringSubmatch(text); m != nil {
-		return fmt.Sprintf("%s %s: it takes no value, or true or false", dashed(m[2]), m[1])
+		return fmt.Sprintf("%s %s: it takes no value, or true or false", Dashed(m[2]), m[1])
 	}
 	if m := flagSyntax.FindStringSubmatch(text); m != nil {
 		return "there is no flag " + m[1]
 	}
 	return text
+}
+
+// UnknownCommand returns the usage error about a command that the program does not have.
+func UnknownCommand(app *urfave.App, name string) error {
+	return &UsageError{Message: fmt.Sprintf("unknown command %q", name) + DidYouMean("", name, CommandNames(app))}
 }
