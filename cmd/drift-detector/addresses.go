@@ -11,6 +11,7 @@ import (
 	"drift-detector/backup/archive"
 	"drift-detector/infra"
 	"drift-detector/infra/live"
+	"drift-detector/internal/cli"
 )
 
 // addressVariables hold addresses that libraries read, and may repeat.
@@ -38,9 +39,9 @@ func hideGiven(typed *infra.Redaction, flag, value string) {
 // hideTyped keeps out of messages what may be secret in the files and addresses that the operator
 // typed, see [archive.AddressSecrets]: where one has a slip it is taken for a path, a name or
 // a flag, and whoever reports that repeats it, this program or a library.
-func hideTyped(app *urfave.App, args []string, s *streams) {
+func hideTyped(app *urfave.App, args []string, s *cli.Streams) {
 	typed := infra.NewRedaction()
-	s.hide = typed.Text
+	s.Hide = typed.Text
 	hide := func(text string) {
 		for _, part := range archive.AddressSecrets(text) {
 			typed.Add(backup.NewSensitive(part))
@@ -62,14 +63,14 @@ func hideTyped(app *urfave.App, args []string, s *streams) {
 		}
 	}
 	for _, flag := range ofSecretFiles {
-		hideGiven(typed, flag, s.getenv(variable(flag)))
+		hideGiven(typed, flag, s.Getenv(cli.Variable(flag)))
 	}
 	for _, name := range addressVariables {
-		hide(s.getenv(name))
+		hide(s.Getenv(name))
 	}
 	for _, c := range app.Commands {
 		for _, f := range c.Flags {
-			hide(s.getenv(variable(f.Names()[0])))
+			hide(s.Getenv(cli.Variable(f.Names()[0])))
 		}
 	}
 }

@@ -32,14 +32,14 @@ const slipped = `S1gnature<"&+/\of%2Fsecrets`
 func TestMistypedAddressesAreNotPrinted(t *testing.T) {
 	t.Parallel()
 	backup := testdata + "fleet-data.tar.gz"
-	app := newApp(&streams{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}})
+	app := newProgram(&cli.Streams{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}).App
 	n := 0
 	for _, form := range slips {
 		address := strings.Replace(strings.Replace(form, "%s", slipped, 1), "%%", "%", 1)
 		demand := func(env map[string]string, args ...string) {
 			n++
 			var stdout, stderr bytes.Buffer
-			s := &streams{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, getenv: func(name string) string { return env[name] }, now: clock}
+			s := &cli.Streams{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return env[name] }, Now: clock}
 			run(t.Context(), append([]string{"drift-detector"}, args...), s)
 			said := stdout.String() + stderr.String()
 			for _, left := range []string{"S1gnature", "of%2Fsecrets", "of/secrets", "U2lnbm"} {
@@ -101,13 +101,13 @@ func TestSecretsInPlaceOfFilesAreNotPrinted(t *testing.T) {
 					t.Errorf("%q: status %d: %s", given, o.code, said)
 				}
 			}
-			t.Setenv(variable(flag), format+secret)
+			t.Setenv(cli.Variable(flag), format+secret)
 			var said bytes.Buffer
-			s := &streams{stdin: strings.NewReader(""), stdout: &said, stderr: &said, getenv: os.Getenv, now: clock}
+			s := &cli.Streams{Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said, Getenv: os.Getenv, Now: clock}
 			if code := run(t.Context(), append([]string{"drift-detector"}, of...), s); code != cli.ExitUsage || strings.Contains(said.String(), "S1gnature") {
-				t.Errorf("%s %q: status %d: %s", variable(flag), secret, code, &said)
+				t.Errorf("%s %q: status %d: %s", cli.Variable(flag), secret, code, &said)
 			}
-			os.Unsetenv(variable(flag)) // as it is again after the test
+			os.Unsetenv(cli.Variable(flag)) // as it is again after the test
 		}
 		for _, missing := range []string{"/run/chat/url", "missing.yaml", "a place/file", "--quiet"} {
 			says := missing

@@ -34,7 +34,7 @@ type backupsOptions struct {
 
 var backupsFormats = []string{"text", "json"}
 
-func backupsCommand(s *streams) *urfave.Command {
+func backupsCommand(s *cli.Streams) *urfave.Command {
 	var o backupsOptions
 	return &urfave.Command{
 		Name:      "backups",
@@ -61,22 +61,22 @@ EXAMPLES:
 			&urfave.StringFlag{Name: "schedule", Usage: "only backups of the schedule `NAME`", Destination: &o.schedule},
 			&urfave.StringFlag{Name: "since", Usage: "only backups begun since `TIME`; 72h for the last three days, or a date such as 2026-11-01", Destination: &o.since},
 			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the list: text or json", Value: "text", Destination: &o.format},
-			outputFlag("it", true),
+			cli.OutputFlag("it", true),
 		),
 		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.place, "the place of the backups: s3://BUCKET[/PREFIX], or a folder"}); err != nil {
 				return err
 			}
-			if err := cmp.Or(o.readListing(c), o.readSince(s.now()), o.readCompare(c)); err != nil {
+			if err := cmp.Or(o.readListing(c), o.readSince(s.Now()), o.readCompare(c)); err != nil {
 				return err
 			}
-			o.flags = flagsOf(c, s.program)
+			o.flags = flagsOf(c, s.Program)
 			formats := backupsFormats
 			if o.report != "" {
 				formats = reportformats.Report.Names()
 			}
 			var err error
-			if o.outputs, err = readTargets(c, o.format, formats); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, o.format, formats); err != nil {
 				return err
 			}
 			return runBackups(c.Context, o, s)
@@ -119,7 +119,7 @@ func comparing(c *urfave.Context) []string {
 	var given []string
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
-		meant := os.Getenv(variable(name)) == "" || name == "report"
+		meant := os.Getenv(cli.Variable(name)) == "" || name == "report"
 		if c.IsSet(name) && meant && !slices.Contains(ofList, name) && name != "compare" {
 			given = append(given, "--"+name)
 		}
@@ -165,12 +165,12 @@ func (o *backupsOptions) only() string {
 	return strings.Join(parts, " ")
 }
 
-func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
-	out, err := createOutputs(o.outputs, s, o.credentials, o.inventory)
+func runBackups(ctx context.Context, o backupsOptions, s *cli.Streams) error {
+	out, err := cli.CreateOutputs(o.outputs, s, o.credentials, o.inventory)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	if _, err := o.access(s); err != nil { // a key for the store may be among them
 		return err
 	}
@@ -180,7 +180,7 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	if err != nil {
 		return o.bounds.explain(bounded, err)
 	}
-	l, err := o.find(bounded, place, s.now())
+	l, err := o.find(bounded, place, s.Now())
 	if err != nil {
 		return o.bounds.explain(bounded, err)
 	}
@@ -200,14 +200,14 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	if rep != nil {
 		write = sealedWriter(rep, message.About{}, s)
 	}
-	if err := cmp.Or(out.write(write), ctx.Err()); err != nil {
+	if err := cmp.Or(out.Fill(write), ctx.Err()); err != nil {
 		return err
 	}
-	if err := out.commit(); err != nil {
+	if err := out.Commit(); err != nil {
 		return err
 	}
-	if rep != nil && !onStdout(o.outputs) {
-		if err := backupreport.Text(s.stdout, l.doc); err != nil {
+	if rep != nil && !cli.OnStdout(o.outputs) {
+		if err := backupreport.Text(s.Stdout, l.doc); err != nil {
 			return fmt.Errorf("writing to stdout: %w", err)
 		}
 	}
@@ -221,16 +221,16 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 }
 
 // listWriter writes the list, in the format of each output.
-func listWriter(doc *backupreport.Document) func(io.Writer, *output) error {
-	return func(w io.Writer, to *output) error {
-		if to.format == "json" {
+func listWriter(doc *backupreport.Document) func(io.Writer, *cli.Output) error {
+	return func(w io.Writer, to *cli.Output) error {
+		if to.Format == "json" {
 			return backupreport.JSON(w, doc)
 		}
 		return backupreport.Text(w, doc)
 	}
 }
 
-func (o *backupsOptions) open(ctx context.Context, s *streams) (*store.Place, error) {
+func (o *backupsOptions) open(ctx context.Context, s *cli.Streams) (*store.Place, error) {
 	if store.IsAddress(o.place) {
 		return o.stores.place(ctx, s, o.place, o.quiet)
 	}

@@ -66,7 +66,7 @@ func (b *inBucket) put(name, schedule, phase string, began time.Time, tarball []
 func piped(t *testing.T, stdin []byte, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	s := &streams{stdin: bytes.NewReader(stdin), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+	s := &cli.Streams{Stdin: bytes.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 	code := run(t.Context(), append([]string{"drift-detector"}, args...), s)
 	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
 }

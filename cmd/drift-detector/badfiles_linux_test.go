@@ -186,7 +186,7 @@ func TestFilesFromWindows(t *testing.T) {
 
 // What is no regular file is written in place: nobody knows what is there now.
 func TestADeviceIsFull(t *testing.T) {
-	err := writeOutputs([]target{{"/dev/full", "text"}}, &streams{}, nil, func(w io.Writer, _ *output) error { _, err := io.WriteString(w, "x"); return err })
+	err := cli.WriteOutputs([]cli.Target{{Path: "/dev/full", Format: "text"}}, &cli.Streams{}, nil, func(w io.Writer, _ *cli.Output) error { _, err := io.WriteString(w, "x"); return err })
 	if err == nil || strings.Contains(err.Error(), "untouched") {
 		t.Error(err)
 	}
@@ -210,7 +210,7 @@ func TestDeadlineWhileAFIFOIsSilent(t *testing.T) {
 				defer f.Close()
 			}
 			var stdout, stderr bytes.Buffer
-			s := &streams{stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+			s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 			defer stop()
 			code := run(ctx, []string{"drift-detector", command, "--backup", file, "--deadline", "300ms"}, s)

@@ -34,12 +34,12 @@ type checkOptions struct {
 	failOn      string
 	fails       failOn
 	format      string
-	outputs     []target
+	outputs     []cli.Target
 	ignoreFiles []string
 	collected   []*releases.Collector // by backup; nil for one that can't be read again
 }
 
-func checkCommand(s *streams) *urfave.Command {
+func checkCommand(s *cli.Streams) *urfave.Command {
 	var o checkOptions
 	return &urfave.Command{
 		Name:      "check",
@@ -60,7 +60,7 @@ EXAMPLES:
 			&urfave.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(checkKinds, ", ") + "; error, warning or worse, or a backup that is old or of unknown age; several are separated by commas", Destination: &o.failOn},
 			&urfave.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; those with check: are applied, and what they set aside is still listed, but ignored by --fail-on; repeatable"},
 			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the findings: " + formats.Check.String(), Value: "text", Destination: &o.format},
-			outputFlag("them", true),
+			cli.OutputFlag("them", true),
 		}),
 		Action: func(c *urfave.Context) error {
 			if err := o.read(c); err != nil {
@@ -68,7 +68,7 @@ EXAMPLES:
 			}
 			o.ignoreFiles = c.StringSlice("ignore-file")
 			var err error
-			if o.outputs, err = readTargets(c, o.format, formats.Check.Names()); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, o.format, formats.Check.Names()); err != nil {
 				return err
 			}
 			if o.fails, err = parseFailOn(o.failOn, "check", checkKinds); err != nil {
@@ -86,16 +86,16 @@ EXAMPLES:
 	}
 }
 
-func runCheck(ctx context.Context, o checkOptions, s *streams) error {
+func runCheck(ctx context.Context, o checkOptions, s *cli.Streams) error {
 	rules, err := readRules(o.ignoreFiles)
 	if err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.velero}, o.ignoreFiles, o.live.inputs(), o.backups)...)
+	out, err := cli.CreateOutputs(o.outputs, s, slices.Concat([]string{o.velero}, o.ignoreFiles, o.live.inputs(), o.backups)...)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	if o.velero != "" {
 		if o.described, err = readVelero(o.velero); err != nil {
 			return err
@@ -111,7 +111,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	now := s.now()
+	now := s.Now()
 	found := e.check(now)
 	e.secrets.Drop()
 	doc := build.Readiness(e.snapshot, e.expected.Absent, found, e.described(), report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
@@ -120,15 +120,15 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 		return o.bounds.explain(bounded, err)
 	}
 	for _, w := range ignore.ApplyToChecks(doc, rules, now) {
-		s.warn("%s", w)
+		s.Warn("%s", w)
 	}
-	if err := out.write(func(w io.Writer, to *output) error { return writeReadiness(w, doc, to, s) }); err != nil {
+	if err := out.Fill(func(w io.Writer, to *cli.Output) error { return writeReadiness(w, doc, to, s) }); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := out.commit(); err != nil {
+	if err := out.Commit(); err != nil {
 		return err
 	}
 	if err := o.verdict(doc); err != nil {
@@ -206,16 +206,16 @@ func (o *checkOptions) releases(ctx context.Context, e *loadedBackup) (*report.H
 	return &n, nil
 }
 
-func writeReadiness(w io.Writer, doc *report.Readiness, to *output, s *streams) error {
-	if to.format == "text" && to.path == "" {
+func writeReadiness(w io.Writer, doc *report.Readiness, to *cli.Output, s *cli.Streams) error {
+	if to.Format == "text" && to.Path == "" {
 		look := textOptions(s)
-		if isTerminal(s.stdout) && !s.debug {
+		if cli.IsTerminal(s.Stdout) && !s.Debug {
 			look.Most = several
-			look.AnswerLast = taller(s, func(w io.Writer) error { return text.Readiness(w, doc, look) })
+			look.AnswerLast = s.Taller(func(w io.Writer) error { return text.Readiness(w, doc, look) })
 		}
 		return text.Readiness(w, doc, look)
 	}
-	write, err := formats.Check.Named(to.format)
+	write, err := formats.Check.Named(to.Format)
 	if err != nil {
 		return err
 	}

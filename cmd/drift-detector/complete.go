@@ -20,7 +20,7 @@ import (
 // complete answers the shell that asks for the values of the flag at the end of the line,
 // or for the codes of explain: one a line. It reports whether it did; what it does not
 // know is left to the library or to the shell's own file names.
-func complete(app *urfave.App, args []string, s *streams) bool {
+func complete(app *urfave.App, args []string, s *cli.Streams) bool {
 	if len(args) < 3 || args[len(args)-1] != cli.CompletionFlag || slices.Contains(args, "--") {
 		return false
 	}
@@ -45,7 +45,7 @@ func complete(app *urfave.App, args []string, s *streams) bool {
 		return false
 	}
 	for _, v := range values {
-		fmt.Fprintln(s.stdout, v)
+		fmt.Fprintln(s.Stdout, v)
 	}
 	return true
 }

@@ -28,7 +28,7 @@ func TestCompletionOfValues(t *testing.T) {
 			t.Errorf("%s: %q, want %q; %s", line, got, want, o.stderr)
 		}
 	}
-	for _, c := range newApp(&streams{}).Commands {
+	for _, c := range newProgram(&cli.Streams{}).App.Commands {
 		if cli.TakesValue(c, "format") && runProgram(t, c.Name, "--format", cli.CompletionFlag).stdout == "" {
 			t.Errorf("the formats of %s are not known", c.Name)
 		}

@@ -53,7 +53,7 @@ compdef _drift_detector drift-detector
 `,
 }
 
-func completionCommand(s *streams) *urfave.Command {
+func completionCommand(s *cli.Streams) *urfave.Command {
 	shells := []string{"bash", "fish", "powershell", "zsh"}
 	return &urfave.Command{
 		Name:      "completion",
@@ -61,7 +61,7 @@ func completionCommand(s *streams) *urfave.Command {
 		UsageText: "drift-detector completion " + strings.Join(shells, "|"),
 		Description: `EXAMPLES:
    source <(drift-detector completion bash)`,
-		BashComplete: func(c *urfave.Context) { fmt.Fprintln(s.stdout, strings.Join(shells, "\n")) },
+		BashComplete: func(c *urfave.Context) { fmt.Fprintln(s.Stdout, strings.Join(shells, "\n")) },
 		Action: func(c *urfave.Context) error {
 			shell := c.Args().First()
 			if c.NArg() != 1 || !slices.Contains(shells, shell) {
@@ -76,7 +76,7 @@ func completionCommand(s *streams) *urfave.Command {
 				script = strings.ReplaceAll(script, "`", "") // around what --help calls a value
 				script += fishValues(c.App)
 			}
-			_, err := io.WriteString(s.stdout, script)
+			_, err := io.WriteString(s.Stdout, script)
 			return err
 		},
 	}

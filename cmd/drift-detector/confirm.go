@@ -20,7 +20,7 @@ type confirmOptions struct {
 	report, as, by, expires string
 	said                    confirm.As
 	names                   []string
-	outputs                 []target
+	outputs                 []cli.Target
 }
 
 // saidNames returns the values of --as.
@@ -31,7 +31,7 @@ func saidNames() (names []string) {
 	return names
 }
 
-func confirmCommand(s *streams) *urfave.Command {
+func confirmCommand(s *cli.Streams) *urfave.Command {
 	var o confirmOptions
 	return &urfave.Command{
 		Name:      "confirm",
@@ -60,7 +60,7 @@ EXAMPLES:
 			&urfave.StringFlag{Name: "as", Usage: "`WHAT` it is: " + strings.Join(saidNames(), ", "), Destination: &o.as},
 			&urfave.StringFlag{Name: "by", Usage: "`WHO` says so, a person or a ticket; every report repeats it", Destination: &o.by},
 			&urfave.StringFlag{Name: "expires", Usage: "the last `DAY` on which it is taken; YYYY-MM-DD, UTC", Destination: &o.expires},
-			outputFlag("the confirmations", false),
+			cli.OutputFlag("the confirmations", false),
 		},
 		Action: func(c *urfave.Context) error {
 			fail := func(message string, args ...any) error {
@@ -71,7 +71,7 @@ EXAMPLES:
 			}
 			o.report, o.names = c.Args().First(), c.Args().Tail()
 			var err error
-			if o.outputs, err = readTargets(c, "yaml", []string{"yaml"}); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, "yaml", []string{"yaml"}); err != nil {
 				return err
 			}
 			var known bool
@@ -85,7 +85,7 @@ EXAMPLES:
 				return fail("--by is required: say who confirms it")
 			case o.expires != "" && !confirm.IsDay(o.expires):
 				return fail("--expires %q is no day; give the last day on which it is taken, such as 2027-01-31", o.expires)
-			case o.expires != "" && o.expires < s.now().UTC().Format(time.DateOnly):
+			case o.expires != "" && o.expires < s.Now().UTC().Format(time.DateOnly):
 				return fail("--expires %s is over, and the confirmation would never be taken: give the last day on which it is", o.expires)
 			}
 			return runConfirm(o, s)
@@ -93,43 +93,43 @@ EXAMPLES:
 	}
 }
 
-func runConfirm(o confirmOptions, s *streams) error {
+func runConfirm(o confirmOptions, s *cli.Streams) error {
 	rep, err := readReport(o.report)
 	if err != nil {
 		return err
 	}
 	var more []confirm.Confirmation
 	for _, name := range o.names {
-		c, err := confirm.Of(rep, name, o.said, o.by, s.now().UTC().Format(time.DateOnly), o.expires)
+		c, err := confirm.Of(rep, name, o.said, o.by, s.Now().UTC().Format(time.DateOnly), o.expires)
 		if err != nil {
 			return err
 		}
 		more = append(more, c)
 	}
 	var old []confirm.Confirmation
-	if path := o.outputs[0].path; path != "-" {
+	if path := o.outputs[0].Path; path != "-" {
 		if old, err = readConfirmations([]string{path}); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	all, replaced := confirm.Merge(old, more)
-	if err := writeOutputs(o.outputs, s, []string{o.report}, func(w io.Writer, _ *output) error { return confirm.Write(w, all) }); err != nil {
+	if err := cli.WriteOutputs(o.outputs, s, []string{o.report}, func(w io.Writer, _ *cli.Output) error { return confirm.Write(w, all) }); err != nil {
 		return err
 	}
 	for i := range replaced {
 		r := &replaced[i]
-		s.info("replaced what %s said of %s before: %s (%s)", r.By, r.Subject(), r.As, english.Join(", until ", r.On, r.Expires))
+		s.Info("replaced what %s said of %s before: %s (%s)", r.By, r.Subject(), r.As, english.Join(", until ", r.On, r.Expires))
 	}
 	for i := range more {
-		if why := confirm.NotTaken(rep, &more[i], s.now()); why != "" {
-			s.warn("%s", why)
+		if why := confirm.NotTaken(rep, &more[i], s.Now()); why != "" {
+			s.Warn("%s", why)
 		}
 	}
 	for _, c := range confirm.Contradictions(all, more) {
-		s.warn("%s", c)
+		s.Warn("%s", c)
 	}
-	if path := o.outputs[0].path; path != "-" {
-		s.hint("run detect again as before, and with --confirmations %s; go on with the report of that", quoted(path))
+	if path := o.outputs[0].Path; path != "-" {
+		s.Hint("run detect again as before, and with --confirmations %s; go on with the report of that", cli.Quoted(path))
 	}
 	return nil
 }

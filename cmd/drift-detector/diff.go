@@ -13,11 +13,11 @@ import (
 
 type diffOptions struct {
 	old, new, format, failOn string
-	outputs                  []target
+	outputs                  []cli.Target
 	fails                    failOn
 }
 
-func diffCommand(s *streams) *urfave.Command {
+func diffCommand(s *cli.Streams) *urfave.Command {
 	var o diffOptions
 	return &urfave.Command{
 		Name:      "diff",
@@ -34,7 +34,7 @@ EXAMPLES:
 		Flags: []urfave.Flag{
 			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the differences: " + diff.Formats.String(), Value: "text", Destination: &o.format},
 			&urfave.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(diff.Kinds(), ", ") + "; several are separated by commas", Destination: &o.failOn},
-			outputFlag("them", true),
+			cli.OutputFlag("them", true),
 		},
 		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.old, "the old report and the new one"}, argument{&o.new, "the new report, too"}); err != nil {
@@ -44,7 +44,7 @@ EXAMPLES:
 			if o.fails, err = parseFailOn(o.failOn, "diff", diff.Kinds()); err != nil {
 				return err
 			}
-			if o.outputs, err = readTargets(c, o.format, diff.Formats.Names()); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, o.format, diff.Formats.Names()); err != nil {
 				return err
 			}
 			return runDiff(o, s)
@@ -52,7 +52,7 @@ EXAMPLES:
 	}
 }
 
-func runDiff(o diffOptions, s *streams) error {
+func runDiff(o diffOptions, s *cli.Streams) error {
 	before, err := readReport(o.old)
 	if err != nil {
 		return err
@@ -67,11 +67,11 @@ func runDiff(o diffOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	err = writeOutputs(o.outputs, s, []string{o.old, o.new}, func(w io.Writer, to *output) error {
-		if to.format == "text" && to.path == "" {
+	err = cli.WriteOutputs(o.outputs, s, []string{o.old, o.new}, func(w io.Writer, to *cli.Output) error {
+		if to.Format == "text" && to.Path == "" {
 			return diff.Text(w, d, textOptions(s))
 		}
-		write, err := diff.Formats.Named(to.format)
+		write, err := diff.Formats.Named(to.Format)
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write the generated parts of docs again
 // docs/commands.md is made from the definitions of commands and flags, so that
 // what --help says is there too.
 func TestCommandsAreDocumented(t *testing.T) {
-	generated(t, "commands.md", commandsPage(newApp(&streams{})))
+	generated(t, "commands.md", commandsPage(newProgram(&cli.Streams{}).App))
 }
 
 // docs/codes.md is what explain says of all codes.
@@ -110,7 +110,7 @@ func TestHelpAndDocsNameTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	app := newApp(&streams{})
+	app := newProgram(&cli.Streams{}).App
 	for _, c := range app.Commands {
 		help := runProgram(t, "help", c.Name)
 		help.demand(t, cli.ExitOK)

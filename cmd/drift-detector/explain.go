@@ -18,7 +18,7 @@ import (
 	"drift-detector/report/code"
 )
 
-func explainCommand(s *streams) *urfave.Command {
+func explainCommand(s *cli.Streams) *urfave.Command {
 	var o explainOptions
 	return &urfave.Command{
 		Name:      "explain",
@@ -47,8 +47,8 @@ EXAMPLES:
 			if err != nil {
 				return err
 			}
-			o.program = quoted(s.program)
-			_, err = s.stdout.Write(o.print(codes, isTerminal(s.stdout)))
+			o.program = cli.Quoted(s.Program)
+			_, err = s.Stdout.Write(o.print(codes, cli.IsTerminal(s.Stdout)))
 			return err
 		},
 	}
@@ -227,7 +227,7 @@ func inThePlan(program string, phases []code.Phase, f *explainedReport, separato
 	}
 	report := "report.json"
 	if f != nil {
-		report = quoted(f.file)
+		report = cli.Quoted(f.file)
 	}
 	var out []string
 	for _, p := range phases {

@@ -94,7 +94,7 @@ func runQuietly(t testing.TB, args ...string) (cli.ExitCode, string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
-	s := &streams{stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+	s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 	code := run(ctx, append([]string{"drift-detector"}, args...), s)
 	if ctx.Err() != nil {
 		t.Fatalf("%q takes more than a minute", args)

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -209,7 +207,7 @@ EXAMPLES:
 	return b.String()
 }
 
-func helpCommand(s *streams) *urfave.Command {
+func helpCommand(s *cli.Streams) *urfave.Command {
 	return &urfave.Command{
 		Name:      "help",
 		Usage:     "print help on the program or on a command",
@@ -217,7 +215,7 @@ func helpCommand(s *streams) *urfave.Command {
 		Description: `EXAMPLES:
    drift-detector help
    drift-detector help detect`,
-		BashComplete: func(c *urfave.Context) { fmt.Fprintln(s.stdout, strings.Join(cli.CommandNames(c.App), "\n")) },
+		BashComplete: func(c *urfave.Context) { fmt.Fprintln(s.Stdout, strings.Join(cli.CommandNames(c.App), "\n")) },
 		Action: func(c *urfave.Context) error {
 			page := c.App.CustomAppHelpTemplate
 			if name := c.Args().First(); name != "" {
@@ -230,41 +228,8 @@ func helpCommand(s *streams) *urfave.Command {
 				}
 				page = command.CustomHelpTemplate
 			}
-			_, err := fmt.Fprint(s.stdout, page)
+			_, err := fmt.Fprint(s.Stdout, page)
 			return err
-		},
-	}
-}
-
-func versionCommand(s *streams) *urfave.Command {
-	var format string
-	return &urfave.Command{
-		Name:      "version",
-		Usage:     "print which release this is",
-		UsageText: "drift-detector version [--format FORMAT]",
-		Description: `EXAMPLES:
-   drift-detector version
-   drift-detector version --format json`,
-		Flags: []urfave.Flag{
-			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the output: json or text", Value: "text", Destination: &format},
-		},
-		Action: func(c *urfave.Context) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
-			switch format {
-			case "text":
-				urfave.VersionPrinter(c)
-				return nil
-			case "json":
-				e := json.NewEncoder(s.stdout)
-				e.SetIndent("", "  ")
-				return e.Encode(map[string]string{
-					"name": "drift-detector", "version": version, "commit": commit,
-					"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
-				})
-			}
-			return &cli.UsageError{Message: "--format " + format + " is not known; it is json or text", Command: "version"}
 		},
 	}
 }

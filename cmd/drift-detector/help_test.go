@@ -16,7 +16,7 @@ import (
 // Help is one screen: 40 lines of 80 columns, without variables of the environment.
 func TestHelpFitsOneScreen(t *testing.T) {
 	pages := map[string]string{"": runProgram(t, "help").stdout, "--help": runProgram(t, "--help").stdout}
-	for _, c := range newApp(&streams{}).Commands {
+	for _, c := range newProgram(&cli.Streams{}).App.Commands {
 		pages[c.Name] = runProgram(t, "help", c.Name).stdout
 		for _, line := range [][]string{{"--help"}, {"report.json", "-h"}, {"--help", "report.json"}} {
 			if flag := runProgram(t, append([]string{c.Name}, line...)...).stdout; c.Name != "help" && flag != pages[c.Name] {
@@ -56,7 +56,7 @@ func TestHelpFitsOneScreen(t *testing.T) {
 
 // --deadline is wherever something is read from elsewhere, in help and for completion.
 func TestDeadlineIsForAllThatIsRead(t *testing.T) {
-	for _, c := range newApp(&streams{}).Commands {
+	for _, c := range newProgram(&cli.Streams{}).App.Commands {
 		reads := slices.Contains([]string{"detect", "check", "releases", "backups", "inventory", "extract", "verify"}, c.Name)
 		if has := strings.Contains(runProgram(t, "help", c.Name).stdout, "\n   --deadline TIME "); has != reads {
 			t.Errorf("help %s has --deadline: %t", c.Name, has)
@@ -112,7 +112,7 @@ func TestVersion(t *testing.T) {
 func declared(t *testing.T, args []string, code cli.ExitCode) {
 	t.Helper()
 	for _, a := range args {
-		if !slices.Contains(cli.CommandNames(newApp(&streams{})), a) {
+		if !slices.Contains(cli.CommandNames(newProgram(&cli.Streams{}).App), a) {
 			continue
 		}
 		if !slices.ContainsFunc(statusesOf(a), func(s cli.Status) bool { return s.Code == code }) {
@@ -125,7 +125,7 @@ func declared(t *testing.T, args []string, code cli.ExitCode) {
 // What the docs say of commands that end 3, or never.
 func TestStatusesAreThoseOfTheDocs(t *testing.T) {
 	ends := map[string][]cli.ExitCode{}
-	for _, c := range newApp(&streams{}).Commands {
+	for _, c := range newProgram(&cli.Streams{}).App.Commands {
 		for _, s := range statusesOf(c.Name) {
 			ends[c.Name] = append(ends[c.Name], s.Code)
 		}

@@ -13,11 +13,11 @@ import (
 
 type ignoreOptions struct {
 	report, reason, expires string
-	outputs                 []target
+	outputs                 []cli.Target
 	which                   ignore.Which
 }
 
-func ignoreCommand(s *streams) *urfave.Command {
+func ignoreCommand(s *cli.Streams) *urfave.Command {
 	var o ignoreOptions
 	return &urfave.Command{
 		Name:      "ignore",
@@ -39,14 +39,14 @@ EXAMPLES:
 			&urfave.StringFlag{Name: "code", Usage: "only those with the reason or warning `CODE`; such as InClusterFolder", Destination: &o.which.Reason},
 			&urfave.StringFlag{Name: "instance", Usage: "only the VM with this `ID`, as the report has it", Destination: &o.which.Instance},
 			&urfave.StringFlag{Name: "expires", Usage: "the last `DAY` on which the rules apply; YYYY-MM-DD, UTC", Destination: &o.expires},
-			outputFlag("the rules", false),
+			cli.OutputFlag("the rules", false),
 		},
 		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
 				return err
 			}
 			var err error
-			if o.outputs, err = readTargets(c, "yaml", []string{"yaml"}); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, "yaml", []string{"yaml"}); err != nil {
 				return err
 			}
 			if o.reason == "" {
@@ -60,7 +60,7 @@ EXAMPLES:
 	}
 }
 
-func runIgnore(o ignoreOptions, s *streams) error {
+func runIgnore(o ignoreOptions, s *cli.Streams) error {
 	rep, err := readReport(o.report)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func runIgnore(o ignoreOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	return writeOutputs(o.outputs, s, []string{o.report}, func(w io.Writer, _ *output) error { return ignore.Write(w, rules) })
+	return cli.WriteOutputs(o.outputs, s, []string{o.report}, func(w io.Writer, _ *cli.Output) error { return ignore.Write(w, rules) })
 }
 
 // readRules reads ignore files, as one list.

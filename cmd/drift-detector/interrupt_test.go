@@ -34,7 +34,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer time.AfterFunc(time.Second, cancel).Stop()
 	var stdout, stderr bytes.Buffer
-	s := &streams{stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+	s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 	code := run(ctx, slices.Concat([]string{"drift-detector", "detect", "-o", file, "--quiet"}, w.sources(), w.reach()), s)
 	if got := errorLines(stderr.String()); code != cli.ExitInterrupted || len(got) != 2 || got[0] != "drift-detector: error: interrupted; nothing was written" {
 		t.Errorf("exit status %d, %q", code, got)
@@ -81,7 +81,7 @@ func interruptWhileWriting(t *testing.T, until <-chan struct{}, w *world, args .
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var stderr bytes.Buffer
-	s := &streams{stdout: stuck{cancel, until}, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+	s := &cli.Streams{Stdout: stuck{cancel, until}, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 	code := run(ctx, slices.Concat([]string{"drift-detector", "detect"}, args, w.sources(), w.reach()), s)
 	return code, stderr.String()
 }

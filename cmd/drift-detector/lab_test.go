@@ -176,7 +176,7 @@ var clock = sync.OnceValue(time.Now)
 func runAt(t *testing.T, now func() time.Time, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	s := &streams{stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: now}
+	s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: now}
 	code := run(context.Background(), append([]string{"drift-detector"}, args...), s)
 	declared(t, args, code)
 	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}

@@ -35,13 +35,13 @@ func readLink(c *urfave.Context, link string, shown bool) error {
 		return fail(fmt.Sprintf("is longer than %d characters, where each & counts as five: give a shorter one", most))
 	case to.User != nil:
 		return fail("holds a user: everyone who reads the message would have it")
-	case !shown && os.Getenv(variable("link")) == "":
+	case !shown && os.Getenv(cli.Variable("link")) == "":
 		return fail("is for a message, and none is written: give --notify, or --format " + strings.Join(message.Formats, ", "))
 	}
 	return nil
 }
 
 // writesMessage reports whether one of the outputs is a message.
-func writesMessage(all []target) bool {
-	return slices.ContainsFunc(all, func(t target) bool { return slices.Contains(message.Formats, t.format) })
+func writesMessage(all []cli.Target) bool {
+	return slices.ContainsFunc(all, func(t cli.Target) bool { return slices.Contains(message.Formats, t.Format) })
 }

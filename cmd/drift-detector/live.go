@@ -58,20 +58,20 @@ func (o *liveOptions) inputs() []string {
 }
 
 // open reads the kubeconfig, and says where it leads. Nothing is contacted.
-func (o *liveOptions) open(s *streams, b *bounds, quiet bool) (*live.Cluster, error) {
+func (o *liveOptions) open(s *cli.Streams, b *bounds, quiet bool) (*live.Cluster, error) {
 	if o.opened != nil {
 		return o.opened, nil
 	}
-	c, err := live.Open(o.kubeconfig, o.context, s.getenv)
+	c, err := live.Open(o.kubeconfig, o.context, s.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	c.Timeout = b.place
 	if !quiet {
-		s.info("reading the management cluster at %s with %s", c.Name, o.kubeconfig)
+		s.Info("reading the management cluster at %s with %s", c.Name, o.kubeconfig)
 	}
 	for _, w := range c.Warnings {
-		s.warn("%s", w)
+		s.Warn("%s", w)
 	}
 	return c, nil
 }
@@ -131,13 +131,13 @@ func more(n int) string {
 
 // warnOfClocks says where the clock of a management cluster that runs is far from this machine's:
 // its times say how old things are, and since when they are being deleted.
-func (e *loadedBackup) warnOfClocks(s *streams) {
+func (e *loadedBackup) warnOfClocks(s *cli.Streams) {
 	const most = 10 * time.Minute
 	for n, b := range e.opened {
 		if b.live == nil {
 			continue
 		}
-		off := s.now().Sub(e.snapshot.Backups[n].WrittenFrom)
+		off := s.Now().Sub(e.snapshot.Backups[n].WrittenFrom)
 		is := "behind"
 		if off < 0 {
 			off, is = -off, "ahead of"
@@ -147,7 +147,7 @@ func (e *loadedBackup) warnOfClocks(s *streams) {
 			by = english.Count(int(days), "day")
 		}
 		if off > most {
-			s.warn("the clock of %s is %s %s that of this machine: one of them is wrong, and so are ages and how long something is being deleted", b.live.Name, by, is)
+			s.Warn("the clock of %s is %s %s that of this machine: one of them is wrong, and so are ages and how long something is being deleted", b.live.Name, by, is)
 		}
 	}
 }

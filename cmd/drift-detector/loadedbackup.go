@@ -112,7 +112,7 @@ func (o *backupOptions) readListing(c *urfave.Context) error {
 
 // access turns the options into what providers get. It fails on a bad
 // --endpoint or --credentials.
-func (o *backupOptions) access(s *streams) (infra.Access, error) {
+func (o *backupOptions) access(s *cli.Streams) (infra.Access, error) {
 	a := infra.Access{InsecureSkipVerify: o.insecure, SkipNodes: o.skipNodes, Options: o.options}
 	where := map[string]string{} // what the backup says is there
 	for _, e := range o.endpoints {
@@ -132,11 +132,11 @@ func (o *backupOptions) access(s *streams) (infra.Access, error) {
 			return a, err
 		}
 		for _, w := range warnings {
-			s.warn("%s", w)
+			s.Warn("%s", w)
 		}
 		a.Credentials, o.stores.given = creds, creds
 	}
-	a.Credentials = append(a.Credentials, environmentCredentials(s.getenv)...)
+	a.Credentials = append(a.Credentials, environmentCredentials(s.Getenv)...)
 	return a, nil
 }
 
@@ -169,7 +169,7 @@ type loadedBackup struct {
 }
 
 // load finds the backups that --backup names, and reads them.
-func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, error) {
+func (o *backupOptions) load(ctx context.Context, s *cli.Streams) (*loadedBackup, error) {
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	var opened []openedBackup
@@ -196,7 +196,7 @@ func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, er
 }
 
 // loadOpened reads backups that were found.
-func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *infra.Registry, opened []openedBackup) (*loadedBackup, error) {
+func (o *backupOptions) loadOpened(ctx context.Context, s *cli.Streams, registry *infra.Registry, opened []openedBackup) (*loadedBackup, error) {
 	if o.live.kubeconfig == "" { // of a server's answers most is garbage
 		enter(reading)
 	}
@@ -237,7 +237,7 @@ func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *in
 		}
 	}
 	for _, b := range e.snapshot.Backups {
-		s.debugf("read %s: %s, written %s to %s", b.Path, english.Count(int(b.Items), "object"), b.WrittenFrom, b.WrittenTo)
+		s.Debugf("read %s: %s, written %s to %s", b.Path, english.Count(int(b.Items), "object"), b.WrittenFrom, b.WrittenTo)
 	}
 	expect := e.registry.Expected
 	if o.checkOnly {
@@ -270,13 +270,13 @@ func join(wants ...backup.Want) backup.Want {
 }
 
 // targets returns the places that the clusters that were asked for need.
-func (e *loadedBackup) targets(s *streams, a infra.Access) []infra.Target {
+func (e *loadedBackup) targets(s *cli.Streams, a infra.Access) []infra.Target {
 	all := e.registry.Targets(e.snapshot, e.secrets, a)
 	for _, given := range e.unused(a, all) {
 		if e.compared {
 			break // it may be for another backup
 		}
-		s.warn("%s", given+" matches nothing: "+e.snapshot.Subject().The()+" names no such endpoint")
+		s.Warn("%s", given+" matches nothing: "+e.snapshot.Subject().The()+" names no such endpoint")
 	}
 	if e.shows == nil {
 		return all
@@ -325,7 +325,7 @@ func (e *loadedBackup) unused(a infra.Access, all []infra.Target) []string {
 
 // list contacts every target and forgets the credentials. near is that of the
 // targets: nil keeps everything as it is.
-func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a infra.Access, isRelated func(*infra.Instance) bool) (infra.Inventory, error) {
+func (o *backupOptions) list(ctx context.Context, s *cli.Streams, e *loadedBackup, a infra.Access, isRelated func(*infra.Instance) bool) (infra.Inventory, error) {
 	targets := e.targets(s, a)
 	for i := range targets {
 		targets[i].IsRelated = isRelated
@@ -342,15 +342,15 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 		}
 		warnings = append(warnings, t.Warnings...)
 	}
-	some(s, s.info, places)
-	some(s, s.info, lists)
-	some(s, s.warn, warnings)
+	some(s, s.Info, places)
+	some(s, s.Info, lists)
+	some(s, s.Warn, warnings)
 	watch := &infra.Watch{
 		Found: func(int, int) {},
-		Done:  func(_ int, l infra.Listing) { s.debugf("%s", describeListing(l)) },
+		Done:  func(_ int, l infra.Listing) { s.Debugf("%s", describeListing(l)) },
 	}
 	stop := func() {}
-	if !o.quiet && !s.debug && isTerminal(s.stderr) && s.getenv("TERM") != "dumb" {
+	if !o.quiet && !s.Debug && cli.IsTerminal(s.Stderr) && s.Getenv("TERM") != "dumb" {
 		p := showProgress(ctx, s, targets)
 		watch, stop = &infra.Watch{Found: p.found, Done: p.done}, p.stop
 	}
@@ -365,7 +365,7 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 	for i, l := range inv.Listings {
 		warnings = append(warnings, l.Warnings[len(targets[i].Warnings):]...) // those of the target were said
 	}
-	some(s, s.warn, warnings)
+	some(s, s.Warn, warnings)
 	return inv, ctx.Err()
 }
 
@@ -378,7 +378,7 @@ func describeListing(l infra.Listing) string {
 }
 
 // preview runs --dry-run: it says what would be contacted, and contacts nothing.
-func (o *backupOptions) preview(ctx context.Context, s *streams) error {
+func (o *backupOptions) preview(ctx context.Context, s *cli.Streams) error {
 	access, err := o.access(s)
 	if err != nil {
 		return err
@@ -392,10 +392,10 @@ func (o *backupOptions) preview(ctx context.Context, s *streams) error {
 
 // plan prints what would be contacted, with which credential: for a backup that is
 // compared, what the newer ones do not contact.
-func (o *backupOptions) plan(s *streams, e *loadedBackup, a infra.Access) error {
+func (o *backupOptions) plan(s *cli.Streams, e *loadedBackup, a infra.Access) error {
 	targets := e.targets(s, a)
 	o.shared.adopt(targets)
-	out := &firstError{Writer: s.stdout}
+	out := &cli.FirstError{Writer: s.Stdout}
 	for _, t := range targets {
 		if o.shared.knows(&t) {
 			continue
@@ -424,8 +424,8 @@ func (o *backupOptions) plan(s *streams, e *loadedBackup, a infra.Access) error 
 		}
 	}
 	e.secrets.Drop()
-	if out.err != nil {
-		return fmt.Errorf("writing to stdout: %w", out.err)
+	if out.Err != nil {
+		return fmt.Errorf("writing to stdout: %w", out.Err)
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"drift-detector/internal/cli"
 )
 
 // Set by the linker, see Makefile.
@@ -23,7 +25,7 @@ func main() {
 	// A closed pipe is not the end of a run: its report may go to a file, and its exit status matters.
 	signal.Ignore(syscall.SIGPIPE)
 	collectSooner()
-	code := run(ctx, os.Args, process())
+	code := run(ctx, os.Args, cli.Process())
 	stop()
 	os.Exit(int(code))
 }

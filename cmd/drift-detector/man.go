@@ -7,9 +7,11 @@ import (
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
 	urfave "github.com/urfave/cli/v2"
+
+	"drift-detector/internal/cli"
 )
 
-func manCommand(s *streams) *urfave.Command {
+func manCommand(s *cli.Streams) *urfave.Command {
 	return &urfave.Command{
 		Name:      "man",
 		Usage:     "print the manual page",
@@ -22,9 +24,9 @@ EXAMPLES:
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			_, err := io.WriteString(s.stdout, manual(c.App))
-			if err == nil && isTerminal(s.stdout) {
-				s.hint("this is for man(1); to read it: drift-detector man > drift-detector.1; man ./drift-detector.1")
+			_, err := io.WriteString(s.Stdout, manual(c.App))
+			if err == nil && cli.IsTerminal(s.Stdout) {
+				s.Hint("this is for man(1); to read it: drift-detector man > drift-detector.1; man ./drift-detector.1")
 			}
 			return err
 		},

@@ -147,8 +147,8 @@ func TestBadOutputsWriteNothing(t *testing.T) {
 func TestHelpVersionAndDryRunThatCannotBeWritten(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"--version"}, {}, {"help"}, {"help", "detect"}, {"detect", "--help"}, {"version"}, {"version", "--format", "json"}, {"explain"}, {"schema"}, {"detect", "--backup", testdata + "fleet-data.tar.gz", "--dry-run"}} {
 		var stderr strings.Builder
-		s := process()
-		s.stdout, s.stderr = full{}, &stderr
+		s := cli.Process()
+		s.Stdout, s.Stderr = full{}, &stderr
 		if code := run(t.Context(), append([]string{"drift-detector"}, args...), s); code != cli.ExitUsage || !strings.Contains(stderr.String(), "no space left") {
 			t.Errorf("%v: exit status %d\n%s", args, code, stderr.String())
 		}

@@ -1,17 +1,15 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
 	urfave "github.com/urfave/cli/v2"
 
-	"drift-detector/infra/shell"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	backupreport "drift-detector/report/backups"
 )
@@ -37,10 +35,10 @@ func flagsOf(c *urfave.Context, program string) backupreport.Flags {
 			words = []string{"--" + name}
 		case *urfave.StringSliceFlag:
 			for _, value := range c.StringSlice(name) {
-				words = append(words, "--"+name, quoted(value))
+				words = append(words, "--"+name, cli.Quoted(value))
 			}
 		default:
-			words = []string{"--" + name, quoted(c.String(name))}
+			words = []string{"--" + name, cli.Quoted(c.String(name))}
 		}
 		if slices.Contains(picking, name) {
 			pick = append(pick, words...)
@@ -54,15 +52,15 @@ func flagsOf(c *urfave.Context, program string) backupreport.Flags {
 			reach = append(reach, words...)
 		}
 	}
-	return backupreport.Flags{Program: quoted(program), Store: strings.Join(reach, " "), Run: strings.Join(all, " "), Pick: strings.Join(pick, " "), All: strings.Join(every, " "), Quote: quoted}
+	return backupreport.Flags{Program: cli.Quoted(program), Store: strings.Join(reach, " "), Run: strings.Join(all, " "), Pick: strings.Join(pick, " "), All: strings.Join(every, " "), Quote: cli.Quoted}
 }
 
 // lineAgain returns the command of this run that saves its report; empty where it cannot be repeated:
 // standard input has been read, and what may be secret in an address is not printed.
-func lineAgain(c *urfave.Context, s *streams) string {
-	flags := flagsOf(c, s.program)
-	line := english.Join(" ", quoted(s.program), c.Command.Name, flags.Run, flags.Pick, "-o report.json")
-	if slices.Contains(c.StringSlice("backup"), stdinName) || s.redacted(line) != line {
+func lineAgain(c *urfave.Context, s *cli.Streams) string {
+	flags := flagsOf(c, s.Program)
+	line := english.Join(" ", cli.Quoted(s.Program), c.Command.Name, flags.Run, flags.Pick, "-o report.json")
+	if slices.Contains(c.StringSlice("backup"), stdinName) || s.Redacted(line) != line {
 		return ""
 	}
 	return line
@@ -76,7 +74,7 @@ func pathHint(program string) string {
 		return ""
 	}
 	own, err := os.Executable()
-	if found, no := exec.LookPath(name); err == nil && no == nil && sameFile(own, found) {
+	if found, no := exec.LookPath(name); err == nil && no == nil && cli.SameFile(own, found) {
 		return ""
 	}
 	folder, base := filepath.Split(program)
@@ -84,49 +82,7 @@ func pathHint(program string) string {
 	case base != name:
 		return "the lines of the plan call " + name + ": have this program in your PATH by that name"
 	case filepath.IsAbs(folder):
-		return "the lines of the plan call " + name + ": first export PATH=" + quoted(filepath.Clean(folder)) + `:"$PATH"`
+		return "the lines of the plan call " + name + ": first export PATH=" + cli.Quoted(filepath.Clean(folder)) + `:"$PATH"`
 	}
-	return "the lines of the plan call " + name + `: first export PATH="$PWD"/` + quoted(filepath.Clean(folder)) + `:"$PATH"`
-}
-
-// quoted returns a word of a shell; of one that a terminal would not show, what printf makes of it.
-func quoted(word string) string {
-	if q, ok := pasteable(word); ok {
-		return q
-	}
-	var b strings.Builder
-	for _, c := range []byte(word) {
-		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("_./:", c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, `\%03o`, c)
-		}
-	}
-	return `"$(printf '` + b.String() + `')"`
-}
-
-// pasteable returns a word of the shells of this system, unless there is none that a terminal would show.
-func pasteable(word string) (string, bool) { return pasteableOn(runtime.GOOS, word) }
-
-// pasteableOn does what pasteable does, on a system. A path of Windows has slashes and, where it needs quotes, double
-// ones: cmd, PowerShell and a POSIX shell take that, and cmd takes neither single ones nor the others a
-// backslash.
-func pasteableOn(system, word string) (string, bool) {
-	if system == "windows" {
-		word = strings.ReplaceAll(word, `\`, "/")
-	}
-	q, ok := shell.Quote(word)
-	if ok && system == "windows" && q != word && !strings.ContainsAny(word, "\"$`%!") {
-		q = `"` + word + `"`
-	}
-	return q, ok
-}
-
-// calledAs returns how lines for a shell name the program: as it was called. On Windows that is its name
-// without the folder, because PowerShell runs no path in quotes.
-func calledAs(system, name string) string {
-	if system != "windows" {
-		return name
-	}
-	return strings.TrimSuffix(name[strings.LastIndexAny(name, `\/:`)+1:], ".exe")
+	return "the lines of the plan call " + name + `: first export PATH="$PWD"/` + cli.Quoted(filepath.Clean(folder)) + `:"$PATH"`
 }

@@ -18,7 +18,7 @@ var managementSpec = infra.Spec{Name: "kubernetes", Permissions: infra.Permissio
 	About: "is a ClusterRole for --kubeconfig, which reads the management cluster itself", Text: live.Role, Save: "role.yaml",
 }}
 
-func permissionsCommand(s *streams) *urfave.Command {
+func permissionsCommand(s *cli.Streams) *urfave.Command {
 	specs := slices.DeleteFunc(slices.Clone(providerSpecs()), func(p infra.Spec) bool { return p.Permissions.Text == "" })
 	sorting.By(specs, func(a, b infra.Spec) int { return strings.Compare(a.Name, b.Name) })
 	var providers, about []string
@@ -36,13 +36,13 @@ func permissionsCommand(s *streams) *urfave.Command {
 		Usage:        "print what an account must be allowed to list an infrastructure",
 		UsageText:    "drift-detector permissions " + strings.Join(providers, "|"),
 		Description:  filled(strings.Join(about, " "), 80) + "\n\nEXAMPLES:" + examples.String(),
-		BashComplete: func(*urfave.Context) { _, _ = io.WriteString(s.stdout, strings.Join(providers, "\n")+"\n") },
+		BashComplete: func(*urfave.Context) { _, _ = io.WriteString(s.Stdout, strings.Join(providers, "\n")+"\n") },
 		Action: func(c *urfave.Context) error {
 			i := slices.Index(providers, c.Args().First())
 			if c.NArg() != 1 || i < 0 {
 				return &cli.UsageError{Message: "name one provider: " + strings.Join(providers, ", "), Command: "permissions"}
 			}
-			_, err := io.WriteString(s.stdout, append(specs, managementSpec)[i].Permissions.Text)
+			_, err := io.WriteString(s.Stdout, append(specs, managementSpec)[i].Permissions.Text)
 			return err
 		},
 	}

@@ -80,7 +80,7 @@ func (o *storeOptions) words() string {
 	text := ""
 	for _, f := range []struct{ name, value string }{{"profile", o.profile}, {"endpoint", o.endpoint}, {"sse-c-key", o.keyFile}} {
 		if f.value != "" {
-			text += " --s3-" + f.name + " " + quoted(f.value)
+			text += " --s3-" + f.name + " " + cli.Quoted(f.value)
 		}
 	}
 	if o.ambient {
@@ -90,7 +90,7 @@ func (o *storeOptions) words() string {
 }
 
 // place opens the place at an address of a store, and says as whom it is read.
-func (o *storeOptions) place(ctx context.Context, s *streams, address string, quiet bool) (*store.Place, error) {
+func (o *storeOptions) place(ctx context.Context, s *cli.Streams, address string, quiet bool) (*store.Place, error) {
 	options := store.Options{Profile: o.profile, Ambient: o.ambient, Endpoint: o.endpoint, Keys: o.keys(), Logins: o.logins}
 	if o.keyFile != "" {
 		key, err := os.ReadFile(o.keyFile)
@@ -108,10 +108,10 @@ func (o *storeOptions) place(ctx context.Context, s *streams, address string, qu
 	}
 	p.Flags = o.words()
 	if !quiet {
-		s.info("reading %s", use)
+		s.Info("reading %s", use)
 	}
 	if lower := strings.ToLower(address); strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "s3:") && strings.HasPrefix(strings.ToLower(o.endpoint), "http:") {
-		s.warn("%s is read without encryption: the credentials in the backup can be read on the way", p.Name())
+		s.Warn("%s is read without encryption: the credentials in the backup can be read on the way", p.Name())
 	}
 	return p, nil
 }
@@ -129,13 +129,13 @@ type openedBackup struct {
 
 // open finds the backup that --backup names: a file, a folder, standard input, or a place
 // in an object store.
-func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet bool) (openedBackup, error) {
+func (o *storeOptions) open(ctx context.Context, s *cli.Streams, name string, quiet bool) (openedBackup, error) {
 	switch {
 	case name == stdinName:
-		if f, ok := s.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if f, ok := s.Stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			return openedBackup{}, &backup.InputError{Name: "standard input", Problem: "a terminal", Next: "pipe the backup in: cat mgmt-data.tar.gz | drift-detector … --backup -"}
 		}
-		return openedBackup{source: archive.StreamSource(ctx, "standard input", s.stdin), once: true}, nil
+		return openedBackup{source: archive.StreamSource(ctx, "standard input", s.Stdin), once: true}, nil
 	case store.IsAddress(name) || o.newest.asked:
 		p, found, err := o.find(ctx, s, name, quiet)
 		if err != nil {
@@ -168,7 +168,7 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 }
 
 // find returns the place of a backup, and the one that --newest chooses there, else its only one.
-func (o *storeOptions) find(ctx context.Context, s *streams, name string, quiet bool) (p *store.Place, found *store.Stored, err error) {
+func (o *storeOptions) find(ctx context.Context, s *cli.Streams, name string, quiet bool) (p *store.Place, found *store.Stored, err error) {
 	if store.IsAddress(name) {
 		p, err = o.place(ctx, s, name, quiet)
 	} else {
@@ -188,7 +188,7 @@ func (o *storeOptions) find(ctx context.Context, s *streams, name string, quiet 
 
 // besideTarball returns what Velero says about a backup in the file beside it, nil when there is
 // none, and why it can't be read.
-func besideTarball(s *streams, tarball string) (v *check.VeleroBackup, unread string) {
+func besideTarball(s *cli.Streams, tarball string) (v *check.VeleroBackup, unread string) {
 	path := filepath.Join(filepath.Dir(tarball), check.VeleroFile)
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil, ""
@@ -198,11 +198,11 @@ func besideTarball(s *streams, tarball string) (v *check.VeleroBackup, unread st
 }
 
 // unused warns of what can't be read, and returns why; it is empty where there is no error.
-func unused(s *streams, err error) string {
+func unused(s *cli.Streams, err error) string {
 	if err == nil {
 		return ""
 	}
-	s.warn("%s; it is not used", err)
+	s.Warn("%s; it is not used", err)
 	return infra.Brief(err.Error())
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"drift-detector/infra"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
 )
@@ -24,7 +25,7 @@ type progress struct {
 	clusters *mpb.Bar     // the line of the Node lists, while there is one
 	asked    int
 	answered atomic.Int64
-	streams  *streams
+	streams  *cli.Streams
 	stderr   io.Writer // what the streams had before
 }
 
@@ -34,10 +35,10 @@ type scopeLine struct {
 }
 
 // showProgress begins. Until stop, what is said to stderr appears above the lines.
-func showProgress(ctx context.Context, s *streams, targets []infra.Target) *progress {
+func showProgress(ctx context.Context, s *cli.Streams, targets []infra.Target) *progress {
 	p := &progress{
-		Progress: mpb.NewWithContext(ctx, mpb.WithOutput(s.stderr)),
-		lines:    make([]*scopeLine, len(targets)), streams: s, stderr: s.stderr,
+		Progress: mpb.NewWithContext(ctx, mpb.WithOutput(s.Stderr)),
+		lines:    make([]*scopeLine, len(targets)), streams: s, stderr: s.Stderr,
 	}
 	begun := time.Now()
 	for i := range targets {
@@ -55,7 +56,7 @@ func showProgress(ctx context.Context, s *streams, targets []infra.Target) *prog
 			return fmt.Sprintf("Node lists: %d of %s answered", p.answered.Load(), english.Count(p.asked, "cluster"))
 		})
 	}
-	s.stderr = p
+	s.Stderr = p
 	return p
 }
 
@@ -94,7 +95,7 @@ func (p *progress) Write(b []byte) (int, error) {
 
 // stop takes the lines away.
 func (p *progress) stop() {
-	p.streams.stderr = p.stderr
+	p.streams.Stderr = p.stderr
 	for _, line := range p.lines {
 		if line != nil {
 			line.bar.Abort(true)

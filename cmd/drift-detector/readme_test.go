@@ -141,7 +141,7 @@ var foreignFlags = map[string]bool{
 // Every flag, command, variable and exit status that the docs name exists.
 func TestDocsNameWhatExists(t *testing.T) {
 	flags, commands, variables := maps.Clone(foreignFlags), map[string]bool{}, map[string]bool{}
-	app := newApp(&streams{})
+	app := newProgram(&cli.Streams{}).App
 	for _, c := range app.Commands {
 		commands[c.Name] = true
 		for _, f := range append(c.Flags, app.Flags...) {

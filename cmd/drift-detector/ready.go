@@ -19,10 +19,10 @@ import (
 type readyOptions struct {
 	report, format      string
 	done, confirmations []string
-	outputs             []target
+	outputs             []cli.Target
 }
 
-func readyCommand(s *streams) *urfave.Command {
+func readyCommand(s *cli.Streams) *urfave.Command {
 	var o readyOptions
 	return &urfave.Command{
 		Name:      "ready",
@@ -53,7 +53,7 @@ EXAMPLES:
 			&urfave.StringSliceFlag{Name: "confirmations", Usage: "YAML `FILE` of confirmations that detect was given; repeatable"},
 			&urfave.StringSliceFlag{Name: "done", Usage: "`STEP` of the plan that you did, or a check that the list offers; repeatable"},
 			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the list: " + ready.Formats.String(), Value: "text", Destination: &o.format},
-			outputFlag("the list", true),
+			cli.OutputFlag("the list", true),
 		},
 		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
@@ -61,7 +61,7 @@ EXAMPLES:
 			}
 			o.done, o.confirmations = c.StringSlice("done"), c.StringSlice("confirmations")
 			var err error
-			if o.outputs, err = readTargets(c, o.format, ready.Formats.Names()); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, o.format, ready.Formats.Names()); err != nil {
 				return err
 			}
 			return runReady(o, s)
@@ -69,7 +69,7 @@ EXAMPLES:
 	}
 }
 
-func runReady(o readyOptions, s *streams) error {
+func runReady(o readyOptions, s *cli.Streams) error {
 	rep, err := readReport(o.report)
 	if err != nil {
 		return err
@@ -83,12 +83,12 @@ func runReady(o readyOptions, s *streams) error {
 	if why := ready.Contradiction(rep, plan.ToDo(rep, describedTools(rep))); why != "" {
 		return refuseChanged(o.report, why)
 	}
-	q := ready.Question{Report: rep, File: quoted(o.report), Program: quoted(s.program), Given: len(o.confirmations) > 0, Done: o.done, Now: s.now()}
+	q := ready.Question{Report: rep, File: cli.Quoted(o.report), Program: cli.Quoted(s.Program), Given: len(o.confirmations) > 0, Done: o.done, Now: s.Now()}
 	if q.Confirmations, err = readConfirmations(o.confirmations); err != nil {
 		return err
 	}
-	if f, ok := s.stdin.(*os.File); s.stdin != nil && (!ok || !term.IsTerminal(int(f.Fd()))) {
-		q.Printed = s.stdin
+	if f, ok := s.Stdin.(*os.File); s.Stdin != nil && (!ok || !term.IsTerminal(int(f.Fd()))) {
+		q.Printed = s.Stdin
 	}
 	d := ready.Look(q)
 	for _, w := range o.done {
@@ -100,11 +100,11 @@ func runReady(o readyOptions, s *streams) error {
 			return &cli.UsageError{Message: fmt.Sprintf("--done %q: of this report it takes %s", w, takes), Command: "ready"}
 		}
 	}
-	err = writeOutputs(o.outputs, s, slices.Concat([]string{o.report}, o.confirmations), func(w io.Writer, to *output) error {
-		if to.format == "text" && to.path == "" {
+	err = cli.WriteOutputs(o.outputs, s, slices.Concat([]string{o.report}, o.confirmations), func(w io.Writer, to *cli.Output) error {
+		if to.Format == "text" && to.Path == "" {
 			return ready.Text(w, d, textOptions(s))
 		}
-		write, err := ready.Formats.Named(to.format)
+		write, err := ready.Formats.Named(to.Format)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func runReady(o readyOptions, s *streams) error {
 	case d.Result == ready.NotYet:
 		return &cli.FailOnError{Message: fmt.Sprintf("not yet: %d of %d; do not restore", d.Open, len(d.Items))}
 	case d.Result == ready.Blind:
-		return &cli.IncompleteError{Message: fmt.Sprintf("not looked at: %d of %d; do not restore", d.Open, len(d.Items)), Hints: []string{"pipe in what is missing: " + quoted(s.program) + " help ready"}}
+		return &cli.IncompleteError{Message: fmt.Sprintf("not looked at: %d of %d; do not restore", d.Open, len(d.Items)), Hints: []string{"pipe in what is missing: " + cli.Quoted(s.Program) + " help ready"}}
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func TestReadyOfTheLab(t *testing.T) {
 	} {
 		runs := func(more ...string) (cli.ExitCode, string, string) {
 			var stdout, stderr bytes.Buffer
-			s := &streams{stdin: strings.NewReader(c.stdin), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+			s := &cli.Streams{Stdin: strings.NewReader(c.stdin), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 			args := append(append([]string{"ready", saved}, c.args...), more...)
 			code := run(t.Context(), append([]string{"drift-detector"}, args...), s)
 			declared(t, args, code)
@@ -143,7 +143,7 @@ func TestReadyIsGo(t *testing.T) {
 		{"the report is changed", seen, steps, cli.ExitUsage, ""},
 	} {
 		var stdout, stderr bytes.Buffer
-		s := &streams{stdin: strings.NewReader(c.stdin), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+		s := &cli.Streams{Stdin: strings.NewReader(c.stdin), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 		args := []string{"ready", saved}
 		if c.code == cli.ExitUsage {
 			args[1] += ".changed"

@@ -26,7 +26,7 @@ type recheckOptions struct {
 	bounds
 }
 
-func recheckCommand(s *streams) *urfave.Command {
+func recheckCommand(s *cli.Streams) *urfave.Command {
 	var o recheckOptions
 	return &urfave.Command{
 		Name:      "recheck",
@@ -64,7 +64,7 @@ EXAMPLES:
 	}
 }
 
-func runRecheck(ctx context.Context, o recheckOptions, s *streams) error {
+func runRecheck(ctx context.Context, o recheckOptions, s *cli.Streams) error {
 	rep, err := readReport(o.report)
 	if err != nil {
 		return err
@@ -76,11 +76,11 @@ func runRecheck(ctx context.Context, o recheckOptions, s *streams) error {
 	registry.Timeout = o.place
 	tools := registry.Tools()
 	said, err := o.Ask(ctx, rep, recheck.Eyes{
-		Objects: &fromKubectl{s.stdin},
+		Objects: &fromKubectl{s.Stdin},
 		Place: func(ctx context.Context, provider, at string, sought infra.Sought) infra.Listing {
 			t := registry.Reach(provider, at, sought)
 			if t.Refused == nil {
-				s.info("%s", t.Use)
+				s.Info("%s", t.Use)
 			}
 			return registry.Collect(ctx, []infra.Target{t}, nil).Listings[0]
 		},
@@ -96,7 +96,7 @@ func runRecheck(ctx context.Context, o recheckOptions, s *streams) error {
 	case err != nil:
 		return fmt.Errorf("recheck: %w", err)
 	}
-	_, err = fmt.Fprintln(s.stdout, "go on: "+terminal.Escape(said))
+	_, err = fmt.Fprintln(s.Stdout, "go on: "+terminal.Escape(said))
 	return err
 }
 

@@ -78,7 +78,7 @@ func TestRecheckOfTheLab(t *testing.T) {
 		{"no name", file, []string{"vm"}, "", cli.ExitUsage, "the name of what is looked at"},
 	} {
 		var stdout, stderr bytes.Buffer
-		s := &streams{stdin: strings.NewReader(c.stdin), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+		s := &cli.Streams{Stdin: strings.NewReader(c.stdin), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 		args := append([]string{"recheck", c.file}, c.args...)
 		got := run(context.Background(), append([]string{"drift-detector"}, args...), s)
 		declared(t, args, got)

@@ -30,7 +30,7 @@ type releasesOptions struct {
 	ignoreFiles                               []string
 	diff                                      bool
 	fails                                     failOn
-	outputs                                   []target
+	outputs                                   []cli.Target
 	stores                                    storeOptions
 	live                                      liveOptions
 	bounds                                    bounds
@@ -41,7 +41,7 @@ var releasesKinds = append(slices.Clone(releasereport.Kinds), staleBackup)
 
 var releasesFormats = []string{"text", "json"}
 
-func releasesCommand(s *streams) *urfave.Command {
+func releasesCommand(s *cli.Streams) *urfave.Command {
 	var o releasesOptions
 	var fails string
 	return &urfave.Command{
@@ -66,7 +66,7 @@ EXAMPLES:
 			&urfave.BoolFlag{Name: "diff", Usage: "show live and desired values whole; values of Secrets, and what is named like one, are masked", Destination: &o.diff},
 			&urfave.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(releasesKinds, ", ") + "; several are separated by commas", Destination: &fails},
 			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the result: text or json", Value: "text", Destination: &o.format},
-			outputFlag("it", true),
+			cli.OutputFlag("it", true),
 		),
 		Action: func(c *urfave.Context) error {
 			if err := o.read(c); err != nil {
@@ -79,7 +79,7 @@ EXAMPLES:
 			if err := o.fails.fit(o.live.kubeconfig != "", "releases"); err != nil {
 				return err
 			}
-			if o.outputs, err = readTargets(c, o.format, releasesFormats); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, o.format, releasesFormats); err != nil {
 				return err
 			}
 			return runReleases(c.Context, o, s)
@@ -108,16 +108,16 @@ func (o *releasesOptions) read(c *urfave.Context) error {
 	return nil
 }
 
-func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
+func runReleases(ctx context.Context, o releasesOptions, s *cli.Streams) error {
 	rules, err := readDriftRules(o.ignoreFiles)
 	if err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s, slices.Concat(o.ignoreFiles, o.live.inputs(), []string{o.velero, o.backup})...)
+	out, err := cli.CreateOutputs(o.outputs, s, slices.Concat(o.ignoreFiles, o.live.inputs(), []string{o.velero, o.backup})...)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	b, err := o.open(bounded, s)
@@ -139,9 +139,9 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 	}
 	doc := releasereport.New(found, releasereport.Backup{
 		Path: b.source.Name, SHA256: info.SHA256, WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo, Items: info.Items,
-	}, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, s.now())
+	}, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, s.Now())
 	if b.live == nil {
-		doc.Backup.Stale = check.Stale(ageOf(info, found), s.now(), o.stores.newest.older)
+		doc.Backup.Stale = check.Stale(ageOf(info, found), s.Now(), o.stores.newest.older)
 	}
 	if o.namespace != "" {
 		doc.Only = "in namespace " + o.namespace
@@ -149,8 +149,8 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 	if o.status != "" {
 		doc.Narrow(o.status)
 	}
-	if err := out.write(func(w io.Writer, to *output) error {
-		if to.format == "json" {
+	if err := out.Fill(func(w io.Writer, to *cli.Output) error {
+		if to.Format == "json" {
 			return releasereport.JSON(w, doc)
 		}
 		return releasereport.Text(w, doc, o.diff)
@@ -160,7 +160,7 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := out.commit(); err != nil {
+	if err := out.Commit(); err != nil {
 		return err
 	}
 	if err := o.verdict(doc); err != nil {
@@ -200,7 +200,7 @@ func ageOf(info archive.Info, found *releases.Result) backup.Info {
 }
 
 // open finds the backup, or the management cluster that runs.
-func (o *releasesOptions) open(ctx context.Context, s *streams) (openedBackup, error) {
+func (o *releasesOptions) open(ctx context.Context, s *cli.Streams) (openedBackup, error) {
 	if o.live.kubeconfig == "" {
 		return o.stores.open(ctx, s, o.backup, false)
 	}

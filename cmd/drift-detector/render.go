@@ -24,11 +24,11 @@ import (
 type renderOptions struct {
 	report, format, status string
 	link                   string
-	outputs                []target
+	outputs                []cli.Target
 	only                   report.Filter
 }
 
-func renderCommand(s *streams) *urfave.Command {
+func renderCommand(s *cli.Streams) *urfave.Command {
 	var o renderOptions
 	return &urfave.Command{
 		Name:      "render",
@@ -50,14 +50,14 @@ EXAMPLES:
 			&urfave.StringSliceFlag{Name: "namespace", Usage: "show only clusters in `NAMESPACE`; repeatable"},
 			&urfave.StringFlag{Name: "status", Usage: "list only machines of one of `STATUSES`: ghost, stale, unknown, healthy, separated by commas; counts stay", Destination: &o.status},
 			linkFlag(&o.link),
-			outputFlag("it", true),
+			cli.OutputFlag("it", true),
 		},
 		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
 				return err
 			}
 			var err error
-			if o.outputs, err = readTargets(c, o.format, renderFormats); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, o.format, renderFormats); err != nil {
 				return err
 			}
 			if err := readLink(c, o.link, writesMessage(o.outputs)); err != nil {
@@ -97,14 +97,14 @@ func formatFlag(value string, into *string) urfave.Flag {
 	return &urfave.StringFlag{Name: "format", Usage: "`FORMAT`: " + formats.Report.String(), Value: value, Destination: into}
 }
 
-func runRender(o renderOptions, s *streams) error {
+func runRender(o renderOptions, s *cli.Streams) error {
 	rep, err := readReport(o.report)
 	if err != nil {
 		return err
 	}
 	about := message.About{Fails: failOn(rep.Options.FailOn).matches(rep), Link: o.link} // of the whole report, as the answer
 	var runbook *html.Runbook
-	if slices.ContainsFunc(o.outputs, func(t target) bool { return t.format == "html" }) {
+	if slices.ContainsFunc(o.outputs, func(t cli.Target) bool { return t.Format == "html" }) {
 		runbook, err = runbookOf(rep, o.only) // of the whole report: its numbers are those of the list
 	}
 	if err == nil && o.only.String() != "" {
@@ -113,7 +113,7 @@ func runRender(o renderOptions, s *streams) error {
 	if err != nil {
 		return &cli.UsageError{Message: err.Error(), Command: "render"}
 	}
-	return writeOutputs(o.outputs, s, []string{o.report}, o.writer(rep, runbook, about, s))
+	return cli.WriteOutputs(o.outputs, s, []string{o.report}, o.writer(rep, runbook, about, s))
 }
 
 // runbookOf returns the plan of a report for its page, with the steps of what is shown.
@@ -131,18 +131,18 @@ func runbookOf(r *report.Report, only report.Filter) (*html.Runbook, error) {
 }
 
 // writer also writes the screen, which names the saved report for the next commands.
-func (o *renderOptions) writer(r *report.Report, runbook *html.Runbook, about message.About, s *streams) func(io.Writer, *output) error {
+func (o *renderOptions) writer(r *report.Report, runbook *html.Runbook, about message.About, s *cli.Streams) func(io.Writer, *cli.Output) error {
 	write := reportWriter(r, about, s)
-	return func(w io.Writer, to *output) error {
-		switch to.format {
+	return func(w io.Writer, to *cli.Output) error {
+		switch to.Format {
 		case "screen":
 		case "html":
 			return html.WriteWith(w, r, runbook)
 		default:
 			return write(w, to)
 		}
-		look := screenOptions(s, []target{{o.report, "json"}})
-		if to.path != "" {
+		look := screenOptions(s, []cli.Target{{Path: o.report, Format: "json"}})
+		if to.Path != "" {
 			look.Color, look.Width = false, 0
 		}
 		return screen.Write(w, r, look)
@@ -151,22 +151,22 @@ func (o *renderOptions) writer(r *report.Report, runbook *html.Runbook, about me
 
 // reportWriter writes a report in the format of an output. Text that goes to stdout
 // takes the form that fits there, and about is for messages.
-func reportWriter(r *report.Report, about message.About, s *streams) func(io.Writer, *output) error {
-	return func(w io.Writer, o *output) error {
-		if o.format == "text" && o.path == "" {
+func reportWriter(r *report.Report, about message.About, s *cli.Streams) func(io.Writer, *cli.Output) error {
+	return func(w io.Writer, o *cli.Output) error {
+		if o.Format == "text" && o.Path == "" {
 			return text.Write(w, r, textOptions(s))
 		}
-		if o.format == "html" {
+		if o.Format == "html" {
 			runbook, err := runbookOf(r, report.Filter{})
 			if err != nil {
 				return err
 			}
 			return html.WriteWith(w, r, runbook)
 		}
-		if write := about.Named(o.format); write != nil {
+		if write := about.Named(o.Format); write != nil {
 			return write(w, r)
 		}
-		write, err := formats.Report.Named(o.format)
+		write, err := formats.Report.Named(o.Format)
 		if err != nil {
 			return err
 		}
@@ -175,10 +175,10 @@ func reportWriter(r *report.Report, about message.About, s *streams) func(io.Wri
 }
 
 // sealedWriter writes a report that was made by this run, with digests where it is JSON.
-func sealedWriter(r *report.Report, about message.About, s *streams) func(io.Writer, *output) error {
+func sealedWriter(r *report.Report, about message.About, s *cli.Streams) func(io.Writer, *cli.Output) error {
 	as := reportWriter(r, about, s)
-	return func(w io.Writer, o *output) error {
-		if o.format == "json" {
+	return func(w io.Writer, o *cli.Output) error {
+		if o.Format == "json" {
 			return report.Sealed(w, r)
 		}
 		return as(w, o)
@@ -206,8 +206,8 @@ func readReport(path string) (*report.Report, error) {
 // warnChanged says which members of a report are not as detect wrote them: what is made of it
 // follows from them all the same. What narrows a report leaves it without digests, which is no
 // change.
-func warnChanged(s *streams, path string, rep *report.Report) {
+func warnChanged(s *cli.Streams, path string, rep *report.Report) {
 	if members, _ := rep.Changed(); len(members) > 0 {
-		s.warn("%s is not as detect wrote it: %s changed; what follows from that is not from what was seen", quoted(path), english.First(len(members), members))
+		s.Warn("%s is not as detect wrote it: %s changed; what follows from that is not from what was seen", cli.Quoted(path), english.First(len(members), members))
 	}
 }

@@ -28,7 +28,7 @@ var schemas = map[string]func() []byte{
 	"verify":   verify.Schema,
 }
 
-func schemaCommand(s *streams) *urfave.Command {
+func schemaCommand(s *cli.Streams) *urfave.Command {
 	documents := slices.Sorted(maps.Keys(schemas))
 	return &urfave.Command{
 		Name:      "schema",
@@ -40,7 +40,7 @@ check, diff, ready, releases or verify.
 EXAMPLES:
    drift-detector schema > report.schema.json
    drift-detector schema diff`,
-		BashComplete: func(*urfave.Context) { _, _ = io.WriteString(s.stdout, strings.Join(documents, "\n")+"\n") },
+		BashComplete: func(*urfave.Context) { _, _ = io.WriteString(s.Stdout, strings.Join(documents, "\n")+"\n") },
 		Action: func(c *urfave.Context) error {
 			document := "report"
 			if c.NArg() > 0 {
@@ -50,7 +50,7 @@ EXAMPLES:
 			if c.NArg() > 1 || !known {
 				return &cli.UsageError{Message: "name one document: " + strings.Join(documents, ", "), Command: "schema"}
 			}
-			_, err := s.stdout.Write(schema())
+			_, err := s.Stdout.Write(schema())
 			return err
 		},
 	}

@@ -28,7 +28,7 @@ func onTerminal(t *testing.T, columns int, environment map[string]string, args .
 func onTall(t *testing.T, columns, rows int, environment map[string]string, args ...string) (lines []string, sent string, status cli.ExitCode) {
 	t.Helper()
 	tty := openTerminal(t, columns, rows)
-	s := &streams{stdout: tty.File, stderr: tty.File, getenv: func(name string) string { return environment[name] }, now: clock}
+	s := &cli.Streams{Stdout: tty.File, Stderr: tty.File, Getenv: func(name string) string { return environment[name] }, Now: clock}
 	status = run(context.Background(), append([]string{"bin/drift-detector"}, args...), s)
 	sent = tty.end()
 	return strings.Split(strings.TrimSuffix(strings.Join(show(sent), "\n"), "\n"), "\n"), sent, status
@@ -152,7 +152,7 @@ func TestClosedPipe(t *testing.T) {
 		}
 		_ = r.Close()
 		var stderr strings.Builder
-		s := &streams{stdout: pipe, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+		s := &cli.Streams{Stdout: pipe, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 		code := run(context.Background(), append([]string{"drift-detector"}, c.args...), s)
 		_ = pipe.Close()
 		if code != c.code || !strings.Contains(stderr.String(), c.says) || c.says == "" && stderr.Len() > 0 {

@@ -21,7 +21,7 @@ var commands = map[string]func(){
 		if called := os.Getenv("CALLED"); called != "" { // testscript makes the bare name of every path
 			os.Args[0] = called
 		}
-		os.Exit(int(run(context.Background(), os.Args, process())))
+		os.Exit(int(run(context.Background(), os.Args, cli.Process())))
 	},
 }
 

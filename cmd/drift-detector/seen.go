@@ -23,13 +23,13 @@ const (
 
 // some says the first lines of one sort and counts the others, so that what matters stays
 // on the terminal whatever the size of the backup. --debug says all.
-func some(s *streams, say func(string, ...any), lines []string) {
+func some(s *cli.Streams, say func(string, ...any), lines []string) {
 	for i, l := range lines {
-		if i == few && len(lines) > several && !s.debug {
+		if i == few && len(lines) > several && !s.Debug {
 			say("and %d more like these; --debug lists all", len(lines)-few)
 			return
 		}
-		if !s.debug {
+		if !s.Debug {
 			l = brief(l, room(len(lines)))
 		}
 		say("%s", l)

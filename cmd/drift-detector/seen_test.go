@@ -61,18 +61,18 @@ func TestStderrIsShort(t *testing.T) {
 		lists = append(lists, backup.ClusterID{Namespace: "tenant", Name: fmt.Sprintf("cluster-%03d", i)})
 	}
 	var stderr strings.Builder
-	s := &streams{stderr: &stderr}
-	some(s, s.info, uses)
-	some(s, s.info, uses[:6])
-	some(s, s.warn, uses[:6])
+	s := &cli.Streams{Stderr: &stderr}
+	some(s, s.Info, uses)
+	some(s, s.Info, uses[:6])
+	some(s, s.Warn, uses[:6])
 	err := missed(incomplete(all, "", ""), lists)
 	var e *cli.IncompleteError
 	if !errors.As(err, &e) {
 		t.Fatal(err)
 	}
-	s.say("error: ", "%s", e.Message)
+	s.Say("error: ", "%s", e.Message)
 	for _, hint := range e.Hints {
-		s.hint("%s", hint)
+		s.Hint("%s", hint)
 	}
 	for _, want := range []string{"; and 522 more places", "vcenter-002", "cluster-002 and 522 more", "and 522 more like these; --debug lists all\n", "and 522 more, in the report"} {
 		if !strings.Contains(stderr.String(), want) {
@@ -82,9 +82,9 @@ func TestStderrIsShort(t *testing.T) {
 	if n := stderr.Len(); n > 2048 || strings.Contains(stderr.String(), "vcenter-004") {
 		t.Errorf("%d bytes:\n%s", n, stderr.String())
 	}
-	s.debug = true
+	s.Debug = true
 	stderr.Reset()
-	if some(s, s.info, uses); strings.Count(stderr.String(), "\n") != len(uses) {
+	if some(s, s.Info, uses); strings.Count(stderr.String(), "\n") != len(uses) {
 		t.Errorf("--debug says %d lines", strings.Count(stderr.String(), "\n"))
 	}
 }

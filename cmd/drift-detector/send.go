@@ -52,7 +52,7 @@ func (o *sendOptions) flags() []urfave.Flag {
 
 // read takes the values of the flags, so that a slip is found before the run. After an error it goes on:
 // what can be used says it.
-func (o *sendOptions) read(c *urfave.Context, s *streams) error {
+func (o *sendOptions) read(c *urfave.Context, s *cli.Streams) error {
 	err := o.readPush(c, s)
 	if err != nil {
 		o.to = nil
@@ -67,7 +67,7 @@ func (o *sendOptions) read(c *urfave.Context, s *streams) error {
 	return cmp.Or(err, unshown)
 }
 
-func (o *sendOptions) readPush(c *urfave.Context, s *streams) (err error) {
+func (o *sendOptions) readPush(c *urfave.Context, s *cli.Streams) (err error) {
 	if o.push != "" {
 		if o.to, err = post.Address(o.push); err != nil {
 			return &cli.UsageError{Message: "--push: " + err.Error(), Command: c.Command.Name}
@@ -98,7 +98,7 @@ func (o *sendOptions) readPush(c *urfave.Context, s *streams) (err error) {
 	return nil
 }
 
-func (o *sendOptions) readNotice(c *urfave.Context, s *streams, value string) error {
+func (o *sendOptions) readNotice(c *urfave.Context, s *cli.Streams, value string) error {
 	format, file, _ := strings.Cut(value, "=")
 	if !slices.Contains(message.Formats, format) || file == "" {
 		return &cli.UsageError{Message: "--notify takes FORMAT=FILE; FORMAT is one of " + strings.Join(message.Formats, ", ") + ", and FILE holds the URL", Command: c.Command.Name}
@@ -117,9 +117,9 @@ func (o *sendOptions) readNotice(c *urfave.Context, s *streams, value string) er
 }
 
 // warnOfPlain says of a secret that others may read it on its way.
-func (o *sendOptions) warnOfPlain(s *streams, flag, secret string, to *url.URL) {
+func (o *sendOptions) warnOfPlain(s *cli.Streams, flag, secret string, to *url.URL) {
 	if post.IsPlain(to) {
-		s.warn("%s: %s is reached without encryption: %s can be read on the way; an address with https:// keeps it", flag, to.Host, secret)
+		s.Warn("%s: %s is reached without encryption: %s can be read on the way; an address with https:// keeps it", flag, to.Host, secret)
 	}
 }
 
@@ -149,11 +149,11 @@ func fileCause(err error) string {
 }
 
 // send sends the metrics and the messages.
-func (o *sendOptions) send(ctx context.Context, s *streams, r *report.Report, about message.About) {
+func (o *sendOptions) send(ctx context.Context, s *cli.Streams, r *report.Report, about message.About) {
 	o.done = true
 	say := func(what string, err error) {
 		if err != nil {
-			s.warn("%s: %v; the report is written all the same", what, err)
+			s.Warn("%s: %v; the report is written all the same", what, err)
 		}
 	}
 	if o.to != nil {
@@ -166,21 +166,21 @@ func (o *sendOptions) send(ctx context.Context, s *streams, r *report.Report, ab
 
 // failed sends that a run ended with an error and no report, and returns the error: silence reads as if
 // all were well. One that is interrupted has no time for that.
-func (o *sendOptions) failed(ctx context.Context, s *streams, f *message.Failure, err error) error {
+func (o *sendOptions) failed(ctx context.Context, s *cli.Streams, f *message.Failure, err error) error {
 	if err == nil || o.done || ctx.Err() != nil {
 		return err
 	}
 	say := func(what string, err error) {
 		if err != nil {
-			s.warn("%s: %v", what, err)
+			s.Warn("%s: %v", what, err)
 		}
 	}
-	f.Why, f.Next = s.redacted(err.Error()), "look into the log of the run, and run it again"
+	f.Why, f.Next = s.Redacted(err.Error()), "look into the log of the run, and run it again"
 	var input *backup.InputError
 	var usage *cli.UsageError
 	switch {
 	case errors.As(err, &input):
-		f.Why, f.Next = s.redacted(input.Name+": "+input.Problem), s.redacted(input.Next)
+		f.Why, f.Next = s.Redacted(input.Name+": "+input.Problem), s.Redacted(input.Next)
 	case errors.As(err, &usage):
 		f.Next = "mend the command line, or the variables DRIFT_DETECTOR_…; 'drift-detector man' has all flags"
 	}

@@ -201,7 +201,7 @@ func TestARunWithoutAReportIsSaid(t *testing.T) {
 	}
 	got = nil
 	args := slices.Concat([]string{"drift-detector", "detect"}, w.sources(), w.reach(), sends)
-	if code := run(t.Context(), args, &streams{stdin: strings.NewReader(""), stdout: full{}, stderr: io.Discard, getenv: os.Getenv, now: time.Now}); code != cli.ExitUsage || len(got) != 2 || !strings.Contains(strings.Join(got, ""), "\ndrift_detector_run_failed 1\n") {
+	if code := run(t.Context(), args, &cli.Streams{Stdin: strings.NewReader(""), Stdout: full{}, Stderr: io.Discard, Getenv: os.Getenv, Now: time.Now}); code != cli.ExitUsage || len(got) != 2 || !strings.Contains(strings.Join(got, ""), "\ndrift_detector_run_failed 1\n") {
 		t.Errorf("stdout is full, status %d: %s", code, got)
 	}
 	got = nil

@@ -26,10 +26,10 @@ type verifyOptions struct {
 	report, format, waits string
 	wait                  time.Duration
 	byPlan                bool
-	outputs               []target
+	outputs               []cli.Target
 }
 
-func verifyCommand(s *streams) *urfave.Command {
+func verifyCommand(s *cli.Streams) *urfave.Command {
 	var o verifyOptions
 	return &urfave.Command{
 		Name:      "verify",
@@ -47,7 +47,7 @@ EXAMPLES:
 		Flags: slices.Concat(o.live.flags(), []urfave.Flag{
 			&urfave.StringFlag{Name: "wait", Usage: "look again for `TIME` until all is decided; such as 20m", Destination: &o.waits},
 			&urfave.BoolFlag{Name: "by-plan", Usage: "the restore was made by the plan: what its steps change is not held against the forecast", Destination: &o.byPlan},
-			outputFlag("what came", true),
+			cli.OutputFlag("what came", true),
 			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of what came: " + verify.Formats.String(), Value: "text", Destination: &o.format},
 		}, o.placeFlags(), providerFlags(), []urfave.Flag{quietFlag(&o.quiet)}),
 		Action: func(c *urfave.Context) error {
@@ -62,7 +62,7 @@ EXAMPLES:
 				o.wait, err = positive("--wait", o.waits, c.Command.Name)
 			}
 			if err == nil {
-				o.outputs, err = readTargets(c, o.format, verify.Formats.Names())
+				o.outputs, err = cli.ReadTargets(c, o.format, verify.Formats.Names())
 			}
 			if err != nil {
 				return err
@@ -73,7 +73,7 @@ EXAMPLES:
 	}
 }
 
-func runVerify(ctx context.Context, o verifyOptions, s *streams) error {
+func runVerify(ctx context.Context, o verifyOptions, s *cli.Streams) error {
 	rep, err := readReport(o.report)
 	if err != nil {
 		return err
@@ -81,27 +81,27 @@ func runVerify(ctx context.Context, o verifyOptions, s *streams) error {
 	if err := refuseLive(o.report, rep); err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.report, o.credentials}, o.live.inputs())...)
+	out, err := cli.CreateOutputs(o.outputs, s, slices.Concat([]string{o.report, o.credentials}, o.live.inputs())...)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	d, failed, err := o.watch(ctx, s, rep)
 	if err != nil {
 		return err
 	}
-	err = out.write(func(w io.Writer, to *output) error {
-		if to.format == "text" && to.path == "" {
+	err = out.Fill(func(w io.Writer, to *cli.Output) error {
+		if to.Format == "text" && to.Path == "" {
 			return verify.Text(w, d, textOptions(s))
 		}
-		write, err := verify.Formats.Named(to.format)
+		write, err := verify.Formats.Named(to.Format)
 		if err != nil {
 			return err
 		}
 		return write(w, d)
 	})
 	if err == nil {
-		err = out.commit()
+		err = out.Commit()
 	}
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ const pauseBetween = 30 * time.Second
 
 // watch looks until all is decided or the time is over. It returns what was seen last, and why what
 // came later could not be read. An API server that comes and goes, as after a restore, is awaited too.
-func (o *verifyOptions) watch(ctx context.Context, s *streams, rep *report.Report) (last *verify.Document, failed, err error) {
+func (o *verifyOptions) watch(ctx context.Context, s *cli.Streams, rep *report.Report) (last *verify.Document, failed, err error) {
 	end, looking := time.Now().Add(o.wait), *o
 	for said := ""; ; {
 		d, err := looking.look(ctx, s, rep)
@@ -147,7 +147,7 @@ func (o *verifyOptions) watch(ctx context.Context, s *streams, rep *report.Repor
 			return nil, nil, err
 		case err != nil:
 			failed = err
-			s.warn("looking again: %v", err)
+			s.Warn("looking again: %v", err)
 		default:
 			last, failed = d, nil
 		}
@@ -165,7 +165,7 @@ func (o *verifyOptions) watch(ctx context.Context, s *streams, rep *report.Repor
 			// nothing is known yet
 		} else if now := fmt.Sprintf("as foretold %d, not yet %d", last.Summary.AsForetold, last.Summary.NotYet); now != said && !o.quiet {
 			said = now
-			s.info("%s; looking again for %s", now, left.Round(time.Second))
+			s.Info("%s; looking again for %s", now, left.Round(time.Second))
 		}
 		select {
 		case <-ctx.Done():
@@ -177,7 +177,7 @@ func (o *verifyOptions) watch(ctx context.Context, s *streams, rep *report.Repor
 
 // look reads the management cluster for what it says of places, lists them, and then reads its
 // objects: a Machine that was created meanwhile must not make its VM look like one of nobody.
-func (o *verifyOptions) look(ctx context.Context, s *streams, rep *report.Report) (*verify.Document, error) {
+func (o *verifyOptions) look(ctx context.Context, s *cli.Streams, rep *report.Report) (*verify.Document, error) {
 	seen := &verify.Observation{ByPlan: o.byPlan}
 	access, err := o.access(s)
 	if err != nil {
@@ -198,7 +198,7 @@ func (o *verifyOptions) look(ctx context.Context, s *streams, rep *report.Report
 		if err != nil {
 			return nil, err
 		}
-		result := detector.Detect(e.snapshot, e.expected, inv, detector.Options{Now: s.now()})
+		result := detector.Detect(e.snapshot, e.expected, inv, detector.Options{Now: s.Now()})
 		seen.Instances, seen.Scopes = build.Listed(inv, result.Scopes)
 	}
 	if err := o.observe(ctx, s, seen); err != nil {
@@ -208,7 +208,7 @@ func (o *verifyOptions) look(ctx context.Context, s *streams, rep *report.Report
 }
 
 // observe adds the objects of the management cluster.
-func (o *verifyOptions) observe(ctx context.Context, s *streams, seen *verify.Observation) error {
+func (o *verifyOptions) observe(ctx context.Context, s *cli.Streams, seen *verify.Observation) error {
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	c := o.live.opened
