@@ -137,7 +137,7 @@ func TestHelpAndDocsNameTheSame(t *testing.T) {
 		}
 		for _, f := range c.Flags {
 			name := f.Names()[0]
-			word := cmp.Or(elsewhere(c.Name, f), "--"+name+" ")
+			word := cmp.Or(elsewhere(c.Name, name), "--"+name+" ")
 			if name != "help" && !strings.Contains(help.stdout, word) {
 				t.Errorf("the help of %s lacks %s", c.Name, word)
 			}

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strings"
-
 	"drift-detector/internal/cli"
 )
 
@@ -97,14 +94,4 @@ func statusesOf(command string) []cli.Status {
 		return all
 	}
 	return []cli.Status{cli.StatusDone, cli.StatusUsage}
-}
-
-// exitStatus returns the block about them at the end of a command's description.
-func exitStatus(command string) string {
-	var b strings.Builder
-	b.WriteString("\n\nEXIT STATUS:")
-	for _, s := range statusesOf(command) {
-		fmt.Fprintf(&b, "\n   %-3d  %s", s.Code, strings.ReplaceAll(s.Long, "\n", "\n        "))
-	}
-	return b.String()
 }

@@ -160,7 +160,7 @@ func (o *explainOptions) explained(codes []code.Row) []byte {
 		}
 		say := func(label, text string) {
 			if text != "" {
-				fmt.Fprintf(&b, "%-16s%s", label, strings.TrimLeft(indented(text, 16, 16), " "))
+				fmt.Fprintf(&b, "%-16s%s", label, strings.TrimLeft(cli.Indented(text, 16, 16), " "))
 			}
 		}
 		r, kinds, phases := rows[0], kindsOf(rows), phasesOf(rows)
@@ -234,7 +234,7 @@ func inThePlan(program string, phases []code.Phase, f *explainedReport, separato
 		text := program + " plan " + report + " --phase " + string(p)
 		if p == code.Paused {
 			text = program + " plan " + report + " --phase after"
-			if whole := text + "  # while paused"; len(whole) <= helpWidth-16 {
+			if whole := text + "  # while paused"; len(whole) <= cli.HelpWidth-16 {
 				text = whole
 			}
 		}
@@ -259,8 +259,8 @@ func listed(codes []code.Row, short bool) []byte {
 			continue
 		}
 		line := []rune(fmt.Sprintf("   %-28s %s", r.Code, r.Happens))
-		if short && len(line) > helpWidth {
-			line = append(line[:helpWidth-1], '…')
+		if short && len(line) > cli.HelpWidth {
+			line = append(line[:cli.HelpWidth-1], '…')
 		}
 		b.WriteString(string(line) + "\n")
 	}

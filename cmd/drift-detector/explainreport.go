@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drift-detector/infra/all"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
@@ -86,7 +87,7 @@ func (f *explainedReport) print(b *bytes.Buffer, rows []code.Row) {
 	}
 	fmt.Fprintf(b, "%-16s%s\n", "In the report", english.Count(len(all), "occurrence"))
 	for _, o := range all {
-		const indent, room = 16, helpWidth - 16
+		const indent, room = 16, cli.HelpWidth - 16
 		name, steps := terminal.Escape(cmp.Or(o.Name, "the restore as a whole")), stepsInWords(o.Steps)
 		if steps != "" && terminal.Width(name)+len("   "+steps) <= room {
 			name, steps = name+"   "+steps, ""
@@ -95,7 +96,7 @@ func (f *explainedReport) print(b *bytes.Buffer, rows []code.Row) {
 			fmt.Fprintf(b, "%*s%s\n", indent, "", row)
 		}
 		if steps != "" {
-			b.WriteString(indented(steps, indent+2, indent+2))
+			b.WriteString(cli.Indented(steps, indent+2, indent+2))
 		}
 	}
 }

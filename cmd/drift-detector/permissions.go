@@ -35,7 +35,7 @@ func permissionsCommand(s *cli.Streams) *urfave.Command {
 		Name:         "permissions",
 		Usage:        "print what an account must be allowed to list an infrastructure",
 		UsageText:    "drift-detector permissions " + strings.Join(providers, "|"),
-		Description:  filled(strings.Join(about, " "), 80) + "\n\nEXAMPLES:" + examples.String(),
+		Description:  cli.Filled(strings.Join(about, " "), 80) + "\n\nEXAMPLES:" + examples.String(),
 		BashComplete: func(*urfave.Context) { _, _ = io.WriteString(s.Stdout, strings.Join(providers, "\n")+"\n") },
 		Action: func(c *urfave.Context) error {
 			i := slices.Index(providers, c.Args().First())
@@ -46,24 +46,4 @@ func permissionsCommand(s *cli.Streams) *urfave.Command {
 			return err
 		},
 	}
-}
-
-// filled breaks a text into lines of at most width bytes, where words allow it.
-func filled(text string, width int) string {
-	var b strings.Builder
-	at := 0
-	for i, word := range strings.Fields(text) {
-		switch {
-		case i == 0:
-		case at+1+len(word) > width:
-			b.WriteByte('\n')
-			at = 0
-		default:
-			b.WriteByte(' ')
-			at++
-		}
-		b.WriteString(word)
-		at += len(word)
-	}
-	return b.String()
 }

@@ -35,7 +35,7 @@ func planCommand(s *cli.Streams) *urfave.Command {
 		Name:      "plan",
 		Usage:     "print what to do about a report, step by step",
 		UsageText: "drift-detector plan REPORT [options]",
-		Description: filled(`Who does what, when, in which safe order, with the commands for each finding.
+		Description: cli.Filled(`Who does what, when, in which safe order, with the commands for each finding.
 drift-detector runs none of them. As a shell script every command is commented
 out. A line that changes something first sees that it is in the `+placesOr()+`
 and in the cluster of the report; lines that destroy a VM exist only where

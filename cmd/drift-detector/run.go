@@ -12,9 +12,6 @@ import (
 func run(ctx context.Context, args []string, s *cli.Streams) cli.ExitCode {
 	p := newProgram(s)
 	hideTyped(p.App, args, s)
-	if complete(p.App, args, s) {
-		return cli.ExitOK
-	}
 	return p.Run(ctx, args, s)
 }
 
@@ -46,7 +43,11 @@ func allCommands(s *cli.Streams) []*urfave.Command {
 
 // newProgram returns the program, for streams.
 func newProgram(s *cli.Streams) *cli.Program {
-	p := &cli.Program{NoVariable: weakensTrust, App: &urfave.App{
+	p := &cli.Program{
+		NoVariable: weakensTrust, Statuses: statusesOf, Values: valuesOf,
+		Groups: helpGroups, Like: likeFlag, Elsewhere: elsewhere, Examples: helpExamples,
+	}
+	p.App = &urfave.App{
 		Name:  "drift-detector",
 		Usage: "says what a restore of a Cluster API management cluster will find",
 		Description: `The management cluster is lost, its Velero backup is on disk, and the workload
@@ -58,15 +59,12 @@ Endpoints and credentials come out of the backup. Nothing is ever changed.`,
 			&urfave.BoolFlag{Name: "debug", Aliases: []string{"D"}, Usage: "say on stderr what is done, list every machine; never prints a secret"},
 		},
 		Commands: allCommands(s),
-	}}
+	}
 	p.Prepare(s)
 	for _, c := range p.Commands {
 		if c.Before == nil {
 			c.Before = refuseEmpty
 		}
-		c.CustomHelpTemplate = helpPage(c)
-		c.Description += exitStatus(c.Name)
 	}
-	p.CustomAppHelpTemplate = appHelp(p.App)
 	return p
 }

@@ -7,14 +7,11 @@ import (
 	urfave "github.com/urfave/cli/v2"
 )
 
-// CompletionFlag is what the scripts of shells put behind a line that they ask to complete.
-const CompletionFlag = "--generate-bash-completion"
-
-// Permute puts the flags of a command before its other arguments, which the
+// permute puts the flags of a command before its other arguments, which the
 // command line package demands and nobody types: `plan report.json --format shell`.
 // Flags get their long names: the package refuses -o and --output in one command. A last
 // flag without its value stays the last, so that it takes no other argument for one.
-func Permute(app *urfave.App, args []string) []string {
+func permute(app *urfave.App, args []string) []string {
 	at := slices.IndexFunc(args[min(1, len(args)):], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
 	if at == 0 || slices.Contains(args, CompletionFlag) {
 		return args

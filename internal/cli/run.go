@@ -19,6 +19,14 @@ import (
 type Program struct {
 	*urfave.App
 	NoVariable map[string]bool // flags that a forgotten variable of the environment must not set
+
+	Statuses func(command string) []Status       // those that a command can end with
+	Values   func(command, flag string) []string // that a flag takes, or without a flag the argument of a command; nil where they are not known
+
+	Groups    []HelpGroup                       // of flags, in the order of help; the last one has what is in no other
+	Like      func(command, flag string) string // the flag beside which the help of a command has another
+	Elsewhere func(command, flag string) string // the word for a flag that help only mentions; empty for one that it explains
+	Examples  string                            // of the help without a command
 }
 
 // Prepare adds to the app what is the same for all commands.
@@ -40,28 +48,34 @@ func (p *Program) Prepare(s *Streams) {
 		return urfave.ShowAppHelp(c)
 	}
 	app.OnUsageError = func(c *urfave.Context, err error, _ bool) error {
-		return &UsageError{Message: FlagError(err, c.App.Flags)}
+		return &UsageError{Message: flagError(err, c.App.Flags)}
 	}
 	p.readEnvironment(app.Flags)
 	app.Flags = append(app.Flags, urfave.HelpFlag, urfave.VersionFlag) // the library adds no --help where help is a command
 	for _, c := range app.Commands {
 		p.readEnvironment(c.Flags)
 		c.OnUsageError = func(c *urfave.Context, err error, _ bool) error {
-			return &UsageError{Message: FlagError(err, c.Command.Flags), Command: c.Command.Name}
+			return &UsageError{Message: flagError(err, c.Command.Flags), Command: c.Command.Name}
 		}
+		c.CustomHelpTemplate = p.helpPage(c)
+		c.Description += p.exitStatus(c.Name)
 	}
+	app.CustomAppHelpTemplate = p.appHelp()
 }
 
 // Run runs the command that args name, the program's own name first, and maps its error to the
 // exit status, in this one place.
 func (p *Program) Run(ctx context.Context, args []string, s *Streams) ExitCode {
 	s.Program = calledAs(runtime.GOOS, args[0])
+	if p.complete(args, s) {
+		return ExitOK
+	}
 	if !IsTerminal(s.Stdout) {
 		s.Stdout = &untilClosed{to: s.Stdout}
 	}
 	printed := &FirstError{Writer: s.Stdout}
 	p.Writer = printed
-	err := withinASecond(ctx, s, func() error { return p.RunContext(ctx, Permute(p.App, args)) })
+	err := withinASecond(ctx, s, func() error { return p.RunContext(ctx, permute(p.App, args)) })
 	s.surplusSaid()
 	if err == nil && printed.Err != nil {
 		err = fmt.Errorf("writing to stdout: %w", printed.Err)

@@ -49,29 +49,29 @@ var (
 	flagSyntax  = regexp.MustCompile(`^bad flag syntax: (.*)$`)
 )
 
-// Dashed returns a flag as it is typed.
-func Dashed(name string) string {
+// dashed returns a flag as it is typed.
+func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
 	}
 	return "--" + name
 }
 
-// FlagError says an error of package flag in this program's words.
-func FlagError(err error, flags []urfave.Flag) string {
+// flagError says an error of package flag in this program's words.
+func flagError(err error, flags []urfave.Flag) string {
 	text := err.Error()
 	if m := flagUnknown.FindStringSubmatch(text); m != nil {
 		known := []string{"help"}
 		for _, f := range flags {
 			known = append(known, f.Names()...)
 		}
-		return "there is no flag " + Dashed(m[1]) + DidYouMean("--", m[1], known)
+		return "there is no flag " + dashed(m[1]) + DidYouMean("--", m[1], known)
 	}
 	if m := flagBare.FindStringSubmatch(text); m != nil {
-		return Dashed(m[1]) + " needs a value behind it"
+		return dashed(m[1]) + " needs a value behind it"
 	}
 	if m := flagNoBool.FindStringSubmatch(text); m != nil {
-		return fmt.Sprintf("%s %s: it takes no value, or true or false", Dashed(m[2]), m[1])
+		return fmt.Sprintf("%s %s: it takes no value, or true or false", dashed(m[2]), m[1])
 	}
 	if m := flagSyntax.FindStringSubmatch(text); m != nil {
 		return "there is no flag " + m[1]
