@@ -100,13 +100,13 @@ var layers = []layer{
 		name:    "command line", // which knows nothing of what commands do
 		has:     at("internal/cli"),
 		layers:  []string{"terminal", "shell"},
-		foreign: []string{"github.com/cpuguy83/go-md2man/v2", "github.com/urfave/cli/v2", "github.com/xrash/smetrics", "golang.org/x/term", "k8s.io/klog/v2"},
+		foreign: []string{"github.com/cpuguy83/go-md2man/v2", "github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term", "k8s.io/klog/v2"},
 	},
 	{
 		name:    "command",
 		has:     at("cmd/drift-detector"),
 		layers:  []string{"command line", "codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "document", "formats", "plan", "recheck", "readiness", "verification", "terminal", "post", "shell", "releases", "release report", "store", "management cluster", "backup list"},
-		foreign: []string{"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "golang.org/x/term", "github.com/vmware-tanzu/velero/pkg/apis"},
+		foreign: []string{"github.com/urfave/cli/v2", "github.com/vmware-tanzu/velero/pkg/apis"},
 	},
 	{
 		name:    "test support", // the product links none of it

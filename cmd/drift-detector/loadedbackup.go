@@ -352,7 +352,7 @@ func (o *backupOptions) list(ctx context.Context, s *cli.Streams, e *loadedBacku
 	stop := func() {}
 	if !o.quiet && !s.Debug && cli.IsTerminal(s.Stderr) && s.Getenv("TERM") != "dumb" {
 		p := showProgress(ctx, s, targets)
-		watch, stop = &infra.Watch{Found: p.found, Done: p.done}, p.stop
+		watch, stop = &infra.Watch{Found: p.found, Done: p.done}, p.Stop
 	}
 	bounded, free := o.bounds.begin(ctx)
 	defer free()

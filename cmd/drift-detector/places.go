@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	urfave "github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
@@ -132,7 +131,7 @@ type openedBackup struct {
 func (o *storeOptions) open(ctx context.Context, s *cli.Streams, name string, quiet bool) (openedBackup, error) {
 	switch {
 	case name == stdinName:
-		if f, ok := s.Stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if cli.IsTerminal(s.Stdin) {
 			return openedBackup{}, &backup.InputError{Name: "standard input", Problem: "a terminal", Next: "pipe the backup in: cat mgmt-data.tar.gz | drift-detector … --backup -"}
 		}
 		return openedBackup{source: archive.StreamSource(ctx, "standard input", s.Stdin), once: true}, nil

@@ -141,7 +141,7 @@ func TestProgressComesAndGoes(t *testing.T) {
 	for _, i := range []int{0, 1, 3} {
 		p.done(i, infra.Listing{})
 	}
-	p.stop()
+	p.Stop()
 	s.Info("afterwards")
 	sent := tty.end()
 	if strings.Contains(sent, "\x1b[31m") || strings.Contains(sent, "\u202e") {

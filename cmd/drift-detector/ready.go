@@ -3,11 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	urfave "github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"drift-detector/backup"
 	"drift-detector/internal/cli"
@@ -87,7 +85,7 @@ func runReady(o readyOptions, s *cli.Streams) error {
 	if q.Confirmations, err = readConfirmations(o.confirmations); err != nil {
 		return err
 	}
-	if f, ok := s.Stdin.(*os.File); s.Stdin != nil && (!ok || !term.IsTerminal(int(f.Fd()))) {
+	if s.Stdin != nil && !cli.IsTerminal(s.Stdin) {
 		q.Printed = s.Stdin
 	}
 	d := ready.Look(q)

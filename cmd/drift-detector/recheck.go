@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	urfave "github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -109,7 +107,7 @@ func refuseChanged(file, why string) error {
 type fromKubectl struct{ io.Reader }
 
 func (p *fromKubectl) Read(b []byte) (int, error) {
-	if f, ok := p.Reader.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if cli.IsTerminal(p.Reader) {
 		return 0, errors.New("it is a terminal; pipe it in: kubectl get … --output=json | drift-detector recheck …")
 	}
 	return p.Reader.Read(b)

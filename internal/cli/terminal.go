@@ -8,9 +8,10 @@ import (
 	"golang.org/x/term"
 )
 
-// IsTerminal reports whether what is written there goes to a person.
-func IsTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// IsTerminal reports whether a stream is of a person: what is read comes from one, or what is
+// written goes to one.
+func IsTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
