@@ -7,12 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"drift-detector/infra/all"
 	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
-	"drift-detector/report/build"
 	"drift-detector/report/code"
 	"drift-detector/report/plan"
 )
@@ -38,18 +36,6 @@ func readFound(file string) (*explainedReport, error) {
 		return nil, err
 	}
 	return &explainedReport{file, r, planOf(r)}, nil
-}
-
-// planOf returns the plan of a report, also of one of a release that did not describe providers.
-func planOf(r *report.Report) plan.Plan { return plan.New(r, describedTools(r)) }
-
-// describedTools returns the tools of the providers, which the report then describes.
-func describedTools(r *report.Report) plan.Tools {
-	registry := all.Registry()
-	if r.Providers == nil {
-		r.Providers = build.Providers(registry.Specs())
-	}
-	return registry.Tools()
 }
 
 // of returns the occurrences of a code; none without a report.
