@@ -105,10 +105,16 @@ var layers = []layer{
 	{name: "backup list", has: at("report/backups"), layers: []string{"codes", "document", "formats", "terminal"}},
 	{name: "release report", has: at("report/releases"), layers: []string{"releases", "document", "formats", "terminal"}},
 	{
+		name:    "command line", // which knows nothing of what commands do
+		has:     at("internal/cli"),
+		layers:  []string{"terminal", "shell"},
+		foreign: []string{"github.com/cpuguy83/go-md2man/v2", "github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term", "k8s.io/klog/v2"},
+	},
+	{
 		name:    "command",
 		has:     at("cmd/drift-detector"),
-		layers:  []string{"codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "document", "formats", "plan", "recheck", "readiness", "verification", "terminal", "post", "shell", "releases", "release report", "store", "management cluster", "backup list"},
-		foreign: []string{"github.com/cpuguy83/go-md2man/v2", "github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term", "github.com/vmware-tanzu/velero/pkg/apis", "k8s.io/klog/v2"},
+		layers:  []string{"command line", "codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "document", "formats", "plan", "recheck", "readiness", "verification", "terminal", "post", "shell", "releases", "release report", "store", "management cluster", "backup list"},
+		foreign: []string{"github.com/urfave/cli/v2", "github.com/vmware-tanzu/velero/pkg/apis"},
 	},
 	{
 		name:    "test support", // the product links none of it
@@ -128,7 +134,7 @@ func below(folder string) func(string, module) bool {
 }
 
 func isTestSupport(pkg string, _ module) bool {
-	return strings.HasPrefix(pkg, "internal/") && !at("internal/terminal", "internal/english", "internal/sorting", "internal/post")(pkg, nil) || strings.HasSuffix(path.Base(pkg), "test")
+	return strings.HasPrefix(pkg, "internal/") && !at("internal/terminal", "internal/english", "internal/sorting", "internal/post", "internal/cli")(pkg, nil) || strings.HasSuffix(path.Base(pkg), "test")
 }
 
 // provider returns the provider, a folder of infra that infra/all imports, or whose list it

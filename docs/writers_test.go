@@ -19,27 +19,27 @@ import (
 
 // writers are the ways in which what is linked could write to a stream of the process, and
 // why no text of others goes there. Package log and klog are no such ways while the program
-// holds them shut, see silence in cmd/drift-detector.
+// holds them shut, see silence in internal/cli.
 var writers = map[string]string{
-	own + "cmd/drift-detector: os.Stderr":                              "owns the streams",
-	own + "cmd/drift-detector: os.Stdout":                              "owns the streams",
-	own + "cmd/drift-detector: log.SetOutput":                          "shuts package log",
-	own + "cmd/drift-detector: klog.SetLogger":                         "shuts klog",
-	"os: syscall.Stderr":                                               "the streams themselves",
-	"os: syscall.Stdout":                                               "the streams themselves",
-	"fmt: os.Stdout":                                                   "Print and its like, whose callers are here",
-	"log: os.Stderr":                                                   "until it is shut",
-	"log/slog: log.SetOutput":                                          "SetDefault, which is not called",
-	"flag: os.Stderr":                                                  "flags of programs that parse with it",
-	"os/exec: os.Stderr":                                               "for GODEBUG=execwait, with where a command was made",
-	"runtime/debug: os.Stderr":                                         "PrintStack, which is not called",
-	"go/ast: os.Stdout":                                                "Print, which is not called",
-	"go/parser: fmt.Print":                                             "a trace that is not asked for",
-	"k8s.io/klog/v2: os.Stderr":                                        "where no logger is set, and Fatal",
-	"k8s.io/klog/v2: log.SetOutput":                                    "CopyStandardLogTo, which is not called",
-	"k8s.io/klog/v2/textlogger: os.Stderr":                             "the default, beside which its one caller gives a buffer",
-	"k8s.io/apimachinery/pkg/runtime: fmt.Print":                       "makes documentation out of source, which is not called",
-	"github.com/aws/aws-sdk-go-v2/config: os.Stderr":                   "the default, beside which aws and store give one that says nothing",
+	own + "internal/cli: os.Stderr":                  "owns the streams",
+	own + "internal/cli: os.Stdout":                  "owns the streams",
+	own + "internal/cli: log.SetOutput":              "shuts package log",
+	own + "internal/cli: klog.SetLogger":             "shuts klog",
+	"os: syscall.Stderr":                             "the streams themselves",
+	"os: syscall.Stdout":                             "the streams themselves",
+	"fmt: os.Stdout":                                 "Print and its like, whose callers are here",
+	"log: os.Stderr":                                 "until it is shut",
+	"log/slog: log.SetOutput":                        "SetDefault, which is not called",
+	"flag: os.Stderr":                                "flags of programs that parse with it",
+	"os/exec: os.Stderr":                             "for GODEBUG=execwait, with where a command was made",
+	"runtime/debug: os.Stderr":                       "PrintStack, which is not called",
+	"go/ast: os.Stdout":                              "Print, which is not called",
+	"go/parser: fmt.Print":                           "a trace that is not asked for",
+	"k8s.io/klog/v2: os.Stderr":                      "where no logger is set, and Fatal",
+	"k8s.io/klog/v2: log.SetOutput":                  "CopyStandardLogTo, which is not called",
+	"k8s.io/klog/v2/textlogger: os.Stderr":           "the default, beside which its one caller gives a buffer",
+	"k8s.io/apimachinery/pkg/runtime: fmt.Print":     "makes documentation out of source, which is not called",
+	"github.com/aws/aws-sdk-go-v2/config: os.Stderr": "the default, beside which aws and store give one that says nothing",
 	"github.com/aws/aws-sdk-go-v2/credentials/processcreds: os.Stderr": "the operator's own credential_process may ask for a second factor",
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds: fmt.Print":     "StdinTokenProvider, which is not given",
 	"github.com/vmware/govmomi/vim25/debug: os.Stderr":                 "a trace, for which no provider is set",
@@ -101,7 +101,7 @@ func TestNoLibraryWritesToAStreamByItself(t *testing.T) {
 	}
 	for way := range found {
 		if writers[way] == "" {
-			t.Errorf("%s: what comes there of others? Shut it in cmd/drift-detector, or say here why nothing does", way)
+			t.Errorf("%s: what comes there of others? Shut it in internal/cli, or say here why nothing does", way)
 		}
 	}
 	for way := range writers {

@@ -15,6 +15,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -170,7 +171,7 @@ func TestAnUnreadableVMDoesNotVanish(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := w.detect()
-		o.demand(t, exitIncomplete)
+		o.demand(t, cli.ExitIncomplete)
 		noWorse(t, before.report, o.report)
 		if status, reason, found := verdictOf(o.report, ref); !found || status != "" || reason != "InstanceUnreadable" {
 			t.Errorf("%s is %q %s, found %v", name, status, reason, found)
@@ -216,7 +217,7 @@ func TestAnInaccessibleNeighbour(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := w.detect()
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	if status, reason, found := verdictOf(o.report, name); !found || status != "" || reason != "InstanceUnreadable" {
 		t.Errorf("it is %q %s, found %v", status, reason, found)
 	}

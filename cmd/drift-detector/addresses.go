@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
 	"drift-detector/infra"
 	"drift-detector/infra/live"
+	"drift-detector/internal/cli"
 )
 
 // addressVariables hold addresses that libraries read, and may repeat.
@@ -26,23 +27,24 @@ var flagForm = regexp.MustCompile(`^--[a-z][a-z0-9-]*$`)
 
 // hideGiven keeps out of messages what was given for a file with a secret, where it may be the secret itself:
 // not a flag that was taken for it, and nothing so short that messages have it anyway.
-func (s *streams) hideGiven(flag, value string) {
+func hideGiven(typed *infra.Redaction, flag, value string) {
 	if _, file, of := strings.Cut(value, "="); of && flag == "notify" {
 		value = file
 	}
 	if len(value) > 2 && !flagForm.MatchString(value) && value != flag && value != live.InCluster && !infra.NamesAFile(value) {
-		s.typed.Add(backup.NewSensitive(value))
+		typed.Add(backup.NewSensitive(value))
 	}
 }
 
 // hideTyped keeps out of messages what may be secret in the files and addresses that the operator
 // typed, see [archive.AddressSecrets]: where one has a slip it is taken for a path, a name or
 // a flag, and whoever reports that repeats it, this program or a library.
-func (s *streams) hideTyped(app *cli.App, args []string) {
-	s.typed = infra.NewRedaction()
+func hideTyped(app *urfave.App, args []string, s *cli.Streams) {
+	typed := infra.NewRedaction()
+	s.Hide = typed.Text
 	hide := func(text string) {
 		for _, part := range archive.AddressSecrets(text) {
-			s.typed.Add(backup.NewSensitive(part))
+			typed.Add(backup.NewSensitive(part))
 		}
 	}
 	for i, arg := range args {
@@ -57,18 +59,18 @@ func (s *streams) hideTyped(app *cli.App, args []string) {
 			value = args[i+1]
 		}
 		if flag := strings.TrimLeft(name, "-"); slices.Contains(ofSecretFiles, flag) {
-			s.hideGiven(flag, value)
+			hideGiven(typed, flag, value)
 		}
 	}
 	for _, flag := range ofSecretFiles {
-		s.hideGiven(flag, s.getenv(variable(flag)))
+		hideGiven(typed, flag, s.Getenv(cli.Variable(flag)))
 	}
 	for _, name := range addressVariables {
-		hide(s.getenv(name))
+		hide(s.Getenv(name))
 	}
 	for _, c := range app.Commands {
 		for _, f := range c.Flags {
-			hide(s.getenv(variable(f.Names()[0])))
+			hide(s.Getenv(cli.Variable(f.Names()[0])))
 		}
 	}
 }

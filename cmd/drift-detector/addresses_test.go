@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report/formats"
 )
 
@@ -31,14 +32,14 @@ const slipped = `S1gnature<"&+/\of%2Fsecrets`
 func TestMistypedAddressesAreNotPrinted(t *testing.T) {
 	t.Parallel()
 	backup := testdata + "fleet-data.tar.gz"
-	app := newApp(&streams{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}})
+	app := newProgram(&cli.Streams{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}).App
 	n := 0
 	for _, form := range slips {
 		address := strings.Replace(strings.Replace(form, "%s", slipped, 1), "%%", "%", 1)
 		demand := func(env map[string]string, args ...string) {
 			n++
 			var stdout, stderr bytes.Buffer
-			s := &streams{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, getenv: func(name string) string { return env[name] }, now: clock}
+			s := &cli.Streams{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return env[name] }, Now: clock}
 			run(t.Context(), append([]string{"drift-detector"}, args...), s)
 			said := stdout.String() + stderr.String()
 			for _, left := range []string{"S1gnature", "of%2Fsecrets", "of/secrets", "U2lnbm"} {
@@ -55,7 +56,7 @@ func TestMistypedAddressesAreNotPrinted(t *testing.T) {
 			demand(nil, c.Name, "--debug="+address)
 			for _, f := range c.Flags {
 				name := "--" + f.Names()[0]
-				if f, ok := f.(cli.DocGenerationFlag); !ok || !f.TakesValue() {
+				if f, ok := f.(urfave.DocGenerationFlag); !ok || !f.TakesValue() {
 					demand(nil, c.Name, name+"="+address)
 					continue
 				}
@@ -96,24 +97,24 @@ func TestSecretsInPlaceOfFilesAreNotPrinted(t *testing.T) {
 		for _, secret := range []string{"S1gnature", "{password: S1gnature}", "user:S1gnature", "S1gnatureS1gnatureS1gnatureS1gna=", "{\"token\": \"S1gnature\"}", "a 'S1gnature' \"b\""} {
 			for _, given := range [][]string{{"--" + flag, format + secret}, {"--" + flag + "=" + format + secret}, {"-" + flag + "=" + format + secret}} {
 				o := runProgram(t, slices.Concat(of, given)...)
-				if said := o.stderr + o.stdout; o.code != exitUsage || strings.Contains(said, "S1gnature") || strings.Contains(said, "1gnat") {
+				if said := o.stderr + o.stdout; o.code != cli.ExitUsage || strings.Contains(said, "S1gnature") || strings.Contains(said, "1gnat") {
 					t.Errorf("%q: status %d: %s", given, o.code, said)
 				}
 			}
-			t.Setenv(variable(flag), format+secret)
+			t.Setenv(cli.Variable(flag), format+secret)
 			var said bytes.Buffer
-			s := &streams{stdin: strings.NewReader(""), stdout: &said, stderr: &said, getenv: os.Getenv, now: clock}
-			if code := run(t.Context(), append([]string{"drift-detector"}, of...), s); code != exitUsage || strings.Contains(said.String(), "S1gnature") {
-				t.Errorf("%s %q: status %d: %s", variable(flag), secret, code, &said)
+			s := &cli.Streams{Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said, Getenv: os.Getenv, Now: clock}
+			if code := run(t.Context(), append([]string{"drift-detector"}, of...), s); code != cli.ExitUsage || strings.Contains(said.String(), "S1gnature") {
+				t.Errorf("%s %q: status %d: %s", cli.Variable(flag), secret, code, &said)
 			}
-			os.Unsetenv(variable(flag)) // as it is again after the test
+			os.Unsetenv(cli.Variable(flag)) // as it is again after the test
 		}
 		for _, missing := range []string{"/run/chat/url", "missing.yaml", "a place/file", "--quiet"} {
 			says := missing
 			if flag == "push-user" || flag == "notify" { // of which no name is repeated
 				says = "no file that can be read"
 			}
-			if o := runProgram(t, slices.Concat(of, []string{"--" + flag, format + missing})...); o.code != exitUsage || !strings.Contains(o.stderr, says) {
+			if o := runProgram(t, slices.Concat(of, []string{"--" + flag, format + missing})...); o.code != cli.ExitUsage || !strings.Contains(o.stderr, says) {
 				t.Errorf("--%s %s: status %d: %s", flag, missing, o.code, o.stderr)
 			}
 		}

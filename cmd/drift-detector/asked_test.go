@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 )
 
 // scheduled stores backups of a schedule as Velero names them, the newest at a time, and each stored
@@ -54,7 +55,7 @@ func TestAnotherScheduleThatWasNotAskedForIsSaid(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, last := range []string{"", "--last 1"} {
 		list := b.run(append([]string{"backups", "s3://velero/mgmt", "--schedule", "weekly"}, strings.Fields(last)...)...)
-		list.demand(t, exitOK)
+		list.demand(t, cli.ExitOK)
 		if n := b.descriptions(); n > 40 {
 			t.Errorf("%s: %d descriptions were read", last, n)
 		}
@@ -124,7 +125,7 @@ func TestAScheduleThatIsNot(t *testing.T) {
 		"--schedule {weekly,nightly}":  "holds no backup of such a schedule;",
 		"--schedule weekly --since 1h": "--schedule weekly: s3://velero/mgmt holds no backup of such a schedule begun since 1h;",
 	} {
-		if o := b.run(append([]string{"backups", "s3://velero/mgmt"}, strings.Fields(args)...)...); o.code != exitUsage || !strings.Contains(o.stderr, want) {
+		if o := b.run(append([]string{"backups", "s3://velero/mgmt"}, strings.Fields(args)...)...); o.code != cli.ExitUsage || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: status %d: %s", args, o.code, o.stderr)
 		}
 	}
@@ -164,7 +165,7 @@ func TestWhatSinceLeavesOutIsComparedByAnOlderSince(t *testing.T) {
 	before := 100
 	for range 8 {
 		o := runProgram(t, args...)
-		o.demand(t, exitOK)
+		o.demand(t, cli.ExitOK)
 		var more []string
 		for _, offered := range offeredIn(t, o.stdout) {
 			if offered[0] == "backups" {
@@ -213,12 +214,12 @@ func TestPlacesWithPatternsAreMeantAsTyped(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	list := b.run("backups", "s3://velero/"+odd, "--schedule", "night{ly}")
-	list.demand(t, exitOK)
+	list.demand(t, cli.ExitOK)
 	if strings.Contains(list.stdout, "mgmt-a") || !strings.Contains(list.stdout, "1 backup with --schedule night{ly}, 1 can be") {
 		t.Error(list.stdout)
 	}
 	for _, args := range offeredIn(t, list.stdout) {
-		if o := runProgram(t, append(args, w.reach()...)...); o.code != exitOK {
+		if o := runProgram(t, append(args, w.reach()...)...); o.code != cli.ExitOK {
 			t.Errorf("%q: status %d\n%s", args, o.code, o.stderr)
 		}
 	}
@@ -233,7 +234,7 @@ func TestPlacesWithPatternsAreMeantAsTyped(t *testing.T) {
 		append([]string{"backups", "s3://velero/mgmt-a", "--compare", "--cluster", "tenant-alpha/{alpha,beta}-prod"}, w.reach()...),
 		append([]string{"backups", "s3://velero/mgmt-a", "--compare", "--cluster", "tenant-alpha/alpha-*"}, w.reach()...),
 	} {
-		if o := b.run(args...); o.code != exitUsage || !strings.Contains(o.stderr, "error: ") {
+		if o := b.run(args...); o.code != cli.ExitUsage || !strings.Contains(o.stderr, "error: ") {
 			t.Errorf("%q: status %d\n%s%s", args, o.code, o.stdout, o.stderr)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
@@ -22,7 +23,7 @@ func TestAWSVerdicts(t *testing.T) {
 	o.PageSize = 3
 	ec2 := serveEC2(t, o)
 	live := w.detect()
-	live.demand(t, exitOK)
+	live.demand(t, cli.ExitOK)
 	live.agreesWith(t, want)
 	// 11 instances on 4 pages, and one more call for the id that is not there.
 	// The SDK may try one of them again.
@@ -39,10 +40,10 @@ func TestAWSVerdicts(t *testing.T) {
 	}
 
 	saved := filepath.Join(w.dir, "inventory.json")
-	runProgram(t, slices.Concat([]string{"inventory", "-o", saved}, w.sources(), w.reach())...).demand(t, exitOK)
+	runProgram(t, slices.Concat([]string{"inventory", "-o", saved}, w.sources(), w.reach())...).demand(t, cli.ExitOK)
 	before := ec2.Calls()["ec2:DescribeInstances"]
 	offline := w.run(append(w.sources(), "--inventory", saved)...)
-	offline.demand(t, exitOK)
+	offline.demand(t, cli.ExitOK)
 	offline.agreesWith(t, want)
 	if after := ec2.Calls()["ec2:DescribeInstances"]; after != before {
 		t.Error("AWS was called in spite of the inventory")
@@ -81,7 +82,7 @@ func TestAWSFails(t *testing.T) {
 			}
 			args := slices.DeleteFunc(slices.Concat(w.sources(), w.reach()), func(a string) bool { return a == c.drop })
 			after := w.run(args...)
-			after.demand(t, exitIncomplete)
+			after.demand(t, cli.ExitIncomplete)
 			noWorse(t, before.report, after.report)
 			after.agreesWith(t, want)
 			onlyUnknown(t, after.report, "aws-prod")
@@ -175,7 +176,7 @@ func TestAWSProfileThatRunsSomething(t *testing.T) {
 		})
 	})
 	o := w.run(slices.DeleteFunc(slices.Concat(w.sources(), w.reach()), func(a string) bool { return a == "--aws-ambient" })...)
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	onlyUnknown(t, o.report, "aws-prod")
 	if _, err := os.Stat(trace); err == nil {
 		t.Error("credential_process ran")
@@ -194,7 +195,7 @@ func TestAWSRegionThatIsAHost(t *testing.T) {
 	ec2 := serveEC2(t, fleetEC2())
 	w.awsCluster("region", `"region":"us-east-1"`, `"region":"x.evil.example/"`)
 	o := w.detect()
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	onlyUnknown(t, o.report, "aws-prod")
 	if n := len(ec2.Calls()); n != 0 || !strings.Contains(o.stderr, "x.evil.example/") {
 		t.Errorf("calls %v\n%s", ec2.Calls(), o.stderr)
@@ -217,13 +218,13 @@ func TestAWSRoleOfTheBackup(t *testing.T) {
 		})
 	})
 	o := w.run(slices.DeleteFunc(slices.Concat(w.sources(), w.reach()), func(a string) bool { return a == "--aws-ambient" })...)
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	onlyUnknown(t, o.report, "aws-prod")
 	if len(ec2.Calls()) != 0 || len(ec2.Assumed()) != 0 {
 		t.Errorf("AWS was called without leave: %v, %v", ec2.Calls(), ec2.Assumed())
 	}
 	let := w.detect()
-	let.demand(t, exitIncomplete) // the role's account holds nothing
+	let.demand(t, cli.ExitIncomplete) // the role's account holds nothing
 	onlyUnknown(t, let.report, "aws-prod")
 	said := strings.Index(let.stderr, hostile)
 	if got := slices.Compact(ec2.Assumed()); !slices.Equal(got, []string{hostile}) || said < 0 || said > strings.Index(let.stderr, "error: ") {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
@@ -78,7 +79,7 @@ func TestAWSClustersOfOneName(t *testing.T) {
 			tw := awsDuplicate{region}
 			w, _ := withDuplicate(t, tw, fleetEC2())
 			o := w.detect()
-			o.demand(t, exitOK)
+			o.demand(t, cli.ExitOK)
 			o.agreesWith(t, readAWSOracle(t))
 			o.agreesWith(t, duplicateOracle(t, tw))
 			scopes := map[string]bool{}
@@ -102,7 +103,7 @@ func TestAWSDeniedInOneRegionOfTwo(t *testing.T) {
 	options.Faults.DenyRegions = []string{tw.region}
 	w, _ := withDuplicate(t, tw, options)
 	o := w.detect()
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	o.agreesWith(t, readAWSOracle(t))
 	n := 0
 	for _, c := range o.report.Clusters {
@@ -149,7 +150,7 @@ func TestAWSClusterOfAnotherTeam(t *testing.T) {
 		instance(ours, "vpc-0a1b2c3d4e5f60718", "tenant-aws/aws-prod-md-1a-f7mmd-bcdfg"),
 	)
 	o := w.detect()
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	o.agreesWith(t, readAWSOracle(t))
 	for id, want := range map[string]string{theirs: "infraMachines", shared: "infraMachines", ours: "Ghost"} {
 		if where, cluster, _ := placementOfID(o.report, id); where != want {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 )
 
@@ -51,7 +52,7 @@ func TestWhatHaltsCAPA(t *testing.T) {
 				c.change(w, ec2)
 			}
 			o := w.detectAWS()
-			o.demand(t, exitOK)
+			o.demand(t, cli.ExitOK)
 			if r := o.resource(t, c.cluster, c.kind, c.name); r.State != "absent" || r.WhenGone != c.means || !strings.Contains(r.Message, "was not found") {
 				t.Errorf("it is %+v, want absent, %s", r, c.means)
 			}
@@ -120,7 +121,7 @@ func TestMembersOfAPoolThatWasNotRead(t *testing.T) {
 	w, _ := capaFleet(t)
 	w.onObject("awsclusterroleidentities", "eks-role", takenOut)
 	o := w.detectAWS()
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	p := o.pool(t, "eks-c-ng-0")
 	if p.State != "unknown" || len(p.Now) != 3 {
 		t.Errorf("the pool is %+v", p)
@@ -222,13 +223,13 @@ func TestAllowedNamespaces(t *testing.T) {
 			o := w.detectAWS()
 			m := o.machine(t, "team-a/prod-a-control-plane-9dc85")
 			if c.may {
-				o.demand(t, exitOK)
+				o.demand(t, cli.ExitOK)
 				if m.Status != "Healthy" {
 					t.Errorf("the machine is %s %s: %s", m.Status, m.Reason, m.Message)
 				}
 				return
 			}
-			o.demand(t, exitIncomplete)
+			o.demand(t, cli.ExitIncomplete)
 			if m.Status != "Unknown" || m.Reason != "ScopeIncomplete" || !strings.Contains(m.Message, c.says) {
 				t.Errorf("the machine is %s %s: %s", m.Status, m.Reason, m.Message)
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 )
 
@@ -133,14 +134,14 @@ func TestNothingWithOurMarkIsDropped(t *testing.T) {
 		w, _ := capaFleet(t)
 		w.onObject("awsclusters", "prod-a", func(o map[string]any) { delete(within(o, "spec", "network", "vpc"), "id") })
 		o := w.detectAWS()
-		o.demand(t, exitOK)
+		o.demand(t, cli.ExitOK)
 		o.places(t, ghosts("infraMachines"))
 	})
 	t.Run("AWSCluster not in the backup", func(t *testing.T) {
 		w, _ := capaFleet(t)
 		w.onObject("awsclusters", "prod-a", takenOut)
 		o := w.detectAWS("--aws-ambient")
-		o.demand(t, exitOK)
+		o.demand(t, cli.ExitOK)
 		o.places(t, ghosts("infraMachines"))
 	})
 	t.Run("another VPC", func(t *testing.T) {
@@ -157,7 +158,7 @@ func TestNothingWithOurMarkIsDropped(t *testing.T) {
 			tagged(cloud, "", "kubernetes.io/cluster/prod-a=owned"),
 		)
 		o := w.detectAWS()
-		o.demand(t, exitOK)
+		o.demand(t, cli.ExitOK)
 		o.places(t, map[string]string{
 			beside: "Ghost", alone: "infraMachines", two: "infraMachines", unowned: "infraMachines", named: "infraMachines", cloud: "infraMachines",
 		})
@@ -170,7 +171,7 @@ func TestNothingWithOurMarkIsDropped(t *testing.T) {
 		w, ec2 := capaFleet(t)
 		ec2.Add(tagged(theirs, "vpc-2560b4333beb8183a", ownedByProd, "CAPA/role=node", "MachineName=team-a/prod-a-md-0-vm488-bcdfg"))
 		o := w.detectAWS()
-		o.demand(t, exitOK)
+		o.demand(t, cli.ExitOK)
 		o.places(t, map[string]string{capaDuplicate: "infraMachines", theirs: "infraMachines"})
 	})
 }
@@ -205,7 +206,7 @@ func TestWhatCAPAFinds(t *testing.T) {
 			}
 			w.onObject("awsmachines", c.machine, func(o map[string]any) { delete(within(o, "spec"), "providerID") })
 			o := w.detectAWS()
-			o.demand(t, exitOK)
+			o.demand(t, cli.ExitOK)
 			if m := o.machine(t, "team-a/"+c.machine); string(m.Status) != c.status || string(m.Reason) != c.reason {
 				t.Errorf("%s is %s %s: %s; want %s %s", c.machine, m.Status, m.Reason, m.Message, c.status, c.reason)
 			}
@@ -222,7 +223,7 @@ func TestEverythingWasReplaced(t *testing.T) {
 	ec2 := serveEC2(t, options)
 	ec2.Change(func(i *lab.EC2Instance) bool { return i.VPC != prodVPC || slices.Contains(capaGhosts, i.InstanceID) })
 	o := w.detectAWS()
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	for _, c := range o.report.Clusters {
 		for _, m := range machinesOf(c) {
 			if c.Name == "prod-a" && m.Status == "Unknown" {
@@ -244,7 +245,7 @@ func TestMembersThatWereReplaced(t *testing.T) {
 			forget(ec2, gone)
 		}
 		o := w.detectAWS()
-		o.demand(t, exitOK)
+		o.demand(t, cli.ExitOK)
 		if m := o.machine(t, "team-b/pool-b-mp-0-bx7b2"); m.Status != "Stale" || m.Reason != "PoolMember" {
 			t.Errorf("listed %t: it is %s %s: %s", listed, m.Status, m.Reason, m.Message)
 		}
@@ -262,12 +263,12 @@ func TestLaw7ARefusedKeyHasAWayOut(t *testing.T) {
 	w, _ := capaFleet(t)
 	serveEC2(t, options)
 	refused := w.detectAWS()
-	refused.demand(t, exitIncomplete)
+	refused.demand(t, cli.ExitIncomplete)
 	if m := refused.machine(t, "team-a/prod-a-control-plane-9dc85"); m.Status != "Unknown" || !strings.Contains(refused.stderr, "--aws-ambient") {
 		t.Errorf("the machine is %s %s\n%s", m.Status, m.Reason, refused.stderr)
 	}
 	own := w.detectAWS("--aws-ambient")
-	own.demand(t, exitOK)
+	own.demand(t, cli.ExitOK)
 	if m := own.machine(t, "team-a/prod-a-control-plane-9dc85"); m.Status != "Healthy" {
 		t.Errorf("the machine is %s %s: %s", m.Status, m.Reason, m.Message)
 	}

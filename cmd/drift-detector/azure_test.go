@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/internal/lab/azurelab"
 	"drift-detector/internal/lab/openstacklab"
@@ -197,16 +198,16 @@ func TestAzureFleet(t *testing.T) {
 				w := azureFleet(t, o)
 				w.backups = []string{azureData + file}
 				bare := w.run(slices.Concat(w.sources(), w.reach(), []string{"--skip-access-apiserver"})...)
-				bare.demand(t, exitOK)
+				bare.demand(t, cli.ExitOK)
 				bare.demandAzure(t, truth)
 				w.withAzureNodes()
 				live := w.detect()
-				live.demand(t, exitOK)
+				live.demand(t, cli.ExitOK)
 				live.demandAzure(t, truth)
 				saved := filepath.Join(w.dir, "inventory.json")
-				runProgram(t, slices.Concat([]string{"inventory", "-o", saved}, w.sources(), w.reach())...).demand(t, exitOK)
+				runProgram(t, slices.Concat([]string{"inventory", "-o", saved}, w.sources(), w.reach())...).demand(t, cli.ExitOK)
 				again := w.run(append(w.sources(), "--inventory", saved)...)
-				again.demand(t, exitOK)
+				again.demand(t, cli.ExitOK)
 				again.demandAzure(t, truth)
 			})
 		}
@@ -220,7 +221,7 @@ func TestAzureWithoutAFlag(t *testing.T) {
 	w := azureFleet(t, azurelab.Options{})
 	args := slices.Concat(w.sources(), slices.DeleteFunc(w.reach(), func(a string) bool { return a == "--azure-ambient" }), []string{"--skip-access-apiserver"})
 	o := w.run(args...)
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	for key, p := range placementsOf(o.report).machines {
 		if strings.HasPrefix(key, "ml/") && p.machine.Status != code.Unknown {
 			t.Errorf("%s is %s", key, p.machine.Status)
@@ -265,7 +266,7 @@ func TestFourProviders(t *testing.T) {
 	w.ensure(os.WriteFile(one, backuptest.Append(t, w.backups[0], more), 0o600))
 	w.backups = []string{one}
 	o := w.detect("--skip-access-apiserver")
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	providers := map[string]bool{}
 	for _, s := range o.report.Scopes {
 		providers[s.Provider] = true

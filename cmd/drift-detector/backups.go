@@ -11,10 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/infra"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	backupreport "drift-detector/report/backups"
 	reportformats "drift-detector/report/formats"
@@ -33,9 +34,9 @@ type backupsOptions struct {
 
 var backupsFormats = []string{"text", "json"}
 
-func backupsCommand(s *streams) *cli.Command {
+func backupsCommand(s *cli.Streams) *urfave.Command {
 	var o backupsOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "backups",
 		Usage:     "list the backups of an object store, and which can be restored",
 		UsageText: "drift-detector backups PLACE [options]",
@@ -53,29 +54,29 @@ EXAMPLES:
    drift-detector backups s3://velero --s3-endpoint https://minio.corp:9000 --s3-profile minio
    drift-detector detect --backup s3://velero/mgmt/backups/nightly-1 --s3-profile dr -o report.json`,
 		Flags: append(o.listingFlags(),
-			&cli.BoolFlag{Name: "compare", Usage: "list the infrastructure once, decide the newest backups beside it, and say which to restore", Destination: &o.compares},
-			&cli.StringFlag{Name: "last", Usage: "show and compare no more than the newest `N` of each schedule that can be restored and may hold clusters; to compare, 5 if it is not given, and fewer where that is more than 50 in all"},
-			&cli.StringFlag{Name: "report", Usage: "write the report on the backup `NAME` of those that are compared; as detect does, to --output", Destination: &o.report},
-			&cli.StringFlag{Name: "inventory", Usage: "compare with a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
-			&cli.StringFlag{Name: "schedule", Usage: "only backups of the schedule `NAME`", Destination: &o.schedule},
-			&cli.StringFlag{Name: "since", Usage: "only backups begun since `TIME`; 72h for the last three days, or a date such as 2026-11-01", Destination: &o.since},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the list: text or json", Value: "text", Destination: &o.format},
-			outputFlag("it", true),
+			&urfave.BoolFlag{Name: "compare", Usage: "list the infrastructure once, decide the newest backups beside it, and say which to restore", Destination: &o.compares},
+			&urfave.StringFlag{Name: "last", Usage: "show and compare no more than the newest `N` of each schedule that can be restored and may hold clusters; to compare, 5 if it is not given, and fewer where that is more than 50 in all"},
+			&urfave.StringFlag{Name: "report", Usage: "write the report on the backup `NAME` of those that are compared; as detect does, to --output", Destination: &o.report},
+			&urfave.StringFlag{Name: "inventory", Usage: "compare with a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
+			&urfave.StringFlag{Name: "schedule", Usage: "only backups of the schedule `NAME`", Destination: &o.schedule},
+			&urfave.StringFlag{Name: "since", Usage: "only backups begun since `TIME`; 72h for the last three days, or a date such as 2026-11-01", Destination: &o.since},
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the list: text or json", Value: "text", Destination: &o.format},
+			cli.OutputFlag("it", true),
 		),
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.place, "the place of the backups: s3://BUCKET[/PREFIX], or a folder"}); err != nil {
 				return err
 			}
-			if err := cmp.Or(o.readListing(c), o.readSince(s.now()), o.readCompare(c)); err != nil {
+			if err := cmp.Or(o.readListing(c), o.readSince(s.Now()), o.readCompare(c)); err != nil {
 				return err
 			}
-			o.flags = s.flagsOf(c)
+			o.flags = flagsOf(c, s.Program)
 			formats := backupsFormats
 			if o.report != "" {
 				formats = reportformats.Report.Names()
 			}
 			var err error
-			if o.outputs, err = readTargets(c, o.format, formats); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, o.format, formats); err != nil {
 				return err
 			}
 			return runBackups(c.Context, o, s)
@@ -83,7 +84,7 @@ EXAMPLES:
 	}
 }
 
-func (o *backupsOptions) readCompare(c *cli.Context) error {
+func (o *backupsOptions) readCompare(c *urfave.Context) error {
 	var err error
 	compares := comparing(c)
 	if c.IsSet("last") {
@@ -94,16 +95,16 @@ func (o *backupsOptions) readCompare(c *cli.Context) error {
 	}
 	switch {
 	case err != nil || c.IsSet("last") && (o.last < 1 || o.last > maxCompared):
-		return &usageError{message: fmt.Sprintf("--last %q is no number from 1 to %d", c.String("last"), maxCompared), command: "backups"}
+		return &cli.UsageError{Message: fmt.Sprintf("--last %q is no number from 1 to %d", c.String("last"), maxCompared), Command: "backups"}
 	case !o.compares && len(compares) > 0:
-		return &usageError{message: strings.Join(compares, " and ") + " without --compare: a list reads no backup, and contacts nothing but the store", command: "backups"}
+		return &cli.UsageError{Message: strings.Join(compares, " and ") + " without --compare: a list reads no backup, and contacts nothing but the store", Command: "backups"}
 	case o.dryRun && o.inventory != "":
-		return &usageError{message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", command: "backups"}
+		return &cli.UsageError{Message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", Command: "backups"}
 	case o.report != "" && !c.IsSet("output"):
-		return &usageError{message: "--report needs --output: name the file to write", command: "backups"}
+		return &cli.UsageError{Message: "--report needs --output: name the file to write", Command: "backups"}
 	}
 	if scheme, _, ok := strings.Cut(o.place, "://"); ok && !strings.EqualFold(scheme, "s3") {
-		return &usageError{message: "backups lists what is in s3://BUCKET, or in a folder that is a copy of a bucket; the URL of one backup is for detect --backup", command: "backups"}
+		return &cli.UsageError{Message: "backups lists what is in s3://BUCKET, or in a folder that is a copy of a bucket; the URL of one backup is for detect --backup", Command: "backups"}
 	}
 	o.backups = []string{o.place}
 	return nil
@@ -114,11 +115,11 @@ var ofList = slices.Concat(storeFlagNames, []string{"credentials", infra.Deadlin
 
 // comparing returns the flags that were given for a comparison. A variable of the environment
 // may be set for another command, which has the flag, too.
-func comparing(c *cli.Context) []string {
+func comparing(c *urfave.Context) []string {
 	var given []string
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
-		meant := os.Getenv(variable(name)) == "" || name == "report"
+		meant := os.Getenv(cli.Variable(name)) == "" || name == "report"
 		if c.IsSet(name) && meant && !slices.Contains(ofList, name) && name != "compare" {
 			given = append(given, "--"+name)
 		}
@@ -146,7 +147,7 @@ func (o *backupsOptions) readSince(now time.Time) error {
 			return nil
 		}
 	}
-	return &usageError{message: fmt.Sprintf("--since %q is no time; it is such as 72h, 2026-11-01 or 2026-11-01T02:00:00Z", o.since), command: "backups"}
+	return &cli.UsageError{Message: fmt.Sprintf("--since %q is no time; it is such as 72h, 2026-11-01 or 2026-11-01T02:00:00Z", o.since), Command: "backups"}
 }
 
 // only says in the words of the flags which backups are shown.
@@ -164,12 +165,12 @@ func (o *backupsOptions) only() string {
 	return strings.Join(parts, " ")
 }
 
-func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
-	out, err := createOutputs(o.outputs, s, o.credentials, o.inventory)
+func runBackups(ctx context.Context, o backupsOptions, s *cli.Streams) error {
+	out, err := cli.CreateOutputs(o.outputs, s, o.credentials, o.inventory)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	if _, err := o.access(s); err != nil { // a key for the store may be among them
 		return err
 	}
@@ -179,7 +180,7 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	if err != nil {
 		return o.bounds.explain(bounded, err)
 	}
-	l, err := o.find(bounded, place, s.now())
+	l, err := o.find(bounded, place, s.Now())
 	if err != nil {
 		return o.bounds.explain(bounded, err)
 	}
@@ -199,37 +200,37 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	if rep != nil {
 		write = sealedWriter(rep, message.About{}, s)
 	}
-	if err := cmp.Or(out.write(write), ctx.Err()); err != nil {
+	if err := cmp.Or(out.Fill(write), ctx.Err()); err != nil {
 		return err
 	}
-	if err := out.commit(); err != nil {
+	if err := out.Commit(); err != nil {
 		return err
 	}
-	if rep != nil && !onStdout(o.outputs) {
-		if err := backupreport.Text(s.stdout, l.doc); err != nil {
+	if rep != nil && !cli.OnStdout(o.outputs) {
+		if err := backupreport.Text(s.Stdout, l.doc); err != nil {
 			return fmt.Errorf("writing to stdout: %w", err)
 		}
 	}
 	switch c := l.doc.Comparison; {
 	case l.unread > 0:
-		return &errIncomplete{message: fmt.Sprintf("what Velero says could not be read of %d of %s", l.unread, english.Count(l.doc.Summary.Backups, "backup")), hints: []string{"the list says why for each"}}
+		return &cli.IncompleteError{Message: fmt.Sprintf("what Velero says could not be read of %d of %s", l.unread, english.Count(l.doc.Summary.Backups, "backup")), Hints: []string{"the list says why for each"}}
 	case c != nil && !c.Complete:
-		return &errIncomplete{message: "incomplete: not everything could be listed or read for each backup", hints: []string{"--report NAME -o FILE writes what is known of one, and why"}}
+		return &cli.IncompleteError{Message: "incomplete: not everything could be listed or read for each backup", Hints: []string{"--report NAME -o FILE writes what is known of one, and why"}}
 	}
 	return nil
 }
 
 // listWriter writes the list, in the format of each output.
-func listWriter(doc *backupreport.Document) func(io.Writer, *output) error {
-	return func(w io.Writer, to *output) error {
-		if to.format == "json" {
+func listWriter(doc *backupreport.Document) func(io.Writer, *cli.Output) error {
+	return func(w io.Writer, to *cli.Output) error {
+		if to.Format == "json" {
 			return backupreport.JSON(w, doc)
 		}
 		return backupreport.Text(w, doc)
 	}
 }
 
-func (o *backupsOptions) open(ctx context.Context, s *streams) (*store.Place, error) {
+func (o *backupsOptions) open(ctx context.Context, s *cli.Streams) (*store.Place, error) {
 	if store.IsAddress(o.place) {
 		return o.stores.place(ctx, s, o.place, o.quiet)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra/store/storetest"
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	"drift-detector/report/backups"
 )
@@ -65,7 +66,7 @@ func (b *inBucket) put(name, schedule, phase string, began time.Time, tarball []
 func piped(t *testing.T, stdin []byte, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	s := &streams{stdin: bytes.NewReader(stdin), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+	s := &cli.Streams{Stdin: bytes.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 	code := run(t.Context(), append([]string{"drift-detector"}, args...), s)
 	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
 }
@@ -150,7 +151,7 @@ func TestBackupsAreListed(t *testing.T) {
 	empty := backuptest.NewFormat("").Bytes()
 	b.shapes(empty, empty)
 	o := b.run("backups", "s3://velero/mgmt", "--format", "json")
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	var doc backups.Document
 	if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil {
 		t.Fatal(err)
@@ -167,17 +168,17 @@ func TestBackupsAreListed(t *testing.T) {
 		t.Errorf("calls:\n%s", calls)
 	}
 	o = b.run("backups", "s3://velero/mgmt", "--schedule", "weekly")
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	if !strings.Contains(o.stdout, "2 backups with --schedule weekly, 2 can be restored") || strings.Contains(o.stdout, "\nnightly") {
 		t.Error(o.stdout)
 	}
 	o = b.run("backups", "s3://velero/mgmt", "--schedule", "nope")
-	if want := "--schedule nope: s3://velero/mgmt holds no backup of such a schedule; it holds those of nightly, weekly\n"; o.code != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, want) {
+	if want := "--schedule nope: s3://velero/mgmt holds no backup of such a schedule; it holds those of nightly, weekly\n"; o.code != cli.ExitUsage || o.stdout != "" || !strings.Contains(o.stderr, want) {
 		t.Errorf("status %d, no %q in\n%s\n%s", o.code, want, o.stderr, o.stdout)
 	}
 	// One that can't be read may be of the schedule.
 	b.Put("velero", "mgmt/backups/nightly-9/velero-backup.json", []byte("no JSON"))
-	b.run("backups", "s3://velero/mgmt", "--schedule", "nope").demand(t, exitIncomplete)
+	b.run("backups", "s3://velero/mgmt", "--schedule", "nope").demand(t, cli.ExitIncomplete)
 }
 
 // TestTheRightBackupIsNamed: each row is what detect says of that backup alone, the
@@ -196,7 +197,7 @@ func TestTheRightBackupIsNamed(t *testing.T) {
 	kept := filepath.Join(t.TempDir(), "kept.json")
 	reach := append(w.reach(), "--aws-ambient")
 	o := b.run(append([]string{"backups", "s3://velero", "--compare", "--last", "6", "--report", "nightly-1", "-o", kept}, reach...)...)
-	if o.code != exitOK && o.code != exitIncomplete {
+	if o.code != cli.ExitOK && o.code != cli.ExitIncomplete {
 		t.Fatal(o.stderr)
 	}
 	t.Log(o.stdout, o.stderr)
@@ -264,14 +265,14 @@ func TestADryRunOfAComparisonContactsNothing(t *testing.T) {
 	w.vcenter.Front(func(http.ResponseWriter, *http.Request, http.Handler) { contacted++ })
 	dry := append([]string{"backups", "s3://velero", "--compare", "--dry-run"}, w.reach()...)
 	o := b.run(dry...)
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	if contacted != 0 || strings.Count(o.stdout, "\nvsphere ") != 1 || strings.Contains(o.stdout, "SAFE TO RESTORE") || !strings.Contains(o.stderr, "warning: three is not compared: ") {
 		t.Errorf("%d calls\n%s\n%s", contacted, o.stdout, o.stderr)
 	}
-	if o := b.run(append(dry, "--last", "1")...); o.code != exitUsage {
+	if o := b.run(append(dry, "--last", "1")...); o.code != cli.ExitUsage {
 		t.Errorf("no backup was read: status %d\n%s", o.code, o.stderr)
 	}
-	if o := b.run(append(dry, "--inventory", "inventory.json")...); o.code != exitUsage || !strings.Contains(o.stderr, "exclude each other") {
+	if o := b.run(append(dry, "--inventory", "inventory.json")...); o.code != cli.ExitUsage || !strings.Contains(o.stderr, "exclude each other") {
 		t.Errorf("status %d\n%s", o.code, o.stderr)
 	}
 }
@@ -279,7 +280,7 @@ func TestADryRunOfAComparisonContactsNothing(t *testing.T) {
 func TestPlacesThatAreNotListed(t *testing.T) {
 	for _, place := range []string{"https://h/b/x.tar.gz?c4n4ry", "gs://velero/mgmt", "file:///velero"} {
 		o := runProgram(t, "backups", place)
-		if o.code != exitUsage || !strings.Contains(o.stderr, "s3://BUCKET, or in a folder") || strings.Contains(o.stderr, "c4n4ry") {
+		if o.code != cli.ExitUsage || !strings.Contains(o.stderr, "s3://BUCKET, or in a folder") || strings.Contains(o.stderr, "c4n4ry") {
 			t.Errorf("%s: status %d: %s", place, o.code, o.stderr)
 		}
 	}
@@ -304,16 +305,16 @@ func TestFlagsOfAComparisonAreNotIgnored(t *testing.T) {
 		{"--openstack-cloud", "x"},
 	} {
 		o := runProgram(t, append([]string{"backups", place}, args...)...)
-		if o.code != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, args[0]+" without --compare") {
+		if o.code != cli.ExitUsage || o.stdout != "" || !strings.Contains(o.stderr, args[0]+" without --compare") {
 			t.Errorf("%s: status %d\n%s%s", args, o.code, o.stdout, o.stderr)
 		}
 	}
 	o := runProgram(t, "backups", place, "--aws-ambient", "--inventory", "i.json")
-	if o.code != exitUsage || !strings.Contains(o.stderr, "--aws-ambient and --inventory without --compare") {
+	if o.code != cli.ExitUsage || !strings.Contains(o.stderr, "--aws-ambient and --inventory without --compare") {
 		t.Errorf("status %d\n%s", o.code, o.stderr)
 	}
 	t.Setenv("DRIFT_DETECTOR_ENDPOINT", "a=b")
-	runProgram(t, "backups", place, "--quiet", "--deadline", "1m", "--since", "2020-01-01", "--format", "json").demand(t, exitOK)
+	runProgram(t, "backups", place, "--quiet", "--deadline", "1m", "--since", "2020-01-01", "--format", "json").demand(t, cli.ExitOK)
 }
 
 // Where no backup can be read nothing is decided, and nothing is written.
@@ -322,7 +323,7 @@ func TestNoneCanBeRead(t *testing.T) {
 	b.put("one", "", "Completed", backuptest.Written, []byte("no tarball"))
 	b.put("two", "", "Completed", backuptest.Written.Add(time.Hour), []byte("no tarball"))
 	o := b.run("backups", "s3://velero", "--compare")
-	if o.code != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, "no backup that was to be compared could be read (2 in all)") {
+	if o.code != cli.ExitUsage || o.stdout != "" || !strings.Contains(o.stderr, "no backup that was to be compared could be read (2 in all)") {
 		t.Errorf("status %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	}
 }
@@ -381,7 +382,7 @@ func TestBackupsOfSeveralManagementClusters(t *testing.T) {
 			t.Errorf("%s: both were read, and are of one management cluster", name)
 		}
 	}
-	if o := b.run("backups", "s3://velero", "--compare", "--inventory", testdata+"fleet-data.tar.gz"); o.code != exitUsage || !strings.Contains(o.stderr, "this is not an inventory") || strings.Contains(o.stderr, "to be compared") {
+	if o := b.run("backups", "s3://velero", "--compare", "--inventory", testdata+"fleet-data.tar.gz"); o.code != cli.ExitUsage || !strings.Contains(o.stderr, "this is not an inventory") || strings.Contains(o.stderr, "to be compared") {
 		t.Errorf("no inventory: status %d\n%s", o.code, o.stderr)
 	}
 	text := b.run(compare...)

@@ -14,6 +14,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/report"
 	backupreport "drift-detector/report/backups"
@@ -337,7 +338,7 @@ func restorable(b *store.Stored) (can bool, why []string, takeAll string) {
 
 // fillComparison compares backups, if there are any to compare, and returns the report
 // that --report names.
-func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *store.Place, p *picked, l *shownBackups) (*report.Report, error) {
+func (o *backupsOptions) fillComparison(ctx context.Context, s *cli.Streams, place *store.Place, p *picked, l *shownBackups) (*report.Report, error) {
 	if p == nil {
 		return nil, nil
 	}

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"drift-detector/internal/cli"
 )
 
 // fileFlags are the arguments that name a file to read, each by a good run of its
@@ -87,8 +89,8 @@ func mayBe(argument, bad string) bool {
 func TestBadFiles(t *testing.T) {
 	w := fleet(t)
 	inventory, report := filepath.Join(w.dir, "inventory.json"), filepath.Join(w.dir, "good.json")
-	runProgram(t, slices.Concat([]string{"inventory", "-o", inventory}, w.sources(), w.reach())...).demand(t, exitOK)
-	runProgram(t, slices.Concat([]string{"detect", "-o", report, "--inventory", inventory}, w.sources())...).demand(t, exitOK)
+	runProgram(t, slices.Concat([]string{"inventory", "-o", inventory}, w.sources(), w.reach())...).demand(t, cli.ExitOK)
+	runProgram(t, slices.Concat([]string{"detect", "-o", report, "--inventory", inventory}, w.sources())...).demand(t, cli.ExitOK)
 	runs := 0
 	for argument, line := range fileFlags {
 		for name, make := range badFiles {
@@ -142,7 +144,7 @@ func feeding(file string) (stop func()) {
 func refused(o outcome, file, out string) string {
 	text, err := os.ReadFile(out)
 	switch lines := strings.Count(o.stderr, "\n"); {
-	case o.code != exitUsage:
+	case o.code != cli.ExitUsage:
 		return "it is not refused"
 	case lines != 1 || !strings.HasPrefix(o.stderr, "drift-detector: error: "):
 		return fmt.Sprintf("it is not refused in one line, but in %d", lines)
@@ -160,8 +162,8 @@ func refused(o outcome, file, out string) string {
 func TestFilesFromWindows(t *testing.T) {
 	w := fleet(t)
 	inventory, report := filepath.Join(w.dir, "inventory.json"), filepath.Join(w.dir, "good.json")
-	runProgram(t, slices.Concat([]string{"inventory", "-o", inventory}, w.sources(), w.reach())...).demand(t, exitOK)
-	runProgram(t, slices.Concat([]string{"detect", "-o", report, "--inventory", inventory}, w.sources())...).demand(t, exitOK)
+	runProgram(t, slices.Concat([]string{"inventory", "-o", inventory}, w.sources(), w.reach())...).demand(t, cli.ExitOK)
+	runProgram(t, slices.Concat([]string{"detect", "-o", report, "--inventory", inventory}, w.sources())...).demand(t, cli.ExitOK)
 	rules := filepath.Join(w.dir, "rules.yaml")
 	w.ensure(os.WriteFile(rules, []byte("[]\n"), 0o600))
 	for _, bad := range []struct{ name, before, newline string }{{"CRLF", "", "\r\n"}, {"BOM", "\xef\xbb\xbf", "\n"}} {
@@ -175,7 +177,7 @@ func TestFilesFromWindows(t *testing.T) {
 			w.ensure(os.WriteFile(file, []byte(bad.before+strings.ReplaceAll(string(text), "\n", bad.newline)), 0o600))
 			args = slices.Clone(args)
 			args[slices.Index(args, "FILE")] = file
-			if o := runProgram(t, args...); o.code != exitOK {
+			if o := runProgram(t, args...); o.code != cli.ExitOK {
 				t.Errorf("%s with %s: exit status %d: %s", args, bad.name, o.code, o.stderr)
 			}
 		}
@@ -184,7 +186,7 @@ func TestFilesFromWindows(t *testing.T) {
 
 // What is no regular file is written in place: nobody knows what is there now.
 func TestADeviceIsFull(t *testing.T) {
-	err := writeOutputs([]target{{"/dev/full", "text"}}, &streams{}, nil, func(w io.Writer, _ *output) error { _, err := io.WriteString(w, "x"); return err })
+	err := cli.WriteOutputs([]cli.Target{{Path: "/dev/full", Format: "text"}}, &cli.Streams{}, nil, func(w io.Writer, _ *cli.Output) error { _, err := io.WriteString(w, "x"); return err })
 	if err == nil || strings.Contains(err.Error(), "untouched") {
 		t.Error(err)
 	}
@@ -208,11 +210,11 @@ func TestDeadlineWhileAFIFOIsSilent(t *testing.T) {
 				defer f.Close()
 			}
 			var stdout, stderr bytes.Buffer
-			s := &streams{stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+			s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 			defer stop()
 			code := run(ctx, []string{"drift-detector", command, "--backup", file, "--deadline", "300ms"}, s)
-			if code != exitUsage || !strings.Contains(stderr.String(), "the 300ms of --deadline are over") {
+			if code != cli.ExitUsage || !strings.Contains(stderr.String(), "the 300ms of --deadline are over") {
 				t.Errorf("%s, opened %v: exit status %d: %s", command, opened, code, &stderr)
 			}
 		}

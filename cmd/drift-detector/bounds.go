@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/infra"
+	"drift-detector/internal/cli"
 )
 
 // bounds are how long a run may take: in the words of the flags, and as times.
@@ -23,12 +24,12 @@ type bounds struct {
 const readWithin = "read the backup within `TIME`"
 
 // flag returns --deadline, which every command has that may read from a store.
-func (b *bounds) flag(usage string) cli.Flag {
-	return &cli.StringFlag{Name: infra.DeadlineFlag[2:], Usage: usage + "; no limit if not given", Destination: &b.deadline}
+func (b *bounds) flag(usage string) urfave.Flag {
+	return &urfave.StringFlag{Name: infra.DeadlineFlag[2:], Usage: usage + "; no limit if not given", Destination: &b.deadline}
 }
 
 // read takes the values of the flags, and the time from which on the deadline counts.
-func (b *bounds) read(c *cli.Context) error {
+func (b *bounds) read(c *urfave.Context) error {
 	b.begun = time.Now()
 	for _, f := range []struct {
 		name, value string
@@ -51,9 +52,9 @@ func positive(flag, value, command string) (time.Duration, error) {
 	d, err := time.ParseDuration(value)
 	switch {
 	case err != nil:
-		return 0, &usageError{message: fmt.Sprintf("%s %q is no time; it is a number and a unit, such as 90s, 10m or 1h30m", flag, value), command: command}
+		return 0, &cli.UsageError{Message: fmt.Sprintf("%s %q is no time; it is a number and a unit, such as 90s, 10m or 1h30m", flag, value), Command: command}
 	case d <= 0:
-		return 0, &usageError{message: fmt.Sprintf("%s %q would leave no time; it must be more than 0", flag, value), command: command}
+		return 0, &cli.UsageError{Message: fmt.Sprintf("%s %q would leave no time; it must be more than 0", flag, value), Command: command}
 	}
 	return d, nil
 }

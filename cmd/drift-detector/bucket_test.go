@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 	"drift-detector/report/backups"
 )
 
@@ -134,7 +135,7 @@ func TestAVolumeThatFailedIsNoLostCluster(t *testing.T) {
 		t.Errorf("best %s: %s, %+v\n%s", c.Best, c.Why, c.Clusters, o.stderr)
 	}
 	out := filepath.Join(t.TempDir(), "r.json")
-	b.run(append([]string{"detect", "--backup", "s3://velero/mgmt/backups/new", "-o", out}, w.reach()...)...).demand(t, exitOK)
+	b.run(append([]string{"detect", "--backup", "s3://velero/mgmt/backups/new", "-o", out}, w.reach()...)...).demand(t, cli.ExitOK)
 	text, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +168,7 @@ func TestBackupsOfApplicationsAreOthers(t *testing.T) {
 		b.store(s)
 	}
 	doc, o := b.compare(w.reach()...)
-	if c := doc.Comparison; c.Best != "mgmt-2" || !c.Complete || o.code != exitOK || len(c.Compared) != 2 {
+	if c := doc.Comparison; c.Best != "mgmt-2" || !c.Complete || o.code != cli.ExitOK || len(c.Compared) != 2 {
 		t.Errorf("status %d, best %s: %s, %d compared\n%s", o.code, c.Best, c.Why, len(c.Compared), o.stderr)
 	}
 	empty := 0
@@ -180,7 +181,7 @@ func TestBackupsOfApplicationsAreOthers(t *testing.T) {
 		t.Errorf("%d rows hold no cluster, newest %s", empty, doc.Summary.Newest)
 	}
 	b.store(storedAs{name: "bare", phase: "Completed", began: began.Add(10 * time.Hour), tarball: app}) // nothing but its tarball says so
-	if doc, o := b.compare(append(w.reach(), "--last", "1")...); doc.Comparison.Best != "mgmt-2" || o.code != exitOK || doc.Summary.Newest != "mgmt-2" {
+	if doc, o := b.compare(append(w.reach(), "--last", "1")...); doc.Comparison.Best != "mgmt-2" || o.code != cli.ExitOK || doc.Summary.Newest != "mgmt-2" {
 		t.Errorf("status %d, best %s, newest %s\n%s", o.code, doc.Comparison.Best, doc.Summary.Newest, o.stderr)
 	}
 	// One of a management cluster whose clusters are gone or were moved is a newer one.
@@ -188,14 +189,14 @@ func TestBackupsOfApplicationsAreOthers(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "r.json")
 	detect := append([]string{"detect", "--backup", "s3://velero/mgmt/backups/mgmt-2", "-o", out}, w.reach()...)
 	b.store(moved)
-	b.run(detect...).demand(t, exitOK)
+	b.run(detect...).demand(t, cli.ExitOK)
 	if text, _ := os.ReadFile(out); !strings.Contains(string(text), `"NewerBackup"`) {
 		t.Error("a management cluster that has lost its clusters is no application")
 	}
 	moved.began = began.Add(-11 * time.Hour)
 	b.store(moved)
 	b.store(storedAs{name: "bare", phase: "Completed", began: began.Add(-10 * time.Hour), tarball: app})
-	b.run(detect...).demand(t, exitOK)
+	b.run(detect...).demand(t, cli.ExitOK)
 	if text, _ := os.ReadFile(out); strings.Contains(string(text), `"NewerBackup"`) || !strings.Contains(string(text), `"safe": "yes"`) {
 		t.Errorf("a backup of an application is no newer one:\n%.1500s", text)
 	}
@@ -249,7 +250,7 @@ func TestFailedBackupsHaveAWayOut(t *testing.T) {
 		b.store(storedAs{name: name, phase: "Failed", began: backuptest.Written.Add(time.Duration(i) * time.Hour), tarball: body})
 	}
 	doc, o := b.compare(w.reach()...)
-	if c := doc.Comparison; o.code != exitOK || c.Best != "" || len(c.Compared) != 2 || c.Compared[0].Machines.Healthy == 0 || len(c.Skipped) != 2 {
+	if c := doc.Comparison; o.code != cli.ExitOK || c.Best != "" || len(c.Compared) != 2 || c.Compared[0].Machines.Healthy == 0 || len(c.Skipped) != 2 {
 		t.Errorf("status %d, %+v\n%s", o.code, c, o.stderr)
 	}
 	for _, args := range [][]string{{}, append([]string{"--compare"}, w.reach()...)} {
@@ -309,24 +310,24 @@ func TestOfferedCommandsRun(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	list := b.run("backups", "s3://velero")
-	list.demand(t, exitOK)
+	list.demand(t, cli.ExitOK)
 	offered := offeredIn(t, list.stdout)
 	if len(offered) != 6 || !strings.Contains(list.stdout, "\ns3://velero/mgmt:\n") || !strings.Contains(list.stdout, "s3://velero/b's two:") {
 		t.Errorf("%d commands\n%s", len(offered), list.stdout)
 	}
 	for _, args := range offered {
-		if o := runProgram(t, append(args, w.reach()...)...); o.code != exitOK { // the lab in place of its servers
+		if o := runProgram(t, append(args, w.reach()...)...); o.code != cli.ExitOK { // the lab in place of its servers
 			t.Errorf("%q: status %d\n%s", args, o.code, o.stderr)
 		}
 	}
 	compared := b.run(append([]string{"backups", "s3://velero/b%27s%20two", "--compare"}, w.reach()...)...)
-	compared.demand(t, exitOK)
+	compared.demand(t, cli.ExitOK)
 	offered = offeredIn(t, compared.stdout)
 	if len(offered) == 0 {
 		t.Errorf("no command in\n%s", compared.stdout)
 	}
 	for _, args := range offered {
-		if o := runProgram(t, args...); o.code != exitOK {
+		if o := runProgram(t, args...); o.code != cli.ExitOK {
 			t.Errorf("%q: status %d\n%s", args, o.code, o.stderr)
 		}
 	}
@@ -335,7 +336,7 @@ func TestOfferedCommandsRun(t *testing.T) {
 		t.Errorf("no %q in %s", want, several.stderr)
 	}
 	refused := b.run("backups", "s3://velero", "--compare")
-	if refused.code != exitUsage || !strings.Contains(refused.stderr, "--compare --s3-profile dr --s3-endpoint "+b.URL) {
+	if refused.code != cli.ExitUsage || !strings.Contains(refused.stderr, "--compare --s3-profile dr --s3-endpoint "+b.URL) {
 		t.Errorf("status %d: %s", refused.code, refused.stderr)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/terminal"
 	"drift-detector/report/backups"
 )
@@ -104,7 +105,7 @@ func TestHostileListsCostThemselves(t *testing.T) {
 	b.store(storedAs{name: "filtered", phase: "Completed", began: hoursBefore(-1), tarball: []byte("x"), spec: map[string]any{"includedNamespaces": []string{"shop"}}})
 	began := time.Now()
 	o := b.run("backups", "s3://velero/mgmt")
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %s", took)
 	}
@@ -125,17 +126,17 @@ func TestBackupsBesideBackupsAreCompared(t *testing.T) {
 	at("mgmt-b", "second", hoursBefore(0))
 	t.Chdir(t.TempDir())
 	list := b.run("backups", "s3://velero")
-	list.demand(t, exitOK)
+	list.demand(t, cli.ExitOK)
 	offered := offeredIn(t, list.stdout)
 	if len(offered) != 4 {
 		t.Errorf("%d commands:\n%s", len(offered), list.stdout)
 	}
 	for _, args := range offered {
-		if o := runProgram(t, append(args, w.reach()...)...); o.code != exitOK {
+		if o := runProgram(t, append(args, w.reach()...)...); o.code != cli.ExitOK {
 			t.Errorf("%q: status %d\n%s", args, o.code, o.stderr)
 		}
 	}
-	if refused := b.run("backups", "s3://velero", "--compare"); refused.code != exitUsage || !strings.Contains(refused.stderr, "backups s3://velero/backups --compare") {
+	if refused := b.run("backups", "s3://velero", "--compare"); refused.code != cli.ExitUsage || !strings.Contains(refused.stderr, "backups s3://velero/backups --compare") {
 		t.Errorf("status %d: %s", refused.code, refused.stderr)
 	}
 }
@@ -202,7 +203,7 @@ func TestNamesThatAreNoNames(t *testing.T) {
 		b.store(storedAs{name: name, schedule: name, phase: "Completed", began: hoursBefore(i), tarball: []byte("x"), objects: ofEast})
 	}
 	o := b.run("backups", "s3://velero/mgmt")
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	for line := range strings.Lines(o.stdout) {
 		if strings.ContainsAny(line, "\x1b\u202e") || terminal.Width(strings.TrimSpace(line)) > 80 && !strings.HasPrefix(line, "  drift-detector ") && !strings.Contains(line, "long") {
 			t.Errorf("%q", line)

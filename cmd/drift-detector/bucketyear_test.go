@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/backups"
@@ -40,7 +41,7 @@ func TestABucketAsPeopleHaveIt(t *testing.T) {
 		storedAs{name: "undescribed", tarball: body},
 	)
 	list := b.run("backups", "s3://velero")
-	list.demand(t, exitOK)
+	list.demand(t, cli.ExitOK)
 	first := strings.Join(strings.Split(list.stdout, "\n")[:22], "\n")
 	for _, want := range []string{"The newest that can be restored in s3://velero/mgmt is hand-made;", "The newest that can be restored in s3://velero/other is nightly-20261121040600;", "Left out: "} {
 		if !strings.Contains(strings.Join(strings.Fields(first), " "), want) {
@@ -52,7 +53,7 @@ func TestABucketAsPeopleHaveIt(t *testing.T) {
 		if args[0] == "backups" { // the newest of each schedule are enough here
 			args = append(args, "--last", "1")
 		}
-		if o := runProgram(t, append(args, w.reach()...)...); o.code != exitOK {
+		if o := runProgram(t, append(args, w.reach()...)...); o.code != cli.ExitOK {
 			t.Errorf("%q: status %d\n%s", args, o.code, o.stderr)
 		}
 	}

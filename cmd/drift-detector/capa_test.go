@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
@@ -159,7 +160,7 @@ func TestCAPAVerdicts(t *testing.T) {
 	w, ec2 := capaFleet(t)
 	live := w.detectAWS()
 	saved := filepath.Join(w.dir, "inventory.json")
-	runProgram(t, slices.Concat([]string{"inventory", "-o", saved, "--skip-access-apiserver"}, w.sources())...).demand(t, exitOK)
+	runProgram(t, slices.Concat([]string{"inventory", "-o", saved, "--skip-access-apiserver"}, w.sources())...).demand(t, cli.ExitOK)
 	before := ec2.Calls()["ec2:DescribeInstances"]
 	offline := w.run(append(w.sources(), "--inventory", saved)...)
 	if ec2.Calls()["ec2:DescribeInstances"] != before {
@@ -167,7 +168,7 @@ func TestCAPAVerdicts(t *testing.T) {
 	}
 	for name, o := range map[string]outcome{"live": live, "offline": offline} {
 		t.Run(name, func(t *testing.T) {
-			o.demand(t, exitOK)
+			o.demand(t, cli.ExitOK)
 			o.agreesWith(t, want)
 			for _, p := range want.Pools {
 				got := o.pool(t, p.Name)

@@ -12,13 +12,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/detector/releases"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/code"
@@ -33,14 +34,14 @@ type checkOptions struct {
 	failOn      string
 	fails       failOn
 	format      string
-	outputs     []target
+	outputs     []cli.Target
 	ignoreFiles []string
 	collected   []*releases.Collector // by backup; nil for one that can't be read again
 }
 
-func checkCommand(s *streams) *cli.Command {
+func checkCommand(s *cli.Streams) *urfave.Command {
 	var o checkOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "check",
 		Usage:     "say whether a backup can be restored, from the backup alone",
 		UsageText: "drift-detector check --backup FILE [options]",
@@ -54,20 +55,20 @@ EXAMPLES:
    drift-detector check --backup mgmt-data.tar.gz --cluster alpha-prod
    drift-detector check --backup bucket/backups/nightly --fail-on error -o check.json
    drift-detector check --backup nightly --ignore-file accepted.yaml -o junit.xml`,
-		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.live.flags(), []cli.Flag{o.bounds.flag(readWithin)}, o.stores.newest.flags(), o.stores.flags(), o.selectionFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
-			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(checkKinds, ", ") + "; error, warning or worse, or a backup that is old or of unknown age; several are separated by commas", Destination: &o.failOn},
-			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; those with check: are applied, and what they set aside is still listed, but ignored by --fail-on; repeatable"},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the findings: " + formats.Check.String(), Value: "text", Destination: &o.format},
-			outputFlag("them", true),
+		Flags: slices.Concat([]urfave.Flag{backupFlag()}, o.live.flags(), []urfave.Flag{o.bounds.flag(readWithin)}, o.stores.newest.flags(), o.stores.flags(), o.selectionFlags(), []urfave.Flag{
+			&urfave.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
+			&urfave.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(checkKinds, ", ") + "; error, warning or worse, or a backup that is old or of unknown age; several are separated by commas", Destination: &o.failOn},
+			&urfave.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; those with check: are applied, and what they set aside is still listed, but ignored by --fail-on; repeatable"},
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the findings: " + formats.Check.String(), Value: "text", Destination: &o.format},
+			cli.OutputFlag("them", true),
 		}),
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := o.read(c); err != nil {
 				return err
 			}
 			o.ignoreFiles = c.StringSlice("ignore-file")
 			var err error
-			if o.outputs, err = readTargets(c, o.format, formats.Check.Names()); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, o.format, formats.Check.Names()); err != nil {
 				return err
 			}
 			if o.fails, err = parseFailOn(o.failOn, "check", checkKinds); err != nil {
@@ -78,23 +79,23 @@ EXAMPLES:
 			}
 			switch {
 			case o.velero != "" && len(o.backups) > 1:
-				return &usageError{message: "--velero-backup describes one backup, and --backup is given several times", command: "check"}
+				return &cli.UsageError{Message: "--velero-backup describes one backup, and --backup is given several times", Command: "check"}
 			}
 			return runCheck(c.Context, o, s)
 		},
 	}
 }
 
-func runCheck(ctx context.Context, o checkOptions, s *streams) error {
+func runCheck(ctx context.Context, o checkOptions, s *cli.Streams) error {
 	rules, err := readRules(o.ignoreFiles)
 	if err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.velero}, o.ignoreFiles, o.live.inputs(), o.backups)...)
+	out, err := cli.CreateOutputs(o.outputs, s, slices.Concat([]string{o.velero}, o.ignoreFiles, o.live.inputs(), o.backups)...)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	if o.velero != "" {
 		if o.described, err = readVelero(o.velero); err != nil {
 			return err
@@ -110,7 +111,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	now := s.now()
+	now := s.Now()
 	found := e.check(now)
 	e.secrets.Drop()
 	doc := build.Readiness(e.snapshot, e.expected.Absent, found, e.described(), report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
@@ -119,15 +120,15 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 		return o.bounds.explain(bounded, err)
 	}
 	for _, w := range ignore.ApplyToChecks(doc, rules, now) {
-		s.warn("%s", w)
+		s.Warn("%s", w)
 	}
-	if err := out.write(func(w io.Writer, to *output) error { return writeReadiness(w, doc, to, s) }); err != nil {
+	if err := out.Fill(func(w io.Writer, to *cli.Output) error { return writeReadiness(w, doc, to, s) }); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := out.commit(); err != nil {
+	if err := out.Commit(); err != nil {
 		return err
 	}
 	if err := o.verdict(doc); err != nil {
@@ -205,16 +206,16 @@ func (o *checkOptions) releases(ctx context.Context, e *loadedBackup) (*report.H
 	return &n, nil
 }
 
-func writeReadiness(w io.Writer, doc *report.Readiness, to *output, s *streams) error {
-	if to.format == "text" && to.path == "" {
+func writeReadiness(w io.Writer, doc *report.Readiness, to *cli.Output, s *cli.Streams) error {
+	if to.Format == "text" && to.Path == "" {
 		look := textOptions(s)
-		if isTerminal(s.stdout) && !s.debug {
+		if cli.IsTerminal(s.Stdout) && !s.Debug {
 			look.Most = several
-			look.AnswerLast = taller(s, func(w io.Writer) error { return text.Readiness(w, doc, look) })
+			look.AnswerLast = s.Taller(func(w io.Writer) error { return text.Readiness(w, doc, look) })
 		}
 		return text.Readiness(w, doc, look)
 	}
-	write, err := formats.Check.Named(to.format)
+	write, err := formats.Check.Named(to.Format)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 )
 
@@ -24,12 +25,12 @@ func TestDetectChecks(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
 	o := w.detect()
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	if !strings.Contains(o.stdout, "\nTHE BACKUP (") || !strings.Contains(o.stdout, "VSphereClusterIdentity vcenter-shared: not in the backup") {
 		t.Error("the text says nothing about the backup")
 	}
 	alone := runProgram(t, slices.Concat([]string{"check"}, w.sources(), []string{"--format", "json"})...)
-	alone.demand(t, exitOK)
+	alone.demand(t, cli.ExitOK)
 	var doc report.Readiness
 	if err := json.Unmarshal([]byte(alone.stdout), &doc); err != nil {
 		t.Fatal(err)
@@ -39,9 +40,9 @@ func TestDetectChecks(t *testing.T) {
 		t.Errorf("detect has %d checks, check has %d", len(untimed(o.report.Checks)), len(want))
 	}
 	saved := w.dir + "/saved.json"
-	runProgram(t, slices.Concat([]string{"inventory"}, w.sources(), w.reach(), []string{"-o", saved})...).demand(t, exitOK)
+	runProgram(t, slices.Concat([]string{"inventory"}, w.sources(), w.reach(), []string{"-o", saved})...).demand(t, cli.ExitOK)
 	offline := runProgram(t, slices.Concat([]string{"detect"}, w.sources(), []string{"--inventory", saved, "-o", "-"})...)
-	offline.demand(t, exitOK)
+	offline.demand(t, cli.ExitOK)
 	var rep report.Report
 	if err := json.Unmarshal([]byte(offline.stdout), &rep); err != nil {
 		t.Fatal(err)
@@ -56,9 +57,9 @@ func TestDetectChecks(t *testing.T) {
 func TestChecksOfTheClustersThatAreAskedFor(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
-	w.detect("--fail-on", "check").demand(t, exitFailOn)
+	w.detect("--fail-on", "check").demand(t, cli.ExitFailOn)
 	o := w.detect("--cluster", "alpha-prod", "--fail-on", "check")
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	for _, other := range []string{"alpha-dev", "beta-prod", "gamma-edge", "aws-prod", "vcenter-shared"} {
 		for _, c := range o.report.Checks {
 			if strings.Contains(c.Object+c.Message, other) || slices.ContainsFunc(c.Clusters, func(name string) bool { return strings.HasSuffix(name, "/"+other) }) {
@@ -79,12 +80,12 @@ func TestChecksOfTheClustersThatAreAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := runProgram(t, "plan", file)
-	plan.demand(t, exitOK)
+	plan.demand(t, cli.ExitOK)
 	if strings.Contains(plan.stdout, "beta-prod") || strings.Contains(plan.stdout, "vcenter-shared") {
 		t.Errorf("the plan speaks of other clusters:\n%s", plan.stdout)
 	}
 	beta := w.detect("--namespace", "tenant-beta", "--fail-on", "check")
-	beta.demand(t, exitFailOn)
+	beta.demand(t, cli.ExitFailOn)
 	if !slices.ContainsFunc(beta.report.Checks, func(c report.Check) bool { return c.Code == "IdentityAbsent" }) {
 		t.Error("what concerns the cluster that was asked for is left out")
 	}

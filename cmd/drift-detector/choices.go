@@ -12,6 +12,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 )
 
@@ -136,7 +137,7 @@ func (c *choices) unlooked(b *store.Stored) string {
 	if empty == 0 {
 		return ""
 	}
-	return fmt.Sprintf("not known whether a cluster is in it: of its schedule %s looked at, the newest and some of the others, and none has one; --schedule %s looks at all", were(empty), quoted(b.Description.Schedule))
+	return fmt.Sprintf("not known whether a cluster is in it: of its schedule %s looked at, the newest and some of the others, and none has one; --schedule %s looks at all", were(empty), cli.Quoted(b.Description.Schedule))
 }
 
 func were(n int) string {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"testing"
+
+	"drift-detector/internal/cli"
 )
 
 // Colour can be forced where stdout is no terminal, and NO_COLOR wins.
@@ -21,8 +23,8 @@ func TestColourIsForced(t *testing.T) {
 		{map[string]string{"FORCE_COLOR": "1", "NO_COLOR": "1"}, false},
 	} {
 		var stdout, stderr bytes.Buffer
-		s := &streams{stdout: &stdout, stderr: &stderr, getenv: func(name string) string { return c.env[name] }, now: clock}
-		if code := run(context.Background(), []string{"drift-detector", "check", "--backup", testdata + "fleet-data.tar.gz"}, s); code != exitOK {
+		s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return c.env[name] }, Now: clock}
+		if code := run(context.Background(), []string{"drift-detector", "check", "--backup", testdata + "fleet-data.tar.gz"}, s); code != cli.ExitOK {
 			t.Fatal(stderr.String())
 		}
 		if got := bytes.Contains(stdout.Bytes(), []byte("\x1b[")); got != c.want {
@@ -38,34 +40,6 @@ func TestQuotesNoSecret(t *testing.T) {
 	} {
 		if got := quotable(value); got != want {
 			t.Errorf("%s: %q, want %q", value, got, want)
-		}
-	}
-}
-
-// A line is pasted into the shells of its system. Those of Windows have no quotes in common but double
-// ones, and a backslash in a path is one to a POSIX shell alone.
-func TestPasteable(t *testing.T) {
-	for _, c := range [][3]string{
-		{"linux", "a b.json", "'a b.json'"},
-		{"linux", `a\b`, `'a\b'`},
-		{"linux", "a/b", "a/b"},
-		{"windows", `C:\out\report.json`, "C:/out/report.json"},
-		{"windows", `a b\r.json`, `"a b/r.json"`},
-		{"windows", `a %x%\r.json`, "'a %x%/r.json'"},
-		{"windows", "$x", "'$x'"},
-	} {
-		if got, ok := pasteableOn(c[0], c[1]); !ok || got != c[2] {
-			t.Errorf("%s: %s: %s", c[0], c[1], got)
-		}
-	}
-	for _, c := range [][3]string{
-		{"linux", "./drift-detector", "./drift-detector"},
-		{"windows", `C:\Program Files\drift-detector.exe`, "drift-detector"},
-		{"windows", `.\drift-detector`, "drift-detector"},
-		{"windows", "drift-detector.exe", "drift-detector"},
-	} {
-		if got := calledAs(c[0], c[1]); got != c[2] {
-			t.Errorf("%s: %s: %s", c[0], c[1], got)
 		}
 	}
 }

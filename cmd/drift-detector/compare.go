@@ -9,6 +9,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/all"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	backupreport "drift-detector/report/backups"
 	"drift-detector/report/code"
@@ -110,19 +111,19 @@ func (l *sharedListing) remember(t *infra.Target, found infra.Listing) {
 // compare decides each of some backups, the newest first, on its own, beside one listing
 // of the infrastructure. They were picked of those that are shown, and keep is the name of the one
 // whose report is wanted, too.
-func (o *backupsOptions) compare(ctx context.Context, s *streams, place *store.Place, p *picked, shown *shownBackups, keep string) (*backupreport.Comparison, *report.Report, error) {
+func (o *backupsOptions) compare(ctx context.Context, s *cli.Streams, place *store.Place, p *picked, shown *shownBackups, keep string) (*backupreport.Comparison, *report.Report, error) {
 	access, err := o.access(s)
 	if err != nil {
 		return nil, nil, err
 	}
 	o.shared = newSharedListing()
 	defer o.shared.memo.Close(ctx)
-	began := s.now()
+	began := s.Now()
 	compared := map[*store.Stored]*backupreport.Compared{}
 	var kept *report.Report
 	one := func(i int, b *store.Stored) (lacks bool, err error) {
 		if !o.quiet {
-			s.info("backup %d of %d: %s", i+1, len(p.stored), b.Name)
+			s.Info("backup %d of %d: %s", i+1, len(p.stored), b.Name)
 		}
 		row, rep, err := o.compareOne(ctx, s, place, b, access)
 		if err != nil {
@@ -188,7 +189,7 @@ func (o *backupsOptions) compare(ctx context.Context, s *streams, place *store.P
 
 // compareOne decides one backup. What keeps it from being read is in its row; the error is that
 // of the context, or of the inventory, which is that of all of them.
-func (o *detectOptions) compareOne(ctx context.Context, s *streams, place *store.Place, b *store.Stored, access infra.Access) (*backupreport.Compared, *report.Report, error) {
+func (o *detectOptions) compareOne(ctx context.Context, s *cli.Streams, place *store.Place, b *store.Stored, access infra.Access) (*backupreport.Compared, *report.Report, error) {
 	e, err := o.loadStored(ctx, s, place, b)
 	switch {
 	case ctx.Err() != nil:
@@ -209,7 +210,7 @@ func (o *detectOptions) compareOne(ctx context.Context, s *streams, place *store
 
 // previewComparison runs --dry-run of compare: it says what would be contacted, each place
 // once, and contacts none.
-func (o *detectOptions) previewComparison(ctx context.Context, s *streams, place *store.Place, stored []*store.Stored) error {
+func (o *detectOptions) previewComparison(ctx context.Context, s *cli.Streams, place *store.Place, stored []*store.Stored) error {
 	access, err := o.access(s)
 	if err != nil {
 		return err
@@ -218,7 +219,7 @@ func (o *detectOptions) previewComparison(ctx context.Context, s *streams, place
 	var unread []error
 	for i, b := range stored {
 		if !o.quiet {
-			s.info("backup %d of %d: %s", i+1, len(stored), b.Name)
+			s.Info("backup %d of %d: %s", i+1, len(stored), b.Name)
 		}
 		e, err := o.loadStored(ctx, s, place, b)
 		switch {
@@ -226,7 +227,7 @@ func (o *detectOptions) previewComparison(ctx context.Context, s *streams, place
 			return ctx.Err()
 		case err != nil:
 			unread = append(unread, err)
-			s.warn("%s is not compared: %v", b.Name, err)
+			s.Warn("%s is not compared: %v", b.Name, err)
 			continue
 		}
 		if err := o.plan(s, e, access); err != nil {
@@ -240,14 +241,14 @@ func (o *detectOptions) previewComparison(ctx context.Context, s *streams, place
 }
 
 // loadStored reads a backup of a store.
-func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store.Place, b *store.Stored) (*loadedBackup, error) {
+func (o *detectOptions) loadStored(ctx context.Context, s *cli.Streams, place *store.Place, b *store.Stored) (*loadedBackup, error) {
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	velero, err := place.Described(bounded, b) // the list has its outline
 	if can, _, _ := restorable(b); err != nil && (can || bounded.Err() != nil) {
 		return nil, o.bounds.explain(bounded, err)
 	}
-	opened := openedBackup{source: place.Source(bounded, b), velero: velero, unread: s.unused(err)}
+	opened := openedBackup{source: place.Source(bounded, b), velero: velero, unread: unused(s, err)}
 	e, err := o.loadOpened(bounded, s, o.shared.registry, []openedBackup{opened})
 	if err != nil {
 		return nil, o.bounds.explain(bounded, err)

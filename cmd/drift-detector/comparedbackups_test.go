@@ -15,6 +15,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/backups"
 	"drift-detector/report/code"
@@ -39,7 +40,7 @@ func TestStoresOfSeveralClustersAreNotCompared(t *testing.T) {
 		b.putAt(prefix, "nightly-1", backuptest.Written.Add(time.Duration(i)*time.Hour), body)
 	}
 	o := b.run("backups", "s3://velero", "--compare", "--report", "nightly-1", "-o", filepath.Join(t.TempDir(), "r.json"))
-	if o.code != exitUsage || !strings.Contains(o.stderr, "backups s3://velero/mgmt-a --compare") || !strings.Contains(o.stderr, "backups s3://velero/mgmt-b --compare") {
+	if o.code != cli.ExitUsage || !strings.Contains(o.stderr, "backups s3://velero/mgmt-a --compare") || !strings.Contains(o.stderr, "backups s3://velero/mgmt-b --compare") {
 		t.Errorf("%d: %s", o.code, o.stderr)
 	}
 	o = b.run("backups", "s3://velero")
@@ -81,7 +82,7 @@ func TestDeadlineWithinADescription(t *testing.T) {
 		return hangs
 	}
 	o := b.run("detect", "--backup", "s3://velero/mgmt/backups/nightly-1", "--deadline", "500ms", "--quiet")
-	if o.code != exitUsage || !strings.Contains(o.stderr, "the 500ms of --deadline are over before the backup was read") || strings.Contains(o.stderr, "it is not used") {
+	if o.code != cli.ExitUsage || !strings.Contains(o.stderr, "the 500ms of --deadline are over before the backup was read") || strings.Contains(o.stderr, "it is not used") {
 		t.Errorf("exit status %d: %s", o.code, o.stderr)
 	}
 }
@@ -116,7 +117,7 @@ func TestDeadlineOfAPlace(t *testing.T) {
 		return true
 	}
 	o := b.run("backups", "s3://velero/mgmt")
-	if o.code != exitUsage || !strings.Contains(o.stderr, "does not end: 100 pages in a row hold nothing new") || n != 101 {
+	if o.code != cli.ExitUsage || !strings.Contains(o.stderr, "does not end: 100 pages in a row hold nothing new") || n != 101 {
 		t.Errorf("%d pages: exit status %d: %s", n, o.code, o.stderr)
 	}
 	fresh = true
@@ -124,7 +125,7 @@ func TestDeadlineOfAPlace(t *testing.T) {
 		t.Helper()
 		began := time.Now()
 		o := b.run(append(args, "--deadline", "700ms")...)
-		if o.code != exitUsage || !strings.Contains(o.stderr, "the 700ms of --deadline are over") || time.Since(began) > 20*time.Second {
+		if o.code != cli.ExitUsage || !strings.Contains(o.stderr, "the 700ms of --deadline are over") || time.Since(began) > 20*time.Second {
 			t.Errorf("%s %s: exit status %d after %s: %s", args, drips, o.code, time.Since(began), o.stderr)
 		}
 	}

@@ -3,79 +3,83 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
+
+	"drift-detector/internal/cli"
+	"drift-detector/report/code"
+	"drift-detector/report/diff"
+	"drift-detector/report/formats"
+	"drift-detector/report/ready"
+	releasereport "drift-detector/report/releases"
+	"drift-detector/report/verify"
 )
 
-// completions are the scripts that a shell sources. They ask the binary itself
-// for words, through the flag that urfave/cli v2 answers
-// (--generate-bash-completion), so they need no change when flags do.
-var completions = map[string]string{
-	"bash": `_drift_detector() {
-  local cur="${COMP_WORDS[COMP_CWORD]}" words
-  if [[ "$cur" == -* ]]; then
-    words=$("${COMP_WORDS[@]:0:$COMP_CWORD}" "$cur" --generate-bash-completion 2>/dev/null)
-  else
-    words=$("${COMP_WORDS[@]:0:$COMP_CWORD}" --generate-bash-completion 2>/dev/null)
-  fi
-  COMPREPLY=($(compgen -W "$words" -- "$cur"))
-}
-complete -o bashdefault -o default -F _drift_detector drift-detector
-`,
-	"zsh": `#compdef drift-detector
-_drift_detector() {
-  local -a words_found
-  local cur="${words[-1]}"
-  if [[ "$cur" == -* ]]; then
-    words_found=("${(@f)$(${words[@]:0:#words[@]-1} ${cur} --generate-bash-completion 2>/dev/null)}")
-  else
-    words_found=("${(@f)$(${words[@]:0:#words[@]-1} --generate-bash-completion 2>/dev/null)}")
-  fi
-  if [[ -n "${words_found[1]}" && "$cur" != */* ]]; then
-    _describe 'values' words_found
-  else
-    _files
-  fi
-}
-compdef _drift_detector drift-detector
-`,
-	"powershell": `Register-ArgumentCompleter -Native -CommandName drift-detector -ScriptBlock {
-  param($wordToComplete, $commandAst, $cursorPosition)
-  $words = $commandAst.CommandElements | ForEach-Object { $_.ToString() }
-  $rest = @($words | Select-Object -Skip 1)
-  & $words[0] @rest --generate-bash-completion 2>$null | Where-Object { $_ -like "$wordToComplete*" } |
-    ForEach-Object { [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_) }
-}
-`,
-}
-
-func completionCommand(s *streams) *cli.Command {
-	shells := []string{"bash", "fish", "powershell", "zsh"}
-	return &cli.Command{
+func completionCommand(s *cli.Streams) *urfave.Command {
+	return &urfave.Command{
 		Name:      "completion",
 		Usage:     "print a completion script for a shell",
-		UsageText: "drift-detector completion " + strings.Join(shells, "|"),
+		UsageText: "drift-detector completion " + strings.Join(cli.Shells, "|"),
 		Description: `EXAMPLES:
    source <(drift-detector completion bash)`,
-		BashComplete: func(c *cli.Context) { fmt.Fprintln(s.stdout, strings.Join(shells, "\n")) },
-		Action: func(c *cli.Context) error {
+		BashComplete: func(c *urfave.Context) { fmt.Fprintln(s.Stdout, strings.Join(cli.Shells, "\n")) },
+		Action: func(c *urfave.Context) error {
 			shell := c.Args().First()
-			if c.NArg() != 1 || !slices.Contains(shells, shell) {
-				return &usageError{message: "name one shell: " + strings.Join(shells, ", "), command: "completion"}
+			if c.NArg() != 1 || !slices.Contains(cli.Shells, shell) {
+				return &cli.UsageError{Message: "name one shell: " + strings.Join(cli.Shells, ", "), Command: "completion"}
 			}
-			script := completions[shell]
-			if shell == "fish" {
-				var err error
-				if script, err = c.App.ToFishCompletion(); err != nil {
-					return err
-				}
-				script = strings.ReplaceAll(script, "`", "") // around what --help calls a value
-				script += fishValues(c.App)
+			script, err := cli.CompletionScript(c.App, shell, hasValues, valuesOf)
+			if err != nil {
+				return err
 			}
-			_, err := io.WriteString(s.stdout, script)
+			_, err = io.WriteString(s.Stdout, script)
 			return err
 		},
 	}
+}
+
+// hasValues are the flags whose values valuesOf may know.
+var hasValues = []string{"format", "fail-on", "status", "code", "as"}
+
+// valuesOf returns the values that a flag of a command takes, where they are known; without a flag
+// those of its argument.
+func valuesOf(command, flag string) []string {
+	switch flag {
+	case "":
+		if command == "explain" {
+			return codeNames()
+		}
+	case "format":
+		return map[string][]string{
+			"detect": formats.Report.Names(), "render": renderFormats, "check": formats.Check.Names(), "diff": diff.Formats.Names(), "ready": ready.Formats.Names(), "verify": verify.Formats.Names(), "releases": releasesFormats,
+			"backups": backupsFormats,
+			"plan":    slices.Sorted(maps.Keys(planFormats)), "version": {"json", "text"}, "explain": {"json", "text"},
+		}[command]
+	case "fail-on":
+		return map[string][]string{
+			"detect": failNames(), "check": checkKinds, "diff": diff.Kinds(), "releases": releasesKinds,
+		}[command]
+	case "status":
+		if command == "releases" {
+			return releasereport.Statuses
+		}
+		return []string{string(code.Ghost), string(code.Stale), string(code.Unknown), string(code.Healthy), string(code.Unattributed)}
+	case "as":
+		return saidNames()
+	case "code":
+		return codeNames()
+	}
+	return nil
+}
+
+func codeNames() []string {
+	var names []string
+	for _, c := range allCodes() {
+		names = append(names, string(c.Code))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

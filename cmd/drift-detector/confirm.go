@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/report/confirm"
 )
@@ -19,7 +20,7 @@ type confirmOptions struct {
 	report, as, by, expires string
 	said                    confirm.As
 	names                   []string
-	outputs                 []target
+	outputs                 []cli.Target
 }
 
 // saidNames returns the values of --as.
@@ -30,9 +31,9 @@ func saidNames() (names []string) {
 	return names
 }
 
-func confirmCommand(s *streams) *cli.Command {
+func confirmCommand(s *cli.Streams) *urfave.Command {
 	var o confirmOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "confirm",
 		Usage:     "write down what people say that no program can see",
 		UsageText: "drift-detector confirm REPORT NAME... --as WHAT --by WHO [options]",
@@ -55,22 +56,22 @@ EXAMPLES:
    drift-detector confirm report.json vm-7 --as notAMachine --by OPS-1 -o confirmed.yaml
    drift-detector confirm report.json /DC0/vm/infra --as leave --by "K. Lee" --expires 2027-01-31 -o confirmed.yaml
    drift-detector confirm report.json tenant-alpha/alpha-dev --as givenUp --by OPS-2 -o confirmed.yaml`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "as", Usage: "`WHAT` it is: " + strings.Join(saidNames(), ", "), Destination: &o.as},
-			&cli.StringFlag{Name: "by", Usage: "`WHO` says so, a person or a ticket; every report repeats it", Destination: &o.by},
-			&cli.StringFlag{Name: "expires", Usage: "the last `DAY` on which it is taken; YYYY-MM-DD, UTC", Destination: &o.expires},
-			outputFlag("the confirmations", false),
+		Flags: []urfave.Flag{
+			&urfave.StringFlag{Name: "as", Usage: "`WHAT` it is: " + strings.Join(saidNames(), ", "), Destination: &o.as},
+			&urfave.StringFlag{Name: "by", Usage: "`WHO` says so, a person or a ticket; every report repeats it", Destination: &o.by},
+			&urfave.StringFlag{Name: "expires", Usage: "the last `DAY` on which it is taken; YYYY-MM-DD, UTC", Destination: &o.expires},
+			cli.OutputFlag("the confirmations", false),
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			fail := func(message string, args ...any) error {
-				return &usageError{message: fmt.Sprintf(message, args...), command: "confirm"}
+				return &cli.UsageError{Message: fmt.Sprintf(message, args...), Command: "confirm"}
 			}
 			if c.Args().Len() < 2 {
 				return fail("give the report that detect wrote, and the names of what is confirmed")
 			}
 			o.report, o.names = c.Args().First(), c.Args().Tail()
 			var err error
-			if o.outputs, err = readTargets(c, "yaml", []string{"yaml"}); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, "yaml", []string{"yaml"}); err != nil {
 				return err
 			}
 			var known bool
@@ -84,7 +85,7 @@ EXAMPLES:
 				return fail("--by is required: say who confirms it")
 			case o.expires != "" && !confirm.IsDay(o.expires):
 				return fail("--expires %q is no day; give the last day on which it is taken, such as 2027-01-31", o.expires)
-			case o.expires != "" && o.expires < s.now().UTC().Format(time.DateOnly):
+			case o.expires != "" && o.expires < s.Now().UTC().Format(time.DateOnly):
 				return fail("--expires %s is over, and the confirmation would never be taken: give the last day on which it is", o.expires)
 			}
 			return runConfirm(o, s)
@@ -92,43 +93,43 @@ EXAMPLES:
 	}
 }
 
-func runConfirm(o confirmOptions, s *streams) error {
+func runConfirm(o confirmOptions, s *cli.Streams) error {
 	rep, err := readReport(o.report)
 	if err != nil {
 		return err
 	}
 	var more []confirm.Confirmation
 	for _, name := range o.names {
-		c, err := confirm.Of(rep, name, o.said, o.by, s.now().UTC().Format(time.DateOnly), o.expires)
+		c, err := confirm.Of(rep, name, o.said, o.by, s.Now().UTC().Format(time.DateOnly), o.expires)
 		if err != nil {
 			return err
 		}
 		more = append(more, c)
 	}
 	var old []confirm.Confirmation
-	if path := o.outputs[0].path; path != "-" {
+	if path := o.outputs[0].Path; path != "-" {
 		if old, err = readConfirmations([]string{path}); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	all, replaced := confirm.Merge(old, more)
-	if err := writeOutputs(o.outputs, s, []string{o.report}, func(w io.Writer, _ *output) error { return confirm.Write(w, all) }); err != nil {
+	if err := cli.WriteOutputs(o.outputs, s, []string{o.report}, func(w io.Writer, _ *cli.Output) error { return confirm.Write(w, all) }); err != nil {
 		return err
 	}
 	for i := range replaced {
 		r := &replaced[i]
-		s.info("replaced what %s said of %s before: %s (%s)", r.By, r.Subject(), r.As, english.Join(", until ", r.On, r.Expires))
+		s.Info("replaced what %s said of %s before: %s (%s)", r.By, r.Subject(), r.As, english.Join(", until ", r.On, r.Expires))
 	}
 	for i := range more {
-		if why := confirm.NotTaken(rep, &more[i], s.now()); why != "" {
-			s.warn("%s", why)
+		if why := confirm.NotTaken(rep, &more[i], s.Now()); why != "" {
+			s.Warn("%s", why)
 		}
 	}
 	for _, c := range confirm.Contradictions(all, more) {
-		s.warn("%s", c)
+		s.Warn("%s", c)
 	}
-	if path := o.outputs[0].path; path != "-" {
-		s.hint("run detect again as before, and with --confirmations %s; go on with the report of that", quoted(path))
+	if path := o.outputs[0].Path; path != "-" {
+		s.Hint("run detect again as before, and with --confirmations %s; go on with the report of that", cli.Quoted(path))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -24,7 +25,7 @@ func TestConfirmationsAreTaken(t *testing.T) {
 	file := filepath.Join(w.dir, "confirmed.yaml")
 	say := func(as string, names ...string) {
 		t.Helper()
-		runProgram(t, append(append([]string{"confirm", saved}, names...), "--as", as, "--by", "OPS-1", "-o", file)...).demand(t, exitOK)
+		runProgram(t, append(append([]string{"confirm", saved}, names...), "--as", as, "--by", "OPS-1", "-o", file)...).demand(t, cli.ExitOK)
 	}
 	var vms []string
 	for i := range o.report.InfraMachines {
@@ -37,7 +38,7 @@ func TestConfirmationsAreTaken(t *testing.T) {
 	say("leave", "tenant-gamma/gamma-edge-md-1-rrrv7-s6h7f")
 
 	after := w.detect("--confirmations", file)
-	after.demand(t, exitOK)
+	after.demand(t, cli.ExitOK)
 	r := after.report
 	for _, reasons := range [][]report.AnswerReason{r.Summary.Answer.Reasons, r.Summary.AnswerByPlan.Reasons} {
 		for i := range reasons {
@@ -77,7 +78,7 @@ func TestConfirmationsAreTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := runProgram(t, "plan", path)
-	plan.demand(t, exitOK)
+	plan.demand(t, cli.ExitOK)
 	for _, not := range []string{"Ask its owner", "If you leave clusters out"} {
 		if strings.Contains(plan.stdout, not) {
 			t.Errorf("the plan says %q", not)
@@ -129,7 +130,7 @@ func TestConfirmationsThatDoNotFit(t *testing.T) {
 	} {
 		write(c.line)
 		after := w.detect("--confirmations", file)
-		after.demand(t, exitOK)
+		after.demand(t, cli.ExitOK)
 		got := after.report.Confirmations
 		if len(got) != 1 || got[0].State != c.state {
 			t.Errorf("%s: %+v", name, got)
@@ -150,14 +151,14 @@ func TestConfirmationsThatDoNotFit(t *testing.T) {
 	} {
 		write(lines...)
 		after := w.detect("--confirmations", file)
-		after.demand(t, exitUsage)
+		after.demand(t, cli.ExitUsage)
 		if after.report != nil || strings.Count(after.stderr, "\n") > 2 {
 			t.Errorf("%s: %q", name, after.stderr)
 		}
 	}
 	write(entry(v.Name, v.ID, s.Identity, "as: leave"), strings.Replace(entry(v.Name, v.ID, s.Identity, "as: notAMachine"), "OPS-1", "OPS-2", 1))
 	after := w.detect("--confirmations", file)
-	after.demand(t, exitOK)
+	after.demand(t, cli.ExitOK)
 	if got := after.report.Confirmations; len(got) != 2 || got[0].State != report.ConfirmationContradicted || got[1].State != report.ConfirmationContradicted || after.report.InfraMachines[i].Confirmed != nil || !strings.Contains(after.stderr, "OPS-2 says notAMachine of VM "+v.Name) {
 		t.Errorf("two that contradict: %+v\n%s", got, after.stderr)
 	}
@@ -166,7 +167,7 @@ func TestConfirmationsThatDoNotFit(t *testing.T) {
 		if err := os.WriteFile(saved, o.json, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		runProgram(t, append([]string{"confirm", saved}, args...)...).demand(t, exitUsage)
+		runProgram(t, append([]string{"confirm", saved}, args...)...).demand(t, cli.ExitUsage)
 	}
 }
 
@@ -182,7 +183,7 @@ func TestConfirmKeepsWhatOthersSaid(t *testing.T) {
 	say := func(as, by string) outcome {
 		t.Helper()
 		out := runProgram(t, "confirm", saved, "jumphost-01", "--as", as, "--by", by, "-o", file)
-		out.demand(t, exitOK)
+		out.demand(t, cli.ExitOK)
 		return out
 	}
 	say("leave", "K. Lee")
@@ -192,7 +193,7 @@ func TestConfirmKeepsWhatOthersSaid(t *testing.T) {
 	if out := say("leave", "OPS-2"); !strings.Contains(out.stderr, "replaced what OPS-2 said of VM jumphost-01 before: notAMachine") {
 		t.Errorf("what was replaced is not said: %s", out.stderr)
 	}
-	if out := runProgram(t, "confirm", saved, "tenant-alpha/alpha-prod", "--as", "given-up", "--by", "OPS-2", "-o", filepath.Join(w.dir, "alive.yaml")); out.code != exitOK || !strings.Contains(out.stderr, "Cluster tenant-alpha/alpha-prod is written down as givenUp, and detect will not take that") || !strings.Contains(out.stderr, "would run on, and nothing would manage it") {
+	if out := runProgram(t, "confirm", saved, "tenant-alpha/alpha-prod", "--as", "given-up", "--by", "OPS-2", "-o", filepath.Join(w.dir, "alive.yaml")); out.code != cli.ExitOK || !strings.Contains(out.stderr, "Cluster tenant-alpha/alpha-prod is written down as givenUp, and detect will not take that") || !strings.Contains(out.stderr, "would run on, and nothing would manage it") {
 		t.Errorf("status %d, a cluster that lives is given up: %s", out.code, out.stderr)
 	}
 	if out := runProgram(t, "confirm", saved, "jumphost-01", "--as", "leave", "--by", "x", "--expires", "2026-02-30"); !strings.Contains(out.stderr, `--expires "2026-02-30" is no day`) {

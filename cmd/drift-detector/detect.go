@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
@@ -15,6 +15,7 @@ import (
 	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/code"
@@ -30,7 +31,7 @@ import (
 type detectOptions struct {
 	backupOptions
 	format        string
-	outputs       []target
+	outputs       []cli.Target
 	summary       bool
 	inventory     string
 	ignoreHealthy bool
@@ -41,15 +42,15 @@ type detectOptions struct {
 	confirmed     []confirm.Confirmation
 	emptyFolders  []string
 	sends         sendOptions
-	again         string          // the command that saves the report, see streams.again
+	again         string          // the command that saves the report, see lineAgain
 	choices       *choices        // of the place whose backups are compared
 	candidates    []*store.Stored // there, which may be newer than one of them
 	left          []*store.Stored // there, and not described
 }
 
-func detectCommand(s *streams) *cli.Command {
+func detectCommand(s *cli.Streams) *urfave.Command {
 	var o detectOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "detect",
 		Usage:     "compare a backup with the real infrastructure and write a report",
 		UsageText: "drift-detector detect --backup FILE [-o FILE]... [options]",
@@ -67,24 +68,24 @@ EXAMPLES:
    drift-detector detect --backup mgmt-data.tar.gz --cluster alpha-prod -o alpha.html
    drift-detector detect --backup mgmt-data.tar.gz -o report.json --quiet --fail-on no,ghost,check,error --ignore-file accepted.yaml`,
 		Flags: append(append(o.flags(), o.sends.flags()...),
-			outputFlag("the report", true),
+			cli.OutputFlag("the report", true),
 			formatFlag("json", &o.format),
-			&cli.BoolFlag{Name: "summary", Usage: "print the one screen in logs, too", Destination: &o.summary},
-			&cli.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave Healthy machines out of the lists; they are still counted", Destination: &o.ignoreHealthy},
-			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; they are still counted and listed, but ignored by statuses and --fail-on; repeatable"},
-			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(failNames(), ", ") + "; several are separated by commas", Destination: &o.failOn},
-			&cli.StringSliceFlag{Name: "confirmations", Usage: "`FILE` that confirm wrote; what people say counts and is a condition of the answer; repeatable"},
-			&cli.StringSliceFlag{Name: "empty-folder", Usage: "folder at inventory `PATH` is empty or gone; your word is taken where the account cannot tell (/DC0/vm/prod, or vcenter/DC0/vm/prod); repeatable"},
-			&cli.StringFlag{Name: "inventory", Usage: "decide from a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
+			&urfave.BoolFlag{Name: "summary", Usage: "print the one screen in logs, too", Destination: &o.summary},
+			&urfave.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave Healthy machines out of the lists; they are still counted", Destination: &o.ignoreHealthy},
+			&urfave.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; they are still counted and listed, but ignored by statuses and --fail-on; repeatable"},
+			&urfave.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(failNames(), ", ") + "; several are separated by commas", Destination: &o.failOn},
+			&urfave.StringSliceFlag{Name: "confirmations", Usage: "`FILE` that confirm wrote; what people say counts and is a condition of the answer; repeatable"},
+			&urfave.StringSliceFlag{Name: "empty-folder", Usage: "folder at inventory `PATH` is empty or gone; your word is taken where the account cannot tell (/DC0/vm/prod, or vcenter/DC0/vm/prod); repeatable"},
+			&urfave.StringFlag{Name: "inventory", Usage: "decide from a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
 		),
-		Before: func(c *cli.Context) error {
+		Before: func(c *urfave.Context) error {
 			empty := refuseEmpty(c)
 			if empty != nil {
 				_ = o.sends.read(c, s) // what can be used says it
 			}
 			return o.sendFailure(c, s, empty)
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			err := o.sends.read(c, s)
 			if err == nil {
 				err = o.start(c, s)
@@ -95,7 +96,7 @@ EXAMPLES:
 }
 
 // sendFailure sends that a run ends without a report, and returns its error. --dry-run sends nothing.
-func (o *detectOptions) sendFailure(c *cli.Context, s *streams, err error) error {
+func (o *detectOptions) sendFailure(c *urfave.Context, s *cli.Streams, err error) error {
 	if o.dryRun {
 		return err
 	}
@@ -103,17 +104,17 @@ func (o *detectOptions) sendFailure(c *cli.Context, s *streams, err error) error
 }
 
 // start reads the other flags, and does what they say.
-func (o *detectOptions) start(c *cli.Context, s *streams) error {
+func (o *detectOptions) start(c *urfave.Context, s *cli.Streams) error {
 	if err := o.read(c); err != nil {
 		return err
 	}
-	o.again = s.again(c)
+	o.again = lineAgain(c, s)
 	o.ignoreFiles, o.emptyFolders, o.confirmFiles = c.StringSlice("ignore-file"), c.StringSlice("empty-folder"), c.StringSlice("confirmations")
 	var err error
 	if o.fails, err = parseFailOn(o.failOn, "detect", failNames()); err != nil {
 		return err
 	}
-	if o.outputs, err = readTargets(c, o.format, formats.Report.Names()); err != nil {
+	if o.outputs, err = cli.ReadTargets(c, o.format, formats.Report.Names()); err != nil {
 		return err
 	}
 	if !c.IsSet("output") && !c.IsSet("format") {
@@ -127,11 +128,11 @@ func (o *detectOptions) start(c *cli.Context, s *streams) error {
 	}
 	switch {
 	case o.dryRun && o.inventory != "":
-		return &usageError{message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", command: "detect"}
+		return &cli.UsageError{Message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", Command: "detect"}
 	case o.summary && o.quiet:
-		return &usageError{message: "--summary and --quiet exclude each other", command: "detect"}
-	case o.summary && onStdout(o.outputs):
-		return &usageError{message: "--summary would be mixed with the report on stdout: write the report to a file", command: "detect"}
+		return &cli.UsageError{Message: "--summary and --quiet exclude each other", Command: "detect"}
+	case o.summary && cli.OnStdout(o.outputs):
+		return &cli.UsageError{Message: "--summary would be mixed with the report on stdout: write the report to a file", Command: "detect"}
 	}
 	rules, err := readRules(o.ignoreFiles)
 	if err != nil {
@@ -148,10 +149,10 @@ func (o *detectOptions) start(c *cli.Context, s *streams) error {
 }
 
 // failure returns a run that ended without a report, so far as that is known before it began.
-func (o *detectOptions) failure(c *cli.Context, s *streams) *message.Failure {
-	f := &message.Failure{Live: o.live.kubeconfig != "", At: s.now()}
+func (o *detectOptions) failure(c *urfave.Context, s *cli.Streams) *message.Failure {
+	f := &message.Failure{Live: o.live.kubeconfig != "", At: s.Now()}
 	for _, name := range c.StringSlice("backup") {
-		f.Of = append(f.Of, s.typed.Text(archive.WithoutSecrets(name)))
+		f.Of = append(f.Of, s.Redacted(archive.WithoutSecrets(name)))
 	}
 	if f.Live {
 		f.Of = []string{"the management cluster of " + o.live.kubeconfig}
@@ -159,16 +160,16 @@ func (o *detectOptions) failure(c *cli.Context, s *streams) *message.Failure {
 	return f
 }
 
-func runDetect(ctx context.Context, o *detectOptions, rules []ignore.Rule, s *streams) error {
+func runDetect(ctx context.Context, o *detectOptions, rules []ignore.Rule, s *cli.Streams) error {
 	access, err := o.access(s)
 	if err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.inventory, o.credentials}, o.ignoreFiles, o.confirmFiles, o.live.inputs(), o.backups)...)
+	out, err := cli.CreateOutputs(o.outputs, s, slices.Concat([]string{o.inventory, o.credentials}, o.ignoreFiles, o.confirmFiles, o.live.inputs(), o.backups)...)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	o.offline, o.ofStore = o.inventory != "", true
 	e, err := o.load(ctx, s)
 	if err != nil {
@@ -183,16 +184,16 @@ func runDetect(ctx context.Context, o *detectOptions, rules []ignore.Rule, s *st
 		return err
 	}
 	for _, w := range warnings {
-		s.warn("%s", w)
+		s.Warn("%s", w)
 	}
 	about := message.About{Fails: o.fails.matches(rep), Link: o.sends.link}
-	if err := out.write(sealedWriter(rep, about, s)); err != nil {
+	if err := out.Fill(sealedWriter(rep, about, s)); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := out.commit(); err != nil {
+	if err := out.Commit(); err != nil {
 		return err
 	}
 	if len(o.outputs) == 0 { // the screen is the report: without it nothing of it is sent
@@ -202,15 +203,15 @@ func runDetect(ctx context.Context, o *detectOptions, rules []ignore.Rule, s *st
 	}
 	o.sends.send(ctx, s, rep, about)
 	if err := o.shownToo(s, rep); err != nil {
-		s.warn("%s is written; it could not be printed here as well: %v", o.outputs[0].path, err)
+		s.Warn("%s is written; it could not be printed here as well: %v", o.outputs[0].Path, err)
 	}
-	said := new(errIncomplete)
+	said := new(cli.IncompleteError)
 	if errors.As(incomplete, &said) {
-		said.said = isTerminal(s.stdout) && isTerminal(s.stderr) && !o.quiet && !onStdout(o.outputs)
+		said.Said = cli.IsTerminal(s.Stdout) && cli.IsTerminal(s.Stderr) && !o.quiet && !cli.OnStdout(o.outputs)
 	}
 	if err := o.fails.verdict(rep); err != nil {
-		if incomplete != nil && !said.said {
-			s.warn("%s", incomplete)
+		if incomplete != nil && !said.Said {
+			s.Warn("%s", incomplete)
 		}
 		return err
 	}
@@ -219,21 +220,21 @@ func runDetect(ctx context.Context, o *detectOptions, rules []ignore.Rule, s *st
 
 // show prints what is for the person who started the run, after the report has been
 // written: one screen, and where a script reads it the whole text.
-func (o *detectOptions) show(s *streams, rep *report.Report) error {
+func (o *detectOptions) show(s *cli.Streams, rep *report.Report) error {
 	switch {
-	case o.quiet || onStdout(o.outputs):
+	case o.quiet || cli.OnStdout(o.outputs):
 		return nil
-	case o.summary || len(o.outputs) == 0 || isTerminal(s.stdout):
+	case o.summary || len(o.outputs) == 0 || cli.IsTerminal(s.Stdout):
 		look := screenOptions(s, o.outputs)
 		look.Again = o.again
-		return screen.Write(s.stdout, rep, look)
+		return screen.Write(s.Stdout, rep, look)
 	default:
-		return text.Write(s.stdout, rep, textOptions(s))
+		return text.Write(s.Stdout, rep, textOptions(s))
 	}
 }
 
 // shownToo prints it beside files.
-func (o *detectOptions) shownToo(s *streams, rep *report.Report) error {
+func (o *detectOptions) shownToo(s *cli.Streams, rep *report.Report) error {
 	if len(o.outputs) == 0 {
 		return nil
 	}
@@ -242,11 +243,11 @@ func (o *detectOptions) shownToo(s *streams, rep *report.Report) error {
 
 // decide lists what there is, or reads what was listed, and makes the report.
 // incomplete is an error when the report does not hold everything.
-func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup, a infra.Access) (rep *report.Report, incomplete, err error) {
-	now := s.now()
+func (o *detectOptions) decide(ctx context.Context, s *cli.Streams, e *loadedBackup, a infra.Access) (rep *report.Report, incomplete, err error) {
+	now := s.Now()
 	for _, f := range o.emptyFolders {
 		if !e.registry.StateEmpty(&e.expected, f, "the operator says that the folder is empty or gone: --empty-folder "+f) {
-			s.warn("--empty-folder %s is no folder that the backup's machines are in", f)
+			s.Warn("--empty-folder %s is no folder that the backup's machines are in", f)
 		}
 	}
 	// Before the credentials are forgotten.
@@ -294,7 +295,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter(), FailOn: o.fails, Confirmations: o.confirmFiles},
 	})
 	for _, w := range confirm.Apply(rep, o.confirmed, now) {
-		s.warn("%s", w)
+		s.Warn("%s", w)
 	}
 	tools, incomplete := e.registry.Tools(), verdictOnRun(result, o.live.kubeconfig != "")
 	if !rep.IsLive() {
@@ -303,7 +304,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 	return rep, incomplete, nil
 }
 
-func (o *detectOptions) obtain(ctx context.Context, s *streams, e *loadedBackup, a infra.Access) (infra.Inventory, error) {
+func (o *detectOptions) obtain(ctx context.Context, s *cli.Streams, e *loadedBackup, a infra.Access) (infra.Inventory, error) {
 	if o.inventory == "" {
 		defer e.forget()
 		return o.list(ctx, s, e, a, e.expected.IsRelated())
@@ -348,8 +349,8 @@ func verdictOnRun(result detector.Result, live bool) error {
 	}
 	for _, e := range result.Errors {
 		if e.Scope == "" && e.Object == "" {
-			return &errIncomplete{message: "incomplete: " + e.Message, hints: []string{e.Hint}}
+			return &cli.IncompleteError{Message: "incomplete: " + e.Message, Hints: []string{e.Hint}}
 		}
 	}
-	return &errIncomplete{message: "incomplete: the report does not hold everything", hints: []string{"see its scopes and errors"}}
+	return &cli.IncompleteError{Message: "incomplete: the report does not hold everything", Hints: []string{"see its scopes and errors"}}
 }

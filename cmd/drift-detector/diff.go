@@ -5,20 +5,21 @@ import (
 	"io"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report/diff"
 )
 
 type diffOptions struct {
 	old, new, format, failOn string
-	outputs                  []target
+	outputs                  []cli.Target
 	fails                    failOn
 }
 
-func diffCommand(s *streams) *cli.Command {
+func diffCommand(s *cli.Streams) *urfave.Command {
 	var o diffOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "diff",
 		Usage:     "say what differs between two reports",
 		UsageText: "drift-detector diff OLD NEW [options]",
@@ -30,12 +31,12 @@ EXAMPLES:
    drift-detector diff yesterday.json report.json
    drift-detector diff yesterday.json report.json --fail-on new-ghost,worse
    drift-detector diff yesterday.json report.json -o changes.md`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the differences: " + diff.Formats.String(), Value: "text", Destination: &o.format},
-			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(diff.Kinds(), ", ") + "; several are separated by commas", Destination: &o.failOn},
-			outputFlag("them", true),
+		Flags: []urfave.Flag{
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the differences: " + diff.Formats.String(), Value: "text", Destination: &o.format},
+			&urfave.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(diff.Kinds(), ", ") + "; several are separated by commas", Destination: &o.failOn},
+			cli.OutputFlag("them", true),
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.old, "the old report and the new one"}, argument{&o.new, "the new report, too"}); err != nil {
 				return err
 			}
@@ -43,7 +44,7 @@ EXAMPLES:
 			if o.fails, err = parseFailOn(o.failOn, "diff", diff.Kinds()); err != nil {
 				return err
 			}
-			if o.outputs, err = readTargets(c, o.format, diff.Formats.Names()); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, o.format, diff.Formats.Names()); err != nil {
 				return err
 			}
 			return runDiff(o, s)
@@ -51,7 +52,7 @@ EXAMPLES:
 	}
 }
 
-func runDiff(o diffOptions, s *streams) error {
+func runDiff(o diffOptions, s *cli.Streams) error {
 	before, err := readReport(o.old)
 	if err != nil {
 		return err
@@ -66,11 +67,11 @@ func runDiff(o diffOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	err = writeOutputs(o.outputs, s, []string{o.old, o.new}, func(w io.Writer, to *output) error {
-		if to.format == "text" && to.path == "" {
+	err = cli.WriteOutputs(o.outputs, s, []string{o.old, o.new}, func(w io.Writer, to *cli.Output) error {
+		if to.Format == "text" && to.Path == "" {
 			return diff.Text(w, d, textOptions(s))
 		}
-		write, err := diff.Formats.Named(to.format)
+		write, err := diff.Formats.Named(to.Format)
 		if err != nil {
 			return err
 		}
@@ -84,10 +85,10 @@ func runDiff(o diffOptions, s *streams) error {
 		return err
 	}
 	if len(matched) > 0 {
-		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", strings.Join(o.fails, ","), strings.Join(matched, ", "))}
+		return &cli.FailOnError{Message: fmt.Sprintf("--fail-on %s: found %s", strings.Join(o.fails, ","), strings.Join(matched, ", "))}
 	}
 	if !d.Complete {
-		return &errIncomplete{message: "incomplete: one of the reports does not hold everything, and so the differences do not; they begin with that", hints: []string{"resolve what the reports list under scopes and errors, and run detect again"}}
+		return &cli.IncompleteError{Message: "incomplete: one of the reports does not hold everything, and so the differences do not; they begin with that", Hints: []string{"resolve what the reports list under scopes and errors, and run detect again"}}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/vmware/govmomi/vim25/mo"
 	"github.com/vmware/govmomi/vim25/types"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report/code"
 	"drift-detector/report/diff"
@@ -124,10 +125,10 @@ func TestDiffOfTheLab(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
 	after := w.detect("--skip-access-apiserver")
-	after.demand(t, exitOK)
+	after.demand(t, cli.ExitOK)
 	undrift(t, w.vcenter)
 	before := w.detect("--skip-access-apiserver")
-	before.demand(t, exitOK)
+	before.demand(t, cli.ExitOK)
 	d, err := diff.New(before.report, after.report)
 	if err != nil {
 		t.Fatal(err)

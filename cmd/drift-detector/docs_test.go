@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
+
+	"drift-detector/internal/cli"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of docs again")
@@ -17,7 +19,7 @@ var update = flag.Bool("update", false, "write the generated parts of docs again
 // docs/commands.md is made from the definitions of commands and flags, so that
 // what --help says is there too.
 func TestCommandsAreDocumented(t *testing.T) {
-	generated(t, "commands.md", commandsPage(newApp(&streams{})))
+	generated(t, "commands.md", commandsPage(newProgram(&cli.Streams{}).App))
 }
 
 // docs/codes.md is what explain says of all codes.
@@ -65,7 +67,7 @@ func generated(t *testing.T, name, want string) {
 	}
 }
 
-func commandsPage(app *cli.App) string {
+func commandsPage(app *urfave.App) string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nMade from the program's own definitions by `go test ./cmd/drift-detector -run Documented -update`.\n\n" +
 		"A flag that is not given is read from the variable of the environment in its last column; the command line wins.\n" +
@@ -82,10 +84,10 @@ func commandsPage(app *cli.App) string {
 	return b.String()
 }
 
-func flagTable(b *strings.Builder, flags []cli.Flag) {
+func flagTable(b *strings.Builder, flags []urfave.Flag) {
 	b.WriteString("| flag | meaning | variable |\n|---|---|---|\n")
 	for _, f := range flags {
-		d := f.(cli.DocGenerationFlag)
+		d := f.(urfave.DocGenerationFlag)
 		names := make([]string, len(f.Names()))
 		for i, n := range f.Names() {
 			names[i] = "`" + strings.Repeat("-", min(len(n), 2)) + n + "`"
@@ -108,10 +110,10 @@ func TestHelpAndDocsNameTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	app := newApp(&streams{})
+	app := newProgram(&cli.Streams{}).App
 	for _, c := range app.Commands {
 		help := runProgram(t, "help", c.Name)
-		help.demand(t, exitOK)
+		help.demand(t, cli.ExitOK)
 		_, section, ok := strings.Cut(string(page), "\n## "+c.Name+"\n")
 		if !ok {
 			t.Errorf("docs/commands.md has no section %s", c.Name)
@@ -135,7 +137,7 @@ func TestHelpAndDocsNameTheSame(t *testing.T) {
 		}
 		for _, f := range c.Flags {
 			name := f.Names()[0]
-			word := cmp.Or(elsewhere(c.Name, f), "--"+name+" ")
+			word := cmp.Or(elsewhere(c.Name, name), "--"+name+" ")
 			if name != "help" && !strings.Contains(help.stdout, word) {
 				t.Errorf("the help of %s lacks %s", c.Name, word)
 			}

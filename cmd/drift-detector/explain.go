@@ -8,18 +8,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup/check"
 	"drift-detector/infra/all"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
 
-func explainCommand(s *streams) *cli.Command {
+func explainCommand(s *cli.Streams) *urfave.Command {
 	var o explainOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "explain",
 		Usage:     "say what a code of a report means, why it matters and what to do",
 		UsageText: "drift-detector explain [CODE…] [REPORT] [options]",
@@ -34,20 +35,20 @@ EXAMPLES:
    drift-detector explain report.json
    drift-detector explain --search etcd
    drift-detector explain --format json`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: json or text", Value: "text", Destination: &o.format},
-			&cli.StringFlag{Name: "search", Usage: "list the codes that say `WORD`, in any part of what is said of them", Destination: &o.search},
+		Flags: []urfave.Flag{
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the output: json or text", Value: "text", Destination: &o.format},
+			&urfave.StringFlag{Name: "search", Usage: "list the codes that say `WORD`, in any part of what is said of them", Destination: &o.search},
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if o.format != "json" && o.format != "text" {
-				return &usageError{message: "--format " + o.format + " is not known; it is json or text", command: "explain"}
+				return &cli.UsageError{Message: "--format " + o.format + " is not known; it is json or text", Command: "explain"}
 			}
 			codes, err := o.read(c.Args().Slice())
 			if err != nil {
 				return err
 			}
-			o.program = quoted(s.program)
-			_, err = s.stdout.Write(o.print(codes, isTerminal(s.stdout)))
+			o.program = cli.Quoted(s.Program)
+			_, err = s.Stdout.Write(o.print(codes, cli.IsTerminal(s.Stdout)))
 			return err
 		},
 	}
@@ -82,7 +83,7 @@ func (o *explainOptions) read(args []string) ([]code.Row, error) {
 		codes = slices.DeleteFunc(codes, func(r code.Row) bool { return len(o.found.of(r)) == 0 })
 	}
 	if len(codes) == 0 && o.search != "" {
-		return nil, &usageError{message: fmt.Sprintf("no code says %q; without --search, explain lists all", o.search), command: "explain"}
+		return nil, &cli.UsageError{Message: fmt.Sprintf("no code says %q; without --search, explain lists all", o.search), Command: "explain"}
 	}
 	return codes, nil
 }
@@ -143,7 +144,7 @@ func codesNamed(names []string) ([]code.Row, error) {
 	for _, name := range names {
 		found := slices.DeleteFunc(slices.Clone(codes), func(r code.Row) bool { return !strings.EqualFold(string(r.Code), name) })
 		if len(found) == 0 {
-			return nil, &usageError{message: fmt.Sprintf("unknown code %q", name) + cmp.Or(didYouMean("", name, codeNames()), "; without a code, explain lists all"), command: "explain"}
+			return nil, &cli.UsageError{Message: fmt.Sprintf("unknown code %q", name) + cmp.Or(cli.DidYouMean("", name, codeNames()), "; without a code, explain lists all"), Command: "explain"}
 		}
 		out = append(out, found...)
 	}
@@ -159,7 +160,7 @@ func (o *explainOptions) explained(codes []code.Row) []byte {
 		}
 		say := func(label, text string) {
 			if text != "" {
-				fmt.Fprintf(&b, "%-16s%s", label, strings.TrimLeft(indented(text, 16, 16), " "))
+				fmt.Fprintf(&b, "%-16s%s", label, strings.TrimLeft(cli.Indented(text, 16, 16), " "))
 			}
 		}
 		r, kinds, phases := rows[0], kindsOf(rows), phasesOf(rows)
@@ -226,14 +227,14 @@ func inThePlan(program string, phases []code.Phase, f *explainedReport, separato
 	}
 	report := "report.json"
 	if f != nil {
-		report = quoted(f.file)
+		report = cli.Quoted(f.file)
 	}
 	var out []string
 	for _, p := range phases {
 		text := program + " plan " + report + " --phase " + string(p)
 		if p == code.Paused {
 			text = program + " plan " + report + " --phase after"
-			if whole := text + "  # while paused"; len(whole) <= helpWidth-16 {
+			if whole := text + "  # while paused"; len(whole) <= cli.HelpWidth-16 {
 				text = whole
 			}
 		}
@@ -258,8 +259,8 @@ func listed(codes []code.Row, short bool) []byte {
 			continue
 		}
 		line := []rune(fmt.Sprintf("   %-28s %s", r.Code, r.Happens))
-		if short && len(line) > helpWidth {
-			line = append(line[:helpWidth-1], '…')
+		if short && len(line) > cli.HelpWidth {
+			line = append(line[:cli.HelpWidth-1], '…')
 		}
 		b.WriteString(string(line) + "\n")
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
@@ -109,7 +110,7 @@ func ruleCode(node ast.Node) string {
 
 func TestExplain(t *testing.T) {
 	all := runProgram(t, "explain")
-	all.demand(t, exitOK)
+	all.demand(t, cli.ExitOK)
 	var rows []struct {
 		Code, Kind, Meaning, Happens, Why, Do string
 		Kinds, Phases                         []string
@@ -141,9 +142,9 @@ func TestExplain(t *testing.T) {
 			}
 		}
 	}
-	runProgram(t, "explain", "--format", "pdf").demand(t, exitUsage)
+	runProgram(t, "explain", "--format", "pdf").demand(t, cli.ExitUsage)
 	hostile := runProgram(t, "explain", "x\x1b[31m\ny")
-	if hostile.code != exitUsage || strings.Contains(hostile.stderr, "\x1b") {
+	if hostile.code != cli.ExitUsage || strings.Contains(hostile.stderr, "\x1b") {
 		t.Errorf("%q", hostile.stderr)
 	}
 }
@@ -283,7 +284,7 @@ func TestExplainOfAReport(t *testing.T) {
 		for i := range o.report.ToDo {
 			todo := &o.report.ToDo[i]
 			explained := runProgram(t, "explain", string(todo.Code), file)
-			explained.demand(t, exitOK)
+			explained.demand(t, cli.ExitOK)
 			_, listed, _ := strings.Cut(explained.stdout, "\nIn the report")
 			listed = regexp.MustCompile(`/\n {16}(\S)`).ReplaceAllString(listed, "/$1")  // names
 			listed = regexp.MustCompile(`\n {18}(\S)`).ReplaceAllString(listed, "   $1") // and their steps

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"drift-detector/infra/all"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
-	"drift-detector/report/build"
 	"drift-detector/report/code"
 	"drift-detector/report/plan"
 )
@@ -37,18 +36,6 @@ func readFound(file string) (*explainedReport, error) {
 		return nil, err
 	}
 	return &explainedReport{file, r, planOf(r)}, nil
-}
-
-// planOf returns the plan of a report, also of one of a release that did not describe providers.
-func planOf(r *report.Report) plan.Plan { return plan.New(r, describedTools(r)) }
-
-// describedTools returns the tools of the providers, which the report then describes.
-func describedTools(r *report.Report) plan.Tools {
-	registry := all.Registry()
-	if r.Providers == nil {
-		r.Providers = build.Providers(registry.Specs())
-	}
-	return registry.Tools()
 }
 
 // of returns the occurrences of a code; none without a report.
@@ -86,7 +73,7 @@ func (f *explainedReport) print(b *bytes.Buffer, rows []code.Row) {
 	}
 	fmt.Fprintf(b, "%-16s%s\n", "In the report", english.Count(len(all), "occurrence"))
 	for _, o := range all {
-		const indent, room = 16, helpWidth - 16
+		const indent, room = 16, cli.HelpWidth - 16
 		name, steps := terminal.Escape(cmp.Or(o.Name, "the restore as a whole")), stepsInWords(o.Steps)
 		if steps != "" && terminal.Width(name)+len("   "+steps) <= room {
 			name, steps = name+"   "+steps, ""
@@ -95,7 +82,7 @@ func (f *explainedReport) print(b *bytes.Buffer, rows []code.Row) {
 			fmt.Fprintf(b, "%*s%s\n", indent, "", row)
 		}
 		if steps != "" {
-			b.WriteString(indented(steps, indent+2, indent+2))
+			b.WriteString(cli.Indented(steps, indent+2, indent+2))
 		}
 	}
 }

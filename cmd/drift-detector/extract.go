@@ -14,13 +14,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
 	"drift-detector/backup/selection"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 )
 
@@ -35,9 +36,9 @@ type extractOptions struct {
 // extracts are what can be taken out of a backup.
 var extracts = []string{"kubeconfigs", "credentials", "manifests", "secret"}
 
-func extractCommand(s *streams) *cli.Command {
+func extractCommand(s *cli.Streams) *urfave.Command {
 	var o extractOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "extract",
 		Usage:     "write credentials of a backup to files, for a restore",
 		UsageText: "drift-detector extract WHAT [NAMESPACE/NAME...] --backup BACKUP [options]",
@@ -60,14 +61,14 @@ EXAMPLES:
    drift-detector extract kubeconfigs --backup mgmt-data.tar.gz -o kubeconfigs
    drift-detector extract secret capv-system/vcenter --backup mgmt-data.tar.gz
    drift-detector extract kubeconfigs tenant-a/prod --backup s3://velero/mgmt/backups/nightly-1 --s3-profile dr`,
-		BashComplete: func(c *cli.Context) { fmt.Fprintln(s.stdout, strings.Join(extracts, "\n")) },
+		BashComplete: func(c *urfave.Context) { fmt.Fprintln(s.Stdout, strings.Join(extracts, "\n")) },
 		Flags: append(o.stores.flags(),
 			backupFlag(),
 			o.bounds.flag(readWithin),
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the files into `FOLDER`; it is created if there is none", Value: ".", Destination: &o.folder},
-			&cli.BoolFlag{Name: "force", Usage: "replace files that are there", Destination: &o.force},
+			&urfave.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the files into `FOLDER`; it is created if there is none", Value: ".", Destination: &o.folder},
+			&urfave.BoolFlag{Name: "force", Usage: "replace files that are there", Destination: &o.force},
 		),
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := o.readExtract(c); err != nil {
 				return err
 			}
@@ -76,9 +77,9 @@ EXAMPLES:
 	}
 }
 
-func (o *extractOptions) readExtract(c *cli.Context) error {
+func (o *extractOptions) readExtract(c *urfave.Context) error {
 	fail := func(message string, args ...any) error {
-		return &usageError{message: fmt.Sprintf(message, args...), command: "extract"}
+		return &cli.UsageError{Message: fmt.Sprintf(message, args...), Command: "extract"}
 	}
 	o.what, o.names, o.backups = c.Args().First(), c.Args().Tail(), c.StringSlice("backup")
 	switch {
@@ -90,7 +91,7 @@ func (o *extractOptions) readExtract(c *cli.Context) error {
 		return fail("--backup is given several times; extract reads one")
 	case o.what == "secret" && len(o.names) == 0:
 		return fail("name the Secret: NAMESPACE/NAME")
-	case o.folder == stdinName || slices.Contains(stdoutNames, o.folder):
+	case cli.IsStdout(o.folder):
 		return fail("--output names a folder: a secret is not written to a terminal or into a pipe")
 	}
 	if o.what != "secret" {
@@ -150,7 +151,7 @@ type extracted struct {
 	lacks []string
 }
 
-func runExtract(ctx context.Context, o extractOptions, s *streams) error {
+func runExtract(ctx context.Context, o extractOptions, s *cli.Streams) error {
 	e, err := o.load(ctx, s)
 	if err != nil {
 		return err
@@ -180,10 +181,10 @@ func runExtract(ctx context.Context, o extractOptions, s *streams) error {
 		return err
 	}
 	for _, f := range failed {
-		s.say("error: ", "%s", f)
+		s.Say("error: ", "%s", f)
 	}
 	if len(found)+len(failed) == 0 && o.what == "manifests" {
-		s.info("nothing to write: the backup lacks nothing that its clusters log in with, as far as they name it")
+		s.Info("nothing to write: the backup lacks nothing that its clusters log in with, as far as they name it")
 		return nil
 	}
 	if len(found) == 0 {
@@ -197,7 +198,7 @@ func runExtract(ctx context.Context, o extractOptions, s *streams) error {
 		if o.what == "manifests" {
 			what = "manifest"
 		}
-		return &errIncomplete{message: fmt.Sprintf("%s not written; the others are", are(len(failed), what))}
+		return &cli.IncompleteError{Message: fmt.Sprintf("%s not written; the others are", are(len(failed), what))}
 	}
 	return nil
 }
@@ -323,11 +324,11 @@ func (o *extractOptions) fileNames() func(string) string {
 }
 
 // write writes all files, or none of them, and says what they are.
-func (o *extractOptions) write(s *streams, found []extracted) error {
+func (o *extractOptions) write(s *cli.Streams, found []extracted) error {
 	if err := os.Mkdir(o.folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("making the folder %s: %w", o.folder, err)
 	}
-	var targets []target
+	var targets []cli.Target
 	texts := map[string]string{}
 	for _, x := range found {
 		for _, f := range x.files {
@@ -339,21 +340,21 @@ func (o *extractOptions) write(s *streams, found []extracted) error {
 			case err == nil && !info.Mode().IsRegular():
 				return fmt.Errorf("%s is no regular file, and nothing was written: a secret is not written through it", path)
 			}
-			targets = append(targets, target{path, extensions[extensionOf(path)]}) // no form of a report
+			targets = append(targets, cli.TargetOf(path)) // no form of a report
 			texts[path] = f.Text.Reveal()
 		}
 	}
-	all, err := createOutputs(targets, s, o.backups...)
+	all, err := cli.CreateOutputs(targets, s, o.backups...)
 	if err != nil {
 		return err
 	}
-	defer all.discard()
+	defer all.Discard()
 	for i, out := range all {
-		if _, err := io.WriteString(out, texts[targets[i].path]); err != nil {
-			return out.failed(err)
+		if _, err := io.WriteString(out, texts[targets[i].Path]); err != nil {
+			return out.Failed(err)
 		}
 	}
-	if err := all.commit(); err != nil {
+	if err := all.Commit(); err != nil {
 		return err
 	}
 	for _, x := range found {
@@ -362,10 +363,10 @@ func (o *extractOptions) write(s *streams, found []extracted) error {
 			if o.what == "manifests" {
 				as = ", which holds no secret"
 			}
-			s.info("wrote %s%s: %s", filepath.Join(o.folder, f.Name), as, x.what)
+			s.Info("wrote %s%s: %s", filepath.Join(o.folder, f.Name), as, x.what)
 		}
 		for _, l := range x.lacks {
-			s.warn("%s: %s", x.what, l)
+			s.Warn("%s: %s", x.what, l)
 		}
 	}
 	o.sayUse(s, found)
@@ -382,20 +383,20 @@ func allAtOnce(system string) string {
 }
 
 // sayUse says how the files are used.
-func (o *extractOptions) sayUse(s *streams, found []extracted) {
+func (o *extractOptions) sayUse(s *cli.Streams, found []extracted) {
 	if o.what == "manifests" {
 		for _, x := range found[:min(len(found), few)] {
-			s.hint("%s: after the restore, %s: kubectl apply -f %s", x.what, x.use, quoted(filepath.Join(o.folder, x.files[0].Name)))
+			s.Hint("%s: after the restore, %s: kubectl apply -f %s", x.what, x.use, cli.Quoted(filepath.Join(o.folder, x.files[0].Name)))
 		}
 		return
 	}
 	if o.what == "kubeconfigs" && len(found) > 1 {
-		s.hint(allAtOnce(runtime.GOOS)+"; the contexts are NAMESPACE/NAME", quoted(absolute(o.folder)))
+		s.Hint(allAtOnce(runtime.GOOS)+"; the contexts are NAMESPACE/NAME", cli.Quoted(absolute(o.folder)))
 		return
 	}
 	for _, x := range found[:min(len(found), few)] {
 		if x.use != "" {
-			s.hint("use it with: %s", x.use)
+			s.Hint("use it with: %s", x.use)
 		}
 	}
 }

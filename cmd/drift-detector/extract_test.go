@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 )
 
@@ -64,7 +65,7 @@ func TestExtractedKubeconfigsWork(t *testing.T) {
 	out := filepath.Join(w.dir, "kubeconfigs")
 	extract := append([]string{"extract", "kubeconfigs", "-o", out}, w.sources()...)
 	o := runProgram(t, extract...)
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	files := filesIn(t, out)
 	if len(files) != 5 || !slices.Contains(files, "tenant-alpha.alpha-prod.kubeconfig") || o.stdout != "" {
 		t.Fatalf("%v\n%s", files, o.stdout)
@@ -99,11 +100,11 @@ func TestExtractedKubeconfigsWork(t *testing.T) {
 	}
 	before := mustRead(t, left)
 	o = runProgram(t, extract...)
-	o.demand(t, exitUsage)
+	o.demand(t, cli.ExitUsage)
 	if !strings.Contains(o.stderr, left+" is there already, and nothing was written") || len(filesIn(t, out)) != 1 || string(mustRead(t, left)) != string(before) {
 		t.Errorf("%s\n%v", o.stderr, filesIn(t, out))
 	}
-	runProgram(t, append(extract, "--force")...).demand(t, exitOK)
+	runProgram(t, append(extract, "--force")...).demand(t, cli.ExitOK)
 }
 
 // A kubeconfig of a backup that would run, open or trust something is not written, and of
@@ -119,7 +120,7 @@ func TestExtractWritesNothingThatActs(t *testing.T) {
 	})
 	out := filepath.Join(w.dir, "out")
 	o := runProgram(t, append([]string{"extract", "kubeconfigs", "-o", out}, w.sources()...)...)
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	files := filesIn(t, out)
 	if len(files) != 4 || slices.Contains(files, "tenant-alpha.alpha-prod.kubeconfig") || !strings.Contains(o.stderr, "its user needs an exec plugin") {
 		t.Errorf("%v\n%s", files, o.stderr)
@@ -148,7 +149,7 @@ func TestExtractedSecretsStayInTheirFolder(t *testing.T) {
 	}
 	extract := append([]string{"extract", "secret", "tenant-alpha/alpha-prod-kubeconfig", "-o", out}, w.sources()...)
 	o := runProgram(t, extract...)
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	if files := filesIn(t, out); len(files) != 5 {
 		t.Errorf("%q", files)
 	}
@@ -166,12 +167,12 @@ func TestExtractedSecretsStayInTheirFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	o = runProgram(t, append(extract, "--force")...)
-	o.demand(t, exitUsage)
+	o.demand(t, cli.ExitUsage)
 	if !strings.Contains(o.stderr, "no regular file") {
 		t.Error(o.stderr)
 	}
 	o = runProgram(t, append([]string{"extract", "secret", "tenant-alpha/none", "-o", out}, w.sources()...)...)
-	o.demand(t, exitUsage)
+	o.demand(t, cli.ExitUsage)
 	if !strings.Contains(o.stderr, "Secret tenant-alpha/none is not in the backup") {
 		t.Error(o.stderr)
 	}
@@ -185,7 +186,7 @@ func TestManifestsSayWhenAndWhatVersion(t *testing.T) {
 	w := fleet(t)
 	out := filepath.Join(w.dir, "manifests")
 	o := runProgram(t, append([]string{"extract", "manifests", "-o", out}, w.sources()...)...)
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	text := string(mustRead(t, filepath.Join(out, "VSphereClusterIdentity.vcenter-shared.yaml")))
 	for _, want := range []string{"apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\n", "secretName: vcenter-shared-creds\n", "kubernetes.io/metadata.name: tenant-beta\n"} {
 		if !strings.Contains(text, want) {
@@ -199,7 +200,7 @@ func TestManifestsSayWhenAndWhatVersion(t *testing.T) {
 	}
 	w.set("vsphereclusters", "beta-prod", "Not A Name", "spec", "identityRef", "name")
 	o = runProgram(t, append([]string{"extract", "manifests", "-o", out, "--force"}, w.sources()...)...)
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	if !strings.Contains(o.stderr, `VSphereClusterIdentity "Not A Name" of tenant-beta/beta-prod: no object can have that name`) || !strings.Contains(o.stderr, "1 manifest is not written; the others are") {
 		t.Error(o.stderr)
 	}
@@ -218,7 +219,7 @@ func TestExtractMisuse(t *testing.T) {
 		"extract kubeconfigs none --backup " + fleetFile: "none: the backup holds no such cluster; it holds tenant-alpha/alpha-dev",
 	} {
 		o := runProgram(t, strings.Fields(line)...)
-		if o.code != exitUsage || !strings.Contains(o.stderr, want) || o.stdout != "" {
+		if o.code != cli.ExitUsage || !strings.Contains(o.stderr, want) || o.stdout != "" {
 			t.Errorf("%s: status %d, %s", line, o.code, o.stderr)
 		}
 	}

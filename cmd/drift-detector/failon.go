@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -116,9 +117,9 @@ func parseFailOn(value, command string, known []string) (failOn, error) {
 	for kind := range strings.SplitSeq(value, ",") {
 		kind = strings.TrimSpace(kind)
 		if !slices.Contains(known, kind) {
-			return nil, &usageError{
-				message: fmt.Sprintf("--fail-on %s is not known; it is one or more of %s, separated by commas", kind, strings.Join(known, ", ")),
-				command: command,
+			return nil, &cli.UsageError{
+				Message: fmt.Sprintf("--fail-on %s is not known; it is one or more of %s, separated by commas", kind, strings.Join(known, ", ")),
+				Command: command,
 			}
 		}
 		out = append(out, kind)
@@ -145,7 +146,7 @@ func (f failOn) verdict(r *report.Report) error { return f.found(f.matches(r)...
 // found returns the error for what was found of what it names; nil where all is empty.
 func (f failOn) found(says ...string) error {
 	if text := english.Join(", ", says...); text != "" {
-		return &errFailOn{fmt.Sprintf("--fail-on %s: %s", strings.Join(f, ","), text)}
+		return &cli.FailOnError{Message: fmt.Sprintf("--fail-on %s: %s", strings.Join(f, ","), text)}
 	}
 	return nil
 }
@@ -161,7 +162,7 @@ func (f failOn) fit(live bool, command string) error {
 	}
 	for _, kind := range f {
 		if slices.Contains(other, kind) {
-			return &usageError{message: "--fail-on " + kind + " " + why, command: command}
+			return &cli.UsageError{Message: "--fail-on " + kind + " " + why, Command: command}
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -29,9 +30,9 @@ func TestFailOnCountsWhatIsOpen(t *testing.T) {
 	r.Summary.IgnoredInfraMachines = 1
 	r.InfraMachines = []report.InfraMachine{aside, {}, {}}
 	r.Summary.IgnoredMachines = &report.MachineCounts{Total: 3, Ghost: 1, Stale: 1, Unknown: 1}
-	var found *errFailOn
+	var found *cli.FailOnError
 	want := "--fail-on ghost,stale,unknown,unattributed: 1 Ghost, 1 Stale, 1 Unknown, 2 to confirm"
-	if err := all.verdict(r); !errors.As(err, &found) || found.message != want {
+	if err := all.verdict(r); !errors.As(err, &found) || found.Message != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -67,7 +68,7 @@ func TestFailOnTheAnswer(t *testing.T) {
 			t.Errorf("%+v: fails %q, want %q", c.report.Summary, got, c.fails)
 		}
 	}
-	if err := (failOn{"no", "not-yes"}).verdict(answers(code.No, code.No)); err == nil || err.(*errFailOn).message != "--fail-on no,not-yes: the answer is NO" {
+	if err := (failOn{"no", "not-yes"}).verdict(answers(code.No, code.No)); err == nil || err.(*cli.FailOnError).Message != "--fail-on no,not-yes: the answer is NO" {
 		t.Errorf("said twice: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -46,7 +47,7 @@ func TestDerivedClustersHaveTheSameVerdicts(t *testing.T) {
 		return body, resource != "clusters.cluster.x-k8s.io"
 	})
 	o := w.detect()
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	o.agreesWith(t, readOracle(t, testdata+"verdicts.json"))
 	for _, c := range o.report.Clusters {
 		if !c.Derived {
@@ -78,7 +79,7 @@ func TestHalfOfTheMachinesMissing(t *testing.T) {
 	})
 	for _, args := range [][]string{nil, {"--skip-access-apiserver"}} {
 		o := w.detect(args...)
-		o.demand(t, exitOK)
+		o.demand(t, cli.ExitOK)
 		seen := 0
 		for _, c := range o.report.Clusters {
 			for _, m := range machinesOf(c) {
@@ -128,7 +129,7 @@ func TestRolloutAfterTheBackup(t *testing.T) {
 	}
 	for _, args := range [][]string{nil, {"--skip-access-apiserver"}} {
 		o := w.detect(args...)
-		o.demand(t, exitOK)
+		o.demand(t, cli.ExitOK)
 		ghosts := placementsOf(o.report).ghosts()
 		for _, name := range names {
 			_, reason, _ := verdictOf(o.report, name)
@@ -188,7 +189,7 @@ func TestVCenterDown(t *testing.T) {
 	before := w.detect()
 	w.vcenter.Close()
 	o := w.detect()
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	noWorse(t, before.report, o.report)
 	for _, status := range []string{"Healthy", "Stale", "Ghost"} {
 		for name := range byStatus(o.report, status) {
@@ -227,7 +228,7 @@ func TestWrongPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := w.detect()
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	noWorse(t, before.report, o.report)
 	if n := v.Logins().Failed; n < 1 || n > 2 {
 		t.Errorf("%d failed logins, want one or two", n)
@@ -250,7 +251,7 @@ func TestOneOfTwoVCentersDown(t *testing.T) {
 		return body, true
 	})
 	o := w.detect()
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	noWorse(t, before.report, o.report)
 	for _, c := range o.report.Clusters {
 		for _, m := range machinesOf(c) {
@@ -281,7 +282,7 @@ func TestOneVMUnreadable(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := w.detect()
-			o.demand(t, exitIncomplete)
+			o.demand(t, cli.ExitIncomplete)
 			if first := errorLines(o.stderr)[0]; !strings.Contains(first, "cannot be read") {
 				t.Errorf("the first error line does not say so: %s", first)
 			}
@@ -313,7 +314,7 @@ func TestHiddenFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := w.detect()
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	noWorse(t, before.report, o.report)
 	if n := len(byStatus(o.report, "Stale")); n == 0 {
 		t.Error("the clusters of other folders lost their Stale verdicts")
@@ -341,7 +342,7 @@ func TestAnotherEmptyVCenter(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := w.detect()
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	noWorse(t, before.report, o.report)
 	for name := range byStatus(o.report, "Stale") {
 		if !strings.HasPrefix(name, "aws-prod/") {
@@ -363,7 +364,7 @@ func TestUntrustedCertificate(t *testing.T) {
 	args := slices.Concat(w.sources(), []string{"--endpoint", w.vcenter.Reroute(), "--aws-ambient"})
 	logins := w.vcenter.Logins().OK
 	o := w.run(args...)
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	noWorse(t, before.report, o.report)
 	if !strings.Contains(o.stderr, w.vcenter.Thumbprint) {
 		t.Errorf("stderr does not show the SHA-256 of the certificate:\n%s", o.stderr)
@@ -372,13 +373,13 @@ func TestUntrustedCertificate(t *testing.T) {
 		t.Errorf("a credential was sent to a server that is not trusted: %+v", got)
 	}
 	insecure := w.run(append(args, "--insecure-skip-verify", "--skip-access-apiserver")...)
-	insecure.demand(t, exitOK)
+	insecure.demand(t, cli.ExitOK)
 }
 
 // Sessions are closed whatever happens.
 func TestSessionsAreClosed(t *testing.T) {
 	w := fleet(t)
-	w.detect().demand(t, exitOK)
+	w.detect().demand(t, cli.ExitOK)
 	l := w.vcenter.Logins()
 	if l.OK != 1 || l.Open() != 0 {
 		t.Errorf("%d logins and %d open sessions, want one login for one user of one vCenter and none open", l.OK, l.Open())
@@ -413,7 +414,7 @@ func TestAPIServersFail(t *testing.T) {
 				args = []string{"--timeout", "3s"} // what a server that hangs costs
 			}
 			o := w.detect(args...)
-			o.demand(t, exitIncomplete)
+			o.demand(t, cli.ExitIncomplete)
 			noWorse(t, before.report, o.report)
 			lines := strings.Join(errorLines(o.stderr), "\n")
 			for _, c := range asked {
@@ -446,7 +447,7 @@ func TestAPIServersFail(t *testing.T) {
 				}
 			}
 			skipped := w.detect("--skip-access-apiserver")
-			skipped.demand(t, exitOK)
+			skipped.demand(t, cli.ExitOK)
 			skipped.agreesWith(t, want)
 			for name, m := range byStatus(skipped.report, string(code.Stale)) {
 				said := slices.ContainsFunc(m.Evidence, func(e report.Evidence) bool { return e.Kind == "nodeList" })

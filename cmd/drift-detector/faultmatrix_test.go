@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -98,7 +99,7 @@ func TestFaultMatrix(t *testing.T) {
 		run := f.runner(t)
 		var none saboteur
 		before := run(&none)
-		before.demand(t, exitOK)
+		before.demand(t, cli.ExitOK)
 		if is := f.answer(before.report); f.well && is != code.Yes {
 			t.Fatalf("%s: without faults the answer is %s", f.name, is)
 		}
@@ -135,7 +136,7 @@ func TestFaultMatrix(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				cells++
-				if after.code == exitOK {
+				if after.code == cli.ExitOK {
 					whole++
 				}
 				if len(wrong) == 0 {
@@ -265,9 +266,9 @@ func sampled(cells []faultCell, n int) []faultCell {
 // misjudged says what a run with a fault must not say.
 func (f *faultFamily) misjudged(before *report.Report, after outcome, c faultCell) []string {
 	var wrong []string
-	exact := after.code == exitOK // and so it must be as without faults
+	exact := after.code == cli.ExitOK // and so it must be as without faults
 	exact = exact && (f.unseen == nil || !f.unseen.MatchString(c.fault.name))
-	if after.code != exitOK && after.code != exitIncomplete || after.report == nil {
+	if after.code != cli.ExitOK && after.code != cli.ExitIncomplete || after.report == nil {
 		return []string{"it ended otherwise than complete or incomplete"}
 	}
 	was, is := placementsOf(before), placementsOf(after.report)
@@ -294,10 +295,10 @@ func (f *faultFamily) misjudged(before *report.Report, after outcome, c faultCel
 	if exact && len(now) != len(ghosts) {
 		wrong = append(wrong, fmt.Sprintf("Ghosts were %v, are %v", ghosts, now))
 	}
-	if complete := after.report.Summary.Complete; complete != (after.code == exitOK) {
+	if complete := after.report.Summary.Complete; complete != (after.code == cli.ExitOK) {
 		wrong = append(wrong, fmt.Sprintf("the report says complete: %v", complete))
 	}
-	changed := after.code == exitIncomplete || before.Summary.Machines != after.report.Summary.Machines
+	changed := after.code == cli.ExitIncomplete || before.Summary.Machines != after.report.Summary.Machines
 	safe := f.answer(after.report) == code.Yes
 	if changed && safe {
 		wrong = append(wrong, "it is safe to restore")

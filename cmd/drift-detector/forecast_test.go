@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 )
 
@@ -25,7 +26,7 @@ func TestReportForecastsTheRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := restored(t).detect()
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	p := placementsOf(o.report)
 	agree := func(what string, m report.Machine, want string) {
 		if m.Forecast == nil || string(m.Forecast.Outcome) != want || m.Forecast.Message == "" {

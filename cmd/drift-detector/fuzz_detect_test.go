@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/internal/mutate"
 	"drift-detector/report"
@@ -54,7 +55,7 @@ func FuzzDetect(f *testing.F) {
 		os.Remove(output)
 		code, said := runQuietly(t, "detect", "--backup", damaged, "--inventory", inventory, "-o", output)
 		unarmed(t, "stderr", said)
-		if code == exitUsage {
+		if code == cli.ExitUsage {
 			return
 		}
 		doc, err := os.ReadFile(output)
@@ -83,17 +84,17 @@ func saveInventory(f *testing.F, dir, file string) {
 	}
 	code, said := runQuietly(f, "inventory", "--backup", testdata+"fleet-data.tar.gz", "--skip-access-apiserver", "--aws-ambient",
 		"--endpoint", v.Reroute(), "--credentials", credentials, "-o", file)
-	if code != exitOK {
+	if code != cli.ExitOK {
 		f.Fatalf("status %d\n%s", code, said)
 	}
 }
 
 // runQuietly runs the program, which has to end soon, and returns what it says to stderr.
-func runQuietly(t testing.TB, args ...string) (exitCode, string) {
+func runQuietly(t testing.TB, args ...string) (cli.ExitCode, string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
-	s := &streams{stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+	s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 	code := run(ctx, append([]string{"drift-detector"}, args...), s)
 	if ctx.Err() != nil {
 		t.Fatalf("%q takes more than a minute", args)

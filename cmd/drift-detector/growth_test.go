@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab/openstacklab"
 )
 
@@ -199,7 +200,7 @@ func (c counter) count(t *testing.T, g growth, s seed, copies int) profile {
 		}
 		cmd := exec.Command(c.program, args...)
 		cmd.Env = append(os.Environ(), "GOCOVERDIR="+counters)
-		if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != int(exitIncomplete) {
+		if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != int(cli.ExitIncomplete) {
 			t.Fatalf("%s: %v\n%s", args[0], err, out)
 		}
 	}

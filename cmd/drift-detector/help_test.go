@@ -8,13 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
+
+	"drift-detector/internal/cli"
 )
 
 // Help is one screen: 40 lines of 80 columns, without variables of the environment.
 func TestHelpFitsOneScreen(t *testing.T) {
 	pages := map[string]string{"": runProgram(t, "help").stdout, "--help": runProgram(t, "--help").stdout}
-	for _, c := range newApp(&streams{}).Commands {
+	for _, c := range newProgram(&cli.Streams{}).App.Commands {
 		pages[c.Name] = runProgram(t, "help", c.Name).stdout
 		for _, line := range [][]string{{"--help"}, {"report.json", "-h"}, {"--help", "report.json"}} {
 			if flag := runProgram(t, append([]string{c.Name}, line...)...).stdout; c.Name != "help" && flag != pages[c.Name] {
@@ -54,15 +56,15 @@ func TestHelpFitsOneScreen(t *testing.T) {
 
 // --deadline is wherever something is read from elsewhere, in help and for completion.
 func TestDeadlineIsForAllThatIsRead(t *testing.T) {
-	for _, c := range newApp(&streams{}).Commands {
+	for _, c := range newProgram(&cli.Streams{}).App.Commands {
 		reads := slices.Contains([]string{"detect", "check", "releases", "backups", "inventory", "extract", "verify"}, c.Name)
 		if has := strings.Contains(runProgram(t, "help", c.Name).stdout, "\n   --deadline TIME "); has != reads {
 			t.Errorf("help %s has --deadline: %t", c.Name, has)
 		}
-		if has := slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "deadline") }); has != reads {
+		if has := slices.ContainsFunc(c.Flags, func(f urfave.Flag) bool { return slices.Contains(f.Names(), "deadline") }); has != reads {
 			t.Errorf("%s has --deadline: %t", c.Name, has)
 		}
-		reaches := slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "s3-profile") })
+		reaches := slices.ContainsFunc(c.Flags, func(f urfave.Flag) bool { return slices.Contains(f.Names(), "s3-profile") })
 		if reaches && !reads {
 			t.Errorf("%s reads buckets, and has no --deadline", c.Name)
 		}
@@ -87,7 +89,7 @@ func TestDidYouMean(t *testing.T) {
 		"detect stray":          `unexpected argument "stray"` + "\n",
 	} {
 		o := runProgram(t, strings.Fields(line)...)
-		if o.code != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, want) || strings.Contains(o.stderr, "secret") {
+		if o.code != cli.ExitUsage || o.stdout != "" || !strings.Contains(o.stderr, want) || strings.Contains(o.stderr, "secret") {
 			t.Errorf("%s: status %d, %q, want %q", line, o.code, o.stderr, want)
 		}
 	}
@@ -95,25 +97,25 @@ func TestDidYouMean(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	text, flag := runProgram(t, "version"), runProgram(t, "--version")
-	if text.code != exitOK || text.stdout != flag.stdout || !strings.HasPrefix(text.stdout, "drift-detector ") {
+	if text.code != cli.ExitOK || text.stdout != flag.stdout || !strings.HasPrefix(text.stdout, "drift-detector ") {
 		t.Errorf("version %q, --version %q", text.stdout, flag.stdout)
 	}
 	var doc map[string]string
 	if err := json.Unmarshal([]byte(runProgram(t, "version", "--format", "json").stdout), &doc); err != nil || doc["version"] != version || doc["commit"] != commit {
 		t.Errorf("%v: %v", doc, err)
 	}
-	runProgram(t, "version", "--format", "yaml").demand(t, exitUsage)
+	runProgram(t, "version", "--format", "yaml").demand(t, cli.ExitUsage)
 }
 
 // declared complains when the command of a line ended with a status that its help does
 // not have. All tests that run the program go through it.
-func declared(t *testing.T, args []string, code exitCode) {
+func declared(t *testing.T, args []string, code cli.ExitCode) {
 	t.Helper()
 	for _, a := range args {
-		if !slices.Contains(commandNames(newApp(&streams{})), a) {
+		if !slices.Contains(cli.CommandNames(newProgram(&cli.Streams{}).App), a) {
 			continue
 		}
-		if !slices.ContainsFunc(statusesOf(a), func(s status) bool { return s.code == code }) {
+		if !slices.ContainsFunc(statusesOf(a), func(s cli.Status) bool { return s.Code == code }) {
 			t.Errorf("%s ends with status %d, which its help does not have", a, code)
 		}
 		return
@@ -122,14 +124,14 @@ func declared(t *testing.T, args []string, code exitCode) {
 
 // What the docs say of commands that end 3, or never.
 func TestStatusesAreThoseOfTheDocs(t *testing.T) {
-	ends := map[string][]exitCode{}
-	for _, c := range newApp(&streams{}).Commands {
+	ends := map[string][]cli.ExitCode{}
+	for _, c := range newProgram(&cli.Streams{}).App.Commands {
 		for _, s := range statusesOf(c.Name) {
-			ends[c.Name] = append(ends[c.Name], s.code)
+			ends[c.Name] = append(ends[c.Name], s.Code)
 		}
 	}
 	for _, name := range []string{"render", "ignore", "permissions", "schema", "completion", "man", "help", "version"} {
-		if !slices.Equal(ends[name], []exitCode{exitOK, exitUsage}) {
+		if !slices.Equal(ends[name], []cli.ExitCode{cli.ExitOK, cli.ExitUsage}) {
 			t.Errorf("%s: %v", name, ends[name])
 		}
 	}
@@ -159,9 +161,9 @@ func TestStatusesOfAnIncompleteReport(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for line, want := range map[string]exitCode{
-		"render REPORT": exitOK, "render REPORT --format junit": exitOK, "ignore REPORT --status ghost --reason r -o REPORT.yaml --output REPORT.rules": exitOK,
-		"plan REPORT": exitIncomplete, "diff REPORT REPORT": exitIncomplete,
+	for line, want := range map[string]cli.ExitCode{
+		"render REPORT": cli.ExitOK, "render REPORT --format junit": cli.ExitOK, "ignore REPORT --status ghost --reason r -o REPORT.yaml --output REPORT.rules": cli.ExitOK,
+		"plan REPORT": cli.ExitIncomplete, "diff REPORT REPORT": cli.ExitIncomplete,
 	} {
 		if o := runProgram(t, strings.Fields(strings.ReplaceAll(line, "REPORT", path))...); o.code != want {
 			t.Errorf("%s: status %d, want %d: %s", line, o.code, want, o.stderr)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 )
 
@@ -54,7 +55,7 @@ func TestPackedAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := w.detect("--skip-access-apiserver")
-			o.demand(t, exitOK)
+			o.demand(t, cli.ExitOK)
 			young, old := 0, 0
 			for _, c := range o.report.Clusters {
 				for _, m := range machinesOf(c) {
@@ -97,7 +98,7 @@ func TestTwoDaysAreRefused(t *testing.T) {
 	})
 	w.backups = []string{tuesday, monday}
 	o := w.detect("--skip-access-apiserver")
-	o.demand(t, exitUsage)
+	o.demand(t, cli.ExitUsage)
 	if o.report != nil || !strings.Contains(o.stderr, "monday.tar.gz: a backup of the same management cluster as ") ||
 		!strings.Contains(o.stderr, "both hold a Machine with the same uid") || !strings.Contains(o.stderr, "drift-detector diff") {
 		t.Errorf("stderr %q, report %v", o.stderr, o.report != nil)
@@ -144,7 +145,7 @@ func TestSmallFilesThatAskForMuch(t *testing.T) {
 		many.AddAt("machines.cluster.x-k8s.io", "", machine(i, 60_000))
 	}
 	o, file := run(many)
-	o.demand(t, exitUsage)
+	o.demand(t, cli.ExitUsage)
 	if !strings.Contains(o.stderr, file+": what it says about clusters and machines needs more than 1") || strings.Count(o.stderr, "\n") > 1 || o.report != nil {
 		t.Errorf("stderr %q", o.stderr)
 	}

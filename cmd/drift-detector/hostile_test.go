@@ -7,6 +7,7 @@ import (
 
 	"github.com/vmware/govmomi/simulator"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
@@ -121,7 +122,7 @@ func TestVCenterThatPassesForAnother(t *testing.T) {
 		}
 	}
 	o := w.detect(args...)
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	honest(t, before.report, o.report, "tenant-gamma")
 }
 
@@ -133,7 +134,7 @@ func TestOneVCenterBehindTwoCertificates(t *testing.T) {
 	before := w.detect()
 	_, args := w.secondVCenter("tenant-gamma")
 	o := w.detect(args...)
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	honest(t, before.report, o.report, "tenant-gamma")
 	honest(t, before.report, o.report, "")
 	if o.report.Summary.Status == "Healthy" {

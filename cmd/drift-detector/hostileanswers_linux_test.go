@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
@@ -139,7 +140,7 @@ var hostileAnswers = map[string][]hostileAnswer{
 
 // measured runs the program as a process of its own, and returns its exit status, what it
 // says, and the peak of its memory in kB.
-func measured(t *testing.T, args ...string) (code exitCode, said string, kB int) {
+func measured(t *testing.T, args ...string) (code cli.ExitCode, said string, kB int) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -156,7 +157,7 @@ func measured(t *testing.T, args ...string) (code exitCode, said string, kB int)
 	if _, err := fmt.Sscanf(out[strings.LastIndexByte(out, '\n')+1:], "%d kB", &kB); err != nil {
 		t.Fatalf("%v: %s%s", err, out, stderr.String())
 	}
-	return exitCode(c.ProcessState.ExitCode()), out + stderr.String(), kB
+	return cli.ExitCode(c.ProcessState.ExitCode()), out + stderr.String(), kB
 }
 
 // Whatever a server answers, in whatever form, it costs no more than 256 MiB beside what a
@@ -205,7 +206,7 @@ func TestHostileAnswersCostLittle(t *testing.T) {
 				t.Errorf("%s, %s: %d MiB more than usual", f.name, a.name, (peak-usual)>>10)
 			}
 			text := string(mustRead(t, file))
-			if code != exitIncomplete || !strings.Contains(text, a.says) {
+			if code != cli.ExitIncomplete || !strings.Contains(text, a.says) {
 				t.Errorf("%s, %s %s: exit status %d, want %q\n%s", f.name, a.call, a.name, code, a.says, said)
 			}
 			if r, err := report.Read(strings.NewReader(text)); err != nil || r.Summary.Complete {
@@ -226,7 +227,7 @@ func TestHostileListingsCostLittle(t *testing.T) {
 		code, said, peak := measured(t, slices.Concat(args, []string{"--s3-endpoint", server.URL})...)
 		server.Close()
 		t.Logf("| S3 | list | %s | %d | | %d |", a.name, (peak-usual)>>10, code)
-		if peak-usual > mostBeside || code != exitUsage || !strings.Contains(said, a.says) {
+		if peak-usual > mostBeside || code != cli.ExitUsage || !strings.Contains(said, a.says) {
 			t.Errorf("%s: %d MiB more than usual, exit status %d, want %q\n%s", a.name, (peak-usual)>>10, code, a.says, said)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 )
 
@@ -33,9 +34,9 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer time.AfterFunc(time.Second, cancel).Stop()
 	var stdout, stderr bytes.Buffer
-	s := &streams{stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+	s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 	code := run(ctx, slices.Concat([]string{"drift-detector", "detect", "-o", file, "--quiet"}, w.sources(), w.reach()), s)
-	if got := errorLines(stderr.String()); code != exitInterrupted || len(got) != 2 || got[0] != "drift-detector: error: interrupted; nothing was written" {
+	if got := errorLines(stderr.String()); code != cli.ExitInterrupted || len(got) != 2 || got[0] != "drift-detector: error: interrupted; nothing was written" {
 		t.Errorf("exit status %d, %q", code, got)
 	}
 	if data, err := os.ReadFile(file); err != nil || string(data) != "before" {
@@ -76,11 +77,11 @@ func (w stuck) Write(b []byte) (int, error) {
 
 // interruptWhileWriting returns a detect that is interrupted once it writes to stdout, which takes
 // it until then. It returns the exit status and stderr.
-func interruptWhileWriting(t *testing.T, until <-chan struct{}, w *world, args ...string) (exitCode, string) {
+func interruptWhileWriting(t *testing.T, until <-chan struct{}, w *world, args ...string) (cli.ExitCode, string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var stderr bytes.Buffer
-	s := &streams{stdout: stuck{cancel, until}, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+	s := &cli.Streams{Stdout: stuck{cancel, until}, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 	code := run(ctx, slices.Concat([]string{"drift-detector", "detect"}, args, w.sources(), w.reach()), s)
 	return code, stderr.String()
 }
@@ -95,11 +96,11 @@ func TestInterruptedWhilePrinting(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		until <-chan struct{}
-		code  exitCode
+		code  cli.ExitCode
 		says  string
 	}{
-		{"nobody reads", t.Context().Done(), exitInterrupted, "interrupted; written, and whole: "},
-		{"all is printed", gone, exitFailOn, "--fail-on"},
+		{"nobody reads", t.Context().Done(), cli.ExitInterrupted, "interrupted; written, and whole: "},
+		{"all is printed", gone, cli.ExitFailOn, "--fail-on"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +130,7 @@ func TestInterruptedWhileWritingToStdout(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			code, got := interruptWhileWriting(t, c.until, w, "--format", "json")
-			if code != exitInterrupted || !strings.Contains(got, "error: interrupted; cut off: stdout; nothing else\n") {
+			if code != cli.ExitInterrupted || !strings.Contains(got, "error: interrupted; cut off: stdout; nothing else\n") {
 				t.Errorf("exit status %d:\n%s", code, got)
 			}
 		})
@@ -153,7 +154,7 @@ func TestDeadline(t *testing.T) {
 	if took := time.Since(begun); took > 15*time.Second {
 		t.Errorf("it took %s", took)
 	}
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	noWorse(t, before.report, o.report)
 	if !strings.Contains(string(o.json), "the 5s of --deadline are over") {
 		t.Errorf("the report does not name the flag:\n%s", o.stderr)

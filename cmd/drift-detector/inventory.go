@@ -5,20 +5,21 @@ import (
 	"io"
 	"slices"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/infra"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/terminal"
 )
 
 type inventoryOptions struct {
 	backupOptions
-	outputs []target
+	outputs []cli.Target
 }
 
-func inventoryCommand(s *streams) *cli.Command {
+func inventoryCommand(s *cli.Streams) *urfave.Command {
 	var o inventoryOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "inventory",
 		Usage:     "save a list of the real infrastructure, without secrets",
 		UsageText: "drift-detector inventory --backup FILE -o FILE [options]",
@@ -29,37 +30,37 @@ EXAMPLES:
    drift-detector inventory --backup mgmt-data.tar.gz -o inventory.json
    drift-detector detect --backup mgmt-data.tar.gz --inventory inventory.json -o report.json`,
 		Flags: append(o.flags(),
-			outputFlag("the inventory", false),
+			cli.OutputFlag("the inventory", false),
 		),
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := o.read(c); err != nil {
 				return err
 			}
 			var err error
-			if o.outputs, err = readTargets(c, "json", []string{"json"}); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, "json", []string{"json"}); err != nil {
 				return err
 			}
 			if o.dryRun {
 				return o.preview(c.Context, s)
 			}
 			if !c.IsSet("output") {
-				return &usageError{message: "--output is required: name the file to write, or - for stdout", command: "inventory"}
+				return &cli.UsageError{Message: "--output is required: name the file to write, or - for stdout", Command: "inventory"}
 			}
 			return runInventory(c.Context, o, s)
 		},
 	}
 }
 
-func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
+func runInventory(ctx context.Context, o inventoryOptions, s *cli.Streams) error {
 	access, err := o.access(s)
 	if err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.credentials}, o.live.inputs(), o.backups)...)
+	out, err := cli.CreateOutputs(o.outputs, s, slices.Concat([]string{o.credentials}, o.live.inputs(), o.backups)...)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	e, err := o.load(ctx, s)
 	if err != nil {
 		return err
@@ -69,11 +70,11 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	write := func(w io.Writer, _ *output) error { return infra.WriteInventory(&terminal.JSONWriter{To: w}, inv) }
-	if err := out.write(write); err != nil {
+	write := func(w io.Writer, _ *cli.Output) error { return infra.WriteInventory(&terminal.JSONWriter{To: w}, inv) }
+	if err := out.Fill(write); err != nil {
 		return err
 	}
-	if err := out.commit(); err != nil {
+	if err := out.Commit(); err != nil {
 		return err
 	}
 	if err := incomplete(notListed(inv), "", ""); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drift-detector/infra"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/terminal"
 )
 
@@ -19,7 +20,7 @@ func TestInventoryShowsNothingRaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := runProgram(t, slices.Concat([]string{"inventory", "-o", "-", "--quiet"}, w.sources(), w.reach())...)
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	for line := range strings.Lines(o.stdout) {
 		if line = strings.TrimSuffix(line, "\n"); terminal.Escape(line) != line {
 			t.Errorf("raw: %q", line)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/internal/lab/azurelab"
 	"drift-detector/internal/lab/openstacklab"
@@ -112,7 +113,7 @@ func serveEC2(t *testing.T, o lab.EC2Options) *lab.EC2 {
 
 // outcome is one run of the program.
 type outcome struct {
-	code           exitCode
+	code           cli.ExitCode
 	stdout, stderr string
 	json           []byte
 	report         *report.Report
@@ -175,13 +176,13 @@ var clock = sync.OnceValue(time.Now)
 func runAt(t *testing.T, now func() time.Time, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	s := &streams{stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: now}
+	s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: now}
 	code := run(context.Background(), append([]string{"drift-detector"}, args...), s)
 	declared(t, args, code)
 	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
 }
 
-func (o outcome) demand(t *testing.T, code exitCode) {
+func (o outcome) demand(t *testing.T, code cli.ExitCode) {
 	t.Helper()
 	if o.code != code {
 		t.Fatalf("exit status %d, want %d\n%s\n%s", o.code, code, o.stderr, o.stdout)
@@ -226,12 +227,12 @@ func TestLabVerdicts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w.backups = []string{backup}
 			live := w.detect()
-			live.demand(t, exitOK)
+			live.demand(t, cli.ExitOK)
 			live.agreesWith(t, want)
 			live.agreesWith(t, wantAWS)
 
 			skipped := w.detect("--skip-access-apiserver")
-			skipped.demand(t, exitOK)
+			skipped.demand(t, cli.ExitOK)
 			skipped.agreesWith(t, want)
 			skipped.agreesWith(t, wantAWS)
 			for _, c := range skipped.report.Clusters {
@@ -241,9 +242,9 @@ func TestLabVerdicts(t *testing.T) {
 			}
 
 			saved := filepath.Join(w.dir, "inventory.json")
-			runProgram(t, slices.Concat([]string{"inventory", "-o", saved}, w.sources(), w.reach())...).demand(t, exitOK)
+			runProgram(t, slices.Concat([]string{"inventory", "-o", saved}, w.sources(), w.reach())...).demand(t, cli.ExitOK)
 			offline := w.run("--backup", backup, "--inventory", saved)
-			offline.demand(t, exitOK)
+			offline.demand(t, cli.ExitOK)
 			offline.agreesWith(t, want)
 			offline.agreesWith(t, wantAWS)
 			if a, b := live.withoutTime(t), offline.withoutTime(t); a != b {
@@ -280,7 +281,7 @@ func TestRestoredFleetVerdicts(t *testing.T) {
 	for name, extra := range map[string][]string{"with Nodes": nil, "without Nodes": {"--skip-access-apiserver"}} {
 		t.Run(name, func(t *testing.T) {
 			o := w.detect(extra...)
-			o.demand(t, exitOK)
+			o.demand(t, cli.ExitOK)
 			o.agreesWith(t, want)
 			if got := placementsOf(o.report).ghosts(); len(got) != len(want.Ghosts) {
 				t.Errorf("%d Ghosts, want %d: %v", len(got), len(want.Ghosts), got)

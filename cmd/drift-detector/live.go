@@ -7,11 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/live"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/report"
 )
@@ -22,16 +23,16 @@ type liveOptions struct {
 	opened              *live.Cluster // which is read once more, with the same login; nil for none
 }
 
-func (o *liveOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "kubeconfig", Usage: "or read the running cluster with this `FILE`; the management cluster as it is now, by a kubeconfig of yours, instead of a backup; in-cluster is the account of the Pod that the program runs in", Destination: &o.kubeconfig},
-		&cli.StringFlag{Name: "context", Usage: "use the context `NAME` of --kubeconfig; the current one if not given", Destination: &o.context},
+func (o *liveOptions) flags() []urfave.Flag {
+	return []urfave.Flag{
+		&urfave.StringFlag{Name: "kubeconfig", Usage: "or read the running cluster with this `FILE`; the management cluster as it is now, by a kubeconfig of yours, instead of a backup; in-cluster is the account of the Pod that the program runs in", Destination: &o.kubeconfig},
+		&urfave.StringFlag{Name: "context", Usage: "use the context `NAME` of --kubeconfig; the current one if not given", Destination: &o.context},
 	}
 }
 
 // read refuses both a backup and a management cluster, and neither.
-func (o *liveOptions) read(c *cli.Context, backups []string) error {
-	fail := func(message string) error { return &usageError{message: message, command: c.Command.Name} }
+func (o *liveOptions) read(c *urfave.Context, backups []string) error {
+	fail := func(message string) error { return &cli.UsageError{Message: message, Command: c.Command.Name} }
 	switch {
 	case len(backups) == 0 && o.kubeconfig == "":
 		return fail("--backup or --kubeconfig is required")
@@ -57,20 +58,20 @@ func (o *liveOptions) inputs() []string {
 }
 
 // open reads the kubeconfig, and says where it leads. Nothing is contacted.
-func (o *liveOptions) open(s *streams, b *bounds, quiet bool) (*live.Cluster, error) {
+func (o *liveOptions) open(s *cli.Streams, b *bounds, quiet bool) (*live.Cluster, error) {
 	if o.opened != nil {
 		return o.opened, nil
 	}
-	c, err := live.Open(o.kubeconfig, o.context, s.getenv)
+	c, err := live.Open(o.kubeconfig, o.context, s.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	c.Timeout = b.place
 	if !quiet {
-		s.info("reading the management cluster at %s with %s", c.Name, o.kubeconfig)
+		s.Info("reading the management cluster at %s with %s", c.Name, o.kubeconfig)
 	}
 	for _, w := range c.Warnings {
-		s.warn("%s", w)
+		s.Warn("%s", w)
 	}
 	return c, nil
 }
@@ -115,9 +116,9 @@ func notRead(kinds []string, of, hint string) error {
 	}
 	slices.Sort(kinds)
 	n := len(kinds)
-	return &errIncomplete{
-		message: "incomplete: could not read " + english.Count(n, "kind") + " of " + of + ": " + strings.Join(kinds[:min(n, few)], "; ") + more(n-few),
-		hints:   []string{hint},
+	return &cli.IncompleteError{
+		Message: "incomplete: could not read " + english.Count(n, "kind") + " of " + of + ": " + strings.Join(kinds[:min(n, few)], "; ") + more(n-few),
+		Hints:   []string{hint},
 	}
 }
 
@@ -130,13 +131,13 @@ func more(n int) string {
 
 // warnOfClocks says where the clock of a management cluster that runs is far from this machine's:
 // its times say how old things are, and since when they are being deleted.
-func (e *loadedBackup) warnOfClocks(s *streams) {
+func (e *loadedBackup) warnOfClocks(s *cli.Streams) {
 	const most = 10 * time.Minute
 	for n, b := range e.opened {
 		if b.live == nil {
 			continue
 		}
-		off := s.now().Sub(e.snapshot.Backups[n].WrittenFrom)
+		off := s.Now().Sub(e.snapshot.Backups[n].WrittenFrom)
 		is := "behind"
 		if off < 0 {
 			off, is = -off, "ahead of"
@@ -146,7 +147,7 @@ func (e *loadedBackup) warnOfClocks(s *streams) {
 			by = english.Count(int(days), "day")
 		}
 		if off > most {
-			s.warn("the clock of %s is %s %s that of this machine: one of them is wrong, and so are ages and how long something is being deleted", b.live.Name, by, is)
+			s.Warn("the clock of %s is %s %s that of this machine: one of them is wrong, and so are ages and how long something is being deleted", b.live.Name, by, is)
 		}
 	}
 }

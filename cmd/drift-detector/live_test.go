@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"drift-detector/infra/live"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
@@ -44,7 +45,7 @@ func (o outcome) keeps(t *testing.T, secret string) {
 func (w *world) saved(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "inventory.json")
-	runProgram(t, slices.Concat([]string{"inventory", "-o", file}, w.sources(), w.reach())...).demand(t, exitOK)
+	runProgram(t, slices.Concat([]string{"inventory", "-o", file}, w.sources(), w.reach())...).demand(t, cli.ExitOK)
 	return file
 }
 
@@ -87,7 +88,7 @@ func TestLiveVerdictsAreThoseOfTheBackup(t *testing.T) {
 	m, from := management(t, w.backups[0])
 	asked := holdToRole(t, m)
 	tarball := w.detect()
-	tarball.demand(t, exitOK)
+	tarball.demand(t, cli.ExitOK)
 	o := w.run(slices.Concat(from, w.reach())...)
 	o.keeps(t, m.Token)
 	o.agreesWith(t, readOracle(t, testdata+"verdicts.json"))
@@ -106,7 +107,7 @@ func TestLiveVerdictsAreThoseOfTheBackup(t *testing.T) {
 		t.Errorf("%d verdicts, %d of the backup", len(got), len(want))
 	}
 	// The role allows no subgroup of a provider that nobody reads: that decides nothing.
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	for _, e := range o.report.Errors {
 		if !strings.Contains(e.Object, ".vcsim.") {
 			t.Errorf("%+v", e)
@@ -196,7 +197,7 @@ func TestCheckOfAManagementCluster(t *testing.T) {
 	holdToRole(t, m)
 	_, want := codes("--backup", tarball)
 	o, got := codes(from...)
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	for c := range want {
 		if got[c] != want[c] {
 			t.Errorf("lacks %s", c)
@@ -215,7 +216,7 @@ func TestCheckOfAManagementCluster(t *testing.T) {
 		return false
 	}
 	o, got = codes(from...)
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	o.keeps(t, m.Token)
 	for c := range got {
 		if strings.HasPrefix(c, "SecretsAbsent") || want[c] == 0 {
@@ -247,20 +248,20 @@ func TestReleasesOfAManagementCluster(t *testing.T) {
 	m, from := management(t, shopBackup)
 	_, want := releases("--backup", shopBackup)
 	o, got := releases(from...)
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	o.keeps(t, m.Token)
 	if a, b := asJSON(t, want), asJSON(t, got); a != b || len(a) < 1000 {
 		t.Errorf("they differ: %s", firstDifference(a, b))
 	}
 	m.Kind("deployments.apps").Stale = true
 	o, unread := releases(from...)
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	if !strings.Contains(o.stderr, "deployments.apps") {
 		t.Errorf("%s", o.stderr)
 	}
 	m.Kind("deployments.apps").Lost = true // and so is all of its group
 	o, lost := releases(from...)
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	if a, b := asJSON(t, unread), asJSON(t, lost); a != b || a == asJSON(t, want) || !strings.Contains(o.stderr, "*.apps") {
 		t.Errorf("%s %s", o.stderr, firstDifference(a, b))
 	}
@@ -289,7 +290,7 @@ func TestLiveUsage(t *testing.T) {
 			"the program does not run in a Pod":    {"--kubeconfig", "in-cluster", "-o", filepath.Join(t.TempDir(), "o.json")},
 		} {
 			o := runProgram(t, append([]string{command}, args...)...)
-			o.demand(t, exitUsage)
+			o.demand(t, cli.ExitUsage)
 			if !strings.Contains(o.stderr, want) {
 				t.Errorf("%s %v: %s", command, args, o.stderr)
 			}
@@ -312,7 +313,7 @@ func TestLiveWarnings(t *testing.T) {
 			return false
 		}
 		o := runProgram(t, append([]string{"detect", "--dry-run", "--endpoint", "nowhere=127.0.0.1:1", "--credentials", credentials}, from...)...)
-		o.demand(t, exitOK)
+		o.demand(t, cli.ExitOK)
 		if strings.Contains(o.stderr, "the clock of "+m.Addr) != (want != "") || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %s", off, o.stderr)
 		}
@@ -342,7 +343,7 @@ func checkSpeaksOfNoBackup(t *testing.T, tarball string) {
 	}
 	for _, format := range []string{"text", "json", "markdown", "junit"} {
 		o := runProgram(t, slices.Concat([]string{"check", "--format", format}, from)...)
-		o.demand(t, exitOK)
+		o.demand(t, cli.ExitOK)
 		for _, wrong := range sayBackup(withoutOtherBackups(o.stdout)) {
 			t.Errorf("%s, %s: %s", tarball, format, wrong)
 		}
@@ -371,7 +372,7 @@ func TestLiveDriftNow(t *testing.T) {
 	}
 	args := slices.Concat(from, w.reach())
 	o := w.run(append(args, "--fail-on", "leaked,lost,stuck")...)
-	o.demand(t, exitFailOn)
+	o.demand(t, cli.ExitFailOn)
 	o.keeps(t, m.Token)
 	r := o.report
 	if r.Summary.Answer != nil || r.Summary.AnswerByPlan != nil || r.Summary.Forecast != nil || len(r.ToDo) > 0 || len(r.Checks) > 0 || !r.Backups[0].Live {
@@ -395,13 +396,13 @@ func TestLiveDriftNow(t *testing.T) {
 	saved := filepath.Join(w.dir, "report.json")
 	for _, format := range []string{"text", "markdown", "html", "junit"} {
 		out := runProgram(t, "render", saved, "--format", format)
-		out.demand(t, exitOK)
+		out.demand(t, cli.ExitOK)
 		if !strings.Contains(out.stdout, "Drift now:") || !strings.Contains(out.stdout, "LEAKED") || strings.Contains(out.stdout, "Safe to restore") || !strings.Contains(out.stdout, "its Machine is Provisioned") {
 			t.Errorf("%s:\n%.600s", format, out.stdout)
 		}
 	}
 	screen := runProgram(t, append([]string{"detect"}, args...)...)
-	screen.demand(t, exitOK)
+	screen.demand(t, cli.ExitOK)
 	for _, want := range []string{"Drift now:", "LEAKED", "LOST", "STUCK", "alpha-prod-nnxbq"} {
 		if !strings.Contains(screen.stdout, want) {
 			t.Errorf("the screen lacks %s:\n%s", want, screen.stdout)
@@ -412,19 +413,19 @@ func TestLiveDriftNow(t *testing.T) {
 	}
 	for command, want := range map[string]string{"plan": "nothing is restored", "ready": "nothing is restored"} {
 		out := runProgram(t, command, saved)
-		out.demand(t, exitUsage)
+		out.demand(t, cli.ExitUsage)
 		if !strings.Contains(out.stderr, want) {
 			t.Errorf("%s: %s", command, out.stderr)
 		}
 	}
 	for _, kind := range []string{"no", "not-yes", "by-plan", "check"} {
-		runProgram(t, slices.Concat([]string{"detect", "--fail-on", kind}, args)...).demand(t, exitUsage)
+		runProgram(t, slices.Concat([]string{"detect", "--fail-on", kind}, args)...).demand(t, cli.ExitUsage)
 	}
 	for _, kind := range ofLive {
 		if !strings.Contains(o.stderr, kind) && !strings.Contains(o.stderr, strings.ToUpper(kind)) {
 			t.Errorf("--fail-on %s found nothing: %s", kind, o.stderr)
 		}
-		runProgram(t, "detect", "--fail-on", kind, "--backup", w.backups[0]).demand(t, exitUsage)
+		runProgram(t, "detect", "--fail-on", kind, "--backup", w.backups[0]).demand(t, cli.ExitUsage)
 	}
 }
 
@@ -435,7 +436,7 @@ func TestNights(t *testing.T) {
 	w := fleet(t)
 	m, from := management(t, w.backups[0])
 	args := slices.Concat(from, w.reach())
-	night := func(name string, status exitCode) string {
+	night := func(name string, status cli.ExitCode) string {
 		w.run(append(args, "--quiet", "--fail-on", "leaked")...).demand(t, status)
 		kept := filepath.Join(w.dir, name)
 		if err := os.Rename(filepath.Join(w.dir, "report.json"), kept); err != nil {
@@ -443,8 +444,8 @@ func TestNights(t *testing.T) {
 		}
 		return kept
 	}
-	first, second := night("first.json", exitFailOn), night("second.json", exitFailOn)
-	runProgram(t, "diff", first, second, "--fail-on", "new-leaked,new-lost").demand(t, exitOK)
+	first, second := night("first.json", cli.ExitFailOn), night("second.json", cli.ExitFailOn)
+	runProgram(t, "diff", first, second, "--fail-on", "new-leaked,new-lost").demand(t, cli.ExitOK)
 	const lost = "alpha-prod-md-0-cjzhw-7z9bm"
 	for _, id := range m.Kinds() {
 		k := m.Kind(id)
@@ -464,8 +465,8 @@ func TestNights(t *testing.T) {
 			}
 		}
 	}
-	o := runProgram(t, "diff", second, night("third.json", exitFailOn), "--fail-on", "new-leaked")
-	o.demand(t, exitFailOn)
+	o := runProgram(t, "diff", second, night("third.json", cli.ExitFailOn), "--fail-on", "new-leaked")
+	o.demand(t, cli.ExitFailOn)
 	if !strings.Contains(o.stdout, lost) || !strings.Contains(o.stderr, "new-leaked") {
 		t.Errorf("%s does not name it:\n%s", o.stderr, o.stdout)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -59,7 +60,7 @@ func TestLiveVerdictsRestOnWhatWasRead(t *testing.T) {
 				one := *w
 				one.dir = t.TempDir()
 				o := one.run(append(from, "--inventory", inventory)...)
-				o.demand(t, exitIncomplete)
+				o.demand(t, cli.ExitIncomplete)
 				o.keeps(t, m.Token)
 				if !strings.Contains(o.stderr, " of the management cluster: "+kind) || strings.Contains(o.stderr, "take another backup") || strings.Contains(o.stderr, "not read again") {
 					t.Errorf("the kind is not named, as what it is:\n%s", o.stderr)
@@ -109,12 +110,12 @@ func TestLiveDriftOfWhatWasNotReadIsNotKnown(t *testing.T) {
 			one := *w
 			one.dir = t.TempDir()
 			o := one.run(append(from, "--inventory", inventory)...)
-			o.demand(t, exitIncomplete)
+			o.demand(t, cli.ExitIncomplete)
 			o.keeps(t, m.Token)
 			saved := filepath.Join(one.dir, "report.json")
 			for _, format := range formats.Report.Names() {
 				out := runProgram(t, "render", saved, "--format", format)
-				out.demand(t, exitOK)
+				out.demand(t, cli.ExitOK)
 				says := c.want
 				if format == "prometheus" {
 					says = "drift_detector_drift_known 0"
@@ -156,7 +157,7 @@ func TestLiveOrphansAreLeaked(t *testing.T) {
 			run.dir = t.TempDir()
 			o := run.run(append(from, "--inventory", inventory)...)
 			if name == "all" {
-				o.demand(t, exitIncomplete)
+				o.demand(t, cli.ExitIncomplete)
 				for _, d := range o.report.Drift() {
 					if d.Word != "UNKNOWN" {
 						t.Errorf("%s is %s", d.Machine.Name, d.Word)
@@ -172,7 +173,7 @@ func TestLiveOrphansAreLeaked(t *testing.T) {
 				}
 				return
 			}
-			o.demand(t, exitOK)
+			o.demand(t, cli.ExitOK)
 			found := ""
 			for _, d := range o.report.Drift() {
 				if d.Machine.Name == orphan {
@@ -182,7 +183,7 @@ func TestLiveOrphansAreLeaked(t *testing.T) {
 			if !strings.HasPrefix(found, "LEAKED its VM") || !strings.HasSuffix(found, "and VSphereMachine tenant-alpha/"+orphan+" is left without its Machine: nobody deletes it") {
 				t.Errorf("%s", found)
 			}
-			run.run(append(from, "--inventory", inventory, "--fail-on", "leaked")...).demand(t, exitFailOn)
+			run.run(append(from, "--inventory", inventory, "--fail-on", "leaked")...).demand(t, cli.ExitFailOn)
 		})
 	}
 }
@@ -208,7 +209,7 @@ func TestLiveUnreadIsNotAbsent(t *testing.T) {
 			run := *w
 			run.dir = t.TempDir()
 			o := run.run(from...)
-			o.demand(t, exitIncomplete)
+			o.demand(t, cli.ExitIncomplete)
 			if text := o.stdout + o.stderr + string(o.json); strings.Contains(text, "is not in the management cluster") || strings.Contains(text, "holds no Secret") || strings.Contains(text, "no kubeconfig in") || !strings.Contains(text, "could not be read") || strings.Contains(text, "machines.cluster.x-k8s.io (not read") {
 				t.Errorf("%.3000s", text)
 			}
@@ -236,7 +237,7 @@ func TestLiveMachineThatIsBeingDeleted(t *testing.T) {
 	inventory := w.saved(t)
 	const since = "2026-11-01T10:00:00Z"
 	before := w.detect("--inventory", inventory)
-	before.demand(t, exitOK)
+	before.demand(t, cli.ExitOK)
 	for _, one := range []struct{ resource, name, cluster, machines string }{
 		{"machines.cluster.x-k8s.io", "alpha-prod-nnxbq", "alpha-prod", "alpha-prod-nnxbq"},
 		{"machines.cluster.x-k8s.io", "beta-prod-md-1-69knr-hv7zw", "beta-prod", "beta-prod-md-1-69knr-hv7zw"}, // its VM is gone
@@ -259,7 +260,7 @@ func TestLiveMachineThatIsBeingDeleted(t *testing.T) {
 			run := *w
 			run.dir = t.TempDir()
 			o := run.run(append(from, "--inventory", inventory)...)
-			o.demand(t, exitOK)
+			o.demand(t, cli.ExitOK)
 			n := 0
 			for i, c := range o.report.Clusters {
 				was := allMachines(before.report.Clusters[i])
@@ -294,14 +295,14 @@ func TestLiveMachinesThatChangeMeanwhile(t *testing.T) {
 	before := w.detect("--inventory", inventory)
 	for name, one := range map[string]struct {
 		second func(*lab.Listed, http.ResponseWriter) bool // before Machines are listed again
-		code   exitCode
+		code   cli.ExitCode
 		check  func(c string, was, is report.Machine) bool
 	}{
-		"nothing": {nil, exitOK, func(_ string, was, is report.Machine) bool { return was.Status == is.Status }},
+		"nothing": {nil, cli.ExitOK, func(_ string, was, is report.Machine) bool { return was.Status == is.Status }},
 		"deleted": {func(k *lab.Listed, _ http.ResponseWriter) bool {
 			k.Objects = slices.DeleteFunc(slices.Clone(k.Objects), func(o map[string]any) bool { return o["metadata"].(map[string]any)["name"] == gone })
 			return false
-		}, exitOK, func(_ string, was, is report.Machine) bool {
+		}, cli.ExitOK, func(_ string, was, is report.Machine) bool {
 			return is.Name == gone && is.Reason == code.BeingDeleted || is.Name != gone && is.Status == was.Status
 		}},
 		"made": {func(k *lab.Listed, _ http.ResponseWriter) bool {
@@ -315,13 +316,13 @@ func TestLiveMachinesThatChangeMeanwhile(t *testing.T) {
 				}
 			}
 			return false
-		}, exitOK, func(c string, was, is report.Machine) bool {
+		}, cli.ExitOK, func(c string, was, is report.Machine) bool {
 			return is.Status == was.Status && (c != "alpha-prod" || was.Status != code.Ghost) || c == "alpha-prod" && was.Status == code.Ghost && is.Reason == code.MachineNotInBackup && strings.Contains(is.Message, "zzzzz")
 		}},
 		"refused": {func(_ *lab.Listed, w http.ResponseWriter) bool {
 			lab.Refuse(w, http.StatusForbidden, "no")
 			return true
-		}, exitIncomplete, func(_ string, _, is report.Machine) bool { return is.Status == code.Unknown }},
+		}, cli.ExitIncomplete, func(_ string, _, is report.Machine) bool { return is.Status == code.Unknown }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, from := management(t, w.backups[0])

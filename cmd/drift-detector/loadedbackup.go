@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
@@ -20,6 +20,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/all"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
 )
@@ -47,43 +48,43 @@ type backupOptions struct {
 	shared      *sharedListing // with the backups that it is compared with; nil for none
 }
 
-func (o *backupOptions) flags() []cli.Flag {
-	return slices.Concat([]cli.Flag{backupFlag()}, o.stores.newest.flags(), o.live.flags(), o.listingFlags())
+func (o *backupOptions) flags() []urfave.Flag {
+	return slices.Concat([]urfave.Flag{backupFlag()}, o.stores.newest.flags(), o.live.flags(), o.listingFlags())
 }
 
 // listingFlags returns those about the infrastructure that backups name.
-func (o *backupOptions) listingFlags() []cli.Flag {
-	return slices.Concat([]cli.Flag{
-		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of workload clusters; without them the answer is never YES", Destination: &o.skipNodes},
-	}, o.placeFlags(), o.stores.flags(), providerFlags(), o.selectionFlags(), []cli.Flag{
+func (o *backupOptions) listingFlags() []urfave.Flag {
+	return slices.Concat([]urfave.Flag{
+		&urfave.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of workload clusters; without them the answer is never YES", Destination: &o.skipNodes},
+	}, o.placeFlags(), o.stores.flags(), providerFlags(), o.selectionFlags(), []urfave.Flag{
 		quietFlag(&o.quiet),
-		&cli.BoolFlag{Name: "dry-run", Usage: "only print what would be contacted, and how; which endpoints, as which accounts, with which Secrets", Destination: &o.dryRun},
+		&urfave.BoolFlag{Name: "dry-run", Usage: "only print what would be contacted, and how; which endpoints, as which accounts, with which Secrets", Destination: &o.dryRun},
 	})
 }
 
 // placeFlags returns those that say how places are reached.
-func (o *backupOptions) placeFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure; those of API servers are always verified", Destination: &o.insecure},
-		&cli.StringSliceFlag{Name: "endpoint", Usage: "reach the backup's FROM at TO: `FROM=TO`; each is host:port or a URL; repeatable"},
-		&cli.StringFlag{Name: "timeout", Usage: "list each place within `TIME`; a " + placesOr("Node list of a cluster") + "; such as 90s or 1h30m; what is cut off is incomplete (exit status 3)", Value: infra.Brisk(infra.DefaultTimeout), Destination: &o.bounds.timeout},
+func (o *backupOptions) placeFlags() []urfave.Flag {
+	return []urfave.Flag{
+		&urfave.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure; those of API servers are always verified", Destination: &o.insecure},
+		&urfave.StringSliceFlag{Name: "endpoint", Usage: "reach the backup's FROM at TO: `FROM=TO`; each is host:port or a URL; repeatable"},
+		&urfave.StringFlag{Name: "timeout", Usage: "list each place within `TIME`; a " + placesOr("Node list of a cluster") + "; such as 90s or 1h30m; what is cut off is incomplete (exit status 3)", Value: infra.Brisk(infra.DefaultTimeout), Destination: &o.bounds.timeout},
 		o.bounds.flag("read the backup and list all places within `TIME`; then the report is written of what was listed, incomplete (exit status 3)"),
-		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` of credentials to use instead; its entries override those of the backup per endpoint: endpoints: [{endpoint: vc.corp, username: …, password: …}], or passwordFile, thumbprint, caFile, kubeconfig", Destination: &o.credentials},
+		&urfave.StringFlag{Name: "credentials", Usage: "YAML `FILE` of credentials to use instead; its entries override those of the backup per endpoint: endpoints: [{endpoint: vc.corp, username: …, password: …}], or passwordFile, thumbprint, caFile, kubeconfig", Destination: &o.credentials},
 	}
 }
 
-func quietFlag(to *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only; no progress, summary or credential notices", Destination: to}
+func quietFlag(to *bool) urfave.Flag {
+	return &urfave.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only; no progress, summary or credential notices", Destination: to}
 }
 
-func backupFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE`, folder, s3://…/NAME or -; the file is NAME-data.tar.gz, the folder that of the object store, or one that clusterctl move --to-directory wrote, - is standard input, an https:// URL one that the store has signed; repeatable"}
+func backupFlag() urfave.Flag {
+	return &urfave.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE`, folder, s3://…/NAME or -; the file is NAME-data.tar.gz, the folder that of the object store, or one that clusterctl move --to-directory wrote, - is standard input, an https:// URL one that the store has signed; repeatable"}
 }
 
 // stdinName is the --backup that is piped in.
 const stdinName = "-"
 
-func (o *backupOptions) read(c *cli.Context) error {
+func (o *backupOptions) read(c *urfave.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
@@ -92,13 +93,13 @@ func (o *backupOptions) read(c *cli.Context) error {
 		return err
 	}
 	if first := slices.Index(o.backups, stdinName); first >= 0 && slices.Contains(o.backups[first+1:], stdinName) {
-		return &usageError{message: "--backup - is given twice: standard input can be read once only", command: c.Command.Name}
+		return &cli.UsageError{Message: "--backup - is given twice: standard input can be read once only", Command: c.Command.Name}
 	}
 	return cmp.Or(o.stores.newest.read(c, o.backups), o.readListing(c))
 }
 
 // readListing takes the values of listingFlags.
-func (o *backupOptions) readListing(c *cli.Context) error {
+func (o *backupOptions) readListing(c *urfave.Context) error {
 	o.endpoints = c.StringSlice("endpoint")
 	o.selection.Clusters, o.selection.Namespaces = c.StringSlice("cluster"), c.StringSlice("namespace")
 	err := cmp.Or(o.bounds.read(c), o.stores.read(c))
@@ -111,7 +112,7 @@ func (o *backupOptions) readListing(c *cli.Context) error {
 
 // access turns the options into what providers get. It fails on a bad
 // --endpoint or --credentials.
-func (o *backupOptions) access(s *streams) (infra.Access, error) {
+func (o *backupOptions) access(s *cli.Streams) (infra.Access, error) {
 	a := infra.Access{InsecureSkipVerify: o.insecure, SkipNodes: o.skipNodes, Options: o.options}
 	where := map[string]string{} // what the backup says is there
 	for _, e := range o.endpoints {
@@ -131,11 +132,11 @@ func (o *backupOptions) access(s *streams) (infra.Access, error) {
 			return a, err
 		}
 		for _, w := range warnings {
-			s.warn("%s", w)
+			s.Warn("%s", w)
 		}
 		a.Credentials, o.stores.given = creds, creds
 	}
-	a.Credentials = append(a.Credentials, environmentCredentials(s.getenv)...)
+	a.Credentials = append(a.Credentials, environmentCredentials(s.Getenv)...)
 	return a, nil
 }
 
@@ -168,7 +169,7 @@ type loadedBackup struct {
 }
 
 // load finds the backups that --backup names, and reads them.
-func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, error) {
+func (o *backupOptions) load(ctx context.Context, s *cli.Streams) (*loadedBackup, error) {
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	var opened []openedBackup
@@ -195,7 +196,7 @@ func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, er
 }
 
 // loadOpened reads backups that were found.
-func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *infra.Registry, opened []openedBackup) (*loadedBackup, error) {
+func (o *backupOptions) loadOpened(ctx context.Context, s *cli.Streams, registry *infra.Registry, opened []openedBackup) (*loadedBackup, error) {
 	if o.live.kubeconfig == "" { // of a server's answers most is garbage
 		enter(reading)
 	}
@@ -236,7 +237,7 @@ func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *in
 		}
 	}
 	for _, b := range e.snapshot.Backups {
-		s.debugf("read %s: %s, written %s to %s", b.Path, english.Count(int(b.Items), "object"), b.WrittenFrom, b.WrittenTo)
+		s.Debugf("read %s: %s, written %s to %s", b.Path, english.Count(int(b.Items), "object"), b.WrittenFrom, b.WrittenTo)
 	}
 	expect := e.registry.Expected
 	if o.checkOnly {
@@ -269,13 +270,13 @@ func join(wants ...backup.Want) backup.Want {
 }
 
 // targets returns the places that the clusters that were asked for need.
-func (e *loadedBackup) targets(s *streams, a infra.Access) []infra.Target {
+func (e *loadedBackup) targets(s *cli.Streams, a infra.Access) []infra.Target {
 	all := e.registry.Targets(e.snapshot, e.secrets, a)
 	for _, given := range e.unused(a, all) {
 		if e.compared {
 			break // it may be for another backup
 		}
-		s.warn("%s", given+" matches nothing: "+e.snapshot.Subject().The()+" names no such endpoint")
+		s.Warn("%s", given+" matches nothing: "+e.snapshot.Subject().The()+" names no such endpoint")
 	}
 	if e.shows == nil {
 		return all
@@ -324,7 +325,7 @@ func (e *loadedBackup) unused(a infra.Access, all []infra.Target) []string {
 
 // list contacts every target and forgets the credentials. near is that of the
 // targets: nil keeps everything as it is.
-func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a infra.Access, isRelated func(*infra.Instance) bool) (infra.Inventory, error) {
+func (o *backupOptions) list(ctx context.Context, s *cli.Streams, e *loadedBackup, a infra.Access, isRelated func(*infra.Instance) bool) (infra.Inventory, error) {
 	targets := e.targets(s, a)
 	for i := range targets {
 		targets[i].IsRelated = isRelated
@@ -341,17 +342,17 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 		}
 		warnings = append(warnings, t.Warnings...)
 	}
-	s.some(s.info, places)
-	s.some(s.info, lists)
-	s.some(s.warn, warnings)
+	some(s, s.Info, places)
+	some(s, s.Info, lists)
+	some(s, s.Warn, warnings)
 	watch := &infra.Watch{
 		Found: func(int, int) {},
-		Done:  func(_ int, l infra.Listing) { s.debugf("%s", describeListing(l)) },
+		Done:  func(_ int, l infra.Listing) { s.Debugf("%s", describeListing(l)) },
 	}
 	stop := func() {}
-	if !o.quiet && !s.debug && isTerminal(s.stderr) && s.getenv("TERM") != "dumb" {
+	if !o.quiet && !s.Debug && cli.IsTerminal(s.Stderr) && s.Getenv("TERM") != "dumb" {
 		p := showProgress(ctx, s, targets)
-		watch, stop = &infra.Watch{Found: p.found, Done: p.done}, p.stop
+		watch, stop = &infra.Watch{Found: p.found, Done: p.done}, p.Stop
 	}
 	bounded, free := o.bounds.begin(ctx)
 	defer free()
@@ -364,7 +365,7 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 	for i, l := range inv.Listings {
 		warnings = append(warnings, l.Warnings[len(targets[i].Warnings):]...) // those of the target were said
 	}
-	s.some(s.warn, warnings)
+	some(s, s.Warn, warnings)
 	return inv, ctx.Err()
 }
 
@@ -377,7 +378,7 @@ func describeListing(l infra.Listing) string {
 }
 
 // preview runs --dry-run: it says what would be contacted, and contacts nothing.
-func (o *backupOptions) preview(ctx context.Context, s *streams) error {
+func (o *backupOptions) preview(ctx context.Context, s *cli.Streams) error {
 	access, err := o.access(s)
 	if err != nil {
 		return err
@@ -391,10 +392,10 @@ func (o *backupOptions) preview(ctx context.Context, s *streams) error {
 
 // plan prints what would be contacted, with which credential: for a backup that is
 // compared, what the newer ones do not contact.
-func (o *backupOptions) plan(s *streams, e *loadedBackup, a infra.Access) error {
+func (o *backupOptions) plan(s *cli.Streams, e *loadedBackup, a infra.Access) error {
 	targets := e.targets(s, a)
 	o.shared.adopt(targets)
-	out := &firstError{Writer: s.stdout}
+	out := &cli.FirstError{Writer: s.Stdout}
 	for _, t := range targets {
 		if o.shared.knows(&t) {
 			continue
@@ -423,8 +424,8 @@ func (o *backupOptions) plan(s *streams, e *loadedBackup, a infra.Access) error 
 		}
 	}
 	e.secrets.Drop()
-	if out.err != nil {
-		return fmt.Errorf("writing to stdout: %w", out.err)
+	if out.Err != nil {
+		return fmt.Errorf("writing to stdout: %w", out.Err)
 	}
 	return nil
 }

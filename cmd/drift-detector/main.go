@@ -1,6 +1,15 @@
 // Command drift-detector says what a restore of a Cluster API management
 // cluster will find: it compares a Velero backup with the real infrastructure
 // and never changes either.
+//
+// main.go is the process and run.go the program, whose command line is of internal/cli. Each
+// command has a file of its name, with its flags and what it does. What several take is beside
+// them: arguments.go, environment.go, addresses.go and exitstatus.go tell the command line what
+// it needs to know of commands; bounds.go, providers.go, shown.go, places.go and loadedbackup.go
+// are how a backup is chosen and read, live.go a management cluster that runs; reports.go reads
+// and writes a report, failon.go judges it, seen.go and look.go say how it is shown, send.go and
+// link.go send it on. The command backups goes on in backupslist.go, choices.go, streams.go,
+// picked.go and compare.go, of which newest.go and newer.go choose the backup of other commands.
 package main
 
 import (
@@ -8,6 +17,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"drift-detector/internal/cli"
 )
 
 // Set by the linker, see Makefile.
@@ -23,7 +34,7 @@ func main() {
 	// A closed pipe is not the end of a run: its report may go to a file, and its exit status matters.
 	signal.Ignore(syscall.SIGPIPE)
 	collectSooner()
-	code := run(ctx, os.Args, process())
+	code := run(ctx, os.Args, cli.Process())
 	stop()
 	os.Exit(int(code))
 }

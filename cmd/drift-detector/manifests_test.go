@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab/openstacklab"
 )
 
@@ -65,7 +66,7 @@ func TestExtractedManifests(t *testing.T) {
 			w := c.make(t)
 			out := filepath.Join(w.dir, "manifests")
 			o := runProgram(t, append([]string{"extract", "manifests", "-o", out}, w.sources()...)...)
-			o.demand(t, exitOK)
+			o.demand(t, cli.ExitOK)
 			found := filesIn(t, out)
 			for file, want := range c.files {
 				if !slices.Contains(found, file) {
@@ -93,7 +94,7 @@ func TestManifestLetsNobodyNewIn(t *testing.T) {
 		return true
 	})
 	out := filepath.Join(w.dir, "manifests")
-	runProgram(t, append([]string{"extract", "manifests", "tenant-beta/beta-prod", "-o", out}, w.sources()...)...).demand(t, exitOK)
+	runProgram(t, append([]string{"extract", "manifests", "tenant-beta/beta-prod", "-o", out}, w.sources()...)...).demand(t, cli.ExitOK)
 	text := ""
 	for _, file := range filesIn(t, out) {
 		text += string(mustRead(t, filepath.Join(out, file)))

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 )
 
 // However many vCenters and API servers do not answer, stderr and the screen say so in a
@@ -33,9 +34,9 @@ func TestHundredsOfPlacesFail(t *testing.T) {
 		{"detect", "--fail-on", "unknown", "--inventory", inventory},
 	} {
 		o := runProgram(t, append(args, "--backup", file)...)
-		want := exitIncomplete
+		want := cli.ExitIncomplete
 		if slices.Contains(args, "--fail-on") {
-			want = exitFailOn
+			want = cli.ExitFailOn
 		}
 		o.demand(t, want)
 		if n := len(o.stderr); n > 2048 || !strings.Contains(o.stderr, "and 297 more places") {

@@ -11,6 +11,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"drift-detector/internal/cli"
 )
 
 // peakCommand is drift-detector as a process that ends with a line on its own
@@ -23,7 +25,7 @@ func init() {
 		// As if nobody had set when garbage is collected, which .ci/run does.
 		os.Unsetenv("GOGC")
 		debug.SetGCPercent(100)
-		code := run(context.Background(), os.Args, process())
+		code := run(context.Background(), os.Args, cli.Process())
 		status, err := os.ReadFile("/proc/self/status") // proc(5): VmHWM is that of this program alone
 		if err != nil {
 			panic(err)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"drift-detector/internal/cli"
 )
 
 // unpackedMove returns the folder that 'clusterctl move --to-directory' wrote of the lab's tenant-alpha,
@@ -75,7 +77,7 @@ func TestMoveFolderVerdicts(t *testing.T) {
 	tarball := w.detect("--namespace", "tenant-alpha")
 	dir := w.unpackedMove(t)
 	o := w.run(slices.Concat([]string{"--backup", dir}, w.reach())...)
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	o.agreesWith(t, want)
 	got := decidedIn(t, o.report)
 	for name, text := range decidedIn(t, tarball.report) {
@@ -94,7 +96,7 @@ func TestMoveFolderIsRestoredByClusterctl(t *testing.T) {
 	w := fleet(t)
 	dir := w.unpackedMove(t)
 	o := w.run(slices.Concat([]string{"--backup", dir, "--summary"}, w.reach())...)
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	if !strings.Contains(o.stdout, "by clusterctl, which unpauses all Clusters") {
 		t.Error(o.stdout)
 	}
@@ -116,7 +118,7 @@ func TestMoveFolderIsRestoredByClusterctl(t *testing.T) {
 		t.Error(check)
 	}
 	ready := runProgram(t, "ready", file)
-	ready.demand(t, exitUsage)
+	ready.demand(t, cli.ExitUsage)
 }
 
 // A folder that is half written makes no verdict, and one that is cut is refused.
@@ -134,7 +136,7 @@ func TestHalfAMoveFolder(t *testing.T) {
 		}
 	}
 	o := w.run(slices.Concat([]string{"--backup", dir}, w.reach())...)
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	if m := o.report.Summary.Machines; m.Unknown != m.Total || m.Total < 16 {
 		t.Errorf("%+v", m)
 	}
@@ -142,7 +144,7 @@ func TestHalfAMoveFolder(t *testing.T) {
 		t.Error(o.stderr)
 	}
 	c := runProgram(t, "check", "--backup", dir)
-	if c.code != exitIncomplete || !strings.HasPrefix(c.stdout, "Can it be restored? NOT WITHOUT MANUAL WORK") || strings.Contains(c.stderr, "permissions kubernetes") {
+	if c.code != cli.ExitIncomplete || !strings.HasPrefix(c.stdout, "Can it be restored? NOT WITHOUT MANUAL WORK") || strings.Contains(c.stderr, "permissions kubernetes") {
 		t.Errorf("check: status %d: %.60s\n%s", c.code, c.stdout, c.stderr)
 	}
 	file := filepath.Join(dir, "Machine_tenant-alpha_alpha-prod-jzxnt.yaml")
@@ -150,7 +152,7 @@ func TestHalfAMoveFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	o = w.run(slices.Concat([]string{"--backup", dir}, w.reach())...)
-	o.demand(t, exitUsage)
+	o.demand(t, cli.ExitUsage)
 	if !strings.Contains(o.stderr, "is cut short") {
 		t.Error(o.stderr)
 	}

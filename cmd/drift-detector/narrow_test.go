@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -20,7 +21,7 @@ func TestOneClusterOfTheLab(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
 	whole := w.detect()
-	whole.demand(t, exitOK)
+	whole.demand(t, cli.ExitOK)
 	for i := range whole.report.Clusters {
 		c := &whole.report.Clusters[i]
 		before, logins := map[string]int{}, w.vcenter.Logins().OK
@@ -28,7 +29,7 @@ func TestOneClusterOfTheLab(t *testing.T) {
 			before[other.Name] = w.nodes.Asked(other.Name)
 		}
 		one := w.detect("--cluster", c.Title())
-		one.demand(t, exitOK)
+		one.demand(t, cli.ExitOK)
 		if len(one.report.Clusters) != 1 || !reflect.DeepEqual(one.report.Clusters[0], *c) {
 			t.Errorf("%s alone is not what it is among all", c.Title())
 		}
@@ -91,7 +92,7 @@ func TestNarrowedReportHasNoChecksOfOtherClusters(t *testing.T) {
 		}
 		// The identity of one is not in the backup, and the credential of the other.
 		lacks := c.Name == "beta-prod" || c.Name == "aws-prod"
-		if fails := o.report.CheckErrors() > 0; fails && !lacks || fails != (o.code == exitFailOn) {
+		if fails := o.report.CheckErrors() > 0; fails && !lacks || fails != (o.code == cli.ExitFailOn) {
 			t.Errorf("--cluster %s --fail-on check: status %d, %d errors of checks", c.Title(), o.code, o.report.CheckErrors())
 		}
 		said := fmt.Sprint(o.report.Checks)

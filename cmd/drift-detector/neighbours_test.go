@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 )
 
 // detected returns the report of a backup of the bucket, as text, and what the run printed.
@@ -44,7 +45,7 @@ func TestADescriptionThatCannotBeReadIsNoYES(t *testing.T) {
 		if got := strings.Contains(report, `"BackupErrorsUnclear"`); got != (name != "whole") || strings.Contains(report, `"safe": "yes"`) != (name == "whole") {
 			t.Errorf("%s: errors are unclear: %t\n%s", name, got, o.stdout)
 		}
-		if complete := strings.Contains(report, `"complete": true`); o.code != exitOK || !complete { // no verdict rests on it
+		if complete := strings.Contains(report, `"complete": true`); o.code != cli.ExitOK || !complete { // no verdict rests on it
 			t.Errorf("%s: status %d, complete %t", name, o.code, complete)
 		}
 		folder := t.TempDir()
@@ -54,7 +55,7 @@ func TestADescriptionThatCannotBeReadIsNoYES(t *testing.T) {
 			}
 		}
 		r := w.run(append([]string{"--backup", filepath.Join(folder, "one.tar.gz"), "--fail-on", "unknown"}, w.reach()...)...)
-		if (r.code == exitFailOn) != (name != "whole") {
+		if (r.code == cli.ExitFailOn) != (name != "whole") {
 			t.Errorf("%s: status %d with --fail-on unknown", name, r.code)
 		}
 		if yes := r.report.Summary.Answer.Safe == "yes"; yes != (name == "whole") {
@@ -105,7 +106,7 @@ func TestManyNewerBackupsOfApplications(t *testing.T) {
 // is newer than the best, and that is not said to be the newest.
 func TestTheNewestThatIsNotReadIsSaidFirst(t *testing.T) {
 	w, body := wellBody(t)
-	for phase, status := range map[string]exitCode{"InProgress": exitOK, "Completed": exitIncomplete} {
+	for phase, status := range map[string]cli.ExitCode{"InProgress": cli.ExitOK, "Completed": cli.ExitIncomplete} {
 		b := newBucket(t)
 		b.store(
 			storedAs{name: "old", phase: "Completed", began: backuptest.Written.Add(-48 * time.Hour), tarball: withoutWorkers(t, body)},

@@ -12,6 +12,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 )
 
@@ -35,22 +36,22 @@ const (
 
 // findNewer looks for newer backups in the stores of those that were read. A store that can't be
 // listed has none that is known.
-func (e *loadedBackup) findNewer(ctx context.Context, s *streams) {
+func (e *loadedBackup) findNewer(ctx context.Context, s *cli.Streams) {
 	for i, b := range e.opened {
 		if b.place == nil {
 			continue
 		}
-		c := newChoices(b.place, s.now())
+		c := newChoices(b.place, s.Now())
 		wrong := c.misdated(b.stored)
 		all, err := b.place.Younger(ctx, b.stored, wrong != "")
-		say := s.debugf // a credential may be allowed to read objects, and not to list them
+		say := s.Debugf // a credential may be allowed to read objects, and not to list them
 		if store.IsEndless(err) {
-			say = s.warn
+			say = s.Warn
 		}
 		if err != nil {
 			say("whether there is a newer backup is not known: %v", err)
 		}
-		s.some(s.warn, c.unoffered(all, b.stored))
+		some(s, s.Warn, c.unoffered(all, b.stored))
 		younger := c.younger(all, b.stored)
 		if len(younger) > 0 {
 			e.newer[i] = c.newerThan(ctx, e.snapshot.Origin(i), younger)
@@ -60,11 +61,11 @@ func (e *loadedBackup) findNewer(ctx context.Context, s *streams) {
 		}
 		for _, other := range all {
 			if can, _, _ := restorable(other); can && c.misdated(other) != "" {
-				s.warn("whether %s is newer than this backup is not known: %s. 'drift-detector backups PLACE --compare' says whether it is better", other.Place, c.misdated(other))
+				s.Warn("whether %s is newer than this backup is not known: %s. 'drift-detector backups PLACE --compare' says whether it is better", other.Place, c.misdated(other))
 			}
 		}
 		if why := c.bound(); why != "" {
-			s.warn("%s", why)
+			s.Warn("%s", why)
 		}
 	}
 }

@@ -7,12 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 )
 
 // newestOptions choose a backup of a place by its age, for runs that nobody watches.
@@ -26,15 +27,15 @@ type newestOptions struct {
 // newestFlagNames are the names of flags.
 var newestFlagNames = []string{"newest", "schedule", "max-age"}
 
-func (o *newestOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "newest", Usage: "--backup is a place, and the newest is read that Velero can restore and that may hold clusters", Destination: &o.asked},
-		&cli.StringFlag{Name: "schedule", Usage: "with --newest, only of the schedule `NAME`", Destination: &o.schedule},
-		&cli.StringFlag{Name: "max-age", Usage: "a backup is old after `TIME`; 26h if not given; see --fail-on stale-backup", Destination: &o.maxAge},
+func (o *newestOptions) flags() []urfave.Flag {
+	return []urfave.Flag{
+		&urfave.BoolFlag{Name: "newest", Usage: "--backup is a place, and the newest is read that Velero can restore and that may hold clusters", Destination: &o.asked},
+		&urfave.StringFlag{Name: "schedule", Usage: "with --newest, only of the schedule `NAME`", Destination: &o.schedule},
+		&urfave.StringFlag{Name: "max-age", Usage: "a backup is old after `TIME`; 26h if not given; see --fail-on stale-backup", Destination: &o.maxAge},
 	}
 }
 
-func (o *newestOptions) read(c *cli.Context, backups []string) error {
+func (o *newestOptions) read(c *urfave.Context, backups []string) error {
 	if c.IsSet("max-age") {
 		d, err := positive("--max-age", o.maxAge, c.Command.Name)
 		if err != nil {
@@ -44,30 +45,30 @@ func (o *newestOptions) read(c *cli.Context, backups []string) error {
 	}
 	switch {
 	case o.schedule != "" && !o.asked:
-		return &usageError{message: "--schedule needs --newest: without it --backup names one backup", command: c.Command.Name}
+		return &cli.UsageError{Message: "--schedule needs --newest: without it --backup names one backup", Command: c.Command.Name}
 	case o.asked && slices.Contains(backups, stdinName):
-		return &usageError{message: "--newest chooses from a place, and --backup - is one backup", command: c.Command.Name}
+		return &cli.UsageError{Message: "--newest chooses from a place, and --backup - is one backup", Command: c.Command.Name}
 	}
 	return nil
 }
 
 // warnOfStale says which backups are old, or of unknown age, where a command has no finding for it.
-func (o *newestOptions) warnOfStale(s *streams, e *loadedBackup) {
+func (o *newestOptions) warnOfStale(s *cli.Streams, e *loadedBackup) {
 	if !o.asked && o.older == 0 {
 		return
 	}
 	for _, b := range e.snapshot.Backups {
-		if stale := check.Stale(b, s.now(), o.older); stale != "" {
-			s.warn("backup %s is stale: %s", b.Path, stale)
+		if stale := check.Stale(b, s.Now(), o.older); stale != "" {
+			s.Warn("backup %s is stale: %s", b.Path, stale)
 		}
 	}
 }
 
 // newest returns the newest backup of a place that Velero can restore and that may hold clusters. It
 // fails where there is none, and where several management clusters have one.
-func (o *newestOptions) newest(ctx context.Context, s *streams, place *store.Place) (*store.Stored, error) {
+func (o *newestOptions) newest(ctx context.Context, s *cli.Streams, place *store.Place) (*store.Stored, error) {
 	list := backupsOptions{schedule: o.schedule, last: 1}
-	l, err := list.find(ctx, place, s.now())
+	l, err := list.find(ctx, place, s.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +87,9 @@ func (o *newestOptions) newest(ctx context.Context, s *streams, place *store.Pla
 	if err := o.apart(ctx, s, c, found, others, oldest); err != nil {
 		return nil, err
 	}
-	s.some(s.warn, c.unoffered(list.candidates, found))
+	some(s, s.Warn, c.unoffered(list.candidates, found))
 	for _, why := range l.doc.Summary.Bounds {
-		s.warn("%s", why)
+		s.Warn("%s", why)
 	}
 	return found, nil
 }
@@ -97,7 +98,7 @@ func (o *newestOptions) newest(ctx context.Context, s *streams, place *store.Pla
 // where no list of objects tells it: the newest of each other stream, the next of its own and the oldest of
 // its schedule are looked at. Where tarballs do not tell it either a schedule that was asked for is taken for
 // that of one.
-func (o *newestOptions) apart(ctx context.Context, s *streams, c *choices, found *store.Stored, others []*store.Stored, oldest *store.Stored) error {
+func (o *newestOptions) apart(ctx context.Context, s *cli.Streams, c *choices, found *store.Stored, others []*store.Stored, oldest *store.Stored) error {
 	bounded, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	c.looks, c.mostLooks = 0, mostPeeks
@@ -121,7 +122,7 @@ func (o *newestOptions) apart(ctx context.Context, s *streams, c *choices, found
 				Next: o.choose(c, found),
 			}
 		}
-		s.warn("%s; the newest of schedule %s is read", problem, quoted(o.schedule))
+		s.Warn("%s; the newest of schedule %s is read", problem, cli.Quoted(o.schedule))
 	}
 	return nil
 }
@@ -196,6 +197,6 @@ func (c *choices) isOfOneCluster(a, b *store.Stored) bool {
 }
 
 // says names the backup that was chosen, with its age.
-func (o *newestOptions) says(s *streams, b *store.Stored) {
-	s.info("%s is the newest that Velero can restore: begun %s, %s ago", b.Place, b.Started().UTC().Format("2006-01-02 15:04Z"), infra.Brisk(s.now().Sub(b.Started()).Truncate(time.Minute)))
+func (o *newestOptions) says(s *cli.Streams, b *store.Stored) {
+	s.Info("%s is the newest that Velero can restore: begun %s, %s ago", b.Place, b.Started().UTC().Format("2006-01-02 15:04Z"), infra.Brisk(s.Now().Sub(b.Started()).Truncate(time.Minute)))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 )
 
 // The newest that Velero can restore is read, of the schedule that is asked for, from a bucket and
@@ -25,7 +26,7 @@ func TestTheNewestIsRead(t *testing.T) {
 			run = append(run, "--schedule", tt.schedule)
 		}
 		o := b.run(run...)
-		if o.code != exitOK || !strings.Contains(o.stdout, tt.name+".tar.gz") || !strings.Contains(o.stderr, "backups/"+tt.name+" is the newest that Velero can restore: begun ") {
+		if o.code != cli.ExitOK || !strings.Contains(o.stdout, tt.name+".tar.gz") || !strings.Contains(o.stderr, "backups/"+tt.name+" is the newest that Velero can restore: begun ") {
 			t.Errorf("schedule %q: status %d, no %s in\n%s%.300s", tt.schedule, o.code, tt.name, o.stderr, o.stdout)
 		}
 		if tt.schedule != "weekly" && !strings.Contains(o.stderr, "nightly-7 is newer than this backup, and Velero does not offer it") {
@@ -33,7 +34,7 @@ func TestTheNewestIsRead(t *testing.T) {
 		}
 	}
 	o := runProgram(t, "check", "--backup", testdata+"bucket/mgmt-cluster-1", "--newest", "--format", "json")
-	if o.code != exitOK || !strings.Contains(o.stdout, "mgmt-full.tar.gz") {
+	if o.code != cli.ExitOK || !strings.Contains(o.stdout, "mgmt-full.tar.gz") {
 		t.Errorf("a folder: status %d: %s%.300s", o.code, o.stderr, o.stdout)
 	}
 }
@@ -56,12 +57,12 @@ func TestTheNewestOfTwoIsRefused(t *testing.T) {
 		"s3://velero/none": "no backup of Velero is here",
 	} {
 		o := b.run("check", "--backup", place, "--newest")
-		if o.code != exitUsage || !strings.Contains(o.stderr, says) {
+		if o.code != cli.ExitUsage || !strings.Contains(o.stderr, says) {
 			t.Errorf("%s: status %d, no %q in\n%s", place, o.code, says, o.stderr)
 		}
 	}
 	for _, args := range [][]string{{"--backup", "-", "--newest"}, {"--backup", "x", "--schedule", "nightly"}, {"--backup", "x", "--max-age", "soon"}, {"--backup", "x", "--max-age", "-1h"}} {
-		if o := runProgram(t, append([]string{"check"}, args...)...); o.code != exitUsage {
+		if o := runProgram(t, append([]string{"check"}, args...)...); o.code != cli.ExitUsage {
 			t.Errorf("%q: status %d: %s", args, o.code, o.stderr)
 		}
 	}
@@ -76,20 +77,20 @@ func TestTheNewestWithoutLists(t *testing.T) {
 	at := backuptest.Written
 	for name, tt := range map[string]struct {
 		stored []storedAs
-		code   exitCode
+		code   cli.ExitCode
 		says   string
 	}{
-		"one":                               {[]storedAs{{name: "a", began: at.Add(-time.Hour), tarball: body}, {name: "b", began: at, tarball: body}}, exitOK, "backups/b is the newest"},
-		"one, and applications":             {[]storedAs{{name: "a", began: at.Add(-time.Hour), tarball: bareOf(t, body)}, {name: "b", began: at, tarball: body}}, exitOK, "backups/b is the newest"},
-		"two":                               {[]storedAs{{name: "a", began: at.Add(-time.Hour), tarball: west}, {name: "b", began: at, tarball: body}}, exitUsage, "holds backups of several management clusters: the newest are s3://velero/mgmt/backups/b and s3://velero/mgmt/backups/a"},
-		"two of one schedule":               {[]storedAs{{name: "a", schedule: "nightly", began: at.Add(-time.Hour), tarball: west}, {name: "b", schedule: "nightly", began: at, tarball: body}}, exitUsage, "holds backups of several management clusters"},
-		"two of two schedules":              {[]storedAs{{name: "a", schedule: "weekly", began: at.Add(-time.Hour), tarball: west}, {name: "b", schedule: "nightly", began: at, tarball: body}}, exitUsage, "holds backups of several management clusters"},
-		"a list of one of them":             {[]storedAs{{name: "a", schedule: "weekly", began: at.Add(-time.Hour), tarball: west}, {name: "b", schedule: "nightly", began: at, tarball: body, objects: ofEast}}, exitUsage, "holds backups of several management clusters"},
-		"the oldest is another's":           {[]storedAs{{name: "a", began: at.Add(-3 * time.Hour), tarball: west}, {name: "b", began: at.Add(-2 * time.Hour), tarball: body}, {name: "c", began: at.Add(-time.Hour), tarball: body}, {name: "d", began: at, tarball: body}}, exitUsage, "the newest are s3://velero/mgmt/backups/d and s3://velero/mgmt/backups/a"},
-		"nobody knows":                      {[]storedAs{{name: "a", schedule: "weekly", began: at.Add(-time.Hour), tarball: bare("west")}, {name: "b", schedule: "nightly", began: at, tarball: bare("east")}}, exitUsage, "whether s3://velero/mgmt/backups/b and s3://velero/mgmt/backups/a are of one management cluster is not known"},
-		"one can't be read":                 {[]storedAs{{name: "a", schedule: "weekly", began: at.Add(-time.Hour), tarball: []byte("x")}, {name: "b", schedule: "nightly", began: at, tarball: body}}, exitUsage, "is not known: no list of objects (NAME-resource-list.json.gz) is beside both, and their tarballs do not tell ("},
-		"two of one schedule, asked for":    {[]storedAs{{name: "a", schedule: "nightly", began: at.Add(-time.Hour), tarball: west}, {name: "b", schedule: "nightly", began: at, tarball: body}}, exitUsage, "give the backup itself, without --newest and --schedule, such as --backup s3://velero/mgmt/backups/b"},
-		"nobody knows, and it is asked for": {[]storedAs{{name: "a", schedule: "nightly", began: at.Add(-time.Hour), tarball: bare("west")}, {name: "b", schedule: "nightly", began: at, tarball: bare("east")}}, exitOK, "their tarballs do not tell; the newest of schedule nightly is read"},
+		"one":                               {[]storedAs{{name: "a", began: at.Add(-time.Hour), tarball: body}, {name: "b", began: at, tarball: body}}, cli.ExitOK, "backups/b is the newest"},
+		"one, and applications":             {[]storedAs{{name: "a", began: at.Add(-time.Hour), tarball: bareOf(t, body)}, {name: "b", began: at, tarball: body}}, cli.ExitOK, "backups/b is the newest"},
+		"two":                               {[]storedAs{{name: "a", began: at.Add(-time.Hour), tarball: west}, {name: "b", began: at, tarball: body}}, cli.ExitUsage, "holds backups of several management clusters: the newest are s3://velero/mgmt/backups/b and s3://velero/mgmt/backups/a"},
+		"two of one schedule":               {[]storedAs{{name: "a", schedule: "nightly", began: at.Add(-time.Hour), tarball: west}, {name: "b", schedule: "nightly", began: at, tarball: body}}, cli.ExitUsage, "holds backups of several management clusters"},
+		"two of two schedules":              {[]storedAs{{name: "a", schedule: "weekly", began: at.Add(-time.Hour), tarball: west}, {name: "b", schedule: "nightly", began: at, tarball: body}}, cli.ExitUsage, "holds backups of several management clusters"},
+		"a list of one of them":             {[]storedAs{{name: "a", schedule: "weekly", began: at.Add(-time.Hour), tarball: west}, {name: "b", schedule: "nightly", began: at, tarball: body, objects: ofEast}}, cli.ExitUsage, "holds backups of several management clusters"},
+		"the oldest is another's":           {[]storedAs{{name: "a", began: at.Add(-3 * time.Hour), tarball: west}, {name: "b", began: at.Add(-2 * time.Hour), tarball: body}, {name: "c", began: at.Add(-time.Hour), tarball: body}, {name: "d", began: at, tarball: body}}, cli.ExitUsage, "the newest are s3://velero/mgmt/backups/d and s3://velero/mgmt/backups/a"},
+		"nobody knows":                      {[]storedAs{{name: "a", schedule: "weekly", began: at.Add(-time.Hour), tarball: bare("west")}, {name: "b", schedule: "nightly", began: at, tarball: bare("east")}}, cli.ExitUsage, "whether s3://velero/mgmt/backups/b and s3://velero/mgmt/backups/a are of one management cluster is not known"},
+		"one can't be read":                 {[]storedAs{{name: "a", schedule: "weekly", began: at.Add(-time.Hour), tarball: []byte("x")}, {name: "b", schedule: "nightly", began: at, tarball: body}}, cli.ExitUsage, "is not known: no list of objects (NAME-resource-list.json.gz) is beside both, and their tarballs do not tell ("},
+		"two of one schedule, asked for":    {[]storedAs{{name: "a", schedule: "nightly", began: at.Add(-time.Hour), tarball: west}, {name: "b", schedule: "nightly", began: at, tarball: body}}, cli.ExitUsage, "give the backup itself, without --newest and --schedule, such as --backup s3://velero/mgmt/backups/b"},
+		"nobody knows, and it is asked for": {[]storedAs{{name: "a", schedule: "nightly", began: at.Add(-time.Hour), tarball: bare("west")}, {name: "b", schedule: "nightly", began: at, tarball: bare("east")}}, cli.ExitOK, "their tarballs do not tell; the newest of schedule nightly is read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBucket(t)
@@ -111,9 +112,9 @@ func TestTheNewestWithoutLists(t *testing.T) {
 // A backup is old after --max-age, and --fail-on stale-backup fails then.
 func TestAStaleBackupFails(t *testing.T) {
 	w := well(t)
-	for age, want := range map[string]exitCode{"1h": exitFailOn, "1000000h": exitOK} {
+	for age, want := range map[string]cli.ExitCode{"1h": cli.ExitFailOn, "1000000h": cli.ExitOK} {
 		o := w.detect("--max-age", age, "--fail-on", "stale-backup")
-		if o.code != want || strings.Contains(o.stderr, " is stale: written ") != (want == exitFailOn) || strings.Contains(o.stderr, " old, more than 1h00m") != (want == exitFailOn) {
+		if o.code != want || strings.Contains(o.stderr, " is stale: written ") != (want == cli.ExitFailOn) || strings.Contains(o.stderr, " old, more than 1h00m") != (want == cli.ExitFailOn) {
 			t.Errorf("%s: status %d, want %d: %s", age, o.code, want, o.stderr)
 		}
 	}
@@ -124,22 +125,22 @@ func TestAStaleBackupFailsEverywhere(t *testing.T) {
 	t.Parallel()
 	fleet := testdata + "fleet-data.tar.gz"
 	for _, command := range []string{"check", "releases"} {
-		for age, want := range map[string]exitCode{"1m": exitFailOn, "1000000h": exitOK} {
+		for age, want := range map[string]cli.ExitCode{"1m": cli.ExitFailOn, "1000000h": cli.ExitOK} {
 			o := runProgram(t, command, "--backup", fleet, "--max-age", age, "--fail-on", "stale-backup")
-			if o.code != want || strings.Contains(o.stderr, "--fail-on stale-backup: ") != (want == exitFailOn) || strings.Contains(o.stderr+o.stdout, " old, more than 1m00s") != (want == exitFailOn) {
+			if o.code != want || strings.Contains(o.stderr, "--fail-on stale-backup: ") != (want == cli.ExitFailOn) || strings.Contains(o.stderr+o.stdout, " old, more than 1m00s") != (want == cli.ExitFailOn) {
 				t.Errorf("%s %s: status %d, want %d: %s%s", command, age, o.code, want, o.stderr, o.stdout)
 			}
 		}
-		if o := runProgram(t, command, "--kubeconfig", "missing", "--fail-on", "stale-backup"); o.code != exitUsage || !strings.Contains(o.stderr, "--fail-on stale-backup is about a restore") {
+		if o := runProgram(t, command, "--kubeconfig", "missing", "--fail-on", "stale-backup"); o.code != cli.ExitUsage || !strings.Contains(o.stderr, "--fail-on stale-backup is about a restore") {
 			t.Errorf("%s: status %d: %s", command, o.code, o.stderr)
 		}
 	}
 	both := runProgram(t, "check", "--backup", fleet, "--max-age", "1m", "--fail-on", "error, stale-backup")
-	if both.code != exitFailOn || !strings.Contains(both.stderr, "--fail-on error,stale-backup: found ") || !strings.Contains(both.stderr, " is stale: ") {
+	if both.code != cli.ExitFailOn || !strings.Contains(both.stderr, "--fail-on error,stale-backup: found ") || !strings.Contains(both.stderr, " is stale: ") {
 		t.Errorf("status %d: %s", both.code, both.stderr)
 	}
 	o := runProgram(t, "releases", "--backup", fleet, "--max-age", "1m", "--format", "json")
-	if o.code != exitOK || !strings.Contains(o.stdout, `"stale": "written `) {
+	if o.code != cli.ExitOK || !strings.Contains(o.stdout, `"stale": "written `) {
 		t.Errorf("status %d: %s%s", o.code, o.stderr, o.stdout)
 	}
 }

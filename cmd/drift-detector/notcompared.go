@@ -11,6 +11,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 )
 
 // mostPeeks is how many tarballs of backups that are not compared are read, for which management
@@ -156,10 +157,10 @@ func (o *backupsOptions) wider(p *picked, early []*store.Stored) string {
 	}
 	var words []string
 	if o.schedule != "" {
-		words = append(words, "--schedule", quoted(o.schedule))
+		words = append(words, "--schedule", cli.Quoted(o.schedule))
 	}
 	if since != "" {
-		words = append(words, "--since", quoted(since))
+		words = append(words, "--since", cli.Quoted(since))
 	}
 	return strings.Join(append(words, "--last", strconv.Itoa(n)), " ")
 }

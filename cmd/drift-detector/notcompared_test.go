@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 	"drift-detector/report/backups"
 )
 
@@ -57,7 +58,7 @@ func TestBackupsOfAnotherManagementClusterBehindTheNewest(t *testing.T) {
 		t.Error(said)
 	}
 	out := filepath.Join(t.TempDir(), "r.json")
-	b.run(append([]string{"backups", "s3://velero/mgmt", "--compare", "--report", newest, "-o", out}, w.reach()...)...).demand(t, exitOK)
+	b.run(append([]string{"backups", "s3://velero/mgmt", "--compare", "--report", newest, "-o", out}, w.reach()...)...).demand(t, cli.ExitOK)
 	if text, _ := os.ReadFile(out); !strings.Contains(string(text), newest+".tar.gz") {
 		t.Errorf("%.300s", text)
 	}
@@ -183,13 +184,13 @@ func TestTooManySchedulesToCompare(t *testing.T) {
 		b.store(storedAs{name: fmt.Sprintf("s%d", i), schedule: fmt.Sprintf("s%d", i), phase: "Completed", began: hoursBefore(i), tarball: tarball, objects: ofClusters})
 	}
 	doc, o := b.compare(w.reach()...)
-	if o.code != exitIncomplete || doc.Comparison.Complete || doc.Comparison.NotCompared != 1 {
+	if o.code != cli.ExitIncomplete || doc.Comparison.Complete || doc.Comparison.NotCompared != 1 {
 		t.Errorf("status %d, %+v", o.code, doc.Comparison)
 	}
 	if said := b.sentence(w.reach()...); !strings.HasPrefix(said, "The best is s0: ") || !strings.Contains(said, "1 other was not compared, and may be better: too many schedules are here (--last 1 compares more)") {
 		t.Error(said)
 	}
-	if doc, o := b.compare(append(w.reach(), "--last", "1")...); o.code != exitOK || len(doc.Comparison.Compared) != 3 {
+	if doc, o := b.compare(append(w.reach(), "--last", "1")...); o.code != cli.ExitOK || len(doc.Comparison.Compared) != 3 {
 		t.Errorf("status %d, %d compared", o.code, len(doc.Comparison.Compared))
 	}
 }
@@ -308,21 +309,21 @@ func TestOfferedCommandsOfOddNames(t *testing.T) {
 			}
 		}
 		list := runProgram(t, "backups", "./"+root, "--schedule", "n", "--last", "3", "--since", "2026-01-01")
-		list.demand(t, exitOK)
+		list.demand(t, cli.ExitOK)
 		offered := offeredIn(t, list.stdout)
 		if len(offered) != 2 || !slices.Contains(offered[0], "--schedule") || !slices.Contains(offered[0], "--last") || !slices.Contains(offered[0], "--since") {
 			t.Errorf("%q", offered)
 		}
 		for _, args := range offered {
-			if o := runProgram(t, append(args, "--inventory", emptyInventory(t))...); o.code != exitOK && o.code != exitIncomplete {
+			if o := runProgram(t, append(args, "--inventory", emptyInventory(t))...); o.code != cli.ExitOK && o.code != cli.ExitIncomplete {
 				t.Errorf("%q: status %d\n%s", args, o.code, o.stderr)
 			}
 		}
 	}
 	refused := runProgram(t, "backups", "--", "-r")
-	refused.demand(t, exitOK)
+	refused.demand(t, cli.ExitOK)
 	for _, args := range offeredIn(t, refused.stdout) {
-		if o := runProgram(t, append(args, "--inventory", emptyInventory(t))...); o.code != exitOK && o.code != exitIncomplete {
+		if o := runProgram(t, append(args, "--inventory", emptyInventory(t))...); o.code != cli.ExitOK && o.code != cli.ExitIncomplete {
 			t.Errorf("%q: status %d\n%s", args, o.code, o.stderr)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/internal/lab/openstacklab"
 )
@@ -171,7 +172,7 @@ func TestOpenStackFleet(t *testing.T) {
 		"live": live, "without Nodes": w.run(append(w.sources(), "--skip-access-apiserver")...),
 	} {
 		t.Run(name, func(t *testing.T) {
-			o.demand(t, exitOK)
+			o.demand(t, cli.ExitOK)
 			o.demandOpenStack(t, truth)
 			o.demandOutcomes(t, outcomes)
 		})

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/internal/lab/openstackcloud"
 	"drift-detector/internal/lab/openstacklab"
@@ -95,7 +96,7 @@ func TestReplayedOpenStack(t *testing.T) {
 	w, f, args := cloudFleet(t)
 	f.Hold(t, openstackData)
 	live := w.run(args...)
-	live.demand(t, exitOK)
+	live.demand(t, cli.ExitOK)
 	o := recordedOf(t, f, live)
 	o.demandOpenStack(t, truth)
 	o.demandOutcomes(t, outcomes)
@@ -114,7 +115,7 @@ func TestReplayedOpenStack(t *testing.T) {
 	if err := os.WriteFile(recorded.backups[0], server.Backup(t, openstackData+"openstack-data.tar.gz", accounts), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	recorded.run(slices.Concat(recorded.sources(), recorded.withOpenStackNodes())...).demand(t, exitOK)
+	recorded.run(slices.Concat(recorded.sources(), recorded.withOpenStackNodes())...).demand(t, cli.ExitOK)
 	want := recorded.openstackSteps(func(line []byte) []byte { return line })
 	got := w.openstackSteps(f.Recorded)
 	if len(want) < 10 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/code"
 )
@@ -39,7 +40,7 @@ func TestOpenStackImageOfRunningMachines(t *testing.T) {
 	t.Parallel()
 	w, cloud := wellOpenStack(t, openstacklab.Options{})
 	whole := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
-	whole.demand(t, exitOK)
+	whole.demand(t, cli.ExitOK)
 	if a := whole.report.Summary.Answer.Safe; a != code.Yes {
 		t.Errorf("of a cluster that is whole it says %s", a)
 	}
@@ -61,7 +62,7 @@ func TestOpenStackImageOfRunningMachines(t *testing.T) {
 	}
 	cloud.Edit("images", func(openstacklab.Object) bool { return false })
 	o := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	if a := o.report.Summary.Answer.Safe; a == code.Yes {
 		t.Errorf("without the image it says %s", a)
 	}

@@ -11,6 +11,7 @@ import (
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
 	openstack "drift-detector/infra/openstack/list"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/code"
 )
@@ -19,7 +20,7 @@ import (
 func TestOpenStackPlan(t *testing.T) {
 	t.Parallel()
 	w, _ := openstackFleet(t, openstacklab.Options{})
-	w.run(slices.Concat(w.sources(), w.withOpenStackNodes())...).demand(t, exitOK)
+	w.run(slices.Concat(w.sources(), w.withOpenStackNodes())...).demand(t, cli.ExitOK)
 	plan := wholeLines(runProgram(t, "plan", filepath.Join(w.dir, "report.json")).stdout)
 	for _, want := range []string{
 		"openstack --os-cloud \"${OPENSTACK_1:?}\" --os-region-name=RegionOne server start 25c98e95-4a7e-4c8f-9bf6-eacd0392f697",
@@ -149,7 +150,7 @@ func TestOpenStackOfTenThousand(t *testing.T) {
 		t.Errorf("%d calls for servers and ports, %d in all: %v", reading, calls, cloud.Calls())
 	}
 	runtime.KeepAlive(l)
-	w.run(append(w.sources(), "--skip-access-apiserver")...).demand(t, exitOK)
+	w.run(append(w.sources(), "--skip-access-apiserver")...).demand(t, cli.ExitOK)
 }
 
 // loadWith reads a backup as the program does for one provider.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -49,7 +50,7 @@ func withoutPools(t *testing.T) (w *world, full, saved string) {
 		}
 		return body, !strings.Contains(resource, "machinepools")
 	})
-	runProgram(t, slices.Concat([]string{"inventory", "-o", saved}, w.sources(), w.reach())...).demand(t, exitOK)
+	runProgram(t, slices.Concat([]string{"inventory", "-o", saved}, w.sources(), w.reach())...).demand(t, cli.ExitOK)
 	w.backups = []string{full}
 	return w, full, saved
 }
@@ -60,9 +61,9 @@ func withoutPools(t *testing.T) (w *world, full, saved string) {
 func TestInventoryOfAnotherBackup(t *testing.T) {
 	w, full, saved := withoutPools(t)
 	live := w.detect()
-	live.demand(t, exitOK)
+	live.demand(t, cli.ExitOK)
 	o := w.run("--backup", full, "--inventory", saved)
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	if o.report.Summary.Complete || !strings.Contains(o.stderr, "aws-prod-mp-0") || !strings.Contains(o.stderr, "list again with this backup") {
 		t.Errorf("complete is %v, and it says %s", o.report.Summary.Complete, o.stderr)
 	}
@@ -100,9 +101,9 @@ func TestInventoryOfAnOlderVersion(t *testing.T) {
 	options.Absent = []string{"aws-prod-apiserver"}
 	serveEC2(t, options)
 	saved := filepath.Join(w.dir, "inventory.json")
-	runProgram(t, slices.Concat([]string{"inventory", "-o", saved}, w.sources(), w.reach())...).demand(t, exitOK)
+	runProgram(t, slices.Concat([]string{"inventory", "-o", saved}, w.sources(), w.reach())...).demand(t, cli.ExitOK)
 	now := w.run("--backup", w.backups[0], "--inventory", saved)
-	now.demand(t, exitOK)
+	now.demand(t, cli.ExitOK)
 
 	var inventory map[string]any
 	readJSON(t, saved, &inventory)
@@ -121,7 +122,7 @@ func TestInventoryOfAnOlderVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := w.run("--backup", w.backups[0], "--inventory", saved)
-	o.demand(t, exitOK) // every pool was found
+	o.demand(t, cli.ExitOK) // every pool was found
 	o.agreesWith(t, readAWSOracle(t))
 	o.agreesWith(t, readOracle(t, testdata+"verdicts.json"))
 	changed := 0

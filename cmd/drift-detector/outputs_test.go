@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"drift-detector/internal/cli"
 )
 
 // savedReport returns the report of a well cluster, and an inventory to make it again from.
@@ -14,8 +16,8 @@ func savedReport(t *testing.T) (w *world, saved, inventory string) {
 	t.Helper()
 	w = well(t)
 	saved, inventory = filepath.Join(w.dir, "saved.json"), filepath.Join(w.dir, "inventory.json")
-	runProgram(t, append(append([]string{"inventory", "-o", inventory}, w.sources()...), w.reach()...)...).demand(t, exitOK)
-	runProgram(t, append([]string{"detect", "--inventory", inventory, "-o", saved}, w.sources()...)...).demand(t, exitOK)
+	runProgram(t, append(append([]string{"inventory", "-o", inventory}, w.sources()...), w.reach()...)...).demand(t, cli.ExitOK)
+	runProgram(t, append([]string{"detect", "--inventory", inventory, "-o", saved}, w.sources()...)...).demand(t, cli.ExitOK)
 	return w, saved, inventory
 }
 
@@ -30,7 +32,7 @@ func TestOutputsTakeTheirFormatsFromTheirExtensions(t *testing.T) {
 	}
 	run := func(args ...string) {
 		t.Helper()
-		if o := runProgram(t, args...); o.code != exitOK || o.stdout != "" || strings.Contains(o.stderr, "by its extension") {
+		if o := runProgram(t, args...); o.code != cli.ExitOK || o.stdout != "" || strings.Contains(o.stderr, "by its extension") {
 			t.Fatalf("%v: exit status %d\n%s\n%s", args, o.code, o.stderr, o.stdout)
 		}
 	}
@@ -62,7 +64,7 @@ func TestOutputsTakeTheirFormatsFromTheirExtensions(t *testing.T) {
 	}
 	run("render", saved, "-o", file("named.txt"), "--format", "screen")
 	o := runProgram(t, "render", saved, "-o", file("named.json"), "--format", "text")
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	if want := "warning: " + file("named.json") + " is written as text, as --format says: by its extension it would be json\n"; !strings.Contains(o.stderr, want) {
 		t.Errorf("no %q in\n%s", want, o.stderr)
 	}
@@ -132,7 +134,7 @@ func TestBadOutputsWriteNothing(t *testing.T) {
 			args = slices.Insert(slices.Clone(args), 1, "--backup", file("none.tar.gz"))
 		}
 		o := runProgram(t, args...)
-		if o.code != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, c.says) {
+		if o.code != cli.ExitUsage || o.stdout != "" || !strings.Contains(o.stderr, c.says) {
 			t.Errorf("%v: exit status %d, want %q in\n%s%s", args, o.code, c.says, o.stderr, o.stdout)
 		}
 		if left, _ := os.ReadDir(dir); len(left) != 1 {
@@ -145,9 +147,9 @@ func TestBadOutputsWriteNothing(t *testing.T) {
 func TestHelpVersionAndDryRunThatCannotBeWritten(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"--version"}, {}, {"help"}, {"help", "detect"}, {"detect", "--help"}, {"version"}, {"version", "--format", "json"}, {"explain"}, {"schema"}, {"detect", "--backup", testdata + "fleet-data.tar.gz", "--dry-run"}} {
 		var stderr strings.Builder
-		s := process()
-		s.stdout, s.stderr = full{}, &stderr
-		if code := run(t.Context(), append([]string{"drift-detector"}, args...), s); code != exitUsage || !strings.Contains(stderr.String(), "no space left") {
+		s := cli.Process()
+		s.Stdout, s.Stderr = full{}, &stderr
+		if code := run(t.Context(), append([]string{"drift-detector"}, args...), s); code != cli.ExitUsage || !strings.Contains(stderr.String(), "no space left") {
 			t.Errorf("%v: exit status %d\n%s", args, code, stderr.String())
 		}
 	}

@@ -1,17 +1,15 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
-	"drift-detector/infra/shell"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	backupreport "drift-detector/report/backups"
 )
@@ -24,7 +22,7 @@ var picking = []string{"schedule", "since", "last"}
 
 // flagsOf returns the flags of this run, as a shell reads them back: those for the store, and
 // those that detect takes, too.
-func (s *streams) flagsOf(c *cli.Context) backupreport.Flags {
+func flagsOf(c *urfave.Context, program string) backupreport.Flags {
 	var reach, all, pick, every []string
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
@@ -33,14 +31,14 @@ func (s *streams) flagsOf(c *cli.Context) backupreport.Flags {
 		}
 		var words []string
 		switch f.(type) {
-		case *cli.BoolFlag:
+		case *urfave.BoolFlag:
 			words = []string{"--" + name}
-		case *cli.StringSliceFlag:
+		case *urfave.StringSliceFlag:
 			for _, value := range c.StringSlice(name) {
-				words = append(words, "--"+name, quoted(value))
+				words = append(words, "--"+name, cli.Quoted(value))
 			}
 		default:
-			words = []string{"--" + name, quoted(c.String(name))}
+			words = []string{"--" + name, cli.Quoted(c.String(name))}
 		}
 		if slices.Contains(picking, name) {
 			pick = append(pick, words...)
@@ -54,15 +52,15 @@ func (s *streams) flagsOf(c *cli.Context) backupreport.Flags {
 			reach = append(reach, words...)
 		}
 	}
-	return backupreport.Flags{Program: quoted(s.program), Store: strings.Join(reach, " "), Run: strings.Join(all, " "), Pick: strings.Join(pick, " "), All: strings.Join(every, " "), Quote: quoted}
+	return backupreport.Flags{Program: cli.Quoted(program), Store: strings.Join(reach, " "), Run: strings.Join(all, " "), Pick: strings.Join(pick, " "), All: strings.Join(every, " "), Quote: cli.Quoted}
 }
 
-// again returns the command of this run that saves its report; empty where it cannot be repeated:
+// lineAgain returns the command of this run that saves its report; empty where it cannot be repeated:
 // standard input has been read, and what may be secret in an address is not printed.
-func (s *streams) again(c *cli.Context) string {
-	flags := s.flagsOf(c)
-	line := english.Join(" ", quoted(s.program), c.Command.Name, flags.Run, flags.Pick, "-o report.json")
-	if slices.Contains(c.StringSlice("backup"), stdinName) || s.typed.Text(line) != line {
+func lineAgain(c *urfave.Context, s *cli.Streams) string {
+	flags := flagsOf(c, s.Program)
+	line := english.Join(" ", cli.Quoted(s.Program), c.Command.Name, flags.Run, flags.Pick, "-o report.json")
+	if slices.Contains(c.StringSlice("backup"), stdinName) || s.Redacted(line) != line {
 		return ""
 	}
 	return line
@@ -70,63 +68,21 @@ func (s *streams) again(c *cli.Context) string {
 
 // pathHint says what makes the lines of a plan run: it is a document, and names drift-detector
 // whichever way that was called. It is empty where the shell finds this program by that name.
-func (s *streams) pathHint() string {
+func pathHint(program string) string {
 	const name = "drift-detector"
-	if s.program == name {
+	if program == name {
 		return ""
 	}
 	own, err := os.Executable()
-	if found, no := exec.LookPath(name); err == nil && no == nil && sameFile(own, found) {
+	if found, no := exec.LookPath(name); err == nil && no == nil && cli.SameFile(own, found) {
 		return ""
 	}
-	folder, base := filepath.Split(s.program)
+	folder, base := filepath.Split(program)
 	switch {
 	case base != name:
 		return "the lines of the plan call " + name + ": have this program in your PATH by that name"
 	case filepath.IsAbs(folder):
-		return "the lines of the plan call " + name + ": first export PATH=" + quoted(filepath.Clean(folder)) + `:"$PATH"`
+		return "the lines of the plan call " + name + ": first export PATH=" + cli.Quoted(filepath.Clean(folder)) + `:"$PATH"`
 	}
-	return "the lines of the plan call " + name + `: first export PATH="$PWD"/` + quoted(filepath.Clean(folder)) + `:"$PATH"`
-}
-
-// quoted returns a word of a shell; of one that a terminal would not show, what printf makes of it.
-func quoted(word string) string {
-	if q, ok := pasteable(word); ok {
-		return q
-	}
-	var b strings.Builder
-	for _, c := range []byte(word) {
-		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("_./:", c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, `\%03o`, c)
-		}
-	}
-	return `"$(printf '` + b.String() + `')"`
-}
-
-// pasteable returns a word of the shells of this system, unless there is none that a terminal would show.
-func pasteable(word string) (string, bool) { return pasteableOn(runtime.GOOS, word) }
-
-// pasteableOn does what pasteable does, on a system. A path of Windows has slashes and, where it needs quotes, double
-// ones: cmd, PowerShell and a POSIX shell take that, and cmd takes neither single ones nor the others a
-// backslash.
-func pasteableOn(system, word string) (string, bool) {
-	if system == "windows" {
-		word = strings.ReplaceAll(word, `\`, "/")
-	}
-	q, ok := shell.Quote(word)
-	if ok && system == "windows" && q != word && !strings.ContainsAny(word, "\"$`%!") {
-		q = `"` + word + `"`
-	}
-	return q, ok
-}
-
-// calledAs returns how lines for a shell name the program: as it was called. On Windows that is its name
-// without the folder, because PowerShell runs no path in quotes.
-func calledAs(system, name string) string {
-	if system != "windows" {
-		return name
-	}
-	return strings.TrimSuffix(name[strings.LastIndexAny(name, `\/:`)+1:], ".exe")
+	return "the lines of the plan call " + name + `: first export PATH="$PWD"/` + cli.Quoted(filepath.Clean(folder)) + `:"$PATH"`
 }

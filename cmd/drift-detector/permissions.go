@@ -5,10 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/infra"
 	"drift-detector/infra/live"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/sorting"
 )
 
@@ -17,7 +18,7 @@ var managementSpec = infra.Spec{Name: "kubernetes", Permissions: infra.Permissio
 	About: "is a ClusterRole for --kubeconfig, which reads the management cluster itself", Text: live.Role, Save: "role.yaml",
 }}
 
-func permissionsCommand(s *streams) *cli.Command {
+func permissionsCommand(s *cli.Streams) *urfave.Command {
 	specs := slices.DeleteFunc(slices.Clone(providerSpecs()), func(p infra.Spec) bool { return p.Permissions.Text == "" })
 	sorting.By(specs, func(a, b infra.Spec) int { return strings.Compare(a.Name, b.Name) })
 	var providers, about []string
@@ -30,39 +31,19 @@ func permissionsCommand(s *streams) *cli.Command {
 			examples.WriteString(" > " + p.Permissions.Save)
 		}
 	}
-	return &cli.Command{
+	return &urfave.Command{
 		Name:         "permissions",
 		Usage:        "print what an account must be allowed to list an infrastructure",
 		UsageText:    "drift-detector permissions " + strings.Join(providers, "|"),
-		Description:  filled(strings.Join(about, " "), 80) + "\n\nEXAMPLES:" + examples.String(),
-		BashComplete: func(*cli.Context) { _, _ = io.WriteString(s.stdout, strings.Join(providers, "\n")+"\n") },
-		Action: func(c *cli.Context) error {
+		Description:  cli.Filled(strings.Join(about, " "), 80) + "\n\nEXAMPLES:" + examples.String(),
+		BashComplete: func(*urfave.Context) { _, _ = io.WriteString(s.Stdout, strings.Join(providers, "\n")+"\n") },
+		Action: func(c *urfave.Context) error {
 			i := slices.Index(providers, c.Args().First())
 			if c.NArg() != 1 || i < 0 {
-				return &usageError{message: "name one provider: " + strings.Join(providers, ", "), command: "permissions"}
+				return &cli.UsageError{Message: "name one provider: " + strings.Join(providers, ", "), Command: "permissions"}
 			}
-			_, err := io.WriteString(s.stdout, append(specs, managementSpec)[i].Permissions.Text)
+			_, err := io.WriteString(s.Stdout, append(specs, managementSpec)[i].Permissions.Text)
 			return err
 		},
 	}
-}
-
-// filled breaks a text into lines of at most width bytes, where words allow it.
-func filled(text string, width int) string {
-	var b strings.Builder
-	at := 0
-	for i, word := range strings.Fields(text) {
-		switch {
-		case i == 0:
-		case at+1+len(word) > width:
-			b.WriteByte('\n')
-			at = 0
-		default:
-			b.WriteByte(' ')
-			at++
-		}
-		b.WriteString(word)
-		at += len(word)
-	}
-	return b.String()
 }

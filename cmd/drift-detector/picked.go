@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	backupreport "drift-detector/report/backups"
 )
@@ -115,7 +116,7 @@ func (o *backupsOptions) pick(ctx context.Context, place *store.Place, l *shownB
 		}
 	}
 	if o.report != "" && !slices.ContainsFunc(p.stored, isMeant) {
-		return nil, &usageError{message: fmt.Sprintf("--report %q is none of those that are compared (%s)", o.report, english.Count(len(p.stored), "backup")), command: "backups"}
+		return nil, &cli.UsageError{Message: fmt.Sprintf("--report %q is none of those that are compared (%s)", o.report, english.Count(len(p.stored), "backup")), Command: "backups"}
 	}
 	return p, ctx.Err()
 }

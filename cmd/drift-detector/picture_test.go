@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report/screen"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestDocumentedPicture(t *testing.T) {
 	t.Parallel()
 	o := fleet(t).detect()
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	o.report.GeneratedAt = time.Date(2026, 11, 28, 8, 0, 0, 0, time.UTC) // which says how old the backup is
 	var printed strings.Builder
 	if err := screen.Write(&printed, o.report, screen.Options{Color: true, Report: "report.json"}); err != nil {

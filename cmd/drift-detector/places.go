@@ -7,8 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
@@ -16,6 +15,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/live"
 	"drift-detector/infra/store"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 )
 
@@ -31,12 +31,12 @@ type storeOptions struct {
 // storeFlagNames are the names of flags.
 var storeFlagNames = []string{"s3-profile", "s3-ambient", "s3-endpoint", "s3-sse-c-key"}
 
-func (o *storeOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "s3-profile", Usage: "read buckets with the profile `NAME`; of your own AWS configuration", Destination: &o.profile},
-		&cli.BoolFlag{Name: "s3-ambient", Usage: "read buckets with your own AWS credentials; those that the AWS CLI would use: variables, files, the role of this machine", Destination: &o.ambient},
-		&cli.StringFlag{Name: "s3-endpoint", Usage: "`URL` of a store that is not AWS's; MinIO, Ceph and others that speak S3", Destination: &o.endpoint},
-		&cli.StringFlag{Name: "s3-sse-c-key", Usage: "`FILE` with the key of 32 bytes that encrypts the objects; SSE-C, Velero's customerKeyEncryptionFile", Destination: &o.keyFile},
+func (o *storeOptions) flags() []urfave.Flag {
+	return []urfave.Flag{
+		&urfave.StringFlag{Name: "s3-profile", Usage: "read buckets with the profile `NAME`; of your own AWS configuration", Destination: &o.profile},
+		&urfave.BoolFlag{Name: "s3-ambient", Usage: "read buckets with your own AWS credentials; those that the AWS CLI would use: variables, files, the role of this machine", Destination: &o.ambient},
+		&urfave.StringFlag{Name: "s3-endpoint", Usage: "`URL` of a store that is not AWS's; MinIO, Ceph and others that speak S3", Destination: &o.endpoint},
+		&urfave.StringFlag{Name: "s3-sse-c-key", Usage: "`FILE` with the key of 32 bytes that encrypts the objects; SSE-C, Velero's customerKeyEncryptionFile", Destination: &o.keyFile},
 	}
 }
 
@@ -66,10 +66,10 @@ func (o *storeOptions) keys() *infra.Credential {
 	return nil
 }
 
-func (o *storeOptions) read(c *cli.Context) error {
+func (o *storeOptions) read(c *urfave.Context) error {
 	o.logins = &infra.Logins{}
 	if o.profile != "" && o.ambient {
-		return &usageError{message: "--s3-profile and --s3-ambient exclude each other", command: c.Command.Name}
+		return &cli.UsageError{Message: "--s3-profile and --s3-ambient exclude each other", Command: c.Command.Name}
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (o *storeOptions) words() string {
 	text := ""
 	for _, f := range []struct{ name, value string }{{"profile", o.profile}, {"endpoint", o.endpoint}, {"sse-c-key", o.keyFile}} {
 		if f.value != "" {
-			text += " --s3-" + f.name + " " + quoted(f.value)
+			text += " --s3-" + f.name + " " + cli.Quoted(f.value)
 		}
 	}
 	if o.ambient {
@@ -89,7 +89,7 @@ func (o *storeOptions) words() string {
 }
 
 // place opens the place at an address of a store, and says as whom it is read.
-func (o *storeOptions) place(ctx context.Context, s *streams, address string, quiet bool) (*store.Place, error) {
+func (o *storeOptions) place(ctx context.Context, s *cli.Streams, address string, quiet bool) (*store.Place, error) {
 	options := store.Options{Profile: o.profile, Ambient: o.ambient, Endpoint: o.endpoint, Keys: o.keys(), Logins: o.logins}
 	if o.keyFile != "" {
 		key, err := os.ReadFile(o.keyFile)
@@ -107,10 +107,10 @@ func (o *storeOptions) place(ctx context.Context, s *streams, address string, qu
 	}
 	p.Flags = o.words()
 	if !quiet {
-		s.info("reading %s", use)
+		s.Info("reading %s", use)
 	}
 	if lower := strings.ToLower(address); strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "s3:") && strings.HasPrefix(strings.ToLower(o.endpoint), "http:") {
-		s.warn("%s is read without encryption: the credentials in the backup can be read on the way", p.Name())
+		s.Warn("%s is read without encryption: the credentials in the backup can be read on the way", p.Name())
 	}
 	return p, nil
 }
@@ -128,13 +128,13 @@ type openedBackup struct {
 
 // open finds the backup that --backup names: a file, a folder, standard input, or a place
 // in an object store.
-func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet bool) (openedBackup, error) {
+func (o *storeOptions) open(ctx context.Context, s *cli.Streams, name string, quiet bool) (openedBackup, error) {
 	switch {
 	case name == stdinName:
-		if f, ok := s.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if cli.IsTerminal(s.Stdin) {
 			return openedBackup{}, &backup.InputError{Name: "standard input", Problem: "a terminal", Next: "pipe the backup in: cat mgmt-data.tar.gz | drift-detector … --backup -"}
 		}
-		return openedBackup{source: archive.StreamSource(ctx, "standard input", s.stdin), once: true}, nil
+		return openedBackup{source: archive.StreamSource(ctx, "standard input", s.Stdin), once: true}, nil
 	case store.IsAddress(name) || o.newest.asked:
 		p, found, err := o.find(ctx, s, name, quiet)
 		if err != nil {
@@ -144,7 +144,7 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 		if ctx.Err() != nil { // cut off, which is no fault of the backup
 			return openedBackup{}, ctx.Err()
 		}
-		return openedBackup{source: p.Source(ctx, found), velero: velero, unread: s.unused(err), place: p, stored: found}, nil
+		return openedBackup{source: p.Source(ctx, found), velero: velero, unread: unused(s, err), place: p, stored: found}, nil
 	}
 	source, err := archive.FileSource(name)
 	if err != nil {
@@ -167,7 +167,7 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 }
 
 // find returns the place of a backup, and the one that --newest chooses there, else its only one.
-func (o *storeOptions) find(ctx context.Context, s *streams, name string, quiet bool) (p *store.Place, found *store.Stored, err error) {
+func (o *storeOptions) find(ctx context.Context, s *cli.Streams, name string, quiet bool) (p *store.Place, found *store.Stored, err error) {
 	if store.IsAddress(name) {
 		p, err = o.place(ctx, s, name, quiet)
 	} else {
@@ -187,21 +187,21 @@ func (o *storeOptions) find(ctx context.Context, s *streams, name string, quiet 
 
 // besideTarball returns what Velero says about a backup in the file beside it, nil when there is
 // none, and why it can't be read.
-func besideTarball(s *streams, tarball string) (v *check.VeleroBackup, unread string) {
+func besideTarball(s *cli.Streams, tarball string) (v *check.VeleroBackup, unread string) {
 	path := filepath.Join(filepath.Dir(tarball), check.VeleroFile)
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil, ""
 	}
 	v, err := readVelero(path)
-	return v, s.unused(err)
+	return v, unused(s, err)
 }
 
 // unused warns of what can't be read, and returns why; it is empty where there is no error.
-func (s *streams) unused(err error) string {
+func unused(s *cli.Streams, err error) string {
 	if err == nil {
 		return ""
 	}
-	s.warn("%s; it is not used", err)
+	s.Warn("%s; it is not used", err)
 	return infra.Brief(err.Error())
 }
 

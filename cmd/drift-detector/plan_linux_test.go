@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"drift-detector/internal/cli"
 )
 
 // On a terminal a plan is its table: one row for each step, with the command that shows it.
@@ -26,7 +28,7 @@ func TestPlanOnATerminal(t *testing.T) {
 	}{{80, 24, nil}, {40, 24, nil}, {80, 40, nil}, {40, 60, nil}, {120, 40, nil}, {80, 24, map[string]string{"TERM": "dumb", "PAGER": "sed s/^/PAGED/"}}} {
 		lines, sent, code := onTall(t, c.columns, c.rows, c.env, "plan", report)
 		name := fmt.Sprintf("%d columns, %d rows, %v", c.columns, c.rows, c.env)
-		if code != exitOK || len(lines) > c.rows-1 || strings.Contains(sent, "PAGED") || strings.Contains(sent, "\x1b[") != (c.env == nil) {
+		if code != cli.ExitOK || len(lines) > c.rows-1 || strings.Contains(sent, "PAGED") || strings.Contains(sent, "\x1b[") != (c.env == nil) {
 			t.Errorf("%s: exit status %d, %d rows:\n%s", name, code, len(lines), strings.Join(lines, "\n"))
 		}
 		text := strings.Join(lines, "\n") + "\n"
@@ -69,7 +71,7 @@ func TestPlanOnATerminal(t *testing.T) {
 		if hint != "\"$PWD\"/bin:\"$PATH\"\n" {
 			t.Errorf("%v with %v: hint %q", c.args, c.env, hint)
 		}
-		if code != exitOK || got != c.want {
+		if code != cli.ExitOK || got != c.want {
 			t.Errorf("%v with %v: exit status %d\n%s", c.args, c.env, code, got)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -260,10 +261,10 @@ func TestClusterOfAClassIsScaledAtItsTopology(t *testing.T) {
 func TestPlanOfTheLabIsAnInertScript(t *testing.T) {
 	t.Parallel()
 	w := restored(t)
-	w.detect("--format", "json").demand(t, exitOK)
+	w.detect("--format", "json").demand(t, cli.ExitOK)
 	file := filepath.Join(w.dir, "runbook.sh")
 	o := runProgram(t, "plan", filepath.Join(w.dir, "report.json"), "--format", "shell", "-o", file)
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	if o.stdout+o.stderr != "" {
 		t.Errorf("it says %q, %q", o.stdout, o.stderr)
 	}
@@ -304,7 +305,7 @@ func TestPlanOfAReportWithoutProviders(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := runProgram(t, "plan", file)
-		o.demand(t, exitOK)
+		o.demand(t, cli.ExitOK)
 		return o.stdout
 	}
 	want := plan()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
@@ -34,7 +35,7 @@ func TestLivingMemberThatLeftItsPool(t *testing.T) {
 	ec2.SetGroup(lab.EC2Group{Name: "pool-b-mp-0", ARN: "arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:9666ee68-b830-45b8-9cf9-0693a8c71fea:autoScalingGroupName/pool-b-mp-0", Desired: &two})
 	onInstance(t, ec2, mine, func(i *lab.EC2Instance) { setTag(i, "aws:autoscaling:groupName", "") })
 	o := w.detectAWS()
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	if m := o.machine(t, member); m.Status != "Unknown" || m.Reason != "LeftPool" || m.Forecast.Outcome != "DeletedByOwner" {
 		t.Errorf("one that was detached is %s %s, %s: %s", m.Status, m.Reason, m.Forecast.Outcome, m.Message)
 	}

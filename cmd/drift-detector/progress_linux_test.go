@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"drift-detector/infra"
+	"drift-detector/internal/cli"
 )
 
 // pseudoTerminal is what a program sees as a terminal, and all that was
@@ -121,7 +122,7 @@ func show(sent string) []string {
 
 func TestProgressComesAndGoes(t *testing.T) {
 	tty := openTerminal(t, 60, 24)
-	s := &streams{stderr: tty.File}
+	s := &cli.Streams{Stderr: tty.File}
 	targets := []infra.Target{
 		{Provider: "vsphere", Endpoint: "vc1.example:443"},
 		{Provider: "aws", Endpoint: "evil\x1b[31m\u202e" + strings.Repeat("x", 200), Location: "eu-west-1"},
@@ -133,15 +134,15 @@ func TestProgressComesAndGoes(t *testing.T) {
 	p.done(2, infra.Listing{})
 	tty.await(t, "vsphere vc1.example:443: 1234 VMs, ")
 	tty.await(t, "Node lists: 1 of 2 clusters answered")
-	s.info("a note")
+	s.Info("a note")
 	p.found(0, 5678)
 	tty.await(t, "5678 VMs, ")
 	tty.await(t, "a note")
 	for _, i := range []int{0, 1, 3} {
 		p.done(i, infra.Listing{})
 	}
-	p.stop()
-	s.info("afterwards")
+	p.Stop()
+	s.Info("afterwards")
 	sent := tty.end()
 	if strings.Contains(sent, "\x1b[31m") || strings.Contains(sent, "\u202e") {
 		t.Error("a name reached the terminal unescaped")

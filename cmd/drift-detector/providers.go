@@ -5,10 +5,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 )
 
@@ -17,14 +18,14 @@ import (
 var providerSpecs = sync.OnceValue(func() []infra.Spec { return all.Registry().Specs() })
 
 // providerFlags returns the flags that providers declare.
-func providerFlags() []cli.Flag {
-	var flags []cli.Flag
+func providerFlags() []urfave.Flag {
+	var flags []urfave.Flag
 	for _, p := range providerSpecs() {
 		for _, f := range p.Flags {
 			if takesText(f) {
-				flags = append(flags, &cli.StringFlag{Name: f.Name, Usage: f.Usage})
+				flags = append(flags, &urfave.StringFlag{Name: f.Name, Usage: f.Usage})
 			} else {
-				flags = append(flags, &cli.BoolFlag{Name: f.Name, Usage: f.Usage})
+				flags = append(flags, &urfave.BoolFlag{Name: f.Name, Usage: f.Usage})
 			}
 		}
 	}
@@ -47,7 +48,7 @@ func takesText(f infra.Flag) bool { return strings.Contains(f.Usage, "`") }
 
 // readProviderFlags returns the values of the flags that were given. It fails when
 // two exclude each other.
-func readProviderFlags(c *cli.Context) (map[string]string, error) {
+func readProviderFlags(c *urfave.Context) (map[string]string, error) {
 	given := map[string]string{}
 	for _, p := range providerSpecs() {
 		for _, f := range p.Flags {
@@ -60,7 +61,7 @@ func readProviderFlags(c *cli.Context) (map[string]string, error) {
 		}
 		for _, f := range p.Flags {
 			if given[f.Name] != "" && given[f.Excludes] != "" {
-				return nil, &usageError{message: fmt.Sprintf("--%s and --%s exclude each other", f.Name, f.Excludes), command: c.Command.Name}
+				return nil, &cli.UsageError{Message: fmt.Sprintf("--%s and --%s exclude each other", f.Name, f.Excludes), Command: c.Command.Name}
 			}
 		}
 	}

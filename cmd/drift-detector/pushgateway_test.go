@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drift-detector/internal/cli"
 )
 
 // What a run pushes to a real Pushgateway, a real Prometheus scrapes with honor_labels, and each
@@ -35,7 +37,7 @@ func TestPushedMetricsFillTheDashboard(t *testing.T) {
 	w := fleet(t)
 	to := []string{"detect", "--quiet", "-o", filepath.Join(dir, "report.json"), "--push", "http://" + push + "/metrics/job/drift-detector/instance/eu%2Fmgmt"}
 	args := slices.Concat(to, w.sources(), w.reach())
-	if o := runProgram(t, args...); o.code != exitOK || strings.Contains(o.stderr, "push") {
+	if o := runProgram(t, args...); o.code != cli.ExitOK || strings.Contains(o.stderr, "push") {
 		t.Fatalf("exit status %d\n%s", o.code, o.stderr)
 	}
 	data, err := os.ReadFile("../../deploy/chart/grafana-dashboard.json")
@@ -64,7 +66,7 @@ func TestPushedMetricsFillTheDashboard(t *testing.T) {
 	if asked < 10 {
 		t.Errorf("%d expressions", asked)
 	}
-	if o := runProgram(t, append(to, "--backup", filepath.Join(dir, "missing.tar.gz"))...); o.code != exitUsage || strings.Contains(o.stderr, "push") {
+	if o := runProgram(t, append(to, "--backup", filepath.Join(dir, "missing.tar.gz"))...); o.code != cli.ExitUsage || strings.Contains(o.stderr, "push") {
 		t.Fatalf("exit status %d\n%s", o.code, o.stderr)
 	}
 	failed := `drift_detector_run_failed{instance="eu/mgmt"} == 1 and on (job, instance) drift_detector_report_timestamp_seconds`

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
+
+	"drift-detector/internal/cli"
 )
 
 func readme(t *testing.T) string {
@@ -27,7 +29,7 @@ func readme(t *testing.T) string {
 // with the lab in place of the servers that are named in it. A target of make exists.
 func TestReadmeCommandsWork(t *testing.T) {
 	w := fleet(t)
-	w.detect().demand(t, exitOK)
+	w.detect().demand(t, cli.ExitOK)
 	root, err := filepath.Abs(testdata)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +69,7 @@ func TestReadmeCommandsWork(t *testing.T) {
 				if words[0] == "drift-detector" && !slices.Contains(args, "--inventory") && !lists {
 					args = append(args, w.reach()...)
 				}
-				if o := runProgram(t, args...); o.code != exitOK {
+				if o := runProgram(t, args...); o.code != cli.ExitOK {
 					t.Errorf("%s: exit status %d\n%s", strings.TrimSpace(line), o.code, o.stderr)
 				}
 				ran++
@@ -88,10 +90,10 @@ func TestReadmeShowsRealOutputOfItsCommands(t *testing.T) {
 	}
 	w := fleet(t)
 	after := w.detect()
-	after.demand(t, exitOK)
+	after.demand(t, cli.ExitOK)
 	undrift(t, w.vcenter)
 	before := w.detect()
-	before.demand(t, exitOK)
+	before.demand(t, cli.ExitOK)
 	data, err := os.ReadFile(testdata + "fleet-data.tar.gz")
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +111,7 @@ func TestReadmeShowsRealOutputOfItsCommands(t *testing.T) {
 	evening := func() time.Time { return time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC) } // of the day of the backup
 	for _, e := range examples {
 		o := runAt(t, evening, strings.Fields(e[1])...)
-		o.demand(t, exitOK)
+		o.demand(t, cli.ExitOK)
 		rest, shown := o.stdout, 0
 		for line := range strings.Lines(e[2]) {
 			if line == "…\n" || line == "\n" {
@@ -139,12 +141,12 @@ var foreignFlags = map[string]bool{
 // Every flag, command, variable and exit status that the docs name exists.
 func TestDocsNameWhatExists(t *testing.T) {
 	flags, commands, variables := maps.Clone(foreignFlags), map[string]bool{}, map[string]bool{}
-	app := newApp(&streams{})
+	app := newProgram(&cli.Streams{}).App
 	for _, c := range app.Commands {
 		commands[c.Name] = true
 		for _, f := range append(c.Flags, app.Flags...) {
 			flags[f.Names()[0]] = true
-			for _, v := range f.(cli.DocGenerationFlag).GetEnvVars() {
+			for _, v := range f.(urfave.DocGenerationFlag).GetEnvVars() {
 				variables[v] = true
 			}
 		}
@@ -182,7 +184,7 @@ func TestDocsNameWhatExists(t *testing.T) {
 			}
 		}
 		for _, code := range regexp.MustCompile(`(?m)^\| (\d+) \|`).FindAllStringSubmatch(text, -1) {
-			if !slices.ContainsFunc(app.Commands, func(c *cli.Command) bool {
+			if !slices.ContainsFunc(app.Commands, func(c *urfave.Command) bool {
 				return regexp.MustCompile(`(?m)^   ` + code[1] + ` `).MatchString(c.Description)
 			}) {
 				t.Errorf("%s: no command's help names exit status %s", page, code[1])

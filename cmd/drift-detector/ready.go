@@ -3,13 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
-	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/report/plan"
 	"drift-detector/report/ready"
@@ -18,12 +17,12 @@ import (
 type readyOptions struct {
 	report, format      string
 	done, confirmations []string
-	outputs             []target
+	outputs             []cli.Target
 }
 
-func readyCommand(s *streams) *cli.Command {
+func readyCommand(s *cli.Streams) *urfave.Command {
 	var o readyOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "ready",
 		Usage:     "say whether the restore of the plan may begin now",
 		UsageText: "drift-detector ready REPORT [options]",
@@ -48,19 +47,19 @@ what its Deployment runs; if its namespace is not velero, give that to -n:
 EXAMPLES:
    drift-detector ready report.json --done 2 --done 3 < new.json
    drift-detector ready report.json --confirmations said.yaml < new.json -o ready.json`,
-		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "confirmations", Usage: "YAML `FILE` of confirmations that detect was given; repeatable"},
-			&cli.StringSliceFlag{Name: "done", Usage: "`STEP` of the plan that you did, or a check that the list offers; repeatable"},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the list: " + ready.Formats.String(), Value: "text", Destination: &o.format},
-			outputFlag("the list", true),
+		Flags: []urfave.Flag{
+			&urfave.StringSliceFlag{Name: "confirmations", Usage: "YAML `FILE` of confirmations that detect was given; repeatable"},
+			&urfave.StringSliceFlag{Name: "done", Usage: "`STEP` of the plan that you did, or a check that the list offers; repeatable"},
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the list: " + ready.Formats.String(), Value: "text", Destination: &o.format},
+			cli.OutputFlag("the list", true),
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
 				return err
 			}
 			o.done, o.confirmations = c.StringSlice("done"), c.StringSlice("confirmations")
 			var err error
-			if o.outputs, err = readTargets(c, o.format, ready.Formats.Names()); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, o.format, ready.Formats.Names()); err != nil {
 				return err
 			}
 			return runReady(o, s)
@@ -68,7 +67,7 @@ EXAMPLES:
 	}
 }
 
-func runReady(o readyOptions, s *streams) error {
+func runReady(o readyOptions, s *cli.Streams) error {
 	rep, err := readReport(o.report)
 	if err != nil {
 		return err
@@ -82,12 +81,12 @@ func runReady(o readyOptions, s *streams) error {
 	if why := ready.Contradiction(rep, plan.ToDo(rep, describedTools(rep))); why != "" {
 		return refuseChanged(o.report, why)
 	}
-	q := ready.Question{Report: rep, File: quoted(o.report), Program: quoted(s.program), Given: len(o.confirmations) > 0, Done: o.done, Now: s.now()}
+	q := ready.Question{Report: rep, File: cli.Quoted(o.report), Program: cli.Quoted(s.Program), Given: len(o.confirmations) > 0, Done: o.done, Now: s.Now()}
 	if q.Confirmations, err = readConfirmations(o.confirmations); err != nil {
 		return err
 	}
-	if f, ok := s.stdin.(*os.File); s.stdin != nil && (!ok || !term.IsTerminal(int(f.Fd()))) {
-		q.Printed = s.stdin
+	if s.Stdin != nil && !cli.IsTerminal(s.Stdin) {
+		q.Printed = s.Stdin
 	}
 	d := ready.Look(q)
 	for _, w := range o.done {
@@ -96,14 +95,14 @@ func runReady(o readyOptions, s *streams) error {
 			if len(d.Words()) > 0 {
 				takes = english.Choice(d.Words())
 			}
-			return &usageError{message: fmt.Sprintf("--done %q: of this report it takes %s", w, takes), command: "ready"}
+			return &cli.UsageError{Message: fmt.Sprintf("--done %q: of this report it takes %s", w, takes), Command: "ready"}
 		}
 	}
-	err = writeOutputs(o.outputs, s, slices.Concat([]string{o.report}, o.confirmations), func(w io.Writer, to *output) error {
-		if to.format == "text" && to.path == "" {
+	err = cli.WriteOutputs(o.outputs, s, slices.Concat([]string{o.report}, o.confirmations), func(w io.Writer, to *cli.Output) error {
+		if to.Format == "text" && to.Path == "" {
 			return ready.Text(w, d, textOptions(s))
 		}
-		write, err := ready.Formats.Named(to.format)
+		write, err := ready.Formats.Named(to.Format)
 		if err != nil {
 			return err
 		}
@@ -113,9 +112,9 @@ func runReady(o readyOptions, s *streams) error {
 	case err != nil:
 		return err
 	case d.Result == ready.NotYet:
-		return &errFailOn{fmt.Sprintf("not yet: %d of %d; do not restore", d.Open, len(d.Items))}
+		return &cli.FailOnError{Message: fmt.Sprintf("not yet: %d of %d; do not restore", d.Open, len(d.Items))}
 	case d.Result == ready.Blind:
-		return &errIncomplete{message: fmt.Sprintf("not looked at: %d of %d; do not restore", d.Open, len(d.Items)), hints: []string{"pipe in what is missing: " + quoted(s.program) + " help ready"}}
+		return &cli.IncompleteError{Message: fmt.Sprintf("not looked at: %d of %d; do not restore", d.Open, len(d.Items)), Hints: []string{"pipe in what is missing: " + cli.Quoted(s.Program) + " help ready"}}
 	}
 	return nil
 }

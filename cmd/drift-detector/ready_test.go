@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	"drift-detector/report/code"
 	"drift-detector/report/plan"
@@ -34,20 +35,20 @@ func TestReadyOfTheLab(t *testing.T) {
 	for _, c := range []struct {
 		name, stdin string
 		args        []string
-		want        exitCode
+		want        cli.ExitCode
 		first, says string
 	}{
-		{"the old management cluster", old, nil, exitFailOn, "not yet: ", "this is the OLD management cluster: stop"},
-		{"nothing", "", nil, exitFailOn, "not yet: ", "not looked at"},
-		{"what is open", none, nil, exitFailOn, "not yet: ", "Next: drift-detector plan " + saved + " --step "},
-		{"a step that is none", none, []string{"--done", "99"}, exitUsage, "", `--done "99": of this report it takes `},
-		{"a word that is of no use", "error: You must be logged in", []string{"--done", "releases"}, exitFailOn, "not yet: ", "(12 not looked at)"},
-		{"an empty word", none, []string{"--done="}, exitUsage, "", "--done is empty"},
-		{"no file of confirmations", none, []string{"--confirmations", filepath.Join(w.dir, "no.yaml")}, exitUsage, "", "no.yaml"},
+		{"the old management cluster", old, nil, cli.ExitFailOn, "not yet: ", "this is the OLD management cluster: stop"},
+		{"nothing", "", nil, cli.ExitFailOn, "not yet: ", "not looked at"},
+		{"what is open", none, nil, cli.ExitFailOn, "not yet: ", "Next: drift-detector plan " + saved + " --step "},
+		{"a step that is none", none, []string{"--done", "99"}, cli.ExitUsage, "", `--done "99": of this report it takes `},
+		{"a word that is of no use", "error: You must be logged in", []string{"--done", "releases"}, cli.ExitFailOn, "not yet: ", "(12 not looked at)"},
+		{"an empty word", none, []string{"--done="}, cli.ExitUsage, "", "--done is empty"},
+		{"no file of confirmations", none, []string{"--confirmations", filepath.Join(w.dir, "no.yaml")}, cli.ExitUsage, "", "no.yaml"},
 	} {
-		runs := func(more ...string) (exitCode, string, string) {
+		runs := func(more ...string) (cli.ExitCode, string, string) {
 			var stdout, stderr bytes.Buffer
-			s := &streams{stdin: strings.NewReader(c.stdin), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+			s := &cli.Streams{Stdin: strings.NewReader(c.stdin), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 			args := append(append([]string{"ready", saved}, c.args...), more...)
 			code := run(t.Context(), append([]string{"drift-detector"}, args...), s)
 			declared(t, args, code)
@@ -57,7 +58,7 @@ func TestReadyOfTheLab(t *testing.T) {
 		if got != c.want || !strings.HasPrefix(stdout, c.first) || !strings.Contains(strings.Join(strings.Fields(stdout+stderr), " "), strings.Join(strings.Fields(c.says), " ")) || strings.Count(stdout, "\n") > 24 {
 			t.Errorf("%s: status %d\n%s%s", c.name, got, stdout, stderr)
 		}
-		if c.want == exitUsage {
+		if c.want == cli.ExitUsage {
 			continue
 		}
 		_, doc, _ := runs("--format", "json")
@@ -133,18 +134,18 @@ func TestReadyIsGo(t *testing.T) {
 	for _, c := range []struct {
 		name, stdin string
 		done        []string
-		code        exitCode
+		code        cli.ExitCode
 		first       string
 	}{
-		{"all was seen", seen, steps, exitOK, "go: by the plan, paused\n"},
-		{"the step is not done", seen, steps[1:], exitFailOn, "not yet: 1 of "},
-		{"nothing was piped in", "", steps, exitIncomplete, "not yet: 12 of "},
-		{"the report is changed", seen, steps, exitUsage, ""},
+		{"all was seen", seen, steps, cli.ExitOK, "go: by the plan, paused\n"},
+		{"the step is not done", seen, steps[1:], cli.ExitFailOn, "not yet: 1 of "},
+		{"nothing was piped in", "", steps, cli.ExitIncomplete, "not yet: 12 of "},
+		{"the report is changed", seen, steps, cli.ExitUsage, ""},
 	} {
 		var stdout, stderr bytes.Buffer
-		s := &streams{stdin: strings.NewReader(c.stdin), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+		s := &cli.Streams{Stdin: strings.NewReader(c.stdin), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 		args := []string{"ready", saved}
-		if c.code == exitUsage {
+		if c.code == cli.ExitUsage {
 			args[1] += ".changed"
 		}
 		for _, step := range c.done {
@@ -152,7 +153,7 @@ func TestReadyIsGo(t *testing.T) {
 		}
 		got := run(t.Context(), append([]string{"drift-detector"}, args...), s)
 		declared(t, args, got)
-		if got != c.code || !strings.HasPrefix(stdout.String(), c.first) || c.code == exitUsage && !strings.Contains(stderr.String(), "not as detect wrote it: infraMachines") {
+		if got != c.code || !strings.HasPrefix(stdout.String(), c.first) || c.code == cli.ExitUsage && !strings.Contains(stderr.String(), "not as detect wrote it: infraMachines") {
 			t.Errorf("%s: status %d\n%s%s", c.name, got, stdout.String(), stderr.String())
 		}
 	}

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
 	"drift-detector/report/recheck"
@@ -25,9 +24,9 @@ type recheckOptions struct {
 	bounds
 }
 
-func recheckCommand(s *streams) *cli.Command {
+func recheckCommand(s *cli.Streams) *urfave.Command {
 	var o recheckOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "recheck",
 		Usage:     "look once more, before a line of the plan changes something",
 		UsageText: "drift-detector recheck REPORT CHECK NAME... [options]",
@@ -41,18 +40,18 @@ CHECKS:
 EXAMPLES:
    drift-detector recheck report.json vm i-0e09aee8835a36969 --at prod
    kubectl get nodes -o json | drift-detector recheck report.json is cluster/a/b`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "at", Usage: "`PLACE` for govc (GOVC_URL), aws (--profile) or openstack (--os-cloud)", Destination: &o.At},
-			&cli.StringFlag{Name: "region", Usage: "`REGION` of the place, where it has one", Destination: &o.Region},
-			&cli.StringFlag{Name: "state", Usage: "the VM is also in `STATE`: off or on", Destination: &o.State},
-			&cli.StringFlag{Name: "id", Usage: "`ID` that the VM has been given since the report; of management and backup the uid of what you have compared by hand", Destination: &o.ID},
-			&cli.StringFlag{Name: "restore", Usage: "`NAME` of the Velero restore", Destination: &o.Restore},
-			&cli.StringFlag{Name: infra.TimeoutFlag[2:], Usage: "list the place within `TIME`", Destination: &o.timeout},
+		Flags: []urfave.Flag{
+			&urfave.StringFlag{Name: "at", Usage: "`PLACE` for govc (GOVC_URL), aws (--profile) or openstack (--os-cloud)", Destination: &o.At},
+			&urfave.StringFlag{Name: "region", Usage: "`REGION` of the place, where it has one", Destination: &o.Region},
+			&urfave.StringFlag{Name: "state", Usage: "the VM is also in `STATE`: off or on", Destination: &o.State},
+			&urfave.StringFlag{Name: "id", Usage: "`ID` that the VM has been given since the report; of management and backup the uid of what you have compared by hand", Destination: &o.ID},
+			&urfave.StringFlag{Name: "restore", Usage: "`NAME` of the Velero restore", Destination: &o.Restore},
+			&urfave.StringFlag{Name: infra.TimeoutFlag[2:], Usage: "list the place within `TIME`", Destination: &o.timeout},
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			given := c.Args().Slice()
 			if len(given) < 3 {
-				return &usageError{message: "give the report that detect wrote, a check, and the name of what is looked at", command: "recheck"}
+				return &cli.UsageError{Message: "give the report that detect wrote, a check, and the name of what is looked at", Command: "recheck"}
 			}
 			o.report, o.Check, o.Names = given[0], given[1], given[2:]
 			if err := o.bounds.read(c); err != nil {
@@ -63,7 +62,7 @@ EXAMPLES:
 	}
 }
 
-func runRecheck(ctx context.Context, o recheckOptions, s *streams) error {
+func runRecheck(ctx context.Context, o recheckOptions, s *cli.Streams) error {
 	rep, err := readReport(o.report)
 	if err != nil {
 		return err
@@ -75,11 +74,11 @@ func runRecheck(ctx context.Context, o recheckOptions, s *streams) error {
 	registry.Timeout = o.place
 	tools := registry.Tools()
 	said, err := o.Ask(ctx, rep, recheck.Eyes{
-		Objects: &fromKubectl{s.stdin},
+		Objects: &fromKubectl{s.Stdin},
 		Place: func(ctx context.Context, provider, at string, sought infra.Sought) infra.Listing {
 			t := registry.Reach(provider, at, sought)
 			if t.Refused == nil {
-				s.info("%s", t.Use)
+				s.Info("%s", t.Use)
 			}
 			return registry.Collect(ctx, []infra.Target{t}, nil).Listings[0]
 		},
@@ -89,13 +88,13 @@ func runRecheck(ctx context.Context, o recheckOptions, s *streams) error {
 	var unseen *recheck.Unseen
 	switch {
 	case errors.As(err, &stop):
-		return &errFailOn{fmt.Sprintf("stop: %s. Next: %s", stop.Text, stop.Next)}
+		return &cli.FailOnError{Message: fmt.Sprintf("stop: %s. Next: %s", stop.Text, stop.Next)}
 	case errors.As(err, &unseen):
-		return &errIncomplete{message: "stop: " + strings.TrimSuffix(unseen.Text, "."), hints: []string{unseen.Next}}
+		return &cli.IncompleteError{Message: "stop: " + strings.TrimSuffix(unseen.Text, "."), Hints: []string{unseen.Next}}
 	case err != nil:
 		return fmt.Errorf("recheck: %w", err)
 	}
-	_, err = fmt.Fprintln(s.stdout, "go on: "+terminal.Escape(said))
+	_, err = fmt.Fprintln(s.Stdout, "go on: "+terminal.Escape(said))
 	return err
 }
 
@@ -108,7 +107,7 @@ func refuseChanged(file, why string) error {
 type fromKubectl struct{ io.Reader }
 
 func (p *fromKubectl) Read(b []byte) (int, error) {
-	if f, ok := p.Reader.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if cli.IsTerminal(p.Reader) {
 		return 0, errors.New("it is a terminal; pipe it in: kubectl get … --output=json | drift-detector recheck …")
 	}
 	return p.Reader.Read(b)

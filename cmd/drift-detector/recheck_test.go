@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -54,30 +55,30 @@ func TestRecheckOfTheLab(t *testing.T) {
 		name, file string
 		args       []string
 		stdin      string
-		code       exitCode
+		code       cli.ExitCode
 		says       string
 	}{
-		{"the VM of the report", file, append(vm, at), "", exitOK, "go on: VM " + ghost.Instance.Ref},
-		{"it runs", file, append(vm, at, "--state=off"), "", exitFailOn, "still runs (poweredOn). Next: stop it"},
-		{"another vCenter", file, append(vm, "--at=https://user:s3cret-m4rk3r@"+replica.Addr), "", exitFailOn, "is another place than that of the report"},
-		{"nobody answers", file, append(vm, "--at=https://user:s3cret-m4rk3r@127.0.0.1:1"), "", exitIncomplete, "stop: could not look"},
-		{"no URL", file, vm, "", exitUsage, "needs --at"},
-		{"an empty URL", file, append(vm, "--at="), "", exitUsage, "--at is empty"},
-		{"a VM of no report", file, []string{"vm", ghost.Instance.ID, "vm-1", at}, "", exitUsage, "is it the report that the plan was made from?"},
-		{"a Machine whose VM is gone", file, []string{"gone", gone, "--restore=restore-1", at}, object, exitOK, "has no VM"},
-		{"the Machine of the old management cluster", file, []string{"gone", gone, "--restore=restore-1", at}, strings.Replace(object, "2099", "2020", 1), exitFailOn, "it is of the old management cluster. Next: "},
-		{"kubectl failed", file, []string{"gone", gone, "--restore=restore-1", at}, "", exitIncomplete, "it printed nothing"},
-		{"a Machine of another report", file, []string{"gone", "machine/a/b", "--restore=restore-1", at}, object, exitUsage, "the report has no Machine a/b"},
-		{"a report that is cut", write("cut.json", o.json[:len(o.json)/2]), append(vm, at), "", exitUsage, "not a whole JSON document"},
-		{"a report that is edited", write("edited.json", bytes.Replace(o.json, []byte(`"kubeSystemUID": "`), []byte(`"kubeSystemUID": "0`), 1)), append(vm, at), "", exitUsage, "not as detect wrote it: backups"},
-		{"of another schema", write("older.json", bytes.Replace(o.json, []byte(`"schemaVersion": "1"`), []byte(`"schemaVersion": "0"`), 1)), append(vm, at), "", exitUsage, "schema"},
-		{"no report", filepath.Join(w.dir, "none.json"), append(vm, at), "", exitUsage, "none.json"},
-		{"no check", file, []string{"look", "x"}, "", exitUsage, "is no check; it is one of place, vm"},
-		{"no time", file, append(vm, at, "--timeout=0s"), "", exitUsage, "must be more than 0"},
-		{"no name", file, []string{"vm"}, "", exitUsage, "the name of what is looked at"},
+		{"the VM of the report", file, append(vm, at), "", cli.ExitOK, "go on: VM " + ghost.Instance.Ref},
+		{"it runs", file, append(vm, at, "--state=off"), "", cli.ExitFailOn, "still runs (poweredOn). Next: stop it"},
+		{"another vCenter", file, append(vm, "--at=https://user:s3cret-m4rk3r@"+replica.Addr), "", cli.ExitFailOn, "is another place than that of the report"},
+		{"nobody answers", file, append(vm, "--at=https://user:s3cret-m4rk3r@127.0.0.1:1"), "", cli.ExitIncomplete, "stop: could not look"},
+		{"no URL", file, vm, "", cli.ExitUsage, "needs --at"},
+		{"an empty URL", file, append(vm, "--at="), "", cli.ExitUsage, "--at is empty"},
+		{"a VM of no report", file, []string{"vm", ghost.Instance.ID, "vm-1", at}, "", cli.ExitUsage, "is it the report that the plan was made from?"},
+		{"a Machine whose VM is gone", file, []string{"gone", gone, "--restore=restore-1", at}, object, cli.ExitOK, "has no VM"},
+		{"the Machine of the old management cluster", file, []string{"gone", gone, "--restore=restore-1", at}, strings.Replace(object, "2099", "2020", 1), cli.ExitFailOn, "it is of the old management cluster. Next: "},
+		{"kubectl failed", file, []string{"gone", gone, "--restore=restore-1", at}, "", cli.ExitIncomplete, "it printed nothing"},
+		{"a Machine of another report", file, []string{"gone", "machine/a/b", "--restore=restore-1", at}, object, cli.ExitUsage, "the report has no Machine a/b"},
+		{"a report that is cut", write("cut.json", o.json[:len(o.json)/2]), append(vm, at), "", cli.ExitUsage, "not a whole JSON document"},
+		{"a report that is edited", write("edited.json", bytes.Replace(o.json, []byte(`"kubeSystemUID": "`), []byte(`"kubeSystemUID": "0`), 1)), append(vm, at), "", cli.ExitUsage, "not as detect wrote it: backups"},
+		{"of another schema", write("older.json", bytes.Replace(o.json, []byte(`"schemaVersion": "1"`), []byte(`"schemaVersion": "0"`), 1)), append(vm, at), "", cli.ExitUsage, "schema"},
+		{"no report", filepath.Join(w.dir, "none.json"), append(vm, at), "", cli.ExitUsage, "none.json"},
+		{"no check", file, []string{"look", "x"}, "", cli.ExitUsage, "is no check; it is one of place, vm"},
+		{"no time", file, append(vm, at, "--timeout=0s"), "", cli.ExitUsage, "must be more than 0"},
+		{"no name", file, []string{"vm"}, "", cli.ExitUsage, "the name of what is looked at"},
 	} {
 		var stdout, stderr bytes.Buffer
-		s := &streams{stdin: strings.NewReader(c.stdin), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+		s := &cli.Streams{Stdin: strings.NewReader(c.stdin), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 		args := append([]string{"recheck", c.file}, c.args...)
 		got := run(context.Background(), append([]string{"drift-detector"}, args...), s)
 		declared(t, args, got)
@@ -85,10 +86,10 @@ func TestRecheckOfTheLab(t *testing.T) {
 		if got != c.code || !strings.Contains(said, c.says) || strings.Contains(said, "s3cret-m4rk3r") {
 			t.Errorf("%s: %d, want %d and %q:\n%s", c.name, got, c.code, c.says, said)
 		}
-		if (stdout.Len() > 0) != (got == exitOK) {
+		if (stdout.Len() > 0) != (got == cli.ExitOK) {
 			t.Errorf("%s: stdout has %q", c.name, stdout.String())
 		}
-		if got == exitFailOn && strings.Count(stderr.String(), "error: ") != 1 {
+		if got == cli.ExitFailOn && strings.Count(stderr.String(), "error: ") != 1 {
 			t.Errorf("%s: %s", c.name, stderr.String())
 		}
 	}

@@ -13,13 +13,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/detector/releases"
 	"drift-detector/infra/live"
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	releasereport "drift-detector/report/releases"
 )
@@ -29,7 +30,7 @@ type releasesOptions struct {
 	ignoreFiles                               []string
 	diff                                      bool
 	fails                                     failOn
-	outputs                                   []target
+	outputs                                   []cli.Target
 	stores                                    storeOptions
 	live                                      liveOptions
 	bounds                                    bounds
@@ -40,10 +41,10 @@ var releasesKinds = append(slices.Clone(releasereport.Kinds), staleBackup)
 
 var releasesFormats = []string{"text", "json"}
 
-func releasesCommand(s *streams) *cli.Command {
+func releasesCommand(s *cli.Streams) *urfave.Command {
 	var o releasesOptions
 	var fails string
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "releases",
 		Usage:     "say what becomes of every Helm release after the restore",
 		UsageText: "drift-detector releases --backup FILE [options]",
@@ -58,16 +59,16 @@ EXAMPLES:
 		Flags: append(slices.Concat(o.stores.flags(), o.live.flags(), o.stores.newest.flags()),
 			backupFlag(),
 			o.bounds.flag(readWithin),
-			&cli.StringFlag{Name: "namespace", Usage: "only releases of the namespace `NAME`", Destination: &o.namespace},
-			&cli.StringFlag{Name: "status", Usage: "only releases of a `STATUS`: " + strings.Join(releasereport.Statuses, ", "), Destination: &o.status},
-			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
-			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set drift aside; a list ignore of paths and target, as in a HelmRelease's driftDetection; repeatable"},
-			&cli.BoolFlag{Name: "diff", Usage: "show live and desired values whole; values of Secrets, and what is named like one, are masked", Destination: &o.diff},
-			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(releasesKinds, ", ") + "; several are separated by commas", Destination: &fails},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the result: text or json", Value: "text", Destination: &o.format},
-			outputFlag("it", true),
+			&urfave.StringFlag{Name: "namespace", Usage: "only releases of the namespace `NAME`", Destination: &o.namespace},
+			&urfave.StringFlag{Name: "status", Usage: "only releases of a `STATUS`: " + strings.Join(releasereport.Statuses, ", "), Destination: &o.status},
+			&urfave.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
+			&urfave.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set drift aside; a list ignore of paths and target, as in a HelmRelease's driftDetection; repeatable"},
+			&urfave.BoolFlag{Name: "diff", Usage: "show live and desired values whole; values of Secrets, and what is named like one, are masked", Destination: &o.diff},
+			&urfave.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(releasesKinds, ", ") + "; several are separated by commas", Destination: &fails},
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of the result: text or json", Value: "text", Destination: &o.format},
+			cli.OutputFlag("it", true),
 		),
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := o.read(c); err != nil {
 				return err
 			}
@@ -78,7 +79,7 @@ EXAMPLES:
 			if err := o.fails.fit(o.live.kubeconfig != "", "releases"); err != nil {
 				return err
 			}
-			if o.outputs, err = readTargets(c, o.format, releasesFormats); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, o.format, releasesFormats); err != nil {
 				return err
 			}
 			return runReleases(c.Context, o, s)
@@ -86,7 +87,7 @@ EXAMPLES:
 	}
 }
 
-func (o *releasesOptions) read(c *cli.Context) error {
+func (o *releasesOptions) read(c *urfave.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
@@ -97,26 +98,26 @@ func (o *releasesOptions) read(c *cli.Context) error {
 	}
 	switch {
 	case len(backups) > 1:
-		return &usageError{message: "--backup is given several times; releases reads one", command: "releases"}
+		return &cli.UsageError{Message: "--backup is given several times; releases reads one", Command: "releases"}
 	case slices.Contains(backups, stdinName):
-		return &usageError{message: "--backup - can be read once only, and releases reads a backup twice: save it to a file", command: "releases"}
+		return &cli.UsageError{Message: "--backup - can be read once only, and releases reads a backup twice: save it to a file", Command: "releases"}
 	case o.status != "" && !slices.Contains(releasereport.Statuses, o.status):
-		return &usageError{message: "--status " + o.status + " is not known; it is one of " + strings.Join(releasereport.Statuses, ", "), command: "releases"}
+		return &cli.UsageError{Message: "--status " + o.status + " is not known; it is one of " + strings.Join(releasereport.Statuses, ", "), Command: "releases"}
 	}
 	o.backup = strings.Join(backups, "")
 	return nil
 }
 
-func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
+func runReleases(ctx context.Context, o releasesOptions, s *cli.Streams) error {
 	rules, err := readDriftRules(o.ignoreFiles)
 	if err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s, slices.Concat(o.ignoreFiles, o.live.inputs(), []string{o.velero, o.backup})...)
+	out, err := cli.CreateOutputs(o.outputs, s, slices.Concat(o.ignoreFiles, o.live.inputs(), []string{o.velero, o.backup})...)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	b, err := o.open(bounded, s)
@@ -138,9 +139,9 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 	}
 	doc := releasereport.New(found, releasereport.Backup{
 		Path: b.source.Name, SHA256: info.SHA256, WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo, Items: info.Items,
-	}, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, s.now())
+	}, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, s.Now())
 	if b.live == nil {
-		doc.Backup.Stale = check.Stale(ageOf(info, found), s.now(), o.stores.newest.older)
+		doc.Backup.Stale = check.Stale(ageOf(info, found), s.Now(), o.stores.newest.older)
 	}
 	if o.namespace != "" {
 		doc.Only = "in namespace " + o.namespace
@@ -148,8 +149,8 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 	if o.status != "" {
 		doc.Narrow(o.status)
 	}
-	if err := out.write(func(w io.Writer, to *output) error {
-		if to.format == "json" {
+	if err := out.Fill(func(w io.Writer, to *cli.Output) error {
+		if to.Format == "json" {
 			return releasereport.JSON(w, doc)
 		}
 		return releasereport.Text(w, doc, o.diff)
@@ -159,7 +160,7 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := out.commit(); err != nil {
+	if err := out.Commit(); err != nil {
 		return err
 	}
 	if err := o.verdict(doc); err != nil {
@@ -199,7 +200,7 @@ func ageOf(info archive.Info, found *releases.Result) backup.Info {
 }
 
 // open finds the backup, or the management cluster that runs.
-func (o *releasesOptions) open(ctx context.Context, s *streams) (openedBackup, error) {
+func (o *releasesOptions) open(ctx context.Context, s *cli.Streams) (openedBackup, error) {
 	if o.live.kubeconfig == "" {
 		return o.stores.open(ctx, s, o.backup, false)
 	}

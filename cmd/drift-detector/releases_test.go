@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/terminal"
 )
 
@@ -66,7 +67,7 @@ func TestCheckPointsToReleases(t *testing.T) {
 	t.Parallel()
 	path := fleetWith(t, shopBackup)
 	o := runProgram(t, "check", "--backup", path)
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	if !strings.Contains(o.stdout, "\nReleases: 1 of 1 Helm release needs action: drift-detector releases --backup") {
 		t.Error(o.stdout)
 	}
@@ -82,7 +83,7 @@ func TestCheckPointsToReleases(t *testing.T) {
 func TestNoRelease(t *testing.T) {
 	t.Parallel()
 	o := runProgram(t, "releases", "--backup", fleetWith(t), "--fail-on", "drifted,stalled,added")
-	if o.demand(t, exitOK); !strings.HasPrefix(o.stdout, "No Helm release: the backup has no release record.\n") {
+	if o.demand(t, cli.ExitOK); !strings.HasPrefix(o.stdout, "No Helm release: the backup has no release record.\n") {
 		t.Error(o.stdout)
 	}
 }
@@ -101,7 +102,7 @@ func TestReleasesOfAFilteredBackup(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := runProgram(t, "releases", "--backup", path, "--velero-backup", velero)
-		if o.demand(t, exitOK); !strings.Contains(strings.Join(strings.Fields(o.stdout), " "), want) {
+		if o.demand(t, cli.ExitOK); !strings.Contains(strings.Join(strings.Fields(o.stdout), " "), want) {
 			t.Errorf("%s: no %q in\n%s", filter, want, o.stdout)
 		}
 	}

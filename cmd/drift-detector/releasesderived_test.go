@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 )
 
 // derived is the lab's backup with one change.
@@ -143,7 +144,7 @@ func TestDerivedReleases(t *testing.T) {
 				args = append(args, a)
 			}
 			o := runProgram(t, args...)
-			o.demand(t, exitOK)
+			o.demand(t, cli.ExitOK)
 			if row := strings.Fields(d.row); len(row) > 0 && !regexp.MustCompile(`(?m)^shop +shop +[0-9-]+ +`+row[0]+` +`+row[1]+` `).MatchString(o.stdout) {
 				t.Errorf("not %s", d.row)
 			}

@@ -3,33 +3,31 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/code"
 	"drift-detector/report/formats"
 	"drift-detector/report/html"
 	"drift-detector/report/message"
-	"drift-detector/report/plan"
 	"drift-detector/report/screen"
-	"drift-detector/report/text"
 )
 
 type renderOptions struct {
 	report, format, status string
 	link                   string
-	outputs                []target
+	outputs                []cli.Target
 	only                   report.Filter
 }
 
-func renderCommand(s *streams) *cli.Command {
+func renderCommand(s *cli.Streams) *urfave.Command {
 	var o renderOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "render",
 		Usage:     "show a saved report in another format",
 		UsageText: "drift-detector render REPORT [-o FILE]... [--format FORMAT]",
@@ -43,20 +41,20 @@ EXAMPLES:
    drift-detector render report.json --format markdown > ticket.md
    drift-detector render report.json --cluster tenant-a/prod --status ghost,unknown
    drift-detector render report.json -o /var/lib/node_exporter/drift.prom`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + english.Choice(renderFormats), Value: "text", Destination: &o.format},
-			&cli.StringSliceFlag{Name: "cluster", Usage: "show only the cluster `NAME`, or NAMESPACE/NAME; repeatable"},
-			&cli.StringSliceFlag{Name: "namespace", Usage: "show only clusters in `NAMESPACE`; repeatable"},
-			&cli.StringFlag{Name: "status", Usage: "list only machines of one of `STATUSES`: ghost, stale, unknown, healthy, separated by commas; counts stay", Destination: &o.status},
+		Flags: []urfave.Flag{
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT`: " + english.Choice(renderFormats), Value: "text", Destination: &o.format},
+			&urfave.StringSliceFlag{Name: "cluster", Usage: "show only the cluster `NAME`, or NAMESPACE/NAME; repeatable"},
+			&urfave.StringSliceFlag{Name: "namespace", Usage: "show only clusters in `NAMESPACE`; repeatable"},
+			&urfave.StringFlag{Name: "status", Usage: "list only machines of one of `STATUSES`: ghost, stale, unknown, healthy, separated by commas; counts stay", Destination: &o.status},
 			linkFlag(&o.link),
-			outputFlag("it", true),
+			cli.OutputFlag("it", true),
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
 				return err
 			}
 			var err error
-			if o.outputs, err = readTargets(c, o.format, renderFormats); err != nil {
+			if o.outputs, err = cli.ReadTargets(c, o.format, renderFormats); err != nil {
 				return err
 			}
 			if err := readLink(c, o.link, writesMessage(o.outputs)); err != nil {
@@ -79,7 +77,7 @@ func (o *renderOptions) readStatuses() error {
 	for _, word := range strings.Split(o.status, ",") {
 		i := slices.IndexFunc(machineStatuses, func(s code.Status) bool { return strings.EqualFold(string(s), strings.TrimSpace(word)) })
 		if i < 0 {
-			return &usageError{message: fmt.Sprintf("--status %q is not known; it is ghost, stale, unknown or healthy", word), command: "render"}
+			return &cli.UsageError{Message: fmt.Sprintf("--status %q is not known; it is ghost, stale, unknown or healthy", word), Command: "render"}
 		}
 		o.only.Statuses = append(o.only.Statuses, machineStatuses[i])
 	}
@@ -92,121 +90,44 @@ var machineStatuses = []code.Status{code.Ghost, code.Stale, code.Unknown, code.H
 // is no document: it has what there is room for, and says what to type next.
 var renderFormats = append(formats.Report.Names(), "screen")
 
-func formatFlag(value string, into *string) cli.Flag {
-	return &cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + formats.Report.String(), Value: value, Destination: into}
+func formatFlag(value string, into *string) urfave.Flag {
+	return &urfave.StringFlag{Name: "format", Usage: "`FORMAT`: " + formats.Report.String(), Value: value, Destination: into}
 }
 
-func runRender(o renderOptions, s *streams) error {
+func runRender(o renderOptions, s *cli.Streams) error {
 	rep, err := readReport(o.report)
 	if err != nil {
 		return err
 	}
 	about := message.About{Fails: failOn(rep.Options.FailOn).matches(rep), Link: o.link} // of the whole report, as the answer
 	var runbook *html.Runbook
-	if slices.ContainsFunc(o.outputs, func(t target) bool { return t.format == "html" }) {
+	if slices.ContainsFunc(o.outputs, func(t cli.Target) bool { return t.Format == "html" }) {
 		runbook, err = runbookOf(rep, o.only) // of the whole report: its numbers are those of the list
 	}
 	if err == nil && o.only.String() != "" {
 		err = rep.Narrow(o.only)
 	}
 	if err != nil {
-		return &usageError{message: err.Error(), command: "render"}
+		return &cli.UsageError{Message: err.Error(), Command: "render"}
 	}
-	return writeOutputs(o.outputs, s, []string{o.report}, o.writer(rep, runbook, about, s))
-}
-
-// runbookOf returns the plan of a report for its page, with the steps of what is shown.
-func runbookOf(r *report.Report, only report.Filter) (*html.Runbook, error) {
-	if r.IsLive() { // of which nothing is restored
-		return nil, nil
-	}
-	p := planOf(r)
-	if len(only.Clusters)+len(only.Namespaces) > 0 {
-		if err := p.Narrow(plan.Narrowing{Clusters: only.Clusters, Namespaces: only.Namespaces}); err != nil {
-			return nil, err
-		}
-	}
-	return p.Runbook(), nil
+	return cli.WriteOutputs(o.outputs, s, []string{o.report}, o.writer(rep, runbook, about, s))
 }
 
 // writer also writes the screen, which names the saved report for the next commands.
-func (o *renderOptions) writer(r *report.Report, runbook *html.Runbook, about message.About, s *streams) func(io.Writer, *output) error {
+func (o *renderOptions) writer(r *report.Report, runbook *html.Runbook, about message.About, s *cli.Streams) func(io.Writer, *cli.Output) error {
 	write := reportWriter(r, about, s)
-	return func(w io.Writer, to *output) error {
-		switch to.format {
+	return func(w io.Writer, to *cli.Output) error {
+		switch to.Format {
 		case "screen":
 		case "html":
 			return html.WriteWith(w, r, runbook)
 		default:
 			return write(w, to)
 		}
-		look := screenOptions(s, []target{{o.report, "json"}})
-		if to.path != "" {
+		look := screenOptions(s, []cli.Target{{Path: o.report, Format: "json"}})
+		if to.Path != "" {
 			look.Color, look.Width = false, 0
 		}
 		return screen.Write(w, r, look)
-	}
-}
-
-// reportWriter writes a report in the format of an output. Text that goes to stdout
-// takes the form that fits there, and about is for messages.
-func reportWriter(r *report.Report, about message.About, s *streams) func(io.Writer, *output) error {
-	return func(w io.Writer, o *output) error {
-		if o.format == "text" && o.path == "" {
-			return text.Write(w, r, textOptions(s))
-		}
-		if o.format == "html" {
-			runbook, err := runbookOf(r, report.Filter{})
-			if err != nil {
-				return err
-			}
-			return html.WriteWith(w, r, runbook)
-		}
-		if write := about.Named(o.format); write != nil {
-			return write(w, r)
-		}
-		write, err := formats.Report.Named(o.format)
-		if err != nil {
-			return err
-		}
-		return write(w, r)
-	}
-}
-
-// sealedWriter writes a report that was made by this run, with digests where it is JSON.
-func sealedWriter(r *report.Report, about message.About, s *streams) func(io.Writer, *output) error {
-	as := reportWriter(r, about, s)
-	return func(w io.Writer, o *output) error {
-		if o.format == "json" {
-			return report.Sealed(w, r)
-		}
-		return as(w, o)
-	}
-}
-
-// readReport reads a report of this version or of one before. It returns an error, which names
-// the file, when that cannot be read or holds no report.
-func readReport(path string) (*report.Report, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the report: %w", err)
-	}
-	defer f.Close()
-	rep, err := report.Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if rep.ToDo == nil { // of a version that did not say it
-		rep.ToDo = plan.ToDo(rep, describedTools(rep))
-	}
-	return rep, nil
-}
-
-// warnChanged says which members of a report are not as detect wrote them: what is made of it
-// follows from them all the same. What narrows a report leaves it without digests, which is no
-// change.
-func warnChanged(s *streams, path string, rep *report.Report) {
-	if members, _ := rep.Changed(); len(members) > 0 {
-		s.warn("%s is not as detect wrote it: %s changed; what follows from that is not from what was seen", quoted(path), english.First(len(members), members))
 	}
 }

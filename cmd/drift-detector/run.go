@@ -1,202 +1,22 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"runtime"
-	"strings"
-	"sync/atomic"
-	"syscall"
-	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
-	"drift-detector/infra"
-	"drift-detector/internal/terminal"
+	"drift-detector/internal/cli"
 )
 
-// errIncomplete is returned when output was written that does not hold
-// everything. It maps to exitIncomplete. Each hint has a line of its own.
-type errIncomplete struct {
-	message string
-	hints   []string
-	said    bool // the screen has said it
+// run runs the whole program with these arguments, its own name first, and returns what the process ends with.
+func run(ctx context.Context, args []string, s *cli.Streams) cli.ExitCode {
+	p := newProgram(s)
+	hideTyped(p.App, args, s)
+	return p.Run(ctx, args, s)
 }
 
-func (e *errIncomplete) Error() string { return e.message }
-
-// errFailOn is returned when output was written and holds what --fail-on names.
-// It maps to exitFailOn.
-type errFailOn struct{ message string }
-
-func (e *errFailOn) Error() string { return e.message }
-
-// usageError is a mistake in the command line.
-type usageError struct{ message, command string }
-
-func (e *usageError) Error() string { return e.message }
-
-// streams is the process as commands see it, so that tests can replace it.
-//
-// Rules of the user interface: stdout is the result and nothing else; stderr is
-// everything else, one line each, beginning with "drift-detector:"; a hint has a
-// line of its own; foreign text passes terminal.Escape.
-type streams struct {
-	stdin          io.Reader // where --backup - comes from
-	stdout, stderr io.Writer
-	getenv         func(string) string
-	now            func() time.Time
-	debug          bool
-	program        string // as it was called
-	made           temporaries
-	surplus        atomic.Bool      // a server sent more than its answer, see silence
-	typed          *infra.Redaction // of addresses in arguments, see hideTyped
-}
-
-func process() *streams {
-	forgetEmpty()
-	s := &streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now}
-	silence(s)
-	return s
-}
-
-func (s *streams) say(kind, format string, args ...any) {
-	fmt.Fprintf(s.stderr, "drift-detector: %s%s\n", kind, terminal.Escape(s.typed.Text(fmt.Sprintf(format, args...))))
-}
-
-func (s *streams) info(format string, args ...any) { s.say("", format, args...) }
-func (s *streams) warn(format string, args ...any) { s.say("warning: ", format, args...) }
-func (s *streams) hint(format string, args ...any) { s.say("hint: ", format, args...) }
-
-func (s *streams) debugf(format string, args ...any) {
-	if s.debug {
-		s.say("debug: ", format, args...)
-	}
-}
-
-// run returns the whole program: it parses args, runs the command and maps its error
-// to the exit status, in this one place.
-func run(ctx context.Context, args []string, s *streams) exitCode {
-	s.program = calledAs(runtime.GOOS, args[0])
-	app := newApp(s)
-	s.hideTyped(app, args)
-	if complete(app, args, s) {
-		return exitOK
-	}
-	if !isTerminal(s.stdout) {
-		s.stdout = &untilClosed{to: s.stdout}
-	}
-	printed := &firstError{Writer: s.stdout}
-	app.Writer = printed
-	err := withinASecond(ctx, s, func() error { return app.RunContext(ctx, permute(app, args)) })
-	s.surplusSaid()
-	if err == nil && printed.err != nil {
-		err = fmt.Errorf("writing to stdout: %w", printed.err)
-	}
-	var failOn *errFailOn
-	var incomplete *errIncomplete
-	var awaited *errAwaited
-	var usage *usageError
-	switch {
-	case err == nil:
-		return exitOK
-	case ctx.Err() != nil && (len(s.made.written()) == 0 || errors.Is(err, ctx.Err())):
-		s.say("error: ", "interrupted; %s", s.made.fate())
-		return exitInterrupted
-	case errors.As(err, &failOn):
-		s.say("error: ", "%s", failOn.message)
-		return exitFailOn
-	case errors.As(err, &awaited):
-		s.say("error: ", "%s", awaited.message)
-		return exitAwaited
-	case errors.As(err, &incomplete) && incomplete.said:
-		return exitIncomplete
-	case errors.As(err, &incomplete):
-		s.say("error: ", "%s", incomplete.message)
-		for _, hint := range incomplete.hints {
-			if hint != "" {
-				s.hint("%s", hint)
-			}
-		}
-		return exitIncomplete
-	case errors.As(err, &usage):
-		s.say("error: ", "%s%s", usage.message, s.fromEnvironment(usage.message))
-		s.hint("%s", strings.TrimSpace("see '"+quoted(s.program)+" "+usage.command)+" --help'")
-		return exitUsage
-	default:
-		s.say("error: ", "%s", err)
-		return exitUsage
-	}
-}
-
-// patience is how long a command that is interrupted may take to end by itself: it logs
-// out, and removes what it has not finished.
-const patience = 700 * time.Millisecond
-
-// withinASecond runs a command, and leaves it behind when it goes on although it was
-// interrupted: what reads and lists looks at the context, what decides and writes is
-// a computation of seconds that has no business with one.
-func withinASecond(ctx context.Context, s *streams, command func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- command() }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-	}
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(patience):
-		s.made.end()
-		return ctx.Err()
-	}
-}
-
-// untilClosed writes until nobody reads the pipe any more, as with head, and nothing after that:
-// who closes it has seen enough, and the exit status is that of the run.
-type untilClosed struct {
-	to     io.Writer
-	closed bool
-}
-
-func (w *untilClosed) Write(b []byte) (int, error) {
-	if w.closed {
-		return len(b), nil
-	}
-	n, err := w.to.Write(b)
-	if w.closed = errors.Is(err, syscall.EPIPE); w.closed {
-		return len(b), nil
-	}
-	return n, err
-}
-
-// firstError keeps the first error of a writer: the library, which prints help and the
-// version, looks at none.
-type firstError struct {
-	io.Writer
-	err error
-}
-
-func (w *firstError) Write(b []byte) (int, error) {
-	n, err := w.Writer.Write(b)
-	w.err = cmp.Or(w.err, err)
-	return n, err
-}
-
-// The library keeps it in a variable of its own, for all programs of a process.
-func init() {
-	cli.VersionPrinter = func(c *cli.Context) {
-		fmt.Fprintf(c.App.Writer, "drift-detector %s (commit %s)\n", version, commit)
-	}
-}
-
-func allCommands(s *streams) []*cli.Command {
-	return []*cli.Command{
+func allCommands(s *cli.Streams) []*urfave.Command {
+	return []*urfave.Command{
 		detectCommand(s),
 		checkCommand(s),
 		releasesCommand(s),
@@ -221,53 +41,30 @@ func allCommands(s *streams) []*cli.Command {
 	}
 }
 
-func newApp(s *streams) *cli.App {
-	app := &cli.App{
+// newProgram returns the program, for streams.
+func newProgram(s *cli.Streams) *cli.Program {
+	p := &cli.Program{
+		NoVariable: weakensTrust, Statuses: statusesOf, Values: valuesOf,
+		Groups: helpGroups, Like: likeFlag, Elsewhere: elsewhere, Examples: helpExamples,
+	}
+	p.App = &urfave.App{
 		Name:  "drift-detector",
 		Usage: "says what a restore of a Cluster API management cluster will find",
 		Description: `The management cluster is lost, its Velero backup is on disk, and the workload
 clusters still run. Every machine is Healthy, Stale (object without VM), Ghost
 (VM without object) or Unknown; VMs that may be one are listed to be confirmed.
 Endpoints and credentials come out of the backup. Nothing is ever changed.`,
-		Version:         version,
-		HideHelpCommand: true,
-		// Paths and endpoints may hold commas.
-		DisableSliceFlagSeparator: true,
-		EnableBashCompletion:      true,
-		Writer:                    s.stdout,
-		ErrWriter:                 s.stderr,
-		ExitErrHandler:            func(*cli.Context, error) {},
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "debug", Aliases: []string{"D"}, Usage: "say on stderr what is done, list every machine; never prints a secret"},
-		},
-		Before: func(c *cli.Context) error {
-			s.debug = c.Bool("debug")
-			return nil
+		Version: version,
+		Flags: []urfave.Flag{
+			&urfave.BoolFlag{Name: "debug", Aliases: []string{"D"}, Usage: "say on stderr what is done, list every machine; never prints a secret"},
 		},
 		Commands: allCommands(s),
-		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return unknownCommand(c.App, c.Args().First())
-			}
-			return cli.ShowAppHelp(c)
-		},
-		OnUsageError: func(c *cli.Context, err error, _ bool) error {
-			return &usageError{message: flagError(err, c.App.Flags)}
-		},
 	}
-	readEnvironment(app.Flags)
-	app.Flags = append(app.Flags, cli.HelpFlag, cli.VersionFlag) // the library adds no --help where help is a command
-	for _, c := range app.Commands {
-		readEnvironment(c.Flags)
+	p.Prepare(s)
+	for _, c := range p.Commands {
 		if c.Before == nil {
 			c.Before = refuseEmpty
 		}
-		c.OnUsageError = func(c *cli.Context, err error, _ bool) error {
-			return &usageError{message: flagError(err, c.Command.Flags), command: c.Command.Name}
-		}
-		c.CustomHelpTemplate = helpPage(c)
-		c.Description += exitStatus(c.Name)
 	}
-	app.CustomAppHelpTemplate = appHelp(app)
-	return app
+	return p
 }

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	backupreport "drift-detector/report/backups"
 	"drift-detector/report/diff"
@@ -27,9 +28,9 @@ var schemas = map[string]func() []byte{
 	"verify":   verify.Schema,
 }
 
-func schemaCommand(s *streams) *cli.Command {
+func schemaCommand(s *cli.Streams) *urfave.Command {
 	documents := slices.Sorted(maps.Keys(schemas))
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "schema",
 		Usage:     "print the JSON Schema of what a command writes",
 		UsageText: "drift-detector schema [" + strings.Join(documents, "|") + "]",
@@ -39,17 +40,17 @@ check, diff, ready, releases or verify.
 EXAMPLES:
    drift-detector schema > report.schema.json
    drift-detector schema diff`,
-		BashComplete: func(*cli.Context) { _, _ = io.WriteString(s.stdout, strings.Join(documents, "\n")+"\n") },
-		Action: func(c *cli.Context) error {
+		BashComplete: func(*urfave.Context) { _, _ = io.WriteString(s.Stdout, strings.Join(documents, "\n")+"\n") },
+		Action: func(c *urfave.Context) error {
 			document := "report"
 			if c.NArg() > 0 {
 				document = c.Args().First()
 			}
 			schema, known := schemas[document]
 			if c.NArg() > 1 || !known {
-				return &usageError{message: "name one document: " + strings.Join(documents, ", "), command: "schema"}
+				return &cli.UsageError{Message: "name one document: " + strings.Join(documents, ", "), Command: "schema"}
 			}
-			_, err := s.stdout.Write(schema())
+			_, err := s.Stdout.Write(schema())
 			return err
 		},
 	}

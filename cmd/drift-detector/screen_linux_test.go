@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
@@ -18,16 +19,16 @@ import (
 
 // onTerminal runs the program on a terminal of so many columns, and returns the lines
 // that are left there.
-func onTerminal(t *testing.T, columns int, environment map[string]string, args ...string) (lines []string, sent string, status exitCode) {
+func onTerminal(t *testing.T, columns int, environment map[string]string, args ...string) (lines []string, sent string, status cli.ExitCode) {
 	t.Helper()
 	return onTall(t, columns, 24, environment, args...)
 }
 
 // onTall runs onTerminal with so many rows.
-func onTall(t *testing.T, columns, rows int, environment map[string]string, args ...string) (lines []string, sent string, status exitCode) {
+func onTall(t *testing.T, columns, rows int, environment map[string]string, args ...string) (lines []string, sent string, status cli.ExitCode) {
 	t.Helper()
 	tty := openTerminal(t, columns, rows)
-	s := &streams{stdout: tty.File, stderr: tty.File, getenv: func(name string) string { return environment[name] }, now: clock}
+	s := &cli.Streams{Stdout: tty.File, Stderr: tty.File, Getenv: func(name string) string { return environment[name] }, Now: clock}
 	status = run(context.Background(), append([]string{"bin/drift-detector"}, args...), s)
 	sent = tty.end()
 	return strings.Split(strings.TrimSuffix(strings.Join(show(sent), "\n"), "\n"), "\n"), sent, status
@@ -38,7 +39,7 @@ func TestDetectEndsWithOneScreen(t *testing.T) {
 	w := fleet(t)
 	t.Chdir(w.dir) // the commands to type have the name of the report, and are short
 	lines, _, code := onTerminal(t, 80, nil, slices.Concat([]string{"detect", "-o", "report.json"}, w.sources(), w.reach())...)
-	if code != exitOK {
+	if code != cli.ExitOK {
 		t.Fatalf("exit status %d:\n%s", code, strings.Join(lines, "\n"))
 	}
 	last := strings.Join(lines[max(0, len(lines)-23):], "\n") // the prompt takes one
@@ -81,7 +82,7 @@ func TestScreenOfTerminals(t *testing.T) {
 		{"no colour", 80, map[string]string{"NO_COLOR": "1"}, false},
 	} {
 		lines, sent, code := onTerminal(t, c.columns, c.environment, args...)
-		if code != exitOK || !strings.HasPrefix(lines[0], "Safe to restore?  YES") || colour.MatchString(sent) != c.coloured {
+		if code != cli.ExitOK || !strings.HasPrefix(lines[0], "Safe to restore?  YES") || colour.MatchString(sent) != c.coloured {
 			t.Errorf("%s: exit status %d\n%q", c.name, code, sent)
 		}
 		for _, l := range lines {
@@ -113,7 +114,7 @@ func TestWhatIsPrintedWhere(t *testing.T) {
 		{[]string{"--quiet"}, "", false},
 	} {
 		o := runProgram(t, slices.Concat([]string{"detect", "--inventory", inventory}, w.sources(), c.args)...)
-		if o.code != exitOK || !strings.HasPrefix(o.stdout, c.begins) || (c.begins == "") != (o.stdout == "") || strings.Contains(o.stdout, "\nNext ") != c.screen {
+		if o.code != cli.ExitOK || !strings.HasPrefix(o.stdout, c.begins) || (c.begins == "") != (o.stdout == "") || strings.Contains(o.stdout, "\nNext ") != c.screen {
 			t.Errorf("%v: exit status %d\n%s", c.args, o.code, o.stdout)
 		}
 	}
@@ -128,22 +129,22 @@ func TestClosedPipe(t *testing.T) {
 	detect := slices.Concat([]string{"detect", "--inventory", inventory}, w.sources())
 	for _, c := range []struct {
 		args []string
-		code exitCode
+		code cli.ExitCode
 		says string
 	}{
-		{append(slices.Clone(detect), "-o", file, "--summary"), exitOK, ""},
-		{detect, exitOK, ""},
-		{append(slices.Clone(detect), "-o", "-"), exitOK, ""},
-		{append(slices.Clone(detect), "--fail-on", "not-yes,by-plan"), exitOK, ""},
-		{[]string{"render", report}, exitOK, ""},
-		{[]string{"plan", report}, exitOK, ""},
-		{[]string{"diff", report, report, "--fail-on", "incomplete"}, exitOK, ""},
-		{[]string{"explain"}, exitOK, ""},
-		{[]string{"schema"}, exitOK, ""},
-		{[]string{"man"}, exitOK, ""},
-		{[]string{"--help"}, exitOK, ""},
-		{append([]string{"check"}, w.sources()[:2]...), exitOK, ""},
-		{[]string{"render", filepath.Join(w.dir, "none.json")}, exitUsage, "none.json"},
+		{append(slices.Clone(detect), "-o", file, "--summary"), cli.ExitOK, ""},
+		{detect, cli.ExitOK, ""},
+		{append(slices.Clone(detect), "-o", "-"), cli.ExitOK, ""},
+		{append(slices.Clone(detect), "--fail-on", "not-yes,by-plan"), cli.ExitOK, ""},
+		{[]string{"render", report}, cli.ExitOK, ""},
+		{[]string{"plan", report}, cli.ExitOK, ""},
+		{[]string{"diff", report, report, "--fail-on", "incomplete"}, cli.ExitOK, ""},
+		{[]string{"explain"}, cli.ExitOK, ""},
+		{[]string{"schema"}, cli.ExitOK, ""},
+		{[]string{"man"}, cli.ExitOK, ""},
+		{[]string{"--help"}, cli.ExitOK, ""},
+		{append([]string{"check"}, w.sources()[:2]...), cli.ExitOK, ""},
+		{[]string{"render", filepath.Join(w.dir, "none.json")}, cli.ExitUsage, "none.json"},
 	} {
 		r, pipe, err := os.Pipe()
 		if err != nil {
@@ -151,7 +152,7 @@ func TestClosedPipe(t *testing.T) {
 		}
 		_ = r.Close()
 		var stderr strings.Builder
-		s := &streams{stdout: pipe, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+		s := &cli.Streams{Stdout: pipe, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
 		code := run(context.Background(), append([]string{"drift-detector"}, c.args...), s)
 		_ = pipe.Close()
 		if code != c.code || !strings.Contains(stderr.String(), c.says) || c.says == "" && stderr.Len() > 0 {
@@ -174,10 +175,10 @@ func TestAnIncompleteRunEndsWithItsScreen(t *testing.T) {
 	}
 	args := slices.Concat([]string{"detect", "--inventory", empty, "-o", filepath.Join(w.dir, "r.json")}, w.sources())
 	for _, fails := range []bool{false, true} {
-		code, want := exitIncomplete, exitIncomplete
+		code, want := cli.ExitIncomplete, cli.ExitIncomplete
 		run := args
 		if fails {
-			run, want = append(slices.Clone(args), "--fail-on", "error"), exitFailOn
+			run, want = append(slices.Clone(args), "--fail-on", "error"), cli.ExitFailOn
 		}
 		var lines []string
 		lines, _, code = onTerminal(t, 80, nil, run...)
@@ -190,7 +191,7 @@ func TestAnIncompleteRunEndsWithItsScreen(t *testing.T) {
 			t.Errorf("exit status %d\n%s", code, last)
 		}
 	}
-	if o := runProgram(t, args...); o.code != exitIncomplete || !strings.Contains(o.stderr, "error: incomplete") {
+	if o := runProgram(t, args...); o.code != cli.ExitIncomplete || !strings.Contains(o.stderr, "error: incomplete") {
 		t.Errorf("without a terminal: exit status %d\n%s", o.code, o.stderr)
 	}
 }
@@ -200,12 +201,12 @@ func TestAnIncompleteRunEndsWithItsScreen(t *testing.T) {
 func TestWhatATerminalCannotShow(t *testing.T) {
 	w := fleet(t)
 	_, sent, code := onTerminal(t, 80, map[string]string{"TERM": "dumb"}, slices.Concat([]string{"detect", "-o", filepath.Join(w.dir, "report.json")}, w.sources(), w.reach())...)
-	if code != exitOK || strings.Contains(sent, "\x1b") {
+	if code != cli.ExitOK || strings.Contains(sent, "\x1b") {
 		t.Errorf("dumb: exit status %d\n%q", code, sent)
 	}
 	lines, _, code := onTerminal(t, 80, nil, append([]string{"check"}, w.sources()[:2]...)...)
 	last := strings.Join(lines[max(0, len(lines)-4):], "\n")
-	if code != exitOK || len(lines) < 24 || !strings.Contains(last, "\nCan it be restored? ") || !strings.Contains(last, "\nFound: ") {
+	if code != cli.ExitOK || len(lines) < 24 || !strings.Contains(last, "\nCan it be restored? ") || !strings.Contains(last, "\nFound: ") {
 		t.Errorf("exit status %d, %d lines, at last\n%s", code, len(lines), last)
 	}
 }
@@ -242,7 +243,7 @@ func TestTheEndOfAnyTerminal(t *testing.T) {
 					rows = append(rows, l)
 				}
 				last := strings.Join(rows[max(0, len(rows)-23):], "\n")
-				if code != exitOK || !strings.Contains(last, "Safe to restore?  ") || !strings.Contains(last, string(r.ToDo[0].Code)) {
+				if code != cli.ExitOK || !strings.Contains(last, "Safe to restore?  ") || !strings.Contains(last, string(r.ToDo[0].Code)) {
 					t.Errorf("%s at %d columns, %v: exit status %d, %d rows\n%s", name, columns, env, code, len(rows), strings.Join(rows, "\n"))
 				}
 			}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"drift-detector/internal/cli"
 )
 
 // commands are what this test binary does under other names than its own.
@@ -19,7 +21,7 @@ var commands = map[string]func(){
 		if called := os.Getenv("CALLED"); called != "" { // testscript makes the bare name of every path
 			os.Args[0] = called
 		}
-		os.Exit(int(run(context.Background(), os.Args, process())))
+		os.Exit(int(run(context.Background(), os.Args, cli.Process())))
 	},
 }
 
@@ -38,8 +40,8 @@ func TestScripts(t *testing.T) {
 	lab := filepath.Join(root, "testdata")
 	w := fleet(t)
 	inventory, report := filepath.Join(w.dir, "inventory.json"), filepath.Join(w.dir, "report.json")
-	runProgram(t, slices.Concat([]string{"inventory", "-o", inventory}, w.sources(), w.reach())...).demand(t, exitOK)
-	runProgram(t, slices.Concat([]string{"detect", "-o", report, "--inventory", inventory}, w.sources())...).demand(t, exitOK)
+	runProgram(t, slices.Concat([]string{"inventory", "-o", inventory}, w.sources(), w.reach())...).demand(t, cli.ExitOK)
+	runProgram(t, slices.Concat([]string{"detect", "-o", report, "--inventory", inventory}, w.sources())...).demand(t, cli.ExitOK)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"drift-detector/internal/cli"
 )
 
 // No secret of a file that the operator gives is shown, whether the file is good, its
@@ -60,7 +62,7 @@ func TestNoSecretOfAFileShows(t *testing.T) {
 		narrow := []string{"--cluster", "tenant-alpha/alpha-prod", "--timeout", "5s"}
 		for _, command := range [][]string{{"-D", "detect", "-o", "-", "--format", "text"}, {"-D", "detect", "--dry-run"}} {
 			o := runProgram(t, slices.Concat(command, args, narrow)...)
-			if unusable := o.code == exitUsage; unusable != slices.Contains(files[2:8], file) {
+			if unusable := o.code == cli.ExitUsage; unusable != slices.Contains(files[2:8], file) {
 				t.Errorf("%s: exit status %d\n%s", file, o.code, o.stderr)
 			}
 			fmt.Fprintf(&everything, "== %s: %d\n%s\n%s\n", file, o.code, o.stdout, o.stderr)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 )
 
@@ -175,7 +176,7 @@ func TestNoSecretEverShows(t *testing.T) {
 	}
 	saved := filepath.Join(w.dir, "inventory.json")
 	o := w.detect()
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	record("detect", o)
 	record("detect, debug", debug("detect", "-o", "-"))
 	record("text", debug("detect", "-o", "-", "--format", "text"))

@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/report/code"
 )
@@ -22,13 +23,13 @@ const (
 
 // some says the first lines of one sort and counts the others, so that what matters stays
 // on the terminal whatever the size of the backup. --debug says all.
-func (s *streams) some(say func(string, ...any), lines []string) {
+func some(s *cli.Streams, say func(string, ...any), lines []string) {
 	for i, l := range lines {
-		if i == few && len(lines) > several && !s.debug {
+		if i == few && len(lines) > several && !s.Debug {
 			say("and %d more like these; --debug lists all", len(lines)-few)
 			return
 		}
-		if !s.debug {
+		if !s.Debug {
 			l = brief(l, room(len(lines)))
 		}
 		say("%s", l)
@@ -147,7 +148,7 @@ func incomplete(all []unseen, items, itemsHint string) error {
 	if items != "" {
 		order = append(order, itemsHint)
 	}
-	return &errIncomplete{message: "incomplete: " + strings.Join(missing, "; "), hints: order}
+	return &cli.IncompleteError{Message: "incomplete: " + strings.Join(missing, "; "), Hints: order}
 }
 
 // missed returns what could not be seen of places, which may be nil, with the clusters
@@ -164,10 +165,10 @@ func missed(places error, lists []backup.ClusterID) error {
 	}
 	what, hints := "could not read "+text+": machines whose VM was not found there are Unknown", []string{detector.HintSkipNodes}
 	message := "incomplete: " + what
-	var other *errIncomplete
+	var other *cli.IncompleteError
 	if errors.As(places, &other) {
-		message = other.message + "; " + what
-		hints = append(other.hints, hints...)
+		message = other.Message + "; " + what
+		hints = append(other.Hints, hints...)
 	}
-	return &errIncomplete{message: message, hints: hints}
+	return &cli.IncompleteError{Message: message, Hints: hints}
 }

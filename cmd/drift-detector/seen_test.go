@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/cli"
 )
 
 // Every place is named once, and every hint is given once, with the places that
@@ -38,8 +39,8 @@ func TestIncompleteNamesEveryPlaceAndHintOnce(t *testing.T) {
 			"incomplete: could not list all of a:443 (NoCredential: the backup has none); could not read 1 object of the backup: m (invalid JSON)", give + "\n" + items,
 		},
 	} {
-		var got *errIncomplete
-		if err := incomplete(tt.all, tt.items, items); !errors.As(err, &got) || got.message != tt.message || strings.Join(got.hints, "\n") != tt.hint {
+		var got *cli.IncompleteError
+		if err := incomplete(tt.all, tt.items, items); !errors.As(err, &got) || got.Message != tt.message || strings.Join(got.Hints, "\n") != tt.hint {
 			t.Errorf("got %+v, want %s, hint %s", got, tt.message, tt.hint)
 		}
 	}
@@ -60,18 +61,18 @@ func TestStderrIsShort(t *testing.T) {
 		lists = append(lists, backup.ClusterID{Namespace: "tenant", Name: fmt.Sprintf("cluster-%03d", i)})
 	}
 	var stderr strings.Builder
-	s := &streams{stderr: &stderr}
-	s.some(s.info, uses)
-	s.some(s.info, uses[:6])
-	s.some(s.warn, uses[:6])
+	s := &cli.Streams{Stderr: &stderr}
+	some(s, s.Info, uses)
+	some(s, s.Info, uses[:6])
+	some(s, s.Warn, uses[:6])
 	err := missed(incomplete(all, "", ""), lists)
-	var e *errIncomplete
+	var e *cli.IncompleteError
 	if !errors.As(err, &e) {
 		t.Fatal(err)
 	}
-	s.say("error: ", "%s", e.message)
-	for _, hint := range e.hints {
-		s.hint("%s", hint)
+	s.Say("error: ", "%s", e.Message)
+	for _, hint := range e.Hints {
+		s.Hint("%s", hint)
 	}
 	for _, want := range []string{"; and 522 more places", "vcenter-002", "cluster-002 and 522 more", "and 522 more like these; --debug lists all\n", "and 522 more, in the report"} {
 		if !strings.Contains(stderr.String(), want) {
@@ -81,9 +82,9 @@ func TestStderrIsShort(t *testing.T) {
 	if n := stderr.Len(); n > 2048 || strings.Contains(stderr.String(), "vcenter-004") {
 		t.Errorf("%d bytes:\n%s", n, stderr.String())
 	}
-	s.debug = true
+	s.Debug = true
 	stderr.Reset()
-	if s.some(s.info, uses); strings.Count(stderr.String(), "\n") != len(uses) {
+	if some(s, s.Info, uses); strings.Count(stderr.String(), "\n") != len(uses) {
 		t.Errorf("--debug says %d lines", strings.Count(stderr.String(), "\n"))
 	}
 }

@@ -12,10 +12,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/post"
 	"drift-detector/report"
 	"drift-detector/report/message"
@@ -40,18 +41,18 @@ type notice struct {
 	to     *url.URL
 }
 
-func (o *sendOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "push", Usage: "send the metrics to the Pushgateway at `URL`; of a run without a report that it failed; http://pushgateway:9091, or with the grouping key: …/metrics/job/NAME/instance/NAME; a failure is a warning", Destination: &o.push},
-		&cli.StringFlag{Name: "push-user", Usage: "`FILE` with user:password for --push", Destination: &o.userFile},
-		&cli.StringSliceFlag{Name: "notify", Usage: "send the answer, or that there is none, to a webhook: `FORMAT=FILE`; slack, teams or webhook, and a file that holds its URL, which is a secret; a failure is a warning; repeatable"},
+func (o *sendOptions) flags() []urfave.Flag {
+	return []urfave.Flag{
+		&urfave.StringFlag{Name: "push", Usage: "send the metrics to the Pushgateway at `URL`; of a run without a report that it failed; http://pushgateway:9091, or with the grouping key: …/metrics/job/NAME/instance/NAME; a failure is a warning", Destination: &o.push},
+		&urfave.StringFlag{Name: "push-user", Usage: "`FILE` with user:password for --push", Destination: &o.userFile},
+		&urfave.StringSliceFlag{Name: "notify", Usage: "send the answer, or that there is none, to a webhook: `FORMAT=FILE`; slack, teams or webhook, and a file that holds its URL, which is a secret; a failure is a warning; repeatable"},
 		linkFlag(&o.link),
 	}
 }
 
 // read takes the values of the flags, so that a slip is found before the run. After an error it goes on:
 // what can be used says it.
-func (o *sendOptions) read(c *cli.Context, s *streams) error {
+func (o *sendOptions) read(c *urfave.Context, s *cli.Streams) error {
 	err := o.readPush(c, s)
 	if err != nil {
 		o.to = nil
@@ -66,13 +67,13 @@ func (o *sendOptions) read(c *cli.Context, s *streams) error {
 	return cmp.Or(err, unshown)
 }
 
-func (o *sendOptions) readPush(c *cli.Context, s *streams) (err error) {
+func (o *sendOptions) readPush(c *urfave.Context, s *cli.Streams) (err error) {
 	if o.push != "" {
 		if o.to, err = post.Address(o.push); err != nil {
-			return &usageError{message: "--push: " + err.Error(), command: c.Command.Name}
+			return &cli.UsageError{Message: "--push: " + err.Error(), Command: c.Command.Name}
 		}
 		if o.to, err = groupAt(o.to); err != nil {
-			return &usageError{message: "--push: " + err.Error(), command: c.Command.Name}
+			return &cli.UsageError{Message: "--push: " + err.Error(), Command: c.Command.Name}
 		}
 		o.user.Name = o.to.User.Username()
 		o.user.Password, _ = o.to.User.Password()
@@ -80,7 +81,7 @@ func (o *sendOptions) readPush(c *cli.Context, s *streams) (err error) {
 	}
 	if o.userFile != "" {
 		if o.to == nil {
-			return &usageError{message: "--push-user is of --push, which is not given", command: c.Command.Name}
+			return &cli.UsageError{Message: "--push-user is of --push, which is not given", Command: c.Command.Name}
 		}
 		line, err := firstLine("--push-user", o.userFile)
 		if err != nil {
@@ -97,10 +98,10 @@ func (o *sendOptions) readPush(c *cli.Context, s *streams) (err error) {
 	return nil
 }
 
-func (o *sendOptions) readNotice(c *cli.Context, s *streams, value string) error {
+func (o *sendOptions) readNotice(c *urfave.Context, s *cli.Streams, value string) error {
 	format, file, _ := strings.Cut(value, "=")
 	if !slices.Contains(message.Formats, format) || file == "" {
-		return &usageError{message: "--notify takes FORMAT=FILE; FORMAT is one of " + strings.Join(message.Formats, ", ") + ", and FILE holds the URL", command: c.Command.Name}
+		return &cli.UsageError{Message: "--notify takes FORMAT=FILE; FORMAT is one of " + strings.Join(message.Formats, ", ") + ", and FILE holds the URL", Command: c.Command.Name}
 	}
 	line, err := firstLine("--notify "+format, file)
 	if err != nil {
@@ -116,9 +117,9 @@ func (o *sendOptions) readNotice(c *cli.Context, s *streams, value string) error
 }
 
 // warnOfPlain says of a secret that others may read it on its way.
-func (o *sendOptions) warnOfPlain(s *streams, flag, secret string, to *url.URL) {
+func (o *sendOptions) warnOfPlain(s *cli.Streams, flag, secret string, to *url.URL) {
 	if post.IsPlain(to) {
-		s.warn("%s: %s is reached without encryption: %s can be read on the way; an address with https:// keeps it", flag, to.Host, secret)
+		s.Warn("%s: %s is reached without encryption: %s can be read on the way; an address with https:// keeps it", flag, to.Host, secret)
 	}
 }
 
@@ -148,11 +149,11 @@ func fileCause(err error) string {
 }
 
 // send sends the metrics and the messages.
-func (o *sendOptions) send(ctx context.Context, s *streams, r *report.Report, about message.About) {
+func (o *sendOptions) send(ctx context.Context, s *cli.Streams, r *report.Report, about message.About) {
 	o.done = true
 	say := func(what string, err error) {
 		if err != nil {
-			s.warn("%s: %v; the report is written all the same", what, err)
+			s.Warn("%s: %v; the report is written all the same", what, err)
 		}
 	}
 	if o.to != nil {
@@ -165,21 +166,21 @@ func (o *sendOptions) send(ctx context.Context, s *streams, r *report.Report, ab
 
 // failed sends that a run ended with an error and no report, and returns the error: silence reads as if
 // all were well. One that is interrupted has no time for that.
-func (o *sendOptions) failed(ctx context.Context, s *streams, f *message.Failure, err error) error {
+func (o *sendOptions) failed(ctx context.Context, s *cli.Streams, f *message.Failure, err error) error {
 	if err == nil || o.done || ctx.Err() != nil {
 		return err
 	}
 	say := func(what string, err error) {
 		if err != nil {
-			s.warn("%s: %v", what, err)
+			s.Warn("%s: %v", what, err)
 		}
 	}
-	f.Why, f.Next = s.typed.Text(err.Error()), "look into the log of the run, and run it again"
+	f.Why, f.Next = s.Redacted(err.Error()), "look into the log of the run, and run it again"
 	var input *backup.InputError
-	var usage *usageError
+	var usage *cli.UsageError
 	switch {
 	case errors.As(err, &input):
-		f.Why, f.Next = s.typed.Text(input.Name+": "+input.Problem), s.typed.Text(input.Next)
+		f.Why, f.Next = s.Redacted(input.Name+": "+input.Problem), s.Redacted(input.Next)
 	case errors.As(err, &usage):
 		f.Next = "mend the command line, or the variables DRIFT_DETECTOR_…; 'drift-detector man' has all flags"
 	}

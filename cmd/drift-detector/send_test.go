@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"drift-detector/internal/cli"
 )
 
 // Metrics and messages are sent once the report is written; what can't be sent is a warning, which
@@ -39,7 +41,7 @@ func TestResultsAreSent(t *testing.T) {
 	}
 	hook := file("hook", server.URL+"/services/canary\n")
 	o := w.detect("--push", server.URL, "--push-user", file("user", "\ufeffgate:keeper\r\n\r\nmore\r\n"), "--notify", "slack="+hook, "--notify", "webhook="+hook+"")
-	if o.code != exitOK {
+	if o.code != cli.ExitOK {
 		t.Fatal(o.stderr)
 	}
 	metrics, message := got["PUT /metrics/job/drift-detector gate keeper"], got["POST /services/canary  "]
@@ -48,7 +50,7 @@ func TestResultsAreSent(t *testing.T) {
 	}
 	broken := file("broken", server.URL+"/broken/canary")
 	o = w.detect("--push", server.URL+"/broken/metrics/job/x/instance/canary", "--notify", "teams="+broken)
-	if o.code != exitOK || strings.Count(o.stderr, "answers with status 502; the report is written all the same") != 2 || strings.Contains(o.stderr, "canary") {
+	if o.code != cli.ExitOK || strings.Count(o.stderr, "answers with status 502; the report is written all the same") != 2 || strings.Contains(o.stderr, "canary") {
 		t.Errorf("status %d: %s", o.code, o.stderr)
 	}
 	for _, args := range [][]string{
@@ -69,7 +71,7 @@ func TestResultsAreSent(t *testing.T) {
 		{"--push", server.URL, "--push-user", file("nameless", "canary\n")},
 		{"--push-user", file("alone", "gate:canary\n")},
 	} {
-		if o := w.detect(args...); o.code != exitUsage || strings.Contains(o.stderr, "canary") {
+		if o := w.detect(args...); o.code != cli.ExitUsage || strings.Contains(o.stderr, "canary") {
 			t.Errorf("%q: status %d: %s", args, o.code, o.stderr)
 		}
 	}
@@ -121,7 +123,7 @@ func TestMessagesSayWhyAndWhere(t *testing.T) {
 	}
 	const link = "https://ci.example/runs/7?tab=report"
 	o := w.detect("--max-age", "1h", "--fail-on", "stale-backup,ghost", "--notify", "slack="+hook, "--link", link)
-	if o.code != exitFailOn || !strings.Contains(got, "\\nFails by --fail-on: backup ") || !strings.Contains(got, " old, more than 1h00m") || !strings.Contains(got, "<"+link+"|The report>") {
+	if o.code != cli.ExitFailOn || !strings.Contains(got, "\\nFails by --fail-on: backup ") || !strings.Contains(got, " old, more than 1h00m") || !strings.Contains(got, "<"+link+"|The report>") {
 		t.Errorf("status %d: %s\n%s", o.code, o.stderr, got)
 	}
 	saved := filepath.Join(w.dir, "report.json")
@@ -137,12 +139,12 @@ func TestMessagesSayWhyAndWhere(t *testing.T) {
 		{"render", saved, "--format", "slack", "--link", "ci.example"},
 		{"render", saved, "--format", "slack", "--link", "https://ci.example/?" + strings.Repeat("&", 1980)},
 	} {
-		if o := runProgram(t, args...); o.code != exitUsage || !strings.Contains(o.stderr, "--link ") || strings.Contains(o.stderr, "canary") {
+		if o := runProgram(t, args...); o.code != cli.ExitUsage || !strings.Contains(o.stderr, "--link ") || strings.Contains(o.stderr, "canary") {
 			t.Errorf("%q: status %d: %s", args, o.code, o.stderr)
 		}
 	}
 	t.Setenv("DRIFT_DETECTOR_LINK", link) // of a job that runs several commands
-	if o := runProgram(t, "render", saved, "--format", "markdown"); o.code != exitOK {
+	if o := runProgram(t, "render", saved, "--format", "markdown"); o.code != cli.ExitOK {
 		t.Errorf("status %d: %s", o.code, o.stderr)
 	}
 }
@@ -184,7 +186,7 @@ func TestARunWithoutAReportIsSaid(t *testing.T) {
 		got = nil
 		o := runProgram(t, append(append([]string{"detect"}, tt.args...), sends...)...)
 		said := strings.Join(got, "\n")
-		if o.code != exitUsage || len(got) != 2 || strings.Contains(said+o.stderr, "canary") {
+		if o.code != cli.ExitUsage || len(got) != 2 || strings.Contains(said+o.stderr, "canary") {
 			t.Errorf("%q: status %d: %s\n%s", tt.args, o.code, o.stderr, said)
 		}
 		for _, want := range []string{"POST /metrics/job/drift-detector ", "\ndrift_detector_run_failed 1\n", "POST /hook ", `"answer":"NOT KNOWN"`, `"status":"NoReport"`, `"link":"https://ci.example/7"`, tt.says} {
@@ -194,16 +196,16 @@ func TestARunWithoutAReportIsSaid(t *testing.T) {
 		}
 	}
 	got = nil
-	if o := w.detect(append(sends, "--fail-on", "not-yes,stale-backup", "--max-age", "1h")...); o.code != exitFailOn || len(got) != 2 || strings.Contains(strings.Join(got, ""), "NoReport") {
+	if o := w.detect(append(sends, "--fail-on", "not-yes,stale-backup", "--max-age", "1h")...); o.code != cli.ExitFailOn || len(got) != 2 || strings.Contains(strings.Join(got, ""), "NoReport") {
 		t.Errorf("status %d: %s\n%s", o.code, o.stderr, got)
 	}
 	got = nil
 	args := slices.Concat([]string{"drift-detector", "detect"}, w.sources(), w.reach(), sends)
-	if code := run(t.Context(), args, &streams{stdin: strings.NewReader(""), stdout: full{}, stderr: io.Discard, getenv: os.Getenv, now: time.Now}); code != exitUsage || len(got) != 2 || !strings.Contains(strings.Join(got, ""), "\ndrift_detector_run_failed 1\n") {
+	if code := run(t.Context(), args, &cli.Streams{Stdin: strings.NewReader(""), Stdout: full{}, Stderr: io.Discard, Getenv: os.Getenv, Now: time.Now}); code != cli.ExitUsage || len(got) != 2 || !strings.Contains(strings.Join(got, ""), "\ndrift_detector_run_failed 1\n") {
 		t.Errorf("stdout is full, status %d: %s", code, got)
 	}
 	got = nil
-	if o := runProgram(t, append([]string{"detect", "--backup", dir, "--dry-run"}, sends...)...); o.code != exitUsage || got != nil {
+	if o := runProgram(t, append([]string{"detect", "--backup", dir, "--dry-run"}, sends...)...); o.code != cli.ExitUsage || got != nil {
 		t.Errorf("--dry-run: status %d: %s\n%s", o.code, o.stderr, got)
 	}
 }

@@ -3,18 +3,18 @@ package main
 import (
 	"slices"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/report"
 )
 
 // selectionFlags say which clusters are shown.
-func (o *backupOptions) selectionFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "cluster", Usage: "only the cluster `NAME`, or namespace/name; no other is contacted or reported; repeatable"},
-		&cli.StringSliceFlag{Name: "namespace", Usage: "only the clusters in namespace `NAME`; repeatable"},
-		&cli.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "only the clusters whose labels match `SELECTOR`; as kubectl takes it", Destination: &o.selection.Selector},
+func (o *backupOptions) selectionFlags() []urfave.Flag {
+	return []urfave.Flag{
+		&urfave.StringSliceFlag{Name: "cluster", Usage: "only the cluster `NAME`, or namespace/name; no other is contacted or reported; repeatable"},
+		&urfave.StringSliceFlag{Name: "namespace", Usage: "only the clusters in namespace `NAME`; repeatable"},
+		&urfave.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "only the clusters whose labels match `SELECTOR`; as kubectl takes it", Destination: &o.selection.Selector},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 )
 
@@ -20,7 +21,7 @@ func TestFolderWithoutItsVMs(t *testing.T) {
 	}
 	for _, args := range [][]string{nil, {"--skip-access-apiserver"}} {
 		o := w.detect(args...)
-		o.demand(t, exitIncomplete)
+		o.demand(t, cli.ExitIncomplete)
 		noWorse(t, before.report, o.report)
 		for _, c := range o.report.Clusters {
 			if c.Name != "beta-prod" {

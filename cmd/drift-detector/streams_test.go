@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/internal/cli"
 	"drift-detector/report/backups"
 )
 
@@ -62,7 +63,7 @@ func TestTwoManagementClustersUnderOnePrefix(t *testing.T) {
 		)
 	}
 	list := b.run("backups", "s3://velero/mgmt")
-	list.demand(t, exitOK)
+	list.demand(t, cli.ExitOK)
 	first, _, _ := strings.Cut(strings.Join(strings.Fields(list.stdout), " "), " NAME ")
 	for _, want := range []string{
 		"The backups are of 2 management clusters, or of parts of one",

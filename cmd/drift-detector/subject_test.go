@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/internal/lab/azurelab"
 	"drift-detector/internal/lab/openstacklab"
@@ -32,7 +33,7 @@ func TestLiveSubject(t *testing.T) {
 			said["dry run"] = runProgram(t, slices.Concat([]string{"detect", "--dry-run"}, from, w.reach(), more)...).stdout
 			for _, f := range formats.Report.Names() {
 				file := filepath.Join(t.TempDir(), "report")
-				runProgram(t, slices.Concat([]string{"render", filepath.Join(w.dir, "report.json"), "-o", file, "--format", f})...).demand(t, exitOK)
+				runProgram(t, slices.Concat([]string{"render", filepath.Join(w.dir, "report.json"), "-o", file, "--format", f})...).demand(t, cli.ExitOK)
 				text, err := os.ReadFile(file)
 				if err != nil {
 					t.Fatal(err)

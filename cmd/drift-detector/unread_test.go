@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/internal/cli"
 	"drift-detector/report"
 )
 
@@ -15,13 +16,13 @@ func TestKindsOfItems(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
 	whole := w.backups[0]
-	for resource, code := range map[string]exitCode{
-		"machines.cluster.x-k8s.io": exitIncomplete, "machinesets.cluster.x-k8s.io": exitIncomplete,
-		"machinedeployments.cluster.x-k8s.io": exitIncomplete,
-		"clusters.cluster.x-k8s.io":           exitIncomplete, "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io": exitIncomplete,
-		"vspherevms.infrastructure.cluster.x-k8s.io": exitIncomplete, "vspheremachines.infrastructure.cluster.x-k8s.io": exitIncomplete,
-		"awsmachines.infrastructure.cluster.x-k8s.io": exitIncomplete,
-		"pods": exitOK, "configmaps": exitOK, "kubeadmconfigs.bootstrap.cluster.x-k8s.io": exitOK,
+	for resource, code := range map[string]cli.ExitCode{
+		"machines.cluster.x-k8s.io": cli.ExitIncomplete, "machinesets.cluster.x-k8s.io": cli.ExitIncomplete,
+		"machinedeployments.cluster.x-k8s.io": cli.ExitIncomplete,
+		"clusters.cluster.x-k8s.io":           cli.ExitIncomplete, "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io": cli.ExitIncomplete,
+		"vspherevms.infrastructure.cluster.x-k8s.io": cli.ExitIncomplete, "vspheremachines.infrastructure.cluster.x-k8s.io": cli.ExitIncomplete,
+		"awsmachines.infrastructure.cluster.x-k8s.io": cli.ExitIncomplete,
+		"pods": cli.ExitOK, "configmaps": cli.ExitOK, "kubeadmconfigs.bootstrap.cluster.x-k8s.io": cli.ExitOK,
 	} {
 		t.Run(resource, func(t *testing.T) {
 			w.backups = []string{whole}
@@ -40,10 +41,10 @@ func TestKindsOfItems(t *testing.T) {
 				t.Fatal("the backup has none")
 			}
 			says := strings.Count(o.stderr, "of the backup: resources/")
-			if (says == 1) != (code == exitIncomplete) || o.report.Summary.Complete != (code == exitOK) {
+			if (says == 1) != (code == cli.ExitIncomplete) || o.report.Summary.Complete != (code == cli.ExitOK) {
 				t.Errorf("complete is %t, and stderr says\n%s", o.report.Summary.Complete, o.stderr)
 			}
-			if bad > 3 && code == exitIncomplete && !strings.Contains(o.stderr, fmt.Sprintf("; %d more", bad-3)) {
+			if bad > 3 && code == cli.ExitIncomplete && !strings.Contains(o.stderr, fmt.Sprintf("; %d more", bad-3)) {
 				t.Errorf("stderr does not count the others:\n%s", o.stderr)
 			}
 		})
@@ -77,12 +78,12 @@ func TestOneBadItem(t *testing.T) {
 			// the status of the whole.
 			const calm = "beta-prod"
 			o := w.detect("--cluster", calm)
-			o.demand(t, exitIncomplete)
+			o.demand(t, cli.ExitIncomplete)
 			if s := o.report.Summary.Status; s != "NeedFurtherConfirmation" {
 				t.Errorf("the summary of %s is %s", calm, s)
 			}
 			o = w.detect()
-			o.demand(t, exitIncomplete)
+			o.demand(t, cli.ExitIncomplete)
 			said := slices.DeleteFunc(strings.Split(o.stderr, "\n"), func(line string) bool { return !strings.Contains(line, machine) })
 			if len(said) != 1 || !strings.Contains(said[0], "incomplete: could not read 1 object of the backup: resources/machines.cluster.x-k8s.io/") || o.report.Summary.Complete {
 				t.Errorf("stderr names the item in %q", said)

@@ -8,12 +8,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
 	"drift-detector/detector"
 	"drift-detector/infra/live"
+	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/build"
@@ -25,12 +26,12 @@ type verifyOptions struct {
 	report, format, waits string
 	wait                  time.Duration
 	byPlan                bool
-	outputs               []target
+	outputs               []cli.Target
 }
 
-func verifyCommand(s *streams) *cli.Command {
+func verifyCommand(s *cli.Streams) *urfave.Command {
 	var o verifyOptions
-	return &cli.Command{
+	return &urfave.Command{
 		Name:      "verify",
 		Usage:     "compare what a restore did with what its report foretold",
 		UsageText: "drift-detector verify REPORT --kubeconfig FILE [--wait TIME] [options]",
@@ -43,25 +44,25 @@ something is not as foretold it prints the command that pauses the Cluster.
 EXAMPLES:
    drift-detector verify report.json --kubeconfig new.yaml
    drift-detector verify report.json --kubeconfig new.yaml --wait 20m -o verify.json`,
-		Flags: slices.Concat(o.live.flags(), []cli.Flag{
-			&cli.StringFlag{Name: "wait", Usage: "look again for `TIME` until all is decided; such as 20m", Destination: &o.waits},
-			&cli.BoolFlag{Name: "by-plan", Usage: "the restore was made by the plan: what its steps change is not held against the forecast", Destination: &o.byPlan},
-			outputFlag("what came", true),
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of what came: " + verify.Formats.String(), Value: "text", Destination: &o.format},
-		}, o.placeFlags(), providerFlags(), []cli.Flag{quietFlag(&o.quiet)}),
-		Action: func(c *cli.Context) error {
+		Flags: slices.Concat(o.live.flags(), []urfave.Flag{
+			&urfave.StringFlag{Name: "wait", Usage: "look again for `TIME` until all is decided; such as 20m", Destination: &o.waits},
+			&urfave.BoolFlag{Name: "by-plan", Usage: "the restore was made by the plan: what its steps change is not held against the forecast", Destination: &o.byPlan},
+			cli.OutputFlag("what came", true),
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` of what came: " + verify.Formats.String(), Value: "text", Destination: &o.format},
+		}, o.placeFlags(), providerFlags(), []urfave.Flag{quietFlag(&o.quiet)}),
+		Action: func(c *urfave.Context) error {
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
 				return err
 			}
 			if o.live.kubeconfig == "" {
-				return &usageError{message: "--kubeconfig is required: that of the management cluster into which the backup was restored", command: "verify"}
+				return &cli.UsageError{Message: "--kubeconfig is required: that of the management cluster into which the backup was restored", Command: "verify"}
 			}
 			err := o.readListing(c)
 			if err == nil && c.IsSet("wait") {
 				o.wait, err = positive("--wait", o.waits, c.Command.Name)
 			}
 			if err == nil {
-				o.outputs, err = readTargets(c, o.format, verify.Formats.Names())
+				o.outputs, err = cli.ReadTargets(c, o.format, verify.Formats.Names())
 			}
 			if err != nil {
 				return err
@@ -72,7 +73,7 @@ EXAMPLES:
 	}
 }
 
-func runVerify(ctx context.Context, o verifyOptions, s *streams) error {
+func runVerify(ctx context.Context, o verifyOptions, s *cli.Streams) error {
 	rep, err := readReport(o.report)
 	if err != nil {
 		return err
@@ -80,27 +81,27 @@ func runVerify(ctx context.Context, o verifyOptions, s *streams) error {
 	if err := refuseLive(o.report, rep); err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.report, o.credentials}, o.live.inputs())...)
+	out, err := cli.CreateOutputs(o.outputs, s, slices.Concat([]string{o.report, o.credentials}, o.live.inputs())...)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	d, failed, err := o.watch(ctx, s, rep)
 	if err != nil {
 		return err
 	}
-	err = out.write(func(w io.Writer, to *output) error {
-		if to.format == "text" && to.path == "" {
+	err = out.Fill(func(w io.Writer, to *cli.Output) error {
+		if to.Format == "text" && to.Path == "" {
 			return verify.Text(w, d, textOptions(s))
 		}
-		write, err := verify.Formats.Named(to.format)
+		write, err := verify.Formats.Named(to.Format)
 		if err != nil {
 			return err
 		}
 		return write(w, d)
 	})
 	if err == nil {
-		err = out.commit()
+		err = out.Commit()
 	}
 	if err != nil {
 		return err
@@ -113,25 +114,20 @@ func verdictOnRestore(d *verify.Document, failed error) error {
 	n := d.Summary
 	switch {
 	case d.State == verify.SomeNot:
-		return &errFailOn{"not everything is as foretold: see the lines that begin with !"}
+		return &cli.FailOnError{Message: "not everything is as foretold: see the lines that begin with !"}
 	case failed != nil:
-		return &errIncomplete{message: fmt.Sprintf("incomplete: what is written is of %s; later it could not be read: %v", d.ReadAt.Format(time.TimeOnly), failed)}
+		return &cli.IncompleteError{Message: fmt.Sprintf("incomplete: what is written is of %s; later it could not be read: %v", d.ReadAt.Format(time.TimeOnly), failed)}
 	case d.State == verify.Incomplete:
 		var kinds []string
 		for _, u := range d.Unread {
 			kinds = append(kinds, u.Kind+" ("+u.Why+")")
 		}
-		return &errIncomplete{message: "incomplete: could not read " + english.First(few, kinds), hints: []string{"nothing is concluded from what could not be read; 'drift-detector permissions kubernetes' prints what the account must be allowed"}}
+		return &cli.IncompleteError{Message: "incomplete: could not read " + english.First(few, kinds), Hints: []string{"nothing is concluded from what could not be read; 'drift-detector permissions kubernetes' prints what the account must be allowed"}}
 	case d.State == verify.Waiting:
-		return &errAwaited{fmt.Sprintf("not yet as foretold: %d of %d judged; look again later, or give more time with --wait", n.AsForetold, n.AsForetold+n.NotYet)}
+		return &cli.AwaitedError{Message: fmt.Sprintf("not yet as foretold: %d of %d judged; look again later, or give more time with --wait", n.AsForetold, n.AsForetold+n.NotYet)}
 	}
 	return nil
 }
-
-// errAwaited is returned when output was written and something is awaited. It maps to exitAwaited.
-type errAwaited struct{ message string }
-
-func (e *errAwaited) Error() string { return e.message }
 
 // pauseBetween is how long nothing is asked between two looks: a place of 10,000 VMs takes seconds
 // to list, and what controllers do takes minutes.
@@ -139,7 +135,7 @@ const pauseBetween = 30 * time.Second
 
 // watch looks until all is decided or the time is over. It returns what was seen last, and why what
 // came later could not be read. An API server that comes and goes, as after a restore, is awaited too.
-func (o *verifyOptions) watch(ctx context.Context, s *streams, rep *report.Report) (last *verify.Document, failed, err error) {
+func (o *verifyOptions) watch(ctx context.Context, s *cli.Streams, rep *report.Report) (last *verify.Document, failed, err error) {
 	end, looking := time.Now().Add(o.wait), *o
 	for said := ""; ; {
 		d, err := looking.look(ctx, s, rep)
@@ -151,7 +147,7 @@ func (o *verifyOptions) watch(ctx context.Context, s *streams, rep *report.Repor
 			return nil, nil, err
 		case err != nil:
 			failed = err
-			s.warn("looking again: %v", err)
+			s.Warn("looking again: %v", err)
 		default:
 			last, failed = d, nil
 		}
@@ -169,7 +165,7 @@ func (o *verifyOptions) watch(ctx context.Context, s *streams, rep *report.Repor
 			// nothing is known yet
 		} else if now := fmt.Sprintf("as foretold %d, not yet %d", last.Summary.AsForetold, last.Summary.NotYet); now != said && !o.quiet {
 			said = now
-			s.info("%s; looking again for %s", now, left.Round(time.Second))
+			s.Info("%s; looking again for %s", now, left.Round(time.Second))
 		}
 		select {
 		case <-ctx.Done():
@@ -181,7 +177,7 @@ func (o *verifyOptions) watch(ctx context.Context, s *streams, rep *report.Repor
 
 // look reads the management cluster for what it says of places, lists them, and then reads its
 // objects: a Machine that was created meanwhile must not make its VM look like one of nobody.
-func (o *verifyOptions) look(ctx context.Context, s *streams, rep *report.Report) (*verify.Document, error) {
+func (o *verifyOptions) look(ctx context.Context, s *cli.Streams, rep *report.Report) (*verify.Document, error) {
 	seen := &verify.Observation{ByPlan: o.byPlan}
 	access, err := o.access(s)
 	if err != nil {
@@ -202,7 +198,7 @@ func (o *verifyOptions) look(ctx context.Context, s *streams, rep *report.Report
 		if err != nil {
 			return nil, err
 		}
-		result := detector.Detect(e.snapshot, e.expected, inv, detector.Options{Now: s.now()})
+		result := detector.Detect(e.snapshot, e.expected, inv, detector.Options{Now: s.Now()})
 		seen.Instances, seen.Scopes = build.Listed(inv, result.Scopes)
 	}
 	if err := o.observe(ctx, s, seen); err != nil {
@@ -212,7 +208,7 @@ func (o *verifyOptions) look(ctx context.Context, s *streams, rep *report.Report
 }
 
 // observe adds the objects of the management cluster.
-func (o *verifyOptions) observe(ctx context.Context, s *streams, seen *verify.Observation) error {
+func (o *verifyOptions) observe(ctx context.Context, s *cli.Streams, seen *verify.Observation) error {
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	c := o.live.opened

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -113,7 +114,7 @@ func (w *world) reportedBefore(args ...string) *report.Report {
 	w.t.Helper()
 	file := filepath.Join(w.dir, "report.json")
 	o := runAt(w.t, func() time.Time { return clock().Add(-time.Hour) }, slices.Concat([]string{"detect", "-o", file}, w.sources(), w.reach(), args)...)
-	o.demand(w.t, exitOK)
+	o.demand(w.t, cli.ExitOK)
 	r, err := readReport(file)
 	if err != nil {
 		w.t.Fatal(err)
@@ -148,7 +149,7 @@ func TestVerifyARestore(t *testing.T) {
 	w := restored(t)
 	before := w.reportedBefore()
 	old, _ := management(t, w.backups[0])
-	if o, _ := w.verify(old); o.code != exitUsage || !strings.Contains(o.stderr, "was backed up") {
+	if o, _ := w.verify(old); o.code != cli.ExitUsage || !strings.Contains(o.stderr, "was backed up") {
 		t.Errorf("the old management cluster: %d %s", o.code, o.stderr)
 	}
 
@@ -161,7 +162,7 @@ func TestVerifyARestore(t *testing.T) {
 	}
 	holdToRole(t, m)
 	o, d := w.verify(m)
-	o.demand(t, exitAwaited)
+	o.demand(t, cli.ExitAwaited)
 	if d.Summary.Paused < 40 || d.Summary.NotAsForetold != 0 || len(d.Gone)+len(d.Made) != 0 {
 		t.Errorf("paused: %+v, gone %v, made %v", d.Summary, d.Gone, d.Made)
 	}
@@ -179,7 +180,7 @@ func TestVerifyARestore(t *testing.T) {
 		}
 	}
 	o, d = w.verify(m)
-	o.demand(t, exitAwaited)
+	o.demand(t, cli.ExitAwaited)
 	got := 0
 	for _, v := range d.Machines {
 		if adopted[v.Name] {
@@ -199,7 +200,7 @@ func TestVerifyARestore(t *testing.T) {
 	meta := machines[slices.IndexFunc(machines, func(o map[string]any) bool { return adopted[o["metadata"].(map[string]any)["name"].(string)] })]["metadata"].(map[string]any)
 	meta["deletionTimestamp"] = at.Add(2 * time.Minute).UTC().Format(time.RFC3339)
 	o, _ = w.verify(m, "-o", "-")
-	o.demand(t, exitFailOn)
+	o.demand(t, cli.ExitFailOn)
 	for _, want := range []string{"NOT AS FORETOLD", meta["name"].(string), "kubectl patch clusters.cluster.x-k8s.io"} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("the screen lacks %q:\n%s", want, o.stdout)
@@ -215,7 +216,7 @@ func TestVerifyARestore(t *testing.T) {
 		}
 		return allowed(rw, r)
 	}
-	if o, d = w.verify(m); o.code != exitIncomplete || d.State != verify.Incomplete || !strings.Contains(o.stderr, "MachineHealthCheck") {
+	if o, d = w.verify(m); o.code != cli.ExitIncomplete || d.State != verify.Incomplete || !strings.Contains(o.stderr, "MachineHealthCheck") {
 		t.Errorf("without health checks: %d %s", o.code, o.stderr)
 	}
 }
@@ -226,13 +227,13 @@ func TestVerifyBehindClusterctl(t *testing.T) {
 	w := fleet(t)
 	folder := w.unpackedMove(t)
 	file := filepath.Join(w.dir, "report.json")
-	runAt(t, func() time.Time { return clock().Add(-time.Hour) }, slices.Concat([]string{"detect", "-o", file, "--backup", folder}, w.reach())...).demand(t, exitOK)
+	runAt(t, func() time.Time { return clock().Add(-time.Hour) }, slices.Concat([]string{"detect", "-o", file, "--backup", folder}, w.reach())...).demand(t, cli.ExitOK)
 	before, err := readReport(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	old, _ := management(t, w.backups[0])
-	if o, _ := w.verify(old); o.code != exitUsage || !strings.Contains(o.stderr, "the very one of the report") {
+	if o, _ := w.verify(old); o.code != cli.ExitUsage || !strings.Contains(o.stderr, "the very one of the report") {
 		t.Errorf("the old management cluster: %d %s", o.code, o.stderr)
 	}
 	m, _ := management(t, w.backups[0])
@@ -240,7 +241,7 @@ func TestVerifyBehindClusterctl(t *testing.T) {
 	movedInto(m, "tenant-alpha", at)
 	verdicts := func() map[string]verify.Verdict {
 		o, d := w.verify(m)
-		o.demand(t, exitAwaited)
+		o.demand(t, cli.ExitAwaited)
 		out := map[string]verify.Verdict{}
 		for _, v := range d.Machines {
 			out[v.Name] = v.Verdict
@@ -291,7 +292,7 @@ func TestVerifyWaits(t *testing.T) {
 		return n
 	}
 	o, _ := w.verify(m, "--wait", "15s") // a look takes more than 5 where much runs beside it
-	o.demand(t, exitAwaited)
+	o.demand(t, cli.ExitAwaited)
 	if n := looks(); n < 2 || !strings.Contains(o.stderr, "looking again") {
 		t.Errorf("%d listings of Machines: %s", n, o.stderr)
 	}
@@ -307,15 +308,15 @@ func TestVerifyWaits(t *testing.T) {
 		return answers != nil && answers(rw, r)
 	}
 	o, _ = w.verify(m)
-	o.demand(t, exitAwaited)
+	o.demand(t, cli.ExitAwaited)
 	asked, most = 0, asked // as often as one look asks
 	o, d := w.verify(m, "--wait", "15s")
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	if d.State != verify.Incomplete || len(d.Unread) == 0 || d.Unread[len(d.Unread)-1].Kind != "management cluster" {
 		t.Errorf("the server is lost: %s, %+v", d.State, d.Unread)
 	}
 	lost = true
-	if o, d := w.verify(m, "--wait", "10s"); o.code != exitUsage || d != nil || strings.Count(o.stderr, "looking again") < 2 || !strings.Contains(o.stderr, "503") {
+	if o, d := w.verify(m, "--wait", "10s"); o.code != cli.ExitUsage || d != nil || strings.Count(o.stderr, "looking again") < 2 || !strings.Contains(o.stderr, "503") {
 		t.Errorf("no answer: %d %s", o.code, o.stderr)
 	}
 	refused := 0
@@ -327,18 +328,18 @@ func TestVerifyWaits(t *testing.T) {
 		return answers != nil && answers(rw, r)
 	}
 	o, _ = w.verify(m, "--wait", "15s")
-	o.demand(t, exitAwaited)
+	o.demand(t, cli.ExitAwaited)
 	m.Before = answers
 	for _, id := range m.Kinds() {
 		m.Kind(id).Gone = strings.Contains(id, "cluster.x-k8s.io")
 	}
-	if o, _ := w.verify(m, "--wait", "1m"); o.code != exitUsage || !strings.Contains(o.stderr, "holds no Cluster API objects") {
+	if o, _ := w.verify(m, "--wait", "1m"); o.code != cli.ExitUsage || !strings.Contains(o.stderr, "holds no Cluster API objects") {
 		t.Errorf("without Cluster API: %d %s", o.code, o.stderr)
 	}
-	if o := runProgram(t, "verify", filepath.Join(w.dir, "report.json")); o.code != exitUsage || !strings.Contains(o.stderr, "--kubeconfig is required") {
+	if o := runProgram(t, "verify", filepath.Join(w.dir, "report.json")); o.code != cli.ExitUsage || !strings.Contains(o.stderr, "--kubeconfig is required") {
 		t.Errorf("without --kubeconfig: %s", o.stderr)
 	}
-	if o, _ := w.verify(m, "--wait", "soon"); o.code != exitUsage {
+	if o, _ := w.verify(m, "--wait", "soon"); o.code != cli.ExitUsage {
 		t.Errorf("--wait soon: %d", o.code)
 	}
 }
@@ -363,7 +364,7 @@ func TestVerifyRunsAPluginOnce(t *testing.T) {
 	o := runProgram(t, slices.Concat([]string{"verify", filepath.Join(w.dir, "report.json"), "--kubeconfig", kubeconfig}, w.reach())...)
 	o.keeps(t, m.Token)
 	runs, err := os.ReadFile(ran)
-	if o.code == exitUsage || err != nil || len(runs) != 1 {
+	if o.code == cli.ExitUsage || err != nil || len(runs) != 1 {
 		t.Errorf("status %d, %d runs of the plugin: %v %s", o.code, len(runs), err, o.stderr)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
@@ -61,7 +62,7 @@ func TestNamesNeverProveAVCenter(t *testing.T) {
 			w.standBy(kept...)
 			for _, args := range [][]string{nil, {"--skip-access-apiserver"}} {
 				o := w.detect(args...)
-				o.demand(t, exitIncomplete)
+				o.demand(t, cli.ExitIncomplete)
 				for _, status := range []string{"Stale", "Ghost", "Healthy"} {
 					if all := vsphereOnly(byStatus(o.report, status)); len(all) > 0 {
 						t.Errorf("%d are %s at a stand-by site: %v", len(all), status, all)
@@ -126,21 +127,21 @@ func TestAnEmptyFolder(t *testing.T) {
 	const folder, machine = "/DC0/vm/capi/tenant-dev", "alpha-dev-nzj74"
 	gone := ownFolder(t, folder)
 	o := gone.detect()
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	o.says(t, map[string]string{machine: "Unknown ScopeIncomplete"})
 	if !strings.Contains(o.stderr, "--empty-folder "+folder) {
 		t.Errorf("nothing says how to go on: %s", o.stderr)
 	}
 	for _, word := range []string{folder, gone.vcenter.Named + folder} {
 		o = gone.detect("--empty-folder", word)
-		o.demand(t, exitOK)
+		o.demand(t, cli.ExitOK)
 		o.says(t, map[string]string{machine: "Stale InstanceNotFound"})
 		if !o.contains("the operator says that the folder is empty") {
 			t.Errorf("%s: the statement is no evidence", word)
 		}
 	}
 	o = gone.detect("--empty-folder", "/DC0/vm/capi/elsewhere")
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	if !strings.Contains(o.stderr, "is no folder that the backup's machines are in") {
 		t.Errorf("no warning: %s", o.stderr)
 	}
@@ -153,14 +154,14 @@ func TestAnEmptyFolder(t *testing.T) {
 	empty := ownFolder(t, folder)
 	empty.must(empty.vcenter.AddFolder(folder))
 	o = empty.detect()
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	o.says(t, map[string]string{machine: "Stale InstanceNotFound"})
 	empty.must(empty.vcenter.HideVMs(folder))
 	o = empty.detect()
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	o.says(t, map[string]string{machine: "Unknown ScopeIncomplete"})
 	o = empty.detect("--empty-folder", folder)
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	o.says(t, map[string]string{machine: "Stale InstanceNotFound"})
 }
 
@@ -173,7 +174,7 @@ func TestARenamedFolder(t *testing.T) {
 	w.must(w.vcenter.SetUUIDs("alpha-prod-md-0-cjzhw-zk8zm", "42000000-0000-4000-8000-000000000003", ""))
 	w.must(w.vcenter.RenameFolder("/DC0/vm/capi/tenant-alpha", "alpha-2026"))
 	o := w.detect("--skip-access-apiserver")
-	o.demand(t, exitOK)
+	o.demand(t, cli.ExitOK)
 	o.says(t, map[string]string{
 		"alpha-dev-nzj74": "Stale InstanceNotFound", "alpha-prod-md-1-jqqjv-dgmm9": "Stale InstanceNotFound", "alpha-prod-nnxbq": "Healthy",
 		"alpha-prod-md-0-cjzhw-zk8zm": "Unknown IdentityChanged", added: "Ghost", "alpha-prod-md-0-cjzhw-68lpw": "Ghost",
@@ -189,7 +190,7 @@ func TestARenamedFolder(t *testing.T) {
 	hidden := fleet(t)
 	hidden.must(hidden.vcenter.Hide("/DC0/vm/capi/tenant-beta"))
 	o = hidden.detect("--skip-access-apiserver")
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	o.says(t, map[string]string{"beta-prod-qpdfs": "Unknown ScopeIncomplete"})
 }
 
@@ -238,7 +239,7 @@ func TestANodeListThatWasNotRead(t *testing.T) {
 	t.Cleanup(n.Close)
 	w.nodes = n
 	o := w.detect()
-	o.demand(t, exitIncomplete)
+	o.demand(t, cli.ExitIncomplete)
 	noWorse(t, before.report, o.report)
 	o.says(t, map[string]string{
 		"alpha-prod-md-0-cjzhw-68lpw": "Unknown NodeListUnread", "gamma-edge-md-1-rrrv7-v5mgp": "Unknown NodeListUnread",
@@ -260,5 +261,5 @@ func TestANodeListThatWasNotRead(t *testing.T) {
 		t.Errorf("the errors do not name the clusters: %+v", o.report.Errors)
 	}
 	one := w.detect("--cluster", "tenant-delta/delta-mixed")
-	one.demand(t, exitOK) // nothing of it is absent
+	one.demand(t, cli.ExitOK) // nothing of it is absent
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -8,25 +8,25 @@ import (
 	"os/signal"
 )
 
-// page writes a long text to stdout: on a terminal through the pager that PAGER names, as git
+// Page writes a long text to stdout: on a terminal through the pager that PAGER names, as git
 // does, and without one as it is.
-func page(s *streams, write func(io.Writer) error) error {
-	pager := s.getenv("PAGER")
-	if !isTerminal(s.stdout) || pager == "" || pager == "cat" || s.getenv("TERM") == "dumb" {
-		return write(s.stdout)
+func (s *Streams) Page(write func(io.Writer) error) error {
+	pager := s.Getenv("PAGER")
+	if !IsTerminal(s.Stdout) || pager == "" || pager == "cat" || s.Getenv("TERM") == "dumb" {
+		return write(s.Stdout)
 	}
 	var text bytes.Buffer
 	if err := write(&text); err != nil {
 		return err
 	}
 	cmd := exec.Command("sh", "-c", pager)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text.Bytes()), s.stdout, s.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text.Bytes()), s.Stdout, s.Stderr
 	cmd.Env = os.Environ()
-	if s.getenv("LESS") == "" {
+	if s.Getenv("LESS") == "" {
 		cmd.Env = append(cmd.Env, "LESS=FRX") // what fits a screen ends it; colours; the text stays
 	}
 	if err := cmd.Start(); err != nil {
-		_, err := s.stdout.Write(text.Bytes())
+		_, err := s.Stdout.Write(text.Bytes())
 		return err
 	}
 	// Ctrl-C is for the pager, which has the terminal.

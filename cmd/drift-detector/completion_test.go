@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"drift-detector/internal/cli"
 )
 
 // Tab offers the values of flags.
@@ -21,17 +23,17 @@ func TestCompletionOfValues(t *testing.T) {
 		"detect --output":                           "",
 		"render --status nothing --backup --format": "html json junit markdown prometheus slack teams text webhook screen",
 	} {
-		o := runProgram(t, append(strings.Fields(line), completionFlag)...)
+		o := runProgram(t, append(strings.Fields(line), cli.CompletionFlag)...)
 		if got := strings.Join(strings.Fields(o.stdout), " "); got != want || o.stderr != "" {
 			t.Errorf("%s: %q, want %q; %s", line, got, want, o.stderr)
 		}
 	}
-	for _, c := range newApp(&streams{}).Commands {
-		if takesValue(c, "format") && runProgram(t, c.Name, "--format", completionFlag).stdout == "" {
+	for _, c := range newProgram(&cli.Streams{}).App.Commands {
+		if cli.TakesValue(c, "format") && runProgram(t, c.Name, "--format", cli.CompletionFlag).stdout == "" {
 			t.Errorf("the formats of %s are not known", c.Name)
 		}
 	}
-	codes := strings.Fields(runProgram(t, "explain", completionFlag).stdout)
+	codes := strings.Fields(runProgram(t, "explain", cli.CompletionFlag).stdout)
 	if !slices.Contains(codes, "IdentityAbsent") || !slices.Contains(codes, "Ghost") || !slices.IsSorted(codes) {
 		t.Errorf("%d codes", len(codes))
 	}

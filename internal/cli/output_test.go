@@ -1,10 +1,11 @@
-package main
+package cli
 
 import (
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -19,7 +20,7 @@ func TestOutputIsPrivateAndWhole(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	writeOutput := func(path string, stdout io.Writer, inputs []string, write func(io.Writer) error) error {
-		return writeOutputs([]target{{path, "json"}}, &streams{stdout: stdout}, inputs, func(w io.Writer, _ *output) error { return write(w) })
+		return WriteOutputs([]Target{{path, "json"}}, &Streams{Stdout: stdout}, inputs, func(w io.Writer, _ *Output) error { return write(w) })
 	}
 	err := writeOutput(file, io.Discard, nil, func(w io.Writer) error {
 		_, _ = w.Write(make([]byte, 1<<20)) // more than any buffer holds
@@ -47,8 +48,8 @@ func TestOutputIsPrivateAndWhole(t *testing.T) {
 	if err := writeOutput(os.DevNull, io.Discard, nil, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
 		t.Errorf("%s: %v", os.DevNull, err)
 	}
-	both := []target{{filepath.Join(dir, "other.json"), "json"}, {"-", "json"}}
-	if err := writeOutputs(both, &streams{stdout: full{}}, nil, func(w io.Writer, _ *output) error { _, err := io.WriteString(w, "x"); return err }); err == nil {
+	both := []Target{{Path: filepath.Join(dir, "other.json"), Format: "json"}, {"-", "json"}}
+	if err := WriteOutputs(both, &Streams{Stdout: full{}}, nil, func(w io.Writer, _ *Output) error { _, err := io.WriteString(w, "x"); return err }); err == nil {
 		t.Error("stdout is full, and nobody says so")
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
@@ -58,3 +59,8 @@ func TestOutputIsPrivateAndWhole(t *testing.T) {
 		t.Errorf("%s was replaced", os.DevNull)
 	}
 }
+
+// full is a disk without space.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }

@@ -1,30 +1,23 @@
-package main
+package cli
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-
-	"golang.org/x/term"
-
-	"drift-detector/report/screen"
-	"drift-detector/report/text"
 )
 
-// output is a file that appears whole or not at all, readable by its owner
-// only, except [output.share]. It is created before anything is contacted, so that a path that can't
+// Output is a file that appears whole or not at all, readable by its owner
+// only, except [Output.share]. It is created before anything is contacted, so that a path that can't
 // be written costs nothing.
-type output struct {
+type Output struct {
 	*bufio.Writer
-	path   string   // where it belongs; empty: stdout
-	format string   // of those of the command
+	Path   string   // where it belongs; empty: stdout
+	Format string   // of those of the command
 	file   *os.File // the temporary file beside it, or what is written in place
 	temp   bool
 	made   *temporaries
@@ -33,9 +26,9 @@ type output struct {
 // createOutput prepares path for writing; "-" is stdout. It refuses to replace
 // one of the inputs. Something that exists and is no regular file, such as
 // /dev/null or a pipe, is written in place.
-func createOutput(path string, s *streams, inputs ...string) (*output, error) {
+func createOutput(path string, s *Streams, inputs ...string) (*Output, error) {
 	if path == "-" {
-		return &output{Writer: bufio.NewWriter(inPlace{s.stdout, "stdout", &s.made}), made: &s.made}, nil
+		return &Output{Writer: bufio.NewWriter(inPlace{s.Stdout, "stdout", &s.made}), made: &s.made}, nil
 	}
 	if err := notAnInput(path, inputs); err != nil {
 		return nil, err
@@ -54,7 +47,7 @@ func createOutput(path string, s *streams, inputs ...string) (*output, error) {
 		if err != nil {
 			return nil, fmt.Errorf("writing the output: %w", err)
 		}
-		return &output{Writer: bufio.NewWriter(inPlace{f, path, &s.made}), path: path, file: f, made: &s.made}, nil
+		return &Output{Writer: bufio.NewWriter(inPlace{f, path, &s.made}), Path: path, file: f, made: &s.made}, nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("writing the output: %w", err)
 	}
@@ -62,7 +55,7 @@ func createOutput(path string, s *streams, inputs ...string) (*output, error) {
 	if err != nil {
 		return nil, unwritable(path, filepath.Dir(target), err)
 	}
-	return &output{Writer: bufio.NewWriter(f), path: target, file: f, temp: true, made: &s.made}, nil
+	return &Output{Writer: bufio.NewWriter(f), Path: target, file: f, temp: true, made: &s.made}, nil
 }
 
 // unwritable says why nothing can be written into a folder, and what to do. The
@@ -96,52 +89,53 @@ func notAnInput(path string, inputs []string) error {
 }
 
 // finish completes a file, so that nothing but its name is missing.
-func (o *output) finish() error {
+func (o *Output) finish() error {
 	if o.file == nil {
 		return nil
 	}
 	if err := o.Flush(); err != nil {
-		return o.failed(err)
+		return o.Failed(err)
 	}
 	if o.temp {
 		if err := o.file.Sync(); err != nil {
-			return o.failed(err)
+			return o.Failed(err)
 		}
 	}
 	if err := o.file.Close(); err != nil {
-		return o.failed(err)
+		return o.Failed(err)
 	}
 	return nil
 }
 
 // place gives a finished file its name.
-func (o *output) place() error {
+func (o *Output) place() error {
 	if o.temp {
-		if err := o.made.place(o.file.Name(), o.path); err != nil {
+		if err := o.made.place(o.file.Name(), o.Path); err != nil {
 			if runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission) {
 				err = fmt.Errorf("%w (another program may have it open)", err)
 			}
-			return o.failed(err)
+			return o.Failed(err)
 		}
 	} else {
-		o.made.whole(cmp.Or(o.path, "stdout"))
+		o.made.whole(cmp.Or(o.Path, "stdout"))
 	}
 	o.file = nil
 	return nil
 }
 
-func (o *output) failed(err error) error {
-	if o.path == "" {
+// Failed returns the error about a file that could not be written, and says what is there now.
+func (o *Output) Failed(err error) error {
+	if o.Path == "" {
 		return fmt.Errorf("writing to stdout: %w", err)
 	}
 	if !o.temp { // it is written in place
-		return fmt.Errorf("writing the output %s: %w", o.path, err)
+		return fmt.Errorf("writing the output %s: %w", o.Path, err)
 	}
-	return fmt.Errorf("writing the output %s: %w; what was there is untouched", o.path, err)
+	return fmt.Errorf("writing the output %s: %w; what was there is untouched", o.Path, err)
 }
 
 // discard removes what commit has not put in its place.
-func (o *output) discard() {
+func (o *Output) discard() {
 	if o.file == nil {
 		return
 	}
@@ -149,51 +143,4 @@ func (o *output) discard() {
 	if o.temp {
 		o.made.remove(o.file.Name())
 	}
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// textOptions says how text is printed on stdout: in colour and as wide as it is on a
-// terminal. NO_COLOR turns colour off, FORCE_COLOR and CLICOLOR_FORCE turn it on where
-// there is no terminal; 0 is no force.
-func textOptions(s *streams) text.Options {
-	set := func(name string) bool { return s.getenv(name) != "" }
-	forced := func(name string) bool { return set(name) && s.getenv(name) != "0" }
-	o := text.Options{Width: 80, All: s.debug, Color: (forced("FORCE_COLOR") || forced("CLICOLOR_FORCE")) && !set("NO_COLOR")}
-	if !isTerminal(s.stdout) {
-		return o
-	}
-	o.Color = (o.Color || !set("NO_COLOR") && s.getenv("TERM") != "dumb" && s.getenv("FORCE_COLOR") != "0") && showsColor(s.stdout.(*os.File))
-	if width, _, err := term.GetSize(int(s.stdout.(*os.File).Fd())); err == nil && width > 0 {
-		o.Width = width
-	}
-	return o
-}
-
-// taller reports whether a text has more rows than the terminal of stdout, where only its end
-// is seen then.
-func taller(s *streams, write func(io.Writer) error) bool {
-	_, height, err := term.GetSize(int(s.stdout.(*os.File).Fd()))
-	var b bytes.Buffer
-	return err == nil && write(&b) == nil && bytes.Count(b.Bytes(), []byte("\n")) >= height
-}
-
-// screenOptions returns those of the screen of a run that wrote these files.
-func screenOptions(s *streams, written []target) screen.Options {
-	t := textOptions(s)
-	o := screen.Options{Color: t.Color, Width: t.Width}
-	if isTerminal(s.stdout) {
-		_, o.Height, _ = term.GetSize(int(s.stdout.(*os.File).Fd()))
-	}
-	o.Program, _ = pasteable(s.program)
-	for _, w := range written {
-		if w.format == "json" && w.path != "-" {
-			o.Report, _ = pasteable(w.path)
-			break
-		}
-	}
-	return o
 }

@@ -1,11 +1,11 @@
-package main
+package cli
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 	"github.com/xrash/smetrics"
 )
 
@@ -24,15 +24,16 @@ func nearest(word string, known []string) string {
 	return found
 }
 
-// didYouMean returns the end of a message about a word that is not known.
-func didYouMean(prefix, word string, known []string) string {
+// DidYouMean returns the end of a message about a word that is not known.
+func DidYouMean(prefix, word string, known []string) string {
 	if found := nearest(word, known); found != "" {
 		return fmt.Sprintf("; did you mean %s%s?", prefix, found)
 	}
 	return ""
 }
 
-func commandNames(app *cli.App) []string {
+// CommandNames returns the names of all commands, in the order of help.
+func CommandNames(app *urfave.App) []string {
 	var names []string
 	for _, c := range app.Commands {
 		names = append(names, c.Name)
@@ -57,14 +58,14 @@ func dashed(name string) string {
 }
 
 // flagError says an error of package flag in this program's words.
-func flagError(err error, flags []cli.Flag) string {
+func flagError(err error, flags []urfave.Flag) string {
 	text := err.Error()
 	if m := flagUnknown.FindStringSubmatch(text); m != nil {
 		known := []string{"help"}
 		for _, f := range flags {
 			known = append(known, f.Names()...)
 		}
-		return "there is no flag " + dashed(m[1]) + didYouMean("--", m[1], known)
+		return "there is no flag " + dashed(m[1]) + DidYouMean("--", m[1], known)
 	}
 	if m := flagBare.FindStringSubmatch(text); m != nil {
 		return dashed(m[1]) + " needs a value behind it"
@@ -76,4 +77,9 @@ func flagError(err error, flags []cli.Flag) string {
 		return "there is no flag " + m[1]
 	}
 	return text
+}
+
+// UnknownCommand returns the usage error about a command that the program does not have.
+func UnknownCommand(app *urfave.App, name string) error {
+	return &UsageError{Message: fmt.Sprintf("unknown command %q", name) + DidYouMean("", name, CommandNames(app))}
 }

@@ -1,11 +1,11 @@
-package main
+package cli
 
 import (
 	"bytes"
 	"io"
 	"log"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 	"k8s.io/klog/v2"
 )
 
@@ -14,16 +14,16 @@ import (
 // [infra.Redaction]. What the program links has no other way to a stream, which a test of
 // package docs holds: package log, where net/http quotes what a server sends behind the end
 // of its answer and HTTP/2 its frames; klog; and the errors of the library for flags.
-func silence(s *streams) {
+func silence(s *Streams) {
 	log.SetFlags(0)
 	log.SetOutput(unasked{s})
 	klog.SetLogger(klog.Logger{}) // says nothing
-	cli.ErrWriter = io.Discard
+	urfave.ErrWriter = io.Discard
 }
 
 // unasked takes what is written into the log of the process, and keeps no more of it than
 // the fact.
-type unasked struct{ s *streams }
+type unasked struct{ s *Streams }
 
 // Write implements io.Writer.
 func (u unasked) Write(line []byte) (int, error) {
@@ -35,8 +35,8 @@ func (u unasked) Write(line []byte) (int, error) {
 }
 
 // surplusSaid says, at the end of a run, that a server sent what nobody had asked for.
-func (s *streams) surplusSaid() {
+func (s *Streams) surplusSaid() {
 	if s.surplus.Load() {
-		s.warn("a server sent more than its answer; nothing of that was used, or is shown")
+		s.Warn("a server sent more than its answer; nothing of that was used, or is shown")
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix && !solaris && !aix
 
-package main
+package cli
 
 import (
 	"context"
@@ -49,7 +49,7 @@ func TestKilledRunsAreSweptAfter(t *testing.T) {
 	hold(inUse)
 	report := filepath.Join(dir, "report.json")
 	kept = append(kept, folder, link, inUse.Name(), report)
-	err = writeOutputs([]target{{report, "json"}}, &streams{}, nil, func(w io.Writer, _ *output) error { _, err := io.WriteString(w, "x"); return err })
+	err = WriteOutputs([]Target{{report, "json"}}, &Streams{}, nil, func(w io.Writer, _ *Output) error { _, err := io.WriteString(w, "x"); return err })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +69,11 @@ func TestInterruptedWhileItComputes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &streams{stdout: io.Discard}
+	s := &Streams{Stdout: io.Discard}
 	goOn, written := make(chan struct{}), make(chan error, 1)
 	begun := time.Now()
 	err := withinASecond(ctx, s, func() error {
-		err := writeOutputs([]target{{filepath.Join(dir, "report.json"), "json"}}, s, nil, func(io.Writer, *output) error {
+		err := WriteOutputs([]Target{{filepath.Join(dir, "report.json"), "json"}}, s, nil, func(io.Writer, *Output) error {
 			cancel()
 			<-goOn
 			return nil

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -76,6 +76,7 @@ type inPlace struct {
 	made *temporaries
 }
 
+// Write implements io.Writer.
 func (w inPlace) Write(b []byte) (int, error) {
 	w.made.begin(w.name)
 	return w.Writer.Write(b)

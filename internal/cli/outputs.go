@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/internal/english"
 )
 
-// target is one file to write, and in which format; "-" is stdout.
-type target struct{ path, format string }
+// Target is one file to write, and in which format; "-" is stdout.
+type Target struct{ Path, Format string }
 
 // extensions are the formats by the extension of a file, without the dot.
 var extensions = map[string]string{
@@ -33,23 +33,29 @@ func extensionOf(path string) string {
 // stdoutNames are files that are stdout: what is written there is mixed with what else is printed.
 var stdoutNames = []string{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
 
-// outputFlag takes the files to write: those of a command with several formats have the
+// IsStdout reports whether a file of the command line is stdout.
+func IsStdout(path string) bool { return path == "-" || slices.Contains(stdoutNames, path) }
+
+// TargetOf returns the target of a file, in the format of its extension.
+func TargetOf(path string) Target { return Target{path, extensions[extensionOf(path)]} }
+
+// OutputFlag takes the files to write: those of a command with several formats have the
 // one of their extension.
-func outputFlag(what string, severalFormats bool) cli.Flag {
+func OutputFlag(what string, severalFormats bool) urfave.Flag {
 	how := "write " + what + " to `FILE`"
 	if severalFormats {
 		how += ", as its extension says"
 	}
-	return &cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: how + "; whole or not at all; - is stdout; repeatable"}
+	return &urfave.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: how + "; whole or not at all; - is stdout; repeatable"}
 }
 
-// readTargets returns what --output and --format of a command say; formats are those that
+// ReadTargets returns what --output and --format of a command say; formats are those that
 // the command can write. A format that is given is that of the only file, or of those
 // of several whose names have no extension. A command without --format has one format, and
 // takes every name except one with the extension of another. Without --output it is stdout.
-func readTargets(c *cli.Context, format string, formats []string) ([]target, error) {
+func ReadTargets(c *urfave.Context, format string, formats []string) ([]Target, error) {
 	fail := func(message string, args ...any) error {
-		return &usageError{message: fmt.Sprintf(message, args...), command: c.Command.Name}
+		return &UsageError{Message: fmt.Sprintf(message, args...), Command: c.Command.Name}
 	}
 	if !slices.Contains(formats, format) {
 		return nil, fail("--format %s is not known; it is %s", format, english.Choice(formats))
@@ -58,17 +64,17 @@ func readTargets(c *cli.Context, format string, formats []string) ([]target, err
 	if len(paths) == 0 {
 		paths = []string{"-"}
 	}
-	var out []target
+	var out []Target
 	for _, path := range paths {
-		if slices.Contains(stdoutNames, path) {
+		if IsStdout(path) {
 			path = "-"
 		}
-		t := target{path, format}
-		extension, choice := extensionOf(path), takesValue(c.Command, "format")
+		t := Target{path, format}
+		extension, choice := extensionOf(path), TakesValue(c.Command, "format")
 		if of := extensions[extension]; path == "-" || extension == "" || len(paths) == 1 && given {
 			used = true
 		} else if slices.Contains(formats, of) {
-			t.format = of
+			t.Format = of
 		} else if choice || of != "" {
 			message := fmt.Sprintf("--output %s: %s does not write .%s; the extension is %s", path, c.Command.Name, extension, english.Choice(extensionsOf(formats)))
 			if choice {
@@ -78,10 +84,10 @@ func readTargets(c *cli.Context, format string, formats []string) ([]target, err
 		}
 		for _, other := range out {
 			switch {
-			case other.path == path:
+			case other.Path == path:
 				return nil, fail("--output %s is given twice", path)
-			case sameFile(other.path, path):
-				return nil, fail("--output %s and --output %s are the same file", other.path, path)
+			case SameFile(other.Path, path):
+				return nil, fail("--output %s and --output %s are the same file", other.Path, path)
 			}
 		}
 		out = append(out, t)
@@ -104,9 +110,9 @@ func extensionsOf(formats []string) []string {
 	return out
 }
 
-// sameFile reports whether two outputs would be written into one file. Windows and macOS tell names by
+// SameFile reports whether two outputs would be written into one file. Windows and macOS tell names by
 // their letters, not by their case.
-func sameFile(a, b string) bool {
+func SameFile(a, b string) bool {
 	if a == "-" || b == "-" {
 		return a == b
 	}
@@ -140,58 +146,58 @@ func resolved(path string) string {
 	return path
 }
 
-// onStdout reports whether stdout is one of the outputs.
-func onStdout(all []target) bool {
-	return slices.ContainsFunc(all, func(t target) bool { return t.path == "-" })
+// OnStdout reports whether stdout is one of the outputs.
+func OnStdout(all []Target) bool {
+	return slices.ContainsFunc(all, func(t Target) bool { return t.Path == "-" })
 }
 
-// outputs are files that are all written, or none of them.
-type outputs []*output
+// Outputs are files that are all written, or none of them.
+type Outputs []*Output
 
-// createOutputs prepares all targets for writing; none is an input.
-func createOutputs(targets []target, s *streams, inputs ...string) (outputs, error) {
-	var out outputs
+// CreateOutputs prepares all targets for writing; none is an input.
+func CreateOutputs(targets []Target, s *Streams, inputs ...string) (Outputs, error) {
+	var out Outputs
 	for _, t := range targets {
 		// Every format is text, and may be called .txt.
-		if of := extensions[extensionOf(t.path)]; of != "" && of != "text" && of != t.format {
-			s.warn("%s is written as %s, as --format says: by its extension it would be %s", t.path, t.format, of)
+		if of := extensions[extensionOf(t.Path)]; of != "" && of != "text" && of != t.Format {
+			s.Warn("%s is written as %s, as --format says: by its extension it would be %s", t.Path, t.Format, of)
 		}
-		o, err := createOutput(t.path, s, inputs...)
+		o, err := createOutput(t.Path, s, inputs...)
 		if err == nil {
-			o.format = t.format
+			o.Format = t.Format
 			out = append(out, o)
 			err = o.share()
 		}
 		if err != nil {
-			out.discard()
+			out.Discard()
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// write fills all of them.
-func (all outputs) write(fill func(io.Writer, *output) error) error {
+// Fill fills all of them.
+func (all Outputs) Fill(fill func(io.Writer, *Output) error) error {
 	for _, o := range all {
 		if err := fill(o, o); err != nil {
-			return o.failed(err)
+			return o.Failed(err)
 		}
 	}
 	return nil
 }
 
-// commit puts all of them in their places, once all are complete. Stdout comes before the
+// Commit puts all of them in their places, once all are complete. Stdout comes before the
 // files: a closed pipe is more likely than a file that is complete and cannot be renamed.
-func (all outputs) commit() error {
+func (all Outputs) Commit() error {
 	for _, o := range all {
 		if err := o.finish(); err != nil {
 			return err
 		}
 	}
 	for _, o := range all {
-		if o.path == "" {
+		if o.Path == "" {
 			if err := o.Flush(); err != nil {
-				return o.failed(err)
+				return o.Failed(err)
 			}
 		}
 	}
@@ -203,29 +209,30 @@ func (all outputs) commit() error {
 	return nil
 }
 
-func (all outputs) discard() {
+// Discard removes all that Commit has not put in its place.
+func (all Outputs) Discard() {
 	for _, o := range all {
 		o.discard()
 	}
 }
 
-// writeOutputs writes what is ready to be written: all of it, or nothing.
-func writeOutputs(targets []target, s *streams, inputs []string, fill func(io.Writer, *output) error) error {
-	all, err := createOutputs(targets, s, inputs...)
+// WriteOutputs writes what is ready to be written: all of it, or nothing.
+func WriteOutputs(targets []Target, s *Streams, inputs []string, fill func(io.Writer, *Output) error) error {
+	all, err := CreateOutputs(targets, s, inputs...)
 	if err != nil {
 		return err
 	}
-	defer all.discard()
-	if err := all.write(fill); err != nil {
+	defer all.Discard()
+	if err := all.Fill(fill); err != nil {
 		return err
 	}
-	return all.commit()
+	return all.Commit()
 }
 
 // share lets others read a file of metrics as far as the umask of the process allows: a
 // service of another user reads it, and it holds no secret.
-func (o *output) share() error {
-	if !o.temp || o.format != "prometheus" {
+func (o *Output) share() error {
+	if !o.temp || o.Format != "prometheus" {
 		return nil
 	}
 	private := o.file
