@@ -74,7 +74,7 @@ type clusterRecord struct {
 	SpecNetwork, SpecRouter, SpecExternal, SpecSubnets, SpecSubnet string
 	// What CAPO found or made.
 	Network, Router, External, LB named
-	Subnets                       []string // ids
+	Subnets, CIDRs                []string // ids, and addresses
 	Groups                        [len(groupRoles)]named
 	ManagedSubnets, NodeCIDR      string // in JSON; one of them says that CAPO made the network
 	FloatingIP, Endpoint          string
@@ -117,6 +117,7 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Raw(func(c *c) *string { return &c.ManagedSubnets }, "spec.managedSubnets"),
 		backup.Text(func(c *c) *string { return &c.NodeCIDR }, "spec.nodeCidr"),
 		backup.Texts(func(c *c) *[]string { return &c.Subnets }, "status.network.subnets[].id"),
+		backup.Texts(func(c *c) *[]string { return &c.CIDRs }, "status.network.subnets[].cidr"),
 		backup.Text(func(c *c) *string { return &c.FloatingIP }, "spec.apiServerFloatingIP", "spec.apiServer.floatingIP"),
 		backup.Text(func(c *c) *string { return &c.Endpoint }, "spec.controlPlaneEndpoint.host"),
 		backup.Flag(func(c *c) *bool { return &c.NoFloatingIP }, "spec.disableAPIServerFloatingIP"),

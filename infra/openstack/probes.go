@@ -78,9 +78,11 @@ type thingAnswer struct {
 
 // ruleAnswer is what is read of a rule of a security group.
 type ruleAnswer struct {
-	Description, Direction, Protocol string
-	IP                               string `json:"remote_ip_prefix"`
-	Group                            string `json:"remote_group_id"`
+	Description, Direction, Protocol, EtherType string
+	Min                                         int    `json:"port_range_min"`
+	Max                                         int    `json:"port_range_max"`
+	IP                                          string `json:"remote_ip_prefix"`
+	Group                                       string `json:"remote_group_id"`
 }
 
 // readProbes looks for the things that the backup names.

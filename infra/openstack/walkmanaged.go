@@ -142,15 +142,20 @@ func (l *location) managedSubnet() infra.Key {
 	if !d.manages() || l.network() == "" {
 		return infra.Key{}
 	}
-	cidr := d.NodeCIDR
-	var managed []struct{ CIDR string }
-	if json.Unmarshal([]byte(d.ManagedSubnets), &managed) == nil && len(managed) > 0 {
-		cidr = managed[0].CIDR
-	}
+	cidr := d.nodeCIDR()
 	if cidr == "" {
 		return infra.Key{}
 	}
 	return infra.Key{Kind: keySubnet, Value: byQuery + queryOf("network_id", l.network(), "cidr", cidr)}
+}
+
+// nodeCIDR returns the addresses of the subnet that CAPO made, or "".
+func (c *clusterRecord) nodeCIDR() string {
+	var managed []struct{ CIDR string }
+	if json.Unmarshal([]byte(c.ManagedSubnets), &managed) == nil && len(managed) > 0 {
+		return managed[0].CIDR
+	}
+	return c.NodeCIDR
 }
 
 // namesBastion reports whether a rule is about the group of a bastion.

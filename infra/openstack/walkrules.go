@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,7 +20,8 @@ import (
 var (
 	rowC18c = &walk.Row{
 		ID: "openstack.C18c", Of: clusterKind,
-		Asks:      "no rule in the security groups that it created that the cluster's object does not ask for; here their descriptions say whose they are",
+		Asks:      "the rules of the security groups that it created, which are to be those that the cluster's object asks for and its own, whatever their descriptions",
+		None:      walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO creates a rule again that was taken away since the backup"},
 		Differs:   walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO deletes every other rule, one that was opened since the backup too"},
 		Condition: code.InfrastructureUnasked,
 		Source:    "reconcileGroupRules, Matches: pkg/cloud/services/networking/securitygroups.go v0.9.0 to v0.15.0-beta.0",
@@ -35,30 +37,35 @@ var (
 	ruleRows = []*walk.Row{rowC18c, rowC29}
 )
 
-// factRules names, with the name of a security group behind it, the descriptions of its rules
-// that are none of CAPO's, in JSON.
-const factRules = "rules"
+// factRules names, with the name of a security group behind it, its id and its rules: a
+// groupFact in JSON.
+const factRules = "groupRules"
 
-// ownRules are the descriptions of rules that CAPO makes by itself
-// (pkg/cloud/services/networking/securitygroups_rules.go v0.14.7, v0.15.0-beta.0).
-var ownRules = []string{"Full open", "Node Port Services", "Etcd", "In-cluster Ingress", "Kubelet API", "Kubernetes API", "Additional port", "SSH", "Allow SSH", "Allow SSH legacy"}
+// groupFact is what is read of a security group that CAPO made.
+type groupFact struct {
+	ID    string
+	Rules []string // the text of each, a space, and its description
+}
+
+// text returns what CAPO compares of a rule (Matches in
+// pkg/cloud/services/networking/securitygroups.go v0.14.7). Releases up to 0.14.6 compare the
+// description as well, and make again what they delete for that.
+func (r *ruleAnswer) text() string {
+	return fmt.Sprintf("%s %s %s %d %d %s %s", cmp.Or(r.Direction, "-"), cmp.Or(r.EtherType, "-"), cmp.Or(r.Protocol, "-"), r.Min, r.Max, cmp.Or(r.Group, "-"), cmp.Or(r.IP, "-"))
+}
 
 // noteRules notes the rules of a security group that CAPO made, in the answer that names it.
 func (l *listing) noteRules(t *thingAnswer) {
-	if t.Rules == nil || !l.marks[infra.Key{Kind: keyNamesakes, Value: keySecurity.String() + "/" + t.Name}] {
+	id := strings.ToLower(t.ID)
+	if k := (infra.Key{Kind: keyNamesakes, Value: keySecurity.String() + "/" + t.Name}); t.Rules == nil || !l.marks[k] || l.named[k] != id {
 		return
 	}
-	foreign := []string{}
-	for _, r := range t.Rules {
-		// Neutron gives every group rules for all that goes out, which CAPO takes for its own.
-		out := r.Direction == "egress" && r.Protocol+r.IP+r.Group == ""
-		if !out && !slices.Contains(ownRules, r.Description) {
-			foreign = append(foreign, infra.Brief(r.Description))
-		}
+	f := groupFact{ID: id, Rules: []string{}}
+	for i := range t.Rules {
+		f.Rules = append(f.Rules, infra.Brief(t.Rules[i].text()+" "+t.Rules[i].Description))
 	}
-	slices.Sort(foreign)
-	text, _ := json.Marshal(slices.Compact(foreign))
-	l.Facts = append(l.Facts, infra.Fact{Name: factRules + "/" + t.Name, Value: string(text)})
+	slices.Sort(f.Rules)
+	l.noteJSON(factRules+"/"+t.Name, f)
 }
 
 // askRules asks for what CAPO sets back.
@@ -67,7 +74,7 @@ func (q *questions) askRules(id backup.ClusterID, l *location) {
 	for _, m := range l.managed(id) {
 		if m.kind == keySecurity.String() {
 			asked = true
-			q.look(rowC18c, id, func(p *place) walk.Answer { return l.ruled(p, &m) })
+			q.look(rowC18c, id, func(p *place) walk.Answer { return l.ruled(p, id, &m) })
 		}
 	}
 	if !asked {
@@ -77,28 +84,147 @@ func (q *questions) askRules(id backup.ClusterID, l *location) {
 }
 
 // ruled asks C18c of one group.
-func (l *location) ruled(p *place, m *managed) walk.Answer {
-	object := m.thing + " " + m.name
-	text, known := p.Facts.Get(factRules + "/" + m.name)
-	var foreign []string
-	switch {
-	case !p.found[m.namedKey()]:
-		return walk.Answer{} // C18 says it
-	case !known || json.Unmarshal([]byte(text), &foreign) != nil:
-		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
-	}
-	wanted := l.record.Data.ManagedGroups
-	for _, description := range foreign {
-		quoted, _ := json.Marshal(description)
+func (l *location) ruled(p *place, id backup.ClusterID, of *managed) walk.Answer {
+	object := of.thing + " " + of.name
+	unseen := walk.Answer{Found: walk.Unseen, Objects: []string{object}}
+	groups := map[string]groupFact{}
+	for _, m := range l.managed(id) {
+		if m.kind != keySecurity.String() {
+			continue
+		}
+		f, known := factOf[groupFact](p, factRules+"/"+m.name)
 		switch {
-		case strings.Contains(wanted, string(quoted)):
-		case description == "" && strings.Contains(wanted, `SecurityGroupRules"`):
-			return walk.Answer{Found: walk.Unseen, Objects: []string{object}} // it may be one of these
-		default:
-			return answer(walk.Differs, object, fmt.Sprintf("%s has a rule that is not CAPO's (description %q)", object, description), "has the rule in spec.managedSecurityGroups")
+		case !p.found[m.namedKey()]:
+			return walk.Answer{} // C18 says it
+		case !known:
+			return unseen
+		}
+		groups[m.role()] = f
+	}
+	want, known := l.wantedRules(of.role(), groups)
+	if !known {
+		return unseen
+	}
+	have := groups[of.role()].Rules
+	is := func(rule, wanted string) bool { return strings.HasPrefix(rule, wanted+" ") }
+	for _, rule := range have {
+		if !slices.ContainsFunc(want, func(w string) bool { return is(rule, w) }) {
+			return answer(walk.Differs, object, fmt.Sprintf("%s has a rule that is not CAPO's (%s)", object, strings.TrimSpace(rule)), "has the rule in spec.managedSecurityGroups")
+		}
+	}
+	for _, w := range want {
+		if !slices.ContainsFunc(have, func(rule string) bool { return is(rule, w) }) {
+			return answer(walk.None, object, fmt.Sprintf("%s lacks a rule of CAPO's (%s)", object, w), "has the rule")
 		}
 	}
 	return pass
+}
+
+// role returns that of the machines in a security group.
+func (m *managed) role() string {
+	return m.name[strings.LastIndexByte(m.name, '-')+1:]
+}
+
+// wantedRules returns the texts of the rules that CAPO gives to a group, unless they are not
+// known (generateDesiredSecGroups in pkg/cloud/services/networking/securitygroups.go v0.11.0 to
+// v0.15.0-beta.0).
+func (l *location) wantedRules(role string, groups map[string]groupFact) (texts []string, known bool) {
+	d := &l.record.Data
+	var spec struct {
+		AllowAllInClusterTraffic                                                                                                       bool
+		ControlPlaneNodesSecurityGroupRules, WorkerNodesSecurityGroupRules, AllNodesSecurityGroupRules, ClusterNodesSecurityGroupRules []specRule
+	}
+	if json.Unmarshal([]byte(d.ManagedGroups), &spec) != nil || l.release < withServers {
+		return nil, false
+	}
+	add := func(r ruleAnswer) { texts = append(texts, r.text()) }
+	in := func(protocol string, from, to int, group string) {
+		add(ruleAnswer{Direction: "ingress", EtherType: "IPv4", Protocol: protocol, Min: from, Max: to, Group: group})
+	}
+	add(ruleAnswer{Direction: "egress", EtherType: "IPv4"})
+	add(ruleAnswer{Direction: "egress", EtherType: "IPv6"})
+	self, bastion := groups[role].ID, groups[roleBastion].ID
+	if role == roleBastion {
+		in("tcp", 22, 22, "")
+		return texts, true
+	}
+	other, more := groups[roleControlPlane].ID, spec.WorkerNodesSecurityGroupRules
+	if role == roleControlPlane {
+		other, more = groups[roleWorker].ID, spec.ControlPlaneNodesSecurityGroupRules
+		in("tcp", 6443, 6443, "")
+		for _, port := range d.balancerPorts() {
+			in("tcp", port, port, "")
+		}
+	} else if known = l.nodePorts(in, add, self, other); !known {
+		return nil, false
+	}
+	switch {
+	case spec.AllowAllInClusterTraffic:
+		in("", 0, 0, self)
+		in("", 0, 0, other)
+	case role == roleControlPlane:
+		in("tcp", 2379, 2380, self)
+		fallthrough
+	default:
+		in("tcp", 10250, 10250, self)
+		in("tcp", 10250, 10250, other)
+	}
+	if d.BastionEnabled {
+		in("tcp", 22, 22, bastion)
+	}
+	for _, r := range slices.Concat(more, spec.AllNodesSecurityGroupRules, spec.ClusterNodesSecurityGroupRules) {
+		r.resolve(groups, add)
+	}
+	return texts, true
+}
+
+// nodePorts adds the rules of workers for the ports of services, unless the addresses of the
+// cluster's subnets are not known.
+func (l *location) nodePorts(in func(string, int, int, string), add func(ruleAnswer), groups ...string) bool {
+	d := &l.record.Data
+	subnets := d.CIDRs
+	if cidr := d.nodeCIDR(); d.manages() && cidr != "" {
+		subnets = []string{cidr}
+	}
+	for _, protocol := range []string{"tcp", "udp"} {
+		for _, cidr := range subnets {
+			if prefix, err := netip.ParsePrefix(cidr); err == nil && prefix.Addr().Is4() {
+				add(ruleAnswer{Direction: "ingress", EtherType: "IPv4", Protocol: protocol, Min: 30000, Max: 32767, IP: cidr})
+			}
+		}
+		for _, group := range groups {
+			in(protocol, 30000, 32767, group)
+		}
+	}
+	return len(subnets) > 0
+}
+
+// balancerPorts returns those of the load balancer beside the one of the API server.
+func (c *clusterRecord) balancerPorts() (ports []int) {
+	if c.LBEnabled {
+		_ = json.Unmarshal([]byte(c.LBPorts), &ports) // absent in most
+	}
+	return ports
+}
+
+// specRule is a rule of spec.managedSecurityGroups.
+type specRule struct {
+	Direction, EtherType, Protocol, RemoteGroupID, RemoteIPPrefix string
+	PortRangeMin, PortRangeMax                                    int
+	RemoteManagedGroups                                           []string
+}
+
+// resolve adds the rules that one of spec stands for. One that names no EtherType CAPO deletes and
+// makes again each time, and Neutron makes it for IPv4.
+func (r *specRule) resolve(groups map[string]groupFact, add func(ruleAnswer)) {
+	of := ruleAnswer{Direction: r.Direction, EtherType: cmp.Or(r.EtherType, "IPv4"), Protocol: r.Protocol, Min: r.PortRangeMin, Max: r.PortRangeMax, Group: r.RemoteGroupID, IP: r.RemoteIPPrefix}
+	if len(r.RemoteManagedGroups) == 0 {
+		add(of)
+	}
+	for _, role := range r.RemoteManagedGroups {
+		of.Group = groups[role].ID
+		add(of)
+	}
 }
 
 // askBastion asks C29 of what the objects say in the same words.

@@ -2,12 +2,15 @@ package openstack
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/walk"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/code"
 )
@@ -115,30 +118,56 @@ func TestQueriesOfFilters(t *testing.T) {
 	}
 }
 
-// Of the groups that CAPO made in a real cloud no rule is another's, and one that is made by
-// hand is.
+// The groups that CAPO made in a real cloud have the rules that it asks for, and neither one that is
+// made by hand in the name of CAPO's nor one that was taken away passes for them.
 func TestRulesOfRealGroups(t *testing.T) {
-	const group = factRules + "/k8s-cluster-"
-	for name, want := range map[string]string{"as CAPO made them": "[]", "with a rule made by hand": `["by hand"]`} {
+	for name, c := range map[string]struct {
+		change func([]any) []any
+		want   walk.Found
+	}{
+		"as CAPO made them":    {func(rules []any) []any { return rules }, walk.Passed},
+		"with one by hand":     {func(rules []any) []any { return append(rules, byHand) }, walk.Differs},
+		"without one of its":   {func(rules []any) []any { return rules[1:] }, walk.None},
+		"with nothing at all":  {func([]any) []any { return []any{} }, walk.None},
+		"with other labels":    {relabelled, walk.Passed},
+		"by hand, and without": {func(rules []any) []any { return append(rules[1:], byHand) }, walk.Differs},
+	} {
 		s, data := cloudOf(t, openstacklab.Options{})
 		s.Edit("security_groups", func(o openstacklab.Object) bool {
-			if rules, _ := o["security_group_rules"].([]any); want != "[]" {
-				o["security_group_rules"] = append(rules, map[string]any{"direction": "ingress", "description": "by hand", "protocol": nil})
+			if rules, _ := o["security_group_rules"].([]any); strings.HasPrefix(fmt.Sprint(o["name"]), groupPrefix) {
+				o["security_group_rules"] = c.change(rules)
 			}
 			return true
 		})
-		seen := 0
-		for _, f := range only(t, data, infra.Access{}).Facts {
-			if strings.HasPrefix(f.Name, group) {
-				if seen++; f.Value != want {
-					t.Errorf("%s: %s %s", name, f.Name, f.Value)
+		snapshot, _ := load(t, data)
+		q, listing, seen := questions{objs: newObjects(snapshot), places: map[*infra.Listing]*place{}}, only(t, data, infra.Access{}), 0
+		p := q.placeOf(&listing)
+		for id, l := range q.objs.locations {
+			for _, m := range l.managed(id) {
+				if m.kind == keySecurity.String() && p.found[m.namedKey()] {
+					seen++
+					if a := l.ruled(p, id, &m); a.Found != c.want {
+						t.Errorf("%s: %s is %v (%s), want %v", name, m.name, a.Found, a.Why, c.want)
+					}
 				}
 			}
 		}
 		if seen == 0 {
-			t.Errorf("%s: no rules were read", name)
+			t.Errorf("%s: no rules were asked for", name)
 		}
 	}
+}
+
+// byHand is a rule that has the description of CAPO's.
+var byHand = map[string]any{"direction": "ingress", "ethertype": "IPv4", "description": "SSH", "protocol": "tcp", "port_range_min": 22, "port_range_max": 22, "remote_ip_prefix": "203.0.113.0/24"}
+
+func relabelled(rules []any) (out []any) {
+	for _, r := range rules {
+		rule := maps.Clone(r.(map[string]any))
+		rule["description"] = "mine"
+		out = append(out, rule)
+	}
+	return out
 }
 
 // What is behind a load balancer, trunks and zones pass over the wire, and a call that is refused
