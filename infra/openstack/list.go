@@ -104,6 +104,7 @@ func (l *listing) read(ctx context.Context) {
 	l.Fault = l.readServers(ctx)
 	if l.Fault == nil {
 		l.readTaken()
+		l.noteRouted()
 		l.Fault = ports
 	}
 	if l.Fault == nil && l.addressed && !l.ports.attached {

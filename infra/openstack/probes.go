@@ -74,6 +74,12 @@ type thingAnswer struct {
 	Balancers        []struct{ ID string }  `json:"loadbalancers"`   // of a listener
 	Pool             string                 `json:"default_pool_id"` // likewise
 	CIDRs            []string               `json:"allowed_cidrs"`   // likewise
+	DNS              []string               `json:"dns_nameservers"` // of a subnet
+	Gateway          struct {
+		IPs []struct {
+			Address string `json:"ip_address"`
+		} `json:"external_fixed_ips"`
+	} `json:"external_gateway_info"` // of a router
 }
 
 // ruleAnswer is what is read of a rule of a security group.
@@ -222,7 +228,11 @@ func (l *listing) lookUpQuery(ctx context.Context, service *gophercloud.ServiceC
 	if look.kind == keySecurity && !strings.Contains(query, "project_id=") {
 		query += "&project_id=" + url.QueryEscape(l.Identity)
 	}
-	err := l.pages(ctx, service, look, base+"?"+query, func(t *thingAnswer) { found[strings.ToLower(t.ID)] = true })
+	err := l.pages(ctx, service, look, base+"?"+query, func(t *thingAnswer) {
+		if found[strings.ToLower(t.ID)] = true; look.kind == keySubnet && len(found) == 1 {
+			l.noteJSON(factNameservers+"/"+k.Value, append([]string{}, t.DNS...))
+		}
+	})
 	if err == nil && len(found) > 0 {
 		l.ProbesFound = append(l.ProbesFound, k)
 	}
@@ -355,8 +365,11 @@ func (l *listing) noteThing(kind infra.KeyKind, t *thingAnswer) {
 		l.noteName(infra.Key{Kind: kind, Value: byName + t.Name}, id, t.Network)
 	}
 	l.noteManaged(kind.String(), id, t)
-	if kind == keySecurity {
+	switch kind {
+	case keySecurity:
 		l.noteRules(t)
+	case keyRouter:
+		l.noteGateway(id, t)
 	}
 	if t.Project != "" && t.Project == l.Identity {
 		l.found(keyOwn, kind.String()+"/"+id)

@@ -158,6 +158,59 @@ func TestRulesOfRealGroups(t *testing.T) {
 	}
 }
 
+// What is around the networks of a real cloud is as CAPO made it, and is seen over the wire where it
+// is not.
+func TestAroundRealNetworks(t *testing.T) {
+	for name, c := range map[string]struct {
+		collection string
+		change     func(openstacklab.Object)
+		row        *walk.Row
+		want       walk.Found
+	}{
+		"as CAPO made it":                {"routers", func(openstacklab.Object) {}, nil, walk.Passed},
+		"other DNS servers":              {"subnets", func(o openstacklab.Object) { o["dns_nameservers"] = []any{"203.0.113.53"} }, rowC13b, walk.Differs},
+		"an interface that is gone":      {"ports", detached(""), rowC14c, walk.None},
+		"an interface of another router": {"ports", detached("77777777-0000-4000-8000-000000000001"), rowC14c, walk.Differs},
+	} {
+		s, data := cloudOf(t, openstacklab.Options{})
+		s.Edit(c.collection, func(o openstacklab.Object) bool { c.change(o); return true })
+		snapshot, _ := load(t, data)
+		q, listing, seen := questions{objs: newObjects(snapshot), places: map[*infra.Listing]*place{}}, only(t, data, infra.Access{}), 0
+		for id, l := range q.objs.locations {
+			if l.record != nil {
+				listing.Asked = append(listing.Asked, append(l.probes(id), idKey(keyNetwork, l.network()), idKey(keyRouter, l.record.Data.Router.ID))...)
+			}
+		}
+		p := q.placeOf(&listing)
+		for id, l := range q.objs.locations {
+			if l.record == nil || !l.record.Data.manages() || !p.found[idKey(keyNetwork, l.network())] {
+				continue
+			}
+			for row, a := range map[*walk.Row]walk.Answer{rowC13b: l.resolved(p, l.managedSubnet()), rowC14c: l.routedAnswer(id, p)} {
+				want := walk.Passed
+				if row == c.row {
+					want = c.want
+				}
+				if seen++; a.Found != want {
+					t.Errorf("%s: %s of %s is %v (%s), want %v", name, row.ID, id.Name, a.Found, a.Why, want)
+				}
+			}
+		}
+		if seen == 0 {
+			t.Errorf("%s: nothing was asked for", name)
+		}
+	}
+}
+
+// detached gives the interfaces of routers to another device.
+func detached(device string) func(openstacklab.Object) {
+	return func(o openstacklab.Object) {
+		if o["device_owner"] == "network:router_interface" {
+			o["device_id"] = device
+		}
+	}
+}
+
 // byHand is a rule that has the description of CAPO's.
 var byHand = map[string]any{"direction": "ingress", "ethertype": "IPv4", "description": "SSH", "protocol": "tcp", "port_range_min": 22, "port_range_max": 22, "remote_ip_prefix": "203.0.113.0/24"}
 
