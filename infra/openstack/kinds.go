@@ -74,7 +74,7 @@ type clusterRecord struct {
 	SpecNetwork, SpecRouter, SpecExternal, SpecSubnets, SpecSubnet string
 	// What CAPO found or made.
 	Network, Router, External, LB named
-	Subnets                       []string // ids
+	Subnets, CIDRs                []string // ids, and addresses
 	Groups                        [len(groupRoles)]named
 	ManagedSubnets, NodeCIDR      string // in JSON; one of them says that CAPO made the network
 	FloatingIP, Endpoint          string
@@ -93,6 +93,8 @@ type clusterRecord struct {
 	BastionEnabled               bool
 	BastionAddress               string // floating IP that spec asks for
 	BastionSpec                  string // what its server is to be made of, in JSON
+	BastionZone                  string
+	Tags                         []string
 }
 
 // noFloatingIP reports whether CAPO gives the API server no floating IP, and noExternal
@@ -115,6 +117,7 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Raw(func(c *c) *string { return &c.ManagedSubnets }, "spec.managedSubnets"),
 		backup.Text(func(c *c) *string { return &c.NodeCIDR }, "spec.nodeCidr"),
 		backup.Texts(func(c *c) *[]string { return &c.Subnets }, "status.network.subnets[].id"),
+		backup.Texts(func(c *c) *[]string { return &c.CIDRs }, "status.network.subnets[].cidr"),
 		backup.Text(func(c *c) *string { return &c.FloatingIP }, "spec.apiServerFloatingIP", "spec.apiServer.floatingIP"),
 		backup.Text(func(c *c) *string { return &c.Endpoint }, "spec.controlPlaneEndpoint.host"),
 		backup.Flag(func(c *c) *bool { return &c.NoFloatingIP }, "spec.disableAPIServerFloatingIP"),
@@ -133,6 +136,8 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Raw(func(c *c) *string { return &c.WantExternal }, "spec.enableExternalNetwork"),
 		backup.Flag(func(c *c) *bool { return &c.BastionEnabled }, "spec.bastion.enabled"),
 		backup.Raw(func(c *c) *string { return &c.BastionSpec }, "spec.bastion.spec"),
+		backup.Text(func(c *c) *string { return &c.BastionZone }, "spec.bastion.availabilityZone"),
+		backup.Texts(func(c *c) *[]string { return &c.Tags }, "spec.tags[]"),
 		backup.Text(func(c *c) *string { return &c.BastionAddress }, "spec.bastion.floatingIP", "spec.bastion.instance.floatingIP"),
 	)
 	both := func(of func(*c) *named, path ...string) {
@@ -205,7 +210,9 @@ type serverRecord struct {
 	Wish       wish
 	Unready    *backup.Condition // InstanceReady, while it does not hold; nil in most cases
 	// Of an OpenStackServer.
-	PortIDs []string
+	PortIDs  []string
+	Rest     string // more of spec, which a bastion is compared by, in JSON
+	UserData bool
 	// Of an OpenStackMachine.
 	APIVersion, ProviderID string
 	capi.Labels
@@ -241,6 +248,8 @@ var machines = backup.NewKind("openstackmachines."+group, append(capi.LabelField
 
 var servers = backup.NewKind("openstackservers."+group, serverFields(
 	backup.Texts(func(s *osServer) *[]string { return &s.PortIDs }, "status.resources.ports[].id"),
+	backup.Members(func(s *osServer) *string { return &s.Rest }, restOf("spec.")...),
+	backup.Present(func(s *osServer) *bool { return &s.UserData }, "spec.userDataRef"),
 )...)
 
 var templates = backup.NewKind("openstackmachinetemplates."+group, wishFields("spec.template.spec")...)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -36,6 +37,28 @@ var (
 		Several: walk.Halts.Says("CAPO takes none of several, and never calls the cluster ready"),
 		Differs: walk.Halts.Says("CAPO creates a second router and cannot connect that to the subnet, because the first one has the address, and never calls the cluster ready"),
 		Source:  "getExistingRouter: pkg/cloud/services/networking/router.go v0.9.0 to v0.15.0-beta.0",
+	}
+	rowC13b = &walk.Row{
+		ID: "openstack.C13b", Of: clusterKind,
+		Asks:      "the DNS servers of that subnet, which are to be those of spec.managedSubnets in their order",
+		Differs:   walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO sets the DNS servers of the subnet back from release 0.13 on"},
+		Condition: code.InfrastructureUnasked,
+		Source:    "updateSubnetDNSNameservers: pkg/cloud/services/networking/network.go v0.13.0 to v0.15.0-beta.0",
+	}
+	rowC14b = &walk.Row{
+		ID: "openstack.C14b", Of: clusterKind,
+		Asks:      "the external addresses of the router, which are to be those of spec.externalRouterIPs",
+		Differs:   walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO sets the external addresses of the router back"},
+		Condition: code.InfrastructureUnasked,
+		Source:    "setRouterExternalIPs: pkg/cloud/services/networking/router.go v0.10.0 to v0.15.0-beta.0",
+	}
+	rowC14c = &walk.Row{
+		ID: "openstack.C14c", Of: clusterKind,
+		Asks:      "an interface of the router on the cluster's network; here any port of the router there is one",
+		None:      walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO connects the router"},
+		Differs:   walk.Halts.Says("CAPO cannot connect the router, because another one has the gateway's address, and never calls the cluster ready"),
+		Condition: code.InfrastructureUnasked,
+		Source:    "ReconcileRouter, getRouterInterfaces: pkg/cloud/services/networking/router.go v0.9.0 to v0.15.0-beta.0",
 	}
 	rowC17 = &walk.Row{
 		ID: "openstack.C17", Of: clusterKind,
@@ -73,7 +96,7 @@ var (
 		Versions: "v0.10",
 		Source:   "reconcileBastion: controllers/openstackcluster_controller.go v0.10.0",
 	}
-	managedRows = []*walk.Row{rowC12, rowC13, rowC14, rowC17, rowC18, rowC18b, rowC30, rowC31}
+	managedRows = []*walk.Row{rowC12, rowC13, rowC13b, rowC14, rowC14b, rowC14c, rowC17, rowC18, rowC18b, rowC30, rowC31}
 )
 
 // managedRow is the row that asks for a thing of CAPO's making.
@@ -86,7 +109,9 @@ func (q *questions) askManaged(id backup.ClusterID, l *location) {
 	}
 	if k := l.managedSubnet(); !k.IsZero() {
 		q.look(rowC13, id, func(p *place) walk.Answer { return p.thing(k, thingSubnet+" of its network") })
+		q.look(rowC13b, id, func(p *place) walk.Answer { return l.resolved(p, k) })
 	}
+	q.askRouter(id, l)
 	if k := l.unusedGroup(id); !k.IsZero() {
 		q.look(rowC17, id, func(p *place) walk.Answer { return unusedAnswer(p, k) })
 	}
@@ -136,21 +161,130 @@ func (m *managed) answer(p *place) walk.Answer {
 	return answer(walk.None, object, fmt.Sprintf("%s has no %s", p.title(), object), "exists")
 }
 
+// Facts of what is around the network of a cluster.
+const (
+	FactNameservers = "nameservers" // of the subnet that a query finds, in JSON
+	FactGateway     = "gateway"     // of a router: its external addresses, in JSON
+	FactRouted      = "routed"      // of a network: the devices beside servers that have a port in it
+)
+
+// resolved asks C13b.
+func (l *location) resolved(p *place, k infra.Key) walk.Answer {
+	var managed []struct{ DNSNameservers []string }
+	_ = json.Unmarshal([]byte(l.record.Data.ManagedSubnets), &managed) // in older versions it sets none back
+	have, known := factOf[[]string](p, FactNameservers+"/"+k.Value)
+	object := thingSubnet + " of network " + l.network()
+	switch {
+	case len(managed) == 0:
+		return pass
+	case p.silent(k), !p.found[k]:
+		return walk.Answer{} // C13 says it
+	case !known:
+		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
+	case !slices.Equal(have, managed[0].DNSNameservers):
+		return answer(walk.Differs, object, fmt.Sprintf("%s has DNS servers %s, and spec.managedSubnets has %s", object, infra.Brief(fmt.Sprint(have)), infra.Brief(fmt.Sprint(managed[0].DNSNameservers))), "has those of spec.managedSubnets")
+	}
+	return pass
+}
+
+// askRouter asks C14b and C14c of the router of a network that CAPO made.
+func (q *questions) askRouter(id backup.ClusterID, l *location) {
+	d := &l.record.Data
+	if !d.manages() || d.noExternal() {
+		return
+	}
+	var ips []struct{ FixedIP string }
+	_ = json.Unmarshal([]byte(d.RouterIPs), &ips) // in another form there are none
+	if len(ips) == 0 {
+		q.Note(rowC14b, id, pass)
+	} else {
+		want := make([]string, len(ips))
+		for i := range ips {
+			want[i] = ips[i].FixedIP
+		}
+		q.look(rowC14b, id, func(p *place) walk.Answer { return l.gatewayAnswer(id, p, want) })
+	}
+	q.look(rowC14c, id, func(p *place) walk.Answer { return l.routedAnswer(id, p) })
+}
+
+// router returns the id of the router that CAPO finds. It is not known of one that has the name and
+// is not the recorded one; said means that another row says what is wrong.
+func (l *location) router(id backup.ClusterID, p *place) (router string, said bool) {
+	d := &l.record.Data
+	if given(d.SpecRouter) {
+		return UUIDOf(paramOf(d.SpecRouter).id), false
+	}
+	for _, m := range l.managed(id) {
+		if m.kind != KeyRouter.String() {
+			continue
+		}
+		switch same, known := m.same(p); {
+		case p.silent(m.namedKey()), !p.found[m.namedKey()], m.id != "" && p.found[m.renamedKey()]:
+			return "", true
+		case same && known:
+			return m.id, false
+		}
+	}
+	return "", false
+}
+
+// gatewayAnswer asks C14b.
+func (l *location) gatewayAnswer(id backup.ClusterID, p *place, want []string) walk.Answer {
+	router, said := l.router(id, p)
+	have, known := factOf[[]string](p, FactGateway+"/"+router)
+	object := "router " + router
+	switch {
+	case said:
+		return walk.Answer{}
+	case router == "", !known, slices.Contains(want, ""): // one that Neutron chooses
+		return walk.Answer{Found: walk.Unseen, Objects: []string{infra.ClusterTitle(id)}}
+	case !slices.Equal(sorted(have), sorted(want)):
+		return answer(walk.Differs, object, fmt.Sprintf("%s has external addresses %s, and spec.externalRouterIPs has %s", object, infra.Brief(fmt.Sprint(have)), infra.Brief(fmt.Sprint(want))), "has those of spec.externalRouterIPs")
+	}
+	return pass
+}
+
+// routedAnswer asks C14c. The interfaces of a router that the cluster was given may be another
+// project's, which are not read.
+func (l *location) routedAnswer(id backup.ClusterID, p *place) walk.Answer {
+	router, said := l.router(id, p)
+	network := idKey(KeyNetwork, UUIDOf(l.network()))
+	devices, known := p.Facts.Get(FactRouted + "/" + network.Value)
+	others := strings.Fields(devices)
+	object := "router " + router
+	switch {
+	case said, !p.found[network], p.State != code.ScopeComplete:
+		return walk.Answer{} // C12 and C14 say it
+	case router != "" && slices.Contains(others, router):
+		return pass
+	case router == "", !known, given(l.record.Data.SpecRouter):
+		return walk.Answer{Found: walk.Unseen, Objects: []string{infra.ClusterTitle(id)}}
+	case len(others) > 0:
+		return answer(walk.Differs, object, fmt.Sprintf("%s has no port in network %s, and %s has one", object, network.Value, others[0]), "has the interface again")
+	}
+	return answer(walk.None, object, fmt.Sprintf("%s has no port in network %s", object, network.Value), "has one")
+}
+
 // managedSubnet returns the probe of the subnet that CAPO made, as it looks for it.
 func (l *location) managedSubnet() infra.Key {
 	d := &l.record.Data
 	if !d.manages() || l.network() == "" {
 		return infra.Key{}
 	}
-	cidr := d.NodeCIDR
-	var managed []struct{ CIDR string }
-	if json.Unmarshal([]byte(d.ManagedSubnets), &managed) == nil && len(managed) > 0 {
-		cidr = managed[0].CIDR
-	}
+	cidr := d.nodeCIDR()
 	if cidr == "" {
 		return infra.Key{}
 	}
 	return infra.Key{Kind: KeySubnet, Value: ByQuery + queryOf("network_id", l.network(), "cidr", cidr)}
+}
+
+// nodeCIDR returns the addresses of the subnet that CAPO made, or "".
+func (c *clusterRecord) nodeCIDR() string {
+	var managed []struct{ CIDR string }
+	if json.Unmarshal([]byte(c.ManagedSubnets), &managed) == nil && len(managed) > 0 {
+		return managed[0].CIDR
+	}
+	return c.NodeCIDR
 }
 
 // namesBastion reports whether a rule is about the group of a bastion.

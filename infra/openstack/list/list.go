@@ -164,6 +164,7 @@ func (l *listing) read(ctx context.Context) {
 	l.Fault = l.readServers(ctx)
 	if l.Fault == nil {
 		l.readTaken()
+		l.noteRouted()
 		l.Fault = ports
 	}
 	if l.Fault == nil && l.addressed && !l.ports.attached {

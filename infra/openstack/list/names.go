@@ -2,8 +2,9 @@ package list
 
 import (
 	"cmp"
-	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 
 	"drift-detector/infra"
 	"drift-detector/infra/openstack"
@@ -65,24 +66,47 @@ func (l *listing) noteLost(server string, has []string) {
 	}
 }
 
-// ownRules are the descriptions of rules that CAPO makes by itself
-// (pkg/cloud/services/networking/securitygroups_rules.go v0.14.7, v0.15.0-beta.0).
-var ownRules = []string{"Full open", "Node Port Services", "Etcd", "In-cluster Ingress", "Kubelet API", "Kubernetes API", "Additional port", "SSH", "Allow SSH", "Allow SSH legacy"}
-
 // noteRules notes the rules of a security group that CAPO made, in the answer that names it.
 func (l *listing) noteRules(t *thingAnswer) {
-	if t.Rules == nil || !l.marks[infra.Key{Kind: openstack.KeyNamesakes, Value: openstack.KeySecurity.String() + "/" + t.Name}] {
+	id := strings.ToLower(t.ID)
+	if k := (infra.Key{Kind: openstack.KeyNamesakes, Value: openstack.KeySecurity.String() + "/" + t.Name}); t.Rules == nil || !l.marks[k] || l.named[k] != id {
 		return
 	}
-	foreign := []string{}
-	for _, r := range t.Rules {
-		// Neutron gives every group rules for all that goes out, which CAPO takes for its own.
-		out := r.Direction == "egress" && r.Protocol+r.IP+r.Group == ""
-		if !out && !slices.Contains(ownRules, r.Description) {
-			foreign = append(foreign, infra.Brief(r.Description))
+	f := openstack.GroupFact{ID: id, Rules: []string{}}
+	for i := range t.Rules {
+		f.Rules = append(f.Rules, infra.Brief(t.Rules[i].Text()+" "+t.Rules[i].Description))
+	}
+	slices.Sort(f.Rules)
+	l.noteJSON(openstack.FactRules+"/"+t.Name, f)
+}
+
+// noteRouted notes, of each network that CAPO made, what has a port in it and is no server: routers.
+func (l *listing) noteRouted() {
+	devices := map[string][]string{}
+	for network := range l.recorded.Networks {
+		devices[network] = nil
+	}
+	for device, at := range l.ports.at {
+		if id, _ := idOf(device); !l.seen[id] {
+			for _, network := range at.Networks {
+				devices[network] = append(devices[network], device)
+			}
 		}
 	}
-	slices.Sort(foreign)
-	text, _ := json.Marshal(slices.Compact(foreign))
-	l.Facts = append(l.Facts, infra.Fact{Name: openstack.FactRules + "/" + t.Name, Value: string(text)})
+	for _, network := range slices.Sorted(maps.Keys(devices)) {
+		l.Facts = append(l.Facts, infra.Fact{Name: openstack.FactRouted + "/" + network, Value: strings.Join(slices.Sorted(slices.Values(devices[network])), " ")})
+	}
+}
+
+// noteGateway notes the external addresses of a router whose id is looked for.
+func (l *listing) noteGateway(id string, t *thingAnswer) {
+	name := openstack.FactGateway + "/" + id
+	if _, noted := l.Facts.Get(name); noted || !l.marks[infra.Key{Kind: openstack.KeyRouter, Value: id}] {
+		return
+	}
+	addresses := []string{}
+	for _, ip := range t.Gateway.IPs {
+		addresses = append(addresses, infra.Brief(ip.Address))
+	}
+	l.noteJSON(name, addresses)
 }

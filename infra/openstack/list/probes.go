@@ -70,18 +70,17 @@ type thingAnswer struct {
 	Port             string                 `json:"port_id"` // of a floating IP
 	External         bool                   `json:"router:external"`
 	KeyPair          *struct{ Name string } `json:"keypair"`
-	Rules            []ruleAnswer           `json:"security_group_rules"`
+	Rules            []openstack.Rule       `json:"security_group_rules"`
 	Alias            string                 // of an extension
 	Balancers        []struct{ ID string }  `json:"loadbalancers"`   // of a listener
 	Pool             string                 `json:"default_pool_id"` // likewise
 	CIDRs            []string               `json:"allowed_cidrs"`   // likewise
-}
-
-// ruleAnswer is what is read of a rule of a security group.
-type ruleAnswer struct {
-	Description, Direction, Protocol string
-	IP                               string `json:"remote_ip_prefix"`
-	Group                            string `json:"remote_group_id"`
+	DNS              []string               `json:"dns_nameservers"` // of a subnet
+	Gateway          struct {
+		IPs []struct {
+			Address string `json:"ip_address"`
+		} `json:"external_fixed_ips"`
+	} `json:"external_gateway_info"` // of a router
 }
 
 // readProbes looks for the things that the backup names.
@@ -221,7 +220,11 @@ func (l *listing) lookUpQuery(ctx context.Context, service *gophercloud.ServiceC
 	if look.kind == openstack.KeySecurity && !strings.Contains(query, "project_id=") {
 		query += "&project_id=" + url.QueryEscape(l.Identity)
 	}
-	err := l.pages(ctx, service, look, base+"?"+query, func(t *thingAnswer) { found[strings.ToLower(t.ID)] = true })
+	err := l.pages(ctx, service, look, base+"?"+query, func(t *thingAnswer) {
+		if found[strings.ToLower(t.ID)] = true; look.kind == openstack.KeySubnet && len(found) == 1 {
+			l.noteJSON(openstack.FactNameservers+"/"+k.Value, append([]string{}, t.DNS...))
+		}
+	})
 	if err == nil && len(found) > 0 {
 		l.ProbesFound = append(l.ProbesFound, k)
 	}
@@ -354,8 +357,11 @@ func (l *listing) noteThing(kind infra.KeyKind, t *thingAnswer) {
 		l.noteName(infra.Key{Kind: kind, Value: openstack.ByName + t.Name}, id, t.Network)
 	}
 	l.noteManaged(kind.String(), id, t)
-	if kind == openstack.KeySecurity {
+	switch kind {
+	case openstack.KeySecurity:
 		l.noteRules(t)
+	case openstack.KeyRouter:
+		l.noteGateway(id, t)
 	}
 	if t.Project != "" && t.Project == l.Identity {
 		l.found(openstack.KeyOwn, kind.String()+"/"+id)

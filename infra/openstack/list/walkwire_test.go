@@ -3,6 +3,8 @@ package list
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/openstack"
+	"drift-detector/infra/walk"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/code"
 )
@@ -96,30 +99,108 @@ func TestRefusedKinds(t *testing.T) {
 	}
 }
 
-// Of the groups that CAPO made in a real cloud no rule is another's, and one that is made by
-// hand is.
+// The groups that CAPO made in a real cloud have the rules that it asks for, and neither one that is
+// made by hand in the name of CAPO's nor one that was taken away passes for them.
 func TestRulesOfRealGroups(t *testing.T) {
-	const group = openstack.FactRules + "/k8s-cluster-"
-	for name, want := range map[string]string{"as CAPO made them": "[]", "with a rule made by hand": `["by hand"]`} {
+	for name, c := range map[string]struct {
+		change func([]any) []any
+		want   walk.Found
+	}{
+		"as CAPO made them":    {func(rules []any) []any { return rules }, walk.Passed},
+		"with one by hand":     {func(rules []any) []any { return append(rules, byHand) }, walk.Differs},
+		"without one of its":   {func(rules []any) []any { return rules[1:] }, walk.None},
+		"with nothing at all":  {func([]any) []any { return []any{} }, walk.None},
+		"with other labels":    {relabelled, walk.Passed},
+		"by hand, and without": {func(rules []any) []any { return append(rules[1:], byHand) }, walk.Differs},
+	} {
 		s, data := cloudOf(t, openstacklab.Options{})
 		s.Edit("security_groups", func(o openstacklab.Object) bool {
-			if rules, _ := o["security_group_rules"].([]any); want != "[]" {
-				o["security_group_rules"] = append(rules, map[string]any{"direction": "ingress", "description": "by hand", "protocol": nil})
+			if rules, _ := o["security_group_rules"].([]any); strings.HasPrefix(fmt.Sprint(o["name"]), "k8s-cluster-") {
+				o["security_group_rules"] = c.change(rules)
 			}
 			return true
 		})
+		answers := answersOf(t, data, "openstack.C18c")
+		for _, a := range answers {
+			if a.Found != c.want {
+				t.Errorf("%s: %v is %v (%s), want %v", name, a.Objects, a.Found, a.Why, c.want)
+			}
+		}
+		if len(answers) == 0 {
+			t.Errorf("%s: no rules were asked for", name)
+		}
+	}
+}
+
+// answersOf returns what a row is answered of the clusters of a backup whose cloud is listed.
+func answersOf(t *testing.T, data []byte, row string) (all []walk.Answer) {
+	t.Helper()
+	r := infra.NewRegistry(small())
+	snapshot, secrets := openstacklab.Load(t, New(), data)
+	inv := r.Collect(t.Context(), r.Targets(snapshot, secrets, infra.Access{}), nil)
+	for _, s := range r.Expected(snapshot).Steps {
+		if s.Row.ID == row && s.Look != nil {
+			if a := s.Look(&inv); a.Found != "" {
+				all = append(all, a)
+			}
+		}
+	}
+	return all
+}
+
+// What is around the networks of a real cloud is as CAPO made it, and is seen over the wire where it
+// is not.
+func TestAroundRealNetworks(t *testing.T) {
+	for name, c := range map[string]struct {
+		collection string
+		change     func(openstacklab.Object)
+		row        string
+		want       walk.Found
+	}{
+		"as CAPO made it":                {"routers", func(openstacklab.Object) {}, "", walk.Passed},
+		"other DNS servers":              {"subnets", func(o openstacklab.Object) { o["dns_nameservers"] = []any{"203.0.113.53"} }, "openstack.C13b", walk.Differs},
+		"an interface that is gone":      {"ports", detached(""), "openstack.C14c", walk.None},
+		"an interface of another router": {"ports", detached("77777777-0000-4000-8000-000000000001"), "openstack.C14c", walk.Differs},
+	} {
+		s, data := cloudOf(t, openstacklab.Options{})
+		s.Edit(c.collection, func(o openstacklab.Object) bool { c.change(o); return true })
 		seen := 0
-		for _, f := range only(t, data, infra.Access{}).Facts {
-			if strings.HasPrefix(f.Name, group) {
-				if seen++; f.Value != want {
-					t.Errorf("%s: %s %s", name, f.Name, f.Value)
+		for _, row := range []string{"openstack.C13b", "openstack.C14c"} {
+			want := walk.Passed
+			if row == c.row {
+				want = c.want
+			}
+			for _, a := range answersOf(t, data, row) {
+				if seen++; a.Found != want {
+					t.Errorf("%s: %s of %v is %v (%s), want %v", name, row, a.Objects, a.Found, a.Why, want)
 				}
 			}
 		}
 		if seen == 0 {
-			t.Errorf("%s: no rules were read", name)
+			t.Errorf("%s: nothing was asked for", name)
 		}
 	}
+}
+
+// detached gives the interfaces of routers to another device.
+func detached(device string) func(openstacklab.Object) {
+	return func(o openstacklab.Object) {
+		if o["device_owner"] == "network:router_interface" {
+			o["device_id"] = device
+		}
+	}
+}
+
+// byHand is a rule that has the description of CAPO's.
+var byHand = map[string]any{"direction": "ingress", "ethertype": "IPv4", "description": "SSH", "protocol": "tcp", "port_range_min": 22, "port_range_max": 22, "remote_ip_prefix": "203.0.113.0/24"}
+
+func relabelled(rules []any) (out []any) {
+	for _, r := range rules {
+		rule := maps.Clone(r.(map[string]any))
+		rule["description"] = "mine"
+		out = append(out, rule)
+	}
+	return out
 }
 
 // What is behind a load balancer, trunks and zones pass over the wire, and a call that is refused
