@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"encoding/json"
+	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -79,6 +80,7 @@ type clusterRecord struct {
 	ManagedSubnets, NodeCIDR      string // in JSON; one of them says that CAPO made the network
 	FloatingIP, Endpoint          string
 	NoFloatingIP, LBEnabled       bool
+	LBGiven, LBSaid               bool   // a load balancer, and whether it is enabled
 	LBNetwork, LBSubnets          string // that the load balancer was given, in JSON
 	RouterIPs                     string // spec.externalRouterIPs, in JSON
 	LBAddress                     string // of the API server, as CAPO last knew it
@@ -95,6 +97,12 @@ type clusterRecord struct {
 	BastionSpec                  string // what its server is to be made of, in JSON
 	BastionZone                  string
 	Tags                         []string
+}
+
+// balanced reports whether the API server has a load balancer: from v1beta1 on it is enabled where
+// it is given and nothing says so (IsEnabled in api/v1beta1/types.go v0.10.0 to v0.14.7).
+func (c *clusterRecord) balanced() bool {
+	return c.LBEnabled || c.LBGiven && !c.LBSaid && !strings.Contains(c.APIVersion, "/v1alpha")
 }
 
 // noFloatingIP reports whether CAPO gives the API server no floating IP, and noExternal
@@ -122,6 +130,8 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Text(func(c *c) *string { return &c.Endpoint }, "spec.controlPlaneEndpoint.host"),
 		backup.Flag(func(c *c) *bool { return &c.NoFloatingIP }, "spec.disableAPIServerFloatingIP"),
 		backup.Flag(func(c *c) *bool { return &c.LBEnabled }, "spec.apiServerLoadBalancer.enabled", "spec.apiServer.managedLoadBalancer.enabled"),
+		backup.Present(func(c *c) *bool { return &c.LBGiven }, "spec.apiServerLoadBalancer", "spec.apiServer.managedLoadBalancer"),
+		backup.Present(func(c *c) *bool { return &c.LBSaid }, "spec.apiServerLoadBalancer.enabled", "spec.apiServer.managedLoadBalancer.enabled"),
 		backup.Raw(func(c *c) *string { return &c.LBNetwork }, "spec.apiServerLoadBalancer.network", "spec.apiServer.managedLoadBalancer.network"),
 		backup.Raw(func(c *c) *string { return &c.LBSubnets }, "spec.apiServerLoadBalancer.subnets", "spec.apiServer.managedLoadBalancer.subnets"),
 		backup.Text(func(c *c) *string { return &c.LBAddress }, "status.apiServerLoadBalancer.ip", "status.apiServerManagedLoadBalancer.ip"),

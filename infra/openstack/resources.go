@@ -184,7 +184,7 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 	for _, g := range d.Groups {
 		made(thingGroup, cmp.Or(g.Name, g.ID), madeWithOtherID, idKey(keySecurity, g.ID))
 	}
-	if d.LBEnabled {
+	if d.balanced() {
 		made("load balancer", balancerName(id), "", idKey(keyBalancer, d.LB.ID), infra.Key{Kind: keyBalancer, Value: byName + balancerName(id)})
 		for _, g := range d.balancerGiven() {
 			need(rowC16, g.thing, cmp.Or(g.people(), "of the load balancer"), g.key(g.kind), neverMade)

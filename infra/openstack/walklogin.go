@@ -238,7 +238,7 @@ func (l *location) kindsOf() []infra.KeyKind {
 	if d.makesGroups() {
 		kinds = append(kinds, keySecurity)
 	}
-	if d.LBEnabled {
+	if d.balanced() {
 		kinds = append(kinds, keyBalancer, keyListener, keyPool)
 	}
 	if l.address() != "" {
@@ -261,7 +261,7 @@ func peopleCall(k infra.KeyKind) string {
 // where the account is its own.
 func (q *questions) askServices(id backup.ClusterID, l *location) {
 	kinds, keys := l.kindsOf(), l.probes(id)
-	if l.record.Data.LBEnabled {
+	if l.record.Data.balanced() {
 		keys = append(keys, infra.Key{Kind: keyBalancer, Value: byName + balancerName(id)})
 	}
 	q.look(rowL7, id, func(p *place) walk.Answer {
