@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -265,10 +266,42 @@ var servers = backup.NewKind("openstackservers."+group, serverFields(
 var templates = backup.NewKind("openstackmachinetemplates."+group, wishFields("spec.template.spec")...)
 
 // referredImage is an Image of the OpenStack Resource Controller (ORC), which a machine may
-// name in the place of Glance's. Whether it is there is all that is read of it.
-type referredImage struct{}
+// name in the place of Glance's. Whether it is there, and ORC's to make, is all that is read of it.
+type referredImage = orcObject
 
-var referredImages = backup.NewKind[referredImage]("images.openstack.k-orc.cloud")
+var referredImages = orcKind("images")
+
+// orcObject is an object of ORC, which makes what it says again unless its policy is unmanaged.
+type orcObject struct{ Policy string }
+
+const (
+	orcGroup  = ".openstack.k-orc.cloud"
+	unmanaged = "unmanaged"
+)
+
+func orcKind(resource string) *backup.Kind[orcObject] {
+	return backup.NewKind(resource+orcGroup, backup.Text(func(o *orcObject) *string { return &o.Policy }, "spec.managementPolicy"))
+}
+
+// orcKinds are the others of ORC's kinds, by what people call them (config/crd/bases of
+// k-orc/openstack-resource-controller).
+var orcKinds = func() map[string]*backup.Kind[orcObject] {
+	all := map[string]*backup.Kind[orcObject]{}
+	for _, kind := range []string{
+		"AddressScope", "ApplicationCredential", "Domain", "Endpoint", "Flavor", "FloatingIP", "Group", "KeyPair", "Network", "Port", "Project",
+		"RoleAssignment", "Role", "RouterInterface", "Router", "SecurityGroup", "ServerGroup", "Server", "Service", "ShareNetwork", "Subnet", "Trunk", "User", "Volume", "VolumeType",
+	} {
+		all[kind] = orcKind(strings.ToLower(kind) + "s")
+	}
+	return all
+}()
+
+func wantedOrc() (all []backup.AnyKind) {
+	for _, kind := range sortedNames(orcKinds) {
+		all = append(all, orcKinds[kind])
+	}
+	return all
+}
 
 type clusterIdentity struct {
 	Secret, Namespace string
@@ -287,7 +320,7 @@ type namespace struct{ Labels string }
 var namespaces = backup.NewKind("namespaces", backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"))
 
 var want = backup.Want{
-	Kinds: append([]backup.AnyKind{clusters, machines, servers, templates, identities, referredImages, floatingPools, floatingAddresses, namespaces, deployments, inventories}, versionKinds()...),
+	Kinds: slices.Concat([]backup.AnyKind{clusters, machines, servers, templates, identities, referredImages, floatingPools, floatingAddresses, namespaces, deployments, inventories}, versionKinds(), wantedOrc()),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{cloudsKey}, Optional: []string{caKey}},
 		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: bootstrap data
