@@ -46,7 +46,7 @@ func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
 	for id, l := range objs.locations {
 		switch {
 		case l.record == nil:
-		case l.record.Data.LBEnabled:
+		case l.record.Data.balanced():
 			all[id] = []infra.LoadBalancer{{Type: "octavia", Name: balancerName(id)}}
 		default:
 			all[id] = []infra.LoadBalancer{{Type: "disabled"}}

@@ -17,7 +17,7 @@ func (l *location) address() string {
 	}
 	d := &l.record.Data
 	ip := cmp.Or(d.FloatingIP, d.Endpoint)
-	if d.LBEnabled && !isAddress(ip) {
+	if d.balanced() && !isAddress(ip) {
 		ip = d.LBAddress // a name is looked up: the address is what it led to
 	}
 	if !d.noFloatingIP() && isAddress(ip) {
@@ -32,7 +32,7 @@ func (l *location) address() string {
 // v0.14.7; AssociateFloatingIP in pkg/cloud/services/networking/floatingip.go).
 func (l *location) floatingElsewhere() infra.Key {
 	ip := l.address()
-	if ip == "" || l.record.Data.LBEnabled {
+	if ip == "" || l.record.Data.balanced() {
 		return infra.Key{}
 	}
 	return infra.Key{Kind: KeyElsewhere, Value: ip}

@@ -6,8 +6,10 @@ import (
 	"net/url"
 	"strings"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/infra/walk"
 )
 
 // ByQuery is before a query that is more than a name.
@@ -70,6 +72,51 @@ func (objs *objects) imageLacks(m *member) string {
 		return ""
 	}
 	return fmt.Sprintf("Image %s/%s (images.openstack.k-orc.cloud), which its spec.image names, %s, and CAPO waits for it before it looks for the server", m.meta().Namespace, name, objs.snapshot.Lacks(m.cluster.Backup, "Image"))
+}
+
+// made returns the objects of a backup that ORC makes again where what they stand for is gone,
+// without the Images that machines name.
+func (objs *objects) made(in int) (list []string) {
+	named := map[capi.Object]bool{}
+	for i := range objs.members {
+		if m := &objs.members[i]; m.imageObject() != "" {
+			named[capi.Object{Backup: m.cluster.Backup, Namespace: m.meta().Namespace, Name: m.imageObject()}] = true
+		}
+	}
+	add := func(kind string, r *backup.Record[orcObject]) {
+		if r.Backup == in && r.Data.Policy != unmanaged {
+			list = append(list, kind+" "+r.Namespace+"/"+r.Name)
+		}
+	}
+	for r := range referredImages.In(objs.snapshot).All() {
+		if !named[capi.Object{Backup: r.Backup, Namespace: r.Namespace, Name: r.Name}] {
+			add("Image", r)
+		}
+	}
+	for _, kind := range sortedNames(orcKinds) {
+		for r := range orcKinds[kind].In(objs.snapshot).All() {
+			add(kind, r)
+		}
+	}
+	return list
+}
+
+// askMade asks O3 once for each backup that holds clusters of CAPO's.
+func (q *questions) askMade() {
+	asked := map[int]bool{}
+	for _, id := range q.objs.order() {
+		if asked[id.Backup] {
+			continue
+		}
+		asked[id.Backup] = true
+		list := q.objs.made(id.Backup)
+		if len(list) == 0 {
+			q.Note(rowO3, id, pass)
+		}
+		for _, object := range list {
+			q.Keep(walk.Step{Row: rowO3, Cluster: id, Subject: object, Machine: -1, Answer: walk.Answer{Found: walk.Unseen, Objects: []string{object}}})
+		}
+	}
 }
 
 // twinImages returns what blocks a machine whose image is looked up by a filter.

@@ -2,6 +2,8 @@ package openstack
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -79,6 +81,7 @@ type clusterRecord struct {
 	ManagedSubnets, NodeCIDR      string // in JSON; one of them says that CAPO made the network
 	FloatingIP, Endpoint          string
 	NoFloatingIP, LBEnabled       bool
+	LBGiven, LBSaid               bool   // a load balancer, and whether it is enabled
 	LBNetwork, LBSubnets          string // that the load balancer was given, in JSON
 	RouterIPs                     string // spec.externalRouterIPs, in JSON
 	LBAddress                     string // of the API server, as CAPO last knew it
@@ -95,6 +98,12 @@ type clusterRecord struct {
 	BastionSpec                  string // what its server is to be made of, in JSON
 	BastionZone                  string
 	Tags                         []string
+}
+
+// balanced reports whether the API server has a load balancer: from v1beta1 on it is enabled where
+// it is given and nothing says so (IsEnabled in api/v1beta1/types.go v0.10.0 to v0.14.7).
+func (c *clusterRecord) balanced() bool {
+	return c.LBEnabled || c.LBGiven && !c.LBSaid && !strings.Contains(c.APIVersion, "/v1alpha")
 }
 
 // noFloatingIP reports whether CAPO gives the API server no floating IP, and noExternal
@@ -122,6 +131,8 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Text(func(c *c) *string { return &c.Endpoint }, "spec.controlPlaneEndpoint.host"),
 		backup.Flag(func(c *c) *bool { return &c.NoFloatingIP }, "spec.disableAPIServerFloatingIP"),
 		backup.Flag(func(c *c) *bool { return &c.LBEnabled }, "spec.apiServerLoadBalancer.enabled", "spec.apiServer.managedLoadBalancer.enabled"),
+		backup.Present(func(c *c) *bool { return &c.LBGiven }, "spec.apiServerLoadBalancer", "spec.apiServer.managedLoadBalancer"),
+		backup.Present(func(c *c) *bool { return &c.LBSaid }, "spec.apiServerLoadBalancer.enabled", "spec.apiServer.managedLoadBalancer.enabled"),
 		backup.Raw(func(c *c) *string { return &c.LBNetwork }, "spec.apiServerLoadBalancer.network", "spec.apiServer.managedLoadBalancer.network"),
 		backup.Raw(func(c *c) *string { return &c.LBSubnets }, "spec.apiServerLoadBalancer.subnets", "spec.apiServer.managedLoadBalancer.subnets"),
 		backup.Text(func(c *c) *string { return &c.LBAddress }, "status.apiServerLoadBalancer.ip", "status.apiServerManagedLoadBalancer.ip"),
@@ -255,10 +266,42 @@ var servers = backup.NewKind("openstackservers."+group, serverFields(
 var templates = backup.NewKind("openstackmachinetemplates."+group, wishFields("spec.template.spec")...)
 
 // referredImage is an Image of the OpenStack Resource Controller (ORC), which a machine may
-// name in the place of Glance's. Whether it is there is all that is read of it.
-type referredImage struct{}
+// name in the place of Glance's. Whether it is there, and ORC's to make, is all that is read of it.
+type referredImage = orcObject
 
-var referredImages = backup.NewKind[referredImage]("images.openstack.k-orc.cloud")
+var referredImages = orcKind("images")
+
+// orcObject is an object of ORC, which makes what it says again unless its policy is unmanaged.
+type orcObject struct{ Policy string }
+
+const (
+	orcGroup  = ".openstack.k-orc.cloud"
+	unmanaged = "unmanaged"
+)
+
+func orcKind(resource string) *backup.Kind[orcObject] {
+	return backup.NewKind(resource+orcGroup, backup.Text(func(o *orcObject) *string { return &o.Policy }, "spec.managementPolicy"))
+}
+
+// orcKinds are the others of ORC's kinds, by what people call them (config/crd/bases of
+// k-orc/openstack-resource-controller).
+var orcKinds = func() map[string]*backup.Kind[orcObject] {
+	all := map[string]*backup.Kind[orcObject]{}
+	for _, kind := range []string{
+		"AddressScope", "ApplicationCredential", "Domain", "Endpoint", "Flavor", "FloatingIP", "Group", "KeyPair", "Network", "Port", "Project",
+		"RoleAssignment", "Role", "RouterInterface", "Router", "SecurityGroup", "ServerGroup", "Server", "Service", "ShareNetwork", "Subnet", "Trunk", "User", "Volume", "VolumeType",
+	} {
+		all[kind] = orcKind(strings.ToLower(kind) + "s")
+	}
+	return all
+}()
+
+func wantedOrc() (all []backup.AnyKind) {
+	for _, kind := range sortedNames(orcKinds) {
+		all = append(all, orcKinds[kind])
+	}
+	return all
+}
 
 type clusterIdentity struct {
 	Secret, Namespace string
@@ -277,7 +320,7 @@ type namespace struct{ Labels string }
 var namespaces = backup.NewKind("namespaces", backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"))
 
 var want = backup.Want{
-	Kinds: append([]backup.AnyKind{clusters, machines, servers, templates, identities, referredImages, floatingPools, floatingAddresses, namespaces, deployments, inventories}, versionKinds()...),
+	Kinds: slices.Concat([]backup.AnyKind{clusters, machines, servers, templates, identities, referredImages, floatingPools, floatingAddresses, namespaces, deployments, inventories}, versionKinds(), wantedOrc()),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{cloudsKey}, Optional: []string{caKey}},
 		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: bootstrap data

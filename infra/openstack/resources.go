@@ -184,7 +184,7 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 	for _, g := range d.Groups {
 		made(thingGroup, cmp.Or(g.Name, g.ID), madeWithOtherID, idKey(KeySecurity, g.ID))
 	}
-	if d.LBEnabled {
+	if d.balanced() {
 		made("load balancer", balancerName(id), "", idKey(KeyBalancer, d.LB.ID), infra.Key{Kind: KeyBalancer, Value: ByName + balancerName(id)})
 		for _, g := range d.balancerGiven() {
 			need(rowC16, g.thing, cmp.Or(g.people(), "of the load balancer"), g.key(g.kind), neverMade)
@@ -322,17 +322,19 @@ func (n *needs) addWish(u user, target string, w *wish, first []infra.KeyKind) {
 	// The ports are looked up before the server as well (ConstructPorts in
 	// pkg/cloud/services/networking/port.go v0.10.0 to v0.15.0-beta.0).
 	ofPort := func(kind string, keyKind infra.KeyKind, p param) {
-		name := "named " + p.people() // the cluster's own of that name is looked up by its id
+		name, key := "named "+p.people(), p.key(keyKind) // the cluster's own of that name is looked up by its id
 		switch {
-		case p.id != "":
+		case p.id != "" && keyKind != KeySubnet: // CAPO takes the id as it is
 			note(kind, n.called(u.cluster, p.id), idKey(keyKind, p.id))
 			return
 		case !p.given:
 			return
+		case p.id != "":
+			name, key = "with id "+p.id, idKey(keyKind, p.id) // the cluster's own may be made again with another one
 		case p.vague:
 			name = "of a filter that is not followed here"
 		}
-		note(kind, name, p.key(keyKind))
+		note(kind, name, key)
 		if t := (thing{u.cluster, target, kind, name}); first != nil && !slices.Contains(n.first[u], t) {
 			n.first[u] = append(n.first[u], t)
 		}

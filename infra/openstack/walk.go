@@ -48,6 +48,7 @@ func (objs *objects) steps() []infra.Step {
 			q.askZones(id)
 		}
 	}
+	q.askMade()
 	for i := range objs.members {
 		q.askMember(&objs.members[i])
 	}

@@ -59,7 +59,7 @@ const (
 // askBalancer asks for what is before the API server.
 func (q *questions) askBalancer(id backup.ClusterID, l *location) {
 	d := &l.record.Data
-	if d.LBEnabled {
+	if d.balanced() {
 		q.look(rowC21, id, func(p *place) walk.Answer { return l.balancerAnswer(id, p) })
 		q.look(rowC22, id, func(p *place) walk.Answer { return l.statusAnswer(id, p) })
 		q.look(rowC24, id, func(p *place) walk.Answer { return l.listenedAnswer(id, p) })
@@ -71,7 +71,7 @@ func (q *questions) askBalancer(id backup.ClusterID, l *location) {
 			q.look(rowC23, id, func(p *place) walk.Answer { return l.takenAnswer(id, p) })
 		}
 	}
-	if !d.LBEnabled {
+	if !d.balanced() {
 		q.Note(rowC24, id, pass)
 		q.Note(rowC24b, id, pass)
 	}

@@ -72,7 +72,7 @@ var (
 // portNames returns the names of a cluster's listeners, which its pools have, too.
 func (l *location) portNames(id backup.ClusterID) (names []string) {
 	d := &l.record.Data
-	if !d.LBEnabled {
+	if !d.balanced() {
 		return nil
 	}
 	port := int64(6443)

@@ -112,7 +112,7 @@ func externalAnswer(p *place, d *osCluster) walk.Answer {
 		return walk.Answer{Found: walk.Several, Why: p.title() + " sees several external networks, and spec.externalNetwork names none", Until: object + " is named by spec.externalNetwork", Objects: []string{object}}
 	case p.found[any]:
 		return pass
-	case p.silent(any) || !d.LBEnabled || d.noFloatingIP():
+	case p.silent(any) || !d.balanced() || d.noFloatingIP():
 		return walk.Answer{}
 	}
 	return answer(walk.None, object, p.title()+" sees no external network", "is shared with the project")

@@ -90,7 +90,7 @@ func (x *inspection) network(m *member, p *place) []walk.Step {
 		return nil
 	}
 	d := &l.record.Data
-	if d.LBEnabled || d.noFloatingIP() || given(d.SpecExternal) {
+	if d.balanced() || d.noFloatingIP() || given(d.SpecExternal) {
 		return nil
 	}
 	k := infra.Key{Kind: KeyExternal, Value: OneExternal}

@@ -240,7 +240,7 @@ func (l *location) kindsOf() []infra.KeyKind {
 	if d.makesGroups() {
 		kinds = append(kinds, KeySecurity)
 	}
-	if d.LBEnabled {
+	if d.balanced() {
 		kinds = append(kinds, KeyBalancer, KeyListener, KeyPool)
 	}
 	if l.address() != "" {
@@ -253,7 +253,7 @@ func (l *location) kindsOf() []infra.KeyKind {
 // where the account is its own.
 func (q *questions) askServices(id backup.ClusterID, l *location) {
 	kinds, keys := l.kindsOf(), l.probes(id)
-	if l.record.Data.LBEnabled {
+	if l.record.Data.balanced() {
 		keys = append(keys, infra.Key{Kind: KeyBalancer, Value: ByName + balancerName(id)})
 	}
 	q.look(rowL7, id, func(p *place) walk.Answer {

@@ -196,7 +196,7 @@ func (l *location) nodePorts(in func(string, int, int, string), add func(Rule), 
 
 // balancerPorts returns those of the load balancer beside the one of the API server.
 func (c *clusterRecord) balancerPorts() (ports []int) {
-	if c.LBEnabled {
+	if c.balanced() {
 		_ = json.Unmarshal([]byte(c.LBPorts), &ports) // absent in most
 	}
 	return ports

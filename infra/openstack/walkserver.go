@@ -94,7 +94,13 @@ var (
 		Condition: code.ImagesResolved,
 		Source:    "getImageIDByReference: pkg/cloud/services/compute/instance.go v0.11.0 to v0.15.0-beta.0",
 	}
-	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS8, rowS9, rowS10, rowS11, rowS13, rowS14, rowO2}
+	rowO3 = &walk.Row{
+		ID: "openstack.O3", Of: "an object of ORC",
+		Asks:      "what it stands for, and makes it again where that is gone, unless its policy is unmanaged: none of it is looked for here",
+		Condition: code.InfrastructureUnasked,
+		Source:    "config/crd/bases of k-orc/openstack-resource-controller: managementPolicy",
+	}
+	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS8, rowS9, rowS10, rowS11, rowS13, rowS14, rowO2, rowO3}
 )
 
 func severalToo(r *walk.Row) *walk.Row {
