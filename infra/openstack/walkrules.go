@@ -20,7 +20,7 @@ import (
 var (
 	rowC18c = &walk.Row{
 		ID: "openstack.C18c", Of: clusterKind,
-		Asks:      "the rules of the security groups that it created, which are to be those that the cluster's object asks for and its own, whatever their descriptions",
+		Asks:      "the rules of the security groups that it created, which are to be those that the cluster's object asks for and its own; their descriptions do not count",
 		None:      walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO creates a rule again that was taken away since the backup"},
 		Differs:   walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO deletes every other rule, one that was opened since the backup too"},
 		Condition: code.InfrastructureUnasked,
