@@ -23,7 +23,26 @@ const manyFiles = 15
 // arrowsUp are, for each package of many files, how many of its files use another one that is above
 // them in the order in which fewest do: what it takes to read the package from top to bottom, and has
 // to go up again. The numbers only go down.
-var arrowsUp = map[string]int{}
+var arrowsUp = map[string]int{
+	"backup":             28,
+	"backup/check":       22,
+	"cmd/drift-detector": 23,
+	"detector":           50,
+	"detector/rehearsal": 74,
+	"detector/releases":  37,
+	"infra":              7,
+	"infra/aws":          40,
+	"infra/aws/list":     18,
+	"infra/azure":        22,
+	"infra/openstack":    53,
+	"infra/vsphere":      26,
+	"infra/vsphere/list": 12,
+	"internal/cli":       7,
+	"internal/lab":       22,
+	"report":             11,
+	"report/plan":        49,
+	"report/verify":      17,
+}
 
 // A package of many files can be read in one direction, but for a number of files that is written down.
 func TestArrowsUp(t *testing.T) {

@@ -8,8 +8,8 @@
 // it needs to know of commands; bounds.go, providers.go, shown.go, places.go and loadedbackup.go
 // are how a backup is chosen and read, live.go a management cluster that runs; reports.go reads
 // and writes a report, failon.go judges it, seen.go and look.go say how it is shown, send.go and
-// link.go send it on. The command backups goes on in backupslist.go, choices.go, streams.go,
-// picked.go and compare.go, of which newest.go and newer.go choose the backup of other commands.
+// link.go send it on. The command backups goes on in backupslist.go, choices.go, backupstreams.go,
+// picked.go and compare.go; newest.go and newer.go choose the backup of other commands.
 package main
 
 import (
