@@ -86,6 +86,8 @@ func (q *questions) askNetwork(id backup.ClusterID, s *clusterLocation) {
 			return open
 		case !p.sees(KeyVPC, s.vpc), made == s.madeVPC(id):
 			return pass // that it is gone is said of the resource
+		case made && s.record.Data.VPCTags == "": // CAPA records all tags of the VPC, so that it had none, or has not been looked at
+			return walk.Answer{Found: walk.Unseen, Objects: []string{s.title()}}
 		case made:
 			return answer(walk.Differs, object, object+" has the tag "+TagOwner+id.Name+" now, and had not", "has no such tag")
 		}
