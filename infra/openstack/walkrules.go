@@ -47,8 +47,8 @@ type GroupFact struct {
 	Rules []string // the text of each, a space, and its description
 }
 
-// Rule is what is read of a rule of a security group.
-type Rule struct {
+// GroupRule is what is read of a rule of a security group.
+type GroupRule struct {
 	Description, Direction, Protocol, EtherType string
 	Min                                         int    `json:"port_range_min"`
 	Max                                         int    `json:"port_range_max"`
@@ -59,7 +59,7 @@ type Rule struct {
 // Text returns what CAPO compares of a rule (Matches in
 // pkg/cloud/services/networking/securitygroups.go v0.14.7). Releases up to 0.14.6 compare the
 // description as well, and make again what they delete for that.
-func (r *Rule) Text() string {
+func (r *GroupRule) Text() string {
 	return fmt.Sprintf("%s %s %s %d %d %s %s", cmp.Or(r.Direction, "-"), cmp.Or(r.EtherType, "-"), cmp.Or(r.Protocol, "-"), r.Min, r.Max, cmp.Or(r.Group, "-"), cmp.Or(r.IP, "-"))
 }
 
@@ -132,12 +132,12 @@ func (l *location) wantedRules(role string, groups map[string]GroupFact) (texts 
 	if json.Unmarshal([]byte(d.ManagedGroups), &spec) != nil || l.release < withServers {
 		return nil, false
 	}
-	add := func(r Rule) { texts = append(texts, r.Text()) }
+	add := func(r GroupRule) { texts = append(texts, r.Text()) }
 	in := func(protocol string, from, to int, group string) {
-		add(Rule{Direction: "ingress", EtherType: "IPv4", Protocol: protocol, Min: from, Max: to, Group: group})
+		add(GroupRule{Direction: "ingress", EtherType: "IPv4", Protocol: protocol, Min: from, Max: to, Group: group})
 	}
-	add(Rule{Direction: "egress", EtherType: "IPv4"})
-	add(Rule{Direction: "egress", EtherType: "IPv6"})
+	add(GroupRule{Direction: "egress", EtherType: "IPv4"})
+	add(GroupRule{Direction: "egress", EtherType: "IPv6"})
 	self, bastion := groups[role].ID, groups[roleBastion].ID
 	if role == roleBastion {
 		in("tcp", 22, 22, "")
@@ -175,7 +175,7 @@ func (l *location) wantedRules(role string, groups map[string]GroupFact) (texts 
 
 // nodePorts adds the rules of workers for the ports of services, unless the addresses of the
 // cluster's subnets are not known.
-func (l *location) nodePorts(in func(string, int, int, string), add func(Rule), groups ...string) bool {
+func (l *location) nodePorts(in func(string, int, int, string), add func(GroupRule), groups ...string) bool {
 	d := &l.record.Data
 	subnets := d.CIDRs
 	if cidr := d.nodeCIDR(); d.manages() && cidr != "" {
@@ -184,7 +184,7 @@ func (l *location) nodePorts(in func(string, int, int, string), add func(Rule), 
 	for _, protocol := range []string{"tcp", "udp"} {
 		for _, cidr := range subnets {
 			if prefix, err := netip.ParsePrefix(cidr); err == nil && prefix.Addr().Is4() {
-				add(Rule{Direction: "ingress", EtherType: "IPv4", Protocol: protocol, Min: 30000, Max: 32767, IP: cidr})
+				add(GroupRule{Direction: "ingress", EtherType: "IPv4", Protocol: protocol, Min: 30000, Max: 32767, IP: cidr})
 			}
 		}
 		for _, group := range groups {
@@ -211,8 +211,8 @@ type specRule struct {
 
 // resolve adds the rules that one of spec stands for. One that names no EtherType CAPO deletes and
 // makes again each time, and Neutron makes it for IPv4.
-func (r *specRule) resolve(groups map[string]GroupFact, add func(Rule)) {
-	of := Rule{Direction: r.Direction, EtherType: cmp.Or(r.EtherType, "IPv4"), Protocol: r.Protocol, Min: r.PortRangeMin, Max: r.PortRangeMax, Group: r.RemoteGroupID, IP: r.RemoteIPPrefix}
+func (r *specRule) resolve(groups map[string]GroupFact, add func(GroupRule)) {
+	of := GroupRule{Direction: r.Direction, EtherType: cmp.Or(r.EtherType, "IPv4"), Protocol: r.Protocol, Min: r.PortRangeMin, Max: r.PortRangeMax, Group: r.RemoteGroupID, IP: r.RemoteIPPrefix}
 	if len(r.RemoteManagedGroups) == 0 {
 		add(of)
 	}

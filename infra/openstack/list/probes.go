@@ -70,7 +70,7 @@ type thingAnswer struct {
 	Port             string                 `json:"port_id"` // of a floating IP
 	External         bool                   `json:"router:external"`
 	KeyPair          *struct{ Name string } `json:"keypair"`
-	Rules            []openstack.Rule       `json:"security_group_rules"`
+	Rules            []openstack.GroupRule  `json:"security_group_rules"`
 	Alias            string                 // of an extension
 	Balancers        []struct{ ID string }  `json:"loadbalancers"`   // of a listener
 	Pool             string                 `json:"default_pool_id"` // likewise
