@@ -101,7 +101,7 @@ func TestFaultMatrix(t *testing.T) {
 		before := run(&none)
 		before.demand(t, cli.ExitOK)
 		if is := f.answer(before.report); f.well && is != code.Yes {
-			t.Fatalf("%s: without faults the answer is %s", f.name, is)
+			t.Fatalf("%s: without faults the answer is %s: %+v", f.name, is, before.report.Summary.Answer.Reasons)
 		}
 		todo := f.cells(&none)
 		for _, c := range todo {

@@ -27,6 +27,7 @@ func managedOpenStack(t *testing.T, o openstacklab.Options) (*world, *openstackl
 		spec["managedSecurityGroups"] = object{}
 		in(o, "status", "network")["name"] = name
 		status["router"] = object{"id": router, "name": name}
+		status["controlPlaneSecurityGroup"] = object{"id": "22222222-bbbb-4222-8222-222222222222", "name": "k8s-cluster-tenant-os-b-data-secgroup-controlplane"}
 		status["workerSecurityGroup"] = object{"id": "22222222-aaaa-4222-8222-222222222222", "name": "k8s-cluster-tenant-os-b-data-secgroup-worker"}
 		return true
 	})
@@ -36,11 +37,16 @@ func managedOpenStack(t *testing.T, o openstacklab.Options) (*world, *openstackl
 		}
 		return true
 	})
+	cloud.Add("ports", openstacklab.Object{
+		"id": "44444444-aaaa-4444-8444-444444444444", "name": "", "description": "", "device_id": router, "device_owner": "network:router_interface", "network_id": network,
+		"project_id": openstacklab.Recorded.ProjectID, "tenant_id": openstacklab.Recorded.ProjectID, "security_groups": []any{},
+	})
 	add := func(kind, id, name string) {
 		cloud.Add(kind, openstacklab.Object{"id": id, "name": name, "project_id": openstacklab.Recorded.ProjectID, "tenant_id": openstacklab.Recorded.ProjectID})
 	}
 	add("routers", router, name)
 	add("security_groups", "22222222-aaaa-4222-8222-222222222222", "k8s-cluster-tenant-os-b-data-secgroup-worker")
+	add("security_groups", "22222222-bbbb-4222-8222-222222222222", "k8s-cluster-tenant-os-b-data-secgroup-controlplane")
 	return w, cloud
 }
 
