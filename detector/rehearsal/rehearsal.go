@@ -240,7 +240,7 @@ func named(kind, namespace, name string) string {
 var byEffect = map[walk.Effect]code.Reason{
 	walk.Deletes: code.MachinesDeleted, walk.Replaces: code.RolloutDue, walk.RemovesMember: code.EtcdMembersRemoved, walk.Doubles: code.SecondInstance,
 	walk.Halts: code.ClusterHalted, walk.OwnerHalts: code.OwnerHalted, walk.Waits: code.MachinesHalted, walk.Makes: code.MachinesMade,
-	walk.Starts: code.InstancesStarted, walk.NotReady: code.MachinesNotReady, walk.Writes: code.ResourceMade,
+	walk.Starts: code.InstancesStarted, walk.NotReady: code.MachinesNotReady,
 }
 
 // Reason returns the reason of the answer that a step leaves: that of its row, else that of its

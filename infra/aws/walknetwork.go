@@ -18,7 +18,7 @@ var (
 	rowA3 = &walk.Row{
 		ID: "aws.A3", Of: clusterKind,
 		Asks:      "its own tag on the VPC, which says that it created it",
-		Differs:   walk.Writes.Says("CAPA takes the VPC for one that others created, or the other way round: it creates, tags and removes other things in it"),
+		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA takes the VPC for one that others created, or the other way round: it creates, tags and removes other things in it", Code: code.ResourceMade},
 		Refused:   "VPCs",
 		Condition: conditionAsked,
 		Source:    "reconcileVPC: pkg/cloud/services/network/vpc.go v2.2.0 to v2.13.0",
@@ -26,7 +26,7 @@ var (
 	rowA13 = &walk.Row{
 		ID: "aws.A13", Of: clusterKind,
 		Asks:      "the route table of each subnet, among those that have its own tag, in a VPC that it created",
-		None:      walk.Writes.Says("CAPA creates a route table for the subnet"),
+		None:      walk.Does{Effect: walk.Writes, What: "CAPA creates a route table for the subnet", Code: code.ResourceMade},
 		Differs:   walk.Halts.Says("CAPA does not see the table, creates another and cannot associate it with the subnet; it does nothing more for the cluster"),
 		Refused:   "route tables",
 		Condition: conditionAsked,
