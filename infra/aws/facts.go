@@ -66,9 +66,9 @@ type SubnetFact struct {
 
 // GroupFact is a security group that has the name of one of CAPA's.
 type GroupFact struct {
-	ID      string
-	Owners  []string   // the clusters that CAPA's tag names, whatever it says of them
-	Foreign []RuleFact `json:",omitempty"` // ingress rules that CAPA does not describe by itself
+	ID     string
+	Owners []string   // the clusters that CAPA's tag names, whatever it says of them
+	Rules  []RuleFact `json:"Foreign,omitempty"` // for ingress; an empty one where there are more. In older inventories those alone that are not described as CAPA's
 }
 
 // RuleFact is one ingress rule.

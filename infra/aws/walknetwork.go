@@ -209,12 +209,36 @@ func (q *questions) askGroups(id backup.ClusterID, s *clusterLocation) {
 	q.look(rowA18, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.ruled(id, s) })
 }
 
-// OwnRules are the descriptions of the rules that CAPA makes by itself
-// (getSecurityGroupIngressRules in pkg/cloud/services/securitygroup/securitygroups.go and
-// the defaults of api/v1beta2 v2.0.0 to v2.13.0).
-var OwnRules = []string{
-	"Kubernetes API", "Kubernetes API IPv6", "SSH", "etcd", "etcd peer", "Node Port Services", "Node Port Services IPv6", "Kubelet API", "bgp (calico)", "IP-in-IP (calico)",
-	"Allow NLB traffic to the control plane instances",
+// ownRule is a rule that CAPA makes by itself: its description, what it is for, where that is
+// fixed, and whether it is for addresses, and not for groups of the cluster.
+type ownRule struct {
+	description, of string
+	addresses       bool
+}
+
+// ownRules are those of each role (getSecurityGroupIngressRules in
+// pkg/cloud/services/securitygroup/securitygroups.go and the default of spec.network.cni in api/v1beta2
+// v2.0.0 to v2.13.0).
+var ownRules = map[string][]ownRule{
+	"controlplane": {
+		{description: "Kubernetes API"},
+		{description: "etcd", of: "tcp 2379-2379"},
+		{description: "etcd peer", of: "tcp 2380-2380"},
+		{description: "SSH", of: "tcp 22-22"},
+		{description: "bgp (calico)"},
+		{description: "IP-in-IP (calico)"},
+	},
+	"node": {
+		{description: "Node Port Services", of: "tcp 30000-32767", addresses: true},
+		{description: "Kubelet API", of: "tcp 10250-10250"},
+		{description: "SSH", of: "tcp 22-22"},
+		{description: "bgp (calico)"},
+		{description: "IP-in-IP (calico)"},
+	},
+	"node-eks-additional": {{description: "SSH", of: "tcp 22-22"}},
+	"apiserver-lb":        {{description: "Kubernetes API", addresses: true}, {description: "Kubernetes API IPv6", addresses: true}},
+	"bastion":             {{description: "SSH", of: "tcp 22-22", addresses: true}},
+	"lb":                  {{description: "Allow NLB traffic to the control plane instances.", addresses: true}},
 }
 
 // ruled asks A18, which A17 leaves open where groups were not read.
@@ -229,12 +253,11 @@ func (p *place) ruled(id backup.ClusterID, s *clusterLocation) walk.Answer {
 		if !there || !slices.Contains(group.Owners, id.Name) {
 			continue
 		}
-		for _, r := range group.Foreign {
-			switch {
-			case s.asksFor(g.role, r), slices.Contains(OwnRules, r.Description) && s.fromOwn(p, id, r):
-			case slices.Contains(OwnRules, r.Description) && !strings.Contains(r.Rule, " from sg-") && !s.openToAll(g.role):
-				unseen = true // bastions, node ports and internal load balancers are opened to addresses
-			default:
+		for _, r := range group.Rules {
+			switch asked, known := p.asksFor(id, s, g.role, r); {
+			case !known:
+				unseen = true
+			case !asked:
 				revoked = append(revoked, fmt.Sprintf("%s of %s", r.Rule, g.name))
 				objects = append(objects, "security group "+g.name)
 			}
@@ -282,36 +305,52 @@ func (r *ingressRule) allows(f RuleFact) bool {
 }
 
 // rulesFor are the members of awsCluster.Rules that are rules of a group, by its role.
-var rulesFor = map[string][]int{"controlplane": {0, 1}, "node": {0, 2}, "node-eks-additional": {0, 2}, "apiserver-lb": {3}}
+var rulesFor = map[string][]int{"controlplane": {0, 1}, "node": {0, 2}, "node-eks-additional": {1}, "apiserver-lb": {3}}
 
-// asksFor reports whether the cluster's object has a rule that a group of a role has.
-func (s *clusterLocation) asksFor(role int, f RuleFact) bool {
-	for _, i := range rulesFor[securityGroupRoles[role]] {
-		var rules []ingressRule
-		if text := []byte(s.record.Data.Rules[i]); i == 0 {
-			var cni struct {
-				Rules []ingressRule `json:"cniIngressRules"`
-			}
-			_ = json.Unmarshal(text, &cni)
-			rules = cni.Rules
-		} else {
-			_ = json.Unmarshal(text, &rules)
-		}
-		if slices.ContainsFunc(rules, func(r ingressRule) bool { return r.allows(f) }) {
-			return true
+// asksFor reports whether CAPA makes a rule that a group of a role has: because the cluster's object
+// asks for it, or by itself. It is not known of its own rules for some addresses: those of NAT
+// gateways, bastions, node ports and VPCs are not read.
+func (p *place) asksFor(id backup.ClusterID, s *clusterLocation, role int, f RuleFact) (asked, known bool) {
+	name := securityGroupRoles[role]
+	if f == (RuleFact{}) {
+		return false, false
+	}
+	for _, i := range rulesFor[name] {
+		if slices.ContainsFunc(rulesIn(s.record.Data.Rules[i], i == 0), func(r ingressRule) bool { return r.allows(f) }) {
+			return true, true
 		}
 	}
-	return false
+	what, source, _ := strings.Cut(f.Rule, " from ")
+	own := slices.IndexFunc(ownRules[name], func(r ownRule) bool { return r.description == f.Description && (r.of == "" || r.of == what) })
+	switch {
+	case own < 0:
+		return false, true
+	case !ownRules[name][own].addresses:
+		return p.fromOwn(id, s, source), true
+	case strings.HasPrefix(source, "sg-"):
+		return false, true
+	case source == "0.0.0.0/0", source == "::/0":
+		return true, true
+	case name == "apiserver-lb" && !given(s.record.Data.Rules[3]) && s.record.Data.Scheme != "internal" && !strings.HasSuffix(source, "/32"):
+		return false, true // on the internet it is open to all, and to each NAT gateway
+	}
+	return false, false
+}
+
+// rulesIn reads rules of the cluster's object, and of its CNI.
+func rulesIn(text string, ofCNI bool) (rules []ingressRule) {
+	if !ofCNI {
+		_ = json.Unmarshal([]byte(text), &rules)
+		return rules
+	}
+	var cni struct {
+		Rules []ingressRule `json:"cniIngressRules"`
+	}
+	_ = json.Unmarshal([]byte(text), &cni)
+	return cni.Rules
 }
 
 // fromOwn reports whether the source of a rule is a group of the cluster. Which groups EKS has is not known.
-func (s *clusterLocation) fromOwn(p *place, id backup.ClusterID, f RuleFact) bool {
-	_, source, _ := strings.Cut(f.Rule, " from ")
+func (p *place) fromOwn(id backup.ClusterID, s *clusterLocation, source string) bool {
 	return strings.HasPrefix(source, "sg-") && (s.kind == planeKind || slices.ContainsFunc(securityGroupRoles[:], func(role string) bool { return s.groupID(p, id, role) == source }))
-}
-
-// openToAll reports whether CAPA opens a group to every address, so that no rule of its own
-// is for some: that of the API server's load balancer on the internet.
-func (s *clusterLocation) openToAll(role int) bool {
-	return securityGroupRoles[role] == "apiserver-lb" && !given(s.record.Data.Rules[3]) && s.record.Data.Scheme != "internal"
 }

@@ -12,9 +12,9 @@ func TestWalkScenes(t *testing.T) {
 	scene.Run(t, "testdata/walk", all.Registry(), new(azure.Provider).Spec().Walk)
 }
 
-// told are the rows whose answers the forecast has from resources, and from who may use an identity.
-var told = []string{"azure.O1", "azure.S2"}
+// reported are the rows whose answers the forecast has from resources, and from who may use an identity.
+var reported = []string{"azure.O1", "azure.S2"}
 
 func TestEveryRowMatters(t *testing.T) {
-	scene.Matter(t, "testdata/walk", all.Registry(), new(azure.Provider).Spec().Walk, told, nil)
+	scene.Matter(t, "testdata/walk", all.Registry(), new(azure.Provider).Spec().Walk, reported, nil)
 }

@@ -32,7 +32,8 @@
 //	walkmanaged.go  what CAPO made for it
 //	walkbalancer.go load balancer and floating IP of the API server
 //	walkbehind.go   what is behind that load balancer, availability zones and trunks
-//	walkrules.go    rules of security groups, and the bastion
+//	walkrules.go    rules of security groups
+//	walkbastion.go  the bastion
 //	walkserver.go   what a server is made of
 //	walkfound.go    the same of a server that exists
 //

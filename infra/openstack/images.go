@@ -12,9 +12,6 @@ import (
 	"drift-detector/infra/walk"
 )
 
-// ByQuery is before a query that is more than a name.
-const ByQuery = "query="
-
 // imagesBlock says that several images are what an object asks for.
 const imagesBlock = "several images are what it asks for by name and tags, and CAPO, which looks that up before it looks for the server, takes none of them (too many images were found): it does nothing for the machine until one image is left"
 
@@ -74,7 +71,7 @@ func (objs *objects) imageLacks(m *member) string {
 	return fmt.Sprintf("Image %s/%s (images.openstack.k-orc.cloud), which its spec.image names, %s, and CAPO waits for it before it looks for the server", m.meta().Namespace, name, objs.snapshot.Lacks(m.cluster.Backup, "Image"))
 }
 
-// made returns the objects of a backup that ORC makes again where what they stand for is gone,
+// made returns the objects of a backup that ORC makes again where what they describe is gone,
 // without the Images that machines name.
 func (objs *objects) made(in int) (list []string) {
 	named := map[capi.Object]bool{}

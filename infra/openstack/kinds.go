@@ -326,3 +326,15 @@ var want = backup.Want{
 		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: bootstrap data
 	},
 }
+
+// rest are the members of spec of an OpenStackServer that are compared as they are, beside those
+// that other rows ask for.
+var rest = []string{"additionalBlockDevices", "availabilityZone", "configDrive", "floatingIPPoolRef", "rootVolume", "schedulerHintAdditionalProperties", "securityGroups", "serverMetadata", "tags", "trunk"}
+
+func restOf(prefix string) []string {
+	all := make([]string, len(rest))
+	for i, member := range rest {
+		all[i] = prefix + member
+	}
+	return all
+}

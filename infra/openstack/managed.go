@@ -72,3 +72,15 @@ func (l *location) probes(id backup.ClusterID) []infra.Key {
 	}
 	return keys
 }
+
+// same reports whether the thing that CAPO finds by its name has the id that the backup records.
+func (m *managed) same(p *place) (same, known bool) {
+	here, named := idKey(infra.KeyKindOf(m.kind), m.id), m.namedKey()
+	switch {
+	case here.IsZero(), p.silent(named), p.silent(here):
+		return false, false
+	case p.found[m.renamedKey()], !p.found[named], !p.found[here]:
+		return false, true
+	}
+	return true, true
+}

@@ -130,6 +130,9 @@ func (p param) people() string { return cmp.Or(p.called, p.name, p.id) }
 // ByName is before the name of what is looked up by it.
 const ByName = "name="
 
+// ByQuery is before a query that is more than a name.
+const ByQuery = "query="
+
 // key returns the probe of what is meant, or zero where it cannot be looked up.
 func (p param) key(kind infra.KeyKind) infra.Key {
 	switch {

@@ -11,7 +11,7 @@ import (
 )
 
 // walked are what CAPO's controllers ask after a restore, in the order in which they do.
-var walked = slices.Concat(loginRows, clusterRows, managedRows, ruleRows, balancerRows, machineRows, serverRows)
+var walked = slices.Concat(loginRows, clusterRows, managedRows, []*walk.Row{rowC18c, rowC29}, balancerRows, machineRows, serverRows)
 
 func walkRows() []walk.Row {
 	all := make([]walk.Row, len(walked))
@@ -44,6 +44,7 @@ func (objs *objects) steps() []infra.Step {
 			q.askNetworks(id, l)
 			q.askManaged(id, l)
 			q.askRules(id, l)
+			q.askBastion(id, l)
 			q.askBalancer(id, l)
 			q.askZones(id)
 		}

@@ -96,7 +96,7 @@ var (
 	}
 	rowO3 = &walk.Row{
 		ID: "openstack.O3", Of: "an object of ORC",
-		Asks:      "what it stands for, and makes it again where that is gone, unless its policy is unmanaged: none of it is looked for here",
+		Asks:      "the thing that it describes, and makes it again where that is gone, unless its policy is unmanaged: none of it is looked for here",
 		Condition: code.InfrastructureUnasked,
 		Source:    "config/crd/bases of k-orc/openstack-resource-controller: managementPolicy",
 	}

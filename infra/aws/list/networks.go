@@ -122,7 +122,7 @@ func internet(routes []types.Route) string {
 	return capa.Unrouted
 }
 
-// mostRules bounds how many rules of a group are named: of its own CAPA makes a dozen.
+// mostRules bounds how many rules of a group are named: CAPA makes a dozen.
 const mostRules = 60
 
 func (l *listing) readSecurityGroups(ctx context.Context, vpcs []string) error {
@@ -163,7 +163,7 @@ func (l *listing) takeSecurityGroup(g *types.SecurityGroup) {
 	}
 	f := capa.GroupFact{ID: id, Owners: clustersIn(g.Tags)}
 	if !leftAlone(g.Tags) {
-		f.Foreign = foreignRules(g.IpPermissions)
+		f.Rules = rulesOf(g.IpPermissions)
 	}
 	l.note(capa.FactGroup, infra.Join(vpc, name), f)
 }
@@ -189,19 +189,18 @@ func leftAlone(tags []types.Tag) bool {
 	})
 }
 
-// foreignRules returns the rules with another description than CAPA's own, and those that are not
-// from everywhere, whose source the walk compares. CAPA compares descriptions
-// too, so that it revokes each that its cluster does not ask for.
-func foreignRules(all []types.IpPermission) []capa.RuleFact {
+// rulesOf returns the ingress rules of a group, one for each source, and an empty one in place of those
+// that are too many to be named.
+func rulesOf(all []types.IpPermission) []capa.RuleFact {
 	var out []capa.RuleFact
 	add := func(p *types.IpPermission, from, description *string) {
-		text := aws.ToString(description)
-		source := aws.ToString(from)
-		if slices.Contains(capa.OwnRules, text) && (source == "0.0.0.0/0" || source == "::/0") || len(out) == mostRules {
-			return
+		rule := fmt.Sprintf("%s %d-%d from %s", aws.ToString(p.IpProtocol), aws.ToInt32(p.FromPort), aws.ToInt32(p.ToPort), aws.ToString(from))
+		switch {
+		case len(out) < mostRules:
+			out = append(out, capa.RuleFact{Rule: rule, Description: aws.ToString(description)})
+		case len(out) == mostRules:
+			out = append(out, capa.RuleFact{})
 		}
-		rule := fmt.Sprintf("%s %d-%d from %s", aws.ToString(p.IpProtocol), aws.ToInt32(p.FromPort), aws.ToInt32(p.ToPort), source)
-		out = append(out, capa.RuleFact{Rule: rule, Description: text})
 	}
 	for i := range all {
 		p := &all[i]
