@@ -1,11 +1,8 @@
 package rehearsal
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/labels"
 
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
@@ -14,7 +11,7 @@ import (
 
 // clusterRows are asked once for each cluster, in this order: by the controllers of
 // Cluster, its topology and its control plane.
-var clusterRows = slices.Concat(extensionRows, ownRows, topologyRows, ownerRows, planeRows, adoptionRows, nodeRows, addonRows)
+var clusterRows = slices.Concat(extensionRows, ownRows, topologyRows, ownerRows, planeRows, adoptionRows, nodeRows, addonRows, applierRows)
 
 // ownRows are those of the controller of Cluster (internal/controllers/cluster;
 // core/reconcilers/cluster from v1.14.0).
@@ -161,57 +158,6 @@ func endpoint(c *cluster) walk.Answer {
 		return none("neither "+c.title()+" nor its infrastructure has a control plane endpoint", "one of them has it", c.title())
 	}
 	return passed
-}
-
-// addonRows are those of ClusterResourceSet (internal/controllers/clusterresourceset).
-var addonRows = []row[*cluster]{
-	{walk.Row{
-		ID: "core.B5", Of: "ClusterResourceSet",
-		Asks:      "what it applied before, which a restore takes away: with strategy Reconcile it writes all of it again, as the backup has it, with ApplyOnce what is absent by then",
-		Condition: code.ResourceSetsApplied,
-		Source:    "Reconcile: clusterresourcesetbinding_controller.go; ApplyClusterResourceSet: clusterresourceset_controller.go v1.5.8 to v1.14.0",
-	}, resourceSetsApplied},
-}
-
-// resourceSetsApplied asks core.B5.
-func resourceSetsApplied(c *cluster) walk.Answer {
-	if c.object == nil {
-		return notAsked
-	}
-	all := c.world.setsOf(c.ID.Backup, c.ID.Namespace)
-	if len(all) == 0 {
-		return passed
-	}
-	var objects []string
-	own := labels.Set(labelsOf(c.object.Labels))
-	for _, r := range all {
-		if selects(r.Data.Selector, own) {
-			objects = append(objects, fmt.Sprintf("%s (%s) on %s", named("ClusterResourceSet", r.Namespace, r.Name), cmp.Or(r.Data.Strategy, "ApplyOnce"), c.title()))
-		}
-	}
-	if objects == nil {
-		return passed
-	}
-	return unseen(objects...)
-}
-
-// selects reports whether a label selector in JSON selects the labels. One that cannot be
-// read may.
-func selects(text string, own labels.Set) bool {
-	selector, _, _ := readSelector(text)
-	return selector == nil || !selector.Empty() && selector.Matches(own)
-}
-
-// setsOf returns the ClusterResourceSets of a namespace.
-func (w *world) setsOf(n int, namespace string) []*backup.Record[resourceSet] {
-	if w.sets == nil {
-		w.sets = map[owned][]*backup.Record[resourceSet]{}
-		for r := range resourceSets.In(w.in.Snapshot).All() {
-			at := owned{backup: r.Backup, namespace: r.Namespace}
-			w.sets[at] = append(w.sets[at], r)
-		}
-	}
-	return w.sets[owned{backup: n, namespace: namespace}]
 }
 
 // planeThereDeed is of the controller of Cluster, and asked once it is known what is there.

@@ -26,8 +26,14 @@ var readKinds = []backup.AnyKind{
 	otherMakers[0],
 	otherMakers[1],
 	otherMakers[2],
+	kustomizations,
 	helmReleases,
+	applications,
 	deployments,
+	helmCharts,
+	helmProxies,
+	profiles,
+	clusterProfiles,
 	workflows,
 	nodeClaims,
 	planeStatuses,
@@ -77,6 +83,7 @@ type clusterObject struct {
 	WatchFilter          string
 	StatusRestored       bool   // annotation velero.io/restore-status
 	Labels               string // JSON
+	Tracking             string // annotation of Argo CD: "APPLICATION:GROUP/KIND:NAMESPACE/NAME"
 
 	// Of its topology: what it wants, and its health checks.
 	Version                 string
@@ -99,6 +106,7 @@ var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
 	backup.True(func(c *clusterObject) *bool { return &c.StatusRestored }, statusAnnotation),
 	backup.Text(func(c *clusterObject) *string { return &c.WatchFilter }, "label:cluster.x-k8s.io/watch-filter"),
 	backup.Raw(func(c *clusterObject) *string { return &c.Labels }, "metadata.labels"),
+	backup.Text(func(c *clusterObject) *string { return &c.Tracking }, "annotation:argocd.argoproj.io/tracking-id"),
 	backup.Raw(func(c *clusterObject) *string { return &c.ControlPlane }, "spec.topology.controlPlane.healthCheck", "spec.topology.controlPlane.machineHealthCheck"),
 	backup.Texts(func(c *clusterObject) *[]string { return &c.Names }, "spec.topology.workers.machineDeployments[].name"),
 	backup.Texts(func(c *clusterObject) *[]string { return &c.Classes }, "spec.topology.workers.machineDeployments[].class"),
@@ -170,17 +178,6 @@ var classKinds = backup.NewKind("clusterclasses.cluster.x-k8s.io",
 	backup.Texts(func(c *classObject) *[]string { return &c.Classes }, "spec.workers.machineDeployments[].class"),
 	backup.Raws(func(c *classObject) *[]string { return &c.Deployments },
 		"spec.workers.machineDeployments[].healthCheck", "spec.workers.machineDeployments[].machineHealthCheck"),
-)
-
-// resourceSet is a ClusterResourceSet.
-type resourceSet struct {
-	Selector string // of Clusters, JSON
-	Strategy string
-}
-
-var resourceSets = backup.NewKind("clusterresourcesets.addons.cluster.x-k8s.io",
-	backup.Raw(func(r *resourceSet) *string { return &r.Selector }, "spec.clusterSelector"),
-	backup.Text(func(r *resourceSet) *string { return &r.Strategy }, "spec.strategy"),
 )
 
 // claim is an IPAddressClaim.

@@ -12,7 +12,7 @@ var makerRows = []row[*world]{
 	{walk.Row{
 		ID: "owners.6", Of: "Cluster of EKS Anywhere",
 		Asks:    "the Cluster API objects of its cluster, unless annotation anywhere.eks.amazonaws.com/paused is true: it is restored long before they are",
-		Differs: walk.Does{Effect: walk.Replaces, Code: code.ClustersFirst, What: "it creates the Cluster with all its objects before Velero restores them, unpaused"},
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.CreatedFirst, What: "it creates the Cluster with all its objects before Velero restores them, unpaused"},
 		Source:  "Reconcile: controllers/cluster_controller.go; ReconcileControlPlane: pkg/controller/clusters/controlplane.go v0.26 of EKS Anywhere",
 	}, anywherePaused},
 	{walk.Row{
@@ -21,12 +21,6 @@ var makerRows = []row[*world]{
 		Differs: walk.Does{Effect: walk.OwnerHalts, Code: code.OutcomeUnknown, What: "what their controllers do to what is restored is not known here"},
 		Source:  "planner.go of Rancher; the supervisor of Tanzu is closed; of Gardener's machine controllers nothing was read",
 	}, makersKnown},
-	{walk.Row{
-		ID: "owners.8", Of: "ClusterDeployment of k0rdent",
-		Asks:    "its HelmRelease, which creates the Cluster with all its objects unless spec.suspend is true: it is restored before the Cluster",
-		Differs: walk.Does{Effect: walk.Replaces, Code: code.ClustersFirst, What: "Helm creates the Cluster before Velero restores it, unpaused"},
-		Source:  "reconcileHelmRelease: internal/controller/clusterdeployment_controller.go v1.11.4 of k0rdent",
-	}, releasesSuspended},
 	{walk.Row{
 		ID: "owners.9", Of: "Workflow of Tinkerbell",
 		Asks:    "its state, which a restore takes away: it is taken for a new one, with provisioned Hardware too, and in a paused Cluster too",
@@ -78,31 +72,6 @@ func makersKnown(w *world) walk.Answer {
 		return passed
 	}
 	return differs("the backup holds "+objects[0], "", objects...)
-}
-
-// helmRelease is one of Flux.
-type helmRelease struct{ Suspended bool }
-
-var (
-	helmReleases = backup.NewKind("helmreleases.helm.toolkit.fluxcd.io",
-		backup.Flag(func(r *helmRelease) *bool { return &r.Suspended }, "spec.suspend"))
-	deployments = backup.NewKind[struct{}]("clusterdeployments.k0rdent.mirantis.com")
-)
-
-// releasesSuspended asks owners.8. k0rdent leaves Clusters out of its own backups on purpose.
-func releasesSuspended(w *world) walk.Answer {
-	s, found := w.in.Snapshot, notAsked
-	for r := range deployments.In(s).All() {
-		release := helmReleases.In(s).Named(r.Backup, r.Namespace, r.Name)
-		if release == nil || clusterKinds.In(s).Named(r.Backup, r.Namespace, r.Name) == nil {
-			continue
-		}
-		if title := named("HelmRelease", r.Namespace, r.Name); !release.Data.Suspended {
-			return differs(title+" is not suspended", title+" is suspended", title)
-		}
-		found = passed
-	}
-	return found
 }
 
 // workflow is a Workflow of Tinkerbell.

@@ -29,9 +29,9 @@ type world struct {
 	// cluster or a machine is mended.
 	byPlan bool
 	groups map[backup.ClusterID][]*backup.Group
-	absent map[absence]bool                        // what the backup lacks, and whether the plan leaves it so
-	sets   map[owned][]*backup.Record[resourceSet] // by namespace; nil until they are asked for
-	etcds  map[owned]string                        // EtcdadmClusters by their cluster; nil until they are asked for
+	absent map[absence]bool // what the backup lacks, and whether the plan leaves it so
+	others *others          // nil until they are asked for
+	etcds  map[owned]string // EtcdadmClusters by their cluster; nil until they are asked for
 	// bootstraps counts the Machines that refer to a bootstrap object; nil until they are asked for.
 	bootstraps map[owned]int
 	refers     map[referred]int    // by Clusters; nil until it is asked for

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -57,7 +58,6 @@ func (p *Program) Prepare(s *Streams) {
 		c.OnUsageError = func(c *urfave.Context, err error, _ bool) error {
 			return &UsageError{Message: flagError(err, c.Command.Flags), Command: c.Command.Name}
 		}
-		c.CustomHelpTemplate = p.helpPage(c)
 		c.Description += p.exitStatus(c.Name)
 	}
 	app.CustomAppHelpTemplate = p.appHelp()
@@ -75,6 +75,11 @@ func (p *Program) Run(ctx context.Context, args []string, s *Streams) ExitCode {
 	}
 	printed := &FirstError{Writer: s.Stdout}
 	p.Writer = printed
+	for _, c := range p.Commands {
+		if slices.ContainsFunc(args, c.HasName) { // no other help can be asked for
+			c.CustomHelpTemplate = p.helpPage(c)
+		}
+	}
 	err := withinASecond(ctx, s, func() error { return p.RunContext(ctx, permute(p.App, args)) })
 	s.surplusSaid()
 	if err == nil && printed.Err != nil {

@@ -256,6 +256,43 @@ func lines[S Step | report.Step](steps []S) []string {
 	return out
 }
 
+// What Clusters are created from before Velero restores them is left out of each restore, and
+// restored at the end: a line does both, so that the answer by the plan counts on it.
+func TestWhatCreatesClustersComesLast(t *testing.T) {
+	for _, object := range []string{"Cluster tenant/alpha", ""} {
+		r := deleted()
+		reason := report.AnswerReason{Code: code.CreatedFirst, Message: "It creates the Cluster", Objects: []string{object}}
+		r.Summary.Answer = &report.SafeAnswer{}
+		r.Summary.AnswerByPlan = &report.PlanAnswer{}
+		if object != "" {
+			r.Summary.Answer.Reasons, r.Summary.AnswerByPlan.Reasons = []report.AnswerReason{reason}, []report.AnswerReason{reason}
+		}
+		p := New(r, providerTools)
+		excluded, included := 0, 0
+		for _, s := range p.Sections {
+			for i := range s.Chapters {
+				for _, c := range commands(s.Chapters[i].Steps) {
+					switch creates := strings.Contains(c, "kustomizations.kustomize.toolkit.fluxcd.io,"); {
+					case strings.Contains(c, " --include-resources="):
+						included++
+					case strings.Contains(c, "restore create") && creates != (object != ""):
+						t.Errorf("%q: it leaves them out: %v: %s", object, creates, c)
+					case creates:
+						excluded++
+					}
+				}
+			}
+		}
+		if object == "" && included == 0 {
+			continue
+		}
+		Fill(r, providerTools)
+		if excluded == 0 || included != 1 || len(r.Summary.AnswerByPlan.Reasons) > 0 {
+			t.Errorf("%q: %d lines leave them out, %d restore them, and the answer by the plan has %v", object, excluded, included, r.Summary.AnswerByPlan.Reasons)
+		}
+	}
+}
+
 // What is of the management cluster itself is left out of each restore, where a selector can tell
 // it, and so are the webhook configurations of the old cluster.
 func TestTheOldManagementClusterIsLeftOut(t *testing.T) {

@@ -48,6 +48,7 @@ func (pl *planner) afterRestore() []Chapter {
 		out = append(out, Chapter{Title: "Workers of all clusters: first what is Stale, then Ghosts", Notes: []string{workersLast}, Batches: workers})
 	}
 	var d draft
+	pl.restoreCreators(&d)
 	d.after("When all is done, let Velero write again: until then it takes no backup. It deletes those that have expired as soon as it may; save the one that you restored first if you still need it.", pl.writableAgain())
 	return append(out, Chapter{Title: "At the end", What: "let Velero write again", Steps: d.steps})
 }

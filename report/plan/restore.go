@@ -45,7 +45,7 @@ func (pl *planner) restore() Chapter {
 		text += backupByHand
 	}
 	if !decided {
-		d.before(text, pl.showsBackup(), pl.restoring(given))
+		pl.leavesCreators(&d, d.before(text, pl.showsBackup(), pl.restoring(given)))
 	}
 	if len(out) > 0 {
 		pl.leaveOut(&d, out, decided, rest)
@@ -210,6 +210,14 @@ const started = `--output=jsonpath={.items[*].spec.template.spec.containers[*].c
 // neither out by itself (nonRestorableResources in pkg/controller/restore_controller.go v1.18.3).
 const notOfTheOld = "--exclude-resources=validatingwebhookconfigurations,mutatingwebhookconfigurations,backupstoragelocations.velero.io,schedules.velero.io"
 
+// alsoNot adds what creates Clusters.
+func (pl *planner) alsoNot() string {
+	if pl.createdFirst() == nil {
+		return ""
+	}
+	return "," + creatorKinds
+}
+
 // selves returns the management cluster's own Clusters, if a label selector can tell them from all
 // others.
 func (pl *planner) selves() []*report.Cluster {
@@ -228,7 +236,47 @@ func (pl *planner) leftOut() string {
 	if selves := pl.selves(); len(selves) > 0 {
 		text += ", and what has the label of the management cluster itself, " + names(selves)
 	}
+	if pl.createdFirst() != nil {
+		text += ", and all from which Flux, Argo CD, k0rdent and EKS Anywhere create Clusters before they are restored: the last part of the plan restores that"
+	}
 	return text + "."
+}
+
+// creatorKinds are what Clusters are created from by others than Velero, and what makes such
+// objects (rows owners.6 and owners.8 of docs/walks.md; Velero takes names that it cannot resolve
+// as they are: GetResourceIncludesExcludes in pkg/util/collections/includes_excludes.go v1.18.3).
+const creatorKinds = "kustomizations.kustomize.toolkit.fluxcd.io,helmreleases.helm.toolkit.fluxcd.io,fluxinstances.fluxcd.controlplane.io,resourcesets.fluxcd.controlplane.io," +
+	"applications.argoproj.io,applicationsets.argoproj.io,clusterdeployments.k0rdent.mirantis.com,clusters.anywhere.eks.amazonaws.com"
+
+// createdFirst returns what the answer says that others create before Velero restores it.
+func (pl *planner) createdFirst() []string {
+	var out []string
+	if pl.Summary.Answer != nil {
+		for i := range pl.Summary.Answer.Reasons {
+			if r := &pl.Summary.Answer.Reasons[i]; r.Code == code.CreatedFirst {
+				out = append(out, r.Objects...)
+			}
+		}
+	}
+	return out
+}
+
+// leavesCreators notes that the line of a step leaves out what creates Clusters.
+func (pl *planner) leavesCreators(d *draft, step *Step) {
+	created := pl.createdFirst()
+	if step.about = append(step.about, created...); !d.refused {
+		step.settles = append(step.settles, of(code.CreatedFirst, created...)...)
+	}
+}
+
+// restoreCreators brings it back at the end.
+func (pl *planner) restoreCreators(d *draft) {
+	if pl.createdFirst() == nil {
+		return
+	}
+	d.after("When all Clusters are unpaused and no machine is being created, restore what Flux, Argo CD, k0rdent and EKS Anywhere create Clusters from, which the restore left out. First compare what it applies with what is there: it sets Clusters, templates and versions to that at once, and another template or version replaces machines.",
+		shell.All(pl.isFilled(), inVelero("get", "backups.velero.io", asJSON).Pipe(pl.isBackup()),
+			velero("restore", "create", shell.Pieces{shell.Variable(restoreName), "-creators"}, shell.Raw("--from-backup"), shell.Variable(backupName), "--include-resources="+creatorKinds, "--wait")))
 }
 
 // restoring returns the restore, without some clusters and the management cluster's own. It stops
@@ -250,7 +298,7 @@ func (pl *planner) takesBackup() shell.Command {
 
 // creates returns the Restore of a name, without some clusters and the management cluster's own.
 func (pl *planner) creates(name any, without []*report.Cluster) shell.Command {
-	words := []any{"restore", "create", name, shell.Raw("--from-backup"), shell.Variable(backupName), "--resource-modifier-configmap=" + report.ModifiersName, notOfTheOld}
+	words := []any{"restore", "create", name, shell.Raw("--from-backup"), shell.Variable(backupName), "--resource-modifier-configmap=" + report.ModifiersName, notOfTheOld + pl.alsoNot()}
 	if without = slices.Concat(without, pl.selves()); len(without) > 0 {
 		labels := make([]string, len(without))
 		for i, c := range without {
@@ -276,7 +324,7 @@ func (pl *planner) leaveOut(d *draft, out []*report.Cluster, decided bool, rest 
 	if decided && !pl.recognisesBackup() {
 		text += backupByHand
 	}
-	d.before(text, pl.showsBackup(), pl.restoring(out))
+	pl.leavesCreators(d, d.before(text, pl.showsBackup(), pl.restoring(out)))
 	d.before("The selector leaves out what has the label cluster.x-k8s.io/cluster-name. Templates and Secrets often do not have it, and the Cluster object itself does not always: then it comes back alone. Paused, as here, it does no harm: leave it so. Unpaused, its controllers act on what came back with it, and may create an infrastructure cluster again. To remove it: check that its infrastructure cluster did not come back (it would be deleted, too); delete the Cluster while it is paused; then unpause it so that its finalizer is removed.", kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces"))
 }
 

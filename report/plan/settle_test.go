@@ -13,7 +13,7 @@ import (
 var elsewhere = map[code.Reason]string{
 	code.BackupError: "the checks", code.BackupErrorsUnclear: "the checks", code.NewerBackup: "its first lines", code.ErrorsOccurred: "the errors", code.Incomplete: "the scopes", code.NoForecast: "a report with a forecast",
 	code.NothingToCompare: "another backup", code.StatusNotHealthy: "whatever the status comes from", code.InstancesToConfirm: "the VMs to confirm",
-	code.ClustersFirst: "the restore", code.RefusedAtFirst: "the restore", code.ControlPlaneDown: "the control plane", code.GhostsLeft: "the Ghosts",
+	code.ClustersFirst: "the restore", code.CreatedFirst: "the restore", code.RefusedAtFirst: "the restore", code.ControlPlaneDown: "the control plane", code.GhostsLeft: "the Ghosts",
 	code.MachinesUnknown: "the Unknown machines", code.CopiedID: "the copies", code.MachinesBroken: "the Stale machines", code.StaleReplaced: "nothing to do",
 	code.InstancesStopped: "the machines that are off", code.ResourceMade: "nothing to do", code.PoolMachinesDeleted: "nothing to do",
 }

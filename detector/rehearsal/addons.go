@@ -1,0 +1,202 @@
+package rehearsal
+
+import (
+	"cmp"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"drift-detector/backup"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+// addonRows are those of controllers that write into workload clusters.
+var addonRows = []row[*cluster]{
+	{walk.Row{
+		ID: "core.B5", Of: "ClusterResourceSet",
+		Asks:      "what it applied before, which a restore takes away: with strategy Reconcile it writes all of it again, as the backup has it, with ApplyOnce what is absent by then",
+		Condition: code.ResourceSetsApplied,
+		Source:    "Reconcile: clusterresourcesetbinding_controller.go; ApplyClusterResourceSet: clusterresourceset_controller.go v1.5.8 to v1.14.0",
+	}, resourceSetsApplied},
+	{walk.Row{
+		ID: "core.B6", Of: "HelmChartProxy",
+		Asks:      "the Clusters that it selects, which come back after it: until then it deletes its HelmReleaseProxies, and makes others later, which install the chart or upgrade it to what the backup has; those of the strategy InstallOnce stay",
+		Differs:   walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "the new HelmReleaseProxy does not know the name that was generated for its release, and installs the chart a second time beside it"},
+		Condition: code.ResourceSetsApplied,
+		Source:    "reconcileNormal, deleteOrphanedHelmReleaseProxies: controllers/helmchartproxy; InstallOrUpgradeHelmRelease: internal/helm_client.go v0.2.0 to v0.6.4 of cluster-api-addon-provider-helm",
+	}, chartsInstalled},
+	{walk.Row{
+		ID: "core.B7", Of: "Profile and ClusterProfile of Sveltos, HelmRelease of Flux with a kubeconfig",
+		Asks:      "what they deployed to a workload cluster, of which a restore takes the record away: they deploy it again as the backup has it, unless they are suspended or run dry",
+		Condition: code.ResourceSetsApplied,
+		Source:    "syncMode of ClusterProfile: api/v1beta1/spec.go of Sveltos; spec.kubeConfig and spec.suspend of HelmRelease: api/v2 of helm-controller",
+	}, deployedAgain},
+}
+
+// addon is what writes into the workload clusters that it selects.
+type addon struct {
+	Selector string // of Clusters, JSON
+	Strategy string
+	Release  string // name of a release of Helm
+}
+
+var (
+	resourceSets = newAddonKind("clusterresourcesets.addons.cluster.x-k8s.io", "spec.strategy")
+	helmCharts   = newAddonKind("helmchartproxies.addons.cluster.x-k8s.io", "spec.reconcileStrategy",
+		backup.Text(func(a *addon) *string { return &a.Release }, "spec.releaseName"))
+	profiles        = newAddonKind("profiles.config.projectsveltos.io", "spec.syncMode")
+	clusterProfiles = newAddonKind("clusterprofiles.config.projectsveltos.io", "spec.syncMode")
+)
+
+func newAddonKind(resource, strategy string, more ...backup.Field[addon]) *backup.Kind[addon] {
+	return backup.NewKind(resource, append(more,
+		backup.Raw(func(a *addon) *string { return &a.Selector }, "spec.clusterSelector"),
+		backup.Text(func(a *addon) *string { return &a.Strategy }, strategy))...)
+}
+
+// helmProxy is a HelmReleaseProxy: what a HelmChartProxy installed in one cluster.
+type helmProxy struct {
+	Chart, Cluster string
+	Installed      string
+}
+
+var helmProxies = backup.NewKind("helmreleaseproxies.addons.cluster.x-k8s.io",
+	backup.Text(func(p *helmProxy) *string { return &p.Chart }, "label:helmreleaseproxy.addons.cluster.x-k8s.io/helmchartproxy-name"),
+	backup.Text(func(p *helmProxy) *string { return &p.Cluster }, "label:cluster.x-k8s.io/cluster-name"),
+	backup.Text(func(p *helmProxy) *string { return &p.Installed }, "annotation:helmreleaseproxy.addons.cluster.x-k8s.io/release-successfully-installed"),
+)
+
+// resourceSetsApplied asks core.B5. An empty selector selects nothing.
+func resourceSetsApplied(c *cluster) walk.Answer {
+	var objects []string
+	for _, r := range c.selectedBy(resourceSets, c.ID.Namespace) {
+		if selector, _, _ := readSelector(r.Data.Selector); selector == nil || !selector.Empty() {
+			objects = append(objects, c.addonTitle("ClusterResourceSet", r, "ApplyOnce"))
+		}
+	}
+	return c.applies(objects)
+}
+
+// chartsInstalled asks core.B6. That of InstallOnce goes by an annotation.
+func chartsInstalled(c *cluster) walk.Answer {
+	var objects []string
+	for _, r := range c.selectedBy(helmCharts, c.ID.Namespace) {
+		title := named("HelmChartProxy", r.Namespace, r.Name)
+		switch {
+		case r.Data.Strategy == "InstallOnce":
+			if !c.world.beside().installed[owned{r.Backup, r.Namespace, r.Name + "/" + c.ID.Name}] {
+				objects = append(objects, c.addonTitle("HelmChartProxy", r, ""))
+			}
+		case r.Data.Release == "":
+			return differs(title+" has no spec.releaseName", "the controller is off until all is restored, or "+title+" names the release that runs", title)
+		default:
+			objects = append(objects, c.addonTitle("HelmChartProxy", r, "Continuous"))
+		}
+	}
+	return c.applies(objects)
+}
+
+// deployedAgain asks core.B7.
+func deployedAgain(c *cluster) walk.Answer {
+	var objects []string
+	for _, r := range c.selectedBy(profiles, c.ID.Namespace) {
+		if r.Data.Strategy != "DryRun" {
+			objects = append(objects, c.addonTitle("Profile", r, "Continuous"))
+		}
+	}
+	for _, r := range c.selectedBy(clusterProfiles, "") {
+		if r.Data.Strategy != "DryRun" {
+			objects = append(objects, fmt.Sprintf("ClusterProfile %s (%s) on %s", r.Name, cmp.Or(r.Data.Strategy, "Continuous"), c.title()))
+		}
+	}
+	for _, r := range c.world.beside().releases[owned{c.ID.Backup, c.ID.Namespace, c.ID.Name + code.KubeconfigSecret}] {
+		if !r.Data.Suspended {
+			objects = append(objects, named("HelmRelease", r.Namespace, r.Name)+" on "+c.title())
+		}
+	}
+	return c.applies(objects)
+}
+
+// selectedBy returns those of a kind and a namespace that select the cluster. A selector that
+// cannot be read may.
+func (c *cluster) selectedBy(kind *backup.Kind[addon], namespace string) []*backup.Record[addon] {
+	if c.object == nil {
+		return nil
+	}
+	var own labels.Set
+	var out []*backup.Record[addon]
+	for _, a := range c.world.beside().addons[kind][owned{backup: c.ID.Backup, namespace: namespace}] {
+		if own == nil {
+			own = labelsOf(c.object.Labels)
+		}
+		if a.selector == nil || a.selector.Matches(own) {
+			out = append(out, a.Record)
+		}
+	}
+	return out
+}
+
+func (c *cluster) addonTitle(kind string, r *backup.Record[addon], strategy string) string {
+	return fmt.Sprintf("%s (%s) on %s", named(kind, r.Namespace, r.Name), cmp.Or(r.Data.Strategy, strategy), c.title())
+}
+
+// applies returns the answer about what writes into the cluster.
+func (c *cluster) applies(objects []string) walk.Answer {
+	switch {
+	case c.object == nil:
+		return notAsked
+	case objects == nil:
+		return passed
+	}
+	return unseen(objects...)
+}
+
+// others are the objects of the backup that act beside the controllers of Cluster API.
+type others struct {
+	addons       map[*backup.Kind[addon]]map[owned][]addonSelector // by their namespaces
+	installed    map[owned]bool                                    // by HelmChartProxy and cluster, as "CHART/CLUSTER"
+	releases     map[owned][]*backup.Record[applier]               // HelmReleases by their kubeconfigs
+	applications map[owned]*backup.Record[applier]                 // by their names, with and without their namespaces
+}
+
+// addonSelector is an addon with its selector; nil: it cannot be read.
+type addonSelector struct {
+	*backup.Record[addon]
+	selector labels.Selector
+}
+
+// beside returns them.
+func (w *world) beside() *others {
+	if w.others != nil {
+		return w.others
+	}
+	o := &others{addons: map[*backup.Kind[addon]]map[owned][]addonSelector{}, installed: map[owned]bool{}, releases: map[owned][]*backup.Record[applier]{}, applications: map[owned]*backup.Record[applier]{}}
+	w.others = o
+	s := w.in.Snapshot
+	for _, kind := range []*backup.Kind[addon]{resourceSets, helmCharts, profiles, clusterProfiles} {
+		o.addons[kind] = map[owned][]addonSelector{}
+		for r := range kind.In(s).All() {
+			selector, _, _ := readSelector(r.Data.Selector)
+			at := owned{backup: r.Backup, namespace: r.Namespace}
+			o.addons[kind][at] = append(o.addons[kind][at], addonSelector{r, selector})
+		}
+	}
+	for r := range helmProxies.In(s).All() {
+		if r.Data.Installed == "true" {
+			o.installed[owned{r.Backup, r.Namespace, r.Data.Chart + "/" + r.Data.Cluster}] = true
+		}
+	}
+	for r := range helmReleases.In(s).All() {
+		if r.Data.Kubeconfig != "" {
+			at := owned{r.Backup, r.Namespace, r.Data.Kubeconfig}
+			o.releases[at] = append(o.releases[at], r)
+		}
+	}
+	for r := range applications.In(s).All() {
+		for _, name := range []string{r.Name, r.Namespace + "_" + r.Name} {
+			o.applications[owned{backup: r.Backup, name: name}] = r
+		}
+	}
+	return o
+}

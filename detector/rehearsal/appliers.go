@@ -1,0 +1,116 @@
+package rehearsal
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra/walk"
+	"drift-detector/report/code"
+)
+
+// applierRows are those of controllers that apply objects of Cluster API out of Git or a chart.
+var applierRows = []row[*cluster]{
+	{walk.Row{
+		ID: "owners.8", Of: "Kustomization, HelmRelease and Application",
+		Asks:      "a Cluster that it applies, by labels and the tracking annotation of the Cluster, or for k0rdent by the name of a ClusterDeployment, unless it is suspended or syncs by hand: it is restored before the Cluster",
+		Differs:   walk.Does{Effect: walk.Replaces, Code: code.CreatedFirst, What: "it creates the Cluster before Velero restores it, unpaused"},
+		Condition: code.AppliedAgain,
+		Source:    "the labels of kustomize-controller and helm-controller of Flux v2; resource tracking and automated sync of Argo CD v2.0 to v3.3; reconcileHelmRelease: internal/controller/clusterdeployment_controller.go v1.11.4 of k0rdent",
+	}, applied},
+}
+
+// applier is an object from which a controller applies others, again and again.
+type applier struct {
+	Suspended  bool
+	Kubeconfig string // Secret with the kubeconfig of another cluster
+	Automated  string // sync policy of an Application, in JSON
+	Skipped    string
+}
+
+var (
+	kustomizations = backup.NewKind("kustomizations.kustomize.toolkit.fluxcd.io",
+		backup.Flag(func(a *applier) *bool { return &a.Suspended }, "spec.suspend"))
+	helmReleases = backup.NewKind("helmreleases.helm.toolkit.fluxcd.io",
+		backup.Flag(func(a *applier) *bool { return &a.Suspended }, "spec.suspend"),
+		backup.Text(func(a *applier) *string { return &a.Kubeconfig }, "spec.kubeConfig.secretRef.name"))
+	applications = backup.NewKind("applications.argoproj.io",
+		backup.Raw(func(a *applier) *string { return &a.Automated }, "spec.syncPolicy.automated"),
+		backup.Text(func(a *applier) *string { return &a.Skipped }, "annotation:argocd.argoproj.io/skip-reconcile"))
+	deployments = backup.NewKind[struct{}]("clusterdeployments.k0rdent.mirantis.com")
+)
+
+// rests reports whether nothing is applied until somebody wants it.
+func (a *applier) rests(of *backup.Kind[applier]) bool {
+	if of != applications {
+		return a.Suspended
+	}
+	var automated *struct{ Enabled *bool }
+	_ = json.Unmarshal([]byte(a.Automated), &automated) // what cannot be read syncs
+	return a.Skipped == "true" || a.Automated == "" || a.Automated == "null" || automated != nil && automated.Enabled != nil && !*automated.Enabled
+}
+
+// appliedBy is what an object says of what applies it.
+type appliedBy struct {
+	kind            *backup.Kind[applier]
+	title           string
+	namespace, name string // namespace is empty where it is not known
+	guess           bool   // by a label that others write, too
+}
+
+// appliers returns what applies the cluster's object.
+func (c *cluster) appliers() []appliedBy {
+	own := labelsOf(c.object.Labels)
+	app, _, _ := strings.Cut(c.object.Tracking, ":")
+	all := []appliedBy{
+		{kind: kustomizations, title: "Kustomization", namespace: own["kustomize.toolkit.fluxcd.io/namespace"], name: own["kustomize.toolkit.fluxcd.io/name"]},
+		{kind: helmReleases, title: "HelmRelease", namespace: own["helm.toolkit.fluxcd.io/namespace"], name: own["helm.toolkit.fluxcd.io/name"]},
+		{kind: applications, title: "Application", name: cmp.Or(app, own["argocd.argoproj.io/instance"])},
+		{kind: applications, title: "Application", name: own["app.kubernetes.io/instance"], guess: true},
+	}
+	if deployments.In(c.world.in.Snapshot).Named(c.ID.Backup, c.ID.Namespace, c.ID.Name) != nil {
+		all = append(all, appliedBy{kind: helmReleases, title: "HelmRelease", namespace: c.ID.Namespace, name: c.ID.Name})
+	}
+	return slices.DeleteFunc(all, func(a appliedBy) bool { return a.name == "" })
+}
+
+// record returns the object of the backup, or nil.
+func (a *appliedBy) record(w *world, n int) *backup.Record[applier] {
+	if a.kind == applications {
+		return w.beside().applications[owned{backup: n, name: a.name}]
+	}
+	return a.kind.In(w.in.Snapshot).Named(n, a.namespace, a.name)
+}
+
+// applied asks owners.8. k0rdent leaves Clusters out of its own backups on purpose.
+func applied(c *cluster) walk.Answer {
+	if c.object == nil {
+		return notAsked
+	}
+	found := notAsked
+	var absent []string
+	for _, a := range c.appliers() {
+		switch r := a.record(c.world, c.ID.Backup); {
+		case r != nil && !r.Data.rests(a.kind):
+			title := named(a.title, r.Namespace, r.Name)
+			return differs(title+" is not suspended", title+" is suspended", title)
+		case r != nil:
+			found = passed
+		case !a.guess:
+			absent = append(absent, named(a.title, a.namespace, a.name)+" on "+c.title())
+		}
+	}
+	if found.Found == "" && absent == nil { // parts of it may be applied
+		for _, g := range c.world.groupsOf(c.ID) {
+			if g.AppliedBy == "Flux" || g.AppliedBy == "Argo CD" {
+				absent = append(absent, g.AppliedBy+" on "+named(g.Kind, g.Namespace, g.Name))
+			}
+		}
+	}
+	if absent != nil {
+		return unseen(absent...)
+	}
+	return found
+}
