@@ -45,9 +45,10 @@ var (
 	}
 	rowR11 = &walk.Row{
 		ID: "vsphere.R11", Of: vmKind,
-		Asks:      "the VM group of its failure domain, in the one compute cluster of the name",
+		Asks:      "the VM group of its failure domain, in the one compute cluster of the name in its datacenter, with the VM in it",
 		None:      walk.Waits.Says("CAPV finds no VM group to put the VM into, and goes no further"),
 		Several:   walk.Waits.Says("CAPV takes none of several compute clusters, and goes no further"),
+		Differs:   walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPV puts the VM into its group again, and DRS moves it to the hosts of the group"},
 		Refused:   "the VM groups of compute clusters",
 		Condition: conditionAsked,
 		Source:    "reconcileVMGroupInfo: pkg/services/govmomi/service.go; FindVMGroup: pkg/services/govmomi/cluster/vmgroup.go v1.5.8 to v1.16.1",
@@ -114,7 +115,7 @@ func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
 		{rowR4, (*sight).hardware},
 		{rowR5, (*sight).pci},
 		{rowR7, (*sight).networkCards},
-		{rowR11, (*sight).inGroup},
+		{rowR11, x.inGroup},
 		{rowR14, (*sight).host},
 		{rowR15, (*sight).named},
 		{rowR17, (*sight).address},
@@ -156,7 +157,7 @@ func (objs *objects) wanted(m *member, groups map[*backup.Record[vsphereZone]]*v
 	return w
 }
 
-// inspect asks them in CAPV's order, which ends at the first that it does not pass.
+// inspect asks them in CAPV's order, which ends at the first that keeps it from going on.
 func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 	m := x.members[machine]
 	if m == nil || at.Listing == nil {
@@ -175,7 +176,7 @@ func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 		default:
 			open = append(open, walk.Step{Row: ask.row, Answer: a})
 		}
-		if (&walk.Step{Row: ask.row, Answer: a}).Does() != (walk.Does{}) {
+		if e := (&walk.Step{Row: ask.row, Answer: a}).Does().Effect; e != "" && e != walk.Writes {
 			break
 		}
 	}
@@ -225,15 +226,20 @@ func (x *inspection) datacenter(s *sight) walk.Answer {
 	k := placedAt{s.m.place, s.listing}
 	a, known := x.places[k]
 	if !known {
-		all, read := x.centers[s.listing]
-		if !read {
-			all = s.listing.Facts.All(FactDatacenter)
-			x.centers[s.listing] = all
-		}
-		a = datacenterAnswer(s.listing, all, s.m.spec.Datacenter)
+		a = datacenterAnswer(s.listing, x.datacentersOf(s.listing), s.m.spec.Datacenter)
 		x.places[k] = a
 	}
 	return a
+}
+
+// datacentersOf returns the datacenters of a listing, nil where it does not say which there are.
+func (x *inspection) datacentersOf(l *infra.Listing) []string {
+	all, read := x.centers[l]
+	if !read {
+		all = l.Facts.All(FactDatacenter)
+		x.centers[l] = all
+	}
+	return all
 }
 
 // datacenterAnswer returns what govmomi's finder makes of a datacenter's name. Without one, and for
@@ -245,14 +251,7 @@ func datacenterAnswer(l *infra.Listing, all []string, written string) walk.Answe
 		}
 		return walk.Answer{Found: walk.Unseen, Objects: []string{"vCenter " + l.Endpoint}}
 	}
-	var found []string
-	for _, dc := range all {
-		ref, path, _ := strings.Cut(dc, " ")
-		switch name := datacenterOf(written); {
-		case name == "", name == ref, strings.HasPrefix(name, "/") && name == path, Component(name) == path[strings.LastIndexByte(path, '/')+1:]:
-			found = append(found, path)
-		}
-	}
+	found := datacentersNamed(all, written)
 	if written == "" {
 		written = AnyDatacenter
 	}
@@ -264,6 +263,18 @@ func datacenterAnswer(l *infra.Listing, all []string, written string) walk.Answe
 		return pass
 	}
 	return answer(walk.Several, object, fmt.Sprintf("%s names %d datacenters of vCenter %s, %s and %s among them", object, len(found), l.Endpoint, found[0], found[1]), "names one alone")
+}
+
+// datacentersNamed returns the paths of those that a datacenter's name may mean.
+func datacentersNamed(all []string, written string) (found []string) {
+	for _, dc := range all {
+		ref, path, _ := strings.Cut(dc, " ")
+		switch name := datacenterOf(written); {
+		case name == "", name == ref, strings.HasPrefix(name, "/") && name == path, Component(name) == path[strings.LastIndexByte(path, '/')+1:]:
+			found = append(found, path)
+		}
+	}
+	return found
 }
 
 // readable asks R6.
@@ -338,7 +349,7 @@ func (s *sight) pci() walk.Answer {
 }
 
 // inGroup asks R11.
-func (s *sight) inGroup() walk.Answer {
+func (x *inspection) inGroup(s *sight) walk.Answer {
 	group := s.m.group
 	if group == nil || group.name == "" {
 		return walk.Answer{}
@@ -351,17 +362,24 @@ func (s *sight) inGroup() walk.Answer {
 	if groups == nil {
 		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 	}
-	written := CleanPath(group.cluster)
+	written, within := CleanPath(group.cluster), datacentersNamed(x.datacentersOf(s.listing), s.m.spec.Datacenter)
 	in := slices.DeleteFunc(s.listing.Facts.All(FactCluster), func(path string) bool {
-		return path != written && !strings.HasSuffix(path, written) // a name, or a path below the datacenter's hosts
+		return !strings.HasSuffix(path, written) || // a name, or a path below the datacenter's hosts
+			len(within) == 1 && !strings.HasPrefix(path, within[0]+"/")
 	})
 	switch {
 	case len(in) > 1:
 		return answer(walk.Several, object, fmt.Sprintf("%d compute clusters answer to %s", len(in), group.cluster), "is in one alone")
-	case len(in) == 1 && slices.Contains(groups, in[0]+Separator+group.name):
-		return pass
+	case len(in) == 0 || !slices.Contains(groups, in[0]+Separator+group.name):
+		return answer(walk.None, object, "vCenter "+s.listing.Endpoint+" has no "+object, "exists")
 	}
-	return answer(walk.None, object, "vCenter "+s.listing.Endpoint+" has no "+object, "exists")
+	switch _, asked := s.listing.Facts.Get(FactMembers); {
+	case slices.Contains(s.Facts.All(FactGroup), in[0]+Separator+group.name):
+		return pass
+	case !asked:
+		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
+	}
+	return answer(walk.Differs, s.title(), s.title()+" is not in "+object, "is in the group")
 }
 
 // networkCards asks R7.

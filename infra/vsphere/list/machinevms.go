@@ -39,7 +39,7 @@ func (v *vcenter) readMachineVMs(ctx context.Context, t infra.Target, d *vsphere
 		}
 	}
 	if d.Recorded.Groups {
-		v.readGroups(ctx, t, g.in.folders, l)
+		v.readGroups(ctx, t, g.in.folders, l, at)
 	}
 	if !v.readPCI(ctx, t, d, l, at) {
 		return
@@ -120,8 +120,9 @@ func pciFacts(devices []types.BaseVirtualDevice) infra.Facts {
 	return all
 }
 
-// readGroups asks for the VM groups of all compute clusters.
-func (v *vcenter) readGroups(ctx context.Context, t infra.Target, folders *finder, l *infra.Listing) {
+// readGroups asks for the VM groups of all compute clusters, and notes which VMs of machines are in
+// them.
+func (v *vcenter) readGroups(ctx context.Context, t infra.Target, folders *finder, l *infra.Listing, at map[string]int) {
 	var found infra.Facts
 	hidden := false
 	spec := []types.PropertySpec{{Type: clusterType, PathSet: []string{propName, propParent, propGroup}}}
@@ -145,8 +146,15 @@ func (v *vcenter) readGroups(ctx context.Context, t infra.Target, folders *finde
 		path := folders.paths[parent].path + "/" + vsphere.Component(name)
 		found = append(found, infra.Fact{Name: vsphere.FactCluster, Value: path})
 		for _, g := range groups {
-			if of, ok := g.(*types.ClusterVmGroup); ok {
-				found = append(found, infra.Fact{Name: vsphere.FactGroup, Value: path + vsphere.Separator + of.Name})
+			of, ok := g.(*types.ClusterVmGroup)
+			if !ok {
+				continue
+			}
+			found = append(found, infra.Fact{Name: vsphere.FactGroup, Value: path + vsphere.Separator + of.Name})
+			for _, vm := range of.Vm {
+				if i, ok := at[vm.Value]; ok {
+					l.Instances[i].Facts = append(l.Instances[i].Facts, found[len(found)-1])
+				}
 			}
 		}
 	})
@@ -160,7 +168,7 @@ func (v *vcenter) readGroups(ctx context.Context, t infra.Target, folders *finde
 		l.FactsUnread = append(l.FactsUnread, infra.Fact{Name: vsphere.FactGroup, Value: "the account may not read the compute clusters of vCenter " + t.Endpoint})
 		return
 	}
-	l.Facts = append(append(l.Facts, infra.Fact{Name: vsphere.FactGroup, Value: ""}), found...)
+	l.Facts = append(append(l.Facts, infra.Fact{Name: vsphere.FactGroup, Value: ""}, infra.Fact{Name: vsphere.FactMembers, Value: "read"}), found...)
 }
 
 // asking returns a call for properties of some objects. One that is gone by now does not take
