@@ -25,6 +25,7 @@
 //	walk.go         the steps that CAPV takes after a restore, in their order
 //	walkaccess.go   identities, sessions, credentials and certificates
 //	walkcluster.go  failure domains and VSphereCluster
+//	walkmodule.go   cluster modules
 //	walkmachine.go  VSphereMachine
 //	walkvm.go       VSphereVM, before and in the infrastructure
 //	walkhost.go     the host of a VM

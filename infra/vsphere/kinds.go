@@ -71,6 +71,7 @@ type vsphereCluster struct {
 	Zones                      string // failureDomainSelector in JSON
 	Insecure                   bool   // v1alpha3 only
 	Modules                    string // clusterModules in JSON
+	Moduleless                 bool   // CAPV leaves modules alone
 	// Available reports whether CAPV has logged in to the server with the identity.
 	Available backup.ConditionState
 }
@@ -84,6 +85,7 @@ var clusters = backup.NewKind("vsphereclusters."+group,
 	backup.Raw(func(c *vsphereCluster) *string { return &c.Zones }, "spec.failureDomainSelector"),
 	backup.Flag(func(c *vsphereCluster) *bool { return &c.Insecure }, "spec.insecure"),
 	backup.Raw(func(c *vsphereCluster) *string { return &c.Modules }, "spec.clusterModules"),
+	backup.Flag(func(c *vsphereCluster) *bool { return &c.Moduleless }, "spec.disableClusterModule"),
 	// CAPV v1.13 to v1.15 serve v1beta1 and write the condition twice: only
 	// status.v1beta2 knows the generation (VSphereClusterVCenterAvailableV1Beta2Condition,
 	// apis/v1beta1/vspherecluster_types.go v1.15.0).
@@ -249,6 +251,7 @@ type vsphereDomain struct {
 	Datacenter, Datastore string
 	Cluster, Group        string // compute cluster, and VM group of its hosts
 	Networks              string // in JSON: networks or networkConfigurations
+	Region, Zone          bool   // autoConfigure: CAPV makes and attaches the tag
 }
 
 var domains = backup.NewKind("vspherefailuredomains."+group,
@@ -257,6 +260,8 @@ var domains = backup.NewKind("vspherefailuredomains."+group,
 	backup.Text(func(d *vsphereDomain) *string { return &d.Cluster }, "spec.topology.computeCluster"),
 	backup.Text(func(d *vsphereDomain) *string { return &d.Group }, "spec.topology.hosts.vmGroupName"),
 	backup.Raw(func(d *vsphereDomain) *string { return &d.Networks }, "spec.topology.networkConfigurations", "spec.topology.networks"),
+	backup.Flag(func(d *vsphereDomain) *bool { return &d.Region }, "spec.region.autoConfigure"),
+	backup.Flag(func(d *vsphereDomain) *bool { return &d.Zone }, "spec.zone.autoConfigure"),
 )
 
 // Keys of the credentials' Secrets (CAPV pkg/identity/identity.go and

@@ -69,7 +69,7 @@ var (
 	}
 	rowR15 = &walk.Row{
 		ID: "vsphere.R15", Of: vmKind,
-		Asks:      "the tags, module and storage policy that it attaches to the VM; where the VM has the recorded managed object id, vCenter is the same, and has them",
+		Asks:      "the tags and the module that it attaches to the VM, and of a VM that is off the storage policy",
 		Condition: conditionNamed,
 		Source:    "reconcileTags, reconcileClusterModuleMembership, reconcileStoragePolicy: pkg/services/govmomi/service.go v1.5.8 to v1.16.1",
 	}
@@ -131,8 +131,7 @@ type wanted struct {
 	*cloneRest
 	group           *vmGroup // nil: none
 	cards           int32
-	modules         bool // clusterModules of its VSphereCluster
-	ref             string
+	modules         bool   // of its VSphereCluster
 	namespace, name string // of the VSphereVM
 }
 
@@ -140,9 +139,9 @@ type wanted struct {
 type vmGroup struct{ name, cluster string }
 
 func (objs *objects) wanted(m *member, groups map[*backup.Record[vsphereZone]]*vmGroup) *wanted {
-	w := &wanted{place: m.place, cloneRest: objs.restOf(m), cards: int32(len(objs.devices(m))), ref: refOf(m.vm.Data.VMRef), namespace: m.vm.Namespace, name: m.vm.Name}
+	w := &wanted{place: m.place, cloneRest: objs.restOf(m), cards: int32(len(objs.devices(m))), namespace: m.vm.Namespace, name: m.vm.Name}
 	if c := objs.vsphereCluster(m.cluster); c != nil {
-		w.modules = strings.Trim(c.Data.Modules, "[]") != ""
+		w.modules = len(c.Data.modules()) > 0
 	}
 	_, zone := objs.zoneOfMachine(m)
 	if zone == nil {
@@ -396,11 +395,7 @@ func (s *sight) networkCards() walk.Answer {
 
 // named asks R15.
 func (s *sight) named() walk.Answer {
-	policy := s.off && s.m.StoragePolicy != ""
-	if len(s.m.TagIDs) == 0 && !s.m.modules && !policy {
-		return walk.Answer{}
-	}
-	if s.m.ref != "" && s.m.ref == s.Ref && !policy {
+	if len(s.m.TagIDs) == 0 && !s.m.modules && (!s.off || s.m.StoragePolicy == "") {
 		return pass
 	}
 	return walk.Answer{Found: walk.Unseen, Objects: []string{vmKind + " " + s.m.namespace + "/" + s.m.name}}
